@@ -1,0 +1,203 @@
+package conformance
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// Result returns the first answer that is a result; nil when there is none.
+func (r *Round) Result() *Answer {
+	for i := range r.Answers {
+		if r.Answers[i].Err == nil {
+			return &r.Answers[i]
+		}
+	}
+	return nil
+}
+
+// LastModel returns the last request that the model got for the round; nil when there is none.
+func (r *Round) LastModel() *Exchange {
+	if len(r.Model) == 0 {
+		return nil
+	}
+	return r.Model[len(r.Model)-1]
+}
+
+// member returns a member of the result as it was written; nil when it is not there.
+func (a *Answer) member(name string) json.RawMessage {
+	var o map[string]json.RawMessage
+	if json.Unmarshal(a.Result, &o) != nil {
+		return nil
+	}
+	return o[name]
+}
+
+// text returns a member that is a string, and whether it is one.
+func (a *Answer) text(name string) (string, bool) {
+	var s string
+	raw := a.member(name)
+	return s, raw != nil && string(raw) != "null" && json.Unmarshal(raw, &s) == nil
+}
+
+// blocks returns what the answer holds, each block with its path relative to the answer; nil when it cannot be read.
+func (a *Answer) blocks() []dialect.Block {
+	content := a.member("content")
+	if content == nil {
+		return nil
+	}
+	req, err := llm.Decode(dialect.Native, "", []byte(`{"maxTokens":1,"messages":[{"role":"assistant","content":`+string(content)+`}]}`))
+	if err != nil || len(req.Messages) != 1 {
+		return nil
+	}
+	blocks := req.Messages[0].Content
+	for i := range blocks {
+		blocks[i].Path = strings.TrimPrefix(blocks[i].Path, "messages[0].")
+	}
+	return blocks
+}
+
+// unreadable returns the verdict for an answer whose content cannot be read, nil for any other: other checks
+// say what is wrong with it.
+func (a *Answer) unreadable() *Verdict {
+	if a.blocks() != nil {
+		return nil
+	}
+	v := NotObserved("the answer's content cannot be read (see basic/has-content)").See(a.At("content"), "%s", orMissing(a.member("content")))
+	return &v
+}
+
+// declined says how the client declined to answer a round, "" when it did not. In the first era it sends an error. In the second a
+// client that declines sends nothing at all, which counts where the client lived on: it answered a later sample, or ended well.
+func (e *Evidence) declined(r *Round) string {
+	if len(r.Answers) > 0 && r.Answers[0].Err != nil {
+		return fmt.Sprintf("%q (code %d)", clip(r.Answers[0].Err.Message), r.Answers[0].Err.Code)
+	}
+	if e.Revision.Modern() && len(r.Answers) == 0 && e.Session.livedOn(r.Asked.Ref) {
+		return "it did not fulfil the input request"
+	}
+	return ""
+}
+
+// livedOn reports whether the client was well after an event: a later sample was answered, or the session ended in order.
+func (s *Session) livedOn(after trace.Ref) bool {
+	if s.Ended != nil && s.Ended.Clean() {
+		return true
+	}
+	for _, ev := range s.cases {
+		for _, r := range ev.Rounds {
+			if a := r.Result(); a != nil && s.order[after] < s.order[a.Ref] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// uses returns the tool uses in the answer.
+func (a *Answer) uses() []dialect.Block { return only(a.blocks(), dialect.ToolUse) }
+
+// only returns the blocks of one type.
+func only(blocks []dialect.Block, t dialect.BlockType) []dialect.Block {
+	var found []dialect.Block
+	for _, b := range blocks {
+		if b.Type == t {
+			found = append(found, b)
+		}
+	}
+	return found
+}
+
+// turns returns the blocks of a type over all messages, results and uses in the order in which they stand.
+func turns(messages []dialect.Message, t dialect.BlockType) []dialect.Block {
+	var found []dialect.Block
+	for _, m := range messages {
+		found = append(found, only(m.Content, t)...)
+	}
+	return found
+}
+
+// says reports whether the text stands in any string of the request's body, however deep, also in JSON that is itself in a string.
+// The text should be plain enough to survive such nesting.
+func (x *Exchange) says(text string) bool {
+	return bytes.Contains(x.Request.Body, []byte(text)) || contains(decoded(x.Request.Body), text)
+}
+
+func contains(value any, text string) bool {
+	switch v := value.(type) {
+	case string:
+		return strings.Contains(v, text)
+	case []any:
+		for _, item := range v {
+			if contains(item, text) {
+				return true
+			}
+		}
+	case map[string]any:
+		for _, item := range v {
+			if contains(item, text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// decoded reads JSON with its numbers as they were written; nil for what is none.
+func decoded(raw []byte) any {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if dec.Decode(&v) != nil {
+		return nil
+	}
+	return v
+}
+
+// sameJSON reports whether two documents mean the same: key order aside, numbers by their digits.
+func sameJSON(a, b []byte) bool {
+	x, y := decoded(a), decoded(b)
+	return x != nil && y != nil && cmp.Equal(x, y)
+}
+
+// describe names blocks in a line, for messages: tool uses and results by name or id.
+func describe(blocks []dialect.Block) string {
+	if len(blocks) == 0 {
+		return "none"
+	}
+	var names []string
+	for _, b := range blocks {
+		switch b.Type {
+		case dialect.ToolUse:
+			names = append(names, fmt.Sprintf("%s(%s) as %s", b.Name, compact(b.Input), quoteID(b.ID)))
+		case dialect.ToolResult:
+			names = append(names, fmt.Sprintf("%s: %q", quoteID(b.ID), clip(dialect.PlainText(b.Content))))
+		default:
+			names = append(names, string(b.Type))
+		}
+	}
+	return strings.Join(names, "\n")
+}
+
+func quoteID(id string) string {
+	if id == "" {
+		return "(no id)"
+	}
+	return id
+}
+
+// compact returns JSON without its white space, or what it is if it is none.
+func compact(raw []byte) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return clip(string(raw))
+	}
+	return clip(b.String())
+}

@@ -1,0 +1,135 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// Scenario is a story: cases that are played, and the checks that judge them.
+type Scenario struct {
+	ID string
+	// Purpose says in half a sentence what the story is about.
+	Purpose string
+	// Revisions are those in which it is played.
+	Revisions []server.Revision
+	Cases     []harness.Case
+	Checks    []Check
+}
+
+// Check is one rule. Judge is a pure function of the evidence.
+type Check struct {
+	// ID is stable: baselines and reports refer to it.
+	ID string
+	// Says is the rule in a sentence.
+	Says string
+	// Levels is how binding the rule is, by revision; it does not exist in a revision that is not there.
+	Levels map[server.Revision]report.Level
+	// Requirements are ids of statements in requirements.go that the rule enforces, one for each revision that has one.
+	Requirements []string
+	// Cases are the IDs of the cases that show it, without the scenario; nil for all of the scenario's.
+	Cases []string
+	// Asked and Answered are what the evidence has to hold before there is anything to judge: how many samples were asked for, and how
+	// many of the first ones were answered with a result. Where they are not there, the verdict is not_observed, and says why.
+	Asked, Answered int
+	// Judge holds one case against the rule.
+	Judge func(*Evidence) Verdict
+	// Usual says how clients usually come to break the rule, and Mend what to do about it.
+	Usual, Mend string
+}
+
+// Levels of a rule, by revision.
+func everywhere(l report.Level) map[server.Revision]report.Level {
+	return map[server.Revision]report.Level{server.V20250618: l, server.V20251125: l, server.V20260728: l}
+}
+
+func inLegacy(l report.Level) map[server.Revision]report.Level {
+	return map[server.Revision]report.Level{server.V20250618: l, server.V20251125: l}
+}
+
+// levels are those of a rule that the newer era has made stricter.
+func levels(legacy, modern report.Level) map[server.Revision]report.Level {
+	l := inLegacy(legacy)
+	l[server.V20260728] = modern
+	return l
+}
+
+// withTools are the revisions in which a sampling request may carry tools.
+var withTools = []server.Revision{server.V20251125, server.V20260728}
+
+// Revisions returns the revisions that a run judges when nothing else is said: the newest of each era.
+func Revisions() []server.Revision { return slices.Clone(withTools) }
+
+// Known returns every revision that some scenario is played in.
+func Known() []server.Revision {
+	return []server.Revision{server.V20250618, server.V20251125, server.V20260728}
+}
+
+// Scenarios returns the catalogue, in its order.
+func Scenarios() []Scenario {
+	return []Scenario{basic, toolUse, parallel}
+}
+
+// Validate returns what is wrong with the catalogue itself: names that clash, checks that name cases or requirements that
+// are not there, or that do not say what breaks them.
+func Validate(scenarios []Scenario) error {
+	var wrong []string
+	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	seen := map[string]bool{}
+	for _, s := range scenarios {
+		cases := map[string]bool{}
+		for _, c := range s.Cases {
+			scenario, id, _ := strings.Cut(c.ID, "/")
+			if scenario != s.ID || id == "" || cases[id] {
+				complain("case %s: want %s/NAME, once", c.ID, s.ID)
+			}
+			cases[id] = true
+		}
+		for _, c := range s.Checks {
+			id := s.ID + "/" + c.ID
+			if seen[id] || cases[c.ID] {
+				complain("check %s: the name is taken", id)
+			}
+			seen[id] = true
+			if c.Says == "" || c.Usual == "" || c.Mend == "" || c.Judge == nil || len(c.Levels) == 0 {
+				complain("check %s: Says, Usual, Mend, Judge and Levels are required", id)
+			}
+			for _, name := range c.Cases {
+				if !cases[name] {
+					complain("check %s: case %s is not there", id, name)
+				}
+			}
+			for _, r := range c.Requirements {
+				if requirements[r].URL == "" {
+					complain("check %s: requirement %s is not in requirements.go", id, r)
+				}
+			}
+		}
+	}
+	if wrong != nil {
+		return fmt.Errorf("the catalogue is wrong: %s", strings.Join(wrong, "; "))
+	}
+	return nil
+}
+
+// requirement returns the requirement of the check in a revision, or nil.
+func (c *Check) requirement(revision server.Revision) *report.Requirement {
+	for _, id := range c.Requirements {
+		if strings.HasPrefix(id, string(revision)+"/") {
+			r := requirements[id]
+			r.ID = id
+			return &r
+		}
+	}
+	return nil
+}
+
+// shownBy reports whether the case is one of those that show the check.
+func (c *Check) shownBy(caseID string) bool {
+	_, name, _ := strings.Cut(caseID, "/")
+	return c.Cases == nil || slices.Contains(c.Cases, name)
+}

@@ -1,0 +1,187 @@
+package conformance
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// clientScenario is the name under which a client as a whole is judged: that it came, that it was of use, how it went. These
+// checks are part of every run and cannot be left out, so that no run is green on nothing.
+const clientScenario = "client"
+
+// clientChecks judge sessions, not cases.
+var clientChecks = []struct {
+	Check
+	judge func([]*Session) Verdict
+}{
+	{Check{ID: "connects", Says: "the client connects and is served by the revision of the run",
+		Usual: "the client exits before it connects, speaks another transport, or gets the address or a header wrong",
+		Mend:  "have the client connect to the URL that it is given, in the revision that MCP_CONFORMANCE_PROTOCOL_VERSION names"}, connects},
+	{Check{ID: "sampled", Says: "at least one sampling request was answered with a result",
+		Usual: "the client declares no sampling, never calls the tools, or answers every request with an error",
+		Mend:  "declare sampling (with tools), call every tool that is listed, and answer with what the model says"}, sampled},
+	{Check{ID: "ends-cleanly", Says: "the client comes to its end by itself and calls it a success",
+		Usual: "the client crashes, hangs after its last call, or reports a failure of its own",
+		Mend:  "exit with 0 (return nil) once every tool has been called"}, endsCleanly},
+}
+
+// judgeClient judges the client as a whole in one revision.
+func judgeClient(revision server.Revision, sessions []*Session) []report.Result {
+	var results []report.Result
+	for _, c := range clientChecks {
+		v := c.judge(sessions)
+		if c.ID != "connects" && allForeign(sessions) {
+			v = NotApplicable("the client does not speak %s: it tried %s", revision, sessions[0].Tried)
+		}
+		r := report.Result{Scenario: clientScenario, Revision: string(revision), Check: c.ID, Level: report.Robust,
+			Verdict: settle(v.kind, report.Robust), Message: v.message, Frames: append([]report.Frame{}, v.frames...)}
+		if r.Verdict == report.Fail {
+			r.Usual = c.Usual
+		}
+		for _, s := range sessions {
+			if n := len(s.Trace.Events); n > 0 {
+				r.DurationMS = max(r.DurationMS, s.Trace.Events[n-1].At.Milliseconds())
+			}
+		}
+		results = append(results, r)
+	}
+	return results
+}
+
+// spokeAnother reports whether the client came with another revision and went away again.
+func (s *Session) spokeAnother() bool { return s.Foreign && !s.Connected }
+
+func allForeign(sessions []*Session) bool {
+	for _, s := range sessions {
+		if !s.spokeAnother() {
+			return false
+		}
+	}
+	return true
+}
+
+func connects(sessions []*Session) Verdict {
+	for _, s := range sessions {
+		switch {
+		case s.Connected:
+		case s.spokeAnother():
+			return NotApplicable("the client does not speak %s: it tried %s", s.Revision, s.Tried)
+		default:
+			v := Broken("the client never got as far as using the server; %s", s.ending())
+			for _, p := range s.Refused {
+				v = v.See(p, "%s", s.Trace.Find(p.Ref).Frame.Raw)
+			}
+			return s.seeOutput(v)
+		}
+	}
+	return Pass("the client connected and was served")
+}
+
+func sampled(sessions []*Session) Verdict {
+	withheld := ""
+	called := false
+	for _, s := range sessions {
+		for _, c := range s.Trace.Header.Cases {
+			ev := s.Case(c.ID)
+			for _, r := range ev.Rounds {
+				if a := r.Result(); a != nil {
+					return Pass("sampling requests were answered").See(a.Place, "")
+				}
+			}
+			called = called || ev.Called
+			if ev.Withheld != "" {
+				withheld = ev.Withheld
+			}
+		}
+	}
+	switch {
+	case withheld != "":
+		return Broken("nothing could be asked of the client, which does not declare %s", withheld)
+	case !called:
+		return NotObserved("the client called no tool, so that nothing was asked of it")
+	}
+	return Broken("not one sampling request was answered with a result")
+}
+
+func endsCleanly(sessions []*Session) Verdict {
+	for _, s := range sessions {
+		if s.Ended == nil || !s.Ended.Clean() {
+			return s.seeOutput(Broken("the client did not end well: %s", s.ending()))
+		}
+	}
+	return Pass("the client ended by itself, with success")
+}
+
+// ending says in words how the client ended.
+func (s *Session) ending() string {
+	p := s.Ended
+	switch {
+	case p == nil:
+		return "the trace does not say how it ended"
+	case p.Interrupted:
+		return "the run was interrupted"
+	case p.Deadline:
+		return fmt.Sprintf("it was still running after %s and was ended", s.Trace.Header.Timeout)
+	case p.Panic != "":
+		return "it panicked: " + clip(p.Panic)
+	case p.Signal != "":
+		return "a signal ended it: " + p.Signal
+	case p.Leak != "":
+		return p.Leak
+	case p.Err != "":
+		return "it returned the error: " + clip(p.Err)
+	case p.ExitCode != 0:
+		return fmt.Sprintf("it exited with status %d", p.ExitCode)
+	}
+	return "it ended with success"
+}
+
+// outputLines is how many of the last lines of a process's output a report shows.
+const outputLines = 8
+
+// seeOutput adds the last lines that the client wrote.
+func (s *Session) seeOutput(v Verdict) Verdict {
+	if s.Ended == nil {
+		return v
+	}
+	for _, out := range []struct{ label, text string }{{"stderr", s.Ended.Stderr}, {"stdout", s.Ended.Stdout}} {
+		lines := strings.Split(strings.TrimRight(out.text, "\n"), "\n")
+		if len(lines) > outputLines {
+			lines = lines[len(lines)-outputLines:]
+		}
+		if text := strings.Join(lines, "\n"); text != "" {
+			v = v.See(Place{Label: out.label}, "%s", text)
+		}
+	}
+	return v
+}
+
+// requireSomeRevision turns "does not speak the revision" into a failure where it was so in every one: somebody
+// named a client that was never judged at all.
+func requireSomeRevision(rs *report.Results) {
+	var connects []*report.Result
+	for i := range rs.Results {
+		if r := &rs.Results[i]; r.Scenario == clientScenario && r.Check == "connects" {
+			if r.Verdict != report.NotApplicable {
+				return
+			}
+			connects = append(connects, r)
+		}
+	}
+	for _, r := range connects {
+		r.Verdict = report.Fail
+		r.Message += "; it was judged in no revision at all"
+	}
+}
+
+// ClientChecks returns the names of the checks that judge the client as a whole, as client/CHECK.
+func ClientChecks() []string {
+	var names []string
+	for _, c := range clientChecks {
+		names = append(names, clientScenario+"/"+c.ID)
+	}
+	return names
+}

@@ -1,0 +1,195 @@
+package conformance
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// Judge judges the traces of one run, in the order of the catalogue. What no trace has the cases of is not judged. Its
+// error says that there is nothing to judge, or that a trace was cut.
+func Judge(traces ...*trace.Trace) (*report.Results, error) {
+	return judge(traces, nil)
+}
+
+// judge is Judge for a selection; nil selects everything.
+func judge(traces []*trace.Trace, chosen *selection) (*report.Results, error) {
+	rs := &report.Results{Results: []report.Result{}}
+	var revisions []server.Revision
+	sessions := map[server.Revision][]*Session{}
+	for _, t := range traces {
+		s := Decode(t)
+		if !slices.Contains(revisions, s.Revision) {
+			revisions = append(revisions, s.Revision)
+		}
+		sessions[s.Revision] = append(sessions[s.Revision], s)
+		rs.Tool, rs.Client, rs.Seed = t.Header.Tool, t.Header.Client, t.Header.Seed
+	}
+	slices.Sort(revisions)
+	for _, revision := range revisions {
+		rs.Results = append(rs.Results, judgeClient(revision, sessions[revision])...)
+		for _, scenario := range Scenarios() {
+			rs.Results = append(rs.Results, judgeScenario(&scenario, revision, sessions[revision], chosen)...)
+		}
+	}
+	if len(rs.Results) == 0 {
+		return nil, errors.New("there is nothing to judge: no trace holds a session")
+	}
+	requireSomeRevision(rs)
+	rs.Count()
+	return rs, nil
+}
+
+// judgeScenario judges one scenario in one revision.
+func judgeScenario(scenario *Scenario, revision server.Revision, sessions []*Session, chosen *selection) []report.Result {
+	var results []report.Result
+	for i := range scenario.Checks {
+		check := &scenario.Checks[i]
+		level, exists := check.Levels[revision]
+		if !exists || !slices.Contains(scenario.Revisions, revision) || !chosen.check(scenario, check) {
+			continue
+		}
+		var verdicts []caseVerdict
+		for _, c := range scenario.Cases {
+			if !check.shownBy(c.ID) {
+				continue
+			}
+			for _, s := range sessions {
+				if ev := s.Case(c.ID); ev != nil {
+					verdicts = append(verdicts, caseVerdict{ev, decide(check, ev)})
+				}
+			}
+		}
+		if len(verdicts) > 0 {
+			results = append(results, fold(scenario.ID, check, level, revision, verdicts))
+		}
+	}
+	return results
+}
+
+// decide judges one case, once there is enough to judge. What keeps a case from being judged is said in its place, so that
+// a check finds only evidence that it can read.
+func decide(check *Check, ev *Evidence) Verdict {
+	s := ev.Session
+	answered := 0
+	for _, r := range ev.Rounds {
+		if r.Result() == nil {
+			break
+		}
+		answered++
+	}
+	switch {
+	case len(ev.HarnessErrors) > 0:
+		return verdict(report.HarnessError, "the harness broke the protocol itself: %s", []any{strings.Join(ev.HarnessErrors, "; ")})
+	case s.spokeAnother():
+		return NotApplicable("the client does not speak %s: it tried %s", s.Revision, s.Tried)
+	case !s.Connected:
+		return NotObserved("the client never got as far as using the server (see client/connects)")
+	case !s.Trace.Whole:
+		return NotObserved("the trace is not whole: %d events were over the recorder's limit, so nothing is said of this", s.Trace.Dropped)
+	case !ev.Called:
+		return NotObserved("the client never called the tool %s", ev.Case.Tool)
+	case ev.Withheld != "":
+		return NotApplicable("the client does not declare %s, so the server must not ask for it", ev.Withheld)
+	case len(ev.Rounds) < check.Asked:
+		return NotObserved("the play did not get as far as sampling request %d%s", check.Asked, ev.why(len(ev.Rounds)))
+	case answered < check.Answered:
+		return NotObserved("sampling request %d was not answered with a result%s", answered+1, ev.why(answered+1))
+	}
+	return check.Judge(ev)
+}
+
+// why says what became of the n-th round.
+func (ev *Evidence) why(n int) string {
+	if n < 1 || n > len(ev.Rounds) {
+		return ""
+	}
+	r := ev.Rounds[n-1]
+	why := fmt.Sprintf(": the answer to request %d could not be gone on from", n)
+	if len(r.Answers) == 0 {
+		why = fmt.Sprintf(": no answer came for request %d", n)
+	} else if a := r.Answers[0]; a.Err != nil {
+		why = fmt.Sprintf(": request %d was answered by the error %q (code %d)", n, clip(a.Err.Message), a.Err.Code)
+	}
+	if x := r.LastModel(); x != nil && x.End.Refused+x.End.Miss != "" {
+		why += fmt.Sprintf("; the model had refused what it was asked: %s", clip(x.End.Refused+x.End.Miss))
+	}
+	return why
+}
+
+// caseVerdict is a check's verdict on one case.
+type caseVerdict struct {
+	*Evidence
+	Verdict
+}
+
+// fold makes one result of the verdicts on a check's cases: the worst, with its message and frames.
+func fold(scenario string, check *Check, level report.Level, revision server.Revision, verdicts []caseVerdict) report.Result {
+	r := report.Result{Scenario: scenario, Revision: string(revision), Check: check.ID, Level: level,
+		Requirement: check.requirement(revision), Frames: []report.Frame{}}
+	var kinds []report.Verdict
+	for i := range verdicts {
+		v := &verdicts[i]
+		v.kind = settle(v.kind, level)
+		kinds = append(kinds, v.kind)
+		r.Cases = append(r.Cases, report.CaseResult{Case: v.Case.ID, Verdict: v.kind, Message: v.message})
+		r.DurationMS = max(r.DurationMS, v.Took.Milliseconds())
+		for _, d := range v.dialects() {
+			if !slices.Contains(r.Dialects, d) {
+				r.Dialects = append(r.Dialects, d)
+			}
+		}
+	}
+	r.Verdict = report.Worst(kinds...)
+	worst := verdicts[slices.Index(kinds, r.Verdict)]
+	r.Message = worst.message
+	r.Frames = append(r.Frames, worst.frames...)
+	if others := count(kinds, r.Verdict) - 1; others > 0 && r.Verdict != report.Pass && r.Verdict != report.NotApplicable {
+		r.Message += fmt.Sprintf(" (the same verdict in %d more of its %d cases)", others, len(kinds))
+	}
+	if r.Verdict == report.Fail || r.Verdict == report.Warn {
+		r.Usual = check.Usual
+	}
+	return r
+}
+
+func count(kinds []report.Verdict, want report.Verdict) int {
+	n := 0
+	for _, k := range kinds {
+		if k == want {
+			n++
+		}
+	}
+	return n
+}
+
+// settle gives a broken rule the verdict of its level.
+func settle(kind report.Verdict, level report.Level) report.Verdict {
+	switch {
+	case kind != broken:
+		return kind
+	case level.Fails():
+		return report.Fail
+	case level == report.May:
+		return report.Info
+	}
+	return report.Warn
+}
+
+// dialects are the wire formats in which the model was asked.
+func (ev *Evidence) dialects() []string {
+	var names []string
+	for _, r := range ev.Rounds {
+		for _, x := range r.Model {
+			if x.Request != nil && !slices.Contains(names, x.Request.Dialect) {
+				names = append(names, x.Request.Dialect)
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,374 @@
+package conformance
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+var balanceRule = []string{"2025-11-25/sampling/08", "2026-07-28/sampling/09"}
+
+func base64Of(data []byte) string { return base64.StdEncoding.EncodeToString(data) }
+
+// wanted are the cities that the model asks for in a case.
+func wanted(caseID string) []string {
+	switch caseID {
+	case "parallel/thirty-three":
+		return cities(33)
+	case "parallel/failing-tool":
+		return []string{"Paris", "Atlantis"}
+	}
+	return []string{"Paris", "London"}
+}
+
+// judgeUses holds the answer's tool uses against those that the model asked for: all of them, in order, with their input.
+func judgeUses(e *Evidence) Verdict {
+	a := e.Rounds[0].Result()
+	if v := a.unreadable(); v != nil {
+		return *v
+	}
+	uses, want := a.uses(), wanted(e.Case.ID)
+	said := fmt.Sprintf("get_weather for %s", clip(strings.Join(want, ", ")))
+	tell := func(v Verdict) Verdict {
+		return v.See(Place{Label: "the model said"}, "%s", said).See(a.At("content"), "%s", describe(uses))
+	}
+	if len(uses) != len(want) {
+		return tell(Broken("the model asked for %d tools at once, and the answer has %d tool uses", len(want), len(uses)))
+	}
+	for i, city := range askedFor(a) {
+		if city != want[i] || uses[i].Name != "get_weather" {
+			return tell(Broken("tool use %d is not the model's: want get_weather for %s", i+1, want[i]))
+		}
+	}
+	return tell(Pass("all %d tool uses came back, in the model's order", len(want)))
+}
+
+var allUses = Check{
+	ID: "all-uses", Says: "all tool uses of a turn come back, in the model's order, in one array", Levels: everywhere(report.Robust), Answered: 1,
+	Cases: []string{"two-cities"},
+	Usual: "the client looks at the first tool call only, or keeps calls in a map",
+	Mend:  "turn every tool call of the turn into a tool_use block, in order",
+	Judge: judgeUses,
+}
+
+var uniqueIDs = Check{
+	ID: "unique-ids", Says: "no two tool uses share an id", Levels: everywhere(report.Must), Answered: 1, Requirements: toolUseSchema,
+	Cases: []string{"two-cities", "thirty-three"},
+	Usual: "ids are minted from the tool's name, or from a counter that starts anew",
+	Mend:  "pass the provider's ids on; where it has none, mint one for each use",
+	Judge: func(e *Evidence) Verdict {
+		a := e.Rounds[0].Result()
+		uses := a.uses()
+		if len(uses) < 2 {
+			return NotObserved("the answer has %d tool uses, and it takes two to compare ids (see parallel/all-uses)", len(uses))
+		}
+		seen := map[string]dialect.Block{}
+		for _, use := range uses {
+			if other, taken := seen[use.ID]; taken {
+				return Broken("two tool uses of one turn have the id %s", quoteID(use.ID)).
+					See(a.At(other.Path).At("id"), "%q", other.ID).See(a.At(use.Path).At("id"), "%q", use.ID)
+			}
+			seen[use.ID] = use
+		}
+		return Pass("%d tool uses have %d ids", len(uses), len(seen)).See(a.At("content"), "%s", describe(uses))
+	},
+}
+
+var streamedUses = Check{
+	ID: "streamed-uses", Says: "all tool uses come back also when the provider streams them in fragments", Levels: everywhere(report.Robust),
+	Answered: 1, Cases: []string{"two-cities"},
+	Usual: "fragments are put together without regard to the index that says which call they belong to",
+	Mend:  "keep a call for each index, and add each fragment to its own",
+	Judge: func(e *Evidence) Verdict {
+		if !streams(e) {
+			return NotApplicable("the client does not ask the model for a stream")
+		}
+		return judgeUses(e)
+	},
+}
+
+// streams reports whether the client asked the model for a stream in the first round.
+func streams(e *Evidence) bool {
+	x := e.Rounds[0].LastModel()
+	return x != nil && x.Request != nil && x.Request.Stream
+}
+
+var lateDelta = Check{
+	ID: "late-delta", Says: "a piece of a tool call that comes with the finish reason, or after it, is not lost", Levels: everywhere(report.Robust),
+	Asked: 1, Cases: []string{"late-fragment"},
+	Usual: "the client stops reading at the finish reason",
+	Mend:  "read the stream to its end, and take every fragment until then",
+	Judge: func(e *Evidence) Verdict {
+		if !streams(e) {
+			return NotApplicable("the client does not ask the model for a stream")
+		}
+		r := e.Rounds[0]
+		a := r.Result()
+		if a == nil {
+			return Broken("the client made no answer of a stream whose last fragment is late%s", e.why(1)).See(r.Model[0].Place, "")
+		}
+		if v := a.unreadable(); v != nil {
+			return *v
+		}
+		if !slices.Contains(askedFor(a), "London") {
+			return Broken("the arguments of the last tool call came with the finish reason, and were lost").
+				See(Place{Label: "the model said"}, `get_weather({"city":"London"}), last`).See(a.At("content"), "%s", describe(a.uses()))
+		}
+		return Pass("the late fragment was not lost").See(a.At("content"), "%s", describe(a.uses()))
+	},
+}
+
+// askedFor returns the cities that the tool uses of an answer ask for, in order.
+func askedFor(a *Answer) []string {
+	var cities []string
+	for _, use := range a.uses() {
+		var input struct{ City string }
+		_ = json.Unmarshal(use.Input, &input) // an input that cannot be read asks for nothing
+		cities = append(cities, input.City)
+	}
+	return cities
+}
+
+// lastUses returns the tool uses of the last assistant message in a history.
+func lastUses(messages []dialect.Message) []dialect.Block {
+	for _, m := range slices.Backward(messages) {
+		if m.Role == dialect.Assistant {
+			return only(m.Content, dialect.ToolUse)
+		}
+	}
+	return nil
+}
+
+// secondRound returns the results that the server sent, the request that the model got with them, and the results in that.
+func secondRound(e *Evidence) (sent []dialect.Block, x *Exchange, given []dialect.Block, missing *Verdict) {
+	r := e.Rounds[1]
+	sent = turns(r.Params.LastUserTurn(), dialect.ToolResult)
+	if x, missing = theModel(r); missing == nil {
+		given = turns(x.Request.Messages, dialect.ToolResult)
+	}
+	return sent, x, given, missing
+}
+
+// compare shows what the server sent beside what the model was given.
+func compare(v Verdict, e *Evidence, sent []dialect.Block, x *Exchange, given []dialect.Block) Verdict {
+	v = v.See(e.Rounds[1].Asked.At("messages"), "%s", describe(sent)).See(x.At("messages"), "%s", describe(given))
+	if x.End.Refused != "" {
+		v = v.See(x.Place, "the model refused it: %s", x.End.Refused)
+	}
+	return v
+}
+
+var resultsReachModel = Check{
+	ID: "results-reach-model", Says: "every tool result reaches the model, as a result of its own", Levels: everywhere(report.Robust), Asked: 2,
+	Cases: []string{"two-cities", "thirty-three"}, Requirements: balanceRule,
+	Usual: "the converter stops after the first tool_result of a user message, or joins them into one",
+	Mend:  "turn every tool_result block into a result in the provider's own shape: with OpenAI, one tool message each",
+	Judge: func(e *Evidence) Verdict {
+		sent, x, given, missing := secondRound(e)
+		if missing != nil {
+			return *missing
+		}
+		if len(given) < len(sent) {
+			return compare(Broken("the server sent %d tool results, and the model was given %d", len(sent), len(given)), e, sent, x, given)
+		}
+		for _, s := range sent {
+			text := dialect.PlainText(s.Content)
+			if !slices.ContainsFunc(given, func(g dialect.Block) bool { return strings.Contains(dialect.PlainText(g.Content), text) }) {
+				return compare(Broken("the model never saw the result for %s", quoteID(s.ID)), e, sent, x, given)
+			}
+		}
+		seen := map[string]bool{}
+		for _, g := range given {
+			if seen[g.ID] {
+				return compare(Broken("the model was given two results under the id %s", quoteID(g.ID)), e, sent, x, given)
+			}
+			seen[g.ID] = true
+		}
+		return compare(Pass("all %d results reached the model", len(sent)), e, sent, x, given)
+	},
+}
+
+var resultsOrder = Check{
+	ID: "results-order", Says: "results belong to their tool uses by id, in whatever order they come", Levels: everywhere(report.Robust), Asked: 2,
+	Cases: []string{"two-cities"}, Requirements: balanceRule,
+	Usual: "results are paired with tool uses by their place",
+	Mend:  "pair by toolUseId",
+	Judge: func(e *Evidence) Verdict {
+		sent, x, given, missing := secondRound(e)
+		if missing != nil {
+			return *missing
+		}
+		if len(given) < len(sent) {
+			return NotObserved("not all results reached the model (see parallel/results-reach-model)")
+		}
+		theirs := renamed(lastUses(e.Rounds[1].Params.Messages), lastUses(x.Request.Messages))
+		for _, s := range sent {
+			text := dialect.PlainText(s.Content)
+			i := slices.IndexFunc(given, func(g dialect.Block) bool { return strings.Contains(dialect.PlainText(g.Content), text) })
+			if i < 0 {
+				return NotObserved("the result for %s did not reach the model (see parallel/results-reach-model)", quoteID(s.ID))
+			}
+			if want := theirs[s.ID]; given[i].ID != want {
+				return compare(Broken("the result for %s was given to the model as the result for %s", quoteID(want), quoteID(given[i].ID)), e, sent, x, given)
+			}
+		}
+		return compare(Pass("every result stands under its own id"), e, sent, x, given)
+	},
+}
+
+// renamed maps the ids of the tool uses that the server knows to those that the model was given: a client may rename ids, if it does so
+// everywhere. Uses are paired by their place; where that cannot be done, an id is its own.
+func renamed(known, given []dialect.Block) map[string]string {
+	ids := map[string]string{}
+	for i, use := range known {
+		ids[use.ID] = use.ID
+		if len(known) == len(given) {
+			ids[use.ID] = given[i].ID
+		}
+	}
+	return ids
+}
+
+var usesRestated = Check{
+	ID: "uses-restated", Says: "the assistant's turn is restated with its tool uses and their arguments", Levels: everywhere(report.Robust), Asked: 2,
+	Cases: []string{"two-cities"},
+	Usual: "only text of earlier turns is kept, or the arguments are lost on the way back into the provider's shape",
+	Mend:  "write every tool_use block of the history as a tool call of the provider's, with its arguments",
+	Judge: func(e *Evidence) Verdict {
+		r := e.Rounds[1]
+		x, missing := theModel(r)
+		if missing != nil {
+			return *missing
+		}
+		known, given := lastUses(r.Params.Messages), lastUses(x.Request.Messages)
+		tell := func(v Verdict) Verdict {
+			return v.See(r.Asked.At("messages"), "%s", describe(known)).See(x.At("messages"), "%s", describe(given))
+		}
+		if len(given) != len(known) {
+			return tell(Broken("the assistant's turn had %d tool uses, and the model was given %d of them back", len(known), len(given)))
+		}
+		for i := range known {
+			if known[i].Name != given[i].Name || !sameJSON(known[i].Input, given[i].Input) {
+				return tell(Broken("tool use %d of the assistant's turn was given back to the model changed", i+1))
+			}
+		}
+		return tell(Pass("the assistant's turn was restated whole"))
+	},
+}
+
+var errorResult = Check{
+	ID: "error-result", Says: "that a tool failed reaches the model in a way that it can see", Levels: everywhere(report.Robust), Asked: 2,
+	Cases: []string{"failing-tool"},
+	Usual: "isError has no field in the provider's shape, and is dropped",
+	Mend:  "set the provider's own flag, or say in the text of the result that the tool failed",
+	Judge: func(e *Evidence) Verdict {
+		sent, x, given, missing := secondRound(e)
+		if missing != nil {
+			return *missing
+		}
+		worked, failed := holding(given, workedText), holding(given, failedText)
+		if worked == nil || failed == nil {
+			return NotObserved("not both results reached the model (see parallel/results-reach-model)").See(x.At("messages"), "%s", describe(given))
+		}
+		// The two results differ in their text, their id, and in whatever tells the model that one of them failed.
+		if shape(worked, workedText) == shape(failed, failedText) {
+			return Broken("the model cannot tell the failed tool's result from the other").
+				See(e.Rounds[1].Asked.At("messages"), "%s", describe(sent)).
+				See(x.At(worked.Path), "%s", compact(worked.Raw)).See(x.At(failed.Path), "%s", compact(failed.Raw))
+		}
+		return Pass("the model can tell that the tool failed").See(x.At(failed.Path), "%s", compact(failed.Raw))
+	},
+}
+
+// holding returns the block whose text holds the marker; nil where none does.
+func holding(blocks []dialect.Block, marker string) *dialect.Block {
+	for i := range blocks {
+		if strings.Contains(dialect.PlainText(blocks[i].Content), marker) {
+			return &blocks[i]
+		}
+	}
+	return nil
+}
+
+// shape is a result as the model sees it, less its id and its text.
+func shape(b *dialect.Block, text string) string {
+	s := strings.ReplaceAll(compact(b.Raw), text, "")
+	if b.ID != "" {
+		s = strings.ReplaceAll(s, b.ID, "")
+	}
+	return fmt.Sprint(s, b.IsError)
+}
+
+var resultContent = Check{
+	ID: "result-content", Says: "what a tool result holds reaches the model, or an error says why it cannot", Levels: everywhere(report.Robust), Asked: 2,
+	Cases: []string{"result-texts", "result-image", "result-resource-link", "result-embedded-resource", "result-structured", "result-empty"},
+	Usual: "the converter knows text blocks only, and leaves out the rest, or takes the first block for the whole",
+	Mend:  "give the model every block in a form that it takes, or answer with an error",
+	Judge: func(e *Evidence) Verdict {
+		r := e.Rounds[1]
+		if how := e.declined(r); how != "" {
+			return Pass("the client does not pass this on, and says so: %s", how)
+		}
+		x, missing := theModel(r)
+		if missing != nil {
+			return *missing
+		}
+		_, kind, _ := strings.Cut(e.Case.ID, "/result-")
+		for _, marker := range markers(kind) {
+			if !x.says(marker) {
+				return Broken("a tool result's content never reached the model (%s)", kind).
+					See(r.Asked.At("messages"), "%s", clip(marker)).See(x.At("messages"), "%s", describe(turns(x.Request.Messages, dialect.ToolResult)))
+			}
+		}
+		// What has no content has to be there all the same, or its tool use has no result.
+		theirs := renamed(lastUses(r.Params.Messages), lastUses(x.Request.Messages))
+		sent, given := turns(r.Params.LastUserTurn(), dialect.ToolResult), turns(x.Request.Messages, dialect.ToolResult)
+		if !slices.ContainsFunc(given, func(b dialect.Block) bool { return b.ID == theirs[sent[0].ID] }) {
+			return compare(Broken("a tool result never reached the model (%s)", kind), e, sent, x, given)
+		}
+		return Pass("the content reached the model").See(x.Place, "")
+	},
+}
+
+// markers are the words by which a kind of result is known at the model's side.
+func markers(kind string) []string {
+	for _, r := range rich {
+		if r.id == kind {
+			return r.markers
+		}
+	}
+	return nil
+}
+
+var over32Calls = Check{
+	ID: "over-32-calls", Says: "33 tool uses at once come back whole, or as an error", Levels: everywhere(report.Robust), Asked: 1,
+	Cases: []string{"thirty-three"},
+	Usual: "a limit of the client or of a buffer drops what is over it",
+	Mend:  "pass all of them on, or answer with an error that says what the limit is",
+	Judge: func(e *Evidence) Verdict {
+		r := e.Rounds[0]
+		if how := e.declined(r); how != "" {
+			return Pass("the client refuses so many, and says so: %s", how)
+		}
+		a := r.Result()
+		if a == nil {
+			return NotObserved("sampling request 1 was not answered%s", e.why(1))
+		}
+		if v := a.unreadable(); v != nil {
+			return *v
+		}
+		got := askedFor(a)
+		for _, city := range wanted(e.Case.ID) {
+			if !slices.Contains(got, city) {
+				return Broken("the model asked for 33 tools at once, and the answer has %d tool uses and no error", len(got)).
+					See(a.At("content"), "%s is missing among %s", city, describe(a.uses()))
+			}
+		}
+		return Pass("all 33 tool uses came back")
+	},
+}

@@ -1,0 +1,103 @@
+package conformance
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// Option is a setting of [Run].
+type Option func(*settings)
+
+type settings struct {
+	Suite
+	strict bool
+}
+
+// In judges the revisions, in place of [Revisions].
+func In(revisions ...server.Revision) Option { return func(s *settings) { s.Revisions = revisions } }
+
+// Only plays and judges what the patterns name: scenarios ("parallel"), cases ("parallel/two-cities"), checks ("parallel/results-*").
+func Only(patterns ...string) Option { return func(s *settings) { s.Suite.Only = patterns } }
+
+// Skip leaves out what the patterns name.
+func Skip(patterns ...string) Option { return func(s *settings) { s.Suite.Skip = patterns } }
+
+// Seed makes session ids and request states from the number; without it, from 1.
+func Seed(n int64) Option { return func(s *settings) { s.Suite.Seed = n } }
+
+// Timeout is how long a session with the client may take; without it, [harness.DefaultTimeout]. For a client in process it is
+// virtual time, unless it runs with [harness.Loopback].
+func Timeout(d time.Duration) Option { return func(s *settings) { s.Suite.Timeout = d } }
+
+// Strict fails the test on warnings, too.
+func Strict() Option { return func(s *settings) { s.strict = true } }
+
+// Run plays the scenarios against the client and reports each check as a subtest, named revision/scenario/check. A check
+// that is broken fails its subtest with the evidence; one that does not apply is skipped, with the reason. A client in process runs in
+// virtual time, over an in-memory network, unless it was made with [harness.Loopback].
+func Run(t *testing.T, c harness.Client, options ...Option) {
+	t.Helper()
+	s := settings{Suite: Suite{Client: c, Seed: 1, Tool: "go test", Bubble: func(f func()) {
+		synctest.Test(t, func(*testing.T) { f() })
+	}}}
+	for _, o := range options {
+		o(&s)
+	}
+	name := t.Name()
+	s.Again = func(server.Revision, string) string { return fmt.Sprintf("go test -run '^%s$'", pattern(name)) }
+	rs, _, err := s.Suite.Run(t.Context())
+	if err != nil {
+		t.Fatalf("conformance: %v", err)
+	}
+	for _, revision := range groups(rs.Results, func(r *report.Result) string { return r.Revision }) {
+		t.Run(revision[0].Revision, func(t *testing.T) {
+			for _, scenario := range groups(revision, func(r *report.Result) string { return r.Scenario }) {
+				t.Run(scenario[0].Scenario, func(t *testing.T) {
+					for _, r := range scenario {
+						t.Run(r.Check, func(t *testing.T) { tell(t, &r, s.strict) })
+					}
+				})
+			}
+		})
+	}
+}
+
+// tell makes a result the outcome of its subtest.
+func tell(t *testing.T, r *report.Result, strict bool) {
+	var note bytes.Buffer
+	note.WriteByte('\n')
+	report.Note(&note, r, report.TextOptions{})
+	switch {
+	case r.Failed(strict):
+		t.Error(note.String())
+	case r.Verdict == report.HarnessError:
+		t.Fatal("conformance: this is a fault of the harness, not of the client:" + note.String())
+	case r.Verdict == report.NotApplicable, r.Verdict == report.Unsupported:
+		t.Skipf("%s: %s", strings.ReplaceAll(string(r.Verdict), "_", " "), r.Message)
+	case r.Verdict != report.Pass:
+		t.Log(note.String())
+	}
+}
+
+// groups splits results into runs of those that share a key. They come sorted.
+func groups(results []report.Result, key func(*report.Result) string) [][]report.Result {
+	var split [][]report.Result
+	for i := range results {
+		if i == 0 || key(&results[i]) != key(&results[i-1]) {
+			split = append(split, nil)
+		}
+		split[len(split)-1] = append(split[len(split)-1], results[i])
+	}
+	return split
+}
+
+// pattern makes a -run pattern of a test's name, in which a slash separates levels.
+func pattern(name string) string { return strings.ReplaceAll(name, "/", "$/^") }

@@ -1,0 +1,156 @@
+package conformance
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+)
+
+// SelectionError says that a pattern matches nothing, and what comes near it.
+type SelectionError struct {
+	Pattern string
+	Nearest []string
+}
+
+func (e *SelectionError) Error() string {
+	text := fmt.Sprintf("%q matches no scenario, case or check", e.Pattern)
+	if len(e.Nearest) > 0 {
+		text += "; did you mean " + strings.Join(e.Nearest, ", ") + "?"
+	}
+	return text
+}
+
+// selection is what a run plays and judges. A pattern names scenarios ("parallel"), cases ("parallel/two-cities") or checks
+// ("parallel/results-*"), with the wildcards of [path.Match]; "*" alone stands for everything. A check brings its cases, and a
+// case all checks that it shows.
+type selection struct {
+	only, skip []string
+}
+
+// newSelection checks the patterns.
+func newSelection(only, skip []string) (*selection, error) {
+	for _, pattern := range slices.Concat(only, skip) {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return nil, fmt.Errorf("pattern %q: %w", pattern, err)
+		}
+		if !slices.ContainsFunc(allNames(), func(name string) bool { return matches(pattern, name) }) {
+			return nil, &SelectionError{pattern, Nearest(pattern, allNames())}
+		}
+	}
+	return &selection{only, skip}, nil
+}
+
+// allNames are the names that a pattern can match.
+func allNames() []string {
+	var names []string
+	for _, s := range Scenarios() {
+		names = append(names, s.ID)
+		for _, c := range s.Cases {
+			names = append(names, c.ID)
+		}
+		for _, c := range s.Checks {
+			names = append(names, s.ID+"/"+c.ID)
+		}
+	}
+	return names
+}
+
+func matches(pattern, name string) bool {
+	ok, _ := path.Match(pattern, name) // checked before
+	return ok || pattern == "*"
+}
+
+func anyMatches(patterns []string, names ...string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		return slices.ContainsFunc(names, func(n string) bool { return matches(p, n) })
+	})
+}
+
+// check reports whether a check is judged: it is named, or its scenario is, or one of its cases, and it is not skipped.
+func (s *selection) check(scenario *Scenario, check *Check) bool {
+	if s == nil {
+		return true
+	}
+	names := []string{scenario.ID, scenario.ID + "/" + check.ID}
+	if anyMatches(s.skip, names...) {
+		return false
+	}
+	for _, c := range scenario.Cases {
+		if check.shownBy(c.ID) {
+			names = append(names, c.ID)
+		}
+	}
+	return len(s.only) == 0 || anyMatches(s.only, names...)
+}
+
+// cases returns what has to be played in a revision for the selection to be judged.
+func (s *selection) cases(revision server.Revision) []harness.Case {
+	var cases []harness.Case
+	for _, scenario := range Scenarios() {
+		if !slices.Contains(scenario.Revisions, revision) {
+			continue
+		}
+		for _, c := range scenario.Cases {
+			shows := func(check Check) bool {
+				return check.shownBy(c.ID) && check.Levels[revision] != "" && s.check(&scenario, &check) &&
+					(len(s.only) == 0 || anyMatches(s.only, scenario.ID, c.ID, scenario.ID+"/"+check.ID))
+			}
+			if !anyMatches(s.skip, c.ID) && slices.ContainsFunc(scenario.Checks, shows) {
+				cases = append(cases, c)
+			}
+		}
+	}
+	return cases
+}
+
+// Nearest returns up to three of the names that are close enough to a mistyped one to be meant by it, best first.
+func Nearest(typed string, names []string) []string {
+	type scored struct {
+		name     string
+		distance int
+	}
+	var near []scored
+	for _, name := range names {
+		d := distance(typed, name)
+		if _, last, found := strings.Cut(name, "/"); found {
+			d = min(d, distance(typed, last)+1)
+		}
+		if strings.Contains(name, typed) {
+			d = min(d, 1)
+		}
+		if d <= 1+len(typed)/3 {
+			near = append(near, scored{name, d})
+		}
+	}
+	slices.SortStableFunc(near, func(a, b scored) int { return a.distance - b.distance })
+	var best []string
+	for _, s := range near[:min(3, len(near))] {
+		best = append(best, s.name)
+	}
+	return best
+}
+
+// distance is how many characters have to be changed, added or removed to make b of a.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,214 @@
+// Package selftest proves the checks: it plays the reference client and every mutant of it against the whole catalogue and builds the
+// kill matrix. The reference must pass everything, every mutant must be caught by the checks that it is made for, and every check
+// must be failed by at least one mutant.
+package selftest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/reference"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// Options are the settings of [Run]. The zero value plays everything, one session after the other, in real time.
+type Options struct {
+	// Parallel is how many clients are played at once; 0 for one.
+	Parallel int
+	// Bubble runs a function in virtual time, as for a [conformance.Suite]; nil for real time.
+	Bubble func(func())
+}
+
+// hangTimeout is how long a mutant that hangs is waited for. Others end by themselves.
+const hangTimeout = time.Second
+
+// Matrix is the outcome.
+type Matrix struct {
+	// Checks are all checks of the catalogue, as scenario/check, in its order.
+	Checks []string `json:"checks"`
+	// Rows are the clients that were played: first the reference, then the mutants, each in every setting.
+	Rows []Row `json:"rows"`
+	// Wrong says in sentences what is not as it must be; empty when all is well.
+	Wrong []string `json:"wrong"`
+}
+
+// Row is one client in one setting.
+type Row struct {
+	// Mutant is "" for the reference.
+	Mutant   string `json:"mutant,omitempty"`
+	Setting  string `json:"setting"`
+	Revision string `json:"revision"`
+	// Killed are the checks that found it broken.
+	Killed []string `json:"killed"`
+	// Unseen are the checks that had nothing to judge, because the client did not get that far.
+	Unseen []string `json:"unseen"`
+	// Passed are those that passed.
+	Passed []string `json:"passed"`
+}
+
+// setting is a way in which the client asks the model.
+type setting struct {
+	name   string
+	config reference.Config
+}
+
+var settings = []setting{
+	{"openai-chat, streamed", reference.Config{}},
+	{"openai-chat, plain", reference.Config{Plain: true}},
+	{"native", reference.Config{Dialect: dialect.Native}},
+}
+
+// job is one client to be played in one revision.
+type job struct {
+	mutant   *reference.Mutant
+	setting  setting
+	revision server.Revision
+}
+
+// Run plays everything and returns the matrix. Its error says that something on our own side failed, or that the context ended.
+func Run(ctx context.Context, o Options) (*Matrix, error) {
+	m := &Matrix{Wrong: []string{}}
+	for _, s := range conformance.Scenarios() {
+		for _, c := range s.Checks {
+			m.Checks = append(m.Checks, s.ID+"/"+c.ID)
+		}
+	}
+	m.Checks = append(slices.Clone(conformance.ClientChecks()), m.Checks...)
+	if err := conformance.Validate(conformance.Scenarios()); err != nil {
+		m.Wrong = append(m.Wrong, err.Error())
+	}
+	jobs := allJobs()
+	m.Rows = make([]Row, len(jobs))
+	errs := make([]error, len(jobs))
+	slots := make(chan struct{}, max(o.Parallel, 1))
+	var running sync.WaitGroup
+	for i, j := range jobs {
+		slots <- struct{}{}
+		running.Go(func() {
+			m.Rows[i], errs[i] = j.play(ctx, o)
+			<-slots
+		})
+	}
+	running.Wait()
+	for i, err := range errs {
+		if err != nil {
+			return nil, fmt.Errorf("playing %s: %w", jobs[i].name(), err)
+		}
+	}
+	m.judge(jobs)
+	return m, nil
+}
+
+// allJobs are the reference and each mutant, in every setting and revision in which the fault shows.
+func allJobs() []job {
+	var jobs []job
+	for _, s := range settings {
+		for _, r := range conformance.Known() {
+			jobs = append(jobs, job{nil, s, r})
+		}
+	}
+	for _, mutant := range reference.Mutants() {
+		for _, s := range settings {
+			name := s.config.Dialect
+			if name == "" {
+				name = dialect.OpenAIChat
+			}
+			if mutant.Dialects != nil && !slices.Contains(mutant.Dialects, name) || mutant.Streamed && s.config.Plain {
+				continue
+			}
+			for _, r := range conformance.Revisions() {
+				if mutant.Era == "" || (mutant.Era == "modern") == r.Modern() {
+					jobs = append(jobs, job{&mutant, s, r})
+				}
+			}
+		}
+	}
+	return jobs
+}
+
+func (j *job) name() string {
+	name := "the reference"
+	if j.mutant != nil {
+		name = "mutant " + j.mutant.Name
+	}
+	return fmt.Sprintf("%s (%s, %s)", name, j.setting.name, j.revision)
+}
+
+// play plays one client.
+func (j *job) play(ctx context.Context, o Options) (Row, error) {
+	row := Row{Setting: j.setting.name, Revision: string(j.revision), Killed: []string{}, Unseen: []string{}, Passed: []string{}}
+	config := j.setting.config
+	suite := conformance.Suite{Revisions: []server.Revision{j.revision}, Seed: 1, Bubble: o.Bubble}
+	if j.mutant != nil {
+		row.Mutant = j.mutant.Name
+		config = j.mutant.Config(config)
+		if j.mutant.Hangs {
+			suite.Timeout = hangTimeout
+		}
+	}
+	suite.Client = harness.InProcess(reference.Client(config))
+	rs, _, err := suite.Run(ctx)
+	if err != nil {
+		return row, err
+	}
+	for i := range rs.Results {
+		r := &rs.Results[i]
+		switch r.Verdict {
+		case report.Fail, report.Warn:
+			row.Killed = append(row.Killed, r.ID())
+		case report.NotObserved:
+			row.Unseen = append(row.Unseen, r.ID())
+		case report.Pass, report.Info:
+			row.Passed = append(row.Passed, r.ID())
+		case report.HarnessError:
+			return row, fmt.Errorf("%s: harness error: %s", r.ID(), r.Message)
+		}
+	}
+	return row, nil
+}
+
+// judge says what is not as it must be.
+func (m *Matrix) judge(jobs []job) {
+	killed := map[string]bool{}
+	for i, row := range m.Rows {
+		j := jobs[i]
+		if j.mutant == nil {
+			for _, id := range slices.Concat(row.Killed, row.Unseen) {
+				m.complain("%s does not pass %s", j.name(), id)
+			}
+			if len(row.Passed) == 0 {
+				m.complain("%s passed nothing", j.name())
+			}
+			continue
+		}
+		for _, id := range j.mutant.Kills {
+			if !slices.Contains(m.Checks, id) {
+				m.complain("mutant %s is made for %s, which is no check", j.mutant.Name, id)
+			} else if !slices.Contains(row.Killed, id) {
+				m.complain("%s survives %s", j.name(), id)
+			}
+			killed[id] = true
+		}
+		for _, id := range row.Killed {
+			if !slices.Contains(j.mutant.Kills, id) && !slices.Contains(j.mutant.Also, id) {
+				m.complain("%s is failed by %s, which is about something else", j.name(), id)
+			}
+		}
+	}
+	for _, id := range m.Checks {
+		if !killed[id] {
+			m.complain("no mutant is made to fail %s: a check that nobody fails proves nothing", id)
+		}
+	}
+}
+
+func (m *Matrix) complain(format string, args ...any) {
+	m.Wrong = append(m.Wrong, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,123 @@
+package conformance
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// Suite is a run: a client, and what is asked of it. Only Client is required.
+type Suite struct {
+	Client harness.Client
+	// Revisions are those to judge, each in sessions of its own; nil for [Revisions].
+	Revisions []server.Revision
+	// Only and Skip are patterns of scenarios, cases and checks; nil for all, and for none.
+	Only, Skip []string
+	// Seed makes session ids and request states.
+	Seed int64
+	// Timeout is how long one session with the client may take; 0 for [harness.DefaultTimeout].
+	Timeout time.Duration
+	// Parallel is how many sessions run at once; 0 for one.
+	Parallel int
+	// Source answers the model's requests in place of the scenarios' scripts; nil for the scripts.
+	Source llm.Source
+	// Tool is the version of the program, for the report.
+	Tool string
+	// Bubble runs a function in virtual time (see [harness.Runner]); nil for real time.
+	Bubble func(func())
+	// Again returns the command that plays just one case again, for the report; nil for none.
+	Again func(revision server.Revision, caseID string) string
+}
+
+// Run plays and judges. It returns the results, and the traces that they rest on in the order of the revisions. When the context ends
+// it returns what was judged until then, marked as interrupted, with the context's error. Errors are a [SelectionError], a
+// [harness.CommandError], or say what went wrong on our own side.
+func (s *Suite) Run(ctx context.Context) (*report.Results, []*trace.Trace, error) {
+	chosen, err := newSelection(s.Only, s.Skip)
+	if err != nil {
+		return nil, nil, err
+	}
+	revisions := s.Revisions
+	if revisions == nil {
+		revisions = Revisions()
+	}
+	for _, r := range revisions {
+		if !slices.Contains(Known(), r) {
+			return nil, nil, fmt.Errorf("revision %q cannot be judged: want one of %v", r, Known())
+		}
+	}
+	traces, err := s.play(ctx, revisions, chosen)
+	var usage *harness.CommandError
+	if errors.As(err, &usage) {
+		return nil, nil, usage
+	}
+	if len(traces) == 0 {
+		return nil, nil, cmp.Or(err, errors.New("the selection has no case in the revisions that are run"))
+	}
+	rs, judgeErr := judge(traces, chosen)
+	if judgeErr != nil {
+		return nil, traces, errors.Join(err, judgeErr)
+	}
+	rs.Interrupted = ctx.Err() != nil
+	s.tellAgain(rs)
+	return rs, traces, err
+}
+
+// play plays the revisions, several at once where that is allowed, and returns the traces in their order.
+func (s *Suite) play(ctx context.Context, revisions []server.Revision, chosen *selection) ([]*trace.Trace, error) {
+	traces := make([][]*trace.Trace, len(revisions))
+	errs := make([]error, len(revisions))
+	one := func(i int) {
+		cases := chosen.cases(revisions[i])
+		if len(cases) == 0 || ctx.Err() != nil {
+			errs[i] = ctx.Err()
+			return
+		}
+		runner := harness.Runner{Client: s.Client, Revision: revisions[i], Seed: s.Seed, Timeout: s.Timeout,
+			Parallel: s.Parallel, Tool: s.Tool, Source: s.Source, Bubble: s.Bubble}
+		errs[i] = runner.Run(ctx, cases, func(t *trace.Trace) { traces[i] = append(traces[i], t) })
+	}
+	slots := make(chan struct{}, max(s.Parallel, 1))
+	var running sync.WaitGroup
+	for i := range revisions {
+		slots <- struct{}{}
+		running.Go(func() {
+			one(i)
+			<-slots
+		})
+	}
+	running.Wait()
+	return slices.Concat(traces...), errors.Join(errs...)
+}
+
+// tellAgain adds to each result that calls for a look the command that reproduces it.
+func (s *Suite) tellAgain(rs *report.Results) {
+	if s.Again == nil {
+		return
+	}
+	for i := range rs.Results {
+		r := &rs.Results[i]
+		if r.Verdict == report.Pass || r.Verdict == report.NotApplicable {
+			continue
+		}
+		again := ""
+		for _, c := range r.Cases {
+			if c.Verdict == r.Verdict {
+				again = c.Case
+				break
+			}
+		}
+		r.Again = s.Again(server.Revision(r.Revision), strings.TrimPrefix(again, "/"))
+	}
+}

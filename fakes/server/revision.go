@@ -1,0 +1,37 @@
+package server
+
+import "slices"
+
+// Revision is a revision of the protocol, by its date.
+type Revision string
+
+// The revisions that the server speaks.
+const (
+	V20250326 Revision = "2025-03-26"
+	V20250618 Revision = "2025-06-18"
+	V20251125 Revision = "2025-11-25"
+	V20260728 Revision = "2026-07-28"
+)
+
+// Revisions returns every revision that the server speaks, oldest first.
+func Revisions() []Revision { return []Revision{V20250326, V20250618, V20251125, V20260728} }
+
+// Modern reports whether the revision is of the second era: stateless, every request with its own version and capabilities,
+// sampling inside an InputRequiredResult (2026-07-28, basic/versioning#terminology).
+func (r Revision) Modern() bool { return r >= V20260728 }
+
+// HasTools reports whether a sampling request of the revision may carry tools, and content be an array (since 2025-11-25).
+func (r Revision) HasTools() bool { return r >= V20251125 }
+
+// only returns the revisions of one era, newest first.
+func only(revisions []Revision, modern bool) []Revision {
+	var found []Revision
+	for _, r := range revisions {
+		if r.Modern() == modern {
+			found = append(found, r)
+		}
+	}
+	slices.Sort(found)
+	slices.Reverse(found)
+	return found
+}

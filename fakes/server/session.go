@@ -1,0 +1,290 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/schema"
+)
+
+// Session is a play's view of the client: one call of one tool, with the means to ask something back. Its methods are for
+// the play's own goroutine.
+type Session struct {
+	server    *Server
+	tool      *offered
+	number    int // how often the tool has been called
+	asks      int // how many conversations the play has begun
+	ctx       context.Context
+	revision  Revision
+	arguments json.RawMessage
+	meta      map[string]json.RawMessage // of the carrying call
+	declared  json.RawMessage            // the client's capabilities
+	carrier   carrier
+}
+
+// carrier brings a play's wishes before the client, in the manner of its era.
+type carrier interface {
+	// sample has the client answer the requests, all at once, and returns when each is answered or given up.
+	sample(requests []outgoing) []Answer
+	// inputRequired is sample in the raw; only the second era has it.
+	inputRequired(in Input) (*Retry, error)
+	// send writes a frame as it is onto the stream of the call.
+	send(frame []byte, hostile bool) error
+}
+
+// outgoing is a sampling request on its way.
+type outgoing struct {
+	params  json.RawMessage
+	hostile bool
+}
+
+// Answer is what came of a sampling request.
+type Answer struct {
+	// Result is the CreateMessageResult as the client sent it, whatever it holds; nil where Err is set.
+	Result json.RawMessage
+	Err    error
+}
+
+// Errors of sampling. None of them means that the client refused.
+var (
+	// ErrInvalid is returned for a request that is not valid by the revision's schema and was not marked [Hostile]. It is not sent.
+	ErrInvalid = errors.New("the request is not valid by the protocol's schema")
+	// ErrUndeclared is returned where the client has not declared what the request needs. It is not sent: a server must not
+	// (2025-11-25, client/sampling#tools-in-sampling).
+	ErrUndeclared = errors.New("the client has not declared the capability")
+	// ErrNoStream is returned where there is no stream left to send on.
+	ErrNoStream = errors.New("there is no stream to the client")
+	// ErrEra is returned for what the client's revision does not have.
+	ErrEra = errors.New("the client's revision does not have this")
+)
+
+// errNotFulfilled is what a play sees in the second era when the client did not answer: no retry came, or one without the key.
+var errNotFulfilled = errors.New("the client did not fulfil the input request")
+
+// Refused reports whether err says that the client would not or could not answer: in the first era it answered with an
+// error, in the second it did not fulfil the request.
+func Refused(err error) bool {
+	var rpc *RPCError
+	return errors.As(err, &rpc) || errors.Is(err, errNotFulfilled)
+}
+
+// hostile marks what breaks the protocol on purpose.
+type hostile struct{ params any }
+
+// Hostile marks the parameters of a sampling request as wrong on purpose: they are sent although they are not valid, or although the
+// client has not declared what they need, and the trace says that it was meant.
+func Hostile(params any) any { return hostile{params} }
+
+func (s *Session) scope() scope { return scope{s.tool.Name, s.number} }
+
+// Arguments returns the arguments of the call, as JSON; nil when it had none.
+func (s *Session) Arguments() json.RawMessage { return s.arguments }
+
+// Revision returns the revision that the client speaks.
+func (s *Session) Revision() Revision { return s.revision }
+
+// Context ends when the call is given up: the client cancelled it, its session ended, or the server is being closed.
+func (s *Session) Context() context.Context { return s.ctx }
+
+// Declares reports whether the client has declared the capability, given by its path such as "sampling", "tools". What it
+// declared counts as soon as it is there and not null: whether it has the right shape is judged elsewhere.
+func (s *Session) Declares(path ...string) bool {
+	value := s.declared
+	for _, name := range path {
+		var object map[string]json.RawMessage
+		if json.Unmarshal(value, &object) != nil {
+			return false
+		}
+		value = object[name]
+	}
+	return len(value) > 0 && string(value) != "null"
+}
+
+// Mark leaves a note in the trace, at this point of the play.
+func (s *Session) Mark(name, text string) { s.server.mark(s.scope(), name, text) }
+
+// Sample asks the client to sample and returns its answer, whatever that holds. Params are anything that marshals to
+// CreateMessageRequestParams: a [CreateMessageParams], a map, raw JSON, which is sent byte for byte. Params that are
+// not valid, or that need what the client has not declared, are not sent (ErrInvalid, ErrUndeclared) unless they are [Hostile].
+// Where the client refuses, [Refused] tells that from our own failures; in the second era a client that refuses sends
+// nothing, and Sample returns when the server is closed.
+func (s *Session) Sample(params any) (json.RawMessage, error) {
+	answer := s.SampleAll(params)[0]
+	return answer.Result, answer.Err
+}
+
+// SampleAll asks the client for several samples at once and returns the answers in the order of the requests, when all are
+// there. In the first era they are requests in flight together, in the second one InputRequiredResult with several keys.
+func (s *Session) SampleAll(params ...any) []Answer {
+	answers := make([]Answer, len(params))
+	var requests []outgoing
+	var places []int
+	for i, p := range params {
+		request, err := s.outgoing(p)
+		if err != nil {
+			answers[i].Err = err
+			continue
+		}
+		requests = append(requests, request)
+		places = append(places, i)
+	}
+	if len(requests) > 0 {
+		for i, answer := range s.carrier.sample(requests) {
+			answers[places[i]] = answer
+		}
+	}
+	return answers
+}
+
+// outgoing readies params for the wire.
+func (s *Session) outgoing(params any) (outgoing, error) {
+	h, isHostile := params.(hostile)
+	if isHostile {
+		params = h.params
+	}
+	built, _ := params.(*CreateMessageParams)
+	if built != nil && built.err != nil {
+		return outgoing{}, built.err
+	}
+	raw, ok := params.(json.RawMessage)
+	if !ok {
+		var err error
+		if raw, err = encode(params); err != nil {
+			return outgoing{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+		}
+	}
+	raw = s.echoMeta(raw)
+	if isHostile {
+		return outgoing{raw, true}, nil
+	}
+	if built != nil && built.Tools != nil && !s.revision.HasTools() {
+		return outgoing{}, fmt.Errorf("%w: tools in sampling came with %s, the client speaks %s", ErrEra, V20251125, s.revision)
+	}
+	if err := schema.Validate(string(s.revision), schema.CreateMessageRequestParams, raw); err != nil {
+		if built != nil && built.quotes {
+			return outgoing{}, fmt.Errorf("the client's answer cannot be gone on from: %w: %w", ErrInvalid, err)
+		}
+		s.server.problem(s.scope(), "the play of tool %s samples with invalid params (wrap them in server.Hostile if that is meant): %v", s.tool.Name, err)
+		return outgoing{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	if missing := s.undeclared(raw); missing != "" {
+		s.Mark(trace.MarkWithheld, missing)
+		return outgoing{}, fmt.Errorf("%w: %s", ErrUndeclared, missing)
+	}
+	return outgoing{raw, false}, nil
+}
+
+// undeclared returns the capability that the request needs and the client has not declared, or "".
+func (s *Session) undeclared(params json.RawMessage) string {
+	if !s.Declares("sampling") {
+		return "sampling"
+	}
+	var needs struct {
+		Tools      json.RawMessage `json:"tools"`
+		ToolChoice json.RawMessage `json:"toolChoice"`
+	}
+	if json.Unmarshal(params, &needs) == nil && (needs.Tools != nil || needs.ToolChoice != nil) && !s.Declares("sampling", "tools") {
+		return "sampling.tools"
+	}
+	return ""
+}
+
+// echoMeta adds the carrying call's _meta to the params, where there is something to add and they are an object that allows it.
+// Without anything to add the params stay as they are, byte for byte.
+func (s *Session) echoMeta(params json.RawMessage) json.RawMessage {
+	echo := map[string]json.RawMessage{}
+	for name, value := range s.meta {
+		if name != "progressToken" && !strings.HasPrefix(name, "io.modelcontextprotocol/") {
+			echo[name] = value
+		}
+	}
+	if len(echo) == 0 || s.server.opts.NoMetaEcho {
+		return params
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(params, &object) != nil || object == nil {
+		return params
+	}
+	var own map[string]json.RawMessage
+	if json.Unmarshal(object["_meta"], &own) == nil {
+		for name, value := range own {
+			echo[name] = value
+		}
+	}
+	object["_meta"] = mustEncode(echo)
+	return mustEncode(object)
+}
+
+// Send writes a frame onto the stream of the call, byte for byte: whatever it is, the trace says that it was meant. In the second
+// era the call is then answered by a stream. It returns ErrNoStream where the client has hung up.
+func (s *Session) Send(frame []byte) error { return s.carrier.send(frame, true) }
+
+// Progress sends notifications/progress for the call, where the client asked for it with a progress token, and does
+// nothing where it did not. A total of 0 is left out. It must rise from call to call (2025-11-25, basic/utilities/progress).
+func (s *Session) Progress(progress, total float64) error {
+	token := s.meta["progressToken"]
+	if token == nil {
+		return nil
+	}
+	params := struct {
+		Token    json.RawMessage `json:"progressToken"`
+		Progress float64         `json:"progress"`
+		Total    float64         `json:"total,omitempty"`
+	}{token, progress, total}
+	return s.carrier.send(requestFrame(nil, "notifications/progress", mustEncode(params)), false)
+}
+
+// Input is an InputRequiredResult in the making.
+type Input struct {
+	// Requests are the input requests by key, each anything that marshals to {"method": …, "params": …}; nil leaves
+	// inputRequests out.
+	Requests map[string]any
+	// State is the requestState; nil leaves it out, and the retry is then known by its keys.
+	State *string
+}
+
+// Retry is what the client's retry brought.
+type Retry struct {
+	// Responses are the inputResponses by key; nil when the retry had none.
+	Responses map[string]json.RawMessage
+	// State is the requestState that came back, as JSON; nil when none did.
+	State json.RawMessage
+}
+
+// InputRequired answers the pending request with an InputRequiredResult, unchecked, and returns the retry. It is for plays about
+// MRTR itself (2026-07-28, basic/patterns/mrtr); in the first era it returns ErrEra. When no retry comes it returns, with an
+// error that [Refused] knows, as the server is closed.
+func (s *Session) InputRequired(in Input) (*Retry, error) { return s.carrier.inputRequired(in) }
+
+// run plays the play to its end and returns the result of the call, or the error that answers it.
+func (s *Session) run() (result CallToolResult, failure error) {
+	s.Mark(trace.MarkPlayStarted, "")
+	value, err := s.play()
+	note := ""
+	if err != nil {
+		note = err.Error()
+	}
+	s.Mark(trace.MarkPlayEnded, note)
+	return callResult(value, err), err
+}
+
+func (s *Session) play() (value any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.server.problem(s.scope(), "the play of tool %s panicked: %v", s.tool.Name, p)
+			err = fmt.Errorf("the play panicked: %v", p)
+		}
+	}()
+	return s.tool.Play(s)
+}
+
+// validFrame holds a result of ours against the schema before it is sent; a mistake of ours is never to pass for the client's.
+func (s *Server) validFrame(of scope, revision Revision, name schema.Name, raw []byte) {
+	if err := schema.Validate(string(revision), name, raw); err != nil {
+		s.problem(of, "the server's own %s is not valid in %s: %v", name, revision, err)
+	}
+}

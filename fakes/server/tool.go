@@ -1,0 +1,122 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Tool is a tool: one that this server offers to the client, or one that a sampling request offers to the model.
+type Tool struct {
+	// Name is 1 to 128 characters of A-Z, a-z, 0-9, "_", "-", "." (2025-11-25, server/tools#tool-names).
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	// InputSchema is a JSON Schema (2020-12) of type object: anything that marshals to one. Nil takes any object.
+	InputSchema any `json:"inputSchema"`
+	// Play is what happens when the client calls the tool; required for a tool that the server offers.
+	Play Play `json:"-"`
+	// Mark is a word woven into what [Session.Ask] asks, by which the model's side tells conversations apart. May be empty.
+	Mark string `json:"-"`
+}
+
+// Play is what happens behind a tool. Its result becomes the result of the call: a [CallToolResult] as it is, a string or nil as
+// text, and anything else as the text of its JSON. An error becomes a result with isError, which the client's model can
+// read. A play runs on a goroutine of its own and should return when s.Context() ends.
+type Play func(s *Session) (any, error)
+
+// CallToolResult is the result of a tools/call, for a play that wants it just so.
+type CallToolResult struct {
+	Content           []any `json:"content"`
+	StructuredContent any   `json:"structuredContent,omitempty"`
+	IsError           bool  `json:"isError,omitempty"`
+}
+
+// offered is a tool of the server, its schema compiled.
+type offered struct {
+	Tool
+	index  int
+	schema *jsonschema.Schema
+}
+
+var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
+
+func compileTool(t Tool, index int) (*offered, error) {
+	if !toolName.MatchString(t.Name) {
+		return nil, fmt.Errorf("tool name %q: want 1 to 128 characters of A-Z, a-z, 0-9, _ - .", t.Name)
+	}
+	if t.Play == nil {
+		return nil, fmt.Errorf("tool %s has no play", t.Name)
+	}
+	if t.InputSchema == nil {
+		t.InputSchema = map[string]any{"type": "object"}
+	}
+	raw, err := encode(t.InputSchema)
+	if err != nil {
+		return nil, fmt.Errorf("input schema of tool %s: %w", t.Name, err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return nil, fmt.Errorf("input schema of tool %s: %w", t.Name, err)
+	}
+	if object, ok := doc.(map[string]any); !ok || object["type"] != "object" {
+		return nil, fmt.Errorf(`input schema of tool %s: want a schema with "type": "object", got %s`, t.Name, raw)
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.UseLoader(noLoader{})
+	if err := compiler.AddResource("tool.json", doc); err != nil {
+		return nil, fmt.Errorf("input schema of tool %s: %w", t.Name, err)
+	}
+	schema, err := compiler.Compile("tool.json")
+	if err != nil {
+		return nil, fmt.Errorf("input schema of tool %s: %w", t.Name, err)
+	}
+	return &offered{Tool: t, index: index, schema: schema}, nil
+}
+
+// noLoader keeps a tool's $ref from reaching for files or the network (2026-07-28, basic/index#ref-resolution).
+type noLoader struct{}
+
+func (noLoader) Load(url string) (any, error) {
+	return nil, fmt.Errorf("%s is outside of the schema, and references are not followed", url)
+}
+
+// checkArguments returns what is wrong with the arguments of a call, as text that a model can act on, or "".
+func (t *offered) checkArguments(arguments json.RawMessage) string {
+	if len(arguments) == 0 {
+		arguments = json.RawMessage("{}")
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(arguments))
+	if err != nil {
+		return fmt.Sprintf("the arguments of %s are not JSON: %v", t.Name, err)
+	}
+	if err := t.schema.Validate(value); err != nil {
+		return fmt.Sprintf("the arguments of %s do not fit its input schema: %v", t.Name, err)
+	}
+	return ""
+}
+
+// callResult turns what a play returned into a CallToolResult.
+func callResult(value any, err error) CallToolResult {
+	if err != nil {
+		return CallToolResult{Content: []any{Text(err.Error())}, IsError: true}
+	}
+	switch v := value.(type) {
+	case CallToolResult:
+		if v.Content == nil {
+			v.Content = []any{}
+		}
+		return v
+	case nil:
+		return CallToolResult{Content: []any{}}
+	case string:
+		return CallToolResult{Content: []any{Text(v)}}
+	}
+	raw, err := encode(value)
+	if err != nil {
+		return CallToolResult{Content: []any{Text(fmt.Sprintf("the play returned a %T that is not JSON: %v", value, err))}, IsError: true}
+	}
+	return CallToolResult{Content: []any{Text(string(raw))}}
+}

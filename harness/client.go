@@ -1,0 +1,89 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// Client is a client under test. It is made by [InProcess] or [Command], and can be started any number of times.
+type Client struct {
+	// Name is how reports call the client.
+	Name string
+
+	run      func(context.Context, Env) error
+	argv     []string
+	loopback bool
+}
+
+// Option changes how a client is run.
+type Option func(*Client)
+
+// Loopback runs a client in process over real sockets and in real time, also under go test: for one that cannot live
+// in a bubble, because it keeps connections in a package-level pool or blocks on something outside.
+func Loopback() Option { return func(c *Client) { c.loopback = true } }
+
+// Named gives the client a name for reports.
+func Named(name string) Option { return func(c *Client) { c.Name = name } }
+
+// InProcess is a client that is a function of this program. Run connects to env.URL through env.HTTP, lists the tools, calls each
+// once with {}, answers sampling by asking the model at env.Model, and returns nil, or an error when it failed. It has to
+// return when its context ends.
+func InProcess(run func(ctx context.Context, env Env) error, options ...Option) Client {
+	c := Client{Name: "in-process client", run: run}
+	for _, o := range options {
+		o(&c)
+	}
+	return c
+}
+
+// Command is a client that is a program. It is started as it is, without a shell, with the server's URL where {url} stands in its
+// arguments, or else as the last one, and with the environment that the README describes; it does what InProcess says of run, and
+// exits with 0.
+func Command(argv ...string) Client {
+	return Client{Name: strings.Join(argv, " "), argv: argv}
+}
+
+// InBubble reports whether the client can be run in virtual time, in a testing/synctest bubble.
+func (c *Client) InBubble() bool { return c.run != nil && !c.loopback }
+
+// Argv returns the command line of a client that is a program; nil for one in process.
+func (c *Client) Argv() []string { return c.argv }
+
+// CommandError says that the client's program cannot be started at all: a mistake of whoever called, not of the client.
+type CommandError struct {
+	// Path is what was tried.
+	Path string
+	Err  error
+}
+
+func (e *CommandError) Error() string {
+	return fmt.Sprintf("the client %q cannot be started: %v", e.Path, e.Err)
+}
+
+func (e *CommandError) Unwrap() error { return e.Err }
+
+// check returns a CommandError for a program that is not there or may not be run.
+func (c *Client) check() error {
+	if c.run != nil {
+		return nil
+	}
+	if len(c.argv) == 0 {
+		return &CommandError{Err: fmt.Errorf("no command was given")}
+	}
+	if _, err := exec.LookPath(c.argv[0]); err != nil {
+		return &CommandError{c.argv[0], err}
+	}
+	return nil
+}
+
+// start runs the client to its end and returns how it ended. It returns soon after ctx has ended, whatever the client does.
+func (c *Client) start(ctx context.Context, env Env) *trace.Process {
+	if c.run != nil {
+		return runFunction(ctx, c.run, env)
+	}
+	return runCommand(ctx, c.argv, env)
+}

@@ -1,0 +1,121 @@
+package harness
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+)
+
+// Env is what a client under test is told: where the server and the model are, and how to behave.
+type Env struct {
+	// URL is the server's MCP endpoint.
+	URL string
+	// HTTP reaches the server and the model. A client in process has to use it for both: in a test's bubble
+	// there is no other network. For a client in a process of its own it is [http.DefaultClient].
+	HTTP *http.Client
+	// Revision is the protocol revision that the server speaks; "" where the client is left to find out.
+	Revision server.Revision
+	// Model holds the model's base URL for each dialect, as that provider's SDK wants it: "openai-chat" with /v1. "native" is a
+	// whole URL, to which a CreateMessageRequestParams is posted.
+	Model map[string]string
+	// Key is the API key for the model. It is planted: it must never show up on the MCP wire.
+	Key string
+	// Declare holds the client capabilities to declare, as JSON.
+	Declare json.RawMessage
+	// Tools are the tools to call, once each with {}, in this order; nil for all that the server lists.
+	Tools []string
+}
+
+// Variables of the contract with a client in a process of its own. The first three are those of the official suite.
+const (
+	envScenario = "MCP_CONFORMANCE_SCENARIO"
+	envVersion  = "MCP_CONFORMANCE_PROTOCOL_VERSION"
+	envContext  = "MCP_CONFORMANCE_CONTEXT"
+)
+
+// envBases are the variables in which the providers' SDKs look for a base URL, and for the key.
+var envBases = map[string][2]string{
+	dialect.OpenAIChat: {"OPENAI_BASE_URL", "OPENAI_API_KEY"},
+}
+
+// contextVar is what MCP_CONFORMANCE_CONTEXT holds, as JSON.
+type contextVar struct {
+	Scenario     string            `json:"scenario"`
+	Capabilities json.RawMessage   `json:"capabilities,omitempty"`
+	Models       map[string]string `json:"models,omitempty"`
+	Key          string            `json:"key,omitempty"`
+	Tools        []string          `json:"tools,omitempty"`
+}
+
+const scenarioName = "sampling"
+
+// variables returns the environment of a client in a process of its own: ours, less every real provider's, and the contract's.
+func (e *Env) variables(ours []string) []string {
+	var kept []string
+	noProxy := ""
+	for _, v := range ours {
+		name, value, _ := strings.Cut(v, "=")
+		if strings.EqualFold(name, "no_proxy") {
+			noProxy = value + ","
+			continue
+		}
+		if !isProviders(name) {
+			kept = append(kept, v)
+		}
+	}
+	raw, err := json.Marshal(contextVar{scenarioName, e.Declare, e.Model, e.Key, e.Tools})
+	if err != nil {
+		panic(fmt.Sprintf("harness: the capabilities to declare are not JSON: %v", err))
+	}
+	set := map[string]string{
+		envScenario: scenarioName, envVersion: string(e.Revision), envContext: string(raw),
+		"NO_PROXY": noProxy + "127.0.0.1,localhost,::1",
+		"no_proxy": noProxy + "127.0.0.1,localhost,::1",
+	}
+	for name, vars := range envBases {
+		set[vars[0]], set[vars[1]] = e.Model[name], e.Key
+	}
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		kept = append(kept, name+"="+set[name])
+	}
+	return kept
+}
+
+// isProviders reports whether a variable belongs to a model provider, or to this contract: a client under test must neither see
+// a real key nor call a real model.
+func isProviders(name string) bool {
+	name = strings.ToUpper(name)
+	if strings.HasSuffix(name, "_API_KEY") || strings.HasSuffix(name, "_BASE_URL") {
+		return true
+	}
+	for _, prefix := range []string{"MCP_CONFORMANCE_", "OPENAI_", "ANTHROPIC_", "CLAUDE_", "GEMINI_", "GOOGLE_", "VERTEX_", "OLLAMA_",
+		"MISTRAL_", "GROQ_", "XAI_", "OPENROUTER_", "COHERE_", "DEEPSEEK_", "AZURE_OPENAI_", "AWS_", "HF_", "HUGGINGFACE_"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// EnvFromProcess reads the contract from the other side: what a client written in Go is told by its last argument and its
+// environment, given as functions such as [os.Getenv]. Its error says which part is missing.
+func EnvFromProcess(args []string, getenv func(string) string) (Env, error) {
+	if len(args) == 0 {
+		return Env{}, fmt.Errorf("the server's URL is missing: it is the last argument")
+	}
+	e := Env{URL: args[len(args)-1], HTTP: http.DefaultClient, Revision: server.Revision(getenv(envVersion))}
+	var told contextVar
+	if raw := getenv(envContext); raw != "" {
+		if err := json.Unmarshal([]byte(raw), &told); err != nil {
+			return Env{}, fmt.Errorf("%s is not the JSON it should be: %w", envContext, err)
+		}
+	}
+	e.Declare, e.Model, e.Key, e.Tools = told.Capabilities, told.Models, told.Key, told.Tools
+	return e, nil
+}

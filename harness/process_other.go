@@ -1,0 +1,17 @@
+//go:build !unix
+
+package harness
+
+import (
+	"os"
+	"os/exec"
+)
+
+// Without process groups only the process itself can be ended.
+func ownGroup(*exec.Cmd) {}
+
+func terminateGroup(cmd *exec.Cmd) { _ = cmd.Process.Kill() }
+
+func killGroup(cmd *exec.Cmd) { _ = cmd.Process.Kill() }
+
+func signalName(*os.ProcessState) string { return "" }

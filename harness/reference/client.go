@@ -1,0 +1,117 @@
+package reference
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+)
+
+// Config says how the client asks the model. The zero value uses the streamed form of OpenAI's chat completions.
+type Config struct {
+	// Dialect is the provider's wire format: [dialect.OpenAIChat], also when "", or [dialect.Native].
+	Dialect string
+	// Plain asks for whole answers in place of streams, where the dialect has both.
+	Plain bool
+
+	broken faults
+}
+
+// Client returns the client as a function for [harness.InProcess]. It connects in the revision that it is told, lists the tools, calls
+// each that it is told to, or else each that is listed, once with {}, and answers sampling by asking the model. It returns an error when a
+// call could not be made; a call that the server answers with an error is no error of the client.
+func Client(c Config) func(context.Context, harness.Env) error {
+	if c.Dialect == "" {
+		c.Dialect = dialect.OpenAIChat
+	}
+	return func(ctx context.Context, env harness.Env) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		if c.broken.neverConnects {
+			return nil
+		}
+		m := &model{config: c, env: env}
+		wire, err := connect(ctx, env, m)
+		if err != nil {
+			return err
+		}
+		err = callTools(ctx, wire, env.Tools)
+		if err == nil && c.broken.failsAtTheEnd {
+			err = errors.New("broken on purpose: a failure after all went well")
+		}
+		return errors.Join(err, wire.close(ctx))
+	}
+}
+
+// wire is the client's side of the protocol in one era.
+type wire interface {
+	// request sends a request and returns its result, whatever the server asks meanwhile.
+	request(ctx context.Context, method string, params map[string]any) (json.RawMessage, error)
+	close(ctx context.Context) error
+}
+
+// connect opens the wire of the era that the revision belongs to.
+func connect(ctx context.Context, env harness.Env, m *model) (wire, error) {
+	if env.Revision.Modern() {
+		return &modern{env: env, model: m}, nil
+	}
+	return openLegacy(ctx, env, m)
+}
+
+// capabilities are what the client declares.
+func (m *model) capabilities() map[string]any {
+	if m.config.broken.declaresNothing {
+		return map[string]any{}
+	}
+	declared := map[string]any{}
+	if json.Unmarshal(m.env.Declare, &declared) != nil || len(declared) == 0 {
+		declared = map[string]any{"sampling": map[string]any{"tools": map[string]any{}}}
+	}
+	if !m.env.Revision.HasTools() {
+		if sampling, ok := declared["sampling"].(map[string]any); ok {
+			delete(sampling, "tools")
+		}
+	}
+	return declared
+}
+
+var clientInfo = map[string]any{"name": "mcp-conform-reference", "version": "1"}
+
+// callTools calls the tools by name, or all that are listed.
+func callTools(ctx context.Context, w wire, names []string) error {
+	raw, err := w.request(ctx, "tools/list", map[string]any{})
+	if err != nil {
+		return fmt.Errorf("tools/list: %w", err)
+	}
+	var listed struct {
+		Tools []struct{ Name string }
+	}
+	if err := json.Unmarshal(raw, &listed); err != nil {
+		return fmt.Errorf("tools/list: %w", err)
+	}
+	if names == nil {
+		for _, t := range listed.Tools {
+			names = append(names, t.Name)
+		}
+	}
+	for _, name := range names {
+		_, err := w.request(ctx, "tools/call", map[string]any{"name": name, "arguments": map[string]any{}})
+		var refused *rpcError
+		if err != nil && !errors.As(err, &refused) { // what the server refuses is an answer, too
+			return fmt.Errorf("tools/call of %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// revisionIn returns the revision to speak: the one that was told, or the newest of the first era.
+func revisionIn(env harness.Env) server.Revision {
+	if env.Revision == "" {
+		return server.V20251125
+	}
+	return env.Revision
+}

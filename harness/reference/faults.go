@@ -1,0 +1,105 @@
+package reference
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+)
+
+// faults are the ways in which the client can be broken. The zero value is the correct client.
+type faults struct {
+	// What is edited on its way: the params of a sampling request before the model is asked, the body sent to the model, the result,
+	// and the JSON-RPC response (first era).
+	params, body, result, response func(map[string]any)
+
+	neverConnects     bool
+	failsAtTheEnd     bool
+	declaresNothing   bool
+	neverAnswers      bool
+	refuses           bool
+	answersTwice      bool
+	asksTwice         bool
+	runsTools         bool // executes the tool uses itself, on the requesting server
+	stopsAtFinish     bool // reads no further than the chunk with the finish reason, and nothing of that
+	keepsLastStreamed bool // of several streamed tool calls
+}
+
+func edit(f func(map[string]any), o map[string]any) {
+	if f != nil {
+		f(o)
+	}
+}
+
+// runTools calls the tools that the model wants on the server: what a client must leave to the server.
+func (m *model) runTools(ctx context.Context, w wire, result map[string]any) {
+	for _, use := range ofType(result["content"], "tool_use") {
+		// The server does not know the tool, which is no matter here.
+		_, _ = w.request(ctx, "tools/call", map[string]any{"name": use["name"], "arguments": use["input"]})
+	}
+}
+
+// ofType returns the blocks of a type in content.
+func ofType(content any, kind string) []map[string]any {
+	blocks, _ := blocksOf(content) // what cannot be read has none
+	var found []map[string]any
+	for _, b := range blocks {
+		if b["type"] == kind {
+			found = append(found, b)
+		}
+	}
+	return found
+}
+
+// eachMessage calls f with each message of the params.
+func eachMessage(params map[string]any, f func(m map[string]any)) {
+	messages, _ := params["messages"].([]any)
+	for _, item := range messages {
+		if m, ok := item.(map[string]any); ok {
+			f(m)
+		}
+	}
+}
+
+// eachResult calls f with each tool result in the params.
+func eachResult(params map[string]any, f func(b map[string]any)) {
+	eachMessage(params, func(m map[string]any) {
+		for _, b := range ofType(m["content"], "tool_result") {
+			f(b)
+		}
+	})
+}
+
+// eachUse calls f with each tool use of a result.
+func eachUse(result map[string]any, f func(i int, use map[string]any)) {
+	for i, use := range ofType(result["content"], "tool_use") {
+		f(i, use)
+	}
+}
+
+// keep makes content hold at most n blocks of a type; other blocks stay.
+func keep(holder map[string]any, kind string, n int) {
+	blocks, err := blocksOf(holder["content"])
+	if err != nil {
+		return
+	}
+	kept := []any{}
+	for _, b := range blocks {
+		if b["type"] == kind {
+			if n == 0 {
+				continue
+			}
+			n--
+		}
+		kept = append(kept, b)
+	}
+	holder["content"] = kept
+}
+
+// viaFloat64 reads every number as a float64, as careless JSON code does: 9007199254740993 becomes …992.
+func viaFloat64(v any) any {
+	var careless any
+	if err := json.Unmarshal(marshal(v), &careless); err != nil {
+		panic(fmt.Sprintf("reference: %v", err))
+	}
+	return careless
+}

@@ -1,0 +1,159 @@
+package reference
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mcp-conform/mcp-conform/harness"
+)
+
+// legacy is the wire of the first era: a session, opened by initialize, in which the server sends requests of its own.
+type legacy struct {
+	env    harness.Env
+	model  *model
+	header http.Header
+	lastID atomic.Int64
+}
+
+// openLegacy initializes a session.
+func openLegacy(ctx context.Context, env harness.Env, m *model) (*legacy, error) {
+	l := &legacy{env: env, model: m, header: http.Header{"Accept": {"application/json, text/event-stream"}}}
+	wanted := revisionIn(env)
+	raw, err := l.request(ctx, "initialize", map[string]any{
+		"protocolVersion": wanted, "capabilities": m.capabilities(), "clientInfo": clientInfo,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("initialize: %w", err)
+	}
+	var agreed struct {
+		ProtocolVersion string `json:"protocolVersion"`
+	}
+	if err := json.Unmarshal(raw, &agreed); err != nil {
+		return nil, fmt.Errorf("initialize: %w", err)
+	}
+	if agreed.ProtocolVersion != string(wanted) {
+		return nil, fmt.Errorf("initialize: the server speaks %s, this client was told to speak %s", agreed.ProtocolVersion, wanted)
+	}
+	l.header.Set("Mcp-Protocol-Version", agreed.ProtocolVersion)
+	return l, l.send(ctx, map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
+}
+
+// request sends a request and reads its response's stream, on which the server may ask first.
+func (l *legacy) request(ctx context.Context, method string, params map[string]any) (json.RawMessage, error) {
+	id := l.lastID.Add(1)
+	resp, err := post(ctx, l.env.HTTP, l.env.URL, l.header, marshal(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, statusError(resp)
+	}
+	if method == "initialize" {
+		if session := resp.Header.Get("Mcp-Session-Id"); session != "" {
+			l.header.Set("Mcp-Session-Id", session)
+		}
+	}
+	var (
+		answer   *message
+		asked    sync.WaitGroup // requests of the server that are being answered
+		mu       sync.Mutex
+		failures []error // why they could not be
+	)
+	err = messages(resp, func(m *message) bool {
+		switch {
+		case m.Method != "" && m.ID != nil:
+			asked.Go(func() {
+				if err := l.answer(ctx, m); err != nil {
+					mu.Lock()
+					defer mu.Unlock()
+					failures = append(failures, fmt.Errorf("answering %s: %w", m.Method, err))
+				}
+			})
+		case m.Method == "" && string(m.ID) == fmt.Sprint(id):
+			answer = m
+			return false
+		}
+		return true
+	})
+	asked.Wait()
+	switch {
+	case err != nil:
+		return nil, err
+	case failures != nil:
+		return nil, errors.Join(failures...)
+	case answer == nil:
+		return nil, errors.New("the stream ended without a response")
+	case answer.Error != nil:
+		return nil, answer.Error
+	}
+	return answer.Result, nil
+}
+
+// answer answers a request of the server, in a POST of its own.
+func (l *legacy) answer(ctx context.Context, m *message) error {
+	response := map[string]any{"jsonrpc": "2.0", "id": m.ID}
+	switch m.Method {
+	case "ping":
+		response["result"] = map[string]any{}
+	case "sampling/createMessage":
+		return l.answerSampling(ctx, m, response)
+	default:
+		response["error"] = &rpcError{-32601, "method " + m.Method + " is not supported"}
+	}
+	return l.send(ctx, response)
+}
+
+func (l *legacy) answerSampling(ctx context.Context, m *message, response map[string]any) error {
+	broken := &l.model.config.broken
+	if broken.neverAnswers {
+		return nil
+	}
+	result, refused := l.model.createMessage(ctx, m.Params)
+	if refused != nil {
+		response["error"] = refused
+	} else {
+		response["result"] = result
+	}
+	edit(broken.response, response)
+	if broken.runsTools {
+		l.model.runTools(ctx, l, result)
+	}
+	err := l.send(ctx, response)
+	if broken.answersTwice {
+		err = errors.Join(err, l.send(ctx, response))
+	}
+	return err
+}
+
+// send posts a message to which no response is due.
+func (l *legacy) send(ctx context.Context, m map[string]any) error {
+	resp, err := post(ctx, l.env.HTTP, l.env.URL, l.header, marshal(m))
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusAccepted {
+		return statusError(resp)
+	}
+	return nil
+}
+
+// close ends the session.
+func (l *legacy) close(ctx context.Context) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, l.env.URL, nil)
+	if err != nil {
+		return err
+	}
+	req.Header = l.header.Clone()
+	resp, err := l.env.HTTP.Do(req)
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
+}

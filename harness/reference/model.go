@@ -1,0 +1,111 @@
+package reference
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/harness"
+)
+
+// model answers sampling requests by asking a model.
+type model struct {
+	config Config
+	env    harness.Env
+}
+
+// JSON-RPC error codes of the answers to sampling.
+const (
+	codeInvalidParams = -32602
+	codeInternal      = -32603
+)
+
+// createMessage turns CreateMessageRequestParams into a CreateMessageResult, or into the error to answer with.
+func (m *model) createMessage(ctx context.Context, raw json.RawMessage) (map[string]any, *rpcError) {
+	broken := &m.config.broken
+	params, err := object(raw)
+	if err != nil {
+		return nil, &rpcError{codeInvalidParams, "params are not an object"}
+	}
+	if err := checkRequest(params); err != nil {
+		return nil, &rpcError{codeInvalidParams, err.Error()}
+	}
+	if broken.refuses {
+		return nil, &rpcError{codeInternal, "broken on purpose: refuses everything"}
+	}
+	edit(broken.params, params)
+	if broken.asksTwice {
+		if _, err := m.ask(ctx, params); err != nil {
+			return nil, modelError(err)
+		}
+	}
+	result, err := m.ask(ctx, params)
+	if err != nil {
+		return nil, modelError(err)
+	}
+	edit(broken.result, result)
+	return result, nil
+}
+
+// modelError says that the model failed, and nothing of how: what a provider says is not for the server.
+func modelError(err error) *rpcError {
+	if refused, ok := err.(*rpcError); ok {
+		return refused
+	}
+	return &rpcError{codeInternal, "the model could not be asked"}
+}
+
+func (m *model) ask(ctx context.Context, params map[string]any) (map[string]any, error) {
+	if m.config.Dialect == dialect.Native {
+		return m.askNative(ctx, params)
+	}
+	return m.askOpenAI(ctx, params)
+}
+
+// askNative passes the request on as it is.
+func (m *model) askNative(ctx context.Context, params map[string]any) (map[string]any, error) {
+	edit(m.config.broken.body, params)
+	resp, err := post(ctx, m.env.HTTP, m.env.Model[dialect.Native], http.Header{"Authorization": {"Bearer " + m.env.Key}}, marshal(params))
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, statusError(resp)
+	}
+	var result map[string]any
+	dec := json.NewDecoder(resp.Body)
+	dec.UseNumber()
+	if err := dec.Decode(&result); err != nil {
+		return nil, fmt.Errorf("the model's answer: %w", err)
+	}
+	if !m.env.Revision.HasTools() {
+		if blocks, ok := result["content"].([]any); ok && len(blocks) == 1 {
+			result["content"] = blocks[0]
+		}
+	}
+	return result, nil
+}
+
+// blocksOf returns content as blocks, whether it is one or an array.
+func blocksOf(content any) ([]map[string]any, error) {
+	list, ok := content.([]any)
+	if !ok {
+		list = []any{content}
+	}
+	blocks := make([]map[string]any, len(list))
+	for i, item := range list {
+		if blocks[i], ok = item.(map[string]any); !ok {
+			return nil, fmt.Errorf("content block %d is not an object", i)
+		}
+	}
+	return blocks, nil
+}
+
+// text returns a string member, "" where it is none.
+func text(o map[string]any, name string) string {
+	s, _ := o[name].(string)
+	return s
+}

@@ -1,0 +1,227 @@
+package reference
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// Mutant is the reference client, broken in one way.
+type Mutant struct {
+	// Name is how the mutant is asked for, as in --client builtin:mutant/NAME.
+	Name string
+	// Doc says in a sentence what is wrong with it, and who does that in the wild.
+	Doc string
+	// Kills are the checks that must fail it, as scenario/check.
+	Kills []string
+	// Also are checks that may fail it too, because they look at the same thing. No other may.
+	Also []string
+	// Dialects are those in which the fault shows; nil for all.
+	Dialects []string
+	// Streamed is true for a fault that only a streaming client has.
+	Streamed bool
+	// Era is "legacy" or "modern" for a fault that only one era has; "" for both.
+	Era string
+	// Hangs is true for a mutant that does not come to its end by itself in the first era.
+	Hangs bool
+
+	broken faults
+}
+
+// Config returns the mutant as a configuration of the client.
+func (m *Mutant) Config(c Config) Config {
+	c.broken = m.broken
+	return c
+}
+
+// Find returns the mutant of that name; nil where there is none.
+func Find(name string) *Mutant {
+	mutants := Mutants()
+	if i := slices.IndexFunc(mutants, func(m Mutant) bool { return m.Name == name }); i >= 0 {
+		return &mutants[i]
+	}
+	return nil
+}
+
+// Mutants returns every mutant, in the order of the catalogue.
+func Mutants() []Mutant {
+	return slices.Concat(clientMutants, basicMutants, toolMutants, parallelMutants)
+}
+
+var openAIOnly = []string{dialect.OpenAIChat}
+
+var clientMutants = []Mutant{
+	{Name: "never-connects", Doc: "exits with success without having connected", Kills: []string{"client/connects"},
+		broken: faults{neverConnects: true}},
+	{Name: "fails-at-the-end", Doc: "answers everything and then reports a failure", Kills: []string{"client/ends-cleanly"},
+		broken: faults{failsAtTheEnd: true}},
+	{Name: "declares-nothing", Doc: "does not declare sampling, so that nothing is asked of it", Kills: []string{"client/sampled"},
+		broken: faults{declaresNothing: true}},
+}
+
+var basicMutants = []Mutant{
+	{Name: "never-answers", Doc: "takes the request and never answers it", Kills: []string{"basic/answered"},
+		Hangs: true, broken: faults{neverAnswers: true}},
+	{Name: "refuses", Doc: "answers every request with an error", Kills: []string{"basic/answered"},
+		broken: faults{refuses: true}},
+	{Name: "answers-twice", Doc: "posts each response two times", Kills: []string{"basic/answers-once"}, Era: "legacy",
+		broken: faults{answersTwice: true}},
+	{Name: "id-as-string", Doc: "gives a number id back as a string", Kills: []string{"basic/id-echoed"}, Era: "legacy",
+		broken: faults{response: func(r map[string]any) { r["id"] = strings.Trim(string(marshal(r["id"])), `"`) }}},
+	{Name: "null-content", Doc: "answers with content null", Kills: []string{"basic/has-content"},
+		broken: faults{result: func(r map[string]any) { r["content"] = nil }}},
+	{Name: "no-model", Doc: "leaves the model's name out", Kills: []string{"basic/has-model"},
+		broken: faults{result: func(r map[string]any) { delete(r, "model") }}},
+	{Name: "role-user", Doc: "gives the answer the role user", Kills: []string{"basic/role-assistant"},
+		broken: faults{result: func(r map[string]any) { r["role"] = "user" }}},
+	{Name: "untyped-block", Doc: "leaves the type out of text blocks", Kills: []string{"basic/valid-result"},
+		broken: faults{result: func(r map[string]any) {
+			for _, b := range ofType(r["content"], "text") {
+				delete(b, "type")
+			}
+		}}},
+	{Name: "ascii-only", Doc: "replaces what is not ASCII in the model's text", Kills: []string{"basic/text-intact"},
+		broken: faults{result: func(r map[string]any) {
+			for _, b := range ofType(r["content"], "text") {
+				b["text"] = strings.Map(func(c rune) rune {
+					if c > 127 {
+						return '?'
+					}
+					return c
+				}, text(b, "text"))
+			}
+		}}},
+	{Name: "trims-prompt", Doc: "folds the white space of what the user said", Kills: []string{"basic/prompt-reaches-model"},
+		broken: faults{params: func(p map[string]any) {
+			eachMessage(p, func(m map[string]any) {
+				for _, b := range ofType(m["content"], "text") {
+					b["text"] = strings.Join(strings.Fields(text(b, "text")), " ")
+				}
+			})
+		}}},
+	{Name: "always-end-turn", Doc: "reports every answer as finished, truncated ones too", Kills: []string{"basic/stop-reason-true"},
+		broken: faults{result: func(r map[string]any) {
+			if len(ofType(r["content"], "tool_use")) == 0 {
+				r["stopReason"] = "endTurn"
+			}
+		}}},
+	{Name: "asks-twice", Doc: "makes two model calls of one request", Kills: []string{"basic/one-model-call"},
+		broken: faults{asksTwice: true}},
+	{Name: "more-tokens", Doc: "raises maxTokens to a minimum of its own", Kills: []string{"basic/max-tokens"},
+		broken: faults{params: func(p map[string]any) { p["maxTokens"] = 4096 }}},
+}
+
+var toolMutants = []Mutant{
+	{Name: "end-turn-beside-use", Doc: "reports a tool use as the end of the turn", Kills: []string{"tool-use/stop-reason-tooluse"},
+		broken: faults{result: func(r map[string]any) { r["stopReason"] = "endTurn" }}},
+	{Name: "input-as-text", Doc: "passes a tool use's input on as the JSON text that the provider sent", Kills: []string{"tool-use/tool-use-block"},
+		broken: faults{result: func(r map[string]any) {
+			eachUse(r, func(_ int, use map[string]any) { use["input"] = string(marshal(use["input"])) })
+		}}},
+	{Name: "input-via-float", Doc: "rounds big integers in a tool use's input", Kills: []string{"tool-use/input-intact"},
+		broken: faults{result: func(r map[string]any) {
+			eachUse(r, func(_ int, use map[string]any) { use["input"] = viaFloat64(use["input"]) })
+		}}},
+	{Name: "drops-tools", Doc: "does not pass the tools on to the model", Kills: []string{"tool-use/tools-reach-model"},
+		broken: faults{params: func(p map[string]any) { delete(p, "tools"); delete(p, "toolChoice") }}},
+	{Name: "drops-descriptions", Doc: "passes tools on without their descriptions", Kills: []string{"tool-use/tools-reach-model"},
+		broken: faults{params: func(p map[string]any) {
+			tools, _ := p["tools"].([]any)
+			for _, t := range tools {
+				delete(t.(map[string]any), "description")
+			}
+		}}},
+	{Name: "adds-own-tools", Doc: "offers the model a tool of the host beside those of the request", Kills: []string{"tool-use/only-these-tools"},
+		broken: faults{params: func(p map[string]any) {
+			if tools, ok := p["tools"].([]any); ok {
+				p["tools"] = append(tools, map[string]any{"name": "host_search", "description": "the host's own", "inputSchema": map[string]any{"type": "object", "properties": map[string]any{}}})
+			}
+		}}},
+	{Name: "runs-tools", Doc: "calls the tools itself that the model wants", Kills: []string{"tool-use/not-executed"},
+		broken: faults{runsTools: true}},
+}
+
+var parallelMutants = []Mutant{
+	{Name: "one-id-for-all", Doc: "gives all tool uses of a turn one id", Kills: []string{"parallel/unique-ids"},
+		broken: faults{result: func(r map[string]any) {
+			eachUse(r, func(_ int, use map[string]any) { use["id"] = "call_1" })
+		}}},
+	{Name: "first-use-only", Doc: "passes on the first tool use of a turn and drops the others", Kills: []string{"parallel/all-uses"},
+		broken: faults{result: func(r map[string]any) { keep(r, "tool_use", 1) }}},
+	{Name: "uses-reversed", Doc: "passes tool uses on in reverse", Kills: []string{"parallel/all-uses"},
+		broken: faults{result: func(r map[string]any) {
+			if blocks, ok := r["content"].([]any); ok {
+				slices.Reverse(blocks)
+			}
+		}}},
+	{Name: "keeps-last-streamed", Doc: "keeps one of several streamed tool calls", Kills: []string{"parallel/streamed-uses"},
+		Dialects: openAIOnly, Streamed: true, broken: faults{keepsLastStreamed: true}},
+	{Name: "stops-at-finish", Doc: "stops reading a stream at the finish reason", Kills: []string{"parallel/late-delta"},
+		Dialects: openAIOnly, Streamed: true, broken: faults{stopsAtFinish: true}},
+	{Name: "first-result-only", Doc: "stops after the first tool result of a message when it converts the history", Kills: []string{"parallel/results-reach-model"},
+		broken: faults{params: func(p map[string]any) {
+			eachMessage(p, func(m map[string]any) {
+				if len(ofType(m["content"], "tool_result")) > 0 {
+					keep(m, "tool_result", 1)
+				}
+			})
+		}}},
+	{Name: "results-collapsed", Doc: "puts all results of a message under the first one's id", Kills: []string{"parallel/results-reach-model"},
+		broken: faults{params: func(p map[string]any) {
+			eachMessage(p, func(m map[string]any) {
+				results := ofType(m["content"], "tool_result")
+				for _, b := range results[min(1, len(results)):] {
+					first, _ := results[0]["content"].([]any)
+					more, _ := b["content"].([]any)
+					results[0]["content"] = append(first, more...)
+				}
+				if len(results) > 0 {
+					keep(m, "tool_result", 1)
+				}
+			})
+		}}},
+	{Name: "results-by-position", Doc: "pairs results with tool uses by their place, not by id", Kills: []string{"parallel/results-order"},
+		broken: faults{params: func(p map[string]any) {
+			var ids []any
+			eachMessage(p, func(m map[string]any) {
+				for _, use := range ofType(m["content"], "tool_use") {
+					ids = append(ids, use["id"])
+				}
+				for _, b := range ofType(m["content"], "tool_result") {
+					if len(ids) > 0 {
+						b["toolUseId"], ids = ids[0], ids[1:]
+					}
+				}
+			})
+		}}},
+	{Name: "forgets-arguments", Doc: "restates the assistant's tool uses without their arguments", Kills: []string{"parallel/uses-restated"},
+		broken: faults{params: func(p map[string]any) {
+			eachMessage(p, func(m map[string]any) {
+				for _, use := range ofType(m["content"], "tool_use") {
+					use["input"] = map[string]any{}
+				}
+			})
+		}}},
+	{Name: "drops-is-error", Doc: "passes a failed tool's result on as if it had worked", Kills: []string{"parallel/error-result"},
+		broken: faults{params: func(p map[string]any) { eachResult(p, func(b map[string]any) { delete(b, "isError") }) }}},
+	{Name: "text-results-only", Doc: "blanks what is not text in tool results", Kills: []string{"parallel/result-content"},
+		broken: faults{params: func(p map[string]any) {
+			eachResult(p, func(b map[string]any) {
+				b["content"] = anySlice(ofType(b["content"], "text"))
+				delete(b, "structuredContent")
+			})
+		}}},
+	{Name: "first-text-only", Doc: "keeps the first text of a tool result", Kills: []string{"parallel/result-content"},
+		broken: faults{params: func(p map[string]any) { eachResult(p, func(b map[string]any) { keep(b, "text", 1) }) }}},
+	{Name: "at-most-32-calls", Doc: "passes on 32 tool uses and drops the rest silently", Kills: []string{"parallel/over-32-calls"},
+		broken: faults{result: func(r map[string]any) { keep(r, "tool_use", 32) }}},
+}
+
+func anySlice(blocks []map[string]any) []any {
+	list := make([]any, len(blocks))
+	for i, b := range blocks {
+		list[i] = b
+	}
+	return list
+}

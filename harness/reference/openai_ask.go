@@ -1,0 +1,131 @@
+package reference
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// askOpenAI asks by a chat completion.
+func (m *model) askOpenAI(ctx context.Context, params map[string]any) (map[string]any, error) {
+	body, err := openAIBody(params, !m.config.Plain)
+	if err != nil {
+		return nil, err
+	}
+	edit(m.config.broken.body, body)
+	header := http.Header{"Authorization": {"Bearer " + m.env.Key}}
+	resp, err := post(ctx, m.env.HTTP, m.env.Model[dialect.OpenAIChat]+"/chat/completions", header, marshal(body))
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, statusError(resp)
+	}
+	var t *turn
+	if m.config.Plain {
+		t, err = readCompletion(resp.Body)
+	} else {
+		t, err = m.readStream(resp.Body)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.result()
+}
+
+func readCompletion(body io.Reader) (*turn, error) {
+	var c completion
+	if err := json.NewDecoder(body).Decode(&c); err != nil {
+		return nil, err
+	}
+	if len(c.Choices) == 0 {
+		return nil, errors.New("a completion without choices")
+	}
+	choice := c.Choices[0]
+	t := &turn{text: choice.Message.Content, finish: choice.FinishReason, model: c.Model}
+	for _, tc := range choice.Message.ToolCalls {
+		t.calls = append(t.calls, call{tc.ID, tc.Function.Name, tc.Function.Arguments})
+	}
+	return t, nil
+}
+
+// readStream reads the chunks to the very end: what comes after the finish reason counts too. A stream that ends without [DONE]
+// was cut short and is no answer.
+func (m *model) readStream(body io.Reader) (*turn, error) {
+	broken := &m.config.broken
+	t := &turn{}
+	byIndex := map[int]*call{}
+	done := false
+	var bad error
+	err := events(body, func(data []byte) bool {
+		if string(data) == "[DONE]" {
+			done = true
+			return false
+		}
+		var c completion
+		if bad = json.Unmarshal(data, &c); bad == nil && c.Error != nil {
+			bad = errors.New("the provider reported an error in the stream")
+		}
+		if bad != nil {
+			return false
+		}
+		if c.Model != "" {
+			t.model = c.Model
+		}
+		for _, choice := range c.Choices {
+			if !(broken.stopsAtFinish && choice.FinishReason != "") {
+				t.add(&choice.Delta, byIndex)
+			}
+			if choice.FinishReason != "" {
+				t.finish = choice.FinishReason
+			}
+		}
+		done = broken.stopsAtFinish && t.finish != ""
+		return !done
+	})
+	switch {
+	case bad != nil:
+		return nil, bad
+	case err != nil:
+		return nil, err
+	case !done:
+		return nil, errors.New("the stream ended before it was whole")
+	}
+	indexes := make([]int, 0, len(byIndex))
+	for i := range byIndex {
+		indexes = append(indexes, i)
+	}
+	slices.Sort(indexes)
+	if broken.keepsLastStreamed && len(indexes) > 1 {
+		indexes = indexes[len(indexes)-1:]
+	}
+	for _, i := range indexes {
+		t.calls = append(t.calls, *byIndex[i])
+	}
+	return t, nil
+}
+
+// add takes in the fragment of one chunk.
+func (t *turn) add(d *delta, byIndex map[int]*call) {
+	t.text += d.Content
+	for _, tc := range d.ToolCalls {
+		c := byIndex[tc.Index]
+		if c == nil {
+			c = &call{}
+			byIndex[tc.Index] = c
+		}
+		if tc.ID != "" {
+			c.id = tc.ID
+		}
+		if tc.Function.Name != "" {
+			c.name = tc.Function.Name
+		}
+		c.arguments += tc.Function.Arguments
+	}
+}

@@ -1,0 +1,44 @@
+package trace
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strings"
+)
+
+// kept are the headers that bear on the protocols, in canonical form.
+var kept = map[string]bool{
+	"Accept": true, "Content-Type": true, "Content-Encoding": true, "Host": true, "Origin": true, "Last-Event-Id": true,
+	"Retry-After": true, "User-Agent": true, "Anthropic-Version": true, "Anthropic-Beta": true,
+}
+
+// secret are the headers whose values are credentials.
+var secret = map[string]bool{
+	"Authorization": true, "Proxy-Authorization": true, "X-Api-Key": true, "Api-Key": true, "X-Goog-Api-Key": true,
+	"Cookie": true, "Set-Cookie": true, "Openai-Organization": true, "Openai-Project": true,
+}
+
+// SelectHeader returns the headers worth keeping, each with its values joined by ", ". A credential becomes a token that is
+// the same for the same value and gives nothing away, unless it holds the planted key, which is no secret.
+func SelectHeader(h http.Header, planted string) map[string]string {
+	selected := map[string]string{}
+	for name, values := range h {
+		value := strings.Join(values, ", ")
+		switch {
+		case kept[name] || strings.HasPrefix(name, "Mcp-"):
+			selected[name] = value
+		case secret[name] && planted != "" && strings.Contains(value, planted):
+			selected[name] = value
+		case secret[name]:
+			selected[name] = Token(value)
+		}
+	}
+	return selected
+}
+
+// Token returns the stand-in for a secret: equal for equal secrets, and of no use to anybody.
+func Token(value string) string {
+	sum := sha256.Sum256([]byte(value))
+	return "secret:" + hex.EncodeToString(sum[:6])
+}
