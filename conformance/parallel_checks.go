@@ -128,7 +128,7 @@ func askedFor(a *Answer) []string {
 	var cities []string
 	for _, use := range a.uses() {
 		var input struct{ City string }
-		_ = json.Unmarshal(use.Input, &input) // an input that cannot be read asks for nothing
+		_ = json.Unmarshal(arguments(use), &input) // an input that cannot be read asks for nothing
 		cities = append(cities, input.City)
 	}
 	return cities

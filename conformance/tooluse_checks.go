@@ -77,17 +77,21 @@ var inputIntact = Check{
 		if len(uses) == 0 {
 			return NotObserved("the answer has no tool use (see tool-use/tool-use-block)").See(a.Place, "%s", compact(a.Result))
 		}
-		got := uses[0].Input
-		var asText string
-		if json.Unmarshal(got, &asText) == nil { // the wrong type is tool-use-block's business
-			got = []byte(asText)
-		}
-		if !sameJSON(got, []byte(booking)) {
+		if !sameJSON(arguments(uses[0]), []byte(booking)) {
 			return Broken("the input is not what the model gave").See(Place{Label: "the model said"}, "%s", booking).
 				See(a.At(uses[0].Path).At("input"), "%s", compact(uses[0].Input))
 		}
 		return Pass("the input came through unchanged").See(a.At(uses[0].Path).At("input"), "%s", compact(uses[0].Input))
 	},
+}
+
+// arguments returns a tool use's input, also where it was sent as text: that this is the wrong type is tool-use-block's business.
+func arguments(use dialect.Block) json.RawMessage {
+	var asText string
+	if json.Unmarshal(use.Input, &asText) == nil {
+		return json.RawMessage(asText)
+	}
+	return use.Input
 }
 
 var toolsReachModel = Check{

@@ -61,21 +61,21 @@ var clientMutants = []Mutant{
 }
 
 var basicMutants = []Mutant{
-	{Name: "never-answers", Doc: "takes the request and never answers it", Kills: []string{"basic/answered"},
+	{Name: "never-answers", Doc: "takes the request and never answers it", Kills: []string{"basic/answered"}, Also: []string{"client/sampled", "client/ends-cleanly"},
 		Hangs: true, broken: faults{neverAnswers: true}},
-	{Name: "refuses", Doc: "answers every request with an error", Kills: []string{"basic/answered"},
+	{Name: "refuses", Doc: "answers every request with an error", Kills: []string{"basic/answered"}, Also: []string{"client/sampled"},
 		broken: faults{refuses: true}},
 	{Name: "answers-twice", Doc: "posts each response two times", Kills: []string{"basic/answers-once"}, Era: "legacy",
 		broken: faults{answersTwice: true}},
 	{Name: "id-as-string", Doc: "gives a number id back as a string", Kills: []string{"basic/id-echoed"}, Era: "legacy",
 		broken: faults{response: func(r map[string]any) { r["id"] = strings.Trim(string(marshal(r["id"])), `"`) }}},
-	{Name: "null-content", Doc: "answers with content null", Kills: []string{"basic/has-content"},
+	{Name: "null-content", Doc: "answers with content null", Kills: []string{"basic/has-content"}, Also: []string{"basic/valid-result"},
 		broken: faults{result: func(r map[string]any) { r["content"] = nil }}},
-	{Name: "no-model", Doc: "leaves the model's name out", Kills: []string{"basic/has-model"},
+	{Name: "no-model", Doc: "leaves the model's name out", Kills: []string{"basic/has-model"}, Also: []string{"basic/valid-result"},
 		broken: faults{result: func(r map[string]any) { delete(r, "model") }}},
 	{Name: "role-user", Doc: "gives the answer the role user", Kills: []string{"basic/role-assistant"},
 		broken: faults{result: func(r map[string]any) { r["role"] = "user" }}},
-	{Name: "untyped-block", Doc: "leaves the type out of text blocks", Kills: []string{"basic/valid-result"},
+	{Name: "untyped-block", Doc: "leaves the type out of text blocks", Kills: []string{"basic/valid-result"}, Also: []string{"basic/text-intact"},
 		broken: faults{result: func(r map[string]any) {
 			for _, b := range ofType(r["content"], "text") {
 				delete(b, "type")
@@ -114,7 +114,9 @@ var basicMutants = []Mutant{
 
 var toolMutants = []Mutant{
 	{Name: "end-turn-beside-use", Doc: "reports a tool use as the end of the turn", Kills: []string{"tool-use/stop-reason-tooluse"},
-		broken: faults{result: func(r map[string]any) { r["stopReason"] = "endTurn" }}},
+		broken: faults{result: func(r map[string]any) {
+			eachUse(r, func(int, map[string]any) { r["stopReason"] = "endTurn" })
+		}}},
 	{Name: "input-as-text", Doc: "passes a tool use's input on as the JSON text that the provider sent", Kills: []string{"tool-use/tool-use-block"},
 		broken: faults{result: func(r map[string]any) {
 			eachUse(r, func(_ int, use map[string]any) { use["input"] = string(marshal(use["input"])) })
@@ -147,15 +149,15 @@ var parallelMutants = []Mutant{
 		broken: faults{result: func(r map[string]any) {
 			eachUse(r, func(_ int, use map[string]any) { use["id"] = "call_1" })
 		}}},
-	{Name: "first-use-only", Doc: "passes on the first tool use of a turn and drops the others", Kills: []string{"parallel/all-uses"},
+	{Name: "first-use-only", Doc: "passes on the first tool use of a turn and drops the others", Kills: []string{"parallel/all-uses"}, Also: []string{"parallel/streamed-uses", "parallel/late-delta", "parallel/over-32-calls"},
 		broken: faults{result: func(r map[string]any) { keep(r, "tool_use", 1) }}},
-	{Name: "uses-reversed", Doc: "passes tool uses on in reverse", Kills: []string{"parallel/all-uses"},
+	{Name: "uses-reversed", Doc: "passes tool uses on in reverse", Kills: []string{"parallel/all-uses"}, Also: []string{"parallel/streamed-uses"},
 		broken: faults{result: func(r map[string]any) {
 			if blocks, ok := r["content"].([]any); ok {
 				slices.Reverse(blocks)
 			}
 		}}},
-	{Name: "keeps-last-streamed", Doc: "keeps one of several streamed tool calls", Kills: []string{"parallel/streamed-uses"},
+	{Name: "keeps-last-streamed", Doc: "keeps one of several streamed tool calls", Kills: []string{"parallel/streamed-uses"}, Also: []string{"parallel/all-uses", "parallel/over-32-calls"},
 		Dialects: openAIOnly, Streamed: true, broken: faults{keepsLastStreamed: true}},
 	{Name: "stops-at-finish", Doc: "stops reading a stream at the finish reason", Kills: []string{"parallel/late-delta"},
 		Dialects: openAIOnly, Streamed: true, broken: faults{stopsAtFinish: true}},
