@@ -167,23 +167,29 @@ func sameJSON(a, b []byte) bool {
 	return x != nil && y != nil && cmp.Equal(x, y)
 }
 
-// describe names blocks in a line, for messages: tool uses and results by name or id.
+// describe names blocks, a line each, with where they stand: tool uses and results by id.
 func describe(blocks []dialect.Block) string {
 	if len(blocks) == 0 {
 		return "none"
 	}
-	var names []string
+	var lines []string
 	for _, b := range blocks {
+		line := b.Path + "  "
 		switch b.Type {
 		case dialect.ToolUse:
-			names = append(names, fmt.Sprintf("%s(%s) as %s", b.Name, compact(b.Input), quoteID(b.ID)))
+			line += fmt.Sprintf("tool use %s: %s(%s)", quoteID(b.ID), b.Name, compact(b.Input))
 		case dialect.ToolResult:
-			names = append(names, fmt.Sprintf("%s: %q", quoteID(b.ID), clip(dialect.PlainText(b.Content))))
+			line += fmt.Sprintf("result for %s: %q", quoteID(b.ID), clip(dialect.PlainText(b.Content)))
 		default:
-			names = append(names, string(b.Type))
+			line += string(b.Type)
 		}
+		lines = append(lines, line)
 	}
-	return strings.Join(names, "\n")
+	const most = 6
+	if more := len(lines) - most; more > 0 {
+		lines = append(lines[:most], fmt.Sprintf("… and %d more", more))
+	}
+	return strings.Join(lines, "\n")
 }
 
 func quoteID(id string) string {

@@ -141,7 +141,7 @@ var textIntact = Check{
 		}
 		if got.String() != answer {
 			return Broken("the text that the model said is not the text that the server got").
-				See(Place{Label: "the model said"}, "%q", answer).See(a.At("content"), "%q", got.String())
+				See(Place{Label: "model said"}, "%q", answer).See(a.At("content"), "%q", got.String())
 		}
 		return Pass("the text came through unchanged").See(a.At("content"), "%q", answer)
 	},
@@ -163,9 +163,9 @@ var promptReachesModel = Check{
 				return Pass("the model got the text unchanged").See(x.At(m.Path), "%q", asked)
 			}
 		}
-		v := Broken("the text that the server sent is not what the model was given").See(r.Asked.At("messages[0]"), "%q", asked)
+		v := Broken("the text that the server sent is not what the model was given").Saw("server sent", r.Asked.At("messages[0]"), "%q", asked)
 		for _, m := range x.Request.Messages {
-			v = v.See(x.At(m.Path), "%q", dialect.PlainText(m.Content))
+			v = v.Saw("model was given", x.At(m.Path), "%q", dialect.PlainText(m.Content))
 		}
 		return v
 	},
@@ -211,10 +211,10 @@ var maxTokens = Check{
 		switch got := x.Request.MaxTokens; {
 		case got == nil:
 			return Broken("the model was asked without a limit, where the server asked for at most %d tokens", *r.Params.MaxTokens).
-				See(r.Asked.At("maxTokens"), "%d", *r.Params.MaxTokens).See(x.Place, "no limit is given")
+				Saw("server sent", r.Asked.At("maxTokens"), "%d", *r.Params.MaxTokens).Saw("model was given", x.Place, "no limit is given")
 		case *got > *r.Params.MaxTokens:
 			return Broken("the model was asked for %d tokens, where the server asked for at most %d", *got, *r.Params.MaxTokens).
-				See(r.Asked.At("maxTokens"), "%d", *r.Params.MaxTokens).See(x.Place, "%d", *got)
+				Saw("server sent", r.Asked.At("maxTokens"), "%d", *r.Params.MaxTokens).Saw("model was given", x.Place, "%d", *got)
 		}
 		return Pass("the model was asked for no more than maxTokens")
 	},

@@ -116,8 +116,8 @@ func Validate(scenarios []Scenario) error {
 	return nil
 }
 
-// requirement returns the requirement of the check in a revision, or nil.
-func (c *Check) requirement(revision server.Revision) *report.Requirement {
+// Requirement returns the statement that the check enforces in a revision; nil where none spells it out.
+func (c *Check) Requirement(revision server.Revision) *report.Requirement {
 	for _, id := range c.Requirements {
 		if strings.HasPrefix(id, string(revision)+"/") {
 			r := requirements[id]
@@ -126,6 +126,17 @@ func (c *Check) requirement(revision server.Revision) *report.Requirement {
 		}
 	}
 	return nil
+}
+
+// ShownBy returns the IDs of the scenario's cases that show the check.
+func (c *Check) ShownBy(s *Scenario) []string {
+	var ids []string
+	for _, one := range s.Cases {
+		if c.shownBy(one.ID) {
+			ids = append(ids, one.ID)
+		}
+	}
+	return ids
 }
 
 // shownBy reports whether the case is one of those that show the check.

@@ -39,7 +39,7 @@ func judgeClient(revision server.Revision, sessions []*Session) []report.Result 
 		r := report.Result{Scenario: clientScenario, Revision: string(revision), Check: c.ID, Level: report.Robust,
 			Verdict: settle(v.kind, report.Robust), Message: v.message, Frames: append([]report.Frame{}, v.frames...)}
 		if r.Verdict == report.Fail {
-			r.Usual = c.Usual
+			r.Usual, r.Mend = c.Usual, c.Mend
 		}
 		for _, s := range sessions {
 			if n := len(s.Trace.Events); n > 0 {
@@ -177,11 +177,11 @@ func requireSomeRevision(rs *report.Results) {
 	}
 }
 
-// ClientChecks returns the names of the checks that judge the client as a whole, as client/CHECK.
-func ClientChecks() []string {
-	var names []string
+// ClientChecks returns the checks that judge the client as a whole. They belong to no scenario: their IDs follow "client/".
+func ClientChecks() []Check {
+	var checks []Check
 	for _, c := range clientChecks {
-		names = append(names, clientScenario+"/"+c.ID)
+		checks = append(checks, c.Check)
 	}
-	return names
+	return checks
 }

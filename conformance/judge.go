@@ -131,7 +131,7 @@ type caseVerdict struct {
 // fold makes one result of the verdicts on a check's cases: the worst, with its message and frames.
 func fold(scenario string, check *Check, level report.Level, revision server.Revision, verdicts []caseVerdict) report.Result {
 	r := report.Result{Scenario: scenario, Revision: string(revision), Check: check.ID, Level: level,
-		Requirement: check.requirement(revision), Frames: []report.Frame{}}
+		Requirement: check.Requirement(revision), Frames: []report.Frame{}}
 	var kinds []report.Verdict
 	for i := range verdicts {
 		v := &verdicts[i]
@@ -149,11 +149,11 @@ func fold(scenario string, check *Check, level report.Level, revision server.Rev
 	worst := verdicts[slices.Index(kinds, r.Verdict)]
 	r.Message = worst.message
 	r.Frames = append(r.Frames, worst.frames...)
-	if others := count(kinds, r.Verdict) - 1; others > 0 && r.Verdict != report.Pass && r.Verdict != report.NotApplicable {
+	if others := count(kinds, r.Verdict) - 1; others > 0 && (r.Verdict == report.Fail || r.Verdict == report.Warn) {
 		r.Message += fmt.Sprintf(" (the same verdict in %d more of its %d cases)", others, len(kinds))
 	}
 	if r.Verdict == report.Fail || r.Verdict == report.Warn {
-		r.Usual = check.Usual
+		r.Usual, r.Mend = check.Usual, check.Mend
 	}
 	return r
 }

@@ -33,9 +33,9 @@ func judgeUses(e *Evidence) Verdict {
 		return *v
 	}
 	uses, want := a.uses(), wanted(e.Case.ID)
-	said := fmt.Sprintf("get_weather for %s", clip(strings.Join(want, ", ")))
 	tell := func(v Verdict) Verdict {
-		return v.See(Place{Label: "the model said"}, "%s", said).See(a.At("content"), "%s", describe(uses))
+		return v.See(Place{Label: "model said"}, "get_weather for %s", clip(strings.Join(want, ", "))).
+			Saw("server got", a.At("content"), "%s", describe(uses))
 	}
 	if len(uses) != len(want) {
 		return tell(Broken("the model asked for %d tools at once, and the answer has %d tool uses", len(want), len(uses)))
@@ -117,7 +117,7 @@ var lateDelta = Check{
 		}
 		if !slices.Contains(askedFor(a), "London") {
 			return Broken("the arguments of the last tool call came with the finish reason, and were lost").
-				See(Place{Label: "the model said"}, `get_weather({"city":"London"}), last`).See(a.At("content"), "%s", describe(a.uses()))
+				See(Place{Label: "model said"}, `get_weather({"city":"London"}), last`).See(a.At("content"), "%s", describe(a.uses()))
 		}
 		return Pass("the late fragment was not lost").See(a.At("content"), "%s", describe(a.uses()))
 	},
@@ -154,13 +154,19 @@ func secondRound(e *Evidence) (sent []dialect.Block, x *Exchange, given []dialec
 	return sent, x, given, missing
 }
 
-// compare shows what the server sent beside what the model was given.
+// compare shows what the server sent beside what the model was given, and says of which results there is none.
 func compare(v Verdict, e *Evidence, sent []dialect.Block, x *Exchange, given []dialect.Block) Verdict {
-	v = v.See(e.Rounds[1].Asked.At("messages"), "%s", describe(sent)).See(x.At("messages"), "%s", describe(given))
-	if x.End.Refused != "" {
-		v = v.See(x.Place, "the model refused it: %s", x.End.Refused)
+	got := describe(given)
+	theirs := renamed(lastUses(e.Rounds[1].Params.Messages), lastUses(x.Request.Messages))
+	for _, s := range sent {
+		if !slices.ContainsFunc(given, func(g dialect.Block) bool { return g.ID == theirs[s.ID] }) {
+			got += fmt.Sprintf("\n← there is no result for %s", quoteID(theirs[s.ID]))
+		}
 	}
-	return v
+	if x.End.Refused != "" {
+		got += "\nthe model refused it: " + x.End.Refused
+	}
+	return v.Saw("server sent", e.Rounds[1].Asked, "%s", describe(sent)).Saw("model was given", x.Place, "%s", got)
 }
 
 var resultsReachModel = Check{
@@ -247,7 +253,7 @@ var usesRestated = Check{
 		}
 		known, given := lastUses(r.Params.Messages), lastUses(x.Request.Messages)
 		tell := func(v Verdict) Verdict {
-			return v.See(r.Asked.At("messages"), "%s", describe(known)).See(x.At("messages"), "%s", describe(given))
+			return v.Saw("server sent", r.Asked, "%s", describe(known)).Saw("model was given", x.Place, "%s", describe(given))
 		}
 		if len(given) != len(known) {
 			return tell(Broken("the assistant's turn had %d tool uses, and the model was given %d of them back", len(known), len(given)))
@@ -278,8 +284,8 @@ var errorResult = Check{
 		// The two results differ in their text, their id, and in whatever tells the model that one of them failed.
 		if shape(worked, workedText) == shape(failed, failedText) {
 			return Broken("the model cannot tell the failed tool's result from the other").
-				See(e.Rounds[1].Asked.At("messages"), "%s", describe(sent)).
-				See(x.At(worked.Path), "%s", compact(worked.Raw)).See(x.At(failed.Path), "%s", compact(failed.Raw))
+				Saw("server sent", e.Rounds[1].Asked, "%s (the last one with isError)", describe(sent)).
+				Saw("model was given", x.At(worked.Path), "%s", compact(worked.Raw)).Saw("and", x.At(failed.Path), "%s", compact(failed.Raw))
 		}
 		return Pass("the model can tell that the tool failed").See(x.At(failed.Path), "%s", compact(failed.Raw))
 	},
@@ -322,7 +328,8 @@ var resultContent = Check{
 		for _, marker := range markers(kind) {
 			if !x.says(marker) {
 				return Broken("a tool result's content never reached the model (%s)", kind).
-					See(r.Asked.At("messages"), "%s", clip(marker)).See(x.At("messages"), "%s", describe(turns(x.Request.Messages, dialect.ToolResult)))
+					Saw("server sent", r.Asked, "%s", clip(marker)).
+					Saw("model was given", x.Place, "%s", describe(turns(x.Request.Messages, dialect.ToolResult)))
 			}
 		}
 		// What has no content has to be there all the same, or its tool use has no result.

@@ -46,7 +46,7 @@ var toolUseBlock = Check{
 		uses := a.uses()
 		if len(uses) == 0 {
 			return Broken("the model asked for a tool, and the answer has no tool_use block").
-				See(Place{Label: "the model said"}, "book_flight(%s)", booking).See(a.At("content"), "%s", orMissing(a.member("content")))
+				See(Place{Label: "model said"}, "book_flight(%s)", booking).See(a.At("content"), "%s", orMissing(a.member("content")))
 		}
 		for _, use := range uses {
 			var wrong string
@@ -78,7 +78,7 @@ var inputIntact = Check{
 			return NotObserved("the answer has no tool use (see tool-use/tool-use-block)").See(a.Place, "%s", compact(a.Result))
 		}
 		if !sameJSON(arguments(uses[0]), []byte(booking)) {
-			return Broken("the input is not what the model gave").See(Place{Label: "the model said"}, "%s", booking).
+			return Broken("the input is not what the model gave").See(Place{Label: "model said"}, "%s", booking).
 				See(a.At(uses[0].Path).At("input"), "%s", compact(uses[0].Input))
 		}
 		return Pass("the input came through unchanged").See(a.At(uses[0].Path).At("input"), "%s", compact(uses[0].Input))
@@ -108,20 +108,20 @@ var toolsReachModel = Check{
 		for _, tool := range r.Params.Tools {
 			i := slices.IndexFunc(x.Request.Tools, func(t dialect.Tool) bool { return t.Name == tool.Name })
 			if i < 0 {
-				return Broken("the model was never offered the tool %s", tool.Name).See(r.Asked.At(tool.Path), "").
-					See(x.At("tools"), "%s", names(x.Request.Tools))
+				return Broken("the model was never offered the tool %s", tool.Name).Saw("server sent", r.Asked.At(tool.Path), "").
+					Saw("model was given", x.At("tools"), "%s", names(x.Request.Tools))
 			}
 			got := x.Request.Tools[i]
 			switch {
 			case got.Description != tool.Description:
 				return Broken("the model was offered the tool %s with another description", tool.Name).
-					See(r.Asked.At(tool.Path), "%q", tool.Description).See(x.At(got.Path), "%q", got.Description)
+					Saw("server sent", r.Asked.At(tool.Path), "%q", tool.Description).Saw("model was given", x.At(got.Path), "%q", got.Description)
 			case !covers(decoded(got.InputSchema), decoded(tool.InputSchema)):
 				return Broken("the model was offered the tool %s with another input schema", tool.Name).
-					See(r.Asked.At(tool.Path), "%s", compact(tool.InputSchema)).See(x.At(got.Path), "%s", compact(got.InputSchema))
+					Saw("server sent", r.Asked.At(tool.Path), "%s", compact(tool.InputSchema)).Saw("model was given", x.At(got.Path), "%s", compact(got.InputSchema))
 			}
 		}
-		return Pass("the model was offered every tool").See(x.At("tools"), "%s", names(x.Request.Tools))
+		return Pass("the model was offered every tool").Saw("model was given", x.At("tools"), "%s", names(x.Request.Tools))
 	},
 }
 
@@ -173,10 +173,10 @@ var onlyTheseTools = Check{
 		for _, got := range x.Request.Tools {
 			if !slices.ContainsFunc(r.Params.Tools, func(t dialect.Tool) bool { return t.Name == got.Name }) {
 				return Broken("the model was offered %s, which is not a tool of the request", got.Name).
-					See(r.Asked.At("tools"), "%s", names(r.Params.Tools)).See(x.At(got.Path), "%s", got.Name)
+					Saw("server sent", r.Asked.At("tools"), "%s", names(r.Params.Tools)).Saw("model was given", x.At(got.Path), "%s", got.Name)
 			}
 		}
-		return Pass("the model was offered no foreign tool").See(x.At("tools"), "%s", names(x.Request.Tools))
+		return Pass("the model was offered no foreign tool").Saw("model was given", x.At("tools"), "%s", names(x.Request.Tools))
 	},
 }
 

@@ -57,6 +57,14 @@ func (v Verdict) See(p Place, format string, args ...any) Verdict {
 	return v
 }
 
+// Saw is See with a label of its own, for evidence that is best named by what it shows: "server sent", "model was given".
+func (v Verdict) Saw(label string, p Place, format string, args ...any) Verdict {
+	v = v.See(p, format, args...)
+	last := &v.frames[len(v.frames)-1]
+	last.Label, last.Event = label, p.Label
+	return v
+}
+
 // clip shortens what would drown a report.
 func clip(text string) string {
 	const most = 400

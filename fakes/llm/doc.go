@@ -9,4 +9,7 @@
 //
 // It is as strict as the provider: a history that the provider refuses is refused, in the provider's own shape. A request that
 // no rule matches gets an error that names the nearest rule and the first difference, and that SDKs do not retry.
+//
+// One server may play many conversations at once: [Server.Script] gives each its rules, and a mark, a word that
+// stands in its requests, to tell it apart. [Server.Journal] has everything that was seen.
 package llm

@@ -78,6 +78,8 @@ type Result struct {
 	Frames []Frame `json:"frames"`
 	// Usual says how clients usually come to break the check; empty where it was not broken.
 	Usual string `json:"usual_cause,omitempty"`
+	// Mend says what to do about it; empty like Usual.
+	Mend string `json:"how_to_mend,omitempty"`
 	// Again is the command that reproduces just this.
 	Again string `json:"again,omitempty"`
 	// DurationMS is how long the check's plays took, in milliseconds.
@@ -105,8 +107,10 @@ type Requirement struct {
 
 // Frame is a piece of evidence: an event of the trace and the place in it that matters.
 type Frame struct {
-	// Label says what the event is in the story, such as "model request 2".
+	// Label says what the evidence is, such as "model was given"; Event names the event in the story, such as
+	// "model request 2", where the label does not.
 	Label string `json:"label"`
+	Event string `json:"event,omitempty"`
 	// Case and Seq name the event in the trace; Seq is 0 for a note that rests on no single event.
 	Case string `json:"case,omitempty"`
 	Seq  int64  `json:"seq,omitempty"`

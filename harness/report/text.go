@@ -21,12 +21,7 @@ func Text(rs *Results, o TextOptions) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "mcp-conform %s · client: %s · seed %d\n", rs.Tool, rs.Client, rs.Seed)
 	table(&b, rs, o)
-	for i := range rs.Results {
-		if r := &rs.Results[i]; r.Verdict != Pass && r.Verdict != Info && r.Verdict != NotApplicable {
-			b.WriteByte('\n')
-			Note(&b, r, o)
-		}
-	}
+	notes(&b, rs, o)
 	b.WriteByte('\n')
 	if rs.Interrupted {
 		b.WriteString("interrupted: what stands above is what was judged until then\n")
@@ -64,9 +59,9 @@ func table(b *bytes.Buffer, rs *Results, o TextOptions) {
 		}
 		width = max(width, len(r.Check))
 	}
-	const column = 12
+	const column, levels = 12, 11
 	for _, scenario := range scenarios {
-		fmt.Fprintf(b, "\n%-*s  %-6s", width+2, scenario, "level")
+		fmt.Fprintf(b, "\n%-*s  %-*s", width+2, scenario, levels, "level")
 		for _, revision := range revisions {
 			fmt.Fprintf(b, "  %-*s", column, revision)
 		}
@@ -78,7 +73,7 @@ func table(b *bytes.Buffer, rs *Results, o TextOptions) {
 				continue
 			}
 			seen = append(seen, r.Check)
-			fmt.Fprintf(b, "  %-*s  %-6s", width, r.Check, r.Level)
+			fmt.Fprintf(b, "  %-*s  %-*s", width, r.Check, levels, rs.levels(scenario, r.Check))
 			for _, revision := range revisions {
 				cell, verdict := "", Pass
 				if other := rs.find(scenario, r.Check, revision); other != nil {
@@ -89,6 +84,17 @@ func table(b *bytes.Buffer, rs *Results, o TextOptions) {
 			trimLine(b)
 		}
 	}
+}
+
+// levels are the levels of a check, where the revisions differ one after the other.
+func (rs *Results) levels(scenario, check string) string {
+	var found []string
+	for i := range rs.Results {
+		if r := &rs.Results[i]; r.Scenario == scenario && r.Check == check && !slices.Contains(found, string(r.Level)) {
+			found = append(found, string(r.Level))
+		}
+	}
+	return strings.Join(found, "/")
 }
 
 // trimLine ends a line without blanks at its end.
@@ -106,6 +112,64 @@ func (rs *Results) find(scenario, check, revision string) *Result {
 	return nil
 }
 
+// notes writes a note on each result that calls for one. What could not be judged for one and the same reason is told once.
+func notes(b *bytes.Buffer, rs *Results, o TextOptions) {
+	told := map[string]bool{}
+	for i := range rs.Results {
+		r := &rs.Results[i]
+		if r.Verdict == Pass || r.Verdict == Info || r.Verdict == NotApplicable {
+			continue
+		}
+		same := rs.unseenLike(r)
+		if len(same) < 2 {
+			b.WriteByte('\n')
+			Note(b, r, o)
+		} else if key := r.Revision + r.Message; !told[key] {
+			told[key] = true
+			fmt.Fprintf(b, "\n%s  %d checks · %s\n      %s\n\n", paint(signs[r.Verdict], r.Verdict, o), len(same), r.Revision, r.Message)
+			line(b, "these", byScenario(same))
+			line(b, "again", r.Again)
+		}
+	}
+}
+
+// byScenario writes ids as a line a scenario.
+func byScenario(ids []string) string {
+	var lines []string
+	last := ""
+	for _, id := range ids {
+		scenario, check, _ := strings.Cut(id, "/")
+		if scenario == last {
+			lines[len(lines)-1] += ", " + check
+		} else {
+			lines = append(lines, scenario+": "+check)
+		}
+		last = scenario
+	}
+	return strings.Join(lines, "\n")
+}
+
+// unseenLike returns the checks that could not be judged in the revision for the same reason as r, which is one of them.
+func (rs *Results) unseenLike(r *Result) []string {
+	if r.Verdict != NotObserved || len(r.Frames) > 0 {
+		return nil
+	}
+	var ids []string
+	for i := range rs.Results {
+		if other := &rs.Results[i]; other.Verdict == NotObserved && other.Revision == r.Revision && other.Message == r.Message {
+			ids = append(ids, other.ID())
+		}
+	}
+	return ids
+}
+
+// line writes a labelled line, and further lines of the text below its first.
+func line(b *bytes.Buffer, label, text string) {
+	if text != "" {
+		fmt.Fprintf(b, "      %-16s  %s\n", label, strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 24)))
+	}
+}
+
 // Note writes one result as a note from a colleague: what was expected and why, what came, and how to see it again.
 func Note(b *bytes.Buffer, r *Result, o TextOptions) {
 	head := fmt.Sprintf("%s  %s · %s · %s", paint(signs[r.Verdict], r.Verdict, o), r.ID(), r.Level, r.Revision)
@@ -113,27 +177,25 @@ func Note(b *bytes.Buffer, r *Result, o TextOptions) {
 		head += " · " + strings.Join(r.Dialects, ", ")
 	}
 	fmt.Fprintln(b, head)
-	line := func(label, text string) {
-		if text != "" {
-			fmt.Fprintf(b, "      %-16s  %s\n", label, strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 24)))
-		}
-	}
 	fmt.Fprintf(b, "      %s\n\n", strings.ReplaceAll(r.Message, "\n", "\n      "))
 	for _, f := range r.Frames {
-		where := f.Path
-		if f.Seq != 0 {
-			if where != "" {
-				where += "  "
+		var where []string
+		for _, part := range []string{f.Event, f.Path} {
+			if part != "" {
+				where = append(where, part)
 			}
-			where += fmt.Sprintf("[%s #%d]", orSession(f.Case), f.Seq)
 		}
-		line(f.Label, strings.TrimPrefix(where+"\n"+f.Text, "\n"))
+		if f.Seq != 0 {
+			where = append(where, fmt.Sprintf("[%s #%d]", orSession(f.Case), f.Seq))
+		}
+		line(b, f.Label, strings.Trim(strings.Join(where, "  ")+"\n"+f.Text, "\n"))
 	}
 	if r.Requirement != nil {
-		line("why", strings.TrimPrefix(r.Requirement.Says+"\n"+r.Requirement.URL, "\n"))
+		line(b, "why", strings.TrimPrefix(r.Requirement.Says+"\n"+r.Requirement.URL, "\n"))
 	}
-	line("usual cause", r.Usual)
-	line("again", r.Again)
+	line(b, "usual cause", r.Usual)
+	line(b, "how to mend", r.Mend)
+	line(b, "again", r.Again)
 }
 
 func orSession(caseID string) string {

@@ -149,7 +149,8 @@ type ModelChunk struct {
 	Data     Bytes `json:"data,omitzero"`
 }
 
-// ModelEnd is the end of the model's answer.
+// ModelEnd is the end of the model's answer. It is recorded before the last of the answer is written; where that write then fails a
+// second one, with HungUp, follows, and the last one counts.
 type ModelEnd struct {
 	Exchange int64 `json:"exchange"`
 	// Status is the HTTP status that was sent; 0 when the caller hung up before one was.

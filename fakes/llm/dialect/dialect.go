@@ -211,13 +211,16 @@ type Answer struct {
 type Error struct {
 	// Status is the provider's HTTP status for it.
 	Status int
-	// Kind is the provider's word for the class of the error, such as "invalid_request_error".
+	// Kind is the provider's word for the class of the error, such as "invalid_request_error". "" is the codec's usual word
+	// for the status.
 	Kind string
 	// Code and Param are the provider's further words; empty where it has none.
 	Code  string
 	Param string
 	// Message says what is wrong, in our own words.
 	Message string
+	// Header is sent besides the provider's own, such as Retry-After; nil adds nothing.
+	Header http.Header
 }
 
 func (e *Error) Error() string { return e.Message }

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/reference"
+)
+
+const builtinPrefix = "builtin:"
+
+// wires are the ways in which a built-in client can ask the model; the first is the default.
+var wires = []struct {
+	name   string
+	config reference.Config
+}{
+	{"streamed", reference.Config{}},
+	{"plain", reference.Config{Plain: true}},
+	{"native", reference.Config{Dialect: dialect.Native}},
+}
+
+// builtin returns the configuration of a built-in client: builtin:reference or builtin:mutant/NAME, each with /plain or /native
+// at its end for another wire to the model.
+func builtin(name string) (reference.Config, error) {
+	rest, ok := strings.CutPrefix(name, builtinPrefix)
+	config := wires[0].config
+	for _, w := range wires {
+		if short, found := strings.CutSuffix(rest, "/"+w.name); found {
+			rest, config = short, w.config
+		}
+	}
+	if ok && rest == "reference" {
+		return config, nil
+	}
+	if mutant, found := strings.CutPrefix(rest, "mutant/"); ok && found {
+		if m := reference.Find(mutant); m != nil {
+			return m.Config(config), nil
+		}
+	}
+	var names []string
+	for _, m := range reference.Mutants() {
+		names = append(names, builtinPrefix+"mutant/"+m.Name)
+	}
+	hint := "want builtin:reference or builtin:mutant/NAME (mcp-conform selftest lists the names)"
+	if near := conformance.Nearest(name, append(names, builtinPrefix+"reference")); near != nil {
+		hint = "did you mean " + strings.Join(near, ", ") + "?"
+	}
+	return reference.Config{}, fmt.Errorf("there is no built-in client %q; %s", name, hint)
+}
+
+// clientCommand is this program in the part of a client under test.
+type clientCommand struct {
+	Name string `arg:""`
+	URL  string `arg:""`
+}
+
+func (c *clientCommand) Run(ctx context.Context) error {
+	config, err := builtin(c.Name)
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	env, err := harness.EnvFromProcess([]string{c.URL}, os.Getenv)
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	if err := reference.Client(config)(ctx, env); err != nil {
+		return &exitError{exitFailed, err}
+	}
+	return nil
+}

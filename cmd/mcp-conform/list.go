@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+type listCommand struct {
+	Format string `enum:"text,json" default:"text" help:"Format: text or json."`
+}
+
+type listedScenario struct {
+	ID        string            `json:"id"`
+	Purpose   string            `json:"purpose"`
+	Revisions []server.Revision `json:"revisions"`
+	Cases     []string          `json:"cases"`
+	Checks    []listedCheck     `json:"checks"`
+}
+
+type listedCheck struct {
+	ID           string                           `json:"id"`
+	Says         string                           `json:"says"`
+	Levels       map[server.Revision]report.Level `json:"levels"`
+	Cases        []string                         `json:"cases"`
+	Requirements []report.Requirement             `json:"requirements"`
+}
+
+// Run lists the catalogue.
+func (c *listCommand) Run(s streams) error {
+	var list []listedScenario
+	for _, scenario := range conformance.Scenarios() {
+		listed := listedScenario{ID: scenario.ID, Purpose: scenario.Purpose, Revisions: scenario.Revisions, Cases: []string{}}
+		for _, c := range scenario.Cases {
+			listed.Cases = append(listed.Cases, c.ID)
+		}
+		for i := range scenario.Checks {
+			check := &scenario.Checks[i]
+			listed.Checks = append(listed.Checks, listedCheck{ID: scenario.ID + "/" + check.ID, Says: check.Says,
+				Levels: levelsIn(&scenario, check), Cases: check.ShownBy(&scenario), Requirements: requirementsOf(check)})
+		}
+		list = append(list, listed)
+	}
+	var b bytes.Buffer
+	if c.Format == "json" {
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(list); err != nil {
+			return err
+		}
+	} else {
+		listText(&b, list)
+	}
+	_, err := s.out.Write(b.Bytes())
+	return err
+}
+
+// levelsIn are the levels of a check in the revisions that its scenario is played in.
+func levelsIn(scenario *conformance.Scenario, check *conformance.Check) map[server.Revision]report.Level {
+	levels := map[server.Revision]report.Level{}
+	for r, l := range check.Levels {
+		if slices.Contains(scenario.Revisions, r) {
+			levels[r] = l
+		}
+	}
+	return levels
+}
+
+func requirementsOf(check *conformance.Check) []report.Requirement {
+	found := []report.Requirement{}
+	for _, r := range conformance.Known() {
+		if req := check.Requirement(r); req != nil {
+			found = append(found, *req)
+		}
+	}
+	return found
+}
+
+func listText(b *bytes.Buffer, list []listedScenario) {
+	for _, s := range list {
+		fmt.Fprintf(b, "%s — %s (%s)\n", s.ID, s.Purpose, strings.Join(revisionNames(s.Revisions), ", "))
+		fmt.Fprintf(b, "  cases: %s\n", strings.Join(s.Cases, ", "))
+		for _, c := range s.Checks {
+			fmt.Fprintf(b, "  %-34s %-14s %s\n", c.ID, levelText(c.Levels), c.Says)
+		}
+		b.WriteByte('\n')
+	}
+}
+
+// levelText is a check's level, or its levels where the revisions differ.
+func levelText(levels map[server.Revision]report.Level) string {
+	var names []string
+	for _, r := range conformance.Known() {
+		if l, ok := levels[r]; ok && !slices.Contains(names, string(l)) {
+			names = append(names, string(l))
+		}
+	}
+	return strings.Join(names, "/")
+}

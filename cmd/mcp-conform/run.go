@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+type runCommand struct {
+	Scenario []string      `placeholder:"GLOB" help:"Play and judge only these scenarios, cases or checks; may be repeated."`
+	Skip     []string      `placeholder:"GLOB" help:"Leave these out; may be repeated."`
+	Revision []string      `placeholder:"DATE" help:"Protocol revisions to judge (default: ${revisions})."`
+	Builtin  string        `name:"client" placeholder:"NAME" help:"Judge a built-in client: builtin:reference, builtin:mutant/NAME."`
+	LLM      string        `name:"llm" enum:"script,replay" default:"script" help:"What answers the model's requests: the scenarios' scripts, or the recorded cassettes."`
+	Format   string        `enum:"text,json" default:"text" help:"Format of the report: text or json."`
+	Out      string        `placeholder:"DIR" help:"Also write results and traces into this folder."`
+	Seed     int64         `default:"1" help:"Seed of session ids and request states."`
+	Timeout  time.Duration `default:"${timeout}" help:"How long one session with the client may take."`
+	Jobs     int           `short:"j" default:"${jobs}" help:"How many sessions may run at once."`
+	Strict   bool          `help:"Fail on warnings, too."`
+	Command  []string      `arg:"" optional:"" help:"The client's command, after --. The server's URL stands where {url} does, or comes last."`
+}
+
+// vars are the defaults that help texts show.
+func vars() map[string]string {
+	return map[string]string{
+		"revisions": strings.Join(revisionNames(conformance.Revisions()), ", "),
+		"timeout":   harness.DefaultTimeout.String(),
+		"jobs":      fmt.Sprint(runtime.NumCPU()),
+	}
+}
+
+func revisionNames(revisions []server.Revision) []string {
+	names := make([]string, len(revisions))
+	for i, r := range revisions {
+		names[i] = string(r)
+	}
+	return names
+}
+
+// Validate finds flags that make no sense, before anything is started.
+func (c *runCommand) Validate() error {
+	switch {
+	case c.Builtin != "" && len(c.Command) > 0:
+		return errors.New("--client and a command were both given: want one of them")
+	case c.Jobs < 1:
+		return fmt.Errorf("-j %d: want at least 1", c.Jobs)
+	case c.Timeout <= 0:
+		return fmt.Errorf("--timeout %s: want more than 0", c.Timeout)
+	}
+	for _, r := range c.Revision {
+		if !slices.Contains(conformance.Known(), server.Revision(r)) {
+			return fmt.Errorf("--revision %q: want one of %s", r, strings.Join(revisionNames(conformance.Known()), ", "))
+		}
+	}
+	return nil
+}
+
+// Run judges the client.
+func (c *runCommand) Run(ctx context.Context, s streams) error {
+	client, err := c.client()
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	suite := conformance.Suite{Client: client, Only: c.Scenario, Skip: c.Skip, Seed: c.Seed, Timeout: c.Timeout,
+		Parallel: c.Jobs, Tool: version(), Again: c.again}
+	for _, r := range c.Revision {
+		suite.Revisions = append(suite.Revisions, server.Revision(r))
+	}
+	results, traces, runErr := suite.Run(ctx)
+	if results == nil {
+		if ctx.Err() != nil {
+			return &exitError{exitInterrupted, errors.New("interrupted before anything was judged")}
+		}
+		return runErr
+	}
+	if c.Format == "json" {
+		_, err = s.out.Write(report.JSON(results))
+	} else {
+		_, err = s.out.Write(report.Text(results, report.TextOptions{Color: colors(s.out), Strict: c.Strict}))
+	}
+	if err == nil && c.Out != "" {
+		var where string
+		if where, err = save(c.Out, results, traces); err == nil {
+			fmt.Fprintf(s.err, "mcp-conform: results and traces are in %s\n", where)
+		}
+	}
+	return c.exit(ctx, results, errors.Join(err, runErr))
+}
+
+// exit chooses the exit code: the highest of 130, 3 and 1 that applies.
+func (c *runCommand) exit(ctx context.Context, results *report.Results, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return &exitError{exitInterrupted, errors.New("interrupted")}
+	case err != nil:
+		return &exitError{exitHarness, err}
+	case results.Has(report.HarnessError):
+		return &exitError{code: exitHarness}
+	case results.Failed(c.Strict):
+		return &exitError{code: exitFailed}
+	}
+	return nil
+}
+
+// client is the client to judge: a command, or a built-in one, which is this program again.
+func (c *runCommand) client() (harness.Client, error) {
+	if len(c.Command) > 0 {
+		return harness.Command(c.Command...), nil
+	}
+	name := c.Builtin
+	if name == "" {
+		name = builtinPrefix + "reference"
+	}
+	if _, err := builtin(name); err != nil {
+		return harness.Client{}, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return harness.Client{}, fmt.Errorf("this program cannot find itself, to start the built-in client: %w", err)
+	}
+	client := harness.Command(self, "client", name)
+	client.Name = name
+	return client, nil
+}
+
+// again is the command that plays one case again. The client as a whole has no case of its own.
+func (c *runCommand) again(revision server.Revision, caseID string) string {
+	words := []string{"mcp-conform", "run"}
+	if caseID != "" {
+		words = append(words, "--scenario", caseID)
+	}
+	words = append(words, "--revision", string(revision))
+	if c.LLM != "script" {
+		words = append(words, "--llm", c.LLM)
+	}
+	if c.Builtin != "" {
+		words = append(words, "--client", c.Builtin)
+	}
+	if len(c.Command) > 0 {
+		words = append(words, "--")
+		words = append(words, c.Command...)
+	}
+	for i, w := range words {
+		words[i] = quote(w)
+	}
+	return strings.Join(words, " ")
+}
+
+// quote quotes a word for a shell, where it needs that.
+func quote(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@%+,", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

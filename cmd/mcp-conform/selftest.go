@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/conformance/selftest"
+	"github.com/mcp-conform/mcp-conform/harness/reference"
+)
+
+type selftestCommand struct {
+	Format string `enum:"text,json" default:"text" help:"Format: text or json."`
+}
+
+// Run plays the kill matrix.
+func (c *selftestCommand) Run(ctx context.Context, s streams) error {
+	m, err := selftest.Run(ctx, selftest.Options{Parallel: runtime.NumCPU()})
+	if ctx.Err() != nil {
+		return &exitError{exitInterrupted, errors.New("interrupted")}
+	}
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if c.Format == "json" {
+		enc := json.NewEncoder(&b)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(m); err != nil {
+			return err
+		}
+	} else {
+		matrixText(&b, m)
+	}
+	if _, err := s.out.Write(b.Bytes()); err != nil {
+		return err
+	}
+	if len(m.Wrong) > 0 {
+		return &exitError{exitFailed, fmt.Errorf("the checks are not proven: %d things are wrong", len(m.Wrong))}
+	}
+	return nil
+}
+
+// matrixText writes a line a mutant: who failed it, over all settings in which it was played.
+func matrixText(b *bytes.Buffer, m *selftest.Matrix) {
+	fmt.Fprintf(b, "%-22s %-6s %s\n", "client", "played", "failed by")
+	for _, name := range append([]string{""}, mutantNames()...) {
+		played := 0
+		var killed []string
+		for _, row := range m.Rows {
+			if row.Mutant != name {
+				continue
+			}
+			played++
+			for _, id := range row.Killed {
+				if !slices.Contains(killed, id) {
+					killed = append(killed, id)
+				}
+			}
+		}
+		if name == "" {
+			name = "reference"
+		}
+		if killed == nil {
+			killed = []string{"nothing"}
+		}
+		fmt.Fprintf(b, "%-22s %5dx %s\n", name, played, strings.Join(killed, ", "))
+	}
+	for _, wrong := range m.Wrong {
+		fmt.Fprintf(b, "WRONG  %s\n", wrong)
+	}
+	fmt.Fprintf(b, "%d checks, %d mutants, %d sessions: %d wrong\n", len(m.Checks), len(mutantNames()), len(m.Rows), len(m.Wrong))
+}
+
+func mutantNames() []string {
+	var names []string
+	for _, m := range reference.Mutants() {
+		names = append(names, m.Name)
+	}
+	return names
+}

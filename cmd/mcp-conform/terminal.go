@@ -1,0 +1,16 @@
+package main
+
+import (
+	"io"
+	"os"
+)
+
+// colors reports whether to write colours: to a terminal, unless NO_COLOR says otherwise (https://no-color.org).
+func colors(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

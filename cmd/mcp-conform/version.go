@@ -1,0 +1,26 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
+)
+
+type versionCommand struct{}
+
+func (versionCommand) Run(s streams) error {
+	_, err := fmt.Fprintf(s.out, "mcp-conform %s (%s)\njudges %s\n", version(), runtime.Version(),
+		strings.Join(revisionNames(conformance.Known()), ", "))
+	return err
+}
+
+// version is the version of the module that this program was built from, as the toolchain knows it.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}

@@ -1,0 +1,26 @@
+package llm
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// Decode reads a recorded request of a dialect, as a server reads one that comes in; path is the URL path it was sent to. It does not hold the
+// request against the provider's rules. Its error says that the dialect is unknown or that the body cannot be read.
+func Decode(name, path string, body []byte) (*Request, error) {
+	for _, d := range served {
+		if d.Name() != name {
+			continue
+		}
+		r := &http.Request{Method: http.MethodPost, URL: &url.URL{Path: path}, Header: http.Header{"Content-Type": {"application/json"}}}
+		req, bad := d.Decode(r, body)
+		if bad != nil {
+			return nil, bad
+		}
+		return req, nil
+	}
+	return nil, fmt.Errorf("dialect %q is unknown: want %s or %s", name, dialect.Native, dialect.OpenAIChat)
+}

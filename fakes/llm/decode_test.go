@@ -1,0 +1,23 @@
+package llm
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestRecordedRequestsAreReadAgain(t *testing.T) {
+	for dialect, body := range map[string]string{
+		"openai-chat": hello,
+		"native":      `{"messages":[{"role":"user","content":{"type":"text","text":"hello"}}]}`,
+	} {
+		req, err := Decode(dialect, "/", []byte(body))
+		require.NoError(t, err)
+		require.Equal(t, dialect, req.Dialect)
+		require.NoError(t, LastUser("hello").Match(req))
+	}
+	_, err := Decode("openai-chat", chatPath, []byte(`{`))
+	require.ErrorContains(t, err, "the body could not be read as a JSON object")
+	_, err = Decode("gopher", "/", nil)
+	require.EqualError(t, err, `dialect "gopher" is unknown: want native or openai-chat`)
+}

@@ -1,0 +1,39 @@
+package dialect
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"unicode/utf8"
+)
+
+const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+// MintID makes an id such as providers give: the prefix and n letters and digits, at most 32. It is the same for the same
+// prefix, serial and position, and different otherwise.
+func MintID(prefix string, n int, serial int64, position int) string {
+	seed := binary.BigEndian.AppendUint64([]byte(prefix), uint64(serial))
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64(seed, uint64(position)))
+	id := []byte(prefix)
+	for _, b := range sum[:n] {
+		id = append(id, alphanumeric[int(b)%len(alphanumeric)])
+	}
+	return string(id)
+}
+
+// Fragments cuts a text as a stream of tokens would arrive: a few characters each, at most some ten pieces however long
+// the text, never inside a character. Put together they are the text. No text, no fragments.
+func Fragments(text string) []string {
+	size := max(4, len(text)/8)
+	var fragments []string
+	for len(text) > size {
+		cut := size
+		for cut < len(text) && !utf8.RuneStart(text[cut]) {
+			cut++
+		}
+		fragments, text = append(fragments, text[:cut]), text[cut:]
+	}
+	if text != "" {
+		fragments = append(fragments, text)
+	}
+	return fragments
+}

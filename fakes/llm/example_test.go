@@ -1,0 +1,96 @@
+package llm_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
+)
+
+// ask posts a request and returns the answer's status and text.
+func ask(url, body string) (int, string) {
+	resp, err := http.Post(url, "application/json", strings.NewReader(body))
+	if err != nil {
+		panic(err)
+	}
+	defer resp.Body.Close()
+	text, _ := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(text)
+}
+
+// In a test, New(t, rules…) closes the server and fails the test for rules that were not used.
+func Example() {
+	srv, err := llm.Start(llm.Options{},
+		llm.When(llm.LastUser("weather"), llm.Offers("get_weather")).Reply(llm.CallID("call_1", "get_weather", `{"city":"Paris"}`)),
+		llm.When(llm.ToolResults(1)).Reply(llm.Text("18°C in Paris")),
+	)
+	if err != nil {
+		panic(err)
+	}
+	defer srv.Close()
+
+	_, text := ask(srv.Native(), `{"messages":[{"role":"user","content":{"type":"text","text":"How is the weather?"}}],
+		"tools":[{"name":"get_weather","inputSchema":{"type":"object"}}],"maxTokens":100}`)
+	fmt.Println(text)
+	_, text = ask(srv.Native(), `{"messages":[
+		{"role":"user","content":{"type":"text","text":"How is the weather?"}},
+		{"role":"assistant","content":{"type":"tool_use","id":"call_1","name":"get_weather","input":{"city":"Paris"}}},
+		{"role":"user","content":{"type":"tool_result","toolUseId":"call_1","content":[{"type":"text","text":"18"}]}}],"maxTokens":100}`)
+	fmt.Println(text)
+	// Output:
+	// {"role":"assistant","content":[{"type":"tool_use","id":"call_1","name":"get_weather","input":{"city":"Paris"}}],"model":"scripted-model","stopReason":"toolUse"}
+	// {"role":"assistant","content":{"type":"text","text":"18°C in Paris"},"model":"scripted-model","stopReason":"endTurn"}
+}
+
+// A request that no rule matches is told which rule came nearest, and what differs.
+func Example_miss() {
+	srv, err := llm.Start(llm.Options{}, llm.When(llm.Turn(1), llm.System("be brief")).Reply(llm.Text("hi")))
+	if err != nil {
+		panic(err)
+	}
+	defer srv.Close()
+	fmt.Println(ask(srv.OpenAI()+"/chat/completions", `{"model":"gpt-4o","messages":[{"role":"user","content":"hello"}]}`))
+	// Output:
+	// 404 {
+	//   "error": {
+	//     "message": "no rule of the server matches this request; the nearest of 1 is rule 1, When(Turn(1), System(\"be brief\")): the system prompt is \"\", want it to contain \"be brief\"",
+	//     "type": "invalid_request_error",
+	//     "param": null,
+	//     "code": null
+	//   }
+	// }
+}
+
+// One server tells many conversations apart by marks.
+func ExampleServer_Script() {
+	srv, err := llm.Start(llm.Options{})
+	if err != nil {
+		panic(err)
+	}
+	defer srv.Close()
+	for _, mark := range []string{"k3j9x2", "p8w4q1"} {
+		if err := srv.Script(mark, llm.When().Reply(llm.Text("I am "+mark))); err != nil {
+			panic(err)
+		}
+	}
+	_, text := ask(srv.Native(), `{"messages":[{"role":"user","content":{"type":"text","text":"p8w4q1: who are you?"}}]}`)
+	fmt.Println(text)
+	fmt.Println(srv.Unused())
+	// Output:
+	// {"role":"assistant","content":{"type":"text","text":"I am p8w4q1"},"model":"scripted-model","stopReason":"endTurn"}
+	// [rule 1, When() of mark k3j9x2 was never used]
+}
+
+// Matchers are one method, whose error becomes part of the message for a miss.
+func ExampleMatcherFunc() {
+	short := llm.MatcherFunc(func(r *llm.Request) error {
+		if r.MaxTokens != nil && *r.MaxTokens <= 100 {
+			return nil
+		}
+		return fmt.Errorf("max tokens are not at most 100")
+	})
+	fmt.Println(short.Match(&llm.Request{}))
+	// Output: max tokens are not at most 100
+}

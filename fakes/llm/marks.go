@@ -1,0 +1,105 @@
+package llm
+
+import (
+	"fmt"
+	"hash/fnv"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// markForm is what a mark may look like: a word that survives in names of tools and files, and turns up nowhere by chance.
+var markForm = regexp.MustCompile(`^[a-z0-9]{6,}$`)
+
+// checkMark holds a new mark against those there are.
+func checkMark(mark string, taken map[string]*script) error {
+	if !markForm.MatchString(mark) {
+		return fmt.Errorf("mark %q: want at least 6 of a-z and 0-9", mark)
+	}
+	for other := range taken {
+		switch {
+		case other == "": // the server's own rules
+		case other == mark:
+			return fmt.Errorf("mark %q has a script already", mark)
+		case strings.Contains(other, mark) || strings.Contains(mark, other):
+			return fmt.Errorf("mark %q: one of it and the mark %q contains the other, and they could not be told apart", mark, other)
+		}
+	}
+	return nil
+}
+
+// firstSerial sets the replies of one script apart from those of others, whatever the order in which the scripts are
+// used: ids come out the same in every run.
+func firstSerial(mark string) int64 {
+	if mark == "" {
+		return 0
+	}
+	h := fnv.New32a()
+	h.Write([]byte(mark))
+	return int64(h.Sum32())<<24 | 1<<56
+}
+
+// owner tells whose a request is. A mark in the last user turn decides, the last one where there are several; otherwise
+// the only mark in the whole request does. all are the marks that the request has, sorted.
+func owner(req *Request, marks []string) (mark string, all []string) {
+	whole := spoken(req.Messages) + "\n" + req.System
+	for _, t := range req.Tools {
+		whole += "\n" + t.Name + "\n" + t.Description
+	}
+	all = found(whole, marks)
+	turn, last := spoken(req.LastUserTurn()), -1
+	for _, m := range all {
+		if at := strings.LastIndex(turn, m); at > last {
+			mark, last = m, at
+		}
+	}
+	if mark == "" {
+		mark = only(all)
+	}
+	return mark, all
+}
+
+func found(text string, marks []string) []string {
+	var all []string
+	for _, m := range marks {
+		if strings.Contains(text, m) {
+			all = append(all, m)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// only returns the mark if there is exactly one.
+func only(all []string) string {
+	if len(all) == 1 {
+		return all[0]
+	}
+	return ""
+}
+
+// spoken is everything in the messages in which a mark may stand, in order.
+func spoken(messages []Message) string {
+	var out strings.Builder
+	var speak func([]Block)
+	speak = func(blocks []Block) {
+		for _, b := range blocks {
+			for _, s := range []string{b.Text, b.Name, string(b.Input)} {
+				if s != "" {
+					out.WriteString(s)
+					out.WriteByte('\n')
+				}
+			}
+			if b.Type == dialect.Other {
+				out.Write(b.Raw)
+			}
+			speak(b.Content)
+		}
+	}
+	for _, m := range messages {
+		speak(m.Content)
+	}
+	return out.String()
+}

@@ -1,0 +1,135 @@
+package native
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// Decode refuses only a body that is not a JSON object, or whose messages are not an array. Members of a wrong type count as
+// absent, and blocks that cannot be read become Other: what a client sends is for the checks to judge.
+func (codec) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Error) {
+	var params dialect.Object
+	if err := json.Unmarshal(body, &params); err != nil || params == nil {
+		return nil, refuse("the body is not a JSON object: want the params of sampling/createMessage")
+	}
+	var messages []json.RawMessage
+	if params.Read("messages", &messages) != nil {
+		return nil, refuse("messages is not an array")
+	}
+	req := &dialect.Request{
+		Dialect:    dialect.Native,
+		Model:      model(params),
+		System:     params.Text("systemPrompt"),
+		ToolChoice: toolChoice(params),
+		Body:       body,
+		Header:     r.Header,
+	}
+	for i, raw := range messages {
+		req.Messages = append(req.Messages, message(raw, fmt.Sprintf("messages[%d]", i)))
+	}
+	var tools []json.RawMessage
+	_ = params.Read("tools", &tools) // of a wrong type: absent, like the members below
+	for i, raw := range tools {
+		var t dialect.Object
+		_ = json.Unmarshal(raw, &t)
+		req.Tools = append(req.Tools, dialect.Tool{
+			Name: t.Text("name"), Description: t.Text("description"), InputSchema: t["inputSchema"], Path: fmt.Sprintf("tools[%d]", i),
+		})
+	}
+	req.MaxTokens = optional[int64](params, "maxTokens")
+	req.Temperature = optional[float64](params, "temperature")
+	_ = params.Read("stopSequences", &req.StopSequences)
+	return req, nil
+}
+
+func refuse(message string) *dialect.Error {
+	return &dialect.Error{Status: http.StatusBadRequest, Message: message}
+}
+
+// optional returns nil for a member that is absent or of another type.
+func optional[T any](o dialect.Object, name string) *T {
+	v := new(T)
+	if !o.Has(name) || o.Read(name, v) != nil {
+		return nil
+	}
+	return v
+}
+
+// model returns the first hint: hints are in order of preference.
+func model(params dialect.Object) string {
+	var preferences dialect.Object
+	var hints []dialect.Object
+	_ = params.Read("modelPreferences", &preferences)
+	_ = preferences.Read("hints", &hints)
+	for _, hint := range hints {
+		if name := hint.Text("name"); name != "" {
+			return name
+		}
+	}
+	return DefaultModel
+}
+
+// toolChoice returns the mode; an empty choice is auto (2025-11-25, schema ToolChoice).
+func toolChoice(params dialect.Object) string {
+	choice := optional[dialect.Object](params, "toolChoice")
+	switch {
+	case choice == nil:
+		return ""
+	case !choice.Has("mode"):
+		return dialect.ChoiceAuto
+	}
+	return choice.Text("mode")
+}
+
+func message(raw json.RawMessage, path string) dialect.Message {
+	var m dialect.Object
+	if json.Unmarshal(raw, &m) != nil {
+		return dialect.Message{Path: path, Content: []dialect.Block{{Type: dialect.Other, Raw: raw, Path: path}}}
+	}
+	return dialect.Message{Role: dialect.Role(m.Text("role")), Content: content(m, path+".content", false), Path: path}
+}
+
+// content reads a block or an array of blocks.
+func content(of dialect.Object, path string, inResult bool) []dialect.Block {
+	if !of.Has("content") {
+		return nil
+	}
+	var several []json.RawMessage
+	if of.Read("content", &several) != nil {
+		return []dialect.Block{readBlock(of["content"], path, inResult)}
+	}
+	blocks := make([]dialect.Block, len(several))
+	for i, raw := range several {
+		blocks[i] = readBlock(raw, fmt.Sprintf("%s[%d]", path, i), inResult)
+	}
+	return blocks
+}
+
+// readBlock reads a result within a result as Other: MCP has no such thing, and nesting without end stays unread.
+func readBlock(raw json.RawMessage, path string, inResult bool) dialect.Block {
+	b := dialect.Block{Type: dialect.Other, Raw: raw, Path: path}
+	var o dialect.Object
+	if json.Unmarshal(raw, &o) != nil {
+		return b
+	}
+	switch t := dialect.BlockType(o.Text("type")); t {
+	case dialect.Text:
+		b.Type, b.Text = t, o.Text("text")
+	case dialect.Image, dialect.Audio:
+		b.Type, b.MimeType = t, o.Text("mimeType")
+		if data := optional[[]byte](o, "data"); data != nil {
+			b.Data = *data
+		}
+	case dialect.ToolUse:
+		b.Type, b.ID, b.Name, b.Input = t, o.Text("id"), o.Text("name"), o["input"]
+	case dialect.ToolResult:
+		if !inResult {
+			b.Type, b.ID, b.Content = t, o.Text("toolUseId"), content(o, path+".content", true)
+			_ = o.Read("isError", &b.IsError)
+		}
+	}
+	return b
+}

@@ -1,0 +1,204 @@
+package openai
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// documented are the members of a request, from the API reference of 2026. The deprecated functions and function_call are
+// not among them: see the package's comment.
+var documented = map[string]bool{
+	"audio": true, "frequency_penalty": true, "logit_bias": true, "logprobs": true, "max_completion_tokens": true, "max_tokens": true,
+	"messages": true, "metadata": true, "modalities": true, "model": true, "moderation": true, "n": true, "parallel_tool_calls": true,
+	"prediction": true, "presence_penalty": true, "prompt_cache_key": true, "prompt_cache_options": true, "prompt_cache_retention": true,
+	"reasoning_effort": true, "response_format": true, "safety_identifier": true, "seed": true, "service_tier": true, "stop": true,
+	"store": true, "stream": true, "stream_options": true, "temperature": true, "tool_choice": true, "tools": true, "top_logprobs": true,
+	"top_p": true, "user": true, "verbosity": true, "web_search_options": true,
+}
+
+// Check holds a request against the rules of which the API is known to answer 400, in an order of its own: members,
+// parameters, tools, messages, history.
+func (chat) Check(req *dialect.Request) *dialect.Error {
+	q, err := parse(req.Body)
+	if err != nil {
+		return err
+	}
+	for _, check := range []func(*request) *dialect.Error{checkMembers, checkParameters, checkTools, checkToolChoice, checkMessages, checkHistory} {
+		if err := check(q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkMembers(q *request) *dialect.Error {
+	var unknown []string
+	for _, name := range slices.Sorted(maps.Keys(q.Object)) {
+		if !documented[name] {
+			unknown = append(unknown, name)
+		}
+	}
+	switch {
+	case len(unknown) == 1:
+		return invalid("", "", "Unrecognized request argument supplied: %s", unknown[0])
+	case len(unknown) > 1:
+		return invalid("", "", "Unrecognized request arguments supplied: %s", strings.Join(unknown, ", "))
+	case q.model == "":
+		return invalid("model", "missing_required_parameter", "no model is named: set model")
+	case !q.Has("messages"):
+		return invalid("messages", "missing_required_parameter", "messages are missing: want at least one")
+	case len(q.messages) == 0:
+		return invalid("messages", "empty_array", "messages is empty: want at least one")
+	}
+	return nil
+}
+
+func checkParameters(q *request) *dialect.Error {
+	switch {
+	case q.temperature != nil && (*q.temperature < 0 || *q.temperature > 2):
+		return invalid("temperature", "decimal_out_of_range", "temperature is %v: want 0 to 2", *q.temperature)
+	case q.n != nil && (*q.n < 1 || *q.n > 128):
+		return invalid("n", "integer_out_of_range", "n is %d: want 1 to 128", *q.n)
+	case q.maxTokens != nil && q.maxCompleted != nil:
+		return invalid("max_tokens", "invalid_parameter_combination", "max_tokens and max_completion_tokens are both set: want one of them")
+	case len(q.stop) > 4:
+		return invalid("stop", "array_above_max_length", "stop has %d sequences: want at most 4", len(q.stop))
+	case q.Has("stream_options") && !q.stream:
+		return invalid("stream_options", "", "stream_options is set without stream: want it only with stream: true")
+	}
+	for name, tokens := range map[string]*int64{"max_tokens": q.maxTokens, "max_completion_tokens": q.maxCompleted} {
+		if tokens != nil && *tokens < 1 {
+			return invalid(name, "integer_below_min_value", "%s is %d: want at least 1", name, *tokens)
+		}
+	}
+	return nil
+}
+
+func checkMessages(q *request) *dialect.Error {
+	for i := range q.messages {
+		if err := q.messages[i].check(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allowedParts are the parts that a role's content may have.
+var allowedParts = map[string][]string{
+	"system":    {"text"},
+	"developer": {"text"},
+	"user":      {"text", "image_url", "input_audio", "file"},
+	"assistant": {"text", "refusal"},
+	"tool":      {"text"},
+}
+
+func (m *message) check(i int) *dialect.Error {
+	allowed, known := allowedParts[m.role]
+	if !known {
+		return invalid(fmt.Sprintf("messages.[%d].role", i), "invalid_value",
+			"%s has the role %q: want system, developer, user, assistant or tool", m.path, m.role)
+	}
+	if m.Has("tool_calls") && m.role != "assistant" {
+		return invalid(m.path+".tool_calls", "", "%s has tool_calls: only an assistant's message may", m.path)
+	}
+	if m.Has("tool_calls") && len(m.calls) == 0 {
+		return invalid(m.path+".tool_calls", "empty_array", "%s.tool_calls is empty: want at least one call, or no tool_calls", m.path)
+	}
+	spoken := m.role == "assistant" && (len(m.calls) > 0 || m.Has("refusal") || m.Has("audio"))
+	if m.text == nil && len(m.parts) == 0 && !spoken {
+		return invalid(fmt.Sprintf("messages.[%d].content", i), "", "%s, role %s, has no content: want a string or an array of parts", m.path, m.role)
+	}
+	for _, p := range m.parts {
+		if err := p.check(m.role, allowed); err != nil {
+			return err
+		}
+	}
+	for _, c := range m.calls {
+		if err := c.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *part) check(role string, allowed []string) *dialect.Error {
+	kind := p.Text("type")
+	if !slices.Contains(allowed, kind) {
+		return invalid(p.path+".type", "invalid_value", "%s has the type %q: want %s in a message of the role %s",
+			p.path, kind, strings.Join(allowed, " or "), role)
+	}
+	if kind == "text" && !isKind(p.Object["text"], '"') {
+		return invalid(p.path+".text", "missing_required_parameter", "%s has no text: want a string", p.path)
+	}
+	if kind != "image_url" {
+		return nil
+	}
+	var image dialect.Object
+	_ = p.Read("image_url", &image)
+	url := image.Text("url")
+	if url == "" {
+		return invalid(p.path+".image_url", "missing_required_parameter", "%s has no url: want image_url as an object with a url", p.path)
+	}
+	if _, _, err := dataURI(url); err != nil && err != errNotData {
+		return invalid(p.path+".image_url.url", "invalid_base64", "%s has an image that cannot be read: %v", p.path, err)
+	}
+	return nil
+}
+
+func (c *toolCall) check() *dialect.Error {
+	switch {
+	case c.kind != "function" && c.kind != "custom":
+		return invalid(c.path+".type", "invalid_value", "%s has the type %q: want function", c.path, c.kind)
+	case c.id == "":
+		return invalid(c.path+".id", "missing_required_parameter", "%s has no id", c.path)
+	case c.name == "":
+		return invalid(c.path+".function.name", "missing_required_parameter", "%s has no function.name", c.path)
+	case !isKind(c.arguments, '"'):
+		return invalid(c.path+".function.arguments", "invalid_type",
+			"%s has arguments that are no string: want the JSON text of the arguments, got %s", c.path, jsonName(c.arguments))
+	}
+	return nil
+}
+
+// checkHistory holds the API's rule of tool calls: each is answered by a tool message before any other message comes, and
+// each tool message answers one.
+func checkHistory(q *request) *dialect.Error {
+	var asked, unanswered []string // ids of the last assistant message's calls
+	for i := range q.messages {
+		m := &q.messages[i]
+		if m.role == "tool" {
+			switch {
+			case len(asked) == 0:
+				return invalid(fmt.Sprintf("messages.[%d].role", i), "",
+					"%s has the role tool and answers no call: want it after an assistant message with tool_calls", m.path)
+			case !slices.Contains(asked, m.toolCallID):
+				return invalid(fmt.Sprintf("messages.[%d].tool_call_id", i), "",
+					"%s answers the call %q: the assistant message before it made only %s", m.path, m.toolCallID, strings.Join(asked, ", "))
+			}
+			unanswered = slices.DeleteFunc(unanswered, func(id string) bool { return id == m.toolCallID })
+			continue
+		}
+		if err := answered(unanswered, i); err != nil {
+			return err
+		}
+		asked = nil
+		for _, c := range m.calls {
+			asked = append(asked, c.id)
+		}
+		unanswered = slices.Clone(asked)
+	}
+	return answered(unanswered, len(q.messages))
+}
+
+// answered refuses calls that have no answer when the i-th message comes, or the end.
+func answered(unanswered []string, i int) *dialect.Error {
+	if len(unanswered) == 0 {
+		return nil
+	}
+	return invalid(fmt.Sprintf("messages.[%d].role", i), "",
+		"tool calls without an answer before messages[%d]: want a tool message for each of %s", i, strings.Join(unanswered, ", "))
+}

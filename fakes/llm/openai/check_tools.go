@@ -1,0 +1,97 @@
+package openai
+
+import (
+	"regexp"
+	"slices"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// toolName is what a tool may be called, and maxTools how many there may be.
+var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+const maxTools = 128
+
+func checkTools(q *request) *dialect.Error {
+	switch {
+	case q.Has("tools") && len(q.tools) == 0:
+		return invalid("tools", "empty_array", "tools is empty: want at least one tool, or no tools")
+	case len(q.tools) > maxTools:
+		return invalid("tools", "array_above_max_length", "there are %d tools: want at most %d", len(q.tools), maxTools)
+	case !q.Has("tools") && q.Has("parallel_tool_calls"):
+		return invalid("parallel_tool_calls", "", "parallel_tool_calls is set without tools: want it only with tools")
+	}
+	for _, t := range q.tools {
+		if err := t.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tool) check() *dialect.Error {
+	if t.kind != "function" && t.kind != "custom" {
+		return invalid(t.path+".type", "invalid_value", "%s has the type %q: want function", t.path, t.kind)
+	}
+	member := t.path + "." + t.kind
+	if t.name == "" {
+		return invalid(member+".name", "missing_required_parameter", "%s has no name", member)
+	}
+	if !toolName.MatchString(t.name) {
+		return invalid(member+".name", "invalid_value", "%s has the name %q: want a match of %s", member, t.name, toolName)
+	}
+	if t.kind == "custom" || !t.function.Has("parameters") {
+		return nil
+	}
+	return t.checkParameters(member + ".parameters")
+}
+
+// checkParameters wants an object schema. That properties is required, and so more than JSON Schema asks, is what users of
+// MCP tools without arguments keep running into.
+func (t *tool) checkParameters(path string) *dialect.Error {
+	const code = "invalid_function_parameters"
+	var schema dialect.Object
+	if t.function.Read("parameters", &schema) != nil {
+		return invalid(path, "invalid_type", "the parameters of tool %s are no schema: want an object, got %s", t.name, jsonName(t.function["parameters"]))
+	}
+	if schema.Text("type") != "object" {
+		return invalid(path, code, `the parameters of tool %s have no "type": "object": want the schema of an object`, t.name)
+	}
+	if !schema.Has("properties") {
+		return invalid(path, code, `the parameters of tool %s have no properties: want them in every object schema, "properties": {} if there are none`, t.name)
+	}
+	return nil
+}
+
+func checkToolChoice(q *request) *dialect.Error {
+	if !q.Has("tool_choice") {
+		return nil
+	}
+	if !q.Has("tools") {
+		return invalid("tool_choice", "", "tool_choice is set without tools: want it only with tools")
+	}
+	raw := q.Object["tool_choice"]
+	if isKind(raw, '"') {
+		if mode := q.Text("tool_choice"); !slices.Contains([]string{dialect.ChoiceAuto, dialect.ChoiceNone, dialect.ChoiceRequired}, mode) {
+			return invalid("tool_choice", "invalid_value", "tool_choice is %q: want auto, none, required, or an object", mode)
+		}
+		return nil
+	}
+	var choice, inner dialect.Object
+	if q.Read("tool_choice", &choice) != nil {
+		return invalid("tool_choice", "invalid_type", "tool_choice has the wrong type: want a string or an object, got %s", jsonName(raw))
+	}
+	kind := choice.Text("type")
+	_ = choice.Read(kind, &inner)
+	switch kind {
+	case "allowed_tools":
+		return nil
+	case "function", "custom":
+		name := inner.Text("name")
+		if !slices.ContainsFunc(q.tools, func(t tool) bool { return t.kind == kind && t.name == name }) {
+			return invalid("tool_choice", "invalid_value", "tool_choice is the tool %q: no such tool is among the tools", name)
+		}
+		return nil
+	}
+	return invalid("tool_choice.type", "invalid_value", "tool_choice has the type %q: want function, custom or allowed_tools", kind)
+}

@@ -1,0 +1,150 @@
+package openai
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// Decode refuses a body that is not a JSON object or has members of another type than the API documents. Arguments that
+// are not a string are read as they stand: [chat.Check] refuses them.
+func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Error) {
+	q, refused := parse(body)
+	if refused != nil {
+		return nil, refused
+	}
+	req := &dialect.Request{
+		Dialect: dialect.OpenAIChat, Model: q.model, ToolChoice: q.toolChoice(), MaxTokens: q.maxCompleted, Temperature: q.temperature,
+		StopSequences: q.stop, Stream: q.stream, Body: body, Header: r.Header,
+	}
+	if req.MaxTokens == nil {
+		req.MaxTokens = q.maxTokens
+	}
+	var system []string
+	inResults := false // the last message is a user's turn made of tool messages
+	for _, m := range q.messages {
+		wasInResults := inResults
+		inResults = m.role == "tool"
+		switch {
+		case m.role == "system" || m.role == "developer":
+			system = append(system, dialect.PlainText(m.blocks()))
+		case inResults:
+			result := dialect.Block{Type: dialect.ToolResult, ID: m.toolCallID, Content: m.blocks(), Raw: m.raw, Path: m.path}
+			if !wasInResults {
+				req.Messages = append(req.Messages, dialect.Message{Role: dialect.User, Path: m.path})
+			}
+			turn := &req.Messages[len(req.Messages)-1]
+			turn.Content = append(turn.Content, result)
+		default:
+			role := dialect.Role(m.role) // an unknown one is kept for Check and the journal
+			req.Messages = append(req.Messages, dialect.Message{Role: role, Content: m.blocks(), Path: m.path})
+		}
+	}
+	req.System = strings.Join(system, "\n\n")
+	for _, t := range q.tools {
+		req.Tools = append(req.Tools, dialect.Tool{
+			Name: t.name, Description: t.description, InputSchema: t.function["parameters"], Path: t.path,
+		})
+	}
+	return req, nil
+}
+
+// toolChoice returns the mode, "tool:NAME" for a choice of one tool, or what stands there where it is neither.
+func (q *request) toolChoice() string {
+	if !q.Has("tool_choice") {
+		return ""
+	}
+	var mode string
+	var choice, named dialect.Object
+	if q.Read("tool_choice", &mode) == nil {
+		return mode
+	}
+	if q.Read("tool_choice", &choice) == nil {
+		kind := choice.Text("type")
+		_ = choice.Read(kind, &named) // {"type":"function","function":{…}}
+		switch kind {
+		case "function", "custom":
+			return "tool:" + named.Text("name")
+		case "allowed_tools":
+			return named.Text("mode")
+		}
+	}
+	return string(q.Object["tool_choice"])
+}
+
+// blocks returns a message's content and its calls.
+func (m *message) blocks() []dialect.Block {
+	var blocks []dialect.Block
+	if m.text != nil {
+		blocks = append(blocks, dialect.Block{Type: dialect.Text, Text: *m.text, Path: m.path + ".content"})
+	}
+	for _, p := range m.parts {
+		blocks = append(blocks, p.block())
+	}
+	if m.Has("refusal") {
+		blocks = append(blocks, dialect.Block{Type: dialect.Text, Text: m.Text("refusal"), Path: m.path + ".refusal"})
+	}
+	for _, c := range m.calls {
+		blocks = append(blocks, dialect.Block{
+			Type: dialect.ToolUse, ID: c.id, Name: c.name, Input: c.input(), Raw: c.raw, Path: c.path,
+		})
+	}
+	return blocks
+}
+
+// input returns the arguments' text.
+func (c *toolCall) input() json.RawMessage {
+	var text string
+	if json.Unmarshal(c.arguments, &text) != nil {
+		return c.arguments
+	}
+	return json.RawMessage(text)
+}
+
+// block reads a part. A file, and what is unknown, is Other.
+func (p *part) block() dialect.Block {
+	b := dialect.Block{Type: dialect.Other, Raw: p.raw, Path: p.path}
+	kind := p.Text("type")
+	var inner dialect.Object
+	_ = p.Read(kind, &inner)
+	switch kind {
+	case "text", "refusal":
+		b.Type, b.Text = dialect.Text, p.Text(kind)
+	case "image_url":
+		b.Type = dialect.Image
+		mimeType, data, err := dataURI(inner.Text("url"))
+		if err == nil {
+			b.MimeType, b.Data = mimeType, data
+		} else {
+			b.Text = inner.Text("url")
+		}
+	case "input_audio":
+		b.Type, b.MimeType = dialect.Audio, "audio/"+inner.Text("format")
+		if b.MimeType == "audio/mp3" {
+			b.MimeType = "audio/mpeg"
+		}
+		b.Data, _ = base64.StdEncoding.DecodeString(inner.Text("data"))
+	}
+	return b
+}
+
+// errNotData says that a URL is an address, no data.
+var errNotData = errors.New("not a data URI")
+
+// dataURI reads data:TYPE;base64,DATA.
+func dataURI(url string) (mimeType string, data []byte, err error) {
+	rest, isData := strings.CutPrefix(url, "data:")
+	if !isData {
+		return "", nil, errNotData
+	}
+	mimeType, encoded, found := strings.Cut(rest, ";base64,")
+	if !found {
+		return "", nil, errors.New("a data URI without ;base64,")
+	}
+	data, err = base64.StdEncoding.DecodeString(encoded)
+	return mimeType, data, err
+}

@@ -1,0 +1,63 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/http"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// kinds are OpenAI's usual words for a status; others are invalid_request_error.
+var kinds = map[int]string{
+	http.StatusTooManyRequests:     "requests",
+	http.StatusInternalServerError: "server_error",
+	http.StatusBadGateway:          "server_error",
+	http.StatusServiceUnavailable:  "server_error",
+}
+
+// EncodeError writes {"error":{message,type,param,code}}. What the SDKs would try again by the status alone they may; every
+// other error says that they should not.
+func (chat) EncodeError(e *dialect.Error) dialect.Answer {
+	kind := e.Kind
+	if kind == "" {
+		kind = "invalid_request_error"
+		if word, ok := kinds[e.Status]; ok {
+			kind = word
+		}
+	}
+	type details struct {
+		Message string  `json:"message"`
+		Type    string  `json:"type"`
+		Param   *string `json:"param"`
+		Code    *string `json:"code"`
+	}
+	h := header("application/json; charset=utf-8", dialect.MintID("req_", 32, int64(e.Status), len(e.Message)))
+	switch {
+	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict, e.Status == http.StatusTooManyRequests, e.Status >= 500:
+	default:
+		h.Set("X-Should-Retry", "false")
+	}
+	maps.Copy(h, e.Header)
+	body := map[string]details{"error": {e.Message, kind, optional(e.Param), optional(e.Code)}}
+	return dialect.Answer{Status: e.Status, Header: h, Chunks: [][]byte{indented(body)}}
+}
+
+// optional returns nil, which is null on the wire, for the empty string.
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// indented writes JSON as OpenAI does outside streams: by two spaces, with a last newline.
+func indented(v any) []byte {
+	var out bytes.Buffer
+	if err := json.Indent(&out, dialect.Marshal(v), "", "  "); err != nil {
+		panic(err) // Marshal writes JSON
+	}
+	out.WriteByte('\n')
+	return out.Bytes()
+}

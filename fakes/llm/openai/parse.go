@@ -1,0 +1,216 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// request is a request's body as OpenAI documents it. What is read loosely here, [chat.Check] judges.
+type request struct {
+	dialect.Object
+	model                   string
+	messages                []message
+	tools                   []tool
+	stream                  bool
+	temperature             *float64
+	maxTokens, maxCompleted *int64
+	n                       *int64
+	stop                    []string
+}
+
+type message struct {
+	dialect.Object
+	path       string
+	raw        json.RawMessage
+	role       string
+	toolCallID string
+	text       *string // content that is a string
+	parts      []part  // content that is an array
+	calls      []toolCall
+}
+
+type part struct {
+	dialect.Object
+	path string
+	raw  json.RawMessage
+}
+
+type toolCall struct {
+	path, id, kind, name string
+	raw                  json.RawMessage
+	arguments            json.RawMessage // a string, if it is right
+}
+
+type tool struct {
+	path, kind, name, description string
+	function                      dialect.Object
+}
+
+// parse refuses what has not the documented type, as the API does before it looks at anything else.
+func parse(body []byte) (*request, *dialect.Error) {
+	var q request
+	if err := json.Unmarshal(body, &q.Object); err != nil {
+		return nil, invalid("", "", "the body could not be read as a JSON object: %v", err)
+	}
+	if q.Object == nil {
+		return nil, invalid("", "", "the body is null: want a JSON object")
+	}
+	r := &reader{}
+	r.read(q.Object, "", "model", &q.model)
+	r.read(q.Object, "", "stream", &q.stream)
+	q.temperature = number[float64](r, q.Object, "temperature")
+	q.maxTokens = number[int64](r, q.Object, "max_tokens")
+	q.maxCompleted = number[int64](r, q.Object, "max_completion_tokens")
+	q.n = number[int64](r, q.Object, "n")
+	if isKind(q.Object["stop"], '"') {
+		q.stop = []string{q.Text("stop")}
+	} else {
+		r.read(q.Object, "", "stop", &q.stop)
+	}
+	var messages, tools []json.RawMessage
+	r.read(q.Object, "", "messages", &messages)
+	for i, raw := range messages {
+		q.messages = append(q.messages, r.message(raw, fmt.Sprintf("messages[%d]", i)))
+	}
+	r.read(q.Object, "", "tools", &tools)
+	for i, raw := range tools {
+		q.tools = append(q.tools, r.tool(raw, fmt.Sprintf("tools[%d]", i)))
+	}
+	return &q, r.err
+}
+
+// reader reads members and keeps the first that has not the documented type.
+type reader struct{ err *dialect.Error }
+
+func (r *reader) read(o dialect.Object, path, name string, v any) {
+	if o.Read(name, v) != nil {
+		r.refuse(path+name, v, o[name])
+	}
+}
+
+// object reads an array's element.
+func (r *reader) object(raw json.RawMessage, path string) dialect.Object {
+	var o dialect.Object
+	if json.Unmarshal(raw, &o) != nil || o == nil {
+		r.refuse(path, &o, raw)
+	}
+	return o
+}
+
+func (r *reader) refuse(path string, want any, got json.RawMessage) {
+	if r.err == nil {
+		r.err = invalid(path, "invalid_type", "%s has the wrong type: want %s, got %s", path, typeName(want), jsonName(got))
+	}
+}
+
+func number[T int64 | float64](r *reader, o dialect.Object, name string) *T {
+	if !o.Has(name) {
+		return nil
+	}
+	v := new(T)
+	r.read(o, "", name, v)
+	return v
+}
+
+func (r *reader) message(raw json.RawMessage, path string) message {
+	m := message{Object: r.object(raw, path), raw: raw, path: path}
+	r.read(m.Object, path+".", "role", &m.role)
+	r.read(m.Object, path+".", "tool_call_id", &m.toolCallID)
+	if isKind(m.Object["content"], '"') {
+		text := m.Text("content")
+		m.text = &text
+	} else {
+		var parts []json.RawMessage
+		r.read(m.Object, path+".", "content", &parts)
+		for i, raw := range parts {
+			path := fmt.Sprintf("%s.content[%d]", path, i)
+			m.parts = append(m.parts, part{r.object(raw, path), path, raw})
+		}
+	}
+	var calls []json.RawMessage
+	r.read(m.Object, path+".", "tool_calls", &calls)
+	for i, raw := range calls {
+		m.calls = append(m.calls, r.call(raw, fmt.Sprintf("%s.tool_calls[%d]", path, i)))
+	}
+	return m
+}
+
+func (r *reader) call(raw json.RawMessage, path string) toolCall {
+	c := toolCall{path: path, raw: raw}
+	o := r.object(raw, path)
+	r.read(o, path+".", "id", &c.id)
+	r.read(o, path+".", "type", &c.kind)
+	var function dialect.Object
+	if c.kind == "custom" { // a tool with text in place of arguments
+		r.read(o, path+".", "custom", &function)
+		c.arguments = function["input"]
+	} else {
+		r.read(o, path+".", "function", &function)
+		c.arguments = function["arguments"]
+	}
+	r.read(function, path+".function.", "name", &c.name)
+	return c
+}
+
+func (r *reader) tool(raw json.RawMessage, path string) tool {
+	t := tool{path: path}
+	o := r.object(raw, path)
+	r.read(o, path+".", "type", &t.kind)
+	member := "function"
+	if t.kind == "custom" {
+		member = "custom"
+	}
+	r.read(o, path+".", member, &t.function)
+	r.read(t.function, path+"."+member+".", "name", &t.name)
+	r.read(t.function, path+"."+member+".", "description", &t.description)
+	return t
+}
+
+func invalid(param, code, format string, args ...any) *dialect.Error {
+	return &dialect.Error{
+		Status: http.StatusBadRequest, Kind: "invalid_request_error", Code: code, Param: param,
+		Message: fmt.Sprintf(format, args...),
+	}
+}
+
+// isKind reports whether the value begins with the character that its JSON type begins with.
+func isKind(raw json.RawMessage, first byte) bool { return len(raw) > 0 && raw[0] == first }
+
+func typeName(v any) string {
+	switch v.(type) {
+	case *string:
+		return "a string"
+	case *bool:
+		return "true or false"
+	case *int64:
+		return "an integer"
+	case *float64:
+		return "a number"
+	case *dialect.Object:
+		return "an object"
+	case *[]string:
+		return "a string or an array of strings"
+	}
+	return "an array"
+}
+
+func jsonName(raw json.RawMessage) string {
+	switch {
+	case len(raw) == 0:
+		return "nothing"
+	case isKind(raw, '"'):
+		return "a string"
+	case isKind(raw, '{'):
+		return "an object"
+	case isKind(raw, '['):
+		return "an array"
+	case isKind(raw, 't'), isKind(raw, 'f'):
+		return "true or false"
+	case isKind(raw, 'n'):
+		return "null"
+	}
+	return "the number " + string(raw)
+}

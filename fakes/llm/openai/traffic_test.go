@@ -1,0 +1,216 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v4"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// traffic holds recordings of the real API. They belong to others and are no part of the project.
+const traffic = "../../../../shared/traffic/openai-chat"
+
+type recording struct {
+	name              string
+	request, response string
+	status            int
+}
+
+// recorded reads the recordings, of go-vcr and of vcrpy. Without them it returns nothing, unless they are needed.
+func recorded(t testing.TB, needed bool) []recording {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(traffic, "*.yaml"))
+	require.NoError(t, err)
+	if len(files) == 0 && needed {
+		t.Fatalf("no recordings in %s", traffic)
+	}
+	var all []recording
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		var cassette struct {
+			Interactions []struct {
+				Request  struct{ Body string }
+				Response struct {
+					Body   any // a string, or {string: …}
+					Code   int
+					Status any // text, or {code: …}
+				}
+			}
+		}
+		require.NoError(t, yaml.Unmarshal(data, &cassette), file)
+		for i, x := range cassette.Interactions {
+			r := recording{name: fmt.Sprintf("%s/%d", filepath.Base(file), i), request: x.Request.Body, status: x.Response.Code}
+			switch body := x.Response.Body.(type) {
+			case string:
+				r.response = body
+			case map[string]any:
+				r.response = body["string"].(string)
+				r.status = x.Response.Status.(map[string]any)["code"].(int)
+			}
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+func TestRecordedTrafficIsUnderstoodAndImitated(t *testing.T) {
+	all := recorded(t, os.Getenv("CI") == "true")
+	if len(all) == 0 {
+		t.Skipf("no recordings in %s", traffic)
+	}
+	for _, r := range all {
+		t.Run(r.name, func(t *testing.T) {
+			req := decode(t, r.request)
+			require.Nil(t, Chat.Check(req))
+			if r.status != 200 {
+				ours := Chat.EncodeError(&dialect.Error{Status: r.status, Code: "model_not_found", Message: "m"})
+				require.Equal(t, keys(t, r.response), keys(t, string(join(ours))))
+				return
+			}
+			// The recorded answers, as replies of ours.
+			theirs := shape(t, r.response)
+			ours := shape(t, string(join(Chat.Encode(req, theirs.reply()))))
+			require.Equal(t, theirs.kinds, ours.kinds)
+			for kind, members := range theirs.members {
+				require.Equal(t, members, ours.members[kind], kind)
+			}
+			require.Equal(t, theirs.text, ours.text)
+			require.Equal(t, theirs.arguments, ours.arguments)
+			require.Equal(t, theirs.finish, ours.finish)
+		})
+	}
+}
+
+// shaped is what an answer is made of.
+type shaped struct {
+	kinds        []string            // of its events, a run of one kind once
+	members      map[string][]string // by kind of event: every path of a member
+	text, finish string
+	names        []string
+	arguments    []string
+	model        string
+}
+
+// reply is what we would have to say for such an answer.
+func (s *shaped) reply() *dialect.Reply {
+	reply := &dialect.Reply{Model: s.model}
+	if s.text != "" {
+		reply.Content = append(reply.Content, says(s.text))
+	}
+	for i, name := range s.names {
+		reply.Content = append(reply.Content, asks(name, s.arguments[i]))
+	}
+	return reply
+}
+
+func shape(t *testing.T, body string) *shaped {
+	t.Helper()
+	s := &shaped{members: map[string][]string{}}
+	if !strings.HasPrefix(body, "data:") {
+		s.add(t, body)
+		return s
+	}
+	for _, event := range strings.Split(strings.TrimSuffix(body, "\n\n"), "\n\n") {
+		data, isData := strings.CutPrefix(event, "data: ")
+		require.True(t, isData && !strings.Contains(data, "\n"), "%q", event)
+		if data == "[DONE]" {
+			s.kinds = append(s.kinds, data)
+			continue
+		}
+		s.add(t, data)
+	}
+	return s
+}
+
+func (s *shaped) add(t *testing.T, data string) {
+	type said struct {
+		Role      string
+		Content   *string
+		ToolCalls []struct {
+			Index    int
+			ID       string
+			Function struct{ Name, Arguments string }
+		} `json:"tool_calls"`
+	}
+	var c struct {
+		Model   string
+		Choices []struct {
+			Delta, Message said
+			Finish         *string `json:"finish_reason"`
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(data), &c), data)
+	s.model = c.Model
+	kind := "usage"
+	if len(c.Choices) == 1 {
+		choice := c.Choices[0]
+		kind = "delta"
+		for _, m := range []said{choice.Delta, choice.Message} {
+			if m.Role != "" {
+				kind += " role"
+			}
+			if m.Content != nil {
+				kind += " content"
+				s.text += *m.Content
+			}
+			for _, call := range m.ToolCalls {
+				if call.ID != "" {
+					kind += " opens"
+					s.names, s.arguments = append(s.names, call.Function.Name), append(s.arguments, "")
+				} else {
+					kind += " arguments"
+				}
+				s.arguments[len(s.names)-1] += call.Function.Arguments
+			}
+		}
+		if choice.Finish != nil {
+			kind += " finish"
+			s.finish = *choice.Finish
+		}
+	}
+	if len(s.kinds) == 0 || s.kinds[len(s.kinds)-1] != kind {
+		s.kinds = append(s.kinds, kind)
+	}
+	s.members[kind] = keys(t, data)
+}
+
+// younger are members that the API's answers came to have: recordings from before do without.
+var younger = map[string]bool{"service_tier": true, "choices.message.annotations": true}
+
+// keys returns the path of every member of a JSON text, but for random padding, and whether it is null.
+func keys(t *testing.T, text string) []string {
+	t.Helper()
+	var v any
+	require.NoError(t, json.Unmarshal([]byte(text), &v), text)
+	found := map[string]bool{}
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for name, inner := range v {
+				walk(strings.TrimPrefix(path+"."+name, "."), inner)
+			}
+		case []any:
+			for _, inner := range v {
+				walk(path, inner)
+			}
+		case nil:
+			found[path+" null"] = true
+		}
+		if path != "" && path != "obfuscation" && !younger[path] {
+			found[path] = true
+		}
+	}
+	walk("", v)
+	return slices.Sorted(maps.Keys(found))
+}

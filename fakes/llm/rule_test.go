@@ -1,0 +1,148 @@
+package llm
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// said returns what the rules answer to each request in turn: a reply's text, or the error.
+func said(t *testing.T, rules []*Rule, requests ...*Request) []string {
+	t.Helper()
+	s, err := newScript("the server", 0, rules)
+	require.NoError(t, err)
+	var answers []string
+	for _, r := range requests {
+		rule, err := s.choose(r)
+		if err != nil {
+			answers = append(answers, err.Error())
+		} else {
+			answers = append(answers, rule.reply.Content[0].Text)
+		}
+	}
+	return answers
+}
+
+func TestTheFirstRuleThatMatchesAndIsNotSpentAnswers(t *testing.T) {
+	q := question()
+	rules := Script(
+		When(Turn(1)).Reply(Text("one")),
+		When(Turn(2), System("brief")).Reply(Text("two")).Once(),
+		When(LastUser("well")).Reply(Text("three")).Times(2),
+		When(ToolResults(2)).Reply(Text("four")),
+	)
+	require.Equal(t, []string{"two", "three", "three", "four", "four"}, said(t, rules, q, q, q, q, q))
+}
+
+func TestAMissNamesTheNearestRule(t *testing.T) {
+	q := question()
+	for _, c := range []struct {
+		name  string
+		rules []*Rule
+		want  string
+	}{
+		{"no rules", nil, "no rule matches this request: the server has no rules"},
+		{"one rule", Script(When(Turn(1)).Reply()), "no rule of the server matches this request; the nearest of 1 is rule 1, When(Turn(1)): the turn is 2, want 1"},
+		{"fewest differences", Script(When(Turn(1), System("x")).Reply(), When(Turn(1)).Reply()), "the nearest of 2 is rule 2, When(Turn(1)): the turn is 2, want 1"},
+		{"most that is right", Script(When(Turn(1)).Reply(), When(System("brief"), Turn(1)).Reply()), `rule 2, When(System("brief"), Turn(1)): the turn is 2`},
+		{"then the first", Script(When(Turn(1)).Reply(), When(Turn(3)).Reply()), "rule 1, When(Turn(1))"},
+		{"the first difference", Script(When(Turn(3), Turn(1)).Reply()), "the turn is 2, want 3"},
+	} {
+		t.Run(c.name, func(t *testing.T) { require.Contains(t, said(t, c.rules, q)[0], c.want) })
+	}
+	spent := said(t, Script(When(Turn(1)).Reply(), When(Turn(2)).Reply(Text("a")).Once()), q, q)
+	require.Equal(t, "no rule of the server matches this request; the nearest of 2 is rule 2, When(Turn(2)): it matches, but has given its 1 answer", spent[1])
+	spent = said(t, Script(When().Reply(Text("a")).Times(2)), q, q, q)
+	require.Contains(t, spent[2], "rule 1, When(): it matches, but has given its 2 answers")
+}
+
+func TestSenselessRulesAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		rule *Rule
+		want string
+	}{
+		{nil, "rule 2 of the server is nil"},
+		{When(Any()), "rule 2 of the server says nothing: add Reply(…) or Fail(…)"},
+		{When(nil).Reply(), "rule 2 of the server has a nil matcher"},
+		{When().Reply().Fail(&Error{Status: 400}), "rule 2 of the server has both Reply and Fail: want one of them"},
+		{When().Fail(&Error{}), "rule 2 of the server fails with the status 0: want one from 400 to 599"},
+		{When().Fail(&Error{Status: 200}), "fails with the status 200"},
+		{When().Reply().Times(0), "rule 2 of the server answers 0 times: want at least 1"},
+	} {
+		_, err := Start(Options{}, When().Reply(), c.rule)
+		require.ErrorContains(t, err, "starting the model server: ")
+		require.ErrorContains(t, err, c.want)
+	}
+}
+
+func TestUnusedRules(t *testing.T) {
+	s, err := newScript("mark abcdef", 0, Script(
+		When(Turn(1)).Reply(), When(Turn(1)).Reply().Optional(), When(Turn(2)).Reply().Once(), When(Turn(2)).Reply().Times(3), When(Turn(2)).Reply(),
+	))
+	require.NoError(t, err)
+	require.Len(t, s.unused(), 4)
+	for range 3 {
+		_, err := s.choose(question())
+		require.NoError(t, err)
+	}
+	require.Equal(t, []string{
+		"rule 1, When(Turn(1)) of mark abcdef was never used",
+		"rule 4, When(Turn(2)) of mark abcdef answered 2 of 3 times",
+		"rule 5, When(Turn(2)) of mark abcdef was never used",
+	}, s.unused())
+}
+
+func TestRulesAreCopied(t *testing.T) {
+	failure := &Error{Status: 400, Message: "no"}
+	blocks := []Block{Text("a")}
+	matchers := []Matcher{Turn(2)}
+	rule := When(matchers...).Reply(blocks...).Once()
+	blocks[0].Text, matchers[0] = "changed", Turn(9)
+	failing := When(Any()).Fail(failure)
+	require.Equal(t, []string{"a"}, said(t, []*Rule{rule}, question())[:1])
+	s, err := newScript("x", 0, []*Rule{rule, failing})
+	require.NoError(t, err)
+	rule.Reply(Text("b")).Times(5)
+	failure.Message = "changed"
+	chosen, err := s.choose(question())
+	require.NoError(t, err)
+	require.Equal(t, "a", chosen.reply.Content[0].Text)
+	chosen, err = s.choose(question())
+	require.NoError(t, err)
+	require.Equal(t, "no", chosen.fail.Message)
+}
+
+func TestALimitHoldsUnderConcurrency(t *testing.T) {
+	s, err := newScript("x", 0, Script(When().Reply().Times(20)))
+	require.NoError(t, err)
+	var wg sync.WaitGroup
+	missed := make(chan string, 100)
+	for range 50 {
+		wg.Go(func() {
+			if _, err := s.choose(question()); err != nil {
+				missed <- err.Error()
+			}
+		})
+	}
+	wg.Wait()
+	require.Len(t, missed, 30)
+	require.Empty(t, s.unused())
+}
+
+// A matcher may look at what the server has seen.
+func TestMatchersRunWithoutLocks(t *testing.T) {
+	var s *Server
+	s, err := Start(Options{}, When(MatcherFunc(func(*Request) error {
+		if len(s.Requests()) == 1 && len(s.Unused()) == 1 {
+			return nil
+		}
+		return errors.New("the server does not know this request")
+	})).Reply(Text("seen")))
+	require.NoError(t, err)
+	defer s.Close()
+	require.Contains(t, post(s, "/native", `{}`).Body.String(), "seen")
+	require.True(t, strings.HasPrefix(s.Journal()[0].Rule, "rule 1, When(llm.MatcherFunc) of the server"))
+}

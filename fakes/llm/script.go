@@ -1,0 +1,95 @@
+package llm
+
+import (
+	"fmt"
+	"sync/atomic"
+)
+
+// script is the rules of one owner: the server's own, or those of a mark.
+type script struct {
+	name   string // as it is called in messages
+	rules  []*registered
+	serial atomic.Int64 // of the last reply
+}
+
+// registered is a server's copy of a rule, and how often it answered.
+type registered struct {
+	Rule
+	number   int // from 1
+	answered atomic.Int64
+}
+
+func newScript(name string, serial int64, rules []*Rule) (*script, error) {
+	s := &script{name: name}
+	s.serial.Store(serial)
+	for i, r := range rules {
+		if err := r.check(); err != nil {
+			return nil, fmt.Errorf("rule %d of %s %w", i+1, name, err)
+		}
+		s.rules = append(s.rules, &registered{Rule: *r, number: i + 1})
+	}
+	return s, nil
+}
+
+// claim counts an answer, unless the rule has given all it may.
+func (r *registered) claim() bool {
+	for {
+		n := r.answered.Load()
+		if r.limited && n >= int64(r.times) {
+			return false
+		}
+		if r.answered.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+func (r *registered) String() string { return fmt.Sprintf("rule %d, %s", r.number, r.Rule.String()) }
+
+// choose claims the first rule that matches and is not spent. Otherwise the error names the nearest rule, the one with the
+// fewest differences and then the most that is right, and its first difference.
+func (s *script) choose(req *Request) (*registered, error) {
+	var nearest *registered
+	var difference error
+	var fewest, most int
+	for _, r := range s.rules {
+		matched, first := r.difference(req)
+		if first == nil {
+			if r.claim() {
+				return r, nil
+			}
+			first = fmt.Errorf("it matches, but has given its %s", count(r.times, "answer"))
+		}
+		if different := len(r.matchers) - matched; nearest == nil || different < fewest || different == fewest && matched > most {
+			nearest, difference, fewest, most = r, first, different, matched
+		}
+	}
+	if nearest == nil {
+		return nil, fmt.Errorf("no rule matches this request: %s has no rules", s.name)
+	}
+	return nil, fmt.Errorf("no rule of %s matches this request; the nearest of %d is %v: %w", s.name, len(s.rules), nearest, difference)
+}
+
+// unused describes the rules that answered less often than they must.
+func (s *script) unused() []string {
+	var unused []string
+	for _, r := range s.rules {
+		n, want := int(r.answered.Load()), max(1, r.times)
+		if r.optional || n >= want {
+			continue
+		}
+		said := "was never used"
+		if n > 0 {
+			said = fmt.Sprintf("answered %d of %d times", n, want)
+		}
+		unused = append(unused, fmt.Sprintf("%v of %s %s", r, s.name, said))
+	}
+	return unused
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,37 @@
+package llm
+
+// TB is the part of [testing.TB] that [New] needs.
+type TB interface {
+	Helper()
+	Cleanup(func())
+	Logf(format string, args ...any)
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// New starts a server for a test, and closes it at the test's end. The test fails for each request that no rule matched, and
+// for each rule that was used less often than it must be. What was refused is logged.
+func New(t TB, rules ...*Rule) *Server {
+	t.Helper()
+	s, err := Start(Options{}, rules...)
+	if err != nil {
+		t.Fatalf("%v", err)
+		return nil // a TB of somebody else's may go on
+	}
+	t.Cleanup(func() {
+		t.Helper()
+		s.Close()
+		for _, x := range s.Journal() {
+			switch {
+			case x.Miss != "":
+				t.Errorf("model request %d, %s %s: %s", x.Number, x.Method, x.Path, x.Miss)
+			case x.Refused != "":
+				t.Logf("model request %d, %s %s, was refused with %d: %s", x.Number, x.Method, x.Path, x.Status, x.Refused)
+			}
+		}
+		for _, unused := range s.Unused() {
+			t.Errorf("%s", unused)
+		}
+	})
+	return s
+}

@@ -1,0 +1,76 @@
+package llm
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// fakeTB is a test that keeps what is said of it.
+type fakeTB struct {
+	said     []string
+	cleanups []func()
+}
+
+func (f *fakeTB) Helper()                   {}
+func (f *fakeTB) Cleanup(c func())          { f.cleanups = append(f.cleanups, c) }
+func (f *fakeTB) say(s string)              { f.said = append(f.said, s) }
+func (f *fakeTB) Logf(s string, a ...any)   { f.say("log: " + fmt.Sprintf(s, a...)) }
+func (f *fakeTB) Errorf(s string, a ...any) { f.say("error: " + fmt.Sprintf(s, a...)) }
+func (f *fakeTB) Fatalf(s string, a ...any) { f.say("fatal: " + fmt.Sprintf(s, a...)) }
+
+func (f *fakeTB) end() {
+	for _, c := range slices.Backward(f.cleanups) {
+		c()
+	}
+}
+
+func TestNewFailsTheTest(t *testing.T) {
+	var tb fakeTB
+	s := New(&tb, When(LastUser("hello")).Reply(), When(Turn(9)).Reply(), When(Turn(8)).Reply().Optional())
+	post(s, chatPath, hello)
+	post(s, chatPath, strings.Replace(hello, "hello", "bye", 1))
+	post(s, chatPath, `{}`)
+	require.Empty(t, tb.said)
+	tb.end()
+	require.Equal(t, []string{
+		`error: model request 2, POST /v1/chat/completions: no rule of the server matches this request; the nearest of 3 is rule 1, When(LastUser("hello")): the last user turn is "bye", want it to contain "hello"`,
+		`log: model request 3, POST /v1/chat/completions, was refused with 400: no model is named: set model`,
+		`error: rule 2, When(Turn(9)) of the server was never used`,
+	}, tb.said)
+	_, err := http.Get(s.URL)
+	require.Error(t, err, "the server was closed")
+}
+
+func TestNewIsContent(t *testing.T) {
+	var tb fakeTB
+	s := New(&tb, When(LastUser("hello")).Reply().Once())
+	post(s, chatPath, hello)
+	tb.end()
+	require.Empty(t, tb.said)
+}
+
+func TestNewCountsTheRulesOfMarks(t *testing.T) {
+	var tb fakeTB
+	s := New(&tb)
+	require.NoError(t, s.Script("bbbbbb", When().Reply()))
+	require.NoError(t, s.Script("aaaaaa", When().Reply()))
+	tb.end()
+	require.Equal(t, []string{"error: rule 1, When() of mark aaaaaa was never used", "error: rule 1, When() of mark bbbbbb was never used"}, tb.said)
+}
+
+func TestNewRefusesSenselessRules(t *testing.T) {
+	var tb fakeTB
+	require.Nil(t, New(&tb, When()))
+	require.Equal(t, []string{"fatal: starting the model server: rule 1 of the server says nothing: add Reply(…) or Fail(…)"}, tb.said)
+	require.Empty(t, tb.cleanups)
+}
+
+func TestTheRealTBWillDo(t *testing.T) {
+	s := New(t, When().Reply())
+	require.Equal(t, 200, post(s, "/native", `{}`).Code)
+}
