@@ -20,7 +20,8 @@ var secret = map[string]bool{
 }
 
 // SelectHeader returns the headers worth keeping, each with its values joined by ", ". A credential becomes a token that is
-// the same for the same value and gives nothing away, unless it holds the planted key, which is no secret.
+// the same for the same value and gives nothing away, but for the part of it that holds the planted key, which is no
+// secret (planted "": there is none). Names are expected in canonical form; h may be nil.
 func SelectHeader(h http.Header, planted string) map[string]string {
 	selected := map[string]string{}
 	for name, values := range h {
@@ -29,12 +30,24 @@ func SelectHeader(h http.Header, planted string) map[string]string {
 		case kept[name] || strings.HasPrefix(name, "Mcp-"):
 			selected[name] = value
 		case secret[name] && planted != "" && strings.Contains(value, planted):
-			selected[name] = value
+			selected[name] = onlyPlanted(value, planted)
 		case secret[name]:
 			selected[name] = Token(value)
 		}
 	}
 	return selected
+}
+
+// onlyPlanted keeps of a list of credentials, such as cookies, those with the planted key.
+func onlyPlanted(value, planted string) string {
+	parts := strings.FieldsFunc(value, func(r rune) bool { return r == ';' || r == ',' })
+	for i, part := range parts {
+		if part = strings.TrimSpace(part); !strings.Contains(part, planted) {
+			part = Token(part)
+		}
+		parts[i] = part
+	}
+	return strings.Join(parts, "; ")
 }
 
 // Token returns the stand-in for a secret: equal for equal secrets, and of no use to anybody.

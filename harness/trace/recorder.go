@@ -12,7 +12,7 @@ const DefaultLimit = 256 << 20
 const eventCost = 128
 
 // Recorder writes a trace. It is safe for concurrent use. Payloads are kept as they are given, not copied: do not
-// change them afterwards. A nil Recorder records nothing.
+// change them afterwards. A nil Recorder records nothing; the zero Recorder is of no use, make one with [NewRecorder].
 type Recorder struct {
 	mu      sync.Mutex
 	start   time.Time
@@ -24,7 +24,7 @@ type Recorder struct {
 	stopped bool
 }
 
-// NewRecorder returns a recorder that keeps at most limit bytes (0: [DefaultLimit]). Its clock starts now.
+// NewRecorder returns a recorder that keeps at most limit bytes (0 or less: [DefaultLimit]). Its clock starts now.
 func NewRecorder(header Header, limit int64) *Recorder {
 	if limit <= 0 {
 		limit = DefaultLimit
@@ -34,6 +34,7 @@ func NewRecorder(header Header, limit int64) *Recorder {
 
 // Record appends an event, whose Seq and At it sets, and returns its name. Past the recorder's limit events are counted but
 // not kept, except those of a Process, of which there are few and without which a trace says nothing of its end.
+// What is not kept has no name: the zero Ref.
 func (r *Recorder) Record(e Event) Ref {
 	if r == nil {
 		return Ref{}
@@ -71,7 +72,11 @@ func (e *Event) size() int64 {
 
 // Stop ends the recording and returns what was recorded. What is recorded later is dropped silently: a
 // client that is being killed may go on for a moment. Stop may be called again, with the same answer.
+// That of a nil Recorder is an empty trace, which is not Whole.
 func (r *Recorder) Stop() *Trace {
+	if r == nil {
+		return &Trace{}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.stopped = true

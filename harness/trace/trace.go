@@ -234,8 +234,11 @@ func (t *Trace) For(caseID string) *Trace {
 	return part
 }
 
-// Find returns the event that ref names, or nil.
+// Find returns the event that ref names, or nil. It points into the trace.
 func (t *Trace) Find(ref Ref) *Event {
+	if ref == (Ref{}) {
+		return nil // also where events made by hand have no numbers
+	}
 	for i := range t.Events {
 		if t.Events[i].Ref() == ref {
 			return &t.Events[i]

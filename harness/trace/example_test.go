@@ -1,0 +1,36 @@
+package trace_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// A trace is recorded, kept in a file, and read again; half of the file is no trace.
+func Example() {
+	rec := trace.NewRecorder(trace.Header{Revision: "2025-11-25", Cases: []trace.Case{{ID: "basic/text", Tool: "t1"}}}, 0)
+	rec.Record(trace.Event{Process: &trace.Process{State: trace.Started}})
+	asked := rec.Record(trace.Event{Case: "basic/text", Frame: &trace.Frame{Dir: trace.ToClient, Raw: trace.Bytes(`{"method":"sampling/createMessage"}`)}})
+	rec.Record(trace.Event{Case: "other/case", Mark: &trace.Mark{Name: trace.MarkPlayStarted}})
+
+	var file bytes.Buffer
+	if err := rec.Stop().Write(&file); err != nil {
+		panic(err)
+	}
+	half := bytes.NewReader(file.Bytes()[:file.Len()/2])
+	saved, err := trace.Read(&file)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(len(saved.Events), "events,", len(saved.For("basic/text").Events), "of them bear on basic/text")
+	fmt.Println(string(saved.Find(asked).Frame.Raw))
+
+	_, err = trace.Read(half)
+	fmt.Println(errors.Is(err, trace.ErrTruncated))
+	// Output:
+	// 3 events, 2 of them bear on basic/text
+	// {"method":"sampling/createMessage"}
+	// true
+}

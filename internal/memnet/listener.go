@@ -1,0 +1,73 @@
+package memnet
+
+import (
+	"net"
+	"sync"
+)
+
+// listener hands the accepting ends of new connections to Accept, in the order in which they were dialled.
+type listener struct {
+	addr   *net.TCPAddr
+	forget func() // takes the listener off its network
+	mu     sync.Mutex
+	change sync.Cond // on mu: waiting or closed changed
+	// waiting are the connections that nobody accepted yet.
+	waiting []*conn
+	closed  bool
+}
+
+func newListener(addr *net.TCPAddr, forget func()) *listener {
+	l := &listener{addr: addr, forget: forget}
+	l.change.L = &l.mu
+	return l
+}
+
+// connect makes a connection and returns its dialling end, or false when the listener is closed.
+func (l *listener) connect(from *net.TCPAddr) (net.Conn, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil, false
+	}
+	there, back := newPipe(), newPipe()
+	l.waiting = append(l.waiting, &conn{in: there, out: back, local: l.addr, remote: from})
+	l.change.Signal()
+	return &conn{in: back, out: there, local: from, remote: l.addr}, true
+}
+
+// Accept implements [net.Listener].
+func (l *listener) Accept() (net.Conn, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.waiting) == 0 && !l.closed {
+		l.change.Wait()
+	}
+	if l.closed {
+		return nil, &net.OpError{Op: "accept", Net: "tcp", Addr: l.addr, Err: net.ErrClosed}
+	}
+	c := l.waiting[0]
+	l.waiting = l.waiting[1:]
+	return c, nil
+}
+
+// Close implements [net.Listener]. Accept returns; connections that nobody accepted are closed, accepted ones go on.
+func (l *listener) Close() error {
+	l.mu.Lock()
+	if l.closed {
+		l.mu.Unlock()
+		return &net.OpError{Op: "close", Net: "tcp", Addr: l.addr, Err: net.ErrClosed}
+	}
+	l.closed = true
+	orphans := l.waiting
+	l.waiting = nil
+	l.change.Broadcast()
+	l.mu.Unlock()
+	l.forget()
+	for _, c := range orphans {
+		_ = c.Close()
+	}
+	return nil
+}
+
+// Addr implements [net.Listener].
+func (l *listener) Addr() net.Addr { return l.addr }
