@@ -183,7 +183,7 @@ func (s *Session) takeFrame(e *trace.Event) {
 		}
 	case !s.Revision.Modern() && f.Session != "" && m.Method != "":
 		s.Connected = true
-	case !s.Revision.Modern() && server.Revision(f.HTTP.Header["Mcp-Protocol-Version"]).Modern():
+	case !s.Revision.Modern() && f.HTTP != nil && server.Revision(f.HTTP.Header["Mcp-Protocol-Version"]).Modern():
 		s.Foreign, s.Tried = true, f.HTTP.Header["Mcp-Protocol-Version"]
 	}
 	if f.Dir == trace.FromClient && m.Method == "tools/call" {

@@ -1,0 +1,81 @@
+package gosdk_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/interop/gosdk"
+)
+
+//lint:file-ignore SA1019 sampling is deprecated since 2026-07-28, and what this package is about for as long as the protocol has it.
+
+// asking is a correct client: its handler asks the model, and makes up for what the SDK does not do right by itself.
+func asking(env harness.Env) *mcp.ClientOptions {
+	return &mcp.ClientOptions{CreateMessageWithToolsHandler: gosdk.AskModel(env)}
+}
+
+func TestCorrectClient(t *testing.T) {
+	requireVerdicts(t, conformance.Suite{Client: gosdk.Client(asking), Revisions: conformance.Known()}, notStreamed)
+}
+
+func TestCorrectClientOverSockets(t *testing.T) {
+	requireVerdicts(t, conformance.Suite{Client: gosdk.Client(asking, harness.Loopback()), Revisions: conformance.Known()}, notStreamed)
+}
+
+// The SDK's types alone: the handler reads the model's answer into the SDK's result and returns it.
+func TestClientThatTrustsTheTypes(t *testing.T) {
+	client := gosdk.Client(func(env harness.Env) *mcp.ClientOptions {
+		return &mcp.ClientOptions{CreateMessageWithToolsHandler: func(ctx context.Context, req *mcp.CreateMessageWithToolsRequest) (*mcp.CreateMessageWithToolsResult, error) {
+			return pass[mcp.CreateMessageWithToolsResult](ctx, env, req.Params)
+		}}
+	})
+	requireVerdicts(t, conformance.Suite{Client: client}, slices.Concat(notStreamed,
+		fails("the SDK's: ToolUseContent.Input is a map[string]any whose numbers are read as float64: 9007199254740993 becomes …992", "tool-use/input-intact")))
+}
+
+// The older handler knows neither tools nor several blocks, and the SDK declares sampling without tools for it.
+func TestClientWithoutTools(t *testing.T) {
+	requireVerdicts(t, conformance.Suite{Client: gosdk.Client(plain), Revisions: conformance.Known()}, withoutTools)
+}
+
+// plain are the options of a client with the older handler.
+func plain(env harness.Env) *mcp.ClientOptions {
+	return &mcp.ClientOptions{CreateMessageHandler: func(ctx context.Context, req *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+		return pass[mcp.CreateMessageResult](ctx, env, req.Params)
+	}}
+}
+
+var withoutTools = notApplicable("nothing is wrong: the client does not declare sampling.tools", "tool-use/*", "parallel/*")
+
+func TestClientAsProcess(t *testing.T) {
+	requireVerdicts(t, conformance.Suite{Client: process("asking")}, notStreamed)
+}
+
+// pass hands a sampling request on to the model, with nothing but the SDK's types between.
+func pass[Result any](ctx context.Context, env harness.Env, params any) (*Result, error) {
+	body, err := json.Marshal(params)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, env.Model[dialect.Native], bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+env.Key)
+	resp, err := env.HTTP.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	result := new(Result)
+	return result, json.NewDecoder(resp.Body).Decode(result)
+}

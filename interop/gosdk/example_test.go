@@ -1,0 +1,42 @@
+package gosdk_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/interop/gosdk"
+)
+
+// A session by hand, with a server and a model of one's own. In a test, conformance.Run(t, gosdk.Client(…)) does all of it.
+func Example() {
+	model, err := llm.Start(llm.Options{}, llm.When(llm.LastUser("capital of France")).Reply(llm.Text("Paris.")))
+	if err != nil {
+		panic(err)
+	}
+	defer model.Close()
+	srv, err := server.Start(server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		answer, err := s.Sample(s.Ask("What is the capital of France?"))
+		fmt.Printf("%s\n", answer)
+		return nil, err
+	}})
+	if err != nil {
+		panic(err)
+	}
+	defer srv.Close()
+
+	env := harness.Env{URL: srv.URL, HTTP: http.DefaultClient, Revision: server.V20260728, Model: model.Bases()}
+	err = gosdk.Run(context.Background(), env, &mcp.ClientOptions{
+		//lint:ignore SA1019 sampling is deprecated since 2026-07-28, and what this package is about for as long as the protocol has it.
+		CreateMessageWithToolsHandler: gosdk.AskModel(env),
+	})
+	fmt.Println(err)
+	// Output:
+	// {"content":{"type":"text","text":"Paris."},"model":"scripted-model","role":"assistant","stopReason":"endTurn"}
+	// <nil>
+}

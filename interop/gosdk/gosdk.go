@@ -1,0 +1,86 @@
+// Package gosdk puts clients that are built on the official Go SDK (github.com/modelcontextprotocol/go-sdk) under test, in a line:
+//
+//	func TestSampling(t *testing.T) {
+//		conformance.Run(t, gosdk.Client(func(env harness.Env) *mcp.ClientOptions {
+//			return &mcp.ClientOptions{CreateMessageWithToolsHandler: newHost(env).Sample}
+//		}))
+//	}
+//
+// The options are those of the client that is shipped; what they need to know of the run, such as where the model is, stands in
+// the [harness.Env]. [Client] does the rest: it connects in the revision of the run, calls every tool and closes. [AskModel] is
+// a sampling handler for those who have none yet, or want to see what the SDK does by itself.
+package gosdk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcp-conform/mcp-conform/harness"
+)
+
+// Client returns a go-sdk client with the options as a client under test, run in process. Options is called once for each session,
+// and is given its environment: handlers that ask a model do so at env.Model, through env.HTTP. Nil options are those of a
+// client without any handler.
+func Client(options func(env harness.Env) *mcp.ClientOptions, o ...harness.Option) harness.Client {
+	return harness.InProcess(func(ctx context.Context, env harness.Env) error {
+		return Run(ctx, env, options(env))
+	}, append([]harness.Option{harness.Named("go-sdk client")}, o...)...)
+}
+
+// Run is one session of a go-sdk client with the options: it connects to env.URL in env.Revision, lists the tools, calls those in
+// env.Tools, or else all, once each with {}, and closes. It is what [Client] runs, and what a program runs that is started as a
+// client under test (see [harness.EnvFromProcess]).
+//
+// Of sampling the client declares what its options imply, and no more than env.Declare asks for. Run returns an error when it could
+// not connect or list the tools, when the connection was lost, and when its context ended. A call that fails is no error: how it
+// went is for the server to see.
+func Run(ctx context.Context, env harness.Env, options *mcp.ClientOptions) error {
+	options, err := declaring(env.Declare, options)
+	if err != nil {
+		return err
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "go-sdk client", Version: "1"}, options)
+	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: env.URL, HTTPClient: env.HTTP},
+		&mcp.ClientSessionOptions{ProtocolVersion: string(env.Revision)})
+	if err != nil {
+		return fmt.Errorf("connecting to %s: %w", env.URL, err)
+	}
+	return errors.Join(callTools(ctx, session, env.Tools), closeSession(ctx, session))
+}
+
+// callTools calls the tools by name, or all that are listed.
+func callTools(ctx context.Context, session *mcp.ClientSession, names []string) error {
+	var listed []string
+	for tool, err := range session.Tools(ctx, nil) {
+		if err != nil {
+			return fmt.Errorf("listing the tools: %w", err)
+		}
+		listed = append(listed, tool.Name)
+	}
+	if names == nil {
+		names = listed
+	}
+	for _, name := range names {
+		_, err := session.CallTool(ctx, &mcp.CallToolParams{Name: name})
+		if ctx.Err() != nil || errors.Is(err, mcp.ErrConnectionClosed) {
+			return fmt.Errorf("calling %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// closeSession closes the session and waits for that, but no longer than ctx: the SDK's Close waits for handlers that still run, and does
+// not cancel them (v1.8.0).
+func closeSession(ctx context.Context, session *mcp.ClientSession) error {
+	closed := make(chan error, 1)
+	go func() { closed <- session.Close() }()
+	select {
+	case err := <-closed:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("closing the session: %w", ctx.Err())
+	}
+}

@@ -1,0 +1,148 @@
+package gosdk_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/interop/gosdk"
+)
+
+//lint:file-ignore SA1019 sampling is deprecated since 2026-07-28, and what this package is about for as long as the protocol has it.
+
+// echoing are the options of a client that gives the last message back, from no model.
+func echoing(harness.Env) *mcp.ClientOptions {
+	return &mcp.ClientOptions{CreateMessageWithToolsHandler: func(_ context.Context, req *mcp.CreateMessageWithToolsRequest) (*mcp.CreateMessageWithToolsResult, error) {
+		last := req.Params.Messages[len(req.Params.Messages)-1]
+		return &mcp.CreateMessageWithToolsResult{Role: "assistant", Model: "echo", Content: last.Content, StopReason: "endTurn"}, nil
+	}}
+}
+
+// startServer starts a fake server that is held to its own rules at the end of the test.
+func startServer(t *testing.T, o server.Options, tools ...server.Tool) *server.Server {
+	t.Helper()
+	srv, err := server.Start(o, tools...)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, srv.Close())
+		require.Empty(t, srv.Problems())
+	})
+	return srv
+}
+
+func env(srv *server.Server, revision server.Revision) harness.Env {
+	return harness.Env{URL: srv.URL, HTTP: http.DefaultClient, Revision: revision}
+}
+
+// Our server must look right to the SDK's client in every way in which it can answer.
+func TestSessionInEveryResponseMode(t *testing.T) {
+	for mode, responses := range map[string]server.Responses{"auto": server.Auto, "SSE": server.SSE, "JSON": server.JSON} {
+		for _, revision := range server.Revisions() {
+			t.Run(fmt.Sprintf("%s/%s", mode, revision), func(t *testing.T) {
+				var answers []server.Answer
+				srv := startServer(t, server.Options{Responses: responses}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+					answers = append(s.SampleAll(s.Ask("one"), s.Ask("two")), s.SampleAll(s.Ask("three"))...)
+					return "done", nil
+				}})
+				require.NoError(t, gosdk.Run(t.Context(), env(srv, revision), echoing(harness.Env{})))
+				require.Len(t, answers, 3)
+				for i, want := range []string{"one", "two", "three"} {
+					require.NoError(t, answers[i].Err)
+					var result struct{ Content struct{ Text string } }
+					require.NoError(t, json.Unmarshal(answers[i].Result, &result))
+					require.Equal(t, want, result.Content.Text)
+				}
+			})
+		}
+	}
+}
+
+// A server with both eras serves the client in the one that it asks for.
+func TestRevisionIsTheOneOfTheRun(t *testing.T) {
+	for _, revision := range server.Revisions() {
+		var got server.Revision
+		srv := startServer(t, server.Options{}, server.Tool{Name: "see", Play: func(s *server.Session) (any, error) {
+			got = s.Revision()
+			return nil, nil
+		}})
+		require.NoError(t, gosdk.Run(t.Context(), env(srv, revision), nil))
+		require.Equal(t, revision, got)
+	}
+}
+
+func TestDeclaresNoMoreThanIsAsked(t *testing.T) {
+	handler := echoing(harness.Env{}).CreateMessageWithToolsHandler
+	both := func(sampling *mcp.SamplingCapabilities) *mcp.ClientOptions {
+		return &mcp.ClientOptions{CreateMessageWithToolsHandler: handler, Capabilities: &mcp.ClientCapabilities{Sampling: sampling}}
+	}
+	for _, c := range []struct {
+		asked           string
+		options         *mcp.ClientOptions
+		sampling, tools bool
+	}{
+		{``, echoing(harness.Env{}), true, true},
+		{`{"sampling":{"tools":{}}}`, echoing(harness.Env{}), true, true},
+		{`{"sampling":{}}`, echoing(harness.Env{}), true, false},
+		{`{}`, echoing(harness.Env{}), false, false},
+		{`{"sampling":{}}`, both(&mcp.SamplingCapabilities{Tools: &mcp.SamplingToolsCapabilities{}}), true, false},
+		{`{}`, both(&mcp.SamplingCapabilities{Tools: &mcp.SamplingToolsCapabilities{}}), false, false},
+		{`{"sampling":{"tools":{}}}`, both(&mcp.SamplingCapabilities{}), true, false},
+		{`{"sampling":{"tools":{}}}`, nil, false, false},
+		{`{"sampling":{}}`, nil, false, false},
+	} {
+		for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
+			t.Run(fmt.Sprintf("%s/%s", c.asked, revision), func(t *testing.T) {
+				seen := map[string]bool{}
+				srv := startServer(t, server.Options{}, server.Tool{Name: "see", Play: func(s *server.Session) (any, error) {
+					seen = map[string]bool{"roots": s.Declares("roots"), "sampling": s.Declares("sampling"), "tools": s.Declares("sampling", "tools")}
+					return nil, nil
+				}})
+				told := env(srv, revision)
+				told.Declare = json.RawMessage(c.asked)
+				require.NoError(t, gosdk.Run(t.Context(), told, c.options))
+				roots := c.options == nil || c.options.Capabilities == nil // the SDK's default, which stays as it is
+				require.Equal(t, map[string]bool{"roots": roots, "sampling": c.sampling, "tools": c.tools}, seen)
+			})
+		}
+	}
+}
+
+func TestCallsTheToolsThatItIsTold(t *testing.T) {
+	var called []string
+	note := func(s *server.Session) (any, error) {
+		called = append(called, string(s.Arguments()))
+		return nil, errors.New("a failure that is no failure of the client")
+	}
+	srv := startServer(t, server.Options{}, server.Tool{Name: "a", Play: note}, server.Tool{Name: "b", Play: note})
+	told := env(srv, server.V20251125)
+	told.Tools = []string{"b", "no such tool", "b"}
+	require.NoError(t, gosdk.Run(t.Context(), told, nil))
+	require.Equal(t, []string{"{}", "{}"}, called)
+}
+
+func TestRunSaysWhatWentWrong(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	srv := startServer(t, server.Options{}, server.Tool{Name: "cancel", Play: func(s *server.Session) (any, error) {
+		cancel()
+		<-s.Context().Done()
+		return nil, s.Context().Err()
+	}})
+	told := env(srv, server.V20251125)
+	err := gosdk.Run(ctx, told, nil)
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorContains(t, err, "calling cancel")
+
+	told.URL += "/elsewhere"
+	require.ErrorContains(t, gosdk.Run(t.Context(), told, nil), "connecting to "+told.URL)
+
+	told.Declare = json.RawMessage(`[]`)
+	require.ErrorContains(t, gosdk.Run(t.Context(), told, nil), "the capabilities to declare are []")
+}
