@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-conform/mcp-conform/cassettes"
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
@@ -77,6 +78,11 @@ func (c *runCommand) Run(ctx context.Context, s streams) error {
 	for _, r := range c.Revision {
 		suite.Revisions = append(suite.Revisions, server.Revision(r))
 	}
+	if c.LLM == "replay" {
+		if err := c.replay(&suite); err != nil {
+			return err
+		}
+	}
 	results, traces, runErr := suite.Run(ctx)
 	if results == nil {
 		if ctx.Err() != nil {
@@ -96,6 +102,26 @@ func (c *runCommand) Run(ctx context.Context, s streams) error {
 		}
 	}
 	return c.exit(ctx, results, errors.Join(err, runErr))
+}
+
+// replay has the cassettes answer in place of the scripts, and leaves out what is not recorded.
+func (c *runCommand) replay(suite *conformance.Suite) error {
+	player, err := cassettes.Replay()
+	if err != nil {
+		return err
+	}
+	suite.Source = player
+	recorded := cassettes.Scenarios()
+	for _, s := range conformance.Scenarios() {
+		if slices.Contains(recorded, s.ID) {
+			continue
+		}
+		if slices.Contains(c.Scenario, s.ID) {
+			return &exitError{exitUsage, fmt.Errorf("--llm replay: scenario %s is not recorded, only %s is", s.ID, strings.Join(recorded, ", "))}
+		}
+		suite.Skip = append(suite.Skip, s.ID, s.ID+"/*")
+	}
+	return nil
 }
 
 // exit chooses the exit code: the highest of 130, 3 and 1 that applies.

@@ -1,0 +1,65 @@
+package cassettes
+
+import (
+	"bytes"
+	"mime"
+	"net/http"
+
+	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// ofTheConnection are headers that whoever sends the answer writes himself.
+var ofTheConnection = []string{"Connection", "Content-Length", "Date", "Keep-Alive", "Transfer-Encoding"}
+
+// answerOf makes an answer of a recorded response, in chunks where it is a stream, and without what was taken out of it.
+func answerOf(r *cassette.Response) dialect.Answer {
+	a := dialect.Answer{Status: r.Code, Header: http.Header{}}
+	for name, values := range r.Headers {
+		if name = http.CanonicalHeaderKey(name); len(values) > 0 && values[0] != redacted {
+			a.Header[name] = values
+		}
+	}
+	for _, name := range ofTheConnection {
+		delete(a.Header, name) // of our own map
+	}
+	body := []byte(r.Body)
+	mediaType, _, _ := mime.ParseMediaType(a.Header.Get("Content-Type"))
+	switch mediaType {
+	case "text/event-stream":
+		a.Stream, a.Chunks = true, events(body)
+	case "application/x-ndjson":
+		a.Stream, a.Chunks = true, bytes.SplitAfter(body, []byte("\n"))
+	default:
+		a.Chunks = [][]byte{body}
+	}
+	if last := len(a.Chunks) - 1; last >= 0 && len(a.Chunks[last]) == 0 {
+		a.Chunks = a.Chunks[:last]
+	}
+	return a
+}
+
+// events cuts a stream of server-sent events after each blank line, whichever way its lines end. Put together the pieces are the stream.
+func events(stream []byte) [][]byte {
+	var pieces [][]byte
+	begin, line := 0, 0 // where the piece begins, and the line
+	for i := 0; i < len(stream); i++ {
+		if stream[i] != '\n' && stream[i] != '\r' {
+			continue
+		}
+		blank := i == line
+		if stream[i] == '\r' && i+1 < len(stream) && stream[i+1] == '\n' {
+			i++
+		}
+		line = i + 1
+		if blank {
+			pieces = append(pieces, stream[begin:line])
+			begin = line
+		}
+	}
+	if begin < len(stream) {
+		pieces = append(pieces, stream[begin:])
+	}
+	return pieces
+}

@@ -1,0 +1,90 @@
+package cassettes
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// readJSON returns a body as a tree in which numbers keep their digits, and false for a body that is not one JSON value.
+func readJSON(body []byte) (any, bool) {
+	if !json.Valid(body) {
+		return nil, false
+	}
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber()
+	var tree any
+	err := dec.Decode(&tree)
+	return tree, err == nil
+}
+
+// appendCanonical appends the one form of all trees that are equal.
+func appendCanonical(b []byte, tree any) []byte {
+	switch v := tree.(type) {
+	case map[string]any:
+		b = append(b, '{')
+		for i, name := range slices.Sorted(maps.Keys(v)) {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(appendCanonical(b, name), ':')
+			b = appendCanonical(b, v[name])
+		}
+		return append(b, '}')
+	case []any:
+		b = append(b, '[')
+		for i, item := range v {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendCanonical(b, item)
+		}
+		return append(b, ']')
+	case json.Number:
+		return append(b, canonicalNumber(string(v))...)
+	case opaque: // is no JSON, and so is never equal to what is
+		return append(b, v...)
+	}
+	raw, err := json.Marshal(tree)
+	if err != nil {
+		panic(fmt.Sprintf("cassettes: a JSON tree holds a %T", tree))
+	}
+	return append(b, raw...)
+}
+
+func canonical(tree any) string { return string(appendCanonical(nil, tree)) }
+
+// canonicalNumber writes a JSON number in one way, without losing a digit of it: 1, 1.0 and 10e-1 are one number, and 9007199254740993
+// is not 9007199254740992, which it would be as a float64.
+func canonicalNumber(s string) string {
+	digits, negative := strings.CutPrefix(s, "-")
+	exponent := 0
+	if i := strings.IndexAny(digits, "eE"); i >= 0 {
+		var err error
+		if exponent, err = strconv.Atoi(digits[i+1:]); err != nil || exponent > 1<<30 || exponent < -1<<30 {
+			return s // nobody writes such a number in two ways
+		}
+		digits = digits[:i]
+	}
+	whole, fraction, _ := strings.Cut(digits, ".")
+	digits = strings.TrimLeft(whole+fraction, "0")
+	exponent -= len(fraction)
+	short := strings.TrimRight(digits, "0")
+	exponent += len(digits) - len(short)
+	switch {
+	case short == "":
+		return "0"
+	case exponent >= 0 && exponent <= 20:
+		short += strings.Repeat("0", exponent)
+	default:
+		short += "e" + strconv.Itoa(exponent)
+	}
+	if negative {
+		return "-" + short
+	}
+	return short
+}

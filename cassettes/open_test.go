@@ -1,0 +1,129 @@
+package cassettes
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// fakeTB is a test that keeps what is said of it.
+type fakeTB struct {
+	said     []string
+	cleanups []func()
+}
+
+func (f *fakeTB) Helper()                   {}
+func (f *fakeTB) Cleanup(c func())          { f.cleanups = append(f.cleanups, c) }
+func (f *fakeTB) say(s string)              { f.said = append(f.said, s) }
+func (f *fakeTB) Logf(s string, a ...any)   { f.say("log: " + fmt.Sprintf(s, a...)) }
+func (f *fakeTB) Errorf(s string, a ...any) { f.say("error: " + fmt.Sprintf(s, a...)) }
+func (f *fakeTB) Fatalf(s string, a ...any) { f.say("fatal: " + fmt.Sprintf(s, a...)) }
+
+func (f *fakeTB) end() {
+	for _, c := range slices.Backward(f.cleanups) {
+		c()
+	}
+}
+
+// beside makes the test run in a folder with a cassette of the name.
+func beside(t *testing.T, name, file string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.MkdirAll(filepath.Join("testdata", "cassettes"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join("testdata", "cassettes", name+extension), []byte(file), 0o600))
+}
+
+func post(t *testing.T, rt http.RoundTripper, url, body string) *http.Response {
+	t.Helper()
+	resp, err := (&http.Client{Transport: rt}).Post(url, "application/json", strings.NewReader(body))
+	require.NoError(t, err)
+	return resp
+}
+
+func TestATestIsAnsweredFromItsFile(t *testing.T) {
+	beside(t, "weather", strings.Replace(small, "headers: {}", "headers: {content-type: [text/event-stream], x-request-id: [r]}", 1))
+	var tb fakeTB
+	rt := Open(&tb, "weather")
+	resp := post(t, rt, "https://api.openai.com/v1/chat/completions", `{ "messages" : [] }`)
+	defer resp.Body.Close()
+	require.Equal(t, 200, resp.StatusCode)
+	require.Equal(t, "r", resp.Header.Get("X-Request-Id"))
+	require.EqualValues(t, -1, resp.ContentLength)
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.Equal(t, "{}", string(body))
+	tb.end()
+	require.Empty(t, tb.said)
+}
+
+func TestAStreamIsReadEventByEvent(t *testing.T) {
+	beside(t, "stream", strings.NewReplacer("headers: {}", "headers: {Content-Type: [text/event-stream]}", "'{}'", `"data: 1\n\ndata: 2\n\n"`).Replace(small))
+	resp := post(t, Open(t, "stream"), "http://h/v1/chat/completions", `{"messages":[]}`)
+	defer resp.Body.Close()
+	buffer := make([]byte, 100)
+	n, err := resp.Body.Read(buffer)
+	require.NoError(t, err)
+	require.Equal(t, "data: 1\n\n", string(buffer[:n]), "one event at a time, however much there is room for")
+	line, err := bufio.NewReader(resp.Body).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "data: 2\n", line)
+}
+
+func TestATestFailsForWhatWasNotRecordedAndWhatWasNotPlayed(t *testing.T) {
+	beside(t, "weather", small)
+	const miss = `the nearest is interaction 0 of testdata/cassettes/weather.yaml: at messages[0] expected nothing, came 1 (differences: 1); ` +
+		`if the request is right, record the conversation again`
+	var tb fakeTB
+	resp := post(t, Open(&tb, "weather"), "http://h/v1/chat/completions", `{"messages":[1]}`)
+	defer resp.Body.Close()
+	require.Equal(t, 404, resp.StatusCode)
+	require.Equal(t, "false", resp.Header.Get("X-Should-Retry"), "or SDKs would try again, and wait before they do")
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"type":"error","error":{"type":"not_found_error","code":"not_recorded","param":null,`+
+		`"message":"this openai-chat request was not recorded; `+miss+`"}}`, string(body))
+	require.Empty(t, tb.said)
+	tb.end()
+	require.Equal(t, []string{
+		"error: POST /v1/chat/completions: this openai-chat request was not recorded; " + miss,
+		"error: interaction 0 of testdata/cassettes/weather.yaml was not played: the request was not made",
+	}, tb.said)
+
+	var lax fakeTB
+	Open(&lax, "weather", AllowUnused())
+	lax.end()
+	require.Empty(t, lax.said)
+}
+
+func TestOpenWithoutAFile(t *testing.T) {
+	var tb fakeTB
+	require.NotNil(t, Open(&tb, "parallel.native", AllowUnused()), "the embedded one")
+	tb.end()
+	require.Empty(t, tb.said)
+
+	beside(t, "weather", small)
+	require.Nil(t, Open(&tb, "wether"))
+	require.Equal(t, []string{`fatal: opening the cassette: there is no recording "wether": want one of parallel.native, parallel.openai-chat-plain, ` +
+		`parallel.openai-chat-streamed, or the path of a file that ends in .yaml; in testdata/cassettes are weather.yaml`}, tb.said)
+}
+
+func TestACancelledRequestIsNotAnswered(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://h/", nil)
+	require.NoError(t, err)
+	resp, err := Open(t, "parallel.native", AllowUnused()).RoundTrip(r)
+	if err == nil {
+		resp.Body.Close()
+	}
+	require.ErrorIs(t, err, context.Canceled)
+}

@@ -1,0 +1,140 @@
+package cassettes
+
+import (
+	"math/big"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// conversation is a second turn with two calls and their results, in openai-chat; A and B are the ids.
+const conversation = `{"model":"m","temperature":1.0,"messages":[
+	{"role":"user","content":"weather?"},
+	{"role":"assistant","tool_calls":[
+		{"id":"A","type":"function","function":{"name":"f","arguments":"{\"id\":\"A\",\"n\":9007199254740993}"}},
+		{"id":"B","type":"function","function":{"name":"f","arguments":"{}"}}]},
+	{"role":"tool","tool_call_id":"A","content":"18"},
+	{"role":"tool","tool_call_id":"B","content":"15"}]}`
+
+// inMCP is the same in the native dialect.
+const inMCP = `{"maxTokens":10,"messages":[
+	{"role":"user","content":{"type":"text","text":"weather?"}},
+	{"role":"assistant","content":[
+		{"type":"tool_use","id":"A","name":"f","input":{"type":"tool_use","id":"A"}},
+		{"type":"tool_use","id":"B","name":"f","input":{}}]},
+	{"role":"user","content":[
+		{"type":"tool_result","toolUseId":"A","content":[{"type":"text","text":"18"}]},
+		{"type":"tool_result","toolUseId":"B","content":[]}]}]}`
+
+func TestWhatIsTheSameRequest(t *testing.T) {
+	quoted := func(id string) string { return `"` + id + `"` }
+	for name, c := range map[string]struct {
+		kind, body string
+		edit       []string // old, new, …
+		same       bool
+	}{
+		"as it is":                       {dialect.OpenAIChat, conversation, nil, true},
+		"other spaces":                   {dialect.OpenAIChat, conversation, []string{"\n", "", "\t", ""}, true},
+		"another order":                  {dialect.OpenAIChat, conversation, []string{`"model":"m","temperature":1.0`, `"temperature":1.0,"model":"m"`}, true},
+		"a number written otherwise":     {dialect.OpenAIChat, conversation, []string{"1.0", "1"}, true},
+		"another number":                 {dialect.OpenAIChat, conversation, []string{"1.0", "1.1"}, false},
+		"the caller's user":              {dialect.OpenAIChat, conversation, []string{`{"model"`, `{"user":"u","metadata":{"a":"b"},"model"`}, true},
+		"an unknown member":              {dialect.OpenAIChat, conversation, []string{`{"model"`, `{"seed":1,"model"`}, false},
+		"whether it streams":             {dialect.OpenAIChat, conversation, []string{`{"model"`, `{"stream":true,"model"`}, false},
+		"another model":                  {dialect.OpenAIChat, conversation, []string{`"m"`, `"n"`}, false},
+		"other ids":                      {dialect.OpenAIChat, conversation, []string{`id":"A"`, `id":"x"`, `id":"B"`, `id":"y"`}, true},
+		"swapped ids":                    {dialect.OpenAIChat, conversation, []string{quoted("A"), quoted("B"), quoted("B"), quoted("A")}, true},
+		"a result of another call":       {dialect.OpenAIChat, conversation, []string{`call_id":"B"`, `call_id":"A"`}, false},
+		"results for each other's calls": {dialect.OpenAIChat, conversation, []string{`call_id":"B"`, `call_id":"A"`, `call_id":"A"`, `call_id":"B"`}, false},
+		"one id for both":                {dialect.OpenAIChat, conversation, []string{`"B"`, `"A"`}, false},
+		"arguments written otherwise": {dialect.OpenAIChat, conversation,
+			[]string{`{\"id\":\"A\",\"n\":9007199254740993}`, `{ \"n\": 9007199254740993, \"id\": \"A\" }`}, true},
+		"arguments rounded":                {dialect.OpenAIChat, conversation, []string{"993", "992"}, false},
+		"arguments that are called id":     {dialect.OpenAIChat, conversation, []string{`\"A\"`, `\"x\"`}, false},
+		"arguments that are no JSON":       {dialect.OpenAIChat, conversation, []string{`"arguments":"{}"`, `"arguments":"{"`}, false},
+		"native: as it is":                 {dialect.Native, inMCP, nil, true},
+		"native: the client's _meta":       {dialect.Native, inMCP, []string{`{"maxTokens"`, `{"_meta":{"progressToken":7},"maxTokens"`}, true},
+		"native: other ids":                {dialect.Native, inMCP, []string{`"id":"A","name`, `"id":"x","name`, `Id":"A"`, `Id":"x"`, `"B"`, `"y"`}, true},
+		"native: one id is not renamed":    {dialect.Native, inMCP, []string{`"id":"A","name`, `"id":"x","name`}, false},
+		"native: the input's id":           {dialect.Native, inMCP, []string{`"input":{"type":"tool_use","id":"A"}`, `"input":{"type":"tool_use","id":"x"}`}, false},
+		"native: a block that stands bare": {dialect.Native, inMCP, []string{`[{"type":"text","text":"18"}]`, `{"type":"text","text":"18"}`}, false},
+		"of no dialect: ids are content":   {"POST /v1/messages", conversation, []string{`id":"A"`, `id":"x"`}, false},
+		"no JSON":                          {"POST /v1/messages", "a=b", nil, true},
+		"other bytes that are no JSON":     {"POST /v1/messages", "a=b", []string{"b", "c"}, false},
+		"text and the JSON of it":          {"POST /v1/messages", "abc", []string{"abc", `"abc"`}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			edited := strings.NewReplacer(c.edit...).Replace(c.body)
+			require.Equal(t, c.edit == nil, edited == c.body, "the edit has to hit")
+			was, is := newRequest(c.kind, c.body), newRequest(c.kind, edited)
+			require.Equal(t, c.same, was.key() == is.key())
+			require.Equal(t, c.same, compare(was.body, is.body).count == 0, "and so says the comparison")
+		})
+	}
+}
+
+func TestKindsOfRequests(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://api.openai.com/v1/chat/completions":     dialect.OpenAIChat,
+		"https://openrouter.ai/api/v1/chat/completions":  dialect.OpenAIChat,
+		"http://127.0.0.1:1234/native":                   dialect.Native,
+		"https://h/v1beta/m:generateContent?key=k&alt=s": "POST /v1beta/m:generateContent?alt=s&key=REDACTED",
+		"https://api.anthropic.com/v1/messages":          "POST /v1/messages",
+	} {
+		u, err := url.Parse(address)
+		require.NoError(t, err)
+		require.Equal(t, want, kindOf("POST", u))
+	}
+	require.Equal(t, "GET /native", kindOf("GET", &url.URL{Path: "/native"}))
+}
+
+func TestTheFirstDifference(t *testing.T) {
+	long := strings.Repeat("the same words ", 10)
+	for name, c := range map[string]struct{ want, got, first string }{
+		"a value":             {`{"a":{"b":[1,2]}}`, `{"a":{"b":[1,3]}}`, `at a.b[1] expected 2, came 3`},
+		"what is missing":     {`{"a":1,"b":[1,2]}`, `{"b":[1]}`, `at a expected 1, came nothing`},
+		"what is too much":    {`{"b":[1]}`, `{"b":[1,{"c":2}]}`, `at b[1] expected nothing, came {"c":2}`},
+		"another type":        {`{"b":[1]}`, `{"b":{"c":2}}`, `at b expected [1], came {"c":2}`},
+		"null is not nothing": {`{"b":null}`, `{}`, `at b expected null, came nothing`},
+		"the whole":           {`[]`, `a=b`, `at the body expected [], came "a=b"`},
+		"far into a text":     {`["` + long + `x"]`, `["` + long + `y"]`, `at [0] expected …me words the same words x", came …me words the same words y"`},
+		"within a character":  {`["` + long + `é"]`, `["` + long + `è"]`, `at [0] expected …e words the same words é", came …e words the same words è"`},
+		"an odd name":         {`{"a b":{"c":1}}`, `{"a b":{"c":2}}`, `at ["a b"].c expected 1, came 2`},
+		"a long one":          {`["` + long + `"]`, `[]`, `at [0] expected "` + long[:79] + `…, came nothing`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.first, compare(newRequest("k", c.want).body, newRequest("k", c.got).body).first)
+		})
+	}
+}
+
+func FuzzNumbersAreEqualByTheirDigits(f *testing.F) {
+	f.Add("1.0", "10e-1")
+	f.Add("9007199254740993", "9007199254740992")
+	f.Add("-0", "0.000e5")
+	f.Add("1e999999999999", "1e-30")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		x, isNumber := readJSON([]byte(a))
+		y, areNumbers := readJSON([]byte(b))
+		if !isNumber || !areNumbers || strings.ContainsAny(a+b, "\"[{ntf \r\n\t") || len(a)+len(b) > 40 {
+			return
+		}
+		r, okR := new(big.Rat).SetString(exponentOf(a))
+		s, okS := new(big.Rat).SetString(exponentOf(b))
+		if okR && okS && (r.Cmp(s) == 0) != (canonical(x) == canonical(y)) {
+			t.Fatalf("%s is %s, %s is %s", a, canonical(x), b, canonical(y))
+		}
+	})
+}
+
+// exponentOf returns "" for a number whose exponent is so large that math/big would not come back.
+func exponentOf(number string) string {
+	if _, e, ok := strings.Cut(strings.ToLower(number), "e"); ok && len(e) > 4 {
+		return ""
+	}
+	return number
+}

@@ -1,0 +1,152 @@
+package cassettes
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
+)
+
+// redacted stands for what was taken out. It is the same for everybody, so that a recording made again differs in nothing else.
+const redacted = "REDACTED"
+
+// plain are the headers whose values are kept, and plainPrefixes begin the names of more. All others may be a credential's, an
+// account's or a machine's, and are not.
+var (
+	plain = []string{
+		"Accept", "Cache-Control", "Content-Encoding", "Content-Length", "Content-Type", "Transfer-Encoding",
+		"Anthropic-Beta", "Anthropic-Version", "Openai-Beta", "Openai-Processing-Ms", "Openai-Version",
+		"Retry-After", "Retry-After-Ms", "X-Should-Retry",
+	}
+	plainPrefixes = []string{"Anthropic-Ratelimit-", "X-Ratelimit-"}
+)
+
+// Headers of which each answer has its own value, and what they get in its place: SDKs read them.
+var (
+	requestIDs = []string{"Request-Id", "X-Request-Id"}
+	someDate   = "Sat, 01 Jan 2000 00:00:00 GMT"
+)
+
+// credentialHeaders and credentialParams (of an address, in lower case) hold what must not stand anywhere else either.
+var (
+	credentialHeaders = []string{
+		"Authorization", "Proxy-Authorization", "Api-Key", "X-Api-Key", "X-Goog-Api-Key", "Openai-Organization", "Openai-Project",
+	}
+	credentialParams = []string{"key", "api_key", "api-key", "apikey", "access_token", "token"}
+)
+
+// shortest is how long a credential must be to be looked for elsewhere: what is shorter is in bodies by chance.
+const shortest = 8
+
+// scrub takes out of an interaction what must not reach a file, and what differs from one recording to the next. Its headers and
+// trailers are those of the live request and response: they are replaced, and what was there is left as it is.
+func scrub(i *cassette.Interaction) error {
+	q, r := &i.Request, &i.Response
+	u, err := url.Parse(q.URL)
+	if err != nil {
+		return err
+	}
+	clean := cleaner(q.Headers, u)
+	u.RawQuery = withoutCredentials(u.Query()).Encode()
+	u.User = nil
+	u.Host = withoutPort(u.Host)
+	q.URL, q.Host = clean.Replace(u.String()), withoutPort(q.Host)
+	q.Form = withoutCredentials(q.Form)
+	scrubBody(&q.Body, &q.ContentLength, clean)
+	scrubBody(&r.Body, &r.ContentLength, clean)
+	for _, header := range []*http.Header{&q.Headers, &q.Trailer, &r.Headers, &r.Trailer} {
+		*header = scrubHeader(*header, i.ID)
+	}
+	r.Duration = 0 // the pace is not played back, and is another one each time
+	return nil
+}
+
+// cleaner takes the credentials of a request out of texts.
+func cleaner(h http.Header, u *url.URL) *strings.Replacer {
+	var pairs []string
+	add := func(values []string) {
+		for _, v := range values {
+			if scheme, rest, ok := strings.Cut(v, " "); ok && (strings.EqualFold(scheme, "bearer") || strings.EqualFold(scheme, "basic")) {
+				v = rest
+			}
+			if len(v) >= shortest {
+				pairs = append(pairs, v, redacted)
+			}
+		}
+	}
+	for _, name := range credentialHeaders {
+		add(h.Values(name))
+	}
+	if u != nil {
+		for name, values := range u.Query() {
+			if isCredential(name) {
+				add(values)
+			}
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+func isCredential(param string) bool {
+	return slices.Contains(credentialParams, strings.ToLower(param))
+}
+
+// withoutCredentials returns the parameters of an address with nothing in those that hold a credential.
+func withoutCredentials(params url.Values) url.Values {
+	kept := url.Values{}
+	for name, values := range params {
+		if isCredential(name) {
+			values = []string{redacted}
+		}
+		kept[name] = values
+	}
+	return kept
+}
+
+// withoutPort leaves out the port on this machine, which is another one each time.
+func withoutPort(hostport string) string {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil {
+		return hostport
+	}
+	ip := net.ParseIP(host)
+	switch {
+	case host == "localhost" || ip != nil && ip.IsLoopback() && ip.To4() != nil:
+		return host
+	case ip != nil && ip.IsLoopback():
+		return "[" + host + "]"
+	}
+	return hostport
+}
+
+// scrubBody keeps the length true, if it was.
+func scrubBody(body *string, length *int64, clean *strings.Replacer) {
+	before := len(*body)
+	*body = clean.Replace(*body)
+	if *length == int64(before) {
+		*length = int64(len(*body))
+	}
+}
+
+// scrubHeader returns the header with all its names, and with values only where they may be kept.
+func scrubHeader(h http.Header, interaction int) http.Header {
+	scrubbed := http.Header{}
+	for name, values := range h {
+		known := http.CanonicalHeaderKey(name)
+		switch {
+		case slices.Contains(plain, known), slices.ContainsFunc(plainPrefixes, func(p string) bool { return strings.HasPrefix(known, p) }):
+			scrubbed[name] = slices.Clone(values)
+		case slices.Contains(requestIDs, known):
+			scrubbed[name] = []string{fmt.Sprintf("req_%04d", interaction)}
+		case known == "Date":
+			scrubbed[name] = []string{someDate}
+		default:
+			scrubbed[name] = []string{redacted}
+		}
+	}
+	return scrubbed
+}
