@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,8 +25,14 @@ func (r *Round) Result() *Answer {
 	return nil
 }
 
-// LastModel returns the last request that the model got for the round; nil when there is none.
+// LastModel returns the request that the round's answer rests on: the last that the model answered with success, or else the last;
+// nil when there is none.
 func (r *Round) LastModel() *Exchange {
+	for _, x := range slices.Backward(r.Model) {
+		if x.End.Status == 200 {
+			return x
+		}
+	}
 	if len(r.Model) == 0 {
 		return nil
 	}
@@ -75,7 +83,8 @@ func (a *Answer) unreadable() *Verdict {
 }
 
 // declined says how the client declined to answer a round, "" when it did not. In the first era it sends an error. In the second a
-// client that declines sends nothing at all, which counts where the client lived on: it answered a later sample, or ended well.
+// client that declines sends nothing at all, which counts where the client is one that answers and lived on: it answered a later
+// sample, or it answered another one and ended well.
 func (e *Evidence) declined(r *Round) string {
 	if len(r.Answers) > 0 && r.Answers[0].Err != nil {
 		return fmt.Sprintf("%q (code %d)", clip(r.Answers[0].Err.Message), r.Answers[0].Err.Code)
@@ -86,15 +95,15 @@ func (e *Evidence) declined(r *Round) string {
 	return ""
 }
 
-// livedOn reports whether the client was well after an event: a later sample was answered, or the session ended in order.
+// livedOn reports whether the client was well after an event.
 func (s *Session) livedOn(after trace.Ref) bool {
-	if s.Ended != nil && s.Ended.Clean() {
-		return true
-	}
-	for _, ev := range s.cases {
-		for _, r := range ev.Rounds {
-			if a := r.Result(); a != nil && s.order[after] < s.order[a.Ref] {
-				return true
+	endedWell := s.Ended != nil && s.Ended.Clean()
+	for _, calls := range s.calls {
+		for _, ev := range calls {
+			for _, r := range ev.Rounds {
+				if a := r.Result(); a != nil && (endedWell || s.order[after] < s.order[a.Ref]) {
+					return true
+				}
 			}
 		}
 	}
@@ -125,15 +134,20 @@ func turns(messages []dialect.Message, t dialect.BlockType) []dialect.Block {
 }
 
 // says reports whether the text stands in any string of the request's body, however deep, also in JSON that is itself in a string.
-// The text should be plain enough to survive such nesting.
 func (x *Exchange) says(text string) bool {
-	return bytes.Contains(x.Request.Body, []byte(text)) || contains(decoded(x.Request.Body), text)
+	return contains(decoded(x.Request.Body), text)
 }
 
 func contains(value any, text string) bool {
 	switch v := value.(type) {
 	case string:
-		return strings.Contains(v, text)
+		if strings.Contains(v, text) {
+			return true
+		}
+		switch inner := decoded([]byte(v)).(type) {
+		case map[string]any, []any:
+			return contains(inner, text)
+		}
 	case []any:
 		for _, item := range v {
 			if contains(item, text) {
@@ -161,10 +175,17 @@ func decoded(raw []byte) any {
 	return v
 }
 
-// sameJSON reports whether two documents mean the same: key order aside, numbers by their digits.
+// sameJSON reports whether two documents mean the same: key order aside, and numbers by their value, to the last digit.
 func sameJSON(a, b []byte) bool {
 	x, y := decoded(a), decoded(b)
-	return x != nil && y != nil && cmp.Equal(x, y)
+	return x != nil && y != nil && cmp.Equal(x, y, cmp.Comparer(sameNumber))
+}
+
+// sameNumber compares to more digits than any number of ours has, and in no more time for one with a huge exponent.
+func sameNumber(a, b json.Number) bool {
+	x, okX := new(big.Float).SetPrec(512).SetString(string(a))
+	y, okY := new(big.Float).SetPrec(512).SetString(string(b))
+	return a == b || okX && okY && !x.IsInf() && x.Cmp(y) == 0
 }
 
 // describe names blocks, a line each, with where they stand: tool uses and results by id.

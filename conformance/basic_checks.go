@@ -27,7 +27,7 @@ var answered = Check{
 }
 
 var answersOnce = Check{
-	ID: "answers-once", Says: "there is exactly one response for each request", Levels: inLegacy(report.Must), Answered: 1,
+	ID: "answers-once", Says: "there is exactly one response for each request", Levels: inLegacy(report.Must), Asked: 1,
 	Requirements: []string{"2025-06-18/basic/responses", "2025-11-25/basic/responses"},
 	Usual:        "the response is posted again by a retry that does not look whether the first one was taken",
 	Mend:         "send one response for each request id, and none once it was sent",
@@ -38,23 +38,39 @@ var answersOnce = Check{
 					See(r.Answers[0].Place, "the first").See(r.Answers[1].Place, "one more for id %s", r.Answers[1].ID)
 			}
 		}
+		for _, r := range e.Rounds {
+			if len(r.Answers) == 0 {
+				return NotObserved("no response came for request %d (see basic/answered)", r.N).See(r.Asked, "")
+			}
+		}
 		return Pass("one response came for each request")
 	},
 }
 
 var idEchoed = Check{
-	ID: "id-echoed", Says: "a response has the id of its request, type and value", Levels: inLegacy(report.Must), Answered: 1,
+	ID: "id-echoed", Says: "a response has the id of its request, type and value", Levels: inLegacy(report.Must), Asked: 1,
 	Requirements: []string{"2025-06-18/basic/responses", "2025-11-25/basic/responses"},
 	Usual:        "ids are kept in a variable of one type: a number becomes a string, or a float64 that rounds it",
 	Mend:         "keep the id as the JSON it came as",
 	Judge: func(e *Evidence) Verdict {
 		for _, r := range e.Rounds {
 			for _, a := range r.Answers {
-				if string(a.ID) != string(r.rawID) {
+				if !sameID(r.rawID, a.ID) {
 					return Broken("the response to request %s has the id %s", r.rawID, a.ID).
 						See(Place{a.Ref, "id", a.Label}, "%s, where the request had %s", a.ID, r.rawID)
 				}
 			}
+		}
+		for _, r := range e.Rounds {
+			if len(r.Answers) > 0 {
+				continue
+			}
+			if strays := e.Session.Strays; len(strays) > 0 {
+				id := orMissing(strays[0].ID)
+				return Broken("no response came for request %s, and one came with an id that no request has: %s", r.rawID, id).
+					See(r.Asked, "").See(strays[0].At("id"), "%s", id)
+			}
+			return NotObserved("no response came for request %d (see basic/answered)", r.N).See(r.Asked, "")
 		}
 		return Pass("ids came back as they were")
 	},
@@ -69,7 +85,7 @@ var hasContent = Check{
 		return eachAnswer(e, "every result has content", func(a *Answer) Verdict {
 			content := a.member("content")
 			if content == nil || content[0] != '{' && content[0] != '[' {
-				return Broken("the result has no content").See(a.At("content"), "%s, where a block or an array of blocks is due", orMissing(content))
+				return Broken("the result has no content that is a block or an array of blocks").See(a.At("content"), "%s", orMissing(content))
 			}
 			return Verdict{}
 		})
@@ -157,9 +173,9 @@ var promptReachesModel = Check{
 		if missing != nil {
 			return *missing
 		}
-		asked := r.Params.Messages[0].Content[0].Text
+		asked := dialect.PlainText(r.Params.LastUserTurn()[0].Content)
 		for _, m := range x.Request.Messages {
-			if m.Role == dialect.User && strings.Contains(dialect.PlainText(m.Content), asked) {
+			if m.Role == dialect.User && holds(m.Content, asked) {
 				return Pass("the model got the text unchanged").See(x.At(m.Path), "%q", asked)
 			}
 		}
@@ -169,6 +185,15 @@ var promptReachesModel = Check{
 		}
 		return v
 	},
+}
+
+// holds reports whether a text stands in the blocks, also where it was cut into several.
+func holds(blocks []dialect.Block, text string) bool {
+	var joined strings.Builder
+	for _, b := range only(blocks, dialect.Text) {
+		joined.WriteString(b.Text)
+	}
+	return strings.Contains(dialect.PlainText(blocks), text) || strings.Contains(joined.String(), text)
 }
 
 // standardStopReasons are the words that have a meaning of their own (2025-11-25, schema#createmessageresult).
@@ -208,13 +233,17 @@ var maxTokens = Check{
 		if missing != nil {
 			return *missing
 		}
+		asked := r.Params.MaxTokens
+		if asked == nil {
+			return NotObserved("the server asked for no limit")
+		}
 		switch got := x.Request.MaxTokens; {
 		case got == nil:
-			return Broken("the model was asked without a limit, where the server asked for at most %d tokens", *r.Params.MaxTokens).
-				Saw("server sent", r.Asked.At("maxTokens"), "%d", *r.Params.MaxTokens).Saw("model was given", x.Place, "no limit is given")
-		case *got > *r.Params.MaxTokens:
-			return Broken("the model was asked for %d tokens, where the server asked for at most %d", *got, *r.Params.MaxTokens).
-				Saw("server sent", r.Asked.At("maxTokens"), "%d", *r.Params.MaxTokens).Saw("model was given", x.Place, "%d", *got)
+			return Broken("the model was asked without a limit, where the server asked for at most %d tokens", *asked).
+				Saw("server sent", r.Asked.At("maxTokens"), "%d", *asked).Saw("model was given", x.Place, "no limit is given")
+		case *got > *asked:
+			return Broken("the model was asked for %d tokens, where the server asked for at most %d", *got, *asked).
+				Saw("server sent", r.Asked.At("maxTokens"), "%d", *asked).Saw("model was given", x.Place, "%d", *got)
 		}
 		return Pass("the model was asked for no more than maxTokens")
 	},
@@ -226,13 +255,12 @@ var oneModelCall = Check{
 	Mend:  "make one model call for each sampling request; what follows is the server's to ask for",
 	Judge: func(e *Evidence) Verdict {
 		for _, r := range e.Rounds {
-			var completed []*Exchange
-			for _, x := range r.Model {
-				if x.End.Status == 200 && !x.End.HungUp {
-					completed = append(completed, x)
-				}
+			if _, missing := theModel(r); missing != nil && missing.kind == report.NotObserved {
+				return *missing
 			}
-			if len(completed) != 1 {
+			// One that the client hung up on counts where there is no other: some stop reading before the very end of a stream.
+			completed := r.completed()
+			if len(completed) > 1 {
 				v := Broken("one sampling request cost %d completed model calls", len(completed)).See(r.Asked, "")
 				for _, x := range completed {
 					v = v.See(x.Place, "%s", compact(x.Request.Body))
@@ -256,15 +284,22 @@ func eachAnswer(e *Evidence, well string, judge func(*Answer) Verdict) Verdict {
 	return Pass("%s", well)
 }
 
-// theModel returns the last request that the model got for the round, or the verdict for there being none that can be read.
+// theModel returns the request of the model that the round's answer rests on, or the verdict for there being none that can be read.
 func theModel(r *Round) (*Exchange, *Verdict) {
 	x := r.LastModel()
-	if x == nil {
+	switch {
+	case r.Params == nil || len(r.Params.LastUserTurn()) == 0:
+		v := NotObserved("what sampling request %d asks for cannot be read", r.N).See(r.Asked, "%s", compact(r.Raw))
+		return nil, &v
+	case x == nil:
 		v := NotObserved("the model was never asked for sampling request %d: nothing reached the fake model under the case's mark", r.N)
 		return nil, &v
-	}
-	if x.Request == nil {
-		v := Broken("the model could not read the request: %v", x.Unreadable).See(x.Place, "")
+	case x.Request == nil:
+		why := x.Unreadable.Error()
+		if x.End.Refused != "" {
+			why = x.End.Refused
+		}
+		v := Broken("the model could not read the request: %s", why).See(x.Place, "")
 		return nil, &v
 	}
 	return x, nil

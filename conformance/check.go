@@ -79,41 +79,70 @@ func Scenarios() []Scenario {
 func Validate(scenarios []Scenario) error {
 	var wrong []string
 	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
-	seen := map[string]bool{}
-	for _, s := range scenarios {
-		cases := map[string]bool{}
-		for _, c := range s.Cases {
-			scenario, id, _ := strings.Cut(c.ID, "/")
-			if scenario != s.ID || id == "" || cases[id] {
-				complain("case %s: want %s/NAME, once", c.ID, s.ID)
-			}
-			cases[id] = true
+	taken := map[string]bool{clientScenario: true}
+	for i := range scenarios {
+		s := &scenarios[i]
+		if s.ID == "" || strings.Contains(s.ID, "/") || taken[s.ID] {
+			complain("scenario %q: want a name of its own, without a slash", s.ID)
 		}
+		taken[s.ID] = true
+		cases := s.validateCases(complain)
 		for _, c := range s.Checks {
 			id := s.ID + "/" + c.ID
-			if seen[id] || cases[c.ID] {
+			if taken[id] || cases[c.ID] {
 				complain("check %s: the name is taken", id)
 			}
-			seen[id] = true
-			if c.Says == "" || c.Usual == "" || c.Mend == "" || c.Judge == nil || len(c.Levels) == 0 {
-				complain("check %s: Says, Usual, Mend, Judge and Levels are required", id)
-			}
-			for _, name := range c.Cases {
-				if !cases[name] {
-					complain("check %s: case %s is not there", id, name)
-				}
-			}
-			for _, r := range c.Requirements {
-				if requirements[r].URL == "" {
-					complain("check %s: requirement %s is not in requirements.go", id, r)
-				}
-			}
+			taken[id] = true
+			c.validate(s, cases, complain)
 		}
 	}
 	if wrong != nil {
 		return fmt.Errorf("the catalogue is wrong: %s", strings.Join(wrong, "; "))
 	}
 	return nil
+}
+
+// validateCases returns the names of the scenario's cases.
+func (s *Scenario) validateCases(complain func(string, ...any)) map[string]bool {
+	names := map[string]bool{}
+	for _, c := range s.Cases {
+		scenario, name, _ := strings.Cut(c.ID, "/")
+		if scenario != s.ID || name == "" || names[name] {
+			complain("case %s: want %s/NAME, once", c.ID, s.ID)
+		}
+		names[name] = true
+		if c.Play == nil {
+			complain("case %s: Play is required", c.ID)
+		}
+	}
+	return names
+}
+
+func (c *Check) validate(s *Scenario, cases map[string]bool, complain func(string, ...any)) {
+	id := s.ID + "/" + c.ID
+	if c.ID == "" || c.Says == "" || c.Usual == "" || c.Mend == "" || c.Judge == nil || len(c.Levels) == 0 {
+		complain("check %s: ID, Says, Usual, Mend, Judge and Levels are required", id)
+	}
+	for _, name := range c.Cases {
+		if !cases[name] {
+			complain("check %s: case %s is not there", id, name)
+		}
+	}
+	for _, r := range c.Requirements {
+		if requirements[r].URL == "" {
+			complain("check %s: requirement %s is not in requirements.go", id, r)
+		}
+	}
+	judged := false
+	for _, r := range s.Revisions {
+		judged = judged || c.Levels[r] != ""
+		if c.Levels[r] == report.Must && c.Requirement(r) == nil {
+			complain("check %s: it is a MUST of %s, and no requirement says so", id, r)
+		}
+	}
+	if !judged {
+		complain("check %s: it has no level in any revision of the scenario", id)
+	}
 }
 
 // Requirement returns the statement that the check enforces in a revision; nil where none spells it out.

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
@@ -12,18 +13,23 @@ import (
 // checks are part of every run and cannot be left out, so that no run is green on nothing.
 const clientScenario = "client"
 
+const (
+	connectsID    = "connects"
+	endsCleanlyID = "ends-cleanly"
+)
+
 // clientChecks judge sessions, not cases.
 var clientChecks = []struct {
 	Check
 	judge func([]*Session) Verdict
 }{
-	{Check{ID: "connects", Says: "the client connects and is served by the revision of the run",
+	{Check{ID: connectsID, Says: "the client connects and is served by the revision of the run",
 		Usual: "the client exits before it connects, speaks another transport, or gets the address or a header wrong",
 		Mend:  "have the client connect to the URL that it is given, in the revision that MCP_CONFORMANCE_PROTOCOL_VERSION names"}, connects},
 	{Check{ID: "sampled", Says: "at least one sampling request was answered with a result",
 		Usual: "the client declares no sampling, never calls the tools, or answers every request with an error",
 		Mend:  "declare sampling (with tools), call every tool that is listed, and answer with what the model says"}, sampled},
-	{Check{ID: "ends-cleanly", Says: "the client comes to its end by itself and calls it a success",
+	{Check{ID: endsCleanlyID, Says: "the client comes to its end by itself and calls it a success",
 		Usual: "the client crashes, hangs after its last call, or reports a failure of its own",
 		Mend:  "exit with 0 (return nil) once every tool has been called"}, endsCleanly},
 }
@@ -33,8 +39,13 @@ func judgeClient(revision server.Revision, sessions []*Session) []report.Result 
 	var results []report.Result
 	for _, c := range clientChecks {
 		v := c.judge(sessions)
-		if c.ID != "connects" && allForeign(sessions) {
+		switch {
+		case c.ID != connectsID && allForeign(sessions):
 			v = NotApplicable("the client does not speak %s: it tried %s", revision, sessions[0].Tried)
+		case v.kind == broken && slices.ContainsFunc(sessions, (*Session).interrupted):
+			v = NotObserved("the run was interrupted before this could be seen")
+		case v.kind == broken && c.ID != endsCleanlyID && slices.ContainsFunc(sessions, func(s *Session) bool { return !s.Trace.Whole }):
+			v = NotObserved("the trace is not whole, so nothing is said of this") // of a process everything is kept
 		}
 		r := report.Result{Scenario: clientScenario, Revision: string(revision), Check: c.ID, Level: report.Robust,
 			Verdict: settle(v.kind, report.Robust), Message: v.message, Frames: append([]report.Frame{}, v.frames...)}
@@ -162,18 +173,19 @@ func (s *Session) seeOutput(v Verdict) Verdict {
 // requireSomeRevision turns "does not speak the revision" into a failure where it was so in every one: somebody
 // named a client that was never judged at all.
 func requireSomeRevision(rs *report.Results) {
-	var connects []*report.Result
+	var foreign []*report.Result
 	for i := range rs.Results {
-		if r := &rs.Results[i]; r.Scenario == clientScenario && r.Check == "connects" {
+		if r := &rs.Results[i]; r.Scenario == clientScenario && r.Check == connectsID {
 			if r.Verdict != report.NotApplicable {
 				return
 			}
-			connects = append(connects, r)
+			foreign = append(foreign, r)
 		}
 	}
-	for _, r := range connects {
+	for _, r := range foreign {
 		r.Verdict = report.Fail
 		r.Message += "; it was judged in no revision at all"
+		r.Usual, r.Mend = clientChecks[0].Usual, clientChecks[0].Mend
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// Judge judges the traces of one run, in the order of the catalogue. What no trace has the cases of is not judged. Its
-// error says that there is nothing to judge, or that a trace was cut.
+// Judge judges the traces of one run, in the order of the catalogue. What no trace has the cases of is not judged, and of a trace that is
+// not whole nothing is said but what it shows. Its error says that there is nothing to judge.
 func Judge(traces ...*trace.Trace) (*report.Results, error) {
 	return judge(traces, nil)
 }
@@ -88,6 +88,8 @@ func decide(check *Check, ev *Evidence) Verdict {
 		return verdict(report.HarnessError, "the harness broke the protocol itself: %s", []any{strings.Join(ev.HarnessErrors, "; ")})
 	case s.spokeAnother():
 		return NotApplicable("the client does not speak %s: it tried %s", s.Revision, s.Tried)
+	case s.interrupted() && !ev.Over:
+		return NotObserved("the run was interrupted before this was over")
 	case !s.Connected:
 		return NotObserved("the client never got as far as using the server (see client/connects)")
 	case !s.Trace.Whole:
@@ -96,8 +98,10 @@ func decide(check *Check, ev *Evidence) Verdict {
 		return NotObserved("the client never called the tool %s", ev.Case.Tool)
 	case ev.Withheld != "":
 		return NotApplicable("the client does not declare %s, so the server must not ask for it", ev.Withheld)
-	case len(ev.Rounds) < check.Asked:
-		return NotObserved("the play did not get as far as sampling request %d%s", check.Asked, ev.why(len(ev.Rounds)))
+	case len(ev.Rounds) == 0 && ev.TurnedDown != 0:
+		return NotObserved("the server turned the call down with HTTP %d", ev.TurnedDown).See(ev.TurnedDownAt, "%s", compact(s.Trace.Find(ev.TurnedDownAt.Ref).Frame.Raw))
+	case len(ev.Rounds) < max(check.Asked, check.Answered):
+		return NotObserved("the play did not get as far as sampling request %d%s", len(ev.Rounds)+1, ev.why(len(ev.Rounds)))
 	case answered < check.Answered:
 		return NotObserved("sampling request %d was not answered with a result%s", answered+1, ev.why(answered+1))
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -134,30 +135,66 @@ func askedFor(a *Answer) []string {
 	return cities
 }
 
-// lastUses returns the tool uses of the last assistant message in a history.
-func lastUses(messages []dialect.Message) []dialect.Block {
-	for _, m := range slices.Backward(messages) {
-		if m.Role == dialect.Assistant {
-			return only(m.Content, dialect.ToolUse)
+// counterparts returns for each tool use that the server knows the one that the model was given for it; nil where there is none. A client may
+// give ids of its own, if it does so everywhere, and may tell of the uses in another order: they are known by name and input, then by their id,
+// then by their place.
+func counterparts(known, given []dialect.Block) []*dialect.Block {
+	found := make([]*dialect.Block, len(known))
+	taken := make([]bool, len(given))
+	match := func(same func(i, j int) bool) {
+		for i := range known {
+			for j := range given {
+				if found[i] == nil && !taken[j] && same(i, j) {
+					found[i], taken[j] = &given[j], true
+				}
+			}
 		}
 	}
-	return nil
+	sameID := func(i, j int) bool { return known[i].ID == given[j].ID }
+	sameUse := func(i, j int) bool { return sameUse(&known[i], &given[j]) }
+	match(func(i, j int) bool { return sameID(i, j) && sameUse(i, j) })
+	match(sameUse)
+	match(sameID)
+	if len(known) == len(given) {
+		match(func(i, j int) bool { return i == j })
+	}
+	return found
+}
+
+// sameUse reports whether two tool uses ask for the same, whatever their ids.
+func sameUse(a, b *dialect.Block) bool { return a.Name == b.Name && sameJSON(a.Input, b.Input) }
+
+// renamed maps the ids of the tool uses that the server knows to those that the model was given. An id without a counterpart is its own.
+func renamed(known, given []dialect.Block) map[string]string {
+	ids := map[string]string{}
+	for i, other := range counterparts(known, given) {
+		id := known[i].ID
+		ids[id] = id
+		if other != nil {
+			ids[id] = other.ID
+		}
+	}
+	return ids
+}
+
+// theirIDs are the ids under which the model was given the tool uses of the round's history, by those that the server knows.
+func theirIDs(r *Round, x *Exchange) map[string]string {
+	return renamed(turns(r.Params.Messages, dialect.ToolUse), turns(x.Request.Messages, dialect.ToolUse))
 }
 
 // secondRound returns the results that the server sent, the request that the model got with them, and the results in that.
 func secondRound(e *Evidence) (sent []dialect.Block, x *Exchange, given []dialect.Block, missing *Verdict) {
 	r := e.Rounds[1]
-	sent = turns(r.Params.LastUserTurn(), dialect.ToolResult)
-	if x, missing = theModel(r); missing == nil {
-		given = turns(x.Request.Messages, dialect.ToolResult)
+	if x, missing = theModel(r); missing != nil {
+		return nil, nil, nil, missing
 	}
-	return sent, x, given, missing
+	return turns(r.Params.LastUserTurn(), dialect.ToolResult), x, turns(x.Request.Messages, dialect.ToolResult), nil
 }
 
 // compare shows what the server sent beside what the model was given, and says of which results there is none.
 func compare(v Verdict, e *Evidence, sent []dialect.Block, x *Exchange, given []dialect.Block) Verdict {
 	got := describe(given)
-	theirs := renamed(lastUses(e.Rounds[1].Params.Messages), lastUses(x.Request.Messages))
+	theirs := theirIDs(e.Rounds[1], x)
 	for _, s := range sent {
 		if !slices.ContainsFunc(given, func(g dialect.Block) bool { return g.ID == theirs[s.ID] }) {
 			got += fmt.Sprintf("\n← there is no result for %s", quoteID(theirs[s.ID]))
@@ -182,11 +219,13 @@ var resultsReachModel = Check{
 		if len(given) < len(sent) {
 			return compare(Broken("the server sent %d tool results, and the model was given %d", len(sent), len(given)), e, sent, x, given)
 		}
+		rest := slices.Clone(given)
 		for _, s := range sent {
-			text := dialect.PlainText(s.Content)
-			if !slices.ContainsFunc(given, func(g dialect.Block) bool { return strings.Contains(dialect.PlainText(g.Content), text) }) {
+			i := holding(rest, dialect.PlainText(s.Content))
+			if i < 0 {
 				return compare(Broken("the model never saw the result for %s", quoteID(s.ID)), e, sent, x, given)
 			}
+			rest = slices.Delete(rest, i, i+1)
 		}
 		seen := map[string]bool{}
 		for _, g := range given {
@@ -212,10 +251,9 @@ var resultsOrder = Check{
 		if len(given) < len(sent) {
 			return NotObserved("not all results reached the model (see parallel/results-reach-model)")
 		}
-		theirs := renamed(lastUses(e.Rounds[1].Params.Messages), lastUses(x.Request.Messages))
+		theirs := theirIDs(e.Rounds[1], x)
 		for _, s := range sent {
-			text := dialect.PlainText(s.Content)
-			i := slices.IndexFunc(given, func(g dialect.Block) bool { return strings.Contains(dialect.PlainText(g.Content), text) })
+			i := arrived(given, &s, theirs)
 			if i < 0 {
 				return NotObserved("the result for %s did not reach the model (see parallel/results-reach-model)", quoteID(s.ID))
 			}
@@ -225,19 +263,6 @@ var resultsOrder = Check{
 		}
 		return compare(Pass("every result stands under its own id"), e, sent, x, given)
 	},
-}
-
-// renamed maps the ids of the tool uses that the server knows to those that the model was given: a client may rename ids, if it does so
-// everywhere. Uses are paired by their place; where that cannot be done, an id is its own.
-func renamed(known, given []dialect.Block) map[string]string {
-	ids := map[string]string{}
-	for i, use := range known {
-		ids[use.ID] = use.ID
-		if len(known) == len(given) {
-			ids[use.ID] = given[i].ID
-		}
-	}
-	return ids
 }
 
 var usesRestated = Check{
@@ -251,15 +276,15 @@ var usesRestated = Check{
 		if missing != nil {
 			return *missing
 		}
-		known, given := lastUses(r.Params.Messages), lastUses(x.Request.Messages)
+		known, given := turns(r.Params.Messages, dialect.ToolUse), turns(x.Request.Messages, dialect.ToolUse)
 		tell := func(v Verdict) Verdict {
 			return v.Saw("server sent", r.Asked, "%s", describe(known)).Saw("model was given", x.Place, "%s", describe(given))
 		}
 		if len(given) != len(known) {
 			return tell(Broken("the assistant's turn had %d tool uses, and the model was given %d of them back", len(known), len(given)))
 		}
-		for i := range known {
-			if known[i].Name != given[i].Name || !sameJSON(known[i].Input, given[i].Input) {
+		for i, other := range counterparts(known, given) {
+			if other == nil || !sameUse(&known[i], other) {
 				return tell(Broken("tool use %d of the assistant's turn was given back to the model changed", i+1))
 			}
 		}
@@ -277,37 +302,62 @@ var errorResult = Check{
 		if missing != nil {
 			return *missing
 		}
-		worked, failed := holding(given, workedText), holding(given, failedText)
-		if worked == nil || failed == nil {
+		theirs := theirIDs(e.Rounds[1], x)
+		failed := slices.IndexFunc(sent, func(b dialect.Block) bool { return b.IsError })
+		worked := slices.IndexFunc(sent, func(b dialect.Block) bool { return !b.IsError })
+		if failed < 0 || worked < 0 {
+			return NotObserved("the server sent no failed result beside one that is none")
+		}
+		i, j := arrived(given, &sent[worked], theirs), arrived(given, &sent[failed], theirs)
+		if i < 0 || j < 0 {
 			return NotObserved("not both results reached the model (see parallel/results-reach-model)").See(x.At("messages"), "%s", describe(given))
 		}
 		// The two results differ in their text, their id, and in whatever tells the model that one of them failed.
-		if shape(worked, workedText) == shape(failed, failedText) {
-			return Broken("the model cannot tell the failed tool's result from the other").
-				Saw("server sent", e.Rounds[1].Asked, "%s (the last one with isError)", describe(sent)).
-				Saw("model was given", x.At(worked.Path), "%s", compact(worked.Raw)).Saw("and", x.At(failed.Path), "%s", compact(failed.Raw))
+		a, b := &given[i], &given[j]
+		if shape(a, &sent[worked]) != shape(b, &sent[failed]) {
+			return Pass("the model can tell that the tool failed").See(x.At(b.Path), "%s", compact(b.Raw))
 		}
-		return Pass("the model can tell that the tool failed").See(x.At(failed.Path), "%s", compact(failed.Raw))
+		for _, m := range x.Request.LastUserTurn() {
+			for _, block := range only(m.Content, dialect.Text) {
+				if speaksOfFailure.MatchString(block.Text) {
+					return Pass("the model is told beside the results that the tool failed").See(x.At(block.Path), "%q", block.Text)
+				}
+			}
+		}
+		return Broken("the model cannot tell the failed tool's result from the other").
+			Saw("server sent", e.Rounds[1].Asked, "%s (the last one with isError)", describe(sent)).
+			Saw("model was given", x.At(a.Path), "%s", compact(a.Raw)).Saw("and", x.At(b.Path), "%s", compact(b.Raw))
 	},
 }
 
-// holding returns the block whose text holds the marker; nil where none does.
-func holding(blocks []dialect.Block, marker string) *dialect.Block {
-	for i := range blocks {
-		if strings.Contains(dialect.PlainText(blocks[i].Content), marker) {
-			return &blocks[i]
-		}
-	}
-	return nil
+// speaksOfFailure are words by which a client may tell of a failure in a text of its own.
+var speaksOfFailure = regexp.MustCompile(`(?i)error|fail`)
+
+// holding returns the index of the first block whose text holds the marker; -1 where none does.
+func holding(blocks []dialect.Block, marker string) int {
+	return slices.IndexFunc(blocks, func(b dialect.Block) bool { return strings.Contains(dialect.PlainText(b.Content), marker) })
 }
 
-// shape is a result as the model sees it, less its id and its text.
-func shape(b *dialect.Block, text string) string {
-	s := strings.ReplaceAll(compact(b.Raw), text, "")
-	if b.ID != "" {
-		s = strings.ReplaceAll(s, b.ID, "")
+// arrived returns the index of the result that the model was given for one that the server sent: the one under its id, by their ids, if
+// that has its text, and else the first with its text; -1 where none has.
+func arrived(given []dialect.Block, sent *dialect.Block, theirs map[string]string) int {
+	text := dialect.PlainText(sent.Content)
+	i := slices.IndexFunc(given, func(g dialect.Block) bool {
+		return g.ID == theirs[sent.ID] && strings.Contains(dialect.PlainText(g.Content), text)
+	})
+	if i < 0 {
+		i = holding(given, text)
 	}
-	return fmt.Sprint(s, b.IsError)
+	return i
+}
+
+// shape is a result as the model sees it, less its id and the text that was sent, and in whatever order its members came.
+func shape(given, sent *dialect.Block) string {
+	s := strings.ReplaceAll(string(dialect.Marshal(decoded(given.Raw))), dialect.PlainText(sent.Content), "")
+	if given.ID != "" {
+		s = strings.ReplaceAll(s, given.ID, "")
+	}
+	return fmt.Sprint(s, given.IsError)
 }
 
 var resultContent = Check{
@@ -326,20 +376,25 @@ var resultContent = Check{
 		}
 		_, kind, _ := strings.Cut(e.Case.ID, "/result-")
 		for _, marker := range markers(kind) {
-			if !x.says(marker) {
+			if !x.says(marker) && !(kind == "image" && x.shows()) {
 				return Broken("a tool result's content never reached the model (%s)", kind).
 					Saw("server sent", r.Asked, "%s", clip(marker)).
 					Saw("model was given", x.Place, "%s", describe(turns(x.Request.Messages, dialect.ToolResult)))
 			}
 		}
 		// What has no content has to be there all the same, or its tool use has no result.
-		theirs := renamed(lastUses(r.Params.Messages), lastUses(x.Request.Messages))
+		theirs := theirIDs(r, x)
 		sent, given := turns(r.Params.LastUserTurn(), dialect.ToolResult), turns(x.Request.Messages, dialect.ToolResult)
-		if !slices.ContainsFunc(given, func(b dialect.Block) bool { return b.ID == theirs[sent[0].ID] }) {
+		if len(sent) == 0 || !slices.ContainsFunc(given, func(b dialect.Block) bool { return b.ID == theirs[sent[0].ID] }) {
 			return compare(Broken("a tool result never reached the model (%s)", kind), e, sent, x, given)
 		}
 		return Pass("the content reached the model").See(x.Place, "")
 	},
+}
+
+// shows reports whether the model was given any image: a client may send it in another size or format than it came in.
+func (x *Exchange) shows() bool {
+	return slices.ContainsFunc(dialect.Blocks(x.Request.Messages, dialect.Image), func(b dialect.Block) bool { return len(b.Data) > 0 || b.Text != "" })
 }
 
 // markers are the words by which a kind of result is known at the model's side.

@@ -2,7 +2,8 @@ package conformance
 
 import (
 	"bytes"
-	"fmt"
+	"cmp"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -52,7 +53,10 @@ func Run(t *testing.T, c harness.Client, options ...Option) {
 		o(&s)
 	}
 	name := t.Name()
-	s.Again = func(server.Revision, string) string { return fmt.Sprintf("go test -run '^%s$'", pattern(name)) }
+	s.Again = func(revision server.Revision, caseID string) string {
+		scenario, _, _ := strings.Cut(caseID, "/")
+		return "go test -run " + pattern(name, string(revision), cmp.Or(scenario, clientScenario))
+	}
 	rs, _, err := s.Suite.Run(t.Context())
 	if err != nil {
 		t.Fatalf("conformance: %v", err)
@@ -81,7 +85,7 @@ func tell(t *testing.T, r *report.Result, strict bool) {
 	case r.Verdict == report.HarnessError:
 		t.Fatal("conformance: this is a fault of the harness, not of the client:" + note.String())
 	case r.Verdict == report.NotApplicable, r.Verdict == report.Unsupported:
-		t.Skipf("%s: %s", strings.ReplaceAll(string(r.Verdict), "_", " "), r.Message)
+		t.Skipf("verdict %s: %s", r.Verdict, r.Message)
 	case r.Verdict != report.Pass:
 		t.Log(note.String())
 	}
@@ -99,5 +103,11 @@ func groups(results []report.Result, key func(*report.Result) string) [][]report
 	return split
 }
 
-// pattern makes a -run pattern of a test's name, in which a slash separates levels.
-func pattern(name string) string { return strings.ReplaceAll(name, "/", "$/^") }
+// pattern makes a -run pattern, quoted for a shell, of a test's name and those of its subtests. A slash separates levels.
+func pattern(names ...string) string {
+	levels := strings.Split(strings.Join(names, "/"), "/")
+	for i, level := range levels {
+		levels[i] = "^" + regexp.QuoteMeta(level) + "$"
+	}
+	return "'" + strings.ReplaceAll(strings.Join(levels, "/"), "'", `'\''`) + "'"
+}

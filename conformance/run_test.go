@@ -1,10 +1,18 @@
 package conformance_test
 
 import (
+	"context"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/reference"
 )
@@ -17,6 +25,118 @@ func TestReferencePasses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			conformance.Run(t, harness.InProcess(reference.Client(config)), conformance.In(conformance.Known()...), conformance.Strict())
+		})
+	}
+}
+
+// mutant is the reference client, broken in one way.
+func mutant(name string) harness.Client {
+	return harness.InProcess(reference.Client(reference.Find(name).Config(reference.Config{Plain: true})))
+}
+
+// usersTests are what users of the package write. They are run in a process of their own, where they may fail.
+var usersTests = map[string]func(*testing.T){
+	"a right client": func(t *testing.T) {
+		conformance.Run(t, harness.InProcess(reference.Client(reference.Config{Plain: true})), conformance.In(server.V20251125))
+	},
+	"a broken client": func(t *testing.T) {
+		conformance.Run(t, mutant("first-result-only"), conformance.In(server.V20251125), conformance.Only("parallel/two-cities"))
+	},
+	"a client that asks for a look": func(t *testing.T) {
+		conformance.Run(t, mutant("input-via-float"), conformance.In(server.V20251125), conformance.Only("tool-use"))
+	},
+	"a client that asks for a look, strictly": func(t *testing.T) {
+		conformance.Run(t, mutant("input-via-float"), conformance.In(server.V20251125), conformance.Only("tool-use"), conformance.Strict())
+	},
+	"a client that leaves something out": func(t *testing.T) {
+		conformance.Run(t, mutant("first-result-only"), conformance.In(server.V20251125), conformance.Only("parallel/two-cities"),
+			conformance.Skip("parallel/results-*"), conformance.Seed(7), conformance.Timeout(harness.DefaultTimeout))
+	},
+	"a client that never comes": func(t *testing.T) {
+		conformance.Run(t, harness.InProcess(func(context.Context, harness.Env) error { return nil }), conformance.Only("basic"))
+	},
+	"a scenario that is not there": func(t *testing.T) {
+		conformance.Run(t, mutant("first-result-only"), conformance.Only("paralel"))
+	},
+	"a program that is not there": func(t *testing.T) {
+		conformance.Run(t, harness.Command("no-such-client"), conformance.Only("basic"))
+	},
+}
+
+// inUsersPlace names the test to run in the place of a user's.
+const inUsersPlace = "MCP_CONFORM_USERS_TEST"
+
+func TestInAUsersPlace(t *testing.T) {
+	if run := usersTests[os.Getenv(inUsersPlace)]; run != nil { // in the process that TestWhatAUserSees starts, and nowhere else
+		run(t)
+	}
+}
+
+func TestWhatAUserSees(t *testing.T) {
+	const top = "TestInAUsersPlace/2025-11-25"
+	for name, c := range map[string]struct {
+		ok        bool
+		outcomes  []string // how subtests end
+		says      []string
+		saysNot   []string
+		noSubtest bool
+	}{
+		"a right client": {ok: true,
+			outcomes: []string{"PASS: " + top + "/client/connects", "PASS: " + top + "/basic/answered", "PASS: " + top + "/parallel/results-reach-model",
+				"SKIP: " + top + "/parallel/streamed-uses"},
+			says:    []string{"verdict not_applicable: the client does not ask the model for a stream"},
+			saysNot: []string{"FAIL"}},
+		"a broken client": {
+			outcomes: []string{"FAIL: " + top, "FAIL: " + top + "/parallel", "FAIL: " + top + "/parallel/results-reach-model", "PASS: " + top + "/parallel/all-uses",
+				"PASS: " + top + "/client/connects"},
+			says: []string{
+				"FAIL  parallel/results-reach-model · ROBUST · 2025-11-25 · openai-chat",
+				"the server sent 2 tool results, and the model was given 1",
+				"server sent       sampling request 2  params  [parallel/two-cities #",
+				`"fifteen degrees"`,
+				"← there is no result for call_",
+				"why               every tool use is answered, by id, in the very next user message",
+				"https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#tool-use-and-result-balance",
+				"usual cause       the converter stops after the first tool_result",
+				"again             go test -run '^TestInAUsersPlace$/^2025-11-25$/^parallel$'",
+			}},
+		"a client that asks for a look": {ok: true,
+			outcomes: []string{"PASS: " + top + "/tool-use/input-intact"},
+			says:     []string{"warn  tool-use/input-intact · ROBUST · 2025-11-25", "an integer beyond 2^53 was rounded"}},
+		"a client that asks for a look, strictly": {
+			outcomes: []string{"FAIL: " + top + "/tool-use/input-intact"},
+			says:     []string{"an integer beyond 2^53 was rounded"}},
+		"a client that leaves something out": {ok: true,
+			outcomes: []string{"PASS: " + top + "/parallel/all-uses"},
+			saysNot:  []string{"results-reach-model ("}},
+		"a client that never comes": {
+			outcomes: []string{"FAIL: " + top + "/client/connects", "FAIL: TestInAUsersPlace/2026-07-28/client/connects", "FAIL: " + top + "/basic/answered"},
+			says: []string{"the client never got as far as using the server; it ended with success",
+				"NOT SEEN  basic/answered", "again             go test -run '^TestInAUsersPlace$/^2025-11-25$/^client$'"}},
+		"a scenario that is not there": {noSubtest: true,
+			says: []string{`conformance: "paralel" matches no scenario, case or check; did you mean parallel?`}},
+		"a program that is not there": {noSubtest: true,
+			says: []string{`conformance: the client "no-such-client" cannot be started: exec: "no-such-client": executable file not found in $PATH`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestInAUsersPlace$", "-test.v")
+			cmd.Env = append(os.Environ(), inUsersPlace+"="+name, "GORACE=atexit_sleep_ms=0")
+			raw, err := cmd.CombinedOutput()
+			out := string(raw)
+			require.Equal(t, c.ok, err == nil, "%v: %s", err, out)
+			for _, outcome := range c.outcomes {
+				require.Regexp(t, "(?m)^ *--- "+regexp.QuoteMeta(outcome)+` \(`, out)
+			}
+			for _, text := range c.says {
+				require.Contains(t, out, text)
+			}
+			for _, text := range c.saysNot {
+				require.NotContains(t, out, text)
+			}
+			if c.noSubtest {
+				require.Equal(t, 1, strings.Count(out, "=== RUN"))
+			}
 		})
 	}
 }

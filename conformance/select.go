@@ -10,13 +10,23 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-// SelectionError says that a pattern matches nothing, and what comes near it.
+// SelectionError says that what was selected is not there: a mistake of whoever called.
 type SelectionError struct {
+	// Pattern is the pattern that is malformed or matches nothing; "" where all of them together leave nothing.
 	Pattern string
+	// Nearest are names that come near it.
 	Nearest []string
+	// Err says what is wrong with a malformed pattern.
+	Err error
 }
 
 func (e *SelectionError) Error() string {
+	switch {
+	case e.Err != nil:
+		return fmt.Sprintf("pattern %q: %v", e.Pattern, e.Err)
+	case e.Pattern == "":
+		return "the selection has no case in the revisions that are run"
+	}
 	text := fmt.Sprintf("%q matches no scenario, case or check", e.Pattern)
 	if len(e.Nearest) > 0 {
 		text += "; did you mean " + strings.Join(e.Nearest, ", ") + "?"
@@ -35,10 +45,10 @@ type selection struct {
 func newSelection(only, skip []string) (*selection, error) {
 	for _, pattern := range slices.Concat(only, skip) {
 		if _, err := path.Match(pattern, ""); err != nil {
-			return nil, fmt.Errorf("pattern %q: %w", pattern, err)
+			return nil, &SelectionError{Pattern: pattern, Err: err}
 		}
 		if !slices.ContainsFunc(allNames(), func(name string) bool { return matches(pattern, name) }) {
-			return nil, &SelectionError{pattern, Nearest(pattern, allNames())}
+			return nil, &SelectionError{Pattern: pattern, Nearest: Nearest(pattern, allNames())}
 		}
 	}
 	return &selection{only, skip}, nil

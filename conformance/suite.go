@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -48,13 +47,17 @@ func (s *Suite) Run(ctx context.Context) (*report.Results, []*trace.Trace, error
 	if err != nil {
 		return nil, nil, err
 	}
-	revisions := s.Revisions
-	if revisions == nil {
-		revisions = Revisions()
+	wanted := s.Revisions
+	if wanted == nil {
+		wanted = Revisions()
 	}
-	for _, r := range revisions {
+	var revisions []server.Revision
+	for _, r := range wanted {
 		if !slices.Contains(Known(), r) {
 			return nil, nil, fmt.Errorf("revision %q cannot be judged: want one of %v", r, Known())
+		}
+		if !slices.Contains(revisions, r) {
+			revisions = append(revisions, r)
 		}
 	}
 	traces, err := s.play(ctx, revisions, chosen)
@@ -63,7 +66,7 @@ func (s *Suite) Run(ctx context.Context) (*report.Results, []*trace.Trace, error
 		return nil, nil, usage
 	}
 	if len(traces) == 0 {
-		return nil, nil, cmp.Or(err, errors.New("the selection has no case in the revisions that are run"))
+		return nil, nil, cmp.Or(err, error(&SelectionError{}))
 	}
 	rs, judgeErr := judge(traces, chosen)
 	if judgeErr != nil {
@@ -78,6 +81,7 @@ func (s *Suite) Run(ctx context.Context) (*report.Results, []*trace.Trace, error
 func (s *Suite) play(ctx context.Context, revisions []server.Revision, chosen *selection) ([]*trace.Trace, error) {
 	traces := make([][]*trace.Trace, len(revisions))
 	errs := make([]error, len(revisions))
+	atOnce := max(min(s.Parallel, len(revisions)), 1) // revisions, each with its share of the sessions that may run at once
 	one := func(i int) {
 		cases := chosen.cases(revisions[i])
 		if len(cases) == 0 || ctx.Err() != nil {
@@ -85,10 +89,10 @@ func (s *Suite) play(ctx context.Context, revisions []server.Revision, chosen *s
 			return
 		}
 		runner := harness.Runner{Client: s.Client, Revision: revisions[i], Seed: s.Seed, Timeout: s.Timeout,
-			Parallel: s.Parallel, Tool: s.Tool, Source: s.Source, Bubble: s.Bubble}
+			Parallel: s.Parallel / atOnce, Tool: s.Tool, Source: s.Source, Bubble: s.Bubble}
 		errs[i] = runner.Run(ctx, cases, func(t *trace.Trace) { traces[i] = append(traces[i], t) })
 	}
-	slots := make(chan struct{}, max(s.Parallel, 1))
+	slots := make(chan struct{}, atOnce)
 	var running sync.WaitGroup
 	for i := range revisions {
 		slots <- struct{}{}
@@ -118,6 +122,6 @@ func (s *Suite) tellAgain(rs *report.Results) {
 				break
 			}
 		}
-		r.Again = s.Again(server.Revision(r.Revision), strings.TrimPrefix(again, "/"))
+		r.Again = s.Again(server.Revision(r.Revision), again)
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/report"
@@ -77,11 +80,22 @@ var inputIntact = Check{
 		if len(uses) == 0 {
 			return NotObserved("the answer has no tool use (see tool-use/tool-use-block)").See(a.Place, "%s", compact(a.Result))
 		}
-		if !sameJSON(arguments(uses[0]), []byte(booking)) {
-			return Broken("the input is not what the model gave").See(Place{Label: "model said"}, "%s", booking).
-				See(a.At(uses[0].Path).At("input"), "%s", compact(uses[0].Input))
+		use, got := uses[0], arguments(uses[0])
+		at := a.At(use.Path).At("input")
+		tell := func(v Verdict) Verdict {
+			return v.See(Place{Label: "model said"}, "%s", booking).See(at, "%s", compact(use.Input))
 		}
-		return Pass("the input came through unchanged").See(a.At(uses[0].Path).At("input"), "%s", compact(uses[0].Input))
+		switch {
+		case len(uses) > 1:
+			return Broken("the model asked for one tool, and the answer has %d tool uses", len(uses)).See(a.At("content"), "%s", describe(uses))
+		case use.Name != "book_flight":
+			return Broken("the model asked for book_flight, and the answer for %s", use.Name).See(a.At(use.Path).At("name"), "%q", use.Name)
+		case sameJSON(got, []byte(booking)):
+			return Pass("the input came through unchanged").See(at, "%s", compact(use.Input))
+		case sameJSON(rounded(got), rounded([]byte(booking))):
+			return tell(Warn("an integer beyond 2^53 was rounded: it is more than JSON promises to keep (RFC 8259, section 6), and lost all the same"))
+		}
+		return tell(Broken("the input is not what the model gave"))
 	},
 }
 
@@ -92,6 +106,15 @@ func arguments(use dialect.Block) json.RawMessage {
 		return json.RawMessage(asText)
 	}
 	return use.Input
+}
+
+// rounded is a document with its numbers as a float64 holds them, which is all that JavaScript knows.
+func rounded(raw []byte) []byte {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return nil
+	}
+	return dialect.Marshal(v)
 }
 
 var toolsReachModel = Check{
@@ -113,7 +136,7 @@ var toolsReachModel = Check{
 			}
 			got := x.Request.Tools[i]
 			switch {
-			case got.Description != tool.Description:
+			case !strings.Contains(got.Description, tool.Description): // the client may add to it, such as whose tool it is
 				return Broken("the model was offered the tool %s with another description", tool.Name).
 					Saw("server sent", r.Asked.At(tool.Path), "%q", tool.Description).Saw("model was given", x.At(got.Path), "%q", got.Description)
 			case !covers(decoded(got.InputSchema), decoded(tool.InputSchema)):
@@ -126,24 +149,39 @@ var toolsReachModel = Check{
 }
 
 // covers reports whether got has all that wanted has. A client may add to a schema what its provider asks for, such as
-// additionalProperties, and may not lose anything.
+// additionalProperties, or null as one more type beside a property's own; it may leave out what is empty, and say what is a set in
+// another order. It may not lose anything.
 func covers(got, wanted any) bool {
-	want, isObject := wanted.(map[string]any)
-	if !isObject {
-		a, _ := json.Marshal(got)
-		b, _ := json.Marshal(wanted)
-		return string(a) == string(b)
-	}
-	have, isObject := got.(map[string]any)
-	if !isObject {
-		return false
-	}
-	for name, value := range want {
-		if inner, ok := have[name]; !ok || !covers(inner, value) {
-			return false
+	switch want := wanted.(type) {
+	case map[string]any:
+		have, isObject := got.(map[string]any)
+		for name, value := range want {
+			if inner, ok := have[name]; ok && !covers(inner, value) || !ok && !empty(value) {
+				return false
+			}
 		}
+		return isObject
+	case []any:
+		have, isArray := got.([]any)
+		return isArray && !slices.ContainsFunc(want, func(item any) bool {
+			return !slices.ContainsFunc(have, func(other any) bool { return covers(other, item) })
+		})
+	case string:
+		several, isArray := got.([]any)
+		return got == want || isArray && slices.Contains(several, any(want))
 	}
-	return true
+	return cmp.Equal(got, wanted, cmp.Comparer(sameNumber))
+}
+
+// empty reports whether a part of a schema says nothing.
+func empty(value any) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
+	return false
 }
 
 func names(tools []dialect.Tool) string {
@@ -186,8 +224,12 @@ var notExecuted = Check{
 	Usual:    "the host runs every tool call of its model, whoever asked for it",
 	Mend:     "return the tool use to the server, with the stop reason toolUse",
 	Judge: func(e *Evidence) Verdict {
+		asked := e.Rounds[0].Params
+		if asked == nil {
+			return NotObserved("what sampling request 1 asks for cannot be read").See(e.Rounds[0].Asked, "")
+		}
 		for _, call := range e.Session.ForeignCalls {
-			if slices.ContainsFunc(e.Rounds[0].Params.Tools, func(t dialect.Tool) bool { return t.Name == call.Tool }) {
+			if slices.ContainsFunc(asked.Tools, func(t dialect.Tool) bool { return t.Name == call.Tool }) {
 				return Broken("the client called the tool %s itself", call.Tool).See(call.Place, "%s", call.Tool)
 			}
 		}

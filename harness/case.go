@@ -15,7 +15,8 @@ type Case struct {
 	ID string
 	// Play is what happens when the client calls the case's tool.
 	Play server.Play
-	// Script returns the model's rules for the case's conversations. The mark is the word by which the model knows them.
+	// Script returns the model's rules for the case's conversations. The mark is the word by which the model knows them. Nil where the
+	// model is not to be asked.
 	Script func(mark string) []*llm.Rule
 	// Isolated cases get a session of their own, because they may wreck it for others.
 	Isolated bool

@@ -1,10 +1,12 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os/exec"
 	"strings"
+	"time"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
@@ -13,11 +15,17 @@ import (
 type Client struct {
 	// Name is how reports call the client.
 	Name string
+	// Grace is how long the client is given to end once it was told to; 0 for [DefaultGrace]. It has no bearing on verdicts: a client that
+	// had to be told has already run out of its time.
+	Grace time.Duration
 
 	run      func(context.Context, Env) error
 	argv     []string
 	loopback bool
 }
+
+// DefaultGrace is how long a client is given to end when nothing else is said.
+const DefaultGrace = 2 * time.Second
 
 // Option changes how a client is run.
 type Option func(*Client)
@@ -80,10 +88,12 @@ func (c *Client) check() error {
 	return nil
 }
 
-// start runs the client to its end and returns how it ended. It returns soon after ctx has ended, whatever the client does.
-func (c *Client) start(ctx context.Context, env Env) *trace.Process {
+// start runs the client to its end and returns how it ended. It returns soon after ctx has ended, whatever the client does. Its
+// error says that it could not be started at all.
+func (c *Client) start(ctx context.Context, env Env) (*trace.Process, error) {
+	grace := cmp.Or(c.Grace, DefaultGrace)
 	if c.run != nil {
-		return runFunction(ctx, c.run, env)
+		return runFunction(ctx, c.run, env, grace), nil
 	}
-	return runCommand(ctx, c.argv, env)
+	return runCommand(ctx, c.argv, env, grace)
 }

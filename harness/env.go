@@ -2,9 +2,11 @@ package harness
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -57,26 +59,26 @@ const scenarioName = "sampling"
 
 // variables returns the environment of a client in a process of its own: ours, less every real provider's, and the contract's.
 func (e *Env) variables(ours []string) []string {
-	var kept []string
-	noProxy := ""
+	var kept, direct []string
 	for _, v := range ours {
 		name, value, _ := strings.Cut(v, "=")
-		if strings.EqualFold(name, "no_proxy") {
-			noProxy = value + ","
-			continue
-		}
-		if !isProviders(name) {
+		switch {
+		case strings.EqualFold(name, "no_proxy"): // programs read the one or the other, so that both get what was in either
+			if value != "" && !slices.Contains(direct, value) {
+				direct = append(direct, value)
+			}
+		case !isProviders(name):
 			kept = append(kept, v)
 		}
 	}
+	noProxy := strings.Join(append(direct, "127.0.0.1,localhost,::1"), ",")
 	raw, err := json.Marshal(contextVar{scenarioName, e.Declare, e.Model, e.Key, e.Tools})
 	if err != nil {
 		panic(fmt.Sprintf("harness: the capabilities to declare are not JSON: %v", err))
 	}
 	set := map[string]string{
 		envScenario: scenarioName, envVersion: string(e.Revision), envContext: string(raw),
-		"NO_PROXY": noProxy + "127.0.0.1,localhost,::1",
-		"no_proxy": noProxy + "127.0.0.1,localhost,::1",
+		"NO_PROXY": noProxy, "no_proxy": noProxy,
 	}
 	for name, vars := range envBases {
 		set[vars[0]], set[vars[1]] = e.Model[name], e.Key
@@ -104,12 +106,17 @@ func isProviders(name string) bool {
 }
 
 // EnvFromProcess reads the contract from the other side: what a client written in Go is told by its last argument and its
-// environment, given as functions such as [os.Getenv]. Its error says which part is missing.
+// environment, given as functions such as [os.Getenv]. Its error says which part is missing or unreadable; only the URL is
+// required, and what the environment does not say stays zero.
 func EnvFromProcess(args []string, getenv func(string) string) (Env, error) {
 	if len(args) == 0 {
-		return Env{}, fmt.Errorf("the server's URL is missing: it is the last argument")
+		return Env{}, errors.New("the server's URL is missing: it is the last argument")
 	}
-	e := Env{URL: args[len(args)-1], HTTP: http.DefaultClient, Revision: server.Revision(getenv(envVersion))}
+	last := args[len(args)-1]
+	if u, err := url.Parse(last); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return Env{}, fmt.Errorf("the last argument is %q: want the server's URL, such as http://127.0.0.1:8080/mcp", last)
+	}
+	e := Env{URL: last, HTTP: http.DefaultClient, Revision: server.Revision(getenv(envVersion))}
 	var told contextVar
 	if raw := getenv(envContext); raw != "" {
 		if err := json.Unmarshal([]byte(raw), &told); err != nil {

@@ -4,28 +4,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// grace is how long a client is given to end after it was told to. It has no bearing on verdicts: a client that had to be told
-// has already run out of its time.
-const grace = 2 * time.Second
-
 // runFunction calls the client's function and waits for it, or for the end of ctx and the grace after it.
-func runFunction(ctx context.Context, run func(context.Context, Env) error, env Env) *trace.Process {
+func runFunction(ctx context.Context, run func(context.Context, Env) error, env Env, grace time.Duration) *trace.Process {
 	ended := make(chan *trace.Process, 1)
 	go func() {
-		p := &trace.Process{State: trace.Ended}
+		// What stands here until the function has returned is the case of one that ends its goroutine, as t.FailNow does.
+		p := &trace.Process{State: trace.Ended, Err: "the client's function ended its goroutine (runtime.Goexit, or FailNow of a test) and did not return"}
 		defer func() { ended <- p }()
 		defer func() {
 			if v := recover(); v != nil {
-				p.Panic = fmt.Sprint(v)
+				p.Err, p.Panic = "", valid(fmt.Sprint(v))
 			}
 		}()
-		if err := run(ctx, env); err != nil {
-			p.Err = err.Error()
+		err := run(ctx, env)
+		p.Err = ""
+		if err != nil {
+			p.Err = valid(err.Error())
 		}
 	}()
 	select {
@@ -45,11 +45,17 @@ func runFunction(ctx context.Context, run func(context.Context, Env) error, env 
 	return p
 }
 
+// errTimeUp is why the context of a session ends when the client's time is up. Any other end of it means that the run was given up.
+var errTimeUp = errors.New("the client's time is up")
+
 // markCause notes why we ended the client.
 func markCause(ctx context.Context, p *trace.Process) {
-	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+	if errors.Is(context.Cause(ctx), errTimeUp) {
 		p.Deadline = true
 	} else {
 		p.Interrupted = true
 	}
 }
+
+// valid makes what a client said UTF-8, so that the trace holds the same before and after it was in a file.
+func valid(text string) string { return strings.ToValidUTF8(text, "�") }

@@ -1,13 +1,13 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -47,7 +47,13 @@ type Runner struct {
 	//
 	// Nil for real time.
 	Bubble func(func())
+	// Watchdog is how long, by a real clock, a session in virtual time may take before its client is taken to wait for something
+	// outside of the bubble, where no time-out of the bubble reaches it; 0 for [DefaultWatchdog].
+	Watchdog time.Duration
 }
+
+// DefaultWatchdog is far beyond what a session in virtual time takes, which is milliseconds.
+const DefaultWatchdog = time.Minute
 
 // Run plays the cases and hands over a trace for each session, in the order of the cases, as soon as it and those before it are there.
 // The sessions are as few as the cases allow. Its error is a [CommandError], or says what went wrong on our own side; that of the
@@ -89,73 +95,38 @@ func (r *Runner) Run(ctx context.Context, cases []Case, done func(*trace.Trace))
 	return errors.Join(append(errs, ctx.Err())...)
 }
 
-// batch puts the cases into as few sessions as they allow.
+// batch puts the cases into as few sessions as they allow, in the order of each session's first case.
 func batch(cases []Case) [][]Case {
-	var together []Case
 	var batches [][]Case
+	shared := -1 // the session of all cases that are not isolated
 	for _, c := range cases {
-		if c.Isolated {
+		switch {
+		case c.Isolated:
 			batches = append(batches, []Case{c})
-		} else {
-			together = append(together, c)
+		case shared < 0:
+			shared = len(batches)
+			batches = append(batches, []Case{c})
+		default:
+			batches[shared] = append(batches[shared], c)
 		}
-	}
-	if together != nil {
-		batches = append([][]Case{together}, batches...)
 	}
 	return batches
 }
 
 // session plays the cases in one session with one client, in a bubble where there is one.
-func (r *Runner) session(ctx context.Context, cases []Case) (t *trace.Trace, err error) {
-	if r.Bubble == nil || !r.Client.InBubble() {
-		return r.play(ctx, cases)
-	}
-	var rec *trace.Recorder
-	defer func() {
-		// The bubble panics when something is left running in it: goroutines that the client has started, since all of ours
-		// have ended. What was recorded stands, and the leak with it.
-		if v := recover(); v != nil {
-			if rec == nil || !strings.Contains(fmt.Sprint(v), "deadlock") {
-				panic(v)
-			}
-			t = leaked(rec.Stop(), fmt.Sprint(v))
-		}
-	}()
-	// The context comes from outside of the bubble, where its channel means nothing; only its end at the start counts.
+func (r *Runner) session(ctx context.Context, cases []Case) (*trace.Trace, error) {
 	if ctx.Err() != nil {
-		return nil, nil
+		return nil, nil // whoever gave up the run is told so by Run
 	}
-	r.Bubble(func() {
-		t, err = r.record(context.Background(), cases, &rec)
-	})
-	return t, err
-}
-
-// leaked notes in the trace that the client left goroutines behind.
-func leaked(t *trace.Trace, what string) *trace.Trace {
-	for i := len(t.Events) - 1; i >= 0; i-- {
-		if p := t.Events[i].Process; p != nil && p.State == trace.Ended {
-			noted := *p
-			noted.Leak = "goroutines of the client were still blocked after it had returned and everything was closed: " + what
-			t.Events[i].Process = &noted
-			return t
-		}
+	if r.Bubble == nil || !r.Client.InBubble() {
+		return r.record(ctx, cases, func(*trace.Recorder) {})
 	}
-	return t
-}
-
-func (r *Runner) play(ctx context.Context, cases []Case) (*trace.Trace, error) {
-	var rec *trace.Recorder
-	return r.record(ctx, cases, &rec)
+	return r.inBubble(cases)
 }
 
 // record plays the cases and returns the trace. The recorder is handed out at once, for the case that we do not get to the end.
-func (r *Runner) record(ctx context.Context, cases []Case, handOut **trace.Recorder) (*trace.Trace, error) {
-	timeout := r.Timeout
-	if timeout == 0 {
-		timeout = DefaultTimeout
-	}
+func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.Recorder)) (*trace.Trace, error) {
+	timeout := cmp.Or(r.Timeout, DefaultTimeout)
 	header := trace.Header{Tool: r.Tool, Client: r.Client.Name, Revision: string(r.Revision), Seed: r.Seed,
 		Declare: json.RawMessage(declared), Key: plantedKey, Timeout: timeout}
 	ids := map[string]string{} // case ids by tool and by mark
@@ -164,7 +135,7 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut **trace.Recor
 		ids[c.Tool()], ids[c.Mark()] = c.ID, c.ID
 	}
 	rec := trace.NewRecorder(header, 0)
-	*handOut = rec
+	handOut(rec)
 	record := func(e trace.Event) trace.Ref {
 		if e.Case != "" {
 			e.Case = ids[e.Case]
@@ -178,9 +149,12 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut **trace.Recor
 	env := Env{URL: fakes.server.URL, HTTP: fakes.http, Revision: r.Revision, Model: fakes.model.Bases(), Key: plantedKey,
 		Declare: header.Declare}
 	record(trace.Event{Process: &trace.Process{State: trace.Started, Argv: r.Client.argv}})
-	limited, cancel := context.WithTimeout(ctx, timeout)
-	ended := r.Client.start(limited, env)
+	limited, cancel := context.WithTimeoutCause(ctx, timeout, errTimeUp)
+	ended, startErr := r.Client.start(limited, env)
 	cancel()
+	if startErr != nil {
+		return nil, errors.Join(startErr, fakes.close())
+	}
 	record(trace.Event{Process: ended})
 	err = fakes.close()
 	return rec.Stop(), err
@@ -217,7 +191,11 @@ func (r *Runner) startFakes(cases []Case, record func(trace.Event) trace.Ref) (*
 		return nil, err
 	}
 	for _, c := range cases {
-		if err := f.model.Script(c.Mark(), c.Script(c.Mark())...); err != nil {
+		var rules []*llm.Rule
+		if r.Source == nil && c.Script != nil {
+			rules = c.Script(c.Mark())
+		}
+		if err := f.model.Script(c.Mark(), rules...); err != nil {
 			f.model.Close()
 			return nil, err
 		}

@@ -178,10 +178,13 @@ func (j *job) play(ctx context.Context, o Options) (Row, error) {
 
 // judge says what is not as it must be.
 func (m *Matrix) judge(jobs []job) {
-	killed := map[string]bool{}
+	passed, killed := map[string]bool{}, map[string]bool{}
 	for i, row := range m.Rows {
 		j := jobs[i]
 		if j.mutant == nil {
+			for _, id := range row.Passed {
+				passed[id] = true
+			}
 			for _, id := range slices.Concat(row.Killed, row.Unseen) {
 				m.complain("%s does not pass %s", j.name(), id)
 			}
@@ -205,6 +208,9 @@ func (m *Matrix) judge(jobs []job) {
 		}
 	}
 	for _, id := range m.Checks {
+		if !passed[id] {
+			m.complain("the reference passes %s in no setting: a check that nobody passes proves nothing", id)
+		}
 		if !killed[id] {
 			m.complain("no mutant is made to fail %s: a check that nobody fails proves nothing", id)
 		}

@@ -54,7 +54,12 @@ type ImageContent struct {
 }
 
 // Image returns an image block; data is the image itself, which the wire carries in base64.
-func Image(mimeType string, data []byte) ImageContent { return ImageContent{"image", data, mimeType} }
+func Image(mimeType string, data []byte) ImageContent {
+	if data == nil {
+		data = []byte{} // which JSON has as "", and nil as null
+	}
+	return ImageContent{"image", data, mimeType}
+}
 
 // ToolUseContent is a tool use of the model, as the client gave it.
 type ToolUseContent struct {
@@ -87,8 +92,10 @@ func (u ToolUseContent) Result(content ...any) ToolResultContent {
 func (s *Session) Ask(text string, tools ...Tool) *CreateMessageParams {
 	p := &CreateMessageParams{MaxTokens: 1000, Tools: tools}
 	if s.tool.Mark != "" {
+		s.mu.Lock()
 		s.asks++
 		mark := fmt.Sprintf("%sn%d", s.tool.Mark, s.asks)
+		s.mu.Unlock()
 		p.SystemPrompt = fmt.Sprintf("You are a helpful assistant. (conversation %s)", mark)
 		text = fmt.Sprintf("%s (conversation %s)", text, mark)
 	}
@@ -101,11 +108,9 @@ func (s *Session) Ask(text string, tools ...Tool) *CreateMessageParams {
 // says so.
 func (p *CreateMessageParams) After(result json.RawMessage, answer func([]ToolUseContent) []ToolResultContent) *CreateMessageParams {
 	next := *p
-	var turn struct {
-		Content json.RawMessage `json:"content"`
-	}
-	if err := json.Unmarshal(result, &turn); err != nil {
-		next.err = fmt.Errorf("the client's answer cannot be read: %w", err)
+	turn := objectOf(result)
+	if turn == nil {
+		next.err = fmt.Errorf("the client's answer cannot be read: want an object, got %s", show(result))
 		return &next
 	}
 	uses := ToolUses(result)
@@ -113,30 +118,32 @@ func (p *CreateMessageParams) After(result json.RawMessage, answer func([]ToolUs
 		next.err = errors.New("the client's answer has no tool use to go on from")
 		return &next
 	}
+	results := answer(uses)
+	if results == nil {
+		results = []ToolResultContent{}
+	}
 	next.quotes = true
 	next.Messages = append(slices.Clone(p.Messages),
-		SamplingMessage{"assistant", turn.Content}, // whatever role the client gave it
-		SamplingMessage{"user", answer(uses)})
+		SamplingMessage{"assistant", turn["content"]}, // whatever role the client gave it
+		SamplingMessage{"user", results})
 	return &next
 }
 
 // ToolUses returns the tool uses in a CreateMessageResult, in order; none where there are none or they cannot be read.
 func ToolUses(result json.RawMessage) []ToolUseContent {
-	var turn struct {
-		Content json.RawMessage `json:"content"`
-	}
-	if json.Unmarshal(result, &turn) != nil {
-		return nil
-	}
+	content := objectOf(result)["content"]
 	var blocks []json.RawMessage
-	if json.Unmarshal(turn.Content, &blocks) != nil {
-		blocks = []json.RawMessage{turn.Content}
+	if json.Unmarshal(content, &blocks) != nil {
+		blocks = []json.RawMessage{content}
 	}
 	var uses []ToolUseContent
-	for _, block := range blocks {
-		var use ToolUseContent
-		if json.Unmarshal(block, &use) == nil && use.Type == "tool_use" {
-			uses = append(uses, use)
+	for _, raw := range blocks {
+		block := objectOf(raw)
+		kind, _ := block.text("type")
+		id, hasID := block.text("id")
+		name, hasName := block.text("name")
+		if kind == "tool_use" && (hasID || block["id"] == nil) && (hasName || block["name"] == nil) {
+			uses = append(uses, ToolUseContent{kind, id, name, block["input"]})
 		}
 	}
 	return uses

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"bytes"
+	"errors"
 	"net/http"
 	"strconv"
 	"sync"
@@ -15,101 +17,154 @@ type exchange struct {
 	server  *Server
 	scope   scope
 	session string
-	stream  string // the stream's name in the trace
 
 	mu      sync.Mutex
 	w       http.ResponseWriter
-	started bool // SSE headers are out
-	gone    bool // answered or hung up: nothing can be written any more
+	flush   *http.ResponseController
+	stream  string      // the stream's name in the trace, once there is one
+	head    *trace.HTTP // the headers of the stream, until its first event has recorded them
+	buffer  []byte      // of the event that is written
+	started bool        // SSE headers are out
+	gone    bool        // answered, dropped or hung up: nothing can be written any more
+	dropped bool        // gone without a response
+	hungUp  bool        // gone because the client went first
 	done    chan struct{}
 }
 
-func newExchange(s *Server, w http.ResponseWriter, of scope, session, stream string) *exchange {
-	return &exchange{server: s, w: w, scope: of, session: session, stream: stream, done: make(chan struct{})}
+func newExchange(s *Server, w http.ResponseWriter, of scope, session string) *exchange {
+	return &exchange{server: s, w: w, flush: http.NewResponseController(w), scope: of, session: session, done: make(chan struct{})}
 }
 
-// open sends the headers of a stream, so that the client knows that there is one.
-func (x *exchange) open() {
+// open sends the headers of a stream, so that the client knows that there is one. Kind begins its name in the trace.
+func (x *exchange) open(kind string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.start()
+	x.start(kind)
 }
 
-// start sends the headers once and returns what to record of them with the first event. The lock is held.
-func (x *exchange) start() *trace.HTTP {
+// start sends the headers, once. The lock is held.
+func (x *exchange) start(kind string) {
 	if x.started || x.gone {
-		return nil
+		return
 	}
 	x.started = true
+	x.stream = x.server.streamName(kind)
 	h := x.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache")
 	h.Set("X-Accel-Buffering", "no")
+	x.head = x.server.http("", http.StatusOK, h)
 	x.w.WriteHeader(http.StatusOK)
-	_ = http.NewResponseController(x.w).Flush()
-	return &trace.HTTP{Status: http.StatusOK, Header: trace.SelectHeader(h, "")}
+	_ = x.flush.Flush() // where it fails, so does what is written next
 }
 
 // event sends one message on the stream, opening it where it is not open yet. It returns ErrNoStream when the client is gone.
-func (x *exchange) event(raw []byte, hostile bool) error {
+func (x *exchange) event(of scope, raw []byte, hostile bool) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.write(raw, hostile)
+	return x.write(of, raw, hostile)
 }
 
 // write is event with the lock held. The frame is recorded before it is written: the client may answer
 // before Write returns, and the trace must have the question first.
-func (x *exchange) write(raw []byte, hostile bool) error {
-	frame := trace.Frame{Dir: trace.ToClient, Raw: raw, Stream: x.stream, Session: x.session, Hostile: hostile}
+func (x *exchange) write(of scope, raw []byte, hostile bool) error {
+	x.start("post")
+	frame := x.frame(raw, hostile)
+	frame.Lost = x.gone
+	x.server.frame(of, frame)
 	if x.gone {
-		frame.Lost = true
-		x.server.frame(x.scope, frame)
 		return ErrNoStream
 	}
-	frame.HTTP = x.start()
-	x.server.frame(x.scope, frame)
-	event := make([]byte, 0, len(raw)+8)
-	event = append(event, "data: "...)
-	for _, b := range raw { // a hostile frame may hold newlines, which SSE splits over data lines
-		event = append(event, b)
-		if b == '\n' {
-			event = append(event, "data: "...)
-		}
-	}
-	event = append(event, "\n\n"...)
-	if _, err := x.w.Write(event); err != nil {
-		return ErrNoStream
-	}
-	if err := http.NewResponseController(x.w).Flush(); err != nil {
+	x.buffer = appendEvent(x.buffer[:0], raw)
+	if !x.put(x.buffer) {
 		return ErrNoStream
 	}
 	return nil
 }
 
+// put writes at once, so that we learn of a client that is gone. The lock is held.
+func (x *exchange) put(b []byte) bool {
+	_, err := x.w.Write(b)
+	if err == nil {
+		err = x.flush.Flush()
+	}
+	if err != nil && !errors.Is(err, http.ErrNotSupported) {
+		x.hangUp()
+		return false
+	}
+	return true
+}
+
+// frame is a frame to the client on the stream as it stands, which takes the headers with it where it is the first.
+func (x *exchange) frame(raw []byte, hostile bool) trace.Frame {
+	frame := trace.Frame{Dir: trace.ToClient, Raw: raw, Stream: x.stream, Session: x.session, Hostile: hostile, HTTP: x.head}
+	x.head = nil
+	return frame
+}
+
+// appendEvent appends a message framed as a server-sent event. A line end in the message, of whatever kind, begins another data
+// line, which the reader joins again with "\n": after a bare CR it would take the rest for another field.
+func appendEvent(b, raw []byte) []byte {
+	b = append(b, "data: "...)
+	for {
+		i := bytes.IndexAny(raw, "\r\n")
+		if i < 0 {
+			break
+		}
+		b = append(append(b, raw[:i]...), "\ndata: "...)
+		if raw[i] == '\r' && i+1 < len(raw) && raw[i+1] == '\n' {
+			i++
+		}
+		raw = raw[i+1:]
+	}
+	return append(append(b, raw...), "\n\n"...)
+}
+
 // respond sends the response and ends the exchange: as the last event where a stream is open, as a JSON body otherwise.
-func (x *exchange) respond(status int, raw []byte) {
+func (x *exchange) respond(status int, raw []byte, hostile bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.started || x.gone {
-		_ = x.write(raw, false)
+		_ = x.write(x.scope, raw, hostile) // recorded as lost, then
 		x.end()
 		return
 	}
 	h := x.w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(raw)))
-	x.server.frame(x.scope, trace.Frame{Dir: trace.ToClient, Raw: raw, Session: x.session,
-		HTTP: &trace.HTTP{Status: status, Header: trace.SelectHeader(h, "")}})
+	x.head = x.server.http("", status, h)
+	x.server.frame(x.scope, x.frame(raw, hostile))
 	x.w.WriteHeader(status)
-	_, _ = x.w.Write(raw)
+	x.put(raw)
 	x.end()
 }
 
-// drop ends the exchange without a response.
+// drop ends the exchange without a response, which HTTP has only one way to say: with a stream that ends.
 func (x *exchange) drop() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if x.gone {
+		return
+	}
+	if !x.server.closing() {
+		x.start("post")
+		frame := x.frame(nil, false)
+		frame.Closed = true
+		x.server.frame(x.scope, frame)
+	}
+	x.dropped = true
 	x.end()
+}
+
+// hangUp notes that the client has gone before the exchange was over. The lock is held.
+func (x *exchange) hangUp() {
+	if x.gone || x.server.closing() { // it was us who broke the connection
+		x.end()
+		return
+	}
+	x.hungUp = true
+	x.end()
+	x.server.frame(x.scope, trace.Frame{Dir: trace.FromClient, Stream: x.stream, Session: x.session, Closed: true})
 }
 
 // end lets the handler return. The lock is held.
@@ -120,22 +175,22 @@ func (x *exchange) end() {
 	}
 }
 
-// wait keeps the handler until the exchange is over and reports whether the client hung up before it was.
+// wait keeps the handler until the exchange is over and reports whether the client hung up before it was. When the server is being
+// closed it breaks the connection: a handler that just returned would send an empty success.
 func (x *exchange) wait(r *http.Request) (hungUp bool) {
 	select {
 	case <-x.done:
-		return false
 	case <-x.server.ctx.Done():
 		x.drop()
-		return false
 	case <-r.Context().Done():
+		x.mu.Lock()
+		x.hangUp()
+		x.mu.Unlock()
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.gone || x.server.ctx.Err() != nil {
-		return false
+	if x.dropped && x.server.closing() {
+		panic(http.ErrAbortHandler)
 	}
-	x.end()
-	x.server.frame(x.scope, trace.Frame{Dir: trace.FromClient, Stream: x.stream, Session: x.session, Closed: true})
-	return true
+	return x.hungUp
 }

@@ -1,13 +1,14 @@
 package server
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
@@ -22,28 +23,58 @@ const (
 	headerName    = "Mcp-Name"
 )
 
-// Handler returns the server's HTTP handler, which serves /mcp, for those who bring their own http.Server.
+// Handler returns the server's HTTP handler, which serves /mcp, for those who bring their own http.Server. That one should be closed
+// before this one: Close waits for requests that are still being read.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
-		if why := forbidden(r); why != "" {
-			s.refuse(w, r, nil, http.StatusForbidden, rpcErrorf(codeInvalidRequest, "%s", why))
-			return
+		if !s.begin(&s.handlers) {
+			panic(http.ErrAbortHandler) // a handler that just returned would send an empty success
 		}
-		switch r.Method {
-		case http.MethodPost:
-			s.post(w, r)
-		case http.MethodGet:
-			s.get(w, r)
-		case http.MethodDelete:
-			s.delete(w, r)
-		default:
-			w.Header().Set("Allow", "POST, GET, DELETE")
-			s.refuse(w, r, nil, http.StatusMethodNotAllowed, rpcErrorf(codeInvalidRequest, "method %s is not for the MCP endpoint", r.Method))
-		}
+		defer s.handlers.Done()
+		defer s.ownFault()
+		s.serve(w, r)
 	})
 	return mux
 }
+
+// ownFault notes a panic of ours before it breaks the connection: net/http would hush it up, and the client would seem to blame.
+func (s *Server) ownFault() {
+	if p := recover(); p != nil {
+		if p != http.ErrAbortHandler { //nolint:errorlint // panics are compared as net/http does
+			s.problem(scope{}, "the server panicked: %v\n%s", p, debug.Stack())
+		}
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	if why := forbidden(r); why != "" {
+		s.refuse(w, r, nil, nil, http.StatusForbidden, rpcErrorf(codeInvalidRequest, "%s", why))
+		return
+	}
+	withSessions := len(s.legacy) > 0 && !slices.Contains(s.modern, Revision(headerOf(r, headerVersion)))
+	switch {
+	case r.Method == http.MethodPost:
+		s.post(w, r)
+	case r.Method == http.MethodGet && withSessions:
+		s.get(w, r)
+	case r.Method == http.MethodDelete && withSessions:
+		s.delete(w, r)
+	case withSessions:
+		s.notAllowed(w, r, "POST, GET, DELETE")
+	default:
+		s.notAllowed(w, r, "POST") // no GET stream and no sessions (2026-07-28, basic/transports/streamable-http#earlier-streamable-http-revisions)
+	}
+}
+
+func (s *Server) notAllowed(w http.ResponseWriter, r *http.Request, allowed string) {
+	w.Header().Set("Allow", allowed)
+	s.refuse(w, r, nil, nil, http.StatusMethodNotAllowed, rpcErrorf(codeInvalidRequest, "the MCP endpoint takes %s, not %s", allowed, r.Method))
+}
+
+// headerOf returns a header's values as one: a header that came twice is none that anybody sent once.
+func headerOf(r *http.Request, name string) string { return strings.Join(r.Header.Values(name), ", ") }
 
 // forbidden returns why the request may not come in, or "": a page in a browser could otherwise reach the server by DNS
 // rebinding (2025-11-25, basic/transports#security-warning).
@@ -65,7 +96,7 @@ func loopback(hostport string) bool {
 		host = strings.Trim(hostport, "[]")
 	}
 	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
 // post takes in one message and hands it to the era it belongs to.
@@ -74,19 +105,19 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		s.refuse(w, r, nil, http.StatusRequestEntityTooLarge, rpcErrorf(codeInvalidRequest, "the body is over the limit of %d bytes", s.opts.MaxBody))
+		s.refuse(w, r, nil, nil, http.StatusRequestEntityTooLarge, rpcErrorf(codeInvalidRequest, "the body is over the limit of %d bytes", s.opts.MaxBody))
 		return
 	case err != nil:
-		s.refuse(w, r, raw, http.StatusBadRequest, rpcErrorf(codeParse, "the body could not be read: %v", err))
+		s.refuse(w, r, raw, nil, http.StatusBadRequest, rpcErrorf(codeParse, "the body could not be read: %v", err))
 		return
 	}
 	if media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); !strings.EqualFold(strings.TrimSpace(media), "application/json") {
-		s.refuse(w, r, raw, http.StatusUnsupportedMediaType, rpcErrorf(codeInvalidRequest, "Content-Type must be application/json, got %q", r.Header.Get("Content-Type")))
+		s.refuse(w, r, raw, nil, http.StatusUnsupportedMediaType, rpcErrorf(codeInvalidRequest, "Content-Type must be application/json, got %q", r.Header.Get("Content-Type")))
 		return
 	}
 	m, bad := parse(raw)
 	if bad != nil {
-		s.refuse(w, r, raw, http.StatusBadRequest, bad)
+		s.refuse(w, r, raw, nil, http.StatusBadRequest, bad)
 		return
 	}
 	if s.isModern(r, m) {
@@ -107,38 +138,45 @@ func (s *Server) isModern(r *http.Request, m *message) bool {
 	if m.Method == nil || *m.Method == "initialize" {
 		return false
 	}
-	return *m.Method == "server/discover" || Revision(r.Header.Get(headerVersion)).Modern() || metaOf(m.Params)[metaVersion] != nil
+	return *m.Method == "server/discover" || Revision(headerOf(r, headerVersion)).Modern() || m.meta[metaVersion] != nil
 }
 
-// metaOf returns the _meta of a request's params; nil where there is none.
-func metaOf(params json.RawMessage) map[string]json.RawMessage {
-	var p struct {
-		Meta map[string]json.RawMessage `json:"_meta"`
+// received records a message of the client, and the session that it names.
+func (s *Server) received(of scope, session string, r *http.Request, raw []byte) {
+	s.frame(of, trace.Frame{Dir: trace.FromClient, Raw: raw, Session: session,
+		HTTP: s.http(r.Method, 0, r.Header)})
+}
+
+// refuse records the request and answers it with a status and an error. What is no request (m is nil, or a notification or
+// response) gets an error without an id (2025-11-25, basic/transports#sending-messages-to-the-server).
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, raw []byte, m *message, status int, why *RPCError) {
+	session := headerOf(r, headerSession)
+	s.received(scope{}, session, r, raw)
+	var id json.RawMessage
+	if m != nil && m.isRequest() {
+		id = m.ID
 	}
-	_ = json.Unmarshal(params, &p) // what is no object has no _meta
-	return p.Meta
+	newExchange(s, w, scope{}, session).respond(status, errorFrame(id, why), false)
 }
 
-// received records a message of the client.
-func (s *Server) received(of scope, r *http.Request, raw []byte) {
-	s.frame(of, trace.Frame{Dir: trace.FromClient, Raw: raw, Session: r.Header.Get(headerSession),
-		HTTP: &trace.HTTP{Method: r.Method, Header: trace.SelectHeader(r.Header, "")}})
-}
-
-// refuse records the request and answers it with a status and an error without an id.
-func (s *Server) refuse(w http.ResponseWriter, r *http.Request, raw []byte, status int, why *RPCError) {
-	s.received(scope{}, r, raw)
-	newExchange(s, w, scope{}, r.Header.Get(headerSession), "").respond(status, errorFrame(nil, why))
-}
-
-// result answers a request of the session with a result of ours, in the way that the options ask for.
+// result answers a request with a result of ours.
 func (s *Server) result(x *exchange, id json.RawMessage, revision Revision, name schema.Name, result any) {
 	raw := mustEncode(result)
 	s.validFrame(x.scope, revision, name, raw)
+	s.answer(x, resultFrame(id, raw), false)
+}
+
+// fail answers a request with an error that HTTP has no status for.
+func (s *Server) fail(x *exchange, id json.RawMessage, why *RPCError) {
+	s.answer(x, errorFrame(id, why), false)
+}
+
+// answer sends a response in the way that the options ask for.
+func (s *Server) answer(x *exchange, frame []byte, hostile bool) {
 	if s.opts.Responses == SSE {
-		x.open()
+		x.open("post")
 	}
-	x.respond(http.StatusOK, resultFrame(id, raw))
+	x.respond(http.StatusOK, frame, hostile)
 }
 
 // toolList is the tools of the server as tools/list gives them.
@@ -152,28 +190,38 @@ func (s *Server) toolList() []Tool {
 
 // callParams are the params of a tools/call.
 type callParams struct {
-	Name           string                     `json:"name"`
-	Arguments      json.RawMessage            `json:"arguments"`
-	Meta           map[string]json.RawMessage `json:"_meta"`
-	InputResponses map[string]json.RawMessage `json:"inputResponses"`
-	RequestState   json.RawMessage            `json:"requestState"`
+	arguments      json.RawMessage
+	meta           object
+	inputResponses json.RawMessage
+	requestState   json.RawMessage
 }
 
-// readCall finds the tool that a tools/call is for. An unknown tool is a protocol error; arguments that do not fit are for the model
-// to mend, and so a result (2025-11-25, server/tools#error-handling).
-func (s *Server) readCall(params json.RawMessage) (callParams, *offered, *RPCError) {
-	var p callParams
-	if err := json.Unmarshal(params, &p); err != nil {
-		return p, nil, rpcErrorf(codeInvalidParams, "params of tools/call: %v", err)
-	}
-	if arguments := bytes.TrimSpace(p.Arguments); len(arguments) > 0 && arguments[0] != '{' {
-		return p, nil, rpcErrorf(codeInvalidParams, "arguments of tools/call must be an object, got %s", clip(arguments))
-	}
-	tool := s.byName[p.Name]
-	if tool == nil {
-		return p, nil, rpcErrorf(codeInvalidParams, "unknown tool: %s", clip([]byte(p.Name)))
+// readCall finds the tool that a tools/call is for, also where the call is wrong otherwise: it is that tool's, then. An unknown tool is
+// a protocol error, as is what is no CallToolRequest; arguments that do not fit the tool are for the model to mend, and so a result
+// (2025-11-25, server/tools#error-handling).
+func (s *Server) readCall(m *message) (callParams, *offered, *RPCError) {
+	name, named := m.params.text("name")
+	tool := s.byName[name]
+	p := callParams{m.params["arguments"], m.meta, m.params["inputResponses"], m.params["requestState"]}
+	switch {
+	case m.params == nil:
+		return p, nil, rpcErrorf(codeInvalidParams, "params of tools/call must be an object, got %s", show(m.Params))
+	case !named:
+		return p, nil, rpcErrorf(codeInvalidParams, "name of tools/call must be a string, got %s", show(m.params["name"]))
+	case tool == nil:
+		return p, nil, rpcErrorf(codeInvalidParams, "unknown tool: %s", clip([]byte(name)))
+	case p.arguments != nil && objectOf(p.arguments) == nil:
+		return p, tool, rpcErrorf(codeInvalidParams, "arguments of tools/call must be an object, got %s", show(p.arguments))
 	}
 	return p, tool, nil
+}
+
+// show is a value as an error message has it.
+func show(raw json.RawMessage) string {
+	if raw == nil {
+		return "nothing"
+	}
+	return clip(raw)
 }
 
 func clip(b []byte) string {
@@ -181,19 +229,4 @@ func clip(b []byte) string {
 		return string(b[:80]) + "…"
 	}
 	return string(b)
-}
-
-// startPlay runs a play on a goroutine of its own, unless the server is being closed.
-func (s *Server) startPlay(play func()) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return false
-	}
-	s.plays.Add(1)
-	go func() {
-		defer s.plays.Done()
-		play()
-	}()
-	return true
 }

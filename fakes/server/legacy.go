@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -22,13 +23,12 @@ type legacySession struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
 
-	mu       sync.Mutex
-	asked    map[string]*asked             // our requests by idKey, answered ones too
-	calls    map[string]context.CancelFunc // the client's calls in flight, by idKey
-	samples  map[string]int                // how many requests each tool's plays have made
-	streams  int                           // response streams opened so far
-	listener *exchange                     // the client's GET stream
-	opened   chan struct{}                 // closed once there was a GET stream
+	mu        sync.Mutex
+	asked     map[string]*asked      // our requests by idKey, answered ones too
+	calls     map[string]*legacyCall // the client's calls in flight, by idKey
+	samples   map[string]int         // how many requests each tool's plays have made
+	listeners []*exchange            // the client's GET streams, oldest first
+	listening chan struct{}          // closed while there is one
 }
 
 // asked is a request that we sent.
@@ -46,7 +46,7 @@ func (s *Server) postLegacy(w http.ResponseWriter, r *http.Request, raw []byte, 
 	}
 	session, status, why := s.findSession(r)
 	if why != nil {
-		s.refuse(w, r, raw, status, why)
+		s.refuse(w, r, raw, m, status, why)
 		return
 	}
 	switch {
@@ -63,28 +63,23 @@ func (s *Server) postLegacy(w http.ResponseWriter, r *http.Request, raw []byte, 
 
 // initialize agrees on a revision and opens a session (2025-11-25, basic/lifecycle#version-negotiation).
 func (s *Server) initialize(w http.ResponseWriter, r *http.Request, raw []byte, m *message) {
-	var p struct {
-		ProtocolVersion Revision        `json:"protocolVersion"`
-		Capabilities    json.RawMessage `json:"capabilities"`
-	}
-	if err := json.Unmarshal(m.Params, &p); err != nil {
-		s.received(scope{}, r, raw)
-		newExchange(s, w, scope{}, "", "").respond(http.StatusOK, errorFrame(m.ID, rpcErrorf(codeInvalidParams, "params of initialize: %v", err)))
+	s.received(scope{}, "", r, raw)
+	if m.params == nil {
+		s.fail(newExchange(s, w, scope{}, ""), m.ID, rpcErrorf(codeInvalidParams, "params of initialize must be an object, got %s", show(m.Params)))
 		return
 	}
 	revision := s.legacy[0]
-	if slices.Contains(s.legacy, p.ProtocolVersion) {
-		revision = p.ProtocolVersion
+	if wanted, ok := m.params.text("protocolVersion"); ok && slices.Contains(s.legacy, Revision(wanted)) {
+		revision = Revision(wanted)
 	}
-	session := &legacySession{server: s, id: s.token(), revision: revision, declared: p.Capabilities,
-		asked: map[string]*asked{}, calls: map[string]context.CancelFunc{}, samples: map[string]int{}, opened: make(chan struct{})}
+	session := &legacySession{server: s, id: s.token(), revision: revision, declared: m.params["capabilities"],
+		asked: map[string]*asked{}, calls: map[string]*legacyCall{}, samples: map[string]int{}, listening: make(chan struct{})}
 	session.ctx, session.cancel = context.WithCancel(s.ctx)
 	s.mu.Lock()
 	s.sessions[session.id] = session
 	s.mu.Unlock()
-	s.received(scope{}, r, raw)
 	w.Header().Set(headerSession, session.id)
-	s.result(newExchange(s, w, scope{}, session.id, ""), m.ID, revision, schema.InitializeResult, map[string]any{
+	s.result(newExchange(s, w, scope{}, session.id), m.ID, revision, schema.InitializeResult, map[string]any{
 		"protocolVersion": revision,
 		"capabilities":    map[string]any{"tools": map[string]any{}},
 		"serverInfo":      s.info(),
@@ -95,10 +90,10 @@ func (s *Server) info() map[string]any { return map[string]any{"name": s.opts.Na
 
 // findSession returns the session that a request names (2025-11-25, basic/transports#session-management).
 func (s *Server) findSession(r *http.Request) (*legacySession, int, *RPCError) {
-	if version := Revision(r.Header.Get(headerVersion)); version != "" && !slices.Contains(s.legacy, version) {
+	if version := Revision(headerOf(r, headerVersion)); version != "" && !slices.Contains(s.legacy, version) {
 		return nil, http.StatusBadRequest, rpcErrorf(codeInvalidRequest, "%s %q is not supported: want one of %v", headerVersion, version, s.legacy)
 	}
-	id := r.Header.Get(headerSession)
+	id := headerOf(r, headerSession)
 	if id == "" {
 		return nil, http.StatusBadRequest, rpcErrorf(codeInvalidRequest, "%s is missing: initialize comes first", headerSession)
 	}
@@ -112,43 +107,68 @@ func (s *Server) findSession(r *http.Request) (*legacySession, int, *RPCError) {
 
 // get opens a stream for what is not tied to a request (2025-11-25, basic/transports#listening-for-messages-from-the-server).
 func (s *Server) get(w http.ResponseWriter, r *http.Request) {
-	if len(s.legacy) == 0 || Revision(r.Header.Get(headerVersion)).Modern() {
-		w.Header().Set("Allow", "POST")
-		s.refuse(w, r, nil, http.StatusMethodNotAllowed, rpcErrorf(codeInvalidRequest, "%s has no GET stream", V20260728))
-		return
-	}
 	session, status, why := s.findSession(r)
 	if why != nil {
-		s.refuse(w, r, nil, status, why)
+		s.refuse(w, r, nil, nil, status, why)
 		return
 	}
-	s.received(scope{}, r, nil)
-	x := newExchange(s, w, scope{}, session.id, "get")
-	x.open()
-	session.mu.Lock()
-	if session.listener == nil {
-		close(session.opened)
-	}
-	session.listener = x
-	session.mu.Unlock()
-	stop := context.AfterFunc(session.ctx, x.drop)
-	defer stop()
+	s.received(scope{}, session.id, r, nil)
+	x := newExchange(s, w, scope{}, session.id)
+	x.open("get")
+	session.listen(x)
+	defer session.unlisten(x)
+	defer context.AfterFunc(session.ctx, x.drop)()
 	x.wait(r)
+}
+
+// listen lets what is sent to the session go out on a GET stream.
+func (l *legacySession) listen(x *exchange) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.listeners) == 0 {
+		close(l.listening)
+	}
+	l.listeners = append(l.listeners, x)
+}
+
+func (l *legacySession) unlisten(x *exchange) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.listeners = slices.DeleteFunc(l.listeners, func(other *exchange) bool { return other == x })
+	if len(l.listeners) == 0 {
+		l.listening = make(chan struct{})
+	}
+}
+
+// listener returns the latest of the client's GET streams. Where it has none it waits for one, until ctx ends.
+func (l *legacySession) listener(ctx context.Context) (*exchange, error) {
+	for {
+		var latest *exchange
+		l.mu.Lock()
+		if n := len(l.listeners); n > 0 {
+			latest = l.listeners[n-1]
+		}
+		listening := l.listening
+		l.mu.Unlock()
+		if latest != nil {
+			return latest, nil
+		}
+		select {
+		case <-listening:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w: the client has no GET stream open", ErrNoStream)
+		}
+	}
 }
 
 // delete ends a session: its plays are given up, and whoever comes back with its id gets 404.
 func (s *Server) delete(w http.ResponseWriter, r *http.Request) {
-	if len(s.legacy) == 0 || Revision(r.Header.Get(headerVersion)).Modern() {
-		w.Header().Set("Allow", "POST")
-		s.refuse(w, r, nil, http.StatusMethodNotAllowed, rpcErrorf(codeInvalidRequest, "%s has no sessions to delete", V20260728))
-		return
-	}
 	session, status, why := s.findSession(r)
 	if why != nil {
-		s.refuse(w, r, nil, status, why)
+		s.refuse(w, r, nil, nil, status, why)
 		return
 	}
-	s.received(scope{}, r, nil)
+	s.received(scope{}, session.id, r, nil)
 	s.mu.Lock()
 	delete(s.sessions, session.id)
 	s.mu.Unlock()
@@ -159,33 +179,28 @@ func (s *Server) delete(w http.ResponseWriter, r *http.Request) {
 // serve answers a request that is not a call.
 func (l *legacySession) serve(w http.ResponseWriter, r *http.Request, raw []byte, m *message) {
 	s := l.server
-	s.received(scope{}, r, raw)
-	x := newExchange(s, w, scope{}, l.id, "")
+	s.received(scope{}, l.id, r, raw)
+	x := newExchange(s, w, scope{}, l.id)
 	switch *m.Method {
 	case "ping":
-		x.respond(http.StatusOK, resultFrame(m.ID, json.RawMessage("{}")))
+		s.answer(x, resultFrame(m.ID, []byte("{}")), false)
 	case "tools/list":
 		s.result(x, m.ID, l.revision, schema.ListToolsResult, map[string]any{"tools": s.toolList()})
 	default:
-		x.respond(http.StatusOK, errorFrame(m.ID, rpcErrorf(codeMethodNotFound, "method %s is not supported", clip([]byte(*m.Method)))))
+		s.fail(x, m.ID, rpcErrorf(codeMethodNotFound, "method %s is not supported", clip([]byte(*m.Method))))
 	}
 }
 
 // takeNotification takes note of a notification. A cancelled call's play is given up, and its call gets no response
 // (2025-11-25, basic/utilities/cancellation#behavior-requirements).
 func (l *legacySession) takeNotification(w http.ResponseWriter, r *http.Request, raw []byte, m *message) {
-	l.server.received(scope{}, r, raw)
-	if *m.Method == "notifications/cancelled" {
-		var p struct {
-			RequestID json.RawMessage `json:"requestId"`
-		}
-		if json.Unmarshal(m.Params, &p) == nil {
-			l.mu.Lock()
-			cancel := l.calls[idKey(p.RequestID)]
-			l.mu.Unlock()
-			if cancel != nil {
-				cancel()
-			}
+	l.server.received(scope{}, l.id, r, raw)
+	if id := m.params["requestId"]; *m.Method == "notifications/cancelled" && id != nil {
+		l.mu.Lock()
+		call := l.calls[idKey(id)]
+		l.mu.Unlock()
+		if call != nil {
+			call.cancel()
 		}
 	}
 	w.WriteHeader(http.StatusAccepted)
@@ -205,7 +220,7 @@ func (l *legacySession) takeResponse(w http.ResponseWriter, r *http.Request, raw
 	if question != nil {
 		of = question.by
 	}
-	l.server.received(of, r, raw)
+	l.server.received(of, l.id, r, raw)
 	w.WriteHeader(http.StatusAccepted)
 	if first {
 		question.answer <- answerOf(m)
@@ -229,54 +244,58 @@ type legacyCall struct {
 	*Session
 	session *legacySession
 	x       *exchange
+	cancel  context.CancelFunc
 }
 
 // call starts the play of a tool and waits until it has answered.
 func (l *legacySession) call(w http.ResponseWriter, r *http.Request, raw []byte, m *message) {
 	s := l.server
-	p, tool, bad := s.readCall(m.Params)
+	p, tool, bad := s.readCall(m)
+	var of scope
+	if tool != nil {
+		of = scope{tool.Name, s.count(tool)}
+	}
+	s.received(of, l.id, r, raw)
+	x := newExchange(s, w, of, l.id)
 	if bad != nil {
-		s.received(scope{}, r, raw)
-		newExchange(s, w, scope{}, l.id, "").respond(http.StatusOK, errorFrame(m.ID, bad))
+		s.fail(x, m.ID, bad)
 		return
 	}
-	of := scope{tool.Name, s.count(tool)}
-	s.received(of, r, raw)
-	l.mu.Lock()
-	l.streams++
-	x := newExchange(s, w, of, l.id, fmt.Sprintf("post-%d", l.streams))
-	l.mu.Unlock()
-	if why := tool.checkArguments(p.Arguments); why != "" {
+	if why := tool.checkArguments(p.arguments); why != "" {
 		s.result(x, m.ID, l.revision, schema.CallToolResult, callResult(nil, errors.New(why)))
 		return
 	}
 	ctx, cancel := context.WithCancel(l.ctx)
+	c := &legacyCall{session: l, x: x, cancel: cancel, Session: &Session{server: s, tool: tool, number: of.call, ctx: ctx, revision: l.revision,
+		arguments: p.arguments, meta: p.meta, declared: l.declared}}
+	c.carrier = c
 	key := idKey(m.ID)
 	l.mu.Lock()
-	l.calls[key] = cancel
+	l.calls[key] = c
 	l.mu.Unlock()
-	call := &legacyCall{session: l, x: x, Session: &Session{server: s, tool: tool, number: of.call, ctx: ctx, revision: l.revision,
-		arguments: p.Arguments, meta: p.Meta, declared: l.declared}}
-	call.carrier = call
-	if s.opts.Responses != JSON && strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
-		x.open()
+	if s.opts.Responses != JSON && strings.Contains(headerOf(r, "Accept"), "text/event-stream") {
+		x.open("post") // now that the client can cancel what it sees to have begun
 	}
-	started := s.startPlay(func() {
+	s.startPlay(of, func() {
 		defer cancel()
-		result, _ := call.run()
-		l.mu.Lock()
-		delete(l.calls, key)
-		l.mu.Unlock()
-		if ctx.Err() != nil {
-			x.drop()
-			return
-		}
-		s.result(x, m.ID, l.revision, schema.CallToolResult, result)
+		c.run(func(result CallToolResult, _ error) {
+			l.mu.Lock()
+			if l.calls[key] == c { // a client may have used the id twice
+				delete(l.calls, key)
+			}
+			l.mu.Unlock()
+			if ctx.Err() != nil {
+				x.drop()
+				return
+			}
+			s.result(x, m.ID, l.revision, schema.CallToolResult, result)
+		})
 	})
-	if started {
-		x.wait(r) // a client that hangs up has not cancelled: the play goes on (basic/transports#sending-messages-to-the-server)
-	}
+	x.wait(r) // a client that hangs up has not cancelled: the play goes on (2025-11-25, basic/transports#sending-messages-to-the-server)
 }
+
+// idSpace is how many ids each tool has for its requests in a session.
+const idSpace = 1_000_000
 
 // sample sends the requests, all before it waits, and gathers the answers. Ids are made of the tool's place and a
 // count, so that they are the same in every run, whatever other plays do meanwhile.
@@ -284,13 +303,16 @@ func (c *legacyCall) sample(requests []outgoing) []Answer {
 	answers := make([]Answer, len(requests))
 	questions := make([]*asked, len(requests))
 	for i, request := range requests {
+		if answers[i].Err = c.ctx.Err(); answers[i].Err != nil {
+			continue // the call was given up: nobody wants to be asked any more
+		}
+		questions[i] = &asked{by: c.scope(), answer: make(chan Answer, 1)}
 		c.session.mu.Lock()
 		c.session.samples[c.tool.Name]++
-		id := (c.tool.index+1)*1000 + c.session.samples[c.tool.Name]
-		questions[i] = &asked{by: c.scope(), answer: make(chan Answer, 1)}
-		c.session.asked[fmt.Sprint(id)] = questions[i]
+		id := strconv.Itoa((c.tool.index+1)*idSpace + c.session.samples[c.tool.Name])
+		c.session.asked[id] = questions[i]
 		c.session.mu.Unlock()
-		if err := c.send(requestFrame(id, "sampling/createMessage", request.params), request.hostile); err != nil {
+		if err := c.send(c.ctx, requestFrame([]byte(id), "sampling/createMessage", request.params), request.hostile); err != nil {
 			answers[i].Err = err
 			questions[i] = nil
 		}
@@ -309,19 +331,15 @@ func (c *legacyCall) sample(requests []outgoing) []Answer {
 }
 
 // send writes onto the call's own stream, or onto the client's GET stream where responses are plain JSON.
-func (c *legacyCall) send(frame []byte, hostile bool) error {
+func (c *legacyCall) send(ctx context.Context, frame []byte, hostile bool) error {
 	if c.server.opts.Responses != JSON {
-		return c.x.event(frame, hostile)
+		return c.x.event(c.scope(), frame, hostile)
 	}
-	select {
-	case <-c.session.opened:
-	case <-c.ctx.Done():
-		return fmt.Errorf("%w: the client opened no GET stream", ErrNoStream)
+	listener, err := c.session.listener(ctx)
+	if err != nil {
+		return err
 	}
-	c.session.mu.Lock()
-	listener := c.session.listener
-	c.session.mu.Unlock()
-	return listener.event(frame, hostile)
+	return listener.event(c.scope(), frame, hostile)
 }
 
 func (c *legacyCall) inputRequired(Input) (*Retry, error) {

@@ -33,5 +33,5 @@ func only(revisions []Revision, modern bool) []Revision {
 	}
 	slices.Sort(found)
 	slices.Reverse(found)
-	return found
+	return slices.Compact(found)
 }

@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math/big"
+	"math"
+	"strconv"
 )
 
 // JSON-RPC and MCP error codes (2026-07-28, basic/index#error-codes).
@@ -31,13 +32,47 @@ func rpcErrorf(code int, format string, args ...any) *RPCError {
 	return &RPCError{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// message is any JSON-RPC message as it was read.
+// object is a JSON object by the names of its members as they are spelled. A struct, filled by encoding/json, would take "Method" for
+// "method", and with it messages that are nothing to any other peer.
+type object map[string]json.RawMessage
+
+// objectOf reads an object; nil where raw is something else.
+func objectOf(raw json.RawMessage) object {
+	if len(raw) == 0 {
+		return nil
+	}
+	var o object
+	if json.Unmarshal(raw, &o) != nil {
+		return nil
+	}
+	return o
+}
+
+// text returns a member that is a string, and whether it is there and is one.
+func (o object) text(name string) (string, bool) { return textOf(o[name]) }
+
+// textOf reads a string; false where raw is nothing, null or something else.
+func textOf(raw json.RawMessage) (string, bool) {
+	var text *string
+	if json.Unmarshal(raw, &text) != nil || text == nil {
+		return "", false
+	}
+	return *text, true
+}
+
+// isNull reports whether a member is there and null.
+func isNull(raw json.RawMessage) bool { return string(raw) == "null" }
+
+// message is any JSON-RPC message as it was read. A member that is not there is nil.
 type message struct {
-	ID     json.RawMessage `json:"id"`
-	Method *string         `json:"method"`
-	Params json.RawMessage `json:"params"`
-	Result json.RawMessage `json:"result"`
-	Error  json.RawMessage `json:"error"`
+	ID     json.RawMessage
+	Method *string
+	Params json.RawMessage
+	Result json.RawMessage
+	Error  json.RawMessage
+
+	params object // Params, where they are an object
+	meta   object // their _meta, likewise
 }
 
 func (m *message) isRequest() bool      { return m.Method != nil && m.ID != nil }
@@ -50,39 +85,63 @@ func parse(raw []byte) (*message, *RPCError) {
 	if !json.Valid(raw) {
 		return nil, rpcErrorf(codeParse, "the body is not JSON")
 	}
-	if trimmed := bytes.TrimSpace(raw); trimmed[0] != '{' {
-		return nil, rpcErrorf(codeInvalidRequest, "the body must be a single JSON-RPC message")
+	switch raw = bytes.TrimLeft(raw, " \t\r\n"); raw[0] {
+	case '{':
+	case '[':
+		return nil, rpcErrorf(codeInvalidRequest, "the body must be a single JSON-RPC message, got an array")
+	default:
+		return nil, rpcErrorf(codeInvalidRequest, "the body must be a JSON-RPC message, got %s", clip(raw))
 	}
-	var m message
-	if err := json.Unmarshal(raw, &m); err != nil {
-		return nil, rpcErrorf(codeInvalidRequest, "not a JSON-RPC message: %v", err)
+	members := objectOf(raw)
+	m := &message{ID: members["id"], Params: members["params"], Result: members["result"], Error: members["error"]}
+	if method, ok := members.text("method"); ok {
+		m.Method = &method
+	} else if members["method"] != nil {
+		return nil, rpcErrorf(codeInvalidRequest, "method must be a string, got %s", clip(members["method"]))
 	}
-	if m.ID != nil && string(m.ID) != "null" {
-		if c := m.ID[0]; c != '"' && c != '-' && (c < '0' || c > '9') {
-			return nil, rpcErrorf(codeInvalidRequest, "id must be a string or a number, got %s", m.ID)
-		}
+	m.params = objectOf(m.Params)
+	m.meta = objectOf(m.params["_meta"])
+	if isNull(m.Error) { // what an error member says that there was none: some libraries write both
+		m.Error = nil
+	}
+	// Null is what JSON-RPC has in the answer to a message whose id could not be read; no request has it (2025-11-25, basic/index#requests).
+	if m.ID != nil && !isID(m.ID) && (m.Method != nil || !isNull(m.ID)) {
+		return nil, rpcErrorf(codeInvalidRequest, "id must be a string or a number, got %s", clip(m.ID))
 	}
 	if !m.isRequest() && !m.isNotification() && !m.isResponse() {
 		return nil, rpcErrorf(codeInvalidRequest, "neither request, notification nor response: no method, result or error")
 	}
-	return &m, nil
+	return m, nil
 }
+
+// isID reports whether a value, valid JSON, is a string or a number: all that ids and progress tokens may be.
+func isID(raw json.RawMessage) bool {
+	return len(raw) > 0 && (raw[0] == '"' || raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
+}
+
+// maxExact is the largest number up to which a float64 holds every integer.
+const maxExact = 1 << 53
 
 // idKey names a request id for matching. A number and the string of its digits have one key: a play goes on whenever it is clear
 // which request the client means, and that the id came back changed is judged from the trace.
 func idKey(id json.RawMessage) string {
-	var text string
-	if json.Unmarshal(id, &text) == nil {
+	if text, ok := textOf(id); ok {
 		return text
 	}
-	if f, ok := new(big.Float).SetPrec(256).SetString(string(id)); ok && f.IsInt() {
-		return f.Text('f', 0)
+	if n, err := strconv.ParseInt(string(id), 10, 64); err == nil {
+		return strconv.FormatInt(n, 10)
+	}
+	if f, err := strconv.ParseFloat(string(id), 64); err == nil && f == math.Trunc(f) && math.Abs(f) <= maxExact {
+		return strconv.FormatInt(int64(f), 10) // 1.0, 1e3
 	}
 	return string(id)
 }
 
 // encode is json.Marshal without the escaping of HTML, so that frames read as they were meant.
 func encode(v any) ([]byte, error) {
+	if raw, ok := v.(json.RawMessage); ok && raw != nil {
+		return raw, nil // as it is: an encoder would take out spaces, and refuse what is not JSON
+	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -90,20 +149,6 @@ func encode(v any) ([]byte, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-}
-
-type rpcRequest struct {
-	JSONRPC string          `json:"jsonrpc"`
-	ID      any             `json:"id,omitempty"`
-	Method  string          `json:"method"`
-	Params  json.RawMessage `json:"params,omitempty"`
-}
-
-type rpcResponse struct {
-	JSONRPC string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id,omitempty"`
-	Result  json.RawMessage `json:"result,omitempty"`
-	Error   *RPCError       `json:"error,omitempty"`
 }
 
 // mustEncode encodes what we made ourselves, of types that cannot fail.
@@ -115,14 +160,43 @@ func mustEncode(v any) []byte {
 	return raw
 }
 
-func requestFrame(id any, method string, params json.RawMessage) []byte {
-	return mustEncode(rpcRequest{"2.0", id, method, params})
+// member is a member of an object that is put together by hand.
+type member struct {
+	name  string
+	value []byte
 }
 
-func resultFrame(id, result json.RawMessage) []byte {
-	return mustEncode(rpcResponse{JSONRPC: "2.0", ID: id, Result: result})
+// join puts an object together, byte for byte and in order, whatever the values hold. Members without a value are left out.
+func join(members ...member) []byte {
+	size := 2
+	for _, m := range members {
+		size += len(m.name) + len(m.value) + 4
+	}
+	joined := append(make([]byte, 0, size), '{')
+	for _, m := range members {
+		if len(m.value) == 0 {
+			continue
+		}
+		if len(joined) > 1 {
+			joined = append(joined, ',')
+		}
+		joined = append(append(append(joined, mustEncode(m.name)...), ':'), m.value...)
+	}
+	return append(joined, '}')
 }
 
+var version2 = member{"jsonrpc", []byte(`"2.0"`)}
+
+// requestFrame is a request or, where there is no id, a notification.
+func requestFrame(id []byte, method string, params []byte) []byte {
+	return join(version2, member{"id", id}, member{"method", mustEncode(method)}, member{"params", params})
+}
+
+func resultFrame(id json.RawMessage, result []byte) []byte {
+	return join(version2, member{"id", id}, member{"result", result})
+}
+
+// errorFrame is an error response. It has no id where that of the request could not be read.
 func errorFrame(id json.RawMessage, err *RPCError) []byte {
-	return mustEncode(rpcResponse{JSONRPC: "2.0", ID: id, Error: err})
+	return join(version2, member{"id", id}, member{"error", mustEncode(err)})
 }

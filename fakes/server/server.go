@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -26,7 +25,8 @@ const (
 	// SSE answers every request with a stream.
 	SSE
 	// JSON answers every request with plain JSON. In the first era, samples then go out on the client's GET stream, and
-	// a play that asks for one waits until the client has opened it.
+	// a play that asks for one waits until the client has opened it. In the second, only [Session.Send] and [Session.Progress] make
+	// a stream of a response.
 	JSON
 )
 
@@ -39,11 +39,13 @@ type Options struct {
 	Revisions []Revision
 	// Responses says whether answers come as streams or as plain JSON.
 	Responses Responses
-	// Record is told of every frame, in order, with the name of the tool as the event's Case. Nil: nothing is recorded.
+	// Record is told of every frame, with the name of the tool as the event's Case: of a question before the client can answer it, of
+	// what the client sends before anything is made of it. It is called from several goroutines at once, may keep what it
+	// is given, and must not call the server. After Close has returned it is called no more. Nil: nothing is recorded.
 	Record func(trace.Event) trace.Ref
 	// Seed makes session ids and request states; equal seeds make equal ones, so that runs can be compared.
 	Seed int64
-	// Listener is where the server listens; nil for a free port of 127.0.0.1.
+	// Listener is where the server listens, and closed by Close; nil for a free port of 127.0.0.1.
 	Listener net.Listener
 	// MaxBody bounds the body of a POST, in bytes; 0 for 64 MiB.
 	MaxBody int64
@@ -62,20 +64,23 @@ type Server struct {
 	modern []Revision
 	tools  []*offered
 	byName map[string]*offered
-	http   *http.Server
+	host   *http.Server
 
-	ctx    context.Context
-	cancel context.CancelFunc
-	plays  sync.WaitGroup
-	served chan struct{}
+	ctx      context.Context
+	cancel   context.CancelFunc
+	served   chan struct{} // closed when nothing is accepted any more
+	ended    chan struct{} // closed when Close has done its work
+	plays    sync.WaitGroup
+	handlers sync.WaitGroup
 
 	mu       sync.Mutex
 	closed   bool
 	rnd      *rand.Rand
 	sessions map[string]*legacySession
-	calls    map[*offered]int    // how often each tool was called
-	byState  map[string]*parking // calls of the second era that wait, or have waited, for a retry
-	byInput  map[string]*parking
+	streams  map[string]int          // how many there were of each kind
+	calls    map[*offered]int        // how often each tool was called
+	parked   map[parkedAs][]*parking // calls of the second era that wait, or have waited, for a retry
+	playing  map[scope]struct{}
 	problems []string
 }
 
@@ -113,15 +118,15 @@ func Start(o Options, tools ...Tool) (*Server, error) {
 	if o.Revisions == nil {
 		o.Revisions = Revisions()
 	}
+	if len(o.Revisions) == 0 {
+		return nil, fmt.Errorf("no revision to speak: want some of %v, or nil for all", Revisions())
+	}
 	for _, r := range o.Revisions {
 		if !slices.Contains(Revisions(), r) {
 			return nil, fmt.Errorf("revision %q is unknown: want one of %v", r, Revisions())
 		}
 	}
-	if o.Record == nil {
-		o.Record = func(trace.Event) trace.Ref { return trace.Ref{} }
-	}
-	if o.MaxBody == 0 {
+	if o.MaxBody <= 0 {
 		o.MaxBody = 64 << 20
 	}
 	if o.Name == "" {
@@ -129,9 +134,9 @@ func Start(o Options, tools ...Tool) (*Server, error) {
 	}
 	s := &Server{
 		opts: o, legacy: only(o.Revisions, false), modern: only(o.Revisions, true),
-		byName: map[string]*offered{}, sessions: map[string]*legacySession{},
-		calls: map[*offered]int{}, byState: map[string]*parking{}, byInput: map[string]*parking{},
-		rnd: rand.New(rand.NewPCG(uint64(o.Seed), 0x6d6370)), served: make(chan struct{}),
+		byName: map[string]*offered{}, sessions: map[string]*legacySession{}, streams: map[string]int{},
+		calls: map[*offered]int{}, parked: map[parkedAs][]*parking{}, playing: map[scope]struct{}{},
+		rnd: rand.New(rand.NewPCG(uint64(o.Seed), 0x6d6370)), served: make(chan struct{}), ended: make(chan struct{}),
 	}
 	for i, t := range tools {
 		compiled, err := compileTool(t, i)
@@ -153,44 +158,13 @@ func Start(o Options, tools ...Tool) (*Server, error) {
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.URL = "http://" + o.Listener.Addr().String() + "/mcp"
-	s.http = &http.Server{Handler: s.Handler(), ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 256 << 10,
+	s.host = &http.Server{Handler: s.Handler(), ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 256 << 10,
 		ErrorLog: log.New(io.Discard, "", 0)}
 	go func() {
 		defer close(s.served)
-		_ = s.http.Serve(o.Listener) // ends with ErrServerClosed, on Close
+		_ = s.host.Serve(o.Listener) // ends with ErrServerClosed, on Close
 	}()
 	return s, nil
-}
-
-// playGrace is how long Close waits for plays after their contexts have ended.
-const playGrace = 5 * time.Second
-
-// Close ends every play and every connection at once and waits for the plays to return. It returns an error that counts the
-// plays that did not return although their context had ended. Further calls return nil.
-func (s *Server) Close() error {
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return nil
-	}
-	s.closed = true
-	s.mu.Unlock()
-	s.cancel()
-	err := s.http.Close()
-	<-s.served
-	ended := make(chan struct{})
-	go func() {
-		s.plays.Wait()
-		close(ended)
-	}()
-	grace := time.NewTimer(playGrace)
-	defer grace.Stop()
-	select {
-	case <-ended:
-		return err
-	case <-grace.C:
-		return errors.New("a play did not return although its context had ended: have it watch s.Context()")
-	}
 }
 
 // Problems returns what the server did wrong by its own rules: frames that a play wanted sent and that are no valid
@@ -217,11 +191,23 @@ func (s *Server) problem(of scope, format string, args ...any) {
 }
 
 func (s *Server) mark(of scope, name, text string) {
-	s.opts.Record(trace.Event{Case: of.tool, Call: of.call, Mark: &trace.Mark{Name: name, Text: text}})
+	if s.opts.Record != nil {
+		s.opts.Record(trace.Event{Case: of.tool, Call: of.call, Mark: &trace.Mark{Name: name, Text: text}})
+	}
 }
 
 func (s *Server) frame(of scope, f trace.Frame) {
-	s.opts.Record(trace.Event{Case: of.tool, Call: of.call, Frame: &f})
+	if s.opts.Record != nil {
+		s.opts.Record(trace.Event{Case: of.tool, Call: of.call, Frame: &f})
+	}
+}
+
+// http returns what the trace keeps of an HTTP message.
+func (s *Server) http(method string, status int, header http.Header) *trace.HTTP {
+	if s.opts.Record == nil {
+		return nil
+	}
+	return &trace.HTTP{Method: method, Status: status, Header: trace.SelectHeader(header, "")}
 }
 
 // count returns how often the tool has been called, this time included.
@@ -237,4 +223,12 @@ func (s *Server) token() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return fmt.Sprintf("%016x%016x", s.rnd.Uint64(), s.rnd.Uint64())
+}
+
+// streamName names the next stream of a kind, "post" or "get".
+func (s *Server) streamName(kind string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.streams[kind]++
+	return fmt.Sprintf("%s-%d", kind, s.streams[kind])
 }

@@ -1,29 +1,35 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
+	"sync"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/schema"
 )
 
-// Session is a play's view of the client: one call of one tool, with the means to ask something back. Its methods are for
-// the play's own goroutine.
+// Session is a play's view of the client: one call of one tool, with the means to ask something back. Its methods are safe for
+// concurrent use, until the play returns; samples that are to be in flight together go through [Session.SampleAll] all the same,
+// because in 2026-07-28 each Sample costs a round of its own.
 type Session struct {
 	server    *Server
 	tool      *offered
 	number    int // how often the tool has been called
-	asks      int // how many conversations the play has begun
 	ctx       context.Context
 	revision  Revision
 	arguments json.RawMessage
-	meta      map[string]json.RawMessage // of the carrying call
-	declared  json.RawMessage            // the client's capabilities
 	carrier   carrier
+
+	mu       sync.Mutex
+	asks     int             // how many conversations the play has begun
+	meta     object          // of the request that carries the play now
+	declared json.RawMessage // the client's capabilities, as it told them last
 }
 
 // carrier brings a play's wishes before the client, in the manner of its era.
@@ -32,8 +38,8 @@ type carrier interface {
 	sample(requests []outgoing) []Answer
 	// inputRequired is sample in the raw; only the second era has it.
 	inputRequired(in Input) (*Retry, error)
-	// send writes a frame as it is onto the stream of the call.
-	send(frame []byte, hostile bool) error
+	// send writes a frame as it is onto the stream of the call. Where there is none and one may come, it waits until ctx ends.
+	send(ctx context.Context, frame []byte, hostile bool) error
 }
 
 // outgoing is a sampling request on its way.
@@ -54,13 +60,20 @@ var (
 	// ErrInvalid is returned for a request that is not valid by the revision's schema and was not marked [Hostile]. It is not sent.
 	ErrInvalid = errors.New("the request is not valid by the protocol's schema")
 	// ErrUndeclared is returned where the client has not declared what the request needs. It is not sent: a server must not
-	// (2025-11-25, client/sampling#tools-in-sampling).
+	// (2025-11-25, client/sampling#tools-in-sampling). A play that returns it has its call answered with a result that is an error or,
+	// in 2026-07-28, with a JSON-RPC error that names the capability.
 	ErrUndeclared = errors.New("the client has not declared the capability")
 	// ErrNoStream is returned where there is no stream left to send on.
 	ErrNoStream = errors.New("there is no stream to the client")
 	// ErrEra is returned for what the client's revision does not have.
 	ErrEra = errors.New("the client's revision does not have this")
 )
+
+// undeclaredError is ErrUndeclared with the capability that is missing, such as "sampling.tools".
+type undeclaredError struct{ capability string }
+
+func (e *undeclaredError) Error() string        { return fmt.Sprintf("%v: %s", ErrUndeclared, e.capability) }
+func (e *undeclaredError) Is(target error) bool { return target == ErrUndeclared }
 
 // errNotFulfilled is what a play sees in the second era when the client did not answer: no retry came, or one without the key.
 var errNotFulfilled = errors.New("the client did not fulfil the input request")
@@ -77,7 +90,12 @@ type hostile struct{ params any }
 
 // Hostile marks the parameters of a sampling request as wrong on purpose: they are sent although they are not valid, or although the
 // client has not declared what they need, and the trace says that it was meant.
-func Hostile(params any) any { return hostile{params} }
+func Hostile(params any) any {
+	if _, already := params.(hostile); already {
+		return params
+	}
+	return hostile{params}
+}
 
 func (s *Session) scope() scope { return scope{s.tool.Name, s.number} }
 
@@ -93,15 +111,26 @@ func (s *Session) Context() context.Context { return s.ctx }
 // Declares reports whether the client has declared the capability, given by its path such as "sampling", "tools". What it
 // declared counts as soon as it is there and not null: whether it has the right shape is judged elsewhere.
 func (s *Session) Declares(path ...string) bool {
+	s.mu.Lock()
 	value := s.declared
+	s.mu.Unlock()
 	for _, name := range path {
-		var object map[string]json.RawMessage
-		if json.Unmarshal(value, &object) != nil {
-			return false
-		}
-		value = object[name]
+		value = objectOf(value)[name]
 	}
-	return len(value) > 0 && string(value) != "null"
+	return len(value) > 0 && !isNull(value)
+}
+
+// update takes over what the request says by which the client goes on with the call.
+func (s *Session) update(meta object) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.meta, s.declared = meta, meta[metaCapabilities]
+}
+
+func (s *Session) carrying() object {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.meta
 }
 
 // Mark leaves a note in the trace, at this point of the play.
@@ -146,58 +175,57 @@ func (s *Session) outgoing(params any) (outgoing, error) {
 	if isHostile {
 		params = h.params
 	}
+	if value, ok := params.(CreateMessageParams); ok {
+		params = &value
+	}
 	built, _ := params.(*CreateMessageParams)
 	if built != nil && built.err != nil {
 		return outgoing{}, built.err
 	}
-	raw, ok := params.(json.RawMessage)
-	if !ok {
-		var err error
-		if raw, err = encode(params); err != nil {
-			return outgoing{}, fmt.Errorf("%w: %w", ErrInvalid, err)
-		}
+	raw, err := encode(params)
+	if err != nil {
+		return outgoing{}, s.invalid(err)
 	}
 	raw = s.echoMeta(raw)
 	if isHostile {
 		return outgoing{raw, true}, nil
 	}
-	if built != nil && built.Tools != nil && !s.revision.HasTools() {
+	members := objectOf(raw)
+	needsTools := members["tools"] != nil || members["toolChoice"] != nil
+	if needsTools && !s.revision.HasTools() {
 		return outgoing{}, fmt.Errorf("%w: tools in sampling came with %s, the client speaks %s", ErrEra, V20251125, s.revision)
 	}
 	if err := schema.Validate(string(s.revision), schema.CreateMessageRequestParams, raw); err != nil {
 		if built != nil && built.quotes {
 			return outgoing{}, fmt.Errorf("the client's answer cannot be gone on from: %w: %w", ErrInvalid, err)
 		}
-		s.server.problem(s.scope(), "the play of tool %s samples with invalid params (wrap them in server.Hostile if that is meant): %v", s.tool.Name, err)
-		return outgoing{}, fmt.Errorf("%w: %w", ErrInvalid, err)
+		return outgoing{}, s.invalid(err)
 	}
-	if missing := s.undeclared(raw); missing != "" {
+	missing := ""
+	if needsTools && !s.Declares("sampling", "tools") {
+		missing = "sampling.tools"
+	}
+	if !s.Declares("sampling") {
+		missing = "sampling"
+	}
+	if missing != "" {
 		s.Mark(trace.MarkWithheld, missing)
-		return outgoing{}, fmt.Errorf("%w: %s", ErrUndeclared, missing)
+		return outgoing{}, &undeclaredError{missing}
 	}
 	return outgoing{raw, false}, nil
 }
 
-// undeclared returns the capability that the request needs and the client has not declared, or "".
-func (s *Session) undeclared(params json.RawMessage) string {
-	if !s.Declares("sampling") {
-		return "sampling"
-	}
-	var needs struct {
-		Tools      json.RawMessage `json:"tools"`
-		ToolChoice json.RawMessage `json:"toolChoice"`
-	}
-	if json.Unmarshal(params, &needs) == nil && (needs.Tools != nil || needs.ToolChoice != nil) && !s.Declares("sampling", "tools") {
-		return "sampling.tools"
-	}
-	return ""
+// invalid notes that the play wanted sent what is not valid.
+func (s *Session) invalid(why error) error {
+	s.server.problem(s.scope(), "the play of tool %s samples with invalid params (wrap them in server.Hostile if that is meant): %v", s.tool.Name, why)
+	return fmt.Errorf("%w: %w", ErrInvalid, why)
 }
 
 // echoMeta adds the carrying call's _meta to the params, where there is something to add and they are an object that allows it.
 // Without anything to add the params stay as they are, byte for byte.
 func (s *Session) echoMeta(params json.RawMessage) json.RawMessage {
 	echo := map[string]json.RawMessage{}
-	for name, value := range s.meta {
+	for name, value := range s.carrying() {
 		if name != "progressToken" && !strings.HasPrefix(name, "io.modelcontextprotocol/") {
 			echo[name] = value
 		}
@@ -205,38 +233,49 @@ func (s *Session) echoMeta(params json.RawMessage) json.RawMessage {
 	if len(echo) == 0 || s.server.opts.NoMetaEcho {
 		return params
 	}
-	var object map[string]json.RawMessage
-	if json.Unmarshal(params, &object) != nil || object == nil {
+	to := objectOf(params)
+	own := objectOf(to["_meta"])
+	if to == nil || to["_meta"] != nil && own == nil { // wrong on purpose, or ErrInvalid will say so
 		return params
 	}
-	var own map[string]json.RawMessage
-	if json.Unmarshal(object["_meta"], &own) == nil {
-		for name, value := range own {
-			echo[name] = value
-		}
-	}
-	object["_meta"] = mustEncode(echo)
-	return mustEncode(object)
+	maps.Copy(echo, own)
+	to["_meta"] = mustEncode(echo)
+	return mustEncode(to)
 }
 
-// Send writes a frame onto the stream of the call, byte for byte: whatever it is, the trace says that it was meant. In the second
-// era the call is then answered by a stream. It returns ErrNoStream where the client has hung up.
-func (s *Session) Send(frame []byte) error { return s.carrier.send(frame, true) }
+// Send writes a frame onto the stream of the call, byte for byte: whatever it is, the trace says that it was meant. Only line ends reach
+// the client as "\n", of whatever kind they are, for such is SSE. In the second era the call is then answered by a stream. It
+// returns ErrNoStream where the client has hung up.
+func (s *Session) Send(frame []byte) error {
+	return s.carrier.send(s.ctx, bytes.Clone(frame), true) // the trace keeps what it is given
+}
 
 // Progress sends notifications/progress for the call, where the client asked for it with a progress token, and does
 // nothing where it did not. A total of 0 is left out. It must rise from call to call (2025-11-25, basic/utilities/progress).
+// It returns ErrNoStream where the client has hung up or, with [JSON] responses, has no GET stream open, and ErrInvalid for
+// numbers that are none.
 func (s *Session) Progress(progress, total float64) error {
-	token := s.meta["progressToken"]
-	if token == nil {
+	token := s.carrying()["progressToken"]
+	if !isID(token) {
 		return nil
 	}
-	params := struct {
+	params, err := encode(struct {
 		Token    json.RawMessage `json:"progressToken"`
 		Progress float64         `json:"progress"`
 		Total    float64         `json:"total,omitempty"`
-	}{token, progress, total}
-	return s.carrier.send(requestFrame(nil, "notifications/progress", mustEncode(params)), false)
+	}{token, progress, total})
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return s.carrier.send(ended, requestFrame(nil, "notifications/progress", params), false)
 }
+
+// ended is a context that has ended, for what does not wait.
+var ended = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
 
 // Input is an InputRequiredResult in the making.
 type Input struct {
@@ -253,33 +292,36 @@ type Retry struct {
 	Responses map[string]json.RawMessage
 	// State is the requestState that came back, as JSON; nil when none did.
 	State json.RawMessage
+
+	meta object
 }
 
-// InputRequired answers the pending request with an InputRequiredResult, unchecked, and returns the retry. It is for plays about
-// MRTR itself (2026-07-28, basic/patterns/mrtr); in the first era it returns ErrEra. When no retry comes it returns, with an
+// InputRequired answers the pending request with an InputRequiredResult, whatever it holds, and returns the retry. Where it is not valid,
+// or asks for what the client has not declared, the trace says that it was meant. It is for plays about MRTR itself (2026-07-28, basic/patterns/mrtr); in the first era it returns ErrEra. When no retry comes it returns, with an
 // error that [Refused] knows, as the server is closed.
 func (s *Session) InputRequired(in Input) (*Retry, error) { return s.carrier.inputRequired(in) }
 
-// run plays the play to its end and returns the result of the call, or the error that answers it.
-func (s *Session) run() (result CallToolResult, failure error) {
+// run plays the play to its end, however that comes, and hands on the result of the call, with the play's error.
+func (s *Session) run(answer func(CallToolResult, error)) {
 	s.Mark(trace.MarkPlayStarted, "")
-	value, err := s.play()
-	note := ""
-	if err != nil {
-		note = err.Error()
-	}
-	s.Mark(trace.MarkPlayEnded, note)
-	return callResult(value, err), err
-}
-
-func (s *Session) play() (value any, err error) {
+	var value any
+	err, returned := errors.New("the play did not return: it called runtime.Goexit, as t.FailNow does"), false
 	defer func() {
 		if p := recover(); p != nil {
-			s.server.problem(s.scope(), "the play of tool %s panicked: %v", s.tool.Name, p)
 			err = fmt.Errorf("the play panicked: %v", p)
 		}
+		note := ""
+		if err != nil {
+			note = err.Error()
+		}
+		if !returned {
+			s.server.problem(s.scope(), "tool %s: %s", s.tool.Name, note)
+		}
+		s.Mark(trace.MarkPlayEnded, note)
+		answer(callResult(value, err), err)
 	}()
-	return s.tool.Play(s)
+	value, err = s.tool.Play(s)
+	returned = true
 }
 
 // validFrame holds a result of ours against the schema before it is sent; a mistake of ours is never to pass for the client's.

@@ -3,8 +3,12 @@ package server
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -14,12 +18,22 @@ type Tool struct {
 	// Name is 1 to 128 characters of A-Z, a-z, 0-9, "_", "-", "." (2025-11-25, server/tools#tool-names).
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
-	// InputSchema is a JSON Schema (2020-12) of type object: anything that marshals to one. Nil takes any object.
+	// InputSchema is a JSON Schema of type object, in 2020-12 unless its $schema says otherwise: anything that marshals to one. Nil
+	// takes any object.
 	InputSchema any `json:"inputSchema"`
 	// Play is what happens when the client calls the tool; required for a tool that the server offers.
 	Play Play `json:"-"`
 	// Mark is a word woven into what [Session.Ask] asks, by which the model's side tells conversations apart. May be empty.
 	Mark string `json:"-"`
+}
+
+// MarshalJSON implements [json.Marshaler]: the tool as tools/list and sampling requests have it.
+func (t Tool) MarshalJSON() ([]byte, error) {
+	if t.InputSchema == nil {
+		t.InputSchema = map[string]any{"type": "object"}
+	}
+	type plain Tool
+	return encode(plain(t))
 }
 
 // Play is what happens behind a tool. Its result becomes the result of the call: a [CallToolResult] as it is, a string or nil as
@@ -45,7 +59,7 @@ var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
 
 func compileTool(t Tool, index int) (*offered, error) {
 	if !toolName.MatchString(t.Name) {
-		return nil, fmt.Errorf("tool name %q: want 1 to 128 characters of A-Z, a-z, 0-9, _ - .", t.Name)
+		return nil, fmt.Errorf("tool name %q: want 1 to 128 characters of [A-Za-z0-9_.-]", t.Name)
 	}
 	if t.Play == nil {
 		return nil, fmt.Errorf("tool %s has no play", t.Name)
@@ -64,12 +78,16 @@ func compileTool(t Tool, index int) (*offered, error) {
 	if object, ok := doc.(map[string]any); !ok || object["type"] != "object" {
 		return nil, fmt.Errorf(`input schema of tool %s: want a schema with "type": "object", got %s`, t.Name, raw)
 	}
+	if n := endless(doc); n != "" {
+		return nil, fmt.Errorf("input schema of tool %s: a number is out of all bounds: %s", t.Name, clip([]byte(n)))
+	}
 	compiler := jsonschema.NewCompiler()
 	compiler.UseLoader(noLoader{})
-	if err := compiler.AddResource("tool.json", doc); err != nil {
+	url := "tool:" + t.Name
+	if err := compiler.AddResource(url, doc); err != nil {
 		return nil, fmt.Errorf("input schema of tool %s: %w", t.Name, err)
 	}
-	schema, err := compiler.Compile("tool.json")
+	schema, err := compiler.Compile(url)
 	if err != nil {
 		return nil, fmt.Errorf("input schema of tool %s: %w", t.Name, err)
 	}
@@ -90,10 +108,54 @@ func (t *offered) checkArguments(arguments json.RawMessage) string {
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(arguments))
 	if err != nil {
-		return fmt.Sprintf("the arguments of %s are not JSON: %v", t.Name, err)
+		return fmt.Sprintf("the arguments of %s cannot be read: %v", t.Name, err)
 	}
-	if err := t.schema.Validate(value); err != nil {
-		return fmt.Sprintf("the arguments of %s do not fit its input schema: %v", t.Name, err)
+	if n := endless(value); n != "" {
+		return fmt.Sprintf("the arguments of %s hold a number out of all bounds: %s", t.Name, clip([]byte(n)))
+	}
+	err = t.schema.Validate(value)
+	var invalid *jsonschema.ValidationError
+	if !errors.As(err, &invalid) {
+		return ""
+	}
+	faults := faultsOf(invalid)
+	slices.Sort(faults) // the validator goes through objects in any order
+	return fmt.Sprintf("the arguments of %s do not fit its input schema: %s", t.Name, strings.Join(faults, "; "))
+}
+
+// faultsOf returns what the validator found, without what only groups it.
+func faultsOf(e *jsonschema.ValidationError) []string {
+	if len(e.Causes) > 0 {
+		var faults []string
+		for _, cause := range e.Causes {
+			faults = append(faults, faultsOf(cause)...)
+		}
+		return faults
+	}
+	where := strings.Join(append([]string{"arguments"}, e.InstanceLocation...), ".")
+	return []string{where + ": " + e.BasicOutput().Error.String()}
+}
+
+// endless returns a number in the value with which the validator's exact arithmetic would never end, or crash, or "".
+func endless(value any) json.Number {
+	switch v := value.(type) {
+	case json.Number:
+		_, exponent, _ := strings.Cut(strings.ToLower(string(v)), "e")
+		if e, err := strconv.Atoi(exponent); len(v) > 1000 || exponent != "" && (err != nil || e > 1000 || e < -1000) {
+			return v
+		}
+	case []any:
+		for _, item := range v {
+			if n := endless(item); n != "" {
+				return n
+			}
+		}
+	case map[string]any:
+		for _, item := range v {
+			if n := endless(item); n != "" {
+				return n
+			}
+		}
 	}
 	return ""
 }
@@ -102,6 +164,9 @@ func (t *offered) checkArguments(arguments json.RawMessage) string {
 func callResult(value any, err error) CallToolResult {
 	if err != nil {
 		return CallToolResult{Content: []any{Text(err.Error())}, IsError: true}
+	}
+	if v, ok := value.(*CallToolResult); ok && v != nil {
+		value = *v
 	}
 	switch v := value.(type) {
 	case CallToolResult:

@@ -17,6 +17,9 @@ const (
 	Advice Level = "ADVICE"
 )
 
+// Levels returns all levels.
+func Levels() []Level { return []Level{Must, Should, May, Robust, Advice} }
+
 // Fails reports whether breaking a rule of the level fails the run; if not, it warns.
 func (l Level) Fails() bool { return l == Must || l == Robust }
 
@@ -65,13 +68,14 @@ type Results struct {
 
 // Result is the outcome of one check in one revision: the worst over the check's cases.
 type Result struct {
-	Scenario    string       `json:"scenario"`
-	Revision    string       `json:"revision"`
-	Check       string       `json:"check"`
-	Level       Level        `json:"level"`
-	Verdict     Verdict      `json:"verdict"`
-	Message     string       `json:"message"`
-	Requirement *Requirement `json:"requirement,omitempty"`
+	Scenario string  `json:"scenario"`
+	Revision string  `json:"revision"`
+	Check    string  `json:"check"`
+	Level    Level   `json:"level"`
+	Verdict  Verdict `json:"verdict"`
+	Message  string  `json:"message"`
+	// Requirement is nil for a rule that no sentence of the specification spells out.
+	Requirement *Requirement `json:"requirement"`
 	// Dialects are the model wire formats in which the evidence came.
 	Dialects []string `json:"dialects,omitempty"`
 	// Frames are the events that the verdict rests on.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // TextOptions are the settings of [Text]. The zero value is plain text.
@@ -19,7 +20,7 @@ type TextOptions struct {
 // one, and a closing line with the counts.
 func Text(rs *Results, o TextOptions) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "mcp-conform %s · client: %s · seed %d\n", rs.Tool, rs.Client, rs.Seed)
+	fmt.Fprintf(&b, "mcp-conform %s · client: %s · seed %d\n", rs.Tool, printable(rs.Client), rs.Seed)
 	table(&b, rs, o)
 	notes(&b, rs, o)
 	b.WriteByte('\n')
@@ -75,11 +76,12 @@ func table(b *bytes.Buffer, rs *Results, o TextOptions) {
 			seen = append(seen, r.Check)
 			fmt.Fprintf(b, "  %-*s  %-*s", width, r.Check, levels, rs.levels(scenario, r.Check))
 			for _, revision := range revisions {
-				cell, verdict := "", Pass
+				cell, painted := "", ""
 				if other := rs.find(scenario, r.Check, revision); other != nil {
-					cell, verdict = signs[other.Verdict], other.Verdict
+					cell = signs[other.Verdict]
+					painted = paint(cell, other.Verdict, o)
 				}
-				fmt.Fprintf(b, "  %s%s", paint(cell, verdict, o), strings.Repeat(" ", column-len(cell)))
+				fmt.Fprintf(b, "  %s%s", painted, strings.Repeat(" ", column-len(cell)))
 			}
 			trimLine(b)
 		}
@@ -126,7 +128,7 @@ func notes(b *bytes.Buffer, rs *Results, o TextOptions) {
 			Note(b, r, o)
 		} else if key := r.Revision + r.Message; !told[key] {
 			told[key] = true
-			fmt.Fprintf(b, "\n%s  %d checks · %s\n      %s\n\n", paint(signs[r.Verdict], r.Verdict, o), len(same), r.Revision, r.Message)
+			fmt.Fprintf(b, "\n%s  %d checks · %s\n      %s\n\n", paint(signs[r.Verdict], r.Verdict, o), len(same), r.Revision, indented(r.Message))
 			line(b, "these", byScenario(same))
 			line(b, "again", r.Again)
 		}
@@ -166,8 +168,25 @@ func (rs *Results) unseenLike(r *Result) []string {
 // line writes a labelled line, and further lines of the text below its first.
 func line(b *bytes.Buffer, label, text string) {
 	if text != "" {
-		fmt.Fprintf(b, "      %-16s  %s\n", label, strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 24)))
+		fmt.Fprintf(b, "      %-16s  %s\n", label, strings.ReplaceAll(printable(text), "\n", "\n"+strings.Repeat(" ", 24)))
 	}
+}
+
+// indented is a message below the head of its note.
+func indented(message string) string { return strings.ReplaceAll(printable(message), "\n", "\n      ") }
+
+// printable shows the control characters of a text that is the client's own, such as the colours of its stderr, in place of
+// sending them to whoever reads the report.
+func printable(text string) string {
+	var b strings.Builder
+	for _, r := range strings.ReplaceAll(text, "\r\n", "\n") {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			fmt.Fprintf(&b, `\x%02x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // Note writes one result as a note from a colleague: what was expected and why, what came, and how to see it again.
@@ -177,7 +196,9 @@ func Note(b *bytes.Buffer, r *Result, o TextOptions) {
 		head += " · " + strings.Join(r.Dialects, ", ")
 	}
 	fmt.Fprintln(b, head)
-	fmt.Fprintf(b, "      %s\n\n", strings.ReplaceAll(r.Message, "\n", "\n      "))
+	fmt.Fprintf(b, "      %s\n", indented(r.Message))
+	before := b.Len()
+	b.WriteByte('\n')
 	for _, f := range r.Frames {
 		var where []string
 		for _, part := range []string{f.Event, f.Path} {
@@ -196,6 +217,9 @@ func Note(b *bytes.Buffer, r *Result, o TextOptions) {
 	line(b, "usual cause", r.Usual)
 	line(b, "how to mend", r.Mend)
 	line(b, "again", r.Again)
+	if b.Len() == before+1 { // nothing to say beyond the message
+		b.Truncate(before)
+	}
 }
 
 func orSession(caseID string) string {
@@ -214,10 +238,13 @@ func closing(rs *Results, o TextOptions) string {
 		}
 	}
 	word, verdict := "ok", Pass
-	if rs.Failed(o.Strict) {
+	switch {
+	case rs.Failed(o.Strict):
 		word, verdict = "failed", Fail
-	} else if rs.Has(HarnessError) {
+	case rs.Has(HarnessError):
 		word, verdict = "harness error", HarnessError
+	case rs.Interrupted:
+		word, verdict = "not finished", Warn
 	}
 	if len(parts) == 0 {
 		parts = []string{"nothing was judged"}

@@ -1,6 +1,7 @@
 package memnet
 
 import (
+	"errors"
 	"io"
 	"net"
 	"time"
@@ -60,7 +61,7 @@ func (c *conn) SetWriteDeadline(t time.Time) error { return c.wrap("set", c.out.
 
 // wrap gives an error the form that the net package gives it; io.EOF stays bare, as there.
 func (c *conn) wrap(op string, err error) error {
-	if err == nil || err == io.EOF {
+	if err == nil || errors.Is(err, io.EOF) {
 		return err
 	}
 	return &net.OpError{Op: op, Net: "tcp", Source: c.local, Addr: c.remote, Err: err}

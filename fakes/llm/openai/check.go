@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -143,7 +144,7 @@ func (p *part) check(role string, allowed []string) *dialect.Error {
 	if url == "" {
 		return invalid(p.path+".image_url", "missing_required_parameter", "%s has no url: want image_url as an object with a url", p.path)
 	}
-	if _, _, err := dataURI(url); err != nil && err != errNotData {
+	if _, _, err := dataURI(url); err != nil && !errors.Is(err, errNotData) {
 		return invalid(p.path+".image_url.url", "invalid_base64", "%s has an image that cannot be read: %v", p.path, err)
 	}
 	return nil

@@ -1,0 +1,112 @@
+package conformance
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// takeModelRequest takes in a request to the model. Which round it was made for is seen once all is known.
+func (s *Session) takeModelRequest(e *trace.Event) {
+	x := &Exchange{Place: Place{Ref: e.Ref()}, number: e.Request.Exchange, began: s.order[e.Ref()], behind: s.order[e.Ref()]}
+	x.Request, x.Unreadable = llm.Decode(e.Request.Dialect, e.Request.Path, e.Request.Body)
+	s.exchanges[e.Case] = append(s.exchanges[e.Case], x)
+}
+
+func (s *Session) takeModelEnd(e *trace.Event) {
+	for _, x := range s.exchanges[e.Case] {
+		if x.number != e.End.Exchange {
+			continue
+		}
+		if x.behind == x.began { // what corrects it comes later, when the client may have gone on
+			x.behind = s.order[e.Ref()]
+		}
+		x.End = *e.End
+	}
+}
+
+// attribute gives the case's model requests to the rounds that they were made for. The model's wire does not say: a client may call a
+// tool twice at once, and each call asks the model the same. So each round gets first the request that its answer can rest on: one that
+// the model answered after the round was asked and before it was answered, for a history as long. Rounds choose in the order in which
+// they were answered, which leaves none without where all can have one. What is left goes to a round that was open.
+func (s *Session) attribute(caseID string) {
+	var rounds []*Round
+	for _, ev := range s.calls[caseID] {
+		rounds = append(rounds, ev.Rounds...)
+	}
+	slices.SortStableFunc(rounds, func(a, b *Round) int { return cmp.Compare(s.answeredAt(a), s.answeredAt(b)) })
+	taken := map[*Exchange]*Round{}
+	for _, exactly := range []bool{true, false} {
+		for _, r := range rounds {
+			if len(r.Model) > 0 {
+				continue
+			}
+			i := slices.IndexFunc(s.exchanges[caseID], func(x *Exchange) bool {
+				return taken[x] == nil && x.End.Status == 200 && s.order[r.Asked.Ref] < x.began && x.behind < s.answeredAt(r) && (!exactly || r.fits(x))
+			})
+			if i >= 0 {
+				x := s.exchanges[caseID][i]
+				taken[x], r.Model = r, []*Exchange{x}
+			}
+		}
+	}
+	for _, x := range s.exchanges[caseID] {
+		if taken[x] != nil {
+			continue
+		}
+		if r := s.likeliest(rounds, x); r != nil {
+			r.Model = append(r.Model, x)
+		}
+	}
+	for _, ev := range s.calls[caseID] {
+		count := 0
+		for _, r := range ev.Rounds {
+			slices.SortFunc(r.Model, func(a, b *Exchange) int { return cmp.Compare(a.began, b.began) })
+			for _, x := range r.Model {
+				count++
+				x.Label = fmt.Sprintf("model request %d", count)
+			}
+		}
+	}
+}
+
+// likeliest returns the round that a request was made for when no answer rests on it: one that was open, with a history as long, the latest
+// asked; nil for a request that came before anything was asked.
+func (s *Session) likeliest(rounds []*Round, x *Exchange) *Round {
+	var best *Round
+	most := -1
+	for _, r := range rounds {
+		asked := s.order[r.Asked.Ref]
+		if asked > x.began {
+			continue
+		}
+		likely := 0
+		if x.began < s.answeredAt(r) {
+			likely += 2
+		}
+		if r.fits(x) {
+			likely++
+		}
+		if likely > most || likely == most && asked > s.order[best.Asked.Ref] {
+			best, most = r, likely
+		}
+	}
+	return best
+}
+
+// fits reports whether a request has a history as long as the round's.
+func (r *Round) fits(x *Exchange) bool {
+	return x.Request != nil && r.Params != nil && x.Request.Turn() == r.Params.Turn()
+}
+
+// answeredAt is the place of a round's first answer among all events; beyond them all where there is none.
+func (s *Session) answeredAt(r *Round) int {
+	if len(r.Answers) == 0 {
+		return math.MaxInt
+	}
+	return s.order[r.Answers[0].Ref]
+}

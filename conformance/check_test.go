@@ -1,0 +1,105 @@
+package conformance
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+func TestTheCatalogueIsValid(t *testing.T) {
+	require.NoError(t, Validate(Scenarios()))
+}
+
+func TestEachDefectOfACatalogueIsComplainedOf(t *testing.T) {
+	play := func(*server.Session) (any, error) { return nil, nil }
+	sound := func() []Scenario {
+		return []Scenario{{ID: "s", Revisions: withTools, Cases: []harness.Case{{ID: "s/a", Play: play}, {ID: "s/b", Play: play}}, Checks: []Check{
+			{ID: "one", Says: "says", Usual: "usual", Mend: "mend", Judge: func(*Evidence) Verdict { return Verdict{} }, Levels: everywhere(report.Robust)},
+			{ID: "two", Says: "says", Usual: "usual", Mend: "mend", Judge: func(*Evidence) Verdict { return Verdict{} }, Levels: everywhere(report.Must),
+				Requirements: resultSchema, Cases: []string{"a"}},
+		}}}
+	}
+	require.NoError(t, Validate(sound()))
+	required := "check s/one: ID, Says, Usual, Mend, Judge and Levels are required"
+	for name, c := range map[string]struct {
+		spoil func([]Scenario) []Scenario
+		want  string
+	}{
+		"a scenario twice":           {func(s []Scenario) []Scenario { return append(s, Scenario{ID: "s"}) }, `scenario "s": want a name of its own, without a slash`},
+		"a scenario without a name":  {func(s []Scenario) []Scenario { return append(s, Scenario{}) }, `scenario "": want a name of its own, without a slash`},
+		"a scenario with a slash":    {func(s []Scenario) []Scenario { return append(s, Scenario{ID: "x/y"}) }, `scenario "x/y": want a name of its own, without a slash`},
+		"a scenario named client":    {func(s []Scenario) []Scenario { return append(s, Scenario{ID: "client"}) }, `scenario "client": want a name of its own, without a slash`},
+		"a case of another scenario": {func(s []Scenario) []Scenario { s[0].Cases[1].ID = "other/b"; return s }, "case other/b: want s/NAME, once"},
+		"a case twice":               {func(s []Scenario) []Scenario { s[0].Cases[1].ID = "s/a"; return s }, "case s/a: want s/NAME, once"},
+		"a case without a name":      {func(s []Scenario) []Scenario { s[0].Cases[1].ID = "s"; return s }, "case s: want s/NAME, once"},
+		"a case without a play":      {func(s []Scenario) []Scenario { s[0].Cases[1].Play = nil; return s }, "case s/b: Play is required"},
+		"a check twice":              {func(s []Scenario) []Scenario { s[0].Checks[0].ID = "two"; return s }, "check s/two: the name is taken"},
+		"a check named like a case":  {func(s []Scenario) []Scenario { s[0].Checks[0].ID = "b"; return s }, "check s/b: the name is taken"},
+		"a check without Says":       {func(s []Scenario) []Scenario { s[0].Checks[0].Says = ""; return s }, required},
+		"a check without Usual":      {func(s []Scenario) []Scenario { s[0].Checks[0].Usual = ""; return s }, required},
+		"a check without Mend":       {func(s []Scenario) []Scenario { s[0].Checks[0].Mend = ""; return s }, required},
+		"a check without Judge":      {func(s []Scenario) []Scenario { s[0].Checks[0].Judge = nil; return s }, required},
+		"a check without Levels": {func(s []Scenario) []Scenario { s[0].Checks[0].Levels = nil; return s },
+			required + "; check s/one: it has no level in any revision of the scenario"},
+		"a check of another revision": {func(s []Scenario) []Scenario {
+			s[0].Checks[0].Levels = map[server.Revision]report.Level{server.V20250618: report.Robust}
+			return s
+		}, "check s/one: it has no level in any revision of the scenario"},
+		"a case that is not there":        {func(s []Scenario) []Scenario { s[0].Checks[1].Cases = []string{"c"}; return s }, "check s/two: case c is not there"},
+		"a requirement that is not there": {func(s []Scenario) []Scenario { s[0].Checks[0].Requirements = []string{"2025-11-25/none/1"}; return s }, "check s/one: requirement 2025-11-25/none/1 is not in requirements.go"},
+		"a MUST that nobody wrote": {func(s []Scenario) []Scenario { s[0].Checks[1].Requirements = resultSchema[:2]; return s },
+			"check s/two: it is a MUST of 2026-07-28, and no requirement says so"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.EqualError(t, Validate(c.spoil(sound())), "the catalogue is wrong: "+c.want)
+		})
+	}
+}
+
+func TestToolsAndMarksAreFitForTheWires(t *testing.T) {
+	tools, marks := map[string]string{}, map[string]string{}
+	for _, s := range Scenarios() {
+		for _, c := range s.Cases {
+			require.Regexp(t, `^[a-zA-Z0-9_-]{1,64}$`, c.Tool(), "what every provider takes for a tool's name")
+			require.Empty(t, tools[c.Tool()], "%s and %s have one tool", c.ID, tools[c.Tool()])
+			require.Regexp(t, `^[a-z0-9]{6,}$`, c.Mark())
+			for mark, other := range marks {
+				require.False(t, strings.Contains(mark, c.Mark()) || strings.Contains(c.Mark(), mark), "the marks of %s and %s cannot be told apart", c.ID, other)
+			}
+			tools[c.Tool()], marks[c.Mark()] = c.ID, c.ID
+			if c.Script != nil {
+				for _, rule := range c.Script(c.Mark()) {
+					require.NotNil(t, rule)
+				}
+			}
+		}
+	}
+}
+
+func TestARequirementIsThatOfTheRevision(t *testing.T) {
+	require.Equal(t, "2025-11-25/sampling/08", resultsReachModel.Requirement(server.V20251125).ID)
+	require.Equal(t, "2026-07-28/sampling/09", resultsReachModel.Requirement(server.V20260728).ID)
+	require.Nil(t, answered.Requirement(server.V20251125))
+	require.Nil(t, maxTokens.Requirement(server.V20251125))
+}
+
+func TestACheckIsShownByItsCases(t *testing.T) {
+	require.Equal(t, []string{"parallel/two-cities", "parallel/thirty-three"}, uniqueIDs.ShownBy(&parallel))
+	require.Equal(t, []string{"basic/question", "basic/truncated"}, answered.ShownBy(&basic))
+}
+
+func TestTheChecksOfTheClientAreComplete(t *testing.T) {
+	var ids []string
+	for _, c := range ClientChecks() {
+		require.NotEmpty(t, c.Says)
+		require.NotEmpty(t, c.Usual)
+		require.NotEmpty(t, c.Mend)
+		ids = append(ids, c.ID)
+	}
+	require.Equal(t, []string{"connects", "sampled", "ends-cleanly"}, ids)
+}

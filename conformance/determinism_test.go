@@ -1,0 +1,55 @@
+package conformance_test
+
+import (
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/reference"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// reported runs a client and returns the report, less the times in it.
+func reported(t *testing.T, config reference.Config, parallel int, o ...harness.Option) string {
+	t.Helper()
+	suite := conformance.Suite{Client: harness.InProcess(reference.Client(config), o...), Revisions: conformance.Known(), Seed: 1, Parallel: parallel,
+		Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}
+	rs, _, err := suite.Run(t.Context())
+	require.NoError(t, err)
+	for i := range rs.Results {
+		rs.Results[i].DurationMS = 0
+	}
+	return string(report.JSON(rs))
+}
+
+func TestEqualRunsGiveEqualReports(t *testing.T) {
+	thoroughly := map[string]reference.Config{
+		"reference, streamed": {}, "reference, plain": {Plain: true}, "reference, native": {Dialect: dialect.Native},
+		"mutant first-result-only": reference.Find("first-result-only").Config(reference.Config{}),
+	}
+	for name, config := range thoroughly {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			once := reported(t, config, 1)
+			require.True(t, json.Valid([]byte(once)))
+			require.Equal(t, once, reported(t, config, 1), "a second time")
+			require.Equal(t, once, reported(t, config, 4), "several sessions at once")
+			require.Equal(t, once, reported(t, config, 4, harness.Loopback()), "over real sockets")
+		})
+	}
+	for _, m := range reference.Mutants() {
+		if m.Name == "answers-twice" {
+			continue // its second response and the server's next frame are in a race, which the numbers of the frames tell
+		}
+		t.Run("mutant "+m.Name+", twice", func(t *testing.T) {
+			t.Parallel()
+			config := m.Config(reference.Config{})
+			require.Equal(t, reported(t, config, 1), reported(t, config, 4))
+		})
+	}
+}

@@ -1,0 +1,70 @@
+package conformance
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// FuzzJudge judges traces that somebody has tampered with: whatever is in a file, judging it is no crash, and gives the same every time.
+func FuzzJudge(f *testing.F) {
+	for _, revision := range Known() {
+		for _, d := range []string{dialect.Native, dialect.OpenAIChat} {
+			for _, tell := range []func() *story{
+				func() *story { s := begin(f, revision, d, "basic/question"); right(s); return s },
+				func() *story { s := begin(f, revision, d, "tool-use/one-tool"); uses(booked())(s); return s },
+				func() *story {
+					s := begin(f, revision, d, "parallel/two-cities")
+					goesOn(twoUses(), weatherResults, asItIs)(s)
+					return s
+				},
+				func() *story {
+					s := begin(f, revision, d, "parallel/failing-tool")
+					goesOn(twoUses(), oneFails, asItIs)(s)
+					return s
+				},
+				func() *story {
+					s := begin(f, revision, d, "parallel/result-image")
+					goesOn(twoUses(), texts("mild"), asItIs)(s)
+					return s
+				},
+			} {
+				var file bytes.Buffer
+				if err := tell().ends(trace.Process{}).trace.Write(&file); err != nil {
+					f.Fatal(err)
+				}
+				f.Add(file.Bytes(), "", "")
+				f.Add(file.Bytes(), `messages`, `massages`)
+				f.Add(file.Bytes(), `\"user\"`, `\"assistant\"`)
+				f.Add(file.Bytes(), `\"content\"`, `\"contents\"`)
+				f.Add(file.Bytes(), `"call":1`, `"call":99999999`)
+				f.Add(file.Bytes(), `\"maxTokens\":1000`, `\"maxTokens\":\"x\"`)
+				f.Add(file.Bytes(), `"http":`, `"stream":"x","closed":true,"hppt":`)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, file []byte, old, new string) {
+		if old != "" {
+			file = bytes.ReplaceAll(file, []byte(old), []byte(new))
+		}
+		tr, err := trace.Read(bytes.NewReader(file))
+		if err != nil {
+			return
+		}
+		rs, err := Judge(tr)
+		if err != nil {
+			return
+		}
+		raw := report.JSON(rs)
+		require.True(t, json.Valid(raw))
+		again, err := Judge(tr)
+		require.NoError(t, err)
+		require.Equal(t, string(raw), string(report.JSON(again)))
+	})
+}

@@ -1,0 +1,171 @@
+package conformance
+
+import (
+	"path"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// chosen returns what a selection plays and judges in a revision.
+func chosen(t *testing.T, revision server.Revision, only, skip []string) (cases, checks []string) {
+	t.Helper()
+	s, err := newSelection(only, skip)
+	require.NoError(t, err)
+	for _, c := range s.cases(revision) {
+		cases = append(cases, c.ID)
+	}
+	for _, scenario := range Scenarios() {
+		for _, check := range scenario.Checks {
+			if s.check(&scenario, &check) {
+				checks = append(checks, scenario.ID+"/"+check.ID)
+			}
+		}
+	}
+	return cases, checks
+}
+
+func TestWhatASelectionPlaysAndJudges(t *testing.T) {
+	var everyCase, everyCheck, basicChecks []string
+	for _, s := range Scenarios() {
+		for _, c := range s.Cases {
+			everyCase = append(everyCase, c.ID)
+		}
+		for _, c := range s.Checks {
+			everyCheck = append(everyCheck, s.ID+"/"+c.ID)
+			if s.ID == "basic" {
+				basicChecks = append(basicChecks, s.ID+"/"+c.ID)
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		only, skip    []string
+		cases, checks []string
+	}{
+		"nothing said":           {nil, nil, everyCase, everyCheck},
+		"everything":             {[]string{"*"}, nil, everyCase, everyCheck},
+		"a scenario":             {[]string{"basic"}, nil, []string{"basic/question", "basic/truncated"}, basicChecks},
+		"a scenario by a glob":   {[]string{"bas*"}, nil, []string{"basic/question", "basic/truncated"}, basicChecks},
+		"all of a scenario":      {[]string{"basic/*"}, nil, []string{"basic/question", "basic/truncated"}, basicChecks},
+		"a check":                {[]string{"parallel/results-order"}, nil, []string{"parallel/two-cities"}, []string{"parallel/results-order"}},
+		"a check of two cases":   {[]string{"parallel/unique-ids"}, nil, []string{"parallel/two-cities", "parallel/thirty-three"}, []string{"parallel/unique-ids"}},
+		"checks by a glob":       {[]string{"parallel/results-*"}, nil, []string{"parallel/two-cities", "parallel/thirty-three"}, []string{"parallel/results-reach-model", "parallel/results-order"}},
+		"a case":                 {[]string{"parallel/failing-tool"}, nil, []string{"parallel/failing-tool"}, []string{"parallel/error-result"}},
+		"cases by a glob":        {[]string{"parallel/result-t*"}, nil, []string{"parallel/result-texts"}, []string{"parallel/result-content"}},
+		"a case and a check":     {[]string{"parallel/late-fragment", "tool-use/input-intact"}, nil, []string{"tool-use/one-tool", "parallel/late-fragment"}, []string{"tool-use/input-intact", "parallel/late-delta"}},
+		"all but scenarios":      {nil, []string{"basic", "parallel"}, []string{"tool-use/one-tool"}, everyCheckOf("tool-use")},
+		"a scenario less checks": {[]string{"tool-use"}, []string{"tool-use/tool*", "tool-use/*-*-*"}, []string{"tool-use/one-tool"}, []string{"tool-use/input-intact", "tool-use/not-executed"}},
+		"all but a case":         {[]string{"basic"}, []string{"basic/truncated"}, []string{"basic/question"}, basicChecks},
+		"nothing left":           {[]string{"basic"}, []string{"*"}, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cases, checks := chosen(t, server.V20251125, c.only, c.skip)
+			require.Equal(t, c.cases, cases)
+			require.Equal(t, c.checks, checks)
+		})
+	}
+}
+
+func everyCheckOf(scenario string) []string {
+	var ids []string
+	for _, s := range Scenarios() {
+		for _, c := range s.Checks {
+			if s.ID == scenario {
+				ids = append(ids, s.ID+"/"+c.ID)
+			}
+		}
+	}
+	return ids
+}
+
+func TestARevisionPlaysWhatItHas(t *testing.T) {
+	cases, _ := chosen(t, server.V20250618, nil, nil)
+	require.Equal(t, []string{"basic/question", "basic/truncated"}, cases, "there are no tools in it")
+	cases, _ = chosen(t, server.V20260728, []string{"basic/answers-once"}, nil)
+	require.Empty(t, cases, "the check has no level in it")
+}
+
+func TestWhatIsSelectedIsAllThatIsJudged(t *testing.T) {
+	s := begin(t, server.V20251125, dialect.Native, "basic/question")
+	right(s)
+	selected, err := newSelection([]string{"basic/has-*"}, []string{"basic/has-model"})
+	require.NoError(t, err)
+	rs, err := judge([]*trace.Trace{s.ends(trace.Process{}).trace}, selected)
+	require.NoError(t, err)
+	var ids []string
+	for _, r := range rs.Results {
+		ids = append(ids, r.ID())
+	}
+	require.Equal(t, []string{"client/connects", "client/sampled", "client/ends-cleanly", "basic/has-content"}, ids,
+		"the client as a whole is judged in every run")
+}
+
+func TestASelectionOfNothingNamesWhatComesNear(t *testing.T) {
+	for name, c := range map[string]struct {
+		only, skip []string
+		want       string
+	}{
+		"a typing error":           {[]string{"paralel"}, nil, `"paralel" matches no scenario, case or check; did you mean parallel?`},
+		"a check's typing error":   {[]string{"parallel/result-order"}, nil, `"parallel/result-order" matches no scenario, case or check; did you mean parallel/results-order, parallel/result-texts, parallel/result-image?`},
+		"a check alone":            {[]string{"late-delta"}, nil, `"late-delta" matches no scenario, case or check; did you mean parallel/late-delta?`},
+		"nothing like it":          {[]string{"zzzzzzzz"}, nil, `"zzzzzzzz" matches no scenario, case or check`},
+		"a glob of nothing":        {[]string{"basic/z*"}, nil, `"basic/z*" matches no scenario, case or check; did you mean basic?`},
+		"one of several":           {[]string{"basic", "bsaic"}, nil, `"bsaic" matches no scenario, case or check; did you mean basic?`},
+		"to be skipped":            {nil, []string{"paralel"}, `"paralel" matches no scenario, case or check; did you mean parallel?`},
+		"the client, always there": {nil, []string{"client/connects"}, `"client/connects" matches no scenario, case or check`},
+		"a bad pattern":            {[]string{"basic/[a"}, nil, `pattern "basic/[a": syntax error in pattern`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := newSelection(c.only, c.skip)
+			var wrong *SelectionError
+			require.ErrorAs(t, err, &wrong)
+			require.Equal(t, c.want, err.Error())
+		})
+	}
+	_, err := newSelection([]string{"[a"}, nil)
+	var wrong *SelectionError
+	require.ErrorAs(t, err, &wrong)
+	require.ErrorIs(t, wrong.Err, path.ErrBadPattern)
+}
+
+func TestTheNearestOfNames(t *testing.T) {
+	names := []string{"basic", "parallel", "parallel/two-cities", "parallel/late-delta", "tool-use"}
+	for typed, want := range map[string][]string{
+		"basics":      {"basic"},
+		"late":        {"parallel/late-delta"},
+		"two-citys":   {"parallel/two-cities"},
+		"parallel":    {"parallel", "parallel/two-cities", "parallel/late-delta"},
+		"tooluse":     {"tool-use"},
+		"xyz":         nil,
+		"ünïcödé-ñäm": nil,
+	} {
+		require.Equal(t, want, Nearest(typed, names), typed)
+	}
+	require.Len(t, Nearest("", names), 3, "no more than three")
+}
+
+func TestEveryNameOfTheCatalogueSelectsSomething(t *testing.T) {
+	for _, name := range allNames() {
+		played := 0
+		for _, revision := range Known() {
+			cases, _ := chosen(t, revision, []string{name}, nil)
+			played += len(cases)
+		}
+		require.NotZero(t, played, name)
+	}
+}
+
+func TestTheLevelsAreKnown(t *testing.T) {
+	for _, s := range Scenarios() {
+		for _, c := range s.Checks {
+			for revision, level := range c.Levels {
+				require.Contains(t, report.Levels(), level, "%s/%s in %s", s.ID, c.ID, revision)
+			}
+		}
+	}
+}

@@ -1,0 +1,410 @@
+package server_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+)
+
+// converse calls a tool and has each sample that is asked for answered, until the response of the call is there.
+func (r *rig) converse(revision server.Revision, capabilities, tool string, answer func(params string) string) message {
+	r.t.Helper()
+	if !revision.Modern() {
+		w := r.legacy(revision, capabilities)
+		call := w.call(1, tool)
+		for {
+			m := call.next()
+			if m.Method == "" {
+				return m
+			}
+			require.Equal(r.t, http.StatusAccepted, w.post(m.response(answer(string(m.Params)))).StatusCode)
+		}
+	}
+	w := r.modern()
+	m := w.callModern(1, tool, capabilities, "").last()
+	for id := 2; ; id++ {
+		asked := m
+		if m.Error != nil || m.call(r.t).ResultType != "input_required" {
+			return m
+		}
+		m = w.callModern(id, tool, capabilities, retryOf(r.t, asked, answer)).last()
+	}
+}
+
+// retryOf is what the retry of a call adds to its params when every input request is answered.
+func retryOf(t testing.TB, required message, answer func(params string) string) string {
+	t.Helper()
+	r := required.call(t)
+	var responses []string
+	for _, key := range slices.Sorted(maps.Keys(r.InputRequests)) {
+		in := loosely(r.InputRequests[key])
+		require.Equal(t, "sampling/createMessage", in.Method)
+		responses = append(responses, fmt.Sprintf("%q:%s", key, answer(string(in.Params))))
+	}
+	return fmt.Sprintf(`,"inputResponses":{%s},"requestState":%q`, strings.Join(responses, ","), *r.RequestState)
+}
+
+// echo answers a sample with the text of its last message.
+func echo(t testing.TB) func(string) string {
+	return func(params string) string {
+		var p server.CreateMessageParams
+		require.NoError(t, json.Unmarshal([]byte(params), &p))
+		content, err := json.Marshal(p.Messages[len(p.Messages)-1].Content)
+		require.NoError(t, err)
+		return sampled("you said " + string(content))
+	}
+}
+
+func TestAPlayDoesNotKnowItsEra(t *testing.T) {
+	play := func(s *server.Session) (any, error) {
+		var said []string
+		for _, text := range []string{"one", "two", "three"} {
+			result, err := s.Sample(s.Ask(text))
+			if err != nil {
+				return nil, err
+			}
+			said = append(said, string(result))
+		}
+		return strings.Join(said, "\n"), nil
+	}
+	for _, revision := range server.Revisions() {
+		for responses, name := range []string{"auto", "stream"} {
+			t.Run(string(revision)+" "+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					r := inMemory(t, server.Options{Responses: server.Responses(responses)}, server.Tool{Name: "three", Play: play})
+					var asked []string
+					got := r.converse(revision, sampling, "three", func(params string) string {
+						asked = append(asked, params)
+						return fmt.Sprintf(`{"role":"assistant","model":"m","content":{"type":"text","text":"%d"},"extra":[1.0, 2e3]}`, len(asked))
+					})
+					require.Len(t, asked, 3)
+					require.Equal(t, `{"messages":[{"role":"user","content":{"type":"text","text":"two"}}],"maxTokens":1000}`, asked[1])
+					require.Equal(t, `{"role":"assistant","model":"m","content":{"type":"text","text":"1"},"extra":[1.0, 2e3]}
+{"role":"assistant","model":"m","content":{"type":"text","text":"2"},"extra":[1.0, 2e3]}
+{"role":"assistant","model":"m","content":{"type":"text","text":"3"},"extra":[1.0, 2e3]}`, got.call(t).text(t), "answers come as they were sent")
+				})
+			})
+		}
+	}
+}
+
+func TestARefusalIsAnErrorInTheFirstEra(t *testing.T) {
+	for response, want := range map[string]string{
+		`"error":{"code":-1,"message":"User rejected","data":[1]}`: "User rejected (code -1)",
+		`"error":{"code":-1,"message":"both"},"result":{}`:         "both (code -1)",
+		`"error":"no"`: "unreadable error \"no\": ",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var seen error
+			r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+				_, seen = s.Sample(s.Ask("?"))
+				return nil, seen
+			}})
+			w := r.legacy(server.V20251125, sampling)
+			call := w.call(1, "ask")
+			w.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, call.next().ID, response))
+			got := call.last().call(t)
+			require.True(t, got.IsError)
+			require.Contains(t, got.text(t), want)
+			require.True(t, server.Refused(seen))
+		})
+	}
+}
+
+func TestAResultBesideANullErrorIsAResult(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: ask})
+		w := r.legacy(server.V20251125, sampling)
+		call := w.call(1, "ask")
+		w.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":null,"result":%s}`, call.next().ID, sampled("fine")))
+		require.Equal(t, sampled("fine"), call.last().call(t).text(t))
+	})
+}
+
+func TestAnAnswerIsKnownByItsIDAlsoWhereThatCameBackChanged(t *testing.T) {
+	for _, format := range []string{`%d`, `"%d"`, `%d.0`, `%de0`, ` %d `} {
+		synctest.Test(t, func(t *testing.T) {
+			r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: ask})
+			w := r.legacy(server.V20251125, sampling)
+			call := w.call(1, "ask")
+			require.Equal(t, "1000001", string(call.next().ID))
+			w.post(`{"jsonrpc":"2.0","id":1000002,"result":{}}`) // nobody's
+			w.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":`+format+`,"result":%s}`, 1000001, sampled("first")))
+			w.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":`+format+`,"result":%s}`, 1000001, sampled("second")))
+			require.Equal(t, sampled("first"), call.last().call(t).text(t))
+			story := r.story("ask")
+			require.Equal(t, "server sampling/createMessage", story[2])
+			require.Equal(t, 2, strings.Count(strings.Join(story, "\n"), "client result"), "the second answer is the tool's as well")
+		})
+	}
+}
+
+func TestSampleAllHasAllRequestsInFlightTogetherInTheFirstEra(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "all", Play: all})
+		w := r.legacy(server.V20251125, sampling)
+		call := w.call(1, "all")
+		questions := []message{call.next(), call.next(), call.next()}
+		synctest.Wait()
+		slices.Reverse(questions)
+		for _, q := range questions {
+			w.post(q.response(echo(t)(string(q.Params))))
+		}
+		require.Equal(t, everything, call.last().call(t).text(t))
+	})
+}
+
+func TestSampleAllIsOneRoundInTheSecondEra(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "all", Play: all})
+		w := r.modern()
+		first := w.callModern(1, "all", sampling, "").last()
+		require.Equal(t, []string{"all-1", "all-2", "all-3"}, slices.Sorted(maps.Keys(first.call(t).InputRequests)))
+		last := w.callModern(2, "all", sampling, retryOf(t, first, echo(t))).last()
+		require.Equal(t, everything, last.call(t).text(t))
+	})
+}
+
+// all is a play that samples three times at once; everything is what it returns when its samples are echoed.
+func all(s *server.Session) (any, error) {
+	var texts []string
+	for _, answer := range s.SampleAll(s.Ask("one"), s.Ask("two"), json.RawMessage(`{"messages":[{"role":"user","content":{"type":"text","text":"three"}}],"maxTokens":1}`)) {
+		if answer.Err != nil {
+			return nil, answer.Err
+		}
+		var result server.SamplingMessage
+		if err := json.Unmarshal(answer.Result, &result); err != nil {
+			return nil, err
+		}
+		texts = append(texts, result.Content.(map[string]any)["text"].(string))
+	}
+	return strings.Join(texts, "\n"), nil
+}
+
+const everything = `you said {"text":"one","type":"text"}
+you said {"text":"two","type":"text"}
+you said {"text":"three","type":"text"}`
+
+func TestSampleAllAnswersEachForItself(t *testing.T) {
+	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
+		synctest.Test(t, func(t *testing.T) {
+			var answers []server.Answer
+			r := inMemory(t, server.Options{}, server.Tool{Name: "some", Play: func(s *server.Session) (any, error) {
+				require.Empty(t, s.SampleAll())
+				answers = s.SampleAll(s.Ask("one", server.Tool{Name: "t"}), s.Ask("two"), s.Ask("three").After(nil, nil), s.Ask("four"))
+				return nil, nil
+			}})
+			r.converse(revision, sampling, "some", echo(t))
+			require.Len(t, answers, 4)
+			require.ErrorIs(t, answers[0].Err, server.ErrUndeclared)
+			require.Contains(t, string(answers[1].Result), "two")
+			require.ErrorContains(t, answers[2].Err, "the client's answer cannot be read")
+			require.Contains(t, string(answers[3].Result), "four")
+		})
+	}
+}
+
+func TestSamplesOnGoroutinesOfTheirOwn(t *testing.T) {
+	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
+		t.Run(string(revision), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := inMemory(t, server.Options{}, server.Tool{Name: "many", Mark: "m", Play: func(s *server.Session) (any, error) {
+					var all sync.WaitGroup
+					answers := make([]string, 5)
+					for i := range answers {
+						all.Go(func() {
+							result, err := s.Sample(s.Ask(fmt.Sprintf("number %d", i)))
+							answers[i] = fmt.Sprint(string(result), err)
+						})
+					}
+					all.Wait()
+					return strings.Join(answers, "\n"), nil
+				}})
+				text := r.converse(revision, sampling, "many", echo(t)).call(t).text(t)
+				for i, line := range strings.Split(text, "\n") {
+					require.Contains(t, line, fmt.Sprintf("number %d", i))
+				}
+			})
+		})
+	}
+}
+
+func TestWhatTheClientHasNotDeclaredIsNotSent(t *testing.T) {
+	for _, c := range []struct {
+		revision     server.Revision
+		capabilities string
+		params       any
+		missing      string
+	}{
+		{server.V20251125, nothing, nil, "sampling"},
+		{server.V20250326, nothing, nil, "sampling"},
+		{server.V20251125, sampling, toolParams, "sampling.tools"},
+		{server.V20251125, sampling, choiceParams, "sampling.tools"},
+		{server.V20251125, nothing, toolParams, "sampling"},
+		{server.V20260728, nothing, nil, "sampling"},
+		{server.V20260728, sampling, toolParams, "sampling.tools"},
+		{server.V20260728, `{"sampling":{"tools":null}}`, choiceParams, "sampling.tools"},
+	} {
+		t.Run(fmt.Sprint(c.revision, c.capabilities, c.missing), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+					params := c.params
+					if params == nil {
+						params = s.Ask("?")
+					}
+					_, err := s.Sample(params)
+					require.ErrorIs(t, err, server.ErrUndeclared)
+					require.False(t, server.Refused(err))
+					return nil, fmt.Errorf("as it was to be expected: %w (and no wonder)", err)
+				}})
+				text := "as it was to be expected: the client has not declared the capability: " + c.missing + " (and no wonder)"
+				if !c.revision.Modern() {
+					got := r.legacy(c.revision, c.capabilities).call(1, "ask").last().call(t)
+					require.True(t, got.IsError)
+					require.Equal(t, text, got.text(t))
+				} else {
+					reply := r.modern().callModern(1, "ask", c.capabilities, "")
+					require.Equal(t, http.StatusBadRequest, reply.StatusCode)
+					got := reply.last()
+					require.Equal(t, "1", string(got.ID))
+					require.Equal(t, -32021, got.Error.Code)
+					require.Equal(t, "the client has not declared the capability: "+c.missing, got.Error.Message)
+					want := map[string]string{"sampling": `{"requiredCapabilities":{"sampling":{}}}`, "sampling.tools": `{"requiredCapabilities":{"sampling":{"tools":{}}}}`}
+					require.JSONEq(t, want[c.missing], string(got.Error.Data))
+				}
+				require.Contains(t, r.story("ask"), "mark withheld")
+			})
+		})
+	}
+}
+
+var (
+	toolParams   = json.RawMessage(`{"messages":[{"role":"user","content":{"type":"text","text":"?"}}],"maxTokens":1,"tools":[{"name":"t","inputSchema":{"type":"object"}}]}`)
+	choiceParams = json.RawMessage(`{"messages":[{"role":"user","content":{"type":"text","text":"?"}}],"maxTokens":1,"toolChoice":{"mode":"none"}}`)
+)
+
+func TestAMissingCapabilityHasAStatusAlsoWhereResponsesAreStreams(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := inMemory(t, server.Options{Responses: server.SSE}, server.Tool{Name: "ask", Play: ask})
+		reply := r.modern().callModern(1, "ask", nothing, "")
+		require.Equal(t, http.StatusBadRequest, reply.StatusCode)
+		require.Equal(t, -32021, reply.last().Error.Code)
+	})
+}
+
+func TestWhatOlderRevisionsDoNotHaveIsNotSent(t *testing.T) {
+	array := json.RawMessage(`{"messages":[{"role":"user","content":[{"type":"text","text":"?"}]}],"maxTokens":1}`)
+	for _, revision := range []server.Revision{server.V20250326, server.V20250618} {
+		for name, c := range map[string]struct {
+			params func(*server.Session) any
+			want   error
+		}{
+			"tools asked for": {func(s *server.Session) any { return s.Ask("?", server.Tool{Name: "t"}) }, server.ErrEra},
+			"by value":        {func(s *server.Session) any { return *s.Ask("?", server.Tool{Name: "t"}) }, server.ErrEra},
+			"tools, raw":      {func(*server.Session) any { return toolParams }, server.ErrEra},
+			"choice, raw":     {func(*server.Session) any { return choiceParams }, server.ErrEra},
+			"content array":   {func(*server.Session) any { return array }, server.ErrInvalid},
+		} {
+			t.Run(string(revision)+" "+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) { return s.Sample(c.params(s)) }})
+					var seen []string
+					if errors.Is(c.want, server.ErrInvalid) {
+						r.expected = []string{"the play of tool ask samples with invalid params (wrap them in server.Hostile if that is meant): messages[0].content"}
+						seen = append(seen, "mark harness-error")
+					}
+					got := r.legacy(revision, tools).call(1, "ask").last().call(t)
+					require.True(t, got.IsError)
+					require.Contains(t, got.text(t), c.want.Error())
+					want := slices.Concat([]string{"client tools/call", "mark play-started"}, seen, []string{"mark play-ended", "server result"})
+					require.Equal(t, want, r.story("ask"))
+				})
+			})
+		}
+	}
+}
+
+func TestTheSecondErasOwnIsNotThereInTheFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+			retry, err := s.InputRequired(server.Input{})
+			require.Nil(t, retry)
+			require.ErrorIs(t, err, server.ErrEra)
+			return nil, err
+		}})
+		require.Equal(t, "the client's revision does not have this: InputRequiredResult came with 2026-07-28, the client speaks 2025-11-25",
+			r.legacy(server.V20251125, sampling).call(1, "ask").last().call(t).text(t))
+	})
+}
+
+func TestInvalidParamsAreNotSentAndOurProblem(t *testing.T) {
+	for name, c := range map[string]struct {
+		params  any
+		problem string
+	}{
+		"no messages":  {map[string]any{"maxTokens": 1}, "missing property 'messages'"},
+		"no JSON":      {json.RawMessage(`{`), "not JSON: the text ends too early"},
+		"twice":        {json.RawMessage(`{"messages":[],"maxTokens":1,"maxTokens":2}`), "property 'maxTokens' appears twice"},
+		"nothing":      {nil, "want object, got null"},
+		"no UTF-8":     {json.RawMessage("{\"messages\":[],\"maxTokens\":1,\"a\":\"\xff\"}"), "the text is not valid UTF-8"},
+		"cannot be it": {func() {}, "json: unsupported type: func()"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eras(t, func(t *testing.T, start func(...server.Tool) *rig, call func(*rig, string, string) message) {
+				r := start(server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+					_, err := s.Sample(c.params)
+					require.ErrorIs(t, err, server.ErrInvalid)
+					require.False(t, server.Refused(err))
+					return nil, nil
+				}})
+				r.expected = []string{c.problem}
+				require.Empty(t, call(r, "ask", "").call(t).Content)
+			})
+		})
+	}
+}
+
+func TestNewFailsTheTestOfAPlayThatBrokeTheProtocol(t *testing.T) {
+	tb := &recordedTB{}
+	srv := server.New(tb, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) { return s.Sample(map[string]any{}) }})
+	client := newClient()
+	r := &rig{Server: srv, t: t, http: client}
+	r.legacy(server.V20251125, sampling).call(1, "ask").last()
+	require.Empty(t, tb.failures)
+	for _, cleanup := range tb.cleanups {
+		cleanup()
+	}
+	client.CloseIdleConnections()
+	require.Len(t, tb.failures, 1)
+	require.Contains(t, tb.failures[0], "fake MCP server: the play of tool ask samples with invalid params (wrap them in server.Hostile if that is meant): ")
+}
+
+func TestNewFailsTheTestWhereItCannotStart(t *testing.T) {
+	tb := &recordedTB{}
+	require.Nil(t, server.New(tb, server.Tool{Name: "no play"}))
+	require.Equal(t, []string{`starting the fake MCP server: tool name "no play": want 1 to 128 characters of [A-Za-z0-9_.-]`}, tb.failures)
+}
+
+// recordedTB is a test that goes on.
+type recordedTB struct {
+	cleanups []func()
+	failures []string
+}
+
+func (tb *recordedTB) Helper()          {}
+func (tb *recordedTB) Cleanup(f func()) { tb.cleanups = append(tb.cleanups, f) }
+func (tb *recordedTB) Errorf(format string, args ...any) {
+	tb.failures = append(tb.failures, fmt.Sprintf(format, args...))
+}
+func (tb *recordedTB) Fatalf(format string, args ...any) { tb.Errorf(format, args...) }

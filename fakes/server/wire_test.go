@@ -1,0 +1,206 @@
+package server_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+)
+
+// wire is a raw client. It sends the bytes it is given, with the headers it has, and makes nothing of what comes back.
+type wire struct {
+	t      testing.TB
+	url    string
+	http   *http.Client
+	header http.Header
+}
+
+// do sends a request and returns as soon as the headers of its response are there. Headers are pairs of name and value that
+// replace the wire's own; an empty value leaves the header out.
+func (w *wire) do(method, body string, headers ...string) *reply {
+	w.t.Helper()
+	r, err := w.try(context.Background(), method, body, headers...)
+	require.NoError(w.t, err)
+	return r
+}
+
+// post is do for the most usual of methods.
+func (w *wire) post(body string, headers ...string) *reply {
+	w.t.Helper()
+	return w.do(http.MethodPost, body, headers...)
+}
+
+// try is do for requests that may fail or are given up.
+func (w *wire) try(ctx context.Context, method, body string, headers ...string) (*reply, error) {
+	w.t.Helper()
+	request, err := http.NewRequestWithContext(ctx, method, w.url, strings.NewReader(body))
+	require.NoError(w.t, err)
+	if method == http.MethodPost {
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Accept", "application/json, text/event-stream")
+	}
+	for name, values := range w.header {
+		request.Header[name] = values
+	}
+	for i := 0; i < len(headers); i += 2 {
+		switch name, value := headers[i], headers[i+1]; {
+		case value == "":
+			request.Header.Del(name)
+		case name == "Host":
+			request.Host = value
+		default:
+			request.Header.Set(name, value)
+		}
+	}
+	response, err := w.http.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	w.t.Cleanup(func() { response.Body.Close() })
+	return &reply{response, w.t, bufio.NewReader(response.Body)}, nil
+}
+
+// reply is a response whose body is yet to be read.
+type reply struct {
+	*http.Response
+	t    testing.TB
+	rest *bufio.Reader
+}
+
+// body reads the whole of the rest.
+func (r *reply) body() string {
+	r.t.Helper()
+	raw, err := io.ReadAll(r.rest)
+	require.NoError(r.t, err)
+	require.NoError(r.t, r.Body.Close())
+	return string(raw)
+}
+
+// isStream reports whether the response is a stream of events.
+func (r *reply) isStream() bool { return r.Header.Get("Content-Type") == "text/event-stream" }
+
+// event reads the next event of a stream and returns its data; false at the end of the stream.
+func (r *reply) event() (string, bool) {
+	r.t.Helper()
+	var data []string
+	for {
+		line, err := r.line()
+		if err == io.EOF && line == "" && data == nil {
+			return "", false
+		}
+		require.NoError(r.t, err)
+		if line == "" && data != nil {
+			return strings.Join(data, "\n"), true
+		}
+		if value, ok := strings.CutPrefix(line, "data:"); ok {
+			data = append(data, strings.TrimPrefix(value, " "))
+		}
+	}
+}
+
+// line reads a line of a stream, which may end in LF, CR or both (HTML, server-sent events, parsing an event stream).
+func (r *reply) line() (string, error) {
+	var line []byte
+	for {
+		b, err := r.rest.ReadByte()
+		switch {
+		case err != nil:
+			return string(line), err
+		case b == '\r':
+			if next, err := r.rest.Peek(1); err == nil && next[0] == '\n' {
+				_, _ = r.rest.ReadByte()
+			}
+			return string(line), nil
+		case b == '\n':
+			return string(line), nil
+		}
+		line = append(line, b)
+	}
+}
+
+// next reads the next message of a stream, which must come.
+func (r *reply) next() message {
+	r.t.Helper()
+	data, ok := r.event()
+	require.True(r.t, ok, "the stream has ended")
+	return read(r.t, data)
+}
+
+// last reads the one message that is left: the body, or the last event of a stream.
+func (r *reply) last() message {
+	r.t.Helper()
+	if !r.isStream() {
+		require.Equal(r.t, "application/json", r.Header.Get("Content-Type"))
+		return read(r.t, r.body())
+	}
+	m := r.next()
+	_, more := r.event()
+	require.False(r.t, more, "there is more after the response")
+	require.NoError(r.t, r.Body.Close())
+	return m
+}
+
+// message is a JSON-RPC message as a test looks at it.
+type message struct {
+	raw    string
+	ID     json.RawMessage  `json:"id"`
+	Method string           `json:"method"`
+	Params json.RawMessage  `json:"params"`
+	Result json.RawMessage  `json:"result"`
+	Error  *server.RPCError `json:"error"`
+}
+
+func read(t testing.TB, raw string) message {
+	t.Helper()
+	m := message{raw: raw}
+	require.NoError(t, json.Unmarshal([]byte(raw), &m), "not a message: %s", raw)
+	return m
+}
+
+// result is what the result of a tools/call may hold.
+type result struct {
+	ResultType    string                     `json:"resultType"`
+	Content       []server.TextContent       `json:"content"`
+	IsError       bool                       `json:"isError"`
+	InputRequests map[string]json.RawMessage `json:"inputRequests"`
+	RequestState  *string                    `json:"requestState"`
+}
+
+// call reads the message as the response of a tools/call that went well as far as JSON-RPC is concerned.
+func (m message) call(t testing.TB) result {
+	t.Helper()
+	require.Nil(t, m.Error, m.raw)
+	var r result
+	require.NoError(t, json.Unmarshal(m.Result, &r), m.raw)
+	return r
+}
+
+// text returns the text of a result that is one text block.
+func (r result) text(t testing.TB) string {
+	t.Helper()
+	require.Len(t, r.Content, 1)
+	return r.Content[0].Text
+}
+
+// request is a JSON-RPC request with params, which are JSON.
+func request(id any, method, params string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"method":%q,"params":%s}`, id, method, params)
+}
+
+// response is a JSON-RPC response to the request m.
+func (m message) response(result string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result)
+}
+
+// sampled is a CreateMessageResult with a text.
+func sampled(text string) string {
+	return fmt.Sprintf(`{"role":"assistant","model":"m","stopReason":"endTurn","content":{"type":"text","text":%q}}`, text)
+}

@@ -1,0 +1,67 @@
+package harness
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// errBubbleFailed is what became of a session whose bubble ended its goroutine, as that of a test does that has failed.
+var errBubbleFailed = errors.New("the session's bubble failed: the test's own output says why")
+
+// inBubble is a session in virtual time. A bubble ends when all that runs in it has ended, panics when something stays blocked, and
+// waits for ever for a goroutine that waits for something outside: the latter two are the client's doing, since all of ours have ended.
+func (r *Runner) inBubble(cases []Case) (*trace.Trace, error) {
+	var rec atomic.Pointer[trace.Recorder]
+	var t *trace.Trace
+	var err error
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		defer func() {
+			v := recover()
+			switch started := rec.Load(); {
+			case v == nil:
+			case started != nil && strings.Contains(fmt.Sprint(v), "deadlock"):
+				t = leaked(started.Stop()) // what was recorded stands, and the leak with it
+			default:
+				err = fmt.Errorf("the session panicked: %v\n\n%s", v, debug.Stack())
+			}
+		}()
+		err = errBubbleFailed // unless it comes to its end
+		r.Bubble(func() {
+			// The context of the run comes from outside of the bubble, where its channel means nothing.
+			t, err = r.record(context.Background(), cases, rec.Store)
+		})
+	}()
+	limit := cmp.Or(r.Watchdog, DefaultWatchdog)
+	watchdog := time.NewTimer(limit)
+	defer watchdog.Stop()
+	select {
+	case <-over:
+	case <-watchdog.C:
+		return nil, fmt.Errorf("after %s by a real clock the client still waits for something that virtual time does not reach, "+
+			"such as a real socket: run it with harness.Loopback()", limit)
+	}
+	return t, err
+}
+
+// leaked notes in the trace that the client left goroutines behind, unless it is known already what it left.
+func leaked(t *trace.Trace) *trace.Trace {
+	for i := len(t.Events) - 1; i >= 0; i-- {
+		if p := t.Events[i].Process; p != nil && p.State == trace.Ended {
+			noted := *p
+			noted.Leak = cmp.Or(p.Leak, "goroutines of the client were still blocked after it had returned and everything was closed")
+			t.Events[i].Process = &noted
+			return t
+		}
+	}
+	return t
+}

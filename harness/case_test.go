@@ -1,0 +1,26 @@
+package harness
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestAMarkIsAWordThatDependsOnTheIDAlone(t *testing.T) {
+	seen := map[string]string{}
+	for i := range 2000 {
+		id := fmt.Sprintf("scenario-%d/case-%d", i%7, i)
+		c, again := Case{ID: id}, Case{ID: id, Isolated: true}
+		mark := c.Mark()
+		require.Regexp(t, `^mk[a-z2-7]{8}$`, mark)
+		require.Equal(t, mark, again.Mark())
+		require.Empty(t, seen[mark], "%s and %s have one mark", id, seen[mark])
+		seen[mark] = id
+	}
+}
+
+func TestAToolIsNamedAfterItsCase(t *testing.T) {
+	c := Case{ID: "parallel/two-cities"}
+	require.Equal(t, "parallel-two-cities", c.Tool())
+}
