@@ -3,16 +3,18 @@ module github.com/mcp-conform/mcp-conform
 go 1.25.0
 
 require (
+	github.com/alecthomas/kong v1.17.0
 	github.com/google/go-cmp v0.7.0
+	github.com/rogpeppe/go-internal v1.16.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/stretchr/testify v1.12.1
 	go.yaml.in/yaml/v4 v4.0.0
+	gopkg.in/dnaeon/go-vcr.v4 v4.0.7
 )
 
 require (
-	github.com/alecthomas/kong v1.17.0 // indirect
-	github.com/rogpeppe/go-internal v1.16.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/sys v0.26.0 // indirect
 	golang.org/x/text v0.14.0 // indirect
-	gopkg.in/dnaeon/go-vcr.v4 v4.0.7 // indirect
+	golang.org/x/tools v0.26.0 // indirect
 )

@@ -82,14 +82,26 @@ func (a *Answer) unreadable() *Verdict {
 	return &v
 }
 
+// missed says why the model had no answer for the client: no rule of the script and no recording is like what it was asked. "" where it
+// had one.
+func (r *Round) missed() string {
+	if x := r.LastModel(); x != nil {
+		return x.End.Miss
+	}
+	return ""
+}
+
 // declined says how the client declined to answer a round, "" when it did not. In the first era it sends an error. In the second a
 // client that declines sends nothing at all, which counts where the client is one that answers and lived on: it answered a later
 // sample, or it answered another one and ended well.
-func (e *Evidence) declined(r *Round) string {
+func (ev *Evidence) declined(r *Round) string {
+	if r.missed() != "" { // the error that follows is our doing
+		return ""
+	}
 	if len(r.Answers) > 0 && r.Answers[0].Err != nil {
 		return fmt.Sprintf("%q (code %d)", clip(r.Answers[0].Err.Message), r.Answers[0].Err.Code)
 	}
-	if e.Revision.Modern() && len(r.Answers) == 0 && e.Session.livedOn(r.Asked.Ref) {
+	if ev.Revision.Modern() && len(r.Answers) == 0 && ev.Session.livedOn(r.Asked.Ref) {
 		return "it did not fulfil the input request"
 	}
 	return ""

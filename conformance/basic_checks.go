@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 
@@ -133,7 +134,8 @@ var validResult = Check{
 				return Verdict{}
 			}
 			at, why := a.Place, err.Error()
-			if invalid, ok := err.(*schema.Error); ok {
+			var invalid *schema.Error
+			if errors.As(err, &invalid) {
 				at, why = a.At(invalid.Path), invalid.Message
 			}
 			return Broken("the result is not a valid CreateMessageResult of %s", e.Revision).See(at, "%s", why).See(a.Place, "%s", compact(a.Result))

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -92,7 +93,7 @@ func connects(sessions []*Session) Verdict {
 }
 
 func sampled(sessions []*Session) Verdict {
-	withheld := ""
+	withheld, unrecorded := "", ""
 	called := false
 	for _, s := range sessions {
 		for _, c := range s.Trace.Header.Cases {
@@ -103,6 +104,7 @@ func sampled(sessions []*Session) Verdict {
 				}
 			}
 			called = called || ev.Called
+			unrecorded = cmp.Or(unrecorded, ev.unrecorded())
 			if ev.Withheld != "" {
 				withheld = ev.Withheld
 			}
@@ -113,6 +115,8 @@ func sampled(sessions []*Session) Verdict {
 		return Broken("nothing could be asked of the client, which does not declare %s", withheld)
 	case !called:
 		return NotObserved("the client called no tool, so that nothing was asked of it")
+	case unrecorded != "":
+		return NotObserved("no recording answers what this client asks of the model, so judge it by the scripts: %s", unrecorded)
 	}
 	return Broken("not one sampling request was answered with a result")
 }

@@ -75,6 +75,26 @@ func judgeScenario(scenario *Scenario, revision server.Revision, sessions []*Ses
 // decide judges one case, once there is enough to judge. What keeps a case from being judged is said in its place, so that
 // a check finds only evidence that it can read.
 func decide(check *Check, ev *Evidence) Verdict {
+	v := judgeCase(check, ev)
+	if why := ev.unrecorded(); v.kind == report.NotObserved && why != "" {
+		return Unsupported("no recording answers what this client asks of the model, so judge it by the scripts: %s", why)
+	}
+	return v
+}
+
+// unrecorded says why the recordings had no answer for the client; "" where they had one, or the scripts answered.
+func (ev *Evidence) unrecorded() string {
+	if ev.Session.Trace.Header.Replayed {
+		for _, r := range ev.Rounds {
+			if why := r.missed(); why != "" {
+				return clip(why)
+			}
+		}
+	}
+	return ""
+}
+
+func judgeCase(check *Check, ev *Evidence) Verdict {
 	s := ev.Session
 	answered := 0
 	for _, r := range ev.Rounds {

@@ -86,17 +86,21 @@ var streamedUses = Check{
 	Usual: "fragments are put together without regard to the index that says which call they belong to",
 	Mend:  "keep a call for each index, and add each fragment to its own",
 	Judge: func(e *Evidence) Verdict {
-		if !streams(e) {
-			return NotApplicable("the client does not ask the model for a stream")
+		if v := streams(e); v != nil {
+			return *v
 		}
 		return judgeUses(e)
 	},
 }
 
-// streams reports whether the client asked the model for a stream in the first round.
-func streams(e *Evidence) bool {
-	x := e.Rounds[0].LastModel()
-	return x != nil && x.Request != nil && x.Request.Stream
+// streams returns nil for a client that asked the model for a stream in the first round, and the verdict for one that did not.
+func streams(e *Evidence) *Verdict {
+	x, missing := theModel(e.Rounds[0])
+	if missing == nil && !x.Request.Stream {
+		v := NotApplicable("the client does not ask the model for a stream")
+		return &v
+	}
+	return missing
 }
 
 var lateDelta = Check{
@@ -105,18 +109,19 @@ var lateDelta = Check{
 	Usual: "the client stops reading at the finish reason",
 	Mend:  "read the stream to its end, and take every fragment until then",
 	Judge: func(e *Evidence) Verdict {
-		if !streams(e) {
-			return NotApplicable("the client does not ask the model for a stream")
+		if v := streams(e); v != nil {
+			return *v
 		}
 		r := e.Rounds[0]
 		a := r.Result()
-		if a == nil {
+		switch {
+		case a == nil && r.LastModel().End.Status != 200:
+			return NotObserved("the model had no such stream for the client%s", e.why(1))
+		case a == nil:
 			return Broken("the client made no answer of a stream whose last fragment is late%s", e.why(1)).See(r.Model[0].Place, "")
-		}
-		if v := a.unreadable(); v != nil {
-			return *v
-		}
-		if !slices.Contains(askedFor(a), "London") {
+		case a.unreadable() != nil:
+			return *a.unreadable()
+		case !slices.Contains(askedFor(a), "London"):
 			return Broken("the arguments of the last tool call came with the finish reason, and were lost").
 				See(Place{Label: "model said"}, `get_weather({"city":"London"}), last`).See(a.At("content"), "%s", describe(a.uses()))
 		}

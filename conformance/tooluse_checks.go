@@ -93,7 +93,7 @@ var inputIntact = Check{
 		case sameJSON(got, []byte(booking)):
 			return Pass("the input came through unchanged").See(at, "%s", compact(use.Input))
 		case sameJSON(rounded(got), rounded([]byte(booking))):
-			return tell(Warn("an integer beyond 2^53 was rounded: it is more than JSON promises to keep (RFC 8259, section 6), and lost all the same"))
+			return tell(Broken("an integer beyond 2^53 was rounded on its way from the model to the server"))
 		}
 		return tell(Broken("the input is not what the model gave"))
 	},

@@ -5,6 +5,7 @@ package harness_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -227,5 +228,5 @@ func readLine(t *testing.T, path string) {
 	}
 	defer f.Close()
 	_, err = bufio.NewReader(f).ReadString('\n')
-	assert.True(t, err == nil || err == io.EOF, "%v", err)
+	assert.True(t, err == nil || errors.Is(err, io.EOF), "%v", err)
 }

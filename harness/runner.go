@@ -128,7 +128,7 @@ func (r *Runner) session(ctx context.Context, cases []Case) (*trace.Trace, error
 func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.Recorder)) (*trace.Trace, error) {
 	timeout := cmp.Or(r.Timeout, DefaultTimeout)
 	header := trace.Header{Tool: r.Tool, Client: r.Client.Name, Revision: string(r.Revision), Seed: r.Seed,
-		Declare: json.RawMessage(declared), Key: plantedKey, Timeout: timeout}
+		Declare: json.RawMessage(declared), Key: plantedKey, Timeout: timeout, Replayed: r.Source != nil}
 	ids := map[string]string{} // case ids by tool and by mark
 	for _, c := range cases {
 		header.Cases = append(header.Cases, trace.Case{ID: c.ID, Tool: c.Tool(), Mark: c.Mark()})

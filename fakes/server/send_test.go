@@ -73,7 +73,7 @@ func TestHostileParamsAreSentAsTheyAreAndMarked(t *testing.T) {
 		want   string
 	}{
 		"map":        {map[string]any{"maxTokens": "<many>"}, `{"maxTokens":"<many>"}`},
-		"undeclared": {json.RawMessage(toolParams), string(toolParams)},
+		"undeclared": {toolParams, string(toolParams)},
 		"raw":        {json.RawMessage(`{ "maxTokens": 1.50, "maxTokens":2 }`), `{ "maxTokens": 1.50, "maxTokens":2 }`},
 		"no UTF-8":   {json.RawMessage("{\"a\":\"\xff\"}"), "{\"a\":\"\xff\"}"},
 		"twice":      {server.Hostile([]int{2}), `[2]`},

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -93,7 +94,7 @@ func (r *reply) event() (string, bool) {
 	var data []string
 	for {
 		line, err := r.line()
-		if err == io.EOF && line == "" && data == nil {
+		if errors.Is(err, io.EOF) && line == "" && data == nil {
 			return "", false
 		}
 		require.NoError(r.t, err)

@@ -3,6 +3,7 @@ package reference
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -51,7 +52,8 @@ func (m *model) createMessage(ctx context.Context, raw json.RawMessage) (map[str
 
 // modelError says that the model failed, and nothing of how: what a provider says is not for the server.
 func modelError(err error) *rpcError {
-	if refused, ok := err.(*rpcError); ok {
+	var refused *rpcError
+	if errors.As(err, &refused) {
 		return refused
 	}
 	return &rpcError{codeInternal, "the model could not be asked"}

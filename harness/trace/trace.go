@@ -38,6 +38,8 @@ type Header struct {
 	Key string `json:"key,omitempty"`
 	// Timeout is how long the client was given, in nanoseconds. Zero: no limit.
 	Timeout time.Duration `json:"timeout,omitempty"`
+	// Replayed is true where the model's answers came from recordings: then a request that none is like is no fault of the client's.
+	Replayed bool `json:"replayed,omitempty"`
 	// Cases are the cases that were played, in the order in which the client was offered them.
 	Cases []Case `json:"cases,omitempty"`
 }

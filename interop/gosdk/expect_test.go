@@ -9,19 +9,29 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// expected is a verdict, in every revision that is judged, and why it is right.
+// expected is a verdict and why it is right.
 type expected struct {
-	checks  string // a pattern of scenario/check
-	verdict report.Verdict
-	why     string
+	checks   string // a pattern of scenario/check
+	verdict  report.Verdict
+	why      string
+	revision string // "" for every revision that is judged
 }
 
 func (e *expected) covers(r *report.Result) bool {
 	matches, err := path.Match(e.checks, r.ID())
-	return err == nil && matches
+	return err == nil && matches && (e.revision == "" || e.revision == r.Revision)
+}
+
+// in returns the rows for one revision.
+func in(revision server.Revision, table []expected) []expected {
+	for i := range table {
+		table[i].revision = string(revision)
+	}
+	return table
 }
 
 // requireVerdicts plays the suite and holds every verdict against the table: what is not in it has to pass, and what is in it has to
@@ -69,7 +79,7 @@ func notApplicable(why string, checks ...string) []expected {
 func rows(v report.Verdict, why string, checks []string) []expected {
 	table := make([]expected, len(checks))
 	for i, c := range checks {
-		table[i] = expected{c, v, why}
+		table[i] = expected{checks: c, verdict: v, why: why}
 	}
 	return table
 }

@@ -1,0 +1,188 @@
+package conformance_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/reference"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// suiteOf judges a client in virtual time.
+func suiteOf(t *testing.T, c harness.Client) conformance.Suite {
+	return conformance.Suite{Client: c, Seed: 1, Tool: "test", Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}
+}
+
+func TestTheCommandThatReproducesAResultNamesACaseOfIt(t *testing.T) {
+	suite := suiteOf(t, mutant("text-results-only"))
+	suite.Revisions = []server.Revision{server.V20251125}
+	suite.Again = func(revision server.Revision, caseID string) string {
+		return fmt.Sprintf("play %s in %s", caseID, revision)
+	}
+	rs, _, err := suite.Run(t.Context())
+	require.NoError(t, err)
+	for _, r := range rs.Results {
+		switch {
+		case r.ID() == "parallel/result-content":
+			require.Equal(t, report.Fail, r.Verdict)
+			require.Equal(t, "play parallel/result-image in 2025-11-25", r.Again, "the first case of the verdict, not of the check")
+		case r.Verdict == report.Pass || r.Verdict == report.NotApplicable:
+			require.Empty(t, r.Again, r.ID())
+		}
+	}
+
+	suite = suiteOf(t, mutant("never-connects"))
+	suite.Again = func(revision server.Revision, caseID string) string { return fmt.Sprintf("%s/%q", revision, caseID) }
+	rs, _, err = suite.Run(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "client/connects", rs.Results[0].ID())
+	require.Equal(t, `2025-11-25/""`, rs.Results[0].Again, "the client as a whole has no case of its own")
+}
+
+func TestASuiteRunsWhatItIsAskedFor(t *testing.T) {
+	right := harness.InProcess(reference.Client(reference.Config{}), harness.Named("right"))
+	for name, c := range map[string]struct {
+		change func(*conformance.Suite)
+		want   []string // revision of each trace
+	}{
+		"both eras":           {func(*conformance.Suite) {}, []string{"2025-11-25", "2026-07-28"}},
+		"one revision":        {func(s *conformance.Suite) { s.Revisions = []server.Revision{server.V20250618} }, []string{"2025-06-18"}},
+		"in the order given":  {func(s *conformance.Suite) { s.Revisions = []server.Revision{server.V20260728, server.V20251125} }, []string{"2026-07-28", "2025-11-25"}},
+		"a revision once":     {func(s *conformance.Suite) { s.Revisions = []server.Revision{server.V20260728, server.V20260728} }, []string{"2026-07-28"}},
+		"where there is more": {func(s *conformance.Suite) { s.Only = []string{"basic/answers-once"} }, []string{"2025-11-25"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			suite := suiteOf(t, right)
+			suite.Only = []string{"basic"}
+			c.change(&suite)
+			rs, traces, err := suite.Run(t.Context())
+			require.NoError(t, err)
+			var got []string
+			for _, tr := range traces {
+				got = append(got, tr.Header.Revision)
+			}
+			require.Equal(t, c.want, got)
+			require.Equal(t, "right", rs.Client)
+			require.Equal(t, "test", rs.Tool)
+			require.Equal(t, int64(1), rs.Seed)
+			require.False(t, rs.Failed(true))
+			require.True(t, slices.IsSortedFunc(rs.Results, func(a, b report.Result) int { return strings.Compare(a.Revision, b.Revision) }))
+		})
+	}
+}
+
+func TestASuiteThatCannotRunSaysWhy(t *testing.T) {
+	right := harness.InProcess(reference.Client(reference.Config{}))
+	for name, c := range map[string]struct {
+		change func(*conformance.Suite)
+		want   string
+		as     any
+	}{
+		"an unknown revision": {func(s *conformance.Suite) { s.Revisions = []server.Revision{"2024-11-05"} },
+			`revision "2024-11-05" cannot be judged: want one of [2025-06-18 2025-11-25 2026-07-28]`, nil},
+		"an unknown scenario": {func(s *conformance.Suite) { s.Only = []string{"bsaic"} }, `"bsaic" matches no scenario, case or check; did you mean basic?`, new(*conformance.SelectionError)},
+		"nothing in the revision": {func(s *conformance.Suite) {
+			s.Only, s.Revisions = []string{"tool-use"}, []server.Revision{server.V20250618}
+		}, "the selection has no case in the revisions that are run", new(*conformance.SelectionError)},
+		"a program that is not there": {func(s *conformance.Suite) { s.Client = harness.Command("no-such-client") },
+			`the client "no-such-client" cannot be started: exec: "no-such-client": executable file not found in $PATH`, new(*harness.CommandError)},
+		"a bubble that fails": {func(s *conformance.Suite) {
+			s.Bubble, s.Revisions = func(func()) {}, []server.Revision{server.V20251125}
+		},
+			"the session's bubble failed: the test's own output says why", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			suite := suiteOf(t, right)
+			c.change(&suite)
+			rs, _, err := suite.Run(t.Context())
+			require.EqualError(t, err, c.want)
+			require.Nil(t, rs)
+			if c.as != nil {
+				require.ErrorAs(t, err, c.as)
+			}
+		})
+	}
+}
+
+func TestASuiteThatIsInterruptedSaysWhatItSaw(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	client := harness.InProcess(func(_ context.Context, env harness.Env) error {
+		wire := env
+		wire.Tools = []string{"basic-question"}
+		err := reference.Client(reference.Config{})(context.WithoutCancel(ctx), wire)
+		cancel()
+		<-ctx.Done()
+		return err
+	}, harness.Loopback())
+	client.Grace = harness.DefaultTimeout
+	suite := conformance.Suite{Client: client, Only: []string{"basic"}}
+	rs, traces, err := suite.Run(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+	require.True(t, rs.Interrupted)
+	require.Len(t, traces, 1, "the second revision was not begun")
+	verdicts := map[string]report.Verdict{}
+	for _, r := range rs.Results {
+		verdicts[r.ID()] = r.Verdict
+		require.NotEqual(t, report.Fail, r.Verdict, "%s: whoever interrupts a run convicts nobody: %s", r.ID(), r.Message)
+	}
+	require.Equal(t, report.Pass, verdicts["client/sampled"])
+	require.Equal(t, report.Pass, verdicts["basic/text-intact"])
+}
+
+func TestARunThatIsInterruptedBeforeItBeginsHasNothingToSay(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	suite := suiteOf(t, harness.InProcess(reference.Client(reference.Config{})))
+	rs, traces, err := suite.Run(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Nil(t, rs)
+	require.Empty(t, traces)
+}
+
+func TestNoMoreSessionsRunAtOnceThanTheSuiteAllows(t *testing.T) {
+	for _, allowed := range []int{0, 1, 2, 3} {
+		var running, most atomic.Int32
+		meet := make(chan bool)
+		client := harness.InProcess(func(ctx context.Context, env harness.Env) error {
+			most.Store(max(most.Load(), running.Add(1)))
+			defer running.Add(-1)
+			if allowed > 1 { // the sessions of the two revisions wait for each other
+				select {
+				case meet <- true:
+				case <-meet:
+				case <-ctx.Done():
+				}
+			}
+			return nil
+		}, harness.Loopback())
+		suite := conformance.Suite{Client: client, Only: []string{"basic"}, Parallel: allowed}
+		_, traces, err := suite.Run(t.Context())
+		require.NoError(t, err)
+		require.Len(t, traces, 2)
+		require.EqualValues(t, min(max(allowed, 1), 2), most.Load())
+	}
+}
+
+func TestEveryTraceOfARunCanBeJudgedAlone(t *testing.T) {
+	suite := suiteOf(t, harness.InProcess(reference.Client(reference.Config{})))
+	rs, traces, err := suite.Run(t.Context())
+	require.NoError(t, err)
+	var parts []report.Result
+	for _, tr := range traces {
+		one, err := conformance.Judge([]*trace.Trace{tr}...)
+		require.NoError(t, err)
+		parts = append(parts, one.Results...)
+	}
+	require.Equal(t, rs.Results, parts)
+}
