@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -91,14 +92,15 @@ func TestCloseNamesThePlaysThatDoNotEnd(t *testing.T) {
 		}
 		synctest.Wait()
 		began := time.Now()
-		second := make(chan error)
+		second := make(chan time.Duration)
 		go func() {
 			synctest.Wait()
-			second <- srv.Close()
+			require.NoError(t, srv.Close())
+			second <- time.Since(began)
 		}()
 		require.EqualError(t, srv.Close(), "plays did not return although their context had ended, have them watch s.Context(): a (call 1), b (call 1), b (call 2)")
 		require.Equal(t, 5*time.Second, time.Since(began))
-		require.NoError(t, <-second, "waits for the first")
+		require.Equal(t, 5*time.Second, <-second, "another waits for the first")
 		close(release)
 	})
 }
@@ -152,7 +154,7 @@ func TestTheHandlerInAServerOfSomebodyElse(t *testing.T) {
 	parked.next()
 	require.NoError(t, srv.Close())
 	_, err = parked.rest.ReadByte()
-	require.Error(t, err)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF, "a stream that is broken, and not at its end")
 	_, err = w.try(t.Context(), "POST", request(3, "ping", "{}"))
 	require.Error(t, err, "the handler of a closed server breaks the connection")
 	r.http.CloseIdleConnections()

@@ -132,6 +132,30 @@ func TestARetryThatNoCallWaitsForIsAnError(t *testing.T) {
 	}
 }
 
+func TestARetryBelongsToTheCallThatItContinues(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: ask})
+		w := r.modern()
+		w.callModern(1, "ask", sampling, "").last()
+		second := w.callModern(2, "ask", sampling, "").last()
+		w.callModern(3, "ask", sampling, retryOf(t, second, echo(t))).last()
+		require.Equal(t, []string{"client tools/call", "mark play-started", "server input_required",
+			"client tools/call (call 2)", "mark play-started (call 2)", "server input_required (call 2)", "client tools/call (call 2)", "mark play-ended (call 2)", "server result (call 2)"}, r.story("ask"))
+	})
+}
+
+func TestAStateThatNobodySentIsNoWayBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Play: requires(server.Input{Requests: map[string]any{"k": sampleRequest}})})
+		w := r.modern()
+		w.callModern(1, "tool", sampling, "").last()
+		for _, invented := range []string{`""`, `"k"`, `null`} {
+			require.Equal(t, notWaited, w.callModern(2, "tool", sampling, `,"inputResponses":{"k":1},"requestState":`+invented).last().Error.Message, invented)
+		}
+		require.Equal(t, "1 state ", w.callModern(3, "tool", sampling, `,"inputResponses":{"k":1}`).last().call(t).text(t))
+	})
+}
+
 func TestARetryCountsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Play: requires(server.Input{Requests: map[string]any{"k": sampleRequest}, State: state("s")})})

@@ -187,6 +187,7 @@ func TestAClientThatDoesNotRead(t *testing.T) {
 			require.JSONEq(t, `{}`, string(w.post(request(2, "ping", "{}")).last().Result), "others are served")
 			require.NoError(t, r.Close())
 			require.ErrorIs(t, <-ended, server.ErrNoStream)
+			require.NotContains(t, r.story("flood"), "client closed", "it was us")
 		})
 	}
 }

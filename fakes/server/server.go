@@ -41,7 +41,8 @@ type Options struct {
 	Responses Responses
 	// Record is told of every frame, with the name of the tool as the event's Case: of a question before the client can answer it, of
 	// what the client sends before anything is made of it. It is called from several goroutines at once, may keep what it
-	// is given, and must not call the server. After Close has returned it is called no more. Nil: nothing is recorded.
+	// is given, and must not call the server. After Close has returned, and not an error, it is called no more. Nil:
+	// nothing is recorded.
 	Record func(trace.Event) trace.Ref
 	// Seed makes session ids and request states; equal seeds make equal ones, so that runs can be compared.
 	Seed int64

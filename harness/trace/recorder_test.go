@@ -39,7 +39,7 @@ func TestEventsHaveTheTimeOfTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := NewRecorder(Header{}, 0)
 		rec.Record(note("", ""))
-		time.Sleep(time.Minute) // the bubble's: no time passes
+		<-time.After(time.Minute) // the bubble's minute: no time passes
 		e := note("", "")
 		e.At = time.Hour
 		rec.Record(e)

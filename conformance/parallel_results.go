@@ -1,0 +1,313 @@
+package conformance
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+var balanceRule = []string{"2025-11-25/sampling/08", "2026-07-28/sampling/09"}
+
+// counterparts returns for each tool use that the server knows the one that the model was given for it; nil where there is none. A client may
+// give ids of its own, if it does so everywhere, and may tell of the uses in another order: they are known by name and input, then by their id,
+// then by their place.
+func counterparts(known, given []dialect.Block) []*dialect.Block {
+	found := make([]*dialect.Block, len(known))
+	taken := make([]bool, len(given))
+	match := func(same func(i, j int) bool) {
+		for i := range known {
+			for j := range given {
+				if found[i] == nil && !taken[j] && same(i, j) {
+					found[i], taken[j] = &given[j], true
+				}
+			}
+		}
+	}
+	sameID := func(i, j int) bool { return known[i].ID == given[j].ID }
+	sameUse := func(i, j int) bool { return sameUse(&known[i], &given[j]) }
+	match(func(i, j int) bool { return sameID(i, j) && sameUse(i, j) })
+	match(sameUse)
+	match(sameID)
+	if len(known) == len(given) {
+		match(func(i, j int) bool { return i == j })
+	}
+	return found
+}
+
+// sameUse reports whether two tool uses ask for the same, whatever their ids.
+func sameUse(a, b *dialect.Block) bool { return a.Name == b.Name && sameJSON(a.Input, b.Input) }
+
+// renamed maps the ids of the tool uses that the server knows to those that the model was given. An id without a counterpart is its own.
+func renamed(known, given []dialect.Block) map[string]string {
+	ids := map[string]string{}
+	for i, other := range counterparts(known, given) {
+		id := known[i].ID
+		ids[id] = id
+		if other != nil {
+			ids[id] = other.ID
+		}
+	}
+	return ids
+}
+
+// theirIDs are the ids under which the model was given the tool uses of the round's history, by those that the server knows.
+func theirIDs(r *Round, x *Exchange) map[string]string {
+	return renamed(turns(r.Params.Messages, dialect.ToolUse), turns(x.Request.Messages, dialect.ToolUse))
+}
+
+// secondRound returns the results that the server sent, the request that the model got with them, and the results in that.
+func secondRound(e *Evidence) (sent []dialect.Block, x *Exchange, given []dialect.Block, missing *Verdict) {
+	r := e.Rounds[1]
+	if x, missing = theModel(r); missing != nil {
+		return nil, nil, nil, missing
+	}
+	return turns(r.Params.LastUserTurn(), dialect.ToolResult), x, turns(x.Request.Messages, dialect.ToolResult), nil
+}
+
+// compare shows what the server sent beside what the model was given, and says of which results there is none.
+func compare(v Verdict, e *Evidence, sent []dialect.Block, x *Exchange, given []dialect.Block) Verdict {
+	got := describe(given)
+	theirs := theirIDs(e.Rounds[1], x)
+	for _, s := range sent {
+		if !slices.ContainsFunc(given, func(g dialect.Block) bool { return g.ID == theirs[s.ID] }) {
+			got += fmt.Sprintf("\n← there is no result for %s", quoteID(theirs[s.ID]))
+		}
+	}
+	if x.End.Refused != "" {
+		got += "\nthe model refused it: " + x.End.Refused
+	}
+	return v.Saw("server sent", e.Rounds[1].Asked, "%s", describe(sent)).Saw("model was given", x.Place, "%s", got)
+}
+
+var resultsReachModel = Check{
+	ID: "results-reach-model", Says: "every tool result reaches the model, as a result of its own", Levels: everywhere(report.Robust), Asked: 2,
+	Cases: []string{"two-cities", "thirty-three"}, Requirements: balanceRule,
+	Usual: "the converter stops after the first tool_result of a user message, or joins them into one",
+	Mend:  "turn every tool_result block into a result in the provider's own shape: with OpenAI, one tool message each",
+	Judge: func(e *Evidence) Verdict {
+		sent, x, given, missing := secondRound(e)
+		if missing != nil {
+			return *missing
+		}
+		if len(given) < len(sent) {
+			return compare(Broken("the server sent %d tool results, and the model was given %d", len(sent), len(given)), e, sent, x, given)
+		}
+		rest := slices.Clone(given)
+		for _, s := range sent {
+			i := holding(rest, dialect.PlainText(s.Content))
+			if i < 0 {
+				return compare(Broken("the model never saw the result for %s", quoteID(s.ID)), e, sent, x, given)
+			}
+			rest = slices.Delete(rest, i, i+1)
+		}
+		seen := map[string]bool{}
+		for _, g := range given {
+			if seen[g.ID] {
+				return compare(Broken("the model was given two results under the id %s", quoteID(g.ID)), e, sent, x, given)
+			}
+			seen[g.ID] = true
+		}
+		return compare(Pass("all %d results reached the model", len(sent)), e, sent, x, given)
+	},
+}
+
+var resultsOrder = Check{
+	ID: "results-order", Says: "results belong to their tool uses by id, in whatever order they come", Levels: everywhere(report.Robust), Asked: 2,
+	Cases: []string{"two-cities"}, Requirements: balanceRule,
+	Usual: "results are paired with tool uses by their place",
+	Mend:  "pair by toolUseId",
+	Judge: func(e *Evidence) Verdict {
+		sent, x, given, missing := secondRound(e)
+		if missing != nil {
+			return *missing
+		}
+		if len(given) < len(sent) {
+			return NotObserved("not all results reached the model (see parallel/results-reach-model)")
+		}
+		theirs := theirIDs(e.Rounds[1], x)
+		for _, s := range sent {
+			i := arrived(given, &s, theirs)
+			if i < 0 {
+				return NotObserved("the result for %s did not reach the model (see parallel/results-reach-model)", quoteID(s.ID))
+			}
+			if want := theirs[s.ID]; given[i].ID != want {
+				return compare(Broken("the result for %s was given to the model as the result for %s", quoteID(want), quoteID(given[i].ID)), e, sent, x, given)
+			}
+		}
+		return compare(Pass("every result stands under its own id"), e, sent, x, given)
+	},
+}
+
+var usesRestated = Check{
+	ID: "uses-restated", Says: "the assistant's turn is restated with its tool uses and their arguments", Levels: everywhere(report.Robust), Asked: 2,
+	Cases: []string{"two-cities"},
+	Usual: "only text of earlier turns is kept, or the arguments are lost on the way back into the provider's shape",
+	Mend:  "write every tool_use block of the history as a tool call of the provider's, with its arguments",
+	Judge: func(e *Evidence) Verdict {
+		r := e.Rounds[1]
+		x, missing := theModel(r)
+		if missing != nil {
+			return *missing
+		}
+		known, given := turns(r.Params.Messages, dialect.ToolUse), turns(x.Request.Messages, dialect.ToolUse)
+		tell := func(v Verdict) Verdict {
+			return v.Saw("server sent", r.Asked, "%s", describe(known)).Saw("model was given", x.Place, "%s", describe(given))
+		}
+		if len(given) != len(known) {
+			return tell(Broken("the assistant's turn had %d tool uses, and the model was given %d of them back", len(known), len(given)))
+		}
+		for i, other := range counterparts(known, given) {
+			if other == nil || !sameUse(&known[i], other) {
+				return tell(Broken("tool use %d of the assistant's turn was given back to the model changed", i+1))
+			}
+		}
+		return tell(Pass("the assistant's turn was restated whole"))
+	},
+}
+
+var errorResult = Check{
+	ID: "error-result", Says: "that a tool failed reaches the model in a way that it can see", Levels: everywhere(report.Robust), Asked: 2,
+	Cases: []string{"failing-tool"},
+	Usual: "isError has no field in the provider's shape, and is dropped",
+	Mend:  "set the provider's own flag, or say in the text of the result that the tool failed",
+	Judge: func(e *Evidence) Verdict {
+		sent, x, given, missing := secondRound(e)
+		if missing != nil {
+			return *missing
+		}
+		theirs := theirIDs(e.Rounds[1], x)
+		failed := slices.IndexFunc(sent, func(b dialect.Block) bool { return b.IsError })
+		worked := slices.IndexFunc(sent, func(b dialect.Block) bool { return !b.IsError })
+		if failed < 0 || worked < 0 {
+			return NotObserved("the server sent no failed result beside one that is none")
+		}
+		i, j := arrived(given, &sent[worked], theirs), arrived(given, &sent[failed], theirs)
+		if i < 0 || j < 0 {
+			return NotObserved("not both results reached the model (see parallel/results-reach-model)").See(x.At("messages"), "%s", describe(given))
+		}
+		// The two results differ in their text, their id, and in whatever tells the model that one of them failed.
+		a, b := &given[i], &given[j]
+		if shape(a, &sent[worked]) != shape(b, &sent[failed]) {
+			return Pass("the model can tell that the tool failed").See(x.At(b.Path), "%s", compact(b.Raw))
+		}
+		for _, m := range x.Request.LastUserTurn() {
+			for _, block := range only(m.Content, dialect.Text) {
+				if speaksOfFailure.MatchString(block.Text) {
+					return Pass("the model is told beside the results that the tool failed").See(x.At(block.Path), "%q", block.Text)
+				}
+			}
+		}
+		return Broken("the model cannot tell the failed tool's result from the other").
+			Saw("server sent", e.Rounds[1].Asked, "%s (the last one with isError)", describe(sent)).
+			Saw("model was given", x.At(a.Path), "%s", compact(a.Raw)).Saw("and", x.At(b.Path), "%s", compact(b.Raw))
+	},
+}
+
+// speaksOfFailure are words by which a client may tell of a failure in a text of its own.
+var speaksOfFailure = regexp.MustCompile(`(?i)error|fail`)
+
+// holding returns the index of the first block whose text holds the marker; -1 where none does.
+func holding(blocks []dialect.Block, marker string) int {
+	return slices.IndexFunc(blocks, func(b dialect.Block) bool { return strings.Contains(dialect.PlainText(b.Content), marker) })
+}
+
+// arrived returns the index of the result that the model was given for one that the server sent: the one under its id, by their ids, if
+// that has its text, and else the first with its text; -1 where none has.
+func arrived(given []dialect.Block, sent *dialect.Block, theirs map[string]string) int {
+	text := dialect.PlainText(sent.Content)
+	i := slices.IndexFunc(given, func(g dialect.Block) bool {
+		return g.ID == theirs[sent.ID] && strings.Contains(dialect.PlainText(g.Content), text)
+	})
+	if i < 0 {
+		i = holding(given, text)
+	}
+	return i
+}
+
+// shape is a result as the model sees it, less its id and the text that was sent, and in whatever order its members came.
+func shape(given, sent *dialect.Block) string {
+	s := strings.ReplaceAll(string(dialect.Marshal(decoded(given.Raw))), dialect.PlainText(sent.Content), "")
+	if given.ID != "" {
+		s = strings.ReplaceAll(s, given.ID, "")
+	}
+	return fmt.Sprint(s, given.IsError)
+}
+
+var resultContent = Check{
+	ID: "result-content", Says: "what a tool result holds reaches the model, or an error says why it cannot", Levels: everywhere(report.Robust), Asked: 2,
+	Cases: []string{"result-texts", "result-image", "result-resource-link", "result-embedded-resource", "result-structured", "result-empty"},
+	Usual: "the converter knows text blocks only, and leaves out the rest, or takes the first block for the whole",
+	Mend:  "give the model every block in a form that it takes, or answer with an error",
+	Judge: func(e *Evidence) Verdict {
+		r := e.Rounds[1]
+		if how := e.declined(r); how != "" {
+			return Pass("the client does not pass this on, and says so: %s", how)
+		}
+		x, missing := theModel(r)
+		if missing != nil {
+			return *missing
+		}
+		_, kind, _ := strings.Cut(e.Case.ID, "/result-")
+		for _, marker := range markers(kind) {
+			if !x.says(marker) && !(kind == "image" && x.shows()) {
+				return Broken("a tool result's content never reached the model (%s)", kind).
+					Saw("server sent", r.Asked, "%s", clip(marker)).
+					Saw("model was given", x.Place, "%s", describe(turns(x.Request.Messages, dialect.ToolResult)))
+			}
+		}
+		// What has no content has to be there all the same, or its tool use has no result.
+		theirs := theirIDs(r, x)
+		sent, given := turns(r.Params.LastUserTurn(), dialect.ToolResult), turns(x.Request.Messages, dialect.ToolResult)
+		if len(sent) == 0 || !slices.ContainsFunc(given, func(b dialect.Block) bool { return b.ID == theirs[sent[0].ID] }) {
+			return compare(Broken("a tool result never reached the model (%s)", kind), e, sent, x, given)
+		}
+		return Pass("the content reached the model").See(x.Place, "")
+	},
+}
+
+// shows reports whether the model was given any image: a client may send it in another size or format than it came in.
+func (x *Exchange) shows() bool {
+	return slices.ContainsFunc(dialect.Blocks(x.Request.Messages, dialect.Image), func(b dialect.Block) bool { return len(b.Data) > 0 || b.Text != "" })
+}
+
+// markers are the words by which a kind of result is known at the model's side.
+func markers(kind string) []string {
+	for _, r := range rich {
+		if r.id == kind {
+			return r.markers
+		}
+	}
+	return nil
+}
+
+var over32Calls = Check{
+	ID: "over-32-calls", Says: "33 tool uses at once come back whole, or as an error", Levels: everywhere(report.Robust), Asked: 1,
+	Cases: []string{"thirty-three"},
+	Usual: "a limit of the client or of a buffer drops what is over it",
+	Mend:  "pass all of them on, or answer with an error that says what the limit is",
+	Judge: func(e *Evidence) Verdict {
+		r := e.Rounds[0]
+		if how := e.declined(r); how != "" {
+			return Pass("the client refuses so many, and says so: %s", how)
+		}
+		a := r.Result()
+		if a == nil {
+			return NotObserved("sampling request 1 was not answered%s", e.why(1))
+		}
+		if v := a.unreadable(); v != nil {
+			return *v
+		}
+		got := askedFor(a)
+		for _, city := range wanted(e.Case.ID) {
+			if !slices.Contains(got, city) {
+				return Broken("the model asked for 33 tools at once, and the answer has %d tool uses and no error", len(got)).
+					See(a.At("content"), "%s is missing among %s", city, describe(a.uses()))
+			}
+		}
+		return Pass("all 33 tool uses came back")
+	},
+}
