@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -109,6 +110,44 @@ func TestARoundThatWasNotReachedSaysWhy(t *testing.T) {
 		{name: "there was nothing to go on from", check: check, caseID: "two-cities", tell: wants(saying("Sunny.")), verdict: report.NotObserved,
 			message: "the play did not get as far as sampling request 2: the answer to request 1 could not be gone on from"},
 	})
+}
+
+// A miss of the recordings is our own limit: it is neither a refusal of the client's nor a fault. A miss of the scripts is what the
+// client asked for.
+func TestAMissOfTheRecordingsConvictsNobody(t *testing.T) {
+	missed := func(replayed bool, revision server.Revision) *story {
+		s := begin(t, revision, dialect.Native, "parallel/result-image")
+		s.trace.Header.Replayed = replayed
+		wants(twoUses())(s)
+		next := askingForWeather().After(json.RawMessage(twoUses()), texts("mild"))
+		return s.asks(next).prompt(`{"maxTokens":5,"messages":[]}`, trace.ModelEnd{Status: 404, Miss: "nothing like it"}).refuses(-32603, "the model failed")
+	}
+	for _, revision := range bothEras {
+		got := missed(true, revision).result("parallel/result-content")
+		require.Equal(t, report.Fail, got.Verdict, "what the model was asked is evidence all the same")
+		require.Equal(t, "a tool result's content never reached the model (image)", got.Message)
+
+		first := begin(t, revision, dialect.Native, "parallel/two-cities")
+		first.trace.Header.Replayed = true
+		first.asks(askingForWeather()).prompt(`{"maxTokens":5,"messages":[]}`, trace.ModelEnd{Status: 404, Miss: "nothing like it"})
+		rs := first.judged()
+		for _, r := range rs.Results {
+			switch r.ID() {
+			case "client/sampled":
+				require.Equal(t, report.NotObserved, r.Verdict, "a run that judged nothing is no success")
+				require.Equal(t, "no recording answers what this client asks of the model, so judge it by the scripts: nothing like it", r.Message)
+			case "parallel/results-reach-model":
+				require.Equal(t, report.Unsupported, r.Verdict)
+				require.Equal(t, "no recording answers what this client asks of the model, so judge it by the scripts: nothing like it", r.Message)
+			}
+		}
+		require.True(t, rs.Failed(false))
+
+		scripted := begin(t, revision, dialect.Native, "parallel/two-cities")
+		scripted.asks(askingForWeather()).prompt(`{"maxTokens":5,"messages":[]}`, trace.ModelEnd{Status: 404, Miss: "no rule"})
+		require.Equal(t, report.NotObserved, scripted.result("parallel/results-reach-model").Verdict)
+		require.Equal(t, report.Fail, scripted.result("client/sampled").Verdict)
+	}
 }
 
 func TestNothingToJudgeIsAnError(t *testing.T) {

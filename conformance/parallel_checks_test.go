@@ -159,6 +159,15 @@ func TestALateFragmentIsNotLost(t *testing.T) {
 			message: "the arguments of the last tool call came with the finish reason, and were lost"},
 		{name: "the client gave up", check: "parallel/late-delta", caseID: "late-fragment", tell: streaming(""), dialects: openAI, verdict: report.Fail,
 			message: "the client made no answer of a stream whose last fragment is late: no answer came for request 1"},
+		{name: "the model had none for the client", check: "parallel/late-delta", caseID: "late-fragment", dialects: openAI, verdict: report.NotObserved,
+			message: "the model had no such stream for the client: no answer came for request 1; the model had refused what it was asked: no rule matches",
+			tell: func(s *story) {
+				body := string(dialect.Marshal(asChat(askingForWeather())))
+				s.asks(askingForWeather()).prompt(with(body, "stream", "true"), trace.ModelEnd{Status: 404, Miss: "no rule matches"})
+			}},
+		{name: "no model was asked", check: "parallel/late-delta", caseID: "late-fragment", verdict: report.NotObserved,
+			message: "the model was never asked for sampling request 1: nothing reached the fake model under the case's mark",
+			tell:    func(s *story) { s.asks(askingForWeather()).answers(twoUses()) }},
 		{name: "there is no stream", check: "parallel/late-delta", caseID: "late-fragment", tell: wants(twoUses()), verdict: report.NotApplicable,
 			message: "the client does not ask the model for a stream"},
 		{name: "nowhere that can be read", check: "parallel/late-delta", caseID: "late-fragment", tell: streaming(without(twoUses(), "content")), dialects: openAI,
@@ -228,6 +237,14 @@ func TestResultsKeepTheirIDs(t *testing.T) {
 		{name: "under ids of the client's own", check: check, caseID: "two-cities", tell: told(renames), verdict: report.Pass, message: own},
 		{name: "under its own ids, and the uses in another order", check: check, caseID: "two-cities", verdict: report.Pass, message: own,
 			tell: told(func(messages []turn) []turn { return renames(reverseUses(messages)) })},
+		{name: "beside uses that lost their arguments, in another order", check: check, caseID: "two-cities", verdict: report.Pass, message: own,
+			tell: told(func(messages []turn) []turn {
+				return each("tool_use", func(b map[string]any) { b["input"] = object{} })(reverseUses(messages))
+			})},
+		{name: "under ids of the client's own, beside uses that lost their arguments", check: check, caseID: "two-cities", verdict: report.Pass, message: own,
+			tell: told(func(messages []turn) []turn {
+				return each("tool_use", func(b map[string]any) { b["input"] = object{} })(renames(messages))
+			})},
 		{name: "they are swapped", check: check, caseID: "two-cities", tell: told(swapped), verdict: report.Fail,
 			message: "the result for call_b was given to the model as the result for call_a"},
 		{name: "they are renamed and swapped", check: check, caseID: "two-cities", verdict: report.Fail,
@@ -354,6 +371,9 @@ func TestWhatIsInAResultReachesTheModel(t *testing.T) {
 	hold(t, append(tellings,
 		telling{name: "image in another format", check: "parallel/result-content", caseID: "result-image", dialects: []string{dialect.Native}, verdict: report.Pass,
 			message: "the content reached the model", tell: image(object{"type": "image", "mimeType": "image/webp", "data": "AAAA"})},
+		telling{name: "image in JSON in a text, its slashes escaped", check: "parallel/result-content", caseID: "result-image", verdict: report.Pass,
+			message: "the content reached the model",
+			tell:    image(object{"type": "text", "text": `{"image":"` + strings.ReplaceAll(base64Of(weatherMap), "/", `\/`) + `"}`})},
 		telling{name: "image as words", check: "parallel/result-content", caseID: "result-image", verdict: report.Fail,
 			message: "a tool result's content never reached the model (image)", tell: image(object{"type": "text", "text": "[image]"})},
 		telling{name: "image without data", check: "parallel/result-content", caseID: "result-image", verdict: report.Fail,
