@@ -24,3 +24,16 @@ func TestAToolIsNamedAfterItsCase(t *testing.T) {
 	c := Case{ID: "parallel/two-cities"}
 	require.Equal(t, "parallel-two-cities", c.Tool())
 }
+
+func TestCasesThatDeclareDifferentThingsAreNotOfOneSession(t *testing.T) {
+	var got [][]string
+	for _, cases := range batch([]Case{{ID: "a"}, {ID: "b", Declare: []byte(`{}`)}, {ID: "c", Declare: []byte(declared)}, {ID: "d", Declare: []byte(`{}`)},
+		{ID: "e", Isolated: true}}) {
+		var ids []string
+		for _, c := range cases {
+			ids = append(ids, c.ID)
+		}
+		got = append(got, ids)
+	}
+	require.Equal(t, [][]string{{"a", "c"}, {"b", "d"}, {"e"}}, got)
+}

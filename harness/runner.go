@@ -23,9 +23,6 @@ const DefaultTimeout = 30 * time.Second
 // plantedKey looks like a provider's key and is none.
 const plantedKey = "sk-planted-0123456789abcdef0123456789abcdef"
 
-// declared are the capabilities that clients are asked to declare.
-const declared = `{"sampling":{"tools":{}}}`
-
 // Runner plays cases against a client, in one revision.
 type Runner struct {
 	Client Client
@@ -98,16 +95,17 @@ func (r *Runner) Run(ctx context.Context, cases []Case, done func(*trace.Trace))
 // batch puts the cases into as few sessions as they allow, in the order of each session's first case.
 func batch(cases []Case) [][]Case {
 	var batches [][]Case
-	shared := -1 // the session of all cases that are not isolated
+	shared := map[string]int{} // by what is to be declared, the session of the cases that are not isolated
 	for _, c := range cases {
+		i, open := shared[c.declare()]
 		switch {
 		case c.Isolated:
 			batches = append(batches, []Case{c})
-		case shared < 0:
-			shared = len(batches)
-			batches = append(batches, []Case{c})
+		case open:
+			batches[i] = append(batches[i], c)
 		default:
-			batches[shared] = append(batches[shared], c)
+			shared[c.declare()] = len(batches)
+			batches = append(batches, []Case{c})
 		}
 	}
 	return batches
@@ -128,7 +126,7 @@ func (r *Runner) session(ctx context.Context, cases []Case) (*trace.Trace, error
 func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.Recorder)) (*trace.Trace, error) {
 	timeout := cmp.Or(r.Timeout, DefaultTimeout)
 	header := trace.Header{Tool: r.Tool, Client: r.Client.Name, Revision: string(r.Revision), Seed: r.Seed,
-		Declare: json.RawMessage(declared), Key: plantedKey, Timeout: timeout, Replayed: r.Source != nil}
+		Declare: json.RawMessage(cases[0].declare()), Key: plantedKey, Timeout: timeout, Replayed: r.Source != nil}
 	ids := map[string]string{} // case ids by tool and by mark
 	for _, c := range cases {
 		header.Cases = append(header.Cases, trace.Case{ID: c.ID, Tool: c.Tool(), Mark: c.Mark()})

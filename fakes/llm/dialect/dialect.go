@@ -10,8 +10,12 @@ import (
 
 // Names of the dialects.
 const (
-	Native     = "native"      // an MCP CreateMessageRequestParams in, a CreateMessageResult out
-	OpenAIChat = "openai-chat" // OpenAI Chat Completions
+	Native          = "native"           // an MCP CreateMessageRequestParams in, a CreateMessageResult out
+	OpenAIChat      = "openai-chat"      // OpenAI Chat Completions
+	OpenAIResponses = "openai-responses" // OpenAI Responses
+	Anthropic       = "anthropic"        // Anthropic Messages
+	Gemini          = "gemini"           // Gemini generateContent and streamGenerateContent
+	Ollama          = "ollama"           // Ollama chat
 )
 
 // Role is who speaks. Providers that have more roles are mapped: a tool's result is the user's turn, as in MCP.
@@ -26,21 +30,26 @@ const (
 // BlockType is what a block holds, in the terms of MCP.
 type BlockType string
 
-// The block types. Other is something that the neutral form has no word for; its Raw is kept.
+// The block types. Thinking is a model's reasoning, which MCP has no block for: a client keeps it from the server, and hands it
+// back to the provider where that asks for it. Other is something that the neutral form has no word for; its Raw is kept.
 const (
 	Text       BlockType = "text"
 	Image      BlockType = "image"
 	Audio      BlockType = "audio"
 	ToolUse    BlockType = "tool_use"
 	ToolResult BlockType = "tool_result"
+	Thinking   BlockType = "thinking"
 	Other      BlockType = "other"
 )
 
 // Block is one piece of a message.
 type Block struct {
 	Type BlockType
-	// Text of a text block.
+	// Text of a text or thinking block.
 	Text string
+	// Signature is the provider's seal on a thinking block, or on a tool use (Gemini's thoughtSignature): opaque, and to be
+	// handed back as it came.
+	Signature string
 	// Data is the media, decoded from base64, and MimeType its type, of an image or audio block. A medium that is given by
 	// address has the address in Text.
 	Data     []byte
@@ -163,12 +172,15 @@ func PlainText(blocks []Block) string {
 // StopReason is why the model stopped, in the terms of MCP, or in the provider's own where MCP has no word.
 type StopReason string
 
-// The standard stop reasons of MCP.
+// The standard stop reasons of MCP, and two that every codec has a word of its provider for.
 const (
 	EndTurn          StopReason = "endTurn"
 	StopForTool      StopReason = "toolUse"
 	StopMaxTokens    StopReason = "maxTokens"
 	StopStopSequence StopReason = "stopSequence"
+
+	StopRefusal       StopReason = "refusal"       // the model declines; the reply's text says so
+	StopContentFilter StopReason = "contentFilter" // the provider held the answer back, or the rest of it
 )
 
 // Reply is what the model says.
@@ -241,4 +253,18 @@ type Codec interface {
 	// EncodeError writes an error as the provider would, with headers that keep SDKs from trying again unless the
 	// provider itself would have them try.
 	EncodeError(*Error) Answer
+	// EncodeErrorEvent writes an error as the provider tells of one in the middle of a stream, under a status of 200; nil where
+	// its stream has no such event.
+	EncodeErrorEvent(*Request, *Error) []byte
+}
+
+// Asides are what a codec serves besides conversations, such as lists of models and counts of tokens. A codec has them by
+// implementing this, too.
+type Asides interface {
+	// AsidePatterns are the routes, as [Codec.Patterns] has them. Two codecs may share one: the first that claims a request gets it.
+	AsidePatterns() []string
+	// Claims reports whether a request to one of the routes is meant for this provider.
+	Claims(*http.Request) bool
+	// AnswerAside answers.
+	AnswerAside(r *http.Request, body []byte) Answer
 }

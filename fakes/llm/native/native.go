@@ -114,6 +114,9 @@ func (codec) EncodeError(e *dialect.Error) dialect.Answer {
 	return a
 }
 
+// EncodeErrorEvent has nothing to write: the dialect has no streams.
+func (codec) EncodeErrorEvent(*dialect.Request, *dialect.Error) []byte { return nil }
+
 func answer(status int, v any) dialect.Answer {
 	return dialect.Answer{
 		Status: status,

@@ -17,9 +17,16 @@ var kinds = map[int]string{
 	http.StatusServiceUnavailable:  "server_error",
 }
 
-// EncodeError writes {"error":{message,type,param,code}}. What the SDKs would try again by the status alone they may; every
-// other error says that they should not.
-func (chat) EncodeError(e *dialect.Error) dialect.Answer {
+// errorDetails are what OpenAI says of an error.
+type errorDetails struct {
+	Message string  `json:"message"`
+	Type    string  `json:"type"`
+	Param   *string `json:"param"`
+	Code    *string `json:"code"`
+}
+
+// errorBody is {"error":{message,type,param,code}}.
+func errorBody(e *dialect.Error) map[string]errorDetails {
 	kind := e.Kind
 	if kind == "" {
 		kind = "invalid_request_error"
@@ -27,12 +34,17 @@ func (chat) EncodeError(e *dialect.Error) dialect.Answer {
 			kind = word
 		}
 	}
-	type details struct {
-		Message string  `json:"message"`
-		Type    string  `json:"type"`
-		Param   *string `json:"param"`
-		Code    *string `json:"code"`
-	}
+	return map[string]errorDetails{"error": {e.Message, kind, optional(e.Param), optional(e.Code)}}
+}
+
+// EncodeErrorEvent writes an event of the stream whose data is the error's body.
+func (chat) EncodeErrorEvent(_ *dialect.Request, e *dialect.Error) []byte {
+	return append(append([]byte("data: "), dialect.Marshal(errorBody(e))...), "\n\n"...)
+}
+
+// EncodeError writes {"error":{message,type,param,code}}. What the SDKs would try again by the status alone they may; every
+// other error says that they should not.
+func (chat) EncodeError(e *dialect.Error) dialect.Answer {
 	h := header("application/json; charset=utf-8", dialect.MintID("req_", 32, int64(e.Status), len(e.Message)))
 	switch {
 	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict, e.Status == http.StatusTooManyRequests, e.Status >= 500:
@@ -40,8 +52,7 @@ func (chat) EncodeError(e *dialect.Error) dialect.Answer {
 		h.Set("X-Should-Retry", "false")
 	}
 	maps.Copy(h, e.Header)
-	body := map[string]details{"error": {e.Message, kind, optional(e.Param), optional(e.Code)}}
-	return dialect.Answer{Status: e.Status, Header: h, Chunks: [][]byte{indented(body)}}
+	return dialect.Answer{Status: e.Status, Header: h, Chunks: [][]byte{indented(errorBody(e))}}
 }
 
 // optional returns nil, which is null on the wire, for the empty string.
