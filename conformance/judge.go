@@ -176,8 +176,12 @@ func fold(scenario string, check *Check, level report.Level, revision server.Rev
 	if others := count(kinds, r.Verdict) - 1; others > 0 && (r.Verdict == report.Fail || r.Verdict == report.Warn) {
 		r.Message += fmt.Sprintf(" (the same verdict in %d more of its %d cases)", others, len(kinds))
 	}
-	if r.Verdict == report.Fail || r.Verdict == report.Warn {
+	switch r.Verdict {
+	case report.Fail, report.Warn:
 		r.Usual, r.Mend = check.Usual, check.Mend
+		r.Around = worst.Session.around(r.Frames)
+	case report.NotObserved:
+		r.Around = worst.Session.around(r.Frames)
 	}
 	return r
 }

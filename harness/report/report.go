@@ -80,6 +80,8 @@ type Result struct {
 	Dialects []string `json:"dialects,omitempty"`
 	// Frames are the events that the verdict rests on.
 	Frames []Frame `json:"frames"`
+	// Around are the steps of the exchange just before and after the evidence, in order; empty where all is well.
+	Around []Step `json:"around,omitempty"`
 	// Usual says how clients usually come to break the check; empty where it was not broken.
 	Usual string `json:"usual_cause,omitempty"`
 	// Mend says what to do about it; empty like Usual.
@@ -122,6 +124,33 @@ type Frame struct {
 	Path string `json:"path,omitempty"`
 	// Text is what stands there, or what does not.
 	Text string `json:"text,omitempty"`
+}
+
+// Step is one message or turn of events near the evidence.
+type Step struct {
+	// Case and Seq name the event in the trace.
+	Case string `json:"case,omitempty"`
+	Seq  int64  `json:"seq"`
+	// From and To are server, client or model; To is empty for what nobody was told.
+	From string `json:"from"`
+	To   string `json:"to,omitempty"`
+	// Says is the step in a few words.
+	Says string `json:"says"`
+	// Marked is true for a step that the verdict rests on.
+	Marked bool `json:"marked,omitempty"`
+	// Excerpts show the places in its JSON that matter.
+	Excerpts []Excerpt `json:"excerpts,omitempty"`
+}
+
+// Excerpt is a line of JSON around a place in it.
+type Excerpt struct {
+	Path string `json:"path"`
+	Text string `json:"text"`
+	// Start and Length say where in the text the place is, in characters.
+	Start  int `json:"start"`
+	Length int `json:"length"`
+	// Missing is true where nothing stands at the path: the place is then the end of what it is missing from.
+	Missing bool `json:"missing,omitempty"`
 }
 
 // Failed reports whether the result fails a run.

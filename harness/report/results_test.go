@@ -20,6 +20,12 @@ func everything() *report.Results {
 				{Label: "model was given", Event: "model request 2", Case: "parallel/two-cities", Seq: 15, Path: "messages[3]"},
 				{Label: "session", Seq: 3, Path: "error"},
 				{Label: "model said", Text: "a place that is no event"}},
+			Around: []report.Step{
+				{Case: "parallel/two-cities", Seq: 13, From: "client", To: "server", Says: "result for id 1"},
+				{Case: "parallel/two-cities", Seq: 14, From: "server", To: "client", Says: "sampling/createMessage, id 2", Marked: true, Excerpts: []report.Excerpt{
+					{Path: "params.role", Text: `{"text":"答え 🗼","role":"user"}`, Start: 22, Length: 6},
+					{Path: "params.model", Text: `{"role":"user"}`, Start: 14, Length: 1, Missing: true}}},
+				{Case: "parallel/two-cities", Seq: 90, From: "client", Says: "a signal ended it:\nSIGSEGV"}},
 			Usual: "the converter stops after the first <tool_result>", Mend: "turn every tool_result block into one",
 			Again: "mcp-conform run --scenario parallel/two-cities", DurationMS: 3,
 			Cases: []report.CaseResult{{Case: "parallel/two-cities", Verdict: report.Fail, Message: "2 and 1"}}},

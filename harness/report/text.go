@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/width"
 )
 
 // TextOptions are the settings of [Text]. The zero value is plain text.
@@ -23,6 +26,7 @@ func Text(rs *Results, o TextOptions) []byte {
 	fmt.Fprintf(&b, "mcp-conform %s · client: %s · seed %d\n", rs.Tool, printable(rs.Client), rs.Seed)
 	table(&b, rs, o)
 	notes(&b, rs, o)
+	reported(&b, rs, o)
 	b.WriteByte('\n')
 	if rs.Interrupted {
 		b.WriteString("interrupted: what stands above is what was judged until then\n")
@@ -126,12 +130,34 @@ func notes(b *bytes.Buffer, rs *Results, o TextOptions) {
 		if len(same) < 2 {
 			b.WriteByte('\n')
 			Note(b, r, o)
-		} else if key := r.Revision + r.Message; !told[key] {
+		} else if key := string(r.Verdict) + r.Revision + r.Message; !told[key] {
 			told[key] = true
 			fmt.Fprintf(b, "\n%s  %d checks · %s\n      %s\n\n", paint(signs[r.Verdict], r.Verdict, o), len(same), r.Revision, indented(r.Message))
 			line(b, "these", byScenario(same))
 			line(b, "again", r.Again)
 		}
+	}
+}
+
+// reported tells what is the client's choice, a line each: revisions that agree share one.
+func reported(b *bytes.Buffer, rs *Results, o TextOptions) {
+	type told struct{ id, message string }
+	var lines []told
+	revisions := map[told][]string{}
+	for i := range rs.Results {
+		if r := &rs.Results[i]; r.Verdict == Info {
+			t := told{r.ID(), r.Message}
+			if revisions[t] == nil {
+				lines = append(lines, t)
+			}
+			revisions[t] = append(revisions[t], r.Revision)
+		}
+	}
+	if lines != nil {
+		fmt.Fprintf(b, "\n%s  the client's choice, reported and not judged\n\n", paint(signs[Info], Info, o))
+	}
+	for _, t := range lines {
+		fmt.Fprintf(b, "      %s  %s  [%s]\n", t.id, indented(t.message), strings.Join(revisions[t], ", "))
 	}
 }
 
@@ -153,12 +179,12 @@ func byScenario(ids []string) string {
 
 // unseenLike returns the checks that could not be judged in the revision for the same reason as r, which is one of them.
 func (rs *Results) unseenLike(r *Result) []string {
-	if r.Verdict != NotObserved || len(r.Frames) > 0 {
+	if r.Verdict != NotObserved && r.Verdict != Unsupported || len(r.Frames) > 0 {
 		return nil
 	}
 	var ids []string
 	for i := range rs.Results {
-		if other := &rs.Results[i]; other.Verdict == NotObserved && other.Revision == r.Revision && other.Message == r.Message {
+		if other := &rs.Results[i]; other.Verdict == r.Verdict && other.Revision == r.Revision && other.Message == r.Message {
 			ids = append(ids, other.ID())
 		}
 	}
@@ -211,6 +237,7 @@ func Note(b *bytes.Buffer, r *Result, o TextOptions) {
 		}
 		line(b, f.Label, strings.Trim(strings.Join(where, "  ")+"\n"+f.Text, "\n"))
 	}
+	line(b, "what went on", exchange(r.Around))
 	if r.Requirement != nil {
 		line(b, "why", strings.TrimPrefix(r.Requirement.Says+"\n"+r.Requirement.URL, "\n"))
 	}
@@ -220,6 +247,57 @@ func Note(b *bytes.Buffer, r *Result, o TextOptions) {
 	if b.Len() == before+1 { // nothing to say beyond the message
 		b.Truncate(before)
 	}
+}
+
+// exchange tells the steps around the evidence, a line each, and marks in those that it rests on the place that matters.
+func exchange(steps []Step) string {
+	var b strings.Builder
+	for i := range steps {
+		s := &steps[i]
+		if i > 0 && s.Seq > steps[i-1].Seq+gap {
+			b.WriteString("…\n")
+		}
+		who := s.From
+		if s.To != "" {
+			who += " → " + s.To
+		}
+		fmt.Fprintf(&b, "#%-3d %s  %s\n", s.Seq, who+strings.Repeat(" ", max(0, widest-utf8.RuneCountInString(who))), strings.ReplaceAll(s.Says, "\n", " "))
+		for _, x := range s.Excerpts {
+			text, note := []rune(x.Text), x.Path
+			start := min(x.Start, len(text))
+			end := min(start+x.Length, len(text))
+			if x.Missing {
+				note += " is missing"
+			}
+			fmt.Fprintf(&b, "     %s\n     %s%s %s\n", strings.Map(oneLine, x.Text), strings.Repeat(" ", columns(text[:start])), strings.Repeat("^", max(columns(text[start:end]), 1)), note)
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// widest is the room for who speaks to whom.
+const widest = len("server -> client") // as wide as with an arrow of one character, and one more
+
+// gap is how far the numbers of two steps may be apart without anything of note between them: the pieces of a stream.
+const gap = 40
+
+// columns is how wide a text is on a terminal.
+func columns(text []rune) int {
+	n := len(text)
+	for _, r := range text {
+		if k := width.LookupRune(r).Kind(); k == width.EastAsianWide || k == width.EastAsianFullwidth {
+			n++
+		}
+	}
+	return n
+}
+
+// oneLine keeps an excerpt as wide as its marks are.
+func oneLine(r rune) rune {
+	if unicode.IsControl(r) {
+		return '\ufffd'
+	}
+	return r
 }
 
 func orSession(caseID string) string {

@@ -1,0 +1,194 @@
+package conformance
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// How many steps before and after each piece of evidence are told, how many in all, and how many places are marked in one of them.
+const (
+	stepsBefore = 1
+	stepsAfter  = 3
+	mostSteps   = 14
+	mostMarks   = 2
+)
+
+// around tells what went over the wires just before and after the evidence, with the places marked in the frames themselves.
+func (s *Session) around(evidence []report.Frame) []report.Step {
+	var caseID string
+	marked := map[trace.Ref][]string{} // paths by event
+	for _, f := range evidence {
+		ref := trace.Ref{Case: f.Case, Seq: f.Seq}
+		if s.Trace.Find(ref) == nil {
+			continue
+		}
+		if len(marked) == 0 {
+			caseID = f.Case
+		}
+		if f.Case == caseID && (f.Path != "" || marked[ref] == nil) {
+			marked[ref] = append(marked[ref], f.Path)
+		}
+	}
+	var all []report.Step
+	near := map[int]bool{}
+	for i := range s.Trace.Events {
+		e := &s.Trace.Events[i]
+		if e.Case != caseID {
+			continue
+		}
+		paths, isEvidence := marked[e.Ref()]
+		step, ok := s.step(e)
+		if !ok && !isEvidence {
+			continue
+		}
+		if isEvidence {
+			step.Marked = true
+			step.Excerpts = excerpts(e, paths)
+			for n := len(all) - stepsBefore; n <= len(all)+stepsAfter; n++ {
+				near[n] = true
+			}
+		}
+		all = append(all, step)
+	}
+	var told []report.Step
+	for i, step := range all {
+		if near[i] && (len(told) < mostSteps || step.Marked) {
+			told = append(told, step)
+		}
+	}
+	return told
+}
+
+// excerpts marks the places in the event's JSON.
+func excerpts(e *trace.Event, paths []string) []report.Excerpt {
+	var raw []byte
+	switch {
+	case e.Frame != nil:
+		raw = e.Frame.Raw
+	case e.Request != nil:
+		raw = e.Request.Body
+	}
+	var found []report.Excerpt
+	for _, path := range slices.Compact(paths) {
+		if x, ok := excerpt(raw, path); ok && len(found) < mostMarks {
+			found = append(found, x)
+		}
+	}
+	return found
+}
+
+// Who speaks on the two wires.
+const (
+	theServer = "server"
+	theClient = "client"
+	itsModel  = "model"
+)
+
+// step tells an event in a few words; false for one that is not worth a line.
+func (s *Session) step(e *trace.Event) (report.Step, bool) {
+	step := report.Step{Case: e.Case, Seq: e.Seq}
+	switch {
+	case e.Frame != nil:
+		step.From, step.To = theServer, theClient
+		if e.Frame.Dir == trace.FromClient {
+			step.From, step.To = theClient, theServer
+		}
+		step.Says = frameSays(e.Frame)
+	case e.Request != nil:
+		step.From, step.To, step.Says = theClient, itsModel, e.Request.Method+" "+e.Request.Path
+	case e.End != nil:
+		step.From, step.To, step.Says = itsModel, theClient, endSays(e.End)
+	case e.Process != nil && e.Process.State == trace.Ended:
+		step.From, step.Says = theClient, s.ending()
+	case e.Mark != nil && e.Mark.Name == trace.MarkOutcome:
+		step.From, step.Says = theClient, "says of its call: "+e.Mark.Text
+	case e.Mark != nil && e.Mark.Name == trace.MarkWithheld:
+		step.From, step.Says = theServer, "asks nothing: the client does not declare "+e.Mark.Text
+	default:
+		return step, false
+	}
+	return step, true
+}
+
+func frameSays(f *trace.Frame) string {
+	var what string
+	m := readRPC(f.Raw)
+	switch {
+	case f.Closed:
+		what = "ends the stream"
+	case f.Raw.IsZero() && f.HTTP != nil && f.HTTP.Method != "":
+		what = f.HTTP.Method
+	case f.Raw.IsZero() && f.HTTP != nil:
+		what = fmt.Sprintf("HTTP %d", f.HTTP.Status)
+	case m.method != "" && m.id == nil:
+		what = m.method
+	case m.method != "" && hasMember(m.params, "inputResponses"):
+		what = fmt.Sprintf("%s again with its inputResponses, id %s", m.method, m.id)
+	case m.method != "":
+		what = fmt.Sprintf("%s, id %s", m.method, m.id)
+	case m.err != nil:
+		what = fmt.Sprintf("error %d for %s: %s", m.err.Code, idSays(m.id), m.err.Message)
+	case m.result != nil:
+		what = fmt.Sprintf("%s for %s", resultSays(m.result), idSays(m.id))
+	default:
+		what = "what is no message: " + compact(json.RawMessage(f.Raw))
+	}
+	if f.HTTP != nil && f.HTTP.Status >= 400 && !f.Raw.IsZero() {
+		what = fmt.Sprintf("HTTP %d, %s", f.HTTP.Status, what)
+	}
+	if f.Lost {
+		what += " (the stream was gone)"
+	}
+	return cut(what)
+}
+
+func idSays(id json.RawMessage) string {
+	if id == nil {
+		return "no id"
+	}
+	return "id " + string(id)
+}
+
+// cut keeps a step to a line.
+func cut(text string) string {
+	const most = 110
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
+
+func hasMember(raw json.RawMessage, name string) bool {
+	var o dialect.Object
+	_ = json.Unmarshal(raw, &o) // what is no object has no members
+	return o.Has(name)
+}
+
+// resultSays names a result by its type, where it has one.
+func resultSays(result json.RawMessage) string {
+	var o dialect.Object
+	_ = json.Unmarshal(result, &o) // one that is no object has no type
+	if t := o.Text("resultType"); t != "" {
+		return "result (" + t + ")"
+	}
+	return "result"
+}
+
+func endSays(end *trace.ModelEnd) string {
+	switch {
+	case end.HungUp:
+		return "nothing more: the client hung up"
+	case end.Refused != "":
+		return cut(fmt.Sprintf("%d, refused: %s", end.Status, end.Refused))
+	case end.Miss != "":
+		return cut(fmt.Sprintf("%d, not foreseen: %s", end.Status, end.Miss))
+	case end.Stream:
+		return fmt.Sprintf("%d, a stream", end.Status)
+	}
+	return fmt.Sprint(end.Status)
+}
