@@ -44,6 +44,7 @@ const (
 // envBases are the variables in which the providers' SDKs look for a base URL, and for the key.
 var envBases = map[string][2]string{
 	dialect.OpenAIChat: {"OPENAI_BASE_URL", "OPENAI_API_KEY"},
+	dialect.Anthropic:  {"ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"},
 }
 
 // contextVar is what MCP_CONFORMANCE_CONTEXT holds, as JSON.

@@ -15,10 +15,11 @@ import (
 var told = Env{
 	URL:      "http://127.0.0.1:4711/mcp",
 	Revision: server.V20251125,
-	Model:    map[string]string{"openai-chat": "http://127.0.0.1:4712/v1", "native": "http://127.0.0.1:4712/native"},
-	Key:      plantedKey,
-	Declare:  json.RawMessage(declared),
-	Tools:    []string{"basic-question"},
+	Model: map[string]string{"openai-chat": "http://127.0.0.1:4712/v1", "anthropic": "http://127.0.0.1:4712",
+		"native": "http://127.0.0.1:4712/native"},
+	Key:     plantedKey,
+	Declare: json.RawMessage(declared),
+	Tools:   []string{"basic-question"},
 }
 
 // getenv looks a variable up as a process does: the last of a name counts.
@@ -41,6 +42,8 @@ func TestAProcessIsToldTheContract(t *testing.T) {
 		"MCP_CONFORMANCE_PROTOCOL_VERSION": "2025-11-25",
 		"OPENAI_BASE_URL":                  "http://127.0.0.1:4712/v1",
 		"OPENAI_API_KEY":                   plantedKey,
+		"ANTHROPIC_BASE_URL":               "http://127.0.0.1:4712",
+		"ANTHROPIC_API_KEY":                plantedKey,
 		"NO_PROXY":                         "127.0.0.1,localhost,::1",
 		"no_proxy":                         "127.0.0.1,localhost,::1",
 		"HOME":                             "/home/me",
@@ -51,7 +54,7 @@ func TestAProcessIsToldTheContract(t *testing.T) {
 	require.JSONEq(t, `{
 		"scenario": "sampling",
 		"capabilities": {"sampling": {"tools": {}}},
-		"models": {"openai-chat": "http://127.0.0.1:4712/v1", "native": "http://127.0.0.1:4712/native"},
+		"models": {"openai-chat": "http://127.0.0.1:4712/v1", "anthropic": "http://127.0.0.1:4712", "native": "http://127.0.0.1:4712/native"},
 		"key": "`+plantedKey+`",
 		"tools": ["basic-question"]
 	}`, get("MCP_CONFORMANCE_CONTEXT"))

@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"strings"
 )
 
 // Decode reads a recorded request of a dialect, as a server reads one that comes in; path is the URL path it was sent to. It does not hold the
 // request against the provider's rules. Its error says that the dialect is unknown or that the body cannot be read.
 func Decode(name, path string, body []byte) (*Request, error) {
+	var known []string
 	for _, d := range served {
+		known = append(known, d.Name())
 		if d.Name() != name {
 			continue
 		}
@@ -22,5 +23,5 @@ func Decode(name, path string, body []byte) (*Request, error) {
 		}
 		return req, nil
 	}
-	return nil, fmt.Errorf("dialect %q is unknown: want %s or %s", name, dialect.Native, dialect.OpenAIChat)
+	return nil, fmt.Errorf("dialect %q is unknown: want one of %s", name, strings.Join(known, ", "))
 }

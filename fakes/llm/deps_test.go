@@ -14,7 +14,9 @@ func TestImportersLinkTheStandardLibraryOnly(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	const ours = "github.com/mcp-conform/mcp-conform/"
 	require.ElementsMatch(t, []string{
-		ours + "fakes/llm", ours + "fakes/llm/dialect", ours + "fakes/llm/native", ours + "fakes/llm/openai", ours + "harness/trace",
+		ours + "fakes/llm", ours + "fakes/llm/dialect", ours + "harness/trace",
+		ours + "fakes/llm/native", ours + "fakes/llm/openai",
+		ours + "fakes/llm/anthropic",
 	}, strings.Fields(string(out)))
 	out, err = exec.Command("go", "list", "-deps", ".").CombinedOutput()
 	require.NoError(t, err, "%s", out)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/mcp-conform/mcp-conform/fakes/llm/anthropic"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/native"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/openai"
@@ -20,6 +21,7 @@ var served = []struct {
 }{
 	{native.Codec, "/native"},
 	{openai.Chat, "/v1"},
+	{anthropic.Messages, ""}, // SDKs append /v1/messages
 }
 
 // defaultMaxBody is the limit of a request's body when none is given.
@@ -107,6 +109,9 @@ func Start(o Options, rules ...*Rule) (*Server, error) {
 
 // OpenAI is the base URL for OpenAI's SDKs: OPENAI_BASE_URL.
 func (s *Server) OpenAI() string { return s.Bases()[dialect.OpenAIChat] }
+
+// Anthropic is the base URL for Anthropic's SDKs: ANTHROPIC_BASE_URL.
+func (s *Server) Anthropic() string { return s.Bases()[dialect.Anthropic] }
 
 // Native is the address of the native dialect, to which an adapter posts a CreateMessageRequestParams.
 func (s *Server) Native() string { return s.Bases()[dialect.Native] }

@@ -29,9 +29,11 @@ func TestEachDialectIsAnsweredInItsOwnShape(t *testing.T) {
 	s, err := Start(Options{}, When(LastUser("hello")).Reply(Text("hi")).Model("big"))
 	require.NoError(t, err)
 	defer s.Close()
-	require.Equal(t, map[string]string{"native": s.URL + "/native", "openai-chat": s.URL + "/v1"}, s.Bases())
 	require.Equal(t, s.URL+"/native", s.Native())
 	require.Equal(t, s.URL+"/v1", s.OpenAI())
+	require.Equal(t, s.URL, s.Anthropic())
+	require.Len(t, s.Bases(), len(served))
+	require.Equal(t, s.Native(), s.Bases()["native"])
 
 	resp, err := http.Post(s.Native(), "application/json", strings.NewReader(`{"messages":[{"role":"user","content":{"type":"text","text":"hello"}}]}`))
 	require.NoError(t, err)
@@ -54,9 +56,21 @@ func TestEachDialectIsAnsweredInItsOwnShape(t *testing.T) {
 	require.True(t, strings.HasSuffix(string(body), "data: [DONE]\n\n"))
 	require.Equal(t, "text/event-stream; charset=utf-8", resp.Header.Get("Content-Type"))
 
+	r, err := http.NewRequest("POST", s.Anthropic()+"/v1/messages", strings.NewReader(strings.Replace(hello, "{", `{"max_tokens":7,`, 1)))
+	require.NoError(t, err)
+	r.Header = http.Header{"X-Api-Key": {"sk"}, "Anthropic-Version": {"2023-06-01"}}
+	resp, err = http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	body, err = io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.Contains(t, string(body), `"content":[{"type":"text","text":"hi"}]`)
+
 	requests := s.Requests()
-	require.Len(t, requests, 3)
-	require.Equal(t, []string{"native", "openai-chat", "openai-chat"}, []string{requests[0].Dialect, requests[1].Dialect, requests[2].Dialect})
+	var dialects []string
+	for _, request := range requests {
+		dialects = append(dialects, request.Dialect)
+	}
+	require.Equal(t, []string{"native", "openai-chat", "openai-chat", "anthropic"}, dialects)
 	require.Empty(t, s.Unused())
 	for i, x := range s.Journal() {
 		require.EqualValues(t, i+1, x.Number)
@@ -79,7 +93,7 @@ func TestWhatIsNotAnswered(t *testing.T) {
 		want                     string
 	}{
 		{"another path", "POST", "/v1/v1/chat/completions", "127.0.0.1", nil, hello, 404,
-			`{"error":"POST /v1/v1/chat/completions is not served: there are POST /native (native), POST /v1/chat/completions (openai-chat)"}`},
+			`{"error":"POST /v1/v1/chat/completions is not served: there are POST /native (native), POST /v1/chat/completions (openai-chat), `},
 		{"a path that is not clean", "POST", "/v1//chat/completions", "127.0.0.1", nil, hello, 404, "POST /v1//chat/completions is not served"},
 		{"a slash too many", "POST", chatPath + "/", "127.0.0.1", nil, hello, 404, "is not served: there are"},
 		{"another method", "GET", chatPath, "127.0.0.1", nil, "", 405, `{"error":"GET /v1/chat/completions is not served: want POST"}`},

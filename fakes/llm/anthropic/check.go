@@ -1,0 +1,153 @@
+package anthropic
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// documented are the members of a request, counted those of a count of tokens, and beta those that either has besides under an
+// anthropic-beta header, from the API reference of 2026.
+var (
+	documented = set("cache_control", "container", "diagnostics", "inference_geo", "max_tokens", "messages", "metadata", "model", "output_config",
+		"service_tier", "speed", "stop_sequences", "stream", "system", "temperature", "thinking", "tool_choice", "tools", "top_k", "top_p")
+	counted = set("cache_control", "messages", "model", "output_config", "speed", "system", "thinking", "tool_choice", "tools")
+	beta    = set("compaction", "context_management", "fallback_credit_token", "fallbacks", "mcp_servers", "output_format")
+)
+
+func set(names ...string) map[string]bool {
+	s := map[string]bool{}
+	for _, name := range names {
+		s[name] = true
+	}
+	return s
+}
+
+// versions are those of the API that the anthropic-version header may name.
+var versions = set("2023-01-01", "2023-06-01")
+
+// Check holds a request against the rules of which the API is known to refuse a breach, in an order of its own: headers, members,
+// parameters, tools, messages, history.
+func (messages) Check(req *dialect.Request) *dialect.Error {
+	if err := checkHeader(req.Header); err != nil {
+		return err
+	}
+	q, err := parse(req.Body)
+	if err != nil {
+		return err
+	}
+	if err := checkMembers(q.Object, "", documented, isBeta(req.Header)); err != nil {
+		return err
+	}
+	if q.maxTokens == nil {
+		return invalid("max_tokens: it is required and missing")
+	}
+	return check(q, isBeta(req.Header))
+}
+
+// check holds the rules that a message and a count of tokens have in common.
+func check(q *request, isBeta bool) *dialect.Error {
+	for _, check := range []func(*request) *dialect.Error{checkParameters, checkThinking} {
+		if err := check(q); err != nil {
+			return err
+		}
+	}
+	if err := checkTools(q, isBeta); err != nil {
+		return err
+	}
+	if err := checkToolChoice(q); err != nil {
+		return err
+	}
+	if err := checkMessages(q, isBeta); err != nil {
+		return err
+	}
+	return checkHistory(q)
+}
+
+// checkHeader wants a key, which may be any, and the version of the API.
+func checkHeader(h http.Header) *dialect.Error {
+	bearer, isBearer := strings.CutPrefix(h.Get("Authorization"), "Bearer ")
+	if h.Get("X-Api-Key") == "" && (!isBearer || bearer == "") {
+		return &dialect.Error{Status: http.StatusUnauthorized, Message: "there is no key: want one as x-api-key, or as a bearer token in authorization"}
+	}
+	switch version := h.Get("Anthropic-Version"); {
+	case version == "":
+		return invalid("anthropic-version: the header is required and missing: want 2023-06-01")
+	case !versions[version]:
+		return invalid("anthropic-version: there is no version %q: want 2023-06-01", version)
+	}
+	return nil
+}
+
+func isBeta(h http.Header) bool { return h.Get("Anthropic-Beta") != "" }
+
+// checkMembers refuses members that are not known. It is the one refusal whose words are the API's: users look for them.
+func checkMembers(o dialect.Object, path string, known map[string]bool, isBeta bool) *dialect.Error {
+	for _, name := range slices.Sorted(maps.Keys(o)) {
+		if !known[name] && !(isBeta && (path != "" || beta[name])) {
+			return invalid("%s%s: Extra inputs are not permitted", path, name)
+		}
+	}
+	return nil
+}
+
+func checkParameters(q *request) *dialect.Error {
+	switch {
+	case q.model == "":
+		return invalid("model: it is required and missing")
+	case !q.Has("messages"):
+		return invalid("messages: they are required and missing")
+	case len(q.messages) == 0:
+		return invalid("messages: want at least one")
+	case q.maxTokens != nil && *q.maxTokens < 0:
+		return invalid("max_tokens: it is %d: want at least 0", *q.maxTokens)
+	case q.temperature != nil && (*q.temperature < 0 || *q.temperature > 1):
+		return invalid("temperature: it is %v: want 0 to 1", *q.temperature)
+	case q.topP != nil && (*q.topP < 0 || *q.topP > 1):
+		return invalid("top_p: it is %v: want 0 to 1", *q.topP)
+	}
+	for i, s := range q.stopSequences {
+		if strings.TrimSpace(s) == "" {
+			return invalid("stop_sequences[%d]: it is white space: want something else in it", i)
+		}
+	}
+	for _, b := range q.system {
+		switch {
+		case b.kind != "text":
+			return invalid("%s: it has the type %q: want text", b.path, b.kind)
+		case b.raw != nil && strings.TrimSpace(b.text) == "": // a string may be empty
+			return invalid("%s: the text is empty: want something in it", b.path)
+		}
+	}
+	return checkMembers(q.metadata, "metadata.", set("user_id"), false)
+}
+
+// minBudget is the least that thinking may be given.
+const minBudget = 1024
+
+func checkThinking(q *request) *dialect.Error {
+	if q.thinking == nil {
+		return nil
+	}
+	kind := q.thinking.Text("type")
+	switch {
+	case !slices.Contains([]string{"enabled", "adaptive", "disabled"}, kind):
+		return invalid("thinking: it has the type %q: want enabled, adaptive or disabled", kind)
+	case kind == "disabled":
+		return nil
+	case kind == "enabled" && q.budget == nil:
+		return invalid("thinking.budget_tokens: it is required and missing")
+	case kind == "enabled" && *q.budget < minBudget:
+		return invalid("thinking.budget_tokens: it is %d: want at least %d", *q.budget, minBudget)
+	case kind == "enabled" && q.maxTokens != nil && *q.maxTokens <= *q.budget:
+		return invalid("max_tokens: it is %d: want more than thinking.budget_tokens, which is %d", *q.maxTokens, *q.budget)
+	case q.temperature != nil && *q.temperature != 1:
+		return invalid("temperature: it is %v: beside thinking only 1 is possible", *q.temperature)
+	case q.choiceType == "any" || q.choiceType == "tool":
+		return invalid("tool_choice: it is %s: beside thinking no tool can be forced", q.choiceType)
+	}
+	return nil
+}

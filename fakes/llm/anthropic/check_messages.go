@@ -1,0 +1,233 @@
+package anthropic
+
+import (
+	"encoding/base64"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// Kinds of blocks, by where they may stand. What the provider's own tools do is the assistant's turn, results and all.
+var (
+	inUser      = []string{"text", "image", "document", "search_result", "tool_result", "container_upload"}
+	inAssistant = []string{"text", "thinking", "redacted_thinking", "tool_use", "server_tool_use", "web_search_tool_result", "web_fetch_tool_result",
+		"code_execution_tool_result", "bash_code_execution_tool_result", "text_editor_code_execution_tool_result", "tool_search_tool_result"}
+	inResult = []string{"text", "image", "search_result", "document", "tool_reference", "browser_state"}
+)
+
+// blockMembers are the members of the blocks that a client makes; those of others are not looked at.
+var blockMembers = map[string]map[string]bool{
+	"text":              set("cache_control", "citations", "text", "type"),
+	"image":             set("cache_control", "source", "transformations", "type"),
+	"document":          set("cache_control", "citations", "context", "source", "title", "type"),
+	"thinking":          set("signature", "thinking", "type"),
+	"redacted_thinking": set("data", "type"),
+	"tool_use":          set("cache_control", "caller", "id", "input", "name", "toolset_name", "type"),
+	"tool_result":       set("cache_control", "content", "is_error", "tool_use_id", "toolset_name", "type"),
+}
+
+func checkMessages(q *request, isBeta bool) *dialect.Error {
+	for i := range q.messages {
+		if err := q.messages[i].check(i == len(q.messages)-1, isBeta); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *message) check(last, isBeta bool) *dialect.Error {
+	if err := checkMembers(m.Object, m.path+".", set("content", "role"), isBeta); err != nil {
+		return err
+	}
+	allowed := inUser
+	switch m.role {
+	case "user":
+	case "assistant":
+		allowed = inAssistant
+	case "system":
+		return invalid("%s.role: it is system, which is no role of a message: the system prompt is system, beside messages", m.path)
+	default:
+		return invalid("%s.role: it is %q: want user or assistant", m.path, m.role)
+	}
+	prefill := last && m.role == "assistant" // how the answer is to begin
+	if m.empty() && !prefill {
+		return invalid("%s: it has no content: only the last message may be without, if it is the assistant's", m.path)
+	}
+	for _, b := range m.content {
+		if err := b.check(allowed, "a message of the role "+m.role, isBeta); err != nil {
+			return err
+		}
+		if b.kind == "text" && strings.TrimSpace(b.text) == "" && !(prefill && m.empty()) {
+			return invalid("%s: the text is empty or white space: want something else in it", b.path)
+		}
+	}
+	if prefill && !m.empty() {
+		if b := m.content[len(m.content)-1]; b.kind == "text" && strings.TrimRight(b.text, " \t\r\n") != b.text {
+			return invalid("%s: the last message is the assistant's and ends in white space: want it without", b.path)
+		}
+	}
+	return nil
+}
+
+// empty reports whether the message says nothing: it has no blocks, or is an empty string.
+func (m *message) empty() bool {
+	return len(m.content) == 0 || m.content[0].raw == nil && m.content[0].text == ""
+}
+
+func (b *block) check(allowed []string, where string, isBeta bool) *dialect.Error {
+	if b.raw == nil { // a string
+		return nil
+	}
+	if !slices.Contains(allowed, b.kind) && !(isBeta && blockMembers[b.kind] == nil) {
+		return invalid("%s: it has the type %q: want %s in %s", b.path, b.kind, strings.Join(allowed, ", "), where)
+	}
+	if known := blockMembers[b.kind]; known != nil {
+		if err := checkMembers(b.Object, b.path+".", known, isBeta); err != nil {
+			return err
+		}
+	}
+	switch b.kind {
+	case "text":
+		if !b.Has("text") {
+			return b.missing("text")
+		}
+	case "thinking":
+		for _, name := range []string{"thinking", "signature"} {
+			if !isKind(b.Object[name], '"') {
+				return b.missing(name)
+			}
+		}
+	case "redacted_thinking":
+		if b.Object.Text("data") == "" {
+			return b.missing("data")
+		}
+	case "image":
+		return b.checkImage()
+	case "tool_use":
+		return b.checkUse()
+	case "tool_result":
+		return b.checkResult(isBeta)
+	}
+	return nil
+}
+
+func (b *block) missing(name string) *dialect.Error {
+	return invalid("%s.%s: it is required and missing", b.path, name)
+}
+
+// mediaTypes are those that an image may have.
+var mediaTypes = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
+
+func (b *block) checkImage() *dialect.Error {
+	if b.source == nil {
+		return b.missing("source")
+	}
+	path := b.path + ".source"
+	switch kind := b.source.Text("type"); kind {
+	case "url", "file":
+		if name := map[string]string{"url": "url", "file": "file_id"}[kind]; b.source.Text(name) == "" {
+			return invalid("%s.%s: it is required and missing", path, name)
+		}
+		return nil
+	case "base64":
+	default:
+		return invalid("%s: it has the type %q: want base64, url or file", path, kind)
+	}
+	mediaType := b.source.Text("media_type")
+	if !slices.Contains(mediaTypes, mediaType) {
+		return invalid("%s.media_type: it is %q: want %s", path, mediaType, strings.Join(mediaTypes, ", "))
+	}
+	data, err := base64.StdEncoding.DecodeString(b.source.Text("data"))
+	if err != nil || len(data) == 0 {
+		return invalid("%s.data: want an image in base64", path)
+	}
+	if found := http.DetectContentType(data); found != mediaType {
+		return invalid("%s: the media type is %s, and the data looks like %s", path, mediaType, found)
+	}
+	return nil
+}
+
+func (b *block) checkUse() *dialect.Error {
+	switch {
+	case !toolID.MatchString(b.id):
+		return invalid("%s.id: it is %q: want a match of %s", b.path, b.id, toolID)
+	case !toolName.MatchString(b.name):
+		return invalid("%s.name: it is %q: want a match of %s", b.path, b.name, toolName)
+	case !isKind(b.Object["input"], '{'):
+		return invalid("%s.input: want an object, got %s", b.path, jsonName(b.Object["input"]))
+	}
+	return nil
+}
+
+func (b *block) checkResult(isBeta bool) *dialect.Error {
+	if !toolID.MatchString(b.id) {
+		return invalid("%s.tool_use_id: it is %q: want a match of %s", b.path, b.id, toolID)
+	}
+	said := false
+	for _, inner := range b.content {
+		if err := inner.check(inResult, "a tool result", isBeta); err != nil {
+			return err
+		}
+		if b.isError && inner.kind != "text" {
+			return invalid("%s: beside is_error all content is text, and %s has the type %q", b.path, inner.path, inner.kind)
+		}
+		said = said || inner.kind != "text" || inner.text != ""
+	}
+	if b.isError && !said {
+		return invalid("%s: it has is_error and no content: want content that says what went wrong", b.path)
+	}
+	return nil
+}
+
+// checkHistory holds the API's rule of tools: each tool use is answered by one tool result in the very next message, which begins
+// with them, and each result answers one. No two tool uses have one id.
+func checkHistory(q *request) *dialect.Error {
+	ids := map[string]bool{}
+	var asked []string // by the message before
+	for i := range q.messages {
+		m := &q.messages[i]
+		results := map[string]bool{}
+		leading := true
+		for _, b := range m.content {
+			if b.kind != "tool_result" {
+				leading = false
+				continue
+			}
+			switch {
+			case !slices.Contains(asked, b.id):
+				return invalid("%s: it answers %s, and the message before it has no such tool use", b.path, b.id)
+			case results[b.id]:
+				return invalid("%s: it is a second result for %s: want one for each tool use", b.path, b.id)
+			case !leading:
+				return invalid("%s: it comes after other content: want the tool results first", b.path)
+			}
+			results[b.id] = true
+		}
+		if err := answered(asked, results, i-1); err != nil {
+			return err
+		}
+		asked = nil
+		for _, b := range m.content {
+			if b.kind != "tool_use" {
+				continue
+			}
+			if ids[b.id] {
+				return invalid("%s: its id %s is there twice: want ids that differ", b.path, b.id)
+			}
+			ids[b.id] = true
+			asked = append(asked, b.id)
+		}
+	}
+	return answered(asked, nil, len(q.messages)-1)
+}
+
+// answered refuses tool uses of the i-th message that have no result in the one behind it.
+func answered(asked []string, results map[string]bool, i int) *dialect.Error {
+	open := slices.DeleteFunc(slices.Clone(asked), func(id string) bool { return results[id] })
+	if len(open) == 0 {
+		return nil
+	}
+	return invalid("messages[%d]: tool uses without their tool results in the very next message: want one for each of %s", i, strings.Join(open, ", "))
+}

@@ -1,0 +1,86 @@
+package anthropic
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// Decode refuses a body that is not a JSON object or has members of another type than the API documents. Messages of one role in a
+// row are one turn, as the model sees them.
+func (messages) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Error) {
+	q, refused := parse(body)
+	if refused != nil {
+		return nil, refused
+	}
+	req := &dialect.Request{
+		Dialect: dialect.Anthropic, Model: q.model, ToolChoice: q.toolChoice(), MaxTokens: q.maxTokens, Temperature: q.temperature,
+		StopSequences: q.stopSequences, Stream: q.stream, Body: body, Header: r.Header,
+	}
+	var system []string
+	for _, b := range q.system {
+		system = append(system, b.text)
+	}
+	req.System = strings.Join(system, "\n\n")
+	for _, m := range q.messages {
+		role := dialect.Role(m.role) // an unknown one is kept for Check and the journal
+		last := len(req.Messages) - 1
+		if last < 0 || req.Messages[last].Role != role {
+			req.Messages = append(req.Messages, dialect.Message{Role: role, Path: m.path})
+			last++
+		}
+		req.Messages[last].Content = append(req.Messages[last].Content, neutral(m.content)...)
+	}
+	for _, t := range q.tools {
+		req.Tools = append(req.Tools, dialect.Tool{Name: t.name, Description: t.description, InputSchema: t.Object["input_schema"], Path: t.path})
+	}
+	return req, nil
+}
+
+// toolChoice returns the mode, "tool:NAME" for a choice of one tool, or what stands there where it is neither.
+func (q *request) toolChoice() string {
+	switch q.choiceType {
+	case "any":
+		return dialect.ChoiceRequired
+	case "tool":
+		return "tool:" + q.choiceOf
+	}
+	return q.choiceType
+}
+
+func neutral(content []block) []dialect.Block {
+	var blocks []dialect.Block
+	for _, b := range content {
+		blocks = append(blocks, b.neutral())
+	}
+	return blocks
+}
+
+// neutral reads a block. Documents, redacted thinking, what the provider's own tools do and what is unknown are Other.
+func (b *block) neutral() dialect.Block {
+	n := dialect.Block{Type: dialect.Other, Raw: b.raw, Path: b.path}
+	switch b.kind {
+	case "text":
+		n.Type, n.Text = dialect.Text, b.text
+	case "thinking":
+		n.Type, n.Text, n.Signature = dialect.Thinking, b.text, b.Object.Text("signature")
+	case "image":
+		n.Type = dialect.Image
+		switch b.source.Text("type") {
+		case "base64":
+			n.MimeType = b.source.Text("media_type")
+			n.Data, _ = base64.StdEncoding.DecodeString(b.source.Text("data")) // Check refuses what is none
+		case "url":
+			n.Text = b.source.Text("url")
+		case "file":
+			n.Text = b.source.Text("file_id")
+		}
+	case "tool_use":
+		n.Type, n.ID, n.Name, n.Input = dialect.ToolUse, b.id, b.name, b.Object["input"]
+	case "tool_result":
+		n.Type, n.ID, n.IsError, n.Content = dialect.ToolResult, b.id, b.isError, neutral(b.content)
+	}
+	return n
+}

@@ -1,0 +1,78 @@
+package anthropic
+
+import (
+	"maps"
+	"net/http"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// overloaded is the API's own status, and its word overloaded_error.
+const overloaded = 529
+
+// kinds are Anthropic's words for a status. Others are invalid_request_error below 500, and api_error above.
+var kinds = map[int]string{
+	http.StatusUnauthorized:          "authentication_error",
+	http.StatusPaymentRequired:       "billing_error",
+	http.StatusForbidden:             "permission_error",
+	http.StatusNotFound:              "not_found_error",
+	http.StatusRequestEntityTooLarge: "request_too_large",
+	http.StatusTooManyRequests:       "rate_limit_error",
+	http.StatusGatewayTimeout:        "timeout_error",
+	overloaded:                       "overloaded_error",
+}
+
+func kindOf(e *dialect.Error) string {
+	word, known := kinds[e.Status]
+	switch {
+	case e.Kind != "":
+		return e.Kind
+	case known:
+		return word
+	case e.Status >= http.StatusInternalServerError:
+		return "api_error"
+	}
+	return "invalid_request_error"
+}
+
+type errorBody struct {
+	Type      string `json:"type"`
+	Error     any    `json:"error"`
+	RequestID string `json:"request_id"`
+}
+
+type errorDetails struct {
+	Type    string `json:"type"`
+	Message string `json:"message"`
+}
+
+func errorID(e *dialect.Error) string { return requestID(int64(e.Status), len(e.Message)) }
+
+// EncodeError writes {"type":"error","error":{type,message},"request_id"}. x-should-retry says of each whether another try makes
+// sense: the SDKs go by it.
+func (messages) EncodeError(e *dialect.Error) dialect.Answer {
+	id := errorID(e)
+	h := header("application/json", id)
+	retry := "false"
+	switch {
+	case e.Status == http.StatusUnauthorized: // nobody knows whose key it was
+		h.Del("Anthropic-Organization-Id")
+	case e.Status == http.StatusTooManyRequests:
+		retry = "true"
+		addLimits(h)
+	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict, e.Status >= http.StatusInternalServerError:
+		retry = "true"
+	}
+	h.Set("X-Should-Retry", retry)
+	maps.Copy(h, e.Header)
+	body := dialect.Marshal(errorBody{"error", errorDetails{kindOf(e), e.Message}, id})
+	return dialect.Answer{Status: e.Status, Header: h, Chunks: [][]byte{body}}
+}
+
+// EncodeErrorEvent writes the event error, whose data is the error's body with details besides, which are null.
+func (messages) EncodeErrorEvent(_ *dialect.Request, e *dialect.Error) []byte {
+	return event("error", errorBody{"error", struct {
+		Details *struct{} `json:"details"`
+		errorDetails
+	}{nil, errorDetails{kindOf(e), e.Message}}, errorID(e)})
+}
