@@ -60,11 +60,11 @@ var reasons = map[dialect.StopReason]string{
 	dialect.StopForTool:       "tool_use",
 	dialect.StopMaxTokens:     "max_tokens",
 	dialect.StopStopSequence:  "stop_sequence",
-	dialect.StopRefusal:       refusal,
-	dialect.StopContentFilter: refusal,
+	dialect.StopRefusal:       refused,
+	dialect.StopContentFilter: refused,
 }
 
-const refusal = "refusal"
+const refused = "refusal"
 
 // stopReason leaves Anthropic's own further words as they are, such as pause_turn and model_context_window_exceeded.
 func stopReason(r dialect.StopReason) string {

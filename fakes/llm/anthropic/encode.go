@@ -94,8 +94,8 @@ func newMessage(req *dialect.Request, reply *dialect.Reply) *answer {
 	if m.Model == "" {
 		m.Model = req.Model
 	}
-	if reason == refusal {
-		m.StopDetails = &stopDetails{Type: refusal}
+	if reason == refused {
+		m.StopDetails = &stopDetails{Type: refused}
 	}
 	if reply.Reason() == dialect.StopStopSequence && len(req.StopSequences) > 0 {
 		m.StopSequence = &req.StopSequences[0]

@@ -1,0 +1,263 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+func says(s string) dialect.Block { return dialect.Block{Type: dialect.Text, Text: s} }
+
+func asks(name, input string) dialect.Block {
+	return dialect.Block{Type: dialect.ToolUse, ID: "u", Name: name, Input: []byte(input)}
+}
+
+func join(a dialect.Answer) string {
+	var all strings.Builder
+	for _, c := range a.Chunks {
+		all.Write(c)
+	}
+	return all.String()
+}
+
+// said returns the data of each event of a stream, less the first and the last; each chunk is one event, named as its type.
+func said(t *testing.T, a dialect.Answer) []string {
+	t.Helper()
+	require.True(t, a.Stream)
+	var all []string
+	for i, chunk := range a.Chunks {
+		name, data := cutEvent(t, string(chunk))
+		switch i {
+		case 0:
+			require.Equal(t, "message_start", name)
+		case len(a.Chunks) - 1:
+			require.Equal(t, `{"type":"message_stop"}`, data)
+		default:
+			all = append(all, strings.Replace(data, `"type":"`+name+`",`, "", 1))
+		}
+	}
+	return all
+}
+
+// cutEvent cuts one event of a stream into its name and its data.
+func cutEvent(t testing.TB, event string) (name, data string) {
+	t.Helper()
+	name, data, found := strings.Cut(strings.TrimSuffix(event, "\n\n"), "\ndata: ")
+	require.True(t, found && strings.HasSuffix(event, "\n\n") && !strings.Contains(data, "\n"), "%q", event)
+	name, found = strings.CutPrefix(name, "event: ")
+	require.True(t, found, "%q", event)
+	var typed struct{ Type string }
+	require.NoError(t, json.Unmarshal([]byte(data), &typed), data)
+	require.Equal(t, typed.Type, name)
+	return name, data
+}
+
+func TestStreamsHaveTheProvidersOrder(t *testing.T) {
+	start := func(i int, block string) string {
+		return fmt.Sprintf(`{"index":%d,"content_block":%s}`, i, block)
+	}
+	delta := func(i int, kind, member, text string) string {
+		return fmt.Sprintf(`{"index":%d,"delta":{"type":"%s_delta","%s":%s}}`, i, kind, member, dialect.Marshal(text))
+	}
+	text := func(i int, s string) string { return delta(i, "text", "text", s) }
+	input := func(i int, s string) string { return delta(i, "input_json", "partial_json", s) }
+	stop := func(i int) string { return fmt.Sprintf(`{"index":%d}`, i) }
+	end := func(reason, sequence, details string, output int) string {
+		return fmt.Sprintf(`{"delta":{"stop_reason":"%s","stop_sequence":%s,"stop_details":%s},"usage":{"input_tokens":38,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":%d}}`,
+			reason, sequence, details, output)
+	}
+	const (
+		empty  = `{"type":"text","text":""}`
+		use    = `{"type":"tool_use","id":"u","name":"add","input":{},"caller":{"type":"direct"}}`
+		pinged = `{"type": "ping"}`
+	)
+	for _, c := range []struct {
+		name  string
+		reply dialect.Reply
+		want  []string
+	}{
+		{"text", dialect.Reply{Content: []dialect.Block{says("sunny, 18°C")}}, []string{
+			start(0, empty), pinged, text(0, "sunn"), text(0, "y, 1"), text(0, "8°C"), stop(0), end("end_turn", "null", "null", 4)}},
+		{"nothing", dialect.Reply{}, []string{end("end_turn", "null", "null", 1)}},
+		{"an empty text", dialect.Reply{Content: []dialect.Block{says("")}}, []string{start(0, empty), pinged, stop(0), end("end_turn", "null", "null", 1)}},
+		{"text beside calls, late or not", dialect.Reply{LateUse: true, Content: []dialect.Block{says("so"), asks("add", `{"a":2}`), asks("add", `{}`)}}, []string{
+			start(0, empty), pinged, text(0, "so"), stop(0),
+			start(1, use), input(1, ""), input(1, `{"a"`), input(1, `:2}`), stop(1),
+			start(2, use), input(2, ""), stop(2), end("tool_use", "null", "null", 5)}},
+		{"input that is junk", dialect.Reply{Content: []dialect.Block{asks("add", `{"a`)}}, []string{
+			start(0, use), pinged, input(0, ""), input(0, `{"a`), stop(0), end("tool_use", "null", "null", 2)}},
+		{"no input", dialect.Reply{Content: []dialect.Block{asks("add", ``)}}, []string{
+			start(0, use), pinged, input(0, ""), stop(0), end("tool_use", "null", "null", 1)}},
+		{"thinking", dialect.Reply{Content: []dialect.Block{{Type: dialect.Thinking, Text: "hm, so", Signature: "Er=="}, {Type: dialect.Other, Raw: []byte(redacted)}, says("so")}}, []string{
+			start(0, `{"type":"thinking","thinking":"","signature":""}`), pinged, delta(0, "thinking", "thinking", "hm, "), delta(0, "thinking", "thinking", "so"),
+			delta(0, "signature", "signature", "Er=="), stop(0),
+			start(1, redacted), stop(1), start(2, empty), text(2, "so"), stop(2), end("end_turn", "null", "null", 3)}},
+		{"an image, which no model answers with", dialect.Reply{Content: []dialect.Block{{Type: dialect.Image, Data: []byte("x")}, says("so")}}, []string{
+			start(0, empty), pinged, text(0, "so"), stop(0), end("end_turn", "null", "null", 1)}},
+		{"a stop sequence", dialect.Reply{StopReason: dialect.StopStopSequence, Content: []dialect.Block{says("so")}}, []string{
+			start(0, empty), pinged, text(0, "so"), stop(0), end("stop_sequence", `"END"`, "null", 1)}},
+		{"a refusal", dialect.Reply{StopReason: dialect.StopRefusal, Content: []dialect.Block{says("no")}}, []string{
+			start(0, empty), pinged, text(0, "no"), stop(0), end("refusal", "null", `{"type":"refusal","category":null,"explanation":null}`, 1)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			require.Equal(t, c.want, said(t, Messages.Encode(decode(t, body(user, `,"stream":true,"stop_sequences":["END"]`)), &c.reply)))
+		})
+	}
+}
+
+func TestAStreamByteForByte(t *testing.T) {
+	a := Messages.Encode(decode(t, body(user, `,"stream":true`)), &dialect.Reply{Content: []dialect.Block{says("<ö>")}, Serial: 1})
+	require.Equal(t, `event: message_start
+data: {"type":"message_start","message":{"model":"claude-x","id":"msg_01NpTRbnp3PHIIxtrB3j9nzp","type":"message","role":"assistant","content":[],"stop_reason":null,"stop_sequence":null,"stop_details":null,`+
+		`"usage":{"input_tokens":31,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"cache_creation":{"ephemeral_5m_input_tokens":0,"ephemeral_1h_input_tokens":0},"output_tokens":1,"service_tier":"standard","inference_geo":"not_available"}}}
+
+event: content_block_start
+data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}
+
+event: ping
+data: {"type": "ping"}
+
+event: content_block_delta
+data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"<ö>"}}
+
+event: content_block_stop
+data: {"type":"content_block_stop","index":0}
+
+event: message_delta
+data: {"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null,"stop_details":null},"usage":{"input_tokens":31,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":2}}
+
+event: message_stop
+data: {"type":"message_stop"}
+
+`, join(a))
+}
+
+func TestAPlainAnswerByteForByte(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // where time is known
+		a := Messages.Encode(decode(t, body(user, "")), &dialect.Reply{Content: []dialect.Block{says("a\n"), {Type: dialect.ToolUse, Name: "add", Input: []byte(`{"a": 2}`)}}, Serial: 1, Model: "claude-y"})
+		require.Equal(t, `{"model":"claude-y","id":"msg_01NpTRbnp3PHIIxtrB3j9nzp","type":"message","role":"assistant","content":[{"type":"text","text":"a\n"},`+
+			`{"type":"tool_use","id":"toolu_01TAllBj3Is5nWGNhjWXAp9b","name":"add","input":{"a":2},"caller":{"type":"direct"}}],"stop_reason":"tool_use","stop_sequence":null,"stop_details":null,`+
+			`"usage":{"input_tokens":28,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"cache_creation":{"ephemeral_5m_input_tokens":0,"ephemeral_1h_input_tokens":0},"output_tokens":4,"service_tier":"standard","inference_geo":"not_available"}}`, join(a))
+		require.Equal(t, http.StatusOK, a.Status)
+		require.False(t, a.Stream)
+		for name, want := range map[string]string{
+			"Content-Type": "application/json", "Anthropic-Organization-Id": "scripted-model",
+			"Anthropic-Ratelimit-Requests-Limit": "10000", "Anthropic-Ratelimit-Requests-Remaining": "9999", "Anthropic-Ratelimit-Requests-Reset": "2000-01-01T00:00:00Z",
+			"Anthropic-Ratelimit-Tokens-Limit": "12000000", "Anthropic-Ratelimit-Input-Tokens-Remaining": "10000000", "Anthropic-Ratelimit-Output-Tokens-Reset": "2000-01-01T00:00:00Z",
+		} {
+			require.Equal(t, want, a.Header.Get(name), name)
+		}
+		require.Regexp(t, "^req_01[A-Za-z0-9]{22}$", a.Header.Get("Request-Id"))
+		for name := range a.Header {
+			require.Equal(t, http.CanonicalHeaderKey(name), name)
+		}
+		streamed := Messages.Encode(decode(t, body(user, `,"stream":true`)), &dialect.Reply{Serial: 1})
+		require.Equal(t, "text/event-stream; charset=utf-8", streamed.Header.Get("Content-Type"))
+		require.Equal(t, "no-cache", streamed.Header.Get("Cache-Control"))
+		require.Equal(t, a.Header.Get("Request-Id"), streamed.Header.Get("Request-Id"))
+	})
+}
+
+// plain decodes a plain answer.
+func plain(t *testing.T, reply dialect.Reply) (m struct {
+	ID      string
+	Content []map[string]json.RawMessage
+	Reason  string          `json:"stop_reason"`
+	Details json.RawMessage `json:"stop_details"`
+}) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal([]byte(join(Messages.Encode(decode(t, body(user, "")), &reply))), &m))
+	return m
+}
+
+func TestStopReasonsInTheProvidersWords(t *testing.T) {
+	for reason, want := range map[dialect.StopReason]string{
+		"": "end_turn", "endTurn": "end_turn", "toolUse": "tool_use", "maxTokens": "max_tokens", "stopSequence": "stop_sequence",
+		"refusal": "refusal", "contentFilter": "refusal", "pause_turn": "pause_turn", "model_context_window_exceeded": "model_context_window_exceeded",
+	} {
+		m := plain(t, dialect.Reply{StopReason: reason, Content: []dialect.Block{says("hi")}})
+		require.Equal(t, want, m.Reason)
+		require.Equal(t, want == "refusal", string(m.Details) != "null", reason)
+	}
+	require.Equal(t, "tool_use", plain(t, dialect.Reply{Content: []dialect.Block{asks("add", "{}")}}).Reason)
+}
+
+// What the model wrote as input is read by the provider, and of what cannot be read nothing is left.
+func TestAPlainToolUseHasAnInputThatIsJSON(t *testing.T) {
+	for given, want := range map[string]string{`{"a":1}`: `{"a":1}`, ``: `{}`, `{"a`: `{}`, `[1]`: `[1]`} {
+		require.Equal(t, want, string(plain(t, dialect.Reply{Content: []dialect.Block{asks("add", given)}}).Content[0]["input"]), given)
+	}
+}
+
+func TestBlocksOfAPlainAnswer(t *testing.T) {
+	m := plain(t, dialect.Reply{Content: []dialect.Block{
+		{Type: dialect.Thinking, Text: "hm"}, {Type: dialect.Other, Raw: []byte(redacted)}, {Type: dialect.Other, Raw: []byte("{")}, {Type: dialect.Audio}, says("so"),
+	}})
+	require.Len(t, m.Content, 3)
+	require.Equal(t, `"hm"`, string(m.Content[0]["thinking"]))
+	require.Regexp(t, `^"Er[A-Za-z0-9]{32}=="$`, string(m.Content[0]["signature"]))
+	require.Equal(t, `"xyz"`, string(m.Content[1]["data"]))
+	require.Equal(t, `"so"`, string(m.Content[2]["text"]))
+	require.Empty(t, plain(t, dialect.Reply{}).Content)
+}
+
+func TestIDsAreUniqueAndTheSameAgain(t *testing.T) {
+	seen := map[string]bool{}
+	for serial := range int64(50) {
+		use := dialect.Block{Type: dialect.ToolUse, Name: "add"}
+		reply := dialect.Reply{Serial: serial, Content: []dialect.Block{use, use, asks("add", "")}}
+		m := plain(t, reply)
+		require.Equal(t, m, plain(t, reply))
+		require.Equal(t, `"u"`, string(m.Content[2]["id"]))
+		require.Regexp(t, "^msg_01[A-Za-z0-9]{22}$", m.ID)
+		for _, id := range []string{m.ID, string(m.Content[0]["id"]), string(m.Content[1]["id"])} {
+			require.False(t, seen[id], id)
+			seen[id] = true
+		}
+		require.Regexp(t, `^"toolu_01[A-Za-z0-9]{22}"$`, string(m.Content[0]["id"]))
+	}
+}
+
+// A stream says what the plain answer says, in events that are each whole, whatever the model says.
+func FuzzStream(f *testing.F) {
+	f.Add("sunny, 18°C", `{"city":"Köln"}`, "hm")
+	f.Add("", "", "")
+	f.Add("a\n\nevent: x\u2028", `{"a`, "\x00")
+	f.Fuzz(func(t *testing.T, text, input, thought string) {
+		reply := &dialect.Reply{Content: []dialect.Block{{Type: dialect.Thinking, Text: thought}, says(text), asks("add", input)}}
+		req := decode(t, body(user, `,"stream":true`))
+		texts := map[string]string{}
+		for i, chunk := range Messages.Encode(req, reply).Chunks {
+			name, data := cutEvent(t, string(chunk))
+			if (i == 0) != (name == "message_start") {
+				t.Fatalf("event %d is %s", i, name)
+			}
+			var d struct{ Delta map[string]json.RawMessage }
+			if err := json.Unmarshal([]byte(data), &d); err != nil {
+				t.Fatal(err)
+			}
+			for member, raw := range d.Delta {
+				var fragment string
+				_ = json.Unmarshal(raw, &fragment) // null, of a stop reason that is not given
+				texts[member] += fragment
+			}
+		}
+		want := map[string]string{"text": text, "partial_json": input, "thinking": thought}
+		if input == "{}" {
+			want["partial_json"] = ""
+		}
+		for member, s := range want {
+			if got := texts[member]; got != s && utf8.ValidString(s) {
+				t.Fatalf("%s: got %q, want %q", member, got, s)
+			}
+		}
+	})
+}
