@@ -63,6 +63,8 @@ var settings = []setting{
 	{"openai-chat, streamed", reference.Config{}},
 	{"openai-chat, plain", reference.Config{Plain: true}},
 	{"native", reference.Config{Dialect: dialect.Native}},
+	{"anthropic, streamed", reference.Config{Dialect: dialect.Anthropic}},
+	{"anthropic, plain", reference.Config{Dialect: dialect.Anthropic, Plain: true}},
 }
 
 // job is one client to be played in one revision.

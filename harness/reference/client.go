@@ -13,7 +13,7 @@ import (
 
 // Config says how the client asks the model. The zero value uses the streamed form of OpenAI's chat completions.
 type Config struct {
-	// Dialect is the provider's wire format: [dialect.OpenAIChat], also when "", or [dialect.Native].
+	// Dialect is the provider's wire format: [dialect.OpenAIChat], also when "", [dialect.Anthropic], or [dialect.Native].
 	Dialect string
 	// Plain asks for whole answers in place of streams, where the dialect has both.
 	Plain bool

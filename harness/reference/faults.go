@@ -22,6 +22,11 @@ type faults struct {
 	runsTools         bool // executes the tool uses itself, on the requesting server
 	stopsAtFinish     bool // reads no further than the chunk with the finish reason, and nothing of that
 	keepsLastStreamed bool // of several streamed tool calls
+
+	// Faults in reading a stream of Anthropic's.
+	ignoresIndex    bool // takes every block for the first
+	pingIsAnError   bool
+	keepsFirstInput bool // the empty input with which a tool use begins
 }
 
 func edit(f func(map[string]any), o map[string]any) {

@@ -60,8 +60,11 @@ func modelError(err error) *rpcError {
 }
 
 func (m *model) ask(ctx context.Context, params map[string]any) (map[string]any, error) {
-	if m.config.Dialect == dialect.Native {
+	switch m.config.Dialect {
+	case dialect.Native:
 		return m.askNative(ctx, params)
+	case dialect.Anthropic:
+		return m.askAnthropic(ctx, params)
 	}
 	return m.askOpenAI(ctx, params)
 }
