@@ -79,6 +79,8 @@ type Evidence struct {
 	HarnessErrors []string
 	// Took is the time from the first event of the case to its last.
 	Took time.Duration
+
+	calledAt trace.Ref // the first request for the call
 }
 
 // Round is one sample: what the server asked, what the client asked of the model for it, and what it answered.

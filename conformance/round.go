@@ -46,7 +46,9 @@ func (ev *Evidence) takeMessage(e *trace.Event, m *rpc) {
 	case f.Dir == trace.ToClient && f.HTTP != nil && f.HTTP.Status >= 400:
 		ev.TurnedDown, ev.TurnedDownAt = f.HTTP.Status, Place{e.Ref(), "error", fmt.Sprintf("HTTP %d", f.HTTP.Status)}
 	case f.Dir == trace.FromClient && m.method == "tools/call":
-		ev.Called = true
+		if !ev.Called {
+			ev.Called, ev.calledAt = true, e.Ref()
+		}
 		ev.takeInputResponses(e, m.params)
 	case f.Dir == trace.FromClient && m.isResponse():
 		if r := ev.round(idText(m.id)); r != nil {

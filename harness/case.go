@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/json"
+	"errors"
+	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
@@ -25,6 +27,36 @@ type Case struct {
 	Declare json.RawMessage
 	// Isolated cases get a session of their own, because they may wreck it for others.
 	Isolated bool
+	// Barrier asks for a plain sample as the last tool of the case's session, under [BarrierID]: what was not seen by the time it was
+	// answered, and the session had ended in order, did not happen.
+	Barrier bool
+}
+
+// BarrierID is the ID of the case that the harness adds to sessions with a [Case.Barrier]. It belongs to no scenario.
+const BarrierID = "barrier"
+
+// barrier asks the client for one sample. One that may not be asked, because it declares no sampling, has its call answered all the same:
+// that it came, and was served, is then the barrier.
+var barrier = Case{
+	ID: BarrierID,
+	Play: func(s *server.Session) (any, error) {
+		_, err := s.Sample(s.Ask("Are you still there?"))
+		if errors.Is(err, server.ErrUndeclared) {
+			return "not asked, since sampling is not declared", nil
+		}
+		return "done", err
+	},
+	Script: func(string) []*llm.Rule { return llm.Script(llm.When().Reply(llm.Text("Still here."))) },
+}
+
+// withBarrier adds the barrier behind the cases of a session of which one asks for it.
+func withBarrier(cases []Case) []Case {
+	if !slices.ContainsFunc(cases, func(c Case) bool { return c.Barrier }) {
+		return cases
+	}
+	last := barrier
+	last.Declare = cases[0].Declare
+	return append(slices.Clip(cases), last)
 }
 
 // Tool is the name of the tool that starts the case: its ID in the characters that model providers take.

@@ -124,6 +124,7 @@ func (r *Runner) session(ctx context.Context, cases []Case) (*trace.Trace, error
 
 // record plays the cases and returns the trace. The recorder is handed out at once, for the case that we do not get to the end.
 func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.Recorder)) (*trace.Trace, error) {
+	cases = withBarrier(cases)
 	timeout := cmp.Or(r.Timeout, DefaultTimeout)
 	header := trace.Header{Tool: r.Tool, Client: r.Client.Name, Revision: string(r.Revision), Seed: r.Seed,
 		Declare: json.RawMessage(cases[0].declare()), Key: plantedKey, Timeout: timeout, Replayed: r.Source != nil}

@@ -31,6 +31,12 @@ func alone(c harness.Case) harness.Case {
 	return c
 }
 
+// named is the case under another name.
+func named(id string, c harness.Case) harness.Case {
+	c.ID = id
+	return c
+}
+
 // sessions are the ids of the cases of each trace.
 func sessions(traces []*trace.Trace) [][]string {
 	ids := make([][]string, len(traces))
@@ -220,4 +226,15 @@ func TestNothingIsLeftAfterARun(t *testing.T) {
 	left, err := os.ReadDir(temp)
 	require.NoError(t, err)
 	require.Empty(t, left, "no file is left")
+}
+
+func TestASessionWithABarrierEndsInAPlainSample(t *testing.T) {
+	asks := question("s/b")
+	asks.Barrier = true
+	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
+		traces := play(t, harness.Runner{Client: right(), Revision: revision, Bubble: inBubble(t)}, question("s/a"), asks, alone(question("s/c")), alone(named("s/d", asks)))
+		require.Equal(t, [][]string{{"s/a", "s/b", "barrier"}, {"s/c"}, {"s/d", "barrier"}}, sessions(traces), "only where a case asks for it")
+		require.Equal(t, 3, modelRequests(traces[0]))
+		require.True(t, ending(t, traces[0]).Clean())
+	}
 }

@@ -1,0 +1,34 @@
+package conformance
+
+// Unsettled says why nothing follows from what was not seen after an event; "" where it can be said that it did not happen: a later
+// sample was answered, or, where none may be asked because the client declares no sampling, a later call was served, and the
+// session ended in order. [harness.Case.Barrier] sees to it that there is something later. A ping proves nothing: a client can
+// answer it on another goroutine.
+func (s *Session) Unsettled(after Place) string {
+	switch {
+	case !s.Trace.Whole:
+		return "the trace is not whole"
+	case s.Ended == nil || !s.Ended.Clean():
+		return "the session did not end in order: " + s.ending()
+	case !s.later(s.order[after.Ref]):
+		return "no later sample was answered, so that it may only not have come yet"
+	}
+	return ""
+}
+
+// later reports whether a call after the place was served to the end, or a sample that was asked after it answered.
+func (s *Session) later(place int) bool {
+	for _, c := range s.Trace.Header.Cases {
+		for _, ev := range s.calls[c.ID] {
+			if ev.Withheld != "" && ev.Over && s.order[ev.calledAt] > place {
+				return true
+			}
+			for _, r := range ev.Rounds {
+				if len(r.Answers) > 0 && s.order[r.Asked.Ref] > place {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
