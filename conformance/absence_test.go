@@ -53,7 +53,7 @@ func TestAnAbsenceIsSettledByALaterSampleAndAnEndInOrder(t *testing.T) {
 		"the barrier was never called":            {declare: all, tools: []string{"story-one"}, want: nothingLater},
 		"the trace is not whole":                  {declare: all, change: func(tr *trace.Trace) { tr.Whole = false }, want: "the trace is not whole"},
 		"the client failed":                       {declare: all, change: endsWith(trace.Process{ExitCode: 3}), want: "the session did not end in order: it exited with status 3"},
-		"the client hung":                         {declare: all, change: endsWith(trace.Process{Deadline: true}), want: "the session did not end in order: it was still running after 30s and was ended"},
+		"the client hung":                         {declare: all, change: endsWith(trace.Process{Deadline: true}), want: "the session did not end in order: it was still running after 10s and was ended"},
 		"the trace does not say how it ended":     {declare: all, change: endsWith(trace.Process{State: trace.Started}), want: "the session did not end in order: the trace does not say how it ended"},
 		"the barrier's sample was never answered": {declare: all, change: withoutAnswers, want: nothingLater},
 	} {

@@ -122,12 +122,72 @@ func sampled(sessions []*Session) Verdict {
 }
 
 func endsCleanly(sessions []*Session) Verdict {
+	var bad []*Session
+	early := ""
 	for _, s := range sessions {
 		if s.Ended == nil || !s.Ended.Clean() {
-			return s.seeOutput(Broken("the client did not end well: %s", s.ending()))
+			bad = append(bad, s)
+		} else if n := s.again(); n > 0 {
+			early = fmt.Sprintf("; it never called %d of the %d tools of one session, whose cases were played again", n, len(s.Trace.Header.Cases))
 		}
 	}
-	return Pass("the client ended by itself, with success")
+	if bad == nil {
+		return Pass("the client ended by itself, with success%s", early)
+	}
+	v := Broken("the client did not end well: %s%s", bad[0].ending(), bad[0].blame())
+	if len(bad) > 1 {
+		v.message += fmt.Sprintf(" (and not well in %d more of %d sessions)", len(bad)-1, len(sessions))
+	}
+	for _, s := range bad[1:min(len(bad), 1+otherEnds)] {
+		v = v.See(Place{Label: "also"}, "%s: %s%s", s.Trace.Header.Cases[0].ID, s.ending(), s.blame())
+	}
+	return bad[0].seeOutput(v)
+}
+
+// otherEnds is how many bad ends a report shows beside the first.
+const otherEnds = 5
+
+// again is how many cases the session left to others.
+func (s *Session) again() int {
+	n := 0
+	for _, c := range s.Trace.Header.Cases {
+		if c.Again {
+			n++
+		}
+	}
+	return n
+}
+
+// blame says in which of a session's cases the client came to its end, and what became of the others; "" for a session of one case.
+func (s *Session) blame() string {
+	if len(s.Trace.Header.Cases) < 2 {
+		return ""
+	}
+	var open, last *Evidence
+	for _, c := range s.Trace.Header.Cases {
+		for _, ev := range s.calls[c.ID] {
+			if !ev.Called {
+				continue
+			}
+			if last == nil || s.order[ev.calledAt] > s.order[last.calledAt] {
+				last = ev
+			}
+			if !ev.Over && (open == nil || s.order[ev.calledAt] > s.order[open.calledAt]) {
+				open = ev
+			}
+		}
+	}
+	where := ", before it had called any tool"
+	switch {
+	case open != nil:
+		where = ", in the middle of " + open.Case.ID
+	case last != nil:
+		where = ", after " + last.Case.ID
+	}
+	if n := s.again(); n > 0 {
+		where += fmt.Sprintf("; of the session's %d cases the %d that were not over by then are judged alone, each in a session of its own", len(s.Trace.Header.Cases), n)
+	}
+	return where
 }
 
 // ending says in words how the client ended.
@@ -140,6 +200,8 @@ func (s *Session) ending() string {
 		return "the run was interrupted"
 	case p.Deadline:
 		return fmt.Sprintf("it was still running after %s and was ended", s.Trace.Header.Timeout)
+	case p.Outside:
+		return clip(p.Err)
 	case p.Panic != "":
 		return "it panicked: " + clip(p.Panic)
 	case p.Signal != "":

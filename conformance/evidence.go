@@ -38,6 +38,8 @@ type Session struct {
 	Connected, Foreign bool
 	// Tried is what it tried to speak then.
 	Tried string
+	// GivenUp is true where no client was started, because too many sessions had led to nothing.
+	GivenUp bool
 	// Ended is how the client ended; nil when the trace does not say.
 	Ended *trace.Process
 	// Refused are requests of the client that the server turned down with an HTTP status, in order.
@@ -73,6 +75,8 @@ type Evidence struct {
 	Rounds []*Round
 	// Withheld is the capability for lack of which a sample was not asked for.
 	Withheld string
+	// NotPlayed says why the case was given up before it was played; "" where it was not.
+	NotPlayed string
 	// Over is true when the play came to its end while the client was still there.
 	Over bool
 	// HarnessErrors are our own faults.

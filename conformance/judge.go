@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -32,7 +33,9 @@ func judge(traces []*trace.Trace, chosen *selection) (*report.Results, error) {
 	}
 	slices.Sort(revisions)
 	for _, revision := range revisions {
-		rs.Results = append(rs.Results, judgeClient(revision, sessions[revision])...)
+		if begun := slices.DeleteFunc(slices.Clone(sessions[revision]), func(s *Session) bool { return s.GivenUp }); len(begun) > 0 {
+			rs.Results = append(rs.Results, judgeClient(revision, begun)...)
+		}
 		for _, scenario := range Scenarios() {
 			rs.Results = append(rs.Results, judgeScenario(&scenario, revision, sessions[revision], chosen)...)
 		}
@@ -60,7 +63,7 @@ func judgeScenario(scenario *Scenario, revision server.Revision, sessions []*Ses
 				continue
 			}
 			for _, s := range sessions {
-				if ev := s.Case(c.ID); ev != nil {
+				if ev := s.Case(c.ID); ev != nil && !superseded(ev, sessions) {
 					verdicts = append(verdicts, caseVerdict{ev, decide(check, ev)})
 				}
 			}
@@ -70,6 +73,14 @@ func judgeScenario(scenario *Scenario, revision server.Revision, sessions []*Ses
 		}
 	}
 	return results
+}
+
+// superseded reports whether a case was played again, because its session came to no good end: then that counts, and only that.
+func superseded(ev *Evidence, sessions []*Session) bool {
+	return ev.Case.Again && slices.ContainsFunc(sessions, func(s *Session) bool {
+		again := s.Case(ev.Case.ID)
+		return again != nil && !again.Case.Again
+	})
 }
 
 // decide judges one case, once there is enough to judge. What keeps a case from being judged is said in its place, so that
@@ -106,6 +117,8 @@ func judgeCase(check *Check, ev *Evidence) Verdict {
 	switch {
 	case len(ev.HarnessErrors) > 0:
 		return verdict(report.HarnessError, "the harness broke the protocol itself: %s", []any{strings.Join(ev.HarnessErrors, "; ")})
+	case ev.NotPlayed != "":
+		return NotObserved("the case was not played: %s", ev.NotPlayed)
 	case s.spokeAnother():
 		return NotApplicable("the client does not speak %s: it tried %s", s.Revision, s.Tried)
 	case s.interrupted() && !ev.Over:
@@ -115,13 +128,13 @@ func judgeCase(check *Check, ev *Evidence) Verdict {
 	case !s.Trace.Whole:
 		return NotObserved("the trace is not whole: %d events were over the recorder's limit, so nothing is said of this", s.Trace.Dropped)
 	case !ev.Called:
-		return NotObserved("the client never called the tool %s", ev.Case.Tool)
+		return NotObserved("the client never called the tool %s%s", ev.Case.Tool, ev.died())
 	case ev.Withheld != "":
 		return NotApplicable("the client does not declare %s, so the server must not ask for it", ev.Withheld)
 	case len(ev.Rounds) == 0 && ev.TurnedDown != 0:
 		return NotObserved("the server turned the call down with HTTP %d", ev.TurnedDown).See(ev.TurnedDownAt, "%s", compact(s.Trace.Find(ev.TurnedDownAt.Ref).Frame.Raw))
 	case len(ev.Rounds) < max(check.Asked, check.Answered):
-		return NotObserved("the play did not get as far as sampling request %d%s", len(ev.Rounds)+1, ev.why(len(ev.Rounds)))
+		return NotObserved("the play did not get as far as sampling request %d%s", len(ev.Rounds)+1, cmp.Or(ev.why(len(ev.Rounds)), ev.died()))
 	case answered < check.Answered:
 		return NotObserved("sampling request %d was not answered with a result%s", answered+1, ev.why(answered+1))
 	}
@@ -136,7 +149,7 @@ func (ev *Evidence) why(n int) string {
 	r := ev.Rounds[n-1]
 	why := fmt.Sprintf(": the answer to request %d could not be gone on from", n)
 	if len(r.Answers) == 0 {
-		why = fmt.Sprintf(": no answer came for request %d", n)
+		why = fmt.Sprintf(": no answer came for request %d%s", n, ev.died())
 	} else if a := r.Answers[0]; a.Err != nil {
 		why = fmt.Sprintf(": request %d was answered by the error %q (code %d)", n, clip(a.Err.Message), a.Err.Code)
 	}
@@ -144,6 +157,16 @@ func (ev *Evidence) why(n int) string {
 		why += fmt.Sprintf("; the model had refused what it was asked: %s", clip(x.End.Refused+x.End.Miss))
 	}
 	return why
+}
+
+// died says that the client came to a bad end before the case was over; "" where it did not. A client that hung is still waiting for
+// something, which is what the verdict is about.
+func (ev *Evidence) died() string {
+	s := ev.Session
+	if ev.Over || s.Ended == nil || s.Ended.Clean() || s.Ended.Deadline || s.Ended.Leak != "" {
+		return ""
+	}
+	return "; " + s.ending()
 }
 
 // caseVerdict is a check's verdict on one case.

@@ -31,6 +31,8 @@ func (ev *Evidence) takeMark(m *trace.Mark) {
 		ev.HarnessErrors = append(ev.HarnessErrors, m.Text)
 	case trace.MarkWithheld:
 		ev.Withheld = m.Text
+	case trace.MarkNotPlayed:
+		ev.NotPlayed, ev.Session.GivenUp = m.Text, true
 	case trace.MarkPlayEnded:
 		ev.Over = ev.Session.Ended == nil
 	}

@@ -25,8 +25,8 @@ type Suite struct {
 	Only, Skip []string
 	// Seed makes session ids and request states.
 	Seed int64
-	// Timeout is how long one session with the client may take; 0 for [harness.DefaultTimeout].
-	Timeout time.Duration
+	// Timeout is how long one session with the client may take, CaseTimeout one of a single case; 0 for what [harness.Runner] says.
+	Timeout, CaseTimeout time.Duration
 	// Parallel is how many sessions run at once; 0 for one.
 	Parallel int
 	// Source answers the model's requests in place of the scenarios' scripts; nil for the scripts.
@@ -35,6 +35,8 @@ type Suite struct {
 	Tool string
 	// Bubble runs a function in virtual time (see [harness.Runner]); nil for real time.
 	Bubble func(func())
+	// Contained plays the hostile cases in place of Client (see [harness.Runner]); nil for Client.
+	Contained *harness.Client
 	// Again returns the command that plays just one case again, for the report; nil for none.
 	Again func(revision server.Revision, caseID string) string
 }
@@ -88,8 +90,8 @@ func (s *Suite) play(ctx context.Context, revisions []server.Revision, chosen *s
 			errs[i] = ctx.Err()
 			return
 		}
-		runner := harness.Runner{Client: s.Client, Revision: revisions[i], Seed: s.Seed, Timeout: s.Timeout,
-			Parallel: s.Parallel / atOnce, Tool: s.Tool, Source: s.Source, Bubble: s.Bubble}
+		runner := harness.Runner{Client: s.Client, Revision: revisions[i], Seed: s.Seed, Timeout: s.Timeout, CaseTimeout: s.CaseTimeout,
+			Contained: s.Contained, Parallel: s.Parallel / atOnce, Tool: s.Tool, Source: s.Source, Bubble: s.Bubble}
 		errs[i] = runner.Run(ctx, cases, func(t *trace.Trace) { traces[i] = append(traces[i], t) })
 	}
 	slots := make(chan struct{}, atOnce)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -47,8 +48,10 @@ func (r *Runner) inBubble(cases []Case) (*trace.Trace, error) {
 	select {
 	case <-over:
 	case <-watchdog.C:
-		return nil, fmt.Errorf("after %s by a real clock the client still waits for something that virtual time does not reach, "+
-			"such as a real socket: run it with harness.Loopback()", limit)
+		if started := rec.Load(); started != nil {
+			return leftBehind(started.Stop(), limit), nil
+		}
+		return nil, fmt.Errorf("after %s by a real clock the session has not begun", limit)
 	}
 	return t, err
 }
@@ -63,5 +66,19 @@ func leaked(t *trace.Trace) *trace.Trace {
 			return t
 		}
 	}
+	return t
+}
+
+// leftBehind notes in the trace that its client was left to itself, at the virtual time of the last that was seen of it.
+func leftBehind(t *trace.Trace, limit time.Duration) *trace.Trace {
+	e := trace.Event{Seq: 1, Process: &trace.Process{State: trace.Ended, Outside: true, Err: fmt.Sprintf(
+		"after %s by a real clock it still waits for something that virtual time does not reach, such as a real socket, a pool or a "+
+			"worker of an earlier session, or never rests: run it with harness.Loopback()", limit)}}
+	for i := range t.Events {
+		if e.At = t.Events[i].At; t.Events[i].Case == "" {
+			e.Seq = t.Events[i].Seq + 1
+		}
+	}
+	t.Events = append(slices.Clip(t.Events), e) // what is still running may hold the recorder's own
 	return t
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
@@ -25,8 +26,17 @@ type Case struct {
 	// Declare are the capabilities that the client is asked to declare, as JSON; nil for sampling with tools. Cases that ask for
 	// different ones are played in different sessions.
 	Declare json.RawMessage
+	// Decision is what the person decides who is asked, [Env.Decision]; "" for [Approve]. Cases with different ones are played in different
+	// sessions.
+	Decision string
 	// Isolated cases get a session of their own, because they may wreck it for others.
 	Isolated bool
+	// Hostile cases send what may crash a client. They get a session of their own, in a process of its own where there is one: see
+	// [Runner.Contained].
+	Hostile bool
+	// Wait is how long the case waits by design: its client is given as much time more, in a session of its own, which does not count
+	// among those that run at once. 0 for a case that gets on with it.
+	Wait time.Duration
 	// Barrier asks for a plain sample as the last tool of the case's session, under [BarrierID]: what was not seen by the time it was
 	// answered, and the session had ended in order, did not happen.
 	Barrier bool
@@ -55,7 +65,7 @@ func withBarrier(cases []Case) []Case {
 		return cases
 	}
 	last := barrier
-	last.Declare = cases[0].Declare
+	last.Declare, last.Decision = cases[0].Declare, cases[0].Decision
 	return append(slices.Clip(cases), last)
 }
 

@@ -27,13 +27,13 @@ func TestAToolIsNamedAfterItsCase(t *testing.T) {
 
 func TestCasesThatDeclareDifferentThingsAreNotOfOneSession(t *testing.T) {
 	var got [][]string
-	for _, cases := range batch([]Case{{ID: "a"}, {ID: "b", Declare: []byte(`{}`)}, {ID: "c", Declare: []byte(declared)}, {ID: "d", Declare: []byte(`{}`)},
-		{ID: "e", Isolated: true}}) {
+	for _, b := range batches([]Case{{ID: "a"}, {ID: "b", Declare: []byte(`{}`)}, {ID: "c", Declare: []byte(declared)}, {ID: "d", Declare: []byte(`{}`)},
+		{ID: "e", Isolated: true}, {ID: "f", Decision: Decline}, {ID: "g", Decision: Approve}, {ID: "h", Hostile: true}, {ID: "i", Wait: 1}}) {
 		var ids []string
-		for _, c := range cases {
+		for _, c := range b.cases {
 			ids = append(ids, c.ID)
 		}
 		got = append(got, ids)
 	}
-	require.Equal(t, [][]string{{"a", "c"}, {"b", "d"}, {"e"}}, got)
+	require.Equal(t, [][]string{{"a", "c", "g"}, {"b", "d"}, {"e"}, {"f"}, {"h"}, {"i"}}, got)
 }

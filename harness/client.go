@@ -48,9 +48,10 @@ func InProcess(run func(ctx context.Context, env Env) error, options ...Option) 
 	return c
 }
 
-// Command is a client that is a program. It is started as it is, without a shell, with the server's URL where {url} stands in its
-// arguments, or else as the last one, and with the environment that the README describes; it does what InProcess says of run, and
-// exits with 0.
+// Command is a client that is a program. It is started as it is, without a shell, in the folder that we run in, with the environment that
+// the README describes. In its arguments, anywhere, {url} is the server's URL, {config} the path of an mcp.json that names the server, and
+// {prompt} what a host is asked to do; with neither {url} nor {config} the URL comes last. It does what InProcess says of run,
+// and exits with 0.
 func Command(argv ...string) Client {
 	return Client{Name: strings.Join(argv, " "), argv: argv}
 }

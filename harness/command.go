@@ -6,30 +6,46 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
 // runCommand runs the client's program as a process group of its own and waits for it. When ctx ends the group is told to
-// end, and killed after the grace; nothing of the group outlives the call. Its error is a CommandError, or says what we ran out of.
+// end, and killed after the grace; nothing of the group outlives the call. It runs in the folder that we run in. Files that it
+// needs, and temporary ones of its own, are in a folder that goes with it. Its error is a CommandError, or says what we ran out of.
 func runCommand(ctx context.Context, argv []string, env Env, grace time.Duration) (*trace.Process, error) {
-	cmd := exec.Command(argv[0], commandArgs(argv[1:], env.URL)...)
-	cmd.Env = env.variables(os.Environ())
+	dir, err := os.MkdirTemp("", "mcp-conform-")
+	if err != nil {
+		return nil, fmt.Errorf("starting the client: %w", err)
+	}
+	defer os.RemoveAll(dir) // what a process that got away still writes there is out of our reach
+	config, err := writeConfig(dir, &env)
+	if err != nil {
+		return nil, fmt.Errorf("starting the client: %w", err)
+	}
+	cmd := exec.Command(argv[0], fill(argv[1:], &env, config)...)
+	cmd.Env = append(env.variables(os.Environ()), temporary(dir)...)
+	return runProcess(ctx, cmd, grace, env.Report)
+}
+
+// temporary are the variables that say where temporary files go.
+func temporary(dir string) []string { return []string{"TMPDIR=" + dir, "TMP=" + dir, "TEMP=" + dir} }
+
+// runProcess runs a command whose arguments and environment are set.
+func runProcess(ctx context.Context, cmd *exec.Cmd, grace time.Duration, report func(Outcome)) (*trace.Process, error) {
 	ownGroup(cmd)
 	var outputs [2]*output
-	for i := range outputs {
+	for i, report := range []func(Outcome){report, nil} {
 		var err error
-		if outputs[i], err = newOutput(); err != nil {
+		if outputs[i], err = newOutput(report); err != nil {
 			return nil, fmt.Errorf("starting the client: %w", err)
 		}
 		defer outputs[i].close(0)
 	}
 	cmd.Stdout, cmd.Stderr = outputs[0].write, outputs[1].write
 	if err := cmd.Start(); err != nil {
-		return nil, &CommandError{argv[0], err}
+		return nil, &CommandError{cmd.Args[0], err}
 	}
 	waited := make(chan error, 1)
 	go func() { waited <- cmd.Wait() }()
@@ -38,7 +54,7 @@ func runCommand(ctx context.Context, argv []string, env Env, grace time.Duration
 	for _, o := range outputs {
 		o.close(grace)
 	}
-	p.Stdout, p.Stderr = outputs[0].String(), outputs[1].String()
+	p.Stdout, p.Stderr = outputs[0].kept.String(), outputs[1].kept.String()
 	return p, nil
 }
 
@@ -75,20 +91,4 @@ func exited(err error) *trace.Process {
 		p.ExitCode, p.Err = -1, err.Error()
 	}
 	return p
-}
-
-// commandArgs puts the URL where {url} stands, or else at the end.
-func commandArgs(args []string, url string) []string {
-	args = slices.Clone(args)
-	found := false
-	for i, arg := range args {
-		if strings.Contains(arg, "{url}") {
-			args[i] = strings.ReplaceAll(arg, "{url}", url)
-			found = true
-		}
-	}
-	if !found {
-		args = append(args, url)
-	}
-	return args
 }

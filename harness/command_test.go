@@ -5,10 +5,12 @@ package harness_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -141,31 +143,41 @@ func TestAProcessThatGotAwayWithThePipesHoldsNobodyUp(t *testing.T) {
 }
 
 func TestAFloodOfOutputIsBounded(t *testing.T) {
-	p := end(t, shell("yes line | head -c 3000000 >&2; echo the end >&2"), 0)
+	p := end(t, shell("echo the beginning >&2; yes line | head -c 3000000 >&2; echo the end >&2"), 0)
 	require.True(t, p.Clean(), "%+v", p)
-	require.Less(t, len(p.Stderr), 20<<10)
-	require.True(t, strings.HasPrefix(p.Stderr, "…"), "what is missing is marked: %q", p.Stderr[:20])
-	require.True(t, strings.HasSuffix(p.Stderr, "line\nthe end\n"), "the last lines are kept")
+	require.Less(t, len(p.Stderr), 21<<10)
+	require.True(t, strings.HasPrefix(p.Stderr, "the beginning\nline\n"), "the first lines are kept: %q", p.Stderr[:20])
+	require.True(t, strings.HasSuffix(p.Stderr, "line\nthe end\n"), "and the last")
+	head, rest, _ := strings.Cut(p.Stderr, "\n… ")
+	number, tail, _ := strings.Cut(rest, " bytes are left out here …\n")
+	dropped, err := strconv.Atoi(number)
+	require.NoError(t, err, "what is missing is told: %q", p.Stderr[4000:4300])
+	require.Equal(t, 3000000+len("the beginning\n")+len("the end\n"), len(head)+dropped+len(tail))
 }
 
 func TestOutputThatIsNoTextIsMadeText(t *testing.T) {
 	require.Equal(t, "caf�\n", end(t, shell(`printf 'caf\351\n'`), 0).Stdout)
 }
 
-func TestTheURLStandsWhereItIsAskedForOrLast(t *testing.T) {
+func TestTheServerStandsWhereItIsAskedForOrLast(t *testing.T) {
 	for name, c := range map[string]struct {
 		args []string
 		want string
 	}{
-		"last":           {[]string{"one", "two"}, "one two URL"},
-		"in the middle":  {[]string{"{url}", "two"}, "URL two"},
-		"within a word":  {[]string{"--server={url}", "two"}, "--server=URL two"},
-		"several times":  {[]string{"{url}", "x{url}y{url}"}, "URL xURLyURL"},
-		"no other place": {nil, "URL"},
+		"in a configuration":  {[]string{"--config={config}", "two"}, "--config=CONFIG two"},
+		"beside a prompt":     {[]string{"-p", "{prompt}"}, "-p PROMPT URL"},
+		"no such placeholder": {[]string{"{uri}"}, "{uri} URL"},
+		"last":                {[]string{"one", "two"}, "one two URL"},
+		"in the middle":       {[]string{"{url}", "two"}, "URL two"},
+		"within a word":       {[]string{"--server={url}", "two"}, "--server=URL two"},
+		"several times":       {[]string{"{url}", "x{url}y{url}"}, "URL xURLyURL"},
+		"no other place":      {nil, "URL"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			argv := append([]string{"sh", "-c", `echo "$@"`, "sh"}, c.args...)
 			out := end(t, harness.Command(argv...), 0).Stdout
+			out = strings.ReplaceAll(out, "Call every tool of the MCP server mcp-conform once, without arguments, one after the other, whatever each of them answers. Then you are done.", "PROMPT")
+			out = regexp.MustCompile(`=\S+/mcp\.json`).ReplaceAllString(out, "=CONFIG")
 			for _, word := range strings.Fields(out) {
 				if i := strings.Index(word, "http://127.0.0.1:"); i >= 0 {
 					url, _, _ := strings.Cut(word[i:], "/mcp")
@@ -175,6 +187,42 @@ func TestTheURLStandsWhereItIsAskedForOrLast(t *testing.T) {
 			require.Equal(t, c.want+"\n", out)
 		})
 	}
+}
+
+func TestTheConfigurationNamesTheServerInBothStyles(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	out := end(t, harness.Command("sh", "-c", `cat "$1"; echo "$1 $TMPDIR $PWD" >&2; echo x >"$TMPDIR/left"`, "sh", "{config}"), 0)
+	var config map[string]map[string]struct{ Type, URL string }
+	require.NoError(t, json.Unmarshal([]byte(out.Stdout), &config))
+	require.Len(t, config, 2)
+	for _, style := range []string{"mcpServers", "servers"} {
+		require.Len(t, config[style], 1)
+		require.Equal(t, "http", config[style]["mcp-conform"].Type)
+		require.Regexp(t, `^http://127\.0\.0\.1:\d+/mcp$`, config[style]["mcp-conform"].URL)
+	}
+	where := strings.Fields(out.Stderr)
+	require.Equal(t, filepath.Dir(where[0]), where[1], "temporary files of the client go with the session")
+	require.NoDirExists(t, where[1])
+	wd, err := os.Getwd()
+	require.NoError(t, err)
+	require.Equal(t, wd, where[2], "it runs where we run")
+}
+
+func TestWhatAClientSaysOfItsCallsIsInTheTrace(t *testing.T) {
+	const completed = `{"mcp-conform":"outcome","tool":"s-a","outcome":"completed"}`
+	const failed = `{"mcp-conform":"outcome","tool":"s-b","outcome":"failed","error":{"code":-32602,"message":"no"}}`
+	client := shell(`echo one; echo '` + completed + `'; echo two; echo ' ` + failed + `'; echo '{"mcp-conform":"outcome","tool":"s-a","outcome":"well"}'; printf '` + completed + `'`)
+	traces := play(t, harness.Runner{Client: client, Revision: server.V20251125}, quiet("s/a"), quiet("s/b"))
+	require.Len(t, traces, 1)
+	got := map[string][]string{}
+	for _, e := range traces[0].Events {
+		if e.Mark != nil && e.Mark.Name == trace.MarkOutcome {
+			got[e.Case] = append(got[e.Case], e.Mark.Text)
+		}
+	}
+	require.Equal(t, map[string][]string{"s/a": {completed, completed}, "s/b": {failed}}, got)
+	require.Equal(t, "one\ntwo\n"+`{"mcp-conform":"outcome","tool":"s-a","outcome":"well"}`+"\n", ending(t, traces[0]).Stdout,
+		"what is no outcome line is output")
 }
 
 func TestACommandThatCannotBeStartedIsTheCallersMistake(t *testing.T) {

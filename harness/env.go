@@ -1,12 +1,14 @@
 package harness
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 
@@ -32,7 +34,19 @@ type Env struct {
 	Declare json.RawMessage
 	// Tools are the tools to call, once each with {}, in this order; nil for all that the server lists.
 	Tools []string
+	// Decision is what the person decides who is asked before a sample is made or given away: [Approve] (also when ""), [Decline] or
+	// [DeclineAnswer]. It is for the client to act upon.
+	Decision string
+	// Report is told how a call of the client's ended; it may be called from any goroutine. Nil where nobody wants to know.
+	Report func(Outcome)
 }
+
+// Decisions of the person.
+const (
+	Approve       = "approve"
+	Decline       = "decline"        // the request is refused before the model is asked
+	DeclineAnswer = "decline-answer" // the model's answer is refused before the server gets it
+)
 
 // Variables of the contract with a client in a process of its own. The first three are those of the official suite.
 const (
@@ -41,10 +55,16 @@ const (
 	envContext  = "MCP_CONFORMANCE_CONTEXT"
 )
 
-// envBases are the variables in which the providers' SDKs look for a base URL, and for the key.
-var envBases = map[string][2]string{
-	dialect.OpenAIChat: {"OPENAI_BASE_URL", "OPENAI_API_KEY"},
-	dialect.Anthropic:  {"ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"},
+// providers are the variables in which the SDKs of a dialect's provider look for a base URL, and for the key.
+var providers = []struct {
+	dialect    string
+	base, keys []string
+}{
+	{dialect.OpenAIChat, []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}, []string{"OPENAI_API_KEY"}},
+	{dialect.OpenAIResponses, []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}, []string{"OPENAI_API_KEY"}},
+	{dialect.Anthropic, []string{"ANTHROPIC_BASE_URL"}, []string{"ANTHROPIC_API_KEY"}},
+	{dialect.Gemini, []string{"GOOGLE_GEMINI_BASE_URL"}, []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}},
+	{dialect.Ollama, []string{"OLLAMA_HOST"}, []string{"OLLAMA_API_KEY"}},
 }
 
 // contextVar is what MCP_CONFORMANCE_CONTEXT holds, as JSON.
@@ -54,11 +74,13 @@ type contextVar struct {
 	Models       map[string]string `json:"models,omitempty"`
 	Key          string            `json:"key,omitempty"`
 	Tools        []string          `json:"tools,omitempty"`
+	Decision     string            `json:"decision"`
 }
 
 const scenarioName = "sampling"
 
-// variables returns the environment of a client in a process of its own: ours, less every real provider's, and the contract's.
+// variables returns the environment of a client in a process of its own: ours, less every real provider's, and the contract's. A proxy
+// stays, for a client that fetches something of its own, but not for loopback.
 func (e *Env) variables(ours []string) []string {
 	var kept, direct []string
 	for _, v := range ours {
@@ -73,7 +95,7 @@ func (e *Env) variables(ours []string) []string {
 		}
 	}
 	noProxy := strings.Join(append(direct, "127.0.0.1,localhost,::1"), ",")
-	raw, err := json.Marshal(contextVar{scenarioName, e.Declare, e.Model, e.Key, e.Tools})
+	raw, err := json.Marshal(contextVar{scenarioName, e.Declare, e.Model, e.Key, e.Tools, cmp.Or(e.Decision, Approve)})
 	if err != nil {
 		panic(fmt.Sprintf("harness: the capabilities to declare are not JSON: %v", err))
 	}
@@ -81,8 +103,16 @@ func (e *Env) variables(ours []string) []string {
 		envScenario: scenarioName, envVersion: string(e.Revision), envContext: string(raw),
 		"NO_PROXY": noProxy, "no_proxy": noProxy,
 	}
-	for name, vars := range envBases {
-		set[vars[0]], set[vars[1]] = e.Model[name], e.Key
+	for _, p := range providers {
+		if e.Model[p.dialect] == "" {
+			continue
+		}
+		for _, name := range p.base {
+			set[name] = e.Model[p.dialect]
+		}
+		for _, name := range p.keys {
+			set[name] = e.Key
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		kept = append(kept, name+"="+set[name])
@@ -124,6 +154,7 @@ func EnvFromProcess(args []string, getenv func(string) string) (Env, error) {
 			return Env{}, fmt.Errorf("%s is not the JSON it should be: %w", envContext, err)
 		}
 	}
-	e.Declare, e.Model, e.Key, e.Tools = told.Capabilities, told.Models, told.Key, told.Tools
+	e.Declare, e.Model, e.Key, e.Tools, e.Decision = told.Capabilities, told.Models, told.Key, told.Tools, told.Decision
+	e.Report = func(o Outcome) { _, _ = os.Stdout.Write(o.Line()) } // whom nobody reads has nothing to say
 	return e, nil
 }

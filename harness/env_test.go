@@ -17,9 +17,10 @@ var told = Env{
 	Revision: server.V20251125,
 	Model: map[string]string{"openai-chat": "http://127.0.0.1:4712/v1", "anthropic": "http://127.0.0.1:4712",
 		"native": "http://127.0.0.1:4712/native"},
-	Key:     plantedKey,
-	Declare: json.RawMessage(declared),
-	Tools:   []string{"basic-question"},
+	Key:      plantedKey,
+	Declare:  json.RawMessage(declared),
+	Tools:    []string{"basic-question"},
+	Decision: Decline,
 }
 
 // getenv looks a variable up as a process does: the last of a name counts.
@@ -56,7 +57,8 @@ func TestAProcessIsToldTheContract(t *testing.T) {
 		"capabilities": {"sampling": {"tools": {}}},
 		"models": {"openai-chat": "http://127.0.0.1:4712/v1", "anthropic": "http://127.0.0.1:4712", "native": "http://127.0.0.1:4712/native"},
 		"key": "`+plantedKey+`",
-		"tools": ["basic-question"]
+		"tools": ["basic-question"],
+		"decision": "decline"
 	}`, get("MCP_CONFORMANCE_CONTEXT"))
 }
 
@@ -65,6 +67,8 @@ func TestWhatAProcessIsToldIsWhatItReads(t *testing.T) {
 	require.NoError(t, err)
 	want := told
 	want.HTTP = http.DefaultClient
+	require.NotNil(t, env.Report)
+	env.Report = nil // functions do not compare
 	require.Equal(t, want, env)
 }
 
@@ -146,6 +150,7 @@ func TestAProcessThatIsToldTooLittleSaysWhat(t *testing.T) {
 	}
 	env, err := EnvFromProcess([]string{told.URL}, context(""))
 	require.NoError(t, err, "a client that was started by the official suite has no context")
+	env.Report = nil
 	require.Equal(t, Env{URL: told.URL, HTTP: http.DefaultClient}, env)
 }
 
@@ -158,7 +163,7 @@ func FuzzEnvFromProcess(f *testing.F) {
 		vars := map[string]string{envVersion: version, envContext: context}
 		env, err := EnvFromProcess([]string{arg}, func(name string) string { return vars[name] })
 		if err != nil {
-			require.Equal(t, Env{}, env, "half an environment is of no use")
+			require.Zero(t, env, "half an environment is of no use")
 			return
 		}
 		require.Equal(t, arg, env.URL)

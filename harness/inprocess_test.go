@@ -63,7 +63,7 @@ func TestHowAFunctionEndedIsInTheTrace(t *testing.T) {
 
 func TestALongWaitInVirtualTimeIsOnTheTracesClock(t *testing.T) {
 	run := func(ctx context.Context, _ harness.Env) error { <-ctx.Done(); return nil }
-	traces := play(t, harness.Runner{Client: harness.InProcess(run), Revision: server.V20251125, Timeout: 40 * time.Hour, Bubble: inBubble(t)}, quiet("case/quiet"))
+	traces := play(t, harness.Runner{Client: harness.InProcess(run), Revision: server.V20251125, CaseTimeout: 40 * time.Hour, Bubble: inBubble(t)}, quiet("case/quiet"))
 	require.Equal(t, 40*time.Hour, traces[0].Events[len(traces[0].Events)-1].At)
 }
 
@@ -175,9 +175,14 @@ func TestAClientThatWaitsOutsideOfItsBubbleIsToldOfLoopback(t *testing.T) {
 		return err
 	}
 	runner := harness.Runner{Client: harness.InProcess(run), Revision: server.V20251125, Bubble: bubble, Watchdog: 50 * time.Millisecond}
-	err = runner.Run(t.Context(), []harness.Case{quiet("case/quiet")}, func(*trace.Trace) { t.Error("there is no trace of a session that is not over") })
-	require.EqualError(t, err, "after 50ms by a real clock the client still waits for something that virtual time does not reach, "+
-		"such as a real socket: run it with harness.Loopback()")
+	traces := play(t, runner, alone(quiet("s/a")), alone(quiet("s/b")), quiet("s/c"))
+	require.Equal(t, [][]string{{"s/a"}, {"s/b", "s/c"}}, sessions(traces))
+	require.Equal(t, &trace.Process{State: trace.Ended, Outside: true, Err: "after 50ms by a real clock it still waits for something that " +
+		"virtual time does not reach, such as a real socket, a pool or a worker of an earlier session, or never rests: run it with harness.Loopback()"},
+		ending(t, traces[0]))
+	require.Less(t, traces[0].Events[1].At, time.Hour, "on the clock of the session")
+	require.Equal(t, &trace.Mark{Name: trace.MarkNotPlayed, Text: "a session before it was out of reach of virtual time"}, traces[1].Events[0].Mark,
+		"one such wait is enough")
 	require.NoError(t, w.Close())
 	<-over // the test may end once the bubble has
 }

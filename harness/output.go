@@ -1,24 +1,29 @@
 package harness
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"sync"
 	"time"
 )
 
-// keptOutput is how much of the end of a process's output is kept, in bytes, of each of its two streams.
-const keptOutput = 16 << 10
+// How much of a process's output is kept of each of its two streams, in bytes: the beginning, where the cause often stands, and the end.
+const (
+	keptHead = 4 << 10
+	keptTail = 16 << 10
+)
 
-// output is one of a process's two streams: the pipe that it writes into, and the last of what came out of it. The pipe is ours and not
+// output is one of a process's two streams: the pipe that it writes into, and what is kept of what came out of it. The pipe is ours and not
 // one of os/exec, whose Wait waits for everybody who holds it: we are to know at once that the process has ended, whatever it left behind.
 type output struct {
-	tail
+	kept        ends
 	read, write *os.File
 	drained     chan struct{}
 }
 
-func newOutput() (*output, error) {
+// newOutput makes a stream that hands the outcome lines in it to report; nil where none are expected.
+func newOutput(report func(Outcome)) (*output, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -26,7 +31,13 @@ func newOutput() (*output, error) {
 	o := &output{read: r, write: w, drained: make(chan struct{})}
 	go func() {
 		defer close(o.drained)
-		_, _ = io.Copy(&o.tail, r) // ends when nobody holds the other end any more, or with close
+		if report == nil {
+			_, _ = io.Copy(&o.kept, r) // ends when nobody holds the other end any more, or with close
+			return
+		}
+		lines := &outcomes{to: &o.kept, report: report}
+		_, _ = io.Copy(lines, r)
+		lines.flush()
 	}()
 	return o, nil
 }
@@ -44,29 +55,32 @@ func (o *output) close(patience time.Duration) {
 	<-o.drained
 }
 
-// tail keeps the last of what is written to it. It is safe for concurrent use.
-type tail struct {
-	mu   sync.Mutex
-	kept []byte
-	lost bool
+// ends keeps the beginning and the end of what is written to it. It is safe for concurrent use.
+type ends struct {
+	mu         sync.Mutex
+	head, tail []byte
+	dropped    int64
 }
 
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.kept = append(t.kept, p...)
-	if over := len(t.kept) - keptOutput; over > 0 {
-		t.kept = append(t.kept[:0], t.kept[over:]...)
-		t.lost = true
+func (e *ends) Write(p []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	first := min(len(p), keptHead-len(e.head))
+	e.head = append(e.head, p[:first]...)
+	e.tail = append(e.tail, p[first:]...)
+	if over := len(e.tail) - keptTail; over > 0 {
+		e.tail = append(e.tail[:0], e.tail[over:]...)
+		e.dropped += int64(over)
 	}
 	return len(p), nil
 }
 
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.lost {
-		return "…" + valid(string(t.kept))
+// String returns what was kept, with a line that says how much is missing between the two.
+func (e *ends) String() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.dropped == 0 {
+		return valid(string(e.head) + string(e.tail))
 	}
-	return valid(string(t.kept))
+	return fmt.Sprintf("%s\n… %d bytes are left out here …\n%s", valid(string(e.head)), e.dropped, valid(string(e.tail)))
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
@@ -19,6 +18,9 @@ import (
 
 // DefaultTimeout is how long a session may take when nothing else is said.
 const DefaultTimeout = 30 * time.Second
+
+// DefaultCaseTimeout is how long a session of one case may take when nothing else is said.
+const DefaultCaseTimeout = 10 * time.Second
 
 // plantedKey looks like a provider's key and is none.
 const plantedKey = "sk-planted-0123456789abcdef0123456789abcdef"
@@ -32,8 +34,13 @@ type Runner struct {
 	Seed int64
 	// Timeout is how long one session with the client may take, all its cases together; 0 for [DefaultTimeout].
 	Timeout time.Duration
-	// Parallel is how many sessions may run at once; 0 for one.
+	// CaseTimeout is how long a session of one case may take, beside its [Case.Wait]; 0 for [DefaultCaseTimeout], or Timeout where that is
+	// less, or a third of it where that is more.
+	CaseTimeout time.Duration
+	// Parallel is how many sessions may run at once, beside those of cases that wait; 0 for one.
 	Parallel int
+	// Contained plays the hostile cases in place of Client, where a crash has to leave us alone: see [Contain]. Nil for Client.
+	Contained *Client
 	// Tool is the version of the program, for the trace.
 	Tool string
 	// Source answers the model's requests in place of the cases' scripts: a cassette. Nil for the scripts.
@@ -52,63 +59,24 @@ type Runner struct {
 // DefaultWatchdog is far beyond what a session in virtual time takes, which is milliseconds.
 const DefaultWatchdog = time.Minute
 
-// Run plays the cases and hands over a trace for each session, in the order of the cases, as soon as it and those before it are there.
-// The sessions are as few as the cases allow. Its error is a [CommandError], or says what went wrong on our own side; that of the
-// context is returned when the run was interrupted, after what was recorded has been handed over.
+// Run plays the cases and hands over a trace for each session, in the order of their first cases. The sessions are as few as the cases
+// allow. Where one dies, hangs or ends early, what it left unfinished is played again, each case in a session of its own, and the
+// trace of the first one says so ([trace.Case.Again]). When three such sessions in a row get nowhere the cases left are given up, and a
+// trace without a client says why ([trace.MarkNotPlayed]). Its error is a [CommandError], or says what went wrong on our own side; that
+// of the context is returned when the run was interrupted, after what was recorded has been handed over.
 func (r *Runner) Run(ctx context.Context, cases []Case, done func(*trace.Trace)) error {
 	if err := r.Client.check(); err != nil {
 		return err
 	}
-	batches := batch(cases)
-	type outcome struct {
-		trace *trace.Trace
-		err   error
-	}
-	outcomes := make([]chan outcome, len(batches))
-	slots := make(chan struct{}, max(r.Parallel, 1))
-	var running sync.WaitGroup
-	for i := range batches {
-		outcomes[i] = make(chan outcome, 1)
-	}
-	running.Go(func() {
-		for i, cases := range batches {
-			slots <- struct{}{}
-			running.Go(func() {
-				t, err := r.session(ctx, cases)
-				<-slots
-				outcomes[i] <- outcome{t, err}
-			})
-		}
-	})
+	run := &run{Runner: r, ctx: ctx, slots: make(chan struct{}, max(r.Parallel, 1))}
 	var errs []error
-	for _, ch := range outcomes {
-		o := <-ch
-		if o.trace != nil {
-			done(o.trace)
+	for _, p := range run.all(batches(cases)) {
+		if p.trace != nil {
+			done(p.trace)
 		}
-		errs = append(errs, o.err)
+		errs = append(errs, p.err)
 	}
-	running.Wait()
 	return errors.Join(append(errs, ctx.Err())...)
-}
-
-// batch puts the cases into as few sessions as they allow, in the order of each session's first case.
-func batch(cases []Case) [][]Case {
-	var batches [][]Case
-	shared := map[string]int{} // by what is to be declared, the session of the cases that are not isolated
-	for _, c := range cases {
-		i, open := shared[c.declare()]
-		switch {
-		case c.Isolated:
-			batches = append(batches, []Case{c})
-		case open:
-			batches[i] = append(batches[i], c)
-		default:
-			shared[c.declare()] = len(batches)
-			batches = append(batches, []Case{c})
-		}
-	}
-	return batches
 }
 
 // session plays the cases in one session with one client, in a bubble where there is one.
@@ -116,23 +84,39 @@ func (r *Runner) session(ctx context.Context, cases []Case) (*trace.Trace, error
 	if ctx.Err() != nil {
 		return nil, nil // whoever gave up the run is told so by Run
 	}
-	if r.Bubble == nil || !r.Client.InBubble() {
-		return r.record(ctx, cases, func(*trace.Recorder) {})
+	if r.inVirtualTime(&cases[0]) {
+		return r.inBubble(cases)
 	}
-	return r.inBubble(cases)
+	return r.record(ctx, cases, func(*trace.Recorder) {})
 }
 
-// record plays the cases and returns the trace. The recorder is handed out at once, for the case that we do not get to the end.
-func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.Recorder)) (*trace.Trace, error) {
-	cases = withBarrier(cases)
-	timeout := cmp.Or(r.Timeout, DefaultTimeout)
-	header := trace.Header{Tool: r.Tool, Client: r.Client.Name, Revision: string(r.Revision), Seed: r.Seed,
-		Declare: json.RawMessage(cases[0].declare()), Key: plantedKey, Timeout: timeout, Replayed: r.Source != nil}
-	ids := map[string]string{} // case ids by tool and by mark
+// client is the one that plays a case, and those that share its session.
+func (r *Runner) client(c *Case) *Client {
+	if c.Hostile && r.Contained != nil {
+		return r.Contained
+	}
+	return &r.Client
+}
+
+func (r *Runner) inVirtualTime(c *Case) bool { return r.Bubble != nil && r.client(c).InBubble() }
+
+// header is that of the trace of a session, and case ids by tool and by mark.
+func (r *Runner) header(client *Client, cases []Case, limit time.Duration) (trace.Header, map[string]string) {
+	header := trace.Header{Tool: r.Tool, Client: client.Name, Revision: string(r.Revision), Seed: r.Seed,
+		Declare: json.RawMessage(cases[0].declare()), Decision: cases[0].Decision, Key: plantedKey, Timeout: limit, Replayed: r.Source != nil}
+	ids := map[string]string{}
 	for _, c := range cases {
 		header.Cases = append(header.Cases, trace.Case{ID: c.ID, Tool: c.Tool(), Mark: c.Mark()})
 		ids[c.Tool()], ids[c.Mark()] = c.ID, c.ID
 	}
+	return header, ids
+}
+
+// record plays the cases and returns the trace. The recorder is handed out at once, for the case that we do not get to the end.
+func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.Recorder)) (*trace.Trace, error) {
+	client, limit := r.client(&cases[0]), r.limit(cases)
+	cases = withBarrier(cases)
+	header, ids := r.header(client, cases, limit)
 	rec := trace.NewRecorder(header, 0)
 	handOut(rec)
 	record := func(e trace.Event) trace.Ref {
@@ -141,15 +125,16 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 		}
 		return rec.Record(e)
 	}
-	fakes, err := r.startFakes(cases, record)
+	fakes, err := r.startFakes(client, cases, record)
 	if err != nil {
 		return nil, fmt.Errorf("starting a session of %s: %w", r.Revision, err)
 	}
 	env := Env{URL: fakes.server.URL, HTTP: fakes.http, Revision: r.Revision, Model: fakes.model.Bases(), Key: plantedKey,
-		Declare: header.Declare}
-	record(trace.Event{Process: &trace.Process{State: trace.Started, Argv: r.Client.argv}})
-	limited, cancel := context.WithTimeoutCause(ctx, timeout, errTimeUp)
-	ended, startErr := r.Client.start(limited, env)
+		Declare: header.Declare, Decision: cmp.Or(header.Decision, Approve),
+		Report: func(o Outcome) { record(trace.Event{Case: o.Tool, Mark: o.mark()}) }}
+	record(trace.Event{Process: &trace.Process{State: trace.Started, Argv: client.argv}})
+	limited, cancel := context.WithTimeoutCause(ctx, limit, errTimeUp)
+	ended, startErr := client.start(limited, env)
 	cancel()
 	if startErr != nil {
 		return nil, errors.Join(startErr, fakes.close())
@@ -167,10 +152,10 @@ type fakes struct {
 }
 
 // startFakes starts both servers, on an in-memory network for a client that can use it.
-func (r *Runner) startFakes(cases []Case, record func(trace.Event) trace.Ref) (*fakes, error) {
+func (r *Runner) startFakes(client *Client, cases []Case, record func(trace.Event) trace.Ref) (*fakes, error) {
 	f := &fakes{http: http.DefaultClient}
 	var listeners [2]net.Listener
-	if r.Client.InBubble() {
+	if client.InBubble() {
 		network := memnet.New()
 		f.http = network.Client()
 		for i := range listeners {

@@ -99,13 +99,13 @@ func TestTracesComeInTheOrderOfTheirCasesWhoeverIsFirstToEnd(t *testing.T) {
 
 func TestNoMoreSessionsRunAtOnceThanAreAllowed(t *testing.T) {
 	var running, most atomic.Int32
-	client := harness.InProcess(func(context.Context, harness.Env) error {
+	client := harness.InProcess(func(ctx context.Context, env harness.Env) error {
 		now := running.Add(1)
 		defer running.Add(-1)
 		for seen := most.Load(); now > seen && !most.CompareAndSwap(seen, now); seen = most.Load() {
 		}
 		runtime.Gosched() // gives others the chance to be there, too
-		return nil
+		return reference.Client(reference.Config{})(ctx, env)
 	}, harness.Loopback())
 	var cases []harness.Case
 	for _, id := range strings.Fields("a b c d e f g h i j") {
@@ -125,7 +125,7 @@ func TestTheHeaderSaysHowTheTraceCameAbout(t *testing.T) {
 	require.Equal(t, "2026-07-28", h.Revision)
 	require.Equal(t, int64(7), h.Seed)
 	require.Equal(t, "v1", h.Tool)
-	require.Equal(t, harness.DefaultTimeout, h.Timeout)
+	require.Equal(t, harness.DefaultCaseTimeout, h.Timeout)
 	require.JSONEq(t, `{"sampling":{"tools":{}}}`, string(h.Declare))
 	one := question("s/a")
 	require.Equal(t, []trace.Case{{ID: "s/a", Tool: "s-a", Mark: one.Mark()}}, h.Cases)

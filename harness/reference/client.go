@@ -39,7 +39,7 @@ func Client(c Config) func(context.Context, harness.Env) error {
 		if err != nil {
 			return err
 		}
-		err = callTools(ctx, wire, env.Tools)
+		err = callTools(ctx, wire, env)
 		if err == nil && c.broken.failsAtTheEnd {
 			err = errors.New("broken on purpose: a failure after all went well")
 		}
@@ -81,8 +81,8 @@ func (m *model) capabilities() map[string]any {
 
 var clientInfo = map[string]any{"name": "mcp-conform-reference", "version": "1"}
 
-// callTools calls the tools by name, or all that are listed.
-func callTools(ctx context.Context, w wire, names []string) error {
+// callTools calls the tools that it is told to, or all that are listed, and reports how each call ended.
+func callTools(ctx context.Context, w wire, env harness.Env) error {
 	raw, err := w.request(ctx, "tools/list", map[string]any{})
 	if err != nil {
 		return fmt.Errorf("tools/list: %w", err)
@@ -93,19 +93,41 @@ func callTools(ctx context.Context, w wire, names []string) error {
 	if err := json.Unmarshal(raw, &listed); err != nil {
 		return fmt.Errorf("tools/list: %w", err)
 	}
+	names := env.Tools
 	if names == nil {
 		for _, t := range listed.Tools {
 			names = append(names, t.Name)
 		}
 	}
 	for _, name := range names {
-		_, err := w.request(ctx, "tools/call", map[string]any{"name": name, "arguments": map[string]any{}})
+		raw, err := w.request(ctx, "tools/call", map[string]any{"name": name, "arguments": map[string]any{}})
+		if env.Report != nil {
+			env.Report(outcome(name, raw, err))
+		}
 		var refused *rpcError
 		if err != nil && !errors.As(err, &refused) { // what the server refuses is an answer, too
 			return fmt.Errorf("tools/call of %s: %w", name, err)
 		}
 	}
 	return nil
+}
+
+// outcome is what became of a call.
+func outcome(tool string, raw json.RawMessage, err error) harness.Outcome {
+	o := harness.Outcome{Tool: tool, Ended: harness.Completed}
+	var refused *rpcError
+	var r result
+	switch {
+	case errors.As(err, &refused):
+		o.Ended, o.Error = harness.Failed, &harness.OutcomeError{Code: refused.Code, Message: refused.Message}
+	case errors.Is(err, errGivenUp):
+		o.Ended, o.Error = harness.GaveUp, &harness.OutcomeError{Message: err.Error()}
+	case err != nil:
+		o.Ended, o.Error = harness.Failed, &harness.OutcomeError{Message: err.Error()}
+	case json.Unmarshal(raw, &r) == nil && r.ResultType == "input_required":
+		o.Ended = harness.InputRequired
+	}
+	return o
 }
 
 // revisionIn returns the revision to speak: the one that was told, or the newest of the first era.

@@ -64,8 +64,10 @@ func (m *modern) request(ctx context.Context, method string, params map[string]a
 			retry["inputResponses"] = responses
 		}
 	}
-	return nil, fmt.Errorf("given up after %d rounds of input", maxRounds)
+	return nil, fmt.Errorf("%w after %d rounds of input", errGivenUp, maxRounds)
 }
+
+var errGivenUp = errors.New("given up")
 
 // fulfil answers every input request, or none.
 func (m *modern) fulfil(ctx context.Context, requests map[string]message) (map[string]any, error) {

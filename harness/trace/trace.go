@@ -34,6 +34,8 @@ type Header struct {
 	// Declare holds the client capabilities that the client was asked to declare, as JSON; empty when it was
 	// asked for nothing in particular.
 	Declare json.RawMessage `json:"declare,omitempty"`
+	// Decision is what the person decided who was asked, as the client was told; empty for approve.
+	Decision string `json:"decision,omitempty"`
 	// Key is the planted provider key: a made-up secret that must never show up on the MCP wire.
 	Key string `json:"key,omitempty"`
 	// Timeout is how long the client was given, in nanoseconds. Zero: no limit.
@@ -52,6 +54,9 @@ type Case struct {
 	Tool string `json:"tool"`
 	// Mark is the word that tells the case's conversation apart from others on the model's wire.
 	Mark string `json:"mark,omitempty"`
+	// Again is true where the session says nothing of the case, because it died or ended before the case was over: it was played
+	// again in a session of its own.
+	Again bool `json:"again,omitempty"`
 }
 
 // Event is one thing that was seen. Exactly one of the payloads (Frame and those after it) is set.
@@ -194,7 +199,9 @@ type Process struct {
 	Panic string `json:"panic,omitempty"`
 	// Leak says what a client in process left running.
 	Leak string `json:"leak,omitempty"`
-	// Stdout and Stderr are the last lines that the process wrote.
+	// Outside is true for a client in virtual time that waited, by a real clock, for something outside of it. It was left behind.
+	Outside bool `json:"outside,omitempty"`
+	// Stdout and Stderr are what the process wrote, of much only the beginning and the end.
 	Stdout string `json:"stdout,omitempty"`
 	Stderr string `json:"stderr,omitempty"`
 }
@@ -202,7 +209,7 @@ type Process struct {
 // Clean reports whether the client came to its end by itself and called it a success.
 func (p *Process) Clean() bool {
 	return p.State == Ended && p.ExitCode == 0 && p.Signal == "" && !p.Deadline && !p.Interrupted &&
-		p.Err == "" && p.Panic == "" && p.Leak == ""
+		p.Err == "" && p.Panic == "" && p.Leak == "" && !p.Outside
 }
 
 // Mark is a note that the harness or a play left in the trace.
@@ -221,7 +228,9 @@ const (
 	// MarkWithheld says that the server did not send a sampling request, because the client has not declared what it
 	// needs; the text is the capability, such as "sampling.tools".
 	MarkWithheld = "withheld"
-	// MarkOutcome is what a client said of its own call (an adapter's outcome line).
+	// MarkNotPlayed says that a case was given up before it was played; the text is the reason.
+	MarkNotPlayed = "not-played"
+	// MarkOutcome is what a client said of its own call; the text is an adapter's outcome line.
 	MarkOutcome = "outcome"
 )
 

@@ -1,0 +1,260 @@
+package harness
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+const (
+	// mostCases is how many cases share a session. It bounds what a hang costs, and hosts take only so many tools.
+	mostCases = 64
+	// mostWaiting is how many sessions of waiting cases run at once.
+	mostWaiting = 64
+	// mostFruitless is how many sessions in a row may get nowhere before the cases that are left are given up.
+	mostFruitless = 3
+)
+
+// batch is a session to be: its cases, and the place of each among all.
+type batch struct {
+	cases []Case
+	at    []int
+}
+
+// alone reports whether the session is for one case only, whatever becomes of it.
+func (b *batch) alone() bool { return len(b.cases) == 1 }
+
+// batches puts the cases into as few sessions as they allow, in the order of each session's first case.
+func batches(cases []Case) []batch {
+	var all []batch
+	shared := map[string]int{} // by what the client is told, the session of the cases that share one
+	for i, c := range cases {
+		told := c.declare() + " " + cmp.Or(c.Decision, Approve)
+		at, open := shared[told]
+		switch {
+		case c.Isolated || c.Hostile || c.Wait > 0:
+			all = append(all, batch{[]Case{c}, []int{i}})
+		case open && len(all[at].cases) < mostCases:
+			all[at].cases, all[at].at = append(all[at].cases, c), append(all[at].at, i)
+		default:
+			shared[told] = len(all)
+			all = append(all, batch{[]Case{c}, []int{i}})
+		}
+	}
+	return all
+}
+
+// played is a session that was.
+type played struct {
+	batch
+	trace *trace.Trace // nil where it was not begun
+	err   error
+}
+
+// run is a Run in progress.
+type run struct {
+	*Runner
+	ctx   context.Context
+	slots chan struct{}
+}
+
+// all plays the sessions and returns them in the order of their first cases: first those that share a process, then each case that needs one of
+// its own, among them what the former left unfinished. Those that wait by design wait beside all this, together.
+func (r *run) all(sessions []batch) []played {
+	var together, alone, waiting []batch
+	for _, b := range sessions {
+		switch {
+		case b.cases[0].Wait > 0 && !r.inVirtualTime(&b.cases[0]):
+			waiting = append(waiting, b)
+		case b.alone():
+			alone = append(alone, b)
+		default:
+			together = append(together, b)
+		}
+	}
+	var beside []played
+	var wait sync.WaitGroup
+	wait.Go(func() { beside = r.each(r.ctx, waiting, make(chan struct{}, mostWaiting), nil) })
+	done := r.each(r.ctx, together, r.slots, nil)
+	for i := range done {
+		alone = append(alone, again(&done[i])...)
+	}
+	slices.SortStableFunc(alone, func(a, b batch) int { return cmp.Compare(a.at[0], b.at[0]) })
+	done = append(done, r.inTurn(alone)...)
+	wait.Wait()
+	done = append(done, beside...)
+	slices.SortStableFunc(done, func(a, b played) int { return cmp.Compare(a.at[0], b.at[0]) })
+	return done
+}
+
+// each plays the sessions, as many at once as there are slots, and returns them in their order. Took is told of each in that order,
+// as soon as those before it are over; nil for nobody.
+func (r *run) each(ctx context.Context, sessions []batch, slots chan struct{}, took func(int, *played)) []played {
+	done := make([]played, len(sessions))
+	over := make([]chan struct{}, len(sessions))
+	for i := range over {
+		over[i] = make(chan struct{})
+	}
+	var running sync.WaitGroup
+	running.Go(func() {
+		for i, b := range sessions {
+			slots <- struct{}{}
+			running.Go(func() {
+				defer close(over[i])
+				defer func() { <-slots }()
+				done[i].batch = b
+				done[i].trace, done[i].err = r.session(ctx, b.cases)
+			})
+		}
+	})
+	for i := range over {
+		<-over[i]
+		if took != nil {
+			took(i, &done[i])
+		}
+	}
+	running.Wait()
+	return done
+}
+
+// inTurn plays sessions of one case each until too many in a row get nowhere. Which those are depends on the order of the cases alone, not on
+// which session ends first. Those that are given up are one trace, which says so.
+func (r *run) inTurn(sessions []batch) []played {
+	ctx, stop := context.WithCancel(r.ctx)
+	defer stop()
+	row, kept, why := 0, len(sessions), ""
+	done := r.each(ctx, sessions, r.slots, func(i int, p *played) {
+		if kept < len(sessions) || p.trace == nil {
+			return
+		}
+		limit := mostFruitless
+		switch got := fruitless(p.trace, r.inVirtualTime(&p.cases[0])); {
+		case got == "":
+			row = 0
+			return
+		case got == outOfReach:
+			limit = 1
+		default:
+			why = fmt.Sprintf("%d sessions in a row got nowhere, and %s in the last one", mostFruitless, got)
+		}
+		if row++; row >= limit && i+1 < len(sessions) {
+			if limit == 1 {
+				why = "a session before it was out of reach of virtual time"
+			}
+			kept = i + 1
+			stop()
+		}
+	})
+	if kept == len(done) {
+		return done
+	}
+	var left batch
+	for _, b := range sessions[kept:] {
+		left.cases, left.at = append(left.cases, b.cases...), append(left.at, b.at...)
+	}
+	return append(done[:kept], played{batch: left, trace: r.notPlayed(left.cases, why)})
+}
+
+// outOfReach is why a session was fruitless that has to be waited for by a real clock.
+const outOfReach = "the client waited for something outside of virtual time"
+
+// fruitless says why a session of one case led to nothing in a way that takes time; "" where it did not. In virtual time hardly anything does.
+func fruitless(t *trace.Trace, virtual bool) string {
+	s := survey(t)
+	switch {
+	case s.ended != nil && s.ended.Outside:
+		return outOfReach
+	case virtual || s.ended == nil || s.ended.Interrupted:
+		return ""
+	case s.ended.Deadline:
+		return "the client hung"
+	case !s.called[t.Header.Cases[0].ID]:
+		return "the client never called the tool"
+	}
+	return ""
+}
+
+// notPlayed is the trace of cases that were not.
+func (r *run) notPlayed(cases []Case, why string) *trace.Trace {
+	header, _ := r.header(&r.Client, cases, 0)
+	rec := trace.NewRecorder(header, 0)
+	for _, c := range cases {
+		rec.Record(trace.Event{Case: c.ID, Mark: &trace.Mark{Name: trace.MarkNotPlayed, Text: why}})
+	}
+	return rec.Stop()
+}
+
+// again returns the sessions that are due to the cases which a session left unfinished, and notes them in its trace: one that died or
+// ended early says nothing of them, for another case may be to blame.
+func again(p *played) []batch {
+	if p.trace == nil {
+		return nil
+	}
+	s := survey(p.trace)
+	if s.ended == nil || s.ended.Interrupted || !s.asked {
+		return nil // with fewer tools a client that never asked for them would have done the same
+	}
+	died := s.ended.Deadline || s.ended.Outside || s.ended.Signal != "" || s.ended.ExitCode != 0 || s.ended.Panic != "" || s.ended.Err != ""
+	var sessions []batch
+	header := &p.trace.Header
+	header.Cases = slices.Clone(header.Cases)
+	for i, c := range p.cases {
+		unfinished := s.over[c.ID] == 0 || s.begun[c.ID] > s.over[c.ID] || c.Barrier // whose session has to end in order
+		if !s.called[c.ID] || died && unfinished {
+			header.Cases[i].Again = true
+			sessions = append(sessions, batch{[]Case{c}, p.at[i : i+1]})
+		}
+	}
+	return sessions
+}
+
+// surveyed is what a trace shows of how far a client came.
+type surveyed struct {
+	ended       *trace.Process
+	asked       bool            // for the tools
+	called      map[string]bool // the tools of these cases
+	begun, over map[string]int  // plays of each case, and those of them that ended while the client was there
+}
+
+// survey reads a trace.
+func survey(t *trace.Trace) surveyed {
+	s := surveyed{called: map[string]bool{}, begun: map[string]int{}, over: map[string]int{}}
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch {
+		case e.Process != nil && e.Process.State == trace.Ended:
+			s.ended = e.Process
+		case e.Mark != nil && e.Mark.Name == trace.MarkPlayStarted:
+			s.begun[e.Case]++
+		case e.Mark != nil && e.Mark.Name == trace.MarkPlayEnded && s.ended == nil:
+			s.over[e.Case]++
+		case e.Frame != nil && e.Frame.Dir == trace.FromClient:
+			s.called[e.Case] = true
+			s.asked = s.asked || strings.HasPrefix(methodOf(e.Frame.Raw), "tools/")
+		}
+	}
+	return s
+}
+
+// methodOf is the method of a request; "" for anything else.
+func methodOf(raw []byte) string {
+	var m struct{ Method string }
+	_ = json.Unmarshal(raw, &m) // what cannot be read has none
+	return m.Method
+}
+
+// limit is how long a session may take.
+func (r *Runner) limit(cases []Case) time.Duration {
+	limit := cmp.Or(r.Timeout, DefaultTimeout)
+	if len(cases) > 1 {
+		return limit
+	}
+	return cmp.Or(r.CaseTimeout, max(limit/3, min(limit, DefaultCaseTimeout))) + cases[0].Wait
+}
