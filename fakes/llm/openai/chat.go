@@ -1,5 +1,5 @@
-// Package openai speaks the wire formats of OpenAI. [Chat] is Chat Completions, with streams, errors and the
-// strictness of the real thing, as far as recorded traffic and public reports of refused requests show it.
+// Package openai speaks the wire formats of OpenAI. [Chat] is Chat Completions and [Responses] is Responses, with streams, errors and the
+// strictness of the real thing, as far as recorded traffic and public reports of refused requests show it. Both list models.
 //
 // The deprecated functions and function_call are refused rather than half understood.
 package openai
@@ -14,7 +14,7 @@ import (
 // Chat speaks OpenAI Chat Completions.
 var Chat dialect.Codec = chat{}
 
-type chat struct{}
+type chat struct{ models }
 
 func (chat) Name() string       { return dialect.OpenAIChat }
 func (chat) Patterns() []string { return []string{"POST /v1/chat/completions"} }

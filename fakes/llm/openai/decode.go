@@ -123,13 +123,18 @@ func (p *part) block() dialect.Block {
 			b.Text = inner.Text("url")
 		}
 	case "input_audio":
-		b.Type, b.MimeType = dialect.Audio, "audio/"+inner.Text("format")
-		if b.MimeType == "audio/mp3" {
-			b.MimeType = "audio/mpeg"
-		}
+		b.Type, b.MimeType = dialect.Audio, audioType(inner.Text("format"))
 		b.Data, _ = base64.StdEncoding.DecodeString(inner.Text("data"))
 	}
 	return b
+}
+
+// audioType is the MIME type of a format.
+func audioType(format string) string {
+	if format == "mp3" {
+		return "audio/mpeg"
+	}
+	return "audio/" + format
 }
 
 // errNotData says that a URL is an address, no data.

@@ -113,7 +113,7 @@ func FuzzDecode(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	for _, x := range recorded(f, os.Getenv("CI") == "true") {
+	for _, x := range recorded(f, "openai-chat", os.Getenv("CI") == "true") {
 		f.Add([]byte(x.request))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -1,0 +1,90 @@
+package ollama
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// models are those that are listed. The fake answers for every other, too.
+var models = []string{"llama3.2:latest", "qwen3:8b", "gpt-oss:20b", "llama3.2:" + NoIDs}
+
+// version is the version of Ollama whose answers these are.
+const version = "0.17.4"
+
+// loaded is when every model was pulled.
+var loaded = time.Date(2026, time.January, 2, 3, 4, 5, 0, time.UTC)
+
+// AsidePatterns are what a host asks before it chats: which models there are and what they can, what is loaded, and the version.
+func (chat) AsidePatterns() []string {
+	return []string{"GET /api/tags", "GET /api/ps", "GET /api/version", "POST /api/show"}
+}
+
+// Claims takes every request: nobody else has these paths.
+func (chat) Claims(*http.Request) bool { return true }
+
+// AnswerAside answers. Nothing is loaded, and every model can everything.
+func (c chat) AnswerAside(r *http.Request, body []byte) dialect.Answer {
+	switch r.URL.Path {
+	case "/api/tags":
+		list := []listed{}
+		for _, name := range models {
+			list = append(list, describe(name))
+		}
+		return plain(map[string]any{"models": list})
+	case "/api/ps":
+		return plain(map[string]any{"models": []listed{}})
+	case "/api/version":
+		return plain(map[string]string{"version": version})
+	}
+	var asked struct{ Model, Name string }
+	if err := json.Unmarshal(body, &asked); err != nil {
+		return c.EncodeError(refuse("the body cannot be read: %v", err))
+	}
+	if asked.Model == "" {
+		asked.Model = asked.Name
+	}
+	if !modelName.MatchString(asked.Model) {
+		return c.EncodeError(refuse("the model %q is no name: set model", asked.Model))
+	}
+	return plain(shown{
+		Details: family, Capabilities: []string{"completion", "tools", "vision", "thinking"}, ModifiedAt: loaded,
+		ModelInfo: map[string]any{"general.architecture": family.Family, family.Family + ".context_length": 131072},
+	})
+}
+
+type listed struct {
+	Name       string    `json:"name"`
+	Model      string    `json:"model"`
+	ModifiedAt time.Time `json:"modified_at"`
+	Size       int64     `json:"size"`
+	Digest     string    `json:"digest"`
+	Details    details   `json:"details"`
+}
+
+type shown struct {
+	Details      details        `json:"details"`
+	ModelInfo    map[string]any `json:"model_info"`
+	Capabilities []string       `json:"capabilities"`
+	ModifiedAt   time.Time      `json:"modified_at"`
+}
+
+type details struct {
+	ParentModel       string   `json:"parent_model"`
+	Format            string   `json:"format"`
+	Family            string   `json:"family"`
+	Families          []string `json:"families"`
+	ParameterSize     string   `json:"parameter_size"`
+	QuantizationLevel string   `json:"quantization_level"`
+}
+
+var family = details{Format: "gguf", Family: "llama", Families: []string{"llama"}, ParameterSize: "3.2B", QuantizationLevel: "Q4_K_M"}
+
+func describe(name string) listed {
+	digest := sha256.Sum256([]byte(name))
+	return listed{Name: name, Model: name, ModifiedAt: loaded, Size: 2019393189, Digest: hex.EncodeToString(digest[:]), Details: family}
+}

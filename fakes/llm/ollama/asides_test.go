@@ -1,0 +1,66 @@
+package ollama
+
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// aside asks for what stands beside conversations.
+func aside(t *testing.T, method, path, body string) (int, map[string]any) {
+	t.Helper()
+	asides := Chat.(dialect.Asides)
+	require.Contains(t, asides.AsidePatterns(), method+" "+path)
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	require.True(t, asides.Claims(r))
+	a := asides.AnswerAside(r, []byte(body))
+	require.Equal(t, contentJSON, a.Header.Get("Content-Type"))
+	var got map[string]any
+	require.NoError(t, json.Unmarshal(join(a), &got))
+	return a.Status, got
+}
+
+func TestModelsAreListedAndDescribed(t *testing.T) {
+	status, list := aside(t, "GET", "/api/tags", "")
+	require.Equal(t, 200, status)
+	var names []any
+	for _, item := range list["models"].([]any) {
+		m := item.(map[string]any)
+		require.Equal(t, m["name"], m["model"])
+		require.Regexp(t, "^[0-9a-f]{64}$", m["digest"])
+		require.Equal(t, "2026-01-02T03:04:05Z", m["modified_at"])
+		require.Equal(t, "gguf", m["details"].(map[string]any)["format"])
+		names = append(names, m["name"])
+	}
+	require.Contains(t, names, "llama3.2:latest")
+	require.Contains(t, names, "llama3.2:no-ids")
+
+	_, loaded := aside(t, "GET", "/api/ps", "")
+	require.Equal(t, map[string]any{"models": []any{}}, loaded)
+	_, v := aside(t, "GET", "/api/version", "")
+	require.Equal(t, map[string]any{"version": "0.17.4"}, v)
+
+	for _, body := range []string{`{"model":"anything"}`, `{"name":"anything","verbose":true}`} {
+		status, shown := aside(t, "POST", "/api/show", body)
+		require.Equal(t, 200, status)
+		require.Equal(t, []any{"completion", "tools", "vision", "thinking"}, shown["capabilities"])
+		require.EqualValues(t, 131072, shown["model_info"].(map[string]any)["llama.context_length"])
+	}
+}
+
+func TestWhatCannotBeDescribedIsRefused(t *testing.T) {
+	for body, want := range map[string]string{
+		`{}`:                   `the model "" is no name: set model`,
+		`{"model":"my model"}`: `the model "my model" is no name: set model`,
+		`[`:                    `the body cannot be read: unexpected end of JSON input`,
+	} {
+		status, got := aside(t, "POST", "/api/show", body)
+		require.Equal(t, 400, status)
+		require.Equal(t, map[string]any{"error": want}, got)
+	}
+}

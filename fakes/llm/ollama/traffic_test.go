@@ -1,0 +1,255 @@
+package ollama
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v4"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// traffic holds recordings of the real thing. They belong to others and are no part of the project.
+const traffic = "../../../../shared/traffic/ollama"
+
+// recording is an exchange; some have no request, and no header.
+type recording struct {
+	name, request, response, contentType string
+}
+
+// recorded reads the recordings: of httprr, of vcrpy, and bare answers. Without them it returns nothing, unless they are needed.
+func recorded(t testing.TB, needed bool) []recording {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(traffic, "*"))
+	require.NoError(t, err)
+	if len(files) == 0 && needed {
+		t.Fatalf("no recordings in %s", traffic)
+	}
+	var all []recording
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		r := recording{name: filepath.Base(file), response: string(data)}
+		switch filepath.Ext(file) {
+		case ".httprr":
+			r.readHTTP(t, data)
+		case ".yaml":
+			r.readYAML(t, data)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// readHTTP reads a request and its response, which stand behind a line with the format and one with their lengths.
+func (r *recording) readHTTP(t testing.TB, data []byte) {
+	t.Helper()
+	in := bufio.NewReader(bytes.NewReader(data))
+	var asked int
+	_, err := fmt.Fscanf(in, "httprr trace v1\n%d %d\n", &asked, new(int))
+	require.NoError(t, err)
+	raw := make([]byte, asked)
+	_, err = io.ReadFull(in, raw)
+	require.NoError(t, err)
+	req, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(raw)))
+	require.NoError(t, err)
+	body, err := io.ReadAll(req.Body)
+	require.NoError(t, err)
+	resp, err := http.ReadResponse(in, req)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	r.request, r.response, r.contentType = string(body), string(answer), resp.Header.Get("Content-Type")
+}
+
+func (r *recording) readYAML(t testing.TB, data []byte) {
+	t.Helper()
+	var cassette struct {
+		Interactions []struct {
+			Request  struct{ Body string }
+			Response struct {
+				Body    struct{ String string }
+				Headers map[string][]string
+			}
+		}
+	}
+	require.NoError(t, yaml.Unmarshal(data, &cassette))
+	require.Len(t, cassette.Interactions, 1)
+	x := cassette.Interactions[0]
+	r.request, r.response, r.contentType = x.Request.Body, x.Response.Body.String, x.Response.Headers["Content-Type"][0]
+}
+
+// deviations are where our answers are not as those of a recording, and why.
+var deviations = []struct {
+	recording, member string // a path of a member, or "" for the order of the lines
+	reason            string
+}{
+	{"prism__ollama__generate-text-with-multiple-tools-1.json", "message.tool_calls.function.index",
+		"that version counted calls only where it read them one after the other, in a stream; we count them in both"},
+	{"prism__ollama__stream-with-tools-3.sse", "",
+		"where tools are offered Ollama may hold text back, as it could become a call, until the last line; ours comes in pieces before that"},
+}
+
+// deviates reports whether a difference is known, and takes it off the list of those that are still to be seen.
+func deviates(recording, member string, unseen map[string]bool) bool {
+	for _, d := range deviations {
+		if d.recording == recording && d.member == member {
+			delete(unseen, recording+member)
+			return true
+		}
+	}
+	return false
+}
+
+func TestRecordedTrafficIsUnderstoodAndImitated(t *testing.T) {
+	all := recorded(t, os.Getenv("CI") == "true")
+	if len(all) == 0 {
+		t.Skipf("no recordings in %s", traffic)
+	}
+	unseen := map[string]bool{}
+	for _, d := range deviations {
+		require.NotEmpty(t, d.reason)
+		unseen[d.recording+d.member] = true
+	}
+	for _, r := range all {
+		t.Run(r.name, func(t *testing.T) {
+			theirs := shape(t, r.response)
+			asked := r.request
+			if asked == "" {
+				asked = body(user, fmt.Sprintf(`,"stream":%t`, strings.Contains(r.name, "stream")))
+			}
+			req := decode(t, asked)
+			require.Nil(t, Chat.Check(req))
+			// The recordings are from before there were ids.
+			req.Model += ":" + NoIDs
+			a := Chat.Encode(req, theirs.reply())
+			if r.contentType != "" {
+				require.Equal(t, r.contentType, a.Header.Get("Content-Type"))
+			}
+			ours := shape(t, string(join(a)))
+			if deviates(r.name, "", unseen) {
+				require.NotEqual(t, theirs.kinds, ours.kinds, "the deviation is none")
+				return
+			}
+			require.Equal(t, theirs.kinds, ours.kinds)
+			for kind, members := range theirs.members {
+				for _, m := range symmetric(members, ours.members[kind]) {
+					require.True(t, deviates(r.name, m, unseen), "%s: member %s", kind, m)
+				}
+			}
+			theirs.kinds, ours.kinds, theirs.members, ours.members = nil, nil, nil, nil
+			require.Equal(t, theirs, ours)
+		})
+	}
+	require.Empty(t, unseen, "deviations that no recording shows")
+}
+
+func symmetric(a, b []string) []string {
+	var only []string
+	for _, m := range slices.Concat(a, b) {
+		if slices.Contains(a, m) != slices.Contains(b, m) {
+			only = append(only, m)
+		}
+	}
+	return only
+}
+
+// shaped is what an answer is made of.
+type shaped struct {
+	kinds                  []string            // of its lines, a run of one kind once, but for calls
+	members                map[string][]string // by kind of line: every path of a member
+	text, thinking, reason string
+	calls                  []string
+}
+
+// reply is what we would have to say for such an answer.
+func (s *shaped) reply() *dialect.Reply {
+	reply := &dialect.Reply{}
+	if s.thinking != "" {
+		reply.Content = append(reply.Content, dialect.Block{Type: dialect.Thinking, Text: s.thinking})
+	}
+	if s.text != "" {
+		reply.Content = append(reply.Content, says(s.text))
+	}
+	for _, c := range s.calls {
+		name, arguments, _ := strings.Cut(c, " ")
+		reply.Content = append(reply.Content, asks(name, arguments))
+	}
+	return reply
+}
+
+func shape(t *testing.T, text string) *shaped {
+	t.Helper()
+	s := &shaped{members: map[string][]string{}}
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		var r response
+		require.NoError(t, json.Unmarshal([]byte(line), &r), "%q", line)
+		kind := "line"
+		if r.Message.Content != "" {
+			kind += " with content"
+		}
+		if r.Message.Thinking != "" {
+			kind += " with thinking"
+		}
+		for range r.Message.ToolCalls {
+			kind += " with a call"
+		}
+		if r.Done {
+			kind += ", done"
+			s.reason = r.DoneReason
+		}
+		if len(s.kinds) == 0 || s.kinds[len(s.kinds)-1] != kind || r.Message.ToolCalls != nil {
+			s.kinds = append(s.kinds, kind)
+		}
+		s.text += r.Message.Content
+		s.thinking += r.Message.Thinking
+		for _, c := range r.Message.ToolCalls {
+			s.calls = append(s.calls, c.Function.Name+" "+string(c.Function.Arguments))
+		}
+		s.members[kind] = append(s.members[kind], members(t, line)...)
+	}
+	for kind, all := range s.members {
+		slices.Sort(all)
+		s.members[kind] = slices.Compact(all)
+	}
+	return s
+}
+
+// members returns the path of every member of a line, but of those in arguments.
+func members(t *testing.T, line string) []string {
+	t.Helper()
+	var v any
+	require.NoError(t, json.Unmarshal([]byte(line), &v))
+	found := map[string]bool{}
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for name, inner := range v {
+				if name != "arguments" {
+					walk(strings.TrimPrefix(path+"."+name, "."), inner)
+				}
+			}
+		case []any:
+			for _, inner := range v {
+				walk(path, inner)
+			}
+		default:
+			found[path] = true
+		}
+	}
+	walk("", v)
+	return slices.Sorted(maps.Keys(found))
+}

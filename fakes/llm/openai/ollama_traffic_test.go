@@ -1,0 +1,80 @@
+package openai
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// ollamaDeviations are where the answers of Ollama's own endpoint for OpenAI's clients are not as ours, which are OpenAI's: members of
+// theirs alone, or of ours alone, and why.
+var ollamaDeviations = map[string]string{
+	"choices.delta.reasoning":    "it streams its models' thinking, which OpenAI's chat keeps to itself",
+	"choices.delta.content null": "its content is empty beside calls, and OpenAI's is null",
+	"choices.logprobs":           valueless, "choices.logprobs null": valueless, "choices.delta.refusal": valueless, "choices.delta.refusal null": valueless,
+	"usage null":                      valueless,
+	"usage.completion_tokens_details": sumsOnly, "usage.completion_tokens_details.accepted_prediction_tokens": sumsOnly,
+	"usage.completion_tokens_details.audio_tokens": sumsOnly, "usage.completion_tokens_details.reasoning_tokens": sumsOnly,
+	"usage.completion_tokens_details.rejected_prediction_tokens": sumsOnly, "usage.prompt_tokens_details": sumsOnly,
+	"usage.prompt_tokens_details.audio_tokens": sumsOnly, "usage.prompt_tokens_details.cached_tokens": sumsOnly,
+}
+
+const (
+	valueless = "it leaves out what has no value"
+	sumsOnly  = "it counts tokens, and not of which kind they are"
+)
+
+// ollamaKinds are the kinds of chunks in which a whole answer differs, theirs and ours, and why.
+var ollamaKinds = map[string]struct{ ours, reason string }{
+	"delta role content|delta content|delta content opens|delta finish|usage|[DONE]": {"delta role opens|delta arguments|delta finish|usage|[DONE]",
+		"it thinks first, and then has a call in one piece, with its arguments"},
+}
+
+func TestRecordedTrafficOfOllamaForOpenAIsClientsIsUnderstood(t *testing.T) {
+	all := recorded(t, "ollama-openai", os.Getenv("CI") == "true")
+	if len(all) == 0 {
+		t.Skipf("no recordings in %s", traffic)
+	}
+	unseen := maps.Clone(ollamaDeviations)
+	for _, r := range all {
+		t.Run(r.name, func(t *testing.T) {
+			req := decode(t, r.request)
+			require.Nil(t, Chat.Check(req))
+			if r.status != 200 {
+				ours := Chat.EncodeError(&dialect.Error{Status: r.status, Message: "m"})
+				require.Equal(t, keys(t, r.response), keys(t, string(join(ours))))
+				return
+			}
+			theirs := shape(t, r.response)
+			ours := shape(t, string(join(Chat.Encode(req, theirs.reply()))))
+			kinds := strings.Join(theirs.kinds, "|")
+			if d, deviates := ollamaKinds[kinds]; deviates {
+				kinds = d.ours
+			}
+			require.Equal(t, kinds, strings.Join(ours.kinds, "|"))
+			require.Equal(t, theirs.text, ours.text)
+			require.Equal(t, theirs.names, ours.names)
+			require.Equal(t, theirs.arguments, ours.arguments)
+			require.Equal(t, theirs.finish, ours.finish)
+			a, b := everyMember(theirs), everyMember(ours)
+			for _, m := range append(lacking(a, b), lacking(b, a)...) {
+				require.Contains(t, ollamaDeviations, m)
+				delete(unseen, m)
+			}
+		})
+	}
+	require.Empty(t, unseen, "deviations that no recording shows")
+}
+
+// everyMember returns the members of all chunks.
+func everyMember(s *shaped) []string {
+	all := slices.Concat(slices.Collect(maps.Values(s.members))...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,0 +1,179 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+const maxFlatName = 128
+
+// hostedTools are those that the provider runs itself.
+var hostedTools = set("apply_patch code_interpreter computer computer_use_preview file_search image_generation local_shell mcp namespace " +
+	"programmatic_tool_calling shell tool_search web_search web_search_2025_08_26 web_search_preview web_search_preview_2025_03_11")
+
+// toolMembers are the members of the tools that have a name.
+var toolMembers = map[string]map[string]bool{
+	"function": set("type name description parameters strict async defer_loading allowed_callers output_schema"),
+	"custom":   set("type name description format defer_loading allowed_callers"),
+}
+
+func (q *responsesRequest) checkTools() *dialect.Error {
+	if len(q.tools) > maxTools {
+		return invalid("tools", "array_above_max_length", "there are %d tools: want at most %d", len(q.tools), maxTools)
+	}
+	for i := range q.tools {
+		if err := q.tools[i].checkFlat(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkFlat looks for the name first: a tool of Chat Completions' shape has it one level down.
+func (t *tool) checkFlat() *dialect.Error {
+	members, named := toolMembers[t.kind]
+	switch {
+	case hostedTools[t.kind]:
+		return nil
+	case !named:
+		return invalid(t.path+".type", "invalid_value", "%s has the type %q: want function, custom, or a tool that the provider runs", t.path, t.kind)
+	case t.name == "":
+		return missing(t.path, "name")
+	case !identifier.MatchString(t.name):
+		return invalid(t.path+".name", "invalid_value", "%s has the name %q: want a match of %s", t.path, t.name, identifier)
+	case len(t.name) > maxFlatName:
+		return invalid(t.path+".name", "string_above_max_length", "%s has a name of %d characters: want at most %d", t.path, len(t.name), maxFlatName)
+	}
+	if err := onlyKnown(t.function, t.path, members); err != nil {
+		return err
+	}
+	if t.kind == "custom" || !t.function.Has("parameters") {
+		return nil
+	}
+	if err := t.checkParameters(t.path + ".parameters"); err != nil {
+		return err
+	}
+	var strict bool
+	if _ = t.function.Read("strict", &strict); strict { // its type is looked at when it is read
+		if at, why := looseIn(t.function["parameters"], "parameters"); why != "" {
+			return invalid(t.path+".parameters", "invalid_function_parameters", "the tool %s is strict, and in its %s %s", t.name, at, why)
+		}
+	}
+	return nil
+}
+
+// strictForbids are words of JSON Schema that a strict tool must not use.
+var strictForbids = []string{"allOf", "oneOf", "not", "dependentRequired", "dependentSchemas", "if", "then", "else"}
+
+// looseIn finds what a strict tool's schema must not leave open, and where: every object names all of its properties as required and has
+// no others.
+func looseIn(raw json.RawMessage, path string) (at, why string) {
+	var s, properties dialect.Object
+	if json.Unmarshal(raw, &s) != nil {
+		return "", ""
+	}
+	for _, word := range strictForbids {
+		if s.Has(word) {
+			return path, fmt.Sprintf("%s is used, which is not permitted", word)
+		}
+	}
+	_ = s.Read("properties", &properties) // of another type, there are none
+	if s.Text("type") == "object" || s.Has("properties") {
+		if string(s["additionalProperties"]) != "false" {
+			return path, "additionalProperties is not false"
+		}
+		var required []string
+		_ = s.Read("required", &required)
+		for _, name := range slices.Sorted(maps.Keys(properties)) {
+			if !slices.Contains(required, name) {
+				return path, fmt.Sprintf("%s is not required: want every property in required", name)
+			}
+		}
+	}
+	for _, holder := range []string{"properties", "$defs", "definitions"} {
+		var inner dialect.Object
+		_ = s.Read(holder, &inner)
+		for _, name := range slices.Sorted(maps.Keys(inner)) {
+			if at, why := looseIn(inner[name], path+"."+holder+"."+name); why != "" {
+				return at, why
+			}
+		}
+	}
+	if at, why := looseIn(s["items"], path+".items"); why != "" {
+		return at, why
+	}
+	var choices []json.RawMessage
+	_ = s.Read("anyOf", &choices)
+	for i, choice := range choices {
+		if at, why := looseIn(choice, fmt.Sprintf("%s.anyOf[%d]", path, i)); why != "" {
+			return at, why
+		}
+	}
+	return "", ""
+}
+
+func (q *responsesRequest) checkToolChoice() *dialect.Error {
+	raw := q.Object["tool_choice"]
+	if !q.Has("tool_choice") {
+		return nil
+	}
+	if isKind(raw, '"') {
+		switch mode := q.Text("tool_choice"); {
+		case mode == dialect.ChoiceRequired && len(q.tools) == 0:
+			return invalid("tool_choice", "", "tool_choice is required, and there are no tools: want it only with tools")
+		case mode != dialect.ChoiceAuto && mode != dialect.ChoiceNone && mode != dialect.ChoiceRequired:
+			return invalid("tool_choice", "invalid_value", "tool_choice is %q: want auto, none, required, or an object", mode)
+		}
+		return nil
+	}
+	var choice dialect.Object
+	if q.Read("tool_choice", &choice) != nil {
+		return invalid("tool_choice", "invalid_type", "tool_choice has the wrong type: want a string or an object, got %s", jsonName(raw))
+	}
+	kind := choice.Text("type")
+	switch {
+	case kind == "allowed_tools":
+		return q.checkAllowed(choice)
+	case hostedTools[kind]:
+		return nil
+	case toolMembers[kind] == nil:
+		return invalid("tool_choice.type", "invalid_value", "tool_choice has the type %q: want function, custom, allowed_tools, or a tool that the provider runs", kind)
+	case !choice.Has("name"):
+		return missing("tool_choice", "name")
+	}
+	return q.offered(choice, "tool_choice")
+}
+
+// checkAllowed wants a mode, and tools that are among those offered.
+func (q *responsesRequest) checkAllowed(choice dialect.Object) *dialect.Error {
+	if mode := choice.Text("mode"); mode != dialect.ChoiceAuto && mode != dialect.ChoiceRequired {
+		return invalid("tool_choice.mode", "invalid_value", "tool_choice.mode is %q: want auto or required", mode)
+	}
+	var tools []dialect.Object
+	if choice.Read("tools", &tools) != nil || len(tools) == 0 {
+		return missing("tool_choice", "tools")
+	}
+	for i, t := range tools {
+		if toolMembers[t.Text("type")] == nil {
+			continue // one that the provider runs
+		}
+		if err := q.offered(t, fmt.Sprintf("tool_choice.tools[%d]", i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// offered wants a tool that is named to be among the tools.
+func (q *responsesRequest) offered(choice dialect.Object, path string) *dialect.Error {
+	kind, name := choice.Text("type"), choice.Text("name")
+	if !slices.ContainsFunc(q.tools, func(t tool) bool { return t.kind == kind && t.name == name }) {
+		return invalid(strings.Split(path, ".")[0], "", "%s is the tool %q: no such tool is among the tools", path, name)
+	}
+	return nil
+}

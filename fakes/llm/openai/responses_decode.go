@@ -1,0 +1,166 @@
+package openai
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// Decode refuses a body that is not a JSON object or has members of another type than the API documents. Items of the assistant's in a
+// row are one turn, and so are results in a row. A tool that the provider runs itself has its type for a name.
+func (responses) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Error) {
+	q, refused := parseResponses(body)
+	if refused != nil {
+		return nil, refused
+	}
+	req := &dialect.Request{
+		Dialect: dialect.OpenAIResponses, Model: q.model, ToolChoice: q.toolChoice(), MaxTokens: q.maxTokens, Temperature: q.temperature,
+		Stream: q.stream, Body: body, Header: r.Header,
+	}
+	var system []string
+	if q.instructions != "" {
+		system = append(system, q.instructions)
+	}
+	if q.prompt != nil {
+		said := []dialect.Block{{Type: dialect.Text, Text: *q.prompt, Path: "input"}}
+		req.Messages = []dialect.Message{{Role: dialect.User, Content: said, Path: "input"}}
+	}
+	last := "" // what made the last message: results, or the assistant
+	for i := range q.items {
+		it := &q.items[i]
+		role, turn := it.speaker()
+		if role == "system" || role == "developer" {
+			system = append(system, dialect.PlainText(it.blocks()))
+			last = ""
+			continue
+		}
+		if turn == "" || turn != last {
+			req.Messages = append(req.Messages, dialect.Message{Role: role, Path: it.path})
+		}
+		m := &req.Messages[len(req.Messages)-1]
+		m.Content = append(m.Content, it.blocks()...)
+		last = turn
+	}
+	req.System = strings.Join(system, "\n\n")
+	for _, t := range q.tools {
+		offered := dialect.Tool{Name: t.name, Description: t.description, InputSchema: t.function["parameters"], Path: t.path}
+		if offered.Name == "" {
+			offered.Name = t.kind
+		}
+		req.Tools = append(req.Tools, offered)
+	}
+	return req, nil
+}
+
+// speaker returns whose an item is, and what kind of turn it can be one with; "" is none.
+func (it *item) speaker() (role dialect.Role, turn string) {
+	switch {
+	case it.kind == "message" && it.role == string(dialect.Assistant):
+		return dialect.Assistant, it.role
+	case it.kind == "message":
+		return dialect.Role(it.role), ""
+	case strings.HasSuffix(it.kind, "_output"):
+		return dialect.User, "results"
+	}
+	return dialect.Assistant, string(dialect.Assistant)
+}
+
+// toolChoice returns the mode, "tool:NAME" for a choice of one tool, or what stands there where it is neither.
+func (q *responsesRequest) toolChoice() string {
+	var mode string
+	var choice dialect.Object
+	switch {
+	case !q.Has("tool_choice"):
+		return ""
+	case q.Read("tool_choice", &mode) == nil:
+		return mode
+	case q.Read("tool_choice", &choice) == nil:
+		switch kind := choice.Text("type"); kind {
+		case "function", "custom":
+			return "tool:" + choice.Text("name")
+		case "allowed_tools":
+			return choice.Text("mode")
+		}
+	}
+	return string(q.Object["tool_choice"])
+}
+
+// blocks returns what an item is. What the neutral form has no word for is Other.
+func (it *item) blocks() []dialect.Block {
+	switch it.kind {
+	case "message":
+		return it.content()
+	case "function_call", "custom_tool_call":
+		member := "arguments"
+		if it.kind == "custom_tool_call" {
+			member = "input"
+		}
+		c := toolCall{arguments: it.Object[member]}
+		return []dialect.Block{{Type: dialect.ToolUse, ID: it.callID, Name: it.name, Input: c.input(), Raw: it.raw, Path: it.path}}
+	case "function_call_output", "custom_tool_call_output":
+		return []dialect.Block{{Type: dialect.ToolResult, ID: it.callID, Name: it.name, Content: it.content(), Raw: it.raw, Path: it.path}}
+	case "reasoning":
+		return []dialect.Block{{
+			Type: dialect.Thinking, ID: it.id, Text: dialect.PlainText(it.content()), Signature: it.Text("encrypted_content"), Raw: it.raw, Path: it.path,
+		}}
+	}
+	return []dialect.Block{{Type: dialect.Other, ID: it.id, Raw: it.raw, Path: it.path}}
+}
+
+// content returns what an item says.
+func (it *item) content() []dialect.Block {
+	var blocks []dialect.Block
+	if it.text != nil {
+		blocks = append(blocks, dialect.Block{Type: dialect.Text, Text: *it.text, Path: it.path + "." + contents[it.kind]})
+	}
+	for _, p := range it.parts {
+		blocks = append(blocks, p.flatBlock())
+	}
+	return blocks
+}
+
+// flatBlock reads a part whose members stand in itself. A file, and what is unknown, is Other.
+func (p *part) flatBlock() dialect.Block {
+	b := dialect.Block{Type: dialect.Other, Raw: p.raw, Path: p.path}
+	switch kind := p.Text("type"); kind {
+	case "input_text", "output_text", "summary_text":
+		b.Type, b.Text = dialect.Text, p.Text("text")
+	case "refusal":
+		b.Type, b.Text = dialect.Text, p.Text("refusal")
+	case "input_image":
+		b.Type = dialect.Image
+		url := p.Text("image_url")
+		mimeType, data, err := dataURI(url)
+		switch {
+		case err == nil:
+			b.MimeType, b.Data = mimeType, data
+		case url == "":
+			b.Text = p.Text("file_id")
+		default:
+			b.Text = url
+		}
+	case "input_audio":
+		var audio dialect.Object
+		_ = p.Read("input_audio", &audio) // of another type, it has no data
+		b.Type, b.MimeType = dialect.Audio, audioType(audio.Text("format"))
+		b.Data, _ = base64.StdEncoding.DecodeString(audio.Text("data"))
+	}
+	return b
+}
+
+// includes reports whether the request asks for something that responses have only then.
+func includes(req *dialect.Request, what string) bool {
+	var body dialect.Object
+	var list []string
+	_ = json.Unmarshal(req.Body, &body) // a request made by hand has none
+	_ = body.Read("include", &list)
+	for _, name := range list {
+		if name == what {
+			return true
+		}
+	}
+	return false
+}

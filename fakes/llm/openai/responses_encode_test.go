@@ -1,0 +1,287 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// told is an event of a stream, as it is read.
+type told struct {
+	event
+	name string
+	raw  string
+}
+
+// eventsOf reads a stream's events, and holds each name against its type, and the numbers against the order.
+func eventsOf(t testing.TB, a dialect.Answer) []told {
+	t.Helper()
+	require.True(t, a.Stream)
+	require.Equal(t, "text/event-stream; charset=utf-8", a.Header.Get("Content-Type"))
+	var all []told
+	for i, chunk := range a.Chunks {
+		e := readEvent(t, string(chunk))
+		require.Equal(t, i, e.Sequence)
+		all = append(all, e)
+	}
+	return all
+}
+
+func readEvent(t testing.TB, chunk string) told {
+	t.Helper()
+	chunk, ends := strings.CutSuffix(chunk, "\n\n")
+	name, data, found := strings.Cut(chunk, "\ndata: ")
+	name, named := strings.CutPrefix(name, "event: ")
+	require.True(t, ends && found && named && !strings.Contains(data, "\n"), "%q", chunk)
+	e := told{name: name, raw: data}
+	require.NoError(t, json.Unmarshal([]byte(data), &e.event), data)
+	require.Equal(t, name, e.Type)
+	return e
+}
+
+// short tells an event on a line: its name, where it belongs, and what it says.
+func (e *told) short() string {
+	line := strings.TrimPrefix(e.name, "response.")
+	for _, at := range []*int{e.OutputIndex, e.ContentIndex, e.SummaryIndex} {
+		if at != nil {
+			line += fmt.Sprint(" ", *at)
+		}
+	}
+	if e.Delta != "" {
+		line += " " + e.Delta
+	}
+	for _, said := range []*string{e.Arguments, e.Text, e.Refusal} {
+		if said != nil {
+			line += " " + *said
+		}
+	}
+	for _, raw := range []json.RawMessage{e.Item, e.Part} {
+		if raw != nil {
+			line += " " + string(raw)
+		}
+	}
+	return line
+}
+
+func ask(id, name, arguments string) dialect.Block {
+	return dialect.Block{Type: dialect.ToolUse, ID: id, Name: name, Input: []byte(arguments)}
+}
+
+func TestResponsesStreamsHaveTheProvidersOrder(t *testing.T) {
+	const begin = "created|in_progress|"
+	part := func(text string) string {
+		return `{"type":"output_text","annotations":[],"logprobs":[],"text":"` + text + `"}`
+	}
+	message := func(id, status, content string) string {
+		return `{"id":"` + id + `","type":"message","status":"` + status + `","content":[` + content + `],"role":"assistant"}`
+	}
+	call := func(id, status, arguments, callID string) string {
+		return `{"id":"` + id + `","type":"function_call","status":"` + status + `","arguments":` + string(dialect.Marshal(arguments)) + `,"call_id":"` + callID + `","name":"add"}`
+	}
+	id := func(prefix string, position int) string { return dialect.MintID(prefix, 32, 0, position) }
+	for _, c := range []struct {
+		name  string
+		more  string
+		reply dialect.Reply
+		want  string
+	}{
+		{"nothing", "", dialect.Reply{}, begin + "completed"},
+		{"text", "", dialect.Reply{Content: []dialect.Block{says("sunny")}}, begin +
+			"output_item.added 0 " + message(id("msg_", 0), "in_progress", "") + "|content_part.added 0 0 " + part("") + "|output_text.delta 0 0 sunn|output_text.delta 0 0 y|output_text.done 0 0 sunny|" +
+			"content_part.done 0 0 " + part("sunny") + "|output_item.done 0 " + message(id("msg_", 0), "completed", part("sunny")) + "|completed"},
+		{"two texts are parts of one message", "", dialect.Reply{Content: []dialect.Block{says("a"), says("b")}}, begin +
+			"output_item.added 0 " + message(id("msg_", 0), "in_progress", "") + "|content_part.added 0 0 " + part("") + "|output_text.delta 0 0 a|output_text.done 0 0 a|content_part.done 0 0 " + part("a") +
+			"|content_part.added 0 1 " + part("") + "|output_text.delta 0 1 b|output_text.done 0 1 b|content_part.done 0 1 " + part("b") +
+			"|output_item.done 0 " + message(id("msg_", 0), "completed", part("a")+","+part("b")) + "|completed"},
+		{"calls", "", dialect.Reply{Content: []dialect.Block{ask("a", "add", `{"a":2}`), ask("", "add", "")}}, begin +
+			"output_item.added 0 " + call(id("fc_", 0), "in_progress", "", "a") + `|function_call_arguments.delta 0 {"a"|function_call_arguments.delta 0 :2}|function_call_arguments.done 0 {"a":2}|` +
+			"output_item.done 0 " + call(id("fc_", 0), "completed", `{"a":2}`, "a") +
+			"|output_item.added 1 " + call(id("fc_", 1), "in_progress", "", dialect.MintID("call_", 24, 0, 1)) + "|function_call_arguments.done 1 |" +
+			"output_item.done 1 " + call(id("fc_", 1), "completed", "", dialect.MintID("call_", 24, 0, 1)) + "|completed"},
+		{"thinking, text and a call in their order", "", dialect.Reply{LateUse: true, Content: []dialect.Block{{Type: dialect.Thinking, Text: "hm", Signature: "sealed"}, ask("a", "add", `{}`), says("so")}}, begin +
+			`output_item.added 0 {"id":"` + id("rs_", 0) + `","type":"reasoning","summary":[]}|reasoning_summary_part.added 0 0 {"type":"summary_text","text":""}|reasoning_summary_text.delta 0 0 hm|` +
+			`reasoning_summary_text.done 0 0 hm|reasoning_summary_part.done 0 0 {"type":"summary_text","text":"hm"}|output_item.done 0 {"id":"` + id("rs_", 0) + `","type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]}` +
+			"|output_item.added 1 " + call(id("fc_", 1), "in_progress", "", "a") + `|function_call_arguments.delta 1 {}|function_call_arguments.done 1 {}|output_item.done 1 ` + call(id("fc_", 1), "completed", `{}`, "a") +
+			"|output_item.added 2 " + message(id("msg_", 2), "in_progress", "") + "|content_part.added 2 0 " + part("") + "|output_text.delta 2 0 so|output_text.done 2 0 so|content_part.done 2 0 " + part("so") +
+			"|output_item.done 2 " + message(id("msg_", 2), "completed", part("so")) + "|completed"},
+		{"sealed thinking without a summary", `,"include":["reasoning.encrypted_content"]`, dialect.Reply{Content: []dialect.Block{{Type: dialect.Thinking, Signature: "sealed"}}}, begin +
+			`output_item.added 0 {"id":"` + id("rs_", 0) + `","type":"reasoning","encrypted_content":"sealed","summary":[]}|output_item.done 0 {"id":"` + id("rs_", 0) + `","type":"reasoning","encrypted_content":"sealed","summary":[]}|completed`},
+		{"a refusal", "", dialect.Reply{StopReason: dialect.StopRefusal, Content: []dialect.Block{says("no")}}, begin +
+			"output_item.added 0 " + message(id("msg_", 0), "in_progress", "") + `|content_part.added 0 0 {"type":"refusal","refusal":""}|refusal.delta 0 0 no|refusal.done 0 0 no|content_part.done 0 0 {"type":"refusal","refusal":"no"}|` +
+			"output_item.done 0 " + message(id("msg_", 0), "completed", `{"type":"refusal","refusal":"no"}`) + "|completed"},
+		{"truncated", "", dialect.Reply{StopReason: dialect.StopMaxTokens, Content: []dialect.Block{says("a")}}, begin +
+			"output_item.added 0 " + message(id("msg_", 0), "in_progress", "") + "|content_part.added 0 0 " + part("") + "|output_text.delta 0 0 a|output_text.done 0 0 a|content_part.done 0 0 " + part("a") +
+			"|output_item.done 0 " + message(id("msg_", 0), "incomplete", part("a")) + "|incomplete"},
+		{"arguments that are junk", "", dialect.Reply{Content: []dialect.Block{ask("a", "add", `{"`)}}, begin +
+			"output_item.added 0 " + call(id("fc_", 0), "in_progress", "", "a") + `|function_call_arguments.delta 0 {"|function_call_arguments.done 0 {"|output_item.done 0 ` + call(id("fc_", 0), "completed", `{"`, "a") + "|completed"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got []string
+			for _, e := range eventsOf(t, Responses.Encode(decodeResponses(t, input(userItem, `,"stream":true`+c.more)), &c.reply)) {
+				got = append(got, e.short())
+			}
+			require.Equal(t, strings.Split(c.want, "|"), got)
+		})
+	}
+}
+
+// spokenByResponses decodes a plain answer.
+func spokenByResponses(t *testing.T, more string, reply dialect.Reply) map[string]any {
+	t.Helper()
+	a := Responses.Encode(decodeResponses(t, input(userItem, more)), &reply)
+	require.Equal(t, http.StatusOK, a.Status)
+	require.False(t, a.Stream)
+	require.Equal(t, "application/json", a.Header.Get("Content-Type"))
+	require.Equal(t, "2020-10-01", a.Header.Get("Openai-Version"))
+	var got map[string]any
+	require.NoError(t, json.Unmarshal(join(a), &got))
+	return got
+}
+
+func TestStopReasonsInResponsesWords(t *testing.T) {
+	for reason, want := range map[dialect.StopReason][2]any{
+		"": {"completed", nil}, "endTurn": {"completed", nil}, "toolUse": {"completed", nil}, "stopSequence": {"completed", nil}, "refusal": {"completed", nil},
+		"maxTokens": {"incomplete", "max_output_tokens"}, "contentFilter": {"incomplete", "content_filter"},
+		"cancelled": {"cancelled", nil}, "failed": {"failed", nil}, "completed": {"completed", nil}, "of its own": {"incomplete", "of its own"},
+	} {
+		got := spokenByResponses(t, "", dialect.Reply{StopReason: reason, Content: []dialect.Block{says("hi")}})
+		require.Equal(t, want[0], got["status"])
+		if want[1] == nil {
+			require.Nil(t, got["incomplete_details"])
+		} else {
+			require.Equal(t, map[string]any{"reason": want[1]}, got["incomplete_details"])
+		}
+		stream := eventsOf(t, Responses.Encode(decodeResponses(t, input(userItem, `,"stream":true`)), &dialect.Reply{StopReason: reason}))
+		require.Equal(t, fmt.Sprint("response.", want[0]), stream[len(stream)-1].name)
+	}
+}
+
+func TestAResponseGivesBackWhatWasAsked(t *testing.T) {
+	got := spokenByResponses(t, "", dialect.Reply{})
+	for name, want := range map[string]any{
+		"instructions": nil, "max_output_tokens": nil, "store": true, "temperature": 1.0, "tool_choice": "auto", "tools": []any{}, "metadata": map[string]any{}, "parallel_tool_calls": true,
+		"reasoning": map[string]any{"context": nil, "effort": nil, "summary": nil}, "text": map[string]any{"format": map[string]any{"type": "text"}, "verbosity": "medium"},
+		"output": []any{}, "model": "gpt-4o", "object": "response", "truncation": "disabled",
+	} {
+		require.Equal(t, want, got[name], name)
+	}
+	got = spokenByResponses(t, `,"instructions":"i","max_output_tokens":70,"store":false,"temperature":0.5,"tool_choice":"none","metadata":{"a":"b"},"parallel_tool_calls":false,
+		"reasoning":{"effort":"low"},"text":{"verbosity":"low"},"tools":[`+flatAdd+`,{"type":"function","name":"sub","description":"d","strict":false},{"type":"web_search"}]`, dialect.Reply{Model: "gpt-4o-2024-08-06"})
+	for name, want := range map[string]any{
+		"instructions": "i", "max_output_tokens": 70.0, "store": false, "temperature": 0.5, "tool_choice": "none", "metadata": map[string]any{"a": "b"}, "parallel_tool_calls": false,
+		"reasoning": map[string]any{"context": nil, "effort": "low", "summary": nil}, "text": map[string]any{"format": map[string]any{"type": "text"}, "verbosity": "low"}, "model": "gpt-4o-2024-08-06",
+		"tools": []any{
+			map[string]any{"type": "function", "name": "add", "description": nil, "strict": true, "parameters": map[string]any{"type": "object", "properties": map[string]any{}}},
+			map[string]any{"type": "function", "name": "sub", "description": "d", "strict": false, "parameters": nil},
+			map[string]any{"type": "web_search"},
+		},
+	} {
+		require.Equal(t, want, got[name], name)
+	}
+}
+
+func TestAResponsesErrorByteForByte(t *testing.T) {
+	a := Responses.EncodeError(refusalOfResponses(input(userItem+`,`+itemA, "")))
+	require.Equal(t, http.StatusBadRequest, a.Status)
+	require.Equal(t, "false", a.Header.Get("X-Should-Retry"))
+	require.JSONEq(t, `{"error":{"message":"calls without an output: want a function_call_output for each of a","type":"invalid_request_error","param":"input","code":null}}`, string(join(a)))
+}
+
+func TestAFailureInAStreamIsAnErrorAndAFailedResponse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // where time is known
+		req := decodeResponses(t, input(userItem, `,"stream":true`))
+		for code, given := range map[string]dialect.Error{
+			"rate_limit_exceeded": {Status: 429, Kind: "tokens", Code: "rate_limit_exceeded", Message: "slow"},
+			"server_error":        {Status: 500, Message: "slow"},
+		} {
+			chunks := strings.SplitAfter(string(Responses.EncodeErrorEvent(req, &given)), "\n\n")
+			require.Len(t, chunks, 3)
+			first, second := readEvent(t, chunks[0]), readEvent(t, chunks[1])
+			require.Equal(t, "error", first.name)
+			require.JSONEq(t, `{"type":"`+errorBody(&given)["error"].Type+`","code":"`+code+`","message":"slow","param":null}`, string(first.Error))
+			require.Equal(t, "response.failed", second.name)
+			require.Equal(t, []int{2, 3}, []int{first.Sequence, second.Sequence})
+			var failed map[string]any
+			require.NoError(t, json.Unmarshal(second.Response, &failed))
+			require.Equal(t, "failed", failed["status"])
+			require.Equal(t, map[string]any{"code": code, "message": "slow"}, failed["error"])
+			require.Nil(t, failed["usage"])
+			require.Nil(t, failed["completed_at"])
+		}
+	})
+}
+
+func TestIDsOfResponsesAreUniqueAndTheSameAgain(t *testing.T) {
+	seen := map[string]bool{}
+	for serial := range int64(50) {
+		reply := dialect.Reply{Serial: serial, Content: []dialect.Block{says("a"), asks("add", ""), {Type: dialect.Thinking}, asks("add", ""), ask("mine", "add", "")}}
+		got := spokenByResponses(t, "", reply)["output"].([]any)
+		require.Equal(t, got, spokenByResponses(t, "", reply)["output"])
+		var ids []string
+		for _, raw := range got {
+			it := raw.(map[string]any)
+			ids = append(ids, it["id"].(string))
+			if callID, ok := it["call_id"].(string); ok && callID != "mine" {
+				ids = append(ids, callID)
+			}
+		}
+		require.Regexp(t, "^msg_[A-Za-z0-9]{32} fc_[A-Za-z0-9]{32} call_[A-Za-z0-9]{24} rs_[A-Za-z0-9]{32} fc_[A-Za-z0-9]{32} call_[A-Za-z0-9]{24} fc_[A-Za-z0-9]{32}$", strings.Join(ids, " "))
+		require.Equal(t, "mine", got[4].(map[string]any)["call_id"])
+		for _, id := range ids {
+			require.False(t, seen[id], id)
+			seen[id] = true
+		}
+	}
+}
+
+// Whatever a script says comes out as events that can be read: put together, the pieces are what the last event holds, and what a plain answer is.
+func FuzzResponsesStream(f *testing.F) {
+	f.Add("hi <b>", "hm", "add", []byte(`{"a":1}`), "endTurn")
+	f.Add("", "", "", []byte(`{"`), "refusal")
+	f.Add("\xff\n\ndata: x", "\x00", "a\"b", []byte("\r\n\r\n"), "maxTokens")
+	f.Fuzz(func(t *testing.T, text, thought, name string, arguments []byte, reason string) {
+		reply := &dialect.Reply{StopReason: dialect.StopReason(reason), Content: []dialect.Block{
+			{Type: dialect.Thinking, Text: thought}, says(text), asks(name, string(arguments)), asks(name, ""),
+		}}
+		pieces, wholes := "", ""
+		var output json.RawMessage
+		for _, chunk := range Responses.Encode(&dialect.Request{Stream: true}, reply).Chunks {
+			if strings.Count(string(chunk), "\n") != 3 {
+				t.Fatalf("not one event: %q", chunk)
+			}
+			name, data, _ := strings.Cut(strings.TrimSuffix(string(chunk), "\n\n"), "\ndata: ")
+			var e event
+			if err := json.Unmarshal([]byte(data), &e); err != nil || !strings.HasPrefix(name, "event: ") {
+				t.Fatalf("no event: %q (%v)", chunk, err)
+			}
+			pieces += e.Delta
+			for _, whole := range []*string{e.Arguments, e.Text, e.Refusal} {
+				if whole != nil {
+					wholes += *whole
+				}
+			}
+			if e.Response != nil {
+				var r struct{ Output json.RawMessage }
+				if err := json.Unmarshal(e.Response, &r); err != nil {
+					t.Fatal(err)
+				}
+				output = r.Output
+			}
+		}
+		if pieces != wholes && !strings.Contains(pieces, "\ufffd") {
+			t.Fatalf("pieces %q, wholes %q", pieces, wholes)
+		}
+		var plain struct{ Output json.RawMessage }
+		if err := json.Unmarshal(join(Responses.Encode(&dialect.Request{}, reply)), &plain); err != nil {
+			t.Fatal(err)
+		}
+		require.JSONEq(t, string(plain.Output), string(output))
+	})
+}

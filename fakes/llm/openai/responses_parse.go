@@ -1,0 +1,114 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// responsesRequest is a request's body as OpenAI documents it. What is read loosely here, [responses.Check] judges.
+type responsesRequest struct {
+	dialect.Object
+	model, instructions    string
+	prompt                 *string // input that is a string
+	items                  []item  // input that is an array
+	tools                  []tool
+	stream, background     bool
+	temperature, topP      *float64
+	maxTokens, topLogprobs *int64
+	include                []string
+}
+
+// item is an item of the input.
+type item struct {
+	dialect.Object
+	path, kind, role, id, callID, name string
+	raw                                json.RawMessage
+	text                               *string // content, or output, that is a string
+	parts                              []part  // content, output or summary that is an array
+}
+
+// contents are where an item of a kind holds what it says.
+var contents = map[string]string{
+	"message": "content", "function_call_output": "output", "custom_tool_call_output": "output", "reasoning": "summary",
+}
+
+// parseResponses refuses what has not the documented type.
+func parseResponses(body []byte) (*responsesRequest, *dialect.Error) {
+	var q responsesRequest
+	if err := json.Unmarshal(body, &q.Object); err != nil {
+		return nil, invalid("", "", "the body could not be read as a JSON object: %v", err)
+	}
+	if q.Object == nil {
+		return nil, invalid("", "", "the body is null: want a JSON object")
+	}
+	r := &reader{}
+	r.read(q.Object, "", "model", &q.model)
+	r.read(q.Object, "", "instructions", &q.instructions)
+	r.read(q.Object, "", "stream", &q.stream)
+	r.read(q.Object, "", "background", &q.background)
+	r.read(q.Object, "", "store", new(bool))
+	q.temperature = number[float64](r, q.Object, "temperature")
+	q.topP = number[float64](r, q.Object, "top_p")
+	q.maxTokens = number[int64](r, q.Object, "max_output_tokens")
+	q.topLogprobs = number[int64](r, q.Object, "top_logprobs")
+	r.read(q.Object, "", "include", &q.include)
+	if isKind(q.Object["input"], '"') {
+		text := q.Text("input")
+		q.prompt = &text
+	} else {
+		var items []json.RawMessage
+		r.read(q.Object, "", "input", &items)
+		for i, raw := range items {
+			q.items = append(q.items, r.item(raw, fmt.Sprintf("input[%d]", i)))
+		}
+	}
+	var tools []json.RawMessage
+	r.read(q.Object, "", "tools", &tools)
+	for i, raw := range tools {
+		q.tools = append(q.tools, r.flatTool(raw, fmt.Sprintf("tools[%d]", i)))
+	}
+	return &q, r.err
+}
+
+func (r *reader) item(raw json.RawMessage, path string) item {
+	it := item{Object: r.object(raw, path), path: path, raw: raw}
+	r.read(it.Object, path+".", "type", &it.kind)
+	if it.kind == "" { // a message and a reference may leave it out
+		it.kind = "item_reference"
+		if it.Has("role") || it.Has("content") {
+			it.kind = "message"
+		}
+	}
+	r.read(it.Object, path+".", "role", &it.role)
+	r.read(it.Object, path+".", "id", &it.id)
+	r.read(it.Object, path+".", "call_id", &it.callID)
+	r.read(it.Object, path+".", "name", &it.name)
+	content, ok := contents[it.kind]
+	if !ok {
+		return it
+	}
+	if isKind(it.Object[content], '"') && content != "summary" {
+		text := it.Text(content)
+		it.text = &text
+		return it
+	}
+	var parts []json.RawMessage
+	r.read(it.Object, path+".", content, &parts)
+	for i, raw := range parts {
+		path := fmt.Sprintf("%s.%s[%d]", path, content, i)
+		it.parts = append(it.parts, part{r.object(raw, path), path, raw})
+	}
+	return it
+}
+
+// flatTool reads a tool whose members stand in itself.
+func (r *reader) flatTool(raw json.RawMessage, path string) tool {
+	t := tool{path: path, function: r.object(raw, path)}
+	r.read(t.function, path+".", "type", &t.kind)
+	r.read(t.function, path+".", "name", &t.name)
+	r.read(t.function, path+".", "description", &t.description)
+	r.read(t.function, path+".", "strict", new(bool))
+	return t
+}

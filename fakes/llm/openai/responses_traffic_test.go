@@ -1,0 +1,187 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// standIns are requests for recordings that have none: what the response in them gives back.
+var standIns = map[string]string{
+	"prism__openai__stream-rate-limited-1.json": input(userItem, `,"stream":true,"max_output_tokens":2048`),
+	"ai__openai-error.1.chunks.txt":             input(userItem, `,"stream":true,"reasoning":{"effort":"medium"}`),
+	"ai__openai-error.1.json":                   input(userItem, ""),
+}
+
+// responsesDeviations are members in which our answers are not as recorded ones, and why. The path is that of a response.
+var responsesDeviations = []struct {
+	recordings, reason string
+	members            []string
+}{
+	{"prism__openai__stream-rate-limited-1.json ai__openai-error.1.chunks.txt", "responses came to have them after these recordings were made", []string{
+		"completed_at", "completed_at null", "frequency_penalty", "moderation", "moderation null", "presence_penalty", "reasoning.context", "reasoning.context null"}},
+	{"prism__openai__stream-rate-limited-1.json", "and these before the other", []string{
+		"prompt_cache_key", "prompt_cache_key null", "prompt_cache_retention", "safety_identifier", "safety_identifier null", "text.verbosity"}},
+	{"ai__openai-error.1.chunks.txt", "gpt-5 has no such default, and we have one for all models", []string{"prompt_cache_retention null"}},
+}
+
+func deviatesFromResponses(recording, member string, unseen map[string]bool) bool {
+	member = strings.TrimPrefix(member, "response.")
+	for _, d := range responsesDeviations {
+		if slices.Contains(strings.Fields(d.recordings), recording) && slices.Contains(d.members, member) {
+			delete(unseen, recording+" "+member)
+			return true
+		}
+	}
+	return false
+}
+
+func TestRecordedResponsesAreUnderstoodAndImitated(t *testing.T) {
+	all := recorded(t, "openai-responses", os.Getenv("CI") == "true")
+	if len(all) == 0 {
+		t.Skipf("no recordings in %s", traffic)
+	}
+	unseen := map[string]bool{}
+	for _, d := range responsesDeviations {
+		for _, recording := range strings.Fields(d.recordings) {
+			for _, m := range d.members {
+				unseen[recording+" "+m] = true
+			}
+		}
+	}
+	for _, r := range all {
+		t.Run(r.name, func(t *testing.T) {
+			if r.request == "" {
+				r.request = standIns[r.name]
+			}
+			req := decodeResponses(t, r.request)
+			require.Nil(t, Responses.Check(req))
+			if strings.Contains(r.response[:min(20, len(r.response))], `"error"`) {
+				ours := Responses.EncodeError(&dialect.Error{Status: 400, Code: "c", Message: "m"})
+				require.Equal(t, withoutNull(keys(t, r.response)), withoutNull(keys(t, string(join(ours)))))
+				return
+			}
+			theirs := shapeOfResponses(t, r.response)
+			ours := shapeOfResponses(t, string(join(Responses.Encode(req, theirs.reply()))))
+			if theirs.failure != nil {
+				// The stream of an answer that goes wrong at once, in place of its end.
+				begun := Responses.Encode(req, &dialect.Reply{}).Chunks[:2]
+				begun = append(begun, Responses.EncodeErrorEvent(req, theirs.failure))
+				ours = shapeOfResponses(t, string(join(dialect.Answer{Chunks: begun})))
+			}
+			require.Equal(t, theirs.kinds, ours.kinds)
+			for kind, members := range theirs.members {
+				for _, m := range append(lacking(members, ours.members[kind]), lacking(ours.members[kind], members)...) {
+					require.True(t, deviatesFromResponses(r.name, m, unseen), "%s: %s", kind, m)
+				}
+			}
+			theirs.kinds, ours.kinds, theirs.members, ours.members = nil, nil, nil, nil
+			require.Equal(t, theirs, ours)
+		})
+	}
+	require.Empty(t, unseen, "deviations that no recording shows")
+}
+
+func lacking(all, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(m string) bool { return slices.Contains(others, m) })
+}
+
+// withoutNull leaves out which members are null: errors differ in that.
+func withoutNull(members []string) []string {
+	return slices.DeleteFunc(members, func(m string) bool { return strings.HasSuffix(m, " null") })
+}
+
+// shapedResponse is what an answer is made of.
+type shapedResponse struct {
+	kinds   []string            // of its events, a run of one kind once
+	members map[string][]string // by kind: every path of a member
+	items   []string
+	failure *dialect.Error
+}
+
+// reply is what we would have to say for such an answer.
+func (s *shapedResponse) reply() *dialect.Reply {
+	reply := &dialect.Reply{}
+	for _, it := range s.items {
+		if name, arguments, isCall := strings.Cut(it, "\x00"); isCall {
+			reply.Content = append(reply.Content, asks(name, arguments))
+		} else {
+			reply.Content = append(reply.Content, says(it))
+		}
+	}
+	return reply
+}
+
+// shapeOfResponses reads a plain answer, a stream, or the data of one on a line each.
+func shapeOfResponses(t *testing.T, text string) *shapedResponse {
+	t.Helper()
+	s := &shapedResponse{members: map[string][]string{}}
+	text = strings.TrimSpace(text)
+	switch {
+	case strings.HasPrefix(text, "event:"):
+		for chunk := range strings.SplitSeq(text, "\n\n") {
+			e := readEvent(t, chunk+"\n\n")
+			s.add(t, e.raw)
+		}
+	case strings.HasPrefix(text, `{"type"`):
+		for data := range strings.SplitSeq(text, "\n") {
+			s.add(t, data)
+		}
+	default:
+		s.members["whole"] = keys(t, text)
+		s.takeOutput(t, []byte(text))
+	}
+	return s
+}
+
+func (s *shapedResponse) add(t *testing.T, data string) {
+	t.Helper()
+	var e event
+	require.NoError(t, json.Unmarshal([]byte(data), &e), data)
+	kind := e.Type
+	if e.Item != nil {
+		var it struct{ Type string }
+		require.NoError(t, json.Unmarshal(e.Item, &it))
+		kind += " " + it.Type
+	}
+	if len(s.kinds) == 0 || s.kinds[len(s.kinds)-1] != kind {
+		s.kinds = append(s.kinds, kind)
+	}
+	s.members[kind] = keys(t, data)
+	if e.Error != nil {
+		s.failure = &dialect.Error{}
+		var said errorDetails
+		require.NoError(t, json.Unmarshal(e.Error, &said))
+		s.failure.Kind, s.failure.Code, s.failure.Message = said.Type, *said.Code, said.Message
+	}
+	if e.Type == "response.completed" {
+		s.takeOutput(t, e.Response)
+	}
+}
+
+func (s *shapedResponse) takeOutput(t *testing.T, response []byte) {
+	t.Helper()
+	var r struct {
+		Output []struct {
+			Type, Name, Arguments string
+			Content               []struct{ Text string }
+		}
+	}
+	require.NoError(t, json.Unmarshal(response, &r))
+	for _, it := range r.Output {
+		s.kinds = append(s.kinds, "item "+it.Type)
+		if it.Type == "function_call" {
+			s.items = append(s.items, fmt.Sprintf("%s\x00%s", it.Name, it.Arguments))
+		}
+		for _, p := range it.Content {
+			s.items = append(s.items, p.Text)
+		}
+	}
+}
