@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""A client with nothing but the standard library, in both eras of the protocol.
+
+It is started with the server's URL as its last argument, and with --strict before it as a host that refuses what it should.
+"""
+
+import base64
+import json
+import os
+import sys
+import urllib.error
+import urllib.request
+
+from host import Host, Refusal
+
+MODERN = "2026-07-28"
+
+
+class Wire:
+    """Streamable HTTP: every message is a POST, and what comes back is one message or a stream of them."""
+
+    def __init__(self, url, revision, host):
+        self.url, self.revision, self.host = url, revision, host
+        self.session = None
+        self.ids = 0
+
+    def post(self, message, name=None):
+        """Sends a message and yields what comes back."""
+        headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        if self.session or self.revision >= MODERN:
+            headers["MCP-Protocol-Version"] = self.revision
+        if self.session:
+            headers["MCP-Session-Id"] = self.session
+        if self.revision >= MODERN:
+            headers["Mcp-Method"] = message["method"]
+            if name:
+                plain = name.isascii() and name.isprintable() and name == name.strip()
+                headers["Mcp-Name"] = name if plain else "=?base64?" + base64.b64encode(name.encode()).decode() + "?="
+        request = urllib.request.Request(self.url, json.dumps(message).encode(), headers, method="POST")
+        try:
+            response = urllib.request.urlopen(request)
+        except urllib.error.HTTPError as error:
+            if "json" not in error.headers.get("Content-Type", ""):
+                raise
+            response = error
+        with response:
+            self.session = response.headers.get("MCP-Session-Id", self.session)
+            kind = response.headers.get("Content-Type", "")
+            if kind.startswith("application/json"):
+                yield json.load(response)
+            elif kind.startswith("text/event-stream"):
+                yield from events(response)
+
+    def call(self, method, params, name=None):
+        """Makes a request and returns its result, whatever the server asks meanwhile."""
+        self.ids += 1
+        mine = self.ids
+        for message in self.post({"jsonrpc": "2.0", "id": mine, "method": method, "params": self.meta(params)}, name):
+            if "method" in message and "id" in message:
+                self.answer(message)
+            elif message.get("id") == mine and "error" in message:
+                raise Refusal(message["error"]["code"], message["error"]["message"])
+            elif message.get("id") == mine:
+                return self.fulfil(method, params, name, message["result"])
+        raise ConnectionError(f"no answer came for {method}")
+
+    def meta(self, params):
+        if self.revision < MODERN:
+            return params
+        return params | {"_meta": {
+            "io.modelcontextprotocol/protocolVersion": self.revision,
+            "io.modelcontextprotocol/clientCapabilities": self.host.capabilities,
+            "io.modelcontextprotocol/clientInfo": self.host.info}}
+
+    def answer(self, request):
+        """Answers a request of the server's."""
+        reply = {"jsonrpc": "2.0", "id": request["id"]}
+        try:
+            if request["method"] == "ping":
+                reply["result"] = {}
+            elif request["method"] == "sampling/createMessage":
+                reply["result"] = self.host.sample(request.get("params"))
+            else:
+                raise Refusal(-32601, "no such method")
+        except Refusal as refusal:
+            reply["error"] = {"code": refusal.code, "message": str(refusal)}
+        for _ in self.post(reply):
+            pass
+
+    def fulfil(self, method, params, name, result):
+        """Answers what a result asks for, and makes the request again with it."""
+        kind = result.get("resultType", "complete")
+        if self.revision < MODERN or kind == "complete":
+            return result
+        if kind != "input_required":
+            raise Refusal(None, f"a result of the unknown type {kind!r}")
+        retry = {k: v for k, v in params.items() if k not in ("inputResponses", "requestState")}
+        retry["inputResponses"] = {}
+        for key, asked in result.get("inputRequests", {}).items():
+            if not isinstance(asked, dict) or asked.get("method") != "sampling/createMessage" or "sampling" not in self.host.capabilities:
+                raise Refusal(None, f"the server asks for what was not declared: {asked!r}")
+            retry["inputResponses"][key] = self.host.sample(asked.get("params"))
+        if "requestState" in result:
+            retry["requestState"] = result["requestState"]
+        return self.call(method, retry, name)
+
+    def open(self):
+        if self.revision >= MODERN:
+            return
+        self.revision = self.call("initialize", {
+            "protocolVersion": self.revision, "capabilities": self.host.capabilities, "clientInfo": self.host.info})["protocolVersion"]
+        for _ in self.post({"jsonrpc": "2.0", "method": "notifications/initialized"}):
+            pass
+
+    def close(self):
+        if self.session:
+            headers = {"MCP-Session-Id": self.session, "MCP-Protocol-Version": self.revision}
+            urllib.request.urlopen(urllib.request.Request(self.url, headers=headers, method="DELETE")).close()
+
+
+def events(response):
+    """The messages of a stream of server-sent events."""
+    data = []
+    for line in response:
+        line = line.decode().rstrip("\r\n")
+        if line.startswith("data:"):
+            data.append(line[5:].removeprefix(" "))
+        elif not line and data:
+            text, data = "\n".join(data), []
+            if text:
+                yield json.loads(text)
+
+
+def main():
+    host = Host(json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}")), strict="--strict" in sys.argv)
+    wire = Wire(sys.argv[-1], os.environ["MCP_CONFORMANCE_PROTOCOL_VERSION"], host)
+    wire.open()
+    listed = [tool["name"] for tool in wire.call("tools/list", {})["tools"]]
+    for name in host.tools or listed:
+        try:
+            result = wire.call("tools/call", {"name": name, "arguments": {}}, name)
+            host.outcome(name, "tool-error" if result.get("isError") else "completed")
+        except Refusal as refusal:
+            host.outcome(name, "failed", code=refusal.code, message=str(refusal))
+    wire.close()
+
+
+main()

@@ -1,0 +1,71 @@
+"""What the client does when it is asked to sample: the person decides, and the model is asked."""
+
+import json
+import urllib.error
+import urllib.request
+
+
+class Refusal(Exception):
+    """An error that the other side is told, with its code."""
+
+    def __init__(self, code, message):
+        super().__init__(message)
+        self.code = code
+
+
+class Host:
+    """Told is the contract of the run: what to declare, how the person decides, where the model is."""
+
+    info = {"name": "python-adapter", "version": "1"}
+
+    def __init__(self, told, strict):
+        self.capabilities = told.get("capabilities", {"sampling": {"tools": {}}})
+        self.decision, self.tools = told.get("decision"), told.get("tools")
+        self.model, self.key = told.get("models", {}).get("native"), told.get("key", "")
+        self.strict = strict
+
+    def sample(self, params):
+        if "sampling" not in self.capabilities:
+            raise Refusal(-32601, "sampling was not declared")
+        if self.strict and (wrong := forbidden(params, self.capabilities["sampling"])):
+            raise Refusal(-32602, wrong)
+        if self.decision == "decline":
+            raise Refusal(-1, "the person declined")
+        request = urllib.request.Request(self.model, json.dumps(params).encode(), {
+            "Content-Type": "application/json", "Authorization": "Bearer " + self.key})
+        try:
+            with urllib.request.urlopen(request) as response:
+                result = json.load(response)
+        except urllib.error.URLError as error:  # what the provider says of its errors is not for the server
+            raise Refusal(-32603, "the model could not be asked") from error
+        if self.decision == "decline-after":
+            raise Refusal(-1, "the person declined the answer")
+        return result
+
+    def outcome(self, tool, how, **more):
+        print(json.dumps({"tool": tool, "outcome": how} | more), flush=True)
+
+
+def forbidden(params, declared):
+    """Says what is wrong with a request; None for one that is right."""
+    if ("tools" in params or "toolChoice" in params) and "tools" not in declared:
+        return "tools were not declared"
+    unanswered = set()
+    for message in params["messages"]:
+        content = message["content"] if isinstance(message["content"], list) else [message["content"]]
+        uses = [block["id"] for block in content if block["type"] == "tool_use"]
+        results = [block["toolUseId"] for block in content if block["type"] == "tool_result"]
+        if uses and message["role"] != "assistant":
+            return "a tool_use under the role user"
+        if results and message["role"] != "user":
+            return "a tool_result under the role assistant"
+        if results and len(results) < len(content):
+            return "a tool_result beside other content"
+        if len(set(uses)) < len(uses) or len(set(results)) < len(results):
+            return "an id comes twice"
+        if set(results) - unanswered:
+            return "a tool_result without its tool_use"
+        if unanswered - set(results):
+            return "a tool_use without its tool_result"
+        unanswered = set(uses)
+    return "a tool_use without its tool_result" if unanswered else None

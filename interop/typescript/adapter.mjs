@@ -1,0 +1,80 @@
+// What every adapter here does alike: it reads the contract, asks the model in the native dialect, and tells how its calls ended.
+// Only v1.mjs and v2.mjs know an SDK.
+
+const told = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}");
+
+export const url = new URL(process.argv.at(-1));
+export const revision = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION;
+export const capabilities = told.capabilities ?? { sampling: { tools: {} } };
+export const info = { name: "typescript-adapter", version: "1" };
+
+// A strict client refuses what a good host refuses: tools it did not declare, and histories that the specification forbids.
+const strict = process.argv.includes("--strict");
+
+/** An error with the code that the server is to get. */
+export class Refusal extends Error {
+  constructor(code, message) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Answers a sampling request: the person decides, and the model is asked. */
+export async function sample(params, signal) {
+  if (strict) {
+    const wrong = forbidden(params);
+    if (wrong) throw new Refusal(-32602, wrong);
+  }
+  if (told.decision === "decline") throw new Refusal(-1, "the person declined");
+  const response = await fetch(told.models.native, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", Authorization: `Bearer ${told.key}` },
+    body: JSON.stringify(params),
+    signal,
+  });
+  // What the provider says of its errors is not for the server.
+  if (!response.ok) throw new Refusal(-32603, "the model could not be asked");
+  const result = await response.json();
+  if (told.decision === "decline-after") throw new Refusal(-1, "the person declined the answer");
+  return result;
+}
+
+/** Lists the tools and calls each once, or those that it is told to. How a call ended is for the server to see, and told besides. */
+export async function callTools(client) {
+  const listed = (await client.listTools()).tools.map((tool) => tool.name);
+  for (const name of told.tools ?? listed) {
+    try {
+      const result = await client.callTool({ name, arguments: {} });
+      outcome({ tool: name, outcome: result.isError ? "tool-error" : "completed" });
+    } catch (error) {
+      outcome({ tool: name, outcome: "failed", code: error.code, message: error.message });
+    }
+  }
+}
+
+function outcome(line) {
+  console.log(JSON.stringify(line));
+}
+
+const blocks = (content) => (Array.isArray(content) ? content : [content]);
+
+/** Says what is wrong with a request, or nothing. */
+function forbidden(params) {
+  const tools = capabilities.sampling?.tools;
+  if ((params.tools || params.toolChoice) && !tools) return "tools were not declared";
+  let open = [];
+  for (const message of params.messages) {
+    const content = blocks(message.content);
+    const results = content.filter((block) => block.type === "tool_result").map((block) => block.toolUseId);
+    const uses = content.filter((block) => block.type === "tool_use").map((block) => block.id);
+    if (uses.length && message.role !== "assistant") return "a tool_use under the role user";
+    if (results.length && message.role !== "user") return "a tool_result under the role assistant";
+    if (results.length && results.length < content.length) return "a tool_result beside other content";
+    if (new Set(uses).size < uses.length) return "two tool uses with one id";
+    if (new Set(results).size < results.length) return "two results for one tool use";
+    if (results.some((id) => !open.includes(id))) return "a tool_result without its tool_use";
+    if (open.some((id) => !results.includes(id))) return "a tool_use without its tool_result";
+    open = uses;
+  }
+  return open.length ? "a tool_use without its tool_result" : undefined;
+}

@@ -1,0 +1,15 @@
+// A client on @modelcontextprotocol/sdk (v1), which speaks 2025-11-25 and older. It is started with the server's URL as its last argument.
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { CreateMessageRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { callTools, capabilities, info, sample, url } from "./adapter.mjs";
+
+const client = new Client(info, { capabilities });
+if (capabilities.sampling) {
+  client.setRequestHandler(CreateMessageRequestSchema, (request, { signal }) => sample(request.params, signal));
+}
+const transport = new StreamableHTTPClientTransport(url);
+await client.connect(transport);
+await callTools(client);
+await transport.terminateSession();
+await client.close();

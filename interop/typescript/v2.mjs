@@ -1,0 +1,14 @@
+// A client on @modelcontextprotocol/client (v2), which speaks both eras. It is started with the server's URL as its last argument.
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { callTools, capabilities, info, revision, sample, url } from "./adapter.mjs";
+
+const modern = revision >= "2026-07-28";
+const client = new Client(info, { capabilities, versionNegotiation: { mode: modern ? { pin: revision } : "legacy" } });
+if (capabilities.sampling) {
+  client.setRequestHandler("sampling/createMessage", (request, { mcpReq }) => sample(request.params, mcpReq.signal));
+}
+const transport = new StreamableHTTPClientTransport(url);
+await client.connect(transport);
+await callTools(client);
+if (!modern) await transport.terminateSession();
+await client.close();
