@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/interop/expect"
 	"github.com/mcp-conform/mcp-conform/interop/gosdk"
 )
 
@@ -53,46 +54,46 @@ func firstOf[T mcp.Content](content []mcp.Content) []mcp.Content {
 
 // unanswered is the table of a client that was asked and answered nothing with a result.
 var unanswered = slices.Concat(
-	fails("no request was answered with a result", "client/sampled", "basic/answered"),
-	in(server.V20251125, passes("an error is a response all the same", "basic/answers-once", "basic/id-echoed")),
-	in(server.V20251125, passes("an error is a way to refuse so many", "parallel/over-32-calls")),
-	notSeen("there is no result to judge", "basic/*", "tool-use/*", "parallel/*"),
+	expect.Fails("no request was answered with a result", "client/sampled", "basic/answered"),
+	expect.In(server.V20251125, expect.Passes("an error is a response all the same", "basic/answers-once", "basic/id-echoed")),
+	expect.In(server.V20251125, expect.Passes("an error is a way to refuse so many", "parallel/over-32-calls")),
+	expect.NotSeen("there is no result to judge", "basic/*", "tool-use/*", "parallel/*"),
 )
 
 // hanging is the table of a client that does not get beyond its first call.
 var hanging = slices.Concat(
-	fails("no request was answered, and the client had to be ended", "client/sampled", "client/ends-cleanly", "basic/answered"),
-	notSeen("the first call was still open at the end", "basic/*", "tool-use/*", "parallel/*"),
+	expect.Fails("no request was answered, and the client had to be ended", "client/sampled", "client/ends-cleanly", "basic/answered"),
+	expect.NotSeen("the first call was still open at the end", "basic/*", "tool-use/*", "parallel/*"),
 )
 
 func TestBrokenClients(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		client harness.Client
-		table  []expected
+		table  []expect.Row
 	}{
 		{"drops the second tool result", broken(func(p *mcp.CreateMessageWithToolsParams) {
 			for _, m := range p.Messages {
 				m.Content = firstOf[*mcp.ToolResultContent](m.Content)
 			}
 		}, nil), slices.Concat(notStreamed,
-			fails("the model gets one result of two, or of 33", "parallel/results-reach-model"),
-			notSeen("the result that they are about is the one that was dropped", "parallel/results-order", "parallel/error-result"))},
+			expect.Fails("the model gets one result of two, or of 33", "parallel/results-reach-model"),
+			expect.NotSeen("the result that they are about is the one that was dropped", "parallel/results-order", "parallel/error-result"))},
 
 		{"returns the first tool use only", broken(nil, func(r *mcp.CreateMessageWithToolsResult) {
 			r.Content = firstOf[*mcp.ToolUseContent](r.Content)
 		}), slices.Concat(notStreamed,
-			fails("the server gets one tool use of two, or of 33", "parallel/all-uses", "parallel/over-32-calls"),
-			notSeen("they take two tool uses, or two results", "parallel/unique-ids", "parallel/error-result"))},
+			expect.Fails("the server gets one tool use of two, or of 33", "parallel/all-uses", "parallel/over-32-calls"),
+			expect.NotSeen("they take two tool uses, or two results", "parallel/unique-ids", "parallel/error-result"))},
 
 		{"says endTurn beside a tool use", broken(nil, func(r *mcp.CreateMessageWithToolsResult) {
 			if r.StopReason == "toolUse" {
 				r.StopReason = "endTurn"
 			}
-		}), slices.Concat(notStreamed, fails("that is not why it stopped", "tool-use/stop-reason-tooluse"))},
+		}), slices.Concat(notStreamed, expect.Fails("that is not why it stopped", "tool-use/stop-reason-tooluse"))},
 
 		{"answers as the user", broken(nil, func(r *mcp.CreateMessageWithToolsResult) { r.Role = "user" }),
-			slices.Concat(notStreamed, fails("the answer is the assistant's", "basic/role-assistant"))},
+			slices.Concat(notStreamed, expect.Fails("the answer is the assistant's", "basic/role-assistant"))},
 
 		{"refuses everything", handling(func(context.Context, *mcp.CreateMessageWithToolsRequest) (*mcp.CreateMessageWithToolsResult, error) {
 			return nil, errors.New("no model today")
@@ -108,8 +109,8 @@ func TestBrokenClients(t *testing.T) {
 		}), hanging},
 
 		{"declares no sampling", gosdk.Client(func(harness.Env) *mcp.ClientOptions { return nil }), slices.Concat(
-			fails("a client under test has to declare sampling", "client/sampled"),
-			notApplicable("nothing may be asked of the client", "basic/*", "tool-use/*", "parallel/*"))},
+			expect.Fails("a client under test has to declare sampling", "client/sampled"),
+			expect.NotApplicable("nothing may be asked of the client", "basic/*", "tool-use/*", "parallel/*"))},
 
 		{"declares sampling without tools", gosdk.Client(func(env harness.Env) *mcp.ClientOptions {
 			options := asking(env)
@@ -122,11 +123,11 @@ func TestBrokenClients(t *testing.T) {
 			options.Capabilities = &mcp.ClientCapabilities{Sampling: &mcp.SamplingCapabilities{Tools: &mcp.SamplingToolsCapabilities{}}}
 			return options
 		}), slices.Concat(
-			fails("the SDK's: it drops the tools for the older handler, and says nothing", "tool-use/tools-reach-model"),
-			passes("no tools at all are no foreign ones", "tool-use/only-these-tools"),
-			passes("an error is a way to refuse so many", "parallel/over-32-calls"),
-			notApplicable("ours: the native dialect has no streams", "parallel/late-delta"),
-			notSeen("the SDK cannot read a tool use for the older handler, which then returns an error", "tool-use/*", "parallel/*"))},
+			expect.Fails("the SDK's: it drops the tools for the older handler, and says nothing", "tool-use/tools-reach-model"),
+			expect.Passes("no tools at all are no foreign ones", "tool-use/only-these-tools"),
+			expect.Passes("an error is a way to refuse so many", "parallel/over-32-calls"),
+			expect.NotApplicable("ours: the native dialect has no streams", "parallel/late-delta"),
+			expect.NotSeen("the SDK cannot read a tool use for the older handler, which then returns an error", "tool-use/*", "parallel/*"))},
 
 		{"declares sampling and has no handler", gosdk.Client(func(env harness.Env) *mcp.ClientOptions {
 			return &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{Sampling: &mcp.SamplingCapabilities{Tools: &mcp.SamplingToolsCapabilities{}}}}
@@ -138,21 +139,21 @@ func TestBrokenClients(t *testing.T) {
 				return err
 			}
 			return session.Close()
-		}), notSeen("no tool was called", "client/sampled", "basic/*", "tool-use/*", "parallel/*")},
+		}), expect.NotSeen("no tool was called", "client/sampled", "basic/*", "tool-use/*", "parallel/*")},
 
 		{"returns early and leaves its session open", harness.InProcess(func(ctx context.Context, env harness.Env) error {
 			_, err := connected(ctx, env)
 			return err
 		}), slices.Concat(
-			fails("goroutines of the session are left behind", "client/ends-cleanly"),
-			notSeen("no tool was called", "client/sampled", "basic/*", "tool-use/*", "parallel/*"))},
+			expect.Fails("goroutines of the session are left behind", "client/ends-cleanly"),
+			expect.NotSeen("no tool was called", "client/sampled", "basic/*", "tool-use/*", "parallel/*"))},
 
 		{"exits in the middle", process("exits in the middle"), slices.Concat(
-			fails("the request was never answered", "client/sampled", "basic/answered"),
-			notSeen("the process was gone by then", "basic/*", "tool-use/*", "parallel/*"))},
+			expect.Fails("the request was never answered", "client/sampled", "basic/answered"),
+			expect.NotSeen("the process was gone by then", "basic/*", "tool-use/*", "parallel/*"))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			requireVerdicts(t, conformance.Suite{Client: c.client, Only: judged}, c.table)
+			expect.Verdicts(t, conformance.Suite{Client: c.client, Only: judged}, c.table)
 		})
 	}
 }

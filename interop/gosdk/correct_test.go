@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/interop/expect"
 	"github.com/mcp-conform/mcp-conform/interop/gosdk"
 )
 
@@ -24,11 +25,11 @@ func asking(env harness.Env) *mcp.ClientOptions {
 }
 
 func TestCorrectClient(t *testing.T) {
-	requireVerdicts(t, conformance.Suite{Client: gosdk.Client(asking), Revisions: conformance.Known()}, notStreamed)
+	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking), Revisions: conformance.Known()}, notStreamed)
 }
 
 func TestCorrectClientOverSockets(t *testing.T) {
-	requireVerdicts(t, conformance.Suite{Client: gosdk.Client(asking, harness.Loopback()), Revisions: conformance.Known()}, notStreamed)
+	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking, harness.Loopback()), Revisions: conformance.Known()}, notStreamed)
 }
 
 // The SDK's types alone: the handler reads the model's answer into the SDK's result and returns it.
@@ -38,13 +39,13 @@ func TestClientThatTrustsTheTypes(t *testing.T) {
 			return pass[mcp.CreateMessageWithToolsResult](ctx, env, req.Params)
 		}}
 	})
-	requireVerdicts(t, conformance.Suite{Client: client}, slices.Concat(notStreamed,
-		fails("the SDK's: ToolUseContent.Input is a map[string]any whose numbers are read as float64: 9007199254740993 becomes …992", "tool-use/input-intact")))
+	expect.Verdicts(t, conformance.Suite{Client: client}, slices.Concat(notStreamed,
+		expect.Fails("the SDK's: ToolUseContent.Input is a map[string]any whose numbers are read as float64: 9007199254740993 becomes …992", "tool-use/input-intact")))
 }
 
 // The older handler knows neither tools nor several blocks, and the SDK declares sampling without tools for it.
 func TestClientWithoutTools(t *testing.T) {
-	requireVerdicts(t, conformance.Suite{Client: gosdk.Client(plain), Revisions: conformance.Known()}, withoutTools)
+	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(plain), Revisions: conformance.Known()}, withoutTools)
 }
 
 // plain are the options of a client with the older handler.
@@ -54,10 +55,10 @@ func plain(env harness.Env) *mcp.ClientOptions {
 	}}
 }
 
-var withoutTools = notApplicable("nothing is wrong: the client does not declare sampling.tools", "tool-use/*", "parallel/*")
+var withoutTools = expect.NotApplicable("nothing is wrong: the client does not declare sampling.tools", "tool-use/*", "parallel/*")
 
 func TestClientAsProcess(t *testing.T) {
-	requireVerdicts(t, conformance.Suite{Client: process("asking")}, notStreamed)
+	expect.Verdicts(t, conformance.Suite{Client: process("asking")}, notStreamed)
 }
 
 // pass hands a sampling request on to the model, with nothing but the SDK's types between.

@@ -1,0 +1,90 @@
+// Package expect holds the verdicts on a client against a table of what is expected of it, in both directions: a fault that was mended
+// shows up just as a new one does. Each row says why its verdict is right: whose fault it is, the SDK's, the adapter's, or ours.
+package expect
+
+import (
+	"bytes"
+	"path"
+	"testing"
+	"testing/synctest"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// Row is a verdict and why it is right.
+type Row struct {
+	// Checks is a pattern of scenario/check.
+	Checks  string
+	Verdict report.Verdict
+	Why     string
+	// Revision is the one that the row is about; "" for every one that is judged.
+	Revision server.Revision
+}
+
+// Rows for several checks at once.
+func Fails(why string, checks ...string) []Row   { return rows(report.Fail, why, checks) }
+func Warns(why string, checks ...string) []Row   { return rows(report.Warn, why, checks) }
+func Passes(why string, checks ...string) []Row  { return rows(report.Pass, why, checks) }
+func Reports(why string, checks ...string) []Row { return rows(report.Info, why, checks) }
+func NotSeen(why string, checks ...string) []Row { return rows(report.NotObserved, why, checks) }
+func NotApplicable(why string, checks ...string) []Row {
+	return rows(report.NotApplicable, why, checks)
+}
+func Unsupported(why string, checks ...string) []Row { return rows(report.Unsupported, why, checks) }
+
+func rows(v report.Verdict, why string, checks []string) []Row {
+	table := make([]Row, len(checks))
+	for i, c := range checks {
+		table[i] = Row{Checks: c, Verdict: v, Why: why}
+	}
+	return table
+}
+
+// In returns the rows for one revision.
+func In(revision server.Revision, table []Row) []Row {
+	for i := range table {
+		table[i].Revision = revision
+	}
+	return table
+}
+
+func (row *Row) covers(r *report.Result) bool {
+	matches, err := path.Match(row.Checks, r.ID())
+	return err == nil && matches && (row.Revision == "" || string(row.Revision) == r.Revision)
+}
+
+// Verdicts plays the suite, in virtual time where its client allows it, and holds every verdict against the table: what is not in it has
+// to pass, and what is in it has to be as it says. A row further up goes before one further down, and a row for which no result is
+// left is wrong.
+func Verdicts(t *testing.T, s conformance.Suite, table []Row) {
+	t.Helper()
+	s.Seed = 1
+	s.Bubble = func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }
+	rs, _, err := s.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := make([]bool, len(table))
+	for i := range rs.Results {
+		r := &rs.Results[i]
+		want, why := report.Pass, "it is in no table"
+		for j := range table {
+			if table[j].covers(r) {
+				want, why, used[j] = table[j].Verdict, table[j].Why, true
+				break
+			}
+		}
+		if r.Verdict != want {
+			var note bytes.Buffer
+			report.Note(&note, r, report.TextOptions{})
+			t.Errorf("%s %s: want %s (%s), got %s\n%s", r.Revision, r.ID(), want, why, r.Verdict, &note)
+		}
+	}
+	for j, row := range table {
+		if !used[j] {
+			t.Errorf("%s: no result is left for this row of the table", row.Checks)
+		}
+	}
+}
