@@ -7,7 +7,8 @@
 //	}
 //
 // The options are those of the client that is shipped; what they need to know of the run, such as where the model is, stands in
-// the [harness.Env]. [Client] does the rest: it connects in the revision of the run, calls every tool and closes. [AskModel] is
+// the [harness.Env]. [Client] does the rest: it connects, calls every tool and closes. The revision is negotiated as the shipped client
+// negotiates it, with a server that speaks that of the run and no other: versions of the SDK without it are found not to speak it. [AskModel] is
 // a sampling handler for those who have none yet, or want to see what the SDK does by itself.
 package gosdk
 
@@ -30,7 +31,7 @@ func Client(options func(env harness.Env) *mcp.ClientOptions, o ...harness.Optio
 	}, append([]harness.Option{harness.Named("go-sdk client")}, o...)...)
 }
 
-// Run is one session of a go-sdk client with the options: it connects to env.URL in env.Revision, lists the tools, calls those in
+// Run is one session of a go-sdk client with the options: it connects to env.URL, lists the tools, calls those in
 // env.Tools, or else all, once each with {}, and closes. It is what [Client] runs, and what a program runs that is started as a
 // client under test (see [harness.EnvFromProcess]).
 //
@@ -43,8 +44,7 @@ func Run(ctx context.Context, env harness.Env, options *mcp.ClientOptions) error
 		return err
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "go-sdk client", Version: "1"}, options)
-	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: env.URL, HTTPClient: env.HTTP},
-		&mcp.ClientSessionOptions{ProtocolVersion: string(env.Revision)})
+	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: env.URL, HTTPClient: env.HTTP}, nil)
 	if err != nil {
 		return fmt.Errorf("connecting to %s: %w", env.URL, err)
 	}

@@ -66,10 +66,10 @@ func TestSessionInEveryResponseMode(t *testing.T) {
 }
 
 // A server with both eras serves the client in the one that it asks for.
-func TestRevisionIsTheOneOfTheRun(t *testing.T) {
+func TestRevisionIsNegotiated(t *testing.T) {
 	for _, revision := range server.Revisions() {
 		var got server.Revision
-		srv := startServer(t, server.Options{}, server.Tool{Name: "see", Play: func(s *server.Session) (any, error) {
+		srv := startServer(t, server.Options{Revisions: []server.Revision{revision}}, server.Tool{Name: "see", Play: func(s *server.Session) (any, error) {
 			got = s.Revision()
 			return nil, nil
 		}})
@@ -101,7 +101,7 @@ func TestDeclaresNoMoreThanIsAsked(t *testing.T) {
 		for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
 			t.Run(fmt.Sprintf("%s/%s", c.asked, revision), func(t *testing.T) {
 				seen := map[string]bool{}
-				srv := startServer(t, server.Options{}, server.Tool{Name: "see", Play: func(s *server.Session) (any, error) {
+				srv := startServer(t, server.Options{Revisions: []server.Revision{revision}}, server.Tool{Name: "see", Play: func(s *server.Session) (any, error) {
 					seen = map[string]bool{"roots": s.Declares("roots"), "sampling": s.Declares("sampling"), "tools": s.Declares("sampling", "tools")}
 					return nil, nil
 				}})
