@@ -138,10 +138,10 @@ def main():
     listed = [tool["name"] for tool in wire.call("tools/list", {})["tools"]]
     for name in host.tools or listed:
         try:
-            result = wire.call("tools/call", {"name": name, "arguments": {}}, name)
-            host.outcome(name, "tool-error" if result.get("isError") else "completed")
+            wire.call("tools/call", {"name": name, "arguments": {}}, name)
+            host.outcome(name, "completed")
         except Refusal as refusal:
-            host.outcome(name, "failed", code=refusal.code, message=str(refusal))
+            host.outcome(name, "failed", error={"code": refusal.code or 0, "message": str(refusal)})
     wire.close()
 
 

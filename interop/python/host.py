@@ -38,12 +38,13 @@ class Host:
                 result = json.load(response)
         except urllib.error.URLError as error:  # what the provider says of its errors is not for the server
             raise Refusal(-32603, "the model could not be asked") from error
-        if self.decision == "decline-after":
+        if self.decision == "decline-answer":
             raise Refusal(-1, "the person declined the answer")
         return result
 
     def outcome(self, tool, how, **more):
-        print(json.dumps({"tool": tool, "outcome": how} | more), flush=True)
+        """Tells the harness how a call ended: the wire does not show what a client took an answer for."""
+        print(json.dumps({"mcp-conform": "outcome", "tool": tool, "outcome": how} | more), flush=True)
 
 
 def forbidden(params, declared):

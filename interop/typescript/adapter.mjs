@@ -35,7 +35,7 @@ export async function sample(params, signal) {
   // What the provider says of its errors is not for the server.
   if (!response.ok) throw new Refusal(-32603, "the model could not be asked");
   const result = await response.json();
-  if (told.decision === "decline-after") throw new Refusal(-1, "the person declined the answer");
+  if (told.decision === "decline-answer") throw new Refusal(-1, "the person declined the answer");
   return result;
 }
 
@@ -44,16 +44,16 @@ export async function callTools(client) {
   const listed = (await client.listTools()).tools.map((tool) => tool.name);
   for (const name of told.tools ?? listed) {
     try {
-      const result = await client.callTool({ name, arguments: {} });
-      outcome({ tool: name, outcome: result.isError ? "tool-error" : "completed" });
+      await client.callTool({ name, arguments: {} });
+      outcome({ tool: name, outcome: "completed" });
     } catch (error) {
-      outcome({ tool: name, outcome: "failed", code: error.code, message: error.message });
+      outcome({ tool: name, outcome: "failed", error: { code: typeof error.code === "number" ? error.code : 0, message: error.message } });
     }
   }
 }
 
 function outcome(line) {
-  console.log(JSON.stringify(line));
+  console.log(JSON.stringify({ "mcp-conform": "outcome", ...line }));
 }
 
 const blocks = (content) => (Array.isArray(content) ? content : [content]);
