@@ -1,12 +1,24 @@
 package mcpgo_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/interop/expect"
 	"github.com/mcp-conform/mcp-conform/interop/mcpgo"
 )
 
-func TestX(t *testing.T) {
-	conformance.Run(t, mcpgo.Client(mcpgo.AskModel))
+var notStreamed = expect.NotApplicable("ours: the native dialect has no streams", "parallel/streamed-uses", "parallel/late-delta")
+
+// float64s are the SDK's doing.
+var float64s = expect.Fails("the SDK's: ToolUseContent.Input is any, read with numbers as float64: 9007199254740993 becomes …992", "tool-use/input-intact")
+
+func TestClient(t *testing.T) {
+	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel)}, slices.Concat(notStreamed, float64s))
+}
+
+func TestClientOverSockets(t *testing.T) {
+	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel, harness.Loopback())}, slices.Concat(notStreamed, float64s))
 }

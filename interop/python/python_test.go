@@ -1,0 +1,29 @@
+// Package python holds a client in Python, with nothing but its standard library, against what is expected of it.
+package python
+
+import (
+	"testing"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/interop/expect"
+)
+
+var notStreamed = expect.NotApplicable("ours: the native dialect has no streams", "parallel/streamed-uses", "parallel/late-delta")
+
+func TestClients(t *testing.T) {
+	expect.Program(t, "python3", "install Python 3.9 or later")
+	t.Setenv("PYTHONDONTWRITEBYTECODE", "1")
+	for _, c := range []struct {
+		name  string
+		argv  []string
+		table []expect.Row
+	}{
+		{"permissive", []string{"python3", "client.py"}, notStreamed},
+		{"strict", []string{"python3", "client.py", "--strict"}, notStreamed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			expect.Verdicts(t, conformance.Suite{Client: harness.Command(c.argv...)}, c.table)
+		})
+	}
+}

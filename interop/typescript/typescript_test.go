@@ -1,0 +1,40 @@
+// Package typescript holds clients on the two TypeScript SDKs against what is expected of them.
+package typescript
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/interop/expect"
+)
+
+// javaScript is in every table: the SDKs read JSON with JSON.parse, whose numbers are float64.
+var javaScript = slices.Concat(
+	expect.Fails("the language's: JSON.parse reads 9007199254740993 as …992, and the SDKs give handlers nothing but what it read", "tool-use/input-intact"),
+	expect.NotApplicable("ours: the native dialect has no streams", "parallel/streamed-uses", "parallel/late-delta"),
+)
+
+// onlyLegacy is in the tables of v1.
+var onlyLegacy = expect.In(server.V20260728, expect.NotApplicable("nothing is wrong: v1 speaks 2025-11-25 and older", "*/*"))
+
+func TestClients(t *testing.T) {
+	expect.Program(t, "node", "install Node.js 20 or later")
+	expect.File(t, "node_modules", "run npm ci in interop/typescript")
+	for _, c := range []struct {
+		name  string
+		argv  []string
+		table []expect.Row
+	}{
+		{"v1", []string{"node", "v1.mjs"}, slices.Concat(onlyLegacy, javaScript)},
+		{"v1, strict", []string{"node", "v1.mjs", "--strict"}, slices.Concat(onlyLegacy, javaScript)},
+		{"v2", []string{"node", "v2.mjs"}, javaScript},
+		{"v2, strict", []string{"node", "v2.mjs", "--strict"}, javaScript},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			expect.Verdicts(t, conformance.Suite{Client: harness.Command(c.argv...)}, c.table)
+		})
+	}
+}
