@@ -23,15 +23,27 @@ type Row struct {
 	Revision server.Revision
 }
 
-// Rows for several checks at once.
-func Fails(why string, checks ...string) []Row   { return rows(report.Fail, why, checks) }
-func Warns(why string, checks ...string) []Row   { return rows(report.Warn, why, checks) }
-func Passes(why string, checks ...string) []Row  { return rows(report.Pass, why, checks) }
+// Fails returns rows for checks that fail.
+func Fails(why string, checks ...string) []Row { return rows(report.Fail, why, checks) }
+
+// Warns returns rows for checks that warn.
+func Warns(why string, checks ...string) []Row { return rows(report.Warn, why, checks) }
+
+// Passes returns rows for checks that pass, above a row for their scenario that says otherwise.
+func Passes(why string, checks ...string) []Row { return rows(report.Pass, why, checks) }
+
+// Reports returns rows for checks that only report.
 func Reports(why string, checks ...string) []Row { return rows(report.Info, why, checks) }
+
+// NotSeen returns rows for checks that find nothing to judge.
 func NotSeen(why string, checks ...string) []Row { return rows(report.NotObserved, why, checks) }
+
+// NotApplicable returns rows for checks that have no bearing on the client.
 func NotApplicable(why string, checks ...string) []Row {
 	return rows(report.NotApplicable, why, checks)
 }
+
+// Unsupported returns rows for checks that take more than the client's driver can do.
 func Unsupported(why string, checks ...string) []Row { return rows(report.Unsupported, why, checks) }
 
 func rows(v report.Verdict, why string, checks []string) []Row {

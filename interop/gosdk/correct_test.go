@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/interop/expect"
 	"github.com/mcp-conform/mcp-conform/interop/gosdk"
+	"github.com/mcp-conform/mcp-conform/interop/host"
 )
 
 //lint:file-ignore SA1019 sampling is deprecated since 2026-07-28, and what this package is about for as long as the protocol has it.
@@ -26,6 +27,13 @@ func asking(env harness.Env) *mcp.ClientOptions {
 
 func TestCorrectClient(t *testing.T) {
 	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking), Revisions: conformance.Known()}, notStreamed)
+}
+
+func TestStrictClient(t *testing.T) {
+	strict := gosdk.Client(func(env harness.Env) *mcp.ClientOptions {
+		return &mcp.ClientOptions{CreateMessageWithToolsHandler: gosdk.Handler(host.Host{Env: env, Strict: true})}
+	})
+	expect.Verdicts(t, conformance.Suite{Client: strict, Revisions: conformance.Known()}, notStreamed)
 }
 
 func TestCorrectClientOverSockets(t *testing.T) {

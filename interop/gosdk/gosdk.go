@@ -17,9 +17,11 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/interop/host"
 )
 
 // Client returns a go-sdk client with the options as a client under test, run in process. Options is called once for each session,
@@ -48,11 +50,11 @@ func Run(ctx context.Context, env harness.Env, options *mcp.ClientOptions) error
 	if err != nil {
 		return fmt.Errorf("connecting to %s: %w", env.URL, err)
 	}
-	return errors.Join(callTools(ctx, session, env.Tools), closeSession(ctx, session))
+	return errors.Join(callTools(ctx, session, env), closeSession(ctx, session))
 }
 
-// callTools calls the tools by name, or all that are listed.
-func callTools(ctx context.Context, session *mcp.ClientSession, names []string) error {
+// callTools calls the tools that it is told to, or all that are listed, and tells how each call ended.
+func callTools(ctx context.Context, session *mcp.ClientSession, env harness.Env) error {
 	var listed []string
 	for tool, err := range session.Tools(ctx, nil) {
 		if err != nil {
@@ -60,16 +62,27 @@ func callTools(ctx context.Context, session *mcp.ClientSession, names []string) 
 		}
 		listed = append(listed, tool.Name)
 	}
+	names := env.Tools
 	if names == nil {
 		names = listed
 	}
 	for _, name := range names {
 		_, err := session.CallTool(ctx, &mcp.CallToolParams{Name: name})
+		host.Tell(env, name, err, codeOf(err))
 		if ctx.Err() != nil || errors.Is(err, mcp.ErrConnectionClosed) {
 			return fmt.Errorf("calling %s: %w", name, err)
 		}
 	}
 	return nil
+}
+
+// codeOf is the code of a JSON-RPC error, 0 for any other.
+func codeOf(err error) int {
+	var wire *jsonrpc.Error
+	if errors.As(err, &wire) {
+		return int(wire.Code)
+	}
+	return 0
 }
 
 // closeSession closes the session and waits for that, but no longer than ctx: the SDK's Close waits for handlers that still run, and does

@@ -4,62 +4,43 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
-	"net/http"
+	"errors"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/interop/host"
 )
 
 //lint:file-ignore SA1019 sampling is deprecated since 2026-07-28, and what this package is about for as long as the protocol has it.
 
 // AskModel returns a sampling handler that hands each request on to the run's model in the native dialect, and the model's answer back
-// to the server. It checks nothing, so that what is found is the SDK's doing. When the model fails, the server is told so by an
-// internal error, and nothing of what the model said.
+// to the server, unless the person of the run declines. It checks nothing, so that what is found is the SDK's doing. When the model
+// fails, the server is told so by an internal error, and nothing of what the model said.
 func AskModel(env harness.Env) func(context.Context, *mcp.CreateMessageWithToolsRequest) (*mcp.CreateMessageWithToolsResult, error) {
-	return func(ctx context.Context, req *mcp.CreateMessageWithToolsRequest) (*mcp.CreateMessageWithToolsResult, error) {
-		result, err := ask(ctx, env, req.Params)
-		if err != nil {
-			// A plain error would reach the server whole, with the code 0.
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the model could not be asked"}
-		}
-		return result, nil
-	}
+	return Handler(host.Host{Env: env})
 }
 
-// ask posts the params to the model and reads its answer.
-func ask(ctx context.Context, env harness.Env, params *mcp.CreateMessageWithToolsParams) (*mcp.CreateMessageWithToolsResult, error) {
-	body, err := json.Marshal(params)
-	if err != nil {
-		return nil, err
+// Handler is AskModel for a host of the caller's, such as a strict one.
+func Handler(h host.Host) func(context.Context, *mcp.CreateMessageWithToolsRequest) (*mcp.CreateMessageWithToolsResult, error) {
+	return func(ctx context.Context, req *mcp.CreateMessageWithToolsRequest) (*mcp.CreateMessageWithToolsResult, error) {
+		raw, err := h.Sample(ctx, req.Params)
+		var result mcp.CreateMessageWithToolsResult
+		if err == nil {
+			if err = json.Unmarshal(raw, &result); err == nil {
+				err = exactInputs(&result, raw)
+			}
+		}
+		var refusal *host.Refusal
+		switch {
+		case errors.As(err, &refusal): // a plain error would reach the server whole, with the code 0
+			return nil, &jsonrpc.Error{Code: int64(refusal.Code), Message: refusal.Message}
+		case err != nil:
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the model's answer cannot be read"}
+		}
+		return &result, nil
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, env.Model[dialect.Native], bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Authorization", "Bearer "+env.Key)
-	resp, err := env.HTTP.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return nil, err
-	}
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the model answered with HTTP %d: %s", resp.StatusCode, raw)
-	}
-	var result mcp.CreateMessageWithToolsResult
-	if err := json.Unmarshal(raw, &result); err != nil {
-		return nil, err
-	}
-	return &result, exactInputs(&result, raw)
 }
 
 // exactInputs gives the tool uses their inputs as the model wrote them: the SDK reads every number as a float64, which rounds integers

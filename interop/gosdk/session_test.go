@@ -146,3 +146,18 @@ func TestRunSaysWhatWentWrong(t *testing.T) {
 	told.Declare = json.RawMessage(`[]`)
 	require.ErrorContains(t, gosdk.Run(t.Context(), told, nil), "the capabilities to declare are []")
 }
+
+func TestHowEachCallEndedIsTold(t *testing.T) {
+	srv := startServer(t, server.Options{}, server.Tool{Name: "well", Play: func(*server.Session) (any, error) { return nil, nil }})
+	told := env(srv, server.V20251125)
+	told.Tools = []string{"well", "no-such-tool"}
+	var outcomes []harness.Outcome
+	told.Report = func(o harness.Outcome) { outcomes = append(outcomes, o) }
+	require.NoError(t, gosdk.Run(t.Context(), told, nil))
+	require.Len(t, outcomes, 2)
+	require.Equal(t, harness.Outcome{Tool: "well", Ended: harness.Completed}, outcomes[0])
+	require.Equal(t, "no-such-tool", outcomes[1].Tool)
+	require.Equal(t, harness.Failed, outcomes[1].Ended)
+	require.Equal(t, -32602, outcomes[1].Error.Code)
+	require.Contains(t, outcomes[1].Error.Message, "unknown tool")
+}

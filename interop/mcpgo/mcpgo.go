@@ -20,6 +20,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/interop/host"
 )
 
 // Client returns an mcp-go client with the handler as a client under test, run in process. Handler is called once for each session,
@@ -59,22 +60,24 @@ func Run(ctx context.Context, env harness.Env, handler client.SamplingHandler) (
 	if err != nil {
 		return fmt.Errorf("connecting to %s: %w", env.URL, err)
 	}
-	return callTools(ctx, c, env.Tools)
+	return callTools(ctx, c, env)
 }
 
-// callTools calls the tools by name, or all that are listed.
-func callTools(ctx context.Context, c *client.Client, names []string) error {
+// callTools calls the tools that it is told to, or all that are listed, and tells how each call ended.
+func callTools(ctx context.Context, c *client.Client, env harness.Env) error {
 	listed, err := c.ListTools(ctx, mcp.ListToolsRequest{})
 	if err != nil {
 		return fmt.Errorf("listing the tools: %w", err)
 	}
+	names := env.Tools
 	if names == nil {
 		for _, t := range listed.Tools {
 			names = append(names, t.Name)
 		}
 	}
 	for _, name := range names {
-		_, _ = c.CallTool(ctx, mcp.CallToolRequest{Params: mcp.CallToolParams{Name: name, Arguments: map[string]any{}}}) // the server sees how it went
+		_, err := c.CallTool(ctx, mcp.CallToolRequest{Params: mcp.CallToolParams{Name: name, Arguments: map[string]any{}}})
+		host.Tell(env, name, err, 0) // the SDK's errors have no code
 		if ctx.Err() != nil {
 			return fmt.Errorf("calling %s: %w", name, ctx.Err())
 		}

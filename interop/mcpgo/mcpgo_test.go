@@ -4,9 +4,12 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mark3labs/mcp-go/client"
+
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/interop/expect"
+	"github.com/mcp-conform/mcp-conform/interop/host"
 	"github.com/mcp-conform/mcp-conform/interop/mcpgo"
 )
 
@@ -17,6 +20,11 @@ var float64s = expect.Fails("the SDK's: ToolUseContent.Input is any, read with n
 
 func TestClient(t *testing.T) {
 	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel)}, slices.Concat(notStreamed, float64s))
+}
+
+func TestStrictClient(t *testing.T) {
+	strict := mcpgo.Client(func(env harness.Env) client.SamplingHandler { return mcpgo.Handler(host.Host{Env: env, Strict: true}) })
+	expect.Verdicts(t, conformance.Suite{Client: strict}, slices.Concat(notStreamed, float64s))
 }
 
 func TestClientOverSockets(t *testing.T) {

@@ -1,0 +1,97 @@
+package host
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// block is what matters of a content block here.
+type block struct {
+	Type      string `json:"type"`
+	ID        string `json:"id"`
+	ToolUseID string `json:"toolUseId"`
+}
+
+// Forbidden says why a good host refuses the request, given the capabilities that it declared, both as JSON; "" for one that is right. The
+// rules are those of 2025-11-25, client/sampling#message-content-constraints and #tool-use-and-result-balance.
+func Forbidden(params, declared json.RawMessage) string {
+	var request struct {
+		Messages []struct {
+			Role    string          `json:"role"`
+			Content json.RawMessage `json:"content"`
+		} `json:"messages"`
+		Tools      json.RawMessage `json:"tools"`
+		ToolChoice json.RawMessage `json:"toolChoice"`
+	}
+	if err := json.Unmarshal(params, &request); err != nil {
+		return "the request is not well-formed"
+	}
+	if (request.Tools != nil || request.ToolChoice != nil) && !declaresTools(declared) {
+		return "tools were not declared"
+	}
+	var open []string
+	for _, m := range request.Messages {
+		blocks, ok := contentOf(m.Content)
+		if !ok {
+			return "a message has no content"
+		}
+		var uses, results []string
+		for _, b := range blocks {
+			switch b.Type {
+			case "tool_use":
+				uses = append(uses, b.ID)
+			case "tool_result":
+				results = append(results, b.ToolUseID)
+			}
+		}
+		switch {
+		case len(uses) > 0 && m.Role != "assistant":
+			return "a tool_use stands under the role user"
+		case len(results) > 0 && m.Role != "user":
+			return "a tool_result stands under the role assistant"
+		case len(results) > 0 && len(results) < len(blocks):
+			return "a tool_result stands beside other content"
+		case twice(uses), twice(results):
+			return "an id comes twice"
+		case !within(results, open):
+			return "a tool_result has no tool_use"
+		case !within(open, results):
+			return "a tool_use has no tool_result"
+		}
+		open = uses
+	}
+	if len(open) > 0 {
+		return "a tool_use has no tool_result"
+	}
+	return ""
+}
+
+func declaresTools(declared json.RawMessage) bool {
+	var capabilities struct {
+		Sampling struct {
+			Tools json.RawMessage `json:"tools"`
+		} `json:"sampling"`
+	}
+	return json.Unmarshal(declared, &capabilities) == nil && capabilities.Sampling.Tools != nil
+}
+
+// contentOf reads a block or an array of blocks.
+func contentOf(raw json.RawMessage) ([]block, bool) {
+	var blocks []block
+	if json.Unmarshal(raw, &blocks) == nil && blocks != nil {
+		return blocks, true
+	}
+	var one block
+	err := json.Unmarshal(raw, &one)
+	return []block{one}, err == nil && one.Type != ""
+}
+
+func twice(ids []string) bool {
+	sorted := slices.Sorted(slices.Values(ids))
+	return len(slices.Compact(sorted)) < len(ids)
+}
+
+// within reports whether every id is among the others.
+func within(ids, others []string) bool {
+	return !slices.ContainsFunc(ids, func(id string) bool { return !slices.Contains(others, id) })
+}
