@@ -181,7 +181,7 @@ func TestAClientThatWaitsOutsideOfItsBubbleIsToldOfLoopback(t *testing.T) {
 		"virtual time does not reach, such as a real socket, a pool or a worker of an earlier session, or never rests: run it with harness.Loopback()"},
 		ending(t, traces[0]))
 	require.Less(t, traces[0].Events[1].At, time.Hour, "on the clock of the session")
-	require.Equal(t, &trace.Mark{Name: trace.MarkNotPlayed, Text: "a session before it was out of reach of virtual time"}, traces[1].Events[0].Mark,
+	require.Equal(t, &trace.Mark{Name: trace.MarkNotPlayed, Text: "in a session before it the client waited for something outside of virtual time"}, traces[1].Events[0].Mark,
 		"one such wait is enough")
 	require.NoError(t, w.Close())
 	<-over // the test may end once the bubble has
