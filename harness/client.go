@@ -32,7 +32,8 @@ const DefaultGrace = 2 * time.Second
 type Option func(*Client)
 
 // Loopback runs a client in process over real sockets and in real time, also under go test: for one that cannot live
-// in a bubble, because it keeps connections in a package-level pool or blocks on something outside.
+// in a bubble, because it keeps connections, channels or workers in package-level variables or blocks on something outside. That the runtime
+// ends the test with "synctest channel from outside bubble" is a sign of the former.
 func Loopback() Option { return func(c *Client) { c.loopback = true } }
 
 // Named gives the client a name for reports.

@@ -144,6 +144,9 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 	} else if startErr != nil {
 		return nil, errors.Join(startErr, fakes.close())
 	}
+	if r.inVirtualTime(&cases[0]) {
+		ended.Err = advised(ended.Err)
+	}
 	record(trace.Event{Process: ended})
 	err = fakes.close()
 	return rec.Stop(), err
