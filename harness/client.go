@@ -91,6 +91,9 @@ func (c *Client) check() error {
 		return &CommandError{Err: fmt.Errorf("no command was given")}
 	}
 	if _, err := exec.LookPath(c.argv[0]); err != nil {
+		if strings.ContainsAny(c.argv[0], " \t") {
+			err = fmt.Errorf("%w (the command is never split: write its words apart, or sh -c '…')", err)
+		}
 		return &CommandError{c.argv[0], err}
 	}
 	return nil

@@ -153,8 +153,8 @@ func (c *containment) run(ctx context.Context, env Env, grace time.Duration) (*t
 	cmd.Dir = startDir
 	// It is to be as this one is, so its environment is ours. A race detector must not wait before each exit, and coverage has its own
 	// place to go to.
-	cmd.Env = append(os.Environ(), append(temporary(dir), envContained+"="+string(raw), "GOCOVERDIR="+dir,
-		"GORACE="+strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=0"))...)
+	cmd.Env = append(os.Environ(), envContained+"="+string(raw), "GOCOVERDIR="+dir, "GORACE="+strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=0"))
+	cmd.Env = append(cmd.Env, temporary(dir)...)
 	p, err := runProcess(ctx, cmd, grace, env.Report)
 	if err != nil {
 		return nil, fmt.Errorf("starting this test binary again, to contain the client: %s", err.Error()) // the caller gave no command to be wrong
