@@ -3,7 +3,6 @@ package conformance
 import (
 	"bytes"
 	"cmp"
-	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -44,9 +43,16 @@ func Strict() Option { return func(s *settings) { s.strict = true } }
 // Run plays the scenarios against the client and reports each check as a subtest, named revision/scenario/check. A check
 // that is broken fails its subtest with the evidence; one that does not apply is skipped, with the reason. A client in process runs in
 // virtual time, over an in-memory network, unless it was made with [harness.Loopback].
+//
+// Cases that may crash a client are played with one in process in a process of its own: the test binary, started again to run just this
+// test up to here. Have the test come this far by itself, and whatever it sets up bear to be set up twice.
 func Run(t *testing.T, c harness.Client, options ...Option) {
 	t.Helper()
-	s := settings{Suite: Suite{Client: c, Seed: 1, Tool: "go test", Bubble: func(f func()) {
+	contained, ours := harness.Contain(t, c)
+	if !ours {
+		return
+	}
+	s := settings{Suite: Suite{Client: c, Contained: contained, Seed: 1, Tool: "go test", Bubble: func(f func()) {
 		synctest.Test(t, func(*testing.T) { f() })
 	}}}
 	for _, o := range options {
@@ -103,11 +109,7 @@ func groups(results []report.Result, key func(*report.Result) string) [][]report
 	return split
 }
 
-// pattern makes a -run pattern, quoted for a shell, of a test's name and those of its subtests. A slash separates levels.
+// pattern makes a -run pattern, quoted for a shell, of a test's name and those of its subtests.
 func pattern(names ...string) string {
-	levels := strings.Split(strings.Join(names, "/"), "/")
-	for i, level := range levels {
-		levels[i] = "^" + regexp.QuoteMeta(level) + "$"
-	}
-	return "'" + strings.ReplaceAll(strings.Join(levels, "/"), "'", `'\''`) + "'"
+	return "'" + strings.ReplaceAll(harness.TestPattern(names...), "'", `'\''`) + "'"
 }

@@ -62,6 +62,17 @@ var usersTests = map[string]func(*testing.T){
 	"a scenario that is not there": func(t *testing.T) {
 		conformance.Run(t, mutant("first-result-only"), conformance.Only("paralel"))
 	},
+	"a right client, and a hostile case": func(t *testing.T) {
+		conformance.MakeHostile()
+		conformance.Run(t, harness.InProcess(reference.Client(reference.Config{Plain: true})), conformance.In(server.V20251125), conformance.Only("basic"))
+	},
+	"a client that crashes on a hostile case": func(t *testing.T) {
+		conformance.MakeHostile()
+		conformance.Run(t, whoOn("basic-question", func(context.Context) {
+			go panic("out of range")
+			select {}
+		}), conformance.In(server.V20251125), conformance.Only("basic"))
+	},
 	"a program that is not there": func(t *testing.T) {
 		conformance.Run(t, harness.Command("no-such-client"), conformance.Only("basic"))
 	},
@@ -104,6 +115,12 @@ func TestWhatAUserSees(t *testing.T) {
 				"usual cause       the converter stops after the first tool_result",
 				"again             go test -run '^TestInAUsersPlace$/^2025-11-25$/^parallel$'",
 			}},
+		"a right client, and a hostile case": {ok: true,
+			outcomes: []string{"PASS: " + top + "/client/ends-cleanly", "PASS: " + top + "/basic/text-intact"}, saysNot: []string{"FAIL"}},
+		"a client that crashes on a hostile case": {
+			outcomes: []string{"FAIL: " + top + "/client/ends-cleanly", "FAIL: " + top + "/basic/answered", "PASS: " + top + "/client/connects"},
+			says: []string{"the client did not end well: it panicked: out of range", "stderr            panic: out of range",
+				"the client did not answer a sampling request with a result: no answer came for request 1; it panicked: out of range"}},
 		"a client that asks for a look": {ok: true,
 			outcomes: []string{"PASS: " + top + "/tool-use/stop-reason-tooluse"},
 			says:     []string{"warn  tool-use/stop-reason-tooluse · ROBUST · 2025-11-25", "the stop reason is left out beside a tool use"}},

@@ -37,6 +37,8 @@ type Suite struct {
 	Bubble func(func())
 	// Contained plays the hostile cases in place of Client (see [harness.Runner]); nil for Client.
 	Contained *harness.Client
+	// Watchdog is how long, by a real clock, a session in virtual time may take; 0 for [harness.DefaultWatchdog].
+	Watchdog time.Duration
 	// Again returns the command that plays just one case again, for the report; nil for none.
 	Again func(revision server.Revision, caseID string) string
 }
@@ -91,7 +93,7 @@ func (s *Suite) play(ctx context.Context, revisions []server.Revision, chosen *s
 			return
 		}
 		runner := harness.Runner{Client: s.Client, Revision: revisions[i], Seed: s.Seed, Timeout: s.Timeout, CaseTimeout: s.CaseTimeout,
-			Contained: s.Contained, Parallel: s.Parallel / atOnce, Tool: s.Tool, Source: s.Source, Bubble: s.Bubble}
+			Contained: s.Contained, Parallel: s.Parallel / atOnce, Tool: s.Tool, Source: s.Source, Bubble: s.Bubble, Watchdog: s.Watchdog}
 		errs[i] = runner.Run(ctx, cases, func(t *trace.Trace) { traces[i] = append(traces[i], t) })
 	}
 	slots := make(chan struct{}, atOnce)

@@ -134,20 +134,16 @@ func (r *run) inTurn(sessions []batch) []played {
 		if kept < len(sessions) || p.trace == nil {
 			return
 		}
-		limit := mostFruitless
-		switch got := fruitless(p.trace, r.inVirtualTime(&p.cases[0])); {
-		case got == "":
+		got := fruitless(p.trace, r.inVirtualTime(&p.cases[0]))
+		switch row++; got {
+		case "":
 			row = 0
-			return
-		case got == outOfReach:
-			limit = 1
+		case outOfReach: // one such wait is enough
+			row, why = mostFruitless, "in a session before it "+outOfReach
 		default:
 			why = fmt.Sprintf("%d sessions in a row got nowhere, and %s in the last one", mostFruitless, got)
 		}
-		if row++; row >= limit && i+1 < len(sessions) {
-			if limit == 1 {
-				why = "a session before it was out of reach of virtual time"
-			}
+		if row >= mostFruitless && i+1 < len(sessions) {
 			kept = i + 1
 			stop()
 		}
@@ -220,7 +216,7 @@ type surveyed struct {
 	ended       *trace.Process
 	asked       bool            // for the tools
 	called      map[string]bool // the tools of these cases
-	begun, over map[string]int  // plays of each case, and those of them that ended while the client was there
+	begun, over map[string]int  // plays of each case, and those of them that ended well while the client was there
 }
 
 // survey reads a trace.
@@ -233,7 +229,7 @@ func survey(t *trace.Trace) surveyed {
 			s.ended = e.Process
 		case e.Mark != nil && e.Mark.Name == trace.MarkPlayStarted:
 			s.begun[e.Case]++
-		case e.Mark != nil && e.Mark.Name == trace.MarkPlayEnded && s.ended == nil:
+		case e.Mark != nil && e.Mark.Name == trace.MarkPlayEnded && e.Mark.Text == "" && s.ended == nil:
 			s.over[e.Case]++
 		case e.Frame != nil && e.Frame.Dir == trace.FromClient:
 			s.called[e.Case] = true

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -40,6 +41,8 @@ func (r *Runner) inBubble(cases []Case) (*trace.Trace, error) {
 		r.Bubble(func() {
 			// The context of the run comes from outside of the bubble, where its channel means nothing.
 			t, err = r.record(context.Background(), cases, rec.Store)
+			// A connection that stays in this pool would hold the bubble open, and be the end of the whole process once another one uses it.
+			http.DefaultClient.CloseIdleConnections()
 		})
 	}()
 	limit := cmp.Or(r.Watchdog, DefaultWatchdog)
@@ -81,4 +84,12 @@ func leftBehind(t *trace.Trace, limit time.Duration) *trace.Trace {
 	}
 	t.Events = append(slices.Clip(t.Events), e) // what is still running may hold the recorder's own
 	return t
+}
+
+// advised adds to an error of a client in virtual time what it has to know to mend it.
+func advised(err string) string {
+	if strings.Contains(err, "dial tcp") && !strings.Contains(err, "in-memory network") {
+		err += " (in virtual time the server and the model are reached through env.HTTP only: use it, or run the client with harness.Loopback())"
+	}
+	return err
 }

@@ -19,9 +19,10 @@ type Client struct {
 	// had to be told has already run out of its time.
 	Grace time.Duration
 
-	run      func(context.Context, Env) error
-	argv     []string
-	loopback bool
+	run       func(context.Context, Env) error
+	argv      []string
+	loopback  bool
+	contained *containment // where run is called in another process
 }
 
 // DefaultGrace is how long a client is given to end when nothing else is said.
@@ -31,7 +32,8 @@ const DefaultGrace = 2 * time.Second
 type Option func(*Client)
 
 // Loopback runs a client in process over real sockets and in real time, also under go test: for one that cannot live
-// in a bubble, because it keeps connections in a package-level pool or blocks on something outside.
+// in a bubble, because it keeps connections, channels or workers in package-level variables or blocks on something outside. That the runtime
+// ends the test with "synctest channel from outside bubble" is a sign of the former.
 func Loopback() Option { return func(c *Client) { c.loopback = true } }
 
 // Named gives the client a name for reports.
@@ -57,10 +59,15 @@ func Command(argv ...string) Client {
 }
 
 // InBubble reports whether the client can be run in virtual time, in a testing/synctest bubble.
-func (c *Client) InBubble() bool { return c.run != nil && !c.loopback }
+func (c *Client) InBubble() bool { return c.run != nil && !c.loopback && c.contained == nil }
 
-// Argv returns the command line of a client that is a program; nil for one in process.
-func (c *Client) Argv() []string { return c.argv }
+// Argv returns the command line of a client in a process of its own; nil for one in ours.
+func (c *Client) Argv() []string {
+	if c.contained != nil {
+		return c.contained.argv()
+	}
+	return c.argv
+}
 
 // CommandError says that the client's program cannot be started at all: a mistake of whoever called, not of the client.
 type CommandError struct {
@@ -84,17 +91,24 @@ func (c *Client) check() error {
 		return &CommandError{Err: fmt.Errorf("no command was given")}
 	}
 	if _, err := exec.LookPath(c.argv[0]); err != nil {
+		if strings.ContainsAny(c.argv[0], " \t") {
+			err = fmt.Errorf("%w (the command is never split: write its words apart, or sh -c '…')", err)
+		}
 		return &CommandError{c.argv[0], err}
 	}
 	return nil
 }
 
 // start runs the client to its end and returns how it ended. It returns soon after ctx has ended, whatever the client does. Its
-// error says that it could not be started at all.
+// error says that it could not be started at all or, where it is a fault, that what was played is not to be held against the client.
 func (c *Client) start(ctx context.Context, env Env) (*trace.Process, error) {
-	grace := cmp.Or(c.Grace, DefaultGrace)
-	if c.run != nil {
-		return runFunction(ctx, c.run, env, grace), nil
+	switch {
+	case c.contained != nil:
+		return c.contained.run(ctx, env, c.grace())
+	case c.run != nil:
+		return runFunction(ctx, c.run, env, c.grace()), nil
 	}
-	return runCommand(ctx, c.argv, env, grace)
+	return runCommand(ctx, c.argv, env, c.grace())
 }
+
+func (c *Client) grace() time.Duration { return cmp.Or(c.Grace, DefaultGrace) }

@@ -12,7 +12,7 @@ import (
 )
 
 // runCommand runs the client's program as a process group of its own and waits for it. When ctx ends the group is told to
-// end, and killed after the grace; nothing of the group outlives the call. It runs in the folder that we run in. Files that it
+// end, and killed after the grace; nothing of the group outlives the call nor, on Linux, what got away from it. It runs in the folder that we run in. Files that it
 // needs, and temporary ones of its own, are in a folder that goes with it. Its error is a CommandError, or says what we ran out of.
 func runCommand(ctx context.Context, argv []string, env Env, grace time.Duration) (*trace.Process, error) {
 	dir, err := os.MkdirTemp("", "mcp-conform-")
@@ -29,10 +29,10 @@ func runCommand(ctx context.Context, argv []string, env Env, grace time.Duration
 	return runProcess(ctx, cmd, grace, env.Report)
 }
 
-// temporary are the variables that say where temporary files go.
+// temporary are the variables that say where temporary files go: into a folder that no other process is told of.
 func temporary(dir string) []string { return []string{"TMPDIR=" + dir, "TMP=" + dir, "TEMP=" + dir} }
 
-// runProcess runs a command whose arguments and environment are set.
+// runProcess runs a command whose arguments and environment are set. The last variable of the latter is one that only this command has.
 func runProcess(ctx context.Context, cmd *exec.Cmd, grace time.Duration, report func(Outcome)) (*trace.Process, error) {
 	ownGroup(cmd)
 	var outputs [2]*output
@@ -51,6 +51,7 @@ func runProcess(ctx context.Context, cmd *exec.Cmd, grace time.Duration, report 
 	go func() { waited <- cmd.Wait() }()
 	p := exitOf(ctx, cmd, waited, grace)
 	killGroup(cmd) // what the client left behind
+	killStrays(cmd.Env[len(cmd.Env)-1])
 	for _, o := range outputs {
 		o.close(grace)
 	}

@@ -79,6 +79,18 @@ type contextVar struct {
 
 const scenarioName = "sampling"
 
+// told is the part of the environment that goes into a process as one value, and tell puts it back.
+func (e *Env) told() contextVar {
+	return contextVar{scenarioName, e.Declare, e.Model, e.Key, e.Tools, cmp.Or(e.Decision, Approve)}
+}
+
+func (v *contextVar) tell(e *Env) {
+	e.Declare, e.Model, e.Key, e.Tools, e.Decision = v.Capabilities, v.Models, v.Key, v.Tools, v.Decision
+}
+
+// sayOutcome is how a client in a process of its own reports.
+func sayOutcome(o Outcome) { _, _ = os.Stdout.Write(o.Line()) } // whom nobody reads has nothing to say
+
 // variables returns the environment of a client in a process of its own: ours, less every real provider's, and the contract's. A proxy
 // stays, for a client that fetches something of its own, but not for loopback.
 func (e *Env) variables(ours []string) []string {
@@ -95,7 +107,7 @@ func (e *Env) variables(ours []string) []string {
 		}
 	}
 	noProxy := strings.Join(append(direct, "127.0.0.1,localhost,::1"), ",")
-	raw, err := json.Marshal(contextVar{scenarioName, e.Declare, e.Model, e.Key, e.Tools, cmp.Or(e.Decision, Approve)})
+	raw, err := json.Marshal(e.told())
 	if err != nil {
 		panic(fmt.Sprintf("harness: the capabilities to declare are not JSON: %v", err))
 	}
@@ -147,14 +159,13 @@ func EnvFromProcess(args []string, getenv func(string) string) (Env, error) {
 	if u, err := url.Parse(last); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return Env{}, fmt.Errorf("the last argument is %q: want the server's URL, such as http://127.0.0.1:8080/mcp", last)
 	}
-	e := Env{URL: last, HTTP: http.DefaultClient, Revision: server.Revision(getenv(envVersion))}
+	e := Env{URL: last, HTTP: http.DefaultClient, Revision: server.Revision(getenv(envVersion)), Report: sayOutcome}
 	var told contextVar
 	if raw := getenv(envContext); raw != "" {
 		if err := json.Unmarshal([]byte(raw), &told); err != nil {
 			return Env{}, fmt.Errorf("%s is not the JSON it should be: %w", envContext, err)
 		}
 	}
-	e.Declare, e.Model, e.Key, e.Tools, e.Decision = told.Capabilities, told.Models, told.Key, told.Tools, told.Decision
-	e.Report = func(o Outcome) { _, _ = os.Stdout.Write(o.Line()) } // whom nobody reads has nothing to say
+	told.tell(&e)
 	return e, nil
 }

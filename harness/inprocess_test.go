@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"runtime"
 	"strings"
@@ -145,7 +146,25 @@ func TestTheRealNetworkIsOutOfReachInABubble(t *testing.T) {
 	}
 	traces := play(t, harness.Runner{Client: harness.InProcess(run), Revision: server.V20251125, Bubble: inBubble(t)}, question("case/one"))
 	require.ErrorContains(t, failed, "refused")
-	require.Equal(t, failed.Error(), ending(t, traces[0]).Err)
+	require.Equal(t, failed.Error()+" (in virtual time the server and the model are reached through env.HTTP only: use it, or run the client with harness.Loopback())",
+		ending(t, traces[0]).Err)
+}
+
+func TestAConnectionInTheDefaultPoolHoldsNoBubbleOpen(t *testing.T) {
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer elsewhere.Close()
+	run := func(ctx context.Context, env harness.Env) error {
+		resp, err := http.Get(elsewhere.URL)
+		if err != nil {
+			return err
+		}
+		resp.Body.Close()
+		return reference.Client(reference.Config{})(ctx, env)
+	}
+	for _, tr := range play(t, harness.Runner{Client: harness.InProcess(run), Revision: server.V20251125, Bubble: inBubble(t)}, question("s/a"), alone(question("s/b"))) {
+		require.True(t, ending(t, tr).Clean(), "%+v", ending(t, tr))
+		require.Equal(t, 1, modelRequests(tr))
+	}
 }
 
 func TestLoopbackIsTheRealNetwork(t *testing.T) {
@@ -181,7 +200,7 @@ func TestAClientThatWaitsOutsideOfItsBubbleIsToldOfLoopback(t *testing.T) {
 		"virtual time does not reach, such as a real socket, a pool or a worker of an earlier session, or never rests: run it with harness.Loopback()"},
 		ending(t, traces[0]))
 	require.Less(t, traces[0].Events[1].At, time.Hour, "on the clock of the session")
-	require.Equal(t, &trace.Mark{Name: trace.MarkNotPlayed, Text: "a session before it was out of reach of virtual time"}, traces[1].Events[0].Mark,
+	require.Equal(t, &trace.Mark{Name: trace.MarkNotPlayed, Text: "in a session before it the client waited for something outside of virtual time"}, traces[1].Events[0].Mark,
 		"one such wait is enough")
 	require.NoError(t, w.Close())
 	<-over // the test may end once the bubble has

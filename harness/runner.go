@@ -132,12 +132,20 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 	env := Env{URL: fakes.server.URL, HTTP: fakes.http, Revision: r.Revision, Model: fakes.model.Bases(), Key: plantedKey,
 		Declare: header.Declare, Decision: cmp.Or(header.Decision, Approve),
 		Report: func(o Outcome) { record(trace.Event{Case: o.Tool, Mark: o.mark()}) }}
-	record(trace.Event{Process: &trace.Process{State: trace.Started, Argv: client.argv}})
+	record(trace.Event{Process: &trace.Process{State: trace.Started, Argv: client.Argv()}})
 	limited, cancel := context.WithTimeoutCause(ctx, limit, errTimeUp)
 	ended, startErr := client.start(limited, env)
 	cancel()
-	if startErr != nil {
+	var ours *fault
+	if errors.As(startErr, &ours) {
+		for _, c := range cases {
+			rec.Record(trace.Event{Case: c.ID, Mark: &trace.Mark{Name: trace.MarkHarnessError, Text: ours.text}})
+		}
+	} else if startErr != nil {
 		return nil, errors.Join(startErr, fakes.close())
+	}
+	if r.inVirtualTime(&cases[0]) {
+		ended.Err = advised(ended.Err)
 	}
 	record(trace.Event{Process: ended})
 	err = fakes.close()

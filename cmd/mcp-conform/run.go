@@ -27,17 +27,19 @@ type runCommand struct {
 	Out      string        `placeholder:"DIR" help:"Also write results and traces into this folder."`
 	Seed     int64         `default:"1" help:"Seed of session ids and request states."`
 	Timeout  time.Duration `default:"${timeout}" help:"How long one session with the client may take."`
+	CaseTime time.Duration `name:"case-timeout" placeholder:"DURATION" help:"How long a session of one case may take (default: ${casetimeout}, or the timeout if that is less, or a third of it)."`
 	Jobs     int           `short:"j" default:"${jobs}" help:"How many sessions may run at once."`
 	Strict   bool          `help:"Fail on warnings, too."`
-	Command  []string      `arg:"" optional:"" help:"The client's command, after --. The server's URL stands where {url} does, or comes last."`
+	Command  []string      `arg:"" optional:"" help:"The client's command, after --. {url} is the server's URL, {config} an mcp.json, {prompt} what a host is to do; without the first two the URL comes last."`
 }
 
 // vars are the defaults that help texts show.
 func vars() map[string]string {
 	return map[string]string{
-		"revisions": strings.Join(revisionNames(conformance.Revisions()), ", "),
-		"timeout":   harness.DefaultTimeout.String(),
-		"jobs":      fmt.Sprint(runtime.NumCPU()),
+		"revisions":   strings.Join(revisionNames(conformance.Revisions()), ", "),
+		"timeout":     harness.DefaultTimeout.String(),
+		"casetimeout": harness.DefaultCaseTimeout.String(),
+		"jobs":        fmt.Sprint(runtime.NumCPU()),
 	}
 }
 
@@ -58,6 +60,8 @@ func (c *runCommand) Validate() error {
 		return fmt.Errorf("-j %d: want at least 1", c.Jobs)
 	case c.Timeout <= 0:
 		return fmt.Errorf("--timeout %s: want more than 0", c.Timeout)
+	case c.CaseTime < 0:
+		return fmt.Errorf("--case-timeout %s: want more than 0", c.CaseTime)
 	}
 	for _, r := range c.Revision {
 		if !slices.Contains(conformance.Known(), server.Revision(r)) {
@@ -73,7 +77,7 @@ func (c *runCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
-	suite := conformance.Suite{Client: client, Only: c.Scenario, Skip: c.Skip, Seed: c.Seed, Timeout: c.Timeout,
+	suite := conformance.Suite{Client: client, Only: c.Scenario, Skip: c.Skip, Seed: c.Seed, Timeout: c.Timeout, CaseTimeout: c.CaseTime,
 		Parallel: c.Jobs, Tool: version(), Again: c.again}
 	for _, r := range c.Revision {
 		suite.Revisions = append(suite.Revisions, server.Revision(r))

@@ -1,0 +1,153 @@
+package conformance_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/reference"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// whoOn is the reference client with something that happens to it once the server has taken its call of a tool; "" for any.
+func whoOn(tool string, happens func(context.Context), o ...harness.Option) harness.Client {
+	return harness.InProcess(func(ctx context.Context, env harness.Env) error {
+		env.HTTP = &http.Client{Transport: incident{env.HTTP.Transport, tool, happens}}
+		return reference.Client(reference.Config{Plain: true})(ctx, env)
+	}, o...)
+}
+
+type incident struct {
+	to      http.RoundTripper
+	tool    string
+	happens func(context.Context)
+}
+
+func (i incident) RoundTrip(r *http.Request) (*http.Response, error) {
+	var body []byte
+	if r.Body != nil {
+		body, _ = io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	to := i.to
+	if to == nil {
+		to = http.DefaultTransport
+	}
+	resp, err := to.RoundTrip(r)
+	if bytes.Contains(body, []byte(`"tools/call"`)) && bytes.Contains(body, []byte(i.tool)) {
+		i.happens(r.Context())
+	}
+	return resp, err
+}
+
+// find returns the result of a check.
+func find(t *testing.T, rs *report.Results, id string) *report.Result {
+	i := slices.IndexFunc(rs.Results, func(r report.Result) bool { return r.ID() == id })
+	require.GreaterOrEqual(t, i, 0, id)
+	return &rs.Results[i]
+}
+
+func TestACrashConvictsTheCaseThatItCameWithAndNoOther(t *testing.T) {
+	for _, revision := range conformance.Revisions() {
+		right := suiteOf(t, harness.InProcess(reference.Client(reference.Config{Plain: true})))
+		right.Revisions = []server.Revision{revision}
+		want, _, err := right.Run(t.Context())
+		require.NoError(t, err)
+
+		suite := suiteOf(t, whoOn("tool-use-one-tool", func(context.Context) { panic("out of range") }))
+		suite.Revisions = right.Revisions
+		rs, traces, err := suite.Run(t.Context())
+		require.NoError(t, err)
+		ends := find(t, rs, "client/ends-cleanly")
+		require.Equal(t, report.Fail, ends.Verdict)
+		require.Regexp(t, `^the client did not end well: it panicked: out of range, in the middle of tool-use/one-tool; of the session's \d+ cases the \d+ that were not over by `+
+			`then are judged alone, each in a session of its own \(and not well in 1 more of \d+ sessions\)$`, ends.Message)
+		require.Equal(t, "tool-use/one-tool: it panicked: out of range", ends.Frames[0].Text)
+		for i := range rs.Results {
+			r := &rs.Results[i]
+			if r.Scenario != "tool-use" && r.ID() != "client/ends-cleanly" {
+				require.Equal(t, want.Results[i].Verdict, r.Verdict, "%s: %s", r.ID(), r.Message)
+				require.Equal(t, want.Results[i].Cases, r.Cases, r.ID())
+			}
+			for _, c := range r.Cases {
+				if c.Case == "tool-use/one-tool" && strings.Contains(c.Message, "no answer came") {
+					require.True(t, strings.HasSuffix(c.Message, "; it panicked: out of range"), c.Message)
+				}
+			}
+		}
+		again, err := conformance.Judge(traces...)
+		require.NoError(t, err)
+		for i := range again.Results {
+			again.Results[i].Again = rs.Results[i].Again
+		}
+		require.Equal(t, rs.Results, again.Results, "the traces hold all of it")
+
+		alone, err := conformance.Judge(traces[0])
+		require.NoError(t, err)
+		require.Equal(t, report.NotObserved, find(t, alone, "parallel/all-uses").Verdict, "what was never played elsewhere is judged by what there is")
+	}
+}
+
+func TestAClientThatHangsForEverIsGivenUpAndTheReportSaysSo(t *testing.T) {
+	client := whoOn("", func(ctx context.Context) { <-ctx.Done() }, harness.Loopback()) // on every call
+	client.Grace = time.Second
+	suite := conformance.Suite{Client: client, Revisions: []server.Revision{server.V20260728}, Timeout: 100 * time.Millisecond}
+	rs, _, err := suite.Run(t.Context())
+	require.NoError(t, err)
+	ends := find(t, rs, "client/ends-cleanly")
+	require.Equal(t, report.Fail, ends.Verdict)
+	require.Contains(t, ends.Message, "it was still running after 100ms and was ended, in the middle of basic/question; of the session's")
+	require.True(t, strings.HasSuffix(ends.Message, "(and not well in 3 more of 4 sessions)"), ends.Message)
+	last := find(t, rs, "parallel/over-32-calls")
+	require.Equal(t, report.NotObserved, last.Verdict)
+	require.Equal(t, "the case was not played: 3 sessions in a row got nowhere, and the client hung in the last one", last.Message)
+}
+
+func TestAClientThatVirtualTimeCannotHoldGetsAVerdictAndAdvice(t *testing.T) {
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer r.Close()
+	over := make(chan bool)
+	suite := suiteOf(t, harness.InProcess(func(ctx context.Context, env harness.Env) error {
+		_, err := r.Read(make([]byte, 1))
+		return err
+	}))
+	bubble := suite.Bubble
+	suite.Bubble = func(f func()) {
+		defer close(over)
+		bubble(f)
+	}
+	suite.Only, suite.Revisions, suite.Watchdog = []string{"basic"}, []server.Revision{server.V20251125}, 50*time.Millisecond
+	rs, traces, err := suite.Run(t.Context())
+	require.NoError(t, err)
+	require.Len(t, traces, 1)
+	require.Equal(t, report.Fail, find(t, rs, "client/connects").Verdict)
+	require.Contains(t, find(t, rs, "client/ends-cleanly").Message, "run it with harness.Loopback()")
+	require.NoError(t, w.Close())
+	<-over // the test may end once the bubble has
+}
+
+func TestACaseThatWasGivenUpIsNoSession(t *testing.T) {
+	tr := &trace.Trace{Whole: true, Header: trace.Header{Revision: "2025-11-25", Cases: []trace.Case{{ID: "basic/question", Tool: "basic-question"}}},
+		Events: []trace.Event{{Seq: 1, Case: "basic/question", Mark: &trace.Mark{Name: trace.MarkNotPlayed, Text: "for a reason"}}}}
+	rs, err := conformance.Judge(tr)
+	require.NoError(t, err)
+	for _, r := range rs.Results {
+		require.Equal(t, "basic", r.Scenario, "nothing is said of a client that was not there")
+		require.Equal(t, report.NotObserved, r.Verdict)
+		require.Equal(t, "the case was not played: for a reason", r.Message)
+	}
+	require.True(t, rs.Failed(false))
+}

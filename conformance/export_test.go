@@ -1,0 +1,4 @@
+package conformance
+
+// MakeHostile has the case basic/question played as one that may crash a client.
+func MakeHostile() { basic.Cases[0].Hostile = true }

@@ -1,0 +1,241 @@
+package harness_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/reference"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// whoOn is the reference client with something that happens to it once the server has taken its call of a tool.
+func whoOn(happens map[string]func(context.Context) error, o ...harness.Option) harness.Client {
+	return harness.InProcess(func(ctx context.Context, env harness.Env) error {
+		env.HTTP = &http.Client{Transport: incident{env.HTTP.Transport, happens}}
+		return reference.Client(reference.Config{Plain: true})(ctx, env)
+	}, o...)
+}
+
+type incident struct {
+	to      http.RoundTripper
+	happens map[string]func(context.Context) error
+}
+
+func (i incident) RoundTrip(r *http.Request) (*http.Response, error) {
+	var body []byte
+	if r.Body != nil {
+		body, _ = io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	to := i.to
+	if to == nil {
+		to = http.DefaultTransport
+	}
+	resp, err := to.RoundTrip(r)
+	for tool, happens := range i.happens {
+		if err == nil && bytes.Contains(body, []byte(`"tools/call"`)) && bytes.Contains(body, []byte(`"`+tool+`"`)) {
+			if err = happens(r.Context()); err != nil {
+				resp.Body.Close()
+				resp = nil
+			}
+		}
+	}
+	return resp, err
+}
+
+func panics(context.Context) error { panic("out of range") }
+func fails(context.Context) error  { return errors.New("out of luck") }
+func hangs(ctx context.Context) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// again are the cases of a trace that were played again.
+func again(tr *trace.Trace) []string {
+	var ids []string
+	for _, c := range tr.Header.Cases {
+		if c.Again {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}
+
+func TestWhatADeadSessionLeftUnfinishedIsPlayedAgainAlone(t *testing.T) {
+	barred := func(id string) harness.Case {
+		c := question(id)
+		c.Barrier = true
+		return c
+	}
+	for name, c := range map[string]struct {
+		happens func(context.Context) error
+		cases   []harness.Case
+		want    [][]string
+		again   []string
+		bad     []int // the sessions that do not end well
+	}{
+		"it panics":               {panics, []harness.Case{question("s/a"), question("s/b"), question("s/c")}, [][]string{{"s/a", "s/b", "s/c"}, {"s/b"}, {"s/c"}}, []string{"s/b", "s/c"}, []int{0, 1}},
+		"it fails":                {fails, []harness.Case{question("s/a"), question("s/b"), question("s/c")}, [][]string{{"s/a", "s/b", "s/c"}, {"s/b"}, {"s/c"}}, []string{"s/b", "s/c"}, []int{0, 1}},
+		"it hangs":                {hangs, []harness.Case{question("s/a"), question("s/b"), question("s/c")}, [][]string{{"s/a", "s/b", "s/c"}, {"s/b"}, {"s/c"}}, []string{"s/b", "s/c"}, []int{0, 1}},
+		"before a barrier":        {panics, []harness.Case{barred("s/a"), question("s/b")}, [][]string{{"s/a", "s/b", "barrier"}, {"s/a", "barrier"}, {"s/b"}}, []string{"s/a", "s/b"}, []int{0, 2}},
+		"alone from the first on": {panics, []harness.Case{question("s/b")}, [][]string{{"s/b"}}, nil, []int{0}},
+		"isolated":                {panics, []harness.Case{question("s/a"), alone(question("s/b")), question("s/c")}, [][]string{{"s/a", "s/c"}, {"s/b"}}, nil, []int{1}},
+		"hostile": {panics, []harness.Case{question("s/a"), {ID: "s/b", Hostile: true, Play: question("").Play, Script: question("").Script}, question("s/c")},
+			[][]string{{"s/a", "s/c"}, {"s/b"}}, nil, []int{1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
+				client := whoOn(map[string]func(context.Context) error{"s-b": c.happens})
+				traces := play(t, harness.Runner{Client: client, Revision: revision, Bubble: inBubble(t)}, c.cases...)
+				require.Equal(t, c.want, sessions(traces), revision)
+				require.Equal(t, c.again, again(traces[0]))
+				var bad []int
+				for i, tr := range traces {
+					if !ending(t, tr).Clean() {
+						bad = append(bad, i)
+					}
+				}
+				require.Equal(t, c.bad, bad, "only where the case is played that is to blame")
+			}
+		})
+	}
+}
+
+func TestAClientThatDoesNotCallEveryToolIsGivenThoseItLeftAlone(t *testing.T) {
+	client := harness.InProcess(func(ctx context.Context, env harness.Env) error {
+		calls := 0
+		env.HTTP = &http.Client{Transport: limited{env.HTTP.Transport, &calls}}
+		_ = reference.Client(reference.Config{})(ctx, env)
+		return nil
+	})
+	traces := play(t, harness.Runner{Client: client, Revision: server.V20260728, Bubble: inBubble(t)}, quiet("s/a"), quiet("s/b"), quiet("s/c"), quiet("s/d"))
+	require.Equal(t, [][]string{{"s/a", "s/b", "s/c", "s/d"}, {"s/c"}, {"s/d"}}, sessions(traces))
+	require.Equal(t, []string{"s/c", "s/d"}, again(traces[0]))
+}
+
+// limited lets two calls of tools pass.
+type limited struct {
+	to    http.RoundTripper
+	calls *int
+}
+
+func (l limited) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Header.Get("Mcp-Method") == "tools/call" {
+		if *l.calls++; *l.calls > 2 {
+			return nil, errors.New("two are enough")
+		}
+	}
+	return l.to.RoundTrip(r)
+}
+
+func TestNothingIsPlayedAgainForAClientThatNeverAskedForTheTools(t *testing.T) {
+	for name, run := range map[string]func(context.Context, harness.Env) error{
+		"it never connects": func(context.Context, harness.Env) error { return nil },
+		"it fails at once":  func(context.Context, harness.Env) error { return errors.New("out of luck") },
+		"it gets the version wrong": func(ctx context.Context, env harness.Env) error {
+			env.Revision = server.V20251125
+			return reference.Client(reference.Config{})(ctx, env)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			traces := play(t, harness.Runner{Client: harness.InProcess(run), Revision: server.V20260728, Bubble: inBubble(t)}, quiet("s/a"), quiet("s/b"))
+			require.Equal(t, [][]string{{"s/a", "s/b"}}, sessions(traces))
+			require.Empty(t, again(traces[0]))
+		})
+	}
+}
+
+func TestAClientThatAlwaysHangsIsGivenUp(t *testing.T) {
+	var cases []harness.Case
+	happens := map[string]func(context.Context) error{}
+	for i := range 8 {
+		cases = append(cases, question(fmt.Sprintf("s/%d", i)))
+		happens[cases[i].Tool()] = hangs
+	}
+	cases = append(cases, alone(question("s/8")))
+	for _, parallel := range []int{1, 4} {
+		client := whoOn(happens, harness.Loopback())
+		r := harness.Runner{Client: client, Revision: server.V20260728, Timeout: 200 * time.Millisecond, CaseTimeout: 50 * time.Millisecond, Parallel: parallel}
+		traces := play(t, r, cases...)
+		require.Equal(t, [][]string{{"s/0", "s/1", "s/2", "s/3", "s/4", "s/5", "s/6", "s/7"}, {"s/0"}, {"s/1"}, {"s/2"},
+			{"s/3", "s/4", "s/5", "s/6", "s/7", "s/8"}}, sessions(traces), "the same however many run at once")
+		require.Len(t, again(traces[0]), 8)
+		require.Equal(t, 200*time.Millisecond, traces[0].Header.Timeout)
+		require.Equal(t, 50*time.Millisecond, traces[1].Header.Timeout)
+		last := traces[4]
+		require.True(t, last.Whole)
+		require.Len(t, last.Events, 6, "nothing was started")
+		require.Equal(t, "s/3", last.Events[0].Case)
+		require.Equal(t, &trace.Mark{Name: trace.MarkNotPlayed, Text: "3 sessions in a row got nowhere, and the client hung in the last one"}, last.Events[0].Mark)
+	}
+}
+
+func TestACrashIsNoReasonToGiveUp(t *testing.T) {
+	happens := map[string]func(context.Context) error{}
+	var cases []harness.Case
+	for i := range 8 {
+		cases = append(cases, alone(quiet(fmt.Sprintf("s/%d", i))))
+		happens[cases[i].Tool()] = panics
+	}
+	traces := play(t, harness.Runner{Client: whoOn(happens, harness.Loopback()), Revision: server.V20251125}, cases...)
+	require.Len(t, traces, 8)
+	for _, tr := range traces {
+		require.Equal(t, "out of range", ending(t, tr).Panic)
+	}
+}
+
+func TestCasesThatWaitDoSoTogetherAndHaveTheTimeForIt(t *testing.T) {
+	var together sync.WaitGroup
+	together.Add(3)
+	var cases []harness.Case
+	for i := range 3 {
+		c := quiet(fmt.Sprintf("s/%d", i))
+		c.Wait = time.Minute
+		c.Play = func(s *server.Session) (any, error) {
+			together.Done()
+			together.Wait() // for the others
+			return "done", nil
+		}
+		cases = append(cases, c)
+	}
+	traces := play(t, harness.Runner{Client: right(harness.Loopback()), Revision: server.V20251125, CaseTimeout: time.Second}, append(cases, question("s/3"))...)
+	require.Equal(t, [][]string{{"s/0"}, {"s/1"}, {"s/2"}, {"s/3"}}, sessions(traces), "in their order, although only one session may run at once")
+	require.Equal(t, time.Minute+time.Second, traces[0].Header.Timeout)
+	require.Equal(t, time.Second, traces[3].Header.Timeout)
+	for _, tr := range traces {
+		require.True(t, ending(t, tr).Clean())
+	}
+}
+
+func TestInVirtualTimeAWaitCostsNothing(t *testing.T) {
+	c := quiet("s/a")
+	c.Wait = time.Hour
+	c.Play = func(*server.Session) (any, error) {
+		time.Sleep(time.Hour)
+		return "done", nil
+	}
+	traces := play(t, harness.Runner{Client: right(), Revision: server.V20251125, Bubble: inBubble(t)}, c)
+	require.True(t, ending(t, traces[0]).Clean())
+}
+
+func TestASessionTakesSoManyCasesAndNoMore(t *testing.T) {
+	var cases []harness.Case
+	for i := range 70 {
+		cases = append(cases, quiet(fmt.Sprintf("s/%d", i)))
+	}
+	traces := play(t, harness.Runner{Client: right(), Revision: server.V20260728, Bubble: inBubble(t)}, cases...)
+	require.Len(t, traces, 2)
+	require.Len(t, traces[0].Header.Cases, 64)
+	require.Len(t, traces[1].Header.Cases, 6)
+}
