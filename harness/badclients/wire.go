@@ -54,9 +54,9 @@ type message struct {
 
 // result is what a call came to.
 type result struct {
-	ResultType    string                 `json:"resultType"`
-	RequestState  *string                `json:"requestState"`
-	InputRequests map[string]message     `json:"inputRequests"`
+	ResultType    string                  `json:"resultType"`
+	RequestState  *string                 `json:"requestState"`
+	InputRequests map[string]message      `json:"inputRequests"`
 	Tools         []struct{ Name string } `json:"tools"`
 }
 

@@ -1,0 +1,151 @@
+package badclients_test
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/badclients"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// expected is what a run has to say of a bad client.
+type expected struct {
+	client string
+	// fails are the checks that fail it, and no others.
+	fails string
+	// unseen is true where checks of what it never did have nothing to judge.
+	unseen bool
+	// says is in the message of the first of them.
+	says string
+	// hangs is true for a client that has to be ended, so that its time is cut short.
+	hangs bool
+	// in are the revisions in which it is so; nil for all that the client makes sense in.
+	in []server.Revision
+}
+
+// hangTimeout is far more than a session takes that does not hang.
+const hangTimeout = 5 * time.Second
+
+func (e *expected) revisions() []server.Revision {
+	if e.in != nil {
+		return e.in
+	}
+	for _, c := range badclients.All() {
+		switch {
+		case c.Name == e.client && c.Legacy:
+			return []server.Revision{server.V20251125}
+		case c.Name == e.client && c.Modern:
+			return []server.Revision{server.V20260728}
+		}
+	}
+	return conformance.Revisions()
+}
+
+// command is the client's command line.
+func (e *expected) command(t *testing.T) []string {
+	language, how, ok := strings.Cut(e.client, ":")
+	if !ok {
+		return []string{os.Args[0], "bad", e.client}
+	}
+	program := map[string][]string{"node": {"node", "testdata/bad.mjs", how}, "python": {"python3", "testdata/bad.py", how}, "sh": {"sh", "-c", how}}[language]
+	if _, err := exec.LookPath(program[0]); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("%s is missing: install it, nothing is skipped in CI", program[0])
+		}
+		t.Skipf("%s is missing: install Node.js 20 and Python 3.9", program[0])
+	}
+	return program
+}
+
+// atOnce is how many clients are played at once: most of their time they are waited for.
+const atOnce = 8
+
+func TestEveryBadClientGetsTheVerdictThatIsTrueOfIt(t *testing.T) {
+	t.Setenv(marker, t.TempDir()) // inherited by every client
+	before := resources(t)
+	type job struct {
+		*expected
+		revision server.Revision
+		argv     []string
+		results  *report.Results
+		err      error
+	}
+	var jobs []*job
+	for i := range verdicts {
+		for _, revision := range verdicts[i].revisions() {
+			jobs = append(jobs, &job{expected: &verdicts[i], revision: revision, argv: verdicts[i].command(t)})
+		}
+	}
+	slots := make(chan struct{}, atOnce)
+	var playing sync.WaitGroup
+	for _, j := range jobs {
+		slots <- struct{}{}
+		playing.Go(func() {
+			client := harness.Command(j.argv...)
+			client.Grace = 200 * time.Millisecond
+			s := conformance.Suite{Client: client, Seed: 1, Revisions: []server.Revision{j.revision}, Only: []string{"basic/question"}}
+			if j.hangs {
+				s.Timeout = hangTimeout
+			}
+			j.results, _, j.err = s.Run(t.Context())
+			<-slots
+		})
+	}
+	playing.Wait()
+	for _, j := range jobs {
+		t.Run(j.client+"/"+string(j.revision), func(t *testing.T) {
+			require.NoError(t, j.err)
+			j.hold(t, j.results)
+			read, err := report.ReadJSON(report.JSON(j.results))
+			require.NoError(t, err, "the results are whole, whatever the client did")
+			require.Len(t, read.Results, len(j.results.Results))
+		})
+	}
+	require.EventuallyWithT(t, func(c *assert.CollectT) {
+		after := resources(c)
+		after.goroutines-- // this one
+		assert.Equal(c, before, after)
+	}, 10*time.Second, 10*time.Millisecond, "nothing is left of any of them")
+}
+
+// hold holds the results against what is expected.
+func (e *expected) hold(t *testing.T, rs *report.Results) {
+	var fails []string
+	unseen, says := false, ""
+	for i := range rs.Results {
+		r := &rs.Results[i]
+		switch r.Verdict {
+		case report.Fail, report.Warn:
+			if fails == nil {
+				says = r.Message
+			}
+			fails = append(fails, r.ID())
+		case report.NotObserved:
+			unseen = true
+		case report.HarnessError:
+			t.Errorf("it is the client that is bad: %s: %s", r.ID(), r.Message)
+		}
+	}
+	text := string(report.Text(rs, report.TextOptions{}))
+	require.Equal(t, e.fails, strings.Join(fails, " "), text)
+	require.Equal(t, e.unseen, unseen, text)
+	require.Contains(t, says, e.says)
+}
+
+func TestEveryBadClientIsHeldAgainstAVerdict(t *testing.T) {
+	for _, c := range badclients.All() {
+		require.True(t, slices.ContainsFunc(verdicts, func(e expected) bool { return e.client == c.Name }), c.Name)
+		require.NotEmpty(t, c.Doc)
+	}
+}
