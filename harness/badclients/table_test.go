@@ -91,7 +91,7 @@ var verdicts = []expected{
 	{client: "forgets-the-state", fails: "client/ends-cleanly", says: "it exited with status 1"},
 	{client: "changes-the-state", fails: "client/ends-cleanly", says: "it exited with status 1"},
 	{client: "node:unhandled-rejection", fails: "client/sampled client/ends-cleanly basic/answered", unseen: true, says: "not one sampling request was answered with a result"},
-	{client: "node:busy-loop", fails: "client/sampled client/ends-cleanly basic/answered", unseen: true, says: "not one sampling request was answered with a result", hangs: true},
+	{client: "node:busy-loop", fails: "client/sampled client/ends-cleanly basic/answered", unseen: true, says: "not one sampling request was answered with a result", hangs: true, busy: true},
 	{client: "node:exits-before-it-has-sent", fails: "client/sampled basic/answered", unseen: true, says: "not one sampling request was answered with a result"},
 	{client: "node:never-ends", fails: "client/ends-cleanly", says: "it was still running", hangs: true},
 	{client: "python:traceback", fails: "client/sampled client/ends-cleanly basic/answered", unseen: true, says: "not one sampling request was answered with a result"},

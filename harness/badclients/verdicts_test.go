@@ -30,6 +30,8 @@ type expected struct {
 	says string
 	// hangs is true for a client that has to be ended, so that its time is cut short.
 	hangs bool
+	// busy is true for one that keeps a core busy until then: it is played after the others.
+	busy bool
 	// in are the revisions in which it is so; nil for all that the client makes sense in.
 	in []server.Revision
 }
@@ -69,7 +71,7 @@ func (e *expected) command(t *testing.T) []string {
 }
 
 // atOnce is how many clients are played at once: most of their time they are waited for.
-const atOnce = 8
+const atOnce = 6
 
 func TestEveryBadClientGetsTheVerdictThatIsTrueOfIt(t *testing.T) {
 	t.Setenv(marker, t.TempDir()) // inherited by every client
@@ -87,10 +89,21 @@ func TestEveryBadClientGetsTheVerdictThatIsTrueOfIt(t *testing.T) {
 			jobs = append(jobs, &job{expected: &verdicts[i], revision: revision, argv: verdicts[i].command(t)})
 		}
 	}
+	slices.SortStableFunc(jobs, func(a, b *job) int {
+		if a.busy == b.busy {
+			return 0
+		} else if a.busy {
+			return 1
+		}
+		return -1
+	})
 	slots := make(chan struct{}, atOnce)
 	var playing sync.WaitGroup
 	for _, j := range jobs {
 		slots <- struct{}{}
+		if j.busy {
+			playing.Wait()
+		}
 		playing.Go(func() {
 			client := harness.Command(j.argv...)
 			client.Grace = 200 * time.Millisecond
