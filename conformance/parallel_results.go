@@ -111,6 +111,9 @@ var resultsReachModel = Check{
 			}
 			seen[g.ID] = true
 		}
+		if x.End.Refused != "" {
+			return compare(Broken("the model refused the request with the tool results"), e, sent, x, given)
+		}
 		return compare(Pass("all %d results reached the model", len(sent)), e, sent, x, given)
 	},
 }

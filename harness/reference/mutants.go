@@ -46,7 +46,7 @@ func Find(name string) *Mutant {
 
 // Mutants returns every mutant, in the order of the catalogue.
 func Mutants() []Mutant {
-	return slices.Concat(clientMutants, basicMutants, toolMutants, parallelMutants)
+	return slices.Concat(clientMutants, basicMutants, toolMutants, parallelMutants, anthropicMutants)
 }
 
 var openAIOnly = []string{dialect.OpenAIChat}
