@@ -1,11 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
@@ -64,7 +62,7 @@ func builtin(name string) (reference.Config, error) {
 // shows returns the first wire on which the mutant's fault shows.
 func shows(m *reference.Mutant) reference.Config {
 	for _, w := range wires {
-		if m.Dialects == nil || slices.Contains(m.Dialects, cmp.Or(w.config.Dialect, dialect.OpenAIChat)) {
+		if m.ShowsIn(w.config) {
 			return w.config
 		}
 	}

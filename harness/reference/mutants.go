@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -33,6 +34,11 @@ type Mutant struct {
 func (m *Mutant) Config(c Config) Config {
 	c.broken = m.broken
 	return c
+}
+
+// ShowsIn reports whether the fault shows in a client that asks the model as the configuration says.
+func (m *Mutant) ShowsIn(c Config) bool {
+	return !(m.Streamed && c.Plain) && (m.Dialects == nil || slices.Contains(m.Dialects, cmp.Or(c.Dialect, dialect.OpenAIChat)))
 }
 
 // Find returns the mutant of that name; nil where there is none.
