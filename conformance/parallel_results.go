@@ -87,7 +87,7 @@ var resultsReachModel = Check{
 	ID: "results-reach-model", Says: "every tool result reaches the model, as a result of its own", Levels: everywhere(report.Robust), Asked: 2,
 	Cases: []string{"two-cities", "thirty-three"}, Requirements: balanceRule,
 	Usual: "the converter stops after the first tool_result of a user message, or joins them into one",
-	Mend:  "turn every tool_result block into a result in the provider's own shape: with OpenAI, one tool message each",
+	Mend:  "turn every tool_result block into a result in the provider's own shape: with OpenAI, one tool message each, with Anthropic all at the beginning of the next user message",
 	Judge: func(e *Evidence) Verdict {
 		sent, x, given, missing := secondRound(e)
 		if missing != nil {
