@@ -118,8 +118,8 @@ func TestMutantsAreKilledFromRecordings(t *testing.T) {
 			continue
 		}
 		for _, form := range forms {
-			if mutant.Dialects != nil && form.config.Dialect != "" || mutant.Streamed && form.config.Plain {
-				continue // the fault does not show in this form
+			if !mutant.ShowsIn(form.config) {
+				continue
 			}
 			played++
 			t.Run(mutant.Name+"/"+form.recording, func(t *testing.T) {

@@ -30,6 +30,7 @@ func reported(t *testing.T, config reference.Config, parallel int, o ...harness.
 func TestEqualRunsGiveEqualReports(t *testing.T) {
 	thoroughly := map[string]reference.Config{
 		"reference, streamed": {}, "reference, plain": {Plain: true}, "reference, native": {Dialect: dialect.Native},
+		"reference, anthropic":     {Dialect: dialect.Anthropic},
 		"mutant first-result-only": reference.Find("first-result-only").Config(reference.Config{}),
 	}
 	for name, config := range thoroughly {

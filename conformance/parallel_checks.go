@@ -109,6 +109,9 @@ var lateDelta = Check{
 			return *v
 		}
 		r := e.Rounds[0]
+		if name := r.LastModel().Request.Dialect; !comesLate[name] {
+			return NotApplicable("a stream of %s has no place for a late fragment", name)
+		}
 		a := r.Result()
 		switch {
 		case a == nil && r.LastModel().End.Status != 200:
@@ -124,6 +127,9 @@ var lateDelta = Check{
 		return Pass("the late fragment was not lost").See(a.At("content"), "%s", describe(a.uses()))
 	},
 }
+
+// comesLate are the dialects in whose streams a piece of a tool call can come with the finish reason, or after it.
+var comesLate = map[string]bool{dialect.OpenAIChat: true}
 
 // askedFor returns the cities that the tool uses of an answer ask for, in order.
 func askedFor(a *Answer) []string {

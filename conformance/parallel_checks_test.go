@@ -170,6 +170,11 @@ func TestALateFragmentIsNotLost(t *testing.T) {
 			tell:    func(s *story) { s.asks(askingForWeather()).answers(twoUses()) }},
 		{name: "there is no stream", check: "parallel/late-delta", caseID: "late-fragment", tell: wants(twoUses()), verdict: report.NotApplicable,
 			message: "the client does not ask the model for a stream"},
+		{name: "the stream has no place for it", check: "parallel/late-delta", caseID: "late-fragment", dialects: []string{dialect.Anthropic}, verdict: report.NotApplicable,
+			message: "a stream of anthropic has no place for a late fragment",
+			tell: func(s *story) {
+				s.asks(askingForWeather()).prompt(`{"stream":true,"messages":[{"role":"user","content":"What is the weather like there?"}]}`, trace.ModelEnd{Status: 200}).answers(twoUses())
+			}},
 		{name: "nowhere that can be read", check: "parallel/late-delta", caseID: "late-fragment", tell: streaming(without(twoUses(), "content")), dialects: openAI,
 			verdict: report.NotObserved, message: "the answer's content cannot be read (see basic/has-content)"},
 	})
@@ -211,6 +216,13 @@ func TestResultsReachTheModel(t *testing.T) {
 			tell: told(func(messages []turn) []turn {
 				return append(messages[:2], turn{Role: "user", Content: server.Text("fifteen degrees, eighteen degrees")})
 			})},
+		{name: "all, in a request that the model refuses", check: check, caseID: "two-cities", dialects: openAI, verdict: report.Fail,
+			message: "the model refused the request with the tool results",
+			tell: func(s *story) {
+				wants(twoUses())(s)
+				more := askingForWeather().After(json.RawMessage(twoUses()), weatherResults)
+				s.asks(more).prompt(string(dialect.Marshal(asChat(more))), trace.ModelEnd{Status: 400, Refused: "not in this order"}).refuses(-32603, "no")
+			}},
 		{name: "to no model that we know", check: check, caseID: "two-cities", verdict: report.NotObserved,
 			message: "the model was never asked for sampling request 2: nothing reached the fake model under the case's mark",
 			tell: func(s *story) {

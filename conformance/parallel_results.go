@@ -87,7 +87,7 @@ var resultsReachModel = Check{
 	ID: "results-reach-model", Says: "every tool result reaches the model, as a result of its own", Levels: everywhere(report.Robust), Asked: 2,
 	Cases: []string{"two-cities", "thirty-three"}, Requirements: balanceRule,
 	Usual: "the converter stops after the first tool_result of a user message, or joins them into one",
-	Mend:  "turn every tool_result block into a result in the provider's own shape: with OpenAI, one tool message each",
+	Mend:  "turn every tool_result block into a result in the provider's own shape: with OpenAI, one tool message each, with Anthropic all at the beginning of the next user message",
 	Judge: func(e *Evidence) Verdict {
 		sent, x, given, missing := secondRound(e)
 		if missing != nil {
@@ -110,6 +110,9 @@ var resultsReachModel = Check{
 				return compare(Broken("the model was given two results under the id %s", quoteID(g.ID)), e, sent, x, given)
 			}
 			seen[g.ID] = true
+		}
+		if x.End.Refused != "" {
+			return compare(Broken("the model refused the request with the tool results"), e, sent, x, given)
 		}
 		return compare(Pass("all %d results reached the model", len(sent)), e, sent, x, given)
 	},

@@ -23,6 +23,7 @@ func TestReferencePasses(t *testing.T) {
 		"openai streamed": {},
 		"openai plain":    {Plain: true},
 		"native":          {Dialect: dialect.Native},
+		"anthropic":       {Dialect: dialect.Anthropic},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conformance.Run(t, harness.InProcess(reference.Client(config)), conformance.In(conformance.Known()...), conformance.Strict())

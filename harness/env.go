@@ -25,8 +25,8 @@ type Env struct {
 	HTTP *http.Client
 	// Revision is the protocol revision that the server speaks; "" where the client is left to find out.
 	Revision server.Revision
-	// Model holds the model's base URL for each dialect, as that provider's SDK wants it: "openai-chat" with /v1. "native" is a
-	// whole URL, to which a CreateMessageRequestParams is posted.
+	// Model holds the model's base URL for each dialect, as that provider's SDK wants it: "openai-chat" with /v1, "anthropic" without. "native"
+	// is a whole URL, to which a CreateMessageRequestParams is posted.
 	Model map[string]string
 	// Key is the API key for the model. It is planted: it must never show up on the MCP wire.
 	Key string

@@ -22,16 +22,19 @@ var wires = []struct {
 	{"streamed", reference.Config{}},
 	{"plain", reference.Config{Plain: true}},
 	{"native", reference.Config{Dialect: dialect.Native}},
+	{"anthropic", reference.Config{Dialect: dialect.Anthropic}},
+	{"anthropic-plain", reference.Config{Dialect: dialect.Anthropic, Plain: true}},
 }
 
-// builtin returns the configuration of a built-in client: builtin:reference or builtin:mutant/NAME, each with /plain or /native
-// at its end for another wire to the model.
+// builtin returns the configuration of a built-in client: builtin:reference or builtin:mutant/NAME, each with the name of a wire at its
+// end, as /plain, /native or /anthropic, for another way to ask the model. A mutant whose fault the default wire does not show has
+// one that does.
 func builtin(name string) (reference.Config, error) {
 	rest, ok := strings.CutPrefix(name, builtinPrefix)
-	config := wires[0].config
+	config, chosen := wires[0].config, false
 	for _, w := range wires {
 		if short, found := strings.CutSuffix(rest, "/"+w.name); found {
-			rest, config = short, w.config
+			rest, config, chosen = short, w.config, true
 		}
 	}
 	if ok && rest == "reference" {
@@ -39,6 +42,9 @@ func builtin(name string) (reference.Config, error) {
 	}
 	if mutant, found := strings.CutPrefix(rest, "mutant/"); ok && found {
 		if m := reference.Find(mutant); m != nil {
+			if !chosen {
+				config = shows(m)
+			}
 			return m.Config(config), nil
 		}
 	}
@@ -51,6 +57,16 @@ func builtin(name string) (reference.Config, error) {
 		hint = "did you mean " + strings.Join(near, ", ") + "?"
 	}
 	return reference.Config{}, fmt.Errorf("there is no built-in client %q; %s", name, hint)
+}
+
+// shows returns the first wire on which the mutant's fault shows.
+func shows(m *reference.Mutant) reference.Config {
+	for _, w := range wires {
+		if m.ShowsIn(w.config) {
+			return w.config
+		}
+	}
+	return wires[0].config
 }
 
 // clientCommand is this program in the part of a client under test.

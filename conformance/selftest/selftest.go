@@ -120,11 +120,7 @@ func allJobs() []job {
 	}
 	for _, mutant := range reference.Mutants() {
 		for _, s := range settings {
-			name := s.config.Dialect
-			if name == "" {
-				name = dialect.OpenAIChat
-			}
-			if mutant.Dialects != nil && !slices.Contains(mutant.Dialects, name) || mutant.Streamed && s.config.Plain {
+			if !mutant.ShowsIn(s.config) {
 				continue
 			}
 			for _, r := range conformance.Revisions() {

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -35,6 +36,11 @@ func (m *Mutant) Config(c Config) Config {
 	return c
 }
 
+// ShowsIn reports whether the fault shows in a client that asks the model as the configuration says.
+func (m *Mutant) ShowsIn(c Config) bool {
+	return !(m.Streamed && c.Plain) && (m.Dialects == nil || slices.Contains(m.Dialects, cmp.Or(c.Dialect, dialect.OpenAIChat)))
+}
+
 // Find returns the mutant of that name; nil where there is none.
 func Find(name string) *Mutant {
 	mutants := Mutants()
@@ -46,7 +52,7 @@ func Find(name string) *Mutant {
 
 // Mutants returns every mutant, in the order of the catalogue.
 func Mutants() []Mutant {
-	return slices.Concat(clientMutants, basicMutants, toolMutants, parallelMutants)
+	return slices.Concat(clientMutants, basicMutants, toolMutants, parallelMutants, anthropicMutants)
 }
 
 var openAIOnly = []string{dialect.OpenAIChat}

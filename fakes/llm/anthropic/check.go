@@ -30,7 +30,7 @@ func set(names ...string) map[string]bool {
 var versions = set("2023-01-01", "2023-06-01")
 
 // Check holds a request against the rules of which the API is known to refuse a breach, in an order of its own: headers, members,
-// parameters, tools, messages, history.
+// parameters, tools, messages, history. A body that cannot be read is refused before that, also one without a key.
 func (messages) Check(req *dialect.Request) *dialect.Error {
 	if err := checkHeader(req.Header); err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 )
 
 // Decode refuses a body that is not a JSON object or has members of another type than the API documents. Messages of one role in a
-// row are one turn, as the model sees them.
+// row are one turn, as the model sees them, and a last message in which the assistant has yet to say something is none.
 func (messages) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Error) {
 	q, refused := parse(body)
 	if refused != nil {
@@ -24,7 +24,10 @@ func (messages) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect
 		system = append(system, b.text)
 	}
 	req.System = strings.Join(system, "\n\n")
-	for _, m := range q.messages {
+	for i, m := range q.messages {
+		if m.role == "assistant" && m.empty() && i == len(q.messages)-1 {
+			continue
+		}
 		role := dialect.Role(m.role) // an unknown one is kept for Check and the journal
 		last := len(req.Messages) - 1
 		if last < 0 || req.Messages[last].Role != role {

@@ -1,0 +1,25 @@
+package anthropic_test
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/anthropic"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// A tool's result is missing, and the request is refused as the API would refuse it.
+func Example() {
+	r := &http.Request{Header: http.Header{"X-Api-Key": {"sk"}, "Anthropic-Version": {"2023-06-01"}}}
+	req, _ := anthropic.Messages.Decode(r, []byte(`{"model":"claude-haiku-4-5","max_tokens":100,"messages":[
+		{"role":"user","content":"How is the weather?"},
+		{"role":"assistant","content":[{"type":"tool_use","id":"u1","name":"get_weather","input":{"city":"Paris"}}]},
+		{"role":"user","content":"Well?"}]}`))
+	fmt.Println(dialect.Blocks(req.Messages, dialect.ToolUse)[0].Name)
+	if err := anthropic.Messages.Check(req); err != nil {
+		fmt.Println(anthropic.Messages.EncodeError(err).Status, err.Message)
+	}
+	// Output:
+	// get_weather
+	// 400 messages[1]: tool uses without their tool results in the very next message: want one for each of u1
+}
