@@ -22,10 +22,14 @@ var wires = []struct {
 	{"streamed", reference.Config{}},
 	{"plain", reference.Config{Plain: true}},
 	{"native", reference.Config{Dialect: dialect.Native}},
+	{"responses", reference.Config{Dialect: dialect.OpenAIResponses}},
+	{"responses-plain", reference.Config{Dialect: dialect.OpenAIResponses, Plain: true}},
+	{"ollama", reference.Config{Dialect: dialect.Ollama}},
+	{"ollama-plain", reference.Config{Dialect: dialect.Ollama, Plain: true}},
 }
 
-// builtin returns the configuration of a built-in client: builtin:reference or builtin:mutant/NAME, each with /plain or /native
-// at its end for another wire to the model.
+// builtin returns the configuration of a built-in client: builtin:reference or builtin:mutant/NAME, each with / and the name of
+// another wire to the model at its end, such as /plain, /native or /ollama.
 func builtin(name string) (reference.Config, error) {
 	rest, ok := strings.CutPrefix(name, builtinPrefix)
 	config := wires[0].config

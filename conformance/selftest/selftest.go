@@ -65,6 +65,11 @@ var settings = []setting{
 	{"native", reference.Config{Dialect: dialect.Native}},
 	{"anthropic, streamed", reference.Config{Dialect: dialect.Anthropic}},
 	{"anthropic, plain", reference.Config{Dialect: dialect.Anthropic, Plain: true}},
+	{"openai-responses, streamed", reference.Config{Dialect: dialect.OpenAIResponses}},
+	{"openai-responses, plain", reference.Config{Dialect: dialect.OpenAIResponses, Plain: true}},
+	{"ollama, streamed", reference.Config{Dialect: dialect.Ollama}},
+	{"ollama, plain", reference.Config{Dialect: dialect.Ollama, Plain: true}},
+	{"ollama without ids, streamed", reference.Config{Dialect: dialect.Ollama, Model: "llama3.2:no-ids"}},
 }
 
 // job is one client to be played in one revision.
