@@ -29,7 +29,7 @@ var basic = Scenario{
 		ID: "basic/truncated",
 		Play: func(s *server.Session) (any, error) {
 			ask := s.Ask("Tell me a long story.")
-			ask.MaxTokens = 7
+			ask.MaxTokens = 16 // the least that every provider takes
 			return s.Sample(ask)
 		},
 		Script: func(string) []*llm.Rule {

@@ -24,6 +24,10 @@ func TestReferencePasses(t *testing.T) {
 		"openai plain":    {Plain: true},
 		"native":          {Dialect: dialect.Native},
 		"anthropic":       {Dialect: dialect.Anthropic},
+		"responses":       {Dialect: dialect.OpenAIResponses},
+		"responses plain": {Dialect: dialect.OpenAIResponses, Plain: true},
+		"ollama":          {Dialect: dialect.Ollama},
+		"ollama plain":    {Dialect: dialect.Ollama, Plain: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conformance.Run(t, harness.InProcess(reference.Client(config)), conformance.In(conformance.Known()...), conformance.Strict())

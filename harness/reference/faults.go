@@ -22,6 +22,8 @@ type faults struct {
 	runsTools         bool // executes the tool uses itself, on the requesting server
 	stopsAtFinish     bool // reads no further than the chunk with the finish reason, and nothing of that
 	keepsLastStreamed bool // of several streamed tool calls
+	idsFromNames      bool // gives tool uses their tool's name for an id
+	resultsAsTheyCame bool // gives results back under their tool's name alone, in the server's order
 
 	// Faults in reading a stream of Anthropic's.
 	ignoresIndex    bool // takes every block for the first
