@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -238,4 +239,33 @@ func TestASessionTakesSoManyCasesAndNoMore(t *testing.T) {
 	require.Len(t, traces, 2)
 	require.Len(t, traces[0].Header.Cases, 64)
 	require.Len(t, traces[1].Header.Cases, 6)
+}
+
+func TestAFloodCostsOnlyTheCaseThatItComesWith(t *testing.T) {
+	client := harness.InProcess(func(ctx context.Context, env harness.Env) error {
+		flood := func(context.Context) error {
+			body := `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"` + strings.Repeat("x", 16<<20) + `"}}`
+			for range 9 {
+				r, _ := http.NewRequest(http.MethodPost, env.URL, strings.NewReader(body))
+				r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {string(env.Revision)}}
+				resp, err := env.HTTP.Do(r)
+				if err != nil {
+					return err
+				}
+				resp.Body.Close()
+			}
+			return nil
+		}
+		wire := env
+		wire.HTTP = &http.Client{Transport: incident{env.HTTP.Transport, map[string]func(context.Context) error{"s-b": flood}}}
+		return reference.Client(reference.Config{})(ctx, wire)
+	})
+	traces := play(t, harness.Runner{Client: client, Revision: server.V20260728, Bubble: inBubble(t)}, quiet("s/a"), quiet("s/b"), quiet("s/c"))
+	require.Equal(t, [][]string{{"s/a", "s/b", "s/c"}, {"s/a"}, {"s/b"}, {"s/c"}}, sessions(traces))
+	require.Equal(t, []string{"s/a", "s/b", "s/c"}, again(traces[0]))
+	var whole []bool
+	for _, tr := range traces {
+		whole = append(whole, tr.Whole)
+	}
+	require.Equal(t, []bool{false, true, false, true}, whole)
 }

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/reference"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
@@ -73,10 +73,7 @@ func TestAContainedClientIsAFullClientWhateverItsTestIsCalled(t *testing.T) {
 
 func TestHowAContainedClientEndedIsInTheTrace(t *testing.T) {
 	t.Parallel()
-	type want struct {
-		panic, err, leak string
-		deadline         bool
-	}
+	type want struct{ panic, err, leak string }
 	for name, c := range map[string]struct {
 		run  func(context.Context, harness.Env) error
 		want want
@@ -89,25 +86,44 @@ func TestHowAContainedClientEndedIsInTheTrace(t *testing.T) {
 		"returns an error":         {func(context.Context, harness.Env) error { return errors.New("out of luck") }, want{err: "out of luck"}},
 		"ends its goroutine": {func(context.Context, harness.Env) error { t.FailNow(); return nil },
 			want{err: "the client's function ended its goroutine (runtime.Goexit, or FailNow of a test) and did not return"}},
-		"returns when its time is up": {func(ctx context.Context, _ harness.Env) error { <-ctx.Done(); return ctx.Err() }, want{deadline: true, err: "context canceled"}},
-		"exits":                       {func(context.Context, harness.Env) error { os.Exit(7); return nil }, want{}},
+		"exits": {func(context.Context, harness.Env) error { os.Exit(7); return nil }, want{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := harness.Runner{}
-			if c.want.deadline {
-				r.CaseTimeout = 2 * time.Second // by when it is surely there
-			}
-			tr, err := contain(t, harness.InProcess(c.run), r)
+			tr, err := contain(t, harness.InProcess(c.run), harness.Runner{})
 			require.NoError(t, err)
 			p := ending(t, tr)
-			require.Equal(t, c.want, want{strings.TrimSuffix(p.Panic, " [recovered]"), p.Err, p.Leak, p.Deadline}, "%+v", p)
+			require.Equal(t, c.want, want{strings.TrimSuffix(p.Panic, " [recovered]"), p.Err, p.Leak}, "%+v", p)
 			require.False(t, p.Clean())
 			if name == "exits" {
 				require.Equal(t, 7, p.ExitCode)
 			}
 		})
 	}
+}
+
+func TestAContainedClientIsToldToEnd(t *testing.T) {
+	client := harness.InProcess(func(ctx context.Context, env harness.Env) error {
+		_ = reference.Client(reference.Config{})(context.WithoutCancel(ctx), env)
+		<-ctx.Done()
+		return errors.New("told to end")
+	})
+	client.Grace = harness.DefaultTimeout
+	contained, ours := harness.Contain(t, client)
+	if !ours {
+		return
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	c := hostile(quiet("s/a"))
+	c.Play = func(*server.Session) (any, error) {
+		cancel()
+		return "done", nil
+	}
+	r := harness.Runner{Client: client, Contained: contained, Revision: server.V20260728}
+	var p *trace.Process
+	require.ErrorIs(t, r.Run(ctx, []harness.Case{c}, func(tr *trace.Trace) { p = ending(t, tr) }), context.Canceled)
+	require.True(t, p.Interrupted)
+	require.Equal(t, "told to end", p.Err, "and is given the time for it")
 }
 
 // elsewhere does something on a goroutine of its own and waits for what never comes.

@@ -22,6 +22,9 @@ const DefaultTimeout = 30 * time.Second
 // DefaultCaseTimeout is how long a session of one case may take when nothing else is said.
 const DefaultCaseTimeout = 10 * time.Second
 
+// mostTraced is how much of a session is kept, in bytes.
+const mostTraced = 128 << 20
+
 // plantedKey looks like a provider's key and is none.
 const plantedKey = "sk-planted-0123456789abcdef0123456789abcdef"
 
@@ -51,8 +54,8 @@ type Runner struct {
 	//
 	// Nil for real time.
 	Bubble func(func())
-	// Watchdog is how long, by a real clock, a session in virtual time may take before its client is taken to wait for something
-	// outside of the bubble, where no time-out of the bubble reaches it; 0 for [DefaultWatchdog].
+	// Watchdog is for how long, by a real clock, nothing may be seen of a session in virtual time before its client is taken to wait for
+	// something outside of the bubble, where no time-out of the bubble reaches it; 0 for [DefaultWatchdog].
 	Watchdog time.Duration
 }
 
@@ -117,7 +120,7 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 	client, limit := r.client(&cases[0]), r.limit(cases)
 	cases = withBarrier(cases)
 	header, ids := r.header(client, cases, limit)
-	rec := trace.NewRecorder(header, 0)
+	rec := trace.NewRecorder(header, mostTraced)
 	handOut(rec)
 	record := func(e trace.Event) trace.Ref {
 		if e.Case != "" {
