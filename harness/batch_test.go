@@ -244,8 +244,8 @@ func TestASessionTakesSoManyCasesAndNoMore(t *testing.T) {
 func TestAFloodCostsOnlyTheCaseThatItComesWith(t *testing.T) {
 	client := harness.InProcess(func(ctx context.Context, env harness.Env) error {
 		flood := func(context.Context) error {
-			body := `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"` + strings.Repeat("x", 16<<20) + `"}}`
-			for range 9 {
+			body := `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"` + strings.Repeat("x", 64<<10) + `"}}`
+			for range 20 {
 				r, _ := http.NewRequest(http.MethodPost, env.URL, strings.NewReader(body))
 				r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {string(env.Revision)}}
 				resp, err := env.HTTP.Do(r)
@@ -260,7 +260,7 @@ func TestAFloodCostsOnlyTheCaseThatItComesWith(t *testing.T) {
 		wire.HTTP = &http.Client{Transport: incident{env.HTTP.Transport, map[string]func(context.Context) error{"s-b": flood}}}
 		return reference.Client(reference.Config{})(ctx, wire)
 	})
-	traces := play(t, harness.Runner{Client: client, Revision: server.V20260728, Bubble: inBubble(t)}, quiet("s/a"), quiet("s/b"), quiet("s/c"))
+	traces := play(t, harness.Runner{Client: client, Revision: server.V20260728, Bubble: inBubble(t), TraceLimit: 1 << 20}, quiet("s/a"), quiet("s/b"), quiet("s/c"))
 	require.Equal(t, [][]string{{"s/a", "s/b", "s/c"}, {"s/a"}, {"s/b"}, {"s/c"}}, sessions(traces))
 	require.Equal(t, []string{"s/a", "s/b", "s/c"}, again(traces[0]))
 	var whole []bool
