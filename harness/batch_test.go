@@ -167,13 +167,13 @@ func TestAClientThatAlwaysHangsIsGivenUp(t *testing.T) {
 	cases = append(cases, alone(question("s/8")))
 	for _, parallel := range []int{1, 4} {
 		client := whoOn(happens, harness.Loopback())
-		r := harness.Runner{Client: client, Revision: server.V20260728, Timeout: 200 * time.Millisecond, CaseTimeout: 50 * time.Millisecond, Parallel: parallel}
+		r := harness.Runner{Client: client, Revision: server.V20260728, Timeout: time.Second, CaseTimeout: 200 * time.Millisecond, Parallel: parallel}
 		traces := play(t, r, cases...)
 		require.Equal(t, [][]string{{"s/0", "s/1", "s/2", "s/3", "s/4", "s/5", "s/6", "s/7"}, {"s/0"}, {"s/1"}, {"s/2"},
 			{"s/3", "s/4", "s/5", "s/6", "s/7", "s/8"}}, sessions(traces), "the same however many run at once")
 		require.Len(t, again(traces[0]), 8)
-		require.Equal(t, 200*time.Millisecond, traces[0].Header.Timeout)
-		require.Equal(t, 50*time.Millisecond, traces[1].Header.Timeout)
+		require.Equal(t, time.Second, traces[0].Header.Timeout)
+		require.Equal(t, 200*time.Millisecond, traces[1].Header.Timeout)
 		last := traces[4]
 		require.True(t, last.Whole)
 		require.Len(t, last.Events, 6, "nothing was started")
@@ -210,10 +210,10 @@ func TestCasesThatWaitDoSoTogetherAndHaveTheTimeForIt(t *testing.T) {
 		}
 		cases = append(cases, c)
 	}
-	traces := play(t, harness.Runner{Client: right(harness.Loopback()), Revision: server.V20251125, CaseTimeout: time.Second}, append(cases, question("s/3"))...)
+	traces := play(t, harness.Runner{Client: right(harness.Loopback()), Revision: server.V20251125, CaseTimeout: 20 * time.Second}, append(cases, question("s/3"))...)
 	require.Equal(t, [][]string{{"s/0"}, {"s/1"}, {"s/2"}, {"s/3"}}, sessions(traces), "in their order, although only one session may run at once")
-	require.Equal(t, time.Minute+time.Second, traces[0].Header.Timeout)
-	require.Equal(t, time.Second, traces[3].Header.Timeout)
+	require.Equal(t, time.Minute+20*time.Second, traces[0].Header.Timeout)
+	require.Equal(t, 20*time.Second, traces[3].Header.Timeout)
 	for _, tr := range traces {
 		require.True(t, ending(t, tr).Clean())
 	}

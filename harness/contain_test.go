@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -33,6 +34,7 @@ func contain(t *testing.T, c harness.Client, r harness.Runner) (hostileTrace *tr
 		t.SkipNow() // what follows is for the process that plays
 	}
 	r.Client, r.Contained, r.Bubble = c, contained, inBubble(t)
+	r.CaseTimeout = time.Minute // on a busy machine, too
 	if r.Revision == "" {
 		r.Revision = server.V20251125
 	}
@@ -144,7 +146,7 @@ func TestEachCallOfOneTestContainsItsOwnClient(t *testing.T) {
 				return nil, nil // the process is for another call
 			}
 			var got *trace.Trace
-			r := harness.Runner{Client: right(), Contained: contained, Revision: server.V20251125}
+			r := harness.Runner{Client: right(), Contained: contained, Revision: server.V20251125, CaseTimeout: time.Minute}
 			err := r.Run(t.Context(), []harness.Case{hostile(quiet("s/a"))}, func(tr *trace.Trace) { got = tr })
 			return got, err
 		}()
