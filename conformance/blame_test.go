@@ -151,3 +151,18 @@ func TestACaseThatWasGivenUpIsNoSession(t *testing.T) {
 	}
 	require.True(t, rs.Failed(false))
 }
+
+func TestAFaultOfOursAboutASessionConvictsNoClient(t *testing.T) {
+	tr := &trace.Trace{Whole: true, Header: trace.Header{Revision: "2025-11-25", Cases: []trace.Case{{ID: "basic/question", Tool: "basic-question"}}},
+		Events: []trace.Event{{Seq: 1, Mark: &trace.Mark{Name: trace.MarkHarnessError, Text: "our fault"}},
+			{Seq: 1, Case: "basic/question", Mark: &trace.Mark{Name: trace.MarkHarnessError, Text: "our fault"}},
+			{Seq: 2, Process: &trace.Process{State: trace.Ended, ExitCode: 1}}}}
+	rs, err := conformance.Judge(tr)
+	require.NoError(t, err)
+	require.False(t, rs.Failed(true))
+	for _, r := range rs.Results {
+		require.Equal(t, report.HarnessError, r.Verdict, r.ID())
+		require.Contains(t, r.Message, "our fault")
+	}
+	require.Equal(t, "client/connects", rs.Results[0].ID())
+}

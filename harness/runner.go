@@ -143,6 +143,7 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 	cancel()
 	var ours *fault
 	if errors.As(startErr, &ours) {
+		rec.Record(trace.Event{Mark: &trace.Mark{Name: trace.MarkHarnessError, Text: ours.text}})
 		for _, c := range cases {
 			rec.Record(trace.Event{Case: c.ID, Mark: &trace.Mark{Name: trace.MarkHarnessError, Text: ours.text}})
 		}
