@@ -34,7 +34,7 @@ func TestALineOfAnyLengthPassesHoweverItIsWritten(t *testing.T) {
 		var out strings.Builder
 		told := 0
 		lines := &outcomes{to: &out, report: func(Outcome) { told++ }}
-		text := "first\n" + said + long + "\n" + said + long + said + "last"
+		text := "first\n" + said + "{" + long + "\n" + said + "{" + long + said + "\n\n{}\n last"
 		for rest := text; rest != ""; {
 			n := min(piece, len(rest))
 			_, err := lines.Write([]byte(rest[:n]))
@@ -42,8 +42,8 @@ func TestALineOfAnyLengthPassesHoweverItIsWritten(t *testing.T) {
 			rest = rest[n:]
 		}
 		lines.flush()
-		require.Equal(t, "first\n"+long+"\n"+long+said+"last", out.String())
-		require.Equal(t, 2, told, "what follows a long line on the same one is no line of its own")
+		require.Equal(t, "first\n{"+long+"\n{"+long+said+"\n\n{}\n last", out.String())
+		require.Equal(t, 2, told, "%d: what follows a long line on the same one is no line of its own", piece)
 	}
 }
 
@@ -65,5 +65,19 @@ func TestAContainedTestIsGivenTheUsersOwnArguments(t *testing.T) {
 		"- -test.v":                                                              "- -test.v",
 	} {
 		require.Equal(t, strings.Fields(want), append([]string{}, ownArgs(strings.Fields(given), flags)...), given)
+	}
+}
+
+// BenchmarkFlood tells how fast a client's output is read, for lines of any kind, and such as begin like outcomes.
+func BenchmarkFlood(b *testing.B) {
+	for name, line := range map[string]string{"short lines": "y\n", "braces": "{\n", "long lines": strings.Repeat("x", 1000) + "\n"} {
+		b.Run(name, func(b *testing.B) {
+			flood := []byte(strings.Repeat(line, (32<<10)/len(line)))
+			lines := &outcomes{to: &ends{}, report: func(Outcome) {}}
+			b.SetBytes(int64(len(flood)))
+			for b.Loop() {
+				_, _ = lines.Write(flood)
+			}
+		})
 	}
 }
