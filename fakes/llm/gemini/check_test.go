@@ -52,6 +52,7 @@ func TestWhatTheAPIRefuses(t *testing.T) {
 		{"labels, which Vertex AI has", flash, body(user, `,"labels":{}`), "", `Unknown name "labels"`},
 
 		{"no contents", flash, `{}`, "contents", "contents is not specified: want at least one content"},
+		{"no body", flash, ``, "contents", "contents is not specified"},
 		{"empty contents", flash, `{"contents":[]}`, "contents", "contents is not specified"},
 		{"no parts", flash, body(`{"role":"user"}`, ""), "contents[0].parts", "contents[0].parts is empty: want at least one part"},
 		{"empty parts", flash, body(user+`,{"role":"model","parts":[]}`, ""), "contents[1].parts", "contents[1].parts is empty"},

@@ -96,6 +96,9 @@ type unknownName struct{ name, at string }
 // parse refuses what has not the documented kind, as the API does before it looks at anything else.
 func parse(body []byte, vertex bool) (*node, *reader) {
 	r := &reader{vertex: vertex}
+	if len(bytes.TrimSpace(body)) == 0 { // which is what the SDKs send for a request without anything in it
+		body = []byte("{}")
+	}
 	var o map[string]json.RawMessage
 	if err := json.Unmarshal(body, &o); err != nil {
 		r.err = invalid("", "the body could not be read as a JSON object: %v", err)
