@@ -33,7 +33,6 @@ type faults struct {
 	// Faults in speaking Gemini.
 	stopsAfterFinish  bool // reads no further than the chunk with the finish reason
 	mintsNoIDs        bool // where the model has none
-	mintsAnew         bool // counts its ids from 1 in each turn
 	forgetsSignatures bool
 	resultsByName     bool // keeps one result for each tool
 	ownSchemas        bool // writes schemas in the model's own form, of which it knows a part

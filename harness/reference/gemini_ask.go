@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -164,8 +163,6 @@ func (m *model) geminiResult(t *geminiTurn, params map[string]any) (map[string]a
 		case broken.idsFromNames:
 			id = call.Name
 		case id != "" || broken.mintsNoIDs:
-		case broken.mintsAnew:
-			id = fmt.Sprintf("%s%d", mintedPrefix, calls)
 		default:
 			id = m.gemini.mint(t.id, calls, taken)
 		}
