@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -290,7 +291,9 @@ func FuzzEncode(f *testing.F) {
 					}
 				}
 			}
-			require.Equal(t, strings.ToValidUTF8(want, "\uFFFD"), strings.ToValidUTF8(got, "\uFFFD"), end)
+			if utf8.ValidString(text) { // JSON has no way to write anything else
+				require.Equal(t, want, got, end)
+			}
 		}
 	})
 }
