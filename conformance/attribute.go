@@ -14,6 +14,9 @@ import (
 func (s *Session) takeModelRequest(e *trace.Event) {
 	x := &Exchange{Place: Place{Ref: e.Ref()}, number: e.Request.Exchange, began: s.order[e.Ref()], behind: s.order[e.Ref()]}
 	x.Request, x.Unreadable = llm.Decode(e.Request.Dialect, e.Request.Path, e.Request.Body)
+	if x.Request != nil {
+		pair(x.Request.Messages)
+	}
 	s.exchanges[e.Case] = append(s.exchanges[e.Case], x)
 }
 

@@ -15,6 +15,7 @@ import (
 type model struct {
 	config Config
 	env    harness.Env
+	gemini geminiMemory
 }
 
 // JSON-RPC error codes of the answers to sampling.
@@ -69,6 +70,8 @@ func (m *model) ask(ctx context.Context, params map[string]any) (map[string]any,
 		return m.askResponses(ctx, params)
 	case dialect.Ollama:
 		return m.askOllama(ctx, params)
+	case dialect.Gemini:
+		return m.askGemini(ctx, params)
 	}
 	return m.askOpenAI(ctx, params)
 }
