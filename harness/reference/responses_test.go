@@ -105,7 +105,7 @@ func TestWhatResponsesAnswers(t *testing.T) {
 			for _, it := range items {
 				stream += event(`{"type":"response.output_item.added","item":{}}`) + event(`{"type":"response.output_item.done","item":`+string(it)+`}`)
 			}
-			stream += event(`{"type":"response.` + string(plain.Status) + `","response":{"model":"m",` + c.end + `}}`)
+			stream += event(`{"type":"response.` + plain.Status + `","response":{"model":"m",` + c.end + `}}`)
 			turn, err = (&model{}).readEvents(strings.NewReader(stream))
 			require.NoError(t, err)
 			got, err = turn.result()
