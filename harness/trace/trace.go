@@ -119,8 +119,11 @@ type Frame struct {
 	HTTP *HTTP `json:"http,omitempty"`
 	// Stream tells the response streams of one server apart; empty for a message that came in a body of its own.
 	Stream string `json:"stream,omitempty"`
-	// Session is the MCP session id; empty where the revision has none.
+	// Session is the MCP session id, and on stdio the name of the connection; empty over HTTP where the revision has none.
 	Session string `json:"session,omitempty"`
+	// Partial is true for bytes that are not all of a message: where messages are lines, the connection ended before the line did, or
+	// the line was over the limit, and is cut.
+	Partial bool `json:"partial,omitempty"`
 	// Lost is true for a frame that was to be sent and could not be, because the stream was gone.
 	Lost bool `json:"lost,omitempty"`
 	// Closed is true for an event that is only the end of a stream: Dir says who ended it.
@@ -225,6 +228,8 @@ const (
 	// MarkPlayStarted and MarkPlayEnded enclose a play; the text of the latter is its error, if it had one.
 	MarkPlayStarted = "play-started"
 	MarkPlayEnded   = "play-ended"
+	// MarkBatch says that the messages that follow came as one; the text is how many.
+	MarkBatch = "batch"
 	// MarkWithheld says that the server did not send a sampling request, because the client has not declared what it
 	// needs; the text is the capability, such as "sampling.tools".
 	MarkWithheld = "withheld"
