@@ -41,7 +41,8 @@ type waiting struct {
 // ServeConn serves a client over a connection on which each message is a line, as over stdio or a pipe, until the client ends it, ctx ends
 // or the server is closed; then it closes the connection and returns. In the first era the connection is a session, and has to be
 // initialized. All that can be said over HTTP can be said here, with the same plays, at the same time too; [Options.Responses] means
-// nothing here. In the trace a frame has no HTTP part, and the session "conn-1", "conn-2", … in the order of the calls.
+// nothing here. In the trace a frame has no HTTP part, and the session "conn-1", "conn-2", … in the order of the calls,
+// each of which begins with [trace.MarkConnection].
 //
 // What is no message is recorded and, where the revision has an error without an id (since 2025-11-25), answered with one; the rest of the
 // connection is served as ever. Of a line over [Options.MaxBody] only the beginning is recorded. What comes without a line end
@@ -66,6 +67,7 @@ func (s *Server) ServeConn(ctx context.Context, rwc io.ReadWriteCloser) {
 			s.problem(scope{}, "the server panicked: %v\n%s", p, debug.Stack())
 		}
 	}()
+	s.mark(scope{}, trace.MarkConnection, c.name)
 	c.serve()
 }
 

@@ -261,7 +261,7 @@ func TestABatchOf20250326IsTakenApart(t *testing.T) {
 		p.send(" [" + request(1, "ping", "{}") + `,7,{"jsonrpc":"2.0","method":"notifications/no"},` + request(2, "tools/list", "{}") + "]")
 		require.Equal(t, "1", string(p.next().ID))
 		require.Equal(t, "2", string(p.next().ID))
-		require.Equal(t, []string{"mark batch", "client ping", "server result", `client "7"`, "client notifications/no", "client tools/list", "server result"}, r.story("")[3:])
+		require.Equal(t, []string{"mark batch", "client ping", "server result", `client "7"`, "client notifications/no", "client tools/list", "server result"}, r.story("")[4:])
 		p.send("[]", request(3, "ping", "{}"))
 		require.Equal(t, "3", string(p.next().ID), "an empty one is none, for which this revision has no error")
 	})
@@ -489,5 +489,5 @@ func (failing) Close() error              { return nil }
 func TestWhatCouldNotBeSentIsLost(t *testing.T) {
 	r := onLoopback(t, server.Options{Revisions: []server.Revision{server.V20251125}})
 	r.ServeConn(t.Context(), failing{strings.NewReader(request(1, "ping", "{}") + "\n" + request(2, "ping", "{}") + "\n")})
-	require.Equal(t, []string{"client ping", "server result", "client ping", "server result lost", "client closed"}, r.story(""))
+	require.Equal(t, []string{"mark connection", "client ping", "server result", "client ping", "server result lost", "client closed"}, r.story(""))
 }

@@ -29,6 +29,8 @@ type Header struct {
 	Client string `json:"client,omitempty"`
 	// Revision is the protocol revision that the server offered, such as "2025-11-25".
 	Revision string `json:"revision"`
+	// Transport is how the client spoke to the server: [Stdio], or "" for Streamable HTTP.
+	Transport string `json:"transport,omitempty"`
 	// Seed is the number from which marks, ids and tokens of the run were made.
 	Seed int64 `json:"seed"`
 	// Declare holds the client capabilities that the client was asked to declare, as JSON; empty when it was
@@ -45,6 +47,9 @@ type Header struct {
 	// Cases are the cases that were played, in the order in which the client was offered them.
 	Cases []Case `json:"cases,omitempty"`
 }
+
+// Stdio is the transport of a client that launches its server, and writes each message in a line.
+const Stdio = "stdio"
 
 // Case is one thing the client was asked to do: a tool of the server and the play behind it.
 type Case struct {
@@ -230,6 +235,8 @@ const (
 	MarkPlayEnded   = "play-ended"
 	// MarkBatch says that the messages that follow came as one; the text is how many.
 	MarkBatch = "batch"
+	// MarkConnection says that a connection was opened on which each message is a line; the text is its name, the session of its frames.
+	MarkConnection = "connection"
 	// MarkWithheld says that the server did not send a sampling request, because the client has not declared what it
 	// needs; the text is the capability, such as "sampling.tools".
 	MarkWithheld = "withheld"

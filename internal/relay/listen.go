@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 )
@@ -68,6 +70,22 @@ func Listen(serve func(io.ReadWriteCloser)) (_ *Listener, err error) {
 
 // Command is the command line that starts a relay. It may be started any number of times.
 func (l *Listener) Command() []string { return l.command }
+
+// Settle waits, so long at most, until the relays that there are have come to their end.
+func (l *Listener) Settle(patience time.Duration) {
+	patient, cancel := context.WithTimeout(l.ctx, patience)
+	defer cancel()
+	l.mu.Lock()
+	lives := slices.Collect(maps.Values(l.relays))
+	l.mu.Unlock()
+	for _, life := range lives {
+		select {
+		case <-life.ctx.Done():
+		case <-patient.Done():
+			return
+		}
+	}
+}
 
 // Close takes no more relays, ends those that there are and waits for what serves them.
 func (l *Listener) Close() error {
