@@ -179,7 +179,8 @@ func (c *conn) revision() Revision {
 // complain tells the client of what was no message. The older revisions have no error for it, and nothing else may go onto the pipe.
 func (c *conn) complain(why *RPCError) {
 	if c.revision() >= V20251125 {
-		_ = c.send(scope{}, trace.Frame{Dir: trace.ToClient, Raw: errorFrame(nil, why), Session: c.name}) // that it was lost is in the trace
+		_ = c.send(scope{}, trace.Frame{Dir: trace.ToClient, Raw: errorFrame(nil, why), Session: c.name},
+			func() bool { return false }) // that it was lost is in the trace
 	}
 }
 
@@ -191,11 +192,12 @@ func (c *conn) refuse(in *inbound, why *RPCError) {
 	}
 }
 
-// send records a frame and writes it as a line, in one step: the order of the trace is that of the wire.
-func (c *conn) send(of scope, frame trace.Frame) error {
+// send records a frame and writes it as a line, in one step: the order of the trace is that of the wire. Gone says, once it is its turn,
+// whether it is too late for the frame.
+func (c *conn) send(of scope, frame trace.Frame, gone func() bool) error {
 	c.turn <- struct{}{}
 	defer func() { <-c.turn }()
-	frame.Lost = frame.Lost || c.closed.Load()
+	frame.Lost = gone() || c.closed.Load()
 	c.server.frame(of, frame)
 	if frame.Lost {
 		return ErrNoStream

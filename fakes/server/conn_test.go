@@ -493,3 +493,26 @@ func TestWhatCouldNotBeSentIsLost(t *testing.T) {
 	r.ServeConn(t.Context(), failing{strings.NewReader(request(1, "ping", "{}") + "\n" + request(2, "ping", "{}") + "\n")})
 	require.Equal(t, []string{"mark connection", "client ping", "server result", "client ping", "server result lost", "client closed"}, r.story(""))
 }
+
+func TestWhatAClientSendsIsTakenAlsoWhileItReadsNothing(t *testing.T) {
+	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
+		synctest.Test(t, func(t *testing.T) {
+			r := inMemory(t, server.Options{}, server.Tool{Name: "flood", Play: func(s *server.Session) (any, error) {
+				for {
+					if err := s.Send(make([]byte, 1<<16)); err != nil {
+						return nil, err
+					}
+				}
+			}})
+			p := r.pipe(t.Context())
+			if revision.Modern() {
+				p.send(modernCall(1, "flood", sampling, ""))
+			} else {
+				p.send(request(0, "initialize", initializeParams(revision, sampling)), callOf(1, "flood"))
+			}
+			synctest.Wait() // until the play is stuck
+			p.send(fmt.Sprintf(cancelled, 1))
+			r.until("", "client notifications/cancelled")
+		})
+	}
+}

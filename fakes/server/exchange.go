@@ -72,9 +72,27 @@ func (x *exchange) start(kind string) {
 
 // event sends one message on the stream, opening it where it is not open yet. It returns ErrNoStream when the client is gone.
 func (x *exchange) event(of scope, raw []byte, hostile bool) error {
+	if x.conn != nil {
+		return x.line(of, raw, hostile, false)
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.write(of, raw, hostile)
+}
+
+// line is event, or the response, on a connection. The lock is not held while it writes: what the client sends has to be read also while it
+// reads nothing itself.
+func (x *exchange) line(of scope, raw []byte, hostile, last bool) error {
+	frame := trace.Frame{Dir: trace.ToClient, Raw: raw, Session: x.session, Hostile: hostile}
+	return x.conn.send(of, frame, func() (gone bool) {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		gone = x.gone
+		if last {
+			x.end()
+		}
+		return gone
+	})
 }
 
 // write is event with the lock held. The frame is recorded before it is written: the client may answer
@@ -83,9 +101,6 @@ func (x *exchange) write(of scope, raw []byte, hostile bool) error {
 	x.start("post")
 	frame := x.frame(raw, hostile)
 	frame.Lost = x.gone
-	if x.conn != nil {
-		return x.conn.send(of, frame)
-	}
 	x.server.frame(of, frame)
 	if x.gone {
 		return ErrNoStream
@@ -138,9 +153,13 @@ func appendEvent(b, raw []byte) []byte {
 // respond sends the response and ends the exchange: as the last event where a stream is open, as a line on a connection, as a JSON
 // body otherwise.
 func (x *exchange) respond(status int, raw []byte, hostile bool) {
+	if x.conn != nil {
+		_ = x.line(x.scope, raw, hostile, true) // recorded as lost, then
+		return
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.started || x.gone || x.conn != nil {
+	if x.started || x.gone {
 		_ = x.write(x.scope, raw, hostile) // recorded as lost, then
 		x.end()
 		return
