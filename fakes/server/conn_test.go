@@ -193,6 +193,7 @@ func TestWhatIsNoMessageIsRecordedAndAnsweredAsTheRevisionHasIt(t *testing.T) {
 					} else {
 						p = r.lines(revision, nothing)
 					}
+					synctest.Wait() // until the connection was recorded
 					r.forget()
 					p.send(c.line, ping)
 					got := p.next()
