@@ -13,6 +13,7 @@ type faults struct {
 	params, body, result, response func(map[string]any)
 
 	neverConnects     bool
+	logsOnThePipe     bool
 	failsAtTheEnd     bool
 	declaresNothing   bool
 	neverAnswers      bool
