@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Object is a JSON object whose members are read by their exact names. encoding/json takes "toolUseID" for "toolUseId";
+// Object is a JSON object whose members, each a whole JSON value without white space around it, are read by their exact names. encoding/json takes "toolUseID" for "toolUseId";
 // the providers do not, and a fake must not hide the mistake.
 type Object map[string]json.RawMessage
 
@@ -22,7 +22,37 @@ func (o Object) Read(name string, v any) error {
 	if !o.Has(name) {
 		return nil
 	}
-	return json.Unmarshal(o[name], v)
+	raw := o[name]
+	if len(raw) == 0 {
+		return json.Unmarshal(raw, v)
+	}
+	switch v := v.(type) {
+	case *string:
+		if raw[0] == '"' {
+			*v = text(raw)
+			return nil
+		}
+	case *Object:
+		if raw[0] == '{' {
+			*v = members(raw)
+			return nil
+		}
+	case *[]json.RawMessage:
+		if raw[0] == '[' {
+			*v = elements(raw)
+			return nil
+		}
+	case *bool:
+		switch raw[0] {
+		case 't':
+			*v = true
+			return nil
+		case 'f':
+			*v = false
+			return nil
+		}
+	}
+	return json.Unmarshal(raw, v)
 }
 
 // Text returns a member that is a string; "" when there is none.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -23,11 +24,15 @@ var documented = map[string]bool{
 
 // Check holds a request against the rules of which the API is known to answer 400, in an order of its own: members,
 // parameters, tools, messages, history.
-func (chat) Check(req *dialect.Request) *dialect.Error {
-	q, err := parse(req.Body)
-	if err != nil {
-		return err
+func (c chat) Check(req *dialect.Request) *dialect.Error {
+	q, ok := req.Decoded.(*request)
+	if !ok {
+		var refused *dialect.Error
+		if q, refused = parse(req.Body); refused != nil {
+			return refused
+		}
 	}
+	q.style = &c.style
 	for _, check := range []func(*request) *dialect.Error{checkMembers, checkParameters, checkTools, checkToolChoice, checkMessages, checkHistory} {
 		if err := check(q); err != nil {
 			return err
@@ -39,7 +44,7 @@ func (chat) Check(req *dialect.Request) *dialect.Error {
 func checkMembers(q *request) *dialect.Error {
 	var unknown []string
 	for _, name := range slices.Sorted(maps.Keys(q.Object)) {
-		if !documented[name] {
+		if q.style.isOpenAI && !documented[name] {
 			unknown = append(unknown, name)
 		}
 	}
@@ -83,6 +88,31 @@ func checkMessages(q *request) *dialect.Error {
 	for i := range q.messages {
 		if err := q.messages[i].check(i); err != nil {
 			return err
+		}
+		if err := q.checkIDs(&q.messages[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nineOnly is what Mistral takes for the id of a call.
+var nineOnly = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
+
+func (q *request) checkIDs(m *message) *dialect.Error {
+	if q.style.callIDs == nil {
+		return nil
+	}
+	ids := []string{}
+	for _, c := range m.calls {
+		ids = append(ids, c.id)
+	}
+	if m.role == "tool" {
+		ids = append(ids, m.toolCallID)
+	}
+	for _, id := range ids {
+		if !nineOnly.MatchString(id) {
+			return invalid(m.path, "", "%s has the tool call id %q: want 9 of a-z, A-Z and 0-9", m.path, id)
 		}
 	}
 	return nil

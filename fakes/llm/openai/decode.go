@@ -19,7 +19,7 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 	}
 	req := &dialect.Request{
 		Dialect: dialect.OpenAIChat, Model: q.model, ToolChoice: q.toolChoice(), MaxTokens: q.maxCompleted, Temperature: q.temperature,
-		StopSequences: q.stop, Stream: q.stream, Body: body, Header: r.Header,
+		StopSequences: q.stop, Stream: q.stream, Body: body, Header: r.Header, Decoded: q,
 	}
 	if req.MaxTokens == nil {
 		req.MaxTokens = q.maxTokens

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
@@ -11,6 +12,7 @@ import (
 // request is a request's body as OpenAI documents it. What is read loosely here, [chat.Check] judges.
 type request struct {
 	dialect.Object
+	style                   *style // of the server that it is held against
 	model                   string
 	messages                []message
 	tools                   []tool
@@ -52,7 +54,8 @@ type tool struct {
 // parse refuses what has not the documented type, as the API does before it looks at anything else.
 func parse(body []byte) (*request, *dialect.Error) {
 	var q request
-	if err := json.Unmarshal(body, &q.Object); err != nil {
+	var err error
+	if q.Object, err = dialect.ReadObject(body); err != nil {
 		return nil, invalid("", "", "the body could not be read as a JSON object: %v", err)
 	}
 	if q.Object == nil {
@@ -73,14 +76,17 @@ func parse(body []byte) (*request, *dialect.Error) {
 	var messages, tools []json.RawMessage
 	r.read(q.Object, "", "messages", &messages)
 	for i, raw := range messages {
-		q.messages = append(q.messages, r.message(raw, fmt.Sprintf("messages[%d]", i)))
+		q.messages = append(q.messages, r.message(raw, at("messages", i)))
 	}
 	r.read(q.Object, "", "tools", &tools)
 	for i, raw := range tools {
-		q.tools = append(q.tools, r.tool(raw, fmt.Sprintf("tools[%d]", i)))
+		q.tools = append(q.tools, r.tool(raw, at("tools", i)))
 	}
 	return &q, r.err
 }
+
+// at is the path of an element.
+func at(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
 // reader reads members and keeps the first that has not the documented type.
 type reader struct{ err *dialect.Error }
@@ -93,8 +99,8 @@ func (r *reader) read(o dialect.Object, path, name string, v any) {
 
 // object reads an array's element.
 func (r *reader) object(raw json.RawMessage, path string) dialect.Object {
-	var o dialect.Object
-	if json.Unmarshal(raw, &o) != nil || o == nil {
+	o, err := dialect.ReadObject(raw)
+	if err != nil || o == nil {
 		r.refuse(path, &o, raw)
 	}
 	return o
@@ -126,14 +132,14 @@ func (r *reader) message(raw json.RawMessage, path string) message {
 		var parts []json.RawMessage
 		r.read(m.Object, path+".", "content", &parts)
 		for i, raw := range parts {
-			path := fmt.Sprintf("%s.content[%d]", path, i)
+			path := at(path+".content", i)
 			m.parts = append(m.parts, part{r.object(raw, path), path, raw})
 		}
 	}
 	var calls []json.RawMessage
 	r.read(m.Object, path+".", "tool_calls", &calls)
 	for i, raw := range calls {
-		m.calls = append(m.calls, r.call(raw, fmt.Sprintf("%s.tool_calls[%d]", path, i)))
+		m.calls = append(m.calls, r.call(raw, at(path+".tool_calls", i)))
 	}
 	return m
 }

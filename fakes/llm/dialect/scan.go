@@ -1,0 +1,159 @@
+package dialect
+
+import (
+	"bytes"
+	"encoding/json"
+	"unicode/utf8"
+)
+
+// ReadObject reads a JSON object. Its members' values are parts of raw, not copies: do not change raw afterwards. The error is that of
+// encoding/json, and null is the nil Object.
+func ReadObject(raw []byte) (Object, error) {
+	if i := space(raw, 0); i == len(raw) || raw[i] != '{' || !json.Valid(raw) {
+		var o Object
+		err := json.Unmarshal(raw, &o)
+		return o, err
+	}
+	return members(raw), nil
+}
+
+// members reads the members of what is known to be a valid object. The last of several with one name counts, as with encoding/json.
+func members(raw []byte) Object {
+	o := Object{}
+	i := space(raw, space(raw, 0)+1)
+	for raw[i] != '}' {
+		end := value(raw, i)
+		name := text(raw[i:end])
+		i = space(raw, space(raw, end)+1) // past the colon
+		end = value(raw, i)
+		o[name] = json.RawMessage(raw[i:end:end])
+		if i = space(raw, end); raw[i] == ',' {
+			i = space(raw, i+1)
+		}
+	}
+	return o
+}
+
+// elements reads the elements of what is known to be a valid array.
+func elements(raw []byte) []json.RawMessage {
+	all := []json.RawMessage{}
+	i := space(raw, space(raw, 0)+1)
+	for raw[i] != ']' {
+		end := value(raw, i)
+		all = append(all, json.RawMessage(raw[i:end:end]))
+		if i = space(raw, end); raw[i] == ',' {
+			i = space(raw, i+1)
+		}
+	}
+	return all
+}
+
+// space returns the place of the first character from i on that is no white space, or the end.
+func space(raw []byte, i int) int {
+	for i < len(raw) && (raw[i] == ' ' || raw[i] == '\n' || raw[i] == '\r' || raw[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// value returns the end of the value that begins at i.
+func value(raw []byte, i int) int {
+	switch raw[i] {
+	case '"':
+		return quoted(raw, i)
+	case '{', '[':
+		depth := 0
+		for {
+			switch raw[i] {
+			case '"':
+				i = quoted(raw, i)
+				continue
+			case '{', '[':
+				depth++
+			case '}', ']':
+				depth--
+			}
+			if i++; depth == 0 {
+				return i
+			}
+		}
+	}
+	for i < len(raw) && bytes.IndexByte([]byte(",]} \n\r\t"), raw[i]) < 0 {
+		i++
+	}
+	return i
+}
+
+// quoted returns the end of the string that begins at i.
+func quoted(raw []byte, i int) int {
+	for i++; raw[i] != '"'; i++ {
+		if raw[i] == '\\' {
+			i++
+		}
+	}
+	return i + 1
+}
+
+// text returns the text of what is known to be a valid string.
+func text(raw []byte) string {
+	inner := raw[1 : len(raw)-1]
+	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
+		return string(inner)
+	}
+	var s string
+	_ = json.Unmarshal(raw, &s) // it is valid
+	return s
+}
+
+const hex = "0123456789abcdef"
+
+// AppendText appends the text as JSON, as [Marshal] writes it.
+func AppendText[T string | []byte](out []byte, text T) []byte {
+	out = append(out, '"')
+	start := 0
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(string(text[i:min(len(text), i+utf8.UTFMax)]))
+			if r != utf8.RuneError && r != '\u2028' && r != '\u2029' || r == utf8.RuneError && size > 1 {
+				i += size
+				continue
+			}
+			out = append(out, text[start:i]...)
+			if r == utf8.RuneError {
+				out = append(out, `\ufffd`...)
+			} else {
+				out = append(out, `\u202`...)
+				out = append(out, hex[r&0xf])
+			}
+			i += size
+			start = i
+			continue
+		}
+		out = append(out, text[start:i]...)
+		switch c {
+		case '"', '\\':
+			out = append(out, '\\', c)
+		case '\b':
+			out = append(out, `\b`...)
+		case '\f':
+			out = append(out, `\f`...)
+		case '\n':
+			out = append(out, `\n`...)
+		case '\r':
+			out = append(out, `\r`...)
+		case '\t':
+			out = append(out, `\t`...)
+		default:
+			out = append(out, `\u00`...)
+			out = append(out, hex[c>>4], hex[c&0xf])
+		}
+		i++
+		start = i
+	}
+	return append(append(out, text[start:]...), '"')
+}
