@@ -2,8 +2,11 @@ package llm
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
 // Exchange is one request that reached the server, and what became of it.
@@ -19,7 +22,7 @@ type Exchange struct {
 	Header http.Header
 	// Body is the request's body as it came. It is cut short where the caller hung up, or the body was over the limit.
 	Body []byte
-	// Request is the body in neutral form; nil where it could not be read.
+	// Request is the body in neutral form, read anew for each call of [Server.Journal]; nil where it could not be read.
 	Request *Request
 	// Owner is the mark of the script that the request belongs to; "" is the server's own rules. Marks are all
 	// the marks that were seen in it, sorted: others than the owner's have leaked into the conversation.
@@ -42,7 +45,8 @@ type Exchange struct {
 	// before that.
 	Began, Ended time.Time
 
-	dropped bool // from the journal
+	codec   dialect.Codec // that can read the body; nil where none can
+	dropped bool          // from the journal
 }
 
 // journal keeps the last exchanges of a server, within limits. The server's mutex guards it.
@@ -54,14 +58,10 @@ type journal struct {
 	misses  int64       // among those dropped
 }
 
-// An exchange costs so much beside its body, and so much for each byte of that: the body itself, and the pieces of it that the
-// neutral form keeps.
-const (
-	exchangeCost = 2 << 10
-	byteCost     = 2
-)
+// exchangeCost is what an exchange takes beside its body: itself, its headers and its texts.
+const exchangeCost = 2 << 10
 
-func (x *Exchange) cost() int64 { return exchangeCost + byteCost*int64(len(x.Body)) }
+func (x *Exchange) cost() int64 { return exchangeCost + int64(len(x.Body)) }
 
 func (j *journal) open(x *Exchange, exchanges int, bytes int64) {
 	j.number++
@@ -88,12 +88,28 @@ func (j *journal) end(x *Exchange, status int, h how) {
 // What the pointers, slices and maps in it point to is the server's own: do not change it.
 func (s *Server) Journal() []Exchange {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	exchanges := make([]Exchange, len(s.journal.kept))
 	for i, x := range s.journal.kept {
 		exchanges[i] = *x
 	}
+	s.mu.Unlock()
+	for i := range exchanges {
+		exchanges[i].decode()
+	}
 	return exchanges
+}
+
+// decode sets the Request. The journal keeps only what came in, which is smaller, and spares the garbage collector its parts.
+func (x *Exchange) decode() {
+	if x.codec == nil {
+		return
+	}
+	r := &http.Request{Method: x.Method, URL: &url.URL{Path: x.Path}, Header: x.Header}
+	req, refused := x.codec.Decode(r, x.Body)
+	if refused == nil { // which it was not the first time either
+		req.Decoded = nil // a codec's own
+		x.Request = req
+	}
 }
 
 // Dropped is how many exchanges the journal has dropped, the oldest first, because of its limits.

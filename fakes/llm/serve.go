@@ -88,9 +88,7 @@ func (s *Server) read(to target, r *http.Request, x *Exchange, tooLarge bool) (*
 	if refused != nil {
 		return nil, refused
 	}
-	kept := *req
-	kept.Decoded = nil // which serves to answer, and would only fill the journal
-	x.Request = &kept
+	x.codec = to.Codec
 	if len(marks) > 0 {
 		x.Owner, x.Marks = owner(req, marks)
 	}

@@ -22,37 +22,7 @@ func (o Object) Read(name string, v any) error {
 	if !o.Has(name) {
 		return nil
 	}
-	raw := o[name]
-	if len(raw) == 0 {
-		return json.Unmarshal(raw, v)
-	}
-	switch v := v.(type) {
-	case *string:
-		if raw[0] == '"' {
-			*v = text(raw)
-			return nil
-		}
-	case *Object:
-		if raw[0] == '{' {
-			*v = members(raw)
-			return nil
-		}
-	case *[]json.RawMessage:
-		if raw[0] == '[' {
-			*v = elements(raw)
-			return nil
-		}
-	case *bool:
-		switch raw[0] {
-		case 't':
-			*v = true
-			return nil
-		case 'f':
-			*v = false
-			return nil
-		}
-	}
-	return json.Unmarshal(raw, v)
+	return ReadPart(o[name], v)
 }
 
 // Text returns a member that is a string; "" when there is none.

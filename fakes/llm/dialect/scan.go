@@ -17,6 +17,41 @@ func ReadObject(raw []byte) (Object, error) {
 	return members(raw), nil
 }
 
+// ReadPart reads a part of what [ReadObject] has read into v, a pointer, as encoding/json would, but without looking for mistakes in
+// it again, and without copies.
+func ReadPart(raw json.RawMessage, v any) error {
+	if len(raw) == 0 {
+		return json.Unmarshal(raw, v)
+	}
+	switch v := v.(type) {
+	case *string:
+		if raw[0] == '"' {
+			*v = text(raw)
+			return nil
+		}
+	case *Object:
+		if raw[0] == '{' {
+			*v = members(raw)
+			return nil
+		}
+	case *[]json.RawMessage:
+		if raw[0] == '[' {
+			*v = elements(raw)
+			return nil
+		}
+	case *bool:
+		switch raw[0] {
+		case 't':
+			*v = true
+			return nil
+		case 'f':
+			*v = false
+			return nil
+		}
+	}
+	return json.Unmarshal(raw, v)
+}
+
 // members reads the members of what is known to be a valid object. The last of several with one name counts, as with encoding/json.
 func members(raw []byte) Object {
 	o := Object{}

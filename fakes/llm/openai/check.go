@@ -3,7 +3,6 @@ package openai
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -43,11 +42,12 @@ func (c chat) Check(req *dialect.Request) *dialect.Error {
 
 func checkMembers(q *request) *dialect.Error {
 	var unknown []string
-	for _, name := range slices.Sorted(maps.Keys(q.Object)) {
+	for name := range q.Object {
 		if q.style.isOpenAI && !documented[name] {
 			unknown = append(unknown, name)
 		}
 	}
+	slices.Sort(unknown)
 	switch {
 	case len(unknown) == 1:
 		return invalid("", "", "Unrecognized request argument supplied: %s", unknown[0])

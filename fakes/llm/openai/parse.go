@@ -99,8 +99,8 @@ func (r *reader) read(o dialect.Object, path, name string, v any) {
 
 // object reads an array's element.
 func (r *reader) object(raw json.RawMessage, path string) dialect.Object {
-	o, err := dialect.ReadObject(raw)
-	if err != nil || o == nil {
+	var o dialect.Object
+	if dialect.ReadPart(raw, &o) != nil || o == nil {
 		r.refuse(path, &o, raw)
 	}
 	return o
