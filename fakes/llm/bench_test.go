@@ -1,13 +1,10 @@
 package llm
 
 import (
-	"bufio"
 	"bytes"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -76,38 +73,31 @@ func BenchmarkRequests(b *testing.B) {
 	}
 }
 
-// benchmark posts over 16 connections of plain sockets, so that the client costs little.
+// benchmark posts over 16 connections.
 func benchmark(b *testing.B, url, body string) {
-	request := "POST " + chatPath + " HTTP/1.1\r\nHost: " + strings.TrimPrefix(url, "http://") + "\r\nContent-Type: application/json\r\n" +
-		"Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body
-	b.ReportAllocs()
-	b.ResetTimer()
+	client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 16, MaxIdleConnsPerHost: 16}}
+	defer client.CloseIdleConnections()
 	left := make(chan struct{}, b.N)
 	for range b.N {
 		left <- struct{}{}
 	}
 	close(left)
-	var clients sync.WaitGroup
+	b.ReportAllocs()
+	b.ResetTimer()
+	var callers sync.WaitGroup
 	for range 16 {
-		clients.Go(func() {
-			conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
-			if err != nil {
-				b.Error(err)
-				return
-			}
-			defer conn.Close()
-			answers := bufio.NewReader(conn)
+		callers.Go(func() {
 			for range left {
-				_, _ = io.WriteString(conn, request)
-				resp, err := http.ReadResponse(answers, nil)
+				resp, err := client.Post(url+chatPath, "application/json", strings.NewReader(body))
 				if err != nil || resp.StatusCode != 200 {
 					b.Error(resp, err)
 					return
 				}
 				_, _ = io.Copy(io.Discard, resp.Body)
+				_ = resp.Body.Close()
 			}
 		})
 	}
-	clients.Wait()
+	callers.Wait()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
 }

@@ -83,7 +83,7 @@ func TestBlocksLooksIntoResults(t *testing.T) {
 
 // What is read without encoding/json must be read as it would read it.
 func FuzzReadObject(f *testing.F) {
-	for _, seed := range []string{`{}`, ` { "a" : 1 , "b":[ ] ,"c":{"d":"}\"]"}, "e":null,"f":true,"a":"x\u00e9\n" } `, `null`, `[1]`, `{"a":1`, `{"\u0061":-1e5,"a":false}`,
+	for _, seed := range []string{`{}`, ` { "a" : 1 , "b":[ ] ,"c":{"d":"}\"]"}, "e":null,"f":true,"a":"x\u00e9\n" } `, `null`, `[1]`, `{"a":1`, `{"\u0061":-1e5,"a":false}`, `{"a":12,"b":1.5,"c":1e400,"d":9223372036854775808,"e":-0}`,
 		`{"a":[1, "]" ,{"b":[2]},[]]}`, "{\"\xff\":\"\xff\"}", `7`, ``, `{"a":"\\"}`, `{"a":"\\\""}`} {
 		f.Add(seed)
 	}
@@ -100,7 +100,8 @@ func FuzzReadObject(f *testing.F) {
 		}
 		require.Equal(t, want, got)
 		for name := range want {
-			for _, pair := range [][2]any{{new(string), new(string)}, {new(bool), new(bool)}, {new(Object), new(Object)}, {new([]json.RawMessage), new([]json.RawMessage)}} {
+			for _, pair := range [][2]any{{new(string), new(string)}, {new(bool), new(bool)}, {new(int64), new(int64)},
+				{new(float64), new(float64)}, {new(Object), new(Object)}, {new([]json.RawMessage), new([]json.RawMessage)}} {
 				if !want.Has(name) {
 					continue
 				}

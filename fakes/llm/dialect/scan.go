@@ -3,6 +3,7 @@ package dialect
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -37,6 +38,16 @@ func ReadPart(raw json.RawMessage, v any) error {
 	case *[]json.RawMessage:
 		if raw[0] == '[' {
 			*v = elements(raw)
+			return nil
+		}
+	case *int64:
+		if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
+			*v = n
+			return nil
+		}
+	case *float64:
+		if n, err := strconv.ParseFloat(string(raw), 64); err == nil {
+			*v = n
 			return nil
 		}
 	case *bool:

@@ -24,6 +24,9 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 	if req.MaxTokens == nil {
 		req.MaxTokens = q.maxTokens
 	}
+	if len(q.messages) > 0 {
+		req.Messages = make([]dialect.Message, 0, len(q.messages))
+	}
 	var system []string
 	inResults := false // the last message is a user's turn made of tool messages
 	for _, m := range q.messages {
@@ -78,7 +81,14 @@ func (q *request) toolChoice() string {
 
 // blocks returns a message's content and its calls.
 func (m *message) blocks() []dialect.Block {
-	var blocks []dialect.Block
+	n := len(m.parts) + len(m.calls)
+	if m.text != nil {
+		n++
+	}
+	if n == 0 && !m.Has("refusal") {
+		return nil
+	}
+	blocks := make([]dialect.Block, 0, n)
 	if m.text != nil {
 		blocks = append(blocks, dialect.Block{Type: dialect.Text, Text: *m.text, Path: m.path + ".content"})
 	}

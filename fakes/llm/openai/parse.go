@@ -75,10 +75,12 @@ func parse(body []byte) (*request, *dialect.Error) {
 	}
 	var messages, tools []json.RawMessage
 	r.read(q.Object, "", "messages", &messages)
+	q.messages = make([]message, 0, len(messages))
 	for i, raw := range messages {
 		q.messages = append(q.messages, r.message(raw, at("messages", i)))
 	}
 	r.read(q.Object, "", "tools", &tools)
+	q.tools = make([]tool, 0, len(tools))
 	for i, raw := range tools {
 		q.tools = append(q.tools, r.tool(raw, at("tools", i)))
 	}
