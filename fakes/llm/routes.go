@@ -10,17 +10,12 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// route is a path and method of a dialect's conversations, or of what some serve besides, or of both.
+// route is a pattern of a codec, for its conversations or for an aside.
 type route struct {
-	http.Handler // never called: the mux only finds the route
-	codec        dialect.Codec
-	asides       []dialect.Codec // in the order in which they are asked; each has [dialect.Asides]
-}
-
-// wrongMethod is a path of one.
-type wrongMethod struct {
-	http.Handler
-	allowed string
+	method   string
+	segments []string // "" is a wildcard
+	open     bool     // any segments may follow
+	target
 }
 
 // target is what a request is meant for: a codec's conversation, or an aside of it.
@@ -29,36 +24,53 @@ type target struct {
 	aside dialect.Asides // nil for a conversation
 }
 
-// routes is asked for routes, not to serve: it would answer unknown paths in its own way.
-func routes() *http.ServeMux {
-	byPattern, methods := map[string]*route{}, map[string][]string{}
-	at := func(pattern string) *route {
-		if byPattern[pattern] == nil {
-			byPattern[pattern] = &route{}
-			method, path, _ := strings.Cut(pattern, " ")
-			methods[path] = append(methods[path], method)
-		}
-		return byPattern[pattern]
-	}
+// routes returns the routes of all codecs, asides first: what none of them claims may still be a conversation. Codecs may share patterns,
+// or have some of which neither is the more special one, which [http.ServeMux] would not take.
+func routes() []route {
+	var asides, conversations []route
 	for _, d := range served {
-		for _, pattern := range d.Patterns() {
-			at(pattern).codec = d.Codec
-		}
-		if asides, ok := d.Codec.(dialect.Asides); ok {
-			for _, pattern := range asides.AsidePatterns() {
-				r := at(pattern)
-				r.asides = append(r.asides, d.Codec)
+		if a, ok := d.Codec.(dialect.Asides); ok {
+			for _, pattern := range a.AsidePatterns() {
+				asides = append(asides, newRoute(pattern, target{d.Codec, a}))
 			}
 		}
+		for _, pattern := range d.Patterns() {
+			conversations = append(conversations, newRoute(pattern, target{Codec: d.Codec}))
+		}
 	}
-	mux := http.NewServeMux()
-	for pattern, r := range byPattern {
-		mux.Handle(pattern, r)
+	return append(asides, conversations...)
+}
+
+// newRoute reads a pattern of [http.ServeMux]: a method, and a path in which {name} stands for a segment and a last {name...} for any.
+func newRoute(pattern string, to target) route {
+	method, path, _ := strings.Cut(pattern, " ")
+	r := route{method: method, target: to, segments: strings.Split(path, "/")}
+	for i, s := range r.segments {
+		if !strings.HasPrefix(s, "{") {
+			continue
+		}
+		r.segments[i] = ""
+		if strings.HasSuffix(s, "...}") {
+			r.segments, r.open = r.segments[:i], true
+		}
 	}
-	for path, allowed := range methods {
-		mux.Handle(path, wrongMethod{allowed: strings.Join(allowed, ", ")})
+	return r
+}
+
+// matches reports whether the path is one of the route's.
+func (r *route) matches(path string) bool {
+	rest, more := path, true
+	for i, want := range r.segments {
+		if !more {
+			return false
+		}
+		var segment string
+		segment, rest, more = strings.Cut(rest, "/")
+		if i > 0 && want == "" && segment == "" || i > 0 && want != "" && segment != want || i == 0 && segment != "" {
+			return false
+		}
 	}
-	return mux
+	return more == r.open
 }
 
 // find returns what a request is meant for, or the answer for one that is meant for nothing here.
@@ -67,28 +79,27 @@ func (s *Server) find(r *http.Request) (target, *misdirected) {
 		return target{}, &misdirected{status: http.StatusForbidden, text: fmt.Sprintf(
 			"host %q is not served: this is a test's model server, for 127.0.0.1, localhost and [::1] only", r.Host)}
 	}
-	h, _ := s.mux.Handler(r)
-	switch h := h.(type) {
-	case *route:
-		for _, codec := range h.asides {
-			if aside := codec.(dialect.Asides); aside.Claims(r) {
-				return target{codec, aside}, nil
+	var allowed []string
+	for i := range s.routes {
+		at := &s.routes[i]
+		switch {
+		case !at.matches(r.URL.Path):
+		case at.method != r.Method:
+			if !slices.Contains(allowed, at.method) {
+				allowed = append(allowed, at.method)
 			}
+		case at.aside == nil || at.aside.Claims(r):
+			return at.target, nil
 		}
-		if h.codec != nil {
-			return target{Codec: h.codec}, nil
-		}
-	case wrongMethod:
-		return target{}, &misdirected{status: http.StatusMethodNotAllowed, allow: h.allowed, text: fmt.Sprintf(
-			"%s %s is not served: want %s", r.Method, r.URL.Path, h.allowed)}
+	}
+	if len(allowed) > 0 {
+		methods := strings.Join(allowed, ", ")
+		return target{}, &misdirected{status: http.StatusMethodNotAllowed, allow: methods, text: fmt.Sprintf(
+			"%s %s is not served: want %s", r.Method, r.URL.Path, methods)}
 	}
 	var there []string
 	for _, d := range served {
-		patterns := d.Patterns()
-		if asides, ok := d.Codec.(dialect.Asides); ok {
-			patterns = slices.Concat(patterns, asides.AsidePatterns())
-		}
-		for _, pattern := range patterns {
+		for _, pattern := range d.Patterns() {
 			there = append(there, fmt.Sprintf("%s (%s)", pattern, d.Name()))
 		}
 	}

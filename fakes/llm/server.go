@@ -73,7 +73,7 @@ type Server struct {
 
 	options Options
 	host    string // of the listener
-	mux     *http.ServeMux
+	routes  []route
 	http    *http.Server
 	closing chan struct{} // closed when Close is called
 	ended   chan struct{} // closed when http serves no more
@@ -120,7 +120,7 @@ func Start(o Options, rules ...*Rule) (*Server, error) {
 	}
 	s := &Server{
 		URL:     "http://" + address,
-		options: o, host: host, mux: routes(),
+		options: o, host: host, routes: routes(),
 		scripts: map[string]*script{"": own},
 		closing: make(chan struct{}), ended: make(chan struct{}),
 	}
