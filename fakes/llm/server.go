@@ -24,9 +24,14 @@ var served = []struct {
 	{native.Codec, "/native"},
 	{openai.Chat, "/v1"},
 	{openai.Responses, "/v1"},
-	{anthropic.Messages, ""}, // SDKs append /v1/messages
-	{ollama.Chat, ""},
-	{gemini.GenerateContent, ""}, // SDKs append /v1beta/models/…
+	{anthropic.Messages, ""},     // SDKs append /v1/messages
+	{gemini.GenerateContent, ""}, // and /v1beta/models/…
+	{ollama.Chat, ""},            // and /api/chat
+	{openai.Mistral, "/mistral/v1"},
+	{openai.OpenRouter, "/openrouter/v1"},
+	{openai.Groq, "/groq/v1"},
+	{openai.XAI, "/xai/v1"},
+	{openai.IndexFromOne, "/index-from-one/v1"},
 }
 
 // The limits when none are given: of a request's body, and of the journal.
@@ -132,7 +137,7 @@ func Start(o Options, rules ...*Rule) (*Server, error) {
 	return s, nil
 }
 
-// OpenAI is the base URL for OpenAI's SDKs: OPENAI_BASE_URL.
+// OpenAI is the base URL for OpenAI's SDKs, for chat and responses: OPENAI_BASE_URL.
 func (s *Server) OpenAI() string { return s.Bases()[dialect.OpenAIChat] }
 
 // Anthropic is the base URL for Anthropic's SDKs: ANTHROPIC_BASE_URL.
