@@ -28,28 +28,28 @@ func fault(apply func(*delivery) error, format string, args ...any) Fault {
 
 // StallBeforeHeaders sends nothing at all, until the caller hangs up or the server is closed.
 func StallBeforeHeaders() Fault {
-	return cutting(cut{stalls, beforeHeaders, false, nil}, "StallBeforeHeaders()")
+	return cutting(cut{ending: stalls, silent: true}, "StallBeforeHeaders()")
 }
 
 // StallAfter sends the header and n events, and then nothing, until the caller hangs up or the server is closed.
-func StallAfter(n int) Fault { return cutting(cut{stalls, n, false, nil}, "StallAfter(%d)", n) }
+func StallAfter(n int) Fault { return cutting(cut{ending: stalls, after: n}, "StallAfter(%d)", n) }
 
 // ResetBeforeHeaders resets the connection in place of an answer.
 func ResetBeforeHeaders() Fault {
-	return cutting(cut{resets, beforeHeaders, false, nil}, "ResetBeforeHeaders()")
+	return cutting(cut{ending: resets, silent: true}, "ResetBeforeHeaders()")
 }
 
 // ResetAfter sends the header and n events, and resets the connection. On a network without resets it is closed.
-func ResetAfter(n int) Fault { return cutting(cut{resets, n, false, nil}, "ResetAfter(%d)", n) }
+func ResetAfter(n int) Fault { return cutting(cut{ending: resets, after: n}, "ResetAfter(%d)", n) }
 
 // TruncateAfter ends the answer after n events as if it were whole: the HTTP of it is in order.
 func TruncateAfter(n int) Fault {
-	return cutting(cut{truncates, n, false, nil}, "TruncateAfter(%d)", n)
+	return cutting(cut{ending: truncates, after: n}, "TruncateAfter(%d)", n)
 }
 
 // TruncateInside is TruncateAfter, but the half of one more event still goes out. A plain answer is cut in its middle.
 func TruncateInside(n int) Fault {
-	return cutting(cut{truncates, n, true, nil}, "TruncateInside(%d)", n)
+	return cutting(cut{ending: truncates, after: n, half: true}, "TruncateInside(%d)", n)
 }
 
 // ErrorAfter sends n events and then the error, in the way in which the provider tells of one in the middle of a stream, and
@@ -59,7 +59,7 @@ func ErrorAfter(n int, e *Error) Fault {
 		return fault(func(*delivery) error { return errors.New("has no error to send: want one") }, "ErrorAfter(%d, nil)", n)
 	}
 	copied := *e
-	return cutting(cut{errs, n, false, &copied}, "ErrorAfter(%d, %d)", n, e.Status)
+	return cutting(cut{ending: errs, after: n, err: &copied}, "ErrorAfter(%d, %d)", n, e.Status)
 }
 
 // SplitEveryByte sends each byte by itself, so that reads end inside of characters, of JSON's words and of a stream's lines.
@@ -108,7 +108,8 @@ type delivery struct {
 // cut is how an answer ends before its end.
 type cut struct {
 	ending ending
-	after  int    // events that go out whole, or beforeHeaders
+	silent bool   // nothing goes out
+	after  int    // events that go out whole
 	half   bool   // and half of the next
 	err    *Error // what errs sends
 }
@@ -122,8 +123,6 @@ const (
 	truncates ending = "truncate"
 	errs      ending = "error"
 )
-
-const beforeHeaders = -1
 
 // splitter cuts an event into pieces. It may remember where it was.
 type splitter func(event []byte) [][]byte
@@ -146,7 +145,7 @@ func cutting(c cut, format string, args ...any) Fault {
 		switch {
 		case d.cut.ending != whole:
 			return errors.New("is the second that ends the answer: want one")
-		case c.after < beforeHeaders:
+		case c.after < 0:
 			return fmt.Errorf("comes after %d events: want at least 0", c.after)
 		case c.err != nil && (c.err.Status < 400 || c.err.Status > 599):
 			return fmt.Errorf("has the status %d: want one from 400 to 599", c.err.Status)
@@ -183,9 +182,6 @@ func deliver(faults []Fault) (delivery, error) {
 	}
 	return d, nil
 }
-
-// silent reports whether there is nothing of the answer to see.
-func (d *delivery) silent() bool { return d.cut.ending != whole && d.cut.after == beforeHeaders }
 
 // cutShort leaves of the answer what goes out before the cut.
 func (o *outcome) cutShort(codec dialect.Codec, req *Request) {

@@ -117,7 +117,7 @@ func (r *Rule) check() (delivery, error) {
 		err = errors.New("has a nil matcher")
 	case r.replies && r.fail != nil:
 		err = errors.New("has both Reply and Fail: want one of them")
-	case !r.replies && r.fail == nil && !d.silent():
+	case !r.replies && r.fail == nil && !d.cut.silent:
 		err = errors.New("says nothing: add Reply(…) or Fail(…)")
 	case r.fail != nil && (r.fail.Status < 400 || r.fail.Status > 599):
 		err = fmt.Errorf("fails with the status %d: want one from 400 to 599", r.fail.Status)

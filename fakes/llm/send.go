@@ -23,7 +23,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, x *Exchange, o out
 		s.giveUp(x, unsent)
 		return
 	}
-	if o.delivery.silent() {
+	if o.delivery.cut.silent {
 		s.breakOff(w, ctx, x, outcome{Answer: unsent, delivery: o.delivery})
 		return
 	}
