@@ -19,7 +19,8 @@ type Pace struct {
 	Seed int64
 }
 
-func (p *Pace) check() error {
+// Validate says what a server would refuse the pace for; nil when it would not.
+func (p Pace) Validate() error {
 	switch {
 	case p.FirstToken < 0 || p.Token < 0:
 		return errors.New("has a Pace with a wait below 0")

@@ -105,6 +105,12 @@ func (r *Rule) String() string {
 	return "When(" + strings.Join(names, ", ") + ")"
 }
 
+// Validate says what a server would refuse the rule for; nil when it would not.
+func (r *Rule) Validate() error {
+	_, err := r.check()
+	return err
+}
+
 // check finds what makes a rule senseless, and puts its faults together.
 func (r *Rule) check() (delivery, error) {
 	if r == nil {
@@ -124,7 +130,7 @@ func (r *Rule) check() (delivery, error) {
 	case r.limited && r.times < 1:
 		err = fmt.Errorf("answers %d times: want at least 1", r.times)
 	case r.pace != nil:
-		err = r.pace.check()
+		err = r.pace.Validate()
 	}
 	return d, err
 }

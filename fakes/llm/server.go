@@ -97,7 +97,7 @@ func Start(o Options, rules ...*Rule) (*Server, error) {
 	if o.Source != nil && len(rules) > 0 {
 		return nil, errors.New("starting the model server: there are rules and a Source: want one of them")
 	}
-	if err := o.Pace.check(); err != nil {
+	if err := o.Pace.Validate(); err != nil {
 		return nil, fmt.Errorf("starting the model server: it %w", err)
 	}
 	if o.MaxBody <= 0 {
