@@ -66,19 +66,36 @@ func ReadPart(raw json.RawMessage, v any) error {
 // members reads the members of what is known to be a valid object. The last of several with one name counts, as with encoding/json.
 func members(raw []byte) Object {
 	o := Object{}
-	i := space(raw, space(raw, 0)+1)
+	EachMember(raw, func(name []byte, value json.RawMessage) { o[string(name)] = value })
+	return o
+}
+
+// EachMember calls member for each member of a part of what [ReadObject] has read, in their order, and reports whether the part is an
+// object at all. The name is to be used during the call only.
+func EachMember(raw json.RawMessage, member func(name []byte, value json.RawMessage)) bool {
+	i := space(raw, 0)
+	if i == len(raw) || raw[i] != '{' {
+		return false
+	}
+	i = space(raw, i+1)
 	for raw[i] != '}' {
 		end := value(raw, i)
-		name := text(raw[i:end])
+		name := raw[i+1 : end-1]
+		if !plain(name) {
+			name = []byte(text(raw[i:end]))
+		}
 		i = space(raw, space(raw, end)+1) // past the colon
 		end = value(raw, i)
-		o[name] = json.RawMessage(raw[i:end:end])
+		member(name, raw[i:end:end])
 		if i = space(raw, end); raw[i] == ',' {
 			i = space(raw, i+1)
 		}
 	}
-	return o
+	return true
 }
+
+// plain reports whether a string stands there as it is.
+func plain(inner []byte) bool { return bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) }
 
 // elements reads the elements of what is known to be a valid array.
 func elements(raw []byte) []json.RawMessage {
@@ -143,7 +160,7 @@ func quoted(raw []byte, i int) int {
 // text returns the text of what is known to be a valid string.
 func text(raw []byte) string {
 	inner := raw[1 : len(raw)-1]
-	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
+	if plain(inner) {
 		return string(inner)
 	}
 	var s string

@@ -94,9 +94,18 @@ func at(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 type reader struct{ err *dialect.Error }
 
 func (r *reader) read(o dialect.Object, path, name string, v any) {
-	if o.Read(name, v) != nil {
-		r.refuse(path+name, v, o[name])
+	r.member(o[name], path, name, v)
+}
+
+// member reads a member that has been found, at the path of its object. One that is null or not there is left out.
+func (r *reader) member(raw json.RawMessage, path, name string, v any) {
+	if raw == nil || isKind(raw, 'n') || dialect.ReadPart(raw, v) == nil {
+		return
 	}
+	if path != "" {
+		name = path + "." + name
+	}
+	r.refuse(name, v, raw)
 }
 
 // object reads an array's element.
@@ -125,55 +134,76 @@ func number[T int64 | float64](r *reader, o dialect.Object, name string) *T {
 
 func (r *reader) message(raw json.RawMessage, path string) message {
 	m := message{Object: r.object(raw, path), raw: raw, path: path}
-	r.read(m.Object, path+".", "role", &m.role)
-	r.read(m.Object, path+".", "tool_call_id", &m.toolCallID)
+	r.read(m.Object, path, "role", &m.role)
+	r.read(m.Object, path, "tool_call_id", &m.toolCallID)
 	if isKind(m.Object["content"], '"') {
 		text := m.Text("content")
 		m.text = &text
 	} else {
 		var parts []json.RawMessage
-		r.read(m.Object, path+".", "content", &parts)
+		r.read(m.Object, path, "content", &parts)
 		for i, raw := range parts {
 			path := at(path+".content", i)
 			m.parts = append(m.parts, part{r.object(raw, path), path, raw})
 		}
 	}
 	var calls []json.RawMessage
-	r.read(m.Object, path+".", "tool_calls", &calls)
+	r.read(m.Object, path, "tool_calls", &calls)
 	for i, raw := range calls {
 		m.calls = append(m.calls, r.call(raw, at(path+".tool_calls", i)))
 	}
 	return m
 }
 
+// call reads a call, of which there may be many in a history, without an object for each of its parts.
 func (r *reader) call(raw json.RawMessage, path string) toolCall {
 	c := toolCall{path: path, raw: raw}
-	o := r.object(raw, path)
-	r.read(o, path+".", "id", &c.id)
-	r.read(o, path+".", "type", &c.kind)
-	var function dialect.Object
-	if c.kind == "custom" { // a tool with text in place of arguments
-		r.read(o, path+".", "custom", &function)
-		c.arguments = function["input"]
-	} else {
-		r.read(o, path+".", "function", &function)
-		c.arguments = function["arguments"]
+	var function, custom json.RawMessage
+	if !dialect.EachMember(raw, func(name []byte, value json.RawMessage) {
+		switch string(name) {
+		case "id":
+			r.member(value, path, "id", &c.id)
+		case "type":
+			r.member(value, path, "type", &c.kind)
+		case "function":
+			function = value
+		case "custom":
+			custom = value
+		}
+	}) {
+		r.refuse(path, new(dialect.Object), raw)
 	}
-	r.read(function, path+".function.", "name", &c.name)
+	member, arguments := "function", "arguments"
+	if c.kind == "custom" { // a tool with text in place of arguments
+		function, member, arguments = custom, "custom", "input"
+	}
+	if function == nil || isKind(function, 'n') {
+		return c
+	}
+	if !dialect.EachMember(function, func(name []byte, value json.RawMessage) {
+		switch string(name) {
+		case "name":
+			r.member(value, path+".function", "name", &c.name)
+		case arguments:
+			c.arguments = value
+		}
+	}) {
+		r.refuse(path+"."+member, new(dialect.Object), function)
+	}
 	return c
 }
 
 func (r *reader) tool(raw json.RawMessage, path string) tool {
 	t := tool{path: path}
 	o := r.object(raw, path)
-	r.read(o, path+".", "type", &t.kind)
+	r.read(o, path, "type", &t.kind)
 	member := "function"
 	if t.kind == "custom" {
 		member = "custom"
 	}
-	r.read(o, path+".", member, &t.function)
-	r.read(t.function, path+"."+member+".", "name", &t.name)
-	r.read(t.function, path+"."+member+".", "description", &t.description)
+	r.read(o, path, member, &t.function)
+	r.read(t.function, path+"."+member, "name", &t.name)
+	r.read(t.function, path+"."+member, "description", &t.description)
 	return t
 }
 
