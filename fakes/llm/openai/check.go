@@ -133,13 +133,13 @@ func (m *message) check(i int) *dialect.Error {
 		return invalid(fmt.Sprintf("messages.[%d].role", i), "invalid_value",
 			"%s has the role %q: want system, developer, user, assistant or tool", m.path, m.role)
 	}
-	if m.Has("tool_calls") && m.role != "assistant" {
+	if m.hasCalls && m.role != "assistant" {
 		return invalid(m.path+".tool_calls", "", "%s has tool_calls: only an assistant's message may", m.path)
 	}
-	if m.Has("tool_calls") && len(m.calls) == 0 {
+	if m.hasCalls && len(m.calls) == 0 {
 		return invalid(m.path+".tool_calls", "empty_array", "%s.tool_calls is empty: want at least one call, or no tool_calls", m.path)
 	}
-	spoken := m.role == "assistant" && (len(m.calls) > 0 || m.Has("refusal") || m.Has("audio"))
+	spoken := m.role == "assistant" && (len(m.calls) > 0 || m.refusal != nil || m.hasAudio)
 	if m.text == nil && len(m.parts) == 0 && !spoken {
 		return invalid(fmt.Sprintf("messages.[%d].content", i), "", "%s, role %s, has no content: want a string or an array of parts", m.path, m.role)
 	}

@@ -85,7 +85,7 @@ func (m *message) blocks() []dialect.Block {
 	if m.text != nil {
 		n++
 	}
-	if n == 0 && !m.Has("refusal") {
+	if n == 0 && m.refusal == nil {
 		return nil
 	}
 	blocks := make([]dialect.Block, 0, n)
@@ -95,8 +95,8 @@ func (m *message) blocks() []dialect.Block {
 	for _, p := range m.parts {
 		blocks = append(blocks, p.block())
 	}
-	if m.Has("refusal") {
-		blocks = append(blocks, dialect.Block{Type: dialect.Text, Text: m.Text("refusal"), Path: m.path + ".refusal"})
+	if m.refusal != nil {
+		blocks = append(blocks, dialect.Block{Type: dialect.Text, Text: *m.refusal, Path: m.path + ".refusal"})
 	}
 	for _, c := range m.calls {
 		blocks = append(blocks, dialect.Block{

@@ -9,7 +9,7 @@ type writer struct {
 	ends      []int
 }
 
-func (c *completion) writer(withUsage bool) *writer {
+func (c *completion) writer(withUsage bool, events int) *writer {
 	var head builder
 	head.say(`data: {"id":`).text(c.id).say(`,"object":"chat.completion.chunk","created":`).number(c.created).say(`,"model":`).text(c.model)
 	if c.style.isOpenAI {
@@ -22,7 +22,7 @@ func (c *completion) writer(withUsage bool) *writer {
 		head.say(`,"system_fingerprint":`).textOr(c.reasoning, c.style.fingerprint)
 	}
 	head.say(`,"choices":[`)
-	return &writer{c: c, withUsage: withUsage, head: string(head), out: make(builder, 0, 4096+12*len(c.text))}
+	return &writer{c: c, withUsage: withUsage, head: string(head), out: make(builder, 0, events*(len(head)+120)+len(c.text))}
 }
 
 // raw is an event of its own.

@@ -24,13 +24,15 @@ type request struct {
 }
 
 type message struct {
-	dialect.Object
 	path       string
 	raw        json.RawMessage
 	role       string
 	toolCallID string
 	text       *string // content that is a string
 	parts      []part  // content that is an array
+	refusal    *string
+	hasAudio   bool
+	hasCalls   bool // tool_calls, even if there are none in it
 	calls      []toolCall
 }
 
@@ -132,24 +134,43 @@ func number[T int64 | float64](r *reader, o dialect.Object, name string) *T {
 	return v
 }
 
+// message reads a message, without an object for it.
 func (r *reader) message(raw json.RawMessage, path string) message {
-	m := message{Object: r.object(raw, path), raw: raw, path: path}
-	r.read(m.Object, path, "role", &m.role)
-	r.read(m.Object, path, "tool_call_id", &m.toolCallID)
-	if isKind(m.Object["content"], '"') {
-		text := m.Text("content")
-		m.text = &text
+	m := message{raw: raw, path: path}
+	var content, calls json.RawMessage
+	if !dialect.EachMember(raw, func(name []byte, value json.RawMessage) {
+		switch string(name) {
+		case "role":
+			r.member(value, path, "role", &m.role)
+		case "tool_call_id":
+			r.member(value, path, "tool_call_id", &m.toolCallID)
+		case "refusal":
+			r.member(value, path, "refusal", &m.refusal)
+		case "audio":
+			m.hasAudio = !isKind(value, 'n')
+		case "content":
+			content = value
+		case "tool_calls":
+			calls = value
+		}
+	}) {
+		r.refuse(path, new(dialect.Object), raw)
+	}
+	if isKind(content, '"') {
+		m.text = new(string)
+		r.member(content, path, "content", m.text)
 	} else {
 		var parts []json.RawMessage
-		r.read(m.Object, path, "content", &parts)
+		r.member(content, path, "content", &parts)
 		for i, raw := range parts {
 			path := at(path+".content", i)
 			m.parts = append(m.parts, part{r.object(raw, path), path, raw})
 		}
 	}
-	var calls []json.RawMessage
-	r.read(m.Object, path, "tool_calls", &calls)
-	for i, raw := range calls {
+	m.hasCalls = calls != nil && !isKind(calls, 'n')
+	var each []json.RawMessage
+	r.member(calls, path, "tool_calls", &each)
+	for i, raw := range each {
 		m.calls = append(m.calls, r.call(raw, at(path+".tool_calls", i)))
 	}
 	return m
@@ -219,7 +240,7 @@ func isKind(raw json.RawMessage, first byte) bool { return len(raw) > 0 && raw[0
 
 func typeName(v any) string {
 	switch v.(type) {
-	case *string:
+	case *string, **string:
 		return "a string"
 	case *bool:
 		return "true or false"

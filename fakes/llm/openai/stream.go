@@ -37,7 +37,7 @@ type delta struct {
 func (c *completion) stream(withUsage, late bool) [][]byte {
 	s := c.style
 	deltas, held := c.deltas(late)
-	w := c.writer(withUsage)
+	w := c.writer(withUsage, len(deltas)+len(held)+2)
 	if s.comments {
 		w.raw(": OPENROUTER PROCESSING\n\n")
 		w.raw(": OPENROUTER PROCESSING\n\n")
