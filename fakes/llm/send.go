@@ -24,7 +24,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, x *Exchange, o out
 		return
 	}
 	if o.delivery.cut.silent {
-		s.breakOff(w, ctx, x, outcome{Answer: unsent, delivery: o.delivery})
+		s.breakOff(ctx, w, x, outcome{Answer: unsent, delivery: o.delivery})
 		return
 	}
 	s.sendHeader(w, &o)
@@ -53,7 +53,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, x *Exchange, o out
 	}
 	if ending := o.delivery.cut.ending; ending == stalls || ending == resets {
 		_ = control.Flush() // also the header of an answer without chunks
-		s.breakOff(w, ctx, x, o)
+		s.breakOff(ctx, w, x, o)
 	}
 }
 
@@ -120,7 +120,7 @@ func (s *Server) giveUp(x *Exchange, a Answer) {
 }
 
 // breakOff stalls, or resets the connection.
-func (s *Server) breakOff(w http.ResponseWriter, ctx context.Context, x *Exchange, o outcome) {
+func (s *Server) breakOff(ctx context.Context, w http.ResponseWriter, x *Exchange, o outcome) {
 	if o.delivery.cut.ending == stalls {
 		s.stall(ctx)
 		s.giveUp(x, o.Answer)

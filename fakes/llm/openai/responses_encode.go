@@ -21,7 +21,7 @@ func (o responses) Encode(req *dialect.Request, reply *dialect.Reply) dialect.An
 			Status: http.StatusOK, Header: o.header("text/event-stream; charset=utf-8", r.requestID), Chunks: r.stream(), Stream: true,
 		}
 	}
-	return dialect.Answer{Status: http.StatusOK, Header: o.header("application/json", r.requestID), Chunks: [][]byte{indented(json.RawMessage(r.object(r.status)))}}
+	return dialect.Answer{Status: http.StatusOK, Header: o.header("application/json", r.requestID), Chunks: [][]byte{indented(r.object(r.status))}}
 }
 
 // response is an answer before it is put on the wire, plain or streamed.
