@@ -15,7 +15,7 @@ func TestImportersLinkTheStandardLibraryOnly(t *testing.T) {
 	const ours = "github.com/mcp-conform/mcp-conform/"
 	require.ElementsMatch(t, []string{
 		ours + "fakes/llm", ours + "fakes/llm/dialect", ours + "harness/trace",
-		ours + "fakes/llm/native", ours + "fakes/llm/ollama", ours + "fakes/llm/openai",
+		ours + "fakes/llm/native", ours + "fakes/llm/openai",
 		ours + "fakes/llm/anthropic",
 		ours + "fakes/llm/ollama",
 		ours + "fakes/llm/gemini",
