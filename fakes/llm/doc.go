@@ -48,10 +48,15 @@
 //
 // # Speed
 //
-// The journal is bounded: see [Options]. Measured on two cores that other work shared, at 16 connections, with a request of 1 KB
-// and eight chunks when streamed, matching, strict checks and journal on, beside a handler of net/http that sends the same bytes:
+// The journal is bounded: see [Options]. Requests a second at 16 connections, with a request of 1 KB, eight chunks when streamed, and
+// matching, strict checks and journal on, beside a handler of net/http that sends the same bytes. They are medians of five runs on two
+// busy cores (load 20), and vary by a third from run to run:
 //
-//	SPEED
+//	           handler    fake
+//	plain      5,500      3,400    61 %
+//	streamed   2,700      1,900    69 %
+//
+// After 100,000 requests the served process has 32 MB resident; it starts in 17 ms, which includes reading its script.
 //
 // To repeat it: go test ./fakes/llm -run '^$' -bench Requests -count 5
 package llm
