@@ -46,7 +46,8 @@ type Exchange struct {
 	Began, Ended time.Time
 
 	codec   dialect.Codec // that can read the body; nil where none can
-	dropped bool          // from the journal
+	url     *url.URL
+	dropped bool // from the journal
 }
 
 // journal keeps the last exchanges of a server, within limits. The server's mutex guards it.
@@ -104,7 +105,7 @@ func (x *Exchange) decode() {
 	if x.codec == nil {
 		return
 	}
-	r := &http.Request{Method: x.Method, URL: &url.URL{Path: x.Path}, Header: x.Header}
+	r := &http.Request{Method: x.Method, URL: x.url, Header: x.Header}
 	req, refused := x.codec.Decode(r, x.Body)
 	if refused == nil { // which it was not the first time either
 		req.Decoded = nil // a codec's own

@@ -48,6 +48,8 @@ func TestAsidesAreAnsweredAndSeen(t *testing.T) {
 		{"GET", "/v1/models/claude-", "Anthropic-Version", "", dialect.Anthropic, `"id":"claude-"`},
 		{"POST", "/v1/messages/count_tokens", "Anthropic-Version", count, dialect.Anthropic, `"input_tokens":`},
 		{"GET", "/api/tags", "", "", dialect.Ollama, `"models":`},
+		{"GET", "/v1beta/models?key=k", "", "", dialect.Gemini, `"models":`},
+		{"POST", "/v1beta/models/gemini-2.5-flash:countTokens?key=k", "", `{"contents":[{"role":"user","parts":[{"text":"aaaaaa"}]}]}`, dialect.Gemini, `"totalTokens":`},
 		{"GET", "/mistral/v1/models", "", "", "mistral", `"object": "list"`},
 	} {
 		r := httptest.NewRequest(c.method, "http://127.0.0.1"+c.path, strings.NewReader(c.body))
@@ -84,4 +86,18 @@ func TestAsidesAreAnsweredAndSeen(t *testing.T) {
 	s.Handler().ServeHTTP(w, r)
 	require.Equal(t, 415, w.Code)
 	require.Contains(t, w.Body.String(), `"type":"error"`, "in the provider's shape")
+}
+
+// Gemini's paths of conversations and of asides are the same pattern, and its stream is asked for by the path.
+func TestAConversationWhosePatternIsAnAsidesToo(t *testing.T) {
+	s, err := Start(Options{}, When(LastUser("hello")).Reply(Text("hi")))
+	require.NoError(t, err)
+	defer s.Close()
+	w := post(s, "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse&key=k", `{"contents":[{"role":"user","parts":[{"text":"hello"}]}]}`)
+	require.Equal(t, 200, w.Code)
+	require.Contains(t, w.Body.String(), `"text":"hi"`)
+	x := s.Journal()[0]
+	require.False(t, x.Aside)
+	require.True(t, x.Request.Stream)
+	require.Equal(t, "alt=sse&key=k", x.Request.URL.RawQuery, "the journal reads it as the server has read it")
 }

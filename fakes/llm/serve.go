@@ -23,7 +23,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.serveJournal(w, r)
 		return
 	}
-	x := &Exchange{Method: r.Method, Path: r.URL.Path, Header: r.Header}
+	x := &Exchange{Method: r.Method, Path: r.URL.Path, Header: r.Header, url: r.URL}
 	var refusal dialect.Answer
 	to, misdirected := s.find(r)
 	body, err := s.readBody(w, r)
