@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/schema"
 )
 
-var resultSchema = []string{"2025-06-18/schema/CreateMessageResult", "2025-11-25/schema/CreateMessageResult", "2026-07-28/schema/CreateMessageResult"}
+var resultSchema = []string{"2025-03-26/schema/CreateMessageResult", "2025-06-18/schema/CreateMessageResult", "2025-11-25/schema/CreateMessageResult", "2026-07-28/schema/CreateMessageResult"}
 
 var answered = Check{
 	ID: "answered", Says: "a sampling request is answered with a result", Levels: everywhere(report.Robust), Asked: 1,
@@ -29,7 +29,7 @@ var answered = Check{
 
 var answersOnce = Check{
 	ID: "answers-once", Says: "there is exactly one response for each request", Levels: inLegacy(report.Must), Asked: 1,
-	Requirements: []string{"2025-06-18/basic/responses", "2025-11-25/basic/responses"},
+	Requirements: []string{"2025-03-26/basic/responses", "2025-06-18/basic/responses", "2025-11-25/basic/responses"},
 	Usual:        "the response is posted again by a retry that does not look whether the first one was taken",
 	Mend:         "send one response for each request id, and none once it was sent",
 	Judge: func(e *Evidence) Verdict {
@@ -50,7 +50,7 @@ var answersOnce = Check{
 
 var idEchoed = Check{
 	ID: "id-echoed", Says: "a response has the id of its request, type and value", Levels: inLegacy(report.Must), Asked: 1,
-	Requirements: []string{"2025-06-18/basic/responses", "2025-11-25/basic/responses"},
+	Requirements: []string{"2025-03-26/basic/responses", "2025-06-18/basic/responses", "2025-11-25/basic/responses"},
 	Usual:        "ids are kept in a variable of one type: a number becomes a string, or a float64 that rounds it",
 	Mend:         "keep the id as the JSON it came as",
 	Judge: func(e *Evidence) Verdict {

@@ -46,6 +46,10 @@ type Session struct {
 	Refused []Place
 	// ForeignCalls are calls of tools that the server does not have, in order.
 	ForeignCalls []ForeignCall
+	// Requests are what the client's requests say of itself, in order.
+	Requests []ClientRequest
+	// Unmarked are requests to the model that belong to no case, in order.
+	Unmarked []Place
 	// Strays are responses of the first era to which there is no request, in order.
 	Strays []Answer
 
@@ -73,6 +77,8 @@ type Evidence struct {
 	TurnedDownAt Place
 	// Rounds are the samples that were asked for, in order.
 	Rounds []*Round
+	// Declared is the request by which the client declared what it is held to, the latest of the call; nil where there is none.
+	Declared *ClientRequest
 	// Withheld is the capability for lack of which a sample was not asked for.
 	Withheld string
 	// NotPlayed says why the case was given up before it was played; "" where it was not.
@@ -97,6 +103,10 @@ type Round struct {
 	Params *dialect.Request
 	// Raw are the params as they were sent.
 	Raw json.RawMessage
+	// Hostile is true for one that the server must not ask, and asks on purpose.
+	Hostile bool
+	// Declared is what the client declared when it was asked; nil where it never did.
+	Declared *ClientRequest
 	// Model are the requests that the model got for it, in order.
 	Model []*Exchange
 	// Answers are what came back: one, if all is well.
@@ -114,6 +124,8 @@ type Answer struct {
 	// Result is the CreateMessageResult; nil where Err is set.
 	Result json.RawMessage
 	Err    *server.RPCError
+	// RawErr is the error as it was written.
+	RawErr json.RawMessage
 }
 
 // Exchange is one request to the model and what came of it.
@@ -142,6 +154,7 @@ func Decode(t *trace.Trace) *Session {
 		if e.Process != nil && e.Process.State == trace.Ended {
 			s.Ended = e.Process
 		}
+		s.takeRequest(e)
 		if s.calls[e.Case] == nil {
 			s.takeFrame(e)
 			continue
@@ -202,6 +215,7 @@ type rpc struct {
 	method         string
 	params, result json.RawMessage
 	err            *server.RPCError
+	rawErr         json.RawMessage
 }
 
 // readRPC reads a message as loosely as it can be read; the zero rpc is one that cannot.
@@ -212,7 +226,7 @@ func readRPC(raw []byte) rpc {
 	}
 	m := rpc{id: o["id"], method: o.Text("method"), params: o["params"], result: o["result"]}
 	if o.Has("error") {
-		m.err = &server.RPCError{}
+		m.err, m.rawErr = &server.RPCError{}, o["error"]
 		if err := o.Read("error", m.err); err != nil {
 			m.err = &server.RPCError{Message: "an error that is not well-formed: " + compact(o["error"])}
 		}

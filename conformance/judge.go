@@ -121,6 +121,8 @@ func judgeCase(check *Check, ev *Evidence) Verdict {
 		return NotObserved("the case was not played: %s", ev.NotPlayed)
 	case s.spokeAnother():
 		return NotApplicable("the client does not speak %s: it tried %s", s.Revision, s.Tried)
+	case check.Whole && s.Trace.Whole && !s.interrupted():
+		return check.Judge(ev)
 	case s.interrupted() && !ev.Over:
 		return NotObserved("the run was interrupted before this was over")
 	case !s.Connected:

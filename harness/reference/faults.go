@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 )
 
 // faults are the ways in which the client can be broken. The zero value is the correct client.
@@ -11,7 +12,17 @@ type faults struct {
 	// What is edited on its way: the params of a sampling request before the model is asked, the body sent to the model, the result,
 	// and the JSON-RPC response (first era).
 	params, body, result, response func(map[string]any)
+	// What the client declares, less than which it holds itself to; and the _meta and headers of a request with these params (second era).
+	declared func(map[string]any)
+	meta     func(params, meta map[string]any)
+	header   func(params map[string]any, header http.Header)
 
+	servesUndeclared  bool // what it does not declare
+	dropsUndeclared   bool // tools and their choice, where it does not declare them, and answers the rest
+	overlooksChoice   bool // of a tool, where it does not declare tools
+	asksUndeclared    bool // the model, before it refuses what it does not declare
+	diesWhenItRefuses bool // what it does not declare
+	refusesTools      bool // although it declares them
 	neverConnects     bool
 	failsAtTheEnd     bool
 	declaresNothing   bool

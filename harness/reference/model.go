@@ -19,6 +19,7 @@ type model struct {
 
 // JSON-RPC error codes of the answers to sampling.
 const (
+	codeNoMethod      = -32601
 	codeInvalidParams = -32602
 	codeInternal      = -32603
 )
@@ -30,8 +31,17 @@ func (m *model) createMessage(ctx context.Context, raw json.RawMessage) (map[str
 	if err != nil {
 		return nil, &rpcError{codeInvalidParams, "params are not an object"}
 	}
+	if refused := m.checkDeclared(params); refused != nil {
+		if broken.asksUndeclared {
+			_, _ = m.ask(ctx, params) // what it says is of no use to anybody
+		}
+		return nil, refused
+	}
 	if err := checkRequest(params); err != nil {
 		return nil, &rpcError{codeInvalidParams, err.Error()}
+	}
+	if broken.refusesTools && params["tools"] != nil {
+		return nil, &rpcError{codeInternal, "broken on purpose: refuses tools"}
 	}
 	if broken.refuses {
 		return nil, &rpcError{codeInternal, "broken on purpose: refuses everything"}
@@ -48,6 +58,38 @@ func (m *model) createMessage(ctx context.Context, raw json.RawMessage) (map[str
 	}
 	edit(broken.result, result)
 	return result, nil
+}
+
+// Refusals of what the client does not declare.
+var (
+	errNoSampling = &rpcError{codeNoMethod, "sampling is not declared"}
+	errNoTools    = &rpcError{codeInvalidParams, "sampling.tools is not declared"}
+)
+
+// checkDeclared refuses what the client does not declare (2025-11-25, client/sampling#capabilities, schema#createmessagerequestparams).
+func (m *model) checkDeclared(params map[string]any) *rpcError {
+	broken := &m.config.broken
+	sampling, declared := m.told()["sampling"].(map[string]any)
+	switch {
+	case broken.servesUndeclared:
+		return nil
+	case !declared:
+		return errNoSampling
+	case sampling["tools"] != nil:
+		return nil
+	case broken.dropsUndeclared:
+		delete(params, "tools")
+		delete(params, "toolChoice")
+	}
+	if params["tools"] != nil || params["toolChoice"] != nil && !broken.overlooksChoice {
+		return errNoTools
+	}
+	return nil
+}
+
+// isUndeclared reports whether the client refused what it does not declare.
+func isUndeclared(err error) bool {
+	return errors.Is(err, errNoSampling) || errors.Is(err, errNoTools)
 }
 
 // modelError says that the model failed, and nothing of how: what a provider says is not for the server.
@@ -86,12 +128,18 @@ func (m *model) askNative(ctx context.Context, params map[string]any) (map[strin
 	if err := dec.Decode(&result); err != nil {
 		return nil, fmt.Errorf("the model's answer: %w", err)
 	}
-	if !m.env.Revision.HasTools() {
-		if blocks, ok := result["content"].([]any); ok && len(blocks) == 1 {
-			result["content"] = blocks[0]
-		}
+	if blocks, ok := result["content"].([]any); ok && !m.env.Revision.HasTools() {
+		result["content"] = oneBlock(blocks)
 	}
 	return result, nil
+}
+
+// oneBlock is content for the revisions that have no arrays.
+func oneBlock(blocks []any) any {
+	if len(blocks) == 0 {
+		return map[string]any{"type": "text", "text": ""}
+	}
+	return blocks[0]
 }
 
 // blocksOf returns content as blocks, whether it is one or an array.

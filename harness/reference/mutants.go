@@ -52,7 +52,7 @@ func Find(name string) *Mutant {
 
 // Mutants returns every mutant, in the order of the catalogue.
 func Mutants() []Mutant {
-	return slices.Concat(clientMutants, basicMutants, toolMutants, parallelMutants, anthropicMutants)
+	return slices.Concat(clientMutants, declareMutants, basicMutants, toolMutants, parallelMutants, anthropicMutants)
 }
 
 var openAIOnly = []string{dialect.OpenAIChat}
@@ -67,9 +67,11 @@ var clientMutants = []Mutant{
 }
 
 var basicMutants = []Mutant{
-	{Name: "never-answers", Doc: "takes the request and never answers it", Kills: []string{"basic/answered"}, Also: []string{"client/sampled", "client/ends-cleanly"},
+	{Name: "never-answers", Doc: "takes the request and never answers it", Kills: []string{"declare/over-declared"},
+		Also: []string{"client/sampled", "client/ends-cleanly", "declare/undeclared-sampling-refused", "declare/undeclared-tools-refused",
+			"declare/undeclared-toolchoice-refused", "declare/alive", "basic/answered"},
 		Hangs: true, broken: faults{neverAnswers: true}},
-	{Name: "refuses", Doc: "answers every request with an error", Kills: []string{"basic/answered"}, Also: []string{"client/sampled"},
+	{Name: "refuses", Doc: "answers every request with an error", Kills: []string{"basic/answered"}, Also: []string{"client/sampled", "declare/over-declared"},
 		broken: faults{refuses: true}},
 	{Name: "answers-twice", Doc: "posts each response two times", Kills: []string{"basic/answers-once"}, Era: "legacy",
 		broken: faults{answersTwice: true}},

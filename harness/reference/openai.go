@@ -8,7 +8,7 @@ import (
 
 // openAIBody writes a sampling request as a chat completion.
 func openAIBody(params map[string]any, stream bool) (map[string]any, error) {
-	body := map[string]any{"model": modelName(params, "gpt-4o"), "max_tokens": params["maxTokens"]}
+	body := map[string]any{"model": modelName(params, "gpt-4o", "gpt-4o-mini", "gpt-4.1"), "max_tokens": params["maxTokens"]}
 	var messages []any
 	if prompt := text(params, "systemPrompt"); prompt != "" {
 		messages = append(messages, map[string]any{"role": "system", "content": prompt})
@@ -63,18 +63,6 @@ func addTools(body, params map[string]any) {
 		}
 		body["tool_choice"] = mode
 	}
-}
-
-// modelName is the first hint, or the client's own choice.
-func modelName(params map[string]any, own string) string {
-	preferences, _ := params["modelPreferences"].(map[string]any)
-	hints, _ := preferences["hints"].([]any)
-	if len(hints) > 0 {
-		if hint, ok := hints[0].(map[string]any); ok && text(hint, "name") != "" {
-			return text(hint, "name")
-		}
-	}
-	return own
 }
 
 // openAIMessages writes one message of MCP, which is several where it has tool results: each is a message of its own.
@@ -135,6 +123,9 @@ func assistantMessage(blocks []map[string]any) ([]any, error) {
 	return []any{m}, nil
 }
 
+// audioFormats are OpenAI's words for the audio that it takes.
+var audioFormats = map[string]string{"audio/wav": "wav", "audio/x-wav": "wav", "audio/wave": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
+
 func userPart(b map[string]any) (map[string]any, error) {
 	switch b["type"] {
 	case "text":
@@ -143,8 +134,11 @@ func userPart(b map[string]any) (map[string]any, error) {
 		url := "data:" + text(b, "mimeType") + ";base64," + text(b, "data")
 		return map[string]any{"type": "image_url", "image_url": map[string]any{"url": url}}, nil
 	case "audio":
-		_, format, _ := strings.Cut(text(b, "mimeType"), "/")
-		return map[string]any{"type": "input_audio", "input_audio": map[string]any{"data": b["data"], "format": strings.TrimPrefix(format, "x-")}}, nil
+		format, ok := audioFormats[text(b, "mimeType")]
+		if !ok {
+			return nil, &rpcError{codeInternal, fmt.Sprintf("the model takes no %s", text(b, "mimeType"))}
+		}
+		return map[string]any{"type": "input_audio", "input_audio": map[string]any{"data": b["data"], "format": format}}, nil
 	}
 	return nil, &rpcError{codeInternal, fmt.Sprintf("the model takes no %v", b["type"])}
 }
