@@ -126,6 +126,9 @@ type Answer struct {
 	Err    *server.RPCError
 	// RawErr is the error as it was written.
 	RawErr json.RawMessage
+
+	read bool // whether held is known
+	held []dialect.Block
 }
 
 // Exchange is one request to the model and what came of it.

@@ -16,13 +16,16 @@ type faults struct {
 	declared func(map[string]any)
 	meta     func(params, meta map[string]any)
 	header   func(params map[string]any, header http.Header)
+	// What the client refuses although it should not.
+	refusesWhen func(params map[string]any) bool
 
 	servesUndeclared  bool // what it does not declare
 	dropsUndeclared   bool // tools and their choice, where it does not declare them, and answers the rest
 	overlooksChoice   bool // of a tool, where it does not declare tools
 	asksUndeclared    bool // the model, before it refuses what it does not declare
 	diesWhenItRefuses bool // what it does not declare
-	refusesTools      bool // although it declares them
+	echoesSystem      bool // puts the system prompt before the answer
+	remembers         bool // tells the model what was asked before
 	neverConnects     bool
 	failsAtTheEnd     bool
 	declaresNothing   bool
@@ -52,6 +55,20 @@ func (m *model) runTools(ctx context.Context, w wire, result map[string]any) {
 		// The server does not know the tool, which is no matter here.
 		_, _ = w.request(ctx, "tools/call", map[string]any{"name": use["name"], "arguments": use["input"]})
 	}
+}
+
+// remember adds to the system prompt what was asked before.
+func (m *model) remember(params map[string]any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.before != "" {
+		params["systemPrompt"] = text(params, "systemPrompt") + "\nBefore this, the user said: " + m.before
+	}
+	eachMessage(params, func(message map[string]any) {
+		for _, b := range ofType(message["content"], "text") {
+			m.before = text(b, "text")
+		}
+	})
 }
 
 // ofType returns the blocks of a type in content.

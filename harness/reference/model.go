@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
@@ -15,6 +16,9 @@ import (
 type model struct {
 	config Config
 	env    harness.Env
+
+	mu     sync.Mutex
+	before string // what was asked before, for a client that remembers
 }
 
 // JSON-RPC error codes of the answers to sampling.
@@ -40,13 +44,16 @@ func (m *model) createMessage(ctx context.Context, raw json.RawMessage) (map[str
 	if err := checkRequest(params); err != nil {
 		return nil, &rpcError{codeInvalidParams, err.Error()}
 	}
-	if broken.refusesTools && params["tools"] != nil {
-		return nil, &rpcError{codeInternal, "broken on purpose: refuses tools"}
+	if broken.refusesWhen != nil && broken.refusesWhen(params) {
+		return nil, &rpcError{codeInternal, "broken on purpose: refuses this"}
 	}
 	if broken.refuses {
 		return nil, &rpcError{codeInternal, "broken on purpose: refuses everything"}
 	}
 	edit(broken.params, params)
+	if broken.remembers {
+		m.remember(params)
+	}
 	if broken.asksTwice {
 		if _, err := m.ask(ctx, params); err != nil {
 			return nil, modelError(err)
@@ -57,6 +64,11 @@ func (m *model) createMessage(ctx context.Context, raw json.RawMessage) (map[str
 		return nil, modelError(err)
 	}
 	edit(broken.result, result)
+	if broken.echoesSystem {
+		for _, b := range ofType(result["content"], "text") {
+			b["text"] = text(params, "systemPrompt") + text(b, "text")
+		}
+	}
 	return result, nil
 }
 

@@ -3,9 +3,9 @@ package reference
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 )
 
 // Mutant is the reference client, broken in one way.
@@ -22,6 +22,8 @@ type Mutant struct {
 	Dialects []string
 	// Streamed is true for a fault that only a streaming client has.
 	Streamed bool
+	// In are the revisions in which the fault shows; nil for the newest of each era.
+	In []server.Revision
 	// Era is "legacy" or "modern" for a fault that only one era has; "" for both.
 	Era string
 	// Hangs is true for a mutant that does not come to its end by itself in the first era.
@@ -39,6 +41,19 @@ func (m *Mutant) Config(c Config) Config {
 // ShowsIn reports whether the fault shows in a client that asks the model as the configuration says.
 func (m *Mutant) ShowsIn(c Config) bool {
 	return !(m.Streamed && c.Plain) && (m.Dialects == nil || slices.Contains(m.Dialects, cmp.Or(c.Dialect, dialect.OpenAIChat)))
+}
+
+// Concerns reports whether the check, as scenario/check, must or may fail the mutant.
+func (m *Mutant) Concerns(id string) bool {
+	return slices.Contains(m.Kills, id) || slices.Contains(m.Also, id)
+}
+
+// Revisions returns those of its own in which the fault shows, or else the newest ones.
+func (m *Mutant) Revisions(newest []server.Revision) []server.Revision {
+	if m.In != nil {
+		return m.In
+	}
+	return newest
 }
 
 // Find returns the mutant of that name; nil where there is none.
@@ -64,60 +79,6 @@ var clientMutants = []Mutant{
 		broken: faults{failsAtTheEnd: true}},
 	{Name: "declares-nothing", Doc: "does not declare sampling, so that nothing is asked of it", Kills: []string{"client/sampled"},
 		broken: faults{declaresNothing: true}},
-}
-
-var basicMutants = []Mutant{
-	{Name: "never-answers", Doc: "takes the request and never answers it", Kills: []string{"declare/over-declared"},
-		Also: []string{"client/sampled", "client/ends-cleanly", "declare/undeclared-sampling-refused", "declare/undeclared-tools-refused",
-			"declare/undeclared-toolchoice-refused", "declare/alive", "basic/answered"},
-		Hangs: true, broken: faults{neverAnswers: true}},
-	{Name: "refuses", Doc: "answers every request with an error", Kills: []string{"basic/answered"}, Also: []string{"client/sampled", "declare/over-declared"},
-		broken: faults{refuses: true}},
-	{Name: "answers-twice", Doc: "posts each response two times", Kills: []string{"basic/answers-once"}, Era: "legacy",
-		broken: faults{answersTwice: true}},
-	{Name: "id-as-string", Doc: "gives a number id back as a string", Kills: []string{"basic/id-echoed"}, Era: "legacy",
-		broken: faults{response: func(r map[string]any) { r["id"] = strings.Trim(string(marshal(r["id"])), `"`) }}},
-	{Name: "null-content", Doc: "answers with content null", Kills: []string{"basic/has-content"}, Also: []string{"basic/valid-result"},
-		broken: faults{result: func(r map[string]any) { r["content"] = nil }}},
-	{Name: "no-model", Doc: "leaves the model's name out", Kills: []string{"basic/has-model"}, Also: []string{"basic/valid-result"},
-		broken: faults{result: func(r map[string]any) { delete(r, "model") }}},
-	{Name: "role-user", Doc: "gives the answer the role user", Kills: []string{"basic/role-assistant"},
-		broken: faults{result: func(r map[string]any) { r["role"] = "user" }}},
-	{Name: "untyped-block", Doc: "leaves the type out of text blocks", Kills: []string{"basic/valid-result"}, Also: []string{"basic/text-intact"},
-		broken: faults{result: func(r map[string]any) {
-			for _, b := range ofType(r["content"], "text") {
-				delete(b, "type")
-			}
-		}}},
-	{Name: "ascii-only", Doc: "replaces what is not ASCII in the model's text", Kills: []string{"basic/text-intact"},
-		broken: faults{result: func(r map[string]any) {
-			for _, b := range ofType(r["content"], "text") {
-				b["text"] = strings.Map(func(c rune) rune {
-					if c > 127 {
-						return '?'
-					}
-					return c
-				}, text(b, "text"))
-			}
-		}}},
-	{Name: "trims-prompt", Doc: "folds the white space of what the user said", Kills: []string{"basic/prompt-reaches-model"},
-		broken: faults{params: func(p map[string]any) {
-			eachMessage(p, func(m map[string]any) {
-				for _, b := range ofType(m["content"], "text") {
-					b["text"] = strings.Join(strings.Fields(text(b, "text")), " ")
-				}
-			})
-		}}},
-	{Name: "always-end-turn", Doc: "reports every answer as finished, truncated ones too", Kills: []string{"basic/stop-reason-true"},
-		broken: faults{result: func(r map[string]any) {
-			if len(ofType(r["content"], "tool_use")) == 0 {
-				r["stopReason"] = "endTurn"
-			}
-		}}},
-	{Name: "asks-twice", Doc: "makes two model calls of one request", Kills: []string{"basic/one-model-call"},
-		broken: faults{asksTwice: true}},
-	{Name: "more-tokens", Doc: "raises maxTokens to a minimum of its own", Kills: []string{"basic/max-tokens"},
-		broken: faults{params: func(p map[string]any) { p["maxTokens"] = 4096 }}},
 }
 
 var toolMutants = []Mutant{

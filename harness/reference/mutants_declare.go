@@ -52,7 +52,7 @@ var declareMutants = []Mutant{
 			}
 		}}},
 	{Name: "refuses-tools", Doc: "declares tools and answers every request that has them with an error", Kills: []string{"declare/over-declared"},
-		broken: faults{refusesTools: true}},
+		broken: faults{refusesWhen: func(p map[string]any) bool { return p["tools"] != nil }}},
 	{Name: "serves-undeclared", Doc: "answers whoever asks, without a look at what was declared",
 		Kills: []string{"declare/undeclared-sampling-refused", "declare/undeclared-tools-refused", "declare/undeclared-toolchoice-refused"},
 		Also:  []string{"declare/no-model-call"}, broken: faults{servesUndeclared: true}},
