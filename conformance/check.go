@@ -129,6 +129,11 @@ func (s *Scenario) validateCases(complain func(string, ...any)) map[string]bool 
 		if c.Play == nil {
 			complain("case %s: Play is required", c.ID)
 		}
+		for _, r := range c.Revisions {
+			if !slices.Contains(s.Revisions, r) {
+				complain("case %s: it is for %s, and the scenario is not", c.ID, r)
+			}
+		}
 	}
 	return names
 }

@@ -49,7 +49,7 @@ var undeclared = []harness.Case{
 // regardless is a case in which the client is asked, whether it declares the capability or not.
 func regardless(id string, capability []string, ask func(*server.Session) any) harness.Case {
 	return harness.Case{
-		ID: id,
+		ID: id, Revisions: having(capability),
 		Play: func(s *server.Session) (any, error) {
 			if s.Declares(capability...) {
 				return s.Sample(ask(s))
@@ -64,7 +64,7 @@ func regardless(id string, capability []string, ask func(*server.Session) any) h
 // the capability all the same may be asked for it, so that there is nothing to see.
 func forbidden(id string, declare json.RawMessage, capability []string, ask func(*server.Session) *server.CreateMessageParams) harness.Case {
 	return harness.Case{
-		ID: id, Declare: declare, Barrier: true,
+		ID: id, Revisions: having(capability), Declare: declare, Barrier: true,
 		Play: func(s *server.Session) (any, error) {
 			switch {
 			case s.Declares(capability...):
@@ -76,6 +76,14 @@ func forbidden(id string, declare json.RawMessage, capability []string, ask func
 		},
 		Script: obliging,
 	}
+}
+
+// having are the revisions that have a capability: all, or those that have tools.
+func having(capability []string) []server.Revision {
+	if len(capability) > 1 {
+		return withTools
+	}
+	return nil
 }
 
 // obliging is a model that uses a tool where it is offered one, and else talks.

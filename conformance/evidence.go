@@ -114,6 +114,8 @@ type Round struct {
 
 	id    string          // request id or input key, by which answers are known
 	rawID json.RawMessage // the request id as it was written; nil in the second era
+
+	conversations []string // of the case that the params name
 }
 
 // Answer is the client's answer to a sample.
@@ -140,7 +142,8 @@ type Exchange struct {
 	End        trace.ModelEnd
 
 	number        int64
-	began, behind int // the places of its request and of its (first) end among all events
+	conversations []string // of the case that the body names
+	began, behind int      // the places of its request and of its (first) end among all events
 }
 
 // Decode reads the evidence out of a trace. It is a pure function.

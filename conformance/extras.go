@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -36,7 +35,7 @@ var extraCases = []harness.Case{{
 	},
 	Script: says("Not at all."),
 }, {
-	ID: "basic/meta",
+	ID: "basic/meta", Revisions: withTools,
 	Play: func(s *server.Session) (any, error) {
 		ask := s.Ask("What is the weather in Oslo?", getWeather)
 		use := object{"type": "tool_use", "id": "use-one", "name": "get_weather", "input": object{"city": "Oslo"}, "_meta": extraMeta}
@@ -157,9 +156,9 @@ var noForeignContext = Check{
 				continue
 			}
 			for _, c := range e.Session.Trace.Header.Cases {
-				for _, mark := range regexp.MustCompile(regexp.QuoteMeta(c.Mark)+`n\d+`).FindAllString(string(x.Request.Body), -1) {
-					if !slices.Contains(regexp.MustCompile(regexp.QuoteMeta(c.Mark)+`n\d+`).FindAllString(string(r.Raw), -1), mark) {
-						return Broken("the model was given something of another conversation (%s, of %s)", mark, c.ID).
+				for _, other := range conversations(string(x.Request.Body), c.Mark) {
+					if !slices.Contains(r.conversations, other) {
+						return Broken("the model was given something of another conversation (%s, of %s)", other, c.ID).
 							Saw("server sent", r.Asked, "%s", spoken(r.Params.Messages)).Saw("model was given", x.At("messages"), "%s", spoken(x.Request.Messages))
 					}
 				}

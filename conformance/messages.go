@@ -28,7 +28,7 @@ var messageCases = []harness.Case{{
 	},
 	Script: says("Ask the cat."),
 }, {
-	ID: "basic/blocks",
+	ID: "basic/blocks", Revisions: withTools,
 	Play: func(s *server.Session) (any, error) {
 		if _, err := s.Sample(s.Ask(blockText)); err != nil {
 			return nil, err

@@ -110,7 +110,7 @@ func (ev *Evidence) round(id json.RawMessage) *Round {
 func (ev *Evidence) ask(at Place, id string, params json.RawMessage) *Round {
 	n := len(ev.Rounds) + 1
 	at.Label = fmt.Sprintf("sampling request %d", n)
-	r := &Round{N: n, Asked: at, id: id, Raw: params, Declared: ev.Declared}
+	r := &Round{N: n, Asked: at, id: id, Raw: params, Declared: ev.Declared, conversations: conversations(string(params), ev.Case.Mark)}
 	r.Params, _ = llm.Decode(dialect.Native, "", params) // params that are wrong on purpose stay nil
 	ev.Rounds = append(ev.Rounds, r)
 	return r
