@@ -122,7 +122,10 @@ func allJobs() []job {
 		}
 	}
 	for _, mutant := range reference.Mutants() {
-		for _, s := range settings {
+		for i, s := range settings {
+			if mutant.Wire && i > 0 {
+				break
+			}
 			if !mutant.ShowsIn(s.config) {
 				continue
 			}

@@ -22,6 +22,8 @@ type Mutant struct {
 	Dialects []string
 	// Streamed is true for a fault that only a streaming client has.
 	Streamed bool
+	// Wire is true for a fault on the wire to the server, which is the same however the model is asked.
+	Wire bool
 	// In are the revisions in which the fault shows; nil for the newest of each era.
 	In []server.Revision
 	// Era is "legacy" or "modern" for a fault that only one era has; "" for both.

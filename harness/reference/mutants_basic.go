@@ -10,21 +10,21 @@ import (
 )
 
 var basicMutants = []Mutant{
-	{Name: "never-answers", Doc: "takes the request and never answers it", Kills: []string{"declare/over-declared"},
+	{Name: "never-answers", Wire: true, Doc: "takes the request and never answers it", Kills: []string{"declare/over-declared"},
 		Also: []string{"client/sampled", "client/ends-cleanly", "declare/undeclared-sampling-refused", "declare/undeclared-tools-refused",
 			"declare/undeclared-toolchoice-refused", "declare/alive", "basic/answered"},
 		Hangs: true, broken: faults{neverAnswers: true}},
-	{Name: "refuses", Doc: "answers every request with an error", Kills: []string{"basic/answered"}, Also: []string{"client/sampled", "declare/over-declared"},
+	{Name: "refuses", Wire: true, Doc: "answers every request with an error", Kills: []string{"basic/answered"}, Also: []string{"client/sampled", "declare/over-declared"},
 		broken: faults{refuses: true}},
-	{Name: "answers-twice", Doc: "posts each response two times", Kills: []string{"basic/answers-once"}, Era: "legacy",
+	{Name: "answers-twice", Wire: true, Doc: "posts each response two times", Kills: []string{"basic/answers-once"}, Era: "legacy",
 		broken: faults{answersTwice: true}},
-	{Name: "id-as-string", Doc: "gives a number id back as a string", Kills: []string{"basic/id-echoed"}, Era: "legacy",
+	{Name: "id-as-string", Wire: true, Doc: "gives a number id back as a string", Kills: []string{"basic/id-echoed"}, Era: "legacy",
 		broken: faults{response: func(r map[string]any) { r["id"] = strings.Trim(string(marshal(r["id"])), `"`) }}},
 	{Name: "null-content", Doc: "answers with content null", Kills: []string{"basic/has-content"}, Also: []string{"basic/valid-result", "basic/empty-answer"},
 		broken: faults{result: func(r map[string]any) { r["content"] = nil }}},
-	{Name: "no-model", Doc: "leaves the model's name out", Kills: []string{"basic/has-model"}, Also: []string{"basic/valid-result"},
+	{Name: "no-model", Wire: true, Doc: "leaves the model's name out", Kills: []string{"basic/has-model"}, Also: []string{"basic/valid-result"},
 		broken: faults{result: func(r map[string]any) { delete(r, "model") }}},
-	{Name: "role-user", Doc: "gives the answer the role user", Kills: []string{"basic/role-assistant"},
+	{Name: "role-user", Wire: true, Doc: "gives the answer the role user", Kills: []string{"basic/role-assistant"},
 		broken: faults{result: func(r map[string]any) { r["role"] = "user" }}},
 	{Name: "untyped-block", Doc: "leaves the type out of text blocks", Kills: []string{"basic/valid-result"}, Also: []string{"basic/text-intact", "basic/empty-answer"},
 		broken: faults{result: func(r map[string]any) {
@@ -61,19 +61,19 @@ var basicMutants = []Mutant{
 		broken: faults{asksTwice: true}},
 	{Name: "more-tokens", Doc: "raises maxTokens to a minimum of its own", Kills: []string{"basic/max-tokens"},
 		broken: faults{params: func(p map[string]any) { p["maxTokens"] = 4096 }}},
-	{Name: "id-as-number", Doc: "gives a string id back as the number that it looks like", Kills: []string{"basic/id-echoed"}, Era: "legacy",
+	{Name: "id-as-number", Wire: true, Doc: "gives a string id back as the number that it looks like", Kills: []string{"basic/id-echoed"}, Era: "legacy",
 		broken: faults{response: func(r map[string]any) {
 			if id := string(marshal(r["id"])); id == `"1"` {
 				r["id"] = json.Number("1")
 			}
 		}}},
-	{Name: "error-without-code", Doc: "gives errors a message and no code", Kills: []string{"basic/error-shape"}, Era: "legacy",
+	{Name: "error-without-code", Wire: true, Doc: "gives errors a message and no code", Kills: []string{"basic/error-shape"}, Era: "legacy",
 		broken: faults{response: func(r map[string]any) {
 			if r["error"] != nil {
 				r["error"] = map[string]any{"message": "it failed"}
 			}
 		}}},
-	{Name: "error-code-as-text", Doc: "gives errors a code that is a string", Kills: []string{"basic/error-shape"}, Era: "legacy",
+	{Name: "error-code-as-text", Wire: true, Doc: "gives errors a code that is a string", Kills: []string{"basic/error-shape"}, Era: "legacy",
 		broken: faults{response: func(r map[string]any) {
 			if r["error"] != nil {
 				r["error"] = map[string]any{"code": "INTERNAL", "message": "it failed"}
@@ -102,9 +102,9 @@ var basicMutants = []Mutant{
 		broken: faults{params: eachText(func(b map[string]any) {
 			b["text"] = strings.ToValidUTF8(text(b, "text")[:min(1<<16, len(text(b, "text")))], "")
 		})}},
-	{Name: "names-itself", Doc: "names itself as the model", Kills: []string{"basic/model-named"},
+	{Name: "names-itself", Wire: true, Doc: "names itself as the model", Kills: []string{"basic/model-named"},
 		broken: faults{result: func(r map[string]any) { r["model"] = "my-client" }}},
-	{Name: "no-stop-reason", Doc: "gives no stop reason", Kills: []string{"basic/stop-reason"}, Also: []string{"tool-use/stop-reason-tooluse"},
+	{Name: "no-stop-reason", Wire: true, Doc: "gives no stop reason", Kills: []string{"basic/stop-reason"}, Also: []string{"tool-use/stop-reason-tooluse"},
 		broken: faults{result: func(r map[string]any) { delete(r, "stopReason") }}},
 	{Name: "drops-system-prompt", Doc: "leaves the system prompt out", Kills: []string{"basic/system-prompt"},
 		broken: faults{params: func(p map[string]any) { delete(p, "systemPrompt") }}},
@@ -112,7 +112,7 @@ var basicMutants = []Mutant{
 		Also: []string{"basic/text-intact"}, broken: faults{echoesSystem: true}},
 	{Name: "drops-parameters", Doc: "leaves temperature and stop sequences out", Kills: []string{"basic/parameters"},
 		broken: faults{params: func(p map[string]any) { delete(p, "temperature"); delete(p, "stopSequences") }}},
-	{Name: "refuses-parameters", Doc: "refuses a request with a temperature", Kills: []string{"basic/parameters-harmless"},
+	{Name: "refuses-parameters", Wire: true, Doc: "refuses a request with a temperature", Kills: []string{"basic/parameters-harmless"},
 		broken: faults{refusesWhen: func(p map[string]any) bool { return p["temperature"] != nil }}},
 	{Name: "ignores-hints", Doc: "does not look at hints", Kills: []string{"basic/hints-respected"},
 		broken: faults{params: editHints(func([]any) []any { return nil })}},
@@ -140,7 +140,7 @@ var basicMutants = []Mutant{
 				eachMessage(p, func(m map[string]any) { m["role"] = "user" })
 			}
 		}}},
-	{Name: "refuses-arrays", Doc: "refuses content that is an array of one text", Kills: []string{"basic/single-and-array"},
+	{Name: "refuses-arrays", Wire: true, Doc: "refuses content that is an array of one text", Kills: []string{"basic/single-and-array"},
 		broken: faults{refusesWhen: func(p map[string]any) bool {
 			found := false
 			eachMessage(p, func(m map[string]any) { found = found || isArrayOfOne(m["content"]) })
@@ -176,7 +176,7 @@ var basicMutants = []Mutant{
 				}
 			})
 		}}},
-	{Name: "strict-params", Doc: "refuses what it does not know", Kills: []string{"basic/unknown-extras"},
+	{Name: "strict-params", Wire: true, Doc: "refuses what it does not know", Kills: []string{"basic/unknown-extras"},
 		broken: faults{refusesWhen: func(p map[string]any) bool { return p["comExampleHint"] != nil }}},
 	{Name: "drops-block-meta", Doc: "rebuilds tool uses and results without their _meta", Kills: []string{"basic/meta-preserved"}, Dialects: []string{dialect.Native},
 		broken: faults{params: func(p map[string]any) {
@@ -186,7 +186,7 @@ var basicMutants = []Mutant{
 				}
 			})
 		}}},
-	{Name: "refuses-all-servers", Doc: "refuses to include the context of all servers", Kills: []string{"basic/include-context"},
+	{Name: "refuses-all-servers", Wire: true, Doc: "refuses to include the context of all servers", Kills: []string{"basic/include-context"},
 		broken: faults{refusesWhen: func(p map[string]any) bool { return p["includeContext"] == "allServers" }}},
 	{Name: "remembers", Doc: "tells the model what another request said", Kills: []string{"basic/no-foreign-context"}, Also: []string{"basic/system-prompt"},
 		broken: faults{remembers: true}},
