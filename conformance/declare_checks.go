@@ -125,7 +125,7 @@ var metaFields = Check{
 		if len(e.Session.Requests) == 0 {
 			return NotObserved("the client sent no request")
 		}
-		return Pass("all %d requests say both", len(e.Session.Requests))
+		return Pass("every request says both")
 	},
 }
 
@@ -145,7 +145,7 @@ var clientInfo = Check{
 		if len(e.Session.Requests) == 0 {
 			return NotObserved("the client sent no request")
 		}
-		return Pass("all %d requests say which client they are from", len(e.Session.Requests))
+		return Pass("every request says which client it is from")
 	},
 }
 
@@ -155,21 +155,21 @@ var httpHeaders = Check{
 	Usual: "headers are set once for a connection, or a retry is sent without them",
 	Mend:  "set MCP-Protocol-Version, Mcp-Method and, for tools/call, prompts/get and resources/read, Mcp-Name from the body of each request; a name that is not plain ASCII as =?base64?…?=",
 	Judge: func(e *Evidence) Verdict {
-		judged := 0
+		judged := false
 		for i := range e.Session.Requests {
 			r := &e.Session.Requests[i]
 			if r.Header == nil {
 				continue
 			}
-			judged++
+			judged = true
 			if name, why := r.wrongHeader(); why != "" {
 				return Broken("the header %s of a %s %s", name, r.Method, why).See(r.Place, "%s", headerLine(name, r.Header))
 			}
 		}
-		if judged == 0 {
+		if !judged {
 			return NotApplicable("the transport has no headers")
 		}
-		return Pass("the headers of all %d requests say what the bodies say", judged)
+		return Pass("the headers of every request say what its body says")
 	},
 }
 

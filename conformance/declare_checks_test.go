@@ -133,18 +133,18 @@ func TestWhatRequestsSayOfTheClient(t *testing.T) {
 	}
 	nothing := func(*story) {}
 	hold(t, []telling{
-		{name: "all", check: "declare/meta-fields", caseID: "sampling", in: inB, tell: nothing, verdict: report.Pass, message: "all 2 requests say both"},
+		{name: "all", check: "declare/meta-fields", caseID: "sampling", in: inB, tell: nothing, verdict: report.Pass, message: "every request says both"},
 		{name: "no version", check: "declare/meta-fields", caseID: "sampling", in: inB, tell: says(capabilities), verdict: report.Fail,
 			message: "a prompts/list has no string " + metaVersion + " in its _meta"},
 		{name: "a version that is a number", check: "declare/meta-fields", caseID: "sampling", in: inB, tell: says(`"` + metaVersion + `":20260728,` + capabilities), verdict: report.Fail,
 			message: "a prompts/list has no string " + metaVersion + " in its _meta"},
 		{name: "no capabilities", check: "declare/meta-fields", caseID: "sampling", in: inB, tell: says(version), verdict: report.Fail,
 			message: "a prompts/list has no object " + metaCapabilities + " in its _meta"},
-		{name: "notifications say nothing", check: "declare/meta-fields", caseID: "sampling", in: inB, verdict: report.Pass, message: "all 2 requests say both",
+		{name: "notifications say nothing", check: "declare/meta-fields", caseID: "sampling", in: inB, verdict: report.Pass, message: "every request says both",
 			tell: func(s *story) {
 				s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}`)
 			}},
-		{name: "an older revision is tried first", check: "declare/meta-fields", caseID: "sampling", in: inB, verdict: report.Pass, message: "all 2 requests say both",
+		{name: "an older revision is tried first", check: "declare/meta-fields", caseID: "sampling", in: inB, verdict: report.Pass, message: "every request says both",
 			tell: func(s *story) {
 				s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`)
 			}},
@@ -155,17 +155,17 @@ func TestWhatRequestsSayOfTheClient(t *testing.T) {
 				s.frame("", trace.ToClient, 400, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"_meta"}}`)
 			}},
 
-		{name: "its name", check: "declare/client-info", caseID: "sampling", in: inB, tell: nothing, verdict: report.Pass, message: "all 2 requests say which client they are from"},
+		{name: "its name", check: "declare/client-info", caseID: "sampling", in: inB, tell: nothing, verdict: report.Pass, message: "every request says which client it is from"},
 		{name: "no name", check: "declare/client-info", caseID: "sampling", in: inB, tell: says(version + "," + capabilities), verdict: report.Warn,
 			message: "a prompts/list does not say in its _meta which client it is from"},
 		{name: "its name, and no version", check: "declare/client-info", caseID: "sampling", in: inB, tell: says(version + "," + capabilities + `,"` + metaInfo + `":{"name":"c"}`), verdict: report.Warn,
 			message: "a prompts/list does not say in its _meta which client it is from"},
 
-		{name: "in headers", check: "declare/http-headers", caseID: "sampling", in: inB, tell: nothing, verdict: report.Pass, message: "the headers of all 2 requests say what the bodies say"},
+		{name: "in headers", check: "declare/http-headers", caseID: "sampling", in: inB, tell: nothing, verdict: report.Pass, message: "the headers of every request say what its body says"},
 		{name: "in headers, the name encoded", check: "declare/http-headers", caseID: "sampling", in: inB, tell: header("Mcp-Name", "=?base64?eA==?="), verdict: report.Pass,
-			message: "the headers of all 2 requests say what the bodies say"},
+			message: "the headers of every request say what its body says"},
 		{name: "of a method without a name", check: "declare/http-headers", caseID: "sampling", in: inB, tell: says(version + "," + capabilities + "," + info), verdict: report.Pass,
-			message: "the headers of all 3 requests say what the bodies say"},
+			message: "the headers of every request say what its body says"},
 		{name: "another version", check: "declare/http-headers", caseID: "sampling", in: inB, tell: header("Mcp-Protocol-Version", "2025-11-25"), verdict: report.Fail,
 			message: `the header Mcp-Protocol-Version of a tools/call is "2025-11-25", where the body has "2026-07-28"`},
 		{name: "no method", check: "declare/http-headers", caseID: "sampling", in: inB, tell: header("Mcp-Method", ""), verdict: report.Fail,
