@@ -140,18 +140,10 @@ func (m *model) askNative(ctx context.Context, params map[string]any) (map[strin
 	if err := dec.Decode(&result); err != nil {
 		return nil, fmt.Errorf("the model's answer: %w", err)
 	}
-	if blocks, ok := result["content"].([]any); ok && !m.env.Revision.HasTools() {
-		result["content"] = oneBlock(blocks)
+	if blocks, ok := result["content"].([]any); ok && len(blocks) == 1 && !m.env.Revision.HasTools() {
+		result["content"] = blocks[0]
 	}
 	return result, nil
-}
-
-// oneBlock is content for the revisions that have no arrays.
-func oneBlock(blocks []any) any {
-	if len(blocks) == 0 {
-		return map[string]any{"type": "text", "text": ""}
-	}
-	return blocks[0]
 }
 
 // blocksOf returns content as blocks, whether it is one or an array.
