@@ -26,7 +26,7 @@ var basic = Scenario{
 		once("basic/question", func(s *server.Session) any { return s.Ask(question) }, llm.When().Reply(llm.Text(answer))),
 		once("basic/truncated", func(s *server.Session) any {
 			ask := s.Ask("Tell me a long story.")
-			ask.MaxTokens = 7
+			ask.MaxTokens = 16 // the least that every provider takes
 			return ask
 		}, llm.When().Reply(llm.Text("Once upon a time there")).StopReason(llm.StopMaxTokens)),
 		once("basic/empty", func(s *server.Session) any { return s.Ask("Say nothing at all.") }, llm.When().Reply()),

@@ -103,13 +103,13 @@ func TestACrashConvictsTheCaseThatItCameWithAndNoOther(t *testing.T) {
 func TestAClientThatHangsForEverIsGivenUpAndTheReportSaysSo(t *testing.T) {
 	client := whoOn("", func(ctx context.Context) { <-ctx.Done() }, harness.Loopback()) // on every call
 	client.Grace = time.Second
-	suite := conformance.Suite{Client: client, Revisions: []server.Revision{server.V20260728}, Timeout: 100 * time.Millisecond,
+	suite := conformance.Suite{Client: client, Revisions: []server.Revision{server.V20260728}, Timeout: time.Second, CaseTimeout: 200 * time.Millisecond,
 		Only: []string{"basic", "tool-use", "parallel"}} // one session, if all goes well
 	rs, _, err := suite.Run(t.Context())
 	require.NoError(t, err)
 	ends := find(t, rs, "client/ends-cleanly")
 	require.Equal(t, report.Fail, ends.Verdict)
-	require.Contains(t, ends.Message, "it was still running after 100ms and was ended, in the middle of basic/question; of the session's")
+	require.Contains(t, ends.Message, "it was still running after 1s and was ended, in the middle of basic/question; of the session's")
 	require.True(t, strings.HasSuffix(ends.Message, "(and not well in 3 more of 4 sessions)"), ends.Message)
 	last := find(t, rs, "parallel/over-32-calls")
 	require.Equal(t, report.NotObserved, last.Verdict)
@@ -151,4 +151,19 @@ func TestACaseThatWasGivenUpIsNoSession(t *testing.T) {
 		require.Equal(t, "the case was not played: for a reason", r.Message)
 	}
 	require.True(t, rs.Failed(false))
+}
+
+func TestAFaultOfOursAboutASessionConvictsNoClient(t *testing.T) {
+	tr := &trace.Trace{Whole: true, Header: trace.Header{Revision: "2025-11-25", Cases: []trace.Case{{ID: "basic/question", Tool: "basic-question"}}},
+		Events: []trace.Event{{Seq: 1, Mark: &trace.Mark{Name: trace.MarkHarnessError, Text: "our fault"}},
+			{Seq: 1, Case: "basic/question", Mark: &trace.Mark{Name: trace.MarkHarnessError, Text: "our fault"}},
+			{Seq: 2, Process: &trace.Process{State: trace.Ended, ExitCode: 1}}}}
+	rs, err := conformance.Judge(tr)
+	require.NoError(t, err)
+	require.False(t, rs.Failed(true))
+	for _, r := range rs.Results {
+		require.Equal(t, report.HarnessError, r.Verdict, r.ID())
+		require.Contains(t, r.Message, "our fault")
+	}
+	require.Equal(t, "client/connects", rs.Results[0].ID())
 }

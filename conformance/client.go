@@ -38,9 +38,12 @@ var clientChecks = []struct {
 // judgeClient judges the client as a whole in one revision.
 func judgeClient(revision server.Revision, sessions []*Session) []report.Result {
 	var results []report.Result
+	sound := slices.DeleteFunc(slices.Clone(sessions), func(s *Session) bool { return s.Fault != "" })
 	for _, c := range clientChecks {
-		v := c.judge(sessions)
+		v := c.judge(sound)
 		switch {
+		case len(sound) == 0:
+			v = verdict(report.HarnessError, "%s", []any{sessions[0].Fault})
 		case c.ID != connectsID && allForeign(sessions):
 			v = NotApplicable("the client does not speak %s: it tried %s", revision, sessions[0].Tried)
 		case v.kind == broken && slices.ContainsFunc(sessions, (*Session).interrupted):

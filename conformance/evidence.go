@@ -40,6 +40,8 @@ type Session struct {
 	Tried string
 	// GivenUp is true where no client was started, because too many sessions had led to nothing.
 	GivenUp bool
+	// Fault is a failure of ours about the session as a whole, of which nothing can be held against the client; "" for none.
+	Fault string
 	// Ended is how the client ended; nil when the trace does not say.
 	Ended *trace.Process
 	// Refused are requests of the client that the server turned down with an HTTP status, in order.
@@ -162,6 +164,9 @@ func Decode(t *trace.Trace) *Session {
 		}
 		s.takeRequest(e)
 		if s.calls[e.Case] == nil {
+			if e.Mark != nil && e.Mark.Name == trace.MarkHarnessError {
+				s.Fault = e.Mark.Text
+			}
 			s.takeFrame(e)
 			continue
 		}

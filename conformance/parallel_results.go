@@ -231,9 +231,14 @@ func arrived(given []dialect.Block, sent *dialect.Block, theirs map[string]strin
 	return i
 }
 
-// shape is a result as the model sees it, less its id and the text that was sent, and in whatever order its members came.
+// shape is a result as the model sees it, less its id and the text that was sent, and in whatever order its members came. An id stands
+// there also where the provider reads none, as old versions of Ollama do.
 func shape(given, sent *dialect.Block) string {
-	s := strings.ReplaceAll(string(dialect.Marshal(decoded(given.Raw))), dialect.PlainText(sent.Content), "")
+	raw := decoded(given.Raw)
+	if o, ok := raw.(map[string]any); ok {
+		delete(o, "tool_call_id")
+	}
+	s := strings.ReplaceAll(string(dialect.Marshal(raw)), dialect.PlainText(sent.Content), "")
 	if given.ID != "" {
 		s = strings.ReplaceAll(s, given.ID, "")
 	}

@@ -24,6 +24,10 @@ func TestReferencePasses(t *testing.T) {
 		"openai plain":    {Plain: true},
 		"native":          {Dialect: dialect.Native},
 		"anthropic":       {Dialect: dialect.Anthropic},
+		"responses":       {Dialect: dialect.OpenAIResponses},
+		"responses plain": {Dialect: dialect.OpenAIResponses, Plain: true},
+		"ollama":          {Dialect: dialect.Ollama},
+		"ollama plain":    {Dialect: dialect.Ollama, Plain: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conformance.Run(t, harness.InProcess(reference.Client(config)), conformance.In(conformance.Known()...), conformance.Strict())
@@ -74,6 +78,13 @@ var usersTests = map[string]func(*testing.T){
 			select {}
 		}), conformance.In(server.V20251125), conformance.Only("basic"))
 	},
+	"a test that does not come as far again": func(t *testing.T) {
+		conformance.MakeHostile()
+		if os.Getenv("MCP_CONFORM_CONTAINED") != "" {
+			t.Skip("once is enough")
+		}
+		conformance.Run(t, harness.InProcess(reference.Client(reference.Config{Plain: true})), conformance.In(server.V20251125), conformance.Only("basic"))
+	},
 	"a program that is not there": func(t *testing.T) {
 		conformance.Run(t, harness.Command("no-such-client"), conformance.Only("basic"))
 	},
@@ -122,6 +133,10 @@ func TestWhatAUserSees(t *testing.T) {
 			outcomes: []string{"FAIL: " + top + "/client/ends-cleanly", "FAIL: " + top + "/basic/answered", "PASS: " + top + "/client/connects"},
 			says: []string{"the client did not end well: it panicked: out of range", "stderr            panic: out of range",
 				"the client did not answer a sampling request with a result: no answer came for request 1; it panicked: out of range"}},
+		"a test that does not come as far again": {
+			outcomes: []string{"PASS: " + top + "/client/connects", "PASS: " + top + "/client/ends-cleanly", "FAIL: " + top + "/basic/answered"},
+			says: []string{"conformance: this is a fault of the harness, not of the client",
+				"never came as far as the client: it exited with status 0, and said"}},
 		"a client that asks for a look": {ok: true,
 			outcomes: []string{"PASS: " + top + "/tool-use/stop-reason-tooluse"},
 			says:     []string{"warn  tool-use/stop-reason-tooluse · ROBUST · 2025-11-25", "the stop reason is left out beside a tool use"}},

@@ -134,12 +134,15 @@ var toolsReachModel = Check{
 				return Broken("the model was never offered the tool %s", tool.Name).Saw("server sent", r.Asked.At(tool.Path), "").
 					Saw("model was given", x.At("tools"), "%s", names(x.Request.Tools))
 			}
-			got := x.Request.Tools[i]
+			got, wanted := x.Request.Tools[i], decoded(tool.InputSchema)
+			if x.Request.Dialect == dialect.Ollama {
+				wanted = readByOllama(wanted)
+			}
 			switch {
 			case !strings.Contains(got.Description, tool.Description): // the client may add to it, such as whose tool it is
 				return Broken("the model was offered the tool %s with another description", tool.Name).
 					Saw("server sent", r.Asked.At(tool.Path), "%q", tool.Description).Saw("model was given", x.At(got.Path), "%q", got.Description)
-			case !covers(decoded(got.InputSchema), decoded(tool.InputSchema)):
+			case !covers(decoded(got.InputSchema), wanted):
 				return Broken("the model was offered the tool %s with another input schema", tool.Name).
 					Saw("server sent", r.Asked.At(tool.Path), "%s", compact(tool.InputSchema)).Saw("model was given", x.At(got.Path), "%s", compact(got.InputSchema))
 			}

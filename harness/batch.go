@@ -84,7 +84,9 @@ func (r *run) all(sessions []batch) []played {
 	wait.Go(func() { beside = r.each(r.ctx, waiting, make(chan struct{}, mostWaiting), nil) })
 	done := r.each(r.ctx, together, r.slots, nil)
 	for i := range done {
-		alone = append(alone, again(&done[i])...)
+		if r.ctx.Err() == nil {
+			alone = append(alone, again(&done[i])...)
+		}
 	}
 	slices.SortStableFunc(alone, func(a, b batch) int { return cmp.Compare(a.at[0], b.at[0]) })
 	done = append(done, r.inTurn(alone)...)
@@ -167,6 +169,8 @@ func fruitless(t *trace.Trace, virtual bool) string {
 	switch {
 	case s.ended != nil && s.ended.Outside:
 		return outOfReach
+	case !t.Whole:
+		return "the client sent more than is kept"
 	case virtual || s.ended == nil || s.ended.Interrupted:
 		return ""
 	case s.ended.Deadline:
@@ -187,8 +191,8 @@ func (r *run) notPlayed(cases []Case, why string) *trace.Trace {
 	return rec.Stop()
 }
 
-// again returns the sessions that are due to the cases which a session left unfinished, and notes them in its trace: one that died or
-// ended early says nothing of them, for another case may be to blame.
+// again returns the sessions that are due to the cases which a session left unfinished, and notes them in its trace: one that died, ended
+// early or was more than could be kept says nothing of them, for another case may be to blame.
 func again(p *played) []batch {
 	if p.trace == nil {
 		return nil
@@ -203,7 +207,7 @@ func again(p *played) []batch {
 	header.Cases = slices.Clone(header.Cases)
 	for i, c := range p.cases {
 		unfinished := s.over[c.ID] == 0 || s.begun[c.ID] > s.over[c.ID] || c.Barrier // whose session has to end in order
-		if !s.called[c.ID] || died && unfinished {
+		if !s.called[c.ID] || died && unfinished || !p.trace.Whole {
 			header.Cases[i].Again = true
 			sessions = append(sessions, batch{[]Case{c}, p.at[i : i+1]})
 		}

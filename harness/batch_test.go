@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -166,13 +167,13 @@ func TestAClientThatAlwaysHangsIsGivenUp(t *testing.T) {
 	cases = append(cases, alone(question("s/8")))
 	for _, parallel := range []int{1, 4} {
 		client := whoOn(happens, harness.Loopback())
-		r := harness.Runner{Client: client, Revision: server.V20260728, Timeout: 200 * time.Millisecond, CaseTimeout: 50 * time.Millisecond, Parallel: parallel}
+		r := harness.Runner{Client: client, Revision: server.V20260728, Timeout: time.Second, CaseTimeout: 200 * time.Millisecond, Parallel: parallel}
 		traces := play(t, r, cases...)
 		require.Equal(t, [][]string{{"s/0", "s/1", "s/2", "s/3", "s/4", "s/5", "s/6", "s/7"}, {"s/0"}, {"s/1"}, {"s/2"},
 			{"s/3", "s/4", "s/5", "s/6", "s/7", "s/8"}}, sessions(traces), "the same however many run at once")
 		require.Len(t, again(traces[0]), 8)
-		require.Equal(t, 200*time.Millisecond, traces[0].Header.Timeout)
-		require.Equal(t, 50*time.Millisecond, traces[1].Header.Timeout)
+		require.Equal(t, time.Second, traces[0].Header.Timeout)
+		require.Equal(t, 200*time.Millisecond, traces[1].Header.Timeout)
 		last := traces[4]
 		require.True(t, last.Whole)
 		require.Len(t, last.Events, 6, "nothing was started")
@@ -209,10 +210,10 @@ func TestCasesThatWaitDoSoTogetherAndHaveTheTimeForIt(t *testing.T) {
 		}
 		cases = append(cases, c)
 	}
-	traces := play(t, harness.Runner{Client: right(harness.Loopback()), Revision: server.V20251125, CaseTimeout: time.Second}, append(cases, question("s/3"))...)
+	traces := play(t, harness.Runner{Client: right(harness.Loopback()), Revision: server.V20251125, CaseTimeout: 20 * time.Second}, append(cases, question("s/3"))...)
 	require.Equal(t, [][]string{{"s/0"}, {"s/1"}, {"s/2"}, {"s/3"}}, sessions(traces), "in their order, although only one session may run at once")
-	require.Equal(t, time.Minute+time.Second, traces[0].Header.Timeout)
-	require.Equal(t, time.Second, traces[3].Header.Timeout)
+	require.Equal(t, time.Minute+20*time.Second, traces[0].Header.Timeout)
+	require.Equal(t, 20*time.Second, traces[3].Header.Timeout)
 	for _, tr := range traces {
 		require.True(t, ending(t, tr).Clean())
 	}
@@ -238,4 +239,33 @@ func TestASessionTakesSoManyCasesAndNoMore(t *testing.T) {
 	require.Len(t, traces, 2)
 	require.Len(t, traces[0].Header.Cases, 64)
 	require.Len(t, traces[1].Header.Cases, 6)
+}
+
+func TestAFloodCostsOnlyTheCaseThatItComesWith(t *testing.T) {
+	client := harness.InProcess(func(ctx context.Context, env harness.Env) error {
+		flood := func(context.Context) error {
+			body := `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"` + strings.Repeat("x", 64<<10) + `"}}`
+			for range 20 {
+				r, _ := http.NewRequest(http.MethodPost, env.URL, strings.NewReader(body))
+				r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {string(env.Revision)}}
+				resp, err := env.HTTP.Do(r)
+				if err != nil {
+					return err
+				}
+				resp.Body.Close()
+			}
+			return nil
+		}
+		wire := env
+		wire.HTTP = &http.Client{Transport: incident{env.HTTP.Transport, map[string]func(context.Context) error{"s-b": flood}}}
+		return reference.Client(reference.Config{})(ctx, wire)
+	})
+	traces := play(t, harness.Runner{Client: client, Revision: server.V20260728, Bubble: inBubble(t), TraceLimit: 1 << 20}, quiet("s/a"), quiet("s/b"), quiet("s/c"))
+	require.Equal(t, [][]string{{"s/a", "s/b", "s/c"}, {"s/a"}, {"s/b"}, {"s/c"}}, sessions(traces))
+	require.Equal(t, []string{"s/a", "s/b", "s/c"}, again(traces[0]))
+	var whole []bool
+	for _, tr := range traces {
+		whole = append(whole, tr.Whole)
+	}
+	require.Equal(t, []bool{false, true, false, true}, whole)
 }

@@ -46,17 +46,24 @@ func (r *Runner) inBubble(cases []Case) (*trace.Trace, error) {
 		})
 	}()
 	limit := cmp.Or(r.Watchdog, DefaultWatchdog)
-	watchdog := time.NewTimer(limit)
+	watchdog := time.NewTicker(limit)
 	defer watchdog.Stop()
-	select {
-	case <-over:
-	case <-watchdog.C:
-		if started := rec.Load(); started != nil {
-			return leftBehind(started.Stop(), limit), nil
+	for seen := 0; ; {
+		select {
+		case <-over:
+			return t, err
+		case <-watchdog.C:
 		}
-		return nil, fmt.Errorf("after %s by a real clock the session has not begun", limit)
+		started := rec.Load()
+		if n := started.Count(); n > seen { // it is slow, and gets on
+			seen = n
+			continue
+		}
+		if started == nil {
+			return nil, fmt.Errorf("after %s by a real clock the session has not begun", limit)
+		}
+		return leftBehind(started.Stop(), limit), nil
 	}
-	return t, err
 }
 
 // leaked notes in the trace that the client left goroutines behind, unless it is known already what it left.
@@ -75,8 +82,8 @@ func leaked(t *trace.Trace) *trace.Trace {
 // leftBehind notes in the trace that its client was left to itself, at the virtual time of the last that was seen of it.
 func leftBehind(t *trace.Trace, limit time.Duration) *trace.Trace {
 	e := trace.Event{Seq: 1, Process: &trace.Process{State: trace.Ended, Outside: true, Err: fmt.Sprintf(
-		"after %s by a real clock it still waits for something that virtual time does not reach, such as a real socket, a pool or a "+
-			"worker of an earlier session, or never rests: run it with harness.Loopback()", limit)}}
+		"for %s by a real clock nothing came of it: it waits for something that virtual time does not reach, such as a real socket, a pool or a "+
+			"worker of an earlier session, or never rests; run it with harness.Loopback()", limit)}}
 	for i := range t.Events {
 		if e.At = t.Events[i].At; t.Events[i].Case == "" {
 			e.Seq = t.Events[i].Seq + 1

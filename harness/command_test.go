@@ -217,7 +217,7 @@ func TestTheConfigurationNamesTheServerInBothStyles(t *testing.T) {
 func TestWhatAClientSaysOfItsCallsIsInTheTrace(t *testing.T) {
 	const completed = `{"mcp-conform":"outcome","tool":"s-a","outcome":"completed"}`
 	const failed = `{"mcp-conform":"outcome","tool":"s-b","outcome":"failed","error":{"code":-32602,"message":"no"}}`
-	client := shell(`echo one; echo '` + completed + `'; echo two; echo ' ` + failed + `'; echo '{"mcp-conform":"outcome","tool":"s-a","outcome":"well"}'; printf '` + completed + `'`)
+	client := shell(`echo one; echo '` + completed + `'; echo two; echo '` + failed + `'; echo '{"mcp-conform":"outcome","tool":"s-a","outcome":"well"}'; printf '` + completed + `'`)
 	traces := play(t, harness.Runner{Client: client, Revision: server.V20251125}, quiet("s/a"), quiet("s/b"))
 	require.Len(t, traces, 1)
 	got := map[string][]string{}

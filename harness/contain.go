@@ -185,6 +185,8 @@ func (c *containment) ended(p *trace.Process, reported string) (*trace.Process, 
 		if strings.Contains(p.Stderr, "WARNING: DATA RACE") && p.Err == "" {
 			p.Err = "the race detector found a data race: see its stderr"
 		}
+	case p.Signal == "" && !p.Deadline && !p.Interrupted:
+		p.Err = fmt.Sprintf("it ended its whole process, with status %d, and did not return", p.ExitCode)
 	}
 	return p, nil
 }

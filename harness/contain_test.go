@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/reference"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
@@ -33,6 +34,7 @@ func contain(t *testing.T, c harness.Client, r harness.Runner) (hostileTrace *tr
 		t.SkipNow() // what follows is for the process that plays
 	}
 	r.Client, r.Contained, r.Bubble = c, contained, inBubble(t)
+	r.CaseTimeout = time.Minute // on a busy machine, too
 	if r.Revision == "" {
 		r.Revision = server.V20251125
 	}
@@ -73,10 +75,7 @@ func TestAContainedClientIsAFullClientWhateverItsTestIsCalled(t *testing.T) {
 
 func TestHowAContainedClientEndedIsInTheTrace(t *testing.T) {
 	t.Parallel()
-	type want struct {
-		panic, err, leak string
-		deadline         bool
-	}
+	type want struct{ panic, err, leak string }
 	for name, c := range map[string]struct {
 		run  func(context.Context, harness.Env) error
 		want want
@@ -89,25 +88,44 @@ func TestHowAContainedClientEndedIsInTheTrace(t *testing.T) {
 		"returns an error":         {func(context.Context, harness.Env) error { return errors.New("out of luck") }, want{err: "out of luck"}},
 		"ends its goroutine": {func(context.Context, harness.Env) error { t.FailNow(); return nil },
 			want{err: "the client's function ended its goroutine (runtime.Goexit, or FailNow of a test) and did not return"}},
-		"returns when its time is up": {func(ctx context.Context, _ harness.Env) error { <-ctx.Done(); return ctx.Err() }, want{deadline: true, err: "context canceled"}},
-		"exits":                       {func(context.Context, harness.Env) error { os.Exit(7); return nil }, want{}},
+		"exits": {func(context.Context, harness.Env) error { os.Exit(7); return nil },
+			want{err: "it ended its whole process, with status 7, and did not return"}},
+		"exits with success": {func(context.Context, harness.Env) error { os.Exit(0); return nil },
+			want{err: "it ended its whole process, with status 0, and did not return"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := harness.Runner{}
-			if c.want.deadline {
-				r.CaseTimeout = 2 * time.Second // by when it is surely there
-			}
-			tr, err := contain(t, harness.InProcess(c.run), r)
+			tr, err := contain(t, harness.InProcess(c.run), harness.Runner{})
 			require.NoError(t, err)
 			p := ending(t, tr)
-			require.Equal(t, c.want, want{strings.TrimSuffix(p.Panic, " [recovered]"), p.Err, p.Leak, p.Deadline}, "%+v", p)
+			require.Equal(t, c.want, want{strings.TrimSuffix(p.Panic, " [recovered]"), p.Err, p.Leak}, "%+v", p)
 			require.False(t, p.Clean())
-			if name == "exits" {
-				require.Equal(t, 7, p.ExitCode)
-			}
 		})
 	}
+}
+
+func TestAContainedClientIsToldToEnd(t *testing.T) {
+	client := harness.InProcess(func(ctx context.Context, env harness.Env) error {
+		_ = reference.Client(reference.Config{})(context.WithoutCancel(ctx), env)
+		<-ctx.Done()
+		return errors.New("told to end")
+	})
+	client.Grace = harness.DefaultTimeout
+	contained, ours := harness.Contain(t, client)
+	if !ours {
+		return
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	c := hostile(quiet("s/a"))
+	c.Play = func(*server.Session) (any, error) {
+		cancel()
+		return "done", nil
+	}
+	r := harness.Runner{Client: client, Contained: contained, Revision: server.V20260728}
+	var p *trace.Process
+	require.ErrorIs(t, r.Run(ctx, []harness.Case{c}, func(tr *trace.Trace) { p = ending(t, tr) }), context.Canceled)
+	require.True(t, p.Interrupted)
+	require.Equal(t, "told to end", p.Err, "and is given the time for it")
 }
 
 // elsewhere does something on a goroutine of its own and waits for what never comes.
@@ -128,7 +146,7 @@ func TestEachCallOfOneTestContainsItsOwnClient(t *testing.T) {
 				return nil, nil // the process is for another call
 			}
 			var got *trace.Trace
-			r := harness.Runner{Client: right(), Contained: contained, Revision: server.V20251125}
+			r := harness.Runner{Client: right(), Contained: contained, Revision: server.V20251125, CaseTimeout: time.Minute}
 			err := r.Run(t.Context(), []harness.Case{hostile(quiet("s/a"))}, func(tr *trace.Trace) { got = tr })
 			return got, err
 		}()
@@ -149,11 +167,11 @@ func TestATestThatDoesNotComeAsFarAgainIsOurFault(t *testing.T) {
 	var faults []string
 	for _, e := range tr.Events {
 		if e.Mark != nil && e.Mark.Name == trace.MarkHarnessError {
-			require.Equal(t, "s/a", e.Case)
+			require.Equal(t, []string{"", "s/a"}[len(faults)], e.Case, "it is no word on the session, nor on the case")
 			faults = append(faults, e.Mark.Text)
 		}
 	}
-	require.Len(t, faults, 1)
+	require.Len(t, faults, 2)
 	require.Regexp(t, `^the test binary was started again, to contain the client, with "-test\.run=\^TestATestThatDoesNotComeAsFarAgainIsOurFault\$.*", `+
 		`and never came as far as the client: it exited with status 0, and said "PASS"`, faults[0])
 }

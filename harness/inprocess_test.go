@@ -196,8 +196,8 @@ func TestAClientThatWaitsOutsideOfItsBubbleIsToldOfLoopback(t *testing.T) {
 	runner := harness.Runner{Client: harness.InProcess(run), Revision: server.V20251125, Bubble: bubble, Watchdog: 50 * time.Millisecond}
 	traces := play(t, runner, alone(quiet("s/a")), alone(quiet("s/b")), quiet("s/c"))
 	require.Equal(t, [][]string{{"s/a"}, {"s/b", "s/c"}}, sessions(traces))
-	require.Equal(t, &trace.Process{State: trace.Ended, Outside: true, Err: "after 50ms by a real clock it still waits for something that " +
-		"virtual time does not reach, such as a real socket, a pool or a worker of an earlier session, or never rests: run it with harness.Loopback()"},
+	require.Equal(t, &trace.Process{State: trace.Ended, Outside: true, Err: "for 50ms by a real clock nothing came of it: it waits for something that " +
+		"virtual time does not reach, such as a real socket, a pool or a worker of an earlier session, or never rests; run it with harness.Loopback()"},
 		ending(t, traces[0]))
 	require.Less(t, traces[0].Events[1].At, time.Hour, "on the clock of the session")
 	require.Equal(t, &trace.Mark{Name: trace.MarkNotPlayed, Text: "in a session before it the client waited for something outside of virtual time"}, traces[1].Events[0].Mark,

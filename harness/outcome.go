@@ -67,12 +67,13 @@ func readOutcome(line []byte) (o Outcome, ok bool) {
 	return told.Outcome, err == nil && told.Kind == outcomeKind && known && told.Tool != ""
 }
 
-// outcomes takes the outcome lines out of what a process writes and passes the rest on. It is for one writer at a time.
+// outcomes takes the outcome lines, which begin with a brace, out of what a process writes and passes the rest on. It is for one writer at
+// a time.
 type outcomes struct {
 	to     io.Writer
 	report func(Outcome)
-	line   []byte // the beginning of a line, up to longestLine
-	passed bool   // it was too long and is passed on as it comes
+	line   []byte // the beginning of a line that may be one, up to longestLine
+	passed bool   // the line is none, and is passed on as it comes
 }
 
 // longestLine is how long an outcome line may be, in bytes.
@@ -81,31 +82,41 @@ const longestLine = 64 << 10
 func (o *outcomes) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
+		if o.passed || len(o.line) == 0 && p[0] != '{' {
+			p = o.pass(p)
+			continue
+		}
 		end := bytes.IndexByte(p, '\n') + 1
-		whole := end > 0
-		if !whole {
-			end = len(p)
+		if end == 0 {
+			o.take(p)
+			break
 		}
 		o.take(p[:end])
-		if whole {
-			o.flush()
-			o.passed = false
-		}
+		o.flush()
+		o.passed = false
 		p = p[end:]
 	}
 	return n, nil
 }
 
-// take adds to the line.
-func (o *outcomes) take(part []byte) {
-	if !o.passed {
-		o.line = append(o.line, part...)
-		if len(o.line) <= longestLine {
-			return
-		}
-		part, o.line, o.passed = o.line, nil, true
+// pass passes on all that comes before the next line that may be an outcome, at once, and returns the rest: floods are of short lines.
+func (o *outcomes) pass(p []byte) []byte {
+	end := bytes.Index(p, []byte("\n{")) + 1
+	o.passed = end == 0 && p[len(p)-1] != '\n'
+	if end == 0 {
+		end = len(p)
 	}
-	_, _ = o.to.Write(part) // memory takes everything
+	_, _ = o.to.Write(p[:end]) // memory takes everything
+	return p[end:]
+}
+
+// take adds to the line, unless that is too long to be one.
+func (o *outcomes) take(part []byte) {
+	o.line = append(o.line, part...)
+	if len(o.line) > longestLine {
+		_, _ = o.to.Write(o.line)
+		o.line, o.passed = nil, true
+	}
 }
 
 // flush deals with the line as it is, also when no end of it will come.

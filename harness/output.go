@@ -68,18 +68,25 @@ func (e *ends) Write(p []byte) (int, error) {
 	first := min(len(p), keptHead-len(e.head))
 	e.head = append(e.head, p[:first]...)
 	e.tail = append(e.tail, p[first:]...)
+	if len(e.tail) > 4*keptTail { // not with every line, which would be slow
+		e.trim()
+	}
+	return len(p), nil
+}
+
+// trim drops what is too much.
+func (e *ends) trim() {
 	if over := len(e.tail) - keptTail; over > 0 {
 		e.tail = append(e.tail[:0], e.tail[over:]...)
 		e.dropped += int64(over)
 	}
-	return len(p), nil
 }
 
 // String returns what was kept, with a line that says how much is missing between the two.
 func (e *ends) String() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.dropped == 0 {
+	if e.trim(); e.dropped == 0 {
 		return valid(string(e.head) + string(e.tail))
 	}
 	return fmt.Sprintf("%s\n… %d bytes are left out here …\n%s", valid(string(e.head)), e.dropped, valid(string(e.tail)))

@@ -22,6 +22,9 @@ const DefaultTimeout = 30 * time.Second
 // DefaultCaseTimeout is how long a session of one case may take when nothing else is said.
 const DefaultCaseTimeout = 10 * time.Second
 
+// DefaultTraceLimit is how much of a session is kept when nothing else is said, in bytes.
+const DefaultTraceLimit = 128 << 20
+
 // plantedKey looks like a provider's key and is none.
 const plantedKey = "sk-planted-0123456789abcdef0123456789abcdef"
 
@@ -41,6 +44,8 @@ type Runner struct {
 	Parallel int
 	// Contained plays the hostile cases in place of Client, where a crash has to leave us alone: see [Contain]. Nil for Client.
 	Contained *Client
+	// TraceLimit is how much of one session is kept, in bytes; 0 for [DefaultTraceLimit]. Of a client that says more nothing is judged.
+	TraceLimit int64
 	// Tool is the version of the program, for the trace.
 	Tool string
 	// Source answers the model's requests in place of the cases' scripts: a cassette. Nil for the scripts.
@@ -51,8 +56,8 @@ type Runner struct {
 	//
 	// Nil for real time.
 	Bubble func(func())
-	// Watchdog is how long, by a real clock, a session in virtual time may take before its client is taken to wait for something
-	// outside of the bubble, where no time-out of the bubble reaches it; 0 for [DefaultWatchdog].
+	// Watchdog is for how long, by a real clock, nothing may be seen of a session in virtual time before its client is taken to wait for
+	// something outside of the bubble, where no time-out of the bubble reaches it; 0 for [DefaultWatchdog].
 	Watchdog time.Duration
 }
 
@@ -117,7 +122,7 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 	client, limit := r.client(&cases[0]), r.limit(cases)
 	cases = withBarrier(cases)
 	header, ids := r.header(client, cases, limit)
-	rec := trace.NewRecorder(header, 0)
+	rec := trace.NewRecorder(header, cmp.Or(r.TraceLimit, DefaultTraceLimit))
 	handOut(rec)
 	record := func(e trace.Event) trace.Ref {
 		if e.Case != "" {
@@ -138,6 +143,7 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 	cancel()
 	var ours *fault
 	if errors.As(startErr, &ours) {
+		rec.Record(trace.Event{Mark: &trace.Mark{Name: trace.MarkHarnessError, Text: ours.text}})
 		for _, c := range cases {
 			rec.Record(trace.Event{Case: c.ID, Mark: &trace.Mark{Name: trace.MarkHarnessError, Text: ours.text}})
 		}

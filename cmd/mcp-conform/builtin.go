@@ -24,6 +24,10 @@ var wires = []struct {
 	{"native", reference.Config{Dialect: dialect.Native}},
 	{"anthropic", reference.Config{Dialect: dialect.Anthropic}},
 	{"anthropic-plain", reference.Config{Dialect: dialect.Anthropic, Plain: true}},
+	{"responses", reference.Config{Dialect: dialect.OpenAIResponses}},
+	{"responses-plain", reference.Config{Dialect: dialect.OpenAIResponses, Plain: true}},
+	{"ollama", reference.Config{Dialect: dialect.Ollama}},
+	{"ollama-plain", reference.Config{Dialect: dialect.Ollama, Plain: true}},
 }
 
 // builtin returns the configuration of a built-in client: builtin:reference or builtin:mutant/NAME, each with the name of a wire at its

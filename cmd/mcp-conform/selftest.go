@@ -16,11 +16,12 @@ import (
 
 type selftestCommand struct {
 	Format string `enum:"text,json" default:"text" help:"Format: text or json."`
+	Every  bool   `help:"Play each mutant on every wire to the model on which its fault shows, and not on some of them."`
 }
 
 // Run plays the kill matrix.
 func (c *selftestCommand) Run(ctx context.Context, s streams) error {
-	m, err := selftest.Run(ctx, selftest.Options{Parallel: runtime.NumCPU()})
+	m, err := selftest.Run(ctx, selftest.Options{Parallel: runtime.NumCPU(), Every: c.Every})
 	if ctx.Err() != nil {
 		return &exitError{exitInterrupted, errors.New("interrupted")}
 	}

@@ -67,7 +67,7 @@ func TestWhatIsWrongWithAKillMatrix(t *testing.T) {
 
 func TestEveryMutantIsPlayedWhereItsFaultShows(t *testing.T) {
 	played := map[string]int{}
-	for _, j := range allJobs() {
+	for _, j := range allJobs(false) {
 		if j.mutant == nil {
 			played[""]++
 			continue
@@ -84,4 +84,20 @@ func TestEveryMutantIsPlayedWhereItsFaultShows(t *testing.T) {
 	for _, m := range reference.Mutants() {
 		require.NotZero(t, played[m.Name], m.Name)
 	}
+}
+
+func TestEverySettingIsOfSomeMutant(t *testing.T) {
+	some, every := map[string]bool{}, 0
+	for _, j := range allJobs(false) {
+		some[j.setting.name] = some[j.setting.name] || j.mutant != nil && j.mutant.Dialects == nil
+	}
+	for _, s := range settings {
+		require.True(t, some[s.name], "no mutant that any wire shows is played in %s", s.name)
+	}
+	for _, j := range allJobs(true) {
+		if j.mutant != nil && j.mutant.Name == "no-model" {
+			every++
+		}
+	}
+	require.Equal(t, 2*len(settings), every, "in every setting and both eras")
 }

@@ -25,6 +25,8 @@ type Options struct {
 	Parallel int
 	// Bubble runs a function in virtual time, as for a [conformance.Suite]; nil for real time.
 	Bubble func(func())
+	// Every plays each mutant in every setting in which its fault shows, and not in some of them, which takes several times as long.
+	Every bool
 }
 
 // hangTimeout is how long a mutant that hangs is waited for. Others end by themselves.
@@ -68,6 +70,11 @@ var settings = []setting{
 	{"native", reference.Config{Dialect: dialect.Native}},
 	{"anthropic, streamed", reference.Config{Dialect: dialect.Anthropic}},
 	{"anthropic, plain", reference.Config{Dialect: dialect.Anthropic, Plain: true}},
+	{"openai-responses, streamed", reference.Config{Dialect: dialect.OpenAIResponses}},
+	{"openai-responses, plain", reference.Config{Dialect: dialect.OpenAIResponses, Plain: true}},
+	{"ollama, streamed", reference.Config{Dialect: dialect.Ollama}},
+	{"ollama, plain", reference.Config{Dialect: dialect.Ollama, Plain: true}},
+	{"ollama without ids, streamed", reference.Config{Dialect: dialect.Ollama, Model: "llama3.2:no-ids"}},
 }
 
 // job is one client to be played in one revision.
@@ -91,7 +98,7 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 	if err := conformance.Validate(conformance.Scenarios()); err != nil {
 		m.Wrong = append(m.Wrong, err.Error())
 	}
-	jobs := allJobs()
+	jobs := allJobs(o.Every)
 	m.Rows = make([]Row, len(jobs))
 	errs := make([]error, len(jobs))
 	slots := make(chan struct{}, max(o.Parallel, 1))
@@ -113,22 +120,16 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 	return m, nil
 }
 
-// allJobs are the reference and each mutant, in every setting and revision in which the fault shows.
-func allJobs() []job {
+// allJobs are the reference in every setting, and each mutant in the settings that are its own.
+func allJobs(every bool) []job {
 	var jobs []job
 	for _, s := range settings {
 		for _, r := range conformance.Known() {
 			jobs = append(jobs, job{nil, s, r})
 		}
 	}
-	for _, mutant := range reference.Mutants() {
-		for i, s := range settings {
-			if mutant.Wire && i > 0 {
-				break
-			}
-			if !mutant.ShowsIn(s.config) {
-				continue
-			}
+	for i, mutant := range reference.Mutants() {
+		for _, s := range settingsOf(&mutant, i, every) {
 			for _, r := range mutant.Revisions(conformance.Revisions()) {
 				if mutant.Era == "" || (mutant.Era == "modern") == r.Modern() {
 					jobs = append(jobs, job{&mutant, s, r})
@@ -137,6 +138,26 @@ func allJobs() []job {
 		}
 	}
 	return jobs
+}
+
+// settingsOf are the settings in which a mutant is played: all in which its fault shows, for one that is about the wire to the model. Any
+// other is the same fault whatever wire follows: unless every one is wanted, it is played in the first, in the next, and in another
+// that the mutants take in turns; and in the first alone where the fault is on the wire to the server.
+func settingsOf(m *reference.Mutant, turn int, every bool) []setting {
+	var shown []setting
+	for _, s := range settings {
+		if m.ShowsIn(s.config) {
+			shown = append(shown, s)
+		}
+	}
+	const always = 2
+	if m.Wire && !every {
+		return shown[:1]
+	}
+	if every || m.Dialects != nil || m.Streamed || len(shown) <= always {
+		return shown
+	}
+	return append(shown[:always:always], shown[always+turn%(len(shown)-always)])
 }
 
 func (j *job) name() string {

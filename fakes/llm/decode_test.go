@@ -8,9 +8,11 @@ import (
 
 func TestRecordedRequestsAreReadAgain(t *testing.T) {
 	for dialect, body := range map[string]string{
-		"openai-chat": hello,
-		"anthropic":   hello,
-		"native":      `{"messages":[{"role":"user","content":{"type":"text","text":"hello"}}]}`,
+		"openai-chat":      hello,
+		"openai-responses": `{"model":"gpt-4o","input":"hello"}`,
+		"anthropic":        hello,
+		"ollama":           `{"model":"llama3.2","messages":[{"role":"user","content":"hello"}]}`,
+		"native":           `{"messages":[{"role":"user","content":{"type":"text","text":"hello"}}]}`,
 	} {
 		req, err := Decode(dialect, "/", []byte(body))
 		require.NoError(t, err)

@@ -17,6 +17,7 @@ func TestImportersLinkTheStandardLibraryOnly(t *testing.T) {
 		ours + "fakes/llm", ours + "fakes/llm/dialect", ours + "harness/trace",
 		ours + "fakes/llm/native", ours + "fakes/llm/openai",
 		ours + "fakes/llm/anthropic",
+		ours + "fakes/llm/ollama",
 	}, strings.Fields(string(out)))
 	out, err = exec.Command("go", "list", "-deps", ".").CombinedOutput()
 	require.NoError(t, err, "%s", out)

@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/anthropic"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/native"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/ollama"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/openai"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
@@ -21,7 +22,9 @@ var served = []struct {
 }{
 	{native.Codec, "/native"},
 	{openai.Chat, "/v1"},
+	{openai.Responses, "/v1"},
 	{anthropic.Messages, ""}, // SDKs append /v1/messages
+	{ollama.Chat, ""},
 }
 
 // defaultMaxBody is the limit of a request's body when none is given.
@@ -112,6 +115,9 @@ func (s *Server) OpenAI() string { return s.Bases()[dialect.OpenAIChat] }
 
 // Anthropic is the base URL for Anthropic's SDKs: ANTHROPIC_BASE_URL.
 func (s *Server) Anthropic() string { return s.Bases()[dialect.Anthropic] }
+
+// Ollama is the address for Ollama's clients: OLLAMA_HOST.
+func (s *Server) Ollama() string { return s.Bases()[dialect.Ollama] }
 
 // Native is the address of the native dialect, to which an adapter posts a CreateMessageRequestParams.
 func (s *Server) Native() string { return s.Bases()[dialect.Native] }

@@ -32,6 +32,7 @@ func TestEachDialectIsAnsweredInItsOwnShape(t *testing.T) {
 	require.Equal(t, s.URL+"/native", s.Native())
 	require.Equal(t, s.URL+"/v1", s.OpenAI())
 	require.Equal(t, s.URL, s.Anthropic())
+	require.Equal(t, s.URL, s.Ollama())
 	require.Len(t, s.Bases(), len(served))
 	require.Equal(t, s.Native(), s.Bases()["native"])
 

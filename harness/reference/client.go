@@ -13,8 +13,11 @@ import (
 
 // Config says how the client asks the model. The zero value uses the streamed form of OpenAI's chat completions.
 type Config struct {
-	// Dialect is the provider's wire format: [dialect.OpenAIChat], also when "", [dialect.Anthropic], or [dialect.Native].
+	// Dialect is the provider's wire format: [dialect.OpenAIChat], also when "", [dialect.OpenAIResponses], [dialect.Anthropic], [dialect.Ollama],
+	// or [dialect.Native].
 	Dialect string
+	// Model is the model to ask for in the Ollama dialect, where the server hints at none; "" is llama3.2.
+	Model string
 	// Plain asks for whole answers in place of streams, where the dialect has both.
 	Plain bool
 

@@ -34,8 +34,10 @@ type faults struct {
 	answersTwice      bool
 	asksTwice         bool
 	runsTools         bool // executes the tool uses itself, on the requesting server
-	stopsAtFinish     bool // reads no further than the chunk with the finish reason, and nothing of that
+	stopsAtFinish     bool // heeds no more from the chunk with the finish reason on
 	keepsLastStreamed bool // of several streamed tool calls
+	idsFromNames      bool // gives tool uses their tool's name for an id
+	resultsAsTheyCame bool // gives results back under their tool's name alone, in the server's order
 
 	// Faults in reading a stream of Anthropic's.
 	ignoresIndex    bool // takes every block for the first

@@ -119,6 +119,10 @@ func (m *model) ask(ctx context.Context, params map[string]any) (map[string]any,
 		return m.askNative(ctx, params)
 	case dialect.Anthropic:
 		return m.askAnthropic(ctx, params)
+	case dialect.OpenAIResponses:
+		return m.askResponses(ctx, params)
+	case dialect.Ollama:
+		return m.askOllama(ctx, params)
 	}
 	return m.askOpenAI(ctx, params)
 }

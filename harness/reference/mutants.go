@@ -69,10 +69,8 @@ func Find(name string) *Mutant {
 
 // Mutants returns every mutant, in the order of the catalogue.
 func Mutants() []Mutant {
-	return slices.Concat(clientMutants, declareMutants, basicMutants, toolMutants, parallelMutants, anthropicMutants)
+	return slices.Concat(clientMutants, declareMutants, basicMutants, toolMutants, parallelMutants, anthropicMutants, ollamaMutants, responsesMutants)
 }
-
-var openAIOnly = []string{dialect.OpenAIChat}
 
 var clientMutants = []Mutant{
 	{Name: "never-connects", Doc: "exits with success without having connected", Kills: []string{"client/connects"},
@@ -129,9 +127,9 @@ var parallelMutants = []Mutant{
 			}
 		}}},
 	{Name: "keeps-last-streamed", Doc: "keeps one of several streamed tool calls", Kills: []string{"parallel/streamed-uses"}, Also: []string{"parallel/all-uses", "parallel/over-32-calls"},
-		Dialects: openAIOnly, Streamed: true, broken: faults{keepsLastStreamed: true}},
+		Dialects: []string{dialect.OpenAIChat, dialect.OpenAIResponses, dialect.Ollama}, Streamed: true, broken: faults{keepsLastStreamed: true}},
 	{Name: "stops-at-finish", Doc: "stops reading a stream at the finish reason", Kills: []string{"parallel/late-delta"},
-		Dialects: openAIOnly, Streamed: true, broken: faults{stopsAtFinish: true}},
+		Dialects: []string{dialect.OpenAIChat, dialect.Ollama}, Streamed: true, broken: faults{stopsAtFinish: true}},
 	{Name: "first-result-only", Doc: "stops after the first tool result of a message when it converts the history", Kills: []string{"parallel/results-reach-model"},
 		broken: faults{params: func(p map[string]any) {
 			eachMessage(p, func(m map[string]any) {
@@ -141,6 +139,7 @@ var parallelMutants = []Mutant{
 			})
 		}}},
 	{Name: "results-collapsed", Doc: "puts all results of a message under the first one's id", Kills: []string{"parallel/results-reach-model"},
+		Also: []string{"parallel/result-content"}, // where the provider takes such a history, which others refuse
 		broken: faults{params: func(p map[string]any) {
 			eachMessage(p, func(m map[string]any) {
 				results := ofType(m["content"], "tool_result")

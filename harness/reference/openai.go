@@ -43,6 +43,17 @@ func openAIBody(params map[string]any, stream bool) (map[string]any, error) {
 // addTools offers the tools of the request, and these only.
 func addTools(body, params map[string]any) {
 	tools, _ := params["tools"].([]any)
+	if len(tools) == 0 {
+		return
+	}
+	body["tools"] = functions(tools)
+	if choice, ok := params["toolChoice"].(map[string]any); ok {
+		body["tool_choice"] = mode(choice)
+	}
+}
+
+// functions writes tools as functions that a model can call.
+func functions(tools []any) []any {
 	var offered []any
 	for _, item := range tools {
 		tool, _ := item.(map[string]any)
@@ -52,17 +63,15 @@ func addTools(body, params map[string]any) {
 		}
 		offered = append(offered, map[string]any{"type": "function", "function": function})
 	}
-	if offered == nil {
-		return
+	return offered
+}
+
+// mode is the mode of a tool choice, auto where it has none.
+func mode(choice map[string]any) string {
+	if mode := text(choice, "mode"); mode != "" {
+		return mode
 	}
-	body["tools"] = offered
-	if choice, ok := params["toolChoice"].(map[string]any); ok {
-		mode := text(choice, "mode")
-		if mode == "" {
-			mode = "auto"
-		}
-		body["tool_choice"] = mode
-	}
+	return "auto"
 }
 
 // openAIMessages writes one message of MCP, which is several where it has tool results: each is a message of its own.
@@ -79,7 +88,13 @@ func openAIMessages(role string, blocks []map[string]any) ([]any, error) {
 				return nil, err
 			}
 			results = append(results, map[string]any{"role": "tool", "tool_call_id": b["toolUseId"], "content": content})
-			after = append(after, media...)
+			for _, shown := range media {
+				part, err := userPart(shown)
+				if err != nil {
+					return nil, err
+				}
+				after = append(after, part)
+			}
 			continue
 		}
 		part, err := userPart(b)
@@ -123,9 +138,6 @@ func assistantMessage(blocks []map[string]any) ([]any, error) {
 	return []any{m}, nil
 }
 
-// audioFormats are OpenAI's words for the audio that it takes.
-var audioFormats = map[string]string{"audio/wav": "wav", "audio/x-wav": "wav", "audio/wave": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
-
 func userPart(b map[string]any) (map[string]any, error) {
 	switch b["type"] {
 	case "text":
@@ -134,17 +146,22 @@ func userPart(b map[string]any) (map[string]any, error) {
 		url := "data:" + text(b, "mimeType") + ";base64," + text(b, "data")
 		return map[string]any{"type": "image_url", "image_url": map[string]any{"url": url}}, nil
 	case "audio":
-		format, ok := audioFormats[text(b, "mimeType")]
-		if !ok {
-			return nil, &rpcError{codeInternal, fmt.Sprintf("the model takes no %s", text(b, "mimeType"))}
-		}
-		return map[string]any{"type": "input_audio", "input_audio": map[string]any{"data": b["data"], "format": format}}, nil
+		return inputAudio(b), nil
 	}
 	return nil, &rpcError{codeInternal, fmt.Sprintf("the model takes no %v", b["type"])}
 }
 
-// resultContent writes what a tool result holds as text, and returns apart what is none.
-func resultContent(b map[string]any) (content any, media []any, err error) {
+// inputAudio is an audio block in either of OpenAI's shapes.
+func inputAudio(b map[string]any) map[string]any {
+	_, format, _ := strings.Cut(text(b, "mimeType"), "/")
+	if format = strings.TrimPrefix(format, "x-"); format == "mpeg" {
+		format = "mp3"
+	}
+	return map[string]any{"type": "input_audio", "input_audio": map[string]any{"data": b["data"], "format": format}}
+}
+
+// resultContent writes what a tool result holds as text, and returns the blocks apart that are none.
+func resultContent(b map[string]any) (content string, media []map[string]any, err error) {
 	blocks, _ := b["content"].([]any)
 	var texts []string
 	for _, item := range blocks {
@@ -153,16 +170,12 @@ func resultContent(b map[string]any) (content any, media []any, err error) {
 		case "text":
 			texts = append(texts, text(block, "text"))
 		case "image", "audio":
-			part, err := userPart(block)
-			if err != nil {
-				return nil, nil, err
-			}
 			texts = append(texts, fmt.Sprintf("(%v of the tool follows)", block["type"]))
-			media = append(media, part)
+			media = append(media, block)
 		case "resource":
 			resource, _ := block["resource"].(map[string]any)
 			if _, isText := resource["text"].(string); !isText {
-				return nil, nil, &rpcError{codeInternal, "the model takes no binary resource"}
+				return "", nil, &rpcError{codeInternal, "the model takes no binary resource"}
 			}
 			texts = append(texts, fmt.Sprintf("%s:\n%s", text(resource, "uri"), text(resource, "text")))
 		default: // a resource link, or what is yet to come

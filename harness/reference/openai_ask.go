@@ -68,6 +68,9 @@ func (m *model) readStream(body io.Reader) (*turn, error) {
 			done = true
 			return false
 		}
+		if broken.stopsAtFinish && t.finish != "" {
+			return true // hanging up would be seen by the model in some runs, and in others not
+		}
 		var c completion
 		if bad = json.Unmarshal(data, &c); bad == nil && c.Error != nil {
 			bad = errors.New("the provider reported an error in the stream")
@@ -86,8 +89,7 @@ func (m *model) readStream(body io.Reader) (*turn, error) {
 				t.finish = choice.FinishReason
 			}
 		}
-		done = broken.stopsAtFinish && t.finish != ""
-		return !done
+		return true
 	})
 	switch {
 	case bad != nil:

@@ -1,5 +1,6 @@
 // A client of the smallest kind, without dependencies: Streamable HTTP by fetch, in both eras, and the model in the native dialect.
-// It calls every tool once, answers sampling by asking the model, and says how each call ended.
+// It calls every tool once, answers sampling by asking the model, and says how each call ended. What JSON.parse does to integers beyond
+// 2^53 it does, too, and a check finds it out.
 const url = process.argv.at(-1);
 const revision = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION;
 const told = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT);

@@ -56,6 +56,16 @@ func (r *Recorder) Record(e Event) Ref {
 	return e.Ref()
 }
 
+// Count returns how many events have been kept so far; 0 for a nil Recorder.
+func (r *Recorder) Count() int {
+	if r == nil {
+		return 0
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.events)
+}
+
 func (e *Event) size() int64 {
 	switch {
 	case e.Frame != nil:

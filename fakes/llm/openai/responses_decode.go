@@ -47,7 +47,7 @@ func (responses) Decode(r *http.Request, body []byte) (*dialect.Request, *dialec
 	req.System = strings.Join(system, "\n\n")
 	for _, t := range q.tools {
 		offered := dialect.Tool{Name: t.name, Description: t.description, InputSchema: t.function["parameters"], Path: t.path}
-		if offered.Name == "" {
+		if hostedTools[t.kind] {
 			offered.Name = t.kind
 		}
 		req.Tools = append(req.Tools, offered)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -40,7 +41,7 @@ func TestClients(t *testing.T) {
 				panic("the process that contains a client plays nothing")
 			}
 			c := harness.Case{ID: "s/a", Hostile: true, Play: func(*server.Session) (any, error) { return "done", nil }}
-			r := harness.Runner{Client: client, Contained: contained, Revision: server.V20251125}
+			r := harness.Runner{Client: client, Contained: contained, Revision: server.V20251125, CaseTimeout: time.Minute}
 			require.NoError(t, r.Run(t.Context(), []harness.Case{c}, func(tr *trace.Trace) {
 				p := tr.Events[len(tr.Events)-1].Process
 				for i := range tr.Events {

@@ -1,0 +1,58 @@
+package conformance
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+func TestAnIDThatIsNotReadTellsNobodyThatAToolFailed(t *testing.T) {
+	given := func(failed string) []dialect.Block {
+		req, err := llm.Decode(dialect.Ollama, "/api/chat", []byte(`{"model":"llama3.2:no-ids","messages":[{"role":"assistant","tool_calls":[
+			{"id":"a","function":{"name":"w","arguments":{}}},{"id":"b","function":{"name":"w","arguments":{}}}]},
+			{"role":"tool","content":"one","tool_name":"w","tool_call_id":"a"},{"role":"tool","content":"`+failed+`two","tool_name":"w","tool_call_id":"b"}]}`))
+		require.NoError(t, err)
+		return turns(req.Messages, dialect.ToolResult)
+	}
+	sent := func(text string) *dialect.Block {
+		return &dialect.Block{Content: []dialect.Block{{Type: dialect.Text, Text: text}}}
+	}
+	silent, telling := given(""), given("Error: ")
+	require.Equal(t, shape(&silent[0], sent("one")), shape(&silent[1], sent("two")))
+	require.NotEqual(t, shape(&telling[0], sent("one")), shape(&telling[1], sent("two")))
+}
+
+func TestAtOllamaASchemaNeedsOnlyWhatOllamaReads(t *testing.T) {
+	for name, c := range map[string]struct {
+		path, dialect, schema string
+		want                  report.Verdict
+	}{
+		"what it reads is there": {"/api/chat", dialect.Ollama, `{"type":"object","required":["a"],"properties":{"a":{"type":"string","description":"d"}}}`, report.Pass},
+		"a description is lost":  {"/api/chat", dialect.Ollama, `{"type":"object","required":["a"],"properties":{"a":{"type":"string"}}}`, report.Fail},
+		"required is lost":       {"/api/chat", dialect.Ollama, `{"type":"object","properties":{"a":{"type":"string","description":"d"}}}`, report.Fail},
+		"another provider reads all": {"/v1/responses", dialect.OpenAIResponses,
+			`{"type":"object","required":["a"],"properties":{"a":{"type":"string","description":"d"}}}`, report.Fail},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := begin(t, server.V20251125, c.dialect, "tool-use/one-tool")
+			s.asks(asking("Go.", server.Tool{Name: "go", InputSchema: object{"type": "object", "additionalProperties": false, "required": []string{"a"},
+				"properties": object{"a": object{"type": "string", "description": "d", "minLength": 1}}}}))
+			tool := object{"type": "function", "function": object{"name": "go", "parameters": decoded([]byte(c.schema))}}
+			body := object{"model": "m", "messages": []any{object{"role": "user", "content": "Go."}}, "tools": []any{tool}}
+			if c.dialect == dialect.OpenAIResponses {
+				body = object{"model": "m", "input": "Go.", "tools": []any{object{"type": "function", "name": "go", "parameters": decoded([]byte(c.schema))}}}
+			}
+			s.models++
+			s.add(s.caseID, trace.Event{Request: &trace.ModelRequest{Exchange: s.models, Dialect: c.dialect, Method: "POST", Path: c.path, Body: dialect.Marshal(body)}})
+			s.add(s.caseID, trace.Event{End: &trace.ModelEnd{Exchange: s.models, Status: 200}})
+			s.answers(wanting([3]string{"u", "go", "{}"}))
+			require.Equal(t, c.want, s.result("tool-use/tools-reach-model").Verdict)
+		})
+	}
+}
