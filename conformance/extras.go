@@ -70,7 +70,10 @@ var metaPreserved = Check{
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		x, missing := theModel(r)
-		if missing != nil {
+		switch {
+		case missing != nil && missing.kind == broken: // the native dialect reads everything
+			return NotApplicable("the provider's format has no place for _meta")
+		case missing != nil:
 			return *missing
 		}
 		if x.Request.Dialect != dialect.Native {
