@@ -16,6 +16,9 @@ func (s *Session) takeModelRequest(e *trace.Event) {
 	x := &Exchange{Place: Place{Ref: e.Ref()}, number: e.Request.Exchange, began: s.order[e.Ref()], behind: s.order[e.Ref()]}
 	x.Request, x.Unreadable = llm.Decode(e.Request.Dialect, e.Request.Path, e.Request.Body)
 	x.conversations = conversations(string(e.Request.Body), s.calls[e.Case][0].Case.Mark)
+	if x.Request != nil {
+		pair(x.Request.Messages)
+	}
 	s.exchanges[e.Case] = append(s.exchanges[e.Case], x)
 }
 

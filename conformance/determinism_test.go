@@ -30,7 +30,8 @@ func reported(t *testing.T, config reference.Config, parallel int, o ...harness.
 func TestEqualRunsGiveEqualReports(t *testing.T) {
 	thoroughly := map[string]reference.Config{
 		"reference, streamed": {}, "reference, plain": {Plain: true}, "reference, native": {Dialect: dialect.Native},
-		"reference, anthropic":     {Dialect: dialect.Anthropic},
+		"reference, anthropic": {Dialect: dialect.Anthropic},
+		"reference, gemini 2":  {Dialect: dialect.Gemini}, "reference, gemini 3": {Dialect: dialect.Gemini, Model: reference.Gemini3},
 		"mutant first-result-only": reference.Find("first-result-only").Config(reference.Config{}),
 	}
 	for name, config := range thoroughly {

@@ -129,7 +129,7 @@ var lateDelta = Check{
 }
 
 // comesLate are the dialects in whose streams a piece of a tool call can come with the finish reason, or after it.
-var comesLate = map[string]bool{dialect.OpenAIChat: true, dialect.Ollama: true}
+var comesLate = map[string]bool{dialect.OpenAIChat: true, dialect.Gemini: true, dialect.Ollama: true}
 
 // askedFor returns the cities that the tool uses of an answer ask for, in order.
 func askedFor(a *Answer) []string {

@@ -28,6 +28,8 @@ func TestReferencePasses(t *testing.T) {
 		"responses plain": {Dialect: dialect.OpenAIResponses, Plain: true},
 		"ollama":          {Dialect: dialect.Ollama},
 		"ollama plain":    {Dialect: dialect.Ollama, Plain: true},
+		"gemini 2":        {Dialect: dialect.Gemini},
+		"gemini 3":        {Dialect: dialect.Gemini, Model: reference.Gemini3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conformance.Run(t, harness.InProcess(reference.Client(config)), conformance.In(conformance.Known()...), conformance.Strict())

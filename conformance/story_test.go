@@ -209,10 +209,9 @@ func (s *story) prompts(p *server.CreateMessageParams) *story {
 
 // prompt is a request of the model as it is written, and how it ended.
 func (s *story) prompt(body string, end trace.ModelEnd) *story {
-	path := "/native"
-	if s.dialect == dialect.OpenAIChat {
-		path = "/v1/chat/completions"
-	}
+	path := map[string]string{
+		dialect.Native: "/native", dialect.OpenAIChat: "/v1/chat/completions", dialect.Gemini: "/v1beta/models/gemini-2.5-flash:generateContent",
+	}[s.dialect]
 	s.models++
 	s.add(s.caseID, trace.Event{Request: &trace.ModelRequest{Exchange: s.models, Dialect: s.dialect, Method: "POST", Path: path, Body: trace.Bytes(body)}})
 	end.Exchange = s.models

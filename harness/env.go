@@ -63,7 +63,7 @@ var providers = []struct {
 	{dialect.OpenAIChat, []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}, []string{"OPENAI_API_KEY"}},
 	{dialect.OpenAIResponses, []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}, []string{"OPENAI_API_KEY"}},
 	{dialect.Anthropic, []string{"ANTHROPIC_BASE_URL"}, []string{"ANTHROPIC_API_KEY"}},
-	{dialect.Gemini, []string{"GOOGLE_GEMINI_BASE_URL"}, []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}},
+	{dialect.Gemini, []string{"GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL"}, []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}},
 	{dialect.Ollama, []string{"OLLAMA_HOST"}, []string{"OLLAMA_API_KEY"}},
 }
 

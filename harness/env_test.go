@@ -15,7 +15,7 @@ import (
 var told = Env{
 	URL:      "http://127.0.0.1:4711/mcp",
 	Revision: server.V20251125,
-	Model: map[string]string{"openai-chat": "http://127.0.0.1:4712/v1", "anthropic": "http://127.0.0.1:4712",
+	Model: map[string]string{"openai-chat": "http://127.0.0.1:4712/v1", "anthropic": "http://127.0.0.1:4712", "gemini": "http://127.0.0.1:4712",
 		"ollama": "http://127.0.0.1:4712", "native": "http://127.0.0.1:4712/native"},
 	Key:      plantedKey,
 	Declare:  json.RawMessage(declared),
@@ -47,6 +47,10 @@ func TestAProcessIsToldTheContract(t *testing.T) {
 		"ANTHROPIC_API_KEY":                plantedKey,
 		"OLLAMA_HOST":                      "http://127.0.0.1:4712",
 		"OLLAMA_API_KEY":                   plantedKey,
+		"GOOGLE_GEMINI_BASE_URL":           "http://127.0.0.1:4712",
+		"GOOGLE_VERTEX_BASE_URL":           "http://127.0.0.1:4712",
+		"GEMINI_API_KEY":                   plantedKey,
+		"GOOGLE_API_KEY":                   plantedKey,
 		"NO_PROXY":                         "127.0.0.1,localhost,::1",
 		"no_proxy":                         "127.0.0.1,localhost,::1",
 		"HOME":                             "/home/me",
@@ -57,8 +61,8 @@ func TestAProcessIsToldTheContract(t *testing.T) {
 	require.JSONEq(t, `{
 		"scenario": "sampling",
 		"capabilities": {"sampling": {"tools": {}}},
-		"models": {"openai-chat": "http://127.0.0.1:4712/v1", "anthropic": "http://127.0.0.1:4712", "ollama": "http://127.0.0.1:4712",
-			"native": "http://127.0.0.1:4712/native"},
+		"models": {"openai-chat": "http://127.0.0.1:4712/v1", "anthropic": "http://127.0.0.1:4712", "gemini": "http://127.0.0.1:4712",
+			"ollama": "http://127.0.0.1:4712", "native": "http://127.0.0.1:4712/native"},
 		"key": "`+plantedKey+`",
 		"tools": ["basic-question"],
 		"decision": "decline"

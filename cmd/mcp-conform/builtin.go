@@ -28,6 +28,9 @@ var wires = []struct {
 	{"responses-plain", reference.Config{Dialect: dialect.OpenAIResponses, Plain: true}},
 	{"ollama", reference.Config{Dialect: dialect.Ollama}},
 	{"ollama-plain", reference.Config{Dialect: dialect.Ollama, Plain: true}},
+	{"gemini", reference.Config{Dialect: dialect.Gemini}},
+	{"gemini-plain", reference.Config{Dialect: dialect.Gemini, Plain: true}},
+	{"gemini-3", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini3}},
 }
 
 // builtin returns the configuration of a built-in client: builtin:reference or builtin:mutant/NAME, each with the name of a wire at its

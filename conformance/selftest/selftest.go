@@ -75,6 +75,9 @@ var settings = []setting{
 	{"ollama, streamed", reference.Config{Dialect: dialect.Ollama}},
 	{"ollama, plain", reference.Config{Dialect: dialect.Ollama, Plain: true}},
 	{"ollama without ids, streamed", reference.Config{Dialect: dialect.Ollama, Model: "llama3.2:no-ids"}},
+	{"gemini 2, streamed", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini2}},
+	{"gemini 2, plain", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini2, Plain: true}},
+	{"gemini 3, streamed", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini3}},
 }
 
 // job is one client to be played in one revision.

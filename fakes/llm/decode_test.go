@@ -19,7 +19,12 @@ func TestRecordedRequestsAreReadAgain(t *testing.T) {
 		require.Equal(t, dialect, req.Dialect)
 		require.NoError(t, LastUser("hello").Match(req))
 	}
-	_, err := Decode("openai-chat", chatPath, []byte(`{`))
+	req, err := Decode("gemini", "/v1beta/models/gemini-2.5-flash:streamGenerateContent", []byte(`{"contents":[{"parts":[{"text":"hello"}]}]}`))
+	require.NoError(t, err)
+	require.NoError(t, LastUser("hello").Match(req))
+	require.Equal(t, "gemini-2.5-flash", req.Model, "which only the path says")
+	require.True(t, req.Stream)
+	_, err = Decode("openai-chat", chatPath, []byte(`{`))
 	require.ErrorContains(t, err, "the body could not be read as a JSON object")
 	_, err = Decode("gopher", "/", nil)
 	require.ErrorContains(t, err, `dialect "gopher" is unknown: want one of native, openai-chat, `)

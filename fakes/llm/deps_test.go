@@ -18,6 +18,7 @@ func TestImportersLinkTheStandardLibraryOnly(t *testing.T) {
 		ours + "fakes/llm/native", ours + "fakes/llm/openai",
 		ours + "fakes/llm/anthropic",
 		ours + "fakes/llm/ollama",
+		ours + "fakes/llm/gemini",
 	}, strings.Fields(string(out)))
 	out, err = exec.Command("go", "list", "-deps", ".").CombinedOutput()
 	require.NoError(t, err, "%s", out)

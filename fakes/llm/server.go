@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/anthropic"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/gemini"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/native"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/ollama"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/openai"
@@ -25,6 +26,7 @@ var served = []struct {
 	{openai.Responses, "/v1"},
 	{anthropic.Messages, ""}, // SDKs append /v1/messages
 	{ollama.Chat, ""},
+	{gemini.GenerateContent, ""}, // SDKs append /v1beta/models/…
 }
 
 // defaultMaxBody is the limit of a request's body when none is given.
@@ -118,6 +120,9 @@ func (s *Server) Anthropic() string { return s.Bases()[dialect.Anthropic] }
 
 // Ollama is the address for Ollama's clients: OLLAMA_HOST.
 func (s *Server) Ollama() string { return s.Bases()[dialect.Ollama] }
+
+// Gemini is the base URL for Google's SDKs, of the Gemini API and of Vertex AI: GOOGLE_GEMINI_BASE_URL, GOOGLE_VERTEX_BASE_URL.
+func (s *Server) Gemini() string { return s.Bases()[dialect.Gemini] }
 
 // Native is the address of the native dialect, to which an adapter posts a CreateMessageRequestParams.
 func (s *Server) Native() string { return s.Bases()[dialect.Native] }

@@ -33,6 +33,7 @@ func TestEachDialectIsAnsweredInItsOwnShape(t *testing.T) {
 	require.Equal(t, s.URL+"/v1", s.OpenAI())
 	require.Equal(t, s.URL, s.Anthropic())
 	require.Equal(t, s.URL, s.Ollama())
+	require.Equal(t, s.URL, s.Gemini())
 	require.Len(t, s.Bases(), len(served))
 	require.Equal(t, s.Native(), s.Bases()["native"])
 

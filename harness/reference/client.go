@@ -13,10 +13,10 @@ import (
 
 // Config says how the client asks the model. The zero value uses the streamed form of OpenAI's chat completions.
 type Config struct {
-	// Dialect is the provider's wire format: [dialect.OpenAIChat], also when "", [dialect.OpenAIResponses], [dialect.Anthropic], [dialect.Ollama],
-	// or [dialect.Native].
+	// Dialect is the provider's wire format: [dialect.OpenAIChat], also when "", [dialect.OpenAIResponses], [dialect.Anthropic], [dialect.Gemini],
+	// [dialect.Ollama], or [dialect.Native].
 	Dialect string
-	// Model is the model to ask for in the Ollama dialect, where the server hints at none; "" is llama3.2.
+	// Model is the model to ask for in the dialects of Gemini and Ollama, where the server hints at none; "" is [Gemini2], or llama3.2.
 	Model string
 	// Plain asks for whole answers in place of streams, where the dialect has both.
 	Plain bool
@@ -24,13 +24,17 @@ type Config struct {
 	broken faults
 }
 
+// Models of the generations of Gemini, which differ on the wire.
+const (
+	Gemini2 = "gemini-2.5-flash"
+	Gemini3 = "gemini-3-pro-preview"
+)
+
 // Client returns the client as a function for [harness.InProcess]. It connects in the revision that it is told, lists the tools, calls
 // each that it is told to, or else each that is listed, once with {}, and answers sampling by asking the model. It returns an error when a
 // call could not be made; a call that the server answers with an error is no error of the client.
 func Client(c Config) func(context.Context, harness.Env) error {
-	if c.Dialect == "" {
-		c.Dialect = dialect.OpenAIChat
-	}
+	c = c.complete()
 	return func(ctx context.Context, env harness.Env) error {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
@@ -48,6 +52,17 @@ func Client(c Config) func(context.Context, harness.Env) error {
 		}
 		return errors.Join(err, wire.close(ctx))
 	}
+}
+
+// complete returns the configuration with what it leaves to the client.
+func (c Config) complete() Config {
+	if c.Dialect == "" {
+		c.Dialect = dialect.OpenAIChat
+	}
+	if c.Dialect == dialect.Gemini && c.Model == "" {
+		c.Model = Gemini2
+	}
+	return c
 }
 
 // wire is the client's side of the protocol in one era.

@@ -43,6 +43,14 @@ type faults struct {
 	ignoresIndex    bool // takes every block for the first
 	pingIsAnError   bool
 	keepsFirstInput bool // the empty input with which a tool use begins
+
+	// Faults in speaking Gemini.
+	stopsAfterFinish  bool // reads no further than the chunk with the finish reason
+	mintsNoIDs        bool // where the model has none
+	forgetsSignatures bool
+	resultsByName     bool // keeps one result for each tool
+	ownSchemas        bool // writes schemas in the model's own form, of which it knows a part
+	argsAsText        bool // restates arguments as the JSON text of them
 }
 
 func edit(f func(map[string]any), o map[string]any) {

@@ -16,6 +16,7 @@ import (
 type model struct {
 	config Config
 	env    harness.Env
+	gemini geminiMemory
 
 	mu     sync.Mutex
 	before string // what was asked before, for a client that remembers
@@ -123,6 +124,8 @@ func (m *model) ask(ctx context.Context, params map[string]any) (map[string]any,
 		return m.askResponses(ctx, params)
 	case dialect.Ollama:
 		return m.askOllama(ctx, params)
+	case dialect.Gemini:
+		return m.askGemini(ctx, params)
 	}
 	return m.askOpenAI(ctx, params)
 }

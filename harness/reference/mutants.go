@@ -1,7 +1,6 @@
 package reference
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -20,6 +19,10 @@ type Mutant struct {
 	Also []string
 	// Dialects are those in which the fault shows; nil for all.
 	Dialects []string
+	// Except are dialects in which the fault does not show.
+	Except []string
+	// Model is the model with which the fault shows, where those of one dialect differ; "" for all.
+	Model string
 	// Streamed is true for a fault that only a streaming client has.
 	Streamed bool
 	// Wire is true for a fault on the wire to the server, which is the same however the model is asked.
@@ -42,7 +45,9 @@ func (m *Mutant) Config(c Config) Config {
 
 // ShowsIn reports whether the fault shows in a client that asks the model as the configuration says.
 func (m *Mutant) ShowsIn(c Config) bool {
-	return !(m.Streamed && c.Plain) && (m.Dialects == nil || slices.Contains(m.Dialects, cmp.Or(c.Dialect, dialect.OpenAIChat)))
+	c = c.complete()
+	return !(m.Streamed && c.Plain) && (m.Dialects == nil || slices.Contains(m.Dialects, c.Dialect)) &&
+		!slices.Contains(m.Except, c.Dialect) && (m.Model == "" || m.Model == c.Model)
 }
 
 // Concerns reports whether the check, as scenario/check, must or may fail the mutant.
@@ -69,7 +74,7 @@ func Find(name string) *Mutant {
 
 // Mutants returns every mutant, in the order of the catalogue.
 func Mutants() []Mutant {
-	return slices.Concat(clientMutants, declareMutants, basicMutants, toolMutants, parallelMutants, anthropicMutants, ollamaMutants, responsesMutants)
+	return slices.Concat(clientMutants, declareMutants, basicMutants, toolMutants, parallelMutants, anthropicMutants, ollamaMutants, responsesMutants, geminiMutants)
 }
 
 var clientMutants = []Mutant{
@@ -91,7 +96,7 @@ var toolMutants = []Mutant{
 			eachUse(r, func(_ int, use map[string]any) { use["input"] = string(marshal(use["input"])) })
 		}}},
 	{Name: "input-via-float", Doc: "rounds big integers in a tool use's input", Kills: []string{"tool-use/input-intact"},
-		broken: faults{result: func(r map[string]any) {
+		Except: geminiOnly, broken: faults{result: func(r map[string]any) {
 			eachUse(r, func(_ int, use map[string]any) { use["input"] = viaFloat64(use["input"]) })
 		}}},
 	{Name: "drops-tools", Doc: "does not pass the tools on to the model", Kills: []string{"tool-use/tools-reach-model"},

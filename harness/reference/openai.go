@@ -160,10 +160,18 @@ func inputAudio(b map[string]any) map[string]any {
 	return map[string]any{"type": "input_audio", "input_audio": map[string]any{"data": b["data"], "format": format}}
 }
 
-// resultContent writes what a tool result holds as text, and returns the blocks apart that are none.
+// resultContent writes what a tool result holds as text, that it is an error too, and returns the blocks apart that are none.
 func resultContent(b map[string]any) (content string, media []map[string]any, err error) {
+	texts, media, err := resultTexts(b)
+	if b["isError"] == true {
+		texts = append([]string{"Error:"}, texts...)
+	}
+	return strings.Join(texts, "\n"), media, err
+}
+
+// resultTexts writes what a tool result holds as texts, and returns the blocks apart that are none.
+func resultTexts(b map[string]any) (texts []string, media []map[string]any, err error) {
 	blocks, _ := b["content"].([]any)
-	var texts []string
 	for _, item := range blocks {
 		block, _ := item.(map[string]any)
 		switch block["type"] {
@@ -175,7 +183,7 @@ func resultContent(b map[string]any) (content string, media []map[string]any, er
 		case "resource":
 			resource, _ := block["resource"].(map[string]any)
 			if _, isText := resource["text"].(string); !isText {
-				return "", nil, &rpcError{codeInternal, "the model takes no binary resource"}
+				return nil, nil, &rpcError{codeInternal, "the model takes no binary resource"}
 			}
 			texts = append(texts, fmt.Sprintf("%s:\n%s", text(resource, "uri"), text(resource, "text")))
 		default: // a resource link, or what is yet to come
@@ -185,10 +193,7 @@ func resultContent(b map[string]any) (content string, media []map[string]any, er
 	if structured, ok := b["structuredContent"]; ok && len(texts) == 0 {
 		texts = append(texts, string(marshal(structured)))
 	}
-	if b["isError"] == true {
-		texts = append([]string{"Error:"}, texts...)
-	}
-	return strings.Join(texts, "\n"), media, nil
+	return texts, media, nil
 }
 
 // turn is what the model said.

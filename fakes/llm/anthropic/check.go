@@ -27,7 +27,7 @@ func set(names ...string) map[string]bool {
 }
 
 // versions are those of the API that the anthropic-version header may name.
-var versions = set("2023-01-01", "2023-06-01")
+var versions = set("2023-01-01", "2023-06-01", "2026-10-21")
 
 // Check holds a request against the rules of which the API is known to refuse a breach, in an order of its own: headers, members,
 // parameters, tools, messages, history. A body that cannot be read is refused before that, also one without a key.
@@ -77,7 +77,7 @@ func checkHeader(h http.Header) *dialect.Error {
 	case version == "":
 		return invalid("anthropic-version: the header is required and missing: want 2023-06-01")
 	case !versions[version]:
-		return invalid("anthropic-version: there is no version %q: want 2023-06-01", version)
+		return invalid("anthropic-version: there is no version %q: want 2023-06-01 or 2026-10-21", version)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ package dialect
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strings"
 )
 
@@ -113,6 +114,9 @@ type Request struct {
 	// Body is the request's body as it came, Header its headers.
 	Body   json.RawMessage
 	Header http.Header
+	// URL is where the request was sent: path and query, of which some providers make a part of it. Nil where the codec
+	// has no use for it.
+	URL *url.URL
 }
 
 // Turn is the number of the model's turn that is asked for: 1 for a fresh question, one more for each assistant

@@ -1,0 +1,153 @@
+package gemini
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// Check holds a request against the rules of which the API is known to answer 4xx, in an order of its own: credentials, fields,
+// parameters, tools, contents, history.
+func (codec) Check(req *dialect.Request) *dialect.Error {
+	to := targetOf(req.URL)
+	if err := checkCredentials(req, to); err != nil {
+		return err
+	}
+	q, reader := parse(req.Body, to.vertex)
+	switch {
+	case reader.err != nil:
+		return reader.err
+	case reader.unknown != nil:
+		return unknownNames(reader.unknown)
+	}
+	for _, check := range []func(*node) *dialect.Error{checkConfig, checkTools, checkToolConfig, checkContents, checkHistory} {
+		if err := check(q); err != nil {
+			return err
+		}
+	}
+	if generation(req.Model) > 2 {
+		return checkSignatures(q)
+	}
+	return nil
+}
+
+// checkCredentials wants any credentials at all.
+func checkCredentials(req *dialect.Request, to target) *dialect.Error {
+	token, isBearer := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer ")
+	switch {
+	case req.Header.Get("X-Goog-Api-Key") != "", isBearer && token != "", req.URL != nil && req.URL.Query().Get("key") != "":
+		return nil
+	case to.vertex:
+		return &dialect.Error{Status: http.StatusUnauthorized, Code: "CREDENTIALS_MISSING",
+			Message: "the request has no credentials: want Authorization: Bearer and an access token, or an API key in x-goog-api-key"}
+	}
+	return &dialect.Error{Status: http.StatusForbidden, Message: "the request has no API key: want one in the header x-goog-api-key, or as ?key="}
+}
+
+// unknownNames names every field that the API does not have.
+func unknownNames(unknown []unknownName) *dialect.Error {
+	var lines []string
+	for _, u := range unknown {
+		line := fmt.Sprintf(`Unknown name "%s": there is no such field`, u.name)
+		if u.at != "" {
+			line = fmt.Sprintf(`Unknown name "%s" at '%s': there is no such field`, u.name, u.at)
+		}
+		lines = append(lines, line)
+	}
+	return invalid(unknown[0].at, "the JSON payload is not right. %s", strings.Join(lines, "\n"))
+}
+
+func checkConfig(q *node) *dialect.Error {
+	config := q.at("generationConfig")
+	for _, limit := range []struct {
+		name     string
+		low, top float64
+	}{
+		{"maxOutputTokens", 1, 1<<31 - 1}, {"temperature", 0, 2}, {"topP", 0, 1}, {"topK", 1, 1<<31 - 1}, {"candidateCount", 1, 8},
+	} {
+		if got := config.number(limit.name); got != nil && (*got < limit.low || *got > limit.top) {
+			return invalid("generation_config", "%s is %v: want %v to %v", config.at(limit.name).path, *got, limit.low, limit.top)
+		}
+	}
+	if stops := len(config.list("stopSequences")); stops > 5 {
+		return invalid("generation_config", "%s has %d sequences: want at most 5", config.at("stopSequences").path, stops)
+	}
+	return nil
+}
+
+func checkContents(q *node) *dialect.Error {
+	contents := q.list("contents")
+	if len(contents) == 0 {
+		return invalid("contents", "contents is not specified: want at least one content")
+	}
+	for _, c := range contents {
+		if err := c.checkContent(); err != nil {
+			return err
+		}
+	}
+	for _, p := range q.at("systemInstruction").list("parts") {
+		if err := p.checkPart(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkContent accepts the role function, of the API's first days, for what functions returned.
+func (n *node) checkContent() *dialect.Error {
+	parts := n.list("parts")
+	switch role := n.text("role"); {
+	case role != "" && role != "user" && role != "model" && (role != "function" || n.count("functionResponse") < len(parts)):
+		return invalid(n.path+".role", "%s has the role %q: want user or model", n.path, role)
+	case len(parts) == 0:
+		return invalid(n.path+".parts", "%s.parts is empty: want at least one part", n.path)
+	}
+	for _, p := range parts {
+		if err := p.checkPart(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// count counts the parts that have the field.
+func (n *node) count(field string) int {
+	count := 0
+	for _, p := range n.list("parts") {
+		if p.at(field) != nil {
+			count++
+		}
+	}
+	return count
+}
+
+// data are the fields of a part of which it has exactly one.
+var data = []string{"text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode", "codeExecutionResult", "toolCall", "toolResponse"}
+
+func (n *node) checkPart() *dialect.Error {
+	var has []string
+	for _, name := range data {
+		if n.at(name) != nil {
+			has = append(has, name)
+		}
+	}
+	switch {
+	case len(has) == 0:
+		return invalid(n.path+".data", "%s has no data: want one of %s", n.path, strings.Join(data, ", "))
+	case len(has) > 1:
+		return invalid(n.path, "%s has %s: want one of them in a part", n.path, strings.Join(has, " and "))
+	}
+	for _, needed := range []struct{ in, field string }{
+		{"inlineData", "mimeType"}, {"inlineData", "data"}, {"fileData", "fileUri"}, {"functionCall", "name"}, {"functionResponse", "name"},
+	} {
+		if inner := n.at(needed.in); inner != nil && inner.text(needed.field) == "" {
+			return invalid(inner.path+"."+needed.field, "%s has no %s", inner.path, needed.field)
+		}
+	}
+	if result := n.at("functionResponse"); result != nil && result.at("response") == nil {
+		return invalid(result.path+".response", "%s has no response: want an object", result.path)
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package gemini
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// functionName is what a function may be called.
+var functionName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$`)
+
+// checkTools accepts an object schema without properties. The API has refused it at times, and hosts leave parameters out for it.
+func checkTools(q *node) *dialect.Error {
+	seen := map[string]bool{}
+	for _, d := range declarations(q) {
+		name := d.text("name")
+		switch {
+		case !functionName.MatchString(name):
+			return invalid(d.path+".name", "%s has the name %q: want a match of %s", d.path, name, functionName)
+		case seen[name]:
+			return invalid("tools", "the function %s is declared twice", name)
+		case d.at("parameters") != nil && d.at("parametersJsonSchema") != nil:
+			return invalid(d.path, "%s has both parameters and parametersJsonSchema: want one of them", d.path)
+		}
+		seen[name] = true
+		if schema := d.at("parameters"); schema != nil {
+			if err := checkParameters(schema); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func checkParameters(schema *node) *dialect.Error {
+	if err := checkSchema(schema); err != nil {
+		return err
+	}
+	if kind := schema.text("type"); kind != "" && typeName(schema.at("type")) != "object" {
+		return invalid(schema.path, "%s has the type %q: want OBJECT", schema.path, kind)
+	}
+	return nil
+}
+
+// modes are the modes of function calling.
+var modes = []string{"AUTO", "ANY", "NONE", "VALIDATED"}
+
+func checkToolConfig(q *node) *dialect.Error {
+	config := q.at("toolConfig").at("functionCallingConfig")
+	mode := config.at("mode")
+	said, allowed := config.text("mode"), config.strings("allowedFunctionNames")
+	if mode != nil && isKind(mode.raw, '"') && said != "MODE_UNSPECIFIED" && !slices.Contains(modes, said) {
+		return invalid(mode.path, "invalid value at '%s': %q is no mode: want %s", mode.path, said, strings.Join(modes, ", "))
+	}
+	declared := declarations(q)
+	forces := said == "ANY" || said == "VALIDATED"
+	switch {
+	case forces && len(declared) == 0:
+		return invalid("tool_config", "function calling has the mode %s, and no function is declared: want functionDeclarations", said)
+	case !forces && len(allowed) > 0:
+		return invalid("tool_config", "allowedFunctionNames is set, and the mode is %q: want it with ANY or VALIDATED only", said)
+	}
+	for _, name := range allowed {
+		if !slices.ContainsFunc(declared, func(d *node) bool { return d.text("name") == name }) {
+			return invalid("tool_config", "allowedFunctionNames has %q, which is not declared", name)
+		}
+	}
+	return nil
+}

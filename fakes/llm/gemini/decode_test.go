@@ -1,0 +1,255 @@
+package gemini
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+const (
+	flash  = "/v1beta/models/gemini-2.5-flash:"
+	pro    = "/v1beta/models/gemini-3-pro-preview:"
+	vertex = "/v1beta1/projects/p/locations/global/publishers/google/models/gemini-2.5-pro:"
+
+	user  = `{"role":"user","parts":[{"text":"hi"}]}`
+	call  = `{"functionCall":{"name":"add","args":{"a":2}}}`
+	reply = `{"functionResponse":{"name":"add","response":{"output":"3"}}}`
+)
+
+// request is a request with a key, to a path and query.
+func request(t testing.TB, to string) *http.Request {
+	t.Helper()
+	u, err := url.Parse(to)
+	require.NoError(t, err)
+	return &http.Request{Method: http.MethodPost, URL: u, Header: http.Header{"X-Goog-Api-Key": {"k"}}}
+}
+
+func decode(t testing.TB, to, body string) *dialect.Request {
+	t.Helper()
+	req, err := GenerateContent.Decode(request(t, to), []byte(body))
+	require.Nil(t, err, "%v", err)
+	return req
+}
+
+// body is a request's body with contents, and more members.
+func body(contents, more string) string { return `{"contents":[` + contents + `]` + more + `}` }
+
+func TestEveryPartOfARequestIsRead(t *testing.T) {
+	text := `{
+		"systemInstruction": {"parts": [{"text": "be brief"}, {"text": "be kind"}]},
+		"contents": [
+			{"role": "user", "parts": [{"text": "look"}, {"inlineData": {"mimeType": "image/png", "data": "AAEC"}},
+				{"inlineData": {"mimeType": "audio/wav", "data": "_-8="}}, {"fileData": {"mimeType": "image/jpeg", "fileUri": "gs://b/o"}}]},
+			{"role": "model", "parts": [{"text": "hm", "thought": true, "thoughtSignature": "c2ln"}, {"text": "so"},
+				{"functionCall": {"name": "add", "args": {"a": 9007199254740993}, "id": "c1"}, "thoughtSignature": "c2lh"}, {"functionCall": {"name": "now"}}]},
+			{"role": "function", "parts": [{"functionResponse": {"id": "c1", "name": "add", "response": {"output": "3"}}},
+				{"functionResponse": {"name": "now", "response": {"error": "no clock"}, "parts": [{"inlineData": {"mimeType": "image/png", "data": "AA=="}}]}}]}
+		],
+		"tools": [{"functionDeclarations": [{"name": "add", "description": "adds", "parametersJsonSchema": {"type": "object", "required": ["a"]}}, {"name": "now"}]}],
+		"toolConfig": {"functionCallingConfig": {"mode": "ANY"}},
+		"generationConfig": {"maxOutputTokens": "100", "temperature": 0.5, "stopSequences": ["END"]}
+	}`
+	req := decode(t, flash+"generateContent", text)
+	limit, temperature := int64(100), 0.5
+	require.Equal(t, "gemini", req.Dialect)
+	require.Equal(t, "gemini-2.5-flash", req.Model)
+	require.Equal(t, "be brief\n\nbe kind", req.System)
+	require.Equal(t, &limit, req.MaxTokens)
+	require.Equal(t, &temperature, req.Temperature)
+	require.Equal(t, []string{"END"}, req.StopSequences)
+	require.Equal(t, "required", req.ToolChoice)
+	require.False(t, req.Stream)
+	require.Equal(t, 2, req.Turn())
+	for i := range req.Messages {
+		for j := range req.Messages[i].Content {
+			require.NotEmpty(t, req.Messages[i].Content[j].Raw)
+			req.Messages[i].Content[j].Raw = nil
+		}
+	}
+	require.Equal(t, []dialect.Message{
+		{Role: "user", Path: "contents[0]", Content: []dialect.Block{
+			{Type: "text", Text: "look", Path: "contents[0].parts[0]"},
+			{Type: "image", MimeType: "image/png", Data: []byte{0, 1, 2}, Path: "contents[0].parts[1]"},
+			{Type: "audio", MimeType: "audio/wav", Data: []byte{0xff, 0xef}, Path: "contents[0].parts[2]"},
+			{Type: "image", MimeType: "image/jpeg", Text: "gs://b/o", Path: "contents[0].parts[3]"},
+		}},
+		{Role: "assistant", Path: "contents[1]", Content: []dialect.Block{
+			{Type: "thinking", Text: "hm", Signature: "c2ln", Path: "contents[1].parts[0]"},
+			{Type: "text", Text: "so", Path: "contents[1].parts[1]"},
+			{Type: "tool_use", ID: "c1", Name: "add", Input: json.RawMessage(`{"a": 9007199254740993}`), Signature: "c2lh", Path: "contents[1].parts[2]"},
+			{Type: "tool_use", Name: "now", Input: json.RawMessage(`{}`), Path: "contents[1].parts[3]"},
+		}},
+		{Role: "user", Path: "contents[2]", Content: []dialect.Block{
+			{Type: "tool_result", ID: "c1", Name: "add", Path: "contents[2].parts[0]",
+				Content: []dialect.Block{{Type: "text", Text: "3", Path: "contents[2].parts[0].functionResponse.response"}}},
+			{Type: "tool_result", Name: "now", IsError: true, Path: "contents[2].parts[1]", Content: []dialect.Block{
+				{Type: "text", Text: "no clock", Path: "contents[2].parts[1].functionResponse.response"},
+				{Type: "image", MimeType: "image/png", Data: []byte{0}, Raw: json.RawMessage(`{"inlineData": {"mimeType": "image/png", "data": "AA=="}}`),
+					Path: "contents[2].parts[1].functionResponse.parts[0]"}}},
+		}},
+	}, req.Messages)
+	require.Equal(t, []dialect.Tool{
+		{Name: "add", Description: "adds", InputSchema: json.RawMessage(`{"type": "object", "required": ["a"]}`), Path: "tools[0].functionDeclarations[0]"},
+		{Name: "now", InputSchema: json.RawMessage(`{"type":"object"}`), Path: "tools[0].functionDeclarations[1]"},
+	}, req.Tools)
+}
+
+func TestNamesMayBeInSnakeCase(t *testing.T) {
+	camel := decode(t, flash+"generateContent", body(`{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"AA=="}}]}`,
+		`,"systemInstruction":{"parts":[{"text":"s"}]},"generationConfig":{"maxOutputTokens":7,"stopSequences":["x"]},
+		"tools":[{"functionDeclarations":[{"name":"add"}]}],"toolConfig":{"functionCallingConfig":{"mode":"NONE"}}`))
+	snake := decode(t, flash+"generateContent", body(`{"role":"user","parts":[{"inline_data":{"mime_type":"image/png","data":"AA=="}}]}`,
+		`,"system_instruction":{"parts":[{"text":"s"}]},"generation_config":{"max_output_tokens":7,"stop_sequences":["x"]},
+		"tools":[{"function_declarations":[{"name":"add"}]}],"tool_config":{"function_calling_config":{"mode":"NONE"}}`))
+	require.Equal(t, "tools[0].function_declarations[0]", snake.Tools[0].Path, "as it is written")
+	snake.Tools[0].Path = camel.Tools[0].Path
+	snake.Messages[0].Content[0].Raw = camel.Messages[0].Content[0].Raw
+	snake.Body = camel.Body
+	require.Equal(t, camel, snake)
+	require.Equal(t, dialect.ChoiceNone, camel.ToolChoice)
+}
+
+func TestPathsOfARequest(t *testing.T) {
+	for to, want := range map[string]struct {
+		model  string
+		stream bool
+	}{
+		"/v1beta/models/gemini-2.5-flash:generateContent":                                       {"gemini-2.5-flash", false},
+		"/v1/models/gemini-2.5-flash:streamGenerateContent":                                     {"gemini-2.5-flash", true},
+		"/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse":                         {"gemini-2.5-flash", true},
+		"/v1/projects/p/locations/l/publishers/google/models/gemini-3-pro:generateContent":      {"gemini-3-pro", false},
+		"/v1beta1/projects/p/locations/l/publishers/google/models/gemini-3-pro:generateContent": {"gemini-3-pro", false},
+		"/v1beta1/publishers/google/models/gemini-3-pro:streamGenerateContent":                  {"gemini-3-pro", true},
+	} {
+		req := decode(t, to, body(user, ""))
+		require.Equal(t, want.model, req.Model)
+		require.Equal(t, want.stream, req.Stream)
+	}
+	for _, to := range []string{"/v1beta/models/gemini-2.5-flash:embedContent", "/v1beta/models/gemini-2.5-flash", "/v1beta/models/:generateContent", "/"} {
+		_, err := GenerateContent.Decode(request(t, to), []byte(body(user, "")))
+		require.Equal(t, http.StatusNotFound, err.Status, to)
+		require.Equal(t, to+" is no method of a model: want …/models/MODEL:generateContent or :streamGenerateContent", err.Message)
+	}
+}
+
+func TestToolChoicesInTheTermsOfMCP(t *testing.T) {
+	for config, want := range map[string]string{
+		`{}`:                          "",
+		`{"mode":"AUTO"}`:             "auto",
+		`{"mode":"VALIDATED"}`:        "auto",
+		`{"mode":"ANY"}`:              "required",
+		`{"mode":"NONE"}`:             "none",
+		`{"mode":"auto"}`:             "auto",
+		`{"mode":"sometimes"}`:        "sometimes",
+		`{"mode":"MODE_UNSPECIFIED"}`: "",
+		`{"mode":"ANY","allowedFunctionNames":["add"]}`:       "tool:add",
+		`{"mode":"ANY","allowedFunctionNames":["add","sub"]}`: "required",
+	} {
+		req := decode(t, flash+"generateContent", body(user, `,"toolConfig":{"functionCallingConfig":`+config+`}`))
+		require.Equal(t, want, req.ToolChoice, config)
+	}
+}
+
+func TestWhatAFunctionReturned(t *testing.T) {
+	for response, want := range map[string]struct {
+		texts   []string
+		isError bool
+	}{
+		`{"output":"18°C"}`:                          {[]string{"18°C"}, false},
+		`{"result":"a \"b\"\n"}`:                     {[]string{"a \"b\"\n"}, false},
+		`{"error":"it broke"}`:                       {[]string{"it broke"}, true},
+		`{"error":{"code":5,"text":"it broke"}}`:     {[]string{"it broke", `{"error":{"code":5,"text":"it broke"}}`}, true},
+		`{"output":"x","error":null}`:                {[]string{"x", `{"output":"x","error":null}`}, false},
+		`{"output":"x","error":false}`:               {[]string{"x", `{"output":"x","error":false}`}, false},
+		`{"content":[{"type":"text","text":"one"}]}`: {[]string{"text", "one"}, false},
+		`{"celsius":18}`:                             {[]string{`{"celsius":18}`}, false},
+		`{}`:                                         {nil, false},
+	} {
+		req := decode(t, flash+"generateContent", body(user+`,{"role":"model","parts":[`+call+`]},{"role":"user","parts":[{"functionResponse":{"name":"add","response":`+response+`}}]}`, ""))
+		result := req.Messages[2].Content[0]
+		var texts []string
+		for _, b := range result.Content {
+			texts = append(texts, b.Text)
+		}
+		require.Equal(t, want.texts, texts, response)
+		require.Equal(t, want.isError, result.IsError, response)
+	}
+}
+
+func TestTheAPIsOwnSchemasAreReadAsJSONSchema(t *testing.T) {
+	declared := `{"type":"OBJECT","description":"d","required":["a"],"properties":{
+		"a":{"type":"INTEGER","minimum":1},
+		"b":{"type":"STRING","nullable":true,"minLength":"2","enum":["x","y"]},
+		"c":{"type":"ARRAY","items":{"type":"BOOLEAN"},"max_items":"3"},
+		"type":{"anyOf":[{"type":"number"},{"type":"NULL"}]}}}`
+	req := decode(t, flash+"generateContent", body(user, `,"tools":[{"functionDeclarations":[{"name":"add","parameters":`+declared+`}]}]`))
+	require.JSONEq(t, `{"type":"object","description":"d","required":["a"],"properties":{
+		"a":{"type":"integer","minimum":1},
+		"b":{"type":["string","null"],"minLength":2,"enum":["x","y"]},
+		"c":{"type":"array","items":{"type":"boolean"},"maxItems":3},
+		"type":{"anyOf":[{"type":"number"},{"type":"null"}]}}}`, string(req.Tools[0].InputSchema))
+	require.Nil(t, GenerateContent.Check(req))
+}
+
+func TestWhatCannotBeReadIsRefused(t *testing.T) {
+	for _, c := range []struct{ name, body, field, text string }{
+		{"no JSON", `{`, "", "the body could not be read as a JSON object: unexpected end of JSON input"},
+		{"an array", `[]`, "", "the body could not be read as a JSON object"},
+		{"null", `null`, "", "the body is null: want a JSON object"},
+		{"contents that are text", `{"contents":"hi"}`, "contents", `invalid value at 'contents': want an array, got "hi"`},
+		{"a null content", `{"contents":[null]}`, "contents[0]", "invalid value at 'contents[0]': want no null in an array, got null"},
+		{"a part that is text", body(`{"parts":["hi"]}`, ""), "contents[0].parts[0]", `want an object, got "hi"`},
+		{"a text that is a number", body(`{"parts":[{"text":1}]}`, ""), "contents[0].parts[0].text", "want a string, got 1"},
+		{"args that are text", body(user+`,{"role":"model","parts":[{"functionCall":{"name":"add","args":"{}"}}]}`, ""), "contents[1].parts[0].functionCall.args", `want an object, got "{}"`},
+		{"a response that is text", body(`{"parts":[{"function_response":{"name":"add","response":"3"}}]}`, ""), "contents[0].parts[0].function_response.response", `want an object, got "3"`},
+		{"bad base64", body(`{"parts":[{"inlineData":{"mimeType":"image/png","data":"!"}}]}`, ""), "contents[0].parts[0].inlineData.data", `want base64, got "!"`},
+		{"a signature that is no base64", body(`{"parts":[{"text":"x","thoughtSignature":"§"}]}`, ""), "contents[0].parts[0].thoughtSignature", "want base64"},
+		{"half a token", body(user, `,"generationConfig":{"maxOutputTokens":1.5}`), "generationConfig.maxOutputTokens", "want an integer, got 1.5"},
+		{"tokens without end", body(user, `,"generationConfig":{"maxOutputTokens":1e40}`), "generationConfig.maxOutputTokens", "want an integer"},
+		{"a warm temperature", body(user, `,"generationConfig":{"temperature":"warm"}`), "generationConfig.temperature", "want a number"},
+		{"a mode of another type", body(user, `,"toolConfig":{"functionCallingConfig":{"mode":true}}`), "toolConfig.functionCallingConfig.mode", "want one of an enum's words, got true"},
+		{"a thought that is text", body(`{"parts":[{"text":"x","thought":"yes"}]}`, ""), "contents[0].parts[0].thought", "want true or false"},
+		{"types of JSON Schema", body(user, `,"tools":[{"functionDeclarations":[{"name":"a","parameters":{"type":["object","null"]}}]}]`), "tools[0].functionDeclarations[0].parameters.type", `want one of an enum's words, got ["object","null"]`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := GenerateContent.Decode(request(t, flash+"generateContent"), []byte(c.body))
+			require.NotNil(t, err, "it was accepted")
+			require.Equal(t, http.StatusBadRequest, err.Status)
+			require.Equal(t, c.field, err.Param)
+			require.Contains(t, err.Message, c.text)
+		})
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add(body(user, ""), true)
+	f.Add(body(user+`,{"role":"model","parts":[`+call+`,{"text":"t","thought":true}]},{"role":"function","parts":[`+reply+`]}`, `,"generationConfig":{"topK":"5"}`), false)
+	f.Add(body(`{"parts":{"text":"hi"}}`, `,"tools":[{"functionDeclarations":[{"name":"a","parameters":{"type":"OBJECT","properties":{"x":{"minLength":"0x1"}}}}]}],"tool_config":{"function_calling_config":{"mode":1}}`), true)
+	f.Add(`{"contents":[{"parts":[{"functionResponse":{"response":{"a":[{"b":[]},"c",null]}}}]}]}`, true)
+	f.Fuzz(func(t *testing.T, text string, third bool) {
+		to := flash
+		if third {
+			to = pro
+		}
+		req, err := GenerateContent.Decode(request(t, to+"generateContent"), []byte(text))
+		if err != nil {
+			require.NotEmpty(t, err.Message)
+			return
+		}
+		for _, tool := range req.Tools {
+			require.True(t, json.Valid(tool.InputSchema), "%s", tool.InputSchema)
+		}
+		for _, use := range dialect.Blocks(req.Messages, dialect.ToolUse) {
+			require.True(t, json.Valid(use.Input), "%s", use.Input)
+		}
+		if refused := GenerateContent.Check(req); refused != nil {
+			require.NotEmpty(t, strings.TrimSpace(refused.Message))
+		}
+	})
+}

@@ -1,0 +1,81 @@
+package gemini
+
+import "strings"
+
+// documented are the messages of a request and the kinds of their fields, from the API reference of 2026: another message, a scalar,
+// "any" for what is not looked into, "[]" before what is repeated, "map:" before the values of a map. The API reads each field by its
+// camelCase name and by its snake_case name.
+var documented = map[string]map[string]string{
+	"request": {
+		"contents": "[]content", "systemInstruction": "content", "tools": "[]tool", "toolConfig": "toolConfig",
+		"safetySettings": "[]safetySetting", "generationConfig": "generationConfig", "cachedContent": "string", "model": "string",
+		"labels": "struct", "store": "bool", "serviceTier": "enum", "modelArmorConfig": "any",
+	},
+	"content": {"role": "string", "parts": "[]part"},
+	"part": {
+		"text": "string", "inlineData": "blob", "fileData": "fileData", "functionCall": "functionCall", "functionResponse": "functionResponse",
+		"executableCode": "any", "codeExecutionResult": "any", "toolCall": "any", "toolResponse": "any", "thought": "bool",
+		"thoughtSignature": "bytes", "videoMetadata": "any", "mediaResolution": "any", "partMetadata": "struct", "mediaProcessing": "enum",
+		"audioTranscription": "any", "speechMetadata": "any",
+	},
+	"blob":         {"mimeType": "string", "data": "bytes", "displayName": "string"},
+	"fileData":     {"mimeType": "string", "fileUri": "string", "displayName": "string"},
+	"functionCall": {"id": "string", "name": "string", "args": "struct", "partialArgs": "any", "willContinue": "bool"},
+	"functionResponse": {
+		"id": "string", "name": "string", "response": "struct", "parts": "[]responsePart", "willContinue": "bool", "scheduling": "enum",
+	},
+	"responsePart": {"inlineData": "blob", "fileData": "fileData", "mediaProcessing": "enum"},
+	"tool": {
+		"functionDeclarations": "[]functionDeclaration", "googleSearch": "any", "googleSearchRetrieval": "any", "codeExecution": "any",
+		"urlContext": "any", "computerUse": "any", "fileSearch": "any", "googleMaps": "any", "retrieval": "any", "enterpriseWebSearch": "any",
+		"parallelAiSearch": "any", "exaAiSearch": "any", "mcpServers": "any",
+	},
+	"functionDeclaration": {
+		"name": "string", "description": "string", "behavior": "enum", "parameters": "schema", "parametersJsonSchema": "struct",
+		"response": "schema", "responseJsonSchema": "any",
+	},
+	"schema": {
+		"type": "enum", "format": "string", "title": "string", "description": "string", "nullable": "bool", "enum": "[]string",
+		"items": "schema", "properties": "map:schema", "required": "[]string", "propertyOrdering": "[]string", "anyOf": "[]schema",
+		"minItems": "integer", "maxItems": "integer", "minLength": "integer", "maxLength": "integer", "minProperties": "integer",
+		"maxProperties": "integer", "minimum": "number", "maximum": "number", "pattern": "string", "default": "any", "example": "any",
+		"additionalProperties": "any", "ref": "string", "defs": "any", "prefixItems": "[]schema",
+	},
+	"toolConfig":            {"functionCallingConfig": "functionCallingConfig", "retrievalConfig": "any", "includeServerSideToolInvocations": "bool"},
+	"functionCallingConfig": {"mode": "enum", "allowedFunctionNames": "[]string", "streamFunctionCallArguments": "bool"},
+	"safetySetting":         {"category": "enum", "threshold": "enum", "method": "enum"},
+	"generationConfig": {
+		"maxOutputTokens": "integer", "temperature": "number", "topP": "number", "topK": "number", "stopSequences": "[]string",
+		"candidateCount": "integer", "seed": "integer", "presencePenalty": "number", "frequencyPenalty": "number",
+		"responseMimeType": "string", "responseSchema": "schema", "responseJsonSchema": "any", "responseModalities": "any",
+		"responseFormat": "any", "responseLogprobs": "bool", "logprobs": "integer", "enableEnhancedCivicAnswers": "bool",
+		"speechConfig": "any", "thinkingConfig": "any", "imageConfig": "any", "mediaResolution": "enum", "audioTimestamp": "bool",
+		"routingConfig": "any", "modelSelectionConfig": "any", "enableAffectiveDialog": "bool", "translationConfig": "any",
+		"audioTranscriptionConfig": "any",
+	},
+}
+
+// vertexOnly are fields that the Gemini API does not know, and Vertex AI does.
+var vertexOnly = map[string]bool{
+	"request.labels": true, "request.modelArmorConfig": true, "schema.additionalProperties": true, "schema.ref": true, "schema.defs": true,
+	"schema.prefixItems": true,
+}
+
+// fieldName returns the camelCase name of a message's field that is written so or in snake_case; "" for one that the message has not.
+func fieldName(message, written string) string {
+	fields := documented[message]
+	if fields[written] != "" {
+		return written
+	}
+	if words := strings.Split(written, "_"); len(words) > 1 && written == strings.ToLower(written) {
+		for i, w := range words[1:] {
+			if w != "" {
+				words[i+1] = strings.ToUpper(w[:1]) + w[1:]
+			}
+		}
+		if name := strings.Join(words, ""); fields[name] != "" {
+			return name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,244 @@
+package gemini
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// node is a value of a request, its fields by their camelCase names. The methods of a nil node, which is one that is absent, find nothing.
+type node struct {
+	raw    json.RawMessage
+	path   string // as it is written in the body
+	fields map[string]*node
+	items  []*node // of an array, or the only one where a message stands in place of an array
+}
+
+func (n *node) at(name string) *node {
+	if n == nil {
+		return nil
+	}
+	return n.fields[name]
+}
+
+// list returns the items of a repeated field.
+func (n *node) list(name string) []*node {
+	if n = n.at(name); n == nil {
+		return nil
+	}
+	return n.items
+}
+
+// text returns a field that is a string; "" when there is none.
+func (n *node) text(name string) string { return n.at(name).string() }
+
+func (n *node) string() string {
+	var s string
+	if n != nil {
+		_ = json.Unmarshal(n.raw, &s) // an enum may be a number
+	}
+	return s
+}
+
+// number returns a field that is a number, also one written as a string; nil when there is none.
+func (n *node) number(name string) *float64 {
+	if n = n.at(name); n == nil {
+		return nil
+	}
+	f, err := strconv.ParseFloat(strings.Trim(string(n.raw), `"`), 64)
+	if err != nil {
+		return nil
+	}
+	return &f
+}
+
+func (n *node) bool(name string) bool {
+	n = n.at(name)
+	return n != nil && string(n.raw) == "true"
+}
+
+// bytes returns a field of bytes; nil when there is none.
+func (n *node) bytes(name string) []byte {
+	if n.at(name) == nil {
+		return nil
+	}
+	data, _ := decodeBase64(n.text(name)) // read before
+	return data
+}
+
+// strings returns the items of a repeated field of strings.
+func (n *node) strings(name string) []string {
+	var all []string
+	for _, item := range n.list(name) {
+		all = append(all, item.string())
+	}
+	return all
+}
+
+// reader reads a body by the table of fields. It keeps the first value that has not the kind it should, and every name that the table has
+// not.
+type reader struct {
+	vertex  bool
+	err     *dialect.Error
+	unknown []unknownName
+}
+
+type unknownName struct{ name, at string }
+
+// parse refuses what has not the documented kind, as the API does before it looks at anything else.
+func parse(body []byte, vertex bool) (*node, *reader) {
+	r := &reader{vertex: vertex}
+	if len(bytes.TrimSpace(body)) == 0 { // which is what the SDKs send for a request without anything in it
+		body = []byte("{}")
+	}
+	var o map[string]json.RawMessage
+	if err := json.Unmarshal(body, &o); err != nil {
+		r.err = invalid("", "the body could not be read as a JSON object: %v", err)
+		return nil, r
+	}
+	if o == nil {
+		r.err = invalid("", "the body is null: want a JSON object")
+		return nil, r
+	}
+	return r.read("request", body, ""), r
+}
+
+// read reads a value of a kind. Null is a value that is absent.
+func (r *reader) read(kind string, raw json.RawMessage, path string) *node {
+	raw = bytes.TrimSpace(raw)
+	if string(raw) == "null" {
+		return nil
+	}
+	n := &node{raw: raw, path: path}
+	if item, repeated := strings.CutPrefix(kind, "[]"); repeated {
+		r.readItems(n, item)
+		return n
+	}
+	if value, isMap := strings.CutPrefix(kind, "map:"); isMap {
+		o := r.object(n, "an object")
+		for _, name := range slices.Sorted(maps.Keys(o)) {
+			r.add(n, name, name, value, o[name])
+		}
+		return n
+	}
+	if documented[kind] == nil {
+		r.scalar(n, kind)
+		return n
+	}
+	o := r.object(n, "an object")
+	for _, written := range slices.Sorted(maps.Keys(o)) {
+		name := fieldName(kind, written)
+		if name != "" && (r.vertex || !vertexOnly[kind+"."+name]) {
+			r.add(n, name, written, documented[kind][name], o[written])
+		} else {
+			r.unknown = append(r.unknown, unknownName{written, path})
+		}
+	}
+	return n
+}
+
+func (r *reader) add(n *node, name, written, kind string, raw json.RawMessage) {
+	path := written
+	if n.path != "" {
+		path = n.path + "." + written
+	}
+	if value := r.read(kind, raw, path); value != nil {
+		if n.fields == nil {
+			n.fields = map[string]*node{}
+		}
+		n.fields[name] = value
+	}
+}
+
+// readItems reads an array. The API takes a lone message for an array of one, as in "parts": {"text": "hi"}.
+func (r *reader) readItems(n *node, kind string) {
+	if isKind(n.raw, '{') && documented[kind] != nil {
+		n.items = []*node{r.read(kind, n.raw, n.path)}
+		return
+	}
+	var items []json.RawMessage
+	if json.Unmarshal(n.raw, &items) != nil {
+		r.refuse(n, "an array")
+		return
+	}
+	for i, raw := range items {
+		path := fmt.Sprintf("%s[%d]", n.path, i)
+		item := r.read(kind, raw, path)
+		if item == nil {
+			item = &node{raw: raw, path: path}
+			r.refuse(item, "no null in an array")
+		}
+		n.items = append(n.items, item)
+	}
+}
+
+func (r *reader) object(n *node, want string) map[string]json.RawMessage {
+	var o map[string]json.RawMessage
+	if json.Unmarshal(n.raw, &o) != nil {
+		r.refuse(n, want)
+	}
+	return o
+}
+
+// scalar holds a value against the JSON form of its kind (protobuf.dev/programming-guides/json).
+func (r *reader) scalar(n *node, kind string) {
+	quoted, isString := "", isKind(n.raw, '"')
+	if isString {
+		quoted = n.string()
+	}
+	switch kind {
+	case "string":
+		if !isString {
+			r.refuse(n, "a string")
+		}
+	case "bytes":
+		if _, err := decodeBase64(quoted); !isString || err != nil {
+			r.refuse(n, "base64")
+		}
+	case "bool":
+		if !isKind(n.raw, 't') && !isKind(n.raw, 'f') {
+			r.refuse(n, "true or false")
+		}
+	case "enum":
+		if _, err := strconv.Atoi(string(n.raw)); !isString && err != nil {
+			r.refuse(n, "one of an enum's words")
+		}
+	case "number", "integer":
+		written := strings.Trim(string(n.raw), `"`)
+		f, err := strconv.ParseFloat(written, 64)
+		if err != nil || !json.Valid([]byte(written)) || kind == "integer" && (f != math.Trunc(f) || math.Abs(f) >= 1<<63) {
+			r.refuse(n, map[string]string{"number": "a number", "integer": "an integer"}[kind])
+		}
+	case "struct":
+		r.object(n, "an object")
+	}
+}
+
+func (r *reader) refuse(n *node, want string) {
+	if r.err == nil {
+		r.err = invalid(n.path, "invalid value at '%s': want %s, got %s", n.path, want, short(n.raw))
+	}
+}
+
+// short cuts a value to what fits a message.
+func short(raw json.RawMessage) string {
+	const limit = 60
+	if runes := []rune(string(raw)); len(runes) > limit {
+		return string(runes[:limit]) + "…"
+	}
+	return string(raw)
+}
+
+// decodeBase64 reads either alphabet, with padding or without.
+func decodeBase64(text string) ([]byte, error) {
+	text = strings.TrimRight(strings.NewReplacer("-", "+", "_", "/").Replace(text), "=")
+	return base64.RawStdEncoding.DecodeString(text)
+}

@@ -1,0 +1,109 @@
+package gemini
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// noParameters is the schema of a function that declares none, which the API wants of one without arguments.
+const noParameters = `{"type":"object"}`
+
+// inputSchema returns the parameters of a declaration as JSON Schema, in whichever of the two forms they were given.
+func inputSchema(declaration *node) json.RawMessage {
+	if schema := declaration.at("parametersJsonSchema"); schema != nil {
+		return schema.raw
+	}
+	if schema := declaration.at("parameters"); schema != nil {
+		return dialect.Marshal(jsonSchema(schema))
+	}
+	return json.RawMessage(noParameters)
+}
+
+// types are the types of the API's schemas, and what JSON Schema calls them. The API takes them in either case.
+var types = map[string]string{
+	"OBJECT": "object", "ARRAY": "array", "STRING": "string", "NUMBER": "number", "INTEGER": "integer", "BOOLEAN": "boolean", "NULL": "null",
+}
+
+// jsonSchema writes a schema of the API's own form as JSON Schema. The two differ in the names of types, in nullable, and in
+// integers, which may be strings.
+func jsonSchema(s *node) map[string]any {
+	out := map[string]any{}
+	for name, field := range s.fields {
+		switch kind := documented["schema"][name]; {
+		case name == "type":
+			out[name] = typeName(field)
+		case name == "nullable":
+		case name == "ref" || name == "defs":
+			out["$"+name] = field.raw
+		case kind == "schema":
+			out[name] = jsonSchema(field)
+		case kind == "[]schema":
+			list := make([]any, len(field.items))
+			for i, item := range field.items {
+				list[i] = jsonSchema(item)
+			}
+			out[name] = list
+		case kind == "map:schema":
+			inner := map[string]any{}
+			for property, schema := range field.fields {
+				inner[property] = jsonSchema(schema)
+			}
+			out[name] = inner
+		case kind == "integer":
+			out[name] = json.RawMessage(strings.Trim(string(field.raw), `"`))
+		default:
+			out[name] = field.raw
+		}
+	}
+	if kind, ok := out["type"].(string); ok && s.bool("nullable") {
+		out["type"] = []string{kind, "null"}
+	}
+	return out
+}
+
+func typeName(field *node) string {
+	said := field.string()
+	if name := types[strings.ToUpper(said)]; name != "" {
+		return name
+	}
+	return said
+}
+
+// checkSchema holds a schema of the API's own form against what the API is known to refuse.
+func checkSchema(s *node) *dialect.Error {
+	kind := ""
+	if t := s.at("type"); t != nil {
+		said := t.string()
+		if kind = types[strings.ToUpper(said)]; kind == "" && isKind(t.raw, '"') && said != "TYPE_UNSPECIFIED" {
+			return invalid(t.path, "invalid value at '%s': %q is no type: want %s", t.path, said, strings.Join(slices.Sorted(maps.Keys(types)), ", "))
+		}
+	}
+	if kind == "array" && s.at("items") == nil {
+		return invalid(s.path, "%s.items: missing field: want the schema of an array's items", s.path)
+	}
+	properties := s.at("properties")
+	for i, name := range s.strings("required") {
+		if properties != nil && properties.fields[name] == nil {
+			return invalid(s.path, "%s.required[%d]: property %q is not defined: want it among the properties", s.path, i, name)
+		}
+	}
+	inner := append(slices.Clone(s.list("anyOf")), s.list("prefixItems")...)
+	if items := s.at("items"); items != nil {
+		inner = append(inner, items)
+	}
+	if properties != nil {
+		for _, name := range slices.Sorted(maps.Keys(properties.fields)) {
+			inner = append(inner, properties.fields[name])
+		}
+	}
+	for _, schema := range inner {
+		if err := checkSchema(schema); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,365 @@
+package gemini
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v4"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// traffic holds recordings of the real API. They belong to others and are no part of the project.
+const traffic = "../../../../shared/traffic/gemini"
+
+// deviations are members of chunks that recordings have and ours have not, or ours have and they have not: in which recordings, by how their
+// names begin, and for what reason.
+var deviations = []struct{ member, in, why string }{
+	{"usageMetadata.trafficType", "ai__", "Vertex AI's: by which contract a project pays"},
+	{"createTime", "ai__", "Vertex AI's"},
+	{"usageMetadata.candidatesTokensDetails", "ai__", "Vertex AI's"},
+	{"candidates.index", "ai__", "Vertex AI leaves out an index of 0"},
+	{"usageMetadata.promptTokenCount", "ai__", "Vertex AI counts in the last chunk only"},
+	{"usageMetadata.candidatesTokenCount", "ai__", "Vertex AI counts in the last chunk only"},
+	{"usageMetadata.totalTokenCount", "ai__", "Vertex AI counts in the last chunk only"},
+	{"usageMetadata.promptTokensDetails", "ai__", "Vertex AI counts in the last chunk only"},
+	{"usageMetadata.thoughtsTokenCount", "", "how much a model thinks is its own affair"},
+	{"candidates.content.parts.functionCall.id", "ai__", "the third generation has no ids on Vertex AI"},
+	{"candidates.content.parts.functionCall.id", "llm-gemini__", "the third generation had no ids in its streams at first"},
+	{"candidates.content.parts.functionCall.willContinue", "ai__", "arguments come in pieces on Vertex AI only, and where streamFunctionCallArguments asks for it"},
+	{"candidates.content.parts.functionCall.args", "ai__", "ours are whole, for the same reason"},
+}
+
+// alike returns the members of theirs and ours, without those that may differ in the recording.
+func alike(name string, theirs, ours []string, needed map[string]bool) (want, got []string) {
+	may := func(own, other []string) []string {
+		return slices.DeleteFunc(slices.Clone(own), func(member string) bool {
+			for _, d := range deviations {
+				if strings.HasPrefix(name, d.in) && (member == d.member || strings.HasPrefix(member, d.member+".")) {
+					if !slices.Contains(other, member) {
+						needed[d.member+d.in] = true
+					}
+					return true
+				}
+			}
+			return false
+		})
+	}
+	return may(theirs, ours), may(ours, theirs)
+}
+
+type recording struct {
+	name, url, request, response string
+	status                       int
+}
+
+// recorded reads the recordings of go-vcr, vcrpy and VCR, and chunks without their requests. Without any it returns nothing, unless they
+// are needed.
+func recorded(t testing.TB, needed bool) []recording {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(traffic, "*"))
+	require.NoError(t, err)
+	if len(files) == 0 && needed {
+		t.Fatalf("no recordings in %s", traffic)
+	}
+	var all []recording
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+		if strings.HasSuffix(file, ".chunks.txt") {
+			all = append(all, recording{name: name, status: 200, response: events(strings.Split(string(data), "\n"))})
+			continue
+		}
+		var cassette struct {
+			Interactions, HTTP []struct {
+				Request struct {
+					Body     any // a string, or {string: …}
+					URL, URI string
+				}
+				Response struct {
+					Body   any
+					Code   int
+					Status any // text, or {code: …}
+				}
+			}
+		}
+		text := strings.Replace(string(data), "http_interactions:", "http:", 1)
+		require.NoError(t, yaml.Unmarshal([]byte(text), &cassette), file)
+		for i, x := range append(cassette.Interactions, cassette.HTTP...) {
+			r := recording{name: fmt.Sprintf("%s/%d", name, i), url: x.Request.URL + x.Request.URI, status: x.Response.Code}
+			r.request, r.response = inner(t, x.Request.Body), inner(t, x.Response.Body)
+			if status, ok := x.Response.Status.(map[string]any); ok {
+				r.status = status["code"].(int)
+			}
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// events are chunks as the API sends them.
+func events(chunks []string) string {
+	var out strings.Builder
+	for _, chunk := range chunks {
+		out.WriteString("data: " + chunk + "\r\n\r\n")
+	}
+	return out.String()
+}
+
+// inner is a body, unpacked.
+func inner(t testing.TB, body any) string {
+	t.Helper()
+	if held, ok := body.(map[string]any); ok {
+		body = held["string"]
+	}
+	text, ok := body.(string)
+	require.True(t, ok, "%T", body)
+	if packed, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), "")); err == nil && bytes.HasPrefix(packed, []byte("\x1f\x8b")) {
+		text = string(packed)
+	}
+	if strings.HasPrefix(text, "\x1f\x8b") {
+		r, err := gzip.NewReader(strings.NewReader(text))
+		require.NoError(t, err)
+		unpacked, err := io.ReadAll(r)
+		if !errors.Is(err, io.ErrUnexpectedEOF) { // one recorder lost the end of it
+			require.NoError(t, err)
+		}
+		text = string(unpacked)
+	}
+	return text
+}
+
+func TestRecordedTrafficIsUnderstoodAndImitated(t *testing.T) {
+	all := recorded(t, os.Getenv("CI") == "true")
+	if len(all) == 0 {
+		t.Skipf("no recordings in %s", traffic)
+	}
+	needed := map[string]bool{}
+	for _, r := range all {
+		t.Run(r.name, func(t *testing.T) {
+			to := pro + streamGenerate + "?alt=sse"
+			req := decode(t, to, body(user, ""))
+			if r.url != "" {
+				u, err := url.Parse(r.url)
+				require.NoError(t, err)
+				to = u.RequestURI()
+				req = decode(t, to, r.request)
+				require.Nil(t, GenerateContent.Check(req), "the key aside, which the recorders took out")
+			}
+			if r.status != 200 {
+				ours := GenerateContent.EncodeError(imitated(t, r))
+				require.Equal(t, r.status, ours.Status)
+				require.Equal(t, keys(t, r.response), keys(t, string(join(ours))))
+				return
+			}
+			// The recorded answers, as replies of ours.
+			theirs := shape(t, r.response)
+			ours := shape(t, string(join(GenerateContent.Encode(req, theirs.reply()))))
+			require.Equal(t, theirs.kinds, ours.kinds)
+			for kind, members := range theirs.members {
+				want, got := alike(r.name, members, ours.members[kind], needed)
+				require.Equal(t, want, got, kind)
+			}
+			require.Equal(t, theirs.framing, ours.framing)
+			require.Equal(t, theirs.text, ours.text)
+			for i, call := range theirs.calls {
+				if call.ID == "" {
+					ours.calls[i].ID = ""
+				}
+			}
+			require.Equal(t, theirs.calls, ours.calls)
+			require.Equal(t, theirs.finish, ours.finish)
+			require.Equal(t, theirs.message, ours.message)
+		})
+	}
+	for _, d := range deviations {
+		require.True(t, needed[d.member+d.in], "no recording deviates in %s %s", d.in, d.member)
+	}
+}
+
+// imitated is the error of a recording, as a script would have it.
+func imitated(t *testing.T, r recording) *dialect.Error {
+	t.Helper()
+	e := &dialect.Error{Status: r.status, Message: "m"}
+	if strings.Contains(r.response, "API_KEY_INVALID") {
+		e.Code = "API_KEY_INVALID"
+	}
+	return e
+}
+
+// shaped is what an answer is made of.
+type shaped struct {
+	framing         []string            // what stands between its chunks
+	kinds           []string            // of its chunks, a run of one kind once
+	members         map[string][]string // by kind of chunk: every path of a member
+	text            string
+	finish, message string
+	calls           []functionCall
+	signatures      []string
+	thoughts        string
+	model           string
+	partial         string // arguments that come in pieces, of which these recordings have one string each
+}
+
+// reply is what we would have to say for such an answer.
+func (s *shaped) reply() *dialect.Reply {
+	reply := &dialect.Reply{Model: s.model}
+	if s.thoughts != "" {
+		reply.Content = append(reply.Content, dialect.Block{Type: dialect.Thinking, Text: s.thoughts})
+	}
+	if s.text != "" {
+		b := says(s.text)
+		if len(s.calls) == 0 {
+			b.Signature = strings.Join(s.signatures, "")
+		}
+		reply.Content = append(reply.Content, b)
+	}
+	for i, call := range s.calls {
+		b := asks(call.Name, string(call.Args))
+		b.Signature, b.ID = s.signatures[i], call.ID
+		reply.Content = append(reply.Content, b)
+	}
+	return reply
+}
+
+func shape(t *testing.T, text string) *shaped {
+	t.Helper()
+	s := &shaped{members: map[string][]string{}}
+	var responses []string
+	switch {
+	case strings.HasPrefix(text, "data:"):
+		s.framing = []string{"data: ", "\r\n\r\n"}
+		for _, event := range strings.Split(strings.TrimSuffix(text, "\r\n\r\n"), "\r\n\r\n") {
+			data, isData := strings.CutPrefix(event, "data: ")
+			require.True(t, isData && !strings.ContainsAny(data, "\r\n"), "%q", event)
+			responses = append(responses, data)
+		}
+	case strings.HasPrefix(text, "["):
+		rest, closed := strings.CutSuffix(strings.TrimPrefix(text, "["), "\n]")
+		require.True(t, closed)
+		responses = strings.Split(rest, "\n,\r\n")
+		s.framing = []string{"[", "\n,\r\n", "\n]"}
+	default:
+		require.True(t, strings.HasSuffix(text, "}\n"))
+		responses = []string{text}
+		s.framing = []string{"\n"}
+	}
+	for _, r := range responses {
+		s.add(t, r)
+	}
+	return s
+}
+
+func (s *shaped) add(t *testing.T, data string) {
+	t.Helper()
+	var r generateResponse
+	require.NoError(t, json.Unmarshal([]byte(data), &r), data)
+	s.model = r.ModelVersion
+	require.Len(t, r.Candidates, 1)
+	c := r.Candidates[0]
+	kind := ""
+	for _, p := range c.Content.Parts {
+		switch {
+		case p.FunctionCall != nil && p.FunctionCall.Name != "":
+			kind += "call "
+			if p.FunctionCall.Args != nil {
+				p.FunctionCall.Args = dialect.Marshal(p.FunctionCall.Args)
+			}
+			s.calls, s.signatures = append(s.calls, *p.FunctionCall), append(s.signatures, p.ThoughtSignature)
+		case p.FunctionCall != nil:
+			s.piece(t, data)
+			return // one more of the pieces that a call comes in: in ours it comes whole
+		case p.Thought:
+			kind += "thought "
+			s.thoughts += *p.Text
+		case *p.Text == "":
+			kind += "empty text "
+		default:
+			kind += "text "
+			s.text += *p.Text
+			if p.ThoughtSignature != "" {
+				s.signatures = append(s.signatures, p.ThoughtSignature)
+			}
+		}
+	}
+	if c.FinishReason != "" {
+		kind += "finish"
+		s.finish, s.message = c.FinishReason, c.FinishMessage
+	}
+	if kind == "" || len(s.kinds) == 0 || s.kinds[len(s.kinds)-1] != kind {
+		s.kinds = append(s.kinds, kind)
+	}
+	s.members[kind] = keys(t, data)
+}
+
+// piece takes in a piece of the last call's arguments.
+func (s *shaped) piece(t *testing.T, data string) {
+	t.Helper()
+	var r struct {
+		Candidates []struct {
+			FinishReason string
+			Content      struct {
+				Parts []struct {
+					FunctionCall struct {
+						PartialArgs []struct{ JSONPath, StringValue string }
+					}
+				}
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(data), &r))
+	for _, p := range r.Candidates[0].Content.Parts[0].FunctionCall.PartialArgs {
+		s.partial += p.StringValue
+		s.calls[len(s.calls)-1].Args = dialect.Marshal(map[string]string{strings.TrimPrefix(p.JSONPath, "$."): s.partial})
+	}
+	if r.Candidates[0].Content.Parts[0].FunctionCall.PartialArgs == nil {
+		s.partial = ""
+	}
+	if r.Candidates[0].FinishReason != "" {
+		s.finish = r.Candidates[0].FinishReason
+		s.kinds = append(s.kinds, "empty text finish") // which ours send in place of the last piece
+	}
+}
+
+// keys returns the path of every member of a JSON text; what stands in the arguments of a call is the model's.
+func keys(t *testing.T, text string) []string {
+	t.Helper()
+	var v any
+	require.NoError(t, json.Unmarshal([]byte(text), &v), text)
+	found := map[string]bool{}
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		if path != "" {
+			found[path] = true
+		}
+		switch v := v.(type) {
+		case map[string]any:
+			if strings.HasSuffix(path, ".args") {
+				return
+			}
+			for name, inner := range v {
+				walk(strings.TrimPrefix(path+"."+name, "."), inner)
+			}
+		case []any:
+			for _, inner := range v {
+				walk(path, inner)
+			}
+		}
+	}
+	walk("", v)
+	return slices.Sorted(maps.Keys(found))
+}
