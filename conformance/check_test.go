@@ -106,5 +106,5 @@ func TestTheChecksOfTheClientAreComplete(t *testing.T) {
 		require.NotEmpty(t, c.Mend)
 		ids = append(ids, c.ID)
 	}
-	require.Equal(t, []string{"connects", "sampled", "ends-cleanly"}, ids)
+	require.Equal(t, []string{"connects", "only-messages", "sampled", "ends-cleanly"}, ids)
 }

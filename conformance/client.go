@@ -15,8 +15,9 @@ import (
 const clientScenario = "client"
 
 const (
-	connectsID    = "connects"
-	endsCleanlyID = "ends-cleanly"
+	connectsID     = "connects"
+	endsCleanlyID  = "ends-cleanly"
+	onlyMessagesID = "only-messages"
 )
 
 // clientChecks judge sessions, not cases.
@@ -26,7 +27,10 @@ var clientChecks = []struct {
 }{
 	{Check{ID: connectsID, Says: "the client connects and is served by the revision of the run",
 		Usual: "the client exits before it connects, speaks another transport, or gets the address or a header wrong",
-		Mend:  "have the client connect to the URL that it is given, in the revision that MCP_CONFORMANCE_PROTOCOL_VERSION names"}, connects},
+		Mend:  "have the client connect to the URL that it is given, or launch the server's command, in the revision that MCP_CONFORMANCE_PROTOCOL_VERSION names"}, connects},
+	{Check{ID: onlyMessagesID, Says: "over stdio, nothing but JSON-RPC messages goes to the server, each in a line of its own",
+		Usual: "a log line or a byte order mark goes onto the pipe, JSON is written over several lines, or the client ends in the middle of a message",
+		Mend:  "write each message as UTF-8 JSON without line breaks, then one line feed, and logs to standard error"}, onlyMessages},
 	{Check{ID: "sampled", Says: "at least one sampling request was answered with a result",
 		Usual: "the client declares no sampling, never calls the tools, or answers every request with an error",
 		Mend:  "declare sampling (with tools), call every tool that is listed, and answer with what the model says"}, sampled},
@@ -40,6 +44,9 @@ func judgeClient(revision server.Revision, sessions []*Session) []report.Result 
 	var results []report.Result
 	sound := slices.DeleteFunc(slices.Clone(sessions), func(s *Session) bool { return s.Fault != "" })
 	for _, c := range clientChecks {
+		if c.ID == onlyMessagesID && !slices.ContainsFunc(sessions, (*Session).overStdio) {
+			continue
+		}
 		v := c.judge(sound)
 		switch {
 		case len(sound) == 0:
@@ -85,7 +92,7 @@ func connects(sessions []*Session) Verdict {
 		case s.spokeAnother():
 			return NotApplicable("the client does not speak %s: it tried %s", s.Revision, s.Tried)
 		default:
-			v := Broken("the client never got as far as using the server; %s", s.ending())
+			v := Broken("%s; %s", s.neverUsed(), s.ending())
 			for _, p := range s.Refused {
 				v = v.See(p, "%s", s.Trace.Find(p.Ref).Frame.Raw)
 			}

@@ -32,6 +32,7 @@ func TestEqualRunsGiveEqualReports(t *testing.T) {
 		"reference, streamed": {}, "reference, plain": {Plain: true}, "reference, native": {Dialect: dialect.Native},
 		"reference, anthropic": {Dialect: dialect.Anthropic},
 		"reference, gemini 2":  {Dialect: dialect.Gemini}, "reference, gemini 3": {Dialect: dialect.Gemini, Model: reference.Gemini3},
+		"reference, ollama": {Dialect: dialect.Ollama}, "reference, responses": {Dialect: dialect.OpenAIResponses},
 		"mutant first-result-only": reference.Find("first-result-only").Config(reference.Config{}),
 	}
 	for name, config := range thoroughly {

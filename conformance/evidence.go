@@ -52,6 +52,12 @@ type Session struct {
 	Requests []ClientRequest
 	// Unmarked are requests to the model that belong to no case, in order.
 	Unmarked []Place
+	// Connections counts how often the client launched the server, over stdio.
+	Connections int
+	// Messages counts what the client sent that is a message, over stdio.
+	Messages int
+	// NoMessages is what the client sent that is no message, and Cut what is not all of a line, over stdio, in order.
+	NoMessages, Cut []Place
 	// Strays are responses of the first era to which there is no request, in order.
 	Strays []Answer
 
@@ -74,8 +80,9 @@ type Evidence struct {
 	Revision server.Revision
 	// Called is true once the client called the case's tool.
 	Called bool
-	// TurnedDown is the HTTP status with which the server turned the call down, and TurnedDownAt where; 0 when it did not.
-	TurnedDown   int
+	// TurnedDown is the HTTP status, or over stdio the error, with which the server turned the call down, and TurnedDownAt where; "" when
+	// it did not.
+	TurnedDown   string
 	TurnedDownAt Place
 	// Rounds are the samples that were asked for, in order.
 	Rounds []*Round
@@ -159,6 +166,9 @@ func Decode(t *trace.Trace) *Session {
 	for i := range t.Events {
 		e := &t.Events[i]
 		s.order[e.Ref()] = i
+		if s.overStdio() {
+			s.takePipe(e)
+		}
 		if e.Process != nil && e.Process.State == trace.Ended {
 			s.Ended = e.Process
 		}

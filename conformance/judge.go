@@ -133,8 +133,8 @@ func judgeCase(check *Check, ev *Evidence) Verdict {
 		return NotObserved("the client never called the tool %s%s", ev.Case.Tool, ev.died())
 	case ev.Withheld != "":
 		return NotApplicable("the client does not declare %s, so the server must not ask for it", ev.Withheld)
-	case len(ev.Rounds) == 0 && ev.TurnedDown != 0:
-		return NotObserved("the server turned the call down with HTTP %d", ev.TurnedDown).See(ev.TurnedDownAt, "%s", compact(s.Trace.Find(ev.TurnedDownAt.Ref).Frame.Raw))
+	case len(ev.Rounds) == 0 && ev.TurnedDown != "":
+		return NotObserved("the server turned the call down with %s", ev.TurnedDown).See(ev.TurnedDownAt, "%s", compact(s.Trace.Find(ev.TurnedDownAt.Ref).Frame.Raw))
 	case len(ev.Rounds) < max(check.Asked, check.Answered):
 		return NotObserved("the play did not get as far as sampling request %d%s", len(ev.Rounds)+1, cmp.Or(ev.why(len(ev.Rounds)), ev.died()))
 	case answered < check.Answered:

@@ -47,7 +47,9 @@ func (ev *Evidence) takeMessage(e *trace.Event, m *rpc) {
 	case f.Dir == trace.ToClient && m.result != nil:
 		ev.takeInputRequests(e, m.result)
 	case f.Dir == trace.ToClient && f.HTTP != nil && f.HTTP.Status >= 400:
-		ev.TurnedDown, ev.TurnedDownAt = f.HTTP.Status, Place{e.Ref(), "error", fmt.Sprintf("HTTP %d", f.HTTP.Status)}
+		ev.turnedDown(e, fmt.Sprintf("HTTP %d", f.HTTP.Status))
+	case f.Dir == trace.ToClient && m.err != nil && ev.Session.overStdio():
+		ev.turnedDown(e, fmt.Sprintf("error %d", m.err.Code))
 	case f.Dir == trace.FromClient && m.method == "tools/call":
 		if !ev.Called {
 			ev.Called, ev.calledAt = true, e.Ref()
@@ -59,6 +61,10 @@ func (ev *Evidence) takeMessage(e *trace.Event, m *rpc) {
 			r.answer(e, "result", Answer{ID: m.id, Result: m.result, Err: m.err, RawErr: m.rawErr})
 		}
 	}
+}
+
+func (ev *Evidence) turnedDown(e *trace.Event, how string) {
+	ev.TurnedDown, ev.TurnedDownAt = how, Place{e.Ref(), "error", how}
 }
 
 // idText names an id loosely, so that one that came back changed is still known for what it answers: the text of a string, and for a

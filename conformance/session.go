@@ -49,8 +49,11 @@ func (s *Session) takeServed(e *trace.Event, m *rpc) {
 	switch {
 	case f.HTTP != nil && f.HTTP.Status >= 400:
 		s.Refused = append(s.Refused, Place{e.Ref(), "", fmt.Sprintf("HTTP %d", f.HTTP.Status)})
+	case s.overStdio() && m.err != nil:
+		s.Refused = append(s.Refused, Place{e.Ref(), "error", fmt.Sprintf("error %d", m.err.Code)})
 	case m.result != nil && s.Revision.Modern():
 		s.Connected = true
+	case s.overStdio() && !hasMember(m.result, "protocolVersion"): // to a ping, which may come before all else
 	case m.result != nil:
 		if !s.issued[f.Session] {
 			s.takeSession(f.Session, m.id)
@@ -91,7 +94,14 @@ func modernVersion(f *trace.Frame, m *rpc) string {
 
 // noteService sees that a client is served when all it does is call a tool.
 func (s *Session) noteService(e *trace.Event) {
-	if f := e.Frame; f != nil && f.Dir == trace.ToClient && f.HTTP != nil && f.HTTP.Status == 200 {
+	f := e.Frame
+	if f == nil || f.Dir != trace.ToClient {
+		return
+	}
+	if s.overStdio() {
+		m := readRPC(f.Raw)
+		s.Connected = s.Connected || !f.Lost && m.err == nil
+	} else if f.HTTP != nil && f.HTTP.Status == 200 {
 		s.Connected = true
 	}
 }

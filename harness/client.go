@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// Client is a client under test. It is made by [InProcess] or [Command], and can be started any number of times.
+// Client is a client under test. It is made by [InProcess], [Command] or [CommandStdio], and can be started any number of times.
 type Client struct {
 	// Name is how reports call the client.
 	Name string
@@ -22,6 +22,7 @@ type Client struct {
 	run       func(context.Context, Env) error
 	argv      []string
 	loopback  bool
+	stdio     bool         // it launches the server, in place of connecting to it
 	contained *containment // where run is called in another process
 }
 
@@ -96,7 +97,7 @@ func (c *Client) check() error {
 		}
 		return &CommandError{c.argv[0], err}
 	}
-	return nil
+	return c.checkPlaces()
 }
 
 // start runs the client to its end and returns how it ended. It returns soon after ctx has ended, whatever the client does. Its

@@ -26,17 +26,17 @@ func runCommand(ctx context.Context, argv []string, env Env, grace time.Duration
 	}
 	cmd := exec.Command(argv[0], fill(argv[1:], &env, config)...)
 	cmd.Env = append(env.variables(os.Environ()), temporary(dir)...)
-	return runProcess(ctx, cmd, grace, env.Report)
+	return runProcess(ctx, cmd, grace, &env)
 }
 
 // temporary are the variables that say where temporary files go: into a folder that no other process is told of.
 func temporary(dir string) []string { return []string{"TMPDIR=" + dir, "TMP=" + dir, "TEMP=" + dir} }
 
 // runProcess runs a command whose arguments and environment are set. The last variable of the latter is one that only this command has.
-func runProcess(ctx context.Context, cmd *exec.Cmd, grace time.Duration, report func(Outcome)) (*trace.Process, error) {
+func runProcess(ctx context.Context, cmd *exec.Cmd, grace time.Duration, env *Env) (*trace.Process, error) {
 	ownGroup(cmd)
 	var outputs [2]*output
-	for i, report := range []func(Outcome){report, nil} {
+	for i, report := range []func(Outcome){env.Report, nil} {
 		var err error
 		if outputs[i], err = newOutput(report); err != nil {
 			return nil, fmt.Errorf("starting the client: %w", err)
@@ -50,6 +50,9 @@ func runProcess(ctx context.Context, cmd *exec.Cmd, grace time.Duration, report 
 	waited := make(chan error, 1)
 	go func() { waited <- cmd.Wait() }()
 	p := exitOf(ctx, cmd, waited, grace)
+	if env.settle != nil {
+		env.settle(grace) // the servers that it launched are of its group
+	}
 	killGroup(cmd) // what the client left behind
 	killStrays(cmd.Env[len(cmd.Env)-1])
 	for _, o := range outputs {

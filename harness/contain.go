@@ -155,7 +155,7 @@ func (c *containment) run(ctx context.Context, env Env, grace time.Duration) (*t
 	// place to go to.
 	cmd.Env = append(os.Environ(), envContained+"="+string(raw), "GOCOVERDIR="+dir, "GORACE="+strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=0"))
 	cmd.Env = append(cmd.Env, temporary(dir)...)
-	p, err := runProcess(ctx, cmd, grace, env.Report)
+	p, err := runProcess(ctx, cmd, grace, &env)
 	if err != nil {
 		return nil, fmt.Errorf("starting this test binary again, to contain the client: %s", err.Error()) // the caller gave no command to be wrong
 	}

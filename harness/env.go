@@ -2,15 +2,18 @@ package harness
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
@@ -18,8 +21,14 @@ import (
 
 // Env is what a client under test is told: where the server and the model are, and how to behave.
 type Env struct {
-	// URL is the server's MCP endpoint.
+	// URL is the server's MCP endpoint; "" for a client that launches the server.
 	URL string
+	// Server is the command line that launches the server, for a client over stdio in a process of its own; nil for others. It may be run
+	// any number of times.
+	Server []string
+	// Launch launches the server and returns its standard streams: what is written is its input. Close ends the input and waits for the
+	// server's end, and so does the end of ctx, less patiently. Nil for a client that connects to URL.
+	Launch func(ctx context.Context) (io.ReadWriteCloser, error)
 	// HTTP reaches the server and the model. A client in process has to use it for both: in a test's bubble
 	// there is no other network. For a client in a process of its own it is [http.DefaultClient].
 	HTTP *http.Client
@@ -39,6 +48,8 @@ type Env struct {
 	Decision string
 	// Report is told how a call of the client's ended; it may be called from any goroutine. Nil where nobody wants to know.
 	Report func(Outcome)
+
+	settle func(time.Duration) // waits, so long at most, until what the client wrote has arrived; nil over HTTP
 }
 
 // Decisions of the person.
@@ -75,17 +86,31 @@ type contextVar struct {
 	Key          string            `json:"key,omitempty"`
 	Tools        []string          `json:"tools,omitempty"`
 	Decision     string            `json:"decision"`
+	Server       *serverVar        `json:"server,omitempty"`
+}
+
+// serverVar is the command that launches the server.
+type serverVar struct {
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
 }
 
 const scenarioName = "sampling"
 
 // told is the part of the environment that goes into a process as one value, and tell puts it back.
 func (e *Env) told() contextVar {
-	return contextVar{scenarioName, e.Declare, e.Model, e.Key, e.Tools, cmp.Or(e.Decision, Approve)}
+	told := contextVar{scenarioName, e.Declare, e.Model, e.Key, e.Tools, cmp.Or(e.Decision, Approve), nil}
+	if e.Server != nil {
+		told.Server = &serverVar{e.Server[0], e.Server[1:]}
+	}
+	return told
 }
 
 func (v *contextVar) tell(e *Env) {
 	e.Declare, e.Model, e.Key, e.Tools, e.Decision = v.Capabilities, v.Models, v.Key, v.Tools, v.Decision
+	if v.Server != nil {
+		e.launches(append([]string{v.Server.Command}, v.Server.Args...))
+	}
 }
 
 // sayOutcome is how a client in a process of its own reports.
@@ -149,17 +174,10 @@ func isProviders(name string) bool {
 }
 
 // EnvFromProcess reads the contract from the other side: what a client written in Go is told by its last argument and its
-// environment, given as functions such as [os.Getenv]. Its error says which part is missing or unreadable; only the URL is
-// required, and what the environment does not say stays zero.
+// environment, given as functions such as [os.Getenv]. Its error says which part is missing or unreadable; only the server is
+// required, which is the URL, or for a client of [CommandStdio] the command in the environment. What the environment does not say stays zero.
 func EnvFromProcess(args []string, getenv func(string) string) (Env, error) {
-	if len(args) == 0 {
-		return Env{}, errors.New("the server's URL is missing: it is the last argument")
-	}
-	last := args[len(args)-1]
-	if u, err := url.Parse(last); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return Env{}, fmt.Errorf("the last argument is %q: want the server's URL, such as http://127.0.0.1:8080/mcp", last)
-	}
-	e := Env{URL: last, HTTP: http.DefaultClient, Revision: server.Revision(getenv(envVersion)), Report: sayOutcome}
+	e := Env{HTTP: http.DefaultClient, Revision: server.Revision(getenv(envVersion)), Report: sayOutcome}
 	var told contextVar
 	if raw := getenv(envContext); raw != "" {
 		if err := json.Unmarshal([]byte(raw), &told); err != nil {
@@ -167,5 +185,17 @@ func EnvFromProcess(args []string, getenv func(string) string) (Env, error) {
 		}
 	}
 	told.tell(&e)
+	switch {
+	case told.Server != nil && told.Server.Command == "":
+		return Env{}, fmt.Errorf("%s has a server without a command", envContext)
+	case told.Server != nil:
+		return e, nil
+	case len(args) == 0:
+		return Env{}, errors.New("the server's URL is missing: it is the last argument")
+	}
+	e.URL = args[len(args)-1]
+	if u, err := url.Parse(e.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return Env{}, fmt.Errorf("the last argument is %q: want the server's URL, such as http://127.0.0.1:8080/mcp", e.URL)
+	}
 	return e, nil
 }

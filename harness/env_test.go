@@ -165,6 +165,7 @@ func FuzzEnvFromProcess(f *testing.F) {
 	f.Add(told.URL, "2025-11-25", `{"capabilities":{"sampling":{}},"models":{"native":"http://127.0.0.1/native"},"key":"sk","tools":["a"]}`)
 	f.Add("", "", "")
 	f.Add("--flag", "x", "null")
+	f.Add("", "2026-07-28", `{"server":{"command":"/bin/x","args":["y",""]}}`)
 	f.Add("http://[::1", "2026-07-28", `{"models":null}`)
 	f.Fuzz(func(t *testing.T, arg, version, context string) {
 		vars := map[string]string{envVersion: version, envContext: context}
@@ -173,7 +174,12 @@ func FuzzEnvFromProcess(f *testing.F) {
 			require.Zero(t, env, "half an environment is of no use")
 			return
 		}
-		require.Equal(t, arg, env.URL)
+		if env.Server == nil {
+			require.Equal(t, arg, env.URL)
+		} else {
+			require.Empty(t, env.URL)
+			require.NotNil(t, env.Launch)
+		}
 		// What was read says the same when it is passed on.
 		again, err := EnvFromProcess([]string{env.URL}, getenv(env.variables(nil)))
 		require.NoError(t, err)
@@ -181,6 +187,7 @@ func FuzzEnvFromProcess(f *testing.F) {
 			require.JSONEq(t, string(env.Declare), string(again.Declare))
 		}
 		require.Equal(t, env.Key, again.Key)
+		require.Equal(t, env.Server, again.Server)
 		require.ElementsMatch(t, env.Tools, again.Tools)
 		require.Len(t, again.Model, len(env.Model))
 	})

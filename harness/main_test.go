@@ -26,6 +26,8 @@ var programs = map[string]func() error{
 		return reference.Client(reference.Config{})(context.Background(), env)
 	},
 	"program:leave-an-orphan": leaveAnOrphan,
+	"program:tell-stdio":      tellStdio,
+	"program:die-over-stdio":  dieOverStdio,
 }
 
 func TestMain(m *testing.M) {

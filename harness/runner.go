@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/memnet"
+	"github.com/mcp-conform/mcp-conform/internal/relay"
 )
 
 // DefaultTimeout is how long a session may take when nothing else is said.
@@ -109,6 +110,9 @@ func (r *Runner) inVirtualTime(c *Case) bool { return r.Bubble != nil && r.clien
 func (r *Runner) header(client *Client, cases []Case, limit time.Duration) (trace.Header, map[string]string) {
 	header := trace.Header{Tool: r.Tool, Client: client.Name, Revision: string(r.Revision), Seed: r.Seed,
 		Declare: json.RawMessage(cases[0].declare()), Decision: cases[0].Decision, Key: plantedKey, Timeout: limit, Replayed: r.Source != nil}
+	if client.stdio {
+		header.Transport = trace.Stdio
+	}
 	ids := map[string]string{}
 	for _, c := range cases {
 		header.Cases = append(header.Cases, trace.Case{ID: c.ID, Tool: c.Tool(), Mark: c.Mark()})
@@ -137,6 +141,9 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 	env := Env{URL: fakes.server.URL, HTTP: fakes.http, Revision: r.Revision, Model: fakes.model.Bases(), Key: plantedKey,
 		Declare: header.Declare, Decision: cmp.Or(header.Decision, Approve),
 		Report: func(o Outcome) { record(trace.Event{Case: o.Tool, Mark: o.mark()}) }}
+	if err := fakes.launchable(client, &env); err != nil {
+		return nil, errors.Join(fmt.Errorf("starting a session of %s: %w", r.Revision, err), fakes.close())
+	}
 	record(trace.Event{Process: &trace.Process{State: trace.Started, Argv: client.Argv()}})
 	limited, cancel := context.WithTimeoutCause(ctx, limit, errTimeUp)
 	ended, startErr := client.start(limited, env)
@@ -163,6 +170,7 @@ type fakes struct {
 	server *server.Server
 	model  *llm.Server
 	http   *http.Client
+	relays *relay.Listener // nil where no client launches the server in a process
 }
 
 // startFakes starts both servers, on an in-memory network for a client that can use it.
@@ -209,5 +217,9 @@ func (r *Runner) startFakes(client *Client, cases []Case, record func(trace.Even
 // close ends both servers at once: the model first, so that no play still waits for it.
 func (f *fakes) close() error {
 	f.model.Close()
-	return f.server.Close()
+	err := f.server.Close()
+	if f.relays != nil {
+		err = errors.Join(err, f.relays.Close())
+	}
+	return err
 }

@@ -79,7 +79,7 @@ func shows(m *reference.Mutant) reference.Config {
 // clientCommand is this program in the part of a client under test.
 type clientCommand struct {
 	Name string `arg:""`
-	URL  string `arg:""`
+	URL  string `arg:"" optional:"" help:"Nothing over stdio."`
 }
 
 func (c *clientCommand) Run(ctx context.Context) error {

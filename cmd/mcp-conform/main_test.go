@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
@@ -125,12 +124,4 @@ func sameReport(ts *testscript.TestScript, neg bool, args []string) {
 	if a != b {
 		ts.Fatalf("the reports differ:\n%s\n%s", a, b)
 	}
-}
-
-func TestWordsAreQuotedForAShellOnlyWhereTheyNeedIt(t *testing.T) {
-	require.Equal(t, "node", quote("node"))
-	require.Equal(t, "./client.js", quote("./client.js"))
-	require.Equal(t, "''", quote(""))
-	require.Equal(t, "'kill -9 $$'", quote("kill -9 $$"))
-	require.Equal(t, `'it'\''s'`, quote("it's"))
 }

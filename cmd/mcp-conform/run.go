@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/shell"
 )
 
 type runCommand struct {
@@ -22,6 +23,7 @@ type runCommand struct {
 	Skip     []string      `placeholder:"GLOB" help:"Leave these out; may be repeated."`
 	Revision []string      `placeholder:"DATE" help:"Protocol revisions to judge (default: ${revisions})."`
 	Builtin  string        `name:"client" placeholder:"NAME" help:"Judge a built-in client: builtin:reference, builtin:mutant/NAME."`
+	Stdio    bool          `help:"The client launches its server over stdio, by {server-command}, {config} or its environment, in place of connecting to a URL."`
 	LLM      string        `name:"llm" enum:"script,replay" default:"script" help:"What answers the model's requests: the scenarios' scripts, or the recorded cassettes."`
 	Format   string        `enum:"text,json" default:"text" help:"Format of the report: text or json."`
 	Out      string        `placeholder:"DIR" help:"Also write results and traces into this folder."`
@@ -30,7 +32,7 @@ type runCommand struct {
 	CaseTime time.Duration `name:"case-timeout" placeholder:"DURATION" help:"How long a session of one case may take (default: ${casetimeout}, or the timeout if that is less, or a third of it)."`
 	Jobs     int           `short:"j" default:"${jobs}" help:"How many sessions may run at once."`
 	Strict   bool          `help:"Fail on warnings, too."`
-	Command  []string      `arg:"" optional:"" help:"The client's command, after --. {url} is the server's URL, {config} an mcp.json, {prompt} what a host is to do; without the first two the URL comes last."`
+	Command  []string      `arg:"" optional:"" help:"The client's command, after --. {url} is the server's URL, {config} an mcp.json, {prompt} what a host is to do; without the first two the URL comes last. With --stdio {server-command} is what launches the server."`
 }
 
 // vars are the defaults that help texts show.
@@ -145,8 +147,12 @@ func (c *runCommand) exit(ctx context.Context, results *report.Results, err erro
 
 // client is the client to judge: a command, or a built-in one, which is this program again.
 func (c *runCommand) client() (harness.Client, error) {
+	command := harness.Command
+	if c.Stdio {
+		command = harness.CommandStdio
+	}
 	if len(c.Command) > 0 {
-		return harness.Command(c.Command...), nil
+		return command(c.Command...), nil
 	}
 	name := c.Builtin
 	if name == "" {
@@ -159,7 +165,7 @@ func (c *runCommand) client() (harness.Client, error) {
 	if err != nil {
 		return harness.Client{}, fmt.Errorf("this program cannot find itself, to start the built-in client: %w", err)
 	}
-	client := harness.Command(self, "client", name)
+	client := command(self, "client", name)
 	client.Name = name
 	return client, nil
 }
@@ -171,6 +177,9 @@ func (c *runCommand) again(revision server.Revision, caseID string) string {
 		words = append(words, "--scenario", caseID)
 	}
 	words = append(words, "--revision", string(revision))
+	if c.Stdio {
+		words = append(words, "--stdio")
+	}
 	if c.LLM != "script" {
 		words = append(words, "--llm", c.LLM)
 	}
@@ -181,19 +190,5 @@ func (c *runCommand) again(revision server.Revision, caseID string) string {
 		words = append(words, "--")
 		words = append(words, c.Command...)
 	}
-	for i, w := range words {
-		words[i] = quote(w)
-	}
-	return strings.Join(words, " ")
-}
-
-// quote quotes a word for a shell, where it needs that.
-func quote(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@%+,", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return shell.Quote(words...)
 }

@@ -58,26 +58,28 @@ type Row struct {
 	told map[string]map[string]string // by check and case, what those that only report said
 }
 
-// setting is a way in which the client asks the model.
+// setting is a way in which the client asks the model, and speaks to the server.
 type setting struct {
 	name   string
 	config reference.Config
+	stdio  bool
 }
 
 var settings = []setting{
-	{"openai-chat, streamed", reference.Config{}},
-	{"openai-chat, plain", reference.Config{Plain: true}},
-	{"native", reference.Config{Dialect: dialect.Native}},
-	{"anthropic, streamed", reference.Config{Dialect: dialect.Anthropic}},
-	{"anthropic, plain", reference.Config{Dialect: dialect.Anthropic, Plain: true}},
-	{"openai-responses, streamed", reference.Config{Dialect: dialect.OpenAIResponses}},
-	{"openai-responses, plain", reference.Config{Dialect: dialect.OpenAIResponses, Plain: true}},
-	{"ollama, streamed", reference.Config{Dialect: dialect.Ollama}},
-	{"ollama, plain", reference.Config{Dialect: dialect.Ollama, Plain: true}},
-	{"ollama without ids, streamed", reference.Config{Dialect: dialect.Ollama, Model: "llama3.2:no-ids"}},
-	{"gemini 2, streamed", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini2}},
-	{"gemini 2, plain", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini2, Plain: true}},
-	{"gemini 3, streamed", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini3}},
+	{"openai-chat, streamed", reference.Config{}, false},
+	{"openai-chat, plain", reference.Config{Plain: true}, false},
+	{"native", reference.Config{Dialect: dialect.Native}, false},
+	{"native, over stdio", reference.Config{Dialect: dialect.Native}, true},
+	{"anthropic, streamed", reference.Config{Dialect: dialect.Anthropic}, false},
+	{"anthropic, plain", reference.Config{Dialect: dialect.Anthropic, Plain: true}, false},
+	{"openai-responses, streamed", reference.Config{Dialect: dialect.OpenAIResponses}, false},
+	{"openai-responses, plain", reference.Config{Dialect: dialect.OpenAIResponses, Plain: true}, false},
+	{"ollama, streamed", reference.Config{Dialect: dialect.Ollama}, false},
+	{"ollama, plain", reference.Config{Dialect: dialect.Ollama, Plain: true}, false},
+	{"ollama without ids, streamed", reference.Config{Dialect: dialect.Ollama, Model: "llama3.2:no-ids"}, false},
+	{"gemini 2, streamed", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini2}, false},
+	{"gemini 2, plain", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini2, Plain: true}, false},
+	{"gemini 3, streamed", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini3}, false},
 }
 
 // job is one client to be played in one revision.
@@ -149,7 +151,7 @@ func allJobs(every bool) []job {
 func settingsOf(m *reference.Mutant, turn int, every bool) []setting {
 	var shown []setting
 	for _, s := range settings {
-		if m.ShowsIn(s.config) {
+		if m.ShowsIn(s.config) && (s.stdio || !m.Stdio) {
 			shown = append(shown, s)
 		}
 	}
@@ -186,7 +188,11 @@ func (j *job) play(ctx context.Context, o Options) (Row, error) {
 			suite.Timeout = hangTimeout
 		}
 	}
-	suite.Client = harness.InProcess(reference.Client(config))
+	var options []harness.Option
+	if j.setting.stdio {
+		options = append(options, harness.Stdio())
+	}
+	suite.Client = harness.InProcess(reference.Client(config), options...)
 	rs, _, err := suite.Run(ctx)
 	if err != nil {
 		return row, err

@@ -10,13 +10,16 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// exchange is an HTTP request of the client that waits for something: a POST for its response, with or without messages
-// before it, or a GET for whatever comes. Only the handler's goroutine may touch the ResponseWriter after it has returned,
-// so everything else goes through the lock and stops at gone.
+// exchange is a request of the client that waits for something: a POST for its response, with or without messages
+// before it, a GET for whatever comes, or a line on a connection. Only the handler's goroutine may touch the ResponseWriter after it
+// has returned, so everything else goes through the lock and stops at gone.
 type exchange struct {
 	server  *Server
 	scope   scope
 	session string
+	conn    *conn  // nil over HTTP; where it is not, there is nothing of HTTP below
+	key     string // of the request, on a connection
+	r       *http.Request
 
 	mu      sync.Mutex
 	w       http.ResponseWriter
@@ -31,8 +34,17 @@ type exchange struct {
 	done    chan struct{}
 }
 
-func newExchange(s *Server, w http.ResponseWriter, of scope, session string) *exchange {
-	return &exchange{server: s, w: w, flush: http.NewResponseController(w), scope: of, session: session, done: make(chan struct{})}
+func newExchange(s *Server, in *inbound, of scope, session string) *exchange {
+	x := &exchange{server: s, scope: of, session: session, conn: in.conn, r: in.r, w: in.w, done: make(chan struct{})}
+	if x.conn == nil {
+		x.flush = http.NewResponseController(in.w)
+		return x
+	}
+	x.session = x.conn.name
+	if in.message != nil {
+		x.key = idKey(in.ID)
+	}
+	return x
 }
 
 // open sends the headers of a stream, so that the client knows that there is one. Kind begins its name in the trace.
@@ -44,7 +56,7 @@ func (x *exchange) open(kind string) {
 
 // start sends the headers, once. The lock is held.
 func (x *exchange) start(kind string) {
-	if x.started || x.gone {
+	if x.started || x.gone || x.conn != nil {
 		return
 	}
 	x.started = true
@@ -60,9 +72,27 @@ func (x *exchange) start(kind string) {
 
 // event sends one message on the stream, opening it where it is not open yet. It returns ErrNoStream when the client is gone.
 func (x *exchange) event(of scope, raw []byte, hostile bool) error {
+	if x.conn != nil {
+		return x.line(of, raw, hostile, false)
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.write(of, raw, hostile)
+}
+
+// line is event, or the response, on a connection. The lock is not held while it writes: what the client sends has to be read also while it
+// reads nothing itself.
+func (x *exchange) line(of scope, raw []byte, hostile, last bool) error {
+	frame := trace.Frame{Dir: trace.ToClient, Raw: raw, Session: x.session, Hostile: hostile}
+	return x.conn.send(of, frame, func() (gone bool) {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		gone = x.gone
+		if last {
+			x.end()
+		}
+		return gone
+	})
 }
 
 // write is event with the lock held. The frame is recorded before it is written: the client may answer
@@ -120,8 +150,13 @@ func appendEvent(b, raw []byte) []byte {
 	return append(append(b, raw...), "\n\n"...)
 }
 
-// respond sends the response and ends the exchange: as the last event where a stream is open, as a JSON body otherwise.
+// respond sends the response and ends the exchange: as the last event where a stream is open, as a line on a connection, as a JSON
+// body otherwise.
 func (x *exchange) respond(status int, raw []byte, hostile bool) {
+	if x.conn != nil {
+		_ = x.line(x.scope, raw, hostile, true) // recorded as lost, then
+		return
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.started || x.gone {
@@ -139,14 +174,14 @@ func (x *exchange) respond(status int, raw []byte, hostile bool) {
 	x.end()
 }
 
-// drop ends the exchange without a response, which HTTP has only one way to say: with a stream that ends.
+// drop ends the exchange without a response, which HTTP has only one way to say: with a stream that ends. A connection has none.
 func (x *exchange) drop() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.gone {
 		return
 	}
-	if !x.server.closing() {
+	if x.conn == nil && !x.server.closing() {
 		x.start("post")
 		frame := x.frame(nil, false)
 		frame.Closed = true
@@ -172,17 +207,25 @@ func (x *exchange) end() {
 	if !x.gone {
 		x.gone = true
 		close(x.done)
+		if x.conn != nil {
+			x.conn.over(x)
+		}
 	}
 }
 
-// wait keeps the handler until the exchange is over and reports whether the client hung up before it was. When the server is being
-// closed it breaks the connection: a handler that just returned would send an empty success.
-func (x *exchange) wait(r *http.Request) (hungUp bool) {
+// wait keeps the handler until the exchange is over, and calls hungUp, where that is not nil, if the client went before it was. When the
+// server is being closed it breaks the connection: a handler that just returned would send an empty success. On a connection, whose
+// requests are served side by side, it does not wait: hungUp is then called by whatever ends the exchange before its response.
+func (x *exchange) wait(hungUp func()) {
+	if x.conn != nil {
+		x.conn.await(x, hungUp)
+		return
+	}
 	select {
 	case <-x.done:
 	case <-x.server.ctx.Done():
 		x.drop()
-	case <-r.Context().Done():
+	case <-x.r.Context().Done():
 		x.mu.Lock()
 		x.hangUp()
 		x.mu.Unlock()
@@ -192,5 +235,7 @@ func (x *exchange) wait(r *http.Request) (hungUp bool) {
 	if x.dropped && x.server.closing() {
 		panic(http.ErrAbortHandler)
 	}
-	return x.hungUp
+	if x.hungUp && hungUp != nil {
+		hungUp()
+	}
 }

@@ -5,11 +5,16 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
+	"sync"
 	"testing"
+	"testing/iotest"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
 // What parses, parses again to the same when it is put together from its parts.
@@ -45,6 +50,101 @@ func FuzzParse(f *testing.F) {
 		require.True(t, json.Valid(resultFrame(m.ID, []byte("{}"))), "an id that can be sent back")
 	})
 }
+
+// What a connection brings is cut at its line feeds and nowhere else, however it arrives, and what is over the limit is kept in part.
+func FuzzLines(f *testing.F) {
+	for _, seed := range []string{"", "\n", "a", "a\n", "a\nb", "a\r\n\r\nb\n\n", "\xef\xbb\xbf{}\n", strings.Repeat("x", 100) + "\ny\n", "\x00\xff\n"} {
+		f.Add([]byte(seed), 16, false)
+		f.Add([]byte(seed), 1000, true)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, limit int, bytewise bool) {
+		if limit < 0 || limit > 1<<20 {
+			return
+		}
+		var r io.Reader = bytes.NewReader(text)
+		if bytewise {
+			r = iotest.OneByteReader(r)
+		}
+		lines := newLineReader(r, int64(limit))
+		whole := bytes.SplitAfter(text, []byte("\n"))
+		for _, want := range whole {
+			if len(want) == 0 {
+				continue // behind the last line feed
+			}
+			want, ended := bytes.CutSuffix(want, []byte("\n"))
+			got, err := lines.next()
+			require.NoError(t, err)
+			require.Equal(t, len(want) > limit, got.tooLong)
+			require.Equal(t, got.tooLong || !ended, got.partial)
+			if got.tooLong {
+				want = want[:min(len(want), keptOfLong, len(got.raw))]
+				require.Greater(t, len(got.raw), min(limit, keptOfLong-1))
+			}
+			require.Equal(t, string(want), string(got.raw))
+		}
+		_, err := lines.next()
+		require.Equal(t, io.EOF, err)
+		_, err = lines.next()
+		require.Equal(t, io.EOF, err, "and stays so")
+	})
+}
+
+// Whatever a connection brings, it is served to its end, recorded byte for byte, and answered in whole lines that are messages.
+func FuzzConnection(f *testing.F) {
+	const initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{"sampling":{}},"clientInfo":{"name":"f","version":"1"}}}` + "\n"
+	for _, seed := range []string{"", "\n\r\n", initialize, initialize + `[{"id":1,"method":"ping"},7]` + "\n", initialize + `{"id":1,"method":"tools/call","params":{"name":"ask"}}` + "\n" + `{"id":1000001,"result":{}}` + "\n",
+		initialize + initialize + `{"method":"notifications/cancelled","params":{"requestId":1}}` + "\n", `{"id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}` + "\n",
+		"garbage\n{}", `{"id":1,"method":"tools/call","params":{"name":"ask","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"sampling":{}}}}}` + "\n",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var mu sync.Mutex
+		var seen []string
+		srv, err := Start(Options{MaxBody: 1 << 12, Record: func(e trace.Event) trace.Ref {
+			mu.Lock()
+			defer mu.Unlock()
+			if e.Frame != nil && e.Frame.Dir == trace.FromClient && !e.Frame.Closed {
+				seen = append(seen, string(e.Frame.Raw))
+			}
+			return trace.Ref{}
+		}}, Tool{Name: "ask", Play: func(s *Session) (any, error) { return s.Sample(s.Ask("?")) }})
+		require.NoError(t, err)
+		said := &answers{Reader: bytes.NewReader(text)}
+		srv.ServeConn(t.Context(), said)
+		require.NoError(t, srv.Close())
+		for _, problem := range srv.Problems() {
+			require.NotContains(t, problem, "panicked")
+		}
+		for _, answer := range strings.SplitAfter(said.String(), "\n") {
+			require.True(t, answer == "" || strings.HasSuffix(answer, "\n") && json.Valid([]byte(answer)), "%q", answer)
+		}
+		for _, frame := range seen {
+			require.Contains(t, string(text), frame)
+		}
+	})
+}
+
+// answers is a connection that brings what it is given, and keeps what is written.
+type answers struct {
+	io.Reader
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (w *answers) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.b.Write(p)
+}
+
+func (w *answers) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.b.String()
+}
+
+func (*answers) Close() error { return nil }
 
 // Any value arrives through its sentinel form, and a plain one as it is.
 func FuzzHeaderValue(f *testing.F) {

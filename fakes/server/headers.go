@@ -9,8 +9,9 @@ import (
 )
 
 // checkModern holds headers and _meta against each other and against what the server speaks
-// (2026-07-28, basic/transports/streamable-http#server-validation, basic/index#meta).
-func (s *Server) checkModern(r *http.Request, m *message) (int, *RPCError) {
+// (2026-07-28, basic/transports/streamable-http#server-validation, basic/index#meta). A connection has no headers
+// (basic/transports/stdio#request-metadata).
+func (s *Server) checkModern(m *inbound) (int, *RPCError) {
 	mismatch := func(format string, args ...any) (int, *RPCError) {
 		return http.StatusBadRequest, rpcErrorf(codeHeaderMismatch, format, args...)
 	}
@@ -19,25 +20,28 @@ func (s *Server) checkModern(r *http.Request, m *message) (int, *RPCError) {
 		wanted, _ := m.params.text("protocolVersion")
 		return s.unsupported(wanted)
 	}
-	version := headerOf(r, headerVersion)
-	if version == "" {
+	version := m.header(headerVersion)
+	switch {
+	case m.conn != nil && hasMeta && !slices.Contains(s.modern, Revision(said)):
+		return s.unsupported(said)
+	case m.conn != nil:
+		return checkMeta(m.message)
+	case version == "":
 		return mismatch("header %s is missing", headerVersion)
-	}
-	if hasMeta && said != version {
+	case hasMeta && said != version:
 		return mismatch("header %s is %q, _meta has %q", headerVersion, version, said)
-	}
-	if !slices.Contains(s.modern, Revision(version)) {
+	case !slices.Contains(s.modern, Revision(version)):
 		return s.unsupported(version)
 	}
-	if got := headerOf(r, headerMethod); got != *m.Method {
+	if got := m.header(headerMethod); got != *m.Method {
 		return mismatch("header %s is %q, the body's method is %q", headerMethod, got, *m.Method)
 	}
 	if member := namedBy[*m.Method]; member != "" {
-		if r.Header[headerName] == nil {
+		if m.r.Header[headerName] == nil {
 			return mismatch("header %s is missing", headerName)
 		}
 		name, _ := m.params.text(member)
-		got, err := HeaderValue(headerOf(r, headerName))
+		got, err := HeaderValue(m.header(headerName))
 		if err != nil {
 			return mismatch("header %s %v", headerName, err)
 		}
@@ -45,7 +49,12 @@ func (s *Server) checkModern(r *http.Request, m *message) (int, *RPCError) {
 			return mismatch("header %s is %q, the body has %q", headerName, got, name)
 		}
 	}
-	if !hasMeta {
+	return checkMeta(m.message)
+}
+
+// checkMeta wants what every request has to say of itself (2026-07-28, basic/index#meta).
+func checkMeta(m *message) (int, *RPCError) {
+	if _, ok := m.meta.text(metaVersion); !ok {
 		return http.StatusBadRequest, rpcErrorf(codeInvalidParams, "_meta has no string %s", metaVersion)
 	}
 	if objectOf(m.meta[metaCapabilities]) == nil {

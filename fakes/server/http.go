@@ -50,7 +50,7 @@ func (s *Server) ownFault() {
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if why := forbidden(r); why != "" {
-		s.refuse(w, r, nil, nil, http.StatusForbidden, rpcErrorf(codeInvalidRequest, "%s", why))
+		s.refuse(&inbound{w: w, r: r}, http.StatusForbidden, rpcErrorf(codeInvalidRequest, "%s", why))
 		return
 	}
 	withSessions := len(s.legacy) > 0 && !slices.Contains(s.modern, Revision(headerOf(r, headerVersion)))
@@ -70,7 +70,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) notAllowed(w http.ResponseWriter, r *http.Request, allowed string) {
 	w.Header().Set("Allow", allowed)
-	s.refuse(w, r, nil, nil, http.StatusMethodNotAllowed, rpcErrorf(codeInvalidRequest, "the MCP endpoint takes %s, not %s", allowed, r.Method))
+	s.refuse(&inbound{w: w, r: r}, http.StatusMethodNotAllowed, rpcErrorf(codeInvalidRequest, "the MCP endpoint takes %s, not %s", allowed, r.Method))
 }
 
 // headerOf returns a header's values as one: a header that came twice is none that anybody sent once.
@@ -102,33 +102,41 @@ func loopback(hostport string) bool {
 // post takes in one message and hands it to the era it belongs to.
 func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.opts.MaxBody))
+	in := &inbound{raw: raw, w: w, r: r}
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		s.refuse(w, r, nil, nil, http.StatusRequestEntityTooLarge, rpcErrorf(codeInvalidRequest, "the body is over the limit of %d bytes", s.opts.MaxBody))
+		in.raw = nil
+		s.refuse(in, http.StatusRequestEntityTooLarge, rpcErrorf(codeInvalidRequest, "the body is over the limit of %d bytes", s.opts.MaxBody))
 		return
 	case err != nil:
-		s.refuse(w, r, raw, nil, http.StatusBadRequest, rpcErrorf(codeParse, "the body could not be read: %v", err))
+		s.refuse(in, http.StatusBadRequest, rpcErrorf(codeParse, "the body could not be read: %v", err))
 		return
 	}
 	if media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); !strings.EqualFold(strings.TrimSpace(media), "application/json") {
-		s.refuse(w, r, raw, nil, http.StatusUnsupportedMediaType, rpcErrorf(codeInvalidRequest, "Content-Type must be application/json, got %q", r.Header.Get("Content-Type")))
+		s.refuse(in, http.StatusUnsupportedMediaType, rpcErrorf(codeInvalidRequest, "Content-Type must be application/json, got %q", r.Header.Get("Content-Type")))
 		return
 	}
 	m, bad := parse(raw)
 	if bad != nil {
-		s.refuse(w, r, raw, nil, http.StatusBadRequest, bad)
+		s.refuse(in, http.StatusBadRequest, bad)
 		return
 	}
-	if s.isModern(r, m) {
-		s.postModern(w, r, raw, m)
+	in.message = m
+	s.take(in)
+}
+
+// take hands a message to the era it belongs to.
+func (s *Server) take(in *inbound) {
+	if s.isModern(in) {
+		s.takeModern(in)
 	} else {
-		s.postLegacy(w, r, raw, m)
+		s.takeLegacy(in)
 	}
 }
 
 // isModern tells in which era a message speaks (2026-07-28, basic/versioning#backward-compatibility-with-initialization-based-versions).
-func (s *Server) isModern(r *http.Request, m *message) bool {
+func (s *Server) isModern(m *inbound) bool {
 	if len(s.modern) == 0 {
 		return false
 	}
@@ -138,25 +146,34 @@ func (s *Server) isModern(r *http.Request, m *message) bool {
 	if m.Method == nil || *m.Method == "initialize" {
 		return false
 	}
-	return *m.Method == "server/discover" || Revision(headerOf(r, headerVersion)).Modern() || m.meta[metaVersion] != nil
+	return *m.Method == "server/discover" || Revision(m.header(headerVersion)).Modern() || m.meta[metaVersion] != nil
 }
 
 // received records a message of the client, and the session that it names.
-func (s *Server) received(of scope, session string, r *http.Request, raw []byte) {
-	s.frame(of, trace.Frame{Dir: trace.FromClient, Raw: raw, Session: session,
-		HTTP: s.http(r.Method, 0, r.Header)})
+func (s *Server) received(of scope, session string, in *inbound) {
+	frame := trace.Frame{Dir: trace.FromClient, Raw: in.raw, Session: session}
+	if in.conn != nil {
+		frame.Session = in.conn.name
+	} else {
+		frame.HTTP = s.http(in.r.Method, 0, in.r.Header)
+	}
+	s.frame(of, frame)
 }
 
-// refuse records the request and answers it with a status and an error. What is no request (m is nil, or a notification or
+// refuse records the request and answers it with a status and an error. What is no request (no message, or a notification or
 // response) gets an error without an id (2025-11-25, basic/transports#sending-messages-to-the-server).
-func (s *Server) refuse(w http.ResponseWriter, r *http.Request, raw []byte, m *message, status int, why *RPCError) {
-	session := headerOf(r, headerSession)
-	s.received(scope{}, session, r, raw)
-	var id json.RawMessage
-	if m != nil && m.isRequest() {
-		id = m.ID
+func (s *Server) refuse(in *inbound, status int, why *RPCError) {
+	if in.conn != nil {
+		in.conn.refuse(in, why)
+		return
 	}
-	newExchange(s, w, scope{}, session).respond(status, errorFrame(id, why), false)
+	session := in.header(headerSession)
+	s.received(scope{}, session, in)
+	var id json.RawMessage
+	if in.message != nil && in.isRequest() {
+		id = in.ID
+	}
+	newExchange(s, in, scope{}, session).respond(status, errorFrame(id, why), false)
 }
 
 // result answers a request with a result of ours.

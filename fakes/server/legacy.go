@@ -39,63 +39,88 @@ type asked struct {
 	done   bool
 }
 
-// postLegacy serves a POST of the first era.
-func (s *Server) postLegacy(w http.ResponseWriter, r *http.Request, raw []byte, m *message) {
+// takeLegacy takes a message of the first era.
+func (s *Server) takeLegacy(m *inbound) {
 	if m.Method != nil && *m.Method == "initialize" && m.ID != nil {
-		s.initialize(w, r, raw, m)
+		s.initialize(m)
 		return
 	}
-	session, status, why := s.findSession(r)
+	session, status, why := s.findSession(m)
 	if why != nil {
-		s.refuse(w, r, raw, m, status, why)
+		s.refuse(m, status, why)
 		return
 	}
 	switch {
 	case m.isResponse():
-		session.takeResponse(w, r, raw, m)
+		session.takeResponse(m)
 	case m.isNotification():
-		session.takeNotification(w, r, raw, m)
+		session.takeNotification(m)
 	case *m.Method == "tools/call":
-		session.call(w, r, raw, m)
+		session.call(m)
 	default:
-		session.serve(w, r, raw, m)
+		session.serve(m)
 	}
 }
 
 // initialize agrees on a revision and opens a session (2025-11-25, basic/lifecycle#version-negotiation).
-func (s *Server) initialize(w http.ResponseWriter, r *http.Request, raw []byte, m *message) {
-	s.received(scope{}, "", r, raw)
+func (s *Server) initialize(m *inbound) {
+	if m.conn != nil && m.conn.session != nil {
+		s.refuse(m, http.StatusBadRequest, rpcErrorf(codeInvalidRequest, "this connection has been initialized before"))
+		return
+	}
+	s.received(scope{}, "", m)
 	if m.params == nil {
-		s.fail(newExchange(s, w, scope{}, ""), m.ID, rpcErrorf(codeInvalidParams, "params of initialize must be an object, got %s", show(m.Params)))
+		s.fail(newExchange(s, m, scope{}, ""), m.ID, rpcErrorf(codeInvalidParams, "params of initialize must be an object, got %s", show(m.Params)))
 		return
 	}
 	revision := s.legacy[0]
 	if wanted, ok := m.params.text("protocolVersion"); ok && slices.Contains(s.legacy, Revision(wanted)) {
 		revision = Revision(wanted)
 	}
-	session := &legacySession{server: s, id: s.token(), revision: revision, declared: m.params["capabilities"],
+	session := &legacySession{server: s, revision: revision, declared: m.params["capabilities"],
 		asked: map[string]*asked{}, calls: map[string]*legacyCall{}, samples: map[string]int{}, taken: map[string]bool{},
 		listening: make(chan struct{})}
-	session.ctx, session.cancel = context.WithCancel(s.ctx)
-	s.mu.Lock()
-	s.sessions[session.id] = session
-	s.mu.Unlock()
-	w.Header().Set(headerSession, session.id)
-	s.result(newExchange(s, w, scope{}, session.id), m.ID, revision, schema.InitializeResult, map[string]any{
+	s.begins(session, m)
+	s.result(newExchange(s, m, scope{}, session.id), m.ID, revision, schema.InitializeResult, map[string]any{
 		"protocolVersion": revision,
 		"capabilities":    map[string]any{"tools": map[string]any{}},
 		"serverInfo":      s.info(),
 	})
 }
 
+// begins makes the session known: to those who come with its id over HTTP, or to its connection.
+func (s *Server) begins(session *legacySession, m *inbound) {
+	if m.conn != nil {
+		session.id = m.conn.name
+		session.ctx, session.cancel = context.WithCancel(m.conn.ctx)
+		m.conn.session = session
+		return
+	}
+	session.id = s.token()
+	session.ctx, session.cancel = context.WithCancel(s.ctx)
+	s.mu.Lock()
+	s.sessions[session.id] = session
+	s.mu.Unlock()
+	m.w.Header().Set(headerSession, session.id)
+}
+
 func (s *Server) info() map[string]any { return map[string]any{"name": s.opts.Name, "version": "1"} }
 
-// findSession returns the session that a request names (2025-11-25, basic/transports#session-management).
-func (s *Server) findSession(r *http.Request) (*legacySession, int, *RPCError) {
-	if version := Revision(headerOf(r, headerVersion)); version != "" && !slices.Contains(s.legacy, version) {
+// findSession returns the session that a request names (2025-11-25, basic/transports#session-management), or that of its connection.
+func (s *Server) findSession(in *inbound) (*legacySession, int, *RPCError) {
+	if in.conn != nil && in.conn.session != nil {
+		return in.conn.session, 0, nil
+	}
+	if in.conn != nil && in.isRequest() && *in.Method == "ping" { // may come before all else (2025-11-25, basic/lifecycle#initialization)
+		return &legacySession{server: s, id: in.conn.name}, 0, nil
+	}
+	if in.conn != nil {
+		return nil, http.StatusBadRequest, rpcErrorf(codeInvalidRequest, "initialize comes first")
+	}
+	if version := Revision(in.header(headerVersion)); version != "" && !slices.Contains(s.legacy, version) {
 		return nil, http.StatusBadRequest, rpcErrorf(codeInvalidRequest, "%s %q is not supported: want one of %v", headerVersion, version, s.legacy)
 	}
-	id := headerOf(r, headerSession)
+	id := in.header(headerSession)
 	if id == "" {
 		return nil, http.StatusBadRequest, rpcErrorf(codeInvalidRequest, "%s is missing: initialize comes first", headerSession)
 	}
@@ -109,18 +134,19 @@ func (s *Server) findSession(r *http.Request) (*legacySession, int, *RPCError) {
 
 // get opens a stream for what is not tied to a request (2025-11-25, basic/transports#listening-for-messages-from-the-server).
 func (s *Server) get(w http.ResponseWriter, r *http.Request) {
-	session, status, why := s.findSession(r)
+	in := &inbound{w: w, r: r}
+	session, status, why := s.findSession(in)
 	if why != nil {
-		s.refuse(w, r, nil, nil, status, why)
+		s.refuse(in, status, why)
 		return
 	}
-	s.received(scope{}, session.id, r, nil)
-	x := newExchange(s, w, scope{}, session.id)
+	s.received(scope{}, session.id, in)
+	x := newExchange(s, in, scope{}, session.id)
 	x.open("get")
 	session.listen(x)
 	defer session.unlisten(x)
 	defer context.AfterFunc(session.ctx, x.drop)()
-	x.wait(r)
+	x.wait(nil)
 }
 
 // listen lets what is sent to the session go out on a GET stream.
@@ -165,12 +191,13 @@ func (l *legacySession) listener(ctx context.Context) (*exchange, error) {
 
 // delete ends a session: its plays are given up, and whoever comes back with its id gets 404.
 func (s *Server) delete(w http.ResponseWriter, r *http.Request) {
-	session, status, why := s.findSession(r)
+	in := &inbound{w: w, r: r}
+	session, status, why := s.findSession(in)
 	if why != nil {
-		s.refuse(w, r, nil, nil, status, why)
+		s.refuse(in, status, why)
 		return
 	}
-	s.received(scope{}, session.id, r, nil)
+	s.received(scope{}, session.id, in)
 	s.mu.Lock()
 	delete(s.sessions, session.id)
 	s.mu.Unlock()
@@ -179,10 +206,10 @@ func (s *Server) delete(w http.ResponseWriter, r *http.Request) {
 }
 
 // serve answers a request that is not a call.
-func (l *legacySession) serve(w http.ResponseWriter, r *http.Request, raw []byte, m *message) {
+func (l *legacySession) serve(m *inbound) {
 	s := l.server
-	s.received(scope{}, l.id, r, raw)
-	x := newExchange(s, w, scope{}, l.id)
+	s.received(scope{}, l.id, m)
+	x := newExchange(s, m, scope{}, l.id)
 	switch *m.Method {
 	case "ping":
 		s.answer(x, resultFrame(m.ID, []byte("{}")), false)
@@ -195,8 +222,8 @@ func (l *legacySession) serve(w http.ResponseWriter, r *http.Request, raw []byte
 
 // takeNotification takes note of a notification. A cancelled call's play is given up, and its call gets no response
 // (2025-11-25, basic/utilities/cancellation#behavior-requirements).
-func (l *legacySession) takeNotification(w http.ResponseWriter, r *http.Request, raw []byte, m *message) {
-	l.server.received(scope{}, l.id, r, raw)
+func (l *legacySession) takeNotification(m *inbound) {
+	l.server.received(scope{}, l.id, m)
 	if id := m.params["requestId"]; *m.Method == "notifications/cancelled" && id != nil {
 		l.mu.Lock()
 		call := l.calls[idKey(id)]
@@ -205,12 +232,12 @@ func (l *legacySession) takeNotification(w http.ResponseWriter, r *http.Request,
 			call.cancel()
 		}
 	}
-	w.WriteHeader(http.StatusAccepted)
+	m.accepted()
 }
 
 // takeResponse hands the client's answer to the play that waits for it. An answer that nobody waits for is taken just as
 // well: what it means is judged from the trace.
-func (l *legacySession) takeResponse(w http.ResponseWriter, r *http.Request, raw []byte, m *message) {
+func (l *legacySession) takeResponse(m *inbound) {
 	l.mu.Lock()
 	question := l.asked[idKey(m.ID)]
 	first := question != nil && !question.done
@@ -222,10 +249,10 @@ func (l *legacySession) takeResponse(w http.ResponseWriter, r *http.Request, raw
 	if question != nil {
 		of = question.by
 	}
-	l.server.received(of, l.id, r, raw)
-	w.WriteHeader(http.StatusAccepted)
+	l.server.received(of, l.id, m)
+	m.accepted()
 	if first {
-		question.answer <- answerOf(m)
+		question.answer <- answerOf(m.message)
 	}
 }
 
@@ -250,15 +277,15 @@ type legacyCall struct {
 }
 
 // call starts the play of a tool and waits until it has answered.
-func (l *legacySession) call(w http.ResponseWriter, r *http.Request, raw []byte, m *message) {
+func (l *legacySession) call(m *inbound) {
 	s := l.server
-	p, tool, bad := s.readCall(m)
+	p, tool, bad := s.readCall(m.message)
 	var of scope
 	if tool != nil {
 		of = scope{tool.Name, s.count(tool)}
 	}
-	s.received(of, l.id, r, raw)
-	x := newExchange(s, w, of, l.id)
+	s.received(of, l.id, m)
+	x := newExchange(s, m, of, l.id)
 	if bad != nil {
 		s.fail(x, m.ID, bad)
 		return
@@ -269,13 +296,13 @@ func (l *legacySession) call(w http.ResponseWriter, r *http.Request, raw []byte,
 	}
 	ctx, cancel := context.WithCancel(l.ctx)
 	c := &legacyCall{session: l, x: x, cancel: cancel, Session: &Session{server: s, tool: tool, number: of.call, ctx: ctx, revision: l.revision,
-		arguments: p.arguments, meta: p.meta, declared: l.declared}}
+		arguments: p.arguments, meta: p.meta, declared: l.declared, lines: m.conn != nil}}
 	c.carrier = c
 	key := idKey(m.ID)
 	l.mu.Lock()
 	l.calls[key] = c
 	l.mu.Unlock()
-	if s.opts.Responses != JSON && strings.Contains(headerOf(r, "Accept"), "text/event-stream") {
+	if s.opts.Responses != JSON && strings.Contains(m.header("Accept"), "text/event-stream") {
 		x.open("post") // now that the client can cancel what it sees to have begun
 	}
 	s.startPlay(of, func() {
@@ -293,7 +320,7 @@ func (l *legacySession) call(w http.ResponseWriter, r *http.Request, raw []byte,
 			s.result(x, m.ID, l.revision, schema.CallToolResult, result)
 		})
 	})
-	x.wait(r) // a client that hangs up has not cancelled: the play goes on (2025-11-25, basic/transports#sending-messages-to-the-server)
+	x.wait(nil) // a client that hangs up has not cancelled: the play goes on (2025-11-25, basic/transports#sending-messages-to-the-server)
 }
 
 // idSpace is how many ids each tool has for its requests in a session.
@@ -343,9 +370,9 @@ func (c *legacyCall) ask(question *asked, wanted json.RawMessage) json.RawMessag
 	return id
 }
 
-// send writes onto the call's own stream, or onto the client's GET stream where responses are plain JSON.
+// send writes onto the call's own stream or connection, or onto the client's GET stream where responses are plain JSON.
 func (c *legacyCall) send(ctx context.Context, frame []byte, hostile bool) error {
-	if c.server.opts.Responses != JSON {
+	if c.server.opts.Responses != JSON || c.lines {
 		return c.x.event(c.scope(), frame, hostile)
 	}
 	listener, err := c.session.listener(ctx)

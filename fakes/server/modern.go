@@ -21,15 +21,15 @@ const (
 	metaServerInfo   = "io.modelcontextprotocol/serverInfo"
 )
 
-// postModern serves a POST of the second era.
-func (s *Server) postModern(w http.ResponseWriter, r *http.Request, raw []byte, m *message) {
+// takeModern takes a message of the second era.
+func (s *Server) takeModern(m *inbound) {
 	switch {
 	case m.isResponse():
-		s.refuse(w, r, raw, m, http.StatusBadRequest, rpcErrorf(codeInvalidRequest, "a client sends no JSON-RPC responses in %s", s.modern[0]))
+		s.refuse(m, http.StatusBadRequest, rpcErrorf(codeInvalidRequest, "a client sends no JSON-RPC responses in %s", s.modern[0]))
 		return
 	case m.isNotification():
-		s.received(scope{}, "", r, raw)
-		w.WriteHeader(http.StatusAccepted)
+		s.received(scope{}, "", m)
+		m.accepted()
 		return
 	}
 	var (
@@ -40,7 +40,7 @@ func (s *Server) postModern(w http.ResponseWriter, r *http.Request, raw []byte, 
 		of        scope
 	)
 	if *m.Method == "tools/call" {
-		p, offer, bad = s.readCall(m)
+		p, offer, bad = s.readCall(m.message)
 	}
 	isRetry := p.requestState != nil || p.inputResponses != nil
 	if offer != nil && isRetry {
@@ -51,9 +51,9 @@ func (s *Server) postModern(w http.ResponseWriter, r *http.Request, raw []byte, 
 	} else if offer != nil {
 		of = scope{offer.Name, s.count(offer)}
 	}
-	s.received(of, "", r, raw)
-	x := newExchange(s, w, of, "")
-	if status, why := s.checkModern(r, m); why != nil {
+	s.received(of, "", m)
+	x := newExchange(s, m, of, "")
+	if status, why := s.checkModern(m); why != nil {
 		x.respond(status, errorFrame(m.ID, why), false)
 		return
 	}
@@ -71,9 +71,9 @@ func (s *Server) postModern(w http.ResponseWriter, r *http.Request, raw []byte, 
 			"tools": s.toolList(), "ttlMs": 0, "cacheScope": "private",
 		}))
 	case isRetry:
-		s.retry(r, x, m.ID, continued, p)
+		s.retry(x, m.ID, continued, p)
 	case offer != nil:
-		s.callModern(r, x, m.ID, offer, p)
+		s.callModern(x, m, offer, p)
 	default:
 		x.respond(http.StatusNotFound, errorFrame(m.ID, rpcErrorf(codeMethodNotFound, "method %s is not supported", clip([]byte(*m.Method)))), false)
 	}
@@ -102,15 +102,17 @@ type modernCall struct {
 
 // callModern starts the play of a tool and waits until it has answered or wants input. In this era no stream is opened before there is
 // something to send on it: a missing capability is answered with a status.
-func (s *Server) callModern(r *http.Request, x *exchange, id json.RawMessage, tool *offered, p callParams) {
+func (s *Server) callModern(x *exchange, m *inbound, tool *offered, p callParams) {
+	version, _ := m.meta.text(metaVersion)
+	id := m.ID
 	if why := tool.checkArguments(p.arguments); why != "" {
 		s.finish(x, id, s.modern[0], callResult(nil, errors.New(why)))
 		return
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	c := &modernCall{x: x, id: id, cancel: cancel, asking: make(chan struct{}, 1), resume: make(chan *Retry, 1),
-		Session: &Session{server: s, tool: tool, number: x.scope.call, ctx: ctx, revision: Revision(headerOf(r, headerVersion)),
-			arguments: p.arguments, meta: p.meta, declared: p.meta[metaCapabilities]}}
+		Session: &Session{server: s, tool: tool, number: x.scope.call, ctx: ctx, revision: Revision(version),
+			arguments: p.arguments, meta: p.meta, declared: p.meta[metaCapabilities], lines: m.conn != nil}}
 	c.carrier = c
 	s.startPlay(x.scope, func() {
 		defer cancel()
@@ -130,15 +132,7 @@ func (s *Server) callModern(r *http.Request, x *exchange, id json.RawMessage, to
 			}
 		})
 	})
-	c.wait(r, x)
-}
-
-// wait waits for the end of a round. A client that hangs up before it has cancelled the call
-// (2026-07-28, basic/transports/streamable-http#cancellation).
-func (c *modernCall) wait(r *http.Request, x *exchange) {
-	if x.wait(r) {
-		c.cancel()
-	}
+	x.wait(cancel) // a client that hangs up has cancelled (2026-07-28, basic/transports/streamable-http#cancellation)
 }
 
 // finish answers a call of the second era with its result.
@@ -226,7 +220,7 @@ func (c *modernCall) inputRequiredResult(in Input) ([]byte, error) {
 			if err != nil {
 				return nil, fmt.Errorf("input request %s: %w: %w", key, ErrInvalid, err)
 			}
-			members = append(members, member{key, request})
+			members = append(members, member{key, c.onOneLine(request)})
 		}
 		requests = join(members...)
 	}

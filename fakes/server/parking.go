@@ -3,7 +3,6 @@ package server
 import (
 	"encoding/json"
 	"maps"
-	"net/http"
 	"slices"
 )
 
@@ -82,7 +81,7 @@ func (s *Server) claim(waiting *parking) bool {
 }
 
 // retry goes on with the call that a retry continues, whose pending round it becomes.
-func (s *Server) retry(r *http.Request, x *exchange, id json.RawMessage, waiting *parking, p callParams) {
+func (s *Server) retry(x *exchange, id json.RawMessage, waiting *parking, p callParams) {
 	responses := objectOf(p.inputResponses)
 	if p.inputResponses != nil && responses == nil {
 		s.fail(x, id, rpcErrorf(codeInvalidParams, "inputResponses of tools/call must be an object, got %s", show(p.inputResponses)))
@@ -93,7 +92,7 @@ func (s *Server) retry(r *http.Request, x *exchange, id json.RawMessage, waiting
 		return
 	}
 	waiting.call.resume <- &Retry{Responses: responses, State: p.requestState, meta: p.meta}
-	waiting.call.wait(r, x)
+	x.wait(waiting.call.cancel)
 }
 
 // next makes an exchange the one that the play answers. It reports false where the play has returned while it was waiting, as one

@@ -79,13 +79,13 @@ func TestABodyThatIsNoJSONByItsTypeIsRefused(t *testing.T) {
 
 func TestWhatIsNoMessageIsRefusedAndSaysWhy(t *testing.T) {
 	for body, want := range map[string]server.RPCError{
-		``:        {Code: -32700, Message: "the body is not JSON"},
-		`  `:      {Code: -32700, Message: "the body is not JSON"},
-		`{"id":1`: {Code: -32700, Message: "the body is not JSON"},
-		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n{}": {Code: -32700, Message: "the body is not JSON"},
-		`7`:    {Code: -32600, Message: "the body must be a JSON-RPC message, got 7"},
-		`null`: {Code: -32600, Message: "the body must be a JSON-RPC message, got null"},
-		`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`: {Code: -32600, Message: "the body must be a single JSON-RPC message, got an array"},
+		``:        {Code: -32700, Message: "the message is not JSON"},
+		`  `:      {Code: -32700, Message: "the message is not JSON"},
+		`{"id":1`: {Code: -32700, Message: "the message is not JSON"},
+		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n{}": {Code: -32700, Message: "the message is not JSON"},
+		`7`:    {Code: -32600, Message: "want a JSON-RPC message, got 7"},
+		`null`: {Code: -32600, Message: "want a JSON-RPC message, got null"},
+		`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`: {Code: -32600, Message: "want a single JSON-RPC message, got an array"},
 		`{}`:                        {Code: -32600, Message: "neither request, notification nor response: no method, result or error"},
 		`{"id":1}`:                  {Code: -32600, Message: "neither request, notification nor response: no method, result or error"},
 		`{"id":1,"error":null}`:     {Code: -32600, Message: "neither request, notification nor response: no method, result or error"},

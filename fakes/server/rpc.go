@@ -82,15 +82,18 @@ func (m *message) isResponse() bool     { return m.Method == nil && (m.Result !=
 // parse reads one message. It takes what can be understood; whether that is well-formed is for the reader of the
 // trace to judge.
 func parse(raw []byte) (*message, *RPCError) {
+	if bytes.HasPrefix(raw, []byte("\xef\xbb\xbf")) {
+		return nil, rpcErrorf(codeParse, "the message begins with a byte order mark, which JSON must not (RFC 8259, section 8.1)")
+	}
 	if !json.Valid(raw) {
-		return nil, rpcErrorf(codeParse, "the body is not JSON")
+		return nil, rpcErrorf(codeParse, "the message is not JSON")
 	}
 	switch raw = bytes.TrimLeft(raw, " \t\r\n"); raw[0] {
 	case '{':
 	case '[':
-		return nil, rpcErrorf(codeInvalidRequest, "the body must be a single JSON-RPC message, got an array")
+		return nil, rpcErrorf(codeInvalidRequest, "want a single JSON-RPC message, got an array")
 	default:
-		return nil, rpcErrorf(codeInvalidRequest, "the body must be a JSON-RPC message, got %s", clip(raw))
+		return nil, rpcErrorf(codeInvalidRequest, "want a JSON-RPC message, got %s", clip(raw))
 	}
 	members := objectOf(raw)
 	m := &message{ID: members["id"], Params: members["params"], Result: members["result"], Error: members["error"]}

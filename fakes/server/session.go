@@ -25,6 +25,7 @@ type Session struct {
 	revision  Revision
 	arguments json.RawMessage
 	carrier   carrier
+	lines     bool // each message is a line, so that none of ours may hold a line end
 
 	mu       sync.Mutex
 	asks     int             // how many conversations the play has begun
@@ -203,7 +204,7 @@ func (s *Session) outgoing(params any) (outgoing, error) {
 	if err != nil {
 		return outgoing{}, s.invalid(err)
 	}
-	raw = s.echoMeta(raw)
+	raw = s.onOneLine(s.echoMeta(raw))
 	if isHostile {
 		return outgoing{params: raw, hostile: true}, nil
 	}
@@ -260,9 +261,10 @@ func (s *Session) echoMeta(params json.RawMessage) json.RawMessage {
 	return mustEncode(to)
 }
 
-// Send writes a frame onto the stream of the call, byte for byte: whatever it is, the trace says that it was meant. Only line ends reach
-// the client as "\n", of whatever kind they are, for such is SSE. In the second era the call is then answered by a stream. It
-// returns ErrNoStream where the client has hung up.
+// Send writes a frame onto the stream of the call, byte for byte: whatever it is, the trace says that it was meant. Over HTTP line ends
+// reach the client as "\n", of whatever kind they are, for such is SSE, and in the second era the call is then answered by a stream; over
+// a connection the frame goes out as it is, line ends and all, with one more behind it. It returns ErrNoStream where the client has
+// hung up.
 func (s *Session) Send(frame []byte) error {
 	return s.carrier.send(s.ctx, bytes.Clone(frame), true) // the trace keeps what it is given
 }

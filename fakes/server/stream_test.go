@@ -308,6 +308,7 @@ func TestAClientThatHangsUpHasNotCancelledInTheFirstEra(t *testing.T) {
 			return "nobody hears it", nil
 		}})
 		call := r.legacy(server.V20251125, sampling).call(1, "ask")
+		synctest.Wait() // until the play has begun
 		require.NoError(t, call.Body.Close())
 		synctest.Wait()
 		close(hungUp)

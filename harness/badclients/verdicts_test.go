@@ -36,8 +36,11 @@ type expected struct {
 	in []server.Revision
 }
 
-// hangTimeout is far more than a session takes that does not hang.
-const hangTimeout = 5 * time.Second
+// How long a client that hangs is given: far more than it takes to get there, which is longer where a language has to be started first.
+const (
+	hangTimeout        = 5 * time.Second
+	foreignHangTimeout = 10 * time.Second
+)
 
 func (e *expected) revisions() []server.Revision {
 	if e.in != nil {
@@ -108,7 +111,10 @@ func TestEveryBadClientGetsTheVerdictThatIsTrueOfIt(t *testing.T) {
 			client := harness.Command(j.argv...)
 			client.Grace = 200 * time.Millisecond
 			s := conformance.Suite{Client: client, Seed: 1, Revisions: []server.Revision{j.revision}, Only: []string{"basic/question"}}
-			if j.hangs {
+			switch {
+			case j.hangs && strings.Contains(j.client, ":"):
+				s.Timeout = foreignHangTimeout
+			case j.hangs:
 				s.Timeout = hangTimeout
 			}
 			j.results, _, j.err = s.Run(t.Context())

@@ -75,7 +75,7 @@ type wire interface {
 // connect opens the wire of the era that the revision belongs to.
 func connect(ctx context.Context, env harness.Env, m *model) (wire, error) {
 	if env.Revision.Modern() {
-		return &modern{env: env, model: m}, nil
+		return openModern(ctx, env, m)
 	}
 	return openLegacy(ctx, env, m)
 }

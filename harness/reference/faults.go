@@ -27,6 +27,7 @@ type faults struct {
 	echoesSystem      bool // puts the system prompt before the answer
 	remembers         bool // tells the model what was asked before
 	neverConnects     bool
+	logsOnThePipe     bool
 	failsAtTheEnd     bool
 	declaresNothing   bool
 	neverAnswers      bool

@@ -16,36 +16,56 @@ import (
 type legacy struct {
 	env    harness.Env
 	model  *model
+	pipe   *pipe // nil over HTTP
 	header http.Header
 	lastID atomic.Int64
 }
 
-// openLegacy initializes a session.
+// openLegacy connects, or launches the server, and initializes a session.
 func openLegacy(ctx context.Context, env harness.Env, m *model) (*legacy, error) {
 	l := &legacy{env: env, model: m, header: http.Header{"Accept": {"application/json, text/event-stream"}}}
-	wanted := revisionIn(env)
+	if env.Launch != nil {
+		var err error
+		if l.pipe, err = openPipe(ctx, m, func(m *message) error { return l.answer(ctx, m) }); err != nil {
+			return nil, err
+		}
+	}
+	err := l.initialize(ctx)
+	if err != nil && l.pipe != nil {
+		err = errors.Join(err, l.pipe.close())
+	}
+	return l, err
+}
+
+// initialize agrees on a revision.
+func (l *legacy) initialize(ctx context.Context) error {
+	wanted := revisionIn(l.env)
 	raw, err := l.request(ctx, "initialize", map[string]any{
-		"protocolVersion": wanted, "capabilities": m.capabilities(), "clientInfo": clientInfo,
+		"protocolVersion": wanted, "capabilities": l.model.capabilities(), "clientInfo": clientInfo,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("initialize: %w", err)
+		return fmt.Errorf("initialize: %w", err)
 	}
 	var agreed struct {
 		ProtocolVersion string `json:"protocolVersion"`
 	}
 	if err := json.Unmarshal(raw, &agreed); err != nil {
-		return nil, fmt.Errorf("initialize: %w", err)
+		return fmt.Errorf("initialize: %w", err)
 	}
 	if agreed.ProtocolVersion != string(wanted) {
-		return nil, fmt.Errorf("initialize: the server speaks %s, this client was told to speak %s", agreed.ProtocolVersion, wanted)
+		return fmt.Errorf("initialize: the server speaks %s, this client was told to speak %s", agreed.ProtocolVersion, wanted)
 	}
 	l.header.Set("Mcp-Protocol-Version", agreed.ProtocolVersion)
-	return l, l.send(ctx, map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
+	return l.send(ctx, map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
 }
 
 // request sends a request and reads its response's stream, on which the server may ask first.
 func (l *legacy) request(ctx context.Context, method string, params map[string]any) (json.RawMessage, error) {
 	id := l.lastID.Add(1)
+	if l.pipe != nil {
+		answer, err := l.pipe.request(ctx, id, method, params)
+		return resultOf(answer, err)
+	}
 	resp, err := post(ctx, l.env.HTTP, l.env.URL, l.header, marshal(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
 	if err != nil {
 		return nil, err
@@ -87,15 +107,11 @@ func (l *legacy) request(ctx context.Context, method string, params map[string]a
 		return nil, err
 	case failures != nil:
 		return nil, errors.Join(failures...)
-	case answer == nil:
-		return nil, errors.New("the stream ended without a response")
-	case answer.Error != nil:
-		return nil, answer.Error
 	}
-	return answer.Result, nil
+	return resultOf(answer, nil)
 }
 
-// answer answers a request of the server, in a POST of its own.
+// answer answers a request of the server: over HTTP in a POST of its own.
 func (l *legacy) answer(ctx context.Context, m *message) error {
 	response := map[string]any{"jsonrpc": "2.0", "id": m.ID}
 	switch m.Method {
@@ -134,8 +150,11 @@ func (l *legacy) answerSampling(ctx context.Context, m *message, response map[st
 	return err
 }
 
-// send posts a message to which no response is due.
+// send sends a message to which no response is due.
 func (l *legacy) send(ctx context.Context, m map[string]any) error {
+	if l.pipe != nil {
+		return l.pipe.send(m)
+	}
 	resp, err := post(ctx, l.env.HTTP, l.env.URL, l.header, marshal(m))
 	if err != nil {
 		return err
@@ -149,6 +168,9 @@ func (l *legacy) send(ctx context.Context, m map[string]any) error {
 
 // close ends the session.
 func (l *legacy) close(ctx context.Context) error {
+	if l.pipe != nil {
+		return l.pipe.close()
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, l.env.URL, nil)
 	if err != nil {
 		return err

@@ -22,7 +22,19 @@ const maxRounds = 80
 type modern struct {
 	env    harness.Env
 	model  *model
+	pipe   *pipe // nil over HTTP
 	lastID atomic.Int64
+}
+
+// openModern launches the server, where it is launched; there is nothing to connect to.
+func openModern(ctx context.Context, env harness.Env, m *model) (*modern, error) {
+	wire := &modern{env: env, model: m}
+	if env.Launch == nil {
+		return wire, nil
+	}
+	var err error
+	wire.pipe, err = openPipe(ctx, m, nil)
+	return wire, err
 }
 
 // result is the part of a result that says how to go on.
@@ -104,6 +116,15 @@ func (m *modern) once(ctx context.Context, method string, params map[string]any)
 		"io.modelcontextprotocol/clientCapabilities": m.model.capabilities(),
 	}
 	params["_meta"] = meta
+	broken := &m.model.config.broken
+	if broken.meta != nil {
+		broken.meta(params, meta)
+	}
+	id := m.lastID.Add(1)
+	if m.pipe != nil {
+		answer, err := m.pipe.request(ctx, id, method, params)
+		return resultOf(answer, err)
+	}
 	header := http.Header{
 		"Accept":               {"application/json, text/event-stream"},
 		"Mcp-Protocol-Version": {string(m.env.Revision)},
@@ -112,13 +133,9 @@ func (m *modern) once(ctx context.Context, method string, params map[string]any)
 	if name, ok := params["name"].(string); ok {
 		header.Set("Mcp-Name", headerValue(name))
 	}
-	if broken := &m.model.config.broken; broken.meta != nil {
-		broken.meta(params, meta)
-	}
-	if broken := &m.model.config.broken; broken.header != nil {
+	if broken.header != nil {
 		broken.header(params, header)
 	}
-	id := m.lastID.Add(1)
 	resp, err := post(ctx, m.env.HTTP, m.env.URL, header, marshal(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
 	if err != nil {
 		return nil, err
@@ -134,15 +151,7 @@ func (m *modern) once(ctx context.Context, method string, params map[string]any)
 		}
 		return answer == nil // anything else is a notification, or a request, which has no place here and gets no answer
 	})
-	switch {
-	case err != nil:
-		return nil, err
-	case answer == nil:
-		return nil, errors.New("the stream ended without a response")
-	case answer.Error != nil:
-		return nil, answer.Error
-	}
-	return answer.Result, nil
+	return resultOf(answer, err)
 }
 
 // headerValue encodes a value that is no plain header (basic/transports/streamable-http#value-encoding).
@@ -157,4 +166,9 @@ func headerValue(v string) string {
 	return "=?base64?" + base64.StdEncoding.EncodeToString([]byte(v)) + "?="
 }
 
-func (m *modern) close(context.Context) error { return nil }
+func (m *modern) close(context.Context) error {
+	if m.pipe != nil {
+		return m.pipe.close()
+	}
+	return nil
+}

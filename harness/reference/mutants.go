@@ -31,6 +31,8 @@ type Mutant struct {
 	In []server.Revision
 	// Era is "legacy" or "modern" for a fault that only one era has; "" for both.
 	Era string
+	// Stdio is true for a fault that only a client over stdio can have.
+	Stdio bool
 	// Hangs is true for a mutant that does not come to its end by itself in the first era.
 	Hangs bool
 
@@ -74,7 +76,7 @@ func Find(name string) *Mutant {
 
 // Mutants returns every mutant, in the order of the catalogue.
 func Mutants() []Mutant {
-	return slices.Concat(clientMutants, declareMutants, basicMutants, toolMutants, parallelMutants, anthropicMutants, ollamaMutants, responsesMutants, geminiMutants)
+	return slices.Concat(clientMutants, stdioMutants, declareMutants, basicMutants, toolMutants, parallelMutants, anthropicMutants, ollamaMutants, responsesMutants, geminiMutants)
 }
 
 var clientMutants = []Mutant{
@@ -84,6 +86,11 @@ var clientMutants = []Mutant{
 		broken: faults{failsAtTheEnd: true}},
 	{Name: "declares-nothing", Doc: "does not declare sampling, so that nothing is asked of it", Kills: []string{"client/sampled"},
 		broken: faults{declaresNothing: true}},
+}
+
+var stdioMutants = []Mutant{
+	{Name: "logs-on-the-pipe", Doc: "writes log lines onto the pipe to the server", Kills: []string{"client/only-messages"}, Stdio: true,
+		broken: faults{logsOnThePipe: true}},
 }
 
 var toolMutants = []Mutant{

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -126,4 +127,17 @@ func messages(resp *http.Response, take func(*message) bool) error {
 	}
 	one(raw)
 	return bad
+}
+
+// resultOf is what a request comes to: the result of its response, or an error.
+func resultOf(response *message, err error) (json.RawMessage, error) {
+	switch {
+	case err != nil:
+		return nil, err
+	case response == nil:
+		return nil, errors.New("the stream ended without a response")
+	case response.Error != nil:
+		return nil, response.Error
+	}
+	return response.Result, nil
 }

@@ -29,6 +29,8 @@ type Header struct {
 	Client string `json:"client,omitempty"`
 	// Revision is the protocol revision that the server offered, such as "2025-11-25".
 	Revision string `json:"revision"`
+	// Transport is how the client spoke to the server: [Stdio], or "" for Streamable HTTP.
+	Transport string `json:"transport,omitempty"`
 	// Seed is the number from which marks, ids and tokens of the run were made.
 	Seed int64 `json:"seed"`
 	// Declare holds the client capabilities that the client was asked to declare, as JSON; empty when it was
@@ -45,6 +47,9 @@ type Header struct {
 	// Cases are the cases that were played, in the order in which the client was offered them.
 	Cases []Case `json:"cases,omitempty"`
 }
+
+// Stdio is the transport of a client that launches its server, and writes each message in a line.
+const Stdio = "stdio"
 
 // Case is one thing the client was asked to do: a tool of the server and the play behind it.
 type Case struct {
@@ -119,8 +124,11 @@ type Frame struct {
 	HTTP *HTTP `json:"http,omitempty"`
 	// Stream tells the response streams of one server apart; empty for a message that came in a body of its own.
 	Stream string `json:"stream,omitempty"`
-	// Session is the MCP session id; empty where the revision has none.
+	// Session is the MCP session id, and on stdio the name of the connection; empty over HTTP where the revision has none.
 	Session string `json:"session,omitempty"`
+	// Partial is true for bytes that are not all of a message: where messages are lines, the connection ended before the line did, or
+	// the line was over the limit, and is cut.
+	Partial bool `json:"partial,omitempty"`
 	// Lost is true for a frame that was to be sent and could not be, because the stream was gone.
 	Lost bool `json:"lost,omitempty"`
 	// Closed is true for an event that is only the end of a stream: Dir says who ended it.
@@ -225,6 +233,10 @@ const (
 	// MarkPlayStarted and MarkPlayEnded enclose a play; the text of the latter is its error, if it had one.
 	MarkPlayStarted = "play-started"
 	MarkPlayEnded   = "play-ended"
+	// MarkBatch says that the messages that follow came as one; the text is how many.
+	MarkBatch = "batch"
+	// MarkConnection says that a connection was opened on which each message is a line; the text is its name, the session of its frames.
+	MarkConnection = "connection"
 	// MarkWithheld says that the server did not send a sampling request, because the client has not declared what it
 	// needs; the text is the capability, such as "sampling.tools".
 	MarkWithheld = "withheld"

@@ -18,7 +18,7 @@ func (responses) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answ
 			Status: http.StatusOK, Header: header("text/event-stream; charset=utf-8", r.requestID), Chunks: r.stream(), Stream: true,
 		}
 	}
-	return dialect.Answer{Status: http.StatusOK, Header: header("application/json", r.requestID), Chunks: [][]byte{indented(json.RawMessage(r.object(r.status)))}}
+	return dialect.Answer{Status: http.StatusOK, Header: header("application/json", r.requestID), Chunks: [][]byte{indented(r.object(r.status))}}
 }
 
 // response is an answer before it is put on the wire, plain or streamed.

@@ -1,0 +1,156 @@
+package conformance_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/relay"
+)
+
+// python is a client over stdio that behaves in one of the ways of its script.
+func python(t *testing.T, behaviour string) harness.Client {
+	path, err := exec.LookPath("python3")
+	if err != nil && os.Getenv("CI") == "" {
+		t.Skip("there is no python3 in the PATH: install Python 3.9 or later, as with apt-get install python3")
+	}
+	require.NoError(t, err)
+	return harness.CommandStdio(path, filepath.Join("testdata", "stdio_client.py"), behaviour)
+}
+
+// overStdio plays the simplest scenario with a client.
+func overStdio(t *testing.T, c harness.Client, timeout time.Duration) (*report.Results, []*trace.Trace) {
+	t.Helper()
+	suite := conformance.Suite{Client: c, Revisions: []server.Revision{server.V20251125}, Only: []string{"basic/question"}, Seed: 1, Timeout: timeout, CaseTimeout: timeout}
+	rs, traces, err := suite.Run(t.Context())
+	require.NoError(t, err)
+	noRelays(t)
+	return rs, traces
+}
+
+// noRelays wants no relay of this process to be left, or to go at once.
+func noRelays(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		return // there is no procfs to look at
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	left := func() []string {
+		var left []string
+		lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+		for _, path := range lines {
+			raw, _ := os.ReadFile(path) // of one that has gone there is none
+			if strings.HasPrefix(string(raw), self+"\x00"+relay.Argument) {
+				left = append(left, string(raw))
+			}
+		}
+		return left
+	}
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	deadline := time.After(10 * time.Second)
+	for len(left()) > 0 {
+		select {
+		case <-look.C:
+		case <-deadline:
+			require.Empty(t, left(), "relays are left")
+		}
+	}
+}
+
+func TestBadClientsOverStdio(t *testing.T) {
+	const short = 2 * time.Second
+	type want struct {
+		connects, onlyMessages, sampled, endsCleanly report.Verdict
+		says                                         string // in the report, somewhere
+		connections                                  int    // 0 for any number
+	}
+	const pass, fail, unseen = report.Pass, report.Fail, report.NotObserved
+	for behaviour, want := range map[string]want{
+		"none":                {pass, pass, pass, pass, "", 1},
+		"crlf":                {pass, pass, pass, pass, "", 1},
+		"leaves-the-server":   {pass, pass, pass, pass, "", 1},
+		"leaves-a-grandchild": {pass, pass, pass, pass, "", 1},
+		"restarts":            {pass, pass, pass, pass, "", 2},
+		"closes-at-once":      {fail, unseen, unseen, pass, "the client launched the server and never got as far as using it; it ended with success", 0},
+		"logs":                {pass, fail, pass, pass, `"INFO sending notifications/initialized"`, 1},
+		"byte-order-mark":     {fail, fail, unseen, fail, "it was still running after 2s and was ended", 0},
+		"half-a-frame":        {pass, fail, fail, pass, `\"result\":{\"role\":\"assist"`, 0},
+		"garbage":             {pass, fail, pass, pass, "the client wrote 2 lines that are no JSON-RPC messages", 1},
+		"batch":               {pass, fail, pass, pass, `"[{\"jsonrpc\":\"2.0\",\"id\":100,`, 1},
+		"two-in-a-line":       {pass, fail, pass, pass, `}{\"jsonrpc\":`, 1},
+		"pretty":              {fail, fail, unseen, fail, "it was still running after 2s and was ended", 0},
+		"latin1":              {pass, fail, pass, pass, `"no UTF-8"`, 1},
+		"long-line":           {pass, fail, pass, pass, `"xxxxxxxxxxxx`, 1},
+		"reads-nothing":       {pass, pass, unseen, fail, "it was still running after 2s and was ended", 0},
+		"kills-the-server":    {pass, pass, unseen, pass, "", 0},
+		"dies":                {pass, pass, unseen, fail, "a signal ended it: killed", 0},
+	} {
+		t.Run(behaviour, func(t *testing.T) {
+			timeout := harness.DefaultTimeout
+			if strings.Contains(want.says, "was ended") {
+				timeout = short
+			}
+			rs, traces := overStdio(t, python(t, behaviour), timeout)
+			raw := string(report.JSON(rs))
+			for id, verdict := range map[string]report.Verdict{"connects": want.connects, "only-messages": want.onlyMessages,
+				"sampled": want.sampled, "ends-cleanly": want.endsCleanly} {
+				require.Equal(t, verdict, find(t, rs, "client/"+id).Verdict, "%s: %s", id, raw)
+			}
+			text := string(report.Text(rs, report.TextOptions{}))
+			require.True(t, strings.Contains(text, want.says) || strings.Contains(raw, want.says), "%s\n%s", want.says, text)
+			connections := 0
+			for _, e := range traces[0].Events {
+				if e.Mark != nil && e.Mark.Name == trace.MarkConnection {
+					connections++
+				}
+			}
+			if want.connections > 0 {
+				require.Equal(t, want.connections, connections)
+			}
+			require.Equal(t, trace.Stdio, traces[0].Header.Transport)
+		})
+	}
+}
+
+func TestAClientThatNeverLaunchesTheServerIsToldSo(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("there is no POSIX shell here: on Windows, Git brings one")
+	}
+	rs, _ := overStdio(t, harness.CommandStdio(sh, "-c", "exit 0"), 0)
+	r := find(t, rs, "client/connects")
+	require.Equal(t, report.Fail, r.Verdict)
+	require.Equal(t, "the client never launched the server; it ended with success", r.Message)
+	require.Contains(t, r.Mend, "launch the server's command")
+}
+
+func TestTheCommandIsOneThatAShellCanRun(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("there is no POSIX shell here: on Windows, Git brings one")
+	}
+	const script = `printf '%%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"sh","version":"1"}}}' '{"jsonrpc":"2.0","method":"notifications/initialized"}' '{"jsonrpc":"2.0","id":2,"method":"ping"}' | %s`
+	rs, _ := overStdio(t, harness.CommandStdio(sh, "-c", fmt.Sprintf(script, "{server-command}")), 0)
+	require.Equal(t, report.Pass, find(t, rs, "client/connects").Verdict)
+	require.Equal(t, report.Pass, find(t, rs, "client/ends-cleanly").Verdict)
+	require.Equal(t, report.NotObserved, find(t, rs, "client/sampled").Verdict)
+}
+
+func TestAProgramOverStdioIsJudgedUnderGoTest(t *testing.T) {
+	conformance.Run(t, python(t, "none"), conformance.In(server.V20251125), conformance.Only("basic", "tool-use", "parallel"))
+	noRelays(t)
+}

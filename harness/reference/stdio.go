@@ -1,0 +1,127 @@
+package reference
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// pipe is the client's end of a server that it launched: one channel for everything, a message a line (2025-11-25,
+// basic/transports#stdio; 2026-07-28, basic/transports/stdio).
+type pipe struct {
+	rwc   io.ReadWriteCloser
+	asked func(*message) error // answers a request of the server; nil where there are none
+	logs  bool                 // writes log lines where messages belong: broken on purpose
+
+	writing chan struct{} // holds a token while somebody writes
+	ended   chan struct{} // closed when nothing can come any more
+	running sync.WaitGroup
+
+	mu      sync.Mutex
+	waiting map[string]chan *message // by the ids of our requests
+	err     error                    // why it ended
+}
+
+// openPipe launches the server.
+func openPipe(ctx context.Context, m *model, asked func(*message) error) (*pipe, error) {
+	rwc, err := m.env.Launch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &pipe{rwc: rwc, asked: asked, logs: m.config.broken.logsOnThePipe, writing: make(chan struct{}, 1), ended: make(chan struct{}), waiting: map[string]chan *message{}}
+	p.running.Go(p.read)
+	return p, nil
+}
+
+// read hands what the server says to whom it is for.
+func (p *pipe) read() {
+	lines := bufio.NewReader(p.rwc)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			p.end(errors.New("the server ended the connection"))
+			return
+		}
+		var m message
+		switch {
+		case json.Unmarshal(line, &m) != nil: // is none, and so nothing to us
+		case m.Method != "" && m.ID != nil && p.asked != nil:
+			p.running.Go(func() {
+				if err := p.asked(&m); err != nil {
+					p.end(fmt.Errorf("answering %s: %w", m.Method, err))
+				}
+			})
+		case m.Method == "":
+			p.mu.Lock()
+			answer := p.waiting[string(m.ID)]
+			delete(p.waiting, string(m.ID))
+			p.mu.Unlock()
+			if answer != nil {
+				answer <- &m
+			}
+		}
+	}
+}
+
+// end notes why nothing can come any more; what was first counts.
+func (p *pipe) end(why error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.err == nil {
+		p.err = why
+		close(p.ended)
+	}
+}
+
+func (p *pipe) why() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err
+}
+
+// request sends a request and returns its response. When ctx ends before it came, the request is cancelled.
+func (p *pipe) request(ctx context.Context, id int64, method string, params map[string]any) (*message, error) {
+	answer := make(chan *message, 1)
+	p.mu.Lock()
+	p.waiting[fmt.Sprint(id)] = answer
+	p.mu.Unlock()
+	if err := p.send(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params}); err != nil {
+		return nil, err
+	}
+	select {
+	case m := <-answer:
+		return m, nil
+	case <-p.ended:
+		return nil, p.why()
+	case <-ctx.Done():
+		if method == "initialize" { // cannot be cancelled (2025-11-25, basic/utilities/cancellation#behavior-requirements)
+			return nil, ctx.Err()
+		}
+		return nil, errors.Join(ctx.Err(), p.send(map[string]any{"jsonrpc": "2.0", "method": "notifications/cancelled",
+			"params": map[string]any{"requestId": id, "reason": ctx.Err().Error()}}))
+	}
+}
+
+// send writes a message.
+func (p *pipe) send(m map[string]any) error {
+	p.writing <- struct{}{}
+	defer func() { <-p.writing }()
+	line := append(marshal(m), '\n')
+	if p.logs {
+		line = append([]byte("DEBUG sending a message\n"), line...)
+	}
+	_, err := p.rwc.Write(line)
+	return err
+}
+
+// close ends the server's input, waits for its end and for what is still being answered.
+func (p *pipe) close() error {
+	err := p.why() // of an end that we did not make
+	err = errors.Join(err, p.rwc.Close())
+	p.running.Wait()
+	return err
+}

@@ -1,0 +1,119 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/internal/memnet"
+	"github.com/mcp-conform/mcp-conform/internal/relay"
+)
+
+// CommandStdio is a client that is a program and launches its server itself, to speak to it over the standard streams. It is started as
+// [Command] says, with three ways to learn of the server's command: in its arguments {server-command} is that command as one string, quoted
+// for a shell, and {config} the path of an mcp.json that has it under mcpServers; in its environment MCP_CONFORMANCE_CONTEXT has it
+// under "server", as "command" and "args". Nothing is added to its arguments. The server may be launched any number of times; it needs
+// nothing in its environment, and ends when its standard input does.
+//
+// What is launched is this program, with [relay.Argument] as its first argument: it hands the bytes on to the server in the process that
+// called. An init function sees to that, so that a test binary does it too, whatever its TestMain.
+func CommandStdio(argv ...string) Client {
+	c := Command(argv...)
+	c.stdio = true
+	return c
+}
+
+// Stdio has a client in process speak as over stdio: env.URL is empty, and env.Launch gives it a pipe to the server. In virtual time it is one in
+// memory.
+func Stdio() Option { return func(c *Client) { c.stdio = true } }
+
+// launchable has the client launch the server in place of connecting to it, where that is how it works: env is told how.
+func (f *fakes) launchable(client *Client, env *Env) error {
+	if !client.stdio {
+		return nil
+	}
+	env.URL = ""
+	serve := func(c io.ReadWriteCloser) { f.server.ServeConn(context.Background(), c) }
+	if client.run != nil && client.contained == nil {
+		env.Launch = func(ctx context.Context) (io.ReadWriteCloser, error) { return inMemory(ctx, f.server) }
+		return nil
+	}
+	relays, err := relay.Listen(serve)
+	if err != nil {
+		return err
+	}
+	f.relays, env.settle = relays, relays.Settle
+	env.launches(relays.Command())
+	return nil
+}
+
+// inMemory connects to a server without a process between.
+func inMemory(ctx context.Context, to *server.Server) (io.ReadWriteCloser, error) {
+	network := memnet.New()
+	listener, err := network.Listen("127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	defer listener.Close()
+	client, err := network.DialContext(ctx, "tcp", listener.Addr().String())
+	if err != nil {
+		return nil, err
+	}
+	served, err := listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	go to.ServeConn(context.Background(), served) // ends with the server, if not before
+	return client, nil
+}
+
+// launches tells the client of the server's command, if there is one.
+func (e *Env) launches(command []string) {
+	if len(command) == 0 {
+		return
+	}
+	e.Server = command
+	e.Launch = func(ctx context.Context) (io.ReadWriteCloser, error) { return launch(ctx, command) }
+}
+
+// launched is a server that was started as a process, by its standard streams.
+type launched struct {
+	io.WriteCloser
+	out io.Reader
+	cmd *exec.Cmd
+}
+
+// launch starts a server. Its standard error is ours.
+func launch(ctx context.Context, command []string) (io.ReadWriteCloser, error) {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("launching the server: %w", err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("launching the server: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("launching the server: %w", err)
+	}
+	return &launched{in, out, cmd}, nil
+}
+
+func (l *launched) Read(p []byte) (int, error) { return l.out.Read(p) }
+
+// Close ends the server's input and waits for its end, or kills it after a while (2025-11-25, basic/lifecycle#shutdown).
+func (l *launched) Close() error {
+	_ = l.WriteCloser.Close() // a server that has gone already has no input
+	kill := time.AfterFunc(DefaultGrace, func() { _ = l.cmd.Process.Kill() })
+	defer kill.Stop()
+	if err := l.cmd.Wait(); err != nil {
+		return fmt.Errorf("the server that was launched: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+// Package relay lets a process that somebody else starts, and that can only copy bytes, stand for a server in this one: a client under
+// test launches its server over stdio, and what it launches is this program again, which hands the bytes on over loopback.
+//
+// Whoever imports the package has it in the program: a process whose first argument is [Argument] is a relay before main begins, in an
+// init function. That is the only way that needs nothing of a user's TestMain, and that also works where the client gives its
+// server a clean environment, as some SDKs do. It costs a comparison at the start of each process. The packages that are
+// initialized earlier must not write to standard output.
+package relay
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Argument is the first argument of a relay. The second is the path of a file with an address and a token.
+const Argument = "mcp-conform:relay"
+
+func init() {
+	if len(os.Args) != 3 || os.Args[1] != Argument {
+		return
+	}
+	code := 0
+	if err := copyBytes(os.Args[2], os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintf(os.Stderr, "mcp-conform: the relay to the server under test: %v\n", err)
+		code = 1
+	}
+	syscall.Exit(code) // not os.Exit, which waits a second where the race detector is on, and writes coverage
+}
+
+// connectTimeout is how long the other end may take to answer the dial.
+const connectTimeout = 10 * time.Second
+
+// flushTimeout is how long a reader may take with the last bytes once the session is over.
+const flushTimeout = 2 * time.Second
+
+// copyBytes copies between the standard streams and the other end until that one closes: the end of in only ends what is written to it.
+func copyBytes(path string, in io.Reader, out io.Writer) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("the session is over: %w", err)
+	}
+	address, token, ok := strings.Cut(strings.TrimSpace(string(raw)), " ")
+	if !ok {
+		return fmt.Errorf("%s holds no address and token", path)
+	}
+	id := rand.Text()
+	data, err := dial(address, hello(token, dataLine, id))
+	if err != nil {
+		return err
+	}
+	defer data.Close()
+	life, err := dial(address, hello(token, lifeLine, id))
+	if err != nil {
+		return err
+	}
+	defer life.Close()
+	go func() {
+		_, _ = io.Copy(data, in) // where the other end is gone we are about to end
+		_ = data.(*net.TCPConn).CloseWrite()
+	}()
+	copied := make(chan struct{})
+	go func() {
+		defer close(copied)
+		_, _ = io.Copy(out, data) // ends with either of them
+	}()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = io.Copy(io.Discard, life)
+	}()
+	select {
+	case <-copied:
+		return nil
+	case <-ended:
+	}
+	select { // with a reader that does not read, no copying would ever end
+	case <-copied:
+	case <-time.After(flushTimeout):
+	}
+	return nil
+}
+
+// The two connections of a relay: one for the bytes, and one that ends when the other end has gone, also while nobody takes the bytes.
+const (
+	dataLine = "data"
+	lifeLine = "life"
+)
+
+// hello is the first line of a connection.
+func hello(token, kind, id string) string { return token + " " + kind + " " + id + "\n" }
+
+func dial(address, hello string) (net.Conn, error) {
+	c, err := net.DialTimeout("tcp", address, connectTimeout)
+	if err != nil {
+		return nil, fmt.Errorf("the session is over: %w", err)
+	}
+	if _, err := io.WriteString(c, hello); err != nil {
+		return nil, fmt.Errorf("the session is over: %w", errors.Join(err, c.Close()))
+	}
+	return c, nil
+}
