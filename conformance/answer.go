@@ -55,9 +55,15 @@ func (a *Answer) text(name string) (string, bool) {
 	return s, raw != nil && string(raw) != "null" && json.Unmarshal(raw, &s) == nil
 }
 
-// blocks returns what the answer holds, each block with its path relative to the answer; nil when it cannot be read.
+// blocks returns what the answer holds, each block with its path relative to the answer; nil when it cannot be read. It is read once.
 func (a *Answer) blocks() []dialect.Block {
-	content := a.member("content")
+	if !a.read {
+		a.read, a.held = true, readBlocks(a.member("content"))
+	}
+	return a.held
+}
+
+func readBlocks(content json.RawMessage) []dialect.Block {
 	if content == nil {
 		return nil
 	}
@@ -116,6 +122,18 @@ func (s *Session) livedOn(after trace.Ref) bool {
 				if a := r.Result(); a != nil && (endedWell || s.order[after] < s.order[a.Ref]) {
 					return true
 				}
+			}
+		}
+	}
+	return false
+}
+
+// answersAny reports whether any sample of the session was answered with a result.
+func (s *Session) answersAny() bool {
+	for _, calls := range s.calls {
+		for _, ev := range calls {
+			if slices.ContainsFunc(ev.Rounds, func(r *Round) bool { return r.Result() != nil }) {
+				return true
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
@@ -17,6 +18,7 @@ func (s *Session) takeModelRequest(e *trace.Event) {
 	}
 	x := &Exchange{Place: Place{Ref: e.Ref()}, number: e.Request.Exchange, began: s.order[e.Ref()], behind: s.order[e.Ref()]}
 	x.Request, x.Unreadable = llm.Decode(e.Request.Dialect, e.Request.Path, e.Request.Body)
+	x.conversations = conversations(string(e.Request.Body), s.calls[e.Case][0].Case.Mark)
 	if x.Request != nil {
 		pair(x.Request.Messages)
 	}
@@ -104,9 +106,30 @@ func (s *Session) likeliest(rounds []*Round, x *Exchange) *Round {
 	return best
 }
 
-// fits reports whether a request has a history as long as the round's.
+// fits reports whether a request has a history as long as the round's, and is of the same conversation, where it says of which it is.
 func (r *Round) fits(x *Exchange) bool {
-	return x.Request != nil && r.Params != nil && x.Request.Turn() == r.Params.Turn()
+	return x.Request != nil && r.Params != nil && x.Request.Turn() == r.Params.Turn() &&
+		(len(x.conversations) == 0 || slices.ContainsFunc(r.conversations, func(c string) bool { return slices.Contains(x.conversations, c) }))
+}
+
+// conversations returns the words by which a case's conversations are told apart, as they stand in a text: its mark and a number.
+func conversations(text, mark string) []string {
+	var found []string
+	for mark != "" {
+		_, rest, more := strings.Cut(text, mark+"n")
+		if !more {
+			break
+		}
+		digits := 0
+		for digits < len(rest) && rest[digits] >= '0' && rest[digits] <= '9' {
+			digits++
+		}
+		if name := mark + "n" + rest[:digits]; digits > 0 && !slices.Contains(found, name) {
+			found = append(found, name)
+		}
+		text = rest
+	}
+	return found
 }
 
 // answeredAt is the place of a round's first answer among all events; beyond them all where there is none.

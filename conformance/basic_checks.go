@@ -3,18 +3,19 @@ package conformance
 import (
 	"encoding/json"
 	"errors"
-	"slices"
-	"strings"
+	"math"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/internal/schema"
 )
 
-var resultSchema = []string{"2025-06-18/schema/CreateMessageResult", "2025-11-25/schema/CreateMessageResult", "2026-07-28/schema/CreateMessageResult"}
+var resultSchema = []string{"2025-03-26/schema/CreateMessageResult", "2025-06-18/schema/CreateMessageResult", "2025-11-25/schema/CreateMessageResult", "2026-07-28/schema/CreateMessageResult"}
+
+var responsesRule = []string{"2025-03-26/basic/responses", "2025-06-18/basic/responses", "2025-11-25/basic/responses"}
 
 var answered = Check{
-	ID: "answered", Says: "a sampling request is answered with a result", Levels: everywhere(report.Robust), Asked: 1,
+	ID: "answered", Says: "a sampling request is answered with a result", Levels: everywhere(report.Robust), Asked: 1, Cases: plainly,
 	Usual: "the handler is not registered, waits for something that never comes, or turns a failure of its own into an error",
 	Mend:  "answer sampling/createMessage with what the model says",
 	Judge: func(e *Evidence) Verdict {
@@ -29,9 +30,9 @@ var answered = Check{
 
 var answersOnce = Check{
 	ID: "answers-once", Says: "there is exactly one response for each request", Levels: inLegacy(report.Must), Asked: 1,
-	Requirements: []string{"2025-06-18/basic/responses", "2025-11-25/basic/responses"},
-	Usual:        "the response is posted again by a retry that does not look whether the first one was taken",
-	Mend:         "send one response for each request id, and none once it was sent",
+	Cases: []string{"question", "truncated", "ids", "failing"}, Requirements: responsesRule,
+	Usual: "the response is posted again by a retry that does not look whether the first one was taken",
+	Mend:  "send one response for each request id, and none once it was sent",
 	Judge: func(e *Evidence) Verdict {
 		for _, r := range e.Rounds {
 			if len(r.Answers) > 1 {
@@ -50,9 +51,9 @@ var answersOnce = Check{
 
 var idEchoed = Check{
 	ID: "id-echoed", Says: "a response has the id of its request, type and value", Levels: inLegacy(report.Must), Asked: 1,
-	Requirements: []string{"2025-06-18/basic/responses", "2025-11-25/basic/responses"},
-	Usual:        "ids are kept in a variable of one type: a number becomes a string, or a float64 that rounds it",
-	Mend:         "keep the id as the JSON it came as",
+	Cases: []string{"question", "truncated", "ids"}, Requirements: responsesRule,
+	Usual: "ids are kept in a variable of one type: a number becomes a string, or a float64 that rounds it",
+	Mend:  "keep the id as the JSON it came as",
 	Judge: func(e *Evidence) Verdict {
 		for _, r := range e.Rounds {
 			for _, a := range r.Answers {
@@ -78,7 +79,7 @@ var idEchoed = Check{
 }
 
 var hasContent = Check{
-	ID: "has-content", Says: "a result has content: a block, or an array of blocks", Levels: everywhere(report.Must), Answered: 1,
+	ID: "has-content", Says: "a result has content: a block, or an array of blocks", Levels: everywhere(report.Must), Answered: 1, Cases: plainly,
 	Requirements: resultSchema,
 	Usual:        "an empty completion becomes null, or a value without content goes out as it is",
 	Mend:         "send a content block, if need be a text block with an empty text",
@@ -94,7 +95,7 @@ var hasContent = Check{
 }
 
 var hasModel = Check{
-	ID: "has-model", Says: "a result names the model, as a string", Levels: everywhere(report.Must), Answered: 1,
+	ID: "has-model", Says: "a result names the model, as a string", Levels: everywhere(report.Must), Answered: 1, Cases: plainly,
 	Requirements: resultSchema,
 	Usual:        "the name is left out because the client knows only one model",
 	Mend:         "set model to the name of the model that answered",
@@ -109,7 +110,7 @@ var hasModel = Check{
 }
 
 var roleAssistant = Check{
-	ID: "role-assistant", Says: "a result has the role assistant", Levels: everywhere(report.Robust), Answered: 1,
+	ID: "role-assistant", Says: "a result has the role assistant", Levels: everywhere(report.Robust), Answered: 1, Cases: plainly,
 	Usual: "the role of the request's last message is copied into the result",
 	Mend:  `set role to "assistant"`,
 	Judge: func(e *Evidence) Verdict {
@@ -123,7 +124,7 @@ var roleAssistant = Check{
 }
 
 var validResult = Check{
-	ID: "valid-result", Says: "a result is valid by the revision's schema", Levels: everywhere(report.Must), Answered: 1,
+	ID: "valid-result", Says: "a result is valid by the revision's schema", Levels: everywhere(report.Must), Answered: 1, Cases: plainly,
 	Requirements: resultSchema,
 	Usual:        "a provider's own block is passed on, or a field that the schema requires is left out",
 	Mend:         "build the result from the revision's own types",
@@ -143,116 +144,83 @@ var validResult = Check{
 	},
 }
 
-var textIntact = Check{
-	ID: "text-intact", Says: "the model's text reaches the server byte for byte", Levels: everywhere(report.Robust), Answered: 1,
-	Cases: []string{"question"},
-	Usual: "the text is trimmed, re-encoded, or put together from a stream's pieces without regard to what they end in",
-	Mend:  "pass the text on as the bytes that it is",
-	Judge: func(e *Evidence) Verdict {
-		a := e.Rounds[0].Result()
-		if v := a.unreadable(); v != nil {
-			return *v
-		}
-		var got strings.Builder
-		for _, b := range only(a.blocks(), dialect.Text) {
-			got.WriteString(b.Text)
-		}
-		if got.String() != answer {
-			return Broken("the text that the model said is not the text that the server got").
-				See(Place{Label: "model said"}, "%q", answer).See(a.At("content"), "%q", got.String())
-		}
-		return Pass("the text came through unchanged").See(a.At("content"), "%q", answer)
-	},
-}
-
-var promptReachesModel = Check{
-	ID: "prompt-reaches-model", Says: "the user's text reaches the model byte for byte", Levels: everywhere(report.Robust), Asked: 1,
-	Usual: "the text is trimmed, put into a template, or cut where it holds quotes or markup",
-	Mend:  "give the model the text as the bytes that it is; what the client adds goes beside it",
+var errorShape = Check{
+	ID: "error-shape", Says: "an error has an integer code and a message", Levels: inLegacy(report.Must), Asked: 1, Cases: []string{"failing"},
+	Requirements: responsesRule,
+	Usual:        "the error of a library is passed on as it is, with a code that is a string, or a text in the error's place",
+	Mend:         `answer with {"code": -32603, "message": "…"}, or a code that says more`,
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
-		x, missing := theModel(r)
-		if missing != nil {
-			return *missing
+		if len(r.Answers) == 0 {
+			return NotObserved("the client did not answer at all when the model had failed").See(r.Asked, "")
 		}
-		asked := dialect.PlainText(r.Params.LastUserTurn()[0].Content)
-		for _, m := range x.Request.Messages {
-			if m.Role == dialect.User && holds(m.Content, asked) {
-				return Pass("the model got the text unchanged").See(x.At(m.Path), "%q", asked)
-			}
+		a := r.Answers[0]
+		if a.Err == nil {
+			return NotApplicable("the client gave no error when the model had failed")
 		}
-		v := Broken("the text that the server sent is not what the model was given").Saw("server sent", r.Asked.At("messages[0]"), "%q", asked)
-		for _, m := range x.Request.Messages {
-			v = v.Saw("model was given", x.At(m.Path), "%q", dialect.PlainText(m.Content))
-		}
-		return v
-	},
-}
-
-// holds reports whether a text stands in the blocks, also where it was cut into several.
-func holds(blocks []dialect.Block, text string) bool {
-	var joined strings.Builder
-	for _, b := range only(blocks, dialect.Text) {
-		joined.WriteString(b.Text)
-	}
-	return strings.Contains(dialect.PlainText(blocks), text) || strings.Contains(joined.String(), text)
-}
-
-// standardStopReasons are the words that have a meaning of their own (2025-11-25, schema#createmessageresult).
-var standardStopReasons = []string{string(dialect.EndTurn), string(dialect.StopForTool), string(dialect.StopMaxTokens), string(dialect.StopStopSequence)}
-
-var stopReasonTrue = Check{
-	ID: "stop-reason-true", Says: "no standard stop reason is used falsely", Levels: everywhere(report.Robust), Answered: 1,
-	Usual: "the stop reason is a constant, or whatever the provider says for an end becomes endTurn",
-	Mend:  "map the provider's reason, length to maxTokens first of all, and leave out what cannot be told",
-	Judge: func(e *Evidence) Verdict {
-		due := string(dialect.EndTurn)
-		if strings.HasSuffix(e.Case.ID, "/truncated") {
-			due = string(dialect.StopMaxTokens)
-		}
-		a := e.Rounds[0].Result()
-		got, given := a.text("stopReason")
+		var o dialect.Object
+		_ = json.Unmarshal(a.RawErr, &o) // no object: it has neither
+		code, isNumber := decoded(o["code"]).(json.Number)
+		_, isText := decoded(o["message"]).(string)
 		switch {
-		case !given:
-			return Pass("no stop reason is given, which is allowed")
-		case got == due:
-			return Pass("the stop reason is %s", due).See(a.At("stopReason"), "%q", got)
-		case slices.Contains(standardStopReasons, got):
-			return Broken("the stop reason is %s, and the model stopped for %s", got, due).See(a.At("stopReason"), "%q", got)
+		case !isNumber || !isInteger(code):
+			return Broken("the error has no code that is an integer").See(a.At("code"), "%s", compact(a.RawErr))
+		case !isText:
+			return Broken("the error has no message that is a string").See(a.At("message"), "%s", compact(a.RawErr))
 		}
-		return Pass("the stop reason is the client's own word %q", got).See(a.At("stopReason"), "%q", got)
+		return Pass("the error has the code %s and a message", code).See(a.Place, "%s", compact(a.RawErr))
 	},
 }
 
-var maxTokens = Check{
-	ID: "max-tokens", Says: "the model is asked for no more than maxTokens", Levels: levels(report.Robust, report.Must), Asked: 1,
-	Requirements: []string{"2026-07-28/sampling/18"},
-	Usual:        "a default or minimum of the client takes the place of what the server asked for",
-	Mend:         "pass maxTokens on, or less",
+// isInteger reports whether a number is one by its value, however it is written.
+func isInteger(n json.Number) bool {
+	f, err := n.Float64()
+	return err == nil && f == math.Trunc(f)
+}
+
+var noArray = Check{
+	ID: "no-array-before-a", Says: "content is a single block in the revisions that have no arrays", Levels: beforeTools(report.Must), Answered: 1, Cases: plainly,
+	Requirements: resultSchema,
+	Usual:        "the result of a newer revision is sent whatever was agreed on",
+	Mend:         "send content as one block up to 2025-06-18",
+	Judge: func(e *Evidence) Verdict {
+		return eachAnswer(e, "content is a single block", func(a *Answer) Verdict {
+			if content := a.member("content"); content != nil && content[0] == '[' {
+				return Broken("content is an array, which %s does not have", e.Revision).See(a.At("content"), "%s", compact(content))
+			}
+			return Verdict{}
+		})
+	},
+}
+
+var emptyAnswer = Check{
+	ID: "empty-answer", Says: "an empty completion becomes valid content, or an error", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"empty"},
+	Usual: "no text at all becomes null, or a block without its text",
+	Mend:  "answer with a text block whose text is empty, or with an error",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
-		x, missing := theModel(r)
-		if missing != nil {
-			return *missing
+		a := r.Result()
+		if how := e.declined(r); how != "" {
+			return Pass("the client has nothing to answer, and says so: %s", how)
 		}
-		asked := r.Params.MaxTokens
-		if asked == nil {
-			return NotObserved("the server asked for no limit")
+		if a == nil {
+			return NotObserved("the client did not answer when the model had nothing to say%s", e.why(1)).See(r.Asked, "")
 		}
-		switch got := x.Request.MaxTokens; {
-		case got == nil:
-			return Broken("the model was asked without a limit, where the server asked for at most %d tokens", *asked).
-				Saw("server sent", r.Asked.At("maxTokens"), "%d", *asked).Saw("model was given", x.Place, "no limit is given")
-		case *got > *asked:
-			return Broken("the model was asked for %d tokens, where the server asked for at most %d", *got, *asked).
-				Saw("server sent", r.Asked.At("maxTokens"), "%d", *asked).Saw("model was given", x.Place, "%d", *got)
+		// The content alone: what else a result has to have is judged elsewhere.
+		content := a.member("content")
+		if content == nil {
+			return Broken("the model had nothing to say, and the result has no content").See(a.Place, "%s", compact(a.Result))
 		}
-		return Pass("the model was asked for no more than maxTokens")
+		whole := dialect.Marshal(object{"role": "assistant", "model": "m", "content": content})
+		if err := schema.Validate(string(e.Revision), schema.CreateMessageResult, whole); err != nil {
+			return Broken("the model had nothing to say, and the result's content is not valid").See(a.At("content"), "%s", compact(content))
+		}
+		return Pass("the content is valid").See(a.At("content"), "%s", compact(content))
 	},
 }
 
 var oneModelCall = Check{
-	ID: "one-model-call", Says: "one request costs one completed model call", Levels: everywhere(report.Robust), Answered: 1,
+	ID: "one-model-call", Says: "one request costs one completed model call", Levels: everywhere(report.Robust), Answered: 1, Cases: plainly,
 	Usual: "the client continues truncated answers by itself, or asks a second model to check the first",
 	Mend:  "make one model call for each sampling request; what follows is the server's to ask for",
 	Judge: func(e *Evidence) Verdict {

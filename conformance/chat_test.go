@@ -11,9 +11,11 @@ import (
 // asChat is a sampling request as a right client puts it to OpenAI.
 func asChat(p *server.CreateMessageParams) object {
 	var params struct {
-		SystemPrompt string
-		MaxTokens    int
-		Messages     []struct {
+		SystemPrompt  string
+		MaxTokens     int
+		Temperature   *float64
+		StopSequences []string
+		Messages      []struct {
 			Role    string
 			Content json.RawMessage
 		}
@@ -25,11 +27,20 @@ func asChat(p *server.CreateMessageParams) object {
 	if err := json.Unmarshal(dialect.Marshal(p), &params); err != nil {
 		panic(err)
 	}
-	messages := []any{object{"role": "system", "content": params.SystemPrompt}}
+	var messages []any
+	if params.SystemPrompt != "" {
+		messages = append(messages, object{"role": "system", "content": params.SystemPrompt})
+	}
 	for _, m := range params.Messages {
 		messages = append(messages, chatMessages(m.Role, m.Content)...)
 	}
 	body := object{"model": "gpt-4o", "max_tokens": params.MaxTokens, "messages": messages}
+	if params.Temperature != nil {
+		body["temperature"] = *params.Temperature
+	}
+	if params.StopSequences != nil {
+		body["stop"] = params.StopSequences
+	}
 	var tools []any
 	for _, t := range params.Tools {
 		tools = append(tools, object{"type": "function", "function": object{"name": t.Name, "description": t.Description, "parameters": t.InputSchema}})
@@ -43,6 +54,7 @@ func asChat(p *server.CreateMessageParams) object {
 // chatBlock is a block of any type.
 type chatBlock struct {
 	Type, Text, ID, Name, ToolUseID string
+	Data, MimeType                  string
 	Input                           json.RawMessage
 	Content                         []json.RawMessage
 	StructuredContent               json.RawMessage
@@ -63,6 +75,10 @@ func chatMessages(role string, content json.RawMessage) []any {
 		switch b.Type {
 		case "text":
 			messages = append(messages, object{"role": role, "content": b.Text})
+		case "image":
+			messages = append(messages, object{"role": role, "content": []any{object{"type": "image_url", "image_url": object{"url": "data:" + b.MimeType + ";base64," + b.Data}}}})
+		case "audio":
+			messages = append(messages, object{"role": role, "content": []any{object{"type": "input_audio", "input_audio": object{"format": "wav", "data": b.Data}}}})
 		case "tool_use":
 			calls = append(calls, object{"id": b.ID, "type": "function", "function": object{"name": b.Name, "arguments": string(b.Input)}})
 		case "tool_result":

@@ -36,6 +36,8 @@ type Check struct {
 	// Asked and Answered are what the evidence has to hold before there is anything to judge: how many samples were asked for, and how
 	// many of the first ones were answered with a result. Where they are not there, the verdict is not_observed, and says why.
 	Asked, Answered int
+	// Whole is true for a rule of the session as a whole, which is judged however far the case came.
+	Whole bool
 	// Judge holds one case against the rule.
 	Judge func(*Evidence) Verdict
 	// Usual says how clients usually come to break the rule, and Mend what to do about it.
@@ -44,11 +46,24 @@ type Check struct {
 
 // Levels of a rule, by revision.
 func everywhere(l report.Level) map[server.Revision]report.Level {
-	return map[server.Revision]report.Level{server.V20250618: l, server.V20251125: l, server.V20260728: l}
+	return levels(l, l)
 }
 
 func inLegacy(l report.Level) map[server.Revision]report.Level {
-	return map[server.Revision]report.Level{server.V20250618: l, server.V20251125: l}
+	return map[server.Revision]report.Level{server.V20250326: l, server.V20250618: l, server.V20251125: l}
+}
+
+func inModern(l report.Level) map[server.Revision]report.Level {
+	return map[server.Revision]report.Level{server.V20260728: l}
+}
+
+// sinceTools are those of a rule about tools, or about content that is an array: both came together.
+func sinceTools(l report.Level) map[server.Revision]report.Level {
+	return map[server.Revision]report.Level{server.V20251125: l, server.V20260728: l}
+}
+
+func beforeTools(l report.Level) map[server.Revision]report.Level {
+	return map[server.Revision]report.Level{server.V20250326: l, server.V20250618: l}
 }
 
 // levels are those of a rule that the newer era has made stricter.
@@ -66,12 +81,12 @@ func Revisions() []server.Revision { return slices.Clone(withTools) }
 
 // Known returns every revision that some scenario is played in.
 func Known() []server.Revision {
-	return []server.Revision{server.V20250618, server.V20251125, server.V20260728}
+	return []server.Revision{server.V20250326, server.V20250618, server.V20251125, server.V20260728}
 }
 
 // Scenarios returns the catalogue, in its order.
 func Scenarios() []Scenario {
-	return []Scenario{basic, toolUse, parallel}
+	return []Scenario{declare, basic, toolUse, parallel}
 }
 
 // Validate returns what is wrong with the catalogue itself: names that clash, checks that name cases or requirements that
@@ -113,6 +128,11 @@ func (s *Scenario) validateCases(complain func(string, ...any)) map[string]bool 
 		names[name] = true
 		if c.Play == nil {
 			complain("case %s: Play is required", c.ID)
+		}
+		for _, r := range c.Revisions {
+			if !slices.Contains(s.Revisions, r) {
+				complain("case %s: it is for %s, and the scenario is not", c.ID, r)
+			}
 		}
 	}
 	return names

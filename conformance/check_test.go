@@ -38,12 +38,16 @@ func TestEachDefectOfACatalogueIsComplainedOf(t *testing.T) {
 		"a case twice":               {func(s []Scenario) []Scenario { s[0].Cases[1].ID = "s/a"; return s }, "case s/a: want s/NAME, once"},
 		"a case without a name":      {func(s []Scenario) []Scenario { s[0].Cases[1].ID = "s"; return s }, "case s: want s/NAME, once"},
 		"a case without a play":      {func(s []Scenario) []Scenario { s[0].Cases[1].Play = nil; return s }, "case s/b: Play is required"},
-		"a check twice":              {func(s []Scenario) []Scenario { s[0].Checks[0].ID = "two"; return s }, "check s/two: the name is taken"},
-		"a check named like a case":  {func(s []Scenario) []Scenario { s[0].Checks[0].ID = "b"; return s }, "check s/b: the name is taken"},
-		"a check without Says":       {func(s []Scenario) []Scenario { s[0].Checks[0].Says = ""; return s }, required},
-		"a check without Usual":      {func(s []Scenario) []Scenario { s[0].Checks[0].Usual = ""; return s }, required},
-		"a check without Mend":       {func(s []Scenario) []Scenario { s[0].Checks[0].Mend = ""; return s }, required},
-		"a check without Judge":      {func(s []Scenario) []Scenario { s[0].Checks[0].Judge = nil; return s }, required},
+		"a case of another revision": {func(s []Scenario) []Scenario {
+			s[0].Cases[1].Revisions = []server.Revision{server.V20250618}
+			return s
+		}, "case s/b: it is for 2025-06-18, and the scenario is not"},
+		"a check twice":             {func(s []Scenario) []Scenario { s[0].Checks[0].ID = "two"; return s }, "check s/two: the name is taken"},
+		"a check named like a case": {func(s []Scenario) []Scenario { s[0].Checks[0].ID = "b"; return s }, "check s/b: the name is taken"},
+		"a check without Says":      {func(s []Scenario) []Scenario { s[0].Checks[0].Says = ""; return s }, required},
+		"a check without Usual":     {func(s []Scenario) []Scenario { s[0].Checks[0].Usual = ""; return s }, required},
+		"a check without Mend":      {func(s []Scenario) []Scenario { s[0].Checks[0].Mend = ""; return s }, required},
+		"a check without Judge":     {func(s []Scenario) []Scenario { s[0].Checks[0].Judge = nil; return s }, required},
 		"a check without Levels": {func(s []Scenario) []Scenario { s[0].Checks[0].Levels = nil; return s },
 			required + "; check s/one: it has no level in any revision of the scenario"},
 		"a check of another revision": {func(s []Scenario) []Scenario {
@@ -52,7 +56,7 @@ func TestEachDefectOfACatalogueIsComplainedOf(t *testing.T) {
 		}, "check s/one: it has no level in any revision of the scenario"},
 		"a case that is not there":        {func(s []Scenario) []Scenario { s[0].Checks[1].Cases = []string{"c"}; return s }, "check s/two: case c is not there"},
 		"a requirement that is not there": {func(s []Scenario) []Scenario { s[0].Checks[0].Requirements = []string{"2025-11-25/none/1"}; return s }, "check s/one: requirement 2025-11-25/none/1 is not in requirements.go"},
-		"a MUST that nobody wrote": {func(s []Scenario) []Scenario { s[0].Checks[1].Requirements = resultSchema[:2]; return s },
+		"a MUST that nobody wrote": {func(s []Scenario) []Scenario { s[0].Checks[1].Requirements = resultSchema[:3]; return s },
 			"check s/two: it is a MUST of 2026-07-28, and no requirement says so"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -91,6 +95,7 @@ func TestARequirementIsThatOfTheRevision(t *testing.T) {
 func TestACheckIsShownByItsCases(t *testing.T) {
 	require.Equal(t, []string{"parallel/two-cities", "parallel/thirty-three"}, uniqueIDs.ShownBy(&parallel))
 	require.Equal(t, []string{"basic/question", "basic/truncated"}, answered.ShownBy(&basic))
+	require.Equal(t, []string{"tool-use/one-tool"}, toolUseBlock.ShownBy(&toolUse), "one that names no cases is shown by all")
 }
 
 func TestTheChecksOfTheClientAreComplete(t *testing.T) {

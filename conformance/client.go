@@ -104,12 +104,17 @@ func connects(sessions []*Session) Verdict {
 
 func sampled(sessions []*Session) Verdict {
 	withheld, unrecorded := "", ""
-	called := false
+	called, askable := false, false
 	for _, s := range sessions {
+		told := ClientRequest{Capabilities: s.Trace.Header.Declare}
+		if len(told.Capabilities) > 0 && !told.declares("sampling") {
+			continue // the client was told not to be asked
+		}
+		askable = true
 		for _, c := range s.Trace.Header.Cases {
 			ev := s.Case(c.ID)
 			for _, r := range ev.Rounds {
-				if a := r.Result(); a != nil {
+				if a := r.Result(); a != nil && !r.Hostile {
 					return Pass("sampling requests were answered").See(a.Place, "")
 				}
 			}
@@ -121,6 +126,8 @@ func sampled(sessions []*Session) Verdict {
 		}
 	}
 	switch {
+	case !askable:
+		return NotApplicable("the client was told to declare no sampling, so there was nothing to ask it")
 	case withheld != "":
 		return Broken("nothing could be asked of the client, which does not declare %s", withheld)
 	case !called:

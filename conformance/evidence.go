@@ -48,6 +48,10 @@ type Session struct {
 	Refused []Place
 	// ForeignCalls are calls of tools that the server does not have, in order.
 	ForeignCalls []ForeignCall
+	// Requests are what the client's requests say of itself, in order.
+	Requests []ClientRequest
+	// Unmarked are requests to the model that belong to no case, in order.
+	Unmarked []Place
 	// Connections counts how often the client launched the server, over stdio.
 	Connections int
 	// Messages counts what the client sent that is a message, over stdio.
@@ -82,6 +86,8 @@ type Evidence struct {
 	TurnedDownAt Place
 	// Rounds are the samples that were asked for, in order.
 	Rounds []*Round
+	// Declared is the request by which the client declared what it is held to, the latest of the call; nil where there is none.
+	Declared *ClientRequest
 	// Withheld is the capability for lack of which a sample was not asked for.
 	Withheld string
 	// NotPlayed says why the case was given up before it was played; "" where it was not.
@@ -106,6 +112,10 @@ type Round struct {
 	Params *dialect.Request
 	// Raw are the params as they were sent.
 	Raw json.RawMessage
+	// Hostile is true for one that the server must not ask, and asks on purpose.
+	Hostile bool
+	// Declared is what the client declared when it was asked; nil where it never did.
+	Declared *ClientRequest
 	// Model are the requests that the model got for it, in order.
 	Model []*Exchange
 	// Answers are what came back: one, if all is well.
@@ -113,6 +123,8 @@ type Round struct {
 
 	id    string          // request id or input key, by which answers are known
 	rawID json.RawMessage // the request id as it was written; nil in the second era
+
+	conversations []string // of the case that the params name
 }
 
 // Answer is the client's answer to a sample.
@@ -123,6 +135,11 @@ type Answer struct {
 	// Result is the CreateMessageResult; nil where Err is set.
 	Result json.RawMessage
 	Err    *server.RPCError
+	// RawErr is the error as it was written.
+	RawErr json.RawMessage
+
+	read bool // whether held is known
+	held []dialect.Block
 }
 
 // Exchange is one request to the model and what came of it.
@@ -134,7 +151,8 @@ type Exchange struct {
 	End        trace.ModelEnd
 
 	number        int64
-	began, behind int // the places of its request and of its (first) end among all events
+	conversations []string // of the case that the body names
+	began, behind int      // the places of its request and of its (first) end among all events
 }
 
 // Decode reads the evidence out of a trace. It is a pure function.
@@ -154,6 +172,7 @@ func Decode(t *trace.Trace) *Session {
 		if e.Process != nil && e.Process.State == trace.Ended {
 			s.Ended = e.Process
 		}
+		s.takeRequest(e)
 		if s.calls[e.Case] == nil {
 			if e.Mark != nil && e.Mark.Name == trace.MarkHarnessError {
 				s.Fault = e.Mark.Text
@@ -217,6 +236,7 @@ type rpc struct {
 	method         string
 	params, result json.RawMessage
 	err            *server.RPCError
+	rawErr         json.RawMessage
 }
 
 // readRPC reads a message as loosely as it can be read; the zero rpc is one that cannot.
@@ -227,7 +247,7 @@ func readRPC(raw []byte) rpc {
 	}
 	m := rpc{id: o["id"], method: o.Text("method"), params: o["params"], result: o["result"]}
 	if o.Has("error") {
-		m.err = &server.RPCError{}
+		m.err, m.rawErr = &server.RPCError{}, o["error"]
 		if err := o.Read("error", m.err); err != nil {
 			m.err = &server.RPCError{Message: "an error that is not well-formed: " + compact(o["error"])}
 		}

@@ -121,6 +121,8 @@ func judgeCase(check *Check, ev *Evidence) Verdict {
 		return NotObserved("the case was not played: %s", ev.NotPlayed)
 	case s.spokeAnother():
 		return NotApplicable("the client does not speak %s: it tried %s", s.Revision, s.Tried)
+	case check.Whole && s.Trace.Whole && !s.interrupted():
+		return check.Judge(ev)
 	case s.interrupted() && !ev.Over:
 		return NotObserved("the run was interrupted before this was over")
 	case !s.Connected:
@@ -196,6 +198,9 @@ func fold(scenario string, check *Check, level report.Level, revision server.Rev
 	worst := verdicts[slices.Index(kinds, r.Verdict)]
 	r.Message = worst.message
 	r.Frames = append(r.Frames, worst.frames...)
+	if r.Verdict == report.Info {
+		r.Message = allTold(verdicts)
+	}
 	if others := count(kinds, r.Verdict) - 1; others > 0 && (r.Verdict == report.Fail || r.Verdict == report.Warn) {
 		r.Message += fmt.Sprintf(" (the same verdict in %d more of its %d cases)", others, len(kinds))
 	}
@@ -207,6 +212,17 @@ func fold(scenario string, check *Check, level report.Level, revision server.Rev
 		r.Around = worst.Session.around(r.Frames)
 	}
 	return r
+}
+
+// allTold are the messages of the cases that only tell something, each once.
+func allTold(verdicts []caseVerdict) string {
+	var messages []string
+	for _, v := range verdicts {
+		if v.kind == report.Info && !slices.Contains(messages, v.message) {
+			messages = append(messages, v.message)
+		}
+	}
+	return strings.Join(messages, "; ")
 }
 
 func count(kinds []report.Verdict, want report.Verdict) int {

@@ -261,7 +261,7 @@ var resultContent = Check{
 		}
 		_, kind, _ := strings.Cut(e.Case.ID, "/result-")
 		for _, marker := range markers(kind) {
-			if !x.says(marker) && !(kind == "image" && x.shows()) {
+			if !x.says(marker) && !(kind == "image" && x.shows(dialect.Image)) {
 				return Broken("a tool result's content never reached the model (%s)", kind).
 					Saw("server sent", r.Asked, "%s", clip(marker)).
 					Saw("model was given", x.Place, "%s", describe(turns(x.Request.Messages, dialect.ToolResult)))
@@ -275,11 +275,6 @@ var resultContent = Check{
 		}
 		return Pass("the content reached the model").See(x.Place, "")
 	},
-}
-
-// shows reports whether the model was given any image: a client may send it in another size or format than it came in.
-func (x *Exchange) shows() bool {
-	return slices.ContainsFunc(dialect.Blocks(x.Request.Messages, dialect.Image), func(b dialect.Block) bool { return len(b.Data) > 0 || b.Text != "" })
 }
 
 // markers are the words by which a kind of result is known at the model's side.

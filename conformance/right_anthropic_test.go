@@ -127,6 +127,7 @@ func TestClientsOfAnthropicThatAreRightButDifferAreNotAccused(t *testing.T) {
 		}}},
 		"sets what the server leaves open": {config: plain, habit: habit{request: func(body map[string]any) {
 			body["stream"], body["metadata"], body["thinking"] = false, map[string]any{"user_id": "u"}, map[string]any{"type": "adaptive"}
+			delete(body, "temperature") // which the provider does not take beside thinking
 		}}},
 		"has strict schemas": {config: streamed, habit: habit{request: func(body map[string]any) {
 			for _, tool := range objects(body["tools"]) {

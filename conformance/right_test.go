@@ -210,6 +210,11 @@ func TestClientsMayCallInWhateverWayTheyLike(t *testing.T) {
 			return with(ctx, env, append([]string{"no-such-tool"}, tools(env.Revision)...)...)
 		},
 	} {
-		t.Run(name, func(t *testing.T) { require.Equal(t, looked{}, look(t, run)) })
+		t.Run(name, func(t *testing.T) {
+			got := look(t, run)
+			// Where the last tool is not called last, nothing follows from what did not come.
+			maps.DeleteFunc(got, func(_ string, v report.Verdict) bool { return v == report.Unsupported })
+			require.Equal(t, looked{}, got)
+		})
 	}
 }

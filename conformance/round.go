@@ -42,7 +42,8 @@ func (ev *Evidence) takeMessage(e *trace.Event, m *rpc) {
 	f := e.Frame
 	switch {
 	case f.Dir == trace.ToClient && m.method == "sampling/createMessage":
-		ev.ask(Place{e.Ref(), "params", ""}, idText(m.id), m.params).rawID = m.id
+		r := ev.ask(Place{e.Ref(), "params", ""}, idText(m.id), m.params)
+		r.rawID, r.Hostile = m.id, f.Hostile
 	case f.Dir == trace.ToClient && m.result != nil:
 		ev.takeInputRequests(e, m.result)
 	case f.Dir == trace.ToClient && f.HTTP != nil && f.HTTP.Status >= 400:
@@ -53,10 +54,11 @@ func (ev *Evidence) takeMessage(e *trace.Event, m *rpc) {
 		if !ev.Called {
 			ev.Called, ev.calledAt = true, e.Ref()
 		}
+		ev.Declared = ev.Session.declaration(e)
 		ev.takeInputResponses(e, m.params)
 	case f.Dir == trace.FromClient && m.isResponse():
-		if r := ev.round(idText(m.id)); r != nil {
-			r.answer(e, "result", Answer{ID: m.id, Result: m.result, Err: m.err})
+		if r := ev.round(m.id); r != nil {
+			r.answer(e, "result", Answer{ID: m.id, Result: m.result, Err: m.err, RawErr: m.rawErr})
 		}
 	}
 }
@@ -87,20 +89,34 @@ func sameID(sent, got json.RawMessage) bool {
 	return string(sent) == string(got)
 }
 
-func (ev *Evidence) round(id string) *Round {
+// round returns the round that a response of the first era answers. Its id decides; one that came back changed is known loosely,
+// first of all for what is still unanswered.
+func (ev *Evidence) round(id json.RawMessage) *Round {
+	var best *Round
+	most := 0
 	for _, r := range ev.Rounds {
-		if r.id == id {
-			return r
+		fits := 0
+		if r.id == idText(id) {
+			fits = 1
+			if len(r.Answers) == 0 {
+				fits += 2
+			}
+			if sameID(r.rawID, id) {
+				fits++
+			}
+		}
+		if fits > most {
+			best, most = r, fits
 		}
 	}
-	return nil
+	return best
 }
 
 // ask begins a round.
 func (ev *Evidence) ask(at Place, id string, params json.RawMessage) *Round {
 	n := len(ev.Rounds) + 1
 	at.Label = fmt.Sprintf("sampling request %d", n)
-	r := &Round{N: n, Asked: at, id: id, Raw: params}
+	r := &Round{N: n, Asked: at, id: id, Raw: params, Declared: ev.Declared, conversations: conversations(string(params), ev.Case.Mark)}
 	r.Params, _ = llm.Decode(dialect.Native, "", params) // params that are wrong on purpose stay nil
 	ev.Rounds = append(ev.Rounds, r)
 	return r
@@ -120,7 +136,7 @@ func (ev *Evidence) takeInputRequests(e *trace.Event, result json.RawMessage) {
 	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) })
 	for _, key := range keys {
 		if in := readRPC(requests[key]); in.method == "sampling/createMessage" {
-			ev.ask(Place{e.Ref(), fmt.Sprintf("result.inputRequests[%q].params", key), ""}, key, in.params)
+			ev.ask(Place{e.Ref(), fmt.Sprintf("result.inputRequests[%q].params", key), ""}, key, in.params).Hostile = e.Frame.Hostile
 		}
 	}
 }

@@ -109,7 +109,8 @@ func (s *selection) cases(revision server.Revision) []harness.Case {
 				return check.shownBy(c.ID) && check.Levels[revision] != "" && s.check(&scenario, &check) &&
 					(len(s.only) == 0 || anyMatches(s.only, scenario.ID, c.ID, scenario.ID+"/"+check.ID))
 			}
-			if !anyMatches(s.skip, c.ID) && slices.ContainsFunc(scenario.Checks, shows) {
+			playable := c.Revisions == nil || slices.Contains(c.Revisions, revision)
+			if playable && !anyMatches(s.skip, c.ID) && slices.ContainsFunc(scenario.Checks, shows) {
 				cases = append(cases, c)
 			}
 		}

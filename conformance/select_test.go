@@ -47,21 +47,22 @@ func TestWhatASelectionPlaysAndJudges(t *testing.T) {
 		only, skip    []string
 		cases, checks []string
 	}{
-		"nothing said":           {nil, nil, everyCase, everyCheck},
-		"everything":             {[]string{"*"}, nil, everyCase, everyCheck},
-		"a scenario":             {[]string{"basic"}, nil, []string{"basic/question", "basic/truncated"}, basicChecks},
-		"a scenario by a glob":   {[]string{"bas*"}, nil, []string{"basic/question", "basic/truncated"}, basicChecks},
-		"all of a scenario":      {[]string{"basic/*"}, nil, []string{"basic/question", "basic/truncated"}, basicChecks},
-		"a check":                {[]string{"parallel/results-order"}, nil, []string{"parallel/two-cities"}, []string{"parallel/results-order"}},
-		"a check of two cases":   {[]string{"parallel/unique-ids"}, nil, []string{"parallel/two-cities", "parallel/thirty-three"}, []string{"parallel/unique-ids"}},
-		"checks by a glob":       {[]string{"parallel/results-*"}, nil, []string{"parallel/two-cities", "parallel/thirty-three"}, []string{"parallel/results-reach-model", "parallel/results-order"}},
-		"a case":                 {[]string{"parallel/failing-tool"}, nil, []string{"parallel/failing-tool"}, []string{"parallel/error-result"}},
-		"cases by a glob":        {[]string{"parallel/result-t*"}, nil, []string{"parallel/result-texts"}, []string{"parallel/result-content"}},
-		"a case and a check":     {[]string{"parallel/late-fragment", "tool-use/input-intact"}, nil, []string{"tool-use/one-tool", "parallel/late-fragment"}, []string{"tool-use/input-intact", "parallel/late-delta"}},
-		"all but scenarios":      {nil, []string{"basic", "parallel"}, []string{"tool-use/one-tool"}, everyCheckOf("tool-use")},
-		"a scenario less checks": {[]string{"tool-use"}, []string{"tool-use/tool*", "tool-use/*-*-*"}, []string{"tool-use/one-tool"}, []string{"tool-use/input-intact", "tool-use/not-executed"}},
-		"all but a case":         {[]string{"basic"}, []string{"basic/truncated"}, []string{"basic/question"}, basicChecks},
-		"nothing left":           {[]string{"basic"}, []string{"*"}, nil, nil},
+		"nothing said":              {nil, nil, everyCase, everyCheck},
+		"everything":                {[]string{"*"}, nil, everyCase, everyCheck},
+		"a scenario":                {[]string{"basic"}, nil, everyCaseOf("basic"), basicChecks},
+		"a scenario by a glob":      {[]string{"bas*"}, nil, everyCaseOf("basic"), basicChecks},
+		"all of a scenario":         {[]string{"basic/*"}, nil, everyCaseOf("basic"), basicChecks},
+		"a check":                   {[]string{"parallel/results-order"}, nil, []string{"parallel/two-cities"}, []string{"parallel/results-order"}},
+		"a check of two cases":      {[]string{"parallel/unique-ids"}, nil, []string{"parallel/two-cities", "parallel/thirty-three"}, []string{"parallel/unique-ids"}},
+		"checks by a glob":          {[]string{"parallel/results-*"}, nil, []string{"parallel/two-cities", "parallel/thirty-three"}, []string{"parallel/results-reach-model", "parallel/results-order"}},
+		"a case":                    {[]string{"parallel/failing-tool"}, nil, []string{"parallel/failing-tool"}, []string{"parallel/error-result"}},
+		"cases by a glob":           {[]string{"parallel/result-t*"}, nil, []string{"parallel/result-texts"}, []string{"parallel/result-content"}},
+		"a case and a check":        {[]string{"parallel/late-fragment", "tool-use/input-intact"}, nil, []string{"tool-use/one-tool", "parallel/late-fragment"}, []string{"tool-use/input-intact", "parallel/late-delta"}},
+		"all but scenarios":         {nil, []string{"declare", "basic", "parallel"}, []string{"tool-use/one-tool"}, everyCheckOf("tool-use")},
+		"a scenario less checks":    {[]string{"tool-use"}, []string{"tool-use/tool*", "tool-use/*-*-*"}, []string{"tool-use/one-tool"}, []string{"tool-use/input-intact", "tool-use/not-executed"}},
+		"all but a case":            {[]string{"tool-use", "parallel"}, []string{"parallel/*"}, []string{"tool-use/one-tool"}, everyCheckOf("tool-use")},
+		"a case that shows several": {[]string{"basic/failing"}, nil, []string{"basic/failing"}, []string{"basic/answers-once", "basic/error-shape"}},
+		"nothing left":              {[]string{"basic"}, []string{"*"}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cases, checks := chosen(t, server.V20251125, c.only, c.skip)
@@ -69,6 +70,18 @@ func TestWhatASelectionPlaysAndJudges(t *testing.T) {
 			require.Equal(t, c.checks, checks)
 		})
 	}
+}
+
+func everyCaseOf(scenario string) []string {
+	var ids []string
+	for _, s := range Scenarios() {
+		for _, c := range s.Cases {
+			if s.ID == scenario {
+				ids = append(ids, c.ID)
+			}
+		}
+	}
+	return ids
 }
 
 func everyCheckOf(scenario string) []string {
@@ -84,10 +97,15 @@ func everyCheckOf(scenario string) []string {
 }
 
 func TestARevisionPlaysWhatItHas(t *testing.T) {
-	cases, _ := chosen(t, server.V20250618, nil, nil)
-	require.Equal(t, []string{"basic/question", "basic/truncated"}, cases, "there are no tools in it")
-	cases, _ = chosen(t, server.V20260728, []string{"basic/answers-once"}, nil)
+	for _, revision := range []server.Revision{server.V20250326, server.V20250618} {
+		cases, _ := chosen(t, revision, nil, nil)
+		require.Equal(t, []string{"declare/sampling", "declare/undeclared-sampling", "basic/question", "basic/truncated", "basic/empty", "basic/failing", "basic/ids",
+			"basic/long", "basic/tuned", "basic/hints", "basic/turns", "basic/image", "basic/audio", "basic/extras", "basic/context"}, cases, "there are no tools in it, and no arrays")
+	}
+	cases, _ := chosen(t, server.V20260728, []string{"basic/answers-once"}, nil)
 	require.Empty(t, cases, "the check has no level in it")
+	cases, _ = chosen(t, server.V20260728, nil, nil)
+	require.NotContains(t, cases, "basic/ids", "what it shows has no level in it")
 }
 
 func TestWhatIsSelectedIsAllThatIsJudged(t *testing.T) {
@@ -114,7 +132,7 @@ func TestASelectionOfNothingNamesWhatComesNear(t *testing.T) {
 		"a check's typing error":   {[]string{"parallel/result-order"}, nil, `"parallel/result-order" matches no scenario, case or check; did you mean parallel/results-order, parallel/result-texts, parallel/result-image?`},
 		"a check alone":            {[]string{"late-delta"}, nil, `"late-delta" matches no scenario, case or check; did you mean parallel/late-delta?`},
 		"nothing like it":          {[]string{"zzzzzzzz"}, nil, `"zzzzzzzz" matches no scenario, case or check`},
-		"a glob of nothing":        {[]string{"basic/z*"}, nil, `"basic/z*" matches no scenario, case or check; did you mean basic?`},
+		"a glob of nothing":        {[]string{"basic/z*"}, nil, `"basic/z*" matches no scenario, case or check; did you mean basic, basic/ids?`},
 		"one of several":           {[]string{"basic", "bsaic"}, nil, `"bsaic" matches no scenario, case or check; did you mean basic?`},
 		"to be skipped":            {nil, []string{"paralel"}, `"paralel" matches no scenario, case or check; did you mean parallel?`},
 		"the client, always there": {nil, []string{"client/connects"}, `"client/connects" matches no scenario, case or check`},

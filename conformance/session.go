@@ -14,6 +14,9 @@ import (
 func (s *Session) takeFrame(e *trace.Event) {
 	f := e.Frame
 	if f == nil {
+		if e.Request != nil {
+			s.Unmarked = append(s.Unmarked, Place{e.Ref(), "", "a model request without a mark"})
+		}
 		return
 	}
 	m := readRPC(f.Raw) // what cannot be read was refused, and is noted by its status
@@ -36,7 +39,7 @@ func (s *Session) takeFrame(e *trace.Event) {
 		_ = json.Unmarshal(m.params, &p) // a call without a name is of no tool
 		s.ForeignCalls = append(s.ForeignCalls, ForeignCall{Place{e.Ref(), "params.name", "tools/call"}, p.Text("name")})
 	case m.isResponse():
-		s.Strays = append(s.Strays, Answer{Place: Place{e.Ref(), "", "a response"}, ID: m.id, Result: m.result, Err: m.err})
+		s.Strays = append(s.Strays, Answer{Place: Place{e.Ref(), "", "a response"}, ID: m.id, Result: m.result, Err: m.err, RawErr: m.rawErr})
 	}
 }
 
@@ -52,6 +55,9 @@ func (s *Session) takeServed(e *trace.Event, m *rpc) {
 		s.Connected = true
 	case s.overStdio() && !hasMember(m.result, "protocolVersion"): // to a ping, which may come before all else
 	case m.result != nil:
+		if !s.issued[f.Session] {
+			s.takeSession(f.Session, m.id)
+		}
 		s.issued[f.Session] = true // answering initialize is not yet agreement: the client may not take the revision
 	}
 }

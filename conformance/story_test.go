@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -31,13 +32,23 @@ type story struct {
 	models   int64
 	seq      map[string]int64
 	ended    bool
+	declares string // the capabilities that the client declares
 }
+
+// everything is what a client declares that can do all that it is asked for.
+const everything = `{"sampling":{"tools":{}}}`
 
 const sessionID = "session-1"
 
 // begin is a client that connects and calls the case's tool.
 func begin(t testing.TB, revision server.Revision, dialect, caseID string) *story {
+	return beginDeclaring(t, revision, dialect, caseID, everything)
+}
+
+// beginDeclaring is begin for a client that declares something else.
+func beginDeclaring(t testing.TB, revision server.Revision, dialect, caseID, capabilities string) *story {
 	s := unconnected(t, revision, dialect, caseID)
+	s.declares = capabilities
 	s.connects()
 	s.calls()
 	return s
@@ -46,7 +57,7 @@ func begin(t testing.TB, revision server.Revision, dialect, caseID string) *stor
 // unconnected is a client that was started.
 func unconnected(t testing.TB, revision server.Revision, dialect, caseID string) *story {
 	c := harness.Case{ID: caseID}
-	s := &story{t: t, revision: revision, dialect: dialect, caseID: caseID, seq: map[string]int64{}, trace: &trace.Trace{Whole: true, Header: trace.Header{
+	s := &story{t: t, revision: revision, dialect: dialect, caseID: caseID, declares: everything, seq: map[string]int64{}, trace: &trace.Trace{Whole: true, Header: trace.Header{
 		Tool: "test", Client: "told by hand", Revision: string(revision), Seed: 1, Timeout: time.Minute,
 		Cases: []trace.Case{{ID: caseID, Tool: c.Tool(), Mark: c.Mark()}}}}}
 	s.add("", trace.Event{Process: &trace.Process{State: trace.Started}})
@@ -70,7 +81,7 @@ func (s *story) frame(caseID string, dir trace.Direction, status int, raw string
 	case status != 0:
 		f.HTTP = &trace.HTTP{Status: status}
 	case dir == trace.FromClient:
-		f.HTTP = &trace.HTTP{Method: "POST", Header: map[string]string{"Mcp-Protocol-Version": string(s.revision)}}
+		f.HTTP = &trace.HTTP{Method: "POST", Header: s.header(raw)}
 	}
 	call := 0
 	if caseID != "" {
@@ -79,13 +90,36 @@ func (s *story) frame(caseID string, dir trace.Direction, status int, raw string
 	s.add(caseID, trace.Event{Call: call, Frame: f})
 }
 
+// header is what a right client sends beside a message.
+func (s *story) header(raw string) map[string]string {
+	header := map[string]string{"Mcp-Protocol-Version": string(s.revision)}
+	m := readRPC([]byte(raw))
+	if s.revision.Modern() && m.method != "" {
+		header["Mcp-Method"] = m.method
+		var params struct{ Name string }
+		if json.Unmarshal(m.params, &params) == nil && params.Name != "" {
+			header["Mcp-Name"] = params.Name
+		}
+	}
+	return header
+}
+
+// meta are the first members of a request's params: in the second era, what a right client says of itself.
+func (s *story) meta() string {
+	if !s.revision.Modern() {
+		return ""
+	}
+	return fmt.Sprintf(`"_meta":{%q:%q,%q:{"name":"told","version":"1"},%q:%s},`, metaVersion, s.revision, metaInfo, metaCapabilities, s.declares)
+}
+
 func (s *story) connects() {
 	if s.revision.Modern() {
-		s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`)
+		s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{`+strings.TrimSuffix(s.meta(), ",")+`}}`)
 		s.frame("", trace.ToClient, 200, `{"jsonrpc":"2.0","id":1,"result":{"tools":[]}}`)
 		return
 	}
-	s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+string(s.revision)+`"}}`)
+	s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+string(s.revision)+`","capabilities":`+s.declares+`}}`)
+	s.trace.Events[len(s.trace.Events)-1].Frame.Session = "" // there is none yet
 	s.frame("", trace.ToClient, 200, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"`+string(s.revision)+`"}}`)
 	s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 }
@@ -94,7 +128,28 @@ func (s *story) connects() {
 func (s *story) calls() *story {
 	s.call++
 	s.samples = 0
-	s.frame(s.caseID, trace.FromClient, 0, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x","arguments":{}}}`)
+	s.frame(s.caseID, trace.FromClient, 0, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{`+s.meta()+`"name":"x","arguments":{}}}`)
+	return s
+}
+
+// onPurpose makes what was asked last one that the server must not ask.
+func (s *story) onPurpose() *story {
+	s.trace.Events[len(s.trace.Events)-1].Frame.Hostile = true
+	return s
+}
+
+// passesBarrier is the call of the barrier, and the answer to its sample, or, where none may be asked, the end of its play.
+func (s *story) passesBarrier() *story {
+	before, call := s.caseID, s.call
+	s.caseID, s.call = harness.BarrierID, 0
+	s.trace.Header.Cases = append(s.trace.Header.Cases, trace.Case{ID: harness.BarrierID, Tool: harness.BarrierID})
+	s.calls()
+	if strings.Contains(s.declares, "sampling") {
+		s.asks(asking("Are you still there?")).answers(saying("Yes."))
+	} else {
+		s.marks(trace.MarkWithheld, "sampling").marks(trace.MarkPlayEnded, "")
+	}
+	s.caseID, s.call = before, call
 	return s
 }
 
@@ -123,7 +178,7 @@ func (s *story) asks(params any) *story {
 // answers is the client's answer with a result.
 func (s *story) answers(result string) *story {
 	if s.revision.Modern() {
-		s.frame(s.caseID, trace.FromClient, 0, fmt.Sprintf(`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"x","requestState":"s","inputResponses":{%q:%s}}}`, s.key(), result))
+		s.frame(s.caseID, trace.FromClient, 0, fmt.Sprintf(`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{%s"name":"x","requestState":"s","inputResponses":{%q:%s}}}`, s.meta(), s.key(), result))
 	} else {
 		s.responds(s.id(), `"result":`+result)
 	}
@@ -208,6 +263,8 @@ type telling struct {
 	tell    func(*story)
 	verdict report.Verdict
 	message string
+	// declares are the capabilities that the client declares, "" for everything; told is what it was told to.
+	declares, told string
 	// in are the revisions in which it is told, and dialects how the model is asked; nil for all.
 	in       []server.Revision
 	dialects []string
@@ -217,6 +274,8 @@ var (
 	inA      = []server.Revision{server.V20251125}
 	inB      = []server.Revision{server.V20260728}
 	openAI   = []string{dialect.OpenAIChat}
+	inOld    = []server.Revision{server.V20250326, server.V20250618}
+	native   = []string{dialect.Native}
 	bothEras = []server.Revision{server.V20251125, server.V20260728}
 )
 
@@ -234,7 +293,8 @@ func hold(t *testing.T, tellings []telling) {
 			for _, revision := range revisions {
 				for _, d := range dialects {
 					scenario, _, _ := strings.Cut(c.check, "/")
-					s := begin(t, revision, d, scenario+"/"+c.caseID)
+					s := beginDeclaring(t, revision, d, scenario+"/"+c.caseID, cmp.Or(c.declares, everything))
+					s.trace.Header.Declare = json.RawMessage(c.told)
 					c.tell(s)
 					got := s.result(c.check)
 					require.Equal(t, c.message, got.Message, "%s, %s", revision, d)

@@ -88,7 +88,7 @@ func TestClientsThatAreWrongInUnusualWaysAreCaught(t *testing.T) {
 		})}, want: looked{"basic/text-intact": report.Fail}},
 		"sends answers that nobody can read": {revisions: []server.Revision{server.V20251125}, habit: habit{raw: func(body []byte) []byte {
 			return bytes.ReplaceAll(body, []byte(`"result"`), []byte(`"Result"`))
-		}}, some: true, want: looked{"client/sampled": report.Fail, "client/ends-cleanly": report.Fail, "basic/answered": report.Fail, "basic/has-content": report.NotObserved}},
+		}}, some: true, want: looked{"client/sampled": report.Fail, "client/ends-cleanly": report.Fail, "declare/over-declared": report.Fail, "basic/has-content": report.NotObserved}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var shown atomic.Bool

@@ -23,6 +23,8 @@ type Case struct {
 	// Script returns the model's rules for the case's conversations. The mark is the word by which the model knows them. Nil where the
 	// model is not to be asked.
 	Script func(mark string) []*llm.Rule
+	// Revisions are those in which there is something to play; nil for all.
+	Revisions []server.Revision
 	// Declare are the capabilities that the client is asked to declare, as JSON; nil for sampling with tools. Cases that ask for
 	// different ones are played in different sessions.
 	Declare json.RawMessage

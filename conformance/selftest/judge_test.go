@@ -80,7 +80,7 @@ func TestEveryMutantIsPlayedWhereItsFaultShows(t *testing.T) {
 			require.False(t, j.setting.config.Plain, j.name())
 		}
 	}
-	require.Equal(t, 3*len(settings), played[""], "the reference, in every setting and three revisions")
+	require.Equal(t, 4*len(settings), played[""], "the reference, in every setting and four revisions")
 	for _, m := range reference.Mutants() {
 		require.NotZero(t, played[m.Name], m.Name)
 	}

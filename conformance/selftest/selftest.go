@@ -6,6 +6,7 @@ package selftest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -47,12 +48,14 @@ type Row struct {
 	Mutant   string `json:"mutant,omitempty"`
 	Setting  string `json:"setting"`
 	Revision string `json:"revision"`
-	// Killed are the checks that found it broken.
+	// Killed are the checks that found it broken, and those that only report and have something else to report than of the reference.
 	Killed []string `json:"killed"`
 	// Unseen are the checks that had nothing to judge, because the client did not get that far.
 	Unseen []string `json:"unseen"`
 	// Passed are those that passed.
 	Passed []string `json:"passed"`
+
+	told map[string]map[string]string // by check and case, what those that only report said
 }
 
 // setting is a way in which the client asks the model, and speaks to the server.
@@ -132,7 +135,7 @@ func allJobs(every bool) []job {
 	}
 	for i, mutant := range reference.Mutants() {
 		for _, s := range settingsOf(&mutant, i, every) {
-			for _, r := range conformance.Revisions() {
+			for _, r := range mutant.Revisions(conformance.Revisions()) {
 				if mutant.Era == "" || (mutant.Era == "modern") == r.Modern() {
 					jobs = append(jobs, job{&mutant, s, r})
 				}
@@ -144,7 +147,7 @@ func allJobs(every bool) []job {
 
 // settingsOf are the settings in which a mutant is played: all in which its fault shows, for one that is about the wire to the model. Any
 // other is the same fault whatever wire follows: unless every one is wanted, it is played in the first, in the next, and in another
-// that the mutants take in turns.
+// that the mutants take in turns; and in the first alone where the fault is on the wire to the server.
 func settingsOf(m *reference.Mutant, turn int, every bool) []setting {
 	var shown []setting
 	for _, s := range settings {
@@ -153,6 +156,9 @@ func settingsOf(m *reference.Mutant, turn int, every bool) []setting {
 		}
 	}
 	const always = 2
+	if m.Wire && !every {
+		return shown[:1]
+	}
 	if every || m.Dialects != nil || m.Streamed || len(shown) <= always {
 		return shown
 	}
@@ -169,11 +175,14 @@ func (j *job) name() string {
 
 // play plays one client.
 func (j *job) play(ctx context.Context, o Options) (Row, error) {
-	row := Row{Setting: j.setting.name, Revision: string(j.revision), Killed: []string{}, Unseen: []string{}, Passed: []string{}}
+	row := Row{Setting: j.setting.name, Revision: string(j.revision), Killed: []string{}, Unseen: []string{}, Passed: []string{}, told: map[string]map[string]string{}}
 	config := j.setting.config
 	suite := conformance.Suite{Revisions: []server.Revision{j.revision}, Seed: 1, Bubble: o.Bubble}
 	if j.mutant != nil {
 		row.Mutant = j.mutant.Name
+		if !j.mutant.Concerns("basic/text-intact") && !j.mutant.Concerns("basic/prompt-reaches-model") {
+			suite.Skip = []string{"basic/long"} // which costs as much as all else together
+		}
 		config = j.mutant.Config(config)
 		if j.mutant.Hangs {
 			suite.Timeout = hangTimeout
@@ -190,6 +199,14 @@ func (j *job) play(ctx context.Context, o Options) (Row, error) {
 	}
 	for i := range rs.Results {
 		r := &rs.Results[i]
+		if r.Level == report.May {
+			row.told[r.ID()] = map[string]string{}
+			for _, c := range r.Cases {
+				if c.Verdict == report.Info {
+					row.told[r.ID()][c.Case] = c.Message
+				}
+			}
+		}
 		switch r.Verdict {
 		case report.Fail, report.Warn:
 			row.Killed = append(row.Killed, r.ID())
@@ -207,6 +224,7 @@ func (j *job) play(ctx context.Context, o Options) (Row, error) {
 // judge says what is not as it must be.
 func (m *Matrix) judge(jobs []job) {
 	passed, killed := map[string]bool{}, map[string]bool{}
+	m.compare(jobs)
 	for i, row := range m.Rows {
 		j := jobs[i]
 		if j.mutant == nil {
@@ -230,7 +248,7 @@ func (m *Matrix) judge(jobs []job) {
 			killed[id] = true
 		}
 		for _, id := range row.Killed {
-			if !slices.Contains(j.mutant.Kills, id) && !slices.Contains(j.mutant.Also, id) {
+			if !j.mutant.Concerns(id) {
 				m.complain("%s is failed by %s, which is about something else", j.name(), id)
 			}
 		}
@@ -243,6 +261,36 @@ func (m *Matrix) judge(jobs []job) {
 			m.complain("no mutant is made to fail %s: a check that nobody fails proves nothing", id)
 		}
 	}
+}
+
+// compare finds the mutants of which a check that only reports says something else than it does of the reference in the same setting: that
+// is how such a check finds a client out.
+func (m *Matrix) compare(jobs []job) {
+	for i := range m.Rows {
+		row := &m.Rows[i]
+		of := slices.IndexFunc(jobs, func(j job) bool {
+			return j.mutant == nil && j.setting.name == row.Setting && string(j.revision) == row.Revision
+		})
+		if jobs[i].mutant == nil || of < 0 {
+			continue
+		}
+		for _, id := range slices.Sorted(maps.Keys(row.told)) {
+			if differs(row.told[id], m.Rows[of].told[id]) {
+				row.Killed = append(row.Killed, id)
+				row.Passed = slices.DeleteFunc(row.Passed, func(passed string) bool { return passed == id })
+			}
+		}
+	}
+}
+
+// differs reports whether two reports, by case, differ in a case that both have.
+func differs(a, b map[string]string) bool {
+	for name, said := range a {
+		if other, ok := b[name]; ok && other != said {
+			return true
+		}
+	}
+	return false
 }
 
 func (m *Matrix) complain(format string, args ...any) {

@@ -10,7 +10,7 @@ import (
 )
 
 func TestEveryCheckCanFailAndTheReferencePasses(t *testing.T) {
-	m, err := selftest.Run(t.Context(), selftest.Options{Bubble: func(f func()) {
+	m, err := selftest.Run(t.Context(), selftest.Options{Parallel: 2, Bubble: func(f func()) {
 		synctest.Test(t, func(*testing.T) { f() })
 	}})
 	require.NoError(t, err)

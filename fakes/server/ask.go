@@ -61,6 +61,21 @@ func Image(mimeType string, data []byte) ImageContent {
 	return ImageContent{"image", data, mimeType}
 }
 
+// AudioContent is an audio block.
+type AudioContent struct {
+	Type     string `json:"type"`
+	Data     []byte `json:"data"`
+	MimeType string `json:"mimeType"`
+}
+
+// Audio returns an audio block; data is the sound itself, which the wire carries in base64.
+func Audio(mimeType string, data []byte) AudioContent {
+	if data == nil {
+		data = []byte{} // as in Image
+	}
+	return AudioContent{"audio", data, mimeType}
+}
+
 // ToolUseContent is a tool use of the model, as the client gave it.
 type ToolUseContent struct {
 	Type  string          `json:"type"`

@@ -152,11 +152,11 @@ func FuzzHeaderValue(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
-		decoded, err := headerValue("=?base64?" + base64.StdEncoding.EncodeToString([]byte(value)) + "?=")
+		decoded, err := HeaderValue("=?base64?" + base64.StdEncoding.EncodeToString([]byte(value)) + "?=")
 		require.NoError(t, err)
 		require.Equal(t, value, decoded)
 
-		decoded, err = headerValue(value)
+		decoded, err = HeaderValue(value)
 		switch sentinel := strings.HasPrefix(value, "=?base64?") && strings.HasSuffix(value[len("=?base64?"):], "?="); {
 		case strings.ContainsFunc(value, func(r rune) bool { return r != '\t' && (r < ' ' || r > '~') }):
 			require.Error(t, err)

@@ -41,7 +41,7 @@ func (s *Server) checkModern(m *inbound) (int, *RPCError) {
 			return mismatch("header %s is missing", headerName)
 		}
 		name, _ := m.params.text(member)
-		got, err := headerValue(m.header(headerName))
+		got, err := HeaderValue(m.header(headerName))
 		if err != nil {
 			return mismatch("header %s %v", headerName, err)
 		}
@@ -74,9 +74,10 @@ func (s *Server) unsupported(requested string) (int, *RPCError) {
 // namedBy is the member of the params that Mcp-Name repeats, for the methods that need it.
 var namedBy = map[string]string{"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
-// headerValue decodes the sentinel form of a header value, which everything but visible ASCII, space and tab has to have
-// (2026-07-28, basic/transports/streamable-http#value-encoding).
-func headerValue(value string) (string, error) {
+// HeaderValue decodes the sentinel form of a header value, which everything but visible ASCII, space and tab has to have
+// (2026-07-28, basic/transports/streamable-http#value-encoding). A value in no such form is returned as it is. Its error says what is
+// wrong with the value, and reads on after the header's name.
+func HeaderValue(value string) (string, error) {
 	for i := range len(value) {
 		if c := value[i]; c != '\t' && (c < ' ' || c > '~') {
 			return "", errors.New("holds a character that is not ASCII: it has to be sent as =?base64?…?=")

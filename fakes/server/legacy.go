@@ -27,6 +27,7 @@ type legacySession struct {
 	asked     map[string]*asked      // our requests by idKey, answered ones too
 	calls     map[string]*legacyCall // the client's calls in flight, by idKey
 	samples   map[string]int         // how many requests each tool's plays have made
+	taken     map[string]bool        // the ids of our requests, as they were written
 	listeners []*exchange            // the client's GET streams, oldest first
 	listening chan struct{}          // closed while there is one
 }
@@ -77,7 +78,8 @@ func (s *Server) initialize(m *inbound) {
 		revision = Revision(wanted)
 	}
 	session := &legacySession{server: s, revision: revision, declared: m.params["capabilities"],
-		asked: map[string]*asked{}, calls: map[string]*legacyCall{}, samples: map[string]int{}, listening: make(chan struct{})}
+		asked: map[string]*asked{}, calls: map[string]*legacyCall{}, samples: map[string]int{}, taken: map[string]bool{},
+		listening: make(chan struct{})}
 	s.begins(session, m)
 	s.result(newExchange(s, m, scope{}, session.id), m.ID, revision, schema.InitializeResult, map[string]any{
 		"protocolVersion": revision,
@@ -334,12 +336,8 @@ func (c *legacyCall) sample(requests []outgoing) []Answer {
 			continue // the call was given up: nobody wants to be asked any more
 		}
 		questions[i] = &asked{by: c.scope(), answer: make(chan Answer, 1)}
-		c.session.mu.Lock()
-		c.session.samples[c.tool.Name]++
-		id := strconv.Itoa((c.tool.index+1)*idSpace + c.session.samples[c.tool.Name])
-		c.session.asked[id] = questions[i]
-		c.session.mu.Unlock()
-		if err := c.send(c.ctx, requestFrame([]byte(id), "sampling/createMessage", request.params), request.hostile); err != nil {
+		id := c.ask(questions[i], request.id)
+		if err := c.send(c.ctx, requestFrame(id, "sampling/createMessage", request.params), request.hostile); err != nil {
 			answers[i].Err = err
 			questions[i] = nil
 		}
@@ -355,6 +353,21 @@ func (c *legacyCall) sample(requests []outgoing) []Answer {
 		}
 	}
 	return answers
+}
+
+// ask enters a question under the id that is wanted, or under one of the tool's own where that is nil or taken, and returns the id.
+func (c *legacyCall) ask(question *asked, wanted json.RawMessage) json.RawMessage {
+	l := c.session
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.samples[c.tool.Name]++
+	id := wanted
+	if id == nil || l.taken[string(id)] || l.calls[idKey(id)] != nil {
+		id = []byte(strconv.Itoa((c.tool.index+1)*idSpace + l.samples[c.tool.Name]))
+	}
+	l.taken[string(id)] = true
+	l.asked[idKey(id)] = question
+	return id
 }
 
 // send writes onto the call's own stream or connection, or onto the client's GET stream where responses are plain JSON.

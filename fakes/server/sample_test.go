@@ -240,3 +240,57 @@ func TestSamplesOnGoroutinesOfTheirOwn(t *testing.T) {
 		})
 	}
 }
+
+func TestAPlayMayChooseItsRequestIDs(t *testing.T) {
+	ids := []string{`1`, `"1"`, `"a-b"`, `9007199254740991`}
+	ask := server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		for _, id := range ids {
+			if _, err := s.SampleAs(json.RawMessage(id), s.Ask("?")); err != nil {
+				return nil, err
+			}
+		}
+		return "done", nil
+	}}
+	asked := func(w *wire, callID int) []string {
+		var got []string
+		for call := w.call(callID, "ask"); ; {
+			m := call.next()
+			if m.Method == "" {
+				require.Equal(t, "done", m.call(t).text(t))
+				return got
+			}
+			got = append(got, string(m.ID))
+			require.Equal(t, http.StatusAccepted, w.post(m.response(`{"role":"assistant","model":"m","content":{"type":"text","text":"!"}}`)).StatusCode)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := inMemory(t, server.Options{}, ask).legacy(server.V20251125, sampling)
+		require.Equal(t, ids, asked(w, 7))
+		require.Equal(t, []string{"1000005", "1000006", "1000007", "1000008"}, asked(w, 8), "in a session, no id is used twice")
+	})
+	synctest.Test(t, func(t *testing.T) {
+		w := inMemory(t, server.Options{}, ask).legacy(server.V20251125, sampling)
+		require.Equal(t, []string{"1000001", "1000002", `"a-b"`, "9007199254740991"}, asked(w, 1), "1 is what the client itself waits for")
+	})
+	synctest.Test(t, func(t *testing.T) {
+		r := inMemory(t, server.Options{}, ask)
+		require.Equal(t, "done", r.converse(server.V20260728, sampling, "ask", echo(t)).call(t).text(t), "the second era has no ids to choose")
+	})
+}
+
+func TestARequestIDIsAStringOrANumber(t *testing.T) {
+	eras(t, func(t *testing.T, start func(...server.Tool) *rig, call func(*rig, string, string) message) {
+		ids := []string{"", "null", "{}", "[1]", "true", "1a"}
+		r := start(server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+			for _, id := range ids {
+				_, err := s.SampleAs(json.RawMessage(id), s.Ask("?"))
+				require.ErrorIs(t, err, server.ErrInvalid)
+			}
+			return nil, nil
+		}})
+		for range ids {
+			r.expected = append(r.expected, "the request id must be a string or a number, got ")
+		}
+		require.Empty(t, call(r, "ask", "").call(t).Content)
+	})
+}

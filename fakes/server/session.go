@@ -47,6 +47,7 @@ type carrier interface {
 type outgoing struct {
 	params  json.RawMessage
 	hostile bool
+	id      json.RawMessage // what the request is to be known by; nil leaves it to the carrier
 }
 
 // Answer is what came of a sampling request.
@@ -170,6 +171,22 @@ func (s *Session) SampleAll(params ...any) []Answer {
 	return answers
 }
 
+// SampleAs is Sample with a request id of the play's choosing, a JSON string or number, which is sent as it is written. One that is
+// taken, because the session has had it or the client waits for an answer of its own under it, gives way to the server's own, and
+// so does every id in the second era, where samples have none. An id of another type is ErrInvalid.
+func (s *Session) SampleAs(id json.RawMessage, params any) (json.RawMessage, error) {
+	if !json.Valid(id) || !isID(id) {
+		return nil, s.invalid(fmt.Errorf("the request id must be a string or a number, got %s", show(id)))
+	}
+	request, err := s.outgoing(params)
+	if err != nil {
+		return nil, err
+	}
+	request.id = id
+	answer := s.carrier.sample([]outgoing{request})[0]
+	return answer.Result, answer.Err
+}
+
 // outgoing readies params for the wire.
 func (s *Session) outgoing(params any) (outgoing, error) {
 	h, isHostile := params.(hostile)
@@ -189,7 +206,7 @@ func (s *Session) outgoing(params any) (outgoing, error) {
 	}
 	raw = s.onOneLine(s.echoMeta(raw))
 	if isHostile {
-		return outgoing{raw, true}, nil
+		return outgoing{params: raw, hostile: true}, nil
 	}
 	members := objectOf(raw)
 	needsTools := members["tools"] != nil || members["toolChoice"] != nil
@@ -213,7 +230,7 @@ func (s *Session) outgoing(params any) (outgoing, error) {
 		s.Mark(trace.MarkWithheld, missing)
 		return outgoing{}, &undeclaredError{missing}
 	}
-	return outgoing{raw, false}, nil
+	return outgoing{params: raw}, nil
 }
 
 // invalid notes that the play wanted sent what is not valid.

@@ -10,7 +10,7 @@ import (
 
 // anthropicBody writes a sampling request as a request of Anthropic Messages.
 func anthropicBody(params map[string]any, stream bool) (map[string]any, error) {
-	body := map[string]any{"model": modelName(params, "claude-sonnet-4-5"), "max_tokens": params["maxTokens"]}
+	body := map[string]any{"model": modelName(params, "claude-sonnet-4-5", "claude-3-5-haiku-latest", "claude-opus-4-1"), "max_tokens": params["maxTokens"]}
 	if prompt := text(params, "systemPrompt"); prompt != "" {
 		body["system"] = prompt
 	}

@@ -10,7 +10,7 @@ var anthropicMutants = []Mutant{
 		Also:     []string{"parallel/over-32-calls"},
 		Dialects: anthropicOnly, Streamed: true, broken: faults{ignoresIndex: true}},
 	{Name: "ping-is-an-error", Doc: "gives a stream up at an event that it does not know, as a ping", Kills: []string{"basic/answered"},
-		Also:     []string{"client/sampled"},
+		Also:     []string{"client/sampled", "declare/over-declared", "basic/parameters-harmless", "basic/unknown-extras"},
 		Dialects: anthropicOnly, Streamed: true, broken: faults{pingIsAnError: true}},
 	{Name: "appends-to-empty-input", Doc: "appends a streamed input to the {} with which its block begins, and reads {}", Kills: []string{"tool-use/input-intact", "parallel/streamed-uses"},
 		Also:     []string{"parallel/all-uses", "parallel/over-32-calls"},
@@ -53,13 +53,13 @@ var anthropicMutants = []Mutant{
 				}
 			})
 		}}},
-	{Name: "max-tokens-as-end-turn", Doc: "knows end_turn and tool_use, and takes every other stop reason for the end of the turn", Kills: []string{"basic/stop-reason-true"},
+	{Name: "max-tokens-as-end-turn", Doc: "knows end_turn and tool_use, and takes every other stop reason for the end of the turn", Kills: []string{"basic/stop-reason-true"}, Also: []string{"basic/stop-reason"},
 		Dialects: anthropicOnly, broken: faults{result: func(r map[string]any) {
 			if r["stopReason"] != "toolUse" {
 				r["stopReason"] = "endTurn"
 			}
 		}}},
-	{Name: "anthropic-stop-reasons", Doc: "hands Anthropic's words for a stop reason on", Kills: []string{"tool-use/stop-reason-tooluse"},
+	{Name: "anthropic-stop-reasons", Doc: "hands Anthropic's words for a stop reason on", Kills: []string{"tool-use/stop-reason-tooluse"}, Also: []string{"basic/stop-reason"},
 		Dialects: anthropicOnly, broken: faults{result: func(r map[string]any) {
 			for theirs, ours := range anthropicReasons {
 				if r["stopReason"] == ours {

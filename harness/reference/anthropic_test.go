@@ -76,12 +76,12 @@ func TestParametersAsAnthropicTakesThem(t *testing.T) {
 		tool:                                   `"tools":[{"description":"d","input_schema":{"type":"object"},"name":"a"}]`,
 		tool + `,"toolChoice":{}`:              `"tool_choice":{"type":"auto"},"tools":`,
 		tool + `,"toolChoice":{"mode":"auto"}`: `"tool_choice":{"type":"auto"},"tools":`,
-		tool + `,"toolChoice":{"mode":"required"}`:           `"tool_choice":{"type":"any"},"tools":`,
-		tool + `,"toolChoice":{"mode":"none"}`:               `"tool_choice":{"type":"none"},"tools":`,
-		`"toolChoice":{"mode":"required"}`:                   `"model":"claude-sonnet-4-5"}`,
-		`"tools":[],"toolChoice":{"mode":"none"}`:            `"model":"claude-sonnet-4-5"}`,
-		`"metadata":{"a":1},"_meta":{}`:                      `{"max_tokens":7,"messages":[],"model":"claude-sonnet-4-5"}`,
-		`"modelPreferences":{"hints":[{"name":"claude-x"}]}`: `"model":"claude-x"`,
+		tool + `,"toolChoice":{"mode":"required"}`:                           `"tool_choice":{"type":"any"},"tools":`,
+		tool + `,"toolChoice":{"mode":"none"}`:                               `"tool_choice":{"type":"none"},"tools":`,
+		`"toolChoice":{"mode":"required"}`:                                   `"model":"claude-sonnet-4-5"}`,
+		`"tools":[],"toolChoice":{"mode":"none"}`:                            `"model":"claude-sonnet-4-5"}`,
+		`"metadata":{"a":1},"_meta":{}`:                                      `{"max_tokens":7,"messages":[],"model":"claude-sonnet-4-5"}`,
+		`"modelPreferences":{"hints":[{"name":"claude-x"},{"name":"opus"}]}`: `"model":"claude-opus-4-1"`,
 	} {
 		params, err := object([]byte(`{"maxTokens":7,"messages":[],` + given + `}`))
 		require.NoError(t, err)

@@ -80,13 +80,20 @@ func connect(ctx context.Context, env harness.Env, m *model) (wire, error) {
 	return openLegacy(ctx, env, m)
 }
 
-// capabilities are what the client declares.
+// capabilities are what the client declares: what it was told to, or else sampling, with tools where the revision has them.
 func (m *model) capabilities() map[string]any {
+	declared := m.told()
+	edit(m.config.broken.declared, declared)
+	return declared
+}
+
+// told are the capabilities that the client holds itself to.
+func (m *model) told() map[string]any {
 	if m.config.broken.declaresNothing {
 		return map[string]any{}
 	}
-	declared := map[string]any{}
-	if json.Unmarshal(m.env.Declare, &declared) != nil || len(declared) == 0 {
+	var declared map[string]any
+	if json.Unmarshal(m.env.Declare, &declared) != nil || declared == nil {
 		declared = map[string]any{"sampling": map[string]any{"tools": map[string]any{}}}
 	}
 	if !m.env.Revision.HasTools() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 )
 
 // faults are the ways in which the client can be broken. The zero value is the correct client.
@@ -11,7 +12,20 @@ type faults struct {
 	// What is edited on its way: the params of a sampling request before the model is asked, the body sent to the model, the result,
 	// and the JSON-RPC response (first era).
 	params, body, result, response func(map[string]any)
+	// What the client declares, less than which it holds itself to; and the _meta and headers of a request with these params (second era).
+	declared func(map[string]any)
+	meta     func(params, meta map[string]any)
+	header   func(params map[string]any, header http.Header)
+	// What the client refuses although it should not.
+	refusesWhen func(params map[string]any) bool
 
+	servesUndeclared  bool // what it does not declare
+	dropsUndeclared   bool // tools and their choice, where it does not declare them, and answers the rest
+	overlooksChoice   bool // of a tool, where it does not declare tools
+	asksUndeclared    bool // the model, before it refuses what it does not declare
+	diesWhenItRefuses bool // what it does not declare
+	echoesSystem      bool // puts the system prompt before the answer
+	remembers         bool // tells the model what was asked before
 	neverConnects     bool
 	logsOnThePipe     bool
 	failsAtTheEnd     bool
@@ -52,6 +66,20 @@ func (m *model) runTools(ctx context.Context, w wire, result map[string]any) {
 		// The server does not know the tool, which is no matter here.
 		_, _ = w.request(ctx, "tools/call", map[string]any{"name": use["name"], "arguments": use["input"]})
 	}
+}
+
+// remember adds to the system prompt what was asked before.
+func (m *model) remember(params map[string]any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.before != "" {
+		params["systemPrompt"] = text(params, "systemPrompt") + "\nBefore this, the user said: " + m.before
+	}
+	eachMessage(params, func(message map[string]any) {
+		for _, b := range ofType(message["content"], "text") {
+			m.before = text(b, "text")
+		}
+	})
 }
 
 // ofType returns the blocks of a type in content.

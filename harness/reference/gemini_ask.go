@@ -13,7 +13,7 @@ import (
 
 // askGemini asks by generateContent, or by its stream.
 func (m *model) askGemini(ctx context.Context, params map[string]any) (map[string]any, error) {
-	name := modelName(params, m.config.Model)
+	name := modelName(params, m.config.Model, "gemini-2.0-flash", "gemini-2.5-pro")
 	body, err := m.geminiBody(params, name)
 	if err != nil {
 		return nil, err

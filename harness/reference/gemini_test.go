@@ -22,7 +22,7 @@ func asGemini(t *testing.T, m *model, params string) string {
 	t.Helper()
 	p, err := object([]byte(params))
 	require.NoError(t, err)
-	body, err := m.geminiBody(p, modelName(p, m.config.Model))
+	body, err := m.geminiBody(p, modelName(p, m.config.Model, "gemini-2.0-flash", "gemini-2.5-pro"))
 	require.NoError(t, err)
 	return string(marshal(body))
 }

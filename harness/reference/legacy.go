@@ -144,6 +144,9 @@ func (l *legacy) answerSampling(ctx context.Context, m *message, response map[st
 	if broken.answersTwice {
 		err = errors.Join(err, l.send(ctx, response))
 	}
+	if broken.diesWhenItRefuses && refused != nil && isUndeclared(refused) {
+		err = errors.Join(err, fmt.Errorf("broken on purpose: %v", refused))
+	}
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
@@ -16,10 +17,14 @@ type model struct {
 	config Config
 	env    harness.Env
 	gemini geminiMemory
+
+	mu     sync.Mutex
+	before string // what was asked before, for a client that remembers
 }
 
 // JSON-RPC error codes of the answers to sampling.
 const (
+	codeNoMethod      = -32601
 	codeInvalidParams = -32602
 	codeInternal      = -32603
 )
@@ -31,13 +36,25 @@ func (m *model) createMessage(ctx context.Context, raw json.RawMessage) (map[str
 	if err != nil {
 		return nil, &rpcError{codeInvalidParams, "params are not an object"}
 	}
+	if refused := m.checkDeclared(params); refused != nil {
+		if broken.asksUndeclared {
+			_, _ = m.ask(ctx, params) // what it says is of no use to anybody
+		}
+		return nil, refused
+	}
 	if err := checkRequest(params); err != nil {
 		return nil, &rpcError{codeInvalidParams, err.Error()}
+	}
+	if broken.refusesWhen != nil && broken.refusesWhen(params) {
+		return nil, &rpcError{codeInternal, "broken on purpose: refuses this"}
 	}
 	if broken.refuses {
 		return nil, &rpcError{codeInternal, "broken on purpose: refuses everything"}
 	}
 	edit(broken.params, params)
+	if broken.remembers {
+		m.remember(params)
+	}
 	if broken.asksTwice {
 		if _, err := m.ask(ctx, params); err != nil {
 			return nil, modelError(err)
@@ -48,7 +65,44 @@ func (m *model) createMessage(ctx context.Context, raw json.RawMessage) (map[str
 		return nil, modelError(err)
 	}
 	edit(broken.result, result)
+	if broken.echoesSystem {
+		for _, b := range ofType(result["content"], "text") {
+			b["text"] = text(params, "systemPrompt") + text(b, "text")
+		}
+	}
 	return result, nil
+}
+
+// Refusals of what the client does not declare.
+var (
+	errNoSampling = &rpcError{codeNoMethod, "sampling is not declared"}
+	errNoTools    = &rpcError{codeInvalidParams, "sampling.tools is not declared"}
+)
+
+// checkDeclared refuses what the client does not declare (2025-11-25, client/sampling#capabilities, schema#createmessagerequestparams).
+func (m *model) checkDeclared(params map[string]any) *rpcError {
+	broken := &m.config.broken
+	sampling, declared := m.told()["sampling"].(map[string]any)
+	switch {
+	case broken.servesUndeclared:
+		return nil
+	case !declared:
+		return errNoSampling
+	case sampling["tools"] != nil:
+		return nil
+	case broken.dropsUndeclared:
+		delete(params, "tools")
+		delete(params, "toolChoice")
+	}
+	if params["tools"] != nil || params["toolChoice"] != nil && !broken.overlooksChoice {
+		return errNoTools
+	}
+	return nil
+}
+
+// isUndeclared reports whether the client refused what it does not declare.
+func isUndeclared(err error) bool {
+	return errors.Is(err, errNoSampling) || errors.Is(err, errNoTools)
 }
 
 // modelError says that the model failed, and nothing of how: what a provider says is not for the server.
@@ -93,10 +147,8 @@ func (m *model) askNative(ctx context.Context, params map[string]any) (map[strin
 	if err := dec.Decode(&result); err != nil {
 		return nil, fmt.Errorf("the model's answer: %w", err)
 	}
-	if !m.env.Revision.HasTools() {
-		if blocks, ok := result["content"].([]any); ok && len(blocks) == 1 {
-			result["content"] = blocks[0]
-		}
+	if blocks, ok := result["content"].([]any); ok && len(blocks) == 1 && !m.env.Revision.HasTools() {
+		result["content"] = blocks[0]
 	}
 	return result, nil
 }

@@ -69,6 +69,9 @@ func (m *modern) request(ctx context.Context, method string, params map[string]a
 		}
 		if r.InputRequests != nil {
 			responses, err := m.fulfil(ctx, r.InputRequests)
+			if m.model.config.broken.diesWhenItRefuses && isUndeclared(err) {
+				return nil, fmt.Errorf("broken on purpose: %v", err)
+			}
 			if err != nil {
 				// Nothing is owed to the server, which must not count on a retry. The call is over, and what it was for has failed.
 				return raw, nil
@@ -107,10 +110,15 @@ func (m *modern) fulfil(ctx context.Context, requests map[string]message) (map[s
 // once sends one request of its own id and returns the result.
 func (m *modern) once(ctx context.Context, method string, params map[string]any) (json.RawMessage, error) {
 	params = maps.Clone(params)
-	params["_meta"] = map[string]any{
+	meta := map[string]any{
 		"io.modelcontextprotocol/protocolVersion":    m.env.Revision,
 		"io.modelcontextprotocol/clientInfo":         clientInfo,
 		"io.modelcontextprotocol/clientCapabilities": m.model.capabilities(),
+	}
+	params["_meta"] = meta
+	broken := &m.model.config.broken
+	if broken.meta != nil {
+		broken.meta(params, meta)
 	}
 	id := m.lastID.Add(1)
 	if m.pipe != nil {
@@ -124,6 +132,9 @@ func (m *modern) once(ctx context.Context, method string, params map[string]any)
 	}
 	if name, ok := params["name"].(string); ok {
 		header.Set("Mcp-Name", headerValue(name))
+	}
+	if broken.header != nil {
+		broken.header(params, header)
 	}
 	resp, err := post(ctx, m.env.HTTP, m.env.URL, header, marshal(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
 	if err != nil {

@@ -2,9 +2,9 @@ package reference
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 )
 
 // Mutant is the reference client, broken in one way.
@@ -25,6 +25,10 @@ type Mutant struct {
 	Model string
 	// Streamed is true for a fault that only a streaming client has.
 	Streamed bool
+	// Wire is true for a fault on the wire to the server, which is the same however the model is asked.
+	Wire bool
+	// In are the revisions in which the fault shows; nil for the newest of each era.
+	In []server.Revision
 	// Era is "legacy" or "modern" for a fault that only one era has; "" for both.
 	Era string
 	// Stdio is true for a fault that only a client over stdio can have.
@@ -48,6 +52,19 @@ func (m *Mutant) ShowsIn(c Config) bool {
 		!slices.Contains(m.Except, c.Dialect) && (m.Model == "" || m.Model == c.Model)
 }
 
+// Concerns reports whether the check, as scenario/check, must or may fail the mutant.
+func (m *Mutant) Concerns(id string) bool {
+	return slices.Contains(m.Kills, id) || slices.Contains(m.Also, id)
+}
+
+// Revisions returns those of its own in which the fault shows, or else the newest ones.
+func (m *Mutant) Revisions(newest []server.Revision) []server.Revision {
+	if m.In != nil {
+		return m.In
+	}
+	return newest
+}
+
 // Find returns the mutant of that name; nil where there is none.
 func Find(name string) *Mutant {
 	mutants := Mutants()
@@ -59,7 +76,7 @@ func Find(name string) *Mutant {
 
 // Mutants returns every mutant, in the order of the catalogue.
 func Mutants() []Mutant {
-	return slices.Concat(clientMutants, stdioMutants, basicMutants, toolMutants, parallelMutants, anthropicMutants, ollamaMutants, responsesMutants, geminiMutants)
+	return slices.Concat(clientMutants, stdioMutants, declareMutants, basicMutants, toolMutants, parallelMutants, anthropicMutants, ollamaMutants, responsesMutants, geminiMutants)
 }
 
 var clientMutants = []Mutant{
@@ -74,58 +91,6 @@ var clientMutants = []Mutant{
 var stdioMutants = []Mutant{
 	{Name: "logs-on-the-pipe", Doc: "writes log lines onto the pipe to the server", Kills: []string{"client/only-messages"}, Stdio: true,
 		broken: faults{logsOnThePipe: true}},
-}
-
-var basicMutants = []Mutant{
-	{Name: "never-answers", Doc: "takes the request and never answers it", Kills: []string{"basic/answered"}, Also: []string{"client/sampled", "client/ends-cleanly"},
-		Hangs: true, broken: faults{neverAnswers: true}},
-	{Name: "refuses", Doc: "answers every request with an error", Kills: []string{"basic/answered"}, Also: []string{"client/sampled"},
-		broken: faults{refuses: true}},
-	{Name: "answers-twice", Doc: "posts each response two times", Kills: []string{"basic/answers-once"}, Era: "legacy",
-		broken: faults{answersTwice: true}},
-	{Name: "id-as-string", Doc: "gives a number id back as a string", Kills: []string{"basic/id-echoed"}, Era: "legacy",
-		broken: faults{response: func(r map[string]any) { r["id"] = strings.Trim(string(marshal(r["id"])), `"`) }}},
-	{Name: "null-content", Doc: "answers with content null", Kills: []string{"basic/has-content"}, Also: []string{"basic/valid-result"},
-		broken: faults{result: func(r map[string]any) { r["content"] = nil }}},
-	{Name: "no-model", Doc: "leaves the model's name out", Kills: []string{"basic/has-model"}, Also: []string{"basic/valid-result"},
-		broken: faults{result: func(r map[string]any) { delete(r, "model") }}},
-	{Name: "role-user", Doc: "gives the answer the role user", Kills: []string{"basic/role-assistant"},
-		broken: faults{result: func(r map[string]any) { r["role"] = "user" }}},
-	{Name: "untyped-block", Doc: "leaves the type out of text blocks", Kills: []string{"basic/valid-result"}, Also: []string{"basic/text-intact"},
-		broken: faults{result: func(r map[string]any) {
-			for _, b := range ofType(r["content"], "text") {
-				delete(b, "type")
-			}
-		}}},
-	{Name: "ascii-only", Doc: "replaces what is not ASCII in the model's text", Kills: []string{"basic/text-intact"},
-		broken: faults{result: func(r map[string]any) {
-			for _, b := range ofType(r["content"], "text") {
-				b["text"] = strings.Map(func(c rune) rune {
-					if c > 127 {
-						return '?'
-					}
-					return c
-				}, text(b, "text"))
-			}
-		}}},
-	{Name: "trims-prompt", Doc: "folds the white space of what the user said", Kills: []string{"basic/prompt-reaches-model"},
-		broken: faults{params: func(p map[string]any) {
-			eachMessage(p, func(m map[string]any) {
-				for _, b := range ofType(m["content"], "text") {
-					b["text"] = strings.Join(strings.Fields(text(b, "text")), " ")
-				}
-			})
-		}}},
-	{Name: "always-end-turn", Doc: "reports every answer as finished, truncated ones too", Kills: []string{"basic/stop-reason-true"},
-		broken: faults{result: func(r map[string]any) {
-			if len(ofType(r["content"], "tool_use")) == 0 {
-				r["stopReason"] = "endTurn"
-			}
-		}}},
-	{Name: "asks-twice", Doc: "makes two model calls of one request", Kills: []string{"basic/one-model-call"},
-		broken: faults{asksTwice: true}},
-	{Name: "more-tokens", Doc: "raises maxTokens to a minimum of its own", Kills: []string{"basic/max-tokens"},
-		broken: faults{params: func(p map[string]any) { p["maxTokens"] = 4096 }}},
 }
 
 var toolMutants = []Mutant{

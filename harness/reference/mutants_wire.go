@@ -50,12 +50,12 @@ var responsesMutants = []Mutant{
 				}
 			})
 		}}},
-	{Name: "responses-limit-of-chat", Doc: "names the limit as in chat completions, which the provider refuses", Kills: []string{"basic/max-tokens", "basic/answered"}, Also: []string{"client/sampled"},
+	{Name: "responses-limit-of-chat", Doc: "names the limit as in chat completions, which the provider refuses", Kills: []string{"basic/max-tokens", "basic/answered"}, Also: []string{"declare/over-declared", "client/sampled"},
 		Dialects: responsesOnly, broken: faults{body: func(body map[string]any) {
 			body["max_tokens"] = body["max_output_tokens"]
 			delete(body, "max_output_tokens")
 		}}},
-	{Name: "responses-tools-of-chat", Doc: "offers tools in the shape of chat completions, which the provider refuses", Kills: []string{"tool-use/tools-reach-model"}, Also: []string{"tool-use/only-these-tools"},
+	{Name: "responses-tools-of-chat", Doc: "offers tools in the shape of chat completions, which the provider refuses", Kills: []string{"tool-use/tools-reach-model"}, Also: []string{"declare/over-declared", "tool-use/only-these-tools"},
 		Dialects: responsesOnly, broken: faults{body: func(body map[string]any) {
 			eachItem(body["tools"], func(tool map[string]any) {
 				function := map[string]any{}

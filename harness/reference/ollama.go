@@ -15,7 +15,7 @@ func (m *model) ollamaBody(params map[string]any) (map[string]any, error) {
 			options[to] = v
 		}
 	}
-	body := map[string]any{"model": modelName(params, cmp.Or(m.config.Model, "llama3.2")), "stream": !m.config.Plain, "options": options}
+	body := map[string]any{"model": modelName(params, cmp.Or(m.config.Model, "llama3.2"), "llama3.2:1b", "llama3.3"), "stream": !m.config.Plain, "options": options}
 	var messages []any
 	if prompt := text(params, "systemPrompt"); prompt != "" {
 		messages = append(messages, map[string]any{"role": "system", "content": prompt})

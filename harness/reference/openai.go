@@ -8,7 +8,7 @@ import (
 
 // openAIBody writes a sampling request as a chat completion.
 func openAIBody(params map[string]any, stream bool) (map[string]any, error) {
-	body := map[string]any{"model": modelName(params, "gpt-4o"), "max_tokens": params["maxTokens"]}
+	body := map[string]any{"model": modelName(params, "gpt-4o", "gpt-4o-mini", "gpt-4.1"), "max_tokens": params["maxTokens"]}
 	var messages []any
 	if prompt := text(params, "systemPrompt"); prompt != "" {
 		messages = append(messages, map[string]any{"role": "system", "content": prompt})
@@ -72,18 +72,6 @@ func mode(choice map[string]any) string {
 		return mode
 	}
 	return "auto"
-}
-
-// modelName is the first hint, or the client's own choice.
-func modelName(params map[string]any, own string) string {
-	preferences, _ := params["modelPreferences"].(map[string]any)
-	hints, _ := preferences["hints"].([]any)
-	if len(hints) > 0 {
-		if hint, ok := hints[0].(map[string]any); ok && text(hint, "name") != "" {
-			return text(hint, "name")
-		}
-	}
-	return own
 }
 
 // openAIMessages writes one message of MCP, which is several where it has tool results: each is a message of its own.

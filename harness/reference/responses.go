@@ -16,7 +16,7 @@ func responsesBody(params map[string]any, stream bool) (map[string]any, error) {
 	if n, err := limit.Float64(); err == nil && n < leastTokens {
 		return nil, &rpcError{codeInternal, fmt.Sprintf("the model cannot be held to fewer than %d tokens", leastTokens)}
 	}
-	body := map[string]any{"model": modelName(params, "gpt-4o"), "max_output_tokens": params["maxTokens"], "stream": stream, "store": false}
+	body := map[string]any{"model": modelName(params, "gpt-4o", "gpt-4o-mini", "gpt-4.1"), "max_output_tokens": params["maxTokens"], "stream": stream, "store": false}
 	if prompt := text(params, "systemPrompt"); prompt != "" {
 		body["instructions"] = prompt
 	}

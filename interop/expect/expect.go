@@ -88,6 +88,9 @@ func Verdicts(t *testing.T, s conformance.Suite, table []Row) {
 				break
 			}
 		}
+		if r.Verdict == report.Info && r.Level == report.May && why == "it is in no table" {
+			continue // what only reports has nothing to pass
+		}
 		if r.Verdict != want {
 			var note bytes.Buffer
 			report.Note(&note, r, report.TextOptions{})

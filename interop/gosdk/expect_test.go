@@ -1,9 +1,29 @@
 package gosdk_test
 
-import "github.com/mcp-conform/mcp-conform/interop/expect"
+import (
+	"slices"
+
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/interop/expect"
+)
 
 // judged are the scenarios for which clients that are broken on purpose have their tables: a new one is no news of them.
-var judged = []string{"basic", "tool-use", "parallel"}
+var judged = []string{"basic/question", "basic/truncated", "tool-use", "parallel"}
+
+// undeclaredServed are the SDK's doing.
+var undeclaredServed = slices.Concat(
+	expect.Fails("the SDK's: it hands tools that were not declared on to the handler", "declare/undeclared-tools-refused", "declare/undeclared-toolchoice-refused"),
+	withTools(func() []expect.Row {
+		return expect.Fails("the SDK's: it hands tools that were not declared on to the handler", "declare/no-model-call")
+	}))
+
+// withTools are the rows for each revision that has tools, where those that have none differ.
+func withTools(rows func() []expect.Row) []expect.Row {
+	return slices.Concat(expect.In(server.V20251125, rows()), expect.In(server.V20260728, rows()))
+}
 
 // notStreamed is in every table of a client that asks the model in the native dialect.
 var notStreamed = expect.NotApplicable("ours: the native dialect has no streams", "parallel/streamed-uses", "parallel/late-delta")
+
+// numbersUnread is in every table of a client that has the fake read its hints.
+var numbersUnread = expect.NotApplicable("ours: the native dialect's model is the first hint, whatever the numbers are", "basic/hints-over-numbers")

@@ -37,14 +37,18 @@ type result struct {
 	StopReason dialect.StopReason `json:"stopReason"`
 }
 
-// Encode writes a single block for exactly one text, which clients of every revision can read, and an array otherwise.
+// Encode writes a single block for exactly one text, and for an empty completion, which clients of every revision can read, and an
+// array otherwise.
 func (codec) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 	blocks := make([]any, len(reply.Content))
 	for i, b := range reply.Content {
 		blocks[i] = block(b, dialect.MintID("call_", 24, reply.Serial, i))
 	}
 	r := result{Role: dialect.Assistant, Content: blocks, Model: reply.Model, StopReason: reply.Reason()}
-	if len(blocks) == 1 && reply.Content[0].Type == dialect.Text {
+	switch {
+	case len(blocks) == 0:
+		r.Content = block(dialect.Block{Type: dialect.Text}, "")
+	case len(blocks) == 1 && reply.Content[0].Type == dialect.Text:
 		r.Content = blocks[0]
 	}
 	if r.Model == "" {

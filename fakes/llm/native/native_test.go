@@ -114,7 +114,7 @@ func TestEncode(t *testing.T) {
 			`{"role":"assistant","content":{"type":"text","text":"a < b"},"model":"small","stopReason":"endTurn"}`},
 		{"two texts", dialect.Reply{Content: []dialect.Block{text("a"), text("b")}, Model: "big", StopReason: "maxTokens"},
 			`{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"model":"big","stopReason":"maxTokens"}`},
-		{"nothing", dialect.Reply{}, `{"role":"assistant","content":[],"model":"small","stopReason":"endTurn"}`},
+		{"nothing", dialect.Reply{}, `{"role":"assistant","content":{"type":"text","text":""},"model":"small","stopReason":"endTurn"}`},
 		{"a use", dialect.Reply{Content: []dialect.Block{use("u", `{"a": 1}`)}},
 			`{"role":"assistant","content":[{"type":"tool_use","id":"u","name":"add","input":{"a":1}}],"model":"small","stopReason":"toolUse"}`},
 		{"a use without id or input", dialect.Reply{Serial: 3, Content: []dialect.Block{use("", "")}},

@@ -1,0 +1,191 @@
+package conformance
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+var textIntact = Check{
+	ID: "text-intact", Says: "the model's text reaches the server byte for byte, also a megabyte of it", Levels: everywhere(report.Robust), Answered: 1,
+	Cases: []string{"question", "long"},
+	Usual: "the text is trimmed, cut, re-encoded, or put together from a stream's pieces without regard to what they end in",
+	Mend:  "pass the text on as the bytes that it is",
+	Judge: func(e *Evidence) Verdict {
+		said := answer
+		if strings.HasSuffix(e.Case.ID, "/long") {
+			said = longText
+		}
+		a := e.Rounds[0].Result()
+		if v := a.unreadable(); v != nil {
+			return *v
+		}
+		got := joined(a.blocks())
+		if got != said {
+			return Broken("the text that the model said is not the text that the server got").
+				See(Place{Label: "model said"}, "%s", quoted(said)).See(a.At("content"), "%s", quoted(got)).See(a.At("content"), "%s", difference(said, got))
+		}
+		return Pass("the text came through unchanged").See(a.At("content"), "%s", quoted(said))
+	},
+}
+
+var promptReachesModel = Check{
+	ID: "prompt-reaches-model", Says: "the user's text reaches the model byte for byte, also a hundred kilobytes of it", Levels: everywhere(report.Robust), Asked: 1,
+	Cases: []string{"question", "truncated", "long"},
+	Usual: "the text is trimmed, put into a template, or cut where it holds quotes or markup",
+	Mend:  "give the model the text as the bytes that it is; what the client adds goes beside it",
+	Judge: func(e *Evidence) Verdict {
+		r := e.Rounds[0]
+		if strings.HasSuffix(e.Case.ID, "/long") {
+			if len(e.Rounds) < 2 {
+				return NotObserved("the play did not get as far as sampling request 2%s", e.why(1))
+			}
+			r = e.Rounds[1]
+			if how := e.declined(r); how != "" {
+				return Pass("the client takes no text as long as this, and says so: %s", how)
+			}
+		}
+		x, missing := theModel(r)
+		if missing != nil {
+			return *missing
+		}
+		asked := dialect.PlainText(r.Params.LastUserTurn()[0].Content)
+		for _, m := range x.Request.Messages {
+			if m.Role == dialect.User && holds(m.Content, asked) {
+				return Pass("the model got the text unchanged").See(x.At(m.Path), "%s", quoted(asked))
+			}
+		}
+		v := Broken("the text that the server sent is not what the model was given").Saw("server sent", r.Asked.At("messages[0]"), "%s", quoted(asked))
+		for _, m := range x.Request.Messages {
+			v = v.Saw("model was given", x.At(m.Path), "%s", quoted(dialect.PlainText(m.Content)))
+		}
+		return v
+	},
+}
+
+// quoted quotes a text; of a long one, its beginning.
+func quoted(text string) string {
+	const most = 500 // more than a report shows
+	if len(text) > most {
+		return fmt.Sprintf("%q… (%d bytes)", around(text, 0), len(text))
+	}
+	return strconv.Quote(text)
+}
+
+// holds reports whether a text stands in the blocks, also where it was cut into several.
+func holds(blocks []dialect.Block, text string) bool {
+	return strings.Contains(dialect.PlainText(blocks), text) || strings.Contains(joined(blocks), text)
+}
+
+var systemPrompt = Check{
+	ID: "system-prompt", Says: "what becomes of the system prompt", Levels: everywhere(report.May), Asked: 1, Cases: []string{"question"},
+	Usual: "the system prompt is the client's to change or leave out",
+	Mend:  "nothing: the client may do as it likes",
+	Judge: func(e *Evidence) Verdict {
+		r := e.Rounds[0]
+		x, missing := theModel(r)
+		if missing != nil {
+			return *missing
+		}
+		asked, got := r.Params.System, x.Request.System
+		tell := func(what string) Verdict {
+			return Info("the system prompt %s", what).Saw("server sent", r.Asked.At("systemPrompt"), "%q", asked).Saw("model was given", x.Place, "%q", got)
+		}
+		switch {
+		case got == asked:
+			return tell("is passed on as it is")
+		case strings.Contains(got, asked):
+			return tell("is passed on, with more around it")
+		case x.says(asked):
+			return tell("is passed on as a message")
+		case got == "":
+			return tell("is left out")
+		}
+		return tell("is altered, or another one stands in its place")
+	},
+}
+
+var systemPromptNotEchoed = Check{
+	ID: "system-prompt-not-echoed", Says: "the system prompt does not stand in the answer", Levels: everywhere(report.Robust), Answered: 1, Cases: plainly,
+	Usual: "the whole conversation is given back, or the prompt that was sent is put before the model's text",
+	Mend:  "answer with what the model said, and nothing else",
+	Judge: func(e *Evidence) Verdict {
+		a := e.Rounds[0].Result()
+		if v := a.unreadable(); v != nil {
+			return *v
+		}
+		if e.Rounds[0].Params == nil || e.Rounds[0].Params.System == "" {
+			return NotObserved("the server sent no system prompt")
+		}
+		for _, b := range only(a.blocks(), dialect.Text) {
+			if strings.Contains(b.Text, e.Rounds[0].Params.System) {
+				return Broken("the system prompt stands in the answer").See(a.At(b.Path), "%q", b.Text)
+			}
+		}
+		return Pass("the system prompt does not stand in the answer")
+	},
+}
+
+var modelNamed = Check{
+	ID: "model-named", Says: "the model that the result names is the one that was asked", Levels: everywhere(report.Advice), Answered: 1, Cases: plainly,
+	Usual: "the name is empty, a constant, or that of the client",
+	Mend:  "set model to the name under which the provider was asked, or to the one that it reported",
+	Judge: func(e *Evidence) Verdict {
+		r := e.Rounds[0]
+		x, missing := theModel(r)
+		if missing != nil {
+			return *missing
+		}
+		a := r.Result()
+		got, named := a.text("model")
+		switch {
+		case !named:
+			return NotObserved("the result names no model (see basic/has-model)").See(a.At("model"), "%s", orMissing(a.member("model")))
+		case alias(got, x.Request.Model):
+			return Pass("the result names the model that was asked").See(a.At("model"), "%q", got)
+		}
+		return Broken("the result names the model %q, and %q was asked", got, x.Request.Model).
+			Saw("model asked", x.Place, "%q", x.Request.Model).See(a.At("model"), "%q", got)
+	},
+}
+
+// alias reports whether one name is the other, or a longer or shorter form of it: with a date, a provider or a folder, spelled for people.
+func alias(a, b string) bool {
+	a, b = letters(a), letters(b)
+	return a != "" && b != "" && (strings.Contains(a, b) || strings.Contains(b, a))
+}
+
+// letters are the letters and digits of a name, in lower case.
+func letters(name string) string {
+	return strings.Map(func(c rune) rune {
+		if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c > utf8.RuneSelf {
+			return c
+		}
+		return -1
+	}, strings.ToLower(name))
+}
+
+// difference shows two texts where they part.
+func difference(want, got string) string {
+	at := 0
+	for at < len(want) && at < len(got) && want[at] == got[at] {
+		at++
+	}
+	return fmt.Sprintf("from byte %d on: %q, where %q is due", at, around(got, at), around(want, at))
+}
+
+// around is a piece of a text, whole characters.
+func around(text string, at int) string {
+	from, to := max(at-20, 0), min(at+60, len(text))
+	for from > 0 && !utf8.RuneStart(text[from]) {
+		from--
+	}
+	for to < len(text) && !utf8.RuneStart(text[to]) {
+		to++
+	}
+	return text[from:to]
+}

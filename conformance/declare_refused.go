@@ -1,0 +1,136 @@
+package conformance
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+var undeclaredSamplingRefused = Check{
+	ID: "undeclared-sampling-refused", Says: "a client that declares nothing does not sample", Levels: everywhere(report.Must),
+	Cases: []string{"undeclared-sampling"}, Requirements: samplingRule,
+	Usual: "the handler answers whoever asks, without a look at what was declared",
+	Mend:  "where sampling is not declared, answer sampling/createMessage with an error (-32601), and fulfil no input request for it",
+	Judge: func(e *Evidence) Verdict { return judgeForbidden(e, "sampling") },
+}
+
+var undeclaredToolsRefused = Check{
+	ID: "undeclared-tools-refused", Says: "a client that declares sampling without tools refuses requests with tools", Levels: sinceTools(report.Must),
+	Cases: []string{"undeclared-tools"}, Requirements: []string{"2025-11-25/schema/01", "2026-07-28/schema/01"},
+	Usual: "the tools are dropped and the rest is answered, or they are handed on to the model all the same",
+	Mend:  "answer a request that has tools with an error (-32602) where sampling.tools is not declared",
+	Judge: func(e *Evidence) Verdict { return judgeForbidden(e, "sampling", "tools") },
+}
+
+var undeclaredToolChoiceRefused = Check{
+	ID: "undeclared-toolchoice-refused", Says: "a client that declares sampling without tools refuses requests with a tool choice, also one alone",
+	Levels: sinceTools(report.Must), Cases: []string{"undeclared-toolchoice"}, Requirements: []string{"2025-11-25/schema/02", "2026-07-28/schema/02"},
+	Usual: "only tools are looked at",
+	Mend:  "answer a request that has toolChoice with an error (-32602) where sampling.tools is not declared",
+	Judge: func(e *Evidence) Verdict { return judgeForbidden(e, "sampling", "tools") },
+}
+
+// judgeForbidden judges what became of a request for a capability that the client was told not to declare.
+func judgeForbidden(e *Evidence, capability ...string) Verdict {
+	r, missing := forbiddenRound(e, capability...)
+	if missing != nil {
+		return *missing
+	}
+	name := strings.Join(capability, ".")
+	if a := r.Result(); a != nil {
+		return Broken("the client answered a request for %s, which it does not declare", name).
+			Saw("server sent", r.Asked, "%s", compact(r.Raw)).Saw("client declared", r.Declared.capabilities(), "%s", orMissing(r.Declared.declared())).
+			See(a.Place, "%s", compact(a.Result))
+	}
+	if len(r.Answers) > 0 {
+		a := r.Answers[0]
+		return Pass("the client refused what it does not declare, with the code %d", a.Err.Code).See(a.Place, "%s", compact(a.RawErr))
+	}
+	if !e.Revision.Modern() {
+		return Broken("the client neither refused nor answered a request for %s, which it does not declare: an error is due", name).See(r.Asked, "%s", compact(r.Raw))
+	}
+	if v := e.unsettled(r); v != nil {
+		return *v
+	}
+	return Pass("the client did not fulfil what it does not declare").See(r.Asked, "")
+}
+
+// forbiddenRound returns the round of the forbidden request, or the verdict for there being none.
+func forbiddenRound(e *Evidence, capability ...string) (*Round, *Verdict) {
+	var v Verdict
+	switch {
+	case len(e.Rounds) > 0 && e.Rounds[0].Hostile:
+		return e.Rounds[0], nil
+	case e.Declared.declares(capability...):
+		v = Unsupported("the client was told to declare %s and declares %s all the same: it takes a client whose capabilities can be set (capabilities in MCP_CONFORMANCE_CONTEXT, Env.Declare)",
+			compact(e.Session.Trace.Header.Declare), strings.Join(capability, ".")).See(e.Declared.capabilities(), "%s", orMissing(e.Declared.declared()))
+	default:
+		v = NotObserved("the play did not get as far as the forbidden request")
+	}
+	return nil, &v
+}
+
+// unsettled returns nil where it is settled that nothing more came of a round, and the verdict for where it is not.
+func (e *Evidence) unsettled(r *Round) *Verdict {
+	why := e.Session.Unsettled(r.Asked)
+	if why == "" {
+		return nil
+	}
+	v := NotObserved("no answer came, and it is not settled that none would have: %s", why).See(r.Asked, "")
+	if p := e.Session.Ended; p != nil && p.Clean() && e.Session.Trace.Whole {
+		v = Unsupported("no answer came, and it is not settled that none would have: it takes a client that calls the tools in the order in which they are listed, and answers the last one's sample: %s", why)
+	}
+	return &v
+}
+
+var undeclaredNoModelCall = Check{
+	ID: "no-model-call", Says: "what the client must refuse costs no model call", Levels: everywhere(report.Robust),
+	Cases: []string{"undeclared-sampling", "undeclared-tools", "undeclared-toolchoice"},
+	Usual: "the model is asked first, and what was declared is looked at when its answer is there",
+	Mend:  "look at what was declared before the model is asked",
+	Judge: func(e *Evidence) Verdict {
+		r, missing := forbiddenRound(e, forbiddenCapability(e.Case.ID)...)
+		if missing != nil {
+			return *missing
+		}
+		if completed := r.completed(); len(completed) > 0 {
+			return Broken("the model was asked for what the client must refuse").See(r.Asked, "").See(completed[0].Place, "%s", compact(completed[0].Request.Body))
+		}
+		if strays := e.Session.Unmarked; len(strays) > 0 {
+			return NotObserved("the model was asked something that has the mark of no conversation, so that it may have been this").See(strays[0], "")
+		}
+		if v := e.unsettled(r); v != nil {
+			return *v
+		}
+		return Pass("the model was not asked")
+	},
+}
+
+func forbiddenCapability(caseID string) []string {
+	if strings.HasSuffix(caseID, "/undeclared-sampling") {
+		return []string{"sampling"}
+	}
+	return []string{"sampling", "tools"}
+}
+
+var undeclaredAlive = Check{
+	ID: "alive", Says: "the session goes on after a request that the client must refuse", Levels: everywhere(report.Robust),
+	Cases: []string{"undeclared-sampling", "undeclared-tools", "undeclared-toolchoice"},
+	Usual: "what the client throws at a request that it did not expect ends its connection, or itself",
+	Mend:  "turn it into an error for that one request, and go on",
+	Judge: func(e *Evidence) Verdict {
+		r, missing := forbiddenRound(e, forbiddenCapability(e.Case.ID)...)
+		if missing != nil {
+			return *missing
+		}
+		s := e.Session
+		switch after := s.order[r.Asked.Ref]; {
+		case s.later(after):
+			return Pass("the client went on")
+		case s.Ended != nil && s.Ended.Clean():
+			return *e.unsettled(r)
+		}
+		return s.seeOutput(Broken("the client did not go on after a request that it had to refuse: %s", fmt.Sprint(s.ending())).See(r.Asked, "%s", compact(r.Raw)))
+	},
+}

@@ -1,0 +1,172 @@
+package conformance
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// extraMeta is a _meta of nobody's in particular.
+var extraMeta = object{"com.example/trace": "trace-word-nine"}
+
+// extraCases have what the client does not know, wherever it may stand; and tool uses and results whose _meta is to be kept.
+var extraCases = []harness.Case{{
+	ID: "basic/extras",
+	Play: func(s *server.Session) (any, error) {
+		var params object
+		if err := json.Unmarshal(asJSON(s.Ask("Do you mind what you do not know?")), &params); err != nil {
+			return nil, err
+		}
+		params["comExampleHint"] = object{"deep": []any{1, nil, "x"}}
+		params["_meta"] = extraMeta
+		message := params["messages"].([]any)[0].(object)
+		message["comExampleNote"] = true
+		block := message["content"].(object)
+		block["comExampleStyle"] = "bold"
+		block["_meta"] = extraMeta
+		block["annotations"] = object{"audience": []any{"assistant"}, "priority": 0.5}
+		return s.Sample(params)
+	},
+	Script: says("Not at all."),
+}, {
+	ID: "basic/meta", Revisions: withTools,
+	Play: func(s *server.Session) (any, error) {
+		ask := s.Ask("What is the weather in Oslo?", getWeather)
+		use := object{"type": "tool_use", "id": "use-one", "name": "get_weather", "input": object{"city": "Oslo"}, "_meta": extraMeta}
+		result := object{"type": "tool_result", "toolUseId": "use-one", "content": []any{server.Text("windy")}, "_meta": extraMeta}
+		ask.Messages = append(ask.Messages, server.SamplingMessage{Role: "assistant", Content: []any{use}}, server.SamplingMessage{Role: "user", Content: []any{result}})
+		return s.Sample(ask)
+	},
+	Script: says("Windy."),
+}}
+
+var unknownExtras = Check{
+	ID: "unknown-extras", Says: "fields that the client does not know, and _meta, do no harm", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"extras"},
+	Usual: "params are read strictly, or handed on to the provider with all that is in them",
+	Mend:  "leave alone what the client does not know",
+	Judge: func(e *Evidence) Verdict {
+		r := e.Rounds[0]
+		if a := r.Result(); a != nil {
+			return Pass("a request with unknown fields was answered").See(a.Place, "")
+		}
+		if !e.Session.answersAny() {
+			return NotObserved("the client answers no request at all (see basic/answered)")
+		}
+		return Broken("a request with unknown fields was not answered%s", e.why(1)).See(r.Asked, "%s", compact(r.Raw))
+	},
+}
+
+var metaPreserved = Check{
+	ID: "meta-preserved", Says: "the _meta of tool uses and results goes with them", Levels: sinceTools(report.Should), Asked: 1, Cases: []string{"meta"},
+	Requirements: []string{"2025-11-25/schema/08", "2026-07-28/schema/08"},
+	Usual:        "blocks are rebuilt from a type that has no _meta",
+	Mend:         "keep _meta when a tool use or a result is copied",
+	Judge: func(e *Evidence) Verdict {
+		r := e.Rounds[0]
+		x, missing := theModel(r)
+		switch {
+		case missing != nil && missing.kind == broken: // the native dialect reads everything
+			return NotApplicable("the provider's format has no place for _meta")
+		case missing != nil:
+			return *missing
+		}
+		if x.Request.Dialect != dialect.Native {
+			return NotApplicable("the provider's format has no place for _meta")
+		}
+		for _, t := range []dialect.BlockType{dialect.ToolUse, dialect.ToolResult} {
+			sent, given := turns(r.Params.Messages, t), turns(x.Request.Messages, t)
+			if len(sent) == 0 || len(given) != len(sent) {
+				return NotObserved("the %ss of the history did not reach the model (see parallel/results-reach-model)", t).See(x.At("messages"), "%s", describe(given))
+			}
+			for i := range sent {
+				if want, got := metaOf(sent[i]), metaOf(given[i]); !sameJSON(want, got) {
+					return Broken("the _meta of a %s did not go with it", t).
+						Saw("server sent", r.Asked.At(sent[i].Path), "%s", compact(sent[i].Raw)).Saw("model was given", x.At(given[i].Path), "%s", compact(given[i].Raw))
+				}
+			}
+		}
+		return Pass("_meta went with the tool use and its result").See(x.At("messages"), "")
+	},
+}
+
+// metaOf returns a block's _meta; nil for none.
+func metaOf(b dialect.Block) json.RawMessage {
+	var o dialect.Object
+	_ = json.Unmarshal(b.Raw, &o) // no object has none
+	return o["_meta"]
+}
+
+// contexts are the values of includeContext, in the order in which the case asks with them. The last two are out of use, and may be refused.
+var contexts = []string{"none", "thisServer", "allServers"}
+
+// inContext has a conversation about something, and then asks without any context, and with more and more of it.
+var inContext = harness.Case{
+	ID: "basic/context",
+	Play: func(s *server.Session) (any, error) {
+		if _, err := s.Sample(s.Ask("The code word is swordfish. Keep it to yourself.")); err != nil {
+			return nil, err
+		}
+		for _, value := range contexts {
+			ask := s.Ask("What do you know?")
+			ask.IncludeContext = value
+			if _, err := s.Sample(ask); err != nil {
+				return nil, err
+			}
+		}
+		return "done", nil
+	},
+	Script: func(string) []*llm.Rule { return llm.Script(llm.When().Reply(llm.Text("Nothing that I could tell."))) },
+}
+
+var includeContext = Check{
+	ID: "include-context", Says: "what becomes of the values of includeContext", Levels: everywhere(report.May), Asked: 2, Cases: []string{"context"},
+	Usual: "includeContext is the client's to change or leave out",
+	Mend:  "nothing: the client may do as it likes",
+	Judge: func(e *Evidence) Verdict {
+		var became []string
+		for i, value := range contexts {
+			switch n := i + 1; {
+			case n >= len(e.Rounds):
+				became = append(became, value+" was not asked")
+			case e.Rounds[n].Result() != nil:
+				became = append(became, value+" is answered")
+			default:
+				became = append(became, value+" is not answered")
+			}
+		}
+		return Info("%s", strings.Join(became, ", ")).See(e.Rounds[1].Asked, "")
+	},
+}
+
+var noForeignContext = Check{
+	ID: "no-foreign-context", Says: `with includeContext "none" the model is given nothing of another conversation`, Levels: everywhere(report.Robust), Asked: 2,
+	Cases: []string{"context"},
+	Usual: "one history is kept for all requests, or the host's own conversation goes with each",
+	Mend:  "give the model the request's own messages, and nothing that came before",
+	Judge: func(e *Evidence) Verdict {
+		r := e.Rounds[1]
+		if _, missing := theModel(r); missing != nil {
+			return *missing
+		}
+		for _, x := range r.Model {
+			if x.Request == nil {
+				continue
+			}
+			for _, c := range e.Session.Trace.Header.Cases {
+				for _, other := range conversations(string(x.Request.Body), c.Mark) {
+					if !slices.Contains(r.conversations, other) {
+						return Broken("the model was given something of another conversation (%s, of %s)", other, c.ID).
+							Saw("server sent", r.Asked, "%s", spoken(r.Params.Messages)).Saw("model was given", x.At("messages"), "%s", spoken(x.Request.Messages))
+					}
+				}
+			}
+		}
+		return Pass("the model was given nothing of another conversation").See(r.LastModel().Place, "")
+	},
+}

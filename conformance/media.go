@@ -1,0 +1,132 @@
+package conformance
+
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// besideText is what is said in the message that a medium comes in.
+const besideText = "What is this about?"
+
+// mediaCases show the model an image, and play it a sound, each beside a text.
+var mediaCases = []harness.Case{
+	showing("basic/image", server.Image("image/png", weatherMap)),
+	showing("basic/audio", server.Audio("audio/wav", silence)),
+}
+
+// showing is a case with a medium beside a text: in one message where there are arrays, and in two where there are none.
+func showing(id string, medium any) harness.Case {
+	return harness.Case{
+		ID: id,
+		Play: func(s *server.Session) (any, error) {
+			ask := s.Ask(besideText)
+			said := ask.Messages[0]
+			if s.Revision().HasTools() {
+				ask.Messages[0].Content = []any{medium, said.Content}
+			} else {
+				ask.Messages = []server.SamplingMessage{{Role: "user", Content: medium}, said}
+			}
+			return s.Sample(ask)
+		},
+		Script: says("About nothing much."),
+	}
+}
+
+// silence is a WAV file: an eighth of a second of it, at 8 kHz.
+var silence = func() []byte {
+	const rate, samples = 8000, 1000
+	b := []byte("RIFF")
+	b = binary.LittleEndian.AppendUint32(b, 36+2*samples)
+	b = append(b, "WAVEfmt "...)
+	b = binary.LittleEndian.AppendUint32(b, 16)
+	for _, field := range []uint16{1, 1} { // PCM, one channel
+		b = binary.LittleEndian.AppendUint16(b, field)
+	}
+	b = binary.LittleEndian.AppendUint32(b, rate)
+	b = binary.LittleEndian.AppendUint32(b, 2*rate)
+	for _, field := range []uint16{2, 16} { // bytes of a frame, bits of a sample
+		b = binary.LittleEndian.AppendUint16(b, field)
+	}
+	b = append(b, "data"...)
+	b = binary.LittleEndian.AppendUint32(b, 2*samples)
+	return append(b, make([]byte, 2*samples)...)
+}()
+
+// medium is the type of the medium in a case, and its bytes.
+func medium(caseID string) (dialect.BlockType, []byte) {
+	if strings.HasSuffix(caseID, "/audio") {
+		return dialect.Audio, silence
+	}
+	return dialect.Image, weatherMap
+}
+
+// shows reports whether the model was given any medium of the type: a client may send it in another size or format than it came in, or by
+// its address.
+func (x *Exchange) shows(t dialect.BlockType) bool {
+	return slices.ContainsFunc(dialect.Blocks(x.Request.Messages, t), func(b dialect.Block) bool { return len(b.Data) > 0 || b.Text != "" })
+}
+
+var media = Check{
+	ID: "media", Says: "images and audio reach the model, or an error says why they cannot", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"image", "audio"},
+	Usual: "the converter knows text only, and leaves out the rest, or puts a word in its place",
+	Mend:  "give the model the medium in the provider's own form; where it has none, answer with an error",
+	Judge: func(e *Evidence) Verdict {
+		r := e.Rounds[0]
+		kind, data := medium(e.Case.ID)
+		if how := e.declined(r); how != "" {
+			return Pass("the client does not pass %s on, and says so: %s", kind, how)
+		}
+		x, missing := theModel(r)
+		if missing != nil {
+			return *missing
+		}
+		if !x.shows(kind) && !x.says(base64Of(data)) {
+			return Broken("the %s never reached the model, and no error says so", kind).
+				Saw("server sent", r.Asked.At("messages[0]"), "%s, %d bytes", kind, len(data)).Saw("model was given", x.At("messages"), "%s", contents(x.Request.Messages))
+		}
+		return Pass("the %s reached the model", kind).See(x.At("messages"), "")
+	},
+}
+
+var textBesideMedia = Check{
+	ID: "text-beside-media", Says: "the text beside an image or a sound reaches the model", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"image", "audio"},
+	Usual: "a message that has a medium is taken for one that has nothing else",
+	Mend:  "give the model every block of the message",
+	Judge: func(e *Evidence) Verdict {
+		r := e.Rounds[0]
+		kind, _ := medium(e.Case.ID)
+		if how := e.declined(r); how != "" {
+			return NotApplicable("the client does not pass %s on, and says so: %s", kind, how)
+		}
+		x, missing := theModel(r)
+		if missing != nil {
+			return *missing
+		}
+		if _, found := (place{}).after(x.Request.Messages, dialect.User, besideText); !found {
+			return Broken("the text beside the %s never reached the model", kind).
+				Saw("server sent", r.Asked.At("messages"), "%q", besideText).Saw("model was given", x.At("messages"), "%s", contents(x.Request.Messages))
+		}
+		return Pass("the text beside the %s reached the model", kind).See(x.At("messages"), "%q", besideText)
+	},
+}
+
+// contents shows messages by the types of their blocks, with their texts.
+func contents(messages []dialect.Message) string {
+	var lines []string
+	for _, m := range messages {
+		for _, b := range m.Content {
+			line := m.Path + "  " + string(m.Role) + ": " + string(b.Type)
+			if b.Type == dialect.Text {
+				line += " " + quoted(b.Text)
+			}
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}

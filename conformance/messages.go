@@ -1,0 +1,200 @@
+package conformance
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// messageCases ask with more than one message of one block: a history, in which the user speaks twice at its end; and content as a block,
+// as an array of one, and as an array of several.
+var messageCases = []harness.Case{{
+	ID: "basic/turns",
+	Play: func(s *server.Session) (any, error) {
+		ask := s.Ask("I have lost my keys.")
+		ask.Messages = append(ask.Messages,
+			server.SamplingMessage{Role: "assistant", Content: server.Text("Where did you see them last?")},
+			server.SamplingMessage{Role: "user", Content: server.Text("In the kitchen drawer.")},
+			server.SamplingMessage{Role: "assistant", Content: server.Text("Have you looked under the newspaper?")},
+			server.SamplingMessage{Role: "user", Content: server.Text("There is no newspaper.")},
+			server.SamplingMessage{Role: "user", Content: server.Text("What now?")})
+		return s.Sample(ask)
+	},
+	Script: says("Ask the cat."),
+}, {
+	ID: "basic/blocks", Revisions: withTools,
+	Play: func(s *server.Session) (any, error) {
+		if _, err := s.Sample(s.Ask(blockText)); err != nil {
+			return nil, err
+		}
+		ask := s.Ask(blockText)
+		ask.Messages[0].Content = []any{ask.Messages[0].Content}
+		if _, err := s.Sample(ask); err != nil {
+			return nil, err
+		}
+		ask = s.Ask("And the third?")
+		ask.Messages[0].Content = []any{server.Text("This is the first block."), server.Text("This is the second block."), ask.Messages[0].Content}
+		return s.Sample(ask)
+	},
+	Script: says("So it is."),
+}}
+
+// blockText cannot stand in JSON as it is, so that content that is handed on as its JSON is told from content that is read.
+const blockText = "He said \"one block\",\nand meant it."
+
+// place is how far into the messages a search has come.
+type place struct{ message, offset int }
+
+// after returns the place behind a text under a role, at or after the place; false where it does not stand there. Neighbours of one role
+// may be one message.
+func (p place) after(messages []dialect.Message, role dialect.Role, text string) (place, bool) {
+	for ; p.message < len(messages); p = (place{p.message + 1, 0}) {
+		m := &messages[p.message]
+		if m.Role != role {
+			continue
+		}
+		for _, said := range []string{dialect.PlainText(m.Content), joined(m.Content)} {
+			if i := strings.Index(said[min(p.offset, len(said)):], text); i >= 0 {
+				return place{p.message, min(p.offset, len(said)) + i + len(text)}, true
+			}
+		}
+	}
+	return p, false
+}
+
+// joined are the texts of the blocks with nothing between them.
+func joined(blocks []dialect.Block) string {
+	var all strings.Builder
+	for _, b := range only(blocks, dialect.Text) {
+		all.WriteString(b.Text)
+	}
+	return all.String()
+}
+
+// spoken shows messages, a line each.
+func spoken(messages []dialect.Message) string {
+	var lines []string
+	for _, m := range messages {
+		lines = append(lines, fmt.Sprintf("%s  %s: %s", m.Path, m.Role, quoted(dialect.PlainText(m.Content))))
+	}
+	return strings.Join(lines, "\n")
+}
+
+var multiTurn = Check{
+	ID: "multi-turn", Says: "a history reaches the model in its order and under its roles", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"turns"},
+	Usual: "only the last message is given to the model, or all of them as one text",
+	Mend:  "give the model every message, in order, under its role; neighbours of one role may become one",
+	Judge: func(e *Evidence) Verdict {
+		r := e.Rounds[0]
+		x, missing := theModel(r)
+		if missing != nil {
+			return *missing
+		}
+		tell := func(v Verdict) Verdict {
+			return v.Saw("server sent", r.Asked.At("messages"), "%s", spoken(r.Params.Messages)).Saw("model was given", x.At("messages"), "%s", spoken(x.Request.Messages))
+		}
+		at, found := place{}, true
+		for i, m := range r.Params.Messages {
+			if at, found = at.after(x.Request.Messages, m.Role, dialect.PlainText(m.Content)); !found {
+				if flattened(r.Params.Messages, x.Request.Messages) {
+					return tell(Warn("the history reached the model in its order, and without its roles: as one text of the user"))
+				}
+				return tell(Broken("message %d of the history did not reach the model in its place and under its role", i+1))
+			}
+		}
+		return tell(Pass("the history reached the model in order"))
+	},
+}
+
+// flattened reports whether all that was said stands in one message of the user, in order.
+func flattened(said, given []dialect.Message) bool {
+	return slices.ContainsFunc(given, func(m dialect.Message) bool {
+		at, found := place{}, m.Role == dialect.User
+		for _, turn := range said {
+			if found {
+				at, found = at.after([]dialect.Message{m}, dialect.User, dialect.PlainText(turn.Content))
+			}
+		}
+		return found
+	})
+}
+
+var singleAndArray = Check{
+	ID: "single-and-array", Says: "content is taken as a block and as an array of one", Levels: sinceTools(report.Must), Asked: 1, Cases: []string{"blocks"},
+	Requirements: []string{"2025-11-25/schema/SamplingMessage", "2026-07-28/schema/SamplingMessage"},
+	Usual:        "the type of a message knows one of the two forms only",
+	Mend:         "read content that is no array as an array of one",
+	Judge: func(e *Evidence) Verdict {
+		if len(e.Rounds) < 2 {
+			return NotObserved("the play did not get as far as sampling request 2%s", e.why(1))
+		}
+		if r := e.Rounds[1]; r.Result() == nil {
+			return Broken("content as an array of one block was not answered, and as the block alone it was%s", e.why(2)).See(r.Asked.At("messages[0].content"), "%s", compact(r.Raw))
+		}
+		return Pass("both were answered").See(e.Rounds[1].Result().Place, "")
+	},
+}
+
+var sameEffect = Check{
+	ID: "same-effect", Says: "an array of one block is given to the model like the block alone", Levels: sinceTools(report.Robust), Asked: 2, Cases: []string{"blocks"},
+	Usual: "content that is an array is handed on as its JSON, or as an empty text",
+	Mend:  "read content that is no array as an array of one, and go on from there",
+	Judge: func(e *Evidence) Verdict {
+		var with [2]bool
+		var seen [2]*Exchange
+		for i := range with {
+			x, missing := theModel(e.Rounds[i])
+			if missing != nil {
+				return *missing
+			}
+			_, with[i] = place{}.after(x.Request.Messages, dialect.User, dialect.PlainText(e.Rounds[i].Params.LastUserTurn()[0].Content))
+			seen[i] = x
+		}
+		tell := func(v Verdict) Verdict {
+			for i, x := range seen {
+				v = v.Saw("server sent", e.Rounds[i].Asked.At("messages[0].content"), "%s", compact(e.Rounds[i].Params.Messages[0].Content[0].Raw)).
+					Saw("model was given", x.At("messages"), "%s", spoken(x.Request.Messages))
+			}
+			return v
+		}
+		switch {
+		case with[0] && !with[1]:
+			return tell(Broken("the text of an array of one block did not reach the model, and that of the block alone did"))
+		case !with[0]:
+			return NotObserved("the text of a block alone did not reach the model (see basic/prompt-reaches-model)")
+		}
+		return tell(Pass("both reached the model alike"))
+	},
+}
+
+var contentArray = Check{
+	ID: "content-array", Says: "several blocks of a message reach the model in order", Levels: sinceTools(report.Robust), Asked: 3, Cases: []string{"blocks"},
+	Usual: "the first block of a message is taken for the whole",
+	Mend:  "give the model every block, in order",
+	Judge: func(e *Evidence) Verdict {
+		r := e.Rounds[2]
+		x, missing := theModel(r)
+		if missing != nil {
+			return *missing
+		}
+		tell := func(v Verdict) Verdict {
+			return v.Saw("server sent", r.Asked.At("messages[0].content"), "%s", spoken(r.Params.Messages)).Saw("model was given", x.At("messages"), "%s", spoken(x.Request.Messages))
+		}
+		at, found := place{}, true
+		for i, b := range r.Params.Messages[0].Content {
+			if at, found = at.after(x.Request.Messages, dialect.User, b.Text); !found {
+				return tell(Broken("block %d of the message did not reach the model in its place", i+1))
+			}
+		}
+		return tell(Pass("the blocks reached the model in order"))
+	},
+}
+
+// asJSON is what a value is on the wire.
+func asJSON(v any) json.RawMessage { return dialect.Marshal(v) }

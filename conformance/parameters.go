@@ -1,0 +1,172 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// Parameters that every provider takes, and a word that is known again among the metadata, whose form is the provider's own affair.
+const (
+	temperature  = 0.5
+	stopSequence = "###END###"
+	metadataWord = "conformance-user-seven"
+)
+
+// parameterCases ask with parameters: first with those that every provider has, then with metadata, over which a provider may fall out
+// with a client that passes them on.
+var parameterCases = []harness.Case{{
+	ID: "basic/tuned",
+	Play: func(s *server.Session) (any, error) {
+		ask := s.Ask("Count to three.")
+		warmth := temperature
+		ask.Temperature, ask.StopSequences = &warmth, []string{stopSequence}
+		if _, err := s.Sample(ask); err != nil {
+			return nil, err
+		}
+		ask = s.Ask("Count to four.")
+		ask.Metadata = object{"user_id": metadataWord}
+		return s.Sample(ask)
+	},
+	Script: func(string) []*llm.Rule {
+		return llm.Script(
+			llm.When(llm.LastUser("to three")).Reply(llm.Text("One, two, ")).StopReason(llm.StopStopSequence),
+			llm.When().Reply(llm.Text("One, two, three, four.")),
+		)
+	},
+}}
+
+// standardStopReasons are the words that have a meaning of their own (2025-11-25, schema#createmessageresult).
+var standardStopReasons = []string{string(dialect.EndTurn), string(dialect.StopForTool), string(dialect.StopMaxTokens), string(dialect.StopStopSequence)}
+
+var stopReasonTrue = Check{
+	ID: "stop-reason-true", Says: "no standard stop reason is used falsely", Levels: everywhere(report.Robust), Answered: 1, Cases: plainly,
+	Usual: "the stop reason is a constant, or whatever the provider says for an end becomes endTurn",
+	Mend:  "map the provider's reason, length to maxTokens first of all, and leave out what cannot be told",
+	Judge: func(e *Evidence) Verdict {
+		due := string(dialect.EndTurn)
+		if strings.HasSuffix(e.Case.ID, "/truncated") {
+			due = string(dialect.StopMaxTokens)
+		}
+		a := e.Rounds[0].Result()
+		got, given := a.text("stopReason")
+		switch {
+		case !given:
+			return Pass("no stop reason is given, which is allowed")
+		case got == due:
+			return Pass("the stop reason is %s", due).See(a.At("stopReason"), "%q", got)
+		case slices.Contains(standardStopReasons, got):
+			return Broken("the stop reason is %s, and the model stopped for %s", got, due).See(a.At("stopReason"), "%q", got)
+		}
+		return Pass("the stop reason is the client's own word %q", got).See(a.At("stopReason"), "%q", got)
+	},
+}
+
+var stopReason = Check{
+	ID: "stop-reason", Says: "what the model's reason to stop becomes", Levels: everywhere(report.May), Answered: 1,
+	Cases: []string{"question", "truncated", "tuned"},
+	Usual: "stop reasons beyond the standard ones are the client's to choose",
+	Mend:  "nothing: the client may do as it likes",
+	Judge: func(e *Evidence) Verdict {
+		reason := map[string]llm.StopReason{"basic/question": llm.EndTurn, "basic/truncated": llm.StopMaxTokens, "basic/tuned": llm.StopStopSequence}[e.Case.ID]
+		a := e.Rounds[0].Result()
+		if got, given := a.text("stopReason"); given {
+			return Info("where the model stopped for %s, the result says %q", reason, got).See(a.At("stopReason"), "%q", got)
+		}
+		return Info("where the model stopped for %s, the result gives no reason", reason)
+	},
+}
+
+var maxTokens = Check{
+	ID: "max-tokens", Says: "the model is asked for no more than maxTokens", Levels: levels(report.Robust, report.Must), Asked: 1, Cases: plainly,
+	Requirements: []string{"2026-07-28/sampling/18"},
+	Usual:        "a default or minimum of the client takes the place of what the server asked for",
+	Mend:         "pass maxTokens on, or less",
+	Judge: func(e *Evidence) Verdict {
+		r := e.Rounds[0]
+		x, missing := theModel(r)
+		if missing != nil {
+			return *missing
+		}
+		asked := r.Params.MaxTokens
+		if asked == nil {
+			return NotObserved("the server asked for no limit")
+		}
+		switch got := x.Request.MaxTokens; {
+		case got == nil:
+			return Broken("the model was asked without a limit, where the server asked for at most %d tokens", *asked).
+				Saw("server sent", r.Asked.At("maxTokens"), "%d", *asked).Saw("model was given", x.Place, "no limit is given")
+		case *got > *asked:
+			return Broken("the model was asked for %d tokens, where the server asked for at most %d", *got, *asked).
+				Saw("server sent", r.Asked.At("maxTokens"), "%d", *asked).Saw("model was given", x.Place, "%d", *got)
+		}
+		return Pass("the model was asked for no more than maxTokens")
+	},
+}
+
+var parameters = Check{
+	ID: "parameters", Says: "what becomes of temperature, stop sequences and metadata", Levels: everywhere(report.May), Asked: 2, Cases: []string{"tuned"},
+	Usual: "parameters are the client's to change or leave out",
+	Mend:  "nothing: the client may do as it likes",
+	Judge: func(e *Evidence) Verdict {
+		var became []string
+		x, missing := theModel(e.Rounds[0])
+		if missing != nil {
+			return *missing
+		}
+		switch t := x.Request.Temperature; {
+		case t == nil:
+			became = append(became, "temperature is left out")
+		case *t == temperature:
+			became = append(became, "temperature is passed on")
+		default:
+			became = append(became, fmt.Sprintf("temperature is changed to %v", *t))
+		}
+		if slices.Contains(x.Request.StopSequences, stopSequence) {
+			became = append(became, "stop sequences are passed on")
+		} else {
+			became = append(became, "stop sequences are left out")
+		}
+		y, missing := theModel(e.Rounds[1])
+		switch {
+		case missing != nil:
+			became = append(became, "with metadata the model is not asked")
+		case y.says(metadataWord):
+			became = append(became, "metadata are passed on")
+		default:
+			became = append(became, "metadata are left out")
+		}
+		return Info("%s", strings.Join(became, ", ")).Saw("model was given", x.Place, "")
+	},
+}
+
+var parametersHarmless = Check{
+	ID: "parameters-harmless", Says: "parameters that every provider takes do no harm", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"tuned"},
+	Usual: "a parameter that the client does not know is an error to it, or goes to the provider under a name that it does not know",
+	Mend:  "pass temperature and stopSequences on in the provider's own terms, or leave them out; leave metadata out where the provider does not take them",
+	Judge: func(e *Evidence) Verdict {
+		for i, what := range []string{"temperature and stop sequences", "metadata"} {
+			if len(e.Rounds) <= i {
+				return NotObserved("the play did not get as far as sampling request %d%s", i+1, e.why(i))
+			}
+			r := e.Rounds[i]
+			if r.Result() != nil {
+				continue
+			}
+			if x := r.LastModel(); i == 1 && x != nil && x.End.Refused != "" {
+				return Pass("metadata are passed on, and the provider does not take them: %s", x.End.Refused)
+			}
+			if !e.Session.answersAny() {
+				return NotObserved("the client answers no request at all (see basic/answered)")
+			}
+			return Broken("a request with %s was not answered%s", what, e.why(r.N)).See(r.Asked, "%s", compact(r.Raw))
+		}
+		return Pass("requests with parameters are answered")
+	},
+}
