@@ -95,7 +95,7 @@ func TestAConversationWhosePatternIsAnAsidesToo(t *testing.T) {
 	defer s.Close()
 	w := post(s, "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse&key=k", `{"contents":[{"role":"user","parts":[{"text":"hello"}]}]}`)
 	require.Equal(t, 200, w.Code)
-	require.Contains(t, w.Body.String(), `"hi"`)
+	require.Contains(t, w.Body.String(), `"text": "hi"`)
 	x := s.Journal()[0]
 	require.False(t, x.Aside)
 	require.True(t, x.Request.Stream)
