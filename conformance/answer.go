@@ -107,6 +107,27 @@ func (ev *Evidence) declined(r *Round) string {
 	return ""
 }
 
+// declinedThis is declined for a client that answers something else: one that answers nothing at all has no quarrel with this
+// round in particular.
+func (ev *Evidence) declinedThis(r *Round) string {
+	if !ev.Session.answered() {
+		return ""
+	}
+	return ev.declined(r)
+}
+
+// answered reports whether any round of the session was answered with a result.
+func (s *Session) answered() bool {
+	for _, calls := range s.calls {
+		for _, ev := range calls {
+			if slices.ContainsFunc(ev.Rounds, func(r *Round) bool { return r.Result() != nil }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // livedOn reports whether the client was well after an event.
 func (s *Session) livedOn(after trace.Ref) bool {
 	endedWell := s.Ended != nil && s.Ended.Clean()

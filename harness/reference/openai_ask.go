@@ -36,7 +36,7 @@ func (m *model) askOpenAI(ctx context.Context, params map[string]any) (map[strin
 	if err != nil {
 		return nil, err
 	}
-	return t.result()
+	return t.result(), nil
 }
 
 func readCompletion(body io.Reader) (*turn, error) {
