@@ -1,9 +1,8 @@
 package conformance
 
 import (
-	"regexp"
+	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -65,15 +64,18 @@ func inlined(schema any, definitions map[string]any, budget *int) any {
 // limitsSchemas reports whether a tool was offered in a form in which the provider takes a few keywords only: Gemini in parameters, Ollama, and
 // OpenAI with strict schemas.
 func (x *Exchange) limitsSchemas(tool *dialect.Tool) bool {
-	declared, _ := under(decoded(x.Request.Body), tool.Path).(map[string]any)
+	var declared, function dialect.Object
+	if start, end, ok := locate(x.Request.Body, tool.Path); ok {
+		_ = json.Unmarshal(x.Request.Body[start:end], &declared) // what cannot be read says nothing
+		_ = declared.Read("function", &function)
+	}
 	switch x.Request.Dialect {
 	case dialect.Ollama:
 		return true
 	case dialect.Gemini:
-		return declared["parametersJsonSchema"] == nil
+		return !declared.Has("parametersJsonSchema")
 	}
-	function, _ := declared["function"].(map[string]any)
-	return declared["strict"] == true || function["strict"] == true
+	return string(declared["strict"]) == "true" || string(function["strict"]) == "true"
 }
 
 // keywords are those that every provider takes in any form.
@@ -164,26 +166,4 @@ func empty(value any) bool {
 		return len(v) == 0
 	}
 	return false
-}
-
-// step is one step of a path: a member's name, or an index in brackets.
-var step = regexp.MustCompile(`[^.\[\]]+`)
-
-// under returns what stands at a path such as "tools[0].function"; nil where nothing does.
-func under(value any, path string) any {
-	for _, name := range step.FindAllString(path, -1) {
-		switch v := value.(type) {
-		case map[string]any:
-			value = v[name]
-		case []any:
-			i, err := strconv.Atoi(name)
-			if err != nil || i < 0 || i >= len(v) {
-				return nil
-			}
-			value = v[i]
-		default:
-			return nil
-		}
-	}
-	return value
 }

@@ -34,7 +34,13 @@ var faultCases = []harness.Case{
 	},
 	asked("tool-use/says-stop", nil, llm.When().Reply(llm.Call("book_flight", short)).StopReason(llm.EndTurn)),
 	asked("tool-use/torn-arguments", nil, llm.When(llm.Turn(1)).Reply(llm.Call("book_flight", torn)), llm.When().Reply(llm.Text("Never mind."))),
-	asked("tool-use/unknown-tool", nil, llm.When(llm.Turn(1)).Reply(llm.Call(unoffered, short)), llm.When().Reply(llm.Text("Never mind."))),
+	withBarrier(asked("tool-use/unknown-tool", nil, llm.When(llm.Turn(1)).Reply(llm.Call(unoffered, short)), llm.When().Reply(llm.Text("Never mind.")))),
+}
+
+// withBarrier has something asked of the client after the session's cases, so that what did not come by then did not happen.
+func withBarrier(c harness.Case) harness.Case {
+	c.Barrier = true
+	return c
 }
 
 var requiredUnmet = Check{
@@ -149,8 +155,12 @@ var unofferedTool = Check{
 				return Broken("the client called %s, a tool that nobody offered", unoffered).See(call.Place, "%s", unoffered)
 			}
 		}
-		if len(r.Answers) > 0 && !e.Session.livedOn(r.Answers[0].Ref) {
-			return NotObserved("the client did nothing after it that would show that it runs no tool of that name")
+		last := r.Asked
+		if len(r.Answers) > 0 {
+			last = r.Answers[0].Place
+		}
+		if why := e.Session.Unsettled(last); why != "" {
+			return NotObserved("that the client does not run the tool cannot be said: %s", why)
 		}
 		if how := e.declined(r); how != "" {
 			return Pass("the client refuses a tool that nobody offered: %s", how)

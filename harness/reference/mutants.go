@@ -289,6 +289,17 @@ var parallelMutants = []Mutant{
 				delete(b, "structuredContent")
 			})
 		}}},
+	{Name: "first-image-only", Doc: "keeps the first image of a tool result", Kills: []string{"parallel/result-content"},
+		broken: faults{params: func(p map[string]any) { eachResult(p, func(b map[string]any) { keep(b, "image", 1) }) }}},
+	{Name: "audio-as-placeholder", Doc: "puts a word in the place of audio", Kills: []string{"parallel/result-content"},
+		broken: faults{params: func(p map[string]any) {
+			eachResult(p, func(b map[string]any) {
+				for _, block := range ofType(b["content"], "audio") {
+					clear(block)
+					block["type"], block["text"] = "text", "[audio]"
+				}
+			})
+		}}},
 	{Name: "first-text-only", Doc: "keeps the first text of a tool result", Kills: []string{"parallel/result-content"},
 		broken: faults{params: func(p map[string]any) { eachResult(p, func(b map[string]any) { keep(b, "text", 1) }) }}},
 	{Name: "at-most-32-calls", Doc: "passes on 32 tool uses and drops the rest silently", Kills: []string{"parallel/over-32-calls"},
