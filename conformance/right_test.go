@@ -80,7 +80,7 @@ func TestClientsThatAreRightButDifferAreNotAccused(t *testing.T) {
 			}
 		})}},
 		"says what it means by auto": {habit: habit{request: func(body map[string]any) {
-			if body["tools"] != nil {
+			if body["tools"] != nil && body["tool_choice"] == nil {
 				body["tool_choice"], body["parallel_tool_calls"] = "auto", true
 			}
 		}}},

@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
@@ -118,7 +117,7 @@ var badArguments = Check{
 		switch {
 		case missing != nil:
 			return *missing
-		case slices.Contains([]string{dialect.Gemini, dialect.Ollama}, x.Request.Dialect):
+		case !x.givesText():
 			return NotApplicable("the provider gives arguments as an object, which cannot be torn")
 		}
 		a := r.Result()
@@ -141,6 +140,11 @@ var badArguments = Check{
 		}
 		return eitherSaid(a, "the tool use is not passed on, and the answer is the text %q", "the model's tool use is lost, and no error says so")
 	},
+}
+
+// givesText reports whether the model's wire carries arguments as text: Gemini's and Ollama's do not, and Anthropic's only as a stream.
+func (x *Exchange) givesText() bool {
+	return x.Request.Dialect != dialect.Gemini && x.Request.Dialect != dialect.Ollama && (x.Request.Dialect != dialect.Anthropic || x.Request.Stream)
 }
 
 var unofferedTool = Check{

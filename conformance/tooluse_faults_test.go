@@ -87,9 +87,9 @@ func TestArgumentsThatAreNotJSON(t *testing.T) {
 	})
 }
 
-// Gemini and Ollama have arguments that are objects, so that there is nothing that could be torn.
+// Where arguments are objects there is nothing that could be torn.
 func TestArgumentsThatAreObjectsCannotBeTorn(t *testing.T) {
-	for _, d := range []string{dialect.Gemini, dialect.Ollama} {
+	for _, d := range []string{dialect.Gemini, dialect.Ollama, dialect.Anthropic} {
 		s := begin(t, "2025-11-25", dialect.Native, "tool-use/torn-arguments")
 		uses(booked("{}"))(s)
 		ev := Decode(s.trace).Case("tool-use/torn-arguments")

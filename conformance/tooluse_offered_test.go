@@ -154,7 +154,7 @@ func TestManyToolsWorkOrAreRefused(t *testing.T) {
 		{name: "64 of 65 do", check: check, caseID: "sixty-five-tools", tell: offered(65, 64, last(65)), verdict: report.Fail,
 			message: "of 65 tools the model was never offered tool_65, and no error says so"},
 		{name: "and the answer is lost", check: check, caseID: "sixty-four-tools", tell: offered(64, 64, saying("Which?")), verdict: report.Fail,
-			message: "the model asked for tool_64, the last of 64 tools, and the answer has no such tool use"},
+			message: "the model asked for tool_64, the last of 64 tools, and the answer has no tool use"},
 		{name: "and no answer comes", check: check, caseID: "sixty-four-tools", tell: func(s *story) { s.asks(asks(64)).prompts(asks(64)) }, verdict: report.NotObserved,
 			message: "sampling request 1 was not answered: no answer came for request 1"},
 	})

@@ -215,7 +215,7 @@ var toolMutants = []Mutant{
 	{Name: "believes-stop", Doc: "looks for no tool calls where the provider says that the model came to its end", Kills: []string{"tool-use/stop-beside-calls"},
 		Dialects: []string{dialect.OpenAIChat, dialect.Native}, broken: faults{believesStop: true}},
 	{Name: "empties-bad-arguments", Doc: "makes {} of arguments that are not JSON", Kills: []string{"tool-use/bad-arguments"},
-		broken: faults{emptiesBadArguments: true}},
+		Dialects: []string{dialect.OpenAIChat, dialect.Native}, broken: faults{emptiesBadArguments: true}},
 }
 
 var parallelMutants = []Mutant{

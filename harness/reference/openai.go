@@ -230,11 +230,7 @@ func (t *turn) result() map[string]any {
 		if c.arguments == "" {
 			c.arguments = "{}"
 		}
-		var input any = c.arguments // which the model meant for an object; if they are none, settle says so
-		if parsed, err := object([]byte(c.arguments)); err == nil {
-			input = parsed
-		}
-		blocks = append(blocks, map[string]any{"type": "tool_use", "id": c.id, "name": c.name, "input": input})
+		blocks = append(blocks, map[string]any{"type": "tool_use", "id": c.id, "name": c.name, "input": inputOf([]byte(c.arguments))})
 	}
 	result := map[string]any{"role": "assistant", "model": t.model, "content": blocks, "stopReason": t.stopReason()}
 	if len(t.calls) == 0 {

@@ -82,11 +82,11 @@ func (m *model) readStream(body io.Reader) (*turn, error) {
 			t.model = c.Model
 		}
 		for _, choice := range c.Choices {
-			if !(broken.stopsAtFinish && choice.FinishReason != "") {
-				t.add(&choice.Delta, byIndex)
-			}
 			if choice.FinishReason != "" {
 				t.finish = choice.FinishReason
+			}
+			if !broken.stopsAtFinish || t.finish == "" {
+				t.add(&choice.Delta, byIndex)
 			}
 		}
 		return true

@@ -55,6 +55,15 @@ func (m *model) settle(allowed allowance, result map[string]any) error {
 	return nil
 }
 
+// inputOf reads arguments as an object. What is none stays a text, of which settle says that it is no input.
+func inputOf(arguments []byte) any {
+	input, err := object(arguments)
+	if err != nil {
+		return string(arguments)
+	}
+	return input
+}
+
 var errBadArguments = &rpcError{codeInternal, "the model gave arguments that are no JSON object"}
 
 // choiceOf is the mode of the request's tool choice; auto where it says nothing.
