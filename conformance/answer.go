@@ -93,9 +93,9 @@ func (r *Round) missed() string {
 
 // declined says how the client declined to answer a round, "" when it did not. In the first era it sends an error. In the second a
 // client that declines sends nothing at all, which counts where the client is one that answers and lived on: it answered a later
-// sample, or it answered another one and ended well.
+// sample, or it answered another one and ended well. A client that answers nothing at all has no quarrel with this round in particular.
 func (ev *Evidence) declined(r *Round) string {
-	if r.missed() != "" { // the error that follows is our doing
+	if r.missed() != "" || !ev.Session.answered() { // after a miss the error that follows is our doing
 		return ""
 	}
 	if len(r.Answers) > 0 && r.Answers[0].Err != nil {
@@ -105,15 +105,6 @@ func (ev *Evidence) declined(r *Round) string {
 		return "it did not fulfil the input request"
 	}
 	return ""
-}
-
-// declinedThis is declined for a client that answers something else: one that answers nothing at all has no quarrel with this
-// round in particular.
-func (ev *Evidence) declinedThis(r *Round) string {
-	if !ev.Session.answered() {
-		return ""
-	}
-	return ev.declined(r)
 }
 
 // answered reports whether any round of the session was answered with a result.

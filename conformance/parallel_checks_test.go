@@ -447,8 +447,13 @@ func TestThirtyThreeToolUsesComeBackOrAreRefused(t *testing.T) {
 		{name: "all but one", check: check, caseID: "thirty-three", tell: wants(manyUses(32)), verdict: report.Fail,
 			message: "the model asked for 33 tools at once, and the answer has 32 tool uses and no error"},
 		{name: "an error", check: check, caseID: "thirty-three", in: inA, verdict: report.Pass,
-			tell:    func(s *story) { s.asks(askingForWeather()).refuses(-32603, "too many tools") },
+			tell: func(s *story) {
+				s.asks(askingForWeather()).refuses(-32603, "too many tools").calls().asks(askingForWeather()).answers(twoUses())
+			},
 			message: `the client refuses so many, and says so: "too many tools" (code -32603)`},
+		{name: "an error, from a client that answers with nothing else", check: check, caseID: "thirty-three", in: inA, verdict: report.NotObserved,
+			tell:    func(s *story) { s.asks(askingForWeather()).refuses(-32603, "no") },
+			message: `sampling request 1 was not answered: request 1 was answered by the error "no" (code -32603)`},
 		{name: "nothing, from a client that answers nothing", check: check, caseID: "thirty-three", verdict: report.NotObserved,
 			tell:    func(s *story) { s.asks(askingForWeather()) },
 			message: "sampling request 1 was not answered: no answer came for request 1"},

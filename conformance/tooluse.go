@@ -99,7 +99,8 @@ var toolUse = Scenario{
 // short is an input without peculiarities.
 const short = `{"from":"Zürich","to":"Tokyo"}`
 
-// asked is a case of one sample: the tools are offered under a choice, nil for none, and the model answers by the rules.
+// asked is a case of one sample: the tools are offered under a choice, nil for none, and the model answers by the rules. A client may refuse
+// some of these, which can be told from a client that answers nothing by what else it answers: so there is something else.
 func asked(id string, choice *server.ToolChoice, rules ...*llm.Rule) harness.Case {
 	return harness.Case{
 		ID: id,
@@ -108,7 +109,8 @@ func asked(id string, choice *server.ToolChoice, rules ...*llm.Rule) harness.Cas
 			ask.ToolChoice = choice
 			return s.Sample(ask)
 		},
-		Script: func(string) []*llm.Rule { return rules },
+		Script:  func(string) []*llm.Rule { return rules },
+		Barrier: true,
 	}
 }
 
@@ -121,6 +123,7 @@ func manyTools(id string, n int) harness.Case {
 		Script: func(string) []*llm.Rule {
 			return llm.Script(llm.When().Reply(llm.Call(tools[n-1].Name, `{"value":1}`)))
 		},
+		Barrier: true,
 	}
 }
 

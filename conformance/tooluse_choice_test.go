@@ -176,7 +176,7 @@ func TestNoToolUseComesBackWhereNoneMay(t *testing.T) {
 		add("no answer", func(s *story) { s.asks(chosen(askingForFlight())).prompts(chosen(askingForFlight())) }, report.NotObserved, "sampling request 1 was not answered: no answer came for request 1")
 		tellings = append(tellings, telling{name: "an error", check: c.check, caseID: c.caseID, in: inA, verdict: report.Pass, message: none + `, but an error: "the model used a tool" (code -32603)`,
 			tell: func(s *story) {
-				s.asks(chosen(askingForFlight())).prompts(chosen(askingForFlight())).refuses(-32603, "the model used a tool")
+				s.asks(chosen(askingForFlight())).prompts(chosen(askingForFlight())).refuses(-32603, "the model used a tool").otherwiseAnswers()
 			}})
 	}
 	hold(t, tellings)

@@ -30,16 +30,11 @@ var faultCases = []harness.Case{
 		Script: func(string) []*llm.Rule {
 			return llm.Script(llm.When().Reply(llm.Text("I will."), llm.Call("book_flight", short)))
 		},
+		Barrier: true,
 	},
 	asked("tool-use/says-stop", nil, llm.When().Reply(llm.Call("book_flight", short)).StopReason(llm.EndTurn)),
 	asked("tool-use/torn-arguments", nil, llm.When(llm.Turn(1)).Reply(llm.Call("book_flight", torn)), llm.When().Reply(llm.Text("Never mind."))),
-	withBarrier(asked("tool-use/unknown-tool", nil, llm.When(llm.Turn(1)).Reply(llm.Call(unoffered, short)), llm.When().Reply(llm.Text("Never mind.")))),
-}
-
-// withBarrier has something asked of the client after the session's cases, so that what did not come by then did not happen.
-func withBarrier(c harness.Case) harness.Case {
-	c.Barrier = true
-	return c
+	asked("tool-use/unknown-tool", nil, llm.When(llm.Turn(1)).Reply(llm.Call(unoffered, short)), llm.When().Reply(llm.Text("Never mind."))),
 }
 
 var requiredUnmet = Check{
@@ -85,7 +80,7 @@ var stopBesideCalls = Check{
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		said := Place{Label: "model said"}
-		if how := e.declinedThis(r); how != "" {
+		if how := e.declined(r); how != "" {
 			return Broken("the provider calls a tool call the end of the turn, and the client makes no answer of it: %s", how).See(said, "book_flight(%s), and that it stopped", short)
 		}
 		a := r.Result()

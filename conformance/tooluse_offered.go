@@ -100,10 +100,10 @@ var manyToolsWork = Check{
 			return NotObserved("what sampling request 1 offers cannot be read").See(r.Asked, "")
 		}
 		sent := r.Params.Tools
-		if how := e.declined(r); how != "" && len(sent) > fewTools {
-			return Pass("the client refuses %d tools, and says so: %s", len(sent), how)
-		}
-		if how := e.declinedThis(r); how != "" {
+		if how := e.declined(r); how != "" {
+			if len(sent) > fewTools {
+				return Pass("the client refuses %d tools, and says so: %s", len(sent), how)
+			}
 			return Broken("the client refuses %d tools: %s", len(sent), how).See(r.Asked.At("tools"), "%s", names(sent))
 		}
 		x, missing := theModel(r)

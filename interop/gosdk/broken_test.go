@@ -56,7 +56,6 @@ func firstOf[T mcp.Content](content []mcp.Content) []mcp.Content {
 var unanswered = slices.Concat(
 	expect.Fails("no request was answered with a result", "client/sampled", "basic/answered"),
 	expect.In(server.V20251125, expect.Passes("an error is a response all the same", "basic/answers-once", "basic/id-echoed")),
-	expect.In(server.V20251125, expect.Passes("an error is a way to refuse so many", "parallel/over-32-calls")),
 	expect.NotSeen("there is no result to judge", "basic/*", "tool-use/*", "parallel/*"),
 )
 
@@ -124,8 +123,11 @@ func TestBrokenClients(t *testing.T) {
 			return options
 		}), slices.Concat(
 			expect.Fails("the SDK's: it drops the tools for the older handler, and says nothing", "tool-use/tools-reach-model"),
-			expect.Passes("no tools at all are no foreign ones", "tool-use/only-these-tools"),
-			expect.Passes("an error is a way to refuse so many", "parallel/over-32-calls"),
+			expect.Passes("no tools at all are no foreign ones, and forbid the model to use any", "tool-use/only-these-tools", "tool-use/choice-none"),
+			expect.Fails("the same: none of 64 tools reaches the model", "tool-use/many-tools"),
+			expect.Fails("the SDK cannot read a tool use for the older handler", "tool-use/stop-beside-calls"),
+			expect.Passes("an error is what is due, or a way to refuse", "tool-use/choice-none-*", "tool-use/required-unmet", "tool-use/no-tools-no-use",
+				"tool-use/bad-arguments", "tool-use/unoffered-tool", "parallel/over-32-calls"),
 			expect.NotApplicable("ours: the native dialect has no streams", "parallel/late-delta"),
 			expect.NotSeen("the SDK cannot read a tool use for the older handler, which then returns an error", "tool-use/*", "parallel/*"))},
 

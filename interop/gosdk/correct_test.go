@@ -48,7 +48,8 @@ func TestClientThatTrustsTheTypes(t *testing.T) {
 		}}
 	})
 	expect.Verdicts(t, conformance.Suite{Client: client}, slices.Concat(notStreamed,
-		expect.Fails("the SDK's: ToolUseContent.Input is a map[string]any whose numbers are read as float64: 9007199254740993 becomes …992", "tool-use/input-intact")))
+		expect.Fails("the SDK's: ToolUseContent.Input is a map[string]any whose numbers are read as float64: 9007199254740993 becomes …992", "tool-use/input-intact"),
+		expect.Fails("the handler's: it returns whatever the model says", "tool-use/choice-none-filtered", "tool-use/no-tools-no-use")))
 }
 
 // The older handler knows neither tools nor several blocks, and the SDK declares sampling without tools for it.
@@ -63,7 +64,9 @@ func plain(env harness.Env) *mcp.ClientOptions {
 	}}
 }
 
-var withoutTools = expect.NotApplicable("nothing is wrong: the client does not declare sampling.tools", "tool-use/*", "parallel/*")
+var withoutTools = slices.Concat(
+	expect.Passes("a request without tools may be asked of it", "tool-use/only-these-tools", "tool-use/no-tools-no-use"),
+	expect.NotApplicable("nothing is wrong: the client does not declare sampling.tools", "tool-use/*", "parallel/*"))
 
 func TestClientAsProcess(t *testing.T) {
 	expect.Verdicts(t, conformance.Suite{Client: process("asking")}, notStreamed)
