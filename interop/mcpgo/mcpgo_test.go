@@ -18,8 +18,11 @@ var notStreamed = expect.NotApplicable("ours: the native dialect has no streams"
 // float64s are the SDK's doing.
 var float64s = expect.Fails("the SDK's: ToolUseContent.Input is any, read with numbers as float64: 9007199254740993 becomes …992", "tool-use/input-intact")
 
+// trusting is the handler's doing: it returns whatever the model says.
+var trusting = expect.Fails("the handler's: it returns whatever the model says", "tool-use/choice-none-filtered", "tool-use/no-tools-no-use")
+
 func TestClient(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel)}, slices.Concat(notStreamed, float64s))
+	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel)}, slices.Concat(notStreamed, float64s, trusting))
 }
 
 func TestStrictClient(t *testing.T) {
@@ -28,5 +31,5 @@ func TestStrictClient(t *testing.T) {
 }
 
 func TestClientOverSockets(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel, harness.Loopback())}, slices.Concat(notStreamed, float64s))
+	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel, harness.Loopback())}, slices.Concat(notStreamed, float64s, trusting))
 }
