@@ -126,6 +126,7 @@ type Exchange struct {
 	Unreadable error
 	End        trace.ModelEnd
 
+	answer        []byte // as it went out, all pieces of it
 	number        int64
 	began, behind int // the places of its request and of its (first) end among all events
 }
@@ -157,6 +158,8 @@ func Decode(t *trace.Trace) *Session {
 		switch {
 		case e.Request != nil:
 			s.takeModelRequest(e)
+		case e.Chunk != nil:
+			s.takeModelChunk(e)
 		case e.End != nil:
 			s.takeModelEnd(e)
 		default:
