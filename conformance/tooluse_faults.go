@@ -123,17 +123,18 @@ var badArguments = Check{
 			return *v
 		}
 		said := Place{Label: "model said"}
-		for _, use := range a.uses() {
-			at := a.At(use.Path).At("input")
-			switch {
-			case contains(decoded(use.Input), torn):
-				return Pass("the arguments are shown as they are").See(at, "%s", compact(use.Input))
-			case contains(decoded(use.Input), "Zürich"):
-				return Warn("arguments that end too soon were made whole by the client").See(said, "%s", torn).See(at, "%s", compact(use.Input))
-			}
-			return Broken("arguments that are not JSON were passed off as %s", compact(use.Input)).See(said, "%s", torn).See(at, "%s", compact(use.Input))
+		uses := a.uses()
+		if len(uses) == 0 {
+			return eitherSaid(a, "the tool use is not passed on, and the answer is the text %q", "the model's tool use is lost, and no error says so")
 		}
-		return eitherSaid(a, "the tool use is not passed on, and the answer is the text %q", "the model's tool use is lost, and no error says so")
+		input, at := uses[0].Input, a.At(uses[0].Path).At("input")
+		switch {
+		case contains(decoded(input), torn):
+			return Pass("the arguments are shown as they are").See(at, "%s", compact(input))
+		case contains(decoded(input), "Zürich"):
+			return Warn("arguments that end too soon were made whole by the client").See(said, "%s", torn).See(at, "%s", compact(input))
+		}
+		return Broken("arguments that are not JSON were passed off as %s", compact(input)).See(said, "%s", torn).See(at, "%s", compact(input))
 	},
 }
 
@@ -171,13 +172,14 @@ var unofferedTool = Check{
 		if v := a.unreadable(); v != nil {
 			return *v
 		}
-		for _, use := range a.uses() {
-			if use.Name != unoffered {
-				return Warn("the model asked for %s, and the answer asks for %s", unoffered, use.Name).See(a.At(use.Path), "%s", compact(use.Raw))
-			}
-			return Pass("the tool use was passed on, and not run").See(a.At(use.Path), "%s", compact(use.Raw))
+		uses := a.uses()
+		if len(uses) == 0 {
+			return eitherSaid(a, "the tool use is not passed on, and the answer is the text %q", "the model's tool use is lost, and no error says so")
 		}
-		return eitherSaid(a, "the tool use is not passed on, and the answer is the text %q", "the model's tool use is lost, and no error says so")
+		if use := uses[0]; use.Name != unoffered {
+			return Warn("the model asked for %s, and the answer asks for %s", unoffered, use.Name).See(a.At(use.Path), "%s", compact(use.Raw))
+		}
+		return Pass("the tool use was passed on, and not run").See(a.At(uses[0].Path), "%s", compact(uses[0].Raw))
 	},
 }
 
