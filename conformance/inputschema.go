@@ -12,8 +12,12 @@ import (
 
 // sameSchema reports whether the model was offered a tool with the input schema that the server sent, as far as its provider takes it.
 func sameSchema(x *Exchange, got, sent *dialect.Tool) bool {
+	raw := decoded(sent.InputSchema)
+	if x.Request.Dialect == dialect.Ollama { // which reads no references but within definitions
+		raw = readByOllama(raw)
+	}
 	budget := mostInlined
-	wanted := inlined(decoded(sent.InputSchema), nil, &budget)
+	wanted := inlined(raw, nil, &budget)
 	have := inlined(decoded(got.InputSchema), nil, &budget)
 	if x.limitsSchemas(got) {
 		wanted = limited(wanted)
@@ -61,18 +65,15 @@ func inlined(schema any, definitions map[string]any, budget *int) any {
 	return schema
 }
 
-// limitsSchemas reports whether a tool was offered in a form in which the provider takes a few keywords only: Gemini in parameters, Ollama, and
-// OpenAI with strict schemas.
+// limitsSchemas reports whether a tool was offered in a form in which the provider takes a few keywords only: Gemini in parameters, and OpenAI
+// with strict schemas.
 func (x *Exchange) limitsSchemas(tool *dialect.Tool) bool {
 	var declared, function dialect.Object
 	if start, end, ok := locate(x.Request.Body, tool.Path); ok {
 		_ = json.Unmarshal(x.Request.Body[start:end], &declared) // what cannot be read says nothing
 		_ = declared.Read("function", &function)
 	}
-	switch x.Request.Dialect {
-	case dialect.Ollama:
-		return true
-	case dialect.Gemini:
+	if x.Request.Dialect == dialect.Gemini {
 		return !declared.Has("parametersJsonSchema")
 	}
 	return string(declared["strict"]) == "true" || string(function["strict"]) == "true"

@@ -89,7 +89,7 @@ var toolUse = Scenario{
 		manyTools("tool-use/sixty-five-tools", 65),
 	}, choiceCases, faultCases),
 	Checks: []Check{
-		stopReasonToolUse, toolUseBlock, inputIntact, textAndTool, freshIDs, notExecuted,
+		stopReasonToolUse, toolUseBlock, inputIntact, textAndTool, idMinted, freshIDs, notExecuted,
 		toolsReachModel, onlyTheseTools, manyToolsWork,
 		choiceAuto, choiceRequired, choiceNone, choiceEmpty, choiceNoneHolds, choiceNoneFiltered,
 		requiredUnmet, noToolsNoUse, stopBesideCalls, badArguments, unofferedTool,

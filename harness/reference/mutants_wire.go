@@ -32,7 +32,9 @@ var ollamaMutants = []Mutant{
 			})
 		}}},
 	{Name: "ollama-ids-from-names", Doc: "takes the tool's name for the id of a tool use, as Ollama long had no ids", Kills: []string{"parallel/unique-ids"},
-		Dialects: ollamaOnly, broken: faults{idsFromNames: true}},
+		Also: []string{"tool-use/id-minted", "tool-use/fresh-ids"}, Dialects: ollamaOnly, broken: faults{idsFromNames: true}},
+	{Name: "ollama-mints-names", Doc: "takes the tool's name for the id that an old Ollama does not give", Kills: []string{"tool-use/id-minted", "parallel/unique-ids"},
+		Also: []string{"tool-use/fresh-ids"}, Dialects: ollamaOnly, broken: faults{idsFromNames: true, body: func(body map[string]any) { body["model"] = "llama3.2:no-ids" }}},
 	{Name: "ollama-results-by-name", Doc: "gives results back under their tool's name alone, in the order in which the server sent them", Kills: []string{"parallel/results-order"},
 		Dialects: ollamaOnly, broken: faults{resultsAsTheyCame: true}},
 }
