@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -65,6 +66,8 @@ func judgeChoice(e *Evidence, mode string) Verdict {
 		return v.Saw("server sent", r.Asked.At("toolChoice"), "%q", mode).Saw("model was given", x.Place, "%s, and %s", choiceText(got), names(tools))
 	}
 	switch {
+	case x.End.Refused != "" && !e.Session.toolsTaken():
+		return tell(NotObserved("the model takes no request with tools of this client's (see tool-use/tools-reach-model): %s", x.End.Refused))
 	case x.End.Refused != "":
 		return tell(Broken("the model refused what the client made of the tool choice %s: %s", mode, x.End.Refused))
 	case mode == dialect.ChoiceNone && (got == mode || len(tools) == 0):
@@ -77,6 +80,18 @@ func judgeChoice(e *Evidence, mode string) Verdict {
 		return tell(Info("Ollama has no word for the tool choice %s", mode))
 	}
 	return tell(Broken("the server's tool choice is %s, and the model was given %s", mode, choiceText(got)))
+}
+
+// toolsTaken reports whether the model answered any request of the session that offers it tools.
+func (s *Session) toolsTaken() bool {
+	for _, exchanges := range s.exchanges {
+		if slices.ContainsFunc(exchanges, func(x *Exchange) bool {
+			return x.End.Status == 200 && x.Request != nil && len(x.Request.Tools) > 0
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // choiceText is a tool choice in words.

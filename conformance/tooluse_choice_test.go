@@ -91,6 +91,14 @@ func TestToolChoicesReachTheModel(t *testing.T) {
 				s.asks(choosing("required")(askingForFlight()))
 				s.chat(choosing("any")(askingForFlight()), trace.ModelEnd{Status: 400, Refused: `tool_choice is "any"`})
 				s.refuses(-32603, "the model failed").otherwiseAnswers()
+				s.calls().asks(askingForFlight()).prompts(askingForFlight()).answers(booked())
+			}},
+		{name: "required, of a client whose tools the model never takes", check: required, caseID: "required", verdict: report.NotObserved, dialects: openAI,
+			message: "the model takes no request with tools of this client's (see tool-use/tools-reach-model): no such tools",
+			tell: func(s *story) {
+				s.asks(choosing("required")(askingForFlight()))
+				s.chat(choosing("required")(askingForFlight()), trace.ModelEnd{Status: 400, Refused: "no such tools"})
+				s.refuses(-32603, "the model failed").otherwiseAnswers()
 			}},
 		{name: "required, refused", check: required, caseID: "required", in: inA, tell: refuses("required"), verdict: report.Warn,
 			message: `the client declares sampling.tools, and does not serve the tool choice required: "no such thing" (code -32602)`},

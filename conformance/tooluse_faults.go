@@ -80,6 +80,9 @@ var stopBesideCalls = Check{
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		said := Place{Label: "model said"}
+		if x := r.LastModel(); x == nil || x.End.Status != 200 {
+			return NotObserved("the model did not get as far as such an answer%s", e.why(1))
+		}
 		if how := e.declined(r); how != "" {
 			return Broken("the provider calls a tool call the end of the turn, and the client makes no answer of it: %s", how).See(said, "book_flight(%s), and that it stopped", short)
 		}

@@ -164,7 +164,7 @@ var toolMutants = []Mutant{
 				keep(r, "tool_use", 0)
 			}
 		}}},
-	{Name: "ids-anew-each-turn", Doc: "counts tool uses anew in each turn, and takes the count for their id", Kills: []string{"tool-use/fresh-ids"},
+	{Name: "ids-anew-each-turn", Doc: "counts tool uses anew in each turn, and takes the count for their id", Kills: []string{"tool-use/fresh-ids"}, Also: []string{"tool-use/id-minted"},
 		broken: faults{result: func(r map[string]any) {
 			eachUse(r, func(i int, use map[string]any) { use["id"] = fmt.Sprintf("call_%d", i+1) })
 		}}},

@@ -23,7 +23,7 @@ var ollamaMutants = []Mutant{
 			body["max_tokens"] = options["num_predict"]
 			delete(options, "num_predict")
 		}}},
-	{Name: "ollama-tools-of-mcp", Doc: "offers tools in the shape of MCP, of which Ollama reads nothing", Kills: []string{"tool-use/tools-reach-model"}, Also: []string{"tool-use/only-these-tools"},
+	{Name: "ollama-tools-of-mcp", Doc: "offers tools in the shape of MCP, of which Ollama reads nothing", Kills: []string{"tool-use/tools-reach-model"}, Also: []string{"tool-use/only-these-tools", "tool-use/many-tools"},
 		Dialects: ollamaOnly, broken: faults{body: func(body map[string]any) {
 			eachItem(body["tools"], func(tool map[string]any) {
 				function := tool["function"].(map[string]any)
@@ -57,7 +57,7 @@ var responsesMutants = []Mutant{
 			body["max_tokens"] = body["max_output_tokens"]
 			delete(body, "max_output_tokens")
 		}}},
-	{Name: "responses-tools-of-chat", Doc: "offers tools in the shape of chat completions, which the provider refuses", Kills: []string{"tool-use/tools-reach-model"}, Also: []string{"tool-use/only-these-tools"},
+	{Name: "responses-tools-of-chat", Doc: "offers tools in the shape of chat completions, which the provider refuses", Kills: []string{"tool-use/tools-reach-model"}, Also: []string{"tool-use/only-these-tools", "tool-use/many-tools"},
 		Dialects: responsesOnly, broken: faults{body: func(body map[string]any) {
 			eachItem(body["tools"], func(tool map[string]any) {
 				function := map[string]any{}
