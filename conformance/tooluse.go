@@ -30,6 +30,10 @@ var (
 	listAirports = server.Tool{Name: "list_airports", Description: "Lists airports", InputSchema: object{"type": "object", "properties": object{}}}
 )
 
+// simpleFlight is bookFlight with a schema of which no client makes anything wrong, for cases that are not about schemas.
+var simpleFlight = server.Tool{Name: bookFlight.Name, Description: bookFlight.Description, InputSchema: object{"type": "object",
+	"properties": object{"from": object{"type": "string"}, "to": object{"type": "string"}}, "required": []string{"from", "to"}}}
+
 type object = map[string]any
 
 // booking is what the model wants: nested, with text of all kinds, an integer beyond 2^53, something empty, and something long.
@@ -64,7 +68,7 @@ var toolUse = Scenario{
 	}, {
 		ID: "tool-use/two-turns", // one tool in each, the same, and nothing in its input
 		Play: func(s *server.Session) (any, error) {
-			ask := s.Ask("Where can I fly to?", bookFlight, listAirports)
+			ask := s.Ask("Where can I fly to?", simpleFlight, listAirports)
 			first, err := s.Sample(ask)
 			if err != nil {
 				return nil, err
@@ -89,7 +93,7 @@ var toolUse = Scenario{
 		manyTools("tool-use/sixty-five-tools", 65),
 	}, choiceCases, faultCases),
 	Checks: []Check{
-		stopReasonToolUse, toolUseBlock, inputIntact, textAndTool, idMinted, freshIDs, notExecuted,
+		stopReasonToolUse, toolUseBlock, inputIntact, textAndTool, idMinted, freshIDs, thoughtSignature, notExecuted,
 		toolsReachModel, onlyTheseTools, manyToolsWork,
 		choiceAuto, choiceRequired, choiceNone, choiceEmpty, choiceNoneHolds, choiceNoneFiltered,
 		requiredUnmet, noToolsNoUse, stopBesideCalls, badArguments, unofferedTool,
@@ -105,7 +109,7 @@ func asked(id string, choice *server.ToolChoice, rules ...*llm.Rule) harness.Cas
 	return harness.Case{
 		ID: id,
 		Play: func(s *server.Session) (any, error) {
-			ask := s.Ask("Book a flight from Zürich to Tokyo.", bookFlight, listAirports)
+			ask := s.Ask("Book a flight from Zürich to Tokyo.", simpleFlight, listAirports)
 			ask.ToolChoice = choice
 			return s.Sample(ask)
 		},

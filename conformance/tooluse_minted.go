@@ -1,6 +1,8 @@
 package conformance
 
 import (
+	"slices"
+
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
@@ -55,12 +57,15 @@ var thoughtSignature = Check{
 	Mend:  "remember each signature by the id of its tool use, or put it into the tool use's _meta, and hand it back with the call",
 	Judge: func(e *Evidence) Verdict {
 		first := e.Rounds[0].LastModel()
-		x, missing := theModel(e.Rounds[1])
-		switch {
-		case missing != nil:
-			return *missing
-		case first == nil || len(first.calls()) == 0:
+		if first == nil || len(first.calls()) == 0 {
 			return NotObserved("what the model called cannot be read").See(e.Rounds[0].Asked, "")
+		}
+		if !slices.ContainsFunc(first.calls(), func(c modelCall) bool { return c.Signature != "" }) {
+			return NotApplicable("the model puts no signatures on its tool calls")
+		}
+		x := e.Rounds[1].LastModel()
+		if x == nil || x.Request == nil {
+			return NotObserved("the model was not asked again, or could not read what it was asked").See(e.Rounds[1].Asked, "")
 		}
 		given, placeholder := map[string]bool{}, false
 		restated := turns(x.Request.Messages, dialect.ToolUse)
@@ -68,13 +73,8 @@ var thoughtSignature = Check{
 			given[use.Signature] = true
 			placeholder = placeholder || use.Signature == anySignature
 		}
-		signed := false
 		for _, call := range first.calls() {
-			switch {
-			case call.Signature == "":
-				continue
-			case given[call.Signature]:
-				signed = true
+			if call.Signature == "" || given[call.Signature] {
 				continue
 			}
 			tell := func(v Verdict) Verdict {
@@ -84,9 +84,6 @@ var thoughtSignature = Check{
 				return tell(Warn("the call of %s came back to the model with a placeholder for its signature", call.Name))
 			}
 			return tell(Broken("the call of %s came back to the model without its signature", call.Name))
-		}
-		if !signed {
-			return NotApplicable("the model puts no signatures on its tool calls")
 		}
 		return Pass("the signatures came back").See(x.Place, "%s", describe(restated))
 	},

@@ -164,7 +164,7 @@ var toolMutants = []Mutant{
 				keep(r, "tool_use", 0)
 			}
 		}}},
-	{Name: "ids-anew-each-turn", Doc: "counts tool uses anew in each turn, and takes the count for their id", Kills: []string{"tool-use/fresh-ids"}, Also: []string{"tool-use/id-minted"},
+	{Name: "ids-anew-each-turn", Doc: "counts tool uses anew in each turn, and takes the count for their id", Kills: []string{"tool-use/fresh-ids"}, Also: []string{"tool-use/id-minted", "tool-use/thought-signature"},
 		broken: faults{result: func(r map[string]any) {
 			eachUse(r, func(i int, use map[string]any) { use["id"] = fmt.Sprintf("call_%d", i+1) })
 		}}},
@@ -219,7 +219,8 @@ var toolMutants = []Mutant{
 }
 
 var parallelMutants = []Mutant{
-	{Name: "one-id-for-all", Doc: "gives all tool uses of a turn one id", Kills: []string{"parallel/unique-ids"}, Also: []string{"tool-use/fresh-ids"},
+	{Name: "one-id-for-all", Doc: "gives all tool uses of a turn one id", Kills: []string{"parallel/unique-ids"},
+		Also: []string{"tool-use/fresh-ids", "tool-use/id-minted", "tool-use/thought-signature"},
 		broken: faults{result: func(r map[string]any) {
 			eachUse(r, func(_ int, use map[string]any) { use["id"] = "call_1" })
 		}}},
