@@ -183,6 +183,8 @@ func endSays(end *trace.ModelEnd) string {
 	switch {
 	case end.HungUp:
 		return "nothing more: the client hung up"
+	case end.Closed:
+		return "nothing more: the model was closed"
 	case end.Refused != "":
 		return cut(fmt.Sprintf("%d, refused: %s", end.Status, end.Refused))
 	case end.Miss != "":

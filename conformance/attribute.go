@@ -13,6 +13,9 @@ import (
 
 // takeModelRequest takes in a request to the model. Which round it was made for is seen once all is known.
 func (s *Session) takeModelRequest(e *trace.Event) {
+	if e.Request.Aside {
+		return // nothing is asked of the model
+	}
 	x := &Exchange{Place: Place{Ref: e.Ref()}, number: e.Request.Exchange, began: s.order[e.Ref()], behind: s.order[e.Ref()]}
 	x.Request, x.Unreadable = llm.Decode(e.Request.Dialect, e.Request.Path, e.Request.Body)
 	x.conversations = conversations(string(e.Request.Body), s.calls[e.Case][0].Case.Mark)

@@ -140,21 +140,29 @@ func (e *Env) variables(ours []string) []string {
 		envScenario: scenarioName, envVersion: string(e.Revision), envContext: string(raw),
 		"NO_PROXY": noProxy, "no_proxy": noProxy,
 	}
-	for _, p := range providers {
-		if e.Model[p.dialect] == "" {
-			continue
-		}
-		for _, name := range p.base {
-			set[name] = e.Model[p.dialect]
-		}
-		for _, name := range p.keys {
-			set[name] = e.Key
-		}
-	}
+	maps.Copy(set, ModelVariables(e.Model, e.Key))
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		kept = append(kept, name+"="+set[name])
 	}
 	return kept
+}
+
+// ModelVariables are the variables that lead the providers' own SDKs to a model server, given its base URL for each dialect and a key. Dialects
+// that have none add none.
+func ModelVariables(bases map[string]string, key string) map[string]string {
+	set := map[string]string{}
+	for _, p := range providers {
+		if bases[p.dialect] == "" {
+			continue
+		}
+		for _, name := range p.base {
+			set[name] = bases[p.dialect]
+		}
+		for _, name := range p.keys {
+			set[name] = key
+		}
+	}
+	return set
 }
 
 // isProviders reports whether a variable belongs to a model provider, or to this contract: a client under test must neither see

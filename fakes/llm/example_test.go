@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 )
@@ -93,4 +94,35 @@ func ExampleMatcherFunc() {
 	})
 	fmt.Println(short.Match(&llm.Request{}))
 	// Output: max tokens are not at most 100
+}
+
+// The first answer is cut off inside of an event; the caller that tries again gets all of it.
+func ExampleRule_Fault() {
+	srv, err := llm.Start(llm.Options{},
+		llm.When().Reply(llm.Text("18 degrees in Paris")).Fault(llm.TruncateInside(0)).Once(),
+		llm.When().Reply(llm.Text("18 degrees in Paris")),
+	)
+	if err != nil {
+		panic(err)
+	}
+	defer srv.Close()
+	for range 2 {
+		fmt.Println(ask(srv.Native(), `{"messages":[{"role":"user","content":{"type":"text","text":"How is the weather?"}}]}`))
+	}
+	for _, x := range srv.Journal() {
+		fmt.Printf("%d: %s %s\n", x.Number, x.Rule, x.Fault)
+	}
+	// Output:
+	// 200 {"role":"assistant","content":{"type":"text","text":"18 degre
+	// 200 {"role":"assistant","content":{"type":"text","text":"18 degrees in Paris"},"model":"scripted-model","stopReason":"endTurn"}
+	// 1: rule 1, When() of the server TruncateInside(0)
+	// 2: rule 2, When() of the server
+}
+
+// A model that thinks for two seconds and then says a word every 50 ms, more or less. In a testing/synctest bubble that takes no time.
+func ExampleRule_Pace() {
+	slow := llm.Pace{FirstToken: 2 * time.Second, Token: 50 * time.Millisecond, Jitter: 0.3, Seed: 1}
+	rule := llm.When(llm.LastUser("weather")).Reply(llm.Text("18°C in Paris")).Pace(slow)
+	fmt.Println(rule, rule.Validate())
+	// Output: When(LastUser("weather")) <nil>
 }

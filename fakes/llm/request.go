@@ -1,6 +1,11 @@
 package llm
 
-import "github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
 
 // The neutral form of a conversation under this package's name, so that a test needs one import.
 type (
@@ -20,12 +25,19 @@ type (
 	StopReason = dialect.StopReason
 )
 
-// The stop reasons that MCP names. Any other word reaches the wire as it is.
+// The stop reasons that MCP names. A word that no one knows reaches the wire as it is.
 const (
 	EndTurn          = dialect.EndTurn
 	StopForTool      = dialect.StopForTool
 	StopMaxTokens    = dialect.StopMaxTokens
 	StopStopSequence = dialect.StopStopSequence
+)
+
+// Two more, for which each dialect has its provider's own form. With [StopRefusal] the reply's text is what the model says in
+// refusing; with [StopContentFilter] it is what the provider let through.
+const (
+	StopRefusal       = dialect.StopRefusal
+	StopContentFilter = dialect.StopContentFilter
 )
 
 // Text is a text in a reply.
@@ -39,3 +51,6 @@ func Call(name, arguments string) Block { return CallID("", name, arguments) }
 func CallID(id, name, arguments string) Block {
 	return Block{Type: dialect.ToolUse, ID: id, Name: name, Input: []byte(arguments)}
 }
+
+// RetryAfter is the header of an [Error] that asks the caller to try again after so many seconds.
+func RetryAfter(seconds int) http.Header { return http.Header{"Retry-After": {strconv.Itoa(seconds)}} }

@@ -4,51 +4,98 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// route is a path and method of a dialect, wrongMethod a path of one.
+// route is a pattern of a codec, for its conversations or for an aside.
 type route struct {
-	http.Handler // never called: the mux only finds the route
+	method   string
+	segments []string // "" is a wildcard
+	open     bool     // any segments may follow
+	target
+}
+
+// target is what a request is meant for: a codec's conversation, or an aside of it.
+type target struct {
 	dialect.Codec
+	aside dialect.Asides // nil for a conversation
 }
 
-type wrongMethod struct {
-	http.Handler
-	allowed string
-}
-
-// routes is asked for routes, not to serve: it would answer unknown paths in its own way.
-func routes() *http.ServeMux {
-	mux, paths := http.NewServeMux(), map[string]string{}
+// routes returns the routes of all codecs, asides first: what none of them claims may still be a conversation. Codecs may share patterns,
+// or have some of which neither is the more special one, which [http.ServeMux] would not take.
+func routes() []route {
+	var asides, conversations []route
 	for _, d := range served {
+		if a, ok := d.Codec.(dialect.Asides); ok {
+			for _, pattern := range a.AsidePatterns() {
+				asides = append(asides, newRoute(pattern, target{d.Codec, a}))
+			}
+		}
 		for _, pattern := range d.Patterns() {
-			method, path, _ := strings.Cut(pattern, " ")
-			mux.Handle(pattern, route{Codec: d.Codec})
-			paths[path] = strings.TrimPrefix(paths[path]+", "+method, ", ")
+			conversations = append(conversations, newRoute(pattern, target{Codec: d.Codec}))
 		}
 	}
-	for path, methods := range paths {
-		mux.Handle(path, wrongMethod{allowed: methods})
-	}
-	return mux
+	return append(asides, conversations...)
 }
 
-// find returns the codec of a request, or the answer for one that has none.
-func (s *Server) find(r *http.Request) (dialect.Codec, *misdirected) {
+// newRoute reads a pattern of [http.ServeMux]: a method, and a path in which {name} stands for a segment and a last {name...} for any.
+func newRoute(pattern string, to target) route {
+	method, path, _ := strings.Cut(pattern, " ")
+	r := route{method: method, target: to, segments: strings.Split(path, "/")}
+	for i, s := range r.segments {
+		if !strings.HasPrefix(s, "{") {
+			continue
+		}
+		r.segments[i] = ""
+		if strings.HasSuffix(s, "...}") {
+			r.segments, r.open = r.segments[:i], true
+		}
+	}
+	return r
+}
+
+// matches reports whether the path is one of the route's.
+func (r *route) matches(path string) bool {
+	rest, more := path, true
+	for i, want := range r.segments {
+		if !more {
+			return false
+		}
+		var segment string
+		segment, rest, more = strings.Cut(rest, "/")
+		if i > 0 && want == "" && segment == "" || i > 0 && want != "" && segment != want || i == 0 && segment != "" {
+			return false
+		}
+	}
+	return more == r.open
+}
+
+// find returns what a request is meant for, or the answer for one that is meant for nothing here.
+func (s *Server) find(r *http.Request) (target, *misdirected) {
 	if !s.local(r.Host) {
-		return nil, &misdirected{status: http.StatusForbidden, text: fmt.Sprintf(
+		return target{}, &misdirected{status: http.StatusForbidden, text: fmt.Sprintf(
 			"host %q is not served: this is a test's model server, for 127.0.0.1, localhost and [::1] only", r.Host)}
 	}
-	h, _ := s.mux.Handler(r)
-	switch h := h.(type) {
-	case route:
-		return h.Codec, nil
-	case wrongMethod:
-		return nil, &misdirected{status: http.StatusMethodNotAllowed, allow: h.allowed, text: fmt.Sprintf(
-			"%s %s is not served: want %s", r.Method, r.URL.Path, h.allowed)}
+	var allowed []string
+	for i := range s.routes {
+		at := &s.routes[i]
+		switch {
+		case !at.matches(r.URL.Path):
+		case at.method != r.Method:
+			if !slices.Contains(allowed, at.method) {
+				allowed = append(allowed, at.method)
+			}
+		case at.aside == nil || at.aside.Claims(r):
+			return at.target, nil
+		}
+	}
+	if len(allowed) > 0 {
+		methods := strings.Join(allowed, ", ")
+		return target{}, &misdirected{status: http.StatusMethodNotAllowed, allow: methods, text: fmt.Sprintf(
+			"%s %s is not served: want %s", r.Method, r.URL.Path, methods)}
 	}
 	var there []string
 	for _, d := range served {
@@ -56,7 +103,7 @@ func (s *Server) find(r *http.Request) (dialect.Codec, *misdirected) {
 			there = append(there, fmt.Sprintf("%s (%s)", pattern, d.Name()))
 		}
 	}
-	return nil, &misdirected{status: http.StatusNotFound, text: fmt.Sprintf(
+	return target{}, &misdirected{status: http.StatusNotFound, text: fmt.Sprintf(
 		"%s %s is not served: there are %s", r.Method, r.URL.Path, strings.Join(there, ", "))}
 }
 

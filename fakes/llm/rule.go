@@ -16,6 +16,8 @@ type Rule struct {
 	reply    dialect.Reply
 	replies  bool
 	fail     *Error
+	faults   []Fault
+	pace     *Pace // nil: the server's
 	limited  bool
 	times    int
 	optional bool
@@ -54,10 +56,24 @@ func (r *Rule) LateUse() *Rule {
 	return r
 }
 
-// Fail makes the model answer with an error in the provider's shape, in place of a reply. Its Header may hold a Retry-After.
+// Fail makes the model answer with an error in the provider's shape, in place of a reply. Its Header may hold a Retry-After: see
+// [RetryAfter].
 func (r *Rule) Fail(e *Error) *Rule {
 	copied := *e
 	r.fail = &copied
+	return r
+}
+
+// Fault lets something go wrong with the answer on its way. Several may be given, but only one that ends the answer and one that
+// splits it. With a stall or a reset before the headers there need be no Reply.
+func (r *Rule) Fault(f ...Fault) *Rule {
+	r.faults = slices.Concat(r.faults, f)
+	return r
+}
+
+// Pace sets how fast the model speaks, in place of [Options.Pace].
+func (r *Rule) Pace(p Pace) *Rule {
+	r.pace = &p
 	return r
 }
 
@@ -89,23 +105,34 @@ func (r *Rule) String() string {
 	return "When(" + strings.Join(names, ", ") + ")"
 }
 
-// check finds what makes a rule senseless.
-func (r *Rule) check() error {
-	switch {
-	case r == nil:
-		return errors.New("is nil")
-	case slices.Contains(r.matchers, nil):
-		return errors.New("has a nil matcher")
-	case r.replies && r.fail != nil:
-		return errors.New("has both Reply and Fail: want one of them")
-	case !r.replies && r.fail == nil:
-		return errors.New("says nothing: add Reply(…) or Fail(…)")
-	case r.fail != nil && (r.fail.Status < 400 || r.fail.Status > 599):
-		return fmt.Errorf("fails with the status %d: want one from 400 to 599", r.fail.Status)
-	case r.limited && r.times < 1:
-		return fmt.Errorf("answers %d times: want at least 1", r.times)
+// Validate says what a server would refuse the rule for; nil when it would not.
+func (r *Rule) Validate() error {
+	_, err := r.check()
+	return err
+}
+
+// check finds what makes a rule senseless, and puts its faults together.
+func (r *Rule) check() (delivery, error) {
+	if r == nil {
+		return delivery{}, errors.New("is nil")
 	}
-	return nil
+	d, err := deliver(r.faults)
+	switch {
+	case err != nil:
+	case slices.Contains(r.matchers, nil):
+		err = errors.New("has a nil matcher")
+	case r.replies && r.fail != nil:
+		err = errors.New("has both Reply and Fail: want one of them")
+	case !r.replies && r.fail == nil && !d.cut.silent:
+		err = errors.New("says nothing: add Reply(…) or Fail(…)")
+	case r.fail != nil && (r.fail.Status < 400 || r.fail.Status > 599):
+		err = fmt.Errorf("fails with the status %d: want one from 400 to 599", r.fail.Status)
+	case r.limited && r.times < 1:
+		err = fmt.Errorf("answers %d times: want at least 1", r.times)
+	case r.pace != nil:
+		err = r.pace.Validate()
+	}
+	return d, err
 }
 
 // difference counts the matchers that match and returns the first difference, nil when all match.

@@ -9,26 +9,40 @@ import (
 type script struct {
 	name   string // as it is called in messages
 	rules  []*registered
+	before int64        // the serial before the first reply's
 	serial atomic.Int64 // of the last reply
 }
 
 // registered is a server's copy of a rule, and how often it answered.
 type registered struct {
 	Rule
-	number   int // from 1
+	number   int    // from 1
+	label    string // as it is called in the journal
+	delivery delivery
 	answered atomic.Int64
 }
 
 func newScript(name string, serial int64, rules []*Rule) (*script, error) {
-	s := &script{name: name}
+	s := &script{name: name, before: serial}
 	s.serial.Store(serial)
 	for i, r := range rules {
-		if err := r.check(); err != nil {
+		d, err := r.check()
+		if err != nil {
 			return nil, fmt.Errorf("rule %d of %s %w", i+1, name, err)
 		}
-		s.rules = append(s.rules, &registered{Rule: *r, number: i + 1})
+		own := &registered{Rule: *r, number: i + 1, delivery: d}
+		own.label = fmt.Sprintf("%v of %s", own, name)
+		s.rules = append(s.rules, own)
 	}
 	return s, nil
+}
+
+// reset forgets what was answered.
+func (s *script) reset() {
+	s.serial.Store(s.before)
+	for _, r := range s.rules {
+		r.answered.Store(0)
+	}
 }
 
 // claim counts an answer, unless the rule has given all it may.

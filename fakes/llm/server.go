@@ -24,13 +24,22 @@ var served = []struct {
 	{native.Codec, "/native"},
 	{openai.Chat, "/v1"},
 	{openai.Responses, "/v1"},
-	{anthropic.Messages, ""}, // SDKs append /v1/messages
-	{ollama.Chat, ""},
-	{gemini.GenerateContent, ""}, // SDKs append /v1beta/models/…
+	{anthropic.Messages, ""},     // SDKs append /v1/messages
+	{gemini.GenerateContent, ""}, // and /v1beta/models/…
+	{ollama.Chat, ""},            // and /api/chat
+	{openai.Mistral, "/mistral/v1"},
+	{openai.OpenRouter, "/openrouter/v1"},
+	{openai.Groq, "/groq/v1"},
+	{openai.XAI, "/xai/v1"},
+	{openai.IndexFromOne, "/index-from-one/v1"},
 }
 
-// defaultMaxBody is the limit of a request's body when none is given.
-const defaultMaxBody = 32 << 20
+// The limits when none are given: of a request's body, and of the journal.
+const (
+	defaultMaxBody      = 32 << 20
+	defaultMaxExchanges = 10_000
+	defaultMaxJournal   = 8 << 20
+)
 
 // Options say how a server behaves. The zero value is a strict server on a loopback port of its own.
 type Options struct {
@@ -46,8 +55,14 @@ type Options struct {
 	Listener net.Listener
 	// Source answers in place of rules; nil: the rules do.
 	Source Source
+	// Pace is how fast the model speaks where a rule does not say.
+	Pace Pace
 	// MaxBody limits a request's body, in bytes; 0: 32 MiB.
 	MaxBody int64
+	// MaxExchanges and MaxJournal, in bytes of memory, roughly, limit the journal: the oldest exchanges are dropped for new ones, but
+	// never the newest. 0: 10,000 exchanges and 8 MiB.
+	MaxExchanges int
+	MaxJournal   int64
 }
 
 // Source answers requests, as a cassette does. It is called from several goroutines at once. Its error is a miss, which the
@@ -63,14 +78,15 @@ type Server struct {
 
 	options Options
 	host    string // of the listener
-	mux     *http.ServeMux
+	routes  []route
 	http    *http.Server
+	closing chan struct{} // closed when Close is called
 	ended   chan struct{} // closed when http serves no more
 
 	mu       sync.Mutex
 	scripts  map[string]*script // by mark; "" are the server's own rules
 	marks    []string
-	journal  []*Exchange
+	journal  journal
 	closed   bool
 	inFlight sync.WaitGroup
 }
@@ -81,8 +97,17 @@ func Start(o Options, rules ...*Rule) (*Server, error) {
 	if o.Source != nil && len(rules) > 0 {
 		return nil, errors.New("starting the model server: there are rules and a Source: want one of them")
 	}
+	if err := o.Pace.Validate(); err != nil {
+		return nil, fmt.Errorf("starting the model server: it %w", err)
+	}
 	if o.MaxBody <= 0 {
 		o.MaxBody = defaultMaxBody
+	}
+	if o.MaxExchanges <= 0 {
+		o.MaxExchanges = defaultMaxExchanges
+	}
+	if o.MaxJournal <= 0 {
+		o.MaxJournal = defaultMaxJournal
 	}
 	own, err := newScript("the server", firstSerial(""), rules)
 	if err != nil {
@@ -100,9 +125,9 @@ func Start(o Options, rules ...*Rule) (*Server, error) {
 	}
 	s := &Server{
 		URL:     "http://" + address,
-		options: o, host: host, mux: routes(),
+		options: o, host: host, routes: routes(),
 		scripts: map[string]*script{"": own},
-		ended:   make(chan struct{}),
+		closing: make(chan struct{}), ended: make(chan struct{}),
 	}
 	s.http = &http.Server{Handler: http.HandlerFunc(s.serveUntilClosed)}
 	go func() {
@@ -112,7 +137,7 @@ func Start(o Options, rules ...*Rule) (*Server, error) {
 	return s, nil
 }
 
-// OpenAI is the base URL for OpenAI's SDKs: OPENAI_BASE_URL.
+// OpenAI is the base URL for OpenAI's SDKs, for chat and responses: OPENAI_BASE_URL.
 func (s *Server) OpenAI() string { return s.Bases()[dialect.OpenAIChat] }
 
 // Anthropic is the base URL for Anthropic's SDKs: ANTHROPIC_BASE_URL.
@@ -157,7 +182,7 @@ func (s *Server) Script(mark string, rules ...*Rule) error {
 	return nil
 }
 
-// Handler returns the server's handler, to be mounted elsewhere. It goes on after Close.
+// Handler returns the server's handler, to be mounted elsewhere. It goes on after Close, which ends only its waits and stalls.
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
 func (s *Server) serveUntilClosed(w http.ResponseWriter, r *http.Request) {
@@ -176,7 +201,10 @@ func (s *Server) serveUntilClosed(w http.ResponseWriter, r *http.Request) {
 // called again.
 func (s *Server) Close() {
 	s.mu.Lock()
-	s.closed = true
+	if !s.closed {
+		s.closed = true
+		close(s.closing)
+	}
 	s.mu.Unlock()
 	_ = s.http.Close() // what could not be closed is gone
 	<-s.ended

@@ -238,7 +238,9 @@ func TestCloseEndsWhatIsInFlight(t *testing.T) {
 		}
 		require.Error(t, err)
 		<-closed
-		require.True(t, server.Journal()[0].HungUp)
+		x := server.Journal()[0]
+		require.True(t, x.Closed)
+		require.False(t, x.HungUp, "the caller would have listened")
 		_, err = send(t, t.Context(), network, server, hello)
 		require.ErrorAs(t, err, new(*net.OpError))
 	})

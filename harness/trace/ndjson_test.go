@@ -34,7 +34,7 @@ func full() *Trace {
 				Header: map[string]string{"Authorization": "Bearer sk-planted"}, Body: Bytes("line\nline\u2028\x00"),
 			}},
 			{Seq: 3, Case: "basic/text", Chunk: &ModelChunk{Exchange: 1, Data: Bytes("half of a rune: \xe2\x82")}},
-			{Seq: 4, Case: "basic/text", End: &ModelEnd{Exchange: 1, Status: 200, Stream: true, HungUp: true, Miss: "m", Refused: "r"}},
+			{Seq: 4, Case: "basic/text", End: &ModelEnd{Exchange: 1, Status: 200, Stream: true, HungUp: true, Closed: true, Fault: "f", Miss: "m", Refused: "r"}},
 			{Seq: 5, Case: "basic/text", Mark: &Mark{Name: MarkPlayEnded, Text: "text"}},
 			{Seq: 2, At: time.Hour, Process: &Process{
 				State: Ended, ExitCode: -1, Signal: "killed", Deadline: true, Interrupted: true, Err: "e", Panic: "p", Leak: "l",

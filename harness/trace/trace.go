@@ -151,11 +151,13 @@ type ModelRequest struct {
 	// Exchange ties the request to its chunks and its end; it counts from 1 per model server.
 	Exchange int64 `json:"exchange"`
 	// Dialect is the provider's wire format, such as "openai-chat".
-	Dialect string            `json:"dialect"`
-	Method  string            `json:"method"`
-	Path    string            `json:"path"`
-	Header  map[string]string `json:"header,omitempty"`
-	Body    Bytes             `json:"body,omitzero"`
+	Dialect string `json:"dialect"`
+	// Aside is true for a request beside the conversation, such as one for the list of models: it asks nothing of the model.
+	Aside  bool              `json:"aside,omitempty"`
+	Method string            `json:"method"`
+	Path   string            `json:"path"`
+	Header map[string]string `json:"header,omitempty"`
+	Body   Bytes             `json:"body,omitzero"`
 }
 
 // ModelChunk is a piece of the model's answer: one event of a stream, or a whole body.
@@ -173,6 +175,10 @@ type ModelEnd struct {
 	Stream bool `json:"stream,omitempty"`
 	// HungUp is true when the caller went away before the answer was whole.
 	HungUp bool `json:"hungUp,omitempty"`
+	// Closed is true when the model server was closed before the answer was whole.
+	Closed bool `json:"closed,omitempty"`
+	// Fault names what went wrong with the answer on purpose; empty when nothing did.
+	Fault string `json:"fault,omitempty"`
 	// Miss says why no rule or recording matched; empty when one did.
 	Miss string `json:"miss,omitempty"`
 	// Refused says why the model, strict as the provider, refused the request; empty when it did not.

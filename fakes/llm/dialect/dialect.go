@@ -117,6 +117,8 @@ type Request struct {
 	// URL is where the request was sent: path and query, of which some providers make a part of it. Nil where the codec
 	// has no use for it.
 	URL *url.URL
+	// Decoded is the codec's own form of the body, which spares its Check and Encode a second reading. nil makes them read Body.
+	Decoded any
 }
 
 // Turn is the number of the model's turn that is asked for: 1 for a fresh question, one more for each assistant

@@ -80,3 +80,48 @@ func TestBlocksLooksIntoResults(t *testing.T) {
 	require.Len(t, Blocks(messages, Text), 3)
 	require.Equal(t, "r", PlainText(messages[2].Content))
 }
+
+// What is read without encoding/json must be read as it would read it.
+func FuzzReadObject(f *testing.F) {
+	for _, seed := range []string{`{}`, ` { "a" : 1 , "b":[ ] ,"c":{"d":"}\"]"}, "e":null,"f":true,"a":"x\u00e9\n" } `, `null`, `[1]`, `{"a":1`, `{"\u0061":-1e5,"a":false}`, `{"a":12,"b":1.5,"c":1e400,"d":9223372036854775808,"e":-0}`,
+		`{"a":[1, "]" ,{"b":[2]},[]]}`, "{\"\xff\":\"\xff\"}", `7`, ``, `{"a":"\\"}`, `{"a":"\\\""}`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		var want Object
+		wantErr := json.Unmarshal([]byte(body), &want)
+		got, err := ReadObject([]byte(body))
+		if (err == nil) != (wantErr == nil) || err == nil && (got == nil) != (want == nil) {
+			t.Fatalf("%q: got %v, %v; want %v, %v", body, got, err, want, wantErr)
+		}
+		if err != nil {
+			require.Equal(t, wantErr.Error(), err.Error())
+			return
+		}
+		require.Equal(t, want, got)
+		for name := range want {
+			for _, pair := range [][2]any{{new(string), new(string)}, {new(bool), new(bool)}, {new(int64), new(int64)},
+				{new(float64), new(float64)}, {new(Object), new(Object)}, {new([]json.RawMessage), new([]json.RawMessage)}} {
+				if !want.Has(name) {
+					continue
+				}
+				wantErr, err := json.Unmarshal(want[name], pair[0]), got.Read(name, pair[1])
+				require.Equal(t, wantErr == nil, err == nil)
+				if err == nil {
+					require.Equal(t, pair[0], pair[1])
+				}
+			}
+		}
+	})
+}
+
+func FuzzAppendText(f *testing.F) {
+	for _, seed := range []string{"", "plain", "a\"b\\c\n\r\t\b\f\x00\x1f\x7f", "é💧\u2028\u2029\ufffd", "\xff\xe2\x80", "<&>"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		want := "x" + string(Marshal(text))
+		require.Equal(t, want, string(AppendText([]byte("x"), text)))
+		require.Equal(t, want, string(AppendText([]byte("x"), []byte(text))))
+	})
+}

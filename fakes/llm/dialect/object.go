@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Object is a JSON object whose members are read by their exact names. encoding/json takes "toolUseID" for "toolUseId";
+// Object is a JSON object whose members, each a whole JSON value without white space around it, are read by their exact names. encoding/json takes "toolUseID" for "toolUseId";
 // the providers do not, and a fake must not hide the mistake.
 type Object map[string]json.RawMessage
 
@@ -22,7 +22,7 @@ func (o Object) Read(name string, v any) error {
 	if !o.Has(name) {
 		return nil
 	}
-	return json.Unmarshal(o[name], v)
+	return ReadPart(o[name], v)
 }
 
 // Text returns a member that is a string; "" when there is none.

@@ -5,42 +5,29 @@
 package openai
 
 import (
-	"net/http"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
 // Chat speaks OpenAI Chat Completions.
-var Chat dialect.Codec = chat{}
+var Chat dialect.Codec = chat{models{openAI}}
 
+// chat is the format, as a server of some style speaks it.
 type chat struct{ models }
 
-func (chat) Name() string       { return dialect.OpenAIChat }
-func (chat) Patterns() []string { return []string{"POST /v1/chat/completions"} }
+func (c chat) Name() string       { return c.name }
+func (c chat) Patterns() []string { return []string{"POST " + c.base + "/chat/completions"} }
 
-// header returns the headers that OpenAI sends with every answer and that SDKs read; id makes the request's id.
-func header(contentType, id string) http.Header {
-	return http.Header{
-		"Content-Type":                   {contentType},
-		"Openai-Processing-Ms":           {"250"},
-		"Openai-Version":                 {"2020-10-01"},
-		"X-Ratelimit-Limit-Requests":     {"10000"},
-		"X-Ratelimit-Limit-Tokens":       {"2000000"},
-		"X-Ratelimit-Remaining-Requests": {"9999"},
-		"X-Ratelimit-Remaining-Tokens":   {"1999000"},
-		"X-Ratelimit-Reset-Requests":     {"6ms"},
-		"X-Ratelimit-Reset-Tokens":       {"30ms"},
-		"X-Request-Id":                   {id},
-	}
-}
-
-// reasons are the stop reasons in OpenAI's words. It cannot tell a stop sequence from an end.
+// reasons are the stop reasons in OpenAI's words. It cannot tell a stop sequence, or a refusal, from an end: that is a member of the
+// message.
 var reasons = map[dialect.StopReason]string{
-	dialect.EndTurn:          "stop",
-	dialect.StopForTool:      "tool_calls",
-	dialect.StopMaxTokens:    "length",
-	dialect.StopStopSequence: "stop",
+	dialect.EndTurn:           "stop",
+	dialect.StopForTool:       "tool_calls",
+	dialect.StopMaxTokens:     "length",
+	dialect.StopStopSequence:  "stop",
+	dialect.StopRefusal:       "stop",
+	dialect.StopContentFilter: "content_filter",
 }
 
 func finishReason(r dialect.StopReason) string {

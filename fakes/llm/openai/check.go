@@ -3,7 +3,7 @@ package openai
 import (
 	"errors"
 	"fmt"
-	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -23,11 +23,15 @@ var documented = map[string]bool{
 
 // Check holds a request against the rules of which the API is known to answer 400, in an order of its own: members,
 // parameters, tools, messages, history.
-func (chat) Check(req *dialect.Request) *dialect.Error {
-	q, err := parse(req.Body)
-	if err != nil {
-		return err
+func (c chat) Check(req *dialect.Request) *dialect.Error {
+	q, ok := req.Decoded.(*request)
+	if !ok {
+		var refused *dialect.Error
+		if q, refused = parse(req.Body); refused != nil {
+			return refused
+		}
 	}
+	q.style = &c.style
 	for _, check := range []func(*request) *dialect.Error{checkMembers, checkParameters, checkTools, checkToolChoice, checkMessages, checkHistory} {
 		if err := check(q); err != nil {
 			return err
@@ -38,11 +42,12 @@ func (chat) Check(req *dialect.Request) *dialect.Error {
 
 func checkMembers(q *request) *dialect.Error {
 	var unknown []string
-	for _, name := range slices.Sorted(maps.Keys(q.Object)) {
-		if !documented[name] {
+	for name := range q.Object {
+		if q.style.isOpenAI && !documented[name] {
 			unknown = append(unknown, name)
 		}
 	}
+	slices.Sort(unknown)
 	switch {
 	case len(unknown) == 1:
 		return invalid("", "", "Unrecognized request argument supplied: %s", unknown[0])
@@ -84,6 +89,31 @@ func checkMessages(q *request) *dialect.Error {
 		if err := q.messages[i].check(i); err != nil {
 			return err
 		}
+		if err := q.checkIDs(&q.messages[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nineOnly is what Mistral takes for the id of a call.
+var nineOnly = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
+
+func (q *request) checkIDs(m *message) *dialect.Error {
+	if q.style.callIDs == nil {
+		return nil
+	}
+	ids := []string{}
+	for _, c := range m.calls {
+		ids = append(ids, c.id)
+	}
+	if m.role == "tool" {
+		ids = append(ids, m.toolCallID)
+	}
+	for _, id := range ids {
+		if !nineOnly.MatchString(id) {
+			return invalid(m.path, "", "%s has the tool call id %q: want 9 of a-z, A-Z and 0-9", m.path, id)
+		}
 	}
 	return nil
 }
@@ -103,13 +133,13 @@ func (m *message) check(i int) *dialect.Error {
 		return invalid(fmt.Sprintf("messages.[%d].role", i), "invalid_value",
 			"%s has the role %q: want system, developer, user, assistant or tool", m.path, m.role)
 	}
-	if m.Has("tool_calls") && m.role != "assistant" {
+	if m.hasCalls && m.role != "assistant" {
 		return invalid(m.path+".tool_calls", "", "%s has tool_calls: only an assistant's message may", m.path)
 	}
-	if m.Has("tool_calls") && len(m.calls) == 0 {
+	if m.hasCalls && len(m.calls) == 0 {
 		return invalid(m.path+".tool_calls", "empty_array", "%s.tool_calls is empty: want at least one call, or no tool_calls", m.path)
 	}
-	spoken := m.role == "assistant" && (len(m.calls) > 0 || m.Has("refusal") || m.Has("audio"))
+	spoken := m.role == "assistant" && (len(m.calls) > 0 || m.refusal != nil || m.hasAudio)
 	if m.text == nil && len(m.parts) == 0 && !spoken {
 		return invalid(fmt.Sprintf("messages.[%d].content", i), "", "%s, role %s, has no content: want a string or an array of parts", m.path, m.role)
 	}

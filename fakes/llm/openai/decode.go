@@ -19,10 +19,13 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 	}
 	req := &dialect.Request{
 		Dialect: dialect.OpenAIChat, Model: q.model, ToolChoice: q.toolChoice(), MaxTokens: q.maxCompleted, Temperature: q.temperature,
-		StopSequences: q.stop, Stream: q.stream, Body: body, Header: r.Header,
+		StopSequences: q.stop, Stream: q.stream, Body: body, Header: r.Header, Decoded: q,
 	}
 	if req.MaxTokens == nil {
 		req.MaxTokens = q.maxTokens
+	}
+	if len(q.messages) > 0 {
+		req.Messages = make([]dialect.Message, 0, len(q.messages))
 	}
 	var system []string
 	inResults := false // the last message is a user's turn made of tool messages
@@ -78,15 +81,22 @@ func (q *request) toolChoice() string {
 
 // blocks returns a message's content and its calls.
 func (m *message) blocks() []dialect.Block {
-	var blocks []dialect.Block
+	n := len(m.parts) + len(m.calls)
+	if m.text != nil {
+		n++
+	}
+	if n == 0 && m.refusal == nil {
+		return nil
+	}
+	blocks := make([]dialect.Block, 0, n)
 	if m.text != nil {
 		blocks = append(blocks, dialect.Block{Type: dialect.Text, Text: *m.text, Path: m.path + ".content"})
 	}
 	for _, p := range m.parts {
 		blocks = append(blocks, p.block())
 	}
-	if m.Has("refusal") {
-		blocks = append(blocks, dialect.Block{Type: dialect.Text, Text: m.Text("refusal"), Path: m.path + ".refusal"})
+	if m.refusal != nil {
+		blocks = append(blocks, dialect.Block{Type: dialect.Text, Text: *m.refusal, Path: m.path + ".refusal"})
 	}
 	for _, c := range m.calls {
 		blocks = append(blocks, dialect.Block{

@@ -1,157 +1,136 @@
 package openai
 
 import (
-	"encoding/json"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
 // Encode writes text and tool uses; the model has no other blocks to answer with, and others are left out. Several texts
-// are one, as the wire has room for one only.
-func (chat) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
-	c := newCompletion(req, reply)
+// are one, as the wire has room for one only. With [dialect.StopRefusal] the text is OpenAI's refusal.
+func (c chat) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
+	said := c.completion(req, reply)
 	if req.Stream {
 		return dialect.Answer{
 			Status: http.StatusOK,
-			Header: header("text/event-stream; charset=utf-8", c.requestID),
-			Chunks: c.stream(includeUsage(req), reply.LateUse),
+			Header: c.header("text/event-stream; charset=utf-8", said.requestID),
+			Chunks: said.stream(c.includeUsage(req), reply.LateUse),
 			Stream: true,
 		}
 	}
 	return dialect.Answer{
 		Status: http.StatusOK,
-		Header: header("application/json", c.requestID),
-		Chunks: [][]byte{c.plain()},
+		Header: c.header("application/json", said.requestID),
+		Chunks: [][]byte{said.plain()},
 	}
 }
 
 // completion is an answer before it is put on the wire, plain or streamed.
 type completion struct {
+	style                        *style
 	id, requestID, model, finish string
-	text                         string
+	text, refusal                string
 	calls                        []call
 	created                      int64
 	usage                        usage
-	reasoning                    bool
+	reasoning, refuses           bool
 }
 
-func newCompletion(req *dialect.Request, reply *dialect.Reply) *completion {
-	c := &completion{
+func (c *chat) completion(req *dialect.Request, reply *dialect.Reply) *completion {
+	said := &completion{
+		style:     &c.style,
 		id:        dialect.MintID("chatcmpl-", 29, reply.Serial, 0),
 		requestID: dialect.MintID("req_", 32, reply.Serial, 0),
 		model:     reply.Model,
 		finish:    finishReason(reply.Reason()),
 		created:   time.Now().Unix(),
+		refuses:   c.isOpenAI && reply.Reason() == dialect.StopRefusal,
 	}
-	if c.model == "" {
-		c.model = req.Model
+	if said.model == "" {
+		said.model = req.Model
 	}
-	c.reasoning = reasoning(c.model)
+	said.reasoning = c.isOpenAI && reasoning(said.model)
 	spoken := 0
 	for i, b := range reply.Content {
-		switch b.Type {
-		case dialect.Text:
-			c.text += b.Text
-		case dialect.ToolUse:
+		switch {
+		case b.Type == dialect.Text && said.refuses:
+			said.refusal += b.Text
+		case b.Type == dialect.Text:
+			said.text += b.Text
+		case b.Type == dialect.ToolUse:
 			id := b.ID
 			if id == "" {
-				id = dialect.MintID("call_", 24, reply.Serial, i)
+				id = c.callID(reply.Serial, i)
 			}
-			c.calls = append(c.calls, call{ID: id, Type: "function", Function: function{b.Name, string(b.Input)}})
+			said.calls = append(said.calls, call{id, b.Name, string(b.Input)})
 		}
 		spoken += len(b.Text) + len(b.Name) + len(b.Input)
 	}
 	// A token is some four bytes; nobody can hold the fake to more.
-	c.usage.Prompt, c.usage.Completion = 8+len(req.Body)/4, 1+spoken/4
-	c.usage.Total = c.usage.Prompt + c.usage.Completion
-	return c
+	said.usage = usage{8 + len(req.Body)/4, 1 + spoken/4}
+	return said
 }
 
-type call struct {
-	ID       string   `json:"id"`
-	Type     string   `json:"type"`
-	Function function `json:"function"`
-}
+type call struct{ id, name, arguments string }
 
-type function struct {
-	Name      string `json:"name"`
-	Arguments string `json:"arguments"`
-}
+type usage struct{ prompt, completion int }
 
-type usage struct {
-	Prompt        int `json:"prompt_tokens"`
-	Completion    int `json:"completion_tokens"`
-	Total         int `json:"total_tokens"`
-	PromptDetails struct {
-		Cached int `json:"cached_tokens"`
-		Audio  int `json:"audio_tokens"`
-	} `json:"prompt_tokens_details"`
-	CompletionDetails struct {
-		Reasoning int `json:"reasoning_tokens"`
-		Audio     int `json:"audio_tokens"`
-		Accepted  int `json:"accepted_prediction_tokens"`
-		Rejected  int `json:"rejected_prediction_tokens"`
-	} `json:"completion_tokens_details"`
-}
+// silent reports whether content is null: in a refusal, and beside tool calls where there is no text.
+func (c *completion) silent() bool { return c.refuses || c.text == "" && len(c.calls) > 0 }
 
-// null is a member that is there, and null. A nil json.RawMessage with omitempty is one that is not there.
-var null = json.RawMessage("null")
-
-func (c *completion) logprobs() json.RawMessage {
-	if c.reasoning {
-		return nil
-	}
-	return null
-}
-
-func (c *completion) fingerprint() *string {
-	if c.reasoning {
-		return nil
-	}
-	f := "fp_5c0f8d2e1b"
-	return &f
-}
-
-// content is null beside tool calls where there is no text.
-func (c *completion) content(text string) json.RawMessage {
-	if text == "" && c.text == "" && len(c.calls) > 0 {
-		return null
-	}
-	return dialect.Marshal(text)
-}
-
+// plain is indented by two spaces, with a last newline, as OpenAI writes outside streams.
 func (c *completion) plain() []byte {
-	type message struct {
-		Role        dialect.Role    `json:"role"`
-		Content     json.RawMessage `json:"content"`
-		ToolCalls   []call          `json:"tool_calls,omitempty"`
-		Refusal     *string         `json:"refusal"`
-		Annotations []string        `json:"annotations"`
+	b := builder(make([]byte, 0, 1200+len(c.text)+len(c.refusal)))
+	if c.style.comments {
+		b.say("\n         \n")
 	}
-	type choice struct {
-		Index        int             `json:"index"`
-		Message      message         `json:"message"`
-		Logprobs     json.RawMessage `json:"logprobs,omitempty"`
-		FinishReason string          `json:"finish_reason"`
+	b.say("{\n  \"id\": ").text(c.id).say(",\n  \"object\": \"chat.completion\",\n  \"created\": ").number(c.created)
+	b.say(",\n  \"model\": ").text(c.model).say(",\n  \"choices\": [\n    {\n      \"index\": 0,\n      \"message\": {\n        \"role\": \"assistant\",\n        \"content\": ")
+	b.textOr(c.silent(), c.text)
+	for i, call := range c.calls {
+		b.say(",\n")
+		if i == 0 {
+			b.say("        \"tool_calls\": [\n")
+		}
+		b.say("          {\n            \"id\": ").text(call.id).say(",\n            \"type\": \"function\",\n            \"function\": {\n              \"name\": ")
+		b.text(call.name).say(",\n              \"arguments\": ").text(call.arguments).say("\n            }\n          }")
+		if i == len(c.calls)-1 {
+			b.say("\n        ]")
+		}
 	}
-	return indented(struct {
-		ID                string   `json:"id"`
-		Object            string   `json:"object"`
-		Created           int64    `json:"created"`
-		Model             string   `json:"model"`
-		Choices           []choice `json:"choices"`
-		Usage             usage    `json:"usage"`
-		ServiceTier       string   `json:"service_tier"`
-		SystemFingerprint *string  `json:"system_fingerprint"`
-	}{
-		ID: c.id, Object: "chat.completion", Created: c.created, Model: c.model,
-		Choices: []choice{{
-			Message:      message{Role: dialect.Assistant, Content: c.content(c.text), ToolCalls: c.calls, Annotations: []string{}},
-			Logprobs:     c.logprobs(),
-			FinishReason: c.finish,
-		}},
-		Usage: c.usage, ServiceTier: "default", SystemFingerprint: c.fingerprint(),
-	})
+	if c.style.isOpenAI {
+		b.say(",\n        \"refusal\": ").textOr(!c.refuses, c.refusal).say(",\n        \"annotations\": []")
+	}
+	b.say("\n      }")
+	if c.style.logprobs && !c.reasoning {
+		b.say(",\n      \"logprobs\": null")
+	}
+	b.say(",\n      \"finish_reason\": ").text(c.finish).say("\n    }\n  ],\n  \"usage\": {\n    \"prompt_tokens\": ").number(int64(c.usage.prompt))
+	b.say(",\n    \"completion_tokens\": ").number(int64(c.usage.completion)).say(",\n    \"total_tokens\": ").number(int64(c.usage.prompt + c.usage.completion))
+	b.say(",\n    \"prompt_tokens_details\": {\n      \"cached_tokens\": 0,\n      \"audio_tokens\": 0\n    },\n    \"completion_tokens_details\": {\n" +
+		"      \"reasoning_tokens\": 0,\n      \"audio_tokens\": 0,\n      \"accepted_prediction_tokens\": 0,\n      \"rejected_prediction_tokens\": 0\n    }\n  }")
+	if c.style.isOpenAI {
+		b.say(",\n  \"service_tier\": \"default\"")
+	}
+	if c.style.fingerprint != "" {
+		b.say(",\n  \"system_fingerprint\": ").textOr(c.reasoning, c.style.fingerprint)
+	}
+	b.say("\n}\n")
+	return b
+}
+
+// builder is JSON that is being written.
+type builder []byte
+
+// say appends JSON, text a string, number a number, and textOr null or a string.
+func (b *builder) say(json string) *builder { *b = append(*b, json...); return b }
+func (b *builder) text(s string) *builder   { *b = dialect.AppendText(*b, s); return b }
+func (b *builder) number(n int64) *builder  { *b = strconv.AppendInt(*b, n, 10); return b }
+func (b *builder) textOr(null bool, s string) *builder {
+	if null {
+		return b.say("null")
+	}
+	return b.text(s)
 }

@@ -184,14 +184,19 @@ func TestAPlainAnswerByteForByte(t *testing.T) {
 	})
 }
 
+type spokenCall struct {
+	ID, Type string
+	Function struct{ Name, Arguments string }
+}
+
 // spoken decodes a plain answer.
-func spoken(t *testing.T, reply dialect.Reply) (content *string, calls []call, finish string) {
+func spoken(t *testing.T, reply dialect.Reply) (content *string, calls []spokenCall, finish string) {
 	t.Helper()
 	var got struct {
 		Choices []struct {
 			Message struct {
 				Content *string
-				Calls   []call `json:"tool_calls"`
+				Calls   []spokenCall `json:"tool_calls"`
 			}
 			Finish string `json:"finish_reason"`
 		}

@@ -37,22 +37,34 @@ func errorBody(e *dialect.Error) map[string]errorDetails {
 	return map[string]errorDetails{"error": {e.Message, kind, optional(e.Param), optional(e.Code)}}
 }
 
+// errorBody is the body in the server's own shape. OpenRouter's code is the status, and there is nothing else.
+func (s *style) errorBody(e *dialect.Error) any {
+	if !s.numericCode {
+		return errorBody(e)
+	}
+	type details struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	}
+	return map[string]details{"error": {e.Status, e.Message}}
+}
+
 // EncodeErrorEvent writes an event of the stream whose data is the error's body.
-func (chat) EncodeErrorEvent(_ *dialect.Request, e *dialect.Error) []byte {
-	return append(append([]byte("data: "), dialect.Marshal(errorBody(e))...), "\n\n"...)
+func (c chat) EncodeErrorEvent(_ *dialect.Request, e *dialect.Error) []byte {
+	return append(append([]byte("data: "), dialect.Marshal(c.errorBody(e))...), "\n\n"...)
 }
 
 // EncodeError writes {"error":{message,type,param,code}}. What the SDKs would try again by the status alone they may; every
 // other error says that they should not.
-func (chat) EncodeError(e *dialect.Error) dialect.Answer {
-	h := header("application/json; charset=utf-8", dialect.MintID("req_", 32, int64(e.Status), len(e.Message)))
+func (s style) EncodeError(e *dialect.Error) dialect.Answer {
+	h := s.header("application/json; charset=utf-8", dialect.MintID("req_", 32, int64(e.Status), len(e.Message)))
 	switch {
 	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict, e.Status == http.StatusTooManyRequests, e.Status >= 500:
 	default:
 		h.Set("X-Should-Retry", "false")
 	}
 	maps.Copy(h, e.Header)
-	return dialect.Answer{Status: e.Status, Header: h, Chunks: [][]byte{indented(errorBody(e))}}
+	return dialect.Answer{Status: e.Status, Header: h, Chunks: [][]byte{indented(s.errorBody(e))}}
 }
 
 // optional returns nil, which is null on the wire, for the empty string.

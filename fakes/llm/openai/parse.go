@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
@@ -11,6 +12,7 @@ import (
 // request is a request's body as OpenAI documents it. What is read loosely here, [chat.Check] judges.
 type request struct {
 	dialect.Object
+	style                   *style // of the server that it is held against
 	model                   string
 	messages                []message
 	tools                   []tool
@@ -22,13 +24,15 @@ type request struct {
 }
 
 type message struct {
-	dialect.Object
 	path       string
 	raw        json.RawMessage
 	role       string
 	toolCallID string
 	text       *string // content that is a string
 	parts      []part  // content that is an array
+	refusal    *string
+	hasAudio   bool
+	hasCalls   bool // tool_calls, even if there are none in it
 	calls      []toolCall
 }
 
@@ -52,7 +56,8 @@ type tool struct {
 // parse refuses what has not the documented type, as the API does before it looks at anything else.
 func parse(body []byte) (*request, *dialect.Error) {
 	var q request
-	if err := json.Unmarshal(body, &q.Object); err != nil {
+	var err error
+	if q.Object, err = dialect.ReadObject(body); err != nil {
 		return nil, invalid("", "", "the body could not be read as a JSON object: %v", err)
 	}
 	if q.Object == nil {
@@ -72,29 +77,43 @@ func parse(body []byte) (*request, *dialect.Error) {
 	}
 	var messages, tools []json.RawMessage
 	r.read(q.Object, "", "messages", &messages)
+	q.messages = make([]message, 0, len(messages))
 	for i, raw := range messages {
-		q.messages = append(q.messages, r.message(raw, fmt.Sprintf("messages[%d]", i)))
+		q.messages = append(q.messages, r.message(raw, at("messages", i)))
 	}
 	r.read(q.Object, "", "tools", &tools)
+	q.tools = make([]tool, 0, len(tools))
 	for i, raw := range tools {
-		q.tools = append(q.tools, r.tool(raw, fmt.Sprintf("tools[%d]", i)))
+		q.tools = append(q.tools, r.tool(raw, at("tools", i)))
 	}
 	return &q, r.err
 }
+
+// at is the path of an element.
+func at(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
 // reader reads members and keeps the first that has not the documented type.
 type reader struct{ err *dialect.Error }
 
 func (r *reader) read(o dialect.Object, path, name string, v any) {
-	if o.Read(name, v) != nil {
-		r.refuse(path+name, v, o[name])
+	r.member(o[name], path, name, v)
+}
+
+// member reads a member that has been found, at the path of its object. One that is null or not there is left out.
+func (r *reader) member(raw json.RawMessage, path, name string, v any) {
+	if raw == nil || isKind(raw, 'n') || dialect.ReadPart(raw, v) == nil {
+		return
 	}
+	if path != "" {
+		name = path + "." + name
+	}
+	r.refuse(name, v, raw)
 }
 
 // object reads an array's element.
 func (r *reader) object(raw json.RawMessage, path string) dialect.Object {
 	var o dialect.Object
-	if json.Unmarshal(raw, &o) != nil || o == nil {
+	if dialect.ReadPart(raw, &o) != nil || o == nil {
 		r.refuse(path, &o, raw)
 	}
 	return o
@@ -115,57 +134,97 @@ func number[T int64 | float64](r *reader, o dialect.Object, name string) *T {
 	return v
 }
 
+// message reads a message, without an object for it.
 func (r *reader) message(raw json.RawMessage, path string) message {
-	m := message{Object: r.object(raw, path), raw: raw, path: path}
-	r.read(m.Object, path+".", "role", &m.role)
-	r.read(m.Object, path+".", "tool_call_id", &m.toolCallID)
-	if isKind(m.Object["content"], '"') {
-		text := m.Text("content")
-		m.text = &text
+	m := message{raw: raw, path: path}
+	var content, calls json.RawMessage
+	if !dialect.EachMember(raw, func(name []byte, value json.RawMessage) {
+		switch string(name) {
+		case "role":
+			r.member(value, path, "role", &m.role)
+		case "tool_call_id":
+			r.member(value, path, "tool_call_id", &m.toolCallID)
+		case "refusal":
+			r.member(value, path, "refusal", &m.refusal)
+		case "audio":
+			m.hasAudio = !isKind(value, 'n')
+		case "content":
+			content = value
+		case "tool_calls":
+			calls = value
+		}
+	}) {
+		r.refuse(path, new(dialect.Object), raw)
+	}
+	if isKind(content, '"') {
+		m.text = new(string)
+		r.member(content, path, "content", m.text)
 	} else {
 		var parts []json.RawMessage
-		r.read(m.Object, path+".", "content", &parts)
+		r.member(content, path, "content", &parts)
 		for i, raw := range parts {
-			path := fmt.Sprintf("%s.content[%d]", path, i)
+			path := at(path+".content", i)
 			m.parts = append(m.parts, part{r.object(raw, path), path, raw})
 		}
 	}
-	var calls []json.RawMessage
-	r.read(m.Object, path+".", "tool_calls", &calls)
-	for i, raw := range calls {
-		m.calls = append(m.calls, r.call(raw, fmt.Sprintf("%s.tool_calls[%d]", path, i)))
+	m.hasCalls = calls != nil && !isKind(calls, 'n')
+	var each []json.RawMessage
+	r.member(calls, path, "tool_calls", &each)
+	for i, raw := range each {
+		m.calls = append(m.calls, r.call(raw, at(path+".tool_calls", i)))
 	}
 	return m
 }
 
+// call reads a call, of which there may be many in a history, without an object for each of its parts.
 func (r *reader) call(raw json.RawMessage, path string) toolCall {
 	c := toolCall{path: path, raw: raw}
-	o := r.object(raw, path)
-	r.read(o, path+".", "id", &c.id)
-	r.read(o, path+".", "type", &c.kind)
-	var function dialect.Object
-	if c.kind == "custom" { // a tool with text in place of arguments
-		r.read(o, path+".", "custom", &function)
-		c.arguments = function["input"]
-	} else {
-		r.read(o, path+".", "function", &function)
-		c.arguments = function["arguments"]
+	var function, custom json.RawMessage
+	if !dialect.EachMember(raw, func(name []byte, value json.RawMessage) {
+		switch string(name) {
+		case "id":
+			r.member(value, path, "id", &c.id)
+		case "type":
+			r.member(value, path, "type", &c.kind)
+		case "function":
+			function = value
+		case "custom":
+			custom = value
+		}
+	}) {
+		r.refuse(path, new(dialect.Object), raw)
 	}
-	r.read(function, path+".function.", "name", &c.name)
+	member, arguments := "function", "arguments"
+	if c.kind == "custom" { // a tool with text in place of arguments
+		function, member, arguments = custom, "custom", "input"
+	}
+	if function == nil || isKind(function, 'n') {
+		return c
+	}
+	if !dialect.EachMember(function, func(name []byte, value json.RawMessage) {
+		switch string(name) {
+		case "name":
+			r.member(value, path+".function", "name", &c.name)
+		case arguments:
+			c.arguments = value
+		}
+	}) {
+		r.refuse(path+"."+member, new(dialect.Object), function)
+	}
 	return c
 }
 
 func (r *reader) tool(raw json.RawMessage, path string) tool {
 	t := tool{path: path}
 	o := r.object(raw, path)
-	r.read(o, path+".", "type", &t.kind)
+	r.read(o, path, "type", &t.kind)
 	member := "function"
 	if t.kind == "custom" {
 		member = "custom"
 	}
-	r.read(o, path+".", member, &t.function)
-	r.read(t.function, path+"."+member+".", "name", &t.name)
-	r.read(t.function, path+"."+member+".", "description", &t.description)
+	r.read(o, path, member, &t.function)
+	r.read(t.function, path+"."+member, "name", &t.name)
+	r.read(t.function, path+"."+member, "description", &t.description)
 	return t
 }
 
@@ -181,7 +240,7 @@ func isKind(raw json.RawMessage, first byte) bool { return len(raw) > 0 && raw[0
 
 func typeName(v any) string {
 	switch v.(type) {
-	case *string:
+	case *string, **string:
 		return "a string"
 	case *bool:
 		return "true or false"

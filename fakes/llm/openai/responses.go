@@ -10,15 +10,12 @@ import (
 // the provider is to have kept is refused as the provider refuses one that it has not, and one that is to run in the background too.
 //
 // A refusal, and reasoning, have items and parts of their own here. There are no stop sequences.
-var Responses dialect.Codec = responses{}
+var Responses dialect.Codec = responses{models{openAI}}
 
 type responses struct{ models }
 
 func (responses) Name() string       { return dialect.OpenAIResponses }
 func (responses) Patterns() []string { return []string{"POST /v1/responses"} }
-
-// EncodeError writes what [Chat] writes, too.
-func (responses) EncodeError(e *dialect.Error) dialect.Answer { return chat{}.EncodeError(e) }
 
 // outcome is a stop reason in the provider's words: the response's status, and what makes it incomplete. A word of the provider's
 // own is the status, if it is one, and otherwise what makes it incomplete.
@@ -51,7 +48,7 @@ func (responses) EncodeErrorEvent(req *dialect.Request, e *dialect.Error) []byte
 }
 
 // models lists models: what hosts ask for before they start, and the same for both ways of asking.
-type models struct{}
+type models struct{ style }
 
 // listed are the models that are listed. The fake answers for every other, too.
 var listed = []string{"gpt-4o", "gpt-4o-mini", "gpt-4.1", "gpt-5", "gpt-5-mini", "o4-mini"}
@@ -63,22 +60,22 @@ type model struct {
 	OwnedBy string `json:"owned_by"`
 }
 
-const modelsPath = "/v1/models"
-
 // AsidePatterns are the list of models, and each of them.
-func (models) AsidePatterns() []string {
-	return []string{"GET " + modelsPath, "GET " + modelsPath + "/{model...}"}
+func (m models) AsidePatterns() []string {
+	return []string{"GET " + m.path(), "GET " + m.path() + "/{model...}"}
 }
+
+func (m models) path() string { return m.base + "/models" }
 
 // Claims leaves to Anthropic, which has the same paths, what its SDKs ask.
 func (models) Claims(r *http.Request) bool { return r.Header.Get("Anthropic-Version") == "" }
 
 // AnswerAside answers. Every model that is asked for by name is there.
-func (models) AnswerAside(r *http.Request, _ []byte) dialect.Answer {
+func (m models) AnswerAside(r *http.Request, _ []byte) dialect.Answer {
 	describe := func(id string) model { return model{ID: id, Object: "model", Created: 1715367049, OwnedBy: "system"} }
-	h := header("application/json", dialect.MintID("req_", 32, 0, len(r.URL.Path)))
-	if len(r.URL.Path) > len(modelsPath)+1 {
-		return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: [][]byte{indented(describe(r.URL.Path[len(modelsPath)+1:]))}}
+	h := m.header("application/json", dialect.MintID("req_", 32, 0, len(r.URL.Path)))
+	if len(r.URL.Path) > len(m.path())+1 {
+		return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: [][]byte{indented(describe(r.URL.Path[len(m.path())+1:]))}}
 	}
 	all := make([]model, len(listed))
 	for i, id := range listed {

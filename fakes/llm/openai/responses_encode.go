@@ -8,17 +8,20 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
+// null is a member that is there, and null. A nil json.RawMessage with omitempty is one that is not there.
+var null = json.RawMessage("null")
+
 // Encode writes thinking, text and tool uses as items in their order, texts in a row as the parts of one message. In a refusal the
 // texts are what is refused with. Reasoning is sealed where the request includes reasoning.encrypted_content. What was cut off shows in the
 // last item, too.
-func (responses) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
+func (o responses) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 	r := newResponse(req, reply)
 	if req.Stream {
 		return dialect.Answer{
-			Status: http.StatusOK, Header: header("text/event-stream; charset=utf-8", r.requestID), Chunks: r.stream(), Stream: true,
+			Status: http.StatusOK, Header: o.header("text/event-stream; charset=utf-8", r.requestID), Chunks: r.stream(), Stream: true,
 		}
 	}
-	return dialect.Answer{Status: http.StatusOK, Header: header("application/json", r.requestID), Chunks: [][]byte{indented(r.object(r.status))}}
+	return dialect.Answer{Status: http.StatusOK, Header: o.header("application/json", r.requestID), Chunks: [][]byte{indented(r.object(r.status))}}
 }
 
 // response is an answer before it is put on the wire, plain or streamed.

@@ -74,17 +74,17 @@ func parseResponses(body []byte) (*responsesRequest, *dialect.Error) {
 
 func (r *reader) item(raw json.RawMessage, path string) item {
 	it := item{Object: r.object(raw, path), path: path, raw: raw}
-	r.read(it.Object, path+".", "type", &it.kind)
+	r.read(it.Object, path, "type", &it.kind)
 	if it.kind == "" { // a message and a reference may leave it out
 		it.kind = "item_reference"
 		if it.Has("role") || it.Has("content") {
 			it.kind = "message"
 		}
 	}
-	r.read(it.Object, path+".", "role", &it.role)
-	r.read(it.Object, path+".", "id", &it.id)
-	r.read(it.Object, path+".", "call_id", &it.callID)
-	r.read(it.Object, path+".", "name", &it.name)
+	r.read(it.Object, path, "role", &it.role)
+	r.read(it.Object, path, "id", &it.id)
+	r.read(it.Object, path, "call_id", &it.callID)
+	r.read(it.Object, path, "name", &it.name)
 	content, ok := contents[it.kind]
 	if !ok {
 		return it
@@ -95,7 +95,7 @@ func (r *reader) item(raw json.RawMessage, path string) item {
 		return it
 	}
 	var parts []json.RawMessage
-	r.read(it.Object, path+".", content, &parts)
+	r.read(it.Object, path, content, &parts)
 	for i, raw := range parts {
 		path := fmt.Sprintf("%s.%s[%d]", path, content, i)
 		it.parts = append(it.parts, part{r.object(raw, path), path, raw})
@@ -106,9 +106,9 @@ func (r *reader) item(raw json.RawMessage, path string) item {
 // flatTool reads a tool whose members stand in itself.
 func (r *reader) flatTool(raw json.RawMessage, path string) tool {
 	t := tool{path: path, function: r.object(raw, path)}
-	r.read(t.function, path+".", "type", &t.kind)
-	r.read(t.function, path+".", "name", &t.name)
-	r.read(t.function, path+".", "description", &t.description)
-	r.read(t.function, path+".", "strict", new(bool))
+	r.read(t.function, path, "type", &t.kind)
+	r.read(t.function, path, "name", &t.name)
+	r.read(t.function, path, "description", &t.description)
+	r.read(t.function, path, "strict", new(bool))
 	return t
 }

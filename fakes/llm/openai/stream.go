@@ -1,118 +1,154 @@
 package openai
 
 import (
-	"encoding/json"
+	"slices"
+	"strconv"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// includeUsage reports whether the request asks for a last chunk with the usage.
-func includeUsage(req *dialect.Request) bool {
-	var body, options dialect.Object
+// includeUsage reports whether the request asks for a last chunk with the usage, or the server sends it anyway.
+func (c *chat) includeUsage(req *dialect.Request) bool {
+	if c.usageAnyway {
+		return true
+	}
+	body, ok := req.Decoded.(*request)
+	if !ok {
+		var refused *dialect.Error
+		if body, refused = parse(req.Body); refused != nil {
+			return false // a request made by hand
+		}
+	}
+	var options dialect.Object
 	var include bool
-	_ = json.Unmarshal(req.Body, &body) // a request made by hand has none
 	_ = body.Read("stream_options", &options)
 	_ = options.Read("include_usage", &include)
 	return include
 }
 
-type chunk struct {
-	ID                string          `json:"id"`
-	Object            string          `json:"object"`
-	Created           int64           `json:"created"`
-	Model             string          `json:"model"`
-	ServiceTier       string          `json:"service_tier"`
-	SystemFingerprint *string         `json:"system_fingerprint"`
-	Choices           []chunkChoice   `json:"choices"`
-	Usage             json.RawMessage `json:"usage,omitempty"`
-}
-
-type chunkChoice struct {
-	Index        int             `json:"index"`
-	Delta        delta           `json:"delta"`
-	Logprobs     json.RawMessage `json:"logprobs,omitempty"`
-	FinishReason *string         `json:"finish_reason"`
-}
-
+// delta is the JSON of a delta, and finishes says that the finish reason comes beside it.
 type delta struct {
-	Role      dialect.Role    `json:"role,omitempty"`
-	Content   json.RawMessage `json:"content,omitempty"`
-	ToolCalls []callDelta     `json:"tool_calls,omitempty"`
-	Refusal   json.RawMessage `json:"refusal,omitempty"`
-}
-
-type callDelta struct {
-	Index    int           `json:"index"`
-	ID       string        `json:"id,omitempty"`
-	Type     string        `json:"type,omitempty"`
-	Function functionDelta `json:"function"`
-}
-
-type functionDelta struct {
-	Name      string `json:"name,omitempty"`
-	Arguments string `json:"arguments"`
+	json     string
+	finishes bool
 }
 
 // stream returns the events of a stream, each with its blank line. late sends the last delta of the calls after the
 // finish reason.
 func (c *completion) stream(withUsage, late bool) [][]byte {
-	first := delta{Role: dialect.Assistant, Content: c.content("")}
-	calls := c.callDeltas()
-	switch {
-	case len(calls) == 0 || c.text != "":
-		first.Refusal = null
-	case len(c.calls) == 1 && !late: // a single call opens in the first chunk; several come after it
-		first.ToolCalls, first.Refusal, calls = calls[0].ToolCalls, null, calls[1:]
+	s := c.style
+	deltas, held := c.deltas(late)
+	w := c.writer(withUsage, len(deltas)+len(held)+2)
+	if s.comments {
+		w.raw(": OPENROUTER PROCESSING\n\n")
+		w.raw(": OPENROUTER PROCESSING\n\n")
 	}
-	deltas := []delta{first}
-	for _, fragment := range dialect.Fragments(c.text) {
-		deltas = append(deltas, delta{Content: dialect.Marshal(fragment)})
+	for _, d := range slices.Concat(deltas, held) {
+		w.choice(d)
 	}
-	deltas = append(deltas, calls...)
-	held := []delta{}
-	if late && len(calls) > 0 {
-		last := len(deltas) - 1
-		deltas, held = deltas[:last], deltas[last:]
+	if withUsage && !s.joinedFinish {
+		w.usage()
 	}
-
-	usageOfChunk := json.RawMessage(nil)
-	if withUsage {
-		usageOfChunk = null
-	}
-	var events [][]byte
-	say := func(d delta, finish *string) {
-		choices := []chunkChoice{{Delta: d, Logprobs: c.logprobs(), FinishReason: finish}}
-		events = append(events, c.event(choices, usageOfChunk))
-	}
-	for _, d := range deltas {
-		say(d, nil)
-	}
-	say(delta{}, &c.finish)
-	for _, d := range held {
-		say(d, nil)
-	}
-	if withUsage {
-		events = append(events, c.event([]chunkChoice{}, dialect.Marshal(c.usage)))
-	}
-	return append(events, []byte("data: [DONE]\n\n"))
+	w.raw("data: [DONE]\n\n")
+	return w.events()
 }
 
-// callDeltas opens each call with its id and name, and follows with its arguments, one call after the other.
-func (c *completion) callDeltas() []delta {
-	var deltas []delta
-	for i, call := range c.calls {
-		deltas = append(deltas, delta{ToolCalls: []callDelta{{i, call.ID, call.Type, functionDelta{Name: call.Function.Name}}}})
-		for _, fragment := range dialect.Fragments(call.Function.Arguments) {
-			deltas = append(deltas, delta{ToolCalls: []callDelta{{Index: i, Function: functionDelta{Arguments: fragment}}}})
+// deltas are those of a stream, up to the finish reason, and those that come too late.
+func (c *completion) deltas(late bool) (deltas, held []delta) {
+	s := c.style
+	calls := c.callDeltas()
+	inFirst := s.isOpenAI && c.text == "" && !c.refuses && len(c.calls) == 1 && !late // a single call opens in the first chunk; several come after it
+	var texts []string
+	member := `"content":`
+	if c.refuses {
+		member = `"refusal":`
+	}
+	for _, fragment := range dialect.Fragments(c.text + c.refusal) {
+		texts = append(texts, "{"+member+quote(fragment)+"}")
+	}
+	if inFirst {
+		deltas = append(deltas, delta{json: `{"role":"assistant","content":null,` + calls[0][1:len(calls[0])-1] + `,"refusal":null}`})
+		calls = calls[1:]
+	} else {
+		opening := c.opening()
+		rest := slices.Concat(texts, calls)
+		if s.joinedRole && len(rest) > 0 {
+			first := rest[0][:len(rest[0])-1] + `,"role":"assistant"}`
+			if len(texts) > 0 {
+				texts[0] = first
+			} else {
+				calls[0] = first
+			}
+		} else {
+			texts = slices.Insert(texts, 0, opening)
 		}
+	}
+	for _, json := range slices.Concat(texts, calls) {
+		deltas = append(deltas, delta{json: json})
+	}
+	if late && len(calls) > 0 {
+		last := len(deltas) - 1
+		deltas, held = deltas[:last:last], deltas[last:]
+	}
+	switch {
+	case s.joinedFinish && len(calls) > 0 && len(held) == 0:
+		deltas[len(deltas)-1].finishes = true
+	case s.joinedFinish || s.repeatedFinish:
+		deltas = append(deltas, delta{`{"content":""}`, true})
+	default:
+		deltas = append(deltas, delta{`{}`, true})
+	}
+	return deltas, held
+}
+
+// opening is the first delta.
+func (c *completion) opening() string {
+	switch {
+	case c.style.bareRole:
+		return `{"role":"assistant"}`
+	case !c.style.isOpenAI:
+		return `{"role":"assistant","content":""}`
+	case c.refuses:
+		return `{"role":"assistant","content":null,"refusal":""}`
+	case c.silent():
+		return `{"role":"assistant","content":null}`
+	}
+	return `{"role":"assistant","content":"","refusal":null}`
+}
+
+// callDeltas opens each call with its id and name, and follows with its arguments, one call after the other. Where calls come whole
+// it is one delta a call, or one for all.
+func (c *completion) callDeltas() []string {
+	s := c.style
+	var deltas []string
+	for i, call := range c.calls {
+		index := strconv.Itoa(i + s.firstIndex)
+		head := `{"tool_calls":[{"index":` + index
+		kind := `,"type":"function"`
+		if s.untypedCalls {
+			kind = ""
+		}
+		opening := head + `,"id":` + quote(call.id) + kind + `,"function":{"name":` + quote(call.name) + `,"arguments":`
+		if s.wholeCalls {
+			deltas = append(deltas, opening+quote(call.arguments)+`}}]}`)
+			continue
+		}
+		deltas = append(deltas, opening+`""}}]}`)
+		fragments := dialect.Fragments(call.arguments)
+		if s.emptyArguments {
+			fragments = slices.Insert(fragments, 0, "")
+		}
+		for _, fragment := range fragments {
+			deltas = append(deltas, head+`,"function":{"arguments":`+quote(fragment)+`}}]}`)
+		}
+	}
+	if s.joinedFinish && len(deltas) > 1 {
+		all := deltas[0][:len(deltas[0])-len(`]}`)]
+		for _, d := range deltas[1:] {
+			all += "," + d[len(`{"tool_calls":[`):len(d)-len(`]}`)]
+		}
+		deltas = []string{all + `]}`}
 	}
 	return deltas
 }
 
-func (c *completion) event(choices []chunkChoice, usage json.RawMessage) []byte {
-	data := dialect.Marshal(chunk{
-		ID: c.id, Object: "chat.completion.chunk", Created: c.created, Model: c.model,
-		ServiceTier: "default", SystemFingerprint: c.fingerprint(), Choices: choices, Usage: usage,
-	})
-	return append(append([]byte("data: "), data...), "\n\n"...)
-}
+func quote(s string) string { return string(dialect.AppendText([]byte(nil), s)) }

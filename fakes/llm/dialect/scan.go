@@ -1,0 +1,222 @@
+package dialect
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"unicode/utf8"
+)
+
+// ReadObject reads a JSON object. Its members' values are parts of raw, not copies: do not change raw afterwards. The error is that of
+// encoding/json, and null is the nil Object.
+func ReadObject(raw []byte) (Object, error) {
+	if i := space(raw, 0); i == len(raw) || raw[i] != '{' || !json.Valid(raw) {
+		var o Object
+		err := json.Unmarshal(raw, &o)
+		return o, err
+	}
+	return members(raw), nil
+}
+
+// ReadPart reads a part of what [ReadObject] has read into v, a pointer, as encoding/json would, but without looking for mistakes in
+// it again, and without copies.
+func ReadPart(raw json.RawMessage, v any) error {
+	if len(raw) == 0 {
+		return json.Unmarshal(raw, v)
+	}
+	switch v := v.(type) {
+	case *string:
+		if raw[0] == '"' {
+			*v = text(raw)
+			return nil
+		}
+	case *Object:
+		if raw[0] == '{' {
+			*v = members(raw)
+			return nil
+		}
+	case *[]json.RawMessage:
+		if raw[0] == '[' {
+			*v = elements(raw)
+			return nil
+		}
+	case *int64:
+		if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
+			*v = n
+			return nil
+		}
+	case *float64:
+		if n, err := strconv.ParseFloat(string(raw), 64); err == nil {
+			*v = n
+			return nil
+		}
+	case *bool:
+		switch raw[0] {
+		case 't':
+			*v = true
+			return nil
+		case 'f':
+			*v = false
+			return nil
+		}
+	}
+	return json.Unmarshal(raw, v)
+}
+
+// members reads the members of what is known to be a valid object. The last of several with one name counts, as with encoding/json.
+func members(raw []byte) Object {
+	o := Object{}
+	EachMember(raw, func(name []byte, value json.RawMessage) { o[string(name)] = value })
+	return o
+}
+
+// EachMember calls member for each member of a part of what [ReadObject] has read, in their order, and reports whether the part is an
+// object at all. The name is to be used during the call only.
+func EachMember(raw json.RawMessage, member func(name []byte, value json.RawMessage)) bool {
+	i := space(raw, 0)
+	if i == len(raw) || raw[i] != '{' {
+		return false
+	}
+	i = space(raw, i+1)
+	for raw[i] != '}' {
+		end := value(raw, i)
+		name := raw[i+1 : end-1]
+		if !plain(name) {
+			name = []byte(text(raw[i:end]))
+		}
+		i = space(raw, space(raw, end)+1) // past the colon
+		end = value(raw, i)
+		member(name, raw[i:end:end])
+		if i = space(raw, end); raw[i] == ',' {
+			i = space(raw, i+1)
+		}
+	}
+	return true
+}
+
+// plain reports whether a string stands there as it is.
+func plain(inner []byte) bool { return bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) }
+
+// elements reads the elements of what is known to be a valid array.
+func elements(raw []byte) []json.RawMessage {
+	all := []json.RawMessage{}
+	i := space(raw, space(raw, 0)+1)
+	for raw[i] != ']' {
+		end := value(raw, i)
+		all = append(all, json.RawMessage(raw[i:end:end]))
+		if i = space(raw, end); raw[i] == ',' {
+			i = space(raw, i+1)
+		}
+	}
+	return all
+}
+
+// space returns the place of the first character from i on that is no white space, or the end.
+func space(raw []byte, i int) int {
+	for i < len(raw) && (raw[i] == ' ' || raw[i] == '\n' || raw[i] == '\r' || raw[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// value returns the end of the value that begins at i.
+func value(raw []byte, i int) int {
+	switch raw[i] {
+	case '"':
+		return quoted(raw, i)
+	case '{', '[':
+		depth := 0
+		for {
+			switch raw[i] {
+			case '"':
+				i = quoted(raw, i)
+				continue
+			case '{', '[':
+				depth++
+			case '}', ']':
+				depth--
+			}
+			if i++; depth == 0 {
+				return i
+			}
+		}
+	}
+	for i < len(raw) && bytes.IndexByte([]byte(",]} \n\r\t"), raw[i]) < 0 {
+		i++
+	}
+	return i
+}
+
+// quoted returns the end of the string that begins at i.
+func quoted(raw []byte, i int) int {
+	for i++; raw[i] != '"'; i++ {
+		if raw[i] == '\\' {
+			i++
+		}
+	}
+	return i + 1
+}
+
+// text returns the text of what is known to be a valid string.
+func text(raw []byte) string {
+	inner := raw[1 : len(raw)-1]
+	if plain(inner) {
+		return string(inner)
+	}
+	var s string
+	_ = json.Unmarshal(raw, &s) // it is valid
+	return s
+}
+
+const hex = "0123456789abcdef"
+
+// AppendText appends the text as JSON, as [Marshal] writes it.
+func AppendText[T string | []byte](out []byte, text T) []byte {
+	out = append(out, '"')
+	start := 0
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(string(text[i:min(len(text), i+utf8.UTFMax)]))
+			if r != utf8.RuneError && r != '\u2028' && r != '\u2029' || r == utf8.RuneError && size > 1 {
+				i += size
+				continue
+			}
+			out = append(out, text[start:i]...)
+			if r == utf8.RuneError {
+				out = append(out, `\ufffd`...)
+			} else {
+				out = append(out, `\u202`...)
+				out = append(out, hex[r&0xf])
+			}
+			i += size
+			start = i
+			continue
+		}
+		out = append(out, text[start:i]...)
+		switch c {
+		case '"', '\\':
+			out = append(out, '\\', c)
+		case '\b':
+			out = append(out, `\b`...)
+		case '\f':
+			out = append(out, `\f`...)
+		case '\n':
+			out = append(out, `\n`...)
+		case '\r':
+			out = append(out, `\r`...)
+		case '\t':
+			out = append(out, `\t`...)
+		default:
+			out = append(out, `\u00`...)
+			out = append(out, hex[c>>4], hex[c&0xf])
+		}
+		i++
+		start = i
+	}
+	return append(append(out, text[start:]...), '"')
+}

@@ -1,0 +1,224 @@
+package llm
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// Fault is something that goes wrong with an answer on its way, whatever it says: see [Rule.Fault]. Its text is the call that made it.
+//
+// A cut leaves an answer unfinished, after a number of a stream's events. A plain answer, and an error, is one event, of which the
+// half goes out unless the number is 0. A stream always loses at least its last event.
+type Fault struct {
+	name  string
+	apply func(*delivery) error
+}
+
+func (f Fault) String() string { return f.name }
+
+func fault(apply func(*delivery) error, format string, args ...any) Fault {
+	return Fault{fmt.Sprintf(format, args...), apply}
+}
+
+// StallBeforeHeaders sends nothing at all, until the caller hangs up or the server is closed.
+func StallBeforeHeaders() Fault {
+	return cutting(cut{ending: stalls, silent: true}, "StallBeforeHeaders()")
+}
+
+// StallAfter sends the header and n events, and then nothing, until the caller hangs up or the server is closed.
+func StallAfter(n int) Fault { return cutting(cut{ending: stalls, after: n}, "StallAfter(%d)", n) }
+
+// ResetBeforeHeaders resets the connection in place of an answer.
+func ResetBeforeHeaders() Fault {
+	return cutting(cut{ending: resets, silent: true}, "ResetBeforeHeaders()")
+}
+
+// ResetAfter sends the header and n events, and resets the connection. On a network without resets it is closed.
+func ResetAfter(n int) Fault { return cutting(cut{ending: resets, after: n}, "ResetAfter(%d)", n) }
+
+// TruncateAfter ends the answer after n events as if it were whole: the HTTP of it is in order.
+func TruncateAfter(n int) Fault {
+	return cutting(cut{ending: truncates, after: n}, "TruncateAfter(%d)", n)
+}
+
+// TruncateInside is TruncateAfter, but the half of one more event still goes out. A plain answer is cut in its middle.
+func TruncateInside(n int) Fault {
+	return cutting(cut{ending: truncates, after: n, half: true}, "TruncateInside(%d)", n)
+}
+
+// ErrorAfter sends n events and then the error, in the way in which the provider tells of one in the middle of a stream, and
+// ends the stream. Where the answer is no stream, or the provider has no such event, the error is the answer.
+func ErrorAfter(n int, e *Error) Fault {
+	if e == nil {
+		return fault(func(*delivery) error { return errors.New("has no error to send: want one") }, "ErrorAfter(%d, nil)", n)
+	}
+	copied := *e
+	return cutting(cut{ending: errs, after: n, err: &copied}, "ErrorAfter(%d, %d)", n, e.Status)
+}
+
+// SplitEveryByte sends each byte by itself, so that reads end inside of characters, of JSON's words and of a stream's lines.
+func SplitEveryByte() Fault {
+	return splitting(func() splitter { return sizes(func() int { return 1 }) }, 0, "SplitEveryByte()")
+}
+
+// SplitAtRandom sends each event in pieces of 1 to 16 bytes. The same seed makes the same pieces of the same answer.
+func SplitAtRandom(seed int64) Fault {
+	return splitting(func() splitter {
+		random := random(seed)
+		return sizes(func() int { return 1 + random.IntN(16) })
+	}, 0, "SplitAtRandom(%d)", seed)
+}
+
+// Drip sends pieces of so many bytes, and waits between one and the next.
+func Drip(bytes int, wait time.Duration) Fault {
+	if bytes < 1 || wait <= 0 {
+		return fault(func(*delivery) error {
+			return errors.New("never ends or never waits: want at least 1 byte, and a wait above 0")
+		}, "Drip(%d, %v)", bytes, wait)
+	}
+	return splitting(func() splitter { return sizes(func() int { return bytes }) }, wait, "Drip(%d, %v)", bytes, wait)
+}
+
+// WrongContentType sends another content type than the answer has; "" sends none.
+func WrongContentType(mimeType string) Fault {
+	return fault(func(d *delivery) error {
+		if d.contentType != nil {
+			return errors.New("is the second content type: want one")
+		}
+		d.contentType = &mimeType
+		return nil
+	}, "WrongContentType(%q)", mimeType)
+}
+
+// delivery is how an answer is delivered: the faults of a rule, put together. The zero value has none.
+type delivery struct {
+	names       string
+	cut         cut
+	split       func() splitter // nil leaves events whole
+	between     time.Duration   // the wait between two pieces of an event
+	contentType *string
+}
+
+// cut is how an answer ends before its end.
+type cut struct {
+	ending ending
+	silent bool   // nothing goes out
+	after  int    // events that go out whole
+	half   bool   // and half of the next
+	err    *Error // what errs sends
+}
+
+type ending string
+
+const (
+	whole     ending = ""
+	stalls    ending = "stall"
+	resets    ending = "reset"
+	truncates ending = "truncate"
+	errs      ending = "error"
+)
+
+// splitter cuts an event into pieces. It may remember where it was.
+type splitter func(event []byte) [][]byte
+
+func sizes(next func() int) splitter {
+	return func(event []byte) [][]byte {
+		var pieces [][]byte
+		for len(event) > 0 {
+			n := min(next(), len(event))
+			pieces, event = append(pieces, event[:n]), event[n:]
+		}
+		return pieces
+	}
+}
+
+func random(seed int64) *rand.Rand { return rand.New(rand.NewPCG(uint64(seed), 0)) }
+
+func cutting(c cut, format string, args ...any) Fault {
+	return fault(func(d *delivery) error {
+		switch {
+		case d.cut.ending != whole:
+			return errors.New("is the second that ends the answer: want one")
+		case c.after < 0:
+			return fmt.Errorf("comes after %d events: want at least 0", c.after)
+		case c.err != nil && (c.err.Status < 400 || c.err.Status > 599):
+			return fmt.Errorf("has the status %d: want one from 400 to 599", c.err.Status)
+		}
+		d.cut = c
+		return nil
+	}, format, args...)
+}
+
+func splitting(split func() splitter, between time.Duration, format string, args ...any) Fault {
+	return fault(func(d *delivery) error {
+		if d.split != nil {
+			return errors.New("is the second that splits events: want one")
+		}
+		d.split, d.between = split, between
+		return nil
+	}, format, args...)
+}
+
+// deliver puts faults together.
+func deliver(faults []Fault) (delivery, error) {
+	var d delivery
+	for _, f := range faults {
+		if f.apply == nil {
+			return d, errors.New("has a Fault that is none: make one with a function such as StallAfter")
+		}
+		if err := f.apply(&d); err != nil {
+			return d, fmt.Errorf("has the fault %v, which %w", f, err)
+		}
+		if d.names != "" {
+			d.names += ", "
+		}
+		d.names += f.name
+	}
+	return d, nil
+}
+
+// cutShort leaves of the answer what goes out before the cut.
+func (o *outcome) cutShort(codec dialect.Codec, req *Request) {
+	c := o.delivery.cut
+	switch {
+	case c.ending == errs:
+		told := []byte(nil)
+		if o.Stream {
+			told = codec.EncodeErrorEvent(req, c.err)
+		}
+		if told == nil {
+			o.Answer = codec.EncodeError(c.err)
+			return
+		}
+		o.Chunks = append(first(o.Chunks, c.after), told)
+	case o.Stream:
+		events := first(o.Chunks, c.after)
+		if c.half {
+			next := o.Chunks[len(events)]
+			events = append(events, next[:len(next)/2])
+		}
+		o.Chunks = events
+	default:
+		body := slices.Concat(o.Chunks...)
+		if c.ending != truncates {
+			header := o.Header.Clone()
+			header.Set("Content-Length", strconv.Itoa(len(body))) // which it will not come to
+			o.Header = header
+		}
+		o.Chunks = nil
+		if c.after > 0 || c.half {
+			o.Chunks = [][]byte{body[:len(body)/2]}
+		}
+	}
+}
+
+// first returns a copy of the first n events, but never of the last one.
+func first(events [][]byte, n int) [][]byte {
+	return slices.Clone(events[:max(0, min(n, len(events)-1))])
+}

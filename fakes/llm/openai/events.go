@@ -1,0 +1,118 @@
+package openai
+
+// writer writes the events of a stream, one behind the other in one buffer.
+type writer struct {
+	c         *completion
+	withUsage bool
+	head      string // of each event, up to the choices
+	out       builder
+	ends      []int
+}
+
+func (c *completion) writer(withUsage bool, events int) *writer {
+	var head builder
+	head.say(`data: {"id":`).text(c.id).say(`,"object":"chat.completion.chunk","created":`).number(c.created).say(`,"model":`).text(c.model)
+	if c.style.isOpenAI {
+		head.say(`,"service_tier":"default"`)
+	}
+	if c.style.comments {
+		head.say(`,"provider":"Scripted"`)
+	}
+	if c.style.fingerprint != "" {
+		head.say(`,"system_fingerprint":`).textOr(c.reasoning, c.style.fingerprint)
+	}
+	head.say(`,"choices":[`)
+	return &writer{c: c, withUsage: withUsage, head: string(head), out: make(builder, 0, events*(len(head)+120)+len(c.text))}
+}
+
+// raw is an event of its own.
+func (w *writer) raw(event string) {
+	w.out.say(event)
+	w.end()
+}
+
+// choice is an event with one choice.
+func (w *writer) choice(d delta) {
+	s := w.c.style
+	w.out.say(w.head).say(`{"index":0,"delta":`).say(d.json)
+	if s.logprobs && !w.c.reasoning {
+		w.out.say(`,"logprobs":null`)
+	}
+	switch {
+	case d.finishes:
+		w.out.say(`,"finish_reason":`).text(w.c.finish)
+		if s.repeatedFinish {
+			w.out.say(`,"native_finish_reason":`).text(w.c.finish)
+		}
+	case !s.noNullFinish:
+		w.out.say(`,"finish_reason":null`)
+		if s.repeatedFinish {
+			w.out.say(`,"native_finish_reason":null`)
+		}
+	}
+	w.out.say("}]")
+	switch {
+	case d.finishes && s.joinedFinish:
+		w.out.say(`,"usage":`)
+		w.count()
+	case d.finishes && s.groqUsage:
+		w.out.say(`,"x_groq":{"id":`).text(w.c.requestID).say(`,"usage":`)
+		w.count()
+		w.out.say(`},"usage":`)
+		w.count()
+	case s.groqUsage && len(w.ends) == 0:
+		w.out.say(`,"x_groq":{"id":`).text(w.c.requestID).say(`,"seed":1}`)
+	case w.withUsage && s.isOpenAI:
+		w.out.say(`,"usage":null`)
+	}
+	w.out.say("}\n\n")
+	w.end()
+}
+
+// usage is an event with the usage alone.
+func (w *writer) usage() {
+	s := w.c.style
+	w.out.say(w.head)
+	if s.repeatedFinish {
+		w.out.say(`{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":`).text(w.c.finish)
+		w.out.say(`,"native_finish_reason":`).text(w.c.finish).say(`}`)
+	}
+	w.out.say(`],"usage":`)
+	w.count()
+	if s.groqUsage {
+		w.out.say(`,"service_tier":"on_demand"`)
+	}
+	w.out.say("}\n\n")
+	w.end()
+}
+
+// count is the usage as such, in the members that the server has.
+func (w *writer) count() {
+	s, u := w.c.style, w.c.usage
+	w.out.say(`{"prompt_tokens":`).number(int64(u.prompt)).say(`,"completion_tokens":`).number(int64(u.completion))
+	w.out.say(`,"total_tokens":`).number(int64(u.prompt + u.completion))
+	switch {
+	case s.groqUsage:
+		w.out.say(`,"queue_time":0.2,"prompt_time":0.02,"completion_time":0.17,"total_time":0.19`)
+	case s.joinedFinish:
+		w.out.say(`,"prompt_tokens_details":{"cached_tokens":0}`)
+	case s.noNullFinish:
+		w.out.say(`,"prompt_tokens_details":{"text_tokens":`).number(int64(u.prompt)).say(`,"audio_tokens":0,"image_tokens":0,"cached_tokens":0}`)
+		w.out.say(`,"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0},` +
+			`"num_sources_used":0,"cost_in_usd_ticks":0`)
+	default:
+		w.out.say(`,"prompt_tokens_details":{"cached_tokens":0,"audio_tokens":0},` +
+			`"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}`)
+	}
+	w.out.say("}")
+}
+
+func (w *writer) end() { w.ends = append(w.ends, len(w.out)) }
+
+func (w *writer) events() [][]byte {
+	events, begin := make([][]byte, len(w.ends)), 0
+	for i, end := range w.ends {
+		events[i], begin = w.out[begin:end:end], end
+	}
+	return events
+}

@@ -1,0 +1,144 @@
+package openai
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// styles are the compatible servers that were recorded, by file.
+var styles = map[string]dialect.Codec{
+	"docker-agent__TestExec_Mistral_ToolCall.yaml":                                    Mistral,
+	"fantasy__TestOpenAICompatibleCommon__groq-kimi-k2__multi_tool_streaming.yaml":    Groq,
+	"fantasy__TestOpenAICompatibleCommon__xai-grok-4-fast__multi_tool_streaming.yaml": XAI,
+	"ai__anthropic-fallback-tool-call.sse":                                            IndexFromOne,
+}
+
+// styleDeviations are the members that only theirs have, and why ours do without.
+var styleDeviations = map[string]string{
+	"p": "random padding",
+}
+
+func TestRecordedTrafficOfCompatibleServersIsUnderstoodAndImitated(t *testing.T) {
+	all := recorded(t, "openai-compat", os.Getenv("CI") == "true")
+	if len(all) == 0 {
+		t.Skipf("no recordings in %s", traffic)
+	}
+	for _, r := range all {
+		t.Run(r.name, func(t *testing.T) {
+			file, _, _ := strings.Cut(r.name, "/")
+			codec := styles[file]
+			require.NotNil(t, codec, "no server is named for it")
+			text := r.request
+			if text == "" {
+				text = body(user, `,"stream":true`)
+			}
+			req := decode(t, text)
+			require.Nil(t, codec.Check(req))
+			theirs := shape(t, strings.TrimRight(r.response, "\n")+"\n\n") // one has lost its last line
+			ours := shape(t, string(join(codec.Encode(req, theirs.reply()))))
+			require.Equal(t, theirs.kinds, ours.kinds)
+			for kind, members := range theirs.members {
+				members = slices.DeleteFunc(slices.Clone(members), func(m string) bool { return styleDeviations[m] != "" })
+				require.Equal(t, members, ours.members[kind], kind)
+			}
+			require.Equal(t, theirs.text, ours.text)
+			require.Equal(t, theirs.names, ours.names)
+			require.Equal(t, theirs.arguments, ours.arguments)
+			require.Equal(t, theirs.finish, ours.finish)
+		})
+	}
+}
+
+// Each compatible server is shown by the deltas and finish reasons of one reply.
+func TestCompatibleServersDifferAsTheyDo(t *testing.T) {
+	reply := dialect.Reply{Content: []dialect.Block{says("so"), {Type: dialect.ToolUse, ID: "aaaaaaaa1", Name: "add", Input: []byte(`{"a":2}`)},
+		{Type: dialect.ToolUse, ID: "aaaaaaaa2", Name: "add", Input: []byte(`{}`)}}}
+	whole := func(index, id, arguments string) string {
+		return `{"index":` + index + `,"id":"` + id + `","type":"function","function":{"name":"add","arguments":` + quote(arguments) + `}}`
+	}
+	part := func(index, arguments string) string {
+		return `{"tool_calls":[{"index":` + index + `,"function":{"arguments":` + quote(arguments) + `}}]}`
+	}
+	for _, c := range []struct {
+		codec dialect.Codec
+		want  []string
+		late  []string // what stands from the finish reason on, with LateUse
+	}{
+		{Mistral, []string{`{"role":"assistant","content":""}`, `{"content":"so"}`,
+			`{"tool_calls":[` + strings.ReplaceAll(whole("0", "aaaaaaaa1", `{"a":2}`)+","+whole("1", "aaaaaaaa2", `{}`), `,"type":"function"`, "") + `]} tool_calls`, `[DONE]`},
+			[]string{`{"content":""} tool_calls`, `{"tool_calls":[` + strings.ReplaceAll(whole("0", "aaaaaaaa1", `{"a":2}`)+","+whole("1", "aaaaaaaa2", `{}`), `,"type":"function"`, "") + `]}`, `[DONE]`}},
+		{Groq, []string{`{"role":"assistant","content":""}`, `{"content":"so"}`, `{"tool_calls":[` + whole("0", "aaaaaaaa1", `{"a":2}`) + `]}`,
+			`{"tool_calls":[` + whole("1", "aaaaaaaa2", `{}`) + `]}`, `{} tool_calls`, `[DONE]`},
+			[]string{`{} tool_calls`, `{"tool_calls":[` + whole("1", "aaaaaaaa2", `{}`) + `]}`, `[DONE]`}},
+		{XAI, []string{`{"content":"so","role":"assistant"}`, `{"tool_calls":[` + whole("0", "aaaaaaaa1", `{"a":2}`) + `]}`,
+			`{"tool_calls":[` + whole("1", "aaaaaaaa2", `{}`) + `]}`, `{} tool_calls`, `[DONE]`},
+			[]string{`{} tool_calls`, `{"tool_calls":[` + whole("1", "aaaaaaaa2", `{}`) + `]}`, `[DONE]`}},
+		{IndexFromOne, []string{`{"role":"assistant"}`, `{"content":"so"}`, `{"tool_calls":[` + whole("1", "aaaaaaaa1", ``) + `]}`, part("1", ""), part("1", `{"a"`),
+			part("1", `:2}`), `{"tool_calls":[` + whole("2", "aaaaaaaa2", ``) + `]}`, part("2", ""), part("2", "{}"), `{} tool_calls`, `[DONE]`},
+			[]string{`{} tool_calls`, part("2", "{}"), `[DONE]`}},
+	} {
+		t.Run(c.codec.Name(), func(t *testing.T) {
+			req := decode(t, body(user, `,"stream":true`))
+			require.Equal(t, c.want, choices(t, c.codec.Encode(req, &reply)))
+			late := reply
+			late.LateUse = true
+			said := choices(t, c.codec.Encode(req, &late))
+			require.Equal(t, c.late, said[len(said)-len(c.late):])
+			require.Equal(t, []string{"POST " + strings.TrimSuffix(c.codec.(chat).base, "/") + "/chat/completions"}, c.codec.Patterns())
+		})
+	}
+}
+
+func TestOpenRouterCommentsAndRepeatsItself(t *testing.T) {
+	req := decode(t, body(user, `,"stream":true,"provider":{}`))
+	require.Nil(t, OpenRouter.Check(req), "it has members of its own")
+	a := OpenRouter.Encode(req, &dialect.Reply{Content: []dialect.Block{says("hi")}})
+	require.Equal(t, ": OPENROUTER PROCESSING\n\n", string(a.Chunks[0]))
+	a.Chunks = a.Chunks[2:]
+	require.Equal(t, []string{`{"role":"assistant","content":""}`, `{"content":"hi"}`, `{"content":""} stop`, `{"role":"assistant","content":""} stop`, `[DONE]`}, choices(t, a))
+	require.Contains(t, string(a.Chunks[3]), `"native_finish_reason":"stop"}],"usage":{"prompt_tokens":`)
+	plain := string(join(OpenRouter.Encode(decode(t, body(user, "")), &dialect.Reply{Content: []dialect.Block{says("hi")}})))
+	require.True(t, strings.HasPrefix(plain, "\n         \n{\n"), "%q", plain)
+	require.NotContains(t, plain, "annotations")
+	keys(t, plain) // it is JSON
+	failed := &dialect.Error{Status: 402, Kind: "k", Code: "c", Message: "no credit"}
+	require.JSONEq(t, `{"error":{"code":402,"message":"no credit"}}`, string(join(OpenRouter.EncodeError(failed))))
+	require.Equal(t, "data: {\"error\":{\"code\":402,\"message\":\"no credit\"}}\n\n", string(OpenRouter.EncodeErrorEvent(req, failed)))
+}
+
+func TestMistralTakesOnlyIdsOfItsOwnForm(t *testing.T) {
+	a := Mistral.Encode(decode(t, body(user, "")), &dialect.Reply{Content: []dialect.Block{asks("add", "{}")}})
+	require.Regexp(t, `"id": "[A-Za-z0-9]{9}"`, string(join(a)))
+	history := func(id string) string {
+		return body(user+`,{"role":"assistant","tool_calls":[{"id":"`+id+`","type":"function","function":{"name":"add","arguments":"{}"}}]},
+			{"role":"tool","tool_call_id":"`+id+`","content":"4"}`, "")
+	}
+	require.Nil(t, Mistral.Check(decode(t, history("D9WYdiHxV"))))
+	refused := Mistral.Check(decode(t, history("call_12345")))
+	require.NotNil(t, refused)
+	require.Equal(t, `messages[1] has the tool call id "call_12345": want 9 of a-z, A-Z and 0-9`, refused.Message)
+	require.Nil(t, Chat.Check(decode(t, history("call_12345"))))
+}
+
+func TestRefusalsAndFilteredAnswers(t *testing.T) {
+	refusal := dialect.Reply{StopReason: dialect.StopRefusal, Content: []dialect.Block{says("I can't")}}
+	plain := string(join(Chat.Encode(decode(t, body(user, "")), &refusal)))
+	require.Contains(t, plain, `"content": null,`)
+	require.Contains(t, plain, `"refusal": "I can't",`)
+	require.Contains(t, plain, `"finish_reason": "stop"`)
+	stream := decode(t, body(user, `,"stream":true`))
+	require.Equal(t, []string{`{"role":"assistant","content":null,"refusal":""}`, `{"refusal":"I ca"}`, `{"refusal":"n't"}`, `{} stop`, `[DONE]`}, choices(t, Chat.Encode(stream, &refusal)))
+	require.Equal(t, []string{`{"content":"I ca","role":"assistant"}`, `{"content":"n't"}`, `{} stop`, `[DONE]`}, choices(t, XAI.Encode(stream, &refusal)), "a server without refusals says it")
+
+	filtered := dialect.Reply{StopReason: dialect.StopContentFilter, Content: []dialect.Block{says("so")}}
+	content, _, finish := spoken(t, filtered)
+	require.Equal(t, "so", *content)
+	require.Equal(t, "content_filter", finish)
+	require.Equal(t, []string{`{"role":"assistant","content":"","refusal":null}`, `{"content":"so"}`, `{} content_filter`, `[DONE]`}, choices(t, Chat.Encode(stream, &filtered)))
+}

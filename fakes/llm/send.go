@@ -1,0 +1,140 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// errGone says that a wait was given up: the caller hung up, or the server was closed.
+var errGone = errors.New("the caller is gone")
+
+// send delivers the answer, a chunk of a stream at a time. Chunks, and before the last of them the end, are recorded before they
+// are written: what the caller does about the answer then comes after it in the trace, in every run. A stall is the exception: its
+// end is when the caller has gone.
+func (s *Server) send(w http.ResponseWriter, r *http.Request, x *Exchange, o outcome) {
+	ctx, waits := r.Context(), o.pace.waits()
+	unsent := o.Answer
+	unsent.Status = 0
+	if !s.wait(ctx, waits.vary(waits.FirstToken)) {
+		s.giveUp(x, unsent)
+		return
+	}
+	if o.delivery.cut.silent {
+		s.breakOff(ctx, w, x, outcome{Answer: unsent, delivery: o.delivery})
+		return
+	}
+	s.sendHeader(w, &o)
+	stalling := o.delivery.cut.ending == stalls
+	if len(o.Chunks) == 0 && !stalling {
+		s.end(x, o.Answer, inOrder)
+	}
+	control := http.NewResponseController(w)
+	split := splitter(nil)
+	if o.delivery.split != nil {
+		split = o.delivery.split()
+	}
+	for i, chunk := range o.Chunks {
+		if i > 0 && !s.wait(ctx, waits.vary(waits.Token)) {
+			s.giveUp(x, o.Answer)
+			return
+		}
+		s.record(x, trace.Event{Chunk: &trace.ModelChunk{Exchange: x.Number, Data: chunk}})
+		if i == len(o.Chunks)-1 && !stalling {
+			s.end(x, o.Answer, inOrder)
+		}
+		if s.write(ctx, w, control, chunk, split, &o) != nil {
+			s.giveUp(x, o.Answer)
+			return
+		}
+	}
+	if ending := o.delivery.cut.ending; ending == stalls || ending == resets {
+		_ = control.Flush() // also the header of an answer without chunks
+		s.breakOff(ctx, w, x, o)
+	}
+}
+
+func (s *Server) sendHeader(w http.ResponseWriter, o *outcome) {
+	header := w.Header()
+	for name, values := range o.Header {
+		header[http.CanonicalHeaderKey(name)] = values
+	}
+	if !o.Stream && header["Content-Length"] == nil {
+		header["Content-Length"] = []string{strconv.Itoa(length(o.Chunks))}
+	}
+	if o.delivery.contentType != nil {
+		header["Content-Type"] = nil // which keeps net/http from guessing one
+		if *o.delivery.contentType != "" {
+			header["Content-Type"] = []string{*o.delivery.contentType}
+		}
+	}
+	w.WriteHeader(o.Status)
+}
+
+func length(chunks [][]byte) int {
+	n := 0
+	for _, chunk := range chunks {
+		n += len(chunk)
+	}
+	return n
+}
+
+// write writes a chunk, in pieces where the rule says so. Each piece of those, and each chunk of a stream, goes out by itself.
+func (s *Server) write(ctx context.Context, w http.ResponseWriter, control *http.ResponseController, chunk []byte, split splitter, o *outcome) error {
+	if split == nil {
+		return put(w, control, chunk, o.Stream)
+	}
+	for i, piece := range split(chunk) {
+		if i > 0 && !s.wait(ctx, o.delivery.between) {
+			return errGone
+		}
+		if err := put(w, control, piece, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func put(w http.ResponseWriter, control *http.ResponseController, data []byte, flush bool) error {
+	if _, err := w.Write(data); err != nil || !flush {
+		return err
+	}
+	if err := control.Flush(); !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	return nil
+}
+
+// giveUp ends an exchange that could not be brought to its end.
+func (s *Server) giveUp(x *Exchange, a Answer) {
+	select {
+	case <-s.closing:
+		s.end(x, a, closed)
+		panic(http.ErrAbortHandler) // lest half an answer looks whole
+	default:
+		s.end(x, a, hungUp)
+	}
+}
+
+// breakOff stalls, or resets the connection.
+func (s *Server) breakOff(ctx context.Context, w http.ResponseWriter, x *Exchange, o outcome) {
+	if o.delivery.cut.ending == stalls {
+		s.stall(ctx)
+		s.giveUp(x, o.Answer)
+		return
+	}
+	if o.Status == 0 {
+		s.end(x, o.Answer, inOrder)
+	}
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler) // which closes the connection, where there is no way to reset it
+	}
+	if tcp, ok := conn.(interface{ SetLinger(seconds int) error }); ok {
+		_ = tcp.SetLinger(0) // closing it is a reset then
+	}
+	_ = conn.Close()
+}
