@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/harness/report"
@@ -72,13 +71,13 @@ func forbiddenRound(e *Evidence, capability ...string) (*Round, *Verdict) {
 }
 
 // unsettled returns nil where it is settled that nothing more came of a round, and the verdict for where it is not.
-func (e *Evidence) unsettled(r *Round) *Verdict {
-	why := e.Session.Unsettled(r.Asked)
+func (ev *Evidence) unsettled(r *Round) *Verdict {
+	why := ev.Session.Unsettled(r.Asked)
 	if why == "" {
 		return nil
 	}
 	v := NotObserved("no answer came, and it is not settled that none would have: %s", why).See(r.Asked, "")
-	if p := e.Session.Ended; p != nil && p.Clean() && e.Session.Trace.Whole {
+	if p := ev.Session.Ended; p != nil && p.Clean() && ev.Session.Trace.Whole {
 		v = Unsupported("no answer came, and it is not settled that none would have: it takes a client that calls the tools in the order in which they are listed, and answers the last one's sample: %s", why)
 	}
 	return &v
@@ -131,6 +130,6 @@ var undeclaredAlive = Check{
 		case s.Ended != nil && s.Ended.Clean():
 			return *e.unsettled(r)
 		}
-		return s.seeOutput(Broken("the client did not go on after a request that it had to refuse: %s", fmt.Sprint(s.ending())).See(r.Asked, "%s", compact(r.Raw)))
+		return s.seeOutput(Broken("the client did not go on after a request that it had to refuse: %s", s.ending()).See(r.Asked, "%s", compact(r.Raw)))
 	},
 }

@@ -14,7 +14,7 @@ import (
 var (
 	smallModels = []string{"gpt-4o-mini", "claude-3-5-haiku", "gemini-2.0-flash", "llama3.2:1b"}
 	largeModels = []string{"gpt-4.1", "claude-opus-4", "gemini-2.5-pro", "llama3.3"}
-	nameParts   = []string{"4o-mini", "haiku", "flash", "3.2:1b"}
+	nameParts   = []string{"4o-mini", "haiku", "2.0-flash", "3.2:1b"}
 )
 
 // The rounds of the case, by what they prefer.

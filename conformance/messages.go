@@ -99,7 +99,8 @@ var multiTurn = Check{
 		tell := func(v Verdict) Verdict {
 			return v.Saw("server sent", r.Asked.At("messages"), "%s", spoken(r.Params.Messages)).Saw("model was given", x.At("messages"), "%s", spoken(x.Request.Messages))
 		}
-		at, found := place{}, true
+		var at place
+		var found bool
 		for i, m := range r.Params.Messages {
 			if at, found = at.after(x.Request.Messages, m.Role, dialect.PlainText(m.Content)); !found {
 				if flattened(r.Params.Messages, x.Request.Messages) {
@@ -186,7 +187,8 @@ var contentArray = Check{
 		tell := func(v Verdict) Verdict {
 			return v.Saw("server sent", r.Asked.At("messages[0].content"), "%s", spoken(r.Params.Messages)).Saw("model was given", x.At("messages"), "%s", spoken(x.Request.Messages))
 		}
-		at, found := place{}, true
+		var at place
+		var found bool
 		for i, b := range r.Params.Messages[0].Content {
 			if at, found = at.after(x.Request.Messages, dialect.User, b.Text); !found {
 				return tell(Broken("block %d of the message did not reach the model in its place", i+1))

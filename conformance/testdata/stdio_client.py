@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 
 behaviour = sys.argv[1]
@@ -66,7 +67,10 @@ def request(method, params):
             if behaviour == "half-a-frame":
                 write(b'{"jsonrpc":"2.0","id":' + str(message["id"]).encode() + b',"result":{"role":"assist')
                 sys.exit(0)
-            send({"id": message["id"], "result": sample(message["params"])})
+            try:
+                send({"id": message["id"], "result": sample(message["params"])})
+            except urllib.error.HTTPError as failure:
+                send({"id": message["id"], "error": {"code": -32603, "message": "the model failed with HTTP " + str(failure.code)}})
         elif message.get("id") == mine:
             return message.get("result")
 

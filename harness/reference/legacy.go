@@ -145,7 +145,7 @@ func (l *legacy) answerSampling(ctx context.Context, m *message, response map[st
 		err = errors.Join(err, l.send(ctx, response))
 	}
 	if broken.diesWhenItRefuses && refused != nil && isUndeclared(refused) {
-		err = errors.Join(err, fmt.Errorf("broken on purpose: %v", refused))
+		err = errors.Join(err, errors.New("broken on purpose: "+refused.Error()))
 	}
 	return err
 }

@@ -70,7 +70,7 @@ func (m *modern) request(ctx context.Context, method string, params map[string]a
 		if r.InputRequests != nil {
 			responses, err := m.fulfil(ctx, r.InputRequests)
 			if m.model.config.broken.diesWhenItRefuses && isUndeclared(err) {
-				return nil, fmt.Errorf("broken on purpose: %v", err)
+				return nil, errors.New("broken on purpose: " + err.Error())
 			}
 			if err != nil {
 				// Nothing is owed to the server, which must not count on a retry. The call is over, and what it was for has failed.

@@ -120,7 +120,7 @@ var basicMutants = []Mutant{
 		broken: faults{params: editHints(func(hints []any) []any { slices.Reverse(hints); return hints })}},
 	{Name: "whole-hints-only", Doc: "does not match parts of a model's name", Kills: []string{"basic/hint-substring"}, Except: geminiOnly,
 		broken: faults{params: editHints(func(hints []any) []any {
-			return slices.DeleteFunc(hints, func(hint any) bool { return len(text(hint.(map[string]any), "name")) < 8 })
+			return slices.DeleteFunc(hints, func(hint any) bool { return len(text(hint.(map[string]any), "name")) < 10 })
 		})}},
 	{Name: "numbers-first", Doc: "chooses by the numbers where there are any", Kills: []string{"basic/hints-over-numbers"}, Dialects: []string{dialect.OpenAIChat, dialect.Anthropic},
 		broken: faults{params: func(p map[string]any) {

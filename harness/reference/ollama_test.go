@@ -65,7 +65,7 @@ func TestParametersAsOllamaTakesThem(t *testing.T) {
 		{"tools", `"tools":[]`, `null`},
 		{"tool_choice", tool + `,"toolChoice":{"mode":"auto"}`, `null`},
 		{"model", `"messages":[]`, `"llama3.2"`},
-		{"model", `"modelPreferences":{"hints":[{"name":"qwen3"}]}`, `"qwen3"`},
+		{"model", `"modelPreferences":{"hints":[{"name":"qwen3"},{"name":"llama3.3"}]}`, `"llama3.3"`},
 		{"stream", `"messages":[]`, `true`},
 	} {
 		got, err := sentToOllama(t, c.member, c.params)

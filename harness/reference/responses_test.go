@@ -65,7 +65,7 @@ func TestParametersAsResponsesTakesThem(t *testing.T) {
 		{"tool_choice", tool + `,"toolChoice":{"mode":"required"}`, `"required"`},
 		{"tool_choice", tool + `,"toolChoice":{"mode":"none"}`, `"none"`},
 		{"tool_choice", `"toolChoice":{"mode":"required"}`, `null`},
-		{"model", `"modelPreferences":{"hints":[{"name":"gpt-5"}]}`, `"gpt-5"`},
+		{"model", `"modelPreferences":{"hints":[{"name":"gpt-5"},{"name":"gpt-4.1"}]}`, `"gpt-4.1"`},
 		{"stream", `"messages":[]`, `true`},
 	} {
 		got, err := sentForResponse(t, c.member, c.params)
