@@ -99,9 +99,9 @@ func (r *Round) missed() string {
 
 // declined says how the client declined to answer a round, "" when it did not. In the first era it sends an error. In the second a
 // client that declines sends nothing at all, which counts where the client is one that answers and lived on: it answered a later
-// sample, or it answered another one and ended well.
+// sample, or it answered another one and ended well. A client that answers nothing at all has no quarrel with this round in particular.
 func (ev *Evidence) declined(r *Round) string {
-	if r.missed() != "" { // the error that follows is our doing
+	if r.missed() != "" || !ev.Session.answered() { // after a miss the error that follows is our doing
 		return ""
 	}
 	if len(r.Answers) > 0 && r.Answers[0].Err != nil {
@@ -111,6 +111,18 @@ func (ev *Evidence) declined(r *Round) string {
 		return "it did not fulfil the input request"
 	}
 	return ""
+}
+
+// answered reports whether any round of the session was answered with a result.
+func (s *Session) answered() bool {
+	for _, calls := range s.calls {
+		for _, ev := range calls {
+			if slices.ContainsFunc(ev.Rounds, func(r *Round) bool { return r.Result() != nil }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // livedOn reports whether the client was well after an event.

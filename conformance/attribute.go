@@ -25,6 +25,15 @@ func (s *Session) takeModelRequest(e *trace.Event) {
 	s.exchanges[e.Case] = append(s.exchanges[e.Case], x)
 }
 
+// takeModelChunk takes in a piece of the model's answer.
+func (s *Session) takeModelChunk(e *trace.Event) {
+	for _, x := range s.exchanges[e.Case] {
+		if x.number == e.Chunk.Exchange {
+			x.answer = append(x.answer, e.Chunk.Data...)
+		}
+	}
+}
+
 func (s *Session) takeModelEnd(e *trace.Event) {
 	for _, x := range s.exchanges[e.Case] {
 		if x.number != e.End.Exchange {

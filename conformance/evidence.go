@@ -150,6 +150,7 @@ type Exchange struct {
 	Unreadable error
 	End        trace.ModelEnd
 
+	answer        []byte // as it went out, all pieces of it
 	number        int64
 	conversations []string // of the case that the body names
 	began, behind int      // the places of its request and of its (first) end among all events
@@ -186,6 +187,8 @@ func Decode(t *trace.Trace) *Session {
 		switch {
 		case e.Request != nil:
 			s.takeModelRequest(e)
+		case e.Chunk != nil:
+			s.takeModelChunk(e)
 		case e.End != nil:
 			s.takeModelEnd(e)
 		default:

@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"encoding/binary"
-	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -66,10 +65,16 @@ func medium(caseID string) (dialect.BlockType, []byte) {
 	return dialect.Image, weatherMap
 }
 
-// shows reports whether the model was given any medium of the type: a client may send it in another size or format than it came in, or by
-// its address.
-func (x *Exchange) shows(t dialect.BlockType) bool {
-	return slices.ContainsFunc(dialect.Blocks(x.Request.Messages, t), func(b dialect.Block) bool { return len(b.Data) > 0 || b.Text != "" })
+// shows counts the media of the type that the model was given: a client may send one in another size or format than it came in, or by its
+// address.
+func (x *Exchange) shows(t dialect.BlockType) int {
+	n := 0
+	for _, b := range dialect.Blocks(x.Request.Messages, t) {
+		if len(b.Data) > 0 || b.Text != "" {
+			n++
+		}
+	}
+	return n
 }
 
 var media = Check{
@@ -86,7 +91,7 @@ var media = Check{
 		if missing != nil {
 			return *missing
 		}
-		if !x.shows(kind) && !x.says(base64Of(data)) {
+		if x.shows(kind) == 0 && !x.says(base64Of(data)) {
 			return Broken("the %s never reached the model, and no error says so", kind).
 				Saw("server sent", r.Asked.At("messages[0]"), "%s, %d bytes", kind, len(data)).Saw("model was given", x.At("messages"), "%s", contents(x.Request.Messages))
 		}

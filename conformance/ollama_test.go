@@ -23,9 +23,10 @@ func TestAnIDThatIsNotReadTellsNobodyThatAToolFailed(t *testing.T) {
 	sent := func(text string) *dialect.Block {
 		return &dialect.Block{Content: []dialect.Block{{Type: dialect.Text, Text: text}}}
 	}
+	use := &dialect.Block{Input: []byte(`{}`)}
 	silent, telling := given(""), given("Error: ")
-	require.Equal(t, shape(&silent[0], sent("one")), shape(&silent[1], sent("two")))
-	require.NotEqual(t, shape(&telling[0], sent("one")), shape(&telling[1], sent("two")))
+	require.Equal(t, shape(&silent[0], sent("one"), use), shape(&silent[1], sent("two"), use))
+	require.NotEqual(t, shape(&telling[0], sent("one"), use), shape(&telling[1], sent("two"), use))
 }
 
 func TestAtOllamaASchemaNeedsOnlyWhatOllamaReads(t *testing.T) {

@@ -298,14 +298,23 @@ func TestTheAssistantsTurnIsRestated(t *testing.T) {
 }
 
 func TestTheModelSeesThatAToolFailed(t *testing.T) {
-	const check, seen, unseen = "parallel/error-result", "the model can tell that the tool failed", "the model cannot tell the failed tool's result from the other"
-	uses := wanting([3]string{"call_a", "get_weather", paris}, [3]string{"call_b", "get_weather", `{"city":"Atlantis"}`})
+	const check, seen, unseen = "parallel/error-result", "the model can tell that the tool failed", "the model cannot tell the failed tool's result from the others"
+	uses := wanting([3]string{"call_a", "get_weather", paris}, [3]string{"call_b", "get_weather", london}, [3]string{"call_c", "get_weather", `{"city":"Atlantis"}`})
 	told := func(edit func([]turn) []turn) func(*story) { return goesOn(uses, oneFails, edit) }
 	unflagged := each("tool_result", func(b map[string]any) { delete(b, "isError") })
 	saying := func(text string) func([]turn) []turn {
 		return func(messages []turn) []turn {
 			return append(unflagged(messages), turn{Role: "user", Content: server.Text(text)})
 		}
+	}
+	// numbering tells with each result which of them it is, and whatever else is to be told.
+	numbering := func(more func(b map[string]any) string) func([]turn) []turn {
+		n := 0
+		return each("tool_result", func(b map[string]any) {
+			n++
+			b["content"] = append([]any{server.Text(fmt.Sprintf("Result %c%s:", 'A'+n%3, more(b)))}, b["content"].([]any)...)
+			delete(b, "isError")
+		})
 	}
 	long := strings.Repeat("a long story, ", 60)
 	hold(t, []telling{
@@ -319,13 +328,34 @@ func TestTheModelSeesThatAToolFailed(t *testing.T) {
 				delete(b, "isError")
 				b["content"] = append(b["content"].([]any), server.Text(long+end))
 			}))},
+		{name: "under ids of the client's own", check: check, caseID: "failing-tool", tell: told(renames), verdict: report.Pass, message: seen},
+		{name: "in a JSON wrapping of the client's", check: check, caseID: "failing-tool", verdict: report.Pass, message: seen,
+			tell: told(each("tool_result", func(b map[string]any) {
+				b["content"] = []any{server.Text(string(dialect.Marshal(object{"ok": b["isError"] != true, "result": b["content"]})))}
+				delete(b, "isError")
+			}))},
+		{name: "by a word, where each result says in words what it is for", check: check, caseID: "failing-tool", verdict: report.Pass, message: seen,
+			tell: told(numbering(func(b map[string]any) string {
+				if b["isError"] == true {
+					return " failed"
+				}
+				return ""
+			}))},
+		{name: "not where each result says what it is for, and none that it failed", check: check, caseID: "failing-tool", verdict: report.Fail, message: unseen,
+			tell: told(numbering(func(map[string]any) string { return "" }))},
+		{name: "not where each result says what was asked for", check: check, caseID: "failing-tool", verdict: report.Fail, message: unseen,
+			tell: told(each("tool_result", func(b map[string]any) {
+				city := map[any]string{"call_a": "Paris", "call_b": "London", "call_c": "Atlantis"}[b["toolUseId"]]
+				b["content"] = append([]any{server.Text("get_weather(" + city + "):")}, b["content"].([]any)...)
+				delete(b, "isError")
+			}))},
 		{name: "by a text beside the results", check: check, caseID: "failing-tool", tell: told(saying("Note: the second tool FAILED.")),
 			verdict: report.Pass, message: "the model is told beside the results that the tool failed"},
 		{name: "not at all", check: check, caseID: "failing-tool", tell: told(unflagged), verdict: report.Fail, message: unseen},
 		{name: "not by a text that says nothing of it", check: check, caseID: "failing-tool", tell: told(saying("Go on.")), verdict: report.Fail, message: unseen},
-		{name: "not where both are marked", check: check, caseID: "failing-tool", verdict: report.Fail, message: unseen,
+		{name: "not where all are marked", check: check, caseID: "failing-tool", verdict: report.Fail, message: unseen,
 			tell: told(each("tool_result", func(b map[string]any) { b["isError"] = true }))},
-		{name: "nor where one did not arrive", check: check, caseID: "failing-tool", verdict: report.NotObserved, message: "not both results reached the model (see parallel/results-reach-model)",
+		{name: "nor where one did not arrive", check: check, caseID: "failing-tool", verdict: report.NotObserved, message: "not all results reached the model, each by itself (see parallel/results-reach-model)",
 			tell: told(lastTurn(func(blocks []map[string]any) []map[string]any { return blocks[:1] }))},
 	})
 }
@@ -333,11 +363,7 @@ func TestTheModelSeesThatAToolFailed(t *testing.T) {
 func TestWhatIsInAResultReachesTheModel(t *testing.T) {
 	var tellings []telling
 	for _, r := range rich {
-		results := func(uses []server.ToolUseContent) []server.ToolResultContent {
-			list := texts("the other result")(uses)
-			list[0].Content, list[0].StructuredContent = r.result.Content, r.result.StructuredContent
-			return list
-		}
+		results := r.results
 		add := func(name string, tell func(*story), verdict report.Verdict, message string, in []server.Revision, dialects []string) {
 			tellings = append(tellings, telling{name: r.id + " " + name, check: "parallel/result-content", caseID: "result-" + r.id, tell: tell,
 				verdict: verdict, message: message, in: in, dialects: dialects})
@@ -356,6 +382,13 @@ func TestWhatIsInAResultReachesTheModel(t *testing.T) {
 			wants(twoUses())(s)
 			s.asks(askingForWeather().After(json.RawMessage(twoUses()), results)).ends(trace.Process{Panic: "no such content"})
 		}, report.NotObserved, "the model was never asked for sampling request 2: nothing reached the fake model under the case's mark", nil, nil)
+		if len(r.markers) > 1 {
+			add("is told in part", told(each("tool_result", func(b map[string]any) {
+				if blocks := b["content"].([]any); len(blocks) > 1 {
+					b["content"] = blocks[:len(blocks)-1]
+				}
+			})), report.Fail, fmt.Sprintf("a tool result's content never reached the model (%s)", r.id), nil, nil)
+		}
 		if r.markers != nil {
 			add("is blanked", told(each("tool_result", func(b map[string]any) {
 				b["content"] = []any{}
@@ -369,12 +402,27 @@ func TestWhatIsInAResultReachesTheModel(t *testing.T) {
 			return blocks[1:]
 		})), report.Fail, fmt.Sprintf("a tool result never reached the model (%s)", r.id), nil, nil)
 	}
+	add := func(name, kind string, verdict report.Verdict, message string, edit func(b map[string]any)) {
+		i := slices.IndexFunc(rich, func(r richResult) bool { return r.id == kind })
+		tellings = append(tellings, telling{name: name, check: "parallel/result-content", caseID: "result-" + kind, verdict: verdict, message: message,
+			tell: goesOn(twoUses(), rich[i].results, each("tool_result", func(b map[string]any) {
+				if b["toolUseId"] == "call_a" {
+					edit(b)
+				}
+			}))})
+	}
+	add("structured content alone, where a text says the same", "structured-and-text", report.Pass, "the content reached the model", func(b map[string]any) { b["content"] = []any{} })
+	add("a text alone, where structured content says the same", "structured-and-text", report.Pass, "the content reached the model", func(b map[string]any) { delete(b, "structuredContent") })
+	add("structured content as a text", "structured", report.Pass, "the content reached the model", func(b map[string]any) {
+		b["content"] = []any{server.Text(string(dialect.Marshal(b["structuredContent"])))}
+		delete(b, "structuredContent")
+	})
+	add("a placeholder for audio", "audio", report.Fail, "a tool result's content never reached the model (audio)", func(b map[string]any) { b["content"] = []any{server.Text("[audio]")} })
+	add("one image twice", "images", report.Fail, "a tool result's content never reached the model (images)", func(b map[string]any) {
+		b["content"] = []any{server.Text("both maps: " + base64Of(weatherMap) + base64Of(weatherMap))}
+	})
 	image := func(body map[string]any) func(*story) {
-		return goesOn(twoUses(), func(uses []server.ToolUseContent) []server.ToolResultContent {
-			list := texts("the other result")(uses)
-			list[0].Content = rich[1].result.Content
-			return list
-		}, each("tool_result", func(b map[string]any) {
+		return goesOn(twoUses(), rich[1].results, each("tool_result", func(b map[string]any) {
 			if b["toolUseId"] == "call_a" {
 				b["content"] = []any{body}
 			}
@@ -399,8 +447,13 @@ func TestThirtyThreeToolUsesComeBackOrAreRefused(t *testing.T) {
 		{name: "all but one", check: check, caseID: "thirty-three", tell: wants(manyUses(32)), verdict: report.Fail,
 			message: "the model asked for 33 tools at once, and the answer has 32 tool uses and no error"},
 		{name: "an error", check: check, caseID: "thirty-three", in: inA, verdict: report.Pass,
-			tell:    func(s *story) { s.asks(askingForWeather()).refuses(-32603, "too many tools") },
+			tell: func(s *story) {
+				s.asks(askingForWeather()).refuses(-32603, "too many tools").calls().asks(askingForWeather()).answers(twoUses())
+			},
 			message: `the client refuses so many, and says so: "too many tools" (code -32603)`},
+		{name: "an error, from a client that answers with nothing else", check: check, caseID: "thirty-three", in: inA, verdict: report.NotObserved,
+			tell:    func(s *story) { s.asks(askingForWeather()).refuses(-32603, "no") },
+			message: `sampling request 1 was not answered: request 1 was answered by the error "no" (code -32603)`},
 		{name: "nothing, from a client that answers nothing", check: check, caseID: "thirty-three", verdict: report.NotObserved,
 			tell:    func(s *story) { s.asks(askingForWeather()) },
 			message: "sampling request 1 was not answered: no answer came for request 1"},

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -183,19 +184,29 @@ var errorResult = Check{
 			return *missing
 		}
 		theirs := theirIDs(e.Rounds[1], x)
-		failed := slices.IndexFunc(sent, func(b dialect.Block) bool { return b.IsError })
-		worked := slices.IndexFunc(sent, func(b dialect.Block) bool { return !b.IsError })
-		if failed < 0 || worked < 0 {
+		uses := turns(e.Rounds[1].Params.Messages, dialect.ToolUse)
+		var failed, worked []shaped
+		for i := range sent {
+			at := arrived(given, &sent[i], theirs)
+			if at < 0 || slices.ContainsFunc(slices.Concat(worked, failed), func(o shaped) bool { return o.block == &given[at] }) {
+				return NotObserved("not all results reached the model, each by itself (see parallel/results-reach-model)").See(x.At("messages"), "%s", describe(given))
+			}
+			use := slices.IndexFunc(uses, func(u dialect.Block) bool { return u.ID == sent[i].ID })
+			if use < 0 {
+				return NotObserved("the server sent a result for no tool use of the client's").See(e.Rounds[1].Asked.At(sent[i].Path), "%s", quoteID(sent[i].ID))
+			}
+			t := shaped{&given[at], shape(&given[at], &sent[i], &uses[use])}
+			if sent[i].IsError {
+				failed = append(failed, t)
+			} else {
+				worked = append(worked, t)
+			}
+		}
+		if len(failed) != 1 || len(worked) == 0 {
 			return NotObserved("the server sent no failed result beside one that is none")
 		}
-		i, j := arrived(given, &sent[worked], theirs), arrived(given, &sent[failed], theirs)
-		if i < 0 || j < 0 {
-			return NotObserved("not both results reached the model (see parallel/results-reach-model)").See(x.At("messages"), "%s", describe(given))
-		}
-		// The two results differ in their text, their id, and in whatever tells the model that one of them failed.
-		a, b := &given[i], &given[j]
-		if shape(a, &sent[worked]) != shape(b, &sent[failed]) {
-			return Pass("the model can tell that the tool failed").See(x.At(b.Path), "%s", compact(b.Raw))
+		if f := failed[0]; f.differs(worked) {
+			return Pass("the model can tell that the tool failed").See(x.At(f.block.Path), "%s", compact(f.block.Raw))
 		}
 		for _, m := range x.Request.LastUserTurn() {
 			for _, block := range only(m.Content, dialect.Text) {
@@ -204,10 +215,28 @@ var errorResult = Check{
 				}
 			}
 		}
-		return Broken("the model cannot tell the failed tool's result from the other").
+		return Broken("the model cannot tell the failed tool's result from the others").
 			Saw("server sent", e.Rounds[1].Asked, "%s (the last one with isError)", describe(sent)).
-			Saw("model was given", x.At(a.Path), "%s", compact(a.Raw)).Saw("and", x.At(b.Path), "%s", compact(b.Raw))
+			Saw("model was given", x.At(worked[0].block.Path), "%s", compact(worked[0].block.Raw)).Saw("and", x.At(failed[0].block.Path), "%s", compact(failed[0].block.Raw))
 	},
+}
+
+// shaped is a result as the model was given it, and its shape.
+type shaped struct {
+	block *dialect.Block
+	shape string
+}
+
+// differs reports whether a result tells of a failure that the others do not tell of: by the wire's own flag, by a shape that is another than
+// theirs, or, where theirs are all different, by words.
+func (t shaped) differs(others []shaped) bool {
+	alike := !slices.ContainsFunc(others, func(o shaped) bool { return o.shape != others[0].shape })
+	if alike {
+		return t.shape != others[0].shape
+	}
+	flagged := t.block.IsError && !slices.ContainsFunc(others, func(o shaped) bool { return o.block.IsError })
+	spoken := speaksOfFailure.MatchString(t.shape) && !slices.ContainsFunc(others, func(o shaped) bool { return speaksOfFailure.MatchString(o.shape) })
+	return flagged || spoken
 }
 
 // speaksOfFailure are words by which a client may tell of a failure in a text of its own.
@@ -231,23 +260,34 @@ func arrived(given []dialect.Block, sent *dialect.Block, theirs map[string]strin
 	return i
 }
 
-// shape is a result as the model sees it, less its id and the text that was sent, and in whatever order its members came. An id stands
-// there also where the provider reads none, as old versions of Ollama do.
-func shape(given, sent *dialect.Block) string {
+// shape is a result as the model sees it, less its id, the text that was sent, and what its tool use asked for, and in whatever order its
+// members came. An id stands there also where the provider reads none, as old versions of Ollama do.
+func shape(given, sent, use *dialect.Block) string {
 	raw := decoded(given.Raw)
 	if o, ok := raw.(map[string]any); ok {
 		delete(o, "tool_call_id")
 	}
-	s := strings.ReplaceAll(string(dialect.Marshal(raw)), dialect.PlainText(sent.Content), "")
-	if given.ID != "" {
-		s = strings.ReplaceAll(s, given.ID, "")
+	s := string(dialect.Marshal(raw))
+	var input map[string]any
+	_ = json.Unmarshal(use.Input, &input) // one that is no object asks for nothing
+	words := []string{dialect.PlainText(sent.Content), given.ID, sent.ID}
+	for _, value := range input {
+		if text, ok := value.(string); ok {
+			words = append(words, text)
+		}
+	}
+	for _, word := range words {
+		if word != "" {
+			s = strings.ReplaceAll(s, word, "")
+		}
 	}
 	return fmt.Sprint(s, given.IsError)
 }
 
 var resultContent = Check{
 	ID: "result-content", Says: "what a tool result holds reaches the model, or an error says why it cannot", Levels: everywhere(report.Robust), Asked: 2,
-	Cases: []string{"result-texts", "result-image", "result-resource-link", "result-embedded-resource", "result-structured", "result-empty"},
+	Cases: []string{"result-texts", "result-image", "result-images", "result-audio", "result-resource-link", "result-embedded-resource",
+		"result-structured", "result-structured-and-text", "result-empty"},
 	Usual: "the converter knows text blocks only, and leaves out the rest, or takes the first block for the whole",
 	Mend:  "give the model every block in a form that it takes, or answer with an error",
 	Judge: func(e *Evidence) Verdict {
@@ -260,8 +300,9 @@ var resultContent = Check{
 			return *missing
 		}
 		_, kind, _ := strings.Cut(e.Case.ID, "/result-")
-		for _, marker := range markers(kind) {
-			if !x.says(marker) && !(kind == "image" && x.shows(dialect.Image)) {
+		markers, medium := markersOf(kind)
+		for _, marker := range markers {
+			if !x.says(marker) && (medium == "" || x.shows(medium) < len(markers)) {
 				return Broken("a tool result's content never reached the model (%s)", kind).
 					Saw("server sent", r.Asked, "%s", clip(marker)).
 					Saw("model was given", x.Place, "%s", describe(turns(x.Request.Messages, dialect.ToolResult)))
@@ -277,14 +318,14 @@ var resultContent = Check{
 	},
 }
 
-// markers are the words by which a kind of result is known at the model's side.
-func markers(kind string) []string {
+// markersOf are the words by which a kind of result is known at the model's side, and the medium that it is.
+func markersOf(kind string) ([]string, dialect.BlockType) {
 	for _, r := range rich {
 		if r.id == kind {
-			return r.markers
+			return r.markers, r.medium
 		}
 	}
-	return nil
+	return nil, ""
 }
 
 var over32Calls = Check{

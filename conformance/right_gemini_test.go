@@ -148,7 +148,9 @@ func TestClientsOfGeminiThatAreRightButDifferAreNotAccused(t *testing.T) {
 		"writes schemas in the API's own form": {config: second, habit: habit{request: func(body map[string]any) {
 			for _, tool := range objects(body["tools"]) {
 				for _, d := range objects(tool["functionDeclarations"]) {
-					d["parameters"] = ownForm(d["parametersJsonSchema"])
+					schema := d["parametersJsonSchema"].(map[string]any)
+					definitions, _ := schema["$defs"].(map[string]any)
+					d["parameters"] = ownForm(schema, definitions)
 					delete(d, "parametersJsonSchema")
 				}
 			}
@@ -172,23 +174,29 @@ func TestClientsOfGeminiThatAreRightButDifferAreNotAccused(t *testing.T) {
 	}
 }
 
-// ownForm is a JSON Schema as Gemini's own form has it: types in capitals, and lengths as text.
-func ownForm(v any) any {
+// ownForm is a JSON Schema as Gemini's own form has it: types in capitals, lengths as text, what it refers to in place, and nothing of what that
+// form has no word for.
+func ownForm(v any, definitions map[string]any) any {
 	switch v := v.(type) {
 	case []any:
 		for i := range v {
-			v[i] = ownForm(v[i])
+			v[i] = ownForm(v[i], definitions)
 		}
 	case map[string]any:
+		if to, ok := v["$ref"].(string); ok {
+			return ownForm(definitions[strings.TrimPrefix(to, "#/$defs/")], nil)
+		}
+		delete(v, "$defs")
+		delete(v, "additionalProperties")
 		for name, inner := range v {
 			kind, isText := inner.(string)
 			switch {
 			case name == "type" && isText:
 				v[name] = strings.ToUpper(kind)
-			case strings.HasPrefix(name, "min") || strings.HasPrefix(name, "max"):
+			case strings.HasSuffix(name, "Length") || strings.HasSuffix(name, "Items"):
 				v[name] = fmt.Sprint(inner)
 			default:
-				v[name] = ownForm(inner)
+				v[name] = ownForm(inner, definitions)
 			}
 		}
 	}

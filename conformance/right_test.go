@@ -80,10 +80,51 @@ func TestClientsThatAreRightButDifferAreNotAccused(t *testing.T) {
 			}
 		})}},
 		"says what it means by auto": {habit: habit{request: func(body map[string]any) {
-			if body["tools"] != nil {
+			if body["tools"] != nil && body["tool_choice"] == nil {
 				body["tool_choice"], body["parallel_tool_calls"] = "auto", true
 			}
 		}}},
+		"gives the model no tools where it must use none": {habit: habit{request: func(body map[string]any) {
+			if body["tool_choice"] == "none" {
+				delete(body, "tools")
+				delete(body, "tool_choice")
+			}
+		}}},
+		"says nothing where auto is meant": {habit: habit{request: func(body map[string]any) {
+			if body["tool_choice"] == "auto" {
+				delete(body, "tool_choice")
+			}
+		}}},
+		"offers tools in an order of its own": {habit: habit{request: func(body map[string]any) {
+			if tools, ok := body["tools"].([]any); ok {
+				slices.Reverse(tools)
+			}
+		}}},
+		"puts what a schema refers to in place": {habit: habit{request: func(body map[string]any) {
+			for _, tool := range objects(body["tools"]) {
+				parameters := tool["function"].(map[string]any)["parameters"].(map[string]any)
+				properties := parameters["properties"].(map[string]any)
+				definitions, _ := parameters["$defs"].(map[string]any)
+				for name, property := range properties {
+					if to, ok := property.(map[string]any)["$ref"].(string); ok {
+						properties[name] = definitions[strings.TrimPrefix(to, "#/$defs/")]
+					}
+				}
+				delete(parameters, "$defs")
+			}
+		}}},
+		"says in the system prompt that a tool is required": {habit: habit{request: func(body map[string]any) {
+			if body["tool_choice"] == "required" {
+				first := objects(body["messages"])[0]
+				first["content"] = first["content"].(string) + " You have to use a tool."
+			}
+		}}},
+		"leaves texts out that are empty": {revisions: withTools, habit: habit{message: results(func(r map[string]any) {
+			if blocks, ok := r["content"].([]any); ok {
+				r["content"] = slices.DeleteFunc(blocks, func(b any) bool { return b.(map[string]any)["text"] == "" })
+				r["_meta"] = map[string]any{"com.example/blocks": len(blocks)}
+			}
+		})}},
 		"sets what the server leaves open": {habit: habit{request: func(body map[string]any) {
 			body["temperature"], body["top_p"], body["user"], body["store"] = 0.7, 0.9, "host", false
 		}}},

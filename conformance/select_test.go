@@ -47,20 +47,21 @@ func TestWhatASelectionPlaysAndJudges(t *testing.T) {
 		only, skip    []string
 		cases, checks []string
 	}{
-		"nothing said":              {nil, nil, everyCase, everyCheck},
-		"everything":                {[]string{"*"}, nil, everyCase, everyCheck},
-		"a scenario":                {[]string{"basic"}, nil, everyCaseOf("basic"), basicChecks},
-		"a scenario by a glob":      {[]string{"bas*"}, nil, everyCaseOf("basic"), basicChecks},
-		"all of a scenario":         {[]string{"basic/*"}, nil, everyCaseOf("basic"), basicChecks},
-		"a check":                   {[]string{"parallel/results-order"}, nil, []string{"parallel/two-cities"}, []string{"parallel/results-order"}},
-		"a check of two cases":      {[]string{"parallel/unique-ids"}, nil, []string{"parallel/two-cities", "parallel/thirty-three"}, []string{"parallel/unique-ids"}},
-		"checks by a glob":          {[]string{"parallel/results-*"}, nil, []string{"parallel/two-cities", "parallel/thirty-three"}, []string{"parallel/results-reach-model", "parallel/results-order"}},
-		"a case":                    {[]string{"parallel/failing-tool"}, nil, []string{"parallel/failing-tool"}, []string{"parallel/error-result"}},
-		"cases by a glob":           {[]string{"parallel/result-t*"}, nil, []string{"parallel/result-texts"}, []string{"parallel/result-content"}},
-		"a case and a check":        {[]string{"parallel/late-fragment", "tool-use/input-intact"}, nil, []string{"tool-use/one-tool", "parallel/late-fragment"}, []string{"tool-use/input-intact", "parallel/late-delta"}},
-		"all but scenarios":         {nil, []string{"declare", "basic", "parallel"}, []string{"tool-use/one-tool"}, everyCheckOf("tool-use")},
-		"a scenario less checks":    {[]string{"tool-use"}, []string{"tool-use/tool*", "tool-use/*-*-*"}, []string{"tool-use/one-tool"}, []string{"tool-use/input-intact", "tool-use/not-executed"}},
-		"all but a case":            {[]string{"tool-use", "parallel"}, []string{"parallel/*"}, []string{"tool-use/one-tool"}, everyCheckOf("tool-use")},
+		"nothing said":         {nil, nil, everyCase, everyCheck},
+		"everything":           {[]string{"*"}, nil, everyCase, everyCheck},
+		"a scenario":           {[]string{"basic"}, nil, everyCaseOf("basic"), basicChecks},
+		"a scenario by a glob": {[]string{"bas*"}, nil, everyCaseOf("basic"), basicChecks},
+		"all of a scenario":    {[]string{"basic/*"}, nil, everyCaseOf("basic"), basicChecks},
+		"a check":              {[]string{"parallel/results-order"}, nil, []string{"parallel/two-cities"}, []string{"parallel/results-order"}},
+		"a check of two cases": {[]string{"parallel/unique-ids"}, nil, []string{"parallel/two-cities", "parallel/thirty-three"}, []string{"parallel/unique-ids"}},
+		"checks by a glob":     {[]string{"parallel/results-*"}, nil, []string{"parallel/two-cities", "parallel/thirty-three"}, []string{"parallel/results-reach-model", "parallel/results-order"}},
+		"a case":               {[]string{"parallel/failing-tool"}, nil, []string{"parallel/failing-tool"}, []string{"parallel/error-result"}},
+		"cases by a glob":      {[]string{"parallel/result-t*"}, nil, []string{"parallel/result-texts"}, []string{"parallel/result-content"}},
+		"a case and a check":   {[]string{"parallel/late-fragment", "tool-use/input-intact"}, nil, []string{"tool-use/one-tool", "tool-use/two-turns", "parallel/late-fragment"}, []string{"tool-use/input-intact", "parallel/late-delta"}},
+		"all but scenarios":    {nil, []string{"declare", "basic", "parallel"}, everyCaseOf("tool-use"), everyCheckOf("tool-use")},
+		"a scenario less checks": {[]string{"parallel"}, []string{"parallel/*result*", "parallel/*-*-*", "parallel/*delta", "parallel/[asu]*-uses", "parallel/un*"},
+			[]string{"parallel/two-cities"}, []string{"parallel/uses-restated"}},
+		"all but a case":            {[]string{"tool-use", "parallel"}, []string{"parallel/*"}, everyCaseOf("tool-use"), everyCheckOf("tool-use")},
 		"a case that shows several": {[]string{"basic/failing"}, nil, []string{"basic/failing"}, []string{"basic/answers-once", "basic/error-shape"}},
 		"nothing left":              {[]string{"basic"}, []string{"*"}, nil, nil},
 	} {
@@ -75,8 +76,8 @@ func TestWhatASelectionPlaysAndJudges(t *testing.T) {
 func everyCaseOf(scenario string) []string {
 	var ids []string
 	for _, s := range Scenarios() {
-		for _, c := range s.Cases {
-			if s.ID == scenario {
+		if s.ID == scenario {
+			for _, c := range s.Cases {
 				ids = append(ids, c.ID)
 			}
 		}
@@ -129,7 +130,7 @@ func TestASelectionOfNothingNamesWhatComesNear(t *testing.T) {
 		want       string
 	}{
 		"a typing error":           {[]string{"paralel"}, nil, `"paralel" matches no scenario, case or check; did you mean parallel?`},
-		"a check's typing error":   {[]string{"parallel/result-order"}, nil, `"parallel/result-order" matches no scenario, case or check; did you mean parallel/results-order, parallel/result-texts, parallel/result-image?`},
+		"a check's typing error":   {[]string{"parallel/result-order"}, nil, `"parallel/result-order" matches no scenario, case or check; did you mean parallel/results-order, parallel/result-audio, parallel/result-texts?`},
 		"a check alone":            {[]string{"late-delta"}, nil, `"late-delta" matches no scenario, case or check; did you mean parallel/late-delta?`},
 		"nothing like it":          {[]string{"zzzzzzzz"}, nil, `"zzzzzzzz" matches no scenario, case or check`},
 		"a glob of nothing":        {[]string{"basic/z*"}, nil, `"basic/z*" matches no scenario, case or check; did you mean basic, basic/ids?`},

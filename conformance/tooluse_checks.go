@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
@@ -16,6 +14,7 @@ var toolUseSchema = []string{"2025-11-25/schema/ToolUseContent", "2026-07-28/sch
 
 var stopReasonToolUse = Check{
 	ID: "stop-reason-tooluse", Says: "a turn with a tool use has the stop reason toolUse", Levels: everywhere(report.Robust), Answered: 1,
+	Cases: []string{"one-tool"},
 	Usual: "the provider's word is passed on, or mapped without a look at whether there are tool calls",
 	Mend:  "give toolUse whenever the turn has a tool use, whatever the provider calls it",
 	Judge: func(e *Evidence) Verdict {
@@ -38,8 +37,8 @@ var stopReasonToolUse = Check{
 
 var toolUseBlock = Check{
 	ID: "tool-use-block", Says: "the model's tool call comes back as a tool_use block with id, name, and input as an object",
-	Levels: everywhere(report.Must), Answered: 1, Requirements: toolUseSchema,
-	Usual: "the provider's arguments are passed on as the text that they are there, or the call is written out as text",
+	Levels: everywhere(report.Must), Answered: 1, Cases: []string{"one-tool", "two-turns"}, Requirements: toolUseSchema,
+	Usual: "the provider's arguments are passed on as the text that they are there, or as null where they are empty, or the call is written out as text",
 	Mend:  "parse the provider's arguments, and send the object as input",
 	Judge: func(e *Evidence) Verdict {
 		a := e.Rounds[0].Result()
@@ -48,8 +47,9 @@ var toolUseBlock = Check{
 		}
 		uses := a.uses()
 		if len(uses) == 0 {
+			name, input := modelsUse(e)
 			return Broken("the model asked for a tool, and the answer has no tool_use block").
-				See(Place{Label: "model said"}, "book_flight(%s)", booking).See(a.At("content"), "%s", orMissing(a.member("content")))
+				See(Place{Label: "model said"}, "%s(%s)", name, input).See(a.At("content"), "%s", orMissing(a.member("content")))
 		}
 		for _, use := range uses {
 			var wrong string
@@ -69,9 +69,17 @@ var toolUseBlock = Check{
 	},
 }
 
+// modelsUse is the tool use of the model's first turn in a case.
+func modelsUse(e *Evidence) (name, input string) {
+	if strings.HasSuffix(e.Case.ID, "/two-turns") {
+		return "list_airports", "{}"
+	}
+	return "book_flight", booking
+}
+
 var inputIntact = Check{
-	ID: "input-intact", Says: "a tool use's input is what the model gave: nesting, text, big integers, what is empty",
-	Levels: everywhere(report.Robust), Answered: 1,
+	ID: "input-intact", Says: "a tool use's input is what the model gave: nesting, text, long or not, big integers, what is empty",
+	Levels: everywhere(report.Robust), Answered: 1, Cases: []string{"one-tool", "two-turns"},
 	Usual: "arguments go through a float64 that rounds big integers, or through a type that drops what it does not know",
 	Mend:  "pass the arguments on as the JSON that they are",
 	Judge: func(e *Evidence) Verdict {
@@ -80,21 +88,22 @@ var inputIntact = Check{
 		if len(uses) == 0 {
 			return NotObserved("the answer has no tool use (see tool-use/tool-use-block)").See(a.Place, "%s", compact(a.Result))
 		}
+		name, input := modelsUse(e)
 		use, got := uses[0], arguments(uses[0])
 		at := a.At(use.Path).At("input")
 		tell := func(v Verdict) Verdict {
-			return v.See(Place{Label: "model said"}, "%s", booking).See(at, "%s", compact(use.Input))
+			return v.See(Place{Label: "model said"}, "%s", input).See(at, "%s", compact(use.Input))
 		}
 		switch {
 		case len(uses) > 1:
 			return Broken("the model asked for one tool, and the answer has %d tool uses", len(uses)).See(a.At("content"), "%s", describe(uses))
-		case use.Name != "book_flight":
-			return Broken("the model asked for book_flight, and the answer for %s", use.Name).See(a.At(use.Path).At("name"), "%q", use.Name)
-		case sameJSON(got, []byte(booking)):
+		case use.Name != name:
+			return Broken("the model asked for %s, and the answer for %s", name, use.Name).See(a.At(use.Path).At("name"), "%q", use.Name)
+		case sameJSON(got, []byte(input)):
 			return Pass("the input came through unchanged").See(at, "%s", compact(use.Input))
-		case sameJSON(rounded(got), rounded([]byte(booking))) && rounds(e.Rounds[0]):
+		case sameJSON(rounded(got), rounded([]byte(input))) && rounds(e.Rounds[0]):
 			return Pass("the input came through but for an integer beyond 2^53, which this provider's own wire rounds").See(at, "%s", compact(use.Input))
-		case sameJSON(rounded(got), rounded([]byte(booking))):
+		case sameJSON(rounded(got), rounded([]byte(input))):
 			return tell(Broken("an integer beyond 2^53 was rounded on its way from the model to the server"))
 		}
 		return tell(Broken("the input is not what the model gave"))
@@ -125,115 +134,65 @@ func rounded(raw []byte) []byte {
 	return dialect.Marshal(v)
 }
 
-var toolsReachModel = Check{
-	ID: "tools-reach-model", Says: "every tool reaches the model, with its name, description and input schema",
-	Levels: everywhere(report.Robust), Asked: 1,
-	Usual: "tools are not passed on, or are rebuilt from a type that knows some of their fields",
-	Mend:  "offer the model each tool of the request, its schema as it came",
+var textAndTool = Check{
+	ID: "text-and-tool", Says: "what the model says beside a tool use reaches the server, before the tool use where the model said it before",
+	Levels: everywhere(report.Robust), Answered: 1, Cases: []string{"text-beside"},
+	Usual: "the answer is made of the tool calls, or else of the text",
+	Mend:  "answer with an array of all blocks, in the model's order",
 	Judge: func(e *Evidence) Verdict {
-		r := e.Rounds[0]
-		x, missing := theModel(r)
-		if missing != nil {
-			return *missing
+		a := e.Rounds[0].Result()
+		if v := a.unreadable(); v != nil {
+			return *v
 		}
-		for _, tool := range r.Params.Tools {
-			i := slices.IndexFunc(x.Request.Tools, func(t dialect.Tool) bool { return t.Name == tool.Name })
-			if i < 0 {
-				return Broken("the model was never offered the tool %s", tool.Name).Saw("server sent", r.Asked.At(tool.Path), "").
-					Saw("model was given", x.At("tools"), "%s", names(x.Request.Tools))
-			}
-			got, wanted := x.Request.Tools[i], decoded(tool.InputSchema)
-			if x.Request.Dialect == dialect.Ollama {
-				wanted = readByOllama(wanted)
-			}
-			switch {
-			case !strings.Contains(got.Description, tool.Description): // the client may add to it, such as whose tool it is
-				return Broken("the model was offered the tool %s with another description", tool.Name).
-					Saw("server sent", r.Asked.At(tool.Path), "%q", tool.Description).Saw("model was given", x.At(got.Path), "%q", got.Description)
-			case !covers(decoded(got.InputSchema), wanted):
-				return Broken("the model was offered the tool %s with another input schema", tool.Name).
-					Saw("server sent", r.Asked.At(tool.Path), "%s", compact(tool.InputSchema)).Saw("model was given", x.At(got.Path), "%s", compact(got.InputSchema))
-			}
+		blocks, said := a.blocks(), Place{Label: "model said"}
+		use := slices.IndexFunc(blocks, func(b dialect.Block) bool { return b.Type == dialect.ToolUse })
+		tell := func(v Verdict) Verdict {
+			return v.See(said, "%q, and then book_flight(%s)", beside, short).See(a.At("content"), "%s", compact(a.member("content")))
 		}
-		return Pass("the model was offered every tool").Saw("model was given", x.At("tools"), "%s", names(x.Request.Tools))
+		switch {
+		case use < 0:
+			return tell(Broken("the model spoke and used a tool, and the answer has no tool use"))
+		case !holds(blocks, beside):
+			return tell(Broken("the model spoke and used a tool, and what it said is not in the answer"))
+		case !holds(blocks[:use], beside) && e.Rounds[0].ordered():
+			return tell(Broken("the model spoke before it used a tool, and in the answer the text comes after the tool use"))
+		}
+		return Pass("the answer has the text and the tool use").See(a.At("content"), "%s", describe(blocks))
 	},
 }
 
-// covers reports whether got has all that wanted has. A client may add to a schema what its provider asks for, such as
-// additionalProperties, or null as one more type beside a property's own; it may leave out what is empty, and say what is a set in
-// another order. It may not lose anything.
-func covers(got, wanted any) bool {
-	switch want := wanted.(type) {
-	case map[string]any:
-		have, isObject := got.(map[string]any)
-		for name, value := range want {
-			if inner, ok := have[name]; ok && !covers(inner, value) || !ok && !empty(value) {
-				return false
-			}
-		}
-		return isObject
-	case []any:
-		have, isArray := got.([]any)
-		return isArray && !slices.ContainsFunc(want, func(item any) bool {
-			return !slices.ContainsFunc(have, func(other any) bool { return covers(other, item) })
-		})
-	case string:
-		several, isArray := got.([]any)
-		return got == want || isArray && slices.Contains(several, any(want))
-	}
-	return cmp.Equal(got, wanted, cmp.Comparer(sameNumber))
+// ordered reports whether the model's wire says in which order a text and a tool use came. OpenAI's chat completions and Ollama have a member
+// for each, and no order.
+func (r *Round) ordered() bool {
+	x := r.LastModel()
+	return x != nil && x.Request != nil && x.Request.Dialect != dialect.OpenAIChat && x.Request.Dialect != dialect.Ollama
 }
 
-// empty reports whether a part of a schema says nothing.
-func empty(value any) bool {
-	switch v := value.(type) {
-	case map[string]any:
-		return len(v) == 0
-	case []any:
-		return len(v) == 0
-	}
-	return false
-}
-
-func names(tools []dialect.Tool) string {
-	if len(tools) == 0 {
-		return "no tools"
-	}
-	var list string
-	for i, t := range tools {
-		if i > 0 {
-			list += ", "
-		}
-		list += t.Name
-	}
-	return list
-}
-
-var onlyTheseTools = Check{
-	ID: "only-these-tools", Says: "the model is offered the request's tools and no others", Levels: everywhere(report.Robust), Asked: 1,
-	Usual: "the host's own tools, or those of other servers, are in every model request that it makes",
-	Mend:  "offer the model what the sampling request lists, and nothing else",
+var freshIDs = Check{
+	ID: "fresh-ids", Says: "tool uses of different turns have different ids", Levels: everywhere(report.Robust), Answered: 2, Cases: []string{"two-turns"},
+	Usual: "ids are minted from the tool's name, or from a counter that starts anew with each request",
+	Mend:  "pass the provider's ids on; where it has none, mint ids that no other turn has",
 	Judge: func(e *Evidence) Verdict {
-		r := e.Rounds[0]
-		x, missing := theModel(r)
-		if missing != nil {
-			return *missing
+		first, second := e.Rounds[0].Result(), e.Rounds[1].Result()
+		if len(first.uses()) == 0 || len(second.uses()) == 0 {
+			return NotObserved("not both answers have a tool use (see tool-use/tool-use-block)").See(first.At("content"), "").See(second.At("content"), "")
 		}
-		for _, got := range x.Request.Tools {
-			if !slices.ContainsFunc(r.Params.Tools, func(t dialect.Tool) bool { return t.Name == got.Name }) {
-				return Broken("the model was offered %s, which is not a tool of the request", got.Name).
-					Saw("server sent", r.Asked.At("tools"), "%s", names(r.Params.Tools)).Saw("model was given", x.At(got.Path), "%s", got.Name)
+		for _, a := range first.uses() {
+			for _, b := range second.uses() {
+				if a.ID == b.ID && a.ID != "" {
+					return Broken("tool uses of two turns have the id %s", quoteID(a.ID)).See(first.At(a.Path).At("id"), "%q", a.ID).See(second.At(b.Path).At("id"), "%q", b.ID)
+				}
 			}
 		}
-		return Pass("the model was offered no foreign tool").Saw("model was given", x.At("tools"), "%s", names(x.Request.Tools))
+		return Pass("the tool uses of two turns have different ids").See(first.At("content"), "%s", describe(first.uses())).See(second.At("content"), "%s", describe(second.uses()))
 	},
 }
 
 var notExecuted = Check{
 	ID: "not-executed", Says: "the client does not run the tool itself: that is for the server", Levels: everywhere(report.Robust),
-	Answered: 2, // a later sample was answered: had the client wanted to run the tool, it would have by then
-	Usual:    "the host runs every tool call of its model, whoever asked for it",
-	Mend:     "return the tool use to the server, with the stop reason toolUse",
+	Cases: []string{"one-tool"}, Answered: 2, // a later sample was answered: had the client wanted to run the tool, it would have by then
+	Usual: "the host runs every tool call of its model, whoever asked for it",
+	Mend:  "return the tool use to the server, with the stop reason toolUse",
 	Judge: func(e *Evidence) Verdict {
 		asked := e.Rounds[0].Params
 		if asked == nil {

@@ -24,15 +24,6 @@ func uses(result string) func(*story) {
 	return func(s *story) { s.asks(askingForFlight()).prompts(askingForFlight()).answers(result) }
 }
 
-// offers is the first round, in which the model is offered what the edit makes of the request.
-func offers(edit func(*server.CreateMessageParams)) func(*story) {
-	return func(s *story) {
-		changed := askingForFlight()
-		edit(changed)
-		s.asks(askingForFlight()).prompts(changed).answers(booked())
-	}
-}
-
 func TestStopReasonsBesideAToolUse(t *testing.T) {
 	reason := func(word string) func(*story) { return uses(with(booked(), "stopReason", word)) }
 	hold(t, []telling{
@@ -66,6 +57,10 @@ func TestAToolUseIsWellFormed(t *testing.T) {
 			verdict: report.Fail, message: `a tool_use block is not well-formed: its input is "{}", where an object is due`},
 		{name: "its input null", check: "tool-use/tool-use-block", caseID: "one-tool", tell: block(with(whole, "input", `null`)),
 			verdict: report.Fail, message: `a tool_use block is not well-formed: its input is null, where an object is due`},
+		{name: "its input null where it has no arguments", check: "tool-use/tool-use-block", caseID: "two-turns", tell: turnsOf(wanting([3]string{"call_1", "list_airports", "null"}), ""),
+			verdict: report.Fail, message: "a tool_use block is not well-formed: its input is null, where an object is due"},
+		{name: "of no arguments, and none of them there", check: "tool-use/tool-use-block", caseID: "two-turns", tell: turnsOf(saying("Let me look."), ""),
+			verdict: report.Fail, message: "the model asked for a tool, and the answer has no tool_use block"},
 		{name: "written out as text", check: "tool-use/tool-use-block", caseID: "one-tool", tell: uses(saying("book_flight()")),
 			verdict: report.Fail, message: "the model asked for a tool, and the answer has no tool_use block"},
 		{name: "of a provider's own kind", check: "tool-use/tool-use-block", caseID: "one-tool", tell: block(with(whole, "type", `"function"`)),
@@ -81,18 +76,23 @@ func TestAToolUsesInputIsKept(t *testing.T) {
 	hold(t, []telling{
 		{name: "as it was", check: "tool-use/input-intact", caseID: "one-tool", tell: uses(booked()), verdict: report.Pass, message: kept},
 		{name: "in another order", check: "tool-use/input-intact", caseID: "one-tool", verdict: report.Pass, message: kept,
-			tell: uses(booked(`{"extras":{},"number":9007199254740993,"seats":[{"letter":"A","row":12},{"letter":"B","row":13}],"to":"東京 \"HND\"\n<any>","from":"Z\u00fcrich"}`))},
+			tell: uses(booked(`{"extras":{},"number":9007199254740993,"seats":[{"letter":"A","row":12},{"letter":"B","row":13}],"to":"東京 \"HND\"\n<any>","from":"Z\u00fcrich","notes":"` + strings.Repeat("No nuts, please. ", 500) + `"}`))},
 		{name: "with its numbers written otherwise", check: "tool-use/input-intact", caseID: "one-tool", tell: changed(`"row":12`, `"row":1.2e1`), verdict: report.Pass, message: kept},
 		{name: "as text, which is another check's business", check: "tool-use/input-intact", caseID: "one-tool",
 			tell: uses(booked(string(dialect.Marshal(booking)))), verdict: report.Pass, message: kept},
 		{name: "its big integer rounded", check: "tool-use/input-intact", caseID: "one-tool", tell: changed("9007199254740993", "9007199254740992"), verdict: report.Fail,
 			message: "an integer beyond 2^53 was rounded on its way from the model to the server"},
+		{name: "its long text cut", check: "tool-use/input-intact", caseID: "one-tool", tell: changed(strings.Repeat("No nuts, please. ", 500), strings.Repeat("No nuts, please. ", 499)),
+			verdict: report.Fail, message: lost},
 		{name: "its big integer cut down", check: "tool-use/input-intact", caseID: "one-tool", tell: changed("9007199254740993", "9007199254740"), verdict: report.Fail, message: lost},
 		{name: "its big integer as text", check: "tool-use/input-intact", caseID: "one-tool", tell: changed("9007199254740993", `"9007199254740993"`), verdict: report.Fail, message: lost},
 		{name: "its order of seats changed", check: "tool-use/input-intact", caseID: "one-tool", tell: changed(`{"row":12,"letter":"A"},{"row":13,"letter":"B"}`, `{"row":13,"letter":"B"},{"row":12,"letter":"A"}`),
 			verdict: report.Fail, message: lost},
 		{name: "what is empty left out", check: "tool-use/input-intact", caseID: "one-tool", tell: changed(`,"extras":{}`, ""), verdict: report.Fail, message: lost},
 		{name: "empty", check: "tool-use/input-intact", caseID: "one-tool", tell: uses(booked("{}")), verdict: report.Fail, message: lost},
+		{name: "empty, as the model gave it", check: "tool-use/input-intact", caseID: "two-turns", tell: turnsOf(airports("call_1"), ""), verdict: report.Pass, message: kept},
+		{name: "empty no more", check: "tool-use/input-intact", caseID: "two-turns", tell: turnsOf(wanting([3]string{"call_1", "list_airports", `{"near":""}`}), ""), verdict: report.Fail, message: lost},
+		{name: "null where it was empty", check: "tool-use/input-intact", caseID: "two-turns", tell: turnsOf(wanting([3]string{"call_1", "list_airports", `null`}), ""), verdict: report.Fail, message: lost},
 		{name: "another tool's", check: "tool-use/input-intact", caseID: "one-tool", tell: uses(wanting([3]string{"call_1", "list_airports", booking})), verdict: report.Fail,
 			message: "the model asked for book_flight, and the answer for list_airports"},
 		{name: "twice", check: "tool-use/input-intact", caseID: "one-tool", tell: uses(wanting([3]string{"call_1", "book_flight", booking}, [3]string{"call_2", "book_flight", booking})), verdict: report.Fail,
@@ -102,73 +102,55 @@ func TestAToolUsesInputIsKept(t *testing.T) {
 	})
 }
 
-// schemaOf is a request whose first tool has another input schema.
-func schemaOf(schema any) func(*server.CreateMessageParams) {
-	return func(p *server.CreateMessageParams) { p.Tools[0].InputSchema = schema }
-}
+// airports is the tool use of a model that wants the airports listed.
+func airports(id string) string { return wanting([3]string{id, "list_airports", "{}"}) }
 
-// editSchema copies the schema of the first tool, edited as JSON text.
-func editSchema(edits ...string) func(*server.CreateMessageParams) {
-	text := string(dialect.Marshal(bookFlight.InputSchema))
-	edited := strings.NewReplacer(edits...).Replace(text)
-	if edited == text {
-		panic("the edit changes nothing")
+// turnsOf is the first round, and the second where it is answered, too.
+func turnsOf(first, second string) func(*story) {
+	return func(s *story) {
+		s.asks(askingForFlight()).prompts(askingForFlight()).answers(first)
+		if second != "" {
+			s.asks(askingForFlight()).prompts(askingForFlight()).answers(second)
+		}
 	}
-	return schemaOf(rawSchema(edited))
 }
 
-type rawSchema string
-
-func (r rawSchema) MarshalJSON() ([]byte, error) { return []byte(r), nil }
-
-func TestToolsReachTheModel(t *testing.T) {
-	const check, offered, otherSchema = "tool-use/tools-reach-model", "the model was offered every tool", "the model was offered the tool book_flight with another input schema"
+func TestTextBesideAToolUseIsKept(t *testing.T) {
+	const check, kept = "tool-use/text-and-tool", "the answer has the text and the tool use"
+	native := []string{dialect.Native}
+	use := `{"type":"tool_use","id":"call_1","name":"book_flight","input":{}}`
+	text := func(s string) string { return string(dialect.Marshal(server.Text(s))) }
+	blocks := func(list ...string) func(*story) {
+		return uses(with(booked(), "content", "["+strings.Join(list, ",")+"]"))
+	}
 	hold(t, []telling{
-		{name: "all", check: check, caseID: "one-tool", tell: uses(booked()), verdict: report.Pass, message: offered},
-		{name: "in another order", check: check, caseID: "one-tool", verdict: report.Pass, message: offered,
-			tell: offers(func(p *server.CreateMessageParams) { p.Tools[0], p.Tools[1] = p.Tools[1], p.Tools[0] })},
-		{name: "with more in the description", check: check, caseID: "one-tool", verdict: report.Pass, message: offered,
-			tell: offers(func(p *server.CreateMessageParams) {
-				p.Tools[0].Description = "[flights] " + p.Tools[0].Description + "."
-			})},
-		{name: "with more in the schema", check: check, caseID: "one-tool", verdict: report.Pass, message: offered,
-			tell: offers(editSchema(`"properties":{"extras"`, `"additionalProperties":false,"$schema":"x","properties":{"extras"`))},
-		{name: "as a strict provider wants them", check: check, caseID: "one-tool", verdict: report.Pass, message: offered,
-			tell: offers(editSchema(`"required":["from","to"]`, `"required":["to","from","number"]`, `"number":{"type":"integer"}`, `"number":{"type":["integer","null"]}`))},
-		{name: "with its numbers written otherwise", check: check, caseID: "one-tool", verdict: report.Pass, message: offered,
-			tell: offers(editSchema(`"minLength":1`, `"minLength":1.0`))},
-		{name: "less what is empty", check: check, caseID: "one-tool", verdict: report.Pass, message: offered,
-			tell: offers(func(p *server.CreateMessageParams) { p.Tools[1].InputSchema = object{"type": "object"} })},
-		{name: "none", check: check, caseID: "one-tool", verdict: report.Fail, message: "the model was never offered the tool book_flight",
-			tell: offers(func(p *server.CreateMessageParams) { p.Tools = nil })},
-		{name: "one of two", check: check, caseID: "one-tool", verdict: report.Fail, message: "the model was never offered the tool list_airports",
-			tell: offers(func(p *server.CreateMessageParams) { p.Tools = p.Tools[:1] })},
-		{name: "under another name", check: check, caseID: "one-tool", verdict: report.Fail, message: "the model was never offered the tool book_flight",
-			tell: offers(func(p *server.CreateMessageParams) { p.Tools[0].Name = "bookFlight" })},
-		{name: "without a description", check: check, caseID: "one-tool", verdict: report.Fail, message: "the model was offered the tool book_flight with another description",
-			tell: offers(func(p *server.CreateMessageParams) { p.Tools[0].Description = "" })},
-		{name: "without a schema", check: check, caseID: "one-tool", tell: offers(schemaOf(object{"type": "object"})), verdict: report.Fail, message: otherSchema},
-		{name: "without what is required", check: check, caseID: "one-tool", tell: offers(editSchema(`,"required":["from","to"]`, "")), verdict: report.Fail, message: otherSchema},
-		{name: "with less required", check: check, caseID: "one-tool", tell: offers(editSchema(`["from","to"]`, `["from"]`)), verdict: report.Fail, message: otherSchema},
-		{name: "without a keyword", check: check, caseID: "one-tool", tell: offers(editSchema(`,"minLength":1`, "")), verdict: report.Fail, message: otherSchema},
-		{name: "without what is nested", check: check, caseID: "one-tool", tell: offers(editSchema(`"row":{"type":"integer"}`, "")), verdict: report.Fail, message: otherSchema},
-		{name: "with another type", check: check, caseID: "one-tool", tell: offers(editSchema(`"number":{"type":"integer"}`, `"number":{"type":"number"}`)), verdict: report.Fail, message: otherSchema},
-		{name: "of no model that we know", check: check, caseID: "one-tool", tell: func(s *story) { s.asks(askingForFlight()).answers(booked()) },
-			verdict: report.NotObserved, message: "the model was never asked for sampling request 1: nothing reached the fake model under the case's mark"},
+		{name: "it is", check: check, caseID: "text-beside", tell: blocks(text(beside), use), verdict: report.Pass, message: kept},
+		{name: "in two blocks", check: check, caseID: "text-beside", tell: blocks(text("Let me book "), text("that flight."), use), verdict: report.Pass, message: kept},
+		{name: "with its white space trimmed and a word of the client's", check: check, caseID: "text-beside", tell: blocks(text("[model] "+beside+"\n"), use), verdict: report.Pass, message: kept},
+		{name: "before and after", check: check, caseID: "text-beside", tell: blocks(text(beside), use, text("Done.")), verdict: report.Pass, message: kept},
+		{name: "behind the tool use, where the wire has no order", check: check, caseID: "text-beside", tell: blocks(use, text(beside)), dialects: openAI, verdict: report.Pass, message: kept},
+		{name: "behind the tool use, where the wire has one", check: check, caseID: "text-beside", tell: blocks(use, text(beside)), dialects: native, verdict: report.Fail,
+			message: "the model spoke before it used a tool, and in the answer the text comes after the tool use"},
+		{name: "it is lost", check: check, caseID: "text-beside", tell: blocks(use), verdict: report.Fail, message: "the model spoke and used a tool, and what it said is not in the answer"},
+		{name: "it is empty", check: check, caseID: "text-beside", tell: blocks(text(""), use), verdict: report.Fail, message: "the model spoke and used a tool, and what it said is not in the answer"},
+		{name: "the tool use is lost", check: check, caseID: "text-beside", tell: uses(saying(beside)), verdict: report.Fail, message: "the model spoke and used a tool, and the answer has no tool use"},
+		{name: "nowhere that can be read", check: check, caseID: "text-beside", tell: uses(without(booked(), "content")), verdict: report.NotObserved,
+			message: "the answer's content cannot be read (see basic/has-content)"},
 	})
 }
 
-func TestNoOtherToolsReachTheModel(t *testing.T) {
+func TestToolUsesOfTwoTurnsHaveDifferentIDs(t *testing.T) {
+	const check, fresh = "tool-use/fresh-ids", "the tool uses of two turns have different ids"
 	hold(t, []telling{
-		{name: "these", check: "tool-use/only-these-tools", caseID: "one-tool", tell: uses(booked()), verdict: report.Pass, message: "the model was offered no foreign tool"},
-		{name: "none", check: "tool-use/only-these-tools", caseID: "one-tool", verdict: report.Pass, message: "the model was offered no foreign tool",
-			tell: offers(func(p *server.CreateMessageParams) { p.Tools = nil })},
-		{name: "one of the host's", check: "tool-use/only-these-tools", caseID: "one-tool", verdict: report.Fail, message: "the model was offered host_search, which is not a tool of the request",
-			tell: offers(func(p *server.CreateMessageParams) {
-				p.Tools = append(p.Tools, server.Tool{Name: "host_search", InputSchema: object{"type": "object"}})
-			})},
-		{name: "of no model that we know", check: "tool-use/only-these-tools", caseID: "one-tool", tell: func(s *story) { s.asks(askingForFlight()).answers(booked()) },
-			verdict: report.NotObserved, message: "the model was never asked for sampling request 1: nothing reached the fake model under the case's mark"},
+		{name: "they do", check: check, caseID: "two-turns", tell: turnsOf(airports("call_1"), airports("call_2")), verdict: report.Pass, message: fresh},
+		{name: "of the client's own making", check: check, caseID: "two-turns", tell: turnsOf(airports("list_airports-0-a7"), airports("list_airports-0-b9")), verdict: report.Pass, message: fresh},
+		{name: "told apart by capitals", check: check, caseID: "two-turns", tell: turnsOf(airports("call_a"), airports("call_A")), verdict: report.Pass, message: fresh},
+		{name: "they have none, which is another check's business", check: check, caseID: "two-turns", tell: turnsOf(airports(""), airports("")), verdict: report.Pass, message: fresh},
+		{name: "they share one", check: check, caseID: "two-turns", tell: turnsOf(airports("call_0"), airports("call_0")), verdict: report.Fail, message: "tool uses of two turns have the id call_0"},
+		{name: "there is one only", check: check, caseID: "two-turns", tell: turnsOf(airports("call_0"), saying("No more.")), verdict: report.NotObserved,
+			message: "not both answers have a tool use (see tool-use/tool-use-block)"},
+		{name: "there was one turn only", check: check, caseID: "two-turns", tell: turnsOf(airports("call_0"), ""), verdict: report.NotObserved,
+			message: "the play did not get as far as sampling request 2: the answer to request 1 could not be gone on from"},
 	})
 }
 

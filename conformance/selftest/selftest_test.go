@@ -1,6 +1,7 @@
 package selftest_test
 
 import (
+	"runtime"
 	"testing"
 	"testing/synctest"
 
@@ -10,7 +11,7 @@ import (
 )
 
 func TestEveryCheckCanFailAndTheReferencePasses(t *testing.T) {
-	m, err := selftest.Run(t.Context(), selftest.Options{Parallel: 2, Bubble: func(f func()) {
+	m, err := selftest.Run(t.Context(), selftest.Options{Parallel: runtime.GOMAXPROCS(0), Bubble: func(f func()) {
 		synctest.Test(t, func(*testing.T) { f() })
 	}})
 	require.NoError(t, err)

@@ -59,10 +59,10 @@ func addAnthropicTools(body, params map[string]any) {
 		return
 	}
 	body["tools"] = offered
-	if choice, ok := params["toolChoice"].(map[string]any); ok {
-		kind := map[string]string{"": "auto", "required": "any"}[text(choice, "mode")]
-		if kind == "" {
-			kind = text(choice, "mode")
+	if params["toolChoice"] != nil {
+		kind := choiceOf(params)
+		if kind == "required" {
+			kind = "any"
 		}
 		body["tool_choice"] = map[string]any{"type": kind}
 	}
@@ -198,8 +198,6 @@ func (t *anthropicTurn) result() map[string]any {
 	result["content"] = any(blocks)
 	if !uses {
 		result["content"] = map[string]any{"type": "text", "text": said}
-	} else if t.reason == "end_turn" { // whatever the provider calls it
-		result["stopReason"] = "toolUse"
 	}
 	return result
 }

@@ -51,26 +51,20 @@ type anthropicBlockWire struct {
 }
 
 // mcp returns the block in the shape of MCP; nil for one that the server is not to see, such as the model's thinking.
-func (b *anthropicBlockWire) mcp() (map[string]any, error) {
+func (b *anthropicBlockWire) mcp() map[string]any {
 	switch b.Type {
 	case "text":
-		return map[string]any{"type": "text", "text": b.Text}, nil
+		return map[string]any{"type": "text", "text": b.Text}
 	case "tool_use":
-		input, err := object(b.Input)
-		if err != nil {
-			return nil, &rpcError{codeInternal, "the model gave a tool an input that is no JSON object"}
-		}
-		return map[string]any{"type": "tool_use", "id": b.ID, "name": b.Name, "input": input}, nil
+		return map[string]any{"type": "tool_use", "id": b.ID, "name": b.Name, "input": inputOf(b.Input)}
 	}
-	return nil, nil
+	return nil
 }
 
-func (t *anthropicTurn) add(b *anthropicBlockWire) error {
-	block, err := b.mcp()
-	if block != nil {
+func (t *anthropicTurn) add(b *anthropicBlockWire) {
+	if block := b.mcp(); block != nil {
 		t.blocks = append(t.blocks, block)
 	}
-	return err
 }
 
 func readAnthropicMessage(body io.Reader) (*anthropicTurn, error) {
@@ -88,9 +82,7 @@ func readAnthropicMessage(body io.Reader) (*anthropicTurn, error) {
 	}
 	t := &anthropicTurn{model: message.Model, reason: message.StopReason}
 	for i := range message.Content {
-		if err := t.add(&message.Content[i]); err != nil {
-			return nil, err
-		}
+		t.add(&message.Content[i])
 	}
 	return t, nil
 }
@@ -144,9 +136,7 @@ func (m *model) readAnthropicStream(body io.Reader) (*anthropicTurn, error) {
 		if len(b.Input) == 0 {
 			b.Input = []byte("{}")
 		}
-		if err := s.add(b); err != nil {
-			return nil, err
-		}
+		s.add(b)
 	}
 	return &s.anthropicTurn, nil
 }

@@ -7,13 +7,13 @@ var anthropicOnly = []string{dialect.Anthropic}
 // anthropicMutants break what only a translation to Anthropic Messages and back can break.
 var anthropicMutants = []Mutant{
 	{Name: "ignores-block-index", Doc: "takes every block of Anthropic's stream for the first", Kills: []string{"parallel/streamed-uses", "parallel/all-uses"},
-		Also:     []string{"parallel/over-32-calls"},
+		Also:     []string{"parallel/over-32-calls", "tool-use/text-and-tool"},
 		Dialects: anthropicOnly, Streamed: true, broken: faults{ignoresIndex: true}},
 	{Name: "ping-is-an-error", Doc: "gives a stream up at an event that it does not know, as a ping", Kills: []string{"basic/answered"},
-		Also:     []string{"client/sampled", "declare/over-declared", "basic/parameters-harmless", "basic/unknown-extras"},
+		Also:     []string{"client/sampled", "declare/over-declared", "basic/parameters-harmless", "basic/unknown-extras", "tool-use/many-tools", "tool-use/stop-beside-calls"},
 		Dialects: anthropicOnly, Streamed: true, broken: faults{pingIsAnError: true}},
 	{Name: "appends-to-empty-input", Doc: "appends a streamed input to the {} with which its block begins, and reads {}", Kills: []string{"tool-use/input-intact", "parallel/streamed-uses"},
-		Also:     []string{"parallel/all-uses", "parallel/over-32-calls"},
+		Also:     []string{"parallel/all-uses", "parallel/over-32-calls", "tool-use/bad-arguments"},
 		Dialects: anthropicOnly, Streamed: true, broken: faults{keepsFirstInput: true}},
 	{Name: "results-one-by-one", Doc: "gives each tool result a message of its own, where Anthropic wants all in the next one", Kills: []string{"parallel/results-reach-model"},
 		Dialects: anthropicOnly, broken: faults{body: func(body map[string]any) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 )
 
 // faults are the ways in which the client can be broken. The zero value is the correct client.
@@ -35,6 +36,7 @@ type faults struct {
 	answersTwice      bool
 	asksTwice         bool
 	runsTools         bool // executes the tool uses itself, on the requesting server
+	runsUnoffered     bool // of those, the ones that nobody offered
 	stopsAtFinish     bool // heeds no more from the chunk with the finish reason on
 	keepsLastStreamed bool // of several streamed tool calls
 	idsFromNames      bool // gives tool uses their tool's name for an id
@@ -46,12 +48,16 @@ type faults struct {
 	keepsFirstInput bool // the empty input with which a tool use begins
 
 	// Faults in speaking Gemini.
-	stopsAfterFinish  bool // reads no further than the chunk with the finish reason
-	mintsNoIDs        bool // where the model has none
-	forgetsSignatures bool
-	resultsByName     bool // keeps one result for each tool
-	ownSchemas        bool // writes schemas in the model's own form, of which it knows a part
-	argsAsText        bool // restates arguments as the JSON text of them
+	stopsAfterFinish    bool // reads no further than the chunk with the finish reason
+	mintsNoIDs          bool // where the model has none
+	forgetsSignatures   bool
+	resultsByName       bool // keeps one result for each tool
+	ownSchemas          bool // writes schemas in the model's own form, of which it knows a part
+	argsAsText          bool // restates arguments as the JSON text of them
+	trustsModel         bool // passes on tool uses that the request does not allow
+	inventsUses         bool // where one is required and the model makes none
+	believesStop        bool // drops tool uses beside the reason for an end
+	emptiesBadArguments bool // makes arguments that are no object one that is empty
 }
 
 func edit(f func(map[string]any), o map[string]any) {
@@ -60,9 +66,15 @@ func edit(f func(map[string]any), o map[string]any) {
 	}
 }
 
-// runTools calls the tools that the model wants on the server: what a client must leave to the server.
-func (m *model) runTools(ctx context.Context, w wire, result map[string]any) {
+// runTools calls the tools that the model wants on the server, or of them those that nobody offered: what a client must leave to the server.
+func (m *model) runTools(ctx context.Context, w wire, params json.RawMessage, result map[string]any) {
+	asked, _ := object(params) // what cannot be read offers nothing
+	tools, _ := asked["tools"].([]any)
 	for _, use := range ofType(result["content"], "tool_use") {
+		offered := slices.ContainsFunc(tools, func(t any) bool { return t.(map[string]any)["name"] == use["name"] })
+		if offered && !m.config.broken.runsTools {
+			continue
+		}
 		// The server does not know the tool, which is no matter here.
 		_, _ = w.request(ctx, "tools/call", map[string]any{"name": use["name"], "arguments": use["input"]})
 	}

@@ -137,8 +137,8 @@ func (l *legacy) answerSampling(ctx context.Context, m *message, response map[st
 		response["result"] = result
 	}
 	edit(broken.response, response)
-	if broken.runsTools {
-		l.model.runTools(ctx, l, result)
+	if broken.runsTools || broken.runsUnoffered {
+		l.model.runTools(ctx, l, m.Params, result)
 	}
 	err := l.send(ctx, response)
 	if broken.answersTwice {

@@ -51,6 +51,7 @@ func (m *model) createMessage(ctx context.Context, raw json.RawMessage) (map[str
 	if broken.refuses {
 		return nil, &rpcError{codeInternal, "broken on purpose: refuses everything"}
 	}
+	allowed := allowedBy(params)
 	edit(broken.params, params)
 	if broken.remembers {
 		m.remember(params)
@@ -61,6 +62,9 @@ func (m *model) createMessage(ctx context.Context, raw json.RawMessage) (map[str
 		}
 	}
 	result, err := m.ask(ctx, params)
+	if err == nil {
+		err = m.settle(allowed, result)
+	}
 	if err != nil {
 		return nil, modelError(err)
 	}

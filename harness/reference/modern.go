@@ -99,8 +99,8 @@ func (m *modern) fulfil(ctx context.Context, requests map[string]message) (map[s
 		if err != nil {
 			return nil, fmt.Errorf("input request %s: %w", key, err)
 		}
-		if broken.runsTools {
-			m.model.runTools(ctx, m, answer)
+		if broken.runsTools || broken.runsUnoffered {
+			m.model.runTools(ctx, m, requests[key].Params, answer)
 		}
 		responses[key] = answer
 	}

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -106,33 +107,97 @@ var toolMutants = []Mutant{
 		Except: geminiOnly, broken: faults{result: func(r map[string]any) {
 			eachUse(r, func(_ int, use map[string]any) { use["input"] = viaFloat64(use["input"]) })
 		}}},
-	{Name: "drops-tools", Doc: "does not pass the tools on to the model", Kills: []string{"tool-use/tools-reach-model"},
-		broken: faults{params: func(p map[string]any) { delete(p, "tools"); delete(p, "toolChoice") }}},
-	{Name: "drops-descriptions", Doc: "passes tools on without their descriptions", Kills: []string{"tool-use/tools-reach-model"},
-		broken: faults{params: func(p map[string]any) {
-			tools, _ := p["tools"].([]any)
-			for _, t := range tools {
-				delete(t.(map[string]any), "description")
+	{Name: "cuts-long-input", Doc: "cuts long texts in a tool use's input", Kills: []string{"tool-use/input-intact"},
+		broken: faults{result: func(r map[string]any) {
+			eachUse(r, func(_ int, use map[string]any) {
+				if input, ok := use["input"].(map[string]any); ok && len(text(input, "notes")) > 1000 {
+					input["notes"] = text(input, "notes")[:1000] + "…"
+				}
+			})
+		}}},
+	{Name: "null-for-empty-input", Doc: "gives a tool use without arguments the input null", Kills: []string{"tool-use/tool-use-block"}, Also: []string{"tool-use/input-intact"},
+		broken: faults{result: func(r map[string]any) {
+			eachUse(r, func(_ int, use map[string]any) {
+				if input, ok := use["input"].(map[string]any); ok && len(input) == 0 {
+					use["input"] = nil
+				}
+			})
+		}}},
+	{Name: "drops-text-beside-use", Doc: "drops what the model says beside a tool use", Kills: []string{"tool-use/text-and-tool"},
+		broken: faults{result: func(r map[string]any) {
+			if len(ofType(r["content"], "tool_use")) > 0 {
+				keep(r, "text", 0)
 			}
 		}}},
+	{Name: "drops-use-beside-text", Doc: "drops a tool use where the model says something, too", Kills: []string{"tool-use/text-and-tool"},
+		broken: faults{result: func(r map[string]any) {
+			if len(ofType(r["content"], "text")) > 0 {
+				keep(r, "tool_use", 0)
+			}
+		}}},
+	{Name: "ids-anew-each-turn", Doc: "counts tool uses anew in each turn, and takes the count for their id", Kills: []string{"tool-use/fresh-ids"}, Also: []string{"tool-use/id-minted", "tool-use/thought-signature"},
+		broken: faults{result: func(r map[string]any) {
+			eachUse(r, func(i int, use map[string]any) { use["id"] = fmt.Sprintf("call_%d", i+1) })
+		}}},
+	{Name: "drops-tools", Doc: "does not pass the tools on to the model", Kills: []string{"tool-use/tools-reach-model"}, Also: []string{"tool-use/many-tools"},
+		broken: faults{params: func(p map[string]any) { delete(p, "tools"); delete(p, "toolChoice") }}},
+	{Name: "drops-descriptions", Doc: "passes tools on without their descriptions", Kills: []string{"tool-use/tools-reach-model"},
+		broken: faults{params: eachTool(func(t map[string]any) { delete(t, "description") })}},
+	{Name: "simplifies-schemas", Doc: "keeps of input schemas the types and names of properties", Kills: []string{"tool-use/tools-reach-model"},
+		broken: faults{params: eachTool(func(t map[string]any) {
+			schema, _ := t["inputSchema"].(map[string]any)
+			properties, _ := schema["properties"].(map[string]any)
+			simple := map[string]any{}
+			for name, property := range properties {
+				if p, ok := property.(map[string]any); ok && p["type"] != nil {
+					simple[name] = map[string]any{"type": p["type"]}
+				}
+			}
+			t["inputSchema"] = map[string]any{"type": "object", "properties": simple, "required": schema["required"]}
+		})}},
+	{Name: "at-most-40-tools", Doc: "offers the model 40 tools and drops the rest silently", Kills: []string{"tool-use/many-tools"},
+		broken: faults{params: atMostTools(40)}},
+	{Name: "at-most-64-tools", Doc: "offers the model 64 tools and drops the rest silently", Kills: []string{"tool-use/many-tools"},
+		broken: faults{params: atMostTools(64)}},
 	{Name: "adds-own-tools", Doc: "offers the model a tool of the host beside those of the request", Kills: []string{"tool-use/only-these-tools"},
 		broken: faults{params: func(p map[string]any) {
 			if tools, ok := p["tools"].([]any); ok {
 				p["tools"] = append(tools, map[string]any{"name": "host_search", "description": "the host's own", "inputSchema": map[string]any{"type": "object", "properties": map[string]any{}}})
 			}
 		}}},
-	{Name: "runs-tools", Doc: "calls the tools itself that the model wants", Kills: []string{"tool-use/not-executed"},
+	{Name: "runs-tools", Doc: "calls the tools itself that the model wants", Kills: []string{"tool-use/not-executed", "tool-use/unoffered-tool"},
 		broken: faults{runsTools: true}},
+	{Name: "runs-unoffered-tools", Doc: "calls a tool itself that nobody offered, on whoever may have it", Kills: []string{"tool-use/unoffered-tool"},
+		broken: faults{runsUnoffered: true}},
+	{Name: "auto-as-required", Doc: "makes the tool choice auto required", Kills: []string{"tool-use/choice-auto"},
+		broken: faults{params: choosing("auto", "required")}},
+	{Name: "required-as-auto", Doc: "makes the tool choice required auto", Kills: []string{"tool-use/choice-required"},
+		broken: faults{params: choosing("required", "auto")}},
+	{Name: "none-as-auto", Doc: "makes the tool choice none auto, and drops the tool uses that the model then makes", Kills: []string{"tool-use/choice-none"},
+		broken: faults{params: choosing("none", "auto")}},
+	{Name: "ignores-none", Doc: "makes the tool choice none auto, and passes on the tool uses that the model then makes", Kills: []string{"tool-use/choice-none", "tool-use/choice-none-holds"},
+		Also: []string{"tool-use/choice-none-filtered", "tool-use/no-tools-no-use"}, Except: ollamaOnly, broken: faults{params: choosing("none", "auto"), trustsModel: true}},
+	{Name: "empty-choice-as-none", Doc: "reads a tool choice without a mode as none", Kills: []string{"tool-use/choice-empty"},
+		Except: ollamaOnly, broken: faults{params: choosing("", "none")}},
+	{Name: "trusts-the-model", Doc: "passes on tool uses that the request does not allow", Kills: []string{"tool-use/choice-none-filtered", "tool-use/no-tools-no-use"},
+		broken: faults{trustsModel: true}},
+	{Name: "invents-tool-uses", Doc: "makes up a tool use where one is required and the model makes none", Kills: []string{"tool-use/required-unmet"},
+		broken: faults{inventsUses: true}},
+	{Name: "believes-stop", Doc: "looks for no tool calls where the provider says that the model came to its end", Kills: []string{"tool-use/stop-beside-calls"},
+		Dialects: []string{dialect.OpenAIChat, dialect.Native}, broken: faults{believesStop: true}},
+	{Name: "empties-bad-arguments", Doc: "makes {} of arguments that are not JSON", Kills: []string{"tool-use/bad-arguments"},
+		Dialects: []string{dialect.OpenAIChat, dialect.Native}, broken: faults{emptiesBadArguments: true}},
 }
 
 var parallelMutants = []Mutant{
 	{Name: "one-id-for-all", Doc: "gives all tool uses of a turn one id", Kills: []string{"parallel/unique-ids"},
+		Also: []string{"tool-use/fresh-ids", "tool-use/id-minted", "tool-use/thought-signature"},
 		broken: faults{result: func(r map[string]any) {
 			eachUse(r, func(_ int, use map[string]any) { use["id"] = "call_1" })
 		}}},
 	{Name: "first-use-only", Doc: "passes on the first tool use of a turn and drops the others", Kills: []string{"parallel/all-uses"}, Also: []string{"parallel/streamed-uses", "parallel/late-delta", "parallel/over-32-calls"},
 		broken: faults{result: func(r map[string]any) { keep(r, "tool_use", 1) }}},
-	{Name: "uses-reversed", Doc: "passes tool uses on in reverse", Kills: []string{"parallel/all-uses"}, Also: []string{"parallel/streamed-uses"},
+	{Name: "uses-reversed", Doc: "passes tool uses on in reverse", Kills: []string{"parallel/all-uses"}, Also: []string{"parallel/streamed-uses", "tool-use/text-and-tool"},
 		broken: faults{result: func(r map[string]any) {
 			if blocks, ok := r["content"].([]any); ok {
 				slices.Reverse(blocks)
@@ -196,10 +261,51 @@ var parallelMutants = []Mutant{
 				delete(b, "structuredContent")
 			})
 		}}},
+	{Name: "first-image-only", Doc: "keeps the first image of a tool result", Kills: []string{"parallel/result-content"},
+		broken: faults{params: func(p map[string]any) { eachResult(p, func(b map[string]any) { keep(b, "image", 1) }) }}},
+	{Name: "audio-as-placeholder", Doc: "puts a word in the place of audio", Kills: []string{"parallel/result-content"},
+		broken: faults{params: func(p map[string]any) {
+			eachResult(p, func(b map[string]any) {
+				for _, block := range ofType(b["content"], "audio") {
+					clear(block)
+					block["type"], block["text"] = "text", "[audio]"
+				}
+			})
+		}}},
 	{Name: "first-text-only", Doc: "keeps the first text of a tool result", Kills: []string{"parallel/result-content"},
 		broken: faults{params: func(p map[string]any) { eachResult(p, func(b map[string]any) { keep(b, "text", 1) }) }}},
 	{Name: "at-most-32-calls", Doc: "passes on 32 tool uses and drops the rest silently", Kills: []string{"parallel/over-32-calls"},
 		broken: faults{result: func(r map[string]any) { keep(r, "tool_use", 32) }}},
+}
+
+// eachTool edits each tool of the params.
+func eachTool(f func(t map[string]any)) func(map[string]any) {
+	return func(p map[string]any) {
+		tools, _ := p["tools"].([]any)
+		for _, item := range tools {
+			if t, ok := item.(map[string]any); ok {
+				f(t)
+			}
+		}
+	}
+}
+
+// atMostTools drops the tools of the params after the first n.
+func atMostTools(n int) func(map[string]any) {
+	return func(p map[string]any) {
+		if tools, _ := p["tools"].([]any); len(tools) > n {
+			p["tools"] = tools[:n]
+		}
+	}
+}
+
+// choosing makes one mode of the tool choice another; "" is a choice without a mode.
+func choosing(from, to string) func(map[string]any) {
+	return func(p map[string]any) {
+		if choice, ok := p["toolChoice"].(map[string]any); ok && text(choice, "mode") == from {
+			choice["mode"] = to
+		}
+	}
 }
 
 func anySlice(blocks []map[string]any) []any {

@@ -26,7 +26,7 @@ var basicMutants = []Mutant{
 		broken: faults{result: func(r map[string]any) { delete(r, "model") }}},
 	{Name: "role-user", Wire: true, Doc: "gives the answer the role user", Kills: []string{"basic/role-assistant"},
 		broken: faults{result: func(r map[string]any) { r["role"] = "user" }}},
-	{Name: "untyped-block", Doc: "leaves the type out of text blocks", Kills: []string{"basic/valid-result"}, Also: []string{"basic/text-intact", "basic/empty-answer"},
+	{Name: "untyped-block", Doc: "leaves the type out of text blocks", Kills: []string{"basic/valid-result"}, Also: []string{"basic/text-intact", "basic/empty-answer", "tool-use/text-and-tool", "tool-use/required-unmet"},
 		broken: faults{result: func(r map[string]any) {
 			for _, b := range ofType(r["content"], "text") {
 				delete(b, "type")
@@ -118,7 +118,7 @@ var basicMutants = []Mutant{
 		broken: faults{params: editHints(func([]any) []any { return nil })}},
 	{Name: "last-hint-wins", Doc: "lets the last hint decide", Kills: []string{"basic/hints-in-order"},
 		broken: faults{params: editHints(func(hints []any) []any { slices.Reverse(hints); return hints })}},
-	{Name: "whole-hints-only", Doc: "does not match parts of a model's name", Kills: []string{"basic/hint-substring"},
+	{Name: "whole-hints-only", Doc: "does not match parts of a model's name", Kills: []string{"basic/hint-substring"}, Except: geminiOnly,
 		broken: faults{params: editHints(func(hints []any) []any {
 			return slices.DeleteFunc(hints, func(hint any) bool { return len(text(hint.(map[string]any), "name")) < 10 })
 		})}},

@@ -10,10 +10,10 @@ var geminiOnly = []string{dialect.Gemini}
 
 // geminiMutants are wrong in the translation to and from Gemini, whose wire has no ids, or names only.
 var geminiMutants = []Mutant{
-	{Name: "gemini-no-ids", Doc: "passes calls on without an id, as Gemini 2 gives them", Kills: []string{"tool-use/tool-use-block"},
+	{Name: "gemini-no-ids", Doc: "passes calls on without an id, as Gemini 2 gives them", Kills: []string{"tool-use/tool-use-block", "tool-use/id-minted"},
 		Also:     []string{"parallel/unique-ids", "tool-use/stop-reason-tooluse"},
 		Dialects: geminiOnly, Model: Gemini2, broken: faults{mintsNoIDs: true}},
-	{Name: "gemini-names-as-ids", Doc: "takes the tool's name for the id that Gemini does not give", Kills: []string{"parallel/unique-ids"},
+	{Name: "gemini-names-as-ids", Doc: "takes the tool's name for the id that Gemini does not give", Kills: []string{"parallel/unique-ids"}, Also: []string{"tool-use/id-minted", "tool-use/fresh-ids"},
 		Dialects: geminiOnly, broken: faults{idsFromNames: true}},
 	{Name: "gemini-results-by-name", Doc: "keeps tool results by the name of their tool, and so one of each", Kills: []string{"parallel/results-reach-model"},
 		Dialects: geminiOnly, broken: faults{resultsByName: true}},
@@ -21,7 +21,7 @@ var geminiMutants = []Mutant{
 		Dialects: geminiOnly, broken: faults{resultsAsTheyCame: true}},
 	{Name: "gemini-stops-early", Doc: "stops reading a stream after the chunk with the finish reason", Kills: []string{"parallel/late-delta"},
 		Dialects: geminiOnly, Streamed: true, broken: faults{stopsAfterFinish: true}},
-	{Name: "gemini-forgets-seals", Doc: "restates Gemini 3's calls without their thoughtSignatures, and is refused", Kills: []string{"parallel/results-reach-model"},
+	{Name: "gemini-forgets-seals", Doc: "restates Gemini 3's calls without their thoughtSignatures, and is refused", Kills: []string{"parallel/results-reach-model", "tool-use/thought-signature"},
 		Dialects: geminiOnly, Model: Gemini3, broken: faults{forgetsSignatures: true}},
 	{Name: "gemini-own-schemas", Doc: "writes input schemas in Gemini's own form, and loses what its type for them does not have",
 		Kills: []string{"tool-use/tools-reach-model"}, Dialects: geminiOnly, broken: faults{ownSchemas: true}},

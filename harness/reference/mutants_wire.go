@@ -23,7 +23,7 @@ var ollamaMutants = []Mutant{
 			body["max_tokens"] = options["num_predict"]
 			delete(options, "num_predict")
 		}}},
-	{Name: "ollama-tools-of-mcp", Doc: "offers tools in the shape of MCP, of which Ollama reads nothing", Kills: []string{"tool-use/tools-reach-model"}, Also: []string{"tool-use/only-these-tools"},
+	{Name: "ollama-tools-of-mcp", Doc: "offers tools in the shape of MCP, of which Ollama reads nothing", Kills: []string{"tool-use/tools-reach-model"}, Also: []string{"tool-use/only-these-tools", "tool-use/many-tools"},
 		Dialects: ollamaOnly, broken: faults{body: func(body map[string]any) {
 			eachItem(body["tools"], func(tool map[string]any) {
 				function := tool["function"].(map[string]any)
@@ -32,7 +32,9 @@ var ollamaMutants = []Mutant{
 			})
 		}}},
 	{Name: "ollama-ids-from-names", Doc: "takes the tool's name for the id of a tool use, as Ollama long had no ids", Kills: []string{"parallel/unique-ids"},
-		Dialects: ollamaOnly, broken: faults{idsFromNames: true}},
+		Also: []string{"tool-use/id-minted", "tool-use/fresh-ids"}, Dialects: ollamaOnly, broken: faults{idsFromNames: true}},
+	{Name: "ollama-mints-names", Doc: "takes the tool's name for the id that an old Ollama does not give", Kills: []string{"tool-use/id-minted", "parallel/unique-ids"},
+		Also: []string{"tool-use/fresh-ids", "basic/hints-respected"}, Dialects: ollamaOnly, broken: faults{idsFromNames: true, body: func(body map[string]any) { body["model"] = "llama3.2:no-ids" }}},
 	{Name: "ollama-results-by-name", Doc: "gives results back under their tool's name alone, in the order in which the server sent them", Kills: []string{"parallel/results-order"},
 		Dialects: ollamaOnly, broken: faults{resultsAsTheyCame: true}},
 }
@@ -55,7 +57,7 @@ var responsesMutants = []Mutant{
 			body["max_tokens"] = body["max_output_tokens"]
 			delete(body, "max_output_tokens")
 		}}},
-	{Name: "responses-tools-of-chat", Doc: "offers tools in the shape of chat completions, which the provider refuses", Kills: []string{"tool-use/tools-reach-model"}, Also: []string{"declare/over-declared", "tool-use/only-these-tools"},
+	{Name: "responses-tools-of-chat", Doc: "offers tools in the shape of chat completions, which the provider refuses", Kills: []string{"tool-use/tools-reach-model"}, Also: []string{"declare/over-declared", "tool-use/only-these-tools", "tool-use/many-tools"},
 		Dialects: responsesOnly, broken: faults{body: func(body map[string]any) {
 			eachItem(body["tools"], func(tool map[string]any) {
 				function := map[string]any{}

@@ -32,7 +32,7 @@ func (m *model) askOllama(ctx context.Context, params map[string]any) (map[strin
 		return nil, err
 	}
 	m.mintIDs(t, params)
-	return t.result()
+	return t.result(), nil
 }
 
 // chatLine is an answer, or a line of one.

@@ -209,7 +209,7 @@ type call struct {
 }
 
 // result writes the model's turn as a CreateMessageResult.
-func (t *turn) result() (map[string]any, error) {
+func (t *turn) result() map[string]any {
 	var blocks []any
 	if t.text != "" || len(t.calls) == 0 {
 		blocks = append(blocks, map[string]any{"type": "text", "text": t.text})
@@ -218,17 +218,13 @@ func (t *turn) result() (map[string]any, error) {
 		if c.arguments == "" {
 			c.arguments = "{}"
 		}
-		input, err := object([]byte(c.arguments))
-		if err != nil {
-			return nil, &rpcError{codeInternal, "the model gave arguments that are no JSON object"}
-		}
-		blocks = append(blocks, map[string]any{"type": "tool_use", "id": c.id, "name": c.name, "input": input})
+		blocks = append(blocks, map[string]any{"type": "tool_use", "id": c.id, "name": c.name, "input": inputOf([]byte(c.arguments))})
 	}
 	result := map[string]any{"role": "assistant", "model": t.model, "content": blocks, "stopReason": t.stopReason()}
 	if len(t.calls) == 0 {
 		result["content"] = blocks[0]
 	}
-	return result, nil
+	return result
 }
 
 // stopReason is the reason in the words of MCP, or the provider's where it has none.
@@ -236,10 +232,10 @@ func (t *turn) stopReason() string {
 	switch {
 	case t.finish == "length":
 		return "maxTokens"
-	case len(t.calls) > 0: // whatever the provider calls it
-		return "toolUse"
-	case t.finish == "stop":
+	case t.finish == "stop": // beside calls, too, with some providers: see settle
 		return "endTurn"
+	case len(t.calls) > 0:
+		return "toolUse"
 	}
 	return t.finish
 }

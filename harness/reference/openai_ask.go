@@ -36,7 +36,7 @@ func (m *model) askOpenAI(ctx context.Context, params map[string]any) (map[strin
 	if err != nil {
 		return nil, err
 	}
-	return t.result()
+	return t.result(), nil
 }
 
 func readCompletion(body io.Reader) (*turn, error) {
@@ -82,11 +82,11 @@ func (m *model) readStream(body io.Reader) (*turn, error) {
 			t.model = c.Model
 		}
 		for _, choice := range c.Choices {
-			if !(broken.stopsAtFinish && choice.FinishReason != "") {
-				t.add(&choice.Delta, byIndex)
-			}
 			if choice.FinishReason != "" {
 				t.finish = choice.FinishReason
+			}
+			if !broken.stopsAtFinish || t.finish == "" {
+				t.add(&choice.Delta, byIndex)
 			}
 		}
 		return true

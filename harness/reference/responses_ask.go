@@ -41,7 +41,7 @@ func (m *model) askResponses(ctx context.Context, params map[string]any) (map[st
 	if err != nil {
 		return nil, err
 	}
-	return t.result()
+	return t.result(), nil
 }
 
 // readEvents reads the events to the one that ends the response: each item is whole in the event that says that it is done, whatever pieces

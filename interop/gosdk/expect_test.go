@@ -27,3 +27,6 @@ var notStreamed = expect.NotApplicable("ours: the native dialect has no streams"
 
 // numbersUnread is in every table of a client that has the fake read its hints.
 var numbersUnread = expect.NotApplicable("ours: the native dialect's model is the first hint, whatever the numbers are", "basic/hints-over-numbers")
+
+// permissive is in every table of a client that besides returns whatever the model says.
+var permissive = slices.Concat(undeclaredServed, notStreamed, numbersUnread, expect.Fails("the handler's: it returns whatever the model says", "tool-use/choice-none-filtered", "tool-use/no-tools-no-use"))

@@ -66,6 +66,25 @@ func Forbidden(params, declared json.RawMessage) string {
 	return ""
 }
 
+// Defies reports whether the model's answer uses a tool where the request has none, or its tool choice is none.
+func Defies(params, result json.RawMessage) bool {
+	var request struct {
+		Tools      []json.RawMessage `json:"tools"`
+		ToolChoice struct {
+			Mode string `json:"mode"`
+		} `json:"toolChoice"`
+	}
+	var answer struct {
+		Content json.RawMessage `json:"content"`
+	}
+	if json.Unmarshal(params, &request) != nil || json.Unmarshal(result, &answer) != nil {
+		return false // neither asks for anything that could be read
+	}
+	blocks, _ := contentOf(answer.Content)
+	allowed := len(request.Tools) > 0 && request.ToolChoice.Mode != "none"
+	return !allowed && slices.ContainsFunc(blocks, func(b block) bool { return b.Type == "tool_use" })
+}
+
 func declaresTools(declared json.RawMessage) bool {
 	var capabilities struct {
 		Sampling struct {

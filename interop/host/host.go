@@ -17,7 +17,8 @@ import (
 // Host answers sampling requests in the environment of a run. It is safe for concurrent use.
 type Host struct {
 	Env harness.Env
-	// Strict refuses tools that were not declared, and histories that the specification forbids, before anybody is asked.
+	// Strict refuses tools that were not declared, and histories that the specification forbids, before anybody is asked, and answers in
+	// which the model uses a tool that it was not to use.
 	Strict bool
 }
 
@@ -55,6 +56,8 @@ func (h Host) Sample(ctx context.Context, params any) (json.RawMessage, error) {
 	switch {
 	case err != nil:
 		return nil, &Refusal{internalError, "the model could not be asked"}
+	case h.Strict && Defies(raw, result):
+		return nil, &Refusal{internalError, "the model used a tool that it was not to use"}
 	case h.Env.Decision == harness.DeclineAnswer:
 		return nil, &Refusal{declined, "the person declined the answer"}
 	}

@@ -46,6 +46,28 @@ func TestAStrictHostRefusesWhatTheSpecificationForbids(t *testing.T) {
 	}
 }
 
+func TestAModelDefiesARequestThatAllowsNoToolUse(t *testing.T) {
+	const use, text = `{"content":[{"type":"text","text":"Yes."},{"type":"tool_use","id":"a","name":"t","input":{}}]}`, `{"content":{"type":"text","text":"No."}}`
+	for name, c := range map[string]struct {
+		params, result string
+		want           bool
+	}{
+		"with tools":                       {`{"tools":[{}]}`, use, false},
+		"with tools, of which it may use":  {`{"tools":[{}],"toolChoice":{"mode":"auto"}}`, use, false},
+		"with tools that it must not use":  {`{"tools":[{}],"toolChoice":{"mode":"none"}}`, use, true},
+		"without tools":                    {`{}`, use, true},
+		"with no tools in a list":          {`{"tools":[]}`, use, true},
+		"by one block":                     {`{}`, `{"content":{"type":"tool_use","id":"a"}}`, true},
+		"not by a text":                    {`{}`, text, false},
+		"not by an answer without content": {`{}`, `{}`, false},
+		"not by what cannot be read":       {`{}`, `7`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.want, host.Defies(json.RawMessage(c.params), json.RawMessage(c.result)))
+		})
+	}
+}
+
 func TestWhatTheServerIsTold(t *testing.T) {
 	params := json.RawMessage(`{"messages":[{"role":"user","content":{"type":"text","text":"Hello?"}}],"maxTokens":10,"tools":[]}`)
 	for name, c := range map[string]struct {
@@ -56,11 +78,12 @@ func TestWhatTheServerIsTold(t *testing.T) {
 		code     int
 		message  string
 	}{
-		"the answer":                       {false, withTools, harness.Approve, llm.Script(llm.When().Reply(llm.Text("Hello."))), 0, ""},
-		"a refusal of a strict one":        {true, withoutTools, harness.Approve, nil, -32602, "tools were not declared"},
-		"what a person declined":           {false, withTools, harness.Decline, nil, -1, "the person declined the request"},
-		"an answer that a person declined": {false, withTools, harness.DeclineAnswer, llm.Script(llm.When().Reply(llm.Text("Hello."))), -1, "the person declined the answer"},
-		"nothing of what a provider said":  {false, withTools, harness.Approve, llm.Script(llm.When().Fail(&llm.Error{Status: 401, Message: "bad key sk-1"})), -32603, "the model could not be asked"},
+		"the answer":                         {false, withTools, harness.Approve, llm.Script(llm.When().Reply(llm.Text("Hello."))), 0, ""},
+		"a refusal of a strict one":          {true, withoutTools, harness.Approve, nil, -32602, "tools were not declared"},
+		"what a person declined":             {false, withTools, harness.Decline, nil, -1, "the person declined the request"},
+		"an answer that a person declined":   {false, withTools, harness.DeclineAnswer, llm.Script(llm.When().Reply(llm.Text("Hello."))), -1, "the person declined the answer"},
+		"that the model defies a strict one": {true, withTools, harness.Approve, llm.Script(llm.When().Reply(llm.Call("t", "{}"))), -32603, "the model used a tool that it was not to use"},
+		"nothing of what a provider said":    {false, withTools, harness.Approve, llm.Script(llm.When().Fail(&llm.Error{Status: 401, Message: "bad key sk-1"})), -32603, "the model could not be asked"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			model := llm.New(t, c.rules...)

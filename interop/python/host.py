@@ -38,6 +38,8 @@ class Host:
                 result = json.load(response)
         except urllib.error.URLError as error:  # what the provider says of its errors is not for the server
             raise Refusal(-32603, "the model could not be asked") from error
+        if self.strict and not may_use_tools(params) and any(block["type"] == "tool_use" for block in blocks(result["content"])):
+            raise Refusal(-32603, "the model used a tool that it was not to use")
         if self.decision == "decline-answer":
             raise Refusal(-1, "the person declined the answer")
         return result
@@ -47,13 +49,21 @@ class Host:
         print(json.dumps({"mcp-conform": "outcome", "tool": tool, "outcome": how} | more), flush=True)
 
 
+def blocks(content):
+    return content if isinstance(content, list) else [content]
+
+
+def may_use_tools(params):
+    return bool(params.get("tools")) and params.get("toolChoice", {}).get("mode") != "none"
+
+
 def forbidden(params, declared):
     """Says what is wrong with a request; None for one that is right."""
     if ("tools" in params or "toolChoice" in params) and "tools" not in declared:
         return "tools were not declared"
     unanswered = set()
     for message in params["messages"]:
-        content = message["content"] if isinstance(message["content"], list) else [message["content"]]
+        content = blocks(message["content"])
         uses = [block["id"] for block in content if block["type"] == "tool_use"]
         results = [block["toolUseId"] for block in content if block["type"] == "tool_result"]
         if uses and message["role"] != "assistant":

@@ -8,7 +8,8 @@ export const revision = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION;
 export const capabilities = told.capabilities ?? { sampling: { tools: {} } };
 export const info = { name: "typescript-adapter", version: "1" };
 
-// A strict client refuses what a good host refuses: tools it did not declare, and histories that the specification forbids.
+// A strict client refuses what a good host refuses: tools it did not declare, histories that the specification forbids, and tool uses
+// of the model that the request does not allow.
 const strict = process.argv.includes("--strict");
 
 /** An error with the code that the server is to get. */
@@ -35,6 +36,8 @@ export async function sample(params, signal) {
   // What the provider says of its errors is not for the server.
   if (!response.ok) throw new Refusal(-32603, "the model could not be asked");
   const result = await response.json();
+  if (strict && !mayUseTools(params) && blocks(result.content).some((block) => block.type === "tool_use"))
+    throw new Refusal(-32603, "the model used a tool that it was not to use");
   if (told.decision === "decline-answer") throw new Refusal(-1, "the person declined the answer");
   return result;
 }
@@ -57,6 +60,8 @@ function outcome(line) {
 }
 
 const blocks = (content) => (Array.isArray(content) ? content : [content]);
+
+const mayUseTools = (params) => params.tools?.length > 0 && params.toolChoice?.mode !== "none";
 
 /** Says what is wrong with a request, or nothing. */
 function forbidden(params) {

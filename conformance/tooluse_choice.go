@@ -1,0 +1,158 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// The server says whether the model may, must or must not use a tool, and the model does as it is told, as far as it is told.
+var choiceCases = []harness.Case{
+	flight("tool-use/auto", &server.ToolChoice{Mode: dialect.ChoiceAuto}, obedient...),
+	flight("tool-use/required", &server.ToolChoice{Mode: dialect.ChoiceRequired}, obedient...),
+	flight("tool-use/none", &server.ToolChoice{Mode: dialect.ChoiceNone}, obedient...),
+	flight("tool-use/no-mode", &server.ToolChoice{}, obedient...),
+}
+
+// obedient is a model that uses a tool where it has one and nobody forbids it.
+var obedient = llm.Script(
+	llm.When(llm.Choice(dialect.ChoiceNone)).Reply(llm.Text("I would book it, if I might.")),
+	llm.When(llm.Offers("book_flight")).Reply(llm.Call("book_flight", short)),
+	llm.When().Reply(llm.Text("I have no tool to book it with.")),
+)
+
+var choiceAuto = Check{
+	ID: "choice-auto", Says: "the tool choice auto reaches the model, or is left out, which means the same", Levels: everywhere(report.Robust), Asked: 1,
+	Cases: []string{"auto"},
+	Usual: "a choice that the client makes for its own tools is sent with every request",
+	Mend:  "send the provider's word for auto, or none at all",
+	Judge: func(e *Evidence) Verdict { return judgeChoice(e, dialect.ChoiceAuto) },
+}
+
+var choiceRequired = Check{
+	ID: "choice-required", Says: "the tool choice required reaches the model in the provider's own word", Levels: everywhere(report.Robust), Asked: 1,
+	Cases:        []string{"required"},
+	Requirements: []string{"2025-11-25/sampling/09", "2026-07-28/sampling/10"},
+	Usual:        "toolChoice is not passed on, so that the model is free to answer without a tool",
+	Mend:         `send the provider's word: "required" with OpenAI, {"type":"any"} with Anthropic, ANY with Gemini`,
+	Judge:        func(e *Evidence) Verdict { return judgeChoice(e, dialect.ChoiceRequired) },
+}
+
+var choiceNone = Check{
+	ID: "choice-none", Says: "the tool choice none reaches the model in the provider's own word, or the model is given no tools", Levels: everywhere(report.Robust), Asked: 1,
+	Cases: []string{"none"},
+	Usual: "toolChoice is not passed on, and a choice that is left out means auto",
+	Mend:  `send the provider's word: "none" with OpenAI, {"type":"none"} with Anthropic, NONE with Gemini; or leave the tools out`,
+	Judge: func(e *Evidence) Verdict { return judgeChoice(e, dialect.ChoiceNone) },
+}
+
+// judgeChoice holds the choice that the model was given against the server's.
+func judgeChoice(e *Evidence, mode string) Verdict {
+	r := e.Rounds[0]
+	if how := e.declined(r); how != "" && len(r.Model) == 0 {
+		return Warn("the client declares sampling.tools, and does not serve the tool choice %s: %s", mode, how).See(r.Asked.At("toolChoice"), "%q", mode)
+	}
+	x, missing := theModel(r)
+	if missing != nil {
+		return *missing
+	}
+	got, tools := x.Request.ToolChoice, x.Request.Tools
+	tell := func(v Verdict) Verdict {
+		return v.Saw("server sent", r.Asked.At("toolChoice"), "%q", mode).Saw("model was given", x.Place, "%s, and %s", choiceText(got), names(tools))
+	}
+	switch {
+	case x.End.Refused != "" && !e.Session.toolsTaken():
+		return tell(NotObserved("the model takes no request with tools of this client's (see tool-use/tools-reach-model): %s", x.End.Refused))
+	case x.End.Refused != "":
+		return tell(Broken("the model refused what the client made of the tool choice %s: %s", mode, x.End.Refused))
+	case mode == dialect.ChoiceNone && (got == mode || len(tools) == 0):
+		return tell(Pass("the model was told to use no tool"))
+	case len(tools) == 0:
+		return tell(NotObserved("the model was offered no tools to choose from (see tool-use/tools-reach-model)"))
+	case got == mode, mode == dialect.ChoiceAuto && got == "":
+		return tell(Pass("the tool choice %s reached the model", mode))
+	case x.Request.Dialect == dialect.Ollama:
+		return tell(Info("Ollama has no word for the tool choice %s", mode))
+	}
+	return tell(Broken("the server's tool choice is %s, and the model was given %s", mode, choiceText(got)))
+}
+
+// toolsTaken reports whether the model answered any request of the session that offers it tools.
+func (s *Session) toolsTaken() bool {
+	for _, exchanges := range s.exchanges {
+		if slices.ContainsFunc(exchanges, func(x *Exchange) bool {
+			return x.End.Status == 200 && x.Request != nil && len(x.Request.Tools) > 0
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// choiceText is a tool choice in words.
+func choiceText(choice string) string {
+	if choice == "" {
+		return "none at all, which means auto"
+	}
+	return fmt.Sprintf("%q", choice)
+}
+
+var choiceEmpty = Check{
+	ID: "choice-empty", Says: "a toolChoice without a mode is auto", Levels: everywhere(report.Must), Asked: 1, Cases: []string{"no-mode"},
+	Requirements: []string{"2025-11-25/schema/ToolChoice", "2026-07-28/schema/ToolChoice"},
+	Usual:        "the mode is read as if it were always there, and an empty word is passed on to the provider, or is an error",
+	Mend:         "treat a missing mode as auto",
+	Judge: func(e *Evidence) Verdict {
+		r := e.Rounds[0]
+		if how := e.declined(r); how != "" && len(r.Model) == 0 {
+			return Broken("the client does not serve a toolChoice without a mode, which is a valid one: %s", how).See(r.Asked.At("toolChoice"), "{}")
+		}
+		return judgeChoice(e, dialect.ChoiceAuto)
+	},
+}
+
+var choiceNoneHolds = Check{
+	ID: "choice-none-holds", Says: "under the tool choice none no tool use comes back", Levels: everywhere(report.Must), Asked: 1, Cases: []string{"none"},
+	Requirements: []string{"2025-11-25/sampling/10", "2026-07-28/sampling/11"},
+	Usual:        "toolChoice is not passed on, so that the model uses a tool that it must not use",
+	Mend:         "pass the tool choice on, or offer the model no tools",
+	Judge:        noUse("under the tool choice none"),
+}
+
+var choiceNoneFiltered = Check{
+	ID: "choice-none-filtered", Says: "a tool use that the model makes in spite of the tool choice none does not reach the server", Levels: everywhere(report.Robust), Asked: 1,
+	Cases:        []string{"none-defied"},
+	Requirements: []string{"2025-11-25/sampling/10", "2026-07-28/sampling/11"},
+	Usual:        "the client trusts the model to do as it is told",
+	Mend:         "leave tool uses out of the answer where the server's tool choice is none, or answer with an error",
+	Judge:        noUse("under the tool choice none"),
+}
+
+// noUse is a judge that wants an answer without a tool use, or an error; when says under what conditions.
+func noUse(when string) func(*Evidence) Verdict {
+	return func(e *Evidence) Verdict {
+		r := e.Rounds[0]
+		if r.Params == nil {
+			return NotObserved("what sampling request 1 asks for cannot be read").See(r.Asked, "")
+		}
+		if how := e.declined(r); how != "" {
+			return Pass("no tool use came back %s, but an error: %s", when, how)
+		}
+		a := r.Result()
+		if a == nil {
+			return NotObserved("sampling request 1 was not answered%s", e.why(1))
+		}
+		if v := a.unreadable(); v != nil {
+			return *v
+		}
+		if uses := a.uses(); len(uses) > 0 {
+			return Broken("%s a tool use came back", when).Saw("server sent", r.Asked, "the tool choice %s, and %s", choiceText(r.Params.ToolChoice), names(r.Params.Tools)).See(a.At(uses[0].Path), "%s", compact(uses[0].Raw))
+		}
+		return Pass("no tool use came back %s", when).See(a.At("content"), "")
+	}
+}

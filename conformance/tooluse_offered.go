@@ -1,0 +1,131 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+var toolsReachModel = Check{
+	ID: "tools-reach-model", Says: "every tool reaches the model, with its name, description and input schema",
+	Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"one-tool"},
+	Usual: "tools are not passed on, or are rebuilt from a type that knows some of their fields",
+	Mend:  "offer the model each tool of the request, its schema as it came",
+	Judge: func(e *Evidence) Verdict {
+		r := e.Rounds[0]
+		x, missing := theModel(r)
+		if missing != nil {
+			return *missing
+		}
+		for _, tool := range r.Params.Tools {
+			i := slices.IndexFunc(x.Request.Tools, func(t dialect.Tool) bool { return t.Name == tool.Name })
+			if i < 0 {
+				return Broken("the model was never offered the tool %s", tool.Name).Saw("server sent", r.Asked.At(tool.Path), "").
+					Saw("model was given", x.At("tools"), "%s", names(x.Request.Tools))
+			}
+			got := x.Request.Tools[i]
+			switch {
+			case !strings.Contains(got.Description, tool.Description): // the client may add to it, such as whose tool it is
+				return Broken("the model was offered the tool %s with another description", tool.Name).
+					Saw("server sent", r.Asked.At(tool.Path), "%q", tool.Description).Saw("model was given", x.At(got.Path), "%q", got.Description)
+			case !sameSchema(x, &got, &tool):
+				return Broken("the model was offered the tool %s with another input schema", tool.Name).
+					Saw("server sent", r.Asked.At(tool.Path), "%s", compact(tool.InputSchema)).Saw("model was given", x.At(got.Path), "%s", compact(got.InputSchema))
+			}
+		}
+		return Pass("the model was offered every tool").Saw("model was given", x.At("tools"), "%s", names(x.Request.Tools))
+	},
+}
+
+func names(tools []dialect.Tool) string {
+	if len(tools) == 0 {
+		return "no tools"
+	}
+	var list string
+	for i, t := range tools {
+		if i > 0 {
+			list += ", "
+		}
+		list += t.Name
+	}
+	return list
+}
+
+var onlyTheseTools = Check{
+	ID: "only-these-tools", Says: "the model is offered the request's tools and no others", Levels: everywhere(report.Robust), Asked: 1,
+	Cases: []string{"one-tool", "no-tools"},
+	Usual: "the host's own tools, or those of other servers, are in every model request that it makes",
+	Mend:  "offer the model what the sampling request lists, and nothing else",
+	Judge: func(e *Evidence) Verdict {
+		r := e.Rounds[0]
+		x, missing := theModel(r)
+		if missing != nil {
+			return *missing
+		}
+		for _, got := range x.Request.Tools {
+			if !slices.ContainsFunc(r.Params.Tools, func(t dialect.Tool) bool { return t.Name == got.Name }) {
+				return Broken("the model was offered %s, which is not a tool of the request", got.Name).
+					Saw("server sent", r.Asked.At("tools"), "%s", names(r.Params.Tools)).Saw("model was given", x.At(got.Path), "%s", got.Name)
+			}
+		}
+		return Pass("the model was offered no foreign tool").Saw("model was given", x.At("tools"), "%s", names(x.Request.Tools))
+	},
+}
+
+// fewTools is how many tools every client is expected to take.
+const fewTools = 64
+
+// numbered are n tools that differ by their number.
+func numbered(n int) []server.Tool {
+	tools := make([]server.Tool, n)
+	for i := range tools {
+		tools[i] = server.Tool{Name: fmt.Sprintf("tool_%02d", i+1), Description: fmt.Sprintf("Tool number %d", i+1),
+			InputSchema: object{"type": "object", "properties": object{"value": object{"type": "integer"}}}}
+	}
+	return tools
+}
+
+var manyToolsWork = Check{
+	ID: "many-tools", Says: "64 tools at once work; more work too, or are refused with an error", Levels: everywhere(report.Robust), Asked: 1,
+	Cases: []string{"sixty-four-tools", "sixty-five-tools"},
+	Usual: "a limit of the client drops the tools that are over it",
+	Mend:  "pass all tools on; answer with an error that names the limit where there are too many",
+	Judge: func(e *Evidence) Verdict {
+		r := e.Rounds[0]
+		if r.Params == nil || len(r.Params.Tools) == 0 {
+			return NotObserved("what sampling request 1 offers cannot be read").See(r.Asked, "")
+		}
+		sent := r.Params.Tools
+		if how := e.declined(r); how != "" {
+			if len(sent) > fewTools {
+				return Pass("the client refuses %d tools, and says so: %s", len(sent), how)
+			}
+			return Broken("the client refuses %d tools: %s", len(sent), how).See(r.Asked.At("tools"), "%s", names(sent))
+		}
+		x, missing := theModel(r)
+		if missing != nil {
+			return *missing
+		}
+		for _, tool := range sent {
+			if !slices.ContainsFunc(x.Request.Tools, func(t dialect.Tool) bool { return t.Name == tool.Name }) {
+				return Broken("of %d tools the model was never offered %s, and no error says so", len(sent), tool.Name).
+					Saw("server sent", r.Asked.At(tool.Path), "%s", tool.Name).Saw("model was given", x.Place, "%d tools: %s", len(x.Request.Tools), names(x.Request.Tools))
+			}
+		}
+		a, last := r.Result(), sent[len(sent)-1].Name
+		if a == nil {
+			return NotObserved("sampling request 1 was not answered%s", e.why(1))
+		}
+		if v := a.unreadable(); v != nil {
+			return *v
+		}
+		if len(a.uses()) == 0 {
+			return Broken("the model asked for %s, the last of %d tools, and the answer has no tool use", last, len(sent)).See(a.At("content"), "%s", compact(a.member("content")))
+		}
+		return Pass("all %d tools reached the model, and it could use the last", len(sent)).See(a.At("content"), "%s", describe(a.uses()))
+	},
+}
