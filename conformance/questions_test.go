@@ -185,7 +185,7 @@ func TestMediaAndWhatIsSaidBesideThem(t *testing.T) {
 				s.asks(sent).prompts(changed).answers(saying("Nothing much."))
 			}
 		}
-		refused := func(s *story) { s.asks(sent).refuses(-32602, "text only") }
+		refused := func(s *story) { s.asks(sent).refuses(-32602, "text only").passesBarrier() }
 		declined := `, and says so: "text only" (code -32602)`
 		hold(t, []telling{
 			{name: "reaches the model", check: "basic/media", caseID: c.caseID, tell: given(c.medium, server.Text(besideText)), verdict: report.Pass, message: "the " + c.kind + " reached the model"},

@@ -53,7 +53,11 @@ def receive():
 
 def sample(params):
     request = urllib.request.Request(context["models"]["native"], json.dumps(params).encode(), {"Content-Type": "application/json", "Authorization": "Bearer " + context["key"]})
-    return json.load(urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request))
+    result = json.load(urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request))
+    if not params.get("tools") or params.get("toolChoice", {}).get("mode") == "none":  # a tool use is then a mistake of the model's
+        content = result["content"] if isinstance(result["content"], list) else [result["content"]]
+        result["content"] = [block for block in content if block["type"] != "tool_use"] or {"type": "text", "text": ""}
+    return result
 
 
 def request(method, params):
