@@ -101,7 +101,7 @@ func (r *Round) missed() string {
 // client that declines sends nothing at all, which counts where the client is one that answers and lived on: it answered a later
 // sample, or it answered another one and ended well. A client that answers nothing at all has no quarrel with this round in particular.
 func (ev *Evidence) declined(r *Round) string {
-	if r.missed() != "" || !ev.Session.answered() { // after a miss the error that follows is our doing
+	if r.missed() != "" || !ev.Session.answers(func(*Round) bool { return true }) { // after a miss the error that follows is our doing
 		return ""
 	}
 	if len(r.Answers) > 0 && r.Answers[0].Err != nil {
@@ -113,11 +113,20 @@ func (ev *Evidence) declined(r *Round) string {
 	return ""
 }
 
-// answered reports whether any round of the session was answered with a result.
-func (s *Session) answered() bool {
+// declinedHere is declined for a client that answers another request with tools: one that answers none has no quarrel with what is
+// particular to this one.
+func (ev *Evidence) declinedHere(r *Round) string {
+	if !ev.Session.answers(func(other *Round) bool { return other.Params != nil && len(other.Params.Tools) > 0 }) {
+		return ""
+	}
+	return ev.declined(r)
+}
+
+// answers reports whether a round of the kind was answered with a result.
+func (s *Session) answers(kind func(*Round) bool) bool {
 	for _, calls := range s.calls {
 		for _, ev := range calls {
-			if slices.ContainsFunc(ev.Rounds, func(r *Round) bool { return r.Result() != nil }) {
+			if slices.ContainsFunc(ev.Rounds, func(r *Round) bool { return r.Result() != nil && kind(r) }) {
 				return true
 			}
 		}

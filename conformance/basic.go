@@ -52,7 +52,8 @@ var plainly = []string{"question", "truncated"}
 // once is a case with one sample, to which the model says what the rule has.
 func once(id string, ask func(*server.Session) any, rule *llm.Rule) harness.Case {
 	return harness.Case{ID: id, Play: func(s *server.Session) (any, error) { return s.Sample(ask(s)) },
-		Script: func(string) []*llm.Rule { return llm.Script(rule) }}
+		Script:  func(string) []*llm.Rule { return llm.Script(rule) },
+		Barrier: true} // a client may refuse some of these, which is told from refusing everything by what else it answers
 }
 
 // says is a model that has one thing to say.

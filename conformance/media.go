@@ -33,7 +33,8 @@ func showing(id string, medium any) harness.Case {
 			}
 			return s.Sample(ask)
 		},
-		Script: says("About nothing much."),
+		Script:  says("About nothing much."),
+		Barrier: true, // a client may refuse a medium: see flight
 	}
 }
 

@@ -53,7 +53,7 @@ func weather(id string, results func([]server.ToolUseContent) []server.ToolResul
 				llm.When(llm.Turn(2)).Reply(llm.Text("That is the weather.")),
 			)
 		},
-		Barrier: true, // a client may refuse so many tools, or what a result holds: see asked
+		Barrier: true, // a client may refuse so many tools, or what a result holds: see flight
 	}
 }
 

@@ -54,7 +54,7 @@ var choiceNone = Check{
 // judgeChoice holds the choice that the model was given against the server's.
 func judgeChoice(e *Evidence, mode string) Verdict {
 	r := e.Rounds[0]
-	if how := e.declined(r); how != "" && len(r.Model) == 0 {
+	if how := e.declinedHere(r); how != "" && len(r.Model) == 0 {
 		return Warn("the client declares sampling.tools, and does not serve the tool choice %s: %s", mode, how).See(r.Asked.At("toolChoice"), "%q", mode)
 	}
 	x, missing := theModel(r)
@@ -109,7 +109,7 @@ var choiceEmpty = Check{
 	Mend:         "treat a missing mode as auto",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
-		if how := e.declined(r); how != "" && len(r.Model) == 0 {
+		if how := e.declinedHere(r); how != "" && len(r.Model) == 0 {
 			return Broken("the client does not serve a toolChoice without a mode, which is a valid one: %s", how).See(r.Asked.At("toolChoice"), "{}")
 		}
 		return judgeChoice(e, dialect.ChoiceAuto)

@@ -83,7 +83,7 @@ var stopBesideCalls = Check{
 		if x := r.LastModel(); x == nil || x.End.Status != 200 {
 			return NotObserved("the model did not get as far as such an answer%s", e.why(1))
 		}
-		if how := e.declined(r); how != "" {
+		if how := e.declinedHere(r); how != "" {
 			return Broken("the provider calls a tool call the end of the turn, and the client makes no answer of it: %s", how).See(said, "book_flight(%s), and that it stopped", short)
 		}
 		a := r.Result()

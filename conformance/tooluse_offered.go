@@ -100,7 +100,7 @@ var manyToolsWork = Check{
 			return NotObserved("what sampling request 1 offers cannot be read").See(r.Asked, "")
 		}
 		sent := r.Params.Tools
-		if how := e.declined(r); how != "" {
+		if how := e.declinedHere(r); how != "" {
 			if len(sent) > fewTools {
 				return Pass("the client refuses %d tools, and says so: %s", len(sent), how)
 			}

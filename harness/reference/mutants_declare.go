@@ -52,7 +52,6 @@ var declareMutants = []Mutant{
 			}
 		}}},
 	{Name: "refuses-tools", Wire: true, Doc: "declares tools and answers every request that has them with an error", Kills: []string{"declare/over-declared"},
-		Also:   []string{"tool-use/many-tools", "tool-use/choice-auto", "tool-use/choice-required", "tool-use/choice-none", "tool-use/choice-empty"},
 		broken: faults{refusesWhen: func(p map[string]any) bool { return p["tools"] != nil }}},
 	{Name: "serves-undeclared", Wire: true, Doc: "answers whoever asks, without a look at what was declared",
 		Kills: []string{"declare/undeclared-sampling-refused", "declare/undeclared-tools-refused", "declare/undeclared-toolchoice-refused"},
