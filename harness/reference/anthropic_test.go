@@ -104,7 +104,16 @@ func anthropicResultOf(answer string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return string(marshal(t.result())), nil
+	result := t.result()
+	if err := settled(result); err != nil {
+		return "", err
+	}
+	return string(marshal(result)), nil
+}
+
+// settled settles the answer to a request with tools.
+func settled(result map[string]any) error {
+	return (&model{}).settle(allowance{tools: true, choice: "auto"}, result)
 }
 
 // streamOf writes a stream of events with the data.
@@ -147,13 +156,13 @@ func TestAnthropicsAnswersAreRead(t *testing.T) {
 		"nothing":              {message(``, "model_context_window_exceeded"), `{"content":{"text":"","type":"text"},"model":"m","role":"assistant","stopReason":"model_context_window_exceeded"}`, ""},
 		"a use":                {message(`{"type":"text","text":"so"},`+use, "tool_use"), uses, ""},
 		"a use at an end":      {message(`{"type":"text","text":"so"},`+use, "end_turn"), uses, ""},
-		"a use without object": {message(`{"type":"tool_use","id":"u1","name":"a","input":"{}"}`, "tool_use"), "", "the model gave a tool an input that is no JSON object (code -32603)"},
+		"a use without object": {message(`{"type":"tool_use","id":"u1","name":"a","input":"{}"}`, "tool_use"), "", "the model gave arguments that are no JSON object (code -32603)"},
 		"an error":             {`{"type":"error"}`, "", `the answer is a "error": want a message`},
 		"no JSON":              {`{`, "", "unexpected EOF"},
 		"a stream":             {streamOf(start, open, ping, more, shut, openUse, first, second, shutUse, ended, stop), uses, ""},
 		"a stream of two at once, and what is unknown": {streamOf(ping, start, open, openUse, `{"type":"weather"}`, second, `{"type":"content_block_delta","index":0,"delta":{"type":"citations_delta"}}`, more, shut, shutUse, ended, stop), uses, ""},
 		"a use without input":                          {streamOf(start, strings.Replace(openUse, ":1", ":0", 1), shut, ended, stop), `{"content":[{"id":"u1","input":{},"name":"a","type":"tool_use"}],"model":"m","role":"assistant","stopReason":"toolUse"}`, ""},
-		"half of an input":                             {streamOf(start, openUse, strings.Replace(second, "1}", "", 1), shutUse, ended, stop), "", "the model gave a tool an input that is no JSON object (code -32603)"},
+		"half of an input":                             {streamOf(start, openUse, strings.Replace(second, "1}", "", 1), shutUse, ended, stop), "", "the model gave arguments that are no JSON object (code -32603)"},
 		"a stream without end":                         {streamOf(start, open, more, shut, ended), "", "the stream ended before it was whole"},
 		"a block without end":                          {streamOf(start, open, more, ended, stop), "", "the stream ended before it was whole"},
 		"no beginning":                                 {streamOf(open, more, shut, ended, stop), "", `the stream begins with "content_block_start": want message_start`},

@@ -104,7 +104,9 @@ func TestWhatOllamaAnswers(t *testing.T) {
 			params, err := object([]byte(`{"messages":[` + usesOfTwo + `]}`))
 			require.NoError(t, err)
 			m.mintIDs(turn, params)
-			require.Equal(t, c.want, string(marshal(turn.result())))
+			result := turn.result()
+			require.NoError(t, settled(result))
+			require.Equal(t, c.want, string(marshal(result)))
 		})
 	}
 	for answer, want := range map[string]string{

@@ -95,7 +95,9 @@ func TestWhatResponsesAnswers(t *testing.T) {
 			require.NoError(t, json.Unmarshal([]byte(`{"model":"m",`+c.end+`,"output":[`+c.items+`]}`), &plain))
 			turn, err := plain.turn(plain.Output)
 			require.NoError(t, err)
-			require.Equal(t, c.want, string(marshal(turn.result())))
+			result := turn.result()
+			require.NoError(t, settled(result))
+			require.Equal(t, c.want, string(marshal(result)))
 
 			stream := event(`{"type":"response.in_progress","response":{"status":"in_progress"}}`)
 			var items []json.RawMessage
@@ -106,7 +108,9 @@ func TestWhatResponsesAnswers(t *testing.T) {
 			stream += event(`{"type":"response.` + plain.Status + `","response":{"model":"m",` + c.end + `}}`)
 			turn, err = (&model{}).readEvents(strings.NewReader(stream))
 			require.NoError(t, err)
-			require.Equal(t, c.want, string(marshal(turn.result())))
+			result = turn.result()
+			require.NoError(t, settled(result))
+			require.Equal(t, c.want, string(marshal(result)))
 		})
 	}
 	begun := event(`{"type":"response.created","response":{"status":"in_progress"}}`)

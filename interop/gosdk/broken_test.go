@@ -75,13 +75,13 @@ func TestBrokenClients(t *testing.T) {
 			for _, m := range p.Messages {
 				m.Content = firstOf[*mcp.ToolResultContent](m.Content)
 			}
-		}, nil), slices.Concat(permissive,
+		}, nil), slices.Concat(trusting,
 			expect.Fails("the model gets one result of two, or of 33", "parallel/results-reach-model"),
 			expect.NotSeen("the result that they are about is the one that was dropped", "parallel/results-order", "parallel/error-result"))},
 
 		{"returns the first tool use only", broken(nil, func(r *mcp.CreateMessageWithToolsResult) {
 			r.Content = firstOf[*mcp.ToolUseContent](r.Content)
-		}), slices.Concat(permissive,
+		}), slices.Concat(trusting,
 			expect.Fails("the server gets one tool use of two, or of 33", "parallel/all-uses", "parallel/over-32-calls"),
 			expect.NotSeen("they take two tool uses, or two results", "parallel/unique-ids", "parallel/error-result"))},
 
@@ -89,10 +89,10 @@ func TestBrokenClients(t *testing.T) {
 			if r.StopReason == "toolUse" {
 				r.StopReason = "endTurn"
 			}
-		}), slices.Concat(permissive, expect.Fails("that is not why it stopped", "tool-use/stop-reason-tooluse"))},
+		}), slices.Concat(trusting, expect.Fails("that is not why it stopped", "tool-use/stop-reason-tooluse"))},
 
 		{"answers as the user", broken(nil, func(r *mcp.CreateMessageWithToolsResult) { r.Role = "user" }),
-			slices.Concat(permissive, expect.Fails("the answer is the assistant's", "basic/role-assistant"))},
+			slices.Concat(trusting, expect.Fails("the answer is the assistant's", "basic/role-assistant"))},
 
 		{"refuses everything", handling(func(context.Context, *mcp.CreateMessageWithToolsRequest) (*mcp.CreateMessageWithToolsResult, error) {
 			return nil, errors.New("no model today")

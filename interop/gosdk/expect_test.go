@@ -23,10 +23,14 @@ func withTools(rows func() []expect.Row) []expect.Row {
 }
 
 // notStreamed is in every table of a client that asks the model in the native dialect.
-var notStreamed = expect.NotApplicable("ours: the native dialect has no streams", "parallel/streamed-uses", "parallel/late-delta")
+var notStreamed = expect.NotApplicable("ours: the native dialect has no streams, gives ids, and signs nothing",
+	"parallel/streamed-uses", "parallel/late-delta", "tool-use/id-minted", "tool-use/thought-signature")
 
 // numbersUnread is in every table of a client that has the fake read its hints.
 var numbersUnread = expect.NotApplicable("ours: the native dialect's model is the first hint, whatever the numbers are", "basic/hints-over-numbers")
 
-// permissive is in every table of a client that besides returns whatever the model says.
-var permissive = slices.Concat(undeclaredServed, notStreamed, numbersUnread, expect.Fails("the handler's: it returns whatever the model says", "tool-use/choice-none-filtered", "tool-use/no-tools-no-use"))
+// trusting is in the tables of clients that return whatever the model says.
+var trusting = slices.Concat(notStreamed, expect.Fails("the handler's: it returns whatever the model says", "tool-use/choice-none-filtered", "tool-use/no-tools-no-use"))
+
+// permissive is in the table of such a client where everything is judged.
+var permissive = slices.Concat(undeclaredServed, trusting, numbersUnread)

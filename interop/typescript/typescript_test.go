@@ -14,7 +14,8 @@ import (
 // javaScript is in every table: the SDKs read JSON with JSON.parse, whose numbers are float64.
 var javaScript = slices.Concat(
 	expect.Fails("the language's: JSON.parse reads 9007199254740993 as …992, and the SDKs give handlers nothing but what it read", "tool-use/input-intact"),
-	expect.NotApplicable("ours: the native dialect has no streams", "parallel/streamed-uses", "parallel/late-delta"),
+	expect.NotApplicable("ours: the native dialect has no streams, gives ids, and signs nothing",
+		"parallel/streamed-uses", "parallel/late-delta", "tool-use/id-minted", "tool-use/thought-signature"),
 )
 
 // onlyLegacy is in the tables of v1.
