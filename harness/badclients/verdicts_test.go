@@ -38,8 +38,8 @@ type expected struct {
 
 // How long a client that hangs is given: far more than it takes to get there, which is longer where a language has to be started first.
 const (
-	hangTimeout        = 5 * time.Second
-	foreignHangTimeout = 10 * time.Second
+	hangTimeout        = 4 * time.Second
+	foreignHangTimeout = 8 * time.Second
 )
 
 func (e *expected) revisions() []server.Revision {

@@ -16,13 +16,17 @@ var javaScript = slices.Concat(
 	expect.Fails("the language's: JSON.parse reads 9007199254740993 as …992, and the SDKs give handlers nothing but what it read", "tool-use/input-intact"),
 	expect.NotApplicable("ours: the native dialect has no streams, gives ids, and signs nothing",
 		"parallel/streamed-uses", "parallel/late-delta", "tool-use/id-minted", "tool-use/thought-signature"),
+	expect.NotApplicable("ours: the native dialect's model is the first hint, whatever the numbers are", "basic/hints-over-numbers"),
 )
 
 // onlyLegacy is in the tables of v1.
 var onlyLegacy = expect.In(server.V20260728, expect.NotApplicable("nothing is wrong: v1 speaks 2025-11-25 and older", "*/*"))
 
-// trusting is in the tables of clients that return whatever the model says.
-var trusting = expect.Fails("the adapter's: it is permissive", "tool-use/choice-none-filtered")
+// trusting is in the tables of clients that ask the model whatever they declared, and return whatever it says.
+var trusting = slices.Concat(
+	expect.Fails("the SDKs': they hand tools that were not declared on to the handler", "declare/undeclared-tools-refused", "declare/undeclared-toolchoice-refused", "declare/no-model-call"),
+	expect.Fails("the adapter's: it is permissive", "tool-use/choice-none-filtered"),
+)
 
 // unchecked is in the tables of v2, which in the first era, as v1, refuses a tool use in the answer to a request without tools.
 var unchecked = expect.In(server.V20260728, expect.Fails("the adapter's, and the SDK's: it looks at no answer in the second era", "tool-use/no-tools-no-use"))
