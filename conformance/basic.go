@@ -36,13 +36,13 @@ var basic = Scenario{
 		{ID: "basic/long", Play: withLongTexts, Script: func(string) []*llm.Rule {
 			return llm.Script(llm.When(llm.LastUser("at length")).Reply(llm.Text(longText)), llm.When().Reply(llm.Text("That was long.")))
 		}},
-	}, parameterCases, []harness.Case{hinted}, messageCases, mediaCases, extraCases, []harness.Case{inContext}),
+	}, parameterCases, []harness.Case{hinted}, messageCases, mediaCases, extraCases, []harness.Case{inContext, thinking}),
 	Checks: []Check{
 		answered, answersOnce, idEchoed, hasContent, hasModel, roleAssistant, validResult, errorShape, noArray, emptyAnswer, oneModelCall,
 		textIntact, promptReachesModel, modelNamed, stopReasonTrue, stopReason, systemPrompt, systemPromptNotEchoed,
 		maxTokens, parameters, parametersHarmless, hintsRespected, hintsInOrder, hintSubstring, hintsOverNumbers,
 		multiTurn, singleAndArray, sameEffect, contentArray, media, textBesideMedia,
-		unknownExtras, metaPreserved, includeContext, noForeignContext,
+		unknownExtras, metaPreserved, includeContext, noForeignContext, thinkingApart,
 	},
 }
 

@@ -35,6 +35,8 @@ var ollamaMutants = []Mutant{
 		Also: []string{"tool-use/id-minted", "tool-use/fresh-ids"}, Dialects: ollamaOnly, broken: faults{idsFromNames: true}},
 	{Name: "ollama-mints-names", Doc: "takes the tool's name for the id that an old Ollama does not give", Kills: []string{"tool-use/id-minted", "parallel/unique-ids"},
 		Also: []string{"tool-use/fresh-ids", "basic/hints-respected"}, Dialects: ollamaOnly, broken: faults{idsFromNames: true, body: func(body map[string]any) { body["model"] = "llama3.2:no-ids" }}},
+	{Name: "ollama-thinks-aloud", Doc: "puts what the model thinks before what it says", Kills: []string{"basic/thinking-apart"},
+		Dialects: ollamaOnly, broken: faults{thinksAloud: true}},
 	{Name: "ollama-results-by-name", Doc: "gives results back under their tool's name alone, in the order in which the server sent them", Kills: []string{"parallel/results-order"},
 		Dialects: ollamaOnly, broken: faults{resultsAsTheyCame: true}},
 }

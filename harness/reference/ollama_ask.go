@@ -40,6 +40,7 @@ type chatLine struct {
 	Model   string `json:"model"`
 	Message struct {
 		Content   string `json:"content"`
+		Thinking  string `json:"thinking"`
 		ToolCalls []struct {
 			ID       string `json:"id"`
 			Function struct {
@@ -77,6 +78,9 @@ func (m *model) readLines(body io.Reader) (*turn, error) {
 			if broken.stopsAtFinish {
 				return t, nil
 			}
+		}
+		if broken.thinksAloud {
+			t.text += line.Message.Thinking
 		}
 		t.text += line.Message.Content
 		if broken.keepsLastStreamed && line.Message.ToolCalls != nil {

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -38,17 +39,18 @@ type result struct {
 }
 
 // Encode writes a single block for exactly one text, and for an empty completion, which clients of every revision can read, and an
-// array otherwise.
+// array otherwise. What the model only thinks has no block in MCP.
 func (codec) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
-	blocks := make([]any, len(reply.Content))
-	for i, b := range reply.Content {
+	said := slices.DeleteFunc(slices.Clone(reply.Content), func(b dialect.Block) bool { return b.Type == dialect.Thinking })
+	blocks := make([]any, len(said))
+	for i, b := range said {
 		blocks[i] = block(b, dialect.MintID("call_", 24, reply.Serial, i))
 	}
 	r := result{Role: dialect.Assistant, Content: blocks, Model: reply.Model, StopReason: reply.Reason()}
 	switch {
 	case len(blocks) == 0:
 		r.Content = block(dialect.Block{Type: dialect.Text}, "")
-	case len(blocks) == 1 && reply.Content[0].Type == dialect.Text:
+	case len(blocks) == 1 && said[0].Type == dialect.Text:
 		r.Content = blocks[0]
 	}
 	if r.Model == "" {
