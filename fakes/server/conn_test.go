@@ -179,10 +179,10 @@ func TestWhatIsNoMessageIsRecordedAndAnsweredAsTheRevisionHasIt(t *testing.T) {
 		"a cancellation of nothing":        {`{"jsonrpc":"2.0","method":"notifications/cancelled"}`, 0, ""},
 	} {
 		for _, revision := range server.Revisions() {
+			if name == "a batch" && revision == server.V20250326 {
+				continue // that one has batches
+			}
 			t.Run(fmt.Sprint(name, " in ", revision), func(t *testing.T) {
-				if name == "a batch" && revision == server.V20250326 {
-					t.Skip("that one has batches")
-				}
 				synctest.Test(t, func(t *testing.T) {
 					r := inMemory(t, server.Options{MaxBody: 1 << 16, Revisions: []server.Revision{revision}})
 					ping, pong := request(5, "ping", "{}"), `{"jsonrpc":"2.0","id":5,"result":{}}`
