@@ -3,6 +3,7 @@ package npm
 
 import (
 	"encoding/json"
+	"errors"
 	"os/exec"
 	"testing"
 
@@ -101,7 +102,8 @@ func requireHistory(t *testing.T, messages []dialect.Message) {
 
 // stderr is what a failed command wrote there.
 func stderr(err error) []byte {
-	if failed, ok := err.(*exec.ExitError); ok {
+	var failed *exec.ExitError
+	if errors.As(err, &failed) {
 		return failed.Stderr
 	}
 	return nil
