@@ -29,6 +29,8 @@ type Suite struct {
 	Timeout, CaseTimeout time.Duration
 	// Parallel is how many sessions run at once; 0 for one.
 	Parallel int
+	// Dialect is the only model wire format that the client is told of; "" for all that there are.
+	Dialect string
 	// Source answers the model's requests in place of the scenarios' scripts; nil for the scripts.
 	Source llm.Source
 	// Tool is the version of the program, for the report.
@@ -93,7 +95,7 @@ func (s *Suite) play(ctx context.Context, revisions []server.Revision, chosen *s
 			return
 		}
 		runner := harness.Runner{Client: s.Client, Revision: revisions[i], Seed: s.Seed, Timeout: s.Timeout, CaseTimeout: s.CaseTimeout,
-			Contained: s.Contained, Parallel: s.Parallel / atOnce, Tool: s.Tool, Source: s.Source, Bubble: s.Bubble, Watchdog: s.Watchdog}
+			Contained: s.Contained, Parallel: s.Parallel / atOnce, Tool: s.Tool, Dialect: s.Dialect, Source: s.Source, Bubble: s.Bubble, Watchdog: s.Watchdog}
 		errs[i] = runner.Run(ctx, cases, func(t *trace.Trace) { traces[i] = append(traces[i], t) })
 	}
 	slots := make(chan struct{}, atOnce)

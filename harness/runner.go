@@ -8,9 +8,12 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/memnet"
@@ -49,6 +52,9 @@ type Runner struct {
 	TraceLimit int64
 	// Tool is the version of the program, for the trace.
 	Tool string
+	// Dialect is the only model wire format that the client is told of, such as "anthropic", or a server compatible with OpenAI, such as
+	// "mistral"; "" for all that there are.
+	Dialect string
 	// Source answers the model's requests in place of the cases' scripts: a cassette. Nil for the scripts.
 	Source llm.Source
 	// Bubble runs a function in virtual time, for clients that allow it (see [Client.InBubble]): under go test
@@ -73,6 +79,9 @@ const DefaultWatchdog = time.Minute
 func (r *Runner) Run(ctx context.Context, cases []Case, done func(*trace.Trace)) error {
 	if err := r.Client.check(); err != nil {
 		return err
+	}
+	if r.Dialect != "" && !slices.Contains(llm.Dialects(), r.Dialect) {
+		return fmt.Errorf("the model does not speak the dialect %q: want one of %s", r.Dialect, strings.Join(llm.Dialects(), ", "))
 	}
 	run := &run{Runner: r, ctx: ctx, slots: make(chan struct{}, max(r.Parallel, 1))}
 	var errs []error
@@ -138,7 +147,7 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 	if err != nil {
 		return nil, fmt.Errorf("starting a session of %s: %w", r.Revision, err)
 	}
-	env := Env{URL: fakes.server.URL, HTTP: fakes.http, Revision: r.Revision, Model: fakes.model.Bases(), Key: plantedKey,
+	env := Env{URL: fakes.server.URL, HTTP: fakes.http, Revision: r.Revision, Model: r.bases(fakes.model), Key: plantedKey,
 		Declare: header.Declare, Decision: cmp.Or(header.Decision, Approve),
 		Report: func(o Outcome) { record(trace.Event{Case: o.Tool, Mark: o.mark()}) }}
 	if err := fakes.launchable(client, &env); err != nil {
@@ -163,6 +172,18 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 	record(trace.Event{Process: ended})
 	err = fakes.close()
 	return rec.Stop(), err
+}
+
+// bases are the model's addresses that the client is told. To a client a server that is compatible with OpenAI is OpenAI at another address.
+func (r *Runner) bases(model *llm.Server) map[string]string {
+	bases := model.Bases()
+	switch r.Dialect {
+	case "":
+		return bases
+	case dialect.Native, dialect.OpenAIChat, dialect.OpenAIResponses, dialect.Anthropic, dialect.Gemini, dialect.Ollama:
+		return map[string]string{r.Dialect: bases[r.Dialect]}
+	}
+	return map[string]string{dialect.OpenAIChat: bases[r.Dialect]}
 }
 
 // fakes are the two servers of a session.

@@ -238,3 +238,22 @@ func TestASessionWithABarrierEndsInAPlainSample(t *testing.T) {
 		require.True(t, ending(t, traces[0]).Clean())
 	}
 }
+
+func TestAClientIsToldOfOneDialect(t *testing.T) {
+	for dialect, want := range map[string]string{"anthropic": "anthropic", "native": "native", "mistral": "openai-chat"} {
+		var told map[string]string
+		r := harness.Runner{Revision: server.V20251125, Dialect: dialect, Bubble: inBubble(t), Client: harness.InProcess(func(_ context.Context, env harness.Env) error {
+			told = env.Model
+			return nil
+		})}
+		play(t, r, quiet("case/quiet"))
+		require.Len(t, told, 1)
+		require.Contains(t, told, want)
+		if dialect == "mistral" {
+			require.Contains(t, told[want], "/mistral/")
+		}
+	}
+	r := harness.Runner{Revision: server.V20251125, Dialect: "esperanto", Client: harness.InProcess(func(context.Context, harness.Env) error { return nil })}
+	require.ErrorContains(t, r.Run(t.Context(), []harness.Case{quiet("case/quiet")}, func(*trace.Trace) {}),
+		`the model does not speak the dialect "esperanto": want one of native, openai-chat, openai-responses, anthropic, gemini, ollama`)
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/cassettes"
 	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
@@ -23,6 +24,7 @@ type runCommand struct {
 	Skip     []string      `placeholder:"GLOB" help:"Leave these out; may be repeated."`
 	Revision []string      `placeholder:"DATE" help:"Protocol revisions to judge (default: ${revisions})."`
 	Builtin  string        `name:"client" placeholder:"NAME" help:"Judge a built-in client: builtin:reference, builtin:mutant/NAME."`
+	Dialect  string        `placeholder:"NAME" help:"Tell the client of this model wire format only: ${dialects}."`
 	Stdio    bool          `help:"The client launches its server over stdio, by {server-command}, {config} or its environment, in place of connecting to a URL."`
 	LLM      string        `name:"llm" enum:"script,replay" default:"script" help:"What answers the model's requests: the scenarios' scripts, or the recorded cassettes."`
 	Format   string        `enum:"text,json" default:"text" help:"Format of the report: text or json."`
@@ -39,6 +41,7 @@ type runCommand struct {
 func vars() map[string]string {
 	return map[string]string{
 		"revisions":   strings.Join(revisionNames(conformance.Revisions()), ", "),
+		"dialects":    strings.Join(llm.Dialects(), ", "),
 		"timeout":     harness.DefaultTimeout.String(),
 		"casetimeout": harness.DefaultCaseTimeout.String(),
 		"jobs":        fmt.Sprint(runtime.NumCPU()),
@@ -65,6 +68,9 @@ func (c *runCommand) Validate() error {
 	case c.CaseTime < 0:
 		return fmt.Errorf("--case-timeout %s: want more than 0", c.CaseTime)
 	}
+	if c.Dialect != "" && !slices.Contains(llm.Dialects(), c.Dialect) {
+		return fmt.Errorf("--dialect %q: want one of %s", c.Dialect, strings.Join(llm.Dialects(), ", "))
+	}
 	for _, r := range c.Revision {
 		if !slices.Contains(conformance.Known(), server.Revision(r)) {
 			return fmt.Errorf("--revision %q: want one of %s", r, strings.Join(revisionNames(conformance.Known()), ", "))
@@ -80,7 +86,7 @@ func (c *runCommand) Run(ctx context.Context, s streams) error {
 		return &exitError{exitUsage, err}
 	}
 	suite := conformance.Suite{Client: client, Only: c.Scenario, Skip: c.Skip, Seed: c.Seed, Timeout: c.Timeout, CaseTimeout: c.CaseTime,
-		Parallel: c.Jobs, Tool: version(), Again: c.again}
+		Parallel: c.Jobs, Tool: version(), Dialect: c.Dialect, Again: c.again}
 	for _, r := range c.Revision {
 		suite.Revisions = append(suite.Revisions, server.Revision(r))
 	}
@@ -179,6 +185,9 @@ func (c *runCommand) again(revision server.Revision, caseID string) string {
 	words = append(words, "--revision", string(revision))
 	if c.Stdio {
 		words = append(words, "--stdio")
+	}
+	if c.Dialect != "" {
+		words = append(words, "--dialect", c.Dialect)
 	}
 	if c.LLM != "script" {
 		words = append(words, "--llm", c.LLM)

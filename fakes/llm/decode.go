@@ -7,6 +7,15 @@ import (
 	"strings"
 )
 
+// Dialects returns the names of what a server speaks, in the order in which it looks for one.
+func Dialects() []string {
+	names := make([]string, len(served))
+	for i, d := range served {
+		names[i] = d.Name()
+	}
+	return names
+}
+
 // Decode reads a recorded request of a dialect, as a server reads one that comes in; path is the URL path it was sent to. It does not hold the
 // request against the provider's rules. Its error says that the dialect is unknown or that the body cannot be read.
 func Decode(name, path string, body []byte) (*Request, error) {

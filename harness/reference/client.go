@@ -13,8 +13,8 @@ import (
 
 // Config says how the client asks the model. The zero value uses the streamed form of OpenAI's chat completions.
 type Config struct {
-	// Dialect is the provider's wire format: [dialect.OpenAIChat], also when "", [dialect.OpenAIResponses], [dialect.Anthropic], [dialect.Gemini],
-	// [dialect.Ollama], or [dialect.Native].
+	// Dialect is the provider's wire format: [dialect.OpenAIChat], [dialect.OpenAIResponses], [dialect.Anthropic], [dialect.Gemini],
+	// [dialect.Ollama], or [dialect.Native]. "" is the one that the client is told of where there is only one, and else the first of these.
 	Dialect string
 	// Model is the model to ask for in the dialects of Gemini and Ollama, where the server hints at none; "" is [Gemini2], or llama3.2.
 	Model string
@@ -34,8 +34,14 @@ const (
 // each that it is told to, or else each that is listed, once with {}, and answers sampling by asking the model. It returns an error when a
 // call could not be made; a call that the server answers with an error is no error of the client.
 func Client(c Config) func(context.Context, harness.Env) error {
-	c = c.complete()
 	return func(ctx context.Context, env harness.Env) error {
+		c := c
+		if c.Dialect == "" && len(env.Model) == 1 {
+			for name := range env.Model {
+				c.Dialect = name
+			}
+		}
+		c = c.complete()
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		if c.broken.neverConnects {
