@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"os"
 	"slices"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/interop/expect"
 	"github.com/mcp-conform/mcp-conform/interop/gosdk"
@@ -39,6 +41,16 @@ func TestStrictClient(t *testing.T) {
 func TestCorrectClientOverSockets(t *testing.T) {
 	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking, harness.Loopback()), Revisions: conformance.Known()}, permissive)
 }
+
+func TestClientOverStdio(t *testing.T) {
+	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking, harness.Stdio()), Revisions: conformance.Known()}, slices.Concat(permissive, withoutHTTP))
+}
+
+func TestProcessOverStdio(t *testing.T) {
+	expect.Verdicts(t, conformance.Suite{Client: harness.CommandStdio(os.Args[0], "asking"), Revisions: conformance.Known()}, slices.Concat(permissive, withoutHTTP))
+}
+
+var withoutHTTP = expect.In(server.V20260728, expect.NotApplicable("nothing is wrong: there are no headers over stdio", "declare/http-headers"))
 
 // The SDK's types alone: the handler reads the model's answer into the SDK's result and returns it.
 func TestClientThatTrustsTheTypes(t *testing.T) {

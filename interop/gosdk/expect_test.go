@@ -27,7 +27,8 @@ var notStreamed = expect.NotApplicable("ours: the native dialect has no streams,
 	"parallel/streamed-uses", "parallel/late-delta", "tool-use/id-minted", "tool-use/thought-signature")
 
 // numbersUnread is in every table of a client that has the fake read its hints.
-var numbersUnread = expect.NotApplicable("ours: the native dialect's model is the first hint, whatever the numbers are", "basic/hints-over-numbers")
+var numbersUnread = expect.NotApplicable("ours: the native dialect's model is the first hint, whatever the numbers are, and shows no thoughts",
+	"basic/hints-over-numbers", "basic/thinking-apart")
 
 // trusting is in the tables of clients that return whatever the model says.
 var trusting = slices.Concat(notStreamed, expect.Fails("the handler's: it returns whatever the model says", "tool-use/choice-none-filtered", "tool-use/no-tools-no-use"))

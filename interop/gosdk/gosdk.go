@@ -13,9 +13,11 @@
 package gosdk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -33,7 +35,7 @@ func Client(options func(env harness.Env) *mcp.ClientOptions, o ...harness.Optio
 	}, append([]harness.Option{harness.Named("go-sdk client")}, o...)...)
 }
 
-// Run is one session of a go-sdk client with the options: it connects to env.URL, lists the tools, calls those in
+// Run is one session of a go-sdk client with the options: it connects to env.URL, or launches the server, lists the tools, calls those in
 // env.Tools, or else all, once each with {}, and closes. It is what [Client] runs, and what a program runs that is started as a
 // client under test (see [harness.EnvFromProcess]).
 //
@@ -46,12 +48,33 @@ func Run(ctx context.Context, env harness.Env, options *mcp.ClientOptions) error
 		return err
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "go-sdk client", Version: "1"}, options)
-	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: env.URL, HTTPClient: env.HTTP}, nil)
+	transport, err := transportOf(ctx, env)
 	if err != nil {
-		return fmt.Errorf("connecting to %s: %w", env.URL, err)
+		return err
+	}
+	session, err := client.Connect(ctx, transport, nil)
+	if err != nil {
+		return fmt.Errorf("connecting to %s: %w", cmp.Or(env.URL, "the server"), err)
 	}
 	return errors.Join(callTools(ctx, session, env), closeSession(ctx, session))
 }
+
+// transportOf is Streamable HTTP to env.URL, or else the pipe of a server that the client launches itself.
+func transportOf(ctx context.Context, env harness.Env) (mcp.Transport, error) {
+	if env.Launch == nil {
+		return &mcp.StreamableClientTransport{Endpoint: env.URL, HTTPClient: env.HTTP}, nil
+	}
+	pipe, err := env.Launch(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("launching the server: %w", err)
+	}
+	return &mcp.IOTransport{Reader: pipe, Writer: leftOpen{pipe}}, nil
+}
+
+// leftOpen is the writing side of a pipe that is closed by its reading side, and only once.
+type leftOpen struct{ io.Writer }
+
+func (leftOpen) Close() error { return nil }
 
 // callTools calls the tools that it is told to, or all that are listed, and tells how each call ended.
 func callTools(ctx context.Context, session *mcp.ClientSession, env harness.Env) error {

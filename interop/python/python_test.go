@@ -12,7 +12,7 @@ import (
 
 var notStreamed = slices.Concat(
 	expect.NotApplicable("ours: the native dialect has no streams, gives ids, and signs nothing",
-		"parallel/streamed-uses", "parallel/late-delta", "tool-use/id-minted", "tool-use/thought-signature"),
+		"parallel/streamed-uses", "parallel/late-delta", "tool-use/id-minted", "tool-use/thought-signature", "basic/thinking-apart"),
 	expect.NotApplicable("ours: the native dialect's model is the first hint, whatever the numbers are", "basic/hints-over-numbers"))
 
 // undeclaredServed is what the client does on purpose where it is not strict.

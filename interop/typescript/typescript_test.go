@@ -15,7 +15,7 @@ import (
 var javaScript = slices.Concat(
 	expect.Fails("the language's: JSON.parse reads 9007199254740993 as …992, and the SDKs give handlers nothing but what it read", "tool-use/input-intact"),
 	expect.NotApplicable("ours: the native dialect has no streams, gives ids, and signs nothing",
-		"parallel/streamed-uses", "parallel/late-delta", "tool-use/id-minted", "tool-use/thought-signature"),
+		"parallel/streamed-uses", "parallel/late-delta", "tool-use/id-minted", "tool-use/thought-signature", "basic/thinking-apart"),
 	expect.NotApplicable("ours: the native dialect's model is the first hint, whatever the numbers are", "basic/hints-over-numbers"),
 )
 
