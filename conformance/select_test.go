@@ -101,7 +101,7 @@ func TestARevisionPlaysWhatItHas(t *testing.T) {
 	for _, revision := range []server.Revision{server.V20250326, server.V20250618} {
 		cases, _ := chosen(t, revision, nil, nil)
 		require.Equal(t, []string{"declare/sampling", "declare/undeclared-sampling", "basic/question", "basic/truncated", "basic/empty", "basic/failing", "basic/ids",
-			"basic/long", "basic/tuned", "basic/hints", "basic/turns", "basic/image", "basic/audio", "basic/extras", "basic/context"}, cases, "there are no tools in it, and no arrays")
+			"basic/long", "basic/tuned", "basic/hints", "basic/turns", "basic/image", "basic/audio", "basic/extras", "basic/context", "basic/thinking"}, cases, "there are no tools in it, and no arrays")
 	}
 	cases, _ := chosen(t, server.V20260728, []string{"basic/answers-once"}, nil)
 	require.Empty(t, cases, "the check has no level in it")
