@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -88,12 +90,14 @@ func TestReferenceAgainstServerOfTheSDK(t *testing.T) {
 		name     string
 		revision server.Revision
 		sample   mcp.ToolHandler
-		options  mcp.StreamableHTTPOptions
+		options  *mcp.StreamableHTTPOptions // nil for stdio
 	}{
-		{"first era", server.V20251125, askDirectly, mcp.StreamableHTTPOptions{}},
+		{"first era", server.V20251125, askDirectly, &mcp.StreamableHTTPOptions{}},
+		{"first era, over stdio", server.V20251125, askDirectly, nil},
 		// The SDK serves the second era to those only who say that they keep no sessions.
-		{"second era", server.V20260728, askByResult, mcp.StreamableHTTPOptions{Stateless: true}},
-		{"second era, plain JSON", server.V20260728, askByResult, mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true}},
+		{"second era", server.V20260728, askByResult, &mcp.StreamableHTTPOptions{Stateless: true}},
+		{"second era, plain JSON", server.V20260728, askByResult, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true}},
+		{"second era, over stdio", server.V20260728, askByResult, nil},
 	} {
 		for _, d := range []string{dialect.OpenAIChat, dialect.Native} {
 			t.Run(c.name+", "+d, func(t *testing.T) {
@@ -109,15 +113,28 @@ func TestReferenceAgainstServerOfTheSDK(t *testing.T) {
 						last = result
 						return result, err
 					})
-				srv := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return sdk }, &c.options))
-				defer srv.Close()
-
-				client := reference.Client(reference.Config{Dialect: d})
-				require.NoError(t, client(t.Context(), harness.Env{URL: srv.URL, HTTP: srv.Client(), Revision: c.revision, Model: model.Bases(), Key: "sk-none"}))
+				env := harness.Env{HTTP: http.DefaultClient, Revision: c.revision, Model: model.Bases(), Key: "sk-none"}
+				if c.options == nil {
+					env.Launch = func(context.Context) (io.ReadWriteCloser, error) { return piped(t, sdk), nil }
+				} else {
+					srv := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return sdk }, c.options))
+					defer srv.Close()
+					env.URL = srv.URL
+				}
+				require.NoError(t, reference.Client(reference.Config{Dialect: d})(t.Context(), env))
 				require.NotNil(t, last, "no call came to its end")
 				require.Nil(t, last.InputRequests)
 				require.Equal(t, "Mild everywhere.", last.Content[0].(*mcp.TextContent).Text)
 			})
 		}
 	}
+}
+
+// piped is the client's end of a pipe to the SDK's server, which ends with it.
+func piped(t *testing.T, sdk *mcp.Server) io.ReadWriteCloser {
+	clients, servers := net.Pipe()
+	session, err := sdk.Connect(t.Context(), &mcp.IOTransport{Reader: servers, Writer: servers}, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = session.Wait() }) // that the pipe has ended is no news
+	return clients
 }
