@@ -49,12 +49,12 @@
 // # Speed
 //
 // The journal is bounded: see [Options]. Requests a second at 16 connections, with a request of 1 KB, eight chunks when streamed, and
-// matching, strict checks and journal on, beside a handler of net/http that sends the same bytes. They are medians of five runs on two
-// busy cores (load 20), and vary by a third from run to run:
+// matching, strict checks and journal on, beside a handler of net/http that sends the same bytes. They are medians of three runs of 20,000
+// on two cores that were not idle, and vary by a fifth from run to run:
 //
 //	           handler    fake
-//	plain      5,500      3,400    61 %
-//	streamed   2,700      1,900    69 %
+//	plain      29,500     14,800    50 %
+//	streamed   18,500     11,300    61 %
 //
 // After 100,000 requests the served process has 32 MB resident; it starts in 17 ms, which includes reading its script.
 //
