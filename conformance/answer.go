@@ -88,6 +88,16 @@ func (a *Answer) unreadable() *Verdict {
 	return &v
 }
 
+// readable returns the answer to a round, or else the verdict that there is none whose content can be read.
+func (ev *Evidence) readable(r *Round) (*Answer, *Verdict) {
+	a := r.Result()
+	if a == nil {
+		v := NotObserved("sampling request %d was not answered%s", r.N, ev.why(r.N))
+		return nil, &v
+	}
+	return a, a.unreadable()
+}
+
 // missed says why the model had no answer for the client: no rule of the script and no recording is like what it was asked. "" where it
 // had one.
 func (r *Round) missed() string {

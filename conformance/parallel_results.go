@@ -338,12 +338,9 @@ var over32Calls = Check{
 		if how := e.declined(r); how != "" {
 			return Pass("the client refuses so many, and says so: %s", how)
 		}
-		a := r.Result()
-		if a == nil {
-			return NotObserved("sampling request 1 was not answered%s", e.why(1))
-		}
-		if v := a.unreadable(); v != nil {
-			return *v
+		a, unread := e.readable(r)
+		if unread != nil {
+			return *unread
 		}
 		got := askedFor(a)
 		for _, city := range wanted(e.Case.ID) {

@@ -143,12 +143,9 @@ func noUse(when string) func(*Evidence) Verdict {
 		if how := e.declined(r); how != "" {
 			return Pass("no tool use came back %s, but an error: %s", when, how)
 		}
-		a := r.Result()
-		if a == nil {
-			return NotObserved("sampling request 1 was not answered%s", e.why(1))
-		}
-		if v := a.unreadable(); v != nil {
-			return *v
+		a, unread := e.readable(r)
+		if unread != nil {
+			return *unread
 		}
 		if uses := a.uses(); len(uses) > 0 {
 			return Broken("%s a tool use came back", when).Saw("server sent", r.Asked, "the tool choice %s, and %s", choiceText(r.Params.ToolChoice), names(r.Params.Tools)).See(a.At(uses[0].Path), "%s", compact(uses[0].Raw))

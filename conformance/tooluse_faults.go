@@ -47,12 +47,9 @@ var requiredUnmet = Check{
 		if how := e.declined(r); how != "" {
 			return Pass("the client does not take a text in place of a tool use, and says so: %s", how)
 		}
-		a := r.Result()
-		if a == nil {
-			return NotObserved("sampling request 1 was not answered%s", e.why(1))
-		}
-		if v := a.unreadable(); v != nil {
-			return *v
+		a, unread := e.readable(r)
+		if unread != nil {
+			return *unread
 		}
 		said := Place{Label: "model said"}
 		if uses := a.uses(); len(uses) > 0 {
@@ -86,12 +83,9 @@ var stopBesideCalls = Check{
 		if how := e.declinedHere(r); how != "" {
 			return Broken("the provider calls a tool call the end of the turn, and the client makes no answer of it: %s", how).See(said, "book_flight(%s), and that it stopped", short)
 		}
-		a := r.Result()
-		if a == nil {
-			return NotObserved("sampling request 1 was not answered%s", e.why(1))
-		}
-		if v := a.unreadable(); v != nil {
-			return *v
+		a, unread := e.readable(r)
+		if unread != nil {
+			return *unread
 		}
 		if len(a.uses()) == 0 {
 			return Broken("the provider called a tool call the end of the turn, and the tool call is lost").
@@ -118,12 +112,9 @@ var badArguments = Check{
 		case !x.givesText():
 			return NotApplicable("the provider gives arguments as an object, which cannot be torn")
 		}
-		a := r.Result()
-		if a == nil {
-			return NotObserved("sampling request 1 was not answered%s", e.why(1))
-		}
-		if v := a.unreadable(); v != nil {
-			return *v
+		a, unread := e.readable(r)
+		if unread != nil {
+			return *unread
 		}
 		said := Place{Label: "model said"}
 		uses := a.uses()
@@ -168,12 +159,9 @@ var unofferedTool = Check{
 		if how := e.declined(r); how != "" {
 			return Pass("the client refuses a tool that nobody offered: %s", how)
 		}
-		a := r.Result()
-		if a == nil {
-			return NotObserved("sampling request 1 was not answered%s", e.why(1))
-		}
-		if v := a.unreadable(); v != nil {
-			return *v
+		a, unread := e.readable(r)
+		if unread != nil {
+			return *unread
 		}
 		uses := a.uses()
 		if len(uses) == 0 {

@@ -116,14 +116,11 @@ var manyToolsWork = Check{
 					Saw("server sent", r.Asked.At(tool.Path), "%s", tool.Name).Saw("model was given", x.Place, "%d tools: %s", len(x.Request.Tools), names(x.Request.Tools))
 			}
 		}
-		a, last := r.Result(), sent[len(sent)-1].Name
-		if a == nil {
-			return NotObserved("sampling request 1 was not answered%s", e.why(1))
+		a, unread := e.readable(r)
+		if unread != nil {
+			return *unread
 		}
-		if v := a.unreadable(); v != nil {
-			return *v
-		}
-		if len(a.uses()) == 0 {
+		if last := sent[len(sent)-1].Name; len(a.uses()) == 0 {
 			return Broken("the model asked for %s, the last of %d tools, and the answer has no tool use", last, len(sent)).See(a.At("content"), "%s", compact(a.member("content")))
 		}
 		return Pass("all %d tools reached the model, and it could use the last", len(sent)).See(a.At("content"), "%s", describe(a.uses()))
