@@ -10,6 +10,7 @@ var sampling20250326 = page{server.V20250326, "sampling", "client/sampling", []S
 }}
 
 var basic20250326 = page{server.V20250326, "basic", "basic", []Statement{
+	must("messages", "messages", "", "all messages follow JSON-RPC 2.0"),
 	must("responses", "responses", "", "a response has the same id as its request, and there is one for each"),
 }}
 
@@ -29,6 +30,7 @@ var sampling20250618 = page{server.V20250618, "sampling", "client/sampling", []S
 }}
 
 var basic20250618 = page{server.V20250618, "basic", "basic", []Statement{
+	must("messages", "messages", "", "all messages follow JSON-RPC 2.0"),
 	must("responses", "responses", "", "a response has the same id as its request, and there is one for each"),
 }}
 
