@@ -118,7 +118,7 @@ func TestTheModeOfATestComesFromItsEnvironment(t *testing.T) {
 	t.Setenv(ModeVariable, "rekord")
 	tb = fakeTB{}
 	require.Nil(t, Open(&tb, "a/talk"))
-	require.Equal(t, []string{"fatal: opening the cassette a/talk: the variable MCP_CONFORM_CASSETTES is \"rekord\": want one of [replay record-missing record passthrough]"}, tb.said)
+	require.Equal(t, []string{"fatal: opening the cassette: the variable MCP_CONFORM_CASSETTES is \"rekord\": want one of [replay record-missing record passthrough]"}, tb.said)
 	_, err := New("a.yaml", WithMode("no"))
 	require.EqualError(t, err, `the mode is "no": want one of [replay record-missing record passthrough]`)
 	_, err = New("a", WithMode(RecordAnew))

@@ -40,6 +40,7 @@ type settings struct {
 	origin      Origin
 	paced       bool
 	allowUnused bool
+	upstreams   map[string]string // of a proxy, by provider
 }
 
 // WithMode sets the mode. Without it [ModeVariable] does, and where that is empty it is [ReplayOnly].
@@ -80,34 +81,42 @@ func settled(options []Option) (settings, error) {
 }
 
 // Open returns a transport for a test's client that answers from testdata/cassettes/NAME.yaml, or where there is no such file from the
-// embedded recording of that name. In another [Mode] it asks the provider and writes the file, at the test's end. A request that is not
-// found when it is to be replayed gets a 404 that says so and that SDKs do not try again, and fails the test, as do interactions that were
-// not played. The transport is safe for concurrent use.
+// embedded recording of that name; a name of "" is the test's own. In another [Mode] it asks the provider and writes the file, at the test's end.
+// A request that is not found when it is to be replayed gets a 404 that says so and that SDKs do not try again, and fails the test, as do
+// interactions that were not played. The transport is safe for concurrent use.
 func Open(t llm.TB, name string, options ...Option) http.RoundTripper {
 	t.Helper()
-	file := filepath.Join("testdata", "cassettes", filepath.FromSlash(name)+extension)
-	s, err := settled(options)
-	if err != nil {
-		t.Fatalf("opening the cassette %s: %v", name, err)
-		return nil // a TB of somebody else's may go on
+	file, advice, s, err := ofTest(t, name, options)
+	if err == nil {
+		var tr *Transport
+		if tr, err = open(file, s); err == nil {
+			t.Cleanup(func() {
+				t.Helper()
+				for _, err := range tr.finish() {
+					t.Errorf("%v", err)
+				}
+			})
+			return tr
+		}
 	}
-	advice := ""
+	t.Fatalf("opening the cassette: %v%s", err, advice)
+	return nil // a TB of somebody else's may go on
+}
+
+// ofTest finds the cassette of a test, with advice for when it is not there.
+func ofTest(t llm.TB, name string, options []Option) (file, advice string, s settings, err error) {
+	if named, ok := t.(interface{ Name() string }); ok && name == "" {
+		name = named.Name()
+	}
+	if s, err = settled(options); err != nil {
+		return "", "", s, err
+	}
+	file = filepath.Join("testdata", "cassettes", filepath.FromSlash(name)+extension)
 	if _, err := os.Stat(file); err != nil && s.mode == ReplayOnly {
 		advice = fmt.Sprintf("; in %s are %s; %s=%s records what is missing", filepath.Dir(file), list(inFolder(filepath.Dir(file))), ModeVariable, RecordMissing)
 		file = name
 	}
-	tr, err := open(file, s)
-	if err != nil {
-		t.Fatalf("opening the cassette: %v%s", err, advice)
-		return nil
-	}
-	t.Cleanup(func() {
-		t.Helper()
-		for _, err := range tr.finish() {
-			t.Errorf("%v", err)
-		}
-	})
-	return tr
+	return file, advice, s, nil
 }
 
 // New returns a transport as [Open] does, for a program that is no test: path is that of the file, which ends in .yaml. Its Close says what

@@ -71,6 +71,19 @@ func withoutCredentials(params url.Values) url.Values {
 	return kept
 }
 
+// addressWithoutCredentials returns an address with nothing in its parameters that hold a credential, and without a user.
+func addressWithoutCredentials(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return redacted
+	}
+	u.User = nil
+	if params := u.Query(); u.RawQuery != "" {
+		u.RawQuery = withoutCredentials(params).Encode()
+	}
+	return u.String()
+}
+
 // withoutPort leaves out the port on this machine, which is another one each time.
 func withoutPort(hostport string) string {
 	host, _, err := net.SplitHostPort(hostport)
@@ -108,6 +121,10 @@ func scrubHeader(h http.Header, interaction int, clean *cleaning) http.Header {
 			}
 		case slices.Contains(requestIDs, known):
 			scrubbed[name] = []string{fmt.Sprintf("req_%04d", interaction)}
+		case known == "Location":
+			for _, value := range values {
+				scrubbed[name] = append(scrubbed[name], clean.Replace(addressWithoutCredentials(value)))
+			}
 		case known == "Date":
 			scrubbed[name] = []string{someDate}
 		default:
