@@ -14,8 +14,8 @@ import (
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
 )
 
-// mostBody is how large a body may be that is recorded, in bytes.
-const mostBody = 64 << 20
+// mostBody is how large a body may be that is recorded, in bytes. Tests have it smaller.
+var mostBody int64 = 64 << 20
 
 // exchange is a request and its answer while they are recorded.
 type exchange struct {
@@ -49,7 +49,7 @@ func newExchange(r *http.Request) (*exchange, io.ReadCloser, error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, r.Body.Close())
 	}
-	if len(body) > mostBody {
+	if int64(len(body)) > mostBody {
 		x.wrong = fmt.Errorf("the request's body is larger than %d MiB", mostBody>>20)
 		return x, &both{io.MultiReader(bytes.NewReader(body), r.Body), r.Body}, nil
 	}
@@ -113,7 +113,7 @@ func (x *exchange) piece(p []byte, full bool) {
 	if len(p) == 0 || x.over || x.wrong != nil {
 		return
 	}
-	if x.body.Len()+len(p) > mostBody {
+	if int64(x.body.Len()+len(p)) > mostBody {
 		x.wrong = fmt.Errorf("the answer is larger than %d MiB", mostBody>>20)
 		x.body = bytes.Buffer{}
 		return
@@ -198,7 +198,7 @@ func unzipped(body []byte) (string, error) {
 	switch {
 	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF): // which is how one ends that was cut short
 		return "", err
-	case len(plain) > mostBody:
+	case int64(len(plain)) > mostBody:
 		return "", fmt.Errorf("it is larger than %d MiB", mostBody>>20)
 	}
 	return string(plain), nil

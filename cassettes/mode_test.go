@@ -184,6 +184,9 @@ type replying func() (*http.Response, error)
 func (r replying) RoundTrip(*http.Request) (*http.Response, error) { return r() }
 
 func TestWhatARecordingCannotHoldIsSaidAndTheRestIsKept(t *testing.T) {
+	defer func(most int64) { mostBody = most }(mostBody)
+	mostBody = 1 << 20
+	long := strings.Repeat("x", 1<<20+1)
 	var zipped bytes.Buffer
 	w := gzip.NewWriter(&zipped)
 	_, _ = io.WriteString(w, `{"said":"in a zip"}`)
@@ -204,9 +207,9 @@ func TestWhatARecordingCannotHoldIsSaidAndTheRestIsKept(t *testing.T) {
 		"gzip":          {encoded("gzip", zipped.String()), `{}`, `{"said":"in a zip"}`, ""},
 		"broken gzip":   {encoded("gzip", "no zip"), `{}`, "", "request 2, POST " + chat + ", was not recorded: the answer is not the gzip that it says it is: unexpected EOF"},
 		"brotli":        {encoded("br", "?"), `{}`, "", `request 2, POST ` + chat + `, was not recorded: the answer has the content encoding "br", in which secrets cannot be looked for: ask for gzip, or for none`},
-		"a long answer": {func() (*http.Response, error) { return answer("text/plain", strings.Repeat("x", mostBody+1)), nil }, `{}`, "", "request 2, POST " + chat + ", was not recorded: the answer is larger than 64 MiB"},
-		"a long request": {func() (*http.Response, error) { return answer("text/plain", "ok"), nil }, strings.Repeat("x", mostBody+1), "",
-			"request 2, POST " + chat + ", was not recorded: the request's body is larger than 64 MiB"},
+		"a long answer": {func() (*http.Response, error) { return answer("text/plain", long), nil }, `{}`, "", "request 2, POST " + chat + ", was not recorded: the answer is larger than 1 MiB"},
+		"a long request": {func() (*http.Response, error) { return answer("text/plain", "ok"), nil }, long, "",
+			"request 2, POST " + chat + ", was not recorded: the request's body is larger than 1 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "talk.yaml")
