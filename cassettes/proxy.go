@@ -204,8 +204,10 @@ func (p *Proxy) leadBack(r *http.Response) {
 		return
 	}
 	for _, name := range providers() {
-		if to := p.addresses[name]; to.Host != "" && location.Scheme == to.Scheme && location.Host == to.Host {
-			path := strings.TrimPrefix(location.EscapedPath(), strings.TrimSuffix(to.EscapedPath(), "/"))
+		to := p.addresses[name]
+		path, within := strings.CutPrefix(location.EscapedPath(), strings.TrimSuffix(to.EscapedPath(), "/")+"/")
+		if within && to.Host != "" && location.Scheme == to.Scheme && location.Host == to.Host {
+			path = "/" + path
 			r.Header.Set("Location", p.URL+"/"+name+path+query(location))
 			return
 		}
