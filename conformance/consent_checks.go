@@ -123,7 +123,8 @@ var declinedMRTR = Check{
 	Mend:         "send a call again only with an answer under every key that it was asked for; else end it, and tell the person or the model",
 	Judge: func(e *Evidence) Verdict {
 		if at := e.withoutKey(e.Rounds[0]); at != nil {
-			return Broken("the call was sent again without what it was asked for").See(e.Rounds[0].Asked, "").See(*at, "")
+			return Broken("the call was sent again without what it was asked for").See(e.Rounds[0].Asked, "").
+				See(at.At("inputResponses"), "← there is no %q", e.Rounds[0].id)
 		}
 		r, missing := declinedRound(e)
 		switch {
@@ -150,7 +151,8 @@ var declinedAfter = Check{
 			return Unsupported("the model gave no answer that the person could have refused: it takes a client that asks the model first, and then the person").See(r.Asked, "")
 		}
 		if at := e.Session.sent(refusedAnswer); at != nil {
-			return Broken("the person refused the model's answer, and the server was told it all the same").Saw("model said", r.Asked, "%q", refusedAnswer).See(*at, "")
+			return Broken("the person refused the model's answer, and the server was told it all the same").
+				Saw("model was asked", r.Asked, "and said %q", refusedAnswer).See(*at, "the same words")
 		}
 		if a := r.Result(); a != nil && !isError(a) {
 			return Broken("the person refused the model's answer, and the server was given another").See(a.Place, "%s", compact(a.Result))
@@ -159,7 +161,7 @@ var declinedAfter = Check{
 	},
 }
 
-// sent returns where the client told the server a text, in whatever message, written in plain JSON; nil for nowhere.
+// sent returns where the client told the server a text, in whatever message, as long as it is written as it is; nil for nowhere.
 func (s *Session) sent(text string) *Place {
 	for i := range s.Trace.Events {
 		e := &s.Trace.Events[i]
