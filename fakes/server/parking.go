@@ -84,7 +84,7 @@ func (s *Server) claim(waiting *parking) bool {
 func (s *Server) retry(x *exchange, id json.RawMessage, waiting *parking, p callParams) {
 	responses := objectOf(p.inputResponses)
 	if p.inputResponses != nil && responses == nil {
-		s.fail(x, id, rpcErrorf(codeInvalidParams, "inputResponses of tools/call must be an object, got %s", show(p.inputResponses)))
+		s.fail(x, id, rpcErrorf(codeInvalidParams, "inputResponses of %s must be an object, got %s", p.method, show(p.inputResponses)))
 		return
 	}
 	if !s.claim(waiting) || !waiting.call.next(x, id) {

@@ -64,7 +64,7 @@ type Server struct {
 	legacy []Revision // newest first
 	modern []Revision
 	tools  []*offered
-	byName map[string]*offered
+	byName map[string]*offered // by the request that calls it, and what that says
 	host   *http.Server
 
 	ctx      context.Context
@@ -144,11 +144,11 @@ func Start(o Options, tools ...Tool) (*Server, error) {
 		if err != nil {
 			return nil, err
 		}
-		if s.byName[t.Name] != nil {
+		if slices.ContainsFunc(s.tools, func(o *offered) bool { return o.Name == t.Name }) {
 			return nil, fmt.Errorf("tool %s is offered twice", t.Name)
 		}
 		s.tools = append(s.tools, compiled)
-		s.byName[t.Name] = compiled
+		s.byName[compiled.key()] = compiled
 	}
 	if o.Listener == nil {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -337,7 +337,9 @@ func (s *Session) run(answer func(CallToolResult, error)) {
 			s.server.problem(s.scope(), "tool %s: %s", s.tool.Name, note)
 		}
 		s.Mark(trace.MarkPlayEnded, note)
-		answer(callResult(value, err), err)
+		result := callResult(value, err)
+		result.raw = s.onOneLine(result.raw)
+		answer(result, err)
 	}()
 	value, err = s.tool.Play(s)
 	returned = true
