@@ -1,0 +1,3 @@
+package reference
+
+var mrtrMutants = []Mutant{}
