@@ -129,6 +129,8 @@ func judgeCase(check *Check, ev *Evidence) Verdict {
 		return NotObserved("the client never got as far as using the server (see client/connects)")
 	case !s.Trace.Whole:
 		return NotObserved("the trace is not whole: %d events were over the recorder's limit, so nothing is said of this", s.Trace.Dropped)
+	case !ev.Called && ev.Case.Carrier != "" && ev.died() == "":
+		return Unsupported("the client never made the %s: it takes one that heeds the prompts and resources in MCP_CONFORMANCE_CONTEXT (Env.Prompts, Env.Resources)", ev.Case.Carrier)
 	case !ev.Called:
 		return NotObserved("the client never called the tool %s%s", ev.Case.Tool, ev.died())
 	case ev.Withheld != "":

@@ -82,5 +82,5 @@ func TestEveryRequirementIsEnforced(t *testing.T) {
 
 // anchor is a heading as the specification's site names it in a link.
 func anchor(heading string) string {
-	return strings.ReplaceAll(strings.ToLower(heading), " ", "-")
+	return strings.NewReplacer(" ", "-", "(", "", ")", "").Replace(strings.ToLower(heading))
 }
