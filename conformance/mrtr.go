@@ -20,7 +20,7 @@ var mrtr = Scenario{
 	Cases:     slices.Concat(stateCases, roundCases, []harness.Case{prompted, read}, resultCases, directCases, badInputs),
 	Checks: []Check{
 		retried, everyKey, answersValid, stateEchoed, stateEmpty, noStateInvented, newID, sameParams, retriesOnce, fiveRounds, endless, stateOnly, isolation,
-		promptsAndResources, missingResultType, unknownResultType, directRequestUnanswered, noResponses, undeclaredInput, badInput,
+		promptsAndResources, missingResultType, unknownResultType, directRequestUnanswered, noResponses, idsOfRequests, undeclaredInput, badInput,
 	},
 }
 
@@ -149,7 +149,7 @@ var resultCases = []harness.Case{
 	looksLikeAWish("mrtr/unknown-type", unheardOf),
 }
 
-// The ids of requests that this era does not have.
+// The ids of requests that this era does not have. A notification goes before them.
 const (
 	directPing   = "direct-ping"
 	directSample = "direct-sample"
@@ -157,7 +157,8 @@ const (
 
 var directCases = []harness.Case{{
 	ID: "mrtr/direct", Script: says("A stork."), Barrier: true, Play: whereSampling(func(s *server.Session) (any, error) {
-		for _, m := range []map[string]any{{"id": directPing, "method": "ping"},
+		for _, m := range []map[string]any{{"method": "notifications/message", "params": map[string]any{"level": "info", "data": "birds ahead"}},
+			{"id": directPing, "method": "ping"},
 			{"id": directSample, "method": "sampling/createMessage", "params": s.Ask("Name a bird.")}} {
 			m["jsonrpc"] = "2.0"
 			if err := s.Send(dialect.Marshal(m)); err != nil {

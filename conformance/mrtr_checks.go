@@ -133,7 +133,7 @@ var inputResults = map[string]schema.Name{"sampling/createMessage": schema.Creat
 
 var stateEchoed = Check{
 	ID: "state-echoed", Says: "requestState comes back as it was, each time the latest", Levels: inModern(report.Must),
-	Cases: []string{"several", "mixed", "states", "big-state", "five-rounds", "only-state"}, Requirements: []string{"2026-07-28/mrtr/24"},
+	Cases: []string{"several", "mixed", "states", "big-state", "five-rounds", "only-state"}, Requirements: []string{"2026-07-28/mrtr/24", "2026-07-28/mrtr/03", "2026-07-28/mrtr/25"},
 	Usual: "the state is parsed and written anew, normalized or cut, or that of the first round is kept for all",
 	Mend:  "keep requestState as a string of which nothing is known, and send the one of the result that is answered",
 	Judge: func(e *Evidence) Verdict {
@@ -148,7 +148,7 @@ var stateEchoed = Check{
 
 var stateEmpty = Check{
 	ID: "state-empty", Says: "a requestState that is the empty string comes back, too", Levels: inModern(report.Must), Cases: []string{"empty-state"},
-	Requirements: []string{"2026-07-28/mrtr/24"},
+	Requirements: []string{"2026-07-28/mrtr/24", "2026-07-28/mrtr/03", "2026-07-28/mrtr/25"},
 	Usual:        "the state is a string that is left out where it is empty (omitempty), or is tested for truth",
 	Mend:         "tell a state that is empty from one that is missing: by a pointer, or by the member's presence",
 	Judge: func(e *Evidence) Verdict {
@@ -225,7 +225,7 @@ var newID = Check{
 
 var sameParams = Check{
 	ID: "same-params", Says: "a retry is the same request: method, name or uri, and arguments are as they were", Levels: inModern(report.Must), Cases: wishing,
-	Requirements: []string{"2026-07-28/mrtr/retry"},
+	Requirements: []string{"2026-07-28/mrtr/22"},
 	Usual:        "the arguments are left out of the retry, or those of another call, which share a place in memory, are in it",
 	Mend:         "keep the params of the call, and add inputResponses and requestState to a copy of them",
 	Judge: func(e *Evidence) Verdict {
@@ -315,8 +315,9 @@ var endless = Check{
 
 var stateOnly = Check{
 	ID: "state-only", Says: "what becomes of a result that has a state and asks for nothing", Levels: inModern(report.May), Cases: []string{"only-state"},
-	Usual: "a client may retry at once, or not at all",
-	Mend:  "nothing has to be mended",
+	Requirements: []string{"2026-07-28/mrtr/23"},
+	Usual:        "a client may retry at once, or not at all",
+	Mend:         "nothing has to be mended",
 	Judge: func(e *Evidence) Verdict {
 		wishes := e.wishes()
 		switch {

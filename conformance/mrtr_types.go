@@ -1,6 +1,8 @@
 package conformance
 
 import (
+	"encoding/json"
+	"math/big"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -41,7 +43,7 @@ func (ev *Evidence) took() string {
 
 // untold is the verdict for a client that does not say what it took a result for.
 func untold(l *Link) Verdict {
-	return Unsupported("the result was not taken for one that asks for input; what it was taken for takes a client that says how its calls ended (see harness.Outcome)").See(l.Wish.Place, "")
+	return Unsupported("the result was not taken for one that asks for input; to see what it was taken for takes a client that says how its calls ended (docs/adapters.md)").See(l.Wish.Place, "")
 }
 
 // unsettledWish returns nil where it is settled that nothing more came of a result, and the verdict for where it is not.
@@ -55,7 +57,7 @@ func (ev *Evidence) unsettledWish(l *Link) *Verdict {
 
 var missingResultType = Check{
 	ID: "missing-result-type", Says: "a result without a resultType is complete, whatever else it has", Levels: inModern(report.Must), Cases: []string{"untyped"},
-	Requirements: []string{"2026-07-28/basic/resultType"},
+	Requirements: []string{"2026-07-28/basic/12", "2026-07-28/schema/16"},
 	Usual:        "the client looks for inputRequests, and not at the type",
 	Mend:         "ask for resultType first: a result without one is complete, as those of older servers are",
 	Judge: func(e *Evidence) Verdict {
@@ -78,7 +80,7 @@ var missingResultType = Check{
 
 var unknownResultType = Check{
 	ID: "unknown-result-type", Says: "a result of a type that is unknown is invalid: neither complete nor one that asks for input", Levels: inModern(report.Must),
-	Cases: []string{"unknown-type"}, Requirements: []string{"2026-07-28/basic/unknownResultType"},
+	Cases: []string{"unknown-type"}, Requirements: []string{"2026-07-28/basic/11"},
 	Usual: "every type but input_required is taken to be complete, or the client looks for inputRequests, and not at the type",
 	Mend:  "end the call with an error where resultType is neither complete nor input_required",
 	Judge: func(e *Evidence) Verdict {
@@ -129,7 +131,7 @@ func (ev *Evidence) sentDirectly() *Place {
 
 var directRequestUnanswered = Check{
 	ID: "direct-request-unanswered", Says: "a sampling request that comes as a request of the server's gets neither result nor error", Levels: inModern(report.Must),
-	Cases: []string{"direct"}, Requirements: []string{"2026-07-28/transports/messages"},
+	Cases: []string{"direct"}, Requirements: []string{"2026-07-28/streamable-http/06", "2026-07-28/stdio/04"},
 	Usual: "the handlers of the older era still listen",
 	Mend:  "in 2026-07-28 ignore requests of the server's, or end the call that they came with",
 	Judge: func(e *Evidence) Verdict {
@@ -145,12 +147,40 @@ var directRequestUnanswered = Check{
 
 var noResponses = Check{
 	ID: "no-responses", Says: "the client sends no JSON-RPC responses, whatever the server sends", Levels: inModern(report.Must), Cases: []string{"direct"},
-	Requirements: []string{"2026-07-28/transports/messages"},
+	Requirements: []string{"2026-07-28/streamable-http/06", "2026-07-28/stdio/04", "2026-07-28/basic/21"},
 	Usual:        "a library of the older era answers whatever has a method and an id: with a result, or with -32601",
 	Mend:         "in 2026-07-28 send requests and notifications, and nothing else",
 	Judge: func(e *Evidence) Verdict {
 		return e.direct(e.Session.Strays, "ping, and sampling/createMessage", "the client sent a JSON-RPC response, which this era does not have", "the client sent no response")
 	},
+}
+
+var idsOfRequests = Check{
+	ID: "request-ids", Says: "the id of a request is a string or an integer", Levels: inModern(report.Must), Whole: true, Cases: []string{"several"},
+	Requirements: []string{"2026-07-28/basic/02", "2026-07-28/basic/03"},
+	Usual:        "an id is not set, and goes out as null, or is a number with a fraction, such as a time",
+	Mend:         "count the requests, or give each a fresh string",
+	Judge: func(e *Evidence) Verdict {
+		for i := range e.Session.Requests {
+			r := &e.Session.Requests[i]
+			var text string
+			var number json.Number
+			isText := json.Unmarshal(r.id, &text) == nil && r.id[0] == '"'
+			if !isText && (json.Unmarshal(r.id, &number) != nil || r.id[0] == '"' || string(r.id) == "null" || !wholeNumber(number)) {
+				return Broken("the id of a %s is neither a string nor an integer", r.Method).See(Place{r.Ref, "id", r.Method}, "%s", r.id)
+			}
+		}
+		if len(e.Session.Requests) == 0 {
+			return NotObserved("the client sent no request")
+		}
+		return Pass("the ids are strings or integers")
+	},
+}
+
+// wholeNumber reports whether a number is an integer, however it is written.
+func wholeNumber(n json.Number) bool {
+	f, _, err := big.ParseFloat(string(n), 10, 512, big.ToNearestEven)
+	return err == nil && f.IsInt()
 }
 
 var undeclaredInput = Check{
