@@ -100,11 +100,18 @@ var roundCases = []harness.Case{
 		}
 		return "done", nil
 	}},
-	{ID: "mrtr/mixed", Script: says("A swan."), Play: whereSampling(func(s *server.Session) (any, error) {
-		var beside any
+	mixed("mrtr/mixed", `{"method":"roots/list","params":{}}`),
+	mixed("mrtr/bare-input", `{"method":"roots/list"}`), // whose params may be left out
+	{ID: "mrtr/five-rounds", Script: says("Another one."), Play: sampleTimes(enoughRounds)},
+	{ID: "mrtr/for-ever", Script: says("Another one."), Play: sampleTimes(tooManyRounds), Barrier: true},
+}
+
+// mixed is a case in which something else is asked for beside a sample: roots, as the request says, or what a client declares that has none.
+func mixed(id, roots string) harness.Case {
+	return harness.Case{ID: id, Script: says("A swan."), Play: whereSampling(func(s *server.Session) (any, error) {
+		beside := json.RawMessage(roots)
 		switch {
 		case s.Declares("roots"):
-			beside = map[string]any{"method": "roots/list"}
 		case s.Declares("elicitation"):
 			beside = elicitation
 		default:
@@ -113,9 +120,7 @@ var roundCases = []harness.Case{
 		state := "two kinds"
 		_, err := s.InputRequired(server.Input{State: &state, Requests: map[string]any{"sample": inputRequest(s.Ask("Name a bird.")), "beside": beside}})
 		return "done", err
-	})},
-	{ID: "mrtr/five-rounds", Script: says("Another one."), Play: sampleTimes(enoughRounds)},
-	{ID: "mrtr/for-ever", Script: says("Another one."), Play: sampleTimes(tooManyRounds), Barrier: true},
+	})}
 }
 
 // elicitation asks the person something.
@@ -149,24 +154,32 @@ var resultCases = []harness.Case{
 	looksLikeAWish("mrtr/unknown-type", unheardOf),
 }
 
-// The ids of requests that this era does not have. A notification goes before them.
-const (
-	directPing   = "direct-ping"
-	directSample = "direct-sample"
-)
-
-var directCases = []harness.Case{{
-	ID: "mrtr/direct", Script: says("A stork."), Barrier: true, Play: whereSampling(func(s *server.Session) (any, error) {
-		for _, m := range []map[string]any{{"method": "notifications/message", "params": map[string]any{"level": "info", "data": "birds ahead"}},
-			{"id": directPing, "method": "ping"},
-			{"id": directSample, "method": "sampling/createMessage", "params": s.Ask("Name a bird.")}} {
-			m["jsonrpc"] = "2.0"
-			if err := s.Send(dialect.Marshal(m)); err != nil {
+// sends is a case in which the server sends messages that this era does not have, before it answers the call. It is a session of its own: a
+// client that responds to one is told that it must not, and may take that for the end.
+func sends(id string, messages func(*server.Session) []string) harness.Case {
+	return harness.Case{ID: id, Script: says("A stork."), Barrier: true, Isolated: true, Play: whereSampling(func(s *server.Session) (any, error) {
+		for _, m := range messages(s) {
+			if err := s.Send([]byte(`{"jsonrpc":"2.0",` + m + `}`)); err != nil {
 				return nil, err
 			}
 		}
 		return "done", nil
-	})}, {
+	})}
+}
+
+// The ids of requests that are the server's.
+const (
+	directSample = "direct-sample"
+	directPing   = "direct-ping"
+)
+
+var directCases = []harness.Case{
+	sends("mrtr/direct", func(s *server.Session) []string {
+		return []string{`"id":"` + directSample + `","method":"sampling/createMessage","params":` + string(asJSON(s.Ask("Name a bird.")))}
+	}),
+	sends("mrtr/ping", func(*server.Session) []string {
+		return []string{`"method":"notifications/message","params":{"level":"info","data":"birds ahead"}`, `"id":"` + directPing + `","method":"ping"`}
+	}), {
 	ID: "mrtr/undeclared", Barrier: true, Play: func(s *server.Session) (any, error) {
 		beside := any(elicitation)
 		switch {

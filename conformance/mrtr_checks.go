@@ -17,7 +17,7 @@ var wishing = []string{"several", "mixed", "states", "big-state", "empty-state",
 
 // noWish says why a case has no wish in it.
 func (ev *Evidence) noWish() Verdict {
-	if strings.HasSuffix(ev.Case.ID, "/mixed") && ev.Over {
+	if (strings.HasSuffix(ev.Case.ID, "/mixed") || strings.HasSuffix(ev.Case.ID, "/bare-input")) && ev.Over {
 		return NotApplicable("the client declares neither roots nor elicitation, so that nothing can be asked for beside a sample")
 	}
 	return NotObserved("the server did not get as far as asking for input%s", ev.died())
@@ -49,7 +49,8 @@ func (ev *Evidence) eachRetry(kind func(*Wish) bool, judge func(from, retry *Lin
 }
 
 var retried = Check{
-	ID: "retried", Says: "a request that is answered with a wish for input is made again", Levels: inModern(report.Robust), Cases: wishing,
+	ID: "retried", Says: "a request that is answered with a wish for input is made again", Levels: inModern(report.Robust),
+	Cases: append([]string{"bare-input"}, wishing...),
 	Usual: "the result is handed to the caller as if it were the last, or one input at a time is all that is foreseen",
 	Mend:  "fulfil the input requests, all of them, and make the same request again with inputResponses and requestState",
 	Judge: func(e *Evidence) Verdict {
@@ -57,23 +58,21 @@ var retried = Check{
 		if len(wishes) == 0 {
 			return e.noWish()
 		}
-		for i, from := range wishes {
-			if len(from.Retries) > 0 {
-				continue
-			}
-			for _, r := range e.Rounds {
-				if why := r.missed(); why != "" {
-					return NotObserved("the model had no answer for the client: %s", clip(why))
-				}
-			}
-			if calls := e.Session.calls[e.Case.ID]; len(calls) > 1 {
-				return Broken("the client was asked for input, and called again as if for the first time, without inputResponses or requestState").
-					See(from.Wish.Place, "").See(calls[1].called(), "")
-			}
-			return e.Session.seeOutput(Broken("the client was asked for input in round %d, and did not make its request again%s", i+1, e.died()).
-				See(from.Wish.Place, "asked for: %s", strings.Join(from.Wish.Keys(), ", ")))
+		from := wishes[0]
+		if len(from.Retries) > 0 {
+			return Pass("the request was made again").See(from.Retries[0].Place, "")
 		}
-		return Pass("the request was made again").See(wishes[len(wishes)-1].Retries[0].Place, "")
+		for _, r := range e.Rounds {
+			if why := r.missed(); why != "" {
+				return NotObserved("the model had no answer for the client: %s", clip(why))
+			}
+		}
+		if calls := e.Session.calls[e.Case.ID]; len(calls) > 1 {
+			return Broken("the client was asked for input, and called again as if for the first time, without inputResponses or requestState").
+				See(from.Wish.Place, "").See(calls[1].called(), "")
+		}
+		return e.Session.seeOutput(Broken("the client was asked for input, and did not make its request again%s", e.died()).
+			See(from.Wish.Place, "asked for: %s", strings.Join(from.Wish.Keys(), ", ")))
 	},
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
 // lookAlike returns the link that was answered with a result of a type that asks for nothing, or the verdict for there being none, or for a
@@ -105,13 +106,13 @@ var unknownResultType = Check{
 }
 
 // direct judges what became of requests of the server's: strays are the responses to them.
-func (ev *Evidence) direct(strays []Answer, to, broken, pass string) Verdict {
+func (ev *Evidence) direct(strays []Answer, broken, pass string) Verdict {
 	asked := ev.sentDirectly()
 	switch {
 	case asked == nil:
 		return NotObserved("the server did not get as far as such a request%s", ev.died())
 	case len(strays) > 0:
-		return Broken("%s", broken).Saw("server sent", *asked, "%s", to).Saw("client sent", strays[0].Place, "a response for %s", orMissing(strays[0].ID))
+		return Broken("%s", broken).Saw("server sent", *asked, "").Saw("client sent", strays[0].Place, "a response for %s", orMissing(strays[0].ID))
 	}
 	if why := ev.Session.Unsettled(*asked); why != "" {
 		return NotObserved("no response came, and it is not settled that none would have: %s", why).See(*asked, "")
@@ -119,14 +120,19 @@ func (ev *Evidence) direct(strays []Answer, to, broken, pass string) Verdict {
 	return Pass("%s", pass).See(*asked, "")
 }
 
-// sentDirectly is where the sampling request of the server's stands; nil where there is none.
+// sentDirectly is where the last message of the server's stands that is a request; nil where there is none.
 func (ev *Evidence) sentDirectly() *Place {
-	for _, r := range ev.Rounds {
-		if r.id == directSample {
-			return &r.Asked
+	var last *Place
+	for i := range ev.Session.Trace.Events {
+		e := &ev.Session.Trace.Events[i]
+		if e.Case != ev.Case.ID || e.Frame == nil || e.Frame.Dir != trace.ToClient {
+			continue
+		}
+		if m := readRPC(e.Frame.Raw); m.method != "" && m.id != nil {
+			last = &Place{e.Ref(), "method", m.method}
 		}
 	}
-	return nil
+	return last
 }
 
 var directRequestUnanswered = Check{
@@ -141,17 +147,17 @@ var directRequestUnanswered = Check{
 				to = append(to, a)
 			}
 		}
-		return e.direct(to, "sampling/createMessage", "the client answered a sampling request that came as a request: this era has none", "it got no response")
+		return e.direct(to, "the client answered a sampling request that came as a request: this era has none", "it got no response")
 	},
 }
 
 var noResponses = Check{
-	ID: "no-responses", Says: "the client sends no JSON-RPC responses, whatever the server sends", Levels: inModern(report.Must), Cases: []string{"direct"},
+	ID: "no-responses", Says: "the client sends no JSON-RPC responses, whatever the server sends", Levels: inModern(report.Must), Cases: []string{"direct", "ping"},
 	Requirements: []string{"2026-07-28/streamable-http/06", "2026-07-28/stdio/04", "2026-07-28/basic/21"},
 	Usual:        "a library of the older era answers whatever has a method and an id: with a result, or with -32601",
 	Mend:         "in 2026-07-28 send requests and notifications, and nothing else",
 	Judge: func(e *Evidence) Verdict {
-		return e.direct(e.Session.Strays, "ping, and sampling/createMessage", "the client sent a JSON-RPC response, which this era does not have", "the client sent no response")
+		return e.direct(e.Session.Strays, "the client sent a JSON-RPC response, which this era does not have", "the client sent no response")
 	},
 }
 

@@ -207,7 +207,7 @@ func again(p *played) []batch {
 	header.Cases = slices.Clone(header.Cases)
 	for i, c := range p.cases {
 		unfinished := s.over[c.ID] == 0 || s.begun[c.ID] > s.over[c.ID] || c.Barrier // whose session has to end in order
-		called := s.called[c.ID] || c.Carrier != "" // which not every client can
+		called := s.called[c.ID] || c.Carrier != ""                                  // which not every client can
 		if !called || died && unfinished || !p.trace.Whole {
 			header.Cases[i].Again = true
 			sessions = append(sessions, batch{[]Case{c}, p.at[i : i+1]})

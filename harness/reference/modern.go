@@ -45,7 +45,10 @@ func (m *modern) once(ctx context.Context, method string, params map[string]any)
 	if broken.meta != nil {
 		broken.meta(params, meta)
 	}
-	id := m.lastID.Add(1)
+	id := any(m.lastID.Add(1))
+	if broken.rounds.fractions && params["name"] == nil && params["uri"] == nil {
+		id = 1.5
+	}
 	if m.pipe != nil {
 		answer, err := m.pipe.request(ctx, id, method, params)
 		return resultOf(answer, err)

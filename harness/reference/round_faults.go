@@ -21,6 +21,8 @@ type roundFaults struct {
 	oneAtMost         bool // answers one input request, and no more together
 	fulfilsUndeclared bool // whatever is asked for, with no roots
 	panicsOnNull      bool
+	needsInput        bool // to make a retry
+	fractions         bool // in the ids of what is no call
 	answersDirect     bool // sampling requests that come as requests
 	answersPing       bool // which this era has no more
 	takesUntyped      bool // a result without a type that asks for input, as one that is to ask

@@ -33,6 +33,9 @@ func (m *modern) request(ctx context.Context, method string, params map[string]a
 	retry := params
 	for round := 1; round <= broken.limit(); round++ {
 		raw, err := m.once(ctx, method, retry)
+		if broken.retriesTwice && round > 1 {
+			_, _ = m.once(ctx, method, retry) // what the server says to that is no matter
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -40,7 +43,7 @@ func (m *modern) request(ctx context.Context, method string, params map[string]a
 		if err != nil {
 			return nil, err
 		}
-		if !asks || slices.Contains(broken.ignores, method) {
+		if !asks || slices.Contains(broken.ignores, method) || broken.needsInput && len(r.InputRequests) == 0 {
 			return raw, nil
 		}
 		retry = maps.Clone(params)
@@ -65,11 +68,6 @@ func (m *modern) request(ctx context.Context, method string, params map[string]a
 		}
 		if broken.reusesID {
 			m.lastID.Store(first)
-		}
-		if broken.retriesTwice {
-			if _, err := m.once(ctx, method, retry); err != nil {
-				return nil, err
-			}
 		}
 	}
 	return nil, fmt.Errorf("%w after %d rounds of input", errGivenUp, broken.limit())
