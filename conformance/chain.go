@@ -127,6 +127,11 @@ func (ev *Evidence) takeWish(e *trace.Event, m *rpc) {
 	}
 }
 
+// wished reports whether the server answered a request of the chain with a wish, or with what looks like one.
+func (ev *Evidence) wished() bool {
+	return slices.ContainsFunc(ev.Links, func(l *Link) bool { return l.Wish != nil })
+}
+
 // wishes are the links that were answered with an InputRequiredResult, in order.
 func (ev *Evidence) wishes() []*Link {
 	var found []*Link

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
@@ -163,9 +164,16 @@ func sends(id string, messages func(*server.Session) []string) harness.Case {
 				return nil, err
 			}
 		}
+		select { // a client may stop to respond as soon as it has its result
+		case <-time.After(timeToRespond):
+		case <-s.Context().Done():
+		}
 		return "done", nil
 	})}
 }
+
+// timeToRespond is how long a client has to do what it should not. In virtual time it is long enough for whatever it does.
+const timeToRespond = 100 * time.Millisecond
 
 // The ids of requests that are the server's.
 const (
