@@ -81,6 +81,7 @@ type Server struct {
 	streams  map[string]int          // how many there were of each kind
 	calls    map[*offered]int        // how often each tool was called
 	parked   map[parkedAs][]*parking // calls of the second era that wait, or have waited, for a retry
+	known    map[*offered][]known    // the same, in the order in which they began to wait
 	playing  map[scope]struct{}
 	problems []string
 }
@@ -136,7 +137,7 @@ func Start(o Options, tools ...Tool) (*Server, error) {
 	s := &Server{
 		opts: o, legacy: only(o.Revisions, false), modern: only(o.Revisions, true),
 		byName: map[string]*offered{}, sessions: map[string]*legacySession{}, streams: map[string]int{},
-		calls: map[*offered]int{}, parked: map[parkedAs][]*parking{}, playing: map[scope]struct{}{},
+		calls: map[*offered]int{}, parked: map[parkedAs][]*parking{}, known: map[*offered][]known{}, playing: map[scope]struct{}{},
 		rnd: rand.New(rand.NewPCG(uint64(o.Seed), 0x6d6370)), served: make(chan struct{}), ended: make(chan struct{}),
 	}
 	for i, t := range tools {
