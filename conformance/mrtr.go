@@ -188,18 +188,18 @@ var directCases = []harness.Case{
 	sends("mrtr/ping", func(*server.Session) []string {
 		return []string{`"method":"notifications/message","params":{"level":"info","data":"birds ahead"}`, `"id":"` + directPing + `","method":"ping"`}
 	}), {
-	ID: "mrtr/undeclared", Barrier: true, Play: func(s *server.Session) (any, error) {
-		beside := any(elicitation)
-		switch {
-		case !s.Declares("roots"):
-			beside = map[string]any{"method": "roots/list"}
-		case s.Declares("elicitation"):
-			return "The client declares all that could be asked for.", nil
-		}
-		state := "more than was declared"
-		_, err := s.InputRequired(server.Input{State: &state, Requests: map[string]any{"undeclared": beside}})
-		return "done", err
-	}},
+		ID: "mrtr/undeclared", Barrier: true, Play: func(s *server.Session) (any, error) {
+			beside := any(elicitation)
+			switch {
+			case !s.Declares("roots"):
+				beside = map[string]any{"method": "roots/list"}
+			case s.Declares("elicitation"):
+				return "The client declares all that could be asked for.", nil
+			}
+			state := "more than was declared"
+			_, err := s.InputRequired(server.Input{State: &state, Requests: map[string]any{"undeclared": beside}})
+			return "done", err
+		}},
 }
 
 // wrongInput is a case with one input request that is none. It may be the end of a client.
