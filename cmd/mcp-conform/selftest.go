@@ -10,18 +10,25 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/conformance/selftest"
 	"github.com/mcp-conform/mcp-conform/harness/reference"
 )
 
 type selftestCommand struct {
-	Format string `enum:"text,json" default:"text" help:"Format: text or json."`
-	Every  bool   `help:"Play each mutant on every wire to the model on which its fault shows, and the whole catalogue on each."`
+	Mutant []string `arg:"" optional:"" help:"Play these mutants, and no others."`
+	Format string   `enum:"text,json" default:"text" help:"Format: text or json."`
+	Every  bool     `help:"Play each mutant on every wire to the model on which its fault shows, and the whole catalogue on each."`
 }
 
 // Run plays the kill matrix.
 func (c *selftestCommand) Run(ctx context.Context, s streams) error {
-	m, err := selftest.Run(ctx, selftest.Options{Parallel: runtime.NumCPU(), Every: c.Every})
+	for _, name := range c.Mutant {
+		if reference.Find(name) == nil {
+			return &exitError{exitUsage, fmt.Errorf("there is no mutant %q; %s", name, hint(name, mutantNames()))}
+		}
+	}
+	m, err := selftest.Run(ctx, selftest.Options{Parallel: runtime.NumCPU(), Every: c.Every, Mutants: c.Mutant})
 	if ctx.Err() != nil {
 		return &exitError{exitInterrupted, errors.New("interrupted")}
 	}
@@ -50,6 +57,7 @@ func (c *selftestCommand) Run(ctx context.Context, s streams) error {
 // matrixText writes a line a mutant: who failed it, over all settings in which it was played.
 func matrixText(b *bytes.Buffer, m *selftest.Matrix) {
 	fmt.Fprintf(b, "%-22s %-6s %s\n", "client", "played", "failed by")
+	mutants := 0
 	for _, name := range append([]string{""}, mutantNames()...) {
 		played := 0
 		var killed []string
@@ -64,8 +72,13 @@ func matrixText(b *bytes.Buffer, m *selftest.Matrix) {
 				}
 			}
 		}
+		if played == 0 {
+			continue
+		}
 		if name == "" {
 			name = "reference"
+		} else {
+			mutants++
 		}
 		if killed == nil {
 			killed = []string{"nothing"}
@@ -75,7 +88,15 @@ func matrixText(b *bytes.Buffer, m *selftest.Matrix) {
 	for _, wrong := range m.Wrong {
 		fmt.Fprintf(b, "WRONG  %s\n", wrong)
 	}
-	fmt.Fprintf(b, "%d checks, %d mutants, %d sessions: %d wrong\n", len(m.Checks), len(mutantNames()), len(m.Rows), len(m.Wrong))
+	fmt.Fprintf(b, "%d checks, %d mutants, %d sessions: %d wrong\n", len(m.Checks), mutants, len(m.Rows), len(m.Wrong))
+}
+
+// hint names what is nearest to a name that is not there.
+func hint(name string, names []string) string {
+	if near := conformance.Nearest(name, names); near != nil {
+		return "did you mean " + strings.Join(near, ", ") + "?"
+	}
+	return "mcp-conform selftest lists the names"
 }
 
 func mutantNames() []string {

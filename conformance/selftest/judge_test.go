@@ -20,6 +20,11 @@ func judged(rows []Row, mutants ...*reference.Mutant) []string {
 		}
 	}
 	m.judge(jobs)
+	var all []reference.Mutant
+	for _, mutant := range mutants {
+		all = append(all, *mutant)
+	}
+	m.judgeChecks(all)
 	return m.Wrong
 }
 
@@ -84,6 +89,18 @@ func TestEveryMutantIsPlayedWhereItsFaultShows(t *testing.T) {
 	for _, m := range reference.Mutants() {
 		require.NotZero(t, played[m.Name], m.Name)
 	}
+}
+
+func TestSomeMutantsArePlayedBesideTheReference(t *testing.T) {
+	names := map[string]int{}
+	for _, j := range only(allJobs(false), []string{"no-model", "answers-twice"}) {
+		name := ""
+		if j.mutant != nil {
+			name = j.mutant.Name
+		}
+		names[name]++
+	}
+	require.Equal(t, map[string]int{"": 2, "no-model": 2, "answers-twice": 1}, names)
 }
 
 func TestEverySettingIsOfSomeMutant(t *testing.T) {

@@ -29,6 +29,9 @@ type Options struct {
 	// Every plays each mutant in every setting in which its fault shows, and the whole catalogue in each, which takes several times as long.
 	// Otherwise it is played in some of them, and but for the first only the scenarios of the checks that must or may fail it.
 	Every bool
+	// Mutants are the names of those that are played, beside the reference where they are; nil for all. What the others prove is then not
+	// asked for.
+	Mutants []string
 }
 
 // hangTimeout is how long a mutant that hangs is waited for. Others end by themselves.
@@ -107,6 +110,9 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 		m.Wrong = append(m.Wrong, err.Error())
 	}
 	jobs := allJobs(o.Every)
+	if o.Mutants != nil {
+		jobs = only(jobs, o.Mutants)
+	}
 	m.Rows = make([]Row, len(jobs))
 	errs := make([]error, len(jobs))
 	slots := make(chan struct{}, max(o.Parallel, 1))
@@ -125,7 +131,24 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 		}
 	}
 	m.judge(jobs)
+	if o.Mutants == nil {
+		m.judgeChecks(reference.Mutants())
+	}
 	return m, nil
+}
+
+// only are the jobs of the mutants with these names, and of the reference in their settings and revisions.
+func only(jobs []job, names []string) []job {
+	var mutants []job
+	for _, j := range jobs {
+		if j.mutant != nil && slices.Contains(names, j.mutant.Name) {
+			mutants = append(mutants, j)
+		}
+	}
+	beside := func(j job) bool {
+		return j.mutant == nil && slices.ContainsFunc(mutants, func(m job) bool { return m.setting.name == j.setting.name && m.revision == j.revision })
+	}
+	return append(slices.DeleteFunc(slices.Clone(jobs), func(j job) bool { return !beside(j) }), mutants...)
 }
 
 // allJobs are the reference in every setting, and each mutant in the settings that are its own.
@@ -242,16 +265,12 @@ func (j *job) play(ctx context.Context, o Options) (Row, error) {
 	return row, nil
 }
 
-// judge says what is not as it must be.
+// judge says what is not as it must be with each client.
 func (m *Matrix) judge(jobs []job) {
-	passed, killed := map[string]bool{}, map[string]bool{}
 	m.compare(jobs)
 	for i, row := range m.Rows {
 		j := jobs[i]
 		if j.mutant == nil {
-			for _, id := range row.Passed {
-				passed[id] = true
-			}
 			for _, id := range slices.Concat(row.Killed, row.Unseen) {
 				m.complain("%s does not pass %s", j.name(), id)
 			}
@@ -266,7 +285,6 @@ func (m *Matrix) judge(jobs []job) {
 			} else if !slices.Contains(row.Killed, id) {
 				m.complain("%s survives %s", j.name(), id)
 			}
-			killed[id] = true
 		}
 		for _, id := range row.Killed {
 			if !j.mutant.Concerns(id) {
@@ -274,11 +292,15 @@ func (m *Matrix) judge(jobs []job) {
 			}
 		}
 	}
+}
+
+// judgeChecks says which checks are not proven, once every client was played.
+func (m *Matrix) judgeChecks(mutants []reference.Mutant) {
 	for _, id := range m.Checks {
-		if !passed[id] {
+		if !slices.ContainsFunc(m.Rows, func(r Row) bool { return r.Mutant == "" && slices.Contains(r.Passed, id) }) {
 			m.complain("the reference passes %s in no setting: a check that nobody passes proves nothing", id)
 		}
-		if !killed[id] {
+		if !slices.ContainsFunc(mutants, func(mutant reference.Mutant) bool { return slices.Contains(mutant.Kills, id) }) {
 			m.complain("no mutant is made to fail %s: a check that nobody fails proves nothing", id)
 		}
 	}
