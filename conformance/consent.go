@@ -67,9 +67,11 @@ func declinedRound(e *Evidence) (*Round, *Verdict) {
 // withoutKey returns the retry of a round's call that lacks its answer; nil where there is none.
 func (ev *Evidence) withoutKey(r *Round) *Place {
 	s := ev.Session
-	for i := s.order[r.Asked.Ref] + 1; i < len(s.Trace.Events); i++ {
+	asked := s.order[r.Asked.Ref]
+	for i := asked + 1; i < len(s.Trace.Events); i++ {
 		e := &s.Trace.Events[i]
-		if e.Case != ev.Case.ID || e.Frame == nil || e.Frame.Dir != trace.FromClient {
+		otherCall := e.Call != 0 && e.Call != s.Trace.Events[asked].Call // 0 for a retry that the server could not tell whose it is
+		if e.Case != ev.Case.ID || otherCall || e.Frame == nil || e.Frame.Dir != trace.FromClient {
 			continue
 		}
 		m := readRPC(e.Frame.Raw)

@@ -113,6 +113,11 @@ func TestWhatThePersonDeclines(t *testing.T) {
 			tell: func(s *story) { s.asks(river).retries("").passesQuietBarrier() }},
 		{name: "is sent again with another's", check: mrtr, caseID: "request", in: inB, verdict: report.Fail, message: "the call was sent again without what it was asked for",
 			tell: func(s *story) { s.decides().asks(river).retries(`,"inputResponses":{"y":{}}`).passesQuietBarrier() }},
+		{name: "is asked for in two calls, and answered in both", check: mrtr, caseID: "request", in: inB, verdict: report.Pass, message: "the retry has what it was asked for",
+			tell: func(s *story) {
+				overruled(s)
+				s.calls().asks(river).prompts(river).answers(saying("The Danube."))
+			}},
 		{name: "is called anew", check: mrtr, caseID: "request", in: inB, verdict: report.Pass, message: "the person declined: its call was not sent again",
 			tell: func(s *story) { s.decides().asks(river).calls(); s.call = 1; s.passesQuietBarrier() }},
 
