@@ -95,7 +95,7 @@ func (b *block) check(allowed []string, where string, isBeta bool) *dialect.Erro
 		}
 	case "thinking":
 		for _, name := range []string{"thinking", "signature"} {
-			if !isKind(b.Object[name], '"') {
+			if !dialect.IsKind(b.Object[name], '"') {
 				return b.missing(name)
 			}
 		}
@@ -155,8 +155,8 @@ func (b *block) checkUse() *dialect.Error {
 		return invalid("%s.id: it is %q: want a match of %s", b.path, b.id, toolID)
 	case !toolName.MatchString(b.name):
 		return invalid("%s.name: it is %q: want a match of %s", b.path, b.name, toolName)
-	case !isKind(b.Object["input"], '{'):
-		return invalid("%s.input: want an object, got %s", b.path, jsonName(b.Object["input"]))
+	case !dialect.IsKind(b.Object["input"], '{'):
+		return invalid("%s.input: want an object, got %s", b.path, dialect.JSONName(b.Object["input"]))
 	}
 	return nil
 }

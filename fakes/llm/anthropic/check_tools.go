@@ -52,7 +52,7 @@ func (t *tool) check(isBeta bool) *dialect.Error {
 	}
 	var schema dialect.Object
 	if t.Read("input_schema", &schema) != nil {
-		return invalid("%s: want an object, got %s", path, jsonName(t.Object["input_schema"]))
+		return invalid("%s: want an object, got %s", path, dialect.JSONName(t.Object["input_schema"]))
 	}
 	if schema.Text("type") != "object" {
 		return invalid(`%s.type: it is %q: want object`, path, schema.Text("type"))

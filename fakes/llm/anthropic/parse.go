@@ -92,21 +92,21 @@ type reader struct{ err *dialect.Error }
 
 func (r *reader) read(o dialect.Object, path, name string, v any) {
 	if o.Read(name, v) != nil {
-		r.refuse(path+name, v, o[name])
+		r.refuse(path+name, dialect.TypeName(v), o[name])
 	}
 }
 
 func (r *reader) object(raw json.RawMessage, path string) dialect.Object {
 	var o dialect.Object
 	if json.Unmarshal(raw, &o) != nil || o == nil {
-		r.refuse(path, &o, raw)
+		r.refuse(path, "an object", raw)
 	}
 	return o
 }
 
-func (r *reader) refuse(path string, want any, got json.RawMessage) {
+func (r *reader) refuse(path string, want string, got json.RawMessage) {
 	if r.err == nil {
-		r.err = invalid("%s: want %s, got %s", path, typeName(want), jsonName(got))
+		r.err = invalid("%s: want %s, got %s", path, want, dialect.JSONName(got))
 	}
 }
 
@@ -131,7 +131,7 @@ const deepest = 1
 
 // content reads a string or an array of blocks; depth is how many levels of blocks there may be below it.
 func (r *reader) content(of dialect.Object, path, name string, depth int) []block {
-	if isKind(of[name], '"') {
+	if dialect.IsKind(of[name], '"') {
 		return []block{{path: path + name, kind: "text", text: of.Text(name)}}
 	}
 	var list []json.RawMessage
@@ -175,43 +175,4 @@ func (r *reader) tool(raw json.RawMessage, path string) tool {
 
 func invalid(format string, args ...any) *dialect.Error {
 	return &dialect.Error{Status: http.StatusBadRequest, Kind: "invalid_request_error", Message: fmt.Sprintf(format, args...)}
-}
-
-// isKind reports whether the value begins with the character that its JSON type begins with.
-func isKind(raw json.RawMessage, first byte) bool { return len(raw) > 0 && raw[0] == first }
-
-func typeName(v any) string {
-	switch v.(type) {
-	case *string:
-		return "a string"
-	case *bool:
-		return "true or false"
-	case *int64:
-		return "an integer"
-	case *float64:
-		return "a number"
-	case *dialect.Object:
-		return "an object"
-	case *[]string:
-		return "an array of strings"
-	}
-	return "an array"
-}
-
-func jsonName(raw json.RawMessage) string {
-	switch {
-	case len(raw) == 0:
-		return "nothing"
-	case isKind(raw, '"'):
-		return "a string"
-	case isKind(raw, '{'):
-		return "an object"
-	case isKind(raw, '['):
-		return "an array"
-	case isKind(raw, 't'), isKind(raw, 'f'):
-		return "true or false"
-	case isKind(raw, 'n'):
-		return "null"
-	}
-	return "the number " + string(raw)
 }

@@ -298,7 +298,7 @@ func members(t *testing.T, text string) []string {
 	var walk func(path string, v any)
 	walk = func(path string, v any) {
 		if path != "" {
-			kind, _, _ := strings.Cut(jsonName(dialect.Marshal(v)), " number ")
+			kind, _, _ := strings.Cut(dialect.JSONName(dialect.Marshal(v)), " number ")
 			found[path+" "+kind] = true
 		}
 		switch v := v.(type) {

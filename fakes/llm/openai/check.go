@@ -162,7 +162,7 @@ func (p *part) check(role string, allowed []string) *dialect.Error {
 		return invalid(p.path+".type", "invalid_value", "%s has the type %q: want %s in a message of the role %s",
 			p.path, kind, strings.Join(allowed, " or "), role)
 	}
-	if kind == "text" && !isKind(p.Object["text"], '"') {
+	if kind == "text" && !dialect.IsKind(p.Object["text"], '"') {
 		return invalid(p.path+".text", "missing_required_parameter", "%s has no text: want a string", p.path)
 	}
 	if kind != "image_url" {
@@ -188,9 +188,9 @@ func (c *toolCall) check() *dialect.Error {
 		return invalid(c.path+".id", "missing_required_parameter", "%s has no id", c.path)
 	case c.name == "":
 		return invalid(c.path+".function.name", "missing_required_parameter", "%s has no function.name", c.path)
-	case !isKind(c.arguments, '"'):
+	case !dialect.IsKind(c.arguments, '"'):
 		return invalid(c.path+".function.arguments", "invalid_type",
-			"%s has arguments that are no string: want the JSON text of the arguments, got %s", c.path, jsonName(c.arguments))
+			"%s has arguments that are no string: want the JSON text of the arguments, got %s", c.path, dialect.JSONName(c.arguments))
 	}
 	return nil
 }

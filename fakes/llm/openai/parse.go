@@ -70,10 +70,10 @@ func parse(body []byte) (*request, *dialect.Error) {
 	q.maxTokens = number[int64](r, q.Object, "max_tokens")
 	q.maxCompleted = number[int64](r, q.Object, "max_completion_tokens")
 	q.n = number[int64](r, q.Object, "n")
-	if isKind(q.Object["stop"], '"') {
+	if dialect.IsKind(q.Object["stop"], '"') {
 		q.stop = []string{q.Text("stop")}
-	} else {
-		r.read(q.Object, "", "stop", &q.stop)
+	} else if q.Read("stop", &q.stop) != nil {
+		r.refuse("stop", "a string or an array of strings", q.Object["stop"])
 	}
 	var messages, tools []json.RawMessage
 	r.read(q.Object, "", "messages", &messages)
@@ -101,27 +101,27 @@ func (r *reader) read(o dialect.Object, path, name string, v any) {
 
 // member reads a member that has been found, at the path of its object. One that is null or not there is left out.
 func (r *reader) member(raw json.RawMessage, path, name string, v any) {
-	if raw == nil || isKind(raw, 'n') || dialect.ReadPart(raw, v) == nil {
+	if raw == nil || dialect.IsKind(raw, 'n') || dialect.ReadPart(raw, v) == nil {
 		return
 	}
 	if path != "" {
 		name = path + "." + name
 	}
-	r.refuse(name, v, raw)
+	r.refuse(name, dialect.TypeName(v), raw)
 }
 
 // object reads an array's element.
 func (r *reader) object(raw json.RawMessage, path string) dialect.Object {
 	var o dialect.Object
 	if dialect.ReadPart(raw, &o) != nil || o == nil {
-		r.refuse(path, &o, raw)
+		r.refuse(path, "an object", raw)
 	}
 	return o
 }
 
-func (r *reader) refuse(path string, want any, got json.RawMessage) {
+func (r *reader) refuse(path string, want string, got json.RawMessage) {
 	if r.err == nil {
-		r.err = invalid(path, "invalid_type", "%s has the wrong type: want %s, got %s", path, typeName(want), jsonName(got))
+		r.err = invalid(path, "invalid_type", "%s has the wrong type: want %s, got %s", path, want, dialect.JSONName(got))
 	}
 }
 
@@ -147,16 +147,16 @@ func (r *reader) message(raw json.RawMessage, path string) message {
 		case "refusal":
 			r.member(value, path, "refusal", &m.refusal)
 		case "audio":
-			m.hasAudio = !isKind(value, 'n')
+			m.hasAudio = !dialect.IsKind(value, 'n')
 		case "content":
 			content = value
 		case "tool_calls":
 			calls = value
 		}
 	}) {
-		r.refuse(path, new(dialect.Object), raw)
+		r.refuse(path, "an object", raw)
 	}
-	if isKind(content, '"') {
+	if dialect.IsKind(content, '"') {
 		m.text = new(string)
 		r.member(content, path, "content", m.text)
 	} else {
@@ -167,7 +167,7 @@ func (r *reader) message(raw json.RawMessage, path string) message {
 			m.parts = append(m.parts, part{r.object(raw, path), path, raw})
 		}
 	}
-	m.hasCalls = calls != nil && !isKind(calls, 'n')
+	m.hasCalls = calls != nil && !dialect.IsKind(calls, 'n')
 	var each []json.RawMessage
 	r.member(calls, path, "tool_calls", &each)
 	for i, raw := range each {
@@ -192,13 +192,13 @@ func (r *reader) call(raw json.RawMessage, path string) toolCall {
 			custom = value
 		}
 	}) {
-		r.refuse(path, new(dialect.Object), raw)
+		r.refuse(path, "an object", raw)
 	}
 	member, arguments := "function", "arguments"
 	if c.kind == "custom" { // a tool with text in place of arguments
 		function, member, arguments = custom, "custom", "input"
 	}
-	if function == nil || isKind(function, 'n') {
+	if function == nil || dialect.IsKind(function, 'n') {
 		return c
 	}
 	if !dialect.EachMember(function, func(name []byte, value json.RawMessage) {
@@ -209,7 +209,7 @@ func (r *reader) call(raw json.RawMessage, path string) toolCall {
 			c.arguments = value
 		}
 	}) {
-		r.refuse(path+"."+member, new(dialect.Object), function)
+		r.refuse(path+"."+member, "an object", function)
 	}
 	return c
 }
@@ -233,43 +233,4 @@ func invalid(param, code, format string, args ...any) *dialect.Error {
 		Status: http.StatusBadRequest, Kind: "invalid_request_error", Code: code, Param: param,
 		Message: fmt.Sprintf(format, args...),
 	}
-}
-
-// isKind reports whether the value begins with the character that its JSON type begins with.
-func isKind(raw json.RawMessage, first byte) bool { return len(raw) > 0 && raw[0] == first }
-
-func typeName(v any) string {
-	switch v.(type) {
-	case *string, **string:
-		return "a string"
-	case *bool:
-		return "true or false"
-	case *int64:
-		return "an integer"
-	case *float64:
-		return "a number"
-	case *dialect.Object:
-		return "an object"
-	case *[]string:
-		return "a string or an array of strings"
-	}
-	return "an array"
-}
-
-func jsonName(raw json.RawMessage) string {
-	switch {
-	case len(raw) == 0:
-		return "nothing"
-	case isKind(raw, '"'):
-		return "a string"
-	case isKind(raw, '{'):
-		return "an object"
-	case isKind(raw, '['):
-		return "an array"
-	case isKind(raw, 't'), isKind(raw, 'f'):
-		return "true or false"
-	case isKind(raw, 'n'):
-		return "null"
-	}
-	return "the number " + string(raw)
 }

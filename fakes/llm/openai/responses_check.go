@@ -250,8 +250,8 @@ func (it *item) checkCall() *dialect.Error {
 		return invalid(it.path+".name", "invalid_value", "%s has the name %q: want a match of %s", it.path, it.name, identifier)
 	case !it.Has(member):
 		return missing(it.path, member)
-	case !isKind(it.Object[member], '"'):
-		return invalid(it.path+"."+member, "invalid_type", "%s.%s has the wrong type: want a string, got %s", it.path, member, jsonName(it.Object[member]))
+	case !dialect.IsKind(it.Object[member], '"'):
+		return invalid(it.path+"."+member, "invalid_type", "%s.%s has the wrong type: want a string, got %s", it.path, member, dialect.JSONName(it.Object[member]))
 	}
 	return nil
 }
@@ -283,13 +283,13 @@ func (p *part) checkFlat(allowed []string, where string) *dialect.Error {
 		if kind == "refusal" {
 			member = kind
 		}
-		if !isKind(p.Object[member], '"') {
+		if !dialect.IsKind(p.Object[member], '"') {
 			return missing(p.path, member)
 		}
 	case "input_image":
 		url := p.Object["image_url"]
-		if p.Has("image_url") && !isKind(url, '"') {
-			return invalid(p.path+".image_url", "invalid_type", "%s.image_url has the wrong type: want a URL as a string, got %s", p.path, jsonName(url))
+		if p.Has("image_url") && !dialect.IsKind(url, '"') {
+			return invalid(p.path+".image_url", "invalid_type", "%s.image_url has the wrong type: want a URL as a string, got %s", p.path, dialect.JSONName(url))
 		}
 		if !p.Has("image_url") && !p.Has("file_id") {
 			return missing(p.path, "image_url")
@@ -298,7 +298,7 @@ func (p *part) checkFlat(allowed []string, where string) *dialect.Error {
 			return invalid(p.path+".image_url", "invalid_value", "%s has an image that cannot be read: %v", p.path, err)
 		}
 	case "input_audio":
-		if !isKind(p.Object["input_audio"], '{') {
+		if !dialect.IsKind(p.Object["input_audio"], '{') {
 			return missing(p.path, "input_audio")
 		}
 	}

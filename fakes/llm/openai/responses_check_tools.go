@@ -122,7 +122,7 @@ func (q *responsesRequest) checkToolChoice() *dialect.Error {
 	if !q.Has("tool_choice") {
 		return nil
 	}
-	if isKind(raw, '"') {
+	if dialect.IsKind(raw, '"') {
 		switch mode := q.Text("tool_choice"); {
 		case mode == dialect.ChoiceRequired && len(q.tools) == 0:
 			return invalid("tool_choice", "", "tool_choice is required, and there are no tools: want it only with tools")
@@ -133,7 +133,7 @@ func (q *responsesRequest) checkToolChoice() *dialect.Error {
 	}
 	var choice dialect.Object
 	if q.Read("tool_choice", &choice) != nil {
-		return invalid("tool_choice", "invalid_type", "tool_choice has the wrong type: want a string or an object, got %s", jsonName(raw))
+		return invalid("tool_choice", "invalid_type", "tool_choice has the wrong type: want a string or an object, got %s", dialect.JSONName(raw))
 	}
 	kind := choice.Text("type")
 	switch {

@@ -54,7 +54,7 @@ func parseResponses(body []byte) (*responsesRequest, *dialect.Error) {
 	q.maxTokens = number[int64](r, q.Object, "max_output_tokens")
 	q.topLogprobs = number[int64](r, q.Object, "top_logprobs")
 	r.read(q.Object, "", "include", &q.include)
-	if isKind(q.Object["input"], '"') {
+	if dialect.IsKind(q.Object["input"], '"') {
 		text := q.Text("input")
 		q.prompt = &text
 	} else {
@@ -89,7 +89,7 @@ func (r *reader) item(raw json.RawMessage, path string) item {
 	if !ok {
 		return it
 	}
-	if isKind(it.Object[content], '"') && content != "summary" {
+	if dialect.IsKind(it.Object[content], '"') && content != "summary" {
 		text := it.Text(content)
 		it.text = &text
 		return it
