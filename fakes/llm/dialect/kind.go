@@ -36,7 +36,7 @@ func TypeName(v any) string {
 		return "an integer"
 	case *float64:
 		return "a number"
-	case *Object:
+	case *Object, *Members:
 		return "an object"
 	case *[]string:
 		return "an array of strings"

@@ -7,18 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// ReadObject reads a JSON object. Its members' values are parts of raw, not copies: do not change raw afterwards. The error is that of
-// encoding/json, and null is the nil Object.
-func ReadObject(raw []byte) (Object, error) {
-	if i := space(raw, 0); i == len(raw) || raw[i] != '{' || !json.Valid(raw) {
-		var o Object
-		err := json.Unmarshal(raw, &o)
-		return o, err
-	}
-	return members(raw), nil
-}
-
-// ReadPart reads a part of what [ReadObject] has read into v, a pointer, as encoding/json would, but without looking for mistakes in
+// ReadPart reads a part of what [ReadMembers] has read into v, a pointer, as encoding/json would, but without looking for mistakes in
 // it again, and without copies.
 func ReadPart(raw json.RawMessage, v any) error {
 	if len(raw) == 0 {
@@ -31,6 +20,12 @@ func ReadPart(raw json.RawMessage, v any) error {
 			return nil
 		}
 	case *Object:
+		if raw[0] == '{' {
+			*v = Object{}
+			EachMember(raw, func(name []byte, value json.RawMessage) { (*v)[string(name)] = value })
+			return nil
+		}
+	case *Members:
 		if raw[0] == '{' {
 			*v = members(raw)
 			return nil
@@ -63,14 +58,7 @@ func ReadPart(raw json.RawMessage, v any) error {
 	return json.Unmarshal(raw, v)
 }
 
-// members reads the members of what is known to be a valid object. The last of several with one name counts, as with encoding/json.
-func members(raw []byte) Object {
-	o := Object{}
-	EachMember(raw, func(name []byte, value json.RawMessage) { o[string(name)] = value })
-	return o
-}
-
-// EachMember calls member for each member of a part of what [ReadObject] has read, in their order, and reports whether the part is an
+// EachMember calls member for each member of a part of what [ReadMembers] has read, in their order, and reports whether the part is an
 // object at all. The name is to be used during the call only.
 func EachMember(raw json.RawMessage, member func(name []byte, value json.RawMessage)) bool {
 	i := space(raw, 0)

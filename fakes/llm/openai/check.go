@@ -42,12 +42,9 @@ func (c chat) Check(req *dialect.Request) *dialect.Error {
 
 func checkMembers(q *request) *dialect.Error {
 	var unknown []string
-	for name := range q.Object {
-		if q.style.isOpenAI && !documented[name] {
-			unknown = append(unknown, name)
-		}
+	if q.style.isOpenAI {
+		unknown = q.Unknown(documented)
 	}
-	slices.Sort(unknown)
 	switch {
 	case len(unknown) == 1:
 		return invalid("", "", "Unrecognized request argument supplied: %s", unknown[0])
@@ -162,13 +159,13 @@ func (p *part) check(role string, allowed []string) *dialect.Error {
 		return invalid(p.path+".type", "invalid_value", "%s has the type %q: want %s in a message of the role %s",
 			p.path, kind, strings.Join(allowed, " or "), role)
 	}
-	if kind == "text" && !dialect.IsKind(p.Object["text"], '"') {
+	if kind == "text" && !dialect.IsKind(p.Raw("text"), '"') {
 		return invalid(p.path+".text", "missing_required_parameter", "%s has no text: want a string", p.path)
 	}
 	if kind != "image_url" {
 		return nil
 	}
-	var image dialect.Object
+	var image dialect.Members
 	_ = p.Read("image_url", &image)
 	url := image.Text("url")
 	if url == "" {

@@ -50,9 +50,9 @@ func (t *tool) check() *dialect.Error {
 // MCP tools without arguments keep running into.
 func (t *tool) checkParameters(path string) *dialect.Error {
 	const code = "invalid_function_parameters"
-	var schema dialect.Object
+	var schema dialect.Members
 	if t.function.Read("parameters", &schema) != nil {
-		return invalid(path, "invalid_type", "the parameters of tool %s are no schema: want an object, got %s", t.name, dialect.JSONName(t.function["parameters"]))
+		return invalid(path, "invalid_type", "the parameters of tool %s are no schema: want an object, got %s", t.name, dialect.JSONName(t.function.Raw("parameters")))
 	}
 	if schema.Text("type") != "object" {
 		return invalid(path, code, `the parameters of tool %s have no "type": "object": want the schema of an object`, t.name)
@@ -70,14 +70,14 @@ func checkToolChoice(q *request) *dialect.Error {
 	if !q.Has("tools") {
 		return invalid("tool_choice", "", "tool_choice is set without tools: want it only with tools")
 	}
-	raw := q.Object["tool_choice"]
+	raw := q.Raw("tool_choice")
 	if dialect.IsKind(raw, '"') {
 		if mode := q.Text("tool_choice"); !slices.Contains([]string{dialect.ChoiceAuto, dialect.ChoiceNone, dialect.ChoiceRequired}, mode) {
 			return invalid("tool_choice", "invalid_value", "tool_choice is %q: want auto, none, required, or an object", mode)
 		}
 		return nil
 	}
-	var choice, inner dialect.Object
+	var choice, inner dialect.Members
 	if q.Read("tool_choice", &choice) != nil {
 		return invalid("tool_choice", "invalid_type", "tool_choice has the wrong type: want a string or an object, got %s", dialect.JSONName(raw))
 	}

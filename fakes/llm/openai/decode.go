@@ -50,7 +50,7 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 	req.System = strings.Join(system, "\n\n")
 	for _, t := range q.tools {
 		req.Tools = append(req.Tools, dialect.Tool{
-			Name: t.name, Description: t.description, InputSchema: t.function["parameters"], Path: t.path,
+			Name: t.name, Description: t.description, InputSchema: t.function.Raw("parameters"), Path: t.path,
 		})
 	}
 	return req, nil
@@ -62,7 +62,7 @@ func (q *request) toolChoice() string {
 		return ""
 	}
 	var mode string
-	var choice, named dialect.Object
+	var choice, named dialect.Members
 	if q.Read("tool_choice", &mode) == nil {
 		return mode
 	}
@@ -76,7 +76,7 @@ func (q *request) toolChoice() string {
 			return named.Text("mode")
 		}
 	}
-	return string(q.Object["tool_choice"])
+	return string(q.Raw("tool_choice"))
 }
 
 // blocks returns a message's content and its calls.
@@ -119,7 +119,7 @@ func (c *toolCall) input() json.RawMessage {
 func (p *part) block() dialect.Block {
 	b := dialect.Block{Type: dialect.Other, Raw: p.raw, Path: p.path}
 	kind := p.Text("type")
-	var inner dialect.Object
+	var inner dialect.Members
 	_ = p.Read(kind, &inner)
 	switch kind {
 	case "text", "refusal":

@@ -11,7 +11,7 @@ import (
 
 // request is a request's body as OpenAI documents it. What is read loosely here, [chat.Check] judges.
 type request struct {
-	dialect.Object
+	dialect.Members
 	style                   *style // of the server that it is held against
 	model                   string
 	messages                []message
@@ -37,7 +37,7 @@ type message struct {
 }
 
 type part struct {
-	dialect.Object
+	dialect.Members
 	path string
 	raw  json.RawMessage
 }
@@ -50,38 +50,38 @@ type toolCall struct {
 
 type tool struct {
 	path, kind, name, description string
-	function                      dialect.Object
+	function                      dialect.Members
 }
 
 // parse refuses what has not the documented type, as the API does before it looks at anything else.
 func parse(body []byte) (*request, *dialect.Error) {
 	var q request
 	var err error
-	if q.Object, err = dialect.ReadObject(body); err != nil {
+	if q.Members, err = dialect.ReadMembers(body); err != nil {
 		return nil, invalid("", "", "the body could not be read as a JSON object: %v", err)
 	}
-	if q.Object == nil {
+	if q.Members == nil {
 		return nil, invalid("", "", "the body is null: want a JSON object")
 	}
 	r := &reader{}
-	r.read(q.Object, "", "model", &q.model)
-	r.read(q.Object, "", "stream", &q.stream)
-	q.temperature = number[float64](r, q.Object, "temperature")
-	q.maxTokens = number[int64](r, q.Object, "max_tokens")
-	q.maxCompleted = number[int64](r, q.Object, "max_completion_tokens")
-	q.n = number[int64](r, q.Object, "n")
-	if dialect.IsKind(q.Object["stop"], '"') {
+	r.read(q.Members, "", "model", &q.model)
+	r.read(q.Members, "", "stream", &q.stream)
+	q.temperature = number[float64](r, q.Members, "temperature")
+	q.maxTokens = number[int64](r, q.Members, "max_tokens")
+	q.maxCompleted = number[int64](r, q.Members, "max_completion_tokens")
+	q.n = number[int64](r, q.Members, "n")
+	if dialect.IsKind(q.Raw("stop"), '"') {
 		q.stop = []string{q.Text("stop")}
 	} else if q.Read("stop", &q.stop) != nil {
-		r.refuse("stop", "a string or an array of strings", q.Object["stop"])
+		r.refuse("stop", "a string or an array of strings", q.Raw("stop"))
 	}
 	var messages, tools []json.RawMessage
-	r.read(q.Object, "", "messages", &messages)
+	r.read(q.Members, "", "messages", &messages)
 	q.messages = make([]message, 0, len(messages))
 	for i, raw := range messages {
 		q.messages = append(q.messages, r.message(raw, at("messages", i)))
 	}
-	r.read(q.Object, "", "tools", &tools)
+	r.read(q.Members, "", "tools", &tools)
 	q.tools = make([]tool, 0, len(tools))
 	for i, raw := range tools {
 		q.tools = append(q.tools, r.tool(raw, at("tools", i)))
@@ -95,8 +95,8 @@ func at(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 // reader reads members and keeps the first that has not the documented type.
 type reader struct{ err *dialect.Error }
 
-func (r *reader) read(o dialect.Object, path, name string, v any) {
-	r.member(o[name], path, name, v)
+func (r *reader) read(o dialect.Members, path, name string, v any) {
+	r.member(o.Raw(name), path, name, v)
 }
 
 // member reads a member that has been found, at the path of its object. One that is null or not there is left out.
@@ -111,8 +111,8 @@ func (r *reader) member(raw json.RawMessage, path, name string, v any) {
 }
 
 // object reads an array's element.
-func (r *reader) object(raw json.RawMessage, path string) dialect.Object {
-	var o dialect.Object
+func (r *reader) object(raw json.RawMessage, path string) dialect.Members {
+	var o dialect.Members
 	if dialect.ReadPart(raw, &o) != nil || o == nil {
 		r.refuse(path, "an object", raw)
 	}
@@ -125,7 +125,7 @@ func (r *reader) refuse(path string, want string, got json.RawMessage) {
 	}
 }
 
-func number[T int64 | float64](r *reader, o dialect.Object, name string) *T {
+func number[T int64 | float64](r *reader, o dialect.Members, name string) *T {
 	if !o.Has(name) {
 		return nil
 	}

@@ -19,7 +19,7 @@ func (c *chat) includeUsage(req *dialect.Request) bool {
 			return false // a request made by hand
 		}
 	}
-	var options dialect.Object
+	var options dialect.Members
 	var include bool
 	_ = body.Read("stream_options", &options)
 	_ = options.Read("include_usage", &include)
