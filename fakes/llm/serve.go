@@ -28,7 +28,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	to, misdirected := s.find(r)
 	body, err := s.readBody(w, r)
 	x.Body = body
-	tooLarge := errors.As(err, new(*http.MaxBytesError))
+	tooLarge := err != nil && errors.As(err, new(*http.MaxBytesError))
 	var req *Request
 	if misdirected != nil {
 		x.Refused, refusal = misdirected.text, misdirected.answer()
@@ -176,15 +176,16 @@ func (s *Server) end(x *Exchange, a dialect.Answer, h how) {
 	s.mu.Lock()
 	s.journal.end(x, a.Status, h)
 	s.mu.Unlock()
-	s.record(x, trace.Event{End: &trace.ModelEnd{
-		Exchange: x.Number, Status: a.Status, Stream: a.Stream, HungUp: h == hungUp, Closed: h == closed,
-		Fault: x.Fault, Miss: x.Miss, Refused: x.Refused,
-	}})
+	if s.options.Record != nil {
+		s.record(x, trace.Event{End: &trace.ModelEnd{
+			Exchange: x.Number, Status: a.Status, Stream: a.Stream, HungUp: h == hungUp, Closed: h == closed,
+			Fault: x.Fault, Miss: x.Miss, Refused: x.Refused,
+		}})
+	}
 }
 
+// record records an event. Who has one made for it asks first whether anything is recorded: events take memory.
 func (s *Server) record(x *Exchange, e trace.Event) {
-	if s.options.Record != nil {
-		e.Case = x.Owner
-		s.options.Record(e)
-	}
+	e.Case = x.Owner
+	s.options.Record(e)
 }

@@ -87,7 +87,8 @@ func plain(inner []byte) bool { return bytes.IndexByte(inner, '\\') < 0 && utf8.
 
 // elements reads the elements of what is known to be a valid array.
 func elements(raw []byte) []json.RawMessage {
-	all := []json.RawMessage{}
+	var few [16]json.RawMessage // most arrays have no more, and those are counted before they take memory
+	all := few[:0]
 	i := space(raw, space(raw, 0)+1)
 	for raw[i] != ']' {
 		end := value(raw, i)
@@ -96,7 +97,7 @@ func elements(raw []byte) []json.RawMessage {
 			i = space(raw, i+1)
 		}
 	}
-	return all
+	return append(make([]json.RawMessage, 0, len(all)), all...)
 }
 
 // space returns the place of the first character from i on that is no white space, or the end.
@@ -148,6 +149,20 @@ func quoted(raw []byte, i int) int {
 // text returns the text of what is known to be a valid string.
 func text(raw []byte) string {
 	inner := raw[1 : len(raw)-1]
+	switch string(inner) { // words of every message take no memory of their own
+	case "user":
+		return "user"
+	case "assistant":
+		return "assistant"
+	case "system":
+		return "system"
+	case "tool":
+		return "tool"
+	case "function":
+		return "function"
+	case "text":
+		return "text"
+	}
 	if plain(inner) {
 		return string(inner)
 	}

@@ -73,10 +73,15 @@ func checkParameters(q *request) *dialect.Error {
 	case q.Has("stream_options") && !q.stream:
 		return invalid("stream_options", "", "stream_options is set without stream: want it only with stream: true")
 	}
-	for name, tokens := range map[string]*int64{"max_tokens": q.maxTokens, "max_completion_tokens": q.maxCompleted} {
-		if tokens != nil && *tokens < 1 {
-			return invalid(name, "integer_below_min_value", "%s is %d: want at least 1", name, *tokens)
-		}
+	if err := checkLimit("max_tokens", q.maxTokens); err != nil {
+		return err
+	}
+	return checkLimit("max_completion_tokens", q.maxCompleted)
+}
+
+func checkLimit(name string, tokens *int64) *dialect.Error {
+	if tokens != nil && *tokens < 1 {
+		return invalid(name, "integer_below_min_value", "%s is %d: want at least 1", name, *tokens)
 	}
 	return nil
 }

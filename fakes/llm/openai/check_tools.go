@@ -1,16 +1,28 @@
 package openai
 
 import (
-	"regexp"
+	"encoding/json"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
 // toolName is what a tool may be called, and maxTools how many there may be.
-var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+const (
+	toolName = `^[a-zA-Z0-9_-]{1,64}$`
+	maxTools = 128
+)
 
-const maxTools = 128
+// isToolName matches toolName.
+func isToolName(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		if !('a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '_' || c == '-') {
+			return false
+		}
+	}
+	return 1 <= len(name) && len(name) <= 64
+}
 
 func checkTools(q *request) *dialect.Error {
 	switch {
@@ -37,10 +49,10 @@ func (t *tool) check() *dialect.Error {
 	if t.name == "" {
 		return invalid(member+".name", "missing_required_parameter", "%s has no name", member)
 	}
-	if !toolName.MatchString(t.name) {
+	if !isToolName(t.name) {
 		return invalid(member+".name", "invalid_value", "%s has the name %q: want a match of %s", member, t.name, toolName)
 	}
-	if t.kind == "custom" || !t.function.Has("parameters") {
+	if t.kind == "custom" || !isGiven(t.parameters) {
 		return nil
 	}
 	return t.checkParameters(member + ".parameters")
@@ -50,14 +62,22 @@ func (t *tool) check() *dialect.Error {
 // MCP tools without arguments keep running into.
 func (t *tool) checkParameters(path string) *dialect.Error {
 	const code = "invalid_function_parameters"
-	var schema dialect.Members
-	if t.function.Read("parameters", &schema) != nil {
-		return invalid(path, "invalid_type", "the parameters of tool %s are no schema: want an object, got %s", t.name, dialect.JSONName(t.function.Raw("parameters")))
+	var isObject, hasProperties bool
+	if !dialect.EachMember(t.parameters, func(name []byte, value json.RawMessage) {
+		switch string(name) {
+		case "type":
+			var kind string
+			isObject = dialect.ReadPart(value, &kind) == nil && kind == "object"
+		case "properties":
+			hasProperties = isGiven(value)
+		}
+	}) {
+		return invalid(path, "invalid_type", "the parameters of tool %s are no schema: want an object, got %s", t.name, dialect.JSONName(t.parameters))
 	}
-	if schema.Text("type") != "object" {
+	if !isObject {
 		return invalid(path, code, `the parameters of tool %s have no "type": "object": want the schema of an object`, t.name)
 	}
-	if !schema.Has("properties") {
+	if !hasProperties {
 		return invalid(path, code, `the parameters of tool %s have no properties: want them in every object schema, "properties": {} if there are none`, t.name)
 	}
 	return nil

@@ -27,16 +27,18 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 	if len(q.messages) > 0 {
 		req.Messages = make([]dialect.Message, 0, len(q.messages))
 	}
+	all := make(blocks, 0, q.blocks())
 	var system []string
 	inResults := false // the last message is a user's turn made of tool messages
-	for _, m := range q.messages {
+	for i := range q.messages {
+		m := &q.messages[i]
 		wasInResults := inResults
 		inResults = m.role == "tool"
 		switch {
 		case m.role == "system" || m.role == "developer":
-			system = append(system, dialect.PlainText(m.blocks()))
+			system = append(system, dialect.PlainText(all.of(m)))
 		case inResults:
-			result := dialect.Block{Type: dialect.ToolResult, ID: m.toolCallID, Content: m.blocks(), Raw: m.raw, Path: m.path}
+			result := dialect.Block{Type: dialect.ToolResult, ID: m.toolCallID, Content: all.of(m), Raw: m.raw, Path: m.path}
 			if !wasInResults {
 				req.Messages = append(req.Messages, dialect.Message{Role: dialect.User, Path: m.path})
 			}
@@ -44,13 +46,13 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 			turn.Content = append(turn.Content, result)
 		default:
 			role := dialect.Role(m.role) // an unknown one is kept for Check and the journal
-			req.Messages = append(req.Messages, dialect.Message{Role: role, Content: m.blocks(), Path: m.path})
+			req.Messages = append(req.Messages, dialect.Message{Role: role, Content: all.of(m), Path: m.path})
 		}
 	}
 	req.System = strings.Join(system, "\n\n")
 	for _, t := range q.tools {
 		req.Tools = append(req.Tools, dialect.Tool{
-			Name: t.name, Description: t.description, InputSchema: t.function.Raw("parameters"), Path: t.path,
+			Name: t.name, Description: t.description, InputSchema: t.parameters, Path: t.path,
 		})
 	}
 	return req, nil
@@ -79,37 +81,53 @@ func (q *request) toolChoice() string {
 	return string(q.Raw("tool_choice"))
 }
 
-// blocks returns a message's content and its calls.
-func (m *message) blocks() []dialect.Block {
-	n := len(m.parts) + len(m.calls)
+// blocks are those of all messages, in one piece of memory.
+type blocks []dialect.Block
+
+// blocks is how many there are.
+func (q *request) blocks() int {
+	n := 0
+	for i := range q.messages {
+		m := &q.messages[i]
+		n += len(m.parts) + len(m.calls)
+		if m.text != nil {
+			n++
+		}
+		if m.refusal != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// of adds a message's content and its calls, and returns them.
+func (all *blocks) of(m *message) []dialect.Block {
+	begin := len(*all)
+	add := func(b dialect.Block) { *all = append(*all, b) }
 	if m.text != nil {
-		n++
+		add(dialect.Block{Type: dialect.Text, Text: *m.text, Path: m.path + ".content"})
 	}
-	if n == 0 && m.refusal == nil {
-		return nil
-	}
-	blocks := make([]dialect.Block, 0, n)
-	if m.text != nil {
-		blocks = append(blocks, dialect.Block{Type: dialect.Text, Text: *m.text, Path: m.path + ".content"})
-	}
-	for _, p := range m.parts {
-		blocks = append(blocks, p.block())
+	for i := range m.parts {
+		add(m.parts[i].block())
 	}
 	if m.refusal != nil {
-		blocks = append(blocks, dialect.Block{Type: dialect.Text, Text: *m.refusal, Path: m.path + ".refusal"})
+		add(dialect.Block{Type: dialect.Text, Text: *m.refusal, Path: m.path + ".refusal"})
 	}
-	for _, c := range m.calls {
-		blocks = append(blocks, dialect.Block{
-			Type: dialect.ToolUse, ID: c.id, Name: c.name, Input: c.input(), Raw: c.raw, Path: c.path,
-		})
+	for i := range m.calls {
+		c := &m.calls[i]
+		add(dialect.Block{Type: dialect.ToolUse, ID: c.id, Name: c.name, Input: c.input(), Raw: c.raw, Path: c.path})
 	}
-	return blocks
+	end := len(*all)
+	if begin == end {
+		return nil
+	}
+	return (*all)[begin:end:end]
 }
 
 // input returns the arguments' text.
 func (c *toolCall) input() json.RawMessage {
 	var text string
-	if json.Unmarshal(c.arguments, &text) != nil {
+	if dialect.ReadPart(c.arguments, &text) != nil {
 		return c.arguments
 	}
 	return json.RawMessage(text)

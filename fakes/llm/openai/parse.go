@@ -24,8 +24,8 @@ type request struct {
 }
 
 type message struct {
-	path       string
 	raw        json.RawMessage
+	path       string
 	role       string
 	toolCallID string
 	text       *string // content that is a string
@@ -50,7 +50,8 @@ type toolCall struct {
 
 type tool struct {
 	path, kind, name, description string
-	function                      dialect.Members
+	parameters                    json.RawMessage
+	flat                          dialect.Members // of Responses, where all stands in the tool itself
 }
 
 // parse refuses what has not the documented type, as the API does before it looks at anything else.
@@ -77,14 +78,16 @@ func parse(body []byte) (*request, *dialect.Error) {
 	}
 	var messages, tools []json.RawMessage
 	r.read(q.Members, "", "messages", &messages)
-	q.messages = make([]message, 0, len(messages))
+	q.messages = make([]message, len(messages))
 	for i, raw := range messages {
-		q.messages = append(q.messages, r.message(raw, at("messages", i)))
+		q.messages[i].raw, q.messages[i].path = raw, at("messages", i)
+		r.message(&q.messages[i])
 	}
 	r.read(q.Members, "", "tools", &tools)
-	q.tools = make([]tool, 0, len(tools))
+	q.tools = make([]tool, len(tools))
 	for i, raw := range tools {
-		q.tools = append(q.tools, r.tool(raw, at("tools", i)))
+		q.tools[i].path = at("tools", i)
+		r.tool(&q.tools[i], raw)
 	}
 	return &q, r.err
 }
@@ -101,7 +104,7 @@ func (r *reader) read(o dialect.Members, path, name string, v any) {
 
 // member reads a member that has been found, at the path of its object. One that is null or not there is left out.
 func (r *reader) member(raw json.RawMessage, path, name string, v any) {
-	if raw == nil || dialect.IsKind(raw, 'n') || dialect.ReadPart(raw, v) == nil {
+	if !isGiven(raw) || dialect.ReadPart(raw, v) == nil {
 		return
 	}
 	if path != "" {
@@ -134,11 +137,11 @@ func number[T int64 | float64](r *reader, o dialect.Members, name string) *T {
 	return v
 }
 
-// message reads a message, without an object for it.
-func (r *reader) message(raw json.RawMessage, path string) message {
-	m := message{raw: raw, path: path}
+// message reads a message, of which the JSON and the path are known.
+func (r *reader) message(m *message) {
+	path := m.path
 	var content, calls json.RawMessage
-	if !dialect.EachMember(raw, func(name []byte, value json.RawMessage) {
+	r.eachMember(m.raw, path, func(name []byte, value json.RawMessage) {
 		switch string(name) {
 		case "role":
 			r.member(value, path, "role", &m.role)
@@ -153,9 +156,7 @@ func (r *reader) message(raw json.RawMessage, path string) message {
 		case "tool_calls":
 			calls = value
 		}
-	}) {
-		r.refuse(path, "an object", raw)
-	}
+	})
 	if dialect.IsKind(content, '"') {
 		m.text = new(string)
 		r.member(content, path, "content", m.text)
@@ -167,65 +168,95 @@ func (r *reader) message(raw json.RawMessage, path string) message {
 			m.parts = append(m.parts, part{r.object(raw, path), path, raw})
 		}
 	}
-	m.hasCalls = calls != nil && !dialect.IsKind(calls, 'n')
+	if m.hasCalls = isGiven(calls); !m.hasCalls {
+		return
+	}
 	var each []json.RawMessage
 	r.member(calls, path, "tool_calls", &each)
+	m.calls = make([]toolCall, len(each))
 	for i, raw := range each {
-		m.calls = append(m.calls, r.call(raw, at(path+".tool_calls", i)))
+		m.calls[i].raw, m.calls[i].path = raw, at(path+".tool_calls", i)
+		r.call(&m.calls[i])
 	}
-	return m
 }
 
 // call reads a call, of which there may be many in a history, without an object for each of its parts.
-func (r *reader) call(raw json.RawMessage, path string) toolCall {
-	c := toolCall{path: path, raw: raw}
-	var function, custom json.RawMessage
-	if !dialect.EachMember(raw, func(name []byte, value json.RawMessage) {
+func (r *reader) call(c *toolCall) {
+	function := r.function(c.raw, c.path, &c.kind, &c.id)
+	arguments := "arguments"
+	if c.kind == "custom" { // a tool with text in place of arguments
+		arguments = "input"
+	}
+	at := c.path + "." + memberOf(c.kind)
+	r.eachMember(function, at, func(name []byte, value json.RawMessage) {
+		switch string(name) {
+		case "name":
+			r.member(value, at, "name", &c.name)
+		case arguments:
+			c.arguments = value
+		}
+	})
+}
+
+// function reads the kind, and the id where there is one, of a tool or a call, and returns what its member of that kind holds; nil where there
+// is none.
+func (r *reader) function(raw json.RawMessage, path string, kind, id *string) (function json.RawMessage) {
+	var custom json.RawMessage
+	r.eachMember(raw, path, func(name []byte, value json.RawMessage) {
 		switch string(name) {
 		case "id":
-			r.member(value, path, "id", &c.id)
+			if id != nil {
+				r.member(value, path, "id", id)
+			}
 		case "type":
-			r.member(value, path, "type", &c.kind)
+			r.member(value, path, "type", kind)
 		case "function":
 			function = value
 		case "custom":
 			custom = value
 		}
-	}) {
-		r.refuse(path, "an object", raw)
+	})
+	if *kind == "custom" {
+		function = custom
 	}
-	member, arguments := "function", "arguments"
-	if c.kind == "custom" { // a tool with text in place of arguments
-		function, member, arguments = custom, "custom", "input"
+	if !isGiven(function) {
+		return nil
 	}
-	if function == nil || dialect.IsKind(function, 'n') {
-		return c
-	}
-	if !dialect.EachMember(function, func(name []byte, value json.RawMessage) {
-		switch string(name) {
-		case "name":
-			r.member(value, path+".function", "name", &c.name)
-		case arguments:
-			c.arguments = value
-		}
-	}) {
-		r.refuse(path+"."+member, "an object", function)
-	}
-	return c
+	return function
 }
 
-func (r *reader) tool(raw json.RawMessage, path string) tool {
-	t := tool{path: path}
-	o := r.object(raw, path)
-	r.read(o, path, "type", &t.kind)
-	member := "function"
-	if t.kind == "custom" {
-		member = "custom"
+// memberOf is the member in which a tool, or a call, of a kind has what is to be said of it.
+func memberOf(kind string) string {
+	if kind == "custom" {
+		return kind
 	}
-	r.read(o, path, member, &t.function)
-	r.read(t.function, path+"."+member, "name", &t.name)
-	r.read(t.function, path+"."+member, "description", &t.description)
-	return t
+	return "function"
+}
+
+// isGiven reports whether a member is there and not null.
+func isGiven(raw json.RawMessage) bool { return raw != nil && !dialect.IsKind(raw, 'n') }
+
+// eachMember calls member for each member of what should be an object; of nothing, for none.
+func (r *reader) eachMember(raw json.RawMessage, path string, member func(name []byte, value json.RawMessage)) {
+	if raw != nil && !dialect.EachMember(raw, member) {
+		r.refuse(path, "an object", raw)
+	}
+}
+
+// tool reads a tool, of which the path is known.
+func (r *reader) tool(t *tool, raw json.RawMessage) {
+	function := r.function(raw, t.path, &t.kind, nil)
+	at := t.path + "." + memberOf(t.kind)
+	r.eachMember(function, at, func(name []byte, value json.RawMessage) {
+		switch string(name) {
+		case "name":
+			r.member(value, at, "name", &t.name)
+		case "description":
+			r.member(value, at, "description", &t.description)
+		case "parameters":
+			t.parameters = value
+		}
+	})
 }
 
 func invalid(param, code, format string, args ...any) *dialect.Error {

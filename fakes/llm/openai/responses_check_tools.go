@@ -48,18 +48,18 @@ func (t *tool) checkFlat() *dialect.Error {
 	case len(t.name) > maxFlatName:
 		return invalid(t.path+".name", "string_above_max_length", "%s has a name of %d characters: want at most %d", t.path, len(t.name), maxFlatName)
 	}
-	if err := onlyKnown(t.function, t.path, members); err != nil {
+	if err := onlyKnown(t.flat, t.path, members); err != nil {
 		return err
 	}
-	if t.kind == "custom" || !t.function.Has("parameters") {
+	if t.kind == "custom" || !isGiven(t.parameters) {
 		return nil
 	}
 	if err := t.checkParameters(t.path + ".parameters"); err != nil {
 		return err
 	}
 	var strict bool
-	if _ = t.function.Read("strict", &strict); strict { // its type is looked at when it is read
-		if at, why := looseIn(t.function.Raw("parameters"), "parameters"); why != "" {
+	if _ = t.flat.Read("strict", &strict); strict { // its type is looked at when it is read
+		if at, why := looseIn(t.parameters, "parameters"); why != "" {
 			return invalid(t.path+".parameters", "invalid_function_parameters", "the tool %s is strict, and in its %s %s", t.name, at, why)
 		}
 	}

@@ -46,7 +46,7 @@ func (responses) Decode(r *http.Request, body []byte) (*dialect.Request, *dialec
 	}
 	req.System = strings.Join(system, "\n\n")
 	for _, t := range q.tools {
-		offered := dialect.Tool{Name: t.name, Description: t.description, InputSchema: t.function.Raw("parameters"), Path: t.path}
+		offered := dialect.Tool{Name: t.name, Description: t.description, InputSchema: t.parameters, Path: t.path}
 		if hostedTools[t.kind] {
 			offered.Name = t.kind
 		}

@@ -106,10 +106,11 @@ func (r *reader) item(raw json.RawMessage, path string) item {
 
 // flatTool reads a tool whose members stand in itself.
 func (r *reader) flatTool(raw json.RawMessage, path string) tool {
-	t := tool{path: path, function: r.object(raw, path)}
-	r.read(t.function, path, "type", &t.kind)
-	r.read(t.function, path, "name", &t.name)
-	r.read(t.function, path, "description", &t.description)
-	r.read(t.function, path, "strict", new(bool))
+	t := tool{path: path, flat: r.object(raw, path)}
+	r.read(t.flat, path, "type", &t.kind)
+	r.read(t.flat, path, "name", &t.name)
+	r.read(t.flat, path, "description", &t.description)
+	r.read(t.flat, path, "strict", new(bool))
+	t.parameters = t.flat.Raw("parameters")
 	return t
 }
