@@ -163,6 +163,9 @@ func Blocks(messages []Message, t BlockType) []Block {
 
 // PlainText returns the texts of the blocks, and of the results among them, joined by newlines.
 func PlainText(blocks []Block) string {
+	if len(blocks) == 1 && blocks[0].Type == Text {
+		return blocks[0].Text
+	}
 	var texts []string
 	for _, b := range blocks {
 		switch b.Type {

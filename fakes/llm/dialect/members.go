@@ -69,8 +69,7 @@ func (m Members) Read(name string, v any) error {
 
 // Text returns a member that is a string; "" when there is none.
 func (m Members) Text(name string) string {
-	var s string
-	_ = m.Read(name, &s) // not a string: there is none
+	s, _ := TextOf(m.Raw(name)) // not a string: there is none
 	return s
 }
 

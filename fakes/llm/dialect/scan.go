@@ -85,6 +85,14 @@ func EachMember(raw json.RawMessage, member func(name []byte, value json.RawMess
 // plain reports whether a string stands there as it is.
 func plain(inner []byte) bool { return bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) }
 
+// Elements returns the elements of a part of what [ReadMembers] has read, and whether it is an array at all.
+func Elements(raw json.RawMessage) (all []json.RawMessage, isArray bool) {
+	if !IsKind(raw, '[') {
+		return nil, false
+	}
+	return elements(raw), true
+}
+
 // elements reads the elements of what is known to be a valid array.
 func elements(raw []byte) []json.RawMessage {
 	var few [16]json.RawMessage // most arrays have no more, and those are counted before they take memory
@@ -144,6 +152,14 @@ func quoted(raw []byte, i int) int {
 		}
 	}
 	return i + 1
+}
+
+// TextOf returns the text of a part of what [ReadMembers] has read, and whether it is a string at all.
+func TextOf(raw json.RawMessage) (s string, isText bool) {
+	if !IsKind(raw, '"') {
+		return "", false
+	}
+	return text(raw), true
 }
 
 // text returns the text of what is known to be a valid string.

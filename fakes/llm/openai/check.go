@@ -31,7 +31,7 @@ func (c chat) Check(req *dialect.Request) *dialect.Error {
 			return refused
 		}
 	}
-	q.style = &c.style
+	q.style = c.style
 	for _, check := range []func(*request) *dialect.Error{checkMembers, checkParameters, checkTools, checkToolChoice, checkMessages, checkHistory} {
 		if err := check(q); err != nil {
 			return err
@@ -142,7 +142,7 @@ func (m *message) check(i int) *dialect.Error {
 		return invalid(m.path+".tool_calls", "empty_array", "%s.tool_calls is empty: want at least one call, or no tool_calls", m.path)
 	}
 	spoken := m.role == "assistant" && (len(m.calls) > 0 || m.refusal != nil || m.hasAudio)
-	if m.text == nil && len(m.parts) == 0 && !spoken {
+	if !m.hasText && len(m.parts) == 0 && !spoken {
 		return invalid(fmt.Sprintf("messages.[%d].content", i), "", "%s, role %s, has no content: want a string or an array of parts", m.path, m.role)
 	}
 	for _, p := range m.parts {

@@ -45,40 +45,41 @@ func (t *tool) check() *dialect.Error {
 	if t.kind != "function" && t.kind != "custom" {
 		return invalid(t.path+".type", "invalid_value", "%s has the type %q: want function", t.path, t.kind)
 	}
-	member := t.path + "." + t.kind
 	if t.name == "" {
+		member := t.path + "." + t.kind
 		return invalid(member+".name", "missing_required_parameter", "%s has no name", member)
 	}
 	if !isToolName(t.name) {
+		member := t.path + "." + t.kind
 		return invalid(member+".name", "invalid_value", "%s has the name %q: want a match of %s", member, t.name, toolName)
 	}
 	if t.kind == "custom" || !isGiven(t.parameters) {
 		return nil
 	}
-	return t.checkParameters(member + ".parameters")
+	return t.checkParameters("function.parameters")
 }
 
 // checkParameters wants an object schema. That properties is required, and so more than JSON Schema asks, is what users of
 // MCP tools without arguments keep running into.
-func (t *tool) checkParameters(path string) *dialect.Error {
+func (t *tool) checkParameters(member string) *dialect.Error {
 	const code = "invalid_function_parameters"
 	var isObject, hasProperties bool
 	if !dialect.EachMember(t.parameters, func(name []byte, value json.RawMessage) {
 		switch string(name) {
 		case "type":
-			var kind string
-			isObject = dialect.ReadPart(value, &kind) == nil && kind == "object"
+			kind, _ := dialect.TextOf(value)
+			isObject = kind == "object"
 		case "properties":
 			hasProperties = isGiven(value)
 		}
 	}) {
-		return invalid(path, "invalid_type", "the parameters of tool %s are no schema: want an object, got %s", t.name, dialect.JSONName(t.parameters))
+		return invalid(t.path+"."+member, "invalid_type", "the parameters of tool %s are no schema: want an object, got %s", t.name, dialect.JSONName(t.parameters))
 	}
 	if !isObject {
-		return invalid(path, code, `the parameters of tool %s have no "type": "object": want the schema of an object`, t.name)
+		return invalid(t.path+"."+member, code, `the parameters of tool %s have no "type": "object": want the schema of an object`, t.name)
 	}
 	if !hasProperties {
-		return invalid(path, code, `the parameters of tool %s have no properties: want them in every object schema, "properties": {} if there are none`, t.name)
+		return invalid(t.path+"."+member, code, `the parameters of tool %s have no properties: want them in every object schema, "properties": {} if there are none`, t.name)
 	}
 	return nil
 }

@@ -90,7 +90,7 @@ func (q *request) blocks() int {
 	for i := range q.messages {
 		m := &q.messages[i]
 		n += len(m.parts) + len(m.calls)
-		if m.text != nil {
+		if m.hasText {
 			n++
 		}
 		if m.refusal != nil {
@@ -104,8 +104,8 @@ func (q *request) blocks() int {
 func (all *blocks) of(m *message) []dialect.Block {
 	begin := len(*all)
 	add := func(b dialect.Block) { *all = append(*all, b) }
-	if m.text != nil {
-		add(dialect.Block{Type: dialect.Text, Text: *m.text, Path: m.path + ".content"})
+	if m.hasText {
+		add(dialect.Block{Type: dialect.Text, Text: m.text, Path: m.path + ".content"})
 	}
 	for i := range m.parts {
 		add(m.parts[i].block())
@@ -126,8 +126,8 @@ func (all *blocks) of(m *message) []dialect.Block {
 
 // input returns the arguments' text.
 func (c *toolCall) input() json.RawMessage {
-	var text string
-	if dialect.ReadPart(c.arguments, &text) != nil {
+	text, isText := dialect.TextOf(c.arguments)
+	if !isText {
 		return c.arguments
 	}
 	return json.RawMessage(text)

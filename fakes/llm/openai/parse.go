@@ -28,8 +28,9 @@ type message struct {
 	path       string
 	role       string
 	toolCallID string
-	text       *string // content that is a string
-	parts      []part  // content that is an array
+	text       string // content that is a string
+	hasText    bool
+	parts      []part // content that is an array
 	refusal    *string
 	hasAudio   bool
 	hasCalls   bool // tool_calls, even if there are none in it
@@ -76,14 +77,13 @@ func parse(body []byte) (*request, *dialect.Error) {
 	} else if q.Read("stop", &q.stop) != nil {
 		r.refuse("stop", "a string or an array of strings", q.Raw("stop"))
 	}
-	var messages, tools []json.RawMessage
-	r.read(q.Members, "", "messages", &messages)
+	messages := r.elements(q.Raw("messages"), "", "messages")
 	q.messages = make([]message, len(messages))
 	for i, raw := range messages {
 		q.messages[i].raw, q.messages[i].path = raw, at("messages", i)
 		r.message(&q.messages[i])
 	}
-	r.read(q.Members, "", "tools", &tools)
+	tools := r.elements(q.Raw("tools"), "", "tools")
 	q.tools = make([]tool, len(tools))
 	for i, raw := range tools {
 		q.tools[i].path = at("tools", i)
@@ -107,10 +107,26 @@ func (r *reader) member(raw json.RawMessage, path, name string, v any) {
 	if !isGiven(raw) || dialect.ReadPart(raw, v) == nil {
 		return
 	}
+	r.refuseMember(path, name, dialect.TypeName(v), raw)
+}
+
+// elements is member of an array.
+func (r *reader) elements(raw json.RawMessage, path, name string) []json.RawMessage {
+	if !isGiven(raw) {
+		return nil
+	}
+	all, isArray := dialect.Elements(raw)
+	if !isArray {
+		r.refuseMember(path, name, "an array", raw)
+	}
+	return all
+}
+
+func (r *reader) refuseMember(path, name, want string, got json.RawMessage) {
 	if path != "" {
 		name = path + "." + name
 	}
-	r.refuse(name, dialect.TypeName(v), raw)
+	r.refuse(name, want, got)
 }
 
 // object reads an array's element.
@@ -122,7 +138,7 @@ func (r *reader) object(raw json.RawMessage, path string) dialect.Members {
 	return o
 }
 
-func (r *reader) refuse(path string, want string, got json.RawMessage) {
+func (r *reader) refuse(path, want string, got json.RawMessage) {
 	if r.err == nil {
 		r.err = invalid(path, "invalid_type", "%s has the wrong type: want %s, got %s", path, want, dialect.JSONName(got))
 	}
@@ -141,7 +157,7 @@ func number[T int64 | float64](r *reader, o dialect.Members, name string) *T {
 func (r *reader) message(m *message) {
 	path := m.path
 	var content, calls json.RawMessage
-	r.eachMember(m.raw, path, func(name []byte, value json.RawMessage) {
+	r.eachMember(m.raw, "", path, func(name []byte, value json.RawMessage) {
 		switch string(name) {
 		case "role":
 			r.member(value, path, "role", &m.role)
@@ -158,12 +174,9 @@ func (r *reader) message(m *message) {
 		}
 	})
 	if dialect.IsKind(content, '"') {
-		m.text = new(string)
-		r.member(content, path, "content", m.text)
+		m.text, m.hasText = dialect.TextOf(content)
 	} else {
-		var parts []json.RawMessage
-		r.member(content, path, "content", &parts)
-		for i, raw := range parts {
+		for i, raw := range r.elements(content, path, "content") {
 			path := at(path+".content", i)
 			m.parts = append(m.parts, part{r.object(raw, path), path, raw})
 		}
@@ -171,8 +184,7 @@ func (r *reader) message(m *message) {
 	if m.hasCalls = isGiven(calls); !m.hasCalls {
 		return
 	}
-	var each []json.RawMessage
-	r.member(calls, path, "tool_calls", &each)
+	each := r.elements(calls, path, "tool_calls")
 	m.calls = make([]toolCall, len(each))
 	for i, raw := range each {
 		m.calls[i].raw, m.calls[i].path = raw, at(path+".tool_calls", i)
@@ -183,15 +195,11 @@ func (r *reader) message(m *message) {
 // call reads a call, of which there may be many in a history, without an object for each of its parts.
 func (r *reader) call(c *toolCall) {
 	function := r.function(c.raw, c.path, &c.kind, &c.id)
-	arguments := "arguments"
-	if c.kind == "custom" { // a tool with text in place of arguments
-		arguments = "input"
-	}
-	at := c.path + "." + memberOf(c.kind)
-	r.eachMember(function, at, func(name []byte, value json.RawMessage) {
+	arguments := of(c.kind, "arguments", "input") // a custom tool takes a text
+	r.eachMember(function, c.path, of(c.kind, "function", "custom"), func(name []byte, value json.RawMessage) {
 		switch string(name) {
 		case "name":
-			r.member(value, at, "name", &c.name)
+			r.member(value, c.path, of(c.kind, "function.name", "custom.name"), &c.name)
 		case arguments:
 			c.arguments = value
 		}
@@ -202,7 +210,7 @@ func (r *reader) call(c *toolCall) {
 // is none.
 func (r *reader) function(raw json.RawMessage, path string, kind, id *string) (function json.RawMessage) {
 	var custom json.RawMessage
-	r.eachMember(raw, path, func(name []byte, value json.RawMessage) {
+	r.eachMember(raw, "", path, func(name []byte, value json.RawMessage) {
 		switch string(name) {
 		case "id":
 			if id != nil {
@@ -225,34 +233,33 @@ func (r *reader) function(raw json.RawMessage, path string, kind, id *string) (f
 	return function
 }
 
-// memberOf is the member in which a tool, or a call, of a kind has what is to be said of it.
-func memberOf(kind string) string {
+// of chooses what a tool, or a call, of a kind has in place of a function's.
+func of(kind, function, custom string) string {
 	if kind == "custom" {
-		return kind
+		return custom
 	}
-	return "function"
+	return function
 }
 
 // isGiven reports whether a member is there and not null.
 func isGiven(raw json.RawMessage) bool { return raw != nil && !dialect.IsKind(raw, 'n') }
 
-// eachMember calls member for each member of what should be an object; of nothing, for none.
-func (r *reader) eachMember(raw json.RawMessage, path string, member func(name []byte, value json.RawMessage)) {
+// eachMember calls member for each member of what should be an object, itself a member of the one at the path; of nothing, for none.
+func (r *reader) eachMember(raw json.RawMessage, path, name string, member func(name []byte, value json.RawMessage)) {
 	if raw != nil && !dialect.EachMember(raw, member) {
-		r.refuse(path, "an object", raw)
+		r.refuseMember(path, name, "an object", raw)
 	}
 }
 
 // tool reads a tool, of which the path is known.
 func (r *reader) tool(t *tool, raw json.RawMessage) {
 	function := r.function(raw, t.path, &t.kind, nil)
-	at := t.path + "." + memberOf(t.kind)
-	r.eachMember(function, at, func(name []byte, value json.RawMessage) {
+	r.eachMember(function, t.path, of(t.kind, "function", "custom"), func(name []byte, value json.RawMessage) {
 		switch string(name) {
 		case "name":
-			r.member(value, at, "name", &t.name)
+			r.member(value, t.path, of(t.kind, "function.name", "custom.name"), &t.name)
 		case "description":
-			r.member(value, at, "description", &t.description)
+			r.member(value, t.path, of(t.kind, "function.description", "custom.description"), &t.description)
 		case "parameters":
 			t.parameters = value
 		}

@@ -10,7 +10,7 @@ import (
 // the provider is to have kept is refused as the provider refuses one that it has not, and one that is to run in the background too.
 //
 // A refusal, and reasoning, have items and parts of their own here. There are no stop sequences.
-var Responses dialect.Codec = responses{models{openAI}}
+var Responses dialect.Codec = responses{models{&openAI}}
 
 type responses struct{ models }
 
@@ -48,7 +48,7 @@ func (responses) EncodeErrorEvent(req *dialect.Request, e *dialect.Error) []byte
 }
 
 // models lists models: what hosts ask for before they start, and the same for both ways of asking.
-type models struct{ style }
+type models struct{ *style }
 
 // listed are the models that are listed. The fake answers for every other, too.
 var listed = []string{"gpt-4o", "gpt-4o-mini", "gpt-4.1", "gpt-5", "gpt-5-mini", "o4-mini"}

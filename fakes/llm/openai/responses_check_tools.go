@@ -54,7 +54,7 @@ func (t *tool) checkFlat() *dialect.Error {
 	if t.kind == "custom" || !isGiven(t.parameters) {
 		return nil
 	}
-	if err := t.checkParameters(t.path + ".parameters"); err != nil {
+	if err := t.checkParameters("parameters"); err != nil {
 		return err
 	}
 	var strict bool
