@@ -117,6 +117,9 @@ func (s *Server) find(r *http.Request) (target, *misdirected) {
 // local reports whether a request is for this machine, or for the host that the listener itself names. Others come from a
 // browser that was led here under a foreign name.
 func (s *Server) local(hostport string) bool {
+	if s.address != "" && hostport == s.address {
+		return true
+	}
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {
 		host = strings.Trim(hostport, "[]")

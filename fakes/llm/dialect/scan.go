@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -182,9 +183,31 @@ func text(raw []byte) string {
 	if plain(inner) {
 		return string(inner)
 	}
+	if utf8.Valid(inner) && !bytes.Contains(inner, []byte(`\u`)) {
+		return unescaped(inner)
+	}
 	var s string
 	_ = json.Unmarshal(raw, &s) // it is valid
 	return s
+}
+
+// unescaped undoes escapes of one character.
+func unescaped(inner []byte) string {
+	var out strings.Builder
+	out.Grow(len(inner))
+	for {
+		before, after, found := bytes.Cut(inner, []byte{'\\'})
+		out.Write(before)
+		if !found {
+			return out.String()
+		}
+		c := after[0]
+		if i := strings.IndexByte("bfnrt", c); i >= 0 {
+			c = "\b\f\n\r\t"[i]
+		}
+		out.WriteByte(c)
+		inner = after[1:]
+	}
 }
 
 const hex = "0123456789abcdef"

@@ -40,7 +40,8 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 		case inResults:
 			result := dialect.Block{Type: dialect.ToolResult, ID: m.toolCallID, Content: all.of(m), Raw: m.raw, Path: m.path}
 			if !wasInResults {
-				req.Messages = append(req.Messages, dialect.Message{Role: dialect.User, Path: m.path})
+				turn := dialect.Message{Role: dialect.User, Path: m.path, Content: make([]dialect.Block, 0, resultsIn(q.messages[i:]))}
+				req.Messages = append(req.Messages, turn)
 			}
 			turn := &req.Messages[len(req.Messages)-1]
 			turn.Content = append(turn.Content, result)
@@ -79,6 +80,15 @@ func (q *request) toolChoice() string {
 		}
 	}
 	return string(q.Raw("tool_choice"))
+}
+
+// resultsIn is how many tool messages there are before the first other one.
+func resultsIn(messages []message) int {
+	n := 0
+	for n < len(messages) && messages[n].role == "tool" {
+		n++
+	}
+	return n
 }
 
 // blocks are those of all messages, in one piece of memory.
