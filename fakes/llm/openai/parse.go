@@ -93,7 +93,20 @@ func parse(body []byte) (*request, *dialect.Error) {
 }
 
 // at is the path of an element.
-func at(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+func at(path string, i int) string {
+	if path == "messages" && i < len(messagePaths) {
+		return messagePaths[i]
+	}
+	return path + "[" + strconv.Itoa(i) + "]"
+}
+
+// messagePaths are the paths that are asked for all the time.
+var messagePaths = func() (paths [32]string) {
+	for i := range paths {
+		paths[i] = "messages[" + strconv.Itoa(i) + "]"
+	}
+	return paths
+}()
 
 // reader reads members and keeps the first that has not the documented type.
 type reader struct{ err *dialect.Error }
