@@ -124,15 +124,15 @@ func (s *Server) decide(codec dialect.Codec, x *Exchange, req *Request) outcome 
 	s.mu.Lock()
 	x.Rule, x.Fault = rule.label, rule.delivery.names
 	s.mu.Unlock()
+	reply := rule.reply
 	if rule.fail != nil {
 		o.Answer = codec.EncodeError(rule.fail)
 	} else {
-		reply := rule.reply
 		reply.Serial = owned.serial.Add(1)
 		o.Answer = codec.Encode(req, &reply)
 	}
 	if o.delivery.cut.ending != whole {
-		o.cutShort(codec, req)
+		o.cutShort(codec, req, &reply)
 	}
 	return o
 }

@@ -262,9 +262,9 @@ type Codec interface {
 	// EncodeError writes an error as the provider would, with headers that keep SDKs from trying again unless the
 	// provider itself would have them try.
 	EncodeError(*Error) Answer
-	// EncodeErrorEvent writes an error as the provider tells of one in the middle of a stream, under a status of 200; nil where
-	// its stream has no such event.
-	EncodeErrorEvent(*Request, *Error) []byte
+	// EncodeErrorEvent writes an error as the provider tells of one in the middle of a stream, under a status of 200, after the first
+	// events of the reply, as many as were sent; nil where its stream has no such event.
+	EncodeErrorEvent(r *Request, reply *Reply, sent int, e *Error) []byte
 }
 
 // Asides are what a codec serves besides conversations, such as lists of models and counts of tokens. A codec has them by

@@ -235,8 +235,8 @@ func TestErrorsHaveTheAPIsShape(t *testing.T) {
 func TestErrorsInMidStream(t *testing.T) {
 	broken := &dialect.Error{Status: 503, Message: "overloaded"}
 	sse := decode(t, flash+streamGenerate+"?alt=sse", body(user, ""))
-	require.Equal(t, `data: {"error": {"code": 503,"message": "overloaded","status": "UNAVAILABLE"}}`+"\r\n\r\n", string(GenerateContent.EncodeErrorEvent(sse, broken)))
+	require.Equal(t, `data: {"error": {"code": 503,"message": "overloaded","status": "UNAVAILABLE"}}`+"\r\n\r\n", string(GenerateContent.EncodeErrorEvent(sse, nil, 0, broken)))
 	array := decode(t, flash+streamGenerate, body(user, ""))
-	text := append([]byte(`[{}`), GenerateContent.EncodeErrorEvent(array, broken)...)
+	text := append([]byte(`[{}`), GenerateContent.EncodeErrorEvent(array, nil, 0, broken)...)
 	require.JSONEq(t, `[{},{"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}}]`, string(text))
 }

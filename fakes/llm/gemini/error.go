@@ -88,7 +88,7 @@ func (codec) EncodeError(e *dialect.Error) dialect.Answer {
 }
 
 // EncodeErrorEvent writes an event of the stream whose data is the error's body, or one more item of the array, and its end.
-func (codec) EncodeErrorEvent(req *dialect.Request, e *dialect.Error) []byte {
+func (codec) EncodeErrorEvent(req *dialect.Request, _ *dialect.Reply, _ int, e *dialect.Error) []byte {
 	if targetOf(req.URL).events {
 		return event(errorBody(e))
 	}

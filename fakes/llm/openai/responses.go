@@ -33,15 +33,15 @@ func outcome(reason dialect.StopReason) (status, incomplete string) {
 	return "incomplete", string(reason)
 }
 
-// EncodeErrorEvent writes an error event and then response.failed, as when it comes right after the events that open a stream.
-func (responses) EncodeErrorEvent(req *dialect.Request, e *dialect.Error) []byte {
+// EncodeErrorEvent writes an error event and then response.failed, of the same response and with the numbers that follow.
+func (responses) EncodeErrorEvent(req *dialect.Request, reply *dialect.Reply, sent int, e *dialect.Error) []byte {
 	details := errorBody(e)["error"]
 	if details.Code == nil {
 		details.Code = &details.Type
 	}
-	r := newResponse(req, &dialect.Reply{StopReason: "failed"})
+	r := newResponse(req, &dialect.Reply{StopReason: "failed", Model: reply.Model, Serial: reply.Serial})
 	r.failure = dialect.Marshal(map[string]string{"code": *details.Code, "message": details.Message})
-	r.sequence = 2
+	r.sequence = sent
 	r.say(event{Type: "error", Error: dialect.Marshal(details)})
 	r.say(event{Type: "response.failed", Response: r.object("failed")})
 	return append(r.events[0], r.events[1]...)

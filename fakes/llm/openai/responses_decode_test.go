@@ -160,7 +160,7 @@ func FuzzResponsesDecode(f *testing.F) {
 		if a := Responses.Encode(req, reply); a.Status != 200 || len(a.Chunks) == 0 {
 			t.Fatalf("no answer: %+v", a)
 		}
-		if len(Responses.EncodeErrorEvent(req, &dialect.Error{Status: 500})) == 0 {
+		if len(Responses.EncodeErrorEvent(req, &dialect.Reply{}, 0, &dialect.Error{Status: 500})) == 0 {
 			t.Fatal("no error event")
 		}
 	})

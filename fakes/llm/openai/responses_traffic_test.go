@@ -73,7 +73,7 @@ func TestRecordedResponsesAreUnderstoodAndImitated(t *testing.T) {
 			if theirs.failure != nil {
 				// The stream of an answer that goes wrong at once, in place of its end.
 				begun := Responses.Encode(req, &dialect.Reply{}).Chunks[:2]
-				begun = append(begun, Responses.EncodeErrorEvent(req, theirs.failure))
+				begun = append(begun, Responses.EncodeErrorEvent(req, &dialect.Reply{}, len(begun), theirs.failure))
 				ours = shapeOfResponses(t, string(join(dialect.Answer{Chunks: begun})))
 			}
 			require.Equal(t, theirs.kinds, ours.kinds)

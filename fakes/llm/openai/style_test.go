@@ -109,7 +109,7 @@ func TestOpenRouterCommentsAndRepeatsItself(t *testing.T) {
 	keys(t, plain) // it is JSON
 	failed := &dialect.Error{Status: 402, Kind: "k", Code: "c", Message: "no credit"}
 	require.JSONEq(t, `{"error":{"code":402,"message":"no credit"}}`, string(join(OpenRouter.EncodeError(failed))))
-	require.Equal(t, "data: {\"error\":{\"code\":402,\"message\":\"no credit\"}}\n\n", string(OpenRouter.EncodeErrorEvent(req, failed)))
+	require.Equal(t, "data: {\"error\":{\"code\":402,\"message\":\"no credit\"}}\n\n", string(OpenRouter.EncodeErrorEvent(req, nil, 0, failed)))
 }
 
 func TestMistralTakesOnlyIdsOfItsOwnForm(t *testing.T) {
