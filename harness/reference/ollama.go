@@ -31,7 +31,7 @@ func (m *model) ollamaBody(params map[string]any) (map[string]any, error) {
 	}
 	body["messages"] = append(messages, converted...)
 	choice, _ := params["toolChoice"].(map[string]any)
-	if tools, _ := params["tools"].([]any); len(tools) > 0 && text(choice, "mode") != "none" {
+	if tools, _ := params["tools"].([]any); len(tools) > 0 && (text(choice, "mode") != "none" || m.config.broken.offersAnyway) {
 		body["tools"] = functions(tools)
 	}
 	return body, nil
