@@ -196,7 +196,7 @@ func (o *outcome) cutShort(codec dialect.Codec, req *Request, reply *dialect.Rep
 			o.Answer = codec.EncodeError(c.err)
 			return
 		}
-		o.Chunks = append(sent, told)
+		o.Chunks = slices.Concat(sent, [][]byte{told})
 	case o.Stream:
 		events := first(o.Chunks, c.after)
 		if c.half {
