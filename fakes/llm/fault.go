@@ -184,7 +184,7 @@ func deliver(faults []Fault) (delivery, error) {
 }
 
 // cutShort leaves of the answer what goes out before the cut.
-func (o *outcome) cutShort(codec dialect.Codec, req *Request, reply *dialect.Reply) {
+func (o *outcome) cutShort(codec dialect.Codec, x *Exchange, req *Request, reply *dialect.Reply) {
 	c := o.delivery.cut
 	switch {
 	case c.ending == errs:
@@ -193,7 +193,7 @@ func (o *outcome) cutShort(codec dialect.Codec, req *Request, reply *dialect.Rep
 			told = codec.EncodeErrorEvent(req, reply, len(sent), c.err)
 		}
 		if told == nil {
-			o.Answer = codec.EncodeError(c.err)
+			o.Answer = codec.EncodeError(c.err.At(x.url))
 			return
 		}
 		o.Chunks = slices.Concat(sent, [][]byte{told})

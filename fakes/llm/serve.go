@@ -36,7 +36,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		x.Dialect, x.Aside = to.Name(), to.aside != nil
 		var refused *Error
 		if req, refused = s.read(to, r, x, tooLarge); refused != nil {
-			x.Refused, refusal = refused.Message, to.EncodeError(refused)
+			x.Refused, refusal = refused.Message, to.EncodeError(refused.At(r.URL))
 		}
 	}
 	s.open(x)
@@ -126,13 +126,13 @@ func (s *Server) decide(codec dialect.Codec, x *Exchange, req *Request) outcome 
 	s.mu.Unlock()
 	reply := rule.reply
 	if rule.fail != nil {
-		o.Answer = codec.EncodeError(rule.fail)
+		o.Answer = codec.EncodeError(rule.fail.At(x.url))
 	} else {
 		reply.Serial = owned.serial.Add(1)
 		o.Answer = codec.Encode(req, &reply)
 	}
 	if o.delivery.cut.ending != whole {
-		o.cutShort(codec, req, &reply)
+		o.cutShort(codec, x, req, &reply)
 	}
 	return o
 }
@@ -145,8 +145,8 @@ func (s *Server) miss(codec dialect.Codec, x *Exchange, why error) outcome {
 		s.journal.misses++
 	}
 	s.mu.Unlock()
-	return outcome{Answer: codec.EncodeError(&Error{
-		Status: http.StatusNotFound, Message: why.Error(), Header: http.Header{"X-Should-Retry": {"false"}}})}
+	missed := &Error{Status: http.StatusNotFound, Message: why.Error(), Header: http.Header{"X-Should-Retry": {"false"}}}
+	return outcome{Answer: codec.EncodeError(missed.At(x.url))}
 }
 
 // open enters an exchange into the journal, which numbers it, and into the trace.

@@ -242,6 +242,15 @@ type Error struct {
 	Message string
 	// Header is sent besides the provider's own, such as Retry-After; nil adds nothing.
 	Header http.Header
+	// URL is where the request was sent that the error answers, on which its form may depend. A server sets it.
+	URL *url.URL
+}
+
+// At returns the error as one that answers a request to the URL.
+func (e *Error) At(u *url.URL) *Error {
+	copied := *e
+	copied.URL = u
+	return &copied
 }
 
 func (e *Error) Error() string { return e.Message }
