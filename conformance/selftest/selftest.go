@@ -162,7 +162,7 @@ func allJobs(every bool) []job {
 	for i, mutant := range reference.Mutants() {
 		for k, s := range settingsOf(&mutant, i, every) {
 			var only []string
-			if k > 0 && !every {
+			if (k > 0 || mutant.Once) && !every {
 				only = scenariosOf(&mutant)
 			}
 			for _, r := range mutant.Revisions(conformance.Revisions()) {
@@ -177,7 +177,7 @@ func allJobs(every bool) []job {
 
 // settingsOf are the settings in which a mutant is played: all in which its fault shows, for one that is about the wire to the model. Any
 // other is the same fault whatever wire follows: unless every one is wanted, it is played in the first, in the next, and in another
-// that the mutants take in turns; and in the first alone where the fault is on the wire to the server.
+// that the mutants take in turns; and in the first alone where the fault is on the wire to the server, or the same in all.
 func settingsOf(m *reference.Mutant, turn int, every bool) []setting {
 	var shown []setting
 	for _, s := range settings {
@@ -186,7 +186,7 @@ func settingsOf(m *reference.Mutant, turn int, every bool) []setting {
 		}
 	}
 	const always = 2
-	if m.Wire && !every {
+	if (m.Wire || m.Once) && !every {
 		return shown[:1]
 	}
 	if every || m.Dialects != nil || m.Streamed || len(shown) <= always {

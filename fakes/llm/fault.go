@@ -184,19 +184,19 @@ func deliver(faults []Fault) (delivery, error) {
 }
 
 // cutShort leaves of the answer what goes out before the cut.
-func (o *outcome) cutShort(codec dialect.Codec, req *Request) {
+func (o *outcome) cutShort(codec dialect.Codec, x *Exchange, req *Request, reply *dialect.Reply) {
 	c := o.delivery.cut
 	switch {
 	case c.ending == errs:
-		told := []byte(nil)
+		told, sent := []byte(nil), first(o.Chunks, c.after)
 		if o.Stream {
-			told = codec.EncodeErrorEvent(req, c.err)
+			told = codec.EncodeErrorEvent(req, reply, len(sent), c.err)
 		}
 		if told == nil {
-			o.Answer = codec.EncodeError(c.err)
+			o.Answer = codec.EncodeError(c.err.At(x.url))
 			return
 		}
-		o.Chunks = append(first(o.Chunks, c.after), told)
+		o.Chunks = slices.Concat(sent, [][]byte{told})
 	case o.Stream:
 		events := first(o.Chunks, c.after)
 		if c.half {

@@ -380,7 +380,7 @@ func FuzzCuts(f *testing.F) {
 				continue
 			}
 			o := outcome{Answer: a, delivery: d}
-			o.cutShort(nil, nil)
+			o.cutShort(nil, nil, nil, nil)
 			got := bytes.Join(o.Chunks, nil)
 			require.True(t, bytes.HasPrefix(all, got), fmt.Sprint(d.names))
 			require.True(t, len(got) < len(all) || len(all) == 0)

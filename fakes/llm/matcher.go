@@ -44,9 +44,13 @@ func Any() Matcher {
 // tool results included.
 func LastUser(text string) Matcher {
 	return matcher(func(r *Request) error {
-		var said []string
-		for _, m := range r.LastUserTurn() {
-			said = append(said, dialect.PlainText(m.Content))
+		turn := r.LastUserTurn()
+		if len(turn) == 1 {
+			return contains("the last user turn", dialect.PlainText(turn[0].Content), text)
+		}
+		said := make([]string, len(turn))
+		for i := range turn {
+			said[i] = dialect.PlainText(turn[i].Content)
 		}
 		return contains("the last user turn", strings.Join(said, "\n"), text)
 	}, "LastUser(%q)", text)

@@ -13,6 +13,7 @@ import (
 // route is a pattern of a codec, for its conversations or for an aside.
 type route struct {
 	method   string
+	literal  string   // the path, where it has no wildcard
 	segments []string // "" is a wildcard
 	open     bool     // any segments may follow
 	target
@@ -45,6 +46,9 @@ func routes() []route {
 func newRoute(pattern string, to target) route {
 	method, path, _ := strings.Cut(pattern, " ")
 	r := route{method: method, target: to, segments: strings.Split(path, "/")}
+	if !strings.Contains(path, "{") {
+		r.literal = path
+	}
 	for i, s := range r.segments {
 		if !strings.HasPrefix(s, "{") {
 			continue
@@ -59,6 +63,9 @@ func newRoute(pattern string, to target) route {
 
 // matches reports whether the path is one of the route's.
 func (r *route) matches(path string) bool {
+	if r.literal != "" {
+		return path == r.literal
+	}
 	rest, more := path, true
 	for i, want := range r.segments {
 		if !more {
@@ -110,6 +117,9 @@ func (s *Server) find(r *http.Request) (target, *misdirected) {
 // local reports whether a request is for this machine, or for the host that the listener itself names. Others come from a
 // browser that was led here under a foreign name.
 func (s *Server) local(hostport string) bool {
+	if s.address != "" && hostport == s.address {
+		return true
+	}
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {
 		host = strings.Trim(hostport, "[]")

@@ -42,7 +42,9 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, x *Exchange, o out
 			s.giveUp(x, o.Answer)
 			return
 		}
-		s.record(x, trace.Event{Chunk: &trace.ModelChunk{Exchange: x.Number, Data: chunk}})
+		if s.options.Record != nil {
+			s.record(x, trace.Event{Chunk: &trace.ModelChunk{Exchange: x.Number, Data: chunk}})
+		}
 		if i == len(o.Chunks)-1 && !stalling {
 			s.end(x, o.Answer, inOrder)
 		}

@@ -28,7 +28,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	to, misdirected := s.find(r)
 	body, err := s.readBody(w, r)
 	x.Body = body
-	tooLarge := errors.As(err, new(*http.MaxBytesError))
+	tooLarge := err != nil && errors.As(err, new(*http.MaxBytesError))
 	var req *Request
 	if misdirected != nil {
 		x.Refused, refusal = misdirected.text, misdirected.answer()
@@ -36,7 +36,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		x.Dialect, x.Aside = to.Name(), to.aside != nil
 		var refused *Error
 		if req, refused = s.read(to, r, x, tooLarge); refused != nil {
-			x.Refused, refusal = refused.Message, to.EncodeError(refused)
+			x.Refused, refusal = refused.Message, to.EncodeError(refused.At(r.URL))
 		}
 	}
 	s.open(x)
@@ -124,15 +124,15 @@ func (s *Server) decide(codec dialect.Codec, x *Exchange, req *Request) outcome 
 	s.mu.Lock()
 	x.Rule, x.Fault = rule.label, rule.delivery.names
 	s.mu.Unlock()
+	reply := rule.reply
 	if rule.fail != nil {
-		o.Answer = codec.EncodeError(rule.fail)
+		o.Answer = codec.EncodeError(rule.fail.At(x.url))
 	} else {
-		reply := rule.reply
 		reply.Serial = owned.serial.Add(1)
 		o.Answer = codec.Encode(req, &reply)
 	}
 	if o.delivery.cut.ending != whole {
-		o.cutShort(codec, req)
+		o.cutShort(codec, x, req, &reply)
 	}
 	return o
 }
@@ -145,8 +145,8 @@ func (s *Server) miss(codec dialect.Codec, x *Exchange, why error) outcome {
 		s.journal.misses++
 	}
 	s.mu.Unlock()
-	return outcome{Answer: codec.EncodeError(&Error{
-		Status: http.StatusNotFound, Message: why.Error(), Header: http.Header{"X-Should-Retry": {"false"}}})}
+	missed := &Error{Status: http.StatusNotFound, Message: why.Error(), Header: http.Header{"X-Should-Retry": {"false"}}}
+	return outcome{Answer: codec.EncodeError(missed.At(x.url))}
 }
 
 // open enters an exchange into the journal, which numbers it, and into the trace.
@@ -176,15 +176,16 @@ func (s *Server) end(x *Exchange, a dialect.Answer, h how) {
 	s.mu.Lock()
 	s.journal.end(x, a.Status, h)
 	s.mu.Unlock()
-	s.record(x, trace.Event{End: &trace.ModelEnd{
-		Exchange: x.Number, Status: a.Status, Stream: a.Stream, HungUp: h == hungUp, Closed: h == closed,
-		Fault: x.Fault, Miss: x.Miss, Refused: x.Refused,
-	}})
+	if s.options.Record != nil {
+		s.record(x, trace.Event{End: &trace.ModelEnd{
+			Exchange: x.Number, Status: a.Status, Stream: a.Stream, HungUp: h == hungUp, Closed: h == closed,
+			Fault: x.Fault, Miss: x.Miss, Refused: x.Refused,
+		}})
+	}
 }
 
+// record records an event. Who has one made for it asks first whether anything is recorded: events take memory.
 func (s *Server) record(x *Exchange, e trace.Event) {
-	if s.options.Record != nil {
-		e.Case = x.Owner
-		s.options.Record(e)
-	}
+	e.Case = x.Owner
+	s.options.Record(e)
 }

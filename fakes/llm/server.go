@@ -77,7 +77,8 @@ type Server struct {
 	URL string
 
 	options Options
-	host    string // of the listener
+	address string // of the listener
+	host    string // in it
 	routes  []route
 	http    *http.Server
 	closing chan struct{} // closed when Close is called
@@ -125,7 +126,7 @@ func Start(o Options, rules ...*Rule) (*Server, error) {
 	}
 	s := &Server{
 		URL:     "http://" + address,
-		options: o, host: host, routes: routes(),
+		options: o, address: address, host: host, routes: routes(),
 		scripts: map[string]*script{"": own},
 		closing: make(chan struct{}), ended: make(chan struct{}),
 	}

@@ -239,6 +239,17 @@ func TestAListenerOfTheCallers(t *testing.T) {
 	require.Equal(t, 200, post(s, "/native", "{}").Code, "a handler mounted elsewhere goes on")
 }
 
+func TestAnErrorHasTheFormOfWhatWasAskedFor(t *testing.T) {
+	s, err := Start(Options{}, When().Fail(&Error{Status: 503, Message: "busy"}))
+	require.NoError(t, err)
+	defer s.Close()
+	const to, ask = "/v1beta/models/gemini-2.5-flash:streamGenerateContent", `{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}`
+	for _, body := range []string{ask, "{", `{"contents":[]}`} { // failed, unreadable, refused
+		require.Equal(t, "[{", post(s, to, body).Body.String()[:2])
+		require.Equal(t, "{\n", post(s, to+"?alt=sse", body).Body.String()[:2])
+	}
+}
+
 func TestTheHostOfTheListenerIsServed(t *testing.T) {
 	s := &Server{host: "model.test"}
 	require.True(t, s.local("model.test:80"))

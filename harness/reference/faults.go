@@ -46,6 +46,7 @@ type faults struct {
 
 	// Faults in reading a stream of Anthropic's.
 	ignoresIndex    bool // takes every block for the first
+	offersAnyway    bool // tools where the choice is none (Ollama)
 	thinksAloud     bool // gives what the model thinks to the server (Ollama)
 	pingIsAnError   bool
 	keepsFirstInput bool // the empty input with which a tool use begins

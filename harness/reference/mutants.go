@@ -26,6 +26,8 @@ type Mutant struct {
 	Model string
 	// Streamed is true for a fault that only a streaming client has.
 	Streamed bool
+	// Once is true for a fault that is the same in all settings of its dialects. It is played in the first of them.
+	Once bool
 	// Wire is true for a fault on the wire to the server, which is the same however the model is asked.
 	Wire bool
 	// In are the revisions in which the fault shows; nil for the newest of each era.
@@ -77,7 +79,7 @@ func Find(name string) *Mutant {
 
 // Mutants returns every mutant, in the order of the catalogue.
 func Mutants() []Mutant {
-	return slices.Concat(clientMutants, stdioMutants, declareMutants, basicMutants, toolMutants, parallelMutants, consentMutants, mrtrMutants, anthropicMutants, ollamaMutants, responsesMutants, geminiMutants)
+	return slices.Concat(clientMutants, stdioMutants, declareMutants, basicMutants, toolMutants, parallelMutants, consentMutants, mrtrMutants, anthropicMutants, ollamaMutants, responsesMutants, geminiMutants, translationMutants)
 }
 
 var clientMutants = []Mutant{
@@ -124,11 +126,7 @@ var toolMutants = []Mutant{
 			})
 		}}},
 	{Name: "drops-text-beside-use", Doc: "drops what the model says beside a tool use", Kills: []string{"tool-use/text-and-tool"},
-		broken: faults{result: func(r map[string]any) {
-			if len(ofType(r["content"], "tool_use")) > 0 {
-				keep(r, "text", 0)
-			}
-		}}},
+		broken: faults{result: dropTextBesideUse}},
 	{Name: "drops-use-beside-text", Doc: "drops a tool use where the model says something, too", Kills: []string{"tool-use/text-and-tool"},
 		broken: faults{result: func(r map[string]any) {
 			if len(ofType(r["content"], "text")) > 0 {

@@ -280,7 +280,7 @@ func cutShort(t *testing.T, events int, e *dialect.Error) *httptest.Server {
 		for _, chunk := range a.Chunks[:events] {
 			_, _ = w.Write(chunk)
 		}
-		_, _ = w.Write(fake.Messages.EncodeErrorEvent(req, e))
+		_, _ = w.Write(fake.Messages.EncodeErrorEvent(req, nil, 0, e))
 	}))
 	t.Cleanup(srv.Close)
 	return srv

@@ -192,7 +192,7 @@ func TestTheGeminiSDKReadsAnErrorInMidStream(t *testing.T) {
 		req := &llm.Request{URL: r.URL, Stream: true, Model: gemini2}
 		a := gemini.GenerateContent.Encode(req, &dialect.Reply{Content: []llm.Block{llm.Text("once upon a time")}})
 		_, _ = w.Write(a.Chunks[0]) // to a client that has gone nothing is owed
-		_, _ = w.Write(gemini.GenerateContent.EncodeErrorEvent(req, &llm.Error{Status: 503, Message: "overloaded"}))
+		_, _ = w.Write(gemini.GenerateContent.EncodeErrorEvent(req, nil, 0, &llm.Error{Status: 503, Message: "overloaded"}))
 	}))
 	defer broken.Close()
 	var texts []string

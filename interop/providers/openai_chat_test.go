@@ -210,7 +210,7 @@ func openAIBroken(t *testing.T, codec dialect.Codec, reply *dialect.Reply, chunk
 		for _, chunk := range a.Chunks[:chunks] {
 			_, _ = w.Write(chunk) // whoever does not read it fails the test
 		}
-		_, _ = w.Write(codec.EncodeErrorEvent(req, &dialect.Error{Status: 500, Code: "server_error", Message: "out of order"}))
+		_, _ = w.Write(codec.EncodeErrorEvent(req, reply, chunks, &dialect.Error{Status: 500, Code: "server_error", Message: "out of order"}))
 	}))
 	t.Cleanup(srv.Close)
 	return srv.URL

@@ -41,7 +41,7 @@ func (m messages) AnswerAside(r *http.Request, body []byte) dialect.Answer {
 func (m messages) count(r *http.Request, body []byte) dialect.Answer {
 	q, err := parse(body)
 	if err == nil {
-		err = checkMembers(q.Object, "", counted, isBeta(r.Header))
+		err = checkMembers(q.Members, "", counted, isBeta(r.Header))
 	}
 	if err == nil {
 		err = check(q, isBeta(r.Header))

@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -39,7 +38,7 @@ func (messages) Check(req *dialect.Request) *dialect.Error {
 	if err != nil {
 		return err
 	}
-	if err := checkMembers(q.Object, "", documented, isBeta(req.Header)); err != nil {
+	if err := checkMembers(q.Members, "", documented, isBeta(req.Header)); err != nil {
 		return err
 	}
 	if q.maxTokens == nil {
@@ -85,9 +84,9 @@ func checkHeader(h http.Header) *dialect.Error {
 func isBeta(h http.Header) bool { return h.Get("Anthropic-Beta") != "" }
 
 // checkMembers refuses members that are not known. It is the one refusal whose words are the API's: users look for them.
-func checkMembers(o dialect.Object, path string, known map[string]bool, isBeta bool) *dialect.Error {
-	for _, name := range slices.Sorted(maps.Keys(o)) {
-		if !known[name] && !(isBeta && (path != "" || beta[name])) {
+func checkMembers(o dialect.Members, path string, known map[string]bool, isBeta bool) *dialect.Error {
+	for _, name := range o.Unknown(known) {
+		if !(isBeta && (path != "" || beta[name])) {
 			return invalid("%s%s: Extra inputs are not permitted", path, name)
 		}
 	}

@@ -38,7 +38,7 @@ func checkMessages(q *request, isBeta bool) *dialect.Error {
 }
 
 func (m *message) check(last, isBeta bool) *dialect.Error {
-	if err := checkMembers(m.Object, m.path+".", set("content", "role"), isBeta); err != nil {
+	if err := checkMembers(m.Members, m.path+".", set("content", "role"), isBeta); err != nil {
 		return err
 	}
 	allowed := inUser
@@ -84,7 +84,7 @@ func (b *block) check(allowed []string, where string, isBeta bool) *dialect.Erro
 		return invalid("%s: it has the type %q: want %s in %s", b.path, b.kind, strings.Join(allowed, ", "), where)
 	}
 	if known := blockMembers[b.kind]; known != nil {
-		if err := checkMembers(b.Object, b.path+".", known, isBeta); err != nil {
+		if err := checkMembers(b.Members, b.path+".", known, isBeta); err != nil {
 			return err
 		}
 	}
@@ -95,12 +95,12 @@ func (b *block) check(allowed []string, where string, isBeta bool) *dialect.Erro
 		}
 	case "thinking":
 		for _, name := range []string{"thinking", "signature"} {
-			if !isKind(b.Object[name], '"') {
+			if !dialect.IsKind(b.Raw(name), '"') {
 				return b.missing(name)
 			}
 		}
 	case "redacted_thinking":
-		if b.Object.Text("data") == "" {
+		if b.Members.Text("data") == "" {
 			return b.missing("data")
 		}
 	case "image":
@@ -155,8 +155,8 @@ func (b *block) checkUse() *dialect.Error {
 		return invalid("%s.id: it is %q: want a match of %s", b.path, b.id, toolID)
 	case !toolName.MatchString(b.name):
 		return invalid("%s.name: it is %q: want a match of %s", b.path, b.name, toolName)
-	case !isKind(b.Object["input"], '{'):
-		return invalid("%s.input: want an object, got %s", b.path, jsonName(b.Object["input"]))
+	case !dialect.IsKind(b.Raw("input"), '{'):
+		return invalid("%s.input: want an object, got %s", b.path, dialect.JSONName(b.Raw("input")))
 	}
 	return nil
 }

@@ -275,6 +275,6 @@ func TestErrorsHaveTheProvidersShape(t *testing.T) {
 			require.Equal(t, c.err.Status == 401, a.Header.Get("Anthropic-Organization-Id") == "")
 		})
 	}
-	event := string(Messages.EncodeErrorEvent(nil, &dialect.Error{Status: 529, Message: "busy"}))
+	event := string(Messages.EncodeErrorEvent(nil, nil, 0, &dialect.Error{Status: 529, Message: "busy"}))
 	require.Regexp(t, `^event: error\ndata: {"type":"error","error":{"details":null,"type":"overloaded_error","message":"busy"},"request_id":"req_01[A-Za-z0-9]{22}"}\n\n$`, event)
 }

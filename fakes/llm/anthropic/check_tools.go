@@ -40,7 +40,7 @@ func (t *tool) check(isBeta bool) *dialect.Error {
 		}
 		return nil
 	}
-	if err := checkMembers(t.Object, t.path+".", toolMembers, isBeta); err != nil {
+	if err := checkMembers(t.Members, t.path+".", toolMembers, isBeta); err != nil {
 		return err
 	}
 	if !toolName.MatchString(t.name) {
@@ -50,9 +50,9 @@ func (t *tool) check(isBeta bool) *dialect.Error {
 	if !t.Has("input_schema") {
 		return invalid("%s: it is required and missing", path)
 	}
-	var schema dialect.Object
+	var schema dialect.Members
 	if t.Read("input_schema", &schema) != nil {
-		return invalid("%s: want an object, got %s", path, jsonName(t.Object["input_schema"]))
+		return invalid("%s: want an object, got %s", path, dialect.JSONName(t.Raw("input_schema")))
 	}
 	if schema.Text("type") != "object" {
 		return invalid(`%s.type: it is %q: want object`, path, schema.Text("type"))

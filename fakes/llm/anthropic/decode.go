@@ -37,7 +37,7 @@ func (messages) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect
 		req.Messages[last].Content = append(req.Messages[last].Content, neutral(m.content)...)
 	}
 	for _, t := range q.tools {
-		req.Tools = append(req.Tools, dialect.Tool{Name: t.name, Description: t.description, InputSchema: t.Object["input_schema"], Path: t.path})
+		req.Tools = append(req.Tools, dialect.Tool{Name: t.name, Description: t.description, InputSchema: t.Raw("input_schema"), Path: t.path})
 	}
 	return req, nil
 }
@@ -68,7 +68,7 @@ func (b *block) neutral() dialect.Block {
 	case "text":
 		n.Type, n.Text = dialect.Text, b.text
 	case "thinking":
-		n.Type, n.Text, n.Signature = dialect.Thinking, b.text, b.Object.Text("signature")
+		n.Type, n.Text, n.Signature = dialect.Thinking, b.text, b.Members.Text("signature")
 	case "image":
 		n.Type = dialect.Image
 		switch b.source.Text("type") {
@@ -81,7 +81,7 @@ func (b *block) neutral() dialect.Block {
 			n.Text = b.source.Text("file_id")
 		}
 	case "tool_use":
-		n.Type, n.ID, n.Name, n.Input = dialect.ToolUse, b.id, b.name, b.Object["input"]
+		n.Type, n.ID, n.Name, n.Input = dialect.ToolUse, b.id, b.name, b.Raw("input")
 	case "tool_result":
 		n.Type, n.ID, n.IsError, n.Content = dialect.ToolResult, b.id, b.isError, neutral(b.content)
 	}

@@ -70,7 +70,7 @@ func (messages) EncodeError(e *dialect.Error) dialect.Answer {
 }
 
 // EncodeErrorEvent writes the event error, whose data is the error's body with details besides, which are null.
-func (messages) EncodeErrorEvent(_ *dialect.Request, e *dialect.Error) []byte {
+func (messages) EncodeErrorEvent(_ *dialect.Request, _ *dialect.Reply, _ int, e *dialect.Error) []byte {
 	return event("error", errorBody{"error", struct {
 		Details *struct{} `json:"details"`
 		errorDetails

@@ -10,13 +10,13 @@ import (
 
 // request is a request's body as Anthropic documents it. What is read loosely here, [messages.Check] judges.
 type request struct {
-	dialect.Object
+	dialect.Members
 	model                string
 	system               []block
 	messages             []message
 	tools                []tool
-	choice, thinking     dialect.Object
-	metadata             dialect.Object
+	choice, thinking     dialect.Members
+	metadata             dialect.Members
 	stream               bool
 	maxTokens            *int64
 	temperature, topP    *float64
@@ -27,14 +27,14 @@ type request struct {
 }
 
 type message struct {
-	dialect.Object
+	dialect.Members
 	path, role string
 	content    []block
 }
 
 // block is a block of content. Content that is a string is one text block, which has no JSON of its own.
 type block struct {
-	dialect.Object
+	dialect.Members
 	path, kind string
 	raw        json.RawMessage
 	text       string  // of a text block, and of a thinking block
@@ -42,45 +42,46 @@ type block struct {
 	name       string  // of a tool use
 	isError    bool    // of a tool result
 	content    []block // of a tool result
-	source     dialect.Object
+	source     dialect.Members
 }
 
 type tool struct {
-	dialect.Object
+	dialect.Members
 	path, kind, name, description string
 }
 
 // parse refuses what has not the documented type, as the API does before it looks at anything else.
 func parse(body []byte) (*request, *dialect.Error) {
 	var q request
-	if err := json.Unmarshal(body, &q.Object); err != nil {
+	var err error
+	if q.Members, err = dialect.ReadMembers(body); err != nil {
 		return nil, invalid("the request body could not be read as a JSON object: %v", err)
 	}
-	if q.Object == nil {
+	if q.Members == nil {
 		return nil, invalid("the request body is null: want a JSON object")
 	}
 	r := &reader{}
-	r.read(q.Object, "", "model", &q.model)
-	r.read(q.Object, "", "stream", &q.stream)
-	r.read(q.Object, "", "metadata", &q.metadata)
-	q.maxTokens = optional[int64](r, q.Object, "", "max_tokens")
-	q.temperature = optional[float64](r, q.Object, "", "temperature")
-	q.topP = optional[float64](r, q.Object, "", "top_p")
-	r.read(q.Object, "", "stop_sequences", &q.stopSequences)
-	r.read(q.Object, "", "thinking", &q.thinking)
+	r.read(q.Members, "", "model", &q.model)
+	r.read(q.Members, "", "stream", &q.stream)
+	r.read(q.Members, "", "metadata", &q.metadata)
+	q.maxTokens = optional[int64](r, q.Members, "", "max_tokens")
+	q.temperature = optional[float64](r, q.Members, "", "temperature")
+	q.topP = optional[float64](r, q.Members, "", "top_p")
+	r.read(q.Members, "", "stop_sequences", &q.stopSequences)
+	r.read(q.Members, "", "thinking", &q.thinking)
 	q.budget = optional[int64](r, q.thinking, "thinking.", "budget_tokens")
-	r.read(q.Object, "", "tool_choice", &q.choice)
+	r.read(q.Members, "", "tool_choice", &q.choice)
 	r.read(q.choice, "tool_choice.", "type", &q.choiceType)
 	r.read(q.choice, "tool_choice.", "name", &q.choiceOf)
 	q.disableParallel = optional[bool](r, q.choice, "tool_choice.", "disable_parallel_tool_use")
-	q.system = r.content(q.Object, "", "system", 0)
+	q.system = r.content(q.Members, "", "system", 0)
 	var list []json.RawMessage
-	r.read(q.Object, "", "messages", &list)
+	r.read(q.Members, "", "messages", &list)
 	for i, raw := range list {
 		q.messages = append(q.messages, r.message(raw, fmt.Sprintf("messages[%d]", i)))
 	}
 	list = nil
-	r.read(q.Object, "", "tools", &list)
+	r.read(q.Members, "", "tools", &list)
 	for i, raw := range list {
 		q.tools = append(q.tools, r.tool(raw, fmt.Sprintf("tools[%d]", i)))
 	}
@@ -90,27 +91,27 @@ func parse(body []byte) (*request, *dialect.Error) {
 // reader reads members and keeps the first that has not the documented type.
 type reader struct{ err *dialect.Error }
 
-func (r *reader) read(o dialect.Object, path, name string, v any) {
+func (r *reader) read(o dialect.Members, path, name string, v any) {
 	if o.Read(name, v) != nil {
-		r.refuse(path+name, v, o[name])
+		r.refuse(path+name, dialect.TypeName(v), o.Raw(name))
 	}
 }
 
-func (r *reader) object(raw json.RawMessage, path string) dialect.Object {
-	var o dialect.Object
-	if json.Unmarshal(raw, &o) != nil || o == nil {
-		r.refuse(path, &o, raw)
+func (r *reader) object(raw json.RawMessage, path string) dialect.Members {
+	var o dialect.Members
+	if dialect.ReadPart(raw, &o) != nil || o == nil {
+		r.refuse(path, "an object", raw)
 	}
 	return o
 }
 
-func (r *reader) refuse(path string, want any, got json.RawMessage) {
+func (r *reader) refuse(path string, want string, got json.RawMessage) {
 	if r.err == nil {
-		r.err = invalid("%s: want %s, got %s", path, typeName(want), jsonName(got))
+		r.err = invalid("%s: want %s, got %s", path, want, dialect.JSONName(got))
 	}
 }
 
-func optional[T any](r *reader, o dialect.Object, path, name string) *T {
+func optional[T any](r *reader, o dialect.Members, path, name string) *T {
 	if !o.Has(name) {
 		return nil
 	}
@@ -120,9 +121,9 @@ func optional[T any](r *reader, o dialect.Object, path, name string) *T {
 }
 
 func (r *reader) message(raw json.RawMessage, path string) message {
-	m := message{Object: r.object(raw, path), path: path}
-	r.read(m.Object, path+".", "role", &m.role)
-	m.content = r.content(m.Object, path+".", "content", deepest)
+	m := message{Members: r.object(raw, path), path: path}
+	r.read(m.Members, path+".", "role", &m.role)
+	m.content = r.content(m.Members, path+".", "content", deepest)
 	return m
 }
 
@@ -130,8 +131,8 @@ func (r *reader) message(raw json.RawMessage, path string) message {
 const deepest = 1
 
 // content reads a string or an array of blocks; depth is how many levels of blocks there may be below it.
-func (r *reader) content(of dialect.Object, path, name string, depth int) []block {
-	if isKind(of[name], '"') {
+func (r *reader) content(of dialect.Members, path, name string, depth int) []block {
+	if dialect.IsKind(of.Raw(name), '"') {
 		return []block{{path: path + name, kind: "text", text: of.Text(name)}}
 	}
 	var list []json.RawMessage
@@ -144,74 +145,35 @@ func (r *reader) content(of dialect.Object, path, name string, depth int) []bloc
 }
 
 func (r *reader) block(raw json.RawMessage, path string, depth int) block {
-	b := block{Object: r.object(raw, path), path: path, raw: raw}
+	b := block{Members: r.object(raw, path), path: path, raw: raw}
 	at := path + "."
-	r.read(b.Object, at, "type", &b.kind)
+	r.read(b.Members, at, "type", &b.kind)
 	switch b.kind {
 	case "text", "thinking":
-		r.read(b.Object, at, b.kind, &b.text)
+		r.read(b.Members, at, b.kind, &b.text)
 	case "image":
-		r.read(b.Object, at, "source", &b.source)
+		r.read(b.Members, at, "source", &b.source)
 	case "tool_use":
-		r.read(b.Object, at, "id", &b.id)
-		r.read(b.Object, at, "name", &b.name)
+		r.read(b.Members, at, "id", &b.id)
+		r.read(b.Members, at, "name", &b.name)
 	case "tool_result":
-		r.read(b.Object, at, "tool_use_id", &b.id)
-		r.read(b.Object, at, "is_error", &b.isError)
+		r.read(b.Members, at, "tool_use_id", &b.id)
+		r.read(b.Members, at, "is_error", &b.isError)
 		if depth > 0 {
-			b.content = r.content(b.Object, at, "content", depth-1)
+			b.content = r.content(b.Members, at, "content", depth-1)
 		}
 	}
 	return b
 }
 
 func (r *reader) tool(raw json.RawMessage, path string) tool {
-	t := tool{Object: r.object(raw, path), path: path}
-	r.read(t.Object, path+".", "type", &t.kind)
-	r.read(t.Object, path+".", "name", &t.name)
-	r.read(t.Object, path+".", "description", &t.description)
+	t := tool{Members: r.object(raw, path), path: path}
+	r.read(t.Members, path+".", "type", &t.kind)
+	r.read(t.Members, path+".", "name", &t.name)
+	r.read(t.Members, path+".", "description", &t.description)
 	return t
 }
 
 func invalid(format string, args ...any) *dialect.Error {
 	return &dialect.Error{Status: http.StatusBadRequest, Kind: "invalid_request_error", Message: fmt.Sprintf(format, args...)}
-}
-
-// isKind reports whether the value begins with the character that its JSON type begins with.
-func isKind(raw json.RawMessage, first byte) bool { return len(raw) > 0 && raw[0] == first }
-
-func typeName(v any) string {
-	switch v.(type) {
-	case *string:
-		return "a string"
-	case *bool:
-		return "true or false"
-	case *int64:
-		return "an integer"
-	case *float64:
-		return "a number"
-	case *dialect.Object:
-		return "an object"
-	case *[]string:
-		return "an array of strings"
-	}
-	return "an array"
-}
-
-func jsonName(raw json.RawMessage) string {
-	switch {
-	case len(raw) == 0:
-		return "nothing"
-	case isKind(raw, '"'):
-		return "a string"
-	case isKind(raw, '{'):
-		return "an object"
-	case isKind(raw, '['):
-		return "an array"
-	case isKind(raw, 't'), isKind(raw, 'f'):
-		return "true or false"
-	case isKind(raw, 'n'):
-		return "null"
-	}
-	return "the number " + string(raw)
 }

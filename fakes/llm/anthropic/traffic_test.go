@@ -5,126 +5,15 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.yaml.in/yaml/v4"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
-
-// traffic holds recordings of the real API. They belong to others and are no part of the project.
-const traffic = "../../../../shared/traffic/anthropic"
-
-type recording struct {
-	name    string
-	request string // "" where only the answer was kept
-	header  http.Header
-	status  int
-	answer  string // plain, or a stream
-}
-
-// recorded reads the recordings. Without them it returns nothing, unless they are needed.
-func recorded(t testing.TB, needed bool) []recording {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(traffic, "*"))
-	require.NoError(t, err)
-	if len(files) == 0 && needed {
-		t.Fatalf("no recordings in %s", traffic)
-	}
-	var all []recording
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		require.NoError(t, err)
-		name, text := filepath.Base(file), string(data)
-		switch filepath.Ext(file) {
-		case ".yaml":
-			all = append(all, goVCR(t, name, data)...)
-		case ".yml":
-			all = append(all, rubyVCR(t, name, data)...)
-		case ".httprr":
-			all = append(all, httprr(t, name, text))
-		case ".txt": // the data of each event, which is named as its type
-			var stream strings.Builder
-			for line := range strings.Lines(text) {
-				var typed struct{ Type string }
-				require.NoError(t, json.Unmarshal([]byte(line), &typed))
-				fmt.Fprintf(&stream, "event: %s\ndata: %s\n\n", typed.Type, strings.TrimSpace(line))
-			}
-			all = append(all, recording{name: name, status: 200, answer: stream.String()})
-		default:
-			t.Fatalf("%s is a recording of a kind that is not read", name)
-		}
-	}
-	return all
-}
-
-// goVCR reads a recording from which the headers of authentication and version were taken out.
-func goVCR(t testing.TB, name string, data []byte) []recording {
-	var cassette struct {
-		Interactions []struct {
-			Request  struct{ Body string }
-			Response struct {
-				Body string
-				Code int
-			}
-		}
-	}
-	require.NoError(t, yaml.Unmarshal(data, &cassette), name)
-	var all []recording
-	for i, x := range cassette.Interactions {
-		all = append(all, recording{fmt.Sprintf("%s/%d", name, i), x.Request.Body, keyed(), x.Response.Code, x.Response.Body})
-	}
-	return all
-}
-
-func rubyVCR(t testing.TB, name string, data []byte) []recording {
-	var cassette struct {
-		Interactions []struct {
-			Request struct {
-				Body    struct{ String string }
-				Headers http.Header
-			}
-			Response struct {
-				Body   struct{ String string }
-				Status struct{ Code int }
-			}
-		} `yaml:"http_interactions"`
-	}
-	require.NoError(t, yaml.Unmarshal(data, &cassette), name)
-	var all []recording
-	for i, x := range cassette.Interactions {
-		all = append(all, recording{fmt.Sprintf("%s/%d", name, i), x.Request.Body.String, x.Request.Headers, x.Response.Status.Code, x.Response.Body.String})
-	}
-	return all
-}
-
-// httprr reads a raw dump of one exchange.
-func httprr(t testing.TB, name, text string) recording {
-	_, text, _ = strings.Cut(text, "\n") // the version
-	sizes, text, _ := strings.Cut(text, "\n")
-	first, _, _ := strings.Cut(sizes, " ")
-	size, err := strconv.Atoi(first)
-	require.NoError(t, err, name)
-	cut := func(message string) (http.Header, string) {
-		head, body, found := strings.Cut(strings.ReplaceAll(message, "\r\n", "\n"), "\n\n")
-		require.True(t, found, name)
-		h := http.Header{}
-		for _, line := range strings.Split(head, "\n")[1:] {
-			key, value, _ := strings.Cut(line, ": ")
-			h.Set(key, value)
-		}
-		return h, body
-	}
-	header, request := cut(text[:size])
-	_, answer := cut(text[size:])
-	return recording{name, request, header, 200, answer}
-}
 
 // deviations are where our frames differ from recorded ones, and why. member is a path in the JSON of a frame that ours have and
 // some recorded ones do not; "" is the frame itself.
@@ -139,29 +28,42 @@ var deviations = []struct{ member, why string }{
 	{"content_block.caller.type", "younger than some recordings"},
 }
 
-func TestRecordedTrafficIsUnderstoodAndImitated(t *testing.T) {
-	all := recorded(t, os.Getenv("CI") != "")
-	if len(all) == 0 {
-		t.Skipf("no recordings in %s", traffic)
+// stream is an answer as it was sent: each event is named as the type of its data.
+func stream(t *testing.T, r *traffic.Exchange) string {
+	if !r.IsChunks() {
+		return r.Answer
 	}
+	var events strings.Builder
+	for line := range strings.Lines(r.Answer) {
+		var typed struct{ Type string }
+		require.NoError(t, json.Unmarshal([]byte(line), &typed))
+		fmt.Fprintf(&events, "event: %s\ndata: %s\n\n", typed.Type, strings.TrimSpace(line))
+	}
+	return events.String()
+}
+
+func TestRecordedTrafficIsUnderstoodAndImitated(t *testing.T) {
+	all := traffic.Needed(t, "anthropic")
 	added := map[string]bool{} // members of ours that a recording has not
 	for _, r := range all {
-		t.Run(r.name, func(t *testing.T) {
-			request := r.request
+		t.Run(r.Name, func(t *testing.T) {
+			request := r.Request
 			if request == "" {
 				request = body(user, `,"stream":true`)
-				r.header = keyed()
 			}
-			req, err := Messages.Decode(&http.Request{Header: r.header}, []byte(request))
+			if r.Header.Get("Anthropic-Version") == "" { // which one recorder took out
+				r.Header = keyed()
+			}
+			req, err := Messages.Decode(&http.Request{Header: r.Header}, []byte(request))
 			require.Nil(t, err)
 			require.Nil(t, Messages.Check(req))
-			if r.status != 200 {
-				ours := Messages.EncodeError(&dialect.Error{Status: r.status, Message: "m"})
-				require.Equal(t, members(t, r.answer), members(t, join(ours)))
-				require.Equal(t, errorType(t, r.answer), errorType(t, join(ours)))
+			if r.Status != 200 {
+				ours := Messages.EncodeError(&dialect.Error{Status: r.Status, Message: "m"})
+				require.Equal(t, members(t, r.Answer), members(t, join(ours)))
+				require.Equal(t, errorType(t, r.Answer), errorType(t, join(ours)))
 				return
 			}
-			theirs := shape(t, r.answer)
+			theirs := shape(t, stream(t, &r))
 			ours := shape(t, join(Messages.Encode(req, theirs.reply())))
 			require.Equal(t, req.Stream, theirs.streamed)
 			require.Equal(t, theirs.kinds, ours.kinds)
@@ -298,7 +200,7 @@ func members(t *testing.T, text string) []string {
 	var walk func(path string, v any)
 	walk = func(path string, v any) {
 		if path != "" {
-			kind, _, _ := strings.Cut(jsonName(dialect.Marshal(v)), " number ")
+			kind, _, _ := strings.Cut(dialect.JSONName(dialect.Marshal(v)), " number ")
 			found[path+" "+kind] = true
 		}
 		switch v := v.(type) {

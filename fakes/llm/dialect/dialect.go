@@ -163,6 +163,9 @@ func Blocks(messages []Message, t BlockType) []Block {
 
 // PlainText returns the texts of the blocks, and of the results among them, joined by newlines.
 func PlainText(blocks []Block) string {
+	if len(blocks) == 1 && blocks[0].Type == Text {
+		return blocks[0].Text
+	}
 	var texts []string
 	for _, b := range blocks {
 		switch b.Type {
@@ -239,6 +242,15 @@ type Error struct {
 	Message string
 	// Header is sent besides the provider's own, such as Retry-After; nil adds nothing.
 	Header http.Header
+	// URL is where the request was sent that the error answers, on which its form may depend. A server sets it.
+	URL *url.URL
+}
+
+// At returns the error as one that answers a request to the URL.
+func (e *Error) At(u *url.URL) *Error {
+	copied := *e
+	copied.URL = u
+	return &copied
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -259,9 +271,9 @@ type Codec interface {
 	// EncodeError writes an error as the provider would, with headers that keep SDKs from trying again unless the
 	// provider itself would have them try.
 	EncodeError(*Error) Answer
-	// EncodeErrorEvent writes an error as the provider tells of one in the middle of a stream, under a status of 200; nil where
-	// its stream has no such event.
-	EncodeErrorEvent(*Request, *Error) []byte
+	// EncodeErrorEvent writes an error as the provider tells of one in the middle of a stream, under a status of 200, after the first
+	// events of the reply, as many as were sent; nil where its stream has no such event.
+	EncodeErrorEvent(r *Request, reply *Reply, sent int, e *Error) []byte
 }
 
 // Asides are what a codec serves besides conversations, such as lists of models and counts of tokens. A codec has them by

@@ -2,6 +2,8 @@ package dialect
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -61,6 +63,26 @@ func TestObjectsHaveExactNames(t *testing.T) {
 	require.NoError(t, Object(nil).Read("x", &n))
 }
 
+func TestMembersHaveExactNames(t *testing.T) {
+	m, err := ReadMembers([]byte(` {"toolUseID":"x","name":"n","none":null,"n":1.5,"name":"m"} `))
+	require.NoError(t, err)
+	require.False(t, m.Has("toolUseId"))
+	require.False(t, m.Has("none"))
+	require.Equal(t, "null", string(m.Raw("none")))
+	require.Nil(t, m.Raw("missing"))
+	require.Equal(t, "m", m.Text("name"))
+	require.Equal(t, "", m.Text("n"))
+	n := int64(7)
+	require.Error(t, m.Read("n", &n))
+	require.NoError(t, m.Read("none", &n))
+	require.NoError(t, m.Read("missing", &n))
+	require.EqualValues(t, 7, n)
+	require.NoError(t, Members(nil).Read("x", &n))
+	require.Equal(t, []string{"n", "name", "none", "toolUseID"}, m.Names())
+	require.Equal(t, []string{"n", "none"}, m.Unknown(map[string]bool{"name": true, "toolUseID": true}))
+	require.Error(t, new(Members).UnmarshalJSON([]byte("[]")))
+}
+
 func TestMarshalEscapesNothingForHTML(t *testing.T) {
 	require.Equal(t, `{"a":"<&>ö"}`, string(Marshal(map[string]string{"a": "<&>ö"})))
 	require.Panics(t, func() { Marshal(json.RawMessage("{")) })
@@ -82,15 +104,15 @@ func TestBlocksLooksIntoResults(t *testing.T) {
 }
 
 // What is read without encoding/json must be read as it would read it.
-func FuzzReadObject(f *testing.F) {
+func FuzzReadMembers(f *testing.F) {
 	for _, seed := range []string{`{}`, ` { "a" : 1 , "b":[ ] ,"c":{"d":"}\"]"}, "e":null,"f":true,"a":"x\u00e9\n" } `, `null`, `[1]`, `{"a":1`, `{"\u0061":-1e5,"a":false}`, `{"a":12,"b":1.5,"c":1e400,"d":9223372036854775808,"e":-0}`,
-		`{"a":[1, "]" ,{"b":[2]},[]]}`, "{\"\xff\":\"\xff\"}", `7`, ``, `{"a":"\\"}`, `{"a":"\\\""}`} {
+		`{"a":[1, "]" ,{"b":[2]},[]]}`, "{\"\xff\":\"\xff\"}", `7`, ``, `{"a":"\\"}`, `{"a":"\\\""}`, `{"a":"\"\\\/\b\f\n\r\té\t","b":"\u00e9\\u","c":"\\u0041"}`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		var want Object
 		wantErr := json.Unmarshal([]byte(body), &want)
-		got, err := ReadObject([]byte(body))
+		got, err := ReadMembers([]byte(body))
 		if (err == nil) != (wantErr == nil) || err == nil && (got == nil) != (want == nil) {
 			t.Fatalf("%q: got %v, %v; want %v, %v", body, got, err, want, wantErr)
 		}
@@ -98,14 +120,16 @@ func FuzzReadObject(f *testing.F) {
 			require.Equal(t, wantErr.Error(), err.Error())
 			return
 		}
-		require.Equal(t, want, got)
-		for name := range want {
-			for _, pair := range [][2]any{{new(string), new(string)}, {new(bool), new(bool)}, {new(int64), new(int64)},
-				{new(float64), new(float64)}, {new(Object), new(Object)}, {new([]json.RawMessage), new([]json.RawMessage)}} {
+		require.Equal(t, append([]string(nil), slices.Sorted(maps.Keys(want))...), got.Names())
+		for name, value := range want {
+			require.Equal(t, value, got.Raw(name))
+			require.Equal(t, want.Has(name), got.Has(name))
+			for _, pair := range [][2]any{{new(string), new(string)}, {new(bool), new(bool)}, {new(int64), new(int64)}, {new(float64), new(float64)},
+				{new(Object), new(Object)}, {new(Members), new(Members)}, {new([]Members), new([]Members)}, {new([]json.RawMessage), new([]json.RawMessage)}} {
 				if !want.Has(name) {
 					continue
 				}
-				wantErr, err := json.Unmarshal(want[name], pair[0]), got.Read(name, pair[1])
+				wantErr, err := json.Unmarshal(value, pair[0]), got.Read(name, pair[1])
 				require.Equal(t, wantErr == nil, err == nil)
 				if err == nil {
 					require.Equal(t, pair[0], pair[1])
@@ -113,6 +137,26 @@ func FuzzReadObject(f *testing.F) {
 			}
 		}
 	})
+}
+
+func FuzzValid(f *testing.F) {
+	for _, seed := range []string{`{"a":[1,-0.5e+7,true,false,null,"x\u00e9\n\\"],"b":{}}`, ` [ ] `, `[1,]`, `{"a"}`, `{"a":1,}`, `01`, `-`, `1.`, `1e`, `.5`, `tru`, `"\x"`, `"\u12"`,
+		"\"\x01\"", `"`, `"\`, `{"a":1}x`, `[1 2]`, `{1:2}`, `-0`, `1E+2`, `"` + "\xff" + `"`, `]`, `[}`, `{"a" : 1 , "b" : [ { } ] }`, `"\u12G4"`, `nul`, `{]`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		raw := []byte(text)
+		end := valid(raw, space(raw, 0), 0)
+		require.Equal(t, json.Valid(raw), end >= 0 && space(raw, end) == len(raw), "%q", text)
+	})
+}
+
+func TestValidAsDeepAsEncodingJSON(t *testing.T) {
+	for depth, want := range map[int]bool{10_000: true, 10_001: false} {
+		raw := []byte(strings.Repeat("[", depth) + strings.Repeat("]", depth))
+		require.Equal(t, want, json.Valid(raw))
+		require.Equal(t, want, valid(raw, 0, 0) >= 0)
+	}
 }
 
 func FuzzAppendText(f *testing.F) {

@@ -11,9 +11,10 @@ const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345
 // MintID makes an id such as providers give: the prefix and n letters and digits, at most 32. It is the same for the same
 // prefix, serial and position, and different otherwise.
 func MintID(prefix string, n int, serial int64, position int) string {
-	seed := binary.BigEndian.AppendUint64([]byte(prefix), uint64(serial))
+	var few [64]byte
+	seed := binary.BigEndian.AppendUint64(append(few[:0], prefix...), uint64(serial))
 	sum := sha256.Sum256(binary.BigEndian.AppendUint64(seed, uint64(position)))
-	id := []byte(prefix)
+	id := append(few[:0], prefix...)
 	for _, b := range sum[:n] {
 		id = append(id, alphanumeric[int(b)%len(alphanumeric)])
 	}
@@ -24,7 +25,7 @@ func MintID(prefix string, n int, serial int64, position int) string {
 // the text, never inside a character. Put together they are the text. No text, no fragments.
 func Fragments(text string) []string {
 	size := max(4, len(text)/8)
-	var fragments []string
+	fragments := make([]string, 0, 9)
 	for len(text) > size {
 		cut := size
 		for cut < len(text) && !utf8.RuneStart(text[cut]) {

@@ -4,21 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
-// ReadObject reads a JSON object. Its members' values are parts of raw, not copies: do not change raw afterwards. The error is that of
-// encoding/json, and null is the nil Object.
-func ReadObject(raw []byte) (Object, error) {
-	if i := space(raw, 0); i == len(raw) || raw[i] != '{' || !json.Valid(raw) {
-		var o Object
-		err := json.Unmarshal(raw, &o)
-		return o, err
-	}
-	return members(raw), nil
-}
-
-// ReadPart reads a part of what [ReadObject] has read into v, a pointer, as encoding/json would, but without looking for mistakes in
+// ReadPart reads a part of what [ReadMembers] has read into v, a pointer, as encoding/json would, but without looking for mistakes in
 // it again, and without copies.
 func ReadPart(raw json.RawMessage, v any) error {
 	if len(raw) == 0 {
@@ -31,6 +21,12 @@ func ReadPart(raw json.RawMessage, v any) error {
 			return nil
 		}
 	case *Object:
+		if raw[0] == '{' {
+			*v = Object{}
+			EachMember(raw, func(name []byte, value json.RawMessage) { (*v)[string(name)] = value })
+			return nil
+		}
+	case *Members:
 		if raw[0] == '{' {
 			*v = members(raw)
 			return nil
@@ -63,14 +59,7 @@ func ReadPart(raw json.RawMessage, v any) error {
 	return json.Unmarshal(raw, v)
 }
 
-// members reads the members of what is known to be a valid object. The last of several with one name counts, as with encoding/json.
-func members(raw []byte) Object {
-	o := Object{}
-	EachMember(raw, func(name []byte, value json.RawMessage) { o[string(name)] = value })
-	return o
-}
-
-// EachMember calls member for each member of a part of what [ReadObject] has read, in their order, and reports whether the part is an
+// EachMember calls member for each member of a part of what [ReadMembers] has read, in their order, and reports whether the part is an
 // object at all. The name is to be used during the call only.
 func EachMember(raw json.RawMessage, member func(name []byte, value json.RawMessage)) bool {
 	i := space(raw, 0)
@@ -97,9 +86,18 @@ func EachMember(raw json.RawMessage, member func(name []byte, value json.RawMess
 // plain reports whether a string stands there as it is.
 func plain(inner []byte) bool { return bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) }
 
+// Elements returns the elements of a part of what [ReadMembers] has read, and whether it is an array at all.
+func Elements(raw json.RawMessage) (all []json.RawMessage, isArray bool) {
+	if !IsKind(raw, '[') {
+		return nil, false
+	}
+	return elements(raw), true
+}
+
 // elements reads the elements of what is known to be a valid array.
 func elements(raw []byte) []json.RawMessage {
-	all := []json.RawMessage{}
+	var few [16]json.RawMessage // most arrays have no more, and those are counted before they take memory
+	all := few[:0]
 	i := space(raw, space(raw, 0)+1)
 	for raw[i] != ']' {
 		end := value(raw, i)
@@ -108,7 +106,7 @@ func elements(raw []byte) []json.RawMessage {
 			i = space(raw, i+1)
 		}
 	}
-	return all
+	return append(make([]json.RawMessage, 0, len(all)), all...)
 }
 
 // space returns the place of the first character from i on that is no white space, or the end.
@@ -157,15 +155,59 @@ func quoted(raw []byte, i int) int {
 	return i + 1
 }
 
+// TextOf returns the text of a part of what [ReadMembers] has read, and whether it is a string at all.
+func TextOf(raw json.RawMessage) (s string, isText bool) {
+	if !IsKind(raw, '"') {
+		return "", false
+	}
+	return text(raw), true
+}
+
 // text returns the text of what is known to be a valid string.
 func text(raw []byte) string {
 	inner := raw[1 : len(raw)-1]
+	switch string(inner) { // words of every message take no memory of their own
+	case "user":
+		return "user"
+	case "assistant":
+		return "assistant"
+	case "system":
+		return "system"
+	case "tool":
+		return "tool"
+	case "function":
+		return "function"
+	case "text":
+		return "text"
+	}
 	if plain(inner) {
 		return string(inner)
+	}
+	if utf8.Valid(inner) && !bytes.Contains(inner, []byte(`\u`)) {
+		return unescaped(inner)
 	}
 	var s string
 	_ = json.Unmarshal(raw, &s) // it is valid
 	return s
+}
+
+// unescaped undoes escapes of one character.
+func unescaped(inner []byte) string {
+	var out strings.Builder
+	out.Grow(len(inner))
+	for {
+		before, after, found := bytes.Cut(inner, []byte{'\\'})
+		out.Write(before)
+		if !found {
+			return out.String()
+		}
+		c := after[0]
+		if i := strings.IndexByte("bfnrt", c); i >= 0 {
+			c = "\b\f\n\r\t"[i]
+		}
+		out.WriteByte(c)
+		inner = after[1:]
+	}
 }
 
 const hex = "0123456789abcdef"

@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 
@@ -88,14 +87,14 @@ type tokenCount struct {
 
 // countOf counts the tokens of the contents, or of a whole request in generateContentRequest.
 func countOf(body []byte, to target) (tokenCount, *dialect.Error) {
-	var asked dialect.Object
-	if err := json.Unmarshal(body, &asked); err != nil {
+	asked, err := dialect.ReadMembers(body)
+	if err != nil {
 		return tokenCount{}, invalid("", "the body could not be read as a JSON object: %v", err)
 	}
 	whole := body
 	for _, name := range []string{"generateContentRequest", "generate_content_request"} {
 		if asked.Has(name) {
-			whole = asked[name]
+			whole = asked.Raw(name)
 		}
 	}
 	q, reader := parse(whole, to.vertex)

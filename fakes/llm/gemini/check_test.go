@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -235,8 +236,26 @@ func TestErrorsHaveTheAPIsShape(t *testing.T) {
 func TestErrorsInMidStream(t *testing.T) {
 	broken := &dialect.Error{Status: 503, Message: "overloaded"}
 	sse := decode(t, flash+streamGenerate+"?alt=sse", body(user, ""))
-	require.Equal(t, `data: {"error": {"code": 503,"message": "overloaded","status": "UNAVAILABLE"}}`+"\r\n\r\n", string(GenerateContent.EncodeErrorEvent(sse, broken)))
+	require.Equal(t, `data: {"error": {"code": 503,"message": "overloaded","status": "UNAVAILABLE"}}`+"\r\n\r\n", string(GenerateContent.EncodeErrorEvent(sse, nil, 0, broken)))
 	array := decode(t, flash+streamGenerate, body(user, ""))
-	text := append([]byte(`[{}`), GenerateContent.EncodeErrorEvent(array, broken)...)
+	text := append([]byte(`[{}`), GenerateContent.EncodeErrorEvent(array, nil, 0, broken)...)
 	require.JSONEq(t, `[{},{"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}}]`, string(text))
+}
+
+func TestErrorsBeforeAStreamThatIsAnArrayAreInOne(t *testing.T) {
+	refused := &dialect.Error{Status: 400, Message: "no"}
+	const want = `{"error":{"code":400,"message":"no","status":"INVALID_ARGUMENT"}}`
+	for to, wrapped := range map[string]bool{
+		flash + generate: false, flash + streamGenerate + "?alt=sse": false, flash + streamGenerate: true,
+	} {
+		u, err := url.Parse(to)
+		require.NoError(t, err)
+		got := string(join(GenerateContent.EncodeError(refused.At(u))))
+		if wrapped {
+			require.JSONEq(t, "["+want+"]", got, to)
+		} else {
+			require.JSONEq(t, want, got, to)
+		}
+	}
+	require.Nil(t, refused.URL, "the error itself is as it was")
 }

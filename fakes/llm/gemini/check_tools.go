@@ -51,7 +51,7 @@ func checkToolConfig(q *node) *dialect.Error {
 	config := q.at("toolConfig").at("functionCallingConfig")
 	mode := config.at("mode")
 	said, allowed := config.text("mode"), config.strings("allowedFunctionNames")
-	if mode != nil && isKind(mode.raw, '"') && said != "MODE_UNSPECIFIED" && !slices.Contains(modes, said) {
+	if mode != nil && dialect.IsKind(mode.raw, '"') && said != "MODE_UNSPECIFIED" && !slices.Contains(modes, said) {
 		return invalid(mode.path, "invalid value at '%s': %q is no mode: want %s", mode.path, said, strings.Join(modes, ", "))
 	}
 	declared := declarations(q)

@@ -150,9 +150,9 @@ func response(result *node) (content []dialect.Block, isError bool) {
 		if !eachString(json.NewDecoder(strings.NewReader(string(at.raw))), said) {
 			said(string(at.raw))
 		}
-		var members dialect.Object
-		_ = json.Unmarshal(at.raw, &members) // a struct
-		problem := string(members["error"])
+		var members dialect.Members
+		_ = dialect.ReadPart(at.raw, &members) // a struct
+		problem := string(members.Raw("error"))
 		isError = members.Has("error") && problem != "false" && problem != `""`
 	}
 	for _, p := range result.list("parts") {

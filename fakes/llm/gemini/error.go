@@ -3,6 +3,7 @@ package gemini
 import (
 	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
@@ -79,16 +80,19 @@ func details(e *dialect.Error) []any {
 	return all
 }
 
-// EncodeError writes {"error":{code,message,status,details}}. For a stream that is one JSON array the API puts it into an array, too; but what
-// form was asked for is not known here.
+// EncodeError writes {"error":{code,message,status,details}}, in an array where the answer would have been a stream that is one.
 func (codec) EncodeError(e *dialect.Error) dialect.Answer {
 	h := header(jsonType)
 	maps.Copy(h, e.Header)
-	return dialect.Answer{Status: e.Status, Header: h, Chunks: [][]byte{append(indented(errorBody(e)), '\n')}}
+	body := append(indented(errorBody(e)), '\n')
+	if to := targetOf(e.URL); to.method == streamGenerate && !to.events {
+		body = slices.Concat([]byte("["), body, []byte("]"))
+	}
+	return dialect.Answer{Status: e.Status, Header: h, Chunks: [][]byte{body}}
 }
 
 // EncodeErrorEvent writes an event of the stream whose data is the error's body, or one more item of the array, and its end.
-func (codec) EncodeErrorEvent(req *dialect.Request, e *dialect.Error) []byte {
+func (codec) EncodeErrorEvent(req *dialect.Request, _ *dialect.Reply, _ int, e *dialect.Error) []byte {
 	if targetOf(req.URL).events {
 		return event(errorBody(e))
 	}

@@ -10,7 +10,6 @@
 package gemini
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -108,6 +107,3 @@ const jsonType = "application/json; charset=UTF-8"
 func invalid(field, format string, args ...any) *dialect.Error {
 	return &dialect.Error{Status: http.StatusBadRequest, Kind: "INVALID_ARGUMENT", Param: field, Message: fmt.Sprintf(format, args...)}
 }
-
-// isKind reports whether the value begins with the character that its JSON type begins with.
-func isKind(raw json.RawMessage, first byte) bool { return len(raw) > 0 && raw[0] == first }

@@ -160,7 +160,7 @@ func (r *reader) add(n *node, name, written, kind string, raw json.RawMessage) {
 
 // readItems reads an array. The API takes a lone message for an array of one, as in "parts": {"text": "hi"}.
 func (r *reader) readItems(n *node, kind string) {
-	if isKind(n.raw, '{') && documented[kind] != nil {
+	if dialect.IsKind(n.raw, '{') && documented[kind] != nil {
 		n.items = []*node{r.read(kind, n.raw, n.path)}
 		return
 	}
@@ -190,7 +190,7 @@ func (r *reader) object(n *node, want string) map[string]json.RawMessage {
 
 // scalar holds a value against the JSON form of its kind (protobuf.dev/programming-guides/json).
 func (r *reader) scalar(n *node, kind string) {
-	quoted, isString := "", isKind(n.raw, '"')
+	quoted, isString := "", dialect.IsKind(n.raw, '"')
 	if isString {
 		quoted = n.string()
 	}
@@ -204,7 +204,7 @@ func (r *reader) scalar(n *node, kind string) {
 			r.refuse(n, "base64")
 		}
 	case "bool":
-		if !isKind(n.raw, 't') && !isKind(n.raw, 'f') {
+		if !dialect.IsKind(n.raw, 't') && !dialect.IsKind(n.raw, 'f') {
 			r.refuse(n, "true or false")
 		}
 	case "enum":

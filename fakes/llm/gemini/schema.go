@@ -78,7 +78,7 @@ func checkSchema(s *node) *dialect.Error {
 	kind := ""
 	if t := s.at("type"); t != nil {
 		said := t.string()
-		if kind = types[strings.ToUpper(said)]; kind == "" && isKind(t.raw, '"') && said != "TYPE_UNSPECIFIED" {
+		if kind = types[strings.ToUpper(said)]; kind == "" && dialect.IsKind(t.raw, '"') && said != "TYPE_UNSPECIFIED" {
 			return invalid(t.path, "invalid value at '%s': %q is no type: want %s", t.path, said, strings.Join(slices.Sorted(maps.Keys(types)), ", "))
 		}
 	}

@@ -1,29 +1,18 @@
 package gemini
 
 import (
-	"bytes"
-	"compress/gzip"
-	"encoding/base64"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"maps"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.yaml.in/yaml/v4"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
-
-// traffic holds recordings of the real API. They belong to others and are no part of the project.
-const traffic = "../../../../shared/traffic/gemini"
 
 // deviations are members of chunks that recordings have and ours have not, or ours have and they have not: in which recordings, by how their
 // names begin, and for what reason.
@@ -61,56 +50,6 @@ func alike(name string, theirs, ours []string, needed map[string]bool) (want, go
 	return may(theirs, ours), may(ours, theirs)
 }
 
-type recording struct {
-	name, url, request, response string
-	status                       int
-}
-
-// recorded reads the recordings of go-vcr, vcrpy and VCR, and chunks without their requests. Without any it returns nothing, unless they
-// are needed.
-func recorded(t testing.TB, needed bool) []recording {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(traffic, "*"))
-	require.NoError(t, err)
-	if len(files) == 0 && needed {
-		t.Fatalf("no recordings in %s", traffic)
-	}
-	var all []recording
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		require.NoError(t, err)
-		name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-		if strings.HasSuffix(file, ".chunks.txt") {
-			all = append(all, recording{name: name, status: 200, response: events(strings.Split(string(data), "\n"))})
-			continue
-		}
-		var cassette struct {
-			Interactions, HTTP []struct {
-				Request struct {
-					Body     any // a string, or {string: …}
-					URL, URI string
-				}
-				Response struct {
-					Body   any
-					Code   int
-					Status any // text, or {code: …}
-				}
-			}
-		}
-		text := strings.Replace(string(data), "http_interactions:", "http:", 1)
-		require.NoError(t, yaml.Unmarshal([]byte(text), &cassette), file)
-		for i, x := range append(cassette.Interactions, cassette.HTTP...) {
-			r := recording{name: fmt.Sprintf("%s/%d", name, i), url: x.Request.URL + x.Request.URI, status: x.Response.Code}
-			r.request, r.response = inner(t, x.Request.Body), inner(t, x.Response.Body)
-			if status, ok := x.Response.Status.(map[string]any); ok {
-				r.status = status["code"].(int)
-			}
-			all = append(all, r)
-		}
-	}
-	return all
-}
-
 // events are chunks as the API sends them.
 func events(chunks []string) string {
 	var out strings.Builder
@@ -120,58 +59,35 @@ func events(chunks []string) string {
 	return out.String()
 }
 
-// inner is a body, unpacked.
-func inner(t testing.TB, body any) string {
-	t.Helper()
-	if held, ok := body.(map[string]any); ok {
-		body = held["string"]
-	}
-	text, ok := body.(string)
-	require.True(t, ok, "%T", body)
-	if packed, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), "")); err == nil && bytes.HasPrefix(packed, []byte("\x1f\x8b")) {
-		text = string(packed)
-	}
-	if strings.HasPrefix(text, "\x1f\x8b") {
-		r, err := gzip.NewReader(strings.NewReader(text))
-		require.NoError(t, err)
-		unpacked, err := io.ReadAll(r)
-		if !errors.Is(err, io.ErrUnexpectedEOF) { // one recorder lost the end of it
-			require.NoError(t, err)
-		}
-		text = string(unpacked)
-	}
-	return text
-}
-
 func TestRecordedTrafficIsUnderstoodAndImitated(t *testing.T) {
-	all := recorded(t, os.Getenv("CI") == "true")
-	if len(all) == 0 {
-		t.Skipf("no recordings in %s", traffic)
-	}
+	all := traffic.Needed(t, "gemini")
 	needed := map[string]bool{}
 	for _, r := range all {
-		t.Run(r.name, func(t *testing.T) {
+		t.Run(r.Name, func(t *testing.T) {
 			to := pro + streamGenerate + "?alt=sse"
 			req := decode(t, to, body(user, ""))
-			if r.url != "" {
-				u, err := url.Parse(r.url)
+			if r.URL != "" {
+				u, err := url.Parse(r.URL)
 				require.NoError(t, err)
 				to = u.RequestURI()
-				req = decode(t, to, r.request)
+				req = decode(t, to, r.Request)
 				require.Nil(t, GenerateContent.Check(req), "the key aside, which the recorders took out")
 			}
-			if r.status != 200 {
+			if r.Status != 200 {
 				ours := GenerateContent.EncodeError(imitated(t, r))
-				require.Equal(t, r.status, ours.Status)
-				require.Equal(t, keys(t, r.response), keys(t, string(join(ours))))
+				require.Equal(t, r.Status, ours.Status)
+				require.Equal(t, keys(t, r.Answer), keys(t, string(join(ours))))
 				return
 			}
 			// The recorded answers, as replies of ours.
-			theirs := shape(t, r.response)
+			if r.IsChunks() {
+				r.Answer = events(strings.Split(r.Answer, "\n"))
+			}
+			theirs := shape(t, r.Answer)
 			ours := shape(t, string(join(GenerateContent.Encode(req, theirs.reply()))))
 			require.Equal(t, theirs.kinds, ours.kinds)
 			for kind, members := range theirs.members {
-				want, got := alike(r.name, members, ours.members[kind], needed)
+				want, got := alike(r.Name, members, ours.members[kind], needed)
 				require.Equal(t, want, got, kind)
 			}
 			require.Equal(t, theirs.framing, ours.framing)
@@ -192,10 +108,10 @@ func TestRecordedTrafficIsUnderstoodAndImitated(t *testing.T) {
 }
 
 // imitated is the error of a recording, as a script would have it.
-func imitated(t *testing.T, r recording) *dialect.Error {
+func imitated(t *testing.T, r traffic.Exchange) *dialect.Error {
 	t.Helper()
-	e := &dialect.Error{Status: r.status, Message: "m"}
-	if strings.Contains(r.response, "API_KEY_INVALID") {
+	e := &dialect.Error{Status: r.Status, Message: "m"}
+	if strings.Contains(r.Answer, "API_KEY_INVALID") {
 		e.Code = "API_KEY_INVALID"
 	}
 	return e

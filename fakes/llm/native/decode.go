@@ -11,8 +11,8 @@ import (
 // Decode refuses only a body that is not a JSON object, or whose messages are not an array. Members of a wrong type count as
 // absent, and blocks that cannot be read become Other: what a client sends is for the checks to judge.
 func (codec) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Error) {
-	var params dialect.Object
-	if err := json.Unmarshal(body, &params); err != nil || params == nil {
+	params, err := dialect.ReadMembers(body)
+	if err != nil || params == nil {
 		return nil, refuse("the body is not a JSON object: want the params of sampling/createMessage")
 	}
 	var messages []json.RawMessage
@@ -33,10 +33,10 @@ func (codec) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Er
 	var tools []json.RawMessage
 	_ = params.Read("tools", &tools) // of a wrong type: absent, like the members below
 	for i, raw := range tools {
-		var t dialect.Object
-		_ = json.Unmarshal(raw, &t)
+		var t dialect.Members
+		_ = dialect.ReadPart(raw, &t)
 		req.Tools = append(req.Tools, dialect.Tool{
-			Name: t.Text("name"), Description: t.Text("description"), InputSchema: t["inputSchema"], Path: fmt.Sprintf("tools[%d]", i),
+			Name: t.Text("name"), Description: t.Text("description"), InputSchema: t.Raw("inputSchema"), Path: fmt.Sprintf("tools[%d]", i),
 		})
 	}
 	req.MaxTokens = optional[int64](params, "maxTokens")
@@ -50,7 +50,7 @@ func refuse(message string) *dialect.Error {
 }
 
 // optional returns nil for a member that is absent or of another type.
-func optional[T any](o dialect.Object, name string) *T {
+func optional[T any](o dialect.Members, name string) *T {
 	v := new(T)
 	if !o.Has(name) || o.Read(name, v) != nil {
 		return nil
@@ -59,9 +59,9 @@ func optional[T any](o dialect.Object, name string) *T {
 }
 
 // model returns the first hint: hints are in order of preference.
-func model(params dialect.Object) string {
-	var preferences dialect.Object
-	var hints []dialect.Object
+func model(params dialect.Members) string {
+	var preferences dialect.Members
+	var hints []dialect.Members
 	_ = params.Read("modelPreferences", &preferences)
 	_ = preferences.Read("hints", &hints)
 	for _, hint := range hints {
@@ -73,8 +73,8 @@ func model(params dialect.Object) string {
 }
 
 // toolChoice returns the mode; an empty choice is auto (2025-11-25, schema ToolChoice).
-func toolChoice(params dialect.Object) string {
-	choice := optional[dialect.Object](params, "toolChoice")
+func toolChoice(params dialect.Members) string {
+	choice := optional[dialect.Members](params, "toolChoice")
 	switch {
 	case choice == nil:
 		return ""
@@ -85,21 +85,21 @@ func toolChoice(params dialect.Object) string {
 }
 
 func message(raw json.RawMessage, path string) dialect.Message {
-	var m dialect.Object
-	if json.Unmarshal(raw, &m) != nil {
+	var m dialect.Members
+	if dialect.ReadPart(raw, &m) != nil {
 		return dialect.Message{Path: path, Content: []dialect.Block{{Type: dialect.Other, Raw: raw, Path: path}}}
 	}
 	return dialect.Message{Role: dialect.Role(m.Text("role")), Content: content(m, path+".content", false), Path: path}
 }
 
 // content reads a block or an array of blocks.
-func content(of dialect.Object, path string, inResult bool) []dialect.Block {
+func content(of dialect.Members, path string, inResult bool) []dialect.Block {
 	if !of.Has("content") {
 		return nil
 	}
 	var several []json.RawMessage
 	if of.Read("content", &several) != nil {
-		return []dialect.Block{readBlock(of["content"], path, inResult)}
+		return []dialect.Block{readBlock(of.Raw("content"), path, inResult)}
 	}
 	blocks := make([]dialect.Block, len(several))
 	for i, raw := range several {
@@ -111,8 +111,8 @@ func content(of dialect.Object, path string, inResult bool) []dialect.Block {
 // readBlock reads a result within a result as Other: MCP has no such thing, and nesting without end stays unread.
 func readBlock(raw json.RawMessage, path string, inResult bool) dialect.Block {
 	b := dialect.Block{Type: dialect.Other, Raw: raw, Path: path}
-	var o dialect.Object
-	if json.Unmarshal(raw, &o) != nil {
+	var o dialect.Members
+	if dialect.ReadPart(raw, &o) != nil {
 		return b
 	}
 	switch t := dialect.BlockType(o.Text("type")); t {
@@ -124,7 +124,7 @@ func readBlock(raw json.RawMessage, path string, inResult bool) dialect.Block {
 			b.Data = *data
 		}
 	case dialect.ToolUse:
-		b.Type, b.ID, b.Name, b.Input = t, o.Text("id"), o.Text("name"), o["input"]
+		b.Type, b.ID, b.Name, b.Input = t, o.Text("id"), o.Text("name"), o.Raw("input")
 	case dialect.ToolResult:
 		if !inResult {
 			b.Type, b.ID, b.Content = t, o.Text("toolUseId"), content(o, path+".content", true)

@@ -121,7 +121,9 @@ func (codec) EncodeError(e *dialect.Error) dialect.Answer {
 }
 
 // EncodeErrorEvent has nothing to write: the dialect has no streams.
-func (codec) EncodeErrorEvent(*dialect.Request, *dialect.Error) []byte { return nil }
+func (codec) EncodeErrorEvent(*dialect.Request, *dialect.Reply, int, *dialect.Error) []byte {
+	return nil
+}
 
 func answer(status int, v any) dialect.Answer {
 	return dialect.Answer{

@@ -117,5 +117,5 @@ func TestErrorsHaveOllamasShape(t *testing.T) {
 	require.False(t, a.Stream)
 	require.Equal(t, `{"error":"model \u003cx\u003e is not there"}`, string(join(a)))
 	require.Equal(t, http.Header{"Content-Type": {"application/json; charset=utf-8"}, "Retry-After": {"7"}}, a.Header)
-	require.Equal(t, `{"error":"out of memory"}`+"\n", string(Chat.EncodeErrorEvent(nil, &dialect.Error{Message: "out of memory"})))
+	require.Equal(t, `{"error":"out of memory"}`+"\n", string(Chat.EncodeErrorEvent(nil, nil, 0, &dialect.Error{Message: "out of memory"})))
 }

@@ -2,12 +2,12 @@ package ollama
 
 import (
 	"net/http"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
 const (
@@ -149,8 +149,8 @@ func FuzzDecode(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	for _, x := range recorded(f, os.Getenv("CI") == "true") {
-		f.Add([]byte(x.request))
+	for _, x := range traffic.Read(f, "ollama") {
+		f.Add([]byte(x.Request))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		req, err := Chat.Decode(&http.Request{}, text)

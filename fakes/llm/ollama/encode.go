@@ -181,6 +181,6 @@ func (chat) EncodeError(e *dialect.Error) dialect.Answer {
 }
 
 // EncodeErrorEvent writes the error on a line.
-func (chat) EncodeErrorEvent(_ *dialect.Request, e *dialect.Error) []byte {
+func (chat) EncodeErrorEvent(_ *dialect.Request, _ *dialect.Reply, _ int, e *dialect.Error) []byte {
 	return line(map[string]string{"error": e.Message})
 }

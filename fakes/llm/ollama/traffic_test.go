@@ -1,95 +1,18 @@
 package ollama
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
-	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.yaml.in/yaml/v4"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
-
-// traffic holds recordings of the real thing. They belong to others and are no part of the project.
-const traffic = "../../../../shared/traffic/ollama"
-
-// recording is an exchange; some have no request, and no header.
-type recording struct {
-	name, request, response, contentType string
-}
-
-// recorded reads the recordings: of httprr, of vcrpy, and bare answers. Without them it returns nothing, unless they are needed.
-func recorded(t testing.TB, needed bool) []recording {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(traffic, "*"))
-	require.NoError(t, err)
-	if len(files) == 0 && needed {
-		t.Fatalf("no recordings in %s", traffic)
-	}
-	var all []recording
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		require.NoError(t, err)
-		r := recording{name: filepath.Base(file), response: string(data)}
-		switch filepath.Ext(file) {
-		case ".httprr":
-			r.readHTTP(t, data)
-		case ".yaml":
-			r.readYAML(t, data)
-		}
-		all = append(all, r)
-	}
-	return all
-}
-
-// readHTTP reads a request and its response, which stand behind a line with the format and one with their lengths.
-func (r *recording) readHTTP(t testing.TB, data []byte) {
-	t.Helper()
-	in := bufio.NewReader(bytes.NewReader(data))
-	var asked int
-	_, err := fmt.Fscanf(in, "httprr trace v1\n%d %d\n", &asked, new(int))
-	require.NoError(t, err)
-	raw := make([]byte, asked)
-	_, err = io.ReadFull(in, raw)
-	require.NoError(t, err)
-	req, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(raw)))
-	require.NoError(t, err)
-	body, err := io.ReadAll(req.Body)
-	require.NoError(t, err)
-	resp, err := http.ReadResponse(in, req)
-	require.NoError(t, err)
-	defer resp.Body.Close()
-	answer, err := io.ReadAll(resp.Body)
-	require.NoError(t, err)
-	r.request, r.response, r.contentType = string(body), string(answer), resp.Header.Get("Content-Type")
-}
-
-func (r *recording) readYAML(t testing.TB, data []byte) {
-	t.Helper()
-	var cassette struct {
-		Interactions []struct {
-			Request  struct{ Body string }
-			Response struct {
-				Body    struct{ String string }
-				Headers map[string][]string
-			}
-		}
-	}
-	require.NoError(t, yaml.Unmarshal(data, &cassette))
-	require.Len(t, cassette.Interactions, 1)
-	x := cassette.Interactions[0]
-	r.request, r.response, r.contentType = x.Request.Body, x.Response.Body.String, x.Response.Headers["Content-Type"][0]
-}
 
 // deviations are where our answers are not as those of a recording, and why.
 var deviations = []struct {
@@ -114,39 +37,36 @@ func deviates(recording, member string, unseen map[string]bool) bool {
 }
 
 func TestRecordedTrafficIsUnderstoodAndImitated(t *testing.T) {
-	all := recorded(t, os.Getenv("CI") == "true")
-	if len(all) == 0 {
-		t.Skipf("no recordings in %s", traffic)
-	}
+	all := traffic.Needed(t, "ollama")
 	unseen := map[string]bool{}
 	for _, d := range deviations {
 		require.NotEmpty(t, d.reason)
 		unseen[d.recording+d.member] = true
 	}
 	for _, r := range all {
-		t.Run(r.name, func(t *testing.T) {
-			theirs := shape(t, r.response)
-			asked := r.request
+		t.Run(r.Name, func(t *testing.T) {
+			theirs := shape(t, r.Answer)
+			asked := r.Request
 			if asked == "" {
-				asked = body(user, fmt.Sprintf(`,"stream":%t`, strings.Contains(r.name, "stream")))
+				asked = body(user, fmt.Sprintf(`,"stream":%t`, strings.Contains(r.Name, "stream")))
 			}
 			req := decode(t, asked)
 			require.Nil(t, Chat.Check(req))
 			// The recordings are from before there were ids.
 			req.Model += ":" + NoIDs
 			a := Chat.Encode(req, theirs.reply())
-			if r.contentType != "" {
-				require.Equal(t, r.contentType, a.Header.Get("Content-Type"))
+			if r.ContentType != "" {
+				require.Equal(t, r.ContentType, a.Header.Get("Content-Type"))
 			}
 			ours := shape(t, string(join(a)))
-			if deviates(r.name, "", unseen) {
+			if deviates(r.Name, "", unseen) {
 				require.NotEqual(t, theirs.kinds, ours.kinds, "the deviation is none")
 				return
 			}
 			require.Equal(t, theirs.kinds, ours.kinds)
 			for kind, members := range theirs.members {
 				for _, m := range symmetric(members, ours.members[kind]) {
-					require.True(t, deviates(r.name, m, unseen), "%s: member %s", kind, m)
+					require.True(t, deviates(r.Name, m, unseen), "%s: member %s", kind, m)
 				}
 			}
 			theirs.kinds, ours.kinds, theirs.members, ours.members = nil, nil, nil, nil

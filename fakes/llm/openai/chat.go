@@ -11,7 +11,7 @@ import (
 )
 
 // Chat speaks OpenAI Chat Completions.
-var Chat dialect.Codec = chat{models{openAI}}
+var Chat dialect.Codec = chat{models{&openAI}}
 
 // chat is the format, as a server of some style speaks it.
 type chat struct{ models }

@@ -31,7 +31,7 @@ func (c chat) Check(req *dialect.Request) *dialect.Error {
 			return refused
 		}
 	}
-	q.style = &c.style
+	q.style = c.style
 	for _, check := range []func(*request) *dialect.Error{checkMembers, checkParameters, checkTools, checkToolChoice, checkMessages, checkHistory} {
 		if err := check(q); err != nil {
 			return err
@@ -42,12 +42,9 @@ func (c chat) Check(req *dialect.Request) *dialect.Error {
 
 func checkMembers(q *request) *dialect.Error {
 	var unknown []string
-	for name := range q.Object {
-		if q.style.isOpenAI && !documented[name] {
-			unknown = append(unknown, name)
-		}
+	if q.style.isOpenAI {
+		unknown = q.Unknown(documented)
 	}
-	slices.Sort(unknown)
 	switch {
 	case len(unknown) == 1:
 		return invalid("", "", "Unrecognized request argument supplied: %s", unknown[0])
@@ -76,10 +73,15 @@ func checkParameters(q *request) *dialect.Error {
 	case q.Has("stream_options") && !q.stream:
 		return invalid("stream_options", "", "stream_options is set without stream: want it only with stream: true")
 	}
-	for name, tokens := range map[string]*int64{"max_tokens": q.maxTokens, "max_completion_tokens": q.maxCompleted} {
-		if tokens != nil && *tokens < 1 {
-			return invalid(name, "integer_below_min_value", "%s is %d: want at least 1", name, *tokens)
-		}
+	if err := checkLimit("max_tokens", q.maxTokens); err != nil {
+		return err
+	}
+	return checkLimit("max_completion_tokens", q.maxCompleted)
+}
+
+func checkLimit(name string, tokens *int64) *dialect.Error {
+	if tokens != nil && *tokens < 1 {
+		return invalid(name, "integer_below_min_value", "%s is %d: want at least 1", name, *tokens)
 	}
 	return nil
 }
@@ -140,7 +142,7 @@ func (m *message) check(i int) *dialect.Error {
 		return invalid(m.path+".tool_calls", "empty_array", "%s.tool_calls is empty: want at least one call, or no tool_calls", m.path)
 	}
 	spoken := m.role == "assistant" && (len(m.calls) > 0 || m.refusal != nil || m.hasAudio)
-	if m.text == nil && len(m.parts) == 0 && !spoken {
+	if !m.hasText && len(m.parts) == 0 && !spoken {
 		return invalid(fmt.Sprintf("messages.[%d].content", i), "", "%s, role %s, has no content: want a string or an array of parts", m.path, m.role)
 	}
 	for _, p := range m.parts {
@@ -162,13 +164,13 @@ func (p *part) check(role string, allowed []string) *dialect.Error {
 		return invalid(p.path+".type", "invalid_value", "%s has the type %q: want %s in a message of the role %s",
 			p.path, kind, strings.Join(allowed, " or "), role)
 	}
-	if kind == "text" && !isKind(p.Object["text"], '"') {
+	if kind == "text" && !dialect.IsKind(p.Raw("text"), '"') {
 		return invalid(p.path+".text", "missing_required_parameter", "%s has no text: want a string", p.path)
 	}
 	if kind != "image_url" {
 		return nil
 	}
-	var image dialect.Object
+	var image dialect.Members
 	_ = p.Read("image_url", &image)
 	url := image.Text("url")
 	if url == "" {
@@ -188,9 +190,9 @@ func (c *toolCall) check() *dialect.Error {
 		return invalid(c.path+".id", "missing_required_parameter", "%s has no id", c.path)
 	case c.name == "":
 		return invalid(c.path+".function.name", "missing_required_parameter", "%s has no function.name", c.path)
-	case !isKind(c.arguments, '"'):
+	case !dialect.IsKind(c.arguments, '"'):
 		return invalid(c.path+".function.arguments", "invalid_type",
-			"%s has arguments that are no string: want the JSON text of the arguments, got %s", c.path, jsonName(c.arguments))
+			"%s has arguments that are no string: want the JSON text of the arguments, got %s", c.path, dialect.JSONName(c.arguments))
 	}
 	return nil
 }

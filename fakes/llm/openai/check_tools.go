@@ -1,16 +1,28 @@
 package openai
 
 import (
-	"regexp"
+	"encoding/json"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
 // toolName is what a tool may be called, and maxTools how many there may be.
-var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+const (
+	toolName = `^[a-zA-Z0-9_-]{1,64}$`
+	maxTools = 128
+)
 
-const maxTools = 128
+// isToolName matches toolName.
+func isToolName(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		if !('a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '_' || c == '-') {
+			return false
+		}
+	}
+	return 1 <= len(name) && len(name) <= 64
+}
 
 func checkTools(q *request) *dialect.Error {
 	switch {
@@ -33,32 +45,41 @@ func (t *tool) check() *dialect.Error {
 	if t.kind != "function" && t.kind != "custom" {
 		return invalid(t.path+".type", "invalid_value", "%s has the type %q: want function", t.path, t.kind)
 	}
-	member := t.path + "." + t.kind
 	if t.name == "" {
+		member := t.path + "." + t.kind
 		return invalid(member+".name", "missing_required_parameter", "%s has no name", member)
 	}
-	if !toolName.MatchString(t.name) {
+	if !isToolName(t.name) {
+		member := t.path + "." + t.kind
 		return invalid(member+".name", "invalid_value", "%s has the name %q: want a match of %s", member, t.name, toolName)
 	}
-	if t.kind == "custom" || !t.function.Has("parameters") {
+	if t.kind == "custom" || !isGiven(t.parameters) {
 		return nil
 	}
-	return t.checkParameters(member + ".parameters")
+	return t.checkParameters("function.parameters")
 }
 
 // checkParameters wants an object schema. That properties is required, and so more than JSON Schema asks, is what users of
 // MCP tools without arguments keep running into.
-func (t *tool) checkParameters(path string) *dialect.Error {
+func (t *tool) checkParameters(member string) *dialect.Error {
 	const code = "invalid_function_parameters"
-	var schema dialect.Object
-	if t.function.Read("parameters", &schema) != nil {
-		return invalid(path, "invalid_type", "the parameters of tool %s are no schema: want an object, got %s", t.name, jsonName(t.function["parameters"]))
+	var isObject, hasProperties bool
+	if !dialect.EachMember(t.parameters, func(name []byte, value json.RawMessage) {
+		switch string(name) {
+		case "type":
+			kind, _ := dialect.TextOf(value)
+			isObject = kind == "object"
+		case "properties":
+			hasProperties = isGiven(value)
+		}
+	}) {
+		return invalid(t.path+"."+member, "invalid_type", "the parameters of tool %s are no schema: want an object, got %s", t.name, dialect.JSONName(t.parameters))
 	}
-	if schema.Text("type") != "object" {
-		return invalid(path, code, `the parameters of tool %s have no "type": "object": want the schema of an object`, t.name)
+	if !isObject {
+		return invalid(t.path+"."+member, code, `the parameters of tool %s have no "type": "object": want the schema of an object`, t.name)
 	}
-	if !schema.Has("properties") {
-		return invalid(path, code, `the parameters of tool %s have no properties: want them in every object schema, "properties": {} if there are none`, t.name)
+	if !hasProperties {
+		return invalid(t.path+"."+member, code, `the parameters of tool %s have no properties: want them in every object schema, "properties": {} if there are none`, t.name)
 	}
 	return nil
 }
@@ -70,16 +91,16 @@ func checkToolChoice(q *request) *dialect.Error {
 	if !q.Has("tools") {
 		return invalid("tool_choice", "", "tool_choice is set without tools: want it only with tools")
 	}
-	raw := q.Object["tool_choice"]
-	if isKind(raw, '"') {
+	raw := q.Raw("tool_choice")
+	if dialect.IsKind(raw, '"') {
 		if mode := q.Text("tool_choice"); !slices.Contains([]string{dialect.ChoiceAuto, dialect.ChoiceNone, dialect.ChoiceRequired}, mode) {
 			return invalid("tool_choice", "invalid_value", "tool_choice is %q: want auto, none, required, or an object", mode)
 		}
 		return nil
 	}
-	var choice, inner dialect.Object
+	var choice, inner dialect.Members
 	if q.Read("tool_choice", &choice) != nil {
-		return invalid("tool_choice", "invalid_type", "tool_choice has the wrong type: want a string or an object, got %s", jsonName(raw))
+		return invalid("tool_choice", "invalid_type", "tool_choice has the wrong type: want a string or an object, got %s", dialect.JSONName(raw))
 	}
 	kind := choice.Text("type")
 	_ = choice.Read(kind, &inner)

@@ -27,30 +27,33 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 	if len(q.messages) > 0 {
 		req.Messages = make([]dialect.Message, 0, len(q.messages))
 	}
+	all := make(blocks, 0, q.blocks())
 	var system []string
 	inResults := false // the last message is a user's turn made of tool messages
-	for _, m := range q.messages {
+	for i := range q.messages {
+		m := &q.messages[i]
 		wasInResults := inResults
 		inResults = m.role == "tool"
 		switch {
 		case m.role == "system" || m.role == "developer":
-			system = append(system, dialect.PlainText(m.blocks()))
+			system = append(system, dialect.PlainText(all.of(m)))
 		case inResults:
-			result := dialect.Block{Type: dialect.ToolResult, ID: m.toolCallID, Content: m.blocks(), Raw: m.raw, Path: m.path}
+			result := dialect.Block{Type: dialect.ToolResult, ID: m.toolCallID, Content: all.of(m), Raw: m.raw, Path: m.path}
 			if !wasInResults {
-				req.Messages = append(req.Messages, dialect.Message{Role: dialect.User, Path: m.path})
+				turn := dialect.Message{Role: dialect.User, Path: m.path, Content: make([]dialect.Block, 0, resultsIn(q.messages[i:]))}
+				req.Messages = append(req.Messages, turn)
 			}
 			turn := &req.Messages[len(req.Messages)-1]
 			turn.Content = append(turn.Content, result)
 		default:
 			role := dialect.Role(m.role) // an unknown one is kept for Check and the journal
-			req.Messages = append(req.Messages, dialect.Message{Role: role, Content: m.blocks(), Path: m.path})
+			req.Messages = append(req.Messages, dialect.Message{Role: role, Content: all.of(m), Path: m.path})
 		}
 	}
 	req.System = strings.Join(system, "\n\n")
 	for _, t := range q.tools {
 		req.Tools = append(req.Tools, dialect.Tool{
-			Name: t.name, Description: t.description, InputSchema: t.function["parameters"], Path: t.path,
+			Name: t.name, Description: t.description, InputSchema: t.parameters, Path: t.path,
 		})
 	}
 	return req, nil
@@ -62,7 +65,7 @@ func (q *request) toolChoice() string {
 		return ""
 	}
 	var mode string
-	var choice, named dialect.Object
+	var choice, named dialect.Members
 	if q.Read("tool_choice", &mode) == nil {
 		return mode
 	}
@@ -76,40 +79,65 @@ func (q *request) toolChoice() string {
 			return named.Text("mode")
 		}
 	}
-	return string(q.Object["tool_choice"])
+	return string(q.Raw("tool_choice"))
 }
 
-// blocks returns a message's content and its calls.
-func (m *message) blocks() []dialect.Block {
-	n := len(m.parts) + len(m.calls)
-	if m.text != nil {
+// resultsIn is how many tool messages there are before the first other one.
+func resultsIn(messages []message) int {
+	n := 0
+	for n < len(messages) && messages[n].role == "tool" {
 		n++
 	}
-	if n == 0 && m.refusal == nil {
-		return nil
+	return n
+}
+
+// blocks are those of all messages, in one piece of memory.
+type blocks []dialect.Block
+
+// blocks is how many there are.
+func (q *request) blocks() int {
+	n := 0
+	for i := range q.messages {
+		m := &q.messages[i]
+		n += len(m.parts) + len(m.calls)
+		if m.hasText {
+			n++
+		}
+		if m.refusal != nil {
+			n++
+		}
 	}
-	blocks := make([]dialect.Block, 0, n)
-	if m.text != nil {
-		blocks = append(blocks, dialect.Block{Type: dialect.Text, Text: *m.text, Path: m.path + ".content"})
+	return n
+}
+
+// of adds a message's content and its calls, and returns them.
+func (all *blocks) of(m *message) []dialect.Block {
+	begin := len(*all)
+	add := func(b dialect.Block) { *all = append(*all, b) }
+	if m.hasText {
+		add(dialect.Block{Type: dialect.Text, Text: m.text, Path: m.path + ".content"})
 	}
-	for _, p := range m.parts {
-		blocks = append(blocks, p.block())
+	for i := range m.parts {
+		add(m.parts[i].block())
 	}
 	if m.refusal != nil {
-		blocks = append(blocks, dialect.Block{Type: dialect.Text, Text: *m.refusal, Path: m.path + ".refusal"})
+		add(dialect.Block{Type: dialect.Text, Text: *m.refusal, Path: m.path + ".refusal"})
 	}
-	for _, c := range m.calls {
-		blocks = append(blocks, dialect.Block{
-			Type: dialect.ToolUse, ID: c.id, Name: c.name, Input: c.input(), Raw: c.raw, Path: c.path,
-		})
+	for i := range m.calls {
+		c := &m.calls[i]
+		add(dialect.Block{Type: dialect.ToolUse, ID: c.id, Name: c.name, Input: c.input(), Raw: c.raw, Path: c.path})
 	}
-	return blocks
+	end := len(*all)
+	if begin == end {
+		return nil
+	}
+	return (*all)[begin:end:end]
 }
 
 // input returns the arguments' text.
 func (c *toolCall) input() json.RawMessage {
-	var text string
-	if json.Unmarshal(c.arguments, &text) != nil {
+	text, isText := dialect.TextOf(c.arguments)
+	if !isText {
 		return c.arguments
 	}
 	return json.RawMessage(text)
@@ -119,7 +147,7 @@ func (c *toolCall) input() json.RawMessage {
 func (p *part) block() dialect.Block {
 	b := dialect.Block{Type: dialect.Other, Raw: p.raw, Path: p.path}
 	kind := p.Text("type")
-	var inner dialect.Object
+	var inner dialect.Members
 	_ = p.Read(kind, &inner)
 	switch kind {
 	case "text", "refusal":

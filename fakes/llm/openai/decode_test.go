@@ -2,12 +2,12 @@ package openai
 
 import (
 	"net/http"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
 func decode(t testing.TB, text string) *dialect.Request {
@@ -115,8 +115,8 @@ func FuzzDecode(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	for _, x := range recorded(f, "openai-chat", os.Getenv("CI") == "true") {
-		f.Add([]byte(x.request))
+	for _, x := range traffic.Read(f, "openai-chat") {
+		f.Add([]byte(x.Request))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		req, err := Chat.Decode(&http.Request{}, text)

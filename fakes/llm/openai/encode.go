@@ -40,7 +40,7 @@ type completion struct {
 
 func (c *chat) completion(req *dialect.Request, reply *dialect.Reply) *completion {
 	said := &completion{
-		style:     &c.style,
+		style:     c.style,
 		id:        dialect.MintID("chatcmpl-", 29, reply.Serial, 0),
 		requestID: dialect.MintID("req_", 32, reply.Serial, 0),
 		model:     reply.Model,

@@ -50,7 +50,7 @@ func (s *style) errorBody(e *dialect.Error) any {
 }
 
 // EncodeErrorEvent writes an event of the stream whose data is the error's body.
-func (c chat) EncodeErrorEvent(_ *dialect.Request, e *dialect.Error) []byte {
+func (c chat) EncodeErrorEvent(_ *dialect.Request, _ *dialect.Reply, _ int, e *dialect.Error) []byte {
 	return append(append([]byte("data: "), dialect.Marshal(c.errorBody(e))...), "\n\n"...)
 }
 

@@ -10,7 +10,7 @@ type writer struct {
 }
 
 func (c *completion) writer(withUsage bool, events int) *writer {
-	var head builder
+	head := make(builder, 0, 256)
 	head.say(`data: {"id":`).text(c.id).say(`,"object":"chat.completion.chunk","created":`).number(c.created).say(`,"model":`).text(c.model)
 	if c.style.isOpenAI {
 		head.say(`,"service_tier":"default"`)
@@ -22,7 +22,7 @@ func (c *completion) writer(withUsage bool, events int) *writer {
 		head.say(`,"system_fingerprint":`).textOr(c.reasoning, c.style.fingerprint)
 	}
 	head.say(`,"choices":[`)
-	return &writer{c: c, withUsage: withUsage, head: string(head), out: make(builder, 0, events*(len(head)+120)+len(c.text))}
+	return &writer{c: c, withUsage: withUsage, head: string(head), out: make(builder, 0, events*(len(head)+120)+len(c.text)), ends: make([]int, 0, events+2)}
 }
 
 // raw is an event of its own.

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
 // ollamaDeviations are where the answers of Ollama's own endpoint for OpenAI's clients are not as ours, which are OpenAI's: members of
@@ -37,21 +37,18 @@ var ollamaKinds = map[string]struct{ ours, reason string }{
 }
 
 func TestRecordedTrafficOfOllamaForOpenAIsClientsIsUnderstood(t *testing.T) {
-	all := recorded(t, "ollama-openai", os.Getenv("CI") == "true")
-	if len(all) == 0 {
-		t.Skipf("no recordings in %s", traffic)
-	}
+	all := traffic.Needed(t, "ollama-openai")
 	unseen := maps.Clone(ollamaDeviations)
 	for _, r := range all {
-		t.Run(r.name, func(t *testing.T) {
-			req := decode(t, r.request)
+		t.Run(r.Name, func(t *testing.T) {
+			req := decode(t, r.Request)
 			require.Nil(t, Chat.Check(req))
-			if r.status != 200 {
-				ours := Chat.EncodeError(&dialect.Error{Status: r.status, Message: "m"})
-				require.Equal(t, keys(t, r.response), keys(t, string(join(ours))))
+			if r.Status != 200 {
+				ours := Chat.EncodeError(&dialect.Error{Status: r.Status, Message: "m"})
+				require.Equal(t, keys(t, r.Answer), keys(t, string(join(ours))))
 				return
 			}
-			theirs := shape(t, r.response)
+			theirs := shape(t, r.Answer)
 			ours := shape(t, string(join(Chat.Encode(req, theirs.reply()))))
 			kinds := strings.Join(theirs.kinds, "|")
 			if d, deviates := ollamaKinds[kinds]; deviates {

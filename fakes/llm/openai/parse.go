@@ -11,7 +11,7 @@ import (
 
 // request is a request's body as OpenAI documents it. What is read loosely here, [chat.Check] judges.
 type request struct {
-	dialect.Object
+	dialect.Members
 	style                   *style // of the server that it is held against
 	model                   string
 	messages                []message
@@ -24,12 +24,13 @@ type request struct {
 }
 
 type message struct {
-	path       string
 	raw        json.RawMessage
+	path       string
 	role       string
 	toolCallID string
-	text       *string // content that is a string
-	parts      []part  // content that is an array
+	text       string // content that is a string
+	hasText    bool
+	parts      []part // content that is an array
 	refusal    *string
 	hasAudio   bool
 	hasCalls   bool // tool_calls, even if there are none in it
@@ -37,7 +38,7 @@ type message struct {
 }
 
 type part struct {
-	dialect.Object
+	dialect.Members
 	path string
 	raw  json.RawMessage
 }
@@ -50,82 +51,113 @@ type toolCall struct {
 
 type tool struct {
 	path, kind, name, description string
-	function                      dialect.Object
+	parameters                    json.RawMessage
+	flat                          dialect.Members // of Responses, where all stands in the tool itself
 }
 
 // parse refuses what has not the documented type, as the API does before it looks at anything else.
 func parse(body []byte) (*request, *dialect.Error) {
 	var q request
 	var err error
-	if q.Object, err = dialect.ReadObject(body); err != nil {
+	if q.Members, err = dialect.ReadMembers(body); err != nil {
 		return nil, invalid("", "", "the body could not be read as a JSON object: %v", err)
 	}
-	if q.Object == nil {
+	if q.Members == nil {
 		return nil, invalid("", "", "the body is null: want a JSON object")
 	}
 	r := &reader{}
-	r.read(q.Object, "", "model", &q.model)
-	r.read(q.Object, "", "stream", &q.stream)
-	q.temperature = number[float64](r, q.Object, "temperature")
-	q.maxTokens = number[int64](r, q.Object, "max_tokens")
-	q.maxCompleted = number[int64](r, q.Object, "max_completion_tokens")
-	q.n = number[int64](r, q.Object, "n")
-	if isKind(q.Object["stop"], '"') {
+	r.read(q.Members, "", "model", &q.model)
+	r.read(q.Members, "", "stream", &q.stream)
+	q.temperature = number[float64](r, q.Members, "temperature")
+	q.maxTokens = number[int64](r, q.Members, "max_tokens")
+	q.maxCompleted = number[int64](r, q.Members, "max_completion_tokens")
+	q.n = number[int64](r, q.Members, "n")
+	if dialect.IsKind(q.Raw("stop"), '"') {
 		q.stop = []string{q.Text("stop")}
-	} else {
-		r.read(q.Object, "", "stop", &q.stop)
+	} else if q.Read("stop", &q.stop) != nil {
+		r.refuse("stop", "a string or an array of strings", q.Raw("stop"))
 	}
-	var messages, tools []json.RawMessage
-	r.read(q.Object, "", "messages", &messages)
-	q.messages = make([]message, 0, len(messages))
+	messages := r.elements(q.Raw("messages"), "", "messages")
+	q.messages = make([]message, len(messages))
 	for i, raw := range messages {
-		q.messages = append(q.messages, r.message(raw, at("messages", i)))
+		q.messages[i].raw, q.messages[i].path = raw, at("messages", i)
+		r.message(&q.messages[i])
 	}
-	r.read(q.Object, "", "tools", &tools)
-	q.tools = make([]tool, 0, len(tools))
+	tools := r.elements(q.Raw("tools"), "", "tools")
+	q.tools = make([]tool, len(tools))
 	for i, raw := range tools {
-		q.tools = append(q.tools, r.tool(raw, at("tools", i)))
+		q.tools[i].path = at("tools", i)
+		r.tool(&q.tools[i], raw)
 	}
 	return &q, r.err
 }
 
 // at is the path of an element.
-func at(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+func at(path string, i int) string {
+	if path == "messages" && i < len(messagePaths) {
+		return messagePaths[i]
+	}
+	return path + "[" + strconv.Itoa(i) + "]"
+}
+
+// messagePaths are the paths that are asked for all the time.
+var messagePaths = func() (paths [32]string) {
+	for i := range paths {
+		paths[i] = "messages[" + strconv.Itoa(i) + "]"
+	}
+	return paths
+}()
 
 // reader reads members and keeps the first that has not the documented type.
 type reader struct{ err *dialect.Error }
 
-func (r *reader) read(o dialect.Object, path, name string, v any) {
-	r.member(o[name], path, name, v)
+func (r *reader) read(o dialect.Members, path, name string, v any) {
+	r.member(o.Raw(name), path, name, v)
 }
 
 // member reads a member that has been found, at the path of its object. One that is null or not there is left out.
 func (r *reader) member(raw json.RawMessage, path, name string, v any) {
-	if raw == nil || isKind(raw, 'n') || dialect.ReadPart(raw, v) == nil {
+	if !isGiven(raw) || dialect.ReadPart(raw, v) == nil {
 		return
 	}
+	r.refuseMember(path, name, dialect.TypeName(v), raw)
+}
+
+// elements is member of an array.
+func (r *reader) elements(raw json.RawMessage, path, name string) []json.RawMessage {
+	if !isGiven(raw) {
+		return nil
+	}
+	all, isArray := dialect.Elements(raw)
+	if !isArray {
+		r.refuseMember(path, name, "an array", raw)
+	}
+	return all
+}
+
+func (r *reader) refuseMember(path, name, want string, got json.RawMessage) {
 	if path != "" {
 		name = path + "." + name
 	}
-	r.refuse(name, v, raw)
+	r.refuse(name, want, got)
 }
 
 // object reads an array's element.
-func (r *reader) object(raw json.RawMessage, path string) dialect.Object {
-	var o dialect.Object
+func (r *reader) object(raw json.RawMessage, path string) dialect.Members {
+	var o dialect.Members
 	if dialect.ReadPart(raw, &o) != nil || o == nil {
-		r.refuse(path, &o, raw)
+		r.refuse(path, "an object", raw)
 	}
 	return o
 }
 
-func (r *reader) refuse(path string, want any, got json.RawMessage) {
+func (r *reader) refuse(path, want string, got json.RawMessage) {
 	if r.err == nil {
-		r.err = invalid(path, "invalid_type", "%s has the wrong type: want %s, got %s", path, typeName(want), jsonName(got))
+		r.err = invalid(path, "invalid_type", "%s has the wrong type: want %s, got %s", path, want, dialect.JSONName(got))
 	}
 }
 
-func number[T int64 | float64](r *reader, o dialect.Object, name string) *T {
+func number[T int64 | float64](r *reader, o dialect.Members, name string) *T {
 	if !o.Has(name) {
 		return nil
 	}
@@ -134,11 +166,11 @@ func number[T int64 | float64](r *reader, o dialect.Object, name string) *T {
 	return v
 }
 
-// message reads a message, without an object for it.
-func (r *reader) message(raw json.RawMessage, path string) message {
-	m := message{raw: raw, path: path}
+// message reads a message, of which the JSON and the path are known.
+func (r *reader) message(m *message) {
+	path := m.path
 	var content, calls json.RawMessage
-	if !dialect.EachMember(raw, func(name []byte, value json.RawMessage) {
+	r.eachMember(m.raw, "", path, func(name []byte, value json.RawMessage) {
 		switch string(name) {
 		case "role":
 			r.member(value, path, "role", &m.role)
@@ -147,85 +179,104 @@ func (r *reader) message(raw json.RawMessage, path string) message {
 		case "refusal":
 			r.member(value, path, "refusal", &m.refusal)
 		case "audio":
-			m.hasAudio = !isKind(value, 'n')
+			m.hasAudio = !dialect.IsKind(value, 'n')
 		case "content":
 			content = value
 		case "tool_calls":
 			calls = value
 		}
-	}) {
-		r.refuse(path, new(dialect.Object), raw)
-	}
-	if isKind(content, '"') {
-		m.text = new(string)
-		r.member(content, path, "content", m.text)
+	})
+	if dialect.IsKind(content, '"') {
+		m.text, m.hasText = dialect.TextOf(content)
 	} else {
-		var parts []json.RawMessage
-		r.member(content, path, "content", &parts)
-		for i, raw := range parts {
+		for i, raw := range r.elements(content, path, "content") {
 			path := at(path+".content", i)
 			m.parts = append(m.parts, part{r.object(raw, path), path, raw})
 		}
 	}
-	m.hasCalls = calls != nil && !isKind(calls, 'n')
-	var each []json.RawMessage
-	r.member(calls, path, "tool_calls", &each)
-	for i, raw := range each {
-		m.calls = append(m.calls, r.call(raw, at(path+".tool_calls", i)))
+	if m.hasCalls = isGiven(calls); !m.hasCalls {
+		return
 	}
-	return m
+	each := r.elements(calls, path, "tool_calls")
+	m.calls = make([]toolCall, len(each))
+	for i, raw := range each {
+		m.calls[i].raw, m.calls[i].path = raw, at(path+".tool_calls", i)
+		r.call(&m.calls[i])
+	}
 }
 
 // call reads a call, of which there may be many in a history, without an object for each of its parts.
-func (r *reader) call(raw json.RawMessage, path string) toolCall {
-	c := toolCall{path: path, raw: raw}
-	var function, custom json.RawMessage
-	if !dialect.EachMember(raw, func(name []byte, value json.RawMessage) {
+func (r *reader) call(c *toolCall) {
+	function := r.function(c.raw, c.path, &c.kind, &c.id)
+	arguments := of(c.kind, "arguments", "input") // a custom tool takes a text
+	r.eachMember(function, c.path, of(c.kind, "function", "custom"), func(name []byte, value json.RawMessage) {
+		switch string(name) {
+		case "name":
+			r.member(value, c.path, of(c.kind, "function.name", "custom.name"), &c.name)
+		case arguments:
+			c.arguments = value
+		}
+	})
+}
+
+// function reads the kind, and the id where there is one, of a tool or a call, and returns what its member of that kind holds; nil where there
+// is none.
+func (r *reader) function(raw json.RawMessage, path string, kind, id *string) (function json.RawMessage) {
+	var custom json.RawMessage
+	r.eachMember(raw, "", path, func(name []byte, value json.RawMessage) {
 		switch string(name) {
 		case "id":
-			r.member(value, path, "id", &c.id)
+			if id != nil {
+				r.member(value, path, "id", id)
+			}
 		case "type":
-			r.member(value, path, "type", &c.kind)
+			r.member(value, path, "type", kind)
 		case "function":
 			function = value
 		case "custom":
 			custom = value
 		}
-	}) {
-		r.refuse(path, new(dialect.Object), raw)
+	})
+	if *kind == "custom" {
+		function = custom
 	}
-	member, arguments := "function", "arguments"
-	if c.kind == "custom" { // a tool with text in place of arguments
-		function, member, arguments = custom, "custom", "input"
+	if !isGiven(function) {
+		return nil
 	}
-	if function == nil || isKind(function, 'n') {
-		return c
-	}
-	if !dialect.EachMember(function, func(name []byte, value json.RawMessage) {
-		switch string(name) {
-		case "name":
-			r.member(value, path+".function", "name", &c.name)
-		case arguments:
-			c.arguments = value
-		}
-	}) {
-		r.refuse(path+"."+member, new(dialect.Object), function)
-	}
-	return c
+	return function
 }
 
-func (r *reader) tool(raw json.RawMessage, path string) tool {
-	t := tool{path: path}
-	o := r.object(raw, path)
-	r.read(o, path, "type", &t.kind)
-	member := "function"
-	if t.kind == "custom" {
-		member = "custom"
+// of chooses what a tool, or a call, of a kind has in place of a function's.
+func of(kind, function, custom string) string {
+	if kind == "custom" {
+		return custom
 	}
-	r.read(o, path, member, &t.function)
-	r.read(t.function, path+"."+member, "name", &t.name)
-	r.read(t.function, path+"."+member, "description", &t.description)
-	return t
+	return function
+}
+
+// isGiven reports whether a member is there and not null.
+func isGiven(raw json.RawMessage) bool { return raw != nil && !dialect.IsKind(raw, 'n') }
+
+// eachMember calls member for each member of what should be an object, itself a member of the one at the path; of nothing, for none.
+func (r *reader) eachMember(raw json.RawMessage, path, name string, member func(name []byte, value json.RawMessage)) {
+	if raw != nil && !dialect.EachMember(raw, member) {
+		r.refuseMember(path, name, "an object", raw)
+	}
+}
+
+// tool reads a tool, of which the path is known.
+func (r *reader) tool(t *tool, raw json.RawMessage) {
+	function := r.function(raw, t.path, &t.kind, nil)
+	r.eachMember(function, t.path, of(t.kind, "function", "custom"), func(name []byte, value json.RawMessage) {
+		switch string(name) {
+		case "name":
+			r.member(value, t.path, of(t.kind, "function.name", "custom.name"), &t.name)
+		case "description":
+			r.member(value, t.path, of(t.kind, "function.description", "custom.description"), &t.description)
+		case "parameters":
+			t.parameters = value
+		}
+	})
 }
 
 func invalid(param, code, format string, args ...any) *dialect.Error {
@@ -233,43 +284,4 @@ func invalid(param, code, format string, args ...any) *dialect.Error {
 		Status: http.StatusBadRequest, Kind: "invalid_request_error", Code: code, Param: param,
 		Message: fmt.Sprintf(format, args...),
 	}
-}
-
-// isKind reports whether the value begins with the character that its JSON type begins with.
-func isKind(raw json.RawMessage, first byte) bool { return len(raw) > 0 && raw[0] == first }
-
-func typeName(v any) string {
-	switch v.(type) {
-	case *string, **string:
-		return "a string"
-	case *bool:
-		return "true or false"
-	case *int64:
-		return "an integer"
-	case *float64:
-		return "a number"
-	case *dialect.Object:
-		return "an object"
-	case *[]string:
-		return "a string or an array of strings"
-	}
-	return "an array"
-}
-
-func jsonName(raw json.RawMessage) string {
-	switch {
-	case len(raw) == 0:
-		return "nothing"
-	case isKind(raw, '"'):
-		return "a string"
-	case isKind(raw, '{'):
-		return "an object"
-	case isKind(raw, '['):
-		return "an array"
-	case isKind(raw, 't'), isKind(raw, 'f'):
-		return "true or false"
-	case isKind(raw, 'n'):
-		return "null"
-	}
-	return "the number " + string(raw)
 }

@@ -10,7 +10,7 @@ import (
 // the provider is to have kept is refused as the provider refuses one that it has not, and one that is to run in the background too.
 //
 // A refusal, and reasoning, have items and parts of their own here. There are no stop sequences.
-var Responses dialect.Codec = responses{models{openAI}}
+var Responses dialect.Codec = responses{models{&openAI}}
 
 type responses struct{ models }
 
@@ -33,22 +33,22 @@ func outcome(reason dialect.StopReason) (status, incomplete string) {
 	return "incomplete", string(reason)
 }
 
-// EncodeErrorEvent writes an error event and then response.failed, as when it comes right after the events that open a stream.
-func (responses) EncodeErrorEvent(req *dialect.Request, e *dialect.Error) []byte {
+// EncodeErrorEvent writes an error event and then response.failed, of the same response and with the numbers that follow.
+func (responses) EncodeErrorEvent(req *dialect.Request, reply *dialect.Reply, sent int, e *dialect.Error) []byte {
 	details := errorBody(e)["error"]
 	if details.Code == nil {
 		details.Code = &details.Type
 	}
-	r := newResponse(req, &dialect.Reply{StopReason: "failed"})
+	r := newResponse(req, &dialect.Reply{StopReason: "failed", Model: reply.Model, Serial: reply.Serial})
 	r.failure = dialect.Marshal(map[string]string{"code": *details.Code, "message": details.Message})
-	r.sequence = 2
+	r.sequence = sent
 	r.say(event{Type: "error", Error: dialect.Marshal(details)})
 	r.say(event{Type: "response.failed", Response: r.object("failed")})
 	return append(r.events[0], r.events[1]...)
 }
 
 // models lists models: what hosts ask for before they start, and the same for both ways of asking.
-type models struct{ style }
+type models struct{ *style }
 
 // listed are the models that are listed. The fake answers for every other, too.
 var listed = []string{"gpt-4o", "gpt-4o-mini", "gpt-4.1", "gpt-5", "gpt-5-mini", "o4-mini"}

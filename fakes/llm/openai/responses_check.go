@@ -57,13 +57,11 @@ func (responses) Check(req *dialect.Request) *dialect.Error {
 }
 
 func (q *responsesRequest) checkMembers() *dialect.Error {
-	for _, name := range slices.Sorted(maps.Keys(q.Object)) {
-		switch {
-		case moved[name] != "":
+	if names := q.Unknown(documentedResponses); names != nil {
+		if name := names[0]; moved[name] != "" {
 			return invalid(name, "unsupported_parameter", "%s is not a parameter here: in Responses it is %s", name, moved[name])
-		case !documentedResponses[name]:
-			return unknown(name)
 		}
+		return unknown(names[0])
 	}
 	if q.model == "" {
 		return invalid("model", "missing_required_parameter", "no model is named: set model")
@@ -77,11 +75,9 @@ func unknown(path string) *dialect.Error {
 }
 
 // onlyKnown refuses members of an object that are not among those of its kind.
-func onlyKnown(o dialect.Object, path string, members map[string]bool) *dialect.Error {
-	for _, name := range slices.Sorted(maps.Keys(o)) {
-		if !members[name] {
-			return unknown(path + "." + name)
-		}
+func onlyKnown(o dialect.Members, path string, members map[string]bool) *dialect.Error {
+	if names := o.Unknown(members); names != nil {
+		return unknown(path + "." + names[0])
 	}
 	return nil
 }
@@ -91,11 +87,11 @@ func (q *responsesRequest) checkKept() *dialect.Error {
 	switch {
 	case q.Has("previous_response_id"):
 		return invalid("previous_response_id", "previous_response_not_found",
-			"the response %s is not there, as this model server keeps none: send the whole conversation as input", q.Object["previous_response_id"])
+			"the response %s is not there, as this model server keeps none: send the whole conversation as input", q.Raw("previous_response_id"))
 	case q.Has("conversation"):
-		return notKept("conversation", "the conversation %s is not there, as this model server keeps none: send it as input", q.Object["conversation"])
+		return notKept("conversation", "the conversation %s is not there, as this model server keeps none: send it as input", q.Raw("conversation"))
 	case q.Has("prompt"):
-		return notKept("prompt", "the prompt %s is not there, as this model server keeps none: send it as input or instructions", q.Object["prompt"])
+		return notKept("prompt", "the prompt %s is not there, as this model server keeps none: send it as input or instructions", q.Raw("prompt"))
 	case q.background:
 		return invalid("background", "", "background is set: this model server answers at once and keeps nothing, so leave it out")
 	case q.prompt == nil && !q.Has("input"):
@@ -192,7 +188,7 @@ func (it *item) check() *dialect.Error {
 		return invalid(it.path+".type", "invalid_value", "%s has the type %q: want message, function_call, function_call_output, reasoning, "+
 			"item_reference, or the item of a tool that the provider runs", it.path, it.kind)
 	}
-	if err := onlyKnown(it.Object, it.path, members); err != nil {
+	if err := onlyKnown(it.Members, it.path, members); err != nil {
 		return err
 	}
 	if prefix := idPrefixes[it.kind]; it.id != "" && !strings.HasPrefix(it.id, prefix) {
@@ -250,8 +246,8 @@ func (it *item) checkCall() *dialect.Error {
 		return invalid(it.path+".name", "invalid_value", "%s has the name %q: want a match of %s", it.path, it.name, identifier)
 	case !it.Has(member):
 		return missing(it.path, member)
-	case !isKind(it.Object[member], '"'):
-		return invalid(it.path+"."+member, "invalid_type", "%s.%s has the wrong type: want a string, got %s", it.path, member, jsonName(it.Object[member]))
+	case !dialect.IsKind(it.Raw(member), '"'):
+		return invalid(it.path+"."+member, "invalid_type", "%s.%s has the wrong type: want a string, got %s", it.path, member, dialect.JSONName(it.Raw(member)))
 	}
 	return nil
 }
@@ -274,7 +270,7 @@ func (p *part) checkFlat(allowed []string, where string) *dialect.Error {
 	if !slices.Contains(allowed, kind) {
 		return invalid(p.path+".type", "invalid_value", "%s has the type %q: want %s in %s", p.path, kind, strings.Join(allowed, " or "), where)
 	}
-	if err := onlyKnown(p.Object, p.path, partMembers[kind]); err != nil {
+	if err := onlyKnown(p.Members, p.path, partMembers[kind]); err != nil {
 		return err
 	}
 	switch kind {
@@ -283,13 +279,13 @@ func (p *part) checkFlat(allowed []string, where string) *dialect.Error {
 		if kind == "refusal" {
 			member = kind
 		}
-		if !isKind(p.Object[member], '"') {
+		if !dialect.IsKind(p.Raw(member), '"') {
 			return missing(p.path, member)
 		}
 	case "input_image":
-		url := p.Object["image_url"]
-		if p.Has("image_url") && !isKind(url, '"') {
-			return invalid(p.path+".image_url", "invalid_type", "%s.image_url has the wrong type: want a URL as a string, got %s", p.path, jsonName(url))
+		url := p.Raw("image_url")
+		if p.Has("image_url") && !dialect.IsKind(url, '"') {
+			return invalid(p.path+".image_url", "invalid_type", "%s.image_url has the wrong type: want a URL as a string, got %s", p.path, dialect.JSONName(url))
 		}
 		if !p.Has("image_url") && !p.Has("file_id") {
 			return missing(p.path, "image_url")
@@ -298,7 +294,7 @@ func (p *part) checkFlat(allowed []string, where string) *dialect.Error {
 			return invalid(p.path+".image_url", "invalid_value", "%s has an image that cannot be read: %v", p.path, err)
 		}
 	case "input_audio":
-		if !isKind(p.Object["input_audio"], '{') {
+		if !dialect.IsKind(p.Raw("input_audio"), '{') {
 			return missing(p.path, "input_audio")
 		}
 	}

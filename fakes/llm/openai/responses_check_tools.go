@@ -3,7 +3,6 @@ package openai
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -49,18 +48,18 @@ func (t *tool) checkFlat() *dialect.Error {
 	case len(t.name) > maxFlatName:
 		return invalid(t.path+".name", "string_above_max_length", "%s has a name of %d characters: want at most %d", t.path, len(t.name), maxFlatName)
 	}
-	if err := onlyKnown(t.function, t.path, members); err != nil {
+	if err := onlyKnown(t.flat, t.path, members); err != nil {
 		return err
 	}
-	if t.kind == "custom" || !t.function.Has("parameters") {
+	if t.kind == "custom" || !isGiven(t.parameters) {
 		return nil
 	}
-	if err := t.checkParameters(t.path + ".parameters"); err != nil {
+	if err := t.checkParameters("parameters"); err != nil {
 		return err
 	}
 	var strict bool
-	if _ = t.function.Read("strict", &strict); strict { // its type is looked at when it is read
-		if at, why := looseIn(t.function["parameters"], "parameters"); why != "" {
+	if _ = t.flat.Read("strict", &strict); strict { // its type is looked at when it is read
+		if at, why := looseIn(t.parameters, "parameters"); why != "" {
 			return invalid(t.path+".parameters", "invalid_function_parameters", "the tool %s is strict, and in its %s %s", t.name, at, why)
 		}
 	}
@@ -73,8 +72,8 @@ var strictForbids = []string{"allOf", "oneOf", "not", "dependentRequired", "depe
 // looseIn finds what a strict tool's schema must not leave open, and where: every object names all of its properties as required and has
 // no others.
 func looseIn(raw json.RawMessage, path string) (at, why string) {
-	var s, properties dialect.Object
-	if json.Unmarshal(raw, &s) != nil {
+	var s, properties dialect.Members
+	if dialect.ReadPart(raw, &s) != nil {
 		return "", ""
 	}
 	for _, word := range strictForbids {
@@ -84,27 +83,27 @@ func looseIn(raw json.RawMessage, path string) (at, why string) {
 	}
 	_ = s.Read("properties", &properties) // of another type, there are none
 	if s.Text("type") == "object" || s.Has("properties") {
-		if string(s["additionalProperties"]) != "false" {
+		if string(s.Raw("additionalProperties")) != "false" {
 			return path, "additionalProperties is not false"
 		}
 		var required []string
 		_ = s.Read("required", &required)
-		for _, name := range slices.Sorted(maps.Keys(properties)) {
+		for _, name := range properties.Names() {
 			if !slices.Contains(required, name) {
 				return path, fmt.Sprintf("%s is not required: want every property in required", name)
 			}
 		}
 	}
 	for _, holder := range []string{"properties", "$defs", "definitions"} {
-		var inner dialect.Object
+		var inner dialect.Members
 		_ = s.Read(holder, &inner)
-		for _, name := range slices.Sorted(maps.Keys(inner)) {
-			if at, why := looseIn(inner[name], path+"."+holder+"."+name); why != "" {
+		for _, name := range inner.Names() {
+			if at, why := looseIn(inner.Raw(name), path+"."+holder+"."+name); why != "" {
 				return at, why
 			}
 		}
 	}
-	if at, why := looseIn(s["items"], path+".items"); why != "" {
+	if at, why := looseIn(s.Raw("items"), path+".items"); why != "" {
 		return at, why
 	}
 	var choices []json.RawMessage
@@ -118,11 +117,11 @@ func looseIn(raw json.RawMessage, path string) (at, why string) {
 }
 
 func (q *responsesRequest) checkToolChoice() *dialect.Error {
-	raw := q.Object["tool_choice"]
+	raw := q.Raw("tool_choice")
 	if !q.Has("tool_choice") {
 		return nil
 	}
-	if isKind(raw, '"') {
+	if dialect.IsKind(raw, '"') {
 		switch mode := q.Text("tool_choice"); {
 		case mode == dialect.ChoiceRequired && len(q.tools) == 0:
 			return invalid("tool_choice", "", "tool_choice is required, and there are no tools: want it only with tools")
@@ -131,9 +130,9 @@ func (q *responsesRequest) checkToolChoice() *dialect.Error {
 		}
 		return nil
 	}
-	var choice dialect.Object
+	var choice dialect.Members
 	if q.Read("tool_choice", &choice) != nil {
-		return invalid("tool_choice", "invalid_type", "tool_choice has the wrong type: want a string or an object, got %s", jsonName(raw))
+		return invalid("tool_choice", "invalid_type", "tool_choice has the wrong type: want a string or an object, got %s", dialect.JSONName(raw))
 	}
 	kind := choice.Text("type")
 	switch {
@@ -150,11 +149,11 @@ func (q *responsesRequest) checkToolChoice() *dialect.Error {
 }
 
 // checkAllowed wants a mode, and tools that are among those offered.
-func (q *responsesRequest) checkAllowed(choice dialect.Object) *dialect.Error {
+func (q *responsesRequest) checkAllowed(choice dialect.Members) *dialect.Error {
 	if mode := choice.Text("mode"); mode != dialect.ChoiceAuto && mode != dialect.ChoiceRequired {
 		return invalid("tool_choice.mode", "invalid_value", "tool_choice.mode is %q: want auto or required", mode)
 	}
-	var tools []dialect.Object
+	var tools []dialect.Members
 	if choice.Read("tools", &tools) != nil || len(tools) == 0 {
 		return missing("tool_choice", "tools")
 	}
@@ -170,7 +169,7 @@ func (q *responsesRequest) checkAllowed(choice dialect.Object) *dialect.Error {
 }
 
 // offered wants a tool that is named to be among the tools.
-func (q *responsesRequest) offered(choice dialect.Object, path string) *dialect.Error {
+func (q *responsesRequest) offered(choice dialect.Members, path string) *dialect.Error {
 	kind, name := choice.Text("type"), choice.Text("name")
 	if !slices.ContainsFunc(q.tools, func(t tool) bool { return t.kind == kind && t.name == name }) {
 		return invalid(strings.Split(path, ".")[0], "", "%s is the tool %q: no such tool is among the tools", path, name)

@@ -46,7 +46,7 @@ func (responses) Decode(r *http.Request, body []byte) (*dialect.Request, *dialec
 	}
 	req.System = strings.Join(system, "\n\n")
 	for _, t := range q.tools {
-		offered := dialect.Tool{Name: t.name, Description: t.description, InputSchema: t.function["parameters"], Path: t.path}
+		offered := dialect.Tool{Name: t.name, Description: t.description, InputSchema: t.parameters, Path: t.path}
 		if hostedTools[t.kind] {
 			offered.Name = t.kind
 		}
@@ -71,7 +71,7 @@ func (it *item) speaker() (role dialect.Role, turn string) {
 // toolChoice returns the mode, "tool:NAME" for a choice of one tool, or what stands there where it is neither.
 func (q *responsesRequest) toolChoice() string {
 	var mode string
-	var choice dialect.Object
+	var choice dialect.Members
 	switch {
 	case !q.Has("tool_choice"):
 		return ""
@@ -85,7 +85,7 @@ func (q *responsesRequest) toolChoice() string {
 			return choice.Text("mode")
 		}
 	}
-	return string(q.Object["tool_choice"])
+	return string(q.Raw("tool_choice"))
 }
 
 // blocks returns what an item is. What the neutral form has no word for is Other.
@@ -98,7 +98,7 @@ func (it *item) blocks() []dialect.Block {
 		if it.kind == "custom_tool_call" {
 			member = "input"
 		}
-		c := toolCall{arguments: it.Object[member]}
+		c := toolCall{arguments: it.Raw(member)}
 		return []dialect.Block{{Type: dialect.ToolUse, ID: it.callID, Name: it.name, Input: c.input(), Raw: it.raw, Path: it.path}}
 	case "function_call_output", "custom_tool_call_output":
 		return []dialect.Block{{Type: dialect.ToolResult, ID: it.callID, Name: it.name, Content: it.content(), Raw: it.raw, Path: it.path}}
@@ -143,7 +143,7 @@ func (p *part) flatBlock() dialect.Block {
 			b.Text = url
 		}
 	case "input_audio":
-		var audio dialect.Object
+		var audio dialect.Members
 		_ = p.Read("input_audio", &audio) // of another type, it has no data
 		b.Type, b.MimeType = dialect.Audio, audioType(audio.Text("format"))
 		b.Data, _ = base64.StdEncoding.DecodeString(audio.Text("data"))
@@ -153,7 +153,7 @@ func (p *part) flatBlock() dialect.Block {
 
 // includes reports whether the request asks for something that responses have only then.
 func includes(req *dialect.Request, what string) bool {
-	var body dialect.Object
+	var body dialect.Members
 	var list []string
 	_ = json.Unmarshal(req.Body, &body) // a request made by hand has none
 	_ = body.Read("include", &list)

@@ -3,12 +3,12 @@ package openai
 import (
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
 const (
@@ -142,8 +142,8 @@ func FuzzResponsesDecode(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	for _, x := range recorded(f, "openai-responses", os.Getenv("CI") == "true") {
-		f.Add([]byte(x.request))
+	for _, x := range traffic.Read(f, "openai-responses") {
+		f.Add([]byte(x.Request))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		req, err := Responses.Decode(&http.Request{}, text)
@@ -160,7 +160,7 @@ func FuzzResponsesDecode(f *testing.F) {
 		if a := Responses.Encode(req, reply); a.Status != 200 || len(a.Chunks) == 0 {
 			t.Fatalf("no answer: %+v", a)
 		}
-		if len(Responses.EncodeErrorEvent(req, &dialect.Error{Status: 500})) == 0 {
+		if len(Responses.EncodeErrorEvent(req, &dialect.Reply{}, 0, &dialect.Error{Status: 500})) == 0 {
 			t.Fatal("no error event")
 		}
 	})

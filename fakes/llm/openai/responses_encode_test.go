@@ -201,16 +201,19 @@ func TestAFailureInAStreamIsAnErrorAndAFailedResponse(t *testing.T) {
 			"rate_limit_exceeded": {Status: 429, Kind: "tokens", Code: "rate_limit_exceeded", Message: "slow"},
 			"server_error":        {Status: 500, Message: "slow"},
 		} {
-			chunks := strings.SplitAfter(string(Responses.EncodeErrorEvent(req, &given)), "\n\n")
+			reply := &dialect.Reply{Serial: 7, Content: []dialect.Block{says("Well")}}
+			begun := Responses.Encode(req, reply).Chunks
+			chunks := strings.SplitAfter(string(Responses.EncodeErrorEvent(req, reply, 4, &given)), "\n\n")
 			require.Len(t, chunks, 3)
 			first, second := readEvent(t, chunks[0]), readEvent(t, chunks[1])
 			require.Equal(t, "error", first.name)
 			require.JSONEq(t, `{"type":"`+errorBody(&given)["error"].Type+`","code":"`+code+`","message":"slow","param":null}`, string(first.Error))
 			require.Equal(t, "response.failed", second.name)
-			require.Equal(t, []int{2, 3}, []int{first.Sequence, second.Sequence})
+			require.Equal(t, []int{readEvent(t, string(begun[3])).Sequence + 1, 5}, []int{first.Sequence, second.Sequence})
 			var failed map[string]any
 			require.NoError(t, json.Unmarshal(second.Response, &failed))
 			require.Equal(t, "failed", failed["status"])
+			require.Contains(t, string(begun[0]), `"id":"`+failed["id"].(string)+`"`)
 			require.Equal(t, map[string]any{"code": code, "message": "slow"}, failed["error"])
 			require.Nil(t, failed["usage"])
 			require.Nil(t, failed["completed_at"])

@@ -9,7 +9,7 @@ import (
 
 // responsesRequest is a request's body as OpenAI documents it. What is read loosely here, [responses.Check] judges.
 type responsesRequest struct {
-	dialect.Object
+	dialect.Members
 	model, instructions    string
 	prompt                 *string // input that is a string
 	items                  []item  // input that is an array
@@ -22,7 +22,7 @@ type responsesRequest struct {
 
 // item is an item of the input.
 type item struct {
-	dialect.Object
+	dialect.Members
 	path, kind, role, id, callID, name string
 	raw                                json.RawMessage
 	text                               *string // content, or output, that is a string
@@ -37,35 +37,36 @@ var contents = map[string]string{
 // parseResponses refuses what has not the documented type.
 func parseResponses(body []byte) (*responsesRequest, *dialect.Error) {
 	var q responsesRequest
-	if err := json.Unmarshal(body, &q.Object); err != nil {
+	var err error
+	if q.Members, err = dialect.ReadMembers(body); err != nil {
 		return nil, invalid("", "", "the body could not be read as a JSON object: %v", err)
 	}
-	if q.Object == nil {
+	if q.Members == nil {
 		return nil, invalid("", "", "the body is null: want a JSON object")
 	}
 	r := &reader{}
-	r.read(q.Object, "", "model", &q.model)
-	r.read(q.Object, "", "instructions", &q.instructions)
-	r.read(q.Object, "", "stream", &q.stream)
-	r.read(q.Object, "", "background", &q.background)
-	r.read(q.Object, "", "store", new(bool))
-	q.temperature = number[float64](r, q.Object, "temperature")
-	q.topP = number[float64](r, q.Object, "top_p")
-	q.maxTokens = number[int64](r, q.Object, "max_output_tokens")
-	q.topLogprobs = number[int64](r, q.Object, "top_logprobs")
-	r.read(q.Object, "", "include", &q.include)
-	if isKind(q.Object["input"], '"') {
+	r.read(q.Members, "", "model", &q.model)
+	r.read(q.Members, "", "instructions", &q.instructions)
+	r.read(q.Members, "", "stream", &q.stream)
+	r.read(q.Members, "", "background", &q.background)
+	r.read(q.Members, "", "store", new(bool))
+	q.temperature = number[float64](r, q.Members, "temperature")
+	q.topP = number[float64](r, q.Members, "top_p")
+	q.maxTokens = number[int64](r, q.Members, "max_output_tokens")
+	q.topLogprobs = number[int64](r, q.Members, "top_logprobs")
+	r.read(q.Members, "", "include", &q.include)
+	if dialect.IsKind(q.Raw("input"), '"') {
 		text := q.Text("input")
 		q.prompt = &text
 	} else {
 		var items []json.RawMessage
-		r.read(q.Object, "", "input", &items)
+		r.read(q.Members, "", "input", &items)
 		for i, raw := range items {
 			q.items = append(q.items, r.item(raw, fmt.Sprintf("input[%d]", i)))
 		}
 	}
 	var tools []json.RawMessage
-	r.read(q.Object, "", "tools", &tools)
+	r.read(q.Members, "", "tools", &tools)
 	for i, raw := range tools {
 		q.tools = append(q.tools, r.flatTool(raw, fmt.Sprintf("tools[%d]", i)))
 	}
@@ -73,29 +74,29 @@ func parseResponses(body []byte) (*responsesRequest, *dialect.Error) {
 }
 
 func (r *reader) item(raw json.RawMessage, path string) item {
-	it := item{Object: r.object(raw, path), path: path, raw: raw}
-	r.read(it.Object, path, "type", &it.kind)
+	it := item{Members: r.object(raw, path), path: path, raw: raw}
+	r.read(it.Members, path, "type", &it.kind)
 	if it.kind == "" { // a message and a reference may leave it out
 		it.kind = "item_reference"
 		if it.Has("role") || it.Has("content") {
 			it.kind = "message"
 		}
 	}
-	r.read(it.Object, path, "role", &it.role)
-	r.read(it.Object, path, "id", &it.id)
-	r.read(it.Object, path, "call_id", &it.callID)
-	r.read(it.Object, path, "name", &it.name)
+	r.read(it.Members, path, "role", &it.role)
+	r.read(it.Members, path, "id", &it.id)
+	r.read(it.Members, path, "call_id", &it.callID)
+	r.read(it.Members, path, "name", &it.name)
 	content, ok := contents[it.kind]
 	if !ok {
 		return it
 	}
-	if isKind(it.Object[content], '"') && content != "summary" {
+	if dialect.IsKind(it.Raw(content), '"') && content != "summary" {
 		text := it.Text(content)
 		it.text = &text
 		return it
 	}
 	var parts []json.RawMessage
-	r.read(it.Object, path, content, &parts)
+	r.read(it.Members, path, content, &parts)
 	for i, raw := range parts {
 		path := fmt.Sprintf("%s.%s[%d]", path, content, i)
 		it.parts = append(it.parts, part{r.object(raw, path), path, raw})
@@ -105,10 +106,11 @@ func (r *reader) item(raw json.RawMessage, path string) item {
 
 // flatTool reads a tool whose members stand in itself.
 func (r *reader) flatTool(raw json.RawMessage, path string) tool {
-	t := tool{path: path, function: r.object(raw, path)}
-	r.read(t.function, path, "type", &t.kind)
-	r.read(t.function, path, "name", &t.name)
-	r.read(t.function, path, "description", &t.description)
-	r.read(t.function, path, "strict", new(bool))
+	t := tool{path: path, flat: r.object(raw, path)}
+	r.read(t.flat, path, "type", &t.kind)
+	r.read(t.flat, path, "name", &t.name)
+	r.read(t.flat, path, "description", &t.description)
+	r.read(t.flat, path, "strict", new(bool))
+	t.parameters = t.flat.Raw("parameters")
 	return t
 }

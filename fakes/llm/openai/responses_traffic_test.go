@@ -3,7 +3,6 @@ package openai
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
 // standIns are requests for recordings that have none: what the response in them gives back.
@@ -44,10 +44,7 @@ func deviatesFromResponses(recording, member string, unseen map[string]bool) boo
 }
 
 func TestRecordedResponsesAreUnderstoodAndImitated(t *testing.T) {
-	all := recorded(t, "openai-responses", os.Getenv("CI") == "true")
-	if len(all) == 0 {
-		t.Skipf("no recordings in %s", traffic)
-	}
+	all := traffic.Needed(t, "openai-responses")
 	unseen := map[string]bool{}
 	for _, d := range responsesDeviations {
 		for _, recording := range strings.Fields(d.recordings) {
@@ -57,29 +54,29 @@ func TestRecordedResponsesAreUnderstoodAndImitated(t *testing.T) {
 		}
 	}
 	for _, r := range all {
-		t.Run(r.name, func(t *testing.T) {
-			if r.request == "" {
-				r.request = standIns[r.name]
+		t.Run(r.Name, func(t *testing.T) {
+			if r.Request == "" {
+				r.Request = standIns[r.Name]
 			}
-			req := decodeResponses(t, r.request)
+			req := decodeResponses(t, r.Request)
 			require.Nil(t, Responses.Check(req))
-			if strings.Contains(r.response[:min(20, len(r.response))], `"error"`) {
+			if strings.Contains(r.Answer[:min(20, len(r.Answer))], `"error"`) {
 				ours := Responses.EncodeError(&dialect.Error{Status: 400, Code: "c", Message: "m"})
-				require.Equal(t, withoutNull(keys(t, r.response)), withoutNull(keys(t, string(join(ours)))))
+				require.Equal(t, withoutNull(keys(t, r.Answer)), withoutNull(keys(t, string(join(ours)))))
 				return
 			}
-			theirs := shapeOfResponses(t, r.response)
+			theirs := shapeOfResponses(t, r.Answer)
 			ours := shapeOfResponses(t, string(join(Responses.Encode(req, theirs.reply()))))
 			if theirs.failure != nil {
 				// The stream of an answer that goes wrong at once, in place of its end.
 				begun := Responses.Encode(req, &dialect.Reply{}).Chunks[:2]
-				begun = append(begun, Responses.EncodeErrorEvent(req, theirs.failure))
+				begun = append(begun, Responses.EncodeErrorEvent(req, &dialect.Reply{}, len(begun), theirs.failure))
 				ours = shapeOfResponses(t, string(join(dialect.Answer{Chunks: begun})))
 			}
 			require.Equal(t, theirs.kinds, ours.kinds)
 			for kind, members := range theirs.members {
 				for _, m := range append(lacking(members, ours.members[kind]), lacking(ours.members[kind], members)...) {
-					require.True(t, deviatesFromResponses(r.name, m, unseen), "%s: %s", kind, m)
+					require.True(t, deviatesFromResponses(r.Name, m, unseen), "%s: %s", kind, m)
 				}
 			}
 			theirs.kinds, ours.kinds, theirs.members, ours.members = nil, nil, nil, nil

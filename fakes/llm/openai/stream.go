@@ -19,7 +19,7 @@ func (c *chat) includeUsage(req *dialect.Request) bool {
 			return false // a request made by hand
 		}
 	}
-	var options dialect.Object
+	var options dialect.Members
 	var include bool
 	_ = body.Read("stream_options", &options)
 	_ = options.Read("include_usage", &include)
@@ -57,13 +57,15 @@ func (c *completion) deltas(late bool) (deltas, held []delta) {
 	s := c.style
 	calls := c.callDeltas()
 	inFirst := s.isOpenAI && c.text == "" && !c.refuses && len(c.calls) == 1 && !late // a single call opens in the first chunk; several come after it
-	var texts []string
-	member := `"content":`
+	member := `{"content":`
 	if c.refuses {
-		member = `"refusal":`
+		member = `{"refusal":`
 	}
-	for _, fragment := range dialect.Fragments(c.text + c.refusal) {
-		texts = append(texts, "{"+member+quote(fragment)+"}")
+	fragments := dialect.Fragments(c.text + c.refusal)
+	texts := make([]string, len(fragments), len(fragments)+1)
+	for i, fragment := range fragments {
+		var few [128]byte
+		texts[i] = string(append(dialect.AppendText(append(few[:0], member...), fragment), '}'))
 	}
 	if inFirst {
 		deltas = append(deltas, delta{json: `{"role":"assistant","content":null,` + calls[0][1:len(calls[0])-1] + `,"refusal":null}`})
@@ -82,6 +84,7 @@ func (c *completion) deltas(late bool) (deltas, held []delta) {
 			texts = slices.Insert(texts, 0, opening)
 		}
 	}
+	deltas = slices.Grow(deltas, len(texts)+len(calls)+1)
 	for _, json := range slices.Concat(texts, calls) {
 		deltas = append(deltas, delta{json: json})
 	}

@@ -11,19 +11,19 @@ import (
 // answers and streams are as in recordings, OpenRouter's as it documents them. None of them has a form for a refusal: it is a text.
 var (
 	// Mistral sends id, name, arguments and finish reason of all calls in one chunk. It takes ids of nine letters and digits only.
-	Mistral dialect.Codec = chat{models{style{name: "mistral", base: "/mistral/v1",
+	Mistral dialect.Codec = chat{models{&style{name: "mistral", base: "/mistral/v1",
 		callIDs: nineCharacters, wholeCalls: true, joinedFinish: true, untypedCalls: true}}}
 	// OpenRouter sends comments and white space while the model thinks, and repeats the finish reason beside the usage.
-	OpenRouter dialect.Codec = chat{models{style{name: "openrouter", base: "/openrouter/v1",
+	OpenRouter dialect.Codec = chat{models{&style{name: "openrouter", base: "/openrouter/v1",
 		logprobs: true, comments: true, repeatedFinish: true, usageAnyway: true, numericCode: true}}}
 	// Groq sends each call in one chunk, and usage of its own beside the usual one.
-	Groq dialect.Codec = chat{models{style{name: "groq", base: "/groq/v1",
+	Groq dialect.Codec = chat{models{&style{name: "groq", base: "/groq/v1",
 		fingerprint: "fp_05df423bab", logprobs: true, wholeCalls: true, groqUsage: true}}}
 	// XAI sends each call in one chunk, the role beside the first content, and no finish reason, not even null, until the end.
-	XAI dialect.Codec = chat{models{style{name: "xai", base: "/xai/v1",
+	XAI dialect.Codec = chat{models{&style{name: "xai", base: "/xai/v1",
 		fingerprint: "fp_3d7ed3b779", wholeCalls: true, joinedRole: true, noNullFinish: true}}}
 	// IndexFromOne counts tool calls from 1, as a server does that takes over the numbers of Anthropic's blocks.
-	IndexFromOne dialect.Codec = chat{models{style{name: "index-from-one", base: "/index-from-one/v1",
+	IndexFromOne dialect.Codec = chat{models{&style{name: "index-from-one", base: "/index-from-one/v1",
 		firstIndex: 1, bareRole: true, emptyArguments: true}}}
 )
 
@@ -80,7 +80,8 @@ var openAIHeader = http.Header{
 // header returns the headers that the server sends with every answer and that SDKs read; id is the request's id.
 func (s *style) header(contentType, id string) http.Header {
 	h := make(http.Header, len(openAIHeader)+2)
-	h["Content-Type"], h["X-Request-Id"] = []string{contentType}, []string{id}
+	own := [...]string{contentType, id}
+	h["Content-Type"], h["X-Request-Id"] = own[:1:1], own[1:]
 	if s.isOpenAI {
 		for name, values := range openAIHeader {
 			h[name] = values

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
 // styles are the compatible servers that were recorded, by file.
@@ -25,22 +25,19 @@ var styleDeviations = map[string]string{
 }
 
 func TestRecordedTrafficOfCompatibleServersIsUnderstoodAndImitated(t *testing.T) {
-	all := recorded(t, "openai-compat", os.Getenv("CI") == "true")
-	if len(all) == 0 {
-		t.Skipf("no recordings in %s", traffic)
-	}
+	all := traffic.Needed(t, "openai-compat")
 	for _, r := range all {
-		t.Run(r.name, func(t *testing.T) {
-			file, _, _ := strings.Cut(r.name, "/")
+		t.Run(r.Name, func(t *testing.T) {
+			file, _, _ := strings.Cut(r.Name, "/")
 			codec := styles[file]
 			require.NotNil(t, codec, "no server is named for it")
-			text := r.request
+			text := r.Request
 			if text == "" {
 				text = body(user, `,"stream":true`)
 			}
 			req := decode(t, text)
 			require.Nil(t, codec.Check(req))
-			theirs := shape(t, strings.TrimRight(r.response, "\n")+"\n\n") // one has lost its last line
+			theirs := shape(t, strings.TrimRight(r.Answer, "\n")+"\n\n") // one has lost its last line
 			ours := shape(t, string(join(codec.Encode(req, theirs.reply()))))
 			require.Equal(t, theirs.kinds, ours.kinds)
 			for kind, members := range theirs.members {
@@ -109,7 +106,7 @@ func TestOpenRouterCommentsAndRepeatsItself(t *testing.T) {
 	keys(t, plain) // it is JSON
 	failed := &dialect.Error{Status: 402, Kind: "k", Code: "c", Message: "no credit"}
 	require.JSONEq(t, `{"error":{"code":402,"message":"no credit"}}`, string(join(OpenRouter.EncodeError(failed))))
-	require.Equal(t, "data: {\"error\":{\"code\":402,\"message\":\"no credit\"}}\n\n", string(OpenRouter.EncodeErrorEvent(req, failed)))
+	require.Equal(t, "data: {\"error\":{\"code\":402,\"message\":\"no credit\"}}\n\n", string(OpenRouter.EncodeErrorEvent(req, nil, 0, failed)))
 }
 
 func TestMistralTakesOnlyIdsOfItsOwnForm(t *testing.T) {

@@ -1,109 +1,31 @@
 package openai
 
 import (
-	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.yaml.in/yaml/v4"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
-// traffic holds recordings of the real API, by dialect. They belong to others and are no part of the project.
-const traffic = "../../../../shared/traffic/"
-
-type recording struct {
-	name              string
-	request, response string
-	status            int
-}
-
-// recorded reads the recordings of a dialect: of go-vcr, of vcrpy and of Ruby's VCR, and bare answers. Without them it returns nothing, unless
-// they are needed.
-func recorded(t testing.TB, dialect string, needed bool) []recording {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(traffic, dialect, "*"))
-	require.NoError(t, err)
-	if len(files) == 0 && needed {
-		t.Fatalf("no recordings in %s%s", traffic, dialect)
-	}
-	var all []recording
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		require.NoError(t, err)
-		name := filepath.Base(file)
-		if ext := filepath.Ext(file); ext == ".yaml" || ext == ".yml" {
-			all = append(all, cassette(t, name, data)...)
-		} else {
-			all = append(all, recording{name: name, response: string(data)})
-		}
-	}
-	return all
-}
-
-func cassette(t testing.TB, name string, data []byte) []recording {
-	t.Helper()
-	type exchange struct {
-		Request  struct{ Body any }
-		Response struct {
-			Body   any // a string, or {string: …}
-			Code   int
-			Status any // text, or {code: …}
-		}
-	}
-	var c struct {
-		Interactions []exchange
-		Ruby         []exchange `yaml:"http_interactions"`
-	}
-	require.NoError(t, yaml.Unmarshal(data, &c), name)
-	text := func(body any) string {
-		inner, ok := body.(map[string]any)
-		if !ok {
-			return body.(string)
-		}
-		said := inner["string"].(string)
-		if inner["encoding"] == "ASCII-8BIT" { // a tag says that it is base64, which is lost on the way
-			raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(said), ""))
-			require.NoError(t, err, name)
-			said = string(raw)
-		}
-		return said
-	}
-	var all []recording
-	for i, x := range append(c.Interactions, c.Ruby...) {
-		r := recording{name: fmt.Sprintf("%s/%d", name, i), request: text(x.Request.Body), response: text(x.Response.Body), status: x.Response.Code}
-		if status, ok := x.Response.Status.(map[string]any); ok {
-			r.status = status["code"].(int)
-		}
-		all = append(all, r)
-	}
-	return all
-}
-
 func TestRecordedTrafficIsUnderstoodAndImitated(t *testing.T) {
-	all := recorded(t, "openai-chat", os.Getenv("CI") == "true")
-	if len(all) == 0 {
-		t.Skipf("no recordings in %s", traffic)
-	}
+	all := traffic.Needed(t, "openai-chat")
 	for _, r := range all {
-		t.Run(r.name, func(t *testing.T) {
-			req := decode(t, r.request)
+		t.Run(r.Name, func(t *testing.T) {
+			req := decode(t, r.Request)
 			require.Nil(t, Chat.Check(req))
-			if r.status != 200 {
-				ours := Chat.EncodeError(&dialect.Error{Status: r.status, Code: "model_not_found", Message: "m"})
-				require.Equal(t, keys(t, r.response), keys(t, string(join(ours))))
+			if r.Status != 200 {
+				ours := Chat.EncodeError(&dialect.Error{Status: r.Status, Code: "model_not_found", Message: "m"})
+				require.Equal(t, keys(t, r.Answer), keys(t, string(join(ours))))
 				return
 			}
 			// The recorded answers, as replies of ours.
-			theirs := shape(t, r.response)
+			theirs := shape(t, r.Answer)
 			ours := shape(t, string(join(Chat.Encode(req, theirs.reply()))))
 			require.Equal(t, theirs.kinds, ours.kinds)
 			for kind, members := range theirs.members {
