@@ -341,6 +341,9 @@ func (c *legacyCall) sample(requests []outgoing) []Answer {
 			answers[i].Err = err
 			questions[i] = nil
 		}
+		if request.forgets {
+			questions[i] = nil
+		}
 	}
 	for i, question := range questions {
 		if question == nil {
