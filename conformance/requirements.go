@@ -100,4 +100,6 @@ var requirements = map[string]report.Requirement{
 		Says: "a response has the same id as its request, and there is one for each"},
 	"2025-11-25/basic/responses": {URL: site + "2025-11-25/basic#responses",
 		Says: "a response has the same id as its request, and there is one for each"},
+	"2025-11-25/sampling/15": {URL: site + "2025-11-25/client/sampling#security-considerations", Says: "the client validates message content"},
+	"2026-07-28/sampling/22": {URL: site + "2026-07-28/client/sampling#security-considerations", Says: "the client validates message content"},
 }

@@ -131,6 +131,12 @@ func (l *legacy) answerSampling(ctx context.Context, m *message, response map[st
 		return nil
 	}
 	result, refused := l.model.createMessage(ctx, m.Params)
+	switch {
+	case refused == errUnanswered:
+		return nil
+	case refused == errDeadly:
+		return refused
+	}
 	if refused != nil {
 		response["error"] = refused
 	} else {

@@ -69,7 +69,7 @@ func (m *modern) request(ctx context.Context, method string, params map[string]a
 		}
 		if r.InputRequests != nil {
 			responses, err := m.fulfil(ctx, r.InputRequests)
-			if m.model.config.broken.diesWhenItRefuses && isUndeclared(err) {
+			if m.model.config.broken.diesWhenItRefuses && isUndeclared(err) || errors.Is(err, errDeadly) {
 				return nil, errors.New("broken on purpose: " + err.Error())
 			}
 			if err != nil {
