@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
@@ -181,7 +182,7 @@ var malformations = slices.Concat([]malformation{
 	{"duplicate-tool-names", "tools[1].name", "two tools have one name", valid, true, withTool(func(p object) {
 		p["tools"] = append(p["tools"].([]any), firstTool(p))
 	})},
-	{"tool-bad-schema", "tools[0].inputSchema.properties.city.type", `the schema of the tool has the type "strin"`, valid, true, withTool(func(p object) {
+	{badSchemaCase, "tools[0].inputSchema.properties.city.type", `the schema of the tool has the type "strin"`, valid, true, withTool(func(p object) {
 		firstTool(p)["inputSchema"] = object{"type": "object", "properties": object{"city": object{"type": "strin"}}}
 	})},
 	{"deep-nesting", "metadata", fmt.Sprintf("the metadata are nested %d levels deep", deepest), valid, false, put(the, "metadata", object{"deep": nested(deepest)})},
@@ -191,7 +192,11 @@ var malformations = slices.Concat([]malformation{
 	}},
 })
 
-const longString = "long-string"
+// Cases with a rule of their own.
+const (
+	longString    = "long-string"
+	badSchemaCase = "tool-bad-schema"
+)
 
 // field is one that can have a wrong type: its name, where it is, whether it takes tools, how it is set, and the types that it may have or that are
 // another malformation.
@@ -279,7 +284,6 @@ func addressed(params json.RawMessage, name string) json.RawMessage {
 
 // hostileCase is a case in which the client is asked a plain question, then something malformed, which takes tools or not, and then plain
 // questions again. In the second era a client that refuses never comes back to the play: the questions that follow are those of the next case.
-// In the first, where some never answer, nobody waits for it: a client that has answered two questions more has had its time.
 func hostileCase(name string, request func(*server.Session) (params json.RawMessage, tools bool, err error)) harness.Case {
 	return harness.Case{
 		ID: malformedID + "/" + name, Hostile: true, Barrier: true, Script: says("As you like."),
@@ -296,18 +300,48 @@ func hostileCase(name string, request func(*server.Session) (params json.RawMess
 			case s.Revision().Modern():
 				return s.Sample(server.Hostile(params))
 			case len(params) > longest:
-				_, err = s.Sample(server.Hostile(params))
-			default:
-				err = s.Pose(server.Hostile(params))
+				return between(s, func() error {
+					_, err := s.Sample(server.Hostile(params))
+					return err
+				})
 			}
-			for range 2 {
-				if err != nil && !server.Refused(err) {
-					return nil, err
-				}
-				_, err = s.Sample(s.Ask("Are you still there?"))
+			var answer <-chan server.Answer
+			done, err := between(s, func() (err error) {
+				answer, err = s.Pose(server.Hostile(params))
+				return err
+			})
+			if err == nil {
+				await(s, answer)
 			}
-			return "done", err
+			return done, err
 		},
+	}
+}
+
+// between asks something and then two plain questions.
+func between(s *server.Session, ask func() error) (any, error) {
+	err := ask()
+	for range 2 {
+		if err != nil && !server.Refused(err) {
+			return nil, err
+		}
+		_, err = s.Sample(s.Ask("Are you still there?"))
+	}
+	return "done", err
+}
+
+// patience is how long an answer may be behind those to two questions that were asked later. Some clients never answer what they cannot read,
+// and are not waited for any longer; what they answer later counts all the same.
+const patience = 200 * time.Millisecond
+
+// await waits for an answer, in patience.
+func await(s *server.Session, answer <-chan server.Answer) {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-answer:
+	case <-timer.C:
+	case <-s.Context().Done():
 	}
 }
 

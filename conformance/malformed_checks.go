@@ -252,7 +252,7 @@ var malformedNoModelCall = Check{
 }
 
 var badSchema = Check{
-	ID: "bad-schema", Says: "a tool whose input schema is none is refused", Levels: sinceTools(report.Advice), Answered: 1, Asked: 2, Cases: []string{"tool-bad-schema"},
+	ID: "bad-schema", Says: "a tool whose input schema is none is refused", Levels: sinceTools(report.Advice), Answered: 1, Asked: 2, Cases: []string{badSchemaCase},
 	Usual: "schemas are handed on to the model unread, or tools that cannot be read are dropped",
 	Mend:  "compile the input schemas of the tools, and answer with -32602 where one is no schema",
 	Judge: judgeRefused,
@@ -260,7 +260,7 @@ var badSchema = Check{
 
 var tolerated = Check{
 	ID: "tolerated", Says: "what becomes of requests that make no sense and are valid by the schema, and of fields that need not be heeded",
-	Levels: everywhere(report.May), Answered: 1, Asked: 2, Cases: sorted(ignorable, valid),
+	Levels: everywhere(report.May), Answered: 1, Asked: 2, Cases: slices.DeleteFunc(sorted(ignorable, valid), func(name string) bool { return name == badSchemaCase }),
 	Usual: "there is nothing to break: answering, clamping and refusing are all right",
 	Mend:  "nothing",
 	Judge: func(e *Evidence) Verdict {
@@ -274,7 +274,7 @@ var tolerated = Check{
 			return Info("%s: %s", name, how).See(a.Place, "")
 		}
 		if len(r.Answers) > 0 {
-			return Info("%s: refused (code %d)", name, r.Answers[0].Err.Code).See(r.Answers[0].Place, "")
+			return Info("%s: refused", name).See(r.Answers[0].Place, "")
 		}
 		if v := e.perished(); v != nil {
 			return *v

@@ -135,7 +135,7 @@ func (l *legacy) answerSampling(ctx context.Context, m *message, response map[st
 	case refused == errUnanswered:
 		return nil
 	case refused == errDeadly:
-		return refused
+		return errors.New(refused.Error()) // an error of the protocol would be an answer
 	}
 	if refused != nil {
 		response["error"] = refused

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
@@ -72,6 +73,11 @@ func (row *Row) covers(r *report.Result) bool {
 // left is wrong.
 func Verdicts(t *testing.T, s conformance.Suite, table []Row) {
 	t.Helper()
+	contained, ours := harness.Contain(t, s.Client)
+	if !ours {
+		return
+	}
+	s.Contained = contained
 	s.Seed = 1
 	s.Bubble = func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }
 	rs, _, err := s.Run(t.Context())
