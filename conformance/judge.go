@@ -36,7 +36,7 @@ func judge(traces []*trace.Trace, chosen *selection) (*report.Results, error) {
 		if begun := slices.DeleteFunc(slices.Clone(sessions[revision]), func(s *Session) bool { return s.GivenUp }); len(begun) > 0 {
 			rs.Results = append(rs.Results, judgeClient(revision, begun)...)
 		}
-		for _, scenario := range Scenarios() {
+		for _, scenario := range withMade(Scenarios(), traces) {
 			rs.Results = append(rs.Results, judgeScenario(&scenario, revision, sessions[revision], chosen)...)
 		}
 	}

@@ -361,5 +361,5 @@ func wrongIn(caseID string) string {
 	if m := malformationOf(caseID); m != nil {
 		return m.says
 	}
-	return "the request was made from a seed"
+	return "something is wrong that was made from a seed"
 }
