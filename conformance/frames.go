@@ -46,7 +46,7 @@ func (s *Suite) made() ([]harness.Case, error) {
 	if err != nil {
 		return nil, &FrameError{fmt.Errorf("%s: %w", s.Frame, err)}
 	}
-	s.Revisions, s.Only, s.Skip = []server.Revision{revision}, []string{frameCase}, nil
+	s.Revisions, s.Only, s.Skip, s.Frames = []server.Revision{revision}, []string{frameCase}, nil, ""
 	return []harness.Case{c}, nil
 }
 

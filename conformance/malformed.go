@@ -282,8 +282,8 @@ func addressed(params json.RawMessage, name string) json.RawMessage {
 	return bytes.ReplaceAll(params, []byte(malformed.Conversation), []byte(c.Mark()+"n0"))
 }
 
-// hostileCase is a case in which the client is asked a plain question, then something malformed, which takes tools or not, and then plain
-// questions again. In the second era a client that refuses never comes back to the play: the questions that follow are those of the next case.
+// hostileCase is a case in which the client is asked a plain question, then something malformed, which takes tools or not, and then a plain
+// question again. In the second era a client that refuses never comes back to the play: the question that follows is that of the next case.
 func hostileCase(name string, request func(*server.Session) (params json.RawMessage, tools bool, err error)) harness.Case {
 	return harness.Case{
 		ID: malformedID + "/" + name, Hostile: true, Barrier: true, Script: says("As you like."),
@@ -300,49 +300,40 @@ func hostileCase(name string, request func(*server.Session) (params json.RawMess
 			case s.Revision().Modern():
 				return s.Sample(server.Hostile(params))
 			case len(params) > longest:
-				return between(s, func() error {
-					_, err := s.Sample(server.Hostile(params))
-					return err
-				})
+				if _, err := s.Sample(server.Hostile(params)); err != nil && !server.Refused(err) {
+					return nil, err
+				}
+				return s.Sample(s.Ask("Are you still there?"))
 			}
-			var answer <-chan server.Answer
-			done, err := between(s, func() (err error) {
-				answer, err = s.Pose(server.Hostile(params))
-				return err
-			})
-			if err == nil {
-				await(s, answer)
+			answer, err := s.Pose(server.Hostile(params))
+			if err != nil {
+				return nil, err
 			}
-			return done, err
+			there := await(s, answer, patience)
+			result, err := s.Sample(s.Ask("Are you still there?"))
+			if err == nil && !there {
+				await(s, answer, patience/4)
+			}
+			return result, err
 		},
 	}
 }
 
-// between asks something and then two plain questions.
-func between(s *server.Session, ask func() error) (any, error) {
-	err := ask()
-	for range 2 {
-		if err != nil && !server.Refused(err) {
-			return nil, err
-		}
-		_, err = s.Sample(s.Ask("Are you still there?"))
-	}
-	return "done", err
-}
-
-// patience is how long an answer may be behind those to two questions that were asked later. Some clients never answer what they cannot read,
-// and are not waited for any longer; what they answer later counts all the same.
+// patience is how long an answer is waited for, until something else is asked. Some clients never answer what they cannot read, and a client
+// that answers later, as late as its session goes on, has answered all the same.
 const patience = 200 * time.Millisecond
 
-// await waits for an answer, in patience.
-func await(s *server.Session, answer <-chan server.Answer) {
+// await waits for an answer, and reports whether it is there.
+func await(s *server.Session, answer <-chan server.Answer, patience time.Duration) bool {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
 	case <-answer:
+		return true
 	case <-timer.C:
 	case <-s.Context().Done():
 	}
+	return false
 }
 
 // malformationOf is what is wrong in a case; nil for one that was made from a seed.

@@ -80,11 +80,15 @@ func Run(t *testing.T, c harness.Client, options ...Option) {
 		t.Logf("conformance: %d malformed requests more in each revision are made from seed %d", s.Suite.Fuzz, s.Suite.Seed)
 	}
 	s.Suite.Frame = os.Getenv(envFrame)
-	s.Suite.Reproduce = func(path string) string {
+	reproduce := func(path string) string {
 		if absolute, err := filepath.Abs(path); err == nil {
 			path = absolute // the command may be given elsewhere
 		}
 		return envFrame + "=" + shell.Quote(path) + " go test -run " + pattern(name)
+	}
+	s.Suite.Reproduce = reproduce
+	if s.Suite.Frame != "" {
+		s.Again = func(server.Revision, string) string { return reproduce(s.Suite.Frame) }
 	}
 	rs, _, err := s.Suite.Run(t.Context())
 	if err != nil {
