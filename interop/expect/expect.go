@@ -68,6 +68,9 @@ func (row *Row) covers(r *report.Result) bool {
 	return err == nil && matches && (row.Revision == "" || string(row.Revision) == r.Revision)
 }
 
+// Apart are the scenarios that have tables of their own, because they take sessions of their own for each fault that they find.
+var Apart = []string{"malformed"}
+
 // Verdicts plays the suite, in virtual time where its client allows it, and holds every verdict against the table: what is not in it has
 // to pass, and what is in it has to be as it says. A row further up goes before one further down, and a row for which no result is
 // left is wrong.

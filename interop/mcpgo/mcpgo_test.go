@@ -29,14 +29,14 @@ var float64s = expect.Fails("the SDK's: ToolUseContent.Input is any, read with n
 var trusting = expect.Fails("the handler's: it returns whatever the model says", "tool-use/choice-none-filtered", "tool-use/no-tools-no-use")
 
 func TestClient(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel)}, slices.Concat(undeclaredServed, notStreamed, float64s, trusting))
+	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel), Skip: expect.Apart}, slices.Concat(undeclaredServed, notStreamed, float64s, trusting))
 }
 
 func TestStrictClient(t *testing.T) {
 	strict := mcpgo.Client(func(env harness.Env) client.SamplingHandler { return mcpgo.Handler(host.Host{Env: env, Strict: true}) })
-	expect.Verdicts(t, conformance.Suite{Client: strict}, slices.Concat(notStreamed, float64s))
+	expect.Verdicts(t, conformance.Suite{Client: strict, Skip: expect.Apart}, slices.Concat(notStreamed, float64s))
 }
 
 func TestClientOverSockets(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel, harness.Loopback())}, slices.Concat(undeclaredServed, notStreamed, float64s, trusting))
+	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel, harness.Loopback()), Skip: expect.Apart}, slices.Concat(undeclaredServed, notStreamed, float64s, trusting))
 }
