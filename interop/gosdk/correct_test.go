@@ -109,3 +109,12 @@ func pass[Result any](ctx context.Context, env harness.Env, params any) (*Result
 	result := new(Result)
 	return result, json.NewDecoder(resp.Body).Decode(result)
 }
+
+// What no handler sees: the SDK reads the requests, and hands on what it could read.
+func TestWhatIsMalformed(t *testing.T) {
+	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking), Only: expect.Apart}, malformed)
+}
+
+func TestWhatIsMalformedWithoutTools(t *testing.T) {
+	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(plain), Only: expect.Apart}, malformedPlain)
+}

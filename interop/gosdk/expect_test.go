@@ -35,3 +35,5 @@ var trusting = slices.Concat(notStreamed, expect.Fails("the handler's: it return
 
 // permissive is in the table of such a client where everything is judged.
 var permissive = slices.Concat(undeclaredServed, trusting, numbersUnread)
+
+var malformed, malformedPlain []expect.Row

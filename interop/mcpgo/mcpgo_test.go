@@ -40,3 +40,9 @@ func TestStrictClient(t *testing.T) {
 func TestClientOverSockets(t *testing.T) {
 	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel, harness.Loopback()), Skip: expect.Apart}, slices.Concat(undeclaredServed, notStreamed, float64s, trusting))
 }
+
+func TestWhatIsMalformed(t *testing.T) {
+	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel), Only: expect.Apart}, malformed)
+}
+
+var malformed []expect.Row

@@ -38,3 +38,11 @@ func TestClients(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatIsMalformed(t *testing.T) {
+	expect.Program(t, "python3", "install Python 3.9 or later")
+	t.Setenv("PYTHONDONTWRITEBYTECODE", "1")
+	expect.Verdicts(t, conformance.Suite{Client: harness.Command("python3", "client.py"), Only: expect.Apart}, malformed)
+}
+
+var malformed []expect.Row

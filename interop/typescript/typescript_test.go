@@ -49,3 +49,21 @@ func TestClients(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatIsMalformed(t *testing.T) {
+	expect.Program(t, "node", "install Node.js 20 or later")
+	expect.File(t, "node_modules", "run npm ci in interop/typescript")
+	for _, c := range []struct {
+		script string
+		table  []expect.Row
+	}{
+		{"v1.mjs", malformedV1},
+		{"v2.mjs", malformedV2},
+	} {
+		t.Run(c.script, func(t *testing.T) {
+			expect.Verdicts(t, conformance.Suite{Client: harness.Command("node", c.script), Only: expect.Apart}, c.table)
+		})
+	}
+}
+
+var malformedV1, malformedV2 []expect.Row
