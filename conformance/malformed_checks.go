@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// validatesContent is the sentence on which it rests that a client refuses what is not well-formed.
-var validatesContent = []string{"2025-11-25/sampling/15", "2026-07-28/sampling/22"}
+// validatesContent are the sentences on which it rests that a client refuses what is not well-formed.
+var validatesContent = []string{"2025-03-26/sampling/validates", "2025-06-18/sampling/validates", "2025-11-25/sampling/15", "2026-07-28/sampling/22", "2026-07-28/sampling/13"}
 
 var survives = Check{
 	ID: "survives", Says: "a request that is not well-formed neither crashes nor hangs the client", Levels: everywhere(report.Robust), Answered: 1, Asked: 2,
