@@ -71,6 +71,9 @@ func (row *Row) covers(r *report.Result) bool {
 // Apart are the scenarios that have tables of their own, because they take sessions of their own for each fault that they find.
 var Apart = []string{"malformed"}
 
+// Slow are the cases that take as long as all others together, which says more of the machine than of a client.
+var Slow = []string{"malformed/long-string"}
+
 // Verdicts plays the suite, in virtual time where its client allows it, and holds every verdict against the table: what is not in it has
 // to pass, and what is in it has to be as it says. A row further up goes before one further down, and a row for which no result is
 // left is wrong.

@@ -7,6 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/client"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/interop/expect"
 	"github.com/mcp-conform/mcp-conform/interop/host"
@@ -42,7 +43,11 @@ func TestClientOverSockets(t *testing.T) {
 }
 
 func TestWhatIsMalformed(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel), Only: expect.Apart}, malformed)
+	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel), Only: expect.Apart, Skip: expect.Slow}, malformed)
 }
 
-var malformed []expect.Row
+var malformed = slices.Concat(
+	expect.In(server.V20251125, expect.Fails("the SDK's: it reads requests into float64, and drops one with a number that fits into none, such as 1e400, with the call that it came for", "malformed/answered")),
+	expect.Warns("the SDK's: it reads requests into its types, in which all that is missing is empty, and hands them on", "malformed/error-due", "malformed/wrong-types", "malformed/no-model-call"),
+	expect.Warns("the SDK's: what it cannot read is an internal error", "malformed/error-code"),
+	expect.Warns("the SDK's and the handler's: nobody reads the schemas of the tools", "malformed/bad-schema"))
