@@ -131,10 +131,10 @@ func (l *legacy) answerSampling(ctx context.Context, m *message, response map[st
 		return nil
 	}
 	result, refused := l.model.createMessage(ctx, m.Params)
-	switch {
-	case refused == errUnanswered:
+	switch refused {
+	case errUnanswered:
 		return nil
-	case refused == errDeadly:
+	case errDeadly:
 		return errors.New(refused.Error()) // an error of the protocol would be an answer
 	}
 	if refused != nil {
