@@ -283,6 +283,10 @@ func quoteID(id string) string {
 
 // compact returns JSON without its white space, or what it is if it is none.
 func compact(raw []byte) string {
+	const most = 64 << 10 // beyond which only the beginning is looked at, where a report shows no more anyway
+	if len(raw) > most {
+		return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(string(raw[:400]), ""), len(raw))
+	}
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
 		return clip(string(raw))

@@ -39,7 +39,7 @@ func judge(traces []*trace.Trace, chosen *selection) (*report.Results, error) {
 				speakAnother(sessions[revision], begun[0].Tried)
 			}
 		}
-		for _, scenario := range Scenarios() {
+		for _, scenario := range withMade(Scenarios(), traces) {
 			rs.Results = append(rs.Results, judgeScenario(&scenario, revision, sessions[revision], chosen)...)
 		}
 	}

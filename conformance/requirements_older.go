@@ -7,6 +7,7 @@ var sampling20250326 = page{server.V20250326, "sampling", "client/sampling", []S
 		"a person can always deny a sampling request, and review an answer before it is delivered"),
 	must("capabilities", "capabilities", "", "a client that supports sampling declares sampling at initialization"),
 	should("security", "security-considerations", "", "the client respects model hints"),
+	should("validates", "security-considerations", "", "both sides validate the content of messages"),
 }}
 
 var basic20250326 = page{server.V20250326, "basic", "basic", []Statement{
@@ -27,6 +28,7 @@ var sampling20250618 = page{server.V20250618, "sampling", "client/sampling", []S
 		"a person can always deny a sampling request, and review an answer before it is delivered"),
 	must("capabilities", "capabilities", "", "a client that supports sampling declares sampling at initialization"),
 	should("security", "security-considerations", "", "the client respects model hints"),
+	should("validates", "security-considerations", "", "both sides validate the content of messages"),
 }}
 
 var basic20250618 = page{server.V20250618, "basic", "basic", []Statement{

@@ -3,6 +3,8 @@ package conformance
 import (
 	"bytes"
 	"cmp"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,6 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/shell"
 )
 
 // Option is a setting of [Run].
@@ -33,6 +36,13 @@ func Skip(patterns ...string) Option { return func(s *settings) { s.Suite.Skip =
 // Seed makes session ids and request states from the number; without it, from 1.
 func Seed(n int64) Option { return func(s *settings) { s.Suite.Seed = n } }
 
+// Fuzz makes n more malformed requests from the seed and plays them in each revision. One that breaks the client is made as small as it can be, and kept in the folder
+// of [Frames].
+func Fuzz(n int) Option { return func(s *settings) { s.Suite.Fuzz = n } }
+
+// Frames names the folder for what Fuzz finds; without it, testdata/mcp-conform.
+func Frames(dir string) Option { return func(s *settings) { s.Suite.Frames = dir } }
+
 // Timeout is how long a session with the client may take; without it, [harness.DefaultTimeout]. For a client in process it is
 // virtual time, unless it runs with [harness.Loopback].
 func Timeout(d time.Duration) Option { return func(s *settings) { s.Suite.Timeout = d } }
@@ -46,6 +56,8 @@ func Strict() Option { return func(s *settings) { s.strict = true } }
 //
 // Cases that may crash a client are played with one in process in a process of its own: the test binary, started again to run just this
 // test up to here. Have the test come this far by itself, and whatever it sets up bear to be set up twice.
+//
+// With a path in the environment variable MCP_CONFORM_FRAME Run plays the malformed request that is in that file, and nothing else.
 func Run(t *testing.T, c harness.Client, options ...Option) {
 	t.Helper()
 	contained, ours := harness.Contain(t, c)
@@ -63,6 +75,21 @@ func Run(t *testing.T, c harness.Client, options ...Option) {
 		scenario, _, _ := strings.Cut(caseID, "/")
 		return "go test -run " + pattern(name, string(revision), cmp.Or(scenario, clientScenario))
 	}
+	if s.Suite.Fuzz > 0 {
+		s.Suite.Frames = cmp.Or(s.Suite.Frames, filepath.Join("testdata", "mcp-conform"))
+		t.Logf("conformance: %d malformed requests more in each revision are made from seed %d", s.Suite.Fuzz, s.Suite.Seed)
+	}
+	s.Suite.Frame = os.Getenv(envFrame)
+	reproduce := func(path string) string {
+		if absolute, err := filepath.Abs(path); err == nil {
+			path = absolute // the command may be given elsewhere
+		}
+		return envFrame + "=" + shell.Quote(path) + " go test -run " + pattern(name)
+	}
+	s.Suite.Reproduce = reproduce
+	if s.Suite.Frame != "" {
+		s.Again = func(server.Revision, string) string { return reproduce(s.Suite.Frame) }
+	}
 	rs, _, err := s.Suite.Run(t.Context())
 	if err != nil {
 		t.Fatalf("conformance: %v", err)
@@ -79,6 +106,9 @@ func Run(t *testing.T, c harness.Client, options ...Option) {
 		})
 	}
 }
+
+// envFrame names the file of the one malformed request that is played.
+const envFrame = "MCP_CONFORM_FRAME"
 
 // tell makes a result the outcome of its subtest.
 func tell(t *testing.T, r *report.Result, strict bool) {

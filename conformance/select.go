@@ -39,19 +39,24 @@ func (e *SelectionError) Error() string {
 // case all checks that it shows.
 type selection struct {
 	only, skip []string
+	made       []harness.Case // for this run, of the scenario malformed
 }
 
 // newSelection checks the patterns.
-func newSelection(only, skip []string) (*selection, error) {
+func newSelection(only, skip []string, made ...harness.Case) (*selection, error) {
+	names := allNames()
+	for _, c := range made {
+		names = append(names, c.ID)
+	}
 	for _, pattern := range slices.Concat(only, skip) {
 		if _, err := path.Match(pattern, ""); err != nil {
 			return nil, &SelectionError{Pattern: pattern, Err: err}
 		}
-		if !slices.ContainsFunc(allNames(), func(name string) bool { return matches(pattern, name) }) {
-			return nil, &SelectionError{Pattern: pattern, Nearest: Nearest(pattern, allNames())}
+		if !slices.ContainsFunc(names, func(name string) bool { return matches(pattern, name) }) {
+			return nil, &SelectionError{Pattern: pattern, Nearest: Nearest(pattern, names)}
 		}
 	}
-	return &selection{only, skip}, nil
+	return &selection{only, skip, made}, nil
 }
 
 // allNames are the names that a pattern can match.
@@ -103,6 +108,9 @@ func (s *selection) cases(revision server.Revision) []harness.Case {
 	for _, scenario := range Scenarios() {
 		if !slices.Contains(scenario.Revisions, revision) {
 			continue
+		}
+		if scenario.ID == malformedID {
+			scenario.Cases = append(slices.Clip(scenario.Cases), s.made...)
 		}
 		for _, c := range scenario.Cases {
 			shows := func(check Check) bool {

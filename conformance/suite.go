@@ -43,13 +43,28 @@ type Suite struct {
 	Watchdog time.Duration
 	// Again returns the command that plays just one case again, for the report; nil for none.
 	Again func(revision server.Revision, caseID string) string
+	// Fuzz is how many malformed requests are made from Seed and played in each revision, beside those of the catalogue.
+	Fuzz int
+	// Frames is the folder for malformed requests, of those that are made from a seed, that break the client: each is made as small as it can
+	// be, which takes some more sessions, and kept as a file. "" keeps none.
+	Frames string
+	// Frame is the path of such a file: it alone is played then, in its revision. "" for none.
+	Frame string
+	// Reproduce returns the command that plays a file of Frames, for the report; nil for none.
+	Reproduce func(path string) string
 }
 
 // Run plays and judges. It returns the results, and the traces that they rest on in the order of the revisions. When the context ends
-// it returns what was judged until then, marked as interrupted, with the context's error. Errors are a [SelectionError], a
+// it returns what was judged until then, marked as interrupted, with the context's error. Errors are a [SelectionError], a [FrameError], a
 // [harness.CommandError], or say what went wrong on our own side.
 func (s *Suite) Run(ctx context.Context) (*report.Results, []*trace.Trace, error) {
-	chosen, err := newSelection(s.Only, s.Skip)
+	suite := *s // what follows from the settings is not the caller's
+	s = &suite
+	made, err := s.made()
+	if err != nil {
+		return nil, nil, err
+	}
+	chosen, err := newSelection(s.Only, s.Skip, made...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -80,6 +95,9 @@ func (s *Suite) Run(ctx context.Context) (*report.Results, []*trace.Trace, error
 	}
 	rs.Interrupted = ctx.Err() != nil
 	s.tellAgain(rs)
+	if s.Frames != "" && err == nil {
+		err = s.keepFrames(ctx, rs)
+	}
 	return rs, traces, err
 }
 
@@ -94,8 +112,7 @@ func (s *Suite) play(ctx context.Context, revisions []server.Revision, chosen *s
 			errs[i] = ctx.Err()
 			return
 		}
-		runner := harness.Runner{Client: s.Client, Revision: revisions[i], Seed: s.Seed, Timeout: s.Timeout, CaseTimeout: s.CaseTimeout,
-			Contained: s.Contained, Parallel: s.Parallel / atOnce, Tool: s.Tool, Dialect: s.Dialect, Source: s.Source, Bubble: s.Bubble, Watchdog: s.Watchdog}
+		runner := s.runner(revisions[i], s.Parallel/atOnce)
 		errs[i] = runner.Run(ctx, cases, func(t *trace.Trace) { traces[i] = append(traces[i], t) })
 	}
 	slots := make(chan struct{}, atOnce)
@@ -109,6 +126,12 @@ func (s *Suite) play(ctx context.Context, revisions []server.Revision, chosen *s
 	}
 	running.Wait()
 	return slices.Concat(traces...), errors.Join(errs...)
+}
+
+// runner plays cases in a revision, several sessions at once.
+func (s *Suite) runner(revision server.Revision, parallel int) *harness.Runner {
+	return &harness.Runner{Client: s.Client, Revision: revision, Seed: s.Seed, Timeout: s.Timeout, CaseTimeout: s.CaseTimeout,
+		Contained: s.Contained, Parallel: parallel, Tool: s.Tool, Dialect: s.Dialect, Source: s.Source, Bubble: s.Bubble, Watchdog: s.Watchdog}
 }
 
 // tellAgain adds to each result that calls for a look the command that reproduces it.

@@ -36,10 +36,10 @@ func batches(cases []Case) []batch {
 	var all []batch
 	shared := map[string]int{} // by what the client is told, the session of the cases that share one
 	for i, c := range cases {
-		told := c.declare() + " " + cmp.Or(c.Decision, Approve)
+		told := fmt.Sprint(c.declare(), " ", cmp.Or(c.Decision, Approve), " ", c.Hostile)
 		at, open := shared[told]
 		switch {
-		case c.Isolated || c.Hostile || c.Wait > 0:
+		case c.Isolated || c.Wait > 0:
 			all = append(all, batch{[]Case{c}, []int{i}})
 		case open && len(all[at].cases) < mostCases:
 			all[at].cases, all[at].at = append(all[at].cases, c), append(all[at].at, i)
@@ -82,11 +82,23 @@ func (r *run) all(sessions []batch) []played {
 	var beside []played
 	var wait sync.WaitGroup
 	wait.Go(func() { beside = r.each(r.ctx, waiting, make(chan struct{}, mostWaiting), nil) })
-	done := r.each(r.ctx, together, r.slots, nil)
-	for i := range done {
-		if r.ctx.Err() == nil {
-			alone = append(alone, again(&done[i])...)
+	var done []played
+	for round := 1; len(together) > 0; round++ {
+		over := r.each(r.ctx, together, r.slots, nil)
+		together = nil
+		for i := range over {
+			if r.ctx.Err() != nil {
+				break
+			}
+			for _, b := range again(&over[i], round < mostFruitless) {
+				if b.alone() {
+					alone = append(alone, b)
+				} else {
+					together = append(together, b)
+				}
+			}
 		}
+		done = append(done, over...)
 	}
 	slices.SortStableFunc(alone, func(a, b batch) int { return cmp.Compare(a.at[0], b.at[0]) })
 	done = append(done, r.inTurn(alone)...)
@@ -192,8 +204,9 @@ func (r *run) notPlayed(cases []Case, why string) *trace.Trace {
 }
 
 // again returns the sessions that are due to the cases which a session left unfinished, and notes them in its trace: one that died, ended
-// early or was more than could be kept says nothing of them, for another case may be to blame.
-func again(p *played) []batch {
+// early or was more than could be kept says nothing of them, for another case may be to blame. Those of hostile cases may be of several,
+// where that is allowed.
+func again(p *played, several bool) []batch {
 	if p.trace == nil {
 		return nil
 	}
@@ -201,19 +214,62 @@ func again(p *played) []batch {
 	if s.ended == nil || s.ended.Interrupted || !s.asked {
 		return nil // with fewer tools a client that never asked for them would have done the same
 	}
-	died := s.ended.Deadline || s.ended.Outside || s.ended.Signal != "" || s.ended.ExitCode != 0 || s.ended.Panic != "" || s.ended.Err != ""
-	var sessions []batch
+	due := p.unfinished
+	if p.cases[0].Hostile && slices.ContainsFunc(p.cases, func(c Case) bool { return c.Barrier }) {
+		due = p.unsettled
+	}
+	var places []int
 	header := &p.trace.Header
 	header.Cases = slices.Clone(header.Cases)
-	for i, c := range p.cases {
-		unfinished := s.over[c.ID] == 0 || s.begun[c.ID] > s.over[c.ID] || c.Barrier // whose session has to end in order
-		called := s.called[c.ID] || c.Carrier != ""                                  // which not every client can
-		if !called || died && unfinished || !p.trace.Whole {
+	for i := range p.cases {
+		if due(&s, i) {
 			header.Cases[i].Again = true
-			sessions = append(sessions, batch{[]Case{c}, p.at[i : i+1]})
+			places = append(places, i)
+		}
+	}
+	suspect := slices.IndexFunc(p.cases, func(c Case) bool { return c.ID == s.last })
+	if several && len(places) == len(p.cases) && s.crashed() && suspect >= 0 && p.cases[0].Hostile {
+		return p.around(suspect)
+	}
+	var sessions []batch
+	for _, i := range places {
+		sessions = append(sessions, p.part(i, i+1))
+	}
+	return sessions
+}
+
+// reached reports whether the client called the case's tool. One that another carrier begins is not for every client.
+func (s *surveyed) reached(c *Case) bool { return s.called[c.ID] || c.Carrier != "" }
+
+// unfinished reports whether the session says nothing of a case.
+func (p *played) unfinished(s *surveyed, i int) bool {
+	c := &p.cases[i]
+	open := s.over[c.ID] == 0 || s.begun[c.ID] > s.over[c.ID] || c.Barrier // whose session has to end in order
+	return !s.reached(c) || s.died() && open || !p.trace.Whole
+}
+
+// unsettled is unfinished for a session of hostile cases: what one of them does to a client may show in another, so that they count together,
+// where the client answered the sample of the barrier behind them all. Of one that answers nothing there is no more to be seen in other sessions.
+func (p *played) unsettled(s *surveyed, i int) bool {
+	answers := slices.ContainsFunc(p.cases, func(c Case) bool { return s.over[c.ID] > 0 })
+	settled := s.over[BarrierID] > 0 || !answers && !s.died()
+	return !s.reached(&p.cases[i]) || !settled || !p.trace.Whole
+}
+
+// around are the sessions for a crash that shows in a case: those before it together, the case alone, and those behind it together.
+func (p *played) around(suspect int) []batch {
+	var sessions []batch
+	for _, b := range []batch{p.part(0, suspect), p.part(suspect, suspect+1), p.part(suspect+1, len(p.cases))} {
+		if len(b.cases) > 0 {
+			sessions = append(sessions, b)
 		}
 	}
 	return sessions
+}
+
+// part are the cases from one place to before another.
+func (p *played) part(from, to int) batch {
+	return batch{p.cases[from:to:to], p.at[from:to:to]}
 }
 
 // surveyed is what a trace shows of how far a client came.
@@ -221,8 +277,16 @@ type surveyed struct {
 	ended       *trace.Process
 	asked       bool            // for the tools
 	called      map[string]bool // the tools of these cases
+	last        string          // the case whose play began last
 	begun, over map[string]int  // plays of each case, and those of them that ended well while the client was there
 }
+
+// crashed reports whether the client came to a bad end by itself, and died whether it came to one at all.
+func (s *surveyed) crashed() bool {
+	return !s.ended.Deadline && !s.ended.Outside && (s.ended.Signal != "" || s.ended.ExitCode != 0 || s.ended.Panic != "" || s.ended.Err != "")
+}
+
+func (s *surveyed) died() bool { return s.ended.Deadline || s.ended.Outside || s.crashed() }
 
 // survey reads a trace.
 func survey(t *trace.Trace) surveyed {
@@ -234,6 +298,7 @@ func survey(t *trace.Trace) surveyed {
 			s.ended = e.Process
 		case e.Mark != nil && e.Mark.Name == trace.MarkPlayStarted:
 			s.begun[e.Case]++
+			s.last = e.Case
 		case e.Mark != nil && e.Mark.Name == trace.MarkPlayEnded && e.Mark.Text == "" && s.ended == nil:
 			s.over[e.Case]++
 		case e.Frame != nil && e.Frame.Dir == trace.FromClient:

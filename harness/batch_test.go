@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -111,6 +112,78 @@ func TestWhatADeadSessionLeftUnfinishedIsPlayedAgainAlone(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Hostile cases share a session, and count together once its barrier was passed. Where it was not, what is around the case that shows a crash is
+// played again together, and each alone after a hang, of which the client shows no place, or where the client answers no more.
+func TestHostileCasesShareSessionsAndTheRightOneIsBlamed(t *testing.T) {
+	nasty := func(id string) harness.Case {
+		c := hostile(question(id))
+		c.Barrier = true
+		return c
+	}
+	five := []harness.Case{nasty("s/a"), nasty("s/b"), nasty("s/c"), nasty("s/d"), nasty("s/e")}
+	all := []string{"s/a", "s/b", "s/c", "s/d", "s/e"}
+	for name, c := range map[string]struct {
+		happens  map[string]func(context.Context) error
+		sessions [][]string
+		bad      []int
+	}{
+		"nothing":          {nil, [][]string{all}, nil},
+		"a panic":          {map[string]func(context.Context) error{"s-c": panics}, [][]string{all, {"s/a", "s/b"}, {"s/c"}, {"s/d", "s/e"}}, []int{0, 2}},
+		"a panic at first": {map[string]func(context.Context) error{"s-a": panics}, [][]string{all, {"s/a"}, {"s/b", "s/c", "s/d", "s/e"}}, []int{0, 1}},
+		"a panic at last":  {map[string]func(context.Context) error{"s-e": fails}, [][]string{all, {"s/a", "s/b", "s/c", "s/d"}, {"s/e"}}, []int{0, 2}},
+		"two panics":       {map[string]func(context.Context) error{"s-b": panics, "s-d": panics}, [][]string{all, {"s/a"}, {"s/b"}, {"s/c", "s/d", "s/e"}, {"s/c"}, {"s/d"}, {"s/e"}}, []int{0, 2, 3, 5}},
+		"a panic each time": {map[string]func(context.Context) error{"s-a": panics, "s-b": panics, "s-c": panics, "s-d": panics, "s-e": panics},
+			[][]string{all, {"s/a"}, {"s/b", "s/c", "s/d", "s/e"}, {"s/b"}, {"s/c", "s/d", "s/e"}, {"s/c"}, {"s/d"}, {"s/e"}}, []int{0, 1, 2, 3, 4, 5, 6, 7}},
+		"a hang":         {map[string]func(context.Context) error{"s-c": hangs}, [][]string{all, {"s/a"}, {"s/b"}, {"s/c"}, {"s/d"}, {"s/e"}}, []int{0, 3}},
+		"at the barrier": {map[string]func(context.Context) error{"barrier": panics}, [][]string{all, {"s/a"}, {"s/b"}, {"s/c"}, {"s/d"}, {"s/e"}}, []int{0, 1, 2, 3, 4, 5}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
+				traces := play(t, harness.Runner{Client: whoOn(c.happens), Revision: revision, Bubble: inBubble(t)}, append([]harness.Case{question("s/plain")}, five...)...)
+				require.Equal(t, [][]string{{"s/plain"}}, sessions(traces[:1]), "what is harmless is not with them")
+				traces = traces[1:]
+				var want [][]string
+				for _, s := range c.sessions {
+					want = append(want, append(slices.Clone(s), harness.BarrierID))
+				}
+				require.Equal(t, want, sessions(traces), revision)
+				var bad []int
+				last := map[string]int{}
+				for i, tr := range traces {
+					if !ending(t, tr).Clean() {
+						bad = append(bad, i)
+					}
+					for _, one := range tr.Header.Cases {
+						if !one.Again && one.ID != harness.BarrierID {
+							last[one.ID]++
+						}
+					}
+				}
+				require.Equal(t, c.bad, bad)
+				require.Equal(t, map[string]int{"s/a": 1, "s/b": 1, "s/c": 1, "s/d": 1, "s/e": 1}, last, "each counts once")
+			}
+		})
+	}
+}
+
+// A client that answers nothing at all is not played once for each case: there is nothing else to be seen.
+func TestHostileCasesOfAClientThatAnswersNothingArePlayedOnce(t *testing.T) {
+	a, b := hostile(question("s/a")), hostile(question("s/b"))
+	a.Barrier, b.Barrier = true, true
+	client := harness.InProcess(reference.Client(reference.Find("refuses").Config(reference.Config{})))
+	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
+		traces := play(t, harness.Runner{Client: client, Revision: revision, Bubble: inBubble(t)}, a, b)
+		require.Equal(t, [][]string{{"s/a", "s/b", "barrier"}}, sessions(traces))
+	}
+	poisoned := harness.InProcess(reference.Client(reference.Find("deaf-after-malformed").Config(reference.Config{})))
+	a.Play = func(s *server.Session) (any, error) { return s.Sample(s.Ask("Still there?")) }
+	b.Play = func(s *server.Session) (any, error) {
+		return s.Sample(server.Hostile(map[string]any{"maxTokens": 1, "messages": []any{map[string]any{"role": "user", "content": "text"}}}))
+	}
+	traces := play(t, harness.Runner{Client: poisoned, Revision: server.V20260728, Bubble: inBubble(t)}, a, b)
+	require.Equal(t, [][]string{{"s/a", "s/b", "barrier"}, {"s/a", "barrier"}, {"s/b", "barrier"}}, sessions(traces), "one that answered before it was asked something is found out alone")
 }
 
 func TestAClientThatDoesNotCallEveryToolIsGivenThoseItLeftAlone(t *testing.T) {

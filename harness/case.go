@@ -37,8 +37,8 @@ type Case struct {
 	Carrier server.Carrier
 	// Isolated cases get a session of their own, because they may wreck it for others.
 	Isolated bool
-	// Hostile cases send what may crash a client. They get a session of their own, in a process of its own where there is one: see
-	// [Runner.Contained].
+	// Hostile cases send what may crash a client. They share sessions among themselves, in a process of its own where there is one: see
+	// [Runner.Contained]. Where a session of theirs ends before its barrier was passed, which case is to blame is found in others.
 	Hostile bool
 	// Wait is how long the case waits by design: its client is given as much time more, in a session of its own, which does not count
 	// among those that run at once. 0 for a case that gets on with it.

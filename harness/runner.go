@@ -73,7 +73,8 @@ const DefaultWatchdog = time.Minute
 
 // Run plays the cases and hands over a trace for each session, in the order of their first cases. The sessions are as few as the cases
 // allow. Where one dies, hangs or ends early, what it left unfinished is played again, each case in a session of its own, and the
-// trace of the first one says so ([trace.Case.Again]). When three such sessions in a row get nowhere the cases left are given up, and a
+// trace of the first one says so ([trace.Case.Again]). Of hostile cases all are, where it died before its barrier was passed: first the one that it
+// died in alone, and those before and behind it together. When three such sessions in a row get nowhere the cases left are given up, and a
 // trace without a client says why ([trace.MarkNotPlayed]). Its error is a [CommandError], or says what went wrong on our own side; that
 // of the context is returned when the run was interrupted, after what was recorded has been handed over.
 func (r *Runner) Run(ctx context.Context, cases []Case, done func(*trace.Trace)) error {

@@ -108,7 +108,8 @@ func exitCode(s streams, err error) int {
 func codeOf(err error) int {
 	var selection *conformance.SelectionError
 	var command *harness.CommandError
-	if errors.As(err, &selection) || errors.As(err, &command) {
+	var frame *conformance.FrameError
+	if errors.As(err, &selection) || errors.As(err, &command) || errors.As(err, &frame) {
 		return exitUsage
 	}
 	return exitHarness

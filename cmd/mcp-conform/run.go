@@ -33,6 +33,9 @@ type runCommand struct {
 	Timeout  time.Duration `default:"${timeout}" help:"How long one session with the client may take."`
 	CaseTime time.Duration `name:"case-timeout" placeholder:"DURATION" help:"How long a session of one case may take (default: ${casetimeout}, or the timeout if that is less, or a third of it)."`
 	Jobs     int           `short:"j" default:"${jobs}" help:"How many sessions may run at once."`
+	Fuzz     int           `placeholder:"N" help:"Play N more malformed requests in each revision, made from the seed. Those that break the client are made small and kept."`
+	Frames   string        `placeholder:"DIR" default:"mcp-conform-frames" help:"Folder for the malformed requests that --fuzz keeps (default: ${default})."`
+	Frame    string        `placeholder:"FILE" help:"Play one malformed request that was kept, and nothing else."`
 	Strict   bool          `help:"Fail on warnings, too."`
 	Command  []string      `arg:"" optional:"" help:"The client's command, after --. {url} is the server's URL, {config} an mcp.json, {prompt} what a host is to do; without the first two the URL comes last. With --stdio {server-command} is what launches the server."`
 }
@@ -68,6 +71,9 @@ func (c *runCommand) Validate() error {
 	case c.CaseTime < 0:
 		return fmt.Errorf("--case-timeout %s: want more than 0", c.CaseTime)
 	}
+	if err := c.validateFuzz(); err != nil {
+		return err
+	}
 	if c.Dialect != "" && !slices.Contains(llm.Dialects(), c.Dialect) {
 		return fmt.Errorf("--dialect %q: want one of %s", c.Dialect, strings.Join(llm.Dialects(), ", "))
 	}
@@ -84,6 +90,24 @@ func knownRevisions(names []string) error {
 	return nil
 }
 
+// validateFuzz finds what makes no sense of the flags about malformed requests.
+func (c *runCommand) validateFuzz() error {
+	switch {
+	case c.Fuzz < 0 || c.Fuzz > mostFuzz:
+		return fmt.Errorf("--fuzz %d: want 0 to %d", c.Fuzz, mostFuzz)
+	case c.Fuzz > 0 && c.Frames == "":
+		return errors.New("--frames: want the name of a folder")
+	case c.Frame != "" && (c.Fuzz > 0 || len(c.Scenario)+len(c.Skip)+len(c.Revision) > 0):
+		return errors.New("--frame plays one request in its own revision: want none of --fuzz, --scenario, --skip and --revision beside it")
+	case c.Frame != "" && c.LLM != "script":
+		return errors.New("--frame and --llm replay were both given: no recording answers what is malformed")
+	}
+	return nil
+}
+
+// mostFuzz is how many malformed requests one run makes: each takes a few exchanges.
+const mostFuzz = 100_000
+
 // Run judges the client.
 func (c *runCommand) Run(ctx context.Context, s streams) error {
 	client, err := c.client()
@@ -92,6 +116,11 @@ func (c *runCommand) Run(ctx context.Context, s streams) error {
 	}
 	suite := conformance.Suite{Client: client, Only: c.Scenario, Skip: c.Skip, Seed: c.Seed, Timeout: c.Timeout, CaseTimeout: c.CaseTime,
 		Parallel: c.Jobs, Tool: version(), Dialect: c.Dialect, Again: c.again}
+	suite.Fuzz, suite.Frame, suite.Reproduce = c.Fuzz, c.Frame, c.reproduce
+	if c.Fuzz > 0 {
+		suite.Frames = c.Frames
+		fmt.Fprintf(s.err, "mcp-conform: %d malformed requests more in each revision are made from seed %d\n", c.Fuzz, c.Seed)
+	}
 	for _, r := range c.Revision {
 		suite.Revisions = append(suite.Revisions, server.Revision(r))
 	}
@@ -184,11 +213,27 @@ func (c *runCommand) client() (harness.Client, error) {
 
 // again is the command that plays one case again. The client as a whole has no case of its own.
 func (c *runCommand) again(revision server.Revision, caseID string) string {
+	if c.Frame != "" {
+		return c.reproduce(c.Frame)
+	}
 	words := []string{"mcp-conform", "run"}
 	if caseID != "" {
 		words = append(words, "--scenario", caseID)
 	}
 	words = append(words, "--revision", string(revision))
+	if strings.HasPrefix(caseID, "malformed/fuzz-") {
+		words = append(words, "--fuzz", fmt.Sprint(c.Fuzz), "--seed", fmt.Sprint(c.Seed))
+	}
+	return c.onThisClient(words)
+}
+
+// reproduce is the command that plays a malformed request that was kept.
+func (c *runCommand) reproduce(path string) string {
+	return c.onThisClient([]string{"mcp-conform", "run", "--frame", path})
+}
+
+// onThisClient is a command line with what says which client is judged, and how.
+func (c *runCommand) onThisClient(words []string) string {
 	if c.Stdio {
 		words = append(words, "--stdio")
 	}

@@ -219,10 +219,13 @@ func (j *job) play(ctx context.Context, o Options) (Row, error) {
 	row := Row{Setting: j.setting.name, Revision: string(j.revision), Killed: []string{}, Unseen: []string{}, Passed: []string{}, told: map[string]map[string]string{}}
 	config := j.setting.config
 	suite := conformance.Suite{Revisions: []server.Revision{j.revision}, Seed: 1, Bubble: o.Bubble, Only: j.only}
+	if j.mutant != nil || j.setting.name != settings[0].name {
+		suite.Skip = append(suite.Skip, "malformed/long-string") // which costs more than all else together, and proves no check
+	}
 	if j.mutant != nil {
 		row.Mutant = j.mutant.Name
 		if !j.mutant.Concerns("basic/text-intact") && !j.mutant.Concerns("basic/prompt-reaches-model") {
-			suite.Skip = []string{"basic/long"} // which costs as much as all else together
+			suite.Skip = append(suite.Skip, "basic/long") // which costs as much as all else together
 		}
 		if !j.mutant.Concerns("mrtr/endless") {
 			suite.Skip = append(suite.Skip, "mrtr/for-ever") // which costs as much as the rest of its scenario

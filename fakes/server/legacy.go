@@ -339,10 +339,16 @@ func (c *legacyCall) sample(requests []outgoing) []Answer {
 		if answers[i].Err = c.ctx.Err(); answers[i].Err != nil {
 			continue // the call was given up: nobody wants to be asked any more
 		}
-		questions[i] = &asked{by: c.scope(), answer: make(chan Answer, 1)}
+		questions[i] = &asked{by: c.scope(), answer: request.posed}
+		if request.posed == nil {
+			questions[i].answer = make(chan Answer, 1)
+		}
 		id := c.ask(questions[i], request.id)
 		if err := c.send(c.ctx, requestFrame(id, "sampling/createMessage", request.params), request.hostile); err != nil {
 			answers[i].Err = err
+			questions[i] = nil
+		}
+		if request.posed != nil {
 			questions[i] = nil
 		}
 	}

@@ -48,6 +48,7 @@ type outgoing struct {
 	params  json.RawMessage
 	hostile bool
 	id      json.RawMessage // what the request is to be known by; nil leaves it to the carrier
+	posed   chan Answer     // takes the answer, for which nobody waits then; the first era only
 }
 
 // Answer is what came of a sampling request.
@@ -169,6 +170,21 @@ func (s *Session) SampleAll(params ...any) []Answer {
 		}
 	}
 	return answers
+}
+
+// Pose asks the client to sample, as Sample does, and does not wait for the answer, for a request that some clients never answer: the
+// channel has it once it is there, until the play returns, and the trace has it also later. In the second era, where a call goes on with its
+// answers alone, Pose returns ErrEra.
+func (s *Session) Pose(params any) (<-chan Answer, error) {
+	if s.revision.Modern() {
+		return nil, fmt.Errorf("%w: a request whose answer nobody waits for", ErrEra)
+	}
+	request, err := s.outgoing(params)
+	if err != nil {
+		return nil, err
+	}
+	request.posed = make(chan Answer, 1)
+	return request.posed, s.carrier.sample([]outgoing{request})[0].Err
 }
 
 // SampleAs is Sample with a request id of the play's choosing, a JSON string or number, which is sent as it is written. One that is

@@ -17,6 +17,7 @@ type faults struct {
 	declared func(map[string]any)
 	meta     func(params, meta map[string]any)
 	header   func(params map[string]any, header http.Header)
+	wrongness
 	// What the client refuses although it should not.
 	refusesWhen func(params map[string]any) bool
 

@@ -131,6 +131,12 @@ func (l *legacy) answerSampling(ctx context.Context, m *message, response map[st
 		return nil
 	}
 	result, refused := l.model.createMessage(ctx, m.Params)
+	switch refused {
+	case errUnanswered:
+		return nil
+	case errDeadly:
+		return errors.New(refused.Error()) // an error of the protocol would be an answer
+	}
 	if refused != nil {
 		response["error"] = refused
 	} else {

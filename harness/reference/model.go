@@ -21,6 +21,7 @@ type model struct {
 
 	mu     sync.Mutex
 	before string // what was asked before, for a client that remembers
+	deaf   bool   // it answers no more, for a client that does not bear everything
 }
 
 // JSON-RPC error codes of the answers to sampling.
@@ -42,6 +43,12 @@ func (m *model) createMessage(ctx context.Context, raw json.RawMessage) (map[str
 			_, _ = m.ask(ctx, params) // what it says is of no use to anybody
 		}
 		return nil, refused
+	}
+	if refused := m.suffer(ctx, params); refused != nil {
+		return nil, refused
+	}
+	if err := m.wellFormed(params); err != nil {
+		return nil, m.refuse(ctx, params, err)
 	}
 	if err := checkRequest(params); err != nil {
 		return nil, &rpcError{codeInvalidParams, err.Error()}

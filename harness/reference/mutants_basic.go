@@ -64,7 +64,7 @@ var basicMutants = []Mutant{
 		}}},
 	{Name: "asks-twice", Doc: "makes two model calls of one request", Kills: []string{"basic/one-model-call"},
 		broken: faults{asksTwice: true}},
-	{Name: "more-tokens", Doc: "raises maxTokens to a minimum of its own", Kills: []string{"basic/max-tokens"},
+	{Name: "more-tokens", Doc: "raises maxTokens to a minimum of its own", Kills: []string{"basic/max-tokens"}, Also: []string{"malformed/tolerated"},
 		broken: faults{params: func(p map[string]any) { p["maxTokens"] = 4096 }}},
 	{Name: "id-as-number", Wire: true, Doc: "gives a string id back as the number that it looks like", Kills: []string{"basic/id-echoed"}, Era: "legacy",
 		broken: faults{response: func(r map[string]any) {
@@ -73,14 +73,14 @@ var basicMutants = []Mutant{
 			}
 		}}},
 	{Name: "error-without-code", Wire: true, Doc: "gives errors a message and no code", Kills: []string{"basic/error-shape"}, Era: "legacy",
-		Also: []string{"consent/declined-code"},
+		Also: []string{"malformed/error-code", "consent/declined-code"},
 		broken: faults{response: func(r map[string]any) {
 			if r["error"] != nil {
 				r["error"] = map[string]any{"message": "it failed"}
 			}
 		}}},
 	{Name: "error-code-as-text", Wire: true, Doc: "gives errors a code that is a string", Kills: []string{"basic/error-shape"}, Era: "legacy",
-		Also: []string{"consent/declined-code"},
+		Also: []string{"malformed/error-code", "consent/declined-code"},
 		broken: faults{response: func(r map[string]any) {
 			if r["error"] != nil {
 				r["error"] = map[string]any{"code": "INTERNAL", "message": "it failed"}
@@ -117,7 +117,7 @@ var basicMutants = []Mutant{
 		broken: faults{params: func(p map[string]any) { delete(p, "systemPrompt") }}},
 	{Name: "echoes-system-prompt", Doc: "puts the system prompt before the model's text", Kills: []string{"basic/system-prompt-not-echoed"},
 		Also: []string{"basic/text-intact"}, broken: faults{echoesSystem: true}},
-	{Name: "drops-parameters", Doc: "leaves temperature and stop sequences out", Kills: []string{"basic/parameters"},
+	{Name: "drops-parameters", Doc: "leaves temperature and stop sequences out", Kills: []string{"basic/parameters"}, Also: []string{"malformed/tolerated"},
 		broken: faults{params: func(p map[string]any) { delete(p, "temperature"); delete(p, "stopSequences") }}},
 	{Name: "refuses-parameters", Wire: true, Doc: "refuses a request with a temperature", Kills: []string{"basic/parameters-harmless"},
 		broken: faults{refusesWhen: func(p map[string]any) bool { return p["temperature"] != nil }}},

@@ -51,7 +51,7 @@ var declareMutants = []Mutant{
 				header.Del("Mcp-Name")
 			}
 		}}},
-	{Name: "refuses-tools", Wire: true, Doc: "declares tools and answers every request that has them with an error", Kills: []string{"declare/over-declared"},
+	{Name: "refuses-tools", Wire: true, Doc: "declares tools and answers every request that has them with an error", Kills: []string{"declare/over-declared"}, Also: []string{"malformed/tolerated"},
 		broken: faults{refusesWhen: func(p map[string]any) bool { return p["tools"] != nil }}},
 	{Name: "serves-undeclared", Wire: true, Doc: "answers whoever asks, without a look at what was declared",
 		Kills: []string{"declare/undeclared-sampling-refused", "declare/undeclared-tools-refused", "declare/undeclared-toolchoice-refused"},

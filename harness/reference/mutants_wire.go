@@ -17,7 +17,7 @@ var ollamaMutants = []Mutant{
 				})
 			})
 		}}},
-	{Name: "ollama-limit-beside-options", Doc: "puts the limit where OpenAI has it, which Ollama ignores", Kills: []string{"basic/max-tokens"},
+	{Name: "ollama-limit-beside-options", Doc: "puts the limit where OpenAI has it, which Ollama ignores", Kills: []string{"basic/max-tokens"}, Also: []string{"malformed/tolerated"},
 		Dialects: ollamaOnly, broken: faults{body: func(body map[string]any) {
 			options := body["options"].(map[string]any)
 			body["max_tokens"] = options["num_predict"]
@@ -59,7 +59,7 @@ var responsesMutants = []Mutant{
 			body["max_tokens"] = body["max_output_tokens"]
 			delete(body, "max_output_tokens")
 		}}},
-	{Name: "responses-tools-of-chat", Doc: "offers tools in the shape of chat completions, which the provider refuses", Kills: []string{"tool-use/tools-reach-model"}, Also: []string{"declare/over-declared", "tool-use/only-these-tools", "tool-use/many-tools"},
+	{Name: "responses-tools-of-chat", Doc: "offers tools in the shape of chat completions, which the provider refuses", Kills: []string{"tool-use/tools-reach-model"}, Also: []string{"declare/over-declared", "tool-use/only-these-tools", "tool-use/many-tools", "malformed/tolerated"},
 		Dialects: responsesOnly, broken: faults{body: func(body map[string]any) {
 			eachItem(body["tools"], func(tool map[string]any) {
 				function := map[string]any{}

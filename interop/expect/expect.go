@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
@@ -67,11 +68,22 @@ func (row *Row) covers(r *report.Result) bool {
 	return err == nil && matches && (row.Revision == "" || string(row.Revision) == r.Revision)
 }
 
+// Apart are the scenarios that have tables of their own, because they take sessions of their own for each fault that they find.
+var Apart = []string{"malformed"}
+
+// Slow are the cases that take as long as all others together, which says more of the machine than of a client.
+var Slow = []string{"malformed/long-string"}
+
 // Verdicts plays the suite, in virtual time where its client allows it, and holds every verdict against the table: what is not in it has
 // to pass, and what is in it has to be as it says. A row further up goes before one further down, and a row for which no result is
 // left is wrong.
 func Verdicts(t *testing.T, s conformance.Suite, table []Row) {
 	t.Helper()
+	contained, ours := harness.Contain(t, s.Client)
+	if !ours {
+		return
+	}
+	s.Contained = contained
 	s.Seed = 1
 	s.Bubble = func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }
 	rs, _, err := s.Run(t.Context())

@@ -48,3 +48,15 @@ var inRounds = expect.In(server.V20260728, slices.Concat(
 
 // permissive is in the table of such a client where everything is judged.
 var permissive = slices.Concat(undeclaredServed, trusting, numbersUnread, inRounds)
+
+var malformed = slices.Concat(
+	expect.Fails("the SDK's: a message that is nested deeper than its JSON reader goes ends the whole connection", "malformed/survives", "client/ends-cleanly"),
+	expect.NotSeen("the same: there is nobody left", "malformed/answered", "malformed/alive", "malformed/tolerated"),
+	expect.Warns("the SDK's and the handler's: they hand on what the SDK's types can hold, in which all that is missing is empty",
+		"malformed/error-due", "malformed/wrong-types", "malformed/no-model-call"),
+	expect.Warns("the SDK's and the handler's: nobody reads the schemas of the tools", "malformed/bad-schema"))
+
+var malformedPlain = slices.Concat(
+	expect.Fails("the SDK's: for the older handler it looks into a message that is null, which ends the process; and the same as with the newer one", "malformed/survives", "client/ends-cleanly"),
+	expect.NotSeen("the same: there is nobody left", "malformed/answered", "malformed/alive", "malformed/error-due", "malformed/error-code", "malformed/no-model-call", "malformed/tolerated"),
+	expect.NotApplicable("nothing is wrong: the client does not declare sampling.tools", "malformed/bad-schema"))

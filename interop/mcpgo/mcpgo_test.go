@@ -39,14 +39,24 @@ var inRounds = expect.In(server.V20260728, slices.Concat(
 var trusting = expect.Fails("the handler's: it returns whatever the model says", "tool-use/choice-none-filtered", "tool-use/no-tools-no-use")
 
 func TestClient(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel)}, slices.Concat(undeclaredServed, notStreamed, float64s, oneCode, trusting, inRounds))
+	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel), Skip: expect.Apart}, slices.Concat(undeclaredServed, notStreamed, float64s, oneCode, trusting, inRounds))
 }
 
 func TestStrictClient(t *testing.T) {
 	strict := mcpgo.Client(func(env harness.Env) client.SamplingHandler { return mcpgo.Handler(host.Host{Env: env, Strict: true}) })
-	expect.Verdicts(t, conformance.Suite{Client: strict}, slices.Concat(notStreamed, float64s, oneCode, inRounds))
+	expect.Verdicts(t, conformance.Suite{Client: strict, Skip: expect.Apart}, slices.Concat(notStreamed, float64s, oneCode, inRounds))
 }
 
 func TestClientOverSockets(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel, harness.Loopback())}, slices.Concat(undeclaredServed, notStreamed, float64s, oneCode, trusting, inRounds))
+	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel, harness.Loopback()), Skip: expect.Apart}, slices.Concat(undeclaredServed, notStreamed, float64s, oneCode, trusting, inRounds))
 }
+
+func TestWhatIsMalformed(t *testing.T) {
+	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel), Only: expect.Apart, Skip: expect.Slow}, malformed)
+}
+
+var malformed = slices.Concat(
+	expect.In(server.V20251125, expect.Fails("the SDK's: it reads requests into float64, and drops one with a number that fits into none, such as 1e400, with the call that it came for", "malformed/answered")),
+	expect.Warns("the SDK's: it reads requests into its types, in which all that is missing is empty, and hands them on", "malformed/error-due", "malformed/wrong-types", "malformed/no-model-call"),
+	expect.Warns("the SDK's: what it cannot read is an internal error", "malformed/error-code"),
+	expect.Warns("the SDK's and the handler's: nobody reads the schemas of the tools", "malformed/bad-schema"))

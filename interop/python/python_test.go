@@ -34,7 +34,17 @@ func TestClients(t *testing.T) {
 		{"strict", []string{"python3", "client.py", "--strict"}, notStreamed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			expect.Verdicts(t, conformance.Suite{Client: harness.Command(c.argv...)}, c.table)
+			expect.Verdicts(t, conformance.Suite{Client: harness.Command(c.argv...), Skip: expect.Apart}, c.table)
 		})
 	}
 }
+
+func TestWhatIsMalformed(t *testing.T) {
+	expect.Program(t, "python3", "install Python 3.9 or later")
+	t.Setenv("PYTHONDONTWRITEBYTECODE", "1")
+	expect.Verdicts(t, conformance.Suite{Client: harness.Command("python3", "client.py"), Only: expect.Apart, Skip: expect.Slow}, malformed)
+}
+
+var malformed = slices.Concat(
+	expect.Warns("the client's: it hands on what it is given", "malformed/error-due", "malformed/wrong-types", "malformed/no-model-call", "malformed/bad-schema"),
+	expect.Warns("the client's: whatever goes wrong with it is an internal error", "malformed/error-code"))

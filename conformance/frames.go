@@ -1,0 +1,174 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/malformed"
+)
+
+// FrameError says that the file of a frame cannot be played: a mistake of whoever called.
+type FrameError struct{ Err error }
+
+func (e *FrameError) Error() string { return fmt.Sprintf("the frame cannot be played: %v", e.Err) }
+func (e *FrameError) Unwrap() error { return e.Err }
+
+const (
+	fuzzCase  = malformedID + "/fuzz-"
+	frameCase = malformedID + "/frame"
+)
+
+// made are the cases of frames that are not in the catalogue, because they are made for this run: those of Fuzz, or the one of Frame alone.
+func (s *Suite) made() ([]harness.Case, error) {
+	if s.Frame == "" {
+		var cases []harness.Case
+		for n := range s.Fuzz {
+			cases = append(cases, generated(fmt.Sprintf("fuzz-%04d", n+1), s.Seed, corpusSize+n))
+		}
+		return cases, nil
+	}
+	f, err := malformed.Open(s.Frame)
+	if err != nil {
+		return nil, &FrameError{err}
+	}
+	revision := server.Revision(f.Revision)
+	if !slices.Contains(Known(), revision) {
+		return nil, &FrameError{fmt.Errorf("%s: revision %q cannot be judged: want one of %v", s.Frame, f.Revision, Known())}
+	}
+	c, err := kept(revision, f.Params)
+	if err != nil {
+		return nil, &FrameError{fmt.Errorf("%s: %w", s.Frame, err)}
+	}
+	s.Revisions, s.Only, s.Skip, s.Frames = []server.Revision{revision}, []string{frameCase}, nil, ""
+	return []harness.Case{c}, nil
+}
+
+// kept is the case of params that are in a file, or are on their way to one.
+func kept(revision server.Revision, params json.RawMessage) (harness.Case, error) {
+	f, err := malformed.NewFrame(string(revision), params)
+	_, name, _ := strings.Cut(frameCase, "/")
+	return hostileCase(name, func(*server.Session) (json.RawMessage, bool, error) { return addressed(f.Params, name), f.Tools, nil }), err
+}
+
+// withMade are the scenarios with the cases that traces have of frames which were made for their run.
+func withMade(scenarios []Scenario, traces []*trace.Trace) []Scenario {
+	i := slices.IndexFunc(scenarios, func(s Scenario) bool { return s.ID == malformedID })
+	known := map[string]bool{}
+	for _, c := range scenarios[i].Cases {
+		known[c.ID] = true
+	}
+	for _, t := range traces {
+		for _, c := range t.Header.Cases {
+			if !known[c.ID] && (c.ID == frameCase || strings.HasPrefix(c.ID, fuzzCase)) {
+				known[c.ID] = true
+				scenarios[i].Cases = append(slices.Clip(scenarios[i].Cases), harness.Case{ID: c.ID})
+			}
+		}
+	}
+	return scenarios
+}
+
+// seedOf are the seed and the number from which the frame of a case was made; false for a case of another kind.
+func (s *Suite) seedOf(caseID string) (seed int64, n int, ok bool) {
+	_, name, _ := strings.Cut(caseID, "/")
+	if _, err := fmt.Sscanf(name, "corpus-%d", &n); err == nil {
+		return corpusSeed, n - 1, true
+	}
+	if _, err := fmt.Sscanf(name, "fuzz-%d", &n); err == nil {
+		return s.Seed, corpusSize + n - 1, true
+	}
+	return 0, 0, false
+}
+
+const (
+	// mostKept is how many frames are kept for one check in one revision: one fault of a client shows in many.
+	mostKept = 3
+	// mostAttempts is how often a client is tried with a smaller frame, mostHangs where each attempt is a wait.
+	mostAttempts = 80
+	mostHangs    = 10
+)
+
+// keepFrames makes the frames that broke the client as small as they can be, keeps each in a file, and says in the results where.
+func (s *Suite) keepFrames(ctx context.Context, rs *report.Results) error {
+	for i := range rs.Results {
+		r := &rs.Results[i]
+		if r.Scenario != malformedID || r.Level != report.Robust || r.Verdict != report.Fail {
+			continue
+		}
+		keptOf := 0
+		for _, c := range r.Cases {
+			seed, n, ok := s.seedOf(c.Case)
+			if !ok || c.Verdict != report.Fail || keptOf == mostKept || ctx.Err() != nil {
+				continue
+			}
+			keptOf++
+			if err := s.keep(ctx, r, &c, seed, n, keptOf == 1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// keep keeps the frame of one case. The first one of a result is what reproduces it.
+func (s *Suite) keep(ctx context.Context, r *report.Result, c *report.CaseResult, seed int64, n int, first bool) error {
+	frame := malformed.Generate(r.Revision, seed, n)
+	attempts := mostAttempts
+	if s.Bubble == nil && strings.Contains(c.Message, "hung") {
+		attempts = mostHangs
+	}
+	var failed error
+	breaks := func(params []byte) bool {
+		again, err := s.breaks(ctx, r, params)
+		if err != nil {
+			failed = err
+		}
+		return again && failed == nil
+	}
+	note := "as small as it became"
+	if breaks(frame.Params) {
+		frame.Params = malformed.Shrink(frame.Params, attempts, breaks)
+	} else {
+		note = "whole, for it did not break the client again"
+	}
+	if failed != nil || ctx.Err() != nil {
+		return failed
+	}
+	file := malformed.File{Revision: r.Revision, From: fmt.Sprintf("seed %d, frame %d", seed, n+1), Broken: frame.Broken, Check: r.ID(), Says: c.Message, Params: frame.Params}
+	_, name, _ := strings.Cut(c.Case, "/")
+	path, err := file.Keep(s.Frames, r.Check+"-"+name)
+	if err != nil {
+		return err
+	}
+	r.Frames = append(r.Frames, report.Frame{Label: "kept", Case: c.Case, Text: clip(fmt.Sprintf("%s (%s): %s", path, note, frame.Params))})
+	if s.Reproduce != nil && first {
+		r.Again = s.Reproduce(path)
+	}
+	return nil
+}
+
+// breaks reports whether the check fails with the params alone.
+func (s *Suite) breaks(ctx context.Context, r *report.Result, params json.RawMessage) (bool, error) {
+	revision := server.Revision(r.Revision)
+	c, err := kept(revision, params)
+	if err != nil {
+		return false, err
+	}
+	var traces []*trace.Trace
+	runner := s.runner(revision, 1)
+	if err := runner.Run(ctx, []harness.Case{c}, func(t *trace.Trace) { traces = append(traces, t) }); err != nil {
+		return false, err
+	}
+	again, err := judge(traces, nil)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(again.Results, func(other report.Result) bool { return other.ID() == r.ID() && other.Verdict == report.Fail }), nil
+}

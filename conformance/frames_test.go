@@ -1,0 +1,157 @@
+package conformance_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/reference"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/malformed"
+)
+
+var sound = harness.InProcess(reference.Client(reference.Config{Plain: true}))
+
+// nullFrame is how many frames of seed 3 it takes until one has null for its first message.
+const nullFrame = 7
+
+func resultOf(t *testing.T, rs *report.Results, id string) *report.Result {
+	t.Helper()
+	for i := range rs.Results {
+		if rs.Results[i].ID() == id {
+			return &rs.Results[i]
+		}
+	}
+	t.Fatalf("%s is not judged", id)
+	return nil
+}
+
+// What breaks a client is kept with nothing in it but what breaks it, and breaks it again.
+func TestAFrameThatBreaksAClientIsShrunkAndKept(t *testing.T) {
+	for name, c := range map[string]struct {
+		check, params string
+		revision      server.Revision
+		seed          int64
+		fuzz          int
+	}{
+		"dies-of-null":         {"malformed/survives", `{"messages":[null]}`, server.V20251125, 3, nullFrame},
+		"drops-malformed":      {"malformed/answered", `{}`, server.V20251125, 1, 4},
+		"deaf-after-malformed": {"malformed/alive", "", server.V20260728, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.fuzz == 0 {
+				c.fuzz = 40
+			}
+			dir := t.TempDir()
+			suite := suiteOf(t, mutant(name))
+			suite.Revisions, suite.Only, suite.Seed, suite.Fuzz, suite.Frames = []server.Revision{c.revision}, []string{"malformed/fuzz-*"}, c.seed, c.fuzz, dir
+			suite.Reproduce = func(path string) string { return "again with " + path }
+			rs, _, err := suite.Run(t.Context())
+			require.NoError(t, err)
+			r := resultOf(t, rs, c.check)
+			files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+			require.NoError(t, err)
+			if c.params == "" && r.Verdict == report.Pass {
+				require.Empty(t, files, "nothing broke the client")
+				return
+			}
+			require.Equal(t, report.Fail, r.Verdict)
+			require.NotEmpty(t, files)
+			require.LessOrEqual(t, len(files), 3)
+			path := strings.TrimPrefix(r.Again, "again with ")
+			kept, err := malformed.Open(path)
+			require.NoError(t, err)
+			require.Equal(t, c.check, kept.Check)
+			require.Equal(t, string(c.revision), kept.Revision)
+			require.NotEmpty(t, kept.Broken)
+			if c.params != "" {
+				require.JSONEq(t, c.params, string(kept.Params), "from %s: %s", kept.From, kept.Broken)
+			}
+			last := r.Frames[len(r.Frames)-1]
+			require.Equal(t, "kept", last.Label)
+			require.Contains(t, last.Text, dir)
+
+			again := suiteOf(t, mutant(name))
+			again.Frame = path
+			rs, traces, err := again.Run(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, report.Fail, resultOf(t, rs, c.check).Verdict, "the file alone breaks it")
+			require.Len(t, traces, 1)
+			judged, err := conformance.Judge(traces...)
+			require.NoError(t, err)
+			require.Equal(t, report.Fail, resultOf(t, judged, c.check).Verdict, "a trace of it can be judged again")
+
+			bears := suiteOf(t, sound)
+			bears.Frame = path
+			rs, _, err = bears.Run(t.Context())
+			require.NoError(t, err)
+			require.False(t, rs.Failed(false), "a right client bears it")
+		})
+	}
+}
+
+func TestAFrameThatCannotBePlayedIsTheCallersMistake(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	for path, want := range map[string]string{
+		filepath.Join(dir, "none.json"):     "the frame cannot be played: open " + filepath.Join(dir, "none.json") + ": no such file or directory",
+		write("torn.json", `{"mcp-conform`): "the frame cannot be played: " + filepath.Join(dir, "torn.json") + ": this is no frame: the text ends too early",
+		write("old.json", `{"mcp-conform":"frame","revision":"2020-01-01","params":{}}`): "the frame cannot be played: " + filepath.Join(dir, "old.json") +
+			`: revision "2020-01-01" cannot be judged: want one of [2025-03-26 2025-06-18 2025-11-25 2026-07-28]`,
+	} {
+		suite := conformance.Suite{Client: sound, Frame: path}
+		_, _, err := suite.Run(t.Context())
+		require.EqualError(t, err, want)
+		require.ErrorAs(t, err, new(*conformance.FrameError))
+	}
+}
+
+func TestAFolderThatCannotBeWrittenIsAnError(t *testing.T) {
+	blocked := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(blocked, nil, 0o600))
+	suite := suiteOf(t, mutant("dies-of-null"))
+	suite.Revisions, suite.Only, suite.Seed, suite.Fuzz, suite.Frames = []server.Revision{server.V20251125}, []string{"malformed/fuzz-0007"}, 3, nullFrame, blocked
+	rs, _, err := suite.Run(t.Context())
+	require.ErrorContains(t, err, "keeping a frame")
+	require.NotNil(t, rs, "what was judged is there all the same")
+}
+
+// Under go test the environment names the frame, and the report the command.
+func TestAUserPlaysAKeptFrame(t *testing.T) {
+	file := malformed.File{Revision: "2025-11-25", From: "seed 3, frame 31", Check: "malformed/survives", Params: json.RawMessage(`{"messages":[null]}`)}
+	path, err := file.Keep(t.TempDir(), "null")
+	require.NoError(t, err)
+	for name, outcome := range map[string]string{"a client that bears any frame": "PASS", "a client that dies of null": "FAIL"} {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestInAUsersPlace$", "-test.v")
+		cmd.Env = append(os.Environ(), inUsersPlace+"="+name, "MCP_CONFORM_FRAME="+path, "GORACE=atexit_sleep_ms=0")
+		raw, err := cmd.CombinedOutput()
+		out := string(raw)
+		require.Equal(t, outcome == "PASS", err == nil, out)
+		require.Contains(t, out, outcome+": TestInAUsersPlace/2025-11-25/malformed/survives")
+		require.NotContains(t, out, "2026-07-28", "a frame has its revision")
+		if outcome == "FAIL" {
+			require.Contains(t, out, "again             MCP_CONFORM_FRAME="+path+" go test -run '^TestInAUsersPlace$'")
+		} else {
+			require.Contains(t, out, "1 malformed requests more in each revision are made from seed 1")
+		}
+	}
+}
+
+func init() {
+	usersTests["a client that bears any frame"] = func(t *testing.T) {
+		conformance.Run(t, harness.InProcess(reference.Client(reference.Config{Plain: true})), conformance.Fuzz(1), conformance.Frames(t.TempDir()))
+	}
+	usersTests["a client that dies of null"] = func(t *testing.T) { conformance.Run(t, mutant("dies-of-null")) }
+}

@@ -1,0 +1,296 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// validatesContent are the sentences on which it rests that a client refuses what is not well-formed.
+var validatesContent = []string{"2025-03-26/sampling/validates", "2025-06-18/sampling/validates", "2025-11-25/sampling/15", "2026-07-28/sampling/22", "2026-07-28/sampling/13"}
+
+var survives = Check{
+	ID: "survives", Says: "a request that is not well-formed neither crashes nor hangs the client", Levels: everywhere(report.Robust), Answered: 1, Asked: 2,
+	Usual: "a member is used before it is looked at: a null where an object should be, a missing array, nesting that is followed without end",
+	Mend:  "check the params before they are used, and turn whatever is thrown into an error for that one request",
+	Judge: func(e *Evidence) Verdict {
+		r, s := e.malformed(), e.Session
+		switch {
+		case e.wentOn(r):
+			return Pass("the client went on after a request in which %s", wrongIn(e.Case.ID))
+		case s.Ended == nil:
+			return NotObserved("the trace does not say how the client ended")
+		case s.Ended.Clean():
+			return Pass("the client came to its end in order after a request in which %s", wrongIn(e.Case.ID))
+		case s.Ended.Deadline:
+			return s.seeOutput(e.wrong(Broken("the client hung after a request in which %s: %s", wrongIn(e.Case.ID), s.ending())))
+		}
+		return s.seeOutput(e.wrong(Broken("the client did not survive a request in which %s: %s", wrongIn(e.Case.ID), s.ending())))
+	},
+}
+
+// malformed is the round of the request that is not well-formed: the second of its case.
+func (ev *Evidence) malformed() *Round { return ev.Rounds[1] }
+
+// wentOn reports whether the client answered a sample of another case, that was asked after a round: with those of its own case it may have been
+// at work on the side while it hung.
+func (ev *Evidence) wentOn(r *Round) bool {
+	s := ev.Session
+	for _, c := range s.Trace.Header.Cases {
+		if c.ID == ev.Case.ID {
+			continue
+		}
+		for _, other := range s.calls[c.ID] {
+			if slices.ContainsFunc(other.Rounds, func(later *Round) bool {
+				return len(later.Answers) > 0 && s.order[later.Asked.Ref] > s.order[r.Asked.Ref]
+			}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// wrong shows where the request is wrong.
+func (ev *Evidence) wrong(v Verdict) Verdict {
+	r, at := ev.malformed(), ""
+	if m := malformationOf(ev.Case.ID); m != nil {
+		at = m.at
+	}
+	return v.Saw("server sent", r.Asked.At(at), "%s", compact(r.Raw))
+}
+
+// perished returns the verdict of other checks where the client did not survive; nil where it did.
+func (ev *Evidence) perished() *Verdict {
+	s := ev.Session
+	if s.Ended != nil && !s.Ended.Clean() && !ev.wentOn(ev.malformed()) {
+		v := NotObserved("the client did not survive the request (see malformed/survives): %s", s.ending())
+		return &v
+	}
+	return nil
+}
+
+var malformedAnswered = Check{
+	ID: "answered", Says: "a request that is not well-formed is answered, with an error or a result", Levels: inLegacy(report.Robust), Answered: 1, Asked: 2,
+	Usual: "the request fails in a parser that drops it, or in a handler whose exception nobody catches, and the server waits for ever",
+	Mend:  "answer every request that has an id, with an error where it cannot be read",
+	Judge: func(e *Evidence) Verdict {
+		r := e.malformed()
+		if len(r.Answers) > 0 {
+			return Pass("the request was answered").See(r.Answers[0].Place, "")
+		}
+		if v := e.perished(); v != nil {
+			return *v
+		}
+		if why := e.Session.Unsettled(r.Asked); why != "" {
+			return NotObserved("no answer came, and it is not settled that none would have: %s", why).See(r.Asked, "")
+		}
+		return e.wrong(Broken("a request in which %s was never answered, though later ones were: the server waits for ever", wrongIn(e.Case.ID)))
+	},
+}
+
+var malformedAlive = Check{
+	ID: "alive", Says: "the client samples as before after a request that is not well-formed", Levels: everywhere(report.Robust), Answered: 1, Asked: 2,
+	Usual: "what the client throws ends its connection, or leaves it in a state in which it answers no more",
+	Mend:  "turn it into an error for that one request, and go on",
+	Judge: func(e *Evidence) Verdict {
+		r, s := e.malformed(), e.Session
+		if a := s.plainAnswer(r); a != nil {
+			return Pass("a plain question that was asked later was answered").See(a.Place, "")
+		}
+		if v := e.perished(); v != nil {
+			return *v
+		}
+		if last := s.plainly(r); last != nil {
+			v := e.wrong(Broken("the client answered a plain question before a request in which %s, and none after it", wrongIn(e.Case.ID)))
+			if len(last.Answers) > 0 {
+				return v.See(last.Answers[0].Place, "%s", compact(last.Answers[0].RawErr))
+			}
+			return v.See(last.Asked, "%s", compact(last.Raw))
+		}
+		return Unsupported("nothing was asked of the client after the request: it takes one that calls the tools in the order in which they are listed")
+	},
+}
+
+// plainAnswer is a result that came for a plain question which was asked after a round; nil for none.
+func (s *Session) plainAnswer(r *Round) *Answer {
+	for _, later := range s.plain(r) {
+		if a := later.Result(); a != nil {
+			return a
+		}
+	}
+	return nil
+}
+
+// plainly is the last plain question that was asked after a round; nil for none.
+func (s *Session) plainly(r *Round) *Round {
+	if all := s.plain(r); len(all) > 0 {
+		return all[len(all)-1]
+	}
+	return nil
+}
+
+// plain are the requests after a round that are nothing but right, in order.
+func (s *Session) plain(r *Round) []*Round {
+	var found []*Round
+	for _, c := range s.Trace.Header.Cases {
+		for _, ev := range s.calls[c.ID] {
+			for _, other := range ev.Rounds {
+				if !other.Hostile && s.order[other.Asked.Ref] > s.order[r.Asked.Ref] {
+					found = append(found, other)
+				}
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b *Round) int { return s.order[a.Asked.Ref] - s.order[b.Asked.Ref] })
+	return found
+}
+
+var errorDue = Check{
+	ID: "error-due", Says: "a request that lacks what it needs, or holds what nobody can read, is refused", Levels: everywhere(report.Should), Answered: 1, Asked: 2,
+	Cases: sorted(due), Requirements: validatesContent,
+	Usual: "the params are handed on as they came, or what is missing is made up: a limit, a role, an empty message",
+	Mend:  "hold the params against the schema before the model is asked, and answer with -32602; in 2026-07-28 do not fulfil the input request",
+	Judge: judgeRefused,
+}
+
+var wrongTypes = Check{
+	ID: "wrong-types", Says: "a required field of a wrong type is refused", Levels: everywhere(report.Should), Answered: 1, Asked: 2,
+	Cases: sorted(wrongType), Requirements: validatesContent,
+	Usual: "the value is coerced, or handed on as it came",
+	Mend:  "hold the params against the schema before the model is asked, and answer with -32602; in 2026-07-28 do not fulfil the input request",
+	Judge: judgeRefused,
+}
+
+// judgeRefused judges whether the malformed request was refused.
+func judgeRefused(e *Evidence) Verdict {
+	r := e.malformed()
+	says := wrongIn(e.Case.ID)
+	if a := r.Result(); a != nil {
+		if e.Revision.Modern() && a.member("content") == nil {
+			return e.wrong(Broken("a request in which %s was answered with something that is no result: in this revision what is refused is not fulfilled", says)).
+				See(a.Place, "%s", compact(a.Result))
+		}
+		return e.wrong(Broken("a request in which %s was answered as if nothing were wrong with it", says)).See(a.Place, "%s", compact(a.Result))
+	}
+	if len(r.Answers) > 0 {
+		a := r.Answers[0]
+		return Pass("a request in which %s was refused with the code %d", says, a.Err.Code).See(a.Place, "%s", compact(a.RawErr))
+	}
+	if v := e.perished(); v != nil {
+		return *v
+	}
+	if !e.Revision.Modern() {
+		return NotObserved("the request was not answered (see malformed/answered)").See(r.Asked, "")
+	}
+	if v := e.unsettled(r); v != nil {
+		return *v
+	}
+	return Pass("a request in which %s was not fulfilled", says).See(r.Asked, "")
+}
+
+// Codes of JSON-RPC for a request that is not well-formed.
+const (
+	codeInvalidRequest = -32600
+	codeInvalidParams  = -32602
+)
+
+var malformedCode = Check{
+	ID: "error-code", Says: "the error for a request that is not well-formed says that it is not", Levels: inLegacy(report.Advice), Answered: 1, Asked: 2,
+	Cases: sorted(due, wrongType),
+	Usual: "every failure has one code, such as -32603, or the request fails on its way to the model",
+	Mend:  "answer with -32602 (invalid params), or -32600 (invalid request)",
+	Judge: func(e *Evidence) Verdict {
+		r := e.malformed()
+		if v := e.perished(); v != nil && len(r.Answers) == 0 {
+			return *v
+		}
+		if len(r.Answers) == 0 || r.Answers[0].Err == nil {
+			return NotApplicable("the client did not refuse the request (see malformed/error-due, malformed/wrong-types)")
+		}
+		a := r.Answers[0]
+		if a.Err.Code == codeInvalidParams || a.Err.Code == codeInvalidRequest {
+			return Pass("a request in which %s was refused with the code %d", wrongIn(e.Case.ID), a.Err.Code).See(a.At("code"), "%d", a.Err.Code)
+		}
+		return e.wrong(Broken("a request in which %s was refused with the code %d, where -32602 or -32600 says whose fault it is", wrongIn(e.Case.ID), a.Err.Code)).
+			See(a.Place, "%s", compact(a.RawErr))
+	},
+}
+
+var malformedNoModelCall = Check{
+	ID: "no-model-call", Says: "a request that cannot be right costs no model call", Levels: everywhere(report.Advice), Answered: 1, Asked: 2,
+	Cases: sorted(due, wrongType),
+	Usual: "the model is asked first, and the request is looked at when its answer is there, or never",
+	Mend:  "hold the params against the schema before the model is asked",
+	Judge: func(e *Evidence) Verdict {
+		r, s := e.malformed(), e.Session
+		if completed := r.completed(); len(completed) > 0 {
+			v := e.wrong(Broken("the model was asked, and paid, for a request in which %s", wrongIn(e.Case.ID)))
+			if body := completed[0].Request; body != nil {
+				return v.See(completed[0].Place, "%s", compact(body.Body))
+			}
+			return v.See(completed[0].Place, "")
+		}
+		if v := e.perished(); v != nil {
+			return *v
+		}
+		for _, stray := range s.Unmarked {
+			if s.order[stray.Ref] > s.order[r.Asked.Ref] {
+				return NotObserved("the model was asked something that has the mark of no conversation, so that it may have been this").See(stray, "")
+			}
+		}
+		if why := s.Unsettled(r.Asked); why != "" {
+			return NotObserved("that the model was not asked cannot be said: %s", why).See(r.Asked, "")
+		}
+		if len(r.Model) > 0 {
+			return Pass("the model refused what it was asked").See(r.Model[0].Place, "")
+		}
+		return Pass("the model was not asked")
+	},
+}
+
+var badSchema = Check{
+	ID: "bad-schema", Says: "a tool whose input schema is none is refused", Levels: sinceTools(report.Advice), Answered: 1, Asked: 2, Cases: []string{badSchemaCase},
+	Usual: "schemas are handed on to the model unread, or tools that cannot be read are dropped",
+	Mend:  "compile the input schemas of the tools, and answer with -32602 where one is no schema",
+	Judge: judgeRefused,
+}
+
+var tolerated = Check{
+	ID: "tolerated", Says: "what becomes of requests that make no sense and are valid by the schema, and of fields that need not be heeded",
+	Levels: everywhere(report.May), Answered: 1, Asked: 2, Cases: slices.DeleteFunc(sorted(ignorable, valid), func(name string) bool { return name == badSchemaCase }),
+	Usual: "there is nothing to break: answering, clamping and refusing are all right",
+	Mend:  "nothing",
+	Judge: func(e *Evidence) Verdict {
+		r := e.malformed()
+		_, name, _ := strings.Cut(e.Case.ID, "/")
+		if a := r.Result(); a != nil {
+			how := "answered"
+			if m := r.LastModel(); m != nil && m.Request != nil && m.Request.MaxTokens != nil && e.aboutMaxTokens() {
+				how += fmt.Sprintf(", with a limit of %d tokens", *m.Request.MaxTokens)
+			}
+			return Info("%s: %s", name, how).See(a.Place, "")
+		}
+		if len(r.Answers) > 0 {
+			return Info("%s: refused", name).See(r.Answers[0].Place, "")
+		}
+		if v := e.perished(); v != nil {
+			return *v
+		}
+		if !e.Revision.Modern() {
+			return NotObserved("the request was not answered (see malformed/answered)").See(r.Asked, "")
+		}
+		if v := e.unsettled(r); v != nil {
+			return *v
+		}
+		return Info("%s: not fulfilled", name).See(r.Asked, "")
+	},
+}
+
+// aboutMaxTokens reports whether the case is about the limit.
+func (ev *Evidence) aboutMaxTokens() bool {
+	m := malformationOf(ev.Case.ID)
+	return m != nil && m.at == "maxTokens"
+}

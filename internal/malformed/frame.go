@@ -1,0 +1,273 @@
+// Package malformed makes sampling requests that are not as the protocol has them, from a seed, makes those that break a client as small as
+// they can be, and keeps them in files.
+package malformed
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/internal/schema"
+)
+
+// Frame is one request: the params of a sampling/createMessage.
+type Frame struct {
+	// Params are sent byte for byte, but for [Conversation].
+	Params json.RawMessage
+	// Broken says where the request is broken, and how.
+	Broken string
+	// Valid is true where the revision's schema has nothing against it: not all that is odd is wrong.
+	Valid bool
+	// Tools is true where it takes a client that declares tools.
+	Tools bool
+}
+
+// Conversation stands in the texts of a frame for the word by which the model tells conversations apart.
+const Conversation = "CONVERSATION"
+
+// Generate returns the n-th frame of a seed for a revision. The same numbers give the same frame.
+func Generate(revision string, seed int64, n int) Frame {
+	r := seeded(seed, n)
+	for {
+		request := request(r, revision >= withTools)
+		broken := r.breakOne(request)
+		if r.IntN(4) == 0 {
+			broken += ", and " + r.breakOne(request)
+		}
+		if raw := request.bytes(); json.Valid(raw) {
+			f := frame(revision, request, raw)
+			f.Broken = broken
+			return f
+		}
+	}
+}
+
+// withTools is the first revision whose sampling has tools, and content that is an array.
+const withTools = "2025-11-25"
+
+// NewFrame returns the frame of params. Its error says that they cannot be sent as any.
+func NewFrame(revision string, params []byte) (Frame, error) {
+	n, err := parse(params)
+	if err != nil {
+		return Frame{}, fmt.Errorf("params: %w", err)
+	}
+	return frame(revision, n, params), nil
+}
+
+func frame(revision string, n *node, raw []byte) Frame {
+	f := Frame{Params: raw, Valid: schema.Validate(revision, schema.CreateMessageRequestParams, raw) == nil}
+	for _, name := range n.names {
+		f.Tools = f.Tools || name == "tools" || name == "toolChoice"
+	}
+	return f
+}
+
+// request is a valid request with some of what one can have.
+func request(r *random, tools bool) *node {
+	p := must(`{"messages":[],"maxTokens":1000}`)
+	messages := p.items[0]
+	say := func(role string, blocks ...*node) {
+		m := must(`{"role":"` + role + `"}`)
+		content := &node{kind: '[', items: blocks}
+		if !tools || len(blocks) == 1 && r.half() {
+			content = blocks[len(blocks)-1]
+		}
+		m.add("content", content)
+		messages.items = append(messages.items, m)
+	}
+	if tools && r.half() {
+		say("user", must(`{"type":"text","text":"Is it warm in Oslo?"}`))
+		say("assistant", must(`{"type":"tool_use","id":"use-1","name":"get_weather","input":{"city":"Oslo"}}`))
+		say("user", must(`{"type":"tool_result","toolUseId":"use-1","content":[{"type":"text","text":"windy"}],"isError":false}`))
+		say("assistant", must(`{"type":"text","text":"It is windy."}`))
+	} else if r.half() {
+		say("user", must(`{"type":"text","text":"Good day."}`))
+		say("assistant", must(`{"type":"text","text":"Good day to you."}`))
+	}
+	blocks := []*node{must(`{"type":"text","text":"Which colour is the sky? (conversation ` + Conversation + `)"}`)}
+	if r.half() {
+		blocks = append([]*node{must(r.one(
+			`{"type":"image","data":"iVBORw0KGgo=","mimeType":"image/png"}`, `{"type":"audio","data":"UklGRg==","mimeType":"audio/wav"}`))}, blocks...)
+	}
+	say("user", blocks...)
+	p.add("systemPrompt", must(quoted("You are a helpful assistant. (conversation "+Conversation+")")))
+	optional := []struct{ name, value string }{
+		{"temperature", "0.5"}, {"stopSequences", `["END"]`}, {"includeContext", `"none"`}, {"metadata", `{"user":"nobody"}`}, {"_meta", `{"com.example/trace":"t"}`},
+		{"modelPreferences", `{"hints":[{"name":"small"}],"costPriority":0.5,"speedPriority":0.2,"intelligencePriority":0.1}`},
+	}
+	if tools {
+		optional = append(optional, struct{ name, value string }{"tools", `[{"name":"get_weather","description":"Current weather in a city","inputSchema":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}}]`},
+			struct{ name, value string }{"toolChoice", `{"mode":"auto"}`})
+	}
+	for _, o := range optional {
+		if r.half() {
+			p.add(o.name, must(o.value))
+		}
+	}
+	return p
+}
+
+// random is a source of choices.
+type random struct{ *rand.Rand }
+
+func seeded(seed int64, n int) *random {
+	return &random{rand.New(rand.NewPCG(uint64(seed), uint64(n)))}
+}
+
+func (r *random) half() bool                   { return r.IntN(2) == 0 }
+func (r *random) one(choices ...string) string { return choices[r.IntN(len(choices))] }
+
+// breakOne breaks one thing and says what: first the way is chosen, and then where it can be gone.
+func (r *random) breakOne(request *node) string {
+	for {
+		way := ways[r.IntN(len(ways))]
+		all := slices.DeleteFunc(places(request, ""), func(p place) bool { return strings.Count(p.path, "[") > 8 }) // what deepen has made
+		if len(all) == 0 {
+			return "nothing is left"
+		}
+		for _, i := range r.Perm(len(all)) {
+			path := all[i].path
+			if how := way(r, &all[i]); how != "" {
+				return path + " " + how
+			}
+		}
+	}
+}
+
+// ways are those in which a value can be broken. They say what they did; "" where there is nothing of theirs to be done.
+var ways = []func(*random, *place) string{drop, wrongType, null, unknownWord, nest, deepen, badBase64, oddNumber, twice, oddText, empty, repeat, stranger}
+
+func drop(_ *random, p *place) string {
+	p.holder.remove(p.i)
+	return "is left out"
+}
+
+func wrongType(r *random, p *place) string {
+	raw := WrongType(r.Rand, p.value().is())
+	p.replace(must(raw))
+	return "is " + raw
+}
+
+// WrongType returns a JSON value that is of none of the types, and not null.
+func WrongType(r *rand.Rand, types ...string) string {
+	for {
+		raw := (&random{r}).one(`7`, `"seven"`, `true`, `{"seven":7}`, `["seven"]`)
+		if !slices.Contains(types, must(raw).is()) {
+			return raw
+		}
+	}
+}
+
+func null(_ *random, p *place) string {
+	p.replace(must("null"))
+	return "is null"
+}
+
+// words are the values of fields that have a few.
+var words = []string{"role", "type", "mode", "includeContext", "mimeType"}
+
+func unknownWord(r *random, p *place) string {
+	if !slices.Contains(words, p.name()) || p.value().is() != "string" {
+		return ""
+	}
+	word := quoted(r.one("system", "tool", "video", "USER", "Text", "toString", "__proto__", " "))
+	p.replace(must(word))
+	return "is " + word
+}
+
+func nest(r *random, p *place) string {
+	if r.half() {
+		p.replace(&node{kind: '[', items: []*node{p.value()}})
+		return "is in an array"
+	}
+	p.replace(&node{kind: '{', names: []string{"value"}, items: []*node{p.value()}})
+	return "is in an object"
+}
+
+func deepen(r *random, p *place) string {
+	depth := 20 << r.IntN(6) // 640 at most
+	n := p.value()
+	for range depth {
+		n = &node{kind: '[', items: []*node{n}}
+	}
+	p.replace(n)
+	return fmt.Sprintf("is in %d arrays", depth)
+}
+
+func badBase64(r *random, p *place) string {
+	if p.name() != "data" {
+		return ""
+	}
+	data := quoted(r.one("not base64!", "====", "iVBOR", "aGVsbG8", "{}", "data:image/png;base64,iVBORw0KGgo="))
+	p.replace(must(data))
+	return "is " + data
+}
+
+func oddNumber(r *random, p *place) string {
+	if p.value().is() != "number" {
+		return ""
+	}
+	number := r.one("-1", "0", "-0", "0.5", "1e3", "1e400", "-1e400", "1e999999", "9007199254740993", "2147483648", "18446744073709551616", strings.Repeat("9", 400))
+	p.replace(must(number))
+	return "is " + clip(number)
+}
+
+func twice(r *random, p *place) string {
+	if p.holder.kind != '{' {
+		return ""
+	}
+	second := must(WrongType(r.Rand, "none"))
+	if r.half() {
+		second = p.value().clone()
+	}
+	p.holder.add(p.name(), second)
+	return "is there twice, the second time as " + clip(string(second.bytes()))
+}
+
+func oddText(r *random, p *place) string {
+	if p.value().is() != "string" {
+		return ""
+	}
+	text := r.one(`"\ud800"`, `"\udc00\ud800"`, `"a\u0000b"`, `"\u2028\u2029"`, `"\ufeff"`, `"`+strings.Repeat(`\ud83d`, 50)+`"`, quoted(strings.Repeat("x", 32<<10)), quoted("%s%n%x ${7*7} '; --"))
+	p.replace(&node{text: text})
+	return "is " + clip(text)
+}
+
+func empty(_ *random, p *place) string {
+	raw, ok := map[string]string{"string": `""`, "array": "[]", "object": "{}"}[p.value().is()]
+	if !ok {
+		return ""
+	}
+	p.replace(must(raw))
+	return "is " + raw
+}
+
+func repeat(r *random, p *place) string {
+	if p.holder.kind != '[' {
+		return ""
+	}
+	times := 2 + r.IntN(200)
+	for range times {
+		p.holder.items = append(p.holder.items, p.value().clone())
+	}
+	return fmt.Sprintf("is there %d times more", times)
+}
+
+func stranger(r *random, p *place) string {
+	if p.value().kind != '{' {
+		return ""
+	}
+	name := r.one("__proto__", "constructor", "", "jsonrpc", "type ", "\u0000")
+	p.value().add(name, must(`{"toString":null}`))
+	return fmt.Sprintf("has a member %q", name)
+}
+
+// clip shortens what is quoted, in characters.
+func clip(text string) string {
+	if runes := []rune(text); len(runes) > 60 {
+		return string(runes[:60]) + "…"
+	}
+	return text
+}
