@@ -33,6 +33,10 @@ var numbersUnread = expect.NotApplicable("ours: the native dialect's model is th
 // trusting is in the tables of clients that return whatever the model says.
 var trusting = slices.Concat(notStreamed, expect.Fails("the handler's: it returns whatever the model says", "tool-use/choice-none-filtered", "tool-use/no-tools-no-use"))
 
+// undecided is in the tables of clients whose handler asks nobody, and does not say that it does.
+var undecided = expect.Unsupported("the handler's: there is no person in it", "consent/declined", "consent/declined-code", "consent/no-model-call",
+	"consent/no-made-up-answer", "consent/declined-mrtr", "consent/declined-after", "consent/alive")
+
 // inRounds are the SDK's doing where a result asks for input.
 var inRounds = expect.In(server.V20260728, slices.Concat(
 	expect.Fails("the SDK's: it looks for inputRequests, whatever the resultType says", "mrtr/missing-result-type", "mrtr/unknown-result-type"),
