@@ -61,8 +61,14 @@ func inRounds(id string, states ...*string) harness.Case {
 	})}
 }
 
+// followed is a case that has something after it in its session, in which what it leaves behind would show.
+func followed(c harness.Case) harness.Case {
+	c.Barrier = true
+	return c
+}
+
 var stateCases = []harness.Case{
-	inRounds("mrtr/states", &strangeState, &laterState, nil),
+	followed(inRounds("mrtr/states", &strangeState, &laterState, nil)),
 	inRounds("mrtr/big-state", &bigState),
 	inRounds("mrtr/empty-state", new(string)),
 	inRounds("mrtr/no-state", nil),
@@ -93,7 +99,7 @@ func sampleTimes(rounds int) server.Play {
 }
 
 var roundCases = []harness.Case{
-	{ID: "mrtr/several", Script: says("A goose."), Play: func(s *server.Session) (any, error) {
+	{ID: "mrtr/several", Script: says("A goose."), Barrier: true, Play: func(s *server.Session) (any, error) {
 		for _, answer := range s.SampleAll(s.Ask("Name a bird."), s.Ask("Name a fish.")) {
 			if answer.Err != nil {
 				return nil, answer.Err

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,10 +63,8 @@ var retried = Check{
 		if len(from.Retries) > 0 {
 			return Pass("the request was made again").See(from.Retries[0].Place, "")
 		}
-		for _, r := range e.Rounds {
-			if why := r.missed(); why != "" {
-				return NotObserved("the model had no answer for the client: %s", clip(why))
-			}
+		if v := e.unanswered(); v != nil {
+			return *v
 		}
 		if calls := e.Session.calls[e.Case.ID]; len(calls) > 1 {
 			return Broken("the client was asked for input, and called again as if for the first time, without inputResponses or requestState").
@@ -74,6 +73,17 @@ var retried = Check{
 		return e.Session.seeOutput(Broken("the client was asked for input, and did not make its request again%s", e.died()).
 			See(from.Wish.Place, "asked for: %s", strings.Join(from.Wish.Keys(), ", ")))
 	},
+}
+
+// unanswered is the verdict for a client that cannot go on, because the model had no answer for it; nil where it had.
+func (ev *Evidence) unanswered() *Verdict {
+	for _, r := range ev.Rounds {
+		if why := r.missed(); why != "" {
+			v := NotObserved("the model had no answer for the client: %s", clip(why))
+			return &v
+		}
+	}
+	return nil
 }
 
 // called is where the client called.
@@ -282,6 +292,9 @@ var fiveRounds = Check{
 		case n == 0:
 			return NotObserved("the client made no retry at all (see mrtr/retried)").See(wishes[0].Wish.Place, "")
 		default:
+			if v := e.unanswered(); v != nil {
+				return *v
+			}
 			return e.Session.seeOutput(Broken("the client stopped after %d rounds of %d%s", n, enoughRounds, e.died()).See(wishes[len(wishes)-1].Wish.Place, ""))
 		}
 	},
@@ -339,6 +352,9 @@ var promptsAndResources = Check{
 	Mend:  "treat the results of all three requests alike",
 	Judge: func(e *Evidence) Verdict {
 		from := e.wishes()[0]
+		if v := e.unanswered(); v != nil {
+			return *v
+		}
 		if len(from.Retries) == 0 {
 			return e.Session.seeOutput(Broken("the %s was answered with a wish for input, and the client did not make it again", from.Method).See(from.Wish.Place, ""))
 		}
@@ -356,7 +372,7 @@ var promptsAndResources = Check{
 }
 
 var isolation = Check{
-	ID: "isolation", Says: "input and state of a call are in no other request", Levels: inModern(report.Must), Cases: []string{"several", "states", "five-rounds"},
+	ID: "isolation", Says: "input and state of a call are in no other request", Levels: inModern(report.Must), Cases: []string{"several", "states"},
 	Requirements: []string{"2026-07-28/mrtr/28"},
 	Usual:        "params are kept for all calls of a client, or of a tool, and what a retry adds to them stays",
 	Mend:         "add inputResponses and requestState to a copy of the call's params, for its retry alone",
@@ -365,46 +381,50 @@ var isolation = Check{
 		if len(wishes) == 0 {
 			return e.noWish()
 		}
-		meanwhile, others := 0, 0
-		for i := range e.Session.Trace.Events {
-			other := &e.Session.Trace.Events[i]
-			if other.Case == e.Case.ID || other.Frame == nil || other.Frame.Dir != "from-client" {
+		meanwhile, others := false, false
+		for i := range e.Session.Requests {
+			r := &e.Session.Requests[i]
+			at := e.Session.order[r.Ref]
+			if r.Ref.Case == e.Case.ID || at < e.Session.order[wishes[0].Wish.Ref] {
 				continue
 			}
-			m := readRPC(other.Frame.Raw)
-			from := leaked(wishes, &m)
-			for _, its := range e.Session.calls[other.Case] {
-				if leaked(its.wishes(), &m) != nil {
-					from = nil // two calls may have been given the same
-				}
+			raw := e.Session.Trace.Events[at].Frame.Raw
+			if from := e.Session.leaked(wishes, r.Ref.Case, raw); from != nil {
+				return Broken("a %s that is no retry has the input or the state of a call of %s", r.Method, e.Case.Tool).
+					Saw("belongs to", from.Wish.Place, "").See(Place{r.Ref, "params", r.Method}, "%s", compact(raw))
 			}
-			if m.method == "" || e.Session.order[wishes[0].Wish.Ref] > i {
-				continue
-			}
-			if from != nil {
-				at := Place{other.Ref(), "params", m.method}
-				return Broken("a %s that is no retry has the input or the state of a call of %s", m.method, e.Case.Tool).
-					Saw("belongs to", from.Wish.Place, "").See(at, "%s", compact(m.params))
-			}
-			others++
-			if slices.ContainsFunc(wishes, func(l *Link) bool {
-				return len(l.Retries) > 0 && e.Session.order[l.Wish.Ref] < i && i < e.Session.order[l.Retries[0].Ref]
-			}) {
-				meanwhile++
-			}
+			others = true
+			meanwhile = meanwhile || slices.ContainsFunc(wishes, func(l *Link) bool {
+				return len(l.Retries) > 0 && e.Session.order[l.Wish.Ref] < at && at < e.Session.order[l.Retries[0].Ref]
+			})
 		}
 		switch {
-		case others == 0:
+		case !others:
 			return NotObserved("the client made no other request in which it could be")
-		case meanwhile == 0:
-			return Pass("none of the %d requests that followed has input or state of the call; none was made while it was asked for input", others)
+		case !meanwhile:
+			return Pass("no request that followed has input or state of the call; none was made while it was asked for input")
 		}
-		return Pass("none of the other requests has input or state of the call, and %d were made while it was asked for input", meanwhile)
+		return Pass("no other request has input or state of the call, also none that was made while it was asked for input")
 	},
 }
 
-// leaked returns the link of whose wish a message has the state, or a key; nil where it has none.
-func leaked(wishes []*Link, m *rpc) *Link {
+// leaked returns the link of whose wish a request of another case has the state, or a key; nil where it has none, or has been asked for the same
+// itself.
+func (s *Session) leaked(wishes []*Link, caseID string, raw []byte) *Link {
+	if !bytes.Contains(raw, []byte(`"requestState"`)) && !bytes.Contains(raw, []byte(`"inputResponses"`)) {
+		return nil
+	}
+	m := readRPC(raw)
+	for _, its := range s.calls[caseID] {
+		if belongsTo(its.wishes(), &m) != nil {
+			return nil
+		}
+	}
+	return belongsTo(wishes, &m)
+}
+
+// belongsTo returns the link of whose wish a message has the state, or a key; nil where it has none.
+func belongsTo(wishes []*Link, m *rpc) *Link {
 	var params, responses dialect.Object
 	_ = json.Unmarshal(m.params, &params) // what cannot be read holds nothing
 	_ = params.Read("inputResponses", &responses)

@@ -243,12 +243,12 @@ func TestInputOfACallInOtherRequests(t *testing.T) {
 	}
 	inRoundTrips(t, []telling{
 		{name: "none of it, meanwhile", check: "mrtr/isolation", caseID: "several", verdict: report.Pass,
-			message: "none of the other requests has input or state of the call, and 1 were made while it was asked for input", tell: leak("")},
+			message: "no other request has input or state of the call, also none that was made while it was asked for input", tell: leak("")},
 		{name: "none of it, afterwards", check: "mrtr/isolation", caseID: "several", verdict: report.Pass,
-			message: "none of the 2 requests that followed has input or state of the call; none was made while it was asked for input",
+			message: "no request that followed has input or state of the call; none was made while it was asked for input",
 			tell:    func(s *story) { inSomeRounds(1)(s); s.passesBarrier() }},
 		{name: "another state", check: "mrtr/isolation", caseID: "several", verdict: report.Pass,
-			message: "none of the other requests has input or state of the call, and 1 were made while it was asked for input", tell: leak(withState("its own"))},
+			message: "no other request has input or state of the call, also none that was made while it was asked for input", tell: leak(withState("its own"))},
 		{name: "its state", check: "mrtr/isolation", caseID: "several", verdict: report.Fail,
 			message: "a tools/list that is no retry has the input or the state of a call of mrtr-several", tell: leak(withState("s"))},
 		{name: "its input", check: "mrtr/isolation", caseID: "several", verdict: report.Fail,

@@ -46,10 +46,10 @@ func (s *Server) park(as parkedAs, waiting *parking) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.parked[as] = append(slices.DeleteFunc(s.parked[as], func(p *parking) bool { return p.taken }), waiting)
-	known := append(s.known[as.tool], known{as, waiting})
-	if len(known) > mostParked {
-		oldest := known[0]
-		known = known[1:]
+	s.known[as.tool] = append(s.known[as.tool], known{as, waiting})
+	if of := s.known[as.tool]; len(of) > mostParked {
+		oldest := of[0]
+		s.known[as.tool] = of[1:]
 		s.parked[oldest.as] = slices.DeleteFunc(s.parked[oldest.as], func(p *parking) bool { return p == oldest.parking })
 		if len(s.parked[oldest.as]) == 0 {
 			delete(s.parked, oldest.as)
@@ -59,7 +59,6 @@ func (s *Server) park(as parkedAs, waiting *parking) {
 			oldest.call.cancel()
 		}
 	}
-	s.known[as.tool] = known
 }
 
 // known is a parking with one of the names that it is known by.
