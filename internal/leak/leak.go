@@ -33,7 +33,11 @@ type Hit struct {
 }
 
 // Finder looks for some secrets. The nil Finder finds nothing. It is safe for concurrent use.
-type Finder struct{ needles []needle }
+type Finder struct {
+	needles []needle             // the plainest form of each secret first, secret by secret
+	begins  [1 << 16 / 64]uint64 // the first two bytes of the needles, a bit for each pair
+	by      map[uint16][]int     // needles by their first two bytes
+}
 
 // needle is a secret in one form.
 type needle struct {
@@ -43,7 +47,7 @@ type needle struct {
 
 // New returns a Finder of the secrets.
 func New(secrets ...Secret) *Finder {
-	f := &Finder{}
+	f := &Finder{by: map[uint16][]int{}}
 	for _, s := range secrets {
 		if len(s.Value) < Least {
 			continue
@@ -65,6 +69,9 @@ func New(secrets ...Secret) *Finder {
 }
 
 func (f *Finder) add(s Secret, form, text string) {
+	pair := uint16(text[0])<<8 | uint16(text[1])
+	f.begins[pair/64] |= 1 << (pair % 64)
+	f.by[pair] = append(f.by[pair], len(f.needles))
 	f.needles = append(f.needles, needle{Hit{s.Name, form}, []byte(text)})
 }
 
@@ -90,18 +97,13 @@ func (f *Finder) Find(text []byte) (Hit, bool) {
 	if f == nil || len(f.needles) == 0 {
 		return Hit{}, false
 	}
-	best, how := -1, ""
+	best, how := len(f.needles), ""
 	for _, r := range readings(text) {
-		for i := range f.needles {
-			if best >= 0 && i >= best {
-				break
-			}
-			if bytes.Contains(r.text, f.needles[i].text) {
-				best, how = i, r.how
-			}
+		if i := f.first(r.text, best); i < best {
+			best, how = i, r.how
 		}
 	}
-	if best < 0 {
+	if best == len(f.needles) {
 		return Hit{}, false
 	}
 	hit := f.needles[best].Hit
@@ -109,6 +111,22 @@ func (f *Finder) Find(text []byte) (Hit, bool) {
 		hit.Form = how
 	}
 	return hit, true
+}
+
+// first returns the first needle that stands in a text, or limit where none before that does. It reads the text once.
+func (f *Finder) first(text []byte, limit int) int {
+	for i := 0; i+1 < len(text); i++ {
+		pair := uint16(text[i])<<8 | uint16(text[i+1])
+		if f.begins[pair/64]&(1<<(pair%64)) == 0 {
+			continue
+		}
+		for _, n := range f.by[pair] {
+			if n < limit && bytes.HasPrefix(text[i:], f.needles[n].text) {
+				limit = n
+			}
+		}
+	}
+	return limit
 }
 
 // Holds reports whether a text holds one of the secrets.

@@ -5,7 +5,6 @@ import (
 	"html"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -33,18 +32,21 @@ func readings(text []byte) []reading {
 		}
 	}
 	for _, r := range all {
-		if tight := bytes.Map(withoutSpace, r.text); len(tight) < len(r.text) {
+		if tight := withoutSpace(r.text); len(tight) < len(r.text) {
 			all = append(all, reading{tight, r.how})
 		}
 	}
 	return all
 }
 
-func withoutSpace(r rune) rune {
-	if unicode.IsSpace(r) {
-		return -1
+func withoutSpace(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for _, c := range text {
+		if c > ' ' {
+			out = append(out, c)
+		}
 	}
-	return r
+	return out
 }
 
 var escapes = []struct {
@@ -100,10 +102,12 @@ func unescape(text []byte) []byte {
 func unpercent(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {
-		if value, ok := hexadecimal(text[i+1:], 2); ok && text[i] == '%' {
-			out = append(out, byte(value))
-			i += 2
-			continue
+		if text[i] == '%' {
+			if value, ok := hexadecimal(text[i+1:], 2); ok {
+				out = append(out, byte(value))
+				i += 2
+				continue
+			}
 		}
 		out = append(out, text[i])
 	}
