@@ -14,23 +14,11 @@ func anthropicBody(params map[string]any, stream bool) (map[string]any, error) {
 	if prompt := text(params, "systemPrompt"); prompt != "" {
 		body["system"] = prompt
 	}
-	messages := []any{}
-	history, _ := params["messages"].([]any) // checked before
-	for _, item := range history {
-		m, _ := item.(map[string]any)
-		blocks, err := blocksOf(m["content"])
-		if err != nil {
-			return nil, err
-		}
-		content, err := anthropicContent(blocks)
-		if err != nil {
-			return nil, err
-		}
-		if len(content) > 0 { // the API takes no message that says nothing
-			messages = append(messages, map[string]any{"role": m["role"], "content": content})
-		}
+	messages, err := convertHistory(params, anthropicMessage)
+	if err != nil {
+		return nil, err
 	}
-	body["messages"] = messages
+	body["messages"] = append([]any{}, messages...) // an array, where nothing is said at all
 	addAnthropicTools(body, params)
 	for from, to := range map[string]string{"temperature": "temperature", "stopSequences": "stop_sequences"} {
 		if v, ok := params[from]; ok {
@@ -66,6 +54,15 @@ func addAnthropicTools(body, params map[string]any) {
 		}
 		body["tool_choice"] = map[string]any{"type": kind}
 	}
+}
+
+// anthropicMessage writes one message; none for one that says nothing, which the API does not take.
+func anthropicMessage(role string, blocks []map[string]any) ([]any, error) {
+	content, err := anthropicContent(blocks)
+	if err != nil || len(content) == 0 {
+		return nil, err
+	}
+	return []any{map[string]any{"role": role, "content": content}}, nil
 }
 
 // anthropicContent writes the blocks of a message, tool results first. What a failed tool showed follows them: a result that is

@@ -19,21 +19,17 @@ func (m *model) askAnthropic(ctx context.Context, params map[string]any) (map[st
 	if err != nil {
 		return nil, err
 	}
-	edit(m.config.broken.body, body)
 	header := http.Header{"X-Api-Key": {m.env.Key}, "Anthropic-Version": {"2023-06-01"}}
-	resp, err := post(ctx, m.env.HTTP, m.env.Model[dialect.Anthropic]+"/v1/messages", header, marshal(body))
+	answer, err := m.post(ctx, dialect.Anthropic, "/v1/messages", header, body)
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, statusError(resp)
-	}
+	defer answer.Close()
 	var t *anthropicTurn
 	if m.config.Plain {
-		t, err = readAnthropicMessage(resp.Body)
+		t, err = readAnthropicMessage(answer)
 	} else {
-		t, err = m.readAnthropicStream(resp.Body)
+		t, err = m.readAnthropicStream(answer)
 	}
 	if err != nil {
 		return nil, err

@@ -63,30 +63,18 @@ func thirdGeneration(model string) bool {
 
 // geminiHistory turns messages into contents.
 type geminiHistory struct {
-	model    *model
-	third    bool
-	contents []any
-	asked    []map[string]any // the tool uses of the model's last turn
+	model *model
+	third bool
+	last  map[string]any   // the content before
+	asked []map[string]any // the tool uses of the model's last turn
 }
 
 // geminiBody writes a sampling request as one of generateContent.
 func (m *model) geminiBody(params map[string]any, model string) (map[string]any, error) {
 	h := &geminiHistory{model: m, third: thirdGeneration(model)}
-	messages, _ := params["messages"].([]any) // checked before
-	for _, item := range messages {
-		message, _ := item.(map[string]any)
-		blocks, err := blocksOf(message["content"])
-		if err != nil {
-			return nil, err
-		}
-		if text(message, "role") == "assistant" {
-			err = h.addModel(blocks)
-		} else {
-			err = h.addUser(blocks)
-		}
-		if err != nil {
-			return nil, err
-		}
+	contents, err := convertHistory(params, h.convert)
+	if err != nil {
+		return nil, err
 	}
 	config := map[string]any{"maxOutputTokens": params["maxTokens"]}
 	for _, name := range []string{"temperature", "stopSequences"} {
@@ -94,7 +82,7 @@ func (m *model) geminiBody(params map[string]any, model string) (map[string]any,
 			config[name] = v
 		}
 	}
-	body := map[string]any{"contents": h.contents, "generationConfig": config}
+	body := map[string]any{"contents": contents, "generationConfig": config}
 	if prompt := text(params, "systemPrompt"); prompt != "" {
 		body["systemInstruction"] = map[string]any{"parts": []any{map[string]any{"text": prompt}}}
 	}
@@ -130,15 +118,29 @@ func (m *model) addGeminiTools(body, params map[string]any) {
 	}
 }
 
-// addModel adds a turn of the model. Turns that follow each other are one: a call has to come right after the user's.
-func (h *geminiHistory) addModel(blocks []map[string]any) error {
+// convert writes one message as a content, or none where it goes on with the one before.
+func (h *geminiHistory) convert(role string, blocks []map[string]any) ([]any, error) {
+	if role == "assistant" {
+		return h.modelTurn(blocks)
+	}
+	return h.userTurn(blocks)
+}
+
+// next is a content that follows the last one.
+func (h *geminiHistory) next(role string, parts []any) []any {
+	h.last = map[string]any{"role": role, "parts": parts}
+	return []any{h.last}
+}
+
+// modelTurn writes a turn of the model. Turns that follow each other are one: a call has to come right after the user's.
+func (h *geminiHistory) modelTurn(blocks []map[string]any) ([]any, error) {
 	var parts []any
 	h.asked = nil
 	for _, b := range blocks {
 		if b["type"] != "tool_use" {
 			part, err := geminiPart(b)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			parts = append(parts, part)
 			continue
@@ -146,15 +148,12 @@ func (h *geminiHistory) addModel(blocks []map[string]any) error {
 		parts = append(parts, h.call(b, len(h.asked) == 0))
 		h.asked = append(h.asked, b)
 	}
-	if n := len(h.contents); n > 0 {
-		if last, _ := h.contents[n-1].(map[string]any); last["role"] == "model" {
-			before, _ := last["parts"].([]any)
-			last["parts"] = append(before, parts...)
-			return nil
-		}
+	if h.last["role"] == "model" {
+		before, _ := h.last["parts"].([]any)
+		h.last["parts"] = append(before, parts...)
+		return nil, nil
 	}
-	h.contents = append(h.contents, map[string]any{"role": "model", "parts": parts})
-	return nil
+	return h.next("model", parts), nil
 }
 
 // call restates a tool use. first is true for the first of its turn, which has the signature of them all.
@@ -185,28 +184,27 @@ func (h *geminiHistory) sendsID(id string) bool {
 	return id != "" && !strings.HasPrefix(id, mintedPrefix) && !broken.resultsAsTheyCame && !broken.idsFromNames
 }
 
-// addUser adds what the user said, or what tools returned.
-func (h *geminiHistory) addUser(blocks []map[string]any) error {
+// userTurn writes what the user said, or what tools returned.
+func (h *geminiHistory) userTurn(blocks []map[string]any) ([]any, error) {
 	var parts, after []any
 	for _, b := range h.inOrder(blocks) {
 		if b["type"] != "tool_result" {
 			part, err := geminiPart(b)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			parts = append(parts, part)
 			continue
 		}
 		part, media, err := h.response(b)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		parts = append(parts, part)
 		after = append(after, media...)
 	}
-	h.contents = append(h.contents, map[string]any{"role": "user", "parts": append(parts, after...)})
 	h.asked = nil
-	return nil
+	return h.next("user", append(parts, after...)), nil
 }
 
 // inOrder puts tool results into the order of their uses: without ids the API knows them by name and order only.

@@ -18,30 +18,26 @@ func (m *model) askGemini(ctx context.Context, params map[string]any) (map[strin
 	if err != nil {
 		return nil, err
 	}
-	edit(m.config.broken.body, body)
-	address := m.env.Model[dialect.Gemini] + "/v1beta/models/" + url.PathEscape(name)
+	path := "/v1beta/models/" + url.PathEscape(name)
 	if m.config.Plain {
-		address += ":generateContent"
+		path += ":generateContent"
 	} else {
-		address += ":streamGenerateContent?alt=sse"
+		path += ":streamGenerateContent?alt=sse"
 	}
-	resp, err := post(ctx, m.env.HTTP, address, http.Header{"X-Goog-Api-Key": {m.env.Key}}, marshal(body))
+	answer, err := m.post(ctx, dialect.Gemini, path, http.Header{"X-Goog-Api-Key": {m.env.Key}}, body)
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, statusError(resp)
-	}
+	defer answer.Close()
 	t := &geminiTurn{}
 	if m.config.Plain {
 		var r geminiResponse
-		if err := json.NewDecoder(resp.Body).Decode(&r); err != nil {
+		if err := json.NewDecoder(answer).Decode(&r); err != nil {
 			return nil, err
 		}
 		err = t.add(&r)
 	} else {
-		err = m.readGeminiStream(resp.Body, t)
+		err = m.readGeminiStream(answer, t)
 	}
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"sync"
 
@@ -134,19 +135,35 @@ func (m *model) ask(ctx context.Context, params map[string]any) (map[string]any,
 	return m.askOpenAI(ctx, params)
 }
 
-// askNative passes the request on as it is.
-func (m *model) askNative(ctx context.Context, params map[string]any) (map[string]any, error) {
-	edit(m.config.broken.body, params)
-	resp, err := post(ctx, m.env.HTTP, m.env.Model[dialect.Native], http.Header{"Authorization": {"Bearer " + m.env.Key}}, marshal(params))
+// post sends a request for the model to a path of the dialect's base URL, and returns the body of the answer, which the caller closes. An answer
+// that is no success is an error.
+func (m *model) post(ctx context.Context, dialect, path string, header http.Header, body map[string]any) (io.ReadCloser, error) {
+	edit(m.config.broken.body, body)
+	resp, err := post(ctx, m.env.HTTP, m.env.Model[dialect]+path, header, marshal(body))
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
+		defer resp.Body.Close()
 		return nil, statusError(resp)
 	}
+	return resp.Body, nil
+}
+
+// bearer is the key as most providers want it.
+func (m *model) bearer() http.Header {
+	return http.Header{"Authorization": {"Bearer " + m.env.Key}}
+}
+
+// askNative passes the request on as it is.
+func (m *model) askNative(ctx context.Context, params map[string]any) (map[string]any, error) {
+	answer, err := m.post(ctx, dialect.Native, "", m.bearer(), params)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Close()
 	var result map[string]any
-	dec := json.NewDecoder(resp.Body)
+	dec := json.NewDecoder(answer)
 	dec.UseNumber()
 	if err := dec.Decode(&result); err != nil {
 		return nil, fmt.Errorf("the model's answer: %w", err)
@@ -155,6 +172,26 @@ func (m *model) askNative(ctx context.Context, params map[string]any) (map[strin
 		result["content"] = blocks[0]
 	}
 	return result, nil
+}
+
+// convertHistory calls convert with the role and the blocks of each message of a request, which was checked before, and returns all that it
+// makes of them.
+func convertHistory(params map[string]any, convert func(role string, blocks []map[string]any) ([]any, error)) ([]any, error) {
+	var converted []any
+	history, _ := params["messages"].([]any)
+	for _, item := range history {
+		m, _ := item.(map[string]any)
+		blocks, err := blocksOf(m["content"])
+		if err != nil {
+			return nil, err
+		}
+		made, err := convert(text(m, "role"), blocks)
+		if err != nil {
+			return nil, err
+		}
+		converted = append(converted, made...)
+	}
+	return converted, nil
 }
 
 // blocksOf returns content as blocks, whether it is one or an array.

@@ -20,22 +20,16 @@ func (m *model) ollamaBody(params map[string]any) (map[string]any, error) {
 	if prompt := text(params, "systemPrompt"); prompt != "" {
 		messages = append(messages, map[string]any{"role": "system", "content": prompt})
 	}
-	history, _ := params["messages"].([]any) // checked before
-	var uses []map[string]any                // of the assistant's last turn
-	for _, item := range history {
-		said, _ := item.(map[string]any)
-		blocks, err := blocksOf(said["content"])
-		if err != nil {
-			return nil, err
-		}
-		converted, err := m.ollamaMessages(text(said, "role"), blocks, uses)
-		if err != nil {
-			return nil, err
-		}
-		messages = append(messages, converted...)
-		uses = ofType(said["content"], "tool_use")
+	var uses []map[string]any // of the assistant's last turn
+	converted, err := convertHistory(params, func(role string, blocks []map[string]any) ([]any, error) {
+		asked := uses
+		uses = ofType(anySlice(blocks), "tool_use")
+		return m.ollamaMessages(role, blocks, asked)
+	})
+	if err != nil {
+		return nil, err
 	}
-	body["messages"] = messages
+	body["messages"] = append(messages, converted...)
 	choice, _ := params["toolChoice"].(map[string]any)
 	if tools, _ := params["tools"].([]any); len(tools) > 0 && text(choice, "mode") != "none" {
 		body["tools"] = functions(tools)

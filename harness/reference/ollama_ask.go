@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
@@ -17,17 +16,12 @@ func (m *model) askOllama(ctx context.Context, params map[string]any) (map[strin
 	if err != nil {
 		return nil, err
 	}
-	edit(m.config.broken.body, body)
-	header := http.Header{"Authorization": {"Bearer " + m.env.Key}}
-	resp, err := post(ctx, m.env.HTTP, m.env.Model[dialect.Ollama]+"/api/chat", header, marshal(body))
+	answer, err := m.post(ctx, dialect.Ollama, "/api/chat", m.bearer(), body)
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, statusError(resp)
-	}
-	t, err := m.readLines(resp.Body)
+	defer answer.Close()
+	t, err := m.readLines(answer)
 	if err != nil {
 		return nil, err
 	}

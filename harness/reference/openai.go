@@ -13,20 +13,11 @@ func openAIBody(params map[string]any, stream bool) (map[string]any, error) {
 	if prompt := text(params, "systemPrompt"); prompt != "" {
 		messages = append(messages, map[string]any{"role": "system", "content": prompt})
 	}
-	history, _ := params["messages"].([]any) // checked before
-	for _, item := range history {
-		m, _ := item.(map[string]any)
-		blocks, err := blocksOf(m["content"])
-		if err != nil {
-			return nil, err
-		}
-		converted, err := openAIMessages(text(m, "role"), blocks)
-		if err != nil {
-			return nil, err
-		}
-		messages = append(messages, converted...)
+	converted, err := convertHistory(params, openAIMessages)
+	if err != nil {
+		return nil, err
 	}
-	body["messages"] = messages
+	body["messages"] = append(messages, converted...)
 	addTools(body, params)
 	for from, to := range map[string]string{"temperature": "temperature", "stopSequences": "stop"} {
 		if v, ok := params[from]; ok {

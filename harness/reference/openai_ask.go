@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net/http"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -17,21 +16,16 @@ func (m *model) askOpenAI(ctx context.Context, params map[string]any) (map[strin
 	if err != nil {
 		return nil, err
 	}
-	edit(m.config.broken.body, body)
-	header := http.Header{"Authorization": {"Bearer " + m.env.Key}}
-	resp, err := post(ctx, m.env.HTTP, m.env.Model[dialect.OpenAIChat]+"/chat/completions", header, marshal(body))
+	answer, err := m.post(ctx, dialect.OpenAIChat, "/chat/completions", m.bearer(), body)
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, statusError(resp)
-	}
+	defer answer.Close()
 	var t *turn
 	if m.config.Plain {
-		t, err = readCompletion(resp.Body)
+		t, err = readCompletion(answer)
 	} else {
-		t, err = m.readStream(resp.Body)
+		t, err = m.readStream(answer)
 	}
 	if err != nil {
 		return nil, err

@@ -20,19 +20,9 @@ func responsesBody(params map[string]any, stream bool) (map[string]any, error) {
 	if prompt := text(params, "systemPrompt"); prompt != "" {
 		body["instructions"] = prompt
 	}
-	var input []any
-	history, _ := params["messages"].([]any) // checked before
-	for _, item := range history {
-		m, _ := item.(map[string]any)
-		blocks, err := blocksOf(m["content"])
-		if err != nil {
-			return nil, err
-		}
-		items, err := inputItems(text(m, "role"), blocks)
-		if err != nil {
-			return nil, err
-		}
-		input = append(input, items...)
+	input, err := convertHistory(params, inputItems)
+	if err != nil {
+		return nil, err
 	}
 	body["input"] = input
 	if v, ok := params["temperature"]; ok {

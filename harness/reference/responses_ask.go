@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -18,25 +17,20 @@ func (m *model) askResponses(ctx context.Context, params map[string]any) (map[st
 	if err != nil {
 		return nil, err
 	}
-	edit(m.config.broken.body, body)
-	header := http.Header{"Authorization": {"Bearer " + m.env.Key}}
-	resp, err := post(ctx, m.env.HTTP, m.env.Model[dialect.OpenAIResponses]+"/responses", header, marshal(body))
+	answer, err := m.post(ctx, dialect.OpenAIResponses, "/responses", m.bearer(), body)
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, statusError(resp)
-	}
+	defer answer.Close()
 	var t *turn
 	if m.config.Plain {
 		var r response
-		if err := json.NewDecoder(resp.Body).Decode(&r); err != nil {
+		if err := json.NewDecoder(answer).Decode(&r); err != nil {
 			return nil, err
 		}
 		t, err = r.turn(r.Output)
 	} else {
-		t, err = m.readEvents(resp.Body)
+		t, err = m.readEvents(answer)
 	}
 	if err != nil {
 		return nil, err
