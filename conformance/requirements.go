@@ -100,4 +100,9 @@ var requirements = map[string]report.Requirement{
 		Says: "a response has the same id as its request, and there is one for each"},
 	"2025-11-25/basic/responses": {URL: site + "2025-11-25/basic#responses",
 		Says: "a response has the same id as its request, and there is one for each"},
+	// Sensitive data, and errors, in sampling.
+	"2025-03-26/sampling/sensitive": {URL: site + "2025-03-26/client/sampling#security-considerations", Says: "both parties handle sensitive data with care"},
+	"2025-06-18/sampling/sensitive": {URL: site + "2025-06-18/client/sampling#security-considerations", Says: "both parties handle sensitive data with care"},
+	"2025-11-25/sampling/18":        {URL: site + "2025-11-25/client/sampling#security-considerations", Says: "both parties handle sensitive data with care"},
+	"2026-07-28/sampling/25":        {URL: site + "2026-07-28/client/sampling#security-considerations", Says: "both parties handle sensitive data with care"},
 }

@@ -52,7 +52,7 @@ func Client(c Config) func(context.Context, harness.Env) error {
 		if err != nil {
 			return err
 		}
-		err = callTools(ctx, wire, env)
+		err = callTools(ctx, wire, env, m)
 		if err == nil && c.broken.failsAtTheEnd {
 			err = errors.New("broken on purpose: a failure after all went well")
 		}
@@ -113,7 +113,7 @@ func (m *model) told() map[string]any {
 var clientInfo = map[string]any{"name": "mcp-conform-reference", "version": "1"}
 
 // callTools calls the tools that it is told to, or all that are listed, and reports how each call ended.
-func callTools(ctx context.Context, w wire, env harness.Env) error {
+func callTools(ctx context.Context, w wire, env harness.Env, m *model) error {
 	raw, err := w.request(ctx, "tools/list", map[string]any{})
 	if err != nil {
 		return fmt.Errorf("tools/list: %w", err)
@@ -138,6 +138,9 @@ func callTools(ctx context.Context, w wire, env harness.Env) error {
 		var refused *rpcError
 		if err != nil && !errors.As(err, &refused) { // what the server refuses is an answer, too
 			return fmt.Errorf("tools/call of %s: %w", name, err)
+		}
+		if m.died() {
+			return errors.New("broken on purpose: dies of a failure to ask the model")
 		}
 	}
 	return nil
