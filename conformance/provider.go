@@ -28,7 +28,8 @@ const (
 	declining = "I am sorry, but I cannot help with that."
 )
 
-// retrying is how long clients are given to try again: the SDKs of providers wait about 0.5 s and 1 s, others 1, 2 and 4 s.
+// retrying is how long clients are given to try again, where each try fails: the SDKs of providers wait about 0.5 s and 1 s, others 1, 2 and 4 s.
+// A case in which they may do so waits beside the others, which a try that helps is not worth.
 const retrying = 10 * time.Second
 
 // fronted is what stands before the provider, as a content delivery network does: a cookie for a domain of its own, and its name.
@@ -72,7 +73,7 @@ var statuses = []failure{
 }
 
 // once429 is a limit that is over with the next try.
-var once429 = failure{id: "rate-limited-once", called: "one 429", wait: retrying, rules: llm.Script(
+var once429 = failure{id: "rate-limited-once", called: "one 429", rules: llm.Script(
 	llm.When().Fail(tooMany).Once(), llm.When().Reply(llm.Text(provided)))}
 
 var tooMany = &llm.Error{Status: http.StatusTooManyRequests, Code: "rate_limit_exceeded", Header: llm.RetryAfter(retryAfter),
@@ -83,11 +84,10 @@ const retryAfter = 1
 
 // cuts are answers that end before their end.
 var cuts = []failure{
-	{id: "reset-midway", called: "a connection that is reset in the middle of the answer", wait: retrying, rules: breaksOff(llm.ResetAfter(6))},
+	{id: "reset-midway", called: "a connection that is reset in the middle of the answer", rules: breaksOff(llm.ResetAfter(6))},
 	{id: "truncated-stream", called: "an answer that ends too soon", rules: breaksOff(llm.TruncateAfter(6))},
 	{id: "truncated-json", called: "an answer that ends within its JSON", rules: breaksOff(llm.TruncateInside(6))},
-	{id: "error-midway", called: "an error in the middle of the answer", wait: retrying, // as a plain answer it is a 500
-		rules: breaksOff(llm.ErrorAfter(6, &llm.Error{Status: http.StatusInternalServerError, Message: "The model was interrupted."}))},
+	{id: "error-midway", called: "an error in the middle of the answer", rules: breaksOff(llm.ErrorAfter(6, &llm.Error{Status: http.StatusInternalServerError, Message: "The model was interrupted."}))},
 }
 
 // unwillings are answers that the model, or its provider, does not want to give.

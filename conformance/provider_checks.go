@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
@@ -46,6 +47,35 @@ func (ev *Evidence) failing(r *Round) *Verdict {
 			"needs a longer time-out", requests(n)).See(r.Model[n-1].Place, "")
 	}
 	return &v
+}
+
+// unasked returns the verdict where the client never asked the model in the case, in none of its calls: nothing failed then; nil where it did.
+// Which of several calls at once asked is not to be told where no answer came of it.
+func (ev *Evidence) unasked() *Verdict {
+	if len(ev.Session.exchanges[ev.Case.ID]) > 0 {
+		return nil
+	}
+	v := NotObserved("the model was never asked: nothing reached the fake model under the case's mark")
+	return &v
+}
+
+// unsaid returns the verdict where it cannot be said that nothing else followed a failure; nil where it can.
+func (ev *Evidence) unsaid(what string) *Verdict {
+	why := ev.Session.Unsettled(ev.Rounds[0].Asked)
+	if why == "" {
+		return nil
+	}
+	v := NotObserved("%s cannot be said: %s", what, why)
+	if ev.Session.outOfOrder() {
+		v = Unsupported("%s cannot be said: it takes a client that calls the tools in the order in which they are listed, and answers the last one's sample: %s", what, why)
+	}
+	return &v
+}
+
+// outOfOrder reports whether a session ended well that had its barrier before something else.
+func (s *Session) outOfOrder() bool {
+	barrier := s.Case(harness.BarrierID)
+	return s.Trace.Whole && s.Ended != nil && s.Ended.Clean() && barrier != nil && barrier.Called
 }
 
 // requests counts requests, of very many only that they are.
@@ -194,11 +224,14 @@ var retried = Check{
 	Mend:  "wait as long as Retry-After asks, and give up after a few tries",
 	Judge: func(e *Evidence) Verdict {
 		r, f := e.Rounds[0], failureOf(e)
-		if _, missing := theModel(r); missing != nil {
+		if missing := e.unasked(); missing != nil {
 			return *missing
 		}
 		n := len(r.Model)
-		if n == 1 {
+		switch n {
+		case 0:
+			return NotApplicable("the tool was called several times at once, and which call asked the model is not to be told")
+		case 1:
 			return Info("after %s the model was not asked again", f.called).See(r.Model[0].Place, "")
 		}
 		v := Info("after %s the model was asked again: %s%s", f.called, requests(n), e.waited(r))
@@ -236,7 +269,7 @@ var errorCode = Check{
 	Mend:  "use -32603, or a code of your own, for a failure that is not the server's doing",
 	Judge: func(e *Evidence) Verdict {
 		r, f := e.Rounds[0], failureOf(e)
-		if _, missing := theModel(r); missing != nil {
+		if missing := e.unasked(); missing != nil {
 			return *missing
 		}
 		if len(r.Answers) == 0 || r.Answers[0].Err == nil {
@@ -265,7 +298,7 @@ var aliveAfterFailure = Check{
 	Mend:  "keep what goes wrong with one sample to that sample",
 	Judge: func(e *Evidence) Verdict {
 		r, f := e.Rounds[0], failureOf(e)
-		if _, missing := theModel(r); missing != nil {
+		if missing := e.unasked(); missing != nil {
 			return *missing
 		}
 		next, errored := e.Session.servedAfter(r.Asked.Ref)
@@ -282,7 +315,10 @@ var aliveAfterFailure = Check{
 		case ended != nil && !ended.Clean():
 			return e.Session.seeOutput(Broken("after %s nothing was answered any more: %s", f.called, e.Session.ending()).See(r.Asked, ""))
 		}
-		return NotObserved("nothing was asked of the client after %s", f.called)
+		if e.Session.outOfOrder() {
+			return Unsupported("nothing was asked of the client after %s: it takes a client that calls the tools in the order in which they are listed", f.called)
+		}
+		return NotObserved("the client called no other tool after %s", f.called)
 	},
 }
 

@@ -182,7 +182,7 @@ func TestTriesAreCounted(t *testing.T) {
 		{name: "too soon", check: check, caseID: "rate-limited", tell: spaced(3*time.Second, 500*time.Millisecond), verdict: report.Info,
 			message: "after a 429 the model was asked again: 3 requests, sooner than Retry-After asks"},
 		{name: "by a client that does not ask", check: check, caseID: "rate-limited", tell: afterFailures(notAnswering), verdict: report.NotObserved,
-			message: "the model was never asked for sampling request 1: nothing reached the fake model under the case's mark"},
+			message: "the model was never asked: nothing reached the fake model under the case's mark"},
 	})
 }
 
@@ -229,7 +229,10 @@ func TestTheNextRequestIsServed(t *testing.T) {
 				afterFailures(refusesAll, 401)(s)
 			}},
 		{name: "nobody asks", check: check, caseID: caseID, tell: afterFailures(func(s *story) { s.refuses(-32603, "no") }, 401), verdict: report.NotObserved,
-			message: "nothing was asked of the client after a 401"},
+			message: "the client called no other tool after a 401"},
+		{name: "nobody asks, as the last tool was called before", check: check, caseID: caseID, verdict: report.Unsupported,
+			message: "nothing was asked of the client after a 401: it takes a client that calls the tools in the order in which they are listed",
+			tell:    func(s *story) { s.passesBarrier(); afterFailures(func(s *story) { s.refuses(-32603, "no") }, 401)(s) }},
 		{name: "nobody asks any more", check: check, caseID: caseID, verdict: report.NotObserved, message: "the run was interrupted before the next request", in: inA,
 			tell: afterFailures(func(s *story) {
 				s.refuses(-32603, "no").marks(trace.MarkPlayEnded, "").ends(trace.Process{Interrupted: true})

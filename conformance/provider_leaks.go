@@ -29,11 +29,11 @@ var noSecret = Check{
 				return Broken("%s is on the wire to the server%s", hit.Name, inForm(hit)).See(where, "%s", text)
 			}
 		}
-		if _, missing := theModel(e.Rounds[0]); missing != nil {
+		if missing := e.unasked(); missing != nil {
 			return *missing
 		}
-		if why := e.Session.Unsettled(e.Rounds[0].Asked); why != "" {
-			return NotObserved("that nothing secret follows cannot be said: %s", why)
+		if unsaid := e.unsaid("that nothing secret follows"); unsaid != nil {
+			return *unsaid
 		}
 		return Pass("nothing that the client sent holds the key, a cookie or the account")
 	},
@@ -66,11 +66,11 @@ var noUpstreamBody = Check{
 				}
 			}
 		}
-		if _, missing := theModel(r); missing != nil {
+		if missing := e.unasked(); missing != nil {
 			return *missing
 		}
-		if why := e.Session.Unsettled(r.Asked); why != "" {
-			return NotObserved("that nothing of it follows cannot be said: %s", why)
+		if unsaid := e.unsaid("that nothing of it follows"); unsaid != nil {
+			return *unsaid
 		}
 		return Pass("nothing that the client sent shows what the provider said of its failure, but in a sentence")
 	},

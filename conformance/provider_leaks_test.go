@@ -22,7 +22,7 @@ func failing(status int, body string, then func(*story)) func(*story) {
 	}
 }
 
-// telling1 is an error with the message; in the second era, which has none, the client says it in a notification.
+// tellingIt is an error with the message; in the second era, which has none, the client says it in a notification.
 func tellingIt(message string) func(*story) {
 	return func(s *story) {
 		if s.revision.Modern() {
@@ -92,10 +92,14 @@ func TestSecretsDoNotReachTheServer(t *testing.T) {
 			tell:    failing(401, "", func(s *story) { s.ends(trace.Process{ExitCode: 1}) })},
 		{name: "of a client that dies with the key", check: check, caseID: caseID, verdict: report.Fail, message: "the key is on the wire to the server",
 			tell: failing(401, "", func(s *story) { setting("Authorization", harness.PlantedKey)(s); s.ends(trace.Process{ExitCode: 1}) })},
+		{name: "of a client that calls the last tool first", check: check, caseID: caseID, verdict: report.Unsupported,
+			message: "that nothing secret follows cannot be said: it takes a client that calls the tools in the order in which they are listed, and answers the last one's sample: " +
+				"no later sample was answered, so that it may only not have come yet",
+			tell: func(s *story) { s.passesBarrier(); failing(401, "", func(s *story) { s.refuses(-32603, "no") })(s) }},
 		{name: "in a trace without a key", check: check, caseID: caseID, tell: afterFailures(notAnswering, 401), verdict: report.Unsupported,
 			message: "the trace names no key that was planted"},
 		{name: "of a client that does not ask the model", check: check, caseID: caseID, verdict: report.NotObserved,
-			message: "the model was never asked for sampling request 1: nothing reached the fake model under the case's mark",
+			message: "the model was never asked: nothing reached the fake model under the case's mark",
 			tell: func(s *story) {
 				s.trace.Header.Key = harness.PlantedKey
 				s.asks(asking(whenOpen)).answers(saying("At six."))
