@@ -41,11 +41,21 @@ func (ev *Evidence) failing(r *Round) *Verdict {
 	if r.Result() != nil {
 		return nil
 	}
-	v := NotObserved("sampling request %d was not answered%s", r.N, ev.why(r.N))
-	if n := len(r.Model); n > 1 && ev.Session.Ended != nil && ev.Session.Ended.Deadline {
-		v = NotObserved("no answer came: the client was still asking the model again when its time was up, after %s; a client that gives up later "+
-			"needs a longer time-out", requests(n)).See(r.Model[n-1].Place, "")
+	if v := ev.stillAsking(r); v != nil {
+		return v
 	}
+	v := NotObserved("sampling request %d was not answered%s", r.N, ev.why(r.N))
+	return &v
+}
+
+// stillAsking returns the verdict on a client that was asking the model again when its time was up; nil for any other.
+func (ev *Evidence) stillAsking(r *Round) *Verdict {
+	n := len(r.Model)
+	if n < 2 || len(r.Answers) > 0 || ev.Session.Ended == nil || !ev.Session.Ended.Deadline {
+		return nil
+	}
+	v := NotObserved("no answer came: the client was still asking the model again when its time was up, after %s; a client that gives up later "+
+		"needs a longer time-out", requests(n)).See(r.Model[n-1].Place, "")
 	return &v
 }
 
@@ -303,6 +313,9 @@ var aliveAfterFailure = Check{
 		}
 		next, errored := e.Session.servedAfter(r.Asked.Ref)
 		ended := e.Session.Ended
+		if asking := e.stillAsking(r); next == nil && asking != nil {
+			return *asking
+		}
 		switch {
 		case next != nil:
 			return Pass("after %s the next request was answered", f.called).See(next.Place, "")
