@@ -48,20 +48,25 @@ func (ev *Evidence) failing(r *Round) *Verdict {
 	return &v
 }
 
-// stillAsking returns the verdict on a client that was asking the model again when its time was up; nil for any other.
+// stillAsking returns the verdict on a client that had not made up its mind when its time was up, as it may have meant to ask the model again; nil
+// for any other.
 func (ev *Evidence) stillAsking(r *Round) *Verdict {
 	n := len(r.Model)
-	if n < 2 || len(r.Answers) > 0 || ev.Session.Ended == nil || !ev.Session.Ended.Deadline {
+	if n == 0 || len(r.Answers) > 0 || ev.Session.Ended == nil || !ev.Session.Ended.Deadline {
 		return nil
 	}
-	v := NotObserved("no answer came: the client was still asking the model again when its time was up, after %s; a client that gives up later "+
-		"needs a longer time-out", requests(n)).See(r.Model[n-1].Place, "")
+	v := NotObserved("no answer came: the client was still at it when its time was up, after %s of the model; one that gives up later needs a longer time-out", requests(n)).See(r.Model[n-1].Place, "")
 	return &v
 }
 
-// unasked returns the verdict where the client never asked the model in the case, in none of its calls: nothing failed then; nil where it did.
+// unasked returns the verdict where the client never asked the model in the case, in none of its calls, or asked for what no recording has:
+// nothing failed then; nil where it did.
 // Which of several calls at once asked is not to be told where no answer came of it.
 func (ev *Evidence) unasked() *Verdict {
+	if why := ev.Rounds[0].missed(); why != "" {
+		v := NotObserved("the model had nothing to say to what it was asked, neither an answer nor a failure: %s", clip(why))
+		return &v
+	}
 	if len(ev.Session.exchanges[ev.Case.ID]) > 0 {
 		return nil
 	}
@@ -91,7 +96,10 @@ func (s *Session) outOfOrder() bool {
 // requests counts requests, of very many only that they are.
 func requests(n int) string {
 	const most = 10
-	if n > most {
+	switch {
+	case n == 1:
+		return "1 request"
+	case n > most:
 		return fmt.Sprintf("more than %d requests", most)
 	}
 	return fmt.Sprintf("%d requests", n)
@@ -319,10 +327,8 @@ var aliveAfterFailure = Check{
 		switch {
 		case next != nil:
 			return Pass("after %s the next request was answered", f.called).See(next.Place, "")
-		case errored != nil && e.Session.answersAny():
-			return Broken("after %s the next request was answered by the error %q (code %d)", f.called, clip(errored.Err.Message), errored.Err.Code).See(r.Asked, "").See(errored.Place, "%s", compact(errored.RawErr))
-		case errored != nil:
-			return NotObserved("the client answers every request with an error")
+		case errored != nil: // for which there may be another reason
+			return NotObserved("after %s what was asked next was answered by the error %q (code %d)", f.called, clip(errored.Err.Message), errored.Err.Code).See(errored.Place, "%s", compact(errored.RawErr))
 		case ended != nil && ended.Interrupted:
 			return NotObserved("the run was interrupted before the next request")
 		case ended != nil && !ended.Clean():

@@ -58,8 +58,8 @@ func TestSecretsAreFoundInEveryForm(t *testing.T) {
 		{"digits", "in hexadecimal digits", func(s string) string { return hex.EncodeToString([]byte(s)) }},
 		{"large digits", "in hexadecimal digits", func(s string) string { return strings.ToUpper(hex.EncodeToString([]byte(s))) }},
 		{"digits of a dump", "in hexadecimal digits", func(s string) string { return fmt.Sprintf("% x", s) }},
-		{"numbers", "as the numbers of its bytes", func(s string) string { return string(marshal([]int(bytesOf(s)))) }},
-		{"numbers of a language", "as the numbers of its bytes", func(s string) string { return fmt.Sprintf("%v", strings.ReplaceAll(fmt.Sprint([]byte(s)), " ", ", ")) }},
+		{"numbers", "as the numbers of its bytes", func(s string) string { return string(marshal(bytesOf(s))) }},
+		{"numbers of a language", "as the numbers of its bytes", func(s string) string { return strings.ReplaceAll(fmt.Sprint([]byte(s)), " ", ", ") }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			hit, found := finder.Find([]byte("before " + test.write(key) + " after"))
