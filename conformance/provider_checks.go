@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-var isError = Check{
+var failureIsError = Check{
 	ID: "is-error", Says: "where the provider fails the client answers with an error, and does not make up an answer", Levels: everywhere(report.Robust), Asked: 1,
 	Cases: idsOf(statuses, []failure{once429}),
 	Usual: "what the provider says of its failure is put into a message, or the failure leaves a message behind that is empty",
@@ -233,7 +233,7 @@ func (x *Exchange) endsRefusal() bool {
 	return false
 }
 
-var retried = Check{
+var askedAgain = Check{
 	ID: "retried", Says: "whether the client asks again where the provider fails for a while, and when", Levels: everywhere(report.May), Asked: 1,
 	Cases: slices.DeleteFunc(idsOf(statuses, []failure{once429}), func(id string) bool {
 		return slices.Contains([]string{"unauthorized", "forbidden", "not-found", "bad-request"}, id)

@@ -83,19 +83,19 @@ type sending struct {
 
 // said is what the client sent in the case.
 func (ev *Evidence) said() []sending {
-	return ev.Session.sent(func(caseID string) bool { return caseID == ev.Case.ID })
+	return ev.Session.sends(func(caseID string) bool { return caseID == ev.Case.ID })
 }
 
 // saidHere is what the client sent in the case; in the first of the scenario's in a session, also what it sent outside of them all.
 func (ev *Evidence) saidHere() []sending {
 	cases := ev.Session.Trace.Header.Cases
 	first := slices.IndexFunc(cases, func(c trace.Case) bool { return strings.HasPrefix(c.ID, providerPrefix) })
-	return ev.Session.sent(func(caseID string) bool {
+	return ev.Session.sends(func(caseID string) bool {
 		return caseID == ev.Case.ID || cases[first].ID == ev.Case.ID && !strings.HasPrefix(caseID, providerPrefix)
 	})
 }
 
-func (s *Session) sent(in func(caseID string) bool) []sending {
+func (s *Session) sends(in func(caseID string) bool) []sending {
 	var all []sending
 	for i := range s.Trace.Events {
 		if e := &s.Trace.Events[i]; e.Frame != nil && e.Frame.Dir == trace.FromClient && !e.Frame.Lost && in(e.Case) {

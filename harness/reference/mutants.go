@@ -77,8 +77,8 @@ func Find(name string) *Mutant {
 
 // Mutants returns every mutant, in the order of the catalogue.
 func Mutants() []Mutant {
-	return slices.Concat(clientMutants, stdioMutants, declareMutants, basicMutants, toolMutants, parallelMutants, anthropicMutants, ollamaMutants, responsesMutants, geminiMutants,
-		providerMutants)
+	return slices.Concat(clientMutants, stdioMutants, declareMutants, basicMutants, toolMutants, parallelMutants, providerMutants, consentMutants, mrtrMutants,
+		anthropicMutants, ollamaMutants, responsesMutants, geminiMutants)
 }
 
 var clientMutants = []Mutant{

@@ -21,12 +21,15 @@ class Host:
     def __init__(self, told, strict):
         self.capabilities = told.get("capabilities", {"sampling": {"tools": {}}})
         self.decision, self.tools = told.get("decision"), told.get("tools")
+        self.prompts, self.resources = told.get("prompts", []), told.get("resources", [])
         self.model, self.key = told.get("models", {}).get("native"), told.get("key", "")
         self.strict = strict
 
     def sample(self, params):
         if "sampling" not in self.capabilities:
             raise Refusal(-32601, "sampling was not declared")
+        if not isinstance(params, dict) or not isinstance(params.get("messages"), list):
+            raise Refusal(-32602, "params without messages")
         if self.strict and (wrong := forbidden(params, self.capabilities["sampling"])):
             raise Refusal(-32602, wrong)
         if self.decision == "decline":
@@ -43,6 +46,10 @@ class Host:
         if self.decision == "decline-answer":
             raise Refusal(-1, "the person declined the answer")
         return result
+
+    def announce(self):
+        """Tells the harness that the person decides as the run wants it."""
+        print(json.dumps({"mcp-conform": "supports", "feature": "decisions"}), flush=True)
 
     def outcome(self, tool, how, **more):
         """Tells the harness how a call ended: the wire does not show what a client took an answer for."""
