@@ -8,6 +8,7 @@ var sampling20250326 = page{server.V20250326, "sampling", "client/sampling", []S
 	must("capabilities", "capabilities", "", "a client that supports sampling declares sampling at initialization"),
 	should("security", "security-considerations", "", "the client respects model hints"),
 	should("validates", "security-considerations", "", "both sides validate the content of messages"),
+	must("sensitive", "security-considerations", "", "both sides handle sensitive data with care"),
 }}
 
 var basic20250326 = page{server.V20250326, "basic", "basic", []Statement{
@@ -29,6 +30,7 @@ var sampling20250618 = page{server.V20250618, "sampling", "client/sampling", []S
 	must("capabilities", "capabilities", "", "a client that supports sampling declares sampling at initialization"),
 	should("security", "security-considerations", "", "the client respects model hints"),
 	should("validates", "security-considerations", "", "both sides validate the content of messages"),
+	must("sensitive", "security-considerations", "", "both sides handle sensitive data with care"),
 }}
 
 var basic20250618 = page{server.V20250618, "basic", "basic", []Statement{

@@ -167,7 +167,7 @@ func TestClientsThatAreRightButDifferAreNotAccused(t *testing.T) {
 			r["usage"], r["_meta"] = map[string]any{"tokens": 3}, map[string]any{"com.example/trace": "1"}
 		})}},
 		"leaves the stop reason out": {habit: habit{message: results(func(r map[string]any) { delete(r, "stopReason") })},
-			want: looked{"tool-use/stop-reason-tooluse": report.Warn}},
+			want: looked{"tool-use/stop-reason-tooluse": report.Warn, "provider-errors/refusal-told": report.Warn}},
 		"has stop reasons of its own": {habit: habit{message: results(func(r map[string]any) { r["stopReason"] = "done" })},
 			want: looked{"tool-use/stop-reason-tooluse": report.Warn}},
 		"ties a call to its samples by a token": {habit: habit{message: func(m map[string]any) {

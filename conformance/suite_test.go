@@ -185,7 +185,7 @@ func TestEveryRevisionOfARunCanBeJudgedAlone(t *testing.T) {
 				ofIt = append(ofIt, tr)
 			}
 		}
-		require.Len(t, ofIt, 5, "a session for each thing that the client is told: what to declare, and what its person decides")
+		require.Len(t, ofIt, 5+4, "a session for each thing that the client is told: what to declare, and what its person decides; and for each case that waits")
 		one, err := conformance.Judge(ofIt...)
 		require.NoError(t, err)
 		parts = append(parts, one.Results...)

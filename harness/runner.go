@@ -29,9 +29,6 @@ const DefaultCaseTimeout = 10 * time.Second
 // DefaultTraceLimit is how much of a session is kept when nothing else is said, in bytes.
 const DefaultTraceLimit = 128 << 20
 
-// plantedKey looks like a provider's key and is none.
-const plantedKey = "sk-planted-0123456789abcdef0123456789abcdef"
-
 // Runner plays cases against a client, in one revision.
 type Runner struct {
 	Client Client
@@ -119,7 +116,7 @@ func (r *Runner) inVirtualTime(c *Case) bool { return r.Bubble != nil && r.clien
 // header is that of the trace of a session, and case ids by tool and by mark.
 func (r *Runner) header(client *Client, cases []Case, limit time.Duration) (trace.Header, map[string]string) {
 	header := trace.Header{Tool: r.Tool, Client: client.Name, Revision: string(r.Revision), Seed: r.Seed,
-		Declare: json.RawMessage(cases[0].declare()), Decision: cases[0].Decision, Key: plantedKey, Timeout: limit, Replayed: r.Source != nil}
+		Declare: json.RawMessage(cases[0].declare()), Decision: cases[0].Decision, Key: PlantedKey, Timeout: limit, Replayed: r.Source != nil}
 	if client.stdio {
 		header.Transport = trace.Stdio
 	}
@@ -151,7 +148,7 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 	if err != nil {
 		return nil, fmt.Errorf("starting a session of %s: %w", r.Revision, err)
 	}
-	env := Env{URL: fakes.server.URL, HTTP: fakes.http, Revision: r.Revision, Model: r.bases(fakes.model), Key: plantedKey,
+	env := Env{URL: fakes.server.URL, HTTP: fakes.http, Revision: r.Revision, Model: r.bases(fakes.model), Key: PlantedKey,
 		Declare: header.Declare, Decision: cmp.Or(header.Decision, Approve),
 		Report:   func(o Outcome) { record(trace.Event{Case: o.Tool, Mark: o.mark()}) },
 		announce: func(feature string) { record(trace.Event{Mark: featureMark(feature)}) }}
@@ -219,7 +216,7 @@ func (r *Runner) startFakes(client *Client, cases []Case, record func(trace.Even
 		tools = append(tools, server.Tool{Name: c.Tool(), Description: "Runs the case " + c.ID + ".", Mark: c.Mark(), Carrier: c.Carrier, Play: c.Play})
 	}
 	var err error
-	f.model, err = llm.Start(llm.Options{Record: record, Key: plantedKey, Listener: listeners[0], Source: r.Source})
+	f.model, err = llm.Start(llm.Options{Record: record, Key: PlantedKey, Listener: listeners[0], Source: r.Source})
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +230,8 @@ func (r *Runner) startFakes(client *Client, cases []Case, record func(trace.Even
 			return nil, err
 		}
 	}
-	f.server, err = server.Start(server.Options{Revisions: []server.Revision{r.Revision}, Record: record, Seed: r.Seed, Listener: listeners[1]}, tools...)
+	f.server, err = server.Start(server.Options{Revisions: []server.Revision{r.Revision}, Record: record, Seed: r.Seed, Listener: listeners[1],
+		Planted: Planted(PlantedKey).Holds}, tools...)
 	if err != nil {
 		f.model.Close()
 		return nil, err

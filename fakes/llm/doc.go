@@ -27,6 +27,7 @@
 //	a content filter       Reply(Text("So")).StopReason(StopContentFilter)
 //	a giant answer         Reply(Text(strings.Repeat("x", 50<<20)))
 //	a late tool delta      Reply(Call("t", `{"a":1}`)).LateUse()
+//	cookies, accounts      Reply(Text("a")).Header(h).Account("org-1")
 //	an error               Fail(&Error{Status: 429, Message: "slow down", Header: RetryAfter(3)})
 //
 // and others are done to the answer on its way, with [Rule.Fault]:

@@ -3,6 +3,8 @@ package llm
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -18,6 +20,8 @@ type Rule struct {
 	fail     *Error
 	faults   []Fault
 	pace     *Pace // nil: the server's
+	header   http.Header
+	account  string
 	limited  bool
 	times    int
 	optional bool
@@ -68,6 +72,19 @@ func (r *Rule) Fail(e *Error) *Rule {
 // splits it. With a stall or a reset before the headers there need be no Reply.
 func (r *Rule) Fault(f ...Fault) *Rule {
 	r.faults = slices.Concat(r.faults, f)
+	return r
+}
+
+// Header adds to the headers of the answer, whatever it is, as what stands before a provider does: cookies, the name of the machine.
+func (r *Rule) Header(h http.Header) *Rule {
+	r.header = h.Clone()
+	return r
+}
+
+// Account sets the id of the account that the answer is for, which some providers name in a header of their own: see [dialect.Accounts].
+// Left out, or where the provider names none, nothing is said but what the dialect always says.
+func (r *Rule) Account(id string) *Rule {
+	r.account = id
 	return r
 }
 
@@ -133,6 +150,19 @@ func (r *Rule) check() (delivery, error) {
 		err = r.pace.Validate()
 	}
 	return d, err
+}
+
+// addHeaders adds the rule's own to those of an answer.
+func (r *Rule) addHeaders(codec dialect.Codec, a *Answer) {
+	named, names := codec.(dialect.Accounts)
+	if r.header == nil && (r.account == "" || !names) {
+		return
+	}
+	a.Header = a.Header.Clone() // codecs may share theirs
+	maps.Copy(a.Header, r.header)
+	if names && r.account != "" {
+		a.Header.Set(named.AccountHeader(), r.account)
+	}
 }
 
 // difference counts the matchers that match and returns the first difference, nil when all match.

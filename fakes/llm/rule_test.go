@@ -2,6 +2,7 @@ package llm
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -145,4 +146,41 @@ func TestMatchersRunWithoutLocks(t *testing.T) {
 	defer s.Close()
 	require.Contains(t, post(s, "/native", `{}`).Body.String(), "seen")
 	require.True(t, strings.HasPrefix(s.Journal()[0].Rule, "rule 1, When(llm.MatcherFunc) of the server"))
+}
+
+// What stands before a provider adds headers to every answer, and some providers say in one of their own whose account it is for.
+func TestHeadersAndAccountsAreAddedToEveryAnswer(t *testing.T) {
+	rules := map[string]*Rule{
+		"a reply":             When().Reply(Text("a text of several words, to be cut")),
+		"a cut reply":         When().Reply(Text("a text of several words, to be cut")).Fault(TruncateAfter(1)),
+		"an error":            When().Fail(&Error{Status: 429, Message: "slow down", Header: RetryAfter(3)}),
+		"an error in a reply": When().Reply(Text("a")).Fault(ErrorAfter(1, &Error{Status: 500, Message: "broken"})),
+	}
+	const body = `"messages":[{"role":"user","content":"hi"}]}`
+	for name, rule := range rules {
+		for _, at := range []struct{ path, body, account string }{
+			{chatPath, `{"model":"m","stream":true,` + body, "Openai-Organization"},
+			{"/v1/messages", `{"model":"m","max_tokens":5,` + body, "Anthropic-Organization-Id"},
+			{"/native", `{"maxTokens":5,"messages":[{"role":"user","content":{"type":"text","text":"hi"}}]}`, ""},
+		} {
+			t.Run(name+" at "+at.path, func(t *testing.T) {
+				s, err := Start(Options{Lenient: true}, rule.Header(http.Header{"Set-Cookie": {"a=b; path=/"}}).Account("org-planted"))
+				require.NoError(t, err)
+				defer s.Close()
+				got := post(s, at.path, at.body).Header()
+				require.Equal(t, "a=b; path=/", got.Get("Set-Cookie"))
+				if at.account != "" {
+					require.Equal(t, []string{"org-planted"}, got.Values(at.account))
+				}
+				if name == "an error" {
+					require.Equal(t, "3", got.Get("Retry-After"))
+				}
+			})
+		}
+	}
+	s, err := Start(Options{}, When().Reply(Text("a")))
+	require.NoError(t, err)
+	defer s.Close()
+	got := post(s, chatPath, `{"model":"m",`+body).Header()
+	require.Empty(t, got.Get("Set-Cookie")+got.Get("Openai-Organization"), "nothing is added unasked")
 }

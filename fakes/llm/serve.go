@@ -134,6 +134,7 @@ func (s *Server) decide(codec dialect.Codec, x *Exchange, req *Request) outcome 
 	if o.delivery.cut.ending != whole {
 		o.cutShort(codec, x, req, &reply)
 	}
+	rule.addHeaders(codec, &o.Answer)
 	return o
 }
 
@@ -157,7 +158,7 @@ func (s *Server) open(x *Exchange) {
 	if s.options.Record != nil {
 		s.record(x, trace.Event{Request: &trace.ModelRequest{
 			Exchange: x.Number, Dialect: x.Dialect, Aside: x.Aside, Method: x.Method, Path: x.Path,
-			Header: trace.SelectHeader(x.Header, s.options.Key), Body: x.Body,
+			Header: trace.SelectHeader(x.Header, s.options.planted), Body: x.Body,
 		}})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/anthropic"
@@ -64,6 +65,9 @@ type Options struct {
 	MaxExchanges int
 	MaxJournal   int64
 }
+
+// planted reports whether a text holds the planted key.
+func (o *Options) planted(text string) bool { return o.Key != "" && strings.Contains(text, o.Key) }
 
 // Source answers requests, as a cassette does. It is called from several goroutines at once. Its error is a miss, which the
 // caller gets in the provider's shape.

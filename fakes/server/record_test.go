@@ -64,6 +64,21 @@ func TestFramesAreRecordedAsTheyCameWithTheirHeaders(t *testing.T) {
 	})
 }
 
+func TestAPlantedSecretIsRecordedAsItCame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		planted := func(text string) bool { return strings.Contains(text, "sk-planted") }
+		r := inMemory(t, server.Options{Planted: planted}, server.Tool{Name: "tool", Play: always("done", nil)})
+		w := r.legacy(server.V20251125, nothing)
+		r.forget()
+		w.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tool"}}`, "Authorization", "Bearer sk-planted", "X-Debug", "key=sk-planted", "Cookie", "real").last()
+		header := r.trace()[0].Frame.HTTP.Header
+		r.forget()
+		require.Equal(t, "Bearer sk-planted", header["Authorization"])
+		require.Equal(t, "key=sk-planted", header["X-Debug"])
+		require.Equal(t, trace.Token("real"), header["Cookie"])
+	})
+}
+
 func TestStreamsHaveNamesOfTheirOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := inMemory(t, server.Options{}, server.Tool{Name: "send", Play: func(s *server.Session) (any, error) { return nil, s.Send([]byte("{}")) }})

@@ -44,6 +44,9 @@ type Options struct {
 	// is given, and must not call the server. After Close has returned, and not an error, it is called no more. Nil:
 	// nothing is recorded.
 	Record func(trace.Event) trace.Ref
+	// Planted reports whether a text holds a secret that was planted to see whether the client gives it away. Headers with one are recorded
+	// as they are, where other credentials become tokens. It may be called from several goroutines at once. Nil: nothing was planted.
+	Planted func(string) bool
 	// Seed makes session ids and request states; equal seeds make equal ones, so that runs can be compared.
 	Seed int64
 	// Listener is where the server listens, and closed by Close; nil for a free port of 127.0.0.1.
@@ -209,7 +212,7 @@ func (s *Server) http(method string, status int, header http.Header) *trace.HTTP
 	if s.opts.Record == nil {
 		return nil
 	}
-	return &trace.HTTP{Method: method, Status: status, Header: trace.SelectHeader(header, "")}
+	return &trace.HTTP{Method: method, Status: status, Header: trace.SelectHeader(header, s.opts.Planted)}
 }
 
 // count returns how often the tool has been called, this time included.

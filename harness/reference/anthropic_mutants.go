@@ -53,7 +53,7 @@ var anthropicMutants = []Mutant{
 				}
 			})
 		}}},
-	{Name: "max-tokens-as-end-turn", Doc: "knows end_turn and tool_use, and takes every other stop reason for the end of the turn", Kills: []string{"basic/stop-reason-true"}, Also: []string{"basic/stop-reason"},
+	{Name: "max-tokens-as-end-turn", Doc: "knows end_turn and tool_use, and takes every other stop reason for the end of the turn", Kills: []string{"basic/stop-reason-true"}, Also: []string{"basic/stop-reason", "provider-errors/refusal-told"},
 		Dialects: anthropicOnly, broken: faults{result: func(r map[string]any) {
 			if r["stopReason"] != "toolUse" {
 				r["stopReason"] = "endTurn"

@@ -53,7 +53,7 @@ func Client(c Config) func(context.Context, harness.Env) error {
 		if err != nil {
 			return err
 		}
-		err = errors.Join(callTools(ctx, wire, env), callOthers(ctx, wire, env))
+		err = errors.Join(callTools(ctx, wire, env, m), callOthers(ctx, wire, env))
 		if err == nil && c.broken.failsAtTheEnd {
 			err = errors.New("broken on purpose: a failure after all went well")
 		}
@@ -117,7 +117,7 @@ func (m *model) told() map[string]any {
 var clientInfo = map[string]any{"name": "mcp-conform-reference", "version": "1"}
 
 // callTools calls the tools that it is told to, or all that are listed, and reports how each call ended.
-func callTools(ctx context.Context, w wire, env harness.Env) error {
+func callTools(ctx context.Context, w wire, env harness.Env, m *model) error {
 	raw, err := w.request(ctx, "tools/list", map[string]any{})
 	if err != nil {
 		return fmt.Errorf("tools/list: %w", err)
@@ -137,6 +137,9 @@ func callTools(ctx context.Context, w wire, env harness.Env) error {
 	for _, name := range names {
 		if err := callOne(ctx, w, env, "tools/call", name, map[string]any{"name": name, "arguments": map[string]any{}}); err != nil {
 			return err
+		}
+		if m.died() {
+			return errors.New("broken on purpose: dies of a failure to ask the model")
 		}
 	}
 	return nil

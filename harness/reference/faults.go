@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 )
 
 // faults are the ways in which the client can be broken. The zero value is the correct client.
@@ -44,6 +45,18 @@ type faults struct {
 	keepsLastStreamed bool // of several streamed tool calls
 	idsFromNames      bool // gives tool uses their tool's name for an id
 	resultsAsTheyCame bool // gives results back under their tool's name alone, in the server's order
+
+	// Faults about a provider that fails.
+	overlooksRefusals bool // that stand apart from the text
+	mendsStreams      bool // adds the end that a stream lacks
+	diesOfFailures    bool
+	// The answer, or the error, after a failure; and whether the model is asked again after the n-th, and when.
+	onFailure func(m *model, err error) (map[string]any, *rpcError)
+	again     func(n int, err error) (bool, time.Duration)
+	// What is added to the headers of every request to the server.
+	allHeaders   func(key string, header http.Header)
+	keyInAddress bool // of the model, as Gemini takes it
+	keyInMeta    bool // of requests to the server (second era)
 
 	// Faults in reading a stream of Anthropic's.
 	ignoresIndex    bool // takes every block for the first

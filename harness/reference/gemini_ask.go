@@ -24,6 +24,9 @@ func (m *model) askGemini(ctx context.Context, params map[string]any) (map[strin
 	} else {
 		path += ":streamGenerateContent?alt=sse"
 	}
+	if m.config.broken.keyInAddress {
+		path += map[bool]string{true: "?", false: "&"}[m.config.Plain] + "key=" + m.env.Key
+	}
 	answer, err := m.post(ctx, dialect.Gemini, path, http.Header{"X-Goog-Api-Key": {m.env.Key}}, body)
 	if err != nil {
 		return nil, err

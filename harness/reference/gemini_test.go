@@ -150,7 +150,7 @@ func TestOnlyWholeAnswersOfGeminiCount(t *testing.T) {
 		"an error in mid-stream":      {false, 200, "data: " + piece + "\r\n\r\ndata: {\"error\":{\"code\":503}}\r\n\r\n", "the provider reported an error in the stream"},
 		"a plain answer cut short":    {true, 200, piece[:20], "unexpected EOF"},
 		"a plain answer without end":  {true, 200, piece, "the answer ended before it was whole"},
-		"an answer that is a refusal": {true, 400, `{"error":{"code":400,"message":"m"}}`, "HTTP 400: m (code 400)"},
+		"an answer that is a refusal": {true, 400, `{"error":{"code":400,"message":"m"}}`, `HTTP 400: {"error":{"code":400,"message":"m"}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

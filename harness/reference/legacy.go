@@ -24,6 +24,9 @@ type legacy struct {
 // openLegacy connects, or launches the server, and initializes a session.
 func openLegacy(ctx context.Context, env harness.Env, m *model) (*legacy, error) {
 	l := &legacy{env: env, model: m, header: http.Header{"Accept": {"application/json, text/event-stream"}}}
+	if f := m.config.broken.allHeaders; f != nil {
+		f(env.Key, l.header)
+	}
 	if env.Launch != nil {
 		var err error
 		if l.pipe, err = openPipe(ctx, m, func(m *message) error { return l.answer(ctx, m) }); err != nil {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
@@ -22,6 +23,7 @@ type model struct {
 	mu     sync.Mutex
 	before string // what was asked before, for a client that remembers
 	deaf   bool   // it answers no more, for a client that does not bear everything
+	dead   bool   // for a client that dies of a failure
 }
 
 // JSON-RPC error codes of the answers to sampling.
@@ -72,12 +74,12 @@ func (m *model) createMessage(ctx context.Context, raw json.RawMessage) (map[str
 			return nil, modelError(err)
 		}
 	}
-	result, err := m.ask(ctx, params)
+	result, err := m.askAgain(ctx, params)
 	if err == nil {
 		err = m.settle(allowed, result)
 	}
 	if err != nil {
-		return nil, modelError(err)
+		return m.failed(err)
 	}
 	edit(broken.result, result)
 	if broken.echoesSystem {
@@ -123,6 +125,47 @@ func isUndeclared(err error) bool {
 	return errors.Is(err, errNoSampling) || errors.Is(err, errNoTools)
 }
 
+// askAgain asks the model, and only where the client is broken so more than once.
+func (m *model) askAgain(ctx context.Context, params map[string]any) (map[string]any, error) {
+	for n := 1; ; n++ {
+		result, err := m.ask(ctx, params)
+		if err == nil || m.config.broken.again == nil {
+			return result, err
+		}
+		again, wait := m.config.broken.again(n, err)
+		if !again {
+			return nil, err
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// failed is what becomes of a failure to ask the model.
+func (m *model) failed(err error) (map[string]any, *rpcError) {
+	broken := &m.config.broken
+	var refused *rpcError
+	if !errors.As(err, &refused) {
+		m.mu.Lock()
+		m.dead = m.dead || broken.diesOfFailures
+		m.mu.Unlock()
+		if broken.onFailure != nil {
+			return broken.onFailure(m, err)
+		}
+	}
+	return nil, modelError(err)
+}
+
+// died reports whether the client has come to its end early.
+func (m *model) died() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.dead
+}
+
 // modelError says that the model failed, and nothing of how: what a provider says is not for the server.
 func modelError(err error) *rpcError {
 	var refused *rpcError
@@ -158,9 +201,27 @@ func (m *model) post(ctx context.Context, dialect, path string, header http.Head
 	}
 	if resp.StatusCode != http.StatusOK {
 		defer resp.Body.Close()
-		return nil, statusError(resp)
+		return nil, failureOf(resp)
+	}
+	if m.config.broken.mendsStreams {
+		return mend(m.config.Dialect, resp.Body), nil
 	}
 	return resp.Body, nil
+}
+
+// providerError is a failure that the provider told of. What it says is for the client's log alone.
+type providerError struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (e *providerError) Error() string { return fmt.Sprintf("HTTP %d: %s", e.status, e.body) }
+
+// failureOf reads a response that is no success.
+func failureOf(resp *http.Response) error {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // the status alone says enough
+	return errors.Join(&providerError{resp.StatusCode, resp.Header, body}, err)
 }
 
 // bearer is the key as most providers want it.

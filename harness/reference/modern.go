@@ -45,6 +45,9 @@ func (m *modern) once(ctx context.Context, method string, params map[string]any)
 	if broken.meta != nil {
 		broken.meta(params, meta)
 	}
+	if broken.keyInMeta {
+		meta["example.com/context"] = map[string]any{"key": m.env.Key}
+	}
 	id := any(m.lastID.Add(1))
 	if broken.rounds.fractions && params["name"] == nil && params["uri"] == nil {
 		id = 1.5
@@ -65,6 +68,9 @@ func (m *modern) once(ctx context.Context, method string, params map[string]any)
 	}
 	if broken.header != nil {
 		broken.header(params, header)
+	}
+	if broken.allHeaders != nil {
+		broken.allHeaders(m.env.Key, header)
 	}
 	resp, err := post(ctx, m.env.HTTP, m.env.URL, header, marshal(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
 	if err != nil {

@@ -56,7 +56,7 @@ var basicMutants = []Mutant{
 				}
 			})
 		}}},
-	{Name: "always-end-turn", Doc: "reports every answer as finished, truncated ones too", Kills: []string{"basic/stop-reason-true"}, Also: []string{"basic/stop-reason"},
+	{Name: "always-end-turn", Doc: "reports every answer as finished, truncated ones too", Kills: []string{"basic/stop-reason-true"}, Also: []string{"basic/stop-reason", "provider-errors/refusal-told"},
 		broken: faults{result: func(r map[string]any) {
 			if len(ofType(r["content"], "tool_use")) == 0 {
 				r["stopReason"] = "endTurn"
@@ -111,7 +111,7 @@ var basicMutants = []Mutant{
 		})}},
 	{Name: "names-itself", Wire: true, Doc: "names itself as the model", Kills: []string{"basic/model-named"},
 		broken: faults{result: func(r map[string]any) { r["model"] = "my-client" }}},
-	{Name: "no-stop-reason", Wire: true, Doc: "gives no stop reason", Kills: []string{"basic/stop-reason"}, Also: []string{"tool-use/stop-reason-tooluse"},
+	{Name: "no-stop-reason", Wire: true, Doc: "gives no stop reason", Kills: []string{"basic/stop-reason"}, Also: []string{"tool-use/stop-reason-tooluse", "provider-errors/refusal-told"},
 		broken: faults{result: func(r map[string]any) { delete(r, "stopReason") }}},
 	{Name: "drops-system-prompt", Doc: "leaves the system prompt out", Kills: []string{"basic/system-prompt"},
 		broken: faults{params: func(p map[string]any) { delete(p, "systemPrompt") }}},

@@ -193,6 +193,17 @@ type turn struct {
 	calls  []call
 	finish string
 	model  string
+
+	refuses bool // whatever finish says
+}
+
+// say takes in what the model says, or says in refusing, which is its reason then.
+func (t *turn) say(d *delta, broken *faults) {
+	t.text += d.Content
+	if d.Refusal != "" && !broken.overlooksRefusals {
+		t.text += d.Refusal
+		t.refuses = true
+	}
 }
 
 type call struct {
@@ -221,6 +232,8 @@ func (t *turn) result() map[string]any {
 // stopReason is the reason in the words of MCP, or the provider's where it has none.
 func (t *turn) stopReason() string {
 	switch {
+	case t.refuses:
+		return "refusal"
 	case t.finish == "length":
 		return "maxTokens"
 	case t.finish == "stop": // beside calls, too, with some providers: see settle
@@ -244,6 +257,7 @@ type completion struct {
 
 type delta struct {
 	Content   string `json:"content"`
+	Refusal   string `json:"refusal"` // what the model says in place of an answer, under any finish reason
 	ToolCalls []struct {
 		Index    int    `json:"index"`
 		ID       string `json:"id"`

@@ -23,7 +23,7 @@ func (m *model) askOpenAI(ctx context.Context, params map[string]any) (map[strin
 	defer answer.Close()
 	var t *turn
 	if m.config.Plain {
-		t, err = readCompletion(answer)
+		t, err = m.readCompletion(answer)
 	} else {
 		t, err = m.readStream(answer)
 	}
@@ -33,7 +33,7 @@ func (m *model) askOpenAI(ctx context.Context, params map[string]any) (map[strin
 	return t.result(), nil
 }
 
-func readCompletion(body io.Reader) (*turn, error) {
+func (m *model) readCompletion(body io.Reader) (*turn, error) {
 	var c completion
 	if err := json.NewDecoder(body).Decode(&c); err != nil {
 		return nil, err
@@ -42,7 +42,8 @@ func readCompletion(body io.Reader) (*turn, error) {
 		return nil, errors.New("a completion without choices")
 	}
 	choice := c.Choices[0]
-	t := &turn{text: choice.Message.Content, finish: choice.FinishReason, model: c.Model}
+	t := &turn{finish: choice.FinishReason, model: c.Model}
+	t.say(&choice.Message, &m.config.broken)
 	for _, tc := range choice.Message.ToolCalls {
 		t.calls = append(t.calls, call{tc.ID, tc.Function.Name, tc.Function.Arguments})
 	}
@@ -80,6 +81,7 @@ func (m *model) readStream(body io.Reader) (*turn, error) {
 				t.finish = choice.FinishReason
 			}
 			if !broken.stopsAtFinish || t.finish == "" {
+				t.say(&choice.Delta, broken)
 				t.add(&choice.Delta, byIndex)
 			}
 		}
@@ -107,9 +109,8 @@ func (m *model) readStream(body io.Reader) (*turn, error) {
 	return t, nil
 }
 
-// add takes in the fragment of one chunk.
+// add takes in the fragments of calls in one chunk.
 func (t *turn) add(d *delta, byIndex map[int]*call) {
-	t.text += d.Content
 	for _, tc := range d.ToolCalls {
 		c := byIndex[tc.Index]
 		if c == nil {

@@ -20,16 +20,17 @@ var secret = map[string]bool{
 }
 
 // SelectHeader returns the headers worth keeping, each with its values joined by ", ". A credential becomes a token that is
-// the same for the same value and gives nothing away, but for the part of it that holds the planted key, which is no
-// secret (planted "": there is none). Names are expected in canonical form; h may be nil.
-func SelectHeader(h http.Header, planted string) map[string]string {
+// the same for the same value and gives nothing away. What holds a planted secret, which is none, is kept: of a list, such as one of
+// cookies, the items that do, whatever the header. planted says which text holds one; nil for none. Names are expected in canonical form;
+// h may be nil.
+func SelectHeader(h http.Header, planted func(string) bool) map[string]string {
 	selected := map[string]string{}
 	for name, values := range h {
 		value := strings.Join(values, ", ")
 		switch {
 		case kept[name] || strings.HasPrefix(name, "Mcp-"):
 			selected[name] = value
-		case secret[name] && planted != "" && strings.Contains(value, planted):
+		case planted != nil && planted(value):
 			selected[name] = onlyPlanted(value, planted)
 		case secret[name]:
 			selected[name] = Token(value)
@@ -38,14 +39,20 @@ func SelectHeader(h http.Header, planted string) map[string]string {
 	return selected
 }
 
-// onlyPlanted keeps of a list of credentials, such as cookies, those with the planted key.
-func onlyPlanted(value, planted string) string {
+// onlyPlanted makes tokens of the items of a list that hold no planted secret. Where none does, it is the list that does.
+func onlyPlanted(value string, planted func(string) bool) string {
 	parts := strings.FieldsFunc(value, func(r rune) bool { return r == ';' || r == ',' })
+	found := false
 	for i, part := range parts {
-		if part = strings.TrimSpace(part); !strings.Contains(part, planted) {
+		if part = strings.TrimSpace(part); planted(part) {
+			found = true
+		} else {
 			part = Token(part)
 		}
 		parts[i] = part
+	}
+	if !found {
+		return value
 	}
 	return strings.Join(parts, "; ")
 }

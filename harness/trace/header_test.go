@@ -3,6 +3,7 @@ package trace
 import (
 	"net/http"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,12 +35,19 @@ func TestSelectHeader(t *testing.T) {
 			map[string]string{"Authorization": "Bearer sk-planted", "X-Goog-Api-Key": "sk-planted"}},
 		{"the planted key where it should not be", http.Header{"Mcp-Session-Id": {"sk-planted"}}, "sk-planted",
 			map[string]string{"Mcp-Session-Id": "sk-planted"}},
+		{"the planted key in a header that is not kept", http.Header{"X-Debug": {"auth=sk-planted; user=real"}, "X-Other": {"real"}}, "sk-planted",
+			map[string]string{"X-Debug": "auth=sk-planted; " + token("user=real")}},
+		{"a planted list", http.Header{"X-Debug": {"115,107"}}, "115,107", map[string]string{"X-Debug": "115,107"}},
 		{"no planted key", http.Header{"Authorization": {""}}, "", map[string]string{"Authorization": token("")}},
 		{"the planted key beside a real one", http.Header{"X-Api-Key": {"sk-planted", "real"}, "Cookie": {"k=sk-planted; session=real"}}, "sk-planted",
 			map[string]string{"X-Api-Key": "sk-planted; " + token("real"), "Cookie": "k=sk-planted; " + token("session=real")}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			require.Equal(t, test.want, SelectHeader(test.header, test.planted))
+			var planted func(string) bool
+			if test.planted != "" {
+				planted = func(text string) bool { return strings.Contains(text, test.planted) }
+			}
+			require.Equal(t, test.want, SelectHeader(test.header, planted))
 		})
 	}
 }

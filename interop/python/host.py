@@ -1,7 +1,7 @@
 """What the client does when it is asked to sample: the person decides, and the model is asked."""
 
+import http.client
 import json
-import urllib.error
 import urllib.request
 
 
@@ -39,7 +39,7 @@ class Host:
         try:
             with urllib.request.urlopen(request) as response:
                 result = json.load(response)
-        except urllib.error.URLError as error:  # what the provider says of its errors is not for the server
+        except (OSError, http.client.HTTPException, ValueError) as error:  # what goes wrong at the provider is not for the server
             raise Refusal(-32603, "the model could not be asked") from error
         if self.strict and not may_use_tools(params) and any(block["type"] == "tool_use" for block in blocks(result["content"])):
             raise Refusal(-32603, "the model used a tool that it was not to use")

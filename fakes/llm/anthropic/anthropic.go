@@ -17,7 +17,10 @@ var Messages dialect.Codec = messages{}
 
 type messages struct{}
 
-var _ dialect.Asides = messages{}
+var (
+	_ dialect.Asides   = messages{}
+	_ dialect.Accounts = messages{}
+)
 
 func (messages) Name() string       { return dialect.Anthropic }
 func (messages) Patterns() []string { return []string{"POST /v1/messages"} }
@@ -25,12 +28,16 @@ func (messages) Patterns() []string { return []string{"POST /v1/messages"} }
 // organization stands where the API names whose key it was, and is not to be taken for a real one.
 const organization = "scripted-model"
 
+const accountHeader = "Anthropic-Organization-Id"
+
+func (messages) AccountHeader() string { return accountHeader }
+
 // header returns the headers of an answer; id is the request's id.
 func header(contentType, id string) http.Header {
 	return http.Header{
-		"Anthropic-Organization-Id": {organization},
-		"Content-Type":              {contentType},
-		"Request-Id":                {id},
+		accountHeader:  {organization},
+		"Content-Type": {contentType},
+		"Request-Id":   {id},
 	}
 }
 

@@ -56,7 +56,7 @@ func (messages) EncodeError(e *dialect.Error) dialect.Answer {
 	retry := "false"
 	switch {
 	case e.Status == http.StatusUnauthorized: // nobody knows whose key it was
-		h.Del("Anthropic-Organization-Id")
+		h.Del(accountHeader)
 	case e.Status == http.StatusTooManyRequests:
 		retry = "true"
 		addLimits(h)

@@ -276,6 +276,12 @@ type Codec interface {
 	EncodeErrorEvent(r *Request, reply *Reply, sent int, e *Error) []byte
 }
 
+// Accounts are the codecs of providers that say in a header of every answer whose account it is for. A codec is one by implementing this, too.
+type Accounts interface {
+	// AccountHeader is the header's name, in canonical form.
+	AccountHeader() string
+}
+
 // Asides are what a codec serves besides conversations, such as lists of models and counts of tokens. A codec has them by
 // implementing this, too.
 type Asides interface {

@@ -77,6 +77,9 @@ var openAIHeader = http.Header{
 	"X-Ratelimit-Reset-Tokens":       {"30ms"},
 }
 
+// AccountHeader is a header of OpenAI's own; a server that is compatible with it leaves it out, or sends it, too.
+func (s style) AccountHeader() string { return "Openai-Organization" }
+
 // header returns the headers that the server sends with every answer and that SDKs read; id is the request's id.
 func (s *style) header(contentType, id string) http.Header {
 	h := make(http.Header, len(openAIHeader)+2)
