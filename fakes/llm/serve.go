@@ -134,6 +134,7 @@ func (s *Server) decide(codec dialect.Codec, x *Exchange, req *Request) outcome 
 	if o.delivery.cut.ending != whole {
 		o.cutShort(codec, req)
 	}
+	o.spreadOut()
 	return o
 }
 
