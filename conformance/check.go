@@ -126,8 +126,8 @@ func (s *Scenario) validateCases(complain func(string, ...any)) map[string]bool 
 			complain("case %s: want %s/NAME, once", c.ID, s.ID)
 		}
 		names[name] = true
-		if c.Play == nil {
-			complain("case %s: Play is required", c.ID)
+		if c.Play == nil && c.Make == nil {
+			complain("case %s: Play or Make is required", c.ID)
 		}
 		for _, r := range c.Revisions {
 			if !slices.Contains(s.Revisions, r) {

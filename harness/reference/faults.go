@@ -43,6 +43,19 @@ type faults struct {
 	idsFromNames      bool // gives tool uses their tool's name for an id
 	resultsAsTheyCame bool // gives results back under their tool's name alone, in the server's order
 
+	// Faults of time.
+	waitsForEver    bool // for the model
+	limitsHeader    bool // of the model's answer, and nothing behind it
+	limitsSilence   bool // of the model, and not its answer as a whole
+	hasty           bool // gives up at an eighth of its limit
+	keepsPartial    bool // takes what it has when its limit passes for the answer
+	blocksPings     bool // until it has answered what it was asked before
+	tokenAsText     bool // in its progress
+	progressStands  bool
+	progressGoesOn  bool // after the answer
+	oneToken        bool // for all of its requests
+	fractionalToken bool // in them
+
 	// Faults in reading a stream of Anthropic's.
 	ignoresIndex    bool // takes every block for the first
 	thinksAloud     bool // gives what the model thinks to the server (Ollama)

@@ -115,12 +115,15 @@ func (m *modern) once(ctx context.Context, method string, params map[string]any)
 		"io.modelcontextprotocol/clientInfo":         clientInfo,
 		"io.modelcontextprotocol/clientCapabilities": m.model.capabilities(),
 	}
+	id := m.lastID.Add(1)
+	if method == "tools/call" {
+		meta["progressToken"] = m.model.token(id)
+	}
 	params["_meta"] = meta
 	broken := &m.model.config.broken
 	if broken.meta != nil {
 		broken.meta(params, meta)
 	}
-	id := m.lastID.Add(1)
 	if m.pipe != nil {
 		answer, err := m.pipe.request(ctx, id, method, params)
 		return resultOf(answer, err)
