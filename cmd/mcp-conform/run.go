@@ -32,6 +32,7 @@ type runCommand struct {
 	Seed     int64         `default:"1" help:"Seed of session ids and request states."`
 	Timeout  time.Duration `default:"${timeout}" help:"How long one session with the client may take."`
 	CaseTime time.Duration `name:"case-timeout" placeholder:"DURATION" help:"How long a session of one case may take (default: ${casetimeout}, or the timeout if that is less, or a third of it)."`
+	Patience time.Duration `name:"client-timeout" placeholder:"DURATION" help:"How long the client waits for the model before it gives up. It is told so, and held to it; without it the client is told of ${clienttimeout}, and need not have that very limit."`
 	Jobs     int           `short:"j" default:"${jobs}" help:"How many sessions may run at once."`
 	Strict   bool          `help:"Fail on warnings, too."`
 	Command  []string      `arg:"" optional:"" help:"The client's command, after --. {url} is the server's URL, {config} an mcp.json, {prompt} what a host is to do; without the first two the URL comes last. With --stdio {server-command} is what launches the server."`
@@ -40,11 +41,12 @@ type runCommand struct {
 // vars are the defaults that help texts show.
 func vars() map[string]string {
 	return map[string]string{
-		"revisions":   strings.Join(revisionNames(conformance.Revisions()), ", "),
-		"dialects":    strings.Join(llm.Dialects(), ", "),
-		"timeout":     harness.DefaultTimeout.String(),
-		"casetimeout": harness.DefaultCaseTimeout.String(),
-		"jobs":        fmt.Sprint(runtime.NumCPU()),
+		"revisions":     strings.Join(revisionNames(conformance.Revisions()), ", "),
+		"dialects":      strings.Join(llm.Dialects(), ", "),
+		"timeout":       harness.DefaultTimeout.String(),
+		"casetimeout":   harness.DefaultCaseTimeout.String(),
+		"clienttimeout": harness.DefaultClientTimeout.String(),
+		"jobs":          fmt.Sprint(runtime.NumCPU()),
 	}
 }
 
@@ -65,6 +67,8 @@ func (c *runCommand) Validate() error {
 		return fmt.Errorf("-j %d: want at least 1", c.Jobs)
 	case c.Timeout <= 0:
 		return fmt.Errorf("--timeout %s: want more than 0", c.Timeout)
+	case c.Patience < 0:
+		return fmt.Errorf("--client-timeout %s: want more than 0", c.Patience)
 	case c.CaseTime < 0:
 		return fmt.Errorf("--case-timeout %s: want more than 0", c.CaseTime)
 	}
@@ -85,7 +89,7 @@ func (c *runCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
-	suite := conformance.Suite{Client: client, Only: c.Scenario, Skip: c.Skip, Seed: c.Seed, Timeout: c.Timeout, CaseTimeout: c.CaseTime,
+	suite := conformance.Suite{Client: client, Only: c.Scenario, Skip: c.Skip, Seed: c.Seed, Timeout: c.Timeout, CaseTimeout: c.CaseTime, ClientTimeout: c.Patience,
 		Parallel: c.Jobs, Tool: version(), Dialect: c.Dialect, Again: c.again}
 	for _, r := range c.Revision {
 		suite.Revisions = append(suite.Revisions, server.Revision(r))
@@ -188,6 +192,9 @@ func (c *runCommand) again(revision server.Revision, caseID string) string {
 	}
 	if c.Dialect != "" {
 		words = append(words, "--dialect", c.Dialect)
+	}
+	if c.Patience > 0 {
+		words = append(words, "--client-timeout", c.Patience.String())
 	}
 	if c.LLM != "script" {
 		words = append(words, "--llm", c.LLM)

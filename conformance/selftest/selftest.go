@@ -31,6 +31,28 @@ type Options struct {
 	Every bool
 }
 
+// timeScenario is the one in which clients are kept waiting.
+const timeScenario = "time"
+
+// mostBeside is how many clients are played at once, in real time, that are kept waiting. They do little else.
+const mostBeside = 8
+
+// waits reports whether the client is played to be kept waiting.
+func (j *job) waits() bool {
+	return j.mutant == nil && slices.Contains(conformance.Revisions(), j.revision) || j.mutant != nil && slices.Contains(scenariosOf(j.mutant), timeScenario)
+}
+
+// limit is how long the client waits for the model, of which all but the right one are known to heed it no more than their fault lets them.
+func (j *job) limit(o Options) time.Duration {
+	switch {
+	case j.mutant == nil:
+		return 0
+	case o.Bubble == nil:
+		return time.Second
+	}
+	return time.Minute
+}
+
 // hangTimeout is how long a mutant that hangs is waited for. Others end by themselves.
 const hangTimeout = time.Second
 
@@ -109,13 +131,17 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 	jobs := allJobs(o.Every)
 	m.Rows = make([]Row, len(jobs))
 	errs := make([]error, len(jobs))
-	slots := make(chan struct{}, max(o.Parallel, 1))
+	slots, beside := make(chan struct{}, max(o.Parallel, 1)), make(chan struct{}, mostBeside)
 	var running sync.WaitGroup
 	for i, j := range jobs {
-		slots <- struct{}{}
 		running.Go(func() {
+			slot := slots
+			if o.Bubble == nil && j.waits() {
+				slot = beside
+			}
+			slot <- struct{}{}
 			m.Rows[i], errs[i] = j.play(ctx, o)
-			<-slots
+			<-slot
 		})
 	}
 	running.Wait()
@@ -202,6 +228,14 @@ func (j *job) play(ctx context.Context, o Options) (Row, error) {
 			suite.Skip = []string{"basic/long"} // which costs as much as all else together
 		}
 		config = j.mutant.Config(config)
+		suite.ClientTimeout = j.limit(o)
+		switch {
+		case o.Bubble != nil:
+		case j.waits():
+			suite.Only = scenariosOf(j.mutant)
+		default:
+			suite.Skip = append(suite.Skip, timeScenario, timeScenario+"/*")
+		}
 		if j.mutant.Hangs {
 			suite.Timeout = hangTimeout
 		}

@@ -106,7 +106,8 @@ type delivery struct {
 	spread      time.Duration // over which the whole answer is delivered; 0 for the rule's pace
 	pause       time.Duration // before the event number pauseAt, counted from 0
 	pauseAt     int
-	gate        *Gate // nil for none
+	delay       time.Duration // before the header
+	gate        *Gate         // nil for none
 }
 
 // cut is how an answer ends before its end.

@@ -19,7 +19,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, x *Exchange, o out
 	ctx, waits := r.Context(), o.pace.waits()
 	unsent := o.Answer
 	unsent.Status = 0
-	if !s.pass(ctx, o.delivery.gate) || !s.wait(ctx, waits.vary(waits.FirstToken)) {
+	if !s.pass(ctx, o.delivery.gate) || !s.wait(ctx, o.delivery.delay+waits.vary(waits.FirstToken)) {
 		s.giveUp(x, unsent)
 		return
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Spread delivers the answer evenly over so long: a stream an event at a time, and a plain answer in pieces, of which the first comes at
-// once behind the header. Beside it the rule's pace counts for nothing.
+// Spread delivers the answer evenly over so long, in pieces that are not a stream's events, of which the first comes at once behind the
+// header. Beside it the rule's pace counts for nothing.
 func Spread(over time.Duration) Fault {
 	return fault(func(d *delivery) error {
 		switch {
@@ -23,8 +23,22 @@ func Spread(over time.Duration) Fault {
 	}, "Spread(%v)", over)
 }
 
-// plainPieces is in how many pieces a plain answer is spread.
-const plainPieces = 16
+// spreadPieces is in how many pieces an answer is spread, at most.
+const spreadPieces = 64
+
+// PauseBefore sends nothing for so long, and then the answer.
+func PauseBefore(pause time.Duration) Fault {
+	return fault(func(d *delivery) error {
+		switch {
+		case pause <= 0:
+			return errors.New("takes no time: want a time above 0")
+		case d.pause > 0 || d.delay > 0:
+			return errors.New("is the second pause: want one")
+		}
+		d.delay = pause
+		return nil
+	}, "PauseBefore(%v)", pause)
+}
 
 // PauseAfter sends the header and n events, nothing for so long, and then the rest. Of a plain answer the half goes out before the pause, or
 // nothing where n is 0. A pause comes before the last event at the latest.
@@ -33,7 +47,7 @@ func PauseAfter(n int, pause time.Duration) Fault {
 		switch {
 		case n < 0 || pause <= 0:
 			return errors.New("comes before the beginning or takes no time: want at least 0 events, and a time above 0")
-		case d.pause > 0:
+		case d.pause > 0 || d.delay > 0:
 			return errors.New("is the second pause: want one")
 		}
 		d.pause, d.pauseAt = pause, n
@@ -41,25 +55,23 @@ func PauseAfter(n int, pause time.Duration) Fault {
 	}, "PauseAfter(%d, %v)", n, pause)
 }
 
-// spreadOut gives the answer the times of a Spread, and a plain one the parts between which there is something to wait for.
+// spreadOut cuts the answer where there is something to wait for.
 func (o *outcome) spreadOut() {
 	d := &o.delivery
-	if !o.Stream && len(o.Chunks) > 0 && (d.spread > 0 || d.pause > 0) {
-		o.Chunks = parts(slices.Concat(o.Chunks...), d)
-	}
-	if d.spread > 0 {
+	switch {
+	case d.spread > 0:
+		o.Chunks = parts(slices.Concat(o.Chunks...), spreadPieces)
 		o.pace = Pace{Token: d.spread / time.Duration(max(len(o.Chunks)-1, 1))}
+	case d.pause > 0 && !o.Stream:
+		d.pauseAt = min(d.pauseAt, 1)
+		o.Chunks = parts(slices.Concat(o.Chunks...), 2)
 	}
 }
 
-// parts cuts a plain answer for a Spread or, without one, for a pause.
-func parts(body []byte, d *delivery) [][]byte {
-	n := plainPieces
-	if d.spread == 0 {
-		n, d.pauseAt = 2, min(d.pauseAt, 1)
-	}
-	size := (len(body) + n - 1) / n
-	return sizes(func() int { return max(size, 1) })(body)
+// parts cuts a body into so many, or a few less.
+func parts(body []byte, n int) [][]byte {
+	size := max((len(body)+n-1)/n, 1)
+	return sizes(func() int { return size })(body)
 }
 
 // pauseBefore is how long the answer pauses before a chunk.
