@@ -28,7 +28,7 @@ var timing = Scenario{
 	Cases: []harness.Case{
 		delayed("time/stall-headers", func(l harness.Limits) llm.Fault { return llm.PauseBefore(l.Patience) }),
 		delayed("time/stall-midstream", func(l harness.Limits) llm.Fault { return llm.PauseAfter(4, l.Patience) }),
-		delayed("time/slow", func(l harness.Limits) llm.Fault { return llm.Spread(l.Client / 2) }),
+		delayed("time/slow", func(l harness.Limits) llm.Fault { return llm.Spread(l.Client / 4) }),
 		delayed("time/drip", func(l harness.Limits) llm.Fault { return llm.Spread(l.Patience) }),
 		{ID: "time/ping", Make: whilePinged, Revisions: []server.Revision{server.V20251125}, Barrier: true},
 		{ID: "time/progress", Play: withProgress, Script: says("Getting on with it."), Barrier: true},

@@ -42,10 +42,10 @@ func (j *job) waits() bool {
 	return j.mutant == nil && slices.Contains(conformance.Revisions(), j.revision) || j.mutant != nil && slices.Contains(scenariosOf(j.mutant), timeScenario)
 }
 
-// limit is how long the client waits for the model, of which all but the right one are known to heed it no more than their fault lets them.
+// limit is how long a client that is kept waiting waits for the model, so that it can be held to that; 0 for any other.
 func (j *job) limit(o Options) time.Duration {
 	switch {
-	case j.mutant == nil:
+	case j.mutant == nil || !j.waits():
 		return 0
 	case o.Bubble == nil:
 		return time.Second

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
@@ -28,6 +29,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, x *Exchange, o out
 		return
 	}
 	s.sendHeader(w, &o)
+	began := time.Now()
 	stalling := o.delivery.cut.ending == stalls
 	if len(o.Chunks) == 0 && !stalling {
 		s.end(x, o.Answer, inOrder)
@@ -42,7 +44,10 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, x *Exchange, o out
 		if pause > 0 {
 			_ = control.Flush() // also the header of a pause before the first chunk
 		}
-		if i > 0 {
+		switch {
+		case o.delivery.spread > 0:
+			pause += o.due(i) - time.Since(began)
+		case i > 0:
 			pause += waits.vary(waits.Token)
 		}
 		if !s.wait(ctx, pause) {

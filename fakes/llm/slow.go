@@ -9,7 +9,7 @@ import (
 )
 
 // Spread delivers the answer evenly over so long, in pieces that are not a stream's events, of which the first comes at once behind the
-// header. Beside it the rule's pace counts for nothing.
+// header. The rule's pace between events counts for nothing beside it.
 func Spread(over time.Duration) Fault {
 	return fault(func(d *delivery) error {
 		switch {
@@ -61,11 +61,15 @@ func (o *outcome) spreadOut() {
 	switch {
 	case d.spread > 0:
 		o.Chunks = parts(slices.Concat(o.Chunks...), spreadPieces)
-		o.pace = Pace{Token: d.spread / time.Duration(max(len(o.Chunks)-1, 1))}
 	case d.pause > 0 && !o.Stream:
 		d.pauseAt = min(d.pauseAt, 1)
 		o.Chunks = parts(slices.Concat(o.Chunks...), 2)
 	}
+}
+
+// due is how long after the header a chunk of a Spread is due. A piece that was late, on a busy machine, does not make the next one late.
+func (o *outcome) due(chunk int) time.Duration {
+	return o.delivery.spread * time.Duration(chunk) / time.Duration(max(len(o.Chunks)-1, 1))
 }
 
 // parts cuts a body into so many, or a few less.

@@ -47,7 +47,7 @@ type faults struct {
 	waitsForEver    bool // for the model
 	limitsHeader    bool // of the model's answer, and nothing behind it
 	limitsSilence   bool // of the model, and not its answer as a whole
-	hasty           bool // gives up at an eighth of its limit
+	hasty           bool // gives up at a sixteenth of its limit
 	keepsPartial    bool // takes what it has when its limit passes for the answer
 	blocksPings     bool // until it has answered what it was asked before
 	tokenAsText     bool // in its progress

@@ -14,7 +14,7 @@ import (
 func (m *model) limit() time.Duration {
 	limit := cmp.Or(m.env.Timeout, harness.DefaultClientTimeout)
 	if m.config.broken.hasty {
-		limit /= 8
+		limit /= 16
 	}
 	return limit
 }
