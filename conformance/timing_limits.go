@@ -118,6 +118,8 @@ func (ev *Evidence) givesUp(what string) Verdict {
 		return ev.stillThere(what)
 	case len(r.Answers) > 0:
 		return Pass("%s, and the client gave up and said so", what).See(r.Asked, "")
+	case s.Ended != nil && s.Ended.Deadline && !ev.Revision.Modern() && ev.gaveUpInTime(r):
+		return ev.wordless(what)
 	case s.Ended != nil && s.Ended.Deadline:
 		return ev.stillThere(what)
 	}
@@ -133,7 +135,24 @@ func (ev *Evidence) givesUp(what string) Verdict {
 	if cancelled := ev.Session.cancelled(); cancelled != nil {
 		return Unsupported("%s, and the client gave up its own call, to which the request belonged: let it wait longer for that than for the model", what).See(*cancelled, "")
 	}
-	return Broken("%s, and the client gave up without a word, so that the server waits for ever", what).See(r.Asked, "").See(r.LastModel().Place, "hung up on")
+	return ev.wordless(what)
+}
+
+// wordless is the verdict on a client that gave up and did not say so.
+func (ev *Evidence) wordless(what string) Verdict {
+	return Broken("%s, and the client gave up without a word, so that the server waits for ever", what).
+		See(ev.Rounds[0].Asked, "").See(ev.Rounds[0].LastModel().Place, "hung up on")
+}
+
+// gaveUpInTime reports whether the client hung up on the model each time that it was kept waiting, before that was over. One that is ended
+// hangs up, too, but later.
+func (ev *Evidence) gaveUpInTime(r *Round) bool {
+	for _, x := range r.Model {
+		if !x.End.HungUp || ev.Session.Trace.Events[x.behind].At-ev.at(x.Ref) >= ev.Session.Trace.Header.Patience {
+			return false
+		}
+	}
+	return true
 }
 
 // stillThere is the verdict on a client that did not give up while it was kept waiting. One of which nobody knows how long it waits has only

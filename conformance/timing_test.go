@@ -61,7 +61,7 @@ func TestWhatIsSaidOfAClientThatIsKeptWaiting(t *testing.T) {
 		},
 		"something made up": func(s *story) { kept(true, 7*time.Second, hungUp)(s).answers(saying("Well.")).passesBarrier() },
 		"nothing, and is ended": func(s *story) {
-			kept(true, 7*time.Second, hungUp)(s).ends(trace.Process{Deadline: true})
+			kept(true, 7*time.Second, trace.ModelEnd{Closed: true})(s).ends(trace.Process{Deadline: true})
 		},
 		"nothing, and dies": func(s *story) { kept(true, 7*time.Second, hungUp)(s).ends(trace.Process{Signal: "killed"}) },
 		"nothing":           func(s *story) { kept(true, 7*time.Second, hungUp)(s).passesBarrier() },
@@ -88,6 +88,8 @@ func TestWhatIsSaidOfAClientThatIsKeptWaiting(t *testing.T) {
 			message: silent + ", and after 7s the client was still waiting, although it is to give up after 1s"},
 		{name: "still running", check: "time/total-limit", caseID: "drip", tell: said["nothing, and is ended"], verdict: report.Fail,
 			message: "the model spoke a few letters at a time without coming to an end, and after 7s the client was still waiting, although it is to give up after 1s"},
+		{name: "still running, and no word", check: "time/total-limit", caseID: "drip", in: inA, tell: func(s *story) { kept(true, 7*time.Second, hungUp)(s).ends(trace.Process{Deadline: true}) },
+			verdict: report.Fail, message: "the model spoke a few letters at a time without coming to an end, and the client gave up without a word, so that the server waits for ever"},
 		{name: "a part as the whole", check: "time/model-stalls", caseID: "stall-midstream", tell: said["a part"], verdict: report.Fail,
 			message: silent + ", and the client passes off what had come by then as the whole answer"},
 		{name: "a part as a part", check: "time/model-stalls", caseID: "stall-midstream", tell: said["a part, and that it is one"], verdict: report.Warn,

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -21,6 +22,7 @@ var told = Env{
 	Declare:  json.RawMessage(declared),
 	Tools:    []string{"basic-question"},
 	Decision: Decline,
+	Timeout:  1500 * time.Millisecond,
 }
 
 // getenv looks a variable up as a process does: the last of a name counts.
@@ -65,7 +67,8 @@ func TestAProcessIsToldTheContract(t *testing.T) {
 			"ollama": "http://127.0.0.1:4712", "native": "http://127.0.0.1:4712/native"},
 		"key": "`+plantedKey+`",
 		"tools": ["basic-question"],
-		"decision": "decline"
+		"decision": "decline",
+		"timeoutMs": 1500
 	}`, get("MCP_CONFORMANCE_CONTEXT"))
 }
 
