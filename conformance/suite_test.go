@@ -180,12 +180,16 @@ func TestEveryRevisionOfARunCanBeJudgedAlone(t *testing.T) {
 	var parts []report.Result
 	for _, revision := range conformance.Revisions() {
 		var ofIt []*trace.Trace
+		declaring := 0
 		for _, tr := range traces {
 			if tr.Header.Revision == string(revision) {
 				ofIt = append(ofIt, tr)
+				if tr.Header.Patience == 0 { // what waits does so alone
+					declaring++
+				}
 			}
 		}
-		require.Len(t, ofIt, 3, "a session for each thing that the client is told to declare")
+		require.Equal(t, 3, declaring, "a session for each thing that the client is told to declare")
 		one, err := conformance.Judge(ofIt...)
 		require.NoError(t, err)
 		parts = append(parts, one.Results...)

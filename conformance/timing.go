@@ -3,6 +3,8 @@ package conformance
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
@@ -31,7 +33,7 @@ var timing = Scenario{
 		delayed("time/slow", func(l harness.Limits) llm.Fault { return llm.Spread(l.Client / 4) }),
 		delayed("time/drip", func(l harness.Limits) llm.Fault { return llm.Spread(l.Patience) }),
 		{ID: "time/ping", Make: whilePinged, Revisions: []server.Revision{server.V20251125}, Barrier: true},
-		{ID: "time/progress", Play: withProgress, Script: says("Getting on with it."), Barrier: true},
+		{ID: "time/progress", Make: withProgress, Barrier: true},
 	},
 	Checks: []Check{modelStalls, modelSlow, totalLimit, aliveWhileSampling, progressToken, progressRises, progressEnds, tokenShape, tokenUnique},
 }
@@ -71,24 +73,27 @@ func whilePinged(harness.Limits) (server.Play, []*llm.Rule) {
 	return play, llm.Script(llm.When().Reply(llm.Text("Nothing any more.")).Fault(gate.Hold()))
 }
 
-// progressTokens are the tokens under which the server asks for progress: one of each type.
-var progressTokens = []string{`"a-long-way"`, `7`}
-
-// withProgress asks for a sample under each token, and for two more without.
-func withProgress(s *server.Session) (any, error) {
-	for _, token := range append(progressTokens, "", "") {
-		var ask any = s.Ask("How is it going?")
-		if token != "" && !s.Revision().Modern() {
-			var err error
-			if ask, err = askingForProgress(ask, token); err != nil {
+// withProgress asks for a sample under a token of each type, and for two more without. A client may call the tool more than once, and at
+// once: no two requests have one token.
+func withProgress(harness.Limits) (server.Play, []*llm.Rule) {
+	var calls atomic.Int64
+	play := func(s *server.Session) (any, error) {
+		n := calls.Add(1)
+		for _, token := range []string{fmt.Sprintf(`"a-long-way-%d"`, n), fmt.Sprint(6 + n), "", ""} {
+			var ask any = s.Ask("How is it going?")
+			if token != "" && !s.Revision().Modern() {
+				var err error
+				if ask, err = askingForProgress(ask, token); err != nil {
+					return nil, err
+				}
+			}
+			if _, err := s.Sample(ask); err != nil {
 				return nil, err
 			}
 		}
-		if _, err := s.Sample(ask); err != nil {
-			return nil, err
-		}
+		return "done", nil
 	}
-	return "done", nil
+	return play, llm.Script(llm.When().Reply(llm.Text("Getting on with it.")))
 }
 
 // askingForProgress is the request with a progress token.

@@ -37,7 +37,9 @@ var modelSlow = Check{
 	Mend:  "let a stream that is alive go on to the client's own limit",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
-		if _, missing := theModel(r); missing != nil {
+		model := e.waitedFor(r)
+		if len(model) == 0 {
+			_, missing := theModel(r)
 			return *missing
 		}
 		if r.Result() != nil {
@@ -49,7 +51,7 @@ var modelSlow = Check{
 				return Pass("the whole of a slow stream arrived").See(r.Asked, "")
 			}
 			return Broken("the model was slow, and a part of its answer was passed off as the whole").
-				Saw("model said", r.LastModel().Place, "…%s", ending).See(a.At("content"), "%s", compact(a.member("content")))
+				Saw("model said", model[len(model)-1].Place, "…%s", ending).See(a.At("content"), "%s", compact(a.member("content")))
 		}
 		if len(r.Answers) == 0 {
 			if why := e.Session.Unsettled(r.Asked); why != "" {
@@ -59,7 +61,7 @@ var modelSlow = Check{
 		at, hungUp := e.gaveUpAt(r)
 		switch header := e.Session.Trace.Header; {
 		case !hungUp:
-			return Broken("the model was slow, and its whole answer came to nothing%s", e.why(1)).See(r.Asked, "").See(r.LastModel().Place, "")
+			return Broken("the model was slow, and its whole answer came to nothing%s", e.why(1)).See(r.Asked, "").See(model[len(model)-1].Place, "")
 		case !header.TimeoutDeclared:
 			return Unsupported("the client gave up on a stream that was slow and alive: where its limit is below the %s that it was told, declare it (%s)",
 				header.ClientTimeout, declaring)
@@ -67,7 +69,7 @@ var modelSlow = Check{
 			return Unsupported("the machine was too busy for a slow stream to come to its end within the client's %s: declare a longer limit", header.ClientTimeout)
 		default:
 			return Broken("the client gave up on a stream that was slow and alive before the %s had passed that it waits", header.ClientTimeout).
-				See(r.Asked, "").See(r.LastModel().Place, "given up after %s", (at - e.at(r.Asked.Ref)).Round(time.Millisecond))
+				See(r.Asked, "").See(model[len(model)-1].Place, "given up after %s", (at - e.at(r.Asked.Ref)).Round(time.Millisecond))
 		}
 	},
 }
@@ -80,10 +82,19 @@ func (ev *Evidence) at(ref trace.Ref) time.Duration {
 	return ev.Session.Trace.Events[ev.Session.order[ref]].At
 }
 
+// waitedFor are the model's requests for a round that keeps the client waiting. Where none is known to be of the round, they are all of the
+// case: of a client that calls the tool twice at once, and gives up on both, nothing says which was for which.
+func (ev *Evidence) waitedFor(r *Round) []*Exchange {
+	if len(r.Model) == 0 {
+		return ev.Session.exchanges[ev.Case.ID]
+	}
+	return r.Model
+}
+
 // gaveUpAt is when the client first hung up on the model, and whether it did. It had begun to wait after it was asked: so it waited no longer
 // than from there to here, however busy the machine was.
 func (ev *Evidence) gaveUpAt(r *Round) (time.Duration, bool) {
-	for _, x := range r.Model {
+	for _, x := range ev.waitedFor(r) {
 		if x.End.HungUp {
 			return ev.Session.Trace.Events[x.behind].At, true
 		}
@@ -96,23 +107,26 @@ func (ev *Evidence) gaveUpAt(r *Round) (time.Duration, bool) {
 // did not give up at all.
 func (ev *Evidence) givesUp(what string) Verdict {
 	r := ev.Rounds[0]
-	if _, missing := theModel(r); missing != nil {
+	model := ev.waitedFor(r)
+	if len(model) == 0 {
+		_, missing := theModel(r)
 		return *missing
 	}
+	first := model[0]
 	if a := r.Result(); a != nil {
 		switch {
 		case holds(a.blocks(), ending):
 			return ev.stillThere(what).See(a.Place, "")
-		case len(r.LastModel().answer) == 0:
-			return Broken("%s before it had said a word, and the client made up an answer", what).See(r.LastModel().Place, "").See(a.Place, "%s", compact(a.Result))
+		case len(first.answer) == 0:
+			return Broken("%s before it had said a word, and the client made up an answer", what).See(first.Place, "").See(a.Place, "%s", compact(a.Result))
 		}
 		if reason, _ := a.text("stopReason"); reason != "" && !slices.Contains([]string{"endTurn", "stopSequence", "toolUse"}, reason) {
 			return Warn("%s, and the client answers with what had come by then, as %q, where an error is due", what, reason).See(a.Place, "%s", compact(a.Result))
 		}
 		return Broken("%s, and the client passes off what had come by then as the whole answer", what).See(a.Place, "%s", compact(a.Result))
 	}
-	whole := slices.IndexFunc(r.Model, func(x *Exchange) bool { return x.End.Status == 200 && !x.End.HungUp && !x.End.Closed })
-	waited := func(until int) bool { return whole >= 0 && r.Model[whole].behind < until }
+	whole := slices.IndexFunc(model, func(x *Exchange) bool { return x.End.Status == 200 && !x.End.HungUp && !x.End.Closed })
+	waited := func(until int) bool { return whole >= 0 && model[whole].behind < until }
 	switch s := ev.Session; {
 	case len(r.Answers) > 0 && waited(s.order[r.Answers[0].Ref]):
 		return ev.stillThere(what)
@@ -123,8 +137,14 @@ func (ev *Evidence) givesUp(what string) Verdict {
 	case s.Ended != nil && s.Ended.Deadline:
 		return ev.stillThere(what)
 	}
-	if why := ev.Session.Unsettled(r.Asked); why != "" {
+	ended := ev.Session.Ended
+	switch why := ev.Session.Unsettled(r.Asked); {
+	case why == "":
+	case ended == nil || !ended.Clean():
 		return NotObserved("that the client gave up cannot be said: %s", why)
+	case ev.Revision.Modern() && ev.gaveUpInTime(r): // and came to its end without an answer
+	default:
+		return Unsupported("that the client gave up cannot be said: it takes a client that calls the tools in the order in which they are listed, and answers the last one's sample: %s", why)
 	}
 	if _, hungUp := ev.gaveUpAt(r); !hungUp && waited(ev.Session.next(r.Asked)) {
 		return ev.stillThere(what)
@@ -141,13 +161,13 @@ func (ev *Evidence) givesUp(what string) Verdict {
 // wordless is the verdict on a client that gave up and did not say so.
 func (ev *Evidence) wordless(what string) Verdict {
 	return Broken("%s, and the client gave up without a word, so that the server waits for ever", what).
-		See(ev.Rounds[0].Asked, "").See(ev.Rounds[0].LastModel().Place, "hung up on")
+		See(ev.Rounds[0].Asked, "").See(ev.waitedFor(ev.Rounds[0])[0].Place, "hung up on")
 }
 
 // gaveUpInTime reports whether the client hung up on the model each time that it was kept waiting, before that was over. One that is ended
 // hangs up, too, but later.
 func (ev *Evidence) gaveUpInTime(r *Round) bool {
-	for _, x := range r.Model {
+	for _, x := range ev.waitedFor(r) {
 		if !x.End.HungUp || ev.Session.Trace.Events[x.behind].At-ev.at(x.Ref) >= ev.Session.Trace.Header.Patience {
 			return false
 		}
@@ -166,7 +186,7 @@ func (ev *Evidence) stillThere(what string) Verdict {
 	if header.TimeoutDeclared {
 		limit = fmt.Sprintf(", although it is to give up after %s", header.ClientTimeout)
 	}
-	return Broken("%s, and after %s the client was still waiting%s", what, header.Patience, limit).See(r.Asked, "").See(r.LastModel().Place, "")
+	return Broken("%s, and after %s the client was still waiting%s", what, header.Patience, limit).See(r.Asked, "").See(ev.waitedFor(r)[0].Place, "")
 }
 
 // next is the place of the client's next call after an event, or the end of the trace.

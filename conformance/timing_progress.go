@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"math"
 	"strconv"
@@ -94,7 +95,7 @@ var progressRises = Check{
 		for _, note := range notes {
 			byToken[string(note.token)] = append(byToken[string(note.token)], note)
 		}
-		for _, r := range e.Rounds {
+		for _, r := range e.allRounds() {
 			if v := rising(byToken[string(r.token())], e.Session.overStdio()); v != nil {
 				return *v
 			}
@@ -163,7 +164,7 @@ func (ev *Evidence) longBefore(answer, note Place) bool {
 	if s.overStdio() {
 		return s.order[answer.Ref] < s.order[note.Ref]
 	}
-	for _, r := range ev.Rounds {
+	for _, r := range ev.allRounds() {
 		if s.order[r.Asked.Ref] > s.order[answer.Ref] && len(r.Answers) > 0 && s.order[r.Answers[0].Ref] < s.order[note.Ref] {
 			return true
 		}
@@ -216,9 +217,18 @@ func tokenIn(params json.RawMessage) json.RawMessage {
 	return meta["progressToken"]
 }
 
+// allRounds are the samples of every call of the case's tool.
+func (ev *Evidence) allRounds() []*Round {
+	var rounds []*Round
+	for _, call := range ev.Session.calls[ev.Case.ID] {
+		rounds = append(rounds, call.Rounds...)
+	}
+	return rounds
+}
+
 // tokenOf is the sample of the case that a report is about; nil where there is none.
 func (ev *Evidence) tokenOf(note progressNote) *Round {
-	for _, r := range ev.Rounds {
+	for _, r := range ev.allRounds() {
 		if token := r.token(); token != nil && sameID(token, note.token) && ev.Session.order[r.Asked.Ref] < ev.Session.order[note.Ref] {
 			return r
 		}
@@ -252,15 +262,20 @@ var tokenUnique = Check{
 	Mend:         "take a token that no other request has, such as the id of the request",
 	Judge: func(e *Evidence) Verdict {
 		var atOnce *clientToken
+		var shared *Verdict
 		tokens := e.Session.tokens()
 		for i := range tokens {
 			for j := range tokens[:i] {
 				a, b := &tokens[j], &tokens[i]
-				if a.until < b.from {
+				if a.until < b.from || a.session != b.session {
 					continue
 				}
+				if string(a.id) == string(b.id) {
+					return NotApplicable("several clients are at work at once, in no sessions by which their requests could be told apart")
+				}
 				if sameID(a.token, b.token) {
-					return Broken("two requests that are in progress have one progress token").See(a.Place, "%s", compact(a.token)).See(b.Place, "%s", compact(b.token))
+					v := Broken("two requests that are in progress have one progress token").See(a.Place, "%s", compact(a.token)).See(b.Place, "%s", compact(b.token))
+					shared = cmp.Or(shared, &v)
 				}
 				atOnce = b
 			}
@@ -268,6 +283,8 @@ var tokenUnique = Check{
 		switch {
 		case len(tokens) == 0:
 			return NotApplicable("the client asks for no progress")
+		case shared != nil:
+			return *shared
 		case atOnce == nil:
 			return NotApplicable("the client's requests with a progress token are never in progress together")
 		}
@@ -290,6 +307,8 @@ type clientToken struct {
 	Place
 	token       json.RawMessage
 	from, until int
+	session     string
+	id          json.RawMessage
 }
 
 // tokens are the progress tokens of the client's requests, in order.
@@ -306,7 +325,7 @@ func (s *Session) tokens() []clientToken {
 		switch token := tokenIn(m.params); {
 		case e.Frame.Dir == trace.FromClient && m.method != "" && m.id != nil && token != nil:
 			pending[key] = len(tokens)
-			tokens = append(tokens, clientToken{Place{e.Ref(), "params._meta.progressToken", m.method}, token, i, len(s.Trace.Events)})
+			tokens = append(tokens, clientToken{Place{e.Ref(), "params._meta.progressToken", m.method}, token, i, len(s.Trace.Events), e.Frame.Session, m.id})
 		case e.Frame.Dir == trace.ToClient && m.isResponse():
 			if at, ok := pending[key]; ok {
 				tokens[at].until = i
