@@ -54,8 +54,8 @@ var modelSlow = Check{
 				Saw("model said", model[len(model)-1].Place, "…%s", ending).See(a.At("content"), "%s", compact(a.member("content")))
 		}
 		if len(r.Answers) == 0 {
-			if why := e.Session.Unsettled(r.Asked); why != "" {
-				return NotObserved("what became of a slow stream cannot be said: %s", why)
+			if v := e.Session.undecided(r.Asked, "what became of a slow stream cannot be said"); v != nil {
+				return *v
 			}
 		}
 		at, hungUp := e.gaveUpAt(r)
@@ -137,14 +137,8 @@ func (ev *Evidence) givesUp(what string) Verdict {
 	case s.Ended != nil && s.Ended.Deadline:
 		return ev.stillThere(what)
 	}
-	ended := ev.Session.Ended
-	switch why := ev.Session.Unsettled(r.Asked); {
-	case why == "":
-	case ended == nil || !ended.Clean():
-		return NotObserved("that the client gave up cannot be said: %s", why)
-	case ev.Revision.Modern() && ev.gaveUpInTime(r): // and came to its end without an answer
-	default:
-		return Unsupported("that the client gave up cannot be said: it takes a client that calls the tools in the order in which they are listed, and answers the last one's sample: %s", why)
+	if v := ev.Session.undecided(r.Asked, "that the client gave up cannot be said"); v != nil {
+		return *v
 	}
 	if _, hungUp := ev.gaveUpAt(r); !hungUp && waited(ev.Session.next(r.Asked)) {
 		return ev.stillThere(what)

@@ -24,8 +24,8 @@ var aliveWhileSampling = Check{
 		case ping == nil:
 			return NotObserved("the server did not get as far as a ping%s", e.why(1))
 		case pong == nil:
-			if why := e.Session.Unsettled(*ping); why != "" {
-				return NotObserved("that the ping stays without an answer cannot be said: %s", why)
+			if v := e.Session.undecided(*ping, "that the ping stays without an answer cannot be said"); v != nil {
+				return *v
 			}
 			return Broken("a ping was not answered while a sampling request waited").See(r.Asked, "").See(*ping, "")
 		case pong.Err != nil:
@@ -150,8 +150,8 @@ var progressEnds = Check{
 				return Broken("progress was reported on a request that had been answered").See(last, "").See(note.Place, "%s", compact(note.raw))
 			}
 		}
-		if why := e.Session.Unsettled(last); why != "" {
-			return NotObserved("that no more progress is reported cannot be said: %s", why)
+		if v := e.Session.undecided(last, "that no more progress is reported cannot be said"); v != nil {
+			return *v
 		}
 		return Pass("no progress is reported after the answer").See(e.Rounds[0].Asked, "")
 	},
