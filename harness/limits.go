@@ -21,7 +21,7 @@ const DefaultClientTimeout = time.Minute
 
 const (
 	// briefTimeout is what it is told in its place where it has to be waited for by a real clock.
-	briefTimeout = time.Second
+	briefTimeout = 2 * time.Second
 	// briefMargin is how much longer than that it is waited for, and declaredMargin how much longer than twice what was declared.
 	briefMargin, declaredMargin = 4 * time.Second, 5 * time.Second
 	// virtualPatience is for ever, for all that anybody can wait.

@@ -17,13 +17,13 @@ func TestHowLongAClientIsKeptWaiting(t *testing.T) {
 	}{
 		"not at all":                      {Runner{Client: program}, false, Limits{Client: time.Minute}},
 		"not at all, declared":            {Runner{Client: program, ClientTimeout: time.Second}, false, Limits{time.Second, true, 0}},
-		"a program":                       {Runner{Client: program}, true, Limits{time.Second, false, 5 * time.Second}},
+		"a program":                       {Runner{Client: program}, true, Limits{2 * time.Second, false, 6 * time.Second}},
 		"a program, declared":             {Runner{Client: program, ClientTimeout: 20 * time.Second}, true, Limits{20 * time.Second, true, 45 * time.Second}},
 		"in virtual time":                 {Runner{Client: inProcess, Bubble: func(func()) {}}, true, Limits{time.Minute, false, 15 * time.Minute}},
 		"in virtual time, declared":       {Runner{Client: inProcess, Bubble: func(func()) {}, ClientTimeout: time.Second}, true, Limits{time.Second, true, 15 * time.Minute}},
 		"in virtual time, declared long":  {Runner{Client: inProcess, Bubble: func(func()) {}, ClientTimeout: time.Hour}, true, Limits{time.Hour, true, 2*time.Hour + 5*time.Second}},
-		"in process, but in real time":    {Runner{Client: inProcess}, true, Limits{time.Second, false, 5 * time.Second}},
-		"a program, beside virtual time ": {Runner{Client: program, Bubble: func(func()) {}}, true, Limits{time.Second, false, 5 * time.Second}},
+		"in process, but in real time":    {Runner{Client: inProcess}, true, Limits{2 * time.Second, false, 6 * time.Second}},
+		"a program, beside virtual time ": {Runner{Client: program, Bubble: func(func()) {}}, true, Limits{2 * time.Second, false, 6 * time.Second}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			one := Case{ID: "s/a", Timed: c.timed, Wait: time.Millisecond}
