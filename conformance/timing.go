@@ -28,10 +28,10 @@ var timing = Scenario{
 	Purpose:   "a model that keeps the client waiting, and a server that wants to know",
 	Revisions: withTools,
 	Cases: []harness.Case{
-		delayed("time/stall-headers", func(l harness.Limits) llm.Fault { return llm.PauseBefore(l.Patience) }),
-		delayed("time/stall-midstream", func(l harness.Limits) llm.Fault { return llm.PauseAfter(4, l.Patience) }),
-		delayed("time/slow", func(l harness.Limits) llm.Fault { return llm.Spread(l.Client / 4) }),
-		delayed("time/drip", func(l harness.Limits) llm.Fault { return llm.Spread(l.Patience) }),
+		delayed("time/stall-headers", harness.Beyond, func(l harness.Limits) llm.Fault { return llm.PauseBefore(l.Patience) }),
+		delayed("time/stall-midstream", harness.Beyond, func(l harness.Limits) llm.Fault { return llm.PauseAfter(4, l.Patience) }),
+		delayed("time/slow", harness.Within, func(l harness.Limits) llm.Fault { return llm.Spread(l.Patience) }),
+		delayed("time/drip", harness.Beyond, func(l harness.Limits) llm.Fault { return llm.Spread(l.Patience) }),
 		{ID: "time/ping", Make: whilePinged, Revisions: []server.Revision{server.V20251125}, Barrier: true},
 		{ID: "time/progress", Make: withProgress, Barrier: true},
 	},
@@ -39,8 +39,8 @@ var timing = Scenario{
 }
 
 // delayed is a case in which the model is so slow.
-func delayed(id string, how func(harness.Limits) llm.Fault) harness.Case {
-	return harness.Case{ID: id, Timed: true, Barrier: true, Make: func(l harness.Limits) (server.Play, []*llm.Rule) {
+func delayed(id string, timed harness.Timing, how func(harness.Limits) llm.Fault) harness.Case {
+	return harness.Case{ID: id, Timed: timed, Barrier: true, Make: func(l harness.Limits) (server.Play, []*llm.Rule) {
 		play := func(s *server.Session) (any, error) { return s.Sample(s.Ask("How was Rome built?")) }
 		return play, llm.Script(llm.When().Reply(llm.Text(slowly)).Fault(how(l)))
 	}}

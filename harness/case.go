@@ -42,9 +42,8 @@ type Case struct {
 	// Wait is how long the case waits by design: its client is given as much time more, in a session of its own, which does not count
 	// among those that run at once. 0 for a case that gets on with it.
 	Wait time.Duration
-	// Timed cases keep the client waiting for the model until it gives up, or [Limits.Patience] has passed: as with Wait, in a session of its
-	// own, which has the time for it.
-	Timed bool
+	// Timed is for cases whose model takes its time, by the client's limits: as with Wait, in a session of its own, which has the time for it.
+	Timed Timing
 	// Barrier asks for a plain sample as the last tool of the case's session, under [BarrierID]: what was not seen by the time it was
 	// answered, and the session had ended in order, did not happen.
 	Barrier bool
@@ -84,7 +83,7 @@ func (c *Case) Tool() string { return strings.ReplaceAll(c.ID, "/", "-") }
 const declared = `{"sampling":{"tools":{}}}`
 
 // waiting reports whether the case waits by design.
-func (c *Case) waiting() bool { return c.Wait > 0 || c.Timed }
+func (c *Case) waiting() bool { return c.Wait > 0 || c.Timed != Untimed }
 
 func (c *Case) declare() string { return cmp.Or(string(c.Declare), declared) }
 

@@ -11,10 +11,22 @@ type Limits struct {
 	// Declared is true where whoever started the run said so of the client: [Runner.ClientTimeout]. Where nobody did, Client is a wish, and a
 	// client that has a limit of its own need not fulfil it.
 	Declared bool
-	// Patience is how long the model of a [Case.Timed] keeps the client waiting. It is beyond Client, with a margin for a busy machine:
+	// Patience is how long the model of a [Case.Timed] takes. Where that is [Beyond] the client's limit it is so by a margin for a busy machine:
 	// who is still there when it has passed did not give up at Client.
 	Patience time.Duration
 }
+
+// Timing says how long the model of a case takes.
+type Timing int
+
+const (
+	// Untimed is no time to speak of.
+	Untimed Timing = iota
+	// Within is a part of the client's limit.
+	Within
+	// Beyond is more than the client's limit.
+	Beyond
+)
 
 // DefaultClientTimeout is how long a client is told to wait for the model when nobody has declared what it does.
 const DefaultClientTimeout = time.Minute
@@ -26,6 +38,8 @@ const (
 	briefMargin, declaredMargin = 4 * time.Second, 5 * time.Second
 	// virtualPatience is for ever, for all that anybody can wait.
 	virtualPatience = 15 * time.Minute
+	// withinReal is the most that is taken within a limit where it has to be waited for by a real clock.
+	withinReal = time.Second
 	// mostAttempts is how often a client may be expected to ask the model for one sample, and be kept waiting each time.
 	mostAttempts = 3
 )
@@ -38,7 +52,11 @@ func (r *Runner) limits(c *Case) Limits {
 		l.Client = DefaultClientTimeout
 	}
 	switch {
-	case !c.Timed:
+	case c.Timed == Untimed:
+	case c.Timed == Within && virtual:
+		l.Patience = l.Client / 4
+	case c.Timed == Within:
+		l.Patience = min(l.Client/4, withinReal)
 	case virtual:
 		l.Patience = max(virtualPatience, 2*l.Client+declaredMargin)
 	case l.Declared:

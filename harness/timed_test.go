@@ -16,7 +16,7 @@ import (
 func TestATimedCaseIsMadeAnewForEachSessionOfItsOwn(t *testing.T) {
 	var mu sync.Mutex
 	var made []harness.Limits
-	timed := harness.Case{ID: "s/a", Timed: true, Make: func(l harness.Limits) (server.Play, []*llm.Rule) {
+	timed := harness.Case{ID: "s/a", Timed: harness.Beyond, Make: func(l harness.Limits) (server.Play, []*llm.Rule) {
 		mu.Lock()
 		defer mu.Unlock()
 		made = append(made, l)
