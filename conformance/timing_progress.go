@@ -30,6 +30,8 @@ var aliveWhileSampling = Check{
 			return Broken("a ping was not answered while a sampling request waited").See(r.Asked, "").See(*ping, "")
 		case pong.Err != nil:
 			return Broken("a ping was answered with the error %q (code %d)", clip(pong.Err.Message), pong.Err.Code).See(*ping, "").See(pong.Place, "%s", compact(pong.RawErr))
+		case len(r.Answers) > 0 && e.Session.order[r.Answers[0].Ref] < e.Session.order[ping.Ref]:
+			return Unsupported("the sampling request was answered before the server could ping: it takes a client that asks the model, and calls each tool once").See(r.Answers[0].Place, "").See(*ping, "")
 		case len(r.Answers) > 0 && e.Session.order[r.Answers[0].Ref] < e.Session.order[pong.Ref]:
 			return Broken("a ping was answered only after the sampling request that came before it").See(r.Asked, "").See(*ping, "").See(r.Answers[0].Place, "").See(pong.Place, "")
 		}

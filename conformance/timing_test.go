@@ -194,6 +194,9 @@ func TestWhatIsSaidOfAPing(t *testing.T) {
 			tell: func(s *story) { ask(s).pings().responds("99", `"result":{}`).answers(good).passesBarrier() }},
 		{name: "answered late", check: "time/alive-while-sampling", caseID: "ping", in: inA, verdict: report.Fail, message: "a ping was answered only after the sampling request that came before it",
 			tell: func(s *story) { ask(s).pings().answers(good).responds("99", `"result":{}`).passesBarrier() }},
+		{name: "too late to be of use", check: "time/alive-while-sampling", caseID: "ping", in: inA, verdict: report.Unsupported,
+			message: "the sampling request was answered before the server could ping: it takes a client that asks the model, and calls each tool once",
+			tell:    func(s *story) { ask(s).answers(good).pings().responds("99", `"result":{}`).passesBarrier() }},
 		{name: "refused", check: "time/alive-while-sampling", caseID: "ping", in: inA, verdict: report.Fail, message: `a ping was answered with the error "what?" (code -32601)`,
 			tell: func(s *story) {
 				ask(s).pings().responds("99", `"error":{"code":-32601,"message":"what?"}`).answers(good).passesBarrier()
