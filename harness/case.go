@@ -34,6 +34,10 @@ type Case struct {
 	// Decision is what the person decides who is asked, [Env.Decision]; "" for [Approve]. Cases with different ones are played in different
 	// sessions.
 	Decision string
+	// Carrier is the request by which the client starts the play: "" for a call of the case's tool. Others, [server.PromptsGet] and
+	// [server.ResourcesRead], are made by those clients that heed [Env.Prompts] and [Env.Resources], and there is nothing wrong with one
+	// that does not.
+	Carrier server.Carrier
 	// Isolated cases get a session of their own, because they may wreck it for others.
 	Isolated bool
 	// Hostile cases send what may crash a client. They get a session of their own, in a process of its own where there is one: see
@@ -52,8 +56,8 @@ type Case struct {
 // BarrierID is the ID of the case that the harness adds to sessions with a [Case.Barrier]. It belongs to no scenario.
 const BarrierID = "barrier"
 
-// barrier asks the client for one sample. One that may not be asked, because it declares no sampling, has its call answered all the same:
-// that it came, and was served, is then the barrier.
+// barrier asks the client for one sample. One that may not be asked, because it declares no sampling or its person declines, has its call
+// answered all the same: that it came, and was served, is then the barrier.
 var barrier = Case{
 	ID: BarrierID,
 	Play: func(s *server.Session) (any, error) {
@@ -73,6 +77,9 @@ func withBarrier(cases []Case) []Case {
 	}
 	last := barrier
 	last.Declare, last.Decision = cases[0].Declare, cases[0].Decision
+	if cmp.Or(last.Decision, Approve) != Approve {
+		last.Play = func(*server.Session) (any, error) { return "not asked, since the person declines", nil }
+	}
 	return append(slices.Clip(cases), last)
 }
 

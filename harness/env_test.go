@@ -18,11 +18,13 @@ var told = Env{
 	Revision: server.V20251125,
 	Model: map[string]string{"openai-chat": "http://127.0.0.1:4712/v1", "anthropic": "http://127.0.0.1:4712", "gemini": "http://127.0.0.1:4712",
 		"ollama": "http://127.0.0.1:4712", "native": "http://127.0.0.1:4712/native"},
-	Key:      plantedKey,
-	Declare:  json.RawMessage(declared),
-	Tools:    []string{"basic-question"},
-	Decision: Decline,
-	Timeout:  1500 * time.Millisecond,
+	Key:       plantedKey,
+	Declare:   json.RawMessage(declared),
+	Tools:     []string{"basic-question"},
+	Prompts:   []string{"mrtr-prompt"},
+	Resources: []string{"mcp-conform:/mrtr-resource"},
+	Decision:  Decline,
+	Timeout:   1500 * time.Millisecond,
 }
 
 // getenv looks a variable up as a process does: the last of a name counts.
@@ -67,6 +69,8 @@ func TestAProcessIsToldTheContract(t *testing.T) {
 			"ollama": "http://127.0.0.1:4712", "native": "http://127.0.0.1:4712/native"},
 		"key": "`+plantedKey+`",
 		"tools": ["basic-question"],
+		"prompts": ["mrtr-prompt"],
+		"resources": ["mcp-conform:/mrtr-resource"],
 		"decision": "decline",
 		"timeoutMs": 1500
 	}`, get("MCP_CONFORMANCE_CONTEXT"))
@@ -78,7 +82,7 @@ func TestWhatAProcessIsToldIsWhatItReads(t *testing.T) {
 	want := told
 	want.HTTP = http.DefaultClient
 	require.NotNil(t, env.Report)
-	env.Report = nil // functions do not compare
+	env.Report, env.announce = nil, nil // functions do not compare
 	require.Equal(t, want, env)
 }
 
@@ -160,7 +164,7 @@ func TestAProcessThatIsToldTooLittleSaysWhat(t *testing.T) {
 	}
 	env, err := EnvFromProcess([]string{told.URL}, context(""))
 	require.NoError(t, err, "a client that was started by the official suite has no context")
-	env.Report = nil
+	env.Report, env.announce = nil, nil
 	require.Equal(t, Env{URL: told.URL, HTTP: http.DefaultClient}, env)
 }
 

@@ -227,6 +227,9 @@ func (j *job) play(ctx context.Context, o Options) (Row, error) {
 		if !j.mutant.Concerns("basic/text-intact") && !j.mutant.Concerns("basic/prompt-reaches-model") {
 			suite.Skip = []string{"basic/long"} // which costs as much as all else together
 		}
+		if !j.mutant.Concerns("mrtr/endless") {
+			suite.Skip = append(suite.Skip, "mrtr/for-ever") // which costs as much as the rest of its scenario
+		}
 		config = j.mutant.Config(config)
 		suite.ClientTimeout = j.limit(o)
 		switch {

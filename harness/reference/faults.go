@@ -25,6 +25,7 @@ type faults struct {
 	overlooksChoice   bool // of a tool, where it does not declare tools
 	asksUndeclared    bool // the model, before it refuses what it does not declare
 	diesWhenItRefuses bool // what it does not declare
+	consent           consentFaults
 	echoesSystem      bool // puts the system prompt before the answer
 	remembers         bool // tells the model what was asked before
 	neverConnects     bool
@@ -73,6 +74,8 @@ type faults struct {
 	inventsUses         bool // where one is required and the model makes none
 	believesStop        bool // drops tool uses beside the reason for an end
 	emptiesBadArguments bool // makes arguments that are no object one that is empty
+
+	rounds roundFaults
 }
 
 func edit(f func(map[string]any), o map[string]any) {

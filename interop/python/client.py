@@ -15,6 +15,7 @@ import urllib.request
 from host import Host, Refusal
 
 MODERN = "2026-07-28"
+MOST_ROUNDS = 10  # of one call
 
 
 class Wire:
@@ -53,20 +54,34 @@ class Wire:
                 yield from events(response)
 
     def call(self, method, params, name=None):
-        """Makes a request and returns its result, whatever the server asks meanwhile."""
+        """Makes a request, again and again as long as its result asks for input, and returns the result."""
+        wanted = params
+        for _ in range(MOST_ROUNDS):
+            result = self.request(method, wanted, name)
+            kind = result.get("resultType", "complete")
+            if self.revision < MODERN or kind == "complete":
+                return result
+            if kind != "input_required":
+                raise Refusal(None, f"a result of the unknown type {kind!r}")
+            wanted = self.fulfil(params, result)
+        raise Refusal(None, f"the server still asks for input after {MOST_ROUNDS} rounds")
+
+    def request(self, method, params, name):
+        """Makes a request once and returns its result, whatever the server asks meanwhile."""
         self.ids += 1
         mine, answering = self.ids, []
         for message in self.post({"jsonrpc": "2.0", "id": mine, "method": method, "params": self.meta(params)}, name):
             if "method" in message and "id" in message:
-                # Beside the stream, which is to be read meanwhile: the server may ask for more, or whether we are still there.
-                answering.append(threading.Thread(target=self.answer, args=(message,)))
-                answering[-1].start()
+                if self.revision < MODERN:  # from then on servers make no requests, and get no responses
+                    # Beside the stream, which is to be read meanwhile: the server may ask for more, or whether we are still there.
+                    answering.append(threading.Thread(target=self.answer, args=(message,)))
+                    answering[-1].start()
             elif message.get("id") == mine and "error" in message:
                 join(answering)
                 raise Refusal(message["error"]["code"], message["error"]["message"])
             elif message.get("id") == mine:
                 join(answering)
-                return self.fulfil(method, params, name, message["result"])
+                return message["result"]
         raise ConnectionError(f"no answer came for {method}")
 
     def meta(self, params):
@@ -92,22 +107,16 @@ class Wire:
         for _ in self.post(reply):
             pass
 
-    def fulfil(self, method, params, name, result):
-        """Answers what a result asks for, and makes the request again with it."""
-        kind = result.get("resultType", "complete")
-        if self.revision < MODERN or kind == "complete":
-            return result
-        if kind != "input_required":
-            raise Refusal(None, f"a result of the unknown type {kind!r}")
-        retry = {k: v for k, v in params.items() if k not in ("inputResponses", "requestState")}
-        retry["inputResponses"] = {}
+    def fulfil(self, params, result):
+        """Answers what a result asks for, and returns the params of the request that is to be made again."""
+        retry = params | {"inputResponses": {}}
         for key, asked in result.get("inputRequests", {}).items():
             if not isinstance(asked, dict) or asked.get("method") != "sampling/createMessage" or "sampling" not in self.host.capabilities:
                 raise Refusal(None, f"the server asks for what was not declared: {asked!r}")
             retry["inputResponses"][key] = self.host.sample(asked.get("params"))
         if "requestState" in result:
             retry["requestState"] = result["requestState"]
-        return self.call(method, retry, name)
+        return retry
 
     def open(self):
         if self.revision >= MODERN:
@@ -144,11 +153,15 @@ def events(response):
 def main():
     host = Host(json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}")), strict="--strict" in sys.argv)
     wire = Wire(sys.argv[-1], os.environ["MCP_CONFORMANCE_PROTOCOL_VERSION"], host)
+    host.announce()
     wire.open()
     listed = [tool["name"] for tool in wire.call("tools/list", {})["tools"]]
-    for name in host.tools or listed:
+    calls = [("tools/call", name, {"name": name, "arguments": {}}) for name in host.tools or listed]
+    calls += [("prompts/get", name, {"name": name}) for name in host.prompts]
+    calls += [("resources/read", uri, {"uri": uri}) for uri in host.resources]
+    for method, name, params in calls:
         try:
-            wire.call("tools/call", {"name": name, "arguments": {}}, name)
+            wire.call(method, params, name)
             host.outcome(name, "completed")
         except Refusal as refusal:
             host.outcome(name, "failed", error={"code": refusal.code or 0, "message": str(refusal)})

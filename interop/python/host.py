@@ -22,6 +22,7 @@ class Host:
     def __init__(self, told, strict):
         self.capabilities = told.get("capabilities", {"sampling": {"tools": {}}})
         self.decision, self.tools = told.get("decision"), told.get("tools")
+        self.prompts, self.resources = told.get("prompts", []), told.get("resources", [])
         self.model, self.key = told.get("models", {}).get("native"), told.get("key", "")
         self.strict = strict
         self.timeout = told.get("timeoutMs", 60_000) / 1000
@@ -29,6 +30,8 @@ class Host:
     def sample(self, params):
         if "sampling" not in self.capabilities:
             raise Refusal(-32601, "sampling was not declared")
+        if not isinstance(params, dict) or not isinstance(params.get("messages"), list):
+            raise Refusal(-32602, "params without messages")
         if self.strict and (wrong := forbidden(params, self.capabilities["sampling"])):
             raise Refusal(-32602, wrong)
         if self.decision == "decline":
@@ -55,6 +58,10 @@ class Host:
                 if time.monotonic() > until:
                     raise TimeoutError("the model takes too long")
         return answer
+
+    def announce(self):
+        """Tells the harness that the person decides as the run wants it."""
+        print(json.dumps({"mcp-conform": "supports", "feature": "decisions"}), flush=True)
 
     def outcome(self, tool, how, **more):
         """Tells the harness how a call ended: the wire does not show what a client took an answer for."""
