@@ -18,6 +18,20 @@ func (s *Session) Unsettled(after Place) string {
 	return ""
 }
 
+// undecided returns nil where it can be said of something that was not seen after an event that it did not happen, and the verdict for where
+// that cannot be said. A client that ended in order has done nothing wrong: it only does not call the tools in their order.
+func (s *Session) undecided(after Place, what string) *Verdict {
+	why := s.Unsettled(after)
+	if why == "" {
+		return nil
+	}
+	v := NotObserved("%s: %s", what, why)
+	if s.Ended != nil && s.Ended.Clean() && s.Trace.Whole {
+		v = Unsupported("%s: it takes a client that calls the tools in the order in which they are listed, and answers the last one's sample: %s", what, why)
+	}
+	return &v
+}
+
 // later reports whether a call after the place was served to the end, or a sample that was asked after it answered.
 func (s *Session) later(place int) bool {
 	for _, c := range s.Trace.Header.Cases {

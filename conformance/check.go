@@ -87,7 +87,7 @@ func Known() []server.Revision {
 
 // Scenarios returns the catalogue, in its order.
 func Scenarios() []Scenario {
-	return []Scenario{declare, basic, toolUse, parallel, malformedRequests, provider, consent, mrtr}
+	return []Scenario{declare, basic, toolUse, parallel, malformedRequests, timing, provider, consent, mrtr}
 }
 
 // Validate returns what is wrong with the catalogue itself: names that clash, checks that name cases or requirements that
@@ -127,8 +127,8 @@ func (s *Scenario) validateCases(complain func(string, ...any)) map[string]bool 
 			complain("case %s: want %s/NAME, once", c.ID, s.ID)
 		}
 		names[name] = true
-		if c.Play == nil {
-			complain("case %s: Play is required", c.ID)
+		if c.Play == nil && c.Make == nil {
+			complain("case %s: Play or Make is required", c.ID)
 		}
 		for _, r := range c.Revisions {
 			if !slices.Contains(s.Revisions, r) {

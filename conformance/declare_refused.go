@@ -72,15 +72,11 @@ func forbiddenRound(e *Evidence, capability ...string) (*Round, *Verdict) {
 
 // unsettled returns nil where it is settled that nothing more came of a round, and the verdict for where it is not.
 func (ev *Evidence) unsettled(r *Round) *Verdict {
-	why := ev.Session.Unsettled(r.Asked)
-	if why == "" {
-		return nil
+	v := ev.Session.undecided(r.Asked, "no answer came, and it is not settled that none would have")
+	if v != nil {
+		*v = v.See(r.Asked, "")
 	}
-	v := NotObserved("no answer came, and it is not settled that none would have: %s", why).See(r.Asked, "")
-	if p := ev.Session.Ended; p != nil && p.Clean() && ev.Session.Trace.Whole {
-		v = Unsupported("no answer came, and it is not settled that none would have: it takes a client that calls the tools in the order in which they are listed, and answers the last one's sample: %s", why)
-	}
-	return &v
+	return v
 }
 
 var undeclaredNoModelCall = Check{

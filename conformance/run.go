@@ -47,6 +47,10 @@ func Frames(dir string) Option { return func(s *settings) { s.Suite.Frames = dir
 // virtual time, unless it runs with [harness.Loopback].
 func Timeout(d time.Duration) Option { return func(s *settings) { s.Suite.Timeout = d } }
 
+// ClientTimeout says how long the client waits for the model, before it gives up and says so to the server. The client is told so in
+// [harness.Env], and held to it; without it the client is told of [harness.DefaultClientTimeout], and need not have that very limit, but one.
+func ClientTimeout(d time.Duration) Option { return func(s *settings) { s.Suite.ClientTimeout = d } }
+
 // Strict fails the test on warnings, too.
 func Strict() Option { return func(s *settings) { s.strict = true } }
 

@@ -32,7 +32,8 @@ type story struct {
 	models   int64
 	seq      map[string]int64
 	ended    bool
-	declares string // the capabilities that the client declares
+	declares string        // the capabilities that the client declares
+	passed   time.Duration // beyond a millisecond for each event
 }
 
 // everything is what a client declares that can do all that it is asked for.
@@ -67,7 +68,7 @@ func unconnected(t testing.TB, revision server.Revision, dialect, caseID string)
 // add appends an event, one millisecond after the last.
 func (s *story) add(caseID string, e trace.Event) {
 	s.seq[caseID]++
-	e.Case, e.Seq, e.At = caseID, s.seq[caseID], time.Duration(len(s.trace.Events))*time.Millisecond
+	e.Case, e.Seq, e.At = caseID, s.seq[caseID], s.passed+time.Duration(len(s.trace.Events))*time.Millisecond
 	s.trace.Events = append(s.trace.Events, e)
 }
 

@@ -27,6 +27,8 @@ type Suite struct {
 	Seed int64
 	// Timeout is how long one session with the client may take, CaseTimeout one of a single case; 0 for what [harness.Runner] says.
 	Timeout, CaseTimeout time.Duration
+	// ClientTimeout is how long the client waits for the model; 0 where that is not known (see [harness.Runner]).
+	ClientTimeout time.Duration
 	// Parallel is how many sessions run at once; 0 for one.
 	Parallel int
 	// Dialect is the only model wire format that the client is told of; "" for all that there are.
@@ -130,7 +132,7 @@ func (s *Suite) play(ctx context.Context, revisions []server.Revision, chosen *s
 
 // runner plays cases in a revision, several sessions at once.
 func (s *Suite) runner(revision server.Revision, parallel int) *harness.Runner {
-	return &harness.Runner{Client: s.Client, Revision: revision, Seed: s.Seed, Timeout: s.Timeout, CaseTimeout: s.CaseTimeout,
+	return &harness.Runner{Client: s.Client, Revision: revision, Seed: s.Seed, Timeout: s.Timeout, CaseTimeout: s.CaseTimeout, ClientTimeout: s.ClientTimeout,
 		Contained: s.Contained, Parallel: parallel, Tool: s.Tool, Dialect: s.Dialect, Source: s.Source, Bubble: s.Bubble, Watchdog: s.Watchdog}
 }
 

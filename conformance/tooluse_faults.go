@@ -153,8 +153,8 @@ var unofferedTool = Check{
 		if len(r.Answers) > 0 {
 			last = r.Answers[0].Place
 		}
-		if why := e.Session.Unsettled(last); why != "" {
-			return NotObserved("that the client does not run the tool cannot be said: %s", why)
+		if v := e.Session.undecided(last, "that the client does not run the tool cannot be said"); v != nil {
+			return *v
 		}
 		if how := e.declined(r); how != "" {
 			return Pass("the client refuses a tool that nobody offered: %s", how)

@@ -125,8 +125,8 @@ func TestAToolThatNobodyOffered(t *testing.T) {
 		{name: "becomes another tool", check: check, caseID: "unknown-tool", tell: later(uses(booked(short))), verdict: report.Warn,
 			message: "the model asked for cancel_flight, and the answer asks for book_flight"},
 		{name: "is lost", check: check, caseID: "unknown-tool", tell: later(uses(saying(""))), verdict: report.Fail, message: "the model's tool use is lost, and no error says so"},
-		{name: "is passed on by a client that is not seen again", check: check, caseID: "unknown-tool", tell: uses(wantsIt), verdict: report.NotObserved,
-			message: "that the client does not run the tool cannot be said: no later sample was answered, so that it may only not have come yet"},
+		{name: "is passed on by a client that is not seen again", check: check, caseID: "unknown-tool", tell: uses(wantsIt), verdict: report.Unsupported,
+			message: "that the client does not run the tool cannot be said: it takes a client that calls the tools in the order in which they are listed, and answers the last one's sample: no later sample was answered, so that it may only not have come yet"},
 		{name: "ends all", check: check, caseID: "unknown-tool", tell: later(silent), in: inA, verdict: report.NotObserved, message: noAnswer},
 		{name: "cannot be read", check: check, caseID: "unknown-tool", tell: later(uses(without(booked(), "content"))), verdict: report.NotObserved, message: noContent},
 	})

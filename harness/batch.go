@@ -39,7 +39,7 @@ func batches(cases []Case) []batch {
 		told := fmt.Sprint(c.declare(), " ", cmp.Or(c.Decision, Approve), " ", c.Hostile)
 		at, open := shared[told]
 		switch {
-		case c.Isolated || c.Wait > 0:
+		case c.Isolated || c.waiting():
 			all = append(all, batch{[]Case{c}, []int{i}})
 		case open && len(all[at].cases) < mostCases:
 			all[at].cases, all[at].at = append(all[at].cases, c), append(all[at].at, i)
@@ -71,7 +71,7 @@ func (r *run) all(sessions []batch) []played {
 	var together, alone, waiting []batch
 	for _, b := range sessions {
 		switch {
-		case b.cases[0].Wait > 0 && !r.inVirtualTime(&b.cases[0]):
+		case b.cases[0].waiting() && !r.inVirtualTime(&b.cases[0]):
 			waiting = append(waiting, b)
 		case b.alone():
 			alone = append(alone, b)
@@ -322,5 +322,5 @@ func (r *Runner) limit(cases []Case) time.Duration {
 	if len(cases) > 1 {
 		return limit
 	}
-	return cmp.Or(r.CaseTimeout, max(limit/3, min(limit, DefaultCaseTimeout))) + cases[0].Wait
+	return cmp.Or(r.CaseTimeout, max(limit/3, min(limit, DefaultCaseTimeout))) + r.waits(&cases[0])
 }

@@ -23,6 +23,9 @@ type Case struct {
 	// Script returns the model's rules for the case's conversations. The mark is the word by which the model knows them. Nil where the
 	// model is not to be asked.
 	Script func(mark string) []*llm.Rule
+	// Make makes Play and the model's rules anew for each session, in place of Play and Script, for a case in which the two know of each
+	// other, or of how long the client waits; nil where they do not.
+	Make func(Limits) (server.Play, []*llm.Rule)
 	// Revisions are those in which there is something to play; nil for all.
 	Revisions []server.Revision
 	// Declare are the capabilities that the client is asked to declare, as JSON; nil for sampling with tools. Cases that ask for
@@ -43,6 +46,8 @@ type Case struct {
 	// Wait is how long the case waits by design: its client is given as much time more, in a session of its own, which does not count
 	// among those that run at once. 0 for a case that gets on with it.
 	Wait time.Duration
+	// Timed is for cases whose model takes its time, by the client's limits: as with Wait, in a session of its own, which has the time for it.
+	Timed Timing
 	// Barrier asks for a plain sample as the last tool of the case's session, under [BarrierID]: what was not seen by the time it was
 	// answered, and the session had ended in order, did not happen.
 	Barrier bool
@@ -83,6 +88,9 @@ func (c *Case) Tool() string { return strings.ReplaceAll(c.ID, "/", "-") }
 
 // declared are the capabilities that clients are asked to declare when a case says nothing else.
 const declared = `{"sampling":{"tools":{}}}`
+
+// waiting reports whether the case waits by design.
+func (c *Case) waiting() bool { return c.Wait > 0 || c.Timed != Untimed }
 
 func (c *Case) declare() string { return cmp.Or(string(c.Declare), declared) }
 

@@ -91,10 +91,26 @@ func TestACommandThatIgnoresTheSignalIsKilledAfterTheGrace(t *testing.T) {
 		"the run was given up, which is no time-out")
 }
 
+// untilADeadline is a context that ends as if by a deadline, when it is cancelled.
+type untilADeadline struct{ context.Context }
+
+func (c untilADeadline) Err() error {
+	if c.Context.Err() != nil {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
 func TestADeadlineOfTheCallersIsAnInterruption(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	cancelled, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	r := harness.Runner{Client: shell("exec sleep 1000"), Revision: server.V20251125}
+	ctx := untilADeadline{cancelled}
+	began := fifo(t)
+	go func() {
+		_, _ = os.ReadFile(began) // until the client has opened it, and closed it again
+		cancel()
+	}()
+	r := harness.Runner{Client: shell(`: >"` + began + `"; exec sleep 1000`), Revision: server.V20251125}
 	var p *trace.Process
 	require.ErrorIs(t, r.Run(ctx, []harness.Case{quiet("case/quiet")}, func(tr *trace.Trace) { p = ending(t, tr) }), context.DeadlineExceeded)
 	require.True(t, p.Interrupted)

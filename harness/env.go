@@ -49,6 +49,9 @@ type Env struct {
 	// Decision is what the person decides who is asked before a sample is made or given away: [Approve] (also when ""), [Decline] or
 	// [DeclineAnswer]. It is for the client to act upon, which says so with [Env.Announce]: what it then does is its own doing.
 	Decision string
+	// Timeout is how long the client is to wait for the model's answer to one sample, to its end, before it gives up and says so to the
+	// server; 0 leaves that to the client. It is for the client to act upon.
+	Timeout time.Duration
 	// Report is told how a call of the client's ended; it may be called from any goroutine. Nil where nobody wants to know.
 	Report func(Outcome)
 
@@ -92,6 +95,7 @@ type contextVar struct {
 	Prompts      []string          `json:"prompts,omitempty"`
 	Resources    []string          `json:"resources,omitempty"`
 	Decision     string            `json:"decision"`
+	TimeoutMS    int64             `json:"timeoutMs,omitempty"`
 	Server       *serverVar        `json:"server,omitempty"`
 }
 
@@ -105,7 +109,7 @@ const scenarioName = "sampling"
 
 // told is the part of the environment that goes into a process as one value, and tell puts it back.
 func (e *Env) told() contextVar {
-	told := contextVar{scenarioName, e.Declare, e.Model, e.Key, e.Tools, e.Prompts, e.Resources, cmp.Or(e.Decision, Approve), nil}
+	told := contextVar{scenarioName, e.Declare, e.Model, e.Key, e.Tools, e.Prompts, e.Resources, cmp.Or(e.Decision, Approve), e.Timeout.Milliseconds(), nil}
 	if e.Server != nil {
 		told.Server = &serverVar{e.Server[0], e.Server[1:]}
 	}
@@ -115,6 +119,7 @@ func (e *Env) told() contextVar {
 func (v *contextVar) tell(e *Env) {
 	e.Declare, e.Model, e.Key, e.Decision = v.Capabilities, v.Models, v.Key, v.Decision
 	e.Tools, e.Prompts, e.Resources = v.Tools, v.Prompts, v.Resources
+	e.Timeout = time.Duration(v.TimeoutMS) * time.Millisecond
 	if v.Server != nil {
 		e.launches(append([]string{v.Server.Command}, v.Server.Args...))
 	}

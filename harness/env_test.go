@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -23,6 +24,7 @@ var told = Env{
 	Prompts:   []string{"mrtr-prompt"},
 	Resources: []string{"mcp-conform:/mrtr-resource"},
 	Decision:  Decline,
+	Timeout:   1500 * time.Millisecond,
 }
 
 // getenv looks a variable up as a process does: the last of a name counts.
@@ -69,7 +71,8 @@ func TestAProcessIsToldTheContract(t *testing.T) {
 		"tools": ["basic-question"],
 		"prompts": ["mrtr-prompt"],
 		"resources": ["mcp-conform:/mrtr-resource"],
-		"decision": "decline"
+		"decision": "decline",
+		"timeoutMs": 1500
 	}`, get("MCP_CONFORMANCE_CONTEXT"))
 }
 

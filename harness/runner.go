@@ -41,6 +41,9 @@ type Runner struct {
 	// CaseTimeout is how long a session of one case may take, beside its [Case.Wait]; 0 for [DefaultCaseTimeout], or Timeout where that is
 	// less, or a third of it where that is more.
 	CaseTimeout time.Duration
+	// ClientTimeout is how long the client waits for the model, as it is known of the client: it is told so, and held to it. 0 where nobody
+	// knows: the client is then told of a limit of ours, and not held to that ([Limits]).
+	ClientTimeout time.Duration
 	// Parallel is how many sessions may run at once, beside those of cases that wait; 0 for one.
 	Parallel int
 	// Contained plays the hostile cases in place of Client, where a crash has to leave us alone: see [Contain]. Nil for Client.
@@ -117,6 +120,8 @@ func (r *Runner) inVirtualTime(c *Case) bool { return r.Bubble != nil && r.clien
 func (r *Runner) header(client *Client, cases []Case, limit time.Duration) (trace.Header, map[string]string) {
 	header := trace.Header{Tool: r.Tool, Client: client.Name, Revision: string(r.Revision), Seed: r.Seed,
 		Declare: json.RawMessage(cases[0].declare()), Decision: cases[0].Decision, Key: PlantedKey, Timeout: limit, Replayed: r.Source != nil}
+	l := r.limits(&cases[0])
+	header.ClientTimeout, header.TimeoutDeclared, header.Patience = l.Client, l.Declared, l.Patience
 	if client.stdio {
 		header.Transport = trace.Stdio
 	}
@@ -144,12 +149,12 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 		}
 		return rec.Record(e)
 	}
-	fakes, err := r.startFakes(client, cases, record)
+	fakes, err := r.startFakes(client, r.made(cases), record)
 	if err != nil {
 		return nil, fmt.Errorf("starting a session of %s: %w", r.Revision, err)
 	}
 	env := Env{URL: fakes.server.URL, HTTP: fakes.http, Revision: r.Revision, Model: r.bases(fakes.model), Key: PlantedKey,
-		Declare: header.Declare, Decision: cmp.Or(header.Decision, Approve),
+		Declare: header.Declare, Decision: cmp.Or(header.Decision, Approve), Timeout: header.ClientTimeout,
 		Report:   func(o Outcome) { record(trace.Event{Case: o.Tool, Mark: o.mark()}) },
 		announce: func(feature string) { record(trace.Event{Mark: featureMark(feature)}) }}
 	env.offer(cases)
@@ -175,6 +180,19 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 	record(trace.Event{Process: ended})
 	err = fakes.close()
 	return rec.Stop(), err
+}
+
+// made are the cases with what is made anew for each session.
+func (r *Runner) made(cases []Case) []Case {
+	limits := r.limits(&cases[0])
+	all := slices.Clone(cases)
+	for i := range all {
+		if c := &all[i]; c.Make != nil {
+			play, rules := c.Make(limits)
+			c.Play, c.Script = play, func(string) []*llm.Rule { return rules }
+		}
+	}
+	return all
 }
 
 // bases are the model's addresses that the client is told. To a client a server that is compatible with OpenAI is OpenAI at another address.

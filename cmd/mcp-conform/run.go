@@ -32,6 +32,7 @@ type runCommand struct {
 	Seed     int64         `default:"1" help:"Seed of session ids and request states."`
 	Timeout  time.Duration `default:"${timeout}" help:"How long one session with the client may take."`
 	CaseTime time.Duration `name:"case-timeout" placeholder:"DURATION" help:"How long a session of one case may take (default: ${casetimeout}, or the timeout if that is less, or a third of it)."`
+	Patience time.Duration `name:"client-timeout" placeholder:"DURATION" help:"How long the client waits for the model before it gives up. It is told so, and held to it; without it the client is told of ${clienttimeout}, and need not have that very limit."`
 	Jobs     int           `short:"j" default:"${jobs}" help:"How many sessions may run at once."`
 	Fuzz     int           `placeholder:"N" help:"Play N more malformed requests in each revision, made from the seed. Those that break the client are made small and kept."`
 	Frames   string        `placeholder:"DIR" default:"mcp-conform-frames" help:"Folder for the malformed requests that --fuzz keeps (default: ${default})."`
@@ -43,11 +44,12 @@ type runCommand struct {
 // vars are the defaults that help texts show.
 func vars() map[string]string {
 	return map[string]string{
-		"revisions":   strings.Join(revisionNames(conformance.Revisions()), ", "),
-		"dialects":    strings.Join(llm.Dialects(), ", "),
-		"timeout":     harness.DefaultTimeout.String(),
-		"casetimeout": harness.DefaultCaseTimeout.String(),
-		"jobs":        fmt.Sprint(runtime.NumCPU()),
+		"revisions":     strings.Join(revisionNames(conformance.Revisions()), ", "),
+		"dialects":      strings.Join(llm.Dialects(), ", "),
+		"timeout":       harness.DefaultTimeout.String(),
+		"casetimeout":   harness.DefaultCaseTimeout.String(),
+		"clienttimeout": harness.DefaultClientTimeout.String(),
+		"jobs":          fmt.Sprint(runtime.NumCPU()),
 	}
 }
 
@@ -68,6 +70,8 @@ func (c *runCommand) Validate() error {
 		return fmt.Errorf("-j %d: want at least 1", c.Jobs)
 	case c.Timeout <= 0:
 		return fmt.Errorf("--timeout %s: want more than 0", c.Timeout)
+	case c.Patience < 0:
+		return fmt.Errorf("--client-timeout %s: want more than 0", c.Patience)
 	case c.CaseTime < 0:
 		return fmt.Errorf("--case-timeout %s: want more than 0", c.CaseTime)
 	}
@@ -114,7 +118,7 @@ func (c *runCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
-	suite := conformance.Suite{Client: client, Only: c.Scenario, Skip: c.Skip, Seed: c.Seed, Timeout: c.Timeout, CaseTimeout: c.CaseTime,
+	suite := conformance.Suite{Client: client, Only: c.Scenario, Skip: c.Skip, Seed: c.Seed, Timeout: c.Timeout, CaseTimeout: c.CaseTime, ClientTimeout: c.Patience,
 		Parallel: c.Jobs, Tool: version(), Dialect: c.Dialect, Again: c.again}
 	suite.Fuzz, suite.Frame, suite.Reproduce = c.Fuzz, c.Frame, c.reproduce
 	if c.Fuzz > 0 {
@@ -239,6 +243,9 @@ func (c *runCommand) onThisClient(words []string) string {
 	}
 	if c.Dialect != "" {
 		words = append(words, "--dialect", c.Dialect)
+	}
+	if c.Patience > 0 {
+		words = append(words, "--client-timeout", c.Patience.String())
 	}
 	if c.LLM != "script" {
 		words = append(words, "--llm", c.LLM)

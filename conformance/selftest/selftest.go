@@ -34,6 +34,28 @@ type Options struct {
 	Mutants []string
 }
 
+// timeScenario is the one in which clients are kept waiting.
+const timeScenario = "time"
+
+// mostBeside is how many clients are played at once, in real time, that are kept waiting. They do little else.
+const mostBeside = 8
+
+// waits reports whether the client is played to be kept waiting.
+func (j *job) waits() bool {
+	return j.mutant == nil && slices.Contains(conformance.Revisions(), j.revision) || j.mutant != nil && slices.Contains(scenariosOf(j.mutant), timeScenario)
+}
+
+// limit is how long a client that is kept waiting waits for the model, so that it can be held to that; 0 for any other.
+func (j *job) limit(o Options) time.Duration {
+	switch {
+	case j.mutant == nil || !j.waits():
+		return 0
+	case o.Bubble == nil:
+		return time.Second
+	}
+	return time.Minute
+}
+
 // hangTimeout is how long a mutant that hangs is waited for. Others end by themselves.
 const hangTimeout = time.Second
 
@@ -115,13 +137,17 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 	}
 	m.Rows = make([]Row, len(jobs))
 	errs := make([]error, len(jobs))
-	slots := make(chan struct{}, max(o.Parallel, 1))
+	slots, beside := make(chan struct{}, max(o.Parallel, 1)), make(chan struct{}, mostBeside)
 	var running sync.WaitGroup
 	for i, j := range jobs {
-		slots <- struct{}{}
 		running.Go(func() {
+			slot := slots
+			if o.Bubble == nil && j.waits() {
+				slot = beside
+			}
+			slot <- struct{}{}
 			m.Rows[i], errs[i] = j.play(ctx, o)
-			<-slots
+			<-slot
 		})
 	}
 	running.Wait()
@@ -234,6 +260,14 @@ func (j *job) play(ctx context.Context, o Options) (Row, error) {
 			suite.Skip = append(suite.Skip, "consent/fifty") // whose fifty conversations tell no mutant from another
 		}
 		config = j.mutant.Config(config)
+		suite.ClientTimeout = j.limit(o)
+		switch {
+		case o.Bubble != nil:
+		case j.waits():
+			suite.Only = scenariosOf(j.mutant)
+		default:
+			suite.Skip = append(suite.Skip, timeScenario, timeScenario+"/*")
+		}
 		if j.mutant.Hangs {
 			suite.Timeout = hangTimeout
 		}

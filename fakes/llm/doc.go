@@ -38,6 +38,8 @@
 //	an error in mid-stream ErrorAfter
 //	odd chunks             SplitEveryByte, SplitAtRandom, Drip
 //	another content type   WrongContentType
+//	a slow answer          Spread, PauseBefore, PauseAfter
+//	an answer held back    Gate.Hold, until the test has done what it wants done meanwhile
 //
 // Conditions say at which turn: When(Turn(2)). [Pace] slows an answer that is whole. All waits are on the clock of package time, and so on
 // the virtual one in a testing/synctest bubble; they end when the caller hangs up or the server closes, and journal and trace tell which.

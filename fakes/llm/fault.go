@@ -103,6 +103,11 @@ type delivery struct {
 	split       func() splitter // nil leaves events whole
 	between     time.Duration   // the wait between two pieces of an event
 	contentType *string
+	spread      time.Duration // over which the whole answer is delivered; 0 for the rule's pace
+	pause       time.Duration // before the event number pauseAt, counted from 0
+	pauseAt     int
+	delay       time.Duration // before the header
+	gate        *Gate         // nil for none
 }
 
 // cut is how an answer ends before its end.
@@ -157,7 +162,7 @@ func cutting(c cut, format string, args ...any) Fault {
 
 func splitting(split func() splitter, between time.Duration, format string, args ...any) Fault {
 	return fault(func(d *delivery) error {
-		if d.split != nil {
+		if d.split != nil || d.spread > 0 {
 			return errors.New("is the second that splits events: want one")
 		}
 		d.split, d.between = split, between

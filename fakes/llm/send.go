@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
@@ -19,7 +20,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, x *Exchange, o out
 	ctx, waits := r.Context(), o.pace.waits()
 	unsent := o.Answer
 	unsent.Status = 0
-	if !s.wait(ctx, waits.vary(waits.FirstToken)) {
+	if !s.pass(ctx, o.delivery.gate) || !s.wait(ctx, o.delivery.delay+waits.vary(waits.FirstToken)) {
 		s.giveUp(x, unsent)
 		return
 	}
@@ -28,6 +29,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, x *Exchange, o out
 		return
 	}
 	s.sendHeader(w, &o)
+	began := time.Now()
 	stalling := o.delivery.cut.ending == stalls
 	if len(o.Chunks) == 0 && !stalling {
 		s.end(x, o.Answer, inOrder)
@@ -38,7 +40,17 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, x *Exchange, o out
 		split = o.delivery.split()
 	}
 	for i, chunk := range o.Chunks {
-		if i > 0 && !s.wait(ctx, waits.vary(waits.Token)) {
+		pause := o.pauseBefore(i)
+		if pause > 0 {
+			_ = control.Flush() // also the header of a pause before the first chunk
+		}
+		switch {
+		case o.delivery.spread > 0:
+			pause += o.due(i) - time.Since(began)
+		case i > 0:
+			pause += waits.vary(waits.Token)
+		}
+		if !s.wait(ctx, pause) {
 			s.giveUp(x, o.Answer)
 			return
 		}
@@ -87,7 +99,7 @@ func length(chunks [][]byte) int {
 // write writes a chunk, in pieces where the rule says so. Each piece of those, and each chunk of a stream, goes out by itself.
 func (s *Server) write(ctx context.Context, w http.ResponseWriter, control *http.ResponseController, chunk []byte, split splitter, o *outcome) error {
 	if split == nil {
-		return put(w, control, chunk, o.Stream)
+		return put(w, control, chunk, o.Stream || len(o.Chunks) > 1)
 	}
 	for i, piece := range split(chunk) {
 		if i > 0 && !s.wait(ctx, o.delivery.between) {

@@ -135,6 +135,7 @@ func (s *Server) decide(codec dialect.Codec, x *Exchange, req *Request) outcome 
 		o.cutShort(codec, x, req, &reply)
 	}
 	rule.addHeaders(codec, &o.Answer)
+	o.spreadOut()
 	return o
 }
 

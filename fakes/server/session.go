@@ -39,6 +39,8 @@ type carrier interface {
 	sample(requests []outgoing) []Answer
 	// inputRequired is sample in the raw; only the second era has it.
 	inputRequired(in Input) (*Retry, error)
+	// ping is Ping.
+	ping(ctx context.Context) error
 	// send writes a frame as it is onto the stream of the call. Where there is none and one may come, it waits until ctx ends.
 	send(ctx context.Context, frame []byte, hostile bool) error
 }

@@ -85,6 +85,8 @@ func parts(t testing.TB, m message, method string) map[schema.Name][]byte {
 	switch {
 	case m.Method == "sampling/createMessage":
 		return map[schema.Name][]byte{schema.JSONRPCRequest: whole, schema.CreateMessageRequest: whole}
+	case m.Method == "ping":
+		return map[schema.Name][]byte{schema.JSONRPCRequest: whole}
 	case m.Method == "notifications/progress":
 		return map[schema.Name][]byte{schema.JSONRPCNotification: whole, schema.ProgressNotification: whole}
 	case m.Error != nil:

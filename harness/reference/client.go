@@ -49,6 +49,7 @@ func Client(c Config) func(context.Context, harness.Env) error {
 		}
 		env.Announce(harness.Decisions)
 		m := &model{config: c, env: env}
+		m.env.HTTP = m.network() // the wire to the server has its own
 		wire, err := connect(ctx, env, m)
 		if err != nil {
 			return err

@@ -58,6 +58,19 @@ type faults struct {
 	keyInAddress bool // of the model, as Gemini takes it
 	keyInMeta    bool // of requests to the server (second era)
 
+	// Faults of time.
+	waitsForEver    bool // for the model
+	limitsHeader    bool // of the model's answer, and nothing behind it
+	limitsSilence   bool // of the model, and not its answer as a whole
+	hasty           bool // gives up at a sixteenth of its limit
+	keepsPartial    bool // takes what it has when its limit passes for the answer
+	blocksPings     bool // until it has answered what it was asked before
+	tokenAsText     bool // in its progress
+	progressStands  bool
+	progressGoesOn  bool // after the answer
+	oneToken        bool // for all of its requests
+	fractionalToken bool // in them
+
 	// Faults in reading a stream of Anthropic's.
 	ignoresIndex    bool // takes every block for the first
 	offersAnyway    bool // tools where the choice is none (Ollama)

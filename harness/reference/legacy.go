@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -19,11 +20,14 @@ type legacy struct {
 	pipe   *pipe // nil over HTTP
 	header http.Header
 	lastID atomic.Int64
+
+	serving  chan struct{}            // holds a token while a request is answered, by a client that answers one at a time
+	reported atomic.Pointer[progress] // what a client that does not stop reporting goes on with
 }
 
 // openLegacy connects, or launches the server, and initializes a session.
 func openLegacy(ctx context.Context, env harness.Env, m *model) (*legacy, error) {
-	l := &legacy{env: env, model: m, header: http.Header{"Accept": {"application/json, text/event-stream"}}}
+	l := &legacy{env: env, model: m, serving: make(chan struct{}, 1), header: http.Header{"Accept": {"application/json, text/event-stream"}}}
 	if f := m.config.broken.allHeaders; f != nil {
 		f(env.Key, l.header)
 	}
@@ -65,6 +69,10 @@ func (l *legacy) initialize(ctx context.Context) error {
 // request sends a request and reads its response's stream, on which the server may ask first.
 func (l *legacy) request(ctx context.Context, method string, params map[string]any) (json.RawMessage, error) {
 	id := l.lastID.Add(1)
+	if method == "tools/call" || method == "ping" { // which may take their time
+		params = maps.Clone(params)
+		params["_meta"] = map[string]any{"progressToken": l.model.token(id)}
+	}
 	if l.pipe != nil {
 		answer, err := l.pipe.request(ctx, id, method, params)
 		return resultOf(answer, err)
@@ -117,6 +125,10 @@ func (l *legacy) request(ctx context.Context, method string, params map[string]a
 // answer answers a request of the server: over HTTP in a POST of its own.
 func (l *legacy) answer(ctx context.Context, m *message) error {
 	response := map[string]any{"jsonrpc": "2.0", "id": m.ID}
+	if l.model.config.broken.blocksPings {
+		l.serving <- struct{}{}
+		defer func() { <-l.serving }()
+	}
 	switch m.Method {
 	case "ping":
 		response["result"] = map[string]any{}
@@ -133,10 +145,16 @@ func (l *legacy) answerSampling(ctx context.Context, m *message, response map[st
 	if broken.neverAnswers {
 		return nil
 	}
+	progress := l.progressOf(m.Params)
+	err := errors.Join(progress.report(ctx), progress.looksAfter(ctx))
+	if broken.progressGoesOn {
+		err = errors.Join(err, l.goesOn(ctx, progress))
+	}
 	result, refused := l.model.createMessage(ctx, m.Params)
+	err = errors.Join(err, progress.report(ctx))
 	switch refused {
 	case errUnanswered:
-		return nil
+		return err
 	case errDeadly:
 		return errors.New(refused.Error()) // an error of the protocol would be an answer
 	}
@@ -149,7 +167,7 @@ func (l *legacy) answerSampling(ctx context.Context, m *message, response map[st
 	if broken.runsTools || broken.runsUnoffered {
 		l.model.runTools(ctx, l, m.Params, result)
 	}
-	err := l.send(ctx, response)
+	err = errors.Join(err, l.send(ctx, response))
 	if broken.answersTwice {
 		err = errors.Join(err, l.send(ctx, response))
 	}

@@ -74,6 +74,8 @@ func (m *model) createMessage(ctx context.Context, raw json.RawMessage) (map[str
 			return nil, modelError(err)
 		}
 	}
+	ctx, cancel := m.limited(ctx)
+	defer cancel()
 	result, err := m.askAgain(ctx, params)
 	if err == nil {
 		err = m.settle(allowed, result)

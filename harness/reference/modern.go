@@ -40,6 +40,10 @@ func (m *modern) once(ctx context.Context, method string, params map[string]any)
 		"io.modelcontextprotocol/clientInfo":         clientInfo,
 		"io.modelcontextprotocol/clientCapabilities": m.model.capabilities(),
 	}
+	number := m.lastID.Add(1)
+	if method == "tools/call" {
+		meta["progressToken"] = m.model.token(number)
+	}
 	params["_meta"] = meta
 	broken := &m.model.config.broken
 	if broken.meta != nil {
@@ -48,7 +52,7 @@ func (m *modern) once(ctx context.Context, method string, params map[string]any)
 	if broken.keyInMeta {
 		meta["example.com/context"] = map[string]any{"key": m.env.Key}
 	}
-	id := any(m.lastID.Add(1))
+	id := any(number)
 	if broken.rounds.fractions && params["name"] == nil && params["uri"] == nil {
 		id = 1.5
 	}

@@ -90,6 +90,7 @@ func (m *model) readStream(body io.Reader) (*turn, error) {
 	switch {
 	case bad != nil:
 		return nil, bad
+	case broken.keepsPartial && t.text != "":
 	case err != nil:
 		return nil, err
 	case !done:

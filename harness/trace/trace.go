@@ -42,6 +42,12 @@ type Header struct {
 	Key string `json:"key,omitempty"`
 	// Timeout is how long the client was given, in nanoseconds. Zero: no limit.
 	Timeout time.Duration `json:"timeout,omitempty"`
+	// ClientTimeout is how long the client was told to wait for the model, in nanoseconds. Zero: it was told of no limit.
+	ClientTimeout time.Duration `json:"clientTimeout,omitempty"`
+	// TimeoutDeclared is true where that is what is known of the client, and not only what it was asked to do.
+	TimeoutDeclared bool `json:"timeoutDeclared,omitempty"`
+	// Patience is how long the model kept the client waiting where it did so by design, in nanoseconds.
+	Patience time.Duration `json:"patience,omitempty"`
 	// Replayed is true where the model's answers came from recordings: then a request that none is like is no fault of the client's.
 	Replayed bool `json:"replayed,omitempty"`
 	// Cases are the cases that were played, in the order in which the client was offered them.

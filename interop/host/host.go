@@ -4,6 +4,7 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -64,8 +65,10 @@ func (h Host) Sample(ctx context.Context, params any) (json.RawMessage, error) {
 	return result, nil
 }
 
-// ask posts the params to the model and returns its answer.
+// ask posts the params to the model and returns its answer, for all of which there is one limit.
 func (h Host) ask(ctx context.Context, params []byte) (json.RawMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(h.Env.Timeout, harness.DefaultClientTimeout))
+	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.Env.Model[dialect.Native], bytes.NewReader(params))
 	if err != nil {
 		return nil, err

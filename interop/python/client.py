@@ -8,6 +8,7 @@ import base64
 import json
 import os
 import sys
+import threading
 import urllib.error
 import urllib.request
 
@@ -68,14 +69,18 @@ class Wire:
     def request(self, method, params, name):
         """Makes a request once and returns its result, whatever the server asks meanwhile."""
         self.ids += 1
-        mine = self.ids
+        mine, answering = self.ids, []
         for message in self.post({"jsonrpc": "2.0", "id": mine, "method": method, "params": self.meta(params)}, name):
             if "method" in message and "id" in message:
                 if self.revision < MODERN:  # from then on servers make no requests, and get no responses
-                    self.answer(message)
+                    # Beside the stream, which is to be read meanwhile: the server may ask for more, or whether we are still there.
+                    answering.append(threading.Thread(target=self.answer, args=(message,)))
+                    answering[-1].start()
             elif message.get("id") == mine and "error" in message:
+                join(answering)
                 raise Refusal(message["error"]["code"], message["error"]["message"])
             elif message.get("id") == mine:
+                join(answering)
                 return message["result"]
         raise ConnectionError(f"no answer came for {method}")
 
@@ -125,6 +130,11 @@ class Wire:
         if self.session:
             headers = {"MCP-Session-Id": self.session, "MCP-Protocol-Version": self.revision}
             urllib.request.urlopen(urllib.request.Request(self.url, headers=headers, method="DELETE")).close()
+
+
+def join(threads):
+    for thread in threads:
+        thread.join()
 
 
 def events(response):

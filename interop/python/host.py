@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import time
 import urllib.request
 
 
@@ -24,6 +25,7 @@ class Host:
         self.prompts, self.resources = told.get("prompts", []), told.get("resources", [])
         self.model, self.key = told.get("models", {}).get("native"), told.get("key", "")
         self.strict = strict
+        self.timeout = told.get("timeoutMs", 60_000) / 1000
 
     def sample(self, params):
         if "sampling" not in self.capabilities:
@@ -37,15 +39,25 @@ class Host:
         request = urllib.request.Request(self.model, json.dumps(params).encode(), {
             "Content-Type": "application/json", "Authorization": "Bearer " + self.key})
         try:
-            with urllib.request.urlopen(request) as response:
-                result = json.load(response)
-        except (OSError, http.client.HTTPException, ValueError) as error:  # what goes wrong at the provider is not for the server
+            result = json.loads(self.ask(request))
+        except (OSError, http.client.HTTPException, ValueError) as error:  # what the provider says of its errors is not for the server
             raise Refusal(-32603, "the model could not be asked") from error
         if self.strict and not may_use_tools(params) and any(block["type"] == "tool_use" for block in blocks(result["content"])):
             raise Refusal(-32603, "the model used a tool that it was not to use")
         if self.decision == "decline-answer":
             raise Refusal(-1, "the person declined the answer")
         return result
+
+    def ask(self, request):
+        """Posts the request and returns the answer, for all of which there is one limit: the library's own is for each piece."""
+        until = time.monotonic() + self.timeout
+        answer = b""
+        with urllib.request.urlopen(request, timeout=self.timeout) as response:
+            while piece := response.read1():
+                answer += piece
+                if time.monotonic() > until:
+                    raise TimeoutError("the model takes too long")
+        return answer
 
     def announce(self):
         """Tells the harness that the person decides as the run wants it."""

@@ -23,6 +23,10 @@ export class Refusal extends Error {
 // The person decides as the run wants it: see decision below.
 console.log(JSON.stringify({ "mcp-conform": "supports", feature: "decisions" }));
 
+function unanswered() {
+  throw new Refusal(-32603, "the model could not be asked");
+}
+
 /** Answers a sampling request: the person decides, and the model is asked. */
 export async function sample(params, signal) {
   if (strict) {
@@ -34,11 +38,11 @@ export async function sample(params, signal) {
     method: "POST",
     headers: { "Content-Type": "application/json", Authorization: `Bearer ${told.key}` },
     body: JSON.stringify(params),
-    signal,
-  });
+    signal: AbortSignal.any([signal, AbortSignal.timeout(told.timeoutMs ?? 60_000)]), // also of the body
+  }).catch(unanswered);
   // What the provider says of its errors is not for the server.
-  if (!response.ok) throw new Refusal(-32603, "the model could not be asked");
-  const result = await response.json();
+  if (!response.ok) unanswered();
+  const result = await response.json().catch(unanswered);
   if (strict && !mayUseTools(params) && blocks(result.content).some((block) => block.type === "tool_use"))
     throw new Refusal(-32603, "the model used a tool that it was not to use");
   if (told.decision === "decline-answer") throw new Refusal(-1, "the person declined the answer");

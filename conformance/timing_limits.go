@@ -1,0 +1,208 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// forEver is for how long nobody waits for a model, whatever they declare or leave open.
+const forEver = 10 * time.Minute
+
+var modelStalls = Check{
+	ID: "model-stalls", Says: "a model that falls silent is given up on, and the server is told so", Levels: everywhere(report.Robust), Asked: 1,
+	Cases: []string{"stall-headers", "stall-midstream"},
+	Usual: "the HTTP client has no timeout, or one for the header only, and nothing watches over the stream behind it",
+	Mend:  "give each request to the model a limit that covers its whole answer, and answer with an error when it has passed",
+	Judge: func(e *Evidence) Verdict { return e.givesUp("the model fell silent") },
+}
+
+var totalLimit = Check{
+	ID: "total-limit", Says: "a stream that drips for ever is ended at the limit, and the server is told so", Levels: everywhere(report.Robust), Asked: 1,
+	Cases: []string{"drip"},
+	Usual: "the limit begins anew with each piece that arrives, so that a model that says a letter now and then is waited for without end",
+	Mend:  "limit the answer as a whole, beside any limit on silence",
+	Judge: func(e *Evidence) Verdict {
+		return e.givesUp("the model spoke a few letters at a time without coming to an end")
+	},
+}
+
+var modelSlow = Check{
+	ID: "model-slow", Says: "a stream that is slow, but comes to its end within the limit, arrives whole", Levels: everywhere(report.Robust), Asked: 1,
+	Cases: []string{"slow"},
+	Usual: "a short timeout of the HTTP library or of a proxy is left as it is, and counts from the beginning of the answer",
+	Mend:  "let a stream that is alive go on to the client's own limit",
+	Judge: func(e *Evidence) Verdict {
+		r := e.Rounds[0]
+		model := e.waitedFor(r)
+		if len(model) == 0 {
+			_, missing := theModel(r)
+			return *missing
+		}
+		if r.Result() != nil {
+			a, unread := e.readable(r)
+			switch {
+			case unread != nil:
+				return *unread
+			case holds(a.blocks(), ending):
+				return Pass("the whole of a slow stream arrived").See(r.Asked, "")
+			}
+			return Broken("the model was slow, and a part of its answer was passed off as the whole").
+				Saw("model said", model[len(model)-1].Place, "…%s", ending).See(a.At("content"), "%s", compact(a.member("content")))
+		}
+		if len(r.Answers) == 0 {
+			if v := e.Session.undecided(r.Asked, "what became of a slow stream cannot be said"); v != nil {
+				return *v
+			}
+		}
+		at, hungUp := e.gaveUpAt(r)
+		switch header := e.Session.Trace.Header; {
+		case !hungUp:
+			return Broken("the model was slow, and its whole answer came to nothing%s", e.why(1)).See(r.Asked, "").See(model[len(model)-1].Place, "")
+		case !header.TimeoutDeclared:
+			return Unsupported("the client gave up on a stream that was slow and alive: where its limit is below the %s that it was told, declare it (%s)",
+				header.ClientTimeout, declaring)
+		case at-e.at(r.Asked.Ref) >= header.ClientTimeout:
+			return Unsupported("the machine was too busy for a slow stream to come to its end within the client's %s: declare a longer limit", header.ClientTimeout)
+		default:
+			return Broken("the client gave up on a stream that was slow and alive before the %s had passed that it waits", header.ClientTimeout).
+				See(r.Asked, "").See(model[len(model)-1].Place, "given up after %s", (at - e.at(r.Asked.Ref)).Round(time.Millisecond))
+		}
+	},
+}
+
+// declaring is how a client's limit is declared.
+const declaring = "--client-timeout, conformance.ClientTimeout"
+
+// at is when an event was seen.
+func (ev *Evidence) at(ref trace.Ref) time.Duration {
+	return ev.Session.Trace.Events[ev.Session.order[ref]].At
+}
+
+// waitedFor are the model's requests for a round that keeps the client waiting. Where none is known to be of the round, they are all of the
+// case: of a client that calls the tool twice at once, and gives up on both, nothing says which was for which.
+func (ev *Evidence) waitedFor(r *Round) []*Exchange {
+	if len(r.Model) == 0 {
+		return ev.Session.exchanges[ev.Case.ID]
+	}
+	return r.Model
+}
+
+// gaveUpAt is when the client first hung up on the model, and whether it did. It had begun to wait after it was asked: so it waited no longer
+// than from there to here, however busy the machine was.
+func (ev *Evidence) gaveUpAt(r *Round) (time.Duration, bool) {
+	for _, x := range ev.waitedFor(r) {
+		if x.End.HungUp {
+			return ev.Session.Trace.Events[x.behind].At, true
+		}
+	}
+	return 0, false
+}
+
+// givesUp holds a client against a model that keeps it waiting: it has to end that by itself, and to say so. Nothing is held against its
+// limit to the second, for a machine may be busy: who is still there when [harness.Limits.Patience] has passed, and the model has gone on,
+// did not give up at all.
+func (ev *Evidence) givesUp(what string) Verdict {
+	r := ev.Rounds[0]
+	model := ev.waitedFor(r)
+	if len(model) == 0 {
+		_, missing := theModel(r)
+		return *missing
+	}
+	first := model[0]
+	if a := r.Result(); a != nil {
+		switch {
+		case holds(a.blocks(), ending):
+			return ev.stillThere(what).See(a.Place, "")
+		case len(first.answer) == 0:
+			return Broken("%s before it had said a word, and the client made up an answer", what).See(first.Place, "").See(a.Place, "%s", compact(a.Result))
+		}
+		if reason, _ := a.text("stopReason"); reason != "" && !slices.Contains([]string{"endTurn", "stopSequence", "toolUse"}, reason) {
+			return Warn("%s, and the client answers with what had come by then, as %q, where an error is due", what, reason).See(a.Place, "%s", compact(a.Result))
+		}
+		return Broken("%s, and the client passes off what had come by then as the whole answer", what).See(a.Place, "%s", compact(a.Result))
+	}
+	whole := slices.IndexFunc(model, func(x *Exchange) bool { return x.End.Status == 200 && !x.End.HungUp && !x.End.Closed })
+	waited := func(until int) bool { return whole >= 0 && model[whole].behind < until }
+	switch s := ev.Session; {
+	case len(r.Answers) > 0 && waited(s.order[r.Answers[0].Ref]):
+		return ev.stillThere(what)
+	case len(r.Answers) > 0:
+		return Pass("%s, and the client gave up and said so", what).See(r.Asked, "")
+	case s.Ended != nil && s.Ended.Deadline && !ev.Revision.Modern() && ev.gaveUpInTime(r):
+		return ev.wordless(what)
+	case s.Ended != nil && s.Ended.Deadline:
+		return ev.stillThere(what)
+	}
+	if v := ev.Session.undecided(r.Asked, "that the client gave up cannot be said"); v != nil {
+		return *v
+	}
+	if _, hungUp := ev.gaveUpAt(r); !hungUp && waited(ev.Session.next(r.Asked)) {
+		return ev.stillThere(what)
+	}
+	if ev.Revision.Modern() {
+		return Pass("%s, and the client gave up and did not fulfil the request", what).See(r.Asked, "")
+	}
+	if cancelled := ev.Session.cancelled(); cancelled != nil {
+		return Unsupported("%s, and the client gave up its own call, to which the request belonged: let it wait longer for that than for the model", what).See(*cancelled, "")
+	}
+	return ev.wordless(what)
+}
+
+// wordless is the verdict on a client that gave up and did not say so.
+func (ev *Evidence) wordless(what string) Verdict {
+	return Broken("%s, and the client gave up without a word, so that the server waits for ever", what).
+		See(ev.Rounds[0].Asked, "").See(ev.waitedFor(ev.Rounds[0])[0].Place, "hung up on")
+}
+
+// gaveUpInTime reports whether the client hung up on the model each time that it was kept waiting, before that was over. One that is ended
+// hangs up, too, but later.
+func (ev *Evidence) gaveUpInTime(r *Round) bool {
+	for _, x := range ev.waitedFor(r) {
+		if !x.End.HungUp || ev.Session.Trace.Events[x.behind].At-ev.at(x.Ref) >= ev.Session.Trace.Header.Patience {
+			return false
+		}
+	}
+	return true
+}
+
+// stillThere is the verdict on a client that did not give up while it was kept waiting. One of which nobody knows how long it waits has only
+// done wrong when that was longer than anybody should.
+func (ev *Evidence) stillThere(what string) Verdict {
+	r, header := ev.Rounds[0], ev.Session.Trace.Header
+	if !header.TimeoutDeclared && header.Patience < forEver {
+		return Unsupported("%s, and after %s the client was still waiting: declare how long it does (%s), or have it heed the limit that it is told", what, header.Patience, declaring)
+	}
+	limit := ""
+	if header.TimeoutDeclared {
+		limit = fmt.Sprintf(", although it is to give up after %s", header.ClientTimeout)
+	}
+	return Broken("%s, and after %s the client was still waiting%s", what, header.Patience, limit).See(r.Asked, "").See(ev.waitedFor(r)[0].Place, "")
+}
+
+// next is the place of the client's next call after an event, or the end of the trace.
+func (s *Session) next(after Place) int {
+	for _, r := range s.Requests {
+		if s.order[r.Ref] > s.order[after.Ref] && r.Method == "tools/call" && r.Ref.Case != after.Ref.Case {
+			return s.order[r.Ref]
+		}
+	}
+	return len(s.Trace.Events)
+}
+
+// cancelled is where the client first cancelled a call of its own; nil where it did not.
+func (s *Session) cancelled() *Place {
+	for i := range s.Trace.Events {
+		e := &s.Trace.Events[i]
+		if e.Frame == nil || e.Frame.Dir != trace.FromClient {
+			continue
+		}
+		if m := readRPC(e.Frame.Raw); m.method == "notifications/cancelled" {
+			return &Place{e.Ref(), "", "the client cancelled"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,339 @@
+package conformance
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"math"
+	"strconv"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+var aliveWhileSampling = Check{
+	ID: "alive-while-sampling", Says: "a ping is answered while a sampling request waits for the model", Levels: inLegacy(report.Must),
+	Requirements: []string{"2025-11-25/ping/01"}, Cases: []string{"ping"}, Asked: 1,
+	Usual: "requests of the server are answered one after the other, on the goroutine or in the callback that reads the stream",
+	Mend:  "answer a ping as it comes, whatever else is in progress",
+	Judge: func(e *Evidence) Verdict {
+		r := e.Rounds[0]
+		ping, pong := e.ping()
+		switch {
+		case ping == nil:
+			return NotObserved("the server did not get as far as a ping%s", e.why(1))
+		case pong == nil:
+			if v := e.Session.undecided(*ping, "that the ping stays without an answer cannot be said"); v != nil {
+				return *v
+			}
+			return Broken("a ping was not answered while a sampling request waited").See(r.Asked, "").See(*ping, "")
+		case pong.Err != nil:
+			return Broken("a ping was answered with the error %q (code %d)", clip(pong.Err.Message), pong.Err.Code).See(*ping, "").See(pong.Place, "%s", compact(pong.RawErr))
+		case len(r.Answers) > 0 && e.Session.order[r.Answers[0].Ref] < e.Session.order[ping.Ref]:
+			return Unsupported("the sampling request was answered before the server could ping: it takes a client that asks the model, and calls each tool once").See(r.Answers[0].Place, "").See(*ping, "")
+		case len(r.Answers) > 0 && e.Session.order[r.Answers[0].Ref] < e.Session.order[pong.Ref]:
+			return Broken("a ping was answered only after the sampling request that came before it").See(r.Asked, "").See(*ping, "").See(r.Answers[0].Place, "").See(pong.Place, "")
+		}
+		return Pass("a ping was answered while a sampling request waited").See(*ping, "").See(pong.Place, "")
+	},
+}
+
+// ping is the server's first ping of the case, and what the client answered; nil where there is none.
+func (ev *Evidence) ping() (ping *Place, pong *Answer) {
+	id := ""
+	for i := range ev.Session.Trace.Events {
+		e := &ev.Session.Trace.Events[i]
+		if e.Frame == nil || e.Case != ev.Case.ID || e.Frame.Lost {
+			continue
+		}
+		m := readRPC(e.Frame.Raw)
+		switch {
+		case ping == nil && e.Frame.Dir == trace.ToClient && m.method == "ping":
+			ping, id = &Place{e.Ref(), "", "ping"}, idText(m.id)
+		case ping != nil && e.Frame.Dir == trace.FromClient && m.isResponse() && idText(m.id) == id:
+			return ping, &Answer{Place: Place{e.Ref(), "", "answer to the ping"}, ID: m.id, Result: m.result, Err: m.err, RawErr: m.rawErr}
+		}
+	}
+	return ping, nil
+}
+
+// noProgress is the verdict where a client reports none.
+func noProgress() Verdict {
+	return NotApplicable("the client reports no progress, which is its choice")
+}
+
+var progressToken = Check{
+	ID: "progress-token", Says: "progress is reported under the token of a request that asked for it, in its type", Levels: inLegacy(report.Must),
+	Requirements: []string{"2025-11-25/progress/07"}, Cases: []string{"progress"}, Asked: 1,
+	Usual: "the request's id is taken for the token, or a token that is a number is written as a text",
+	Mend:  "keep the token of _meta as it was written, and give it back so",
+	Judge: func(e *Evidence) Verdict {
+		notes := e.Session.progress()
+		if len(notes) == 0 {
+			return noProgress()
+		}
+		for _, note := range notes {
+			if e.tokenOf(note) == nil {
+				return Broken("progress is reported under %s, which is the token of no request", orMissing(note.token)).
+					Saw("server sent", e.Rounds[0].Asked.At("_meta.progressToken"), "%s", orMissing(e.Rounds[0].token())).See(note.At("params.progressToken"), "%s", orMissing(note.token))
+			}
+		}
+		return Pass("progress is reported under the tokens of the requests that asked for it").See(e.Rounds[0].Asked, "")
+	},
+}
+
+var progressRises = Check{
+	ID: "progress-rises", Says: "the progress of a request rises from one report to the next", Levels: inLegacy(report.Must),
+	Requirements: []string{"2025-11-25/progress/04"}, Cases: []string{"progress"}, Asked: 1,
+	Usual: "each report says the same, or a new attempt begins to count anew",
+	Mend:  "count on, also where the total is not known or the model is asked again",
+	Judge: func(e *Evidence) Verdict {
+		notes := e.Session.progress()
+		if len(notes) == 0 {
+			return noProgress()
+		}
+		byToken := map[string][]progressNote{}
+		for _, note := range notes {
+			byToken[string(note.token)] = append(byToken[string(note.token)], note)
+		}
+		for _, r := range e.allRounds() {
+			if v := rising(byToken[string(r.token())], e.Session.overStdio()); v != nil {
+				return *v
+			}
+		}
+		return Pass("progress rises").See(e.Rounds[0].Asked, "")
+	},
+}
+
+// rising is the verdict on reports under one token that do not rise; nil for those that do. Over HTTP each is a POST of its own, and two may
+// overtake one another on their way: that the same progress comes twice is then proof, and that it falls is not.
+func rising(notes []progressNote, inOrder bool) *Verdict {
+	for i, note := range notes {
+		if math.IsNaN(note.value) {
+			v := Broken("a report's progress is no number").See(note.At("params.progress"), "%s", orMissing(note.written))
+			return &v
+		}
+		for _, before := range notes[:i] {
+			see := func(v Verdict) *Verdict {
+				v = v.See(before.At("params.progress"), "%s", before.written).See(note.At("params.progress"), "%s", note.written)
+				return &v
+			}
+			switch {
+			case note.value == before.value:
+				return see(Broken("two reports of one request say the same progress"))
+			case note.value < before.value && inOrder:
+				return see(Broken("the progress of a request falls"))
+			case note.value < before.value:
+				return see(Warn("the progress of a request falls, unless the reports overtook one another on their way"))
+			}
+		}
+	}
+	return nil
+}
+
+var progressEnds = Check{
+	ID: "progress-ends", Says: "no progress is reported on a request that was answered", Levels: inLegacy(report.Must),
+	Requirements: []string{"2025-11-25/progress/14"}, Cases: []string{"progress"}, Asked: 1,
+	Usual: "a ticker reports for as long as the session is open, whatever has become of the request",
+	Mend:  "stop reporting before the answer is sent",
+	Judge: func(e *Evidence) Verdict {
+		notes := e.Session.progress()
+		if len(notes) == 0 {
+			return noProgress()
+		}
+		last := e.Rounds[0].Asked
+		for _, note := range notes {
+			r := e.tokenOf(note)
+			if r == nil || len(r.Answers) == 0 {
+				continue
+			}
+			if last = r.Answers[0].Place; e.longBefore(last, note.Place) {
+				return Broken("progress was reported on a request that had been answered").See(last, "").See(note.Place, "%s", compact(note.raw))
+			}
+		}
+		if v := e.Session.undecided(last, "that no more progress is reported cannot be said"); v != nil {
+			return *v
+		}
+		return Pass("no progress is reported after the answer").See(e.Rounds[0].Asked, "")
+	},
+}
+
+// longBefore reports whether an answer came before a report beyond all doubt. Over HTTP the two are POSTs that may overtake one another, so
+// that the proof is another sample that was asked after the former and answered before the latter.
+func (ev *Evidence) longBefore(answer, note Place) bool {
+	s := ev.Session
+	if s.overStdio() {
+		return s.order[answer.Ref] < s.order[note.Ref]
+	}
+	for _, r := range ev.allRounds() {
+		if s.order[r.Asked.Ref] > s.order[answer.Ref] && len(r.Answers) > 0 && s.order[r.Answers[0].Ref] < s.order[note.Ref] {
+			return true
+		}
+	}
+	return false
+}
+
+// progressNote is a report of progress that the client made.
+type progressNote struct {
+	Place
+	raw            json.RawMessage
+	token, written json.RawMessage // nil where they are missing
+	value          float64         // what written says; NaN for no number
+}
+
+// progress are the reports of the session, in order.
+func (s *Session) progress() []progressNote {
+	var notes []progressNote
+	for i := range s.Trace.Events {
+		e := &s.Trace.Events[i]
+		if e.Frame == nil || e.Frame.Dir != trace.FromClient {
+			continue
+		}
+		if !bytes.Contains(e.Frame.Raw, []byte("notifications/progress")) {
+			continue
+		}
+		m := readRPC(e.Frame.Raw)
+		if m.method != "notifications/progress" {
+			continue
+		}
+		var params dialect.Object
+		_ = json.Unmarshal(m.params, &params) // what cannot be read has no token
+		note := progressNote{Place: Place{e.Ref(), "", "progress"}, raw: json.RawMessage(e.Frame.Raw), token: params["progressToken"], written: params["progress"]}
+		var err error
+		if note.value, err = strconv.ParseFloat(string(note.written), 64); err != nil {
+			note.value = math.NaN()
+		}
+		notes = append(notes, note)
+	}
+	return notes
+}
+
+// token is the progress token of a sampling request, as it was written; nil where it asks for no progress.
+func (r *Round) token() json.RawMessage { return tokenIn(r.Raw) }
+
+func tokenIn(params json.RawMessage) json.RawMessage {
+	var o, meta dialect.Object
+	_ = json.Unmarshal(params, &o) // what cannot be read asks for nothing
+	_ = o.Read("_meta", &meta)
+	return meta["progressToken"]
+}
+
+// allRounds are the samples of every call of the case's tool.
+func (ev *Evidence) allRounds() []*Round {
+	var rounds []*Round
+	for _, call := range ev.Session.calls[ev.Case.ID] {
+		rounds = append(rounds, call.Rounds...)
+	}
+	return rounds
+}
+
+// tokenOf is the sample of the case that a report is about; nil where there is none.
+func (ev *Evidence) tokenOf(note progressNote) *Round {
+	for _, r := range ev.allRounds() {
+		if token := r.token(); token != nil && sameID(token, note.token) && ev.Session.order[r.Asked.Ref] < ev.Session.order[note.Ref] {
+			return r
+		}
+	}
+	return nil
+}
+
+var tokenShape = Check{
+	ID: "token-shape", Says: "the client's own progress tokens are strings or integers", Levels: everywhere(report.Must), Whole: true, Cases: []string{"progress"},
+	Requirements: []string{"2025-11-25/progress/01", "2026-07-28/progress/02"},
+	Usual:        "a random number or an object is taken for the token",
+	Mend:         "take a string or an integer, such as the id of the request",
+	Judge: func(e *Evidence) Verdict {
+		tokens := e.Session.tokens()
+		for _, t := range tokens {
+			if !isToken(t.token) {
+				return Broken("a progress token is neither a string nor an integer").See(t.Place, "%s", compact(t.token))
+			}
+		}
+		if len(tokens) == 0 {
+			return NotApplicable("the client asks for no progress")
+		}
+		return Pass("the client's progress tokens are strings or integers").See(tokens[0].Place, "%s", compact(tokens[0].token))
+	},
+}
+
+var tokenUnique = Check{
+	ID: "token-unique", Says: "no two of the client's requests that are in progress have one progress token", Levels: everywhere(report.Must), Whole: true, Cases: []string{"progress"},
+	Requirements: []string{"2025-11-25/progress/02", "2026-07-28/progress/03"},
+	Usual:        "the token is a constant, or counts anew for each kind of request",
+	Mend:         "take a token that no other request has, such as the id of the request",
+	Judge: func(e *Evidence) Verdict {
+		var atOnce *clientToken
+		var shared *Verdict
+		tokens := e.Session.tokens()
+		for i := range tokens {
+			for j := range tokens[:i] {
+				a, b := &tokens[j], &tokens[i]
+				if a.until < b.from || a.session != b.session {
+					continue
+				}
+				if string(a.id) == string(b.id) {
+					return NotApplicable("several clients are at work at once, in no sessions by which their requests could be told apart")
+				}
+				if sameID(a.token, b.token) {
+					v := Broken("two requests that are in progress have one progress token").See(a.Place, "%s", compact(a.token)).See(b.Place, "%s", compact(b.token))
+					shared = cmp.Or(shared, &v)
+				}
+				atOnce = b
+			}
+		}
+		switch {
+		case len(tokens) == 0:
+			return NotApplicable("the client asks for no progress")
+		case shared != nil:
+			return *shared
+		case atOnce == nil:
+			return NotApplicable("the client's requests with a progress token are never in progress together")
+		}
+		return Pass("requests that are in progress together have tokens of their own").See(atOnce.Place, "%s", compact(atOnce.token))
+	},
+}
+
+// isToken reports whether JSON is a string or an integer.
+func isToken(raw json.RawMessage) bool {
+	var text string
+	if string(raw) == "null" {
+		return false
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	return json.Unmarshal(raw, &text) == nil || err == nil && f == math.Trunc(f)
+}
+
+// clientToken is the progress token of a request of the client's, and the places between which that was in progress.
+type clientToken struct {
+	Place
+	token       json.RawMessage
+	from, until int
+	session     string
+	id          json.RawMessage
+}
+
+// tokens are the progress tokens of the client's requests, in order.
+func (s *Session) tokens() []clientToken {
+	var tokens []clientToken
+	pending := map[string]int{} // by session and id, the place among the tokens
+	for i := range s.Trace.Events {
+		e := &s.Trace.Events[i]
+		if e.Frame == nil || e.Frame.Raw.IsZero() || e.Frame.Dir == trace.ToClient && len(pending) == 0 {
+			continue
+		}
+		m := readRPC(e.Frame.Raw)
+		key := e.Frame.Session + " " + string(m.id)
+		switch token := tokenIn(m.params); {
+		case e.Frame.Dir == trace.FromClient && m.method != "" && m.id != nil && token != nil:
+			pending[key] = len(tokens)
+			tokens = append(tokens, clientToken{Place{e.Ref(), "params._meta.progressToken", m.method}, token, i, len(s.Trace.Events), e.Frame.Session, m.id})
+		case e.Frame.Dir == trace.ToClient && m.isResponse():
+			if at, ok := pending[key]; ok {
+				tokens[at].until = i
+				delete(pending, key)
+			}
+		}
+	}
+	return tokens
+}

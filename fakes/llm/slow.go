@@ -1,0 +1,129 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Spread delivers the answer evenly over so long, in pieces that are not a stream's events, of which the first comes at once behind the
+// header. The rule's pace between events counts for nothing beside it.
+func Spread(over time.Duration) Fault {
+	return fault(func(d *delivery) error {
+		switch {
+		case over <= 0:
+			return errors.New("takes no time: want a time above 0")
+		case d.split != nil || d.spread > 0:
+			return errors.New("is the second that splits events: want one")
+		}
+		d.spread = over
+		return nil
+	}, "Spread(%v)", over)
+}
+
+// spreadPieces is in how many pieces an answer is spread, at most.
+const spreadPieces = 64
+
+// PauseBefore sends nothing for so long, and then the answer.
+func PauseBefore(pause time.Duration) Fault {
+	return fault(func(d *delivery) error {
+		switch {
+		case pause <= 0:
+			return errors.New("takes no time: want a time above 0")
+		case d.pause > 0 || d.delay > 0:
+			return errors.New("is the second pause: want one")
+		}
+		d.delay = pause
+		return nil
+	}, "PauseBefore(%v)", pause)
+}
+
+// PauseAfter sends the header and n events, nothing for so long, and then the rest. Of a plain answer the half goes out before the pause, or
+// nothing where n is 0. A pause comes before the last event at the latest.
+func PauseAfter(n int, pause time.Duration) Fault {
+	return fault(func(d *delivery) error {
+		switch {
+		case n < 0 || pause <= 0:
+			return errors.New("comes before the beginning or takes no time: want at least 0 events, and a time above 0")
+		case d.pause > 0 || d.delay > 0:
+			return errors.New("is the second pause: want one")
+		}
+		d.pause, d.pauseAt = pause, n
+		return nil
+	}, "PauseAfter(%d, %v)", n, pause)
+}
+
+// spreadOut cuts the answer where there is something to wait for.
+func (o *outcome) spreadOut() {
+	d := &o.delivery
+	switch {
+	case d.spread > 0:
+		o.Chunks = parts(slices.Concat(o.Chunks...), spreadPieces)
+	case d.pause > 0 && !o.Stream:
+		d.pauseAt = min(d.pauseAt, 1)
+		o.Chunks = parts(slices.Concat(o.Chunks...), 2)
+	}
+}
+
+// due is how long after the header a chunk of a Spread is due. A piece that was late, on a busy machine, does not make the next one late.
+func (o *outcome) due(chunk int) time.Duration {
+	return o.delivery.spread * time.Duration(chunk) / time.Duration(max(len(o.Chunks)-1, 1))
+}
+
+// parts cuts a body into so many, or a few less.
+func parts(body []byte, n int) [][]byte {
+	size := max((len(body)+n-1)/n, 1)
+	return sizes(func() int { return size })(body)
+}
+
+// pauseBefore is how long the answer pauses before a chunk.
+func (o *outcome) pauseBefore(chunk int) time.Duration {
+	if o.delivery.pause > 0 && chunk == min(o.delivery.pauseAt, len(o.Chunks)-1) {
+		return o.delivery.pause
+	}
+	return 0
+}
+
+// Gate holds answers back, header and all, until it is opened: see [Gate.Hold]. It tells when the first of them is held, so that a test
+// knows that the model has been asked and is not done. It is made by [NewGate]; its methods are safe for concurrent use.
+type Gate struct {
+	reached, opened chan struct{}
+	reach, open     sync.Once
+}
+
+// NewGate returns a gate that is shut.
+func NewGate() *Gate { return &Gate{reached: make(chan struct{}), opened: make(chan struct{})} }
+
+// Reached is closed once an answer has come to the gate.
+func (g *Gate) Reached() <-chan struct{} { return g.reached }
+
+// Open lets through what is held, and all that comes after it. It may be called more than once.
+func (g *Gate) Open() { g.open.Do(func() { close(g.opened) }) }
+
+// Hold keeps the answer at the gate, until that is opened, the caller hangs up or the server is closed.
+func (g *Gate) Hold() Fault {
+	return fault(func(d *delivery) error {
+		if d.gate != nil {
+			return errors.New("is the second gate: want one")
+		}
+		d.gate = g
+		return nil
+	}, "Hold()")
+}
+
+// pass waits at the gate, and reports whether the caller is still there, and the server open, when it is through. Nil is no gate.
+func (s *Server) pass(ctx context.Context, g *Gate) bool {
+	if g == nil {
+		return true
+	}
+	g.reach.Do(func() { close(g.reached) })
+	select {
+	case <-g.opened:
+		return true
+	case <-ctx.Done():
+	case <-s.closing:
+	}
+	return false
+}

@@ -1,0 +1,142 @@
+package llm
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/internal/memnet"
+)
+
+// arrivals asks with the body and returns the instants at which something came, and all that came.
+func arrivals(t *testing.T, network *memnet.Network, server *Server, body string) (at []time.Duration, all string) {
+	began := time.Now()
+	resp, err := send(t, t.Context(), network, server, body)
+	require.NoError(t, err)
+	at = append(at, time.Since(began))
+	for buffer := make([]byte, 4096); err == nil; {
+		var n int
+		if n, err = resp.Body.Read(buffer); n > 0 {
+			at, all = append(at, time.Since(began)), all+string(buffer[:n])
+		}
+	}
+	require.ErrorIs(t, err, io.EOF)
+	return slices.Compact(at), all // what comes at one instant may come in several reads
+}
+
+func TestASlowAnswerArrivesWholeAtTheTimesThatItsFaultSays(t *testing.T) {
+	const s = time.Second
+	every := func(n int, gap time.Duration) (at []time.Duration) {
+		for i := range n {
+			at = append(at, time.Duration(i)*gap)
+		}
+		return at
+	}
+	for _, c := range []struct {
+		fault           Fault
+		name            string
+		streamed, plain []time.Duration
+	}{
+		{Spread(90 * s), "Spread(1m30s)", nil, nil},
+		{PauseAfter(2, time.Minute), "PauseAfter(2, 1m0s)", every(2, time.Minute), every(2, time.Minute)},
+		{PauseBefore(time.Minute), "PauseBefore(1m0s)", []time.Duration{time.Minute}, []time.Duration{time.Minute}},
+		{PauseAfter(0, time.Minute), "PauseAfter(0, 1m0s)", every(2, time.Minute), every(2, time.Minute)},
+		{PauseAfter(99, time.Minute), "PauseAfter(99, 1m0s)", every(2, time.Minute), every(2, time.Minute)},
+	} {
+		for name, want := range map[string][]time.Duration{streamed: c.streamed, hello: c.plain} {
+			t.Run(c.name, func(t *testing.T) {
+				var seen seen
+				inMemory(t, &seen, Script(When().Reply(Text(story)).Fault(c.fault)), func(t *testing.T, server *Server, network *memnet.Network) {
+					text, _ := undisturbed(t, name)
+					at, all := arrivals(t, network, server, name)
+					require.Equal(t, text, all)
+					x := server.Journal()[0]
+					require.Equal(t, []any{c.name, 200, false, false}, []any{x.Fault, x.Status, x.HungUp, x.Closed})
+					if want == nil {
+						require.Greater(t, len(at), spreadPieces/2)
+						for i := range at {
+							require.Equal(t, 90*s*time.Duration(i)/time.Duration(len(at)-1), at[i])
+						}
+						return
+					}
+					require.Equal(t, want, at)
+				})
+			})
+		}
+	}
+}
+
+func TestAnAnswerIsHeldAtItsGate(t *testing.T) {
+	var s seen
+	inMemory(t, &s, nil, func(t *testing.T, server *Server, network *memnet.Network) {
+		gate := NewGate()
+		require.NoError(t, server.Script("mkslow", When().Reply(Text("mkslow")).Fault(gate.Hold())))
+		body := `{"model":"gpt-4o","messages":[{"role":"user","content":"mkslow1"}]}`
+		go func() {
+			<-gate.Reached()
+			time.Sleep(time.Minute) // of virtual time
+			gate.Open()
+			gate.Open()
+		}()
+		began := time.Now()
+		resp, err := send(t, t.Context(), network, server, body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, time.Minute, time.Since(began))
+
+		resp, err = send(t, t.Context(), network, server, body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, time.Minute, time.Since(began), "what is open stays open")
+	})
+}
+
+func TestWhatIsHeldOrPausedEndsWithItsServer(t *testing.T) {
+	for _, make := range []func() Fault{func() Fault { return NewGate().Hold() }, func() Fault { return PauseAfter(1, time.Hour) }, func() Fault { return Spread(time.Hour) }} {
+		var s seen
+		inMemory(t, &s, nil, func(t *testing.T, server *Server, network *memnet.Network) {
+			require.NoError(t, server.Script("mkslow", When().Reply(Text(story)).Fault(make())))
+			ended := startAsking(t, network, server)
+			synctest.Wait()
+			server.Close()
+			require.Error(t, <-ended)
+			require.True(t, server.Journal()[0].Closed)
+		})
+	}
+}
+
+// startAsking asks for a stream and tells how that ended.
+func startAsking(t *testing.T, network *memnet.Network, server *Server) <-chan error {
+	ended := make(chan error)
+	go func() {
+		resp, err := send(t, t.Context(), network, server, `{"model":"gpt-4o","stream":true,"messages":[{"role":"user","content":"mkslow1"}]}`)
+		if err == nil {
+			_, err = io.ReadAll(resp.Body)
+			err = errors.Join(err, resp.Body.Close())
+		}
+		ended <- err
+	}()
+	return ended
+}
+
+func TestFaultsOfTimeThatMakeNoSense(t *testing.T) {
+	gate := NewGate()
+	for want, rule := range map[string]*Rule{
+		"has the fault Spread(0s), which takes no time: want a time above 0":                                                              When().Reply().Fault(Spread(0)),
+		"has the fault Spread(1s), which is the second that splits events: want one":                                                      When().Reply().Fault(SplitEveryByte(), Spread(time.Second)),
+		"has the fault SplitEveryByte(), which is the second that splits events: want one":                                                When().Reply().Fault(Spread(time.Second), SplitEveryByte()),
+		"has the fault PauseAfter(-1, 1s), which comes before the beginning or takes no time: want at least 0 events, and a time above 0": When().Reply().Fault(PauseAfter(-1, time.Second)),
+		"has the fault PauseAfter(1, 0s), which comes before the beginning or takes no time: want at least 0 events, and a time above 0":  When().Reply().Fault(PauseAfter(1, 0)),
+		"has the fault PauseAfter(1, 1s), which is the second pause: want one":                                                            When().Reply().Fault(PauseAfter(1, time.Second), PauseAfter(1, time.Second)),
+		"has the fault Hold(), which is the second gate: want one":                                                                        When().Reply().Fault(gate.Hold(), gate.Hold()),
+		"has the fault PauseBefore(0s), which takes no time: want a time above 0":                                                         When().Reply().Fault(PauseBefore(0)),
+		"has the fault PauseBefore(1s), which is the second pause: want one":                                                              When().Reply().Fault(PauseAfter(1, time.Second), PauseBefore(time.Second)),
+	} {
+		require.EqualError(t, rule.Validate(), want)
+	}
+}
