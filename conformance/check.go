@@ -87,7 +87,7 @@ func Known() []server.Revision {
 
 // Scenarios returns the catalogue, in its order.
 func Scenarios() []Scenario {
-	return []Scenario{declare, basic, toolUse, parallel, consent}
+	return []Scenario{declare, basic, toolUse, parallel, consent, mrtr}
 }
 
 // Validate returns what is wrong with the catalogue itself: names that clash, checks that name cases or requirements that

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
@@ -90,6 +91,10 @@ type Evidence struct {
 	TurnedDownAt Place
 	// Rounds are the samples that were asked for, in order.
 	Rounds []*Round
+	// Links are the requests of the second era that carry the play, in order.
+	Links []*Link
+	// Outcome is what the client said of its call; nil for a client that says nothing.
+	Outcome *harness.Outcome
 	// Declared is the request by which the client declared what it is held to, the latest of the call; nil where there is none.
 	Declared *ClientRequest
 	// Withheld is the capability for lack of which a sample was not asked for.

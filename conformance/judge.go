@@ -35,6 +35,9 @@ func judge(traces []*trace.Trace, chosen *selection) (*report.Results, error) {
 	for _, revision := range revisions {
 		if begun := slices.DeleteFunc(slices.Clone(sessions[revision]), func(s *Session) bool { return s.GivenUp }); len(begun) > 0 {
 			rs.Results = append(rs.Results, judgeClient(revision, begun)...)
+			if allForeign(begun) {
+				speakAnother(sessions[revision], begun[0].Tried)
+			}
 		}
 		for _, scenario := range Scenarios() {
 			rs.Results = append(rs.Results, judgeScenario(&scenario, revision, sessions[revision], chosen)...)
@@ -46,6 +49,15 @@ func judge(traces []*trace.Trace, chosen *selection) (*report.Results, error) {
 	requireSomeRevision(rs)
 	rs.Count()
 	return rs, nil
+}
+
+// speakAnother notes of sessions that were given up that their client would have spoken another revision in them, too.
+func speakAnother(sessions []*Session, tried string) {
+	for _, s := range sessions {
+		if s.GivenUp {
+			s.Foreign, s.Tried = true, tried
+		}
+	}
 }
 
 // judgeScenario judges one scenario in one revision.
@@ -127,10 +139,10 @@ func judgeCase(check *Check, ev *Evidence) Verdict {
 	switch {
 	case len(ev.HarnessErrors) > 0:
 		return verdict(report.HarnessError, "the harness broke the protocol itself: %s", []any{strings.Join(ev.HarnessErrors, "; ")})
-	case ev.NotPlayed != "":
-		return NotObserved("the case was not played: %s", ev.NotPlayed)
 	case s.spokeAnother():
 		return NotApplicable("the client does not speak %s: it tried %s", s.Revision, s.Tried)
+	case ev.NotPlayed != "":
+		return NotObserved("the case was not played: %s", ev.NotPlayed)
 	case check.Whole && s.Trace.Whole && !s.interrupted():
 		return check.Judge(ev)
 	case s.interrupted() && !ev.Over:
@@ -139,11 +151,13 @@ func judgeCase(check *Check, ev *Evidence) Verdict {
 		return NotObserved("the client never got as far as using the server (see client/connects)")
 	case !s.Trace.Whole:
 		return NotObserved("the trace is not whole: %d events were over the recorder's limit, so nothing is said of this", s.Trace.Dropped)
+	case !ev.Called && ev.Case.Carrier != "" && ev.died() == "":
+		return Unsupported("the client never made the %s: it takes one that heeds the prompts and resources in MCP_CONFORMANCE_CONTEXT (Env.Prompts, Env.Resources)", ev.Case.Carrier)
 	case !ev.Called:
 		return NotObserved("the client never called the tool %s%s", ev.Case.Tool, ev.died())
 	case ev.Withheld != "":
 		return NotApplicable("the client does not declare %s, so the server must not ask for it", ev.Withheld)
-	case len(ev.Rounds) == 0 && ev.TurnedDown != "":
+	case len(ev.Rounds) == 0 && !ev.wished() && ev.TurnedDown != "":
 		return NotObserved("the server turned the call down with %s", ev.TurnedDown).See(ev.TurnedDownAt, "%s", compact(s.Trace.Find(ev.TurnedDownAt.Ref).Frame.Raw))
 	case len(ev.Rounds) < max(check.Asked, check.Answered):
 		return NotObserved("the play did not get as far as sampling request %d%s", len(ev.Rounds)+1, cmp.Or(ev.why(len(ev.Rounds)), ev.died()))

@@ -53,7 +53,7 @@ var schema20260728 = page{server.V20260728, "schema", "schema", []Statement{
 	should("14", "toolresultcontent", "6d59bca66001",
 		"structured content of a tool result conforms to the tool's output schema").excluded(forServers),
 	should("15", "toolresultcontent", "c4ad92699707", "the client keeps _meta of tool results in later requests"),
-	must("16", "inputrequiredresult", "d830b82da946", "a result without resultType is complete").due("12 mrtr"),
+	must("16", "inputrequiredresult", "d830b82da946", "a result without resultType is complete"),
 	schemaType("CreateMessageResult", "a result has role, content (a block or an array of blocks), and model"),
 	schemaType("SamplingMessage", "the content of a message is a block or an array of blocks"),
 	schemaType("ToolUseContent", "a tool use has a unique id, a name, and its input as an object"),

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
@@ -33,6 +34,11 @@ func (ev *Evidence) takeMark(m *trace.Mark) {
 		ev.Withheld = m.Text
 	case trace.MarkNotPlayed:
 		ev.NotPlayed, ev.Session.GivenUp = m.Text, true
+	case trace.MarkOutcome:
+		var o harness.Outcome
+		if json.Unmarshal([]byte(m.Text), &o) == nil {
+			ev.Outcome = &o
+		}
 	case trace.MarkPlayEnded:
 		ev.Over = ev.Session.Ended == nil
 	}
@@ -46,15 +52,17 @@ func (ev *Evidence) takeMessage(e *trace.Event, m *rpc) {
 		r.rawID, r.Hostile = m.id, f.Hostile
 	case f.Dir == trace.ToClient && m.result != nil:
 		ev.takeInputRequests(e, m.result)
+		ev.takeWish(e, m)
 	case f.Dir == trace.ToClient && f.HTTP != nil && f.HTTP.Status >= 400:
 		ev.turnedDown(e, fmt.Sprintf("HTTP %d", f.HTTP.Status))
 	case f.Dir == trace.ToClient && m.err != nil && ev.Session.overStdio():
 		ev.turnedDown(e, fmt.Sprintf("error %d", m.err.Code))
-	case f.Dir == trace.FromClient && m.method == "tools/call":
+	case f.Dir == trace.FromClient && carrying[m.method] != "":
 		if !ev.Called {
 			ev.Called, ev.calledAt = true, e.Ref()
 		}
 		ev.Declared = ev.Session.declaration(e)
+		ev.takeLink(e, m)
 		ev.takeInputResponses(e, m.params)
 	case f.Dir == trace.FromClient && m.isResponse():
 		if r := ev.round(m.id); r != nil {

@@ -175,7 +175,7 @@ func fruitless(t *trace.Trace, virtual bool) string {
 		return ""
 	case s.ended.Deadline:
 		return "the client hung"
-	case !s.called[t.Header.Cases[0].ID]:
+	case !s.called[t.Header.Cases[0].ID] && t.Header.Cases[0].Carrier == "":
 		return "the client never called the tool"
 	}
 	return ""
@@ -207,7 +207,8 @@ func again(p *played) []batch {
 	header.Cases = slices.Clone(header.Cases)
 	for i, c := range p.cases {
 		unfinished := s.over[c.ID] == 0 || s.begun[c.ID] > s.over[c.ID] || c.Barrier // whose session has to end in order
-		if !s.called[c.ID] || died && unfinished || !p.trace.Whole {
+		called := s.called[c.ID] || c.Carrier != ""                                  // which not every client can
+		if !called || died && unfinished || !p.trace.Whole {
 			header.Cases[i].Again = true
 			sessions = append(sessions, batch{[]Case{c}, p.at[i : i+1]})
 		}

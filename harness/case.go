@@ -31,6 +31,10 @@ type Case struct {
 	// Decision is what the person decides who is asked, [Env.Decision]; "" for [Approve]. Cases with different ones are played in different
 	// sessions.
 	Decision string
+	// Carrier is the request by which the client starts the play: "" for a call of the case's tool. Others, [server.PromptsGet] and
+	// [server.ResourcesRead], are made by those clients that heed [Env.Prompts] and [Env.Resources], and there is nothing wrong with one
+	// that does not.
+	Carrier server.Carrier
 	// Isolated cases get a session of their own, because they may wreck it for others.
 	Isolated bool
 	// Hostile cases send what may crash a client. They get a session of their own, in a process of its own where there is one: see

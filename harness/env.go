@@ -43,6 +43,9 @@ type Env struct {
 	Declare json.RawMessage
 	// Tools are the tools to call, once each with {}, in this order; nil for all that the server lists.
 	Tools []string
+	// Prompts are the names of prompts to get, once each without arguments, and Resources the URIs of resources to read, once each, after the
+	// tools were called. A client that gets none leaves them alone.
+	Prompts, Resources []string
 	// Decision is what the person decides who is asked before a sample is made or given away: [Approve] (also when ""), [Decline] or
 	// [DeclineAnswer]. It is for the client to act upon, which says so with [Env.Announce]: what it then does is its own doing.
 	Decision string
@@ -86,6 +89,8 @@ type contextVar struct {
 	Models       map[string]string `json:"models,omitempty"`
 	Key          string            `json:"key,omitempty"`
 	Tools        []string          `json:"tools,omitempty"`
+	Prompts      []string          `json:"prompts,omitempty"`
+	Resources    []string          `json:"resources,omitempty"`
 	Decision     string            `json:"decision"`
 	Server       *serverVar        `json:"server,omitempty"`
 }
@@ -100,7 +105,7 @@ const scenarioName = "sampling"
 
 // told is the part of the environment that goes into a process as one value, and tell puts it back.
 func (e *Env) told() contextVar {
-	told := contextVar{scenarioName, e.Declare, e.Model, e.Key, e.Tools, cmp.Or(e.Decision, Approve), nil}
+	told := contextVar{scenarioName, e.Declare, e.Model, e.Key, e.Tools, e.Prompts, e.Resources, cmp.Or(e.Decision, Approve), nil}
 	if e.Server != nil {
 		told.Server = &serverVar{e.Server[0], e.Server[1:]}
 	}
@@ -108,7 +113,8 @@ func (e *Env) told() contextVar {
 }
 
 func (v *contextVar) tell(e *Env) {
-	e.Declare, e.Model, e.Key, e.Tools, e.Decision = v.Capabilities, v.Models, v.Key, v.Tools, v.Decision
+	e.Declare, e.Model, e.Key, e.Decision = v.Capabilities, v.Models, v.Key, v.Decision
+	e.Tools, e.Prompts, e.Resources = v.Tools, v.Prompts, v.Resources
 	if v.Server != nil {
 		e.launches(append([]string{v.Server.Command}, v.Server.Args...))
 	}
@@ -116,6 +122,18 @@ func (v *contextVar) tell(e *Env) {
 
 // sayOutcome is how a client in a process of its own reports.
 func sayOutcome(o Outcome) { _, _ = os.Stdout.Write(o.Line()) } // whom nobody reads has nothing to say
+
+// offer tells of the prompts and resources among the cases.
+func (e *Env) offer(cases []Case) {
+	for i := range cases {
+		switch c := &cases[i]; c.Carrier {
+		case server.PromptsGet:
+			e.Prompts = append(e.Prompts, c.Tool())
+		case server.ResourcesRead:
+			e.Resources = append(e.Resources, server.ResourceURI(c.Tool()))
+		}
+	}
+}
 
 // variables returns the environment of a client in a process of its own: ours, less every real provider's, and the contract's. A proxy
 // stays, for a client that fetches something of its own, but not for loopback.

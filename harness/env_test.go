@@ -17,10 +17,12 @@ var told = Env{
 	Revision: server.V20251125,
 	Model: map[string]string{"openai-chat": "http://127.0.0.1:4712/v1", "anthropic": "http://127.0.0.1:4712", "gemini": "http://127.0.0.1:4712",
 		"ollama": "http://127.0.0.1:4712", "native": "http://127.0.0.1:4712/native"},
-	Key:      plantedKey,
-	Declare:  json.RawMessage(declared),
-	Tools:    []string{"basic-question"},
-	Decision: Decline,
+	Key:       plantedKey,
+	Declare:   json.RawMessage(declared),
+	Tools:     []string{"basic-question"},
+	Prompts:   []string{"mrtr-prompt"},
+	Resources: []string{"mcp-conform:/mrtr-resource"},
+	Decision:  Decline,
 }
 
 // getenv looks a variable up as a process does: the last of a name counts.
@@ -65,6 +67,8 @@ func TestAProcessIsToldTheContract(t *testing.T) {
 			"ollama": "http://127.0.0.1:4712", "native": "http://127.0.0.1:4712/native"},
 		"key": "`+plantedKey+`",
 		"tools": ["basic-question"],
+		"prompts": ["mrtr-prompt"],
+		"resources": ["mcp-conform:/mrtr-resource"],
 		"decision": "decline"
 	}`, get("MCP_CONFORMANCE_CONTEXT"))
 }

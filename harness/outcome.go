@@ -15,7 +15,7 @@ import (
 //
 //	{"mcp-conform":"outcome","tool":"basic-question","outcome":"failed","error":{"code":-32602,"message":"unknown tool"}}
 type Outcome struct {
-	// Tool is the tool that was called.
+	// Tool is the tool that was called, the prompt that was got, or the URI of the resource that was read.
 	Tool string `json:"tool"`
 	// Ended is how the call ended for the client: one of the constants below.
 	Ended string `json:"outcome"`

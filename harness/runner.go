@@ -124,8 +124,11 @@ func (r *Runner) header(client *Client, cases []Case, limit time.Duration) (trac
 	}
 	ids := map[string]string{}
 	for _, c := range cases {
-		header.Cases = append(header.Cases, trace.Case{ID: c.ID, Tool: c.Tool(), Mark: c.Mark()})
+		header.Cases = append(header.Cases, trace.Case{ID: c.ID, Tool: c.Tool(), Mark: c.Mark(), Carrier: string(c.Carrier)})
 		ids[c.Tool()], ids[c.Mark()] = c.ID, c.ID
+		if c.Carrier == server.ResourcesRead {
+			ids[server.ResourceURI(c.Tool())] = c.ID // as outcomes name it
+		}
 	}
 	return header, ids
 }
@@ -151,6 +154,7 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 		Declare: header.Declare, Decision: cmp.Or(header.Decision, Approve),
 		Report:   func(o Outcome) { record(trace.Event{Case: o.Tool, Mark: o.mark()}) },
 		announce: func(feature string) { record(trace.Event{Mark: featureMark(feature)}) }}
+	env.offer(cases)
 	if err := fakes.launchable(client, &env); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting a session of %s: %w", r.Revision, err), fakes.close())
 	}
@@ -211,7 +215,7 @@ func (r *Runner) startFakes(client *Client, cases []Case, record func(trace.Even
 	}
 	var tools []server.Tool
 	for _, c := range cases {
-		tools = append(tools, server.Tool{Name: c.Tool(), Description: "Runs the case " + c.ID + ".", Mark: c.Mark(), Play: c.Play})
+		tools = append(tools, server.Tool{Name: c.Tool(), Description: "Runs the case " + c.ID + ".", Mark: c.Mark(), Carrier: c.Carrier, Play: c.Play})
 	}
 	var err error
 	f.model, err = llm.Start(llm.Options{Record: record, Key: plantedKey, Listener: listeners[0], Source: r.Source})

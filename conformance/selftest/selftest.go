@@ -204,6 +204,9 @@ func (j *job) play(ctx context.Context, o Options) (Row, error) {
 		if !j.mutant.Concerns("consent/burst") {
 			suite.Skip = append(suite.Skip, "consent/fifty") // whose fifty conversations tell no mutant from another
 		}
+		if !j.mutant.Concerns("mrtr/endless") {
+			suite.Skip = append(suite.Skip, "mrtr/for-ever") // which costs as much as the rest of its scenario
+		}
 		config = j.mutant.Config(config)
 		if j.mutant.Hangs {
 			suite.Timeout = hangTimeout

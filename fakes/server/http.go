@@ -198,37 +198,42 @@ func (s *Server) answer(x *exchange, frame []byte, hostile bool) {
 
 // toolList is the tools of the server as tools/list gives them.
 func (s *Server) toolList() []Tool {
-	tools := make([]Tool, len(s.tools))
-	for i, t := range s.tools {
-		tools[i] = t.Tool
+	tools := []Tool{}
+	for _, t := range s.tools {
+		if t.Carrier == "" {
+			tools = append(tools, t.Tool)
+		}
 	}
 	return tools
 }
 
-// callParams are the params of a tools/call.
+// callParams are the params of a tools/call, or of another request that carries a play.
 type callParams struct {
+	method         string
 	arguments      json.RawMessage
 	meta           object
 	inputResponses json.RawMessage
 	requestState   json.RawMessage
 }
 
-// readCall finds the tool that a tools/call is for, also where the call is wrong otherwise: it is that tool's, then. An unknown tool is
-// a protocol error, as is what is no CallToolRequest; arguments that do not fit the tool are for the model to mend, and so a result
+// readCall finds the tool that a tools/call is for, or the prompt or resource of another request that carries a play, also where the call
+// is wrong otherwise: it is that tool's, then. An unknown tool is a protocol error, as is what is no CallToolRequest; arguments that do not fit the tool are for the model to mend, and so a result
 // (2025-11-25, server/tools#error-handling).
 func (s *Server) readCall(m *message) (callParams, *offered, *RPCError) {
-	name, named := m.params.text("name")
-	tool := s.byName[name]
-	p := callParams{m.params["arguments"], m.meta, m.params["inputResponses"], m.params["requestState"]}
+	method := *m.Method
+	member := namedBy[method]
+	name, named := m.params.text(member)
+	tool := s.byName[method+" "+name]
+	p := callParams{method, m.params["arguments"], m.meta, m.params["inputResponses"], m.params["requestState"]}
 	switch {
 	case m.params == nil:
-		return p, nil, rpcErrorf(codeInvalidParams, "params of tools/call must be an object, got %s", show(m.Params))
+		return p, nil, rpcErrorf(codeInvalidParams, "params of %s must be an object, got %s", method, show(m.Params))
 	case !named:
-		return p, nil, rpcErrorf(codeInvalidParams, "name of tools/call must be a string, got %s", show(m.params["name"]))
+		return p, nil, rpcErrorf(codeInvalidParams, "%s of %s must be a string, got %s", member, method, show(m.params[member]))
 	case tool == nil:
-		return p, nil, rpcErrorf(codeInvalidParams, "unknown tool: %s", clip([]byte(name)))
+		return p, nil, rpcErrorf(codeInvalidParams, "unknown %s: %s", kindOf[method], clip([]byte(name)))
 	case p.arguments != nil && objectOf(p.arguments) == nil:
-		return p, tool, rpcErrorf(codeInvalidParams, "arguments of tools/call must be an object, got %s", show(p.arguments))
+		return p, tool, rpcErrorf(codeInvalidParams, "arguments of %s must be an object, got %s", method, show(p.arguments))
 	}
 	return p, tool, nil
 }

@@ -317,6 +317,10 @@ func (l *legacySession) call(m *inbound) {
 				x.drop()
 				return
 			}
+			if result.raw != nil {
+				s.answer(x, resultFrame(m.ID, result.raw), true)
+				return
+			}
 			s.result(x, m.ID, l.revision, schema.CallToolResult, result)
 		})
 	})

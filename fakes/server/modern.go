@@ -39,7 +39,7 @@ func (s *Server) takeModern(m *inbound) {
 		continued *parking
 		of        scope
 	)
-	if *m.Method == "tools/call" {
+	if s.carries(*m.Method) {
 		p, offer, bad = s.readCall(m.message)
 	}
 	isRetry := p.requestState != nil || p.inputResponses != nil
@@ -63,13 +63,17 @@ func (s *Server) takeModern(m *inbound) {
 	case *m.Method == "server/discover":
 		s.result(x, m.ID, s.modern[0], schema.DiscoverResult, s.complete(map[string]any{
 			"supportedVersions": slices.Concat(s.modern, s.legacy),
-			"capabilities":      map[string]any{"tools": map[string]any{}},
+			"capabilities":      s.capabilities(),
 			"ttlMs":             0, "cacheScope": "private",
 		}))
 	case *m.Method == "tools/list":
 		s.result(x, m.ID, s.modern[0], schema.ListToolsResult, s.complete(map[string]any{
 			"tools": s.toolList(), "ttlMs": 0, "cacheScope": "private",
 		}))
+	case *m.Method == "prompts/list" && s.carries(string(PromptsGet)):
+		s.list(x, m.ID, "prompts", PromptsGet)
+	case *m.Method == "resources/list" && s.carries(string(ResourcesRead)):
+		s.list(x, m.ID, "resources", ResourcesRead)
 	case isRetry:
 		s.retry(x, m.ID, continued, p)
 	case offer != nil:
@@ -105,8 +109,8 @@ type modernCall struct {
 func (s *Server) callModern(x *exchange, m *inbound, tool *offered, p callParams) {
 	version, _ := m.meta.text(metaVersion)
 	id := m.ID
-	if why := tool.checkArguments(p.arguments); why != "" {
-		s.finish(x, id, s.modern[0], callResult(nil, errors.New(why)))
+	if why := tool.checkArguments(p.arguments); tool.Carrier == "" && why != "" {
+		s.finish(x, id, tool, s.modern[0], callResult(nil, errors.New(why)))
 		return
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
@@ -127,8 +131,10 @@ func (s *Server) callModern(x *exchange, m *inbound, tool *offered, p callParams
 				x.drop()
 			case errors.As(err, &undeclared):
 				x.respond(http.StatusBadRequest, errorFrame(id, undeclared.rpc()), false)
+			case err != nil && tool.Carrier != "": // their results have no way to say it
+				s.fail(x, id, rpcErrorf(codeInternal, "%v", err))
 			default:
-				s.finish(x, id, c.revision, result)
+				s.finish(x, id, tool, c.revision, result)
 			}
 		})
 	})
@@ -136,7 +142,15 @@ func (s *Server) callModern(x *exchange, m *inbound, tool *offered, p callParams
 }
 
 // finish answers a call of the second era with its result.
-func (s *Server) finish(x *exchange, id json.RawMessage, revision Revision, result CallToolResult) {
+func (s *Server) finish(x *exchange, id json.RawMessage, tool *offered, revision Revision, result CallToolResult) {
+	switch {
+	case result.raw != nil:
+		s.answer(x, resultFrame(id, result.raw), true)
+		return
+	case tool.Carrier != "":
+		s.finishOther(x, id, tool, revision, result.Content)
+		return
+	}
 	full := s.complete(map[string]any{"content": result.Content})
 	if result.IsError {
 		full["isError"] = true

@@ -243,6 +243,34 @@ func TestACallThatIsNeverRetriedEndsWithTheServer(t *testing.T) {
 	})
 }
 
+func TestOfManyCallsThatAreNeverRetriedTheOldestEnd(t *testing.T) {
+	const most = 1000
+	synctest.Test(t, func(t *testing.T) {
+		var ended atomic.Int32
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+			result, err := s.Sample(s.Ask("?"))
+			if err != nil {
+				require.True(t, server.Refused(err))
+				ended.Add(1)
+			}
+			return string(result), err
+		}})
+		w := r.modern()
+		first := w.callModern(1, "ask", sampling, "").last()
+		second := w.callModern(2, "ask", sampling, "").last()
+		for id := 3; id <= most+1; id++ {
+			w.callModern(id, "ask", sampling, "").last()
+		}
+		synctest.Wait()
+		require.EqualValues(t, 1, ended.Load())
+		retry := func(id int, of message) message {
+			return w.callModern(id, "ask", sampling, retryOf(t, of, func(string) string { return sampled("yes") })).last()
+		}
+		require.Equal(t, notWaited, retry(most+2, first).Error.Message)
+		require.Equal(t, sampled("yes"), retry(most+3, second).call(t).text(t))
+	})
+}
+
 func TestEachRoundHasWhatItsRequestSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {

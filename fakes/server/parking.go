@@ -36,11 +36,36 @@ func (c *modernCall) park(in Input) {
 	}
 }
 
-// park adds to what is known by as. Those that were answered are of no more use there.
+// mostParked is how many states and keys of a tool's are known at once. A client owes nobody a retry, so that what it never came back to would
+// else stay for as long as the server stands.
+const mostParked = 1000
+
+// park adds to what is known by as. Those that were answered are of no more use there. Where the tool has too many, the oldest is forgotten,
+// and its play, if it still waits, ended.
 func (s *Server) park(as parkedAs, waiting *parking) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.parked[as] = append(slices.DeleteFunc(s.parked[as], func(p *parking) bool { return p.taken }), waiting)
+	known := append(s.known[as.tool], known{as, waiting})
+	if len(known) > mostParked {
+		oldest := known[0]
+		known = known[1:]
+		s.parked[oldest.as] = slices.DeleteFunc(s.parked[oldest.as], func(p *parking) bool { return p == oldest.parking })
+		if len(s.parked[oldest.as]) == 0 {
+			delete(s.parked, oldest.as)
+		}
+		if !oldest.taken {
+			oldest.taken = true
+			oldest.call.cancel()
+		}
+	}
+	s.known[as.tool] = known
+}
+
+// known is a parking with one of the names that it is known by.
+type known struct {
+	as parkedAs
+	*parking
 }
 
 // findParked returns the call that a retry continues: the one that has waited longest, or else one that was answered. Nil
@@ -84,7 +109,7 @@ func (s *Server) claim(waiting *parking) bool {
 func (s *Server) retry(x *exchange, id json.RawMessage, waiting *parking, p callParams) {
 	responses := objectOf(p.inputResponses)
 	if p.inputResponses != nil && responses == nil {
-		s.fail(x, id, rpcErrorf(codeInvalidParams, "inputResponses of tools/call must be an object, got %s", show(p.inputResponses)))
+		s.fail(x, id, rpcErrorf(codeInvalidParams, "inputResponses of %s must be an object, got %s", p.method, show(p.inputResponses)))
 		return
 	}
 	if !s.claim(waiting) || !waiting.call.next(x, id) {

@@ -64,7 +64,7 @@ type Server struct {
 	legacy []Revision // newest first
 	modern []Revision
 	tools  []*offered
-	byName map[string]*offered
+	byName map[string]*offered // by the request that calls it, and what that says
 	host   *http.Server
 
 	ctx      context.Context
@@ -81,6 +81,7 @@ type Server struct {
 	streams  map[string]int          // how many there were of each kind
 	calls    map[*offered]int        // how often each tool was called
 	parked   map[parkedAs][]*parking // calls of the second era that wait, or have waited, for a retry
+	known    map[*offered][]known    // the same, in the order in which they began to wait
 	playing  map[scope]struct{}
 	problems []string
 }
@@ -136,7 +137,7 @@ func Start(o Options, tools ...Tool) (*Server, error) {
 	s := &Server{
 		opts: o, legacy: only(o.Revisions, false), modern: only(o.Revisions, true),
 		byName: map[string]*offered{}, sessions: map[string]*legacySession{}, streams: map[string]int{},
-		calls: map[*offered]int{}, parked: map[parkedAs][]*parking{}, playing: map[scope]struct{}{},
+		calls: map[*offered]int{}, parked: map[parkedAs][]*parking{}, known: map[*offered][]known{}, playing: map[scope]struct{}{},
 		rnd: rand.New(rand.NewPCG(uint64(o.Seed), 0x6d6370)), served: make(chan struct{}), ended: make(chan struct{}),
 	}
 	for i, t := range tools {
@@ -144,11 +145,11 @@ func Start(o Options, tools ...Tool) (*Server, error) {
 		if err != nil {
 			return nil, err
 		}
-		if s.byName[t.Name] != nil {
+		if slices.ContainsFunc(s.tools, func(o *offered) bool { return o.Name == t.Name }) {
 			return nil, fmt.Errorf("tool %s is offered twice", t.Name)
 		}
 		s.tools = append(s.tools, compiled)
-		s.byName[t.Name] = compiled
+		s.byName[compiled.key()] = compiled
 	}
 	if o.Listener == nil {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -142,7 +142,7 @@ func (s *Session) Mark(name, text string) { s.server.mark(s.scope(), name, text)
 // CreateMessageRequestParams: a [CreateMessageParams], a map, raw JSON, which is sent byte for byte. Params that are
 // not valid, or that need what the client has not declared, are not sent (ErrInvalid, ErrUndeclared) unless they are [Hostile].
 // Where the client refuses, [Refused] tells that from our own failures; in the second era a client that refuses sends
-// nothing, and Sample returns when the server is closed.
+// nothing, and Sample returns when the server is closed, or when a thousand newer rounds of the tool wait or have waited for a retry.
 func (s *Session) Sample(params any) (json.RawMessage, error) {
 	answer := s.SampleAll(params)[0]
 	return answer.Result, answer.Err
@@ -337,7 +337,9 @@ func (s *Session) run(answer func(CallToolResult, error)) {
 			s.server.problem(s.scope(), "tool %s: %s", s.tool.Name, note)
 		}
 		s.Mark(trace.MarkPlayEnded, note)
-		answer(callResult(value, err), err)
+		result := callResult(value, err)
+		result.raw = s.onOneLine(result.raw)
+		answer(result, err)
 	}()
 	value, err = s.tool.Play(s)
 	returned = true

@@ -23,6 +23,10 @@ type Tool struct {
 	InputSchema any `json:"inputSchema"`
 	// Play is what happens when the client calls the tool; required for a tool that the server offers.
 	Play Play `json:"-"`
+	// Carrier is the request by which a client starts the play: "" for tools/call, or one of those of 2026-07-28 that it may come with
+	// besides, [PromptsGet] and [ResourcesRead]. Then this is no tool but a prompt of that name, or the resource at [ResourceURI] of it; older
+	// revisions do not offer it, and InputSchema means nothing.
+	Carrier Carrier `json:"-"`
 	// Mark is a word woven into what [Session.Ask] asks, by which the model's side tells conversations apart. May be empty.
 	Mark string `json:"-"`
 }
@@ -36,8 +40,8 @@ func (t Tool) MarshalJSON() ([]byte, error) {
 	return encode(plain(t))
 }
 
-// Play is what happens behind a tool. Its result becomes the result of the call: a [CallToolResult] as it is, a string or nil as
-// text, and anything else as the text of its JSON. An error becomes a result with isError, which the client's model can
+// Play is what happens behind a tool. Its result becomes the result of the call: a [CallToolResult] or [RawResult] as it is, a string or
+// nil as text, and anything else as the text of its JSON. An error becomes a result with isError, which the client's model can
 // read. A play runs on a goroutine of its own and should return when s.Context() ends.
 type Play func(s *Session) (any, error)
 
@@ -46,7 +50,12 @@ type CallToolResult struct {
 	Content           []any `json:"content"`
 	StructuredContent any   `json:"structuredContent,omitempty"`
 	IsError           bool  `json:"isError,omitempty"`
+
+	raw json.RawMessage // in place of all the others
 }
+
+// RawResult is the result of a call as the wire is to have it, byte for byte: whatever it is, the trace says that it was meant.
+type RawResult json.RawMessage
 
 // offered is a tool of the server, its schema compiled.
 type offered struct {
@@ -63,6 +72,9 @@ func compileTool(t Tool, index int) (*offered, error) {
 	}
 	if t.Play == nil {
 		return nil, fmt.Errorf("tool %s has no play", t.Name)
+	}
+	if !slices.Contains([]Carrier{"", PromptsGet, ResourcesRead}, t.Carrier) {
+		return nil, fmt.Errorf("tool %s: no request %q carries a play: want %s, %s, or \"\" for tools/call", t.Name, t.Carrier, PromptsGet, ResourcesRead)
 	}
 	if t.InputSchema == nil {
 		t.InputSchema = map[string]any{"type": "object"}
@@ -174,6 +186,8 @@ func callResult(value any, err error) CallToolResult {
 			v.Content = []any{}
 		}
 		return v
+	case RawResult:
+		return CallToolResult{raw: json.RawMessage(v)}
 	case nil:
 		return CallToolResult{Content: []any{}}
 	case string:

@@ -116,6 +116,8 @@ var errorNames = map[int]schema.Name{
 var resultNames = map[string]schema.Name{
 	"initialize": schema.InitializeResult, "server/discover": schema.DiscoverResult,
 	"tools/list": schema.ListToolsResult, "tools/call": schema.CallToolResult,
+	"prompts/list": "CacheableResult", "prompts/get": schema.GetPromptResult,
+	"resources/list": "CacheableResult", "resources/read": schema.ReadResourceResult,
 }
 
 // specifications are the published schemas, compiled.

@@ -53,7 +53,7 @@ func Client(c Config) func(context.Context, harness.Env) error {
 		if err != nil {
 			return err
 		}
-		err = callTools(ctx, wire, env)
+		err = errors.Join(callTools(ctx, wire, env), callOthers(ctx, wire, env))
 		if err == nil && c.broken.failsAtTheEnd {
 			err = errors.New("broken on purpose: a failure after all went well")
 		}
@@ -90,6 +90,9 @@ func connect(ctx context.Context, env harness.Env, m *model) (wire, error) {
 // capabilities are what the client declares: what it was told to, or else sampling, with tools where the revision has them.
 func (m *model) capabilities() map[string]any {
 	declared := m.told()
+	if m.env.Revision.Modern() && len(declared) > 0 {
+		declared["roots"] = map[string]any{} // it has none to show
+	}
 	edit(m.config.broken.declared, declared)
 	return declared
 }
@@ -132,14 +135,37 @@ func callTools(ctx context.Context, w wire, env harness.Env) error {
 		}
 	}
 	for _, name := range names {
-		raw, err := w.request(ctx, "tools/call", map[string]any{"name": name, "arguments": map[string]any{}})
-		if env.Report != nil {
-			env.Report(outcome(name, raw, err))
+		if err := callOne(ctx, w, env, "tools/call", name, map[string]any{"name": name, "arguments": map[string]any{}}); err != nil {
+			return err
 		}
-		var refused *rpcError
-		if err != nil && !errors.As(err, &refused) { // what the server refuses is an answer, too
-			return fmt.Errorf("tools/call of %s: %w", name, err)
+	}
+	return nil
+}
+
+// callOthers gets the prompts and reads the resources that it is told to.
+func callOthers(ctx context.Context, w wire, env harness.Env) error {
+	for _, name := range env.Prompts {
+		if err := callOne(ctx, w, env, "prompts/get", name, map[string]any{"name": name}); err != nil {
+			return err
 		}
+	}
+	for _, uri := range env.Resources {
+		if err := callOne(ctx, w, env, "resources/read", uri, map[string]any{"uri": uri}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// callOne makes a request that the server may answer with a wish for input, and reports how it ended. That it failed is no error.
+func callOne(ctx context.Context, w wire, env harness.Env, method, name string, params map[string]any) error {
+	raw, err := w.request(ctx, method, params)
+	if env.Report != nil {
+		env.Report(outcome(name, raw, err))
+	}
+	var refused *rpcError
+	if err != nil && !errors.As(err, &refused) && !errors.Is(err, errGivenUp) && !errors.Is(err, errUnusable) { // what the server says is an answer, too
+		return fmt.Errorf("%s of %s: %w", method, name, err)
 	}
 	return nil
 }

@@ -61,6 +61,8 @@ type faults struct {
 	inventsUses         bool // where one is required and the model makes none
 	believesStop        bool // drops tool uses beside the reason for an end
 	emptiesBadArguments bool // makes arguments that are no object one that is empty
+
+	rounds roundFaults
 }
 
 func edit(f func(map[string]any), o map[string]any) {

@@ -4,19 +4,14 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"sync/atomic"
 
 	"github.com/mcp-conform/mcp-conform/harness"
 )
-
-// maxRounds is how often a call may come back for input before the client gives up on it.
-const maxRounds = 80
 
 // modern is the wire of the second era: every request stands alone, and sampling comes as a result that asks for input.
 type modern struct {
@@ -33,84 +28,8 @@ func openModern(ctx context.Context, env harness.Env, m *model) (*modern, error)
 		return wire, nil
 	}
 	var err error
-	wire.pipe, err = openPipe(ctx, m, nil)
+	wire.pipe, err = openPipe(ctx, m, wire.direct(ctx))
 	return wire, err
-}
-
-// result is the part of a result that says how to go on.
-type result struct {
-	ResultType    string             `json:"resultType"`
-	InputRequests map[string]message `json:"inputRequests"`
-	RequestState  *string            `json:"requestState"`
-}
-
-// request sends a request, and again with what was asked for, until it is complete (basic/patterns/mrtr).
-func (m *modern) request(ctx context.Context, method string, params map[string]any) (json.RawMessage, error) {
-	retry := params
-	for range maxRounds {
-		raw, err := m.once(ctx, method, retry)
-		if err != nil {
-			return nil, err
-		}
-		var r result
-		if err := json.Unmarshal(raw, &r); err != nil {
-			return nil, err
-		}
-		switch r.ResultType {
-		case "", "complete":
-			return raw, nil
-		case "input_required":
-		default:
-			return nil, fmt.Errorf("result type %q is unknown", r.ResultType)
-		}
-		retry = maps.Clone(params)
-		if r.RequestState != nil {
-			retry["requestState"] = *r.RequestState
-		}
-		if r.InputRequests != nil {
-			responses, err := m.fulfil(ctx, r.InputRequests)
-			if err != nil && m.model.config.broken.diesOf(err) {
-				return nil, errors.New("broken on purpose: " + err.Error())
-			}
-			if isDeclined(err) && m.model.config.broken.consent.retriesWithout {
-				responses, err = map[string]any{}, nil
-			}
-			if err != nil {
-				// Nothing is owed to the server, which must not count on a retry. The call is over, and what it was for has failed.
-				return raw, nil
-			}
-			retry["inputResponses"] = responses
-		}
-	}
-	return nil, fmt.Errorf("%w after %d rounds of input", errGivenUp, maxRounds)
-}
-
-var errGivenUp = errors.New("given up")
-
-// fulfil answers every input request, or none.
-func (m *modern) fulfil(ctx context.Context, requests map[string]message) (map[string]any, error) {
-	responses := map[string]any{}
-	broken := &m.model.config.broken
-	for _, key := range slices.Sorted(maps.Keys(requests)) {
-		if method := requests[key].Method; method != "sampling/createMessage" {
-			return nil, fmt.Errorf("input request %s: method %q was not declared", key, method)
-		}
-		if broken.neverAnswers {
-			return nil, errors.New("broken on purpose: never answers")
-		}
-		answer, err := m.model.createMessage(ctx, requests[key].Params)
-		if err != nil && isDeclined(err) && broken.consent.answersWithError {
-			answer, err = map[string]any{"error": err}, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("input request %s: %w", key, err)
-		}
-		if broken.runsTools || broken.runsUnoffered {
-			m.model.runTools(ctx, m, requests[key].Params, answer)
-		}
-		responses[key] = answer
-	}
-	return responses, nil
 }
 
 // once sends one request of its own id and returns the result.
@@ -126,7 +45,10 @@ func (m *modern) once(ctx context.Context, method string, params map[string]any)
 	if broken.meta != nil {
 		broken.meta(params, meta)
 	}
-	id := m.lastID.Add(1)
+	id := any(m.lastID.Add(1))
+	if broken.rounds.fractions && params["name"] == nil && params["uri"] == nil {
+		id = 1.5
+	}
 	if m.pipe != nil {
 		answer, err := m.pipe.request(ctx, id, method, params)
 		return resultOf(answer, err)
@@ -136,8 +58,10 @@ func (m *modern) once(ctx context.Context, method string, params map[string]any)
 		"Mcp-Protocol-Version": {string(m.env.Revision)},
 		"Mcp-Method":           {method},
 	}
-	if name, ok := params["name"].(string); ok {
-		header.Set("Mcp-Name", headerValue(name))
+	for _, member := range []string{"name", "uri"} {
+		if name, ok := params[member].(string); ok {
+			header.Set("Mcp-Name", headerValue(name))
+		}
 	}
 	if broken.header != nil {
 		broken.header(params, header)
@@ -154,6 +78,8 @@ func (m *modern) once(ctx context.Context, method string, params map[string]any)
 	err = messages(resp, func(got *message) bool {
 		if got.Method == "" && string(got.ID) == fmt.Sprint(id) {
 			answer = got
+		} else if answers := m.direct(ctx); answers != nil && got.Method != "" && got.ID != nil {
+			_ = answers(got) // the server says that it was wrong, which is no matter here
 		}
 		return answer == nil // anything else is a notification, or a request, which has no place here and gets no answer
 	})

@@ -84,7 +84,7 @@ func (p *pipe) why() error {
 }
 
 // request sends a request and returns its response. When ctx ends before it came, the request is cancelled.
-func (p *pipe) request(ctx context.Context, id int64, method string, params map[string]any) (*message, error) {
+func (p *pipe) request(ctx context.Context, id any, method string, params map[string]any) (*message, error) {
 	answer := make(chan *message, 1)
 	p.mu.Lock()
 	p.waiting[fmt.Sprint(id)] = answer

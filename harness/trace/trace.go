@@ -59,6 +59,8 @@ type Case struct {
 	Tool string `json:"tool"`
 	// Mark is the word that tells the case's conversation apart from others on the model's wire.
 	Mark string `json:"mark,omitempty"`
+	// Carrier is the request that starts the play, where that is not a call of a tool: "prompts/get" or "resources/read".
+	Carrier string `json:"carrier,omitempty"`
 	// Again is true where the session says nothing of the case, because it died or ended before the case was over: it was played
 	// again in a session of its own.
 	Again bool `json:"again,omitempty"`

@@ -35,7 +35,7 @@ func TestStrictClient(t *testing.T) {
 	strict := gosdk.Client(func(env harness.Env) *mcp.ClientOptions {
 		return &mcp.ClientOptions{CreateMessageWithToolsHandler: gosdk.Handler(host.Host{Env: env, Strict: true})}
 	})
-	expect.Verdicts(t, conformance.Suite{Client: strict, Revisions: conformance.Known()}, slices.Concat(notStreamed, numbersUnread))
+	expect.Verdicts(t, conformance.Suite{Client: strict, Revisions: conformance.Known()}, slices.Concat(notStreamed, numbersUnread, inRounds))
 }
 
 func TestCorrectClientOverSockets(t *testing.T) {
@@ -65,7 +65,7 @@ func TestClientThatTrustsTheTypes(t *testing.T) {
 
 // The older handler knows neither tools nor several blocks, and the SDK declares sampling without tools for it.
 func TestClientWithoutTools(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(plain), Revisions: conformance.Known()}, slices.Concat(undeclaredServed, withoutTools, numbersUnread, undecided,
+	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(plain), Revisions: conformance.Known()}, slices.Concat(undeclaredServed, withoutTools, numbersUnread, undecided, inRounds,
 		expect.NotApplicable("nothing is wrong: the client declares no tools and uses none", "declare/tools-declared", "basic/meta-preserved"),
 		withTools(func() []expect.Row {
 			return expect.NotApplicable("the SDK's: it refuses content that is an array for the older handler", "basic/text-beside-media")

@@ -37,5 +37,14 @@ var trusting = slices.Concat(notStreamed, expect.Fails("the handler's: it return
 var undecided = expect.Unsupported("the handler's: there is no person in it", "consent/declined", "consent/declined-code", "consent/no-model-call",
 	"consent/no-made-up-answer", "consent/declined-mrtr", "consent/declined-after", "consent/alive")
 
+// inRounds are the SDK's doing where a result asks for input.
+var inRounds = expect.In(server.V20260728, slices.Concat(
+	expect.Fails("the SDK's: it looks for inputRequests, whatever the resultType says", "mrtr/missing-result-type", "mrtr/unknown-result-type"),
+	expect.Fails("the SDK's: RequestState is a string with omitempty", "mrtr/state-empty"),
+	expect.Fails("the SDK's: it cannot read a roots/list without params, which are optional", "mrtr/retried"),
+	expect.Fails("the SDK's: the handlers of the older era still answer requests of the server's", "mrtr/direct-request-unanswered", "mrtr/no-responses"),
+	expect.Fails("the SDK's: it panics at an input request that is null", "mrtr/bad-input"),
+	expect.Fails("the SDK's: it panics at an input request that is null, and takes the refusal of its response for the end", "client/ends-cleanly")))
+
 // permissive is in the table of such a client where everything is judged.
-var permissive = slices.Concat(undeclaredServed, trusting, numbersUnread)
+var permissive = slices.Concat(undeclaredServed, trusting, numbersUnread, inRounds)

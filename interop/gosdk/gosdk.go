@@ -36,7 +36,7 @@ func Client(options func(env harness.Env) *mcp.ClientOptions, o ...harness.Optio
 }
 
 // Run is one session of a go-sdk client with the options: it connects to env.URL, or launches the server, lists the tools, calls those in
-// env.Tools, or else all, once each with {}, and closes. It is what [Client] runs, and what a program runs that is started as a
+// env.Tools, or else all, once each with {}, gets env.Prompts, reads env.Resources, and closes. It is what [Client] runs, and what a program runs that is started as a
 // client under test (see [harness.EnvFromProcess]).
 //
 // Of sampling the client declares what its options imply, and no more than env.Declare asks for. Run returns an error when it could
@@ -56,7 +56,11 @@ func Run(ctx context.Context, env harness.Env, options *mcp.ClientOptions) error
 	if err != nil {
 		return fmt.Errorf("connecting to %s: %w", cmp.Or(env.URL, "the server"), err)
 	}
-	return errors.Join(callTools(ctx, session, env), closeSession(ctx, session))
+	err = callTools(ctx, session, env)
+	if err == nil {
+		err = useOthers(ctx, session, env)
+	}
+	return errors.Join(err, closeSession(ctx, session))
 }
 
 // transportOf is Streamable HTTP to env.URL, or else the pipe of a server that the client launches itself.
@@ -94,6 +98,25 @@ func callTools(ctx context.Context, session *mcp.ClientSession, env harness.Env)
 		host.Tell(env, name, err, codeOf(err))
 		if ctx.Err() != nil || errors.Is(err, mcp.ErrConnectionClosed) {
 			return fmt.Errorf("calling %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// useOthers gets the prompts and reads the resources that it is told to, and tells how each call ended.
+func useOthers(ctx context.Context, session *mcp.ClientSession, env harness.Env) error {
+	for _, name := range env.Prompts {
+		_, err := session.GetPrompt(ctx, &mcp.GetPromptParams{Name: name})
+		host.Tell(env, name, err, codeOf(err))
+		if ctx.Err() != nil || errors.Is(err, mcp.ErrConnectionClosed) {
+			return fmt.Errorf("getting the prompt %s: %w", name, err)
+		}
+	}
+	for _, uri := range env.Resources {
+		_, err := session.ReadResource(ctx, &mcp.ReadResourceParams{URI: uri})
+		host.Tell(env, uri, err, codeOf(err))
+		if ctx.Err() != nil || errors.Is(err, mcp.ErrConnectionClosed) {
+			return fmt.Errorf("reading %s: %w", uri, err)
 		}
 	}
 	return nil

@@ -32,7 +32,7 @@ func Client(handler func(env harness.Env) client.SamplingHandler, o ...harness.O
 }
 
 // Run is one session of an mcp-go client with the handler: it connects to env.URL in env.Revision, lists the tools, calls those in
-// env.Tools, or else all, once each with {}, and closes. It declares what env.Declare asks for, and has the handler only where that is
+// env.Tools, or else all, once each with {}, gets env.Prompts, reads env.Resources, and closes. It declares what env.Declare asks for, and has the handler only where that is
 // sampling: the SDK declares it for whoever has one. Run returns an error when it could not connect or list the tools, and when its
 // context ended. A call that fails is no error: how it went is for the server to see.
 func Run(ctx context.Context, env harness.Env, handler client.SamplingHandler) (err error) {
@@ -60,7 +60,10 @@ func Run(ctx context.Context, env harness.Env, handler client.SamplingHandler) (
 	if err != nil {
 		return fmt.Errorf("connecting to %s: %w", env.URL, err)
 	}
-	return callTools(ctx, c, env)
+	if err := callTools(ctx, c, env); err != nil {
+		return err
+	}
+	return useOthers(ctx, c, env)
 }
 
 // callTools calls the tools that it is told to, or all that are listed, and tells how each call ended.
@@ -80,6 +83,25 @@ func callTools(ctx context.Context, c *client.Client, env harness.Env) error {
 		host.Tell(env, name, err, 0) // the SDK's errors have no code
 		if ctx.Err() != nil {
 			return fmt.Errorf("calling %s: %w", name, ctx.Err())
+		}
+	}
+	return nil
+}
+
+// useOthers gets the prompts and reads the resources that it is told to, and tells how each call ended.
+func useOthers(ctx context.Context, c *client.Client, env harness.Env) error {
+	for _, name := range env.Prompts {
+		_, err := c.GetPrompt(ctx, mcp.GetPromptRequest{Params: mcp.GetPromptParams{Name: name}})
+		host.Tell(env, name, err, 0)
+		if ctx.Err() != nil {
+			return fmt.Errorf("getting the prompt %s: %w", name, ctx.Err())
+		}
+	}
+	for _, uri := range env.Resources {
+		_, err := c.ReadResource(ctx, mcp.ReadResourceRequest{Params: mcp.ReadResourceParams{URI: uri}})
+		host.Tell(env, uri, err, 0)
+		if ctx.Err() != nil {
+			return fmt.Errorf("reading %s: %w", uri, ctx.Err())
 		}
 	}
 	return nil

@@ -14,6 +14,7 @@ import urllib.request
 from host import Host, Refusal
 
 MODERN = "2026-07-28"
+MOST_ROUNDS = 10  # of one call
 
 
 class Wire:
@@ -52,16 +53,30 @@ class Wire:
                 yield from events(response)
 
     def call(self, method, params, name=None):
-        """Makes a request and returns its result, whatever the server asks meanwhile."""
+        """Makes a request, again and again as long as its result asks for input, and returns the result."""
+        wanted = params
+        for _ in range(MOST_ROUNDS):
+            result = self.request(method, wanted, name)
+            kind = result.get("resultType", "complete")
+            if self.revision < MODERN or kind == "complete":
+                return result
+            if kind != "input_required":
+                raise Refusal(None, f"a result of the unknown type {kind!r}")
+            wanted = self.fulfil(params, result)
+        raise Refusal(None, f"the server still asks for input after {MOST_ROUNDS} rounds")
+
+    def request(self, method, params, name):
+        """Makes a request once and returns its result, whatever the server asks meanwhile."""
         self.ids += 1
         mine = self.ids
         for message in self.post({"jsonrpc": "2.0", "id": mine, "method": method, "params": self.meta(params)}, name):
             if "method" in message and "id" in message:
-                self.answer(message)
+                if self.revision < MODERN:  # from then on servers make no requests, and get no responses
+                    self.answer(message)
             elif message.get("id") == mine and "error" in message:
                 raise Refusal(message["error"]["code"], message["error"]["message"])
             elif message.get("id") == mine:
-                return self.fulfil(method, params, name, message["result"])
+                return message["result"]
         raise ConnectionError(f"no answer came for {method}")
 
     def meta(self, params):
@@ -87,22 +102,16 @@ class Wire:
         for _ in self.post(reply):
             pass
 
-    def fulfil(self, method, params, name, result):
-        """Answers what a result asks for, and makes the request again with it."""
-        kind = result.get("resultType", "complete")
-        if self.revision < MODERN or kind == "complete":
-            return result
-        if kind != "input_required":
-            raise Refusal(None, f"a result of the unknown type {kind!r}")
-        retry = {k: v for k, v in params.items() if k not in ("inputResponses", "requestState")}
-        retry["inputResponses"] = {}
+    def fulfil(self, params, result):
+        """Answers what a result asks for, and returns the params of the request that is to be made again."""
+        retry = params | {"inputResponses": {}}
         for key, asked in result.get("inputRequests", {}).items():
             if not isinstance(asked, dict) or asked.get("method") != "sampling/createMessage" or "sampling" not in self.host.capabilities:
                 raise Refusal(None, f"the server asks for what was not declared: {asked!r}")
             retry["inputResponses"][key] = self.host.sample(asked.get("params"))
         if "requestState" in result:
             retry["requestState"] = result["requestState"]
-        return self.call(method, retry, name)
+        return retry
 
     def open(self):
         if self.revision >= MODERN:
@@ -137,9 +146,12 @@ def main():
     host.announce()
     wire.open()
     listed = [tool["name"] for tool in wire.call("tools/list", {})["tools"]]
-    for name in host.tools or listed:
+    calls = [("tools/call", name, {"name": name, "arguments": {}}) for name in host.tools or listed]
+    calls += [("prompts/get", name, {"name": name}) for name in host.prompts]
+    calls += [("resources/read", uri, {"uri": uri}) for uri in host.resources]
+    for method, name, params in calls:
         try:
-            wire.call("tools/call", {"name": name, "arguments": {}}, name)
+            wire.call(method, params, name)
             host.outcome(name, "completed")
         except Refusal as refusal:
             host.outcome(name, "failed", error={"code": refusal.code or 0, "message": str(refusal)})

@@ -21,12 +21,15 @@ class Host:
     def __init__(self, told, strict):
         self.capabilities = told.get("capabilities", {"sampling": {"tools": {}}})
         self.decision, self.tools = told.get("decision"), told.get("tools")
+        self.prompts, self.resources = told.get("prompts", []), told.get("resources", [])
         self.model, self.key = told.get("models", {}).get("native"), told.get("key", "")
         self.strict = strict
 
     def sample(self, params):
         if "sampling" not in self.capabilities:
             raise Refusal(-32601, "sampling was not declared")
+        if not isinstance(params, dict) or not isinstance(params.get("messages"), list):
+            raise Refusal(-32602, "params without messages")
         if self.strict and (wrong := forbidden(params, self.capabilities["sampling"])):
             raise Refusal(-32602, wrong)
         if self.decision == "decline":

@@ -45,16 +45,20 @@ export async function sample(params, signal) {
   return result;
 }
 
-/** Lists the tools and calls each once, or those that it is told to. How a call ended is for the server to see, and told besides. */
+/** Lists the tools and calls each once, or those that it is told to; then gets prompts and reads resources, where it is told of some. How a call ended is for the server to see, and told besides. */
 export async function callTools(client) {
   const listed = (await client.listTools()).tools.map((tool) => tool.name);
-  for (const name of told.tools ?? listed) {
-    try {
-      await client.callTool({ name, arguments: {} });
-      outcome({ tool: name, outcome: "completed" });
-    } catch (error) {
-      outcome({ tool: name, outcome: "failed", error: { code: typeof error.code === "number" ? error.code : 0, message: error.message } });
-    }
+  for (const name of told.tools ?? listed) await ended(name, client.callTool({ name, arguments: {} }));
+  for (const name of told.prompts ?? []) await ended(name, client.getPrompt({ name }));
+  for (const uri of told.resources ?? []) await ended(uri, client.readResource({ uri }));
+}
+
+async function ended(name, call) {
+  try {
+    await call;
+    outcome({ tool: name, outcome: "completed" });
+  } catch (error) {
+    outcome({ tool: name, outcome: "failed", error: { code: typeof error.code === "number" ? error.code : 0, message: error.message } });
   }
 }
 

@@ -1,0 +1,423 @@
+package conformance
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/schema"
+)
+
+// wishing are the cases in which a right client makes its request again, each time that it is asked for input.
+var wishing = []string{"several", "mixed", "states", "big-state", "empty-state", "no-state", "five-rounds"}
+
+// noWish says why a case has no wish in it.
+func (ev *Evidence) noWish() Verdict {
+	if (strings.HasSuffix(ev.Case.ID, "/mixed") || strings.HasSuffix(ev.Case.ID, "/bare-input")) && ev.Over {
+		return NotApplicable("the client declares neither roots nor elicitation, so that nothing can be asked for beside a sample")
+	}
+	return NotObserved("the server did not get as far as asking for input%s", ev.died())
+}
+
+// eachRetry judges each retry that answers a wish of the kind; nil is every kind. What judge finds wrong counts, and the zero verdict is
+// that nothing is.
+func (ev *Evidence) eachRetry(kind func(*Wish) bool, judge func(from, retry *Link) Verdict, pass string) Verdict {
+	wishes := ev.wishes()
+	if len(wishes) == 0 {
+		return ev.noWish()
+	}
+	var last *Link
+	for _, from := range wishes {
+		if kind != nil && !kind(from.Wish) {
+			continue
+		}
+		for _, retry := range from.Retries {
+			if v := judge(from, retry); v.kind != "" {
+				return v
+			}
+			last = retry
+		}
+	}
+	if last == nil {
+		return NotObserved("the client made no retry that would show it (see mrtr/retried)").See(wishes[0].Wish.Place, "")
+	}
+	return Pass("%s", pass).See(last.Place, "")
+}
+
+var retried = Check{
+	ID: "retried", Says: "a request that is answered with a wish for input is made again", Levels: inModern(report.Robust),
+	Cases: append([]string{"bare-input"}, wishing...),
+	Usual: "the result is handed to the caller as if it were the last, or one input at a time is all that is foreseen",
+	Mend:  "fulfil the input requests, all of them, and make the same request again with inputResponses and requestState",
+	Judge: func(e *Evidence) Verdict {
+		wishes := e.wishes()
+		if len(wishes) == 0 {
+			return e.noWish()
+		}
+		from := wishes[0]
+		if len(from.Retries) > 0 {
+			return Pass("the request was made again").See(from.Retries[0].Place, "")
+		}
+		for _, r := range e.Rounds {
+			if why := r.missed(); why != "" {
+				return NotObserved("the model had no answer for the client: %s", clip(why))
+			}
+		}
+		if calls := e.Session.calls[e.Case.ID]; len(calls) > 1 {
+			return Broken("the client was asked for input, and called again as if for the first time, without inputResponses or requestState").
+				See(from.Wish.Place, "").See(calls[1].called(), "")
+		}
+		return e.Session.seeOutput(Broken("the client was asked for input, and did not make its request again%s", e.died()).
+			See(from.Wish.Place, "asked for: %s", strings.Join(from.Wish.Keys(), ", ")))
+	},
+}
+
+// called is where the client called.
+func (ev *Evidence) called() Place { return Place{ev.calledAt, "params", "call"} }
+
+var everyKey = Check{
+	ID: "every-key", Says: "a retry has an answer under every key that was asked for", Levels: inModern(report.Must), Cases: wishing,
+	Requirements: []string{"2026-07-28/mrtr/22"},
+	Usual:        "of several input requests one is answered, or those of one kind; or the answers are kept under keys of the client's own",
+	Mend:         "build inputResponses from the keys of inputRequests, and retry only once each has its answer",
+	Judge: func(e *Evidence) Verdict {
+		return e.eachRetry(asksForInput, func(from, retry *Link) Verdict {
+			for _, key := range from.Wish.Keys() {
+				if !retry.Responses.Has(key) {
+					return Broken("the retry has nothing under the key %q, which was asked for (%s)", key, from.Wish.Requests[key]).
+						Saw("server asked", from.Wish.At("inputRequests"), "%s", strings.Join(from.Wish.Keys(), ", ")).
+						Saw("client answered", retry.At("inputResponses"), "%s", orMissing(retry.Params["inputResponses"]))
+				}
+			}
+			return Verdict{}
+		}, "every key that was asked for has its answer")
+	},
+}
+
+func asksForInput(w *Wish) bool { return len(w.Requests) > 0 }
+
+var answersValid = Check{
+	ID: "answers-valid", Says: "what a retry has under a key is a valid result of what was asked for", Levels: inModern(report.Must), Cases: wishing,
+	Requirements: resultSchema,
+	Usual:        "the answer is wrapped, as in a JSON-RPC response, or an error stands in its place",
+	Mend:         "put the CreateMessageResult itself under the key; where there is none, do not retry",
+	Judge: func(e *Evidence) Verdict {
+		return e.eachRetry(asksForInput, func(from, retry *Link) Verdict {
+			for _, key := range from.Wish.Keys() {
+				name, known := inputResults[from.Wish.Requests[key]]
+				answer := retry.Responses[key]
+				if !known || answer == nil {
+					continue
+				}
+				if err := schema.Validate(string(e.Revision), name, answer); err != nil {
+					at, why := retry.At(fmt.Sprintf("inputResponses[%q]", key)), err.Error()
+					var invalid *schema.Error
+					if errors.As(err, &invalid) {
+						why = strings.TrimPrefix(invalid.Path+": "+invalid.Message, ": ")
+					}
+					return Broken("the answer under %q is not a valid %s", key, name).See(at, "%s", compact(answer)).See(Place{Label: "schema"}, "%s", why)
+				}
+			}
+			return Verdict{}
+		}, "the answers are valid")
+	},
+}
+
+// inputResults are the results of what can be asked for.
+var inputResults = map[string]schema.Name{"sampling/createMessage": schema.CreateMessageResult, "roots/list": "ListRootsResult", "elicitation/create": "ElicitResult"}
+
+var stateEchoed = Check{
+	ID: "state-echoed", Says: "requestState comes back as it was, each time the latest", Levels: inModern(report.Must),
+	Cases: []string{"several", "mixed", "states", "big-state", "five-rounds", "only-state"}, Requirements: []string{"2026-07-28/mrtr/24", "2026-07-28/mrtr/03", "2026-07-28/mrtr/25"},
+	Usual: "the state is parsed and written anew, normalized or cut, or that of the first round is kept for all",
+	Mend:  "keep requestState as a string of which nothing is known, and send the one of the result that is answered",
+	Judge: func(e *Evidence) Verdict {
+		if w := e.wishes(); len(w) > 0 && strings.HasSuffix(e.Case.ID, "/only-state") && len(w[0].Retries) == 0 {
+			return NotApplicable("the client does not retry where no input is asked for, which it may")
+		}
+		return e.eachRetry(func(w *Wish) bool { return w.State != nil }, func(from, retry *Link) Verdict {
+			return judgeState(e, from, retry)
+		}, "the state came back as it was")
+	},
+}
+
+var stateEmpty = Check{
+	ID: "state-empty", Says: "a requestState that is the empty string comes back, too", Levels: inModern(report.Must), Cases: []string{"empty-state"},
+	Requirements: []string{"2026-07-28/mrtr/24", "2026-07-28/mrtr/03", "2026-07-28/mrtr/25"},
+	Usual:        "the state is a string that is left out where it is empty (omitempty), or is tested for truth",
+	Mend:         "tell a state that is empty from one that is missing: by a pointer, or by the member's presence",
+	Judge: func(e *Evidence) Verdict {
+		return e.eachRetry(nil, func(from, retry *Link) Verdict { return judgeState(e, from, retry) }, "the empty state came back")
+	},
+}
+
+// judgeState holds the state of a retry against that of the result which it answers.
+func judgeState(e *Evidence, from, retry *Link) Verdict {
+	sent := *from.Wish.State
+	got, isText := retry.state()
+	if isText && got == sent {
+		return Verdict{}
+	}
+	tell := func(v Verdict) Verdict {
+		return v.Saw("server sent", from.Wish.At("requestState"), "%s", quoted(sent)).Saw("client sent back", retry.At("requestState"), "%s", shownState(retry))
+	}
+	switch {
+	case retry.Params["requestState"] == nil:
+		return tell(Broken("the retry has no requestState, and the result that it answers had one"))
+	case !isText:
+		return tell(Broken("the retry's requestState is no string"))
+	}
+	for _, earlier := range e.wishes() {
+		if earlier != from && earlier.Wish.State != nil && *earlier.Wish.State == got {
+			return tell(Broken("the retry has the requestState of another round"))
+		}
+	}
+	return tell(Broken("the requestState came back changed: %d bytes in place of %d", len(got), len(sent)))
+}
+
+// shownState is a retry's state as a report has it.
+func shownState(l *Link) string {
+	if s, ok := l.state(); ok {
+		return quoted(s)
+	}
+	return orMissing(l.Params["requestState"])
+}
+
+var noStateInvented = Check{
+	ID: "no-state-invented", Says: "a retry has no requestState where the result that it answers had none, also after a round that had one", Levels: inModern(report.Must),
+	Cases: []string{"states", "no-state"}, Requirements: []string{"2026-07-28/mrtr/26"},
+	Usual: "the state of an earlier round is kept, or one that is not set is sent as null or as an empty string",
+	Mend:  "build each retry anew from the call and the result that it answers",
+	Judge: func(e *Evidence) Verdict {
+		return e.eachRetry(func(w *Wish) bool { return w.State == nil }, func(from, retry *Link) Verdict {
+			if retry.Params["requestState"] == nil {
+				return Verdict{}
+			}
+			return Broken("the retry has a requestState, and the result that it answers had none").
+				Saw("server sent", from.Wish.Place, "no requestState").Saw("client sent back", retry.At("requestState"), "%s", shownState(retry))
+		}, "no state was sent where none came")
+	},
+}
+
+var newID = Check{
+	ID: "new-id", Says: "a retry has a JSON-RPC id of its own", Levels: inModern(report.Must), Cases: wishing, Requirements: []string{"2026-07-28/mrtr/27"},
+	Usual: "the request is kept as it was, with its id, and sent again",
+	Mend:  "count retries as requests of their own",
+	Judge: func(e *Evidence) Verdict {
+		return e.eachRetry(nil, func(_, retry *Link) Verdict {
+			for _, l := range e.Links {
+				if l == retry {
+					break
+				}
+				if sameID(l.ID, retry.ID) {
+					return Broken("the retry has the id %s, as the request before it", retry.ID).See(Place{l.Ref, "id", l.Label}, "%s", l.ID).See(Place{retry.Ref, "id", retry.Label}, "%s", retry.ID)
+				}
+			}
+			return Verdict{}
+		}, "each retry has an id of its own")
+	},
+}
+
+var sameParams = Check{
+	ID: "same-params", Says: "a retry is the same request: method, name or uri, and arguments are as they were", Levels: inModern(report.Must), Cases: wishing,
+	Requirements: []string{"2026-07-28/mrtr/22"},
+	Usual:        "the arguments are left out of the retry, or those of another call, which share a place in memory, are in it",
+	Mend:         "keep the params of the call, and add inputResponses and requestState to a copy of them",
+	Judge: func(e *Evidence) Verdict {
+		return e.eachRetry(nil, func(_, retry *Link) Verdict {
+			call := e.Links[0]
+			tell := func(what string, was, is json.RawMessage) Verdict {
+				return Broken("the retry has another %s than the call", what).Saw("call", call.At(what), "%s", orMissing(was)).Saw("retry", retry.At(what), "%s", orMissing(is))
+			}
+			if call.Method != retry.Method {
+				return tell("method", dialect.Marshal(call.Method), dialect.Marshal(retry.Method))
+			}
+			for _, member := range []string{"name", "uri", "arguments"} {
+				was, is := call.Params[member], retry.Params[member]
+				if !sameJSON(orEmpty(was), orEmpty(is)) {
+					return tell(member, was, is)
+				}
+			}
+			return Verdict{}
+		}, "the retries are the same request")
+	},
+}
+
+// orEmpty is an object without members in the place of what is not there: to a tool that is the same.
+func orEmpty(raw json.RawMessage) json.RawMessage {
+	if raw == nil || string(raw) == "null" {
+		return json.RawMessage(`{}`)
+	}
+	return raw
+}
+
+var retriesOnce = Check{
+	ID: "retries-once", Says: "a wish for input is answered by one retry", Levels: inModern(report.Robust), Cases: wishing,
+	Usual: "two layers of a client, a library and its host, both make the request again",
+	Mend:  "let one of them do it",
+	Judge: func(e *Evidence) Verdict {
+		return e.eachRetry(nil, func(from, retry *Link) Verdict {
+			if from.Retries[0] == retry {
+				return Verdict{}
+			}
+			return Broken("the client made its request %d times in answer to one result", len(from.Retries)).
+				See(from.Wish.Place, "").See(from.Retries[0].Place, "").See(retry.Place, "")
+		}, "each wish was answered by one retry")
+	},
+}
+
+var fiveRounds = Check{
+	ID: "rounds", Says: "a call is gone on with when its result asks for input again", Levels: inModern(report.Robust), Cases: []string{"five-rounds"}, Asked: 1,
+	Usual: "a retry is held to be the last, and its result is not looked at",
+	Mend:  "look at the result of a retry as at that of the call, up to a limit of rounds (10 is usual)",
+	Judge: func(e *Evidence) Verdict {
+		wishes := e.wishes()
+		switch n := e.retried(); {
+		case n >= enoughRounds:
+			return Pass("the client made %d rounds", n).See(wishes[n-1].Retries[0].Place, "")
+		case n == 0:
+			return NotObserved("the client made no retry at all (see mrtr/retried)").See(wishes[0].Wish.Place, "")
+		default:
+			return e.Session.seeOutput(Broken("the client stopped after %d rounds of %d%s", n, enoughRounds, e.died()).See(wishes[len(wishes)-1].Wish.Place, ""))
+		}
+	},
+}
+
+var endless = Check{
+	ID: "endless", Says: "a server that asks for ever is given up on", Levels: inModern(report.Robust), Cases: []string{"for-ever"}, Asked: 1,
+	Usual: "the client makes its request again for as long as it is asked to",
+	Mend:  "give up on a call after a number of rounds (10 is usual), with an error for whoever made it",
+	Judge: func(e *Evidence) Verdict {
+		wishes := e.wishes()
+		if len(wishes) == 0 {
+			return e.noWish()
+		}
+		last := wishes[len(wishes)-1]
+		n := e.retried()
+		switch why := e.Session.Unsettled(last.Wish.Place); {
+		case n >= tooManyRounds:
+			return Broken("the client made its request again %d times, and showed no sign of a limit", n).See(last.Retries[0].Place, "")
+		case n == 0:
+			return NotObserved("the client made no retry at all (see mrtr/retried)").See(last.Wish.Place, "")
+		case e.Outcome != nil && e.Outcome.Ended != "":
+			return Pass("the client gave up after %d rounds, and says of its call: %s", n, e.Outcome.Ended).See(last.Wish.Place, "")
+		case why != "":
+			return NotObserved("that the client gave up after %d rounds cannot be said: %s", n, why).See(last.Wish.Place, "")
+		}
+		return Pass("the client gave up after %d rounds", n).See(last.Wish.Place, "")
+	},
+}
+
+var stateOnly = Check{
+	ID: "state-only", Says: "what becomes of a result that has a state and asks for nothing", Levels: inModern(report.May), Cases: []string{"only-state"},
+	Requirements: []string{"2026-07-28/mrtr/23"},
+	Usual:        "a client may retry at once, or not at all",
+	Mend:         "nothing has to be mended",
+	Judge: func(e *Evidence) Verdict {
+		wishes := e.wishes()
+		switch {
+		case len(wishes) == 0:
+			return e.noWish()
+		case len(wishes[0].Retries) > 0:
+			return Info("a result without input requests is answered by a retry").See(wishes[0].Retries[0].Place, "")
+		}
+		if why := e.Session.Unsettled(wishes[0].Wish.Place); why != "" {
+			return NotObserved("no retry came, and it is not settled that none would have: %s", why)
+		}
+		return Info("a result without input requests is not answered by a retry").See(wishes[0].Wish.Place, "")
+	},
+}
+
+var promptsAndResources = Check{
+	ID: "prompts-and-resources", Says: "prompts/get and resources/read are made again with input as tools/call is", Levels: inModern(report.Robust),
+	Cases: []string{"prompt", "resource"}, Asked: 1,
+	Usual: "input is looked for in the results of tools alone",
+	Mend:  "treat the results of all three requests alike",
+	Judge: func(e *Evidence) Verdict {
+		from := e.wishes()[0]
+		if len(from.Retries) == 0 {
+			return e.Session.seeOutput(Broken("the %s was answered with a wish for input, and the client did not make it again", from.Method).See(from.Wish.Place, ""))
+		}
+		retry := from.Retries[0]
+		for _, judge := range []func() Verdict{
+			func() Verdict { return judgeState(e, from, retry) },
+			func() Verdict { return everyKey.Judge(e) }, func() Verdict { return newID.Judge(e) }, func() Verdict { return sameParams.Judge(e) },
+		} {
+			if v := judge(); v.kind != "" && v.kind != report.Pass {
+				return v
+			}
+		}
+		return Pass("the %s was made again, with its input", from.Method).See(retry.Place, "")
+	},
+}
+
+var isolation = Check{
+	ID: "isolation", Says: "input and state of a call are in no other request", Levels: inModern(report.Must), Cases: []string{"several", "states", "five-rounds"},
+	Requirements: []string{"2026-07-28/mrtr/28"},
+	Usual:        "params are kept for all calls of a client, or of a tool, and what a retry adds to them stays",
+	Mend:         "add inputResponses and requestState to a copy of the call's params, for its retry alone",
+	Judge: func(e *Evidence) Verdict {
+		wishes := e.wishes()
+		if len(wishes) == 0 {
+			return e.noWish()
+		}
+		meanwhile, others := 0, 0
+		for i := range e.Session.Trace.Events {
+			other := &e.Session.Trace.Events[i]
+			if other.Case == e.Case.ID || other.Frame == nil || other.Frame.Dir != "from-client" {
+				continue
+			}
+			m := readRPC(other.Frame.Raw)
+			from := leaked(wishes, &m)
+			for _, its := range e.Session.calls[other.Case] {
+				if leaked(its.wishes(), &m) != nil {
+					from = nil // two calls may have been given the same
+				}
+			}
+			if m.method == "" || e.Session.order[wishes[0].Wish.Ref] > i {
+				continue
+			}
+			if from != nil {
+				at := Place{other.Ref(), "params", m.method}
+				return Broken("a %s that is no retry has the input or the state of a call of %s", m.method, e.Case.Tool).
+					Saw("belongs to", from.Wish.Place, "").See(at, "%s", compact(m.params))
+			}
+			others++
+			if slices.ContainsFunc(wishes, func(l *Link) bool {
+				return len(l.Retries) > 0 && e.Session.order[l.Wish.Ref] < i && i < e.Session.order[l.Retries[0].Ref]
+			}) {
+				meanwhile++
+			}
+		}
+		switch {
+		case others == 0:
+			return NotObserved("the client made no other request in which it could be")
+		case meanwhile == 0:
+			return Pass("none of the %d requests that followed has input or state of the call; none was made while it was asked for input", others)
+		}
+		return Pass("none of the other requests has input or state of the call, and %d were made while it was asked for input", meanwhile)
+	},
+}
+
+// leaked returns the link of whose wish a message has the state, or a key; nil where it has none.
+func leaked(wishes []*Link, m *rpc) *Link {
+	var params, responses dialect.Object
+	_ = json.Unmarshal(m.params, &params) // what cannot be read holds nothing
+	_ = params.Read("inputResponses", &responses)
+	state, has := (&Link{Params: params}).state()
+	for _, l := range wishes {
+		if has && state != "" && l.Wish.State != nil && *l.Wish.State == state {
+			return l
+		}
+		for key := range responses {
+			if _, asked := l.Wish.Requests[key]; asked {
+				return l
+			}
+		}
+	}
+	return nil
+}
