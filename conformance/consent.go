@@ -28,7 +28,7 @@ var consent = Scenario{
 			Script: says(refusedAnswer),
 		},
 		{
-			ID: "consent/fifty",
+			ID: "consent/fifty", Barrier: true, // a client may refuse all of them, which is told from refusing everything by what else it answers
 			Play: func(s *server.Session) (any, error) {
 				asked := make([]any, burstSize)
 				for i := range asked {
