@@ -38,7 +38,7 @@ var basic = Scenario{
 		}},
 	}, parameterCases, []harness.Case{hinted}, messageCases, mediaCases, extraCases, []harness.Case{inContext, thinking}),
 	Checks: []Check{
-		answered, answersOnce, idEchoed, hasContent, hasModel, roleAssistant, validResult, errorShape, noArray, emptyAnswer, oneModelCall,
+		answered, answersOnce, idEchoed, jsonRPC, hasContent, hasModel, roleAssistant, validResult, errorShape, noArray, emptyAnswer, oneModelCall,
 		textIntact, promptReachesModel, modelNamed, stopReasonTrue, stopReason, systemPrompt, systemPromptNotEchoed,
 		maxTokens, parameters, parametersHarmless, hintsRespected, hintsInOrder, hintSubstring, hintsOverNumbers,
 		multiTurn, singleAndArray, sameEffect, contentArray, media, textBesideMedia,

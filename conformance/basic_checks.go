@@ -74,7 +74,28 @@ var idEchoed = Check{
 			}
 			return NotObserved("no response came for request %d (see basic/answered)", r.N).See(r.Asked, "")
 		}
+		for _, stray := range e.Session.Strays {
+			if stray.ID != nil && string(stray.ID) != "null" { // which is what answers a message whose id could not be read
+				return Broken("beside the responses that were due, one came with an id that no request has: %s", stray.ID).See(stray.At("id"), "%s", stray.ID)
+			}
+		}
 		return Pass("ids came back as they were")
+	},
+}
+
+var jsonRPC = Check{
+	ID: "json-rpc", Says: `every message of the client says that it is JSON-RPC 2.0`, Levels: everywhere(report.Must), Answered: 1, Cases: []string{"question"},
+	Requirements: []string{"2025-03-26/basic/messages", "2025-06-18/basic/messages", "2025-11-25/basic/messages", "2026-07-28/basic/messages"},
+	Usual:        "messages are put together by hand, and jsonrpc is left out, is a number, or has another version",
+	Mend:         `begin every request, notification and response with "jsonrpc": "2.0"`,
+	Judge: func(e *Evidence) Verdict {
+		wrong := e.Session.Unversioned
+		if len(wrong) == 0 {
+			return Pass(`every message has "jsonrpc": "2.0"`)
+		}
+		raw := e.Session.Trace.Find(wrong[0].Ref).Frame.Raw
+		m := readRPC(raw)
+		return Broken(`%d of the client's messages do not say "jsonrpc": "2.0"`, len(wrong)).See(wrong[0], "%s in %s", orMissing(m.version), compact(json.RawMessage(raw)))
 	},
 }
 

@@ -109,9 +109,47 @@ func TestResponsesAndTheirIDs(t *testing.T) {
 		{name: "of an error", check: "basic/id-echoed", caseID: "question", in: inA,
 			tell:    func(s *story) { s.asks(asking(question)).responds(`"1001"`, `"error":{"code":-1,"message":"no"}`) },
 			verdict: report.Fail, message: `the response to request 1001 has the id "1001"`},
+		{name: "as it was, and as another one, too", check: "basic/id-echoed", caseID: "question", in: inA,
+			tell: func(s *story) {
+				right(s)
+				s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":7777,"result":`+saying(answer)+`}`)
+			},
+			verdict: report.Fail, message: "beside the responses that were due, one came with an id that no request has: 7777"},
+		{name: "as it was, and as null for what could not be read", check: "basic/id-echoed", caseID: "question", in: inA,
+			tell: func(s *story) {
+				right(s)
+				s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}`)
+			},
+			verdict: report.Pass, message: "ids came back as they were"},
 		{name: "of no response", check: "basic/id-echoed", caseID: "question", in: inA,
 			tell:    func(s *story) { s.asks(asking(question)) },
 			verdict: report.NotObserved, message: "no response came for request 1 (see basic/answered)"},
+	})
+}
+
+func TestEveryMessageIsJSONRPC(t *testing.T) {
+	saysVersion := func(member string) func(*story) {
+		return func(s *story) {
+			right(s)
+			s.frame(s.caseID, trace.FromClient, 0, `{`+member+`"id":8,"method":"ping"}`)
+		}
+	}
+	hold(t, []telling{
+		{name: "all", check: "basic/json-rpc", caseID: "question", tell: right, verdict: report.Pass, message: `every message has "jsonrpc": "2.0"`},
+		{name: "one of 1.0", check: "basic/json-rpc", caseID: "question", tell: saysVersion(`"jsonrpc":"1.0",`),
+			verdict: report.Fail, message: `1 of the client's messages do not say "jsonrpc": "2.0"`},
+		{name: "one with a number", check: "basic/json-rpc", caseID: "question", tell: saysVersion(`"jsonrpc":2.0,`),
+			verdict: report.Fail, message: `1 of the client's messages do not say "jsonrpc": "2.0"`},
+		{name: "one without", check: "basic/json-rpc", caseID: "question", tell: saysVersion(``),
+			verdict: report.Fail, message: `1 of the client's messages do not say "jsonrpc": "2.0"`},
+		{name: "one that escapes it", check: "basic/json-rpc", caseID: "question", tell: saysVersion(`"jsonrpc":"\u0032.0",`),
+			verdict: report.Pass, message: `every message has "jsonrpc": "2.0"`},
+		{name: "what is no message at all", check: "basic/json-rpc", caseID: "question",
+			tell: func(s *story) {
+				right(s)
+				s.frame(s.caseID, trace.FromClient, 0, `hello`)
+			},
+			verdict: report.Pass, message: `every message has "jsonrpc": "2.0"`},
 	})
 }
 

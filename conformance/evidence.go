@@ -60,6 +60,8 @@ type Session struct {
 	NoMessages, Cut []Place
 	// Strays are responses of the first era to which there is no request, in order.
 	Strays []Answer
+	// Unversioned are messages of the client that do not say that they are JSON-RPC 2.0, in order.
+	Unversioned []Place
 
 	issued    map[string]bool        // session ids that the server gave
 	calls     map[string][]*Evidence // by case, one for each call of its tool
@@ -174,6 +176,7 @@ func Decode(t *trace.Trace) *Session {
 			s.Ended = e.Process
 		}
 		s.takeRequest(e)
+		s.takeVersion(e)
 		if s.calls[e.Case] == nil {
 			if e.Mark != nil && e.Mark.Name == trace.MarkHarnessError {
 				s.Fault = e.Mark.Text
@@ -240,6 +243,7 @@ type rpc struct {
 	params, result json.RawMessage
 	err            *server.RPCError
 	rawErr         json.RawMessage
+	version        json.RawMessage // that of JSON-RPC
 }
 
 // readRPC reads a message as loosely as it can be read; the zero rpc is one that cannot.
@@ -248,7 +252,7 @@ func readRPC(raw []byte) rpc {
 	if json.Unmarshal(raw, &o) != nil {
 		return rpc{}
 	}
-	m := rpc{id: o["id"], method: o.Text("method"), params: o["params"], result: o["result"]}
+	m := rpc{id: o["id"], method: o.Text("method"), params: o["params"], result: o["result"], version: o["jsonrpc"]}
 	if o.Has("error") {
 		m.err, m.rawErr = &server.RPCError{}, o["error"]
 		if err := o.Read("error", m.err); err != nil {

@@ -43,6 +43,17 @@ func (s *Session) takeFrame(e *trace.Event) {
 	}
 }
 
+// takeVersion takes note of a message of the client's that does not say that it is JSON-RPC 2.0.
+func (s *Session) takeVersion(e *trace.Event) {
+	if e.Frame == nil || e.Frame.Dir != trace.FromClient {
+		return
+	}
+	m := readRPC(e.Frame.Raw)
+	if version, _ := decoded(m.version).(string); version != "2.0" && (m.method != "" || m.isResponse()) {
+		s.Unversioned = append(s.Unversioned, Place{e.Ref(), "jsonrpc", "a message of the client"})
+	}
+}
+
 // takeServed takes note of what the server said.
 func (s *Session) takeServed(e *trace.Event, m *rpc) {
 	f := e.Frame

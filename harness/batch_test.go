@@ -223,7 +223,7 @@ func TestInVirtualTimeAWaitCostsNothing(t *testing.T) {
 	c := quiet("s/a")
 	c.Wait = time.Hour
 	c.Play = func(*server.Session) (any, error) {
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 		return "done", nil
 	}
 	traces := play(t, harness.Runner{Client: right(), Revision: server.V20251125, Bubble: inBubble(t)}, c)

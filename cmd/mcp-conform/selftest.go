@@ -16,7 +16,7 @@ import (
 
 type selftestCommand struct {
 	Format string `enum:"text,json" default:"text" help:"Format: text or json."`
-	Every  bool   `help:"Play each mutant on every wire to the model on which its fault shows, and not on some of them."`
+	Every  bool   `help:"Play each mutant on every wire to the model on which its fault shows, and the whole catalogue on each."`
 }
 
 // Run plays the kill matrix.

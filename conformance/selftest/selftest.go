@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,7 +26,8 @@ type Options struct {
 	Parallel int
 	// Bubble runs a function in virtual time, as for a [conformance.Suite]; nil for real time.
 	Bubble func(func())
-	// Every plays each mutant in every setting in which its fault shows, and not in some of them, which takes several times as long.
+	// Every plays each mutant in every setting in which its fault shows, and the whole catalogue in each, which takes several times as long.
+	// Otherwise it is played in some of them, and but for the first only the scenarios of the checks that must or may fail it.
 	Every bool
 }
 
@@ -87,6 +89,7 @@ type job struct {
 	mutant   *reference.Mutant
 	setting  setting
 	revision server.Revision
+	only     []string // the scenarios; nil for all
 }
 
 // Run plays everything and returns the matrix. Its error says that something on our own side failed, or that the context ended.
@@ -130,14 +133,18 @@ func allJobs(every bool) []job {
 	var jobs []job
 	for _, s := range settings {
 		for _, r := range conformance.Known() {
-			jobs = append(jobs, job{nil, s, r})
+			jobs = append(jobs, job{nil, s, r, nil})
 		}
 	}
 	for i, mutant := range reference.Mutants() {
-		for _, s := range settingsOf(&mutant, i, every) {
+		for k, s := range settingsOf(&mutant, i, every) {
+			var only []string
+			if k > 0 && !every {
+				only = scenariosOf(&mutant)
+			}
 			for _, r := range mutant.Revisions(conformance.Revisions()) {
 				if mutant.Era == "" || (mutant.Era == "modern") == r.Modern() {
-					jobs = append(jobs, job{&mutant, s, r})
+					jobs = append(jobs, job{&mutant, s, r, only})
 				}
 			}
 		}
@@ -165,6 +172,17 @@ func settingsOf(m *reference.Mutant, turn int, every bool) []setting {
 	return append(shown[:always:always], shown[always+turn%(len(shown)-always)])
 }
 
+// scenariosOf are the scenarios of the checks that must or may fail the mutant; nil for one that shows in any.
+func scenariosOf(m *reference.Mutant) []string {
+	var scenarios []string
+	for _, s := range conformance.Scenarios() {
+		if slices.ContainsFunc(slices.Concat(m.Kills, m.Also), func(id string) bool { return strings.HasPrefix(id, s.ID+"/") }) {
+			scenarios = append(scenarios, s.ID)
+		}
+	}
+	return scenarios
+}
+
 func (j *job) name() string {
 	name := "the reference"
 	if j.mutant != nil {
@@ -177,7 +195,7 @@ func (j *job) name() string {
 func (j *job) play(ctx context.Context, o Options) (Row, error) {
 	row := Row{Setting: j.setting.name, Revision: string(j.revision), Killed: []string{}, Unseen: []string{}, Passed: []string{}, told: map[string]map[string]string{}}
 	config := j.setting.config
-	suite := conformance.Suite{Revisions: []server.Revision{j.revision}, Seed: 1, Bubble: o.Bubble}
+	suite := conformance.Suite{Revisions: []server.Revision{j.revision}, Seed: 1, Bubble: o.Bubble, Only: j.only}
 	if j.mutant != nil {
 		row.Mutant = j.mutant.Name
 		if !j.mutant.Concerns("basic/text-intact") && !j.mutant.Concerns("basic/prompt-reaches-model") {

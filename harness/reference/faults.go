@@ -34,6 +34,7 @@ type faults struct {
 	neverAnswers      bool
 	refuses           bool
 	answersTwice      bool
+	answersAGhost     bool // beside each request of the server
 	asksTwice         bool
 	runsTools         bool // executes the tool uses itself, on the requesting server
 	runsUnoffered     bool // of those, the ones that nobody offered

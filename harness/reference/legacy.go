@@ -144,6 +144,10 @@ func (l *legacy) answerSampling(ctx context.Context, m *message, response map[st
 	if broken.answersTwice {
 		err = errors.Join(err, l.send(ctx, response))
 	}
+	if broken.answersAGhost {
+		response["id"] = fmt.Sprintf("ghost of %s", m.ID)
+		err = errors.Join(err, l.send(ctx, response))
+	}
 	if broken.diesWhenItRefuses && refused != nil && isUndeclared(refused) {
 		err = errors.Join(err, errors.New("broken on purpose: "+refused.Error()))
 	}
