@@ -46,12 +46,12 @@ func (ev *Evidence) refused(h *history, named bool) Verdict {
 		return NotObserved("the model had no answer for sampling request 1")
 	case r.Result() != nil:
 		return tell(Broken("the client answered a history in which %s", h.wrong)).See(r.Result().Place, "%s", compact(r.Result().Result))
+	case len(r.Answers) == 0 && !ev.Revision.Modern():
+		return tell(Broken("the client neither refused nor answered a history in which %s: an error is due%s", h.wrong, ev.died()))
 	case !ev.Session.answersAny():
-		return NotObserved("the client answers nothing at all, so that it says nothing of this history%s", ev.why(1))
+		return NotObserved("the client was not seen to answer anything, so that it cannot be said that it refuses this history%s", ev.why(1))
 	case len(r.Answers) > 0:
 		return ev.withCode(h, named, tell)
-	case !ev.Revision.Modern():
-		return tell(Broken("the client neither refused nor answered a history in which %s: an error is due%s", h.wrong, ev.died()))
 	}
 	if v := ev.unsettled(r); v != nil {
 		return *v

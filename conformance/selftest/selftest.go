@@ -201,6 +201,9 @@ func (j *job) play(ctx context.Context, o Options) (Row, error) {
 		if !j.mutant.Concerns("basic/text-intact") && !j.mutant.Concerns("basic/prompt-reaches-model") {
 			suite.Skip = []string{"basic/long"} // which costs as much as all else together
 		}
+		if !j.mutant.Concerns("loop/iteration-limit") && !j.mutant.Concerns("loop/stops-with-error") {
+			suite.Skip = append(suite.Skip, "loop/sixty-four-rounds") // and this as much as most of it
+		}
 		config = j.mutant.Config(config)
 		if j.mutant.Hangs {
 			suite.Timeout = hangTimeout

@@ -1,11 +1,13 @@
 package reference
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -20,6 +22,10 @@ type model struct {
 
 	mu     sync.Mutex
 	before string // what was asked before, for a client that remembers
+
+	// What a client that shares too much has in common for all requests.
+	latest any                       // the first message of the latest conversation
+	cache  map[string]map[string]any // answers, by what looks the same
 }
 
 // JSON-RPC error codes of the answers to sampling.
@@ -42,8 +48,9 @@ func (m *model) createMessage(ctx context.Context, raw json.RawMessage) (map[str
 		}
 		return nil, refused
 	}
-	if err := checkRequest(params); err != nil {
-		return nil, &rpcError{codeInvalidParams, err.Error()}
+	edit(broken.repairs, params)
+	if err := checkRequest(params); err != nil && !slices.Contains(broken.overlooks, ruleOf(err)) {
+		return nil, m.invalid(ctx, params, err)
 	}
 	if broken.refusesWhen != nil && broken.refusesWhen(params) {
 		return nil, &rpcError{codeInternal, "broken on purpose: refuses this"}
@@ -61,7 +68,7 @@ func (m *model) createMessage(ctx context.Context, raw json.RawMessage) (map[str
 			return nil, modelError(err)
 		}
 	}
-	result, err := m.ask(ctx, params)
+	result, err := m.remembered(ctx, params)
 	if err == nil {
 		err = m.settle(allowed, result)
 	}
@@ -75,6 +82,15 @@ func (m *model) createMessage(ctx context.Context, raw json.RawMessage) (map[str
 		}
 	}
 	return result, nil
+}
+
+// invalid refuses a request that cannot be right.
+func (m *model) invalid(ctx context.Context, params map[string]any, why error) *rpcError {
+	broken := &m.config.broken
+	if broken.asksInvalid && ruleOf(why) != "" {
+		_, _ = m.ask(ctx, params) // what it says is of no use to anybody
+	}
+	return &rpcError{cmp.Or(broken.invalidCode, codeInvalidParams), why.Error()}
 }
 
 // Refusals of what the client does not declare.

@@ -69,8 +69,8 @@ func (m *modern) request(ctx context.Context, method string, params map[string]a
 		}
 		if r.InputRequests != nil {
 			responses, err := m.fulfil(ctx, r.InputRequests)
-			if m.model.config.broken.diesWhenItRefuses && isUndeclared(err) {
-				return nil, errors.New("broken on purpose: " + err.Error())
+			if broken := &m.model.config.broken; broken.diesWhenItRefuses && isUndeclared(err) || errors.Is(err, errDies) {
+				return nil, fmt.Errorf("broken on purpose: %w", err)
 			}
 			if err != nil {
 				// Nothing is owed to the server, which must not count on a retry. The call is over, and what it was for has failed.
@@ -87,6 +87,7 @@ var errGivenUp = errors.New("given up")
 // fulfil answers every input request, or none.
 func (m *modern) fulfil(ctx context.Context, requests map[string]message) (map[string]any, error) {
 	responses := map[string]any{}
+	first := 0 // how many of them begin a conversation
 	broken := &m.model.config.broken
 	for _, key := range slices.Sorted(maps.Keys(requests)) {
 		if method := requests[key].Method; method != "sampling/createMessage" {
@@ -95,7 +96,16 @@ func (m *modern) fulfil(ctx context.Context, requests map[string]message) (map[s
 		if broken.neverAnswers {
 			return nil, errors.New("broken on purpose: never answers")
 		}
+		if err := broken.dies(requests[key].Params); err != nil {
+			return nil, err
+		}
+		if broken.forgets(requests[key].Params, &first) {
+			continue
+		}
 		answer, err := m.model.createMessage(ctx, requests[key].Params)
+		if err != nil && broken.diesOfImbalance && unbalanced(requests[key].Params) {
+			return nil, errDies
+		}
 		if err != nil {
 			return nil, fmt.Errorf("input request %s: %w", key, err)
 		}

@@ -77,7 +77,7 @@ func Find(name string) *Mutant {
 
 // Mutants returns every mutant, in the order of the catalogue.
 func Mutants() []Mutant {
-	return slices.Concat(clientMutants, stdioMutants, declareMutants, basicMutants, toolMutants, parallelMutants, anthropicMutants, ollamaMutants, responsesMutants, geminiMutants)
+	return slices.Concat(clientMutants, stdioMutants, declareMutants, basicMutants, toolMutants, parallelMutants, loopMutants, balanceMutants, anthropicMutants, ollamaMutants, responsesMutants, geminiMutants)
 }
 
 var clientMutants = []Mutant{
@@ -175,7 +175,7 @@ var toolMutants = []Mutant{
 		Except: ollamaOnly, broken: faults{params: choosing("required", "auto")}},
 	{Name: "none-as-auto", Doc: "makes the tool choice none auto, and drops the tool uses that the model then makes", Kills: []string{"tool-use/choice-none"},
 		Except: ollamaOnly, broken: faults{params: choosing("none", "auto")}},
-	{Name: "ignores-none", Doc: "makes the tool choice none auto, and passes on the tool uses that the model then makes", Kills: []string{"tool-use/choice-none", "tool-use/choice-none-holds"},
+	{Name: "ignores-none", Doc: "makes the tool choice none auto, and passes on the tool uses that the model then makes", Kills: []string{"tool-use/choice-none", "tool-use/choice-none-holds", "loop/last-round-none"},
 		Also: []string{"tool-use/choice-none-filtered", "tool-use/no-tools-no-use"}, Except: ollamaOnly, broken: faults{params: choosing("none", "auto"), trustsModel: true}},
 	{Name: "empty-choice-as-none", Doc: "reads a tool choice without a mode as none", Kills: []string{"tool-use/choice-empty"},
 		Except: ollamaOnly, broken: faults{params: choosing("", "none")}},

@@ -16,7 +16,7 @@ var basicMutants = []Mutant{
 		Hangs: true, broken: faults{neverAnswers: true}},
 	{Name: "refuses", Wire: true, Doc: "answers every request with an error", Kills: []string{"basic/answered"}, Also: []string{"client/sampled", "declare/over-declared"},
 		broken: faults{refuses: true}},
-	{Name: "answers-twice", Wire: true, Doc: "posts each response two times", Kills: []string{"basic/answers-once"}, Era: "legacy",
+	{Name: "answers-twice", Wire: true, Doc: "posts each response two times", Kills: []string{"basic/answers-once", "loop/concurrent"}, Era: "legacy",
 		broken: faults{answersTwice: true}},
 	{Name: "id-as-string", Wire: true, Doc: "gives a number id back as a string", Kills: []string{"basic/id-echoed"}, Era: "legacy",
 		broken: faults{response: func(r map[string]any) { r["id"] = strings.Trim(string(marshal(r["id"])), `"`) }}},
@@ -192,7 +192,7 @@ var basicMutants = []Mutant{
 		}}},
 	{Name: "refuses-all-servers", Wire: true, Doc: "refuses to include the context of all servers", Kills: []string{"basic/include-context"},
 		broken: faults{refusesWhen: func(p map[string]any) bool { return p["includeContext"] == "allServers" }}},
-	{Name: "remembers", Doc: "tells the model what another request said", Kills: []string{"basic/no-foreign-context"}, Also: []string{"basic/system-prompt"},
+	{Name: "remembers", Doc: "tells the model what another request said", Kills: []string{"basic/no-foreign-context", "loop/stateless"}, Also: []string{"basic/system-prompt", "loop/interleaved", "loop/concurrent"},
 		broken: faults{remembers: true}},
 }
 
