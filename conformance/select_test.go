@@ -58,7 +58,7 @@ func TestWhatASelectionPlaysAndJudges(t *testing.T) {
 		"a case":               {[]string{"parallel/failing-tool"}, nil, []string{"parallel/failing-tool"}, []string{"parallel/error-result"}},
 		"cases by a glob":      {[]string{"parallel/result-t*"}, nil, []string{"parallel/result-texts"}, []string{"parallel/result-content"}},
 		"a case and a check":   {[]string{"parallel/late-fragment", "tool-use/input-intact"}, nil, []string{"tool-use/one-tool", "tool-use/two-turns", "parallel/late-fragment"}, []string{"tool-use/input-intact", "parallel/late-delta"}},
-		"all but scenarios":    {nil, []string{"declare", "basic", "parallel"}, everyCaseOf("tool-use"), everyCheckOf("tool-use")},
+		"all but scenarios":    {nil, []string{"declare", "basic", "parallel", "loop", "balance"}, everyCaseOf("tool-use"), everyCheckOf("tool-use")},
 		"a scenario less checks": {[]string{"parallel"}, []string{"parallel/*result*", "parallel/*-*-*", "parallel/*delta", "parallel/[asu]*-uses", "parallel/un*"},
 			[]string{"parallel/two-cities"}, []string{"parallel/uses-restated"}},
 		"all but a case":            {[]string{"tool-use", "parallel"}, []string{"parallel/*"}, everyCaseOf("tool-use"), everyCheckOf("tool-use")},
