@@ -10,8 +10,8 @@ const codeInvalidParams = -32602
 
 // Rules of the specification about histories. The first era names the error, and its code, for a missing and for a mixed result.
 var (
-	missingRule = []string{"2025-11-25/sampling/13", "2026-07-28/sampling/09"}
-	mixedRule   = []string{"2025-11-25/sampling/13", "2026-07-28/sampling/08"}
+	missingRule = []string{"2025-11-25/sampling/13", "2025-11-25/sampling/08", "2026-07-28/sampling/09"}
+	mixedRule   = []string{"2025-11-25/sampling/13", "2025-11-25/sampling/07", "2026-07-28/sampling/08"}
 	orphanRule  = []string{"2025-11-25/schema/07", "2026-07-28/schema/07"}
 	contentRule = []string{"2025-11-25/sampling/15", "2026-07-28/sampling/22"}
 )
