@@ -4,7 +4,7 @@ package reference
 const loopLimit = 10
 
 var loopMutants = []Mutant{
-	{Name: "forgets-the-middle", Doc: "gives the model the question and the last round of a loop", Kills: []string{"loop/three-rounds"}, Also: []string{"loop/interleaved"},
+	{Name: "forgets-the-middle", Doc: "gives the model the question and the last round of a loop", Kills: []string{"loop/three-rounds"},
 		broken: faults{params: func(p map[string]any) {
 			messages, _ := p["messages"].([]any)
 			if n := len(messages); turnOf(p) > 2 && len(idsOf(messages[n-1], "tool_result", "toolUseId")) > 0 {
