@@ -33,5 +33,10 @@ var numbersUnread = expect.NotApplicable("ours: the native dialect's model is th
 // trusting is in the tables of clients that return whatever the model says.
 var trusting = slices.Concat(notStreamed, expect.Fails("the handler's: it returns whatever the model says", "tool-use/choice-none-filtered", "tool-use/no-tools-no-use"))
 
+// handedOn is the handler's doing: it hands on every history, and so does the SDK.
+var handedOn = slices.Concat(
+	expect.Passes("nothing is dropped on the way to the model", "balance/not-dropped"),
+	expect.Warns("the handler's: it hands every history on to the model, and the native dialect's model takes each", "balance/*-*"))
+
 // permissive is in the table of such a client where everything is judged.
-var permissive = slices.Concat(undeclaredServed, trusting, numbersUnread)
+var permissive = slices.Concat(undeclaredServed, trusting, numbersUnread, handedOn)
