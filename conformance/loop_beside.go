@@ -76,7 +76,7 @@ func (ev *Evidence) mixed(r *Round, own, other *tour) *Verdict {
 	}
 	// Which of its own words is due depends on the history that the model was given, which is judged elsewhere.
 	if !slices.ContainsFunc(own.words(), func(word string) bool { return holds(a.blocks(), word) || slices.Contains(askedFor(a), word) }) {
-		return tell(Broken("the answer to one loop's request is of neither loop"))
+		return tell(NotObserved("the answer to one loop's request has words of neither loop, so that it says nothing of both"))
 	}
 	return nil
 }

@@ -44,6 +44,8 @@ func (ev *Evidence) grown(r *Round) *Verdict {
 		return &v
 	}
 	switch {
+	case x.End.Refused != "" && r.N == 1:
+		return tell(NotObserved("the model refused the first request of the loop, which has no history: %s", x.End.Refused))
 	case !slices.Equal(sent, given):
 		return tell(Broken("in round %d the model was given another history than the server's", r.N))
 	case x.End.Refused != "":

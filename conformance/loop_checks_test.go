@@ -111,6 +111,11 @@ func TestALoopGrows(t *testing.T) {
 				ask := s.lap(asking(threeCities.question, getWeather), useOf("Paris"), nil)
 				s.asks(ask).prompt(string(dialect.Marshal(asChat(ask))), trace.ModelEnd{Status: 400, Refused: "too long"}).refuses(-32603, "no")
 			}},
+		{name: "from what the model refuses", check: "loop/three-rounds", caseID: "three-cities", dialects: openAI, in: inA, verdict: report.NotObserved,
+			message: "the model refused the first request of the loop, which has no history: no such model", tell: func(s *story) {
+				ask := asking(threeCities.question, getWeather)
+				s.asks(ask).prompt(string(dialect.Marshal(asChat(ask))), trace.ModelEnd{Status: 400, Refused: "no such model"}).refuses(-32603, "no")
+			}},
 		{name: "to the client's limit", check: "loop/three-rounds", caseID: "three-cities", in: inA, verdict: report.NotApplicable, message: `the client ends the loop in round 2: "enough" (code -32603)`,
 			tell: func(s *story) {
 				s.asks(s.lap(asking(threeCities.question, getWeather), useOf("Paris"), nil)).refuses(-32603, "enough").passesBarrier()

@@ -244,7 +244,7 @@ var parallelMutants = []Mutant{
 				}
 			})
 		}}},
-	{Name: "forgets-arguments", Doc: "restates the assistant's tool uses without their arguments", Kills: []string{"parallel/uses-restated"},
+	{Name: "forgets-arguments", Doc: "restates the assistant's tool uses without their arguments", Kills: []string{"parallel/uses-restated"}, Also: []string{"loop/three-rounds"},
 		broken: faults{params: func(p map[string]any) {
 			eachMessage(p, func(m map[string]any) {
 				for _, use := range ofType(m["content"], "tool_use") {

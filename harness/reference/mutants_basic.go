@@ -11,8 +11,8 @@ import (
 
 var basicMutants = []Mutant{
 	{Name: "never-answers", Wire: true, Doc: "takes the request and never answers it", Kills: []string{"declare/over-declared"},
-		Also: []string{"client/sampled", "client/ends-cleanly", "declare/undeclared-sampling-refused", "declare/undeclared-tools-refused",
-			"declare/undeclared-toolchoice-refused", "declare/alive", "basic/answered"},
+		Also: slices.Concat([]string{"client/sampled", "client/ends-cleanly", "declare/undeclared-sampling-refused", "declare/undeclared-tools-refused",
+			"declare/undeclared-toolchoice-refused", "declare/alive", "basic/answered", "balance/alive"}, refusesAll),
 		Hangs: true, broken: faults{neverAnswers: true}},
 	{Name: "refuses", Wire: true, Doc: "answers every request with an error", Kills: []string{"basic/answered"}, Also: []string{"client/sampled", "declare/over-declared"},
 		broken: faults{refuses: true}},
@@ -30,7 +30,7 @@ var basicMutants = []Mutant{
 		broken: faults{result: func(r map[string]any) { delete(r, "model") }}},
 	{Name: "role-user", Wire: true, Doc: "gives the answer the role user", Kills: []string{"basic/role-assistant"},
 		broken: faults{result: func(r map[string]any) { r["role"] = "user" }}},
-	{Name: "untyped-block", Doc: "leaves the type out of text blocks", Kills: []string{"basic/valid-result"}, Also: []string{"basic/text-intact", "basic/empty-answer", "tool-use/text-and-tool", "tool-use/required-unmet"},
+	{Name: "untyped-block", Doc: "leaves the type out of text blocks", Kills: []string{"basic/valid-result"}, Also: []string{"basic/text-intact", "basic/empty-answer", "tool-use/text-and-tool", "tool-use/required-unmet", "loop/three-rounds", "loop/last-round-none", "loop/concurrent"},
 		broken: faults{result: func(r map[string]any) {
 			for _, b := range ofType(r["content"], "text") {
 				delete(b, "type")
@@ -71,13 +71,13 @@ var basicMutants = []Mutant{
 				r["id"] = json.Number("1")
 			}
 		}}},
-	{Name: "error-without-code", Wire: true, Doc: "gives errors a message and no code", Kills: []string{"basic/error-shape"}, Era: "legacy",
+	{Name: "error-without-code", Wire: true, Doc: "gives errors a message and no code", Kills: []string{"basic/error-shape"}, Also: refusesAll, Era: "legacy",
 		broken: faults{response: func(r map[string]any) {
 			if r["error"] != nil {
 				r["error"] = map[string]any{"message": "it failed"}
 			}
 		}}},
-	{Name: "error-code-as-text", Wire: true, Doc: "gives errors a code that is a string", Kills: []string{"basic/error-shape"}, Era: "legacy",
+	{Name: "error-code-as-text", Wire: true, Doc: "gives errors a code that is a string", Kills: []string{"basic/error-shape"}, Also: refusesAll, Era: "legacy",
 		broken: faults{response: func(r map[string]any) {
 			if r["error"] != nil {
 				r["error"] = map[string]any{"code": "INTERNAL", "message": "it failed"}
