@@ -23,12 +23,12 @@ func refusal(id, says string, level report.Level, requirements []string, usual, 
 	return Check{
 		ID: id, Says: says, Levels: everywhere(level), Asked: 1, Cases: casesOf(func(h *history) bool { return h.check == id }), Requirements: requirements,
 		Usual: usual, Mend: mend,
-		Judge: func(e *Evidence) Verdict { return e.refused(historyOf(e.Case.ID), named) },
+		Judge: func(e *Evidence) Verdict { return e.refusesHistory(historyOf(e.Case.ID), named) },
 	}
 }
 
-// refused judges what became of a history that the server must not send.
-func (ev *Evidence) refused(h *history, named bool) Verdict {
+// refusesHistory judges what became of a history that the server must not send.
+func (ev *Evidence) refusesHistory(h *history, named bool) Verdict {
 	r := ev.Rounds[0]
 	tell := func(v Verdict) Verdict {
 		v = v.Saw("server sent", r.Asked.At(h.at), "%s", r.part(h.at))

@@ -158,7 +158,7 @@ func (l *legacy) answerSampling(ctx context.Context, m *message, response map[st
 		response["id"] = fmt.Sprintf("ghost of %s", m.ID)
 		err = errors.Join(err, l.send(ctx, response))
 	}
-	if broken.diesOfImbalance && unbalanced(m.Params) || broken.diesWhenItRefuses && refused != nil && isUndeclared(refused) {
+	if refused != nil && (broken.diesOf(refused) || broken.diesOfImbalance && unbalanced(m.Params)) {
 		err = errors.Join(err, errors.New("broken on purpose: "+refused.Error()))
 	}
 	return err

@@ -69,8 +69,11 @@ func (m *modern) request(ctx context.Context, method string, params map[string]a
 		}
 		if r.InputRequests != nil {
 			responses, err := m.fulfil(ctx, r.InputRequests)
-			if broken := &m.model.config.broken; broken.diesWhenItRefuses && isUndeclared(err) || errors.Is(err, errDies) {
+			if err != nil && (m.model.config.broken.diesOf(err) || errors.Is(err, errDies)) {
 				return nil, fmt.Errorf("broken on purpose: %w", err)
+			}
+			if isDeclined(err) && m.model.config.broken.consent.retriesWithout {
+				responses, err = map[string]any{}, nil
 			}
 			if err != nil {
 				// Nothing is owed to the server, which must not count on a retry. The call is over, and what it was for has failed.
@@ -105,6 +108,9 @@ func (m *modern) fulfil(ctx context.Context, requests map[string]message) (map[s
 		answer, err := m.model.createMessage(ctx, requests[key].Params)
 		if err != nil && broken.diesOfImbalance && unbalanced(requests[key].Params) {
 			return nil, errDies
+		}
+		if err != nil && isDeclined(err) && broken.consent.answersWithError {
+			answer, err = map[string]any{"error": err}, nil
 		}
 		if err != nil {
 			return nil, fmt.Errorf("input request %s: %w", key, err)

@@ -12,9 +12,10 @@ import (
 var basicMutants = []Mutant{
 	{Name: "never-answers", Wire: true, Doc: "takes the request and never answers it", Kills: []string{"declare/over-declared"},
 		Also: slices.Concat([]string{"client/sampled", "client/ends-cleanly", "declare/undeclared-sampling-refused", "declare/undeclared-tools-refused",
-			"declare/undeclared-toolchoice-refused", "declare/alive", "basic/answered", "balance/alive"}, refusesAll),
+			"declare/undeclared-toolchoice-refused", "declare/alive", "basic/answered", "balance/alive", "consent/declined"}, refusesAll),
 		Hangs: true, broken: faults{neverAnswers: true}},
-	{Name: "refuses", Wire: true, Doc: "answers every request with an error", Kills: []string{"basic/answered"}, Also: []string{"client/sampled", "declare/over-declared"},
+	{Name: "refuses", Wire: true, Doc: "answers every request with an error", Kills: []string{"basic/answered"},
+		Also:   []string{"client/sampled", "declare/over-declared", "consent/declined-code"},
 		broken: faults{refuses: true}},
 	{Name: "answers-twice", Wire: true, Doc: "posts each response two times", Kills: []string{"basic/answers-once", "loop/concurrent"}, Era: "legacy",
 		broken: faults{answersTwice: true}},
@@ -71,13 +72,15 @@ var basicMutants = []Mutant{
 				r["id"] = json.Number("1")
 			}
 		}}},
-	{Name: "error-without-code", Wire: true, Doc: "gives errors a message and no code", Kills: []string{"basic/error-shape"}, Also: refusesAll, Era: "legacy",
+	{Name: "error-without-code", Wire: true, Doc: "gives errors a message and no code", Kills: []string{"basic/error-shape"}, Era: "legacy",
+		Also: append([]string{"consent/declined-code"}, refusesAll...),
 		broken: faults{response: func(r map[string]any) {
 			if r["error"] != nil {
 				r["error"] = map[string]any{"message": "it failed"}
 			}
 		}}},
-	{Name: "error-code-as-text", Wire: true, Doc: "gives errors a code that is a string", Kills: []string{"basic/error-shape"}, Also: refusesAll, Era: "legacy",
+	{Name: "error-code-as-text", Wire: true, Doc: "gives errors a code that is a string", Kills: []string{"basic/error-shape"}, Era: "legacy",
+		Also: append([]string{"consent/declined-code"}, refusesAll...),
 		broken: faults{response: func(r map[string]any) {
 			if r["error"] != nil {
 				r["error"] = map[string]any{"code": "INTERNAL", "message": "it failed"}

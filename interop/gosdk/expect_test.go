@@ -38,5 +38,9 @@ var handedOn = slices.Concat(
 	expect.Passes("nothing is dropped on the way to the model", "balance/not-dropped"),
 	expect.Warns("the handler's: it hands every history on to the model, and the native dialect's model takes each", "balance/*-*"))
 
+// undecided is in the tables of clients whose handler asks nobody, and does not say that it does.
+var undecided = expect.Unsupported("the handler's: there is no person in it", "consent/declined", "consent/declined-code", "consent/no-model-call",
+	"consent/no-made-up-answer", "consent/declined-mrtr", "consent/declined-after", "consent/alive")
+
 // permissive is in the table of such a client where everything is judged.
 var permissive = slices.Concat(undeclaredServed, trusting, numbersUnread, handedOn)
