@@ -8,7 +8,7 @@ import (
 )
 
 // errDies is why a client that is broken so ends itself.
-var errDies = errors.New("broken on purpose: the client ends itself")
+var errDies = errors.New("the client ends itself")
 
 // turnOf is the model's turn that a request is for, counted from 1.
 func turnOf(params map[string]any) int {

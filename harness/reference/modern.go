@@ -70,7 +70,7 @@ func (m *modern) request(ctx context.Context, method string, params map[string]a
 		if r.InputRequests != nil {
 			responses, err := m.fulfil(ctx, r.InputRequests)
 			if err != nil && (m.model.config.broken.diesOf(err) || errors.Is(err, errDies)) {
-				return nil, fmt.Errorf("broken on purpose: %w", err)
+				return nil, errors.New("broken on purpose: " + err.Error())
 			}
 			if isDeclined(err) && m.model.config.broken.consent.retriesWithout {
 				responses, err = map[string]any{}, nil
