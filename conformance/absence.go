@@ -49,3 +49,30 @@ func (s *Session) later(place int) bool {
 	}
 	return false
 }
+
+// noModelCall judges that a round cost no completed call of the model: a provider's refusal costs nothing. Asked says what is wrong where
+// it did.
+func (ev *Evidence) noModelCall(r *Round, asked string) Verdict {
+	if completed := r.completed(); len(completed) > 0 {
+		return Broken("%s", asked).See(r.Asked, "").See(completed[0].Place, "%s", compact(completed[0].Request.Body))
+	}
+	if strays := ev.Session.Unmarked; len(strays) > 0 {
+		return NotObserved("the model was asked something that has the mark of no conversation, so that it may have been this").See(strays[0], "")
+	}
+	if v := ev.unsettled(r); v != nil {
+		return *v
+	}
+	return Pass("the model was not asked")
+}
+
+// alive judges that the client went on after a round. Stopped says what is wrong where it did not.
+func (ev *Evidence) alive(r *Round, stopped string) Verdict {
+	s := ev.Session
+	switch after := s.order[r.Asked.Ref]; {
+	case s.later(after):
+		return Pass("the client went on")
+	case s.Ended != nil && s.Ended.Clean():
+		return *ev.unsettled(r)
+	}
+	return s.seeOutput(Broken("%s: %s", stopped, s.ending()).See(r.Asked, "%s", compact(r.Raw)))
+}

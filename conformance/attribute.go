@@ -63,7 +63,8 @@ func (s *Session) attribute(caseID string) {
 				continue
 			}
 			i := slices.IndexFunc(s.exchanges[caseID], func(x *Exchange) bool {
-				return taken[x] == nil && x.End.Status == 200 && s.order[r.Asked.Ref] < x.began && x.behind < s.answeredAt(r) && (!exactly || r.fits(x))
+				return taken[x] == nil && x.End.Status == 200 && s.order[r.Asked.Ref] < x.began && x.behind < s.answeredAt(r) &&
+					(r.fits(x) || !exactly && !s.elsewhere(rounds, r, x))
 			})
 			if i >= 0 {
 				x := s.exchanges[caseID][i]
@@ -105,6 +106,9 @@ func (s *Session) likeliest(rounds []*Round, x *Exchange) *Round {
 		if x.began < s.answeredAt(r) {
 			likely += 2
 		}
+		if r.converses(x) && x.began < s.answeredAt(r) {
+			likely += 4 // of several that are open, it is of the one that it names
+		}
 		if r.fits(x) {
 			likely++
 		}
@@ -117,8 +121,20 @@ func (s *Session) likeliest(rounds []*Round, x *Exchange) *Round {
 
 // fits reports whether a request has a history as long as the round's, and is of the same conversation, where it says of which it is.
 func (r *Round) fits(x *Exchange) bool {
-	return x.Request != nil && r.Params != nil && x.Request.Turn() == r.Params.Turn() &&
-		(len(x.conversations) == 0 || slices.ContainsFunc(r.conversations, func(c string) bool { return slices.Contains(x.conversations, c) }))
+	return x.Request != nil && r.Params != nil && x.Request.Turn() == r.Params.Turn() && (len(x.conversations) == 0 || r.converses(x))
+}
+
+// converses reports whether a request names the round's conversation.
+func (r *Round) converses(x *Exchange) bool {
+	return slices.ContainsFunc(r.conversations, func(c string) bool { return slices.Contains(x.conversations, c) })
+}
+
+// elsewhere reports whether a request names the conversation of another round that is open beside this one, and not this one's. Where nothing
+// else is open, what a request names is no matter: a client may still give the model what was asked before.
+func (s *Session) elsewhere(rounds []*Round, r *Round, x *Exchange) bool {
+	return !r.converses(x) && slices.ContainsFunc(rounds, func(other *Round) bool {
+		return other.converses(x) && s.order[other.Asked.Ref] < x.began && x.began < s.answeredAt(other)
+	})
 }
 
 // conversations returns the words by which a case's conversations are told apart, as they stand in a text: its mark and a number.

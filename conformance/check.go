@@ -87,7 +87,7 @@ func Known() []server.Revision {
 
 // Scenarios returns the catalogue, in its order.
 func Scenarios() []Scenario {
-	return []Scenario{declare, basic, toolUse, parallel, malformedRequests, timing, provider, consent, mrtr}
+	return []Scenario{declare, basic, toolUse, parallel, loop, balance, malformedRequests, timing, provider, consent, mrtr}
 }
 
 // Validate returns what is wrong with the catalogue itself: names that clash, checks that name cases or requirements that

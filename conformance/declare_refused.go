@@ -89,16 +89,7 @@ var undeclaredNoModelCall = Check{
 		if missing != nil {
 			return *missing
 		}
-		if completed := r.completed(); len(completed) > 0 {
-			return Broken("the model was asked for what the client must refuse").See(r.Asked, "").See(completed[0].Place, "%s", compact(completed[0].Request.Body))
-		}
-		if strays := e.Session.Unmarked; len(strays) > 0 {
-			return NotObserved("the model was asked something that has the mark of no conversation, so that it may have been this").See(strays[0], "")
-		}
-		if v := e.unsettled(r); v != nil {
-			return *v
-		}
-		return Pass("the model was not asked")
+		return e.noModelCall(r, "the model was asked for what the client must refuse")
 	},
 }
 
@@ -119,13 +110,6 @@ var undeclaredAlive = Check{
 		if missing != nil {
 			return *missing
 		}
-		s := e.Session
-		switch after := s.order[r.Asked.Ref]; {
-		case s.later(after):
-			return Pass("the client went on")
-		case s.Ended != nil && s.Ended.Clean():
-			return *e.unsettled(r)
-		}
-		return s.seeOutput(Broken("the client did not go on after a request that it had to refuse: %s", s.ending()).See(r.Asked, "%s", compact(r.Raw)))
+		return e.alive(r, "the client did not go on after a request that it had to refuse")
 	},
 }

@@ -191,11 +191,8 @@ func judgeRefused(e *Evidence) Verdict {
 	return Pass("a request in which %s was not fulfilled", says).See(r.Asked, "")
 }
 
-// Codes of JSON-RPC for a request that is not well-formed.
-const (
-	codeInvalidRequest = -32600
-	codeInvalidParams  = -32602
-)
+// codeInvalidRequest is how a client says that a message is no request.
+const codeInvalidRequest = -32600
 
 var malformedCode = Check{
 	ID: "error-code", Says: "the error for a request that is not well-formed says that it is not", Levels: inLegacy(report.Advice), Answered: 1, Asked: 2,

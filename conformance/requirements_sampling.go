@@ -13,7 +13,7 @@ var sampling20251125 = page{server.V20251125, "sampling", "client/sampling", []S
 	must("05", "capabilities", "2ee4c553a59c", "a client that supports sampling declares sampling at initialization"),
 	should("06", "capabilities", "45983fd6e9eb",
 		"a server avoids thisServer and allServers, and does not use them where sampling.context is not declared").excluded(forServers),
-	must("07", "tool-result-messages", "26228a209fab", "a user message with tool results holds nothing else").due("6 balance"),
+	must("07", "tool-result-messages", "26228a209fab", "a user message with tool results holds nothing else"),
 	must("08", "tool-use-and-result-balance", "05cb7877d773",
 		"every tool use is answered, by id, in the very next user message, before anything else"),
 	must("09", "tool-choice-modes", "10649e8e3891",
@@ -31,7 +31,7 @@ var sampling20251125 = page{server.V20251125, "sampling", "client/sampling", []S
 	must("18", "security-considerations", "74a38843c9cd", "both sides handle sensitive data with care"),
 	must("19", "security-considerations", "e67ba58960f3",
 		"a server answers every tool use by id, in a message of results only").excluded(forServers),
-	should("20", "security-considerations", "85d56b7023cd", "both sides bound the rounds of a tool loop").due("5 loop"),
+	should("20", "security-considerations", "85d56b7023cd", "both sides bound the rounds of a tool loop"),
 }}
 
 var sampling20260728 = page{server.V20260728, "sampling", "client/sampling", []Statement{
@@ -48,7 +48,7 @@ var sampling20260728 = page{server.V20260728, "sampling", "client/sampling", []S
 		"a client that supports sampling declares sampling in _meta clientCapabilities of each request"),
 	should("07", "capabilities", "45983fd6e9eb",
 		"a server avoids thisServer and allServers, and does not use them where sampling.context is not declared").excluded(forServers),
-	must("08", "tool-result-messages", "26228a209fab", "a user message with tool results holds nothing else").due("6 balance"),
+	must("08", "tool-result-messages", "26228a209fab", "a user message with tool results holds nothing else"),
 	must("09", "tool-use-and-result-balance", "05cb7877d773",
 		"every tool use is answered, by id, in the very next user message, before anything else"),
 	must("10", "tool-choice-modes", "10649e8e3891",
@@ -57,7 +57,7 @@ var sampling20260728 = page{server.V20260728, "sampling", "client/sampling", []S
 	may("12", "parallel-tool-use", "f68fea411898",
 		"a client may let parallel tool use be switched off, as an extension").excluded(permission),
 	must("13", "messages", "5743697404d0", "a sampling message has a role, user or assistant, and content"),
-	should("14", "messages", "931bff5bcbfa", "the messages of one request are not kept for another").due("5 loop"),
+	should("14", "messages", "931bff5bcbfa", "the messages of one request are not kept for another"),
 	may("15", "model-hints", "639531cf0d21", "a client may map a hint to another provider's model").excluded(permission),
 	may("16", "system-prompt", "b7be442bd67c",
 		"a client may change or leave out the system prompt, and need not say so").excluded(permission),
@@ -74,7 +74,7 @@ var sampling20260728 = page{server.V20260728, "sampling", "client/sampling", []S
 	must("25", "security-considerations", "74a38843c9cd", "both sides handle sensitive data with care"),
 	must("26", "security-considerations", "e67ba58960f3",
 		"a server answers every tool use by id, in a message of results only").excluded(forServers),
-	should("27", "security-considerations", "85d56b7023cd", "both sides bound the rounds of a tool loop").due("5 loop"),
+	should("27", "security-considerations", "85d56b7023cd", "both sides bound the rounds of a tool loop"),
 	may("error-handling", "error-handling", "",
 		"where sampling fails or a person refuses it, the client need not send its call again with an error").excluded(permission),
 }}

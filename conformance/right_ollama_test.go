@@ -41,9 +41,13 @@ func TestClientsOfOllamaThatAreRightButDifferAreNotAccused(t *testing.T) {
 		"knows results by their place alone":  {config: withoutIDs, habit: habit{request: eachOllamaResult(func(m map[string]any) { delete(m, "tool_name"); delete(m, "tool_call_id") })}},
 		"sends results in the server's order, under an id": {config: streamed, habit: habit{request: func(body map[string]any) {
 			messages, _ := body["messages"].([]any)
-			first := slices.IndexFunc(messages, func(m any) bool { return m.(map[string]any)["role"] == "tool" })
-			if first >= 0 {
-				slices.Reverse(messages[first:])
+			for i := 0; i < len(messages); i++ {
+				end := i // of the results that stand together
+				for end < len(messages) && messages[end].(map[string]any)["role"] == "tool" {
+					end++
+				}
+				slices.Reverse(messages[i:end])
+				i = max(i, end)
 			}
 		}}},
 		"knows of schemas what Ollama's own types have": {config: streamed, habit: habit{request: func(body map[string]any) {

@@ -60,7 +60,8 @@ func TestClientsThatAreWrongInUnusualWaysAreCaught(t *testing.T) {
 				}
 				first = first && m["role"] != "tool"
 			}
-		}}, want: looked{"parallel/results-reach-model": report.Fail, "parallel/results-order": report.NotObserved, "parallel/error-result": report.NotObserved}},
+		}}, want: looked{"parallel/results-reach-model": report.Fail, "parallel/results-order": report.NotObserved, "parallel/error-result": report.NotObserved,
+			"loop/three-rounds": report.Fail}},
 		"gives results to the model as the user's words": {habit: habit{request: func(body map[string]any) {
 			var messages []any
 			for _, m := range objects(body["messages"]) {
@@ -74,7 +75,7 @@ func TestClientsThatAreWrongInUnusualWaysAreCaught(t *testing.T) {
 			}
 			body["messages"] = messages
 		}}, want: looked{"parallel/results-reach-model": report.Fail, "parallel/results-order": report.NotObserved, "parallel/uses-restated": report.Fail,
-			"parallel/error-result": report.NotObserved, "parallel/result-content": report.Fail}},
+			"parallel/error-result": report.NotObserved, "parallel/result-content": report.Fail, "loop/three-rounds": report.Fail}},
 		"makes answers up": {config: plain, habit: habit{reply: func(body map[string]any) {
 			for _, choice := range objects(body["choices"]) {
 				choice["message"], choice["finish_reason"] = map[string]any{"role": "assistant", "content": "I am sorry."}, "stop"

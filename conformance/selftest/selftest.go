@@ -259,6 +259,9 @@ func (j *job) play(ctx context.Context, o Options) (Row, error) {
 		if !j.mutant.Concerns("consent/burst") {
 			suite.Skip = append(suite.Skip, "consent/fifty") // whose fifty conversations tell no mutant from another
 		}
+		if !j.mutant.Concerns("loop/iteration-limit") && !j.mutant.Concerns("loop/stops-with-error") {
+			suite.Skip = append(suite.Skip, "loop/sixty-four-rounds") // and this as much as most of it
+		}
 		config = j.mutant.Config(config)
 		suite.ClientTimeout = j.limit(o)
 		switch {

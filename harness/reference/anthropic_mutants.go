@@ -29,7 +29,7 @@ var anthropicMutants = []Mutant{
 			})
 			body["messages"] = messages
 		}}},
-	{Name: "results-as-assistant", Doc: "sends tool results under the role assistant", Kills: []string{"parallel/results-reach-model"},
+	{Name: "results-as-assistant", Doc: "sends tool results under the role assistant", Kills: []string{"parallel/results-reach-model"}, Also: []string{"loop/three-rounds"},
 		Dialects: anthropicOnly, broken: faults{body: func(body map[string]any) {
 			eachResultMessage(body, func(m map[string]any, results bool) {
 				if results {
@@ -37,7 +37,7 @@ var anthropicMutants = []Mutant{
 				}
 			})
 		}}},
-	{Name: "text-before-results", Doc: "puts a text of its own before the tool results, which have to come first", Kills: []string{"parallel/results-reach-model"},
+	{Name: "text-before-results", Doc: "puts a text of its own before the tool results, which have to come first", Kills: []string{"parallel/results-reach-model"}, Also: []string{"loop/three-rounds"},
 		Dialects: anthropicOnly, broken: faults{body: func(body map[string]any) {
 			eachResultMessage(body, func(m map[string]any, results bool) {
 				if results {

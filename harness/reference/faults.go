@@ -22,6 +22,23 @@ type faults struct {
 	// What the client refuses although it should not.
 	refusesWhen func(params map[string]any) bool
 
+	// What it does about histories that cannot be right: the rules that it does not know, the code that it refuses others with, 0 for
+	// the right one, and an edit that makes them right.
+	overlooks   []string
+	invalidCode int
+	repairs     func(params map[string]any)
+
+	asksInvalid      bool // the model, before it refuses a history that cannot be right
+	diesOfImbalance  bool
+	ignoresImbalance bool // leaves such a request without an answer
+
+	// Faults in many requests, and in long loops.
+	hangsAfter    int  // so many rounds; 0 for never
+	diesAfter     int  // so many rounds; 0 for never
+	forgetsOver   int  // so many first questions of a call; 0 for none
+	sharesFirst   bool // the first message of a conversation with the others
+	ignoresDigits bool // takes requests that differ in digits for the same, and answers them alike
+
 	servesUndeclared  bool // what it does not declare
 	dropsUndeclared   bool // tools and their choice, where it does not declare them, and answers the rest
 	overlooksChoice   bool // of a tool, where it does not declare tools

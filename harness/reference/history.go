@@ -1,9 +1,33 @@
 package reference
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 )
+
+// violation is a history that breaks a rule of tool uses and results (2025-11-25, client/sampling#message-content-constraints).
+type violation struct {
+	rule string // as the catalogue calls it
+	says string
+}
+
+func (v *violation) Error() string { return v.says }
+
+// ruleOf is the rule that a request breaks; "" where it is another kind of wrong.
+func ruleOf(err error) string {
+	var v *violation
+	if errors.As(err, &v) {
+		return v.rule
+	}
+	return ""
+}
+
+// unbalanced reports whether the params hold a history that breaks such a rule.
+func unbalanced(raw json.RawMessage) bool {
+	params, err := object(raw)
+	return err == nil && ruleOf(checkRequest(params)) != ""
+}
 
 // checkRequest refuses what cannot be given to any model: requests without their parts, and histories in which tool uses and
 // results do not balance (2025-11-25, client/sampling#message-content-constraints).
@@ -30,13 +54,23 @@ func checkRequest(params map[string]any) error {
 			return fmt.Errorf("messages[%d]: %w", i, err)
 		}
 		if open, err = balance(open, role, blocks); err != nil {
+			if v := (&violation{}); errors.As(err, &v) && v.rule == "no-result" && comesLater(messages[i+1:]) {
+				v.rule = "late-result"
+			}
 			return fmt.Errorf("messages[%d]: %w", i, err)
 		}
 	}
 	if len(open) > 0 {
-		return errors.New("the history ends with a tool use that has no result")
+		return &violation{"trailing-use", "the history ends with a tool use that has no result"}
 	}
 	return nil
+}
+
+// comesLater reports whether tool results stand in messages.
+func comesLater(messages []any) bool {
+	found := false
+	eachMessage(map[string]any{"messages": messages}, func(m map[string]any) { found = found || len(ofType(m["content"], "tool_result")) > 0 })
+	return found
 }
 
 // balance holds one message against the tool uses that are open before it, and returns those that are open after it.
@@ -47,25 +81,35 @@ func balance(open map[string]bool, role string, blocks []map[string]any) (map[st
 		case "text", "image", "audio":
 		case "tool_use":
 			id := text(b, "id")
-			if role != "assistant" || uses[id] {
-				return nil, fmt.Errorf("tool use %q is under the wrong role, or there twice", id)
+			switch {
+			case role != "assistant":
+				return nil, &violation{"use-in-user", fmt.Sprintf("tool use %q is under the role user", id)}
+			case uses[id]:
+				return nil, &violation{"duplicate-use-id", fmt.Sprintf("tool use %q is there twice", id)}
 			}
 			uses[id] = true
 		case "tool_result":
 			id := text(b, "toolUseId")
-			if role != "user" || !open[id] || results[id] {
-				return nil, fmt.Errorf("tool result for %q is under the wrong role, without its use, or there twice", id)
+			switch {
+			case role != "user":
+				return nil, &violation{"result-in-assistant", fmt.Sprintf("tool result for %q is under the role assistant", id)}
+			case results[id]:
+				return nil, &violation{"duplicate-result", fmt.Sprintf("tool result for %q is there twice", id)}
+			case !open[id]:
+				return nil, &violation{"orphan-result", fmt.Sprintf("tool result for %q has no tool use in the message before it", id)}
 			}
 			results[id] = true
 		default:
 			return nil, fmt.Errorf("content type %v is unknown", b["type"])
 		}
 	}
-	if len(results) > 0 && len(results) != len(blocks) {
-		return nil, errors.New("tool results are mixed with other content")
-	}
-	if len(results) != len(open) {
-		return nil, errors.New("a tool use before it has no result")
+	switch {
+	case len(results) > 0 && len(results) != len(blocks):
+		return nil, &violation{"mixed-content", "tool results are mixed with other content"}
+	case len(results) == 0 && len(open) > 0:
+		return nil, &violation{"no-result", "a tool use before it has no result"}
+	case len(results) != len(open):
+		return nil, &violation{"missing-result", "a tool use before it has no result"}
 	}
 	return uses, nil
 }

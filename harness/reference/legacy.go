@@ -95,15 +95,22 @@ func (l *legacy) request(ctx context.Context, method string, params map[string]a
 		asked    sync.WaitGroup // requests of the server that are being answered
 		mu       sync.Mutex
 		failures []error // why they could not be
+		first    int     // of them, those that begin a conversation
 	)
 	err = messages(resp, func(m *message) bool {
 		switch {
 		case m.Method != "" && m.ID != nil:
+			if l.model.config.broken.forgets(m.Params, &first) {
+				return true
+			}
 			asked.Go(func() {
 				if err := l.answer(ctx, m); err != nil {
 					mu.Lock()
 					defer mu.Unlock()
 					failures = append(failures, fmt.Errorf("answering %s: %w", m.Method, err))
+					if errors.Is(err, errDies) {
+						_ = resp.Body.Close() // or the stream would go on for as long as the server waits
+					}
 				}
 			})
 		case m.Method == "" && string(m.ID) == fmt.Sprint(id):
@@ -114,10 +121,10 @@ func (l *legacy) request(ctx context.Context, method string, params map[string]a
 	})
 	asked.Wait()
 	switch {
-	case err != nil:
-		return nil, err
 	case failures != nil:
 		return nil, errors.Join(failures...)
+	case err != nil:
+		return nil, err
 	}
 	return resultOf(answer, nil)
 }
@@ -142,8 +149,11 @@ func (l *legacy) answer(ctx context.Context, m *message) error {
 
 func (l *legacy) answerSampling(ctx context.Context, m *message, response map[string]any) error {
 	broken := &l.model.config.broken
-	if broken.neverAnswers {
+	if broken.neverAnswers || broken.leavesOpen(m.Params) {
 		return nil
+	}
+	if err := broken.dies(m.Params); err != nil {
+		return err
 	}
 	progress := l.progressOf(m.Params)
 	err := errors.Join(progress.report(ctx), progress.looksAfter(ctx))
@@ -175,7 +185,7 @@ func (l *legacy) answerSampling(ctx context.Context, m *message, response map[st
 		response["id"] = fmt.Sprintf("ghost of %s", m.ID)
 		err = errors.Join(err, l.send(ctx, response))
 	}
-	if refused != nil && broken.diesOf(refused) {
+	if refused != nil && (broken.diesOf(refused) || broken.diesOfImbalance && unbalanced(m.Params)) {
 		err = errors.Join(err, errors.New("broken on purpose: "+refused.Error()))
 	}
 	return err

@@ -1,12 +1,14 @@
 package reference
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,6 +26,10 @@ type model struct {
 	before string // what was asked before, for a client that remembers
 	deaf   bool   // it answers no more, for a client that does not bear everything
 	dead   bool   // for a client that dies of a failure
+
+	// What a client that shares too much has in common for all requests.
+	latest any                       // the first message of the latest conversation
+	cache  map[string]map[string]any // answers, by what looks the same
 }
 
 // JSON-RPC error codes of the answers to sampling.
@@ -52,8 +58,9 @@ func (m *model) createMessage(ctx context.Context, raw json.RawMessage) (map[str
 	if err := m.wellFormed(params); err != nil {
 		return nil, m.refuse(ctx, params, err)
 	}
-	if err := checkRequest(params); err != nil {
-		return nil, &rpcError{codeInvalidParams, err.Error()}
+	edit(broken.repairs, params)
+	if err := checkRequest(params); err != nil && !slices.Contains(broken.overlooks, ruleOf(err)) {
+		return nil, m.invalid(ctx, params, err)
 	}
 	if broken.refusesWhen != nil && broken.refusesWhen(params) {
 		return nil, &rpcError{codeInternal, "broken on purpose: refuses this"}
@@ -76,7 +83,7 @@ func (m *model) createMessage(ctx context.Context, raw json.RawMessage) (map[str
 	}
 	ctx, cancel := m.limited(ctx)
 	defer cancel()
-	result, err := m.askAgain(ctx, params)
+	result, err := m.remembered(ctx, params)
 	if err == nil {
 		err = m.settle(allowed, result)
 	}
@@ -93,6 +100,15 @@ func (m *model) createMessage(ctx context.Context, raw json.RawMessage) (map[str
 		return nil, refused
 	}
 	return result, nil
+}
+
+// invalid refuses a request that cannot be right.
+func (m *model) invalid(ctx context.Context, params map[string]any, why error) *rpcError {
+	broken := &m.config.broken
+	if broken.asksInvalid && ruleOf(why) != "" {
+		_, _ = m.ask(ctx, params) // what it says is of no use to anybody
+	}
+	return &rpcError{cmp.Or(broken.invalidCode, codeInvalidParams), why.Error()}
 }
 
 // Refusals of what the client does not declare.

@@ -79,7 +79,7 @@ func Find(name string) *Mutant {
 
 // Mutants returns every mutant, in the order of the catalogue.
 func Mutants() []Mutant {
-	return slices.Concat(clientMutants, stdioMutants, declareMutants, basicMutants, toolMutants, parallelMutants, malformedMutants, timeMutants, providerMutants, consentMutants, mrtrMutants,
+	return slices.Concat(clientMutants, stdioMutants, declareMutants, basicMutants, toolMutants, parallelMutants, loopMutants, balanceMutants, malformedMutants, timeMutants, providerMutants, consentMutants, mrtrMutants,
 		anthropicMutants, ollamaMutants, responsesMutants, geminiMutants, translationMutants)
 }
 
@@ -174,7 +174,7 @@ var toolMutants = []Mutant{
 		Except: ollamaOnly, broken: faults{params: choosing("required", "auto")}},
 	{Name: "none-as-auto", Doc: "makes the tool choice none auto, and drops the tool uses that the model then makes", Kills: []string{"tool-use/choice-none"},
 		Except: ollamaOnly, broken: faults{params: choosing("none", "auto")}},
-	{Name: "ignores-none", Doc: "makes the tool choice none auto, and passes on the tool uses that the model then makes", Kills: []string{"tool-use/choice-none", "tool-use/choice-none-holds"},
+	{Name: "ignores-none", Doc: "makes the tool choice none auto, and passes on the tool uses that the model then makes", Kills: []string{"tool-use/choice-none", "tool-use/choice-none-holds", "loop/last-round-none"},
 		Also: []string{"tool-use/choice-none-filtered", "tool-use/no-tools-no-use"}, Except: ollamaOnly, broken: faults{params: choosing("none", "auto"), trustsModel: true}},
 	{Name: "empty-choice-as-none", Doc: "reads a tool choice without a mode as none", Kills: []string{"tool-use/choice-empty"},
 		Except: ollamaOnly, broken: faults{params: choosing("", "none")}},
@@ -243,7 +243,7 @@ var parallelMutants = []Mutant{
 				}
 			})
 		}}},
-	{Name: "forgets-arguments", Doc: "restates the assistant's tool uses without their arguments", Kills: []string{"parallel/uses-restated"},
+	{Name: "forgets-arguments", Doc: "restates the assistant's tool uses without their arguments", Kills: []string{"parallel/uses-restated"}, Also: []string{"loop/three-rounds"},
 		broken: faults{params: func(p map[string]any) {
 			eachMessage(p, func(m map[string]any) {
 				for _, use := range ofType(m["content"], "tool_use") {

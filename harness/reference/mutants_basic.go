@@ -11,13 +11,13 @@ import (
 
 var basicMutants = []Mutant{
 	{Name: "never-answers", Wire: true, Doc: "takes the request and never answers it", Kills: []string{"declare/over-declared"},
-		Also: []string{"client/sampled", "client/ends-cleanly", "declare/undeclared-sampling-refused", "declare/undeclared-tools-refused",
-			"declare/undeclared-toolchoice-refused", "declare/alive", "basic/answered", "consent/declined"},
+		Also: slices.Concat([]string{"client/sampled", "client/ends-cleanly", "declare/undeclared-sampling-refused", "declare/undeclared-tools-refused",
+			"declare/undeclared-toolchoice-refused", "declare/alive", "basic/answered", "balance/alive", "consent/declined"}, refusesAll),
 		Hangs: true, broken: faults{neverAnswers: true}},
 	{Name: "refuses", Wire: true, Doc: "answers every request with an error", Kills: []string{"basic/answered"},
 		Also:   []string{"client/sampled", "declare/over-declared", "consent/declined-code"},
 		broken: faults{refuses: true}},
-	{Name: "answers-twice", Wire: true, Doc: "posts each response two times", Kills: []string{"basic/answers-once"}, Era: "legacy",
+	{Name: "answers-twice", Wire: true, Doc: "posts each response two times", Kills: []string{"basic/answers-once", "loop/concurrent"}, Era: "legacy",
 		broken: faults{answersTwice: true}},
 	{Name: "id-as-string", Wire: true, Doc: "gives a number id back as a string", Kills: []string{"basic/id-echoed"}, Era: "legacy",
 		broken: faults{response: func(r map[string]any) { r["id"] = strings.Trim(string(marshal(r["id"])), `"`) }}},
@@ -31,7 +31,7 @@ var basicMutants = []Mutant{
 		broken: faults{result: func(r map[string]any) { delete(r, "model") }}},
 	{Name: "role-user", Wire: true, Doc: "gives the answer the role user", Kills: []string{"basic/role-assistant"},
 		broken: faults{result: func(r map[string]any) { r["role"] = "user" }}},
-	{Name: "untyped-block", Doc: "leaves the type out of text blocks", Kills: []string{"basic/valid-result"}, Also: []string{"basic/text-intact", "basic/empty-answer", "tool-use/text-and-tool", "tool-use/required-unmet"},
+	{Name: "untyped-block", Doc: "leaves the type out of text blocks", Kills: []string{"basic/valid-result"}, Also: []string{"basic/text-intact", "basic/empty-answer", "tool-use/text-and-tool", "tool-use/required-unmet", "loop/three-rounds", "loop/last-round-none", "loop/concurrent"},
 		broken: faults{result: func(r map[string]any) {
 			for _, b := range ofType(r["content"], "text") {
 				delete(b, "type")
@@ -73,14 +73,14 @@ var basicMutants = []Mutant{
 			}
 		}}},
 	{Name: "error-without-code", Wire: true, Doc: "gives errors a message and no code", Kills: []string{"basic/error-shape"}, Era: "legacy",
-		Also: []string{"malformed/error-code", "consent/declined-code"},
+		Also: append([]string{"malformed/error-code", "consent/declined-code"}, refusesAll...),
 		broken: faults{response: func(r map[string]any) {
 			if r["error"] != nil {
 				r["error"] = map[string]any{"message": "it failed"}
 			}
 		}}},
 	{Name: "error-code-as-text", Wire: true, Doc: "gives errors a code that is a string", Kills: []string{"basic/error-shape"}, Era: "legacy",
-		Also: []string{"malformed/error-code", "consent/declined-code"},
+		Also: append([]string{"malformed/error-code", "consent/declined-code"}, refusesAll...),
 		broken: faults{response: func(r map[string]any) {
 			if r["error"] != nil {
 				r["error"] = map[string]any{"code": "INTERNAL", "message": "it failed"}
@@ -195,7 +195,7 @@ var basicMutants = []Mutant{
 		}}},
 	{Name: "refuses-all-servers", Wire: true, Doc: "refuses to include the context of all servers", Kills: []string{"basic/include-context"},
 		broken: faults{refusesWhen: func(p map[string]any) bool { return p["includeContext"] == "allServers" }}},
-	{Name: "remembers", Doc: "tells the model what another request said", Kills: []string{"basic/no-foreign-context"}, Also: []string{"basic/system-prompt"},
+	{Name: "remembers", Doc: "tells the model what another request said", Kills: []string{"basic/no-foreign-context", "loop/stateless"}, Also: []string{"basic/system-prompt", "loop/interleaved", "loop/concurrent"},
 		broken: faults{remembers: true}},
 }
 

@@ -21,12 +21,12 @@ var geminiMutants = []Mutant{
 		Dialects: geminiOnly, broken: faults{resultsAsTheyCame: true}},
 	{Name: "gemini-stops-early", Doc: "stops reading a stream after the chunk with the finish reason", Kills: []string{"parallel/late-delta"},
 		Dialects: geminiOnly, Streamed: true, broken: faults{stopsAfterFinish: true}},
-	{Name: "gemini-forgets-seals", Doc: "restates Gemini 3's calls without their thoughtSignatures, and is refused", Kills: []string{"parallel/results-reach-model", "tool-use/thought-signature"},
+	{Name: "gemini-forgets-seals", Doc: "restates Gemini 3's calls without their thoughtSignatures, and is refused", Kills: []string{"parallel/results-reach-model", "tool-use/thought-signature"}, Also: []string{"loop/three-rounds"},
 		Dialects: geminiOnly, Model: Gemini3, broken: faults{forgetsSignatures: true}},
 	{Name: "gemini-own-schemas", Doc: "writes input schemas in Gemini's own form, and loses what its type for them does not have",
 		Kills: []string{"tool-use/tools-reach-model"}, Dialects: geminiOnly, broken: faults{ownSchemas: true}},
 	{Name: "gemini-text-arguments", Doc: "restates a call's arguments as JSON text, as OpenAI has them", Kills: []string{"parallel/uses-restated"},
-		Also:     []string{"parallel/results-reach-model", "parallel/results-order", "parallel/error-result", "parallel/result-content"},
+		Also:     []string{"parallel/results-reach-model", "parallel/results-order", "parallel/error-result", "parallel/result-content", "loop/three-rounds"},
 		Dialects: geminiOnly, broken: faults{argsAsText: true}},
 }
 

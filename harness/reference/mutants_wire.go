@@ -8,7 +8,7 @@ var ollamaOnly = []string{dialect.Ollama}
 
 var ollamaMutants = []Mutant{
 	{Name: "ollama-arguments-as-text", Doc: "restates tool uses with their arguments as text, as OpenAI has them and Ollama does not take them",
-		Kills: []string{"parallel/uses-restated"}, Also: []string{"parallel/results-reach-model", "parallel/results-order", "parallel/error-result"},
+		Kills: []string{"parallel/uses-restated"}, Also: []string{"parallel/results-reach-model", "parallel/results-order", "parallel/error-result", "loop/three-rounds"},
 		Dialects: ollamaOnly, broken: faults{body: func(body map[string]any) {
 			eachItem(body["messages"], func(m map[string]any) {
 				eachItem(m["tool_calls"], func(call map[string]any) {
@@ -44,7 +44,7 @@ var ollamaMutants = []Mutant{
 var responsesOnly = []string{dialect.OpenAIResponses}
 
 var responsesMutants = []Mutant{
-	{Name: "responses-results-as-text", Doc: "gives tool results to the model as messages of the user", Kills: []string{"parallel/results-reach-model"},
+	{Name: "responses-results-as-text", Doc: "gives tool results to the model as messages of the user", Kills: []string{"parallel/results-reach-model"}, Also: []string{"loop/three-rounds"},
 		Dialects: responsesOnly, broken: faults{body: func(body map[string]any) {
 			eachItem(body["input"], func(it map[string]any) {
 				if it["type"] == "function_call_output" {
@@ -73,7 +73,7 @@ var responsesMutants = []Mutant{
 			})
 		}}},
 	{Name: "responses-uses-dropped", Doc: "restates what the assistant said, and not the tools that it called", Kills: []string{"parallel/uses-restated"},
-		Also: []string{"parallel/results-reach-model"}, Dialects: responsesOnly, broken: faults{body: func(body map[string]any) {
+		Also: []string{"parallel/results-reach-model", "loop/three-rounds"}, Dialects: responsesOnly, broken: faults{body: func(body map[string]any) {
 			kept := []any{}
 			input, _ := body["input"].([]any)
 			for _, item := range input {

@@ -52,7 +52,7 @@ func (m *modern) request(ctx context.Context, method string, params map[string]a
 		}
 		if r.InputRequests != nil {
 			responses, err := m.fulfil(ctx, r.InputRequests)
-			if err != nil && (m.model.config.broken.diesOf(err) || errors.Is(err, errDeadly)) {
+			if err != nil && (m.model.config.broken.diesOf(err) || errors.Is(err, errDeadly) || errors.Is(err, errDies)) {
 				return nil, errors.New("broken on purpose: " + err.Error())
 			}
 			if isDeclined(err) && m.model.config.broken.consent.retriesWithout {
@@ -79,6 +79,7 @@ func (m *modern) request(ctx context.Context, method string, params map[string]a
 // fulfil answers every input request, or none.
 func (m *modern) fulfil(ctx context.Context, requests map[string]message) (map[string]any, error) {
 	responses := map[string]any{}
+	first := 0 // how many of them begin a conversation
 	broken := &m.model.config.broken
 	if broken.rounds.oneAtMost && len(requests) > 1 {
 		return nil, errors.New("broken on purpose: answers one input request")
@@ -97,7 +98,16 @@ func (m *modern) fulfil(ctx context.Context, requests map[string]message) (map[s
 		if broken.neverAnswers {
 			return nil, errors.New("broken on purpose: never answers")
 		}
+		if err := broken.dies(requests[key].Params); err != nil {
+			return nil, err
+		}
+		if broken.forgets(requests[key].Params, &first) {
+			continue
+		}
 		answer, err := m.model.createMessage(ctx, requests[key].Params)
+		if err != nil && broken.diesOfImbalance && unbalanced(requests[key].Params) {
+			return nil, errDies
+		}
 		if err != nil && isDeclined(err) && broken.consent.answersWithError {
 			answer, err = map[string]any{"error": err}, nil
 		}

@@ -53,7 +53,8 @@ func paint(text string, v Verdict, o TextOptions) string {
 // table writes one line a check, one column a revision.
 func table(b *bytes.Buffer, rs *Results, o TextOptions) {
 	var revisions, scenarios []string
-	width := 0
+	const column = 12
+	width, levels := 0, 11
 	for i := range rs.Results {
 		r := &rs.Results[i]
 		if !slices.Contains(revisions, r.Revision) {
@@ -62,9 +63,8 @@ func table(b *bytes.Buffer, rs *Results, o TextOptions) {
 		if !slices.Contains(scenarios, r.Scenario) {
 			scenarios = append(scenarios, r.Scenario)
 		}
-		width = max(width, len(r.Check))
+		width, levels = max(width, len(r.Check)), max(levels, len(rs.levels(r.Scenario, r.Check)))
 	}
-	const column, levels = 12, 11
 	for _, scenario := range scenarios {
 		fmt.Fprintf(b, "\n%-*s  %-*s", width+2, scenario, levels, "level")
 		for _, revision := range revisions {

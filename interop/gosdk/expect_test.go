@@ -37,6 +37,11 @@ var quiet = expect.NotApplicable("nothing is wrong: the client reports no progre
 // trusting is in the tables of clients that return whatever the model says.
 var trusting = slices.Concat(notStreamed, expect.Fails("the handler's: it returns whatever the model says", "tool-use/choice-none-filtered", "tool-use/no-tools-no-use"))
 
+// handedOn is the handler's doing: it hands on every history, and so does the SDK.
+var handedOn = slices.Concat(
+	expect.Passes("nothing is dropped on the way to the model", "balance/not-dropped"),
+	expect.Warns("the handler's: it hands every history on to the model, and the native dialect's model takes each", "balance/*-*"))
+
 // undecided is in the tables of clients whose handler asks nobody, and does not say that it does.
 var undecided = expect.Unsupported("the handler's: there is no person in it", "consent/declined", "consent/declined-code", "consent/no-model-call",
 	"consent/no-made-up-answer", "consent/declined-mrtr", "consent/declined-after", "consent/alive")
@@ -51,7 +56,7 @@ var inRounds = expect.In(server.V20260728, slices.Concat(
 	expect.Fails("the SDK's: it panics at an input request that is null, and takes the refusal of its response for the end", "client/ends-cleanly")))
 
 // permissive is in the table of such a client where everything is judged.
-var permissive = slices.Concat(undeclaredServed, trusting, numbersUnread, inRounds)
+var permissive = slices.Concat(undeclaredServed, trusting, numbersUnread, inRounds, handedOn)
 
 var malformed = slices.Concat(
 	expect.Fails("the SDK's: a message that is nested deeper than its JSON reader goes ends the whole connection", "malformed/survives", "client/ends-cleanly"),

@@ -28,6 +28,8 @@ var onlyLegacy = expect.In(server.V20260728, expect.NotApplicable("nothing is wr
 var trusting = slices.Concat(
 	expect.Fails("the SDKs': they hand tools that were not declared on to the handler", "declare/undeclared-tools-refused", "declare/undeclared-toolchoice-refused", "declare/no-model-call"),
 	expect.Fails("the adapter's: it is permissive", "tool-use/choice-none-filtered"),
+	expect.Passes("nothing is dropped on the way to the model", "balance/not-dropped"),
+	expect.Warns("the adapter's, and the SDKs': it hands every history on to the model, and the native dialect's model takes each", "balance/*-*"),
 )
 
 // unchecked is in the tables of v2, which in the first era, as v1, refuses a tool use in the answer to a request without tools.

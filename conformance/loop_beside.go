@@ -1,0 +1,181 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// numberOf is which conversation of the case a round is of, counted from 1; 0 where its params do not say.
+func (r *Round) numberOf(mark string) int {
+	for n := 1; n <= atOnce; n++ {
+		if slices.Contains(r.conversations, conversationName(mark, n)) {
+			return n
+		}
+	}
+	return 0
+}
+
+var interleaved = Check{
+	ID: "interleaved", Says: "two loops that run at once do not mix", Levels: everywhere(report.Robust), Asked: 2, Cases: []string{"two-loops"},
+	Usual: "the client keeps the history, or the request that it works on, in a place that all requests share",
+	Mend:  "keep all that belongs to a request with the request",
+	Judge: func(e *Evidence) Verdict {
+		for _, r := range e.Rounds {
+			n := r.numberOf(e.Case.Mark)
+			if n < 1 || n > len(loops) {
+				return NotObserved("of which loop sampling request %d is cannot be read", r.N).See(r.Asked, "%s", compact(r.Raw))
+			}
+			if v := e.mixed(r, loops[n-1], loops[len(loops)-n]); v != nil {
+				return *v
+			}
+		}
+		for _, r := range e.Rounds {
+			if how := e.declined(r); how != "" {
+				return NotApplicable("the client does not take both loops at once: %s", how)
+			}
+			if _, unread := e.readable(r); unread != nil {
+				return *unread
+			}
+		}
+		if all := len(loops) * (len(north.cities) + 1); len(e.Rounds) < all {
+			return NotObserved("the play did not get as far as sampling request %d%s", len(e.Rounds)+1, e.why(len(e.Rounds)))
+		}
+		return Pass("each loop had its own answers, and the model its own history of each")
+	},
+}
+
+// mixed holds a round of one loop against the other one; nil where it has nothing of that, and what came back is of its own.
+func (ev *Evidence) mixed(r *Round, own, other *tour) *Verdict {
+	tell := func(v Verdict) *Verdict {
+		v = v.Saw("server sent", r.Asked.At("messages"), "%s", spoken(r.Params.Messages[:1]))
+		for _, x := range r.Model {
+			v = v.Saw("model was given", x.Place, "%s", compact(x.Request.Body))
+		}
+		for i := range r.Answers {
+			v = v.See(r.Answers[i].Place, "%s", compact(r.Answers[i].Result))
+		}
+		return &v
+	}
+	for _, x := range r.Model {
+		for _, word := range other.words() {
+			if x.Request != nil && x.says(word) {
+				return tell(Broken("the model was given %q for a request of the other loop", word))
+			}
+		}
+	}
+	a := r.Result()
+	if a == nil || a.blocks() == nil {
+		return nil
+	}
+	for _, word := range other.words() {
+		if holds(a.blocks(), word) || slices.Contains(askedFor(a), word) {
+			return tell(Broken("the answer to one loop's request is of the other loop: it says %q", word))
+		}
+	}
+	// Which of its own words is due depends on the history that the model was given, which is judged elsewhere.
+	if !slices.ContainsFunc(own.words(), func(word string) bool { return holds(a.blocks(), word) || slices.Contains(askedFor(a), word) }) {
+		return tell(NotObserved("the answer to one loop's request has words of neither loop, so that it says nothing of both"))
+	}
+	return nil
+}
+
+var concurrent = Check{
+	ID: "concurrent", Says: "of many requests in flight, each is answered once and with its own content, or refused with an error", Levels: everywhere(report.Robust), Asked: 1,
+	Cases: []string{"sixteen-at-once"},
+	Usual: "what is over a limit of the client's is dropped, or an answer is kept where the next one finds it",
+	Mend:  "answer each request with what the model said to it, one after the other if need be, and what is too much with an error",
+	Judge: func(e *Evidence) Verdict {
+		if len(e.Rounds) < atOnce {
+			return NotObserved("the play did not get as far as sampling request %d", atOnce)
+		}
+		if why := missedAny(e.Rounds); why != "" {
+			return NotObserved("the model had no answer for one of the requests: %s", clip(why))
+		}
+		answered, refused := 0, 0
+		var left []*Round
+		for _, r := range e.Rounds {
+			if v := e.answeredWrong(r); v != nil {
+				return *v
+			}
+			switch {
+			case r.Result() != nil:
+				answered++
+			case len(r.Answers) > 0:
+				refused++
+			default:
+				left = append(left, r)
+			}
+		}
+		if answered == 0 && !e.Session.answersAny() {
+			return NotObserved("the client answers nothing at all%s", e.why(1))
+		}
+		if len(left) > 0 {
+			return e.leftOut(left, answered)
+		}
+		return Pass("of %d requests in flight %d were answered, each with its own content, and %d refused", atOnce, answered, refused)
+	},
+}
+
+// missedAny says why the model had no answer for one of the rounds; "" where it had one for each.
+func missedAny(rounds []*Round) string {
+	for _, r := range rounds {
+		if why := r.missed(); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// answeredWrong judges what came back for one of many requests; nil where nothing is wrong with it, or nothing came.
+func (ev *Evidence) answeredWrong(r *Round) *Verdict {
+	n := r.numberOf(ev.Case.Mark)
+	var v Verdict
+	switch {
+	case n == 0:
+		v = NotObserved("which of the questions sampling request %d asks cannot be read", r.N).See(r.Asked, "%s", compact(r.Raw))
+		return &v
+	case len(r.Answers) > 1 && !ev.Revision.Modern():
+		v = Broken("one of %d requests in flight was answered %d times", atOnce, len(r.Answers)).See(r.Asked, "%s", lockerQuestion(n))
+		for _, a := range r.Answers {
+			v = v.See(a.Place, "%s", compact(append(a.RawErr, a.Result...)))
+		}
+		return &v
+	}
+	a := r.Result()
+	if a == nil {
+		return nil
+	}
+	if unread := a.unreadable(); unread != nil {
+		return unread
+	}
+	if holds(a.blocks(), lockerAnswer(n)) {
+		return nil
+	}
+	whose := "is not what the model said to it"
+	for other := range atOnce {
+		if holds(a.blocks(), lockerAnswer(other+1)) {
+			whose = fmt.Sprintf("is what the model said to another, question %d", other+1)
+		}
+	}
+	v = Broken("of %d requests in flight the answer to one, question %d, %s", atOnce, n, whose).
+		See(r.Asked, "%s", lockerQuestion(n)).Saw("model said", Place{}, "%q", lockerAnswer(n)).See(a.At("content"), "%s", compact(a.member("content")))
+	return &v
+}
+
+// leftOut judges requests to which nothing came back.
+func (ev *Evidence) leftOut(left []*Round, answered int) Verdict {
+	r := left[0]
+	how := "it is neither answered nor refused"
+	if ev.Revision.Modern() {
+		if answered == 0 {
+			if v := ev.unsettled(r); v != nil {
+				return *v
+			}
+			return Pass("the client does not fulfil %d requests at once, and goes on", atOnce)
+		}
+		how = "the retry has others of the keys, and not its own"
+	}
+	return ev.Session.seeOutput(Broken("of %d requests in flight nothing came back for %d, the first of them number %d: %s%s", atOnce, len(left), r.N, how, ev.died()).See(r.Asked, "%s", compact(r.Raw)))
+}
