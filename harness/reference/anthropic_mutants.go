@@ -10,7 +10,7 @@ var anthropicMutants = []Mutant{
 		Also:     []string{"parallel/over-32-calls", "tool-use/text-and-tool"},
 		Dialects: anthropicOnly, Streamed: true, broken: faults{ignoresIndex: true}},
 	{Name: "ping-is-an-error", Doc: "gives a stream up at an event that it does not know, as a ping", Kills: []string{"basic/answered"},
-		Also:     []string{"client/sampled", "declare/over-declared", "basic/parameters-harmless", "basic/unknown-extras", "tool-use/many-tools", "tool-use/stop-beside-calls"},
+		Also:     []string{"mrtr/retried", "mrtr/prompts-and-resources", "client/sampled", "declare/over-declared", "basic/parameters-harmless", "basic/unknown-extras", "tool-use/many-tools", "tool-use/stop-beside-calls"},
 		Dialects: anthropicOnly, Streamed: true, broken: faults{pingIsAnError: true}},
 	{Name: "appends-to-empty-input", Doc: "appends a streamed input to the {} with which its block begins, and reads {}", Kills: []string{"tool-use/input-intact", "parallel/streamed-uses"},
 		Also:     []string{"parallel/all-uses", "parallel/over-32-calls", "tool-use/bad-arguments"},

@@ -43,10 +43,10 @@ var balanceMutants = []Mutant{
 		Kills: []string{"balance/use-in-user", "balance/result-in-assistant", "balance/not-dropped"}, Also: callsModel, broken: faults{repairs: dropMisplaced}},
 	{Name: "asks-before-it-validates", Doc: "asks the model, and then looks at the history", Kills: []string{"balance/no-model-call"},
 		broken: faults{asksInvalid: true}},
-	{Name: "dies-of-imbalance", Wire: true, Doc: "refuses a history that cannot be right, and ends itself", Kills: []string{"balance/alive"}, Also: append([]string{"client/ends-cleanly"}, refusesAll...),
+	{Name: "dies-of-imbalance", Wire: true, Doc: "refuses a history that cannot be right, and ends itself", Kills: []string{"balance/alive"}, Also: append([]string{"malformed/survives", "client/ends-cleanly"}, refusesAll...),
 		broken: faults{diesOfImbalance: true}},
-	{Name: "ignores-imbalance", Wire: true, Era: "legacy", Hangs: true, Doc: "throws at a history that cannot be right, and never answers", Kills: append([]string{"balance/alive"}, refusesAll...),
-		Also: []string{"client/ends-cleanly"}, broken: faults{ignoresImbalance: true}},
+	{Name: "ignores-imbalance", Wire: true, Era: "legacy", Hangs: true, Doc: "throws at a history that cannot be right, and never answers", Kills: []string{"balance/alive"},
+		Also: append([]string{"client/ends-cleanly"}, refusesAll...), broken: faults{ignoresImbalance: true}},
 }
 
 // idsOf are the ids of the blocks of a type in a message.

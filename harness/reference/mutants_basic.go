@@ -11,11 +11,11 @@ import (
 
 var basicMutants = []Mutant{
 	{Name: "never-answers", Wire: true, Doc: "takes the request and never answers it", Kills: []string{"declare/over-declared"},
-		Also: slices.Concat([]string{"client/sampled", "client/ends-cleanly", "declare/undeclared-sampling-refused", "declare/undeclared-tools-refused",
+		Also: slices.Concat([]string{"mrtr/retried", "mrtr/prompts-and-resources", "client/sampled", "client/ends-cleanly", "declare/undeclared-sampling-refused", "declare/undeclared-tools-refused",
 			"declare/undeclared-toolchoice-refused", "declare/alive", "basic/answered", "balance/alive", "consent/declined"}, refusesAll),
 		Hangs: true, broken: faults{neverAnswers: true}},
 	{Name: "refuses", Wire: true, Doc: "answers every request with an error", Kills: []string{"basic/answered"},
-		Also:   []string{"client/sampled", "declare/over-declared", "consent/declined-code"},
+		Also:   []string{"mrtr/retried", "mrtr/prompts-and-resources", "client/sampled", "declare/over-declared", "consent/declined-code"},
 		broken: faults{refuses: true}},
 	{Name: "answers-twice", Wire: true, Doc: "posts each response two times", Kills: []string{"basic/answers-once", "loop/concurrent"}, Era: "legacy",
 		broken: faults{answersTwice: true}},
@@ -25,13 +25,13 @@ var basicMutants = []Mutant{
 		broken: faults{answersAGhost: true}},
 	{Name: "json-rpc-1", Wire: true, Doc: "responds in JSON-RPC 1.0", Kills: []string{"basic/json-rpc"}, Era: "legacy",
 		broken: faults{response: func(r map[string]any) { r["jsonrpc"] = "1.0" }}},
-	{Name: "null-content", Doc: "answers with content null", Kills: []string{"basic/has-content"}, Also: []string{"basic/valid-result", "basic/empty-answer"},
+	{Name: "null-content", Doc: "answers with content null", Kills: []string{"basic/has-content"}, Also: []string{"mrtr/answers-valid", "basic/valid-result", "basic/empty-answer"},
 		broken: faults{result: func(r map[string]any) { r["content"] = nil }}},
-	{Name: "no-model", Wire: true, Doc: "leaves the model's name out", Kills: []string{"basic/has-model"}, Also: []string{"basic/valid-result"},
+	{Name: "no-model", Wire: true, Doc: "leaves the model's name out", Kills: []string{"basic/has-model"}, Also: []string{"mrtr/answers-valid", "basic/valid-result"},
 		broken: faults{result: func(r map[string]any) { delete(r, "model") }}},
 	{Name: "role-user", Wire: true, Doc: "gives the answer the role user", Kills: []string{"basic/role-assistant"},
 		broken: faults{result: func(r map[string]any) { r["role"] = "user" }}},
-	{Name: "untyped-block", Doc: "leaves the type out of text blocks", Kills: []string{"basic/valid-result"}, Also: []string{"basic/text-intact", "basic/empty-answer", "tool-use/text-and-tool", "tool-use/required-unmet", "loop/three-rounds", "loop/last-round-none", "loop/concurrent"},
+	{Name: "untyped-block", Doc: "leaves the type out of text blocks", Kills: []string{"basic/valid-result"}, Also: []string{"mrtr/answers-valid", "basic/text-intact", "basic/empty-answer", "tool-use/text-and-tool", "tool-use/required-unmet", "loop/three-rounds", "loop/last-round-none", "loop/concurrent"},
 		broken: faults{result: func(r map[string]any) {
 			for _, b := range ofType(r["content"], "text") {
 				delete(b, "type")

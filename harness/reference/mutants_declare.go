@@ -41,11 +41,11 @@ var declareMutants = []Mutant{
 				sampling["tools"] = true
 			}
 		}}},
-	{Name: "no-version-on-retry", Wire: true, Doc: "leaves the protocol version out of the _meta of retries", Kills: []string{"declare/meta-fields"}, Era: "modern",
+	{Name: "no-version-on-retry", Wire: true, Doc: "leaves the protocol version out of the _meta of retries", Kills: []string{"declare/meta-fields"}, Also: []string{"mrtr/rounds"}, Era: "modern",
 		broken: faults{meta: onRetry(func(meta map[string]any) { delete(meta, "io.modelcontextprotocol/protocolVersion") })}},
 	{Name: "no-client-info", Wire: true, Doc: "does not say which client it is", Kills: []string{"declare/client-info"}, Era: "modern",
 		broken: faults{meta: func(_, meta map[string]any) { delete(meta, "io.modelcontextprotocol/clientInfo") }}},
-	{Name: "no-name-on-retry", Wire: true, Doc: "leaves the header Mcp-Name out of retries", Kills: []string{"declare/http-headers"}, Era: "modern",
+	{Name: "no-name-on-retry", Wire: true, Doc: "leaves the header Mcp-Name out of retries", Kills: []string{"declare/http-headers"}, Also: []string{"mrtr/rounds"}, Era: "modern",
 		broken: faults{header: func(params map[string]any, header http.Header) {
 			if params["inputResponses"] != nil {
 				header.Del("Mcp-Name")

@@ -13,7 +13,7 @@ var mrtrMutants = []Mutant{
 		if len(responses) > 1 {
 			delete(responses, slices.Max(slices.Collect(maps.Keys(responses))))
 		}
-	})}, []string{"mrtr/every-key"}, "consent/burst"),
+	})}, []string{"mrtr/every-key"}, "consent/burst", "loop/concurrent"),
 	inRounds("samples-only", "leaves out of a retry what is no sample", roundFaults{retry: func(s *said) {
 		for key, asked := range s.result.InputRequests {
 			if asked.Method != "sampling/createMessage" {
@@ -32,7 +32,7 @@ var mrtrMutants = []Mutant{
 		if s.rounds > 0 {
 			delete(s.retry, "requestState")
 		}
-	}}, []string{"mrtr/state-echoed", "mrtr/rounds"}, "mrtr/endless"),
+	}}, []string{"mrtr/state-echoed", "mrtr/rounds"}, "mrtr/endless", "basic/include-context"),
 	inRounds("ascii-state", "puts question marks in the place of what is not ASCII in a state", roundFaults{retry: onState(func(state string) string {
 		return strings.Map(func(r rune) rune {
 			if r > 0x7e {
@@ -51,7 +51,7 @@ var mrtrMutants = []Mutant{
 		if s.states[0] != nil && s.retry["requestState"] != nil {
 			s.retry["requestState"] = *s.states[0]
 		}
-	}}, []string{"mrtr/state-echoed", "mrtr/rounds"}, "mrtr/endless"),
+	}}, []string{"mrtr/state-echoed", "mrtr/rounds"}, "mrtr/endless", "basic/include-context"),
 	inRounds("omits-empty-state", "leaves a state out that is empty", roundFaults{retry: func(s *said) {
 		if s.retry["requestState"] == "" {
 			delete(s.retry, "requestState")
@@ -79,7 +79,7 @@ var mrtrMutants = []Mutant{
 		}
 	}}, []string{"mrtr/same-params"}),
 	inRounds("retries-twice", "makes each retry twice", roundFaults{retriesTwice: true}, []string{"mrtr/retries-once"}),
-	inRounds("three-rounds", "gives up on a call after three rounds", roundFaults{stopsAfter: 4}, []string{"mrtr/rounds"}, "mrtr/endless"),
+	inRounds("three-rounds", "gives up on a call after three rounds", roundFaults{stopsAfter: 4}, []string{"mrtr/rounds"}, "mrtr/endless", "basic/include-context"),
 	inRounds("never-gives-up", "makes a request again as often as it is asked to", roundFaults{neverGivesUp: true}, []string{"mrtr/endless"}),
 	inRounds("not-without-input", "makes no retry where only a state came", roundFaults{needsInput: true}, []string{"mrtr/state-only"}),
 	inRounds("leaks-between-rounds", "puts input and state of a call into another request", roundFaults{leaks: true}, []string{"mrtr/isolation"}),

@@ -62,9 +62,9 @@ func retryAfter(err error) time.Duration {
 var withoutHeaders = []string{dialect.Native}
 
 var providerMutants = []Mutant{
-	{Name: "failure-as-empty-answer", Doc: "answers with an empty text, and no model, where the provider fails", Kills: []string{"provider-errors/is-error", "provider-errors/partial-not-whole"},
+	{Name: "failure-as-empty-answer", Doc: "answers with an empty text, and no model, where the provider fails", Kills: []string{"provider-errors/is-error", "provider-errors/partial-not-whole"}, Also: []string{"malformed/tolerated"},
 		broken: faults{onFailure: answersFailures(map[string]any{"role": "assistant", "model": "", "content": map[string]any{"type": "text", "text": ""}})}},
-	{Name: "failure-as-words-of-the-user", Doc: "answers with a sentence of the user's where the provider fails", Kills: []string{"provider-errors/is-error", "provider-errors/partial-not-whole"},
+	{Name: "failure-as-words-of-the-user", Doc: "answers with a sentence of the user's where the provider fails", Kills: []string{"provider-errors/is-error", "provider-errors/partial-not-whole"}, Also: []string{"malformed/tolerated"},
 		broken: faults{onFailure: answersFailures(map[string]any{"role": "user", "model": "none", "content": map[string]any{"type": "text", "text": "Something went wrong."}, "stopReason": "endTurn"})}},
 	{Name: "partial-as-whole", Doc: "takes a stream for whole where it ends, as openai-go does", Kills: []string{"provider-errors/partial-not-whole"}, Streamed: true,
 		Except: []string{dialect.Native}, broken: faults{mendsStreams: true}},
@@ -80,7 +80,7 @@ var providerMutants = []Mutant{
 		broken: faults{onFailure: saysOfFailures(codeInvalidParams, func(*model, error) string { return "the model could not be asked" })}},
 	{Name: "failure-as-a-refusal", Doc: "says of every failure that the person refused", Kills: []string{"provider-errors/error-code"}, Era: "legacy", Wire: true,
 		broken: faults{onFailure: saysOfFailures(-1, func(*model, error) string { return "User rejected sampling request" })}},
-	{Name: "dies-of-failures", Doc: "ends with an error when the model fails", Kills: []string{"provider-errors/alive", "client/ends-cleanly"},
+	{Name: "dies-of-failures", Doc: "ends with an error when the model fails", Kills: []string{"provider-errors/alive", "client/ends-cleanly"}, Also: []string{"malformed/survives"},
 		broken: faults{diesOfFailures: true}},
 	{Name: "retries-once", Doc: "asks once more, when the provider wants it to", Kills: []string{"provider-errors/retried"},
 		broken: faults{again: func(n int, err error) (bool, time.Duration) { return n < 2 && passes(err), retryAfter(err) }}},
