@@ -76,13 +76,13 @@ func (m *model) createMessage(ctx context.Context, raw json.RawMessage) (map[str
 	if broken.remembers {
 		m.remember(params)
 	}
+	ctx, cancel := m.limited(ctx)
+	defer cancel()
 	if broken.asksTwice {
 		if _, err := m.ask(ctx, params); err != nil {
 			return nil, modelError(err)
 		}
 	}
-	ctx, cancel := m.limited(ctx)
-	defer cancel()
 	result, err := m.remembered(ctx, params)
 	if err == nil {
 		err = m.settle(allowed, result)

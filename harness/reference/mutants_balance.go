@@ -46,7 +46,7 @@ var balanceMutants = []Mutant{
 	{Name: "dies-of-imbalance", Wire: true, Doc: "refuses a history that cannot be right, and ends itself", Kills: []string{"balance/alive"}, Also: append([]string{"malformed/survives", "client/ends-cleanly"}, refusesAll...),
 		broken: faults{diesOfImbalance: true}},
 	{Name: "ignores-imbalance", Wire: true, Era: "legacy", Hangs: true, Doc: "throws at a history that cannot be right, and never answers", Kills: []string{"balance/alive"},
-		Also: append([]string{"client/ends-cleanly"}, refusesAll...), broken: faults{ignoresImbalance: true}},
+		Also: append([]string{"malformed/answered", "client/ends-cleanly"}, refusesAll...), broken: faults{ignoresImbalance: true}},
 }
 
 // idsOf are the ids of the blocks of a type in a message.

@@ -31,7 +31,7 @@ var basicMutants = []Mutant{
 		broken: faults{result: func(r map[string]any) { delete(r, "model") }}},
 	{Name: "role-user", Wire: true, Doc: "gives the answer the role user", Kills: []string{"basic/role-assistant"},
 		broken: faults{result: func(r map[string]any) { r["role"] = "user" }}},
-	{Name: "untyped-block", Doc: "leaves the type out of text blocks", Kills: []string{"basic/valid-result"}, Also: []string{"mrtr/answers-valid", "basic/text-intact", "basic/empty-answer", "tool-use/text-and-tool", "tool-use/required-unmet", "loop/three-rounds", "loop/last-round-none", "loop/concurrent"},
+	{Name: "untyped-block", Doc: "leaves the type out of text blocks", Kills: []string{"basic/valid-result"}, Also: []string{"time/model-slow", "mrtr/answers-valid", "basic/text-intact", "basic/empty-answer", "tool-use/text-and-tool", "tool-use/required-unmet", "loop/three-rounds", "loop/last-round-none", "loop/concurrent"},
 		broken: faults{result: func(r map[string]any) {
 			for _, b := range ofType(r["content"], "text") {
 				delete(b, "type")

@@ -54,7 +54,7 @@ var responsesMutants = []Mutant{
 				}
 			})
 		}}},
-	{Name: "responses-limit-of-chat", Doc: "names the limit as in chat completions, which the provider refuses", Kills: []string{"basic/max-tokens", "basic/answered"}, Also: []string{"mrtr/retried", "mrtr/prompts-and-resources", "declare/over-declared", "client/sampled"},
+	{Name: "responses-limit-of-chat", Doc: "names the limit as in chat completions, which the provider refuses", Kills: []string{"basic/max-tokens", "basic/answered"}, Also: []string{"time/model-slow", "mrtr/retried", "mrtr/prompts-and-resources", "declare/over-declared", "client/sampled"},
 		Dialects: responsesOnly, broken: faults{body: func(body map[string]any) {
 			body["max_tokens"] = body["max_output_tokens"]
 			delete(body, "max_output_tokens")
