@@ -114,8 +114,8 @@ func (ev *Evidence) direct(strays []Answer, broken, pass string) Verdict {
 	case len(strays) > 0:
 		return Broken("%s", broken).Saw("server sent", *asked, "").Saw("client sent", strays[0].Place, "a response for %s", orMissing(strays[0].ID))
 	}
-	if why := ev.Session.Unsettled(*asked); why != "" {
-		return NotObserved("no response came, and it is not settled that none would have: %s", why).See(*asked, "")
+	if undecided := ev.Session.undecided(*asked, "no response came, and it is not settled that none would have"); undecided != nil {
+		return undecided.See(*asked, "")
 	}
 	return Pass("%s", pass).See(*asked, "")
 }

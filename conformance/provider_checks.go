@@ -93,6 +93,11 @@ func (s *Session) outOfOrder() bool {
 	return s.Trace.Whole && s.Ended != nil && s.Ended.Clean() && barrier != nil && barrier.Called
 }
 
+// endsBehind reports whether the session's last tool, the barrier, was called behind a round.
+func (s *Session) endsBehind(r *Round) bool {
+	return s.order[s.Case(harness.BarrierID).calledAt] > s.order[r.Asked.Ref]
+}
+
 // requests counts requests, of very many only that they are.
 func requests(n int) string {
 	const most = 10
@@ -327,6 +332,8 @@ var aliveAfterFailure = Check{
 		switch {
 		case next != nil:
 			return Pass("after %s the next request was answered", f.called).See(next.Place, "")
+		case errored != nil && e.Session.outOfOrder() && !e.Session.endsBehind(r):
+			return Unsupported("what was asked next was about another failure of the provider's: it takes a client that calls the tools in the order in which they are listed")
 		case errored != nil: // for which there may be another reason
 			return NotObserved("after %s what was asked next was answered by the error %q (code %d)", f.called, clip(errored.Err.Message), errored.Err.Code).See(errored.Place, "%s", compact(errored.RawErr))
 		case ended != nil && ended.Interrupted:

@@ -72,9 +72,11 @@ func TestClientsOfAnthropicThatAreRightButDifferAreNotAccused(t *testing.T) {
 			}
 		})}},
 		"has the system prompt as blocks, and caches": {config: streamed, habit: habit{request: func(body map[string]any) {
-			prompt := textBlock(body["system"].(string))
-			prompt["cache_control"] = cached
-			body["system"] = []any{textBlock("You speak for a server."), prompt}
+			if system, ok := body["system"].(string); ok {
+				prompt := textBlock(system)
+				prompt["cache_control"] = cached
+				body["system"] = []any{textBlock("You speak for a server."), prompt}
+			}
 			for _, tool := range objects(body["tools"]) {
 				tool["cache_control"] = cached
 			}
