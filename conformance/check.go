@@ -86,7 +86,7 @@ func Known() []server.Revision {
 
 // Scenarios returns the catalogue, in its order.
 func Scenarios() []Scenario {
-	return []Scenario{declare, basic, toolUse, parallel}
+	return []Scenario{declare, basic, toolUse, parallel, cancelling}
 }
 
 // Validate returns what is wrong with the catalogue itself: names that clash, checks that name cases or requirements that
@@ -126,8 +126,8 @@ func (s *Scenario) validateCases(complain func(string, ...any)) map[string]bool 
 			complain("case %s: want %s/NAME, once", c.ID, s.ID)
 		}
 		names[name] = true
-		if c.Play == nil {
-			complain("case %s: Play is required", c.ID)
+		if (c.Play == nil) == (c.Stage == nil) {
+			complain("case %s: one of Play and Stage is required", c.ID)
 		}
 		for _, r := range c.Revisions {
 			if !slices.Contains(s.Revisions, r) {

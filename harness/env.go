@@ -46,6 +46,10 @@ type Env struct {
 	// Decision is what the person decides who is asked before a sample is made or given away: [Approve] (also when ""), [Decline] or
 	// [DeclineAnswer]. It is for the client to act upon.
 	Decision string
+	// GiveUp are tools the call of which is to be given up. A client that can do so calls such a tool with a progress token, and, by whatever
+	// means it has to give up a request, gives the call up as soon as a progress notification for it comes, or the model begins to
+	// answer a sample that was asked for it: its header is there. It then reports [GaveUp] and goes on with the next tool.
+	GiveUp []string
 	// Report is told how a call of the client's ended; it may be called from any goroutine. Nil where nobody wants to know.
 	Report func(Outcome)
 
@@ -86,6 +90,7 @@ type contextVar struct {
 	Key          string            `json:"key,omitempty"`
 	Tools        []string          `json:"tools,omitempty"`
 	Decision     string            `json:"decision"`
+	GiveUp       []string          `json:"giveUp,omitempty"`
 	Server       *serverVar        `json:"server,omitempty"`
 }
 
@@ -99,7 +104,7 @@ const scenarioName = "sampling"
 
 // told is the part of the environment that goes into a process as one value, and tell puts it back.
 func (e *Env) told() contextVar {
-	told := contextVar{scenarioName, e.Declare, e.Model, e.Key, e.Tools, cmp.Or(e.Decision, Approve), nil}
+	told := contextVar{scenarioName, e.Declare, e.Model, e.Key, e.Tools, cmp.Or(e.Decision, Approve), e.GiveUp, nil}
 	if e.Server != nil {
 		told.Server = &serverVar{e.Server[0], e.Server[1:]}
 	}
@@ -107,7 +112,7 @@ func (e *Env) told() contextVar {
 }
 
 func (v *contextVar) tell(e *Env) {
-	e.Declare, e.Model, e.Key, e.Tools, e.Decision = v.Capabilities, v.Models, v.Key, v.Tools, v.Decision
+	e.Declare, e.Model, e.Key, e.Tools, e.Decision, e.GiveUp = v.Capabilities, v.Models, v.Key, v.Tools, v.Decision, v.GiveUp
 	if v.Server != nil {
 		e.launches(append([]string{v.Server.Command}, v.Server.Args...))
 	}

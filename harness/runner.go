@@ -148,7 +148,7 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 		return nil, fmt.Errorf("starting a session of %s: %w", r.Revision, err)
 	}
 	env := Env{URL: fakes.server.URL, HTTP: fakes.http, Revision: r.Revision, Model: r.bases(fakes.model), Key: plantedKey,
-		Declare: header.Declare, Decision: cmp.Or(header.Decision, Approve),
+		Declare: header.Declare, Decision: cmp.Or(header.Decision, Approve), GiveUp: givenUp(cases),
 		Report: func(o Outcome) { record(trace.Event{Case: o.Tool, Mark: o.mark()}) }}
 	if err := fakes.launchable(client, &env); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting a session of %s: %w", r.Revision, err), fakes.close())
@@ -172,6 +172,17 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 	record(trace.Event{Process: ended})
 	err = fakes.close()
 	return rec.Stop(), err
+}
+
+// givenUp are the tools of the cases whose call is to be given up.
+func givenUp(cases []Case) []string {
+	var tools []string
+	for _, c := range cases {
+		if c.GiveUp {
+			tools = append(tools, c.Tool())
+		}
+	}
+	return tools
 }
 
 // bases are the model's addresses that the client is told. To a client a server that is compatible with OpenAI is OpenAI at another address.
@@ -208,21 +219,18 @@ func (r *Runner) startFakes(client *Client, cases []Case, record func(trace.Even
 			}
 		}
 	}
+	staged := stages(cases, r.Source == nil)
 	var tools []server.Tool
-	for _, c := range cases {
-		tools = append(tools, server.Tool{Name: c.Tool(), Description: "Runs the case " + c.ID + ".", Mark: c.Mark(), Play: c.Play})
+	for i, c := range cases {
+		tools = append(tools, server.Tool{Name: c.Tool(), Description: "Runs the case " + c.ID + ".", Mark: c.Mark(), Play: staged[i].Play})
 	}
 	var err error
 	f.model, err = llm.Start(llm.Options{Record: record, Key: plantedKey, Listener: listeners[0], Source: r.Source})
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range cases {
-		var rules []*llm.Rule
-		if r.Source == nil && c.Script != nil {
-			rules = c.Script(c.Mark())
-		}
-		if err := f.model.Script(c.Mark(), rules...); err != nil {
+	for i, c := range cases {
+		if err := f.model.Script(c.Mark(), staged[i].Rules...); err != nil {
 			f.model.Close()
 			return nil, err
 		}

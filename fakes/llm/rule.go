@@ -18,6 +18,7 @@ type Rule struct {
 	fail     *Error
 	faults   []Fault
 	pace     *Pace // nil: the server's
+	gate     *Gate // nil: none
 	limited  bool
 	times    int
 	optional bool

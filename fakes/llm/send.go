@@ -27,12 +27,20 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, x *Exchange, o out
 		s.breakOff(ctx, w, x, outcome{Answer: unsent, delivery: o.delivery})
 		return
 	}
+	held := o.gate.enter(x.Body) // before the caller can see that it is answered
 	s.sendHeader(w, &o)
+	control := http.NewResponseController(w)
+	if held != nil {
+		_ = control.Flush() // a caller that is gone is seen at the gate
+		if !s.hold(ctx, o.gate, held) {
+			s.giveUp(x, o.Answer)
+			return
+		}
+	}
 	stalling := o.delivery.cut.ending == stalls
 	if len(o.Chunks) == 0 && !stalling {
 		s.end(x, o.Answer, inOrder)
 	}
-	control := http.NewResponseController(w)
 	split := splitter(nil)
 	if o.delivery.split != nil {
 		split = o.delivery.split()

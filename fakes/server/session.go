@@ -37,10 +37,16 @@ type Session struct {
 type carrier interface {
 	// sample has the client answer the requests, all at once, and returns when each is answered or given up.
 	sample(requests []outgoing) []Answer
+	// start has the client answer one request, and returns once that is on its way.
+	start(request outgoing) (*Pending, error)
 	// inputRequired is sample in the raw; only the second era has it.
 	inputRequired(in Input) (*Retry, error)
 	// send writes a frame as it is onto the stream of the call. Where there is none and one may come, it waits until ctx ends.
 	send(ctx context.Context, frame []byte, hostile bool) error
+	// notify writes a notification that is not bound to the call, also where the call's stream is gone and there is another one.
+	notify(frame []byte) error
+	// callID is the id of the client's request that is pending.
+	callID() json.RawMessage
 }
 
 // outgoing is a sampling request on its way.
@@ -264,7 +270,7 @@ func (s *Session) echoMeta(params json.RawMessage) json.RawMessage {
 // Send writes a frame onto the stream of the call, byte for byte: whatever it is, the trace says that it was meant. Over HTTP line ends
 // reach the client as "\n", of whatever kind they are, for such is SSE, and in the second era the call is then answered by a stream; over
 // a connection the frame goes out as it is, line ends and all, with one more behind it. It returns ErrNoStream where the client has
-// hung up.
+// hung up; over a connection that is when this has ended, for a call that was given up leaves it as it is.
 func (s *Session) Send(frame []byte) error {
 	return s.carrier.send(s.ctx, bytes.Clone(frame), true) // the trace keeps what it is given
 }
@@ -274,10 +280,10 @@ func (s *Session) Send(frame []byte) error {
 // It returns ErrNoStream where the client has hung up or, with [JSON] responses, has no GET stream open, and ErrInvalid for
 // numbers that are none.
 func (s *Session) Progress(progress, total float64) error {
-	token := s.carrying()["progressToken"]
-	if !isID(token) {
+	if !s.WantsProgress() {
 		return nil
 	}
+	token := s.carrying()["progressToken"]
 	params, err := encode(struct {
 		Token    json.RawMessage `json:"progressToken"`
 		Progress float64         `json:"progress"`

@@ -43,6 +43,22 @@ type faults struct {
 	idsFromNames      bool // gives tool uses their tool's name for an id
 	resultsAsTheyCame bool // gives results back under their tool's name alone, in the server's order
 
+	// Faults about cancels: of the server's requests, and of the client's own.
+	ignoresCancel        bool
+	worksOnCancelled     bool // and says nothing
+	answersCancelled     bool // with an error
+	cancelsAll           bool // that is running, by whatever cancel
+	taintedByCancel      bool // gives the next request an error
+	refusesStrangeCancel bool // of a request that it never had
+	refusesLateCancel    bool // of a request that it has answered
+	diesOfStrangeCancel  bool
+	diesOfBadCancel      bool
+	givesUpSilently      bool
+	leavesModelRunning   bool // when it gives up a call
+	cancelsEnded         bool // that came back for input
+	retriesGivenUp       bool
+	diesOfLateResponse   bool
+
 	// Faults in reading a stream of Anthropic's.
 	ignoresIndex    bool // takes every block for the first
 	thinksAloud     bool // gives what the model thinks to the server (Ollama)

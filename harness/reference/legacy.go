@@ -19,6 +19,7 @@ type legacy struct {
 	pipe   *pipe // nil over HTTP
 	header http.Header
 	lastID atomic.Int64
+	served served
 }
 
 // openLegacy connects, or launches the server, and initializes a session.
@@ -26,7 +27,7 @@ func openLegacy(ctx context.Context, env harness.Env, m *model) (*legacy, error)
 	l := &legacy{env: env, model: m, header: http.Header{"Accept": {"application/json, text/event-stream"}}}
 	if env.Launch != nil {
 		var err error
-		if l.pipe, err = openPipe(ctx, m, func(m *message) error { return l.answer(ctx, m) }); err != nil {
+		if l.pipe, err = openPipe(ctx, m, func(m *message) func() error { return l.take(ctx, m) }); err != nil {
 			return nil, err
 		}
 	}
@@ -59,13 +60,29 @@ func (l *legacy) initialize(ctx context.Context) error {
 	return l.send(ctx, map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
 }
 
-// request sends a request and reads its response's stream, on which the server may ask first.
-func (l *legacy) request(ctx context.Context, method string, params map[string]any) (json.RawMessage, error) {
+// request sends a request and returns its result, or gives it up.
+func (l *legacy) request(base context.Context, method string, params map[string]any) (json.RawMessage, error) {
+	ctx, params, done := l.model.begin(base, method, params)
+	defer done()
 	id := l.lastID.Add(1)
+	var result json.RawMessage
+	var err error
 	if l.pipe != nil {
-		answer, err := l.pipe.request(ctx, id, method, params)
-		return resultOf(answer, err)
+		var answer *message
+		answer, err = l.pipe.request(ctx, id, method, params)
+		result, err = resultOf(answer, err)
+	} else {
+		result, err = l.exchange(ctx, base, id, method, params)
 	}
+	if isGivenUp(ctx) {
+		return nil, errToldTo
+	}
+	return result, err
+}
+
+// exchange posts a request and reads its response's stream, on which the server may ask first. When ctx ends it is given up, and cancelled: a
+// stream that ends is no cancel (2025-11-25, basic/transports#sending-messages-to-the-server). What the server asks is answered until base ends.
+func (l *legacy) exchange(ctx, base context.Context, id int64, method string, params map[string]any) (json.RawMessage, error) {
 	resp, err := post(ctx, l.env.HTTP, l.env.URL, l.header, marshal(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
 	if err != nil {
 		return nil, err
@@ -87,9 +104,13 @@ func (l *legacy) request(ctx context.Context, method string, params map[string]a
 	)
 	err = messages(resp, func(m *message) bool {
 		switch {
-		case m.Method != "" && m.ID != nil:
+		case m.Method != "":
+			work := l.take(base, m)
+			if work == nil {
+				break
+			}
 			asked.Go(func() {
-				if err := l.answer(ctx, m); err != nil {
+				if err := work(); err != nil {
 					mu.Lock()
 					defer mu.Unlock()
 					failures = append(failures, fmt.Errorf("answering %s: %w", m.Method, err))
@@ -101,6 +122,9 @@ func (l *legacy) request(ctx context.Context, method string, params map[string]a
 		}
 		return true
 	})
+	if isGivenUp(ctx) && !l.model.config.broken.givesUpSilently {
+		err = l.send(base, cancels(id))
+	}
 	asked.Wait()
 	switch {
 	case err != nil:
@@ -112,25 +136,32 @@ func (l *legacy) request(ctx context.Context, method string, params map[string]a
 }
 
 // answer answers a request of the server: over HTTP in a POST of its own.
-func (l *legacy) answer(ctx context.Context, m *message) error {
+func (l *legacy) answer(ctx context.Context, m *message, one *serving) error {
 	response := map[string]any{"jsonrpc": "2.0", "id": m.ID}
 	switch m.Method {
 	case "ping":
 		response["result"] = map[string]any{}
 	case "sampling/createMessage":
-		return l.answerSampling(ctx, m, response)
+		return l.answerSampling(ctx, m, one, response)
 	default:
 		response["error"] = &rpcError{-32601, "method " + m.Method + " is not supported"}
 	}
+	l.served.end(m.ID, one)
 	return l.send(ctx, response)
 }
 
-func (l *legacy) answerSampling(ctx context.Context, m *message, response map[string]any) error {
+func (l *legacy) answerSampling(ctx context.Context, m *message, one *serving, response map[string]any) error {
 	broken := &l.model.config.broken
 	if broken.neverAnswers {
 		return nil
 	}
-	result, refused := l.model.createMessage(ctx, m.Params)
+	result, refused := l.model.createMessage(one, m.Params)
+	if l.served.spoiled() {
+		refused = &rpcError{codeInternal, "broken on purpose: cancelled"}
+	}
+	if l.served.end(m.ID, one) && !broken.answersCancelled {
+		return nil
+	}
 	if refused != nil {
 		response["error"] = refused
 	} else {

@@ -20,6 +20,8 @@ type model struct {
 
 	mu     sync.Mutex
 	before string // what was asked before, for a client that remembers
+
+	calling *calling // the call of a tool that is under way; nil where there is none
 }
 
 // JSON-RPC error codes of the answers to sampling.
@@ -32,6 +34,8 @@ const (
 // createMessage turns CreateMessageRequestParams into a CreateMessageResult, or into the error to answer with.
 func (m *model) createMessage(ctx context.Context, raw json.RawMessage) (map[string]any, *rpcError) {
 	broken := &m.config.broken
+	ctx, done := m.within(ctx)
+	defer done()
 	params, err := object(raw)
 	if err != nil {
 		return nil, &rpcError{codeInvalidParams, "params are not an object"}

@@ -33,7 +33,12 @@ func openModern(ctx context.Context, env harness.Env, m *model) (*modern, error)
 		return wire, nil
 	}
 	var err error
-	wire.pipe, err = openPipe(ctx, m, nil)
+	wire.pipe, err = openPipe(ctx, m, func(n *message) func() error {
+		if n.ID == nil { // a request has no place here and gets no answer
+			m.noted(n)
+		}
+		return nil
+	})
 	return wire, err
 }
 
@@ -45,10 +50,15 @@ type result struct {
 }
 
 // request sends a request, and again with what was asked for, until it is complete (basic/patterns/mrtr).
-func (m *modern) request(ctx context.Context, method string, params map[string]any) (json.RawMessage, error) {
+func (m *modern) request(base context.Context, method string, params map[string]any) (json.RawMessage, error) {
+	ctx, params, done := m.model.begin(base, method, params)
+	defer done()
 	retry := params
 	for range maxRounds {
 		raw, err := m.once(ctx, method, retry)
+		if isGivenUp(ctx) {
+			return nil, errToldTo
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -69,6 +79,9 @@ func (m *modern) request(ctx context.Context, method string, params map[string]a
 		}
 		if r.InputRequests != nil {
 			responses, err := m.fulfil(ctx, r.InputRequests)
+			if isGivenUp(ctx) {
+				return m.givesUp(base, method, retry)
+			}
 			if m.model.config.broken.diesWhenItRefuses && isUndeclared(err) {
 				return nil, errors.New("broken on purpose: " + err.Error())
 			}
@@ -80,6 +93,34 @@ func (m *modern) request(ctx context.Context, method string, params map[string]a
 		}
 	}
 	return nil, fmt.Errorf("%w after %d rounds of input", errGivenUp, maxRounds)
+}
+
+// givesUp gives up a call that has come back for input: the request is over, so that there is nothing to cancel, and no other one is due.
+func (m *modern) givesUp(ctx context.Context, method string, retry map[string]any) (json.RawMessage, error) {
+	broken := &m.model.config.broken
+	if broken.cancelsEnded {
+		if err := m.notify(ctx, cancels(m.lastID.Load())); err != nil {
+			return nil, err
+		}
+	}
+	if broken.retriesGivenUp {
+		retry["inputResponses"] = map[string]any{}
+		return m.once(ctx, method, retry)
+	}
+	return nil, errToldTo
+}
+
+// notify sends a notification.
+func (m *modern) notify(ctx context.Context, n map[string]any) error {
+	if m.pipe != nil {
+		return m.pipe.send(n)
+	}
+	resp, err := post(ctx, m.env.HTTP, m.env.URL, http.Header{"Accept": {"application/json, text/event-stream"},
+		"Mcp-Protocol-Version": {string(m.env.Revision)}, "Mcp-Method": {methodCancelled}}, marshal(n))
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
 }
 
 var errGivenUp = errors.New("given up")
@@ -115,6 +156,9 @@ func (m *modern) once(ctx context.Context, method string, params map[string]any)
 		"io.modelcontextprotocol/clientInfo":         clientInfo,
 		"io.modelcontextprotocol/clientCapabilities": m.model.capabilities(),
 	}
+	if given, ok := params["_meta"].(map[string]any); ok {
+		maps.Copy(meta, given)
+	}
 	params["_meta"] = meta
 	broken := &m.model.config.broken
 	if broken.meta != nil {
@@ -148,6 +192,8 @@ func (m *modern) once(ctx context.Context, method string, params map[string]any)
 	err = messages(resp, func(got *message) bool {
 		if got.Method == "" && string(got.ID) == fmt.Sprint(id) {
 			answer = got
+		} else if got.ID == nil {
+			m.model.noted(got)
 		}
 		return answer == nil // anything else is a notification, or a request, which has no place here and gets no answer
 	})

@@ -1,0 +1,144 @@
+package conformance
+
+import (
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// ownCancel are the statements about how a client gives up a request.
+var ownCancel = []string{"2025-03-26/transports/cancel", "2025-06-18/transports/cancel", "2025-11-25/transports/cancel", "2026-07-28/cancellation/05"}
+
+// judgeOwnCancel holds a client that gave up its call against how it says so.
+func judgeOwnCancel(e *Evidence) Verdict {
+	shown, missing := e.gaveUp()
+	if missing != nil {
+		return *missing
+	}
+	cancels, id := e.ownCancels()
+	closed := e.hungUp()
+	switch {
+	case e.Revision.Modern() && !e.Session.overStdio() && closed != nil:
+		return Pass("the client closed the stream of its call").See(*closed, "")
+	case e.Revision.Modern() && !e.Session.overStdio():
+		return Warn("the client gave up its call and did not close the stream of it, so that the server goes on").See(Place{Ref: e.calledAt, Label: "the call"}, "").See(shown, "")
+	case len(cancels) > 0:
+		return Pass("the client cancelled its call").See(cancels[0], "%s", compact(e.Session.Trace.Find(cancels[0].Ref).Frame.Raw))
+	}
+	return Broken("the client gave up its call, and no %s named it", methodCancelled).See(Place{Ref: e.calledAt, Label: "the call", Path: "id"}, "%s", id).See(shown, "")
+}
+
+var callerCancels = Check{
+	ID: "caller-cancels", Says: "a client that gives up its call while it samples for it cancels the call", Levels: inLegacy(report.Should), Asked: 1,
+	Requirements: ownCancel, Cases: []string{"call-while-sampling"},
+	Usual: "the call is given up by hanging up, which is no cancel, or by not listening any more",
+	Mend:  "send notifications/cancelled with the id of the call when its caller gives it up",
+	Judge: judgeOwnCancel,
+}
+
+var callCancelled = Check{
+	ID: "call-cancelled", Says: "a client that gives up its call while the server works cancels the call (2026-07-28: over HTTP by closing its stream)",
+	Levels: levels(report.Should, report.Must), Requirements: ownCancel, Cases: []string{"call-while-working"},
+	Usual: "the call is given up by not listening any more, or over HTTP by hanging up in a revision in which that is no cancel",
+	Mend:  "send notifications/cancelled with the id of the call; in 2026-07-28 over HTTP close the stream of the call",
+	Judge: judgeOwnCancel,
+}
+
+var modelEnds = Check{
+	ID: "model-ends", Says: "the request of the model ends with the call that it was made for", Levels: everywhere(report.Robust), Asked: 1,
+	Cases: []string{"call-while-sampling"},
+	Usual: "what gives up the call does not reach the handler of the sample, which goes on, and costs money, for nobody",
+	Mend:  "have the sample end when the server cancels it, and when the call ends for which it was asked",
+	Judge: func(e *Evidence) Verdict {
+		shown, missing := e.gaveUp()
+		if missing != nil {
+			return *missing
+		}
+		r := e.Rounds[0]
+		cancels, _ := e.ownCancels()
+		for _, x := range r.Model {
+			switch {
+			case x.End.HungUp || x.End.Status != 200:
+			case len(cancels) > 0 && x.behind < e.Session.order[cancels[0].Ref]:
+				return NotObserved("the model had answered before the call was given up").See(x.Place, "").See(cancels[0], "")
+			default:
+				return Broken("the call was given up, and the model's answer to what was asked for it was waited for all the same").See(shown, "").See(x.Place, "")
+			}
+		}
+		if v := e.goneOn(r.Asked); v != nil {
+			return *v
+		}
+		return Pass("nothing was left of the request of the model").See(shown, "")
+	},
+}
+
+var endedCall = Check{
+	ID: "ended-call", Says: "a call that came back for input is over, and is not cancelled", Levels: inModern(report.Must), Asked: 1,
+	Requirements: []string{"2026-07-28/cancellation/11"}, Cases: []string{"call-while-sampling"},
+	Usual: "what gives up a call cancels its latest request, answered or not",
+	Mend:  "cancel only what the server has not answered; for a call that came back for input just do not make it again",
+	Judge: func(e *Evidence) Verdict {
+		shown, missing := e.gaveUp()
+		if missing != nil {
+			return *missing
+		}
+		if cancels, id := e.ownCancels(); len(cancels) > 0 {
+			return Broken("the call had come back for input, which is its end, and was cancelled").See(e.Rounds[0].Asked, "").
+				See(cancels[0].At("requestId"), "%s", id)
+		}
+		if v := e.goneOn(e.Rounds[0].Asked); v != nil {
+			return *v
+		}
+		return Pass("nothing was cancelled").See(shown, "")
+	},
+}
+
+var noRetry = Check{
+	ID: "no-retry", Says: "a call that was given up is not made again", Levels: inModern(report.Robust), Asked: 1, Cases: []string{"call-while-sampling"},
+	Usual: "the loop that answers a wish for input does not look whether anybody still wants the call",
+	Mend:  "look, before the call is made again, whether its caller is still there",
+	Judge: func(e *Evidence) Verdict {
+		shown, missing := e.gaveUp()
+		if missing != nil {
+			return *missing
+		}
+		asked := e.Rounds[0].Asked
+		var again *Place
+		e.eachFrame(func(ev *trace.Event, m *rpc) {
+			if again == nil && ev.Frame.Dir == trace.FromClient && m.method == "tools/call" && e.Session.order[ev.Ref()] > e.Session.order[asked.Ref] {
+				again = &Place{ev.Ref(), "params", "tools/call again"}
+			}
+		})
+		if again != nil {
+			return Broken("the call was given up, and made again").See(shown, "").See(*again, "")
+		}
+		if v := e.goneOn(asked); v != nil {
+			return *v
+		}
+		return Pass("the call was not made again").See(shown, "")
+	},
+}
+
+var lateResponse = Check{
+	ID: "late-response", Says: "a response that comes after the client gave up its call is ignored", Levels: everywhere(report.Should),
+	Requirements: []string{"2025-03-26/cancellation/behavior", "2025-06-18/cancellation/behavior", "2025-11-25/cancellation/06", "2026-07-28/cancellation/15"},
+	Cases:        []string{"call-while-working"},
+	Usual:        "a response for which no request is found is taken for a fault of the connection",
+	Mend:         "drop a response that nobody waits for",
+	Judge: func(e *Evidence) Verdict {
+		shown, missing := e.gaveUp()
+		if missing != nil {
+			return *missing
+		}
+		s := e.Session
+		if e.Revision.Modern() && !s.overStdio() {
+			return NotApplicable("over HTTP the client closes the stream, and nothing can come after that")
+		}
+		switch after := s.order[shown.Ref]; {
+		case s.later(after):
+			return Pass("the client went on").See(shown, "")
+		case s.Ended != nil && s.Ended.Clean():
+			return *e.goneOn(shown)
+		}
+		return s.seeOutput(Broken("the client gave up its call, was answered all the same, and did not go on: %s", s.ending()).See(shown, ""))
+	},
+}
