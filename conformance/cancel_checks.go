@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"math"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -41,6 +42,9 @@ var stopsWork = Check{
 			case x.began > e.Session.order[cancel.Ref]:
 				return Broken("the model was asked after the request had been cancelled").See(cancel, "").See(x.Place, "")
 			case x.behind > e.Session.order[cancel.Ref] && !x.End.HungUp && !x.End.Closed:
+				if len(r.Answers) == 0 && !e.readBy(x.behind) {
+					return NotObserved("the client did nothing that shows it to have seen the cancel by the time the model answered").See(cancel, "").See(x.Place, "")
+				}
 				return Broken("the request was cancelled while the model thought about it, and the model's answer was waited for all the same").
 					See(cancel, "").See(x.Place, "")
 			case x.End.HungUp:
@@ -55,6 +59,17 @@ var stopsWork = Check{
 		}
 		return Pass("the client hung up on the model").See(cancel, "").See(open.Place, "")
 	},
+}
+
+// readBy reports whether the client had asked the model for, or answered, a round after the first by a place in the trace: it had read what came
+// before that.
+func (ev *Evidence) readBy(place int) bool {
+	for _, r := range ev.Rounds[1:] {
+		if ev.Session.answeredAt(r) < place || len(r.Model) > 0 && r.Model[0].began < place {
+			return true
+		}
+	}
+	return false
 }
 
 var cancelledUnanswered = Check{
@@ -116,8 +131,12 @@ func ignoresCancel(e *Evidence) Verdict {
 	}
 	running := e.Rounds[1]
 	switch {
+	case running.Result() != nil && s.later(s.order[e.Rounds[len(e.Rounds)-1].Asked.Ref]):
+		return see(Pass("the cancel was ignored, and the client went on"), 0)
+	case running.Result() != nil && s.Ended != nil && s.Ended.Clean():
+		return *e.goneOn(e.Rounds[len(e.Rounds)-1].Asked)
 	case running.Result() != nil:
-		return see(Pass("the cancel was ignored"), 0)
+		return s.seeOutput(see(Broken("the client did not go on after a cancel that names nothing that is running: %s", s.ending()), math.MaxInt))
 	case running.missed() != "":
 		return NotObserved("sampling request 2 was not answered%s", e.why(2))
 	case len(running.Answers) == 0:

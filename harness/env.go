@@ -48,11 +48,13 @@ type Env struct {
 	Decision string
 	// GiveUp are tools the call of which is to be given up. A client that can do so calls such a tool with a progress token, and, by whatever
 	// means it has to give up a request, gives the call up as soon as a progress notification for it comes, or the model begins to
-	// answer a sample that was asked for it: its header is there. It then reports [GaveUp] and goes on with the next tool.
+	// answer a sample that was asked for it: its header is there. It then reports [GaveUp] and goes on with the next tool. For a client in
+	// Go [Env.Call] sees to that.
 	GiveUp []string
 	// Report is told how a call of the client's ended; it may be called from any goroutine. Nil where nobody wants to know.
 	Report func(Outcome)
 
+	calls  *giveUps            // nil where none is to be given up
 	settle func(time.Duration) // waits, so long at most, until what the client wrote has arrived; nil over HTTP
 }
 
@@ -198,6 +200,7 @@ func EnvFromProcess(args []string, getenv func(string) string) (Env, error) {
 		}
 	}
 	told.tell(&e)
+	e.watched()
 	switch {
 	case told.Server != nil && told.Server.Command == "":
 		return Env{}, fmt.Errorf("%s has a server without a command", envContext)

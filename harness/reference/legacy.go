@@ -156,11 +156,11 @@ func (l *legacy) answerSampling(ctx context.Context, m *message, one *serving, r
 		return nil
 	}
 	result, refused := l.model.createMessage(one, m.Params)
-	if l.served.spoiled() {
-		refused = &rpcError{codeInternal, "broken on purpose: cancelled"}
-	}
 	if l.served.end(m.ID, one) && !broken.answersCancelled {
 		return nil
+	}
+	if l.served.spoiled() {
+		refused = &rpcError{codeInternal, "broken on purpose: cancelled"}
 	}
 	if refused != nil {
 		response["error"] = refused

@@ -21,7 +21,7 @@ type model struct {
 	mu     sync.Mutex
 	before string // what was asked before, for a client that remembers
 
-	calling *calling // the call of a tool that is under way; nil where there is none
+	call context.Context // of the call of a tool that is under way; nil where there is none
 }
 
 // JSON-RPC error codes of the answers to sampling.

@@ -71,6 +71,7 @@ func (p *pipe) read() {
 				answer <- &m
 			} else if p.late {
 				p.end(errors.New("broken on purpose: a response that nobody waits for"))
+				return
 			}
 		}
 	}

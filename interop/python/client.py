@@ -5,13 +5,14 @@ It is started with the server's URL as its last argument, and with --strict befo
 """
 
 import base64
+import contextlib
 import json
 import os
 import sys
 import urllib.error
 import urllib.request
 
-from host import Host, Refusal
+from host import GivenUp, Host, Refusal
 
 MODERN = "2026-07-28"
 
@@ -55,22 +56,45 @@ class Wire:
         """Makes a request and returns its result, whatever the server asks meanwhile."""
         self.ids += 1
         mine = self.ids
-        for message in self.post({"jsonrpc": "2.0", "id": mine, "method": method, "params": self.meta(params)}, name):
+        request = {"jsonrpc": "2.0", "id": mine, "method": method, "params": self.meta(params)}
+        try:
+            with contextlib.closing(self.post(request, name)) as messages:
+                result = self.read(messages, mine)
+        except GivenUp:  # by which the stream was closed: in the older revisions that is no cancel
+            if self.revision < MODERN:
+                self.notify("notifications/cancelled", {"requestId": mine, "reason": "given up"})
+            raise
+        if result is None:
+            raise ConnectionError(f"no answer came for {method}")
+        return self.fulfil(method, params, name, result)
+
+    def read(self, messages, mine):
+        """Reads what comes for a request until its result is there, and returns that."""
+        for message in messages:
             if "method" in message and "id" in message:
                 self.answer(message)
+            elif message.get("method") == "notifications/progress":
+                self.host.progressed()
             elif message.get("id") == mine and "error" in message:
                 raise Refusal(message["error"]["code"], message["error"]["message"])
             elif message.get("id") == mine:
-                return self.fulfil(method, params, name, message["result"])
-        raise ConnectionError(f"no answer came for {method}")
+                return message["result"]
+        return None
+
+    def notify(self, method, params=None):
+        for _ in self.post({"jsonrpc": "2.0", "method": method} | ({"params": params} if params else {})):
+            pass
 
     def meta(self, params):
-        if self.revision < MODERN:
-            return params
-        return params | {"_meta": {
-            "io.modelcontextprotocol/protocolVersion": self.revision,
-            "io.modelcontextprotocol/clientCapabilities": self.host.capabilities,
-            "io.modelcontextprotocol/clientInfo": self.host.info}}
+        meta = {}
+        if self.host.giving_up and "name" in params:
+            meta["progressToken"] = "call of " + params["name"]
+        if self.revision >= MODERN:
+            meta |= {
+                "io.modelcontextprotocol/protocolVersion": self.revision,
+                "io.modelcontextprotocol/clientCapabilities": self.host.capabilities,
+                "io.modelcontextprotocol/clientInfo": self.host.info}
+        return params | {"_meta": meta} if meta else params
 
     def answer(self, request):
         """Answers a request of the server's."""
@@ -109,8 +133,7 @@ class Wire:
             return
         self.revision = self.call("initialize", {
             "protocolVersion": self.revision, "capabilities": self.host.capabilities, "clientInfo": self.host.info})["protocolVersion"]
-        for _ in self.post({"jsonrpc": "2.0", "method": "notifications/initialized"}):
-            pass
+        self.notify("notifications/initialized")
 
     def close(self):
         if self.session:
@@ -137,9 +160,12 @@ def main():
     wire.open()
     listed = [tool["name"] for tool in wire.call("tools/list", {})["tools"]]
     for name in host.tools or listed:
+        host.calls(name)
         try:
             wire.call("tools/call", {"name": name, "arguments": {}}, name)
             host.outcome(name, "completed")
+        except GivenUp:
+            host.outcome(name, "gave-up")
         except Refusal as refusal:
             host.outcome(name, "failed", error={"code": refusal.code or 0, "message": str(refusal)})
     wire.close()

@@ -13,6 +13,10 @@ class Refusal(Exception):
         self.code = code
 
 
+class GivenUp(Exception):
+    """The client was told to give up the call that is under way."""
+
+
 class Host:
     """Told is the contract of the run: what to declare, how the person decides, where the model is."""
 
@@ -22,7 +26,18 @@ class Host:
         self.capabilities = told.get("capabilities", {"sampling": {"tools": {}}})
         self.decision, self.tools = told.get("decision"), told.get("tools")
         self.model, self.key = told.get("models", {}).get("native"), told.get("key", "")
+        self.give_up, self.giving_up = told.get("giveUp", []), False
         self.strict = strict
+
+    def calls(self, tool):
+        """Begins the call of a tool, which may be one to give up."""
+        self.giving_up = tool in self.give_up
+
+    def progressed(self):
+        """Is told that the call makes progress, or the model begins to answer."""
+        if self.giving_up:
+            self.giving_up = False
+            raise GivenUp
 
     def sample(self, params):
         if "sampling" not in self.capabilities:
@@ -35,6 +50,7 @@ class Host:
             "Content-Type": "application/json", "Authorization": "Bearer " + self.key})
         try:
             with urllib.request.urlopen(request) as response:
+                self.progressed()
                 result = json.load(response)
         except urllib.error.URLError as error:  # what the provider says of its errors is not for the server
             raise Refusal(-32603, "the model could not be asked") from error

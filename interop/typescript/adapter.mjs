@@ -33,6 +33,7 @@ export async function sample(params, signal) {
     body: JSON.stringify(params),
     signal,
   });
+  giveUp?.(); // for the model begins to answer
   // What the provider says of its errors is not for the server.
   if (!response.ok) throw new Refusal(-32603, "the model could not be asked");
   const result = await response.json();
@@ -42,15 +43,31 @@ export async function sample(params, signal) {
   return result;
 }
 
-/** Lists the tools and calls each once, or those that it is told to. How a call ended is for the server to see, and told besides. */
-export async function callTools(client) {
+let giveUp; // gives up the call that is under way; undefined where it is not to be given up
+
+/** The options of a call that is to be given up, with a progress token, for the SDK sends one to whoever listens; undefined for any other. */
+function givingUp(name) {
+  giveUp = undefined;
+  if (!told.giveUp?.includes(name)) return undefined;
+  const controller = new AbortController();
+  giveUp = () => controller.abort(new Error("the client was told to give up this call"));
+  return { signal: controller.signal, onprogress: giveUp };
+}
+
+/**
+ * Lists the tools and calls each once, or those that it is told to. How a call ended is for the server to see, and told besides. Call makes a
+ * call with options, as the SDK has it.
+ */
+export async function callTools(client, call) {
   const listed = (await client.listTools()).tools.map((tool) => tool.name);
   for (const name of told.tools ?? listed) {
+    const options = givingUp(name);
     try {
-      await client.callTool({ name, arguments: {} });
+      await call({ name, arguments: {} }, options);
       outcome({ tool: name, outcome: "completed" });
     } catch (error) {
-      outcome({ tool: name, outcome: "failed", error: { code: typeof error.code === "number" ? error.code : 0, message: error.message } });
+      const ended = options?.signal.aborted ? "gave-up" : "failed";
+      outcome({ tool: name, outcome: ended, error: { code: typeof error.code === "number" ? error.code : 0, message: error.message } });
     }
   }
 }
