@@ -1,8 +1,11 @@
 package conformance
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
@@ -26,7 +29,7 @@ var cancelling = Scenario{
 		pondered(harness.Case{ID: "cancel/not-well-formed", Revisions: firstEra, Hostile: true}, cancelInVain(ofNothing)),
 		pondered(harness.Case{ID: "cancel/crossing", Revisions: firstEra}, cancelCrossing),
 		pondered(harness.Case{ID: "cancel/call-while-sampling", GiveUp: true}, sampleUntilGivenUp),
-		{ID: "cancel/call-while-working", GiveUp: true, Barrier: true, Play: workUntilGivenUp},
+		pondered(harness.Case{ID: "cancel/call-while-working", GiveUp: true}, workUntilGivenUp),
 	},
 	Checks: []Check{
 		stopsWork, cancelledUnanswered, unknownID, finishedID, malformedCancel, race,
@@ -52,22 +55,52 @@ var quickly = []struct{ asked, says string }{
 const wellConsidered = "That is well considered."
 
 // pondered is a case in which the model thinks until a gate is opened, and answers everything else at once.
-func pondered(c harness.Case, play func(*llm.Gate) server.Play) harness.Case {
+func pondered(c harness.Case, play func(*stage) server.Play) harness.Case {
 	c.Barrier = true
 	c.Stage = func(string) harness.Stage {
-		gate := &llm.Gate{}
+		gate := &stage{}
 		var rules []*llm.Rule
 		for _, q := range quickly {
 			rules = append(rules, llm.When(llm.LastUser(q.asked)).Reply(llm.Text(q.says)).Optional())
 		}
-		rules = append(rules, llm.When().Reply(llm.Text(wellConsidered)).Hold(gate))
-		return harness.Stage{Play: play(gate), Rules: rules, Settled: gate.Idle}
+		rules = append(rules, llm.When().Reply(llm.Text(wellConsidered)).Hold(&gate.Gate))
+		return harness.Stage{Play: play(gate), Rules: rules, Settled: gate.settled}
 	}
 	return c
 }
 
+// stage is what play and model share in a session: the gate, and what the plays still have to see to.
+type stage struct {
+	llm.Gate
+	mu   sync.Mutex
+	busy []chan struct{} // one for each play that is waited for, closed at its end
+}
+
+// begin has what follows the case wait for the play, until done is called.
+func (st *stage) begin() (done func()) {
+	over := make(chan struct{})
+	st.mu.Lock()
+	st.busy = append(st.busy, over)
+	st.mu.Unlock()
+	return func() { close(over) }
+}
+
+// settled waits until the model holds nothing any more, and the plays have seen what there was to see.
+func (st *stage) settled(ctx context.Context) {
+	st.Idle(ctx)
+	st.mu.Lock()
+	busy := slices.Clone(st.busy)
+	st.mu.Unlock()
+	for _, over := range busy {
+		select {
+		case <-over:
+		case <-ctx.Done():
+		}
+	}
+}
+
 // ponder is a question that the model thinks about, and the word by which the gate knows it: each call of the tool has its own.
-func ponder(s *server.Session, gate *llm.Gate) (*server.CreateMessageParams, string) {
+func ponder(s *server.Session, gate *stage) (*server.CreateMessageParams, string) {
 	word := fmt.Sprintf("ponder%dwell", s.Call())
 	gate.Close(word)
 	return s.Ask(fmt.Sprintf("Take your time over this (%s).", word)), word
@@ -87,7 +120,7 @@ func either(limit time.Duration, a, b <-chan struct{}) bool {
 }
 
 // startPondering asks a question that the model thinks about, and returns when it does, or never will.
-func startPondering(s *server.Session, gate *llm.Gate) (asked *server.Pending, word string, err error) {
+func startPondering(s *server.Session, gate *stage) (asked *server.Pending, word string, err error) {
 	ask, word := ponder(s, gate)
 	if asked, err = s.Start(ask); err != nil {
 		return nil, word, err
@@ -101,7 +134,7 @@ func startPondering(s *server.Session, gate *llm.Gate) (asked *server.Pending, w
 
 // cancelInFlight cancels a sample while the model thinks about it. The model answers only once a later sample was answered: the cancel had
 // come to the client before that. A client that has not heeded it then has an answer, and time to send it.
-func cancelInFlight(gate *llm.Gate) server.Play {
+func cancelInFlight(gate *stage) server.Play {
 	return func(s *server.Session) (any, error) {
 		asked, word, err := startPondering(s, gate)
 		defer gate.Open(word)
@@ -120,7 +153,9 @@ func cancelInFlight(gate *llm.Gate) server.Play {
 		if err != nil {
 			return nil, err
 		}
-		either(ignoring, later.Done(), nil)
+		if either(ignoring, later.Done(), nil) {
+			either(ignoring, gate.Left(word), nil) // that the client hung up is seen a moment later
+		}
 		gate.Open(word)
 		if _, err := later.Answer(); err != nil {
 			return nil, err
@@ -153,8 +188,8 @@ func ofNothing(json.RawMessage) []string {
 
 // cancelInVain sends cancels that name nothing that is running, while the model thinks about a sample that none of them names. After each a
 // sample is asked. The frames may name the play's first request, which was answered.
-func cancelInVain(frames func(first json.RawMessage) []string) func(*llm.Gate) server.Play {
-	return func(gate *llm.Gate) server.Play {
+func cancelInVain(frames func(first json.RawMessage) []string) func(*stage) server.Play {
+	return func(gate *stage) server.Play {
 		return func(s *server.Session) (any, error) {
 			first, err := s.Start(s.Ask("Name a bird."))
 			if err != nil {
@@ -192,7 +227,7 @@ func cancelInVain(frames func(first json.RawMessage) []string) func(*llm.Gate) s
 
 // cancelCrossing cancels a sample as soon as it was asked, and another as soon as the model answers: each time the answer may be on its way.
 // What is asked next is another matter.
-func cancelCrossing(gate *llm.Gate) server.Play {
+func cancelCrossing(gate *stage) server.Play {
 	return func(s *server.Session) (any, error) {
 		if _, err := s.Sample(s.Ask("Are you still there?")); err != nil {
 			return nil, err
@@ -222,10 +257,13 @@ func cancelCrossing(gate *llm.Gate) server.Play {
 // sampleUntilGivenUp samples for a call that the client is to give up while the model thinks. In the first era the client says so, and then the
 // sample is cancelled, too: nobody waits for it. In the second nothing comes: the call was over when the client was asked. A client that
 // does not mean to give anything up calls without a progress token.
-func sampleUntilGivenUp(gate *llm.Gate) server.Play {
+func sampleUntilGivenUp(gate *stage) server.Play {
 	return func(s *server.Session) (any, error) {
 		if !s.WantsProgress() {
 			return s.Sample(s.Ask("Name a bird."))
+		}
+		if !s.Revision().Modern() { // where a client that gives up leaves the play as it is
+			defer gate.begin()()
 		}
 		asked, word, err := startPondering(s, gate)
 		defer gate.Open(word)
@@ -244,20 +282,23 @@ func sampleUntilGivenUp(gate *llm.Gate) server.Play {
 }
 
 // workUntilGivenUp makes progress with a call that the client is to give up then, and answers it all the same.
-func workUntilGivenUp(s *server.Session) (any, error) {
-	if err := s.Progress(1, 2); err != nil {
-		return nil, err
+func workUntilGivenUp(gate *stage) server.Play {
+	return func(s *server.Session) (any, error) {
+		defer gate.begin()()
+		if err := s.Progress(1, 2); err != nil {
+			return nil, err
+		}
+		if !s.WantsProgress() || !either(reaction, s.Context().Done(), nil) {
+			return "done", nil
+		}
+		result := object{"content": []any{server.Text("too late")}}
+		if s.Revision().Modern() {
+			result["resultType"] = "complete"
+		}
+		raw, err := json.Marshal(object{"jsonrpc": "2.0", "id": s.CallID(), "result": result})
+		if err != nil {
+			return nil, err
+		}
+		return nil, s.Send(raw)
 	}
-	if !s.WantsProgress() || !either(reaction, s.Context().Done(), nil) {
-		return "done", nil
-	}
-	result := object{"content": []any{server.Text("too late")}}
-	if s.Revision().Modern() {
-		result["resultType"] = "complete"
-	}
-	raw, err := json.Marshal(object{"jsonrpc": "2.0", "id": s.CallID(), "result": result})
-	if err != nil {
-		return nil, err
-	}
-	return nil, s.Send(raw)
 }

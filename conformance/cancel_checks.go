@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"math"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -131,12 +130,11 @@ func ignoresCancel(e *Evidence) Verdict {
 	}
 	running := e.Rounds[1]
 	switch {
-	case running.Result() != nil && s.later(s.order[e.Rounds[len(e.Rounds)-1].Asked.Ref]):
-		return see(Pass("the cancel was ignored, and the client went on"), 0)
-	case running.Result() != nil && s.Ended != nil && s.Ended.Clean():
-		return *e.goneOn(e.Rounds[len(e.Rounds)-1].Asked)
 	case running.Result() != nil:
-		return s.seeOutput(see(Broken("the client did not go on after a cancel that names nothing that is running: %s", s.ending()), math.MaxInt))
+		if v := e.livedThrough(e.Rounds[len(e.Rounds)-1].Asked, "the client did not go on after a cancel that names nothing that is running"); v != nil {
+			return *v
+		}
+		return see(Pass("the cancel was ignored, and the client went on"), 0)
 	case running.missed() != "":
 		return NotObserved("sampling request 2 was not answered%s", e.why(2))
 	case len(running.Answers) == 0:

@@ -136,3 +136,29 @@ func (ev *Evidence) gaveUp() (Place, *Verdict) {
 
 // goneOn returns nil where it is settled that nothing more came of what happened at a place, and the verdict where it is not.
 func (ev *Evidence) goneOn(after Place) *Verdict { return ev.unsettled(&Round{Asked: after}) }
+
+// livedThrough returns nil where the client went on after a place, and the verdict where it did not, or where that was not seen: it was told to stop
+// then. One that hung after it had called a tool once more hung over something else.
+func (ev *Evidence) livedThrough(after Place, what string) *Verdict {
+	s := ev.Session
+	switch {
+	case s.later(s.order[after.Ref]):
+		return nil
+	case s.Ended == nil || s.Ended.Clean() || s.Ended.Deadline && s.calledAfter(s.order[after.Ref]):
+		return ev.goneOn(after)
+	}
+	v := s.seeOutput(Broken("%s: %s", what, s.ending()).See(after, ""))
+	return &v
+}
+
+// calledAfter reports whether the client called a tool after a place.
+func (s *Session) calledAfter(place int) bool {
+	for _, calls := range s.calls {
+		for _, ev := range calls {
+			if ev.Called && s.order[ev.calledAt] > place {
+				return true
+			}
+		}
+	}
+	return false
+}

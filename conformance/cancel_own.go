@@ -58,6 +58,8 @@ var modelEnds = Check{
 		for _, x := range r.Model {
 			switch {
 			case x.End.HungUp || x.End.Status != 200:
+			case x.End.Closed:
+				return NotObserved("the request of the model was still open when the session was over").See(x.Place, "")
 			case len(cancels) > 0 && x.behind < e.Session.order[cancels[0].Ref]:
 				return NotObserved("the model had answered before the call was given up").See(x.Place, "").See(cancels[0], "")
 			default:
@@ -129,16 +131,12 @@ var lateResponse = Check{
 		if missing != nil {
 			return *missing
 		}
-		s := e.Session
-		if e.Revision.Modern() && !s.overStdio() {
+		if e.Revision.Modern() && !e.Session.overStdio() {
 			return NotApplicable("over HTTP the client closes the stream, and nothing can come after that")
 		}
-		switch after := s.order[shown.Ref]; {
-		case s.later(after):
-			return Pass("the client went on").See(shown, "")
-		case s.Ended != nil && s.Ended.Clean():
-			return *e.goneOn(shown)
+		if v := e.livedThrough(shown, "the client gave up its call, was answered all the same, and did not go on"); v != nil {
+			return *v
 		}
-		return s.seeOutput(Broken("the client gave up its call, was answered all the same, and did not go on: %s", s.ending()).See(shown, ""))
+		return Pass("the client went on").See(shown, "")
 	},
 }

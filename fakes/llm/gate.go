@@ -17,9 +17,9 @@ type Gate struct {
 // place is what is known of the requests with one word.
 type place struct {
 	held chan struct{} // closed once there was one
-	left chan struct{} // closed once there was one and there is none left
+	left chan struct{} // closed once there was one and all are over
 	open chan struct{} // closed by Open
-	now  int           // how many are held
+	now  int           // how many there are that are not over
 }
 
 // place returns the one of a word, which from then on is waited for. The lock is held.
@@ -55,15 +55,15 @@ func (g *Gate) Held(word string) <-chan struct{} {
 	return g.place(word).held
 }
 
-// Left returns a channel that is closed once a request with the word was held and none is any more, because it was let go or its caller
-// hung up.
+// Left returns a channel that is closed once a request with the word was held and is over: it was let go and answered, or its caller hung up.
+// Its end is in journal and trace by then.
 func (g *Gate) Left(word string) <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.place(word).left
 }
 
-// Idle waits until nothing is held, or ctx ends.
+// Idle waits until all that was held is over, or ctx ends.
 func (g *Gate) Idle(ctx context.Context) {
 	g.mu.Lock()
 	var busy []<-chan struct{}
@@ -126,11 +126,10 @@ func (r *Rule) Hold(g *Gate) *Rule {
 }
 
 // hold keeps an answer at the gate. It reports false where the caller has gone, or the server was closed, before the gate was opened.
-func (s *Server) hold(ctx context.Context, g *Gate, p *place) bool {
-	defer g.leave(p)
+func (s *Server) hold(ctx context.Context, p *place) bool {
 	select {
 	case <-p.open:
-		return true
+		return ctx.Err() == nil
 	case <-ctx.Done():
 	case <-s.closing:
 	}

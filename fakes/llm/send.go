@@ -31,8 +31,9 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, x *Exchange, o out
 	s.sendHeader(w, &o)
 	control := http.NewResponseController(w)
 	if held != nil {
-		_ = control.Flush() // a caller that is gone is seen at the gate
-		if !s.hold(ctx, o.gate, held) {
+		defer o.gate.leave(held) // when its end is in the trace
+		_ = control.Flush()      // a caller that is gone is seen at the gate
+		if !s.hold(ctx, held) {
 			s.giveUp(x, o.Answer)
 			return
 		}

@@ -12,7 +12,7 @@ var cancelMutants = []Mutant{
 	{Name: "refuses-strange-cancel", Doc: "answers a cancel of a request that it never had with an error", Kills: []string{"cancel/unknown-id"},
 		Also: []string{"basic/answers-once", "basic/id-echoed"}, Wire: true, Era: "legacy", broken: faults{refusesStrangeCancel: true}},
 	{Name: "refuses-late-cancel", Doc: "answers a request once more when it is cancelled", Kills: []string{"cancel/finished-id"},
-		Wire: true, Era: "legacy", broken: faults{refusesLateCancel: true}},
+		Also: []string{"cancel/race"}, Wire: true, Era: "legacy", broken: faults{refusesLateCancel: true}},
 	{Name: "dies-of-strange-cancel", Doc: "ends its connection over a cancel of a request that it never had", Kills: []string{"cancel/unknown-id", "client/ends-cleanly"},
 		Wire: true, Era: "legacy", broken: faults{diesOfStrangeCancel: true}},
 	{Name: "dies-of-bad-cancel", Doc: "ends its connection over a cancel that is not well-formed", Kills: []string{"cancel/malformed-cancel", "client/ends-cleanly"},
