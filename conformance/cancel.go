@@ -82,11 +82,14 @@ func (st *stage) begin() (done func()) {
 	st.mu.Lock()
 	st.busy = append(st.busy, over)
 	st.mu.Unlock()
-	return func() { close(over) }
+	return sync.OnceFunc(func() { close(over) })
 }
 
-// settled waits until the model holds nothing any more, and the plays have seen what there was to see.
+// settled waits until the model holds nothing any more, and the plays have seen what there was to see, which takes them no longer than they wait
+// for a client.
 func (st *stage) settled(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 3*reaction)
+	defer cancel()
 	st.Idle(ctx)
 	st.mu.Lock()
 	busy := slices.Clone(st.busy)
@@ -262,9 +265,11 @@ func sampleUntilGivenUp(gate *stage) server.Play {
 		if !s.WantsProgress() {
 			return s.Sample(s.Ask("Name a bird."))
 		}
-		if !s.Revision().Modern() { // where a client that gives up leaves the play as it is
-			defer gate.begin()()
+		done := func() {} // in the second era a client that gives up leaves the play as it is
+		if !s.Revision().Modern() {
+			done = gate.begin()
 		}
+		defer done()
 		asked, word, err := startPondering(s, gate)
 		defer gate.Open(word)
 		if err != nil {
@@ -277,6 +282,7 @@ func sampleUntilGivenUp(gate *stage) server.Play {
 			either(reaction, gate.Left(word), nil)
 		}
 		gate.Open(word)
+		done() // for there may be nobody left to answer
 		return asked.Answer()
 	}
 }
