@@ -12,7 +12,10 @@ import (
 
 var resultSchema = []string{"2025-03-26/schema/CreateMessageResult", "2025-06-18/schema/CreateMessageResult", "2025-11-25/schema/CreateMessageResult", "2026-07-28/schema/CreateMessageResult"}
 
-var responsesRule = []string{"2025-03-26/basic/responses", "2025-06-18/basic/responses", "2025-11-25/basic/responses"}
+var responsesRule = []string{"2025-03-26/basic/responses", "2025-06-18/basic/responses", "2025-11-25/basic/05"}
+
+// errorRule is what an error has to be; before 2025-11-25 it stands among the rules of responses.
+var errorRule = []string{"2025-03-26/basic/responses", "2025-06-18/basic/responses", "2025-11-25/basic/09", "2025-11-25/basic/10"}
 
 var answered = Check{
 	ID: "answered", Says: "a sampling request is answered with a result", Levels: everywhere(report.Robust), Asked: 1, Cases: plainly,
@@ -30,7 +33,7 @@ var answered = Check{
 
 var answersOnce = Check{
 	ID: "answers-once", Says: "there is exactly one response for each request", Levels: inLegacy(report.Must), Asked: 1,
-	Cases: []string{"question", "truncated", "ids", "failing"}, Requirements: responsesRule,
+	Cases: []string{"question", "truncated", "ids", "failing"}, Requirements: append(responsesRule, "2025-11-25/basic/01"),
 	Usual: "the response is posted again by a retry that does not look whether the first one was taken",
 	Mend:  "send one response for each request id, and none once it was sent",
 	Judge: func(e *Evidence) Verdict {
@@ -51,7 +54,7 @@ var answersOnce = Check{
 
 var idEchoed = Check{
 	ID: "id-echoed", Says: "a response has the id of its request, type and value", Levels: inLegacy(report.Must), Asked: 1,
-	Cases: []string{"question", "truncated", "ids"}, Requirements: responsesRule,
+	Cases: []string{"question", "truncated", "ids"}, Requirements: append(responsesRule, "2025-11-25/basic/08"),
 	Usual: "ids are kept in a variable of one type: a number becomes a string, or a float64 that rounds it",
 	Mend:  "keep the id as the JSON it came as",
 	Judge: func(e *Evidence) Verdict {
@@ -85,7 +88,7 @@ var idEchoed = Check{
 
 var jsonRPC = Check{
 	ID: "json-rpc", Says: `every message of the client says that it is JSON-RPC 2.0`, Levels: everywhere(report.Must), Answered: 1, Cases: []string{"question"},
-	Requirements: []string{"2025-03-26/basic/messages", "2025-06-18/basic/messages", "2025-11-25/basic/messages", "2026-07-28/basic/messages"},
+	Requirements: []string{"2025-03-26/basic/messages", "2025-06-18/basic/messages", "2025-11-25/basic/01", "2026-07-28/basic/01"},
 	Usual:        "messages are put together by hand, and jsonrpc is left out, is a number, or has another version",
 	Mend:         `begin every request, notification and response with "jsonrpc": "2.0"`,
 	Judge: func(e *Evidence) Verdict {
@@ -146,7 +149,7 @@ var roleAssistant = Check{
 
 var validResult = Check{
 	ID: "valid-result", Says: "a result is valid by the revision's schema", Levels: everywhere(report.Must), Answered: 1, Cases: plainly,
-	Requirements: resultSchema,
+	Requirements: append(resultSchema, "2025-11-25/basic/06"),
 	Usual:        "a provider's own block is passed on, or a field that the schema requires is left out",
 	Mend:         "build the result from the revision's own types",
 	Judge: func(e *Evidence) Verdict {
@@ -167,7 +170,7 @@ var validResult = Check{
 
 var errorShape = Check{
 	ID: "error-shape", Says: "an error has an integer code and a message", Levels: inLegacy(report.Must), Asked: 1, Cases: []string{"failing"},
-	Requirements: responsesRule,
+	Requirements: errorRule,
 	Usual:        "the error of a library is passed on as it is, with a code that is a string, or a text in the error's place",
 	Mend:         `answer with {"code": -32603, "message": "…"}, or a code that says more`,
 	Judge: func(e *Evidence) Verdict {

@@ -32,8 +32,8 @@ var cancelling = Scenario{
 		pondered(harness.Case{ID: "cancel/call-while-working", GiveUp: true}, workUntilGivenUp),
 	},
 	Checks: []Check{
-		stopsWork, cancelledUnanswered, unknownID, finishedID, malformedCancel, race,
-		callerCancels, modelEnds, endedCall, noRetry, callCancelled, lateResponse,
+		stopsWork, cancelledUnanswered, unknownID, finishedID, malformedCancel, cancelIsNotAnswered, race,
+		callerCancels, modelEnds, endedCall, noRetry, callCancelled, namesOwn, lateResponse,
 	},
 }
 

@@ -99,8 +99,8 @@ var cancelledUnanswered = Check{
 	},
 }
 
-// ignoresCancel holds a client against cancels that name nothing that is running: what is asked after them is answered, what is running goes on,
-// and nobody answers a notification.
+// ignoresCancel holds a client against cancels that name nothing that is running: what is asked after them is answered, and what is running goes
+// on.
 func ignoresCancel(e *Evidence) Verdict {
 	cancels := e.inVain()
 	if len(cancels) == 0 || len(e.Rounds) < 2 {
@@ -115,9 +115,6 @@ func ignoresCancel(e *Evidence) Verdict {
 			}
 		}
 		return v.See(cancel, "%s", s.Trace.Find(cancel.Ref).Frame.Raw)
-	}
-	for _, a := range responsesTo(e, cancels) {
-		return see(Broken("a notification is not answered, and a response came for a cancel that names nothing that is running"), s.order[a.Ref]).See(a.Place, "")
 	}
 	for _, r := range e.Rounds[2:] {
 		switch asked := s.order[r.Asked.Ref]; {
@@ -165,6 +162,28 @@ func responsesTo(e *Evidence, cancels []Place) []Answer {
 		}
 	}
 	return found
+}
+
+var cancelIsNotAnswered = Check{
+	ID: "cancel-not-answered", Says: "no response comes for a cancel, whatever it names", Levels: inLegacy(report.Must), Answered: 1,
+	Requirements: []string{"2025-03-26/basic/notifications", "2025-06-18/basic/notifications", "2025-11-25/basic/11"},
+	Cases:        []string{"unknown-request", "finished-request", "not-well-formed"},
+	Usual:        "what is not understood is answered with an error, without a look whether an answer is due; or a request is answered again when it is cancelled",
+	Mend:         "answer requests only: what has no id of its own gets no response, and no error",
+	Judge: func(e *Evidence) Verdict {
+		cancels := e.inVain()
+		if len(cancels) == 0 {
+			return NotObserved("the play did not get as far as the cancel%s", e.why(len(e.Rounds)))
+		}
+		for _, a := range responsesTo(e, cancels) {
+			return Broken("a notification is not answered, and a response came for a cancel").
+				See(cancels[0], "%s", e.Session.Trace.Find(cancels[0].Ref).Frame.Raw).See(a.Place, "%s", e.Session.Trace.Find(a.Ref).Frame.Raw)
+		}
+		if v := e.goneOn(cancels[len(cancels)-1]); v != nil {
+			return *v
+		}
+		return Pass("no response came").See(cancels[0], "")
+	},
 }
 
 var unknownID = Check{

@@ -1,12 +1,15 @@
 package conformance
 
 import (
+	"slices"
+
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
 // ownCancel are the statements about how a client gives up a request.
-var ownCancel = []string{"2025-03-26/transports/cancel", "2025-06-18/transports/cancel", "2025-11-25/transports/cancel", "2026-07-28/cancellation/05"}
+var ownCancel = []string{"2025-03-26/transports/cancel", "2025-06-18/transports/cancel", "2025-11-25/transports/13", "2025-11-25/lifecycle/02",
+	"2026-07-28/cancellation/05", "2026-07-28/stdio/06", "2026-07-28/cancellation/01", "2026-07-28/cancellation/07"}
 
 // judgeOwnCancel holds a client that gave up its call against how it says so.
 func judgeOwnCancel(e *Evidence) Verdict {
@@ -73,6 +76,48 @@ var modelEnds = Check{
 	},
 }
 
+var namesOwn = Check{
+	ID: "names-own", Says: "what the client cancels is a request of its own, by the id that this has, and not initialize", Levels: everywhere(report.Must),
+	Requirements: []string{"2025-03-26/cancellation/behavior", "2025-06-18/cancellation/behavior", "2025-11-25/cancellation/01", "2025-11-25/cancellation/02",
+		"2025-11-25/basic/12", "2026-07-28/cancellation/11", "2026-07-28/basic/22"},
+	Cases: []string{"call-while-sampling", "call-while-working"},
+	Usual: "the id of the request is written as a string, or is that of another one, or the cancel has an id itself",
+	Mend:  "send a notification, which has no id, and write requestId as the id was written in the request",
+	Judge: func(e *Evidence) Verdict {
+		shown, missing := e.gaveUp()
+		if missing != nil {
+			return *missing
+		}
+		called := e.Session.Trace.Find(e.calledAt)
+		var own []rpc
+		for i := range e.Session.Trace.Events {
+			ev := &e.Session.Trace.Events[i]
+			if ev.Frame == nil || ev.Frame.Dir != trace.FromClient || ev.Frame.Session != called.Frame.Session && ev.Frame.Session != "" {
+				continue
+			}
+			m := readRPC(ev.Frame.Raw)
+			if m.method != methodCancelled {
+				if m.method != "" && m.id != nil {
+					own = append(own, m)
+				}
+				continue
+			}
+			at := Place{ev.Ref(), "params", "cancel"}
+			id, isNotification := cancelOf(&m)
+			names := slices.IndexFunc(own, func(r rpc) bool { return sameID(r.id, id) })
+			switch {
+			case !isNotification:
+				return Broken("the client cancelled with a message that has an id of its own, and is no notification").See(Place{ev.Ref(), "id", "cancel"}, "%s", m.id)
+			case names < 0:
+				return Broken("the client cancelled what is no request of its own").See(at.At("requestId"), "%s", orMissing(id))
+			case own[names].method == "initialize":
+				return Broken("the client cancelled initialize").See(at.At("requestId"), "%s", id)
+			}
+		}
+		return Pass("the client cancelled nothing but requests of its own").See(shown, "")
+	},
+}
+
 var endedCall = Check{
 	ID: "ended-call", Says: "a call that came back for input is over, and is not cancelled", Levels: inModern(report.Must), Asked: 1,
 	Requirements: []string{"2026-07-28/cancellation/11"}, Cases: []string{"call-while-sampling"},
@@ -122,10 +167,11 @@ var noRetry = Check{
 
 var lateResponse = Check{
 	ID: "late-response", Says: "a response that comes after the client gave up its call is ignored", Levels: everywhere(report.Should),
-	Requirements: []string{"2025-03-26/cancellation/behavior", "2025-06-18/cancellation/behavior", "2025-11-25/cancellation/06", "2026-07-28/cancellation/15"},
-	Cases:        []string{"call-while-working"},
-	Usual:        "a response for which no request is found is taken for a fault of the connection",
-	Mend:         "drop a response that nobody waits for",
+	Requirements: []string{"2025-03-26/cancellation/behavior", "2025-06-18/cancellation/behavior", "2025-11-25/cancellation/06",
+		"2026-07-28/cancellation/15", "2026-07-28/cancellation/16"},
+	Cases: []string{"call-while-working"},
+	Usual: "a response for which no request is found is taken for a fault of the connection",
+	Mend:  "drop a response that nobody waits for",
 	Judge: func(e *Evidence) Verdict {
 		shown, missing := e.gaveUp()
 		if missing != nil {

@@ -29,7 +29,8 @@ type Check struct {
 	Says string
 	// Levels is how binding the rule is, by revision; it does not exist in a revision that is not there.
 	Levels map[server.Revision]report.Level
-	// Requirements are ids of statements in requirements.go that the rule enforces, one for each revision that has one.
+	// Requirements are the IDs of the statements that the rule enforces, see [Statements]. The first of a revision is the one that reports
+	// name; each gives the rule its level there, which is not stricter than theirs.
 	Requirements []string
 	// Cases are the IDs of the cases that show it, without the scenario; nil for all of the scenario's.
 	Cases []string
@@ -149,15 +150,15 @@ func (c *Check) validate(s *Scenario, cases map[string]bool, complain func(strin
 		}
 	}
 	for _, r := range c.Requirements {
-		if requirements[r].URL == "" {
-			complain("check %s: requirement %s is not in requirements.go", id, r)
+		if requirements[r] == nil {
+			complain("check %s: requirement %s is not in the table of requirements", id, r)
 		}
 	}
 	judged := false
 	for _, r := range s.Revisions {
 		judged = judged || c.Levels[r] != ""
-		if c.Levels[r] == report.Must && c.Requirement(r) == nil {
-			complain("check %s: it is a MUST of %s, and no requirement says so", id, r)
+		if err := c.founded(r); err != nil {
+			complain("check %s: %v", id, err)
 		}
 	}
 	if !judged {
@@ -165,13 +166,12 @@ func (c *Check) validate(s *Scenario, cases map[string]bool, complain func(strin
 	}
 }
 
-// Requirement returns the statement that the check enforces in a revision; nil where none spells it out.
+// Requirement returns the first statement that the check enforces in a revision; nil where none spells it out.
 func (c *Check) Requirement(revision server.Revision) *report.Requirement {
 	for _, id := range c.Requirements {
 		if strings.HasPrefix(id, string(revision)+"/") {
-			r := requirements[id]
-			r.ID = id
-			return &r
+			s := requirements[id]
+			return &report.Requirement{ID: s.ID, URL: s.URL, Says: s.Says}
 		}
 	}
 	return nil

@@ -55,9 +55,17 @@ func TestEachDefectOfACatalogueIsComplainedOf(t *testing.T) {
 			return s
 		}, "check s/one: it has no level in any revision of the scenario"},
 		"a case that is not there":        {func(s []Scenario) []Scenario { s[0].Checks[1].Cases = []string{"c"}; return s }, "check s/two: case c is not there"},
-		"a requirement that is not there": {func(s []Scenario) []Scenario { s[0].Checks[0].Requirements = []string{"2025-11-25/none/1"}; return s }, "check s/one: requirement 2025-11-25/none/1 is not in requirements.go"},
+		"a requirement that is not there": {func(s []Scenario) []Scenario { s[0].Checks[0].Requirements = []string{"2025-11-25/none/1"}; return s }, "check s/one: requirement 2025-11-25/none/1 is not in the table of requirements"},
 		"a MUST that nobody wrote": {func(s []Scenario) []Scenario { s[0].Checks[1].Requirements = resultSchema[:3]; return s },
 			"check s/two: it is a MUST of 2026-07-28, and no requirement says so"},
+		"a SHOULD that nobody wrote": {func(s []Scenario) []Scenario {
+			s[0].Checks[0].Levels = levels(report.Should, report.Robust)
+			return s
+		}, "check s/one: it is a SHOULD of 2025-11-25, and no requirement says so"},
+		"a MUST that is a SHOULD": {func(s []Scenario) []Scenario {
+			s[0].Checks[1].Requirements = append([]string{"2025-11-25/sampling/16"}, resultSchema[3])
+			return s
+		}, "check s/two: it is a MUST of 2025-11-25, and what it enforces there is none"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.EqualError(t, Validate(c.spoil(sound())), "the catalogue is wrong: "+c.want)

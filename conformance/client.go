@@ -29,6 +29,8 @@ var clientChecks = []struct {
 		Usual: "the client exits before it connects, speaks another transport, or gets the address or a header wrong",
 		Mend:  "have the client connect to the URL that it is given, or launch the server's command, in the revision that MCP_CONFORMANCE_PROTOCOL_VERSION names"}, connects},
 	{Check{ID: onlyMessagesID, Says: "over stdio, nothing but JSON-RPC messages goes to the server, each in a line of its own",
+		Requirements: []string{"2025-11-25/transports/05", "2025-11-25/transports/03", "2025-11-25/transports/01",
+			"2026-07-28/stdio/03", "2026-07-28/stdio/01", "2026-07-28/transports/01"},
 		Usual: "a log line or a byte order mark goes onto the pipe, JSON is written over several lines, or the client ends in the middle of a message",
 		Mend:  "write each message as UTF-8 JSON without line breaks, then one line feed, and logs to standard error"}, onlyMessages},
 	{Check{ID: "sampled", Says: "at least one sampling request was answered with a result",
@@ -59,7 +61,8 @@ func judgeClient(revision server.Revision, sessions []*Session) []report.Result 
 			v = NotObserved("the trace is not whole, so nothing is said of this") // of a process everything is kept
 		}
 		r := report.Result{Scenario: clientScenario, Revision: string(revision), Check: c.ID, Level: report.Robust,
-			Verdict: settle(v.kind, report.Robust), Message: v.message, Frames: append([]report.Frame{}, v.frames...)}
+			Verdict: settle(v.kind, report.Robust), Message: v.message,
+			Requirement: c.Requirement(revision), Frames: append([]report.Frame{}, v.frames...)}
 		if r.Verdict == report.Fail {
 			r.Usual, r.Mend = c.Usual, c.Mend
 		}

@@ -109,7 +109,7 @@ var declaredShape = Check{
 
 var metaFields = Check{
 	ID: "meta-fields", Says: "every request says the protocol version and the client's capabilities in its _meta", Levels: inModern(report.Must), Whole: true,
-	Cases: []string{"sampling"}, Requirements: []string{"2026-07-28/basic/meta"},
+	Cases: []string{"sampling"}, Requirements: []string{"2026-07-28/basic/31", "2026-07-28/mrtr/02"},
 	Usual: "the first request has them and later ones rely on it, or a retry is built anew without them",
 	Mend:  "set " + metaVersion + " and " + metaCapabilities + " in params._meta of each request, retries too",
 	Judge: func(e *Evidence) Verdict {
@@ -131,7 +131,7 @@ var metaFields = Check{
 
 var clientInfo = Check{
 	ID: "client-info", Says: "every request says in its _meta which client it is from", Levels: inModern(report.Should), Whole: true,
-	Cases: []string{"sampling"}, Requirements: []string{"2026-07-28/basic/clientInfo"},
+	Cases: []string{"sampling"}, Requirements: []string{"2026-07-28/basic/33"},
 	Usual: "what initialize said before has not moved into _meta",
 	Mend:  "set " + metaInfo + " with name and version in params._meta of each request, unless the user wants it left out",
 	Judge: func(e *Evidence) Verdict {
@@ -151,7 +151,8 @@ var clientInfo = Check{
 
 var httpHeaders = Check{
 	ID: "http-headers", Says: "the headers of every POST repeat the version, the method and, where it has one, the name in its body", Levels: inModern(report.Must),
-	Whole: true, Cases: []string{"sampling"}, Requirements: []string{"2026-07-28/streamable-http/headers"},
+	Whole: true, Cases: []string{"sampling"}, Requirements: []string{"2026-07-28/streamable-http/10", "2026-07-28/streamable-http/04",
+		"2026-07-28/streamable-http/08", "2026-07-28/streamable-http/09", "2026-07-28/streamable-http/22"},
 	Usual: "headers are set once for a connection, or a retry is sent without them",
 	Mend:  "set MCP-Protocol-Version, Mcp-Method and, for tools/call, prompts/get and resources/read, Mcp-Name from the body of each request; a name that is not plain ASCII as =?base64?…?=",
 	Judge: func(e *Evidence) Verdict {

@@ -64,7 +64,7 @@ var unknownExtras = Check{
 
 var metaPreserved = Check{
 	ID: "meta-preserved", Says: "the _meta of tool uses and results goes with them", Levels: sinceTools(report.Should), Asked: 1, Cases: []string{"meta"},
-	Requirements: []string{"2025-11-25/schema/08", "2026-07-28/schema/08"},
+	Requirements: []string{"2025-11-25/schema/08", "2026-07-28/schema/08", "2025-11-25/schema/15", "2026-07-28/schema/15"},
 	Usual:        "blocks are rebuilt from a type that has no _meta",
 	Mend:         "keep _meta when a tool use or a result is copied",
 	Judge: func(e *Evidence) Verdict {

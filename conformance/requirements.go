@@ -1,135 +1,193 @@
 package conformance
 
-import "github.com/mcp-conform/mcp-conform/harness/report"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
 
 const site = "https://modelcontextprotocol.io/specification/"
 
-// requirements are the statements of the specification that checks enforce, by revision, page and number, in our own words.
-var requirements = map[string]report.Requirement{
-	"2025-03-26/sampling/capabilities": {URL: site + "2025-03-26/client/sampling#capabilities",
-		Says: "a client that supports sampling declares sampling at initialization"},
-	"2025-06-18/sampling/capabilities": {URL: site + "2025-06-18/client/sampling#capabilities",
-		Says: "a client that supports sampling declares sampling at initialization"},
-	"2025-11-25/sampling/05": {URL: site + "2025-11-25/client/sampling#capabilities",
-		Says: "a client that supports sampling declares sampling at initialization"},
-	"2026-07-28/sampling/06": {URL: site + "2026-07-28/client/sampling#capabilities",
-		Says: "a client that supports sampling declares sampling in _meta clientCapabilities of each request"},
-	"2025-11-25/sampling/03": {URL: site + "2025-11-25/client/sampling#tools-in-sampling",
-		Says: "a client declares sampling.tools before it is sent tools"},
-	"2026-07-28/sampling/04": {URL: site + "2026-07-28/client/sampling#tools-in-sampling",
-		Says: "a client declares sampling.tools before it is sent tools"},
-	"2025-03-26/schema/ModelPreferences": {URL: site + "2025-03-26/schema#modelpreferences",
-		Says: "the client evaluates hints in order, first match wins; a hint counts for more than the numbers"},
-	"2025-03-26/schema/ModelHint":  {URL: site + "2025-03-26/schema#modelhint", Says: "the client treats a hint as a substring of a model name"},
-	"2025-03-26/sampling/security": {URL: site + "2025-03-26/client/sampling#security-considerations", Says: "the client respects model hints"},
-	"2025-06-18/schema/ModelPreferences": {URL: site + "2025-06-18/schema#modelpreferences",
-		Says: "the client evaluates hints in order, first match wins; a hint counts for more than the numbers"},
-	"2025-06-18/schema/ModelHint":       {URL: site + "2025-06-18/schema#modelhint", Says: "the client treats a hint as a substring of a model name"},
-	"2025-06-18/sampling/security":      {URL: site + "2025-06-18/client/sampling#security-considerations", Says: "the client respects model hints"},
-	"2025-11-25/schema/04":              {URL: site + "2025-11-25/schema#modelpreferences", Says: "the client evaluates hints in order, first match wins"},
-	"2025-11-25/schema/05":              {URL: site + "2025-11-25/schema#modelhint", Says: "the client treats a hint as a substring of a model name"},
-	"2025-11-25/schema/06":              {URL: site + "2025-11-25/schema#modelpreferences", Says: "a hint counts for more than the numbers"},
-	"2025-11-25/schema/08":              {URL: site + "2025-11-25/schema#toolusecontent", Says: "the client keeps _meta of tool uses and results in later requests"},
-	"2025-11-25/sampling/16":            {URL: site + "2025-11-25/client/sampling#security-considerations", Says: "the client respects model hints"},
-	"2025-11-25/schema/SamplingMessage": {URL: site + "2025-11-25/schema#samplingmessage", Says: "the content of a message is a block or an array of blocks"},
-	"2026-07-28/schema/04":              {URL: site + "2026-07-28/schema#modelpreferences", Says: "the client evaluates hints in order, first match wins"},
-	"2026-07-28/schema/05":              {URL: site + "2026-07-28/schema#modelhint", Says: "the client treats a hint as a substring of a model name"},
-	"2026-07-28/schema/06":              {URL: site + "2026-07-28/schema#modelpreferences", Says: "a hint counts for more than the numbers"},
-	"2026-07-28/schema/08":              {URL: site + "2026-07-28/schema#toolusecontent", Says: "the client keeps _meta of tool uses and results in later requests"},
-	"2026-07-28/sampling/23":            {URL: site + "2026-07-28/client/sampling#security-considerations", Says: "the client respects model hints"},
-	"2026-07-28/schema/SamplingMessage": {URL: site + "2026-07-28/schema#samplingmessage", Says: "the content of a message is a block or an array of blocks"},
-	"2025-11-25/schema/01": {URL: site + "2025-11-25/schema#createmessagerequestparams",
-		Says: "the client answers tools with an error where sampling.tools is not declared"},
-	"2026-07-28/schema/01": {URL: site + "2026-07-28/schema#createmessagerequestparams",
-		Says: "the client answers tools with an error where sampling.tools is not declared"},
-	"2025-11-25/schema/02": {URL: site + "2025-11-25/schema#createmessagerequestparams",
-		Says: "the client answers toolChoice with an error where sampling.tools is not declared"},
-	"2026-07-28/schema/02": {URL: site + "2026-07-28/schema#createmessagerequestparams",
-		Says: "the client answers toolChoice with an error where sampling.tools is not declared"},
-	"2025-03-26/schema/ClientCapabilities": {URL: site + "2025-03-26/schema#clientcapabilities", Says: "a capability is an object"},
-	"2025-06-18/schema/ClientCapabilities": {URL: site + "2025-06-18/schema#clientcapabilities", Says: "a capability is an object"},
-	"2025-11-25/schema/ClientCapabilities": {URL: site + "2025-11-25/schema#clientcapabilities", Says: "a capability is an object"},
-	"2026-07-28/schema/ClientCapabilities": {URL: site + "2026-07-28/schema#clientcapabilities", Says: "a capability is an object"},
-	"2026-07-28/basic/meta": {URL: site + "2026-07-28/basic/index#meta",
-		Says: "every request has the protocol version and the client's capabilities in its _meta"},
-	"2026-07-28/basic/clientInfo": {URL: site + "2026-07-28/basic/index#meta",
-		Says: "every request says which client it is from, unless that is switched off"},
-	"2026-07-28/streamable-http/headers": {URL: site + "2026-07-28/basic/transports/streamable-http#standard-request-headers",
-		Says: "every POST repeats version, method and name in its headers, as they are in its body"},
-	"2025-11-25/sampling/08": {URL: site + "2025-11-25/client/sampling#tool-use-and-result-balance",
-		Says: "every tool use is answered, by id, in the very next user message, before anything else"},
-	"2026-07-28/sampling/09": {URL: site + "2026-07-28/client/sampling#tool-use-and-result-balance",
-		Says: "every tool use is answered, by id, in the very next user message, before anything else"},
-	"2025-11-25/sampling/09": {URL: site + "2025-11-25/client/sampling#tool-choice-modes",
-		Says: "toolChoice required: at least one tool is used, which the model can only heed where it is told"},
-	"2026-07-28/sampling/10": {URL: site + "2026-07-28/client/sampling#tool-choice-modes",
-		Says: "required: at least one tool is used, which the model can only heed where it is told"},
-	"2025-11-25/sampling/10": {URL: site + "2025-11-25/client/sampling#tool-choice-modes",
-		Says: "toolChoice none: no tool is used"},
-	"2026-07-28/sampling/11": {URL: site + "2026-07-28/client/sampling#tool-choice-modes",
-		Says: "none: no tool is used"},
-	"2025-11-25/schema/ToolChoice": {URL: site + "2025-11-25/schema#toolchoice",
-		Says: "a tool choice need not have a mode, and means auto without one"},
-	"2026-07-28/schema/ToolChoice": {URL: site + "2026-07-28/schema#toolchoice",
-		Says: "a tool choice need not have a mode, and means auto without one"},
-	"2026-07-28/sampling/18": {URL: site + "2026-07-28/client/sampling#sampling-parameters",
-		Says: "the client respects maxTokens"},
-	"2025-03-26/schema/CreateMessageResult": {URL: site + "2025-03-26/schema#createmessageresult",
-		Says: "a result has role, content of one block, and model"},
-	"2025-06-18/schema/CreateMessageResult": {URL: site + "2025-06-18/schema#createmessageresult",
-		Says: "a result has role, content of one block, and model"},
-	"2025-11-25/schema/CreateMessageResult": {URL: site + "2025-11-25/schema#createmessageresult",
-		Says: "a result has role, content (a block or an array of blocks), and model"},
-	"2026-07-28/schema/CreateMessageResult": {URL: site + "2026-07-28/schema#createmessageresult",
-		Says: "a result has role, content (a block or an array of blocks), and model"},
-	"2025-11-25/schema/ToolUseContent": {URL: site + "2025-11-25/schema#toolusecontent",
-		Says: "a tool use has a unique id, a name, and its input as an object"},
-	"2026-07-28/schema/ToolUseContent": {URL: site + "2026-07-28/schema#toolusecontent",
-		Says: "a tool use has a unique id, a name, and its input as an object"},
-	"2025-03-26/basic/messages": {URL: site + "2025-03-26/basic#messages",
-		Says: "every message follows JSON-RPC 2.0"},
-	"2025-06-18/basic/messages": {URL: site + "2025-06-18/basic#messages",
-		Says: "every message follows JSON-RPC 2.0"},
-	"2025-11-25/basic/messages": {URL: site + "2025-11-25/basic#messages",
-		Says: "every message follows JSON-RPC 2.0"},
-	"2026-07-28/basic/messages": {URL: site + "2026-07-28/basic/index#messages",
-		Says: "every message follows JSON-RPC 2.0"},
-	"2025-03-26/basic/responses": {URL: site + "2025-03-26/basic#responses",
-		Says: "a response has the same id as its request, and there is one for each"},
-	"2025-06-18/basic/responses": {URL: site + "2025-06-18/basic#responses",
-		Says: "a response has the same id as its request, and there is one for each"},
-	"2025-11-25/basic/responses": {URL: site + "2025-11-25/basic#responses",
-		Says: "a response has the same id as its request, and there is one for each"},
-	"2025-03-26/cancellation/behavior": {URL: site + "2025-03-26/basic/utilities/cancellation#behavior-requirements",
-		Says: "after a cancel: the work stops, resources are freed, no response is sent; a response after one's own cancel is ignored"},
-	"2025-06-18/cancellation/behavior": {URL: site + "2025-06-18/basic/utilities/cancellation#behavior-requirements",
-		Says: "after a cancel: the work stops, resources are freed, no response is sent; a response after one's own cancel is ignored"},
-	"2025-11-25/cancellation/04": {URL: site + "2025-11-25/basic/utilities/cancellation#behavior-requirements",
-		Says: "after a cancel: the work stops, resources are freed, no response is sent"},
-	"2025-11-25/cancellation/06": {URL: site + "2025-11-25/basic/utilities/cancellation#behavior-requirements",
-		Says: "a response that comes after one's own cancel is ignored"},
-	"2025-03-26/cancellation/timing": {URL: site + "2025-03-26/basic/utilities/cancellation#timing-considerations",
-		Says: "a cancel that crosses the response does no harm"},
-	"2025-06-18/cancellation/timing": {URL: site + "2025-06-18/basic/utilities/cancellation#timing-considerations",
-		Says: "a cancel that crosses the response does no harm"},
-	"2025-11-25/cancellation/07": {URL: site + "2025-11-25/basic/utilities/cancellation#timing-considerations",
-		Says: "a cancel that crosses the response does no harm"},
-	"2025-03-26/cancellation/errors": {URL: site + "2025-03-26/basic/utilities/cancellation#error-handling",
-		Says: "an invalid cancel is ignored: of an unknown request, of one that is done, or malformed"},
-	"2025-06-18/cancellation/errors": {URL: site + "2025-06-18/basic/utilities/cancellation#error-handling",
-		Says: "an invalid cancel is ignored: of an unknown request, of one that is done, or malformed"},
-	"2025-11-25/cancellation/10": {URL: site + "2025-11-25/basic/utilities/cancellation#error-handling",
-		Says: "an invalid cancel is ignored: of an unknown request, of one that is done, or malformed"},
-	"2025-03-26/transports/cancel": {URL: site + "2025-03-26/basic/transports#sending-messages-to-the-server",
-		Says: "a client cancels with a notification, not by hanging up"},
-	"2025-06-18/transports/cancel": {URL: site + "2025-06-18/basic/transports#sending-messages-to-the-server",
-		Says: "a client cancels with a notification, not by hanging up"},
-	"2025-11-25/transports/cancel": {URL: site + "2025-11-25/basic/transports#sending-messages-to-the-server",
-		Says: "a client cancels with a notification, not by hanging up"},
-	"2026-07-28/cancellation/05": {URL: site + "2026-07-28/basic/patterns/cancellation#transport-specific-cancellation",
-		Says: "on stdio a client cancels with a notification that names the request; over HTTP it closes the stream"},
-	"2026-07-28/cancellation/11": {URL: site + "2026-07-28/basic/patterns/cancellation#behavior-requirements",
-		Says: "a cancel names a request of the client's own that is believed to be running"},
-	"2026-07-28/cancellation/15": {URL: site + "2026-07-28/basic/patterns/cancellation#behavior-requirements",
-		Says: "a response that comes after one's own cancel is ignored"},
+// Statement is what the specification says in a sentence, or in a shape of its schema, about what a sampling client does. It is in our own
+// words. Checks enforce it, or it says why none does: it is excluded, for good, or due, with a chapter of the catalogue that is not built.
+//
+// The table holds every normative sentence (MUST, SHOULD, MAY) of the pages on sampling, cancelling, progress, multi round-trip requests and
+// timeouts, those of servers and people too, and of the other pages (basic, transports, tasks, ping, the schema's comments on sampling) those
+// that bind clients. Of the revisions before 2025-11-25 it holds only what checks enforce.
+type Statement struct {
+	// ID is the revision, the page and a number, or the name of a shape or section, such as "2025-11-25/sampling/05". It is stable.
+	ID string
+	// URL leads to the section in which it stands, or to the page where it stands before the first section.
+	URL string
+	// Level is that of its keyword, the stricter where it has two. A shape of the schema is a MUST.
+	Level report.Level
+	// Says is the statement in our own words.
+	Says string
+	// Digest is the first 12 hexadecimal digits of the SHA-256 of the sentence, without asterisks and with single spaces, so that a change of
+	// the specification is noticed; "" for what is no sentence, and for sentences that were read in another draft of the page.
+	Digest string
+	// Excluded says why no check enforces it; "" where checks do, or are due.
+	Excluded string
+	// Due is the chapter of the catalogue that is to enforce it, such as "16 tasks"; "" where checks do, or it is excluded.
+	Due string
+}
+
+// Why a statement is excluded, where several are for one reason.
+const (
+	forServers      = "a duty of servers"
+	forRequestors   = "a duty of who asks for the task: in sampling, the server"
+	forPeople       = "a duty of people: no client can break it"
+	forInterfaces   = "a duty of user interfaces, which no wire shows"
+	forOperators    = "a duty of who writes and runs the client, which no wire shows"
+	forExtensions   = "a duty of extensions, and sampling uses none"
+	permission      = "a permission: whoever makes use of it is right, and whoever does not is too"
+	insideOnly      = "it goes on inside the client, where no wire shows it"
+	ownPace         = "how long a client waits is its own choice, and may be longer than any run; what it does when it gives up is judged"
+	noFigure        = "it names no figure that a client could be held to"
+	notSampling     = "no sample depends on it"
+	oneTransport    = "a client is judged over the standard transport that it is started for"
+	ownKeys         = "it binds who makes up keys of their own, which sampling does not need"
+	noErrors        = "a client sends no errors in this revision"
+	eraProbe        = "a client is started for one revision, and served in that one only"
+	paramHeaders    = "the tools of the fake server have no parameters to mirror: it is about calling tools, and no sample depends on it"
+	toolTasks       = "it is about calling tools as tasks, which the fake server does not offer"
+	noInput         = "a task of sampling needs nothing more from the server that asked for it"
+	noAuthorization = "sessions of the fake server have no authorization"
+)
+
+// page is a page of a revision: its name in IDs, its path in links, and its statements, each completed by [page.complete].
+type page struct {
+	revision   server.Revision
+	name, path string
+	statements []Statement
+}
+
+// pages are the table, in its order.
+var pages = []page{
+	sampling20250326, schema20250326, basic20250326, cancellation20250326, transports20250326,
+	sampling20250618, schema20250618, basic20250618, cancellation20250618, transports20250618,
+	sampling20251125, schema20251125, basic20251125, cancellation20251125, progress20251125, lifecycle20251125, ping20251125, transports20251125, tasks20251125,
+	sampling20260728, schema20260728, basic20260728, mrtr20260728, cancellation20260728, progress20260728,
+	transports20260728, streamableHTTP20260728, stdio20260728,
+}
+
+// requirements are the statements by ID.
+var requirements = byID(Statements())
+
+// Statements returns the table: every normative statement about sampling clients, by revision, page and place on it.
+func Statements() []Statement {
+	var all []Statement
+	for _, p := range pages {
+		all = append(all, p.complete()...)
+	}
+	return all
+}
+
+func byID(all []Statement) map[string]*Statement {
+	table := make(map[string]*Statement, len(all))
+	for i := range all {
+		table[all[i].ID] = &all[i]
+	}
+	return table
+}
+
+// complete returns the page's statements with their whole IDs and links.
+func (p page) complete() []Statement {
+	whole := slices.Clone(p.statements)
+	for i := range whole {
+		s := &whole[i]
+		s.ID = string(p.revision) + "/" + p.name + "/" + s.ID
+		anchor := s.URL
+		s.URL = site + string(p.revision) + "/" + p.path
+		if anchor != "" {
+			s.URL += "#" + anchor
+		}
+	}
+	return whole
+}
+
+// Revision returns the revision of the specification in which the statement stands.
+func (s *Statement) Revision() server.Revision {
+	revision, _, _ := strings.Cut(s.ID, "/")
+	return server.Revision(revision)
+}
+
+// must, should and may are statements of a page: the number on it, the anchor of the section, the digest, and what is said.
+func must(number, anchor, digest, says string) Statement {
+	return Statement{ID: number, URL: anchor, Level: report.Must, Digest: digest, Says: says}
+}
+
+func should(number, anchor, digest, says string) Statement {
+	return Statement{ID: number, URL: anchor, Level: report.Should, Digest: digest, Says: says}
+}
+
+func may(number, anchor, digest, says string) Statement {
+	return Statement{ID: number, URL: anchor, Level: report.May, Digest: digest, Says: says}
+}
+
+// schemaType is what the schema says of a type by its members alone.
+func schemaType(name, says string) Statement {
+	return Statement{ID: name, URL: strings.ToLower(name), Level: report.Must, Says: says}
+}
+
+// excluded says why no check enforces the statement.
+func (s Statement) excluded(why string) Statement {
+	s.Excluded = why
+	return s
+}
+
+// due names the chapter of the catalogue whose checks are to enforce the statement. Once one does, the word is dropped.
+func (s Statement) due(chapter string) Statement {
+	s.Due = chapter
+	return s
+}
+
+// EnforcedBy returns the checks that enforce each statement, by the statement's ID: those of the scenarios in their order as
+// scenario/check, after those of the client as a whole.
+func EnforcedBy(scenarios []Scenario) map[string][]string {
+	by := map[string][]string{}
+	add := func(id string, c *Check) {
+		for _, r := range c.Requirements {
+			by[r] = append(by[r], id)
+		}
+	}
+	for _, c := range ClientChecks() {
+		add(clientScenario+"/"+c.ID, &c)
+	}
+	for i := range scenarios {
+		for j := range scenarios[i].Checks {
+			c := &scenarios[i].Checks[j]
+			add(scenarios[i].ID+"/"+c.ID, c)
+		}
+	}
+	return by
+}
+
+// strict is how much a level asks for; those of our own ask for nothing that the specification would have to say.
+func strict(l report.Level) int {
+	return slices.Index([]report.Level{report.May, report.Should, report.Must}, l)
+}
+
+// founded returns what is wrong with the levels of a check: one that is stricter than any statement that the check names in the revision.
+func (c *Check) founded(revision server.Revision) error {
+	level := c.Levels[revision]
+	if strict(level) <= strict(report.May) {
+		return nil
+	}
+	highest := -1
+	for _, id := range c.Requirements {
+		if s := requirements[id]; s != nil && s.Revision() == revision {
+			highest = max(highest, strict(s.Level))
+		}
+	}
+	switch {
+	case highest < 0:
+		return fmt.Errorf("it is a %s of %s, and no requirement says so", level, revision)
+	case highest < strict(level):
+		return fmt.Errorf("it is a %s of %s, and what it enforces there is none", level, revision)
+	}
+	return nil
 }

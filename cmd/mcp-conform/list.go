@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,7 +14,9 @@ import (
 )
 
 type listCommand struct {
-	Format string `enum:"text,json" default:"text" help:"Format: text or json."`
+	Requirements bool     `help:"List the statements of the specification instead, with the checks that enforce each and the mutants that prove them, or the reason why none does."`
+	Revision     []string `placeholder:"DATE" help:"With --requirements: those of these revisions (default: all)."`
+	Format       string   `enum:"text,json,markdown" default:"text" help:"Format: text or json; for the requirements also markdown."`
 }
 
 type listedScenario struct {
@@ -32,8 +35,27 @@ type listedCheck struct {
 	Requirements []report.Requirement             `json:"requirements"`
 }
 
-// Run lists the catalogue.
+// Validate finds flags that make no sense.
+func (c *listCommand) Validate() error {
+	switch {
+	case !c.Requirements && c.Format == "markdown":
+		return errors.New("--format markdown: want text or json, or --requirements, which has a table")
+	case !c.Requirements && c.Revision != nil:
+		return errors.New("--revision: want --requirements with it")
+	}
+	return knownRevisions(c.Revision)
+}
+
+// Run lists the catalogue, or the table of requirements.
 func (c *listCommand) Run(s streams) error {
+	if c.Requirements {
+		list, err := listRequirements(c.Format, c.Revision)
+		if err != nil {
+			return err
+		}
+		_, err = s.out.Write(list)
+		return err
+	}
 	var list []listedScenario
 	for _, scenario := range conformance.Scenarios() {
 		listed := listedScenario{ID: scenario.ID, Purpose: scenario.Purpose, Revisions: scenario.Revisions, Cases: []string{}}

@@ -29,7 +29,7 @@ const (
 type cli struct {
 	Run      runCommand      `cmd:"" help:"Judge a client (without a command: the built-in reference client)."`
 	Serve    serveCommand    `cmd:"" help:"Serve the scripted model to any program, until interrupted."`
-	List     listCommand     `cmd:"" help:"List scenarios, cases and checks."`
+	List     listCommand     `cmd:"" help:"List scenarios, cases and checks, or the requirements that they enforce."`
 	Explain  explainCommand  `cmd:"" help:"Say what a check wants, how clients break it, and how to mend them."`
 	Selftest selftestCommand `cmd:"" help:"Prove the checks: the kill matrix of reference and mutants."`
 	Version  versionCommand  `cmd:"" help:"Print the version and the revisions that can be judged."`

@@ -14,7 +14,7 @@ import (
 
 var consoleBlock = regexp.MustCompile("(?s)```console\n\\$ mcp-conform ([^\n]*)\n(.*?)```")
 
-var update = flag.Bool("update", false, "write what the README shows of the command anew")
+var update = flag.Bool("update", false, "write what the README and the scripts show of the command anew")
 
 // What the README and the pages under docs show of the command is what the command prints.
 func TestThePagesShowWhatTheCommandPrints(t *testing.T) {

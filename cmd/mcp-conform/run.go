@@ -71,7 +71,12 @@ func (c *runCommand) Validate() error {
 	if c.Dialect != "" && !slices.Contains(llm.Dialects(), c.Dialect) {
 		return fmt.Errorf("--dialect %q: want one of %s", c.Dialect, strings.Join(llm.Dialects(), ", "))
 	}
-	for _, r := range c.Revision {
+	return knownRevisions(c.Revision)
+}
+
+// knownRevisions returns what is wrong with the value of a flag that names revisions.
+func knownRevisions(names []string) error {
+	for _, r := range names {
 		if !slices.Contains(conformance.Known(), server.Revision(r)) {
 			return fmt.Errorf("--revision %q: want one of %s", r, strings.Join(revisionNames(conformance.Known()), ", "))
 		}

@@ -54,6 +54,7 @@ type faults struct {
 	diesOfStrangeCancel  bool
 	diesOfBadCancel      bool
 	givesUpSilently      bool
+	cancelsByText        bool // of its request's id
 	leavesModelRunning   bool // when it gives up a call
 	cancelsEnded         bool // that came back for input
 	retriesGivenUp       bool

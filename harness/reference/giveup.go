@@ -70,6 +70,9 @@ func (m *model) within(ctx context.Context) (context.Context, func()) {
 }
 
 // cancels is the notification by which a client gives up a request.
-func cancels(id int64) map[string]any {
+func (m *model) cancels(id int64) map[string]any {
+	if m.config.broken.cancelsByText {
+		return map[string]any{"jsonrpc": "2.0", "method": methodCancelled, "params": map[string]any{"requestId": fmt.Sprint(id)}}
+	}
 	return map[string]any{"jsonrpc": "2.0", "method": methodCancelled, "params": map[string]any{"requestId": id, "reason": "given up"}}
 }

@@ -123,7 +123,7 @@ func (l *legacy) exchange(ctx, base context.Context, id int64, method string, pa
 		return true
 	})
 	if isGivenUp(ctx) && !l.model.config.broken.givesUpSilently {
-		err = l.send(base, cancels(id))
+		err = l.send(base, l.model.cancels(id))
 	}
 	asked.Wait()
 	switch {

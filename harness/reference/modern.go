@@ -99,7 +99,7 @@ func (m *modern) request(base context.Context, method string, params map[string]
 func (m *modern) givesUp(ctx context.Context, method string, retry map[string]any) (json.RawMessage, error) {
 	broken := &m.model.config.broken
 	if broken.cancelsEnded {
-		if err := m.notify(ctx, cancels(m.lastID.Load())); err != nil {
+		if err := m.notify(ctx, m.model.cancels(m.lastID.Load())); err != nil {
 			return nil, err
 		}
 	}

@@ -19,6 +19,8 @@ type pipe struct {
 	late  bool                        // dies of a response that it does not wait for: broken on purpose
 	mute  bool                        // gives up without a word: broken on purpose
 
+	cancels func(id int64) map[string]any
+
 	writing chan struct{} // holds a token while somebody writes
 	ended   chan struct{} // closed when nothing can come any more
 	running sync.WaitGroup
@@ -34,7 +36,7 @@ func openPipe(ctx context.Context, m *model, asked func(*message) func() error) 
 	if err != nil {
 		return nil, err
 	}
-	p := &pipe{rwc: rwc, asked: asked, logs: m.config.broken.logsOnThePipe, late: m.config.broken.diesOfLateResponse, mute: m.config.broken.givesUpSilently,
+	p := &pipe{rwc: rwc, asked: asked, cancels: m.cancels, logs: m.config.broken.logsOnThePipe, late: m.config.broken.diesOfLateResponse, mute: m.config.broken.givesUpSilently,
 		writing: make(chan struct{}, 1), ended: make(chan struct{}), waiting: map[string]chan *message{}}
 	p.running.Go(p.read)
 	return p, nil
@@ -117,7 +119,7 @@ func (p *pipe) request(ctx context.Context, id int64, method string, params map[
 		if p.mute {
 			return nil, ctx.Err()
 		}
-		return nil, errors.Join(ctx.Err(), p.send(cancels(id)))
+		return nil, errors.Join(ctx.Err(), p.send(p.cancels(id)))
 	}
 }
 
