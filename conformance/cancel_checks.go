@@ -103,7 +103,7 @@ var cancelledUnanswered = Check{
 // on.
 func ignoresCancel(e *Evidence) Verdict {
 	cancels := e.inVain()
-	if len(cancels) == 0 || len(e.Rounds) < 2 {
+	if len(cancels) == 0 || len(e.Rounds) < 3 {
 		return NotObserved("the play did not get as far as the cancel%s", e.why(len(e.Rounds)))
 	}
 	s := e.Session

@@ -66,7 +66,8 @@ var modelEnds = Check{
 			case len(cancels) > 0 && x.behind < e.Session.order[cancels[0].Ref]:
 				return NotObserved("the model had answered before the call was given up").See(x.Place, "").See(cancels[0], "")
 			default:
-				return Broken("the call was given up, and the model's answer to what was asked for it was waited for all the same").See(shown, "").See(x.Place, "")
+				return e.untold(r, Broken, Warn)("the call was given up, and the model's answer to what was asked for it was waited for all the same").
+					See(shown, "").See(x.Place, "")
 			}
 		}
 		if v := e.goneOn(r.Asked); v != nil {
@@ -116,6 +117,19 @@ var namesOwn = Check{
 		}
 		return Pass("the client cancelled nothing but requests of its own").See(shown, "")
 	},
+}
+
+// untold chooses the second where, in the first era, the server could not tell the client that the sample is not wanted any more either: the
+// client had closed the stream for that, and whether the message still came through is chance.
+func (ev *Evidence) untold(r *Round, told, not func(string, ...any) Verdict) func(string, ...any) Verdict {
+	if ev.Revision.Modern() || ev.hungUp() == nil {
+		return told
+	}
+	s := ev.Session
+	if cancel := ev.cancelled(r); cancel != nil && s.Trace.Find(cancel.Ref).Frame.Stream != s.Trace.Find(r.Asked.Ref).Frame.Stream {
+		return told
+	}
+	return not
 }
 
 var endedCall = Check{

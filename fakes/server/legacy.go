@@ -411,17 +411,14 @@ func (c *legacyCall) send(ctx context.Context, frame []byte, hostile bool) error
 	return listener.event(c.scope(), frame, hostile)
 }
 
-// notify is send, or else goes out on the client's GET stream, where it has one open.
+// notify is send or, where the call was given up and its stream may be gone, goes out on the client's GET stream, if it has one open.
 func (c *legacyCall) notify(frame []byte) error {
-	err := c.send(ended, frame, false)
-	if err == nil || c.lines || c.server.opts.Responses == JSON {
-		return err
+	if !c.lines && c.ctx.Err() != nil {
+		if listener, err := c.session.listener(ended); err == nil {
+			return listener.event(c.scope(), frame, false)
+		}
 	}
-	listener, err := c.session.listener(ended)
-	if err != nil {
-		return err
-	}
-	return listener.event(c.scope(), frame, false)
+	return c.send(ended, frame, false)
 }
 
 func (c *legacyCall) callID() json.RawMessage { return c.id }

@@ -47,8 +47,8 @@ func (s *Session) Start(params any) (*Pending, error) {
 }
 
 // Cancel tells the client that a request is not wanted any more (2025-11-25, basic/utilities/cancellation), whether it was answered or not: it
-// is on the wire when Cancel returns. What the client does about it is for Pending to see. Where the stream of the call is gone it goes out
-// on the client's GET stream, if there is one. It returns ErrNoStream where there is none, and ErrEra in the second era, in which a
+// is on the wire when Cancel returns. What the client does about it is for Pending to see. Where the call was given up, so that its stream may be
+// gone, it goes out on the client's GET stream, if there is one. It returns ErrNoStream where there is none, and ErrEra in the second era, in which a
 // server cancels nothing of the kind.
 func (s *Session) Cancel(p *Pending, reason string) error {
 	if p.id == nil {

@@ -43,7 +43,7 @@ type carrier interface {
 	inputRequired(in Input) (*Retry, error)
 	// send writes a frame as it is onto the stream of the call. Where there is none and one may come, it waits until ctx ends.
 	send(ctx context.Context, frame []byte, hostile bool) error
-	// notify writes a notification that is not bound to the call, also where the call's stream is gone and there is another one.
+	// notify writes a notification that is not bound to the call, where there is one on another stream once the call was given up.
 	notify(frame []byte) error
 	// callID is the id of the client's request that is pending.
 	callID() json.RawMessage

@@ -33,5 +33,11 @@ var numbersUnread = expect.NotApplicable("ours: the native dialect's model is th
 // trusting is in the tables of clients that return whatever the model says.
 var trusting = slices.Concat(notStreamed, expect.Fails("the handler's: it returns whatever the model says", "tool-use/choice-none-filtered", "tool-use/no-tools-no-use"))
 
+// answersCancelled is the SDK's doing.
+var answersCancelled = expect.Warns("the SDK's: the handler's context ends with a cancel, and the error that it then returns is sent", "cancel/no-answer")
+
+// overHTTP is in every table of a client over HTTP.
+var overHTTP = expect.In(server.V20260728, expect.NotApplicable("nothing is wrong: nothing comes on a stream that the client has closed", "cancel/late-response"))
+
 // permissive is in the table of such a client where everything is judged.
-var permissive = slices.Concat(undeclaredServed, trusting, numbersUnread)
+var permissive = slices.Concat(undeclaredServed, trusting, numbersUnread, answersCancelled)

@@ -7,6 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/client"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/interop/expect"
 	"github.com/mcp-conform/mcp-conform/interop/host"
@@ -28,15 +29,22 @@ var float64s = expect.Fails("the SDK's: ToolUseContent.Input is any, read with n
 // trusting is the handler's doing: it returns whatever the model says.
 var trusting = expect.Fails("the handler's: it returns whatever the model says", "tool-use/choice-none-filtered", "tool-use/no-tools-no-use")
 
+// cancelling is the SDK's doing, over HTTP.
+var cancelling = slices.Concat(
+	expect.Warns("the SDK's: its client does not heed notifications/cancelled", "cancel/stops-work", "cancel/no-answer"),
+	expect.Warns("the SDK's: over HTTP it hangs up, which before 2026-07-28 is no cancel, and sends none", "cancel/caller-cancels"),
+	expect.In(server.V20251125, expect.Warns("the SDK's: over HTTP it hangs up, which before 2026-07-28 is no cancel, and sends none", "cancel/call-cancelled")),
+	expect.In(server.V20260728, expect.NotApplicable("nothing is wrong: nothing comes on a stream that the client has closed", "cancel/late-response")))
+
 func TestClient(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel)}, slices.Concat(undeclaredServed, notStreamed, float64s, trusting))
+	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel)}, slices.Concat(undeclaredServed, notStreamed, float64s, trusting, cancelling))
 }
 
 func TestStrictClient(t *testing.T) {
 	strict := mcpgo.Client(func(env harness.Env) client.SamplingHandler { return mcpgo.Handler(host.Host{Env: env, Strict: true}) })
-	expect.Verdicts(t, conformance.Suite{Client: strict}, slices.Concat(notStreamed, float64s))
+	expect.Verdicts(t, conformance.Suite{Client: strict}, slices.Concat(notStreamed, float64s, cancelling))
 }
 
 func TestClientOverSockets(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel, harness.Loopback())}, slices.Concat(undeclaredServed, notStreamed, float64s, trusting))
+	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel, harness.Loopback())}, slices.Concat(undeclaredServed, notStreamed, float64s, trusting, cancelling))
 }
