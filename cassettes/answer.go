@@ -13,8 +13,9 @@ import (
 // ofTheConnection are headers that whoever sends the answer writes himself.
 var ofTheConnection = []string{"Connection", "Content-Length", "Date", "Keep-Alive", "Transfer-Encoding"}
 
-// answerOf makes an answer of a recorded response, in chunks where it is a stream, and without what was taken out of it.
-func answerOf(r *cassette.Response) dialect.Answer {
+// answerOf makes an answer of a recorded response, in chunks where it is a stream, and without what was taken out of it. The chunks are those
+// that came, where the timing says so, and otherwise the stream's events.
+func answerOf(r *cassette.Response, when *timing) dialect.Answer {
 	a := dialect.Answer{Status: r.Code, Header: http.Header{}}
 	for name, values := range r.Headers {
 		if name = http.CanonicalHeaderKey(name); len(values) > 0 && values[0] != redacted {
@@ -33,6 +34,13 @@ func answerOf(r *cassette.Response) dialect.Answer {
 		a.Stream, a.Chunks = true, bytes.SplitAfter(body, []byte("\n"))
 	default:
 		a.Chunks = [][]byte{body}
+	}
+	if when != nil && when.Pieces != nil && a.Stream {
+		a.Chunks = nil
+		for _, piece := range when.Pieces {
+			a.Chunks = append(a.Chunks, body[:piece[0]:piece[0]])
+			body = body[piece[0]:]
+		}
 	}
 	if last := len(a.Chunks) - 1; last >= 0 && len(a.Chunks[last]) == 0 {
 		a.Chunks = a.Chunks[:last]

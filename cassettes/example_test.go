@@ -1,6 +1,7 @@
 package cassettes_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -62,4 +63,50 @@ func ask(transport http.RoundTripper, url string) string {
 		panic(err)
 	}
 	return string(answer)
+}
+
+// A test answers its client from testdata/cassettes/weather.yaml.
+func ExampleOpen() {
+	test := func(t llm.TB) { // your test; t is its *testing.T
+		client := &http.Client{Transport: cassettes.Open(t, "weather")}
+		fmt.Println(askOpenAI(client, "How is the weather?"))
+	}
+	test(exampleTB{})
+	// Output: It is eighteen degrees.
+}
+
+// A program in any language is told the proxy's address in place of the provider's.
+func ExampleNewProxy() {
+	test := func(t llm.TB) { // your test; t is its *testing.T
+		proxy := cassettes.NewProxy(t, "weather")
+		fmt.Println(strings.HasPrefix(proxy.Bases()["anthropic"], "http://127.0.0.1:"))
+	}
+	test(exampleTB{})
+	// Output: true
+}
+
+// exampleTB is a test that nothing goes wrong in.
+type exampleTB struct{}
+
+func (exampleTB) Helper()                     {}
+func (exampleTB) Cleanup(func())              {}
+func (exampleTB) Logf(f string, a ...any)     { fmt.Printf(f+"\n", a...) }
+func (t exampleTB) Errorf(f string, a ...any) { t.Logf(f, a...) }
+func (t exampleTB) Fatalf(f string, a ...any) { t.Logf(f, a...) }
+
+// askOpenAI asks as OpenAI's SDK does.
+func askOpenAI(client *http.Client, question string) string {
+	body := fmt.Sprintf(`{"model":"gpt-4o","messages":[{"role":"user","content":%q}]}`, question)
+	resp, err := client.Post("https://api.openai.com/v1/chat/completions", "application/json", strings.NewReader(body))
+	if err != nil {
+		panic(err)
+	}
+	defer resp.Body.Close()
+	var answer struct {
+		Choices []struct{ Message struct{ Content string } }
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+		panic(err)
+	}
+	return answer.Choices[0].Message.Content
 }

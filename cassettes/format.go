@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -28,6 +29,7 @@ const (
 const (
 	originComment = "# origin: "
 	endComment    = "# end: %d interactions"
+	timedComment  = "# end: %d timed interactions" // of a cassette with timings beside it
 )
 
 // recording is a file that was read.
@@ -35,6 +37,20 @@ type recording struct {
 	name         string
 	origin       Origin // "" where the file does not say
 	interactions []*cassette.Interaction
+	timed        bool     // whether it has timings beside it
+	timings      []timing // of each interaction; nil where there are none
+}
+
+// allTimings returns a timing for each interaction, of which nothing but the ID is known where the file has none.
+func (r *recording) allTimings() []timing {
+	if r.timings != nil {
+		return slices.Clone(r.timings)
+	}
+	all := make([]timing, len(r.interactions))
+	for i := range all {
+		all[i].ID = i
+	}
+	return all
 }
 
 // document is the YAML of go-vcr. Its own struct has version 2 where the file has none.
@@ -44,9 +60,13 @@ type document struct {
 }
 
 // frame puts the comments around a cassette of n interactions.
-func frame(origin Origin, n int, document []byte) []byte {
+func frame(origin Origin, n int, timed bool, document []byte) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, originComment+"%s\n%s"+endComment+"\n", origin, document, n)
+	end := endComment
+	if timed {
+		end = timedComment
+	}
+	fmt.Fprintf(&b, originComment+"%s\n%s"+end+"\n", origin, document, n)
 	return b.Bytes()
 }
 
@@ -70,6 +90,7 @@ func parse(name string, data []byte) (*recording, error) {
 	}
 	r.interactions = d.Interactions
 	n := len(r.interactions)
+	r.timed = end == fmt.Sprintf(timedComment, n)
 	switch {
 	case d.Version == nil:
 		return wrong("there is no version: want a cassette of go-vcr, version %d", cassette.CassetteFormatVersion)
@@ -77,7 +98,7 @@ func parse(name string, data []byte) (*recording, error) {
 		return wrong("the format is version %d: want %d, that of go-vcr v4; record it again", *d.Version, cassette.CassetteFormatVersion)
 	case n == 0:
 		return wrong("there are no interactions in it: record it again")
-	case r.origin != "" && end != fmt.Sprintf(endComment, n):
+	case r.origin != "" && !r.timed && end != fmt.Sprintf(endComment, n):
 		return wrong("the file holds %d interactions, and its last line has it as %q: restore it, or record it again", n, clip(end))
 	}
 	for i, it := range r.interactions {

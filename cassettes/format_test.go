@@ -57,7 +57,7 @@ func TestAFileIsRead(t *testing.T) {
 	require.Equal(t, Origin(""), r.origin)
 	require.Equal(t, 200, r.interactions[0].Response.Code)
 
-	windows := strings.ReplaceAll(string(frame(Recorded, 1, []byte(small))), "\n", "\r\n")
+	windows := strings.ReplaceAll(string(frame(Recorded, 1, false, []byte(small))), "\n", "\r\n")
 	r, err = parse("x.yaml", []byte(windows))
 	require.NoError(t, err, "with the line ends of Windows")
 	require.Equal(t, Recorded, r.origin)
@@ -65,7 +65,7 @@ func TestAFileIsRead(t *testing.T) {
 
 // Half a recording must never be taken for one, wherever it ends.
 func TestARecordingCutAnywhereIsAnError(t *testing.T) {
-	whole := frame(Scripted, 1, []byte(small))
+	whole := frame(Scripted, 1, false, []byte(small))
 	for n := range len(whole) - len("\n") {
 		_, err := parse("x.yaml", whole[:n])
 		require.Error(t, err, "%q", whole[:n])
@@ -106,7 +106,7 @@ func TestGoVCRLoadsTheRecordings(t *testing.T) {
 
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte(small))
-	f.Add(frame(Scripted, 1, []byte(small)))
+	f.Add(frame(Scripted, 1, false, []byte(small)))
 	f.Add([]byte("version: 2\ninteractions: [{request: {method: GET, url: 'http://h/a?key=b'}, response: {code: 204, headers: {a: []}}}]"))
 	f.Add([]byte("version: 2\ninteractions: [{request: {method: POST, url: /native, body: '{\"messages\":{\"content\":{\"type\":\"tool_use\",\"id\":\"a\"}}}'}, " +
 		"response: {code: 200, headers: {content-type: [text/event-stream]}, body: \"a\\r\\n\\r\\n\\n\"}}]"))

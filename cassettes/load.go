@@ -25,7 +25,11 @@ func load(name string) (*recording, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cassette %s: %w", name, err)
 	}
-	return parse(name, data)
+	r, err := parse(name, data)
+	if err != nil {
+		return nil, err
+	}
+	return r, loadTimings(name, r)
 }
 
 // inFolder returns the names of the cassettes in a folder, sorted; none where it is not there.

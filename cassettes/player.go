@@ -28,8 +28,9 @@ type interaction struct {
 	number   int // as its file counts, from 0
 	request  *request
 	answer   dialect.Answer
-	queue    *queue // of those with an equal request
-	place    int    // in it
+	when     *timing // nil where it is not known
+	queue    *queue  // of those with an equal request
+	place    int     // in it
 }
 
 func (i *interaction) String() string {
@@ -69,8 +70,11 @@ func newPlayer(all ...*recording) *Player {
 			if err != nil {
 				panic(err) // parse has read it
 			}
-			i := &interaction{cassette: r.name, number: n, answer: answerOf(&recorded.Response),
-				request: newRequest(kindOf(recorded.Request.Method, u), recorded.Request.Body)}
+			i := &interaction{cassette: r.name, number: n, request: newRequest(kindOf(recorded.Request.Method, u), recorded.Request.Body)}
+			if r.timings != nil {
+				i.when = &r.timings[n]
+			}
+			i.answer = answerOf(&recorded.Response, i.when)
 			p.interactions = append(p.interactions, i)
 			key := i.request.key()
 			if i.queue = p.byKey[key]; i.queue == nil {
@@ -85,23 +89,28 @@ func newPlayer(all ...*recording) *Player {
 }
 
 // Answer returns what was recorded for the request. Its error, for one that was not recorded, names the nearest interaction and the first
-// difference. The answer's chunks are shared: do not change them.
+// difference. The answer's chunks are shared: do not change them. An answer that was cut short is one here that ends there.
 func (p *Player) Answer(r *dialect.Request) (dialect.Answer, error) {
-	return p.find(newRequest(r.Dialect, cleaner(r.Header, nil).Replace(string(r.Body))))
-}
-
-func (p *Player) find(r *request) (dialect.Answer, error) {
-	q := p.byKey[r.key()]
-	if q == nil {
-		return dialect.Answer{}, p.miss(r)
+	i, err := p.find(newRequest(kindOfDecoded(r), cleaner(r.Header, nil).Replace(string(r.Body))))
+	if err != nil {
+		return dialect.Answer{}, err
 	}
-	q.mu.Lock()
-	next := q.all[min(q.played, len(q.all)-1)]
-	q.played++
-	q.mu.Unlock()
-	answer := next.answer
+	answer := i.answer
 	answer.Header = answer.Header.Clone()
 	return answer, nil
+}
+
+// find returns the next interaction to be played for the request.
+func (p *Player) find(r *request) (*interaction, error) {
+	q := p.byKey[r.key()]
+	if q == nil {
+		return nil, p.miss(r)
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	next := q.all[min(q.played, len(q.all)-1)]
+	q.played++
+	return next, nil
 }
 
 // miss says why no interaction is the request: the one with the fewest differences is taken for the one that was meant.

@@ -94,7 +94,7 @@ func TestAStreamStaysAStream(t *testing.T) {
 		"nothing at all":        {"application/json", "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := answerOf(&cassette.Response{Code: 200, Body: c.body, Headers: http.Header{"content-type": {c.mediaType}}})
+			a := answerOf(&cassette.Response{Code: 200, Body: c.body, Headers: http.Header{"content-type": {c.mediaType}}}, nil)
 			var chunks []string
 			for _, chunk := range a.Chunks {
 				chunks = append(chunks, string(chunk))

@@ -5,113 +5,157 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.yaml.in/yaml/v4"
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
-	"gopkg.in/dnaeon/go-vcr.v4/pkg/recorder"
 )
 
 // Recorder is a transport that records what passes through it. It is made by [Record], and safe for concurrent use until it is
 // closed.
 type Recorder struct {
-	vcr   *recorder.Recorder
-	close func() error
+	path   string
+	origin Origin
+	real   http.RoundTripper
+	before *recording // what the file has already; nil for a recording that begins anew
+	found  stamp      // of the file, when the recording began
+
+	mu        sync.Mutex
+	exchanges []*exchange
+	closed    bool
+	outcome   error
 }
 
 // Record returns a transport that sends requests on by real, and whose Close writes them with their answers to the file at path, which ends
-// in .yaml and is replaced where it is there. Origin says what kind of model is at the other end. Streams arrive whole, when they
-// have ended. Interactions stand in the file in the order in which their answers were complete.
+// in .yaml and is replaced where it is there. Origin says what kind of model is at the other end; real nil is [http.DefaultTransport].
+// Answers, streams too, reach the caller as they come; when each piece came is kept in a file beside, NAME.timing.json, of recordings of a
+// real provider. Interactions stand in the file in the order in which the requests were made. A request that failed without an
+// answer is not recorded.
 func Record(path string, real http.RoundTripper, origin Origin) (*Recorder, error) {
-	name, ok := strings.CutSuffix(path, extension)
 	switch {
-	case !ok:
+	case !strings.HasSuffix(path, extension):
 		return nil, fmt.Errorf("recording to %q: want the path of a file that ends in %s", path, extension)
 	case origin != Scripted && origin != Recorded:
 		return nil, fmt.Errorf("recording to %s: the origin is %q: want %q or %q", path, origin, Scripted, Recorded)
 	}
-	f := &file{origin: origin}
-	vcr, err := recorder.New(name,
-		recorder.WithMode(recorder.ModeRecordOnly),
-		recorder.WithRealTransport(real),
-		recorder.WithSkipRequestLatency(true), // or each answer would take its time twice
-		recorder.WithFS(f),
-		recorder.WithMarshalFunc(f.marshal),
-		recorder.WithHook(scrub, recorder.BeforeSaveHook))
-	if err != nil {
-		return nil, fmt.Errorf("recording to %s: %w", path, err)
+	if real == nil {
+		real = http.DefaultTransport
 	}
-	return &Recorder{vcr: vcr, close: sync.OnceValue(func() error {
-		if err := vcr.Stop(); err != nil {
-			return fmt.Errorf("recording to %s: %w", path, err)
-		}
-		return nil
-	})}, nil
+	return &Recorder{path: path, origin: origin, real: real, found: stampOf(path)}, nil
 }
 
-// RoundTrip implements [http.RoundTripper].
+// RoundTrip implements [http.RoundTripper]. The request and its answer are the caller's, as without a recorder.
 func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
-	// go-vcr puts a body of its own into the request, and keeps the headers: the caller's must be neither changed nor kept.
-	return r.vcr.RoundTrip(req.Clone(req.Context()))
-}
-
-// Close writes the file, whole or not at all. Every answer must have come. It fails where nothing was recorded, and where the
-// file would not be read again as what was recorded. A second call returns what the first did.
-func (r *Recorder) Close() error { return r.close() }
-
-// file is the file system of one recorder.
-type file struct {
-	origin Origin
-	saved  *cassette.Cassette
-}
-
-// marshal is called with what goes into the file.
-func (f *file) marshal(v any) ([]byte, error) {
-	c, ok := v.(*cassette.Cassette)
-	if !ok || len(c.Interactions) == 0 {
-		return nil, errors.New("nothing was recorded: not one request was answered")
-	}
-	f.saved = c
-	return yaml.Marshal(c)
-}
-
-// WriteFile writes under another name and renames, once it has been seen that the file can be read again: YAML of earlier versions lost
-// spaces at the beginning of bodies, without a word.
-func (f *file) WriteFile(name string, document []byte) error {
-	framed := frame(f.origin, len(f.saved.Interactions), document)
-	back, err := parse(name, framed)
+	x, body, err := newExchange(req)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for i, saved := range f.saved.Interactions {
-		for _, pair := range [][2]any{{saved.Request, back.interactions[i].Request}, {saved.Response, back.interactions[i].Response}} {
-			if diff := cmp.Diff(pair[0], pair[1], cmpopts.EquateEmpty()); diff != "" {
-				return fmt.Errorf("interaction %d would not be read as it was recorded (-recorded +read):\n%s", i, diff)
-			}
+	r.mu.Lock()
+	r.exchanges = append(r.exchanges, x)
+	r.mu.Unlock()
+	out := req.Clone(req.Context())
+	out.Body = body
+	resp, err := r.real.RoundTrip(out)
+	if err != nil {
+		r.drop(x)
+		return nil, err
+	}
+	resp.Request = req
+	x.answered(resp)
+	return resp, nil
+}
+
+// drop leaves out an exchange that came to nothing.
+func (r *Recorder) drop(x *exchange) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.exchanges = slices.DeleteFunc(r.exchanges, func(other *exchange) bool { return other == x })
+}
+
+// Close writes the file, whole or not at all. An answer that is still coming is recorded as one that was cut short. Close fails where
+// nothing was recorded, where something could not be (all else is written), where the file has been changed since by somebody else, and
+// where it would not be read again as what was recorded. A second call returns what the first did.
+func (r *Recorder) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closed {
+		r.closed = true
+		if err := r.save(); err != nil {
+			r.outcome = fmt.Errorf("recording to %s: %w", r.path, err)
 		}
 	}
-	folder := filepath.Dir(name)
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
+	return r.outcome
+}
+
+// save writes what was taken down.
+func (r *Recorder) save() error {
+	c := cassette.New(strings.TrimSuffix(r.path, extension))
+	var when []timing
+	var left []error
+	if r.before != nil {
+		c.Interactions = slices.Clone(r.before.interactions)
+		when = r.before.allTimings()
 	}
-	temporary, err := os.CreateTemp(folder, "."+filepath.Base(name)+".*")
+	for n, x := range r.exchanges {
+		i, t, err := x.taken()
+		if err != nil {
+			left = append(left, fmt.Errorf("request %d, %s %s, was not recorded: %w", n+1, x.interaction.Request.Method, withoutQuery(x.interaction.Request.URL), err))
+			continue
+		}
+		i.ID = len(c.Interactions)
+		raw := i.Response.Body
+		clean, err := scrub(i)
+		if err != nil {
+			left = append(left, fmt.Errorf("request %d was not recorded: %w", n+1, err))
+			continue
+		}
+		t.ID = i.ID
+		t.fit(raw, i.Response.Body, clean)
+		c.Interactions, when = append(c.Interactions, i), append(when, t)
+	}
+	switch {
+	case len(r.exchanges) == 0 && r.before != nil:
+		return nil // nothing was missing
+	case len(r.exchanges) == 0:
+		return errors.New("nothing was recorded: not one request was answered")
+	case len(c.Interactions) == 0:
+		return errors.Join(left...)
+	}
+	document, err := yaml.Marshal(c)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temporary.Name()) // not there any more, if all went well
-	_, err = temporary.Write(framed)
-	if err = errors.Join(err, temporary.Chmod(0o644), temporary.Close()); err != nil {
-		return err
+	document = append([]byte("---\n"), document...) // as go-vcr begins its files
+	if r.origin == Scripted {
+		when = nil // which is the machine's, and another one each time
 	}
-	return os.Rename(temporary.Name(), name)
+	path, conflict := r.path, error(nil)
+	if stampOf(path) != r.found {
+		path = strings.TrimSuffix(path, extension) + fmt.Sprintf(".conflict-%d", time.Now().UnixNano()) + extension
+		conflict = fmt.Errorf("somebody else has written the file since the recording began: what was recorded here is in %s", path)
+	}
+	return errors.Join(append(left, write(path, r.origin, c.Interactions, document, when), conflict)...)
 }
 
-// ReadFile is not called while recording.
-func (f *file) ReadFile(name string) ([]byte, error) { return os.ReadFile(name) }
+// stamp tells whether a file is the one that it was.
+type stamp struct {
+	size    int64
+	changed time.Time
+}
 
-// IsFileExists says no: a recording begins anew.
-func (f *file) IsFileExists(string) bool { return false }
+func stampOf(path string) stamp {
+	info, err := os.Stat(path)
+	if err != nil { // one that is not there, or will be complained of when it is written
+		return stamp{}
+	}
+	return stamp{info.Size(), info.ModTime()}
+}
+
+// withoutQuery leaves out of an address what may be a secret.
+func withoutQuery(address string) string {
+	path, _, _ := strings.Cut(address, "?")
+	return path
+}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v4"
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
 )
 
@@ -138,15 +139,14 @@ func TestBodiesComeBackAsTheyWere(t *testing.T) {
 func TestAFileThatWouldBeReadOtherwiseIsNotWritten(t *testing.T) {
 	c := cassette.New("x")
 	c.AddInteraction(&cassette.Interaction{Request: cassette.Request{Method: "POST", Body: "\n x"}, Response: cassette.Response{Code: 200}})
-	f := &file{origin: Recorded}
-	document, err := f.marshal(c)
+	document, err := yaml.Marshal(c)
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "x.yaml")
-	err = f.WriteFile(path, []byte(strings.Replace(string(document), "             x", "            x", 1)))
+	err = write(path, Recorded, c.Interactions, []byte(strings.Replace(string(document), "             x", "            x", 1)), nil)
 	require.ErrorContains(t, err, "interaction 0 would not be read as it was recorded (-recorded +read):")
-	require.Error(t, f.WriteFile(path, document[:len(document)/2]))
+	require.Error(t, write(path, Recorded, c.Interactions, document[:len(document)/2], nil))
 	require.NoFileExists(t, path)
-	require.NoError(t, f.WriteFile(path, document))
+	require.NoError(t, write(path, Recorded, c.Interactions, document, nil))
 	files, err := os.ReadDir(filepath.Dir(path))
 	require.NoError(t, err)
 	require.Len(t, files, 1, "nothing else is left behind")

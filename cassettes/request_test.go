@@ -62,10 +62,10 @@ func TestWhatIsTheSameRequest(t *testing.T) {
 		"native: one id is not renamed":    {dialect.Native, inMCP, []string{`"id":"A","name`, `"id":"x","name`}, false},
 		"native: the input's id":           {dialect.Native, inMCP, []string{`"input":{"type":"tool_use","id":"A"}`, `"input":{"type":"tool_use","id":"x"}`}, false},
 		"native: a block that stands bare": {dialect.Native, inMCP, []string{`[{"type":"text","text":"18"}]`, `{"type":"text","text":"18"}`}, false},
-		"of no dialect: ids are content":   {"POST /v1/messages", conversation, []string{`id":"A"`, `id":"x"`}, false},
-		"no JSON":                          {"POST /v1/messages", "a=b", nil, true},
-		"other bytes that are no JSON":     {"POST /v1/messages", "a=b", []string{"b", "c"}, false},
-		"text and the JSON of it":          {"POST /v1/messages", "abc", []string{"abc", `"abc"`}, false},
+		"of no dialect: ids are content":   {"POST /v1/complete", conversation, []string{`id":"A"`, `id":"x"`}, false},
+		"no JSON":                          {"POST /v1/complete", "a=b", nil, true},
+		"other bytes that are no JSON":     {"POST /v1/complete", "a=b", []string{"b", "c"}, false},
+		"text and the JSON of it":          {"POST /v1/complete", "abc", []string{"abc", `"abc"`}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			edited := strings.NewReplacer(c.edit...).Replace(c.body)
@@ -79,11 +79,16 @@ func TestWhatIsTheSameRequest(t *testing.T) {
 
 func TestKindsOfRequests(t *testing.T) {
 	for address, want := range map[string]string{
-		"https://api.openai.com/v1/chat/completions":     dialect.OpenAIChat,
-		"https://openrouter.ai/api/v1/chat/completions":  dialect.OpenAIChat,
-		"http://127.0.0.1:1234/native":                   dialect.Native,
-		"https://h/v1beta/m:generateContent?key=k&alt=s": "POST /v1beta/m:generateContent?alt=s&key=REDACTED",
-		"https://api.anthropic.com/v1/messages":          "POST /v1/messages",
+		"https://api.openai.com/v1/chat/completions":                                     dialect.OpenAIChat,
+		"https://openrouter.ai/api/v1/chat/completions":                                  dialect.OpenAIChat,
+		"http://127.0.0.1:1234/native":                                                   dialect.Native,
+		"https://api.openai.com/v1/responses":                                            dialect.OpenAIResponses,
+		"https://api.anthropic.com/v1/messages?beta=true":                                dialect.Anthropic,
+		"http://127.0.0.1:11434/api/chat":                                                dialect.Ollama,
+		"https://h/v1beta/models/m:streamGenerateContent?key=k&alt=sse":                  "gemini m:streamGenerateContent?alt=sse",
+		"https://h/v1/projects/p/locations/l/publishers/google/models/m:generateContent": "gemini m:generateContent",
+		"https://h/v1beta/models/m:embedContent?key=k&alt=s":                             "POST /v1beta/models/m:embedContent?alt=s&key=REDACTED",
+		"https://api.anthropic.com/v1/messages/count_tokens":                             "POST /v1/messages/count_tokens",
 	} {
 		u, err := url.Parse(address)
 		require.NoError(t, err)

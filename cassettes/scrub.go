@@ -31,26 +31,16 @@ var (
 	someDate   = "Sat, 01 Jan 2000 00:00:00 GMT"
 )
 
-// credentialHeaders and credentialParams (of an address, in lower case) hold what must not stand anywhere else either.
-var (
-	credentialHeaders = []string{
-		"Authorization", "Proxy-Authorization", "Api-Key", "X-Api-Key", "X-Goog-Api-Key", "Openai-Organization", "Openai-Project",
-	}
-	credentialParams = []string{"key", "api_key", "api-key", "apikey", "access_token", "token"}
-)
-
-// shortest is how long a credential must be to be looked for elsewhere: what is shorter is in bodies by chance.
-const shortest = 8
-
-// scrub takes out of an interaction what must not reach a file, and what differs from one recording to the next. Its headers and
-// trailers are those of the live request and response: they are replaced, and what was there is left as it is.
-func scrub(i *cassette.Interaction) error {
+// scrub takes out of an interaction what must not reach a file, and what differs from one recording to the next, and returns how it took it
+// out of the bodies. What the headers and trailers were is left as it is: they are replaced.
+func scrub(i *cassette.Interaction) (*cleaning, error) {
 	q, r := &i.Request, &i.Response
 	u, err := url.Parse(q.URL)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	clean := cleaner(q.Headers, u)
+	clean.addSetCookies(r.Headers)
 	u.RawQuery = withoutCredentials(u.Query()).Encode()
 	u.User = nil
 	u.Host = withoutPort(u.Host)
@@ -59,36 +49,10 @@ func scrub(i *cassette.Interaction) error {
 	scrubBody(&q.Body, &q.ContentLength, clean)
 	scrubBody(&r.Body, &r.ContentLength, clean)
 	for _, header := range []*http.Header{&q.Headers, &q.Trailer, &r.Headers, &r.Trailer} {
-		*header = scrubHeader(*header, i.ID)
+		*header = scrubHeader(*header, i.ID, clean)
 	}
-	r.Duration = 0 // the pace is not played back, and is another one each time
-	return nil
-}
-
-// cleaner takes the credentials of a request out of texts.
-func cleaner(h http.Header, u *url.URL) *strings.Replacer {
-	var pairs []string
-	add := func(values []string) {
-		for _, v := range values {
-			if scheme, rest, ok := strings.Cut(v, " "); ok && (strings.EqualFold(scheme, "bearer") || strings.EqualFold(scheme, "basic")) {
-				v = rest
-			}
-			if len(v) >= shortest {
-				pairs = append(pairs, v, redacted)
-			}
-		}
-	}
-	for _, name := range credentialHeaders {
-		add(h.Values(name))
-	}
-	if u != nil {
-		for name, values := range u.Query() {
-			if isCredential(name) {
-				add(values)
-			}
-		}
-	}
-	return strings.NewReplacer(pairs...)
+	r.Status = clean.Replace(r.Status)
+	return clean, nil
 }
 
 func isCredential(param string) bool {
@@ -105,6 +69,19 @@ func withoutCredentials(params url.Values) url.Values {
 		kept[name] = values
 	}
 	return kept
+}
+
+// addressWithoutCredentials returns an address with nothing in its parameters that hold a credential, and without a user.
+func addressWithoutCredentials(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return redacted
+	}
+	u.User = nil
+	if params := u.Query(); u.RawQuery != "" {
+		u.RawQuery = withoutCredentials(params).Encode()
+	}
+	return u.String()
 }
 
 // withoutPort leaves out the port on this machine, which is another one each time.
@@ -124,7 +101,7 @@ func withoutPort(hostport string) string {
 }
 
 // scrubBody keeps the length true, if it was.
-func scrubBody(body *string, length *int64, clean *strings.Replacer) {
+func scrubBody(body *string, length *int64, clean *cleaning) {
 	before := len(*body)
 	*body = clean.Replace(*body)
 	if *length == int64(before) {
@@ -133,15 +110,21 @@ func scrubBody(body *string, length *int64, clean *strings.Replacer) {
 }
 
 // scrubHeader returns the header with all its names, and with values only where they may be kept.
-func scrubHeader(h http.Header, interaction int) http.Header {
+func scrubHeader(h http.Header, interaction int, clean *cleaning) http.Header {
 	scrubbed := http.Header{}
 	for name, values := range h {
 		known := http.CanonicalHeaderKey(name)
 		switch {
 		case slices.Contains(plain, known), slices.ContainsFunc(plainPrefixes, func(p string) bool { return strings.HasPrefix(known, p) }):
-			scrubbed[name] = slices.Clone(values)
+			for _, value := range values {
+				scrubbed[name] = append(scrubbed[name], clean.Replace(value))
+			}
 		case slices.Contains(requestIDs, known):
 			scrubbed[name] = []string{fmt.Sprintf("req_%04d", interaction)}
+		case known == "Location":
+			for _, value := range values {
+				scrubbed[name] = append(scrubbed[name], clean.Replace(addressWithoutCredentials(value)))
+			}
 		case known == "Date":
 			scrubbed[name] = []string{someDate}
 		default:

@@ -1,8 +1,10 @@
 package conformance
 
+import "github.com/mcp-conform/mcp-conform/harness"
+
 // Unsettled says why nothing follows from what was not seen after an event; "" where it can be said that it did not happen: a later
-// sample was answered, or, where none may be asked because the client declares no sampling, a later call was served, and the
-// session ended in order. [harness.Case.Barrier] sees to it that there is something later. A ping proves nothing: a client can
+// sample was answered, or, where none may be asked because the client declares no sampling or its person declines, a later call was
+// served, and the session ended in order. [harness.Case.Barrier] sees to it that there is something later. A ping proves nothing: a client can
 // answer it on another goroutine.
 func (s *Session) Unsettled(after Place) string {
 	switch {
@@ -20,7 +22,8 @@ func (s *Session) Unsettled(after Place) string {
 func (s *Session) later(place int) bool {
 	for _, c := range s.Trace.Header.Cases {
 		for _, ev := range s.calls[c.ID] {
-			if ev.Withheld != "" && ev.Over && s.order[ev.calledAt] > place {
+			unasked := ev.Withheld != "" || c.ID == harness.BarrierID && len(ev.Rounds) == 0
+			if unasked && ev.Over && s.order[ev.calledAt] > place {
 				return true
 			}
 			for _, r := range ev.Rounds {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
@@ -110,8 +111,8 @@ func sampled(sessions []*Session) Verdict {
 	called, askable := false, false
 	for _, s := range sessions {
 		told := ClientRequest{Capabilities: s.Trace.Header.Declare}
-		if len(told.Capabilities) > 0 && !told.declares("sampling") {
-			continue // the client was told not to be asked
+		if len(told.Capabilities) > 0 && !told.declares("sampling") || cmp.Or(s.Trace.Header.Decision, harness.Approve) != harness.Approve {
+			continue // the client was told not to be asked, or to give nothing
 		}
 		askable = true
 		for _, c := range s.Trace.Header.Cases {
@@ -130,7 +131,7 @@ func sampled(sessions []*Session) Verdict {
 	}
 	switch {
 	case !askable:
-		return NotApplicable("the client was told to declare no sampling, so there was nothing to ask it")
+		return NotApplicable("the client was told to declare no sampling, or its person to decline, so that there was nothing to be had of it")
 	case withheld != "":
 		return Broken("nothing could be asked of the client, which does not declare %s", withheld)
 	case !called:

@@ -42,6 +42,8 @@ type Session struct {
 	GivenUp bool
 	// Fault is a failure of ours about the session as a whole, of which nothing can be held against the client; "" for none.
 	Fault string
+	// Supports are the features that the client announced.
+	Supports map[string]bool
 	// Ended is how the client ended; nil when the trace does not say.
 	Ended *trace.Process
 	// Refused are requests of the client that the server turned down with an HTTP status, in order.
@@ -160,7 +162,7 @@ type Exchange struct {
 
 // Decode reads the evidence out of a trace. It is a pure function.
 func Decode(t *trace.Trace) *Session {
-	s := &Session{Trace: t, Revision: server.Revision(t.Header.Revision), issued: map[string]bool{}, calls: map[string][]*Evidence{},
+	s := &Session{Trace: t, Revision: server.Revision(t.Header.Revision), Supports: map[string]bool{}, issued: map[string]bool{}, calls: map[string][]*Evidence{},
 		exchanges: map[string][]*Exchange{}, order: map[trace.Ref]int{}}
 	for _, c := range t.Header.Cases {
 		s.calls[c.ID] = []*Evidence{{Session: s, Case: c, Revision: s.Revision}}
@@ -180,6 +182,9 @@ func Decode(t *trace.Trace) *Session {
 		if s.calls[e.Case] == nil {
 			if e.Mark != nil && e.Mark.Name == trace.MarkHarnessError {
 				s.Fault = e.Mark.Text
+			}
+			if e.Mark != nil && e.Mark.Name == trace.MarkSupports {
+				s.Supports[e.Mark.Text] = true
 			}
 			s.takeFrame(e)
 			continue

@@ -87,10 +87,20 @@ func superseded(ev *Evidence, sessions []*Session) bool {
 // a check finds only evidence that it can read.
 func decide(check *Check, ev *Evidence) Verdict {
 	v := judgeCase(check, ev)
-	if why := ev.unrecorded(); v.kind == report.NotObserved && why != "" {
+	why := ev.unrecorded()
+	if judged := v.kind != report.NotApplicable && v.kind != report.HarnessError && v.kind != report.Unsupported; judged && why != "" && !ev.ofTheQuestion(v) {
 		return Unsupported("no recording answers what this client asks of the model, so judge it by the scripts: %s", why)
 	}
 	return v
+}
+
+// ofTheQuestion reports whether a verdict is of what the client asked the model: that stands, whatever the model had to say to it.
+func (ev *Evidence) ofTheQuestion(v Verdict) bool {
+	return v.kind != report.NotObserved && slices.ContainsFunc(v.frames, func(f report.Frame) bool {
+		return slices.ContainsFunc(ev.Rounds, func(r *Round) bool {
+			return slices.ContainsFunc(r.Model, func(x *Exchange) bool { return x.Ref.Case == f.Case && x.Ref.Seq == f.Seq })
+		})
+	})
 }
 
 // unrecorded says why the recordings had no answer for the client; "" where they had one, or the scripts answered.

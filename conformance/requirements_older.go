@@ -3,6 +3,8 @@ package conformance
 import "github.com/mcp-conform/mcp-conform/fakes/server"
 
 var sampling20250326 = page{server.V20250326, "sampling", "client/sampling", []Statement{
+	should("user-interaction-model", "user-interaction-model", "c1c0b63ee9e5",
+		"a person can always deny a sampling request, and review an answer before it is delivered"),
 	must("capabilities", "capabilities", "", "a client that supports sampling declares sampling at initialization"),
 	should("security", "security-considerations", "", "the client respects model hints"),
 }}
@@ -33,6 +35,8 @@ var schema20250326 = page{server.V20250326, "schema", "schema", []Statement{
 }}
 
 var sampling20250618 = page{server.V20250618, "sampling", "client/sampling", []Statement{
+	should("user-interaction-model", "user-interaction-model", "c1c0b63ee9e5",
+		"a person can always deny a sampling request, and review an answer before it is delivered"),
 	must("capabilities", "capabilities", "", "a client that supports sampling declares sampling at initialization"),
 	should("security", "security-considerations", "", "the client respects model hints"),
 }}

@@ -88,4 +88,7 @@ var tasks20251125 = page{server.V20251125, "tasks", "basic/utilities/tasks", []S
 	should("65", "resource-management", "8e2bc846f552",
 		"tasks, their ttl and their resources are limited and watched").excluded(forOperators),
 	should("66", "audit-and-logging", "abe9b0c5eeb6", "what happens to tasks is logged").excluded(forOperators),
+	should("67", "input-required-status", "d4c55318ad20",
+		"a client takes messages about tasks on any stream, that of GET too").due("16 tasks"),
+	must("68", "task-notifications", "56ba85469552", "nobody counts on reports of a status").excluded(forRequestors),
 }}

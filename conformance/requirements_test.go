@@ -168,6 +168,7 @@ func TestWhatEnforcesAStatementIsThere(t *testing.T) {
 		require.NotNil(t, requirements[id], "%s enforces %s, which is not in the table", checks[0], id)
 		require.Subset(t, names, checks)
 	}
-	require.Equal(t, []string{"parallel/results-reach-model", "parallel/results-order"}, EnforcedBy([]Scenario{parallel})["2025-11-25/sampling/08"])
+	require.Equal(t, []string{"parallel/results-reach-model", "parallel/results-order"},
+		EnforcedBy([]Scenario{parallel})["2025-11-25/sampling/08"])
 	require.Equal(t, []string{"client/only-messages"}, EnforcedBy(nil)["2025-11-25/transports/05"])
 }

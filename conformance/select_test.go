@@ -58,7 +58,7 @@ func TestWhatASelectionPlaysAndJudges(t *testing.T) {
 		"a case":               {[]string{"parallel/failing-tool"}, nil, []string{"parallel/failing-tool"}, []string{"parallel/error-result"}},
 		"cases by a glob":      {[]string{"parallel/result-t*"}, nil, []string{"parallel/result-texts"}, []string{"parallel/result-content"}},
 		"a case and a check":   {[]string{"parallel/late-fragment", "tool-use/input-intact"}, nil, []string{"tool-use/one-tool", "tool-use/two-turns", "parallel/late-fragment"}, []string{"tool-use/input-intact", "parallel/late-delta"}},
-		"all but scenarios":    {nil, []string{"declare", "basic", "parallel"}, everyCaseOf("tool-use"), everyCheckOf("tool-use")},
+		"all but scenarios":    {nil, []string{"declare", "basic", "parallel", "consent"}, everyCaseOf("tool-use"), everyCheckOf("tool-use")},
 		"a scenario less checks": {[]string{"parallel"}, []string{"parallel/*result*", "parallel/*-*-*", "parallel/*delta", "parallel/[asu]*-uses", "parallel/un*"},
 			[]string{"parallel/two-cities"}, []string{"parallel/uses-restated"}},
 		"all but a case":            {[]string{"tool-use", "parallel"}, []string{"parallel/*"}, everyCaseOf("tool-use"), everyCheckOf("tool-use")},
@@ -101,7 +101,8 @@ func TestARevisionPlaysWhatItHas(t *testing.T) {
 	for _, revision := range []server.Revision{server.V20250326, server.V20250618} {
 		cases, _ := chosen(t, revision, nil, nil)
 		require.Equal(t, []string{"declare/sampling", "declare/undeclared-sampling", "basic/question", "basic/truncated", "basic/empty", "basic/failing", "basic/ids",
-			"basic/long", "basic/tuned", "basic/hints", "basic/turns", "basic/image", "basic/audio", "basic/extras", "basic/context", "basic/thinking"}, cases, "there are no tools in it, and no arrays")
+			"basic/long", "basic/tuned", "basic/hints", "basic/turns", "basic/image", "basic/audio", "basic/extras", "basic/context", "basic/thinking",
+			"consent/request", "consent/answer", "consent/fifty"}, cases, "there are no tools in it, and no arrays")
 	}
 	cases, _ := chosen(t, server.V20260728, []string{"basic/answers-once"}, nil)
 	require.Empty(t, cases, "the check has no level in it")

@@ -185,7 +185,7 @@ func TestEveryRevisionOfARunCanBeJudgedAlone(t *testing.T) {
 				ofIt = append(ofIt, tr)
 			}
 		}
-		require.Len(t, ofIt, 3, "a session for each thing that the client is told to declare")
+		require.Len(t, ofIt, 5, "a session for each thing that the client is told: what to declare, and what its person decides")
 		one, err := conformance.Judge(ofIt...)
 		require.NoError(t, err)
 		parts = append(parts, one.Results...)

@@ -100,8 +100,8 @@ func stages(cases []Case, scripted bool) []Stage {
 // BarrierID is the ID of the case that the harness adds to sessions with a [Case.Barrier]. It belongs to no scenario.
 const BarrierID = "barrier"
 
-// barrier asks the client for one sample. One that may not be asked, because it declares no sampling, has its call answered all the same:
-// that it came, and was served, is then the barrier.
+// barrier asks the client for one sample. One that may not be asked, because it declares no sampling or its person declines, has its call
+// answered all the same: that it came, and was served, is then the barrier.
 var barrier = Case{
 	ID: BarrierID,
 	Play: func(s *server.Session) (any, error) {
@@ -121,6 +121,9 @@ func withBarrier(cases []Case) []Case {
 	}
 	last := barrier
 	last.Declare, last.Decision = cases[0].Declare, cases[0].Decision
+	if cmp.Or(last.Decision, Approve) != Approve {
+		last.Play = func(*server.Session) (any, error) { return "not asked, since the person declines", nil }
+	}
 	return append(slices.Clip(cases), last)
 }
 

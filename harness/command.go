@@ -36,9 +36,9 @@ func temporary(dir string) []string { return []string{"TMPDIR=" + dir, "TMP=" + 
 func runProcess(ctx context.Context, cmd *exec.Cmd, grace time.Duration, env *Env) (*trace.Process, error) {
 	ownGroup(cmd)
 	var outputs [2]*output
-	for i, report := range []func(Outcome){env.Report, nil} {
+	for i, told := range []*Env{env, nil} {
 		var err error
-		if outputs[i], err = newOutput(report); err != nil {
+		if outputs[i], err = newOutput(told); err != nil {
 			return nil, fmt.Errorf("starting the client: %w", err)
 		}
 		defer outputs[i].close(0)

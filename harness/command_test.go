@@ -231,6 +231,29 @@ func TestWhatAClientSaysOfItsCallsIsInTheTrace(t *testing.T) {
 		"what is no outcome line is output")
 }
 
+func TestWhatAClientAnnouncesIsInTheTrace(t *testing.T) {
+	inProcess := harness.InProcess(func(_ context.Context, env harness.Env) error {
+		env.Announce(harness.Decisions)
+		return nil
+	})
+	line := `{"mcp-conform":"supports","feature":"decisions"}`
+	for name, client := range map[string]harness.Client{"in process": inProcess, "a process": shell(`echo '` + line + `'; echo '{"mcp-conform":"supports","feature":"telepathy"}'`)} {
+		t.Run(name, func(t *testing.T) {
+			traces := play(t, harness.Runner{Client: client, Revision: server.V20251125}, quiet("s/a"))
+			require.Len(t, traces, 1)
+			var got []string
+			for _, e := range traces[0].Events {
+				if e.Mark != nil && e.Mark.Name == trace.MarkSupports {
+					require.Empty(t, e.Case, "it is said of the client, not of a case")
+					got = append(got, e.Mark.Text)
+				}
+			}
+			require.Equal(t, []string{harness.Decisions}, got)
+			require.NotContains(t, ending(t, traces[0]).Stdout, line)
+		})
+	}
+}
+
 func TestACommandThatCannotBeStartedIsTheCallersMistake(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, content string, mode os.FileMode) string {

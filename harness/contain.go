@@ -101,7 +101,7 @@ func beContained(t TB, c *Client, call int, raw string) {
 		return
 	}
 	report(v.Report, &trace.Process{State: trace.Started})
-	env := Env{URL: v.URL, HTTP: http.DefaultClient, Revision: v.Revision, Report: sayOutcome}
+	env := Env{URL: v.URL, HTTP: http.DefaultClient, Revision: v.Revision, Report: sayOutcome, announce: sayFeature}
 	v.Told.tell(&env)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

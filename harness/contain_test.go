@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -69,6 +70,7 @@ func TestAContainedClientIsAFullClientWhateverItsTestIsCalled(t *testing.T) {
 				}
 			}
 			require.Equal(t, 1, outcomes, "it reports from there, too")
+			require.True(t, slices.ContainsFunc(tr.Events, func(e trace.Event) bool { return e.Mark != nil && e.Mark.Name == trace.MarkSupports }), "and announces")
 		})
 	}
 }

@@ -44,7 +44,7 @@ type Env struct {
 	// Tools are the tools to call, once each with {}, in this order; nil for all that the server lists.
 	Tools []string
 	// Decision is what the person decides who is asked before a sample is made or given away: [Approve] (also when ""), [Decline] or
-	// [DeclineAnswer]. It is for the client to act upon.
+	// [DeclineAnswer]. It is for the client to act upon, which says so with [Env.Announce]: what it then does is its own doing.
 	Decision string
 	// GiveUp are tools the call of which is to be given up. A client that can do so calls such a tool with a progress token, and, by whatever
 	// means it has to give up a request, gives the call up as soon as a progress notification for it comes, or the model begins to
@@ -54,8 +54,9 @@ type Env struct {
 	// Report is told how a call of the client's ended; it may be called from any goroutine. Nil where nobody wants to know.
 	Report func(Outcome)
 
-	calls  *giveUps            // nil where none is to be given up
-	settle func(time.Duration) // waits, so long at most, until what the client wrote has arrived; nil over HTTP
+	calls    *giveUps             // nil where no call is to be given up
+	announce func(feature string) // see [Env.Announce]; nil where nobody wants to know
+	settle   func(time.Duration)  // waits, so long at most, until what the client wrote has arrived; nil over HTTP
 }
 
 // Decisions of the person.
@@ -192,7 +193,7 @@ func isProviders(name string) bool {
 // environment, given as functions such as [os.Getenv]. Its error says which part is missing or unreadable; only the server is
 // required, which is the URL, or for a client of [CommandStdio] the command in the environment. What the environment does not say stays zero.
 func EnvFromProcess(args []string, getenv func(string) string) (Env, error) {
-	e := Env{HTTP: http.DefaultClient, Revision: server.Revision(getenv(envVersion)), Report: sayOutcome}
+	e := Env{HTTP: http.DefaultClient, Revision: server.Revision(getenv(envVersion)), Report: sayOutcome, announce: sayFeature}
 	var told contextVar
 	if raw := getenv(envContext); raw != "" {
 		if err := json.Unmarshal([]byte(raw), &told); err != nil {

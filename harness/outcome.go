@@ -67,13 +67,14 @@ func readOutcome(line []byte) (o Outcome, ok bool) {
 	return told.Outcome, err == nil && told.Kind == outcomeKind && known && told.Tool != ""
 }
 
-// outcomes takes the outcome lines, which begin with a brace, out of what a process writes and passes the rest on. It is for one writer at
-// a time.
+// outcomes takes the contract's lines, which begin with a brace, out of what a process writes and passes the rest on: those that tell an
+// outcome, and those that announce a feature. It is for one writer at a time.
 type outcomes struct {
-	to     io.Writer
-	report func(Outcome)
-	line   []byte // the beginning of a line that may be one, up to longestLine
-	passed bool   // the line is none, and is passed on as it comes
+	to       io.Writer
+	report   func(Outcome)
+	announce func(feature string)
+	line     []byte // the beginning of a line that may be one, up to longestLine
+	passed   bool   // the line is none, and is passed on as it comes
 }
 
 // longestLine is how long an outcome line may be, in bytes.
@@ -123,6 +124,8 @@ func (o *outcomes) take(part []byte) {
 func (o *outcomes) flush() {
 	if said, ok := readOutcome(o.line); ok {
 		o.report(said)
+	} else if feature, ok := readFeature(o.line); ok {
+		o.announce(feature)
 	} else {
 		_, _ = o.to.Write(o.line)
 	}

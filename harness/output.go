@@ -22,8 +22,8 @@ type output struct {
 	drained     chan struct{}
 }
 
-// newOutput makes a stream that hands the outcome lines in it to report; nil where none are expected.
-func newOutput(report func(Outcome)) (*output, error) {
+// newOutput makes a stream that tells the environment what the lines in it say that are the contract's; nil where none are expected.
+func newOutput(env *Env) (*output, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -31,11 +31,11 @@ func newOutput(report func(Outcome)) (*output, error) {
 	o := &output{read: r, write: w, drained: make(chan struct{})}
 	go func() {
 		defer close(o.drained)
-		if report == nil {
+		if env == nil {
 			_, _ = io.Copy(&o.kept, r) // ends when nobody holds the other end any more, or with close
 			return
 		}
-		lines := &outcomes{to: &o.kept, report: report}
+		lines := &outcomes{to: &o.kept, report: env.Report, announce: env.announce}
 		_, _ = io.Copy(lines, r)
 		lines.flush()
 	}()

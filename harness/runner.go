@@ -149,7 +149,8 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 	}
 	env := Env{URL: fakes.server.URL, HTTP: fakes.http, Revision: r.Revision, Model: r.bases(fakes.model), Key: plantedKey,
 		Declare: header.Declare, Decision: cmp.Or(header.Decision, Approve), GiveUp: givenUp(cases),
-		Report: func(o Outcome) { record(trace.Event{Case: o.Tool, Mark: o.mark()}) }}
+		Report:   func(o Outcome) { record(trace.Event{Case: o.Tool, Mark: o.mark()}) },
+		announce: func(feature string) { record(trace.Event{Mark: featureMark(feature)}) }}
 	env.watched()
 	if err := fakes.launchable(client, &env); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting a session of %s: %w", r.Revision, err), fakes.close())

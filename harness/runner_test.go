@@ -239,6 +239,23 @@ func TestASessionWithABarrierEndsInAPlainSample(t *testing.T) {
 	}
 }
 
+func TestABarrierAsksNothingWhereThePersonDeclines(t *testing.T) {
+	for _, decision := range []string{harness.Decline, harness.DeclineAnswer} {
+		for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
+			asks := question("s/a")
+			asks.Barrier, asks.Decision = true, decision
+			traces := play(t, harness.Runner{Client: right(), Revision: revision, Bubble: inBubble(t)}, asks)
+			require.Equal(t, [][]string{{"s/a", "barrier"}}, sessions(traces))
+			for _, e := range traces[0].Events {
+				if e.Case == harness.BarrierID && e.Frame != nil {
+					require.NotContains(t, string(e.Frame.Raw), "sampling/createMessage", "nobody would answer it in the second era")
+				}
+			}
+			require.True(t, ending(t, traces[0]).Clean())
+		}
+	}
+}
+
 func TestAClientIsToldOfOneDialect(t *testing.T) {
 	for dialect, want := range map[string]string{"anthropic": "anthropic", "native": "native", "mistral": "openai-chat"} {
 		var told map[string]string

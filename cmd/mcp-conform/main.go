@@ -29,6 +29,8 @@ const (
 type cli struct {
 	Run      runCommand      `cmd:"" help:"Judge a client (without a command: the built-in reference client)."`
 	Serve    serveCommand    `cmd:"" help:"Serve the scripted model to any program, until interrupted."`
+	Record   recordCommand   `cmd:"" help:"Run a command, and record what it asks its model and what that answers."`
+	Cassette cassetteCommand `cmd:"" help:"Look after cassettes."`
 	List     listCommand     `cmd:"" help:"List scenarios, cases and checks, or the requirements that they enforce."`
 	Explain  explainCommand  `cmd:"" help:"Say what a check wants, how clients break it, and how to mend them."`
 	Selftest selftestCommand `cmd:"" help:"Prove the checks: the kill matrix of reference and mutants."`

@@ -21,7 +21,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"mcp-conform": func() { os.Exit(mainCode()) }})
+	testscript.Main(m, map[string]func(){"mcp-conform": func() { os.Exit(mainCode()) }, "ask-model": func() { os.Exit(askModel()) }})
 }
 
 // TestScripts runs a script for each way in which the command is used, well or badly.
@@ -31,7 +31,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		UpdateScripts:       *update,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits, "results": results, "wholetrace": wholeTrace, "gone": gone, "samereport": sameReport,
+			"exits": exits, "results": results, "wholetrace": wholeTrace, "gone": gone, "samereport": sameReport, "model": startModel,
 		},
 	})
 }

@@ -47,6 +47,7 @@ func Client(c Config) func(context.Context, harness.Env) error {
 		if c.broken.neverConnects {
 			return nil
 		}
+		env.Announce(harness.Decisions)
 		m := &model{config: c, env: env}
 		wire, err := connect(ctx, env, m)
 		if err != nil {

@@ -25,6 +25,7 @@ type faults struct {
 	overlooksChoice   bool // of a tool, where it does not declare tools
 	asksUndeclared    bool // the model, before it refuses what it does not declare
 	diesWhenItRefuses bool // what it does not declare
+	consent           consentFaults
 	echoesSystem      bool // puts the system prompt before the answer
 	remembers         bool // tells the model what was asked before
 	neverConnects     bool

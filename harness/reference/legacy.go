@@ -179,7 +179,7 @@ func (l *legacy) answerSampling(ctx context.Context, m *message, one *serving, r
 		response["id"] = fmt.Sprintf("ghost of %s", m.ID)
 		err = errors.Join(err, l.send(ctx, response))
 	}
-	if broken.diesWhenItRefuses && refused != nil && isUndeclared(refused) {
+	if refused != nil && broken.diesOf(refused) {
 		err = errors.Join(err, errors.New("broken on purpose: "+refused.Error()))
 	}
 	return err

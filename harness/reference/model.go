@@ -55,6 +55,9 @@ func (m *model) createMessage(ctx context.Context, raw json.RawMessage) (map[str
 	if broken.refuses {
 		return nil, &rpcError{codeInternal, "broken on purpose: refuses everything"}
 	}
+	if result, refused, decided := m.decide(ctx, params); decided {
+		return result, refused
+	}
 	allowed := allowedBy(params)
 	edit(broken.params, params)
 	if broken.remembers {
@@ -77,6 +80,9 @@ func (m *model) createMessage(ctx context.Context, raw json.RawMessage) (map[str
 		for _, b := range ofType(result["content"], "text") {
 			b["text"] = text(params, "systemPrompt") + text(b, "text")
 		}
+	}
+	if refused := m.review(result); refused != nil {
+		return nil, refused
 	}
 	return result, nil
 }

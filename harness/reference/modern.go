@@ -82,8 +82,11 @@ func (m *modern) request(base context.Context, method string, params map[string]
 			if isGivenUp(ctx) {
 				return m.givesUp(base, method, retry)
 			}
-			if m.model.config.broken.diesWhenItRefuses && isUndeclared(err) {
+			if err != nil && m.model.config.broken.diesOf(err) {
 				return nil, errors.New("broken on purpose: " + err.Error())
+			}
+			if isDeclined(err) && m.model.config.broken.consent.retriesWithout {
+				responses, err = map[string]any{}, nil
 			}
 			if err != nil {
 				// Nothing is owed to the server, which must not count on a retry. The call is over, and what it was for has failed.
@@ -137,6 +140,9 @@ func (m *modern) fulfil(ctx context.Context, requests map[string]message) (map[s
 			return nil, errors.New("broken on purpose: never answers")
 		}
 		answer, err := m.model.createMessage(ctx, requests[key].Params)
+		if err != nil && isDeclined(err) && broken.consent.answersWithError {
+			answer, err = map[string]any{"error": err}, nil
+		}
 		if err != nil {
 			return nil, fmt.Errorf("input request %s: %w", key, err)
 		}

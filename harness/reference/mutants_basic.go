@@ -12,9 +12,10 @@ import (
 var basicMutants = []Mutant{
 	{Name: "never-answers", Wire: true, Doc: "takes the request and never answers it", Kills: []string{"declare/over-declared"},
 		Also: []string{"client/sampled", "client/ends-cleanly", "declare/undeclared-sampling-refused", "declare/undeclared-tools-refused",
-			"declare/undeclared-toolchoice-refused", "declare/alive", "basic/answered"},
+			"declare/undeclared-toolchoice-refused", "declare/alive", "basic/answered", "consent/declined"},
 		Hangs: true, broken: faults{neverAnswers: true}},
-	{Name: "refuses", Wire: true, Doc: "answers every request with an error", Kills: []string{"basic/answered"}, Also: []string{"client/sampled", "declare/over-declared"},
+	{Name: "refuses", Wire: true, Doc: "answers every request with an error", Kills: []string{"basic/answered"},
+		Also:   []string{"client/sampled", "declare/over-declared", "consent/declined-code"},
 		broken: faults{refuses: true}},
 	{Name: "answers-twice", Wire: true, Doc: "posts each response two times", Kills: []string{"basic/answers-once"}, Era: "legacy",
 		Also: []string{"cancel/cancel-not-answered", "cancel/race"}, broken: faults{answersTwice: true}},
@@ -72,12 +73,14 @@ var basicMutants = []Mutant{
 			}
 		}}},
 	{Name: "error-without-code", Wire: true, Doc: "gives errors a message and no code", Kills: []string{"basic/error-shape"}, Era: "legacy",
+		Also: []string{"consent/declined-code"},
 		broken: faults{response: func(r map[string]any) {
 			if r["error"] != nil {
 				r["error"] = map[string]any{"message": "it failed"}
 			}
 		}}},
 	{Name: "error-code-as-text", Wire: true, Doc: "gives errors a code that is a string", Kills: []string{"basic/error-shape"}, Era: "legacy",
+		Also: []string{"consent/declined-code"},
 		broken: faults{response: func(r map[string]any) {
 			if r["error"] != nil {
 				r["error"] = map[string]any{"code": "INTERNAL", "message": "it failed"}

@@ -250,6 +250,8 @@ const (
 	MarkNotPlayed = "not-played"
 	// MarkOutcome is what a client said of its own call; the text is an adapter's outcome line.
 	MarkOutcome = "outcome"
+	// MarkSupports is what a client announced of itself as a whole; the text is the feature.
+	MarkSupports = "supports"
 )
 
 // For returns the part of the trace that bears on one case: its events and the session's, in order, under the same header.

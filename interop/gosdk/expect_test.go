@@ -39,5 +39,9 @@ var answersCancelled = expect.Warns("the SDK's: the handler's context ends with 
 // overHTTP is in every table of a client over HTTP.
 var overHTTP = expect.In(server.V20260728, expect.NotApplicable("nothing is wrong: nothing comes on a stream that the client has closed", "cancel/late-response"))
 
+// undecided is in the tables of clients whose handler asks nobody, and does not say that it does.
+var undecided = expect.Unsupported("the handler's: there is no person in it", "consent/declined", "consent/declined-code", "consent/no-model-call",
+	"consent/no-made-up-answer", "consent/declined-mrtr", "consent/declined-after", "consent/alive")
+
 // permissive is in the table of such a client where everything is judged.
 var permissive = slices.Concat(undeclaredServed, trusting, numbersUnread, answersCancelled)

@@ -22,8 +22,9 @@ func AskModel(env harness.Env) func(context.Context, *mcp.CreateMessageWithTools
 	return Handler(host.Host{Env: env})
 }
 
-// Handler is AskModel for a host of the caller's, such as a strict one.
+// Handler is AskModel for a host of the caller's, such as a strict one. It announces that the person of the run decides.
 func Handler(h host.Host) func(context.Context, *mcp.CreateMessageWithToolsRequest) (*mcp.CreateMessageWithToolsResult, error) {
+	h.Env.Announce(harness.Decisions)
 	return func(ctx context.Context, req *mcp.CreateMessageWithToolsRequest) (*mcp.CreateMessageWithToolsResult, error) {
 		raw, err := h.Sample(ctx, req.Params)
 		var result mcp.CreateMessageWithToolsResult

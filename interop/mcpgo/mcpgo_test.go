@@ -26,6 +26,9 @@ var undeclaredServed = expect.Fails("the SDK's: it hands tools that were not dec
 // float64s are the SDK's doing.
 var float64s = expect.Fails("the SDK's: ToolUseContent.Input is any, read with numbers as float64: 9007199254740993 becomes …992", "tool-use/input-intact")
 
+// oneCode is the SDK's doing.
+var oneCode = expect.Warns("the SDK's: whatever error the handler returns, the server gets the code -32603", "consent/declined-code")
+
 // trusting is the handler's doing: it returns whatever the model says.
 var trusting = expect.Fails("the handler's: it returns whatever the model says", "tool-use/choice-none-filtered", "tool-use/no-tools-no-use")
 
@@ -37,14 +40,14 @@ var cancelling = slices.Concat(
 	expect.In(server.V20260728, expect.NotApplicable("nothing is wrong: nothing comes on a stream that the client has closed", "cancel/late-response")))
 
 func TestClient(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel)}, slices.Concat(undeclaredServed, notStreamed, float64s, trusting, cancelling))
+	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel)}, slices.Concat(undeclaredServed, notStreamed, float64s, oneCode, trusting, cancelling))
 }
 
 func TestStrictClient(t *testing.T) {
 	strict := mcpgo.Client(func(env harness.Env) client.SamplingHandler { return mcpgo.Handler(host.Host{Env: env, Strict: true}) })
-	expect.Verdicts(t, conformance.Suite{Client: strict}, slices.Concat(notStreamed, float64s, cancelling))
+	expect.Verdicts(t, conformance.Suite{Client: strict}, slices.Concat(notStreamed, float64s, oneCode, cancelling))
 }
 
 func TestClientOverSockets(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel, harness.Loopback())}, slices.Concat(undeclaredServed, notStreamed, float64s, trusting, cancelling))
+	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel, harness.Loopback())}, slices.Concat(undeclaredServed, notStreamed, float64s, oneCode, trusting, cancelling))
 }

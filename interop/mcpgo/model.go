@@ -16,8 +16,11 @@ import (
 // fails, the server is told so, and nothing of what the model said.
 func AskModel(env harness.Env) client.SamplingHandler { return Handler(host.Host{Env: env}) }
 
-// Handler is AskModel for a host of the caller's, such as a strict one.
-func Handler(h host.Host) client.SamplingHandler { return asking{h} }
+// Handler is AskModel for a host of the caller's, such as a strict one. It announces that the person of the run decides.
+func Handler(h host.Host) client.SamplingHandler {
+	h.Env.Announce(harness.Decisions)
+	return asking{h}
+}
 
 type asking struct{ host host.Host }
 

@@ -157,6 +157,7 @@ def events(response):
 def main():
     host = Host(json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}")), strict="--strict" in sys.argv)
     wire = Wire(sys.argv[-1], os.environ["MCP_CONFORMANCE_PROTOCOL_VERSION"], host)
+    host.announce()
     wire.open()
     listed = [tool["name"] for tool in wire.call("tools/list", {})["tools"]]
     for name in host.tools or listed:

@@ -60,6 +60,10 @@ class Host:
             raise Refusal(-1, "the person declined the answer")
         return result
 
+    def announce(self):
+        """Tells the harness that the person decides as the run wants it."""
+        print(json.dumps({"mcp-conform": "supports", "feature": "decisions"}), flush=True)
+
     def outcome(self, tool, how, **more):
         """Tells the harness how a call ended: the wire does not show what a client took an answer for."""
         print(json.dumps({"mcp-conform": "outcome", "tool": tool, "outcome": how} | more), flush=True)

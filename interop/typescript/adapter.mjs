@@ -20,6 +20,9 @@ export class Refusal extends Error {
   }
 }
 
+// The person decides as the run wants it: see decision below.
+console.log(JSON.stringify({ "mcp-conform": "supports", feature: "decisions" }));
+
 /** Answers a sampling request: the person decides, and the model is asked. */
 export async function sample(params, signal) {
   if (strict) {

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-conform/mcp-conform/cassettes"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/interop/expect"
@@ -71,6 +73,35 @@ func TestEverySDKHasTheConversation(t *testing.T) {
 				requireHistory(t, requests[1].Messages)
 			})
 		}
+	}
+}
+
+// Through the proxy the SDKs see what they see without it, and see it again when nobody else answers.
+func TestEverySDKIsRecordedAndReplayedThroughTheProxy(t *testing.T) {
+	expect.Program(t, "node", "install Node.js 20 or later")
+	expect.File(t, "node_modules", "run npm ci in interop/providers/npm")
+	for _, sdk := range []string{dialect.OpenAIChat, dialect.OpenAIResponses, dialect.Anthropic, dialect.Gemini, dialect.Ollama} {
+		t.Run(sdk, func(t *testing.T) {
+			model := llm.New(t,
+				llm.When(llm.LastUser("Please fail.")).Fail(&llm.Error{Status: 429, Message: "too many requests, as asked"}),
+				llm.When(llm.Turn(1)).Reply(llm.Text("Let me look. 🗼"), llm.Call("get_weather", `{"city":"Paris"}`), llm.Call("get_weather", `{"city":"London"}`)),
+				llm.When(llm.ToolResults(2)).Reply(llm.Text("Eighteen in Paris – fifteen in London.")),
+			)
+			path := filepath.Join(t.TempDir(), "talk.yaml")
+			var heard []string
+			for _, mode := range []cassettes.Mode{cassettes.RecordAnew, cassettes.ReplayOnly} {
+				proxy, err := cassettes.StartProxy(path, cassettes.WithMode(mode), cassettes.WithOrigin(cassettes.Scripted), cassettes.WithUpstream("openai", model.URL),
+					cassettes.WithUpstream("anthropic", model.URL), cassettes.WithUpstream("gemini", model.URL), cassettes.WithUpstream("ollama", model.URL))
+				require.NoError(t, err)
+				out, err := exec.CommandContext(t.Context(), "node", "sdks.mjs", sdk, proxy.Bases()[sdk], "streamed").Output()
+				require.NoError(t, err, "%s: %s", mode, stderr(err))
+				require.NoError(t, proxy.Close(), mode)
+				heard = append(heard, string(out))
+			}
+			require.Contains(t, heard[0], "Eighteen in Paris")
+			require.Equal(t, heard[0], heard[1])
+			require.Len(t, model.Requests(), 3, "who replays asks nobody")
+		})
 	}
 }
 

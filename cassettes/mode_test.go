@@ -1,0 +1,272 @@
+package cassettes
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// counting is a provider that says how often it was asked.
+type counting struct {
+	mu    sync.Mutex
+	asked int
+}
+
+func (c *counting) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	c.asked++
+	said := fmt.Sprintf(`{"asked":%d,"of":%d}`, c.asked, len(body))
+	c.mu.Unlock()
+	return answer("application/json", said), nil
+}
+
+// answer is a provider's.
+func answer(mediaType, body string) *http.Response {
+	return &http.Response{StatusCode: 200, Status: "200 OK", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: int64(len(body)),
+		Body: io.NopCloser(strings.NewReader(body)), Header: http.Header{"Content-Type": {mediaType}}}
+}
+
+const chat = "https://api.openai.com/v1/chat/completions"
+
+// asks asks and returns what was said.
+func asks(t *testing.T, rt http.RoundTripper, body string) string {
+	t.Helper()
+	resp := post(t, rt, chat, body)
+	defer resp.Body.Close()
+	said, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	return string(said)
+}
+
+func TestModes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "talk.yaml")
+	provider := &counting{}
+	open := func(mode Mode) *Transport {
+		tr, err := New(path, WithMode(mode), WithTransport(provider))
+		require.NoError(t, err)
+		return tr
+	}
+
+	tr := open(Passthrough)
+	require.Equal(t, `{"asked":1,"of":7}`, asks(t, tr, `{"a":1}`))
+	require.NoError(t, tr.Close())
+	require.NoFileExists(t, path)
+
+	tr = open(RecordMissing)
+	require.Equal(t, `{"asked":2,"of":7}`, asks(t, tr, `{"a":1}`), "there is no file yet")
+	require.NoError(t, tr.Close())
+
+	tr = open(RecordMissing)
+	require.Equal(t, `{"asked":2,"of":7}`, asks(t, tr, `{"a":1}`), "from the file")
+	require.Equal(t, `{"asked":3,"of":8}`, asks(t, tr, `{"b":22}`), "which does not have this")
+	require.NoError(t, tr.Close())
+
+	was, err := os.ReadFile(path)
+	require.NoError(t, err)
+	tr = open(RecordMissing)
+	require.Equal(t, `{"asked":2,"of":7}`, asks(t, tr, `{"a":1}`))
+	require.EqualError(t, tr.Close(), "interaction 1 of "+path+" was not played: the request was not made")
+	is, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(was), string(is), "nothing was missing")
+
+	tr = open(ReplayOnly)
+	require.Equal(t, `{"asked":3,"of":8}`, asks(t, tr, `{"b":22}`))
+	require.Equal(t, `{"asked":2,"of":7}`, asks(t, tr, `{"a":1}`))
+	require.Contains(t, asks(t, tr, `{"a":2}`), "not_recorded")
+	require.ErrorContains(t, tr.Close(), "POST /v1/chat/completions: this openai-chat request was not recorded; the nearest is interaction 0 of "+path+": at a expected 1, came 2")
+	require.Equal(t, 3, provider.asked)
+
+	tr = open(RecordAnew)
+	require.Equal(t, `{"asked":4,"of":7}`, asks(t, tr, `{"a":1}`))
+	require.NoError(t, tr.Close())
+	r, err := load(path)
+	require.NoError(t, err)
+	require.Len(t, r.interactions, 1)
+}
+
+func TestTheModeOfATestComesFromItsEnvironment(t *testing.T) {
+	t.Chdir(t.TempDir())
+	provider := &counting{}
+	var tb fakeTB
+	t.Setenv(ModeVariable, string(RecordMissing))
+	asks(t, Open(&tb, "a/talk", WithTransport(provider)), `{"a":1}`)
+	tb.end()
+	require.Empty(t, tb.said)
+	require.FileExists(t, filepath.Join("testdata", "cassettes", "a", "talk.yaml"))
+
+	t.Setenv(ModeVariable, "")
+	tb = fakeTB{}
+	require.Equal(t, `{"asked":1,"of":7}`, asks(t, Open(&tb, "a/talk"), `{"a":1}`))
+	tb.end()
+	require.Empty(t, tb.said)
+
+	t.Setenv(ModeVariable, "rekord")
+	tb = fakeTB{}
+	require.Nil(t, Open(&tb, "a/talk"))
+	require.Equal(t, []string{"fatal: opening the cassette: the variable MCP_CONFORM_CASSETTES is \"rekord\": want one of [replay record-missing record passthrough]"}, tb.said)
+	_, err := New("a.yaml", WithMode("no"))
+	require.EqualError(t, err, `the mode is "no": want one of [replay record-missing record passthrough]`)
+	_, err = New("a", WithMode(RecordAnew))
+	require.EqualError(t, err, `cassette "a": want the path of a file that ends in .yaml`)
+}
+
+func TestTwoWritersOfOneFileLoseNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "talk.yaml")
+	first, err := New(path, WithMode(RecordAnew), WithTransport(&counting{}))
+	require.NoError(t, err)
+	second, err := New(path, WithMode(RecordAnew), WithTransport(&counting{}))
+	require.NoError(t, err)
+	asks(t, first, `{"a":1}`)
+	asks(t, second, `{"b":22}`)
+	require.NoError(t, first.Close())
+	err = second.Close()
+	require.ErrorContains(t, err, "recording to "+path+": somebody else has written the file since the recording began: what was recorded here is in ")
+	for file, body := range map[string]string{path: `{"a":1}`, err.Error()[strings.LastIndex(err.Error(), " ")+1:]: `{"b":22}`} {
+		r, err := load(file)
+		require.NoError(t, err)
+		require.Equal(t, body, r.interactions[0].Request.Body)
+	}
+}
+
+func TestRecordingsStandInTheOrderOfTheirRequests(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "talk.yaml")
+	rec, err := Record(path, &counting{}, Recorded)
+	require.NoError(t, err)
+	var open []*http.Response
+	for i := range 5 {
+		open = append(open, post(t, rec, chat, fmt.Sprintf(`{"n":%d}`, i)))
+	}
+	for i := range open {
+		_, err := io.ReadAll(open[len(open)-1-i].Body)
+		require.NoError(t, err)
+	}
+	require.NoError(t, rec.Close())
+	r, err := load(path)
+	require.NoError(t, err)
+	for i, it := range r.interactions {
+		require.Equal(t, fmt.Sprintf(`{"n":%d}`, i), it.Request.Body)
+	}
+}
+
+func TestManyMayRecordAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "talk.yaml")
+	tr, err := New(path, WithMode(RecordMissing), WithTransport(&counting{}))
+	require.NoError(t, err)
+	var all sync.WaitGroup
+	for i := range 16 {
+		all.Go(func() { asks(t, tr, fmt.Sprintf(`{"n":%d}`, i)) })
+	}
+	all.Wait()
+	require.NoError(t, tr.Close())
+	r, err := load(path)
+	require.NoError(t, err)
+	require.Len(t, r.interactions, 16)
+}
+
+// replying is a provider with one answer.
+type replying func() (*http.Response, error)
+
+func (r replying) RoundTrip(*http.Request) (*http.Response, error) { return r() }
+
+func TestWhatARecordingCannotHoldIsSaidAndTheRestIsKept(t *testing.T) {
+	defer func(most int64) { mostBody = most }(mostBody)
+	mostBody = 1 << 20
+	long := strings.Repeat("x", 1<<20+1)
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	_, _ = io.WriteString(w, `{"said":"in a zip"}`)
+	require.NoError(t, w.Close())
+	encoded := func(encoding, body string) replying {
+		return func() (*http.Response, error) {
+			resp := answer("application/json", body)
+			resp.Header.Set("Content-Encoding", encoding)
+			return resp, nil
+		}
+	}
+	for name, c := range map[string]struct {
+		provider replying
+		request  string
+		want     string // in the file
+		err      string // without the head; "" for none
+	}{
+		"gzip":          {encoded("gzip", zipped.String()), `{}`, `{"said":"in a zip"}`, ""},
+		"broken gzip":   {encoded("gzip", "no zip"), `{}`, "", "request 2, POST " + chat + ", was not recorded: the answer is not the gzip that it says it is: unexpected EOF"},
+		"brotli":        {encoded("br", "?"), `{}`, "", `request 2, POST ` + chat + `, was not recorded: the answer has the content encoding "br", in which secrets cannot be looked for: ask for gzip, or for none`},
+		"a long answer": {func() (*http.Response, error) { return answer("text/plain", long), nil }, `{}`, "", "request 2, POST " + chat + ", was not recorded: the answer is larger than 1 MiB"},
+		"a long request": {func() (*http.Response, error) { return answer("text/plain", "ok"), nil }, long, "",
+			"request 2, POST " + chat + ", was not recorded: the request's body is larger than 1 MiB"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "talk.yaml")
+			turn := 0
+			rec, err := Record(path, transportFunc(func(r *http.Request) (*http.Response, error) {
+				if turn++; turn == 1 {
+					return answer("application/json", `{"first":true}`), nil
+				}
+				n, err := io.Copy(io.Discard, r.Body)
+				require.NoError(t, err)
+				require.Equal(t, int64(len(c.request)), n, "the provider gets the whole request, recorded or not")
+				return c.provider()
+			}), Recorded)
+			require.NoError(t, err)
+			asks(t, rec, `{"a":1}`)
+			live, err := c.provider()
+			require.NoError(t, err)
+			want, err := io.ReadAll(live.Body)
+			require.NoError(t, err)
+			require.Equal(t, string(want), asks(t, rec, c.request), "the caller gets the answer as it is")
+			err = rec.Close()
+			r, loaded := load(path)
+			require.NoError(t, loaded)
+			if c.err != "" {
+				require.EqualError(t, err, "recording to "+path+": "+c.err)
+				require.Len(t, r.interactions, 1)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, c.want, r.interactions[1].Response.Body)
+			require.Empty(t, r.interactions[1].Response.Headers.Get("Content-Encoding"), "what is in the file is not encoded")
+		})
+	}
+}
+
+func TestAFolderThatCannotBeWrittenTo(t *testing.T) {
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "a"), nil, 0o600))
+	path := filepath.Join(folder, "a", "talk.yaml")
+	rec, err := Record(path, &counting{}, Recorded)
+	require.NoError(t, err)
+	asks(t, rec, `{}`)
+	require.EqualError(t, rec.Close(), "recording to "+path+": mkdir "+filepath.Join(folder, "a")+": not a directory")
+}
+
+func TestARequestThatFailsIsNotRecorded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "talk.yaml")
+	gone := errors.New("connection refused")
+	rec, err := Record(path, replying(func() (*http.Response, error) { return nil, gone }), Recorded)
+	require.NoError(t, err)
+	req, err := http.NewRequest(http.MethodPost, chat, strings.NewReader(`{}`))
+	require.NoError(t, err)
+	_, err = rec.RoundTrip(req)
+	require.ErrorIs(t, err, gone)
+	require.EqualError(t, rec.Close(), "recording to "+path+": nothing was recorded: not one request was answered")
+}
+
+type transportFunc func(*http.Request) (*http.Response, error)
+
+func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

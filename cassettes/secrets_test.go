@@ -1,0 +1,114 @@
+package cassettes
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// planted is a secret of a kind, made from a seed.
+var planted = map[string]func(*rand.Rand) string{
+	"openai":    func(r *rand.Rand) string { return "sk-proj-" + word(r, 40) },
+	"anthropic": func(r *rand.Rand) string { return "sk-ant-api03-" + word(r, 60) + "-AA" },
+	"google":    func(r *rand.Rand) string { return "AIza" + word(r, 35) },
+	"groq":      func(r *rand.Rand) string { return "gsk_" + word(r, 40) },
+	"xai":       func(r *rand.Rand) string { return "xai-" + word(r, 40) },
+	"github":    func(r *rand.Rand) string { return "ghp_" + word(r, 36) },
+	"org":       func(r *rand.Rand) string { return "org-" + word(r, 24) },
+	"project":   func(r *rand.Rand) string { return "proj_" + word(r, 24) },
+	"jwt":       func(r *rand.Rand) string { return "eyJ" + word(r, 20) + ".eyJ" + word(r, 30) + "." + word(r, 43) },
+}
+
+func word(r *rand.Rand, n int) string {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = letters[r.IntN(len(letters))]
+	}
+	return string(b)
+}
+
+// Whatever is planted, anywhere, no file contains it. What looks like a secret is found by its looks; what does not, by having been a
+// credential of the request, or a cookie.
+func TestNoPlantedSecretIsInAFile(t *testing.T) {
+	const seed = 7
+	r := rand.New(rand.NewPCG(seed, seed))
+	odd := func() string { return word(r, 9) + `"/+ \` + word(r, 9) } // which looks like nothing, and is written otherwise in JSON and in an address
+	for n := range 50 {
+		var secrets []string
+		secret := func() string {
+			s := odd()
+			if kinds := []string{"openai", "anthropic", "google", "groq", "xai", "github", "org", "project", "jwt"}; r.IntN(2) == 0 {
+				s = planted[kinds[r.IntN(len(kinds))]](r)
+			}
+			secrets = append(secrets, s)
+			return s
+		}
+		key, param, cookie, set := secret(), secret(), word(r, 16), word(r, 16)
+		secrets = append(secrets, cookie, set)
+		looks := planted["org"](r)
+		secrets = append(secrets, looks)
+		everything := strings.Join(secrets, " and ")
+		req, err := http.NewRequest(http.MethodPost, "https://api.openai.com/v1/chat/completions?alt=sse&key="+url.QueryEscape(param),
+			strings.NewReader(fmt.Sprintf(`{"said":%q,"zipped":%q}`, everything, base64.StdEncoding.EncodeToString([]byte(key)))))
+		require.NoError(t, err)
+		req.Header = http.Header{"Authorization": {"Bearer " + key}, "Cookie": {"session=" + cookie + "; theme=dark"}, "X-Custom": {everything},
+			"Content-Type": {"application/json; note=" + looks}}
+		path := filepath.Join(t.TempDir(), "talk.yaml")
+		rec, err := Record(path, transportFunc(func(*http.Request) (*http.Response, error) {
+			resp := answer("text/event-stream", "data: "+everything+"\n\ndata: "+string(mustJSON(everything))+"\n\ndata: [DONE]\n\n")
+			resp.Header["Set-Cookie"] = []string{"id=" + set + "; Path=/; Domain=.openai.com; Expires=Wed, 21 Oct 2099 07:28:00 GMT; HttpOnly"}
+			resp.Header["X-Leak"], resp.Trailer = []string{everything}, http.Header{"X-Trailer": {everything}}
+			resp.Status = "200 fine, " + looks
+			return resp, nil
+		}), Recorded)
+		require.NoError(t, err)
+		resp, err := rec.RoundTrip(req)
+		require.NoError(t, err)
+		require.NoError(t, drain(resp))
+		require.NoError(t, rec.Close())
+
+		for _, name := range []string{path, timingFile(path)} {
+			file, err := os.ReadFile(name)
+			require.NoError(t, err)
+			for _, s := range secrets {
+				for form, text := range map[string]string{"as it is": s, "in JSON": strings.Trim(string(mustJSON(s)), `"`), "in an address": url.QueryEscape(s),
+					"in base64": base64.StdEncoding.EncodeToString([]byte(s))} {
+					require.NotContains(t, string(file), text, "round %d of seed %d: a secret %s", n, seed, form)
+				}
+			}
+			if name == path {
+				require.Contains(t, string(file), "api.openai.com", "what is no secret stays")
+			}
+		}
+		_, err = New(path)
+		require.NoError(t, err, "and its timing fits")
+	}
+}
+
+func TestWhatOnlyLooksALittleLikeASecretStays(t *testing.T) {
+	clean := cleaner(http.Header{"Authorization": {"Bearer short"}}, nil)
+	for _, text := range []string{"the task-oriented model", "sk-short", "a risk-free organisation org-chart", "call_HmjRWNWYiLpUIAJrLPlVrpLF", "msg_01XFDUDYJgAACzvnptvVoYEL",
+		"user-agent", "short", "eyJhbGciOi without dots", "chatcmpl-9zabcdefghijklmnopqrstuvwx"} {
+		require.Equal(t, text, clean.Replace(text))
+	}
+}
+
+func mustJSON(s string) []byte { return []byte(canonical(s)) }
+
+func drain(resp *http.Response) error {
+	buffer := make([]byte, 7) // so that secrets lie across pieces
+	for {
+		if _, err := resp.Body.Read(buffer); err != nil {
+			return resp.Body.Close()
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package cassettes
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"sync"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// Transport answers requests from a cassette, or has them answered and records that, as its mode says. It is made by [New], and safe for
+// concurrent use until it is closed.
+type Transport struct {
+	settings
+	player   *Player   // nil where nothing is played
+	recorder *Recorder // nil where nothing is recorded
+
+	mu     sync.Mutex
+	misses []error
+}
+
+// open opens a cassette by its path, or in the mode for replay by the name of an embedded recording.
+func open(name string, s settings) (*Transport, error) {
+	t := &Transport{settings: s}
+	var r *recording
+	var err error
+	if s.mode == ReplayOnly || s.mode == RecordMissing {
+		if r, err = load(name); err != nil && (s.mode == ReplayOnly || !errors.Is(err, fs.ErrNotExist)) {
+			return nil, err
+		}
+	}
+	if r != nil {
+		t.player = newPlayer(r)
+	}
+	if s.mode == RecordMissing || s.mode == RecordAnew {
+		if t.recorder, err = Record(name, s.real, s.origin); err != nil {
+			return nil, err
+		}
+		t.recorder.before = r
+	}
+	return t, nil
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if t.player == nil {
+		return t.ask(r)
+	}
+	var body []byte
+	if r.Body != nil {
+		var err error
+		body, err = io.ReadAll(r.Body)
+		if err = errors.Join(err, r.Body.Close()); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	i, err := t.player.find(newRequest(kindOf(r.Method, r.URL), cleaner(r.Header, r.URL).Replace(string(body))))
+	switch {
+	case err == nil:
+		return t.play(r, i)
+	case t.mode == RecordMissing:
+		again := r.Clone(r.Context())
+		again.Body = io.NopCloser(bytes.NewReader(body))
+		return t.ask(again)
+	}
+	t.mu.Lock()
+	t.misses = append(t.misses, fmt.Errorf("%s %s: %w", r.Method, r.URL.Path, err))
+	t.mu.Unlock()
+	return respond(r, missing(err), nil, false), nil
+}
+
+// ask asks the provider.
+func (t *Transport) ask(r *http.Request) (*http.Response, error) {
+	if t.recorder != nil {
+		return t.recorder.RoundTrip(r)
+	}
+	return t.real.RoundTrip(r)
+}
+
+// play answers with what was recorded.
+func (t *Transport) play(r *http.Request, i *interaction) (*http.Response, error) {
+	answer := i.answer
+	answer.Header = answer.Header.Clone()
+	if t.paced && i.when != nil {
+		if err := pause(r.Context(), nil, i.when.First); err != nil {
+			return nil, err
+		}
+	}
+	return respond(r, answer, i.when, t.paced), nil
+}
+
+// Close writes what was recorded, and returns what went wrong: requests that were not found, interactions that were not played (but
+// with [AllowUnused]), a file that could not be written.
+func (t *Transport) Close() error { return errors.Join(t.finish()...) }
+
+func (t *Transport) finish() []error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	wrong := t.misses
+	if t.player != nil && !t.allowUnused {
+		for _, i := range t.player.unused() {
+			wrong = append(wrong, fmt.Errorf("%v was not played: the request was not made", i))
+		}
+	}
+	if t.recorder != nil {
+		if err := t.recorder.Close(); err != nil {
+			wrong = append(wrong, err)
+		}
+	}
+	return wrong
+}
+
+// missing is the answer to a request that was not recorded: an error, since SDKs take no connection for one that was lost, and in a
+// shape in which those of OpenAI and of Anthropic find the message.
+func missing(why error) dialect.Answer {
+	return dialect.Answer{
+		Status: http.StatusNotFound,
+		Header: http.Header{"Content-Type": {"application/json"}, "X-Should-Retry": {"false"}},
+		Chunks: [][]byte{dialect.Marshal(map[string]any{"type": "error", "error": map[string]any{
+			"type": "not_found_error", "code": "not_recorded", "param": nil, "message": why.Error()}})},
+	}
+}
