@@ -85,7 +85,7 @@ func (l *legacy) request(base context.Context, method string, params map[string]
 func (l *legacy) exchange(ctx, base context.Context, id int64, method string, params map[string]any) (json.RawMessage, error) {
 	resp, err := post(ctx, l.env.HTTP, l.env.URL, l.header, marshal(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, l.cancelIf(base, isGivenUp(ctx), id))
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -122,9 +122,7 @@ func (l *legacy) exchange(ctx, base context.Context, id int64, method string, pa
 		}
 		return true
 	})
-	if isGivenUp(ctx) && !l.model.config.broken.givesUpSilently {
-		err = l.send(base, l.model.cancels(id))
-	}
+	err = errors.Join(err, l.cancelIf(base, isGivenUp(ctx), id))
 	asked.Wait()
 	switch {
 	case err != nil:
@@ -133,6 +131,14 @@ func (l *legacy) exchange(ctx, base context.Context, id int64, method string, pa
 		return nil, errors.Join(failures...)
 	}
 	return resultOf(answer, nil)
+}
+
+// cancelIf cancels a request of the client's that was given up.
+func (l *legacy) cancelIf(ctx context.Context, givenUp bool, id int64) error {
+	if !givenUp || l.model.config.broken.givesUpSilently {
+		return nil
+	}
+	return l.send(ctx, l.model.cancels(id))
 }
 
 // answer answers a request of the server: over HTTP in a POST of its own.
