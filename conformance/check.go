@@ -87,7 +87,7 @@ func Known() []server.Revision {
 
 // Scenarios returns the catalogue, in its order.
 func Scenarios() []Scenario {
-	return []Scenario{declare, basic, toolUse, parallel, loop, balance, malformedRequests, timing, provider, consent, mrtr}
+	return []Scenario{declare, basic, toolUse, parallel, loop, balance, malformedRequests, cancelling, timing, provider, consent, mrtr}
 }
 
 // Validate returns what is wrong with the catalogue itself: names that clash, checks that name cases or requirements that
@@ -127,8 +127,8 @@ func (s *Scenario) validateCases(complain func(string, ...any)) map[string]bool 
 			complain("case %s: want %s/NAME, once", c.ID, s.ID)
 		}
 		names[name] = true
-		if c.Play == nil && c.Make == nil {
-			complain("case %s: Play or Make is required", c.ID)
+		if (c.Play == nil) == (c.Make == nil) {
+			complain("case %s: one of Play and Make is required", c.ID)
 		}
 		for _, r := range c.Revisions {
 			if !slices.Contains(s.Revisions, r) {

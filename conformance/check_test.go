@@ -37,7 +37,7 @@ func TestEachDefectOfACatalogueIsComplainedOf(t *testing.T) {
 		"a case of another scenario": {func(s []Scenario) []Scenario { s[0].Cases[1].ID = "other/b"; return s }, "case other/b: want s/NAME, once"},
 		"a case twice":               {func(s []Scenario) []Scenario { s[0].Cases[1].ID = "s/a"; return s }, "case s/a: want s/NAME, once"},
 		"a case without a name":      {func(s []Scenario) []Scenario { s[0].Cases[1].ID = "s"; return s }, "case s: want s/NAME, once"},
-		"a case without a play":      {func(s []Scenario) []Scenario { s[0].Cases[1].Play = nil; return s }, "case s/b: Play or Make is required"},
+		"a case without a play":      {func(s []Scenario) []Scenario { s[0].Cases[1].Play = nil; return s }, "case s/b: one of Play and Make is required"},
 		"a case of another revision": {func(s []Scenario) []Scenario {
 			s[0].Cases[1].Revisions = []server.Revision{server.V20250618}
 			return s

@@ -1,14 +1,12 @@
 package conformance
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/report"
-	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
 var threeRounds = Check{
@@ -173,6 +171,7 @@ var stopsWithError = Check{
 			return Pass("the client answers each request of the loop, or says that it does not")
 		}
 		r := s.round
+		cancels, _ := e.ownCancels()
 		switch {
 		case r.missed() != "":
 			return NotObserved("the model had no answer for sampling request %d", r.N)
@@ -180,7 +179,7 @@ var stopsWithError = Check{
 			return NotObserved("the client answers nothing at all%s", e.why(r.N))
 		case len(r.Answers) > 0: // a result that cannot be read
 			return *r.Result().unreadable()
-		case e.gaveUp():
+		case len(cancels) > 0:
 			return Pass("the client goes along for %d rounds, and gives up its call", r.N-1)
 		case !e.Revision.Modern():
 			return e.Session.seeOutput(Broken("the client went along for %d rounds and never answered sampling request %d: %s", r.N-1, r.N, e.Session.ending()).See(r.Asked, ""))
@@ -192,23 +191,6 @@ var stopsWithError = Check{
 		}
 		return NotObserved("sampling request %d was not answered%s", r.N, e.why(r.N))
 	},
-}
-
-// gaveUp reports whether the client cancelled its call, which ends what was asked in it (2025-11-25, basic/utilities/cancellation).
-func (ev *Evidence) gaveUp() bool {
-	called := ev.Session.Trace.Find(ev.calledAt)
-	if called == nil {
-		return false
-	}
-	id := readRPC(called.Frame.Raw).id
-	return slices.ContainsFunc(ev.Session.Trace.Events, func(e trace.Event) bool {
-		if e.Frame == nil || e.Frame.Dir != trace.FromClient || e.Frame.Session != called.Frame.Session {
-			return false
-		}
-		m := readRPC(e.Frame.Raw)
-		var params dialect.Object
-		return m.method == "notifications/cancelled" && json.Unmarshal(m.params, &params) == nil && sameID(id, params["requestId"])
-	})
 }
 
 var stateless = Check{

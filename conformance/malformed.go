@@ -310,14 +310,14 @@ func hostileCase(name string, request func(*server.Session) (params json.RawMess
 				}
 				return s.Sample(s.Ask("Are you still there?"))
 			}
-			answer, err := s.Pose(server.Hostile(params))
+			posed, err := s.Start(server.Hostile(params))
 			if err != nil {
 				return nil, err
 			}
-			there := await(s, answer, patience)
+			there := either(patience, posed.Done(), nil)
 			result, err := s.Sample(s.Ask("Are you still there?"))
 			if err == nil && !there {
-				await(s, answer, patience/4)
+				either(patience/4, posed.Done(), nil)
 			}
 			return result, err
 		},
@@ -327,19 +327,6 @@ func hostileCase(name string, request func(*server.Session) (params json.RawMess
 // patience is how long an answer is waited for, until something else is asked. Some clients never answer what they cannot read, and a client
 // that answers later, as late as its session goes on, has answered all the same.
 const patience = 200 * time.Millisecond
-
-// await waits for an answer, and reports whether it is there.
-func await(s *server.Session, answer <-chan server.Answer, patience time.Duration) bool {
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	select {
-	case <-answer:
-		return true
-	case <-timer.C:
-	case <-s.Context().Done():
-	}
-	return false
-}
 
 // malformationOf is what is wrong in a case; nil for one that was made from a seed.
 func malformationOf(caseID string) *malformation {

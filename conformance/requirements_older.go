@@ -14,6 +14,18 @@ var sampling20250326 = page{server.V20250326, "sampling", "client/sampling", []S
 var basic20250326 = page{server.V20250326, "basic", "basic", []Statement{
 	must("messages", "messages", "", "all messages follow JSON-RPC 2.0"),
 	must("responses", "responses", "", "a response has the same id as its request, and there is one for each"),
+	must("notifications", "notifications", "", "a notification has no id, and is not answered"),
+}}
+
+var cancellation20250326 = page{server.V20250326, "cancellation", "basic/utilities/cancellation", []Statement{
+	must("behavior", "behavior-requirements", "",
+		"a cancel names a running request of one's own, and not initialize; what was cancelled stops, and is not answered; a late response is ignored"),
+	must("timing", "timing-considerations", "", "a cancel that crosses the response does no harm"),
+	should("errors", "error-handling", "", "an invalid cancel is ignored: of an unknown request, of one that is done, or malformed"),
+}}
+
+var transports20250326 = page{server.V20250326, "transports", "basic/transports", []Statement{
+	should("cancel", "sending-messages-to-the-server", "", "a client cancels with a notification, not by hanging up"),
 }}
 
 var schema20250326 = page{server.V20250326, "schema", "schema", []Statement{
@@ -36,6 +48,18 @@ var sampling20250618 = page{server.V20250618, "sampling", "client/sampling", []S
 var basic20250618 = page{server.V20250618, "basic", "basic", []Statement{
 	must("messages", "messages", "", "all messages follow JSON-RPC 2.0"),
 	must("responses", "responses", "", "a response has the same id as its request, and there is one for each"),
+	must("notifications", "notifications", "", "a notification has no id, and is not answered"),
+}}
+
+var cancellation20250618 = page{server.V20250618, "cancellation", "basic/utilities/cancellation", []Statement{
+	must("behavior", "behavior-requirements", "",
+		"a cancel names a running request of one's own, and not initialize; what was cancelled stops, and is not answered; a late response is ignored"),
+	must("timing", "timing-considerations", "", "a cancel that crosses the response does no harm"),
+	should("errors", "error-handling", "", "an invalid cancel is ignored: of an unknown request, of one that is done, or malformed"),
+}}
+
+var transports20250618 = page{server.V20250618, "transports", "basic/transports", []Statement{
+	should("cancel", "sending-messages-to-the-server", "", "a client cancels with a notification, not by hanging up"),
 }}
 
 var schema20250618 = page{server.V20250618, "schema", "schema", []Statement{

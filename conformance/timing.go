@@ -40,42 +40,40 @@ var timing = Scenario{
 
 // delayed is a case in which the model is so slow.
 func delayed(id string, timed harness.Timing, how func(harness.Limits) llm.Fault) harness.Case {
-	return harness.Case{ID: id, Timed: timed, Barrier: true, Make: func(l harness.Limits) (server.Play, []*llm.Rule) {
+	return harness.Case{ID: id, Timed: timed, Barrier: true, Make: func(l harness.Limits) harness.Stage {
 		play := func(s *server.Session) (any, error) { return s.Sample(s.Ask("How was Rome built?")) }
-		return play, llm.Script(llm.When().Reply(llm.Text(slowly)).Fault(how(l)))
+		return harness.Stage{Play: play, Rules: llm.Script(llm.When().Reply(llm.Text(slowly)).Fault(how(l)))}
 	}}
 }
 
 // whilePinged pings the client while the model holds the answer to a sample back, and lets that through when the ping was answered, or
 // waited for in vain.
-func whilePinged(harness.Limits) (server.Play, []*llm.Rule) {
-	gate := llm.NewGate()
+func whilePinged(harness.Limits) harness.Stage {
+	const question = "What takes so long?"
+	var gate llm.Gate
+	gate.Close(question)
 	play := func(s *server.Session) (any, error) {
-		defer gate.Open()
-		ask := s.Ask("What takes so long?")
-		answered := make(chan server.Answer, 1)
-		go func() {
-			result, err := s.Sample(ask)
-			answered <- server.Answer{Result: result, Err: err}
-		}()
+		defer gate.Open(question)
+		asked, err := s.Start(s.Ask(question))
+		if err != nil {
+			return nil, err
+		}
 		select {
-		case <-gate.Reached():
-		case a := <-answered: // without having asked the model
-			answered <- a
+		case <-gate.Held(question):
+		case <-asked.Done(): // without having asked the model
 		}
 		ctx, cancel := context.WithTimeout(s.Context(), pingPatience)
 		defer cancel()
 		_ = s.Ping(ctx) // what came of it is judged from the trace
-		gate.Open()
-		a := <-answered
-		return a.Result, a.Err
+		gate.Open(question)
+		return asked.Answer()
 	}
-	return play, llm.Script(llm.When().Reply(llm.Text("Nothing any more.")).Fault(gate.Hold()))
+	return harness.Stage{Play: play, Rules: llm.Script(llm.When().Reply(llm.Text("Nothing any more.")).Hold(&gate))}
 }
 
 // withProgress asks for a sample under a token of each type, and for two more without. A client may call the tool more than once, and at
 // once: no two requests have one token.
-func withProgress(harness.Limits) (server.Play, []*llm.Rule) {
+func withProgress(harness.Limits) harness.Stage {
 	var calls atomic.Int64
 	play := func(s *server.Session) (any, error) {
 		n := calls.Add(1)
@@ -93,7 +91,7 @@ func withProgress(harness.Limits) (server.Play, []*llm.Rule) {
 		}
 		return "done", nil
 	}
-	return play, llm.Script(llm.When().Reply(llm.Text("Getting on with it.")))
+	return harness.Stage{Play: play, Rules: llm.Script(llm.When().Reply(llm.Text("Getting on with it.")))}
 }
 
 // askingForProgress is the request with a progress token.

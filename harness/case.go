@@ -2,6 +2,7 @@ package harness
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/json"
@@ -23,9 +24,11 @@ type Case struct {
 	// Script returns the model's rules for the case's conversations. The mark is the word by which the model knows them. Nil where the
 	// model is not to be asked.
 	Script func(mark string) []*llm.Rule
-	// Make makes Play and the model's rules anew for each session, in place of Play and Script, for a case in which the two know of each
-	// other, or of how long the client waits; nil where they do not.
-	Make func(Limits) (server.Play, []*llm.Rule)
+	// Make makes the play and the model's rules anew for each session, in place of Play and Script, for a case in which the two share
+	// something, such as an [llm.Gate], or know how long the client waits; nil where they do not.
+	Make func(Limits) Stage
+	// GiveUp asks the client to give up its call of the tool: see [Env.GiveUp].
+	GiveUp bool
 	// Revisions are those in which there is something to play; nil for all.
 	Revisions []server.Revision
 	// Declare are the capabilities that the client is asked to declare, as JSON; nil for sampling with tools. Cases that ask for
@@ -51,6 +54,53 @@ type Case struct {
 	// Barrier asks for a plain sample as the last tool of the case's session, under [BarrierID]: what was not seen by the time it was
 	// answered, and the session had ended in order, did not happen.
 	Barrier bool
+}
+
+// Stage is what a [Case.Make] makes.
+type Stage struct {
+	Play  server.Play
+	Rules []*llm.Rule
+	// Settled waits until what is left of the case, once its call is over for the client, has come to rest; nil for nothing. The session's
+	// barrier waits for it, so that what comes after the barrier was answered has nothing to do with the case.
+	Settled func(context.Context)
+}
+
+// stage is that of any case. The rules are left to the model's own source, where it has one.
+func (c *Case) stage(limits Limits, scripted bool) Stage {
+	st := Stage{Play: c.Play}
+	switch {
+	case c.Make != nil:
+		st = c.Make(limits)
+	case c.Script != nil && scripted:
+		st.Rules = c.Script(c.Mark())
+	}
+	if !scripted {
+		st.Rules = nil
+	}
+	return st
+}
+
+// stages are those of the cases of one session, in order. The barrier's waits for the others to settle.
+func stages(cases []Case, limits Limits, scripted bool) []Stage {
+	all := make([]Stage, len(cases))
+	for i := range cases {
+		all[i] = cases[i].stage(limits, scripted)
+	}
+	for i := range cases {
+		if cases[i].ID != BarrierID {
+			continue
+		}
+		play := all[i].Play
+		all[i].Play = func(s *server.Session) (any, error) {
+			for _, other := range all {
+				if other.Settled != nil {
+					other.Settled(s.Context())
+				}
+			}
+			return play(s)
+		}
+	}
+	return all
 }
 
 // BarrierID is the ID of the case that the harness adds to sessions with a [Case.Barrier]. It belongs to no scenario.

@@ -52,9 +52,15 @@ type Env struct {
 	// Timeout is how long the client is to wait for the model's answer to one sample, to its end, before it gives up and says so to the
 	// server; 0 leaves that to the client. It is for the client to act upon.
 	Timeout time.Duration
+	// GiveUp are tools the call of which is to be given up. A client that can do so calls such a tool with a progress token, and, by whatever
+	// means it has to give up a request, gives the call up as soon as a progress notification for it comes, or the model begins to
+	// answer a sample that was asked for it: its header is there. It then reports [GaveUp] and goes on with the next tool. For a client in
+	// Go [Env.Call] sees to that.
+	GiveUp []string
 	// Report is told how a call of the client's ended; it may be called from any goroutine. Nil where nobody wants to know.
 	Report func(Outcome)
 
+	calls    *giveUps             // nil where no call is to be given up
 	announce func(feature string) // see [Env.Announce]; nil where nobody wants to know
 	settle   func(time.Duration)  // waits, so long at most, until what the client wrote has arrived; nil over HTTP
 }
@@ -96,6 +102,7 @@ type contextVar struct {
 	Resources    []string          `json:"resources,omitempty"`
 	Decision     string            `json:"decision"`
 	TimeoutMS    int64             `json:"timeoutMs,omitempty"`
+	GiveUp       []string          `json:"giveUp,omitempty"`
 	Server       *serverVar        `json:"server,omitempty"`
 }
 
@@ -109,7 +116,8 @@ const scenarioName = "sampling"
 
 // told is the part of the environment that goes into a process as one value, and tell puts it back.
 func (e *Env) told() contextVar {
-	told := contextVar{scenarioName, e.Declare, e.Model, e.Key, e.Tools, e.Prompts, e.Resources, cmp.Or(e.Decision, Approve), e.Timeout.Milliseconds(), nil}
+	told := contextVar{scenarioName, e.Declare, e.Model, e.Key, e.Tools, e.Prompts, e.Resources, cmp.Or(e.Decision, Approve), e.Timeout.Milliseconds(),
+		e.GiveUp, nil}
 	if e.Server != nil {
 		told.Server = &serverVar{e.Server[0], e.Server[1:]}
 	}
@@ -117,7 +125,7 @@ func (e *Env) told() contextVar {
 }
 
 func (v *contextVar) tell(e *Env) {
-	e.Declare, e.Model, e.Key, e.Decision = v.Capabilities, v.Models, v.Key, v.Decision
+	e.Declare, e.Model, e.Key, e.Decision, e.GiveUp = v.Capabilities, v.Models, v.Key, v.Decision, v.GiveUp
 	e.Tools, e.Prompts, e.Resources = v.Tools, v.Prompts, v.Resources
 	e.Timeout = time.Duration(v.TimeoutMS) * time.Millisecond
 	if v.Server != nil {
@@ -217,6 +225,7 @@ func EnvFromProcess(args []string, getenv func(string) string) (Env, error) {
 		}
 	}
 	told.tell(&e)
+	e.watched()
 	switch {
 	case told.Server != nil && told.Server.Command == "":
 		return Env{}, fmt.Errorf("%s has a server without a command", envContext)

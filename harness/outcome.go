@@ -34,7 +34,7 @@ const (
 	Completed     = "completed"      // a result, whatever it says
 	Failed        = "failed"         // an error
 	InputRequired = "input_required" // a result that asks for input, which the client did not give
-	GaveUp        = "gave-up"        // the client's own limit, of time or of rounds
+	GaveUp        = "gave-up"        // the client's own limit, of time or of rounds, or that it was told to ([Env.GiveUp])
 )
 
 // outcomeKind is what the member mcp-conform of an outcome line says.

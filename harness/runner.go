@@ -149,15 +149,16 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 		}
 		return rec.Record(e)
 	}
-	fakes, err := r.startFakes(client, r.made(cases), record)
+	fakes, err := r.startFakes(client, cases, record)
 	if err != nil {
 		return nil, fmt.Errorf("starting a session of %s: %w", r.Revision, err)
 	}
 	env := Env{URL: fakes.server.URL, HTTP: fakes.http, Revision: r.Revision, Model: r.bases(fakes.model), Key: PlantedKey,
-		Declare: header.Declare, Decision: cmp.Or(header.Decision, Approve), Timeout: header.ClientTimeout,
+		Declare: header.Declare, Decision: cmp.Or(header.Decision, Approve), Timeout: header.ClientTimeout, GiveUp: givenUp(cases),
 		Report:   func(o Outcome) { record(trace.Event{Case: o.Tool, Mark: o.mark()}) },
 		announce: func(feature string) { record(trace.Event{Mark: featureMark(feature)}) }}
 	env.offer(cases)
+	env.watched()
 	if err := fakes.launchable(client, &env); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting a session of %s: %w", r.Revision, err), fakes.close())
 	}
@@ -182,17 +183,15 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 	return rec.Stop(), err
 }
 
-// made are the cases with what is made anew for each session.
-func (r *Runner) made(cases []Case) []Case {
-	limits := r.limits(&cases[0])
-	all := slices.Clone(cases)
-	for i := range all {
-		if c := &all[i]; c.Make != nil {
-			play, rules := c.Make(limits)
-			c.Play, c.Script = play, func(string) []*llm.Rule { return rules }
+// givenUp are the tools of the cases whose call is to be given up.
+func givenUp(cases []Case) []string {
+	var tools []string
+	for _, c := range cases {
+		if c.GiveUp {
+			tools = append(tools, c.Tool())
 		}
 	}
-	return all
+	return tools
 }
 
 // bases are the model's addresses that the client is told. To a client a server that is compatible with OpenAI is OpenAI at another address.
@@ -229,21 +228,18 @@ func (r *Runner) startFakes(client *Client, cases []Case, record func(trace.Even
 			}
 		}
 	}
+	staged := stages(cases, r.limits(&cases[0]), r.Source == nil)
 	var tools []server.Tool
-	for _, c := range cases {
-		tools = append(tools, server.Tool{Name: c.Tool(), Description: "Runs the case " + c.ID + ".", Mark: c.Mark(), Carrier: c.Carrier, Play: c.Play})
+	for i, c := range cases {
+		tools = append(tools, server.Tool{Name: c.Tool(), Description: "Runs the case " + c.ID + ".", Mark: c.Mark(), Carrier: c.Carrier, Play: staged[i].Play})
 	}
 	var err error
 	f.model, err = llm.Start(llm.Options{Record: record, Key: PlantedKey, Listener: listeners[0], Source: r.Source})
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range cases {
-		var rules []*llm.Rule
-		if r.Source == nil && c.Script != nil {
-			rules = c.Script(c.Mark())
-		}
-		if err := f.model.Script(c.Mark(), rules...); err != nil {
+	for i, c := range cases {
+		if err := f.model.Script(c.Mark(), staged[i].Rules...); err != nil {
 			f.model.Close()
 			return nil, err
 		}

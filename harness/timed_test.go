@@ -16,11 +16,12 @@ import (
 func TestATimedCaseIsMadeAnewForEachSessionOfItsOwn(t *testing.T) {
 	var mu sync.Mutex
 	var made []harness.Limits
-	timed := harness.Case{ID: "s/a", Timed: harness.Beyond, Make: func(l harness.Limits) (server.Play, []*llm.Rule) {
+	timed := harness.Case{ID: "s/a", Timed: harness.Beyond, Make: func(l harness.Limits) harness.Stage {
 		mu.Lock()
 		defer mu.Unlock()
 		made = append(made, l)
-		return func(s *server.Session) (any, error) { return s.Sample(s.Ask("Are you there?")) }, llm.Script(llm.When().Reply(llm.Text("Yes.")))
+		return harness.Stage{Play: func(s *server.Session) (any, error) { return s.Sample(s.Ask("Are you there?")) },
+			Rules: llm.Script(llm.When().Reply(llm.Text("Yes.")))}
 	}}
 	told := map[time.Duration]int{}
 	client := harness.InProcess(func(ctx context.Context, env harness.Env) error {

@@ -29,6 +29,7 @@
 //	a late tool delta      Reply(Call("t", `{"a":1}`)).LateUse()
 //	cookies, accounts      Reply(Text("a")).Header(h).Account("org-1")
 //	an error               Fail(&Error{Status: 429, Message: "slow down", Header: RetryAfter(3)})
+//	an answer held back    Hold(gate), until the test has done what it wants done meanwhile: see [Gate]
 //
 // and others are done to the answer on its way, with [Rule.Fault]:
 //
@@ -39,7 +40,6 @@
 //	odd chunks             SplitEveryByte, SplitAtRandom, Drip
 //	another content type   WrongContentType
 //	a slow answer          Spread, PauseBefore, PauseAfter
-//	an answer held back    Gate.Hold, until the test has done what it wants done meanwhile
 //
 // Conditions say at which turn: When(Turn(2)). [Pace] slows an answer that is whole. All waits are on the clock of package time, and so on
 // the virtual one in a testing/synctest bubble; they end when the caller hangs up or the server closes, and journal and trace tell which.

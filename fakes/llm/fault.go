@@ -107,7 +107,6 @@ type delivery struct {
 	pause       time.Duration // before the event number pauseAt, counted from 0
 	pauseAt     int
 	delay       time.Duration // before the header
-	gate        *Gate         // nil for none
 }
 
 // cut is how an answer ends before its end.

@@ -22,6 +22,7 @@ type Rule struct {
 	pace     *Pace // nil: the server's
 	header   http.Header
 	account  string
+	gate     *Gate // nil: none
 	limited  bool
 	times    int
 	optional bool

@@ -20,7 +20,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, x *Exchange, o out
 	ctx, waits := r.Context(), o.pace.waits()
 	unsent := o.Answer
 	unsent.Status = 0
-	if !s.pass(ctx, o.delivery.gate) || !s.wait(ctx, o.delivery.delay+waits.vary(waits.FirstToken)) {
+	if !s.wait(ctx, o.delivery.delay+waits.vary(waits.FirstToken)) {
 		s.giveUp(x, unsent)
 		return
 	}
@@ -28,13 +28,22 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, x *Exchange, o out
 		s.breakOff(ctx, w, x, outcome{Answer: unsent, delivery: o.delivery})
 		return
 	}
+	held := o.gate.enter(x.Body) // before the caller can see that it is answered
 	s.sendHeader(w, &o)
+	control := http.NewResponseController(w)
+	if held != nil {
+		defer o.gate.leave(held) // when its end is in the trace
+		_ = control.Flush()      // a caller that is gone is seen at the gate
+		if !s.hold(ctx, held) {
+			s.giveUp(x, o.Answer)
+			return
+		}
+	}
 	began := time.Now()
 	stalling := o.delivery.cut.ending == stalls
 	if len(o.Chunks) == 0 && !stalling {
 		s.end(x, o.Answer, inOrder)
 	}
-	control := http.NewResponseController(w)
 	split := splitter(nil)
 	if o.delivery.split != nil {
 		split = o.delivery.split()

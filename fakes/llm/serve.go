@@ -15,6 +15,7 @@ type outcome struct {
 	dialect.Answer
 	delivery delivery
 	pace     Pace
+	gate     *Gate // nil: none
 }
 
 // serve reads a request, puts it into journal and trace, and answers it.
@@ -128,6 +129,7 @@ func (s *Server) decide(codec dialect.Codec, x *Exchange, req *Request) outcome 
 	if rule.fail != nil {
 		o.Answer = codec.EncodeError(rule.fail.At(x.url))
 	} else {
+		o.gate = rule.gate
 		reply.Serial = owned.serial.Add(1)
 		o.Answer = codec.Encode(req, &reply)
 	}

@@ -1,10 +1,8 @@
 package llm
 
 import (
-	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 )
 
@@ -84,46 +82,4 @@ func (o *outcome) pauseBefore(chunk int) time.Duration {
 		return o.delivery.pause
 	}
 	return 0
-}
-
-// Gate holds answers back, header and all, until it is opened: see [Gate.Hold]. It tells when the first of them is held, so that a test
-// knows that the model has been asked and is not done. It is made by [NewGate]; its methods are safe for concurrent use.
-type Gate struct {
-	reached, opened chan struct{}
-	reach, open     sync.Once
-}
-
-// NewGate returns a gate that is shut.
-func NewGate() *Gate { return &Gate{reached: make(chan struct{}), opened: make(chan struct{})} }
-
-// Reached is closed once an answer has come to the gate.
-func (g *Gate) Reached() <-chan struct{} { return g.reached }
-
-// Open lets through what is held, and all that comes after it. It may be called more than once.
-func (g *Gate) Open() { g.open.Do(func() { close(g.opened) }) }
-
-// Hold keeps the answer at the gate, until that is opened, the caller hangs up or the server is closed.
-func (g *Gate) Hold() Fault {
-	return fault(func(d *delivery) error {
-		if d.gate != nil {
-			return errors.New("is the second gate: want one")
-		}
-		d.gate = g
-		return nil
-	}, "Hold()")
-}
-
-// pass waits at the gate, and reports whether the caller is still there, and the server open, when it is through. Nil is no gate.
-func (s *Server) pass(ctx context.Context, g *Gate) bool {
-	if g == nil {
-		return true
-	}
-	g.reach.Do(func() { close(g.reached) })
-	select {
-	case <-g.opened:
-		return true
-	case <-ctx.Done():
-	case <-s.closing:
-	}
-	return false
 }

@@ -71,33 +71,8 @@ func TestASlowAnswerArrivesWholeAtTheTimesThatItsFaultSays(t *testing.T) {
 	}
 }
 
-func TestAnAnswerIsHeldAtItsGate(t *testing.T) {
-	var s seen
-	inMemory(t, &s, nil, func(t *testing.T, server *Server, network *memnet.Network) {
-		gate := NewGate()
-		require.NoError(t, server.Script("mkslow", When().Reply(Text("mkslow")).Fault(gate.Hold())))
-		body := `{"model":"gpt-4o","messages":[{"role":"user","content":"mkslow1"}]}`
-		go func() {
-			<-gate.Reached()
-			time.Sleep(time.Minute) // of virtual time
-			gate.Open()
-			gate.Open()
-		}()
-		began := time.Now()
-		resp, err := send(t, t.Context(), network, server, body)
-		require.NoError(t, err)
-		require.NoError(t, resp.Body.Close())
-		require.Equal(t, time.Minute, time.Since(began))
-
-		resp, err = send(t, t.Context(), network, server, body)
-		require.NoError(t, err)
-		require.NoError(t, resp.Body.Close())
-		require.Equal(t, time.Minute, time.Since(began), "what is open stays open")
-	})
-}
-
-func TestWhatIsHeldOrPausedEndsWithItsServer(t *testing.T) {
-	for _, make := range []func() Fault{func() Fault { return NewGate().Hold() }, func() Fault { return PauseAfter(1, time.Hour) }, func() Fault { return Spread(time.Hour) }} {
+func TestWhatIsPausedEndsWithItsServer(t *testing.T) {
+	for _, make := range []func() Fault{func() Fault { return PauseAfter(1, time.Hour) }, func() Fault { return Spread(time.Hour) }} {
 		var s seen
 		inMemory(t, &s, nil, func(t *testing.T, server *Server, network *memnet.Network) {
 			require.NoError(t, server.Script("mkslow", When().Reply(Text(story)).Fault(make())))
@@ -125,7 +100,6 @@ func startAsking(t *testing.T, network *memnet.Network, server *Server) <-chan e
 }
 
 func TestFaultsOfTimeThatMakeNoSense(t *testing.T) {
-	gate := NewGate()
 	for want, rule := range map[string]*Rule{
 		"has the fault Spread(0s), which takes no time: want a time above 0":                                                              When().Reply().Fault(Spread(0)),
 		"has the fault Spread(1s), which is the second that splits events: want one":                                                      When().Reply().Fault(SplitEveryByte(), Spread(time.Second)),
@@ -133,7 +107,6 @@ func TestFaultsOfTimeThatMakeNoSense(t *testing.T) {
 		"has the fault PauseAfter(-1, 1s), which comes before the beginning or takes no time: want at least 0 events, and a time above 0": When().Reply().Fault(PauseAfter(-1, time.Second)),
 		"has the fault PauseAfter(1, 0s), which comes before the beginning or takes no time: want at least 0 events, and a time above 0":  When().Reply().Fault(PauseAfter(1, 0)),
 		"has the fault PauseAfter(1, 1s), which is the second pause: want one":                                                            When().Reply().Fault(PauseAfter(1, time.Second), PauseAfter(1, time.Second)),
-		"has the fault Hold(), which is the second gate: want one":                                                                        When().Reply().Fault(gate.Hold(), gate.Hold()),
 		"has the fault PauseBefore(0s), which takes no time: want a time above 0":                                                         When().Reply().Fault(PauseBefore(0)),
 		"has the fault PauseBefore(1s), which is the second pause: want one":                                                              When().Reply().Fault(PauseAfter(1, time.Second), PauseBefore(time.Second)),
 	} {

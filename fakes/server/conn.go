@@ -131,7 +131,7 @@ func (c *conn) takeLine(l line) {
 	}
 	in.message = m
 	c.server.take(in)
-	if m.isNotification() && *m.Method == "notifications/cancelled" { // which names no era
+	if m.isNotification() && *m.Method == methodCancelled { // which names no era
 		c.cancelled(m.params["requestId"])
 	}
 }
@@ -240,6 +240,20 @@ func (c *conn) cancelled(id json.RawMessage) {
 	if ok {
 		w.giveUp()
 	}
+}
+
+// cancels is the scope of the request in flight that a message cancels; the zero scope for any other message, or connection.
+func (c *conn) cancels(m *message) scope {
+	if c == nil || *m.Method != methodCancelled {
+		return scope{}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w, ok := c.waiting[idKey(m.params["requestId"])]
+	if !ok {
+		return scope{}
+	}
+	return w.x.scope
 }
 
 // giveUp ends the exchange, on which nothing may be sent any more, and then what was to come of it.

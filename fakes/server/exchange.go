@@ -91,7 +91,7 @@ func (x *exchange) line(of scope, raw []byte, hostile, last bool) error {
 		if last {
 			x.end()
 		}
-		return gone
+		return gone && (last || !hostile) // the connection goes on, and what breaks the protocol may come late
 	})
 }
 

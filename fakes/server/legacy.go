@@ -223,16 +223,27 @@ func (l *legacySession) serve(m *inbound) {
 // takeNotification takes note of a notification. A cancelled call's play is given up, and its call gets no response
 // (2025-11-25, basic/utilities/cancellation#behavior-requirements).
 func (l *legacySession) takeNotification(m *inbound) {
-	l.server.received(scope{}, l.id, m)
-	if id := m.params["requestId"]; *m.Method == "notifications/cancelled" && id != nil {
-		l.mu.Lock()
-		call := l.calls[idKey(id)]
-		l.mu.Unlock()
-		if call != nil {
-			call.cancel()
-		}
+	call := l.cancelled(m)
+	var of scope
+	if call != nil {
+		of = call.scope()
+	}
+	l.server.received(of, l.id, m)
+	if call != nil {
+		call.cancel()
 	}
 	m.accepted()
+}
+
+// cancelled is the call in flight that a notification cancels; nil for any other.
+func (l *legacySession) cancelled(m *inbound) *legacyCall {
+	id := m.params["requestId"]
+	if *m.Method != methodCancelled || id == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.calls[idKey(id)]
 }
 
 // takeResponse hands the client's answer to the play that waits for it. An answer that nobody waits for is taken just as
@@ -272,6 +283,7 @@ func answerOf(m *message) Answer {
 type legacyCall struct {
 	*Session
 	session *legacySession
+	id      json.RawMessage // of the client's request
 	x       *exchange
 	cancel  context.CancelFunc
 }
@@ -295,7 +307,7 @@ func (l *legacySession) call(m *inbound) {
 		return
 	}
 	ctx, cancel := context.WithCancel(l.ctx)
-	c := &legacyCall{session: l, x: x, cancel: cancel, Session: &Session{server: s, tool: tool, number: of.call, ctx: ctx, revision: l.revision,
+	c := &legacyCall{session: l, id: m.ID, x: x, cancel: cancel, Session: &Session{server: s, tool: tool, number: of.call, ctx: ctx, revision: l.revision,
 		arguments: p.arguments, meta: p.meta, declared: l.declared, lines: m.conn != nil}}
 	c.carrier = c
 	key := idKey(m.ID)
@@ -336,33 +348,44 @@ func (c *legacyCall) sample(requests []outgoing) []Answer {
 	answers := make([]Answer, len(requests))
 	questions := make([]*asked, len(requests))
 	for i, request := range requests {
-		if answers[i].Err = c.ctx.Err(); answers[i].Err != nil {
-			continue // the call was given up: nobody wants to be asked any more
-		}
-		questions[i] = &asked{by: c.scope(), answer: request.posed}
-		if request.posed == nil {
-			questions[i].answer = make(chan Answer, 1)
-		}
-		id := c.ask(questions[i], request.id)
-		if err := c.send(c.ctx, requestFrame(id, "sampling/createMessage", request.params), request.hostile); err != nil {
-			answers[i].Err = err
-			questions[i] = nil
-		}
-		if request.posed != nil {
-			questions[i] = nil
-		}
+		questions[i], _, answers[i].Err = c.begin(request)
 	}
 	for i, question := range questions {
-		if question == nil {
-			continue
-		}
-		select {
-		case answers[i] = <-question.answer:
-		case <-c.ctx.Done():
-			answers[i].Err = c.ctx.Err()
+		if question != nil {
+			answers[i] = c.wait(question)
 		}
 	}
 	return answers
+}
+
+// begin sends a request, and returns what waits for its answer, and its id.
+func (c *legacyCall) begin(request outgoing) (*asked, json.RawMessage, error) {
+	if err := c.ctx.Err(); err != nil {
+		return nil, nil, err // the call was given up: nobody wants to be asked any more
+	}
+	question := &asked{by: c.scope(), answer: make(chan Answer, 1)}
+	id := c.ask(question, request.id)
+	if err := c.send(c.ctx, requestFrame(id, "sampling/createMessage", request.params), request.hostile); err != nil {
+		return nil, nil, err
+	}
+	return question, id, nil
+}
+
+func (c *legacyCall) wait(question *asked) Answer {
+	select {
+	case answer := <-question.answer:
+		return answer
+	case <-c.ctx.Done():
+		return Answer{Err: c.ctx.Err()}
+	}
+}
+
+func (c *legacyCall) start(request outgoing) (*Pending, error) {
+	question, id, err := c.begin(request)
+	if err != nil {
+		return nil, err
+	}
+	return pend(id, func() Answer { return c.wait(question) }), nil
 }
 
 // ask enters a question under the id that is wanted, or under one of the tool's own where that is nil or taken, and returns the id.
@@ -391,6 +414,18 @@ func (c *legacyCall) send(ctx context.Context, frame []byte, hostile bool) error
 	}
 	return listener.event(c.scope(), frame, hostile)
 }
+
+// notify is send or, where the call was given up and its stream may be gone, goes out on the client's GET stream, if it has one open.
+func (c *legacyCall) notify(frame []byte) error {
+	if !c.lines && c.ctx.Err() != nil {
+		if listener, err := c.session.listener(ended); err == nil {
+			return listener.event(c.scope(), frame, false)
+		}
+	}
+	return c.send(ended, frame, false)
+}
+
+func (c *legacyCall) callID() json.RawMessage { return c.id }
 
 func (c *legacyCall) inputRequired(Input) (*Retry, error) {
 	return nil, fmt.Errorf("%w: InputRequiredResult came with %s, the client speaks %s", ErrEra, V20260728, c.revision)

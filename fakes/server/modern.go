@@ -28,7 +28,7 @@ func (s *Server) takeModern(m *inbound) {
 		s.refuse(m, http.StatusBadRequest, rpcErrorf(codeInvalidRequest, "a client sends no JSON-RPC responses in %s", s.modern[0]))
 		return
 	case m.isNotification():
-		s.received(scope{}, "", m)
+		s.received(m.conn.cancels(m.message), "", m)
 		m.accepted()
 		return
 	}
@@ -209,6 +209,13 @@ func (c *modernCall) sample(requests []outgoing) []Answer {
 	return answers
 }
 
+func (c *modernCall) start(request outgoing) (*Pending, error) {
+	if c.ctx.Err() != nil {
+		return nil, fmt.Errorf("%w: no retry came", errNotFulfilled)
+	}
+	return pend(nil, func() Answer { return c.sample([]outgoing{request})[0] }), nil
+}
+
 // inputRequired sends what the play wants sent, and marks it as hostile where it breaks the protocol.
 func (c *modernCall) inputRequired(in Input) (*Retry, error) {
 	result, err := c.inputRequiredResult(in)
@@ -270,6 +277,14 @@ func (c *modernCall) ask(in Input, result []byte, hostile bool) (*Retry, error) 
 	case <-c.ctx.Done():
 		return nil, gaveUp
 	}
+}
+
+func (c *modernCall) notify(frame []byte) error { return c.send(c.ctx, frame, false) }
+
+func (c *modernCall) callID() json.RawMessage {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.id
 }
 
 // send writes a frame before the pending round's response, which makes a stream of it.

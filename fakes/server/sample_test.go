@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -64,54 +63,6 @@ func echo(t testing.TB) func(string) string {
 		require.NoError(t, err)
 		return sampled("you said " + string(content))
 	}
-}
-
-// What is posed is on its way and nobody waits for it: the play goes on with other samples, and the answer is there when it came.
-func TestWhatIsPosedIsNotWaitedFor(t *testing.T) {
-	var posed, late server.Answer
-	r := onLoopback(t, server.Options{}, server.Tool{Name: "tool", Play: func(s *server.Session) (any, error) {
-		answer, err := s.Pose(server.Hostile(map[string]any{"messages": nil}))
-		if err != nil {
-			return nil, err
-		}
-		if _, err := s.Pose(map[string]any{"messages": nil}); !errors.Is(err, server.ErrInvalid) {
-			return nil, fmt.Errorf("want ErrInvalid, got %w", err)
-		}
-		result, err := s.Sample(s.Ask("Are you there?"))
-		select {
-		case late = <-answer:
-			return nil, errors.New("nobody has answered yet")
-		default:
-		}
-		if _, err := s.Sample(s.Ask("And now?")); err != nil {
-			return nil, err
-		}
-		posed = <-answer
-		return string(result), err
-	}})
-	r.expected = []string{"samples with invalid params"}
-	w := r.legacy(server.V20251125, `{"sampling":{}}`)
-	call := w.call(1, "tool")
-	first, second := call.next(), call.next()
-	require.JSONEq(t, `{"messages":null}`, string(first.Params))
-	require.Equal(t, http.StatusAccepted, w.post(second.response(sampled("yes"))).StatusCode)
-	third := call.next()
-	require.Equal(t, http.StatusAccepted, w.post(first.response(sampled("late"))).StatusCode)
-	require.Equal(t, http.StatusAccepted, w.post(third.response(sampled("yes"))).StatusCode)
-	require.Contains(t, string(call.next().Result), "yes")
-	require.Contains(t, string(posed.Result), "late")
-	require.Zero(t, late)
-}
-
-func TestOnlyTheFirstEraCanPose(t *testing.T) {
-	var err error
-	r := onLoopback(t, server.Options{}, server.Tool{Name: "tool", Play: func(s *server.Session) (any, error) {
-		_, err = s.Pose(s.Ask("Are you there?"))
-		return "done", nil
-	}})
-	r.modern().callModern(1, "tool", `{"sampling":{}}`, "").last()
-	require.ErrorIs(t, err, server.ErrEra)
-	require.EqualError(t, err, "the client's revision does not have this: a request whose answer nobody waits for")
 }
 
 func TestAPlayDoesNotKnowItsEra(t *testing.T) {

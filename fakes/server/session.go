@@ -37,12 +37,18 @@ type Session struct {
 type carrier interface {
 	// sample has the client answer the requests, all at once, and returns when each is answered or given up.
 	sample(requests []outgoing) []Answer
+	// start has the client answer one request, and returns once that is on its way.
+	start(request outgoing) (*Pending, error)
 	// inputRequired is sample in the raw; only the second era has it.
 	inputRequired(in Input) (*Retry, error)
 	// ping is Ping.
 	ping(ctx context.Context) error
 	// send writes a frame as it is onto the stream of the call. Where there is none and one may come, it waits until ctx ends.
 	send(ctx context.Context, frame []byte, hostile bool) error
+	// notify writes a notification that is not bound to the call, where there is one on another stream once the call was given up.
+	notify(frame []byte) error
+	// callID is the id of the client's request that is pending.
+	callID() json.RawMessage
 }
 
 // outgoing is a sampling request on its way.
@@ -50,7 +56,6 @@ type outgoing struct {
 	params  json.RawMessage
 	hostile bool
 	id      json.RawMessage // what the request is to be known by; nil leaves it to the carrier
-	posed   chan Answer     // takes the answer, for which nobody waits then; the first era only
 }
 
 // Answer is what came of a sampling request.
@@ -174,21 +179,6 @@ func (s *Session) SampleAll(params ...any) []Answer {
 	return answers
 }
 
-// Pose asks the client to sample, as Sample does, and does not wait for the answer, for a request that some clients never answer: the
-// channel has it once it is there, until the play returns, and the trace has it also later. In the second era, where a call goes on with its
-// answers alone, Pose returns ErrEra.
-func (s *Session) Pose(params any) (<-chan Answer, error) {
-	if s.revision.Modern() {
-		return nil, fmt.Errorf("%w: a request whose answer nobody waits for", ErrEra)
-	}
-	request, err := s.outgoing(params)
-	if err != nil {
-		return nil, err
-	}
-	request.posed = make(chan Answer, 1)
-	return request.posed, s.carrier.sample([]outgoing{request})[0].Err
-}
-
 // SampleAs is Sample with a request id of the play's choosing, a JSON string or number, which is sent as it is written. One that is
 // taken, because the session has had it or the client waits for an answer of its own under it, gives way to the server's own, and
 // so does every id in the second era, where samples have none. An id of another type is ErrInvalid.
@@ -282,7 +272,7 @@ func (s *Session) echoMeta(params json.RawMessage) json.RawMessage {
 // Send writes a frame onto the stream of the call, byte for byte: whatever it is, the trace says that it was meant. Over HTTP line ends
 // reach the client as "\n", of whatever kind they are, for such is SSE, and in the second era the call is then answered by a stream; over
 // a connection the frame goes out as it is, line ends and all, with one more behind it. It returns ErrNoStream where the client has
-// hung up.
+// hung up; over a connection that is when this has ended, for a call that was given up leaves it as it is.
 func (s *Session) Send(frame []byte) error {
 	return s.carrier.send(s.ctx, bytes.Clone(frame), true) // the trace keeps what it is given
 }
@@ -292,10 +282,10 @@ func (s *Session) Send(frame []byte) error {
 // It returns ErrNoStream where the client has hung up or, with [JSON] responses, has no GET stream open, and ErrInvalid for
 // numbers that are none.
 func (s *Session) Progress(progress, total float64) error {
-	token := s.carrying()["progressToken"]
-	if !isID(token) {
+	if !s.WantsProgress() {
 		return nil
 	}
+	token := s.carrying()["progressToken"]
 	params, err := encode(struct {
 		Token    json.RawMessage `json:"progressToken"`
 		Progress float64         `json:"progress"`

@@ -245,7 +245,7 @@ func TestACancelledCallEndsWithoutAResponse(t *testing.T) {
 			_, more := call.event()
 			require.False(t, more)
 			require.Equal(t, http.StatusAccepted, w.post(question.response(sampled("late"))).StatusCode)
-			require.Equal(t, []string{"client tools/call", "mark play-started", "server sampling/createMessage", "mark play-ended", "server closed", "client result"}, r.story("ask"))
+			require.Equal(t, []string{"client tools/call", "mark play-started", "server sampling/createMessage", "client notifications/cancelled", "mark play-ended", "server closed", "client result"}, r.story("ask"))
 		})
 	}
 }

@@ -89,6 +89,8 @@ func parts(t testing.TB, m message, method string) map[schema.Name][]byte {
 		return map[schema.Name][]byte{schema.JSONRPCRequest: whole}
 	case m.Method == "notifications/progress":
 		return map[schema.Name][]byte{schema.JSONRPCNotification: whole, schema.ProgressNotification: whole}
+	case m.Method == "notifications/cancelled":
+		return map[schema.Name][]byte{schema.JSONRPCNotification: whole, schema.CancelledNotification: whole}
 	case m.Error != nil:
 		parts := map[schema.Name][]byte{schema.JSONRPCError: whole}
 		if name := errorNames[m.Error.Code]; name != "" {

@@ -88,6 +88,23 @@ type faults struct {
 	oneToken        bool // for all of its requests
 	fractionalToken bool // in them
 
+	// Faults about cancels: of the server's requests, and of the client's own.
+	ignoresCancel        bool
+	worksOnCancelled     bool // and says nothing
+	answersCancelled     bool // with an error
+	cancelsAll           bool // that is running, by whatever cancel
+	taintedByCancel      bool // gives the next request an error
+	refusesStrangeCancel bool // of a request that it never had
+	refusesLateCancel    bool // of a request that it has answered
+	diesOfStrangeCancel  bool
+	diesOfBadCancel      bool
+	givesUpSilently      bool
+	cancelsByText        bool // of its request's id
+	leavesModelRunning   bool // when it gives up a call
+	cancelsEnded         bool // that came back for input
+	retriesGivenUp       bool
+	diesOfLateResponse   bool
+
 	// Faults in reading a stream of Anthropic's.
 	ignoresIndex    bool // takes every block for the first
 	offersAnyway    bool // tools where the choice is none (Ollama)

@@ -21,19 +21,20 @@ type legacy struct {
 	header http.Header
 	lastID atomic.Int64
 
-	serving  chan struct{}            // holds a token while a request is answered, by a client that answers one at a time
+	turn     chan struct{}            // holds a token while a request is answered, by a client that answers one at a time
 	reported atomic.Pointer[progress] // what a client that does not stop reporting goes on with
+	served   served
 }
 
 // openLegacy connects, or launches the server, and initializes a session.
 func openLegacy(ctx context.Context, env harness.Env, m *model) (*legacy, error) {
-	l := &legacy{env: env, model: m, serving: make(chan struct{}, 1), header: http.Header{"Accept": {"application/json, text/event-stream"}}}
+	l := &legacy{env: env, model: m, turn: make(chan struct{}, 1), header: http.Header{"Accept": {"application/json, text/event-stream"}}}
 	if f := m.config.broken.allHeaders; f != nil {
 		f(env.Key, l.header)
 	}
 	if env.Launch != nil {
 		var err error
-		if l.pipe, err = openPipe(ctx, m, func(m *message) error { return l.answer(ctx, m) }); err != nil {
+		if l.pipe, err = openPipe(ctx, m, func(m *message) func() error { return l.take(ctx, m) }); err != nil {
 			return nil, err
 		}
 	}
@@ -66,20 +67,36 @@ func (l *legacy) initialize(ctx context.Context) error {
 	return l.send(ctx, map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
 }
 
-// request sends a request and reads its response's stream, on which the server may ask first.
-func (l *legacy) request(ctx context.Context, method string, params map[string]any) (json.RawMessage, error) {
+// request sends a request and returns its result, or gives it up.
+func (l *legacy) request(base context.Context, method string, params map[string]any) (json.RawMessage, error) {
+	ctx, done := l.model.begin(base, method, params)
+	defer done()
 	id := l.lastID.Add(1)
 	if method == "tools/call" || method == "ping" { // which may take their time
 		params = maps.Clone(params)
 		params["_meta"] = map[string]any{"progressToken": l.model.token(id)}
 	}
+	var result json.RawMessage
+	var err error
 	if l.pipe != nil {
-		answer, err := l.pipe.request(ctx, id, method, params)
-		return resultOf(answer, err)
+		var answer *message
+		answer, err = l.pipe.request(ctx, id, method, params)
+		result, err = resultOf(answer, err)
+	} else {
+		result, err = l.exchange(ctx, base, id, method, params)
 	}
+	if isGivenUp(ctx) {
+		return nil, errToldTo
+	}
+	return result, err
+}
+
+// exchange posts a request and reads its response's stream, on which the server may ask first. When ctx ends it is given up, and cancelled: a
+// stream that ends is no cancel (2025-11-25, basic/transports#sending-messages-to-the-server). What the server asks is answered until base ends.
+func (l *legacy) exchange(ctx, base context.Context, id int64, method string, params map[string]any) (json.RawMessage, error) {
 	resp, err := post(ctx, l.env.HTTP, l.env.URL, l.header, marshal(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, l.cancelIf(base, isGivenUp(ctx), id))
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -99,12 +116,16 @@ func (l *legacy) request(ctx context.Context, method string, params map[string]a
 	)
 	err = messages(resp, func(m *message) bool {
 		switch {
-		case m.Method != "" && m.ID != nil:
-			if l.model.config.broken.forgets(m.Params, &first) {
-				return true
+		case m.Method != "":
+			if m.ID != nil && l.model.config.broken.forgets(m.Params, &first) {
+				break
+			}
+			work := l.take(base, m)
+			if work == nil {
+				break
 			}
 			asked.Go(func() {
-				if err := l.answer(ctx, m); err != nil {
+				if err := work(); err != nil {
 					mu.Lock()
 					defer mu.Unlock()
 					failures = append(failures, fmt.Errorf("answering %s: %w", m.Method, err))
@@ -119,6 +140,7 @@ func (l *legacy) request(ctx context.Context, method string, params map[string]a
 		}
 		return true
 	})
+	err = errors.Join(err, l.cancelIf(base, isGivenUp(ctx), id))
 	asked.Wait()
 	switch {
 	case failures != nil:
@@ -129,25 +151,34 @@ func (l *legacy) request(ctx context.Context, method string, params map[string]a
 	return resultOf(answer, nil)
 }
 
+// cancelIf cancels a request of the client's that was given up.
+func (l *legacy) cancelIf(ctx context.Context, givenUp bool, id int64) error {
+	if !givenUp || l.model.config.broken.givesUpSilently {
+		return nil
+	}
+	return l.send(ctx, l.model.cancels(id))
+}
+
 // answer answers a request of the server: over HTTP in a POST of its own.
-func (l *legacy) answer(ctx context.Context, m *message) error {
+func (l *legacy) answer(ctx context.Context, m *message, one *serving) error {
 	response := map[string]any{"jsonrpc": "2.0", "id": m.ID}
 	if l.model.config.broken.blocksPings {
-		l.serving <- struct{}{}
-		defer func() { <-l.serving }()
+		l.turn <- struct{}{}
+		defer func() { <-l.turn }()
 	}
 	switch m.Method {
 	case "ping":
 		response["result"] = map[string]any{}
 	case "sampling/createMessage":
-		return l.answerSampling(ctx, m, response)
+		return l.answerSampling(ctx, m, one, response)
 	default:
 		response["error"] = &rpcError{-32601, "method " + m.Method + " is not supported"}
 	}
+	l.served.end(m.ID, one)
 	return l.send(ctx, response)
 }
 
-func (l *legacy) answerSampling(ctx context.Context, m *message, response map[string]any) error {
+func (l *legacy) answerSampling(ctx context.Context, m *message, one *serving, response map[string]any) error {
 	broken := &l.model.config.broken
 	if broken.neverAnswers || broken.leavesOpen(m.Params) {
 		return nil
@@ -160,8 +191,14 @@ func (l *legacy) answerSampling(ctx context.Context, m *message, response map[st
 	if broken.progressGoesOn {
 		err = errors.Join(err, l.goesOn(ctx, progress))
 	}
-	result, refused := l.model.createMessage(ctx, m.Params)
+	result, refused := l.model.createMessage(one, m.Params)
+	if l.served.end(m.ID, one) && !broken.answersCancelled {
+		return err
+	}
 	err = errors.Join(err, progress.report(ctx))
+	if l.served.spoiled() {
+		refused = &rpcError{codeInternal, "broken on purpose: cancelled"}
+	}
 	switch refused {
 	case errUnanswered:
 		return err

@@ -30,6 +30,8 @@ type model struct {
 	// What a client that shares too much has in common for all requests.
 	latest any                       // the first message of the latest conversation
 	cache  map[string]map[string]any // answers, by what looks the same
+
+	call context.Context // of the call of a tool that is under way; nil where there is none
 }
 
 // JSON-RPC error codes of the answers to sampling.
@@ -42,6 +44,8 @@ const (
 // createMessage turns CreateMessageRequestParams into a CreateMessageResult, or into the error to answer with.
 func (m *model) createMessage(ctx context.Context, raw json.RawMessage) (map[string]any, *rpcError) {
 	broken := &m.config.broken
+	ctx, done := m.within(ctx)
+	defer done()
 	params, err := object(raw)
 	if err != nil {
 		return nil, &rpcError{codeInvalidParams, "params are not an object"}

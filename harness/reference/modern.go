@@ -28,8 +28,22 @@ func openModern(ctx context.Context, env harness.Env, m *model) (*modern, error)
 		return wire, nil
 	}
 	var err error
-	wire.pipe, err = openPipe(ctx, m, wire.direct(ctx))
+	wire.pipe, err = openPipe(ctx, m, func(n *message) func() error { return wire.take(ctx, n) })
 	return wire, err
+}
+
+// take takes a message of the server's that is no response, and returns what there is to do about it. A request has no place here and gets
+// no answer.
+func (m *modern) take(ctx context.Context, n *message) func() error {
+	if n.ID == nil {
+		m.model.noted(n)
+		return nil
+	}
+	answers := m.direct(ctx)
+	if answers == nil {
+		return nil
+	}
+	return func() error { return answers(n) }
 }
 
 // once sends one request of its own id and returns the result.
@@ -88,10 +102,10 @@ func (m *modern) once(ctx context.Context, method string, params map[string]any)
 	err = messages(resp, func(got *message) bool {
 		if got.Method == "" && string(got.ID) == fmt.Sprint(id) {
 			answer = got
-		} else if answers := m.direct(ctx); answers != nil && got.Method != "" && got.ID != nil {
-			_ = answers(got) // the server says that it was wrong, which is no matter here
+		} else if work := m.take(ctx, got); work != nil && got.Method != "" {
+			_ = work() // the server says that it was wrong, which is no matter here
 		}
-		return answer == nil // anything else is a notification, or a request, which has no place here and gets no answer
+		return answer == nil
 	})
 	return resultOf(answer, err)
 }

@@ -26,7 +26,9 @@ var (
 )
 
 // request sends a request, and again with what was asked for, until it is complete (basic/patterns/mrtr).
-func (m *modern) request(ctx context.Context, method string, params map[string]any) (json.RawMessage, error) {
+func (m *modern) request(base context.Context, method string, params map[string]any) (json.RawMessage, error) {
+	ctx, done := m.model.begin(base, method, params)
+	defer done()
 	broken := &m.model.config.broken.rounds
 	first := m.lastID.Load()
 	said := &said{params: params}
@@ -35,6 +37,9 @@ func (m *modern) request(ctx context.Context, method string, params map[string]a
 		raw, err := m.once(ctx, method, retry)
 		if broken.retriesTwice && round > 1 {
 			_, _ = m.once(ctx, method, retry) // what the server says to that is no matter
+		}
+		if isGivenUp(ctx) {
+			return nil, errToldTo
 		}
 		if err != nil {
 			return nil, err
@@ -52,6 +57,9 @@ func (m *modern) request(ctx context.Context, method string, params map[string]a
 		}
 		if r.InputRequests != nil {
 			responses, err := m.fulfil(ctx, r.InputRequests)
+			if isGivenUp(ctx) {
+				return m.givesUp(base, method, retry)
+			}
 			if err != nil && (m.model.config.broken.diesOf(err) || errors.Is(err, errDeadly) || errors.Is(err, errDies)) {
 				return nil, errors.New("broken on purpose: " + err.Error())
 			}

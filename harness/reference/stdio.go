@@ -14,8 +14,12 @@ import (
 // basic/transports#stdio; 2026-07-28, basic/transports/stdio).
 type pipe struct {
 	rwc   io.ReadWriteCloser
-	asked func(*message) error // answers a request of the server; nil where there are none
-	logs  bool                 // writes log lines where messages belong: broken on purpose
+	asked func(*message) func() error // takes what the server says unasked, and returns what there is to do about it
+	logs  bool                        // writes log lines where messages belong: broken on purpose
+	late  bool                        // dies of a response that it does not wait for: broken on purpose
+	mute  bool                        // gives up without a word: broken on purpose
+
+	cancels func(id any) map[string]any
 
 	writing chan struct{} // holds a token while somebody writes
 	ended   chan struct{} // closed when nothing can come any more
@@ -27,12 +31,13 @@ type pipe struct {
 }
 
 // openPipe launches the server.
-func openPipe(ctx context.Context, m *model, asked func(*message) error) (*pipe, error) {
+func openPipe(ctx context.Context, m *model, asked func(*message) func() error) (*pipe, error) {
 	rwc, err := m.env.Launch(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p := &pipe{rwc: rwc, asked: asked, logs: m.config.broken.logsOnThePipe, writing: make(chan struct{}, 1), ended: make(chan struct{}), waiting: map[string]chan *message{}}
+	p := &pipe{rwc: rwc, asked: asked, cancels: m.cancels, logs: m.config.broken.logsOnThePipe, late: m.config.broken.diesOfLateResponse, mute: m.config.broken.givesUpSilently,
+		writing: make(chan struct{}, 1), ended: make(chan struct{}), waiting: map[string]chan *message{}}
 	p.running.Go(p.read)
 	return p, nil
 }
@@ -49,9 +54,13 @@ func (p *pipe) read() {
 		var m message
 		switch {
 		case json.Unmarshal(line, &m) != nil: // is none, and so nothing to us
-		case m.Method != "" && m.ID != nil && p.asked != nil:
+		case m.Method != "":
+			work := p.asked(&m)
+			if work == nil {
+				break
+			}
 			p.running.Go(func() {
-				if err := p.asked(&m); err != nil {
+				if err := work(); err != nil {
 					p.end(fmt.Errorf("answering %s: %w", m.Method, err))
 				}
 			})
@@ -62,6 +71,9 @@ func (p *pipe) read() {
 			p.mu.Unlock()
 			if answer != nil {
 				answer <- &m
+			} else if p.late {
+				p.end(errors.New("broken on purpose: a response that nobody waits for"))
+				return
 			}
 		}
 	}
@@ -101,8 +113,13 @@ func (p *pipe) request(ctx context.Context, id any, method string, params map[st
 		if method == "initialize" { // cannot be cancelled (2025-11-25, basic/utilities/cancellation#behavior-requirements)
 			return nil, ctx.Err()
 		}
-		return nil, errors.Join(ctx.Err(), p.send(map[string]any{"jsonrpc": "2.0", "method": "notifications/cancelled",
-			"params": map[string]any{"requestId": id, "reason": ctx.Err().Error()}}))
+		p.mu.Lock()
+		delete(p.waiting, fmt.Sprint(id))
+		p.mu.Unlock()
+		if p.mute {
+			return nil, ctx.Err()
+		}
+		return nil, errors.Join(ctx.Err(), p.send(p.cancels(id)))
 	}
 }
 

@@ -28,18 +28,18 @@ func asking(env harness.Env) *mcp.ClientOptions {
 }
 
 func TestCorrectClient(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking), Revisions: conformance.Known(), Skip: expect.Apart}, permissive)
+	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking), Revisions: conformance.Known(), Skip: expect.Apart}, slices.Concat(permissive, overHTTP))
 }
 
 func TestStrictClient(t *testing.T) {
 	strict := gosdk.Client(func(env harness.Env) *mcp.ClientOptions {
 		return &mcp.ClientOptions{CreateMessageWithToolsHandler: gosdk.Handler(host.Host{Env: env, Strict: true})}
 	})
-	expect.Verdicts(t, conformance.Suite{Client: strict, Revisions: conformance.Known(), Skip: expect.Apart}, slices.Concat(notStreamed, numbersUnread, inRounds))
+	expect.Verdicts(t, conformance.Suite{Client: strict, Revisions: conformance.Known(), Skip: expect.Apart}, slices.Concat(notStreamed, numbersUnread, inRounds, answersCancelled, overHTTP))
 }
 
 func TestCorrectClientOverSockets(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking, harness.Loopback()), Revisions: conformance.Known(), Skip: expect.Apart}, permissive)
+	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking, harness.Loopback()), Revisions: conformance.Known(), Skip: expect.Apart}, slices.Concat(permissive, overHTTP))
 }
 
 func TestClientOverStdio(t *testing.T) {
@@ -59,13 +59,13 @@ func TestClientThatTrustsTheTypes(t *testing.T) {
 			return pass[mcp.CreateMessageWithToolsResult](ctx, env, req.Params)
 		}}
 	})
-	expect.Verdicts(t, conformance.Suite{Client: client, Skip: expect.Apart}, slices.Concat(permissive, undecided,
+	expect.Verdicts(t, conformance.Suite{Client: client, Skip: expect.Apart}, slices.Concat(permissive, undecided, overHTTP,
 		expect.Fails("the SDK's: ToolUseContent.Input is a map[string]any whose numbers are read as float64: 9007199254740993 becomes …992", "tool-use/input-intact")))
 }
 
 // The older handler knows neither tools nor several blocks, and the SDK declares sampling without tools for it.
 func TestClientWithoutTools(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(plain), Revisions: conformance.Known(), Skip: expect.Apart}, slices.Concat(undeclaredServed, withoutTools, numbersUnread, undecided, inRounds,
+	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(plain), Revisions: conformance.Known(), Skip: expect.Apart}, slices.Concat(undeclaredServed, withoutTools, numbersUnread, undecided, inRounds, answersCancelled, overHTTP,
 		expect.NotApplicable("nothing is wrong: the client declares no tools and uses none", "declare/tools-declared", "basic/meta-preserved"),
 		withTools(func() []expect.Row {
 			return expect.NotApplicable("the SDK's: it refuses content that is an array for the older handler", "basic/text-beside-media")
@@ -90,7 +90,7 @@ var undeclaredTools = slices.Concat(
 	expect.NotApplicable("nothing is wrong: the client does not declare sampling.tools", "tool-use/*", "parallel/*"))
 
 func TestClientAsProcess(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: process("asking"), Skip: expect.Apart}, permissive)
+	expect.Verdicts(t, conformance.Suite{Client: process("asking"), Skip: expect.Apart}, slices.Concat(permissive, overHTTP))
 }
 
 // pass hands a sampling request on to the model, with nothing but the SDK's types between.

@@ -42,6 +42,12 @@ var handedOn = slices.Concat(
 	expect.Passes("nothing is dropped on the way to the model", "balance/not-dropped"),
 	expect.Warns("the handler's: it hands every history on to the model, and the native dialect's model takes each", "balance/*-*"))
 
+// answersCancelled is the SDK's doing.
+var answersCancelled = expect.Warns("the SDK's: the handler's context ends with a cancel, and the error that it then returns is sent", "cancel/no-answer")
+
+// overHTTP is in every table of a client over HTTP.
+var overHTTP = expect.In(server.V20260728, expect.NotApplicable("nothing is wrong: nothing comes on a stream that the client has closed", "cancel/late-response"))
+
 // undecided is in the tables of clients whose handler asks nobody, and does not say that it does.
 var undecided = expect.Unsupported("the handler's: there is no person in it", "consent/declined", "consent/declined-code", "consent/no-model-call",
 	"consent/no-made-up-answer", "consent/declined-mrtr", "consent/declined-after", "consent/alive")
@@ -56,7 +62,7 @@ var inRounds = expect.In(server.V20260728, slices.Concat(
 	expect.Fails("the SDK's: it panics at an input request that is null, and takes the refusal of its response for the end", "client/ends-cleanly")))
 
 // permissive is in the table of such a client where everything is judged.
-var permissive = slices.Concat(undeclaredServed, trusting, numbersUnread, inRounds, handedOn)
+var permissive = slices.Concat(undeclaredServed, trusting, numbersUnread, inRounds, handedOn, answersCancelled)
 
 var malformed = slices.Concat(
 	expect.Fails("the SDK's: a message that is nested deeper than its JSON reader goes ends the whole connection", "malformed/survives", "client/ends-cleanly"),

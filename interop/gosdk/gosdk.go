@@ -47,7 +47,7 @@ func Run(ctx context.Context, env harness.Env, options *mcp.ClientOptions) error
 	if err != nil {
 		return err
 	}
-	client := mcp.NewClient(&mcp.Implementation{Name: "go-sdk client", Version: "1"}, options)
+	client := mcp.NewClient(&mcp.Implementation{Name: "go-sdk client", Version: "1"}, heeding(&env, options))
 	transport, err := transportOf(ctx, env)
 	if err != nil {
 		return err
@@ -80,6 +80,33 @@ type leftOpen struct{ io.Writer }
 
 func (leftOpen) Close() error { return nil }
 
+// heeding returns the options of a client that sees progress, by which it knows when to give up a call (see [harness.Env.GiveUp]).
+func heeding(env *harness.Env, options *mcp.ClientOptions) *mcp.ClientOptions {
+	own := options.ProgressNotificationHandler
+	options.ProgressNotificationHandler = func(ctx context.Context, n *mcp.ProgressNotificationClientRequest) {
+		env.Progressed()
+		if own != nil {
+			own(ctx, n)
+		}
+	}
+	return options
+}
+
+// call calls a tool, or gives the call up where that is what it is for.
+func call(ctx context.Context, session *mcp.ClientSession, env *harness.Env, tool string) error {
+	ctx, token, done := env.Call(ctx, tool)
+	defer done()
+	params := &mcp.CallToolParams{Name: tool}
+	if token != "" {
+		params.SetProgressToken(token)
+	}
+	_, err := session.CallTool(ctx, params)
+	if err != nil && errors.Is(context.Cause(ctx), harness.ErrGiveUp) {
+		return harness.ErrGiveUp
+	}
+	return err
+}
+
 // callTools calls the tools that it is told to, or all that are listed, and tells how each call ended.
 func callTools(ctx context.Context, session *mcp.ClientSession, env harness.Env) error {
 	var listed []string
@@ -94,7 +121,7 @@ func callTools(ctx context.Context, session *mcp.ClientSession, env harness.Env)
 		names = listed
 	}
 	for _, name := range names {
-		_, err := session.CallTool(ctx, &mcp.CallToolParams{Name: name})
+		err := call(ctx, session, &env, name)
 		host.Tell(env, name, err, codeOf(err))
 		if ctx.Err() != nil || errors.Is(err, mcp.ErrConnectionClosed) {
 			return fmt.Errorf("calling %s: %w", name, err)

@@ -52,6 +52,11 @@ func Run(ctx context.Context, env harness.Env, handler client.SamplingHandler) (
 	}
 	c := client.NewClient(http, options...)
 	defer func() { err = errors.Join(err, c.Close()) }()
+	c.OnNotification(func(n mcp.JSONRPCNotification) {
+		if n.Method == "notifications/progress" {
+			env.Progressed()
+		}
+	})
 	if err := c.Start(ctx); err != nil {
 		return fmt.Errorf("connecting to %s: %w", env.URL, err)
 	}
@@ -64,6 +69,21 @@ func Run(ctx context.Context, env harness.Env, handler client.SamplingHandler) (
 		return err
 	}
 	return useOthers(ctx, c, env)
+}
+
+// call calls a tool, or gives the call up where that is what it is for (see [harness.Env.GiveUp]).
+func call(ctx context.Context, c *client.Client, env *harness.Env, tool string) error {
+	ctx, token, done := env.Call(ctx, tool)
+	defer done()
+	params := mcp.CallToolParams{Name: tool, Arguments: map[string]any{}}
+	if token != "" {
+		params.Meta = &mcp.Meta{ProgressToken: token}
+	}
+	_, err := c.CallTool(ctx, mcp.CallToolRequest{Params: params})
+	if err != nil && errors.Is(context.Cause(ctx), harness.ErrGiveUp) {
+		return harness.ErrGiveUp
+	}
+	return err
 }
 
 // callTools calls the tools that it is told to, or all that are listed, and tells how each call ended.
@@ -79,7 +99,7 @@ func callTools(ctx context.Context, c *client.Client, env harness.Env) error {
 		}
 	}
 	for _, name := range names {
-		_, err := c.CallTool(ctx, mcp.CallToolRequest{Params: mcp.CallToolParams{Name: name, Arguments: map[string]any{}}})
+		err := call(ctx, c, &env, name)
 		host.Tell(env, name, err, 0) // the SDK's errors have no code
 		if ctx.Err() != nil {
 			return fmt.Errorf("calling %s: %w", name, ctx.Err())

@@ -55,17 +55,24 @@ var codeless = expect.In(server.V20251125, expect.Warns("the SDK's: a handler's 
 // undropped stands above it: what the model is given is whole.
 var undropped = expect.Passes("nothing is dropped on the way to the model", "balance/not-dropped")
 
+// cancelling is the SDK's doing, over HTTP.
+var cancelling = slices.Concat(
+	expect.Warns("the SDK's: its client does not heed notifications/cancelled", "cancel/stops-work", "cancel/no-answer"),
+	expect.Warns("the SDK's: over HTTP it hangs up, which before 2026-07-28 is no cancel, and sends none", "cancel/caller-cancels"),
+	expect.In(server.V20251125, expect.Warns("the SDK's: over HTTP it hangs up, which before 2026-07-28 is no cancel, and sends none", "cancel/call-cancelled")),
+	expect.In(server.V20260728, expect.NotApplicable("nothing is wrong: nothing comes on a stream that the client has closed", "cancel/late-response")))
+
 func TestClient(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel), Skip: expect.Apart}, slices.Concat(halfAMinute, undeclaredServed, notStreamed, float64s, oneCode, trusting, inRounds, undropped, handedOn))
+	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel), Skip: expect.Apart}, slices.Concat(halfAMinute, undeclaredServed, notStreamed, float64s, oneCode, trusting, inRounds, undropped, handedOn, cancelling))
 }
 
 func TestStrictClient(t *testing.T) {
 	strict := mcpgo.Client(func(env harness.Env) client.SamplingHandler { return mcpgo.Handler(host.Host{Env: env, Strict: true}) })
-	expect.Verdicts(t, conformance.Suite{Client: strict, Skip: expect.Apart}, slices.Concat(halfAMinute, notStreamed, float64s, oneCode, inRounds, codeless))
+	expect.Verdicts(t, conformance.Suite{Client: strict, Skip: expect.Apart}, slices.Concat(halfAMinute, notStreamed, float64s, oneCode, inRounds, codeless, cancelling))
 }
 
 func TestClientOverSockets(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel, harness.Loopback()), Skip: expect.Apart}, slices.Concat(undeclaredServed, notStreamed, float64s, oneCode, trusting, inRounds, undropped, handedOn))
+	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel, harness.Loopback()), Skip: expect.Apart}, slices.Concat(undeclaredServed, notStreamed, float64s, oneCode, trusting, inRounds, undropped, handedOn, cancelling))
 }
 
 func TestWhatIsMalformed(t *testing.T) {

@@ -5,6 +5,7 @@ It is started with the server's URL as its last argument, and with --strict befo
 """
 
 import base64
+import contextlib
 import json
 import os
 import sys
@@ -12,7 +13,7 @@ import threading
 import urllib.error
 import urllib.request
 
-from host import Host, Refusal
+from host import GivenUp, Host, Refusal
 
 MODERN = "2026-07-28"
 MOST_ROUNDS = 10  # of one call
@@ -69,31 +70,61 @@ class Wire:
     def request(self, method, params, name):
         """Makes a request once and returns its result, whatever the server asks meanwhile."""
         self.ids += 1
-        mine, answering = self.ids, []
-        for message in self.post({"jsonrpc": "2.0", "id": mine, "method": method, "params": self.meta(params)}, name):
+        mine = self.ids
+        request = {"jsonrpc": "2.0", "id": mine, "method": method, "params": self.meta(params)}
+        try:
+            with contextlib.closing(self.post(request, name)) as messages:
+                result = self.read(messages, mine)
+        except GivenUp:  # by which the stream was closed: in the older revisions that is no cancel
+            if self.revision < MODERN:
+                self.cancel(mine)
+            raise
+        if self.host.given_up:  # where a request was answered that came for this one
+            raise GivenUp
+        if result is None:
+            raise ConnectionError(f"no answer came for {method}")
+        return result
+
+    def read(self, messages, mine):
+        """Reads what comes for a request until its result is there, and returns that; None where the stream ends before."""
+        answering = []
+        for message in messages:
             if "method" in message and "id" in message:
                 if self.revision < MODERN:  # from then on servers make no requests, and get no responses
                     # Beside the stream, which is to be read meanwhile: the server may ask for more, or whether we are still there.
-                    answering.append(threading.Thread(target=self.answer, args=(message,)))
+                    answering.append(threading.Thread(target=self.answer, args=(message, mine)))
                     answering[-1].start()
+            elif message.get("method") == "notifications/progress":
+                self.host.progressed()
             elif message.get("id") == mine and "error" in message:
                 join(answering)
                 raise Refusal(message["error"]["code"], message["error"]["message"])
             elif message.get("id") == mine:
                 join(answering)
                 return message["result"]
-        raise ConnectionError(f"no answer came for {method}")
+        join(answering)
+        return None
+
+    def cancel(self, mine):
+        self.notify("notifications/cancelled", {"requestId": mine, "reason": "given up"})
+
+    def notify(self, method, params=None):
+        for _ in self.post({"jsonrpc": "2.0", "method": method} | ({"params": params} if params else {})):
+            pass
 
     def meta(self, params):
-        if self.revision < MODERN:
-            return params
-        return params | {"_meta": {
-            "io.modelcontextprotocol/protocolVersion": self.revision,
-            "io.modelcontextprotocol/clientCapabilities": self.host.capabilities,
-            "io.modelcontextprotocol/clientInfo": self.host.info}}
+        meta = {}
+        if self.host.giving_up and "name" in params:
+            meta["progressToken"] = "call of " + params["name"]
+        if self.revision >= MODERN:
+            meta |= {
+                "io.modelcontextprotocol/protocolVersion": self.revision,
+                "io.modelcontextprotocol/clientCapabilities": self.host.capabilities,
+                "io.modelcontextprotocol/clientInfo": self.host.info}
+        return params | {"_meta": meta} if meta else params
 
-    def answer(self, request):
-        """Answers a request of the server's."""
+    def answer(self, request, mine):
+        """Answers a request of the server's, which came for one of ours."""
         reply = {"jsonrpc": "2.0", "id": request["id"]}
         try:
             if request["method"] == "ping":
@@ -104,6 +135,9 @@ class Wire:
                 raise Refusal(-32601, "no such method")
         except Refusal as refusal:
             reply["error"] = {"code": refusal.code, "message": str(refusal)}
+        except GivenUp:  # nobody wants the answer any more
+            self.cancel(mine)
+            return
         for _ in self.post(reply):
             pass
 
@@ -123,8 +157,7 @@ class Wire:
             return
         self.revision = self.call("initialize", {
             "protocolVersion": self.revision, "capabilities": self.host.capabilities, "clientInfo": self.host.info})["protocolVersion"]
-        for _ in self.post({"jsonrpc": "2.0", "method": "notifications/initialized"}):
-            pass
+        self.notify("notifications/initialized")
 
     def close(self):
         if self.session:
@@ -161,9 +194,12 @@ def main():
     calls += [("prompts/get", name, {"name": name}) for name in host.prompts]
     calls += [("resources/read", uri, {"uri": uri}) for uri in host.resources]
     for method, name, params in calls:
+        host.calls(name)
         try:
             wire.call(method, params, name)
             host.outcome(name, "completed")
+        except GivenUp:
+            host.outcome(name, "gave-up")
         except Refusal as refusal:
             host.outcome(name, "failed", error={"code": refusal.code or 0, "message": str(refusal)})
     wire.close()

@@ -14,6 +14,10 @@ class Refusal(Exception):
         self.code = code
 
 
+class GivenUp(Exception):
+    """The client was told to give up the call that is under way."""
+
+
 class Host:
     """Told is the contract of the run: what to declare, how the person decides, where the model is."""
 
@@ -24,8 +28,19 @@ class Host:
         self.decision, self.tools = told.get("decision"), told.get("tools")
         self.prompts, self.resources = told.get("prompts", []), told.get("resources", [])
         self.model, self.key = told.get("models", {}).get("native"), told.get("key", "")
+        self.give_up, self.giving_up, self.given_up = told.get("giveUp", []), False, False
         self.strict = strict
         self.timeout = told.get("timeoutMs", 60_000) / 1000
+
+    def calls(self, tool):
+        """Begins the call of a tool, which may be one to give up."""
+        self.giving_up, self.given_up = tool in self.give_up, False
+
+    def progressed(self):
+        """Is told that the call makes progress, or the model begins to answer."""
+        if self.giving_up:
+            self.giving_up, self.given_up = False, True
+            raise GivenUp
 
     def sample(self, params):
         if "sampling" not in self.capabilities:
@@ -53,6 +68,7 @@ class Host:
         until = time.monotonic() + self.timeout
         answer = b""
         with urllib.request.urlopen(request, timeout=self.timeout) as response:
+            self.progressed()
             while piece := response.read1():
                 answer += piece
                 if time.monotonic() > until:

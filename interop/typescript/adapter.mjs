@@ -40,6 +40,7 @@ export async function sample(params, signal) {
     body: JSON.stringify(params),
     signal: AbortSignal.any([signal, AbortSignal.timeout(told.timeoutMs ?? 60_000)]), // also of the body
   }).catch(unanswered);
+  giveUp?.(); // for the model begins to answer
   // What the provider says of its errors is not for the server.
   if (!response.ok) unanswered();
   const result = await response.json().catch(unanswered);
@@ -49,20 +50,38 @@ export async function sample(params, signal) {
   return result;
 }
 
-/** Lists the tools and calls each once, or those that it is told to; then gets prompts and reads resources, where it is told of some. How a call ended is for the server to see, and told besides. */
-export async function callTools(client) {
+let giveUp; // gives up the call that is under way; undefined where it is not to be given up
+
+/** The options of a call that is to be given up, with a progress token, for the SDK sends one to whoever listens; undefined for any other. */
+function givingUp(name) {
+  giveUp = undefined;
+  if (!told.giveUp?.includes(name)) return undefined;
+  const controller = new AbortController();
+  giveUp = () => controller.abort(new Error("the client was told to give up this call"));
+  return { signal: controller.signal, onprogress: giveUp };
+}
+
+/**
+ * Lists the tools and calls each once, or those that it is told to; then gets prompts and reads resources, where it is told of some. How a
+ * call ended is for the server to see, and told besides. Call makes a call of a tool with options, as the SDK has it.
+ */
+export async function callTools(client, call) {
   const listed = (await client.listTools()).tools.map((tool) => tool.name);
-  for (const name of told.tools ?? listed) await ended(name, client.callTool({ name, arguments: {} }));
+  for (const name of told.tools ?? listed) {
+    const options = givingUp(name);
+    await ended(name, call({ name, arguments: {} }, options), options?.signal);
+  }
   for (const name of told.prompts ?? []) await ended(name, client.getPrompt({ name }));
   for (const uri of told.resources ?? []) await ended(uri, client.readResource({ uri }));
 }
 
-async function ended(name, call) {
+async function ended(name, call, signal) {
   try {
     await call;
     outcome({ tool: name, outcome: "completed" });
   } catch (error) {
-    outcome({ tool: name, outcome: "failed", error: { code: typeof error.code === "number" ? error.code : 0, message: error.message } });
+    const how = signal?.aborted ? "gave-up" : "failed";
+    outcome({ tool: name, outcome: how, error: { code: typeof error.code === "number" ? error.code : 0, message: error.message } });
   }
 }
 

@@ -10,6 +10,6 @@ if (capabilities.sampling) {
 }
 const transport = new StreamableHTTPClientTransport(url);
 await client.connect(transport);
-await callTools(client);
+await callTools(client, (params, options) => client.callTool(params, undefined, options));
 await transport.terminateSession();
 await client.close();

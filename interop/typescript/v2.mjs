@@ -9,6 +9,6 @@ if (capabilities.sampling) {
 }
 const transport = new StreamableHTTPClientTransport(url);
 await client.connect(transport);
-await callTools(client);
+await callTools(client, (params, options) => client.callTool(params, options));
 if (!modern) await transport.terminateSession();
 await client.close();

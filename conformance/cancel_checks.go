@@ -1,0 +1,266 @@
+package conformance
+
+import (
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// What the first era says about cancelling, which has not changed from revision to revision.
+var (
+	cancelBehaviour = []string{"2025-03-26/cancellation/behavior", "2025-06-18/cancellation/behavior", "2025-11-25/cancellation/04"}
+	cancelTiming    = []string{"2025-03-26/cancellation/timing", "2025-06-18/cancellation/timing", "2025-11-25/cancellation/07"}
+	cancelErrors    = []string{"2025-03-26/cancellation/errors", "2025-06-18/cancellation/errors", "2025-11-25/cancellation/10"}
+)
+
+// ponderedRound returns the round that was cancelled while the model thought about it, and where, or else the verdict that none was.
+func ponderedRound(e *Evidence) (*Round, Place, *Verdict) {
+	r := e.Rounds[0]
+	at := e.cancelled(r)
+	if at == nil {
+		v := NotObserved("the request was over before it could be cancelled%s", e.why(1)).See(r.Asked, "")
+		return r, Place{}, &v
+	}
+	return r, *at, nil
+}
+
+var stopsWork = Check{
+	ID: "stops-work", Says: "after a cancel the request of the model is hung up", Levels: inLegacy(report.Should), Asked: 1, Requirements: cancelBehaviour,
+	Cases: []string{"in-flight"},
+	Usual: "the handler of the sample is given no signal that ends with the cancel, or does not hand it on to the request of the model",
+	Mend:  "tie the request of the model to the signal or context of the sample, and end that when the cancel comes",
+	Judge: func(e *Evidence) Verdict {
+		r, cancel, missing := ponderedRound(e)
+		if missing != nil {
+			return *missing
+		}
+		var open *Exchange
+		for _, x := range r.Model {
+			switch {
+			case x.began > e.Session.order[cancel.Ref]:
+				return Broken("the model was asked after the request had been cancelled").See(cancel, "").See(x.Place, "")
+			case x.behind > e.Session.order[cancel.Ref] && !x.End.HungUp && !x.End.Closed:
+				if len(r.Answers) == 0 && !e.readBy(x.behind) {
+					return NotObserved("the client did nothing that shows it to have seen the cancel by the time the model answered").See(cancel, "").See(x.Place, "")
+				}
+				return Broken("the request was cancelled while the model thought about it, and the model's answer was waited for all the same").
+					See(cancel, "").See(x.Place, "")
+			case x.End.HungUp:
+				open = x
+			}
+		}
+		if open == nil {
+			return NotObserved("no request of the model was open when the cancel came").See(cancel, "")
+		}
+		if v := e.goneOn(cancel); v != nil {
+			return *v
+		}
+		return Pass("the client hung up on the model").See(cancel, "").See(open.Place, "")
+	},
+}
+
+// readBy reports whether the client had asked the model for, or answered, a round after the first by a place in the trace: it had read what came
+// before that.
+func (ev *Evidence) readBy(place int) bool {
+	for _, r := range ev.Rounds[1:] {
+		if ev.Session.answeredAt(r) < place || len(r.Model) > 0 && r.Model[0].began < place {
+			return true
+		}
+	}
+	return false
+}
+
+var cancelledUnanswered = Check{
+	ID: "no-answer", Says: "no response comes for a request that was cancelled", Levels: inLegacy(report.Should), Asked: 1, Requirements: cancelBehaviour,
+	Cases: []string{"in-flight"},
+	Usual: "what the end of the handler comes to, a result or an error, is sent whatever became of the request",
+	Mend:  "note which requests were cancelled, and send nothing for those",
+	Judge: func(e *Evidence) Verdict {
+		r, cancel, missing := ponderedRound(e)
+		if missing != nil {
+			return *missing
+		}
+		if len(r.Answers) > 0 {
+			a := r.Answers[0]
+			if e.Session.order[a.Ref] < e.Session.order[cancel.Ref] {
+				return NotObserved("the request was answered before it was cancelled").See(a.Place, "")
+			}
+			what := "a result"
+			if a.Err != nil {
+				what = "an error"
+			}
+			return Broken("the request was cancelled while the model thought about it, and %s came for it", what).See(cancel, "").See(a.Place, "")
+		}
+		if v := e.goneOn(cancel); v != nil {
+			return *v
+		}
+		return Pass("no response came").See(cancel, "")
+	},
+}
+
+// ignoresCancel holds a client against cancels that name nothing that is running: what is asked after them is answered, and what is running goes
+// on.
+func ignoresCancel(e *Evidence) Verdict {
+	cancels := e.inVain()
+	if len(cancels) == 0 || len(e.Rounds) < 3 {
+		return NotObserved("the play did not get as far as the cancel%s", e.why(len(e.Rounds)))
+	}
+	s := e.Session
+	see := func(v Verdict, before int) Verdict {
+		cancel := cancels[0]
+		for _, c := range cancels {
+			if s.order[c.Ref] < before {
+				cancel = c
+			}
+		}
+		return v.See(cancel, "%s", s.Trace.Find(cancel.Ref).Frame.Raw)
+	}
+	for _, r := range e.Rounds[2:] {
+		switch asked := s.order[r.Asked.Ref]; {
+		case r.Result() != nil:
+		case r.missed() != "":
+			return NotObserved("sampling request %d was not answered%s", r.N, e.why(r.N))
+		default:
+			return s.seeOutput(see(Broken("a request that came after a cancel of something else was not answered%s", e.why(r.N)), asked).See(r.Asked, ""))
+		}
+	}
+	running := e.Rounds[1]
+	switch {
+	case running.Result() != nil:
+		if v := e.livedThrough(e.Rounds[len(e.Rounds)-1].Asked, "the client did not go on after a cancel that names nothing that is running"); v != nil {
+			return *v
+		}
+		return see(Pass("the cancel was ignored, and the client went on"), 0)
+	case running.missed() != "":
+		return NotObserved("sampling request 2 was not answered%s", e.why(2))
+	case len(running.Answers) == 0:
+		if v := e.goneOn(running.Asked); v != nil {
+			return *v
+		}
+	}
+	return see(Broken("a cancel of something else ended a request that was running%s", e.why(2)), s.order[e.Rounds[2].Asked.Ref]).See(running.Asked, "")
+}
+
+// responsesTo returns what came as a response to cancels: a second answer under the id of a request that is over, or one for no request at all.
+func responsesTo(e *Evidence, cancels []Place) []Answer {
+	s, first := e.Session, e.Session.order[cancels[0].Ref]
+	var found []Answer
+	for _, a := range e.Rounds[0].Answers {
+		if s.order[a.Ref] > first {
+			found = append(found, a)
+		}
+	}
+	for _, a := range s.Strays {
+		for _, c := range cancels {
+			m := readRPC(s.Trace.Find(c.Ref).Frame.Raw)
+			id, _ := cancelOf(&m)
+			if s.order[a.Ref] > s.order[c.Ref] && (len(a.ID) == 0 || string(a.ID) == "null" || sameID(id, a.ID)) {
+				found = append(found, a)
+				break
+			}
+		}
+	}
+	return found
+}
+
+var cancelIsNotAnswered = Check{
+	ID: "cancel-not-answered", Says: "no response comes for a cancel, whatever it names", Levels: inLegacy(report.Must), Answered: 1,
+	Requirements: []string{"2025-03-26/basic/notifications", "2025-06-18/basic/notifications", "2025-11-25/basic/11"},
+	Cases:        []string{"unknown-request", "finished-request", "not-well-formed"},
+	Usual:        "what is not understood is answered with an error, without a look whether an answer is due; or a request is answered again when it is cancelled",
+	Mend:         "answer requests only: what has no id of its own gets no response, and no error",
+	Judge: func(e *Evidence) Verdict {
+		cancels := e.inVain()
+		if len(cancels) == 0 {
+			return NotObserved("the play did not get as far as the cancel%s", e.why(len(e.Rounds)))
+		}
+		for _, a := range responsesTo(e, cancels) {
+			return Broken("a notification is not answered, and a response came for a cancel").
+				See(cancels[0], "%s", e.Session.Trace.Find(cancels[0].Ref).Frame.Raw).See(a.Place, "%s", e.Session.Trace.Find(a.Ref).Frame.Raw)
+		}
+		if v := e.goneOn(cancels[len(cancels)-1]); v != nil {
+			return *v
+		}
+		return Pass("no response came").See(cancels[0], "")
+	},
+}
+
+var unknownID = Check{
+	ID: "unknown-id", Says: "a cancel of a request that there never was is ignored", Levels: inLegacy(report.Should), Answered: 1, Requirements: cancelErrors,
+	Cases: []string{"unknown-request"},
+	Usual: "the request is looked up, and what is not found is taken for an error; or every cancel ends whatever is running",
+	Mend:  "look for the request by its id, and do nothing where there is none",
+	Judge: ignoresCancel,
+}
+
+var finishedID = Check{
+	ID: "finished-id", Says: "a cancel of a request that was answered is ignored", Levels: inLegacy(report.Should), Answered: 1, Requirements: cancelErrors,
+	Cases: []string{"finished-request"},
+	Usual: "requests are not forgotten when they are answered, and are answered again when they are cancelled",
+	Mend:  "forget a request when its answer is sent, and do nothing where there is none",
+	Judge: ignoresCancel,
+}
+
+var malformedCancel = Check{
+	ID: "malformed-cancel", Says: "a cancel that is not well-formed is ignored", Levels: inLegacy(report.Should), Answered: 1, Requirements: cancelErrors,
+	Cases: []string{"not-well-formed"},
+	Usual: "the params are read without a look at what they are, and what comes of that ends the connection, or whatever is running",
+	Mend:  "look for a requestId that is a string or a number, and do nothing where there is none",
+	Judge: ignoresCancel,
+}
+
+var race = Check{
+	ID: "race", Says: "a cancel that crosses the answer does no harm", Levels: inLegacy(report.Must), Answered: 1, Requirements: cancelTiming,
+	Cases: []string{"crossing"},
+	Usual: "a request is taken for running while its answer is sent, and what the cancel leaves behind meets the next request",
+	Mend:  "decide once, under a lock, whether a request was answered or cancelled, and keep nothing of it after that",
+	Judge: func(e *Evidence) Verdict {
+		for _, r := range e.Rounds[1:] {
+			cancel := e.cancelled(r)
+			if cancel != nil {
+				if len(r.Answers) > 1 {
+					return Broken("a request that was cancelled was answered twice").See(*cancel, "").See(r.Answers[0].Place, "").See(r.Answers[1].Place, "")
+				}
+				continue
+			}
+			if r.missed() != "" {
+				return NotObserved("sampling request %d was not answered%s", r.N, e.why(r.N))
+			}
+			a := r.Result()
+			if a == nil {
+				return e.Session.seeOutput(Broken("a request that came after a cancel of another one was not answered%s", e.why(r.N)).See(r.Asked, ""))
+			}
+			if of := anothers(a, r); of != "" {
+				return Broken("the answer is that of another request, which was cancelled: it says %q", of).See(r.Asked, "").See(a.At("content"), "%s", compact(a.member("content")))
+			}
+		}
+		if len(e.Rounds) < 5 {
+			return NotObserved("the play did not get as far as sampling request %d%s", len(e.Rounds)+1, e.why(len(e.Rounds)))
+		}
+		if v := e.goneOn(e.Rounds[4].Asked); v != nil {
+			return *v
+		}
+		return Pass("whatever became of the requests that were cancelled, those after them were answered")
+	},
+}
+
+// anothers returns what an answer says that belongs to another question of the play; "" for nothing. A client may say more than its model did.
+func anothers(a *Answer, r *Round) string {
+	said, asked := dialect.PlainText(a.blocks()), string(r.Raw)
+	for _, q := range quickly {
+		if strings.Contains(asked, q.asked) {
+			if strings.Contains(said, q.says) {
+				return ""
+			}
+			continue
+		}
+		if strings.Contains(said, q.says) {
+			return q.says
+		}
+	}
+	if strings.Contains(said, wellConsidered) {
+		return wellConsidered
+	}
+	return ""
+}

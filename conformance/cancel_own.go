@@ -1,0 +1,202 @@
+package conformance
+
+import (
+	"slices"
+
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// ownCancel are the statements about how a client gives up a request.
+var ownCancel = []string{"2025-03-26/transports/cancel", "2025-06-18/transports/cancel", "2025-11-25/transports/13", "2025-11-25/lifecycle/02",
+	"2026-07-28/cancellation/05", "2026-07-28/stdio/06", "2026-07-28/cancellation/01", "2026-07-28/cancellation/07"}
+
+// judgeOwnCancel holds a client that gave up its call against how it says so.
+func judgeOwnCancel(e *Evidence) Verdict {
+	shown, missing := e.gaveUp()
+	if missing != nil {
+		return *missing
+	}
+	cancels, id := e.ownCancels()
+	closed := e.hungUp()
+	switch {
+	case e.Revision.Modern() && !e.Session.overStdio() && closed != nil:
+		return Pass("the client closed the stream of its call").See(*closed, "")
+	case e.Revision.Modern() && !e.Session.overStdio():
+		return Warn("the client gave up its call and did not close the stream of it, so that the server goes on").See(Place{Ref: e.calledAt, Label: "the call"}, "").See(shown, "")
+	case len(cancels) > 0:
+		return Pass("the client cancelled its call").See(cancels[0], "%s", compact(e.Session.Trace.Find(cancels[0].Ref).Frame.Raw))
+	}
+	return Broken("the client gave up its call, and no %s named it", methodCancelled).See(Place{Ref: e.calledAt, Label: "the call", Path: "id"}, "%s", id).See(shown, "")
+}
+
+var callerCancels = Check{
+	ID: "caller-cancels", Says: "a client that gives up its call while it samples for it cancels the call", Levels: inLegacy(report.Should), Asked: 1,
+	Requirements: ownCancel, Cases: []string{"call-while-sampling"},
+	Usual: "the call is given up by hanging up, which is no cancel, or by not listening any more",
+	Mend:  "send notifications/cancelled with the id of the call when its caller gives it up",
+	Judge: judgeOwnCancel,
+}
+
+var callCancelled = Check{
+	ID: "call-cancelled", Says: "a client that gives up its call while the server works cancels the call (2026-07-28: over HTTP by closing its stream)",
+	Levels: levels(report.Should, report.Must), Requirements: ownCancel, Cases: []string{"call-while-working"},
+	Usual: "the call is given up by not listening any more, or over HTTP by hanging up in a revision in which that is no cancel",
+	Mend:  "send notifications/cancelled with the id of the call; in 2026-07-28 over HTTP close the stream of the call",
+	Judge: judgeOwnCancel,
+}
+
+var modelEnds = Check{
+	ID: "model-ends", Says: "the request of the model ends with the call that it was made for", Levels: everywhere(report.Robust), Asked: 1,
+	Cases: []string{"call-while-sampling"},
+	Usual: "what gives up the call does not reach the handler of the sample, which goes on, and costs money, for nobody",
+	Mend:  "have the sample end when the server cancels it, and when the call ends for which it was asked",
+	Judge: func(e *Evidence) Verdict {
+		shown, missing := e.gaveUp()
+		if missing != nil {
+			return *missing
+		}
+		r := e.Rounds[0]
+		cancels, _ := e.ownCancels()
+		for _, x := range r.Model {
+			switch {
+			case x.End.HungUp || x.End.Status != 200:
+			case x.End.Closed:
+				return NotObserved("the request of the model was still open when the session was over").See(x.Place, "")
+			case len(cancels) > 0 && x.behind < e.Session.order[cancels[0].Ref]:
+				return NotObserved("the model had answered before the call was given up").See(x.Place, "").See(cancels[0], "")
+			default:
+				return e.untold(r, Broken, Warn)("the call was given up, and the model's answer to what was asked for it was waited for all the same").
+					See(shown, "").See(x.Place, "")
+			}
+		}
+		if v := e.goneOn(r.Asked); v != nil {
+			return *v
+		}
+		return Pass("nothing was left of the request of the model").See(shown, "")
+	},
+}
+
+var namesOwn = Check{
+	ID: "names-own", Says: "what the client cancels is a request of its own, by the id that this has, and not initialize", Levels: everywhere(report.Must),
+	Requirements: []string{"2025-03-26/cancellation/behavior", "2025-06-18/cancellation/behavior", "2025-11-25/cancellation/01", "2025-11-25/cancellation/02",
+		"2025-11-25/basic/12", "2026-07-28/cancellation/11", "2026-07-28/basic/22"},
+	Cases: []string{"call-while-sampling", "call-while-working"},
+	Usual: "the id of the request is written as a string, or is that of another one, or the cancel has an id itself",
+	Mend:  "send a notification, which has no id, and write requestId as the id was written in the request",
+	Judge: func(e *Evidence) Verdict {
+		shown, missing := e.gaveUp()
+		if missing != nil {
+			return *missing
+		}
+		called := e.Session.Trace.Find(e.calledAt)
+		var own []rpc
+		for i := range e.Session.Trace.Events {
+			ev := &e.Session.Trace.Events[i]
+			if ev.Frame == nil || ev.Frame.Dir != trace.FromClient || ev.Frame.Session != called.Frame.Session && ev.Frame.Session != "" {
+				continue
+			}
+			m := readRPC(ev.Frame.Raw)
+			if m.method != methodCancelled {
+				if m.method != "" && m.id != nil {
+					own = append(own, m)
+				}
+				continue
+			}
+			at := Place{ev.Ref(), "params", "cancel"}
+			id, isNotification := cancelOf(&m)
+			names := slices.IndexFunc(own, func(r rpc) bool { return sameID(r.id, id) })
+			switch {
+			case !isNotification:
+				return Broken("the client cancelled with a message that has an id of its own, and is no notification").See(Place{ev.Ref(), "id", "cancel"}, "%s", m.id)
+			case names < 0:
+				return Broken("the client cancelled what is no request of its own").See(at.At("requestId"), "%s", orMissing(id))
+			case own[names].method == "initialize":
+				return Broken("the client cancelled initialize").See(at.At("requestId"), "%s", id)
+			}
+		}
+		return Pass("the client cancelled nothing but requests of its own").See(shown, "")
+	},
+}
+
+// untold chooses the second where, in the first era, the server could not tell the client that the sample is not wanted any more either: the
+// client had closed the stream for that, and whether the message still came through is chance.
+func (ev *Evidence) untold(r *Round, told, not func(string, ...any) Verdict) func(string, ...any) Verdict {
+	if ev.Revision.Modern() || ev.hungUp() == nil {
+		return told
+	}
+	s := ev.Session
+	if cancel := ev.cancelled(r); cancel != nil && s.Trace.Find(cancel.Ref).Frame.Stream != s.Trace.Find(r.Asked.Ref).Frame.Stream {
+		return told
+	}
+	return not
+}
+
+var endedCall = Check{
+	ID: "ended-call", Says: "a call that came back for input is over, and is not cancelled", Levels: inModern(report.Must), Asked: 1,
+	Requirements: []string{"2026-07-28/cancellation/11"}, Cases: []string{"call-while-sampling"},
+	Usual: "what gives up a call cancels its latest request, answered or not",
+	Mend:  "cancel only what the server has not answered; for a call that came back for input just do not make it again",
+	Judge: func(e *Evidence) Verdict {
+		shown, missing := e.gaveUp()
+		if missing != nil {
+			return *missing
+		}
+		if cancels, id := e.ownCancels(); len(cancels) > 0 {
+			return Broken("the call had come back for input, which is its end, and was cancelled").See(e.Rounds[0].Asked, "").
+				See(cancels[0].At("requestId"), "%s", id)
+		}
+		if v := e.goneOn(e.Rounds[0].Asked); v != nil {
+			return *v
+		}
+		return Pass("nothing was cancelled").See(shown, "")
+	},
+}
+
+var noRetry = Check{
+	ID: "no-retry", Says: "a call that was given up is not made again", Levels: inModern(report.Robust), Asked: 1, Cases: []string{"call-while-sampling"},
+	Usual: "the loop that answers a wish for input does not look whether anybody still wants the call",
+	Mend:  "look, before the call is made again, whether its caller is still there",
+	Judge: func(e *Evidence) Verdict {
+		shown, missing := e.gaveUp()
+		if missing != nil {
+			return *missing
+		}
+		asked := e.Rounds[0].Asked
+		var again *Place
+		e.eachFrame(func(ev *trace.Event, m *rpc) {
+			if again == nil && ev.Frame.Dir == trace.FromClient && m.method == "tools/call" && e.Session.order[ev.Ref()] > e.Session.order[asked.Ref] {
+				again = &Place{ev.Ref(), "params", "tools/call again"}
+			}
+		})
+		if again != nil {
+			return Broken("the call was given up, and made again").See(shown, "").See(*again, "")
+		}
+		if v := e.goneOn(asked); v != nil {
+			return *v
+		}
+		return Pass("the call was not made again").See(shown, "")
+	},
+}
+
+var lateResponse = Check{
+	ID: "late-response", Says: "a response that comes after the client gave up its call is ignored", Levels: everywhere(report.Should),
+	Requirements: []string{"2025-03-26/cancellation/behavior", "2025-06-18/cancellation/behavior", "2025-11-25/cancellation/06",
+		"2026-07-28/cancellation/15", "2026-07-28/cancellation/16"},
+	Cases: []string{"call-while-working"},
+	Usual: "a response for which no request is found is taken for a fault of the connection",
+	Mend:  "drop a response that nobody waits for",
+	Judge: func(e *Evidence) Verdict {
+		shown, missing := e.gaveUp()
+		if missing != nil {
+			return *missing
+		}
+		if e.Revision.Modern() && !e.Session.overStdio() {
+			return NotApplicable("over HTTP the client closes the stream, and nothing can come after that")
+		}
+		if v := e.livedThrough(shown, "the client gave up its call, was answered all the same, and did not go on"); v != nil {
+			return *v
+		}
+		return Pass("the client went on").See(shown, "")
+	},
+}
