@@ -84,8 +84,8 @@ func TestAFileThatIsNotThere(t *testing.T) {
 	_, err = Replay(folder + extension)
 	require.Error(t, err)
 	_, err = Replay("wether")
-	require.EqualError(t, err, `there is no recording "wether": want one of parallel.native, parallel.openai-chat-plain, `+
-		`parallel.openai-chat-streamed, or the path of a file that ends in .yaml`)
+	require.EqualError(t, err, `there is no recording "wether": want a scenario and a form, such as parallel.native, of which there are 36; `+
+		`or the path of a file that ends in .yaml`)
 	require.NoError(t, os.Mkdir(filepath.Join(folder, "folder.yaml"), 0o700))
 	_, err = Replay(filepath.Join(folder, "folder.yaml"))
 	require.ErrorContains(t, err, "cassette "+filepath.Join(folder, "folder.yaml")+": ")
@@ -93,7 +93,7 @@ func TestAFileThatIsNotThere(t *testing.T) {
 
 // What we embed is for everybody: whoever has go-vcr alone can load it.
 func TestGoVCRLoadsTheRecordings(t *testing.T) {
-	require.Equal(t, []string{"parallel"}, Scenarios())
+	require.Equal(t, []string{"basic", "parallel", "tool-use"}, Scenarios())
 	for _, name := range Names() {
 		stock, err := cassette.Load(embeddedFolder + name)
 		require.NoError(t, err)

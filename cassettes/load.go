@@ -14,7 +14,8 @@ func load(name string) (*recording, error) {
 	if !strings.HasSuffix(name, extension) {
 		data, err := recordings.ReadFile(embeddedFolder + name + extension)
 		if err != nil {
-			return nil, fmt.Errorf("there is no recording %q: want one of %s, or the path of a file that ends in %s", name, list(Names()), extension)
+			return nil, fmt.Errorf("there is no recording %q: want a scenario and a form, such as %s, of which there are %d; or the path of a file that ends in %s",
+				name, anyName, len(Names()), extension)
 		}
 		return parse(name, data)
 	}
@@ -31,6 +32,9 @@ func load(name string) (*recording, error) {
 	}
 	return r, loadTimings(name, r)
 }
+
+// anyName is the name of an embedded recording.
+const anyName = "parallel.native"
 
 // inFolder returns the names of the cassettes in a folder, sorted; none where it is not there.
 func inFolder(folder string) []string {

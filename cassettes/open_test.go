@@ -112,8 +112,8 @@ func TestOpenWithoutAFile(t *testing.T) {
 
 	beside(t, "weather", small)
 	require.Nil(t, Open(&tb, "wether"))
-	require.Equal(t, []string{`fatal: opening the cassette: there is no recording "wether": want one of parallel.native, parallel.openai-chat-plain, ` +
-		`parallel.openai-chat-streamed, or the path of a file that ends in .yaml; in testdata/cassettes are weather.yaml; MCP_CONFORM_CASSETTES=record-missing records what is missing`}, tb.said)
+	require.Equal(t, []string{`fatal: opening the cassette: there is no recording "wether": want a scenario and a form, such as parallel.native, of which there are 36; ` +
+		`or the path of a file that ends in .yaml; in testdata/cassettes are weather.yaml; MCP_CONFORM_CASSETTES=record-missing records what is missing`}, tb.said)
 }
 
 func TestACancelledRequestIsNotAnswered(t *testing.T) {

@@ -94,7 +94,7 @@ var mrtrMutants = []Mutant{
 		[]string{"mrtr/direct-request-unanswered", "mrtr/no-responses"}),
 	inRounds("answers-pings", "answers a ping, which this era does not have", roundFaults{answersPing: true}, []string{"mrtr/no-responses"}),
 	inRounds("gives-roots-to-all", "answers input requests that it did not declare", roundFaults{fulfilsUndeclared: true}, []string{"mrtr/undeclared-input"}),
-	inRounds("dies-of-null", "panics at an input request that is null", roundFaults{panicsOnNull: true}, []string{"mrtr/bad-input"}, "client/ends-cleanly"),
+	inRounds("dies-of-null-input", "panics at an input request that is null", roundFaults{panicsOnNull: true}, []string{"mrtr/bad-input"}, "client/ends-cleanly"),
 	inRounds("fractions-for-ids", "sends its requests for lists with the id 1.5", roundFaults{fractions: true}, []string{"mrtr/request-ids"}),
 }
 

@@ -27,7 +27,8 @@ def daemon(self, params):
 
 def thread(self, params):
     """A thread that never ends keeps the process from ending."""
-    if threading.active_count() == 1:
+    if not hasattr(self, "left"):
+        self.left = True
         threading.Thread(target=time.sleep, args=(1000,)).start()
     return good(self, params)
 
