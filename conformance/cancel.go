@@ -17,7 +17,8 @@ import (
 var firstEra = []server.Revision{server.V20250326, server.V20250618, server.V20251125}
 
 // What is given up: a sample that the server cancels, while the model thinks about it; cancels that name nothing that is running; cancels that
-// cross the answer; and then the client's own calls, while the model thinks, and while the server works.
+// cross the answer; and then the client's own calls, while the model thinks, and while the server works. A check that passes shows no frames: what
+// crosses comes in another order each time, and the report of a right client is to be the same.
 var cancelling = Scenario{
 	ID:        "cancel",
 	Purpose:   "samples that the server cancels, and calls that the client gives up",

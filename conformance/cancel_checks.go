@@ -56,7 +56,7 @@ var stopsWork = Check{
 		if v := e.goneOn(cancel); v != nil {
 			return *v
 		}
-		return Pass("the client hung up on the model").See(cancel, "").See(open.Place, "")
+		return Pass("the client hung up on the model")
 	},
 }
 
@@ -95,7 +95,7 @@ var cancelledUnanswered = Check{
 		if v := e.goneOn(cancel); v != nil {
 			return *v
 		}
-		return Pass("no response came").See(cancel, "")
+		return Pass("no response came")
 	},
 }
 
@@ -182,7 +182,7 @@ var cancelIsNotAnswered = Check{
 		if v := e.goneOn(cancels[len(cancels)-1]); v != nil {
 			return *v
 		}
-		return Pass("no response came").See(cancels[0], "")
+		return Pass("no response came")
 	},
 }
 

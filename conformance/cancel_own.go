@@ -21,11 +21,11 @@ func judgeOwnCancel(e *Evidence) Verdict {
 	closed := e.hungUp()
 	switch {
 	case e.Revision.Modern() && !e.Session.overStdio() && closed != nil:
-		return Pass("the client closed the stream of its call").See(*closed, "")
+		return Pass("the client closed the stream of its call")
 	case e.Revision.Modern() && !e.Session.overStdio():
 		return Warn("the client gave up its call and did not close the stream of it, so that the server goes on").See(Place{Ref: e.calledAt, Label: "the call"}, "").See(shown, "")
 	case len(cancels) > 0:
-		return Pass("the client cancelled its call").See(cancels[0], "%s", compact(e.Session.Trace.Find(cancels[0].Ref).Frame.Raw))
+		return Pass("the client cancelled its call")
 	}
 	return Broken("the client gave up its call, and no %s named it", methodCancelled).See(Place{Ref: e.calledAt, Label: "the call", Path: "id"}, "%s", id).See(shown, "")
 }
@@ -73,7 +73,7 @@ var modelEnds = Check{
 		if v := e.goneOn(r.Asked); v != nil {
 			return *v
 		}
-		return Pass("nothing was left of the request of the model").See(shown, "")
+		return Pass("nothing was left of the request of the model")
 	},
 }
 
@@ -85,7 +85,7 @@ var namesOwn = Check{
 	Usual: "the id of the request is written as a string, or is that of another one, or the cancel has an id itself",
 	Mend:  "send a notification, which has no id, and write requestId as the id was written in the request",
 	Judge: func(e *Evidence) Verdict {
-		shown, missing := e.gaveUp()
+		_, missing := e.gaveUp()
 		if missing != nil {
 			return *missing
 		}
@@ -115,7 +115,7 @@ var namesOwn = Check{
 				return Broken("the client cancelled initialize").See(at.At("requestId"), "%s", id)
 			}
 		}
-		return Pass("the client cancelled nothing but requests of its own").See(shown, "")
+		return Pass("the client cancelled nothing but requests of its own")
 	},
 }
 
@@ -138,7 +138,7 @@ var endedCall = Check{
 	Usual: "what gives up a call cancels its latest request, answered or not",
 	Mend:  "cancel only what the server has not answered; for a call that came back for input just do not make it again",
 	Judge: func(e *Evidence) Verdict {
-		shown, missing := e.gaveUp()
+		_, missing := e.gaveUp()
 		if missing != nil {
 			return *missing
 		}
@@ -149,7 +149,7 @@ var endedCall = Check{
 		if v := e.goneOn(e.Rounds[0].Asked); v != nil {
 			return *v
 		}
-		return Pass("nothing was cancelled").See(shown, "")
+		return Pass("nothing was cancelled")
 	},
 }
 
@@ -175,7 +175,7 @@ var noRetry = Check{
 		if v := e.goneOn(asked); v != nil {
 			return *v
 		}
-		return Pass("the call was not made again").See(shown, "")
+		return Pass("the call was not made again")
 	},
 }
 
@@ -197,6 +197,6 @@ var lateResponse = Check{
 		if v := e.livedThrough(shown, "the client gave up its call, was answered all the same, and did not go on"); v != nil {
 			return *v
 		}
-		return Pass("the client went on").See(shown, "")
+		return Pass("the client went on")
 	},
 }
