@@ -313,26 +313,45 @@ type clientToken struct {
 	id          json.RawMessage
 }
 
-// tokens are the progress tokens of the client's requests, in order.
+// tokens are the progress tokens of the client's requests, in order. For how long one was in progress that the client has cancelled, or hung up on,
+// is not to be seen: its next request may be here before the word of that, and none of those that come after it is held against it.
 func (s *Session) tokens() []clientToken {
 	var tokens []clientToken
 	pending := map[string]int{} // by session and id, the place among the tokens
 	for i := range s.Trace.Events {
 		e := &s.Trace.Events[i]
-		if e.Frame == nil || e.Frame.Raw.IsZero() || e.Frame.Dir == trace.ToClient && len(pending) == 0 {
+		if e.Frame == nil || len(pending) == 0 && (e.Frame.Dir == trace.ToClient || e.Frame.Raw.IsZero()) {
 			continue
 		}
 		m := readRPC(e.Frame.Raw)
-		key := e.Frame.Session + " " + string(m.id)
-		switch token := tokenIn(m.params); {
-		case e.Frame.Dir == trace.FromClient && m.method != "" && m.id != nil && token != nil:
-			pending[key] = len(tokens)
-			tokens = append(tokens, clientToken{Place{e.Ref(), "params._meta.progressToken", m.method}, token, i, len(s.Trace.Events), e.Frame.Session, m.id})
-		case e.Frame.Dir == trace.ToClient && m.isResponse():
-			if at, ok := pending[key]; ok {
-				tokens[at].until = i
-				delete(pending, key)
+		ends := func(id json.RawMessage, answered bool) {
+			key := e.Frame.Session + " " + string(id)
+			at, ok := pending[key]
+			if !ok {
+				return
 			}
+			delete(pending, key)
+			if tokens[at].until = i; !answered {
+				tokens[at].until = tokens[at].from
+			}
+		}
+		token := tokenIn(m.params)
+		cancelled, isCancel := cancelOf(&m)
+		switch ours := e.Frame.Dir == trace.ToClient; {
+		case ours && m.isResponse():
+			ends(m.id, true)
+		case ours:
+		case isCancel:
+			ends(cancelled, false)
+		case e.Frame.Closed && e.Case != "": // the stream of a call
+			for _, at := range pending {
+				if of := &s.Trace.Events[tokens[at].from]; of.Case == e.Case && of.Call == e.Call && tokens[at].session == e.Frame.Session {
+					ends(tokens[at].id, false)
+				}
+			}
+		case m.method != "" && m.id != nil && token != nil:
+			pending[e.Frame.Session+" "+string(m.id)] = len(tokens)
+			tokens = append(tokens, clientToken{Place{e.Ref(), "params._meta.progressToken", m.method}, token, i, len(s.Trace.Events), e.Frame.Session, m.id})
 		}
 	}
 	return tokens

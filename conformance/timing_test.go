@@ -212,15 +212,16 @@ func TestWhatIsSaidOfAPing(t *testing.T) {
 
 func TestWhatIsSaidOfTheClientsOwnTokens(t *testing.T) {
 	// request is one of the client's, with a token; response the server's answer to it.
-	request := func(s *story, id int, token string) {
+	requestFor := func(s *story, caseID string, id int, token string) {
 		meta := s.meta()
 		if meta == "" {
 			meta = `"_meta":{"progressToken":` + token + `},`
 		} else {
 			meta = `"_meta":{"progressToken":` + token + "," + meta[len(`"_meta":{`):]
 		}
-		s.frame("", trace.FromClient, 0, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list","params":{%s"cursor":"x"}}`, id, meta))
+		s.frame(caseID, trace.FromClient, 0, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list","params":{%s"cursor":"x"}}`, id, meta))
 	}
+	request := func(s *story, id int, token string) { requestFor(s, "", id, token) }
 	response := func(s *story, id int) {
 		s.frame("", trace.ToClient, 200, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"tools":[]}}`, id))
 	}
@@ -234,6 +235,10 @@ func TestWhatIsSaidOfTheClientsOwnTokens(t *testing.T) {
 		return tell(func(s *story) { request(s, 20, a); request(s, 21, b); response(s, 20); response(s, 21) })
 	}
 	inTurn := tell(func(s *story) { request(s, 20, `"t"`); response(s, 20); request(s, 21, `"t"`); response(s, 21) })
+	cancelled := tell(func(s *story) { request(s, 20, `"t"`); request(s, 21, `"t"`); s.givesUp("20"); response(s, 21) })
+	cancelledOther := tell(func(s *story) { request(s, 20, `"t"`); s.givesUp("19"); request(s, 21, `"t"`); response(s, 21) })
+	closed := tell(func(s *story) { requestFor(s, s.caseID, 20, `"t"`); request(s, 21, `"t"`); s.closes(); response(s, 21) })
+	closedOther := tell(func(s *story) { request(s, 20, `"t"`); s.closes(); request(s, 21, `"t"`); response(s, 21) })
 	const fits, own = "the client's progress tokens are strings or integers", "requests that are in progress together have tokens of their own"
 	hold(t, []telling{
 		{name: "none", check: "time/token-shape", caseID: "progress", tell: tell(func(*story) {}), verdict: report.NotApplicable, message: "the client asks for no progress"},
@@ -246,6 +251,10 @@ func TestWhatIsSaidOfTheClientsOwnTokens(t *testing.T) {
 		{name: "an object", check: "time/token-shape", caseID: "progress", tell: both(`1`, `{}`), verdict: report.Fail, message: "a progress token is neither a string nor an integer"},
 		{name: "the same at once", check: "time/token-unique", caseID: "progress", tell: both(`"t"`, `"t"`), verdict: report.Fail, message: "two requests that are in progress have one progress token"},
 		{name: "the same in turn", check: "time/token-unique", caseID: "progress", tell: inTurn, verdict: report.NotApplicable, message: "the client's requests with a progress token are never in progress together"},
+		{name: "the same again, and then a cancel", check: "time/token-unique", caseID: "progress", tell: cancelled, verdict: report.NotApplicable, message: "the client's requests with a progress token are never in progress together"},
+		{name: "the same again, and then the end of the stream", check: "time/token-unique", caseID: "progress", tell: closed, verdict: report.NotApplicable, message: "the client's requests with a progress token are never in progress together"},
+		{name: "the same again beside a cancel of another", check: "time/token-unique", caseID: "progress", tell: cancelledOther, verdict: report.Fail, message: "two requests that are in progress have one progress token"},
+		{name: "the same again beside the end of another stream", check: "time/token-unique", caseID: "progress", tell: closedOther, verdict: report.Fail, message: "two requests that are in progress have one progress token"},
 	})
 }
 

@@ -31,5 +31,6 @@ func TestTheAdapterOfThePage(t *testing.T) {
 	expect.Verdicts(t, conformance.Suite{Client: harness.Command("node", adapter.Name()), Skip: expect.Apart}, slices.Concat(javaScript, trusting, unchecked, typed,
 		expect.In(server.V20260728, expect.Unsupported("the page's: it leaves prompts and resources alone", "mrtr/prompts-and-resources")),
 		expect.Unsupported("the page's: it gives up no calls", "cancel/caller-cancels", "cancel/call-cancelled", "cancel/model-ends", "cancel/ended-call",
-			"cancel/no-retry", "cancel/names-own", "cancel/late-response")))
+			"cancel/no-retry", "cancel/names-own", "cancel/late-response"),
+		expect.In(server.V20251125, expect.NotApplicable("the page's: it gives up no calls, and so asks for no progress", "time/token-shape"))))
 }
