@@ -48,9 +48,10 @@ const (
 	reaction = 3 * time.Second
 )
 
-// What the model says where it has not to think, by what is asked. Each is told from all the others.
-var quickly = []struct{ asked, says string }{
-	{"Name a bird.", "A robin."}, {"Name a fish.", "A herring."}, {"Name a tree.", "An oak."}, {"Are you still there?", "I am."},
+// What the model says where it has not to think, by what is asked. Each is told from all the others, by a word: a client may send a text in
+// several parts.
+var quickly = []struct{ asked, word, says string }{
+	{"Name a bird.", "bird", "A robin."}, {"Name a fish.", "fish", "A herring."}, {"Name a tree.", "tree", "An oak."}, {"Are you still there?", "still", "I am."},
 }
 
 const wellConsidered = "That is well considered."
@@ -62,7 +63,7 @@ func pondered(c harness.Case, play func(*stage) server.Play) harness.Case {
 		gate := &stage{}
 		var rules []*llm.Rule
 		for _, q := range quickly {
-			rules = append(rules, llm.When(llm.LastUser(q.asked)).Reply(llm.Text(q.says)).Optional())
+			rules = append(rules, llm.When(llm.LastUser(q.word)).Reply(llm.Text(q.says)).Optional())
 		}
 		rules = append(rules, llm.When().Reply(llm.Text(wellConsidered)).Hold(&gate.Gate))
 		return harness.Stage{Play: play(gate), Rules: rules, Settled: gate.settled}

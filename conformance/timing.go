@@ -49,23 +49,23 @@ func delayed(id string, timed harness.Timing, how func(harness.Limits) llm.Fault
 // whilePinged pings the client while the model holds the answer to a sample back, and lets that through when the ping was answered, or
 // waited for in vain.
 func whilePinged(harness.Limits) harness.Stage {
-	const question = "What takes so long?"
+	const word, question = "holdtheline", "What takes so long (holdtheline)?" // in one word: a client may send a text in several parts
 	var gate llm.Gate
-	gate.Close(question)
+	gate.Close(word)
 	play := func(s *server.Session) (any, error) {
-		defer gate.Open(question)
+		defer gate.Open(word)
 		asked, err := s.Start(s.Ask(question))
 		if err != nil {
 			return nil, err
 		}
 		select {
-		case <-gate.Held(question):
+		case <-gate.Held(word):
 		case <-asked.Done(): // without having asked the model
 		}
 		ctx, cancel := context.WithTimeout(s.Context(), pingPatience)
 		defer cancel()
 		_ = s.Ping(ctx) // what came of it is judged from the trace
-		gate.Open(question)
+		gate.Open(word)
 		return asked.Answer()
 	}
 	return harness.Stage{Play: play, Rules: llm.Script(llm.When().Reply(llm.Text("Nothing any more.")).Hold(&gate))}
