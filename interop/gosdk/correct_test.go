@@ -35,7 +35,7 @@ func TestStrictClient(t *testing.T) {
 	strict := gosdk.Client(func(env harness.Env) *mcp.ClientOptions {
 		return &mcp.ClientOptions{CreateMessageWithToolsHandler: gosdk.Handler(host.Host{Env: env, Strict: true})}
 	})
-	expect.Verdicts(t, conformance.Suite{Client: strict, Revisions: conformance.Known(), Skip: expect.Apart}, slices.Concat(notStreamed, numbersUnread, inRounds, answersCancelled, overHTTP))
+	expect.Verdicts(t, conformance.Suite{Client: strict, Revisions: conformance.Known(), Skip: expect.Apart}, slices.Concat(quiet, notStreamed, numbersUnread, inRounds, answersCancelled, overHTTP))
 }
 
 func TestCorrectClientOverSockets(t *testing.T) {
@@ -59,13 +59,13 @@ func TestClientThatTrustsTheTypes(t *testing.T) {
 			return pass[mcp.CreateMessageWithToolsResult](ctx, env, req.Params)
 		}}
 	})
-	expect.Verdicts(t, conformance.Suite{Client: client, Skip: expect.Apart}, slices.Concat(permissive, undecided, overHTTP,
+	expect.Verdicts(t, conformance.Suite{Client: client, Skip: expect.Apart}, slices.Concat(permissive, patient, undecided, overHTTP,
 		expect.Fails("the SDK's: ToolUseContent.Input is a map[string]any whose numbers are read as float64: 9007199254740993 becomes …992", "tool-use/input-intact")))
 }
 
 // The older handler knows neither tools nor several blocks, and the SDK declares sampling without tools for it.
 func TestClientWithoutTools(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(plain), Revisions: conformance.Known(), Skip: expect.Apart}, slices.Concat(undeclaredServed, withoutTools, numbersUnread, undecided, inRounds, answersCancelled, overHTTP,
+	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(plain), Revisions: conformance.Known(), Skip: expect.Apart}, slices.Concat(quiet, patient, undeclaredServed, withoutTools, numbersUnread, undecided, inRounds, answersCancelled, overHTTP,
 		expect.NotApplicable("nothing is wrong: the client declares no tools and uses none", "declare/tools-declared", "basic/meta-preserved"),
 		withTools(func() []expect.Row {
 			return expect.NotApplicable("the SDK's: it refuses content that is an array for the older handler", "basic/text-beside-media")

@@ -33,7 +33,7 @@ var handedOn = slices.Concat(
 
 // heedless is in every table: what the library has asked of the model cannot be called off from another thread.
 var heedless = slices.Concat(
-	expect.Warns("its own: it heeds no cancel", "cancel/stops-work", "cancel/no-answer"),
+	expect.OrPasses(expect.Warns("its own: it heeds no cancel", "cancel/stops-work", "cancel/no-answer")),
 	expect.In(server.V20260728, expect.NotApplicable("nothing is wrong: nothing comes on a stream that the client has closed", "cancel/late-response")))
 
 func TestClients(t *testing.T) {
@@ -59,6 +59,4 @@ func TestWhatIsMalformed(t *testing.T) {
 	expect.Verdicts(t, conformance.Suite{Client: harness.Command("python3", "client.py"), Only: expect.Apart, Skip: expect.Slow}, malformed)
 }
 
-var malformed = slices.Concat(
-	expect.Warns("the client's: it hands on what it is given", "malformed/error-due", "malformed/wrong-types", "malformed/no-model-call", "malformed/bad-schema"),
-	expect.Warns("the client's: whatever goes wrong with it is an internal error", "malformed/error-code"))
+var malformed = expect.Warns("the client's: it hands on what it is given", "malformed/error-due", "malformed/wrong-types", "malformed/no-model-call", "malformed/bad-schema")
