@@ -152,7 +152,7 @@ func TestMutantsAreKilledFromRecordings(t *testing.T) {
 			continue
 		}
 		for k, form := range forms {
-			if !mutant.ShowsIn(form.config) || mutant.Dialects == nil && (i+k)%6 != 0 { // what shows in all forms takes turns
+			if !mutant.ShowsIn(form.config) || mutant.Dialects == nil && (i+k)%12 != 0 { // what shows in all forms takes turns
 				continue
 			}
 			played++

@@ -210,7 +210,7 @@ type looked map[string]report.Verdict
 func look(t *testing.T, run func(context.Context, harness.Env) error, revisions ...server.Revision) looked {
 	t.Helper()
 	if revisions == nil {
-		revisions = conformance.Known()
+		revisions = conformance.Revisions()
 	}
 	suite := conformance.Suite{Client: harness.InProcess(run), Revisions: revisions, Skip: []string{"basic/long", "malformed", "malformed/*", "loop/sixty-four-rounds"}, Seed: 1, Parallel: 2, Bubble: func(f func()) {
 		synctest.Test(t, func(*testing.T) { f() })

@@ -21,14 +21,8 @@ import (
 func TestReferencePasses(t *testing.T) {
 	for name, config := range map[string]reference.Config{
 		"openai streamed": {},
-		"openai plain":    {Plain: true},
 		"native":          {Dialect: dialect.Native},
 		"anthropic":       {Dialect: dialect.Anthropic},
-		"responses":       {Dialect: dialect.OpenAIResponses},
-		"responses plain": {Dialect: dialect.OpenAIResponses, Plain: true},
-		"ollama":          {Dialect: dialect.Ollama},
-		"ollama plain":    {Dialect: dialect.Ollama, Plain: true},
-		"gemini 2":        {Dialect: dialect.Gemini},
 		"gemini 3":        {Dialect: dialect.Gemini, Model: reference.Gemini3},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -27,7 +27,7 @@ type Options struct {
 	// Bubble runs a function in virtual time, as for a [conformance.Suite]; nil for real time.
 	Bubble func(func())
 	// Every plays each mutant in every setting in which its fault shows, and the whole catalogue in each, which takes several times as long.
-	// Otherwise it is played in some of them, and but for the first only the scenarios of the checks that must or may fail it.
+	// Otherwise it is played in some of them, the scenarios of the checks that must or may fail it, and in the first setting some others, too.
 	Every bool
 	// Mutants are the names of those that are played, beside the reference where they are; nil for all. What the others prove is then not
 	// asked for.
@@ -219,6 +219,23 @@ func settingsOf(m *reference.Mutant, turn int, every bool) []setting {
 		return shown
 	}
 	return append(shown[:always:always], shown[always+turn%(len(shown)-always)])
+}
+
+// playedOf are the scenarios that a mutant is played in when not every one is wanted: its own, and in its first setting the simplest ones and
+// others that the mutants take in turns, so that each scenario sees a third of all mutants that are about something else.
+func playedOf(m *reference.Mutant, turn int, first bool) []string {
+	own := scenariosOf(m)
+	if !first || own == nil {
+		return own
+	}
+	const simplest, turns = 4, 3
+	var played []string
+	for i, s := range conformance.Scenarios() {
+		if i < simplest || i%turns == turn%turns || slices.Contains(own, s.ID) {
+			played = append(played, s.ID)
+		}
+	}
+	return played
 }
 
 // scenariosOf are the scenarios of the checks that must or may fail the mutant; nil for one that shows in any.

@@ -48,7 +48,7 @@ func Client(c Config) func(context.Context, harness.Env) error {
 			return nil
 		}
 		env.Announce(harness.Decisions)
-		m := &model{config: c, env: env}
+		m := &model{config: c, env: env, turn: make(chan struct{}, 1)}
 		m.env.HTTP = m.network() // the wire to the server has its own
 		wire, err := connect(ctx, env, m)
 		if err != nil {

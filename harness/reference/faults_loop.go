@@ -61,8 +61,8 @@ func (m *model) remembered(ctx context.Context, params map[string]any) (map[stri
 	if !broken.ignoresDigits {
 		return m.askAgain(ctx, params)
 	}
-	m.mu.Lock() // one after the other, or none would find what another left
-	defer m.mu.Unlock()
+	m.turn <- struct{}{} // one after the other, or none would find what another left; virtual time goes on meanwhile, as with a mutex it would not
+	defer func() { <-m.turn }()
 	key := strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
 			return -1

@@ -30,6 +30,7 @@ type model struct {
 	// What a client that shares too much has in common for all requests.
 	latest any                       // the first message of the latest conversation
 	cache  map[string]map[string]any // answers, by what looks the same
+	turn   chan struct{}             // for who looks in there
 
 	call context.Context // of the call of a tool that is under way; nil where there is none
 }
