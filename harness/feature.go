@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"slices"
+	"sync"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
@@ -57,4 +58,24 @@ func readFeature(line []byte) (feature string, ok bool) {
 // featureMark is the feature as a note in the trace.
 func featureMark(feature string) *trace.Mark {
 	return &trace.Mark{Name: trace.MarkSupports, Text: feature}
+}
+
+// announcements are what a client has announced. They go into the trace at its end: what a process prints comes sooner or later than what it sends.
+type announcements struct {
+	mu    sync.Mutex
+	names []string
+}
+
+func (f *announcements) add(name string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !slices.Contains(f.names, name) {
+		f.names = append(f.names, name)
+	}
+}
+
+func (f *announcements) all() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Sorted(slices.Values(f.names))
 }

@@ -153,10 +153,11 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 	if err != nil {
 		return nil, fmt.Errorf("starting a session of %s: %w", r.Revision, err)
 	}
+	var announced announcements
 	env := Env{URL: fakes.server.URL, HTTP: fakes.http, Revision: r.Revision, Model: r.bases(fakes.model), Key: PlantedKey,
 		Declare: header.Declare, Decision: cmp.Or(header.Decision, Approve), Timeout: header.ClientTimeout, GiveUp: givenUp(cases),
 		Report:   func(o Outcome) { record(trace.Event{Case: o.Tool, Mark: o.mark()}) },
-		announce: func(feature string) { record(trace.Event{Mark: featureMark(feature)}) }}
+		announce: announced.add}
 	env.offer(cases)
 	env.watched()
 	if err := fakes.launchable(client, &env); err != nil {
@@ -177,6 +178,9 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 	}
 	if r.inVirtualTime(&cases[0]) {
 		ended.Err = advised(ended.Err)
+	}
+	for _, feature := range announced.all() {
+		record(trace.Event{Mark: featureMark(feature)})
 	}
 	record(trace.Event{Process: ended})
 	err = fakes.close()
