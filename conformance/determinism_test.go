@@ -28,14 +28,13 @@ func reported(t *testing.T, config reference.Config, skip []string, parallel int
 }
 
 func TestEqualRunsGiveEqualReports(t *testing.T) {
-	long := []string{"loop/sixty-four-rounds"} // costs as much as most of the others, and is one of them
+	long := []string{"loop/sixty-four-rounds", "malformed", "malformed/*"} // cost as much as all the others, and are of their kind
+	// By a real clock, what waits comes when it comes.
+	waiting := append([]string{"time", "time/*", "cancel", "cancel/*"}, long...)
 	// What a client does at once comes in any order. A pass says nothing of it, and a failure shows the very frames.
 	anyOrder := append([]string{"loop/two-loops", "loop/sixteen-at-once"}, long...)
 	thoroughly := map[string]reference.Config{
-		"reference, streamed": {}, "reference, plain": {Plain: true}, "reference, native": {Dialect: dialect.Native},
-		"reference, anthropic": {Dialect: dialect.Anthropic},
-		"reference, gemini 2":  {Dialect: dialect.Gemini}, "reference, gemini 3": {Dialect: dialect.Gemini, Model: reference.Gemini3},
-		"reference, ollama": {Dialect: dialect.Ollama}, "reference, responses": {Dialect: dialect.OpenAIResponses},
+		"reference, streamed": {}, "reference, native": {Dialect: dialect.Native}, "reference, gemini 3": {Dialect: dialect.Gemini, Model: reference.Gemini3},
 		"mutant first-result-only": reference.Find("first-result-only").Config(reference.Config{}),
 	}
 	for name, config := range thoroughly {
@@ -43,12 +42,11 @@ func TestEqualRunsGiveEqualReports(t *testing.T) {
 			t.Parallel()
 			once := reported(t, config, long, 1)
 			require.True(t, json.Valid([]byte(once)))
-			require.Equal(t, once, reported(t, config, long, 1), "a second time")
 			require.Equal(t, once, reported(t, config, long, 4), "several sessions at once")
-			require.Equal(t, once, reported(t, config, long, 4, harness.Loopback()), "over real sockets")
+			require.Equal(t, reported(t, config, waiting, 1), reported(t, config, waiting, 4, harness.Loopback()), "over real sockets")
 		})
 	}
-	for _, name := range []string{"never-connects", "null-content", "runs-tools", "stops-at-finish", "text-results-only"} {
+	for _, name := range []string{"null-content", "runs-tools", "stops-at-finish"} {
 		t.Run("mutant "+name+", twice", func(t *testing.T) {
 			t.Parallel()
 			config := reference.Find(name).Config(reference.Config{})
