@@ -63,6 +63,7 @@ require (
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20240903143218-8af14fe29dc1 // indirect
 	google.golang.org/grpc v1.66.2 // indirect
 	google.golang.org/protobuf v1.34.2 // indirect
+	gopkg.in/dnaeon/go-vcr.v4 v4.0.7 // indirect
 )
 
 // The two modules are released together; until the first release the root is where it stands.

@@ -188,8 +188,8 @@ func allJobs(every bool) []job {
 	for i, mutant := range reference.Mutants() {
 		for k, s := range settingsOf(&mutant, i, every) {
 			var only []string
-			if (k > 0 || mutant.Once) && !every {
-				only = scenariosOf(&mutant)
+			if !every {
+				only = playedOf(&mutant, i, k == 0 && !mutant.Once)
 			}
 			for _, r := range mutant.Revisions(conformance.Revisions()) {
 				if mutant.Era == "" || (mutant.Era == "modern") == r.Modern() {
