@@ -66,13 +66,11 @@ type page struct {
 }
 
 // pages are the table, in its order.
-var pages = []page{
-	sampling20250326, schema20250326, basic20250326, cancellation20250326, transports20250326,
-	sampling20250618, schema20250618, basic20250618, cancellation20250618, transports20250618,
+var pages = slices.Concat(older(server.V20250326), older(server.V20250618), []page{
 	sampling20251125, schema20251125, basic20251125, cancellation20251125, progress20251125, lifecycle20251125, ping20251125, transports20251125, tasks20251125,
 	sampling20260728, schema20260728, basic20260728, mrtr20260728, cancellation20260728, progress20260728,
 	transports20260728, streamableHTTP20260728, stdio20260728,
-}
+})
 
 // requirements are the statements by ID.
 var requirements = byID(Statements())
