@@ -277,7 +277,7 @@ type surveyed struct {
 	ended       *trace.Process
 	asked       bool            // for the tools
 	called      map[string]bool // the tools of these cases
-	last        string          // the case whose play began last
+	last        string          // the case that the client asked for last
 	begun, over map[string]int  // plays of each case, and those of them that ended well while the client was there
 }
 
@@ -298,12 +298,15 @@ func survey(t *trace.Trace) surveyed {
 			s.ended = e.Process
 		case e.Mark != nil && e.Mark.Name == trace.MarkPlayStarted:
 			s.begun[e.Case]++
-			s.last = e.Case
 		case e.Mark != nil && e.Mark.Name == trace.MarkPlayEnded && e.Mark.Text == "" && s.ended == nil:
 			s.over[e.Case]++
 		case e.Frame != nil && e.Frame.Dir == trace.FromClient:
 			s.called[e.Case] = true
-			s.asked = s.asked || strings.HasPrefix(methodOf(e.Frame.Raw), "tools/")
+			method := methodOf(e.Frame.Raw)
+			s.asked = s.asked || strings.HasPrefix(method, "tools/")
+			if e.Case != "" && method != "" && !strings.HasPrefix(method, "notifications/") {
+				s.last = e.Case
+			}
 		}
 	}
 	return s
