@@ -47,6 +47,8 @@ type carrier interface {
 	send(ctx context.Context, frame []byte, hostile bool) error
 	// notify writes a notification that is not bound to the call, where there is one on another stream once the call was given up.
 	notify(frame []byte) error
+	// style is Style.
+	style(style Style)
 	// callID is the id of the client's request that is pending.
 	callID() json.RawMessage
 }
@@ -56,6 +58,9 @@ type outgoing struct {
 	params  json.RawMessage
 	hostile bool
 	id      json.RawMessage // what the request is to be known by; nil leaves it to the carrier
+
+	listening bool // it goes out on the client's GET stream
+	asCall    bool // it has the id of the client's call
 }
 
 // Answer is what came of a sampling request.
@@ -191,6 +196,18 @@ func (s *Session) SampleAs(id json.RawMessage, params any) (json.RawMessage, err
 		return nil, err
 	}
 	request.id = id
+	answer := s.carrier.sample([]outgoing{request})[0]
+	return answer.Result, answer.Err
+}
+
+// SampleAsCall is Sample with the id of the client's own request that waits for the play's result: ids are for each side to choose, so that the two
+// have nothing to do with each other (2025-11-25, basic#requests). In the second era, where samples have none, it is Sample.
+func (s *Session) SampleAsCall(params any) (json.RawMessage, error) {
+	request, err := s.outgoing(params)
+	if err != nil {
+		return nil, err
+	}
+	request.asCall = true
 	answer := s.carrier.sample([]outgoing{request})[0]
 	return answer.Result, answer.Err
 }
