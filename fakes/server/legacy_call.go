@@ -124,11 +124,13 @@ func (c *legacyCall) begin(request outgoing) (*asked, *sent, error) {
 	}
 	id := c.ask(question, request)
 	out := &sent{id, requestFrame(id, "sampling/createMessage", request.params)}
-	send := c.send
+	var err error
 	if request.listening {
-		send = c.tell
+		err = c.tell(ended, out.frame, request.hostile)
+	} else {
+		err = c.send(c.ctx, out.frame, request.hostile)
 	}
-	if err := send(c.ctx, out.frame, request.hostile); err != nil {
+	if err != nil {
 		return nil, nil, err
 	}
 	return question, out, nil
@@ -181,6 +183,9 @@ func (c *legacyCall) send(ctx context.Context, frame []byte, hostile bool) error
 
 // tell writes onto the client's GET stream.
 func (c *legacyCall) tell(ctx context.Context, frame []byte, hostile bool) error {
+	if c.lines {
+		return fmt.Errorf("%w: a connection has no GET stream", ErrNoStream)
+	}
 	listener, err := c.session.listener(ctx)
 	if err != nil {
 		return err

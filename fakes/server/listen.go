@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -84,19 +83,4 @@ func (s *Session) Listens(ctx context.Context) bool {
 	}
 	_, err := c.session.listener(ctx)
 	return err == nil
-}
-
-// SampleListening is Sample with the request sent on the client's GET stream in place of the call's own. It returns ErrNoStream where the client has
-// none open.
-func (s *Session) SampleListening(params any) (json.RawMessage, error) {
-	request, err := s.outgoing(params)
-	if err != nil {
-		return nil, err
-	}
-	if !s.Listens(ended) {
-		return nil, fmt.Errorf("%w: the client has no GET stream open", ErrNoStream)
-	}
-	request.listening = true
-	answer := s.carrier.sample([]outgoing{request})[0]
-	return answer.Result, answer.Err
 }

@@ -238,16 +238,16 @@ func TestASampleOnTheGETStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		waited := make(chan struct{})
 		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
-			_, err := s.SampleListening(s.Ask("?"))
+			_, err := s.Sample(server.OnGET(s.Ask("?")))
 			require.ErrorIs(t, err, server.ErrNoStream)
 			ctx, cancel := context.WithTimeout(s.Context(), time.Second)
 			defer cancel()
 			require.False(t, s.Listens(ctx))
 			close(waited)
 			require.True(t, s.Listens(s.Context()))
-			_, err = s.SampleListening(map[string]any{"messages": 1})
+			_, err = s.Sample(server.OnGET(map[string]any{"messages": 1}))
 			require.ErrorIs(t, err, server.ErrInvalid)
-			return s.SampleListening(s.Ask("?"))
+			return s.Sample(server.OnGET(s.Ask("?")))
 		}})
 		r.expected = []string{"samples with invalid params"}
 		w := r.legacy(server.V20251125, sampling)
@@ -263,10 +263,10 @@ func TestASampleUnderTheIDOfTheCall(t *testing.T) {
 	for _, id := range []string{`7`, `"seven"`} {
 		synctest.Test(t, func(t *testing.T) {
 			r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
-				if _, err := s.SampleAsCall(s.Ask("?")); err != nil {
+				if _, err := s.Sample(server.UnderCallID(s.Ask("?"))); err != nil {
 					return nil, err
 				}
-				return s.SampleAsCall(s.Ask("once more, under an id of the server's own"))
+				return s.Sample(server.UnderCallID(server.UnderCallID(s.Ask("once more, under an id of the server's own"))))
 			}})
 			w := r.legacy(server.V20251125, sampling)
 			call := w.call(id, "ask")

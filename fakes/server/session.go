@@ -112,6 +112,38 @@ func Hostile(params any) any {
 	return hostile{params}
 }
 
+// onGET and underCallID mark how a request is to be sent.
+type (
+	onGET       struct{ params any }
+	underCallID struct{ params any }
+)
+
+// OnGET marks the parameters of a sampling request that is to go out on the client's GET stream in place of the call's own: see [Session.Listens]. Where
+// there is none it is not sent, and the error is ErrNoStream.
+func OnGET(params any) any { return onGET{params} }
+
+// UnderCallID marks the parameters of a sampling request that is to have the id of the client's own request that waits for the play's result: each side
+// chooses ids for itself, so that the two have nothing to do with each other (2025-11-25, basic#requests). A second one of a call gets an id of the
+// server's. In the second era, where samples have none, it means nothing.
+func UnderCallID(params any) any { return underCallID{params} }
+
+// unwrapped returns what the parameters are marked as, and the parameters.
+func unwrapped(params any) (outgoing, any) {
+	var as outgoing
+	for {
+		switch marked := params.(type) {
+		case hostile:
+			as.hostile, params = true, marked.params
+		case onGET:
+			as.listening, params = true, marked.params
+		case underCallID:
+			as.asCall, params = true, marked.params
+		default:
+			return as, params
+		}
+	}
+}
+
 func (s *Session) scope() scope { return scope{s.tool.Name, s.number} }
 
 // Arguments returns the arguments of the call, as JSON; nil when it had none.
@@ -200,23 +232,11 @@ func (s *Session) SampleAs(id json.RawMessage, params any) (json.RawMessage, err
 	return answer.Result, answer.Err
 }
 
-// SampleAsCall is Sample with the id of the client's own request that waits for the play's result: ids are for each side to choose, so that the two
-// have nothing to do with each other (2025-11-25, basic#requests). In the second era, where samples have none, it is Sample.
-func (s *Session) SampleAsCall(params any) (json.RawMessage, error) {
-	request, err := s.outgoing(params)
-	if err != nil {
-		return nil, err
-	}
-	request.asCall = true
-	answer := s.carrier.sample([]outgoing{request})[0]
-	return answer.Result, answer.Err
-}
-
 // outgoing readies params for the wire.
 func (s *Session) outgoing(params any) (outgoing, error) {
-	h, isHostile := params.(hostile)
-	if isHostile {
-		params = h.params
+	request, params := unwrapped(params)
+	if request.listening && s.revision.Modern() {
+		return outgoing{}, fmt.Errorf("%w: a GET stream, the client speaks %s", ErrEra, s.revision)
 	}
 	if value, ok := params.(CreateMessageParams); ok {
 		params = &value
@@ -230,8 +250,8 @@ func (s *Session) outgoing(params any) (outgoing, error) {
 		return outgoing{}, s.invalid(err)
 	}
 	raw = s.onOneLine(s.echoMeta(raw))
-	if isHostile {
-		return outgoing{params: raw, hostile: true}, nil
+	if request.params = raw; request.hostile {
+		return request, nil
 	}
 	members := objectOf(raw)
 	needsTools := members["tools"] != nil || members["toolChoice"] != nil
@@ -255,7 +275,7 @@ func (s *Session) outgoing(params any) (outgoing, error) {
 		s.Mark(trace.MarkWithheld, missing)
 		return outgoing{}, &undeclaredError{missing}
 	}
-	return outgoing{params: raw}, nil
+	return request, nil
 }
 
 // invalid notes that the play wanted sent what is not valid.
