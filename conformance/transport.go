@@ -1,11 +1,8 @@
 package conformance
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
@@ -22,8 +19,8 @@ var transporting = Scenario{
 	Revisions: Known(),
 	Cases: []harness.Case{
 		delivered(harness.Case{ID: "transport/plain", Responses: server.JSON, Revisions: withTools}, playPlain),
-		delivered(harness.Case{ID: "transport/post-stream", Revisions: newestLegacy}, playOnce(func(ask any) any { return ask })),
 		delivered(harness.Case{ID: "transport/get-stream", Revisions: newestLegacy}, playListening),
+		delivered(harness.Case{ID: "transport/post-stream", Revisions: newestLegacy}, playOnce(func(ask any) any { return ask })),
 		delivered(harness.Case{ID: "transport/same-id", Revisions: newestLegacy}, playOnce(server.UnderCallID)),
 		delivered(harness.Case{ID: "transport/repeated", Revisions: newestLegacy}, playRepeated),
 		delivered(harness.Case{ID: "transport/events", Responses: server.SSE, Revisions: withTools}, playStyles(usualStyles)),
@@ -161,52 +158,4 @@ func playSessionLost(s *server.Session) (any, error) {
 		}
 	}
 	return playOnce(func(ask any) any { return ask })(s)
-}
-
-// styled is a way to write events, and what it is called.
-type styled struct {
-	name string
-	server.Style
-}
-
-// usualStyles are those that servers have, or come to by the libraries that they are built on and the proxies between.
-var usualStyles = []styled{
-	{"lines that end in CRLF", server.Style{LineEnd: "\r\n"}},
-	{"comments between the events, as they keep connections alive", server.Style{Extra: []string{": keep-alive", "", ":", ""}}},
-	{"no space behind the colons", server.Style{Tight: true}},
-	{"a message over several data lines", server.Style{Folded: true}},
-	{"an event type, and a field that nobody knows", server.Style{Extra: []string{"event: message", "unknown: field", "flag"}}},
-	{"events without data before the message", server.Style{Extra: []string{"data:", "", "event: message", "data", ""}}},
-	{"bytes that come one by one, which cuts characters", server.Style{Piece: 1}},
-}
-
-// rareStyles are just as legal, and hardly seen. The first one has to be the first that is written.
-var rareStyles = []styled{
-	{"a byte order mark before the first event", server.Style{BOM: true}},
-	{"lines that end in CR alone", server.Style{LineEnd: "\r"}},
-}
-
-// foreign is in each question: characters of two, three and four bytes, and separators that are no line ends to an event stream.
-const foreign = "Größe 東京 𝄞 a\u2028b\u0085c"
-
-// playStyles asks a question in each style.
-func playStyles(styles []styled) server.Play {
-	return func(s *server.Session) (any, error) {
-		for i, style := range styles {
-			if err := s.Style(style.Style); err != nil {
-				return nil, err
-			}
-			ask, err := json.Marshal(s.Ask(fmt.Sprintf("Is question %d whole: %s?", i+1, foreign)))
-			if err != nil {
-				return nil, err
-			}
-			raw := bytes.ReplaceAll(ask, []byte(`\u2028`), []byte("\u2028")) // as JSON may have it, and encoding/json does not
-			asked, err := s.Start(json.RawMessage(raw))
-			if err != nil {
-				return nil, err
-			}
-			wait(s, asked)
-		}
-		return "done", s.Style(server.Style{})
-	}
 }

@@ -1,8 +1,7 @@
 package conformance
 
 import (
-	"strings"
-
+	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
@@ -23,6 +22,8 @@ func overHTTP(asked int, judge func(*Evidence) Verdict) func(*Evidence) Verdict 
 // served judges that a round was answered; how says where it had come. An error is an answer, but for the one that says that nobody is there.
 func (ev *Evidence) served(r *Round, how string) Verdict {
 	switch {
+	case len(r.Answers) == 0 && !ev.Session.answersAny():
+		return NotObserved("the client answered no sampling request at all (see basic/answered)%s", ev.died()).See(r.Asked, "")
 	case len(r.Answers) == 0:
 		if v := ev.livedThrough(r.Asked, "the client did not go on after a sampling request "+how); v != nil {
 			return *v
@@ -73,7 +74,9 @@ var acceptsJSON = Check{
 		switch {
 		case plain == nil:
 			return NotObserved("the call was not answered with plain JSON%s", e.died())
-		case e.took() == "failed":
+		case e.TurnedDown != "":
+			return NotObserved("the server turned a request of the client down with %s", e.TurnedDown).See(e.TurnedDownAt, "")
+		case e.took() == harness.Failed:
 			return Broken("the response was plain JSON, and the client says that its call failed").See(*plain, "")
 		case e.Revision.Modern() && len(e.Rounds) > 0 && len(e.Rounds[0].Answers) == 0:
 			if v := e.goneOn(*plain); v != nil {
@@ -98,7 +101,7 @@ var idCollision = Check{
 		if v := e.served(r, "under the id of the client's own pending call"); v.kind != report.Pass {
 			return v
 		}
-		if e.took() == "failed" {
+		if e.took() == harness.Failed {
 			return Broken("a request of the server had the id of the client's own call, and the client says that the call failed").See(r.Asked, "")
 		}
 		return Pass("the request was answered, and so was the call")
@@ -124,11 +127,13 @@ var duplicateRequest = Check{
 		case len(results) > 1:
 			return Broken("one id was answered with %d results", len(results)).See(e.Rounds[0].Asked, "").See(e.Rounds[1].Asked, "the same again").
 				See(results[0].Place, "").See(results[1].Place, "")
-		case len(e.Rounds) > 2 && len(last.Answers) == 0:
+		case len(e.Rounds) > 2 && len(last.Answers) == 0 && len(all) > 0:
 			if v := e.livedThrough(last.Asked, "the client did not go on after a request that came twice"); v != nil {
 				return *v
 			}
 			return Broken("after a request that came twice the next one was not answered").See(e.Rounds[1].Asked, "").See(last.Asked, "")
+		case len(all) == 0 && !e.Session.answersAny():
+			return NotObserved("the client answered no sampling request at all (see basic/answered)%s", e.died())
 		case len(all) == 0:
 			if v := e.livedThrough(e.Rounds[1].Asked, "the client did not go on after a request that came twice"); v != nil {
 				return *v
@@ -140,50 +145,4 @@ var duplicateRequest = Check{
 		}
 		return Pass("no second result came")
 	},
-}
-
-var sseDetails = Check{
-	ID: "sse-details", Says: "a message is read however the event stream that brings it is written", Levels: sinceTools(report.Robust), Cases: []string{"events"},
-	Usual: "streams are read by a few lines of code that expect \"data: \", one line, and LF",
-	Mend:  "read streams as HTML says (9.2.6, interpreting an event stream), or with a library that does: bytes until the end of a line, then characters",
-	Judge: overHTTP(1, func(e *Evidence) Verdict { return e.readStyles(usualStyles) }),
-}
-
-var sseRare = Check{
-	ID: "sse-rare", Says: "a message is read also after a byte order mark, and between lines that end in CR", Levels: sinceTools(report.Advice), Cases: []string{"rare-events"},
-	Usual: "lines are looked for that end in LF, as those of nearly all servers do",
-	Mend:  "take CR, LF and CRLF for the end of a line, and leave out a byte order mark at the beginning of the stream",
-	Judge: overHTTP(1, func(e *Evidence) Verdict { return e.readStyles(rareStyles) }),
-}
-
-// readStyles wants every question answered, and to have reached the model as it was asked.
-func (ev *Evidence) readStyles(styles []styled) Verdict {
-	for i, r := range ev.Rounds {
-		if i == len(styles) {
-			break
-		}
-		style := styles[i].name
-		switch {
-		case r.missed() != "":
-			return NotObserved("sampling request %d was not answered%s", r.N, ev.why(r.N))
-		case len(r.Answers) == 0:
-			if v := ev.livedThrough(r.Asked, "the client did not go on after a stream with "+style); v != nil {
-				return *v
-			}
-			return Broken("a sampling request was not read from a stream with %s", style).See(r.Asked, "")
-		}
-		for _, x := range r.Model {
-			if x.Request != nil && !x.says(foreign) {
-				return Broken("the text of a sampling request was changed that came on a stream with %s", style).See(r.Asked, "%s", foreign).See(x.Place, "%s", compact(x.Request.Body))
-			}
-		}
-	}
-	if len(ev.Rounds) < len(styles) {
-		return NotObserved("the play did not get as far as a stream with %s%s", styles[len(ev.Rounds)].name, ev.why(len(ev.Rounds)))
-	}
-	var read []string
-	for _, s := range styles {
-		read = append(read, s.name)
-	}
-	return Pass("read: %s", strings.Join(read, "; "))
 }

@@ -71,11 +71,8 @@ var reconnects = Check{
 			return Broken("the connection of a call was closed, and the client opened a stream that names no event, so that the call's does not go on").
 				See(c.close(), "last event %s", c.closed.Frame.Event).See(Place{c.blank.Ref(), "", "GET"}, "no Last-Event-ID")
 		case c.returned == nil:
-			if v := e.goneOn(c.close()); v != nil {
-				return *v
-			}
-			return Broken("the connection of a call was closed before its response, behind an event with an id, and the client did not come back").
-				See(c.close(), "last event %s, retry after %s", c.closed.Frame.Event, c.closed.Frame.Retry)
+			return e.Session.seeOutput(Broken("the connection of a call was closed before its response, behind an event with an id, and the client did not come back%s", e.died()).
+				See(c.close(), "last event %s, retry after %s", c.closed.Frame.Event, c.closed.Frame.Retry))
 		case c.repeated != nil:
 			return Broken("the client came back, and not for what it had not seen: a message had to be sent again").
 				See(c.close(), "last event %s", c.closed.Frame.Event).See(c.again(), "Last-Event-ID: %s", c.named()).See(Place{c.repeated.Ref(), "", "again"}, "event %s", c.repeated.Frame.Event)
@@ -194,6 +191,9 @@ var handlersSurvive = Check{
 			if r := &s.Requests[i]; r.Ref == l.anew.Ref() && !r.declares("sampling") && s.Requests[0].declares("sampling") {
 				return Broken("in its new session the client declares no sampling any more").See(r.capabilities(), "%s", orMissing(r.declared()))
 			}
+		}
+		if len(e.Rounds) == 0 || e.Rounds[0].Result() == nil {
+			return NotObserved("in its first session the client did not sample either%s", e.why(1))
 		}
 		asked := false
 		for _, id := range []string{e.Case.ID, harness.BarrierID} {

@@ -27,8 +27,9 @@ type legacy struct {
 	reported atomic.Pointer[progress] // what a client that does not stop reporting goes on with
 	served   served
 
-	listening *listening // nil where there is no such stream
-	renewed   bool       // the session is not the first
+	listening *listening  // nil where there is no such stream
+	renewed   bool        // the session is not the first
+	moved     atomic.Bool // over to that stream: broken on purpose
 }
 
 // openLegacy connects, or launches the server, and initializes a session.

@@ -107,7 +107,7 @@ func (l *legacy) exchange(ctx, base context.Context, id int64, method string, pa
 		case own && (m.Method == "" || broken.takesRequestsForIts):
 			answer = m
 		case m.Method != "":
-			if broken.refusesOnPost {
+			if l.moved.Load() {
 				m.Method = "broken/" + m.Method
 			}
 			in.take(m)
@@ -228,8 +228,10 @@ func (l *legacy) listen(ctx context.Context) error {
 		defer close(in.over)
 		defer resp.Body.Close()
 		_ = messages(resp, &reading{broken: l.model.config.broken.transport}, func(m *message) bool { // it may end at any time
-			if m.Method != "" && !(m.ID != nil && l.model.config.broken.transport.deafListening) {
+			broken := &l.model.config.broken.transport
+			if m.Method != "" && !(m.ID != nil && broken.deafListening) {
 				in.take(m)
+				l.moved.Store(m.ID != nil && broken.movesOver)
 			}
 			return true
 		})
