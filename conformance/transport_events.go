@@ -36,8 +36,8 @@ func usualStyles(r server.Revision) []styled {
 		{"comments between the events, as they keep connections alive", server.Style{Extra: []string{": keep-alive", "", ":", ""}}},
 		{"no space behind the colons", server.Style{Tight: true}},
 		{"a message over several data lines", server.Style{Folded: true}},
-		{"an event type, and a field that nobody knows", server.Style{Extra: []string{"event: message", "unknown: field", "flag"}}},
-		{"events without data before the message", server.Style{Extra: []string{"data:", "", "event: message", "data", ""}}},
+		{"an event type, and a field that nobody knows", server.Style{Extra: []string{"event: message", "unknown: field"}}},
+		{"events without data before the message", server.Style{Extra: []string{"data:", "", "event: message", "data:", ""}}},
 		{"bytes that come one by one, which cuts characters", server.Style{Piece: 1}},
 	}
 }

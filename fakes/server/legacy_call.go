@@ -65,6 +65,7 @@ func (l *legacySession) call(m *inbound) {
 			if ends {
 				s.forget(l)
 				c.Mark(trace.MarkSessionEnded, "")
+				l.endListening()
 				defer l.cancel()
 			}
 			c.respond(result)

@@ -53,6 +53,16 @@ func (l *legacySession) unlisten(x *exchange) {
 	}
 }
 
+// endListening ends the client's GET streams.
+func (l *legacySession) endListening() {
+	l.mu.Lock()
+	listeners := slices.Clone(l.listeners)
+	l.mu.Unlock()
+	for _, x := range listeners {
+		x.drop()
+	}
+}
+
 // listener returns the latest of the client's GET streams. Where it has none it waits for one, until ctx ends.
 func (l *legacySession) listener(ctx context.Context) (*exchange, error) {
 	for {
