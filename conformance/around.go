@@ -119,10 +119,16 @@ func frameSays(f *trace.Frame) string {
 	var what string
 	m := readRPC(f.Raw)
 	switch {
+	case f.Closed && f.Event != "":
+		what = fmt.Sprintf("closes the connection behind event %s, to be come back for after %s", f.Event, f.Retry)
 	case f.Closed:
 		what = "ends the stream"
+	case f.Raw.IsZero() && f.HTTP != nil && f.HTTP.Header["Last-Event-Id"] != "":
+		what = fmt.Sprintf("%s behind event %s", f.HTTP.Method, f.HTTP.Header["Last-Event-Id"])
 	case f.Raw.IsZero() && f.HTTP != nil && f.HTTP.Method != "":
 		what = f.HTTP.Method
+	case f.Raw.IsZero() && f.Event != "":
+		what = "event " + f.Event + ", without a message"
 	case f.Raw.IsZero() && f.HTTP != nil:
 		what = fmt.Sprintf("HTTP %d", f.HTTP.Status)
 	case m.method != "" && m.id == nil:

@@ -4,9 +4,9 @@ import "github.com/mcp-conform/mcp-conform/fakes/server"
 
 var basic20251125 = page{server.V20251125, "basic", "basic", []Statement{
 	must("01", "messages", "1dcbe11ae0b5", "all messages follow JSON-RPC 2.0, in which a request has one response"),
-	must("02", "requests", "963128b83d77", "a request has an id, a string or an integer").due("13 transport"),
-	must("03", "requests", "507303a3d663", "the id of a request is not null").due("13 transport"),
-	must("04", "requests", "919c16d1f838", "no id is used twice in a session").due("13 transport"),
+	must("02", "requests", "963128b83d77", "a request has an id, a string or an integer"),
+	must("03", "requests", "507303a3d663", "the id of a request is not null"),
+	must("04", "requests", "919c16d1f838", "no id is used twice in a session"),
 	must("05", "responses", "2266cf7c0618", "a response has the same id as its request, and there is one for each"),
 	must("06", "responses", "1fb6d4affe31", "a response that is no error has a result"),
 	may("07", "responses", "3fef127173d3", "a result may be any object").excluded(permission),

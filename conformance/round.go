@@ -47,6 +47,7 @@ func (ev *Evidence) takeMark(m *trace.Mark) {
 func (ev *Evidence) takeMessage(e *trace.Event, m *rpc) {
 	f := e.Frame
 	switch {
+	case f.Again: // which the client has seen, or missed with the connection
 	case f.Dir == trace.ToClient && m.method == "sampling/createMessage":
 		r := ev.ask(Place{e.Ref(), "params", ""}, idText(m.id), m.params)
 		r.rawID, r.Hostile = m.id, f.Hostile

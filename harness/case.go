@@ -41,6 +41,8 @@ type Case struct {
 	// [server.ResourcesRead], are made by those clients that heed [Env.Prompts] and [Env.Resources], and there is nothing wrong with one
 	// that does not.
 	Carrier server.Carrier
+	// Responses says how calls of the case's tool are answered over HTTP; [server.Auto] for what the server does otherwise.
+	Responses server.Responses
 	// Isolated cases get a session of their own, because they may wreck it for others.
 	Isolated bool
 	// Hostile cases send what may crash a client. They share sessions among themselves, in a process of its own where there is one: see

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"errors"
 	"net/http"
 	"strconv"
@@ -21,11 +20,15 @@ type exchange struct {
 	key     string // of the request, on a connection
 	r       *http.Request
 
+	responses Responses // the way in which the request is answered
+
 	mu      sync.Mutex
 	w       http.ResponseWriter
 	flush   *http.ResponseController
 	stream  string      // the stream's name in the trace, once there is one
 	head    *trace.HTTP // the headers of the stream, until its first event has recorded them
+	style   Style       // of what is written on the stream
+	written bool        // something was
 	buffer  []byte      // of the event that is written
 	started bool        // SSE headers are out
 	gone    bool        // answered, dropped or hung up: nothing can be written any more
@@ -35,7 +38,7 @@ type exchange struct {
 }
 
 func newExchange(s *Server, in *inbound, of scope, session string) *exchange {
-	x := &exchange{server: s, scope: of, session: session, conn: in.conn, r: in.r, w: in.w, done: make(chan struct{})}
+	x := &exchange{server: s, scope: of, session: session, conn: in.conn, r: in.r, w: in.w, responses: s.opts.Responses, done: make(chan struct{})}
 	if x.conn == nil {
 		x.flush = http.NewResponseController(in.w)
 		return x
@@ -77,7 +80,14 @@ func (x *exchange) event(of scope, raw []byte, hostile bool) error {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.write(of, raw, hostile)
+	return x.write(event{of: of, raw: raw, hostile: hostile})
+}
+
+// deliver is event for one of a stream that can be resumed: where the client is gone it is not lost, and false is returned.
+func (x *exchange) deliver(e event) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return !x.gone && x.write(e) == nil
 }
 
 // line is event, or the response, on a connection. The lock is not held while it writes: what the client sends has to be read also while it
@@ -97,19 +107,29 @@ func (x *exchange) line(of scope, raw []byte, hostile, last bool) error {
 
 // write is event with the lock held. The frame is recorded before it is written: the client may answer
 // before Write returns, and the trace must have the question first.
-func (x *exchange) write(of scope, raw []byte, hostile bool) error {
+func (x *exchange) write(e event) error {
 	x.start("post")
-	frame := x.frame(raw, hostile)
-	frame.Lost = x.gone
-	x.server.frame(of, frame)
+	frame := x.frame(e.raw, e.hostile)
+	frame.Event, frame.Retry, frame.Again, frame.Closed, frame.Lost = e.id, e.retry, e.again, e.closes, x.gone
+	x.server.frame(e.of, frame)
 	if x.gone {
 		return ErrNoStream
 	}
-	x.buffer = appendEvent(x.buffer[:0], raw)
-	if !x.put(x.buffer) {
-		return ErrNoStream
+	x.buffer = x.style.appendEvent(x.buffer[:0], e, !x.written)
+	x.written = true
+	for piece := range x.style.pieces(x.buffer) {
+		if !x.put(piece) {
+			return ErrNoStream
+		}
 	}
 	return nil
+}
+
+// writtenAs sets the style of what is written from here on.
+func (x *exchange) writtenAs(style Style) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.style = style
 }
 
 // put writes at once, so that we learn of a client that is gone. The lock is held.
@@ -132,24 +152,6 @@ func (x *exchange) frame(raw []byte, hostile bool) trace.Frame {
 	return frame
 }
 
-// appendEvent appends a message framed as a server-sent event. A line end in the message, of whatever kind, begins another data
-// line, which the reader joins again with "\n": after a bare CR it would take the rest for another field.
-func appendEvent(b, raw []byte) []byte {
-	b = append(b, "data: "...)
-	for {
-		i := bytes.IndexAny(raw, "\r\n")
-		if i < 0 {
-			break
-		}
-		b = append(append(b, raw[:i]...), "\ndata: "...)
-		if raw[i] == '\r' && i+1 < len(raw) && raw[i+1] == '\n' {
-			i++
-		}
-		raw = raw[i+1:]
-	}
-	return append(append(b, raw...), "\n\n"...)
-}
-
 // respond sends the response and ends the exchange: as the last event where a stream is open, as a line on a connection, as a JSON
 // body otherwise.
 func (x *exchange) respond(status int, raw []byte, hostile bool) {
@@ -160,7 +162,7 @@ func (x *exchange) respond(status int, raw []byte, hostile bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.started || x.gone {
-		_ = x.write(x.scope, raw, hostile) // recorded as lost, then
+		_ = x.write(event{of: x.scope, raw: raw, hostile: hostile}) // recorded as lost, then
 		x.end()
 		return
 	}
@@ -188,6 +190,13 @@ func (x *exchange) drop() {
 		x.server.frame(x.scope, frame)
 	}
 	x.dropped = true
+	x.end()
+}
+
+// finish ends the exchange, whose response was sent or is sent elsewhere.
+func (x *exchange) finish() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	x.end()
 }
 

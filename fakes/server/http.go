@@ -21,6 +21,8 @@ const (
 	headerVersion = "Mcp-Protocol-Version"
 	headerMethod  = "Mcp-Method"
 	headerName    = "Mcp-Name"
+
+	headerLastEvent = "Last-Event-Id"
 )
 
 // Handler returns the server's HTTP handler, which serves /mcp, for those who bring their own http.Server. That one should be closed
@@ -190,7 +192,7 @@ func (s *Server) fail(x *exchange, id json.RawMessage, why *RPCError) {
 
 // answer sends a response in the way that the options ask for.
 func (s *Server) answer(x *exchange, frame []byte, hostile bool) {
-	if s.opts.Responses == SSE {
+	if x.responses == SSE {
 		x.open("post")
 	}
 	x.respond(http.StatusOK, frame, hostile)

@@ -53,6 +53,7 @@ func (s *Server) takeModern(m *inbound) {
 	}
 	s.received(of, "", m)
 	x := newExchange(s, m, of, "")
+	x.responses = s.responses(offer)
 	if status, why := s.checkModern(m); why != nil {
 		x.respond(status, errorFrame(m.ID, why), false)
 		return
@@ -102,6 +103,8 @@ type modernCall struct {
 	id    json.RawMessage
 	keys  int
 	ended bool // the play has returned: nobody answers any more
+
+	written Style // of all rounds from here on
 }
 
 // callModern starts the play of a tool and waits until it has answered or wants input. In this era no stream is opened before there is
@@ -213,7 +216,7 @@ func (c *modernCall) start(request outgoing) (*Pending, error) {
 	if c.ctx.Err() != nil {
 		return nil, fmt.Errorf("%w: no retry came", errNotFulfilled)
 	}
-	return pend(nil, func() Answer { return c.sample([]outgoing{request})[0] }), nil
+	return pend(&sent{}, func() Answer { return c.sample([]outgoing{request})[0] }), nil
 }
 
 // inputRequired sends what the play wants sent, and marks it as hostile where it breaks the protocol.
@@ -280,6 +283,13 @@ func (c *modernCall) ask(in Input, result []byte, hostile bool) (*Retry, error) 
 }
 
 func (c *modernCall) notify(frame []byte) error { return c.send(c.ctx, frame, false) }
+
+func (c *modernCall) style(style Style) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.written = style
+	c.x.writtenAs(style)
+}
 
 func (c *modernCall) callID() json.RawMessage {
 	c.mu.Lock()

@@ -128,5 +128,6 @@ func (c *modernCall) next(x *exchange, id json.RawMessage) bool {
 		return false
 	}
 	c.x, c.id = x, id
+	x.writtenAs(c.written)
 	return true
 }

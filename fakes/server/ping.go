@@ -11,7 +11,7 @@ func (s *Session) Ping(ctx context.Context) error { return s.carrier.ping(ctx) }
 
 func (c *legacyCall) ping(ctx context.Context) error {
 	question := &asked{by: c.scope(), answer: make(chan Answer, 1)}
-	id := c.ask(question, nil)
+	id := c.ask(question, outgoing{})
 	if err := c.send(ctx, requestFrame(id, "ping", nil), false); err != nil {
 		return err
 	}

@@ -47,6 +47,8 @@ type carrier interface {
 	send(ctx context.Context, frame []byte, hostile bool) error
 	// notify writes a notification that is not bound to the call, where there is one on another stream once the call was given up.
 	notify(frame []byte) error
+	// style is Style.
+	style(style Style)
 	// callID is the id of the client's request that is pending.
 	callID() json.RawMessage
 }
@@ -56,6 +58,9 @@ type outgoing struct {
 	params  json.RawMessage
 	hostile bool
 	id      json.RawMessage // what the request is to be known by; nil leaves it to the carrier
+
+	listening bool // it goes out on the client's GET stream
+	asCall    bool // it has the id of the client's call
 }
 
 // Answer is what came of a sampling request.
@@ -105,6 +110,38 @@ func Hostile(params any) any {
 		return params
 	}
 	return hostile{params}
+}
+
+// onGET and underCallID mark how a request is to be sent.
+type (
+	onGET       struct{ params any }
+	underCallID struct{ params any }
+)
+
+// OnGET marks the parameters of a sampling request that is to go out on the client's GET stream in place of the call's own: see [Session.Listens]. Where
+// there is none it is not sent, and the error is ErrNoStream.
+func OnGET(params any) any { return onGET{params} }
+
+// UnderCallID marks the parameters of a sampling request that is to have the id of the client's own request that waits for the play's result: each side
+// chooses ids for itself, so that the two have nothing to do with each other (2025-11-25, basic#requests). A second one of a call gets an id of the
+// server's. In the second era, where samples have none, it means nothing.
+func UnderCallID(params any) any { return underCallID{params} }
+
+// unwrapped returns what the parameters are marked as, and the parameters.
+func unwrapped(params any) (outgoing, any) {
+	var as outgoing
+	for {
+		switch marked := params.(type) {
+		case hostile:
+			as.hostile, params = true, marked.params
+		case onGET:
+			as.listening, params = true, marked.params
+		case underCallID:
+			as.asCall, params = true, marked.params
+		default:
+			return as, params
+		}
+	}
 }
 
 func (s *Session) scope() scope { return scope{s.tool.Name, s.number} }
@@ -197,9 +234,9 @@ func (s *Session) SampleAs(id json.RawMessage, params any) (json.RawMessage, err
 
 // outgoing readies params for the wire.
 func (s *Session) outgoing(params any) (outgoing, error) {
-	h, isHostile := params.(hostile)
-	if isHostile {
-		params = h.params
+	request, params := unwrapped(params)
+	if request.listening && s.revision.Modern() {
+		return outgoing{}, fmt.Errorf("%w: a GET stream, the client speaks %s", ErrEra, s.revision)
 	}
 	if value, ok := params.(CreateMessageParams); ok {
 		params = &value
@@ -213,8 +250,8 @@ func (s *Session) outgoing(params any) (outgoing, error) {
 		return outgoing{}, s.invalid(err)
 	}
 	raw = s.onOneLine(s.echoMeta(raw))
-	if isHostile {
-		return outgoing{params: raw, hostile: true}, nil
+	if request.params = raw; request.hostile {
+		return request, nil
 	}
 	members := objectOf(raw)
 	needsTools := members["tools"] != nil || members["toolChoice"] != nil
@@ -238,7 +275,7 @@ func (s *Session) outgoing(params any) (outgoing, error) {
 		s.Mark(trace.MarkWithheld, missing)
 		return outgoing{}, &undeclaredError{missing}
 	}
-	return outgoing{params: raw}, nil
+	return request, nil
 }
 
 // invalid notes that the play wanted sent what is not valid.

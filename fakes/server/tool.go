@@ -29,6 +29,8 @@ type Tool struct {
 	Carrier Carrier `json:"-"`
 	// Mark is a word woven into what [Session.Ask] asks, by which the model's side tells conversations apart. May be empty.
 	Mark string `json:"-"`
+	// Responses says how calls of the tool are answered, where that is not [Options.Responses]; [Auto] for what that says.
+	Responses Responses `json:"-"`
 }
 
 // MarshalJSON implements [json.Marshaler]: the tool as tools/list and sampling requests have it.
@@ -111,6 +113,14 @@ type noLoader struct{}
 
 func (noLoader) Load(url string) (any, error) {
 	return nil, fmt.Errorf("%s is outside of the schema, and references are not followed", url)
+}
+
+// responses is the way in which calls of the tool are answered; those of nil like anything else.
+func (s *Server) responses(t *offered) Responses {
+	if t != nil && t.Responses != Auto {
+		return t.Responses
+	}
+	return s.opts.Responses
 }
 
 // checkArguments returns what is wrong with the arguments of a call, as text that a model can act on, or "".

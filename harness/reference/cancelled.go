@@ -14,8 +14,8 @@ const methodCancelled = "notifications/cancelled"
 type served struct {
 	mu       sync.Mutex
 	running  map[string]*serving
-	finished map[string]bool // for clients that are broken
-	tainted  bool            // by a cancel: what is asked next gets an error
+	finished map[string]bool
+	tainted  bool // by a cancel: what is asked next gets an error
 }
 
 // serving is a request that is being answered. Its context ends when it is cancelled.
@@ -25,17 +25,27 @@ type serving struct {
 	cancelled bool // the served one's lock is held
 }
 
-// begin enters a request, before anything that comes after it is read.
-func (s *served) begin(ctx context.Context, id json.RawMessage) *serving {
-	ctx, stop := context.WithCancel(ctx)
-	one := &serving{Context: ctx, stop: stop}
+// begin enters a request, before anything that comes after it is read. It returns nil for one that was entered before: it is answered once.
+func (s *served) begin(ctx context.Context, id json.RawMessage, repeats bool) *serving {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !repeats && (s.running[string(id)] != nil || s.finished[string(id)]) {
+		return nil
+	}
+	ctx, stop := context.WithCancel(ctx)
+	one := &serving{Context: ctx, stop: stop}
 	if s.running == nil {
 		s.running, s.finished = map[string]*serving{}, map[string]bool{}
 	}
 	s.running[string(id)] = one
 	return one
+}
+
+// reset forgets every request, for the ids of another session are others.
+func (s *served) reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running, s.finished = nil, nil
 }
 
 // end forgets a request, and reports whether it was cancelled.
@@ -46,7 +56,9 @@ func (s *served) end(id json.RawMessage, one *serving) (cancelled bool) {
 	if s.running[string(id)] == one {
 		delete(s.running, string(id))
 	}
-	s.finished[string(id)] = true
+	if s.finished != nil { // as it is in the session that asked
+		s.finished[string(id)] = true
+	}
 	return one.cancelled
 }
 
@@ -80,7 +92,11 @@ func (s *served) spoiled() bool {
 func (l *legacy) take(ctx context.Context, m *message) func() error {
 	switch {
 	case m.ID != nil:
-		one := l.served.begin(ctx, m.ID)
+		broken := &l.model.config.broken.transport
+		one := l.served.begin(ctx, m.ID, broken.answersRepeats || broken.fromTheStart)
+		if one == nil {
+			return nil
+		}
 		return func() error { return l.answer(ctx, m, one) }
 	case m.Method == methodCancelled:
 		return l.cancelled(ctx, m)

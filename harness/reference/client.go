@@ -168,7 +168,7 @@ func callOne(ctx context.Context, w wire, env harness.Env, method, name string, 
 		env.Report(outcome(name, raw, err))
 	}
 	var refused *rpcError
-	if err != nil && !errors.As(err, &refused) && !errors.Is(err, errGivenUp) && !errors.Is(err, errUnusable) { // what the server says is an answer, too
+	if err != nil && !errors.As(err, &refused) && !errors.Is(err, errGivenUp) && !errors.Is(err, errUnusable) && !errors.Is(err, errSessionLost) { // what the server says is an answer, too
 		return fmt.Errorf("%s of %s: %w", method, name, err)
 	}
 	return nil

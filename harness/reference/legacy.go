@@ -18,12 +18,18 @@ type legacy struct {
 	env    harness.Env
 	model  *model
 	pipe   *pipe // nil over HTTP
-	header http.Header
 	lastID atomic.Int64
+
+	mu     sync.Mutex
+	header http.Header // of every request
 
 	turn     chan struct{}            // holds a token while a request is answered, by a client that answers one at a time
 	reported atomic.Pointer[progress] // what a client that does not stop reporting goes on with
 	served   served
+
+	listening *listening  // nil where there is no such stream
+	renewed   bool        // the session is not the first
+	moved     atomic.Bool // over to that stream: broken on purpose
 }
 
 // openLegacy connects, or launches the server, and initializes a session.
@@ -45,7 +51,7 @@ func openLegacy(ctx context.Context, env harness.Env, m *model) (*legacy, error)
 	return l, err
 }
 
-// initialize agrees on a revision.
+// initialize agrees on a revision, and listens.
 func (l *legacy) initialize(ctx context.Context) error {
 	wanted := revisionIn(l.env)
 	raw, err := l.request(ctx, "initialize", map[string]any{
@@ -63,27 +69,22 @@ func (l *legacy) initialize(ctx context.Context) error {
 	if agreed.ProtocolVersion != string(wanted) {
 		return fmt.Errorf("initialize: the server speaks %s, this client was told to speak %s", agreed.ProtocolVersion, wanted)
 	}
-	l.header.Set("Mcp-Protocol-Version", agreed.ProtocolVersion)
-	return l.send(ctx, map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
+	l.setHeader("Mcp-Protocol-Version", agreed.ProtocolVersion)
+	if err := l.send(ctx, map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"}); err != nil || l.pipe != nil {
+		return err
+	}
+	return l.listen(ctx)
 }
 
-// request sends a request and returns its result, or gives it up.
+// request sends a request and returns its result, or gives it up. One that finds the session lost is made again in a new one.
 func (l *legacy) request(base context.Context, method string, params map[string]any) (json.RawMessage, error) {
 	ctx, done := l.model.begin(base, method, params)
 	defer done()
-	id := l.lastID.Add(1)
-	if method == "tools/call" || method == "ping" { // which may take their time
-		params = maps.Clone(params)
-		params["_meta"] = map[string]any{"progressToken": l.model.token(id)}
-	}
-	var result json.RawMessage
-	var err error
-	if l.pipe != nil {
-		var answer *message
-		answer, err = l.pipe.request(ctx, id, method, params)
-		result, err = resultOf(answer, err)
-	} else {
-		result, err = l.exchange(ctx, base, id, method, params)
+	result, err := l.once(ctx, base, method, params)
+	if errors.Is(err, errNotTaken) && method != "initialize" {
+		if err = l.renew(base); err == nil {
+			result, err = l.once(ctx, base, method, params)
+		}
 	}
 	if isGivenUp(ctx) {
 		return nil, errToldTo
@@ -91,64 +92,22 @@ func (l *legacy) request(base context.Context, method string, params map[string]
 	return result, err
 }
 
-// exchange posts a request and reads its response's stream, on which the server may ask first. When ctx ends it is given up, and cancelled: a
-// stream that ends is no cancel (2025-11-25, basic/transports#sending-messages-to-the-server). What the server asks is answered until base ends.
-func (l *legacy) exchange(ctx, base context.Context, id int64, method string, params map[string]any) (json.RawMessage, error) {
-	resp, err := post(ctx, l.env.HTTP, l.env.URL, l.header, marshal(map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
-	if err != nil {
-		return nil, errors.Join(err, l.cancelIf(base, isGivenUp(ctx), id))
+// once sends one request of its own id and returns the result.
+func (l *legacy) once(ctx, base context.Context, method string, params map[string]any) (json.RawMessage, error) {
+	number := l.lastID.Add(1)
+	id := number
+	if l.model.config.broken.transport.cyclesIDs {
+		id = number % 3
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, statusError(resp)
+	if method == "tools/call" || method == "ping" { // which may take their time
+		params = maps.Clone(params)
+		params["_meta"] = map[string]any{"progressToken": l.model.token(number)}
 	}
-	if method == "initialize" {
-		if session := resp.Header.Get("Mcp-Session-Id"); session != "" {
-			l.header.Set("Mcp-Session-Id", session)
-		}
+	if l.pipe != nil {
+		answer, err := l.pipe.request(ctx, id, method, params)
+		return resultOf(answer, err)
 	}
-	var (
-		answer   *message
-		asked    sync.WaitGroup // requests of the server that are being answered
-		mu       sync.Mutex
-		failures []error // why they could not be
-		first    int     // of them, those that begin a conversation
-	)
-	err = messages(resp, func(m *message) bool {
-		switch {
-		case m.Method != "":
-			if m.ID != nil && l.model.config.broken.forgets(m.Params, &first) {
-				break
-			}
-			work := l.take(base, m)
-			if work == nil {
-				break
-			}
-			asked.Go(func() {
-				if err := work(); err != nil {
-					mu.Lock()
-					defer mu.Unlock()
-					failures = append(failures, fmt.Errorf("answering %s: %w", m.Method, err))
-					if errors.Is(err, errDies) {
-						_ = resp.Body.Close() // or the stream would go on for as long as the server waits
-					}
-				}
-			})
-		case m.Method == "" && string(m.ID) == fmt.Sprint(id):
-			answer = m
-			return false
-		}
-		return true
-	})
-	err = errors.Join(err, l.cancelIf(base, isGivenUp(ctx), id))
-	asked.Wait()
-	switch {
-	case failures != nil:
-		return nil, errors.Join(failures...)
-	case err != nil:
-		return nil, err
-	}
-	return resultOf(answer, nil)
+	return l.exchange(ctx, base, id, method, params)
 }
 
 // cancelIf cancels a request of the client's that was given up.
@@ -170,6 +129,10 @@ func (l *legacy) answer(ctx context.Context, m *message, one *serving) error {
 	case "ping":
 		response["result"] = map[string]any{}
 	case "sampling/createMessage":
+		if l.renewed && l.model.config.broken.transport.forgetsHandlers {
+			response["error"] = &rpcError{-32601, "broken on purpose: nobody is registered for " + m.Method}
+			break
+		}
 		return l.answerSampling(ctx, m, one, response)
 	default:
 		response["error"] = &rpcError{-32601, "method " + m.Method + " is not supported"}
@@ -233,13 +196,17 @@ func (l *legacy) send(ctx context.Context, m map[string]any) error {
 	if l.pipe != nil {
 		return l.pipe.send(m)
 	}
-	resp, err := post(ctx, l.env.HTTP, l.env.URL, l.header, marshal(m))
+	header := l.headers()
+	if l.model.config.broken.transport.dropsVersion && m["method"] == nil {
+		header.Del("Mcp-Protocol-Version")
+	}
+	resp, err := post(ctx, l.env.HTTP, l.env.URL, header, marshal(m))
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusAccepted {
-		return statusError(resp)
+		return l.refused(resp)
 	}
 	return nil
 }
@@ -249,14 +216,26 @@ func (l *legacy) close(ctx context.Context) error {
 	if l.pipe != nil {
 		return l.pipe.close()
 	}
+	broken := &l.model.config.broken.transport
+	if broken.postsArrays {
+		if resp, err := post(ctx, l.env.HTTP, l.env.URL, l.headers(), []byte(twoInOne)); err == nil {
+			_ = resp.Body.Close()
+		}
+	}
+	if broken.neverDeletes {
+		if l.listening != nil {
+			l.listening.stop()
+		}
+		return l.stopListening()
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, l.env.URL, nil)
 	if err != nil {
 		return err
 	}
-	req.Header = l.header.Clone()
+	req.Header = l.headers()
 	resp, err := l.env.HTTP.Do(req)
 	if err != nil {
-		return err
+		return errors.Join(err, l.stopListening())
 	}
-	return resp.Body.Close()
+	return errors.Join(resp.Body.Close(), l.stopListening())
 }

@@ -18,7 +18,7 @@ var basicMutants = []Mutant{
 		Also:   []string{"mrtr/retried", "mrtr/prompts-and-resources", "client/sampled", "declare/over-declared", "consent/declined-code"},
 		broken: faults{refuses: true}},
 	{Name: "answers-twice", Wire: true, Doc: "posts each response two times", Kills: []string{"basic/answers-once", "loop/concurrent"}, Era: "legacy",
-		Also: []string{"cancel/cancel-not-answered", "cancel/race"}, broken: faults{answersTwice: true}},
+		Also: []string{"cancel/cancel-not-answered", "cancel/race", "transport/duplicate-request", "transport/answers-once"}, broken: faults{answersTwice: true}},
 	{Name: "id-as-string", Wire: true, Doc: "gives a number id back as a string", Kills: []string{"basic/id-echoed"}, Era: "legacy",
 		broken: faults{response: func(r map[string]any) { r["id"] = strings.Trim(string(marshal(r["id"])), `"`) }}},
 	{Name: "answers-a-ghost", Wire: true, Doc: "posts beside each response one more, to a request that nobody made", Kills: []string{"basic/id-echoed"}, Era: "legacy",

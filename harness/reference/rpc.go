@@ -1,7 +1,6 @@
 package reference
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -9,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 )
 
 // rpcError is a JSON-RPC error.
@@ -75,34 +73,8 @@ func statusError(resp *http.Response) error {
 	return fmt.Errorf("HTTP %d: %s", resp.StatusCode, body)
 }
 
-// events calls take with the data of each event of a stream, until take returns false or the stream ends
-// (https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation).
-func events(body io.Reader, take func(data []byte) bool) error {
-	r := bufio.NewReader(body)
-	var data []string
-	for {
-		line, err := r.ReadString('\n')
-		if err != nil && err != io.EOF {
-			return err
-		}
-		line = strings.TrimRight(line, "\r\n")
-		switch value, isData := strings.CutPrefix(line, "data:"); {
-		case isData:
-			data = append(data, strings.TrimPrefix(value, " "))
-		case line == "" && err == nil && data != nil:
-			if !take([]byte(strings.Join(data, "\n"))) {
-				return nil
-			}
-			data = nil
-		}
-		if err == io.EOF {
-			return nil
-		}
-	}
-}
-
 // messages calls take with each JSON-RPC message of a response, stream or not, until take returns false.
-func messages(resp *http.Response, take func(*message) bool) error {
+func messages(resp *http.Response, at *reading, take func(*message) bool) error {
 	var bad error
 	one := func(raw []byte) bool {
 		if len(raw) == 0 { // an event that only primes reconnection
@@ -114,8 +86,8 @@ func messages(resp *http.Response, take func(*message) bool) error {
 		}
 		return take(&m)
 	}
-	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
-		err := events(resp.Body, one)
+	if isStream(resp) {
+		err := at.events(resp.Body, one)
 		if bad != nil {
 			return bad
 		}

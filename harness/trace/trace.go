@@ -143,6 +143,12 @@ type Frame struct {
 	Closed bool `json:"closed,omitempty"`
 	// Hostile is true for a frame of ours that breaks the protocol on purpose.
 	Hostile bool `json:"hostile,omitempty"`
+	// Event is the id of the server-sent event that the frame is, by which the stream can be resumed; empty for one that has none.
+	Event string `json:"event,omitempty"`
+	// Retry is how long the client was told to wait before it comes back for the stream, in nanoseconds. Zero: it was not told.
+	Retry time.Duration `json:"retry,omitempty"`
+	// Again is true for an event that was sent before, of a stream that the client came back for.
+	Again bool `json:"again,omitempty"`
 }
 
 // HTTP is the part of an HTTP message that bears on the protocol.
@@ -254,6 +260,8 @@ const (
 	// MarkWithheld says that the server did not send a sampling request, because the client has not declared what it
 	// needs; the text is the capability, such as "sampling.tools".
 	MarkWithheld = "withheld"
+	// MarkSessionEnded says that the server ended the client's session: whoever comes with its id from then on gets 404.
+	MarkSessionEnded = "session-ended"
 	// MarkNotPlayed says that a case was given up before it was played; the text is the reason.
 	MarkNotPlayed = "not-played"
 	// MarkOutcome is what a client said of its own call; the text is an adapter's outcome line.

@@ -1,0 +1,189 @@
+package conformance
+
+import (
+	"encoding/json"
+	"math/big"
+	"mime"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// ofTheSession are the cases that show rules of HTTP requests: those of the whole session that one case is in.
+var ofTheSession = []string{"plain"}
+
+// eachHTTP calls see with each HTTP request of the client, in order, until it returns a verdict. Pass is the one where it does not.
+func (s *Session) eachHTTP(see func(e *trace.Event, m *rpc) *Verdict, pass Verdict) Verdict {
+	any := false
+	for i := range s.Trace.Events {
+		e := &s.Trace.Events[i]
+		if e.Frame == nil || e.Frame.Dir != trace.FromClient || e.Frame.HTTP == nil || e.Frame.HTTP.Method == "" {
+			continue
+		}
+		any = true
+		m := readRPC(e.Frame.Raw)
+		if v := see(e, &m); v != nil {
+			return *v
+		}
+	}
+	if !any {
+		return NotObserved("the client sent no HTTP request")
+	}
+	return pass
+}
+
+// request is the place of an HTTP request.
+func requestAt(e *trace.Event, m *rpc) Place {
+	label := e.Frame.HTTP.Method
+	if m.method != "" {
+		label += " " + m.method
+	}
+	return Place{e.Ref(), "", label}
+}
+
+var acceptHeader = Check{
+	ID: "accept-header", Says: "a POST accepts JSON and event streams, and a GET event streams", Levels: sinceTools(report.Must), Cases: ofTheSession, Whole: true,
+	Requirements: []string{"2025-11-25/transports/08", "2025-11-25/transports/15", "2026-07-28/streamable-http/03"},
+	Usual:        "the header is that of a library for plain JSON, or a wildcard",
+	Mend:         "send Accept: application/json, text/event-stream with every POST, and Accept: text/event-stream with a GET",
+	Judge: overHTTP(0, func(e *Evidence) Verdict {
+		return e.Session.eachHTTP(func(ev *trace.Event, m *rpc) *Verdict {
+			wanted := map[string][]string{"POST": {"application/json", "text/event-stream"}, "GET": {"text/event-stream"}}[ev.Frame.HTTP.Method]
+			accepted := accepts(ev.Frame.HTTP.Header["Accept"])
+			for _, media := range wanted {
+				if !slices.Contains(accepted, media) {
+					v := Broken("a %s of the client does not list %s among what it accepts", ev.Frame.HTTP.Method, media).See(requestAt(ev, m), "Accept: %s", ev.Frame.HTTP.Header["Accept"])
+					return &v
+				}
+			}
+			return nil
+		}, Pass("every request lists what it has to accept"))
+	}),
+}
+
+// accepts are the media types that an Accept header lists.
+func accepts(header string) []string {
+	var list []string
+	for item := range strings.SplitSeq(header, ",") {
+		if media, _, err := mime.ParseMediaType(item); err == nil {
+			list = append(list, media)
+		}
+	}
+	return list
+}
+
+var oneMessage = Check{
+	ID: "one-message", Says: "each message of the client is a POST of its own", Levels: sinceTools(report.Must), Cases: ofTheSession, Whole: true,
+	Requirements: []string{"2025-11-25/transports/06", "2025-11-25/transports/07", "2025-11-25/transports/09",
+		"2026-07-28/streamable-http/01", "2026-07-28/streamable-http/02", "2026-07-28/streamable-http/05"},
+	Usual: "messages are batched, as 2025-03-26 had it",
+	Mend:  "send each request, notification and response in a POST of its own",
+	Judge: overHTTP(0, func(e *Evidence) Verdict {
+		return e.Session.eachHTTP(func(ev *trace.Event, m *rpc) *Verdict {
+			if raw := strings.TrimLeft(string(ev.Frame.Raw), " \t\r\n"); strings.HasPrefix(raw, "[") {
+				v := Broken("the client posted an array, and no single message").See(Place{ev.Ref(), "", "POST"}, "%s", raw)
+				return &v
+			}
+			return nil
+		}, Pass("every POST was one message"))
+	}),
+}
+
+var responsePost = Check{
+	ID: "response-post", Says: "every request after the first has the session's id and the protocol version, and so has each answer", Levels: inNewestLegacy(report.Must), Cases: ofTheSession, Whole: true,
+	Requirements: []string{"2025-11-25/transports/23", "2025-11-25/transports/20", "2025-11-25/transports/24"},
+	Usual:        "answers are posted by other code than requests, which does not know the headers",
+	Mend:         "keep session id and version with the connection, and send Mcp-Session-Id and MCP-Protocol-Version with every request but initialize",
+	Judge: overHTTP(0, func(e *Evidence) Verdict {
+		s := e.Session
+		answers := 0
+		v := s.eachHTTP(func(ev *trace.Event, m *rpc) *Verdict {
+			header := ev.Frame.HTTP.Header
+			session, version := header["Mcp-Session-Id"], header["Mcp-Protocol-Version"]
+			switch {
+			case m.method == "initialize" || m.method == "server/discover" || modernVersion(ev.Frame, m) != "":
+				return nil // which finds out what there is
+			case session == "" && len(s.issued) > 0:
+				v := Broken("a request of the client has no Mcp-Session-Id").See(requestAt(ev, m), "")
+				return &v
+			case version == "":
+				v := Broken("a request of the client has no MCP-Protocol-Version").See(requestAt(ev, m), "")
+				return &v
+			case version != string(s.Revision):
+				v := Warn("a request of the client has the version %s, and %s was agreed on", version, s.Revision).See(requestAt(ev, m), "")
+				return &v
+			}
+			if m.isResponse() {
+				answers++
+			}
+			return nil
+		}, Pass("every request had both headers"))
+		if v.kind == report.Pass && answers == 0 {
+			return NotObserved("the client has answered nothing in this session")
+		}
+		return v
+	}),
+}
+
+var ownIDs = Check{
+	ID: "own-ids", Says: "a request of the client has an id, a string or an integer, that it has not used before in the session", Levels: inNewestLegacy(report.Must), Cases: ofTheSession, Whole: true,
+	Requirements: []string{"2025-11-25/basic/02", "2025-11-25/basic/03", "2025-11-25/basic/04"},
+	Usual:        "ids are counted for each connection or each kind of request, or are one for all",
+	Mend:         "count requests over the whole session",
+	Judge: func(e *Evidence) Verdict {
+		type used struct{ session, id string }
+		before := map[used]Place{}
+		for _, r := range e.Session.Requests {
+			number, isNumber := new(big.Rat).SetString(string(r.id))
+			id := string(r.id)
+			at := Place{r.Ref, "id", r.Method}
+			switch {
+			case isNumber && id[0] != '"' && !number.IsInt():
+				return Broken("the id of a request is no integer").See(at, "%s", id)
+			case isNumber && id[0] != '"':
+				id = number.Num().String()
+			default:
+				var text string
+				if json.Unmarshal(r.id, &text) != nil || id[0] != '"' {
+					return Broken("the id of a request is no string and no integer").See(at, "%s", id)
+				}
+				id = "\"" + text
+			}
+			key := used{r.session, id}
+			if first, again := before[key]; again {
+				return Broken("two requests of a session have one id").See(first, "%s", r.id).See(at, "%s", r.id)
+			}
+			before[key] = at
+		}
+		if len(before) == 0 {
+			return NotObserved("the client made no request")
+		}
+		return Pass("no id came twice")
+	},
+}
+
+var endsSession = Check{
+	ID: "ends-session", Says: "a client that needs its session no more ends it", Levels: inNewestLegacy(report.Should), Cases: ofTheSession, Whole: true,
+	Requirements: []string{"2025-11-25/transports/22"},
+	Usual:        "the connections are closed, and nobody tells the server",
+	Mend:         "send a DELETE with the session's id at the end",
+	Judge: overHTTP(0, func(e *Evidence) Verdict {
+		s := e.Session
+		if s.Ended == nil || !s.Ended.Clean() || len(s.issued) == 0 {
+			return NotObserved("the session did not come to an end in order: %s", s.ending())
+		}
+		left := len(s.issued)
+		v := s.eachHTTP(func(ev *trace.Event, m *rpc) *Verdict {
+			if ev.Frame.HTTP.Method == "DELETE" && s.issued[ev.Frame.Session] {
+				left--
+			}
+			return nil
+		}, Pass("the client ended its session"))
+		if v.kind == report.Pass && left > 0 {
+			return Broken("the client came to its end, and its session is still open: no DELETE came")
+		}
+		return v
+	}),
+}

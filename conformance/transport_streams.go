@@ -1,0 +1,217 @@
+package conformance
+
+import (
+	"time"
+
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// comeback is what a client made of a connection that was closed under its call.
+type comeback struct {
+	closed   *trace.Event
+	returned *trace.Event // its first GET for a stream that it had before; nil where it made none
+	blank    *trace.Event // a GET behind the close that names no event; nil where it made none
+	repeated *trace.Event // the first message that it had to be sent again
+}
+
+func (c *comeback) close() Place  { return Place{c.closed.Ref(), "", "end of the connection"} }
+func (c *comeback) again() Place  { return Place{c.returned.Ref(), "", "GET"} }
+func (c *comeback) named() string { return c.returned.Frame.HTTP.Header["Last-Event-Id"] }
+
+// comeback finds it; nil where no connection was closed.
+func (ev *Evidence) comeback() *comeback {
+	var c *comeback
+	for i := range ev.Session.Trace.Events {
+		e := &ev.Session.Trace.Events[i]
+		f := e.Frame
+		switch {
+		case f == nil:
+		case c == nil && e.Case == ev.Case.ID && f.Dir == trace.ToClient && f.Closed && f.Event != "":
+			c = &comeback{closed: e}
+		case c == nil:
+		case f.Dir == trace.ToClient && f.Again && !f.Raw.IsZero() && e.Case == ev.Case.ID && c.repeated == nil:
+			c.repeated = e
+		case f.Dir != trace.FromClient || f.HTTP == nil || f.HTTP.Method != "GET" || f.Session != c.closed.Frame.Session:
+		case f.HTTP.Header["Last-Event-Id"] != "" && c.returned == nil:
+			c.returned = e
+		case f.HTTP.Header["Last-Event-Id"] == "" && c.blank == nil:
+			c.blank = e
+		}
+	}
+	return c
+}
+
+// afterReturn is a rule about a client that came back; one that did not breaks another one.
+func afterReturn(judge func(*Evidence, *comeback) Verdict) func(*Evidence) Verdict {
+	return overHTTP(0, func(e *Evidence) Verdict {
+		c := e.comeback()
+		switch {
+		case c == nil:
+			return NotObserved("no connection was closed: the client had no stream for its call%s", e.died())
+		case c.returned == nil:
+			return NotApplicable("the client did not come back for the stream of its call (see transport/reconnects)")
+		}
+		return judge(e, c)
+	})
+}
+
+var reconnects = Check{
+	ID: "reconnects", Says: "a client comes back for the stream of its call, and names the last event that it saw", Levels: inNewestLegacy(report.Should), Cases: []string{"disconnect"},
+	Requirements: []string{"2025-11-25/transports/11", "2025-11-25/transports/18"},
+	Usual:        "the end of the connection is taken for the end of the call, which then fails, or waits for ever",
+	Mend:         "where a stream ends without the response, and had an event with an id, GET the endpoint with that id as Last-Event-ID, and read on",
+	Judge: overHTTP(0, func(e *Evidence) Verdict {
+		c := e.comeback()
+		switch {
+		case c == nil:
+			return NotObserved("no connection was closed: the client had no stream for its call%s", e.died())
+		case c.returned == nil && c.blank != nil:
+			return Broken("the connection of a call was closed, and the client opened a stream that names no event, so that the call's does not go on").
+				See(c.close(), "last event %s", c.closed.Frame.Event).See(Place{c.blank.Ref(), "", "GET"}, "no Last-Event-ID")
+		case c.returned == nil:
+			return e.Session.seeOutput(Broken("the connection of a call was closed before its response, behind an event with an id, and the client did not come back%s", e.died()).
+				See(c.close(), "last event %s, retry after %s", c.closed.Frame.Event, c.closed.Frame.Retry))
+		case c.repeated != nil:
+			return Broken("the client came back, and not for what it had not seen: a message had to be sent again").
+				See(c.close(), "last event %s", c.closed.Frame.Event).See(c.again(), "Last-Event-ID: %s", c.named()).See(Place{c.repeated.Ref(), "", "again"}, "event %s", c.repeated.Frame.Event)
+		case len(e.Rounds) < 2:
+			return NotObserved("the client came back, and nothing was asked on the stream that it then had%s", e.why(len(e.Rounds))).See(c.again(), "Last-Event-ID: %s", c.named())
+		}
+		if v := e.served(e.Rounds[1], "on the stream that the client had come back for"); v.kind != report.Pass {
+			return v
+		}
+		return Pass("the client came back, and went on")
+	}),
+}
+
+// clockSlack is how much sooner a client may come back by our clock than it was told: timers of some languages count whole milliseconds, and theirs
+// begins when it reads, ours just before we write.
+const clockSlack = 50 * time.Millisecond
+
+var retryHonoured = Check{
+	ID: "retry-honoured", Says: "a client waits as long as retry says before it comes back", Levels: inNewestLegacy(report.Must), Cases: []string{"disconnect"},
+	Requirements: []string{"2025-11-25/transports/12"},
+	Usual:        "the time to wait is one of the client's own, or the field retry is not read",
+	Mend:         "read the field retry of the stream, in milliseconds, and wait as long before the GET",
+	Judge: afterReturn(func(e *Evidence, c *comeback) Verdict {
+		told, took := c.closed.Frame.Retry, c.returned.At-c.closed.At
+		if took < told-clockSlack {
+			return Broken("the client was told to wait %s before it comes back, and was back sooner", told).See(c.close(), "retry: %d", told.Milliseconds()).See(c.again(), "%s later", took.Round(10*time.Millisecond))
+		}
+		return Pass("the client came back no sooner than it was told")
+	}),
+}
+
+var answersOnceResumed = Check{
+	ID: "answers-once", Says: "a request is answered once, also by a client that came back for its stream", Levels: inNewestLegacy(report.Must), Cases: []string{"disconnect"},
+	Requirements: []string{"2025-11-25/basic/05"},
+	Usual:        "the client comes back for events that it has seen, and answers again what they bring again",
+	Mend:         "keep the id of the last event of each stream, and remember the ids of requests that were answered",
+	Judge: afterReturn(func(e *Evidence, c *comeback) Verdict {
+		for _, r := range e.Rounds {
+			if len(r.Answers) > 1 {
+				return Broken("%d responses came for one request, after the client had come back for its stream", len(r.Answers)).
+					See(c.again(), "Last-Event-ID: %s", c.named()).See(r.Answers[0].Place, "the first").See(r.Answers[1].Place, "one more")
+			}
+		}
+		if len(e.Rounds) == 0 || len(e.Rounds[0].Answers) == 0 {
+			return NotObserved("the request that was open when the connection was closed was not answered%s", e.why(1))
+		}
+		if v := e.goneOn(c.again()); v != nil {
+			return *v
+		}
+		return Pass("one response came for each request")
+	}),
+}
+
+// loss is what became of a session that the server ended.
+type loss struct {
+	ended *trace.Event // where the server says that it did
+	told  *Place       // where it told the client so, with a 404; nil where it did not
+	anew  *trace.Event // the client's next initialize; nil where it made none
+}
+
+// loss finds it; nil where no session was ended.
+func (ev *Evidence) loss() *loss {
+	var l *loss
+	deletes := false
+	for i := range ev.Session.Trace.Events {
+		e := &ev.Session.Trace.Events[i]
+		f := e.Frame
+		switch {
+		case l == nil && e.Case == ev.Case.ID && e.Mark != nil && e.Mark.Name == trace.MarkSessionEnded:
+			l = &loss{ended: e}
+		case l == nil || f == nil || l.anew != nil:
+		case f.Dir == trace.FromClient && f.HTTP != nil:
+			deletes = f.HTTP.Method == "DELETE"
+			if m := readRPC(f.Raw); m.method == "initialize" {
+				l.anew = e
+			}
+		case f.HTTP != nil && f.HTTP.Status == 404 && !deletes && l.told == nil:
+			l.told = &Place{e.Ref(), "", "HTTP 404"}
+		}
+	}
+	return l
+}
+
+var sessionLost = Check{
+	ID: "session-lost", Says: "a client whose session is gone starts a new one, without the old one's id", Levels: inNewestLegacy(report.Must), Cases: []string{"lost-session"}, Whole: true,
+	Requirements: []string{"2025-11-25/transports/21"},
+	Usual:        "404 is taken for a fault like any other, so that every later call fails, too",
+	Mend:         "where a request that has a session id is answered with 404, initialize again without an id, and make the request again in the new session",
+	Judge: overHTTP(0, func(e *Evidence) Verdict {
+		l := e.loss()
+		switch {
+		case l == nil:
+			return NotObserved("the play did not get as far as the end of the session%s", e.died())
+		case l.anew != nil && l.anew.Frame.HTTP.Header["Mcp-Session-Id"] != "":
+			return Broken("the client initialized a new session under the id of the old one").See(Place{l.anew.Ref(), "", "initialize"}, "Mcp-Session-Id: %s", l.anew.Frame.HTTP.Header["Mcp-Session-Id"])
+		case l.anew != nil:
+			return Pass("the client initialized a new session")
+		case l.told == nil:
+			return Unsupported("the client asked for nothing more once its session was over: it takes one that calls every tool that is listed, one after the other%s", e.died())
+		}
+		return e.Session.seeOutput(Broken("the server had ended the session and said so, and the client did not start a new one").See(*l.told, ""))
+	}),
+}
+
+var handlersSurvive = Check{
+	ID: "handlers-survive", Says: "in a new session the client still samples", Levels: inNewestLegacy(report.Robust), Cases: []string{"lost-session"}, Whole: true,
+	Usual: "handlers and capabilities belong to the connection that was lost, and the new one is made without them",
+	Mend:  "make each new session with the same capabilities and handlers as the first",
+	Judge: overHTTP(0, func(e *Evidence) Verdict {
+		l := e.loss()
+		if l == nil || l.anew == nil {
+			return NotApplicable("there was no new session (see transport/session-lost)")
+		}
+		s := e.Session
+		for i := range s.Requests {
+			if r := &s.Requests[i]; r.Ref == l.anew.Ref() && !r.declares("sampling") && s.Requests[0].declares("sampling") {
+				return Broken("in its new session the client declares no sampling any more").See(r.capabilities(), "%s", orMissing(r.declared()))
+			}
+		}
+		if len(e.Rounds) == 0 || e.Rounds[0].Result() == nil {
+			return NotObserved("in its first session the client did not sample either%s", e.why(1))
+		}
+		asked := false
+		for _, id := range []string{e.Case.ID, harness.BarrierID} {
+			for _, call := range s.calls[id] {
+				for _, r := range call.Rounds {
+					if s.order[r.Asked.Ref] < s.order[l.anew.Ref()] || r.missed() != "" {
+						continue
+					}
+					asked = true
+					if r.Result() == nil {
+						return s.seeOutput(Broken("in its new session the client did not answer a sampling request with a result%s", call.why(r.N)).See(r.Asked, ""))
+					}
+				}
+			}
+		}
+		if !asked {
+			return Unsupported("the client called no tool in its new session: it takes one that makes a call again that found the old session gone, and then the calls that are left")
+		}
+		return Pass("in its new session the client samples")
+	}),
+}

@@ -1,0 +1,96 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+)
+
+// get opens a stream for what is not tied to a request (2025-11-25, basic/transports#listening-for-messages-from-the-server), or one that was open
+// before again.
+func (s *Server) get(w http.ResponseWriter, r *http.Request) {
+	in := &inbound{w: w, r: r}
+	session, status, why := s.findSession(in)
+	if why != nil {
+		s.refuse(in, status, why)
+		return
+	}
+	if in.header(headerLastEvent) != "" {
+		session.resume(in)
+		return
+	}
+	s.received(scope{}, session.id, in)
+	x := newExchange(s, in, scope{}, session.id)
+	x.open("get")
+	session.listen(x)
+	defer session.unlisten(x)
+	x.waitWith(session)
+}
+
+// waitWith waits until the exchange is over, or the session.
+func (x *exchange) waitWith(l *legacySession) {
+	defer context.AfterFunc(l.ctx, x.drop)()
+	x.wait(nil)
+}
+
+// listen lets what is sent to the session go out on a GET stream.
+func (l *legacySession) listen(x *exchange) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.listeners) == 0 {
+		close(l.listening)
+	}
+	l.listeners = append(l.listeners, x)
+}
+
+func (l *legacySession) unlisten(x *exchange) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.listeners = slices.DeleteFunc(l.listeners, func(other *exchange) bool { return other == x })
+	if len(l.listeners) == 0 {
+		l.listening = make(chan struct{})
+	}
+}
+
+// endListening ends the client's GET streams.
+func (l *legacySession) endListening() {
+	l.mu.Lock()
+	listeners := slices.Clone(l.listeners)
+	l.mu.Unlock()
+	for _, x := range listeners {
+		x.drop()
+	}
+}
+
+// listener returns the latest of the client's GET streams. Where it has none it waits for one, until ctx ends.
+func (l *legacySession) listener(ctx context.Context) (*exchange, error) {
+	for {
+		var latest *exchange
+		l.mu.Lock()
+		if n := len(l.listeners); n > 0 {
+			latest = l.listeners[n-1]
+		}
+		listening := l.listening
+		l.mu.Unlock()
+		if latest != nil {
+			return latest, nil
+		}
+		select {
+		case <-listening:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w: the client has no GET stream open", ErrNoStream)
+		}
+	}
+}
+
+// Listens waits until the client has a GET stream open on which it takes what is not tied to a request, or ctx ends, and reports whether it has. No
+// client has to (2025-11-25, basic/transports#listening-for-messages-from-the-server); one in the second era, or over a connection, has none.
+func (s *Session) Listens(ctx context.Context) bool {
+	c, ok := s.carrier.(*legacyCall)
+	if !ok || c.lines {
+		return false
+	}
+	_, err := c.session.listener(ctx)
+	return err == nil
+}

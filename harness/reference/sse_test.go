@@ -1,0 +1,63 @@
+package reference
+
+import (
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestAStreamIsReadHoweverItIsWritten(t *testing.T) {
+	for name, c := range map[string]struct {
+		stream string
+		want   []string
+		id     string
+		retry  time.Duration
+	}{
+		"plain":                        {"data: a\n\ndata: b\n\n", []string{"a", "b"}, "", 0},
+		"CRLF":                         {"data: a\r\n\r\ndata: b\r\n\r\n", []string{"a", "b"}, "", 0},
+		"CR":                           {"data: a\r\rdata: b\r\r", []string{"a", "b"}, "", 0},
+		"all ends mixed":               {"data: a\r\ndata: b\rdata: c\n\r\n", []string{"a\nb\nc"}, "", 0},
+		"a byte order mark":            {"\ufeffdata: a\n\n", []string{"a"}, "", 0},
+		"no space, two spaces":         {"data:a\ndata:  b\n\n", []string{"a\n b"}, "", 0},
+		"comments and unknown fields":  {": c\n:\nx: y\nevent: message\ndata\ndata: a\n\n", []string{"\na"}, "", 0},
+		"ids":                          {"id: 1\ndata: a\n\nid: 2\n\nid: 3\ndata: cut", []string{"a"}, "2", 0},
+		"an id with NUL is none":       {"id: 1\n\nid: 2\x003\n\n", nil, "1", 0},
+		"an event that only primes":    {"id: 7\ndata:\n\n", []string{""}, "7", 0},
+		"retry":                        {"retry: 1500\n\n", nil, "", 1500 * time.Millisecond},
+		"retry that is no number":      {"retry: 1.5\nretry: -1\nretry: soon\n\n", nil, "", 0},
+		"separators that are not ends": {"data: a\u2028b\u0085c\x0bd\n\n", []string{"a\u2028b\u0085c\x0bd"}, "", 0},
+		"an event that is cut off":     {"data: a\n", nil, "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at := &reading{}
+			var got []string
+			require.NoError(t, at.events(iotest.OneByteReader(strings.NewReader(c.stream)), func(data []byte) bool {
+				got = append(got, string(data))
+				return true
+			}))
+			require.Equal(t, c.want, got)
+			require.Equal(t, c.id, at.id)
+			require.Equal(t, c.retry, at.retry)
+		})
+	}
+}
+
+func TestAnEventIsThereAtItsEnd(t *testing.T) {
+	for _, end := range []string{"\r\r", "\r\n\r\n", "\n\n", "\r\n\r"} {
+		r := &silent{strings.NewReader("data: a" + end)}
+		require.NoError(t, events(r, func(data []byte) bool { return string(data) != "a" }), "%q: nothing behind the event is waited for", end)
+	}
+}
+
+// silent is a stream on which nothing more comes, which whoever reads on has to wait for.
+type silent struct{ *strings.Reader }
+
+func (s *silent) Read(b []byte) (int, error) {
+	if s.Len() == 0 {
+		panic("somebody waits for more")
+	}
+	return s.Reader.Read(b[:1])
+}
