@@ -84,7 +84,7 @@ func (r *Runner) Run(ctx context.Context, cases []Case, done func(*trace.Trace))
 	if r.Dialect != "" && !slices.Contains(llm.Dialects(), r.Dialect) {
 		return fmt.Errorf("the model does not speak the dialect %q: want one of %s", r.Dialect, strings.Join(llm.Dialects(), ", "))
 	}
-	run := &run{Runner: r, ctx: ctx, slots: make(chan struct{}, max(r.Parallel, 1))}
+	run := &run{Runner: r, ctx: ctx, slots: make(chan struct{}, max(r.Parallel, 1)), starting: make(chan struct{}, max(r.Parallel, 1))}
 	var errs []error
 	for _, p := range run.all(batches(cases)) {
 		if p.trace != nil {
@@ -95,15 +95,16 @@ func (r *Runner) Run(ctx context.Context, cases []Case, done func(*trace.Trace))
 	return errors.Join(append(errs, ctx.Err())...)
 }
 
-// session plays the cases in one session with one client, in a bubble where there is one.
-func (r *Runner) session(ctx context.Context, cases []Case) (*trace.Trace, error) {
+// session plays the cases in one session with one client, in a bubble where there is one. Elsewhere spoke is called each time that the client
+// says something.
+func (r *Runner) session(ctx context.Context, cases []Case, spoke func()) (*trace.Trace, error) {
 	if ctx.Err() != nil {
 		return nil, nil // whoever gave up the run is told so by Run
 	}
 	if r.inVirtualTime(&cases[0]) {
 		return r.inBubble(cases)
 	}
-	return r.record(ctx, cases, func(*trace.Recorder) {})
+	return r.record(ctx, cases, func(*trace.Recorder) {}, spoke)
 }
 
 // client is the one that plays a case, and those that share its session.
@@ -136,8 +137,9 @@ func (r *Runner) header(client *Client, cases []Case, limit time.Duration) (trac
 	return header, ids
 }
 
-// record plays the cases and returns the trace. The recorder is handed out at once, for the case that we do not get to the end.
-func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.Recorder)) (*trace.Trace, error) {
+// record plays the cases and returns the trace. The recorder is handed out at once, for the case that we do not get to the end. Each time that
+// the client says something spoke is called.
+func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.Recorder), spoke func()) (*trace.Trace, error) {
 	client, limit := r.client(&cases[0]), r.limit(cases)
 	cases = withBarrier(cases)
 	header, ids := r.header(client, cases, limit)
@@ -146,6 +148,9 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 	record := func(e trace.Event) trace.Ref {
 		if e.Case != "" {
 			e.Case = ids[e.Case]
+		}
+		if e.Frame != nil && e.Frame.Dir == trace.FromClient {
+			spoke()
 		}
 		return rec.Record(e)
 	}
