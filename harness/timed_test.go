@@ -78,7 +78,7 @@ func TestWaitingSessionsStartFewAtOnceAndWaitTogether(t *testing.T) {
 		require.EqualValues(t, 2, started(), "the others wait for a first word")
 		speak <- struct{}{}
 		require.EqualValues(t, 3, started(), "one has said it")
-		time.Sleep(harness.DefaultTimeout / 10)
+		<-time.After(harness.DefaultTimeout / 10) // of virtual time
 		require.EqualValues(t, 5, started(), "nobody waits for long")
 		close(speak)
 		require.EqualValues(t, 7, started(), "all wait together")
