@@ -18,9 +18,9 @@ const (
 	mostCases = 64
 	// mostWaiting is how many sessions of waiting cases run at once.
 	mostWaiting = 64
-	// startPatience is how long others wait for one of those to say its first word before the next is started: longer than a start takes on a
-	// machine that has time for it.
-	startPatience = 2 * time.Second
+	// startPatience is how long others wait for one of those to say its first word, before all are started: longer than a start takes on a busy
+	// machine.
+	startPatience = 10 * time.Second
 	// mostFruitless is how many sessions in a row may get nowhere before the cases that are left are given up.
 	mostFruitless = 3
 )
@@ -67,6 +67,8 @@ type run struct {
 	ctx      context.Context
 	slots    chan struct{}
 	starting chan struct{} // has as many places as slots, for sessions of waiting cases until their client has connected
+	silent   chan struct{} // closed by the first of them whose client has not, in startPatience
+	noted    sync.Once     // that it is closed
 }
 
 // all plays the sessions and returns them in the order of their first cases: first those that share a process, then each case that needs one of
@@ -117,15 +119,22 @@ func (r *run) play(ctx context.Context, cases []Case) (*trace.Trace, error) {
 	return r.session(ctx, cases, func() {})
 }
 
-// startInTurn plays a session of waiting cases once few enough others are about to start: the first word of a client says that it has. Of one
-// that says none nobody waits longer than startPatience.
+// startInTurn plays a session of waiting cases once few enough others are about to start: the first word of a client says that it has. A machine
+// on which all start at once may have no time left for any of them. For a client that says nothing nobody waits longer than startPatience.
 func (r *run) startInTurn(ctx context.Context, cases []Case) (*trace.Trace, error) {
-	r.starting <- struct{}{}
+	select {
+	case r.starting <- struct{}{}:
+	case <-r.silent:
+		return r.play(ctx, cases)
+	}
 	started := sync.OnceFunc(func() { <-r.starting })
-	timer := time.AfterFunc(startPatience, started)
 	defer started()
+	timer := time.AfterFunc(startPatience, func() { r.noted.Do(func() { close(r.silent) }) })
 	defer timer.Stop()
-	return r.session(ctx, cases, started)
+	return r.session(ctx, cases, func() {
+		timer.Stop()
+		started()
+	})
 }
 
 // each plays the sessions, as many at once as there are slots, and returns them in their order. Took is told of each in that order,
