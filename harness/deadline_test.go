@@ -15,10 +15,10 @@ func TestAClientThatGetsOnHasMoreTime(t *testing.T) {
 		every, until, want time.Duration // how often a call ends, and until when; when the time is up
 	}{
 		"no call ends":                   {every: time.Hour, until: 0, want: time.Minute},
-		"calls ended, and then none":     {every: 3 * time.Second, until: 48 * time.Second, want: time.Minute},
+		"calls ended, and then none":     {every: 3100 * time.Millisecond, until: 48 * time.Second, want: time.Minute},
 		"one ended in the last part":     {every: 55 * time.Second, until: time.Minute, want: 70 * time.Second},
-		"calls end for as long as it is": {every: 3 * time.Second, until: time.Hour, want: 4 * time.Minute},
-		"calls end for two minutes":      {every: 3 * time.Second, until: 2 * time.Minute, want: 130 * time.Second},
+		"calls end for as long as it is": {every: 3100 * time.Millisecond, until: time.Hour, want: 4 * time.Minute},
+		"calls end for two minutes":      {every: 3100 * time.Millisecond, until: 2 * time.Minute, want: 140 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
