@@ -1,11 +1,11 @@
 package conformance
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
@@ -18,7 +18,7 @@ func (s *Session) takeModelRequest(e *trace.Event) {
 	}
 	x := &Exchange{Place: Place{Ref: e.Ref()}, number: e.Request.Exchange, began: s.order[e.Ref()], behind: s.order[e.Ref()]}
 	x.Request, x.Unreadable = llm.Decode(e.Request.Dialect, e.Request.Path, e.Request.Body)
-	x.conversations = conversations(string(e.Request.Body), s.calls[e.Case][0].Case.Mark)
+	x.conversations = conversations(e.Request.Body, s.calls[e.Case][0].Case.Mark)
 	if x.Request != nil {
 		pair(x.Request.Messages)
 	}
@@ -138,10 +138,10 @@ func (s *Session) elsewhere(rounds []*Round, r *Round, x *Exchange) bool {
 }
 
 // conversations returns the words by which a case's conversations are told apart, as they stand in a text: its mark and a number.
-func conversations(text, mark string) []string {
+func conversations(text []byte, mark string) []string {
 	var found []string
 	for mark != "" {
-		_, rest, more := strings.Cut(text, mark+"n")
+		_, rest, more := bytes.Cut(text, []byte(mark+"n"))
 		if !more {
 			break
 		}
@@ -149,7 +149,7 @@ func conversations(text, mark string) []string {
 		for digits < len(rest) && rest[digits] >= '0' && rest[digits] <= '9' {
 			digits++
 		}
-		if name := mark + "n" + rest[:digits]; digits > 0 && !slices.Contains(found, name) {
+		if name := mark + "n" + string(rest[:digits]); digits > 0 && !slices.Contains(found, name) {
 			found = append(found, name)
 		}
 		text = rest

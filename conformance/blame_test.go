@@ -130,7 +130,7 @@ func TestAClientThatVirtualTimeCannotHoldGetsAVerdictAndAdvice(t *testing.T) {
 		defer close(over)
 		bubble(f)
 	}
-	suite.Only, suite.Revisions, suite.Watchdog = []string{"basic"}, []server.Revision{server.V20251125}, 50*time.Millisecond
+	suite.Only, suite.Revisions, suite.Watchdog = []string{"basic"}, []server.Revision{server.V20251125}, time.Second
 	rs, traces, err := suite.Run(t.Context())
 	require.NoError(t, err)
 	require.Len(t, traces, 1)

@@ -43,7 +43,7 @@ const (
 	// that answers one request after the other, and does not heed the cancel, cannot answer before the model has.
 	ignoring = 2 * time.Second
 	// serial is the same where nothing is held against a client that has not seen the cancel by then.
-	serial = 300 * time.Millisecond
+	serial = time.Second
 	// reaction is how long a client may take to give up its call, and its request of the model.
 	reaction = 3 * time.Second
 )
@@ -158,9 +158,8 @@ func cancelInFlight(gate *stage) server.Play {
 		if err != nil {
 			return nil, err
 		}
-		if either(ignoring, later.Done(), nil) {
-			either(ignoring, gate.Left(word), nil) // that the client hung up is seen a moment later
-		}
+		either(ignoring, later.Done(), nil)
+		either(ignoring, gate.Left(word), nil) // that the client hung up is seen a moment later
 		gate.Open(word)
 		if _, err := later.Answer(); err != nil {
 			return nil, err

@@ -45,7 +45,7 @@ func (w *Wish) Keys() []string { return slices.Sorted(maps.Keys(w.Requests)) }
 // takeLink takes in a request that carries the play.
 func (ev *Evidence) takeLink(e *trace.Event, m *rpc) {
 	l := &Link{Place: Place{e.Ref(), "params", "call"}, ID: m.id, Method: m.method}
-	_ = json.Unmarshal(m.params, &l.Params) // what cannot be read holds nothing
+	_ = dialect.ReadPart(m.params, &l.Params) // what cannot be read holds nothing
 	_ = l.Params.Read("inputResponses", &l.Responses)
 	if from := ev.continued(l); from != nil {
 		from.Retries = append(from.Retries, l)
@@ -104,7 +104,7 @@ func (ev *Evidence) continued(l *Link) *Link {
 // takeWish takes in a result that asks for input, of whatever type.
 func (ev *Evidence) takeWish(e *trace.Event, m *rpc) {
 	var result, requests dialect.Object
-	_ = json.Unmarshal(m.result, &result)
+	_ = dialect.ReadPart(m.result, &result) // what cannot be read asks for nothing
 	w := &Wish{Place: Place{e.Ref(), "result", "result"}, Type: result.Text("resultType"), Requests: map[string]string{}}
 	if w.Type != "input_required" && !result.Has("inputRequests") {
 		return

@@ -256,17 +256,17 @@ type rpc struct {
 	version        json.RawMessage // that of JSON-RPC
 }
 
-// readRPC reads a message as loosely as it can be read; the zero rpc is one that cannot.
+// readRPC reads a message as loosely as it can be read; the zero rpc is one that cannot. What it returns are parts of raw, known to be JSON.
 func readRPC(raw []byte) rpc {
-	var o dialect.Object
-	if json.Unmarshal(raw, &o) != nil {
+	o, err := dialect.ReadMembers(raw)
+	if err != nil {
 		return rpc{}
 	}
-	m := rpc{id: o["id"], method: o.Text("method"), params: o["params"], result: o["result"], version: o["jsonrpc"]}
+	m := rpc{id: o.Raw("id"), method: o.Text("method"), params: o.Raw("params"), result: o.Raw("result"), version: o.Raw("jsonrpc")}
 	if o.Has("error") {
-		m.err, m.rawErr = &server.RPCError{}, o["error"]
+		m.err, m.rawErr = &server.RPCError{}, o.Raw("error")
 		if err := o.Read("error", m.err); err != nil {
-			m.err = &server.RPCError{Message: "an error that is not well-formed: " + compact(o["error"])}
+			m.err = &server.RPCError{Message: "an error that is not well-formed: " + compact(m.rawErr)}
 		}
 	}
 	return m

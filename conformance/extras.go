@@ -159,7 +159,7 @@ var noForeignContext = Check{
 				continue
 			}
 			for _, c := range e.Session.Trace.Header.Cases {
-				for _, other := range conversations(string(x.Request.Body), c.Mark) {
+				for _, other := range conversations(x.Request.Body, c.Mark) {
 					if !slices.Contains(r.conversations, other) {
 						return Broken("the model was given something of another conversation (%s, of %s)", other, c.ID).
 							Saw("server sent", r.Asked, "%s", spoken(r.Params.Messages)).Saw("model was given", x.At("messages"), "%s", spoken(x.Request.Messages))

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
@@ -23,8 +25,8 @@ func judge(traces []*trace.Trace, chosen *selection) (*report.Results, error) {
 	rs := &report.Results{Results: []report.Result{}}
 	var revisions []server.Revision
 	sessions := map[server.Revision][]*Session{}
-	for _, t := range traces {
-		s := Decode(t)
+	for i, s := range decodeAll(traces) {
+		t := traces[i]
 		if !slices.Contains(revisions, s.Revision) {
 			revisions = append(revisions, s.Revision)
 		}
@@ -49,6 +51,22 @@ func judge(traces []*trace.Trace, chosen *selection) (*report.Results, error) {
 	requireSomeRevision(rs)
 	rs.Count()
 	return rs, nil
+}
+
+// decodeAll decodes traces side by side: of some that hold the longest requests it takes as long as all else.
+func decodeAll(traces []*trace.Trace) []*Session {
+	sessions := make([]*Session, len(traces))
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var running sync.WaitGroup
+	for i, t := range traces {
+		slots <- struct{}{}
+		running.Go(func() {
+			sessions[i] = Decode(t)
+			<-slots
+		})
+	}
+	running.Wait()
+	return sessions
 }
 
 // speakAnother notes of sessions that were given up that their client would have spoken another revision in them, too.

@@ -212,8 +212,8 @@ func manyLockers(mark string) []*llm.Rule {
 func conversation(mark string, n int) llm.Matcher {
 	name := conversationName(mark, n)
 	return llm.MatcherFunc(func(r *llm.Request) error {
-		if !slices.Contains(conversations(string(r.Body), mark), name) {
-			return fmt.Errorf("the conversations in it are %s, want %s", strings.Join(conversations(string(r.Body), mark), ", "), name)
+		if !slices.Contains(conversations(r.Body, mark), name) {
+			return fmt.Errorf("the conversations in it are %s, want %s", strings.Join(conversations(r.Body, mark), ", "), name)
 		}
 		return nil
 	})

@@ -213,7 +213,7 @@ var stateless = Check{
 			}
 		}
 		for _, c := range e.Session.Trace.Header.Cases {
-			for _, other := range conversations(string(x.Request.Body), c.Mark) {
+			for _, other := range conversations(x.Request.Body, c.Mark) {
 				if !slices.Contains(r.conversations, other) {
 					return tell(Broken("the model was given something of another request (conversation %s, of %s)", other, c.ID))
 				}

@@ -2,11 +2,13 @@ package conformance
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
@@ -290,9 +292,9 @@ func addressed(params json.RawMessage, name string) json.RawMessage {
 // hostileCase is a case in which the client is asked a plain question, then something malformed, which takes tools or not, and then a plain
 // question again. In the second era a client that refuses never comes back to the play: the question that follows is that of the next case.
 func hostileCase(name string, request func(*server.Session) (params json.RawMessage, tools bool, err error)) harness.Case {
-	return harness.Case{
-		ID: malformedID + "/" + name, Hostile: true, Barrier: true, Script: says("As you like."),
-		Play: func(s *server.Session) (any, error) {
+	return harness.Case{ID: malformedID + "/" + name, Hostile: true, Barrier: true, Make: func(harness.Limits) harness.Stage {
+		var late lateness
+		play := func(s *server.Session) (any, error) {
 			if _, err := s.Sample(s.Ask("Are you there?")); err != nil {
 				return nil, err
 			}
@@ -316,17 +318,39 @@ func hostileCase(name string, request func(*server.Session) (params json.RawMess
 			}
 			there := either(patience, posed.Done(), nil)
 			result, err := s.Sample(s.Ask("Are you still there?"))
-			if err == nil && !there {
-				either(patience/4, posed.Done(), nil)
+			if err == nil && !there && !either(patience/4, posed.Done(), nil) {
+				late.wait()
 			}
 			return result, err
-		},
-	}
+		}
+		return harness.Stage{Play: play, Rules: says("As you like.")(""), Settled: late.settled}
+	}}
 }
 
 // patience is how long an answer is waited for, until something else is asked. Some clients never answer what they cannot read, and a client
-// that answers later, as late as its session goes on, has answered all the same.
+// that answers later, as late as its session goes on, has answered all the same: its barrier waits.
 const patience = 200 * time.Millisecond
+
+// lateness is until when the barrier waits for answers that had not come when the play went on. As that is counted from each play, many requests
+// that are never answered take no longer than the last of them.
+type lateness struct {
+	mu    sync.Mutex
+	until time.Time // zero where nothing is late
+}
+
+func (l *lateness) wait() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.until = time.Now().Add(reaction)
+}
+
+// settled lets the time pass: once the play is over nothing but the trace tells of an answer.
+func (l *lateness) settled(ctx context.Context) {
+	l.mu.Lock()
+	left := time.Until(l.until)
+	l.mu.Unlock()
+	either(left, ctx.Done(), nil)
+}
 
 // malformationOf is what is wrong in a case; nil for one that was made from a seed.
 func malformationOf(caseID string) *malformation {

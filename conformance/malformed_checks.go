@@ -62,6 +62,20 @@ func (ev *Evidence) wrong(v Verdict) Verdict {
 	return v.Saw("server sent", r.Asked.At(at), "%s", compact(r.Raw))
 }
 
+// unrefused returns the verdict on a request to which nothing came, where that is no refusal, or not known to be one; nil where the client did not
+// fulfil it, which is how it refuses in the second era.
+func (ev *Evidence) unrefused() *Verdict {
+	if v := ev.perished(); v != nil {
+		return v
+	}
+	r := ev.malformed()
+	if !ev.Revision.Modern() {
+		v := NotObserved("the request was not answered (see malformed/answered)").See(r.Asked, "")
+		return &v
+	}
+	return ev.unsettled(r)
+}
+
 // perished returns the verdict of other checks where the client did not survive; nil where it did.
 func (ev *Evidence) perished() *Verdict {
 	s := ev.Session
@@ -179,13 +193,7 @@ func judgeRefused(e *Evidence) Verdict {
 		a := r.Answers[0]
 		return Pass("a request in which %s was refused with the code %d", says, a.Err.Code).See(a.Place, "%s", compact(a.RawErr))
 	}
-	if v := e.perished(); v != nil {
-		return *v
-	}
-	if !e.Revision.Modern() {
-		return NotObserved("the request was not answered (see malformed/answered)").See(r.Asked, "")
-	}
-	if v := e.unsettled(r); v != nil {
+	if v := e.unrefused(); v != nil {
 		return *v
 	}
 	return Pass("a request in which %s was not fulfilled", says).See(r.Asked, "")
@@ -273,13 +281,7 @@ var tolerated = Check{
 		if len(r.Answers) > 0 {
 			return Info("%s: refused", name).See(r.Answers[0].Place, "")
 		}
-		if v := e.perished(); v != nil {
-			return *v
-		}
-		if !e.Revision.Modern() {
-			return NotObserved("the request was not answered (see malformed/answered)").See(r.Asked, "")
-		}
-		if v := e.unsettled(r); v != nil {
+		if v := e.unrefused(); v != nil {
 			return *v
 		}
 		return Info("%s: not fulfilled", name).See(r.Asked, "")

@@ -19,11 +19,8 @@ var failureIsError = Check{
 	Mend:  "answer with an error where there is no answer of the model's; in 2026-07-28 do not fulfil the input request",
 	Judge: func(e *Evidence) Verdict {
 		r, f := e.Rounds[0], failureOf(e)
-		if how := e.declined(r); how != "" {
-			return Pass("%s is an error: %s", f.called, how)
-		}
-		if missing := e.failing(r); missing != nil {
-			return *missing
+		if v := e.withoutResult(r); v != nil {
+			return *v
 		}
 		if r.wholly() {
 			return Pass("after %s the client asked again, and got an answer", f.called)
@@ -32,9 +29,13 @@ var failureIsError = Check{
 	},
 }
 
-// failing returns the verdict where the model was not asked, or where the client says nothing of its failure; nil where there is a
-// result to look at.
-func (ev *Evidence) failing(r *Round) *Verdict {
+// withoutResult returns the verdict where the client says that there was an error, where the model was not asked, or where the client says nothing
+// of its failure; nil where there is a result to look at.
+func (ev *Evidence) withoutResult(r *Round) *Verdict {
+	if how := ev.declined(r); how != "" {
+		v := Pass("%s is an error: %s", failureOf(ev).called, how)
+		return &v
+	}
 	if _, missing := theModel(r); missing != nil {
 		return missing
 	}
@@ -143,11 +144,8 @@ var partialNotWhole = Check{
 	Mend:  "see to it that the provider's last event, or its finish reason, has come, and answer with an error where it has not",
 	Judge: func(e *Evidence) Verdict {
 		r, f := e.Rounds[0], failureOf(e)
-		if how := e.declined(r); how != "" {
-			return Pass("%s is an error: %s", f.called, how)
-		}
-		if missing := e.failing(r); missing != nil {
-			return *missing
+		if v := e.withoutResult(r); v != nil {
+			return *v
 		}
 		a, x := r.Result(), r.LastModel()
 		if r.wholly() {
@@ -181,11 +179,8 @@ var refusalTold = Check{
 	Mend:  "hand on the provider's word for it as the stop reason, and what the model says in refusing as its text",
 	Judge: func(e *Evidence) Verdict {
 		r, f := e.Rounds[0], failureOf(e)
-		if how := e.declined(r); how != "" {
-			return Pass("%s is an error: %s", f.called, how)
-		}
-		if missing := e.failing(r); missing != nil {
-			return *missing
+		if v := e.withoutResult(r); v != nil {
+			return *v
 		}
 		a, unread := e.readable(r)
 		if unread != nil {

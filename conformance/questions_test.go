@@ -290,7 +290,7 @@ func TestConversationsInAText(t *testing.T) {
 		"mkabcn1mkabcn12 mkabcn1 mkabc": {"mkabcn1", "mkabcn12"},
 		"mkabcnmkabcn3":                 {"mkabcn3"},
 	} {
-		require.Equal(t, want, conversations(text, "mkabc"), text)
+		require.Equal(t, want, conversations([]byte(text), "mkabc"), text)
 	}
-	require.Nil(t, conversations("n1 n2", ""), "a case without a mark has none")
+	require.Nil(t, conversations([]byte("n1 n2"), ""), "a case without a mark has none")
 }

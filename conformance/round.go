@@ -125,7 +125,7 @@ func (ev *Evidence) round(id json.RawMessage) *Round {
 func (ev *Evidence) ask(at Place, id string, params json.RawMessage) *Round {
 	n := len(ev.Rounds) + 1
 	at.Label = fmt.Sprintf("sampling request %d", n)
-	r := &Round{N: n, Asked: at, id: id, Raw: params, Declared: ev.Declared, conversations: conversations(string(params), ev.Case.Mark)}
+	r := &Round{N: n, Asked: at, id: id, Raw: params, Declared: ev.Declared, conversations: conversations(params, ev.Case.Mark)}
 	r.Params, _ = llm.Decode(dialect.Native, "", params) // params that are wrong on purpose stay nil
 	ev.Rounds = append(ev.Rounds, r)
 	return r
@@ -134,7 +134,7 @@ func (ev *Evidence) ask(at Place, id string, params json.RawMessage) *Round {
 // takeInputRequests begins a round for each sample that an InputRequiredResult asks for.
 func (ev *Evidence) takeInputRequests(e *trace.Event, result json.RawMessage) {
 	var required, requests dialect.Object
-	if json.Unmarshal(result, &required) != nil || required.Text("resultType") != "input_required" || required.Read("inputRequests", &requests) != nil {
+	if dialect.ReadPart(result, &required) != nil || required.Text("resultType") != "input_required" || required.Read("inputRequests", &requests) != nil {
 		return
 	}
 	keys := make([]string, 0, len(requests))
@@ -153,7 +153,7 @@ func (ev *Evidence) takeInputRequests(e *trace.Event, result json.RawMessage) {
 // takeInputResponses takes the answers out of a retry.
 func (ev *Evidence) takeInputResponses(e *trace.Event, params json.RawMessage) {
 	var retry, responses dialect.Object
-	_ = json.Unmarshal(params, &retry) // what cannot be read answers nothing
+	_ = dialect.ReadPart(params, &retry) // what cannot be read answers nothing
 	_ = retry.Read("inputResponses", &responses)
 	for _, r := range ev.Rounds {
 		if result, ok := responses[r.id]; ok {

@@ -18,6 +18,9 @@ const (
 	mostCases = 64
 	// mostWaiting is how many sessions of waiting cases run at once.
 	mostWaiting = 64
+	// startPatience is how long others wait for one of those to say its first word, before all are started: longer than a start takes on a busy
+	// machine.
+	startPatience = 10 * time.Second
 	// mostFruitless is how many sessions in a row may get nowhere before the cases that are left are given up.
 	mostFruitless = 3
 )
@@ -61,12 +64,15 @@ type played struct {
 // run is a Run in progress.
 type run struct {
 	*Runner
-	ctx   context.Context
-	slots chan struct{}
+	ctx      context.Context
+	slots    chan struct{}
+	starting chan struct{} // has as many places as slots, for sessions of waiting cases until their client has connected
+	silent   chan struct{} // closed by the first of them whose client has not, in startPatience
+	noted    sync.Once     // that it is closed
 }
 
 // all plays the sessions and returns them in the order of their first cases: first those that share a process, then each case that needs one of
-// its own, among them what the former left unfinished. Those that wait by design wait beside all this, together.
+// its own, among them what the former left unfinished. Those that wait by design wait beside all this, together; what they do not do together is to start, which takes a machine most of its time.
 func (r *run) all(sessions []batch) []played {
 	var together, alone, waiting []batch
 	for _, b := range sessions {
@@ -81,10 +87,10 @@ func (r *run) all(sessions []batch) []played {
 	}
 	var beside []played
 	var wait sync.WaitGroup
-	wait.Go(func() { beside = r.each(r.ctx, waiting, make(chan struct{}, mostWaiting), nil) })
+	wait.Go(func() { beside = r.each(r.ctx, waiting, make(chan struct{}, mostWaiting), r.startInTurn, nil) })
 	var done []played
 	for round := 1; len(together) > 0; round++ {
-		over := r.each(r.ctx, together, r.slots, nil)
+		over := r.each(r.ctx, together, r.slots, r.play, nil)
 		together = nil
 		for i := range over {
 			if r.ctx.Err() != nil {
@@ -108,9 +114,33 @@ func (r *run) all(sessions []batch) []played {
 	return done
 }
 
+// play plays a session.
+func (r *run) play(ctx context.Context, cases []Case) (*trace.Trace, error) {
+	return r.session(ctx, cases, func() {})
+}
+
+// startInTurn plays a session of waiting cases once few enough others are about to start: the first word of a client says that it has. A machine
+// on which all start at once may have no time left for any of them. For a client that says nothing nobody waits longer than startPatience.
+func (r *run) startInTurn(ctx context.Context, cases []Case) (*trace.Trace, error) {
+	select {
+	case r.starting <- struct{}{}:
+	case <-r.silent:
+		return r.play(ctx, cases)
+	}
+	started := sync.OnceFunc(func() { <-r.starting })
+	defer started()
+	timer := time.AfterFunc(startPatience, func() { r.noted.Do(func() { close(r.silent) }) })
+	defer timer.Stop()
+	return r.session(ctx, cases, func() {
+		timer.Stop()
+		started()
+	})
+}
+
 // each plays the sessions, as many at once as there are slots, and returns them in their order. Took is told of each in that order,
 // as soon as those before it are over; nil for nobody.
-func (r *run) each(ctx context.Context, sessions []batch, slots chan struct{}, took func(int, *played)) []played {
+func (r *run) each(ctx context.Context, sessions []batch, slots chan struct{}, play func(context.Context, []Case) (*trace.Trace, error),
+	took func(int, *played)) []played {
 	done := make([]played, len(sessions))
 	over := make([]chan struct{}, len(sessions))
 	for i := range over {
@@ -124,7 +154,7 @@ func (r *run) each(ctx context.Context, sessions []batch, slots chan struct{}, t
 				defer close(over[i])
 				defer func() { <-slots }()
 				done[i].batch = b
-				done[i].trace, done[i].err = r.session(ctx, b.cases)
+				done[i].trace, done[i].err = play(ctx, b.cases)
 			})
 		}
 	})
@@ -144,7 +174,7 @@ func (r *run) inTurn(sessions []batch) []played {
 	ctx, stop := context.WithCancel(r.ctx)
 	defer stop()
 	row, kept, why := 0, len(sessions), ""
-	done := r.each(ctx, sessions, r.slots, func(i int, p *played) {
+	done := r.each(ctx, sessions, r.slots, r.play, func(i int, p *played) {
 		if kept < len(sessions) || p.trace == nil {
 			return
 		}

@@ -40,7 +40,7 @@ func (r *Runner) inBubble(cases []Case) (*trace.Trace, error) {
 		err = errBubbleFailed // unless it comes to its end
 		r.Bubble(func() {
 			// The context of the run comes from outside of the bubble, where its channel means nothing.
-			t, err = r.record(context.Background(), cases, rec.Store)
+			t, err = r.record(context.Background(), cases, rec.Store, func() {})
 			// A connection that stays in this pool would hold the bubble open, and be the end of the whole process once another one uses it.
 			http.DefaultClient.CloseIdleConnections()
 		})

@@ -108,7 +108,7 @@ func TestAStageIsMadeForEachSessionAndTheBarrierWaitsForIt(t *testing.T) {
 		return nil
 	}
 	runner := Runner{Client: InProcess(run), Revision: server.V20251125}
-	_, err := runner.session(t.Context(), []Case{staged})
+	_, err := runner.session(t.Context(), []Case{staged}, func() {})
 	require.NoError(t, err)
 	require.Equal(t, []string{"s-staged"}, told)
 	require.Equal(t, []string{"made for 1m0s"}, story, "nobody came as far as the barrier")

@@ -45,9 +45,6 @@ func runFunction(ctx context.Context, run func(context.Context, Env) error, env 
 	return p
 }
 
-// errTimeUp is why the context of a session ends when the client's time is up. Any other end of it means that the run was given up.
-var errTimeUp = errors.New("the client's time is up")
-
 // markCause notes why we ended the client.
 func markCause(ctx context.Context, p *trace.Process) {
 	if errors.Is(context.Cause(ctx), errTimeUp) {

@@ -54,8 +54,14 @@ func TestHowAFunctionEndedIsInTheTrace(t *testing.T) {
 		})
 		t.Run(name+", over loopback", func(t *testing.T) {
 			client := harness.InProcess(c.run, harness.Loopback())
-			client.Grace = 20 * time.Millisecond
-			traces := play(t, harness.Runner{Client: client, Revision: server.V20251125, Timeout: 20 * time.Millisecond, Bubble: inBubble(t)}, quiet("case/quiet"))
+			timeout := harness.DefaultTimeout
+			if c.want.Deadline {
+				timeout = 20 * time.Millisecond
+			}
+			if c.want.Leak != "" {
+				client.Grace = 20 * time.Millisecond
+			}
+			traces := play(t, harness.Runner{Client: client, Revision: server.V20251125, Timeout: timeout, Bubble: inBubble(t)}, quiet("case/quiet"))
 			require.Len(t, traces, 1)
 			require.Equal(t, &c.want, ending(t, traces[0]))
 		})
@@ -193,10 +199,10 @@ func TestAClientThatWaitsOutsideOfItsBubbleIsToldOfLoopback(t *testing.T) {
 		_, err := r.Read(make([]byte, 1))
 		return err
 	}
-	runner := harness.Runner{Client: harness.InProcess(run), Revision: server.V20251125, Bubble: bubble, Watchdog: 50 * time.Millisecond}
+	runner := harness.Runner{Client: harness.InProcess(run), Revision: server.V20251125, Bubble: bubble, Watchdog: time.Second}
 	traces := play(t, runner, alone(quiet("s/a")), alone(quiet("s/b")), quiet("s/c"))
 	require.Equal(t, [][]string{{"s/a"}, {"s/b", "s/c"}}, sessions(traces))
-	require.Equal(t, &trace.Process{State: trace.Ended, Outside: true, Err: "for 50ms by a real clock nothing came of it: it waits for something that " +
+	require.Equal(t, &trace.Process{State: trace.Ended, Outside: true, Err: "for 1s by a real clock nothing came of it: it waits for something that " +
 		"virtual time does not reach, such as a real socket, a pool or a worker of an earlier session, or never rests; run it with harness.Loopback()"},
 		ending(t, traces[0]))
 	require.Less(t, traces[0].Events[1].At, time.Hour, "on the clock of the session")

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
@@ -36,7 +37,8 @@ type Runner struct {
 	Revision server.Revision
 	// Seed makes session ids and request states; equal seeds make equal runs.
 	Seed int64
-	// Timeout is how long one session with the client may take, all its cases together; 0 for [DefaultTimeout].
+	// Timeout is how long one session with the client may take, all its cases together; 0 for [DefaultTimeout]. One whose calls come to their ends,
+	// slowly, may take up to four times as long.
 	Timeout time.Duration
 	// CaseTimeout is how long a session of one case may take, beside its [Case.Wait]; 0 for [DefaultCaseTimeout], or Timeout where that is
 	// less, or a third of it where that is more.
@@ -84,7 +86,8 @@ func (r *Runner) Run(ctx context.Context, cases []Case, done func(*trace.Trace))
 	if r.Dialect != "" && !slices.Contains(llm.Dialects(), r.Dialect) {
 		return fmt.Errorf("the model does not speak the dialect %q: want one of %s", r.Dialect, strings.Join(llm.Dialects(), ", "))
 	}
-	run := &run{Runner: r, ctx: ctx, slots: make(chan struct{}, max(r.Parallel, 1))}
+	run := &run{Runner: r, ctx: ctx, slots: make(chan struct{}, max(r.Parallel, 1)), starting: make(chan struct{}, max(r.Parallel, 1)),
+		silent: make(chan struct{})}
 	var errs []error
 	for _, p := range run.all(batches(cases)) {
 		if p.trace != nil {
@@ -95,15 +98,16 @@ func (r *Runner) Run(ctx context.Context, cases []Case, done func(*trace.Trace))
 	return errors.Join(append(errs, ctx.Err())...)
 }
 
-// session plays the cases in one session with one client, in a bubble where there is one.
-func (r *Runner) session(ctx context.Context, cases []Case) (*trace.Trace, error) {
+// session plays the cases in one session with one client, in a bubble where there is one. Elsewhere spoke is called each time that the client
+// says something.
+func (r *Runner) session(ctx context.Context, cases []Case, spoke func()) (*trace.Trace, error) {
 	if ctx.Err() != nil {
 		return nil, nil // whoever gave up the run is told so by Run
 	}
 	if r.inVirtualTime(&cases[0]) {
 		return r.inBubble(cases)
 	}
-	return r.record(ctx, cases, func(*trace.Recorder) {})
+	return r.record(ctx, cases, func(*trace.Recorder) {}, spoke)
 }
 
 // client is the one that plays a case, and those that share its session.
@@ -136,9 +140,15 @@ func (r *Runner) header(client *Client, cases []Case, limit time.Duration) (trac
 	return header, ids
 }
 
-// record plays the cases and returns the trace. The recorder is handed out at once, for the case that we do not get to the end.
-func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.Recorder)) (*trace.Trace, error) {
+// record plays the cases and returns the trace. The recorder is handed out at once, for the case that we do not get to the end. Each time that
+// the client says something spoke is called.
+func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.Recorder), spoke func()) (*trace.Trace, error) {
 	client, limit := r.client(&cases[0]), r.limit(cases)
+	var calls atomic.Int64
+	var over func() int64
+	if len(cases) > 1 {
+		over = calls.Load
+	}
 	cases = withBarrier(cases)
 	header, ids := r.header(client, cases, limit)
 	rec := trace.NewRecorder(header, cmp.Or(r.TraceLimit, DefaultTraceLimit))
@@ -146,6 +156,12 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 	record := func(e trace.Event) trace.Ref {
 		if e.Case != "" {
 			e.Case = ids[e.Case]
+		}
+		if e.Frame != nil && e.Frame.Dir == trace.FromClient {
+			spoke()
+		}
+		if e.Mark != nil && e.Mark.Name == trace.MarkPlayEnded {
+			calls.Add(1)
 		}
 		return rec.Record(e)
 	}
@@ -164,7 +180,7 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 		return nil, errors.Join(fmt.Errorf("starting a session of %s: %w", r.Revision, err), fakes.close())
 	}
 	record(trace.Event{Process: &trace.Process{State: trace.Started, Argv: client.Argv()}})
-	limited, cancel := context.WithTimeoutCause(ctx, limit, errTimeUp)
+	limited, cancel := within(ctx, limit, over)
 	ended, startErr := client.start(limited, env)
 	cancel()
 	var ours *fault

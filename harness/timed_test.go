@@ -2,15 +2,21 @@ package harness_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
 func TestATimedCaseIsMadeAnewForEachSessionOfItsOwn(t *testing.T) {
@@ -38,4 +44,46 @@ func TestATimedCaseIsMadeAnewForEachSessionOfItsOwn(t *testing.T) {
 	h := traces[0].Header
 	require.Equal(t, want, harness.Limits{Client: h.ClientTimeout, Declared: h.TimeoutDeclared, Patience: h.Patience})
 	require.Zero(t, traces[1].Header.Patience)
+}
+
+func TestWaitingSessionsStartFewAtOnceAndWaitTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // around the runner, for which time is real
+		var begun atomic.Int64
+		speak, end := make(chan struct{}), make(chan struct{})
+		client := harness.InProcess(func(ctx context.Context, env harness.Env) error {
+			begun.Add(1)
+			<-speak
+			if resp, err := env.HTTP.Post(env.URL, "application/json", strings.NewReader(`{}`)); err == nil {
+				_ = resp.Body.Close()
+			}
+			<-end
+			env.HTTP.CloseIdleConnections()
+			return nil
+		})
+		var cases []harness.Case
+		for i := range 7 {
+			c := question(fmt.Sprintf("s/%d", i))
+			c.Wait = time.Hour
+			cases = append(cases, c)
+		}
+		var running sync.WaitGroup
+		running.Go(func() {
+			r := harness.Runner{Client: client, Revision: server.V20251125, Parallel: 2}
+			assert.NoError(t, r.Run(t.Context(), cases, func(*trace.Trace) {}))
+		})
+		started := func() int64 {
+			synctest.Wait()
+			return begun.Load()
+		}
+		require.EqualValues(t, 2, started(), "the others wait for a first word")
+		speak <- struct{}{}
+		require.EqualValues(t, 3, started(), "one has said it")
+		speak <- struct{}{}
+		require.EqualValues(t, 4, started())
+		<-time.After(time.Minute) // of virtual time
+		require.EqualValues(t, 7, started(), "two say nothing, for which the others do not wait")
+		close(speak)
+		close(end)
+		running.Wait()
+	})
 }

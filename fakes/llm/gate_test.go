@@ -37,7 +37,7 @@ func TestAGateHoldsAnAnswerBehindItsHeader(t *testing.T) {
 			resp, err := send(t, t.Context(), network, server, asking("take your time, word", stream))
 			require.NoError(t, err, "the header is there")
 			require.True(t, closedNow(gate.Held("word")))
-			time.Sleep(time.Hour) // of virtual time
+			<-time.After(time.Hour) // of virtual time
 			require.False(t, closedNow(gate.Left("word")))
 			gate.Open("word")
 			gate.Open("word")

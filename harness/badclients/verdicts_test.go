@@ -77,7 +77,8 @@ func (e *expected) command(t *testing.T) []string {
 const atOnce = 6
 
 func TestEveryBadClientGetsTheVerdictThatIsTrueOfIt(t *testing.T) {
-	t.Setenv(marker, t.TempDir()) // inherited by every client
+	t.Setenv(marker, t.TempDir())   // inherited by every client
+	t.Setenv("TMPDIR", t.TempDir()) // what others on this machine have there is not of this run
 	before := resources(t)
 	type job struct {
 		*expected
@@ -133,9 +134,12 @@ func TestEveryBadClientGetsTheVerdictThatIsTrueOfIt(t *testing.T) {
 	}
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
 		after := resources(c)
-		after.goroutines-- // this one
-		assert.Equal(c, before, after)
-	}, 10*time.Second, 10*time.Millisecond, "nothing is left of any of them")
+		after.goroutines--                                         // this one
+		assert.LessOrEqual(c, after.goroutines, before.goroutines) // one may have ended that was there before
+		assert.LessOrEqual(c, after.files, before.files)
+		assert.Equal(c, before.folders, after.folders)
+		assert.Equal(c, before.processes, after.processes)
+	}, time.Minute, 10*time.Millisecond, "nothing is left of any of them")
 }
 
 // hold holds the results against what is expected.

@@ -32,9 +32,12 @@ func ReadPart(raw json.RawMessage, v any) error {
 			return nil
 		}
 	case *[]json.RawMessage:
-		if raw[0] == '[' {
+		switch raw[0] {
+		case '[':
 			*v = elements(raw)
 			return nil
+		case '{': // the error is that of any object, and this one may be long
+			return json.Unmarshal([]byte("{}"), v)
 		}
 	case *int64:
 		if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {

@@ -1,0 +1,46 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// errTimeUp is why the context of a session ends when the client's time is up. Any other end of it means that the run was given up.
+var errTimeUp = errors.New("the client's time is up")
+
+const (
+	// parts of its time are looked at for whether a client gets on.
+	parts = 6
+	// mostTimes is how often its time a client may take that does.
+	mostTimes = 4
+)
+
+// within is a context that ends, by errTimeUp, when a client's time is up. While calls come to their end the client gets on: on a machine that has
+// no time for it that is no hanging, so that it has another part of its time for as long as there were some in the last, and mostTimes of it at
+// the most. Ended tells how many calls have; nil for a session of one case, which has its time and no more.
+func within(ctx context.Context, limit time.Duration, ended func() int64) (context.Context, context.CancelFunc) {
+	if ended == nil {
+		return context.WithTimeoutCause(ctx, limit, errTimeUp)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		ticker := time.NewTicker(max(limit/parts, 1))
+		defer ticker.Stop()
+		before := int64(0)
+		for part := 1; ; part++ {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+			now := ended()
+			if part >= parts && (now == before || part >= mostTimes*parts) {
+				cancel(errTimeUp)
+				return
+			}
+			before = now
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
