@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // ReadPart reads a part of what [ReadMembers] has read into v, a pointer, as encoding/json would, but without looking for mistakes in
@@ -33,7 +34,9 @@ func ReadPart(raw json.RawMessage, v any) error {
 		}
 	case *[]json.RawMessage:
 		if raw[0] == '[' {
-			*v = elements(raw)
+			var few [16]json.RawMessage // most arrays have no more, and those are counted before they take memory
+			all := elements(few[:0], raw)
+			*v = append(make([]json.RawMessage, 0, len(all)), all...)
 			return nil
 		}
 	case *int64:
@@ -69,10 +72,7 @@ func EachMember(raw json.RawMessage, member func(name []byte, value json.RawMess
 	i = space(raw, i+1)
 	for raw[i] != '}' {
 		end := value(raw, i)
-		name := raw[i+1 : end-1]
-		if !plain(name) {
-			name = []byte(text(raw[i:end]))
-		}
+		name := nameOf(raw[i:end])
 		i = space(raw, space(raw, end)+1) // past the colon
 		end = value(raw, i)
 		member(name, raw[i:end:end])
@@ -83,21 +83,28 @@ func EachMember(raw json.RawMessage, member func(name []byte, value json.RawMess
 	return true
 }
 
+// nameOf returns the name that a string is.
+func nameOf(quoted []byte) []byte {
+	if name := quoted[1 : len(quoted)-1]; plain(name) {
+		return name
+	}
+	return []byte(text(quoted))
+}
+
 // plain reports whether a string stands there as it is.
 func plain(inner []byte) bool { return bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) }
 
-// Elements returns the elements of a part of what [ReadMembers] has read, and whether it is an array at all.
-func Elements(raw json.RawMessage) (all []json.RawMessage, isArray bool) {
+// Elements appends the elements of a part of what [ReadMembers] has read, and reports whether it is an array at all. What they are appended to
+// may lie on the stack, where nobody keeps them.
+func Elements(all []json.RawMessage, raw json.RawMessage) (_ []json.RawMessage, isArray bool) {
 	if !IsKind(raw, '[') {
-		return nil, false
+		return all, false
 	}
-	return elements(raw), true
+	return elements(all, raw), true
 }
 
-// elements reads the elements of what is known to be a valid array.
-func elements(raw []byte) []json.RawMessage {
-	var few [16]json.RawMessage // most arrays have no more, and those are counted before they take memory
-	all := few[:0]
+// elements appends the elements of what is known to be a valid array.
+func elements(all []json.RawMessage, raw []byte) []json.RawMessage {
 	i := space(raw, space(raw, 0)+1)
 	for raw[i] != ']' {
 		end := value(raw, i)
@@ -106,7 +113,7 @@ func elements(raw []byte) []json.RawMessage {
 			i = space(raw, i+1)
 		}
 	}
-	return append(make([]json.RawMessage, 0, len(all)), all...)
+	return all
 }
 
 // space returns the place of the first character from i on that is no white space, or the end.
@@ -147,10 +154,7 @@ func value(raw []byte, i int) int {
 
 // quoted returns the end of the string that begins at i.
 func quoted(raw []byte, i int) int {
-	for i++; raw[i] != '"'; i++ {
-		if raw[i] == '\\' {
-			i++
-		}
+	for i = stop(raw, i+1); raw[i] != '"'; i = stop(raw, i+2) { // a backslash: what it escapes may be a quotation mark
 	}
 	return i + 1
 }
@@ -163,10 +167,17 @@ func TextOf(raw json.RawMessage) (s string, isText bool) {
 	return text(raw), true
 }
 
+// BytesOf is [TextOf] as bytes.
+func BytesOf(raw json.RawMessage) (text []byte, isText bool) {
+	if !IsKind(raw, '"') {
+		return nil, false
+	}
+	return textBytes(raw), true
+}
+
 // text returns the text of what is known to be a valid string.
 func text(raw []byte) string {
-	inner := raw[1 : len(raw)-1]
-	switch string(inner) { // words of every message take no memory of their own
+	switch string(raw[1 : len(raw)-1]) { // words of every message take no memory of their own
 	case "user":
 		return "user"
 	case "assistant":
@@ -180,32 +191,38 @@ func text(raw []byte) string {
 	case "text":
 		return "text"
 	}
+	inner := textBytes(raw)
+	return unsafe.String(unsafe.SliceData(inner), len(inner)) // without a copy: see [Members]
+}
+
+// textBytes is text as bytes, which are a part of the string where they stand there as they are.
+func textBytes(raw []byte) []byte {
+	inner := raw[1 : len(raw)-1 : len(raw)-1]
 	if plain(inner) {
-		return string(inner)
+		return inner
 	}
 	if utf8.Valid(inner) && !bytes.Contains(inner, []byte(`\u`)) {
 		return unescaped(inner)
 	}
 	var s string
 	_ = json.Unmarshal(raw, &s) // it is valid
-	return s
+	return []byte(s)
 }
 
 // unescaped undoes escapes of one character.
-func unescaped(inner []byte) string {
-	var out strings.Builder
-	out.Grow(len(inner))
+func unescaped(inner []byte) []byte {
+	out := make([]byte, 0, len(inner))
 	for {
 		before, after, found := bytes.Cut(inner, []byte{'\\'})
-		out.Write(before)
+		out = append(out, before...)
 		if !found {
-			return out.String()
+			return out
 		}
 		c := after[0]
 		if i := strings.IndexByte("bfnrt", c); i >= 0 {
 			c = "\b\f\n\r\t"[i]
 		}
-		out.WriteByte(c)
+		out = append(out, c)
 		inner = after[1:]
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
@@ -25,6 +24,7 @@ type request struct {
 
 type message struct {
 	raw        json.RawMessage
+	paths      *paths
 	path       string
 	role       string
 	toolCallID string
@@ -77,13 +77,16 @@ func parse(body []byte) (*request, *dialect.Error) {
 	} else if q.Read("stop", &q.stop) != nil {
 		r.refuse("stop", "a string or an array of strings", q.Raw("stop"))
 	}
-	messages := r.elements(q.Raw("messages"), "", "messages")
+	var few [16]json.RawMessage
+	messages := r.elements(few[:0], q.Raw("messages"), "", "messages")
 	q.messages = make([]message, len(messages))
 	for i, raw := range messages {
-		q.messages[i].raw, q.messages[i].path = raw, at("messages", i)
-		r.message(&q.messages[i])
+		m := &q.messages[i]
+		m.raw, m.paths = raw, messagePaths(i)
+		m.path = m.paths.message
+		r.message(m)
 	}
-	tools := r.elements(q.Raw("tools"), "", "tools")
+	tools := r.elements(few[:0], q.Raw("tools"), "", "tools")
 	q.tools = make([]tool, len(tools))
 	for i, raw := range tools {
 		q.tools[i].path = at("tools", i)
@@ -91,22 +94,6 @@ func parse(body []byte) (*request, *dialect.Error) {
 	}
 	return &q, r.err
 }
-
-// at is the path of an element.
-func at(path string, i int) string {
-	if path == "messages" && i < len(messagePaths) {
-		return messagePaths[i]
-	}
-	return path + "[" + strconv.Itoa(i) + "]"
-}
-
-// messagePaths are the paths that are asked for all the time.
-var messagePaths = func() (paths [32]string) {
-	for i := range paths {
-		paths[i] = "messages[" + strconv.Itoa(i) + "]"
-	}
-	return paths
-}()
 
 // reader reads members and keeps the first that has not the documented type.
 type reader struct{ err *dialect.Error }
@@ -123,12 +110,12 @@ func (r *reader) member(raw json.RawMessage, path, name string, v any) {
 	r.refuseMember(path, name, dialect.TypeName(v), raw)
 }
 
-// elements is member of an array.
-func (r *reader) elements(raw json.RawMessage, path, name string) []json.RawMessage {
+// elements is member of an array, of which the elements are appended to all.
+func (r *reader) elements(all []json.RawMessage, raw json.RawMessage, path, name string) []json.RawMessage {
 	if !isGiven(raw) {
-		return nil
+		return all
 	}
-	all, isArray := dialect.Elements(raw)
+	all, isArray := dialect.Elements(all, raw)
 	if !isArray {
 		r.refuseMember(path, name, "an array", raw)
 	}
@@ -186,21 +173,22 @@ func (r *reader) message(m *message) {
 			calls = value
 		}
 	})
+	var few [16]json.RawMessage
 	if dialect.IsKind(content, '"') {
 		m.text, m.hasText = dialect.TextOf(content)
 	} else {
-		for i, raw := range r.elements(content, path, "content") {
-			path := at(path+".content", i)
+		for i, raw := range r.elements(few[:0], content, path, "content") {
+			path := at(m.paths.content, i)
 			m.parts = append(m.parts, part{r.object(raw, path), path, raw})
 		}
 	}
 	if m.hasCalls = isGiven(calls); !m.hasCalls {
 		return
 	}
-	each := r.elements(calls, path, "tool_calls")
+	each := r.elements(few[:0], calls, path, "tool_calls")
 	m.calls = make([]toolCall, len(each))
 	for i, raw := range each {
-		m.calls[i].raw, m.calls[i].path = raw, at(path+".tool_calls", i)
+		m.calls[i].raw, m.calls[i].path = raw, m.paths.call(i)
 		r.call(&m.calls[i])
 	}
 }
