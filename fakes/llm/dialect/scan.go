@@ -34,9 +34,7 @@ func ReadPart(raw json.RawMessage, v any) error {
 		}
 	case *[]json.RawMessage:
 		if raw[0] == '[' {
-			var few [16]json.RawMessage // most arrays have no more, and those are counted before they take memory
-			all := elements(few[:0], raw)
-			*v = append(make([]json.RawMessage, 0, len(all)), all...)
+			*v = elements(raw)
 			return nil
 		}
 	case *int64:
@@ -69,18 +67,41 @@ func EachMember(raw json.RawMessage, member func(name []byte, value json.RawMess
 	if i == len(raw) || raw[i] != '{' {
 		return false
 	}
+	WalkObject(raw, i, func(name []byte, i int) int {
+		end := End(raw, i)
+		member(name, raw[i:end:end])
+		return end
+	})
+	return true
+}
+
+// WalkObject calls member for each member of the object that begins at i in what [ReadMembers] has read, with the name and where the value begins;
+// member returns where that ends, which it knows when it has read the value, or else by [End]. So a text is walked through once, however deep
+// it is. The result is where the object ends.
+func WalkObject(raw []byte, i int, member func(name []byte, i int) (end int)) (end int) {
 	i = space(raw, i+1)
 	for raw[i] != '}' {
-		end := value(raw, i)
+		end := quoted(raw, i)
 		name := nameOf(raw[i:end])
-		i = space(raw, space(raw, end)+1) // past the colon
-		end = value(raw, i)
-		member(name, raw[i:end:end])
-		if i = space(raw, end); raw[i] == ',' {
+		i = space(raw, end)
+		i = member(name, space(raw, i+1)) // past the colon
+		if i = space(raw, i); raw[i] == ',' {
 			i = space(raw, i+1)
 		}
 	}
-	return true
+	return i + 1
+}
+
+// WalkArray is [WalkObject] of an array and its elements.
+func WalkArray(raw []byte, i int, element func(i int) (end int)) (end int) {
+	i = space(raw, i+1)
+	for raw[i] != ']' {
+		i = element(i)
+		if i = space(raw, i); raw[i] == ',' {
+			i = space(raw, i+1)
+		}
+	}
+	return i + 1
 }
 
 // nameOf returns the name that a string is.
@@ -94,26 +115,16 @@ func nameOf(quoted []byte) []byte {
 // plain reports whether a string stands there as it is.
 func plain(inner []byte) bool { return bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) }
 
-// Elements appends the elements of a part of what [ReadMembers] has read, and reports whether it is an array at all. What they are appended to
-// may lie on the stack, where nobody keeps them.
-func Elements(all []json.RawMessage, raw json.RawMessage) (_ []json.RawMessage, isArray bool) {
-	if !IsKind(raw, '[') {
-		return all, false
-	}
-	return elements(all, raw), true
-}
-
-// elements appends the elements of what is known to be a valid array.
-func elements(all []json.RawMessage, raw []byte) []json.RawMessage {
-	i := space(raw, space(raw, 0)+1)
-	for raw[i] != ']' {
-		end := value(raw, i)
-		all = append(all, json.RawMessage(raw[i:end:end]))
-		if i = space(raw, end); raw[i] == ',' {
-			i = space(raw, i+1)
-		}
-	}
-	return all
+// elements reads the elements of what is known to be a valid array.
+func elements(raw []byte) []json.RawMessage {
+	var few [16]json.RawMessage // most arrays have no more, and those are counted before they take memory
+	all := few[:0]
+	WalkArray(raw, 0, func(i int) int {
+		end := End(raw, i)
+		all = append(all, raw[i:end:end])
+		return end
+	})
+	return append(make([]json.RawMessage, 0, len(all)), all...)
 }
 
 // space returns the place of the first character from i on that is no white space, or the end.
@@ -124,8 +135,8 @@ func space(raw []byte, i int) int {
 	return i
 }
 
-// value returns the end of the value that begins at i.
-func value(raw []byte, i int) int {
+// End returns the end of the value that begins at i in what [ReadMembers] has read.
+func End(raw []byte, i int) int {
 	switch raw[i] {
 	case '"':
 		return quoted(raw, i)

@@ -77,21 +77,17 @@ func parse(body []byte) (*request, *dialect.Error) {
 	} else if q.Read("stop", &q.stop) != nil {
 		r.refuse("stop", "a string or an array of strings", q.Raw("stop"))
 	}
-	var few [16]json.RawMessage
-	messages := r.elements(few[:0], q.Raw("messages"), "", "messages")
-	q.messages = make([]message, len(messages))
-	for i, raw := range messages {
-		m := &q.messages[i]
-		m.raw, m.paths = raw, messagePaths(i)
-		m.path = m.paths.message
-		r.message(m)
-	}
-	tools := r.elements(few[:0], q.Raw("tools"), "", "tools")
-	q.tools = make([]tool, len(tools))
-	for i, raw := range tools {
-		q.tools[i].path = at("tools", i)
-		r.tool(&q.tools[i], raw)
-	}
+	r.array(q.Raw("messages"), "messages", func(i int, raw []byte, begin int) int {
+		if q.messages == nil {
+			q.messages = make([]message, 0, 8)
+		}
+		q.messages = append(q.messages, message{paths: messagePaths(i)})
+		return r.message(&q.messages[i], raw, begin)
+	})
+	r.array(q.Raw("tools"), "tools", func(i int, raw []byte, begin int) int {
+		q.tools = append(q.tools, tool{path: at("tools", i)})
+		return r.tool(&q.tools[i], raw, begin)
+	})
 	return &q, r.err
 }
 
@@ -110,16 +106,37 @@ func (r *reader) member(raw json.RawMessage, path, name string, v any) {
 	r.refuseMember(path, name, dialect.TypeName(v), raw)
 }
 
-// elements is member of an array, of which the elements are appended to all.
-func (r *reader) elements(all []json.RawMessage, raw json.RawMessage, path, name string) []json.RawMessage {
-	if !isGiven(raw) {
-		return all
+// array calls element for each element of what should be an array, with its number and where it begins; element returns where it ends.
+func (r *reader) array(raw json.RawMessage, name string, element func(i int, raw []byte, begin int) (end int)) {
+	switch {
+	case !isGiven(raw):
+	case dialect.IsKind(raw, '['):
+		i := -1
+		dialect.WalkArray(raw, 0, func(begin int) int {
+			i++
+			return element(i, raw, begin)
+		})
+	default:
+		r.refuse(name, "an array", raw)
 	}
-	all, isArray := dialect.Elements(all, raw)
-	if !isArray {
-		r.refuseMember(path, name, "an array", raw)
+}
+
+// eachMember calls member for each member of what should be an object, itself a member of the one at the path, and begins there, as
+// [dialect.WalkObject] does.
+func (r *reader) eachMember(raw []byte, begin int, path, name string, member func(name []byte, i int) (end int)) (end int) {
+	if raw[begin] == '{' {
+		return dialect.WalkObject(raw, begin, member)
 	}
-	return all
+	end = dialect.End(raw, begin)
+	r.refuseMember(path, name, "an object", raw[begin:end])
+	return end
+}
+
+// value reads a value that begins there into v, a pointer; the path is that of its object.
+func (r *reader) value(raw []byte, begin int, path, name string, v any) (end int) {
+	end = dialect.End(raw, begin)
+	r.member(raw[begin:end:end], path, name, v)
+	return end
 }
 
 func (r *reader) refuseMember(path, name, want string, got json.RawMessage) {
@@ -153,65 +170,97 @@ func number[T int64 | float64](r *reader, o dialect.Members, name string) *T {
 	return v
 }
 
-// message reads a message, of which the JSON and the path are known.
-func (r *reader) message(m *message) {
-	path := m.path
-	var content, calls json.RawMessage
-	r.eachMember(m.raw, "", path, func(name []byte, value json.RawMessage) {
+// message reads a message, of which the paths are known.
+func (r *reader) message(m *message, raw []byte, begin int) (end int) {
+	path := m.paths.message
+	end = r.eachMember(raw, begin, "", path, func(name []byte, i int) int {
 		switch string(name) {
 		case "role":
-			r.member(value, path, "role", &m.role)
+			return r.value(raw, i, path, "role", &m.role)
 		case "tool_call_id":
-			r.member(value, path, "tool_call_id", &m.toolCallID)
+			return r.value(raw, i, path, "tool_call_id", &m.toolCallID)
 		case "refusal":
-			r.member(value, path, "refusal", &m.refusal)
+			return r.value(raw, i, path, "refusal", &m.refusal)
 		case "audio":
-			m.hasAudio = !dialect.IsKind(value, 'n')
+			m.hasAudio = raw[i] != 'n'
 		case "content":
-			content = value
+			return r.content(m, raw, i)
 		case "tool_calls":
-			calls = value
+			return r.calls(m, raw, i)
 		}
+		return dialect.End(raw, i)
 	})
-	var few [16]json.RawMessage
+	m.raw, m.path = raw[begin:end:end], path
+	return end
+}
+
+// content reads a string or an array of parts.
+func (r *reader) content(m *message, raw []byte, begin int) (end int) {
+	m.hasText, m.parts = false, nil // of several members with one name the last counts
+	end = dialect.End(raw, begin)
+	content := json.RawMessage(raw[begin:end:end])
 	if dialect.IsKind(content, '"') {
 		m.text, m.hasText = dialect.TextOf(content)
-	} else {
-		for i, raw := range r.elements(few[:0], content, path, "content") {
-			path := at(m.paths.content, i)
-			m.parts = append(m.parts, part{r.object(raw, path), path, raw})
+		return end
+	}
+	r.array(content, m.paths.content, func(i int, raw []byte, begin int) int {
+		path := at(m.paths.content, i)
+		end := dialect.End(raw, begin)
+		element := raw[begin:end:end]
+		m.parts = append(m.parts, part{r.object(element, path), path, element})
+		return end
+	})
+	return end
+}
+
+// calls reads the calls of a message.
+func (r *reader) calls(m *message, raw []byte, begin int) (end int) {
+	m.calls, m.hasCalls = nil, raw[begin] != 'n'
+	if raw[begin] != '[' {
+		end = dialect.End(raw, begin)
+		if m.hasCalls {
+			r.refuseMember(m.paths.message, "tool_calls", "an array", raw[begin:end])
 		}
+		return end
 	}
-	if m.hasCalls = isGiven(calls); !m.hasCalls {
-		return
-	}
-	each := r.elements(few[:0], calls, path, "tool_calls")
-	m.calls = make([]toolCall, len(each))
-	for i, raw := range each {
-		m.calls[i].raw, m.calls[i].path = raw, m.paths.call(i)
-		r.call(&m.calls[i])
-	}
+	return dialect.WalkArray(raw, begin, func(i int) int {
+		if m.calls == nil {
+			m.calls = make([]toolCall, 0, 2)
+		}
+		m.calls = append(m.calls, toolCall{path: m.paths.call(len(m.calls))})
+		return r.call(&m.calls[len(m.calls)-1], raw, i)
+	})
 }
 
 // call reads a call, of which there may be many in a history, without an object for each of its parts.
-func (r *reader) call(c *toolCall) {
-	function := r.function(c.raw, c.path, &c.kind, &c.id)
+func (r *reader) call(c *toolCall, raw []byte, begin int) (end int) {
+	function, end := r.function(raw, begin, c.path, &c.kind, &c.id)
+	c.raw = raw[begin:end:end]
+	if function == nil {
+		return end
+	}
 	arguments := of(c.kind, "arguments", "input") // a custom tool takes a text
-	r.eachMember(function, c.path, of(c.kind, "function", "custom"), func(name []byte, value json.RawMessage) {
+	r.eachMember(function, 0, c.path, of(c.kind, "function", "custom"), func(name []byte, i int) int {
 		switch string(name) {
 		case "name":
-			r.member(value, c.path, of(c.kind, "function.name", "custom.name"), &c.name)
+			return r.value(function, i, c.path, of(c.kind, "function.name", "custom.name"), &c.name)
 		case arguments:
-			c.arguments = value
+			end := dialect.End(function, i)
+			c.arguments = function[i:end:end]
+			return end
 		}
+		return dialect.End(function, i)
 	})
+	return end
 }
 
 // function reads the kind, and the id where there is one, of a tool or a call, and returns what its member of that kind holds; nil where there
 // is none.
-func (r *reader) function(raw json.RawMessage, path string, kind, id *string) (function json.RawMessage) {
+func (r *reader) function(raw []byte, begin int, path string, kind, id *string) (function json.RawMessage, end int) {
 	var custom json.RawMessage
-	r.eachMember(raw, "", path, func(name []byte, value json.RawMessage) {
+	end = r.eachMember(raw, begin, "", path, func(name []byte, i int) int {
+		end := dialect.End(raw, i)
+		value := raw[i:end:end]
 		switch string(name) {
 		case "id":
 			if id != nil {
@@ -224,14 +273,15 @@ func (r *reader) function(raw json.RawMessage, path string, kind, id *string) (f
 		case "custom":
 			custom = value
 		}
+		return end
 	})
 	if *kind == "custom" {
 		function = custom
 	}
 	if !isGiven(function) {
-		return nil
+		return nil, end
 	}
-	return function
+	return function, end
 }
 
 // of chooses what a tool, or a call, of a kind has in place of a function's.
@@ -245,26 +295,26 @@ func of(kind, function, custom string) string {
 // isGiven reports whether a member is there and not null.
 func isGiven(raw json.RawMessage) bool { return raw != nil && !dialect.IsKind(raw, 'n') }
 
-// eachMember calls member for each member of what should be an object, itself a member of the one at the path; of nothing, for none.
-func (r *reader) eachMember(raw json.RawMessage, path, name string, member func(name []byte, value json.RawMessage)) {
-	if raw != nil && !dialect.EachMember(raw, member) {
-		r.refuseMember(path, name, "an object", raw)
-	}
-}
-
 // tool reads a tool, of which the path is known.
-func (r *reader) tool(t *tool, raw json.RawMessage) {
-	function := r.function(raw, t.path, &t.kind, nil)
-	r.eachMember(function, t.path, of(t.kind, "function", "custom"), func(name []byte, value json.RawMessage) {
+func (r *reader) tool(t *tool, raw []byte, begin int) (end int) {
+	function, end := r.function(raw, begin, t.path, &t.kind, nil)
+	if function == nil {
+		return end
+	}
+	r.eachMember(function, 0, t.path, of(t.kind, "function", "custom"), func(name []byte, i int) int {
 		switch string(name) {
 		case "name":
-			r.member(value, t.path, of(t.kind, "function.name", "custom.name"), &t.name)
+			return r.value(function, i, t.path, of(t.kind, "function.name", "custom.name"), &t.name)
 		case "description":
-			r.member(value, t.path, of(t.kind, "function.description", "custom.description"), &t.description)
+			return r.value(function, i, t.path, of(t.kind, "function.description", "custom.description"), &t.description)
 		case "parameters":
-			t.parameters = value
+			end := dialect.End(function, i)
+			t.parameters = function[i:end:end]
+			return end
 		}
+		return dialect.End(function, i)
 	})
+	return end
 }
 
 func invalid(param, code, format string, args ...any) *dialect.Error {
