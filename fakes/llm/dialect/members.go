@@ -20,7 +20,15 @@ type Member struct {
 // ReadMembers reads a JSON object, of which null is the nil one. The error is that of encoding/json.
 func ReadMembers(raw []byte) (Members, error) {
 	var few [16]Member // most objects have no more, and those are counted before they take memory
-	m := few[:0]
+	m, err := AppendMembers(few[:0], raw)
+	if m == nil {
+		return nil, err
+	}
+	return append(make(Members, 0, len(m)), m...), nil
+}
+
+// AppendMembers is [ReadMembers] into m, which is empty and not nil.
+func AppendMembers(m Members, raw []byte) (Members, error) {
 	begin, end := space(raw, 0), -1
 	if IsKind(raw[begin:], '{') {
 		end = validMembers(raw, begin, 1, func(name, value []byte) { m = append(m, Member{name, value}) })
@@ -29,7 +37,7 @@ func ReadMembers(raw []byte) (Members, error) {
 		var o Object
 		return nil, json.Unmarshal(raw, &o)
 	}
-	return append(make(Members, 0, len(m)), m...), nil
+	return m, nil
 }
 
 // UnmarshalJSON reads an object for encoding/json, with copies.

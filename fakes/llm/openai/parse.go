@@ -20,6 +20,7 @@ type request struct {
 	maxTokens, maxCompleted *int64
 	n                       *int64
 	stop                    []string
+	answered                scratch
 }
 
 type message struct {
@@ -57,9 +58,9 @@ type tool struct {
 
 // parse refuses what has not the documented type, as the API does before it looks at anything else.
 func parse(body []byte) (*request, *dialect.Error) {
-	var q request
+	q := requests.Get().(*request)
 	var err error
-	if q.Members, err = dialect.ReadMembers(body); err != nil {
+	if q.Members, err = dialect.AppendMembers(q.Members, body); err != nil {
 		return nil, invalid("", "", "the body could not be read as a JSON object: %v", err)
 	}
 	if q.Members == nil {
@@ -78,9 +79,6 @@ func parse(body []byte) (*request, *dialect.Error) {
 		r.refuse("stop", "a string or an array of strings", q.Raw("stop"))
 	}
 	r.array(q.Raw("messages"), "messages", func(i int, raw []byte, begin int) int {
-		if q.messages == nil {
-			q.messages = make([]message, 0, 8)
-		}
 		q.messages = append(q.messages, message{paths: messagePaths(i)})
 		return r.message(&q.messages[i], raw, begin)
 	})
@@ -88,7 +86,7 @@ func parse(body []byte) (*request, *dialect.Error) {
 		q.tools = append(q.tools, tool{path: at("tools", i)})
 		return r.tool(&q.tools[i], raw, begin)
 	})
-	return &q, r.err
+	return q, r.err
 }
 
 // reader reads members and keeps the first that has not the documented type.
