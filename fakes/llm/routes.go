@@ -42,6 +42,20 @@ func routes() []route {
 	return append(asides, conversations...)
 }
 
+// known are the routes of conversations without a wildcard, by their path, of which nothing else can be meant: a request to one of them, which
+// is nearly every request, is found at once.
+func known(all []route) map[string]*route {
+	known := map[string]*route{}
+	for i := range all {
+		at := &all[i]
+		first := slices.IndexFunc(all, func(r route) bool { return r.method == at.method && r.matches(at.literal) })
+		if at.literal != "" && at.aside == nil && first == i {
+			known[at.literal] = at
+		}
+	}
+	return known
+}
+
 // newRoute reads a pattern of [http.ServeMux]: a method, and a path in which {name} stands for a segment and a last {name...} for any.
 func newRoute(pattern string, to target) route {
 	method, path, _ := strings.Cut(pattern, " ")
@@ -85,6 +99,9 @@ func (s *Server) find(r *http.Request) (target, *misdirected) {
 	if !s.local(r.Host) {
 		return target{}, &misdirected{status: http.StatusForbidden, text: fmt.Sprintf(
 			"host %q is not served: this is a test's model server, for 127.0.0.1, localhost and [::1] only", r.Host)}
+	}
+	if at := s.known[r.URL.Path]; at != nil && at.method == r.Method {
+		return at.target, nil
 	}
 	var allowed []string
 	for i := range s.routes {

@@ -50,7 +50,16 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case x.Aside:
 		s.send(w, r, x, outcome{Answer: to.aside.AnswerAside(r, body)})
 	default:
-		s.send(w, r, x, s.decide(to.Codec, x, req))
+		o := s.decide(to.Codec, x, req)
+		s.send(w, r, x, o)
+		s.recycle(to.Codec, req, o.Answer)
+	}
+}
+
+// recycle gives back the memory of an answer that was sent, where it is the codec's and no trace has it.
+func (s *Server) recycle(codec dialect.Codec, req *Request, a dialect.Answer) {
+	if recycler, ok := codec.(dialect.Recycler); ok && s.options.Source == nil && s.options.Record == nil {
+		recycler.Recycle(req, a)
 	}
 }
 

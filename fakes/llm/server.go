@@ -84,6 +84,7 @@ type Server struct {
 	address string // of the listener
 	host    string // in it
 	routes  []route
+	known   map[string]*route // of them, by path
 	http    *http.Server
 	closing chan struct{} // closed when Close is called
 	ended   chan struct{} // closed when http serves no more
@@ -128,9 +129,10 @@ func Start(o Options, rules ...*Rule) (*Server, error) {
 	if err != nil {
 		host = address // of a listener that knows no ports
 	}
+	all := routes()
 	s := &Server{
 		URL:     "http://" + address,
-		options: o, address: address, host: host, routes: routes(),
+		options: o, address: address, host: host, routes: all, known: known(all),
 		scripts: map[string]*script{"": own},
 		closing: make(chan struct{}), ended: make(chan struct{}),
 	}

@@ -34,7 +34,7 @@ func checkMessages(q *request, isBeta bool) *dialect.Error {
 			return err
 		}
 	}
-	return nil
+	return checkSystem(q, isBeta)
 }
 
 func (m *message) check(last, isBeta bool) *dialect.Error {
@@ -47,12 +47,12 @@ func (m *message) check(last, isBeta bool) *dialect.Error {
 	case "assistant":
 		allowed = inAssistant
 	case "system":
-		return invalid("%s.role: it is system, which is no role of a message: the system prompt is system, beside messages", m.path)
+		allowed = inSystem
 	default:
 		return invalid("%s.role: it is %q: want user or assistant", m.path, m.role)
 	}
 	prefill := last && m.role == "assistant" // how the answer is to begin
-	if m.empty() && !prefill {
+	if m.empty() && !prefill && !m.isDirective(isBeta) {
 		return invalid("%s: it has no content: only the last message may be without, if it is the assistant's", m.path)
 	}
 	for _, b := range m.content {
@@ -186,8 +186,12 @@ func (b *block) checkResult(isBeta bool) *dialect.Error {
 func checkHistory(q *request) *dialect.Error {
 	ids := map[string]bool{}
 	var asked []string // by the message before
+	before := 0        // its place
 	for i := range q.messages {
 		m := &q.messages[i]
+		if m.role == "system" { // which stands between no tool use and its result
+			continue
+		}
 		results := map[string]bool{}
 		leading := true
 		for _, b := range m.content {
@@ -205,10 +209,10 @@ func checkHistory(q *request) *dialect.Error {
 			}
 			results[b.id] = true
 		}
-		if err := answered(asked, results, i-1); err != nil {
+		if err := answered(asked, results, before); err != nil {
 			return err
 		}
-		asked = nil
+		asked, before = nil, i
 		for _, b := range m.content {
 			if b.kind != "tool_use" {
 				continue
@@ -220,7 +224,7 @@ func checkHistory(q *request) *dialect.Error {
 			asked = append(asked, b.id)
 		}
 	}
-	return answered(asked, nil, len(q.messages)-1)
+	return answered(asked, nil, before)
 }
 
 // answered refuses tool uses of the i-th message that have no result in the one behind it.

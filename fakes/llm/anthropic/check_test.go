@@ -17,6 +17,7 @@ const (
 	uses     = `{"role":"assistant","content":[` + use1 + `,` + use2 + `]}`
 	result1  = `{"type":"tool_result","tool_use_id":"u1","content":"1"}`
 	result2  = `{"type":"tool_result","tool_use_id":"u2","content":[{"type":"text","text":"2"}],"is_error":true}`
+	system   = `{"role":"system","content":"be kind"}`
 	results  = `{"role":"user","content":[` + result1 + `,` + result2 + `]}`
 	add      = `{"name":"add","description":"adds","input_schema":{"type":"object"}}`
 	image    = `{"type":"image","source":{"type":"base64","media_type":"image/gif","data":"R0lGODlh"}}`
@@ -110,7 +111,14 @@ func TestWhatTheProviderRefuses(t *testing.T) {
 
 		{"unknown role", body(`{"role":"human","content":"hi"}`, ""), `messages[0].role: it is "human": want user or assistant`},
 		{"no role", body(`{"content":"hi"}`, ""), `messages[0].role: it is ""`},
-		{"system in between", body(user+`,{"role":"system","content":"be kind"}`, ""), "messages[1].role: it is system, which is no role of a message"},
+		{"system first", body(system+`,`+user, ""), "messages[0]: its role is system, and it is the first: the system prompt is system, beside messages"},
+		{"system after the assistant", body(user+`,{"role":"assistant","content":"hm"},`+system, ""), "messages[2]: its role is system, and it follows the assistant"},
+		{"system before the user", body(user+`,`+system+`,`+system+`,`+user, ""), "messages[1]: its role is system, and a user's message follows"},
+		{"system between use and result", body(user+`,`+uses+`,`+system+`,`+results, ""), "messages[2]: its role is system, and it follows the assistant"},
+		{"empty system message", body(user+`,{"role":"system","content":[]}`, ""), "messages[1]: it has no content"},
+		{"image in a system message", body(user+`,{"role":"system","content":[`+image+`]}`, ""), `messages[1].content[0]: it has the type "image": want text in a message of the role system`},
+		{"directive without the beta", body(user+`,{"role":"system","content":[],"output_config":{"effort":"high"}}`, ""), "messages[1].output_config: Extra inputs are not permitted"},
+		{"uses without results before a system message", body(user+`,`+uses+`,`+user+`,`+system, ""), "messages[1]: tool uses without their tool results"},
 		{"OpenAI's tool message", body(user+`,`+uses+`,{"role":"tool","tool_call_id":"u1","content":"1"}`, ""), "messages[2].tool_call_id: Extra inputs are not permitted"},
 		{"member of a message", body(`{"role":"user","content":"hi","name":"me"}`, ""), "messages[0].name: Extra inputs are not permitted"},
 		{"no content", body(`{"role":"user"}`, ""), "messages[0]: it has no content"},
@@ -204,28 +212,32 @@ func TestWhatTheProviderAccepts(t *testing.T) {
 		body   string
 		header http.Header
 	}{
-		"the least":                   {body: body(user, "")},
-		"several messages of a role":  {body: body(user+`,`+user+`,{"role":"assistant","content":"so"},{"role":"assistant","content":[]}`, "")},
-		"assistant first":             {body: body(`{"role":"assistant","content":"hi"},`+user, "")},
-		"the beginning of an answer":  {body: body(user+`,{"role":"assistant","content":"The answer is"}`, "")},
-		"an answer yet to begin":      {body: body(user+`,{"role":"assistant","content":""}`, "")},
-		"results in reverse":          {body: body(user+`,`+uses+`,{"role":"user","content":[`+result2+`,`+result1+`]}`, "")},
-		"text after results":          {body: body(user+`,`+uses+`,{"role":"user","content":[`+result1+`,`+result2+`,{"type":"text","text":"so?"}]}`, "")},
-		"results and then a question": {body: body(user+`,`+uses+`,`+results+`,`+user, "")},
-		"an image in a result":        {body: body(user+`,{"role":"assistant","content":[`+use1+`]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"u1","content":[`+image+`,{"type":"tool_reference","tool_name":"add"}]}]}`, "")},
-		"an empty result":             {body: body(user+`,{"role":"assistant","content":[`+use1+`]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"u1"}]}`, "")},
-		"an empty text in a result":   {body: body(user+`,{"role":"assistant","content":[`+use1+`]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"u1","content":""}]}`, "")},
-		"the use's caller":            {body: body(user+`,{"role":"assistant","content":[{"type":"tool_use","id":"u1","name":"add","input":{},"caller":{"type":"direct"},"cache_control":null}]},{"role":"user","content":[`+result1+`]}`, "")},
-		"media":                       {body: body(`{"role":"user","content":[`+image+`,{"type":"image","source":{"type":"url","url":"https://a/b"}},{"type":"image","source":{"type":"file","file_id":"f"}},`+document+`]}`, "")},
-		"thinking":                    {body: body(user+`,{"role":"assistant","content":[`+thinking+`,`+redacted+`,`+use1+`]},{"role":"user","content":[`+result1+`]}`, "")},
-		"the provider's own tools":    {body: body(user+`,{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]}]},`+user, `,"tools":[{"type":"web_search_20250305","name":"web_search","max_uses":3}]`)},
-		"a tool of a type":            {body: body(user, `,"tools":[{"type":"custom","name":"a","input_schema":{"type":"object","properties":{}},"strict":true}],"tool_choice":{"type":"tool","name":"a","disable_parallel_tool_use":true}`)},
-		"no tools to choose from":     {body: body(user, `,"tools":[],"tool_choice":{"type":"auto"}`)},
-		"tool uses without tools":     {body: body(user+`,`+uses+`,`+results, `,"tool_choice":{"type":"none"}`)},
-		"the edges":                   {body: `{"model":"m","max_tokens":0,"messages":[` + user + `],"temperature":1,"top_p":0,"stop_sequences":[],"system":"","metadata":{"user_id":null}}`},
-		"thinking at length":          {body: `{"model":"m","max_tokens":1025,"messages":[` + user + `],"temperature":1,"thinking":{"type":"enabled","budget_tokens":1024}}`},
-		"no thinking":                 {body: body(user, `,"temperature":0,"thinking":{"type":"disabled"}`)},
-		"nulls":                       {body: body(user, `,"temperature":null,"tools":null,"tool_choice":null,"system":null,"stream":null,"thinking":null,"metadata":null`)},
+		"the least":                            {body: body(user, "")},
+		"several messages of a role":           {body: body(user+`,`+user+`,{"role":"assistant","content":"so"},{"role":"assistant","content":[]}`, "")},
+		"assistant first":                      {body: body(`{"role":"assistant","content":"hi"},`+user, "")},
+		"the beginning of an answer":           {body: body(user+`,{"role":"assistant","content":"The answer is"}`, "")},
+		"an answer yet to begin":               {body: body(user+`,{"role":"assistant","content":""}`, "")},
+		"results in reverse":                   {body: body(user+`,`+uses+`,{"role":"user","content":[`+result2+`,`+result1+`]}`, "")},
+		"text after results":                   {body: body(user+`,`+uses+`,{"role":"user","content":[`+result1+`,`+result2+`,{"type":"text","text":"so?"}]}`, "")},
+		"results and then a question":          {body: body(user+`,`+uses+`,`+results+`,`+user, "")},
+		"an image in a result":                 {body: body(user+`,{"role":"assistant","content":[`+use1+`]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"u1","content":[`+image+`,{"type":"tool_reference","tool_name":"add"}]}]}`, "")},
+		"an empty result":                      {body: body(user+`,{"role":"assistant","content":[`+use1+`]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"u1"}]}`, "")},
+		"an empty text in a result":            {body: body(user+`,{"role":"assistant","content":[`+use1+`]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"u1","content":""}]}`, "")},
+		"the use's caller":                     {body: body(user+`,{"role":"assistant","content":[{"type":"tool_use","id":"u1","name":"add","input":{},"caller":{"type":"direct"},"cache_control":null}]},{"role":"user","content":[`+result1+`]}`, "")},
+		"media":                                {body: body(`{"role":"user","content":[`+image+`,{"type":"image","source":{"type":"url","url":"https://a/b"}},{"type":"image","source":{"type":"file","file_id":"f"}},`+document+`]}`, "")},
+		"thinking":                             {body: body(user+`,{"role":"assistant","content":[`+thinking+`,`+redacted+`,`+use1+`]},{"role":"user","content":[`+result1+`]}`, "")},
+		"the provider's own tools":             {body: body(user+`,{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]}]},`+user, `,"tools":[{"type":"web_search_20250305","name":"web_search","max_uses":3}]`)},
+		"a tool of a type":                     {body: body(user, `,"tools":[{"type":"custom","name":"a","input_schema":{"type":"object","properties":{}},"strict":true}],"tool_choice":{"type":"tool","name":"a","disable_parallel_tool_use":true}`)},
+		"no tools to choose from":              {body: body(user, `,"tools":[],"tool_choice":{"type":"auto"}`)},
+		"tool uses without tools":              {body: body(user+`,`+uses+`,`+results, `,"tool_choice":{"type":"none"}`)},
+		"the edges":                            {body: `{"model":"m","max_tokens":0,"messages":[` + user + `],"temperature":1,"top_p":0,"stop_sequences":[],"system":"","metadata":{"user_id":null}}`},
+		"thinking at length":                   {body: `{"model":"m","max_tokens":1025,"messages":[` + user + `],"temperature":1,"thinking":{"type":"enabled","budget_tokens":1024}}`},
+		"no thinking":                          {body: body(user, `,"temperature":0,"thinking":{"type":"disabled"}`)},
+		"nulls":                                {body: body(user, `,"temperature":null,"tools":null,"tool_choice":null,"system":null,"stream":null,"thinking":null,"metadata":null`)},
+		"a system message at the end":          {body: body(user+`,`+uses+`,`+results+`,`+system+`,`+system, "")},
+		"a system message in between":          {body: body(user+`,`+system+`,`+uses+`,`+results, "")},
+		"a system message after a server's":    {body: body(user+`,{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]}]},`+system, "")},
+		"a directive anywhere, under the beta": {header: betaHeader, body: body(user+`,`+uses+`,{"role":"system","content":[],"output_config":{"effort":"high"}},`+results, "")},
 		"a beta": {header: betaHeader, body: body(user+`,{"role":"assistant","content":[{"type":"mcp_tool_use","id":"m","name":"a","server_name":"s","input":{}}]},`+user,
 			`,"mcp_servers":[],"tools":[{"type":"mcp_toolset","mcp_server_name":"s"}]`)},
 	} {
@@ -236,6 +248,22 @@ func TestWhatTheProviderAccepts(t *testing.T) {
 			}
 			require.Nil(t, refusal(h, c.body))
 		})
+	}
+}
+
+func TestModelsThatTakeSystemMessages(t *testing.T) {
+	for model, takes := range map[string]bool{
+		"claude-3-5-sonnet-latest": false, "claude-2.1": false, "claude-sonnet-4-5": false, "claude-haiku-4-5-20251001": false,
+		"claude-opus-4-20250514": false, "claude-opus-4-1-20250805": false, "claude-opus-4-7": false, "claude-opus-4@20250514": false, "claude-opus-4.5": false,
+		"claude-opus-4-8": true, "claude-opus-4-8-20260528": true, "claude-opus-4-10": true, "claude-opus-5": true, "claude-sonnet-5": true, "m": true,
+	} {
+		err := refusal(keyed(), strings.Replace(body(user+`,`+system, ""), "claude-x", model, 1))
+		if takes {
+			require.Nil(t, err, model)
+			continue
+		}
+		require.NotNil(t, err, model)
+		require.Equal(t, "messages[1]: its role is system, which the model "+model+" does not take: the system prompt is system, beside messages", err.Message)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // Decode refuses a body that is not a JSON object or has members of another type than the API documents. Messages of one role in a
-// row are one turn, as the model sees them, and a last message in which the assistant has yet to say something is none.
+// row are one turn, as the model sees them, those of the system are its prompt, and a last message in which the assistant has yet to say something is none.
 func (messages) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Error) {
 	q, refused := parse(body)
 	if refused != nil {
@@ -23,8 +23,13 @@ func (messages) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect
 	for _, b := range q.system {
 		system = append(system, b.text)
 	}
-	req.System = strings.Join(system, "\n\n")
 	for i, m := range q.messages {
+		if m.role == "system" { // in the middle of the conversation
+			for _, b := range m.content {
+				system = append(system, b.text)
+			}
+			continue
+		}
 		if m.role == "assistant" && m.empty() && i == len(q.messages)-1 {
 			continue
 		}
@@ -36,6 +41,7 @@ func (messages) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect
 		}
 		req.Messages[last].Content = append(req.Messages[last].Content, neutral(m.content)...)
 	}
+	req.System = strings.Join(system, "\n\n")
 	for _, t := range q.tools {
 		req.Tools = append(req.Tools, dialect.Tool{Name: t.name, Description: t.description, InputSchema: t.Raw("input_schema"), Path: t.path})
 	}

@@ -40,6 +40,9 @@ func TestDecodeReadsEveryMember(t *testing.T) {
 		Body: []byte(text), Header: keyed(),
 	}, decode(t, text))
 	require.Equal(t, "be brief", decode(t, body(user, `,"system":"be brief"`)).System)
+	later := decode(t, body(user+`,`+system+`,{"role":"assistant","content":"hm"},`+user, `,"system":"be brief"`))
+	require.Equal(t, "be brief\n\nbe kind", later.System, "also what is said in the middle of the conversation")
+	require.Len(t, later.Messages, 3)
 }
 
 func TestDecodeReadsMessages(t *testing.T) {

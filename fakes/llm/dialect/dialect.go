@@ -282,6 +282,15 @@ type Accounts interface {
 	AccountHeader() string
 }
 
+// Recycler is a codec that makes new requests and answers in the memory of old ones, as servers of tests are asked the same things all the time.
+// A codec is one by implementing this, too.
+type Recycler interface {
+	// Recycle takes back what the codec alone knows of a request that it decoded, which then has nothing Decoded, and an answer that it
+	// encoded, or one made of that: nobody may have a use for the answer, neither for its header nor for its chunks. The rest of the request
+	// stays whole, for matchers may have kept it.
+	Recycle(*Request, Answer)
+}
+
 // Asides are what a codec serves besides conversations, such as lists of models and counts of tokens. A codec has them by
 // implementing this, too.
 type Asides interface {

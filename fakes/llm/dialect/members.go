@@ -7,7 +7,7 @@ import (
 )
 
 // Members is a JSON object as a codec reads it: once, and by the names that it knows. It is an [Object] that costs little: a list in the order
-// of the text, whose names and values are parts of the text, not copies. Do not change that afterwards. The last of several members with one
+// of the text, whose names and values, and the strings read from them, are parts of the text, not copies. Do not change that afterwards. The last of several members with one
 // name counts.
 type Members []Member
 
@@ -19,12 +19,25 @@ type Member struct {
 
 // ReadMembers reads a JSON object, of which null is the nil one. The error is that of encoding/json.
 func ReadMembers(raw []byte) (Members, error) {
-	begin := space(raw, 0)
-	if end := valid(raw, begin, 0); end < 0 || raw[begin] != '{' || space(raw, end) != len(raw) {
+	var few [16]Member // most objects have no more, and those are counted before they take memory
+	m, err := AppendMembers(few[:0], raw)
+	if m == nil {
+		return nil, err
+	}
+	return append(make(Members, 0, len(m)), m...), nil
+}
+
+// AppendMembers is [ReadMembers] into m, which is empty and not nil.
+func AppendMembers(m Members, raw []byte) (Members, error) {
+	begin, end := space(raw, 0), -1
+	if IsKind(raw[begin:], '{') {
+		end = validMembers(raw, begin, 1, func(name, value []byte) { m = append(m, Member{name, value}) })
+	}
+	if end < 0 || space(raw, end) != len(raw) {
 		var o Object
 		return nil, json.Unmarshal(raw, &o)
 	}
-	return members(raw[begin:]), nil
+	return m, nil
 }
 
 // UnmarshalJSON reads an object for encoding/json, with copies.

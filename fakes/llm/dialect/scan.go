@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // ReadPart reads a part of what [ReadMembers] has read into v, a pointer, as encoding/json would, but without looking for mistakes in
@@ -69,46 +70,63 @@ func EachMember(raw json.RawMessage, member func(name []byte, value json.RawMess
 	if i == len(raw) || raw[i] != '{' {
 		return false
 	}
+	WalkObject(raw, i, func(name []byte, i int) int {
+		end := End(raw, i)
+		member(name, raw[i:end:end])
+		return end
+	})
+	return true
+}
+
+// WalkObject calls member for each member of the object that begins at i in what [ReadMembers] has read, with the name and where the value begins;
+// member returns where that ends, which it knows when it has read the value, or else by [End]. So a text is walked through once, however deep
+// it is. The result is where the object ends.
+func WalkObject(raw []byte, i int, member func(name []byte, i int) (end int)) (end int) {
 	i = space(raw, i+1)
 	for raw[i] != '}' {
-		end := value(raw, i)
-		name := raw[i+1 : end-1]
-		if !plain(name) {
-			name = []byte(text(raw[i:end]))
-		}
-		i = space(raw, space(raw, end)+1) // past the colon
-		end = value(raw, i)
-		member(name, raw[i:end:end])
-		if i = space(raw, end); raw[i] == ',' {
+		end := quoted(raw, i)
+		name := nameOf(raw[i:end])
+		i = space(raw, end)
+		i = member(name, space(raw, i+1)) // past the colon
+		if i = space(raw, i); raw[i] == ',' {
 			i = space(raw, i+1)
 		}
 	}
-	return true
+	return i + 1
+}
+
+// WalkArray is [WalkObject] of an array and its elements.
+func WalkArray(raw []byte, i int, element func(i int) (end int)) (end int) {
+	i = space(raw, i+1)
+	for raw[i] != ']' {
+		i = element(i)
+		if i = space(raw, i); raw[i] == ',' {
+			i = space(raw, i+1)
+		}
+	}
+	return i + 1
+}
+
+// nameOf returns the name that a string is.
+func nameOf(quoted []byte) []byte {
+	if name := quoted[1 : len(quoted)-1]; plain(name) {
+		return name
+	}
+	return []byte(text(quoted))
 }
 
 // plain reports whether a string stands there as it is.
 func plain(inner []byte) bool { return bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) }
 
-// Elements returns the elements of a part of what [ReadMembers] has read, and whether it is an array at all.
-func Elements(raw json.RawMessage) (all []json.RawMessage, isArray bool) {
-	if !IsKind(raw, '[') {
-		return nil, false
-	}
-	return elements(raw), true
-}
-
 // elements reads the elements of what is known to be a valid array.
 func elements(raw []byte) []json.RawMessage {
 	var few [16]json.RawMessage // most arrays have no more, and those are counted before they take memory
 	all := few[:0]
-	i := space(raw, space(raw, 0)+1)
-	for raw[i] != ']' {
-		end := value(raw, i)
-		all = append(all, json.RawMessage(raw[i:end:end]))
-		if i = space(raw, end); raw[i] == ',' {
-			i = space(raw, i+1)
-		}
-	}
+	WalkArray(raw, 0, func(i int) int {
+		end := End(raw, i)
+		all = append(all, raw[i:end:end])
+		return end
+	})
 	return append(make([]json.RawMessage, 0, len(all)), all...)
 }
 
@@ -120,8 +138,8 @@ func space(raw []byte, i int) int {
 	return i
 }
 
-// value returns the end of the value that begins at i.
-func value(raw []byte, i int) int {
+// End returns the end of the value that begins at i in what [ReadMembers] has read.
+func End(raw []byte, i int) int {
 	switch raw[i] {
 	case '"':
 		return quoted(raw, i)
@@ -150,10 +168,7 @@ func value(raw []byte, i int) int {
 
 // quoted returns the end of the string that begins at i.
 func quoted(raw []byte, i int) int {
-	for i++; raw[i] != '"'; i++ {
-		if raw[i] == '\\' {
-			i++
-		}
+	for i = stop(raw, i+1); raw[i] != '"'; i = stop(raw, i+2) { // a backslash: what it escapes may be a quotation mark
 	}
 	return i + 1
 }
@@ -166,10 +181,17 @@ func TextOf(raw json.RawMessage) (s string, isText bool) {
 	return text(raw), true
 }
 
+// BytesOf is [TextOf] as bytes.
+func BytesOf(raw json.RawMessage) (text []byte, isText bool) {
+	if !IsKind(raw, '"') {
+		return nil, false
+	}
+	return textBytes(raw), true
+}
+
 // text returns the text of what is known to be a valid string.
 func text(raw []byte) string {
-	inner := raw[1 : len(raw)-1]
-	switch string(inner) { // words of every message take no memory of their own
+	switch string(raw[1 : len(raw)-1]) { // words of every message take no memory of their own
 	case "user":
 		return "user"
 	case "assistant":
@@ -183,32 +205,38 @@ func text(raw []byte) string {
 	case "text":
 		return "text"
 	}
+	inner := textBytes(raw)
+	return unsafe.String(unsafe.SliceData(inner), len(inner)) // without a copy: see [Members]
+}
+
+// textBytes is text as bytes, which are a part of the string where they stand there as they are.
+func textBytes(raw []byte) []byte {
+	inner := raw[1 : len(raw)-1 : len(raw)-1]
 	if plain(inner) {
-		return string(inner)
+		return inner
 	}
 	if utf8.Valid(inner) && !bytes.Contains(inner, []byte(`\u`)) {
 		return unescaped(inner)
 	}
 	var s string
 	_ = json.Unmarshal(raw, &s) // it is valid
-	return s
+	return []byte(s)
 }
 
 // unescaped undoes escapes of one character.
-func unescaped(inner []byte) string {
-	var out strings.Builder
-	out.Grow(len(inner))
+func unescaped(inner []byte) []byte {
+	out := make([]byte, 0, len(inner))
 	for {
 		before, after, found := bytes.Cut(inner, []byte{'\\'})
-		out.Write(before)
+		out = append(out, before...)
 		if !found {
-			return out.String()
+			return out
 		}
 		c := after[0]
 		if i := strings.IndexByte("bfnrt", c); i >= 0 {
 			c = "\b\f\n\r\t"[i]
 		}
-		out.WriteByte(c)
+		out = append(out, c)
 		inner = after[1:]
 	}
 }

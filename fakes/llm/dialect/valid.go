@@ -1,5 +1,10 @@
 package dialect
 
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
 // deepest is how many objects and arrays may be inside of one another, as with encoding/json.
 const deepest = 10_000
 
@@ -14,7 +19,7 @@ func valid(raw []byte, i, depth int) int {
 		if depth == deepest {
 			return -1
 		}
-		return validMembers(raw, i, depth+1)
+		return validMembers(raw, i, depth+1, nil)
 	case '"':
 		return validText(raw, i)
 	case 't':
@@ -27,28 +32,36 @@ func valid(raw []byte, i, depth int) int {
 	return validNumber(raw, i)
 }
 
-// validMembers is valid of an object or an array.
-func validMembers(raw []byte, i, depth int) int {
+// validMembers is valid of an object or an array. Of an object it calls member, unless that is nil, for each member, whose name is as it
+// would be read.
+func validMembers(raw []byte, i, depth int, member func(name, value []byte)) int {
 	opening := raw[i]
 	closing := opening + 2 // in ASCII
 	if i = space(raw, i+1); i < len(raw) && raw[i] == closing {
 		return i + 1
 	}
 	for {
+		var name []byte
 		if opening == '{' {
 			if i == len(raw) || raw[i] != '"' {
 				return -1
 			}
+			begin := i
 			if i = validText(raw, i); i < 0 {
 				return -1
 			}
+			name = raw[begin:i]
 			if i = space(raw, i); i == len(raw) || raw[i] != ':' {
 				return -1
 			}
 			i = space(raw, i+1)
 		}
+		begin := i
 		if i = valid(raw, i, depth); i < 0 {
 			return -1
+		}
+		if member != nil {
+			member(nameOf(name), raw[begin:i:i])
 		}
 		if i = space(raw, i); i == len(raw) {
 			return -1
@@ -64,24 +77,15 @@ func validMembers(raw []byte, i, depth int) int {
 	}
 }
 
-// stops are the bytes that do not stand for themselves in a string.
-var stops = func() (stops [256]bool) {
-	for c := range ' ' {
-		stops[c] = true
-	}
-	stops['"'], stops['\\'] = true, true
-	return stops
-}()
-
 func validText(raw []byte, i int) int {
-	for i++; i < len(raw); i++ {
-		if !stops[raw[i]] {
-			continue
+	for i++; ; i++ {
+		if i = stop(raw, i); i == len(raw) || raw[i] < ' ' {
+			return -1
 		}
 		if raw[i] == '"' {
 			return i + 1
 		}
-		if i++; raw[i-1] != '\\' || i == len(raw) {
+		if i++; i == len(raw) {
 			return -1
 		}
 		switch raw[i] {
@@ -96,7 +100,24 @@ func validText(raw []byte, i int) int {
 			return -1
 		}
 	}
-	return -1
+}
+
+// stop returns the place of the first byte from i on that does not stand for itself in a string: a quotation mark, a backslash or a control
+// character. It is the length where there is none. Eight bytes are looked at at once: each of the three differences has the highest bit of a
+// byte set where that byte is one, and perhaps in those above the first.
+func stop(raw []byte, i int) int {
+	const ones, highest = 0x0101010101010101, 0x8080808080808080
+	for ; i+8 <= len(raw); i += 8 {
+		eight := binary.LittleEndian.Uint64(raw[i:])
+		quote, backslash := eight^ones*'"', eight^ones*'\\'
+		if found := ((eight - ones*' ') | (quote - ones) | (backslash - ones)) & ^eight & highest; found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for i < len(raw) && raw[i] >= ' ' && raw[i] != '"' && raw[i] != '\\' {
+		i++
+	}
+	return i
 }
 
 func isHex(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }

@@ -27,8 +27,11 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 	if len(q.messages) > 0 {
 		req.Messages = make([]dialect.Message, 0, len(q.messages))
 	}
-	all := make(blocks, 0, q.blocks())
-	var system []string
+	n := q.blocks()
+	room := make(blocks, n+q.results())
+	all, results := room[:0:n], room[n:n]
+	var few [2]string
+	system := few[:0]
 	inResults := false // the last message is a user's turn made of tool messages
 	for i := range q.messages {
 		m := &q.messages[i]
@@ -40,21 +43,23 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 		case inResults:
 			result := dialect.Block{Type: dialect.ToolResult, ID: m.toolCallID, Content: all.of(m), Raw: m.raw, Path: m.path}
 			if !wasInResults {
-				turn := dialect.Message{Role: dialect.User, Path: m.path, Content: make([]dialect.Block, 0, resultsIn(q.messages[i:]))}
-				req.Messages = append(req.Messages, turn)
+				results = results[len(results):]
+				req.Messages = append(req.Messages, dialect.Message{Role: dialect.User, Path: m.path})
 			}
-			turn := &req.Messages[len(req.Messages)-1]
-			turn.Content = append(turn.Content, result)
+			results = append(results, result)
+			req.Messages[len(req.Messages)-1].Content = results[:len(results):len(results)]
 		default:
 			role := dialect.Role(m.role) // an unknown one is kept for Check and the journal
 			req.Messages = append(req.Messages, dialect.Message{Role: role, Content: all.of(m), Path: m.path})
 		}
 	}
 	req.System = strings.Join(system, "\n\n")
-	for _, t := range q.tools {
-		req.Tools = append(req.Tools, dialect.Tool{
-			Name: t.name, Description: t.description, InputSchema: t.parameters, Path: t.path,
-		})
+	if len(q.tools) > 0 {
+		req.Tools = make([]dialect.Tool, len(q.tools))
+	}
+	for i := range q.tools {
+		t := &q.tools[i]
+		req.Tools[i] = dialect.Tool{Name: t.name, Description: t.description, InputSchema: t.parameters, Path: t.path}
 	}
 	return req, nil
 }
@@ -82,16 +87,18 @@ func (q *request) toolChoice() string {
 	return string(q.Raw("tool_choice"))
 }
 
-// resultsIn is how many tool messages there are before the first other one.
-func resultsIn(messages []message) int {
+// results is how many tool messages there are.
+func (q *request) results() int {
 	n := 0
-	for n < len(messages) && messages[n].role == "tool" {
-		n++
+	for i := range q.messages {
+		if q.messages[i].role == "tool" {
+			n++
+		}
 	}
 	return n
 }
 
-// blocks are those of all messages, in one piece of memory.
+// blocks are those of many messages, in one piece of memory.
 type blocks []dialect.Block
 
 // blocks is how many there are.
@@ -115,7 +122,7 @@ func (all *blocks) of(m *message) []dialect.Block {
 	begin := len(*all)
 	add := func(b dialect.Block) { *all = append(*all, b) }
 	if m.hasText {
-		add(dialect.Block{Type: dialect.Text, Text: m.text, Path: m.path + ".content"})
+		add(dialect.Block{Type: dialect.Text, Text: m.text, Path: m.paths.content})
 	}
 	for i := range m.parts {
 		add(m.parts[i].block())
@@ -136,11 +143,11 @@ func (all *blocks) of(m *message) []dialect.Block {
 
 // input returns the arguments' text.
 func (c *toolCall) input() json.RawMessage {
-	text, isText := dialect.TextOf(c.arguments)
+	text, isText := dialect.BytesOf(c.arguments)
 	if !isText {
 		return c.arguments
 	}
-	return json.RawMessage(text)
+	return text
 }
 
 // block reads a part. A file, and what is unknown, is Other.

@@ -12,19 +12,18 @@ import (
 // are one, as the wire has room for one only. With [dialect.StopRefusal] the text is OpenAI's refusal.
 func (c chat) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 	said := c.completion(req, reply)
+	memory := new(scratch)
+	if q, ok := req.Decoded.(*request); ok {
+		memory = &q.answered
+	}
+	h := c.fill(memory.takeHeader(), said.requestID)
 	if req.Stream {
-		return dialect.Answer{
-			Status: http.StatusOK,
-			Header: c.header("text/event-stream; charset=utf-8", said.requestID),
-			Chunks: said.stream(c.includeUsage(req), reply.LateUse),
-			Stream: true,
-		}
+		h["Content-Type"] = eventStream
+		return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: said.stream(c.includeUsage(req), reply.LateUse), Stream: true}
 	}
-	return dialect.Answer{
-		Status: http.StatusOK,
-		Header: c.header("application/json", said.requestID),
-		Chunks: [][]byte{said.plain()},
-	}
+	h["Content-Type"] = jsonType
+	body := memory.takeBody(1200 + len(said.text) + len(said.refusal))
+	return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: [][]byte{said.plain(body)}}
 }
 
 // completion is an answer before it is put on the wire, plain or streamed.
@@ -80,9 +79,9 @@ type usage struct{ prompt, completion int }
 // silent reports whether content is null: in a refusal, and beside tool calls where there is no text.
 func (c *completion) silent() bool { return c.refuses || c.text == "" && len(c.calls) > 0 }
 
-// plain is indented by two spaces, with a last newline, as OpenAI writes outside streams.
-func (c *completion) plain() []byte {
-	b := builder(make([]byte, 0, 1200+len(c.text)+len(c.refusal)))
+// plain appends it to an empty body, indented by two spaces, with a last newline, as OpenAI writes outside streams.
+func (c *completion) plain(body []byte) []byte {
+	b := builder(body)
 	if c.style.comments {
 		b.say("\n         \n")
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
@@ -21,10 +20,12 @@ type request struct {
 	maxTokens, maxCompleted *int64
 	n                       *int64
 	stop                    []string
+	answered                scratch
 }
 
 type message struct {
 	raw        json.RawMessage
+	paths      *paths
 	path       string
 	role       string
 	toolCallID string
@@ -57,9 +58,9 @@ type tool struct {
 
 // parse refuses what has not the documented type, as the API does before it looks at anything else.
 func parse(body []byte) (*request, *dialect.Error) {
-	var q request
+	q := requests.Get().(*request)
 	var err error
-	if q.Members, err = dialect.ReadMembers(body); err != nil {
+	if q.Members, err = dialect.AppendMembers(q.Members, body); err != nil {
 		return nil, invalid("", "", "the body could not be read as a JSON object: %v", err)
 	}
 	if q.Members == nil {
@@ -77,36 +78,16 @@ func parse(body []byte) (*request, *dialect.Error) {
 	} else if q.Read("stop", &q.stop) != nil {
 		r.refuse("stop", "a string or an array of strings", q.Raw("stop"))
 	}
-	messages := r.elements(q.Raw("messages"), "", "messages")
-	q.messages = make([]message, len(messages))
-	for i, raw := range messages {
-		q.messages[i].raw, q.messages[i].path = raw, at("messages", i)
-		r.message(&q.messages[i])
-	}
-	tools := r.elements(q.Raw("tools"), "", "tools")
-	q.tools = make([]tool, len(tools))
-	for i, raw := range tools {
-		q.tools[i].path = at("tools", i)
-		r.tool(&q.tools[i], raw)
-	}
-	return &q, r.err
+	r.array(q.Raw("messages"), "messages", func(i int, raw []byte, begin int) int {
+		q.messages = append(q.messages, message{paths: messagePaths(i)})
+		return r.message(&q.messages[i], raw, begin)
+	})
+	r.array(q.Raw("tools"), "tools", func(i int, raw []byte, begin int) int {
+		q.tools = append(q.tools, tool{path: at("tools", i)})
+		return r.tool(&q.tools[i], raw, begin)
+	})
+	return q, r.err
 }
-
-// at is the path of an element.
-func at(path string, i int) string {
-	if path == "messages" && i < len(messagePaths) {
-		return messagePaths[i]
-	}
-	return path + "[" + strconv.Itoa(i) + "]"
-}
-
-// messagePaths are the paths that are asked for all the time.
-var messagePaths = func() (paths [32]string) {
-	for i := range paths {
-		paths[i] = "messages[" + strconv.Itoa(i) + "]"
-	}
-	return paths
-}()
 
 // reader reads members and keeps the first that has not the documented type.
 type reader struct{ err *dialect.Error }
@@ -123,16 +104,37 @@ func (r *reader) member(raw json.RawMessage, path, name string, v any) {
 	r.refuseMember(path, name, dialect.TypeName(v), raw)
 }
 
-// elements is member of an array.
-func (r *reader) elements(raw json.RawMessage, path, name string) []json.RawMessage {
-	if !isGiven(raw) {
-		return nil
+// array calls element for each element of what should be an array, with its number and where it begins; element returns where it ends.
+func (r *reader) array(raw json.RawMessage, name string, element func(i int, raw []byte, begin int) (end int)) {
+	switch {
+	case !isGiven(raw):
+	case dialect.IsKind(raw, '['):
+		i := -1
+		dialect.WalkArray(raw, 0, func(begin int) int {
+			i++
+			return element(i, raw, begin)
+		})
+	default:
+		r.refuse(name, "an array", raw)
 	}
-	all, isArray := dialect.Elements(raw)
-	if !isArray {
-		r.refuseMember(path, name, "an array", raw)
+}
+
+// eachMember calls member for each member of what should be an object, itself a member of the one at the path, and begins there, as
+// [dialect.WalkObject] does.
+func (r *reader) eachMember(raw []byte, begin int, path, name string, member func(name []byte, i int) (end int)) (end int) {
+	if raw[begin] == '{' {
+		return dialect.WalkObject(raw, begin, member)
 	}
-	return all
+	end = dialect.End(raw, begin)
+	r.refuseMember(path, name, "an object", raw[begin:end])
+	return end
+}
+
+// value reads a value that begins there into v, a pointer; the path is that of its object.
+func (r *reader) value(raw []byte, begin int, path, name string, v any) (end int) {
+	end = dialect.End(raw, begin)
+	r.member(raw[begin:end:end], path, name, v)
+	return end
 }
 
 func (r *reader) refuseMember(path, name, want string, got json.RawMessage) {
@@ -166,64 +168,97 @@ func number[T int64 | float64](r *reader, o dialect.Members, name string) *T {
 	return v
 }
 
-// message reads a message, of which the JSON and the path are known.
-func (r *reader) message(m *message) {
-	path := m.path
-	var content, calls json.RawMessage
-	r.eachMember(m.raw, "", path, func(name []byte, value json.RawMessage) {
+// message reads a message, of which the paths are known.
+func (r *reader) message(m *message, raw []byte, begin int) (end int) {
+	path := m.paths.message
+	end = r.eachMember(raw, begin, "", path, func(name []byte, i int) int {
 		switch string(name) {
 		case "role":
-			r.member(value, path, "role", &m.role)
+			return r.value(raw, i, path, "role", &m.role)
 		case "tool_call_id":
-			r.member(value, path, "tool_call_id", &m.toolCallID)
+			return r.value(raw, i, path, "tool_call_id", &m.toolCallID)
 		case "refusal":
-			r.member(value, path, "refusal", &m.refusal)
+			return r.value(raw, i, path, "refusal", &m.refusal)
 		case "audio":
-			m.hasAudio = !dialect.IsKind(value, 'n')
+			m.hasAudio = raw[i] != 'n'
 		case "content":
-			content = value
+			return r.content(m, raw, i)
 		case "tool_calls":
-			calls = value
+			return r.calls(m, raw, i)
 		}
+		return dialect.End(raw, i)
 	})
+	m.raw, m.path = raw[begin:end:end], path
+	return end
+}
+
+// content reads a string or an array of parts.
+func (r *reader) content(m *message, raw []byte, begin int) (end int) {
+	m.hasText, m.parts = false, nil // of several members with one name the last counts
+	end = dialect.End(raw, begin)
+	content := json.RawMessage(raw[begin:end:end])
 	if dialect.IsKind(content, '"') {
 		m.text, m.hasText = dialect.TextOf(content)
-	} else {
-		for i, raw := range r.elements(content, path, "content") {
-			path := at(path+".content", i)
-			m.parts = append(m.parts, part{r.object(raw, path), path, raw})
+		return end
+	}
+	r.array(content, m.paths.content, func(i int, raw []byte, begin int) int {
+		path := at(m.paths.content, i)
+		end := dialect.End(raw, begin)
+		element := raw[begin:end:end]
+		m.parts = append(m.parts, part{r.object(element, path), path, element})
+		return end
+	})
+	return end
+}
+
+// calls reads the calls of a message.
+func (r *reader) calls(m *message, raw []byte, begin int) (end int) {
+	m.calls, m.hasCalls = nil, raw[begin] != 'n'
+	if raw[begin] != '[' {
+		end = dialect.End(raw, begin)
+		if m.hasCalls {
+			r.refuseMember(m.paths.message, "tool_calls", "an array", raw[begin:end])
 		}
+		return end
 	}
-	if m.hasCalls = isGiven(calls); !m.hasCalls {
-		return
-	}
-	each := r.elements(calls, path, "tool_calls")
-	m.calls = make([]toolCall, len(each))
-	for i, raw := range each {
-		m.calls[i].raw, m.calls[i].path = raw, at(path+".tool_calls", i)
-		r.call(&m.calls[i])
-	}
+	return dialect.WalkArray(raw, begin, func(i int) int {
+		if m.calls == nil {
+			m.calls = make([]toolCall, 0, 2)
+		}
+		m.calls = append(m.calls, toolCall{path: m.paths.call(len(m.calls))})
+		return r.call(&m.calls[len(m.calls)-1], raw, i)
+	})
 }
 
 // call reads a call, of which there may be many in a history, without an object for each of its parts.
-func (r *reader) call(c *toolCall) {
-	function := r.function(c.raw, c.path, &c.kind, &c.id)
+func (r *reader) call(c *toolCall, raw []byte, begin int) (end int) {
+	function, end := r.function(raw, begin, c.path, &c.kind, &c.id)
+	c.raw = raw[begin:end:end]
+	if function == nil {
+		return end
+	}
 	arguments := of(c.kind, "arguments", "input") // a custom tool takes a text
-	r.eachMember(function, c.path, of(c.kind, "function", "custom"), func(name []byte, value json.RawMessage) {
+	r.eachMember(function, 0, c.path, of(c.kind, "function", "custom"), func(name []byte, i int) int {
 		switch string(name) {
 		case "name":
-			r.member(value, c.path, of(c.kind, "function.name", "custom.name"), &c.name)
+			return r.value(function, i, c.path, of(c.kind, "function.name", "custom.name"), &c.name)
 		case arguments:
-			c.arguments = value
+			end := dialect.End(function, i)
+			c.arguments = function[i:end:end]
+			return end
 		}
+		return dialect.End(function, i)
 	})
+	return end
 }
 
 // function reads the kind, and the id where there is one, of a tool or a call, and returns what its member of that kind holds; nil where there
 // is none.
-func (r *reader) function(raw json.RawMessage, path string, kind, id *string) (function json.RawMessage) {
+func (r *reader) function(raw []byte, begin int, path string, kind, id *string) (function json.RawMessage, end int) {
 	var custom json.RawMessage
-	r.eachMember(raw, "", path, func(name []byte, value json.RawMessage) {
+	end = r.eachMember(raw, begin, "", path, func(name []byte, i int) int {
+		end := dialect.End(raw, i)
+		value := raw[i:end:end]
 		switch string(name) {
 		case "id":
 			if id != nil {
@@ -236,14 +271,15 @@ func (r *reader) function(raw json.RawMessage, path string, kind, id *string) (f
 		case "custom":
 			custom = value
 		}
+		return end
 	})
 	if *kind == "custom" {
 		function = custom
 	}
 	if !isGiven(function) {
-		return nil
+		return nil, end
 	}
-	return function
+	return function, end
 }
 
 // of chooses what a tool, or a call, of a kind has in place of a function's.
@@ -257,26 +293,26 @@ func of(kind, function, custom string) string {
 // isGiven reports whether a member is there and not null.
 func isGiven(raw json.RawMessage) bool { return raw != nil && !dialect.IsKind(raw, 'n') }
 
-// eachMember calls member for each member of what should be an object, itself a member of the one at the path; of nothing, for none.
-func (r *reader) eachMember(raw json.RawMessage, path, name string, member func(name []byte, value json.RawMessage)) {
-	if raw != nil && !dialect.EachMember(raw, member) {
-		r.refuseMember(path, name, "an object", raw)
-	}
-}
-
 // tool reads a tool, of which the path is known.
-func (r *reader) tool(t *tool, raw json.RawMessage) {
-	function := r.function(raw, t.path, &t.kind, nil)
-	r.eachMember(function, t.path, of(t.kind, "function", "custom"), func(name []byte, value json.RawMessage) {
+func (r *reader) tool(t *tool, raw []byte, begin int) (end int) {
+	function, end := r.function(raw, begin, t.path, &t.kind, nil)
+	if function == nil {
+		return end
+	}
+	r.eachMember(function, 0, t.path, of(t.kind, "function", "custom"), func(name []byte, i int) int {
 		switch string(name) {
 		case "name":
-			r.member(value, t.path, of(t.kind, "function.name", "custom.name"), &t.name)
+			return r.value(function, i, t.path, of(t.kind, "function.name", "custom.name"), &t.name)
 		case "description":
-			r.member(value, t.path, of(t.kind, "function.description", "custom.description"), &t.description)
+			return r.value(function, i, t.path, of(t.kind, "function.description", "custom.description"), &t.description)
 		case "parameters":
-			t.parameters = value
+			end := dialect.End(function, i)
+			t.parameters = function[i:end:end]
+			return end
 		}
+		return dialect.End(function, i)
 	})
+	return end
 }
 
 func invalid(param, code, format string, args ...any) *dialect.Error {

@@ -80,11 +80,25 @@ var openAIHeader = http.Header{
 // AccountHeader is a header of OpenAI's own; a server that is compatible with it leaves it out, or sends it, too.
 func (s style) AccountHeader() string { return "Openai-Organization" }
 
+// Content types, shared as openAIHeader is.
+var (
+	eventStream = []string{"text/event-stream; charset=utf-8"}
+	jsonType    = []string{"application/json"}
+)
+
 // header returns the headers that the server sends with every answer and that SDKs read; id is the request's id.
 func (s *style) header(contentType, id string) http.Header {
-	h := make(http.Header, len(openAIHeader)+2)
-	own := [...]string{contentType, id}
-	h["Content-Type"], h["X-Request-Id"] = own[:1:1], own[1:]
+	h := s.fill(make(http.Header, headers), id)
+	h["Content-Type"] = []string{contentType}
+	return h
+}
+
+// headers is how many there are.
+var headers = len(openAIHeader) + 2
+
+// fill adds them to an empty header, but for the content type.
+func (s *style) fill(h http.Header, id string) http.Header {
+	h["X-Request-Id"] = []string{id}
 	if s.isOpenAI {
 		for name, values := range openAIHeader {
 			h[name] = values

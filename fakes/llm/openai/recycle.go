@@ -1,0 +1,59 @@
+package openai
+
+import (
+	"net/http"
+	"sync"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// requests are read in the memory of those that are over. Nothing of a [dialect.Request] lies in it.
+var requests = sync.Pool{New: func() any {
+	return &request{Members: make(dialect.Members, 0, 16), messages: make([]message, 0, 16), tools: make([]tool, 0, 8)}
+}}
+
+// scratch is the memory of an answer that is over, for the next one; what is taken from it is not there for another. The zero value has none.
+type scratch struct {
+	header http.Header
+	body   []byte
+}
+
+// takeHeader returns an empty header, and takeBody an empty body that has room for so many bytes.
+func (s *scratch) takeHeader() http.Header {
+	h := s.header
+	if s.header = nil; h == nil {
+		h = make(http.Header, headers)
+	}
+	return h
+}
+
+func (s *scratch) takeBody(room int) []byte {
+	b := s.body
+	if s.body = nil; cap(b) < room {
+		b = make([]byte, 0, room)
+	}
+	return b[:0]
+}
+
+// most is how much memory of an answer is kept, in bytes.
+const most = 16 << 10
+
+// Recycle implements [dialect.Recycler].
+func (chat) Recycle(req *dialect.Request, a dialect.Answer) {
+	q, ok := req.Decoded.(*request)
+	if !ok {
+		return
+	}
+	req.Decoded = nil
+	clear(q.Members)
+	clear(q.messages)
+	clear(q.tools)
+	recycled := request{Members: q.Members[:0], messages: q.messages[:0], tools: q.tools[:0]}
+	clear(a.Header)
+	recycled.answered.header = a.Header
+	if len(a.Chunks) == 1 && cap(a.Chunks[0]) <= most {
+		recycled.answered.body = a.Chunks[0]
+	}
+	*q = recycled
+	requests.Put(q)
+}
