@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ type Recorder struct {
 	real   http.RoundTripper
 	before *recording // what the file has already; nil for a recording that begins anew
 	found  stamp      // of the file, when the recording began
+	hidden []string   // what must not be in the file, whoever says it
 
 	mu        sync.Mutex
 	exchanges []*exchange
@@ -99,6 +101,7 @@ func (r *Recorder) save() error {
 		c.Interactions = slices.Clone(r.before.interactions)
 		when = r.before.allTimings()
 	}
+	secrets := r.secrets()
 	for n, x := range r.exchanges {
 		i, t, err := x.taken()
 		if err != nil {
@@ -106,14 +109,13 @@ func (r *Recorder) save() error {
 			continue
 		}
 		i.ID = len(c.Interactions)
-		raw := i.Response.Body
-		clean, err := scrub(i)
+		edits, err := scrub(i, secrets)
 		if err != nil {
 			left = append(left, fmt.Errorf("request %d was not recorded: %w", n+1, err))
 			continue
 		}
 		t.ID = i.ID
-		t.fit(raw, i.Response.Body, clean)
+		t.fit(edits)
 		c.Interactions, when = append(c.Interactions, i), append(when, t)
 	}
 	switch {
@@ -138,6 +140,18 @@ func (r *Recorder) save() error {
 		conflict = fmt.Errorf("somebody else has written the file since the recording began: what was recorded here is in %s", path)
 	}
 	return errors.Join(append(left, write(path, r.origin, c.Interactions, document, when), conflict)...)
+}
+
+// secrets are those that no interaction may show: what was given, and the credentials of all requests, since the key for one provider may be
+// said to another.
+func (r *Recorder) secrets() *cleaning {
+	c := &cleaning{}
+	c.add(r.hidden...)
+	for _, x := range r.exchanges {
+		u, _ := url.Parse(x.interaction.Request.URL) // what cannot be read has none
+		c.addCredentials(x.interaction.Request.Headers, u)
+	}
+	return c
 }
 
 // stamp tells whether a file is the one that it was.
