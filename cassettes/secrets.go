@@ -157,17 +157,18 @@ const deepest = 4
 // find returns where secrets stand in a text, in their order and none within another, however often it is escaped.
 func (c *cleaning) find(text string) []span {
 	found := c.findPlain(text)
-	var levels []*unescaped
-	for len(levels) < deepest && strings.Contains(text, `\`) {
-		u := unescape(text)
-		levels = append(levels, u)
-		for _, s := range c.findPlain(u.text) {
-			for _, level := range slices.Backward(levels) {
-				s = level.source(s)
+	texts := []string{text} // at each level
+	for len(texts) <= deepest && strings.Contains(text, `\`) {
+		text = unescape(text)
+		deep := merged(c.findPlain(text))
+		for _, escaped := range slices.Backward(texts) {
+			if deep == nil {
+				break
 			}
-			found = append(found, s)
+			deep = merged(sources(escaped, deep))
 		}
-		text = u.text
+		found = append(found, deep...)
+		texts = append(texts, text)
 	}
 	return merged(found)
 }

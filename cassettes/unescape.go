@@ -1,50 +1,78 @@
 package cassettes
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// unescaped is a text without the escapes of JSON, once, and where in the escaped text it comes from.
-type unescaped struct {
-	text string
-	runs []run
-}
-
-// run is a part of an unescaped text, up to the next one: where it begins there and in its source. What one escape stands for is a run of its own.
-type run struct {
-	at, source int
-	escape     bool
-}
-
 // unescape undoes the escapes of JSON in a text, which need not be one string: what stands between them stays, as does what is no escape.
-func unescape(escaped string) *unescaped {
-	u := &unescaped{runs: []run{{}}}
-	text := make([]byte, 0, len(escaped))
-	for i := 0; i < len(escaped); {
-		next := strings.IndexByte(escaped[i:], '\\')
-		if next < 0 {
-			text = append(text, escaped[i:]...)
-			break
+func unescape(escaped string) string {
+	var b strings.Builder
+	for rest := escaped; rest != ""; {
+		plain, r, length := nextEscape(rest)
+		b.WriteString(rest[:plain])
+		if length > 0 {
+			b.WriteRune(r)
 		}
-		text = append(text, escaped[i:i+next]...)
-		i += next
-		r, length := readEscape(escaped[i:])
-		if length == 0 {
-			text = append(text, '\\')
-			i++
-			continue
-		}
-		u.runs = append(u.runs, run{len(text), i, true})
-		text = utf8.AppendRune(text, r)
-		i += length
-		u.runs = append(u.runs, run{len(text), i, false})
+		rest = rest[plain+length:]
 	}
-	u.text = string(text)
-	return u
+	return b.String()
+}
+
+// sources returns what parts of an unescaped text stand for in the escaped one. They are in order and apart. Of an escape it is the whole.
+func sources(escaped string, parts []span) []span {
+	all := make([]span, len(parts))
+	begun, ended := 0, 0               // how many parts have their beginning, and their end
+	at, source := 0, 0                 // in the unescaped text and in the escaped one
+	pass := func(plain, escaped int) { // what both have next; an escape where they differ
+		exact := func(place int) int { return source + place - at }
+		for ; begun < len(parts) && parts[begun].from < at+plain; begun++ {
+			all[begun].from = source
+			if plain == escaped {
+				all[begun].from = exact(parts[begun].from)
+			}
+		}
+		for ; ended < begun && parts[ended].to <= at+plain; ended++ {
+			all[ended].to = source + escaped
+			if plain == escaped {
+				all[ended].to = exact(parts[ended].to)
+			}
+		}
+		at, source = at+plain, source+escaped
+	}
+	for ended < len(parts) {
+		plain, r, length := nextEscape(escaped[source:])
+		pass(plain, plain)
+		if length > 0 {
+			pass(utf8.RuneLen(encodable(r)), length)
+		}
+	}
+	return all
+}
+
+// encodable is what is written of half a character.
+func encodable(r rune) rune {
+	if utf16.IsSurrogate(r) {
+		return utf8.RuneError
+	}
+	return r
+}
+
+// nextEscape returns how much stands before the next escape in a text, what that stands for, and how long it is: 0 where there is none.
+func nextEscape(text string) (plain int, r rune, length int) {
+	for {
+		i := strings.IndexByte(text[plain:], '\\')
+		if i < 0 {
+			return len(text), 0, 0
+		}
+		plain += i
+		if r, length = readEscape(text[plain:]); length > 0 {
+			return plain, r, length
+		}
+		plain++
+	}
 }
 
 // simpleEscapes are those of one letter, and what they stand for.
@@ -82,29 +110,4 @@ func readUnicode(text string) (rune, bool) {
 	}
 	r, err := strconv.ParseUint(text[2:6], 16, 16)
 	return rune(r), err == nil
-}
-
-// source returns where a part of the text comes from. Of an escape it is the whole.
-func (u *unescaped) source(s span) span {
-	before := func(at int) int { // the run that a place is in
-		i, found := slices.BinarySearchFunc(u.runs, at, func(r run, at int) int { return r.at - at })
-		for found && i+1 < len(u.runs) && u.runs[i+1].at == at { // an empty run is of nothing
-			i++
-		}
-		if !found {
-			i--
-		}
-		return i
-	}
-	from, to := before(s.from), before(s.to-1)
-	source := span{u.runs[from].source, 0}
-	if !u.runs[from].escape {
-		source.from += s.from - u.runs[from].at
-	}
-	if u.runs[to].escape {
-		source.to = u.runs[to+1].source
-	} else {
-		source.to = u.runs[to].source + s.to - u.runs[to].at
-	}
-	return source
 }
