@@ -22,7 +22,7 @@ type Recorder struct {
 	origin Origin
 	real   http.RoundTripper
 	before *recording // what the file has already; nil for a recording that begins anew
-	found  stamp      // of the file, when the recording began
+	found  *stamp     // of the file, when the recording began
 	hidden []string   // what must not be in the file, whoever says it
 
 	mu        sync.Mutex
@@ -35,7 +35,7 @@ type Recorder struct {
 // in .yaml and is replaced where it is there. Origin says what kind of model is at the other end; real nil is [http.DefaultTransport].
 // Answers, streams too, reach the caller as they come; when each piece came is kept in a file beside, NAME.timing.json, of recordings of a
 // real provider. Interactions stand in the file in the order in which the requests were made. A request that failed without an
-// answer is not recorded.
+// answer is not recorded. Record fails where the file could not be written, as in a folder that is read-only.
 func Record(path string, real http.RoundTripper, origin Origin) (*Recorder, error) {
 	switch {
 	case !strings.HasSuffix(path, extension):
@@ -43,10 +43,21 @@ func Record(path string, real http.RoundTripper, origin Origin) (*Recorder, erro
 	case origin != Scripted && origin != Recorded:
 		return nil, fmt.Errorf("recording to %s: the origin is %q: want %q or %q", path, origin, Scripted, Recorded)
 	}
+	return newRecorder(path, real, origin, nil)
+}
+
+// newRecorder returns a recorder that adds to what the file has already; nil for one that begins anew, of which it is known at once whether it can
+// be written: what is asked may cost.
+func newRecorder(path string, real http.RoundTripper, origin Origin, before *recording) (*Recorder, error) {
 	if real == nil {
 		real = http.DefaultTransport
 	}
-	return &Recorder{path: path, origin: origin, real: real, found: stampOf(path)}, nil
+	if before == nil {
+		if err := writable(path); err != nil {
+			return nil, fmt.Errorf("recording to %s: %w", path, err)
+		}
+	}
+	return &Recorder{path: path, origin: origin, real: real, before: before, found: stampOf(path)}, nil
 }
 
 // RoundTrip implements [http.RoundTripper]. The request and its answer are the caller's, as without a recorder.
@@ -135,7 +146,7 @@ func (r *Recorder) save() error {
 		when = nil // which is the machine's, and another one each time
 	}
 	path, conflict := r.path, error(nil)
-	if stampOf(path) != r.found {
+	if !stampOf(path).is(r.found) {
 		path = strings.TrimSuffix(path, extension) + fmt.Sprintf(".conflict-%d", time.Now().UnixNano()) + extension
 		conflict = fmt.Errorf("somebody else has written the file since the recording began: what was recorded here is in %s", path)
 	}
@@ -154,18 +165,23 @@ func (r *Recorder) secrets() *cleaning {
 	return c
 }
 
-// stamp tells whether a file is the one that it was.
-type stamp struct {
-	size    int64
-	changed time.Time
+// stamp tells whether a file is the one that it was. It is nil for one that is not there, or will be complained of when it is written.
+type stamp struct{ os.FileInfo }
+
+func stampOf(path string) *stamp {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	return &stamp{info}
 }
 
-func stampOf(path string) stamp {
-	info, err := os.Stat(path)
-	if err != nil { // one that is not there, or will be complained of when it is written
-		return stamp{}
+// is reports whether both are of one file that nobody has written to in between.
+func (s *stamp) is(other *stamp) bool {
+	if s == nil || other == nil {
+		return s == other
 	}
-	return stamp{info.Size(), info.ModTime()}
+	return os.SameFile(s.FileInfo, other.FileInfo) && s.Size() == other.Size() && s.ModTime().Equal(other.ModTime())
 }
 
 // withoutQuery leaves out of an address what may be a secret.

@@ -37,10 +37,10 @@ func open(name string, s settings) (*Transport, error) {
 		t.player = newPlayer(r)
 	}
 	if s.mode == RecordMissing || s.mode == RecordAnew {
-		if t.recorder, err = Record(name, s.real, s.origin); err != nil {
+		if t.recorder, err = newRecorder(name, s.real, s.origin, r); err != nil {
 			return nil, err
 		}
-		t.recorder.before, t.recorder.hidden = r, s.secrets
+		t.recorder.hidden = s.secrets
 	}
 	return t, nil
 }
