@@ -11,7 +11,7 @@
 // The files are plain YAML of go-vcr v4 (format version 2), which go-vcr loads too. Two comments are added: where the recording comes
 // from, "origin: scripted" or "origin: recorded", and at the end how many interactions there are, so that a file that was cut short
 // is not taken for a shorter one. Beside a recording of a real provider stands NAME.timing.json: when each piece of an answer came, and who
-// cut it short. Credentials are taken out before anything is written.
+// cut it short. Credentials, and what looks like one, are taken out before anything is written, also where a stream says them in pieces.
 //
 // # What is the same request
 //

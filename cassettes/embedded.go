@@ -41,3 +41,7 @@ func Scenarios() []string {
 	}
 	return slices.Compact(scenarios)
 }
+
+// Unrecorded returns the cases of these scenarios of which there are no recordings, since those would be longer than all others together. A
+// run from the recordings leaves them out.
+func Unrecorded() []string { return []string{"basic/long", "loop/sixty-four-rounds"} }

@@ -84,7 +84,7 @@ func TestAFileThatIsNotThere(t *testing.T) {
 	_, err = Replay(folder + extension)
 	require.Error(t, err)
 	_, err = Replay("wether")
-	require.EqualError(t, err, `there is no recording "wether": want a scenario and a form, such as parallel.native, of which there are 36; `+
+	require.EqualError(t, err, `there is no recording "wether": want a scenario and a form, such as parallel.native, of which there are 60; `+
 		`or the path of a file that ends in .yaml`)
 	require.NoError(t, os.Mkdir(filepath.Join(folder, "folder.yaml"), 0o700))
 	_, err = Replay(filepath.Join(folder, "folder.yaml"))
@@ -93,7 +93,7 @@ func TestAFileThatIsNotThere(t *testing.T) {
 
 // What we embed is for everybody: whoever has go-vcr alone can load it.
 func TestGoVCRLoadsTheRecordings(t *testing.T) {
-	require.Equal(t, []string{"basic", "parallel", "tool-use"}, Scenarios())
+	require.Equal(t, []string{"balance", "basic", "loop", "parallel", "tool-use"}, Scenarios())
 	for _, name := range Names() {
 		stock, err := cassette.Load(embeddedFolder + name)
 		require.NoError(t, err)

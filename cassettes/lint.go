@@ -27,8 +27,7 @@ func (f Finding) String() string {
 // Lint finds secrets, and bodies that are not valid in the dialect that they claim to be of. Secrets are known by their looks, by the header
 // or parameter that they stand in, and by being one of those that are given.
 func (f *File) Lint(secrets ...string) []Finding {
-	given := &cleaning{}
-	given.add(secrets...)
+	given := cleaner(nil, nil, secrets...)
 	var found []Finding
 	for n := range f.Interactions {
 		i := &f.Interactions[n]
@@ -44,9 +43,10 @@ func (f *File) Lint(secrets ...string) []Finding {
 // lintSecrets looks for secrets wherever they may stand.
 func (i *Interaction) lintSecrets(given *cleaning, say func(where, format string, args ...any)) {
 	q, r := &i.recorded.Request, &i.recorded.Response
-	for _, part := range []struct{ where, text string }{{"request url", q.URL}, {"request body", q.Body}, {"response body", r.Body}, {"response status", r.Status}} {
-		given.lint(part.where, part.text, say)
+	for _, part := range []struct{ where, text string }{{"request url", q.URL}, {"request body", q.Body}, {"response status", r.Status}} {
+		given.lint(part.where, part.text, (*cleaning).inText, say)
 	}
+	given.lint("response body", r.Body, (*cleaning).inBody, say)
 	if u, err := url.Parse(q.URL); err == nil {
 		for name, values := range u.Query() {
 			if isCredential(name) && !slices.Equal(values, []string{redacted}) {
@@ -67,18 +67,22 @@ func (i *Interaction) lintSecrets(given *cleaning, say func(where, format string
 				say(part.where+" "+name, "it holds a credential, a cookie or an account: replace it by %s", redacted)
 				continue
 			}
-			given.lint(part.where+" "+name, strings.Join(values, "\n"), say)
+			given.lint(part.where+" "+name, strings.Join(values, "\n"), (*cleaning).inText, say)
 		}
 	}
 }
 
-// lint looks for secrets in a text.
-func (c *cleaning) lint(where, text string, say func(where, format string, args ...any)) {
-	if at := lookSecret.FindStringIndex(text); at != nil {
-		say(where, "at byte %d stands what looks like a secret: %s…", at[0], text[at[0]:min(at[0]+4, at[1])])
+// lint looks for secrets in a text, as find finds them.
+func (c *cleaning) lint(where, text string, find func(*cleaning, string) []edit, say func(where, format string, args ...any)) {
+	if looks := find(&cleaning{}, text); looks != nil {
+		stands, first := "stands", looks[0]
+		if len(looks) > 1 && looks[1].with == "" {
+			stands = "begins, in pieces,"
+		}
+		say(where, "at byte %d %s what looks like a secret: %s…", first.from, stands, text[first.from:min(first.from+4, first.to)])
 		return
 	}
-	if c.Replace(text) != text {
+	if find(c, text) != nil {
 		say(where, "it holds one of the secrets of this machine's environment")
 	}
 }

@@ -245,14 +245,22 @@ func TestWhatARecordingCannotHoldIsSaidAndTheRestIsKept(t *testing.T) {
 	}
 }
 
-func TestAFolderThatCannotBeWrittenTo(t *testing.T) {
+// What cannot be written in the end is said at the beginning: what is asked of a provider costs.
+func TestWhereNothingCanBeWritten(t *testing.T) {
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "a"), nil, 0o600))
 	path := filepath.Join(folder, "a", "talk.yaml")
-	rec, err := Record(path, &counting{}, Recorded)
-	require.NoError(t, err)
-	asks(t, rec, `{}`)
-	require.EqualError(t, rec.Close(), "recording to "+path+": mkdir "+filepath.Join(folder, "a")+": not a directory")
+	_, err := Record(path, &counting{}, Recorded)
+	require.EqualError(t, err, "recording to "+path+": the folder "+filepath.Join(folder, "a")+" takes no files: not a directory")
+
+	path = filepath.Join(folder, "talk.yaml")
+	require.NoError(t, os.Mkdir(path, 0o700))
+	_, err = Record(path, &counting{}, Recorded)
+	require.EqualError(t, err, "recording to "+path+": it is a folder")
+
+	_, err = Record(filepath.Join(folder, "b", "c", "talk.yaml"), &counting{}, Recorded)
+	require.NoError(t, err, "where there is none yet")
+	require.NoDirExists(t, filepath.Join(folder, "b"), "but only for what is recorded")
 }
 
 func TestARequestThatFailsIsNotRecorded(t *testing.T) {

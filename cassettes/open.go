@@ -41,6 +41,7 @@ type settings struct {
 	paced       bool
 	allowUnused bool
 	upstreams   map[string]string // of a proxy, by provider
+	secrets     []string
 }
 
 // WithMode sets the mode. Without it [ModeVariable] does, and where that is empty it is [ReplayOnly].
@@ -57,6 +58,12 @@ func Paced() Option { return func(s *settings) { s.paced = true } }
 
 // AllowUnused lets a test pass that does not make all the requests of the cassette.
 func AllowUnused() Option { return func(s *settings) { s.allowUnused = true } }
+
+// WithSecrets names what no file is to hold, beside the credentials of the requests, which need not be named, and what looks like a key. What is
+// shorter than eight bytes is not looked for.
+func WithSecrets(secrets ...string) Option {
+	return func(s *settings) { s.secrets = append(s.secrets, secrets...) }
+}
 
 // settled returns the settings that the options make.
 func settled(options []Option) (settings, error) {

@@ -112,7 +112,7 @@ func TestOpenWithoutAFile(t *testing.T) {
 
 	beside(t, "weather", small)
 	require.Nil(t, Open(&tb, "wether"))
-	require.Equal(t, []string{`fatal: opening the cassette: there is no recording "wether": want a scenario and a form, such as parallel.native, of which there are 36; ` +
+	require.Equal(t, []string{`fatal: opening the cassette: there is no recording "wether": want a scenario and a form, such as parallel.native, of which there are 60; ` +
 		`or the path of a file that ends in .yaml; in testdata/cassettes are weather.yaml; MCP_CONFORM_CASSETTES=record-missing records what is missing`}, tb.said)
 }
 

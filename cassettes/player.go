@@ -91,7 +91,8 @@ func newPlayer(all ...*recording) *Player {
 // Answer returns what was recorded for the request. Its error, for one that was not recorded, names the nearest interaction and the first
 // difference. The answer's chunks are shared: do not change them. An answer that was cut short is one here that ends there.
 func (p *Player) Answer(r *dialect.Request) (dialect.Answer, error) {
-	i, err := p.find(newRequest(kindOfDecoded(r), cleaner(r.Header, nil).Replace(string(r.Body))))
+	clean := cleaner(r.Header, r.URL)
+	i, err := p.find(newRequest(clean.Replace(kindOfDecoded(r)), clean.Replace(string(r.Body))))
 	if err != nil {
 		return dialect.Answer{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -21,7 +22,8 @@ type Recorder struct {
 	origin Origin
 	real   http.RoundTripper
 	before *recording // what the file has already; nil for a recording that begins anew
-	found  stamp      // of the file, when the recording began
+	found  *stamp     // of the file, when the recording began
+	hidden []string   // what must not be in the file, whoever says it
 
 	mu        sync.Mutex
 	exchanges []*exchange
@@ -33,7 +35,7 @@ type Recorder struct {
 // in .yaml and is replaced where it is there. Origin says what kind of model is at the other end; real nil is [http.DefaultTransport].
 // Answers, streams too, reach the caller as they come; when each piece came is kept in a file beside, NAME.timing.json, of recordings of a
 // real provider. Interactions stand in the file in the order in which the requests were made. A request that failed without an
-// answer is not recorded.
+// answer is not recorded. Record fails where the file could not be written, as in a folder that is read-only.
 func Record(path string, real http.RoundTripper, origin Origin) (*Recorder, error) {
 	switch {
 	case !strings.HasSuffix(path, extension):
@@ -41,10 +43,21 @@ func Record(path string, real http.RoundTripper, origin Origin) (*Recorder, erro
 	case origin != Scripted && origin != Recorded:
 		return nil, fmt.Errorf("recording to %s: the origin is %q: want %q or %q", path, origin, Scripted, Recorded)
 	}
+	return newRecorder(path, real, origin, nil)
+}
+
+// newRecorder returns a recorder that adds to what the file has already; nil for one that begins anew, of which it is known at once whether it can
+// be written: what is asked may cost.
+func newRecorder(path string, real http.RoundTripper, origin Origin, before *recording) (*Recorder, error) {
 	if real == nil {
 		real = http.DefaultTransport
 	}
-	return &Recorder{path: path, origin: origin, real: real, found: stampOf(path)}, nil
+	if before == nil {
+		if err := writable(path); err != nil {
+			return nil, fmt.Errorf("recording to %s: %w", path, err)
+		}
+	}
+	return &Recorder{path: path, origin: origin, real: real, before: before, found: stampOf(path)}, nil
 }
 
 // RoundTrip implements [http.RoundTripper]. The request and its answer are the caller's, as without a recorder.
@@ -99,6 +112,7 @@ func (r *Recorder) save() error {
 		c.Interactions = slices.Clone(r.before.interactions)
 		when = r.before.allTimings()
 	}
+	secrets := r.secrets()
 	for n, x := range r.exchanges {
 		i, t, err := x.taken()
 		if err != nil {
@@ -106,14 +120,13 @@ func (r *Recorder) save() error {
 			continue
 		}
 		i.ID = len(c.Interactions)
-		raw := i.Response.Body
-		clean, err := scrub(i)
+		edits, err := scrub(i, secrets)
 		if err != nil {
 			left = append(left, fmt.Errorf("request %d was not recorded: %w", n+1, err))
 			continue
 		}
 		t.ID = i.ID
-		t.fit(raw, i.Response.Body, clean)
+		t.fit(edits)
 		c.Interactions, when = append(c.Interactions, i), append(when, t)
 	}
 	switch {
@@ -133,25 +146,42 @@ func (r *Recorder) save() error {
 		when = nil // which is the machine's, and another one each time
 	}
 	path, conflict := r.path, error(nil)
-	if stampOf(path) != r.found {
+	if !stampOf(path).is(r.found) {
 		path = strings.TrimSuffix(path, extension) + fmt.Sprintf(".conflict-%d", time.Now().UnixNano()) + extension
 		conflict = fmt.Errorf("somebody else has written the file since the recording began: what was recorded here is in %s", path)
 	}
 	return errors.Join(append(left, write(path, r.origin, c.Interactions, document, when), conflict)...)
 }
 
-// stamp tells whether a file is the one that it was.
-type stamp struct {
-	size    int64
-	changed time.Time
+// secrets are those that no interaction may show: what was given, and the credentials of all requests, since the key for one provider may be
+// said to another.
+func (r *Recorder) secrets() *cleaning {
+	c := &cleaning{}
+	c.add(r.hidden...)
+	for _, x := range r.exchanges {
+		u, _ := url.Parse(x.interaction.Request.URL) // what cannot be read has none
+		c.addCredentials(x.interaction.Request.Headers, u)
+	}
+	return c
 }
 
-func stampOf(path string) stamp {
+// stamp tells whether a file is the one that it was. It is nil for one that is not there, or will be complained of when it is written.
+type stamp struct{ os.FileInfo }
+
+func stampOf(path string) *stamp {
 	info, err := os.Stat(path)
-	if err != nil { // one that is not there, or will be complained of when it is written
-		return stamp{}
+	if err != nil {
+		return nil
 	}
-	return stamp{info.Size(), info.ModTime()}
+	return &stamp{info}
+}
+
+// is reports whether both are of one file that nobody has written to in between.
+func (s *stamp) is(other *stamp) bool {
+	if s == nil || other == nil {
+		return s == other
+	}
+	return os.SameFile(s.FileInfo, other.FileInfo) && s.Size() == other.Size() && s.ModTime().Equal(other.ModTime())
 }
 
 // withoutQuery leaves out of an address what may be a secret.

@@ -31,28 +31,31 @@ var (
 	someDate   = "Sat, 01 Jan 2000 00:00:00 GMT"
 )
 
-// scrub takes out of an interaction what must not reach a file, and what differs from one recording to the next, and returns how it took it
-// out of the bodies. What the headers and trailers were is left as it is: they are replaced.
-func scrub(i *cassette.Interaction) (*cleaning, error) {
+// scrub takes out of an interaction what must not reach a file, and what differs from one recording to the next, and returns what it put into
+// the answer's body. It knows the secrets of the recording beside those of the interaction. What the headers and trailers were is left as it is:
+// they are replaced.
+func scrub(i *cassette.Interaction, secrets *cleaning) ([]edit, error) {
 	q, r := &i.Request, &i.Response
 	u, err := url.Parse(q.URL)
 	if err != nil {
 		return nil, err
 	}
-	clean := cleaner(q.Headers, u)
-	clean.addSetCookies(r.Headers)
+	clean := &cleaning{slices.Clone(secrets.known)} // which has the credentials of this request
+	clean.addCookies((&http.Request{Header: q.Headers}).Cookies())
+	clean.addCookies((&http.Response{Header: r.Headers}).Cookies())
 	u.RawQuery = withoutCredentials(u.Query()).Encode()
 	u.User = nil
 	u.Host = withoutPort(u.Host)
 	q.URL, q.Host = clean.Replace(u.String()), withoutPort(q.Host)
 	q.Form = withoutCredentials(q.Form)
-	scrubBody(&q.Body, &q.ContentLength, clean)
-	scrubBody(&r.Body, &r.ContentLength, clean)
+	scrubBody(&q.Body, &q.ContentLength, clean.Replace(q.Body))
+	edits := clean.inBody(r.Body)
+	scrubBody(&r.Body, &r.ContentLength, edited(r.Body, edits))
 	for _, header := range []*http.Header{&q.Headers, &q.Trailer, &r.Headers, &r.Trailer} {
 		*header = scrubHeader(*header, i.ID, clean)
 	}
 	r.Status = clean.Replace(r.Status)
-	return clean, nil
+	return edits, nil
 }
 
 func isCredential(param string) bool {
@@ -101,12 +104,11 @@ func withoutPort(hostport string) string {
 }
 
 // scrubBody keeps the length true, if it was.
-func scrubBody(body *string, length *int64, clean *cleaning) {
-	before := len(*body)
-	*body = clean.Replace(*body)
-	if *length == int64(before) {
-		*length = int64(len(*body))
+func scrubBody(body *string, length *int64, clean string) {
+	if *length == int64(len(*body)) {
+		*length = int64(len(clean))
 	}
+	*body = clean
 }
 
 // scrubHeader returns the header with all its names, and with values only where they may be kept.

@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
 // credentialHeaders and credentialParams (of an address, in lower case) hold what must not stand anywhere else either.
@@ -22,71 +20,109 @@ var (
 // shortest is how long a credential must be to be looked for elsewhere: what is shorter is in bodies by chance.
 const shortest = 8
 
-// lookSecret are texts that are a secret by their looks, wherever they stand: keys, tokens and account ids of providers, and of what is often
-// beside them.
-var lookSecret = regexp.MustCompile(strings.Join([]string{
-	`\bsk-[A-Za-z0-9_-]{16,}`,    // OpenAI, Anthropic, OpenRouter and who imitates them
-	`\bAIza[A-Za-z0-9_-]{30,}`,   // Google
-	`\bya29\.[A-Za-z0-9_-]{16,}`, // Google, of an account
-	`\b(?:gsk|hf|ghp|gho|glpat)[_-][A-Za-z0-9]{16,}`,
-	`\bgithub_pat_[A-Za-z0-9_]{16,}`,
-	`\bxai-[A-Za-z0-9]{16,}`,
-	`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`, // Amazon
-	`\borg-[A-Za-z0-9]{16,}`,        // OpenAI's organisations, projects and users, which its errors name
-	`\bproj_[A-Za-z0-9]{16,}`,
-	`\buser-[A-Za-z0-9]{20,}`,
-	`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`, // a JSON web token
-	`-----BEGIN [A-Z ]*PRIVATE KEY-----`,
-}, "|"))
-
-// cleaning takes secrets out of texts.
-type cleaning struct {
-	pairs []string // what is known as a secret, and what stands in its place, in turns
-	known *strings.Replacer
+// look is a text that is a secret by its looks, wherever it stands: how it begins, at the beginning of a word, and what follows.
+type look struct {
+	begin string
+	rest  *regexp.Regexp
 }
 
-// cleaner returns a cleaning that knows the credentials of a request; u may be nil.
-func cleaner(h http.Header, u *url.URL) *cleaning {
+// looks are those of keys, tokens and account ids of providers, and of what is often beside them.
+var looks = []look{
+	{"sk-", regexp.MustCompile(`^[A-Za-z0-9_-]{16,}`)},   // OpenAI, Anthropic, OpenRouter and who imitates them
+	{"AIza", regexp.MustCompile(`^[A-Za-z0-9_-]{30,}`)},  // Google
+	{"ya29.", regexp.MustCompile(`^[A-Za-z0-9_-]{16,}`)}, // Google, of an account
+	{"gsk", separated}, {"hf", separated}, {"ghp", separated}, {"gho", separated}, {"glpat", separated},
+	{"github_pat_", regexp.MustCompile(`^[A-Za-z0-9_]{16,}`)},
+	{"xai-", regexp.MustCompile(`^[A-Za-z0-9]{16,}`)},
+	{"AKIA", regexp.MustCompile(`^[A-Z0-9]{16}\b`)}, // Amazon
+	{"ASIA", regexp.MustCompile(`^[A-Z0-9]{16}\b`)},
+	{"org-", regexp.MustCompile(`^[A-Za-z0-9]{16,}`)}, // OpenAI's organisations, projects and users, which its errors name
+	{"proj_", regexp.MustCompile(`^[A-Za-z0-9]{16,}`)},
+	{"user-", regexp.MustCompile(`^[A-Za-z0-9]{20,}`)},
+	{"eyJ", regexp.MustCompile(`^[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`)}, // a JSON web token
+	{"-----BEGIN ", regexp.MustCompile(`^[A-Z ]*PRIVATE KEY-----`)},
+}
+
+var separated = regexp.MustCompile(`^[_-][A-Za-z0-9]{16,}`)
+
+// cleaning finds secrets in texts, and takes them out. What looks like one it knows without being told.
+type cleaning struct {
+	known []string // and how else they are written
+}
+
+// cleaner returns a cleaning that knows the secrets, and the credentials of a request; u may be nil.
+func cleaner(h http.Header, u *url.URL, secrets ...string) *cleaning {
 	c := &cleaning{}
-	for _, name := range credentialHeaders {
-		for _, value := range h.Values(name) {
-			c.add(withoutScheme(value))
-		}
-	}
-	for _, cookie := range (&http.Request{Header: h}).Cookies() {
-		c.add(cookie.Value)
-	}
-	if u != nil {
-		for name, values := range u.Query() {
-			if isCredential(name) {
-				c.add(values...)
-			}
-		}
-		if password, ok := u.User.Password(); ok {
-			c.add(password)
-		}
-	}
+	c.add(secrets...)
+	c.addCredentials(h, u)
+	c.addCookies((&http.Request{Header: h}).Cookies())
 	return c
 }
 
-// add adds secrets. Each is known as it is and as it stands in JSON, in an address and in base64.
-func (c *cleaning) add(secrets ...string) {
-	for _, secret := range secrets {
-		if len(secret) < shortest || strings.Contains(secret, redacted) {
-			continue
-		}
-		inJSON := dialect.Marshal(secret)
-		for _, form := range []string{secret, string(inJSON[1 : len(inJSON)-1]), url.QueryEscape(secret), url.PathEscape(secret),
-			base64.StdEncoding.EncodeToString([]byte(secret)), base64.RawURLEncoding.EncodeToString([]byte(secret))} {
-			c.pairs = append(c.pairs, form, redacted)
+// addCredentials adds those of a request's header and address, but for cookies; u may be nil.
+func (c *cleaning) addCredentials(h http.Header, u *url.URL) {
+	for _, name := range credentialHeaders {
+		for _, value := range h.Values(name) {
+			value = withoutScheme(value)
+			c.add(value)
+			if plain, err := base64.StdEncoding.DecodeString(value); err == nil { // as in Basic, where the password is behind a colon
+				_, password, _ := strings.Cut(string(plain), ":")
+				c.add(password)
+			}
 		}
 	}
-	c.known = nil
+	if u == nil {
+		return
+	}
+	for name, values := range u.Query() {
+		if isCredential(name) {
+			c.add(values...)
+		}
+	}
+	if password, ok := u.User.Password(); ok {
+		c.add(password)
+	}
 }
 
-// addSetCookies adds the values of cookies that an answer sets.
-func (c *cleaning) addSetCookies(h http.Header) {
-	for _, cookie := range (&http.Response{Header: h}).Cookies() {
+// add adds secrets. Each is known as it is and as it stands in an address and in base64; how it is escaped in JSON need not be known.
+func (c *cleaning) add(secrets ...string) {
+	for _, secret := range secrets {
+		if len(secret) < shortest || strings.Contains(secret, redacted) || slices.Contains(c.known, secret) {
+			continue
+		}
+		forms := append(inBase64(secret), url.QueryEscape(secret), url.PathEscape(secret))
+		slices.Sort(forms)
+		c.known = append(c.known, secret)
+		for _, form := range slices.Compact(forms) {
+			if form != secret {
+				c.known = append(c.known, form)
+			}
+		}
+	}
+}
+
+// inBase64 returns how a secret is written in base64, alone or within something longer, in both alphabets. Of the characters at its ends, which
+// depend on what is beside it, only those of the secret alone are known.
+func inBase64(secret string) []string {
+	var forms []string
+	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+		forms = append(forms, encoding.EncodeToString([]byte(secret)), encoding.WithPadding(base64.NoPadding).EncodeToString([]byte(secret)))
+		for before := range 3 { // bytes before it in its group of three, which make up as many characters and a part of one more
+			text := encoding.WithPadding(base64.NoPadding).EncodeToString(append(make([]byte, before), secret...))
+			if before > 0 {
+				text = text[before+1:]
+			}
+			if (before+len(secret))%3 != 0 {
+				text = text[:len(text)-1]
+			}
+			forms = append(forms, text)
+		}
+	}
+	return forms
+}
+
+func (c *cleaning) addCookies(cookies []*http.Cookie) {
+	for _, cookie := range cookies {
 		c.add(cookie.Value)
 	}
 }
@@ -101,9 +137,89 @@ func withoutScheme(value string) string {
 }
 
 // Replace returns the text without secrets.
-func (c *cleaning) Replace(text string) string {
-	if c.known == nil {
-		c.known = strings.NewReplacer(c.pairs...)
+func (c *cleaning) Replace(text string) string { return edited(text, c.inText(text)) }
+
+// inText returns the edits that take secrets out of a text.
+func (c *cleaning) inText(text string) []edit {
+	var edits []edit
+	for _, s := range c.find(text) {
+		edits = append(edits, edit{s, redacted})
 	}
-	return lookSecret.ReplaceAllString(c.known.Replace(text), redacted)
+	return edits
+}
+
+// span is a part of a text, from a byte to the one behind its last.
+type span struct{ from, to int }
+
+// deepest is how often a text may be escaped: JSON in a text in JSON is escaped twice.
+const deepest = 4
+
+// find returns where secrets stand in a text, in their order and none within another, however often it is escaped.
+func (c *cleaning) find(text string) []span {
+	found := c.findPlain(text)
+	texts := []string{text} // at each level
+	for len(texts) <= deepest && strings.Contains(text, `\`) {
+		text = unescape(text)
+		deep := merged(c.findPlain(text))
+		for _, escaped := range slices.Backward(texts) {
+			if deep == nil {
+				break
+			}
+			deep = merged(sources(escaped, deep))
+		}
+		found = append(found, deep...)
+		texts = append(texts, text)
+	}
+	return merged(found)
+}
+
+// findPlain returns where secrets stand in a text that is not escaped, in no order.
+func (c *cleaning) findPlain(text string) []span {
+	var found []span
+	each := func(begin string, end func(at int) int) { // has end look behind each occurrence, which returns -1 for none
+		for at := 0; ; {
+			i := strings.Index(text[at:], begin)
+			if i < 0 {
+				return
+			}
+			from := at + i
+			at = from + len(begin)
+			if to := end(at); to >= 0 {
+				found, at = append(found, span{from, to}), to
+			}
+		}
+	}
+	for _, known := range c.known {
+		each(known, func(at int) int { return at })
+	}
+	for _, l := range looks {
+		each(l.begin, func(at int) int {
+			if before := at - len(l.begin) - 1; before >= 0 && isWordByte(text[before]) && isWordByte(l.begin[0]) {
+				return -1
+			}
+			if rest := l.rest.FindStringIndex(text[at:]); rest != nil {
+				return at + rest[1]
+			}
+			return -1
+		})
+	}
+	return found
+}
+
+func isWordByte(b byte) bool {
+	return b == '_' || b >= '0' && b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z'
+}
+
+// merged puts spans in order, and those that overlap into one.
+func merged(spans []span) []span {
+	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
+	var all []span
+	for _, s := range spans {
+		if last := len(all) - 1; last >= 0 && s.from < all[last].to {
+			all[last].to = max(all[last].to, s.to)
+		} else {
+			all = append(all, s)
+		}
+	}
+	return all
 }

@@ -112,3 +112,32 @@ func drain(resp *http.Response) error {
 		}
 	}
 }
+
+// A secret is none of one interaction alone: the key for one provider may be said to another, and what the caller names stands in no header.
+func TestSecretsOfTheWholeRecording(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "talk.yaml")
+	const key, password, named = "first-providers-key", "pass:word of basic", "what the caller names"
+	everything := strings.Join([]string{key, password, named}, " and ")
+	within := base64.StdEncoding.EncodeToString([]byte("ab" + key + "cd"))
+	options := []Option{WithSecrets(named), WithTransport(replying(func() (*http.Response, error) { return answer("text/plain", everything+within), nil }))}
+	for _, mode := range []Mode{RecordAnew, ReplayOnly} {
+		tr, err := New(path, append(options, WithMode(mode))...)
+		require.NoError(t, err)
+		for _, header := range []string{"", "Bearer " + key, "Basic " + base64.StdEncoding.EncodeToString([]byte("user:"+password))} {
+			req, err := http.NewRequest(http.MethodPost, "https://api.example.com/"+url.PathEscape(named)+"?q="+url.QueryEscape(named), strings.NewReader(named))
+			require.NoError(t, err)
+			req.Header.Set("Authorization", header)
+			resp, err := tr.RoundTrip(req)
+			require.NoError(t, err)
+			require.NoError(t, drain(resp))
+			require.Equal(t, 200, resp.StatusCode)
+		}
+		require.NoError(t, tr.Close(), "it is found again, although the file does not say what was asked")
+	}
+	file, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for _, s := range []string{key, password, named, url.PathEscape(named), url.QueryEscape(named), base64.StdEncoding.EncodeToString([]byte(key))[4:16], within[4:20]} {
+		require.NotContains(t, string(file), s)
+	}
+	require.Equal(t, 3, strings.Count(string(file), "body: REDACTED and REDACTED and REDACTEDYWJREDACTED"))
+}

@@ -115,21 +115,18 @@ func (t *timing) check(id, length int) error {
 	return nil
 }
 
-// fit has the pieces fit a body from which secrets were taken out. A piece keeps its end where that is not within a secret.
-func (t *timing) fit(before, after string, clean interface{ Replace(string) string }) {
-	if before == after || t.Pieces == nil {
+// fit has the pieces fit a body after edits. A piece keeps its end where that is not within what was replaced.
+func (t *timing) fit(edits []edit) {
+	if len(edits) == 0 || t.Pieces == nil {
 		return
 	}
 	var pieces [][2]int64
 	read, written, pause := int64(0), int64(0), int64(0)
-	for i, p := range t.Pieces {
+	after := mover{edits: edits}
+	for _, p := range t.Pieces {
 		read += p[0]
 		pause += p[1]
-		end := int64(len(after))
-		if i < len(t.Pieces)-1 {
-			end = min(end, int64(len(clean.Replace(before[:read]))))
-		}
-		if end > written {
+		if end := int64(after.to(int(read))); end > written {
 			pieces = append(pieces, [2]int64{end - written, pause})
 			written, pause = end, 0
 		}

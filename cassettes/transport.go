@@ -37,10 +37,10 @@ func open(name string, s settings) (*Transport, error) {
 		t.player = newPlayer(r)
 	}
 	if s.mode == RecordMissing || s.mode == RecordAnew {
-		if t.recorder, err = Record(name, s.real, s.origin); err != nil {
+		if t.recorder, err = newRecorder(name, s.real, s.origin, r); err != nil {
 			return nil, err
 		}
-		t.recorder.before = r
+		t.recorder.hidden = s.secrets
 	}
 	return t, nil
 }
@@ -61,7 +61,8 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
 	}
-	i, err := t.player.find(newRequest(kindOf(r.Method, r.URL), cleaner(r.Header, r.URL).Replace(string(body))))
+	clean := cleaner(r.Header, r.URL, t.secrets...)
+	i, err := t.player.find(newRequest(clean.Replace(kindOf(r.Method, r.URL)), clean.Replace(string(body))))
 	switch {
 	case err == nil:
 		return t.play(r, i)

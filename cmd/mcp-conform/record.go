@@ -40,7 +40,8 @@ func (c *recordCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return &exitError{exitUsage, fmt.Errorf("the command cannot be started: %w", err)}
 	}
-	options := []cassettes.Option{cassettes.WithMode(cassettes.Mode(c.Mode)), cassettes.WithOrigin(cassettes.Origin(c.Origin))}
+	options := []cassettes.Option{cassettes.WithMode(cassettes.Mode(c.Mode)), cassettes.WithOrigin(cassettes.Origin(c.Origin)),
+		cassettes.WithSecrets(environmentSecrets(os.Environ())...)}
 	if c.Paced {
 		options = append(options, cassettes.Paced())
 	}

@@ -1,0 +1,113 @@
+package cassettes
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// unescape undoes the escapes of JSON in a text, which need not be one string: what stands between them stays, as does what is no escape.
+func unescape(escaped string) string {
+	var b strings.Builder
+	for rest := escaped; rest != ""; {
+		plain, r, length := nextEscape(rest)
+		b.WriteString(rest[:plain])
+		if length > 0 {
+			b.WriteRune(r)
+		}
+		rest = rest[plain+length:]
+	}
+	return b.String()
+}
+
+// sources returns what parts of an unescaped text stand for in the escaped one. They are in order and apart. Of an escape it is the whole.
+func sources(escaped string, parts []span) []span {
+	all := make([]span, len(parts))
+	begun, ended := 0, 0               // how many parts have their beginning, and their end
+	at, source := 0, 0                 // in the unescaped text and in the escaped one
+	pass := func(plain, escaped int) { // what both have next; an escape where they differ
+		exact := func(place int) int { return source + place - at }
+		for ; begun < len(parts) && parts[begun].from < at+plain; begun++ {
+			all[begun].from = source
+			if plain == escaped {
+				all[begun].from = exact(parts[begun].from)
+			}
+		}
+		for ; ended < begun && parts[ended].to <= at+plain; ended++ {
+			all[ended].to = source + escaped
+			if plain == escaped {
+				all[ended].to = exact(parts[ended].to)
+			}
+		}
+		at, source = at+plain, source+escaped
+	}
+	for ended < len(parts) {
+		plain, r, length := nextEscape(escaped[source:])
+		pass(plain, plain)
+		if length > 0 {
+			pass(utf8.RuneLen(encodable(r)), length)
+		}
+	}
+	return all
+}
+
+// encodable is what is written of half a character.
+func encodable(r rune) rune {
+	if utf16.IsSurrogate(r) {
+		return utf8.RuneError
+	}
+	return r
+}
+
+// nextEscape returns how much stands before the next escape in a text, what that stands for, and how long it is: 0 where there is none.
+func nextEscape(text string) (plain int, r rune, length int) {
+	for {
+		i := strings.IndexByte(text[plain:], '\\')
+		if i < 0 {
+			return len(text), 0, 0
+		}
+		plain += i
+		if r, length = readEscape(text[plain:]); length > 0 {
+			return plain, r, length
+		}
+		plain++
+	}
+}
+
+// simpleEscapes are those of one letter, and what they stand for.
+const (
+	simpleEscapes = `"\/bfnrt`
+	simpleMeaning = "\"\\/\b\f\n\r\t"
+)
+
+// readEscape reads the escape at the beginning of a text, and how long it is: 0 for none. A surrogate with its other half is one escape.
+func readEscape(text string) (rune, int) {
+	if len(text) < 2 {
+		return 0, 0
+	}
+	if i := strings.IndexByte(simpleEscapes, text[1]); i >= 0 {
+		return rune(simpleMeaning[i]), 2
+	}
+	r, ok := readUnicode(text)
+	if !ok {
+		return 0, 0
+	}
+	if utf16.IsSurrogate(r) {
+		if second, ok := readUnicode(text[6:]); ok {
+			if whole := utf16.DecodeRune(r, second); whole != utf8.RuneError {
+				return whole, 12
+			}
+		}
+	}
+	return r, 6
+}
+
+// readUnicode reads an escape such as \u00e9.
+func readUnicode(text string) (rune, bool) {
+	if len(text) < 6 || text[:2] != `\u` {
+		return 0, false
+	}
+	r, err := strconv.ParseUint(text[2:6], 16, 16)
+	return rune(r), err == nil
+}
