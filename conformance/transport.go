@@ -24,7 +24,7 @@ var transporting = Scenario{
 		delivered(harness.Case{ID: "transport/same-id", Revisions: newestLegacy}, playOnce(server.UnderCallID)),
 		delivered(harness.Case{ID: "transport/repeated", Revisions: newestLegacy}, playRepeated),
 		delivered(harness.Case{ID: "transport/events", Responses: server.SSE, Revisions: withTools}, playStyles(usualStyles)),
-		delivered(harness.Case{ID: "transport/rare-events", Responses: server.SSE, Revisions: withTools}, playStyles(rareStyles)),
+		delivered(harness.Case{ID: "transport/rare-events", Responses: server.SSE, Revisions: withTools, Isolated: true}, playStyles(rareStyles)),
 		pondered(harness.Case{ID: "transport/disconnect", Revisions: newestLegacy, Wait: comeBackAfter + returnPatience}, playDisconnect),
 		delivered(harness.Case{ID: "transport/lost-session", Revisions: newestLegacy, Isolated: true}, playSessionLost),
 		delivered(harness.Case{ID: "transport/encoded-name", Name: "Größe in 東京", Carrier: server.PromptsGet, Revisions: newestModern}, playOnce(func(ask any) any { return ask })),
