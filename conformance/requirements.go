@@ -52,6 +52,7 @@ const (
 	ownKeys         = "it binds who makes up keys of their own, which sampling does not need"
 	noErrors        = "a client sends no errors in this revision"
 	eraProbe        = "a client is started for one revision, and served in that one only"
+	noServerHeaders = "no sample depends on a header of the server in this revision"
 	paramHeaders    = "the tools of the fake server have no parameters to mirror: it is about calling tools, and no sample depends on it"
 	toolTasks       = "it is about calling tools as tasks, which the fake server does not offer"
 	noInput         = "a task of sampling needs nothing more from the server that asked for it"

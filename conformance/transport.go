@@ -24,19 +24,24 @@ var transporting = Scenario{
 		delivered(harness.Case{ID: "transport/same-id", Revisions: newestLegacy}, playOnce(server.UnderCallID)),
 		delivered(harness.Case{ID: "transport/repeated", Revisions: newestLegacy}, playRepeated),
 		delivered(harness.Case{ID: "transport/events", Responses: server.SSE, Revisions: withTools}, playStyles(usualStyles)),
-		delivered(harness.Case{ID: "transport/rare-events", Responses: server.SSE, Revisions: withTools}, playStyles(rareStyles)),
+		delivered(harness.Case{ID: "transport/rare-events", Responses: server.SSE, Revisions: withTools, Isolated: true}, playStyles(rareStyles)),
 		pondered(harness.Case{ID: "transport/disconnect", Revisions: newestLegacy, Wait: comeBackAfter + returnPatience}, playDisconnect),
 		delivered(harness.Case{ID: "transport/lost-session", Revisions: newestLegacy, Isolated: true}, playSessionLost),
+		delivered(harness.Case{ID: "transport/encoded-name", Name: "Größe in 東京", Carrier: server.PromptsGet, Revisions: newestModern}, playOnce(func(ask any) any { return ask })),
+		delivered(harness.Case{ID: "transport/look-alike-name", Name: "=?base64?bG9vay1hbGlrZQ==?=", Carrier: server.PromptsGet, Revisions: newestModern}, playOnce(func(ask any) any { return ask })),
 	},
 	Checks: []Check{
 		onPostStream, onGETStream, acceptsJSON, acceptHeader, idCollision, duplicateRequest, reconnects, retryHonoured, answersOnceResumed,
-		sessionLost, handlersSurvive, endsSession, responsePost, oneMessage, ownIDs, sseDetails, sseRare,
+		sessionLost, handlersSurvive, endsSession, responsePost, oneMessage, ownIDs, sseDetails, sseRare, headerValue,
 	},
 }
 
 // newestLegacy is the revision whose transport is judged of those with sessions: the others know no priming events and no retry, and their clients
 // speak the same code.
 var newestLegacy = []server.Revision{server.V20251125}
+
+// newestModern is the revision in which headers repeat what is in the body.
+var newestModern = []server.Revision{server.V20260728}
 
 func inNewestLegacy(l report.Level) map[server.Revision]report.Level {
 	return map[server.Revision]report.Level{server.V20251125: l}

@@ -108,8 +108,9 @@ var idCollision = Check{
 	},
 }
 
+// duplicateRequest is about a fault of the server's, so that a client which answers twice is only warned: two requests came, and each has its response.
 var duplicateRequest = Check{
-	ID: "duplicate-request", Says: "a request that comes twice under one id is answered with one result", Levels: inNewestLegacy(report.Robust), Asked: 2,
+	ID: "duplicate-request", Says: "a request that comes twice under one id does no harm, and is answered with one result", Levels: inNewestLegacy(report.Robust), Asked: 2,
 	Cases: []string{"repeated"},
 	Usual: "requests are not remembered, so that the second one runs beside the first, and costs a sample of its own",
 	Mend:  "remember the ids that are being answered, and those that were; leave the second request alone, or answer it with an error",
@@ -125,7 +126,7 @@ var duplicateRequest = Check{
 		last := e.Rounds[len(e.Rounds)-1]
 		switch {
 		case len(results) > 1:
-			return Broken("one id was answered with %d results", len(results)).See(e.Rounds[0].Asked, "").See(e.Rounds[1].Asked, "the same again").
+			return Warn("one id was answered with %d results", len(results)).See(e.Rounds[0].Asked, "").See(e.Rounds[1].Asked, "the same again").
 				See(results[0].Place, "").See(results[1].Place, "")
 		case len(e.Rounds) > 2 && len(last.Answers) == 0 && len(all) > 0:
 			if v := e.livedThrough(last.Asked, "the client did not go on after a request that came twice"); v != nil {

@@ -42,13 +42,14 @@ func usualStyles(r server.Revision) []styled {
 	}
 }
 
-// rareStyles are just as legal, and hardly seen. The first one has to be the first that is written.
-func rareStyles(server.Revision) []styled {
-	return []styled{
-		{"a byte order mark before the first event", server.Style{BOM: true}},
-		{"lines that end in CR alone", server.Style{LineEnd: "\r"}},
-		plainStyle,
+// rareStyles are just as legal, and hardly seen. A byte order mark has to be the first that is written on a stream, of which each round of the second
+// era has its own. There nothing comes behind the event, so that one who waits for what may be the LF of a CR LF waits in vain: of that nothing is asked.
+func rareStyles(r server.Revision) []styled {
+	mark := styled{"a byte order mark before the first event", server.Style{BOM: true}}
+	if r.Modern() {
+		return []styled{plainStyle, mark}
 	}
+	return []styled{mark, plainStyle, {"lines that end in CR alone", server.Style{LineEnd: "\r"}}}
 }
 
 // foreign is in each question: characters of two, three and four bytes, and separators that are no line ends to an event stream.

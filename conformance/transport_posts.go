@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
@@ -88,6 +89,32 @@ var oneMessage = Check{
 			}
 			return nil
 		}, Pass("every POST was one message"))
+	}),
+}
+
+var headerValue = Check{
+	ID: "header-value", Says: "a name that no header can hold, or that looks like an encoded one, is Base64 between =?base64? and ?= in the header Mcp-Name", Levels: inModern(report.Must),
+	Cases: []string{"encoded-name", "look-alike-name"}, Whole: true,
+	Requirements: []string{"2026-07-28/streamable-http/11", "2026-07-28/streamable-http/19", "2026-07-28/streamable-http/20", "2026-07-28/streamable-http/21"},
+	Usual:        "the name is put into the header as it is, or the markers are written in capitals",
+	Mend:         "where a name is not plain ASCII, or begins with =?base64? and ends in ?=, send =?base64?, the Base64 of its UTF-8, and ?=",
+	Judge: overHTTP(0, func(e *Evidence) Verdict {
+		called := e.Session.Trace.Find(e.calledAt)
+		if called == nil {
+			return Unsupported("the client never made the %s: it takes one that heeds the prompts in MCP_CONFORMANCE_CONTEXT (Env.Prompts)", e.Case.Carrier)
+		}
+		value, there := called.Frame.HTTP.Header["Mcp-Name"]
+		if !there {
+			return Broken("a %s has no Mcp-Name", e.Case.Carrier).See(e.called(), "")
+		}
+		decoded, err := server.HeaderValue(value)
+		switch {
+		case err != nil:
+			return Broken("the header Mcp-Name of a %s %v", e.Case.Carrier, err).See(e.called(), "Mcp-Name: %q", value)
+		case decoded != e.Case.Tool:
+			return Broken("the header Mcp-Name of a %s says %q, and its body %q", e.Case.Carrier, decoded, e.Case.Tool).See(e.called(), "Mcp-Name: %q", value)
+		}
+		return Pass("the header holds the name, encoded")
 	}),
 }
 

@@ -37,6 +37,8 @@ type Case struct {
 	// Decision is what the person decides who is asked, [Env.Decision]; "" for [Approve]. Cases with different ones are played in different
 	// sessions.
 	Decision string
+	// Name is the name of the tool, or of the prompt or resource, that starts the case; "" for one that is made of the ID.
+	Name string
 	// Carrier is the request by which the client starts the play: "" for a call of the case's tool. Others, [server.PromptsGet] and
 	// [server.ResourcesRead], are made by those clients that heed [Env.Prompts] and [Env.Resources], and there is nothing wrong with one
 	// that does not.
@@ -135,8 +137,8 @@ func withBarrier(cases []Case) []Case {
 	return append(slices.Clip(cases), last)
 }
 
-// Tool is the name of the tool that starts the case: its ID in the characters that model providers take.
-func (c *Case) Tool() string { return strings.ReplaceAll(c.ID, "/", "-") }
+// Tool is the name of the tool that starts the case: where it has no other, its ID in the characters that model providers take.
+func (c *Case) Tool() string { return cmp.Or(c.Name, strings.ReplaceAll(c.ID, "/", "-")) }
 
 // declared are the capabilities that clients are asked to declare when a case says nothing else.
 const declared = `{"sampling":{"tools":{}}}`

@@ -15,7 +15,7 @@ import (
 
 // Tool is a tool: one that this server offers to the client, or one that a sampling request offers to the model.
 type Tool struct {
-	// Name is 1 to 128 characters of A-Z, a-z, 0-9, "_", "-", "." (2025-11-25, server/tools#tool-names).
+	// Name is 1 to 128 characters of A-Z, a-z, 0-9, "_", "-", "." (2025-11-25, server/tools#tool-names). That of a prompt may hold any characters.
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	// InputSchema is a JSON Schema of type object, in 2020-12 unless its $schema says otherwise: anything that marshals to one. Nil
@@ -69,7 +69,7 @@ type offered struct {
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
 
 func compileTool(t Tool, index int) (*offered, error) {
-	if !toolName.MatchString(t.Name) {
+	if !toolName.MatchString(t.Name) && (t.Carrier != PromptsGet || t.Name == "") {
 		return nil, fmt.Errorf("tool name %q: want 1 to 128 characters of [A-Za-z0-9_.-]", t.Name)
 	}
 	if t.Play == nil {

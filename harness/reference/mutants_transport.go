@@ -1,6 +1,9 @@
 package reference
 
-import "net/http"
+import (
+	"encoding/base64"
+	"net/http"
+)
 
 // transportFaults are the ways in which the wire to the server can be broken.
 type transportFaults struct {
@@ -21,7 +24,16 @@ type transportFaults struct {
 	cyclesIDs           bool // of its requests
 
 	// In reading a stream of events.
-	oneDataLine, wantsSpaces, linesEndInLF bool
+	oneDataLine, wantsSpaces, linesEndInLF, keepsMark bool
+}
+
+// encodesNames puts names that have to be encoded into headers in a way of its own.
+func encodesNames(encode func(string) string) func(map[string]any, http.Header) {
+	return func(params map[string]any, h http.Header) {
+		if name, ok := params["name"].(string); ok && headerValue(name) != name {
+			h.Set("Mcp-Name", encode(name))
+		}
+	}
 }
 
 // twoInOne are two messages in one body.
@@ -60,10 +72,16 @@ var transportMutants = []Mutant{
 		Wire: true, Era: "legacy", broken: faults{transport: transportFaults{neverDeletes: true}}},
 	{Name: "cycles-ids", Doc: "gives its requests ids that it has given before", Kills: []string{"transport/own-ids"},
 		Wire: true, Era: "legacy", broken: faults{transport: transportFaults{cyclesIDs: true}}},
+	{Name: "names-as-they-are", Doc: "puts any name into a header as it is", Kills: []string{"transport/header-value"}, Also: []string{"declare/http-headers"},
+		Wire: true, Era: "modern", broken: faults{header: encodesNames(func(name string) string { return name })}},
+	{Name: "marks-in-capitals", Doc: "writes the markers of an encoded name in capitals", Kills: []string{"transport/header-value"}, Also: []string{"declare/http-headers"},
+		Wire: true, Era: "modern", broken: faults{header: encodesNames(func(name string) string { return "=?BASE64?" + base64.StdEncoding.EncodeToString([]byte(name)) + "?=" })}},
 	{Name: "one-data-line", Doc: "keeps one of an event's data lines", Kills: []string{"transport/sse-details"}, Also: []string{"client/ends-cleanly"},
 		Wire: true, broken: faults{transport: transportFaults{oneDataLine: true}}},
 	{Name: "wants-a-space", Doc: "reads only fields with a space behind the colon", Kills: []string{"transport/sse-details"}, Also: []string{"client/ends-cleanly"},
 		Wire: true, broken: faults{transport: transportFaults{wantsSpaces: true}}},
 	{Name: "lines-end-in-lf", Doc: "knows no line end but LF", Kills: []string{"transport/sse-rare"}, Also: []string{"client/ends-cleanly"},
-		Wire: true, broken: faults{transport: transportFaults{linesEndInLF: true}}},
+		Wire: true, Era: "legacy", broken: faults{transport: transportFaults{linesEndInLF: true}}},
+	{Name: "keeps-the-mark", Doc: "takes a byte order mark for a part of the first field's name", Kills: []string{"transport/sse-rare"}, Also: []string{"client/ends-cleanly"},
+		Wire: true, broken: faults{transport: transportFaults{keepsMark: true}}},
 }

@@ -28,7 +28,7 @@ func events(body io.Reader, take func(data []byte) bool) error {
 func (at *reading) events(body io.Reader, take func(data []byte) bool) error {
 	lines := lineReader{r: bufio.NewReader(body), onlyLF: at.broken.linesEndInLF}
 	var data []string
-	id, begun := at.id, false
+	id, begun := at.id, at.broken.keepsMark
 	for {
 		line, err := lines.next()
 		if err == io.EOF {

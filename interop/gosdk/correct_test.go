@@ -13,7 +13,6 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
-	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/interop/expect"
 	"github.com/mcp-conform/mcp-conform/interop/gosdk"
@@ -49,8 +48,6 @@ func TestClientOverStdio(t *testing.T) {
 func TestProcessOverStdio(t *testing.T) {
 	expect.Verdicts(t, conformance.Suite{Client: harness.CommandStdio(os.Args[0], "asking"), Revisions: conformance.Known(), Skip: expect.Apart}, slices.Concat(permissive, withoutHTTP))
 }
-
-var withoutHTTP = expect.In(server.V20260728, expect.NotApplicable("nothing is wrong: there are no headers over stdio", "declare/http-headers"))
 
 // The SDK's types alone: the handler reads the model's answer into the SDK's result and returns it.
 func TestClientThatTrustsTheTypes(t *testing.T) {

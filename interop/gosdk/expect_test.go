@@ -51,7 +51,19 @@ var handedOn = slices.Concat(
 var answersCancelled = expect.OrPasses(expect.Warns("the SDK's: the handler's context ends with a cancel, and the error that it then returns is sent", "cancel/no-answer"))
 
 // overHTTP is in every table of a client over HTTP.
-var overHTTP = expect.In(server.V20260728, expect.NotApplicable("nothing is wrong: nothing comes on a stream that the client has closed", "cancel/late-response"))
+var overHTTP = slices.Concat(
+	expect.In(server.V20260728, expect.NotApplicable("nothing is wrong: nothing comes on a stream that the client has closed", "cancel/late-response")),
+	expect.In(server.V20251125, slices.Concat(
+		expect.Fails("the SDK's: it ends with the session, and leaves another one to its user, who makes none", "transport/session-lost"),
+		expect.NotApplicable("the same: there is no other session", "transport/handlers-survive"))),
+	expect.Warns("the SDK's: it takes a byte order mark for a part of the field's name, and knows no line end but LF and CR LF", "transport/sse-rare"),
+	expect.In(server.V20260728, expect.Fails("the SDK's: it puts the name of a prompt into Mcp-Name as it is", "transport/header-value")))
+
+// withoutHTTP is in every table of a client over stdio.
+var withoutHTTP = slices.Concat(
+	expect.In(server.V20260728, expect.NotApplicable("nothing is wrong: there are no headers over stdio", "declare/http-headers", "transport/header-value")),
+	expect.NotApplicable("nothing is wrong: over stdio there are no requests, streams and sessions of HTTP", "transport/on-*-stream", "transport/accept*", "transport/reconnects", "transport/retry-honoured",
+		"transport/answers-once", "transport/session-lost", "transport/handlers-survive", "transport/ends-session", "transport/response-post", "transport/one-message", "transport/sse-*"))
 
 // undecided is in the tables of clients whose handler asks nobody, and does not say that it does.
 var undecided = expect.Unsupported("the handler's: there is no person in it", "consent/declined", "consent/declined-code", "consent/no-model-call",
