@@ -241,7 +241,7 @@ var sameParams = Check{
 		return e.eachRetry(nil, func(_, retry *Link) Verdict {
 			call := e.Links[0]
 			tell := func(what string, was, is json.RawMessage) Verdict {
-				return Broken("the retry has another %s than the call", what).Saw("call", call.At(what), "%s", orMissing(was)).Saw("retry", retry.At(what), "%s", orMissing(is))
+				return Broken("the retry differs from the call in its %s", what).Saw("call", call.At(what), "%s", orMissing(was)).Saw("retry", retry.At(what), "%s", orMissing(is))
 			}
 			if call.Method != retry.Method {
 				return tell("method", dialect.Marshal(call.Method), dialect.Marshal(retry.Method))

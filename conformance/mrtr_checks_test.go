@@ -118,9 +118,9 @@ func TestWhatARetryHasToBring(t *testing.T) {
 			tell: func(s *story) { one(s).again(8, `,"arguments":{ }`+gives(withState("s"), "a")) }},
 		{name: "no arguments for empty ones", check: "mrtr/same-params", caseID: "several", verdict: report.Pass, message: "the retries are the same request",
 			tell: func(s *story) { one(s).again(8, `,"arguments":null`+gives(withState("s"), "a")) }},
-		{name: "other arguments", check: "mrtr/same-params", caseID: "several", verdict: report.Fail, message: "the retry has another arguments than the call",
+		{name: "other arguments", check: "mrtr/same-params", caseID: "several", verdict: report.Fail, message: "the retry differs from the call in its arguments",
 			tell: func(s *story) { one(s).again(8, `,"arguments":{"a":1}`+gives(withState("s"), "a")) }},
-		{name: "another method", check: "mrtr/same-params", caseID: "several", verdict: report.Fail, message: "the retry has another method than the call",
+		{name: "another method", check: "mrtr/same-params", caseID: "several", verdict: report.Fail, message: "the retry differs from the call in its method",
 			tell: func(s *story) {
 				one(s).frame(s.caseID, trace.FromClient, 0, `{"jsonrpc":"2.0","id":8,"method":"prompts/get","params":{"name":"x"`+gives(withState("s"), "a")+`}}`)
 			}},

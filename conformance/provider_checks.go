@@ -130,7 +130,7 @@ func (ev *Evidence) madeUp(r *Round) Verdict {
 func (x *Exchange) became() string {
 	switch {
 	case x.End.Fault != "":
-		return "the model's answer was cut: " + x.End.Fault
+		return "the model's answer was cut on purpose: " + x.End.Fault
 	case x.End.Status == 0:
 		return "the model gave no answer"
 	}
@@ -283,7 +283,7 @@ func (ev *Evidence) waited(r *Round) string {
 var errorCode = Check{
 	ID: "error-code", Says: "a provider's failure is not told as a fault of the server's, nor as a person's refusal", Levels: inLegacy(report.Advice), Asked: 1,
 	Cases: slices.DeleteFunc(idsOf(statuses, cuts), func(id string) bool { return id == "bad-request" }), // of which the server may be the cause
-	Usual: "whatever goes wrong while a request is served is told as invalid params",
+	Usual: "whatever goes wrong while a request is served is told as invalid params, or as the refusal of the person",
 	Mend:  "use -32603, or a code of your own, for a failure that is not the server's doing",
 	Judge: func(e *Evidence) Verdict {
 		r, f := e.Rounds[0], failureOf(e)

@@ -62,7 +62,7 @@ var noUpstreamBody = Check{
 			}
 			for _, body := range bodies {
 				if where, text := said.shows(body); text != "" {
-					return Broken("the provider's error body is handed to the server").Saw("model said", Place{Label: "model said"}, "%s", compact(body.raw)).See(where, "%s", text)
+					return Broken("the provider's error body is handed to the server").Saw("model said", body.at, "%s", compact(body.raw)).See(where, "%s", text)
 				}
 			}
 		}
@@ -153,11 +153,13 @@ func eachString(value any, path string, f func(path, value string) bool) bool {
 	return true
 }
 
-// errorBody is what a provider said of a failure: the document, the sentence in it that is for people, and the names of its members.
+// errorBody is what a provider said of a failure, and to which request: the document, the sentence in it that is for people, and the names of its
+// members.
 type errorBody struct {
 	raw     json.RawMessage
 	message string
 	names   []string
+	at      Place // the request that was answered with it
 }
 
 // errorBodies are those of a round.
@@ -169,7 +171,7 @@ func errorBodies(r *Round) []errorBody {
 			if json.Unmarshal(document, &o) != nil || !o.Has("error") {
 				continue
 			}
-			body := errorBody{raw: document, message: o.Text("error")} // Ollama's is the sentence itself
+			body := errorBody{raw: document, message: o.Text("error"), at: x.Place} // Ollama's is the sentence itself
 			if o.Read("error", &details) == nil && details != nil {
 				body.message = details.Text("message")
 			}
