@@ -34,7 +34,7 @@ type standing struct {
 	said  map[string]string // the first two words of each line it begins with
 }
 
-func serve(t *testing.T, args ...string) *standing {
+func serve(t testing.TB, args ...string) *standing {
 	t.Helper()
 	s := &standing{cmd: exec.Command("mcp-conform", append([]string{"serve"}, args...)...), said: map[string]string{}}
 	out, err := s.cmd.StdoutPipe()
@@ -65,7 +65,7 @@ func serve(t *testing.T, args ...string) *standing {
 }
 
 // end interrupts the command and returns what it says in ending.
-func (s *standing) end(t *testing.T, how os.Signal) (last []string) {
+func (s *standing) end(t testing.TB, how os.Signal) (last []string) {
 	t.Helper()
 	require.NoError(t, s.cmd.Process.Signal(how))
 	for s.lines.Scan() {

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -67,6 +68,9 @@ func (x *Exchange) cost() int64 { return exchangeCost + int64(len(x.Body)) }
 func (j *journal) open(x *Exchange, exchanges int, bytes int64) {
 	j.number++
 	x.Number, x.Began = j.number, time.Now()
+	if n := len(j.kept); n > 0 {
+		x.share(j.kept[n-1])
+	}
 	j.kept = append(j.kept, x)
 	j.bytes += x.cost()
 	for len(j.kept) > 1 && (len(j.kept) > exchanges || j.bytes > bytes) {
@@ -78,6 +82,16 @@ func (j *journal) open(x *Exchange, exchanges int, bytes int64) {
 			j.misses++
 		}
 		oldest.dropped = true
+	}
+}
+
+// share takes from the exchange before what is the same in it, as it mostly is where one client asks again and again: so the journal holds it once.
+func (x *Exchange) share(before *Exchange) {
+	if maps.EqualFunc(x.Header, before.Header, slices.Equal) {
+		x.Header = before.Header
+	}
+	if x.url != nil && before.url != nil && *x.url == *before.url {
+		x.url, x.Path = before.url, before.Path
 	}
 }
 

@@ -162,3 +162,23 @@ func TestManyRequestsLeaveLittleBehind(t *testing.T) {
 	require.Less(t, before, int64(16<<20))
 	require.Positive(t, s.Dropped())
 }
+
+// What requests have in common is in memory once, and what they have not is each one's own.
+func TestTheJournalSharesWhatIsTheSame(t *testing.T) {
+	s := New(t, When().Reply(Text("a")))
+	for _, name := range []string{"one", "one", "two", "one"} {
+		r := httptest.NewRequest("POST", s.URL+chatPath+"?to="+name, strings.NewReader(hello))
+		r.Header.Set("X-Name", name)
+		s.Handler().ServeHTTP(httptest.NewRecorder(), r)
+	}
+	var names []string
+	for _, x := range s.Journal() {
+		names = append(names, x.Header.Get("X-Name")+x.url.RawQuery)
+	}
+	require.Equal(t, []string{"oneto=one", "oneto=one", "twoto=two", "oneto=one"}, names)
+	kept := s.journal.kept
+	require.Same(t, kept[0].url, kept[1].url)
+	kept[0].Header.Set("X-Name", "shared")
+	require.Equal(t, "shared", kept[1].Header.Get("X-Name"))
+	require.Equal(t, "one", kept[3].Header.Get("X-Name"))
+}
