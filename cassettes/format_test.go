@@ -125,7 +125,7 @@ func FuzzLoad(f *testing.F) {
 		if left := p.unused(); len(left) > 0 {
 			t.Fatalf("%v was not played", left[0])
 		}
-		if _, err := p.find(newRequest("openai-chat", `{"not":"there"}`)); err == nil {
+		if _, err := p.find(newRequest("openai-chat", nil, `{"not":"there"}`)); err == nil {
 			t.Skip("it was there")
 		} else if strings.Contains(err.Error(), "\n") {
 			t.Fatalf("more than one line: %v", err)
