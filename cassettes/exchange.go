@@ -10,6 +10,8 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -182,24 +184,24 @@ func (x *exchange) complete() bool {
 	return mediaType == "application/json" && json.Valid(body)
 }
 
-// finals are what the last event of a stream has in it, by provider. Gemini's has no word of its own: nothing comes between its last chunk
-// and the end.
-var finals = [][]byte{[]byte("data: [DONE]"), []byte("event: message_stop"), []byte("event: response.completed"), []byte("event: response.incomplete"),
-	[]byte("event: response.failed"), []byte(`"done":true`)}
+// final is what the last event of a stream has in it. Gemini's has no word of its own: nothing comes between its last chunk and the end.
+var final = regexp.MustCompile(`(?m)^data: ?\[DONE\]|^event: ?(?:message_stop|response\.(?:completed|incomplete|failed))\b|` +
+	`"type": ?"(?:message_stop|response\.(?:completed|incomplete|failed))"|"done": ?true`)
 
 // finished reports whether a stream has come to its last event.
 func finished(stream []byte) bool {
-	tail := stream[max(0, len(stream)-finalEvent):]
-	for _, final := range finals {
-		if bytes.Contains(tail, final) && bytes.HasSuffix(tail, []byte("\n")) {
-			return true
-		}
-	}
-	return false
+	return bytes.HasSuffix(stream, []byte("\n")) && final.Match(stream[max(0, len(stream)-finalEvent):])
 }
 
 // finalEvent is how far from the end of a stream its last event is looked for: the whole answer may be repeated in it.
 const finalEvent = 1 << 20
+
+// isAnswered reports whether there is an answer, or the beginning of one.
+func (x *exchange) isAnswered() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.interaction.Response.Code != 0
+}
 
 // taken returns the interaction as it goes into a file, and its timing. An answer that is still coming is taken as one that the caller cut
 // short.
@@ -212,9 +214,13 @@ func (x *exchange) taken() (*cassette.Interaction, timing, error) {
 	}
 	i, when := x.interaction, x.timing
 	i.Response.Body = x.body.String()
-	switch encoding := i.Response.Headers.Get("Content-Encoding"); encoding {
+	encoding := strings.ToLower(i.Response.Headers.Get("Content-Encoding"))
+	if x.body.Len() == 0 {
+		encoding = "" // as in the answer to a HEAD
+	}
+	switch encoding {
 	case "", "identity":
-	case "gzip":
+	case "gzip", "x-gzip":
 		plain, err := unzipped(x.body.Bytes())
 		if err != nil {
 			return nil, timing{}, fmt.Errorf("the answer is not the gzip that it says it is: %w", err)
