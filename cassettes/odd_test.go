@@ -205,6 +205,7 @@ func TestEqualRequestsAtOnceThroughTheProxy(t *testing.T) {
 
 // A connection that becomes one of another protocol works as without a proxy, and is said not to have been recorded.
 func TestAnotherProtocolIsPassedOn(t *testing.T) {
+	hungUp := make(chan struct{})
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		conn, rw, err := w.(http.Hijacker).Hijack()
 		if err != nil {
@@ -212,8 +213,14 @@ func TestAnotherProtocolIsPassedOn(t *testing.T) {
 		}
 		defer conn.Close()
 		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
-		line, _ := rw.ReadString('\n')
-		_, _ = io.WriteString(conn, "echo "+line)
+		for {
+			line, err := rw.ReadString('\n')
+			if err != nil {
+				close(hungUp)
+				return
+			}
+			_, _ = io.WriteString(conn, "echo "+line)
+		}
 	}))
 	defer provider.Close()
 	path := filepath.Join(t.TempDir(), "talk.yaml")
@@ -233,6 +240,9 @@ func TestAnotherProtocolIsPassedOn(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "echo hello\n", line)
 	require.EqualError(t, p.Close(), "recording to "+path+": request 1, GET "+provider.URL+"/v1/realtime, was not recorded: it has become a connection of another protocol")
+	_, err = lines.ReadString('\n')
+	require.Error(t, err, "the proxy is closed")
+	<-hungUp
 }
 
 // endless is a body of so many bytes that are nowhere at once.
