@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
+	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,7 +32,9 @@ type exchange struct {
 	last   time.Time // when the piece before came
 	full   bool      // whether it filled the reader's buffer, so that the next one is more of it
 	over   bool
-	wrong  error // why it cannot be recorded
+	// trailer is filled by whoever reads the body, when that ends.
+	trailer http.Header
+	wrong   error // why it cannot be recorded
 }
 
 // newExchange takes down a request. What it returns is the body to send.
@@ -42,19 +48,33 @@ func newExchange(r *http.Request) (*exchange, io.ReadCloser, error) {
 	if x.interaction.Request.Host == "" {
 		x.interaction.Request.Host = r.URL.Host
 	}
-	if r.Body == nil || r.Body == http.NoBody {
-		return x, r.Body, nil
-	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, mostBody+1))
+	body, err := readBody(r)
 	if err != nil {
-		return nil, nil, errors.Join(err, r.Body.Close())
+		return nil, nil, err
 	}
-	if int64(len(body)) > mostBody {
-		x.wrong = fmt.Errorf("the request's body is larger than %d MiB", mostBody>>20)
-		return x, &both{io.MultiReader(bytes.NewReader(body), r.Body), r.Body}, nil
+	x.interaction.Request.Body, x.wrong = body.text, body.wrong
+	return x, body.again, nil
+}
+
+// requestBody is a body that was read.
+type requestBody struct {
+	text  string
+	again io.ReadCloser // what is to be sent in its place
+	wrong error         // why there is no text: it is larger than what is recorded
+}
+
+func readBody(r *http.Request) (*requestBody, error) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return &requestBody{again: http.NoBody}, nil
 	}
-	x.interaction.Request.Body = string(body)
-	return x, io.NopCloser(bytes.NewReader(body)), r.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(r.Body, mostBody+1))
+	if err != nil {
+		return nil, errors.Join(err, r.Body.Close())
+	}
+	if int64(len(data)) > mostBody {
+		return &requestBody{again: &both{io.MultiReader(bytes.NewReader(data), r.Body), r.Body}, wrong: fmt.Errorf("the request's body is larger than %d MiB", mostBody>>20)}, nil
+	}
+	return &requestBody{text: string(data), again: io.NopCloser(bytes.NewReader(data))}, r.Body.Close()
 }
 
 // both reads from one and closes another.
@@ -71,10 +91,18 @@ func (x *exchange) answered(resp *http.Response) {
 	x.timing.First = milliseconds(x.last.Sub(x.began))
 	x.interaction.Response = cassette.Response{
 		Proto: resp.Proto, ProtoMajor: resp.ProtoMajor, ProtoMinor: resp.ProtoMinor, TransferEncoding: resp.TransferEncoding,
-		Trailer: resp.Trailer, ContentLength: resp.ContentLength, Uncompressed: resp.Uncompressed,
+		ContentLength: resp.ContentLength, Uncompressed: resp.Uncompressed,
 		Headers: resp.Header.Clone(), Status: resp.Status, Code: resp.StatusCode,
 	}
-	resp.Body = &tee{x: x, ctx: resp.Request.Context(), body: resp.Body}
+	x.trailer = resp.Trailer
+	switch {
+	case resp.StatusCode == http.StatusSwitchingProtocols: // the body is the connection, which is the caller's to write to
+		x.wrong = errors.New("it has become a connection of another protocol")
+	case resp.Body == nil || resp.Body == http.NoBody:
+		x.over = true
+	default:
+		resp.Body = &tee{x: x, ctx: resp.Request.Context(), body: resp.Body}
+	}
 }
 
 // tee is the body of an answer: who reads it gets each piece when it comes, and the exchange takes it down.
@@ -128,8 +156,8 @@ func (x *exchange) piece(p []byte, full bool) {
 	x.last, x.full = now, full
 }
 
-// end takes down how the answer ended. The first word counts. A caller who has read all that there is to a stream, and goes without
-// waiting for the connection's end, has cut nothing short.
+// end takes down how the answer ended. The first word counts. A caller who has read all that there is to a stream or to a JSON value, and goes
+// without waiting for the connection's end, has cut nothing short.
 func (x *exchange) end(how string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -137,30 +165,43 @@ func (x *exchange) end(how string) {
 		return
 	}
 	x.over = true
-	if how == cutByCaller && (finished(x.body.Bytes()) || int64(x.body.Len()) == x.interaction.Response.ContentLength) {
+	if how == wholeAnswer { // else somebody may be filling it now
+		x.interaction.Response.Trailer = x.trailer.Clone()
+	}
+	if how == cutByCaller && x.complete() {
 		how = wholeAnswer
 	}
 	x.timing.Cut = how
 }
 
-// finals are what the last event of a stream has in it, by provider. Gemini's has no word of its own: nothing comes between its last chunk
-// and the end.
-var finals = [][]byte{[]byte("data: [DONE]"), []byte("event: message_stop"), []byte("event: response.completed"), []byte("event: response.incomplete"),
-	[]byte("event: response.failed"), []byte(`"done":true`)}
+// complete reports whether all of the answer is there, as far as can be told from what came.
+func (x *exchange) complete() bool {
+	r, body := &x.interaction.Response, x.body.Bytes()
+	if int64(len(body)) == r.ContentLength || finished(body) {
+		return true
+	}
+	mediaType, _, _ := mime.ParseMediaType(r.Headers.Get("Content-Type"))
+	return mediaType == "application/json" && json.Valid(body)
+}
+
+// final is what the last event of a stream has in it. Gemini's has no word of its own: nothing comes between its last chunk and the end.
+var final = regexp.MustCompile(`(?m)^data: ?\[DONE\]|^event: ?(?:message_stop|response\.(?:completed|incomplete|failed))\b|` +
+	`"type": ?"(?:message_stop|response\.(?:completed|incomplete|failed))"|"done": ?true`)
 
 // finished reports whether a stream has come to its last event.
 func finished(stream []byte) bool {
-	tail := stream[max(0, len(stream)-finalEvent):]
-	for _, final := range finals {
-		if bytes.Contains(tail, final) && bytes.HasSuffix(tail, []byte("\n")) {
-			return true
-		}
-	}
-	return false
+	return bytes.HasSuffix(stream, []byte("\n")) && final.Match(stream[max(0, len(stream)-finalEvent):])
 }
 
 // finalEvent is how far from the end of a stream its last event is looked for: the whole answer may be repeated in it.
 const finalEvent = 1 << 20
+
+// isAnswered reports whether there is an answer, or the beginning of one.
+func (x *exchange) isAnswered() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.interaction.Response.Code != 0
+}
 
 // taken returns the interaction as it goes into a file, and its timing. An answer that is still coming is taken as one that the caller cut
 // short.
@@ -173,9 +214,13 @@ func (x *exchange) taken() (*cassette.Interaction, timing, error) {
 	}
 	i, when := x.interaction, x.timing
 	i.Response.Body = x.body.String()
-	switch encoding := i.Response.Headers.Get("Content-Encoding"); encoding {
+	encoding := strings.ToLower(i.Response.Headers.Get("Content-Encoding"))
+	if x.body.Len() == 0 {
+		encoding = "" // as in the answer to a HEAD
+	}
+	switch encoding {
 	case "", "identity":
-	case "gzip":
+	case "gzip", "x-gzip":
 		plain, err := unzipped(x.body.Bytes())
 		if err != nil {
 			return nil, timing{}, fmt.Errorf("the answer is not the gzip that it says it is: %w", err)
@@ -186,7 +231,7 @@ func (x *exchange) taken() (*cassette.Interaction, timing, error) {
 	default:
 		return nil, timing{}, fmt.Errorf("the answer has the content encoding %q, in which secrets cannot be looked for: ask for gzip, or for none", encoding)
 	}
-	return &i, when, nil
+	return &i, when, check(&i)
 }
 
 func unzipped(body []byte) (string, error) {

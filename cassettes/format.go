@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -85,7 +86,14 @@ func parse(name string, data []byte) (*recording, error) {
 		return wrong("the file is cut short: its last line should begin with %q and is %q; restore it, or record it again", "# end: ", clip(end))
 	}
 	var d document
-	if err := yaml.Unmarshal(data, &d); err != nil {
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	if err := dec.Decode(&d); err != nil && !errors.Is(err, io.EOF) {
+		return wrong("%w", err)
+	}
+	switch err := dec.Decode(&yaml.Node{}); {
+	case err == nil:
+		return wrong("there is another document behind the first: want one cassette to a file")
+	case !errors.Is(err, io.EOF):
 		return wrong("%w", err)
 	}
 	r.interactions = d.Interactions

@@ -40,6 +40,7 @@ func TestWhatCannotBeReadIsNamed(t *testing.T) {
 		"a bad address":               {strings.Replace(small, "http://127.0.0.1", ":", 1), `cassette x.yaml: interaction 0: the request's url: parse ":/v1/chat/completions": missing protocol scheme`},
 		"a status that ends nothing":  {strings.Replace(small, "200", "100", 1), "cassette x.yaml: interaction 0: the response has the code 100: want one from 200 to 599"},
 		"cut within an interaction":   {strings.Replace(small, "        code: 200\n", "", 1), "cassette x.yaml: interaction 0: the response has no code: the file may be cut short; restore it, or record it again"},
+		"two in one":                  {small + small, "cassette x.yaml: there is another document behind the first: want one cassette to a file"},
 		"cut at an interaction's end": {ours, `cassette x.yaml: the file is cut short: its last line should begin with "# end: " and is "        code: 200"; restore it, or record it again`},
 		"cut within the last line":    {ours + "# end: 1 inter", `cassette x.yaml: the file holds 1 interactions, and its last line has it as "# end: 1 inter": restore it, or record it again`},
 		"an interaction taken out":    {ours + "# end: 2 interactions\n", `cassette x.yaml: the file holds 1 interactions, and its last line has it as "# end: 2 interactions": restore it, or record it again`},
@@ -125,7 +126,7 @@ func FuzzLoad(f *testing.F) {
 		if left := p.unused(); len(left) > 0 {
 			t.Fatalf("%v was not played", left[0])
 		}
-		if _, err := p.find(newRequest("openai-chat", `{"not":"there"}`)); err == nil {
+		if _, err := p.find(newRequest("openai-chat", nil, `{"not":"there"}`)); err == nil {
 			t.Skip("it was there")
 		} else if strings.Contains(err.Error(), "\n") {
 			t.Fatalf("more than one line: %v", err)

@@ -31,7 +31,8 @@ func FuzzSaveAndLoad(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, said, string(live))
 		require.NoError(t, resp.Body.Close())
-		if rec.Close() != nil {
+		if err := rec.Close(); err != nil {
+			require.ErrorContains(t, err, ": request 1, POST "+chat+", was not recorded: ")
 			return
 		}
 		file, err := os.ReadFile(path)

@@ -70,7 +70,7 @@ func newPlayer(all ...*recording) *Player {
 			if err != nil {
 				panic(err) // parse has read it
 			}
-			i := &interaction{cassette: r.name, number: n, request: newRequest(kindOf(recorded.Request.Method, u), recorded.Request.Body)}
+			i := &interaction{cassette: r.name, number: n, request: newRequest(kindOf(recorded.Request.Method, u), recorded.Request.Headers, recorded.Request.Body)}
 			if r.timings != nil {
 				i.when = &r.timings[n]
 			}
@@ -92,7 +92,7 @@ func newPlayer(all ...*recording) *Player {
 // difference. The answer's chunks are shared: do not change them. An answer that was cut short is one here that ends there.
 func (p *Player) Answer(r *dialect.Request) (dialect.Answer, error) {
 	clean := cleaner(r.Header, r.URL)
-	i, err := p.find(newRequest(clean.Replace(kindOfDecoded(r)), clean.Replace(string(r.Body))))
+	i, err := p.find(newRequest(clean.Replace(kindOfDecoded(r)), r.Header, clean.Replace(string(r.Body))))
 	if err != nil {
 		return dialect.Answer{}, err
 	}

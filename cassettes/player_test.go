@@ -120,14 +120,38 @@ func FuzzEvents(f *testing.F) {
 	})
 }
 
-// BenchmarkAnswer shows that the length of a recording is no matter.
+// questions are so many different requests, and their answers.
+func questions(n int) []string {
+	var pairs []string
+	for i := range n {
+		pairs = append(pairs, fmt.Sprintf(`{"messages":[{"role":"user","content":"question %d"}]}`, i), "{}")
+	}
+	return pairs
+}
+
+// However long a recording is, to find an interaction costs the same: no other one is looked at.
+func TestTheLengthOfARecordingIsNoMatter(t *testing.T) {
+	allocations := map[int]float64{}
+	for _, n := range []int{10, 10_000} {
+		pairs := questions(n)
+		p := newPlayer(tape(pairs...))
+		for _, i := range p.interactions {
+			i.request = nil // which whoever compared it would stumble over
+		}
+		for i := 0; i < len(pairs); i += 2 {
+			_, err := ask(p, pairs[i])
+			require.NoError(t, err)
+		}
+		allocations[n] = testing.AllocsPerRun(100, func() { _, _ = ask(p, pairs[0]) })
+	}
+	require.InDelta(t, allocations[10], allocations[10_000], 1)
+}
+
+// BenchmarkAnswer measures it.
 func BenchmarkAnswer(b *testing.B) {
 	for _, n := range []int{10, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			var pairs []string
-			for i := range n {
-				pairs = append(pairs, fmt.Sprintf(`{"messages":[{"role":"user","content":"question %d"}]}`, i), "{}")
-			}
+			pairs := questions(n)
 			p := newPlayer(tape(pairs...))
 			for b.Loop() {
 				if _, err := ask(p, pairs[len(pairs)-2]); err != nil {

@@ -50,6 +50,7 @@ type Proxy struct {
 	transport *Transport
 	server    *http.Server
 	served    chan struct{}
+	hangUp    context.CancelFunc // on who is answered, also by another protocol, whose connections the server does not know any more
 	addresses map[string]*url.URL // by provider
 }
 
@@ -115,7 +116,9 @@ func startProxy(path string, s settings) (*Proxy, error) {
 	}
 	p.URL = "http://" + listener.Addr().String()
 	quiet := log.New(io.Discard, "", 0) // what goes wrong is an answer, and in the cassette
-	p.server = &http.Server{Handler: p.handler(quiet), ErrorLog: quiet}
+	var ctx context.Context
+	ctx, p.hangUp = context.WithCancel(context.Background())
+	p.server = &http.Server{Handler: p.handler(quiet), ErrorLog: quiet, BaseContext: func(net.Listener) context.Context { return ctx }}
 	go func() {
 		defer close(p.served)
 		_ = p.server.Serve(listener) // until it is closed
@@ -228,5 +231,6 @@ func (p *Proxy) Close() error { return errors.Join(p.finish()...) }
 func (p *Proxy) finish() []error {
 	err := p.server.Close()
 	<-p.served
+	p.hangUp()
 	return slices.DeleteFunc(append(p.transport.finish(), err), func(err error) bool { return err == nil })
 }

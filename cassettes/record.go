@@ -113,7 +113,8 @@ func (r *Recorder) save() error {
 		when = r.before.allTimings()
 	}
 	secrets := r.secrets()
-	for n, x := range r.exchanges {
+	answered := slices.DeleteFunc(slices.Clone(r.exchanges), func(x *exchange) bool { return !x.isAnswered() }) // not yet, and now it is too late
+	for n, x := range answered {
 		i, t, err := x.taken()
 		if err != nil {
 			left = append(left, fmt.Errorf("request %d, %s %s, was not recorded: %w", n+1, x.interaction.Request.Method, withoutQuery(x.interaction.Request.URL), err))
@@ -130,9 +131,9 @@ func (r *Recorder) save() error {
 		c.Interactions, when = append(c.Interactions, i), append(when, t)
 	}
 	switch {
-	case len(r.exchanges) == 0 && r.before != nil:
+	case len(answered) == 0 && r.before != nil:
 		return nil // nothing was missing
-	case len(r.exchanges) == 0:
+	case len(answered) == 0:
 		return errors.New("nothing was recorded: not one request was answered")
 	case len(c.Interactions) == 0:
 		return errors.Join(left...)

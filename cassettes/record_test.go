@@ -115,7 +115,7 @@ func TestABodyWithTheKeyIsFoundAgain(t *testing.T) {
 	require.NoError(t, err)
 	for _, key := range []string{secret, "sk-another-one"} {
 		clean := cleaner(http.Header{"Authorization": {"bearer " + key}}, nil)
-		_, err = p.find(newRequest("openai-chat", clean.Replace(`{"key":"`+key+`"}`)))
+		_, err = p.find(newRequest("openai-chat", nil, clean.Replace(`{"key":"`+key+`"}`)))
 		require.NoError(t, err)
 	}
 }

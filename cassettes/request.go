@@ -2,6 +2,7 @@ package cassettes
 
 import (
 	"crypto/sha256"
+	"mime"
 	"net/http"
 	"net/url"
 	"strings"
@@ -44,11 +45,12 @@ func kindOfDecoded(r *dialect.Request) string {
 	return r.Dialect
 }
 
-// newRequest reads a request's body, from which credentials have been taken out, and takes out what does not count in its kind.
-func newRequest(kind, body string) *request {
+// newRequest reads a request's body, from which credentials have been taken out, and takes out what does not count in its kind. Of the header it
+// is only how the body is written that is looked at.
+func newRequest(kind string, header http.Header, body string) *request {
 	tree, ok := readJSON([]byte(body))
 	if !ok {
-		return &request{kind, opaque(body)}
+		return &request{kind, opaque(withoutBoundary(header, body))}
 	}
 	name, _, _ := strings.Cut(kind, " ")
 	if params, isObject := tree.(map[string]any); isObject {
@@ -62,6 +64,15 @@ func newRequest(kind, body string) *request {
 		}
 	}
 	return &request{kind, tree}
+}
+
+// withoutBoundary returns a body without what is between its parts, if it has some: clients make that up for each request.
+func withoutBoundary(header http.Header, body string) string {
+	mediaType, params, err := mime.ParseMediaType(header.Get("Content-Type"))
+	if err != nil || !strings.HasPrefix(mediaType, "multipart/") || params["boundary"] == "" {
+		return body
+	}
+	return strings.ReplaceAll(body, "--"+params["boundary"], "--boundary")
 }
 
 // key is equal for requests that are the same.

@@ -70,7 +70,7 @@ func TestWhatIsTheSameRequest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			edited := strings.NewReplacer(c.edit...).Replace(c.body)
 			require.Equal(t, c.edit == nil, edited == c.body, "the edit has to hit")
-			was, is := newRequest(c.kind, c.body), newRequest(c.kind, edited)
+			was, is := newRequest(c.kind, nil, c.body), newRequest(c.kind, nil, edited)
 			require.Equal(t, c.same, was.key() == is.key())
 			require.Equal(t, c.same, compare(was.body, is.body).count == 0, "and so says the comparison")
 		})
@@ -112,7 +112,7 @@ func TestTheFirstDifference(t *testing.T) {
 		"a long one":          {`["` + long + `"]`, `[]`, `at [0] expected "` + long[:79] + `…, came nothing`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, c.first, compare(newRequest("k", c.want).body, newRequest("k", c.got).body).first)
+			require.Equal(t, c.first, compare(newRequest("k", nil, c.want).body, newRequest("k", nil, c.got).body).first)
 		})
 	}
 }

@@ -22,10 +22,10 @@ type understood struct {
 var dialects = []understood{
 	{dialect.OpenAIChat, "/chat/completions", []string{"user", "safety_identifier", "prompt_cache_key", "metadata"}, settleChat},
 	{dialect.OpenAIResponses, "/responses", []string{"user", "safety_identifier", "prompt_cache_key", "metadata"}, settleResponses},
-	{dialect.Anthropic, "/messages", []string{"metadata"}, settleAnthropic},
+	{dialect.Anthropic, "/messages", []string{"metadata"}, settleBlocks("tool_use_id")},
 	{dialect.Gemini, "/models/", []string{"labels"}, settleGemini},
 	{dialect.Ollama, "/api/chat", []string{"keep_alive"}, settleChat},
-	{dialect.Native, "/native", []string{"_meta", "metadata"}, settleNative},
+	{dialect.Native, "/native", []string{"_meta", "metadata"}, settleBlocks("toolUseId")},
 }
 
 // serves reports whether a POST to the address is of the dialect, and returns what the address says beside that.
@@ -93,14 +93,17 @@ func settleResponses(params map[string]any, ids *renamer) {
 	}
 }
 
-func settleAnthropic(params map[string]any, ids *renamer) {
-	for _, m := range objects(params["messages"]) {
-		for _, block := range objects(m["content"]) {
-			switch block["type"] {
-			case "tool_use":
-				ids.rename(block, "id")
-			case "tool_result":
-				ids.rename(block, "tool_use_id")
+// settleBlocks settles dialects whose tool uses and results are blocks of messages: a result has the id of its use in the member of that name.
+func settleBlocks(resultID string) func(params map[string]any, ids *renamer) {
+	return func(params map[string]any, ids *renamer) {
+		for _, m := range objects(params["messages"]) {
+			for _, block := range objects(m["content"]) {
+				switch block["type"] {
+				case "tool_use":
+					ids.rename(block, "id")
+				case "tool_result":
+					ids.rename(block, resultID)
+				}
 			}
 		}
 	}
@@ -113,19 +116,6 @@ func settleGemini(params map[string]any, ids *renamer) {
 				if called, ok := part[member].(map[string]any); ok {
 					ids.rename(called, "id")
 				}
-			}
-		}
-	}
-}
-
-func settleNative(params map[string]any, ids *renamer) {
-	for _, m := range objects(params["messages"]) {
-		for _, block := range objects(m["content"]) {
-			switch block["type"] {
-			case "tool_use":
-				ids.rename(block, "id")
-			case "tool_result":
-				ids.rename(block, "toolUseId")
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -179,15 +180,20 @@ func TestAStreamThatIsCutShortIsRecordedAsThat(t *testing.T) {
 
 func TestTheEndsOfStreams(t *testing.T) {
 	for stream, want := range map[string]bool{
-		"data: {}\n\ndata: [DONE]\n\n":                               true,
-		"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n": true,
-		"event: response.completed\ndata: {\"response\":{}}\n\n":     true,
-		"event: response.incomplete\ndata: {}\n\n":                   true,
-		"event: response.failed\ndata: {}\n\n":                       true,
-		"{\"message\":{}}\n{\"done\":true}\n":                        true,
-		"data: [DONE]":                                               false,
-		"event: message_delta\ndata: {}\n\n":                         false,
-		"{\"message\":{\"content\":\"a\"},\"done\":false}\n":         false,
+		"data: {}\n\ndata: [DONE]\n\n":                                true,
+		"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n":  true,
+		"event: response.completed\ndata: {\"response\":{}}\n\n":      true,
+		"event: response.incomplete\ndata: {}\n\n":                    true,
+		"event: response.failed\ndata: {}\n\n":                        true,
+		"{\"message\":{}}\n{\"done\":true}\n":                         true,
+		"data:[DONE]\n\n":                                             true,
+		"data: {\"type\": \"message_stop\"}\r\n\r\n":                  true,
+		"data: {\"type\":\"response.incomplete\"}\n\n":                true,
+		"data: {\"text\":\"\\\"type\\\": \\\"message_stop\\\"\"}\n\n": false,
+		"data: {\"text\":\"data: [DONE]\"}\n\n":                       false,
+		"data: [DONE]":                                                false,
+		"event: message_delta\ndata: {}\n\n":                          false,
+		"{\"message\":{\"content\":\"a\"},\"done\":false}\n":          false,
 		"": false,
 	} {
 		require.Equal(t, want, finished([]byte(stream)), stream)
@@ -245,5 +251,28 @@ func FuzzTimings(f *testing.F) {
 			joined += string(chunk)
 		}
 		require.Equal(t, "12345", joined)
+	})
+}
+
+// What is still on its way when the recording ends, as after Ctrl-C, takes nothing of the rest with it.
+func TestARecordingThatEndsEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "story.yaml")
+		rec, err := Record(path, dripping{"text/event-stream", story, io.EOF}, Recorded)
+		require.NoError(t, err)
+		var all sync.WaitGroup
+		for range 3 { // the first is over at the sixth second, the second has one piece by then, and the third no answer
+			all.Go(func() { _, _, _ = tell(t.Context(), t, rec, nil) })
+			<-time.After(2 * time.Second)
+		}
+		<-time.After(500 * time.Millisecond)
+		require.NoError(t, rec.Close())
+		all.Wait()
+		r, err := load(path)
+		require.NoError(t, err)
+		require.Len(t, r.interactions, 2)
+		require.Equal(t, []string{wholeAnswer, cutByCaller}, []string{r.timings[0].Cut, r.timings[1].Cut})
+		require.Equal(t, story[0], r.interactions[1].Response.Body)
+		require.NoError(t, rec.Close())
 	})
 }

@@ -1,10 +1,8 @@
 package cassettes
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
 	"sync"
@@ -50,31 +48,38 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if t.player == nil {
 		return t.ask(r)
 	}
-	var body []byte
-	if r.Body != nil {
-		var err error
-		body, err = io.ReadAll(r.Body)
-		if err = errors.Join(err, r.Body.Close()); err != nil {
-			return nil, err
-		}
+	body, err := readBody(r)
+	if err != nil {
+		return nil, err
 	}
 	if err := r.Context().Err(); err != nil {
 		return nil, err
 	}
-	clean := cleaner(r.Header, r.URL, t.secrets...)
-	i, err := t.player.find(newRequest(clean.Replace(kindOf(r.Method, r.URL)), clean.Replace(string(body))))
+	i, err := t.find(r, body)
 	switch {
 	case err == nil:
 		return t.play(r, i)
 	case t.mode == RecordMissing:
 		again := r.Clone(r.Context())
-		again.Body = io.NopCloser(bytes.NewReader(body))
+		again.Body = body.again
 		return t.ask(again)
+	}
+	if err := body.again.Close(); err != nil {
+		return nil, err
 	}
 	t.mu.Lock()
 	t.misses = append(t.misses, fmt.Errorf("%s %s: %w", r.Method, r.URL.Path, err))
 	t.mu.Unlock()
 	return respond(r, missing(err), nil, false), nil
+}
+
+// find finds the interaction to be played. One with a body too large to be recorded is none.
+func (t *Transport) find(r *http.Request, body *requestBody) (*interaction, error) {
+	if body.wrong != nil {
+		return nil, body.wrong
+	}
+	clean := cleaner(r.Header, r.URL, t.secrets...)
+	return t.player.find(newRequest(clean.Replace(kindOf(r.Method, r.URL)), r.Header, clean.Replace(body.text)))
 }
 
 // ask asks the provider.

@@ -1,0 +1,303 @@
+package cassettes
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// odd are requests and answers of which HTTP has more than models have.
+var odd = map[string]struct {
+	method, path, replayed string // replayed is the path of the request when it is played; "" for the same
+	serve                  http.HandlerFunc
+}{
+	"no content":        {"POST", "/a", "", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }},
+	"not modified":      {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) }},
+	"an empty answer":   {"POST", "/a", "", func(http.ResponseWriter, *http.Request) {}},
+	"a head alone":      {"HEAD", "/a", "", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "100") }},
+	"chunks, no stream": {"POST", "/a", "", func(w http.ResponseWriter, _ *http.Request) { pieces(w, "text/plain", "one ", "two") }},
+	"a stream with the line ends of Windows": {"POST", "/a", "", func(w http.ResponseWriter, _ *http.Request) {
+		pieces(w, "text/event-stream; charset=utf-8", "event: a\r\nda", "ta: 1\r\n\r", "\ndata: 2\r\n\r\n")
+	}},
+	"an empty stream": {"POST", "/a", "", func(w http.ResponseWriter, _ *http.Request) { pieces(w, "text/event-stream") }},
+	"a picture": {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) {
+		pieces(w, "image/png", "\x89PNG\r\n\x1a\n\x00\xff\n\n x")
+	}},
+	"text that is no UTF-8": {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) { pieces(w, "text/plain; charset=iso-8859-1", "\xe9t\xe9") }},
+	"a very long line":      {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) { pieces(w, "text/plain", strings.Repeat("long ", 1<<18)) }},
+	"a header twice":        {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) { w.Header()["Anthropic-Beta"] = []string{"a", "b"} }},
+	"an odd header": {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Odd", "ä\t")
+		w.Header().Set("Retry-After", "ä")
+	}},
+	"trailers": {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Trailer", "X-Sum")
+		pieces(w, "text/plain", "a")
+		w.Header().Set("X-Sum", "1")
+	}},
+	"parameters in another order": {"GET", "/a?b=1&c=2&b=3", "/a?c=2&b=1&b=3", func(w http.ResponseWriter, _ *http.Request) { pieces(w, "text/plain", "a") }},
+	"an escaped path":             {"GET", "/a%2Fb/%C3%A9", "", func(w http.ResponseWriter, r *http.Request) { pieces(w, "text/plain", r.URL.EscapedPath()) }},
+	"a status without a name":     {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(599) }},
+	"a method of its own":         {"PROPFIND", "/a", "", func(w http.ResponseWriter, _ *http.Request) { pieces(w, "text/plain", "a") }},
+}
+
+// pieces writes an answer, each piece on its own.
+func pieces(w http.ResponseWriter, mediaType string, pieces ...string) {
+	w.Header().Set("Content-Type", mediaType)
+	w.(http.Flusher).Flush()
+	for _, piece := range pieces {
+		_, _ = io.WriteString(w, piece)
+		w.(http.Flusher).Flush()
+	}
+}
+
+// What passes through a proxy is the same recorded or not, and when it is played.
+func TestWhatElseHTTPHas(t *testing.T) {
+	for name, c := range odd {
+		t.Run(name, func(t *testing.T) {
+			provider := httptest.NewServer(c.serve)
+			defer provider.Close()
+			path := filepath.Join(t.TempDir(), "talk.yaml")
+			heard := map[Mode]string{}
+			for _, mode := range []Mode{Passthrough, RecordAnew, ReplayOnly} {
+				p := proxied(t, path, WithMode(mode), WithUpstream("openai", provider.URL))
+				at := c.path
+				if mode == ReplayOnly && c.replayed != "" {
+					at = c.replayed
+				}
+				req, err := http.NewRequest(c.method, p.URL+"/openai"+at, nil)
+				require.NoError(t, err)
+				resp, err := http.DefaultTransport.RoundTrip(req)
+				require.NoError(t, err)
+				body, err := io.ReadAll(resp.Body)
+				require.NoError(t, err)
+				require.NoError(t, resp.Body.Close())
+				heard[mode] = fmt.Sprintf("%d %q %q %q", resp.StatusCode, resp.Header["Content-Type"], resp.Header["Anthropic-Beta"], body)
+				require.NoError(t, p.Close(), mode)
+			}
+			require.Equal(t, heard[Passthrough], heard[RecordAnew])
+			require.Equal(t, heard[Passthrough], heard[ReplayOnly])
+		})
+	}
+}
+
+// Who closes an answer that he has read, without waiting for the connection's end, has all of it.
+func TestAnAnswerThatIsClosedWhenItIsRead(t *testing.T) {
+	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/json":
+			pieces(w, "application/json; charset=utf-8", `{"a":`, `1}`)
+			<-r.Context().Done() // the caller does not wait for the end
+		case "/half":
+			pieces(w, "application/json", `{"a":1},`)
+			<-r.Context().Done()
+		case "/nothing":
+			w.WriteHeader(http.StatusNoContent)
+		}
+	}))
+	defer provider.Close()
+	path := filepath.Join(t.TempDir(), "talk.yaml")
+	rec, err := Record(path, nil, Recorded)
+	require.NoError(t, err)
+	for _, at := range []string{"/json", "/half", "/nothing", "/head"} {
+		method := "GET"
+		if at == "/head" {
+			method = "HEAD"
+		}
+		req, err := http.NewRequest(method, provider.URL+at, nil)
+		require.NoError(t, err)
+		resp, err := rec.RoundTrip(req)
+		require.NoError(t, err)
+		if method == "GET" && at != "/nothing" {
+			require.NoError(t, json.NewDecoder(resp.Body).Decode(&struct{}{}))
+		}
+		require.NoError(t, resp.Body.Close())
+	}
+	require.NoError(t, rec.Close())
+	r, err := load(path)
+	require.NoError(t, err)
+	var cuts []string
+	for i := range r.timings {
+		cuts = append(cuts, r.timings[i].Cut)
+	}
+	require.Equal(t, []string{wholeAnswer, cutByCaller, wholeAnswer, wholeAnswer}, cuts)
+}
+
+// A file that is uploaded stands between lines that a client makes up each time.
+func TestAnUploadIsFoundAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "talk.yaml")
+	for _, c := range []struct {
+		mode   Mode
+		file   string
+		status int
+	}{{RecordAnew, "\x00\xff\r\n--x", 200}, {ReplayOnly, "\x00\xff\r\n--x", 200}, {ReplayOnly, "\x00\xfe\r\n--x", 404}} {
+		tr, err := New(path, WithMode(c.mode), WithTransport(&counting{}), AllowUnused())
+		require.NoError(t, err)
+		var body bytes.Buffer
+		form := multipart.NewWriter(&body)
+		part, err := form.CreateFormFile("file", "a.wav")
+		require.NoError(t, err)
+		_, _ = io.WriteString(part, c.file)
+		require.NoError(t, form.Close())
+		resp, err := (&http.Client{Transport: tr}).Post("https://api.openai.com/v1/audio/transcriptions", form.FormDataContentType(), &body)
+		require.NoError(t, err)
+		require.NoError(t, drain(resp))
+		require.Equal(t, c.status, resp.StatusCode)
+		require.Equal(t, c.status != 200, tr.Close() != nil)
+	}
+}
+
+func TestEqualRequestsAtOnceThroughTheProxy(t *testing.T) {
+	const n = 50
+	var asked atomic.Int64
+	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		pieces(w, "application/json", fmt.Sprintf(`{"n":%d}`, asked.Add(1)))
+	}))
+	defer provider.Close()
+	path := filepath.Join(t.TempDir(), "talk.yaml")
+	talk := func(options ...Option) []string {
+		p := proxied(t, path, append(options, WithUpstream("openai", provider.URL))...)
+		var mu sync.Mutex
+		var said []string
+		var all sync.WaitGroup
+		for range n {
+			all.Go(func() {
+				resp, err := http.Post(p.Bases()[dialect.OpenAIChat]+"/chat/completions", "application/json", strings.NewReader(`{"model":"m"}`))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				body, err := io.ReadAll(resp.Body)
+				resp.Body.Close()
+				mu.Lock()
+				defer mu.Unlock()
+				said = append(said, fmt.Sprint(string(body), err))
+			})
+		}
+		all.Wait()
+		require.NoError(t, p.Close())
+		slices.Sort(said)
+		return said
+	}
+	live := talk(WithMode(RecordAnew))
+	require.Len(t, slices.Compact(slices.Clone(live)), n)
+	require.Equal(t, live, talk(), "each of them once")
+	require.EqualValues(t, n, asked.Load())
+}
+
+// A connection that becomes one of another protocol works as without a proxy, and is said not to have been recorded.
+func TestAnotherProtocolIsPassedOn(t *testing.T) {
+	hungUp := make(chan struct{})
+	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		conn, rw, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
+		for {
+			line, err := rw.ReadString('\n')
+			if err != nil {
+				close(hungUp)
+				return
+			}
+			_, _ = io.WriteString(conn, "echo "+line)
+		}
+	}))
+	defer provider.Close()
+	path := filepath.Join(t.TempDir(), "talk.yaml")
+	p := proxied(t, path, WithMode(RecordAnew), WithUpstream("openai", provider.URL))
+	conn, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", strings.TrimPrefix(p.URL, "http://"))
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = io.WriteString(conn, "GET /openai/v1/realtime HTTP/1.1\r\nHost: "+strings.TrimPrefix(p.URL, "http://")+"\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
+	require.NoError(t, err)
+	lines := bufio.NewReader(conn)
+	resp, err := http.ReadResponse(lines, nil)
+	require.NoError(t, err)
+	require.Equal(t, 101, resp.StatusCode)
+	_, err = io.WriteString(conn, "hello\n")
+	require.NoError(t, err)
+	line, err := lines.ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "echo hello\n", line)
+	require.EqualError(t, p.Close(), "recording to "+path+": request 1, GET "+provider.URL+"/v1/realtime, was not recorded: it has become a connection of another protocol")
+	_, err = lines.ReadString('\n')
+	require.Error(t, err, "the proxy is closed")
+	<-hungUp
+}
+
+// endless is a body of so many bytes that are nowhere at once.
+type endless struct{ left int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.left == 0 {
+		return 0, io.EOF
+	}
+	n := min(e.left, len(p))
+	clear(p[:n])
+	e.left -= n
+	return n, nil
+}
+
+// What is too large to be recorded passes, both ways, and takes no more memory than what may be recorded.
+func TestTwoHundredMegabytes(t *testing.T) {
+	defer func(most int64) { mostBody = most }(mostBody)
+	mostBody = 1 << 20
+	const size = 200 << 20
+	path := filepath.Join(t.TempDir(), "talk.yaml")
+	through := transportFunc(func(r *http.Request) (*http.Response, error) {
+		n, err := io.Copy(io.Discard, r.Body)
+		require.NoError(t, err)
+		resp := answer("application/octet-stream", "")
+		resp.ContentLength, resp.Body = n, io.NopCloser(&endless{int(n)})
+		return resp, nil
+	})
+	for _, mode := range []Mode{RecordAnew, RecordMissing, ReplayOnly} {
+		tr, err := New(path, WithMode(mode), WithTransport(through), AllowUnused())
+		require.NoError(t, err)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if mode == RecordAnew {
+			asks(t, tr, `{"small":1}`)
+		}
+		req, err := http.NewRequest(http.MethodPost, chat, &endless{size})
+		require.NoError(t, err)
+		resp, err := tr.RoundTrip(req)
+		require.NoError(t, err)
+		n, err := io.Copy(io.Discard, resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		err = tr.Close()
+		runtime.ReadMemStats(&after)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(32<<20), mode)
+		if mode == ReplayOnly {
+			require.Equal(t, 404, resp.StatusCode)
+			require.EqualError(t, err, "POST /v1/chat/completions: the request's body is larger than 1 MiB")
+			continue
+		}
+		require.EqualValues(t, size, n)
+		require.ErrorContains(t, err, "POST "+chat+", was not recorded: the request's body is larger than 1 MiB")
+	}
+	r, err := load(path)
+	require.NoError(t, err)
+	require.Len(t, r.interactions, 1, "the rest is in the file")
+}
