@@ -405,14 +405,19 @@ func (c *legacyCall) ask(question *asked, wanted json.RawMessage) json.RawMessag
 
 // send writes onto the call's own stream or connection, or onto the client's GET stream where responses are plain JSON.
 func (c *legacyCall) send(ctx context.Context, frame []byte, hostile bool) error {
-	if c.server.opts.Responses != JSON || c.lines {
-		return c.x.event(c.scope(), frame, hostile)
-	}
-	listener, err := c.session.listener(ctx)
+	x, err := c.stream(ctx)
 	if err != nil {
 		return err
 	}
-	return listener.event(c.scope(), frame, hostile)
+	return x.event(c.scope(), frame, hostile)
+}
+
+// stream is where messages to the client go: the call's own stream or connection, or the client's GET stream.
+func (c *legacyCall) stream(ctx context.Context) (*exchange, error) {
+	if c.server.opts.Responses != JSON || c.lines {
+		return c.x, nil
+	}
+	return c.session.listener(ctx)
 }
 
 // notify is send or, where the call was given up and its stream may be gone, goes out on the client's GET stream, if it has one open.

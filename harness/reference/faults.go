@@ -124,7 +124,10 @@ type faults struct {
 	believesStop        bool // drops tool uses beside the reason for an end
 	emptiesBadArguments bool // makes arguments that are no object one that is empty
 
-	rounds roundFaults
+	rounds   roundFaults
+	batches  batchFaults
+	pipes    pipeFaults
+	versions versionFaults
 }
 
 func edit(f func(map[string]any), o map[string]any) {

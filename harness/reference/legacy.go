@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
@@ -18,6 +19,7 @@ type legacy struct {
 	env    harness.Env
 	model  *model
 	pipe   *pipe // nil over HTTP
+	free   bool  // to agree on any revision that it knows
 	header http.Header
 	lastID atomic.Int64
 
@@ -26,9 +28,9 @@ type legacy struct {
 	served   served
 }
 
-// openLegacy connects, or launches the server, and initializes a session.
-func openLegacy(ctx context.Context, env harness.Env, m *model) (*legacy, error) {
-	l := &legacy{env: env, model: m, turn: make(chan struct{}, 1), header: http.Header{"Accept": {"application/json, text/event-stream"}}}
+// openLegacy connects, or launches the server, and initializes a session: in the revision of env or, where the client is free, in any that it knows.
+func openLegacy(ctx context.Context, env harness.Env, m *model, free bool) (*legacy, error) {
+	l := &legacy{env: env, model: m, free: free, turn: make(chan struct{}, 1), header: http.Header{"Accept": {"application/json, text/event-stream"}}}
 	if f := m.config.broken.allHeaders; f != nil {
 		f(env.Key, l.header)
 	}
@@ -47,7 +49,7 @@ func openLegacy(ctx context.Context, env harness.Env, m *model) (*legacy, error)
 
 // initialize agrees on a revision.
 func (l *legacy) initialize(ctx context.Context) error {
-	wanted := revisionIn(l.env)
+	wanted := l.env.Revision
 	raw, err := l.request(ctx, "initialize", map[string]any{
 		"protocolVersion": wanted, "capabilities": l.model.capabilities(), "clientInfo": clientInfo,
 	})
@@ -60,10 +62,9 @@ func (l *legacy) initialize(ctx context.Context) error {
 	if err := json.Unmarshal(raw, &agreed); err != nil {
 		return fmt.Errorf("initialize: %w", err)
 	}
-	if agreed.ProtocolVersion != string(wanted) {
-		return fmt.Errorf("initialize: the server speaks %s, this client was told to speak %s", agreed.ProtocolVersion, wanted)
+	if err := l.agree(server.Revision(agreed.ProtocolVersion)); err != nil {
+		return fmt.Errorf("initialize: %w", err)
 	}
-	l.header.Set("Mcp-Protocol-Version", agreed.ProtocolVersion)
 	return l.send(ctx, map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
 }
 
@@ -114,7 +115,7 @@ func (l *legacy) exchange(ctx, base context.Context, id int64, method string, pa
 		failures []error // why they could not be
 		first    int     // of them, those that begin a conversation
 	)
-	err = messages(resp, func(m *message) bool {
+	err = l.model.messages(resp, func(m *message) bool {
 		switch {
 		case m.Method != "":
 			if m.ID != nil && l.model.config.broken.forgets(m.Params, &first) {
