@@ -77,6 +77,9 @@ func judgeClient(revision server.Revision, sessions []*Session) []report.Result 
 	return results
 }
 
+// excused reports whether the client had a server that was of no use to it by design: one that speaks another version, or ended.
+func (s *Session) excused() bool { return len(s.Trace.Header.Speaks) > 0 || s.lost }
+
 // spokeAnother reports whether the client came with another revision and went away again.
 func (s *Session) spokeAnother() bool { return s.Foreign && !s.Connected }
 
@@ -92,7 +95,7 @@ func allForeign(sessions []*Session) bool {
 func connects(sessions []*Session) Verdict {
 	for _, s := range sessions {
 		switch {
-		case s.Connected:
+		case s.Connected, len(s.Trace.Header.Speaks) > 0 && s.asked:
 		case s.spokeAnother():
 			return NotApplicable("the client does not speak %s: it tried %s", s.Revision, s.Tried)
 		default:
@@ -110,6 +113,9 @@ func sampled(sessions []*Session) Verdict {
 	withheld, unrecorded := "", ""
 	called, askable := false, false
 	for _, s := range sessions {
+		if s.excused() {
+			continue // it need not have been of any use to its server
+		}
 		told := ClientRequest{Capabilities: s.Trace.Header.Declare}
 		if len(told.Capabilities) > 0 && !told.declares("sampling") || cmp.Or(s.Trace.Header.Decision, harness.Approve) != harness.Approve {
 			continue // the client was told not to be asked, or to give nothing
@@ -131,7 +137,7 @@ func sampled(sessions []*Session) Verdict {
 	}
 	switch {
 	case !askable:
-		return NotApplicable("the client was told to declare no sampling, or its person to decline, so that there was nothing to be had of it")
+		return NotApplicable("the client was told to declare no sampling, or its person to decline, or its server was not what it is for, so that there was nothing to be had of it")
 	case withheld != "":
 		return Broken("nothing could be asked of the client, which does not declare %s", withheld)
 	case !called:
@@ -146,6 +152,9 @@ func endsCleanly(sessions []*Session) Verdict {
 	var bad []*Session
 	early := ""
 	for _, s := range sessions {
+		if s.excused() && endedByItself(s.Ended) {
+			continue // it may call that a failure
+		}
 		if s.Ended == nil || !s.Ended.Clean() {
 			bad = append(bad, s)
 		} else if n := s.again(); n > 0 {

@@ -66,6 +66,9 @@ type Session struct {
 	// Unversioned are messages of the client that do not say that they are JSON-RPC 2.0, in order.
 	Unversioned []Place
 
+	asked bool // the server for anything
+	lost  bool // its server, which ended on purpose
+
 	issued    map[string]bool        // session ids that the server gave
 	calls     map[string][]*Evidence // by case, one for each call of its tool
 	exchanges map[string][]*Exchange // by case, in order
@@ -184,6 +187,7 @@ func Decode(t *trace.Trace) *Session {
 		}
 		s.takeRequest(e)
 		s.takeVersion(e)
+		s.takeEnds(e)
 		if s.calls[e.Case] == nil {
 			if e.Mark != nil && e.Mark.Name == trace.MarkHarnessError {
 				s.Fault = e.Mark.Text

@@ -36,6 +36,7 @@ func judge(traces []*trace.Trace, chosen *selection) (*report.Results, error) {
 	slices.Sort(revisions)
 	for _, revision := range revisions {
 		if begun := slices.DeleteFunc(slices.Clone(sessions[revision]), func(s *Session) bool { return s.GivenUp }); len(begun) > 0 {
+			begun = usual(begun)
 			rs.Results = append(rs.Results, judgeClient(revision, begun)...)
 			if allForeign(begun) {
 				speakAnother(sessions[revision], begun[0].Tried)
@@ -66,6 +67,14 @@ func decodeAll(traces []*trace.Trace) []*Session {
 		})
 	}
 	running.Wait()
+	return sessions
+}
+
+// usual are the sessions in which the server spoke the revision of the run; where there are none, all.
+func usual(sessions []*Session) []*Session {
+	if those := slices.DeleteFunc(slices.Clone(sessions), func(s *Session) bool { return len(s.Trace.Header.Speaks) > 0 }); len(those) > 0 {
+		return those
+	}
 	return sessions
 }
 

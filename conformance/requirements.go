@@ -67,10 +67,10 @@ type page struct {
 }
 
 // pages are the table, in its order.
-var pages = slices.Concat(older(server.V20250326), older(server.V20250618), []page{
+var pages = slices.Concat(older(server.V20250326), []page{batching}, older(server.V20250618), []page{
 	sampling20251125, schema20251125, basic20251125, cancellation20251125, progress20251125, lifecycle20251125, ping20251125, transports20251125, tasks20251125,
 	sampling20260728, schema20260728, basic20260728, mrtr20260728, cancellation20260728, progress20260728,
-	transports20260728, streamableHTTP20260728, stdio20260728,
+	versioning20260728, transports20260728, streamableHTTP20260728, stdio20260728,
 })
 
 // requirements are the statements by ID.

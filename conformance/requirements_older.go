@@ -32,7 +32,13 @@ func older(revision server.Revision) []page {
 			should("errors", "error-handling", "", "an invalid cancel is ignored: of an unknown request, of one that is done, or malformed"),
 		}},
 		{revision, "transports", "basic/transports", []Statement{
+			must("stdio", "stdio", "", "a message is one line of UTF-8, and nothing else goes to the server's standard input"),
 			should("cancel", "sending-messages-to-the-server", "", "a client cancels with a notification, not by hanging up"),
 		}},
 	}
 }
+
+// batching is what 2025-03-26 alone says: the next revision took batches out.
+var batching = page{server.V20250326, "basic", "basic/index", []Statement{
+	must("batching", "batching", "", "whoever speaks the protocol can receive batches, whether it sends any or not"),
+}}

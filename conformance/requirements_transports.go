@@ -6,7 +6,7 @@ var transports20251125 = page{server.V20251125, "transports", "basic/transports"
 	must("01", "", "41e2a7e9626a", "messages are UTF-8"),
 	should("02", "", "86e547620ef5", "a client supports stdio where it can").excluded(oneTransport),
 	must("03", "stdio", "0bb8a664aef4", "a message is one line"),
-	should("04", "stdio", "01f636b9070f", "what a server writes to standard error is no error").due("13 transport"),
+	should("04", "stdio", "01f636b9070f", "what a server writes to standard error is no error"),
 	must("05", "stdio", "5436b1abfb83", "nothing but messages goes to the server's standard input"),
 	must("06", "sending-messages-to-the-server", "94434bc04ecb",
 		"each message of the client is a POST of its own"),
@@ -82,18 +82,26 @@ var streamableHTTP20260728 = page{server.V20260728, "streamable-http", "basic/tr
 // digest.
 var stdio20260728 = page{server.V20260728, "stdio", "basic/transports/stdio", []Statement{
 	must("01", "", "", "a message is one line"),
-	should("02", "", "", "what a server writes to standard error is no error").due("13 transport"),
+	should("02", "", "", "what a server writes to standard error is no error"),
 	must("03", "", "", "nothing but messages goes to the server's standard input"),
 	must("04", "sending-messages", "", "the client writes no responses"),
 	must("05", "receiving-messages", "", "a client tells subscriptions apart by the subscriptionId in _meta").excluded(notSampling),
 	must("06", "cancellation", "", "a client cancels with a notification that names the request"),
 	should("07", "shutdown", "",
 		"a client that ends closes the server's input, waits, and only then ends the process").due("13 transport"),
-	should("08", "unexpected-termination", "",
-		"a client starts a server again that has ended unexpectedly").due("13 transport"),
+	should("08", "unexpected-termination", "", "a client starts a server again that has ended unexpectedly"),
 	should("09", "backward-compatibility", "", "a client of both eras asks with server/discover first").excluded(eraProbe),
 	must("10", "backward-compatibility", "", "it does not fall back on one special error code only").excluded(eraProbe),
 	should("11", "backward-compatibility", "", "a client of the newer era alone asks too").excluded(eraProbe),
+}}
+
+var versioning20260728 = page{server.V20260728, "versioning", "basic/versioning", []Statement{
+	should("selects", "protocol-version-negotiation", "",
+		"a client whose version is not supported takes one of the list, or says that there is none in common"),
+	may("discover", "protocol-version-negotiation", "", "a client may ask with server/discover first").excluded(permission),
+	should("cache", "backward-compatibility-with-initialization-based-versions", "",
+		"a client keeps in mind of which era a server is").excluded(insideOnly),
+	may("persist", "backward-compatibility-with-initialization-based-versions", "", "it may do so from run to run").excluded(permission),
 }}
 
 var transports20260728 = page{server.V20260728, "transports", "basic/transports", []Statement{

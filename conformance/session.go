@@ -43,6 +43,13 @@ func (s *Session) takeFrame(e *trace.Event) {
 	}
 }
 
+// takeEnds takes note of a client that came, and of a server that went.
+func (s *Session) takeEnds(e *trace.Event) {
+	f := e.Frame
+	s.asked = s.asked || f != nil && f.Dir == trace.FromClient && !f.Closed
+	s.lost = s.lost || f != nil && f.Dir == trace.ToClient && f.Closed && f.Hostile
+}
+
 // takeVersion takes note of a message of the client's that does not say that it is JSON-RPC 2.0.
 func (s *Session) takeVersion(e *trace.Event) {
 	if e.Frame == nil || e.Frame.Dir != trace.FromClient {

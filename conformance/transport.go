@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
@@ -11,13 +12,14 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// The ways in which messages come and go over Streamable HTTP: on the stream of the call, on the one that the client opened, as plain JSON, under ids
-// that others have too, over connections and sessions that end, and in streams that are written in every legal way.
+// The ways in which messages come and go. Over Streamable HTTP: on the stream of the call, on the one that the client opened, as plain JSON, under ids
+// that others have too, over connections and sessions that end, and in streams that are written in every legal way. Over stdio, from a server that
+// may end. In batches, and in a version that both sides speak.
 var transporting = Scenario{
 	ID:        "transport",
 	Purpose:   "streams that break, sessions that are lost, and all the ways in which a message may come",
 	Revisions: Known(),
-	Cases: []harness.Case{
+	Cases: slices.Concat([]harness.Case{
 		delivered(harness.Case{ID: "transport/plain", Responses: server.JSON, Revisions: withTools}, playPlain),
 		delivered(harness.Case{ID: "transport/get-stream", Revisions: newestLegacy}, playListening),
 		delivered(harness.Case{ID: "transport/post-stream", Revisions: newestLegacy}, playOnce(func(ask any) any { return ask })),
@@ -29,11 +31,11 @@ var transporting = Scenario{
 		delivered(harness.Case{ID: "transport/lost-session", Revisions: newestLegacy, Isolated: true}, playSessionLost),
 		delivered(harness.Case{ID: "transport/encoded-name", Name: "Größe in 東京", Carrier: server.PromptsGet, Revisions: newestModern}, playOnce(func(ask any) any { return ask })),
 		delivered(harness.Case{ID: "transport/look-alike-name", Name: "=?base64?bG9vay1hbGlrZQ==?=", Carrier: server.PromptsGet, Revisions: newestModern}, playOnce(func(ask any) any { return ask })),
-	},
-	Checks: []Check{
+	}, stdioCases, batchCases, versionCases),
+	Checks: slices.Concat([]Check{
 		onPostStream, onGETStream, acceptsJSON, acceptHeader, idCollision, duplicateRequest, reconnects, retryHonoured, answersOnceResumed,
 		sessionLost, handlersSurvive, endsSession, responsePost, oneMessage, ownIDs, sseDetails, sseRare, headerValue,
-	},
+	}, stdioChecks, batchChecks, versionChecks),
 }
 
 // newestLegacy is the revision whose transport is judged of those with sessions: the others know no priming events and no retry, and their clients

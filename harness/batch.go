@@ -35,14 +35,14 @@ type batch struct {
 func (b *batch) alone() bool { return len(b.cases) == 1 }
 
 // batches puts the cases into as few sessions as they allow, in the order of each session's first case.
-func batches(cases []Case) []batch {
+func batches(cases []Case, stdio bool) []batch {
 	var all []batch
 	shared := map[string]int{} // by what the client is told, the session of the cases that share one
 	for i, c := range cases {
 		told := fmt.Sprint(c.declare(), " ", cmp.Or(c.Decision, Approve), " ", c.Hostile)
 		at, open := shared[told]
 		switch {
-		case c.Isolated || c.waiting():
+		case c.Isolated && (stdio || !c.Stdio) || c.waiting():
 			all = append(all, batch{[]Case{c}, []int{i}})
 		case open && len(all[at].cases) < mostCases:
 			all[at].cases, all[at].at = append(all[at].cases, c), append(all[at].at, i)
@@ -217,7 +217,7 @@ func fruitless(t *trace.Trace, virtual bool) string {
 		return ""
 	case s.ended.Deadline:
 		return "the client hung"
-	case !s.called[t.Header.Cases[0].ID] && t.Header.Cases[0].Carrier == "":
+	case !s.called[t.Header.Cases[0].ID] && t.Header.Cases[0].Carrier == "" && t.Header.Speaks == nil:
 		return "the client never called the tool"
 	}
 	return ""

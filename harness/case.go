@@ -45,6 +45,14 @@ type Case struct {
 	Carrier server.Carrier
 	// Responses says how calls of the case's tool are answered over HTTP; [server.Auto] for what the server does otherwise.
 	Responses server.Responses
+	// Stdio is for cases about a server that the client launches: over HTTP they play something else, and need no session of their own.
+	Stdio bool
+	// Speaks are the revisions that the server of the case's session speaks, in place of the one of the run; nil for that one. The client is then left to
+	// find out ([Env.Revision] is ""), and may be of no use to such a server: nothing that it does not do is held against it but by the case's
+	// own checks. The case has to be Isolated.
+	Speaks []server.Revision
+	// TellsVersions is [server.Options.TellsVersions] of that server.
+	TellsVersions bool
 	// Isolated cases get a session of their own, because they may wreck it for others.
 	Isolated bool
 	// Hostile cases send what may crash a client. They share sessions among themselves, in a process of its own where there is one: see

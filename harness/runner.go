@@ -89,7 +89,7 @@ func (r *Runner) Run(ctx context.Context, cases []Case, done func(*trace.Trace))
 	run := &run{Runner: r, ctx: ctx, slots: make(chan struct{}, max(r.Parallel, 1)), starting: make(chan struct{}, max(r.Parallel, 1)),
 		silent: make(chan struct{})}
 	var errs []error
-	for _, p := range run.all(batches(cases)) {
+	for _, p := range run.all(batches(cases, r.Client.stdio)) {
 		if p.trace != nil {
 			done(p.trace)
 		}
@@ -128,6 +128,9 @@ func (r *Runner) header(client *Client, cases []Case, limit time.Duration) (trac
 	header.ClientTimeout, header.TimeoutDeclared, header.Patience = l.Client, l.Declared, l.Patience
 	if client.stdio {
 		header.Transport = trace.Stdio
+	}
+	for _, revision := range cases[0].Speaks {
+		header.Speaks = append(header.Speaks, string(revision))
 	}
 	ids := map[string]string{}
 	for _, c := range cases {
@@ -174,6 +177,9 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 		Declare: header.Declare, Decision: cmp.Or(header.Decision, Approve), Timeout: header.ClientTimeout, GiveUp: givenUp(cases),
 		Report:   func(o Outcome) { record(trace.Event{Case: o.Tool, Mark: o.mark()}) },
 		announce: announced.add}
+	if cases[0].Speaks != nil {
+		env.Revision = ""
+	}
 	env.offer(cases)
 	env.watched()
 	if err := fakes.launchable(client, &env); err != nil {
@@ -264,7 +270,11 @@ func (r *Runner) startFakes(client *Client, cases []Case, record func(trace.Even
 			return nil, err
 		}
 	}
-	f.server, err = server.Start(server.Options{Revisions: []server.Revision{r.Revision}, Record: record, Seed: r.Seed, Listener: listeners[1],
+	revisions := cases[0].Speaks
+	if revisions == nil {
+		revisions = []server.Revision{r.Revision}
+	}
+	f.server, err = server.Start(server.Options{Revisions: revisions, TellsVersions: cases[0].TellsVersions, Record: record, Seed: r.Seed, Listener: listeners[1],
 		Planted: Planted(PlantedKey).Holds}, tools...)
 	if err != nil {
 		f.model.Close()

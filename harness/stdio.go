@@ -37,12 +37,13 @@ func (f *fakes) launchable(client *Client, env *Env) error {
 		return nil
 	}
 	env.URL = ""
-	serve := func(c io.ReadWriteCloser) { f.server.ServeConn(context.Background(), c) }
 	if client.run != nil && client.contained == nil {
-		env.Launch = func(ctx context.Context) (io.ReadWriteCloser, error) { return inMemory(ctx, f.server) }
+		env.Launch = func(ctx context.Context, stderr io.Writer) (io.ReadWriteCloser, error) {
+			return inMemory(ctx, f.server, stderr)
+		}
 		return nil
 	}
-	relays, err := relay.Listen(serve)
+	relays, err := relay.Listen(func(c *relay.Conn) { f.server.ServeConn(context.Background(), c) })
 	if err != nil {
 		return err
 	}
@@ -52,7 +53,7 @@ func (f *fakes) launchable(client *Client, env *Env) error {
 }
 
 // inMemory connects to a server without a process between.
-func inMemory(ctx context.Context, to *server.Server) (io.ReadWriteCloser, error) {
+func inMemory(ctx context.Context, to *server.Server, stderr io.Writer) (io.ReadWriteCloser, error) {
 	network := memnet.New()
 	listener, err := network.Listen("127.0.0.1:0")
 	if err != nil {
@@ -67,9 +68,20 @@ func inMemory(ctx context.Context, to *server.Server) (io.ReadWriteCloser, error
 	if err != nil {
 		return nil, err
 	}
-	go to.ServeConn(context.Background(), served) // ends with the server, if not before
+	if stderr == nil {
+		stderr = io.Discard
+	}
+	go to.ServeConn(context.Background(), &withStderr{served, stderr}) // ends with the server, if not before
 	return client, nil
 }
+
+// withStderr is a connection with what stands for the standard error of a process.
+type withStderr struct {
+	io.ReadWriteCloser
+	stderr io.Writer
+}
+
+func (w *withStderr) Stderr() io.Writer { return w.stderr }
 
 // launches tells the client of the server's command, if there is one.
 func (e *Env) launches(command []string) {
@@ -77,7 +89,9 @@ func (e *Env) launches(command []string) {
 		return
 	}
 	e.Server = command
-	e.Launch = func(ctx context.Context) (io.ReadWriteCloser, error) { return launch(ctx, command) }
+	e.Launch = func(ctx context.Context, stderr io.Writer) (io.ReadWriteCloser, error) {
+		return launch(ctx, command, stderr)
+	}
 }
 
 // launched is a server that was started as a process, by its standard streams.
@@ -87,10 +101,13 @@ type launched struct {
 	cmd *exec.Cmd
 }
 
-// launch starts a server. Its standard error is ours.
-func launch(ctx context.Context, command []string) (io.ReadWriteCloser, error) {
+// launch starts a server. Its standard error is ours, where nobody takes it.
+func launch(ctx context.Context, command []string, stderr io.Writer) (io.ReadWriteCloser, error) {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stderr = os.Stderr
+	if stderr != nil {
+		cmd.Stderr = stderr
+	}
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("launching the server: %w", err)

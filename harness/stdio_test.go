@@ -142,7 +142,7 @@ func TestAServerMayBeLaunchedAgain(t *testing.T) {
 
 func TestAClientThatLeavesItsPipeOpenIsNoLeakOfOurs(t *testing.T) {
 	client := harness.InProcess(func(ctx context.Context, env harness.Env) error {
-		rwc, err := env.Launch(ctx)
+		rwc, err := env.Launch(ctx, nil)
 		if err != nil {
 			return err
 		}
@@ -171,7 +171,7 @@ func TestAServerThatCannotBeLaunchedIsAnError(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Equal(t, []string{"/no/such/server", "x"}, env.Server)
-	_, err = env.Launch(t.Context())
+	_, err = env.Launch(t.Context(), nil)
 	require.EqualError(t, err, "launching the server: fork/exec /no/such/server: no such file or directory")
 
 	_, err = harness.EnvFromProcess(nil, func(string) string { return `{"server":{}}` })

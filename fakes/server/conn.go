@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"runtime/debug"
@@ -21,6 +20,7 @@ type conn struct {
 	rwc    io.ReadWriteCloser
 	name   string // in the trace, where a session has its id
 	ctx    context.Context
+	cancel context.CancelFunc
 
 	session *legacySession // once it was initialized; of the reader's goroutine
 
@@ -47,7 +47,7 @@ type waiting struct {
 // What is no message is recorded and, where the revision has an error without an id (since 2025-11-25), answered with one; the rest of the
 // connection is served as ever. Of a line over [Options.MaxBody] only the beginning is recorded. What comes without a line end
 // before the connection ends is recorded and not served. A client that reads nothing is waited for, by whoever
-// writes, until the connection ends.
+// writes, until the connection ends. Where rwc has a method Stderr() io.Writer, that is the standard error to which [Session.Log] writes.
 func (s *Server) ServeConn(ctx context.Context, rwc io.ReadWriteCloser) {
 	defer rwc.Close()
 	if !s.begin(&s.handlers) {
@@ -57,7 +57,7 @@ func (s *Server) ServeConn(ctx context.Context, rwc io.ReadWriteCloser) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
-	c := &conn{server: s, rwc: rwc, name: s.streamName("conn"), ctx: ctx, turn: make(chan struct{}, 1), waiting: map[string]waiting{}}
+	c := &conn{server: s, rwc: rwc, name: s.streamName("conn"), ctx: ctx, cancel: cancel, turn: make(chan struct{}, 1), waiting: map[string]waiting{}}
 	defer context.AfterFunc(ctx, func() {
 		c.closed.Store(true)
 		_ = rwc.Close() // whoever reads or writes is told so
@@ -119,8 +119,9 @@ func (c *conn) takeLine(l line) {
 		return
 	case len(bytes.TrimSpace(l.raw)) == 0:
 		return // nothing between two line ends
-	case c.takesBatch(l.raw):
-		c.takeBatch(l)
+	}
+	if batch := c.batchOf(l.raw); len(batch) > 0 {
+		c.takeBatch(batch)
 		return
 	}
 	m, bad := parse(l.raw)
@@ -141,28 +142,12 @@ func (c *conn) record(l line) {
 	c.server.frame(scope{}, trace.Frame{Dir: trace.FromClient, Raw: l.raw, Session: c.name, Partial: l.partial})
 }
 
-// takesBatch reports whether a line is an array where that is allowed: 2025-03-26 alone has batches (basic/index#batching), once there is
-// a session.
-func (c *conn) takesBatch(raw []byte) bool {
-	var batch []json.RawMessage
-	return c.session != nil && c.session.revision == V20250326 && bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r"), []byte("[")) &&
-		json.Unmarshal(raw, &batch) == nil && len(batch) > 0
-}
-
-// takeBatch takes the messages of a batch as if each had come in a line, which is also how they are answered and recorded.
-func (c *conn) takeBatch(l line) {
-	var batch []json.RawMessage
-	_ = json.Unmarshal(l.raw, &batch) // as takesBatch has seen
-	c.server.mark(scope{}, trace.MarkBatch, fmt.Sprintf("%d messages in one line", len(batch)))
-	for _, raw := range batch {
-		m, bad := parse(raw)
-		if bad != nil {
-			c.record(line{raw: raw})
-			c.complain(bad)
-			continue
-		}
-		c.server.take(&inbound{raw: raw, message: m, conn: c})
+// batchOf reads a line as a batch, once there is a session; nil where it is none.
+func (c *conn) batchOf(raw []byte) []json.RawMessage {
+	if c.session == nil {
+		return nil
 	}
+	return batchOf(c.session.revision, raw)
 }
 
 // revision is the one in which the connection speaks, as far as that is known.

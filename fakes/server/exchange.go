@@ -115,14 +115,22 @@ func (x *exchange) write(e event) error {
 	if x.gone {
 		return ErrNoStream
 	}
+	if !x.emit(e) {
+		return ErrNoStream
+	}
+	return nil
+}
+
+// emit writes an event in the style of the stream. The lock is held.
+func (x *exchange) emit(e event) bool {
 	x.buffer = x.style.appendEvent(x.buffer[:0], e, !x.written)
 	x.written = true
 	for piece := range x.style.pieces(x.buffer) {
 		if !x.put(piece) {
-			return ErrNoStream
+			return false
 		}
 	}
-	return nil
+	return true
 }
 
 // writtenAs sets the style of what is written from here on.

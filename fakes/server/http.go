@@ -119,6 +119,10 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		s.refuse(in, http.StatusUnsupportedMediaType, rpcErrorf(codeInvalidRequest, "Content-Type must be application/json, got %q", r.Header.Get("Content-Type")))
 		return
 	}
+	if batch := s.postedBatch(in); len(batch) > 0 {
+		s.takePosted(in, batch)
+		return
+	}
 	m, bad := parse(raw)
 	if bad != nil {
 		s.refuse(in, http.StatusBadRequest, bad)
@@ -139,7 +143,7 @@ func (s *Server) take(in *inbound) {
 
 // isModern tells in which era a message speaks (2026-07-28, basic/versioning#backward-compatibility-with-initialization-based-versions).
 func (s *Server) isModern(m *inbound) bool {
-	if len(s.modern) == 0 {
+	if len(s.modern) == 0 && !s.opts.TellsVersions {
 		return false
 	}
 	if len(s.legacy) == 0 {

@@ -119,12 +119,7 @@ func (c *legacyCall) begin(request outgoing) (*asked, *sent, error) {
 	if err := c.ctx.Err(); err != nil {
 		return nil, nil, err // the call was given up: nobody wants to be asked any more
 	}
-	question := &asked{by: c.scope(), answer: make(chan Answer, 1)}
-	if request.asCall {
-		request.id = c.id
-	}
-	id := c.ask(question, request)
-	out := &sent{id, requestFrame(id, "sampling/createMessage", request.params)}
+	question, out := c.question(request)
 	var err error
 	if request.listening {
 		err = c.tell(ended, out.frame, request.hostile)
@@ -135,6 +130,16 @@ func (c *legacyCall) begin(request outgoing) (*asked, *sent, error) {
 		return nil, nil, err
 	}
 	return question, out, nil
+}
+
+// question enters a question, and makes its frame.
+func (c *legacyCall) question(request outgoing) (*asked, *sent) {
+	question := &asked{by: c.scope(), answer: make(chan Answer, 1)}
+	if request.asCall {
+		request.id = c.id
+	}
+	id := c.ask(question, request)
+	return question, &sent{id, requestFrame(id, "sampling/createMessage", request.params)}
 }
 
 func (c *legacyCall) wait(question *asked) Answer {
@@ -171,15 +176,23 @@ func (c *legacyCall) ask(question *asked, request outgoing) json.RawMessage {
 
 // send writes onto the call's own stream or connection, or onto the client's GET stream where responses are plain JSON.
 func (c *legacyCall) send(ctx context.Context, frame []byte, hostile bool) error {
-	kept := c.resumable()
-	switch {
-	case kept != nil:
+	if kept := c.resumable(); kept != nil {
 		kept.send(event{of: c.scope(), raw: frame, hostile: hostile}, false)
 		return nil
-	case c.x.responses != JSON || c.lines:
-		return c.x.event(c.scope(), frame, hostile)
 	}
-	return c.tell(ctx, frame, hostile)
+	x, err := c.stream(ctx)
+	if err != nil {
+		return err
+	}
+	return x.event(c.scope(), frame, hostile)
+}
+
+// stream is where messages to the client go: the call's own stream or connection, or the client's GET stream.
+func (c *legacyCall) stream(ctx context.Context) (*exchange, error) {
+	if c.x.responses != JSON || c.lines {
+		return c.x, nil
+	}
+	return c.session.listener(ctx)
 }
 
 // tell writes onto the client's GET stream.

@@ -37,6 +37,10 @@ type Options struct {
 	// Revisions are those the server speaks; nil for all. With both eras among them it serves each client in the
 	// era in which the client opens (2026-07-28, basic/versioning).
 	Revisions []Revision
+	// TellsVersions has a server that speaks no revision of the second era answer requests of that era with the list of what it speaks (UnsupportedProtocolVersionError,
+	// 2026-07-28, basic/versioning#protocol-version-negotiation), as one does that has dropped that revision. Without it such a server knows nothing of the
+	// era: to it they are requests that come before initialize.
+	TellsVersions bool
 	// Responses says whether answers come as streams or as plain JSON.
 	Responses Responses
 	// Record is told of every frame, with the name of the tool as the event's Case: of a question before the client can answer it, of

@@ -51,6 +51,8 @@ type carrier interface {
 	style(style Style)
 	// callID is the id of the client's request that is pending.
 	callID() json.RawMessage
+	// connection is what that request came on; nil over HTTP.
+	connection() *conn
 }
 
 // outgoing is a sampling request on its way.

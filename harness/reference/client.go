@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
-	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
@@ -50,10 +49,11 @@ func Client(c Config) func(context.Context, harness.Env) error {
 		env.Announce(harness.Decisions)
 		m := &model{config: c, env: env, turn: make(chan struct{}, 1)}
 		m.env.HTTP = m.network() // the wire to the server has its own
-		wire, err := connect(ctx, env, m)
+		first, err := connect(ctx, env, m)
 		if err != nil {
 			return err
 		}
+		wire := &surviving{wire: first, model: m, again: func() (wire, error) { return connect(ctx, env, m) }}
 		err = errors.Join(callTools(ctx, wire, env, m), callOthers(ctx, wire, env))
 		if err == nil && c.broken.failsAtTheEnd {
 			err = errors.New("broken on purpose: a failure after all went well")
@@ -80,12 +80,15 @@ type wire interface {
 	close(ctx context.Context) error
 }
 
-// connect opens the wire of the era that the revision belongs to.
+// connect opens the wire of the era that the revision belongs to, or finds out which that is.
 func connect(ctx context.Context, env harness.Env, m *model) (wire, error) {
+	if env.Revision == "" {
+		return negotiate(ctx, env, m)
+	}
 	if env.Revision.Modern() {
 		return openModern(ctx, env, m)
 	}
-	return openLegacy(ctx, env, m)
+	return openLegacy(ctx, env, m, false)
 }
 
 // capabilities are what the client declares: what it was told to, or else sampling, with tools where the revision has them.
@@ -168,7 +171,7 @@ func callOne(ctx context.Context, w wire, env harness.Env, method, name string, 
 		env.Report(outcome(name, raw, err))
 	}
 	var refused *rpcError
-	if err != nil && !errors.As(err, &refused) && !errors.Is(err, errGivenUp) && !errors.Is(err, errUnusable) && !errors.Is(err, errSessionLost) { // what the server says is an answer, too
+	if err != nil && !errors.As(err, &refused) && !errors.Is(err, errGivenUp) && !errors.Is(err, errUnusable) && !errors.Is(err, errSessionLost) && !errors.Is(err, errLost) { // what the server says is an answer, too
 		return fmt.Errorf("%s of %s: %w", method, name, err)
 	}
 	return nil
@@ -190,12 +193,4 @@ func outcome(tool string, raw json.RawMessage, err error) harness.Outcome {
 		o.Ended = harness.InputRequired
 	}
 	return o
-}
-
-// revisionIn returns the revision to speak: the one that was told, or the newest of the first era.
-func revisionIn(env harness.Env) server.Revision {
-	if env.Revision == "" {
-		return server.V20251125
-	}
-	return env.Revision
 }

@@ -126,6 +126,9 @@ type faults struct {
 
 	rounds    roundFaults
 	transport transportFaults
+	batches   batchFaults
+	pipes     pipeFaults
+	versions  versionFaults
 }
 
 func edit(f func(map[string]any), o map[string]any) {

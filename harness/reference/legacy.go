@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
@@ -18,6 +19,7 @@ type legacy struct {
 	env    harness.Env
 	model  *model
 	pipe   *pipe // nil over HTTP
+	free   bool  // to agree on any revision that it knows
 	lastID atomic.Int64
 
 	mu     sync.Mutex
@@ -32,9 +34,9 @@ type legacy struct {
 	moved     atomic.Bool // over to that stream: broken on purpose
 }
 
-// openLegacy connects, or launches the server, and initializes a session.
-func openLegacy(ctx context.Context, env harness.Env, m *model) (*legacy, error) {
-	l := &legacy{env: env, model: m, turn: make(chan struct{}, 1), header: http.Header{"Accept": {"application/json, text/event-stream"}}}
+// openLegacy connects, or launches the server, and initializes a session: in the revision of env or, where the client is free, in any that it knows.
+func openLegacy(ctx context.Context, env harness.Env, m *model, free bool) (*legacy, error) {
+	l := &legacy{env: env, model: m, free: free, turn: make(chan struct{}, 1), header: http.Header{"Accept": {"application/json, text/event-stream"}}}
 	if f := m.config.broken.allHeaders; f != nil {
 		f(env.Key, l.header)
 	}
@@ -53,7 +55,7 @@ func openLegacy(ctx context.Context, env harness.Env, m *model) (*legacy, error)
 
 // initialize agrees on a revision, and listens.
 func (l *legacy) initialize(ctx context.Context) error {
-	wanted := revisionIn(l.env)
+	wanted := l.env.Revision
 	raw, err := l.request(ctx, "initialize", map[string]any{
 		"protocolVersion": wanted, "capabilities": l.model.capabilities(), "clientInfo": clientInfo,
 	})
@@ -66,10 +68,9 @@ func (l *legacy) initialize(ctx context.Context) error {
 	if err := json.Unmarshal(raw, &agreed); err != nil {
 		return fmt.Errorf("initialize: %w", err)
 	}
-	if agreed.ProtocolVersion != string(wanted) {
-		return fmt.Errorf("initialize: the server speaks %s, this client was told to speak %s", agreed.ProtocolVersion, wanted)
+	if err := l.agree(server.Revision(agreed.ProtocolVersion)); err != nil {
+		return fmt.Errorf("initialize: %w", err)
 	}
-	l.setHeader("Mcp-Protocol-Version", agreed.ProtocolVersion)
 	if err := l.send(ctx, map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"}); err != nil || l.pipe != nil {
 		return err
 	}

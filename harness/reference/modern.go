@@ -99,7 +99,7 @@ func (m *modern) once(ctx context.Context, method string, params map[string]any)
 		return nil, statusError(resp)
 	}
 	var answer *message
-	err = messages(resp, &reading{broken: broken.transport}, func(got *message) bool {
+	err = m.model.messages(resp, &reading{broken: broken.transport}, func(got *message) bool {
 		if got.Method == "" && string(got.ID) == fmt.Sprint(id) {
 			answer = got
 		} else if work := m.take(ctx, got); work != nil && got.Method != "" {

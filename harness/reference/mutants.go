@@ -79,7 +79,7 @@ func Find(name string) *Mutant {
 
 // Mutants returns every mutant, in the order of the catalogue.
 func Mutants() []Mutant {
-	return slices.Concat(clientMutants, stdioMutants, declareMutants, basicMutants, toolMutants, parallelMutants, loopMutants, balanceMutants, malformedMutants, cancelMutants, timeMutants, providerMutants, consentMutants, mrtrMutants, transportMutants,
+	return slices.Concat(clientMutants, stdioMutants, declareMutants, basicMutants, toolMutants, parallelMutants, loopMutants, balanceMutants, malformedMutants, cancelMutants, timeMutants, providerMutants, consentMutants, mrtrMutants, transportMutants, versionMutants,
 		anthropicMutants, ollamaMutants, responsesMutants, geminiMutants, translationMutants)
 }
 
@@ -90,11 +90,6 @@ var clientMutants = []Mutant{
 		broken: faults{failsAtTheEnd: true}},
 	{Name: "declares-nothing", Doc: "does not declare sampling, so that nothing is asked of it", Kills: []string{"client/sampled"},
 		broken: faults{declaresNothing: true}},
-}
-
-var stdioMutants = []Mutant{
-	{Name: "logs-on-the-pipe", Doc: "writes log lines onto the pipe to the server", Kills: []string{"client/only-messages"}, Stdio: true,
-		broken: faults{logsOnThePipe: true}},
 }
 
 var toolMutants = []Mutant{

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 )
 
 // rpcError is a JSON-RPC error.
@@ -24,7 +26,32 @@ type message struct {
 	Method string          `json:"method,omitempty"`
 	Params json.RawMessage `json:"params,omitempty"`
 	Result json.RawMessage `json:"result,omitempty"`
-	Error  *rpcError       `json:"error,omitempty"`
+	Error  *refusal        `json:"error,omitempty"`
+}
+
+// refusal is an error that came, with what it says besides.
+type refusal struct {
+	rpcError
+	Data json.RawMessage `json:"data"`
+}
+
+func (r *refusal) Unwrap() error { return &r.rpcError }
+
+// unpack returns the messages of what came as one: a message or, in 2025-03-26, a batch of them (basic/index#batching). Its error says that it is
+// neither.
+func (m *model) unpack(raw []byte) ([]message, error) {
+	broken := &m.config.broken
+	if m.env.Revision == server.V20250326 && bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("[")) && !broken.batches.unknown {
+		var batch []message
+		err := json.Unmarshal(raw, &batch)
+		if broken.batches.firstOnly {
+			batch = batch[:min(len(batch), 1)]
+		}
+		return batch, err
+	}
+	var one message
+	err := json.Unmarshal(raw, &one)
+	return []message{one}, err
 }
 
 // object reads a JSON object, its numbers as they were written.
@@ -70,21 +97,36 @@ func statusError(resp *http.Response) error {
 	if json.Unmarshal(body, &m) == nil && m.Error != nil {
 		return fmt.Errorf("HTTP %d: %w", resp.StatusCode, m.Error)
 	}
-	return fmt.Errorf("HTTP %d: %s", resp.StatusCode, body)
+	return &statusCode{resp.StatusCode, string(body)}
 }
 
+// statusCode is a response that is no success, and holds no error of the protocol.
+type statusCode struct {
+	code int
+	body string
+}
+
+func (s *statusCode) Error() string { return fmt.Sprintf("HTTP %d: %s", s.code, s.body) }
+
 // messages calls take with each JSON-RPC message of a response, stream or not, until take returns false.
-func messages(resp *http.Response, at *reading, take func(*message) bool) error {
+func (m *model) messages(resp *http.Response, at *reading, take func(*message) bool) error {
 	var bad error
 	one := func(raw []byte) bool {
 		if len(raw) == 0 { // an event that only primes reconnection
 			return true
 		}
-		var m message
-		if bad = json.Unmarshal(raw, &m); bad != nil {
+		several, err := m.unpack(raw)
+		if err != nil && m.config.broken.batches.skipped {
+			return true
+		} else if bad = err; bad != nil {
 			return false
 		}
-		return take(&m)
+		for i := range several {
+			if !take(&several[i]) {
+				return false
+			}
+		}
+		return true
 	}
 	if isStream(resp) {
 		err := at.events(resp.Body, one)

@@ -2,8 +2,8 @@ package reference
 
 import (
 	"bufio"
+	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +13,7 @@ import (
 // pipe is the client's end of a server that it launched: one channel for everything, a message a line (2025-11-25,
 // basic/transports#stdio; 2026-07-28, basic/transports/stdio).
 type pipe struct {
+	model *model
 	rwc   io.ReadWriteCloser
 	asked func(*message) func() error // takes what the server says unasked, and returns what there is to do about it
 	logs  bool                        // writes log lines where messages belong: broken on purpose
@@ -32,12 +33,16 @@ type pipe struct {
 
 // openPipe launches the server.
 func openPipe(ctx context.Context, m *model, asked func(*message) func() error) (*pipe, error) {
-	rwc, err := m.env.Launch(ctx)
-	if err != nil {
+	p := &pipe{model: m, asked: asked, cancels: m.cancels, logs: m.config.broken.logsOnThePipe, late: m.config.broken.diesOfLateResponse, mute: m.config.broken.givesUpSilently,
+		writing: make(chan struct{}, 1), ended: make(chan struct{}), waiting: map[string]chan *message{}}
+	var stderr io.Writer // which says nothing to a right client
+	if m.config.broken.pipes.fearsStderr {
+		stderr = alarm{p}
+	}
+	var err error
+	if p.rwc, err = m.env.Launch(ctx, stderr); err != nil {
 		return nil, err
 	}
-	p := &pipe{rwc: rwc, asked: asked, cancels: m.cancels, logs: m.config.broken.logsOnThePipe, late: m.config.broken.diesOfLateResponse, mute: m.config.broken.givesUpSilently,
-		writing: make(chan struct{}, 1), ended: make(chan struct{}), waiting: map[string]chan *message{}}
 	p.running.Go(p.read)
 	return p, nil
 }
@@ -48,35 +53,49 @@ func (p *pipe) read() {
 	for {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
-			p.end(errors.New("the server ended the connection"))
+			p.end(errServerEnded)
 			return
 		}
-		var m message
-		switch {
-		case json.Unmarshal(line, &m) != nil: // is none, and so nothing to us
-		case m.Method != "":
-			work := p.asked(&m)
-			if work == nil {
-				break
+		several, err := p.model.unpack(line)
+		if err != nil { // is no message, and so nothing to us
+			if p.model.config.broken.batches.deadly && bytes.HasPrefix(line, []byte("[")) {
+				p.end(fmt.Errorf("broken on purpose: %w", err))
+				return
 			}
+			continue
+		}
+		for i := range several {
+			if !p.take(&several[i]) {
+				return
+			}
+		}
+	}
+}
+
+// take hands a message to whom it is for, and reports whether there is more to be read.
+func (p *pipe) take(m *message) bool {
+	if m.Method != "" {
+		if work := p.asked(m); work != nil {
 			p.running.Go(func() {
 				if err := work(); err != nil {
 					p.end(fmt.Errorf("answering %s: %w", m.Method, err))
 				}
 			})
-		case m.Method == "":
-			p.mu.Lock()
-			answer := p.waiting[string(m.ID)]
-			delete(p.waiting, string(m.ID))
-			p.mu.Unlock()
-			if answer != nil {
-				answer <- &m
-			} else if p.late {
-				p.end(errors.New("broken on purpose: a response that nobody waits for"))
-				return
-			}
 		}
+		return true
 	}
+	p.mu.Lock()
+	answer := p.waiting[string(m.ID)]
+	delete(p.waiting, string(m.ID))
+	p.mu.Unlock()
+	switch {
+	case answer != nil:
+		answer <- m
+	case p.late:
+		p.end(errors.New("broken on purpose: a response that nobody waits for"))
+		return false
+	}
+	return true
 }
 
 // end notes why nothing can come any more; what was first counts.
@@ -131,8 +150,10 @@ func (p *pipe) send(m map[string]any) error {
 	if p.logs {
 		line = append([]byte("DEBUG sending a message\n"), line...)
 	}
-	_, err := p.rwc.Write(line)
-	return err
+	if _, err := p.rwc.Write(line); err != nil {
+		return fmt.Errorf("%w: %w", errServerEnded, err)
+	}
+	return nil
 }
 
 // close ends the server's input, waits for its end and for what is still being answered.

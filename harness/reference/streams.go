@@ -115,7 +115,7 @@ func (l *legacy) exchange(ctx, base context.Context, id int64, method string, pa
 		return answer == nil
 	}
 	in.reads(resp)
-	err = messages(resp, at, take)
+	err = l.model.messages(resp, at, take)
 	for returns := 0; answer == nil && at.id != "" && returns < mostReturns && ctx.Err() == nil && !broken.neverResumes; returns++ {
 		seen := at.id
 		again, failed := l.comeBack(ctx, at)
@@ -130,7 +130,7 @@ func (l *legacy) exchange(ctx, base context.Context, id int64, method string, pa
 		_ = resp.Body.Close()
 		resp = again
 		in.reads(resp)
-		if err = messages(resp, at, take); at.id != seen {
+		if err = l.model.messages(resp, at, take); at.id != seen {
 			returns = -1
 		}
 	}
@@ -227,7 +227,7 @@ func (l *legacy) listen(ctx context.Context) error {
 	go func() {
 		defer close(in.over)
 		defer resp.Body.Close()
-		_ = messages(resp, &reading{broken: l.model.config.broken.transport}, func(m *message) bool { // it may end at any time
+		_ = l.model.messages(resp, &reading{broken: l.model.config.broken.transport}, func(m *message) bool { // it may end at any time
 			broken := &l.model.config.broken.transport
 			if m.Method != "" && !(m.ID != nil && broken.deafListening) {
 				in.take(m)

@@ -29,6 +29,8 @@ type Header struct {
 	Client string `json:"client,omitempty"`
 	// Revision is the protocol revision that the server offered, such as "2025-11-25".
 	Revision string `json:"revision"`
+	// Speaks are the revisions that the server spoke, where those were others: the client was left to find out. Empty where it was Revision alone.
+	Speaks []string `json:"speaks,omitempty"`
 	// Transport is how the client spoke to the server: [Stdio], or "" for Streamable HTTP.
 	Transport string `json:"transport,omitempty"`
 	// Seed is the number from which marks, ids and tokens of the run were made.
@@ -257,6 +259,8 @@ const (
 	MarkBatch = "batch"
 	// MarkConnection says that a connection was opened on which each message is a line; the text is its name, the session of its frames.
 	MarkConnection = "connection"
+	// MarkStderr is what the server wrote to its standard error, over stdio; the text is the line.
+	MarkStderr = "stderr"
 	// MarkWithheld says that the server did not send a sampling request, because the client has not declared what it
 	// needs; the text is the capability, such as "sampling.tools".
 	MarkWithheld = "withheld"

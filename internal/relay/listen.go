@@ -22,7 +22,7 @@ type Listener struct {
 	dir      string
 	listener net.Listener
 	token    string
-	serve    func(io.ReadWriteCloser)
+	serve    func(*Conn)
 
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -34,14 +34,36 @@ type Listener struct {
 
 // life is that of a relay.
 type life struct {
-	ctx  context.Context
-	over context.CancelFunc
+	ctx   context.Context
+	over  context.CancelFunc
+	began chan net.Conn // takes the life line, once
+}
+
+// Conn is the connection of a relay: its standard streams. Stderr is its standard error; what is written to it is not waited for.
+type Conn struct {
+	net.Conn
+	life life
+}
+
+// Stderr returns the relay's standard error. It fails when the relay has gone.
+func (c *Conn) Stderr() io.Writer { return stderr{c.life} }
+
+type stderr struct{ life }
+
+func (s stderr) Write(p []byte) (int, error) {
+	select {
+	case line := <-s.began:
+		s.began <- line // for the next one
+		return line.Write(p)
+	case <-s.ctx.Done():
+		return 0, s.ctx.Err()
+	}
 }
 
 // Listen begins to take relays, of which each is served by a call of serve, on a goroutine of its own; serve closes the connection, and
 // the relay ends when serve returns. Whoever wants to connect has to show a token, which is in a file that only this
 // user can read: command lines are for everybody to see.
-func Listen(serve func(io.ReadWriteCloser)) (_ *Listener, err error) {
+func Listen(serve func(*Conn)) (_ *Listener, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("this program cannot find itself, to be launched as a server: %w", err)
@@ -114,28 +136,33 @@ func (l *Listener) take(c net.Conn) {
 	kind, id := l.greet(c)
 	switch kind {
 	case dataLine:
-		_, over := l.relay(id)
-		defer over()
+		life := l.relay(id)
+		defer life.over()
 		if l.ctx.Err() == nil {
-			l.serve(c)
+			l.serve(&Conn{c, life})
 		}
 	case lifeLine:
-		ctx, _ := l.relay(id)
-		defer context.AfterFunc(ctx, func() { c.Close() })()
+		life := l.relay(id)
+		defer context.AfterFunc(life.ctx, func() { c.Close() })()
+		select {
+		case life.began <- c:
+		case <-life.ctx.Done():
+		}
 		_, _ = io.Copy(io.Discard, c)
 	}
 }
 
 // relay is a relay's life, which either of its connections may be the first to tell of.
-func (l *Listener) relay(id string) (context.Context, context.CancelFunc) {
+func (l *Listener) relay(id string) life {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r, ok := l.relays[id]
 	if !ok {
 		r.ctx, r.over = context.WithCancel(l.ctx)
+		r.began = make(chan net.Conn, 1)
 		l.relays[id] = r
 	}
-	return r.ctx, r.over
+	return r
 }
 
 // greet reads the first line of a connection and returns what it is for, and for which relay; nothing for one that does not have the token.

@@ -27,7 +27,7 @@ func init() {
 		return
 	}
 	code := 0
-	if err := copyBytes(os.Args[2], os.Stdin, os.Stdout); err != nil {
+	if err := copyBytes(os.Args[2], os.Stdin, os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintf(os.Stderr, "mcp-conform: the relay to the server under test: %v\n", err)
 		code = 1
 	}
@@ -41,7 +41,7 @@ const connectTimeout = 10 * time.Second
 const flushTimeout = 2 * time.Second
 
 // copyBytes copies between the standard streams and the other end until that one closes: the end of in only ends what is written to it.
-func copyBytes(path string, in io.Reader, out io.Writer) error {
+func copyBytes(path string, in io.Reader, out, log io.Writer) error {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("the session is over: %w", err)
@@ -51,16 +51,16 @@ func copyBytes(path string, in io.Reader, out io.Writer) error {
 		return fmt.Errorf("%s holds no address and token", path)
 	}
 	id := rand.Text()
+	life, err := dial(address, hello(token, lifeLine, id)) // first, so that it comes wherever the other one does
+	if err != nil {
+		return err
+	}
+	defer life.Close()
 	data, err := dial(address, hello(token, dataLine, id))
 	if err != nil {
 		return err
 	}
 	defer data.Close()
-	life, err := dial(address, hello(token, lifeLine, id))
-	if err != nil {
-		return err
-	}
-	defer life.Close()
 	go func() {
 		_, _ = io.Copy(data, in) // where the other end is gone we are about to end
 		_ = data.(*net.TCPConn).CloseWrite()
@@ -73,21 +73,25 @@ func copyBytes(path string, in io.Reader, out io.Writer) error {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_, _ = io.Copy(io.Discard, life)
+		_, _ = io.Copy(log, life)
 	}()
 	select {
 	case <-copied:
-		return nil
 	case <-ended:
 	}
-	select { // with a reader that does not read, no copying would ever end
-	case <-copied:
-	case <-time.After(flushTimeout):
+	flush := time.After(flushTimeout) // with a reader that does not read, no copying would ever end
+	for _, one := range []chan struct{}{copied, ended} {
+		select {
+		case <-one:
+		case <-flush:
+			return nil
+		}
 	}
 	return nil
 }
 
-// The two connections of a relay: one for the bytes, and one that ends when the other end has gone, also while nobody takes the bytes.
+// The two connections of a relay: one for the bytes, and one that ends when the other end has gone, also while nobody takes the bytes. What
+// comes on the latter goes to standard error.
 const (
 	dataLine = "data"
 	lifeLine = "life"

@@ -58,7 +58,7 @@ func (l *launched) ends() int {
 // listen serves relays with a function.
 func listen(t *testing.T, serve func(io.ReadWriteCloser)) *relay.Listener {
 	t.Helper()
-	l, err := relay.Listen(func(c io.ReadWriteCloser) {
+	l, err := relay.Listen(func(c *relay.Conn) {
 		defer c.Close()
 		serve(c)
 	})
@@ -131,6 +131,34 @@ func TestARelayEndsWithTheOtherEnd(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestARelayHasAStandardErrorOfItsOwn(t *testing.T) {
+	begun, failed := make(chan struct{}, 2), make(chan error, 1)
+	l := listen(t, func(c io.ReadWriteCloser) {
+		begun <- struct{}{}
+		to := c.(*relay.Conn).Stderr()
+		_, _ = io.WriteString(to, "first\n")
+		_, _ = io.WriteString(to, "second\n")
+		_, _ = io.Copy(io.Discard, c)
+		var err error
+		for range 20 { // a connection takes some bytes before it tells that nobody is there
+			_, err = io.WriteString(to, strings.Repeat("x", 1<<20)+"\n")
+		}
+		failed <- err
+	})
+	r := launch(t, l.Command())
+	<-begun
+	require.NoError(t, r.in.Close())
+	require.NoError(t, <-failed)
+	require.Zero(t, r.ends())
+	require.True(t, strings.HasPrefix(r.err.String(), "first\nsecond\nxxx"))
+	require.Len(t, r.err.String(), len("first\nsecond\n")+20*(1<<20+1), "all of it, though the server has ended")
+
+	r = launch(t, l.Command())
+	<-begun
+	require.NoError(t, r.cmd.Process.Kill())
+	require.Error(t, <-failed, "nobody is there to take it")
 }
 
 func TestTheServerLearnsOfARelayThatIsKilled(t *testing.T) {

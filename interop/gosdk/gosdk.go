@@ -68,7 +68,7 @@ func transportOf(ctx context.Context, env harness.Env) (mcp.Transport, error) {
 	if env.Launch == nil {
 		return &mcp.StreamableClientTransport{Endpoint: env.URL, HTTPClient: env.HTTP}, nil
 	}
-	pipe, err := env.Launch(ctx)
+	pipe, err := env.Launch(ctx, nil)
 	if err != nil {
 		return nil, fmt.Errorf("launching the server: %w", err)
 	}

@@ -115,7 +115,7 @@ func TestReferenceAgainstServerOfTheSDK(t *testing.T) {
 					})
 				env := harness.Env{HTTP: http.DefaultClient, Revision: c.revision, Model: model.Bases(), Key: "sk-none"}
 				if c.options == nil {
-					env.Launch = func(context.Context) (io.ReadWriteCloser, error) { return piped(t, sdk), nil }
+					env.Launch = func(context.Context, io.Writer) (io.ReadWriteCloser, error) { return piped(t, sdk), nil }
 				} else {
 					srv := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return sdk }, c.options))
 					defer srv.Close()

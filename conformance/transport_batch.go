@@ -1,0 +1,59 @@
+package conformance
+
+import (
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+var batchCases = []harness.Case{
+	pondered(harness.Case{ID: "transport/together", Revisions: []server.Revision{server.V20250326}}, sampleTogether),
+}
+
+var batchChecks = []Check{batch}
+
+// sampleTogether asks three samples in one batch, and waits for each as long as a client may take for one.
+func sampleTogether(*stage) server.Play {
+	return func(s *server.Session) (any, error) {
+		asked, err := s.StartBatch(s.Ask("Name a bird."), s.Ask("Name a fish."), s.Ask("Name a tree."))
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range asked {
+			either(reaction, one.Done(), s.Context().Done())
+		}
+		return "done", nil
+	}
+}
+
+var batch = Check{
+	ID: "batch", Says: "each request of a batch is answered", Levels: map[server.Revision]report.Level{server.V20250326: report.Must},
+	Requirements: []string{"2025-03-26/basic/batching"}, Cases: []string{"together"},
+	Usual: "what comes is read as one message, so that an array is nothing, or an error that ends the stream",
+	Mend:  "take an array apart, and answer each request in it, in a batch or by itself: 2025-03-26 has batches, which later revisions have not",
+	Judge: func(e *Evidence) Verdict {
+		sent := e.find(func(ev *trace.Event) bool { return ev.Mark != nil && ev.Mark.Name == trace.MarkBatch }, "a batch")
+		if sent == nil {
+			return NotObserved("the server did not get as far as the batch%s", e.died())
+		}
+		for _, r := range e.Rounds {
+			a := r.Result()
+			switch {
+			case r.missed() != "":
+				return NotObserved("sampling request %d was not answered%s", r.N, e.why(r.N))
+			case len(r.Answers) == 0:
+				return e.Session.seeOutput(Broken("request %d of a batch was not answered%s", r.N, e.died()).See(*sent, "%s", e.Session.Trace.Find(sent.Ref).Mark.Text).See(r.Asked, ""))
+			case a == nil: // a client may refuse what it likes, one by one
+			default:
+				if of := anothers(a, r); of != "" {
+					return Broken("the answer is that of another request of the batch: it says %q", of).See(r.Asked, "").See(a.At("content"), "%s", strings.TrimSpace(dialect.PlainText(a.blocks())))
+				}
+			}
+		}
+		return Pass("the client answered each request of the batch")
+	},
+}

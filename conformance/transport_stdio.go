@@ -1,0 +1,242 @@
+package conformance
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// What is about the server's process, which the client launches: a session over HTTP has none, and is asked something simple in its place.
+var stdioCases = []harness.Case{
+	pondered(harness.Case{ID: "transport/pipe", Stdio: true}, sampleOverPipe),
+	pondered(harness.Case{ID: "transport/pipe-end", Stdio: true, Isolated: true}, endThePipe),
+}
+
+var stdioChecks = []Check{overPipe, stderrIsNoError, pipeEnds, restarts}
+
+// onSeveralLines asks for an answer in which careless code finds the ends of lines: those that JSON escapes, and those that it need not.
+const onSeveralLines = "Name a bird.\nOr two,\r\nor\u2028three, or \"\\n\" – 鳥?"
+
+// sampleOverPipe asks what has line ends in it, and then writes to standard error while the model thinks about the next one. A client that bears that
+// answers it, and one more.
+func sampleOverPipe(gate *stage) server.Play {
+	return func(s *server.Session) (any, error) {
+		if _, err := s.Sample(s.Ask(onSeveralLines)); err != nil || !s.OverStdio() {
+			return "done", err
+		}
+		asked, word, err := startPondering(s, gate)
+		defer gate.Open(word)
+		if err != nil {
+			return nil, err
+		}
+		for _, line := range []string{"INFO a sample is under way", "ERROR: this is no error – ただのログ", "panic: nor is this"} {
+			if err := s.Log(line); errors.Is(err, server.ErrNoStream) {
+				break // the client has gone
+			} else if err != nil {
+				return nil, err
+			}
+		}
+		gate.Open(word)
+		if _, err := asked.Answer(); err != nil {
+			return nil, err
+		}
+		return s.Sample(s.Ask("Name a fish."))
+	}
+}
+
+// endThePipe ends the server, as far as the client can see, while the model thinks about a sample. A client that calls again, having started the server
+// again, is answered.
+func endThePipe(gate *stage) server.Play {
+	return func(s *server.Session) (any, error) {
+		if !s.OverStdio() || s.Call() > 1 {
+			return s.Sample(s.Ask("Name a bird."))
+		}
+		asked, word, err := startPondering(s, gate)
+		defer gate.Open(word)
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case <-asked.Done():
+			return asked.Answer() // there is no sample under way
+		default:
+		}
+		if err := s.HangUp(); err != nil {
+			return nil, err
+		}
+		gate.Open(word)
+		return asked.Answer()
+	}
+}
+
+// noPipe is what is said of a rule about the pipe where there is none.
+func noPipe() Verdict {
+	return NotApplicable("the client speaks over HTTP, and this is about a server that it launches, over stdio")
+}
+
+var overPipe = Check{
+	ID: "stdio", Says: "over stdio each message is a line of UTF-8, and nothing else goes to the server's standard input", Levels: everywhere(report.Must), Asked: 1,
+	Requirements: []string{"2025-03-26/transports/stdio", "2025-06-18/transports/stdio", "2025-11-25/transports/05", "2025-11-25/transports/03", "2025-11-25/transports/01",
+		"2026-07-28/stdio/03", "2026-07-28/stdio/01", "2026-07-28/transports/01"},
+	Cases: []string{"pipe"},
+	Usual: "a log line goes to standard output in place of standard error, JSON is written over several lines, or a text with line ends is not escaped",
+	Mend:  "write each message as UTF-8 JSON without line breaks, then one line feed, and logs to standard error",
+	Judge: func(e *Evidence) Verdict {
+		if !e.Session.overStdio() {
+			return noPipe()
+		}
+		v := onlyMessages([]*Session{e.Session})
+		if v.kind == report.Pass && len(e.Rounds[0].Answers) == 0 {
+			return NotObserved("no answer came that could have line ends in it%s", e.why(1))
+		}
+		return v
+	},
+}
+
+// logged is the first line that the server wrote to standard error, where it got that far.
+func (ev *Evidence) logged() *Place {
+	return ev.find(func(e *trace.Event) bool { return e.Mark != nil && e.Mark.Name == trace.MarkStderr }, "standard error")
+}
+
+// lostServer is where the server ended on purpose; nil where it did not.
+func (ev *Evidence) lostServer() *Place {
+	return ev.find(func(e *trace.Event) bool {
+		return e.Frame != nil && e.Frame.Dir == trace.ToClient && e.Frame.Closed && e.Frame.Hostile
+	}, "end of the server")
+}
+
+// find returns the first event of the case that is what is looked for; nil where there is none.
+func (ev *Evidence) find(is func(*trace.Event) bool, label string) *Place {
+	for i := range ev.Session.Trace.Events {
+		if e := &ev.Session.Trace.Events[i]; e.Case == ev.Case.ID && is(e) {
+			return &Place{e.Ref(), "", label}
+		}
+	}
+	return nil
+}
+
+var stderrIsNoError = Check{
+	ID: "stderr", Says: "what the server writes to standard error is no error", Levels: map[server.Revision]report.Level{
+		server.V20250326: report.Advice, server.V20250618: report.Advice, server.V20251125: report.Should, server.V20260728: report.Should},
+	Asked: 1, Requirements: []string{"2025-11-25/transports/04", "2026-07-28/stdio/02"}, Cases: []string{"pipe"},
+	Usual: "whatever comes on standard error is raised as an error, or nobody reads it until the server cannot write any more",
+	Mend:  "pass it on, keep it, or drop it, and go on",
+	Judge: func(e *Evidence) Verdict {
+		at := e.logged()
+		switch {
+		case !e.Session.overStdio():
+			return noPipe()
+		case at == nil:
+			return NotObserved("the server did not get as far as writing to standard error%s", e.why(len(e.Rounds)))
+		}
+		for _, r := range e.Rounds[1:] {
+			if r.missed() != "" {
+				return NotObserved("sampling request %d was not answered%s", r.N, e.why(r.N))
+			}
+			if r.Result() == nil {
+				return e.Session.seeOutput(Broken("the server wrote to standard error while a sample was under way, and sampling request %d was not answered%s", r.N, e.why(r.N)).
+					See(*at, "%s", e.Session.Trace.Find(at.Ref).Mark.Text).See(r.Asked, ""))
+			}
+		}
+		if v := e.livedThrough(*at, "the client did not go on after the server had written to standard error"); v != nil {
+			return *v
+		}
+		return Pass("the client went on")
+	},
+}
+
+// endedByItself reports whether a client came to its end by itself, if not with success: it neither hung nor was it ended by a fault.
+func endedByItself(p *trace.Process) bool {
+	return p != nil && !p.Deadline && !p.Interrupted && !p.Outside && p.Signal == "" && p.Panic == "" && p.Leak == "" && crashNote(p.Stderr) == ""
+}
+
+// crashNote is the line by which a runtime says that nobody has caught an error of its program, which then ended with a status that says no more than that
+// it failed; "" where there is none.
+func crashNote(stderr string) string { return crashLine.FindString(stderr) }
+
+// crashLine is such a line, of Go, Rust, Node, .NET.
+var crashLine = regexp.MustCompile(`(?m)^(goroutine \d+ \[running\]|thread '.*' panicked|.*Unhandled 'error' event|Unhandled exception\.).*$`)
+
+var pipeEnds = Check{
+	ID: "pipe-ends", Says: "a client whose server ends while a sample is under way neither hangs nor crashes", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"pipe-end"},
+	Usual: "the answer is written to a pipe that nobody reads, and the error or signal that comes of it is not caught; or the call waits for an answer that cannot come any more",
+	Mend:  "end every call that is under way when the server's output ends, with an error that says so, and drop answers that there is nobody to read",
+	Judge: func(e *Evidence) Verdict {
+		v, at := e.withoutServer()
+		if v != nil {
+			return *v
+		}
+		s := e.Session
+		switch {
+		case s.Ended != nil && s.Ended.Deadline && !s.calledAfter(s.order[at.Ref]):
+			return s.seeOutput(Broken("the server ended while a sample was under way, and the client hung: %s", s.ending()).See(*at, ""))
+		case s.Ended != nil && s.Ended.Deadline:
+			return NotObserved("the client started the server again, and did not come to its end for another reason: %s", s.ending()).See(*at, "")
+		case !endedByItself(s.Ended):
+			return s.seeOutput(Broken("the server ended while a sample was under way, and the client crashed: %s", s.crash()).See(*at, ""))
+		case s.later(s.order[at.Ref]):
+			return Pass("the client started the server again, and went on")
+		}
+		return Pass("the client came to its end by itself")
+	},
+}
+
+// crash says how a client came to a bad end.
+func (s *Session) crash() string {
+	if note := crashNote(s.Ended.Stderr); note != "" {
+		return fmt.Sprintf("%s (%s)", s.ending(), clip(note))
+	}
+	return s.ending()
+}
+
+// withoutServer returns where the server ended while a sample was under way, or the verdict for a session in which it did not.
+func (ev *Evidence) withoutServer() (*Verdict, *Place) {
+	at := ev.lostServer()
+	var v Verdict
+	switch {
+	case !ev.Session.overStdio():
+		v = noPipe()
+	case at == nil:
+		v = NotObserved("the sample was over before the server could end%s", ev.why(1))
+	case ev.Session.Ended == nil:
+		v = NotObserved("the trace does not say how the client ended")
+	default:
+		return nil, at
+	}
+	return &v, nil
+}
+
+var restarts = Check{
+	ID: "restarts", Says: "a server that ends unexpectedly is started again", Levels: inModern(report.Should), Asked: 1, Requirements: []string{"2026-07-28/stdio/08"},
+	Cases: []string{"pipe-end"},
+	Usual: "the end of the server is taken for the end of the session, which this revision does not have",
+	Mend:  "launch the server again when it is needed next, and make again what was under way: it remembers nothing that would be lost",
+	Judge: func(e *Evidence) Verdict {
+		v, at := e.withoutServer()
+		s := e.Session
+		switch {
+		case v != nil:
+			return *v
+		case s.Ended.Deadline || !endedByItself(s.Ended):
+			return NotObserved("the client did not come to its end by itself (see transport/pipe-ends): %s", s.ending())
+		case s.launchedAfter(s.order[at.Ref]):
+			return Pass("the client started the server again")
+		}
+		return s.seeOutput(Broken("the server ended, and the client did not start it again: %s", s.ending()).See(*at, ""))
+	},
+}
+
+// launchedAfter reports whether the client launched the server after a place in the trace.
+func (s *Session) launchedAfter(place int) bool {
+	for i := range s.Trace.Events {
+		if e := &s.Trace.Events[i]; e.Mark != nil && e.Mark.Name == trace.MarkConnection && s.order[e.Ref()] > place {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,185 @@
+package conformance
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// A server that speaks another revision than that of the run, with a client that is left to find out: it goes on in one that both speak, or it ends and
+// says that there is none.
+var versionCases = []harness.Case{
+	speaking("older-version", server.V20251125, false, server.V20250618),
+	speaking("both-eras", server.V20260728, false, server.V20251125, server.V20260728),
+	speaking("older-era", server.V20260728, false, server.V20251125),
+	speaking("older-era-told", server.V20260728, true, server.V20251125),
+}
+
+var versionChecks = []Check{versionListed, otherVersion}
+
+// speaking is a case of a run in one revision, the server of which speaks others. Tells is [harness.Case.TellsVersions].
+func speaking(name string, in server.Revision, tells bool, speaks ...server.Revision) harness.Case {
+	return harness.Case{ID: "transport/" + name, Revisions: []server.Revision{in}, Isolated: true, Speaks: speaks, TellsVersions: tells, Script: says("A wren."),
+		Play: func(s *server.Session) (any, error) {
+			if !s.Declares("sampling") {
+				return "not asked, since sampling is not declared", nil
+			}
+			return s.Sample(s.Ask("Name a bird."))
+		}}
+}
+
+// versioning is what a session shows of versions: those that the server said it speaks, and those that the client named after that.
+type versioning struct {
+	modern bool     // whether the client asked for anything in the newer era
+	by     *Place   // of the server's word
+	how    string   // that is
+	told   []string // by it
+	right  int      // requests of the client, after that, in a version that it was told of
+	wrong  []Place  // those in another
+	named  string   // in the first of them
+}
+
+// versions reads a session's frames. That a client tries initialize with a version that was not told is no fault: the server says then which it is.
+func (s *Session) versions() versioning {
+	var v versioning
+	for i := range s.Trace.Events {
+		e := &s.Trace.Events[i]
+		if e.Frame == nil || e.Frame.Raw.IsZero() || e.Frame.Lost {
+			continue
+		}
+		m := readRPC(e.Frame.Raw)
+		if e.Frame.Dir == trace.ToClient {
+			if told, how := toldVersions(&m); told != nil {
+				v.told, v.how, v.by = told, how, &Place{e.Ref(), "", "server's versions"}
+			}
+			continue
+		}
+		v.modern = v.modern || m.method == "server/discover" || modernVersion(e.Frame, &m) != ""
+		if v.told == nil || m.method == "" || m.method == "initialize" || m.method == "server/discover" {
+			continue
+		}
+		named, inMeta := namedVersion(e.Frame, &m)
+		switch {
+		case named == "":
+		case slices.Contains(v.told, named) && (!inMeta || server.Revision(named).Modern()):
+			v.right++
+		default:
+			v.wrong = append(v.wrong, Place{e.Ref(), "", m.method})
+			if len(v.wrong) == 1 {
+				v.named = named
+			}
+		}
+	}
+	return v
+}
+
+// toldVersions are the versions that a message of the server's says it speaks, and by what; nil where it says nothing of them.
+func toldVersions(m *rpc) (versions []string, how string) {
+	var result, failed, data dialect.Object
+	_ = json.Unmarshal(m.result, &result) // what is no object says nothing
+	_ = json.Unmarshal(m.rawErr, &failed)
+	_ = failed.Read("data", &data)
+	switch {
+	case result.Text("protocolVersion") != "":
+		return []string{result.Text("protocolVersion")}, "its answer to initialize"
+	case result.Read("supportedVersions", &versions) == nil && versions != nil:
+		return versions, "its answer to server/discover"
+	case m.err != nil && m.err.Code == codeUnsupportedVersion && data.Read("supported", &versions) == nil:
+		return versions, "its error"
+	}
+	return nil, ""
+}
+
+// codeUnsupportedVersion is that of an UnsupportedProtocolVersionError (2026-07-28, basic/index#error-codes).
+const codeUnsupportedVersion = -32022
+
+// namedVersion is the version that a message of the client's names, and whether it does so as the newer era does, in its _meta; "" where it names none.
+func namedVersion(f *trace.Frame, m *rpc) (version string, inMeta bool) {
+	var params, meta dialect.Object
+	_ = json.Unmarshal(m.params, &params) // what cannot be read names nothing
+	_ = params.Read("_meta", &meta)
+	if meta.Has(metaVersion) {
+		return meta.Text(metaVersion), true
+	}
+	if f.HTTP != nil {
+		version = f.HTTP.Header["Mcp-Protocol-Version"]
+	}
+	return version, false
+}
+
+// tried says whether the client did what there is to judge: it came, and, in a run of the newer era, asked for something in that.
+func (ev *Evidence) tried(v *versioning) *Verdict {
+	s := ev.Session
+	none := func(verdict Verdict) *Verdict { return &verdict }
+	switch {
+	case !s.asked:
+		return none(Unsupported("the client asked the server for nothing: it takes one that finds out for itself which version to speak, where MCP_CONFORMANCE_PROTOCOL_VERSION "+
+			"(Env.Revision) is empty; %s", s.ending()))
+	case ev.Revision.Modern() && !v.modern:
+		return none(NotApplicable("the client opens in the older era, and has nothing to find out"))
+	}
+	return nil
+}
+
+var versionListed = Check{
+	ID: "version-listed", Says: "a client that was told which versions the server speaks goes on in one of them, if it goes on", Whole: true,
+	Levels: map[server.Revision]report.Level{server.V20251125: report.Must, server.V20260728: report.Should},
+	Cases:  []string{"older-version", "both-eras", "older-era", "older-era-told"}, Requirements: []string{"2025-11-25/lifecycle/operation", "2025-11-25/lifecycle/negotiation",
+		"2025-11-25/transports/24", "2026-07-28/versioning/selects"},
+	Usual: "the newest version of the client's library is taken whatever the server says, or a version of the older era is put into requests of the newer one",
+	Mend:  "choose a version that the server lists; speak those up to 2025-11-25 by initialize, and in the version that this comes back with; if there is none in common, end and say so",
+	Judge: func(e *Evidence) Verdict {
+		v := e.Session.versions()
+		if other := e.tried(&v); other != nil {
+			return *other
+		}
+		list := strings.Join(v.told, ", ")
+		switch {
+		case v.told == nil:
+			return NotApplicable("the server, which speaks %s alone, knew nothing of what it was asked, and the client asked no further", strings.Join(e.Session.Trace.Header.Speaks, ", "))
+		case len(v.wrong) > 0 && v.right == 0:
+			return Broken("the server says by %s that it speaks %s, and the client went on in %s", v.how, list, v.named).See(*v.by, "%s", e.Session.Trace.Find(v.by.Ref).Frame.Raw).
+				See(v.wrong[0], "%s", v.named)
+		case len(v.wrong) > 0:
+			return Warn("the server says by %s that it speaks %s, and the client went on in %s before it took one of those", v.how, list, v.named).See(*v.by, "").See(v.wrong[0], "%s", v.named)
+		case v.right == 0 && e.Called:
+			return NotApplicable("the client went on, and over this transport its messages do not say in which version")
+		case v.right == 0:
+			return NotApplicable("the client went no further when it was told that the server speaks %s", list)
+		}
+		return Pass("the client went on in a version that the server speaks: %s", list)
+	},
+}
+
+var otherVersion = Check{
+	ID: "other-version", Says: "a client that meets a server of another version goes on in that, or ends: it neither hangs nor crashes", Levels: map[server.Revision]report.Level{
+		server.V20251125: report.Robust, server.V20260728: report.Robust}, Whole: true, Cases: []string{"older-version", "older-era", "older-era-told"},
+	Usual: "an answer is waited for that the server does not give, or the same question is asked again and again",
+	Mend:  "take an error for an answer: try the older era, or end and say which versions the server speaks",
+	Judge: func(e *Evidence) Verdict {
+		v, s := e.Session.versions(), e.Session
+		if other := e.tried(&v); other != nil {
+			return *other
+		}
+		speaks := strings.Join(s.Trace.Header.Speaks, ", ")
+		switch {
+		case s.Ended == nil:
+			return NotObserved("the trace does not say how the client ended")
+		case s.Ended.Deadline && e.Called:
+			return NotObserved("the client went on in the version of the server, and did not come to its end for another reason: %s", s.ending())
+		case s.Ended.Deadline:
+			return s.seeOutput(Broken("the server speaks %s alone, and the client hung: %s", speaks, s.ending()))
+		case !endedByItself(s.Ended):
+			return s.seeOutput(Broken("the server speaks %s alone, and the client crashed: %s", speaks, s.crash()))
+		case e.Called:
+			return Pass("the client went on in %s", speaks)
+		}
+		return Pass("the client ended: %s", s.ending())
+	},
+}
