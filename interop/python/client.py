@@ -37,7 +37,7 @@ class Wire:
         if self.revision >= MODERN:
             headers["Mcp-Method"] = message["method"]
             if name:
-                plain = name.isascii() and name.isprintable() and name == name.strip()
+                plain = name.isascii() and name.isprintable() and name == name.strip() and not (name.startswith("=?base64?") and name.endswith("?="))
                 headers["Mcp-Name"] = name if plain else "=?base64?" + base64.b64encode(name.encode()).decode() + "?="
         request = urllib.request.Request(self.url, json.dumps(message).encode(), headers, method="POST")
         try:
@@ -82,7 +82,7 @@ class Wire:
         if self.host.given_up:  # where a request was answered that came for this one
             raise GivenUp
         if result is None:
-            raise ConnectionError(f"no answer came for {method}")
+            raise Refusal(None, f"no answer came for {method}")
         return result
 
     def read(self, messages, mine):
@@ -162,7 +162,8 @@ class Wire:
     def close(self):
         if self.session:
             headers = {"MCP-Session-Id": self.session, "MCP-Protocol-Version": self.revision}
-            urllib.request.urlopen(urllib.request.Request(self.url, headers=headers, method="DELETE")).close()
+            with contextlib.suppress(urllib.error.HTTPError):  # the server may have ended it
+                urllib.request.urlopen(urllib.request.Request(self.url, headers=headers, method="DELETE")).close()
 
 
 def join(threads):
