@@ -36,11 +36,16 @@ func (s *story) comesBack(after time.Duration, event string) *story {
 	return s.request(s.caseID, "GET", map[string]string{"Last-Event-Id": event})
 }
 
+// numbered gives what the server sent last the id of the second event.
+func (s *story) numbered() *story {
+	s.trace.Events[len(s.trace.Events)-1].Frame.Event = "post-1/2"
+	return s
+}
+
 // onceMore makes what the server sent last something that it had sent before.
 func (s *story) onceMore() *story {
-	f := s.trace.Events[len(s.trace.Events)-1].Frame
-	f.Again, f.Event = true, "post-1/2"
-	return s
+	s.trace.Events[len(s.trace.Events)-1].Frame.Again = true
+	return s.numbered()
 }
 
 // isLost is the end of the session, and what the client is told of it.
@@ -64,7 +69,7 @@ func (s *story) initializes(capabilities string, header map[string]string) *stor
 func TestStreamsThatAreComeBackFor(t *testing.T) {
 	const back, retry, once = "transport/reconnects", "transport/retry-honoured", "transport/answers-once"
 	const told = 1200 * time.Millisecond
-	open := func(s *story) *story { return s.asks(pondering).thinks(pondering).disconnects(told) }
+	open := func(s *story) *story { return s.asks(pondering).numbered().thinks(pondering).disconnects(told) }
 	tell := func(check, name string, v report.Verdict, message string, story func(*story)) telling {
 		return telling{name: name, check: check, caseID: "disconnect", in: inA, dialects: native, verdict: v, message: message, tell: story}
 	}
@@ -90,6 +95,15 @@ func TestStreamsThatAreComeBackFor(t *testing.T) {
 		tell(back, "it names an event before the last, and misses nothing", report.Pass, "the client came back, and went on",
 			func(s *story) {
 				open(s).comesBack(told, "post-1/2").asks(fish).answers(saying("A herring.")).passesBarrier()
+			}),
+		tell(back, "a network that breaks later", report.Pass, "the client came back, and went on",
+			func(s *story) {
+				open(s).comesBack(told, "post-1/3").asks(fish)
+				s.trace.Events[len(s.trace.Events)-1].Frame.Event = "post-1/4"
+				s.comesBack(told, "post-1/3").asks(fish)
+				f := s.trace.Events[len(s.trace.Events)-1].Frame
+				f.Again, f.Event = true, "post-1/4"
+				s.responds("1002", `"result":`+saying("A herring.")).passesBarrier()
 			}),
 		tell(back, "it hears nothing", report.Warn, "a sampling request was not answered that came on the stream that the client had come back for",
 			func(s *story) { open(s).comesBack(told, "post-1/3").asks(fish).passesBarrier() }),

@@ -171,11 +171,25 @@ def join(threads):
         thread.join()
 
 
+def lines(response):
+    """The lines of a stream, which end in LF, CR or both."""
+    line, skips, first = b"", False, True
+    for piece in iter(lambda: response.read1(1 << 16), b""):
+        for part in piece.splitlines(keepends=True):
+            if skips and part == b"\n":  # that of a CR LF
+                skips = False
+                continue
+            line, skips = line + part, part.endswith(b"\r")
+            if part.endswith((b"\r", b"\n")):
+                text, line = line.rstrip(b"\r\n").decode(), b""
+                yield text.removeprefix("\ufeff") if first else text
+                first = False
+
+
 def events(response):
     """The messages of a stream of server-sent events."""
     data = []
-    for line in response:
-        line = line.decode().rstrip("\r\n")
+    for line in lines(response):
         if line.startswith("data:"):
             data.append(line[5:].removeprefix(" "))
         elif not line and data:
