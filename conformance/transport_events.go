@@ -113,7 +113,7 @@ func (ev *Evidence) readStyles(of func(server.Revision) []styled) Verdict {
 		}
 	}
 	if len(ev.Rounds) < len(styles) {
-		return NotObserved("the play did not get as far as a stream with %s%s", styles[len(ev.Rounds)].name, ev.why(len(ev.Rounds)))
+		return NotObserved("the play did not get as far as a stream with %s%s", styles[len(ev.Rounds)].name, ev.died())
 	}
 	for i, r := range ev.Rounds[:len(styles)] {
 		if x := r.garbled(); x != nil && slices.ContainsFunc(ev.Rounds, func(other *Round) bool { return len(other.Model) > 0 && other.garbled() == nil }) {

@@ -191,6 +191,16 @@ var ownIDs = Check{
 	},
 }
 
+// opened is the first initialize of the session.
+func (s *Session) opened() Place {
+	for i := range s.Requests {
+		if r := &s.Requests[i]; r.Method == "initialize" {
+			return Place{r.Ref, "", r.Method}
+		}
+	}
+	return Place{}
+}
+
 var endsSession = Check{
 	ID: "ends-session", Says: "a client that needs its session no more ends it", Levels: inNewestLegacy(report.Should), Cases: ofTheSession, Whole: true,
 	Requirements: []string{"2025-11-25/transports/22"},
@@ -209,7 +219,7 @@ var endsSession = Check{
 			return nil
 		}, Pass("the client ended its session"))
 		if v.kind == report.Pass && left > 0 {
-			return Broken("the client came to its end, and its session is still open: no DELETE came")
+			return Broken("the client came to its end, and its session is still open: no DELETE came").See(s.opened(), "")
 		}
 		return v
 	}),

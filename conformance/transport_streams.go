@@ -13,7 +13,7 @@ type comeback struct {
 	closed   *trace.Event
 	returned *trace.Event // its first GET for a stream that it had before; nil where it made none
 	blank    *trace.Event // a GET behind the close that names no event; nil where it made none
-	repeated *trace.Event // the first message that it had to be sent again
+	repeated *trace.Event // the first message from before the close that it had to be sent again
 }
 
 func (c *comeback) close() Place  { return Place{c.closed.Ref(), "", "end of the connection"} }
@@ -23,6 +23,7 @@ func (c *comeback) named() string { return c.returned.Frame.HTTP.Header["Last-Ev
 // comeback finds it; nil where no connection was closed.
 func (ev *Evidence) comeback() *comeback {
 	var c *comeback
+	before := map[string]bool{} // the events that had a message before the close
 	for i := range ev.Session.Trace.Events {
 		e := &ev.Session.Trace.Events[i]
 		f := e.Frame
@@ -31,7 +32,8 @@ func (ev *Evidence) comeback() *comeback {
 		case c == nil && e.Case == ev.Case.ID && f.Dir == trace.ToClient && f.Closed && f.Event != "":
 			c = &comeback{closed: e}
 		case c == nil:
-		case f.Dir == trace.ToClient && f.Again && !f.Raw.IsZero() && e.Case == ev.Case.ID && c.repeated == nil:
+			before[f.Event] = before[f.Event] || f.Dir == trace.ToClient && !f.Raw.IsZero()
+		case f.Dir == trace.ToClient && f.Again && before[f.Event] && e.Case == ev.Case.ID && c.repeated == nil:
 			c.repeated = e
 		case f.Dir != trace.FromClient || f.HTTP == nil || f.HTTP.Method != "GET" || f.Session != c.closed.Frame.Session:
 		case f.HTTP.Header["Last-Event-Id"] != "" && c.returned == nil:

@@ -12,6 +12,10 @@
 // sampling/createMessage request; where it speaks 2026-07-28, the same call answers the pending tools/call with an
 // InputRequiredResult and goes on when the client's retry brings the answer.
 //
+// Over Streamable HTTP a play may also try the transport itself: its stream can be closed and come back for ([Session.Resumable],
+// [Session.Disconnect]), a request can go out on the client's GET stream ([OnGET]), under an id that is taken ([UnderCallID]) or twice
+// ([Session.Repeat]), events can be written in every legal way ([Session.Style]), and the session can end ([Session.EndSession]).
+//
 // The wire is the package's own and byte-exact: what a play sends arrives as it is, hostile frames included, and what the client
 // sends is recorded as it came, before anything is made of it. Two things differ between the eras and are no
 // secret to a play that cares: several samples at once go through [Session.SampleAll] (in 2026-07-28 they share one round), and a

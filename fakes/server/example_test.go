@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
@@ -73,6 +74,38 @@ func ExampleSession_SampleAll() {
 	// {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"[\"chat\",\"Katze\"]"}]}}
 }
 
+// A stream whose connection is closed under the call: the client comes back for what it has not seen.
+func ExampleSession_Disconnect() {
+	srv, err := server.Start(server.Options{}, server.Tool{
+		Name: "long",
+		Play: func(s *server.Session) (any, error) {
+			if err := s.Resumable(); err != nil {
+				return nil, err
+			}
+			return "at last", s.Disconnect(50 * time.Millisecond)
+		},
+	})
+	if err != nil {
+		panic(err)
+	}
+	defer srv.Close()
+
+	client := connect(srv.URL, `{}`)
+	call := client.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"long"}}`)
+	fmt.Print(call.rest())
+	fmt.Print(client.get("post-1/2").rest())
+	// Output:
+	// id: post-1/1
+	// data:
+	//
+	// id: post-1/2
+	// retry: 50
+	// data:
+	//
+	// id: post-1/3
+	// data: {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"at last"}]}}
+}
+
 // What breaks the protocol is sent only where that is meant, and the trace says so.
 func ExampleHostile() {
 	srv, err := server.Start(server.Options{
@@ -115,11 +148,20 @@ func connect(url, capabilities string) *exampleClient {
 }
 
 func (c *exampleClient) post(message string) *exampleReply {
-	request, err := http.NewRequest(http.MethodPost, c.url, strings.NewReader(message))
+	return c.do(http.MethodPost, message, "Content-Type", "application/json")
+}
+
+// get comes back for a stream, behind the event that was seen last.
+func (c *exampleClient) get(lastEvent string) *exampleReply {
+	return c.do(http.MethodGet, "", "Last-Event-Id", lastEvent)
+}
+
+func (c *exampleClient) do(method, message, header, value string) *exampleReply {
+	request, err := http.NewRequest(method, c.url, strings.NewReader(message))
 	if err != nil {
 		panic(err)
 	}
-	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set(header, value)
 	request.Header.Set("Accept", "application/json, text/event-stream")
 	request.Header.Set("Mcp-Session-Id", c.session)
 	response, err := http.DefaultClient.Do(request)
@@ -142,4 +184,13 @@ func (r *exampleReply) next() string {
 		}
 	}
 	return "the stream has ended"
+}
+
+// rest returns all lines that are left of a stream.
+func (r *exampleReply) rest() string {
+	var b strings.Builder
+	for r.lines.Scan() {
+		b.WriteString(strings.TrimSpace(r.lines.Text()) + "\n")
+	}
+	return b.String()
 }

@@ -37,7 +37,7 @@ class Wire:
         if self.revision >= MODERN:
             headers["Mcp-Method"] = message["method"]
             if name:
-                plain = name.isascii() and name.isprintable() and name == name.strip()
+                plain = name.isascii() and name.isprintable() and name == name.strip() and not (name.startswith("=?base64?") and name.endswith("?="))
                 headers["Mcp-Name"] = name if plain else "=?base64?" + base64.b64encode(name.encode()).decode() + "?="
         request = urllib.request.Request(self.url, json.dumps(message).encode(), headers, method="POST")
         try:
@@ -82,7 +82,7 @@ class Wire:
         if self.host.given_up:  # where a request was answered that came for this one
             raise GivenUp
         if result is None:
-            raise ConnectionError(f"no answer came for {method}")
+            raise Refusal(None, f"no answer came for {method}")
         return result
 
     def read(self, messages, mine):
@@ -162,7 +162,8 @@ class Wire:
     def close(self):
         if self.session:
             headers = {"MCP-Session-Id": self.session, "MCP-Protocol-Version": self.revision}
-            urllib.request.urlopen(urllib.request.Request(self.url, headers=headers, method="DELETE")).close()
+            with contextlib.suppress(urllib.error.HTTPError):  # the server may have ended it
+                urllib.request.urlopen(urllib.request.Request(self.url, headers=headers, method="DELETE")).close()
 
 
 def join(threads):
@@ -170,11 +171,25 @@ def join(threads):
         thread.join()
 
 
+def lines(response):
+    """The lines of a stream, which end in LF, CR or both."""
+    line, skips, first = b"", False, True
+    for piece in iter(lambda: response.read1(1 << 16), b""):
+        for part in piece.splitlines(keepends=True):
+            if skips and part == b"\n":  # that of a CR LF
+                skips = False
+                continue
+            line, skips = line + part, part.endswith(b"\r")
+            if part.endswith((b"\r", b"\n")):
+                text, line = line.rstrip(b"\r\n").decode(), b""
+                yield text.removeprefix("\ufeff") if first else text
+                first = False
+
+
 def events(response):
     """The messages of a stream of server-sent events."""
     data = []
-    for line in response:
-        line = line.decode().rstrip("\r\n")
+    for line in lines(response):
         if line.startswith("data:"):
             data.append(line[5:].removeprefix(" "))
         elif not line and data:

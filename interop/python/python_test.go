@@ -36,6 +36,15 @@ var heedless = slices.Concat(
 	expect.OrPasses(expect.Warns("its own: it heeds no cancel", "cancel/stops-work", "cancel/no-answer")),
 	expect.In(server.V20260728, expect.NotApplicable("nothing is wrong: nothing comes on a stream that the client has closed", "cancel/late-response")))
 
+// simple is in every table: what the client leaves out of the transport.
+var simple = expect.In(server.V20251125, slices.Concat(
+	expect.NotApplicable("nothing is wrong: the client opens no stream with GET", "transport/on-get-stream"),
+	expect.Warns("its own: it remembers no requests, so that one which comes twice is answered twice", "transport/duplicate-request"),
+	expect.Warns("its own: it reads no ids of events, and comes back for no stream", "transport/reconnects"),
+	expect.NotApplicable("the same: it does not come back", "transport/retry-honoured", "transport/answers-once"),
+	expect.Fails("its own: it makes no other session", "transport/session-lost"),
+	expect.NotApplicable("the same: there is no other session", "transport/handlers-survive")))
+
 func TestClients(t *testing.T) {
 	expect.Program(t, "python3", "install Python 3.9 or later")
 	t.Setenv("PYTHONDONTWRITEBYTECODE", "1")
@@ -44,8 +53,8 @@ func TestClients(t *testing.T) {
 		argv  []string
 		table []expect.Row
 	}{
-		{"permissive", []string{"python3", "client.py"}, slices.Concat(undeclaredServed, notStreamed, trusting, handedOn, heedless)},
-		{"strict", []string{"python3", "client.py", "--strict"}, slices.Concat(notStreamed, heedless)},
+		{"permissive", []string{"python3", "client.py"}, slices.Concat(undeclaredServed, notStreamed, trusting, handedOn, heedless, simple)},
+		{"strict", []string{"python3", "client.py", "--strict"}, slices.Concat(notStreamed, heedless, simple)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			expect.Verdicts(t, conformance.Suite{Client: harness.Command(c.argv...), Skip: expect.Apart}, c.table)

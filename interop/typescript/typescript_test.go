@@ -19,7 +19,14 @@ var javaScript = slices.Concat(
 	expect.NotApplicable("ours: the native dialect's model is the first hint, whatever the numbers are", "basic/hints-over-numbers"),
 	expect.NotApplicable("nothing is wrong: the client reports no progress, and asks for it one call at a time", "time/progress-token", "time/progress-rises", "time/progress-ends",
 		"time/token-unique"),
+	overStreams,
 )
+
+// overStreams is in every table, too.
+var overStreams = expect.In(server.V20251125, slices.Concat(
+	expect.Warns("the SDKs': they remember no requests, so that one which comes twice is answered twice", "transport/duplicate-request"),
+	expect.Fails("the SDKs': they take 404 for a fault like any other, and leave another session to their user, who makes none", "transport/session-lost"),
+	expect.NotApplicable("the same: there is no other session", "transport/handlers-survive")))
 
 // onlyLegacy is in the tables of v1.
 var onlyLegacy = expect.In(server.V20260728, expect.NotApplicable("nothing is wrong: v1 speaks 2025-11-25 and older", "*/*"))

@@ -11,5 +11,5 @@ if (capabilities.sampling) {
 const transport = new StreamableHTTPClientTransport(url);
 await client.connect(transport);
 await callTools(client, (params, options) => client.callTool(params, undefined, options));
-await transport.terminateSession();
+await transport.terminateSession().catch(() => {}); // which the server may have ended
 await client.close();
