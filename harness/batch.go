@@ -72,7 +72,7 @@ type run struct {
 }
 
 // all plays the sessions and returns them in the order of their first cases: first those that share a process, then each case that needs one of
-// its own, among them what the former left unfinished. Those that wait by design wait beside all this, together; what they do not do together is to start, which takes a machine most of its time.
+// its own, among them what the former left unfinished. Those that wait by design wait beside all this, together, and start a few at once.
 func (r *run) all(sessions []batch) []played {
 	var together, alone, waiting []batch
 	for _, b := range sessions {

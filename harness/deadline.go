@@ -16,13 +16,10 @@ const (
 	mostTimes = 4
 )
 
-// within is a context that ends, by errTimeUp, when a client's time is up. While calls come to their end the client gets on: on a machine that has
-// no time for it that is no hanging, so that it has another part of its time for as long as there were some in the last, and mostTimes of it at
-// the most. Ended tells how many calls have; nil for a session of one case, which has its time and no more.
-func within(ctx context.Context, limit time.Duration, ended func() int64) (context.Context, context.CancelFunc) {
-	if ended == nil {
-		return context.WithTimeoutCause(ctx, limit, errTimeUp)
-	}
+// within is a context that ends, by errTimeUp, when a client's time is up. While something gets done, such as a call or an answer of the model, a
+// client does not hang, although the machine may have no time for it: so it has another part of its time for as long as something was done in
+// the last, and mostTimes of it at the most. Done counts that.
+func within(ctx context.Context, limit time.Duration, done func() int64) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
 		ticker := time.NewTicker(max(limit/parts, 1))
@@ -34,7 +31,7 @@ func within(ctx context.Context, limit time.Duration, ended func() int64) (conte
 				return
 			case <-ticker.C:
 			}
-			now := ended()
+			now := done()
 			if part >= parts && (now == before || part >= mostTimes*parts) {
 				cancel(errTimeUp)
 				return

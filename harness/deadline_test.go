@@ -12,24 +12,24 @@ import (
 
 func TestAClientThatGetsOnHasMoreTime(t *testing.T) {
 	for name, c := range map[string]struct {
-		every, until, want time.Duration // how often a call ends, and until when; when the time is up
+		every, until, want time.Duration // how often something is done, and until when; when the time is up
 	}{
-		"no call ends":                   {every: time.Hour, until: 0, want: time.Minute},
-		"calls ended, and then none":     {every: 3100 * time.Millisecond, until: 48 * time.Second, want: time.Minute},
-		"one ended in the last part":     {every: 55 * time.Second, until: time.Minute, want: 70 * time.Second},
-		"calls end for as long as it is": {every: 3100 * time.Millisecond, until: time.Hour, want: 4 * time.Minute},
-		"calls end for two minutes":      {every: 3100 * time.Millisecond, until: 2 * time.Minute, want: 140 * time.Second},
+		"nothing":                        {every: time.Hour, until: 0, want: time.Minute},
+		"something, and then nothing":    {every: 3100 * time.Millisecond, until: 48 * time.Second, want: time.Minute},
+		"something in the last part":     {every: 55 * time.Second, until: time.Minute, want: 70 * time.Second},
+		"something for as long as it is": {every: 3100 * time.Millisecond, until: time.Hour, want: 4 * time.Minute},
+		"something for two minutes":      {every: 3100 * time.Millisecond, until: 2 * time.Minute, want: 140 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				var ended atomic.Int64
-				ctx, cancel := within(t.Context(), time.Minute, ended.Load)
+				var done atomic.Int64
+				ctx, cancel := within(t.Context(), time.Minute, done.Load)
 				defer cancel()
 				for ctx.Err() == nil && time.Since(began) < c.until {
 					select {
 					case <-time.After(c.every):
-						ended.Add(1)
+						done.Add(1)
 					case <-ctx.Done():
 					}
 				}
@@ -39,15 +39,4 @@ func TestAClientThatGetsOnHasMoreTime(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestASessionOfOneCaseHasItsTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		began := time.Now()
-		ctx, cancel := within(t.Context(), time.Minute, nil)
-		defer cancel()
-		<-ctx.Done()
-		require.Equal(t, errTimeUp, context.Cause(ctx))
-		require.Equal(t, time.Minute, time.Since(began))
-	})
 }

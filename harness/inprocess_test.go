@@ -36,7 +36,7 @@ var clients = map[string]struct {
 		trace.Process{Err: "the client's function ended its goroutine (runtime.Goexit, or FailNow of a test) and did not return"}},
 	"returns when its time is up": {
 		func(ctx context.Context, _ harness.Env) error { <-ctx.Done(); return ctx.Err() },
-		trace.Process{Deadline: true, Err: "context deadline exceeded"}},
+		trace.Process{Deadline: true, Err: "context canceled"}},
 	"says nothing when its time is up": {
 		func(ctx context.Context, _ harness.Env) error { <-ctx.Done(); return nil }, trace.Process{Deadline: true}},
 	"ignores its context": {

@@ -37,11 +37,11 @@ type Runner struct {
 	Revision server.Revision
 	// Seed makes session ids and request states; equal seeds make equal runs.
 	Seed int64
-	// Timeout is how long one session with the client may take, all its cases together; 0 for [DefaultTimeout]. One whose calls come to their ends,
-	// slowly, may take up to four times as long.
+	// Timeout is how long one session with the client may take, all its cases together; 0 for [DefaultTimeout]. One that gets on, with calls that
+	// end or answers of the model, may take up to four times as long.
 	Timeout time.Duration
 	// CaseTimeout is how long a session of one case may take, beside its [Case.Wait]; 0 for [DefaultCaseTimeout], or Timeout where that is
-	// less, or a third of it where that is more.
+	// less, or a third of it where that is more. One that gets on may take up to four times as long, too, unless its case waits by design.
 	CaseTimeout time.Duration
 	// ClientTimeout is how long the client waits for the model, as it is known of the client: it is told so, and held to it. 0 where nobody
 	// knows: the client is then told of a limit of ours, and not held to that ([Limits]).
@@ -147,10 +147,10 @@ func (r *Runner) header(client *Client, cases []Case, limit time.Duration) (trac
 // the client says something spoke is called.
 func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.Recorder), spoke func()) (*trace.Trace, error) {
 	client, limit := r.client(&cases[0]), r.limit(cases)
-	var calls atomic.Int64
-	var over func() int64
-	if len(cases) > 1 {
-		over = calls.Load
+	var done atomic.Int64
+	getsOn := done.Load
+	if cases[0].waiting() { // which has the time for all that it does
+		getsOn = func() int64 { return 0 }
 	}
 	cases = withBarrier(cases)
 	header, ids := r.header(client, cases, limit)
@@ -163,8 +163,8 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 		if e.Frame != nil && e.Frame.Dir == trace.FromClient {
 			spoke()
 		}
-		if e.Mark != nil && e.Mark.Name == trace.MarkPlayEnded {
-			calls.Add(1)
+		if e.Mark != nil && e.Mark.Name == trace.MarkPlayEnded || e.End != nil {
+			done.Add(1)
 		}
 		return rec.Record(e)
 	}
@@ -186,7 +186,7 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 		return nil, errors.Join(fmt.Errorf("starting a session of %s: %w", r.Revision, err), fakes.close())
 	}
 	record(trace.Event{Process: &trace.Process{State: trace.Started, Argv: client.Argv()}})
-	limited, cancel := within(ctx, limit, over)
+	limited, cancel := within(ctx, limit, getsOn)
 	ended, startErr := client.start(limited, env)
 	cancel()
 	var ours *fault
