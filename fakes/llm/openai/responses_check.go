@@ -46,7 +46,7 @@ func (responses) Check(req *dialect.Request) *dialect.Error {
 		return err
 	}
 	for _, check := range []func(*responsesRequest) *dialect.Error{
-		(*responsesRequest).checkMembers, (*responsesRequest).checkKept, (*responsesRequest).checkParameters,
+		(*responsesRequest).checkMembers, (*responsesRequest).checkKept, (*responsesRequest).checkParameters, (*responsesRequest).checkModel,
 		(*responsesRequest).checkTools, (*responsesRequest).checkToolChoice, (*responsesRequest).checkItems, (*responsesRequest).checkHistory,
 	} {
 		if err := check(q); err != nil {
