@@ -9,8 +9,8 @@ import (
 // hot are the models whose temperature is 1. Later ones of GPT-5 take others beside the right effort.
 var hot = regexp.MustCompile(`^(o[134]|gpt-5)($|-)`)
 
-// stopless are the models that take no stop sequences.
-var stopless = regexp.MustCompile(`^(o[34]|gpt-5)`)
+// stopless are the models that are known to take no stop sequences.
+var stopless = regexp.MustCompile(`^(o[34]|gpt-5)($|-)`)
 
 // chatting are the models that are called as those that reason, and do not.
 var chatting = regexp.MustCompile(`-chat($|-)`)
