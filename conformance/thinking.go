@@ -14,7 +14,7 @@ const thought = "They ask for a colour, and any will do: say teal."
 
 // The model thinks, and then speaks. What it thought is its provider's and the client's, not the server's.
 var thinking = once("basic/thinking", func(s *server.Session) any { return s.Ask("Name a colour.") },
-	llm.When().Reply(llm.Block{Type: dialect.Thinking, Text: thought, Signature: "c2VhbGVk"}, llm.Text("Teal.")))
+	llm.When().Reply(llm.Thinking(thought, "c2VhbGVk"), llm.Text("Teal.")))
 
 // showsThoughts are the dialects in which a provider tells what its model thinks, apart from what it says.
 var showsThoughts = map[string]bool{dialect.Anthropic: true, dialect.Gemini: true, dialect.Ollama: true, dialect.OpenAIResponses: true}

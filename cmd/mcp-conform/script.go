@@ -34,16 +34,18 @@ type scriptFile struct {
 }
 
 type scriptRule struct {
-	When     scriptWhen    `yaml:"when"`
-	Reply    []scriptBlock `yaml:"reply"`
-	Stop     string        `yaml:"stop"`
-	Model    string        `yaml:"model"`
-	LateUse  bool          `yaml:"lateUse"`
-	Fail     *scriptError  `yaml:"fail"`
-	Fault    scriptFault   `yaml:"fault"`
-	Pace     *scriptPace   `yaml:"pace"`
-	Times    *int          `yaml:"times"`
-	Optional bool          `yaml:"optional"`
+	When     scriptWhen        `yaml:"when"`
+	Reply    []scriptBlock     `yaml:"reply"`
+	Stop     string            `yaml:"stop"`
+	Model    string            `yaml:"model"`
+	LateUse  bool              `yaml:"lateUse"`
+	Fail     *scriptError      `yaml:"fail"`
+	Fault    scriptFault       `yaml:"fault"`
+	Pace     *scriptPace       `yaml:"pace"`
+	Header   map[string]string `yaml:"header"`
+	Account  string            `yaml:"account"`
+	Times    *int              `yaml:"times"`
+	Optional bool              `yaml:"optional"`
 }
 
 type scriptWhen struct {
@@ -59,6 +61,8 @@ type scriptWhen struct {
 
 type scriptBlock struct {
 	Text      *string `yaml:"text"`
+	Thinking  *string `yaml:"thinking"`
+	Signature string  `yaml:"signature"`
 	Call      string  `yaml:"call"`
 	ID        string  `yaml:"id"`
 	Arguments any     `yaml:"arguments"`
@@ -86,6 +90,9 @@ type scriptFault struct {
 	SplitAtRandom      *int64            `yaml:"splitAtRandom"`
 	Drip               *scriptDrip       `yaml:"drip"`
 	WrongContentType   *string           `yaml:"wrongContentType"`
+	Spread             *scriptDuration   `yaml:"spread"`
+	PauseBefore        *scriptDuration   `yaml:"pauseBefore"`
+	PauseAfter         *scriptPause      `yaml:"pauseAfter"`
 }
 
 type scriptErrorAfter struct {
@@ -96,6 +103,11 @@ type scriptErrorAfter struct {
 type scriptDrip struct {
 	Bytes int            `yaml:"bytes"`
 	Wait  scriptDuration `yaml:"wait"`
+}
+
+type scriptPause struct {
+	Events int            `yaml:"events"`
+	Pause  scriptDuration `yaml:"pause"`
 }
 
 type scriptPace struct {
@@ -194,7 +206,10 @@ func (r *scriptRule) rule() (rule *llm.Rule, at string, err error) {
 	if r.Optional {
 		rule.Optional()
 	}
-	return rule.StopReason(llm.StopReason(r.Stop)).Model(r.Model), "", nil
+	if r.Header != nil {
+		rule.Header(header(r.Header))
+	}
+	return rule.StopReason(llm.StopReason(r.Stop)).Model(r.Model).Account(r.Account), "", nil
 }
 
 func (w *scriptWhen) matchers() []llm.Matcher {
@@ -218,32 +233,54 @@ func (w *scriptWhen) matchers() []llm.Matcher {
 
 // block reads arguments that are a string as the text that goes on the wire, and others as the value that JSON is made of.
 func (b *scriptBlock) block() (llm.Block, error) {
+	kinds := 0
+	for _, given := range []bool{b.Text != nil, b.Thinking != nil, b.Call != ""} {
+		if given {
+			kinds++
+		}
+	}
 	switch {
-	case (b.Text == nil) == (b.Call == ""):
-		return llm.Block{}, errors.New("has a block that is not either: want text or call")
-	case b.Text != nil && (b.ID != "" || b.Arguments != nil):
-		return llm.Block{}, errors.New("has a text with id or arguments: want them with call only")
+	case kinds != 1:
+		return llm.Block{}, errors.New("has a block that is not one of them: want text, thinking or call")
+	case b.Call == "" && (b.ID != "" || b.Arguments != nil):
+		return llm.Block{}, errors.New("has id or arguments without call: want them with call only")
+	case b.Text != nil && b.Signature != "":
+		return llm.Block{}, errors.New("has a text with signature: want it with thinking or call only")
 	case b.Text != nil:
 		return llm.Text(*b.Text), nil
+	case b.Thinking != nil:
+		return llm.Thinking(*b.Thinking, b.Signature), nil
 	}
+	arguments, err := b.arguments()
+	block := llm.CallID(b.ID, b.Call, arguments)
+	block.Signature = b.Signature
+	return block, err
+}
+
+func (b *scriptBlock) arguments() (string, error) {
 	switch arguments := b.Arguments.(type) {
 	case nil:
-		return llm.CallID(b.ID, b.Call, "{}"), nil
+		return "{}", nil
 	case string:
-		return llm.CallID(b.ID, b.Call, arguments), nil
+		return arguments, nil
 	}
 	raw, err := json.Marshal(b.Arguments)
 	if err != nil {
-		return llm.Block{}, fmt.Errorf("has arguments that JSON cannot hold: %w", err)
+		return "", fmt.Errorf("has arguments that JSON cannot hold: %w", err)
 	}
-	return llm.CallID(b.ID, b.Call, string(raw)), nil
+	return string(raw), nil
+}
+
+func header(members map[string]string) http.Header {
+	h := http.Header{}
+	for name, value := range members {
+		h.Set(name, value)
+	}
+	return h
 }
 
 func (e *scriptError) error() *llm.Error {
-	header := http.Header{}
-	for name, value := range e.Header {
-		header.Set(name, value)
-	}
+	header := header(e.Header)
 	if e.RetryAfter != nil {
 		header.Set("Retry-After", strconv.Itoa(*e.RetryAfter))
 	}
@@ -279,6 +316,15 @@ func (f *scriptFault) faults() []llm.Fault {
 	}
 	if f.WrongContentType != nil {
 		all = append(all, llm.WrongContentType(*f.WrongContentType))
+	}
+	if f.Spread != nil {
+		all = append(all, llm.Spread(time.Duration(*f.Spread)))
+	}
+	if f.PauseBefore != nil {
+		all = append(all, llm.PauseBefore(time.Duration(*f.PauseBefore)))
+	}
+	if f.PauseAfter != nil {
+		all = append(all, llm.PauseAfter(f.PauseAfter.Events, time.Duration(f.PauseAfter.Pause)))
 	}
 	return all
 }

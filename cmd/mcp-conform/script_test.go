@@ -3,11 +3,13 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -23,6 +25,8 @@ lenient: true
 rules:
   - when: {lastUser: a, system: b, toolResults: 0, turn: 1, offers: t, choice: auto, model: m, dialect: openai-chat}
     reply: [{text: "18°C"}, {call: t, id: c1, arguments: {b: [1, 2.5], a: "x"}}, {call: t, arguments: '{"half'}, {call: t}]
+    header: {x-machine: seven}
+    account: org-1
     stop: maxTokens
     model: other
     lateUse: true
@@ -38,6 +42,8 @@ rules:
   - {when: {turn: 5}, reply: [], fault: {resetAfter: 0, drip: {bytes: 3, wait: 1s}}}
   - {when: {turn: 6}, reply: [], fault: {truncateAfter: 1}}
   - {when: {turn: 7}, reply: [], fault: {errorAfter: {events: 1, error: {status: 500, message: oops}}}}
+  - {when: {turn: 8}, reply: [{thinking: hm, signature: Er==}, {call: t, signature: Es==}], fault: {spread: 10ms, pauseBefore: 1ms}}
+  - {when: {turn: 9}, reply: [{thinking: hm}], fault: {pauseAfter: {events: 1, pause: 1ms}}}
 `
 
 func TestAScriptSaysWhatARuleCan(t *testing.T) {
@@ -65,6 +71,7 @@ func TestAScriptSaysWhatARuleCan(t *testing.T) {
 	}
 	same(llm.When(llm.LastUser("a"), llm.System("b"), llm.Offers("t"), llm.Choice("auto"), llm.Model("m"), llm.Dialect("openai-chat"), llm.ToolResults(0), llm.Turn(1)).
 		Reply(llm.Text("18°C"), llm.CallID("c1", "t", `{"a":"x","b":[1,2.5]}`), llm.Call("t", `{"half`), llm.Call("t", "{}")).StopReason(llm.StopMaxTokens).Model("other").
+		Header(http.Header{"X-Machine": {"seven"}}).Account("org-1").
 		Fault(llm.TruncateInside(2), llm.SplitAtRandom(9), llm.WrongContentType("text/html")), s.rules[0])
 	header := llm.RetryAfter(3)
 	header.Set("X-Own", "y")
@@ -72,6 +79,27 @@ func TestAScriptSaysWhatARuleCan(t *testing.T) {
 	for i, turn := range s.rules[2:] {
 		require.Equal(t, fmt.Sprintf("When(Turn(%d))", i+2), turn.String())
 	}
+	thought := s.rules[8]
+	sealed := llm.Call("t", "{}")
+	sealed.Signature = "Es=="
+	anew := llm.When(llm.Turn(8)).Reply(llm.Thinking("hm", "Er=="), sealed).Fault(llm.Spread(10*time.Millisecond), llm.PauseBefore(time.Millisecond))
+	require.Equal(t, anthropicAnswer(t, anew, 8), anthropicAnswer(t, thought, 8))
+	require.Contains(t, anthropicAnswer(t, thought, 8), `"signature":"Er=="`)
+	paused := llm.When(llm.Turn(9)).Reply(llm.Thinking("hm", "")).Fault(llm.PauseAfter(1, time.Millisecond))
+	require.Equal(t, anthropicAnswer(t, paused, 9), anthropicAnswer(t, s.rules[9], 9))
+}
+
+// anthropicAnswer is what a rule for the turn has Anthropic's clients told, and what the journal says of it.
+func anthropicAnswer(t *testing.T, r *llm.Rule, turn int) string {
+	t.Helper()
+	server, err := llm.Start(llm.Options{Lenient: true}, r)
+	require.NoError(t, err)
+	defer server.Close()
+	history := strings.Repeat(`{"role":"user","content":"a"},{"role":"assistant","content":"b"},`, turn-1) + `{"role":"user","content":"a"}`
+	w := httptest.NewRecorder()
+	server.Handler().ServeHTTP(w, httptest.NewRequest("POST", "http://localhost/v1/messages", strings.NewReader(`{"model":"m","max_tokens":1,"messages":[`+history+`]}`)))
+	require.Equal(t, 200, w.Code, w.Body.String())
+	return w.Body.String() + server.Journal()[0].Fault
 }
 
 // What the schema allows is what is read, member by member: the one is for editors, the other decides.
@@ -94,7 +122,7 @@ func TestTheSchemaHasTheMembersThatAreRead(t *testing.T) {
 	}{
 		{schema.object, scriptFile{}}, {schema.Defs["rule"], scriptRule{}}, {schema.Defs["when"], scriptWhen{}}, {schema.Defs["block"], scriptBlock{}},
 		{schema.Defs["error"], scriptError{}}, {schema.Defs["fault"], scriptFault{}}, {schema.Defs["pace"], scriptPace{}},
-		{nested("errorAfter"), scriptErrorAfter{}}, {nested("drip"), scriptDrip{}},
+		{nested("errorAfter"), scriptErrorAfter{}}, {nested("drip"), scriptDrip{}}, {nested("pauseAfter"), scriptPause{}},
 	} {
 		var described, read []string
 		for name := range c.object.Properties {
@@ -131,9 +159,11 @@ func TestTheSchemaAcceptsWhatIsReadAndNothingElse(t *testing.T) {
 	for text, want := range map[string]string{
 		"rules:\n- reply: [{tekst: a}]":                    `s.yaml:2:12: unknown field "tekst"`,
 		"rules:\n- reply: [{text: [a]}]":                   "s.yaml:2:18: want a text, got a list",
-		"rules:\n- reply: [{}]":                            "s.yaml:2:11: rule 1 has a block that is not either: want text or call",
-		"rules:\n- reply: [{text: a, call: b}]":            "s.yaml:2:11: rule 1 has a block that is not either: want text or call",
-		"rules:\n- reply: [{text: a, id: b}]":              "s.yaml:2:11: rule 1 has a text with id or arguments: want them with call only",
+		"rules:\n- reply: [{}]":                            "s.yaml:2:11: rule 1 has a block that is not one of them: want text, thinking or call",
+		"rules:\n- reply: [{text: a, call: b}]":            "s.yaml:2:11: rule 1 has a block that is not one of them: want text, thinking or call",
+		"rules:\n- reply: [{text: a, id: b}]":              "s.yaml:2:11: rule 1 has id or arguments without call: want them with call only",
+		"rules:\n- reply: [{thinking: a, arguments: {}}]":  "s.yaml:2:11: rule 1 has id or arguments without call: want them with call only",
+		"rules:\n- reply: [{text: a, signature: b}]":       "s.yaml:2:11: rule 1 has a text with signature: want it with thinking or call only",
 		"rules:\n- reply: []\n  times: 0":                  "s.yaml:2:8: rule 1 answers 0 times: want at least 1",
 		"rules:\n- reply: []\n  times: often":              "s.yaml:3:10: want a whole number, got a text",
 		"rules:\n- reply: []\n  pace: {token: 10}":         "s.yaml:3:17: 10 is no duration: want a number with a unit, such as 250ms",
@@ -160,6 +190,7 @@ func TestTheSchemaAcceptsWhatIsReadAndNothingElse(t *testing.T) {
 		"rules:\n- reply: []\n---\na: 1":   "s.yaml: there is more than one YAML document: want one",
 		"rules:\n- reply: []\n  reply: []": `s.yaml:3:3: mapping key "reply" already defined at [2:3]`,
 		"rules:\n- reply: [{call: t, arguments: {a: .nan}}]": "s.yaml:2:11: rule 1 has arguments that JSON cannot hold",
+		"rules:\n- reply: []\n  fault: {spread: 0s}":         "s.yaml:2:8: rule 1 has the fault Spread(0s), which takes no time",
 		"rules:\n- reply: []\n  fail: {status: 400}":         "s.yaml:2:8: rule 1 has both Reply and Fail: want one of them",
 	} {
 		_, err := parseScript("s.yaml", []byte(text))

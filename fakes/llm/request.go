@@ -52,5 +52,11 @@ func CallID(id, name, arguments string) Block {
 	return Block{Type: dialect.ToolUse, ID: id, Name: name, Input: []byte(arguments)}
 }
 
+// Thinking is what the model thought before it answered, with the provider's seal on it, which a client hands back as it came; "" is none. Providers
+// that show nothing of it leave it out.
+func Thinking(text, signature string) Block {
+	return Block{Type: dialect.Thinking, Text: text, Signature: signature}
+}
+
 // RetryAfter is the header of an [Error] that asks the caller to try again after so many seconds.
 func RetryAfter(seconds int) http.Header { return http.Header{"Retry-After": {strconv.Itoa(seconds)}} }

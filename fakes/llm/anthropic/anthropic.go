@@ -43,18 +43,30 @@ func header(contentType, id string) http.Header {
 
 // addLimits adds the headers of the rate limits, which a key that is known gets with every answer but a refusal.
 func addLimits(h http.Header) {
-	reset := time.Now().UTC().Format(time.RFC3339)
-	for what, limit := range map[string][2]string{
-		"Requests":      {"10000", "9999"},
-		"Tokens":        {"12000000", "12000000"},
-		"Input-Tokens":  {"10000000", "10000000"},
-		"Output-Tokens": {"2000000", "2000000"},
-	} {
-		h.Set("Anthropic-Ratelimit-"+what+"-Limit", limit[0])
-		h.Set("Anthropic-Ratelimit-"+what+"-Remaining", limit[1])
-		h.Set("Anthropic-Ratelimit-"+what+"-Reset", reset)
+	reset := []string{time.Now().UTC().Format(time.RFC3339)}
+	for name, values := range limits {
+		h[name] = values
+	}
+	for _, name := range resets {
+		h[name] = reset
 	}
 }
+
+// The headers of the limits, and those of when they begin anew. The slices are shared: nobody may write to them.
+var (
+	limits = http.Header{
+		"Anthropic-Ratelimit-Requests-Limit":          {"10000"},
+		"Anthropic-Ratelimit-Requests-Remaining":      {"9999"},
+		"Anthropic-Ratelimit-Tokens-Limit":            {"12000000"},
+		"Anthropic-Ratelimit-Tokens-Remaining":        {"12000000"},
+		"Anthropic-Ratelimit-Input-Tokens-Limit":      {"10000000"},
+		"Anthropic-Ratelimit-Input-Tokens-Remaining":  {"10000000"},
+		"Anthropic-Ratelimit-Output-Tokens-Limit":     {"2000000"},
+		"Anthropic-Ratelimit-Output-Tokens-Remaining": {"2000000"},
+	}
+	resets = []string{"Anthropic-Ratelimit-Requests-Reset", "Anthropic-Ratelimit-Tokens-Reset", "Anthropic-Ratelimit-Input-Tokens-Reset",
+		"Anthropic-Ratelimit-Output-Tokens-Reset"}
+)
 
 // requestID makes a request's id.
 func requestID(serial int64, position int) string {

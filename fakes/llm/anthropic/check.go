@@ -34,9 +34,12 @@ func (messages) Check(req *dialect.Request) *dialect.Error {
 	if err := checkHeader(req.Header); err != nil {
 		return err
 	}
-	q, err := parse(req.Body)
-	if err != nil {
-		return err
+	q, ok := req.Decoded.(*request)
+	if !ok {
+		var err *dialect.Error
+		if q, err = parse(req.Body); err != nil {
+			return err
+		}
 	}
 	if err := checkMembers(q.Members, "", documented, isBeta(req.Header)); err != nil {
 		return err

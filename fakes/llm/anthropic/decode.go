@@ -17,7 +17,7 @@ func (messages) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect
 	}
 	req := &dialect.Request{
 		Dialect: dialect.Anthropic, Model: q.model, ToolChoice: q.toolChoice(), MaxTokens: q.maxTokens, Temperature: q.temperature,
-		StopSequences: q.stopSequences, Stream: q.stream, Body: body, Header: r.Header,
+		StopSequences: q.stopSequences, Stream: q.stream, Body: body, Header: r.Header, Decoded: q,
 	}
 	var system []string
 	for _, b := range q.system {

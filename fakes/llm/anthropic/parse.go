@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
@@ -77,16 +78,20 @@ func parse(body []byte) (*request, *dialect.Error) {
 	q.system = r.content(q.Members, "", "system", 0)
 	var list []json.RawMessage
 	r.read(q.Members, "", "messages", &list)
+	q.messages = make([]message, len(list))
 	for i, raw := range list {
-		q.messages = append(q.messages, r.message(raw, fmt.Sprintf("messages[%d]", i)))
+		q.messages[i] = r.message(raw, at("messages", i))
 	}
 	list = nil
 	r.read(q.Members, "", "tools", &list)
 	for i, raw := range list {
-		q.tools = append(q.tools, r.tool(raw, fmt.Sprintf("tools[%d]", i)))
+		q.tools = append(q.tools, r.tool(raw, at("tools", i)))
 	}
 	return &q, r.err
 }
+
+// at is the path of an element.
+func at(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
 // reader reads members and keeps the first that has not the documented type.
 type reader struct{ err *dialect.Error }
@@ -137,9 +142,12 @@ func (r *reader) content(of dialect.Members, path, name string, depth int) []blo
 	}
 	var list []json.RawMessage
 	r.read(of, path, name, &list)
-	var blocks []block
+	if len(list) == 0 {
+		return nil
+	}
+	blocks := make([]block, len(list))
 	for i, raw := range list {
-		blocks = append(blocks, r.block(raw, fmt.Sprintf("%s%s[%d]", path, name, i), depth))
+		blocks[i] = r.block(raw, at(path+name, i), depth)
 	}
 	return blocks
 }

@@ -235,7 +235,7 @@ type Error struct {
 	// Kind is the provider's word for the class of the error, such as "invalid_request_error". "" is the codec's usual word
 	// for the status.
 	Kind string
-	// Code and Param are the provider's further words; empty where it has none.
+	// Code and Param are the provider's further words; empty is none, or the codec's usual one for the status.
 	Code  string
 	Param string
 	// Message says what is wrong, in our own words.

@@ -118,6 +118,14 @@ func nameOf(quoted []byte) []byte {
 // plain reports whether a string stands there as it is.
 func plain(inner []byte) bool { return bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) }
 
+// Elements returns the elements of a part of what [ReadMembers] has read, and whether it is an array at all.
+func Elements(raw json.RawMessage) (all []json.RawMessage, isArray bool) {
+	if !IsKind(raw, '[') {
+		return nil, false
+	}
+	return elements(raw), true
+}
+
 // elements reads the elements of what is known to be a valid array.
 func elements(raw []byte) []json.RawMessage {
 	var few [16]json.RawMessage // most arrays have no more, and those are counted before they take memory

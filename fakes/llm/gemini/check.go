@@ -15,7 +15,11 @@ func (codec) Check(req *dialect.Request) *dialect.Error {
 	if err := checkCredentials(req, to); err != nil {
 		return err
 	}
-	q, reader := parse(req.Body, to.vertex)
+	p, ok := req.Decoded.(parsed)
+	if !ok {
+		p.request, p.reader = parse(req.Body, to.vertex)
+	}
+	q, reader := p.request, p.reader
 	switch {
 	case reader.err != nil:
 		return reader.err

@@ -30,6 +30,7 @@ func (codec) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Er
 	req := &dialect.Request{
 		Dialect: dialect.Gemini, Model: to.model, System: systemPrompt(q), ToolChoice: toolChoice(q), Temperature: config.number("temperature"),
 		StopSequences: config.strings("stopSequences"), Stream: to.method == streamGenerate, Body: body, Header: r.Header, URL: r.URL,
+		Decoded: parsed{q, reader},
 	}
 	if limit := config.number("maxOutputTokens"); limit != nil {
 		tokens := int64(*limit)

@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -43,7 +40,7 @@ func (n *node) text(name string) string { return n.at(name).string() }
 func (n *node) string() string {
 	var s string
 	if n != nil {
-		_ = json.Unmarshal(n.raw, &s) // an enum may be a number
+		s, _ = dialect.TextOf(n.raw) // an enum may be a number
 	}
 	return s
 }
@@ -93,14 +90,20 @@ type reader struct {
 
 type unknownName struct{ name, at string }
 
+// parsed is a request that was read, and what its reader found.
+type parsed struct {
+	request *node
+	reader  *reader
+}
+
 // parse refuses what has not the documented kind, as the API does before it looks at anything else.
 func parse(body []byte, vertex bool) (*node, *reader) {
 	r := &reader{vertex: vertex}
 	if len(bytes.TrimSpace(body)) == 0 { // which is what the SDKs send for a request without anything in it
 		body = []byte("{}")
 	}
-	var o map[string]json.RawMessage
-	if err := json.Unmarshal(body, &o); err != nil {
+	o, err := dialect.ReadMembers(body) // from here on the body is known to be JSON
+	if err != nil {
 		r.err = invalid("", "the body could not be read as a JSON object: %v", err)
 		return nil, r
 	}
@@ -124,20 +127,21 @@ func (r *reader) read(kind string, raw json.RawMessage, path string) *node {
 	}
 	if value, isMap := strings.CutPrefix(kind, "map:"); isMap {
 		o := r.object(n, "an object")
-		for _, name := range slices.Sorted(maps.Keys(o)) {
-			r.add(n, name, name, value, o[name])
+		for _, name := range o.Names() {
+			r.add(n, name, name, value, o.Raw(name))
 		}
 		return n
 	}
-	if documented[kind] == nil {
+	fields := documented[kind]
+	if fields == nil {
 		r.scalar(n, kind)
 		return n
 	}
 	o := r.object(n, "an object")
-	for _, written := range slices.Sorted(maps.Keys(o)) {
+	for _, written := range o.Names() {
 		name := fieldName(kind, written)
 		if name != "" && (r.vertex || !vertexOnly[kind+"."+name]) {
-			r.add(n, name, written, documented[kind][name], o[written])
+			r.add(n, name, written, fields[name], o.Raw(written))
 		} else {
 			r.unknown = append(r.unknown, unknownName{written, path})
 		}
@@ -164,13 +168,13 @@ func (r *reader) readItems(n *node, kind string) {
 		n.items = []*node{r.read(kind, n.raw, n.path)}
 		return
 	}
-	var items []json.RawMessage
-	if json.Unmarshal(n.raw, &items) != nil {
+	items, isArray := dialect.Elements(n.raw)
+	if !isArray {
 		r.refuse(n, "an array")
 		return
 	}
 	for i, raw := range items {
-		path := fmt.Sprintf("%s[%d]", n.path, i)
+		path := n.path + "[" + strconv.Itoa(i) + "]"
 		item := r.read(kind, raw, path)
 		if item == nil {
 			item = &node{raw: raw, path: path}
@@ -180,9 +184,9 @@ func (r *reader) readItems(n *node, kind string) {
 	}
 }
 
-func (r *reader) object(n *node, want string) map[string]json.RawMessage {
-	var o map[string]json.RawMessage
-	if json.Unmarshal(n.raw, &o) != nil {
+func (r *reader) object(n *node, want string) dialect.Members {
+	var o dialect.Members
+	if dialect.ReadPart(n.raw, &o) != nil {
 		r.refuse(n, want)
 	}
 	return o

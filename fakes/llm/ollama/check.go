@@ -15,7 +15,7 @@ var modelName = regexp.MustCompile(`^(([a-z]+://)?\w[\w.:-]{0,349}/)?(\w[\w-]{0,
 
 // Check refuses what Ollama refuses once it could read a request; see the package's comment. It has no rules of histories.
 func (chat) Check(req *dialect.Request) *dialect.Error {
-	q, refused := parse(req.Body)
+	q, refused := parsed(req)
 	if refused != nil {
 		return refused
 	}

@@ -150,7 +150,7 @@ func (a *answer) end(prompt, tokens int) response {
 
 // loads is why an answer to no messages is done.
 func loads(req *dialect.Request) string {
-	if q, _ := parse(req.Body); q != nil && q.KeepAlive != nil && *q.KeepAlive == 0 {
+	if q, _ := parsed(req); q != nil && q.KeepAlive != nil && *q.KeepAlive == 0 {
 		return "unload"
 	}
 	return "load"

@@ -22,7 +22,7 @@ var documented = map[string]bool{
 }
 
 // Check holds a request against the rules of which the API is known to answer 400, in an order of its own: members,
-// parameters, tools, messages, history.
+// parameters, what the model takes, tools, messages, history.
 func (c chat) Check(req *dialect.Request) *dialect.Error {
 	q, ok := req.Decoded.(*request)
 	if !ok {
@@ -32,7 +32,7 @@ func (c chat) Check(req *dialect.Request) *dialect.Error {
 		}
 	}
 	q.style = c.style
-	for _, check := range []func(*request) *dialect.Error{checkMembers, checkParameters, checkTools, checkToolChoice, checkMessages, checkHistory} {
+	for _, check := range []func(*request) *dialect.Error{checkMembers, checkParameters, checkModel, checkTools, checkToolChoice, checkMessages, checkHistory} {
 		if err := check(q); err != nil {
 			return err
 		}
@@ -188,8 +188,12 @@ func (c *toolCall) check() *dialect.Error {
 		return invalid(c.path+".type", "invalid_value", "%s has the type %q: want function", c.path, c.kind)
 	case c.id == "":
 		return invalid(c.path+".id", "missing_required_parameter", "%s has no id", c.path)
+	case len(c.id) > maxCallID:
+		return invalid(c.path+".id", "string_above_max_length", "%s has an id of %d characters: want at most %d", c.path, len(c.id), maxCallID)
 	case c.name == "":
 		return invalid(c.path+".function.name", "missing_required_parameter", "%s has no function.name", c.path)
+	case !isToolName(c.name):
+		return invalid(c.path+".function.name", "invalid_value", "%s has the name %q: want a match of %s", c.path, c.name, toolName)
 	case !dialect.IsKind(c.arguments, '"'):
 		return invalid(c.path+".function.arguments", "invalid_type",
 			"%s has arguments that are no string: want the JSON text of the arguments, got %s", c.path, dialect.JSONName(c.arguments))

@@ -92,6 +92,14 @@ func TestWhatTheProviderRefuses(t *testing.T) {
 		{"tool of no type", tool(`{"name":"a","parameters":{}}`), "tools[0].function.parameters", "invalid_function_parameters", `the parameters of tool a have no "type": "object"`},
 		{"tool that is a string", tool(`{"name":"a","parameters":{"type":"string"}}`), "tools[0].function.parameters", "invalid_function_parameters", `have no "type": "object"`},
 		{"tool without properties", tool(`{"name":"a","parameters":{"type":"object"}}`), "tools[0].function.parameters", "invalid_function_parameters", `have no properties: want them in every object schema, "properties": {}`},
+		{"tool of one of two", tool(`{"name":"a","parameters":{"type":"object","properties":{},"anyOf":[{}]}}`), "tools[0].function.parameters", "invalid_function_parameters", "the parameters of tool a have anyOf at their top level"},
+		{"array without items", tool(`{"name":"a","parameters":{"type":"object","properties":{"b":{"type":"array"}}}}`), "tools[0].function.parameters", "invalid_function_parameters", "the tool a has an array without items at parameters.properties.b: want items"},
+		{"array without items, deep", tool(`{"name":"a","parameters":{"type":"object","properties":{"b":{"anyOf":[{"type":"null"},{"type":"array","items":{"type":"array"}}]}}}}`), "tools[0].function.parameters", "invalid_function_parameters", "at parameters.properties.b.anyOf[1].items: want items"},
+		{"array without items in a definition", tool(`{"name":"a","parameters":{"type":"object","properties":{},"$defs":{"d":{"type":"array"}}}}`), "tools[0].function.parameters", "invalid_function_parameters", "at parameters.$defs.d: want items"},
+		{"max_tokens to one that reasons", strings.Replace(body(user, `,"max_tokens":9`), "gpt-4o", "gpt-5-mini", 1), "max_tokens", "unsupported_parameter", "max_tokens is set, which the model gpt-5-mini does not take: want max_completion_tokens"},
+		{"max_tokens to a later one", strings.Replace(body(user, `,"max_tokens":9`), "gpt-4o", "gpt-5.2", 1), "max_tokens", "unsupported_parameter", "which the model gpt-5.2 does not take"},
+		{"temperature to one that reasons", strings.Replace(body(user, `,"temperature":0.2`), "gpt-4o", "o4-mini", 1), "temperature", "unsupported_value", "temperature is 0.2: the model o4-mini takes only 1, the default"},
+		{"stop to one that reasons", strings.Replace(body(user, `,"stop":["."]`), "gpt-4o", "gpt-5", 1), "stop", "unsupported_parameter", "stop is set, which the model gpt-5 does not take"},
 		{"parallel without tools", body(user, `,"parallel_tool_calls":true`), "parallel_tool_calls", "", "want it only with tools"},
 
 		{"choice without tools", body(user, `,"tool_choice":"none"`), "tool_choice", "", "tool_choice is set without tools: want it only with tools"},
@@ -120,6 +128,8 @@ func TestWhatTheProviderRefuses(t *testing.T) {
 		{"empty calls", assistant(`"content":"hi","tool_calls":[]`), "messages[1].tool_calls", "empty_array", "messages[1].tool_calls is empty: want at least one call, or no tool_calls"},
 		{"call without id", assistant(`"tool_calls":[{"type":"function","function":{"name":"a","arguments":"{}"}}]`), "messages[1].tool_calls[0].id", "missing_required_parameter", "messages[1].tool_calls[0] has no id"},
 		{"call without type", assistant(`"tool_calls":[{"id":"c1","function":{"name":"a","arguments":"{}"}}]`), "messages[1].tool_calls[0].type", "invalid_value", `messages[1].tool_calls[0] has the type "": want function`},
+		{"call with a long id", assistant(`"tool_calls":[{"id":"` + strings.Repeat("c", 65) + `","type":"function","function":{"name":"a","arguments":"{}"}}]`), "messages[1].tool_calls[0].id", "string_above_max_length", "has an id of 65 characters: want at most 64"},
+		{"call of a name with a dot", assistant(`"tool_calls":[{"id":"c1","type":"function","function":{"name":"a.b","arguments":"{}"}}]`), "messages[1].tool_calls[0].function.name", "invalid_value", `has the name "a.b": want a match of ^[a-zA-Z0-9_-]{1,64}$`},
 		{"call without name", assistant(`"tool_calls":[{"id":"c1","type":"function","function":{"arguments":"{}"}}]`), "messages[1].tool_calls[0].function.name", "missing_required_parameter", "has no function.name"},
 		{"arguments that are an object", assistant(`"tool_calls":[{"id":"c1","type":"function","function":{"name":"a","arguments":{}}}]`), "messages[1].tool_calls[0].function.arguments", "invalid_type", "has arguments that are no string: want the JSON text of the arguments, got an object"},
 		{"no arguments", assistant(`"tool_calls":[{"id":"c1","type":"function","function":{"name":"a"}}]`), "messages[1].tool_calls[0].function.arguments", "invalid_type", "got nothing"},
@@ -149,6 +159,10 @@ func TestWhatTheProviderRefuses(t *testing.T) {
 func TestWhatTheProviderAccepts(t *testing.T) {
 	for name, text := range map[string]string{
 		"the least":               body(user, ""),
+		"an array with items":     body(user, `,"tools":[{"type":"function","function":{"name":"a","parameters":{"type":"object","properties":{"array":{"type":"array","items":{}},"b":{"enum":["array"]}}}}}]`),
+		"one that reasons":        strings.Replace(body(user, `,"max_completion_tokens":9,"temperature":1,"stop":[]`), "gpt-4o", "gpt-5", 1),
+		"the effort of none":      strings.Replace(body(user, `,"temperature":0.2,"reasoning_effort":"none"`), "gpt-4o", "gpt-5.1", 1),
+		"one that only chats":     strings.Replace(body(user, `,"max_tokens":9,"temperature":0.2`), "gpt-4o", "gpt-5-chat-latest", 1),
 		"every role":              body(`{"role":"developer","content":"d"},{"role":"system","content":[{"type":"text","text":"s"}]},`+user+`,`+calls+`,`+reply1+`,`+reply2, ""),
 		"results in reverse":      body(user+`,`+calls+`,`+reply2+`,`+reply1+`,`+user, ""),
 		"a result twice":          body(user+`,`+calls+`,`+reply2+`,`+reply2+`,`+reply1, ""),
@@ -185,9 +199,10 @@ func TestErrorsHaveTheProvidersShape(t *testing.T) {
 		{*refusal(body(`{"role":"human","content":"hi"}`, "")), `{"error":{"message":"messages[0] has the role \"human\": want system, developer, user, assistant or tool",
 			"type":"invalid_request_error","param":"messages.[0].role","code":"invalid_value"}}`, map[string]string{retry: "false"}},
 		{dialect.Error{Status: 404, Message: "a < b"}, `{"error":{"message":"a < b","type":"invalid_request_error","param":null,"code":null}}`, map[string]string{retry: "false"}},
-		{dialect.Error{Status: 429, Message: "slow", Header: http.Header{"Retry-After": {"7"}}}, `{"error":{"message":"slow","type":"requests","param":null,"code":null}}`,
+		{dialect.Error{Status: 429, Message: "slow", Header: http.Header{"Retry-After": {"7"}}}, `{"error":{"message":"slow","type":"requests","param":null,"code":"rate_limit_exceeded"}}`,
 			map[string]string{retry: "", "Retry-After": "7"}},
 		{dialect.Error{Status: 500, Message: "oops"}, `{"error":{"message":"oops","type":"server_error","param":null,"code":null}}`, map[string]string{retry: ""}},
+		{dialect.Error{Status: 529, Message: "oops"}, `{"error":{"message":"oops","type":"server_error","param":null,"code":null}}`, map[string]string{retry: ""}},
 		{dialect.Error{Status: 503, Kind: "overloaded", Message: "oops"}, `{"error":{"message":"oops","type":"overloaded","param":null,"code":null}}`, map[string]string{retry: ""}},
 	} {
 		t.Run(fmt.Sprint(c.err.Status), func(t *testing.T) {

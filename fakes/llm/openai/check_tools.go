@@ -64,6 +64,7 @@ func (t *tool) check() *dialect.Error {
 func (t *tool) checkParameters(member string) *dialect.Error {
 	const code = "invalid_function_parameters"
 	var isObject, hasProperties bool
+	var forbidden string
 	if !dialect.EachMember(t.parameters, func(name []byte, value json.RawMessage) {
 		switch string(name) {
 		case "type":
@@ -71,6 +72,10 @@ func (t *tool) checkParameters(member string) *dialect.Error {
 			isObject = kind == "object"
 		case "properties":
 			hasProperties = isGiven(value)
+		default:
+			if topForbids[string(name)] {
+				forbidden = string(name)
+			}
 		}
 	}) {
 		return invalid(t.path+"."+member, "invalid_type", "the parameters of tool %s are no schema: want an object, got %s", t.name, dialect.JSONName(t.parameters))
@@ -80,6 +85,12 @@ func (t *tool) checkParameters(member string) *dialect.Error {
 	}
 	if !hasProperties {
 		return invalid(t.path+"."+member, code, `the parameters of tool %s have no properties: want them in every object schema, "properties": {} if there are none`, t.name)
+	}
+	if forbidden != "" {
+		return invalid(t.path+"."+member, code, "the parameters of tool %s have %s at their top level, where it is not possible", t.name, forbidden)
+	}
+	if at := itemless(t.parameters, "parameters"); at != "" {
+		return invalid(t.path+"."+member, code, "the tool %s has an array without items at %s: want items in the schema of every array", t.name, at)
 	}
 	return nil
 }

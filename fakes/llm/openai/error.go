@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -9,12 +10,22 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// kinds are OpenAI's usual words for a status; others are invalid_request_error.
-var kinds = map[int]string{
-	http.StatusTooManyRequests:     "requests",
-	http.StatusInternalServerError: "server_error",
-	http.StatusBadGateway:          "server_error",
-	http.StatusServiceUnavailable:  "server_error",
+// kindOf and codeOf are OpenAI's usual words for a status.
+func kindOf(status int) string {
+	switch {
+	case status == http.StatusTooManyRequests:
+		return "requests"
+	case status >= http.StatusInternalServerError:
+		return "server_error"
+	}
+	return "invalid_request_error"
+}
+
+func codeOf(status int) string {
+	if status == http.StatusTooManyRequests {
+		return "rate_limit_exceeded"
+	}
+	return ""
 }
 
 // errorDetails are what OpenAI says of an error.
@@ -27,14 +38,8 @@ type errorDetails struct {
 
 // errorBody is {"error":{message,type,param,code}}.
 func errorBody(e *dialect.Error) map[string]errorDetails {
-	kind := e.Kind
-	if kind == "" {
-		kind = "invalid_request_error"
-		if word, ok := kinds[e.Status]; ok {
-			kind = word
-		}
-	}
-	return map[string]errorDetails{"error": {e.Message, kind, optional(e.Param), optional(e.Code)}}
+	kind, code := cmp.Or(e.Kind, kindOf(e.Status)), cmp.Or(e.Code, codeOf(e.Status))
+	return map[string]errorDetails{"error": {e.Message, kind, optional(e.Param), optional(code)}}
 }
 
 // errorBody is the body in the server's own shape. OpenRouter's code is the status, and there is nothing else.

@@ -41,12 +41,15 @@ const minOutputTokens = 16
 // Check holds a request against the rules of which the API is known to answer 400, or 404 for what it has not kept, in an order of its
 // own: members, what is kept, parameters, tools, items, history.
 func (responses) Check(req *dialect.Request) *dialect.Error {
-	q, err := parseResponses(req.Body)
-	if err != nil {
-		return err
+	q, ok := req.Decoded.(*responsesRequest)
+	if !ok {
+		var err *dialect.Error
+		if q, err = parseResponses(req.Body); err != nil {
+			return err
+		}
 	}
 	for _, check := range []func(*responsesRequest) *dialect.Error{
-		(*responsesRequest).checkMembers, (*responsesRequest).checkKept, (*responsesRequest).checkParameters,
+		(*responsesRequest).checkMembers, (*responsesRequest).checkKept, (*responsesRequest).checkParameters, (*responsesRequest).checkModel,
 		(*responsesRequest).checkTools, (*responsesRequest).checkToolChoice, (*responsesRequest).checkItems, (*responsesRequest).checkHistory,
 	} {
 		if err := check(q); err != nil {

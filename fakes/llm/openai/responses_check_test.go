@@ -58,6 +58,7 @@ func TestWhatResponsesRefuses(t *testing.T) {
 		{"in the background", input(userItem, `,"background":true`), "background", "", "background is set: this model server answers at once"},
 
 		{"hot", input(userItem, `,"temperature":2.1`), "temperature", "decimal_out_of_range", "temperature is 2.1: want 0 to 2"},
+		{"temperature to one that reasons", `{"model":"gpt-5","input":"hi","temperature":0.2}`, "temperature", "", "temperature is 0.2, which the model gpt-5 does not take"},
 		{"too likely", input(userItem, `,"top_p":1.1`), "top_p", "decimal_out_of_range", "top_p is 1.1: want 0 to 1"},
 		{"fewer than 16 tokens", input(userItem, `,"max_output_tokens":15`), "max_output_tokens", "integer_below_min_value", "max_output_tokens is 15: want at least 16"},
 		{"too many logprobs", input(userItem, `,"top_logprobs":21`), "top_logprobs", "integer_out_of_range", "top_logprobs is 21: want 0 to 20"},

@@ -2,8 +2,8 @@ package openai
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -18,7 +18,7 @@ func (responses) Decode(r *http.Request, body []byte) (*dialect.Request, *dialec
 	}
 	req := &dialect.Request{
 		Dialect: dialect.OpenAIResponses, Model: q.model, ToolChoice: q.toolChoice(), MaxTokens: q.maxTokens, Temperature: q.temperature,
-		Stream: q.stream, Body: body, Header: r.Header,
+		Stream: q.stream, Body: body, Header: r.Header, Decoded: q,
 	}
 	var system []string
 	if q.instructions != "" {
@@ -153,14 +153,11 @@ func (p *part) flatBlock() dialect.Block {
 
 // includes reports whether the request asks for something that responses have only then.
 func includes(req *dialect.Request, what string) bool {
-	var body dialect.Members
-	var list []string
-	_ = json.Unmarshal(req.Body, &body) // a request made by hand has none
-	_ = body.Read("include", &list)
-	for _, name := range list {
-		if name == what {
-			return true
+	q, ok := req.Decoded.(*responsesRequest)
+	if !ok {
+		if q, _ = parseResponses(req.Body); q == nil { // a request made by hand
+			return false
 		}
 	}
-	return false
+	return slices.Contains(q.include, what)
 }

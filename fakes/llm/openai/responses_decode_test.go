@@ -30,6 +30,8 @@ func decodeResponses(t testing.TB, text string) *dialect.Request {
 	t.Helper()
 	req, err := Responses.Decode(&http.Request{Header: http.Header{"X": {"y"}}}, []byte(text))
 	require.Nil(t, err)
+	require.NotNil(t, req.Decoded)
+	req.Decoded = nil // what is made of it must not need it
 	return req
 }
 

@@ -30,7 +30,7 @@ type response struct {
 	status, incomplete   string
 	failure              json.RawMessage // null where all is well
 	created              int64
-	asked                dialect.Object
+	asked                dialect.Members
 	stored               []outputItem
 	usage                responseUsage
 	plain                bool
@@ -77,7 +77,7 @@ func newResponse(req *dialect.Request, reply *dialect.Reply) *response {
 	if r.model == "" {
 		r.model = req.Model
 	}
-	_ = json.Unmarshal(req.Body, &r.asked) // a request made by hand has none
+	r.asked, _ = dialect.ReadMembers(req.Body) // a request made by hand has none
 	r.status, r.incomplete = outcome(reply.Reason())
 	sealed := includes(req, "reasoning.encrypted_content")
 	spoken := 0
@@ -205,7 +205,7 @@ func summaryPart(text string) json.RawMessage {
 // echo returns a member of the request, or what the API takes for one that is not given.
 func (r *response) echo(name, otherwise string) json.RawMessage {
 	if r.asked.Has(name) {
-		return r.asked[name]
+		return r.asked.Raw(name)
 	}
 	return json.RawMessage(otherwise)
 }

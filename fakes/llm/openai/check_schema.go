@@ -1,0 +1,46 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// topForbids are the words that the schema of a function must not have at its top level.
+var topForbids = map[string]bool{"oneOf": true, "anyOf": true, "allOf": true, "enum": true, "const": true, "not": true}
+
+// itemless finds an array in a schema of which nothing says what its items are, and where; "" where there is none. JSON Schema permits it, and so
+// tools of MCP servers have it; the API does not.
+func itemless(raw json.RawMessage, path string) (at string) {
+	if !bytes.Contains(raw, []byte(`"array"`)) {
+		return ""
+	}
+	var s dialect.Members
+	if dialect.ReadPart(raw, &s) != nil {
+		return ""
+	}
+	if s.Text("type") == "array" && !s.Has("items") {
+		return path
+	}
+	for _, holder := range []string{"properties", "$defs", "definitions"} {
+		var inner dialect.Members
+		_ = s.Read(holder, &inner) // of another type, there are none
+		for _, name := range inner.Names() {
+			if at := itemless(inner.Raw(name), path+"."+holder+"."+name); at != "" {
+				return at
+			}
+		}
+	}
+	for _, holder := range []string{"anyOf", "oneOf", "allOf"} {
+		var choices []json.RawMessage
+		_ = s.Read(holder, &choices)
+		for i, choice := range choices {
+			if at := itemless(choice, fmt.Sprintf("%s.%s[%d]", path, holder, i)); at != "" {
+				return at
+			}
+		}
+	}
+	return itemless(s.Raw("items"), path+".items")
+}
