@@ -16,7 +16,7 @@ type Mode string
 
 // The modes.
 const (
-	// Replay answers from the cassette and never from the network.
+	// ReplayOnly answers from the cassette and never from the network.
 	ReplayOnly Mode = "replay"
 	// RecordMissing answers from the cassette, and asks the provider for what is not in it, which is added.
 	RecordMissing Mode = "record-missing"

@@ -74,13 +74,15 @@ func withoutCredentials(params url.Values) url.Values {
 	return kept
 }
 
-// addressWithoutCredentials returns an address with nothing in its parameters that hold a credential, and without a user.
+// addressWithoutCredentials returns an address with nothing in its parameters that hold a credential, without a user and without a port of this
+// machine.
 func addressWithoutCredentials(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return redacted
 	}
 	u.User = nil
+	u.Host = withoutPort(u.Host)
 	if params := u.Query(); u.RawQuery != "" {
 		u.RawQuery = withoutCredentials(params).Encode()
 	}

@@ -39,9 +39,14 @@ var looks = []look{
 	{"org-", regexp.MustCompile(`^[A-Za-z0-9]{16,}`)}, // OpenAI's organisations, projects and users, which its errors name
 	{"proj_", regexp.MustCompile(`^[A-Za-z0-9]{16,}`)},
 	{"user-", regexp.MustCompile(`^[A-Za-z0-9]{20,}`)},
-	{"eyJ", regexp.MustCompile(`^[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`)}, // a JSON web token
+	{token, regexp.MustCompile(`^[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`)}, // a JSON web token
 	{"-----BEGIN ", regexp.MustCompile(`^[A-Z ]*PRIVATE KEY-----`)},
 }
+
+// token begins each of the first two parts of a JSON web token, tokenRun a part of one.
+const token = "eyJ"
+
+var tokenRun = regexp.MustCompile(`^[A-Za-z0-9_-]*`)
 
 var separated = regexp.MustCompile(`^[_-][A-Za-z0-9]{16,}`)
 
@@ -193,12 +198,19 @@ func (c *cleaning) findPlain(text string) []span {
 		each(known, func(at int) int { return at })
 	}
 	for _, l := range looks {
+		barren := 0 // up to where there is none: what follows a token's beginning may be as long as the text, and be full of beginnings
 		each(l.begin, func(at int) int {
 			if before := at - len(l.begin) - 1; before >= 0 && isWordByte(text[before]) && isWordByte(l.begin[0]) {
 				return -1
 			}
+			if at < barren {
+				return -1
+			}
 			if rest := l.rest.FindStringIndex(text[at:]); rest != nil {
 				return at + rest[1]
+			}
+			if l.begin == token {
+				barren = at + len(tokenRun.FindString(text[at:]))
 			}
 			return -1
 		})

@@ -102,6 +102,16 @@ func TestWhatOnlyLooksALittleLikeASecretStays(t *testing.T) {
 	}
 }
 
+// What looks like the beginning of many secrets is looked through once, and what comes behind it is found.
+func TestManyBeginnings(t *testing.T) {
+	for _, begin := range []string{"eyJ-", "sk-", "-----BEGIN ", "AIza-", "user-", `\`, `\u005c`} {
+		for _, secret := range []string{"eyJabcdefgh.eyJabcdefgh.abcdefgh", "-----BEGIN RSA PRIVATE KEY-----", "sk-abcdefghijklmnop"} {
+			text := strings.Repeat(begin, 1<<16) + " "
+			require.True(t, strings.HasSuffix((&cleaning{}).Replace(text+secret), " "+redacted), begin)
+		}
+	}
+}
+
 func mustJSON(s string) []byte { return []byte(canonical(s)) }
 
 func drain(resp *http.Response) error {
