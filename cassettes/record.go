@@ -121,7 +121,7 @@ func (r *Recorder) save() error {
 			continue
 		}
 		i.ID = len(c.Interactions)
-		edits, err := scrub(i, secrets)
+		edits, err := scrub(i, t.Cut != wholeAnswer, secrets)
 		if err != nil {
 			left = append(left, fmt.Errorf("request %d was not recorded: %w", n+1, err))
 			continue

@@ -34,7 +34,7 @@ var (
 // scrub takes out of an interaction what must not reach a file, and what differs from one recording to the next, and returns what it put into
 // the answer's body. It knows the secrets of the recording beside those of the interaction. What the headers and trailers were is left as it is:
 // they are replaced.
-func scrub(i *cassette.Interaction, secrets *cleaning) ([]edit, error) {
+func scrub(i *cassette.Interaction, cut bool, secrets *cleaning) ([]edit, error) {
 	q, r := &i.Request, &i.Response
 	u, err := url.Parse(q.URL)
 	if err != nil {
@@ -49,7 +49,7 @@ func scrub(i *cassette.Interaction, secrets *cleaning) ([]edit, error) {
 	q.URL, q.Host = clean.Replace(u.String()), withoutPort(q.Host)
 	q.Form = withoutCredentials(q.Form)
 	scrubBody(&q.Body, &q.ContentLength, clean.Replace(q.Body))
-	edits := clean.inBody(r.Body)
+	edits := clean.inBody(r.Body, cut)
 	scrubBody(&r.Body, &r.ContentLength, edited(r.Body, edits))
 	for _, header := range []*http.Header{&q.Headers, &q.Trailer, &r.Headers, &r.Trailer} {
 		*header = scrubHeader(*header, i.ID, clean)

@@ -214,7 +214,7 @@ func TestASecretThatIsSaidInPiecesIsInNoFile(t *testing.T) {
 					require.Equal(t, want, text, "round %d of seed %d", round, seed)
 				}
 				require.Empty(t, f.Lint(odd))
-				require.Equal(t, f.Interactions[0].Response, edited(f.Interactions[0].Response, cleaner(req.Header, nil).inBody(f.Interactions[0].Response)))
+				require.Equal(t, f.Interactions[0].Response, edited(f.Interactions[0].Response, cleaner(req.Header, nil).inBody(f.Interactions[0].Response, false)))
 
 				// One that stock go-vcr has recorded is found.
 				leaky := strings.NewReplacer("'{}'", string(mustJSON(whole)), "headers: {}", "headers: {Content-Type: ["+l.mediaType+"]}").Replace(small)
@@ -258,14 +258,14 @@ func TestSecretsInOddPieces(t *testing.T) {
 			"{\"m\":{\"t\":\"REDACTED\"},\"done\":false}\n{\"m\":{\"t\":\"\"},\"done\":true}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, c.want, edited(c.body, (&cleaning{}).inBody(c.body)))
+			require.Equal(t, c.want, edited(c.body, (&cleaning{}).inBody(c.body, false)))
 		})
 	}
 }
 
 func TestDeepBodiesAreRead(t *testing.T) {
 	for _, deep := range []string{strings.Repeat("[", 100_000), strings.Repeat(`{"a":`, 100_000), strings.Repeat("[", 5000) + `"sk-proj-abcdefghijklmnop"` + strings.Repeat("]", 5000)} {
-		require.Equal(t, (&cleaning{}).Replace(deep), edited(deep, (&cleaning{}).inBody(deep)))
+		require.Equal(t, (&cleaning{}).Replace(deep), edited(deep, (&cleaning{}).inBody(deep, false)))
 	}
 }
 
@@ -276,7 +276,7 @@ func FuzzInBody(f *testing.F) {
 	f.Add("{\"a\":\"\\ud83d\"}\n{\"a\":\"\\uddfcpassword", "🗼password")
 	f.Fuzz(func(t *testing.T, body, secret string) {
 		c := cleaner(nil, nil, secret)
-		edits := c.inBody(body)
+		edits := c.inBody(body, false)
 		last := 0
 		for _, e := range edits {
 			if e.from < last || e.to <= e.from || e.to > len(body) {
@@ -295,4 +295,19 @@ func FuzzInBody(f *testing.F) {
 			t.Fatalf("%q became %q, in which %v is left", body, clean, again)
 		}
 	})
+}
+
+// Of a secret that somebody was saying when the answer was cut short, the beginning is in no file either.
+func TestASecretThatIsCutShort(t *testing.T) {
+	c := cleaner(nil, nil, "not like a key at all")
+	for body, want := range map[string]string{
+		"data: {\"t\":\"It is not li\"}\n\ndata: {\"t\":\"ke a k\"}\n\n": "data: {\"t\":\"It is REDACTED\"}\n\ndata: {\"t\":\"\"}\n\n",
+		"data: {\"t\":\"It is not li\"}\n\ndata: {\"t\":\"ke a k":        "data: {\"t\":\"It is REDACTED\"}\n\ndata: {\"t\":\"",
+		"It is not like a":      "It is REDACTED",
+		"It is not li":          "It is not li",
+		"It is not like a cat.": "It is not like a cat.",
+	} {
+		require.Equal(t, want, edited(body, c.inBody(body, true)))
+		require.Equal(t, body, edited(body, c.inBody(body, false)), "whoever was not cut short means what he says")
+	}
 }
