@@ -48,6 +48,11 @@ func scrub(i *cassette.Interaction, cut bool, secrets *cleaning) ([]edit, error)
 	u.Host = withoutPort(u.Host)
 	q.URL, q.Host = clean.Replace(u.String()), withoutPort(q.Host)
 	q.Form = withoutCredentials(q.Form)
+	for _, values := range q.Form {
+		for n := range values {
+			values[n] = clean.Replace(values[n])
+		}
+	}
 	scrubBody(&q.Body, &q.ContentLength, clean.Replace(q.Body))
 	edits := clean.inBody(r.Body, cut)
 	scrubBody(&r.Body, &r.ContentLength, edited(r.Body, edits))
@@ -69,7 +74,7 @@ func withoutCredentials(params url.Values) url.Values {
 		if isCredential(name) {
 			values = []string{redacted}
 		}
-		kept[name] = values
+		kept[name] = slices.Clone(values)
 	}
 	return kept
 }

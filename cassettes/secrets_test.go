@@ -62,6 +62,7 @@ func TestNoPlantedSecretIsInAFile(t *testing.T) {
 		require.NoError(t, err)
 		req.Header = http.Header{"Authorization": {"Bearer " + key}, "Cookie": {"session=" + cookie + "; theme=dark"}, "X-Custom": {everything},
 			"Content-Type": {"application/json; note=" + looks}}
+		req.Form = url.Values{"said": {everything}}
 		path := filepath.Join(t.TempDir(), "talk.yaml")
 		rec, err := Record(path, transportFunc(func(*http.Request) (*http.Response, error) {
 			resp := answer("text/event-stream", "data: "+everything+"\n\ndata: "+string(mustJSON(everything))+"\n\ndata: [DONE]\n\n")

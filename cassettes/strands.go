@@ -11,7 +11,7 @@ import (
 // replaced, and its others are left empty, so that whoever puts them together has the same text as where it stands whole. Of an answer that was cut
 // short, it may be the beginning of a secret that is said last.
 func (c *cleaning) inBody(body string, cut bool) []edit {
-	t := &taking{cleaning: c, body: body, cut: cut}
+	t := &taking{cleaning: c, cut: cut}
 	leaves := leavesOf(body)
 	for grouping := range groupings {
 		t.takeFrom(strandsOf(body, leaves, grouping, t.edits))
@@ -25,7 +25,6 @@ func (c *cleaning) inBody(body string, cut bool) []edit {
 // taking is what is taken out of a body.
 type taking struct {
 	*cleaning
-	body  string
 	cut   bool
 	edits []edit // in order
 }
