@@ -85,7 +85,8 @@ func leavesOfEvent(body string, lines []span) []leaf {
 	}
 	s := leafScan{data: data.String()}
 	_, err := s.scan()
-	if err != nil && len(s.leaves) == 0 && data.String() != "[DONE]" {
+	isJSON := err == nil && strings.HasPrefix(strings.TrimLeft(s.data, " \t\n"), "{") // else words, also those that are a number
+	if len(s.leaves) == 0 && !isJSON && s.data != "[DONE]" {
 		for _, line := range lines {
 			s.leaves = append(s.leaves, leaf{span: line})
 		}

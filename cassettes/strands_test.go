@@ -244,6 +244,7 @@ func TestSecretsInOddPieces(t *testing.T) {
 			`{"choices":[{"logprobs":{"content":[{"token":"REDACTED","top_logprobs":[{"token":"sk-proj-"},{"token":"no"}]},{"token":"","top_logprobs":[]}]}}]}`},
 		"in texts that are apart":          {`{"content":[{"text":"` + key + `"},{"text":"and"}]}`, `{"content":[{"text":"REDACTED"},{"text":"and"}]}`},
 		"as plain words":                   {"data: sk-proj-abc\n\ndata: defghijklmnopqrst\n\n", "data: REDACTED\n\ndata: \n\n"},
+		"as plain words and numbers":       {"data: sk-proj-abc\n\ndata: 12345\n\ndata: 6defghijk\n\ndata: [DONE]\n\n", "data: REDACTED\n\ndata: \n\ndata: \n\ndata: [DONE]\n\n"},
 		"with the line ends of an old Mac": {"\ufeffdata: {\"t\":\"sk-proj-ab\"}\r\rdata: {\"t\":\"cdefghijklmnop\"}\r\r", "\ufeffdata: {\"t\":\"REDACTED\"}\r\rdata: {\"t\":\"\"}\r\r"},
 		"cut short":                        {"data: {\"a\":[{\"t\":\"my sk-proj-abcdefghijkl\"}]}\n\ndata: {\"a\":[{\"t\":\"mnopqrst", "data: {\"a\":[{\"t\":\"my REDACTED\"}]}\n\ndata: {\"a\":[{\"t\":\""},
 		"cut short lines":                  {"{\"t\":\"my sk-proj-abcdefghijkl\"}\n{\"t\":\"mnopqrst", "{\"t\":\"my REDACTED\"}\n{\"t\":\""},
