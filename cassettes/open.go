@@ -31,7 +31,7 @@ var modes = []Mode{ReplayOnly, RecordMissing, RecordAnew, Passthrough}
 // ModeVariable is the environment variable with the mode of cassettes for which the program does not say it.
 const ModeVariable = "MCP_CONFORM_CASSETTES"
 
-// Option is a setting of [Open] and [New].
+// Option is a setting of [Open], [New], [NewProxy] and [StartProxy].
 type Option func(*settings)
 
 type settings struct {
