@@ -25,7 +25,7 @@ func (f Finding) String() string {
 }
 
 // Lint finds secrets, and bodies that are not valid in the dialect that they claim to be of. Secrets are known by their looks, by the header
-// or parameter that they stand in, and by being one of those that are given.
+// or parameter that they stand in, and by being one of those that are given; also where a stream says them in pieces.
 func (f *File) Lint(secrets ...string) []Finding {
 	given := cleaner(nil, nil, secrets...)
 	var found []Finding
