@@ -23,6 +23,7 @@
 //   - how a call's arguments are written, where the dialect carries them as text that is JSON
 //   - user, safety_identifier, prompt_cache_key and metadata (OpenAI); metadata (Anthropic); labels (Gemini); keep_alive (Ollama); _meta and
 //     metadata (native)
+//   - what stands between the parts of an upload (multipart/form-data)
 //
 // All else counts, headers excepted. Also stream_options does: with include_usage the stream has a chunk without choices, which a client
 // that did not ask for it need not bear.

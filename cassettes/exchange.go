@@ -10,6 +10,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"sync"
@@ -43,7 +44,7 @@ func newExchange(r *http.Request) (*exchange, io.ReadCloser, error) {
 	x.interaction.Request = cassette.Request{
 		Proto: r.Proto, ProtoMajor: r.ProtoMajor, ProtoMinor: r.ProtoMinor, ContentLength: r.ContentLength,
 		TransferEncoding: r.TransferEncoding, Trailer: r.Trailer.Clone(), Host: r.Host,
-		Form: r.Form, Headers: r.Header.Clone(), URL: r.URL.String(), Method: r.Method,
+		Form: url.Values(http.Header(r.Form).Clone()), Headers: r.Header.Clone(), URL: r.URL.String(), Method: r.Method,
 	}
 	if x.interaction.Request.Host == "" {
 		x.interaction.Request.Host = r.URL.Host

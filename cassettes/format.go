@@ -54,6 +54,8 @@ func (r *recording) allTimings() []timing {
 	return all
 }
 
+const anotherVersion = "the format is version %d: want %d, that of go-vcr v4; record it again"
+
 // document is the YAML of go-vcr. Its own struct has version 2 where the file has none.
 type document struct {
 	Version      *int
@@ -88,6 +90,10 @@ func parse(name string, data []byte) (*recording, error) {
 	var d document
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	if err := dec.Decode(&d); err != nil && !errors.Is(err, io.EOF) {
+		var other struct{ Version *int } // whose interactions look otherwise
+		if yaml.Unmarshal(data, &other) == nil && other.Version != nil && *other.Version != cassette.CassetteFormatVersion {
+			return wrong(anotherVersion, *other.Version, cassette.CassetteFormatVersion)
+		}
 		return wrong("%w", err)
 	}
 	switch err := dec.Decode(&yaml.Node{}); {
@@ -103,7 +109,7 @@ func parse(name string, data []byte) (*recording, error) {
 	case d.Version == nil:
 		return wrong("there is no version: want a cassette of go-vcr, version %d", cassette.CassetteFormatVersion)
 	case *d.Version != cassette.CassetteFormatVersion:
-		return wrong("the format is version %d: want %d, that of go-vcr v4; record it again", *d.Version, cassette.CassetteFormatVersion)
+		return wrong(anotherVersion, *d.Version, cassette.CassetteFormatVersion)
 	case n == 0:
 		return wrong("there are no interactions in it: record it again")
 	case r.origin != "" && !r.timed && end != fmt.Sprintf(endComment, n):

@@ -33,6 +33,7 @@ func TestWhatCannotBeReadIsNamed(t *testing.T) {
 		"no YAML":                     {"version: 2\n\tinteractions: []\n", "cassette x.yaml: yaml: line 2: found a tab character that violates indentation"},
 		"a wrong type":                {strings.Replace(small, "200", "OK", 1), "cassette x.yaml: yaml: construct errors: line 12: cannot construct !!str `OK` into int"},
 		"another version":             {strings.Replace(small, "version: 2", "version: 1", 1), "cassette x.yaml: the format is version 1: want 2, that of go-vcr v4; record it again"},
+		"another recorder's":          {"interactions:\n- request: {body: {string: '{}'}, uri: 'http://h/'}\nversion: 1\n", "cassette x.yaml: the format is version 1: want 2, that of go-vcr v4; record it again"},
 		"no interactions":             {"version: 2\ninteractions: []\n", "cassette x.yaml: there are no interactions in it: record it again"},
 		"a null":                      {"version: 2\ninteractions: [null]\n", "cassette x.yaml: interaction 0: it is null: want a request and a response"},
 		"no method":                   {strings.Replace(small, "POST", "''", 1), "cassette x.yaml: interaction 0: the request has the method \"\": want one of HTTP"},

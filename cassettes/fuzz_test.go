@@ -49,7 +49,7 @@ func FuzzSaveAndLoad(f *testing.F) {
 		require.NoError(t, err)
 		played, err := io.ReadAll(resp.Body)
 		require.NoError(t, err)
-		require.Equal(t, edited(said, cleaner(req.Header, nil).inBody(said)), string(played))
+		require.Equal(t, edited(said, cleaner(req.Header, nil).inBody(said, false)), string(played))
 		require.NoError(t, tr.Close())
 	})
 }

@@ -29,7 +29,7 @@ const (
 // JSON. A body that ends too early has those that are there.
 func leavesOf(body string) []leaf {
 	var all []leaf
-	text := strings.TrimLeft(body, "\ufeff \t\r\n")
+	text := strings.TrimLeft(body, byteOrder+" \t\r\n")
 	if begin := len(body) - len(text); strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
 		one := strings.HasPrefix(text, "{") && json.Valid([]byte(text))
 		for at := begin; at < len(body); {
@@ -43,7 +43,7 @@ func leavesOf(body string) []leaf {
 		}
 		return all
 	}
-	for at, event := 0, []span(nil); at <= len(body); {
+	for at, event := len(body)-len(strings.TrimPrefix(body, byteOrder)), []span(nil); at <= len(body); {
 		end := at + len(body[at:])
 		if i := strings.IndexAny(body[at:], "\r\n"); i >= 0 {
 			end = at + i
@@ -68,6 +68,9 @@ func leavesOf(body string) []leaf {
 	return all
 }
 
+// byteOrder is what may stand before a text, and is none of it.
+const byteOrder = "\ufeff"
+
 // leavesOfEvent returns those of an event with the lines of data. Where they are no JSON, each line is one.
 func leavesOfEvent(body string, lines []span) []leaf {
 	if len(lines) == 0 {
@@ -82,7 +85,8 @@ func leavesOfEvent(body string, lines []span) []leaf {
 	}
 	s := leafScan{data: data.String()}
 	_, err := s.scan()
-	if err != nil && len(s.leaves) == 0 && data.String() != "[DONE]" {
+	isJSON := err == nil && strings.HasPrefix(strings.TrimLeft(s.data, " \t\n"), "{") // else words, also those that are a number
+	if len(s.leaves) == 0 && !isJSON && s.data != "[DONE]" {
 		for _, line := range lines {
 			s.leaves = append(s.leaves, leaf{span: line})
 		}

@@ -25,7 +25,7 @@ func (f Finding) String() string {
 }
 
 // Lint finds secrets, and bodies that are not valid in the dialect that they claim to be of. Secrets are known by their looks, by the header
-// or parameter that they stand in, and by being one of those that are given.
+// or parameter that they stand in, and by being one of those that are given; also where a stream says them in pieces.
 func (f *File) Lint(secrets ...string) []Finding {
 	given := cleaner(nil, nil, secrets...)
 	var found []Finding
@@ -46,7 +46,7 @@ func (i *Interaction) lintSecrets(given *cleaning, say func(where, format string
 	for _, part := range []struct{ where, text string }{{"request url", q.URL}, {"request body", q.Body}, {"response status", r.Status}} {
 		given.lint(part.where, part.text, (*cleaning).inText, say)
 	}
-	given.lint("response body", r.Body, (*cleaning).inBody, say)
+	given.lint("response body", r.Body, func(c *cleaning, body string) []edit { return c.inBody(body, i.Cut != wholeAnswer) }, say)
 	if u, err := url.Parse(q.URL); err == nil {
 		for name, values := range u.Query() {
 			if isCredential(name) && !slices.Equal(values, []string{redacted}) {

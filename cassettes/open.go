@@ -16,7 +16,7 @@ type Mode string
 
 // The modes.
 const (
-	// Replay answers from the cassette and never from the network.
+	// ReplayOnly answers from the cassette and never from the network.
 	ReplayOnly Mode = "replay"
 	// RecordMissing answers from the cassette, and asks the provider for what is not in it, which is added.
 	RecordMissing Mode = "record-missing"
@@ -31,7 +31,7 @@ var modes = []Mode{ReplayOnly, RecordMissing, RecordAnew, Passthrough}
 // ModeVariable is the environment variable with the mode of cassettes for which the program does not say it.
 const ModeVariable = "MCP_CONFORM_CASSETTES"
 
-// Option is a setting of [Open] and [New].
+// Option is a setting of [Open], [New], [NewProxy] and [StartProxy].
 type Option func(*settings)
 
 type settings struct {

@@ -26,6 +26,7 @@ var _ llm.Source = (*Player)(nil)
 type interaction struct {
 	cassette string
 	number   int // as its file counts, from 0
+	address  *url.URL
 	request  *request
 	answer   dialect.Answer
 	when     *timing // nil where it is not known
@@ -70,7 +71,7 @@ func newPlayer(all ...*recording) *Player {
 			if err != nil {
 				panic(err) // parse has read it
 			}
-			i := &interaction{cassette: r.name, number: n, request: newRequest(kindOf(recorded.Request.Method, u), recorded.Request.Headers, recorded.Request.Body)}
+			i := &interaction{cassette: r.name, number: n, address: u, request: newRequest(kindOf(recorded.Request.Method, u), recorded.Request.Headers, recorded.Request.Body)}
 			if r.timings != nil {
 				i.when = &r.timings[n]
 			}

@@ -50,7 +50,7 @@ type Proxy struct {
 	transport *Transport
 	server    *http.Server
 	served    chan struct{}
-	hangUp    context.CancelFunc // on who is answered, also by another protocol, whose connections the server does not know any more
+	hangUp    context.CancelFunc  // on who is answered, also by another protocol, whose connections the server does not know any more
 	addresses map[string]*url.URL // by provider
 }
 

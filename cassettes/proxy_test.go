@@ -198,8 +198,12 @@ func TestARedirectLeadsToTheProxyAgain(t *testing.T) {
 	require.Equal(t, "/v2/models?page=1", get(p, "/models"))
 	require.Contains(t, get(p, "/away"), "https://elsewhere.example/", "where the proxy has no business")
 	require.NoError(t, p.Close())
-	p = proxied(t, path, WithUpstream("openai", provider.URL))
-	require.Equal(t, "/v2/models?page=1", get(p, "/models"))
+	for _, options := range [][]Option{{WithUpstream("openai", provider.URL)}, nil} { // wherever the provider is then
+		p = proxied(t, path, options...)
+		require.Equal(t, "/v2/models?page=1", get(p, "/models"))
+		require.Contains(t, get(p, "/away"), "https://elsewhere.example/")
+		require.NoError(t, p.Close())
+	}
 }
 
 func TestWhatAProxyDoesNotServe(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"go.yaml.in/yaml/v4"
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
@@ -103,6 +102,18 @@ func (r *Recorder) Close() error {
 	return r.outcome
 }
 
+// saving is held by who looks whether a file is as it was, and writes it.
+var saving sync.Mutex
+
+// ofConflict returns the first of the paths beside one where there is no file yet.
+func ofConflict(path string) string {
+	for n := 1; ; n++ {
+		if other := fmt.Sprintf("%s.conflict-%d%s", strings.TrimSuffix(path, extension), n, extension); stampOf(other) == nil {
+			return other
+		}
+	}
+}
+
 // save writes what was taken down.
 func (r *Recorder) save() error {
 	c := cassette.New(strings.TrimSuffix(r.path, extension))
@@ -121,7 +132,7 @@ func (r *Recorder) save() error {
 			continue
 		}
 		i.ID = len(c.Interactions)
-		edits, err := scrub(i, secrets)
+		edits, err := scrub(i, t.Cut != wholeAnswer, secrets)
 		if err != nil {
 			left = append(left, fmt.Errorf("request %d was not recorded: %w", n+1, err))
 			continue
@@ -146,9 +157,11 @@ func (r *Recorder) save() error {
 	if r.origin == Scripted {
 		when = nil // which is the machine's, and another one each time
 	}
+	saving.Lock()
+	defer saving.Unlock()
 	path, conflict := r.path, error(nil)
 	if !stampOf(path).is(r.found) {
-		path = strings.TrimSuffix(path, extension) + fmt.Sprintf(".conflict-%d", time.Now().UnixNano()) + extension
+		path = ofConflict(path)
 		conflict = fmt.Errorf("somebody else has written the file since the recording began: what was recorded here is in %s", path)
 	}
 	return errors.Join(append(left, write(path, r.origin, c.Interactions, document, when), conflict)...)

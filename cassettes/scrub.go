@@ -34,7 +34,7 @@ var (
 // scrub takes out of an interaction what must not reach a file, and what differs from one recording to the next, and returns what it put into
 // the answer's body. It knows the secrets of the recording beside those of the interaction. What the headers and trailers were is left as it is:
 // they are replaced.
-func scrub(i *cassette.Interaction, secrets *cleaning) ([]edit, error) {
+func scrub(i *cassette.Interaction, cut bool, secrets *cleaning) ([]edit, error) {
 	q, r := &i.Request, &i.Response
 	u, err := url.Parse(q.URL)
 	if err != nil {
@@ -48,8 +48,13 @@ func scrub(i *cassette.Interaction, secrets *cleaning) ([]edit, error) {
 	u.Host = withoutPort(u.Host)
 	q.URL, q.Host = clean.Replace(u.String()), withoutPort(q.Host)
 	q.Form = withoutCredentials(q.Form)
+	for _, values := range q.Form {
+		for n := range values {
+			values[n] = clean.Replace(values[n])
+		}
+	}
 	scrubBody(&q.Body, &q.ContentLength, clean.Replace(q.Body))
-	edits := clean.inBody(r.Body)
+	edits := clean.inBody(r.Body, cut)
 	scrubBody(&r.Body, &r.ContentLength, edited(r.Body, edits))
 	for _, header := range []*http.Header{&q.Headers, &q.Trailer, &r.Headers, &r.Trailer} {
 		*header = scrubHeader(*header, i.ID, clean)
@@ -69,18 +74,20 @@ func withoutCredentials(params url.Values) url.Values {
 		if isCredential(name) {
 			values = []string{redacted}
 		}
-		kept[name] = values
+		kept[name] = slices.Clone(values)
 	}
 	return kept
 }
 
-// addressWithoutCredentials returns an address with nothing in its parameters that hold a credential, and without a user.
+// addressWithoutCredentials returns an address with nothing in its parameters that hold a credential, without a user and without a port of this
+// machine.
 func addressWithoutCredentials(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return redacted
 	}
 	u.User = nil
+	u.Host = withoutPort(u.Host)
 	if params := u.Query(); u.RawQuery != "" {
 		u.RawQuery = withoutCredentials(params).Encode()
 	}

@@ -62,6 +62,7 @@ func TestNoPlantedSecretIsInAFile(t *testing.T) {
 		require.NoError(t, err)
 		req.Header = http.Header{"Authorization": {"Bearer " + key}, "Cookie": {"session=" + cookie + "; theme=dark"}, "X-Custom": {everything},
 			"Content-Type": {"application/json; note=" + looks}}
+		req.Form = url.Values{"said": {everything}}
 		path := filepath.Join(t.TempDir(), "talk.yaml")
 		rec, err := Record(path, transportFunc(func(*http.Request) (*http.Response, error) {
 			resp := answer("text/event-stream", "data: "+everything+"\n\ndata: "+string(mustJSON(everything))+"\n\ndata: [DONE]\n\n")
@@ -99,6 +100,16 @@ func TestWhatOnlyLooksALittleLikeASecretStays(t *testing.T) {
 	for _, text := range []string{"the task-oriented model", "sk-short", "a risk-free organisation org-chart", "call_HmjRWNWYiLpUIAJrLPlVrpLF", "msg_01XFDUDYJgAACzvnptvVoYEL",
 		"user-agent", "short", "eyJhbGciOi without dots", "chatcmpl-9zabcdefghijklmnopqrstuvwx"} {
 		require.Equal(t, text, clean.Replace(text))
+	}
+}
+
+// What looks like the beginning of many secrets is looked through once, and what comes behind it is found.
+func TestManyBeginnings(t *testing.T) {
+	for _, begin := range []string{"eyJ-", "sk-", "-----BEGIN ", "AIza-", "user-", `\`, `\u005c`} {
+		for _, secret := range []string{"eyJabcdefgh.eyJabcdefgh.abcdefgh", "-----BEGIN RSA PRIVATE KEY-----", "sk-abcdefghijklmnop"} {
+			text := strings.Repeat(begin, 1<<16) + " "
+			require.True(t, strings.HasSuffix((&cleaning{}).Replace(text+secret), " "+redacted), begin)
+		}
 	}
 }
 

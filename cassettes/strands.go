@@ -8,9 +8,10 @@ import (
 
 // inBody returns the edits that take secrets out of an answer's body, also those that are said in pieces: a model's words, and the arguments of
 // its calls, come a few letters at a time, each in an event of its own, and what they are together stands nowhere. A secret's first piece is
-// replaced, and its others are left empty, so that whoever puts them together has the same text as where it stands whole.
-func (c *cleaning) inBody(body string) []edit {
-	t := &taking{cleaning: c, body: body}
+// replaced, and its others are left empty, so that whoever puts them together has the same text as where it stands whole. Of an answer that was cut
+// short, it may be the beginning of a secret that is said last.
+func (c *cleaning) inBody(body string, cut bool) []edit {
+	t := &taking{cleaning: c, cut: cut}
 	leaves := leavesOf(body)
 	for grouping := range groupings {
 		t.takeFrom(strandsOf(body, leaves, grouping, t.edits))
@@ -24,7 +25,7 @@ func (c *cleaning) inBody(body string) []edit {
 // taking is what is taken out of a body.
 type taking struct {
 	*cleaning
-	body  string
+	cut   bool
 	edits []edit // in order
 }
 
@@ -35,7 +36,11 @@ func (t *taking) takeFrom(strands []*strand) {
 		if s.leaves > 1 && !s.varied {
 			continue // as the name of the model in each event, which is no text together
 		}
-		for _, found := range t.find(s.text.String()) {
+		secret := t.find(s.text.String())
+		if t.cut {
+			secret = merged(append(secret, t.begun(s.text.String())...))
+		}
+		for _, found := range secret {
 			with := redacted
 			for _, part := range s.parts(found) {
 				more = append(more, edit{part, with})
@@ -48,6 +53,20 @@ func (t *taking) takeFrom(strands []*strand) {
 	}
 	t.edits = append(t.edits, more...)
 	slices.SortFunc(t.edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
+}
+
+// begun returns the end of a text where a known secret begins there and does not end.
+func (c *cleaning) begun(text string) []span {
+	var found []span
+	for _, known := range c.known {
+		for n := min(len(known)-1, len(text)); n >= shortest; n-- {
+			if strings.HasSuffix(text, known[:n]) {
+				found = append(found, span{len(text) - n, len(text)})
+				break
+			}
+		}
+	}
+	return found
 }
 
 // strand is a text that stands in pieces in a body.

@@ -214,7 +214,7 @@ func TestASecretThatIsSaidInPiecesIsInNoFile(t *testing.T) {
 					require.Equal(t, want, text, "round %d of seed %d", round, seed)
 				}
 				require.Empty(t, f.Lint(odd))
-				require.Equal(t, f.Interactions[0].Response, edited(f.Interactions[0].Response, cleaner(req.Header, nil).inBody(f.Interactions[0].Response)))
+				require.Equal(t, f.Interactions[0].Response, edited(f.Interactions[0].Response, cleaner(req.Header, nil).inBody(f.Interactions[0].Response, false)))
 
 				// One that stock go-vcr has recorded is found.
 				leaky := strings.NewReplacer("'{}'", string(mustJSON(whole)), "headers: {}", "headers: {Content-Type: ["+l.mediaType+"]}").Replace(small)
@@ -242,14 +242,16 @@ func TestSecretsInOddPieces(t *testing.T) {
 		"as tokens, of which some are said elsewhere, too": {
 			`{"choices":[{"logprobs":{"content":[{"token":"sk-proj-","top_logprobs":[{"token":"sk-proj-"},{"token":"no"}]},{"token":"abcdefghijklmnop","top_logprobs":[]}]}}]}`,
 			`{"choices":[{"logprobs":{"content":[{"token":"REDACTED","top_logprobs":[{"token":"sk-proj-"},{"token":"no"}]},{"token":"","top_logprobs":[]}]}}]}`},
-		"in texts that are apart":      {`{"content":[{"text":"` + key + `"},{"text":"and"}]}`, `{"content":[{"text":"REDACTED"},{"text":"and"}]}`},
-		"as plain words":               {"data: sk-proj-abc\n\ndata: defghijklmnopqrst\n\n", "data: REDACTED\n\ndata: \n\n"},
-		"cut short":                    {"data: {\"a\":[{\"t\":\"my sk-proj-abcdefghijkl\"}]}\n\ndata: {\"a\":[{\"t\":\"mnopqrst", "data: {\"a\":[{\"t\":\"my REDACTED\"}]}\n\ndata: {\"a\":[{\"t\":\""},
-		"cut short lines":              {"{\"t\":\"my sk-proj-abcdefghijkl\"}\n{\"t\":\"mnopqrst", "{\"t\":\"my REDACTED\"}\n{\"t\":\""},
-		"behind a line that is broken": {"{\"t\":\"sk-proj-abcdefghijkl\"}\n{oh no\n{\"t\":\"mnopqrst\"}\n", "{\"t\":\"REDACTED\"}\n{oh no\n{\"t\":\"\"}\n"},
-		"beside the same text in all":  {"{\"m\":\"sk-tiny\"}\n{\"m\":\"sk-tiny\"}\n{\"m\":\"sk-tiny\"}\n", "{\"m\":\"sk-tiny\"}\n{\"m\":\"sk-tiny\"}\n{\"m\":\"sk-tiny\"}\n"},
-		"on both sides of a whole one": {`[{"t":["sk-abcdefgh"]},{"u":"` + key + `"},{"t":["ijklmnopqrst"]}]`, `[{"t":["REDACTED"]},{"u":"REDACTED"},{"t":[""]}]`},
-		"but not across a whole one":   {`{"t":["sk-abcdefgh","` + key + `","ijklmnopqrst"]}`, `{"t":["sk-abcdefgh","REDACTED","ijklmnopqrst"]}`},
+		"in texts that are apart":          {`{"content":[{"text":"` + key + `"},{"text":"and"}]}`, `{"content":[{"text":"REDACTED"},{"text":"and"}]}`},
+		"as plain words":                   {"data: sk-proj-abc\n\ndata: defghijklmnopqrst\n\n", "data: REDACTED\n\ndata: \n\n"},
+		"as plain words and numbers":       {"data: sk-proj-abc\n\ndata: 12345\n\ndata: 6defghijk\n\ndata: [DONE]\n\n", "data: REDACTED\n\ndata: \n\ndata: \n\ndata: [DONE]\n\n"},
+		"with the line ends of an old Mac": {"\ufeffdata: {\"t\":\"sk-proj-ab\"}\r\rdata: {\"t\":\"cdefghijklmnop\"}\r\r", "\ufeffdata: {\"t\":\"REDACTED\"}\r\rdata: {\"t\":\"\"}\r\r"},
+		"cut short":                        {"data: {\"a\":[{\"t\":\"my sk-proj-abcdefghijkl\"}]}\n\ndata: {\"a\":[{\"t\":\"mnopqrst", "data: {\"a\":[{\"t\":\"my REDACTED\"}]}\n\ndata: {\"a\":[{\"t\":\""},
+		"cut short lines":                  {"{\"t\":\"my sk-proj-abcdefghijkl\"}\n{\"t\":\"mnopqrst", "{\"t\":\"my REDACTED\"}\n{\"t\":\""},
+		"behind a line that is broken":     {"{\"t\":\"sk-proj-abcdefghijkl\"}\n{oh no\n{\"t\":\"mnopqrst\"}\n", "{\"t\":\"REDACTED\"}\n{oh no\n{\"t\":\"\"}\n"},
+		"beside the same text in all":      {"{\"m\":\"sk-tiny\"}\n{\"m\":\"sk-tiny\"}\n{\"m\":\"sk-tiny\"}\n", "{\"m\":\"sk-tiny\"}\n{\"m\":\"sk-tiny\"}\n{\"m\":\"sk-tiny\"}\n"},
+		"on both sides of a whole one":     {`[{"t":["sk-abcdefgh"]},{"u":"` + key + `"},{"t":["ijklmnopqrst"]}]`, `[{"t":["REDACTED"]},{"u":"REDACTED"},{"t":[""]}]`},
+		"but not across a whole one":       {`{"t":["sk-abcdefgh","` + key + `","ijklmnopqrst"]}`, `{"t":["sk-abcdefgh","REDACTED","ijklmnopqrst"]}`},
 		"of a part that is said twice": {"data: {\"t\":\"sk-proj-abcdefgh\"}\n\ndata: {\"t\":\"ijklmnopqrst \"}\n\ndata: {\"t\":\"sk-proj-abcdefgh\"}\n\ndata: {\"t\":\"ijklmnopqrst\"}\n\n",
 			"data: {\"t\":\"REDACTED\"}\n\ndata: {\"t\":\" \"}\n\ndata: {\"t\":\"REDACTED\"}\n\ndata: {\"t\":\"\"}\n\n"},
 		"beside those of another answer": {"data: {\"item_id\":\"a\",\"t\":\"sk-proj-abcdefgh\"}\n\ndata: {\"item_id\":\"b\",\"t\":\"other\"}\n\ndata: {\"item_id\":\"a\",\"t\":\"ijklmnopqrst\"}\n\n",
@@ -258,14 +260,14 @@ func TestSecretsInOddPieces(t *testing.T) {
 			"{\"m\":{\"t\":\"REDACTED\"},\"done\":false}\n{\"m\":{\"t\":\"\"},\"done\":true}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, c.want, edited(c.body, (&cleaning{}).inBody(c.body)))
+			require.Equal(t, c.want, edited(c.body, (&cleaning{}).inBody(c.body, false)))
 		})
 	}
 }
 
 func TestDeepBodiesAreRead(t *testing.T) {
 	for _, deep := range []string{strings.Repeat("[", 100_000), strings.Repeat(`{"a":`, 100_000), strings.Repeat("[", 5000) + `"sk-proj-abcdefghijklmnop"` + strings.Repeat("]", 5000)} {
-		require.Equal(t, (&cleaning{}).Replace(deep), edited(deep, (&cleaning{}).inBody(deep)))
+		require.Equal(t, (&cleaning{}).Replace(deep), edited(deep, (&cleaning{}).inBody(deep, false)))
 	}
 }
 
@@ -276,7 +278,7 @@ func FuzzInBody(f *testing.F) {
 	f.Add("{\"a\":\"\\ud83d\"}\n{\"a\":\"\\uddfcpassword", "🗼password")
 	f.Fuzz(func(t *testing.T, body, secret string) {
 		c := cleaner(nil, nil, secret)
-		edits := c.inBody(body)
+		edits := c.inBody(body, false)
 		last := 0
 		for _, e := range edits {
 			if e.from < last || e.to <= e.from || e.to > len(body) {
@@ -295,4 +297,46 @@ func FuzzInBody(f *testing.F) {
 			t.Fatalf("%q became %q, in which %v is left", body, clean, again)
 		}
 	})
+}
+
+// Of a secret that somebody was saying when the answer was cut short, the beginning is in no file either.
+func TestASecretThatIsCutShort(t *testing.T) {
+	c := cleaner(nil, nil, "not like a key at all")
+	for body, want := range map[string]string{
+		"data: {\"t\":\"It is not li\"}\n\ndata: {\"t\":\"ke a k\"}\n\n": "data: {\"t\":\"It is REDACTED\"}\n\ndata: {\"t\":\"\"}\n\n",
+		"data: {\"t\":\"It is not li\"}\n\ndata: {\"t\":\"ke a k":        "data: {\"t\":\"It is REDACTED\"}\n\ndata: {\"t\":\"",
+		"It is not like a":      "It is REDACTED",
+		"It is not li":          "It is not li",
+		"It is not like a cat.": "It is not like a cat.",
+	} {
+		require.Equal(t, want, edited(body, c.inBody(body, true)))
+		require.Equal(t, body, edited(body, c.inBody(body, false)), "whoever was not cut short means what he says")
+	}
+}
+
+// A client restates what the model has said. What it says of a secret when it is recorded, and of its place when it is played, is one request.
+func TestAConversationOfASecretIsFoundAgain(t *testing.T) {
+	l := tellers[dialect.OpenAIChat+" arguments"]
+	var said strings.Builder
+	for piece := range slices.Chunk([]rune(`{"key":"sk-proj-abcdefghijklmnopqrstuvwxyz","to":["é/\\"]}`), 3) {
+		said.WriteString(l.event(0, string(mustJSON(string(piece)))))
+	}
+	provider := transportFunc(func(r *http.Request) (*http.Response, error) {
+		body, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		if !strings.Contains(string(body), "arguments") {
+			return answer(sse, said.String()+l.end), nil
+		}
+		return answer("application/json", `{"choices":[{"message":{"content":"Done."}}]}`), nil
+	})
+	path := filepath.Join(t.TempDir(), "talk.yaml")
+	for _, mode := range []Mode{RecordAnew, ReplayOnly} {
+		tr, err := New(path, WithMode(mode), WithTransport(provider))
+		require.NoError(t, err)
+		arguments := l.retold(t, asks(t, tr, `{"model":"m","messages":[{"role":"user","content":"Go."}]}`))[0]
+		require.Equal(t, mode == RecordAnew, strings.Contains(arguments, "sk-proj-abcdefghijklmnopqrstuvwxyz"))
+		call := `{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":` + string(mustJSON(arguments)) + `}}]}`
+		require.Contains(t, asks(t, tr, `{"model":"m","messages":[{"role":"user","content":"Go."},`+call+`,{"role":"tool","tool_call_id":"c","content":"ok"}]}`), "Done.")
+		require.NoError(t, tr.Close())
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"sync"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -94,12 +95,23 @@ func (t *Transport) ask(r *http.Request) (*http.Response, error) {
 func (t *Transport) play(r *http.Request, i *interaction) (*http.Response, error) {
 	answer := i.answer
 	answer.Header = answer.Header.Clone()
+	i.leadOn(answer.Header, r.URL)
 	if t.paced && i.when != nil {
 		if err := pause(r.Context(), nil, i.when.First); err != nil {
 			return nil, err
 		}
 	}
 	return respond(r, answer, i.when, t.paced), nil
+}
+
+// leadOn has a redirect within the provider lead to where the provider is now, which may be somewhere else than when it was recorded.
+func (i *interaction) leadOn(h http.Header, now *url.URL) {
+	to, err := url.Parse(h.Get("Location"))
+	if err != nil || to.Host == "" || to.Scheme != i.address.Scheme || withoutPort(to.Host) != withoutPort(i.address.Host) {
+		return
+	}
+	to.Scheme, to.Host = now.Scheme, now.Host
+	h.Set("Location", to.String())
 }
 
 // Close writes what was recorded, and returns what went wrong: requests that were not found, interactions that were not played (but

@@ -27,6 +27,10 @@ type recordCommand struct {
 // replayKey is what a command that has no key is told to use where none is needed.
 const replayKey = "sk-not-needed-for-a-replay"
 
+// shortestKey is how long a key or token of the environment must be to be kept out of a cassette. What is shorter may be a word that a conversation
+// is about, and would not be found again where the environment is another.
+const shortestKey = 16
+
 // Run runs the command with its model behind the proxy.
 func (c *recordCommand) Run(ctx context.Context, s streams) error {
 	command := c.Command
@@ -41,7 +45,7 @@ func (c *recordCommand) Run(ctx context.Context, s streams) error {
 		return &exitError{exitUsage, fmt.Errorf("the command cannot be started: %w", err)}
 	}
 	options := []cassettes.Option{cassettes.WithMode(cassettes.Mode(c.Mode)), cassettes.WithOrigin(cassettes.Origin(c.Origin)),
-		cassettes.WithSecrets(environmentSecrets(os.Environ())...)}
+		cassettes.WithSecrets(slices.DeleteFunc(environmentSecrets(os.Environ()), func(s string) bool { return len(s) < shortestKey })...)}
 	if c.Paced {
 		options = append(options, cassettes.Paced())
 	}
