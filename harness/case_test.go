@@ -26,14 +26,20 @@ func TestAToolIsNamedAfterItsCase(t *testing.T) {
 }
 
 func TestCasesThatDeclareDifferentThingsAreNotOfOneSession(t *testing.T) {
-	var got [][]string
-	for _, b := range batches([]Case{{ID: "a"}, {ID: "b", Declare: []byte(`{}`)}, {ID: "c", Declare: []byte(declared)}, {ID: "d", Declare: []byte(`{}`)},
-		{ID: "e", Isolated: true}, {ID: "f", Decision: Decline}, {ID: "g", Decision: Approve}, {ID: "h", Hostile: true}, {ID: "i", Wait: 1}}) {
-		var ids []string
-		for _, c := range b.cases {
-			ids = append(ids, c.ID)
+	cases := []Case{{ID: "a"}, {ID: "b", Declare: []byte(`{}`)}, {ID: "c", Declare: []byte(declared)}, {ID: "d", Declare: []byte(`{}`)},
+		{ID: "e", Isolated: true}, {ID: "f", Decision: Decline}, {ID: "g", Decision: Approve}, {ID: "h", Hostile: true}, {ID: "i", Wait: 1}, {ID: "j", Isolated: true, Stdio: true}}
+	for stdio, want := range map[bool][][]string{
+		true:  {{"a", "c", "g"}, {"b", "d"}, {"e"}, {"f"}, {"h"}, {"i"}, {"j"}},
+		false: {{"a", "c", "g", "j"}, {"b", "d"}, {"e"}, {"f"}, {"h"}, {"i"}},
+	} {
+		var got [][]string
+		for _, b := range batches(cases, stdio) {
+			var ids []string
+			for _, c := range b.cases {
+				ids = append(ids, c.ID)
+			}
+			got = append(got, ids)
 		}
-		got = append(got, ids)
+		require.Equal(t, want, got, "over HTTP what is about stdio needs no session of its own")
 	}
-	require.Equal(t, [][]string{{"a", "c", "g"}, {"b", "d"}, {"e"}, {"f"}, {"h"}, {"i"}}, got)
 }

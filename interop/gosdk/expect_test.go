@@ -51,7 +51,12 @@ var handedOn = slices.Concat(
 var answersCancelled = expect.OrPasses(expect.Warns("the SDK's: the handler's context ends with a cancel, and the error that it then returns is sent", "cancel/no-answer"))
 
 // overHTTP is in every table of a client over HTTP.
-var overHTTP = expect.In(server.V20260728, expect.NotApplicable("nothing is wrong: nothing comes on a stream that the client has closed", "cancel/late-response"))
+var overHTTP = slices.Concat(expect.NoPipe,
+	expect.In(server.V20260728, expect.NotApplicable("nothing is wrong: nothing comes on a stream that the client has closed", "cancel/late-response")))
+
+// unbatched is the SDK's doing, over HTTP.
+var unbatched = expect.In(server.V20250326, expect.Fails("the SDK's: over HTTP it takes an event for one message, and a batch for the end of the connection; over stdio it reads batches",
+	"transport/batch", "client/ends-cleanly"))
 
 // undecided is in the tables of clients whose handler asks nobody, and does not say that it does.
 var undecided = expect.Unsupported("the handler's: there is no person in it", "consent/declined", "consent/declined-code", "consent/no-model-call",
