@@ -51,7 +51,7 @@ var handedOn = slices.Concat(
 var answersCancelled = expect.OrPasses(expect.Warns("the SDK's: the handler's context ends with a cancel, and the error that it then returns is sent", "cancel/no-answer"))
 
 // overHTTP is in every table of a client over HTTP.
-var overHTTP = slices.Concat(expect.NoPipe,
+var overHTTP = slices.Concat(expect.NoProcess,
 	expect.In(server.V20260728, expect.NotApplicable("nothing is wrong: nothing comes on a stream that the client has closed", "cancel/late-response")))
 
 // unbatched is the SDK's doing, over HTTP.
