@@ -107,6 +107,10 @@ func (s *Session) step(e *trace.Event) (report.Step, bool) {
 		step.From, step.Says = theClient, s.ending()
 	case e.Mark != nil && e.Mark.Name == trace.MarkOutcome:
 		step.From, step.Says = theClient, "says of its call: "+e.Mark.Text
+	case e.Mark != nil && e.Mark.Name == trace.MarkBatch:
+		step.From, step.Says = theServer, e.Mark.Text
+	case e.Mark != nil && e.Mark.Name == trace.MarkStderr:
+		step.From, step.Says = theServer, "writes to standard error: "+e.Mark.Text
 	case e.Mark != nil && e.Mark.Name == trace.MarkWithheld:
 		step.From, step.Says = theServer, "asks nothing: the client does not declare "+e.Mark.Text
 	default:

@@ -10,8 +10,9 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
+// A client that cannot read a batch may lose its connection over it, and with that whatever else is asked of it: so it is asked nothing else.
 var batchCases = []harness.Case{
-	pondered(harness.Case{ID: "transport/together", Revisions: []server.Revision{server.V20250326}}, sampleTogether),
+	pondered(harness.Case{ID: "transport/together", Revisions: []server.Revision{server.V20250326}, Isolated: true}, sampleTogether),
 }
 
 var batchChecks = []Check{batch}

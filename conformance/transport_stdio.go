@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
@@ -21,6 +22,9 @@ var stdioChecks = []Check{overPipe, stderrIsNoError, pipeEnds, restarts}
 
 // onSeveralLines asks for an answer in which careless code finds the ends of lines: those that JSON escapes, and those that it need not.
 const onSeveralLines = "Name a bird.\nOr two,\r\nor\u2028three, or \"\\n\" – 鳥?"
+
+// gone is how long the process that stands for the server may take to end, so that the client's answer finds nobody to read it.
+const gone = 300 * time.Millisecond
 
 // sampleOverPipe asks what has line ends in it, and then writes to standard error while the model thinks about the next one. A client that bears that
 // answers it, and one more.
@@ -69,6 +73,7 @@ func endThePipe(gate *stage) server.Play {
 		if err := s.HangUp(); err != nil {
 			return nil, err
 		}
+		either(gone, nil, nil)
 		gate.Open(word)
 		return asked.Answer()
 	}

@@ -141,6 +141,8 @@ var versionListed = Check{
 		}
 		list := strings.Join(v.told, ", ")
 		switch {
+		case v.told == nil && e.Called:
+			return Pass("the client asked in a version that the server speaks")
 		case v.told == nil:
 			return NotApplicable("the server, which speaks %s alone, knew nothing of what it was asked, and the client asked no further", strings.Join(e.Session.Trace.Header.Speaks, ", "))
 		case len(v.wrong) > 0 && v.right == 0:

@@ -140,6 +140,69 @@ func TestAServerMayBeLaunchedAgain(t *testing.T) {
 	require.Equal(t, 2, modelRequests(traces[0]))
 }
 
+// lines are what is written to it, and safe for concurrent use.
+type lines chan string
+
+func (l lines) Write(p []byte) (int, error) {
+	l <- string(p)
+	return len(p), nil
+}
+
+func TestWhatTheServerLogsComesToItsStandardError(t *testing.T) {
+	logs := harness.Case{ID: "s/logs", Play: func(s *server.Session) (any, error) { return "done", s.Log("a word") }}
+	call := func(ctx context.Context, env harness.Env) error {
+		logged := make(lines, 10)
+		rwc, err := env.Launch(ctx, logged)
+		if err != nil {
+			return err
+		}
+		for _, line := range []string{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}`,
+			`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"s-logs"}}`} {
+			if _, err := io.WriteString(rwc, line+"\n"); err != nil {
+				return err
+			}
+		}
+		if got := <-logged; got != "a word\n" {
+			return errors.New(got)
+		}
+		return rwc.Close()
+	}
+	traces := play(t, harness.Runner{Client: harness.InProcess(call, harness.Stdio()), Revision: server.V20251125, Bubble: inBubble(t)}, logs)
+	require.True(t, ending(t, traces[0]).Clean(), "%+v", ending(t, traces[0]))
+	marked := 0
+	for _, e := range traces[0].Events {
+		if e.Mark != nil && e.Mark.Name == trace.MarkStderr {
+			require.Equal(t, "a word", e.Mark.Text)
+			marked++
+		}
+	}
+	require.Equal(t, 1, marked)
+}
+
+func TestACaseMayHaveAServerOfAnotherVersion(t *testing.T) {
+	c := quiet("s/other")
+	c.Isolated, c.Speaks, c.TellsVersions = true, []server.Revision{server.V20250618}, true
+	var told []server.Revision
+	client := harness.InProcess(func(ctx context.Context, env harness.Env) error {
+		told = append(told, env.Revision)
+		return reference.Client(reference.Config{})(ctx, env)
+	})
+	traces := play(t, harness.Runner{Client: client, Revision: server.V20251125, Bubble: inBubble(t)}, quiet("s/usual"), c)
+	require.Len(t, traces, 2)
+	require.ElementsMatch(t, []server.Revision{server.V20251125, ""}, told, "the client is left to find out")
+	require.Nil(t, traces[0].Header.Speaks)
+	require.Equal(t, []string{"2025-06-18"}, traces[1].Header.Speaks)
+	var said strings.Builder
+	for _, e := range traces[1].Events {
+		if e.Frame != nil {
+			said.Write(e.Frame.Raw)
+		}
+	}
+	require.Contains(t, said.String(), `"code":-32022`)
+	require.Contains(t, said.String(), `"protocolVersion":"2025-06-18"`)
+	require.True(t, ending(t, traces[1]).Clean(), "%+v", ending(t, traces[1]))
+}
+
 func TestAClientThatLeavesItsPipeOpenIsNoLeakOfOurs(t *testing.T) {
 	client := harness.InProcess(func(ctx context.Context, env harness.Env) error {
 		rwc, err := env.Launch(ctx, nil)

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -17,15 +18,29 @@ requests = 0
 
 def launch():
     # A clean environment and a process group of its own, as the Python SDK gives its servers.
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={}, start_new_session=True)
+    errors = subprocess.PIPE if behaviour == "fears-stderr" else None
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env={}, start_new_session=True)
 
 
+def fear(errors):
+    if errors.readline():
+        os._exit(3)
+
+
+if behaviour == "dies-of-sigpipe":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 server = launch()
+if server.stderr:
+    threading.Thread(target=fear, args=(server.stderr,), daemon=True).start()
 
 
 def write(data):
-    server.stdin.write(data)
-    server.stdin.flush()
+    try:
+        server.stdin.write(data)
+        server.stdin.flush()
+    except BrokenPipeError:
+        if behaviour != "waits-for-the-dead":
+            raise
 
 
 def send(message):
@@ -46,6 +61,8 @@ def send(message):
 
 def receive():
     line = server.stdout.readline()
+    if not line and behaviour == "waits-for-the-dead":
+        time.sleep(1000)
     if not line:
         sys.exit("the server ended the connection")
     return json.loads(line)

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -121,6 +123,69 @@ func FuzzConnection(f *testing.F) {
 		}
 		for _, frame := range seen {
 			require.Contains(t, string(text), frame)
+		}
+	})
+}
+
+// Whatever is posted as a batch is answered with messages, on a stream or in an array, or not at all, and its messages are recorded byte for byte.
+func FuzzPostedBatch(f *testing.F) {
+	for _, seed := range []string{`[]`, `[{"id":1,"method":"ping"}]`, ` [{"id":1,"method":"ping"},7,null,[],{"method":"notifications/cancelled","params":{"requestId":1}}]`,
+		`[{"id":1,"method":"initialize","params":{}},{"id":1,"method":"tools/list"},{"id":1,"method":"tools/list"}]`, `[{"id":9,"result":{}},{"id":8,"error":{}}]`,
+		`[{"id":1,"method":"tools/call","params":{"name":"say"}},{"id":"1","method":"tools/call","params":{"name":"say"}}]`, `[{"id":1`,
+	} {
+		f.Add([]byte(seed), false)
+		f.Add([]byte(seed), true)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, plain bool) {
+		var mu sync.Mutex
+		var seen []string
+		options := Options{MaxBody: 1 << 12, Record: func(e trace.Event) trace.Ref {
+			mu.Lock()
+			defer mu.Unlock()
+			if e.Frame != nil && e.Frame.Dir == trace.FromClient && !e.Frame.Closed {
+				seen = append(seen, string(e.Frame.Raw))
+			}
+			return trace.Ref{}
+		}}
+		if plain {
+			options.Responses = JSON
+		}
+		srv, err := Start(options, Tool{Name: "say", Play: func(s *Session) (any, error) { return "said", nil }})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, srv.Close()) }()
+		post := func(body, session string) *httptest.ResponseRecorder {
+			r := httptest.NewRequest(http.MethodPost, srv.URL, strings.NewReader(body))
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Accept", "application/json, text/event-stream")
+			if session != "" {
+				r.Header.Set(headerSession, session)
+			}
+			w := httptest.NewRecorder()
+			srv.Handler().ServeHTTP(w, r)
+			return w
+		}
+		session := post(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{}}}`, "").Header().Get(headerSession)
+		require.NotEmpty(t, session)
+		seen = nil
+		got := post(string(text), session)
+		body := got.Body.String()
+		switch kind := got.Header().Get("Content-Type"); {
+		case body == "":
+			require.Equal(t, http.StatusAccepted, got.Code)
+		case kind == "text/event-stream":
+			for _, event := range strings.SplitAfter(body, "\n\n") {
+				data, ok := strings.CutPrefix(event, "data: ")
+				require.True(t, event == "" || ok && json.Valid([]byte(data)), "%q", event)
+			}
+		default:
+			require.Equal(t, "application/json", kind)
+			require.True(t, json.Valid([]byte(body)), "%q", body)
+		}
+		for _, frame := range seen {
+			require.Contains(t, string(text), frame)
+		}
+		for _, problem := range srv.Problems() {
+			require.NotContains(t, problem, "panicked")
 		}
 	})
 }

@@ -5,6 +5,7 @@ package expect
 import (
 	"bytes"
 	"path"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -80,6 +81,12 @@ func (row *Row) covers(r *report.Result) bool {
 
 // Apart are the scenarios that have tables of their own, because they take sessions of their own for each fault that they find.
 var Apart = []string{"malformed"}
+
+// NoPipe is in every table of a client over HTTP, and NoProcess in those of one that is judged in 2026-07-28, too.
+var (
+	NoPipe    = NotApplicable("nothing is wrong: the client launches no server", "transport/stdio", "transport/stderr", "transport/pipe-ends")
+	NoProcess = slices.Concat(NoPipe, NotApplicable("nothing is wrong: the client launches no server", "transport/restarts"))
+)
 
 // Slow are the cases that take as long as all others together, which says more of the machine than of a client.
 var Slow = []string{"malformed/long-string"}

@@ -27,18 +27,18 @@ func asking(env harness.Env) *mcp.ClientOptions {
 }
 
 func TestCorrectClient(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking), Revisions: conformance.Known(), Skip: expect.Apart}, slices.Concat(permissive, overHTTP))
+	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking), Revisions: conformance.Known(), Skip: expect.Apart}, slices.Concat(permissive, overHTTP, unbatched))
 }
 
 func TestStrictClient(t *testing.T) {
 	strict := gosdk.Client(func(env harness.Env) *mcp.ClientOptions {
 		return &mcp.ClientOptions{CreateMessageWithToolsHandler: gosdk.Handler(host.Host{Env: env, Strict: true})}
 	})
-	expect.Verdicts(t, conformance.Suite{Client: strict, Revisions: conformance.Known(), Skip: expect.Apart}, slices.Concat(quiet, notStreamed, numbersUnread, inRounds, answersCancelled, overHTTP))
+	expect.Verdicts(t, conformance.Suite{Client: strict, Revisions: conformance.Known(), Skip: expect.Apart}, slices.Concat(quiet, notStreamed, numbersUnread, inRounds, answersCancelled, overHTTP, unbatched))
 }
 
 func TestCorrectClientOverSockets(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking, harness.Loopback()), Revisions: conformance.Known(), Skip: expect.Apart}, slices.Concat(permissive, overHTTP))
+	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking, harness.Loopback()), Revisions: conformance.Known(), Skip: expect.Apart}, slices.Concat(permissive, overHTTP, unbatched))
 }
 
 func TestClientOverStdio(t *testing.T) {
@@ -62,7 +62,7 @@ func TestClientThatTrustsTheTypes(t *testing.T) {
 
 // The older handler knows neither tools nor several blocks, and the SDK declares sampling without tools for it.
 func TestClientWithoutTools(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(plain), Revisions: conformance.Known(), Skip: expect.Apart}, slices.Concat(quiet, patient, undeclaredServed, withoutTools, numbersUnread, undecided, inRounds, answersCancelled, overHTTP,
+	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(plain), Revisions: conformance.Known(), Skip: expect.Apart}, slices.Concat(quiet, patient, undeclaredServed, withoutTools, numbersUnread, undecided, inRounds, answersCancelled, overHTTP, unbatched,
 		expect.NotApplicable("nothing is wrong: the client declares no tools and uses none", "declare/tools-declared", "basic/meta-preserved"),
 		withTools(func() []expect.Row {
 			return expect.NotApplicable("the SDK's: it refuses content that is an array for the older handler", "basic/text-beside-media")

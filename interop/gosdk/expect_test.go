@@ -51,7 +51,7 @@ var handedOn = slices.Concat(
 var answersCancelled = expect.OrPasses(expect.Warns("the SDK's: the handler's context ends with a cancel, and the error that it then returns is sent", "cancel/no-answer"))
 
 // overHTTP is in every table of a client over HTTP.
-var overHTTP = slices.Concat(
+var overHTTP = slices.Concat(expect.NoProcess,
 	expect.In(server.V20260728, expect.NotApplicable("nothing is wrong: nothing comes on a stream that the client has closed", "cancel/late-response")),
 	expect.In(server.V20251125, slices.Concat(
 		expect.Fails("the SDK's: it ends with the session, and leaves another one to its user, who makes none", "transport/session-lost"),
@@ -63,7 +63,13 @@ var overHTTP = slices.Concat(
 var withoutHTTP = slices.Concat(
 	expect.In(server.V20260728, expect.NotApplicable("nothing is wrong: there are no headers over stdio", "declare/http-headers", "transport/header-value")),
 	expect.NotApplicable("nothing is wrong: over stdio there are no requests, streams and sessions of HTTP", "transport/on-*-stream", "transport/accept*", "transport/reconnects", "transport/retry-honoured",
-		"transport/answers-once", "transport/session-lost", "transport/handlers-survive", "transport/ends-session", "transport/response-post", "transport/one-message", "transport/sse-*"))
+		"transport/answers-once", "transport/session-lost", "transport/handlers-survive", "transport/ends-session", "transport/response-post", "transport/one-message", "transport/sse-*"),
+	expect.In(server.V20251125, expect.NotApplicable("nothing is wrong: messages name no version over stdio", "transport/version-listed")),
+	expect.In(server.V20260728, expect.Warns("the SDK's and the adapter's: neither starts a server again that has ended", "transport/restarts")))
+
+// unbatched is the SDK's doing, over HTTP.
+var unbatched = expect.In(server.V20250326, expect.Fails("the SDK's: over HTTP it takes an event for one message, and a batch for the end of the connection; over stdio it reads batches",
+	"transport/batch", "client/ends-cleanly"))
 
 // undecided is in the tables of clients whose handler asks nobody, and does not say that it does.
 var undecided = expect.Unsupported("the handler's: there is no person in it", "consent/declined", "consent/declined-code", "consent/no-model-call",

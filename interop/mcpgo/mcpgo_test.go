@@ -14,7 +14,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/interop/mcpgo"
 )
 
-var notStreamed = slices.Concat(
+var notStreamed = slices.Concat(expect.NoProcess,
 	expect.NotApplicable("ours: the native dialect has no streams, gives ids, and signs nothing",
 		"parallel/streamed-uses", "parallel/late-delta", "tool-use/id-minted", "tool-use/thought-signature", "basic/thinking-apart"),
 	expect.NotApplicable("ours: the native dialect's model is the first hint, whatever the numbers are", "basic/hints-over-numbers"),

@@ -201,7 +201,7 @@ def events(response):
 def main():
     sys.setrecursionlimit(10_000)  # json reads what is nested by calling itself
     host = Host(json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}")), strict="--strict" in sys.argv)
-    wire = Wire(sys.argv[-1], os.environ["MCP_CONFORMANCE_PROTOCOL_VERSION"], host)
+    wire = Wire(sys.argv[-1], os.environ.get("MCP_CONFORMANCE_PROTOCOL_VERSION") or MODERN, host)
     host.announce()
     wire.open()
     listed = [tool["name"] for tool in wire.call("tools/list", {})["tools"]]

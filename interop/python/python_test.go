@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/interop/expect"
 )
 
-var notStreamed = slices.Concat(
+var notStreamed = slices.Concat(expect.NoProcess,
 	expect.NotApplicable("ours: the native dialect has no streams, gives ids, and signs nothing",
 		"parallel/streamed-uses", "parallel/late-delta", "tool-use/id-minted", "tool-use/thought-signature", "basic/thinking-apart"),
 	expect.NotApplicable("ours: the native dialect's model is the first hint, whatever the numbers are", "basic/hints-over-numbers"),
@@ -25,6 +25,9 @@ var undeclaredServed = expect.Fails("the client's: it hands on what it is given,
 
 // trusting is in the table of a client that returns whatever the model says.
 var trusting = expect.Fails("its own: it is permissive", "tool-use/choice-none-filtered", "tool-use/no-tools-no-use")
+
+// newest is in every table: left to itself, the client speaks the newest revision, and no other.
+var newest = expect.In(server.V20251125, expect.NotApplicable("its own: left to itself it speaks 2026-07-28 alone", "transport/version-listed", "transport/other-version"))
 
 // handedOn is what the client does on purpose where it is not strict.
 var handedOn = slices.Concat(
@@ -53,8 +56,8 @@ func TestClients(t *testing.T) {
 		argv  []string
 		table []expect.Row
 	}{
-		{"permissive", []string{"python3", "client.py"}, slices.Concat(undeclaredServed, notStreamed, trusting, handedOn, heedless, simple)},
-		{"strict", []string{"python3", "client.py", "--strict"}, slices.Concat(notStreamed, heedless, simple)},
+		{"permissive", []string{"python3", "client.py"}, slices.Concat(newest, undeclaredServed, notStreamed, trusting, handedOn, heedless, simple)},
+		{"strict", []string{"python3", "client.py", "--strict"}, slices.Concat(newest, notStreamed, heedless, simple)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			expect.Verdicts(t, conformance.Suite{Client: harness.Command(c.argv...), Skip: expect.Apart}, c.table)

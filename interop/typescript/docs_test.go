@@ -28,7 +28,7 @@ func TestTheAdapterOfThePage(t *testing.T) {
 	_, err = adapter.Write(block[1])
 	require.NoError(t, err)
 	require.NoError(t, adapter.Close())
-	expect.Verdicts(t, conformance.Suite{Client: harness.Command("node", adapter.Name()), Skip: expect.Apart}, slices.Concat(javaScript, trusting, unchecked, typed,
+	expect.Verdicts(t, conformance.Suite{Client: harness.Command("node", adapter.Name()), Skip: expect.Apart}, slices.Concat(expect.NoProcess, javaScript, trusting, unchecked, typed,
 		expect.In(server.V20260728, expect.Unsupported("the page's: it leaves prompts and resources alone", "mrtr/prompts-and-resources", "transport/header-value")),
 		expect.Warns("the page's: it closes its connections, and sends no DELETE", "transport/ends-session"),
 		expect.Unsupported("the page's: it gives up no calls", "cancel/caller-cancels", "cancel/call-cancelled", "cancel/model-ends", "cancel/ended-call",

@@ -58,10 +58,10 @@ func TestClients(t *testing.T) {
 		argv  []string
 		table []expect.Row
 	}{
-		{"v1", []string{"node", "v1.mjs"}, slices.Concat(onlyLegacy, javaScript, trusting)},
-		{"v1, strict", []string{"node", "v1.mjs", "--strict"}, slices.Concat(onlyLegacy, javaScript)},
-		{"v2", []string{"node", "v2.mjs"}, slices.Concat(javaScript, trusting, unchecked, typed, overHTTP)},
-		{"v2, strict", []string{"node", "v2.mjs", "--strict"}, slices.Concat(javaScript, typed, overHTTP)},
+		{"v1", []string{"node", "v1.mjs"}, slices.Concat(onlyLegacy, expect.NoPipe, javaScript, trusting)},
+		{"v1, strict", []string{"node", "v1.mjs", "--strict"}, slices.Concat(onlyLegacy, expect.NoPipe, javaScript)},
+		{"v2", []string{"node", "v2.mjs"}, slices.Concat(expect.NoProcess, javaScript, trusting, unchecked, typed, overHTTP)},
+		{"v2, strict", []string{"node", "v2.mjs", "--strict"}, slices.Concat(expect.NoProcess, javaScript, typed, overHTTP)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			expect.Verdicts(t, conformance.Suite{Client: harness.Command(c.argv...), Skip: expect.Apart}, c.table)

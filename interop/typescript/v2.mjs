@@ -3,12 +3,13 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { callTools, capabilities, info, revision, sample, url } from "./adapter.mjs";
 
 const modern = revision >= "2026-07-28";
-const client = new Client(info, { capabilities, versionNegotiation: { mode: modern ? { pin: revision } : "legacy" } });
+const mode = !revision ? "auto" : modern ? { pin: revision } : "legacy";
+const client = new Client(info, { capabilities, versionNegotiation: { mode } });
 if (capabilities.sampling) {
   client.setRequestHandler("sampling/createMessage", (request, { mcpReq }) => sample(request.params, mcpReq.signal));
 }
 const transport = new StreamableHTTPClientTransport(url);
 await client.connect(transport);
 await callTools(client, (params, options) => client.callTool(params, options));
-if (!modern) await transport.terminateSession().catch(() => {}); // which the server may have ended
+if (transport.sessionId) await transport.terminateSession().catch(() => {}); // which the server may have ended
 await client.close();

@@ -1,0 +1,93 @@
+package conformance_test
+
+import (
+	"context"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/reference"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// transported plays the scenario with a client, as programs are played, and returns the verdicts of some checks.
+func transported(t *testing.T, c harness.Client, revision server.Revision, timeout time.Duration, only ...string) *report.Results {
+	t.Helper()
+	suite := conformance.Suite{Client: c, Revisions: []server.Revision{revision}, Only: only, Seed: 1, CaseTimeout: timeout, Parallel: 2}
+	rs, _, err := suite.Run(t.Context())
+	require.NoError(t, err)
+	return rs
+}
+
+func TestProcessesWithAServerThatEndsOrSpeaksUp(t *testing.T) {
+	const pass, fail = report.Pass, report.Fail
+	for behaviour, want := range map[string]map[string]report.Verdict{
+		"none":               {"transport/stdio": pass, "transport/stderr": pass, "transport/pipe-ends": pass, "client/ends-cleanly": pass},
+		"logs":               {"transport/stdio": fail, "transport/stderr": pass, "transport/pipe-ends": pass, "client/ends-cleanly": pass},
+		"fears-stderr":       {"transport/stderr": report.Warn, "client/ends-cleanly": fail},
+		"dies-of-sigpipe":    {"transport/pipe-ends": fail, "client/ends-cleanly": fail},
+		"waits-for-the-dead": {"transport/pipe-ends": fail, "client/ends-cleanly": fail},
+	} {
+		t.Run(behaviour, func(t *testing.T) {
+			timeout := harness.DefaultCaseTimeout
+			if behaviour == "waits-for-the-dead" {
+				timeout = 3 * time.Second
+			}
+			rs := transported(t, python(t, behaviour), server.V20251125, timeout, "transport/pipe", "transport/pipe-end")
+			noRelays(t)
+			for id, verdict := range want {
+				r := find(t, rs, id)
+				require.Equal(t, verdict, r.Verdict, "%s: %s", id, r.Message)
+			}
+		})
+	}
+}
+
+// A client that speaks one version, and is not told which, is at no fault with a server that speaks another.
+func TestAClientOfOneVersionIsNotAccusedOverAnother(t *testing.T) {
+	rs := transported(t, python(t, "none"), server.V20251125, harness.DefaultCaseTimeout, "transport/older-version", "transport/pipe")
+	require.Equal(t, report.Pass, find(t, rs, "transport/other-version").Verdict)
+	require.Equal(t, report.NotApplicable, find(t, rs, "transport/version-listed").Verdict, "its messages name no version")
+	require.Equal(t, report.Pass, find(t, rs, "client/ends-cleanly").Verdict)
+
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("there is no POSIX shell here: on Windows, Git brings one")
+	}
+	script := `test -n "$MCP_CONFORMANCE_PROTOCOL_VERSION" || { echo 'which version, please?' >&2; exit 7; }`
+	rs = transported(t, harness.Command(sh, "-c", script), server.V20260728, harness.DefaultCaseTimeout, "transport/older-era")
+	for _, check := range []string{"version-listed", "other-version"} {
+		r := find(t, rs, "transport/"+check)
+		require.Equal(t, report.Unsupported, r.Verdict, "it need not know what an empty revision means")
+		require.Contains(t, r.Message, "it exited with status 7")
+	}
+	require.Equal(t, report.Fail, find(t, rs, "client/connects").Verdict, "nothing green comes of a client that never came")
+}
+
+// Both revisions are judged where nobody says which; a client that speaks one of them is judged in that, and not accused in the other.
+func TestAClientOfOneEraIsJudgedInThatAlone(t *testing.T) {
+	for own, other := range map[server.Revision]server.Revision{server.V20251125: server.V20260728, server.V20260728: server.V20251125} {
+		s := suiteOf(t, harness.InProcess(func(ctx context.Context, env harness.Env) error {
+			env.Revision = own
+			return reference.Client(reference.Config{})(ctx, env)
+		}))
+		s.Only = []string{"declare", "transport"}
+		rs, _, err := s.Run(t.Context())
+		require.NoError(t, err)
+		seen := map[string]int{}
+		for _, r := range rs.Results {
+			seen[r.Revision]++
+			require.False(t, r.Failed(true), "%s %s: %s", r.Revision, r.ID(), r.Message)
+			if r.Revision == string(other) {
+				require.Equal(t, report.NotApplicable, r.Verdict, "%s: %s", r.ID(), r.Message)
+			}
+		}
+		require.NotZero(t, seen[string(own)])
+		require.NotZero(t, seen[string(other)])
+	}
+}
