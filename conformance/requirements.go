@@ -53,7 +53,6 @@ const (
 	noErrors        = "a client sends no errors in this revision"
 	eraProbe        = "whether a client speaks both eras only its maker knows: one that ends with a server of the other era is right, too"
 	noServerHeaders = "no sample depends on a header of the server in this revision"
-	ownShutdown     = "the process that stands for the server ends with its input, so that no client has to end it"
 	paramHeaders    = "the tools of the fake server have no parameters to mirror: it is about calling tools, and no sample depends on it"
 	toolTasks       = "it is about calling tools as tasks, which the fake server does not offer"
 	noInput         = "a task of sampling needs nothing more from the server that asked for it"

@@ -88,7 +88,7 @@ var stdio20260728 = page{server.V20260728, "stdio", "basic/transports/stdio", []
 	must("05", "receiving-messages", "", "a client tells subscriptions apart by the subscriptionId in _meta").excluded(notSampling),
 	must("06", "cancellation", "", "a client cancels with a notification that names the request"),
 	should("07", "shutdown", "",
-		"a client that ends closes the server's input, waits, and only then ends the process").excluded(ownShutdown),
+		"a client that ends closes the server's input, waits, and only then ends the process"),
 	should("08", "unexpected-termination", "", "a client starts a server again that has ended unexpectedly"),
 	should("09", "backward-compatibility", "", "a client of both eras asks with server/discover first").excluded(eraProbe),
 	must("10", "backward-compatibility", "", "it does not fall back on one special error code only").excluded(eraProbe),

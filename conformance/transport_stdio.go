@@ -18,7 +18,12 @@ var stdioCases = []harness.Case{
 	pondered(harness.Case{ID: "transport/pipe-end", Stdio: true, Isolated: true}, endThePipe),
 }
 
-var stdioChecks = []Check{overPipe, stderrIsNoError, pipeEnds, restarts}
+var stdioChecks = []Check{overPipe, stderrIsNoError, pipeEnds, restarts, shutsDown}
+
+// lately are the levels of a rule that the two older revisions do not have in the table, and which is good advice there.
+func lately(l report.Level) map[server.Revision]report.Level {
+	return map[server.Revision]report.Level{server.V20250326: report.Advice, server.V20250618: report.Advice, server.V20251125: l, server.V20260728: l}
+}
 
 // onSeveralLines asks for an answer in which careless code finds the ends of lines: those that JSON escapes, and those that it need not.
 const onSeveralLines = "Name a bird.\nOr two,\r\nor\u2028three, or \"\\n\" – 鳥?"
@@ -126,9 +131,7 @@ func (ev *Evidence) find(is func(*trace.Event) bool, label string) *Place {
 }
 
 var stderrIsNoError = Check{
-	ID: "stderr", Says: "what the server writes to standard error is no error", Levels: map[server.Revision]report.Level{
-		server.V20250326: report.Advice, server.V20250618: report.Advice, server.V20251125: report.Should, server.V20260728: report.Should},
-	Asked: 1, Requirements: []string{"2025-11-25/transports/04", "2026-07-28/stdio/02"}, Cases: []string{"pipe"},
+	ID: "stderr", Says: "what the server writes to standard error is no error", Levels: lately(report.Should), Asked: 1, Requirements: []string{"2025-11-25/transports/04", "2026-07-28/stdio/02"}, Cases: []string{"pipe"},
 	Usual: "whatever comes on standard error is raised as an error, or nobody reads it until the server cannot write any more",
 	Mend:  "pass it on, keep it, or drop it, and go on",
 	Judge: func(e *Evidence) Verdict {
@@ -244,4 +247,26 @@ func (s *Session) launchedAfter(place int) bool {
 		}
 	}
 	return false
+}
+
+var shutsDown = Check{
+	ID: "shuts-down", Says: "a client that needs its server no more ends the server's input first", Levels: lately(report.Should), Cases: []string{"pipe"},
+	Requirements: []string{"2025-11-25/lifecycle/shutdown", "2026-07-28/stdio/07"},
+	Usual:        "the process of the server is killed, so that it can neither finish nor tidy up",
+	Mend:         "close the server's standard input, wait for its end, and end its process only when that does not come in time",
+	Judge: func(e *Evidence) Verdict {
+		s := e.Session
+		switch {
+		case !s.overStdio():
+			return noPipe()
+		case s.Ended == nil || !s.Ended.Clean():
+			return NotApplicable("the client did not come to its end in order (see client/ends-cleanly): %s", s.ending())
+		}
+		for i := range s.Trace.Events {
+			if ev := &s.Trace.Events[i]; ev.Mark != nil && ev.Mark.Name == trace.MarkKilled {
+				return Broken("the client ended the process of its server before it had ended its input").See(Place{ev.Ref(), "", "end of the server"}, "%s", ev.Mark.Text)
+			}
+		}
+		return Pass("the server's input ended first")
+	},
 }

@@ -27,7 +27,8 @@ func transported(t *testing.T, c harness.Client, revision server.Revision, timeo
 func TestProcessesWithAServerThatEndsOrSpeaksUp(t *testing.T) {
 	const pass, fail = report.Pass, report.Fail
 	for behaviour, want := range map[string]map[string]report.Verdict{
-		"none":               {"transport/stdio": pass, "transport/stderr": pass, "transport/pipe-ends": pass, "client/ends-cleanly": pass},
+		"kills-in-the-end":   {"transport/shuts-down": report.Warn, "client/ends-cleanly": pass},
+		"none":               {"transport/shuts-down": pass, "transport/stdio": pass, "transport/stderr": pass, "transport/pipe-ends": pass, "client/ends-cleanly": pass},
 		"logs":               {"transport/stdio": fail, "transport/stderr": pass, "transport/pipe-ends": pass, "client/ends-cleanly": pass},
 		"fears-stderr":       {"transport/stderr": report.Warn, "client/ends-cleanly": fail},
 		"dies-of-sigpipe":    {"transport/pipe-ends": fail, "client/ends-cleanly": fail},

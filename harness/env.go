@@ -27,7 +27,7 @@ type Env struct {
 	// any number of times.
 	Server []string
 	// Launch launches the server and returns its standard streams: what is written is its input. Close ends the input and waits for the
-	// server's end, and so does the end of ctx, less patiently. What the server writes to its standard error goes to stderr, on a goroutine of
+	// server's end, and so does the end of ctx, less patiently; they have a method Kill() error too, which ends the server at once. What the server writes to its standard error goes to stderr, on a goroutine of
 	// its own; where that is nil it goes to ours, or nowhere for a server that is no process. Nil for a client that connects to URL.
 	Launch func(ctx context.Context, stderr io.Writer) (io.ReadWriteCloser, error)
 	// HTTP reaches the server and the model. A client in process has to use it for both: in a test's bubble

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
@@ -71,17 +72,31 @@ func inMemory(ctx context.Context, to *server.Server, stderr io.Writer) (io.Read
 	if stderr == nil {
 		stderr = io.Discard
 	}
-	go to.ServeConn(context.Background(), &withStderr{served, stderr}) // ends with the server, if not before
-	return client, nil
+	p := &pretended{served, stderr, atomic.Bool{}}
+	go to.ServeConn(context.Background(), p) // ends with the server, if not before
+	return &pretendedPipe{client, p}, nil
 }
 
-// withStderr is a connection with what stands for the standard error of a process.
-type withStderr struct {
+// pretended is a server that is no process, as it is served.
+type pretended struct {
 	io.ReadWriteCloser
 	stderr io.Writer
+	killed atomic.Bool
 }
 
-func (w *withStderr) Stderr() io.Writer { return w.stderr }
+func (p *pretended) Stderr() io.Writer { return p.stderr }
+func (p *pretended) Killed() bool      { return p.killed.Load() }
+
+// pretendedPipe is the client's end of it.
+type pretendedPipe struct {
+	io.ReadWriteCloser
+	of *pretended
+}
+
+func (p *pretendedPipe) Kill() error {
+	p.of.killed.Store(true)
+	return p.Close()
+}
 
 // launches tells the client of the server's command, if there is one.
 func (e *Env) launches(command []string) {
@@ -120,6 +135,13 @@ func launch(ctx context.Context, command []string, stderr io.Writer) (io.ReadWri
 		return nil, fmt.Errorf("launching the server: %w", err)
 	}
 	return &launched{in, out, cmd}, nil
+}
+
+// Kill ends the server, and waits for its end.
+func (l *launched) Kill() error {
+	_ = l.cmd.Process.Kill() // who has gone already need not be told
+	_ = l.cmd.Wait()
+	return l.WriteCloser.Close()
 }
 
 func (l *launched) Read(p []byte) (int, error) { return l.out.Read(p) }

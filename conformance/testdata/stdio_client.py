@@ -140,5 +140,8 @@ if behaviour == "leaves-a-grandchild":
     # It holds the pipe to the server, which so never learns that the client has gone.
     subprocess.Popen(["sleep", "1000"], stdout=server.stdin, start_new_session=True)
     os._exit(0)
+if behaviour == "kills-in-the-end":
+    server.send_signal(signal.SIGTERM)
+    server.wait()
 server.stdin.close()
 server.wait()

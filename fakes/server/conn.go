@@ -47,7 +47,8 @@ type waiting struct {
 // What is no message is recorded and, where the revision has an error without an id (since 2025-11-25), answered with one; the rest of the
 // connection is served as ever. Of a line over [Options.MaxBody] only the beginning is recorded. What comes without a line end
 // before the connection ends is recorded and not served. A client that reads nothing is waited for, by whoever
-// writes, until the connection ends. Where rwc has a method Stderr() io.Writer, that is the standard error to which [Session.Log] writes.
+// writes, until the connection ends. Where rwc has a method Stderr() io.Writer, that is the standard error to which [Session.Log] writes; where it has
+// a method Killed() bool it is asked, when the client has ended the connection, whether the server's process was ended before its input was.
 func (s *Server) ServeConn(ctx context.Context, rwc io.ReadWriteCloser) {
 	defer rwc.Close()
 	if !s.begin(&s.handlers) {
@@ -82,6 +83,9 @@ func (c *conn) serve() {
 		c.takeLine(l)
 	}
 	if c.ctx.Err() == nil { // it was not us who ended it
+		if process, ok := c.rwc.(killable); ok && process.Killed() {
+			c.server.mark(scope{}, trace.MarkKilled, c.name)
+		}
 		c.server.frame(scope{}, trace.Frame{Dir: trace.FromClient, Session: c.name, Closed: true})
 	}
 	c.hangUp()

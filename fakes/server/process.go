@@ -10,6 +10,9 @@ import (
 // stderr is what a connection may have beside what is read and written: the standard error of the process that the client launched.
 type stderr interface{ Stderr() io.Writer }
 
+// killable is a connection to a process that may have been ended by something else than the end of its input.
+type killable interface{ Killed() bool }
+
 // OverStdio reports whether the call came over a connection on which each message is a line, as over stdio, and not over HTTP.
 func (s *Session) OverStdio() bool { return s.lines }
 

@@ -23,6 +23,8 @@ var stdioMutants = []Mutant{
 		Also: []string{"transport/restarts"}, Stdio: true, Wire: true, broken: faults{pipes: pipeFaults{crashes: true}}},
 	{Name: "never-restarts", Doc: "ends with its server, in a revision in which it can be started again", Kills: []string{"transport/restarts"},
 		Stdio: true, Wire: true, Era: "modern", broken: faults{pipes: pipeFaults{neverRestarts: true}}},
+	{Name: "kills-its-server", Doc: "kills its server when it needs it no more", Kills: []string{"transport/shuts-down"},
+		Stdio: true, Wire: true, broken: faults{pipes: pipeFaults{kills: true}}},
 	{Name: "skips-batches", Doc: "takes a batch for nothing", Kills: []string{"transport/batch"}, Wire: true, In: in20250326,
 		broken: faults{batches: batchFaults{unknown: true, skipped: true}}},
 	{Name: "first-of-a-batch", Doc: "answers the first request of a batch, and no other", Kills: []string{"transport/batch"}, Wire: true, In: in20250326,

@@ -13,6 +13,7 @@ type pipeFaults struct {
 	waitsForEver  bool // for a server that has ended
 	neverRestarts bool
 	crashes       bool // when its server ends
+	kills         bool // the server, in place of ending its input
 }
 
 // How a call can fail with its server. The client goes on after what was lost, and not where its server ended for good.

@@ -159,7 +159,11 @@ func (p *pipe) send(m map[string]any) error {
 // close ends the server's input, waits for its end and for what is still being answered.
 func (p *pipe) close() error {
 	err := p.why() // of an end that we did not make
-	err = errors.Join(err, p.rwc.Close())
+	if p.model.config.broken.pipes.kills {
+		err = errors.Join(err, p.rwc.(interface{ Kill() error }).Kill())
+	} else {
+		err = errors.Join(err, p.rwc.Close())
+	}
 	p.running.Wait()
 	return err
 }

@@ -259,6 +259,8 @@ const (
 	MarkBatch = "batch"
 	// MarkConnection says that a connection was opened on which each message is a line; the text is its name, the session of its frames.
 	MarkConnection = "connection"
+	// MarkKilled says that the client ended the server's process before it ended its input; the text is the connection.
+	MarkKilled = "killed"
 	// MarkStderr is what the server wrote to its standard error, over stdio; the text is the line.
 	MarkStderr = "stderr"
 	// MarkWithheld says that the server did not send a sampling request, because the client has not declared what it

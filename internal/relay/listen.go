@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -28,6 +29,8 @@ type Listener struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 
+	settled atomic.Bool // whoever is still there is about to be ended by us
+
 	mu     sync.Mutex
 	relays map[string]life // by what they call themselves
 }
@@ -37,16 +40,29 @@ type life struct {
 	ctx   context.Context
 	over  context.CancelFunc
 	began chan net.Conn // takes the life line, once
+	input chan bool     // takes, once, whether the relay was there to see the end of its input
 }
 
 // Conn is the connection of a relay: its standard streams. Stderr is its standard error; what is written to it is not waited for.
 type Conn struct {
 	net.Conn
-	life life
+	life    life
+	settled *atomic.Bool
 }
 
 // Stderr returns the relay's standard error. It fails when the relay has gone.
 func (c *Conn) Stderr() io.Writer { return stderr{c.life} }
+
+// Killed reports, once all was read, whether the relay was ended before its input was. It may be called once. What is ended after [Listener.Settle] is none of
+// its business.
+func (c *Conn) Killed() bool {
+	select {
+	case seen := <-c.life.input:
+		return !seen && !c.settled.Load()
+	case <-c.life.ctx.Done():
+		return false
+	}
+}
 
 type stderr struct{ life }
 
@@ -95,6 +111,7 @@ func (l *Listener) Command() []string { return l.command }
 
 // Settle waits, so long at most, until the relays that there are have come to their end.
 func (l *Listener) Settle(patience time.Duration) {
+	defer l.settled.Store(true)
 	patient, cancel := context.WithTimeout(l.ctx, patience)
 	defer cancel()
 	l.mu.Lock()
@@ -139,7 +156,7 @@ func (l *Listener) take(c net.Conn) {
 		life := l.relay(id)
 		defer life.over()
 		if l.ctx.Err() == nil {
-			l.serve(&Conn{c, life})
+			l.serve(&Conn{c, life, &l.settled})
 		}
 	case lifeLine:
 		life := l.relay(id)
@@ -147,7 +164,10 @@ func (l *Listener) take(c net.Conn) {
 		select {
 		case life.began <- c:
 		case <-life.ctx.Done():
+			return
 		}
+		said, _ := io.ReadFull(c, make([]byte, 1))
+		life.input <- said == 1
 		_, _ = io.Copy(io.Discard, c)
 	}
 }
@@ -159,7 +179,7 @@ func (l *Listener) relay(id string) life {
 	r, ok := l.relays[id]
 	if !ok {
 		r.ctx, r.over = context.WithCancel(l.ctx)
-		r.began = make(chan net.Conn, 1)
+		r.began, r.input = make(chan net.Conn, 1), make(chan bool, 1)
 		l.relays[id] = r
 	}
 	return r

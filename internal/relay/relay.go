@@ -63,6 +63,7 @@ func copyBytes(path string, in io.Reader, out, log io.Writer) error {
 	defer data.Close()
 	go func() {
 		_, _ = io.Copy(data, in) // where the other end is gone we are about to end
+		_, _ = life.Write([]byte{inputEnded})
 		_ = data.(*net.TCPConn).CloseWrite()
 	}()
 	copied := make(chan struct{})
@@ -89,6 +90,9 @@ func copyBytes(path string, in io.Reader, out, log io.Writer) error {
 	}
 	return nil
 }
+
+// inputEnded is what a relay says on its life line when its input has ended, before it passes that on. One that is killed says nothing.
+const inputEnded = '.'
 
 // The two connections of a relay: one for the bytes, and one that ends when the other end has gone, also while nobody takes the bytes. What
 // comes on the latter goes to standard error.

@@ -162,16 +162,27 @@ func TestARelayHasAStandardErrorOfItsOwn(t *testing.T) {
 }
 
 func TestTheServerLearnsOfARelayThatIsKilled(t *testing.T) {
-	begun, over := make(chan struct{}), make(chan struct{})
-	l := listen(t, func(c io.ReadWriteCloser) {
-		close(begun)
-		_, _ = io.Copy(io.Discard, c)
-		close(over)
-	})
-	r := launch(t, l.Command())
-	<-begun
-	require.NoError(t, r.cmd.Process.Kill())
-	<-over
+	for _, settled := range []bool{false, true} {
+		begun, killed := make(chan struct{}, 1), make(chan bool)
+		l := listen(t, func(c io.ReadWriteCloser) {
+			begun <- struct{}{}
+			_, _ = io.Copy(io.Discard, c)
+			killed <- c.(*relay.Conn).Killed()
+		})
+		r := launch(t, l.Command())
+		<-begun
+		require.NoError(t, r.in.Close())
+		require.False(t, <-killed, "its input had ended")
+		require.Zero(t, r.ends())
+
+		r = launch(t, l.Command())
+		<-begun
+		if settled {
+			l.Settle(time.Nanosecond)
+		}
+		require.NoError(t, r.cmd.Process.Kill())
+		require.Equal(t, !settled, <-killed, "what is left in the end is ended by us")
+	}
 }
 
 func TestNobodyElseIsLetIn(t *testing.T) {

@@ -84,7 +84,7 @@ var Apart = []string{"malformed"}
 
 // NoPipe is in every table of a client over HTTP, and NoProcess in those of one that is judged in 2026-07-28, too.
 var (
-	NoPipe    = NotApplicable("nothing is wrong: the client launches no server", "transport/stdio", "transport/stderr", "transport/pipe-ends")
+	NoPipe    = NotApplicable("nothing is wrong: the client launches no server", "transport/stdio", "transport/stderr", "transport/pipe-ends", "transport/shuts-down")
 	NoProcess = slices.Concat(NoPipe, NotApplicable("nothing is wrong: the client launches no server", "transport/restarts"))
 )
 
