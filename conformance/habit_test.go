@@ -40,7 +40,7 @@ type habit struct {
 // client is the reference with the habit. It sets shown once the habit shows.
 func (h habit) client(config reference.Config, shown *atomic.Bool) func(context.Context, harness.Env) error {
 	return func(ctx context.Context, env harness.Env) error {
-		wire := &habitual{habit: h, to: env.HTTP.Transport, server: env.URL, shown: shown}
+		wire := &habitual{habit: h, to: env.HTTP.Transport, server: env.URL, speaks: env.Revision, shown: shown}
 		env.HTTP = &http.Client{Transport: wire}
 		err := reference.Client(config)(ctx, env)
 		return errors.Join(err, wire.hangUp())
@@ -52,6 +52,7 @@ type habitual struct {
 	habit
 	to     http.RoundTripper
 	server string
+	speaks server.Revision
 	shown  *atomic.Bool
 
 	mu      sync.Mutex
@@ -108,7 +109,7 @@ func (w *habitual) listen(session string) error {
 	if err != nil {
 		return err
 	}
-	get.Header = http.Header{"Mcp-Session-Id": {session}, "Accept": {"text/event-stream"}}
+	get.Header = http.Header{"Mcp-Session-Id": {session}, "Mcp-Protocol-Version": {string(w.speaks)}, "Accept": {"text/event-stream"}}
 	stream, err := w.to.RoundTrip(get)
 	if err != nil {
 		return err

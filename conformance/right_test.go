@@ -22,6 +22,9 @@ import (
 var withTools = []server.Revision{server.V20251125, server.V20260728}
 
 // TestClientsThatAreRightButDifferAreNotAccused is about our worst bug: a verdict against a client that does nothing wrong.
+// open is what is said of a client that leaves its sessions open, which a right one should not.
+var open = looked{"transport/ends-session": report.Warn}
+
 func TestClientsThatAreRightButDifferAreNotAccused(t *testing.T) {
 	plain, native := reference.Config{Plain: true}, reference.Config{Dialect: dialect.Native}
 	own := func(id string) string { return "own-" + id }
@@ -186,8 +189,8 @@ func TestClientsThatAreRightButDifferAreNotAccused(t *testing.T) {
 			}
 		}}},
 		"listens on the GET stream":               {habit: habit{listens: true}},
-		"listens, and never ends a session":       {habit: habit{listens: true, stays: true}},
-		"never ends a session":                    {habit: habit{stays: true}},
+		"listens, and never ends a session":       {habit: habit{listens: true, stays: true}, want: open},
+		"never ends a session":                    {habit: habit{stays: true}, want: open},
 		"passes on what it is given, and listens": {config: native, habit: habit{listens: true}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -22,15 +22,15 @@ var transporting = Scenario{
 	Cases: slices.Concat([]harness.Case{
 		delivered(harness.Case{ID: "transport/plain", Responses: server.JSON, Revisions: withTools}, playPlain),
 		delivered(harness.Case{ID: "transport/get-stream", Revisions: newestLegacy}, playListening),
-		delivered(harness.Case{ID: "transport/post-stream", Revisions: newestLegacy}, playOnce(func(ask any) any { return ask })),
+		delivered(harness.Case{ID: "transport/post-stream", Revisions: newestLegacy}, playOnce(asIs)),
 		delivered(harness.Case{ID: "transport/same-id", Revisions: newestLegacy}, playOnce(server.UnderCallID)),
 		delivered(harness.Case{ID: "transport/repeated", Revisions: newestLegacy}, playRepeated),
 		delivered(harness.Case{ID: "transport/events", Responses: server.SSE, Revisions: withTools}, playStyles(usualStyles)),
 		delivered(harness.Case{ID: "transport/rare-events", Responses: server.SSE, Revisions: withTools, Isolated: true}, playStyles(rareStyles)),
 		pondered(harness.Case{ID: "transport/disconnect", Revisions: newestLegacy, Wait: comeBackAfter + returnPatience}, playDisconnect),
 		delivered(harness.Case{ID: "transport/lost-session", Revisions: newestLegacy, Isolated: true}, playSessionLost),
-		delivered(harness.Case{ID: "transport/encoded-name", Name: "Größe in 東京", Carrier: server.PromptsGet, Revisions: newestModern}, playOnce(func(ask any) any { return ask })),
-		delivered(harness.Case{ID: "transport/look-alike-name", Name: "=?base64?bG9vay1hbGlrZQ==?=", Carrier: server.PromptsGet, Revisions: newestModern}, playOnce(func(ask any) any { return ask })),
+		delivered(harness.Case{ID: "transport/encoded-name", Name: "Größe in 東京", Carrier: server.PromptsGet, Revisions: newestModern}, playOnce(asIs)),
+		delivered(harness.Case{ID: "transport/look-alike-name", Name: "=?base64?bG9vay1hbGlrZQ==?=", Carrier: server.PromptsGet, Revisions: newestModern}, playOnce(asIs)),
 	}, stdioCases, batchCases, versionCases),
 	Checks: slices.Concat([]Check{
 		onPostStream, onGETStream, acceptsJSON, acceptHeader, idCollision, duplicateRequest, reconnects, retryHonoured, answersOnceResumed,
@@ -90,12 +90,15 @@ func playOnce(way func(any) any) server.Play {
 	}
 }
 
+// asIs is the way in which everything else is asked.
+func asIs(ask any) any { return ask }
+
 // playPlain has its call answered without a stream. In the first era there is then nothing to sample on, but the stream that a client may have opened.
 func playPlain(s *server.Session) (any, error) {
 	if !s.Revision().Modern() {
 		return "a plain response", nil
 	}
-	return playOnce(func(ask any) any { return ask })(s)
+	return playOnce(asIs)(s)
 }
 
 // playListening asks on the stream that the client has opened, if it has.
@@ -164,5 +167,5 @@ func playSessionLost(s *server.Session) (any, error) {
 			return nil, err
 		}
 	}
-	return playOnce(func(ask any) any { return ask })(s)
+	return playOnce(asIs)(s)
 }

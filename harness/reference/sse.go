@@ -2,6 +2,7 @@ package reference
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"strconv"
 	"strings"
@@ -31,7 +32,7 @@ func (at *reading) events(body io.Reader, take func(data []byte) bool) error {
 	id, begun := at.id, at.broken.keepsMark
 	for {
 		line, err := lines.next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

@@ -1,6 +1,8 @@
 package reference
 
 import (
+	"bytes"
+	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -60,4 +62,27 @@ func (s *silent) Read(b []byte) (int, error) {
 		panic("somebody waits for more")
 	}
 	return s.Reader.Read(b[:1])
+}
+
+// However a stream is cut into pieces, it says the same.
+func FuzzEventStreams(f *testing.F) {
+	for _, stream := range []string{"data: a\n\n", "\ufeffid: 1\r\ndata: a\r\rdata", "retry: 5\n:\n\n", "data\n\rid\x00: 1\n\n"} {
+		f.Add([]byte(stream))
+	}
+	f.Fuzz(func(t *testing.T, stream []byte) {
+		read := func(r io.Reader) (got []string, at reading) {
+			require.NoError(t, at.events(r, func(data []byte) bool {
+				got = append(got, string(data))
+				return true
+			}))
+			return got, at
+		}
+		whole, at := read(bytes.NewReader(stream))
+		pieces, again := read(iotest.OneByteReader(bytes.NewReader(stream)))
+		require.Equal(t, whole, pieces)
+		require.Equal(t, at, again)
+		for _, data := range whole {
+			require.NotContains(t, data, "\r")
+		}
+	})
 }

@@ -213,7 +213,7 @@ type listening struct {
 // listen opens that stream. A server may have none.
 func (l *legacy) listen(ctx context.Context) error {
 	streamed, stop := context.WithCancel(ctx)
-	resp, err := l.get(streamed, "")
+	resp, err := l.get(streamed, "") //nolint:bodyclose // whoever reads it closes it
 	if err != nil {
 		stop()
 		if errors.Is(err, errNotAllowed) {
