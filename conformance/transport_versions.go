@@ -58,7 +58,9 @@ func (s *Session) versions() versioning {
 		m := readRPC(e.Frame.Raw)
 		if e.Frame.Dir == trace.ToClient {
 			if told, how := toldVersions(&m); told != nil {
-				v.apart = v.told == nil && m.err != nil && !discovers[string(m.id)] || v.told != nil && v.apart
+				if v.told == nil {
+					v.apart = m.err != nil && !discovers[string(m.id)]
+				}
 				v.told, v.how, v.by = told, how, &Place{e.Ref(), "", "server's versions"}
 			}
 			continue
