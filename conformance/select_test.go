@@ -122,7 +122,7 @@ func TestARevisionPlaysWhatItHas(t *testing.T) {
 			scenario, _, _ := strings.Cut(id, "/")
 			scenarios = append(scenarios, scenario)
 		}
-		require.Equal(t, []string{"declare", "basic", "malformed", "cancel", "provider-errors", "consent"}, slices.Compact(scenarios))
+		require.Equal(t, []string{"declare", "basic", "malformed", "cancel", "provider-errors", "consent", "transport"}, slices.Compact(scenarios))
 	}
 	cases, _ := chosen(t, server.V20260728, []string{"basic/answers-once"}, nil)
 	require.Empty(t, cases, "the check has no level in it")

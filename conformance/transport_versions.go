@@ -43,11 +43,13 @@ type versioning struct {
 	right  int      // requests of the client, after that, in a version that it was told of
 	wrong  []Place  // those in another
 	named  string   // in the first of them
+	apart  bool     // whether the server said so to something else than a question for it: what was sent beside that may be on its way
 }
 
 // versions reads a session's frames. That a client tries initialize with a version that was not told is no fault: the server says then which it is.
 func (s *Session) versions() versioning {
 	var v versioning
+	discovers := map[string]bool{} // by the ids of the requests
 	for i := range s.Trace.Events {
 		e := &s.Trace.Events[i]
 		if e.Frame == nil || e.Frame.Raw.IsZero() || e.Frame.Lost {
@@ -56,9 +58,15 @@ func (s *Session) versions() versioning {
 		m := readRPC(e.Frame.Raw)
 		if e.Frame.Dir == trace.ToClient {
 			if told, how := toldVersions(&m); told != nil {
+				if v.told == nil {
+					v.apart = m.err != nil && !discovers[string(m.id)]
+				}
 				v.told, v.how, v.by = told, how, &Place{e.Ref(), "", "server's versions"}
 			}
 			continue
+		}
+		if m.method == "server/discover" {
+			discovers[string(m.id)] = true
 		}
 		v.modern = v.modern || m.method == "server/discover" || modernVersion(e.Frame, &m) != ""
 		if v.told == nil || m.method == "" || m.method == "initialize" || m.method == "server/discover" {
@@ -145,6 +153,8 @@ var versionListed = Check{
 			return Pass("the client asked in a version that the server speaks")
 		case v.told == nil:
 			return NotApplicable("the server, which speaks %s alone, knew nothing of what it was asked, and the client asked no further", strings.Join(e.Session.Trace.Header.Speaks, ", "))
+		case len(v.wrong) == 1 && v.right == 0 && v.apart:
+			return NotApplicable("the client went no further when it was told that the server speaks %s: the one request behind that may have been on its way", list)
 		case len(v.wrong) > 0 && v.right == 0:
 			return Broken("the server says by %s that it speaks %s, and the client went on in %s", v.how, list, v.named).See(*v.by, "%s", e.Session.Trace.Find(v.by.Ref).Frame.Raw).
 				See(v.wrong[0], "%s", v.named)
