@@ -54,7 +54,7 @@
 // The journal is bounded: see [Options]. A benchmark asks the fake, with matching, strict checks and journal on, and a handler of net/http
 // that sends the same bytes, in turns: over 16 connections, with a request of 1 KB, and eight chunks when streamed. It reports medians. These
 // are of thirty turns of 3,000 requests on two cores with which other work had several times as much to do; the processor's time that a request
-// takes, in which that counts for less, was in a ratio of 81 to 83 % plain and 82 to 84 % streamed:
+// takes, in which that counts for less, was in a ratio of 76 to 83 % plain and 80 to 84 % streamed:
 //
 //	           handler/s    fake/s    ratio of a turn
 //	plain       9,600        6,500    74 %
