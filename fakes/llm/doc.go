@@ -54,14 +54,14 @@
 // The journal is bounded: see [Options]. A benchmark asks the fake, with matching, strict checks and journal on, and a handler of net/http
 // that sends the same bytes, in turns: over 16 connections, with a request of 1 KB, and eight chunks when streamed. It reports medians. These
 // are of thirty turns of 3,000 requests on two cores with which other work had several times as much to do; the processor's time that a request
-// takes, in which that counts for less, was in a ratio of 81 to 83 % plain and 82 to 84 % streamed:
+// takes, in which that counts for less, was in a ratio of 76 to 83 % plain and 80 to 84 % streamed:
 //
 //	           handler/s    fake/s    ratio of a turn
 //	plain       9,600        6,500    74 %
 //	streamed    4,700        3,900    80 %
 //
 // Another starts the command that serves a script, asks it 100,000 times, and reports how long it took until it had said where it was, and how
-// much memory the process has then: 24 ms and 35 MB.
+// much memory the process has then: 20 to 40 ms, on the same busy machine, and 37 MB. The command as it is built, without what tests need, had 35 MB.
 //
 // To repeat them:
 //

@@ -56,9 +56,10 @@ func known(all []route) map[string]*route {
 	return known
 }
 
-// newRoute reads a pattern of [http.ServeMux]: a method, and a path in which {name} stands for a segment and a last {name...} for any.
+// newRoute reads a pattern of [http.ServeMux]: a method, and a path in which {name} stands for a segment, a last {name...} for any,
+// and a last {$} for the end.
 func newRoute(pattern string, to target) route {
-	method, path, _ := strings.Cut(pattern, " ")
+	method, path, _ := strings.Cut(strings.TrimSuffix(pattern, "{$}"), " ")
 	r := route{method: method, target: to, segments: strings.Split(path, "/")}
 	if !strings.Contains(path, "{") {
 		r.literal = path

@@ -16,6 +16,7 @@ func TestRoutes(t *testing.T) {
 		yes, no []string
 	}{
 		{"POST /native", []string{"/native"}, []string{"/", "/native/", "/native/x", "//native", "native", "/nativ", ""}},
+		{"GET /{$}", []string{"/"}, []string{"", "//", "/x", "/v1/models"}},
 		{"GET /v1/models/{id}", []string{"/v1/models/x"}, []string{"/v1/models", "/v1/models/", "/v1/models/x/y", "/v1//models/x"}},
 		{"GET /v1/models/{id...}", []string{"/v1/models/x", "/v1/models/x/y", "/v1/models/"}, []string{"/v1/models", "/v1/model/x"}},
 	} {

@@ -187,6 +187,7 @@ func TestOllamasSDKLoadsAndListsModels(t *testing.T) {
 	running, err := client.ListRunning(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, running.Models)
+	require.NoError(t, client.Heartbeat(t.Context()))
 	version, err := client.Version(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "0.17.4", version)

@@ -19,9 +19,10 @@ const version = "0.17.4"
 // loaded is when every model was pulled.
 var loaded = time.Date(2026, time.January, 2, 3, 4, 5, 0, time.UTC)
 
-// AsidePatterns are what a host asks before it chats: which models there are and what they can, what is loaded, and the version.
+// AsidePatterns are what a host asks before it chats: whether anybody is there, which models there are and what they can, what is loaded, and the
+// version.
 func (chat) AsidePatterns() []string {
-	return []string{"GET /api/tags", "GET /api/ps", "GET /api/version", "POST /api/show"}
+	return []string{"GET /api/tags", "GET /api/ps", "GET /api/version", "POST /api/show", "GET /{$}", "HEAD /{$}"}
 }
 
 // Claims takes every request: nobody else has these paths.
@@ -38,6 +39,9 @@ func (c chat) AnswerAside(r *http.Request, body []byte) dialect.Answer {
 		return plain(map[string]any{"models": list})
 	case "/api/ps":
 		return plain(map[string]any{"models": []listed{}})
+	case "/":
+		h := http.Header{"Content-Type": {"text/plain; charset=utf-8"}}
+		return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: [][]byte{[]byte("Ollama is running")}}
 	case "/api/version":
 		return plain(map[string]string{"version": version})
 	}

@@ -53,6 +53,17 @@ func TestModelsAreListedAndDescribed(t *testing.T) {
 	}
 }
 
+// Clients look whether anybody is there before they chat.
+func TestOllamaIsRunning(t *testing.T) {
+	asides := Chat.(dialect.Asides)
+	for _, method := range []string{"GET", "HEAD"} {
+		require.Contains(t, asides.AsidePatterns(), method+" /{$}")
+		a := asides.AnswerAside(httptest.NewRequest(method, "/", nil), nil)
+		require.Equal(t, 200, a.Status)
+		require.Equal(t, "Ollama is running", string(join(a)))
+	}
+}
+
 func TestWhatCannotBeDescribedIsRefused(t *testing.T) {
 	for body, want := range map[string]string{
 		`{}`:                   `the model "" is no name: set model`,

@@ -35,8 +35,11 @@ func (s *scratch) takeBody(room int) []byte {
 	return b[:0]
 }
 
-// most is how much memory of an answer is kept, in bytes.
-const most = 16 << 10
+// most is how much memory of an answer is kept, in bytes, and longest the longest conversation of which any is, in messages.
+const (
+	most    = 16 << 10
+	longest = 256
+)
 
 // Recycle implements [dialect.Recycler].
 func (chat) Recycle(req *dialect.Request, a dialect.Answer) {
@@ -45,6 +48,9 @@ func (chat) Recycle(req *dialect.Request, a dialect.Answer) {
 		return
 	}
 	req.Decoded = nil
+	if cap(q.messages) > longest {
+		return
+	}
 	clear(q.Members)
 	clear(q.messages)
 	clear(q.tools)
