@@ -16,12 +16,23 @@ const (
 	mostTimes = 4
 )
 
-// within is a context that ends, by errTimeUp, when a client's time is up. While something gets done, such as a call or an answer of the model, a
+// within is a context that ends, by errTimeUp, when a client's time is up. It runs from the client's first word, for which there is as much: to start
+// is what takes long on a busy machine. While something gets done, such as a call or an answer of the model, a
 // client does not hang, although the machine may have no time for it: so it has another part of its time for as long as something was done in
 // the last, and mostTimes of it at the most. Done counts that.
-func within(ctx context.Context, limit time.Duration, done func() int64) (context.Context, context.CancelFunc) {
+func within(ctx context.Context, limit time.Duration, spoken <-chan struct{}, done func() int64) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
+		start := time.NewTimer(limit)
+		defer start.Stop()
+		select {
+		case <-ctx.Done():
+			return
+		case <-start.C:
+			cancel(errTimeUp)
+			return
+		case <-spoken:
+		}
 		ticker := time.NewTicker(max(limit/parts, 1))
 		defer ticker.Stop()
 		before := int64(0)

@@ -24,7 +24,9 @@ func TestAClientThatGetsOnHasMoreTime(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
 				var done atomic.Int64
-				ctx, cancel := within(t.Context(), time.Minute, done.Load)
+				spoken := make(chan struct{})
+				close(spoken)
+				ctx, cancel := within(t.Context(), time.Minute, spoken, done.Load)
 				defer cancel()
 				for ctx.Err() == nil && time.Since(began) < c.until {
 					select {
@@ -37,6 +39,22 @@ func TestAClientThatGetsOnHasMoreTime(t *testing.T) {
 				require.Equal(t, errTimeUp, context.Cause(ctx))
 				require.Equal(t, c.want, time.Since(began))
 			})
+		})
+	}
+}
+
+func TestAClientsTimeRunsFromItsFirstWord(t *testing.T) {
+	for first, want := range map[time.Duration]time.Duration{50 * time.Second: 110 * time.Second, time.Hour: time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			spoken := make(chan struct{})
+			speaks := time.AfterFunc(first, func() { close(spoken) })
+			defer speaks.Stop()
+			ctx, cancel := within(t.Context(), time.Minute, spoken, func() int64 { return 0 })
+			defer cancel()
+			<-ctx.Done()
+			require.Equal(t, errTimeUp, context.Cause(ctx))
+			require.Equal(t, want, time.Since(began))
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -37,8 +38,8 @@ type Runner struct {
 	Revision server.Revision
 	// Seed makes session ids and request states; equal seeds make equal runs.
 	Seed int64
-	// Timeout is how long one session with the client may take, all its cases together; 0 for [DefaultTimeout]. One that gets on, with calls that
-	// end or answers of the model, may take up to four times as long.
+	// Timeout is how long one session with the client may take from its first word, all its cases together, and how long it may take to say that; 0
+	// for [DefaultTimeout]. One that gets on, with calls that end or answers of the model, may take up to four times as long.
 	Timeout time.Duration
 	// CaseTimeout is how long a session of one case may take, beside its [Case.Wait]; 0 for [DefaultCaseTimeout], or Timeout where that is
 	// less, or a third of it where that is more. One that gets on may take up to four times as long, too, unless its case waits by design.
@@ -148,7 +149,8 @@ func (r *Runner) header(client *Client, cases []Case, limit time.Duration) (trac
 func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.Recorder), spoke func()) (*trace.Trace, error) {
 	client, limit := r.client(&cases[0]), r.limit(cases)
 	var done atomic.Int64
-	getsOn := done.Load
+	getsOn, spoken := done.Load, make(chan struct{})
+	begins := sync.OnceFunc(func() { close(spoken) })
 	if cases[0].waiting() { // which has the time for all that it does
 		getsOn = func() int64 { return 0 }
 	}
@@ -161,6 +163,7 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 			e.Case = ids[e.Case]
 		}
 		if e.Frame != nil && e.Frame.Dir == trace.FromClient {
+			begins()
 			spoke()
 		}
 		if e.Mark != nil && e.Mark.Name == trace.MarkPlayEnded || e.End != nil {
@@ -186,7 +189,7 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 		return nil, errors.Join(fmt.Errorf("starting a session of %s: %w", r.Revision, err), fakes.close())
 	}
 	record(trace.Event{Process: &trace.Process{State: trace.Started, Argv: client.Argv()}})
-	limited, cancel := within(ctx, limit, getsOn)
+	limited, cancel := within(ctx, limit, spoken, getsOn)
 	ended, startErr := client.start(limited, env)
 	cancel()
 	var ours *fault
