@@ -55,8 +55,8 @@ func (j *job) limit(o Options) time.Duration {
 	return time.Minute
 }
 
-// hangTimeout is how long a mutant that hangs is waited for. Others end by themselves.
-const hangTimeout = time.Second
+// hangTimeout is how long a mutant that hangs is waited for, longer than a case waits for a late answer. Others end by themselves.
+const hangTimeout = 5 * time.Second
 
 // Matrix is the outcome.
 type Matrix struct {
