@@ -164,6 +164,7 @@ func TestRequestsOfTheServerAndWhereTheyCome(t *testing.T) {
 	tell := func(check, name string, v report.Verdict, message string, story func(*story)) telling {
 		return telling{name: name, check: check, caseID: cases[check], in: inA, dialects: native, verdict: v, message: message, tell: story}
 	}
+	wren := asking("And this?")
 	repeated := func(s *story) *story { // the same request again, on purpose
 		s.asks(fish)
 		raw := s.trace.Events[len(s.trace.Events)-1].Frame.Raw
@@ -194,6 +195,12 @@ func TestRequestsOfTheServerAndWhereTheyCome(t *testing.T) {
 		}),
 		tell(twice, "two results", report.Warn, "one id was answered with 2 results", func(s *story) {
 			repeated(s).responds("1001", `"result":`+saying("So.")).responds("1001", `"result":`+saying("So.")).asks(fish).answers(saying("So.")).passesBarrier()
+		}),
+		tell(twice, "two prompts, and an end that cut the second result off", report.Warn, "the model was asked 2 times for one id", func(s *story) {
+			repeated(s).prompts(fish).prompts(fish).responds("1001", `"result":`+saying("So.")).asks(wren).prompts(wren).answers(saying("So.")).passesBarrier()
+		}),
+		tell(twice, "two prompts for every request", report.Pass, "no second result came", func(s *story) {
+			repeated(s).prompts(fish).prompts(fish).responds("1001", `"result":`+saying("So.")).asks(wren).prompts(wren).prompts(wren).answers(saying("So.")).passesBarrier()
 		}),
 		tell(twice, "none", report.Fail, "a request that came twice was not answered at all", func(s *story) { repeated(s).passesBarrier() }),
 		tell(twice, "deaf after it", report.Fail, "after a request that came twice the next one was not answered",
