@@ -131,7 +131,7 @@ func (s *leafScan) value(keys [groupings]uint64, name string, depth int) (json.T
 	before := int(s.decoder.InputOffset())
 	token, err := s.decoder.Token()
 	if err != nil {
-		if begun := s.begins(before); err == io.ErrUnexpectedEOF && strings.HasPrefix(s.data[begun:], `"`) {
+		if begun := s.begins(before); errors.Is(err, io.ErrUnexpectedEOF) && strings.HasPrefix(s.data[begun:], `"`) {
 			s.leaf(span{begun + 1, len(s.data)}, keys, name)
 		}
 		return nil, err
