@@ -23,7 +23,8 @@
 //   - how a call's arguments are written, where the dialect carries them as text that is JSON
 //   - user, safety_identifier, prompt_cache_key and metadata (OpenAI); metadata (Anthropic); labels (Gemini); keep_alive (Ollama); _meta and
 //     metadata (native)
-//   - what stands between the parts of an upload (multipart/form-data)
+//   - what stands between the parts of an upload (multipart/form-data), and whether a body is zipped
+//   - what a secret was that was taken out of one of the two: eight bytes and more, whatever they are
 //
 // All else counts, headers excepted. Also stream_options does: with include_usage the stream has a chunk without choices, which a client
 // that did not ask for it need not bear.

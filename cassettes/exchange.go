@@ -53,15 +53,22 @@ func newExchange(r *http.Request) (*exchange, io.ReadCloser, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	x.interaction.Request.Body, x.wrong = body.text, body.wrong
+	q := &x.interaction.Request
+	q.Body, x.wrong = body.text, body.wrong
+	if body.unzipped {
+		q.Headers.Del("Content-Encoding")
+		q.Headers.Del("Content-Length")
+		q.ContentLength = int64(len(body.text))
+	}
 	return x, body.again, nil
 }
 
 // requestBody is a body that was read.
 type requestBody struct {
-	text  string
-	again io.ReadCloser // what is to be sent in its place
-	wrong error         // why there is no text: it is larger than what is recorded
+	text     string
+	unzipped bool          // whether the text is what was zipped, in which secrets can be looked for
+	again    io.ReadCloser // what is to be sent in its place
+	wrong    error         // why there is no text: it is larger than what is recorded, or cannot be looked into
 }
 
 func readBody(r *http.Request) (*requestBody, error) {
@@ -75,7 +82,18 @@ func readBody(r *http.Request) (*requestBody, error) {
 	if int64(len(data)) > mostBody {
 		return &requestBody{again: &both{io.MultiReader(bytes.NewReader(data), r.Body), r.Body}, wrong: fmt.Errorf("the request's body is larger than %d MiB", mostBody>>20)}, nil
 	}
-	return &requestBody{text: string(data), again: io.NopCloser(bytes.NewReader(data))}, r.Body.Close()
+	body := &requestBody{text: string(data), again: io.NopCloser(bytes.NewReader(data))}
+	switch encoding := strings.ToLower(r.Header.Get("Content-Encoding")); encoding {
+	case "", "identity":
+	case "gzip", "x-gzip":
+		body.unzipped = true
+		if body.text, err = unzipped(data); err != nil {
+			body.wrong = fmt.Errorf("the request's body is not the gzip that it says it is: %w", err)
+		}
+	default:
+		body.wrong = fmt.Errorf("the request's body has the content encoding %q, in which secrets cannot be looked for: send it with gzip, or with none", encoding)
+	}
+	return body, r.Body.Close()
 }
 
 // both reads from one and closes another.

@@ -106,7 +106,11 @@ func (p *Player) Answer(r *dialect.Request) (dialect.Answer, error) {
 func (p *Player) find(r *request) (*interaction, error) {
 	q := p.byKey[r.key()]
 	if q == nil {
-		return nil, p.miss(r)
+		nearest, least := p.nearest(r)
+		if nearest == nil || least.count > 0 {
+			return nil, p.miss(r, nearest, least)
+		}
+		q = nearest.queue
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -115,28 +119,33 @@ func (p *Player) find(r *request) (*interaction, error) {
 	return next, nil
 }
 
-// miss says why no interaction is the request: the one with the fewest differences is taken for the one that was meant.
-func (p *Player) miss(r *request) error {
-	var nearest *interaction
-	var least differences
-	var kinds []string
+// nearest returns the interaction of the request's kind with the fewest differences, the first of several; nil where there is none of the kind.
+func (p *Player) nearest(r *request) (nearest *interaction, least differences) {
 	for _, i := range p.interactions {
 		if i.request.kind != r.kind {
-			if !slices.Contains(kinds, i.request.kind) {
-				kinds = append(kinds, i.request.kind)
-			}
 			continue
 		}
 		if d := compare(i.request.body, r.body); nearest == nil || d.count < least.count {
 			nearest, least = i, d
 		}
 	}
-	if nearest == nil {
-		return fmt.Errorf("no request of %s was recorded in %s: there are %s; record the conversation",
-			r.kind, strings.Join(p.names, ", "), strings.Join(kinds, ", "))
+	return nearest, least
+}
+
+// miss says why no interaction is the request: the nearest is taken for the one that was meant.
+func (p *Player) miss(r *request, nearest *interaction, least differences) error {
+	if nearest != nil {
+		return fmt.Errorf("this %s request was not recorded; the nearest is %v: %s (differences: %d); if the request is right, record the conversation again",
+			r.kind, nearest, least.first, least.count)
 	}
-	return fmt.Errorf("this %s request was not recorded; the nearest is %v: %s (differences: %d); if the request is right, record the conversation again",
-		r.kind, nearest, least.first, least.count)
+	var kinds []string
+	for _, i := range p.interactions {
+		if !slices.Contains(kinds, i.request.kind) {
+			kinds = append(kinds, i.request.kind)
+		}
+	}
+	return fmt.Errorf("no request of %s was recorded in %s: there are %s; record the conversation",
+		r.kind, strings.Join(p.names, ", "), strings.Join(kinds, ", "))
 }
 
 // unused returns the interactions that were not played.

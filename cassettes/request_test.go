@@ -1,6 +1,7 @@
 package cassettes
 
 import (
+	"fmt"
 	"math/big"
 	"net/url"
 	"strings"
@@ -142,4 +143,32 @@ func exponentOf(number string) string {
 		return ""
 	}
 	return number
+}
+
+// What is taken out where a conversation is recorded need not be known as a secret where it is played, and the other way about.
+func TestWhatMayBeTheSame(t *testing.T) {
+	for name, c := range map[string]struct {
+		a, b string
+		same bool
+	}{
+		"a secret of one machine":   {"say REDACTED to me", "say this-is-mine to me", true},
+		"what is too short for one": {"say REDACTED to me", "say 1234567 to me", false},
+		"nothing":                   {"say REDACTED to me", "say  to me", false},
+		"beside other words":        {"say REDACTED to me", "say this-is-mine to him", false},
+		"behind other words":        {"say REDACTED to me", "ask this-is-mine to me", false},
+		"alone":                     {"REDACTED", "this-is-mine", true},
+		"two":                       {"REDACTED and REDACTED", "one-thing and another", false},
+		"two that are long":         {"REDACTED and REDACTED.", "one-thing and other-thing and more.", true},
+		"side by side":              {"REDACTEDREDACTED", "0123456789012345", true},
+		"side by side, too short":   {"REDACTEDREDACTED", "012345678901234", false},
+		"one on each side":          {"REDACTED and this-is-mine", "REDACTED and REDACTED", true},
+		"none":                      {"a", "b", false},
+	} {
+		for _, pair := range [][2]string{{c.a, c.b}, {c.b, c.a}} {
+			for _, body := range []string{"%q", `{"messages":[{"role":"user","content":%q}]}`, "%s"} {
+				was, is := newRequest(dialect.OpenAIChat, nil, fmt.Sprintf(body, pair[0])), newRequest(dialect.OpenAIChat, nil, fmt.Sprintf(body, pair[1]))
+				require.Equal(t, c.same, compare(was.body, is.body).count == 0, name)
+			}
+		}
+	}
 }

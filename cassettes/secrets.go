@@ -1,6 +1,7 @@
 package cassettes
 
 import (
+	"cmp"
 	"encoding/base64"
 	"net/http"
 	"net/url"
@@ -66,13 +67,20 @@ func cleaner(h http.Header, u *url.URL, secrets ...string) *cleaning {
 
 // addCredentials adds those of a request's header and address, but for cookies; u may be nil.
 func (c *cleaning) addCredentials(h http.Header, u *url.URL) {
-	for _, name := range credentialHeaders {
-		for _, value := range h.Values(name) {
+	for _, name := range sorted(h) {
+		if !isCredentialHeader(name) {
+			continue
+		}
+		for _, value := range h[name] {
 			value = withoutScheme(value)
 			c.add(value)
+			if _, rest, found := strings.Cut(value, " "); found { // behind a scheme of somebody's own
+				c.add(rest)
+			}
 			if plain, err := base64.StdEncoding.DecodeString(value); err == nil { // as in Basic, where the password is behind a colon
-				_, password, _ := strings.Cut(string(plain), ":")
-				c.add(password)
+				if user, password, found := strings.Cut(string(plain), ":"); found {
+					c.add(cmp.Or(password, user))
+				}
 			}
 		}
 	}
@@ -84,9 +92,15 @@ func (c *cleaning) addCredentials(h http.Header, u *url.URL) {
 			c.add(values...)
 		}
 	}
-	if password, ok := u.User.Password(); ok {
-		c.add(password)
-	}
+	password, _ := u.User.Password()
+	c.add(cmp.Or(password, u.User.Username()))
+}
+
+// isCredentialHeader reports whether a header holds a credential by what it is called: gateways have names of their own.
+func isCredentialHeader(name string) bool {
+	known := http.CanonicalHeaderKey(name)
+	return slices.Contains(credentialHeaders, known) ||
+		slices.ContainsFunc([]string{"-Key", "-Token", "-Secret", "-Password"}, func(end string) bool { return strings.HasSuffix(known, end) })
 }
 
 // add adds secrets. Each is known as it is and as it stands in an address and in base64; how it is escaped in JSON need not be known.

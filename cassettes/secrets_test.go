@@ -1,8 +1,11 @@
 package cassettes
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/base64"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -151,4 +154,95 @@ func TestSecretsOfTheWholeRecording(t *testing.T) {
 		require.NotContains(t, string(file), s)
 	}
 	require.Equal(t, 3, strings.Count(string(file), "body: REDACTED and REDACTED and REDACTEDYWJREDACTED"))
+}
+
+// The key that a client has for tests may be a word that it also says.
+func TestAConversationIsFoundWithAnotherKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "talk.yaml")
+	for _, c := range []struct {
+		mode Mode
+		key  string
+	}{{RecordAnew, "of-a-person"}, {ReplayOnly, "lm-studio"}, {RecordAnew, "lm-studio"}, {ReplayOnly, "of-a-person"}} {
+		tr, err := New(path, WithMode(c.mode), WithTransport(&counting{}))
+		require.NoError(t, err)
+		for _, said := range []string{"Set it to lm-studio.", "Set it to another one."} {
+			req, err := http.NewRequest(http.MethodPost, chat, strings.NewReader(`{"messages":[{"role":"user","content":"`+said+`"}]}`))
+			require.NoError(t, err)
+			req.Header.Set("Authorization", "Bearer "+c.key)
+			resp, err := tr.RoundTrip(req)
+			require.NoError(t, err)
+			require.NoError(t, drain(resp))
+			require.Equal(t, 200, resp.StatusCode, c)
+		}
+		require.NoError(t, tr.Close())
+	}
+}
+
+// Gateways have headers and schemes of their own.
+func TestKeysInHeadersOfOtherNames(t *testing.T) {
+	for name, value := range map[string]string{"Authorization": "Key the-key-of-it", "Ocp-Apim-Subscription-Key": "the-key-of-it", "Cf-Access-Client-Secret": "the-key-of-it",
+		"X-Auth-Token": "Bearer the-key-of-it", "Proxy-Authorization": "Basic " + base64.StdEncoding.EncodeToString([]byte("the-key-of-it:"))} {
+		require.Equal(t, "say REDACTED", cleaner(http.Header{name: {value}}, nil).Replace("say the-key-of-it"), name)
+	}
+	for _, user := range []*url.Userinfo{url.User("the-key-of-it"), url.UserPassword("somebody", "the-key-of-it")} {
+		require.Equal(t, "somebody says REDACTED", cleaner(nil, &url.URL{User: user}).Replace("somebody says the-key-of-it"))
+	}
+}
+
+// A request that is zipped is recorded as what is in it, without secrets, and found again however it is sent. What cannot be looked into is in no file.
+func TestSecretsInZippedRequests(t *testing.T) {
+	const body = `{"messages":[{"role":"user","content":"the-key-of-it"}]}`
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	_, _ = io.WriteString(z, body)
+	require.NoError(t, z.Close())
+	path := filepath.Join(t.TempDir(), "talk.yaml")
+	for _, c := range []struct {
+		mode           Mode
+		encoding, body string
+		status         int
+		wrong          string
+	}{
+		{RecordAnew, "gzip", zipped.String(), 200, ""},
+		{ReplayOnly, "gzip", zipped.String(), 200, ""},
+		{ReplayOnly, "", body, 200, ""},
+		{RecordMissing, "zstd", body, 200, `was not recorded: the request's body has the content encoding "zstd", in which secrets cannot be looked for: send it with gzip, or with none`},
+		{RecordMissing, "gzip", body, 200, "was not recorded: the request's body is not the gzip that it says it is: gzip: invalid header"},
+		{ReplayOnly, "zstd", body, 404, `POST /v1/chat/completions: the request's body has the content encoding "zstd"`},
+	} {
+		var sent []byte
+		real := transportFunc(func(r *http.Request) (*http.Response, error) {
+			var err error
+			sent, err = io.ReadAll(r.Body)
+			require.Equal(t, c.encoding, r.Header.Get("Content-Encoding"))
+			return answer("application/json", `{}`), err
+		})
+		tr, err := New(path, WithMode(c.mode), WithTransport(real), AllowUnused())
+		require.NoError(t, err)
+		req, err := http.NewRequest(http.MethodPost, chat, strings.NewReader(c.body))
+		require.NoError(t, err)
+		req.Header.Set("Authorization", "Bearer the-key-of-it")
+		if c.encoding != "" {
+			req.Header.Set("Content-Encoding", c.encoding)
+		}
+		resp, err := tr.RoundTrip(req)
+		require.NoError(t, err)
+		require.NoError(t, drain(resp))
+		require.Equal(t, c.status, resp.StatusCode)
+		if c.mode != ReplayOnly {
+			require.Equal(t, c.body, string(sent), "it is sent as it is")
+		}
+		if err = tr.Close(); c.wrong == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, c.wrong)
+		}
+	}
+	r, err := load(path)
+	require.NoError(t, err)
+	require.Len(t, r.interactions, 1)
+	q := r.interactions[0].Request
+	require.Equal(t, strings.Replace(body, "the-key-of-it", redacted, 1), q.Body)
+	require.EqualValues(t, len(q.Body), q.ContentLength)
+	require.NotContains(t, q.Headers, "Content-Encoding")
 }

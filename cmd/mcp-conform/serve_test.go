@@ -41,7 +41,7 @@ func serve(t testing.TB, args ...string) *standing {
 	require.NoError(t, err)
 	s.cmd.Stderr = os.Stderr
 	require.NoError(t, s.cmd.Start())
-	watchdog := time.AfterFunc(time.Minute, func() { _ = s.cmd.Process.Kill() })
+	watchdog := time.AfterFunc(5*time.Minute, func() { _ = s.cmd.Process.Kill() })
 	t.Cleanup(func() {
 		watchdog.Stop()
 		if s.cmd.ProcessState == nil {

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -17,7 +18,8 @@ func Dialects() []string {
 }
 
 // Decode reads a recorded request of a dialect, as a server reads one that comes in; path is the URL path it was sent to. It does not hold the
-// request against the provider's rules. Its error says that the dialect is unknown or that the body cannot be read.
+// request against the provider's rules. The request has a copy of the body. The error says that the dialect is unknown or that the body cannot be
+// read.
 func Decode(name, path string, body []byte) (*Request, error) {
 	var known []string
 	for _, d := range served {
@@ -26,7 +28,7 @@ func Decode(name, path string, body []byte) (*Request, error) {
 			continue
 		}
 		r := &http.Request{Method: http.MethodPost, URL: &url.URL{Path: path}, Header: http.Header{"Content-Type": {"application/json"}}}
-		req, bad := d.Decode(r, body)
+		req, bad := d.Decode(r, bytes.Clone(body))
 		if bad != nil {
 			return nil, bad
 		}

@@ -24,6 +24,11 @@ func TestRecordedRequestsAreReadAgain(t *testing.T) {
 	require.NoError(t, LastUser("hello").Match(req))
 	require.Equal(t, "gemini-2.5-flash", req.Model, "which only the path says")
 	require.True(t, req.Stream)
+	line := []byte(hello)
+	req, err = Decode("openai-chat", chatPath, line)
+	require.NoError(t, err)
+	clear(line) // as who reads the next request into it
+	require.NoError(t, LastUser("hello").Match(req))
 	_, err = Decode("openai-chat", chatPath, []byte(`{`))
 	require.ErrorContains(t, err, "the body could not be read as a JSON object")
 	_, err = Decode("gopher", "/", nil)

@@ -68,9 +68,11 @@ func (x *Exchange) cost() int64 { return exchangeCost + int64(len(x.Body)) }
 func (j *journal) open(x *Exchange, exchanges int, bytes int64) {
 	j.number++
 	x.Number, x.Began = j.number, time.Now()
+	before := &Exchange{}
 	if n := len(j.kept); n > 0 {
-		x.share(j.kept[n-1])
+		before = j.kept[n-1]
 	}
+	x.own(before)
 	j.kept = append(j.kept, x)
 	j.bytes += x.cost()
 	for len(j.kept) > 1 && (len(j.kept) > exchanges || j.bytes > bytes) {
@@ -85,13 +87,19 @@ func (j *journal) open(x *Exchange, exchanges int, bytes int64) {
 	}
 }
 
-// share takes from the exchange before what is the same in it, as it mostly is where one client asks again and again: so the journal holds it once.
-func (x *Exchange) share(before *Exchange) {
+// own makes the header and the address the journal's own, for those of the request are whoever's who sent or serves it. What is the same as in the
+// exchange before, as it mostly is where one client asks again and again, is taken from there: so the journal holds it once.
+func (x *Exchange) own(before *Exchange) {
 	if maps.EqualFunc(x.Header, before.Header, slices.Equal) {
 		x.Header = before.Header
+	} else {
+		x.Header = x.Header.Clone()
 	}
-	if x.url != nil && before.url != nil && *x.url == *before.url {
+	if before.url != nil && *x.url == *before.url {
 		x.url, x.Path = before.url, before.Path
+	} else {
+		copied := *x.url
+		x.url = &copied
 	}
 }
 

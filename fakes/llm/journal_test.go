@@ -2,8 +2,10 @@ package llm
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"runtime"
 	"strings"
 	"testing"
@@ -61,7 +63,7 @@ func TestAMissThatIsDroppedInFlightIsCounted(t *testing.T) {
 	s, err := Start(Options{MaxExchanges: 1})
 	require.NoError(t, err)
 	defer s.Close()
-	first, second := &Exchange{}, &Exchange{}
+	first, second := &Exchange{url: &url.URL{}}, &Exchange{url: &url.URL{}}
 	s.open(first)
 	s.open(second)
 	s.miss(served[0].Codec, first, http.ErrNoCookie)
@@ -162,6 +164,24 @@ func TestManyRequestsLeaveLittleBehind(t *testing.T) {
 	require.Less(t, measure()-before, int64(1<<20), "the journal is full: it grows no more")
 	require.Less(t, before, int64(16<<20))
 	require.Positive(t, s.Dropped())
+}
+
+// Whoever sends requests without a network, or serves them to others, too, may change them afterwards.
+func TestTheJournalStaysAsItWas(t *testing.T) {
+	s := New(t, When().Reply(Text("a")))
+	r := httptest.NewRequest("POST", s.URL+chatPath+"?to=one", strings.NewReader(hello))
+	for range 2 {
+		r.Body = io.NopCloser(strings.NewReader(hello))
+		r.Header.Set("X-Name", "one")
+		s.Handler().ServeHTTP(httptest.NewRecorder(), r)
+		r.Header.Set("X-Name", "two")
+		r.URL.RawQuery = "to=two"
+	}
+	require.Equal(t, "to=one", s.journal.kept[0].url.RawQuery)
+	require.Equal(t, "to=two", s.journal.kept[1].url.RawQuery)
+	for _, x := range s.Journal() {
+		require.Equal(t, "one", x.Header.Get("X-Name"))
+	}
 }
 
 // What requests have in common is in memory once, and what they have not is each one's own.

@@ -52,13 +52,14 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	default:
 		o := s.decide(to.Codec, x, req)
 		s.send(w, r, x, o)
-		s.recycle(to.Codec, req, o.Answer)
+		s.recycle(to.Codec, x, req, o.Answer)
 	}
 }
 
-// recycle gives back the memory of an answer that was sent, where it is the codec's and no trace has it.
-func (s *Server) recycle(codec dialect.Codec, req *Request, a dialect.Answer) {
-	if recycler, ok := codec.(dialect.Recycler); ok && s.options.Source == nil && s.options.Record == nil {
+// recycle gives back the memory of an answer that was sent, where it is the codec's and no trace has it. Where the caller hung up, something that
+// was asked to write it may be at it still.
+func (s *Server) recycle(codec dialect.Codec, x *Exchange, req *Request, a dialect.Answer) {
+	if recycler, ok := codec.(dialect.Recycler); ok && s.options.Source == nil && s.options.Record == nil && !x.HungUp {
 		recycler.Recycle(req, a)
 	}
 }
@@ -70,7 +71,7 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error
 	}
 	body := make([]byte, r.ContentLength)
 	n, err := io.ReadFull(r.Body, body)
-	return body[:n], err
+	return body[:n:n], err
 }
 
 // read decodes and checks a request, and finds its owner: also of one that is refused, which is evidence all the same. An aside is
@@ -123,7 +124,9 @@ func (s *Server) decide(codec dialect.Codec, x *Exchange, req *Request) outcome 
 	s.mu.Lock()
 	owned := s.scripts[x.Owner]
 	s.mu.Unlock()
-	rule, err := owned.choose(req)
+	shown := *req
+	shown.Decoded = nil // the codec's, which is used again: a matcher may keep the request, or hand it on
+	rule, err := owned.choose(&shown)
 	if err != nil {
 		return s.miss(codec, x, err)
 	}

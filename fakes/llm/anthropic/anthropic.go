@@ -2,7 +2,8 @@
 // real thing, as far as recorded traffic and public reports of refused requests show it.
 //
 // What only some models refuse is accepted: a history that begins or ends with the assistant, and thinking that is switched on in
-// one of its two ways. But messages of the role system are refused to the models that are known not to take them. That a signature is genuine is not checked, and neither is that a key is.
+// one of its two ways. But messages of the role system are refused to the models that are known not to take them. That a signature is
+// genuine is not checked, and neither is that a key is.
 package anthropic
 
 import (

@@ -9,7 +9,8 @@ import (
 )
 
 // Decode refuses a body that is not a JSON object or has members of another type than the API documents. Messages of one role in a
-// row are one turn, as the model sees them, those of the system are its prompt, and a last message in which the assistant has yet to say something is none.
+// row are one turn, as the model sees them, those of the system are its prompt, and a last message in which the assistant has yet to say
+// something is none.
 func (messages) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Error) {
 	q, refused := parse(body)
 	if refused != nil {

@@ -261,7 +261,8 @@ type Codec interface {
 	Name() string
 	// Patterns are the routes that the provider serves, as patterns of [http.ServeMux] such as "POST /v1/chat/completions".
 	Patterns() []string
-	// Decode reads a request. It refuses what the provider cannot read at all.
+	// Decode reads a request, parts of which are then parts of the body: do not change that afterwards. It refuses what the provider cannot
+	// read at all.
 	Decode(r *http.Request, body []byte) (*Request, *Error)
 	// Check holds a request against the provider's own rules of history, roles and tools. It is what a
 	// lenient fake leaves out.
@@ -286,8 +287,8 @@ type Accounts interface {
 // A codec is one by implementing this, too.
 type Recycler interface {
 	// Recycle takes back what the codec alone knows of a request that it decoded, which then has nothing Decoded, and an answer that it
-	// encoded, or one made of that: nobody may have a use for the answer, neither for its header nor for its chunks. The rest of the request
-	// stays whole, for matchers may have kept it.
+	// encoded, or one made of that: nobody may have a use for the answer, neither for its header nor for its chunks, nor for this copy of the
+	// request. What the request points to stays whole, for others may have kept a copy without Decoded.
 	Recycle(*Request, Answer)
 }
 

@@ -7,8 +7,8 @@ import (
 )
 
 // Members is a JSON object as a codec reads it: once, and by the names that it knows. It is an [Object] that costs little: a list in the order
-// of the text, whose names and values, and the strings read from them, are parts of the text, not copies. Do not change that afterwards. The last of several members with one
-// name counts.
+// of the text, whose names and values, and the strings read from them, are parts of the text, not copies. Do not change that afterwards. The last
+// of several members with one name counts.
 type Members []Member
 
 // Member is a member of an object. Its value is whole JSON, without white space around it.

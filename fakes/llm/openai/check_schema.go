@@ -9,7 +9,7 @@ import (
 )
 
 // topForbids are the words that the schema of a function must not have at its top level.
-var topForbids = map[string]bool{"oneOf": true, "anyOf": true, "allOf": true, "enum": true, "const": true, "not": true}
+var topForbids = map[string]bool{"oneOf": true, "anyOf": true, "allOf": true, "enum": true, "not": true}
 
 // itemless finds an array in a schema of which nothing says what its items are, and where; "" where there is none. JSON Schema permits it, and so
 // tools of MCP servers have it; the API does not.

@@ -160,6 +160,7 @@ func TestWhatTheProviderAccepts(t *testing.T) {
 	for name, text := range map[string]string{
 		"the least":               body(user, ""),
 		"an array with items":     body(user, `,"tools":[{"type":"function","function":{"name":"a","parameters":{"type":"object","properties":{"array":{"type":"array","items":{}},"b":{"enum":["array"]}}}}}]`),
+		"one that is constant":    body(user, `,"tools":[{"type":"function","function":{"name":"a","parameters":{"type":"object","properties":{},"const":{}}}}]`),
 		"one that reasons":        strings.Replace(body(user, `,"max_completion_tokens":9,"temperature":1,"stop":[]`), "gpt-4o", "gpt-5", 1),
 		"the effort of none":      strings.Replace(body(user, `,"temperature":0.2,"reasoning_effort":"none"`), "gpt-4o", "gpt-5.1", 1),
 		"one that only chats":     strings.Replace(body(user, `,"max_tokens":9,"temperature":0.2`), "gpt-4o", "gpt-5-chat-latest", 1),
