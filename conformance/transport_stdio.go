@@ -28,7 +28,7 @@ func lately(l report.Level) map[server.Revision]report.Level {
 // onSeveralLines asks for an answer in which careless code finds the ends of lines: those that JSON escapes, and those that it need not.
 const onSeveralLines = "Name a bird.\nOr two,\r\nor\u2028three, or \"\\n\" – 鳥?"
 
-// seen is how long a client may take to see that its server has ended, before it has an answer that nobody reads any more.
+// seen is how long a client may take to see that its server has ended, before the model answers it and there is nobody to read its own answer.
 const seen = 300 * time.Millisecond
 
 // sampleOverPipe asks what has line ends in it, and then writes to standard error while the model thinks about the next one. A client that bears that

@@ -49,7 +49,7 @@ type waiting struct {
 // before the connection ends is recorded and not served. A client that reads nothing is waited for, by whoever
 // writes, until the connection ends. Where rwc has a method Stderr() io.Writer, that is the standard error to which [Session.Log] writes; where it has
 // a method Killed() bool it is asked, when the client has ended the connection, whether the server's process was ended before its input was; where it has
-// a method Gone() <-chan struct{} [Session.HangUp] waits for that channel to be closed, when the connection has.
+// a method Gone() <-chan struct{} [Session.HangUp] waits for that channel to be closed, as it is when the server's process ends.
 func (s *Server) ServeConn(ctx context.Context, rwc io.ReadWriteCloser) {
 	defer rwc.Close()
 	if !s.begin(&s.handlers) {

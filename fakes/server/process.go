@@ -14,7 +14,7 @@ type stderr interface{ Stderr() io.Writer }
 // killable is a connection to a process that may have been ended by something else than the end of its input.
 type killable interface{ Killed() bool }
 
-// leaving is a connection to a process that takes a while to end behind it. Gone is closed when it has.
+// leaving is a connection to a process that takes a while to end behind it. Gone is closed when it does.
 type leaving interface{ Gone() <-chan struct{} }
 
 // leavePatience is how long that is waited for.
@@ -43,9 +43,8 @@ func (s *Session) Log(text string) error {
 }
 
 // HangUp ends the connection that the call came on, or the latest request of it in the second era, as a server does that ends unexpectedly: what is
-// under way on it is given up, but for calls of the second era that wait for a retry. The trace has it as an end of the stream that was meant. When it
-// returns nobody reads what the client writes: a process that stands for the server has ended, unless that takes longer than ten seconds. It
-// returns ErrNoStream over HTTP.
+// under way on it is given up, but for calls of the second era that wait for a retry. The trace has it as an end of the stream that was meant. It
+// waits for the end of a process that stands for the server, ten seconds at most. It returns ErrNoStream over HTTP.
 func (s *Session) HangUp() error {
 	c := s.carrier.connection()
 	if c == nil {

@@ -39,7 +39,7 @@ type Listener struct {
 type life struct {
 	ctx   context.Context
 	over  context.CancelFunc
-	gone  context.Context    // the process is: its life line has ended
+	gone  context.Context    // ends with the process, and so with its life line
 	went  context.CancelFunc // likewise
 	began chan net.Conn      // takes the life line, once
 	input chan bool          // takes, once, whether the relay was there to see the end of its input
@@ -66,7 +66,7 @@ func (c *Conn) Killed() bool {
 	}
 }
 
-// Gone is closed when the relay's process has ended, as it does behind the connection.
+// Gone is closed when the relay's process ends, as it does behind the connection.
 func (c *Conn) Gone() <-chan struct{} { return c.life.gone.Done() }
 
 type stderr struct{ life }

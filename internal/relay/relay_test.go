@@ -250,7 +250,7 @@ func TestOnlyTheWholeCommandLineMakesARelay(t *testing.T) {
 	require.Zero(t, r.ends())
 }
 
-func TestARelayIsGoneWhenItsProcessHasEnded(t *testing.T) {
+func TestARelayIsGoneWhenItsProcessEnds(t *testing.T) {
 	conns, end := make(chan *relay.Conn, 1), make(chan struct{})
 	l := listen(t, func(c io.ReadWriteCloser) {
 		conns <- c.(*relay.Conn)
@@ -269,7 +269,5 @@ func TestARelayIsGoneWhenItsProcessHasEnded(t *testing.T) {
 	case <-time.After(30 * time.Second):
 		require.Fail(t, "nobody says that it has gone")
 	}
-	_, err := io.WriteString(r.in, "nobody reads this\n")
-	require.Error(t, err)
 	require.Zero(t, r.ends())
 }
