@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -45,6 +46,8 @@ const (
 	// strangeTask is the id of no task, and strangeCursor a cursor that nobody gave out.
 	strangeTask   = "no-such-task"
 	strangeCursor = "no-such-cursor"
+	// pollAgain is how long a task is left alone between two requests for how it stands.
+	pollAgain = 200 * time.Millisecond
 	// mostPages is how many pages of a list are read.
 	mostPages = 20
 	// theImpossible is the word in what the model is asked, and fails.
@@ -139,6 +142,19 @@ func (q *inquiry) create(gate *stage, ask *server.CreateMessageParams, word stri
 	return made.Text("taskId")
 }
 
+// untilEnded polls until a task has ended, for no longer than a client may take to react: of one whose result came it is told at once that it has.
+func (q *inquiry) untilEnded(id string) {
+	ctx, cancel := context.WithTimeout(q.Context(), reaction)
+	defer cancel()
+	for ctx.Err() == nil {
+		task := q.ask(server.TasksGet, ofTask(id))
+		if task == nil || slices.Contains(endsOfTasks, task.Text("status")) {
+			return
+		}
+		either(pollAgain, ctx.Done(), nil)
+	}
+}
+
 // plainly asks for the same without a task.
 func (q *inquiry) plainly(ask *server.CreateMessageParams) {
 	if q.stopped != nil || q.silent {
@@ -177,7 +193,7 @@ func playTask(gate *stage) server.Play {
 			gate.Open(word)
 			q.answer(result)
 		}
-		q.ask(server.TasksGet, ofTask(id))
+		q.untilEnded(id)
 		q.ask(server.TasksResult, ofTask(id))
 		q.ask(server.TasksGet, server.Hostile(server.TaskParams{TaskID: id, Meta: map[string]any{relatedTask: map[string]any{"taskId": strangeTask}}}))
 		q.askOfStrangers()
@@ -237,7 +253,8 @@ func playFailedTask(gate *stage) server.Play {
 			return q.done()
 		}
 		q.ask(server.TasksResult, ofTask(id))
-		q.ask(server.TasksGet, ofTask(id))
+		q.untilEnded(id)
+		q.ask(server.TasksResult, ofTask(id))
 		q.plainly(ask)
 		return q.done()
 	}

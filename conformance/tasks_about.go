@@ -357,18 +357,13 @@ var progressTokenKept = Check{
 // longEnded returns what shows that the task had ended before a report at a place among all events; nil where that is not beyond all doubt. Over HTTP the two
 // are POSTs that may overtake one another, so that the proof is a request which was asked after the former and answered before the latter.
 func (ev *Evidence) longEnded(report int) *Place {
-	var end *Place
-	for _, a := range ev.results() {
-		if end == nil && a.Answer != nil {
-			end = &a.Answer.Place
-		}
-	}
+	end := ev.endedBy(endsOfTasks...)
 	if end == nil {
 		return nil
 	}
 	for _, a := range ev.aboutTasks() {
 		if a.Answer != nil && ev.Session.order[a.Asked.Ref] > ev.Session.order[end.Ref] && ev.Session.order[a.Answer.Ref] < report {
-			return end
+			return &end.Place
 		}
 	}
 	return nil

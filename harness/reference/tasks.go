@@ -209,6 +209,8 @@ func (t *task) about(broken *taskFaults) map[string]any {
 	return about
 }
 
+var errNoTask = &rpcError{codeInvalidParams, "there is no such task"}
+
 // aboutTask answers a request about tasks: with a result, or an error.
 func (l *legacy) aboutTask(one *serving, m *message) (map[string]any, *rpcError) {
 	params, _ := object(m.Params) // what cannot be read names no task
@@ -228,7 +230,7 @@ func (l *legacy) aboutTask(one *serving, m *message) (map[string]any, *rpcError)
 	case t == nil && broken.strangeIsInternal:
 		return nil, &rpcError{codeInternal, "broken on purpose: there is no such task"}
 	case t == nil:
-		return nil, &rpcError{codeInvalidParams, "there is no such task"}
+		return nil, errNoTask
 	case m.Method == "tasks/result":
 		return l.tasks.result(one, t, broken)
 	case m.Method == "tasks/cancel":
@@ -356,7 +358,7 @@ func (l *legacy) answerAboutTask(ctx context.Context, m *message, one *serving) 
 			return err
 		}
 	}
-	if m.Method == "tasks/result" {
+	if m.Method == "tasks/result" && refused != errNoTask {
 		edit(l.model.config.broken.response, response) // as that of any sample
 	}
 	return l.send(ctx, response)
