@@ -281,6 +281,25 @@ func TestAServerThatEndsTakesItsProcessWithIt(t *testing.T) {
 	}
 }
 
+func TestClosingTheServerDoesNotWaitForTheProcessThatStandsForIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		begun := make(chan struct{})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "end", Play: func(s *server.Session) (any, error) {
+			close(begun)
+			return nil, s.HangUp()
+		}})
+		ours, theirs := net.Pipe()
+		go r.ServeConn(t.Context(), lingering{theirs, make(chan struct{})})
+		_, err := io.WriteString(ours, modernCall(1, "end", sampling, "")+"\n")
+		require.NoError(t, err)
+		<-begun
+		synctest.Wait()
+		require.NoError(t, r.Close())
+		require.Zero(t, time.Since(began))
+	})
+}
+
 func TestABatchOfTooManyIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := inMemory(t, server.Options{})

@@ -218,7 +218,13 @@ func (c *legacyCall) notify(frame []byte) error {
 	return c.send(ended, frame, false)
 }
 
-func (c *legacyCall) style(style Style) { c.x.writtenAs(style) }
+func (c *legacyCall) style(style Style) {
+	if kept := c.resumable(); kept != nil {
+		kept.writtenAs(style)
+	} else {
+		c.x.writtenAs(style)
+	}
+}
 
 func (c *legacyCall) callID() json.RawMessage { return c.id }
 

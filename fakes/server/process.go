@@ -62,6 +62,7 @@ func (s *Session) HangUp() error {
 		defer patience.Stop()
 		select {
 		case <-process.Gone():
+		case <-s.server.ctx.Done(): // who closes the server waits for no process
 		case <-patience.C:
 		}
 	}

@@ -19,6 +19,7 @@ type resumable struct {
 	events  []event
 	sent    int           // how many of them the connection has had
 	x       *exchange     // the connection; nil while there is none
+	style   Style         // of what is written on any of them
 	over    bool          // there will be no more events
 	resumed chan struct{} // closed once the client has come back
 }
@@ -34,7 +35,7 @@ func (s *Session) Resumable() error {
 	}
 	r := &resumable{call: c, x: c.x, resumed: make(chan struct{})}
 	c.x.mu.Lock()
-	r.name = c.x.stream
+	r.name, r.style = c.x.stream, c.x.style
 	c.x.mu.Unlock()
 	c.session.mu.Lock()
 	known := c.kept != nil
@@ -161,6 +162,7 @@ func (r *resumable) attach(x *exchange, after int) {
 	if r.x != nil {
 		r.x.drop()
 	}
+	x.writtenAs(r.style)
 	r.x, r.sent = x, after
 	select {
 	case <-r.resumed:
@@ -168,6 +170,16 @@ func (r *resumable) attach(x *exchange, after int) {
 		close(r.resumed)
 	}
 	r.flush()
+}
+
+// writtenAs sets the style of what is written from here on, also on connections to come.
+func (r *resumable) writtenAs(style Style) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.style = style
+	if r.x != nil {
+		r.x.writtenAs(style)
+	}
 }
 
 // resume goes on with the stream whose event the client saw last: only of that stream is anything sent again.

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -110,6 +111,28 @@ func TestOnlyTheConnectionThatEndsIsSaidToEnd(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestAStyleHoldsForAllConnectionsOfAStream(t *testing.T) {
+	for name, style := range map[string]func(s *server.Session, then func() error) error{
+		"set before": func(s *server.Session, then func() error) error {
+			return errors.Join(s.Style(server.Style{Tight: true}), s.Resumable(), then())
+		},
+		"set meanwhile": func(s *server.Session, then func() error) error {
+			return errors.Join(s.Resumable(), then(), s.Style(server.Style{Tight: true}))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := inMemory(t, server.Options{}, server.Tool{Name: "say", Play: func(s *server.Session) (any, error) {
+					return "done", style(s, func() error { return s.Disconnect(0) })
+				}})
+				w := r.legacy(server.V20251125, nothing)
+				w.call(1, "say").body()
+				require.True(t, strings.HasPrefix(w.do("GET", "", "Last-Event-Id", "post-1/2").body(), "id:post-1/3\ndata:{"))
+			})
+		})
+	}
 }
 
 func TestOnlyWhatWasNotSeenIsSentAgain(t *testing.T) {
