@@ -103,13 +103,13 @@ func TestACrashConvictsTheCaseThatItCameWithAndNoOther(t *testing.T) {
 func TestAClientThatHangsForEverIsGivenUpAndTheReportSaysSo(t *testing.T) {
 	client := whoOn("", func(ctx context.Context) { <-ctx.Done() }, harness.Loopback()) // on every call
 	client.Grace = time.Second
-	suite := conformance.Suite{Client: client, Revisions: []server.Revision{server.V20260728}, Timeout: time.Second, CaseTimeout: 200 * time.Millisecond,
+	suite := conformance.Suite{Client: client, Revisions: []server.Revision{server.V20260728}, Timeout: 4 * time.Second, CaseTimeout: 200 * time.Millisecond,
 		Only: []string{"basic", "tool-use", "parallel"}} // one session, if all goes well
 	rs, _, err := suite.Run(t.Context())
 	require.NoError(t, err)
 	ends := find(t, rs, "client/ends-cleanly")
 	require.Equal(t, report.Fail, ends.Verdict)
-	require.Contains(t, ends.Message, "it was still running after 1s and was ended, in the middle of basic/question; of the session's")
+	require.Contains(t, ends.Message, "it was still running after 4s and was ended, in the middle of basic/question; of the session's")
 	require.True(t, strings.HasSuffix(ends.Message, "(and not well in 3 more of 4 sessions)"), ends.Message)
 	last := find(t, rs, "parallel/over-32-calls")
 	require.Equal(t, report.NotObserved, last.Verdict)

@@ -87,7 +87,7 @@ func Known() []server.Revision {
 
 // Scenarios returns the catalogue, in its order.
 func Scenarios() []Scenario {
-	return []Scenario{declare, basic, toolUse, parallel, loop, balance, malformedRequests, cancelling, timing, provider, consent, mrtr, transporting}
+	return []Scenario{declare, basic, toolUse, parallel, loop, balance, malformedRequests, cancelling, timing, provider, consent, mrtr, transporting, tasks}
 }
 
 // Validate returns what is wrong with the catalogue itself: names that clash, checks that name cases or requirements that

@@ -186,6 +186,8 @@ func judgeCase(check *Check, ev *Evidence) Verdict {
 		return NotApplicable("the client does not declare %s, so the server must not ask for it", ev.Withheld)
 	case len(ev.Rounds) == 0 && !ev.wished() && ev.TurnedDown != "":
 		return NotObserved("the server turned the call down with %s", ev.TurnedDown).See(ev.TurnedDownAt, "%s", compact(s.Trace.Find(ev.TurnedDownAt.Ref).Frame.Raw))
+	case ev.takesNoPlain() && !ev.asksForTask():
+		return NotApplicable("the client takes samples as tasks alone, as it may, and refused a plain one")
 	case len(ev.Rounds) < max(check.Asked, check.Answered):
 		return NotObserved("the play did not get as far as sampling request %d%s", len(ev.Rounds)+1, cmp.Or(ev.why(len(ev.Rounds)), ev.died()))
 	case answered < check.Answered:

@@ -47,13 +47,13 @@ func (s *Session) neverUsed() string {
 const mostStrays = 3
 
 // onlyMessages wants nothing but messages on the pipe, each a line (2025-11-25, basic/transports#stdio; 2026-07-28,
-// basic/transports/stdio). What a client that we ended had not finished is not held against it.
+// basic/transports/stdio). What a client that we ended, or whose server we ended, had not finished is not held against it.
 func onlyMessages(sessions []*Session) Verdict {
 	strays, messages := 0, 0
 	v := Broken("the client wrote what is no JSON-RPC message")
 	for _, s := range sessions {
 		found := s.NoMessages
-		if s.Ended == nil || !s.Ended.Deadline && !s.Ended.Interrupted {
+		if s.Ended == nil || !s.Ended.Deadline && !s.Ended.Interrupted && !s.lost {
 			found = append(found[:len(found):len(found)], s.Cut...)
 		}
 		for _, p := range found {

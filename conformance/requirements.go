@@ -12,7 +12,7 @@ import (
 const site = "https://modelcontextprotocol.io/specification/"
 
 // Statement is what the specification says in a sentence, or in a shape of its schema, about what a sampling client does. It is in our own
-// words. Checks enforce it, or it says why none does: it is excluded, for good, or due, with a chapter of the catalogue that is not built.
+// words. Checks enforce it, or it says why none does.
 //
 // The table holds every normative sentence (MUST, SHOULD, MAY) of the pages on sampling, cancelling, progress, multi round-trip requests and
 // timeouts, those of servers and people too, and of the other pages (basic, transports, tasks, ping, the schema's comments on sampling) those
@@ -29,10 +29,8 @@ type Statement struct {
 	// Digest is the first 12 hexadecimal digits of the SHA-256 of the sentence, without asterisks and with single spaces, so that a change of
 	// the specification is noticed; "" for what is no sentence, and for sentences that were read in another draft of the page.
 	Digest string
-	// Excluded says why no check enforces it; "" where checks do, or are due.
+	// Excluded says why no check enforces it; "" where checks do.
 	Excluded string
-	// Due is the chapter of the catalogue that is to enforce it, such as "16 tasks"; "" where checks do, or it is excluded.
-	Due string
 }
 
 // Why a statement is excluded, where several are for one reason.
@@ -135,12 +133,6 @@ func schemaType(name, says string) Statement {
 // excluded says why no check enforces the statement.
 func (s Statement) excluded(why string) Statement {
 	s.Excluded = why
-	return s
-}
-
-// due names the chapter of the catalogue whose checks are to enforce the statement. Once one does, the word is dropped.
-func (s Statement) due(chapter string) Statement {
-	s.Due = chapter
 	return s
 }
 

@@ -24,7 +24,7 @@ var schema20251125 = page{server.V20251125, "schema", "schema", []Statement{
 		"structured content of a tool result conforms to the tool's output schema").excluded(forServers),
 	should("15", "toolresultcontent", "c4ad92699707", "the client keeps _meta of tool results in later requests"),
 	must("16", "createmessagerequestparams", "43e2c22116b9",
-		"a client that takes sampling requests as tasks declares it").due("16 tasks"),
+		"a client that takes sampling requests as tasks declares it"),
 	schemaType("CreateMessageResult", "a result has role, content (a block or an array of blocks), and model"),
 	schemaType("SamplingMessage", "the content of a message is a block or an array of blocks"),
 	schemaType("ToolUseContent", "a tool use has a unique id, a name, and its input as an object"),

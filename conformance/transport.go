@@ -54,8 +54,9 @@ const (
 	comeBackAfter = 1200 * time.Millisecond
 	// returnPatience is how much longer it is waited for.
 	returnPatience = 6 * time.Second
-	// listenPatience is how long a stream is waited for that a client may open, and need not: those that do have begun before they call a tool.
-	listenPatience = 500 * time.Millisecond
+	// listenPatience is how long a stream is waited for that a client may open, and need not: those that do have begun before they call a tool, and
+	// on a busy machine it may be the slower of the two.
+	listenPatience = 2 * time.Second
 )
 
 // said is the model's answer to all that is asked here without a gate.

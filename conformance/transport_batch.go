@@ -47,6 +47,9 @@ var batch = Check{
 			case r.missed() != "":
 				return NotObserved("sampling request %d was not answered%s", r.N, e.why(r.N))
 			case len(r.Answers) == 0:
+				if v := e.livedThrough(r.Asked, "the client did not go on after a batch"); v != nil {
+					return *v
+				}
 				return e.Session.seeOutput(Broken("request %d of a batch was not answered%s", r.N, e.died()).See(*sent, "%s", e.Session.Trace.Find(sent.Ref).Mark.Text).See(r.Asked, ""))
 			case a == nil: // a client may refuse what it likes, one by one
 			default:

@@ -1,10 +1,12 @@
 package conformance
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
@@ -53,6 +55,12 @@ func (s *story) isLost() *story {
 	s.marks(trace.MarkSessionEnded, "")
 	s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"barrier"}}`)
 	s.frame("", trace.ToClient, 404, `{"jsonrpc":"2.0","id":9,"error":{"code":-32600,"message":"gone"}}`)
+	return s
+}
+
+// listensInVain is a stream that the client opens, of which it is told that there is no session.
+func (s *story) listensInVain() *story {
+	s.request("", "GET", nil).frame("", trace.ToClient, 404, `{"jsonrpc":"2.0","error":{"code":-32600,"message":"gone"}}`)
 	return s
 }
 
@@ -144,6 +152,19 @@ func TestSessionsThatAreLost(t *testing.T) {
 			func(s *story) {
 				sampled(s).marks(trace.MarkSessionEnded, "").request("", "DELETE", nil).frame("", trace.ToClient, 404, `{"jsonrpc":"2.0","error":{"code":-32600,"message":"gone"}}`)
 			}),
+		tell(lost, "it listens until the end, having called all before", report.Unsupported, "the client asked for nothing more once its session was over: it takes one that calls every tool that is listed, one after the other",
+			func(s *story) { sampled(s.passesBarrier()).marks(trace.MarkSessionEnded, "").listensInVain() }),
+		tell(lost, "it is told where it listens, and calls nothing more", report.Fail, "the server had ended the session and said so, and the client did not start a new one",
+			func(s *story) {
+				s.trace.Header.Cases = append(s.trace.Header.Cases, trace.Case{ID: harness.BarrierID, Tool: harness.BarrierID})
+				sampled(s).marks(trace.MarkSessionEnded, "").listensInVain()
+			}),
+		tell(lost, "it is told once more, where it calls", report.Fail, "the server had ended the session and said so, and the client did not start a new one",
+			func(s *story) {
+				sampled(s.passesBarrier()).marks(trace.MarkSessionEnded, "").listensInVain()
+				s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":9,"method":"tools/list"}`)
+				s.frame("", trace.ToClient, 404, `{"jsonrpc":"2.0","id":9,"error":{"code":-32600,"message":"gone"}}`)
+			}),
 		tell(lost, "it does not come so far", report.NotObserved, "the play did not get as far as the end of the session", func(s *story) { s.asks(fish) }),
 		tell(handlers, "it declares nothing in it", report.Fail, "in its new session the client declares no sampling any more",
 			func(s *story) { sampled(s).isLost().initializes(`{}`, nil).passesBarrier() }),
@@ -164,6 +185,7 @@ func TestRequestsOfTheServerAndWhereTheyCome(t *testing.T) {
 	tell := func(check, name string, v report.Verdict, message string, story func(*story)) telling {
 		return telling{name: name, check: check, caseID: cases[check], in: inA, dialects: native, verdict: v, message: message, tell: story}
 	}
+	wren := asking("And this?")
 	repeated := func(s *story) *story { // the same request again, on purpose
 		s.asks(fish)
 		raw := s.trace.Events[len(s.trace.Events)-1].Frame.Raw
@@ -194,6 +216,12 @@ func TestRequestsOfTheServerAndWhereTheyCome(t *testing.T) {
 		}),
 		tell(twice, "two results", report.Warn, "one id was answered with 2 results", func(s *story) {
 			repeated(s).responds("1001", `"result":`+saying("So.")).responds("1001", `"result":`+saying("So.")).asks(fish).answers(saying("So.")).passesBarrier()
+		}),
+		tell(twice, "two prompts, and an end that cut the second result off", report.Warn, "the model was asked 2 times for one id", func(s *story) {
+			repeated(s).prompts(fish).prompts(fish).responds("1001", `"result":`+saying("So.")).asks(wren).prompts(wren).answers(saying("So.")).passesBarrier()
+		}),
+		tell(twice, "two prompts for every request", report.Pass, "no second result came", func(s *story) {
+			repeated(s).prompts(fish).prompts(fish).responds("1001", `"result":`+saying("So.")).asks(wren).prompts(wren).prompts(wren).answers(saying("So.")).passesBarrier()
 		}),
 		tell(twice, "none", report.Fail, "a request that came twice was not answered at all", func(s *story) { repeated(s).passesBarrier() }),
 		tell(twice, "deaf after it", report.Fail, "after a request that came twice the next one was not answered",
@@ -249,11 +277,21 @@ func TestWhatHTTPRequestsHave(t *testing.T) {
 		plain("own-ids", "one twice", inA, report.Fail, "two requests of a session have one id", func(s *story) { s.calls() }),
 		plain("own-ids", "one twice, written otherwise", inA, report.Fail, "two requests of a session have one id",
 			func(s *story) { s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":7.0,"method":"ping"}`) }),
+		plain("own-ids", "one in each of two sessions, and before them", inA, report.Pass, "no id came twice", func(s *story) {
+			for range 2 {
+				s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":0,"method":"server/discover"}`)
+				s.trace.Events[len(s.trace.Events)-1].Frame.Session = ""
+				s.initializes(everything, nil)
+				s.trace.Events[len(s.trace.Events)-1].Frame.Session = fmt.Sprint("session-", len(s.trace.Events))
+			}
+		}),
 		plain("own-ids", "a text like a number", inA, report.Pass, "no id came twice", func(s *story) { s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":"7","method":"ping"}`) }),
 		plain("own-ids", "a fraction", inA, report.Fail, "the id of a request is no integer", func(s *story) { s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":7.5,"method":"ping"}`) }),
 		plain("own-ids", "null", inA, report.Fail, "the id of a request is no string and no integer", func(s *story) { s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":null,"method":"ping"}`) }),
 		plain("own-ids", "an object", inA, report.Fail, "the id of a request is no string and no integer", func(s *story) { s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":{},"method":"ping"}`) }),
 		plain("ends-session", "a DELETE", inA, report.Pass, "the client ended its session", func(s *story) { s.request("", "DELETE", nil) }),
+		plain("ends-session", "one of two, twice", inA, report.Warn, "the client came to its end, and its session is still open: no DELETE came",
+			func(s *story) { s.initializes(everything, nil).request("", "DELETE", nil).request("", "DELETE", nil) }),
 		plain("ends-session", "none", inA, report.Warn, "the client came to its end, and its session is still open: no DELETE came", func(s *story) {}),
 		plain("ends-session", "a client that died", inA, report.NotObserved, "the session did not come to an end in order: it exited with status 1", func(s *story) { s.ends(died) }),
 		plain("accepts-json", "it goes on", inA, report.Pass, "a plain response was understood",
@@ -276,5 +314,33 @@ func TestWhatHTTPRequestsHave(t *testing.T) {
 		plain("accepts-json", "its input is turned down", inB, report.NotObserved, "the server turned a request of the client down with HTTP 400", func(s *story) {
 			s.asks(fish).answers(saying("So.")).frame(s.caseID, trace.ToClient, 400, `{"jsonrpc":"2.0","id":8,"error":{"code":-32020,"message":"no"}}`)
 		}),
+	})
+}
+
+func TestBatches(t *testing.T) {
+	tell := func(name string, v report.Verdict, message string, story func(*story)) telling {
+		return telling{name: name, check: "transport/batch", caseID: "together", in: []server.Revision{server.V20250326}, dialects: native, verdict: v, message: message, tell: story}
+	}
+	asked := func(s *story) *story {
+		return s.marks(trace.MarkBatch, "3 messages in one event").asksAll(fish, fish, fish)
+	}
+	hung := trace.Process{Deadline: true}
+	hold(t, []telling{
+		tell("each is answered", report.Pass, "the client answered each request of the batch", func(s *story) {
+			asked(s).responds("1003", `"result":`+saying("Three.")).responds("1001", `"result":`+saying("One.")).responds("1002", `"error":{"code":-1,"message":"no"}`).passesBarrier()
+		}),
+		tell("it goes on without an answer", report.Fail, "request 1 of a batch was not answered", func(s *story) { asked(s).passesBarrier() }),
+		tell("it answers the first", report.Fail, "request 2 of a batch was not answered",
+			func(s *story) { asked(s).responds("1001", `"result":`+saying("One.")).passesBarrier() }),
+		tell("it dies", report.Fail, "the client did not go on after a batch: it exited with status 1", func(s *story) { asked(s).ends(died) }),
+		tell("it hangs", report.Fail, "the client did not go on after a batch: it was still running after 1m0s and was ended", func(s *story) { asked(s).ends(hung) }),
+		tell("it hangs over something else", report.NotObserved,
+			"no answer came, and it is not settled that none would have: the session did not end in order: it was still running after 1m0s and was ended", func(s *story) {
+				asked(s)
+				s.trace.Header.Cases = append(s.trace.Header.Cases, trace.Case{ID: harness.BarrierID, Tool: harness.BarrierID})
+				s.caseID = harness.BarrierID
+				s.calls().ends(hung)
+			}),
+		tell("nothing came", report.NotObserved, "the server did not get as far as the batch", func(s *story) { s.asks(fish).passesBarrier() }),
 	})
 }

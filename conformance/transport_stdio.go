@@ -28,8 +28,8 @@ func lately(l report.Level) map[server.Revision]report.Level {
 // onSeveralLines asks for an answer in which careless code finds the ends of lines: those that JSON escapes, and those that it need not.
 const onSeveralLines = "Name a bird.\nOr two,\r\nor\u2028three, or \"\\n\" – 鳥?"
 
-// gone is how long the process that stands for the server may take to end, so that the client's answer finds nobody to read it.
-const gone = 300 * time.Millisecond
+// seen is how long a client may take to see that its server has ended, before the model answers it and there is nobody to read its own answer.
+const seen = 300 * time.Millisecond
 
 // sampleOverPipe asks what has line ends in it, and then writes to standard error while the model thinks about the next one. A client that bears that
 // answers it, and one more.
@@ -78,7 +78,7 @@ func endThePipe(gate *stage) server.Play {
 		if err := s.HangUp(); err != nil {
 			return nil, err
 		}
-		either(gone, nil, nil)
+		either(seen, nil, nil)
 		gate.Open(word)
 		return asked.Answer()
 	}

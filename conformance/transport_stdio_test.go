@@ -4,7 +4,6 @@ import (
 	"context"
 	"os/exec"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -16,9 +15,9 @@ import (
 )
 
 // transported plays the scenario with a client, as programs are played, and returns the verdicts of some checks.
-func transported(t *testing.T, c harness.Client, revision server.Revision, timeout time.Duration, only ...string) *report.Results {
+func transported(t *testing.T, c harness.Client, revision server.Revision, only ...string) *report.Results {
 	t.Helper()
-	suite := conformance.Suite{Client: c, Revisions: []server.Revision{revision}, Only: only, Seed: 1, CaseTimeout: timeout, Parallel: 2}
+	suite := conformance.Suite{Client: c, Revisions: []server.Revision{revision}, Only: only, Seed: 1, Parallel: 2}
 	rs, _, err := suite.Run(t.Context())
 	require.NoError(t, err)
 	return rs
@@ -35,11 +34,7 @@ func TestProcessesWithAServerThatEndsOrSpeaksUp(t *testing.T) {
 		"waits-for-the-dead": {"transport/pipe-ends": fail, "client/ends-cleanly": fail},
 	} {
 		t.Run(behaviour, func(t *testing.T) {
-			timeout := harness.DefaultCaseTimeout
-			if behaviour == "waits-for-the-dead" {
-				timeout = 3 * time.Second
-			}
-			rs := transported(t, python(t, behaviour), server.V20251125, timeout, "transport/pipe", "transport/pipe-end")
+			rs := transported(t, python(t, behaviour), server.V20251125, "transport/pipe", "transport/pipe-end")
 			noRelays(t)
 			for id, verdict := range want {
 				r := find(t, rs, id)
@@ -51,7 +46,7 @@ func TestProcessesWithAServerThatEndsOrSpeaksUp(t *testing.T) {
 
 // A client that speaks one version, and is not told which, is at no fault with a server that speaks another.
 func TestAClientOfOneVersionIsNotAccusedOverAnother(t *testing.T) {
-	rs := transported(t, python(t, "none"), server.V20251125, harness.DefaultCaseTimeout, "transport/older-version", "transport/pipe")
+	rs := transported(t, python(t, "none"), server.V20251125, "transport/older-version", "transport/pipe")
 	require.Equal(t, report.Pass, find(t, rs, "transport/other-version").Verdict)
 	require.Equal(t, report.NotApplicable, find(t, rs, "transport/version-listed").Verdict, "its messages name no version")
 	require.Equal(t, report.Pass, find(t, rs, "client/ends-cleanly").Verdict)
@@ -61,7 +56,7 @@ func TestAClientOfOneVersionIsNotAccusedOverAnother(t *testing.T) {
 		t.Skip("there is no POSIX shell here: on Windows, Git brings one")
 	}
 	script := `test -n "$MCP_CONFORMANCE_PROTOCOL_VERSION" || { echo 'which version, please?' >&2; exit 7; }`
-	rs = transported(t, harness.Command(sh, "-c", script), server.V20260728, harness.DefaultCaseTimeout, "transport/older-era")
+	rs = transported(t, harness.Command(sh, "-c", script), server.V20260728, "transport/older-era")
 	for _, check := range []string{"version-listed", "other-version"} {
 		r := find(t, rs, "transport/"+check)
 		require.Equal(t, report.Unsupported, r.Verdict, "it need not know what an empty revision means")

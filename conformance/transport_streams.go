@@ -132,6 +132,7 @@ var answersOnceResumed = Check{
 type loss struct {
 	ended *trace.Event // where the server says that it did
 	told  *Place       // where it told the client so, with a 404; nil where it did not
+	asked bool         // whether that was the answer to a request of the client's, and not to a stream that it opened, say
 	anew  *trace.Event // the client's next initialize; nil where it made none
 }
 
@@ -151,11 +152,24 @@ func (ev *Evidence) loss() *loss {
 			if m := readRPC(f.Raw); m.method == "initialize" {
 				l.anew = e
 			}
-		case f.HTTP != nil && f.HTTP.Status == 404 && !deletes && l.told == nil:
-			l.told = &Place{e.Ref(), "", "HTTP 404"}
+		case f.HTTP != nil && f.HTTP.Status == 404 && !deletes && !l.asked:
+			m := readRPC(f.Raw)
+			if l.asked = m.id != nil; l.asked || l.told == nil {
+				l.told = &Place{e.Ref(), "", "HTTP 404"}
+			}
 		}
 	}
 	return l
+}
+
+// calledAll reports whether the client had called every tool before a place in the trace, so that there was nothing left that it needs a session for.
+func (s *Session) calledAll(place int) bool {
+	for _, c := range s.Trace.Header.Cases {
+		if first := s.calls[c.ID][0]; !first.Called || s.order[first.calledAt] > place {
+			return false
+		}
+	}
+	return true
 }
 
 var sessionLost = Check{
@@ -172,7 +186,7 @@ var sessionLost = Check{
 			return Broken("the client initialized a new session under the id of the old one").See(Place{l.anew.Ref(), "", "initialize"}, "Mcp-Session-Id: %s", l.anew.Frame.HTTP.Header["Mcp-Session-Id"])
 		case l.anew != nil:
 			return Pass("the client initialized a new session")
-		case l.told == nil:
+		case l.told == nil, !l.asked && e.Session.calledAll(e.Session.order[l.told.Ref]):
 			return Unsupported("the client asked for nothing more once its session was over: it takes one that calls every tool that is listed, one after the other%s", e.died())
 		}
 		return e.Session.seeOutput(Broken("the server had ended the session and said so, and the client did not start a new one").See(*l.told, ""))

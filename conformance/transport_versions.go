@@ -43,13 +43,15 @@ type versioning struct {
 	right  int      // requests of the client, after that, in a version that it was told of
 	wrong  []Place  // those in another
 	named  string   // in the first of them
-	apart  bool     // whether the server said so to something else than a question for it: what was sent beside that may be on its way
+	apart  bool     // whether all of those may have been on their way, since the server had not been asked for its versions when it told them
 }
 
 // versions reads a session's frames. That a client tries initialize with a version that was not told is no fault: the server says then which it is.
 func (s *Session) versions() versioning {
 	var v versioning
 	discovers := map[string]bool{} // by the ids of the requests
+	before := map[string]bool{}    // the methods of the others
+	crossing := false              // a request may have been on its way when the server spoke
 	for i := range s.Trace.Events {
 		e := &s.Trace.Events[i]
 		if e.Frame == nil || e.Frame.Raw.IsZero() || e.Frame.Lost {
@@ -60,7 +62,9 @@ func (s *Session) versions() versioning {
 			if told, how := toldVersions(&m); told != nil {
 				if v.told == nil {
 					v.apart = m.err != nil && !discovers[string(m.id)]
+					crossing = v.apart
 				}
+				crossing = crossing && m.err != nil
 				v.told, v.how, v.by = told, how, &Place{e.Ref(), "", "server's versions"}
 			}
 			continue
@@ -68,6 +72,8 @@ func (s *Session) versions() versioning {
 		if m.method == "server/discover" {
 			discovers[string(m.id)] = true
 		}
+		first := !before[m.method]
+		before[m.method] = true
 		v.modern = v.modern || m.method == "server/discover" || modernVersion(e.Frame, &m) != ""
 		if v.told == nil || m.method == "" || m.method == "initialize" || m.method == "server/discover" {
 			continue
@@ -77,7 +83,9 @@ func (s *Session) versions() versioning {
 		case named == "":
 		case slices.Contains(v.told, named) && (!inMeta || server.Revision(named).Modern()):
 			v.right++
+		case crossing && first: // as of a client that asks several things at once
 		default:
+			v.apart = v.apart && crossing
 			v.wrong = append(v.wrong, Place{e.Ref(), "", m.method})
 			if len(v.wrong) == 1 {
 				v.named = named

@@ -240,12 +240,12 @@ func TestAClientThatAlwaysHangsIsGivenUp(t *testing.T) {
 	cases = append(cases, alone(question("s/8")))
 	for _, parallel := range []int{1, 4} {
 		client := whoOn(happens, harness.Loopback())
-		r := harness.Runner{Client: client, Revision: server.V20260728, Timeout: time.Second, CaseTimeout: 200 * time.Millisecond, Parallel: parallel}
+		r := harness.Runner{Client: client, Revision: server.V20260728, Timeout: 3 * time.Second, CaseTimeout: 200 * time.Millisecond, Parallel: parallel}
 		traces := play(t, r, cases...)
 		require.Equal(t, [][]string{{"s/0", "s/1", "s/2", "s/3", "s/4", "s/5", "s/6", "s/7"}, {"s/0"}, {"s/1"}, {"s/2"},
 			{"s/3", "s/4", "s/5", "s/6", "s/7", "s/8"}}, sessions(traces), "the same however many run at once")
 		require.Len(t, again(traces[0]), 8)
-		require.Equal(t, time.Second, traces[0].Header.Timeout)
+		require.Equal(t, 3*time.Second, traces[0].Header.Timeout)
 		require.Equal(t, 200*time.Millisecond, traces[1].Header.Timeout)
 		last := traces[4]
 		require.True(t, last.Whole)

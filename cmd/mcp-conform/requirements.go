@@ -17,7 +17,6 @@ import (
 const (
 	enforced = "enforced"
 	excluded = "excluded"
-	due      = "not checked yet"
 )
 
 // listedStatement is a statement of the specification, and what is done about it.
@@ -28,7 +27,7 @@ type listedStatement struct {
 	Says     string          `json:"says"`
 	URL      string          `json:"url"`
 	State    string          `json:"state"`
-	Why      string          `json:"why,omitempty"` // it is excluded, or which chapter is due
+	Why      string          `json:"why,omitempty"` // it is excluded
 	Checks   []provenCheck   `json:"checks,omitempty"`
 }
 
@@ -66,11 +65,8 @@ func listedStatements() []listedStatement {
 	var list []listedStatement
 	for _, s := range conformance.Statements() {
 		listed := listedStatement{ID: s.ID, Revision: s.Revision(), Level: s.Level, Says: s.Says, URL: s.URL, State: enforced}
-		switch {
-		case s.Excluded != "":
+		if s.Excluded != "" {
 			listed.State, listed.Why = excluded, s.Excluded
-		case s.Due != "":
-			listed.State, listed.Why = due, "chapter "+s.Due
 		}
 		for _, id := range by[s.ID] {
 			listed.Checks = append(listed.Checks, provenCheck{id, append([]string{}, provers[id]...)})
@@ -111,7 +107,7 @@ func tally(list []listedStatement) string {
 	for _, s := range list {
 		counts[s.State]++
 	}
-	return fmt.Sprintf("%d statements: %d %s, %d %s, %d %s", len(list), counts[enforced], enforced, counts[excluded], excluded, counts[due], due)
+	return fmt.Sprintf("%d statements: %d %s, %d %s", len(list), counts[enforced], enforced, counts[excluded], excluded)
 }
 
 func requirementsMarkdown(b *bytes.Buffer, list []listedStatement) {

@@ -20,6 +20,7 @@ type CreateMessageParams struct {
 	Metadata         any               `json:"metadata,omitempty"`
 	Tools            []Tool            `json:"tools,omitempty"`
 	ToolChoice       *ToolChoice       `json:"toolChoice,omitempty"`
+	Task             *TaskMetadata     `json:"task,omitempty"`
 	Meta             map[string]any    `json:"_meta,omitempty"`
 
 	err    error // why the request cannot be made; Sample returns it

@@ -20,6 +20,17 @@ func batchOf(revision Revision, raw []byte) []json.RawMessage {
 	return batch
 }
 
+// mostInBatch is how many messages a batch may have: each request is served beside the others.
+const mostInBatch = 1000
+
+// tooMany is why a batch is not taken; nil where it is.
+func tooMany(batch []json.RawMessage) *RPCError {
+	if len(batch) <= mostInBatch {
+		return nil
+	}
+	return rpcErrorf(codeInvalidRequest, "a batch of %d messages: want %d at the most", len(batch), mostInBatch)
+}
+
 // markBatch notes that the messages that follow came, or went out, as one. Each is recorded by itself, as if it had been alone.
 func (s *Server) markBatch(of scope, messages int, in string) {
 	s.mark(of, trace.MarkBatch, fmt.Sprintf("%d messages in one %s", messages, in))

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -246,4 +248,54 @@ func TestAServerOfTheFirstEraMayTellItsVersions(t *testing.T) {
 			r.forget()
 		})
 	}
+}
+
+// lingering is a connection to a process that takes its time to end behind it.
+type lingering struct {
+	io.ReadWriteCloser
+	gone <-chan struct{}
+}
+
+func (l lingering) Gone() <-chan struct{} { return l.gone }
+
+func TestAServerThatEndsTakesItsProcessWithIt(t *testing.T) {
+	for after, want := range map[time.Duration]time.Duration{time.Second: time.Second, time.Hour: 10 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			gone, took := make(chan struct{}), make(chan time.Duration, 1)
+			r := inMemory(t, server.Options{}, server.Tool{Name: "end", Play: func(s *server.Session) (any, error) {
+				began := time.Now()
+				timer := time.AfterFunc(after, func() { close(gone) })
+				defer timer.Stop()
+				require.NoError(t, s.HangUp())
+				took <- time.Since(began)
+				return "too late", nil
+			}})
+			ours, theirs := net.Pipe()
+			go r.ServeConn(t.Context(), lingering{theirs, gone})
+			_, err := io.WriteString(ours, modernCall(1, "end", sampling, "")+"\n")
+			require.NoError(t, err)
+			require.Equal(t, want, <-took)
+			_, err = ours.Write([]byte("\n"))
+			require.ErrorIs(t, err, io.ErrClosedPipe)
+		})
+	}
+}
+
+func TestABatchOfTooManyIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := inMemory(t, server.Options{})
+		ping := request(1, "ping", "{}")
+		batch := func(n int) string { return "[" + strings.Repeat(ping+",", n-1) + ping + "]" }
+		w := r.legacy(server.V20250326, nothing)
+		refused := w.post(batch(1001))
+		require.Equal(t, http.StatusBadRequest, refused.StatusCode)
+		require.Contains(t, refused.body(), "a batch of 1001 messages: want 1000 at the most")
+		require.Equal(t, http.StatusOK, w.post(batch(1000)).StatusCode)
+
+		p := r.lines(server.V20250326, nothing)
+		before := len(r.trace())
+		p.send(batch(1001), request(2, "ping", "{}"))
+		require.Equal(t, `{"jsonrpc":"2.0","id":2,"result":{}}`, p.next().raw, "the revision has no error without an id")
+		require.Len(t, r.trace(), before+3, "the batch, the ping and its answer")
+	})
 }

@@ -48,7 +48,8 @@ type waiting struct {
 // connection is served as ever. Of a line over [Options.MaxBody] only the beginning is recorded. What comes without a line end
 // before the connection ends is recorded and not served. A client that reads nothing is waited for, by whoever
 // writes, until the connection ends. Where rwc has a method Stderr() io.Writer, that is the standard error to which [Session.Log] writes; where it has
-// a method Killed() bool it is asked, when the client has ended the connection, whether the server's process was ended before its input was.
+// a method Killed() bool it is asked, when the client has ended the connection, whether the server's process was ended before its input was; where it has
+// a method Gone() <-chan struct{} [Session.HangUp] waits for that channel to be closed, as it is when the server's process ends.
 func (s *Server) ServeConn(ctx context.Context, rwc io.ReadWriteCloser) {
 	defer rwc.Close()
 	if !s.begin(&s.handlers) {
@@ -125,7 +126,12 @@ func (c *conn) takeLine(l line) {
 		return // nothing between two line ends
 	}
 	if batch := c.batchOf(l.raw); len(batch) > 0 {
-		c.takeBatch(batch)
+		if why := tooMany(batch); why != nil {
+			c.record(l)
+			c.complain(why)
+		} else {
+			c.takeBatch(batch)
+		}
 		return
 	}
 	m, bad := parse(l.raw)

@@ -120,7 +120,11 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if batch := s.postedBatch(in); len(batch) > 0 {
-		s.takePosted(in, batch)
+		if why := tooMany(batch); why != nil {
+			s.refuse(in, http.StatusBadRequest, why)
+		} else {
+			s.takePosted(in, batch)
+		}
 		return
 	}
 	m, bad := parse(raw)

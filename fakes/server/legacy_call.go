@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -139,7 +140,7 @@ func (c *legacyCall) question(request outgoing) (*asked, *sent) {
 		request.id = c.id
 	}
 	id := c.ask(question, request)
-	return question, &sent{id, requestFrame(id, "sampling/createMessage", request.params)}
+	return question, &sent{id, requestFrame(id, cmp.Or(request.method, "sampling/createMessage"), request.params)}
 }
 
 func (c *legacyCall) wait(question *asked) Answer {

@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
@@ -12,6 +13,12 @@ type stderr interface{ Stderr() io.Writer }
 
 // killable is a connection to a process that may have been ended by something else than the end of its input.
 type killable interface{ Killed() bool }
+
+// leaving is a connection to a process that takes a while to end behind it. Gone is closed when it does.
+type leaving interface{ Gone() <-chan struct{} }
+
+// leavePatience is how long that is waited for.
+const leavePatience = 10 * time.Second
 
 // OverStdio reports whether the call came over a connection on which each message is a line, as over stdio, and not over HTTP.
 func (s *Session) OverStdio() bool { return s.lines }
@@ -37,18 +44,27 @@ func (s *Session) Log(text string) error {
 
 // HangUp ends the connection that the call came on, or the latest request of it in the second era, as a server does that ends unexpectedly: what is
 // under way on it is given up, but for calls of the second era that wait for a retry. The trace has it as an end of the stream that was meant. It
-// returns ErrNoStream over HTTP.
+// waits for the end of a process that stands for the server, ten seconds at most. It returns ErrNoStream over HTTP.
 func (s *Session) HangUp() error {
 	c := s.carrier.connection()
 	if c == nil {
 		return ErrNoStream
 	}
 	c.turn <- struct{}{}
-	defer func() { <-c.turn }()
 	if !c.closed.Swap(true) {
 		s.server.frame(s.scope(), trace.Frame{Dir: trace.ToClient, Session: c.name, Closed: true, Hostile: true})
 	}
 	c.cancel()
+	_ = c.rwc.Close()
+	<-c.turn
+	if process, ok := c.rwc.(leaving); ok {
+		patience := time.NewTimer(leavePatience)
+		defer patience.Stop()
+		select {
+		case <-process.Gone():
+		case <-patience.C:
+		}
+	}
 	return nil
 }
 

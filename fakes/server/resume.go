@@ -69,6 +69,7 @@ func (s *Session) Disconnect(retry time.Duration) error {
 	x := r.x
 	r.resumed = make(chan struct{})
 	r.add(event{of: s.scope(), retry: retry, closes: true})
+	r.events[len(r.events)-1].closes = false // nor does any other connection end behind it, should it have to be sent again
 	r.x = nil
 	x.finish()
 	return nil

@@ -79,6 +79,39 @@ func TestAStreamGoesOnWhereItsClientCameToAnEnd(t *testing.T) {
 	})
 }
 
+func TestOnlyTheConnectionThatEndsIsSaidToEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hungUp := make(chan struct{})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+			if err := s.Resumable(); err != nil {
+				return nil, err
+			}
+			<-hungUp
+			if err := s.Disconnect(0); err != nil {
+				return nil, err
+			}
+			<-s.Resumed()
+			return s.Sample(s.Ask("?"))
+		}})
+		w := r.legacy(server.V20251125, sampling)
+		call := w.call(1, "ask")
+		call.lines()
+		require.NoError(t, call.Body.Close())
+		synctest.Wait()
+		close(hungUp)
+		synctest.Wait()
+		again := w.do("GET", "", "Last-Event-Id", "post-1/1")
+		require.Equal(t, "id: post-1/2\ndata: \n", again.lines(), "the event that was to end the other connection")
+		w.post(again.next().response(sampled("a")))
+		require.Equal(t, sampled("a"), again.last().call(t).text(t))
+		for _, e := range r.trace() {
+			if f := e.Frame; f != nil && f.Dir == trace.ToClient {
+				require.False(t, f.Closed, "%+v", f)
+			}
+		}
+	})
+}
+
 func TestOnlyWhatWasNotSeenIsSentAgain(t *testing.T) {
 	for seen := range 6 {
 		t.Run(fmt.Sprint(seen), func(t *testing.T) {

@@ -59,6 +59,7 @@ type carrier interface {
 type outgoing struct {
 	params  json.RawMessage
 	hostile bool
+	method  string          // "" for sampling/createMessage
 	id      json.RawMessage // what the request is to be known by; nil leaves it to the carrier
 
 	listening bool // it goes out on the client's GET stream
@@ -260,24 +261,31 @@ func (s *Session) outgoing(params any) (outgoing, error) {
 	if needsTools && !s.revision.HasTools() {
 		return outgoing{}, fmt.Errorf("%w: tools in sampling came with %s, the client speaks %s", ErrEra, V20251125, s.revision)
 	}
+	if members["task"] != nil && s.revision != V20251125 {
+		return outgoing{}, s.noTasks()
+	}
 	if err := schema.Validate(string(s.revision), schema.CreateMessageRequestParams, raw); err != nil {
 		if built != nil && built.quotes {
 			return outgoing{}, fmt.Errorf("the client's answer cannot be gone on from: %w: %w", ErrInvalid, err)
 		}
 		return outgoing{}, s.invalid(err)
 	}
-	missing := ""
-	if needsTools && !s.Declares("sampling", "tools") {
-		missing = "sampling.tools"
-	}
-	if !s.Declares("sampling") {
-		missing = "sampling"
-	}
-	if missing != "" {
-		s.Mark(trace.MarkWithheld, missing)
-		return outgoing{}, &undeclaredError{missing}
+	switch {
+	case !s.Declares("sampling"):
+		return outgoing{}, s.withheld("sampling")
+	case needsTools && !s.Declares("sampling", "tools"):
+		return outgoing{}, s.withheld("sampling", "tools")
+	case members["task"] != nil && !s.Declares(tasksOfSampling...):
+		return outgoing{}, s.withheld(tasksOfSampling...)
 	}
 	return request, nil
+}
+
+// withheld notes that the play wanted sent what the client has not declared.
+func (s *Session) withheld(capability ...string) error {
+	missing := strings.Join(capability, ".")
+	s.Mark(trace.MarkWithheld, missing)
+	return &undeclaredError{missing}
 }
 
 // invalid notes that the play wanted sent what is not valid.

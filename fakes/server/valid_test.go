@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -87,7 +88,7 @@ func parts(t testing.TB, m message, method string) map[schema.Name][]byte {
 	switch {
 	case m.Method == "sampling/createMessage":
 		return map[schema.Name][]byte{schema.JSONRPCRequest: whole, schema.CreateMessageRequest: whole}
-	case m.Method == "ping":
+	case m.Method == "ping", strings.HasPrefix(m.Method, "tasks/"):
 		return map[schema.Name][]byte{schema.JSONRPCRequest: whole}
 	case m.Method == "notifications/progress":
 		return map[schema.Name][]byte{schema.JSONRPCNotification: whole, schema.ProgressNotification: whole}

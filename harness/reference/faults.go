@@ -129,6 +129,7 @@ type faults struct {
 	batches   batchFaults
 	pipes     pipeFaults
 	versions  versionFaults
+	tasks     taskFaults
 }
 
 func edit(f func(map[string]any), o map[string]any) {

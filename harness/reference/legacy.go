@@ -28,6 +28,7 @@ type legacy struct {
 	turn     chan struct{}            // holds a token while a request is answered, by a client that answers one at a time
 	reported atomic.Pointer[progress] // what a client that does not stop reporting goes on with
 	served   served
+	tasks    tasks
 
 	listening *listening  // nil where there is no such stream
 	renewed   bool        // the session is not the first
@@ -103,6 +104,7 @@ func (l *legacy) once(ctx, base context.Context, method string, params map[strin
 	if method == "tools/call" || method == "ping" { // which may take their time
 		params = maps.Clone(params)
 		params["_meta"] = map[string]any{"progressToken": l.model.token(number)}
+		l.model.config.broken.tasks.calling(method, params)
 	}
 	if l.pipe != nil {
 		answer, err := l.pipe.request(ctx, id, method, params)
@@ -134,7 +136,19 @@ func (l *legacy) answer(ctx context.Context, m *message, one *serving) error {
 			response["error"] = &rpcError{-32601, "broken on purpose: nobody is registered for " + m.Method}
 			break
 		}
+		if refused := l.refusesPlain(m); refused != nil {
+			response["error"] = refused
+			break
+		}
+		if l.asTask(m) {
+			return l.answerTask(ctx, m, one)
+		}
 		return l.answerSampling(ctx, m, one, response)
+	case "tasks/get", "tasks/result", "tasks/cancel", "tasks/list":
+		if l.takesTasks() {
+			return l.answerAboutTask(ctx, m, one)
+		}
+		fallthrough
 	default:
 		response["error"] = &rpcError{-32601, "method " + m.Method + " is not supported"}
 	}

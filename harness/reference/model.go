@@ -37,9 +37,10 @@ type model struct {
 
 // JSON-RPC error codes of the answers to sampling.
 const (
-	codeNoMethod      = -32601
-	codeInvalidParams = -32602
-	codeInternal      = -32603
+	codeInvalidRequest = -32600
+	codeNoMethod       = -32601
+	codeInvalidParams  = -32602
+	codeInternal       = -32603
 )
 
 // createMessage turns CreateMessageRequestParams into a CreateMessageResult, or into the error to answer with.
@@ -51,6 +52,7 @@ func (m *model) createMessage(ctx context.Context, raw json.RawMessage) (map[str
 	if err != nil {
 		return nil, &rpcError{codeInvalidParams, "params are not an object"}
 	}
+	delete(params, "task") // which is for whoever answers
 	if refused := m.checkDeclared(params); refused != nil {
 		if broken.asksUndeclared {
 			_, _ = m.ask(ctx, params) // what it says is of no use to anybody

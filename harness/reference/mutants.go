@@ -79,7 +79,7 @@ func Find(name string) *Mutant {
 
 // Mutants returns every mutant, in the order of the catalogue.
 func Mutants() []Mutant {
-	return slices.Concat(clientMutants, stdioMutants, declareMutants, basicMutants, toolMutants, parallelMutants, loopMutants, balanceMutants, malformedMutants, cancelMutants, timeMutants, providerMutants, consentMutants, mrtrMutants, transportMutants, versionMutants,
+	return slices.Concat(clientMutants, stdioMutants, declareMutants, basicMutants, toolMutants, parallelMutants, loopMutants, balanceMutants, malformedMutants, cancelMutants, timeMutants, providerMutants, consentMutants, mrtrMutants, transportMutants, versionMutants, taskMutants,
 		anthropicMutants, ollamaMutants, responsesMutants, geminiMutants, translationMutants)
 }
 

@@ -11,6 +11,7 @@ type progress struct {
 	wire  *legacy
 	token any
 	said  int
+	task  string // that the request was taken as; "" for none
 }
 
 // progressOf reads the token of a request, as it was written.
@@ -35,8 +36,11 @@ func (p *progress) report(ctx context.Context) error {
 	if p.said++; p.wire.model.config.broken.progressStands {
 		p.said = 1
 	}
-	return p.wire.send(ctx, map[string]any{"jsonrpc": "2.0", "method": "notifications/progress",
-		"params": map[string]any{"progressToken": p.token, "progress": p.said, "total": 2}})
+	params := map[string]any{"progressToken": p.token, "progress": p.said, "total": 2}
+	if p.task != "" {
+		params["_meta"] = related(p.task)
+	}
+	return p.wire.send(ctx, map[string]any{"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
 }
 
 // looksAfter asks the server, while the model is being asked, whether it is still there: one that wants to hear of progress may wait for long.

@@ -41,7 +41,7 @@ type incoming struct {
 
 // take takes a message that is no response.
 func (in *incoming) take(m *message) {
-	if m.ID != nil && in.wire.model.config.broken.forgets(m.Params, &in.first) {
+	if m.Method == "sampling/createMessage" && in.wire.model.config.broken.forgets(m.Params, &in.first) {
 		return
 	}
 	work := in.wire.take(in.ctx, m)

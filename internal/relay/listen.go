@@ -39,8 +39,10 @@ type Listener struct {
 type life struct {
 	ctx   context.Context
 	over  context.CancelFunc
-	began chan net.Conn // takes the life line, once
-	input chan bool     // takes, once, whether the relay was there to see the end of its input
+	gone  context.Context    // ends with the process, and so with its life line
+	went  context.CancelFunc // likewise
+	began chan net.Conn      // takes the life line, once
+	input chan bool          // takes, once, whether the relay was there to see the end of its input
 }
 
 // Conn is the connection of a relay: its standard streams. Stderr is its standard error; what is written to it is not waited for.
@@ -63,6 +65,9 @@ func (c *Conn) Killed() bool {
 		return false
 	}
 }
+
+// Gone is closed when the relay's process ends, as it does behind the connection.
+func (c *Conn) Gone() <-chan struct{} { return c.life.gone.Done() }
 
 type stderr struct{ life }
 
@@ -160,7 +165,8 @@ func (l *Listener) take(c net.Conn) {
 		}
 	case lifeLine:
 		life := l.relay(id)
-		defer context.AfterFunc(life.ctx, func() { c.Close() })()
+		defer life.went()
+		defer context.AfterFunc(life.ctx, func() { _ = c.(*net.TCPConn).CloseWrite() })() // the relay ends, and with it this line
 		select {
 		case life.began <- c:
 		case <-life.ctx.Done():
@@ -179,6 +185,7 @@ func (l *Listener) relay(id string) life {
 	r, ok := l.relays[id]
 	if !ok {
 		r.ctx, r.over = context.WithCancel(l.ctx)
+		r.gone, r.went = context.WithCancel(l.ctx)
 		r.began, r.input = make(chan net.Conn, 1), make(chan bool, 1)
 		l.relays[id] = r
 	}

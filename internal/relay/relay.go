@@ -51,11 +51,10 @@ func copyBytes(path string, in io.Reader, out, log io.Writer) error {
 		return fmt.Errorf("%s holds no address and token", path)
 	}
 	id := rand.Text()
-	life, err := dial(address, hello(token, lifeLine, id)) // first, so that it comes wherever the other one does
+	life, err := dial(address, hello(token, lifeLine, id)) // first, so that it comes wherever the other one does; it ends with the process
 	if err != nil {
 		return err
 	}
-	defer life.Close()
 	data, err := dial(address, hello(token, dataLine, id))
 	if err != nil {
 		return err

@@ -249,3 +249,25 @@ func TestOnlyTheWholeCommandLineMakesARelay(t *testing.T) {
 	require.Contains(t, string(out), "PASS", "main is reached")
 	require.Zero(t, r.ends())
 }
+
+func TestARelayIsGoneWhenItsProcessEnds(t *testing.T) {
+	conns, end := make(chan *relay.Conn, 1), make(chan struct{})
+	l := listen(t, func(c io.ReadWriteCloser) {
+		conns <- c.(*relay.Conn)
+		<-end
+	})
+	r := launch(t, l.Command())
+	c := <-conns
+	select {
+	case <-c.Gone():
+		require.Fail(t, "it is still there")
+	default:
+	}
+	close(end)
+	select {
+	case <-c.Gone():
+	case <-time.After(30 * time.Second):
+		require.Fail(t, "nobody says that it has gone")
+	}
+	require.Zero(t, r.ends())
+}

@@ -1,0 +1,34 @@
+package conformance
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// What the client was about to write when its server ended is nobody's fault.
+func TestALineThatTheEndOfTheServerCutsIsNotHeldAgainstTheClient(t *testing.T) {
+	end := trace.Event{Frame: &trace.Frame{Dir: trace.ToClient, Closed: true, Hostile: true}}
+	half := trace.Event{Frame: &trace.Frame{Dir: trace.FromClient, Raw: trace.Bytes(`{"jsonrpc":"2.0","id":3,"meth`), Partial: true}}
+	for name, c := range map[string]struct {
+		events []trace.Event
+		want   report.Verdict
+	}{
+		"the server ended":           {[]trace.Event{asks(1, "ping", ""), end, half}, report.Pass},
+		"the client ended in a line": {[]trace.Event{asks(1, "ping", ""), half}, broken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tr := &trace.Trace{Header: trace.Header{Revision: string(server.V20251125), Transport: trace.Stdio}, Whole: true}
+			tr.Events = append(c.events, trace.Event{Process: &trace.Process{State: trace.Ended}})
+			for i := range tr.Events {
+				tr.Events[i].Seq = int64(i + 1)
+			}
+			v := onlyMessages([]*Session{Decode(tr)})
+			require.Equal(t, c.want, v.kind, v.message)
+		})
+	}
+}

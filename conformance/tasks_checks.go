@@ -1,0 +1,402 @@
+package conformance
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+var taskIgnored = Check{
+	ID: "task-ignored", Says: "a client that does not declare tasks ignores task, and answers plainly", Levels: inNewestLegacy(report.Must), Cases: []string{"undeclared"},
+	Requirements: []string{"2025-11-25/tasks/13", "2025-11-25/tasks/01", "2025-11-25/schema/16"},
+	Usual:        "whoever sees the field task takes the request for a task, or refuses it, without a look at what was declared",
+	Mend:         "leave task aside where tasks.requests.sampling.createMessage is not declared, and answer as if it were not there",
+	Judge: func(e *Evidence) Verdict {
+		switch {
+		case e.Declared.declares(samplingTasks...):
+			return NotApplicable("the client declares tasks for sampling").See(e.Declared.capabilities(), "%s", orMissing(e.Declared.declared()))
+		case len(e.Rounds) == 0 || e.Rounds[0].Result() == nil:
+			return NotObserved("a plain request was not answered with a result, so that nothing follows from what becomes of one for a task%s", e.why(1))
+		case len(e.Rounds) < 2:
+			return NotObserved("the play did not get as far as asking for a task%s", e.died())
+		}
+		r := e.Rounds[1]
+		tell := func(v Verdict) Verdict {
+			return v.See(r.Declared.capabilities(), "%s", orMissing(r.Declared.declared())).See(r.Asked.At("task"), "")
+		}
+		switch a := r.Result(); {
+		case a != nil && hasMember(a.Result, "task") && !hasMember(a.Result, "role"):
+			return tell(Broken("the client made a task of a request, and does not declare that it does")).See(a.Place, "%s", compact(a.Result))
+		case a != nil:
+			return Pass("the client ignored task, and answered")
+		case len(r.Answers) > 0:
+			return tell(Broken("the client refused a request for what it had to ignore in it: %q (code %d)", clip(r.Answers[0].Err.Message), r.Answers[0].Err.Code)).
+				See(r.Answers[0].Place, "%s", compact(r.Answers[0].RawErr))
+		}
+		if v := e.livedThrough(r.Asked, "the client did not go on after a request for a task"); v != nil {
+			return *v
+		}
+		return tell(Broken("the client did not answer a request, and it had only to ignore something in it"))
+	},
+}
+
+var noTaskCalls = Check{
+	ID: "no-task-calls", Says: "a client calls no tools as tasks on a server that does not declare it", Levels: inNewestLegacy(report.Must), Whole: true, Cases: []string{"undeclared"},
+	Requirements: []string{"2025-11-25/tasks/04"},
+	Usual:        "every call is made as a task, whatever the server declares",
+	Mend:         "leave task out of tools/call where the server does not declare tasks.requests.tools.call",
+	Judge: func(e *Evidence) Verdict {
+		called := false
+		for i := range e.Session.Trace.Events {
+			ev := &e.Session.Trace.Events[i]
+			if ev.Frame == nil || ev.Frame.Dir != trace.FromClient {
+				continue
+			}
+			m := readRPC(ev.Frame.Raw)
+			if m.method != "tools/call" {
+				continue
+			}
+			if called = true; hasMember(m.params, "task") {
+				return Broken("the client called a tool as a task, and the server declares no tasks").See(Place{ev.Ref(), "params.task", "tools/call"}, "%s", compact(m.params))
+			}
+		}
+		if !called {
+			return NotObserved("the client called no tool")
+		}
+		return Pass("the client called tools plainly")
+	},
+}
+
+// onTask is a rule about a task that the client has made. That it made none breaks another one.
+func onTask(judge func(*Evidence, *sighting) Verdict) func(*Evidence) Verdict {
+	return func(e *Evidence) Verdict {
+		if v := e.withoutTask(); v != nil {
+			return *v
+		}
+		made := e.created()
+		if made == nil {
+			return NotApplicable("the client made no task that could be asked about (see tasks/created-task)")
+		}
+		return judge(e, made)
+	}
+}
+
+// withoutTask is the verdict where no task was asked for; nil where one was.
+func (ev *Evidence) withoutTask() *Verdict {
+	var v Verdict
+	switch {
+	case len(ev.Rounds) > 0:
+		return nil
+	case ev.Case.ID == "tasks/cancelled" && !ev.Declared.declares("tasks", "cancel"):
+		v = NotApplicable("the client does not declare tasks.cancel")
+	default:
+		v = NotObserved("the play did not get as far as asking for a task%s", ev.died())
+	}
+	return &v
+}
+
+// ofATask are the cases in which a task is made.
+var ofATask = []string{"answered", "failed", "cancelled"}
+
+var createdTask = Check{
+	ID: "created-task", Says: "a request that is taken as a task is answered with the task: an id of its own, which is a string, and the status working",
+	Levels: inNewestLegacy(report.Must), Cases: ofATask,
+	Requirements: []string{"2025-11-25/tasks/31", "2025-11-25/tasks/15", "2025-11-25/tasks/16", "2025-11-25/tasks/17", "2025-11-25/tasks/18"},
+	Usual:        "the capability is declared, and the handler of plain requests answers; or the id is a count that begins anew",
+	Mend:         `answer {"task": {"taskId": …, "status": "working", …}} with an id that no other task has, and work on the request then`,
+	Judge: func(e *Evidence) Verdict {
+		if v := e.withoutTask(); v != nil {
+			return *v
+		}
+		r := e.Rounds[0]
+		a := r.Result()
+		if a == nil {
+			return NotObserved("the client declares tasks for sampling, and did not take a request as one%s", e.why(1)).See(r.Asked, "")
+		}
+		tell := func(v Verdict) Verdict {
+			return v.See(r.Asked.At("task"), "").See(a.Place, "%s", compact(a.Result))
+		}
+		var result, task dialect.Object
+		_ = dialect.ReadPart(a.Result, &result)
+		if result.Read("task", &task) != nil || task == nil {
+			return tell(Broken("the client declares tasks for sampling, and answered a request for one with no task"))
+		}
+		id := task.Text("taskId")
+		if id == "" {
+			return tell(Broken("the id of a task is no text"))
+		}
+		if status := task.Text("status"); status != "working" {
+			return tell(Broken("a task begins with the status %s, and not as working", orMissing(task["status"])))
+		}
+		if other, taken := e.tasksMade()[id]; taken {
+			return tell(Broken("two tasks have one id")).See(other, "")
+		}
+		return Pass("the client made a task, with an id of its own")
+	},
+}
+
+var createdSoon = Check{
+	ID: "created-soon", Says: "the task is told of before the model has answered", Levels: inNewestLegacy(report.Should), Cases: []string{"answered"},
+	Requirements: []string{"2025-11-25/tasks/32"},
+	Usual:        "the answer waits for the work, as that to a plain request does",
+	Mend:         "answer with the task as soon as the request is taken, and ask the model then",
+	Judge: onTask(func(e *Evidence, made *sighting) Verdict {
+		for _, x := range e.Rounds[0].Model {
+			if x.behind < made.at && !x.End.HungUp {
+				return Broken("the client told of a task only when the model had answered").See(e.Rounds[0].Asked, "").See(x.Place, "").See(made.Place, "")
+			}
+		}
+		return Pass("the client told of the task before the model had answered")
+	}),
+}
+
+// isoTimes are the forms of ISO 8601 in which times are written: that of RFC 3339, to which the page links, and others of the standard's. Fractions of
+// a second may be in any.
+var isoTimes = []string{time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", "20060102T150405Z0700", "2006-01-02T15:04:05Z07"}
+
+func isISOTime(raw json.RawMessage) bool {
+	var text string
+	return json.Unmarshal(raw, &text) == nil && slices.ContainsFunc(isoTimes, func(form string) bool {
+		_, err := time.Parse(form, text)
+		return err == nil
+	})
+}
+
+var taskTimestamps = Check{
+	ID: "timestamps", Says: "every answer about a task says in ISO 8601 when it was created, and when it was last updated", Levels: inNewestLegacy(report.Must), Cases: ofATask,
+	Requirements: []string{"2025-11-25/tasks/25", "2025-11-25/tasks/26"},
+	Usual:        "times are numbers, or lastUpdatedAt is left out as long as nothing has changed",
+	Mend:         `write createdAt and lastUpdatedAt as "2025-11-25T10:30:00Z" in the task of each answer`,
+	Judge: onTask(func(e *Evidence, _ *sighting) Verdict {
+		for _, s := range e.sightings() {
+			for _, name := range []string{"createdAt", "lastUpdatedAt"} {
+				if s.kind != methodTaskStatus && !isISOTime(s.Task[name]) {
+					return Broken("%s of a task is no time in ISO 8601", name).See(s.At(name), "%s", orMissing(s.Task[name]))
+				}
+			}
+		}
+		return Pass("every answer about the task has its times")
+	}),
+}
+
+var ttlTold = Check{
+	ID: "ttl-told", Says: "tasks/get says for how long the task is kept, null for without limit", Levels: inNewestLegacy(report.Must), Cases: []string{"answered", "failed"},
+	Requirements: []string{"2025-11-25/tasks/28"},
+	Usual:        "ttl is told when the task is made, and not again, or is left out where there is no limit",
+	Mend:         "have ttl in every answer to tasks/get: milliseconds, or null",
+	Judge: onTask(func(e *Evidence, _ *sighting) Verdict {
+		judged := false
+		for _, s := range e.sightings() {
+			if s.kind != string(server.TasksGet) {
+				continue
+			}
+			_, isNumber := decoded(s.Task["ttl"]).(json.Number)
+			if judged = true; !isNumber && string(s.Task["ttl"]) != "null" {
+				return Broken("tasks/get does not say for how long a task is kept").See(s.At("ttl"), "%s", orMissing(s.Task["ttl"]))
+			}
+		}
+		if !judged {
+			return NotObserved("tasks/get was not answered with the task%s", e.died())
+		}
+		return Pass("tasks/get says for how long the task is kept")
+	}),
+}
+
+var taskTTL = Check{
+	ID: "ttl", Says: "for how long a client keeps a task, which it may choose", Levels: inNewestLegacy(report.May), Cases: []string{"answered"},
+	Requirements: []string{"2025-11-25/tasks/27"},
+	Usual:        "the client has a limit of its own",
+	Mend:         "nothing: it is the client's choice",
+	Judge: onTask(func(_ *Evidence, made *sighting) Verdict {
+		switch ttl := string(made.Task["ttl"]); ttl {
+		case fmt.Sprint(wantedTTL):
+			return Info("the client keeps a task for as long as it is asked to")
+		case "null":
+			return Info("the client keeps tasks without limit")
+		case "":
+			return Info("the client does not say for how long it keeps a task")
+		default:
+			return Info("the client keeps a task for %s ms, and was asked to for %d", clip(ttl), wantedTTL)
+		}
+	}),
+}
+
+var taskStatus = Check{
+	ID: "status", Says: "a task that has ended stays as it is, and has no status that is not in the protocol", Levels: inNewestLegacy(report.Must), Cases: ofATask,
+	Requirements: []string{"2025-11-25/tasks/19", "2025-11-25/tasks/20"},
+	Usual:        "what is told of a task is not what its result goes by, or the work goes on writing its status when it has ended",
+	Mend:         "keep one status, and change it no more once it is completed, failed or cancelled",
+	Judge: onTask(func(e *Evidence, _ *sighting) Verdict {
+		all := e.sightings()
+		var ended *sighting
+		for i := range all {
+			s := &all[i]
+			switch {
+			case s.Status != "working" && s.Status != "input_required" && !s.ended():
+				return Broken("a task has the status %s, which there is not", orMissing(s.Task["status"])).See(s.Place, "%s", compact(asJSON(s.Task)))
+			case ended == nil && s.ended():
+				ended = s
+			case ended != nil && s.Status != ended.Status && (s.ended() || s.asked > ended.at): // an answer may cross a report of the end
+				return Broken("a task had ended as %s, and is %s then", ended.Status, s.Status).See(ended.Place, "%s", compact(asJSON(ended.Task))).See(s.Place, "%s", compact(asJSON(s.Task)))
+			}
+		}
+		for _, a := range e.results() {
+			for _, s := range all {
+				if a.Answer != nil && a.Answer.Result != nil && s.asked > e.Session.order[a.Answer.Ref] && !s.ended() {
+					return a.saw(Broken("a task's result was there, and the task is %s then", s.Status)).See(s.Place, "%s", compact(asJSON(s.Task)))
+				}
+			}
+		}
+		if len(all) == 1 {
+			return NotObserved("the client made a task, and said no more of it%s", e.died())
+		}
+		return Pass("the task went from one status to another as it should")
+	}),
+}
+
+// results are the requests for the result of the case's task.
+func (ev *Evidence) results() []*aboutTask {
+	made := ev.created()
+	return slices.DeleteFunc(ev.aboutTasks(), func(a *aboutTask) bool { return a.Method != server.TasksResult || made == nil || a.TaskID != made.ID })
+}
+
+// unansweredTask is the verdict on a request about tasks that was not answered.
+func (ev *Evidence) unansweredTask(a *aboutTask) Verdict {
+	if v := ev.livedThrough(a.Asked, "the client did not go on after a "+string(a.Method)); v != nil {
+		return *v
+	}
+	return Broken("the client did not answer a %s", a.Method).See(a.Asked, "")
+}
+
+var resultBlocks = Check{
+	ID: "result-blocks", Says: "tasks/result waits for the end of the task", Levels: inNewestLegacy(report.Must), Cases: []string{"answered"},
+	Requirements: []string{"2025-11-25/tasks/34"},
+	Usual:        "a result that is not there yet is an error, or an empty one",
+	Mend:         "answer tasks/result when the task has ended, and other requests meanwhile",
+	Judge: onTask(func(e *Evidence, _ *sighting) Verdict {
+		results := e.results()
+		if len(results) == 0 {
+			return NotObserved("the play did not get as far as asking for the result%s", e.died())
+		}
+		first := results[0]
+		for _, x := range e.Rounds[0].Model {
+			switch {
+			case x.End.HungUp:
+				return NotApplicable("the client gave up its request of the model while it was waited for").See(x.Place, "")
+			case x.behind < e.Session.order[first.Asked.Ref]:
+				return NotApplicable("the model had answered before the result was asked for (see tasks/created-soon)")
+			case first.Answer != nil && e.Session.order[first.Answer.Ref] < x.behind:
+				return first.saw(Broken("tasks/result was answered before the model had answered")).See(x.Place, "")
+			}
+		}
+		last := results[len(results)-1]
+		switch {
+		case first.Answer == nil:
+			return e.unansweredTask(first)
+		case last.Answer != nil && last.Answer.Result != nil && (first.Answer.Err != nil || unlike(first.Answer.Result, last.Answer.Result) != ""):
+			return last.saw(first.saw(Broken("tasks/result was answered with something else than the result before that was there")))
+		}
+		return Pass("tasks/result was answered when the model had answered")
+	}),
+}
+
+// plain is the sample of the case that was asked for without a task; nil where there is none.
+func (ev *Evidence) plain() *Round {
+	for _, r := range ev.Rounds {
+		if !hasMember(r.Raw, "task") {
+			return r
+		}
+	}
+	return nil
+}
+
+var resultEqualsPlain = Check{
+	ID: "result-equals-plain", Says: "tasks/result is what the plain request has for its answer, be it a result or an error", Levels: inNewestLegacy(report.Must),
+	Cases:        []string{"answered", "failed"},
+	Requirements: []string{"2025-11-25/tasks/35", "2025-11-25/tasks/33", "2025-11-25/tasks/57", "2025-11-25/tasks/58"},
+	Usual:        "the result is wrapped into an object of the task's, or a failure is told of in a result",
+	Mend:         "answer tasks/result with the very result, or the very error, that the request would have had",
+	Judge: onTask(func(e *Evidence, _ *sighting) Verdict {
+		results, plain := e.results(), e.plain()
+		switch {
+		case len(results) == 0:
+			return NotObserved("the play did not get as far as asking for the result%s", e.died())
+		case results[len(results)-1].Answer == nil:
+			return e.unansweredTask(results[len(results)-1])
+		case plain != nil && plain.refusedPlain():
+			return NotApplicable("the client takes samples as tasks alone, so that there is nothing to compare")
+		case plain == nil || len(plain.Answers) == 0:
+			return NotObserved("the plain request was not answered, so that there is nothing to compare%s", e.died())
+		}
+		task, other := results[len(results)-1], plain.Answers[0]
+		tell := func(v Verdict) Verdict {
+			if v = task.saw(v).See(plain.Asked, ""); other.Err != nil {
+				return v.See(other.Place, "%s", compact(other.RawErr))
+			}
+			return v.See(other.Place, "%s", compact(other.Result))
+		}
+		switch {
+		case task.Answer.Err != nil && other.Err != nil && task.Answer.Err.Code != other.Err.Code:
+			return tell(Broken("tasks/result is another error than that of the plain request"))
+		case task.Answer.Err != nil && other.Err != nil:
+			return Pass("both are the same error")
+		case task.Answer.Err != nil:
+			return tell(Broken("tasks/result is an error, and the plain request has a result"))
+		case other.Err != nil:
+			return tell(Broken("tasks/result is a result, and the plain request has an error"))
+		}
+		if name := unlike(task.Answer.Result, other.Result); name != "" {
+			return tell(Broken("tasks/result and the answer to the plain request differ in %s", name))
+		}
+		return Pass("both are the same result")
+	}),
+}
+
+// unlike is the first member, by name, in which two results differ, leaving aside _meta, which may say when and how; "" for none.
+func unlike(a, b json.RawMessage) string {
+	var one, other dialect.Object
+	if dialect.ReadPart(a, &one) != nil || dialect.ReadPart(b, &other) != nil {
+		return "that one is no object"
+	}
+	var names []string
+	for _, o := range []dialect.Object{one, other} {
+		for name := range o {
+			if name != "_meta" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if string(asJSON(decoded(one[name]))) != string(asJSON(decoded(other[name]))) {
+			return name
+		}
+	}
+	return ""
+}
+
+var failureTold = Check{
+	ID: "failure-told", Says: "tasks/get of a task that failed says why", Levels: inNewestLegacy(report.Should), Cases: []string{"failed"},
+	Requirements: []string{"2025-11-25/tasks/56"},
+	Usual:        "the error is kept for tasks/result alone",
+	Mend:         "have the message of the error in statusMessage, less what is not for the server",
+	Judge: onTask(func(e *Evidence, _ *sighting) Verdict {
+		for _, s := range e.sightings() {
+			if s.kind != string(server.TasksGet) || s.Status != "failed" {
+				continue
+			}
+			if strings.TrimSpace(s.Task.Text("statusMessage")) == "" {
+				return Broken("a task failed, and does not say why").See(s.At("statusMessage"), "%s", orMissing(s.Task["statusMessage"]))
+			}
+			return Pass("the task says why it failed")
+		}
+		return NotApplicable("the task did not fail")
+	}),
+}
