@@ -9,9 +9,10 @@ import (
 	"strings"
 )
 
-// leaf is a text in an answer's body: a JSON string without its quotes, as it is written there.
+// leaf is a text in a body: a JSON string without its quotes, as it is written there.
 type leaf struct {
 	span
+	name string // of the member that it is, or is in a list of
 	// keys are equal for leaves that may be pieces of one text.
 	keys [groupings]uint64
 }
@@ -172,7 +173,7 @@ func (s *leafScan) begins(place int) int {
 
 func (s *leafScan) leaf(text span, keys [groupings]uint64, name string) {
 	keys[byName] = mixed(keys[byName], name)
-	s.leaves = append(s.leaves, leaf{span{s.base + text.from, s.base + text.to}, keys})
+	s.leaves = append(s.leaves, leaf{span{s.base + text.from, s.base + text.to}, name, keys})
 }
 
 // object reads an object whose brace has been read. What tells its texts from those of others may stand behind them.

@@ -43,9 +43,10 @@ func (f *File) Lint(secrets ...string) []Finding {
 // lintSecrets looks for secrets wherever they may stand.
 func (i *Interaction) lintSecrets(given *cleaning, say func(where, format string, args ...any)) {
 	q, r := &i.recorded.Request, &i.recorded.Response
-	for _, part := range []struct{ where, text string }{{"request url", q.URL}, {"request body", q.Body}, {"response status", r.Status}} {
+	for _, part := range []struct{ where, text string }{{"request url", q.URL}, {"response status", r.Status}} {
 		given.lint(part.where, part.text, (*cleaning).inText, say)
 	}
+	given.lint("request body", q.Body, (*cleaning).inRequest, say)
 	given.lint("response body", r.Body, func(c *cleaning, body string) []edit { return c.inBody(body, i.Cut != wholeAnswer) }, say)
 	if u, err := url.Parse(q.URL); err == nil {
 		for name, values := range u.Query() {

@@ -93,7 +93,7 @@ func newPlayer(all ...*recording) *Player {
 // difference. The answer's chunks are shared: do not change them. An answer that was cut short is one here that ends there.
 func (p *Player) Answer(r *dialect.Request) (dialect.Answer, error) {
 	clean := cleaner(r.Header, r.URL)
-	i, err := p.find(newRequest(clean.Replace(kindOfDecoded(r)), r.Header, clean.Replace(string(r.Body))))
+	i, err := p.find(newRequest(clean.Replace(kindOfDecoded(r)), r.Header, clean.request(string(r.Body))))
 	if err != nil {
 		return dialect.Answer{}, err
 	}

@@ -53,7 +53,7 @@ func scrub(i *cassette.Interaction, cut bool, secrets *cleaning) ([]edit, error)
 			values[n] = clean.Replace(values[n])
 		}
 	}
-	scrubBody(&q.Body, &q.ContentLength, clean.Replace(q.Body))
+	scrubBody(&q.Body, &q.ContentLength, clean.request(q.Body))
 	edits := clean.inBody(r.Body, cut)
 	scrubBody(&r.Body, &r.ContentLength, edited(r.Body, edits))
 	for _, header := range []*http.Header{&q.Headers, &q.Trailer, &r.Headers, &r.Trailer} {

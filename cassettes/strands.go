@@ -6,13 +6,27 @@ import (
 	"strings"
 )
 
+// restated are the members in which clients restate what a model said, some of them in the pieces in which it came. What has other names, such as
+// tools and their parameters, is no text together.
+var restated = []string{"content", "text", "thinking"}
+
+// request returns a request's body without secrets.
+func (c *cleaning) request(body string) string { return edited(body, c.inRequest(body)) }
+
+// inRequest returns the edits that take secrets out of a request's body, also those that are restated in pieces.
+func (c *cleaning) inRequest(body string) []edit {
+	return c.inLeaves(body, slices.DeleteFunc(leavesOf(body), func(l leaf) bool { return !slices.Contains(restated, l.name) }), false)
+}
+
 // inBody returns the edits that take secrets out of an answer's body, also those that are said in pieces: a model's words, and the arguments of
 // its calls, come a few letters at a time, each in an event of its own, and what they are together stands nowhere. A secret's first piece is
 // replaced, and its others are left empty, so that whoever puts them together has the same text as where it stands whole. Of an answer that was cut
 // short, it may be the beginning of a secret that is said last.
-func (c *cleaning) inBody(body string, cut bool) []edit {
+func (c *cleaning) inBody(body string, cut bool) []edit { return c.inLeaves(body, leavesOf(body), cut) }
+
+// inLeaves is inBody, with the texts in the body that may be pieces of one.
+func (c *cleaning) inLeaves(body string, leaves []leaf, cut bool) []edit {
 	t := &taking{cleaning: c, cut: cut}
-	leaves := leavesOf(body)
 	for grouping := range groupings {
 		t.takeFrom(strandsOf(body, leaves, grouping, t.edits))
 	}

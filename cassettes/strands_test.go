@@ -340,3 +340,70 @@ func TestAConversationOfASecretIsFoundAgain(t *testing.T) {
 		require.NoError(t, tr.Close())
 	}
 }
+
+// Names of tools, and lists of words, are no text together.
+func TestWhatARequestHasBesideTexts(t *testing.T) {
+	for _, body := range []string{`{"tools":[{"name":"user-info"},{"name":"searchrepositories"}]}`, `{"enum":["user-agent","referer","accept","cookie"]}`,
+		`{"required":["org-id","projectid","repositoryname"]}`, `{"messages":[{"content":"of an org-"},{"content":"and of internationalization"}]}`} {
+		require.Equal(t, body, (&cleaning{}).request(body))
+	}
+}
+
+// Some clients keep a stream as the pieces in which it came, and restate those.
+func TestASecretThatIsRestatedInPieces(t *testing.T) {
+	const key, odd = "sk-proj-abcdefghijklmnopqrstuvwxyz", "like no key at all"
+	event := func(piece string) string {
+		return `data: {"candidates":[{"content":{"parts":[{"text":` + string(mustJSON(piece)) + `}],"role":"model"},"index":0}]}` + "\r\n\r\n"
+	}
+	var said strings.Builder
+	for piece := range slices.Chunk([]byte("It is "+key+", and "+odd+"."), 7) {
+		said.WriteString(event(string(piece)))
+	}
+	provider := transportFunc(func(r *http.Request) (*http.Response, error) {
+		body, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		if strings.Contains(string(body), "model") {
+			return answer("application/json", `{}`), nil
+		}
+		return answer(sse, said.String()), nil
+	})
+	path := filepath.Join(t.TempDir(), "talk.yaml")
+	send := func(tr *Transport, turns ...string) string {
+		body := `{"contents":[{"role":"user","parts":[{"text":"Which?"}]}` + strings.Join(turns, "") + `]}`
+		req, err := http.NewRequest(http.MethodPost, "https://h/v1beta/models/m:streamGenerateContent?alt=sse", strings.NewReader(body))
+		require.NoError(t, err)
+		req.Header.Set("X-Goog-Api-Key", odd)
+		resp, err := tr.RoundTrip(req)
+		require.NoError(t, err)
+		require.Equal(t, 200, resp.StatusCode)
+		heard, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		return string(heard)
+	}
+	for _, mode := range []Mode{RecordAnew, ReplayOnly} {
+		tr, err := New(path, WithMode(mode), WithTransport(provider))
+		require.NoError(t, err)
+		var turns []string
+		for _, e := range events([]byte(send(tr))) {
+			var chunk map[string]any
+			require.NoError(t, json.Unmarshal([]byte(strings.TrimPrefix(string(e), "data: ")), &chunk))
+			piece := textAt(chunk, "candidates", 0, "content", "parts", 0, "text")
+			turns = append(turns, `,{"role":"model","parts":[{"text":`+string(mustJSON(piece))+`}]}`)
+		}
+		send(tr, turns...)
+		require.NoError(t, tr.Close())
+	}
+	f, err := Read(path)
+	require.NoError(t, err)
+	require.Equal(t, 2, strings.Count(f.Interactions[1].Request, redacted))
+	require.NotContains(t, f.Interactions[1].Request, "fghij")
+	require.Empty(t, f.Lint(odd))
+	leaky := strings.Replace(small, `'{"messages":[]}'`, string(mustJSON(`{"a":[{"text":"sk-proj-ab"},{"text":"cdefghijklmnopqrst"}]}`)), 1)
+	require.NoError(t, os.WriteFile(path, []byte(leaky), 0o600))
+	f, err = Read(path)
+	require.NoError(t, err)
+	require.True(t, slices.ContainsFunc(f.Lint(), func(f Finding) bool {
+		return f.Where == "request body" && strings.Contains(f.What, "begins, in pieces, what looks like a secret")
+	}))
+}

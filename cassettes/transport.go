@@ -80,7 +80,7 @@ func (t *Transport) find(r *http.Request, body *requestBody) (*interaction, erro
 		return nil, body.wrong
 	}
 	clean := cleaner(r.Header, r.URL, t.secrets...)
-	return t.player.find(newRequest(clean.Replace(kindOf(r.Method, r.URL)), r.Header, clean.Replace(body.text)))
+	return t.player.find(newRequest(clean.Replace(kindOf(r.Method, r.URL)), r.Header, clean.request(body.text)))
 }
 
 // ask asks the provider.
