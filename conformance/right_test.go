@@ -167,7 +167,12 @@ func TestClientsThatAreRightButDifferAreNotAccused(t *testing.T) {
 			}
 		})}},
 		"tells the server more than it must": {habit: habit{message: results(func(r map[string]any) {
-			r["usage"], r["_meta"] = map[string]any{"tokens": 3}, map[string]any{"com.example/trace": "1"}
+			meta, _ := r["_meta"].(map[string]any)
+			if meta == nil {
+				meta = map[string]any{}
+			}
+			meta["com.example/trace"] = "1"
+			r["usage"], r["_meta"] = map[string]any{"tokens": 3}, meta
 		})}},
 		"leaves the stop reason out": {habit: habit{message: results(func(r map[string]any) { delete(r, "stopReason") })},
 			want: looked{"tool-use/stop-reason-tooluse": report.Warn, "provider-errors/refusal-told": report.Warn}},

@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -41,8 +42,6 @@ var samplingTasks = []string{"tasks", "requests", "sampling", "createMessage"}
 const (
 	// wantedTTL is for how many milliseconds tasks are to be kept: longer than any play takes.
 	wantedTTL = 600_000
-	// taskToken is the progress token of the request that is followed to its end.
-	taskToken = "the-progress-of-a-task"
 	// strangeTask is the id of no task, and strangeCursor a cursor that nobody gave out.
 	strangeTask   = "no-such-task"
 	strangeCursor = "no-such-cursor"
@@ -180,7 +179,7 @@ func playTask(gate *stage) server.Play {
 		q := &inquiry{Session: s}
 		ask, word := ponder(s, gate)
 		defer gate.Open(word)
-		ask.Meta = map[string]any{"progressToken": taskToken}
+		ask.Meta = map[string]any{"progressToken": fmt.Sprintf("progress-of-task-%d", s.Call())}
 		id := q.create(gate, ask, word)
 		if id == "" {
 			return q.done()

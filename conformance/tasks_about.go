@@ -32,7 +32,7 @@ var resultRelated = Check{
 			return NotApplicable("tasks/result was not answered with a result (see tasks/result-equals-plain)")
 		}
 		for _, note := range e.Session.progress() { // of which the page says so in general, and in no example
-			if string(note.token) == fmt.Sprintf("%q", taskToken) && e.Session.order[note.Ref] > made.at && relatedIn(paramsOf(note.raw)) == nil {
+			if sameID(e.Rounds[0].token(), note.token) && e.Session.order[note.Ref] > made.at && relatedIn(paramsOf(note.raw)) == nil {
 				return Warn("the progress of a task is reported without a word of the task in _meta").See(note.Place, "%s", compact(note.raw))
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
@@ -92,6 +93,8 @@ func onTask(judge func(*Evidence, *sighting) Verdict) func(*Evidence) Verdict {
 func (ev *Evidence) withoutTask() *Verdict {
 	var v Verdict
 	switch {
+	case !ev.Session.Supports[harness.Tasks]: // and declares them as it was told to
+		v = NotApplicable(`the client does not say that it takes samples as tasks: where it does, have its driver announce "tasks" (Env.Announce, or a line {"mcp-conform":"supports","feature":"tasks"})`)
 	case len(ev.Rounds) > 0:
 		return nil
 	case ev.Case.ID == "tasks/cancelled" && !ev.Declared.declares("tasks", "cancel"):

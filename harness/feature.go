@@ -10,11 +10,17 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// Decisions is the feature of a client in which a person, or a driver in the person's place, decides as [Env.Decision] says.
-const Decisions = "decisions"
+// Features of clients.
+const (
+	// Decisions is that of a client in which a person, or a driver in the person's place, decides as [Env.Decision] says.
+	Decisions = "decisions"
+	// Tasks is that of a client that takes samples as tasks where [Env.Declare] has it declare them (2025-11-25, basic/utilities/tasks). One without it
+	// declares what it is told to, and is not held to that.
+	Tasks = "tasks"
+)
 
 // features are those that a client can have. What has another name is no feature.
-var features = []string{Decisions}
+var features = []string{Decisions, Tasks}
 
 // Announce says that the client has a feature: it can be held to what it would otherwise not be known to do. It is said once for a session,
 // at any time and from any goroutine. A client in a process of its own says it in a line on its standard output:

@@ -20,6 +20,7 @@ func FuzzReadFeature(f *testing.F) {
 func TestWhatAnnouncesAFeatureIsTakenOutOfTheOutput(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"mcp-conform":"supports","feature":"decisions"}`:                  Decisions,
+		`{"mcp-conform":"supports","feature":"tasks"}`:                      Tasks,
 		` {"feature": "decisions", "mcp-conform": "supports", "more": 1}  `: "", // a line of the contract begins with its brace
 		`{"mcp-conform":"supports","feature":"telepathy"}`:                  "",
 		`{"mcp-conform":"supports"}`:                                        "",

@@ -47,6 +47,7 @@ func Client(c Config) func(context.Context, harness.Env) error {
 			return nil
 		}
 		env.Announce(harness.Decisions)
+		env.Announce(harness.Tasks)
 		m := &model{config: c, env: env, turn: make(chan struct{}, 1)}
 		m.env.HTTP = m.network() // the wire to the server has its own
 		first, err := connect(ctx, env, m)
