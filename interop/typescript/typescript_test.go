@@ -47,6 +47,9 @@ var typed = expect.In(server.V20260728, slices.Concat(
 	expect.Warns("the SDK's: it refuses a result without a resultType from a server of 2026-07-28", "mrtr/missing-result-type"),
 	expect.NotApplicable("ours: the calls that are to be given up, with a progress token, are in another session", "time/token-shape")))
 
+// refusesTasks is in the tables of v1.
+var refusesTasks = expect.Fails("the SDK's: it refuses a request for a task where tasks are not declared, and has to ignore that it is one", "tasks/task-ignored")
+
 // overHTTP is in the tables of clients that speak the second era.
 var overHTTP = expect.In(server.V20260728, expect.NotApplicable("nothing is wrong: nothing comes on a stream that the client has closed", "cancel/late-response"))
 
@@ -58,8 +61,8 @@ func TestClients(t *testing.T) {
 		argv  []string
 		table []expect.Row
 	}{
-		{"v1", []string{"node", "v1.mjs"}, slices.Concat(onlyLegacy, expect.NoPipe, javaScript, trusting)},
-		{"v1, strict", []string{"node", "v1.mjs", "--strict"}, slices.Concat(onlyLegacy, expect.NoPipe, javaScript)},
+		{"v1", []string{"node", "v1.mjs"}, slices.Concat(onlyLegacy, refusesTasks, expect.NoPipe, javaScript, trusting)},
+		{"v1, strict", []string{"node", "v1.mjs", "--strict"}, slices.Concat(onlyLegacy, refusesTasks, expect.NoPipe, javaScript)},
 		{"v2", []string{"node", "v2.mjs"}, slices.Concat(expect.NoProcess, javaScript, trusting, unchecked, typed, overHTTP)},
 		{"v2, strict", []string{"node", "v2.mjs", "--strict"}, slices.Concat(expect.NoProcess, javaScript, typed, overHTTP)},
 	} {
