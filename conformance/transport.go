@@ -24,7 +24,7 @@ var transporting = Scenario{
 		delivered(harness.Case{ID: "transport/get-stream", Revisions: newestLegacy}, playListening),
 		delivered(harness.Case{ID: "transport/post-stream", Revisions: newestLegacy}, playOnce(asIs)),
 		delivered(harness.Case{ID: "transport/same-id", Revisions: newestLegacy}, playOnce(server.UnderCallID)),
-		delivered(harness.Case{ID: "transport/repeated", Revisions: newestLegacy}, playRepeated),
+		pondered(harness.Case{ID: "transport/repeated", Revisions: newestLegacy}, playRepeated),
 		delivered(harness.Case{ID: "transport/events", Responses: server.SSE, Revisions: withTools}, playStyles(usualStyles)),
 		delivered(harness.Case{ID: "transport/rare-events", Responses: server.SSE, Revisions: withTools, Isolated: true}, playStyles(rareStyles)),
 		pondered(harness.Case{ID: "transport/disconnect", Revisions: newestLegacy, Wait: comeBackAfter + returnPatience}, playDisconnect),
@@ -57,6 +57,8 @@ const (
 	// listenPatience is how long a stream is waited for that a client may open, and need not: those that do have begun before they call a tool, and
 	// on a busy machine it may be the slower of the two.
 	listenPatience = 2 * time.Second
+	// readPatience is how long a client may take to answer a ping while it samples.
+	readPatience = 2 * time.Second
 )
 
 // said is the model's answer to all that is asked here without a gate.
@@ -112,22 +114,30 @@ func playListening(s *server.Session) (any, error) {
 	return playOnce(server.OnGET)(s)
 }
 
-// playRepeated sends a request twice, and then another one.
-func playRepeated(s *server.Session) (any, error) {
-	asked, err := s.Start(s.Ask("Does this come through?"))
-	if err == nil {
-		err = s.Repeat(asked)
+// playRepeated sends a request once more while the model thinks about it, and then another one. A client that answers a ping has read what was sent before
+// it; one that does one thing after the other answers none until then.
+func playRepeated(gate *stage) server.Play {
+	return func(s *server.Session) (any, error) {
+		asked, word, err := startPondering(s, gate)
+		defer gate.Open(word)
+		if err == nil {
+			err = s.Repeat(asked)
+		}
+		if err != nil {
+			return nil, err
+		}
+		ctx, cancel := context.WithTimeout(s.Context(), readPatience)
+		defer cancel()
+		_ = s.Ping(ctx)
+		gate.Open(word)
+		wait(s, asked)
+		later, err := s.Start(s.Ask("Name a fish."))
+		if err != nil {
+			return nil, err
+		}
+		wait(s, later)
+		return "done", nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	wait(s, asked)
-	later, err := s.Start(s.Ask("And this?"))
-	if err != nil {
-		return nil, err
-	}
-	wait(s, later)
-	return "done", nil
 }
 
 // playDisconnect closes the connection while the model thinks about a sample, and asks another question once the client has come back. The call is
