@@ -76,8 +76,12 @@ func inTurn(r *http.Request) error {
 	if _, err := io.Copy(h, body); err != nil {
 		return err
 	}
-	time.Sleep(time.Duration(h.Sum32()) % time.Second)
-	return nil
+	select {
+	case <-time.After(time.Duration(h.Sum32()) % time.Second):
+		return nil
+	case <-r.Context().Done():
+		return r.Context().Err()
+	}
 }
 
 // sessionTransport is the key of a session's own way to the model, in the context of its requests.

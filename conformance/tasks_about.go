@@ -228,6 +228,16 @@ func onCancel(judge func(*Evidence, *aboutTask) Verdict) func(*Evidence) Verdict
 	})
 }
 
+// onceCancelled is a rule about a task that the client says was cancelled.
+func onceCancelled(judge func(*Evidence, *aboutTask) Verdict) func(*Evidence) Verdict {
+	return onCancel(func(e *Evidence, cancel *aboutTask) Verdict {
+		if cancel.Answer == nil || !cancel.taken() {
+			return NotApplicable("the task was not cancelled (see tasks/task-cancel)")
+		}
+		return judge(e, cancel)
+	})
+}
+
 // taken reports whether the client says that it took a cancel.
 func (a *aboutTask) taken() bool { return a.result().Text("status") == "cancelled" }
 
@@ -266,10 +276,7 @@ var staysCancelled = Check{
 	Requirements: []string{"2025-11-25/tasks/48"},
 	Usual:        "the work that could not be stopped writes its end over the cancel",
 	Mend:         "leave a task alone that was cancelled, whatever its work comes to",
-	Judge: onCancel(func(e *Evidence, cancel *aboutTask) Verdict {
-		if cancel.Answer == nil || !cancel.taken() {
-			return NotApplicable("the task was not cancelled (see tasks/task-cancel)")
-		}
+	Judge: onceCancelled(func(e *Evidence, cancel *aboutTask) Verdict {
 		for _, s := range e.sightings() {
 			if s.asked > e.Session.order[cancel.Answer.Ref] && s.Status != "cancelled" {
 				return cancel.saw(Broken("a task was cancelled, and is %s then", orMissing(s.Task["status"]))).See(s.Place, "%s", compact(asJSON(s.Task)))
@@ -284,10 +291,7 @@ var taskWorkStops = Check{
 	Requirements: []string{"2025-11-25/tasks/47"},
 	Usual:        "the cancel changes the status, and does not reach the work",
 	Mend:         "end the request of the model when its task is cancelled",
-	Judge: onCancel(func(e *Evidence, cancel *aboutTask) Verdict {
-		if cancel.Answer == nil || !cancel.taken() {
-			return NotApplicable("the task was not cancelled (see tasks/task-cancel)")
-		}
+	Judge: onceCancelled(func(e *Evidence, cancel *aboutTask) Verdict {
 		for _, x := range e.Rounds[0].Model {
 			switch {
 			case x.End.HungUp || x.End.Status != 200:
