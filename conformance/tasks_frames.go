@@ -208,7 +208,7 @@ func (ev *Evidence) tasksMade() map[string]Place {
 // takesNoPlain reports whether the client refused a plain sample of the case as one that takes them as tasks alone, which it may
 // (2025-11-25, basic/utilities/tasks#task-support-and-handling).
 func (ev *Evidence) takesNoPlain() bool {
-	return slices.ContainsFunc(ev.Rounds, func(r *Round) bool { return !hasMember(r.Raw, "task") && r.refusedPlain() })
+	return slices.ContainsFunc(ev.Rounds, func(r *Round) bool { return r.refusedPlain() && !hasMember(r.Raw, "task") })
 }
 
 // asksForTask reports whether a sample of the case was asked for as a task.
