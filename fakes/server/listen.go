@@ -22,8 +22,10 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 	}
 	s.received(scope{}, session.id, in)
 	x := newExchange(s, in, scope{}, session.id)
-	x.open("get")
+	x.mu.Lock() // who has seen the headers can be sent to, and who has not is sent nothing before them
 	session.listen(x)
+	x.start("get")
+	x.mu.Unlock()
 	defer session.unlisten(x)
 	x.waitWith(session)
 }
