@@ -109,11 +109,14 @@ func beContained(t TB, c *Client, call int, raw string) {
 	t.SkipNow()
 }
 
-// report says how far the client has come.
+// report says how far the client has come. The file is replaced as a whole: the process may be killed at any moment.
 func report(path string, p *trace.Process) {
 	raw, err := json.Marshal(p)
 	if err == nil {
-		err = os.WriteFile(path, raw, 0o600)
+		err = os.WriteFile(path+".part", raw, 0o600)
+	}
+	if err == nil {
+		err = os.Rename(path+".part", path)
 	}
 	if err != nil {
 		panic(fmt.Sprintf("harness: the process that contains the client cannot say how it is: %v", err))
