@@ -15,10 +15,11 @@ func TestAClientThatGetsOnHasMoreTime(t *testing.T) {
 		every, until, want time.Duration // how often something is done, and until when; when the time is up
 	}{
 		"nothing":                        {every: time.Hour, until: 0, want: time.Minute},
-		"something, and then nothing":    {every: 3100 * time.Millisecond, until: 48 * time.Second, want: time.Minute},
-		"something in the last part":     {every: 55 * time.Second, until: time.Minute, want: 70 * time.Second},
+		"something, and then nothing":    {every: 3100 * time.Millisecond, until: 26 * time.Second, want: time.Minute},
+		"something long ago":             {every: 31 * time.Second, until: 30 * time.Second, want: 70 * time.Second},
+		"something in the last part":     {every: 55 * time.Second, until: time.Minute, want: 90 * time.Second},
 		"something for as long as it is": {every: 3100 * time.Millisecond, until: time.Hour, want: 4 * time.Minute},
-		"something for two minutes":      {every: 3100 * time.Millisecond, until: 2 * time.Minute, want: 140 * time.Second},
+		"something for two minutes":      {every: 3100 * time.Millisecond, until: 2 * time.Minute, want: 160 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

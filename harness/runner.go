@@ -39,7 +39,7 @@ type Runner struct {
 	// Seed makes session ids and request states; equal seeds make equal runs.
 	Seed int64
 	// Timeout is how long one session with the client may take from its first word, all its cases together, and how long it may take to say that; 0
-	// for [DefaultTimeout]. One that gets on, with calls that end or answers of the model, may take up to four times as long.
+	// for [DefaultTimeout]. One that gets on, with its calls or with the model, may take up to four times as long.
 	Timeout time.Duration
 	// CaseTimeout is how long a session of one case may take, beside its [Case.Wait]; 0 for [DefaultCaseTimeout], or Timeout where that is
 	// less, or a third of it where that is more. One that gets on may take up to four times as long, too, unless its case waits by design.
@@ -166,7 +166,7 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 			begins()
 			spoke()
 		}
-		if e.Mark != nil && e.Mark.Name == trace.MarkPlayEnded || e.End != nil {
+		if e.Mark != nil && e.Mark.Name == trace.MarkPlayEnded || e.Request != nil || e.End != nil || e.Case != "" && e.Frame != nil && e.Frame.Dir == trace.FromClient {
 			done.Add(1)
 		}
 		return rec.Record(e)

@@ -87,3 +87,39 @@ func TestWaitingSessionsStartFewAtOnceAndWaitTogether(t *testing.T) {
 		running.Wait()
 	})
 }
+
+func TestAClientIsGivenMoreTimeForWhatIsOfACase(t *testing.T) {
+	slowly := harness.Case{ID: "s/slow",
+		Play: func(s *server.Session) (any, error) {
+			for range 8 {
+				if _, err := s.Sample(s.Ask("And then?")); err != nil {
+					return nil, err
+				}
+			}
+			return "done", nil
+		},
+		Script: func(string) []*llm.Rule {
+			return llm.Script(llm.When().Reply(llm.Text("This.")).Fault(llm.PauseBefore(5 * time.Second)))
+		},
+	}
+	r := harness.Runner{Client: right(), Revision: server.V20251125, CaseTimeout: 12 * time.Second, Bubble: inBubble(t)}
+	require.True(t, ending(t, play(t, r, slowly)[0]).Clean(), "one play of 40 s, in which the model is asked")
+
+	r.Client = harness.InProcess(func(ctx context.Context, env harness.Env) error {
+		for ctx.Err() == nil {
+			resp, err := env.HTTP.Post(env.URL, "application/json", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+			if err == nil {
+				_ = resp.Body.Close()
+			}
+			select {
+			case <-time.After(time.Second):
+			case <-ctx.Done():
+			}
+		}
+		env.HTTP.CloseIdleConnections()
+		return nil
+	})
+	tr := play(t, r, slowly)[0]
+	require.True(t, ending(t, tr).Deadline, "one that is about nothing")
+	require.InDelta(t, 12*time.Second, tr.Events[len(tr.Events)-1].At, float64(time.Second))
+}
