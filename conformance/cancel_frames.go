@@ -123,7 +123,7 @@ func (ev *Evidence) gaveUp() (Place, *Verdict) {
 	if ev.Revision.Modern() {
 		for _, r := range ev.Rounds {
 			for _, x := range r.Model {
-				if x.End.HungUp && len(r.Answers) == 0 {
+				if x.End.HungUp && len(r.Answers) == 0 && ev.byItsLimit(r, x) == nil {
 					return x.Place, nil
 				}
 			}

@@ -59,6 +59,12 @@ var modelEnds = Check{
 		r := e.Rounds[0]
 		cancels, _ := e.ownCancels()
 		for _, x := range r.Model {
+			if v := e.byItsLimit(r, x); v != nil {
+				return *v
+			}
+			if x.End.HungUp && e.at(shown.Ref)+prompt < e.endOf(x) && shown.Ref != x.Ref {
+				return tooLate("it had given up its call").See(shown, "").See(x.Place, "")
+			}
 			switch {
 			case x.End.HungUp || x.End.Status != 200:
 			case x.End.Closed:
