@@ -274,13 +274,18 @@ func TestCallsThatTheClientGivesUp(t *testing.T) {
 			message: "the model had answered before the call was given up",
 			tell:    func(s *story) { s.asks(pondering).thinks(pondering).thought(1, whole).givesUp("7").passesBarrier() }},
 		{name: "the model ends long after", check: "cancel/model-ends", caseID: sampling, dialects: native, verdict: report.Unsupported,
-			message: "the client hung up on the model so long after it had given up its call" + ofItsOwn,
+			message: "the client hung up on the model so long after it was to give up its call" + ofItsOwn,
 			tell: func(s *story) {
 				s.asks(pondering).thinks(pondering)
 				if !s.revision.Modern() {
 					s.givesUp("7")
 				}
 				s.callEnds(harness.GaveUp).later(2*time.Second).thought(1, hungUp).passesBarrier()
+			}},
+		{name: "the model ends long after, and so does the call", check: "cancel/model-ends", caseID: sampling, in: inB, dialects: native, verdict: report.Unsupported,
+			message: "the client hung up on the model so long after it was to give up its call" + ofItsOwn,
+			tell: func(s *story) {
+				s.asks(pondering).thinks(pondering).later(2*time.Second).thought(1, hungUp).callEnds(harness.GaveUp).passesBarrier()
 			}},
 		{name: "the model ends at the client's own limit", check: "cancel/model-ends", caseID: sampling, dialects: native, verdict: report.Unsupported, message: itsOwnLimit,
 			tell: func(s *story) {

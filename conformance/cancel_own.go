@@ -62,8 +62,12 @@ var modelEnds = Check{
 			if v := e.byItsLimit(r, x); v != nil {
 				return *v
 			}
-			if x.End.HungUp && e.at(shown.Ref)+prompt < e.endOf(x) && shown.Ref != x.Ref {
-				return tooLate("it had given up its call").See(shown, "").See(x.Place, "")
+			from := shown
+			if e.Session.order[shown.Ref] > x.behind { // it has said so after that: what it was to give up the call for came with the header of the answer, at once
+				from = x.Place
+			}
+			if x.End.HungUp && e.at(from.Ref)+prompt < e.endOf(x) {
+				return tooLate("it was to give up its call").See(from, "").See(x.Place, "")
 			}
 			switch {
 			case x.End.HungUp || x.End.Status != 200:
