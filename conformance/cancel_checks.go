@@ -46,7 +46,7 @@ var stopsWork = Check{
 					return NotObserved("the client did nothing that shows it to have seen the cancel by the time the model answered").See(cancel, "").See(x.Place, "")
 				}
 				return Broken("the request was cancelled while the model thought about it, and the model's answer was waited for all the same").
-					See(cancel, "").See(x.Place, "")
+					See(cancel, "").See(x.Place, "").See(e.end(x), "nobody had hung up")
 			case x.End.HungUp:
 				open = x
 			}
@@ -58,7 +58,7 @@ var stopsWork = Check{
 			return *v
 		}
 		if after, slack := e.heeding(cancel, open); e.at(after.Ref)+slack < e.endOf(open) {
-			return tooLate("the cancel").See(cancel, "").See(after, "").See(open.Place, "")
+			return tooLate("the cancel").See(cancel, "").See(open.Place, "").See(after, "").See(e.end(open), "")
 		}
 		if v := e.goneOn(cancel); v != nil {
 			return *v
@@ -131,6 +131,11 @@ func (ev *Evidence) heeding(cancel Place, x *Exchange) (Place, time.Duration) {
 
 // prompt is how long behind its cause a client may hang up on the model. One that does so later may have had another.
 const prompt = time.Second
+
+// end is where a request of the model ended.
+func (ev *Evidence) end(x *Exchange) Place {
+	return Place{ev.Session.Trace.Events[x.behind].Ref(), "", "end of " + x.Label}
+}
 
 // endOf is when a request of the model ended.
 func (ev *Evidence) endOf(x *Exchange) time.Duration { return ev.Session.Trace.Events[x.behind].At }

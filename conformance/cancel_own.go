@@ -67,7 +67,7 @@ var modelEnds = Check{
 				from = x.Place
 			}
 			if x.End.HungUp && e.at(from.Ref)+prompt < e.endOf(x) {
-				return tooLate("it was to give up its call").See(from, "").See(x.Place, "")
+				return tooLate("it was to give up its call").See(from, "").See(e.end(x), "")
 			}
 			switch {
 			case x.End.HungUp || x.End.Status != 200:
@@ -77,7 +77,7 @@ var modelEnds = Check{
 				return NotObserved("the model had answered before the call was given up").See(x.Place, "").See(cancels[0], "")
 			default:
 				return e.untold(r, Broken, Warn)("the call was given up, and the model's answer to what was asked for it was waited for all the same").
-					See(shown, "").See(x.Place, "")
+					See(shown, "").See(x.Place, "").See(e.end(x), "nobody had hung up")
 			}
 		}
 		if v := e.goneOn(r.Asked); v != nil {
