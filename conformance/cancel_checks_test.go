@@ -339,6 +339,17 @@ func TestCallsThatTheClientGivesUp(t *testing.T) {
 			}},
 		{name: "it goes on", check: "cancel/late-response", caseID: working, in: inA, dialects: native, verdict: report.Pass, message: "the client went on",
 			tell: func(s *story) { s.givesUp("7").passesBarrier() }},
+		{name: "it takes the response for that of its next call", check: "cancel/late-response", caseID: working, in: inA, dialects: native, verdict: report.Warn,
+			message: "the response to a call that was given up was taken for another's: the client had its next call complete before the server had answered it",
+			tell: func(s *story) {
+				s.givesUp("7")
+				before := s.caseID
+				s.caseID, s.call = "cancel/next", 0
+				s.trace.Header.Cases = append(s.trace.Header.Cases, trace.Case{ID: s.caseID, Tool: "next"})
+				s.calls().callEnds(harness.Completed)
+				s.caseID, s.call = before, 1
+				s.passesBarrier()
+			}},
 		{name: "it dies", check: "cancel/late-response", caseID: working, in: inA, dialects: native, verdict: report.Warn,
 			message: "the client gave up its call, was answered all the same, and did not go on: it exited with status 1",
 			tell:    func(s *story) { s.givesUp("7").ends(died) }},
