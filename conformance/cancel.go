@@ -44,11 +44,13 @@ const (
 	ignoring = 1500 * time.Millisecond
 	// serial is the same where nothing is held against a client that has not seen the cancel by then.
 	serial = 800 * time.Millisecond
+	// lateAnswer is how long an answer is waited for that should not come, of a client that has hung up on the model.
+	lateAnswer = time.Second
 	// reaction is how long a client may take to give up its call, and its request of the model.
 	reaction = 2500 * time.Millisecond
 )
 
-// None of those is a whole number of seconds, for limits of clients are: one that hangs up at its own limit does so well before, or well behind.
+// But for lateAnswer none of those is a whole number of seconds, for limits of clients are: one that hangs up at its own limit does so well before, or well behind.
 
 // What the model says where it has not to think, by what is asked. Each is told from all the others, by a word: a client may send a text in
 // several parts.
@@ -147,7 +149,8 @@ func held(s *server.Session, gate *stage, ask *server.CreateMessageParams, word 
 }
 
 // cancelInFlight cancels a sample while the model thinks about it. The model answers only once a later sample was answered: the cancel had
-// come to the client before that. A client that has not heeded it then has an answer, and time to send it.
+// come to the client before that. A client that has not heeded it then has an answer, and time to send it: for that, and for an error that comes
+// late, the session's barrier waits, and nothing else does.
 func cancelInFlight(gate *stage) server.Play {
 	return func(s *server.Session) (any, error) {
 		asked, word, err := startPondering(s, gate)
@@ -168,8 +171,16 @@ func cancelInFlight(gate *stage) server.Play {
 			return nil, err
 		}
 		either(ignoring, later.Done(), nil)
-		either(ignoring, gate.Left(word), nil) // that the client hung up is seen a moment later
+		patience := lateAnswer
+		if !either(ignoring, gate.Left(word), nil) { // that the client hung up is seen a moment later
+			patience = reaction
+		}
 		gate.Open(word)
+		seen := gate.begin()
+		go func() {
+			defer seen()
+			either(patience, asked.Done(), nil)
+		}()
 		if _, err := later.Answer(); err != nil {
 			return nil, err
 		}

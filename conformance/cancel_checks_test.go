@@ -135,6 +135,12 @@ func TestCancelsOfTheServer(t *testing.T) {
 		{name: "a result comes", check: silent, caseID: inFlight, in: inA, dialects: native, verdict: report.Warn,
 			message: "the request was cancelled while the model thought about it, and a result came for it",
 			tell:    func(s *story) { s.asks(pondering).cancels("1001").answers(saying("So.")).passesBarrier() }},
+		{name: "a result comes behind the end of the session", check: silent, caseID: inFlight, in: inA, dialects: native, verdict: report.Warn,
+			message: "the request was cancelled while the model thought about it, and a response came for it when the session had ended",
+			tell: func(s *story) {
+				s.asks(pondering).cancels("1001").passesBarrier()
+				s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1001,"result":`+saying("So.")+`}`)
+			}},
 		{name: "nobody was left to see it", check: silent, caseID: inFlight, in: inA, dialects: native, verdict: report.Unsupported,
 			message: "no answer came, and it is not settled that none would have: it takes a client that calls the tools in the order in which they are listed, " +
 				"and answers the last one's sample: no later sample was answered, so that it may only not have come yet",
