@@ -41,12 +41,16 @@ var cancelling = Scenario{
 const (
 	// ignoring is how long a client may take to answer what is asked after a cancel, before the model answers what was cancelled. One
 	// that answers one request after the other, and does not heed the cancel, cannot answer before the model has.
-	ignoring = 2 * time.Second
+	ignoring = 1500 * time.Millisecond
 	// serial is the same where nothing is held against a client that has not seen the cancel by then.
-	serial = time.Second
+	serial = 800 * time.Millisecond
+	// lateAnswer is how long an answer is waited for that should not come, of a client that has hung up on the model.
+	lateAnswer = time.Second
 	// reaction is how long a client may take to give up its call, and its request of the model.
-	reaction = 3 * time.Second
+	reaction = 2500 * time.Millisecond
 )
+
+// But for lateAnswer none of those is a whole number of seconds, for limits of clients are: one that hangs up at its own limit does so well before, or well behind.
 
 // What the model says where it has not to think, by what is asked. Each is told from all the others, by a word: a client may send a text in
 // several parts.
@@ -104,9 +108,9 @@ func (st *stage) settled(ctx context.Context) {
 	}
 }
 
-// ponder is a question that the model thinks about, and the word by which the gate knows it: each call of the tool has its own.
-func ponder(s *server.Session, gate *stage) (*server.CreateMessageParams, string) {
-	word := fmt.Sprintf("ponder%dwell", s.Call())
+// ponder is the n-th question of a play that the model thinks about, and the word by which the gate knows it: each call of the tool has its own.
+func ponder(s *server.Session, gate *stage, n int) (*server.CreateMessageParams, string) {
+	word := fmt.Sprintf("ponder%dand%dwell", s.Call(), n)
 	gate.Close(word)
 	return s.Ask(fmt.Sprintf("Take your time over this (%s).", word)), word
 }
@@ -126,19 +130,27 @@ func either(limit time.Duration, a, b <-chan struct{}) bool {
 
 // startPondering asks a question that the model thinks about, and returns when it does, or never will.
 func startPondering(s *server.Session, gate *stage) (asked *server.Pending, word string, err error) {
-	ask, word := ponder(s, gate)
-	if asked, err = s.Start(ask); err != nil {
-		return nil, word, err
+	ask, word := ponder(s, gate, 1)
+	asked, err = held(s, gate, ask, word)
+	return asked, word, err
+}
+
+// held asks a question, and returns when the model thinks about it, or never will.
+func held(s *server.Session, gate *stage, ask *server.CreateMessageParams, word string) (*server.Pending, error) {
+	asked, err := s.Start(ask)
+	if err != nil {
+		return nil, err
 	}
 	select {
 	case <-gate.Held(word):
 	case <-asked.Done():
 	}
-	return asked, word, nil
+	return asked, nil
 }
 
 // cancelInFlight cancels a sample while the model thinks about it. The model answers only once a later sample was answered: the cancel had
-// come to the client before that. A client that has not heeded it then has an answer, and time to send it.
+// come to the client before that. A client that has not heeded it then has an answer, and time to send it: for that, and for an error that comes
+// late, the session's barrier waits, and nothing else does.
 func cancelInFlight(gate *stage) server.Play {
 	return func(s *server.Session) (any, error) {
 		asked, word, err := startPondering(s, gate)
@@ -159,8 +171,16 @@ func cancelInFlight(gate *stage) server.Play {
 			return nil, err
 		}
 		either(ignoring, later.Done(), nil)
-		either(ignoring, gate.Left(word), nil) // that the client hung up is seen a moment later
+		patience := lateAnswer
+		if !either(ignoring, gate.Left(word), nil) { // that the client hung up is seen a moment later
+			patience = reaction
+		}
 		gate.Open(word)
+		seen := gate.begin()
+		go func() {
+			defer seen()
+			either(patience, asked.Done(), nil)
+		}()
 		if _, err := later.Answer(); err != nil {
 			return nil, err
 		}
@@ -190,8 +210,10 @@ func ofNothing(json.RawMessage) []string {
 	return append(frames, `{"jsonrpc":"2.0","method":"notifications/cancelled"}`)
 }
 
-// cancelInVain sends cancels that name nothing that is running, while the model thinks about a sample that none of them names. After each a
-// sample is asked. The frames may name the play's first request, which was answered.
+// cancelInVain sends cancels that name nothing that is running, each while the model thinks about a sample that it does not name, and after it asks
+// another. The model thinks about each no longer than that takes: a client has a limit for it. Of one that answers requests one after the other
+// nothing is running from the second on, and with one whose sample was ended by a cancel there is nothing more to be seen. The frames may name
+// the play's first request, which was answered.
 func cancelInVain(frames func(first json.RawMessage) []string) func(*stage) server.Play {
 	return func(gate *stage) server.Play {
 		return func(s *server.Session) (any, error) {
@@ -202,31 +224,43 @@ func cancelInVain(frames func(first json.RawMessage) []string) func(*stage) serv
 			if _, err := first.Answer(); err != nil {
 				return nil, err
 			}
-			asked, word, err := startPondering(s, gate)
-			defer gate.Open(word)
-			if err != nil {
-				return nil, err
-			}
-			for _, frame := range frames(first.ID()) {
-				if err := s.Send([]byte(frame)); err != nil {
-					return nil, err
-				}
-				later, err := s.Start(s.Ask("Are you still there?"))
-				if err != nil {
-					return nil, err
-				}
-				if !either(serial, later.Done(), nil) {
+			inTurn := false
+			for i, frame := range frames(first.ID()) {
+				ask, word := ponder(s, gate, i+1)
+				if inTurn {
 					gate.Open(word)
 				}
-				if _, err := later.Answer(); err != nil {
-					return nil, err
+				asked, err := held(s, gate, ask, word)
+				waited := false
+				if err == nil {
+					waited, err = cancelBeside(s, frame, func() { gate.Open(word) })
+				}
+				inTurn = inTurn || waited
+				gate.Open(word)
+				if err != nil || !either(reaction, asked.Done(), nil) { // one that was cancelled after all is not answered
+					return "done", err
 				}
 			}
-			gate.Open(word)
-			either(reaction, asked.Done(), nil) // one that was cancelled after all is not answered
 			return "done", nil
 		}
 	}
+}
+
+// cancelBeside sends a cancel and asks a sample. Of a client that answers that only once the model was let go, or not in time, it reports that it
+// answers requests in turn.
+func cancelBeside(s *server.Session, cancel string, letGo func()) (inTurn bool, err error) {
+	if err := s.Send([]byte(cancel)); err != nil {
+		return false, err
+	}
+	later, err := s.Start(s.Ask("Are you still there?"))
+	if err != nil {
+		return false, err
+	}
+	if inTurn = !either(serial, later.Done(), nil); inTurn {
+		letGo()
+	}
+	_, err = later.Answer()
+	return inTurn, err
 }
 
 // cancelCrossing cancels a sample as soon as it was asked, and another as soon as the model answers: each time the answer may be on its way.

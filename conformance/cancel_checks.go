@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"strings"
+	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/report"
@@ -45,13 +46,19 @@ var stopsWork = Check{
 					return NotObserved("the client did nothing that shows it to have seen the cancel by the time the model answered").See(cancel, "").See(x.Place, "")
 				}
 				return Broken("the request was cancelled while the model thought about it, and the model's answer was waited for all the same").
-					See(cancel, "").See(x.Place, "")
+					See(cancel, "").See(x.Place, "").See(e.end(x), "nobody had hung up")
 			case x.End.HungUp:
 				open = x
 			}
 		}
 		if open == nil {
 			return NotObserved("no request of the model was open when the cancel came").See(cancel, "")
+		}
+		if v := e.byItsLimit(r, open); v != nil {
+			return *v
+		}
+		if after, slack := e.heeding(cancel, open); e.at(after.Ref)+slack < e.endOf(open) {
+			return tooLate("the cancel").See(cancel, "").See(open.Place, "").See(after, "").See(e.end(open), "")
 		}
 		if v := e.goneOn(cancel); v != nil {
 			return *v
@@ -92,6 +99,11 @@ var cancelledUnanswered = Check{
 			}
 			return Broken("the request was cancelled while the model thought about it, and %s came for it", what).See(cancel, "").See(a.Place, "")
 		}
+		for _, a := range e.Session.Strays { // of a client that had ended its session by then
+			if e.Session.order[a.Ref] > e.Session.order[cancel.Ref] && sameID(r.rawID, a.ID) {
+				return Broken("the request was cancelled while the model thought about it, and a response came for it when the session had ended").See(cancel, "").See(a.Place, "")
+			}
+		}
 		if v := e.goneOn(cancel); v != nil {
 			return *v
 		}
@@ -99,47 +111,89 @@ var cancelledUnanswered = Check{
 	},
 }
 
-// ignoresCancel holds a client against cancels that name nothing that is running: what is asked after them is answered, and what is running goes
-// on.
+// byItsLimit is the verdict where a client hung up on the model when its own limit had passed, so that this was not for a cancel, or may not have
+// been; nil where it hung up before.
+func (ev *Evidence) byItsLimit(r *Round, x *Exchange) *Verdict {
+	header := ev.Session.Trace.Header
+	if !header.TimeoutDeclared || !x.End.HungUp || ev.endOf(x)-ev.at(r.Asked.Ref) < header.ClientTimeout {
+		return nil
+	}
+	v := Unsupported("the client hung up on the model when the %s had passed that it waits, so that nothing else need have ended that: declare a longer limit (%s), of 10 seconds or more",
+		header.ClientTimeout, declaring).See(r.Asked, "").See(x.Place, "")
+	return &v
+}
+
+// heeding is what a client did last before it hung up on the model and after a cancel had come to it, and how long behind that it may hang up
+// because of the cancel: on a machine that is so busy that an answer takes long, longer.
+func (ev *Evidence) heeding(cancel Place, x *Exchange) (Place, time.Duration) {
+	for _, r := range ev.Rounds[1:] {
+		if a := ev.Session.answeredAt(r); a > ev.Session.order[cancel.Ref] && a < x.behind {
+			return r.Answers[0].Place, 300*time.Millisecond + 4*(ev.at(r.Answers[0].Ref)-ev.at(cancel.Ref))
+		}
+	}
+	return cancel, prompt
+}
+
+// prompt is how long behind its cause a client may hang up on the model. One that does so later may have had another.
+const prompt = time.Second
+
+// end is where a request of the model ended.
+func (ev *Evidence) end(x *Exchange) Place {
+	return Place{ev.Session.Trace.Events[x.behind].Ref(), "", "end of " + x.Label}
+}
+
+// endOf is when a request of the model ended.
+func (ev *Evidence) endOf(x *Exchange) time.Duration { return ev.Session.Trace.Events[x.behind].At }
+
+// tooLate is the verdict on a client that hung up on the model long after what it should have hung up for.
+func tooLate(cause string) Verdict {
+	return Unsupported("the client hung up on the model so long after %s that a limit of its own may have ended that: let it wait longer for the model, 10 seconds or more", cause)
+}
+
+// ignoresCancel holds a client against cancels that name nothing that is running: what is asked after each is answered, and what is running goes
+// on. Those are the rounds of the play after the first, by twos.
 func ignoresCancel(e *Evidence) Verdict {
 	cancels := e.inVain()
 	if len(cancels) == 0 || len(e.Rounds) < 3 {
 		return NotObserved("the play did not get as far as the cancel%s", e.why(len(e.Rounds)))
 	}
 	s := e.Session
-	see := func(v Verdict, before int) Verdict {
-		cancel := cancels[0]
-		for _, c := range cancels {
-			if s.order[c.Ref] < before {
-				cancel = c
+	see := func(v Verdict, n int) Verdict {
+		return v.See(cancels[n], "%s", s.Trace.Find(cancels[n].Ref).Frame.Raw)
+	}
+	for n := range cancels {
+		if len(e.Rounds) < 2*n+3 {
+			break // the client did not go on, which is judged below
+		}
+		running, later := e.Rounds[2*n+1], e.Rounds[2*n+2]
+		switch {
+		case later.Result() != nil:
+		case later.missed() != "":
+			return NotObserved("sampling request %d was not answered%s", later.N, e.why(later.N))
+		default:
+			return s.seeOutput(see(Broken("a request that came after a cancel of something else was not answered%s", e.why(later.N)), n).See(later.Asked, ""))
+		}
+		switch {
+		case running.Result() != nil:
+			continue
+		case running.missed() != "":
+			return NotObserved("sampling request %d was not answered%s", running.N, e.why(running.N))
+		case len(running.Answers) == 0:
+			if v := e.goneOn(running.Asked); v != nil {
+				return *v
 			}
 		}
-		return v.See(cancel, "%s", s.Trace.Find(cancel.Ref).Frame.Raw)
-	}
-	for _, r := range e.Rounds[2:] {
-		switch asked := s.order[r.Asked.Ref]; {
-		case r.Result() != nil:
-		case r.missed() != "":
-			return NotObserved("sampling request %d was not answered%s", r.N, e.why(r.N))
-		default:
-			return s.seeOutput(see(Broken("a request that came after a cancel of something else was not answered%s", e.why(r.N)), asked).See(r.Asked, ""))
+		for _, x := range running.Model {
+			if v := e.byItsLimit(running, x); v != nil {
+				return *v
+			}
 		}
+		return see(Broken("a cancel of something else ended a request that was running%s", e.why(running.N)), n).See(running.Asked, "")
 	}
-	running := e.Rounds[1]
-	switch {
-	case running.Result() != nil:
-		if v := e.livedThrough(e.Rounds[len(e.Rounds)-1].Asked, "the client did not go on after a cancel that names nothing that is running"); v != nil {
-			return *v
-		}
-		return see(Pass("the cancel was ignored, and the client went on"), 0)
-	case running.missed() != "":
-		return NotObserved("sampling request 2 was not answered%s", e.why(2))
-	case len(running.Answers) == 0:
-		if v := e.goneOn(running.Asked); v != nil {
-			return *v
-		}
+	if v := e.livedThrough(e.Rounds[len(e.Rounds)-1].Asked, "the client did not go on after a cancel that names nothing that is running"); v != nil {
+		return see(*v, len(cancels)-1)
 	}
-	return see(Broken("a cancel of something else ended a request that was running%s", e.why(2)), s.order[e.Rounds[2].Asked.Ref]).See(running.Asked, "")
+	return see(Pass("the cancel was ignored, and the client went on"), 0)
 }
 
 // responsesTo returns what came as a response to cancels: a second answer under the id of a request that is over, or one for no request at all.

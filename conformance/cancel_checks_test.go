@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
@@ -68,12 +69,41 @@ var (
 	died      = trace.Process{ExitCode: 1}
 )
 
+// ofItsOwn is what a client may have hung up for that did it late.
+const ofItsOwn = " that a limit of its own may have ended that: let it wait longer for the model, 10 seconds or more"
+
+// itsOwnLimit is what is said of a client that has hung up when its own limit had passed.
+const itsOwnLimit = "the client hung up on the model when the 1s had passed that it waits, so that nothing else need have ended that: " +
+	"declare a longer limit (--client-timeout, conformance.ClientTimeout), of 10 seconds or more"
+
 func TestCancelsOfTheServer(t *testing.T) {
 	const inFlight, stops, silent = "in-flight", "cancel/stops-work", "cancel/no-answer"
 	hold(t, []telling{
 		{name: "it hangs up", check: stops, caseID: inFlight, in: inA, dialects: native, verdict: report.Pass, message: "the client hung up on the model",
 			tell: func(s *story) {
 				s.asks(pondering).thinks(pondering).cancels("1001").thought(1, hungUp).asks(fish).answers(saying("A herring.")).passesBarrier()
+			}},
+		{name: "it hangs up at its own limit", check: stops, caseID: inFlight, in: inA, dialects: native, verdict: report.Unsupported, message: itsOwnLimit,
+			tell: func(s *story) {
+				s.waitsFor(time.Second, true, 0).asks(pondering).thinks(pondering).cancels("1001").later(time.Second).thought(1, hungUp).asks(fish).answers(saying("A herring.")).passesBarrier()
+			}},
+		{name: "it hangs up before its own limit", check: stops, caseID: inFlight, in: inA, dialects: native, verdict: report.Pass, message: "the client hung up on the model",
+			tell: func(s *story) {
+				s.waitsFor(time.Second, true, 0).asks(pondering).thinks(pondering).cancels("1001").later(time.Second/2).thought(1, hungUp).asks(fish).answers(saying("A herring.")).passesBarrier()
+			}},
+		{name: "it hangs up long after it went on", check: stops, caseID: inFlight, in: inA, dialects: native, verdict: report.Unsupported,
+			message: "the client hung up on the model so long after the cancel" + ofItsOwn,
+			tell: func(s *story) {
+				s.asks(pondering).thinks(pondering).cancels("1001").asks(fish).answers(saying("A herring.")).later(time.Second/2).thought(1, hungUp).passesBarrier()
+			}},
+		{name: "it hangs up long after it went on, as slowly as it does everything", check: stops, caseID: inFlight, in: inA, dialects: native, verdict: report.Pass, message: "the client hung up on the model",
+			tell: func(s *story) {
+				s.asks(pondering).thinks(pondering).cancels("1001").asks(fish).later(time.Second/2).answers(saying("A herring.")).later(time.Second).thought(1, hungUp).passesBarrier()
+			}},
+		{name: "it hangs up long after, and did nothing before", check: stops, caseID: inFlight, in: inA, dialects: native, verdict: report.Unsupported,
+			message: "the client hung up on the model so long after the cancel" + ofItsOwn,
+			tell: func(s *story) {
+				s.asks(pondering).thinks(pondering).cancels("1001").asks(fish).later(time.Second).thought(1, hungUp).answers(saying("A herring.")).passesBarrier()
 			}},
 		{name: "it waits for the model", check: stops, caseID: inFlight, in: inA, dialects: native, verdict: report.Warn,
 			message: "the request was cancelled while the model thought about it, and the model's answer was waited for all the same",
@@ -105,6 +135,12 @@ func TestCancelsOfTheServer(t *testing.T) {
 		{name: "a result comes", check: silent, caseID: inFlight, in: inA, dialects: native, verdict: report.Warn,
 			message: "the request was cancelled while the model thought about it, and a result came for it",
 			tell:    func(s *story) { s.asks(pondering).cancels("1001").answers(saying("So.")).passesBarrier() }},
+		{name: "a result comes behind the end of the session", check: silent, caseID: inFlight, in: inA, dialects: native, verdict: report.Warn,
+			message: "the request was cancelled while the model thought about it, and a response came for it when the session had ended",
+			tell: func(s *story) {
+				s.asks(pondering).cancels("1001").passesBarrier()
+				s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1001,"result":`+saying("So.")+`}`)
+			}},
 		{name: "nobody was left to see it", check: silent, caseID: inFlight, in: inA, dialects: native, verdict: report.Unsupported,
 			message: "no answer came, and it is not settled that none would have: it takes a client that calls the tools in the order in which they are listed, " +
 				"and answers the last one's sample: no later sample was answered, so that it may only not have come yet",
@@ -126,6 +162,17 @@ func TestCancelsThatNameNothingThatIsRunning(t *testing.T) {
 			message: `a cancel of something else ended a request that was running: request 2 was answered by the error "cancelled" (code 0)`,
 			tell: func(s *story) {
 				control(s).answers(saying("A herring.")).responds("1002", `"error":{"code":0,"message":"cancelled"}`).passesBarrier()
+			}},
+		{name: "what was running ends with an error at the client's own limit", check: unknown, caseID: "unknown-request", in: inA, dialects: native, verdict: report.Unsupported, message: itsOwnLimit,
+			tell: func(s *story) {
+				s.waitsFor(time.Second, true, 0).asks(asking("Name a bird.")).answers(saying("A robin.")).asks(pondering).thinks(pondering).cancels(`"nobody"`).onPurpose().asks(fish)
+				s.answers(saying("A herring.")).later(time.Second).thought(1, hungUp).responds("1002", `"error":{"code":-32603,"message":"too slow"}`).passesBarrier()
+			}},
+		{name: "what was running ends at the second cancel", check: unknown, caseID: "unknown-request", in: inA, dialects: native, verdict: report.Warn,
+			message: `a cancel of something else ended a request that was running: request 4 was answered by the error "cancelled" (code 0)`,
+			tell: func(s *story) {
+				control(s).answers(saying("A herring.")).responds("1002", `"result":`+saying("So."))
+				s.asks(pondering).cancels("4711").onPurpose().asks(fish).answers(saying("A herring.")).responds("1004", `"error":{"code":0,"message":"cancelled"}`).passesBarrier()
 			}},
 		{name: "what was running is not answered", check: unknown, caseID: "unknown-request", in: inA, dialects: native, verdict: report.Warn,
 			message: "a cancel of something else ended a request that was running: no answer came for request 2",
@@ -232,6 +279,32 @@ func TestCallsThatTheClientGivesUp(t *testing.T) {
 		{name: "the model was quicker", check: "cancel/model-ends", caseID: sampling, in: inA, dialects: native, verdict: report.NotObserved,
 			message: "the model had answered before the call was given up",
 			tell:    func(s *story) { s.asks(pondering).thinks(pondering).thought(1, whole).givesUp("7").passesBarrier() }},
+		{name: "the model ends long after", check: "cancel/model-ends", caseID: sampling, dialects: native, verdict: report.Unsupported,
+			message: "the client hung up on the model so long after it was to give up its call" + ofItsOwn,
+			tell: func(s *story) {
+				s.asks(pondering).thinks(pondering)
+				if !s.revision.Modern() {
+					s.givesUp("7")
+				}
+				s.callEnds(harness.GaveUp).later(2*time.Second).thought(1, hungUp).passesBarrier()
+			}},
+		{name: "the model ends long after, and so does the call", check: "cancel/model-ends", caseID: sampling, in: inB, dialects: native, verdict: report.Unsupported,
+			message: "the client hung up on the model so long after it was to give up its call" + ofItsOwn,
+			tell: func(s *story) {
+				s.asks(pondering).thinks(pondering).later(2*time.Second).thought(1, hungUp).callEnds(harness.GaveUp).passesBarrier()
+			}},
+		{name: "the model ends at the client's own limit", check: "cancel/model-ends", caseID: sampling, dialects: native, verdict: report.Unsupported, message: itsOwnLimit,
+			tell: func(s *story) {
+				s.waitsFor(time.Second, true, 0).asks(pondering).thinks(pondering)
+				if !s.revision.Modern() {
+					s.givesUp("7")
+				}
+				s.later(time.Second).thought(1, hungUp).callEnds(harness.GaveUp).passesBarrier()
+			}},
+		{name: "its own limit is no giving up", check: "cancel/no-retry", caseID: sampling, in: inB, dialects: native, verdict: report.Unsupported, message: notHeeded,
+			tell: func(s *story) {
+				s.waitsFor(time.Second, true, 0).asks(pondering).thinks(pondering).later(time.Second).thought(1, hungUp).passesBarrier()
+			}},
 		{name: "the model ends", check: "cancel/model-ends", caseID: sampling, in: inB, dialects: native, verdict: report.Pass, message: "nothing was left of the request of the model",
 			tell: func(s *story) { s.asks(pondering).thinks(pondering).thought(1, hungUp).passesBarrier() }},
 		{name: "what is over is cancelled", check: "cancel/ended-call", caseID: sampling, in: inB, dialects: native, verdict: report.Fail,
@@ -272,6 +345,17 @@ func TestCallsThatTheClientGivesUp(t *testing.T) {
 			}},
 		{name: "it goes on", check: "cancel/late-response", caseID: working, in: inA, dialects: native, verdict: report.Pass, message: "the client went on",
 			tell: func(s *story) { s.givesUp("7").passesBarrier() }},
+		{name: "it takes the response for that of its next call", check: "cancel/late-response", caseID: working, in: inA, dialects: native, verdict: report.Warn,
+			message: "the response to a call that was given up was taken for another's: the client had its next call complete before the server had answered it",
+			tell: func(s *story) {
+				s.givesUp("7")
+				before := s.caseID
+				s.caseID, s.call = "cancel/next", 0
+				s.trace.Header.Cases = append(s.trace.Header.Cases, trace.Case{ID: s.caseID, Tool: "next"})
+				s.calls().callEnds(harness.Completed)
+				s.caseID, s.call = before, 1
+				s.passesBarrier()
+			}},
 		{name: "it dies", check: "cancel/late-response", caseID: working, in: inA, dialects: native, verdict: report.Warn,
 			message: "the client gave up its call, was answered all the same, and did not go on: it exited with status 1",
 			tell:    func(s *story) { s.givesUp("7").ends(died) }},

@@ -98,12 +98,45 @@ func (ev *Evidence) saysItGaveUp() *Place {
 		if e.Case != ev.Case.ID || e.Mark == nil || e.Mark.Name != trace.MarkOutcome {
 			continue
 		}
-		var told struct{ Outcome string }
-		if json.Unmarshal([]byte(e.Mark.Text), &told) == nil && told.Outcome == harness.GaveUp {
+		if told, ok := outcomeIn(e.Mark); ok && told == harness.GaveUp {
 			return &Place{e.Ref(), "", "the client's word"}
 		}
 	}
 	return nil
+}
+
+// completedUnanswered returns where the client said that a call which it made after a place was complete, although the server had not answered that
+// yet; nil where it did not. What the server sends is in the trace before it is on its way.
+func (s *Session) completedUnanswered(after int) *Place {
+	called, answered := map[string]bool{}, map[string]bool{} // by case
+	for i := range s.Trace.Events {
+		e := &s.Trace.Events[i]
+		switch {
+		case i <= after || s.calls[e.Case] == nil:
+		case e.Frame != nil:
+			m := readRPC(e.Frame.Raw)
+			called[e.Case] = called[e.Case] || e.Frame.Dir == trace.FromClient && carrying[m.method] != ""
+			answered[e.Case] = answered[e.Case] || e.Frame.Dir == trace.ToClient && m.isResponse() && !wantsMore(m.result)
+		case e.Mark != nil && e.Mark.Name == trace.MarkOutcome && called[e.Case] && !answered[e.Case]:
+			if told, ok := outcomeIn(e.Mark); ok && told == harness.Completed {
+				return &Place{e.Ref(), "", "the client's word"}
+			}
+		}
+	}
+	return nil
+}
+
+// wantsMore reports whether a result of the second era ends a request and not the call.
+func wantsMore(result json.RawMessage) bool {
+	var o dialect.Object
+	return dialect.ReadPart(result, &o) == nil && o.Text("resultType") == "input_required"
+}
+
+// outcomeIn is how the client said that a call ended.
+func outcomeIn(m *trace.Mark) (string, bool) {
+	var told struct{ Outcome string }
+	err := json.Unmarshal([]byte(m.Text), &told)
+	return told.Outcome, err == nil
 }
 
 // gaveUp returns what shows that the client gave up its call, as it was told to, and the verdict where nothing does. In the second era nothing
@@ -123,7 +156,7 @@ func (ev *Evidence) gaveUp() (Place, *Verdict) {
 	if ev.Revision.Modern() {
 		for _, r := range ev.Rounds {
 			for _, x := range r.Model {
-				if x.End.HungUp && len(r.Answers) == 0 {
+				if x.End.HungUp && len(r.Answers) == 0 && ev.byItsLimit(r, x) == nil {
 					return x.Place, nil
 				}
 			}

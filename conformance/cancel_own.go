@@ -59,6 +59,16 @@ var modelEnds = Check{
 		r := e.Rounds[0]
 		cancels, _ := e.ownCancels()
 		for _, x := range r.Model {
+			if v := e.byItsLimit(r, x); v != nil {
+				return *v
+			}
+			from := shown
+			if e.Session.order[shown.Ref] > x.behind { // it has said so after that: what it was to give up the call for came with the header of the answer, at once
+				from = x.Place
+			}
+			if x.End.HungUp && e.at(from.Ref)+prompt < e.endOf(x) {
+				return tooLate("it was to give up its call").See(from, "").See(e.end(x), "")
+			}
 			switch {
 			case x.End.HungUp || x.End.Status != 200:
 			case x.End.Closed:
@@ -67,7 +77,7 @@ var modelEnds = Check{
 				return NotObserved("the model had answered before the call was given up").See(x.Place, "").See(cancels[0], "")
 			default:
 				return e.untold(r, Broken, Warn)("the call was given up, and the model's answer to what was asked for it was waited for all the same").
-					See(shown, "").See(x.Place, "")
+					See(shown, "").See(x.Place, "").See(e.end(x), "nobody had hung up")
 			}
 		}
 		if v := e.goneOn(r.Asked); v != nil {
@@ -184,8 +194,8 @@ var lateResponse = Check{
 	Requirements: []string{"2025-03-26/cancellation/behavior", "2025-06-18/cancellation/behavior", "2025-11-25/cancellation/06",
 		"2026-07-28/cancellation/15", "2026-07-28/cancellation/16"},
 	Cases: []string{"call-while-working"},
-	Usual: "a response for which no request is found is taken for a fault of the connection",
-	Mend:  "drop a response that nobody waits for",
+	Usual: "a response for which no request is found is taken for a fault of the connection; or the next response that is read is taken for that of the latest request",
+	Mend:  "know responses by their ids, and drop one that nobody waits for",
 	Judge: func(e *Evidence) Verdict {
 		shown, missing := e.gaveUp()
 		if missing != nil {
@@ -193,6 +203,10 @@ var lateResponse = Check{
 		}
 		if e.Revision.Modern() && !e.Session.overStdio() {
 			return NotApplicable("over HTTP the client closes the stream, and nothing can come after that")
+		}
+		if early := e.Session.completedUnanswered(e.Session.order[shown.Ref]); early != nil {
+			return Broken("the response to a call that was given up was taken for another's: the client had its next call complete before the server had answered it").
+				See(shown, "").See(*early, "")
 		}
 		if v := e.livedThrough(shown, "the client gave up its call, was answered all the same, and did not go on"); v != nil {
 			return *v

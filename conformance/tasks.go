@@ -177,7 +177,7 @@ func ofTask(id string) server.TaskParams { return server.TaskParams{TaskID: id} 
 func playTask(gate *stage) server.Play {
 	return func(s *server.Session) (any, error) {
 		q := &inquiry{Session: s}
-		ask, word := ponder(s, gate)
+		ask, word := ponder(s, gate, 1)
 		defer gate.Open(word)
 		ask.Meta = map[string]any{"progressToken": fmt.Sprintf("progress-of-task-%d", s.Call())}
 		id := q.create(gate, ask, word)
@@ -266,7 +266,7 @@ func playCancelledTask(gate *stage) server.Play {
 			return "The client cancels no tasks.", nil
 		}
 		q := &inquiry{Session: s}
-		ask, word := ponder(s, gate)
+		ask, word := ponder(s, gate, 1)
 		defer gate.Open(word)
 		id := q.create(gate, ask, word)
 		if id == "" {

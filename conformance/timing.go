@@ -35,7 +35,7 @@ var timing = Scenario{
 		{ID: "time/ping", Make: whilePinged, Revisions: []server.Revision{server.V20251125}, Barrier: true},
 		{ID: "time/progress", Make: withProgress, Barrier: true},
 	},
-	Checks: []Check{modelStalls, modelSlow, totalLimit, aliveWhileSampling, progressToken, progressRises, progressEnds, tokenShape, tokenUnique},
+	Checks: []Check{modelStalls, streamStalls, modelSlow, totalLimit, aliveWhileSampling, progressToken, progressRises, progressEnds, tokenShape, tokenUnique},
 }
 
 // delayed is a case in which the model is so slow.

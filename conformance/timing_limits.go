@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
@@ -13,11 +14,20 @@ import (
 const forEver = 10 * time.Minute
 
 var modelStalls = Check{
-	ID: "model-stalls", Says: "a model that falls silent is given up on, and the server is told so", Levels: everywhere(report.Robust), Asked: 1,
-	Cases: []string{"stall-headers", "stall-midstream"},
-	Usual: "the HTTP client has no timeout, or one for the header only, and nothing watches over the stream behind it",
+	ID: "model-stalls", Says: "a model that says nothing is given up on, and the server is told so", Levels: everywhere(report.Robust), Asked: 1,
+	Cases: []string{"stall-headers"},
+	Usual: "the HTTP client has no timeout, or one of many minutes",
 	Mend:  "give each request to the model a limit that covers its whole answer, and answer with an error when it has passed",
 	Judge: func(e *Evidence) Verdict { return e.givesUp("the model fell silent") },
+}
+
+// streamStalls is apart from modelStalls: a client may well keep the one and not the other, and where its limit is not known only one of them says so.
+var streamStalls = Check{
+	ID: "stream-stalls", Says: "a model that falls silent in the middle of its answer is given up on, and the server is told so", Levels: everywhere(report.Robust), Asked: 1,
+	Cases: []string{"stall-midstream"},
+	Usual: "the HTTP client has a timeout for the header only, and nothing watches over the stream behind it",
+	Mend:  "have the limit of a request to the model last until the end of its answer, and answer with an error when it has passed",
+	Judge: func(e *Evidence) Verdict { return e.givesUp("the model fell silent in the middle of its answer") },
 }
 
 var totalLimit = Check{
@@ -96,7 +106,7 @@ func (ev *Evidence) waitedFor(r *Round) []*Exchange {
 func (ev *Evidence) gaveUpAt(r *Round) (time.Duration, bool) {
 	for _, x := range ev.waitedFor(r) {
 		if x.End.HungUp {
-			return ev.Session.Trace.Events[x.behind].At, true
+			return ev.endOf(x), true
 		}
 	}
 	return 0, false
@@ -130,12 +140,19 @@ func (ev *Evidence) givesUp(what string) Verdict {
 	switch s := ev.Session; {
 	case len(r.Answers) > 0 && waited(s.order[r.Answers[0].Ref]):
 		return ev.stillThere(what)
+	case s.Trace.Header.TimeoutDeclared && len(model) > 1 && ev.askedFor(r) >= s.Trace.Header.Patience:
+		return ev.again(Broken("%s, and after %s the client asked the model again, although it is to give up after %s", what, s.Trace.Header.Patience, s.Trace.Header.ClientTimeout))
 	case len(r.Answers) > 0:
 		return Pass("%s, and the client gave up and said so", what).See(r.Asked, "")
-	case s.Ended != nil && s.Ended.Deadline && !ev.Revision.Modern() && ev.gaveUpInTime(r):
-		return ev.wordless(what)
-	case s.Ended != nil && s.Ended.Deadline:
-		return ev.stillThere(what)
+	case s.Ended != nil && s.Ended.Deadline && !s.calledAfter(s.order[r.Asked.Ref]):
+		switch {
+		case !ev.gaveUpInTime(r):
+			return ev.stillThere(what)
+		case len(model) > harness.MostAttempts:
+			return ev.again(Broken("%s, and the client gave up and asked it again, and again, without an end", what))
+		case !ev.Revision.Modern():
+			return ev.wordless(what)
+		}
 	}
 	if v := ev.Session.undecided(r.Asked, "that the client gave up cannot be said"); v != nil {
 		return *v
@@ -158,11 +175,34 @@ func (ev *Evidence) wordless(what string) Verdict {
 		See(ev.Rounds[0].Asked, "").See(ev.waitedFor(ev.Rounds[0])[0].Place, "hung up on")
 }
 
+// askedFor is for how long the client asked the model for a round, from its first request to the last time that it hung up; 0 where it never did.
+func (ev *Evidence) askedFor(r *Round) time.Duration {
+	model, last := ev.waitedFor(r), time.Duration(0)
+	for _, x := range model {
+		if x.End.HungUp {
+			last = max(last, ev.endOf(x)-ev.at(model[0].Ref))
+		}
+	}
+	return last
+}
+
+// again adds to a verdict the first time that the client asked the model for the round, and the second.
+func (ev *Evidence) again(v Verdict) Verdict {
+	r := ev.Rounds[0]
+	v = v.See(r.Asked, "")
+	for i, x := range ev.waitedFor(r) {
+		if i < 2 {
+			v = v.See(x.Place, "hung up on")
+		}
+	}
+	return v
+}
+
 // gaveUpInTime reports whether the client hung up on the model each time that it was kept waiting, before that was over. One that is ended
 // hangs up, too, but later.
 func (ev *Evidence) gaveUpInTime(r *Round) bool {
 	for _, x := range ev.waitedFor(r) {
-		if !x.End.HungUp || ev.Session.Trace.Events[x.behind].At-ev.at(x.Ref) >= ev.Session.Trace.Header.Patience {
+		if !x.End.HungUp || ev.endOf(x)-ev.at(x.Ref) >= ev.Session.Trace.Header.Patience {
 			return false
 		}
 	}

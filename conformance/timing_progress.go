@@ -16,7 +16,7 @@ var aliveWhileSampling = Check{
 	ID: "alive-while-sampling", Says: "a ping is answered while a sampling request waits for the model", Levels: inLegacy(report.Must),
 	Requirements: []string{"2025-11-25/ping/01"}, Cases: []string{"ping"}, Asked: 1,
 	Usual: "requests of the server are answered one after the other, on the goroutine or in the callback that reads the stream",
-	Mend:  "answer a ping as it comes, whatever else is in progress",
+	Mend:  "answer a ping as it comes, whatever else is in progress, under its id and with the result {}",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		ping, pong := e.ping()
@@ -35,8 +35,32 @@ var aliveWhileSampling = Check{
 		case len(r.Answers) > 0 && e.Session.order[r.Answers[0].Ref] < e.Session.order[pong.Ref]:
 			return Broken("a ping was answered only after the sampling request that came before it").See(r.Asked, "").See(*ping, "").See(r.Answers[0].Place, "").See(pong.Place, "")
 		}
+		if v := e.empty(ping, pong); v != nil {
+			return *v
+		}
 		return Pass("a ping was answered while a sampling request waited").See(*ping, "").See(pong.Place, "")
 	},
+}
+
+// empty is the verdict on an answer to a ping that is not empty, or not the ping's; nil for one that is as it has to be. A result may hold more
+// than its kind says, so that what is there beside _meta is no fault by the schema (2025-11-25, schema#emptyresult).
+func (ev *Evidence) empty(ping *Place, pong *Answer) *Verdict {
+	asked := readRPC(ev.Session.Trace.Find(ping.Ref).Frame.Raw)
+	var result map[string]json.RawMessage
+	err := json.Unmarshal(pong.Result, &result)
+	delete(result, "_meta")
+	var v Verdict
+	switch {
+	case !sameID(asked.id, pong.ID):
+		v = Broken("the answer to a ping has not the id that the ping has").See(ping.At("id"), "%s", asked.id).See(pong.At("id"), "%s", pong.ID)
+	case err != nil || result == nil:
+		v = Broken("a ping was answered, and the result is no object").See(*ping, "").See(pong.At("result"), "%s", compact(pong.Result))
+	case len(result) > 0:
+		v = Warn("a ping was answered with a result that is not empty").See(*ping, "").See(pong.At("result"), "%s", compact(pong.Result))
+	default:
+		return nil
+	}
+	return &v
 }
 
 // ping is the server's first ping of the case, and what the client answered; nil where there is none.
@@ -74,9 +98,12 @@ var progressToken = Check{
 			return noProgress()
 		}
 		for _, note := range notes {
+			if note.token == nil {
+				return Broken("progress is reported without a token").See(note.At("params"), "%s", compact(note.raw))
+			}
 			if e.tokenOf(note) == nil {
-				return Broken("progress is reported under %s, which is the token of no request", orMissing(note.token)).
-					Saw("server sent", e.Rounds[0].Asked.At("_meta.progressToken"), "%s", orMissing(e.Rounds[0].token())).See(note.At("params.progressToken"), "%s", orMissing(note.token))
+				return Broken("progress is reported under %s, which is the token of no request", compact(note.token)).
+					Saw("server sent", e.Rounds[0].Asked.At("_meta.progressToken"), "%s", orMissing(e.Rounds[0].token())).See(note.At("params.progressToken"), "%s", compact(note.token))
 			}
 		}
 		return Pass("progress is reported under the tokens of the requests that asked for it").See(e.Rounds[0].Asked, "")
@@ -98,6 +125,9 @@ var progressRises = Check{
 			byToken[string(note.token)] = append(byToken[string(note.token)], note)
 		}
 		for _, r := range e.allRounds() {
+			if r.token() == nil {
+				continue // what is reported without a token is of no request
+			}
 			if v := rising(byToken[string(r.token())], e.Session.overStdio()); v != nil {
 				return *v
 			}

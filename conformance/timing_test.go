@@ -47,6 +47,7 @@ func promptOf(d string) string {
 
 func TestWhatIsSaidOfAClientThatIsKeptWaiting(t *testing.T) {
 	const silent = "the model fell silent"
+	const midstream = silent + " in the middle of its answer"
 	gaveUp := func(s *story) { kept(true, 7*time.Second, hungUp)(s).refuses(-32603, "no answer").passesBarrier() }
 	said := map[string]func(*story){
 		"the whole": func(s *story) { kept(true, 7*time.Second, inTime)(s).answers(saying(slowly)).passesBarrier() },
@@ -64,7 +65,27 @@ func TestWhatIsSaidOfAClientThatIsKeptWaiting(t *testing.T) {
 			kept(true, 7*time.Second, trace.ModelEnd{Closed: true})(s).ends(trace.Process{Deadline: true})
 		},
 		"nothing, and dies": func(s *story) { kept(true, 7*time.Second, hungUp)(s).ends(trace.Process{Signal: "killed"}) },
-		"nothing":           func(s *story) { kept(true, 7*time.Second, hungUp)(s).passesBarrier() },
+		"an error, at the third time of asking": func(s *story) {
+			kept(true, 7*time.Second, hungUp)(s).later(time.Second).prompt(promptOf(s.dialect), hungUp).later(time.Second).prompt(promptOf(s.dialect), hungUp).refuses(-32603, "no answer").passesBarrier()
+		},
+		"an error, having asked for long": func(s *story) {
+			kept(true, 7*time.Second, hungUp)(s)
+			for range 7 {
+				s.later(time.Second).prompt(promptOf(s.dialect), hungUp)
+			}
+			s.refuses(-32603, "no answer").passesBarrier()
+		},
+		"nothing, and asks again and again": func(s *story) {
+			kept(false, 7*time.Second, hungUp)(s)
+			for range 9 {
+				s.later(time.Second).prompt(promptOf(s.dialect), hungUp)
+			}
+			s.ends(trace.Process{Deadline: true})
+		},
+		"nothing, and hangs much later": func(s *story) {
+			kept(true, 7*time.Second, hungUp)(s).passesBarrier().ends(trace.Process{Deadline: true})
+		},
+		"nothing": func(s *story) { kept(true, 7*time.Second, hungUp)(s).passesBarrier() },
 		"nothing, having cancelled its call": func(s *story) {
 			kept(true, 7*time.Second, hungUp)(s).frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
 			s.passesBarrier()
@@ -75,7 +96,7 @@ func TestWhatIsSaidOfAClientThatIsKeptWaiting(t *testing.T) {
 	const declare = ": declare how long it does (--client-timeout, conformance.ClientTimeout), or have it heed the limit that it is told"
 	hold(t, []telling{
 		{name: "gives up", check: "time/model-stalls", caseID: "stall-headers", tell: gaveUp, in: inA, verdict: report.Pass, message: silent + ", and the client gave up and said so"},
-		{name: "gives up", check: "time/model-stalls", caseID: "stall-midstream", tell: gaveUp, in: inB, verdict: report.Pass, message: silent + ", and the client gave up and did not fulfil the request"},
+		{name: "gives up", check: "time/stream-stalls", caseID: "stall-midstream", tell: gaveUp, in: inB, verdict: report.Pass, message: midstream + ", and the client gave up and did not fulfil the request"},
 		{name: "waits", check: "time/model-stalls", caseID: "stall-headers", tell: said["the whole"], verdict: report.Fail,
 			message: silent + ", and after 7s the client was still waiting, although it is to give up after 1s"},
 		{name: "waits, unknown", check: "time/model-stalls", caseID: "stall-headers", tell: said["the whole, of a client of which nobody knows"], verdict: report.Unsupported,
@@ -90,12 +111,20 @@ func TestWhatIsSaidOfAClientThatIsKeptWaiting(t *testing.T) {
 			message: "the model spoke a few letters at a time without coming to an end, and after 7s the client was still waiting, although it is to give up after 1s"},
 		{name: "still running, and no word", check: "time/total-limit", caseID: "drip", in: inA, tell: func(s *story) { kept(true, 7*time.Second, hungUp)(s).ends(trace.Process{Deadline: true}) },
 			verdict: report.Fail, message: "the model spoke a few letters at a time without coming to an end, and the client gave up without a word, so that the server waits for ever"},
-		{name: "a part as the whole", check: "time/model-stalls", caseID: "stall-midstream", tell: said["a part"], verdict: report.Fail,
-			message: silent + ", and the client passes off what had come by then as the whole answer"},
-		{name: "a part as a part", check: "time/model-stalls", caseID: "stall-midstream", tell: said["a part, and that it is one"], verdict: report.Warn,
-			message: silent + `, and the client answers with what had come by then, as "timeout", where an error is due`},
+		{name: "a part as the whole", check: "time/stream-stalls", caseID: "stall-midstream", tell: said["a part"], verdict: report.Fail,
+			message: midstream + ", and the client passes off what had come by then as the whole answer"},
+		{name: "a part as a part", check: "time/stream-stalls", caseID: "stall-midstream", tell: said["a part, and that it is one"], verdict: report.Warn,
+			message: midstream + `, and the client answers with what had come by then, as "timeout", where an error is due`},
 		{name: "made up", check: "time/model-stalls", caseID: "stall-headers", tell: said["something made up"], verdict: report.Fail,
 			message: silent + " before it had said a word, and the client made up an answer"},
+		{name: "asks again, and gives up", check: "time/model-stalls", caseID: "stall-headers", tell: said["an error, at the third time of asking"], in: inA, verdict: report.Pass,
+			message: silent + ", and the client gave up and said so"},
+		{name: "asks again for long", check: "time/model-stalls", caseID: "stall-headers", tell: said["an error, having asked for long"], verdict: report.Fail,
+			message: silent + ", and after 7s the client asked the model again, although it is to give up after 1s"},
+		{name: "asks again without an end", check: "time/model-stalls", caseID: "stall-headers", tell: said["nothing, and asks again and again"], verdict: report.Fail,
+			message: silent + ", and the client gave up and asked it again, and again, without an end"},
+		{name: "gives up, and hangs later", check: "time/model-stalls", caseID: "stall-headers", tell: said["nothing, and hangs much later"], verdict: report.NotObserved,
+			message: "that the client gave up cannot be said: the session did not end in order: it was still running after 1m0s and was ended"},
 		{name: "dies", check: "time/model-stalls", caseID: "stall-headers", tell: said["nothing, and dies"], verdict: report.NotObserved,
 			message: "that the client gave up cannot be said: the session did not end in order: a signal ended it: killed"},
 		{name: "no word", check: "time/model-stalls", caseID: "stall-headers", tell: said["nothing"], in: inA, verdict: report.Fail,
@@ -159,6 +188,17 @@ func TestWhatIsSaidOfProgress(t *testing.T) {
 	hold(t, []telling{
 		{name: "right", check: "time/progress-token", caseID: "progress", tell: tellAll(rising, nothing), in: inA, verdict: report.Pass, message: "progress is reported under the tokens of the requests that asked for it"},
 		{name: "of nothing", check: "time/progress-token", caseID: "progress", tell: tellAll(func(s *story) { s.reports("1001", "1") }, nothing), in: inA, verdict: report.Fail, message: "progress is reported under 1001, which is the token of no request"},
+		{name: "without a token", check: "time/progress-token", caseID: "progress", tell: func(s *story) {
+			s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}}`)
+			s.asksFor("").answers(good).passesBarrier()
+		}, in: inA, verdict: report.Fail, message: "progress is reported without a token"},
+		{name: "twice without a token", check: "time/progress-rises", caseID: "progress", tell: func(s *story) {
+			s.asksFor(`"t"`).reports(`"t"`, "1").answers(good).asksFor("")
+			for range 2 {
+				s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}}`)
+			}
+			s.answers(good).passesBarrier()
+		}, in: inA, verdict: report.Pass, message: "progress rises"},
 		{name: "of another type", check: "time/progress-token", caseID: "progress", tell: func(s *story) { s.asksFor("7").reports(`"7"`, "1").answers(good).passesBarrier() }, in: inA, verdict: report.Fail, message: `progress is reported under "7", which is the token of no request`},
 		{name: "before it was asked for", check: "time/progress-token", caseID: "progress", tell: func(s *story) { s.reports("7", "1").asksFor("7").answers(good).passesBarrier() }, in: inA, verdict: report.Fail, message: `progress is reported under 7, which is the token of no request`},
 		{name: "right", check: "time/progress-rises", caseID: "progress", tell: tellAll(rising, nothing), in: inA, verdict: report.Pass, message: "progress rises"},
@@ -201,6 +241,14 @@ func TestWhatIsSaidOfAPing(t *testing.T) {
 			tell: func(s *story) {
 				ask(s).pings().responds("99", `"error":{"code":-32601,"message":"what?"}`).answers(good).passesBarrier()
 			}},
+		{name: "answered under another id", check: "time/alive-while-sampling", caseID: "ping", in: inA, verdict: report.Fail, message: "the answer to a ping has not the id that the ping has",
+			tell: func(s *story) { ask(s).pings().responds(`"99"`, `"result":{}`).answers(good).passesBarrier() }},
+		{name: "answered with a word", check: "time/alive-while-sampling", caseID: "ping", in: inA, verdict: report.Fail, message: "a ping was answered, and the result is no object",
+			tell: func(s *story) { ask(s).pings().responds("99", `"result":"pong"`).answers(good).passesBarrier() }},
+		{name: "answered with more than nothing", check: "time/alive-while-sampling", caseID: "ping", in: inA, verdict: report.Warn, message: "a ping was answered with a result that is not empty",
+			tell: func(s *story) { ask(s).pings().responds("99", `"result":{"pong":true}`).answers(good).passesBarrier() }},
+		{name: "answered with _meta", check: "time/alive-while-sampling", caseID: "ping", in: inA, verdict: report.Pass, message: "a ping was answered while a sampling request waited",
+			tell: func(s *story) { ask(s).pings().responds("99", `"result":{"_meta":{}}`).answers(good).passesBarrier() }},
 		{name: "not answered", check: "time/alive-while-sampling", caseID: "ping", in: inA, verdict: report.Fail, message: "a ping was not answered while a sampling request waited",
 			tell: func(s *story) { ask(s).pings().answers(good).passesBarrier() }},
 		{name: "unsettled", check: "time/alive-while-sampling", caseID: "ping", in: inA, verdict: report.NotObserved, message: "that the ping stays without an answer cannot be said: the session did not end in order: a signal ended it: killed",

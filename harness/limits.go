@@ -40,9 +40,10 @@ const (
 	virtualPatience = 15 * time.Minute
 	// withinReal is the most that is taken within a limit where it has to be waited for by a real clock.
 	withinReal = time.Second
-	// mostAttempts is how often a client may be expected to ask the model for one sample, and be kept waiting each time.
-	mostAttempts = 3
 )
+
+// MostAttempts is how often a client may be expected to ask the model for one sample, and be kept waiting each time.
+const MostAttempts = 3
 
 // limits are those of a session with the case.
 func (r *Runner) limits(c *Case) Limits {
@@ -57,10 +58,10 @@ func (r *Runner) limits(c *Case) Limits {
 		l.Patience = l.Client / 4
 	case c.Timed == Within:
 		l.Patience = min(l.Client/4, withinReal)
-	case virtual:
-		l.Patience = max(virtualPatience, 2*l.Client+declaredMargin)
-	case l.Declared:
+	case l.Declared: // in virtual time the same, so that a client is held to the same wherever it is played
 		l.Patience = 2*l.Client + declaredMargin
+	case virtual:
+		l.Patience = virtualPatience
 	default:
 		l.Client, l.Patience = briefTimeout, briefTimeout+briefMargin
 	}
@@ -68,4 +69,4 @@ func (r *Runner) limits(c *Case) Limits {
 }
 
 // waits is how long the case waits by design.
-func (r *Runner) waits(c *Case) time.Duration { return c.Wait + mostAttempts*r.limits(c).Patience }
+func (r *Runner) waits(c *Case) time.Duration { return c.Wait + MostAttempts*r.limits(c).Patience }

@@ -20,7 +20,7 @@ func TestHowLongAClientIsKeptWaiting(t *testing.T) {
 		"a program":                       {Runner{Client: program}, Beyond, Limits{2 * time.Second, false, 6 * time.Second}},
 		"a program, declared":             {Runner{Client: program, ClientTimeout: 20 * time.Second}, Beyond, Limits{20 * time.Second, true, 45 * time.Second}},
 		"in virtual time":                 {Runner{Client: inProcess, Bubble: func(func()) {}}, Beyond, Limits{time.Minute, false, 15 * time.Minute}},
-		"in virtual time, declared":       {Runner{Client: inProcess, Bubble: func(func()) {}, ClientTimeout: time.Second}, Beyond, Limits{time.Second, true, 15 * time.Minute}},
+		"in virtual time, declared":       {Runner{Client: inProcess, Bubble: func(func()) {}, ClientTimeout: time.Second}, Beyond, Limits{time.Second, true, 7 * time.Second}},
 		"in virtual time, declared long":  {Runner{Client: inProcess, Bubble: func(func()) {}, ClientTimeout: time.Hour}, Beyond, Limits{time.Hour, true, 2*time.Hour + 5*time.Second}},
 		"within, in virtual time":         {Runner{Client: inProcess, Bubble: func(func()) {}}, Within, Limits{time.Minute, false, 15 * time.Second}},
 		"within":                          {Runner{Client: program}, Within, Limits{time.Minute, false, time.Second}},

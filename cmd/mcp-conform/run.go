@@ -41,6 +41,9 @@ type runCommand struct {
 	Command  []string      `arg:"" optional:"" help:"The client's command, after --. {url} is the server's URL, {config} an mcp.json, {prompt} what a host is to do; without the first two the URL comes last. With --stdio {server-command} is what launches the server."`
 }
 
+// leastPatience is the shortest limit of a client that can be told from a machine that has no time for it.
+const leastPatience = 500 * time.Millisecond
+
 // vars are the defaults that help texts show.
 func vars() map[string]string {
 	return map[string]string{
@@ -72,6 +75,8 @@ func (c *runCommand) Validate() error {
 		return fmt.Errorf("--timeout %s: want more than 0", c.Timeout)
 	case c.Patience < 0:
 		return fmt.Errorf("--client-timeout %s: want more than 0", c.Patience)
+	case c.Patience > 0 && c.Patience < leastPatience:
+		return fmt.Errorf("--client-timeout %s: want at least %s, for in less a busy machine shows more of itself than of the client", c.Patience, leastPatience)
 	case c.CaseTime < 0:
 		return fmt.Errorf("--case-timeout %s: want more than 0", c.CaseTime)
 	}

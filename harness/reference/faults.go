@@ -79,6 +79,8 @@ type faults struct {
 	waitsForEver    bool // for the model
 	limitsHeader    bool // of the model's answer, and nothing behind it
 	limitsSilence   bool // of the model, and not its answer as a whole
+	limitsAttempts  bool // to ask the model, each by itself
+	pongsByText     bool // of the ping's id
 	hasty           bool // gives up at a sixteenth of its limit
 	keepsPartial    bool // takes what it has when its limit passes for the answer
 	blocksPings     bool // until it has answered what it was asked before

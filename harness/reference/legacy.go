@@ -131,6 +131,9 @@ func (l *legacy) answer(ctx context.Context, m *message, one *serving) error {
 	switch m.Method {
 	case "ping":
 		response["result"] = map[string]any{}
+		if l.model.config.broken.pongsByText {
+			response["id"] = string(m.ID)
+		}
 	case "sampling/createMessage":
 		if l.renewed && l.model.config.broken.transport.forgetsHandlers {
 			response["error"] = &rpcError{-32601, "broken on purpose: nobody is registered for " + m.Method}

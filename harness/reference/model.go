@@ -153,7 +153,7 @@ func isUndeclared(err error) bool {
 // askAgain asks the model, and only where the client is broken so more than once.
 func (m *model) askAgain(ctx context.Context, params map[string]any) (map[string]any, error) {
 	for n := 1; ; n++ {
-		result, err := m.ask(ctx, params)
+		result, err := m.attempt(ctx, params)
 		if err == nil || m.config.broken.again == nil {
 			return result, err
 		}

@@ -62,11 +62,11 @@ func retryAfter(err error) time.Duration {
 var withoutHeaders = []string{dialect.Native}
 
 var providerMutants = []Mutant{
-	{Name: "failure-as-empty-answer", Doc: "answers with an empty text, and no model, where the provider fails", Kills: []string{"provider-errors/is-error", "provider-errors/partial-not-whole"}, Also: []string{"time/model-stalls", "time/total-limit", "malformed/tolerated"},
+	{Name: "failure-as-empty-answer", Doc: "answers with an empty text, and no model, where the provider fails", Kills: []string{"provider-errors/is-error", "provider-errors/partial-not-whole"}, Also: []string{"time/model-stalls", "time/stream-stalls", "time/total-limit", "malformed/tolerated"},
 		broken: faults{onFailure: answersFailures(map[string]any{"role": "assistant", "model": "", "content": map[string]any{"type": "text", "text": ""}})}},
-	{Name: "failure-as-words-of-the-user", Doc: "answers with a sentence of the user's where the provider fails", Kills: []string{"provider-errors/is-error", "provider-errors/partial-not-whole"}, Also: []string{"time/model-stalls", "time/total-limit", "malformed/tolerated"},
+	{Name: "failure-as-words-of-the-user", Doc: "answers with a sentence of the user's where the provider fails", Kills: []string{"provider-errors/is-error", "provider-errors/partial-not-whole"}, Also: []string{"time/model-stalls", "time/stream-stalls", "time/total-limit", "malformed/tolerated"},
 		broken: faults{onFailure: answersFailures(map[string]any{"role": "user", "model": "none", "content": map[string]any{"type": "text", "text": "Something went wrong."}, "stopReason": "endTurn"})}},
-	{Name: "partial-as-whole", Doc: "takes a stream for whole where it ends, as openai-go does", Kills: []string{"provider-errors/partial-not-whole"}, Also: []string{"time/model-stalls"}, Streamed: true,
+	{Name: "partial-as-whole", Doc: "takes a stream for whole where it ends, as openai-go does", Kills: []string{"provider-errors/partial-not-whole"}, Also: []string{"time/stream-stalls", "time/total-limit"}, Streamed: true,
 		Except: []string{dialect.Native}, broken: faults{mendsStreams: true}},
 	{Name: "unknown-ends-as-end-turn", Doc: "reports every stop reason that MCP has no word for as the end of the turn", Kills: []string{"provider-errors/refusal-told"},
 		Except: ollamaOnly, broken: faults{result: func(r map[string]any) {

@@ -22,10 +22,20 @@ func (m *model) limit() time.Duration {
 // limited is a context in which the model is asked for one sample. It covers all of an answer, however that comes: a model that says a word
 // now and then is not waited for any longer than one that is silent.
 func (m *model) limited(ctx context.Context) (context.Context, context.CancelFunc) {
-	if broken := &m.config.broken; broken.waitsForEver || broken.limitsHeader || broken.limitsSilence {
+	if broken := &m.config.broken; broken.waitsForEver || broken.limitsHeader || broken.limitsSilence || broken.limitsAttempts {
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeout(ctx, m.limit())
+}
+
+// attempt asks the model once. A client that is broken limits that, and not all of its attempts together.
+func (m *model) attempt(ctx context.Context, params map[string]any) (map[string]any, error) {
+	if m.config.broken.limitsAttempts {
+		limited, cancel := context.WithTimeout(ctx, m.limit())
+		defer cancel()
+		ctx = limited
+	}
+	return m.ask(ctx, params)
 }
 
 // network is how the model is reached. A client that is broken limits parts of an answer there, in place of the whole.

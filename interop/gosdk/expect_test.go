@@ -37,7 +37,7 @@ var quiet = slices.Concat(
 	expect.In(server.V20260728, expect.NotApplicable("ours: the calls that are to be given up, with a progress token, are in another session", "time/token-shape")))
 
 // patient is in the tables of handlers of a few lines.
-var patient = expect.Fails("the handler's: it waits for the model as long as the server does", "time/model-stalls", "time/total-limit")
+var patient = expect.Fails("the handler's: it waits for the model as long as the server does", "time/model-stalls", "time/stream-stalls", "time/total-limit")
 
 // trusting is in the tables of clients that return whatever the model says.
 var trusting = slices.Concat(notStreamed, expect.Fails("the handler's: it returns whatever the model says", "tool-use/choice-none-filtered", "tool-use/no-tools-no-use"))

@@ -28,7 +28,7 @@ var undeclaredServed = expect.Fails("the SDK's: it hands tools that were not dec
 
 // halfAMinute is the SDK's doing, and shows where the model is waited for longer than that: in virtual time.
 var halfAMinute = expect.In(server.V20251125, expect.Fails("the SDK's: over HTTP it gives a request of the server 30 seconds, and after these it sends no answer at all, "+
-	"not even its error, so that server and client wait for one another (v1.2.1)", "time/model-stalls", "time/total-limit", "client/ends-cleanly"))
+	"not even its error, so that server and client wait for one another (v1.2.1)", "time/model-stalls", "time/stream-stalls", "time/total-limit", "client/ends-cleanly"))
 
 // float64s are the SDK's doing.
 var float64s = expect.Fails("the SDK's: ToolUseContent.Input is any, read with numbers as float64: 9007199254740993 becomes …992", "tool-use/input-intact")
