@@ -119,7 +119,15 @@ func (s sending) find(finder *leak.Finder) (hit leak.Hit, where Place, text stri
 	}
 	hit, found := finder.Find(f.Raw)
 	if !found {
-		return hit, where, ""
+		eachList(decoded(f.Raw), "", func(path string, list []any) bool {
+			joined := inOne(list)
+			if h, found := finder.Find([]byte(joined)); found {
+				h.Form = "in pieces"
+				hit, where.Path, text = h, path, joined
+			}
+			return text == ""
+		})
+		return hit, where, text
 	}
 	text = compact(f.Raw)
 	eachString(decoded(f.Raw), "", func(path, value string) bool {
@@ -151,6 +159,43 @@ func eachString(value any, path string, f func(path, value string) bool) bool {
 		}
 	}
 	return true
+}
+
+// eachList calls f with each list of a document and its path, in order, until f returns false.
+func eachList(value any, path string, f func(path string, list []any) bool) bool {
+	switch v := value.(type) {
+	case []any:
+		if !f(path, v) {
+			return false
+		}
+		for i, item := range v {
+			if !eachList(item, fmt.Sprintf("%s[%d]", path, i), f) {
+				return false
+			}
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if !eachList(v[name], (Place{Path: path}).At(name).Path, f) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// inOne is what the items of a list say, one behind the other: texts, and the text of content.
+func inOne(list []any) string {
+	var all strings.Builder
+	for _, item := range list {
+		switch v := item.(type) {
+		case string:
+			all.WriteString(v)
+		case map[string]any:
+			text, _ := v["text"].(string)
+			all.WriteString(text)
+		}
+	}
+	return all.String()
 }
 
 // errorBody is what a provider said of a failure, and to which request: the document, the sentence in it that is for people, and the names of its
