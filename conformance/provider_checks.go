@@ -121,12 +121,12 @@ func (r *Round) wholly() bool {
 // madeUp is the verdict on a result for which the model said nothing.
 func (ev *Evidence) madeUp(r *Round) Verdict {
 	a, x, f := r.Result(), r.LastModel(), failureOf(ev)
-	switch {
-	case isError(a) && ev.Revision.Modern():
-		return Warn("there was %s, and the retry has an error where an answer belongs: an input response is a result, and there is none", f.called).See(a.Place, "%s", compact(a.Result))
-	case isNone(a):
-		return Broken("there was %s, and the client gave a result that holds no answer: an error is due, or in 2026-07-28 nothing", f.called).
-			See(x.Place, "%s", x.became()).See(a.Place, "%s", compact(a.Result))
+	if isNone(a) {
+		v := Broken("there was %s, and the client gave a result that holds no answer: an error is due", f.called)
+		if ev.Revision.Modern() {
+			v = Broken("there was %s, and the retry has %s where an answer belongs: an input response is a result, and there is none", f.called, noneText(a))
+		}
+		return v.See(x.Place, "%s", x.became()).See(a.Place, "%s", compact(a.Result))
 	}
 	v := Broken("there was %s, and the client made an answer of it", f.called).See(x.Place, "%s", x.became())
 	for _, name := range []string{"role", "model", "content"} {
