@@ -240,7 +240,12 @@ func TestWhatBecomesOfABurst(t *testing.T) {
 				}
 			})},
 		{name: "is answered but for one", check: "consent/declined-mrtr", caseID: "fifty", in: inB, verdict: report.Fail, message: "the call was sent again without what it was asked for",
-			tell: func(s *story) { s.asks(fruit); s.samples = 0; s.asks(fruit).answers(saying(fruitSaid)); s.retries(`,"inputResponses":{}`) }},
+			tell: func(s *story) {
+				s.asks(fruit)
+				s.samples = 0
+				s.asks(fruit).answers(saying(fruitSaid))
+				s.retries(`,"inputResponses":{}`)
+			}},
 		{name: "is answered whole", check: "consent/declined-mrtr", caseID: "fifty", in: inB, verdict: report.Pass, message: "the retry has all that it was asked for",
 			tell: func(s *story) { s.asks(fruit).answers(saying(fruitSaid)) }},
 		{name: "is not answered", check: "consent/declined-mrtr", caseID: "fifty", in: inB, verdict: report.NotApplicable, message: "the call was not sent again",
