@@ -19,7 +19,8 @@ const (
 // within is a context that ends, by errTimeUp, when a client's time is up. It runs from the client's first word, for which there is as much: to start
 // is what takes long on a busy machine. While something gets done, such as a call or an answer of the model, a
 // client does not hang, although the machine may have no time for it: so it has another part of its time for as long as something was done in
-// the last, and mostTimes of it at the most. Done counts that.
+// the last, and mostTimes of it at the most. Done counts that; to be
+// refused by the model again and again is to get nothing done.
 func within(ctx context.Context, limit time.Duration, spoken <-chan struct{}, done func() int64) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {

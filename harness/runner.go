@@ -166,7 +166,7 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 			begins()
 			spoke()
 		}
-		if e.Mark != nil && e.Mark.Name == trace.MarkPlayEnded || e.End != nil {
+		if e.Mark != nil && e.Mark.Name == trace.MarkPlayEnded || e.End != nil && e.End.Status == http.StatusOK && e.End.Fault == "" {
 			done.Add(1)
 		}
 		return rec.Record(e)
