@@ -17,7 +17,7 @@ import (
 var noSecret = Check{
 	ID: "no-secret", Says: "neither the provider's key, nor its cookies, nor the account's id appear on the MCP wire", Levels: everywhere(report.Must), Asked: 1,
 	Requirements: []string{"2025-03-26/sampling/sensitive", "2025-06-18/sampling/sensitive", "2025-11-25/sampling/18", "2026-07-28/sampling/25"},
-	Usual:        "an error's text is handed on as it is, in which the provider quotes the key, or names the account, or the HTTP library the address with the key in it; or the headers for the model are set for the server, too",
+	Usual:        "an error's text is handed on as it is, in which the provider quotes the key, or names the account, or the HTTP library the address with the key in it; or what is set for the model, such as a header, is set for the server, too",
 	Mend:         "write what the server is told yourself, keep the provider's words and headers in the log, and have an HTTP client for each of the two (what is shown was planted for the run, and is no secret)",
 	Judge: func(e *Evidence) Verdict {
 		if e.Session.Trace.Header.Key == "" {
@@ -115,6 +115,10 @@ func (s sending) find(finder *leak.Finder) (hit leak.Hit, where Place, text stri
 				where.Label = "header " + name
 				return hit, where, f.HTTP.Header[name]
 			}
+		}
+		if hit, found := finder.Find([]byte(f.HTTP.Address)); found {
+			where.Label = "address"
+			return hit, where, f.HTTP.Address
 		}
 	}
 	hit, found := finder.Find(f.Raw)

@@ -182,6 +182,7 @@ func TestALeakIsShownWhereItStands(t *testing.T) {
 		{trace.Frame{Raw: trace.Bytes(`{"` + harness.PlantedKey + `":1}`)}, "the client sent", `sk-planted-0123456789abcdef0123456789abcdef`, harness.PlantedKey},
 		{trace.Frame{Raw: trace.Bytes(`{"a":[["x"],["` + harness.PlantedKey[:9] + `",1,"` + harness.PlantedKey[9:] + `"]]}`)}, "the client sent", "a[1]", harness.PlantedKey},
 		{trace.Frame{Raw: trace.Bytes("DEBUG key=" + harness.PlantedKey)}, "the client sent", "", "DEBUG key=" + harness.PlantedKey},
+		{trace.Frame{HTTP: &trace.HTTP{Address: "?key=" + harness.PlantedKey}}, "address", "", "?key=" + harness.PlantedKey},
 		{trace.Frame{HTTP: &trace.HTTP{Header: map[string]string{"A": "x", "Cookie": harness.PlantedCookie}}}, "header Cookie", "", harness.PlantedCookie},
 	} {
 		_, where, text := sent(c.frame).find(finder)

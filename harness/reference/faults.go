@@ -75,6 +75,7 @@ type faults struct {
 	allHeaders   func(key string, header http.Header)
 	keyInAddress bool // of the model, as Gemini takes it
 	keyInMeta    bool // of requests to the server (second era)
+	keyInURL     bool // of the server
 
 	// Faults of time.
 	waitsForEver    bool // for the model

@@ -136,6 +136,8 @@ var providerMutants = []Mutant{
 		Except: withoutHeaders, broken: faults{allHeaders: func(key string, h http.Header) {
 			h.Set("X-Context", base64.RawURLEncoding.EncodeToString(marshal(map[string]any{"key": key})))
 		}}},
+	{Name: "key-in-the-servers-url", Doc: "adds the model's key to the server's address", Kills: []string{"provider-errors/no-secret"}, Wire: true,
+		Except: withoutHeaders, broken: faults{keyInURL: true}},
 	{Name: "key-in-meta", Doc: "has the model's key in the _meta of its requests", Kills: []string{"provider-errors/no-secret"}, Wire: true, Era: "modern",
 		broken: faults{keyInMeta: true}},
 }
