@@ -112,6 +112,7 @@ func connects(sessions []*Session) Verdict {
 func sampled(sessions []*Session) Verdict {
 	withheld, unrecorded := "", ""
 	called, askable := false, false
+	asked, failed := 0, 0 // rounds, and those of them in which the model was made to fail
 	for _, s := range sessions {
 		if s.excused() {
 			continue // it need not have been of any use to its server
@@ -126,6 +127,10 @@ func sampled(sessions []*Session) Verdict {
 			for _, r := range ev.Rounds {
 				if a := r.Result(); a != nil && !r.Hostile {
 					return Pass("sampling requests were answered").See(a.Place, "")
+				}
+				asked++
+				if strings.HasPrefix(c.ID, providerPrefix) && len(r.Model) > 0 && !r.wholly() {
+					failed++
 				}
 			}
 			called = called || ev.Called
@@ -144,6 +149,8 @@ func sampled(sessions []*Session) Verdict {
 		return NotObserved("the client called no tool, so that nothing was asked of it")
 	case unrecorded != "":
 		return NotObserved("no recording answers what this client asks of the model, so judge it by the scripts: %s", unrecorded)
+	case asked > 0 && failed == asked:
+		return NotObserved("the model failed whenever the client asked it, so that there was nothing to answer with")
 	}
 	return Broken("not one sampling request was answered with a result")
 }

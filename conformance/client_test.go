@@ -110,6 +110,10 @@ func TestWhetherAnythingIsSampled(t *testing.T) {
 		{"it is", right, report.Pass, "sampling requests were answered", bothEras},
 		{"it is not declared", func(s *story) { s.marks(trace.MarkWithheld, "sampling") }, report.Fail, "nothing could be asked of the client, which does not declare sampling", bothEras},
 		{"it is never answered", func(s *story) { s.asks(asking(question)) }, report.Fail, "not one sampling request was answered with a result", bothEras},
+		{"the model always fails", func(s *story) {
+			s.caseID, s.trace.Header.Cases[0].ID = "provider-errors/unauthorized", "provider-errors/unauthorized"
+			s.calls().asks(asking(question)).fails(401)
+		}, report.NotObserved, "the model failed whenever the client asked it, so that there was nothing to answer with", bothEras},
 		{"it is refused", func(s *story) { s.asks(asking(question)).refuses(-1, "no") }, report.Fail, "not one sampling request was answered with a result", inA},
 		{"it is declared once that is asked for", func(s *story) {
 			s.marks(trace.MarkWithheld, "sampling")

@@ -36,7 +36,7 @@ var consent = Scenario{
 				}
 				return fmt.Sprintf("%d answers", len(s.SampleAll(asked...))), nil
 			},
-			Script: says("A pear."),
+			Script: says(fruitSaid),
 		},
 	},
 	Checks: []Check{declined, declinedCode, declinedNoModelCall, noMadeUpAnswer, declinedMRTR, declinedAfter, declinedAlive, burst},
@@ -47,6 +47,9 @@ const refusedAnswer = "It is the Nile, says heron 4471."
 
 // burstSize is how many samples are asked for at once.
 const burstSize = 50
+
+// fruitSaid is what the model says to each of them.
+const fruitSaid = "A pear."
 
 // codeDeclined is the error of a person who declined (2025-11-25, client/sampling#error-handling).
 const codeDeclined = -1
@@ -64,7 +67,18 @@ func declinedRound(e *Evidence) (*Round, *Verdict) {
 	return nil, &v
 }
 
-// withoutKey returns the retry of a round's call that lacks its answer; nil where there is none.
+// sentWithout returns the verdict where a call was sent again and lacks an answer that it was asked for; nil where none was.
+func (ev *Evidence) sentWithout(format string, args ...any) *Verdict {
+	for _, r := range ev.Rounds {
+		if at := ev.withoutKey(r); at != nil {
+			v := Broken(format, args...).See(r.Asked, "").See(at.At("inputResponses"), "← there is no answer under %q", r.id)
+			return &v
+		}
+	}
+	return nil
+}
+
+// withoutKey returns the retry of a round's call that lacks its answer, for which null is not enough; nil where there is none.
 func (ev *Evidence) withoutKey(r *Round) *Place {
 	s := ev.Session
 	asked := s.order[r.Asked.Ref]
@@ -76,7 +90,7 @@ func (ev *Evidence) withoutKey(r *Round) *Place {
 		}
 		m := readRPC(e.Frame.Raw)
 		isRetry := hasMember(m.params, "inputResponses") || hasMember(m.params, "requestState")
-		answered := slices.ContainsFunc(r.Answers, func(a Answer) bool { return a.Ref == e.Ref() })
+		answered := slices.ContainsFunc(r.Answers, func(a Answer) bool { return a.Ref == e.Ref() && string(a.Result) != "null" })
 		if m.method == "tools/call" && isRetry && !answered {
 			return &Place{e.Ref(), "params", "the retry"}
 		}

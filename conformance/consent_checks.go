@@ -1,12 +1,14 @@
 package conformance
 
 import (
-	"bytes"
+	"encoding/json"
 	"maps"
 	"slices"
 
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/leak"
 )
 
 var declined = Check{
@@ -19,8 +21,11 @@ var declined = Check{
 		if missing != nil {
 			return *missing
 		}
-		if a := r.Result(); a != nil && !isError(a) {
+		switch a := r.Result(); {
+		case a != nil && !isNone(a):
 			return Broken("the person declined, and the server was given an answer all the same").See(r.Asked, "").See(a.Place, "%s", compact(a.Result))
+		case a != nil && !e.Revision.Modern():
+			return Broken("the person declined, and the server was given a result that holds no answer: an error is due").See(r.Asked, "").See(a.Place, "%s", compact(a.Result))
 		}
 		return e.refused(r, "the client refused what the person had declined")
 	},
@@ -30,7 +35,7 @@ var declined = Check{
 func (ev *Evidence) refused(r *Round, what string) Verdict {
 	switch {
 	case r.Result() != nil:
-		return Pass("%s, with an error in the place of an answer", what).See(r.Result().Place, "%s", compact(r.Result().Result))
+		return Pass("%s, with %s in the place of an answer", what, noneText(r.Result())).See(r.Result().Place, "%s", compact(r.Result().Result))
 	case len(r.Answers) > 0:
 		a := r.Answers[0]
 		return Pass("%s, with the code %d", what, a.Err.Code).See(a.Place, "%s", compact(a.RawErr))
@@ -58,10 +63,17 @@ var declinedCode = Check{
 		}
 		a := r.Answers[0]
 		if a.Err.Code != codeDeclined {
-			return Broken("the person declined, and the error has the code %d: want %d", a.Err.Code, codeDeclined).See(a.At("code"), "%s", compact(a.RawErr))
+			return Broken("the person declined, and the error has the code %s: want %d", a.code(), codeDeclined).See(a.At("code"), "%s", compact(a.RawErr))
 		}
 		return Pass("the error has the code %d", codeDeclined).See(a.Place, "%s", compact(a.RawErr))
 	},
+}
+
+// code is the code of an error as it was written, which may be no number.
+func (a *Answer) code() string {
+	var told dialect.Object
+	_ = json.Unmarshal(a.RawErr, &told) // what cannot be read has none
+	return orMissing(told["code"])
 }
 
 var declinedNoModelCall = Check{
@@ -100,8 +112,10 @@ var noMadeUpAnswer = Check{
 			return NotApplicable("the client neither refused nor answered what the person had declined (see consent/declined)")
 		case a == nil:
 			return e.refused(r, "no answer was made up")
-		case isError(a):
-			return Warn("the retry has an error where an answer belongs: an input response is a result, and a refusal has none").See(a.Place, "%s", compact(a.Result))
+		case isNone(a) && e.Revision.Modern():
+			return Warn("the retry has %s where an answer belongs: an input response is a result, and a refusal has none", noneText(a)).See(a.Place, "%s", compact(a.Result))
+		case isNone(a):
+			return Warn("the client gave a result that holds no answer, where an error is due").See(a.Place, "%s", compact(a.Result))
 		case len(r.Model) > 0:
 			return Pass("the answer is the model's").See(r.Model[0].Place, "")
 		case len(e.Session.Unmarked) > 0:
@@ -111,20 +125,36 @@ var noMadeUpAnswer = Check{
 	},
 }
 
-// isError reports whether an answer has the shape of an error in place of that of a result.
+// isNone reports whether nothing of an answer is in the place of one: it has the shape of an error, or of another method's result, or is empty.
+func isNone(a *Answer) bool { return a.member("content") == nil && a.member("role") == nil }
+
+// isError reports whether it is an error that stands in the place of an answer.
 func isError(a *Answer) bool {
-	return a.member("content") == nil && (a.member("error") != nil || a.member("code") != nil)
+	return isNone(a) && (a.member("error") != nil || a.member("code") != nil)
+}
+
+// noneText names what is in the place of an answer and is none.
+func noneText(a *Answer) string {
+	if isError(a) {
+		return "an error"
+	}
+	return "what is no answer"
 }
 
 var declinedMRTR = Check{
-	ID: "declined-mrtr", Says: "a call is not sent again without the input that it was asked for", Levels: inModern(report.Must), Asked: 1, Cases: []string{"request"},
+	ID: "declined-mrtr", Says: "a call is not sent again without the input that it was asked for", Levels: inModern(report.Must), Asked: 1, Cases: []string{"request", "fifty"},
 	Requirements: []string{"2026-07-28/mrtr/22"},
-	Usual:        "the input requests that failed are left out, and the call is sent again with the rest",
+	Usual:        "the input requests that were refused are left out, and the call is sent again with the rest",
 	Mend:         "send a call again only with an answer under every key that it was asked for; else end it, and tell the person or the model",
 	Judge: func(e *Evidence) Verdict {
-		if at := e.withoutKey(e.Rounds[0]); at != nil {
-			return Broken("the call was sent again without what it was asked for").See(e.Rounds[0].Asked, "").
-				See(at.At("inputResponses"), "← there is no %q", e.Rounds[0].id)
+		if v := e.sentWithout("the call was sent again without what it was asked for"); v != nil {
+			return *v
+		}
+		if e.Case.ID == "consent/fifty" {
+			if len(e.Rounds[0].Answers) == 0 {
+				return NotApplicable("the call was not sent again")
+			}
+			return Pass("the retry has all that it was asked for").See(e.Rounds[0].Answers[0].Place, "")
 		}
 		r, missing := declinedRound(e)
 		switch {
@@ -150,26 +180,36 @@ var declinedAfter = Check{
 		case len(r.completed()) == 0 && len(e.Session.Unmarked) == 0:
 			return Unsupported("the model gave no answer that the person could have refused: it takes a client that asks the model first, and then the person").See(r.Asked, "")
 		}
-		if at := e.Session.sent(refusedAnswer); at != nil {
-			return Broken("the person refused the model's answer, and the server was told it all the same").
-				Saw("model was asked", r.Asked, "and said %q", refusedAnswer).See(*at, "the same words")
+		if at, hit := e.Session.told(keptBack); at != nil {
+			return Broken("the person refused the model's answer, and the server was told %s all the same%s", hit.Name, inForm(hit)).
+				Saw("model was asked", r.Asked, "and said %q", refusedAnswer).See(*at, "%s", compact(e.Session.Trace.Events[e.Session.order[at.Ref]].Frame.Raw))
 		}
-		if a := r.Result(); a != nil && !isError(a) {
+		switch a := r.Result(); {
+		case a != nil && !isNone(a):
 			return Broken("the person refused the model's answer, and the server was given another").See(a.Place, "%s", compact(a.Result))
+		case a != nil && !e.Revision.Modern():
+			return Broken("the person refused the model's answer, and the server was given a result that holds none: an error is due").See(a.Place, "%s", compact(a.Result))
 		}
 		return e.refused(r, "the answer that the person refused was kept from the server")
 	},
 }
 
-// sent returns where the client told the server a text, in whatever message, as long as it is written as it is; nil for nowhere.
-func (s *Session) sent(text string) *Place {
+// keptBack finds the answer that the person refused, or what is left of it where an error was made short.
+var keptBack = leak.New(leak.Secret{Name: "it", Value: refusedAnswer}, leak.Secret{Name: "how it begins", Value: refusedAnswer[:len("It is the Nile")]},
+	leak.Secret{Name: "how it ends", Value: refusedAnswer[len("It is the Nile, "):]})
+
+// told returns where the client told the server what is looked for, in whatever message; nil for nowhere.
+func (s *Session) told(finder *leak.Finder) (*Place, leak.Hit) {
 	for i := range s.Trace.Events {
 		e := &s.Trace.Events[i]
-		if e.Frame != nil && e.Frame.Dir == trace.FromClient && bytes.Contains(e.Frame.Raw, []byte(text)) {
-			return &Place{e.Ref(), "", "client sent"}
+		if e.Frame == nil || e.Frame.Dir != trace.FromClient {
+			continue
+		}
+		if hit, found := finder.Find(e.Frame.Raw); found {
+			return &Place{e.Ref(), "", "client sent"}, hit
 		}
 	}
-	return nil
+	return nil, leak.Hit{}
 }
 
 var declinedAlive = Check{
@@ -203,10 +243,14 @@ var burst = Check{
 	Judge: func(e *Evidence) Verdict {
 		answered, refused, codes := 0, 0, map[int]bool{}
 		var lost *Round
+		var madeUp []*Answer
 		for _, r := range e.Rounds {
 			switch {
 			case r.Result() != nil:
 				answered++
+				if a := r.Result(); len(r.Model) == 0 && len(e.Session.Unmarked) == 0 && !holds(a.blocks(), fruitSaid) {
+					madeUp = append(madeUp, a)
+				}
 			case len(r.Answers) > 0:
 				refused++
 				codes[r.Answers[0].Err.Code] = true
@@ -217,6 +261,9 @@ var burst = Check{
 		switch {
 		case answered == 0:
 			return NotApplicable("none of %d requests at once was answered, so that no limit shows", len(e.Rounds))
+		case len(madeUp) > 0:
+			return Warn("of %d requests at once %d were answered without the model, in words that are not its: an error is due", len(e.Rounds), len(madeUp)).
+				See(madeUp[0].Place, "%s", compact(madeUp[0].Result))
 		case refused > 0 && lost == nil:
 			return Info("of %d requests at once %d were answered and %d refused, with the codes %v", len(e.Rounds), answered, refused, slices.Sorted(maps.Keys(codes)))
 		case lost == nil:

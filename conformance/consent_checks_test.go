@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"encoding/base64"
 	"fmt"
 	"testing"
 
@@ -56,6 +57,9 @@ func TestWhatThePersonDeclines(t *testing.T) {
 	withError := func(s *story) {
 		s.decides().asks(river).answers(`{"error":{"code":-1,"message":"declined"}}`).passesQuietBarrier()
 	}
+	withNone := func(none string) func(*story) {
+		return func(s *story) { s.decides().asks(river).answers(none).passesQuietBarrier() }
+	}
 	hold(t, []telling{
 		{name: "is refused", check: "consent/declined", caseID: "request", tell: refused(-1), in: inA, verdict: report.Pass, message: "the client refused what the person had declined, with the code -1"},
 		{name: "is refused in other words", check: "consent/declined", caseID: "request", tell: refused(-32603), in: inA, verdict: report.Pass, message: "the client refused what the person had declined, with the code -32603"},
@@ -105,6 +109,24 @@ func TestWhatThePersonDeclines(t *testing.T) {
 		{name: "has an error for an answer", check: madeUp, caseID: "request", tell: withError, in: inB, verdict: report.Warn,
 			message: "the retry has an error where an answer belongs: an input response is a result, and a refusal has none"},
 
+		{name: "has an error for a result", check: "consent/declined", caseID: "request", tell: withError, in: inA, verdict: report.Warn,
+			message: "the person declined, and the server was given a result that holds no answer: an error is due"},
+		{name: "has an error for a result", check: madeUp, caseID: "request", tell: withError, in: inA, verdict: report.Warn,
+			message: "the client gave a result that holds no answer, where an error is due"},
+		{name: "has the action of an elicitation", check: "consent/declined", caseID: "request", tell: withNone(`{"action":"decline"}`), in: inB, verdict: report.Pass,
+			message: "the client refused what the person had declined, with what is no answer in the place of an answer"},
+		{name: "has the action of an elicitation", check: madeUp, caseID: "request", tell: withNone(`{"action":"decline"}`), in: inB, verdict: report.Warn,
+			message: "the retry has what is no answer where an answer belongs: an input response is a result, and a refusal has none"},
+		{name: "has null for an answer", check: madeUp, caseID: "request", tell: withNone("null"), in: inB, verdict: report.Warn,
+			message: "the retry has what is no answer where an answer belongs: an input response is a result, and a refusal has none"},
+		{name: "is sent again with null", check: mrtr, caseID: "request", tell: withNone("null"), in: inB, verdict: report.Fail,
+			message: "the call was sent again without what it was asked for"},
+		{name: "has a code in quotes", check: code, caseID: "request", in: inA, verdict: report.Warn, message: `the person declined, and the error has the code "-1": want -1`,
+			tell: func(s *story) {
+				s.decides().asks(river).responds(s.id(), `"error":{"code":"-1","message":"no"}`)
+				s.passesQuietBarrier()
+			}},
+
 		{name: "is not sent again", check: mrtr, caseID: "request", tell: silent, in: inB, verdict: report.Pass, message: "the person declined: its call was not sent again"},
 		{name: "is sent again with an answer", check: mrtr, caseID: "request", tell: overruled, in: inB, verdict: report.Pass, message: "the retry has what it was asked for"},
 		{name: "is sent again without one", check: mrtr, caseID: "request", in: inB, verdict: report.Fail, message: "the call was sent again without what it was asked for",
@@ -149,6 +171,20 @@ func TestWhatThePersonKeepsBack(t *testing.T) {
 		{name: "is told in the error", check: after, caseID: "answer", in: inA, verdict: report.Warn,
 			message: "the person refused the model's answer, and the server was told it all the same",
 			tell:    func(s *story) { shown(s).refuses(-1, "refused: "+refusedAnswer).passesQuietBarrier() }},
+		{name: "is told in the error, in base64", check: after, caseID: "answer", in: inA, verdict: report.Warn,
+			message: "the person refused the model's answer, and the server was told it all the same, in base64",
+			tell: func(s *story) {
+				shown(s).refuses(-1, base64.StdEncoding.EncodeToString([]byte(`{"text":"`+refusedAnswer+`"}`))).passesQuietBarrier()
+			}},
+		{name: "is told in the error, which was made short", check: after, caseID: "answer", in: inA, verdict: report.Warn,
+			message: "the person refused the model's answer, and the server was told how it begins all the same",
+			tell:    func(s *story) { shown(s).refuses(-1, "refused: "+refusedAnswer[:16]+"…").passesQuietBarrier() }},
+		{name: "is told in the error, but for its beginning", check: after, caseID: "answer", in: inA, verdict: report.Warn,
+			message: "the person refused the model's answer, and the server was told how it ends all the same",
+			tell:    func(s *story) { shown(s).refuses(-1, "refused: …"+refusedAnswer[16:]).passesQuietBarrier() }},
+		{name: "has a result in its place that holds none", check: after, caseID: "answer", in: inA, verdict: report.Warn,
+			message: "the person refused the model's answer, and the server was given a result that holds none: an error is due",
+			tell:    func(s *story) { shown(s).answers(`{}`).passesQuietBarrier() }},
 		{name: "is told in a notification", check: after, caseID: "answer", verdict: report.Warn,
 			message: "the person refused the model's answer, and the server was told it all the same",
 			tell: func(s *story) {
@@ -195,6 +231,25 @@ func TestWhatBecomesOfABurst(t *testing.T) {
 					s.answers(saying("A pear."))
 				}
 			})},
+		{name: "is answered beyond ten in words of the client's", check: "consent/burst", caseID: "fifty", verdict: report.Warn,
+			message: "of 50 requests at once 40 were answered without the model, in words that are not its: an error is due", tell: each(func(s *story, i int) {
+				if i < 10 {
+					s.prompts(fruit).answers(saying("A pear."))
+				} else {
+					s.answers(saying("Too many requests."))
+				}
+			})},
+		{name: "is answered but for one", check: "consent/declined-mrtr", caseID: "fifty", in: inB, verdict: report.Fail, message: "the call was sent again without what it was asked for",
+			tell: func(s *story) {
+				s.asks(fruit)
+				s.samples = 0
+				s.asks(fruit).answers(saying(fruitSaid))
+				s.retries(`,"inputResponses":{}`)
+			}},
+		{name: "is answered whole", check: "consent/declined-mrtr", caseID: "fifty", in: inB, verdict: report.Pass, message: "the retry has all that it was asked for",
+			tell: func(s *story) { s.asks(fruit).answers(saying(fruitSaid)) }},
+		{name: "is not answered", check: "consent/declined-mrtr", caseID: "fifty", in: inB, verdict: report.NotApplicable, message: "the call was not sent again",
+			tell: func(s *story) { s.asks(fruit) }},
 		{name: "is refused", check: "consent/burst", caseID: "fifty", verdict: report.NotApplicable, message: "none of 50 requests at once was answered, so that no limit shows",
 			tell: each(func(s *story, _ int) { s.refuses(-32603, "no") })},
 	})

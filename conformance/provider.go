@@ -119,7 +119,7 @@ var provider = Scenario{
 	Purpose:   "the model's provider fails, or does not want to answer",
 	Revisions: Known(),
 	Cases:     failureCases(),
-	Checks:    []Check{failureIsError, partialNotWhole, refusalTold, askedAgain, errorCode, aliveAfterFailure, noSecret, noUpstreamBody},
+	Checks:    []Check{failureIsError, failedMRTR, partialNotWhole, refusalTold, askedAgain, errorCode, aliveAfterFailure, noSecret, noUpstreamBody},
 }
 
 func allFailures() []failure {

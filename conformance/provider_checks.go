@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -56,7 +57,8 @@ func (ev *Evidence) stillAsking(r *Round) *Verdict {
 	if n == 0 || len(r.Answers) > 0 || ev.Session.Ended == nil || !ev.Session.Ended.Deadline {
 		return nil
 	}
-	v := NotObserved("no answer came: the client was still at it when its time was up, after %s of the model; one that gives up later needs a longer time-out", requests(n)).See(r.Model[n-1].Place, "")
+	v := NotObserved("no answer came within the client's time, after %s of the model: an error is due, and one that comes later needs a longer time-out", requests(n)).
+		See(r.Asked, "").See(r.Model[n-1].Place, "%s", r.Model[n-1].became())
 	return &v
 }
 
@@ -118,8 +120,15 @@ func (r *Round) wholly() bool {
 
 // madeUp is the verdict on a result for which the model said nothing.
 func (ev *Evidence) madeUp(r *Round) Verdict {
-	a, x := r.Result(), r.LastModel()
-	v := Broken("there was %s, and the client made an answer of it", failureOf(ev).called).See(x.Place, "%s", x.became())
+	a, x, f := r.Result(), r.LastModel(), failureOf(ev)
+	if isNone(a) {
+		v := Broken("there was %s, and the client gave a result that holds no answer: an error is due", f.called)
+		if ev.Revision.Modern() {
+			v = Broken("there was %s, and the retry has %s where an answer belongs: an input response is a result, and there is none", f.called, noneText(a))
+		}
+		return v.See(x.Place, "%s", x.became()).See(a.Place, "%s", compact(a.Result))
+	}
+	v := Broken("there was %s, and the client made an answer of it", f.called).See(x.Place, "%s", x.became())
 	for _, name := range []string{"role", "model", "content"} {
 		v = v.See(a.At(name), "%s", orMissing(a.member(name)))
 	}
@@ -137,6 +146,23 @@ func (x *Exchange) became() string {
 	return fmt.Sprintf("the model's answer was HTTP %d", x.End.Status)
 }
 
+var failedMRTR = Check{
+	ID: "failed-mrtr", Says: "a call is not sent again without the input for which the provider failed", Levels: inModern(report.Must), Asked: 1,
+	Cases: idsOf(statuses, cuts), Requirements: []string{"2026-07-28/mrtr/22"},
+	Usual: "the input requests that failed are left out, or null, and the call is sent again with the rest",
+	Mend:  "send a call again only with an answer under every key that it was asked for; else end it, and tell the person or the model",
+	Judge: func(e *Evidence) Verdict {
+		r, f := e.Rounds[0], failureOf(e)
+		if v := e.sentWithout("after %s the call was sent again without what it was asked for", f.called); v != nil {
+			return *v
+		}
+		if v := e.withoutResult(r); v != nil {
+			return *v
+		}
+		return Pass("the retry has what it was asked for").See(r.Result().Place, "")
+	},
+}
+
 var partialNotWhole = Check{
 	ID: "partial-not-whole", Says: "an answer that breaks off is an error, or says that it is not whole", Levels: everywhere(report.Robust), Asked: 1,
 	Cases: idsOf(cuts),
@@ -151,7 +177,7 @@ var partialNotWhole = Check{
 		if r.wholly() {
 			return Pass("after %s the client asked again, and got an answer", f.called)
 		}
-		if x.End.Status != 200 {
+		if x.End.Status != 200 || isNone(a) {
 			return e.madeUp(r)
 		}
 		reason, told := a.text("stopReason")
@@ -162,11 +188,20 @@ var partialNotWhole = Check{
 		switch {
 		case told && reason == string(dialect.StopMaxTokens):
 			return said(Warn("an answer that broke off is said to have come to its limit"))
-		case told && !slices.Contains(standardReasons, reason):
+		case told && !slices.Contains(standardReasons, reason) && ofTheModel(a):
 			return Pass("the answer says that it is not whole: %s", reason).See(at, "%q", reason)
+		case told && !slices.Contains(standardReasons, reason):
+			return said(Broken("there was %s, and the answer is not the model's", f.called))
 		}
 		return said(Broken("there was %s, and what had come of it is passed off as the whole", f.called))
 	},
+}
+
+// ofTheModel reports whether an answer says nothing, or something of what the model had to say before it was cut off: its first word is enough.
+func ofTheModel(a *Answer) bool {
+	first, _, _ := strings.Cut(provided, " ")
+	said := strings.TrimSpace(dialect.PlainText(a.blocks()))
+	return said == "" || strings.Contains(said, first)
 }
 
 // standardReasons are the stop reasons that MCP has a word for.

@@ -70,16 +70,39 @@ func TestAProvidersFailureIsAnError(t *testing.T) {
 			message: "there was a 401, and the client made an answer of it"},
 		{name: "an answer after a reset", check: check, caseID: "reset", tell: afterFailures(answering(saying("")), 0), verdict: report.Fail,
 			message: "there was a connection that is reset, and the client made an answer of it"},
+		{name: "an error for an input", check: check, caseID: caseID, in: inB, verdict: report.Fail, tell: afterFailures(answering(`{"error":{"code":-32603,"message":"no"}}`), 500),
+			message: "there was a 500, and the retry has an error where an answer belongs: an input response is a result, and there is none"},
+		{name: "an empty object", check: check, caseID: caseID, in: inB, verdict: report.Fail, tell: afterFailures(answering(`{}`), 500),
+			message: "there was a 500, and the retry has what is no answer where an answer belongs: an input response is a result, and there is none"},
+		{name: "an error for a result", check: check, caseID: caseID, in: inA, verdict: report.Fail, tell: afterFailures(answering(`{"error":{"code":-32603,"message":"no"}}`), 500),
+			message: "there was a 500, and the client gave a result that holds no answer: an error is due"},
 		{name: "of a client that does not ask the model", check: check, caseID: caseID, tell: afterFailures(answering(saying("At six."))), verdict: report.NotObserved,
 			message: "the model was never asked for sampling request 1: nothing reached the fake model under the case's mark"},
 		{name: "of a client that answers nothing at all", check: check, caseID: caseID, in: inA, tell: afterFailures(func(s *story) { s.refuses(-32603, "no") }, 500), verdict: report.NotObserved,
 			message: `sampling request 1 was not answered: request 1 was answered by the error "no" (code -32603)`},
 		{name: "of a client that asks for ever", check: check, caseID: caseID, verdict: report.NotObserved,
 			tell:    afterFailures(func(s *story) { s.ends(trace.Process{Deadline: true}) }, 500, 500, 500),
-			message: "no answer came: the client was still at it when its time was up, after 3 requests of the model; one that gives up later needs a longer time-out"},
+			message: "no answer came within the client's time, after 3 requests of the model: an error is due, and one that comes later needs a longer time-out"},
 		{name: "of a client that asks for ever and fast", check: check, caseID: caseID, verdict: report.NotObserved,
 			tell:    afterFailures(func(s *story) { s.ends(trace.Process{Deadline: true}) }, make([]int, 11)...),
-			message: "no answer came: the client was still at it when its time was up, after more than 10 requests of the model; one that gives up later needs a longer time-out"},
+			message: "no answer came within the client's time, after more than 10 requests of the model: an error is due, and one that comes later needs a longer time-out"},
+	})
+}
+
+func TestACallIsNotSentAgainWithoutWhatFailed(t *testing.T) {
+	const check, caseID = "provider-errors/failed-mrtr", "unauthorized"
+	retrying := func(responses string) func(*story) {
+		return afterFailures(func(s *story) { s.retries(responses).otherwiseAnswers() }, 401)
+	}
+	const without = "after a 401 the call was sent again without what it was asked for"
+	hold(t, []telling{
+		{name: "it is not", check: check, caseID: caseID, in: inB, tell: afterFailures(notAnswering, 401), verdict: report.Pass, message: "a 401 is an error: " + unsilent},
+		{name: "with nothing", check: check, caseID: caseID, in: inB, tell: retrying(`,"inputResponses":{}`), verdict: report.Fail, message: without},
+		{name: "with its state alone", check: check, caseID: caseID, in: inB, tell: retrying(""), verdict: report.Fail, message: without},
+		{name: "with null", check: check, caseID: caseID, in: inB, tell: afterFailures(answering("null"), 401), verdict: report.Fail, message: without},
+		{name: "with an answer", check: check, caseID: caseID, in: inB, tell: afterFailures(answering(saying("")), 401), verdict: report.Pass, message: "the retry has what it was asked for"},
+		{name: "of a client that does not ask the model", check: check, caseID: caseID, in: inB, tell: afterFailures(answering(saying("At six."))), verdict: report.NotObserved,
+			message: "the model was never asked for sampling request 1: nothing reached the fake model under the case's mark"},
 	})
 }
 
@@ -95,6 +118,14 @@ func TestHalfAnAnswerIsNotTheWhole(t *testing.T) {
 		{name: "not fulfilled", check: check, caseID: caseID, in: inB, tell: cutOff(notAnswering), verdict: report.Pass, message: "an answer that ends too soon is an error: " + unsilent},
 		{name: "told by a word of its own", check: check, caseID: caseID, tell: cutOff(answering(with(half, "stopReason", `"incomplete"`))), verdict: report.Pass,
 			message: "the answer says that it is not whole: incomplete"},
+		{name: "told by a word of its own, with a note", check: check, caseID: caseID, tell: cutOff(answering(with(saying("The bridge… [interrupted]"), "stopReason", `"error"`))), verdict: report.Pass,
+			message: "the answer says that it is not whole: error"},
+		{name: "nothing, and a word of its own", check: check, caseID: caseID, tell: cutOff(answering(with(saying(""), "stopReason", `"error"`))), verdict: report.Pass,
+			message: "the answer says that it is not whole: error"},
+		{name: "made up, and a word of its own", check: check, caseID: caseID, tell: cutOff(answering(with(saying("Error: the stream ended."), "stopReason", `"error"`))), verdict: report.Fail,
+			message: "there was an answer that ends too soon, and the answer is not the model's"},
+		{name: "no answer at all", check: check, caseID: caseID, in: inA, tell: cutOff(answering(`{}`)), verdict: report.Fail,
+			message: "there was an answer that ends too soon, and the client gave a result that holds no answer: an error is due"},
 		{name: "an end of the turn", check: check, caseID: caseID, tell: cutOff(answering(half)), verdict: report.Fail, message: passedOff},
 		{name: "without a reason", check: check, caseID: caseID, tell: cutOff(answering(without(half, "stopReason"))), verdict: report.Fail, message: passedOff},
 		{name: "empty", check: check, caseID: caseID, tell: cutOff(answering(saying(""))), verdict: report.Fail, message: passedOff},
@@ -209,11 +240,11 @@ func TestTheNextRequestIsServed(t *testing.T) {
 		{name: "it is not, by a client that crashed", check: check, caseID: caseID, verdict: report.Fail, message: "after a 401 nothing was answered any more: it exited with status 1",
 			tell: afterFailures(func(s *story) { s.refuses(-32603, "no").ends(trace.Process{ExitCode: 1, Stderr: "Unhandled"}) }, 401)},
 		{name: "it is not, by a client that hung", check: check, caseID: caseID, verdict: report.NotObserved,
-			message: "no answer came: the client was still at it when its time was up, after 1 request of the model; one that gives up later needs a longer time-out",
+			message: "no answer came within the client's time, after 1 request of the model: an error is due, and one that comes later needs a longer time-out",
 			tell:    afterFailures(func(s *story) { s.ends(trace.Process{Deadline: true}) }, 401)},
 		{name: "it is not, by a client that asks for ever", check: check, caseID: caseID, verdict: report.NotObserved,
 			tell:    afterFailures(func(s *story) { s.ends(trace.Process{Deadline: true}) }, 401, 401),
-			message: "no answer came: the client was still at it when its time was up, after 2 requests of the model; one that gives up later needs a longer time-out"},
+			message: "no answer came within the client's time, after 2 requests of the model: an error is due, and one that comes later needs a longer time-out"},
 		{name: "it is an error", check: check, caseID: caseID, in: inA, tell: afterFailures(refusesAll, 401), verdict: report.NotObserved,
 			message: `after a 401 what was asked next was answered by the error "not again" (code -32603)`},
 		{name: "nobody asks", check: check, caseID: caseID, tell: afterFailures(func(s *story) { s.refuses(-32603, "no") }, 401), verdict: report.NotObserved,

@@ -17,8 +17,8 @@ import (
 var noSecret = Check{
 	ID: "no-secret", Says: "neither the provider's key, nor its cookies, nor the account's id appear on the MCP wire", Levels: everywhere(report.Must), Asked: 1,
 	Requirements: []string{"2025-03-26/sampling/sensitive", "2025-06-18/sampling/sensitive", "2025-11-25/sampling/18", "2026-07-28/sampling/25"},
-	Usual:        "an error's text is handed on as it is, in which the provider quotes the key, or names the account, or the HTTP library the address with the key in it",
-	Mend:         "write what the server is told yourself, and keep the provider's words and headers in the log",
+	Usual:        "an error's text is handed on as it is, in which the provider quotes the key, or names the account, or the HTTP library the address with the key in it; or what is set for the model, such as a header, is set for the server, too",
+	Mend:         "write what the server is told yourself, keep the provider's words and headers in the log, and have an HTTP client for each of the two (what is shown was planted for the run, and is no secret)",
 	Judge: func(e *Evidence) Verdict {
 		if e.Session.Trace.Header.Key == "" {
 			return Unsupported("the trace names no key that was planted")
@@ -116,10 +116,22 @@ func (s sending) find(finder *leak.Finder) (hit leak.Hit, where Place, text stri
 				return hit, where, f.HTTP.Header[name]
 			}
 		}
+		if hit, found := finder.Find([]byte(f.HTTP.Address)); found {
+			where.Label = "address"
+			return hit, where, f.HTTP.Address
+		}
 	}
 	hit, found := finder.Find(f.Raw)
 	if !found {
-		return hit, where, ""
+		eachList(decoded(f.Raw), "", func(path string, list []any) bool {
+			joined := inOne(list)
+			if h, found := finder.Find([]byte(joined)); found {
+				h.Form = "in pieces"
+				hit, where.Path, text = h, path, joined
+			}
+			return text == ""
+		})
+		return hit, where, text
 	}
 	text = compact(f.Raw)
 	eachString(decoded(f.Raw), "", func(path, value string) bool {
@@ -151,6 +163,43 @@ func eachString(value any, path string, f func(path, value string) bool) bool {
 		}
 	}
 	return true
+}
+
+// eachList calls f with each list of a document and its path, in order, until f returns false.
+func eachList(value any, path string, f func(path string, list []any) bool) bool {
+	switch v := value.(type) {
+	case []any:
+		if !f(path, v) {
+			return false
+		}
+		for i, item := range v {
+			if !eachList(item, fmt.Sprintf("%s[%d]", path, i), f) {
+				return false
+			}
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if !eachList(v[name], (Place{Path: path}).At(name).Path, f) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// inOne is what the items of a list say, one behind the other: texts, and the text of content.
+func inOne(list []any) string {
+	var all strings.Builder
+	for _, item := range list {
+		switch v := item.(type) {
+		case string:
+			all.WriteString(v)
+		case map[string]any:
+			text, _ := v["text"].(string)
+			all.WriteString(text)
+		}
+	}
+	return all.String()
 }
 
 // errorBody is what a provider said of a failure, and to which request: the document, the sentence in it that is for people, and the names of its

@@ -60,6 +60,14 @@ func TestSecretsDoNotReachTheServer(t *testing.T) {
 	hold(t, []telling{
 		{name: "they do not", check: check, caseID: caseID, tell: tell("the model is not well"), verdict: report.Pass, message: clean},
 		{name: "the key is masked", check: check, caseID: caseID, tell: tell("Incorrect API key provided: sk-plant**********cdef."), verdict: report.Pass, message: clean},
+		{name: "the key is cut off", check: check, caseID: caseID, tell: tell("bad key " + harness.PlantedKey[:len(harness.PlantedKey)-4] + "…"), verdict: report.Fail,
+			message: "the key is on the wire to the server, but for characters at its ends"},
+		{name: "the key in pieces", check: check, caseID: caseID, verdict: report.Fail, message: "the key is on the wire to the server, in pieces",
+			tell: failing(401, "", func(s *story) {
+				tellingIt("the model is not well")(s)
+				one, other := harness.PlantedKey[:20], harness.PlantedKey[20:]
+				s.frame(s.caseID, trace.FromClient, 0, `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":[{"type":"text","text":"`+one+`"},{"type":"text","text":"`+other+`"}]}}`)
+			})},
 		{name: "another key", check: check, caseID: caseID, tell: tell("sk-0123456789abcdef0123456789abcdef, org-w7Qm2Rk9"), verdict: report.Pass, message: clean},
 		{name: "the request's id", check: check, caseID: caseID, tell: tell("the model failed (request req_011CeCGmBjaWkq37Sf5iU7so)"), verdict: report.Pass, message: clean},
 		{name: "the key", check: check, caseID: caseID, tell: tell("bad key " + harness.PlantedKey), verdict: report.Fail, message: "the key is on the wire to the server"},
@@ -172,7 +180,9 @@ func TestALeakIsShownWhereItStands(t *testing.T) {
 	}{
 		{trace.Frame{Raw: raw}, "the client sent", "params.list[1]", "b " + harness.PlantedKey},
 		{trace.Frame{Raw: trace.Bytes(`{"` + harness.PlantedKey + `":1}`)}, "the client sent", `sk-planted-0123456789abcdef0123456789abcdef`, harness.PlantedKey},
+		{trace.Frame{Raw: trace.Bytes(`{"a":[["x"],["` + harness.PlantedKey[:9] + `",1,"` + harness.PlantedKey[9:] + `"]]}`)}, "the client sent", "a[1]", harness.PlantedKey},
 		{trace.Frame{Raw: trace.Bytes("DEBUG key=" + harness.PlantedKey)}, "the client sent", "", "DEBUG key=" + harness.PlantedKey},
+		{trace.Frame{HTTP: &trace.HTTP{Address: "?key=" + harness.PlantedKey}}, "address", "", "?key=" + harness.PlantedKey},
 		{trace.Frame{HTTP: &trace.HTTP{Header: map[string]string{"A": "x", "Cookie": harness.PlantedCookie}}}, "header Cookie", "", harness.PlantedCookie},
 	} {
 		_, where, text := sent(c.frame).find(finder)

@@ -148,11 +148,11 @@ func (r *Runner) header(client *Client, cases []Case, limit time.Duration) (trac
 // the client says something spoke is called.
 func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.Recorder), spoke func()) (*trace.Trace, error) {
 	client, limit := r.client(&cases[0]), r.limit(cases)
-	var done atomic.Int64
-	getsOn, spoken := done.Load, make(chan struct{})
+	var count atomic.Int64
+	done, spoken := count.Load, make(chan struct{})
 	begins := sync.OnceFunc(func() { close(spoken) })
 	if cases[0].waiting() { // which has the time for all that it does
-		getsOn = func() int64 { return 0 }
+		done = func() int64 { return 0 }
 	}
 	cases = withBarrier(cases)
 	header, ids := r.header(client, cases, limit)
@@ -166,8 +166,8 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 			begins()
 			spoke()
 		}
-		if e.Mark != nil && e.Mark.Name == trace.MarkPlayEnded || e.Request != nil || e.End != nil || e.Case != "" && e.Frame != nil && e.Frame.Dir == trace.FromClient {
-			done.Add(1)
+		if getsOn(&e) {
+			count.Add(1)
 		}
 		return rec.Record(e)
 	}
@@ -189,7 +189,7 @@ func (r *Runner) record(ctx context.Context, cases []Case, handOut func(*trace.R
 		return nil, errors.Join(fmt.Errorf("starting a session of %s: %w", r.Revision, err), fakes.close())
 	}
 	record(trace.Event{Process: &trace.Process{State: trace.Started, Argv: client.Argv()}})
-	limited, cancel := within(ctx, limit, spoken, getsOn)
+	limited, cancel := within(ctx, limit, spoken, done)
 	ended, startErr := client.start(limited, env)
 	cancel()
 	var ours *fault

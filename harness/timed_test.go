@@ -3,6 +3,8 @@ package harness_test
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -44,6 +46,33 @@ func TestATimedCaseIsMadeAnewForEachSessionOfItsOwn(t *testing.T) {
 	h := traces[0].Header
 	require.Equal(t, want, harness.Limits{Client: h.ClientTimeout, Declared: h.TimeoutDeclared, Patience: h.Patience})
 	require.Zero(t, traces[1].Header.Patience)
+}
+
+func TestAClientThatAsksInVainHasNoMoreTime(t *testing.T) {
+	client := harness.InProcess(func(ctx context.Context, env harness.Env) error {
+		post := func(url string) {
+			if resp, err := env.HTTP.Post(url, "application/json", strings.NewReader(`{}`)); err == nil {
+				_ = resp.Body.Close()
+			}
+		}
+		post(env.URL)
+		again := time.NewTicker(time.Second)
+		defer again.Stop()
+		for {
+			post(env.Model["native"]) // which cannot read that
+			select {
+			case <-again.C:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	})
+	traces := play(t, harness.Runner{Client: client, Revision: server.V20251125, CaseTimeout: time.Minute, Bubble: inBubble(t)}, question("s/a"))
+	events := traces[0].Events
+	ended := events[len(events)-1]
+	require.True(t, ended.Process.Deadline)
+	require.Less(t, ended.At, 2*time.Minute)
+	require.True(t, slices.ContainsFunc(events, func(e trace.Event) bool { return e.End != nil && e.End.Status >= http.StatusBadRequest }), "the model was asked")
 }
 
 func TestWaitingSessionsStartFewAtOnceAndWaitTogether(t *testing.T) {

@@ -78,6 +78,11 @@ func TestAPlantedSecretIsRecordedAsItCame(t *testing.T) {
 		require.Equal(t, "Bearer sk-planted", header["Authorization"])
 		require.Equal(t, "key=sk-planted", header["X-Debug"])
 		require.Equal(t, trace.Token("real"), header["Cookie"])
+		w.url += "?token=real&key=sk-planted"
+		w.post(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"tool"}}`).last()
+		address := r.trace()[0].Frame.HTTP.Address
+		r.forget()
+		require.Equal(t, "?key=sk-planted", address)
 	})
 }
 

@@ -48,6 +48,9 @@ func Client(c Config) func(context.Context, harness.Env) error {
 		}
 		env.Announce(harness.Decisions)
 		env.Announce(harness.Tasks)
+		if c.broken.keyInURL {
+			env.URL += "?api_key=" + env.Key
+		}
 		m := &model{config: c, env: env, turn: make(chan struct{}, 1)}
 		m.env.HTTP = m.network() // the wire to the server has its own
 		first, err := connect(ctx, env, m)

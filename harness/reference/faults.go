@@ -21,6 +21,7 @@ type faults struct {
 	wrongness
 	// What the client refuses although it should not.
 	refusesWhen func(params map[string]any) bool
+	refusal     *rpcError // with which it does so; nil for an internal error
 
 	// What it does about histories that cannot be right: the rules that it does not know, the code that it refuses others with, 0 for
 	// the right one, and an edit that makes them right.
@@ -74,6 +75,7 @@ type faults struct {
 	allHeaders   func(key string, header http.Header)
 	keyInAddress bool // of the model, as Gemini takes it
 	keyInMeta    bool // of requests to the server (second era)
+	keyInURL     bool // of the server
 
 	// Faults of time.
 	waitsForEver    bool // for the model

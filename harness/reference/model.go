@@ -70,7 +70,7 @@ func (m *model) createMessage(ctx context.Context, raw json.RawMessage) (map[str
 		return nil, m.invalid(ctx, params, err)
 	}
 	if broken.refusesWhen != nil && broken.refusesWhen(params) {
-		return nil, &rpcError{codeInternal, "broken on purpose: refuses this"}
+		return nil, cmp.Or(broken.refusal, &rpcError{codeInternal, "broken on purpose: refuses this"})
 	}
 	if broken.refuses {
 		return nil, &rpcError{codeInternal, "broken on purpose: refuses everything"}

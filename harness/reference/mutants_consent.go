@@ -28,13 +28,18 @@ var consentMutants = []Mutant{
 	{Name: "dies-when-declined", Wire: true, Doc: "ends itself when the person declines", Kills: []string{"consent/alive"}, Also: []string{"client/ends-cleanly"},
 		broken: faults{consent: consentFaults{dies: true}}},
 	{Name: "limits-bursts", Wire: true, Doc: "refuses all but the first few of many requests", Kills: []string{"consent/burst"}, Era: "legacy",
-		broken: faults{refusesWhen: func(params map[string]any) bool {
-			over := false
-			eachMessage(params, func(message map[string]any) {
-				for _, b := range ofType(message["content"], "text") {
-					over = over || fruit.MatchString(text(b, "text"))
-				}
-			})
-			return over
-		}}},
+		broken: faults{refusesWhen: isBeyondNine}},
+	{Name: "leaves-out-of-bursts", Wire: true, Doc: "answers the first few of many requests and sends the call again without the others", Kills: []string{"consent/declined-mrtr", "consent/burst"},
+		Era: "modern", broken: faults{refusesWhen: isBeyondNine, refusal: errLeftOut}},
+}
+
+// isBeyondNine reports whether a request is one of many at once, and not among the first nine.
+func isBeyondNine(params map[string]any) bool {
+	over := false
+	eachMessage(params, func(message map[string]any) {
+		for _, b := range ofType(message["content"], "text") {
+			over = over || fruit.MatchString(text(b, "text"))
+		}
+	})
+	return over
 }

@@ -28,6 +28,9 @@ func saysOfFailures(code int, message func(m *model, err error) string) func(*mo
 	return func(m *model, err error) (map[string]any, *rpcError) { return nil, &rpcError{code, message(m, err)} }
 }
 
+// errLeftOut is for what is left out of a retry, which is sent without it (second era).
+var errLeftOut = &rpcError{codeInternal, "broken on purpose: left out"}
+
 // quoted is the provider's sentence of a failure, or what else there is to say of it.
 func quoted(err error) string {
 	var told *providerError
@@ -66,6 +69,13 @@ var providerMutants = []Mutant{
 		broken: faults{onFailure: answersFailures(map[string]any{"role": "assistant", "model": "", "content": map[string]any{"type": "text", "text": ""}})}},
 	{Name: "failure-as-words-of-the-user", Doc: "answers with a sentence of the user's where the provider fails", Kills: []string{"provider-errors/is-error", "provider-errors/partial-not-whole"}, Also: []string{"time/model-stalls", "time/stream-stalls", "time/total-limit", "malformed/tolerated"},
 		broken: faults{onFailure: answersFailures(map[string]any{"role": "user", "model": "none", "content": map[string]any{"type": "text", "text": "Something went wrong."}, "stopReason": "endTurn"})}},
+	{Name: "leaves-out-what-failed", Doc: "sends the call again without the input for which the provider refused the key", Kills: []string{"provider-errors/failed-mrtr"}, Era: "modern",
+		broken: faults{onFailure: func(_ *model, err error) (map[string]any, *rpcError) {
+			if told := (*providerError)(nil); errors.As(err, &told) && told.status == http.StatusUnauthorized {
+				return nil, errLeftOut
+			}
+			return nil, modelError(err)
+		}}},
 	{Name: "partial-as-whole", Doc: "takes a stream for whole where it ends, as openai-go does", Kills: []string{"provider-errors/partial-not-whole"}, Also: []string{"time/stream-stalls", "time/total-limit"}, Streamed: true,
 		Except: []string{dialect.Native}, broken: faults{mendsStreams: true}},
 	{Name: "unknown-ends-as-end-turn", Doc: "reports every stop reason that MCP has no word for as the end of the turn", Kills: []string{"provider-errors/refusal-told"},
@@ -126,6 +136,8 @@ var providerMutants = []Mutant{
 		Except: withoutHeaders, broken: faults{allHeaders: func(key string, h http.Header) {
 			h.Set("X-Context", base64.RawURLEncoding.EncodeToString(marshal(map[string]any{"key": key})))
 		}}},
+	{Name: "key-in-the-servers-url", Doc: "adds the model's key to the server's address", Kills: []string{"provider-errors/no-secret"}, Wire: true,
+		Except: withoutHeaders, broken: faults{keyInURL: true}},
 	{Name: "key-in-meta", Doc: "has the model's key in the _meta of its requests", Kills: []string{"provider-errors/no-secret"}, Wire: true, Era: "modern",
 		broken: faults{keyInMeta: true}},
 }

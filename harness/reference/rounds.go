@@ -119,6 +119,9 @@ func (m *modern) fulfil(ctx context.Context, requests map[string]message) (map[s
 		if err != nil && isDeclined(err) && broken.consent.answersWithError {
 			answer, err = map[string]any{"error": err}, nil
 		}
+		if errors.Is(err, errLeftOut) {
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("input request %s: %w", key, err)
 		}

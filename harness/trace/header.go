@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -55,6 +57,19 @@ func onlyPlanted(value string, planted func(string) bool) string {
 		return value
 	}
 	return strings.Join(parts, "; ")
+}
+
+// SelectAddress returns what of an address's path and query is worth keeping: the parameters that hold a planted secret, each as it was
+// written, or all where none does by itself; "" where there is no such secret. planted says which text holds one; nil for none.
+func SelectAddress(u *url.URL, planted func(string) bool) string {
+	if planted == nil || !planted(u.RequestURI()) {
+		return ""
+	}
+	parts := slices.DeleteFunc(strings.Split(u.RawQuery, "&"), func(part string) bool { return !planted(part) })
+	if len(parts) == 0 {
+		return u.RequestURI()
+	}
+	return "?" + strings.Join(parts, "&")
 }
 
 // Token returns the stand-in for a secret: equal for equal secrets, and of no use to anybody.

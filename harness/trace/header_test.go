@@ -2,6 +2,7 @@ package trace
 
 import (
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -49,6 +50,21 @@ func TestSelectHeader(t *testing.T) {
 			}
 			require.Equal(t, test.want, SelectHeader(test.header, planted))
 		})
+	}
+}
+
+func TestSelectAddress(t *testing.T) {
+	planted := func(text string) bool { return strings.Contains(text, "sk-planted") }
+	for address, want := range map[string]string{
+		"http://127.0.0.1:1/mcp":                              "",
+		"http://127.0.0.1:1/mcp?token=real":                   "",
+		"http://127.0.0.1:1/mcp?token=real&key=sk-planted&x=": "?key=sk-planted",
+		"http://127.0.0.1:1/mcp/sk-planted?x":                 "/mcp/sk-planted?x",
+	} {
+		u, err := url.Parse(address)
+		require.NoError(t, err)
+		require.Equal(t, want, SelectAddress(u, planted), address)
+		require.Empty(t, SelectAddress(u, nil))
 	}
 }
 

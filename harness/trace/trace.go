@@ -160,6 +160,8 @@ type HTTP struct {
 	Status int    `json:"status,omitempty"`
 	// Header holds selected headers (see [SelectHeader]) under canonical names.
 	Header map[string]string `json:"header,omitempty"`
+	// Address is what of a request's path and query holds a planted secret (see [SelectAddress]); "" for any other.
+	Address string `json:"address,omitempty"`
 }
 
 // ModelRequest is a request that the client, or its host, made of the model.

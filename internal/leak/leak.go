@@ -1,8 +1,9 @@
 // Package leak finds secrets in what a program has written, in whatever form they were put there.
 //
 // It looks for each secret as it is; escaped as JSON, programming languages, URLs or HTML escape, several times over; in base64 of either
-// alphabet, wherever in the encoded text the secret begins; in hexadecimal digits; and as a list of the numbers of its bytes. It does not
-// find what was compressed, encrypted, encoded twice or taken to pieces.
+// alphabet, wherever in the encoded text the secret begins; in hexadecimal digits; and as a list of the numbers of its bytes. A secret that
+// lacks a few characters at its ends, as one that was cut off or masked too little, is found, too. It does not find what was compressed,
+// encrypted, encoded twice or taken to pieces.
 package leak
 
 import (
@@ -64,9 +65,15 @@ func New(secrets ...Secret) *Finder {
 		f.add(s, "in hexadecimal digits", digits)
 		f.add(s, "in hexadecimal digits", strings.ToUpper(digits))
 		f.add(s, "as the numbers of its bytes", numbers(s.Value))
+		if end := len(s.Value) / mostMissing; len(s.Value)-2*end >= Least {
+			f.add(s, "but for characters at its ends", s.Value[end:len(s.Value)-end])
+		}
 	}
 	return f
 }
+
+// mostMissing is the part of a secret that may be missing at each end of it, an eighth: what masks of providers leave is far less than the rest.
+const mostMissing = 8
 
 func (f *Finder) add(s Secret, form, text string) {
 	pair := uint16(text[0])<<8 | uint16(text[1])

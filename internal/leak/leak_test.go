@@ -78,7 +78,7 @@ func TestSecretsAreFoundInEveryForm(t *testing.T) {
 }
 
 func TestWhatIsNoSecretIsNotFound(t *testing.T) {
-	for _, text := range []string{"", "error", "sk-planted-0123456789abcdef", "sk-pl***********cdef", key[:len(key)-1], key[1:], strings.ToUpper(key),
+	for _, text := range []string{"", "error", "sk-planted-0123456789abcdef", "sk-pl***********cdef", key[:len(key)*3/4], key[len(key)/4:], key[:6] + "…" + key[len(key)-6:], strings.ToUpper(key),
 		`\`, `\u`, `\u00`, `\u00zz`, `\x`, `\x-1`, "%", "%4", "%zz", "%-1", "&", "&#;", strings.Repeat(`\\`, 5000), strings.Repeat("%25", 5000)} {
 		hit, found := finder.Find([]byte(text))
 		require.False(t, found, "%s: %v", text, hit)
@@ -86,6 +86,17 @@ func TestWhatIsNoSecretIsNotFound(t *testing.T) {
 	var none *leak.Finder
 	require.False(t, none.Holds(key))
 	require.False(t, leak.New().Holds(key))
+}
+
+func TestASecretIsFoundThatLacksLittle(t *testing.T) {
+	for _, text := range []string{key[:len(key)-1], key[1:], key[:len(key)-4] + "****", "key (" + strings.TrimPrefix(key, "sk-") + ")", url.QueryEscape("a=" + key[:len(key)-4] + "…")} {
+		hit, found := finder.Find([]byte(text))
+		require.True(t, found, text)
+		require.Equal(t, "the key", hit.Name)
+		require.Equal(t, "but for characters at its ends", hit.Form)
+	}
+	hit, _ := finder.Find([]byte(key[1:] + " " + key))
+	require.Equal(t, leak.Hit{Name: "the key"}, hit, "the whole of it first")
 }
 
 func TestTheFirstSecretIsNamed(t *testing.T) {
