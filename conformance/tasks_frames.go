@@ -178,7 +178,7 @@ func (s *Session) statusReports() []sighting {
 		if e.Frame == nil || e.Frame.Dir != trace.FromClient {
 			continue
 		}
-		m := readRPC(e.Frame.Raw)
+		m := s.message(e)
 		if m.method != methodTaskStatus {
 			continue
 		}
