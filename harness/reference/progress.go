@@ -16,8 +16,9 @@ type progress struct {
 
 // progressOf reads the token of a request, as it was written.
 func (l *legacy) progressOf(params json.RawMessage) *progress {
-	asked, _ := object(params) // what cannot be read has none
-	meta, _ := asked["_meta"].(map[string]any)
+	var asked map[string]json.RawMessage
+	_ = json.Unmarshal(params, &asked) // what cannot be read has none
+	meta, _ := object(asked["_meta"])
 	token := meta["progressToken"]
 	if token == nil {
 		return nil
