@@ -53,7 +53,7 @@ func (s *Session) takeVersion(e *trace.Event, m *rpc) {
 	if e.Frame == nil || e.Frame.Dir != trace.FromClient {
 		return
 	}
-	if version, _ := decoded(m.version).(string); version != "2.0" && (m.method != "" || m.isResponse()) {
+	if version, _ := dialect.TextOf(m.version); version != "2.0" && (m.method != "" || m.isResponse()) {
 		s.Unversioned = append(s.Unversioned, Place{e.Ref(), "jsonrpc", "a message of the client"})
 	}
 }

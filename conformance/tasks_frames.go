@@ -218,5 +218,5 @@ func (ev *Evidence) asksForTask() bool {
 
 // refusedPlain reports whether a sample was refused with the code for that.
 func (r *Round) refusedPlain() bool {
-	return !r.Hostile && r.Declared.declares(samplingTasks...) && len(r.Answers) > 0 && r.Answers[0].Err != nil && r.Answers[0].Err.Code == codeInvalidRequest
+	return !r.Hostile && len(r.Answers) > 0 && r.Answers[0].Err != nil && r.Answers[0].Err.Code == codeInvalidRequest && r.Declared.declares(samplingTasks...)
 }
