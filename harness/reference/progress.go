@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,6 +17,9 @@ type progress struct {
 
 // progressOf reads the token of a request, as it was written.
 func (l *legacy) progressOf(params json.RawMessage) *progress {
+	if !bytes.Contains(params, []byte(`"progressToken"`)) {
+		return nil // and what is long is not read for it
+	}
 	var asked map[string]json.RawMessage
 	_ = json.Unmarshal(params, &asked) // what cannot be read has none
 	meta, _ := object(asked["_meta"])
