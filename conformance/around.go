@@ -174,8 +174,8 @@ func cut(text string) string {
 }
 
 func hasMember(raw json.RawMessage, name string) bool {
-	var o dialect.Object
-	_ = json.Unmarshal(raw, &o) // what is no object has no members
+	var o dialect.Members
+	_ = dialect.ReadPart(raw, &o) // what is no object has no members
 	return o.Has(name)
 }
 

@@ -96,9 +96,8 @@ var jsonRPC = Check{
 		if len(wrong) == 0 {
 			return Pass(`every message has "jsonrpc": "2.0"`)
 		}
-		raw := e.Session.Trace.Find(wrong[0].Ref).Frame.Raw
-		m := readRPC(raw)
-		return Broken(`%d of the client's messages do not say "jsonrpc": "2.0"`, len(wrong)).See(wrong[0], "%s in %s", orMissing(m.version), compact(json.RawMessage(raw)))
+		first := e.Session.Trace.Find(wrong[0].Ref)
+		return Broken(`%d of the client's messages do not say "jsonrpc": "2.0"`, len(wrong)).See(wrong[0], "%s in %s", orMissing(e.Session.message(first).version), compact(json.RawMessage(first.Frame.Raw)))
 	},
 }
 

@@ -207,8 +207,7 @@ func responsesTo(e *Evidence, cancels []Place) []Answer {
 	}
 	for _, a := range s.Strays {
 		for _, c := range cancels {
-			m := readRPC(s.Trace.Find(c.Ref).Frame.Raw)
-			id, _ := cancelOf(&m)
+			id, _ := cancelOf(s.message(s.Trace.Find(c.Ref)))
 			if s.order[a.Ref] > s.order[c.Ref] && (len(a.ID) == 0 || string(a.ID) == "null" || sameID(id, a.ID)) {
 				found = append(found, a)
 				break

@@ -16,7 +16,7 @@ func cancelOf(m *rpc) (json.RawMessage, bool) {
 		return nil, false
 	}
 	var params dialect.Object
-	_ = json.Unmarshal(m.params, &params) // what is no object names nothing
+	_ = dialect.ReadPart(m.params, &params) // what is no object names nothing
 	return params["requestId"], true
 }
 
@@ -31,8 +31,7 @@ func (ev *Evidence) eachFrame(see func(*trace.Event, *rpc)) {
 		if e.Case != ev.Case.ID || e.Call != called.Call || e.Frame == nil || e.Frame.Lost {
 			continue
 		}
-		m := readRPC(e.Frame.Raw)
-		see(e, &m)
+		see(e, ev.Session.message(e))
 	}
 }
 
@@ -65,15 +64,13 @@ func (ev *Evidence) ownCancels() (places []Place, id json.RawMessage) {
 	if called == nil {
 		return nil, nil
 	}
-	call := readRPC(called.Frame.Raw)
-	id = call.id
+	id = ev.Session.message(called).id
 	for i := range ev.Session.Trace.Events {
 		e := &ev.Session.Trace.Events[i]
 		if e.Frame == nil || e.Frame.Dir != trace.FromClient || e.Frame.Session != called.Frame.Session {
 			continue
 		}
-		m := readRPC(e.Frame.Raw)
-		if names, ok := cancelOf(&m); ok && sameID(id, names) {
+		if names, ok := cancelOf(ev.Session.message(e)); ok && sameID(id, names) {
 			places = append(places, Place{e.Ref(), "params", "cancel of the call"})
 		}
 	}

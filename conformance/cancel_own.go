@@ -100,13 +100,13 @@ var namesOwn = Check{
 			return *missing
 		}
 		called := e.Session.Trace.Find(e.calledAt)
-		var own []rpc
+		var own []*rpc
 		for i := range e.Session.Trace.Events {
 			ev := &e.Session.Trace.Events[i]
 			if ev.Frame == nil || ev.Frame.Dir != trace.FromClient || ev.Frame.Session != called.Frame.Session && ev.Frame.Session != "" {
 				continue
 			}
-			m := readRPC(ev.Frame.Raw)
+			m := e.Session.message(ev)
 			if m.method != methodCancelled {
 				if m.method != "" && m.id != nil {
 					own = append(own, m)
@@ -114,8 +114,8 @@ var namesOwn = Check{
 				continue
 			}
 			at := Place{ev.Ref(), "params", "cancel"}
-			id, isNotification := cancelOf(&m)
-			names := slices.IndexFunc(own, func(r rpc) bool { return sameID(r.id, id) })
+			id, isNotification := cancelOf(m)
+			names := slices.IndexFunc(own, func(r *rpc) bool { return sameID(r.id, id) })
 			switch {
 			case !isNotification:
 				return Broken("the client cancelled with a message that has an id of its own, and is no notification").See(Place{ev.Ref(), "id", "cancel"}, "%s", m.id)

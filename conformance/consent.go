@@ -88,7 +88,7 @@ func (ev *Evidence) withoutKey(r *Round) *Place {
 		if e.Case != ev.Case.ID || otherCall || e.Frame == nil || e.Frame.Dir != trace.FromClient {
 			continue
 		}
-		m := readRPC(e.Frame.Raw)
+		m := s.message(e)
 		isRetry := hasMember(m.params, "inputResponses") || hasMember(m.params, "requestState")
 		answered := slices.ContainsFunc(r.Answers, func(a Answer) bool { return a.Ref == e.Ref() && string(a.Result) != "null" })
 		if m.method == "tools/call" && isRetry && !answered {

@@ -37,17 +37,16 @@ const (
 
 // takeRequest takes note of what a frame says of the client; of one that is no request of the client's, nothing. Requests of another era,
 // with which a client finds out what the server speaks, are held to nothing.
-func (s *Session) takeRequest(e *trace.Event) {
+func (s *Session) takeRequest(e *trace.Event, m *rpc) {
 	f := e.Frame
 	if f == nil || f.Dir != trace.FromClient || f.Raw.IsZero() {
 		return
 	}
-	m := readRPC(f.Raw)
 	if m.method == "" || m.id == nil || s.Revision.Modern() && m.method == "initialize" {
 		return
 	}
 	var params, meta dialect.Object
-	_ = json.Unmarshal(m.params, &params) // what cannot be read says nothing
+	_ = dialect.ReadPart(m.params, &params) // what cannot be read says nothing
 	r := ClientRequest{Place: Place{e.Ref(), "params", m.method}, Method: m.method, id: m.id, session: f.Session}
 	if f.HTTP != nil {
 		r.Header = f.HTTP.Header
@@ -98,7 +97,7 @@ func (r *ClientRequest) declared(path ...string) json.RawMessage {
 	value := r.Capabilities
 	for _, name := range path {
 		var o dialect.Object
-		if json.Unmarshal(value, &o) != nil {
+		if dialect.ReadPart(value, &o) != nil {
 			return nil
 		}
 		value = o[name]

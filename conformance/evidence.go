@@ -73,6 +73,7 @@ type Session struct {
 	calls     map[string][]*Evidence // by case, one for each call of its tool
 	exchanges map[string][]*Exchange // by case, in order
 	order     map[trace.Ref]int      // the place of each event among all
+	messages  map[*trace.Event]*rpc  // what each frame says
 }
 
 // ForeignCall is a call of a tool that is not the server's.
@@ -171,7 +172,7 @@ type Exchange struct {
 // Decode reads the evidence out of a trace. It is a pure function.
 func Decode(t *trace.Trace) *Session {
 	s := &Session{Trace: t, Revision: server.Revision(t.Header.Revision), Supports: map[string]bool{}, issued: map[string]bool{}, calls: map[string][]*Evidence{},
-		exchanges: map[string][]*Exchange{}, order: map[trace.Ref]int{}}
+		exchanges: map[string][]*Exchange{}, order: make(map[trace.Ref]int, len(t.Events)), messages: make(map[*trace.Event]*rpc, len(t.Events))}
 	for _, c := range t.Header.Cases {
 		s.calls[c.ID] = []*Evidence{{Session: s, Case: c, Revision: s.Revision}}
 	}
@@ -179,14 +180,15 @@ func Decode(t *trace.Trace) *Session {
 	for i := range t.Events {
 		e := &t.Events[i]
 		s.order[e.Ref()] = i
+		m := s.read(e)
 		if s.overStdio() {
-			s.takePipe(e)
+			s.takePipe(e, m)
 		}
 		if e.Process != nil && e.Process.State == trace.Ended {
 			s.Ended = e.Process
 		}
-		s.takeRequest(e)
-		s.takeVersion(e)
+		s.takeRequest(e, m)
+		s.takeVersion(e, m)
 		s.takeEnds(e)
 		if s.calls[e.Case] == nil {
 			if e.Mark != nil && e.Mark.Name == trace.MarkHarnessError {
@@ -195,7 +197,7 @@ func Decode(t *trace.Trace) *Session {
 			if e.Mark != nil && e.Mark.Name == trace.MarkSupports {
 				s.Supports[e.Mark.Text] = true
 			}
-			s.takeFrame(e)
+			s.takeFrame(e, m)
 			continue
 		}
 		if _, ok := first[e.Case]; !ok {
@@ -209,8 +211,8 @@ func Decode(t *trace.Trace) *Session {
 		case e.End != nil:
 			s.takeModelEnd(e)
 		default:
-			s.call(e).take(e)
-			s.noteService(e)
+			s.call(e).take(e, m)
+			s.noteService(e, m)
 		}
 		for _, ev := range s.calls[e.Case] {
 			ev.Took = e.At - first[e.Case]
@@ -262,6 +264,9 @@ type rpc struct {
 
 // readRPC reads a message as loosely as it can be read; the zero rpc is one that cannot. What it returns are parts of raw, known to be JSON.
 func readRPC(raw []byte) rpc {
+	if len(raw) == 0 {
+		return rpc{}
+	}
 	o, err := dialect.ReadMembers(raw)
 	if err != nil {
 		return rpc{}
@@ -275,6 +280,19 @@ func readRPC(raw []byte) rpc {
 	}
 	return m
 }
+
+// read reads what an event says, if that is a frame; nil where it is none.
+func (s *Session) read(e *trace.Event) *rpc {
+	if e.Frame == nil {
+		return nil
+	}
+	m := readRPC(e.Frame.Raw)
+	s.messages[e] = &m
+	return &m
+}
+
+// message is what a frame of the trace says. All of them were read when it was decoded: many checks look through them, and some are long.
+func (s *Session) message(e *trace.Event) *rpc { return s.messages[e] }
 
 // isResponse reports whether the message is one, whatever it says.
 func (m *rpc) isResponse() bool { return m.method == "" && (m.result != nil || m.err != nil) }

@@ -42,7 +42,7 @@ func (s *Suite) made() ([]harness.Case, error) {
 	if !slices.Contains(Known(), revision) {
 		return nil, &FrameError{fmt.Errorf("%s: revision %q cannot be judged: want one of %v", s.Frame, f.Revision, Known())}
 	}
-	c, err := keptCase(revision, f.Params)
+	c, err := keptCase(f.Params)
 	if err != nil {
 		return nil, &FrameError{fmt.Errorf("%s: %w", s.Frame, err)}
 	}
@@ -51,8 +51,8 @@ func (s *Suite) made() ([]harness.Case, error) {
 }
 
 // keptCase is the case of params that are in a file, or are on their way to one.
-func keptCase(revision server.Revision, params json.RawMessage) (harness.Case, error) {
-	f, err := malformed.NewFrame(string(revision), params)
+func keptCase(params json.RawMessage) (harness.Case, error) {
+	f, err := malformed.NewFrame(params)
 	_, name, _ := strings.Cut(frameCase, "/")
 	return hostileCase(name, func(*server.Session) (json.RawMessage, bool, error) { return addressed(f.Params, name), f.Tools, nil }), err
 }
@@ -157,7 +157,7 @@ func (s *Suite) keep(ctx context.Context, r *report.Result, c *report.CaseResult
 // breaks reports whether the check fails with the params alone.
 func (s *Suite) breaks(ctx context.Context, r *report.Result, params json.RawMessage) (bool, error) {
 	revision := server.Revision(r.Revision)
-	c, err := keptCase(revision, params)
+	c, err := keptCase(params)
 	if err != nil {
 		return false, err
 	}

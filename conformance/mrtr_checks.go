@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/schema"
 )
 
@@ -308,10 +308,10 @@ var isolation = Check{
 			if r.Ref.Case == e.Case.ID || at < e.Session.order[wishes[0].Wish.Ref] {
 				continue
 			}
-			raw := e.Session.Trace.Events[at].Frame.Raw
-			if from := e.Session.leaked(wishes, r.Ref.Case, raw); from != nil {
+			event := &e.Session.Trace.Events[at]
+			if from := e.Session.leaked(wishes, event); from != nil {
 				return Broken("a %s that is no retry has the input or the state of a call of %s", r.Method, e.Case.Tool).
-					Saw("belongs to", from.Wish.Place, "").See(Place{r.Ref, "params", r.Method}, "%s", compact(raw))
+					Saw("belongs to", from.Wish.Place, "").See(Place{r.Ref, "params", r.Method}, "%s", compact(json.RawMessage(event.Frame.Raw)))
 			}
 			others = true
 			meanwhile = meanwhile || slices.ContainsFunc(wishes, func(l *Link) bool {
@@ -330,23 +330,23 @@ var isolation = Check{
 
 // leaked returns the link of whose wish a request of another case has the state, or a key; nil where it has none, or has been asked for the same
 // itself.
-func (s *Session) leaked(wishes []*Link, caseID string, raw []byte) *Link {
-	if !bytes.Contains(raw, []byte(`"requestState"`)) && !bytes.Contains(raw, []byte(`"inputResponses"`)) {
+func (s *Session) leaked(wishes []*Link, e *trace.Event) *Link {
+	m := s.message(e)
+	if !hasMember(m.params, "requestState") && !hasMember(m.params, "inputResponses") {
 		return nil
 	}
-	m := readRPC(raw)
-	for _, its := range s.calls[caseID] {
-		if belongsTo(its.wishes(), &m) != nil {
+	for _, its := range s.calls[e.Case] {
+		if belongsTo(its.wishes(), m) != nil {
 			return nil
 		}
 	}
-	return belongsTo(wishes, &m)
+	return belongsTo(wishes, m)
 }
 
 // belongsTo returns the link of whose wish a message has the state, or a key; nil where it has none.
 func belongsTo(wishes []*Link, m *rpc) *Link {
 	var params, responses dialect.Object
-	_ = json.Unmarshal(m.params, &params) // what cannot be read holds nothing
+	_ = dialect.ReadPart(m.params, &params) // what cannot be read holds nothing
 	_ = params.Read("inputResponses", &responses)
 	state, has := (&Link{Params: params}).state()
 	for _, l := range wishes {

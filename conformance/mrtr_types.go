@@ -128,7 +128,7 @@ func (ev *Evidence) sentDirectly() *Place {
 		if e.Case != ev.Case.ID || e.Frame == nil || e.Frame.Dir != trace.ToClient {
 			continue
 		}
-		if m := readRPC(e.Frame.Raw); m.method != "" && m.id != nil {
+		if m := ev.Session.message(e); m.method != "" && m.id != nil {
 			last = &Place{e.Ref(), "method", m.method}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 func (s *Session) overStdio() bool { return s.Trace.Header.Transport == trace.Stdio }
 
 // takePipe takes note of what only a pipe shows: that the server was launched, and bytes on it that are no message.
-func (s *Session) takePipe(e *trace.Event) {
+func (s *Session) takePipe(e *trace.Event, m *rpc) {
 	if e.Mark != nil && e.Mark.Name == trace.MarkConnection {
 		s.Connections++
 	}
@@ -19,7 +19,6 @@ func (s *Session) takePipe(e *trace.Event) {
 	if f == nil || f.Dir != trace.FromClient || f.Raw.IsZero() {
 		return
 	}
-	m := readRPC(f.Raw)
 	switch {
 	case f.Partial:
 		s.Cut = append(s.Cut, Place{e.Ref(), "", "not a whole line"})

@@ -151,7 +151,7 @@ func TestClientsOfAnthropicThatAreRightButDifferAreNotAccused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var shown atomic.Bool
-			require.Equal(t, looked{}, look(t, c.client(c.config, &shown)))
+			require.Equal(t, looked{}, lookAtTheModel(t, c.client(c.config, &shown)))
 			require.True(t, shown.Load(), "the habit never showed")
 		})
 	}

@@ -16,13 +16,12 @@ import (
 )
 
 // take takes in one event of the call.
-func (ev *Evidence) take(e *trace.Event) {
+func (ev *Evidence) take(e *trace.Event, m *rpc) {
 	switch {
 	case e.Mark != nil:
 		ev.takeMark(e.Mark)
 	case e.Frame != nil && !e.Frame.Raw.IsZero() && !e.Frame.Lost:
-		m := readRPC(e.Frame.Raw)
-		ev.takeMessage(e, &m)
+		ev.takeMessage(e, m)
 	}
 }
 

@@ -75,6 +75,9 @@ func allNames() []string {
 }
 
 func matches(pattern, name string) bool {
+	if !strings.ContainsAny(pattern, `*?[\`) {
+		return pattern == name
+	}
 	ok, _ := path.Match(pattern, name) // checked before
 	return ok
 }
@@ -112,13 +115,18 @@ func (s *selection) cases(revision server.Revision) []harness.Case {
 		if scenario.ID == malformedID {
 			scenario.Cases = append(slices.Clip(scenario.Cases), s.made...)
 		}
+		var judged []*Check
+		for i := range scenario.Checks {
+			if check := &scenario.Checks[i]; check.Levels[revision] != "" && s.check(&scenario, check) {
+				judged = append(judged, check)
+			}
+		}
 		for _, c := range scenario.Cases {
-			shows := func(check Check) bool {
-				return check.shownBy(c.ID) && check.Levels[revision] != "" && s.check(&scenario, &check) &&
-					(len(s.only) == 0 || anyMatches(s.only, scenario.ID, c.ID, scenario.ID+"/"+check.ID))
+			shows := func(check *Check) bool {
+				return check.shownBy(c.ID) && (len(s.only) == 0 || anyMatches(s.only, scenario.ID, c.ID, scenario.ID+"/"+check.ID))
 			}
 			playable := c.Revisions == nil || slices.Contains(c.Revisions, revision)
-			if playable && !anyMatches(s.skip, c.ID) && slices.ContainsFunc(scenario.Checks, shows) {
+			if playable && !anyMatches(s.skip, c.ID) && slices.ContainsFunc(judged, shows) {
 				cases = append(cases, c)
 			}
 		}

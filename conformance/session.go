@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -10,8 +9,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// takeFrame takes note of what belongs to the session as a whole.
-func (s *Session) takeFrame(e *trace.Event) {
+// takeFrame takes note of what belongs to the session as a whole. What cannot be read was refused, and is noted by its status.
+func (s *Session) takeFrame(e *trace.Event, m *rpc) {
 	f := e.Frame
 	if f == nil {
 		if e.Request != nil {
@@ -19,24 +18,23 @@ func (s *Session) takeFrame(e *trace.Event) {
 		}
 		return
 	}
-	m := readRPC(f.Raw) // what cannot be read was refused, and is noted by its status
 	if f.Dir == trace.ToClient {
-		s.takeServed(e, &m)
+		s.takeServed(e, m)
 		return
 	}
 	switch {
 	case m.method == "initialize":
-		s.takeInitialize(&m)
+		s.takeInitialize(m)
 	case s.Revision.Modern():
 	case s.issued[f.Session] && m.method != "":
 		s.Connected = true
-	case m.method == "server/discover" || modernVersion(f, &m) != "":
-		s.Foreign, s.Tried = true, cmp.Or(modernVersion(f, &m), "server/discover")
+	case m.method == "server/discover" || modernVersion(f, m) != "":
+		s.Foreign, s.Tried = true, cmp.Or(modernVersion(f, m), "server/discover")
 	}
 	switch {
 	case m.method == "tools/call":
 		var p dialect.Object
-		_ = json.Unmarshal(m.params, &p) // a call without a name is of no tool
+		_ = dialect.ReadPart(m.params, &p) // a call without a name is of no tool
 		s.ForeignCalls = append(s.ForeignCalls, ForeignCall{Place{e.Ref(), "params.name", "tools/call"}, p.Text("name")})
 	case m.isResponse():
 		s.Strays = append(s.Strays, Answer{Place: Place{e.Ref(), "", "a response"}, ID: m.id, Result: m.result, Err: m.err, RawErr: m.rawErr})
@@ -51,12 +49,11 @@ func (s *Session) takeEnds(e *trace.Event) {
 }
 
 // takeVersion takes note of a message of the client's that does not say that it is JSON-RPC 2.0.
-func (s *Session) takeVersion(e *trace.Event) {
+func (s *Session) takeVersion(e *trace.Event, m *rpc) {
 	if e.Frame == nil || e.Frame.Dir != trace.FromClient {
 		return
 	}
-	m := readRPC(e.Frame.Raw)
-	if version, _ := decoded(m.version).(string); version != "2.0" && (m.method != "" || m.isResponse()) {
+	if version, _ := dialect.TextOf(m.version); version != "2.0" && (m.method != "" || m.isResponse()) {
 		s.Unversioned = append(s.Unversioned, Place{e.Ref(), "jsonrpc", "a message of the client"})
 	}
 }
@@ -84,7 +81,7 @@ func (s *Session) takeServed(e *trace.Event, m *rpc) {
 // other revision of anything.
 func (s *Session) takeInitialize(m *rpc) {
 	var p dialect.Object
-	_ = json.Unmarshal(m.params, &p)
+	_ = dialect.ReadPart(m.params, &p)
 	switch version := p.Text("protocolVersion"); {
 	case s.Revision.Modern():
 		s.Foreign, s.Tried = true, cmp.Or(version, "initialize, which only older revisions have")
@@ -100,7 +97,7 @@ func modernVersion(f *trace.Frame, m *rpc) string {
 		named = append(named, f.HTTP.Header["Mcp-Protocol-Version"])
 	}
 	var params, meta dialect.Object
-	_ = json.Unmarshal(m.params, &params) // what cannot be read names nothing
+	_ = dialect.ReadPart(m.params, &params) // what cannot be read names nothing
 	_ = params.Read("_meta", &meta)
 	for _, version := range append(named, meta.Text("io.modelcontextprotocol/protocolVersion")) {
 		if server.Revision(version).Modern() {
@@ -111,13 +108,12 @@ func modernVersion(f *trace.Frame, m *rpc) string {
 }
 
 // noteService sees that a client is served when all it does is call a tool.
-func (s *Session) noteService(e *trace.Event) {
+func (s *Session) noteService(e *trace.Event, m *rpc) {
 	f := e.Frame
 	if f == nil || f.Dir != trace.ToClient {
 		return
 	}
 	if s.overStdio() {
-		m := readRPC(f.Raw)
 		s.Connected = s.Connected || !f.Lost && m.err == nil
 	} else if f.HTTP != nil && f.HTTP.Status == 200 {
 		s.Connected = true

@@ -36,7 +36,6 @@ func overStdio(t *testing.T, c harness.Client, timeout time.Duration) (*report.R
 	suite := conformance.Suite{Client: c, Revisions: []server.Revision{server.V20251125}, Only: []string{"basic/question"}, Seed: 1, Timeout: timeout, CaseTimeout: timeout}
 	rs, traces, err := suite.Run(t.Context())
 	require.NoError(t, err)
-	noRelays(t)
 	return rs, traces
 }
 
@@ -72,6 +71,7 @@ func noRelays(t *testing.T) {
 }
 
 func TestBadClientsOverStdio(t *testing.T) {
+	t.Cleanup(func() { noRelays(t) })
 	const short = 6 * time.Second // far more than it takes to start a client and its server, and to come as far as where it hangs
 	type want struct {
 		connects, onlyMessages, sampled, endsCleanly report.Verdict
@@ -100,6 +100,7 @@ func TestBadClientsOverStdio(t *testing.T) {
 		"dies":                {pass, pass, unseen, fail, "a signal ended it: killed", 0},
 	} {
 		t.Run(behaviour, func(t *testing.T) {
+			t.Parallel()
 			timeout := harness.DefaultTimeout
 			if strings.Contains(want.says, "was ended") {
 				timeout = short
@@ -132,6 +133,7 @@ func TestAClientThatNeverLaunchesTheServerIsToldSo(t *testing.T) {
 		t.Skip("there is no POSIX shell here: on Windows, Git brings one")
 	}
 	rs, _ := overStdio(t, harness.CommandStdio(sh, "-c", "exit 0"), 0)
+	noRelays(t)
 	r := find(t, rs, "client/connects")
 	require.Equal(t, report.Fail, r.Verdict)
 	require.Equal(t, "the client never launched the server; it ended with success", r.Message)
@@ -145,6 +147,7 @@ func TestTheCommandIsOneThatAShellCanRun(t *testing.T) {
 	}
 	const script = `printf '%%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"sh","version":"1"}}}' '{"jsonrpc":"2.0","method":"notifications/initialized"}' '{"jsonrpc":"2.0","id":2,"method":"ping"}' | %s`
 	rs, _ := overStdio(t, harness.CommandStdio(sh, "-c", fmt.Sprintf(script, "{server-command}")), 0)
+	noRelays(t)
 	require.Equal(t, report.Pass, find(t, rs, "client/connects").Verdict)
 	require.Equal(t, report.Pass, find(t, rs, "client/ends-cleanly").Verdict)
 	require.Equal(t, report.NotObserved, find(t, rs, "client/sampled").Verdict)

@@ -60,7 +60,7 @@ var noTaskCalls = Check{
 			if ev.Frame == nil || ev.Frame.Dir != trace.FromClient {
 				continue
 			}
-			m := readRPC(ev.Frame.Raw)
+			m := e.Session.message(ev)
 			if m.method != "tools/call" {
 				continue
 			}

@@ -178,7 +178,7 @@ func (s *Session) statusReports() []sighting {
 		if e.Frame == nil || e.Frame.Dir != trace.FromClient {
 			continue
 		}
-		m := readRPC(e.Frame.Raw)
+		m := s.message(e)
 		if m.method != methodTaskStatus {
 			continue
 		}
@@ -218,5 +218,5 @@ func (ev *Evidence) asksForTask() bool {
 
 // refusedPlain reports whether a sample was refused with the code for that.
 func (r *Round) refusedPlain() bool {
-	return !r.Hostile && r.Declared.declares(samplingTasks...) && len(r.Answers) > 0 && r.Answers[0].Err != nil && r.Answers[0].Err.Code == codeInvalidRequest
+	return !r.Hostile && len(r.Answers) > 0 && r.Answers[0].Err != nil && r.Answers[0].Err.Code == codeInvalidRequest && r.Declared.declares(samplingTasks...)
 }

@@ -240,7 +240,7 @@ func (s *Session) cancelled() *Place {
 		if e.Frame == nil || e.Frame.Dir != trace.FromClient {
 			continue
 		}
-		if m := readRPC(e.Frame.Raw); m.method == "notifications/cancelled" {
+		if s.message(e).method == "notifications/cancelled" {
 			return &Place{e.Ref(), "", "the client cancelled"}
 		}
 	}

@@ -1,7 +1,6 @@
 package conformance
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"math"
@@ -71,7 +70,7 @@ func (ev *Evidence) ping() (ping *Place, pong *Answer) {
 		if e.Frame == nil || e.Case != ev.Case.ID || e.Frame.Lost {
 			continue
 		}
-		m := readRPC(e.Frame.Raw)
+		m := ev.Session.message(e)
 		switch {
 		case ping == nil && e.Frame.Dir == trace.ToClient && m.method == "ping":
 			ping, id = &Place{e.Ref(), "", "ping"}, idText(m.id)
@@ -220,15 +219,12 @@ func (s *Session) progress() []progressNote {
 		if e.Frame == nil || e.Frame.Dir != trace.FromClient {
 			continue
 		}
-		if !bytes.Contains(e.Frame.Raw, []byte("notifications/progress")) {
-			continue
-		}
-		m := readRPC(e.Frame.Raw)
+		m := s.message(e)
 		if m.method != "notifications/progress" {
 			continue
 		}
 		var params dialect.Object
-		_ = json.Unmarshal(m.params, &params) // what cannot be read has no token
+		_ = dialect.ReadPart(m.params, &params) // what cannot be read has no token
 		note := progressNote{Place: Place{e.Ref(), "", "progress"}, raw: json.RawMessage(e.Frame.Raw), token: params["progressToken"], written: params["progress"]}
 		var err error
 		if note.value, err = strconv.ParseFloat(string(note.written), 64); err != nil {
@@ -244,7 +240,7 @@ func (r *Round) token() json.RawMessage { return tokenIn(r.Raw) }
 
 func tokenIn(params json.RawMessage) json.RawMessage {
 	var o, meta dialect.Object
-	_ = json.Unmarshal(params, &o) // what cannot be read asks for nothing
+	_ = dialect.ReadPart(params, &o) // what cannot be read asks for nothing
 	_ = o.Read("_meta", &meta)
 	return meta["progressToken"]
 }
@@ -353,7 +349,7 @@ func (s *Session) tokens() []clientToken {
 		if e.Frame == nil || len(pending) == 0 && (e.Frame.Dir == trace.ToClient || e.Frame.Raw.IsZero()) {
 			continue
 		}
-		m := readRPC(e.Frame.Raw)
+		m := s.message(e)
 		ends := func(id json.RawMessage, answered bool) {
 			key := e.Frame.Session + " " + string(id)
 			at, ok := pending[key]
@@ -366,7 +362,7 @@ func (s *Session) tokens() []clientToken {
 			}
 		}
 		token := tokenIn(m.params)
-		cancelled, isCancel := cancelOf(&m)
+		cancelled, isCancel := cancelOf(m)
 		switch ours := e.Frame.Dir == trace.ToClient; {
 		case ours && m.isResponse():
 			ends(m.id, true)

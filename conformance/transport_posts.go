@@ -25,8 +25,7 @@ func (s *Session) eachHTTP(see func(e *trace.Event, m *rpc) *Verdict, pass Verdi
 			continue
 		}
 		any = true
-		m := readRPC(e.Frame.Raw)
-		if v := see(e, &m); v != nil {
+		if v := see(e, s.message(e)); v != nil {
 			return *v
 		}
 	}

@@ -24,6 +24,7 @@ func transported(t *testing.T, c harness.Client, revision server.Revision, only 
 }
 
 func TestProcessesWithAServerThatEndsOrSpeaksUp(t *testing.T) {
+	t.Cleanup(func() { noRelays(t) })
 	const pass, fail = report.Pass, report.Fail
 	for behaviour, want := range map[string]map[string]report.Verdict{
 		"kills-in-the-end":   {"transport/shuts-down": report.Warn, "client/ends-cleanly": pass},
@@ -34,8 +35,8 @@ func TestProcessesWithAServerThatEndsOrSpeaksUp(t *testing.T) {
 		"waits-for-the-dead": {"transport/pipe-ends": fail, "client/ends-cleanly": fail},
 	} {
 		t.Run(behaviour, func(t *testing.T) {
+			t.Parallel()
 			rs := transported(t, python(t, behaviour), server.V20251125, "transport/pipe", "transport/pipe-end")
-			noRelays(t)
 			for id, verdict := range want {
 				r := find(t, rs, id)
 				require.Equal(t, verdict, r.Verdict, "%s: %s", id, r.Message)

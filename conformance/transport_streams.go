@@ -149,11 +149,11 @@ func (ev *Evidence) loss() *loss {
 		case l == nil || f == nil || l.anew != nil:
 		case f.Dir == trace.FromClient && f.HTTP != nil:
 			deletes = f.HTTP.Method == "DELETE"
-			if m := readRPC(f.Raw); m.method == "initialize" {
+			if ev.Session.message(e).method == "initialize" {
 				l.anew = e
 			}
 		case f.HTTP != nil && f.HTTP.Status == 404 && !deletes && !l.asked:
-			m := readRPC(f.Raw)
+			m := ev.Session.message(e)
 			if l.asked = m.id != nil; l.asked || l.told == nil {
 				l.told = &Place{e.Ref(), "", "HTTP 404"}
 			}

@@ -57,9 +57,9 @@ func (s *Session) versions() versioning {
 		if e.Frame == nil || e.Frame.Raw.IsZero() || e.Frame.Lost {
 			continue
 		}
-		m := readRPC(e.Frame.Raw)
+		m := s.message(e)
 		if e.Frame.Dir == trace.ToClient {
-			if told, how := toldVersions(&m); told != nil {
+			if told, how := toldVersions(m); told != nil {
 				if v.told == nil {
 					v.apart = m.err != nil && !discovers[string(m.id)]
 					crossing = v.apart
@@ -74,11 +74,11 @@ func (s *Session) versions() versioning {
 		}
 		first := !before[m.method]
 		before[m.method] = true
-		v.modern = v.modern || m.method == "server/discover" || modernVersion(e.Frame, &m) != ""
+		v.modern = v.modern || m.method == "server/discover" || modernVersion(e.Frame, m) != ""
 		if v.told == nil || m.method == "" || m.method == "initialize" || m.method == "server/discover" {
 			continue
 		}
-		named, inMeta := namedVersion(e.Frame, &m)
+		named, inMeta := namedVersion(e.Frame, m)
 		switch {
 		case named == "":
 		case slices.Contains(v.told, named) && (!inMeta || server.Revision(named).Modern()):
@@ -98,7 +98,7 @@ func (s *Session) versions() versioning {
 // toldVersions are the versions that a message of the server's says it speaks, and by what; nil where it says nothing of them.
 func toldVersions(m *rpc) (versions []string, how string) {
 	var result, failed, data dialect.Object
-	_ = json.Unmarshal(m.result, &result) // what is no object says nothing
+	_ = dialect.ReadPart(m.result, &result) // what is no object says nothing
 	_ = json.Unmarshal(m.rawErr, &failed)
 	_ = failed.Read("data", &data)
 	switch {
@@ -118,7 +118,7 @@ const codeUnsupportedVersion = -32022
 // namedVersion is the version that a message of the client's names, and whether it does so as the newer era does, in its _meta; "" where it names none.
 func namedVersion(f *trace.Frame, m *rpc) (version string, inMeta bool) {
 	var params, meta dialect.Object
-	_ = json.Unmarshal(m.params, &params) // what cannot be read names nothing
+	_ = dialect.ReadPart(m.params, &params) // what cannot be read names nothing
 	_ = params.Read("_meta", &meta)
 	if meta.Has(metaVersion) {
 		return meta.Text(metaVersion), true

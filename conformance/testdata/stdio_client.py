@@ -31,7 +31,8 @@ if behaviour == "dies-of-sigpipe":
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 server = launch()
 if server.stderr:
-    threading.Thread(target=fear, args=(server.stderr,), daemon=True).start()
+    fearing = threading.Thread(target=fear, args=(server.stderr,), daemon=True)
+    fearing.start()
 
 
 def write(data):
@@ -81,6 +82,7 @@ def request(method, params):
     global requests
     requests += 1
     mine = requests
+    samples = 0
     send({"id": mine, "method": method, "params": params})
     while True:
         message = receive()
@@ -88,8 +90,12 @@ def request(method, params):
             if behaviour == "half-a-frame":
                 write(b'{"jsonrpc":"2.0","id":' + str(message["id"]).encode() + b',"result":{"role":"assist')
                 sys.exit(0)
+            samples += 1
             try:
-                send({"id": message["id"], "result": sample(message["params"])})
+                result = sample(message["params"])
+                if server.stderr and samples == 2:  # meanwhile the server has written there: that is on its way, and not overtaken
+                    fearing.join()
+                send({"id": message["id"], "result": result})
             except urllib.error.HTTPError as failure:
                 send({"id": message["id"], "error": {"code": -32603, "message": "the model failed with HTTP " + str(failure.code)}})
         elif message.get("id") == mine:

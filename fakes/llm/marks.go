@@ -44,11 +44,11 @@ func firstSerial(mark string) int64 {
 // owner tells whose a request is. A mark in the last user turn decides, the last one where there are several; otherwise
 // the only mark in the whole request does. all are the marks that the request has, sorted.
 func owner(req *Request, marks []string) (mark string, all []string) {
-	whole := spoken(req.Messages) + "\n" + req.System
+	texts := []string{spoken(req.Messages), req.System}
 	for _, t := range req.Tools {
-		whole += "\n" + t.Name + "\n" + t.Description
+		texts = append(texts, t.Name, t.Description)
 	}
-	all = found(whole, marks)
+	all = found(marks, texts...)
 	turn, last := spoken(req.LastUserTurn()), -1
 	for _, m := range all {
 		if at := strings.LastIndex(turn, m); at > last {
@@ -61,10 +61,11 @@ func owner(req *Request, marks []string) (mark string, all []string) {
 	return mark, all
 }
 
-func found(text string, marks []string) []string {
+// found are the marks that stand in any of the texts, sorted.
+func found(marks []string, texts ...string) []string {
 	var all []string
 	for _, m := range marks {
-		if strings.Contains(text, m) {
+		if slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, m) }) {
 			all = append(all, m)
 		}
 	}

@@ -74,16 +74,28 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error
 	return body[:n:n], err
 }
 
-// read decodes and checks a request, and finds its owner: also of one that is refused, which is evidence all the same. An aside is
-// not decoded.
+// read decodes and checks a request, and finds its owner: also of one that is refused, which is evidence all the same.
 func (s *Server) read(to target, r *http.Request, x *Exchange, tooLarge bool) (*Request, *Error) {
 	s.mu.Lock()
 	marks := s.marks // only ever appended to
 	s.mu.Unlock()
-	if len(marks) > 0 {
-		x.Marks = found(string(x.Body), marks)
+	req, refused := s.decode(to, r, x, tooLarge)
+	switch {
+	case len(marks) == 0:
+	case req != nil:
+		x.Owner, x.Marks = owner(req, marks)
+	default:
+		x.Marks = found(marks, string(x.Body))
 		x.Owner = only(x.Marks)
 	}
+	if req == nil || s.options.Lenient {
+		return req, refused
+	}
+	return req, to.Check(req)
+}
+
+// decode decodes a request; an aside is nil.
+func (s *Server) decode(to target, r *http.Request, x *Exchange, tooLarge bool) (*Request, *Error) {
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return nil, &Error{Status: http.StatusUnsupportedMediaType, Message: fmt.Sprintf(
 			"the body has the content encoding %q, which the scripted model does not undo: send it without one", encoding)}
@@ -100,13 +112,7 @@ func (s *Server) read(to target, r *http.Request, x *Exchange, tooLarge bool) (*
 		return nil, refused
 	}
 	x.codec = to.Codec
-	if len(marks) > 0 {
-		x.Owner, x.Marks = owner(req, marks)
-	}
-	if s.options.Lenient {
-		return req, nil
-	}
-	return req, to.Check(req)
+	return req, nil
 }
 
 // decide finds the answer of the source, or of the owner's rules.

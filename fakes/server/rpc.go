@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"unicode/utf8"
 )
 
 // JSON-RPC and MCP error codes (2026-07-28, basic/index#error-codes).
@@ -52,8 +53,11 @@ func objectOf(raw json.RawMessage) object {
 // text returns a member that is a string, and whether it is there and is one.
 func (o object) text(name string) (string, bool) { return textOf(o[name]) }
 
-// textOf reads a string; false where raw is nothing, null or something else.
+// textOf reads a string; false where raw is nothing, null or something else. What there is of raw is known to be JSON.
 func textOf(raw json.RawMessage) (string, bool) {
+	if len(raw) > 1 && raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
+		return string(raw[1 : len(raw)-1]), true // as it stands there
+	}
 	var text *string
 	if json.Unmarshal(raw, &text) != nil || text == nil {
 		return "", false

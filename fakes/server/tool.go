@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -80,6 +81,7 @@ func compileTool(t Tool, index int) (*offered, error) {
 	}
 	if t.InputSchema == nil {
 		t.InputSchema = map[string]any{"type": "object"}
+		return &offered{Tool: t, index: index, schema: anyObject()}, nil
 	}
 	raw, err := encode(t.InputSchema)
 	if err != nil {
@@ -107,6 +109,15 @@ func compileTool(t Tool, index int) (*offered, error) {
 	}
 	return &offered{Tool: t, index: index, schema: schema}, nil
 }
+
+// anyObject is the schema of a tool that has none of its own, compiled once for all of them.
+var anyObject = sync.OnceValue(func() *jsonschema.Schema {
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("tool:", map[string]any{"type": "object"}); err != nil {
+		panic(fmt.Sprintf("server: our own input schema: %v", err))
+	}
+	return compiler.MustCompile("tool:")
+})
 
 // noLoader keeps a tool's $ref from reaching for files or the network (2026-07-28, basic/index#ref-resolution).
 type noLoader struct{}

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,8 +17,12 @@ type progress struct {
 
 // progressOf reads the token of a request, as it was written.
 func (l *legacy) progressOf(params json.RawMessage) *progress {
-	asked, _ := object(params) // what cannot be read has none
-	meta, _ := asked["_meta"].(map[string]any)
+	if !bytes.Contains(params, []byte(`"progressToken"`)) {
+		return nil // and what is long is not read for it
+	}
+	var asked map[string]json.RawMessage
+	_ = json.Unmarshal(params, &asked) // what cannot be read has none
+	meta, _ := object(asked["_meta"])
 	token := meta["progressToken"]
 	if token == nil {
 		return nil

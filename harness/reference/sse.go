@@ -2,10 +2,11 @@ package reference
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -28,7 +29,7 @@ func events(body io.Reader, take func(data []byte) bool) error {
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation).
 func (at *reading) events(body io.Reader, take func(data []byte) bool) error {
 	lines := lineReader{r: bufio.NewReader(body), onlyLF: at.broken.linesEndInLF}
-	var data []string
+	var data []byte // nil until there is some
 	id, begun := at.id, at.broken.keepsMark
 	for {
 		line, err := lines.next()
@@ -39,29 +40,32 @@ func (at *reading) events(body io.Reader, take func(data []byte) bool) error {
 			return err
 		}
 		if !begun {
-			line, begun = strings.TrimPrefix(line, "\ufeff"), true
+			line, begun = bytes.TrimPrefix(line, []byte("\ufeff")), true
 		}
-		if line == "" {
+		if len(line) == 0 {
 			if at.id == "" || !at.broken.fromTheStart {
 				at.id = id
 			}
-			if data != nil && !take([]byte(strings.Join(data, "\n"))) {
+			if data != nil && !take(data) {
 				return nil
 			}
 			data = nil
 			continue
 		}
-		field, value, _ := strings.Cut(line, ":")
-		value, spaced := strings.CutPrefix(value, " ")
-		switch {
+		name, value, _ := bytes.Cut(line, []byte(":"))
+		value, spaced := bytes.CutPrefix(value, []byte(" "))
+		switch field := string(name); {
 		case field == "data" && at.broken.oneDataLine:
-			data = []string{value}
+			data = append([]byte{}, value...)
 		case field == "data" && (spaced || !at.broken.wantsSpaces):
-			data = append(data, value)
-		case field == "id" && !strings.Contains(value, "\x00"):
-			id = value
+			if data != nil {
+				data = append(data, '\n')
+			}
+			data = append(slices.Grow(data, max(len(value), 1)), value...) // not nil for no data
+		case field == "id" && bytes.IndexByte(value, 0) < 0:
+			id = string(value)
 		case field == "retry":
-			if ms, err := strconv.ParseUint(value, 10, 31); err == nil {
+			if ms, err := strconv.ParseUint(string(value), 10, 31); err == nil {
 				at.retry = time.Duration(ms) * time.Millisecond
 			}
 		}
@@ -71,27 +75,44 @@ func (at *reading) events(body io.Reader, take func(data []byte) bool) error {
 // lineReader reads lines that end in LF, CR or both. It waits for nothing behind the end of a line.
 type lineReader struct {
 	r      *bufio.Reader
-	skipLF bool // for the line before ended in CR
-	onlyLF bool // broken on purpose
+	line   []byte // the latest
+	skipLF bool   // for the line before ended in CR
+	onlyLF bool   // broken on purpose
 }
 
-func (l *lineReader) next() (string, error) {
-	var line []byte
+// next returns the next line, which is good until the one after it is read.
+func (l *lineReader) next() ([]byte, error) {
+	l.line = l.line[:0]
 	for {
-		b, err := l.r.ReadByte()
-		if err != nil {
-			return "", err
+		if _, err := l.r.Peek(1); err != nil {
+			return nil, err
 		}
-		skip := l.skipLF
-		l.skipLF = b == '\r' && !l.onlyLF
-		switch {
-		case b == '\n' && skip:
-		case l.onlyLF && b == '\n':
-			return strings.TrimSuffix(string(line), "\r"), nil
-		case b == '\n' || l.skipLF:
-			return string(line), nil
-		default:
-			line = append(line, b)
+		here, _ := l.r.Peek(l.r.Buffered())
+		if l.skipLF {
+			if l.skipLF = false; here[0] == '\n' {
+				_, _ = l.r.Discard(1)
+				continue
+			}
 		}
+		end := bytes.IndexByte(here, '\n')
+		if !l.onlyLF {
+			if cr := bytes.IndexByte(here[:max(end, 0)], '\r'); cr >= 0 {
+				end = cr
+			} else if end < 0 {
+				end = bytes.IndexByte(here, '\r')
+			}
+		}
+		if end < 0 {
+			l.line = append(l.line, here...)
+			_, _ = l.r.Discard(len(here))
+			continue
+		}
+		l.line = append(l.line, here[:end]...)
+		l.skipLF = here[end] == '\r'
+		_, _ = l.r.Discard(end + 1)
+		if l.onlyLF {
+			return bytes.TrimSuffix(l.line, []byte("\r")), nil
+		}
+		return l.line, nil
 	}
 }

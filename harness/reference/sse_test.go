@@ -34,15 +34,17 @@ func TestAStreamIsReadHoweverItIsWritten(t *testing.T) {
 		"an event that is cut off":     {"data: a\n", nil, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			at := &reading{}
-			var got []string
-			require.NoError(t, at.events(iotest.OneByteReader(strings.NewReader(c.stream)), func(data []byte) bool {
-				got = append(got, string(data))
-				return true
-			}))
-			require.Equal(t, c.want, got)
-			require.Equal(t, c.id, at.id)
-			require.Equal(t, c.retry, at.retry)
+			for _, r := range []io.Reader{strings.NewReader(c.stream), iotest.OneByteReader(strings.NewReader(c.stream))} {
+				at := &reading{}
+				var got []string
+				require.NoError(t, at.events(r, func(data []byte) bool {
+					got = append(got, string(data))
+					return true
+				}))
+				require.Equal(t, c.want, got)
+				require.Equal(t, c.id, at.id)
+				require.Equal(t, c.retry, at.retry)
+			}
 		})
 	}
 }

@@ -62,19 +62,23 @@ func (l *legacy) takesTasks() bool {
 // asTask reports whether a sampling request is to be taken as a task. Where tasks are not declared that it should be means nothing
 // (2025-11-25, basic/utilities/tasks#task-support-and-handling).
 func (l *legacy) asTask(m *message) bool {
-	params, _ := object(m.Params) // what cannot be read asks for no task
 	broken := &l.model.config.broken.tasks
-	return params["task"] != nil && (l.takesTasks() && !broken.answersPlainly || broken.takesUndeclared)
+	return (l.takesTasks() && !broken.answersPlainly || broken.takesUndeclared) && m.wantsTask()
+}
+
+// wantsTask reports whether a request asks to be taken as a task. What cannot be read asks for none.
+func (m *message) wantsTask() bool {
+	params, _ := object(m.Params)
+	return params["task"] != nil
 }
 
 // refusesPlain is the error of a client that takes a sampling request as a task or not at all, or one that is broken; nil for any other.
 func (l *legacy) refusesPlain(m *message) *rpcError {
-	params, _ := object(m.Params)
 	broken := &l.model.config.broken.tasks
 	switch {
-	case broken.wantsTasks && l.takesTasks() && params["task"] == nil:
+	case broken.wantsTasks && l.takesTasks() && !m.wantsTask():
 		return &rpcError{codeInvalidRequest, "samples are to be asked for as tasks"}
-	case broken.refusesField && !l.takesTasks() && params["task"] != nil:
+	case broken.refusesField && !l.takesTasks() && m.wantsTask():
 		return &rpcError{codeNoMethod, "broken on purpose: tasks are not supported"}
 	}
 	return nil

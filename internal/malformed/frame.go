@@ -8,8 +8,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-
-	"github.com/mcp-conform/mcp-conform/internal/schema"
 )
 
 // Frame is one request: the params of a sampling/createMessage.
@@ -18,8 +16,6 @@ type Frame struct {
 	Params json.RawMessage
 	// Broken says where the request is broken, and how.
 	Broken string
-	// Valid is true where the revision's schema has nothing against it: not all that is odd is wrong.
-	Valid bool
 	// Tools is true where it takes a client that declares tools.
 	Tools bool
 }
@@ -37,7 +33,7 @@ func Generate(revision string, seed int64, n int) Frame {
 			broken += ", and " + r.breakOne(request)
 		}
 		if raw := request.bytes(); json.Valid(raw) {
-			f := frame(revision, request, raw)
+			f := frame(request, raw)
 			f.Broken = broken
 			return f
 		}
@@ -48,16 +44,16 @@ func Generate(revision string, seed int64, n int) Frame {
 const withTools = "2025-11-25"
 
 // NewFrame returns the frame of params. Its error says that they cannot be sent as any.
-func NewFrame(revision string, params []byte) (Frame, error) {
+func NewFrame(params []byte) (Frame, error) {
 	n, err := parse(params)
 	if err != nil {
 		return Frame{}, fmt.Errorf("params: %w", err)
 	}
-	return frame(revision, n, params), nil
+	return frame(n, params), nil
 }
 
-func frame(revision string, n *node, raw []byte) Frame {
-	f := Frame{Params: raw, Valid: schema.Validate(revision, schema.CreateMessageRequestParams, raw) == nil}
+func frame(n *node, raw []byte) Frame {
+	f := Frame{Params: raw}
 	for _, name := range n.names {
 		f.Tools = f.Tools || name == "tools" || name == "toolChoice"
 	}

@@ -26,7 +26,7 @@ func TestRequestsAreValidBeforeTheyAreBroken(t *testing.T) {
 	}
 }
 
-func TestEveryFrameIsJSONAndIsInvalidOrSaysThatItIsValid(t *testing.T) {
+func TestEveryFrameIsJSONAndMostAreInvalid(t *testing.T) {
 	for _, revision := range revisions {
 		wrong, tools := 0, 0
 		seen := map[string]bool{}
@@ -34,10 +34,9 @@ func TestEveryFrameIsJSONAndIsInvalidOrSaysThatItIsValid(t *testing.T) {
 			f := Generate(revision, 7, n)
 			require.True(t, json.Valid(f.Params), "%s", f.Params)
 			require.NotEmpty(t, f.Broken)
-			require.Equal(t, f.Valid, schema.Validate(revision, schema.CreateMessageRequestParams, f.Params) == nil, "%s", f.Params)
 			require.False(t, f.Tools && revision < withTools, "%s", f.Params)
 			require.NotContains(t, string(f.Params), "\n", "a line of its own takes it")
-			if !f.Valid {
+			if schema.Validate(revision, schema.CreateMessageRequestParams, f.Params) != nil {
 				wrong++
 			}
 			if f.Tools {
@@ -185,7 +184,7 @@ func TestWhatIsNoFrameIsSaidToBeNone(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(`{}`), 0o600))
 	_, err := Open(path)
 	require.EqualError(t, err, path+`: this is no frame: want a member "mcp-conform": "frame", got ""`)
-	_, err = NewFrame("2025-11-25", []byte(`{"a"`))
+	_, err = NewFrame([]byte(`{"a"`))
 	require.EqualError(t, err, "params: not JSON")
 }
 
@@ -197,7 +196,7 @@ func FuzzGenerate(f *testing.F) {
 		for _, revision := range revisions {
 			frame := Generate(revision, seed, n)
 			require.True(t, json.Valid(frame.Params))
-			again, err := NewFrame(revision, frame.Params)
+			again, err := NewFrame(frame.Params)
 			require.NoError(t, err)
 			again.Broken = frame.Broken
 			require.Equal(t, frame, again)

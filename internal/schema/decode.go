@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// maxDepth bounds nesting, as encoding/json does: decoding recurses.
+	// maxDepth bounds nesting, as encoding/json does, which finds what is deeper not valid: decoding recurses.
 	maxDepth = 10_000
 	// maxValues bounds how many values there are in all. The validator keeps some 6 KB for each block that fits nowhere, so
 	// that a flood of them, sent in a few megabytes, would end us and not the client.
@@ -27,60 +27,73 @@ func decode(raw []byte) (any, error) {
 	if !utf8.Valid(raw) {
 		return nil, &Error{Message: "not JSON: the text is not valid UTF-8"}
 	}
-	d := decoder{json: json.NewDecoder(bytes.NewReader(raw))}
-	d.json.UseNumber()
-	value, err := d.value(nil)
-	if err != nil {
-		return nil, err
+	if !json.Valid(raw) {
+		return nil, notJSON(raw)
 	}
-	if _, err := d.json.Token(); err != io.EOF {
-		return nil, &Error{Message: "not one JSON value: there is more after its end"}
-	}
-	return value, nil
+	d := decoder{raw: raw}
+	return d.value(nil)
 }
 
+// decoder reads a text that is known to be JSON, and so never looks whether there is more.
 type decoder struct {
-	json   *json.Decoder
+	raw    []byte
+	i      int // how far it is read
 	values int // so far
+}
+
+// space skips white space.
+func (d *decoder) space() {
+	for d.i < len(d.raw) && (d.raw[d.i] == ' ' || d.raw[d.i] == '\n' || d.raw[d.i] == '\r' || d.raw[d.i] == '\t') {
+		d.i++
+	}
+}
+
+// more reports whether another member or element follows, behind a comma or at the beginning. If not, it skips the bracket.
+func (d *decoder) more() bool {
+	if d.space(); d.raw[d.i] == ',' {
+		d.i++
+		d.space()
+	}
+	if c := d.raw[d.i]; c != '}' && c != ']' {
+		return true
+	}
+	d.i++
+	return false
 }
 
 // value reads the value at a path.
 func (d *decoder) value(at location) (any, error) {
-	token, err := d.json.Token()
-	if err != nil {
-		return nil, notJSON(err)
-	}
+	d.space()
 	if d.values++; d.values > maxValues {
 		return nil, &Error{Message: fmt.Sprintf("too much to judge: want at most %d values in one message", maxValues)}
 	}
-	switch token := token.(type) {
-	case json.Delim:
-		if len(at) >= maxDepth {
-			return nil, &Error{Message: fmt.Sprintf("nested too deeply: want at most %d levels", maxDepth)}
-		}
-		if token == '{' {
-			return d.object(at)
-		}
+	switch d.raw[d.i] {
+	case '{':
+		return d.object(at)
+	case '[':
 		return d.array(at)
-	case json.Number:
-		if len(token) > maxDigits {
-			return nil, &Error{Message: fmt.Sprintf("a number has %d characters: want at most %d", len(token), maxDigits)}
-		}
-		return tame(token), nil
-	default:
-		return token, nil
+	case '"':
+		return d.text(), nil
+	case 't':
+		d.i += len("true")
+		return true, nil
+	case 'f':
+		d.i += len("false")
+		return false, nil
+	case 'n':
+		d.i += len("null")
+		return nil, nil
 	}
+	return d.number()
 }
 
 func (d *decoder) object(at location) (any, error) {
 	object := map[string]any{}
-	for d.json.More() {
-		token, err := d.json.Token()
-		if err != nil {
-			return nil, notJSON(err)
-		}
-		name := token.(string)
+	for d.i++; d.more(); {
+		name := d.text()
 		_, twice := object[name]
+		d.space()
+		d.i++ // the colon
 		value, err := d.value(append(at, step{name: name}))
 		if err != nil {
 			return nil, err
@@ -90,34 +103,75 @@ func (d *decoder) object(at location) (any, error) {
 		}
 		object[name] = value
 	}
-	return object, d.end()
+	return object, nil
 }
 
 func (d *decoder) array(at location) (any, error) {
 	array := []any{}
-	for d.json.More() {
+	for d.i++; d.more(); {
 		value, err := d.value(append(at, step{index: len(array), item: true}))
 		if err != nil {
 			return nil, err
 		}
 		array = append(array, value)
 	}
-	return array, d.end()
+	return array, nil
 }
 
-// end reads the bracket that closes an object or array.
-func (d *decoder) end() error {
-	if _, err := d.json.Token(); err != nil {
-		return notJSON(err)
+// text reads a string.
+func (d *decoder) text() string {
+	begin, escapes := d.i, false
+	for d.i++; d.raw[d.i] != '"'; d.i++ {
+		if d.raw[d.i] == '\\' {
+			escapes = true
+			d.i++
+		}
 	}
-	return nil
+	d.i++
+	if !escapes {
+		return string(d.raw[begin+1 : d.i-1])
+	}
+	var text string
+	_ = json.Unmarshal(d.raw[begin:d.i], &text) // it is known to be one
+	return text
 }
 
-func notJSON(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return &Error{Message: "not JSON: the text ends too early"}
+func (d *decoder) number() (any, error) {
+	begin := d.i
+	for d.i < len(d.raw) && strings.IndexByte("+-.0123456789eE", d.raw[d.i]) >= 0 {
+		d.i++
 	}
-	return &Error{Message: "not JSON: " + err.Error()}
+	number := json.Number(d.raw[begin:d.i])
+	if len(number) > maxDigits {
+		return nil, &Error{Message: fmt.Sprintf("a number has %d characters: want at most %d", len(number), maxDigits)}
+	}
+	return tame(number), nil
+}
+
+// notJSON says why a text is none, or not one.
+func notJSON(raw []byte) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	for depth := 0; ; {
+		token, err := d.Token()
+		switch {
+		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+			return &Error{Message: "not JSON: the text ends too early"}
+		case err != nil:
+			return &Error{Message: "not JSON: " + err.Error()}
+		}
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		switch {
+		case depth > maxDepth:
+			return &Error{Message: fmt.Sprintf("nested too deeply: want at most %d levels", maxDepth)}
+		case depth == 0:
+			return &Error{Message: "not one JSON value: there is more after its end"}
+		}
+	}
 }
 
 // tame brings an exponent into a range in which a number can be worked with: 1e999999999 would take for ever, or

@@ -7,6 +7,7 @@
 package schema
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
@@ -40,8 +41,22 @@ func (e *Error) Error() string {
 // twice in an object, and within what we can judge: 10,000 levels, 50,000 values, 10,000 digits a number. Numbers are
 // compared as they are written, however big. Properties that the schema does not know are allowed, as in the protocol.
 //
-// The schemas of a revision are compiled when it is first asked for. Validate is safe for concurrent use.
+// The schemas of a revision are compiled when it is first asked for, and a text that was checked before is not checked again, for the same
+// messages are sent in many sessions. Validate is safe for concurrent use.
 func Validate(revision string, name Name, raw []byte) error {
+	if len(raw) > longestKnown {
+		return validate(revision, name, raw)
+	}
+	c := checked{revision, name, sha256.Sum256(raw)}
+	err, known := verdicts.of(c)
+	if !known {
+		err = validate(revision, name, raw)
+		verdicts.note(c, err)
+	}
+	return err
+}
+
+func validate(revision string, name Name, raw []byte) error {
 	schemas, ok := revisions[revision]
 	if !ok {
 		return fmt.Errorf("schema: unknown revision %q, there are %s", revision, strings.Join(slices.Sorted(maps.Keys(revisions)), ", "))

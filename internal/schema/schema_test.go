@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -115,10 +116,11 @@ func TestErrors(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for range 10 { // the validator goes through maps
-				err := Validate(test.revision, test.schema, []byte(test.message))
+				err := validate(test.revision, test.schema, []byte(test.message))
 				require.EqualError(t, err, test.want)
 				require.IsType(t, &Error{}, err)
 			}
+			require.EqualError(t, Validate(test.revision, test.schema, []byte(test.message)), test.want)
 		})
 	}
 }
@@ -203,4 +205,19 @@ func BenchmarkCompile(b *testing.B) {
 	for b.Loop() {
 		compile("2026-07-28")
 	}
+}
+
+// What is forgotten is checked again, and no verdict is that of another text.
+func TestOnlySoManyVerdictsAreKept(t *testing.T) {
+	k := known{all: map[checked]error{}}
+	c := func(n int) checked { return checked{revision: "2025-11-25", text: [32]byte{byte(n), byte(n >> 8)}} }
+	for n := range mostKnown + 1 {
+		k.note(c(n), &Error{Message: strconv.Itoa(n)})
+		verdict, found := k.of(c(n))
+		require.True(t, found)
+		require.EqualError(t, verdict, strconv.Itoa(n))
+	}
+	require.Len(t, k.all, 1)
+	_, found := k.of(c(0))
+	require.False(t, found)
 }

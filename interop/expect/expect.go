@@ -5,6 +5,7 @@ package expect
 import (
 	"bytes"
 	"path"
+	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -88,6 +89,10 @@ var (
 	NoProcess = slices.Concat(NoPipe, NotApplicable("nothing is wrong: the client launches no server", "transport/restarts"))
 )
 
+// Trusting are the scenarios in which a client that refuses what it should differs from the same client that does not: there is something in them
+// to refuse. All others are played with the first alone, which does all that the second does, and more.
+var Trusting = []string{"declare", "tool-use", "balance"}
+
 // usual is the verdict where no table has a word for it. None of the clients takes samples as tasks.
 func usual(r *report.Result) report.Verdict {
 	plainly := []string{"tasks/task-ignored", "tasks/no-task-calls"}
@@ -110,7 +115,7 @@ func Verdicts(t *testing.T, s conformance.Suite, table []Row) {
 		return
 	}
 	s.Contained = contained
-	s.Seed = 1
+	s.Seed, s.Parallel = 1, runtime.GOMAXPROCS(0)
 	s.Bubble = func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }
 	rs, _, err := s.Run(t.Context())
 	if err != nil {
