@@ -135,8 +135,8 @@ func TestCancelsOfTheServer(t *testing.T) {
 		{name: "a result comes", check: silent, caseID: inFlight, in: inA, dialects: native, verdict: report.Warn,
 			message: "the request was cancelled while the model thought about it, and a result came for it",
 			tell:    func(s *story) { s.asks(pondering).cancels("1001").answers(saying("So.")).passesBarrier() }},
-		{name: "a result comes behind the end of the session", check: silent, caseID: inFlight, in: inA, dialects: native, verdict: report.Warn,
-			message: "the request was cancelled while the model thought about it, and a response came for it when the session had ended",
+		{name: "a result comes behind the end of the call", check: silent, caseID: inFlight, in: inA, dialects: native, verdict: report.Warn,
+			message: "the request was cancelled while the model thought about it, and a response came for it when the call was over",
 			tell: func(s *story) {
 				s.asks(pondering).cancels("1001").passesBarrier()
 				s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1001,"result":`+saying("So.")+`}`)
