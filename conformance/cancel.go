@@ -78,8 +78,16 @@ func pondered(c harness.Case, play func(*stage) server.Play) harness.Case {
 // stage is what play and model share in a session: the gate, and what the plays still have to see to.
 type stage struct {
 	llm.Gate
-	mu   sync.Mutex
-	busy []chan struct{} // one for each play that is waited for, closed at its end
+	mu    sync.Mutex
+	busy  []chan struct{} // one for each play that is waited for, closed at its end
+	until time.Time       // when nothing more is to be seen
+}
+
+// lasts has what follows the case wait for what may still come of it, so long from now.
+func (st *stage) lasts(d time.Duration) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.until = time.Now().Add(d)
 }
 
 // begin has what follows the case wait for the play, until done is called.
@@ -98,8 +106,11 @@ func (st *stage) settled(ctx context.Context) {
 	defer cancel()
 	st.Idle(ctx)
 	st.mu.Lock()
-	busy := slices.Clone(st.busy)
+	busy, until := slices.Clone(st.busy), st.until
 	st.mu.Unlock()
+	if !until.IsZero() {
+		either(time.Until(until), ctx.Done(), nil)
+	}
 	for _, over := range busy {
 		select {
 		case <-over:
@@ -149,8 +160,8 @@ func held(s *server.Session, gate *stage, ask *server.CreateMessageParams, word 
 }
 
 // cancelInFlight cancels a sample while the model thinks about it. The model answers only once a later sample was answered: the cancel had
-// come to the client before that. A client that has not heeded it then has an answer, and time to send it: for that, and for an error that comes
-// late, the session's barrier waits, and nothing else does.
+// come to the client before that. A client that has not heeded it then has an answer, and time to send it. For an error of one that has, and takes its
+// time to send it, the session's barrier waits, and nothing else does.
 func cancelInFlight(gate *stage) server.Play {
 	return func(s *server.Session) (any, error) {
 		asked, word, err := startPondering(s, gate)
@@ -171,16 +182,13 @@ func cancelInFlight(gate *stage) server.Play {
 			return nil, err
 		}
 		either(ignoring, later.Done(), nil)
-		patience := lateAnswer
-		if !either(ignoring, gate.Left(word), nil) { // that the client hung up is seen a moment later
-			patience = reaction
-		}
+		heeded := either(ignoring, gate.Left(word), nil) // that the client hung up is seen a moment later
 		gate.Open(word)
-		seen := gate.begin()
-		go func() {
-			defer seen()
-			either(patience, asked.Done(), nil)
-		}()
+		if heeded {
+			gate.lasts(lateAnswer)
+		} else {
+			either(reaction, asked.Done(), nil)
+		}
 		if _, err := later.Answer(); err != nil {
 			return nil, err
 		}

@@ -99,9 +99,9 @@ var cancelledUnanswered = Check{
 			}
 			return Broken("the request was cancelled while the model thought about it, and %s came for it", what).See(cancel, "").See(a.Place, "")
 		}
-		for _, a := range e.Session.Strays { // of a client that had ended its session by then
+		for _, a := range e.Session.Strays { // which came when the call was over, or the session
 			if e.Session.order[a.Ref] > e.Session.order[cancel.Ref] && sameID(r.rawID, a.ID) {
-				return Broken("the request was cancelled while the model thought about it, and a response came for it when the session had ended").See(cancel, "").See(a.Place, "")
+				return Broken("the request was cancelled while the model thought about it, and a response came for it when the call was over").See(cancel, "").See(a.Place, "")
 			}
 		}
 		if v := e.goneOn(cancel); v != nil {

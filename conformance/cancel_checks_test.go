@@ -51,6 +51,12 @@ func (s *story) closes() *story {
 	return s
 }
 
+// asksTools is the client's request for the tools, with an id.
+func (s *story) asksTools(id int) *story {
+	s.frame("", trace.FromClient, 0, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list","params":{%s"cursor":"x"}}`, id, s.meta()))
+	return s
+}
+
 // callEnds is what the client says of its call.
 func (s *story) callEnds(outcome string) *story {
 	s.add(s.caseID, trace.Event{Mark: &trace.Mark{Name: trace.MarkOutcome, Text: fmt.Sprintf(`{"mcp-conform":"outcome","tool":"x","outcome":%q}`, outcome)}})
@@ -135,8 +141,8 @@ func TestCancelsOfTheServer(t *testing.T) {
 		{name: "a result comes", check: silent, caseID: inFlight, in: inA, dialects: native, verdict: report.Warn,
 			message: "the request was cancelled while the model thought about it, and a result came for it",
 			tell:    func(s *story) { s.asks(pondering).cancels("1001").answers(saying("So.")).passesBarrier() }},
-		{name: "a result comes behind the end of the session", check: silent, caseID: inFlight, in: inA, dialects: native, verdict: report.Warn,
-			message: "the request was cancelled while the model thought about it, and a response came for it when the session had ended",
+		{name: "a result comes behind the end of the call", check: silent, caseID: inFlight, in: inA, dialects: native, verdict: report.Warn,
+			message: "the request was cancelled while the model thought about it, and a response came for it when the call was over",
 			tell: func(s *story) {
 				s.asks(pondering).cancels("1001").passesBarrier()
 				s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1001,"result":`+saying("So.")+`}`)
@@ -332,6 +338,10 @@ func TestCallsThatTheClientGivesUp(t *testing.T) {
 			message: "the client cancelled nothing but requests of its own", tell: func(s *story) { s.givesUp("7").passesBarrier() }},
 		{name: "it names another", check: "cancel/names-own", caseID: working, in: inA, dialects: native, verdict: report.Fail,
 			message: "the client cancelled what is no request of its own", tell: func(s *story) { s.closes().givesUp(`"7"`).passesBarrier() }},
+		{name: "it names its own, which comes later", check: "cancel/names-own", caseID: working, in: inA, dialects: native, verdict: report.Pass,
+			message: "the client cancelled nothing but requests of its own", tell: func(s *story) { s.givesUp("8").closes().asksTools(8).passesBarrier() }},
+		{name: "it names its own, which comes later, over stdio", check: "cancel/names-own", caseID: working, in: inA, dialects: native, verdict: report.Fail,
+			message: "the client cancelled what is no request of its own", tell: func(s *story) { s.overAPipe().givesUp("7").givesUp("8").asksTools(8).passesBarrier() }},
 		{name: "it names initialize", check: "cancel/names-own", caseID: working, in: inA, dialects: native, verdict: report.Fail,
 			message: "the client cancelled initialize", tell: func(s *story) {
 				s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":"init","method":"initialize","params":{}}`)

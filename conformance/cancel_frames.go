@@ -111,7 +111,7 @@ func (s *Session) completedUnanswered(after int) *Place {
 		switch {
 		case i <= after || s.calls[e.Case] == nil:
 		case e.Frame != nil:
-			m := readRPC(e.Frame.Raw)
+			m := s.message(e)
 			called[e.Case] = called[e.Case] || e.Frame.Dir == trace.FromClient && carrying[m.method] != ""
 			answered[e.Case] = answered[e.Case] || e.Frame.Dir == trace.ToClient && m.isResponse() && !wantsMore(m.result)
 		case e.Mark != nil && e.Mark.Name == trace.MarkOutcome && called[e.Case] && !answered[e.Case]:

@@ -99,26 +99,17 @@ var namesOwn = Check{
 		if missing != nil {
 			return *missing
 		}
-		called := e.Session.Trace.Find(e.calledAt)
-		var own []*rpc
-		for i := range e.Session.Trace.Events {
-			ev := &e.Session.Trace.Events[i]
-			if ev.Frame == nil || ev.Frame.Dir != trace.FromClient || ev.Frame.Session != called.Frame.Session && ev.Frame.Session != "" {
-				continue
-			}
-			m := e.Session.message(ev)
-			if m.method != methodCancelled {
-				if m.method != "" && m.id != nil {
-					own = append(own, m)
-				}
-				continue
-			}
-			at := Place{ev.Ref(), "params", "cancel"}
+		own, cancels := e.ownRequests()
+		for _, c := range cancels {
+			m, at := c.rpc, c.Place
 			id, isNotification := cancelOf(m)
-			names := slices.IndexFunc(own, func(r *rpc) bool { return sameID(r.id, id) })
+			names := slices.IndexFunc(own, func(r ownMessage) bool {
+				overtaken := !e.Session.overStdio() // by its cancel, for each is a POST of its own
+				return sameID(r.id, id) && (overtaken || e.Session.order[r.Ref] < e.Session.order[at.Ref])
+			})
 			switch {
 			case !isNotification:
-				return Broken("the client cancelled with a message that has an id of its own, and is no notification").See(Place{ev.Ref(), "id", "cancel"}, "%s", m.id)
+				return Broken("the client cancelled with a message that has an id of its own, and is no notification").See(Place{at.Ref, "id", "cancel"}, "%s", m.id)
 			case names < 0:
 				return Broken("the client cancelled what is no request of its own").See(at.At("requestId"), "%s", orMissing(id))
 			case own[names].method == "initialize":
@@ -127,6 +118,30 @@ var namesOwn = Check{
 		}
 		return Pass("the client cancelled nothing but requests of its own")
 	},
+}
+
+// ownMessage is a message of the client's, and where it stands.
+type ownMessage struct {
+	Place
+	*rpc
+}
+
+// ownRequests are the requests that the client made in the session of the call, and its cancels.
+func (ev *Evidence) ownRequests() (requests, cancels []ownMessage) {
+	called := ev.Session.Trace.Find(ev.calledAt)
+	for i := range ev.Session.Trace.Events {
+		e := &ev.Session.Trace.Events[i]
+		if e.Frame == nil || e.Frame.Dir != trace.FromClient || e.Frame.Session != called.Frame.Session && e.Frame.Session != "" {
+			continue
+		}
+		switch m := ev.Session.message(e); {
+		case m.method == methodCancelled:
+			cancels = append(cancels, ownMessage{Place{e.Ref(), "params", "cancel"}, m})
+		case m.method != "" && m.id != nil:
+			requests = append(requests, ownMessage{Place{e.Ref(), "", m.method}, m})
+		}
+	}
+	return requests, cancels
 }
 
 // untold chooses the second where, in the first era, the server could not tell the client that the sample is not wanted any more either: the

@@ -44,7 +44,7 @@ var aliveWhileSampling = Check{
 // empty is the verdict on an answer to a ping that is not empty, or not the ping's; nil for one that is as it has to be. A result may hold more
 // than its kind says, so that what is there beside _meta is no fault by the schema (2025-11-25, schema#emptyresult).
 func (ev *Evidence) empty(ping *Place, pong *Answer) *Verdict {
-	asked := readRPC(ev.Session.Trace.Find(ping.Ref).Frame.Raw)
+	asked := ev.Session.message(ev.Session.Trace.Find(ping.Ref))
 	var result map[string]json.RawMessage
 	err := json.Unmarshal(pong.Result, &result)
 	delete(result, "_meta")

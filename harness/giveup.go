@@ -39,12 +39,28 @@ func (e *Env) Progressed() {
 type giveUps struct {
 	mu     sync.Mutex
 	cancel context.CancelCauseFunc // nil while there is none
+	began  int                     // how often there was one, or none again
 }
 
 func (c *giveUps) set(cancel context.CancelCauseFunc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.cancel = cancel
+	c.began++
+}
+
+// since returns what gives up the call that is under way now, as long as that is.
+func (c *giveUps) since() (giveUp func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	began := c.began
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.cancel != nil && c.began == began {
+			c.cancel(ErrGiveUp)
+		}
+	}
 }
 
 func (c *giveUps) giveUp() {
@@ -77,14 +93,16 @@ type watching struct {
 	model map[string]string
 }
 
+// RoundTrip gives up the call that was under way when the model was asked. What is left of a sample for another has no bearing on it.
 func (w *watching) RoundTrip(r *http.Request) (*http.Response, error) {
+	giveUp := w.calls.since()
 	resp, err := w.to.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
 	for _, base := range w.model {
 		if strings.HasPrefix(r.URL.String(), base) {
-			w.calls.giveUp()
+			giveUp()
 			break
 		}
 	}

@@ -49,6 +49,35 @@ func TestACallIsGivenUpOnceTheModelBeginsToAnswer(t *testing.T) {
 	require.True(t, network.idle)
 }
 
+// lateFor is a network on which a call of a tool begins before an answer comes.
+type lateFor struct {
+	roundTrip
+	begin func()
+}
+
+func (l *lateFor) RoundTrip(r *http.Request) (*http.Response, error) {
+	l.begin()
+	return l.roundTrip.RoundTrip(r)
+}
+
+func TestACallIsNotGivenUpForWhatTheModelWasAskedBefore(t *testing.T) {
+	network := &lateFor{}
+	env := &Env{HTTP: &http.Client{Transport: network}, Model: map[string]string{"native": "http://127.0.0.1:2/native"}, GiveUp: []string{"one", "two"}}
+	env.watched()
+	_, _, done := env.Call(t.Context(), "one")
+	var ctx context.Context
+	network.begin = func() {
+		done()
+		ctx, _, done = env.Call(t.Context(), "two")
+	}
+	get(t, env, env.Model["native"])
+	require.NoError(t, ctx.Err())
+	network.begin = func() {}
+	get(t, env, env.Model["native"])
+	require.ErrorIs(t, context.Cause(ctx), ErrGiveUp)
+	done()
+}
+
 func TestACallIsGivenUpOnceThereIsProgress(t *testing.T) {
 	env, _ := givingUp("one")
 	env.Progressed() // of nothing in particular
