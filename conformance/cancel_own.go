@@ -103,16 +103,19 @@ var namesOwn = Check{
 		for _, c := range cancels {
 			m, at := c.rpc, c.Place
 			id, isNotification := cancelOf(m)
-			names := slices.IndexFunc(own, func(r ownMessage) bool {
+			var named []string // the methods of the requests that it may mean: an id may have been given twice
+			for _, r := range own {
 				overtaken := !e.Session.overStdio() // by its cancel, for each is a POST of its own
-				return sameID(r.id, id) && (overtaken || e.Session.order[r.Ref] < e.Session.order[at.Ref])
-			})
+				if sameID(r.id, id) && (overtaken || e.Session.order[r.Ref] < e.Session.order[at.Ref]) {
+					named = append(named, r.method)
+				}
+			}
 			switch {
 			case !isNotification:
 				return Broken("the client cancelled with a message that has an id of its own, and is no notification").See(Place{at.Ref, "id", "cancel"}, "%s", m.id)
-			case names < 0:
+			case len(named) == 0:
 				return Broken("the client cancelled what is no request of its own").See(at.At("requestId"), "%s", orMissing(id))
-			case own[names].method == "initialize":
+			case !slices.ContainsFunc(named, func(method string) bool { return method != "initialize" }):
 				return Broken("the client cancelled initialize").See(at.At("requestId"), "%s", id)
 			}
 		}

@@ -13,7 +13,7 @@ var mrtrMutants = []Mutant{
 		if len(responses) > 1 {
 			delete(responses, slices.Max(slices.Collect(maps.Keys(responses))))
 		}
-	})}, []string{"mrtr/every-key"}, "consent/burst", "loop/concurrent"),
+	})}, []string{"mrtr/every-key"}, "consent/burst", "consent/declined-mrtr", "loop/concurrent"),
 	inRounds("samples-only", "leaves out of a retry what is no sample", roundFaults{retry: func(s *said) {
 		for key, asked := range s.result.InputRequests {
 			if asked.Method != "sampling/createMessage" {
