@@ -73,7 +73,7 @@ var unbatched = expect.In(server.V20250326, expect.Fails("the SDK's: over HTTP i
 
 // undecided is in the tables of clients whose handler asks nobody, and does not say that it does.
 var undecided = expect.Unsupported("the handler's: there is no person in it", "consent/declined", "consent/declined-code", "consent/no-model-call",
-	"consent/no-made-up-answer", "consent/declined-mrtr", "consent/declined-after", "consent/alive")
+	"consent/no-made-up-answer", "consent/declined-after", "consent/alive")
 
 // inRounds are the SDK's doing where a result asks for input.
 var inRounds = expect.In(server.V20260728, slices.Concat(
