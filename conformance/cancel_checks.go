@@ -128,7 +128,7 @@ func (ev *Evidence) byItsLimit(r *Round, x *Exchange) *Verdict {
 func (ev *Evidence) heeding(cancel Place, x *Exchange) (Place, time.Duration) {
 	for _, r := range ev.Rounds[1:] {
 		if a := ev.Session.answeredAt(r); a > ev.Session.order[cancel.Ref] && a < x.behind {
-			return r.Answers[0].Place, 300*time.Millisecond + 4*(ev.at(r.Answers[0].Ref)-ev.at(cancel.Ref))
+			return r.Answers[0].Place, prompt + 4*(ev.at(r.Answers[0].Ref)-ev.at(cancel.Ref))
 		}
 	}
 	return cancel, prompt
