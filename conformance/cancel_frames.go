@@ -65,12 +65,8 @@ func (ev *Evidence) ownCancels() (places []Place, id json.RawMessage) {
 		return nil, nil
 	}
 	id = ev.Session.message(called).id
-	for i := range ev.Session.Trace.Events {
-		e := &ev.Session.Trace.Events[i]
-		if e.Frame == nil || e.Frame.Dir != trace.FromClient || e.Frame.Session != called.Frame.Session {
-			continue
-		}
-		if names, ok := cancelOf(ev.Session.message(e)); ok && sameID(id, names) {
+	for e, m := range ev.Session.fromClient() {
+		if names, ok := cancelOf(m); ok && e.Frame.Session == called.Frame.Session && sameID(id, names) {
 			places = append(places, Place{e.Ref(), "params", "cancel of the call"})
 		}
 	}

@@ -132,12 +132,9 @@ type ownMessage struct {
 // ownRequests are the requests that the client made in the session of the call, and its cancels.
 func (ev *Evidence) ownRequests() (requests, cancels []ownMessage) {
 	called := ev.Session.Trace.Find(ev.calledAt)
-	for i := range ev.Session.Trace.Events {
-		e := &ev.Session.Trace.Events[i]
-		if e.Frame == nil || e.Frame.Dir != trace.FromClient || e.Frame.Session != called.Frame.Session && e.Frame.Session != "" {
-			continue
-		}
-		switch m := ev.Session.message(e); {
+	for e, m := range ev.Session.fromClient() {
+		switch {
+		case e.Frame.Session != called.Frame.Session && e.Frame.Session != "":
 		case m.method == methodCancelled:
 			cancels = append(cancels, ownMessage{Place{e.Ref(), "params", "cancel"}, m})
 		case m.method != "" && m.id != nil:

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/report"
-	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/leak"
 )
 
@@ -180,9 +179,11 @@ var declinedAfter = Check{
 		case len(r.completed()) == 0 && len(e.Session.Unmarked) == 0:
 			return Unsupported("the model gave no answer that the person could have refused: it takes a client that asks the model first, and then the person").See(r.Asked, "")
 		}
-		if at, hit := e.Session.told(keptBack); at != nil {
-			return Broken("the person refused the model's answer, and the server was told %s all the same%s", hit.Name, inForm(hit)).
-				Saw("model was asked", r.Asked, "and said %q", refusedAnswer).See(*at, "%s", compact(e.Session.Trace.Events[e.Session.order[at.Ref]].Frame.Raw))
+		for _, sent := range e.Session.sends(func(string) bool { return true }) {
+			if hit, where, text := sent.find(keptBack); text != "" {
+				return Broken("the person refused the model's answer, and the server was told %s all the same%s", hit.Name, inForm(hit)).
+					Saw("model was asked", r.Asked, "and said %q", refusedAnswer).See(where, "%s", text)
+			}
 		}
 		switch a := r.Result(); {
 		case a != nil && !isNone(a):
@@ -197,20 +198,6 @@ var declinedAfter = Check{
 // keptBack finds the answer that the person refused, or what is left of it where an error was made short.
 var keptBack = leak.New(leak.Secret{Name: "it", Value: refusedAnswer}, leak.Secret{Name: "how it begins", Value: refusedAnswer[:len("It is the Nile")]},
 	leak.Secret{Name: "how it ends", Value: refusedAnswer[len("It is the Nile, "):]})
-
-// told returns where the client told the server what is looked for, in whatever message; nil for nowhere.
-func (s *Session) told(finder *leak.Finder) (*Place, leak.Hit) {
-	for i := range s.Trace.Events {
-		e := &s.Trace.Events[i]
-		if e.Frame == nil || e.Frame.Dir != trace.FromClient {
-			continue
-		}
-		if hit, found := finder.Find(e.Frame.Raw); found {
-			return &Place{e.Ref(), "", "client sent"}, hit
-		}
-	}
-	return nil, leak.Hit{}
-}
 
 var declinedAlive = Check{
 	ID: "alive", Says: "the session goes on after the person has declined", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"request", "answer"},

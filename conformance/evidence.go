@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"encoding/json"
+	"iter"
 	"strings"
 	"time"
 
@@ -293,6 +294,17 @@ func (s *Session) read(e *trace.Event) *rpc {
 
 // message is what a frame of the trace says. All of them were read when it was decoded: many checks look through them, and some are long.
 func (s *Session) message(e *trace.Event) *rpc { return s.messages[e] }
+
+// fromClient are the frames that the client sent, in order, and what each says.
+func (s *Session) fromClient() iter.Seq2[*trace.Event, *rpc] {
+	return func(yield func(*trace.Event, *rpc) bool) {
+		for i := range s.Trace.Events {
+			if e := &s.Trace.Events[i]; e.Frame != nil && e.Frame.Dir == trace.FromClient && !yield(e, s.message(e)) {
+				return
+			}
+		}
+	}
+}
 
 // isResponse reports whether the message is one, whatever it says.
 func (m *rpc) isResponse() bool { return m.method == "" && (m.result != nil || m.err != nil) }

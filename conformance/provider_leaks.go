@@ -76,7 +76,7 @@ var noUpstreamBody = Check{
 	},
 }
 
-// saying is something that the client sent: a frame, with the headers of it.
+// sending is something that the client sent: a frame, with the headers of it.
 type sending struct {
 	event *trace.Event
 }
@@ -97,8 +97,8 @@ func (ev *Evidence) saidHere() []sending {
 
 func (s *Session) sends(in func(caseID string) bool) []sending {
 	var all []sending
-	for i := range s.Trace.Events {
-		if e := &s.Trace.Events[i]; e.Frame != nil && e.Frame.Dir == trace.FromClient && !e.Frame.Lost && in(e.Case) {
+	for e := range s.fromClient() {
+		if !e.Frame.Lost && in(e.Case) {
 			all = append(all, sending{e})
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
-	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
 var taskIgnored = Check{
@@ -55,12 +54,7 @@ var noTaskCalls = Check{
 	Mend:         "leave task out of tools/call where the server does not declare tasks.requests.tools.call",
 	Judge: func(e *Evidence) Verdict {
 		called := false
-		for i := range e.Session.Trace.Events {
-			ev := &e.Session.Trace.Events[i]
-			if ev.Frame == nil || ev.Frame.Dir != trace.FromClient {
-				continue
-			}
-			m := e.Session.message(ev)
+		for ev, m := range e.Session.fromClient() {
 			if m.method != "tools/call" {
 				continue
 			}

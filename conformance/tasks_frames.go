@@ -173,16 +173,11 @@ func (ev *Evidence) sightings() []sighting {
 // statusReports are the client's reports of how tasks stand, in order. They belong to no call.
 func (s *Session) statusReports() []sighting {
 	var reports []sighting
-	for i := range s.Trace.Events {
-		e := &s.Trace.Events[i]
-		if e.Frame == nil || e.Frame.Dir != trace.FromClient {
-			continue
-		}
-		m := s.message(e)
+	for e, m := range s.fromClient() {
 		if m.method != methodTaskStatus {
 			continue
 		}
-		report := sighting{Place: Place{e.Ref(), "params", methodTaskStatus}, kind: methodTaskStatus, asked: -1, at: i}
+		report := sighting{Place: Place{e.Ref(), "params", methodTaskStatus}, kind: methodTaskStatus, asked: -1, at: s.order[e.Ref()]}
 		_ = dialect.ReadPart(m.params, &report.Task) // what is no object is about no task
 		report.ID, report.Status = report.Task.Text("taskId"), report.Task.Text("status")
 		reports = append(reports, report)

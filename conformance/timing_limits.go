@@ -235,12 +235,8 @@ func (s *Session) next(after Place) int {
 
 // cancelled is where the client first cancelled a call of its own; nil where it did not.
 func (s *Session) cancelled() *Place {
-	for i := range s.Trace.Events {
-		e := &s.Trace.Events[i]
-		if e.Frame == nil || e.Frame.Dir != trace.FromClient {
-			continue
-		}
-		if s.message(e).method == "notifications/cancelled" {
+	for e, m := range s.fromClient() {
+		if m.method == methodCancelled {
 			return &Place{e.Ref(), "", "the client cancelled"}
 		}
 	}

@@ -215,12 +215,7 @@ type progressNote struct {
 // progress are the reports of the session, in order.
 func (s *Session) progress() []progressNote {
 	var notes []progressNote
-	for i := range s.Trace.Events {
-		e := &s.Trace.Events[i]
-		if e.Frame == nil || e.Frame.Dir != trace.FromClient {
-			continue
-		}
-		m := s.message(e)
+	for e, m := range s.fromClient() {
 		if m.method != "notifications/progress" {
 			continue
 		}

@@ -31,7 +31,7 @@ func (e *Env) Call(ctx context.Context, tool string) (_ context.Context, token s
 // Progressed says that a progress notification came. It may be called from any goroutine, and at any time.
 func (e *Env) Progressed() {
 	if e.calls != nil {
-		e.calls.giveUp()
+		e.calls.current()()
 	}
 }
 
@@ -49,8 +49,8 @@ func (c *giveUps) set(cancel context.CancelCauseFunc) {
 	c.began++
 }
 
-// since returns what gives up the call that is under way now, as long as that is.
-func (c *giveUps) since() (giveUp func()) {
+// current returns what gives up the call that is under way now, as long as that is.
+func (c *giveUps) current() (giveUp func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	began := c.began
@@ -60,14 +60,6 @@ func (c *giveUps) since() (giveUp func()) {
 		if c.cancel != nil && c.began == began {
 			c.cancel(ErrGiveUp)
 		}
-	}
-}
-
-func (c *giveUps) giveUp() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.cancel != nil {
-		c.cancel(ErrGiveUp)
 	}
 }
 
@@ -95,7 +87,7 @@ type watching struct {
 
 // RoundTrip gives up the call that was under way when the model was asked. What is left of a sample for another has no bearing on it.
 func (w *watching) RoundTrip(r *http.Request) (*http.Response, error) {
-	giveUp := w.calls.since()
+	giveUp := w.calls.current()
 	resp, err := w.to.RoundTrip(r)
 	if err != nil {
 		return nil, err
