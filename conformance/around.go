@@ -19,7 +19,7 @@ const (
 )
 
 // around tells what went over the wires just before and after the evidence, with the places marked in the frames themselves.
-func (s *Session) around(evidence []report.Frame) []report.Step {
+func (s *Session) around(evidence []report.Evidence) []report.Step {
 	var caseID string
 	marked := map[trace.Ref][]string{} // paths by event
 	for _, f := range evidence {

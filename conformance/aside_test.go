@@ -12,7 +12,7 @@ import (
 func TestAsidesAreNoModelRequests(t *testing.T) {
 	request := func(aside bool) *Session {
 		return Decode(&trace.Trace{Header: trace.Header{Cases: []trace.Case{{ID: "c"}}}, Events: []trace.Event{
-			{Seq: 1, Case: "c", Request: &trace.ModelRequest{Exchange: 1, Aside: aside, Dialect: "openai-chat", Body: trace.Bytes(`{}`)}},
+			{Seq: 1, Case: "c", Request: &trace.ModelRequest{Exchange: 1, SideRequest: aside, Dialect: "openai-chat", Body: trace.Bytes(`{}`)}},
 			{Seq: 2, Case: "c", End: &trace.ModelEnd{Exchange: 1, Status: 200}},
 		}})
 	}

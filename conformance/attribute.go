@@ -13,7 +13,7 @@ import (
 
 // takeModelRequest takes in a request to the model. Which round it was made for is seen once all is known.
 func (s *Session) takeModelRequest(e *trace.Event) {
-	if e.Request.Aside {
+	if e.Request.SideRequest {
 		return // nothing is asked of the model
 	}
 	x := &Exchange{Place: Place{Ref: e.Ref()}, number: e.Request.Exchange, began: s.order[e.Ref()], behind: s.order[e.Ref()]}

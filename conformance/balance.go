@@ -95,7 +95,7 @@ func historyOf(caseID string) *history {
 func unbalanced() []harness.Case {
 	var cases []harness.Case
 	for _, h := range histories {
-		cases = append(cases, harness.Case{ID: "balance/" + h.name, Script: says("It is mild there."), Barrier: true, Play: func(s *server.Session) (any, error) {
+		cases = append(cases, harness.Case{ID: "balance/" + h.name, Script: says("It is mild there."), Barrier: true, Handler: func(s *server.Session) (any, error) {
 			ask := s.Ask("What is the weather like?", getWeather)
 			if !s.Declares("sampling", "tools") {
 				return s.Sample(ask) // withheld, which is noted

@@ -21,8 +21,8 @@ var (
 func refusal(id, says string, level report.Level, requirements []string, usual, mend string) Check {
 	named := requirements[0] == "2025-11-25/sampling/13"
 	return Check{
-		ID: id, Says: says, Levels: everywhere(level), Asked: 1, Cases: casesOf(func(h *history) bool { return h.check == id }), Requirements: requirements,
-		Usual: usual, Mend: mend,
+		ID: id, Rule: says, Levels: everywhere(level), Asked: 1, Cases: casesOf(func(h *history) bool { return h.check == id }), Requirements: requirements,
+		Cause: usual, Fix: mend,
 		Judge: func(e *Evidence) Verdict { return e.refusesHistory(historyOf(e.Case.ID), named) },
 	}
 }
@@ -127,10 +127,10 @@ var resultInAssistant = refusal("result-in-assistant", "a tool result under the 
 	"answer -32602 where a message of the assistant holds a tool result")
 
 var notDropped = Check{
-	ID: "not-dropped", Says: "a tool use or result under the wrong role is refused, or it reaches the model: it is not dropped silently", Levels: everywhere(report.Robust), Asked: 1,
+	ID: "not-dropped", Rule: "a tool use or result under the wrong role is refused, or it reaches the model: it is not dropped silently", Levels: everywhere(report.Robust), Asked: 1,
 	Cases: casesOf(func(h *history) bool { return h.marker != "" }),
-	Usual: "the converter knows tool uses under one role and results under the other, and leaves out what it does not know",
-	Mend:  "answer with an error (-32602) where there is no place for a block",
+	Cause: "the converter knows tool uses under one role and results under the other, and leaves out what it does not know",
+	Fix:   "answer with an error (-32602) where there is no place for a block",
 	Judge: func(e *Evidence) Verdict {
 		r, h := e.Rounds[0], historyOf(e.Case.ID)
 		if len(r.Answers) == 0 && e.Revision.Modern() {
@@ -158,18 +158,18 @@ var notDropped = Check{
 }
 
 var balanceNoModelCall = Check{
-	ID: "no-model-call", Says: "a history that cannot be right costs no model call", Levels: everywhere(report.Advice), Asked: 1,
-	Usual: "the history is handed on, and the model answers, or the client looks at it when the answer is there",
-	Mend:  "look at the history before the model is asked",
+	ID: "no-model-call", Rule: "a history that cannot be right costs no model call", Levels: everywhere(report.Advice), Asked: 1,
+	Cause: "the history is handed on, and the model answers, or the client looks at it when the answer is there",
+	Fix:   "look at the history before the model is asked",
 	Judge: func(e *Evidence) Verdict {
 		return e.noModelCall(e.Rounds[0], "the model was asked, and answered, for a history in which "+historyOf(e.Case.ID).wrong)
 	},
 }
 
 var balanceAlive = Check{
-	ID: "alive", Says: "the session goes on after a history that cannot be right", Levels: everywhere(report.Robust), Asked: 1,
-	Usual: "what the client throws at a history that it did not expect ends its connection, or itself",
-	Mend:  "turn it into an error for that one request, and go on",
+	ID: "alive", Rule: "the session goes on after a history that cannot be right", Levels: everywhere(report.Robust), Asked: 1,
+	Cause: "what the client throws at a history that it did not expect ends its connection, or itself",
+	Fix:   "turn it into an error for that one request, and go on",
 	Judge: func(e *Evidence) Verdict {
 		return e.alive(e.Rounds[0], "the client did not go on after a history in which "+historyOf(e.Case.ID).wrong)
 	},

@@ -141,9 +141,9 @@ func TestAForbiddenHistoryIsShownWhereItIsWrong(t *testing.T) {
 		s := begin(t, server.V20251125, dialect.Native, id)
 		ask := sendingOf(h)
 		got := s.asks(ask).onPurpose().prompts(ask).answers(saying("Mild.")).passesBarrier().result("balance/" + h.check)
-		require.Equal(t, part, got.Frames[0].Text)
-		require.Equal(t, "params."+h.at, got.Frames[0].Path)
-		require.Contains(t, got.Frames[1].Text, "tool use call_paris: get_weather", "and what the model was given")
+		require.Equal(t, part, got.Evidence[0].Text)
+		require.Equal(t, "params."+h.at, got.Evidence[0].Path)
+		require.Contains(t, got.Evidence[1].Text, "tool use call_paris: get_weather", "and what the model was given")
 	}
 }
 

@@ -21,7 +21,7 @@ const (
 var basic = Scenario{
 	ID:        "basic",
 	Purpose:   "one question and its answer, with all that a question can have",
-	Revisions: Known(),
+	Revisions: AllRevisions(),
 	Cases: slices.Concat([]harness.Case{
 		once("basic/question", func(s *server.Session) any { return s.Ask(question) }, llm.When().Reply(llm.Text(answer))),
 		once("basic/truncated", func(s *server.Session) any {
@@ -32,8 +32,8 @@ var basic = Scenario{
 		once("basic/empty", func(s *server.Session) any { return s.Ask("Say nothing at all.") }, llm.When().Reply()),
 		once("basic/failing", func(s *server.Session) any { return s.Ask("What is the answer?") },
 			llm.When().Fail(&llm.Error{Status: 400, Message: "the scripted model refuses this conversation"})),
-		{ID: "basic/ids", Play: withIDs, Script: says("Yes.")},
-		{ID: "basic/long", Play: withLongTexts, Script: func(string) []*llm.Rule {
+		{ID: "basic/ids", Handler: withIDs, Script: says("Yes.")},
+		{ID: "basic/long", Handler: withLongTexts, Script: func(string) []*llm.Rule {
 			return llm.Script(llm.When(llm.LastUser("at length")).Reply(llm.Text(longText)), llm.When().Reply(llm.Text("That was long.")))
 		}},
 	}, parameterCases, []harness.Case{hinted}, messageCases, mediaCases, extraCases, []harness.Case{inContext, thinking}),
@@ -51,7 +51,7 @@ var plainly = []string{"question", "truncated"}
 
 // once is a case with one sample, to which the model says what the rule has.
 func once(id string, ask func(*server.Session) any, rule *llm.Rule) harness.Case {
-	return harness.Case{ID: id, Play: func(s *server.Session) (any, error) { return s.Sample(ask(s)) },
+	return harness.Case{ID: id, Handler: func(s *server.Session) (any, error) { return s.Sample(ask(s)) },
 		Script:  func(string) []*llm.Rule { return llm.Script(rule) },
 		Barrier: true} // a client may refuse some of these, which is told from refusing everything by what else it answers
 }

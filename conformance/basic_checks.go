@@ -18,9 +18,9 @@ var responsesRule = []string{"2025-03-26/basic/responses", "2025-06-18/basic/res
 var errorRule = []string{"2025-03-26/basic/responses", "2025-06-18/basic/responses", "2025-11-25/basic/09", "2025-11-25/basic/10"}
 
 var answered = Check{
-	ID: "answered", Says: "a sampling request is answered with a result", Levels: everywhere(report.Robust), Asked: 1, Cases: plainly,
-	Usual: "the handler is not registered, waits for something that never comes, or turns a failure of its own into an error",
-	Mend:  "answer sampling/createMessage with what the model says",
+	ID: "answered", Rule: "a sampling request is answered with a result", Levels: everywhere(report.Robust), Asked: 1, Cases: plainly,
+	Cause: "the handler is not registered, waits for something that never comes, or turns a failure of its own into an error",
+	Fix:   "answer sampling/createMessage with what the model says",
 	Judge: func(e *Evidence) Verdict {
 		for _, r := range e.Rounds {
 			if r.Result() == nil {
@@ -32,10 +32,10 @@ var answered = Check{
 }
 
 var answersOnce = Check{
-	ID: "answers-once", Says: "there is exactly one response for each request", Levels: inLegacy(report.Must), Asked: 1,
+	ID: "answers-once", Rule: "there is exactly one response for each request", Levels: inLegacy(report.Must), Asked: 1,
 	Cases: []string{"question", "truncated", "ids", "failing"}, Requirements: append(responsesRule, "2025-11-25/basic/01"),
-	Usual: "the response is posted again by a retry that does not look whether the first one was taken",
-	Mend:  "send one response for each request id, and none once it was sent",
+	Cause: "the response is posted again by a retry that does not look whether the first one was taken",
+	Fix:   "send one response for each request id, and none once it was sent",
 	Judge: func(e *Evidence) Verdict {
 		for _, r := range e.Rounds {
 			if len(r.Answers) > 1 {
@@ -53,10 +53,10 @@ var answersOnce = Check{
 }
 
 var idEchoed = Check{
-	ID: "id-echoed", Says: "a response has the id of its request, type and value", Levels: inLegacy(report.Must), Asked: 1,
+	ID: "id-echoed", Rule: "a response has the id of its request, type and value", Levels: inLegacy(report.Must), Asked: 1,
 	Cases: []string{"question", "truncated", "ids"}, Requirements: append(responsesRule, "2025-11-25/basic/08"),
-	Usual: "ids are kept in a variable of one type: a number becomes a string, or a float64 that rounds it",
-	Mend:  "keep the id as the JSON it came as",
+	Cause: "ids are kept in a variable of one type: a number becomes a string, or a float64 that rounds it",
+	Fix:   "keep the id as the JSON it came as",
 	Judge: func(e *Evidence) Verdict {
 		for _, r := range e.Rounds {
 			for _, a := range r.Answers {
@@ -87,10 +87,10 @@ var idEchoed = Check{
 }
 
 var jsonRPC = Check{
-	ID: "json-rpc", Says: `every message of the client says that it is JSON-RPC 2.0`, Levels: everywhere(report.Must), Answered: 1, Cases: []string{"question"},
+	ID: "json-rpc", Rule: `every message of the client says that it is JSON-RPC 2.0`, Levels: everywhere(report.Must), Answered: 1, Cases: []string{"question"},
 	Requirements: []string{"2025-03-26/basic/messages", "2025-06-18/basic/messages", "2025-11-25/basic/01", "2026-07-28/basic/01"},
-	Usual:        "messages are put together by hand, and jsonrpc is left out, is a number, or has another version",
-	Mend:         `begin every request, notification and response with "jsonrpc": "2.0"`,
+	Cause:        "messages are put together by hand, and jsonrpc is left out, is a number, or has another version",
+	Fix:          `begin every request, notification and response with "jsonrpc": "2.0"`,
 	Judge: func(e *Evidence) Verdict {
 		wrong := e.Session.Unversioned
 		if len(wrong) == 0 {
@@ -102,10 +102,10 @@ var jsonRPC = Check{
 }
 
 var hasContent = Check{
-	ID: "has-content", Says: "a result has content: a block, or an array of blocks", Levels: everywhere(report.Must), Answered: 1, Cases: plainly,
+	ID: "has-content", Rule: "a result has content: a block, or an array of blocks", Levels: everywhere(report.Must), Answered: 1, Cases: plainly,
 	Requirements: resultSchema,
-	Usual:        "an empty completion becomes null, or a value without content goes out as it is",
-	Mend:         "send a content block, if need be a text block with an empty text",
+	Cause:        "an empty completion becomes null, or a value without content goes out as it is",
+	Fix:          "send a content block, if need be a text block with an empty text",
 	Judge: func(e *Evidence) Verdict {
 		return eachAnswer(e, "every result has content", func(a *Answer) Verdict {
 			content := a.member("content")
@@ -118,10 +118,10 @@ var hasContent = Check{
 }
 
 var hasModel = Check{
-	ID: "has-model", Says: "a result names the model, as a string", Levels: everywhere(report.Must), Answered: 1, Cases: plainly,
+	ID: "has-model", Rule: "a result names the model, as a string", Levels: everywhere(report.Must), Answered: 1, Cases: plainly,
 	Requirements: resultSchema,
-	Usual:        "the name is left out because the client knows only one model",
-	Mend:         "set model to the name of the model that answered",
+	Cause:        "the name is left out because the client knows only one model",
+	Fix:          "set model to the name of the model that answered",
 	Judge: func(e *Evidence) Verdict {
 		return eachAnswer(e, "every result names its model", func(a *Answer) Verdict {
 			if _, ok := a.text("model"); !ok {
@@ -133,9 +133,9 @@ var hasModel = Check{
 }
 
 var roleAssistant = Check{
-	ID: "role-assistant", Says: "a result has the role assistant", Levels: everywhere(report.Robust), Answered: 1, Cases: plainly,
-	Usual: "the role of the request's last message is copied into the result",
-	Mend:  `set role to "assistant"`,
+	ID: "role-assistant", Rule: "a result has the role assistant", Levels: everywhere(report.Robust), Answered: 1, Cases: plainly,
+	Cause: "the role of the request's last message is copied into the result",
+	Fix:   `set role to "assistant"`,
 	Judge: func(e *Evidence) Verdict {
 		return eachAnswer(e, "every result has the role assistant", func(a *Answer) Verdict {
 			if role, _ := a.text("role"); role != "assistant" {
@@ -147,10 +147,10 @@ var roleAssistant = Check{
 }
 
 var validResult = Check{
-	ID: "valid-result", Says: "a result is valid by the revision's schema", Levels: everywhere(report.Must), Answered: 1, Cases: plainly,
+	ID: "valid-result", Rule: "a result is valid by the revision's schema", Levels: everywhere(report.Must), Answered: 1, Cases: plainly,
 	Requirements: append(resultSchema, "2025-11-25/basic/06"),
-	Usual:        "a provider's own block is passed on, or a field that the schema requires is left out",
-	Mend:         "build the result from the revision's own types",
+	Cause:        "a provider's own block is passed on, or a field that the schema requires is left out",
+	Fix:          "build the result from the revision's own types",
 	Judge: func(e *Evidence) Verdict {
 		return eachAnswer(e, "every result is valid by the schema", func(a *Answer) Verdict {
 			err := schema.Validate(string(e.Revision), schema.CreateMessageResult, a.Result)
@@ -168,10 +168,10 @@ var validResult = Check{
 }
 
 var errorShape = Check{
-	ID: "error-shape", Says: "an error has an integer code and a message", Levels: inLegacy(report.Must), Asked: 1, Cases: []string{"failing"},
+	ID: "error-shape", Rule: "an error has an integer code and a message", Levels: inLegacy(report.Must), Asked: 1, Cases: []string{"failing"},
 	Requirements: errorRule,
-	Usual:        "the error of a library is passed on as it is, with a code that is a string, or a text in the error's place",
-	Mend:         `answer with {"code": -32603, "message": "…"}, or a code that says more`,
+	Cause:        "the error of a library is passed on as it is, with a code that is a string, or a text in the error's place",
+	Fix:          `answer with {"code": -32603, "message": "…"}, or a code that says more`,
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		if len(r.Answers) == 0 {
@@ -202,10 +202,10 @@ func isInteger(n json.Number) bool {
 }
 
 var noArray = Check{
-	ID: "no-array-before-a", Says: "content is a single block in the revisions that have no arrays", Levels: beforeTools(report.Must), Answered: 1, Cases: plainly,
+	ID: "no-array-before-a", Rule: "content is a single block in the revisions that have no arrays", Levels: beforeTools(report.Must), Answered: 1, Cases: plainly,
 	Requirements: resultSchema,
-	Usual:        "the result of a newer revision is sent whatever was agreed on",
-	Mend:         "send content as one block up to 2025-06-18",
+	Cause:        "the result of a newer revision is sent whatever was agreed on",
+	Fix:          "send content as one block up to 2025-06-18",
 	Judge: func(e *Evidence) Verdict {
 		return eachAnswer(e, "content is a single block", func(a *Answer) Verdict {
 			if content := a.member("content"); content != nil && content[0] == '[' {
@@ -217,9 +217,9 @@ var noArray = Check{
 }
 
 var emptyAnswer = Check{
-	ID: "empty-answer", Says: "an empty completion becomes valid content, or an error", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"empty"},
-	Usual: "no text at all becomes null, or a block without its text",
-	Mend:  "answer with a text block whose text is empty, or with an error",
+	ID: "empty-answer", Rule: "an empty completion becomes valid content, or an error", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"empty"},
+	Cause: "no text at all becomes null, or a block without its text",
+	Fix:   "answer with a text block whose text is empty, or with an error",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		a := r.Result()
@@ -243,9 +243,9 @@ var emptyAnswer = Check{
 }
 
 var oneModelCall = Check{
-	ID: "one-model-call", Says: "one request costs one completed model call", Levels: everywhere(report.Robust), Answered: 1, Cases: plainly,
-	Usual: "the client continues truncated answers by itself, or asks a second model to check the first",
-	Mend:  "make one model call for each sampling request; what follows is the server's to ask for",
+	ID: "one-model-call", Rule: "one request costs one completed model call", Levels: everywhere(report.Robust), Answered: 1, Cases: plainly,
+	Cause: "the client continues truncated answers by itself, or asks a second model to check the first",
+	Fix:   "make one model call for each sampling request; what follows is the server's to ask for",
 	Judge: func(e *Evidence) Verdict {
 		for _, r := range e.Rounds {
 			if _, missing := theModel(r); missing != nil && missing.kind == report.NotObserved {

@@ -11,10 +11,10 @@ import (
 )
 
 var textIntact = Check{
-	ID: "text-intact", Says: "the model's text reaches the server byte for byte, also a megabyte of it", Levels: everywhere(report.Robust), Answered: 1,
+	ID: "text-intact", Rule: "the model's text reaches the server byte for byte, also a megabyte of it", Levels: everywhere(report.Robust), Answered: 1,
 	Cases: []string{"question", "long"},
-	Usual: "the text is trimmed, cut, re-encoded, or put together from a stream's pieces without regard to what they end in",
-	Mend:  "pass the text on as the bytes that it is",
+	Cause: "the text is trimmed, cut, re-encoded, or put together from a stream's pieces without regard to what they end in",
+	Fix:   "pass the text on as the bytes that it is",
 	Judge: func(e *Evidence) Verdict {
 		said := answer
 		if strings.HasSuffix(e.Case.ID, "/long") {
@@ -34,10 +34,10 @@ var textIntact = Check{
 }
 
 var promptReachesModel = Check{
-	ID: "prompt-reaches-model", Says: "the user's text reaches the model byte for byte, also a hundred kilobytes of it", Levels: everywhere(report.Robust), Asked: 1,
+	ID: "prompt-reaches-model", Rule: "the user's text reaches the model byte for byte, also a hundred kilobytes of it", Levels: everywhere(report.Robust), Asked: 1,
 	Cases: []string{"question", "truncated", "long"},
-	Usual: "the text is trimmed, put into a template, or cut where it holds quotes or markup",
-	Mend:  "give the model the text as the bytes that it is; what the client adds goes beside it",
+	Cause: "the text is trimmed, put into a template, or cut where it holds quotes or markup",
+	Fix:   "give the model the text as the bytes that it is; what the client adds goes beside it",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		if strings.HasSuffix(e.Case.ID, "/long") {
@@ -82,9 +82,9 @@ func holds(blocks []dialect.Block, text string) bool {
 }
 
 var systemPrompt = Check{
-	ID: "system-prompt", Says: "what becomes of the system prompt", Levels: everywhere(report.May), Asked: 1, Cases: []string{"question"},
-	Usual: "the system prompt is the client's to change or leave out",
-	Mend:  "nothing: the client may do as it likes",
+	ID: "system-prompt", Rule: "what becomes of the system prompt", Levels: everywhere(report.May), Asked: 1, Cases: []string{"question"},
+	Cause: "the system prompt is the client's to change or leave out",
+	Fix:   "nothing: the client may do as it likes",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		x, missing := theModel(r)
@@ -110,9 +110,9 @@ var systemPrompt = Check{
 }
 
 var systemPromptNotEchoed = Check{
-	ID: "system-prompt-not-echoed", Says: "the system prompt does not stand in the answer", Levels: everywhere(report.Robust), Answered: 1, Cases: plainly,
-	Usual: "the whole conversation is given back, or the prompt that was sent is put before the model's text",
-	Mend:  "answer with what the model said, and nothing else",
+	ID: "system-prompt-not-echoed", Rule: "the system prompt does not stand in the answer", Levels: everywhere(report.Robust), Answered: 1, Cases: plainly,
+	Cause: "the whole conversation is given back, or the prompt that was sent is put before the model's text",
+	Fix:   "answer with what the model said, and nothing else",
 	Judge: func(e *Evidence) Verdict {
 		a := e.Rounds[0].Result()
 		if v := a.unreadable(); v != nil {
@@ -131,9 +131,9 @@ var systemPromptNotEchoed = Check{
 }
 
 var modelNamed = Check{
-	ID: "model-named", Says: "the model that the result names is the one that was asked", Levels: everywhere(report.Advice), Answered: 1, Cases: plainly,
-	Usual: "the name is empty, a constant, or that of the client",
-	Mend:  "set model to the name under which the provider was asked, or to the one that it reported",
+	ID: "model-named", Rule: "the model that the result names is the one that was asked", Levels: everywhere(report.Advice), Answered: 1, Cases: plainly,
+	Cause: "the name is empty, a constant, or that of the client",
+	Fix:   "set model to the name under which the provider was asked, or to the one that it reported",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		x, missing := theModel(r)

@@ -74,7 +74,7 @@ func TestACrashConvictsTheCaseThatItCameWithAndNoOther(t *testing.T) {
 		require.Equal(t, report.Fail, ends.Verdict)
 		require.Regexp(t, `^the client did not end well: it panicked: out of range, in the middle of tool-use/one-tool; of the session's \d+ cases the \d+ that were not over by `+
 			`then are judged alone, each in a session of its own \(and not well in 1 more of \d+ sessions\)$`, ends.Message)
-		require.Equal(t, "tool-use/one-tool: it panicked: out of range", ends.Frames[0].Text)
+		require.Equal(t, "tool-use/one-tool: it panicked: out of range", ends.Evidence[0].Text)
 		for i := range rs.Results {
 			r := &rs.Results[i]
 			if r.Scenario != "tool-use" && r.ID() != "client/ends-cleanly" {
@@ -90,7 +90,7 @@ func TestACrashConvictsTheCaseThatItCameWithAndNoOther(t *testing.T) {
 		again, err := conformance.Judge(traces...)
 		require.NoError(t, err)
 		for i := range again.Results {
-			again.Results[i].Again = rs.Results[i].Again
+			again.Results[i].Reproduce = rs.Results[i].Reproduce
 		}
 		require.Equal(t, rs.Results, again.Results, "the traces hold all of it")
 

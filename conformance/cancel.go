@@ -22,7 +22,7 @@ var firstEra = []server.Revision{server.V20250326, server.V20250618, server.V202
 var cancelling = Scenario{
 	ID:        "cancel",
 	Purpose:   "samples that the server cancels, and calls that the client gives up",
-	Revisions: Known(),
+	Revisions: AllRevisions(),
 	Cases: []harness.Case{
 		pondered(harness.Case{ID: "cancel/in-flight", Revisions: firstEra}, cancelInFlight),
 		pondered(harness.Case{ID: "cancel/unknown-request", Revisions: firstEra}, cancelInVain(ofNobody)),
@@ -61,7 +61,7 @@ var quickly = []struct{ asked, word, says string }{
 const wellConsidered = "That is well considered."
 
 // pondered is a case in which the model thinks until a gate is opened, and answers everything else at once.
-func pondered(c harness.Case, play func(*stage) server.Play) harness.Case {
+func pondered(c harness.Case, play func(*stage) server.Handler) harness.Case {
 	c.Barrier = true
 	c.Make = func(harness.Limits) harness.Stage {
 		gate := &stage{}
@@ -70,7 +70,7 @@ func pondered(c harness.Case, play func(*stage) server.Play) harness.Case {
 			rules = append(rules, llm.When(llm.LastUser(q.word)).Reply(llm.Text(q.says)).Optional())
 		}
 		rules = append(rules, llm.When().Reply(llm.Text(wellConsidered)).Hold(&gate.Gate))
-		return harness.Stage{Play: play(gate), Rules: rules, Settled: gate.settled}
+		return harness.Stage{Handler: play(gate), Rules: rules, Settled: gate.settled}
 	}
 	return c
 }
@@ -162,7 +162,7 @@ func held(s *server.Session, gate *stage, ask *server.CreateMessageParams, word 
 // cancelInFlight cancels a sample while the model thinks about it. The model answers only once a later sample was answered: the cancel had
 // come to the client before that. A client that has not heeded it then has an answer, and time to send it. For an error of one that has, and takes its
 // time to send it, the session's barrier waits, and nothing else does.
-func cancelInFlight(gate *stage) server.Play {
+func cancelInFlight(gate *stage) server.Handler {
 	return func(s *server.Session) (any, error) {
 		asked, word, err := startPondering(s, gate)
 		defer gate.Open(word)
@@ -222,8 +222,8 @@ func ofNothing(json.RawMessage) []string {
 // another. The model thinks about each no longer than that takes: a client has a limit for it. Of one that answers requests one after the other
 // nothing is running from the second on, and with one whose sample was ended by a cancel there is nothing more to be seen. The frames may name
 // the play's first request, which was answered.
-func cancelInVain(frames func(first json.RawMessage) []string) func(*stage) server.Play {
-	return func(gate *stage) server.Play {
+func cancelInVain(frames func(first json.RawMessage) []string) func(*stage) server.Handler {
+	return func(gate *stage) server.Handler {
 		return func(s *server.Session) (any, error) {
 			first, err := s.Start(s.Ask("Name a bird."))
 			if err != nil {
@@ -273,7 +273,7 @@ func cancelBeside(s *server.Session, cancel string, letGo func()) (inTurn bool, 
 
 // cancelCrossing cancels a sample as soon as it was asked, and another as soon as the model answers: each time the answer may be on its way.
 // What is asked next is another matter.
-func cancelCrossing(gate *stage) server.Play {
+func cancelCrossing(gate *stage) server.Handler {
 	return func(s *server.Session) (any, error) {
 		if _, err := s.Sample(s.Ask("Are you still there?")); err != nil {
 			return nil, err
@@ -303,7 +303,7 @@ func cancelCrossing(gate *stage) server.Play {
 // sampleUntilGivenUp samples for a call that the client is to give up while the model thinks. In the first era the client says so, and then the
 // sample is cancelled, too: nobody waits for it. In the second nothing comes: the call was over when the client was asked. A client that
 // does not mean to give anything up calls without a progress token.
-func sampleUntilGivenUp(gate *stage) server.Play {
+func sampleUntilGivenUp(gate *stage) server.Handler {
 	return func(s *server.Session) (any, error) {
 		if !s.WantsProgress() {
 			return s.Sample(s.Ask("Name a bird."))
@@ -331,7 +331,7 @@ func sampleUntilGivenUp(gate *stage) server.Play {
 }
 
 // workUntilGivenUp makes progress with a call that the client is to give up then, and answers it all the same.
-func workUntilGivenUp(gate *stage) server.Play {
+func workUntilGivenUp(gate *stage) server.Handler {
 	return func(s *server.Session) (any, error) {
 		defer gate.begin()()
 		if err := s.Progress(1, 2); err != nil {

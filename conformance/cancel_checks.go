@@ -27,10 +27,10 @@ func ponderedRound(e *Evidence) (*Round, Place, *Verdict) {
 }
 
 var stopsWork = Check{
-	ID: "stops-work", Says: "after a cancel the request of the model is hung up", Levels: inLegacy(report.Should), Asked: 1, Requirements: cancelBehaviour,
+	ID: "stops-work", Rule: "after a cancel the request of the model is hung up", Levels: inLegacy(report.Should), Asked: 1, Requirements: cancelBehaviour,
 	Cases: []string{"in-flight"},
-	Usual: "the handler of the sample is given no signal that ends with the cancel, or does not hand it on to the request of the model",
-	Mend:  "tie the request of the model to the signal or context of the sample, and end that when the cancel comes",
+	Cause: "the handler of the sample is given no signal that ends with the cancel, or does not hand it on to the request of the model",
+	Fix:   "tie the request of the model to the signal or context of the sample, and end that when the cancel comes",
 	Judge: func(e *Evidence) Verdict {
 		r, cancel, missing := ponderedRound(e)
 		if missing != nil {
@@ -79,10 +79,10 @@ func (ev *Evidence) readBy(place int) bool {
 }
 
 var cancelledUnanswered = Check{
-	ID: "no-answer", Says: "no response comes for a request that was cancelled", Levels: inLegacy(report.Should), Asked: 1, Requirements: cancelBehaviour,
+	ID: "no-answer", Rule: "no response comes for a request that was cancelled", Levels: inLegacy(report.Should), Asked: 1, Requirements: cancelBehaviour,
 	Cases: []string{"in-flight"},
-	Usual: "what the end of the handler comes to, a result or an error, is sent whatever became of the request",
-	Mend:  "note which requests were cancelled, and send nothing for those",
+	Cause: "what the end of the handler comes to, a result or an error, is sent whatever became of the request",
+	Fix:   "note which requests were cancelled, and send nothing for those",
 	Judge: func(e *Evidence) Verdict {
 		r, cancel, missing := ponderedRound(e)
 		if missing != nil {
@@ -218,11 +218,11 @@ func responsesTo(e *Evidence, cancels []Place) []Answer {
 }
 
 var cancelIsNotAnswered = Check{
-	ID: "cancel-not-answered", Says: "no response comes for a cancel, whatever it names", Levels: inLegacy(report.Must), Answered: 1,
+	ID: "cancel-not-answered", Rule: "no response comes for a cancel, whatever it names", Levels: inLegacy(report.Must), Answered: 1,
 	Requirements: []string{"2025-03-26/basic/notifications", "2025-06-18/basic/notifications", "2025-11-25/basic/11"},
 	Cases:        []string{"unknown-request", "finished-request", "not-well-formed"},
-	Usual:        "what is not understood is answered with an error, without a look whether an answer is due; or a request is answered again when it is cancelled",
-	Mend:         "answer requests only: what has no id of its own gets no response, and no error",
+	Cause:        "what is not understood is answered with an error, without a look whether an answer is due; or a request is answered again when it is cancelled",
+	Fix:          "answer requests only: what has no id of its own gets no response, and no error",
 	Judge: func(e *Evidence) Verdict {
 		cancels := e.inVain()
 		if len(cancels) == 0 {
@@ -240,34 +240,34 @@ var cancelIsNotAnswered = Check{
 }
 
 var unknownID = Check{
-	ID: "unknown-id", Says: "a cancel of a request that there never was is ignored", Levels: inLegacy(report.Should), Answered: 1, Requirements: cancelErrors,
+	ID: "unknown-id", Rule: "a cancel of a request that there never was is ignored", Levels: inLegacy(report.Should), Answered: 1, Requirements: cancelErrors,
 	Cases: []string{"unknown-request"},
-	Usual: "the request is looked up, and what is not found is taken for an error; or every cancel ends whatever is running",
-	Mend:  "look for the request by its id, and do nothing where there is none",
+	Cause: "the request is looked up, and what is not found is taken for an error; or every cancel ends whatever is running",
+	Fix:   "look for the request by its id, and do nothing where there is none",
 	Judge: ignoresCancel,
 }
 
 var finishedID = Check{
-	ID: "finished-id", Says: "a cancel of a request that was answered is ignored", Levels: inLegacy(report.Should), Answered: 1, Requirements: cancelErrors,
+	ID: "finished-id", Rule: "a cancel of a request that was answered is ignored", Levels: inLegacy(report.Should), Answered: 1, Requirements: cancelErrors,
 	Cases: []string{"finished-request"},
-	Usual: "requests are not forgotten when they are answered, and are answered again when they are cancelled",
-	Mend:  "forget a request when its answer is sent, and do nothing where there is none",
+	Cause: "requests are not forgotten when they are answered, and are answered again when they are cancelled",
+	Fix:   "forget a request when its answer is sent, and do nothing where there is none",
 	Judge: ignoresCancel,
 }
 
 var malformedCancel = Check{
-	ID: "malformed-cancel", Says: "a cancel that is not well-formed is ignored", Levels: inLegacy(report.Should), Answered: 1, Requirements: cancelErrors,
+	ID: "malformed-cancel", Rule: "a cancel that is not well-formed is ignored", Levels: inLegacy(report.Should), Answered: 1, Requirements: cancelErrors,
 	Cases: []string{"not-well-formed"},
-	Usual: "the params are read without a look at what they are, and what comes of that ends the connection, or whatever is running",
-	Mend:  "look for a requestId that is a string or a number, and do nothing where there is none",
+	Cause: "the params are read without a look at what they are, and what comes of that ends the connection, or whatever is running",
+	Fix:   "look for a requestId that is a string or a number, and do nothing where there is none",
 	Judge: ignoresCancel,
 }
 
 var race = Check{
-	ID: "race", Says: "a cancel that crosses the answer does no harm", Levels: inLegacy(report.Must), Answered: 1, Requirements: cancelTiming,
+	ID: "race", Rule: "a cancel that crosses the answer does no harm", Levels: inLegacy(report.Must), Answered: 1, Requirements: cancelTiming,
 	Cases: []string{"crossing"},
-	Usual: "a request is taken for running while its answer is sent, and what the cancel leaves behind meets the next request",
-	Mend:  "decide once, under a lock, whether a request was answered or cancelled, and keep nothing of it after that",
+	Cause: "a request is taken for running while its answer is sent, and what the cancel leaves behind meets the next request",
+	Fix:   "decide once, under a lock, whether a request was answered or cancelled, and keep nothing of it after that",
 	Judge: func(e *Evidence) Verdict {
 		for _, r := range e.Rounds[1:] {
 			cancel := e.cancelled(r)

@@ -31,26 +31,26 @@ func judgeOwnCancel(e *Evidence) Verdict {
 }
 
 var callerCancels = Check{
-	ID: "caller-cancels", Says: "a client that gives up its call while it samples for it cancels the call", Levels: inLegacy(report.Should), Asked: 1,
+	ID: "caller-cancels", Rule: "a client that gives up its call while it samples for it cancels the call", Levels: inLegacy(report.Should), Asked: 1,
 	Requirements: ownCancel, Cases: []string{"call-while-sampling"},
-	Usual: "the call is given up by hanging up, which is no cancel, or by not listening any more",
-	Mend:  "send notifications/cancelled with the id of the call when its caller gives it up",
+	Cause: "the call is given up by hanging up, which is no cancel, or by not listening any more",
+	Fix:   "send notifications/cancelled with the id of the call when its caller gives it up",
 	Judge: judgeOwnCancel,
 }
 
 var callCancelled = Check{
-	ID: "call-cancelled", Says: "a client that gives up its call while the server works cancels the call (2026-07-28: over HTTP by closing its stream)",
+	ID: "call-cancelled", Rule: "a client that gives up its call while the server works cancels the call (2026-07-28: over HTTP by closing its stream)",
 	Levels: levels(report.Should, report.Must), Requirements: ownCancel, Cases: []string{"call-while-working"},
-	Usual: "the call is given up by not listening any more, or over HTTP by hanging up in a revision in which that is no cancel",
-	Mend:  "send notifications/cancelled with the id of the call; in 2026-07-28 over HTTP close the stream of the call",
+	Cause: "the call is given up by not listening any more, or over HTTP by hanging up in a revision in which that is no cancel",
+	Fix:   "send notifications/cancelled with the id of the call; in 2026-07-28 over HTTP close the stream of the call",
 	Judge: judgeOwnCancel,
 }
 
 var modelEnds = Check{
-	ID: "model-ends", Says: "the request of the model ends with the call that it was made for", Levels: everywhere(report.Robust), Asked: 1,
+	ID: "model-ends", Rule: "the request of the model ends with the call that it was made for", Levels: everywhere(report.Robust), Asked: 1,
 	Cases: []string{"call-while-sampling"},
-	Usual: "what gives up the call does not reach the handler of the sample, which goes on, and costs money, for nobody",
-	Mend:  "have the sample end when the server cancels it, and when the call ends for which it was asked",
+	Cause: "what gives up the call does not reach the handler of the sample, which goes on, and costs money, for nobody",
+	Fix:   "have the sample end when the server cancels it, and when the call ends for which it was asked",
 	Judge: func(e *Evidence) Verdict {
 		shown, missing := e.gaveUp()
 		if missing != nil {
@@ -88,12 +88,12 @@ var modelEnds = Check{
 }
 
 var namesOwn = Check{
-	ID: "names-own", Says: "what the client cancels is a request of its own, by the id that this has, and not initialize", Levels: everywhere(report.Must),
+	ID: "names-own", Rule: "what the client cancels is a request of its own, by the id that this has, and not initialize", Levels: everywhere(report.Must),
 	Requirements: []string{"2025-03-26/cancellation/behavior", "2025-06-18/cancellation/behavior", "2025-11-25/cancellation/01", "2025-11-25/cancellation/02",
 		"2025-11-25/basic/12", "2026-07-28/cancellation/11", "2026-07-28/basic/22"},
 	Cases: []string{"call-while-sampling", "call-while-working"},
-	Usual: "the id of the request is written as a string, or is that of another one, or the cancel has an id itself",
-	Mend:  "send a notification, which has no id, and write requestId as the id was written in the request",
+	Cause: "the id of the request is written as a string, or is that of another one, or the cancel has an id itself",
+	Fix:   "send a notification, which has no id, and write requestId as the id was written in the request",
 	Judge: func(e *Evidence) Verdict {
 		_, missing := e.gaveUp()
 		if missing != nil {
@@ -158,10 +158,10 @@ func (ev *Evidence) untold(r *Round, told, not func(string, ...any) Verdict) fun
 }
 
 var endedCall = Check{
-	ID: "ended-call", Says: "a call that came back for input is over, and is not cancelled", Levels: inModern(report.Must), Asked: 1,
+	ID: "ended-call", Rule: "a call that came back for input is over, and is not cancelled", Levels: inModern(report.Must), Asked: 1,
 	Requirements: []string{"2026-07-28/cancellation/11"}, Cases: []string{"call-while-sampling"},
-	Usual: "what gives up a call cancels its latest request, answered or not",
-	Mend:  "cancel only what the server has not answered; for a call that came back for input just do not make it again",
+	Cause: "what gives up a call cancels its latest request, answered or not",
+	Fix:   "cancel only what the server has not answered; for a call that came back for input just do not make it again",
 	Judge: func(e *Evidence) Verdict {
 		_, missing := e.gaveUp()
 		if missing != nil {
@@ -179,9 +179,9 @@ var endedCall = Check{
 }
 
 var noRetry = Check{
-	ID: "no-retry", Says: "a call that was given up is not made again", Levels: inModern(report.Robust), Asked: 1, Cases: []string{"call-while-sampling"},
-	Usual: "the loop that answers a wish for input does not look whether anybody still wants the call",
-	Mend:  "look, before the call is made again, whether its caller is still there",
+	ID: "no-retry", Rule: "a call that was given up is not made again", Levels: inModern(report.Robust), Asked: 1, Cases: []string{"call-while-sampling"},
+	Cause: "the loop that answers a wish for input does not look whether anybody still wants the call",
+	Fix:   "look, before the call is made again, whether its caller is still there",
 	Judge: func(e *Evidence) Verdict {
 		shown, missing := e.gaveUp()
 		if missing != nil {
@@ -205,12 +205,12 @@ var noRetry = Check{
 }
 
 var lateResponse = Check{
-	ID: "late-response", Says: "a response that comes after the client gave up its call is ignored", Levels: everywhere(report.Should),
+	ID: "late-response", Rule: "a response that comes after the client gave up its call is ignored", Levels: everywhere(report.Should),
 	Requirements: []string{"2025-03-26/cancellation/behavior", "2025-06-18/cancellation/behavior", "2025-11-25/cancellation/06",
 		"2026-07-28/cancellation/15", "2026-07-28/cancellation/16"},
 	Cases: []string{"call-while-working"},
-	Usual: "a response for which no request is found is taken for a fault of the connection; or the next response that is read is taken for that of the latest request",
-	Mend:  "know responses by their ids, and drop one that nobody waits for",
+	Cause: "a response for which no request is found is taken for a fault of the connection; or the next response that is read is taken for that of the latest request",
+	Fix:   "know responses by their ids, and drop one that nobody waits for",
 	Judge: func(e *Evidence) Verdict {
 		shown, missing := e.gaveUp()
 		if missing != nil {

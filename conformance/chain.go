@@ -12,7 +12,7 @@ import (
 
 // Link is a request of the second era that carries a play, the call or one of its retries, and the result that it got (2026-07-28,
 // basic/patterns/mrtr). The links of a call are its chain.
-type Link struct {
+type CarryingRequest struct {
 	// Place is where the request's params stand.
 	Place
 	// ID is the JSON-RPC id as it was written.
@@ -22,13 +22,13 @@ type Link struct {
 	// Responses are its inputResponses by key; nil where it has none, or none that can be read.
 	Responses dialect.Object
 	// Wish is what its result asks for; nil for one that asks for nothing, or that never came.
-	Wish *Wish
+	InputRequired *InputRequired
 	// Retries are the requests that answer the wish, in order: one, if all is well.
-	Retries []*Link
+	Retries []*CarryingRequest
 }
 
 // Wish is a result that asks for input, or one that looks as if it did.
-type Wish struct {
+type InputRequired struct {
 	// Place is where the result stands.
 	Place
 	// Type is its resultType; "" where it has none.
@@ -40,11 +40,11 @@ type Wish struct {
 }
 
 // Keys are the keys of the input requests, sorted.
-func (w *Wish) Keys() []string { return slices.Sorted(maps.Keys(w.Requests)) }
+func (w *InputRequired) Keys() []string { return slices.Sorted(maps.Keys(w.Requests)) }
 
 // takeLink takes in a request that carries the play.
 func (ev *Evidence) takeLink(e *trace.Event, m *rpc) {
-	l := &Link{Place: Place{e.Ref(), "params", "call"}, ID: m.id, Method: m.method}
+	l := &CarryingRequest{Place: Place{e.Ref(), "params", "call"}, ID: m.id, Method: m.method}
 	_ = dialect.ReadPart(m.params, &l.Params) // what cannot be read holds nothing
 	_ = l.Params.Read("inputResponses", &l.Responses)
 	if from := ev.continued(l); from != nil {
@@ -54,37 +54,37 @@ func (ev *Evidence) takeLink(e *trace.Event, m *rpc) {
 			l.Label = "one more retry"
 		}
 	}
-	ev.Links = append(ev.Links, l)
+	ev.Carrying = append(ev.Carrying, l)
 }
 
 // retried counts the wishes that were answered by a retry.
 func (ev *Evidence) retried() int {
 	n := 0
-	for _, l := range ev.Links {
+	for _, l := range ev.Carrying {
 		n += min(len(l.Retries), 1)
 	}
 	return n
 }
 
 // isRetry reports whether the request brings what only a retry does.
-func (l *Link) isRetry() bool {
+func (l *CarryingRequest) isRetry() bool {
 	return l.Params["inputResponses"] != nil || l.Params["requestState"] != nil
 }
 
 // continued returns the link whose wish a retry answers: the one whose keys it brings or, where it brings none that was asked for, the
 // latest that has no retry yet, or else the latest of all. Its state does not decide, for whether that is right is to be judged. Nil for what
 // is no retry.
-func (ev *Evidence) continued(l *Link) *Link {
+func (ev *Evidence) continued(l *CarryingRequest) *CarryingRequest {
 	if !l.isRetry() {
 		return nil
 	}
-	var latest, open *Link
-	for _, from := range slices.Backward(ev.Links) {
-		if from.Wish == nil {
+	var latest, open *CarryingRequest
+	for _, from := range slices.Backward(ev.Carrying) {
+		if from.InputRequired == nil {
 			continue
 		}
 		for key := range l.Responses {
-			if _, asked := from.Wish.Requests[key]; asked {
+			if _, asked := from.InputRequired.Requests[key]; asked {
 				return from
 			}
 		}
@@ -105,7 +105,7 @@ func (ev *Evidence) continued(l *Link) *Link {
 func (ev *Evidence) takeWish(e *trace.Event, m *rpc) {
 	var result, requests dialect.Object
 	_ = dialect.ReadPart(m.result, &result) // what cannot be read asks for nothing
-	w := &Wish{Place: Place{e.Ref(), "result", "result"}, Type: result.Text("resultType"), Requests: map[string]string{}}
+	w := &InputRequired{Place: Place{e.Ref(), "result", "result"}, Type: result.Text("resultType"), Requests: map[string]string{}}
 	if w.Type != "input_required" && !result.Has("inputRequests") {
 		return
 	}
@@ -119,9 +119,9 @@ func (ev *Evidence) takeWish(e *trace.Event, m *rpc) {
 		_ = result.Read("requestState", &state)
 		w.State = &state
 	}
-	for _, l := range slices.Backward(ev.Links) {
-		if l.Wish == nil && sameID(l.ID, m.id) {
-			l.Wish = w
+	for _, l := range slices.Backward(ev.Carrying) {
+		if l.InputRequired == nil && sameID(l.ID, m.id) {
+			l.InputRequired = w
 			return
 		}
 	}
@@ -129,14 +129,14 @@ func (ev *Evidence) takeWish(e *trace.Event, m *rpc) {
 
 // wished reports whether the server answered a request of the chain with a wish, or with what looks like one.
 func (ev *Evidence) wished() bool {
-	return slices.ContainsFunc(ev.Links, func(l *Link) bool { return l.Wish != nil })
+	return slices.ContainsFunc(ev.Carrying, func(l *CarryingRequest) bool { return l.InputRequired != nil })
 }
 
 // wishes are the links that were answered with an InputRequiredResult, in order.
-func (ev *Evidence) wishes() []*Link {
-	var found []*Link
-	for _, l := range ev.Links {
-		if l.Wish != nil && l.Wish.Type == "input_required" {
+func (ev *Evidence) wishes() []*CarryingRequest {
+	var found []*CarryingRequest
+	for _, l := range ev.Carrying {
+		if l.InputRequired != nil && l.InputRequired.Type == "input_required" {
 			found = append(found, l)
 		}
 	}
@@ -144,7 +144,7 @@ func (ev *Evidence) wishes() []*Link {
 }
 
 // state is the requestState that a retry brings, and whether it is a string.
-func (l *Link) state() (string, bool) {
+func (l *CarryingRequest) state() (string, bool) {
 	var s string
 	return s, l.Params.Has("requestState") && l.Params.Read("requestState", &s) == nil
 }

@@ -26,7 +26,7 @@ type Check struct {
 	// ID is stable: baselines and reports refer to it.
 	ID string
 	// Says is the rule in a sentence.
-	Says string
+	Rule string
 	// Levels is how binding the rule is, by revision; it does not exist in a revision that is not there.
 	Levels map[server.Revision]report.Level
 	// Requirements are the IDs of the statements that the rule enforces, see [Statements]. The first of a revision is the one that reports
@@ -42,7 +42,7 @@ type Check struct {
 	// Judge holds one case against the rule.
 	Judge func(*Evidence) Verdict
 	// Usual says how clients usually come to break the rule, and Mend what to do about it.
-	Usual, Mend string
+	Cause, Fix string
 }
 
 // Levels of a rule, by revision.
@@ -81,7 +81,7 @@ var withTools = []server.Revision{server.V20251125, server.V20260728}
 func Revisions() []server.Revision { return slices.Clone(withTools) }
 
 // Known returns every revision that some scenario is played in.
-func Known() []server.Revision {
+func AllRevisions() []server.Revision {
 	return []server.Revision{server.V20250326, server.V20250618, server.V20251125, server.V20260728}
 }
 
@@ -127,7 +127,7 @@ func (s *Scenario) validateCases(complain func(string, ...any)) map[string]bool 
 			complain("case %s: want %s/NAME, once", c.ID, s.ID)
 		}
 		names[name] = true
-		if (c.Play == nil) == (c.Make == nil) {
+		if (c.Handler == nil) == (c.Make == nil) {
 			complain("case %s: one of Play and Make is required", c.ID)
 		}
 		for _, r := range c.Revisions {
@@ -141,7 +141,7 @@ func (s *Scenario) validateCases(complain func(string, ...any)) map[string]bool 
 
 func (c *Check) validate(s *Scenario, cases map[string]bool, complain func(string, ...any)) {
 	id := s.ID + "/" + c.ID
-	if c.ID == "" || c.Says == "" || c.Usual == "" || c.Mend == "" || c.Judge == nil || len(c.Levels) == 0 {
+	if c.ID == "" || c.Rule == "" || c.Cause == "" || c.Fix == "" || c.Judge == nil || len(c.Levels) == 0 {
 		complain("check %s: ID, Says, Usual, Mend, Judge and Levels are required", id)
 	}
 	for _, name := range c.Cases {
@@ -171,7 +171,7 @@ func (c *Check) Requirement(revision server.Revision) *report.Requirement {
 	for _, id := range c.Requirements {
 		if strings.HasPrefix(id, string(revision)+"/") {
 			s := requirements[id]
-			return &report.Requirement{ID: s.ID, URL: s.URL, Says: s.Says}
+			return &report.Requirement{ID: s.ID, URL: s.URL, Text: s.Text}
 		}
 	}
 	return nil

@@ -18,9 +18,9 @@ func TestTheCatalogueIsValid(t *testing.T) {
 func TestEachDefectOfACatalogueIsComplainedOf(t *testing.T) {
 	play := func(*server.Session) (any, error) { return nil, nil }
 	sound := func() []Scenario {
-		return []Scenario{{ID: "s", Revisions: withTools, Cases: []harness.Case{{ID: "s/a", Play: play}, {ID: "s/b", Play: play}}, Checks: []Check{
-			{ID: "one", Says: "says", Usual: "usual", Mend: "mend", Judge: func(*Evidence) Verdict { return Verdict{} }, Levels: everywhere(report.Robust)},
-			{ID: "two", Says: "says", Usual: "usual", Mend: "mend", Judge: func(*Evidence) Verdict { return Verdict{} }, Levels: everywhere(report.Must),
+		return []Scenario{{ID: "s", Revisions: withTools, Cases: []harness.Case{{ID: "s/a", Handler: play}, {ID: "s/b", Handler: play}}, Checks: []Check{
+			{ID: "one", Rule: "says", Cause: "usual", Fix: "mend", Judge: func(*Evidence) Verdict { return Verdict{} }, Levels: everywhere(report.Robust)},
+			{ID: "two", Rule: "says", Cause: "usual", Fix: "mend", Judge: func(*Evidence) Verdict { return Verdict{} }, Levels: everywhere(report.Must),
 				Requirements: resultSchema, Cases: []string{"a"}},
 		}}}
 	}
@@ -37,16 +37,16 @@ func TestEachDefectOfACatalogueIsComplainedOf(t *testing.T) {
 		"a case of another scenario": {func(s []Scenario) []Scenario { s[0].Cases[1].ID = "other/b"; return s }, "case other/b: want s/NAME, once"},
 		"a case twice":               {func(s []Scenario) []Scenario { s[0].Cases[1].ID = "s/a"; return s }, "case s/a: want s/NAME, once"},
 		"a case without a name":      {func(s []Scenario) []Scenario { s[0].Cases[1].ID = "s"; return s }, "case s: want s/NAME, once"},
-		"a case without a play":      {func(s []Scenario) []Scenario { s[0].Cases[1].Play = nil; return s }, "case s/b: one of Play and Make is required"},
+		"a case without a play":      {func(s []Scenario) []Scenario { s[0].Cases[1].Handler = nil; return s }, "case s/b: one of Play and Make is required"},
 		"a case of another revision": {func(s []Scenario) []Scenario {
 			s[0].Cases[1].Revisions = []server.Revision{server.V20250618}
 			return s
 		}, "case s/b: it is for 2025-06-18, and the scenario is not"},
 		"a check twice":             {func(s []Scenario) []Scenario { s[0].Checks[0].ID = "two"; return s }, "check s/two: the name is taken"},
 		"a check named like a case": {func(s []Scenario) []Scenario { s[0].Checks[0].ID = "b"; return s }, "check s/b: the name is taken"},
-		"a check without Says":      {func(s []Scenario) []Scenario { s[0].Checks[0].Says = ""; return s }, required},
-		"a check without Usual":     {func(s []Scenario) []Scenario { s[0].Checks[0].Usual = ""; return s }, required},
-		"a check without Mend":      {func(s []Scenario) []Scenario { s[0].Checks[0].Mend = ""; return s }, required},
+		"a check without Says":      {func(s []Scenario) []Scenario { s[0].Checks[0].Rule = ""; return s }, required},
+		"a check without Usual":     {func(s []Scenario) []Scenario { s[0].Checks[0].Cause = ""; return s }, required},
+		"a check without Mend":      {func(s []Scenario) []Scenario { s[0].Checks[0].Fix = ""; return s }, required},
 		"a check without Judge":     {func(s []Scenario) []Scenario { s[0].Checks[0].Judge = nil; return s }, required},
 		"a check without Levels": {func(s []Scenario) []Scenario { s[0].Checks[0].Levels = nil; return s },
 			required + "; check s/one: it has no level in any revision of the scenario"},
@@ -111,9 +111,9 @@ func TestACheckIsShownByItsCases(t *testing.T) {
 func TestTheChecksOfTheClientAreComplete(t *testing.T) {
 	var ids []string
 	for _, c := range ClientChecks() {
-		require.NotEmpty(t, c.Says)
-		require.NotEmpty(t, c.Usual)
-		require.NotEmpty(t, c.Mend)
+		require.NotEmpty(t, c.Rule)
+		require.NotEmpty(t, c.Cause)
+		require.NotEmpty(t, c.Fix)
 		ids = append(ids, c.ID)
 	}
 	require.Equal(t, []string{"connects", "only-messages", "sampled", "ends-cleanly"}, ids)

@@ -26,20 +26,20 @@ var clientChecks = []struct {
 	Check
 	judge func([]*Session) Verdict
 }{
-	{Check{ID: connectsID, Says: "the client connects and is served by the revision of the run",
-		Usual: "the client exits before it connects, speaks another transport, or gets the address or a header wrong",
-		Mend:  "have the client connect to the URL that it is given, or launch the server's command, in the revision that MCP_CONFORMANCE_PROTOCOL_VERSION names"}, connects},
-	{Check{ID: onlyMessagesID, Says: "over stdio, nothing but JSON-RPC messages goes to the server, each in a line of its own",
+	{Check{ID: connectsID, Rule: "the client connects and is served by the revision of the run",
+		Cause: "the client exits before it connects, speaks another transport, or gets the address or a header wrong",
+		Fix:   "have the client connect to the URL that it is given, or launch the server's command, in the revision that MCP_CONFORMANCE_PROTOCOL_VERSION names"}, connects},
+	{Check{ID: onlyMessagesID, Rule: "over stdio, nothing but JSON-RPC messages goes to the server, each in a line of its own",
 		Requirements: []string{"2025-11-25/transports/05", "2025-11-25/transports/03", "2025-11-25/transports/01",
 			"2026-07-28/stdio/03", "2026-07-28/stdio/01", "2026-07-28/transports/01"},
-		Usual: "a log line or a byte order mark goes onto the pipe, JSON is written over several lines, or the client ends in the middle of a message",
-		Mend:  "write each message as UTF-8 JSON without line breaks, then one line feed, and logs to standard error"}, onlyMessages},
-	{Check{ID: "sampled", Says: "at least one sampling request was answered with a result",
-		Usual: "the client declares no sampling, never calls the tools, or answers every request with an error",
-		Mend:  "declare sampling (with tools), call every tool that is listed, and answer with what the model says"}, sampled},
-	{Check{ID: endsCleanlyID, Says: "the client comes to its end by itself and calls it a success",
-		Usual: "the client crashes, hangs after its last call, or reports a failure of its own",
-		Mend:  "exit with 0 (return nil) once every tool has been called"}, endsCleanly},
+		Cause: "a log line or a byte order mark goes onto the pipe, JSON is written over several lines, or the client ends in the middle of a message",
+		Fix:   "write each message as UTF-8 JSON without line breaks, then one line feed, and logs to standard error"}, onlyMessages},
+	{Check{ID: "sampled", Rule: "at least one sampling request was answered with a result",
+		Cause: "the client declares no sampling, never calls the tools, or answers every request with an error",
+		Fix:   "declare sampling (with tools), call every tool that is listed, and answer with what the model says"}, sampled},
+	{Check{ID: endsCleanlyID, Rule: "the client comes to its end by itself and calls it a success",
+		Cause: "the client crashes, hangs after its last call, or reports a failure of its own",
+		Fix:   "exit with 0 (return nil) once every tool has been called"}, endsCleanly},
 }
 
 // judgeClient judges the client as a whole in one revision.
@@ -63,9 +63,9 @@ func judgeClient(revision server.Revision, sessions []*Session) []report.Result 
 		}
 		r := report.Result{Scenario: clientScenario, Revision: string(revision), Check: c.ID, Level: report.Robust,
 			Verdict: settle(v.kind, report.Robust), Message: v.message,
-			Requirement: c.Requirement(revision), Frames: append([]report.Frame{}, v.frames...)}
+			Requirement: c.Requirement(revision), Evidence: append([]report.Evidence{}, v.evidence...)}
 		if r.Verdict == report.Fail {
-			r.Usual, r.Mend = c.Usual, c.Mend
+			r.Cause, r.Fix = c.Cause, c.Fix
 		}
 		for _, s := range sessions {
 			if n := len(s.Trace.Events); n > 0 {
@@ -188,7 +188,7 @@ const otherEnds = 5
 func (s *Session) again() int {
 	n := 0
 	for _, c := range s.Trace.Header.Cases {
-		if c.Again {
+		if c.Replayed {
 			n++
 		}
 	}
@@ -288,7 +288,7 @@ func requireSomeRevision(rs *report.Results) {
 	for _, r := range foreign {
 		r.Verdict = report.Fail
 		r.Message += "; it was judged in no revision at all"
-		r.Usual, r.Mend = clientChecks[0].Usual, clientChecks[0].Mend
+		r.Cause, r.Fix = clientChecks[0].Cause, clientChecks[0].Fix
 	}
 }
 

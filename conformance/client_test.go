@@ -90,13 +90,13 @@ func TestAClientThatIsTurnedDownIsShownWhy(t *testing.T) {
 	s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`)
 	s.frame("", trace.ToClient, 400, `{"jsonrpc":"2.0","error":{"code":-32020,"message":"header Mcp-Method is missing"}}`)
 	s.ends(trace.Process{ExitCode: 1, Stderr: strings.Repeat("line\n", 20) + "the last line\n", Stdout: "hello\n"})
-	frames := s.result("client/connects").Frames
+	frames := s.result("client/connects").Evidence
 	require.Len(t, frames, 3)
 	require.Equal(t, "HTTP 400", frames[0].Label)
 	require.Contains(t, frames[0].Text, "header Mcp-Method is missing")
 	require.Equal(t, "stderr", frames[1].Label)
 	require.Equal(t, strings.Repeat("line\n", outputLines-1)+"the last line", frames[1].Text)
-	require.Equal(t, report.Frame{Label: "stdout", Text: "hello"}, frames[2])
+	require.Equal(t, report.Evidence{Label: "stdout", Text: "hello"}, frames[2])
 }
 
 func TestWhetherAnythingIsSampled(t *testing.T) {
@@ -188,7 +188,7 @@ func TestAClientThatSpeaksNoRevisionOfTheRunFails(t *testing.T) {
 		}
 		require.Equal(t, report.Fail, r.Verdict)
 		require.Equal(t, "the client does not speak "+r.Revision+": it tried 2024-11-05; it was judged in no revision at all", r.Message)
-		require.NotEmpty(t, r.Mend)
+		require.NotEmpty(t, r.Fix)
 	}
 
 	served := questionOf(t, server.V20251125)

@@ -15,21 +15,21 @@ import (
 var consent = Scenario{
 	ID:        "consent",
 	Purpose:   "the person says no, or is asked for too much at once",
-	Revisions: Known(),
+	Revisions: AllRevisions(),
 	Cases: []harness.Case{
 		{
 			ID: "consent/request", Decision: harness.Decline, Barrier: true,
-			Play:   func(s *server.Session) (any, error) { return s.Sample(s.Ask("Which river flows through Vienna?")) },
-			Script: says("The Danube."),
+			Handler: func(s *server.Session) (any, error) { return s.Sample(s.Ask("Which river flows through Vienna?")) },
+			Script:  says("The Danube."),
 		},
 		{
 			ID: "consent/answer", Decision: harness.DeclineAnswer, Barrier: true,
-			Play:   func(s *server.Session) (any, error) { return s.Sample(s.Ask("Which river flows through Cairo?")) },
-			Script: says(refusedAnswer),
+			Handler: func(s *server.Session) (any, error) { return s.Sample(s.Ask("Which river flows through Cairo?")) },
+			Script:  says(refusedAnswer),
 		},
 		{
 			ID: "consent/fifty", Barrier: true, // a client may refuse all of them, which is told from refusing everything by what else it answers
-			Play: func(s *server.Session) (any, error) {
+			Handler: func(s *server.Session) (any, error) {
 				asked := make([]any, burstSize)
 				for i := range asked {
 					asked[i] = s.Ask(fmt.Sprintf("Name a fruit, please: this is number %d.", i+1))

@@ -11,10 +11,10 @@ import (
 )
 
 var declined = Check{
-	ID: "declined", Says: "a request that the person declines is not answered", Levels: everywhere(report.Should), Asked: 1, Cases: []string{"request"},
+	ID: "declined", Rule: "a request that the person declines is not answered", Levels: everywhere(report.Should), Asked: 1, Cases: []string{"request"},
 	Requirements: everyoneMayRefuse,
-	Usual:        "nobody is asked, or what the person says is not waited for",
-	Mend:         "ask before the model is asked, and where the person declines answer with an error (-1); in 2026-07-28 do not send the call again",
+	Cause:        "nobody is asked, or what the person says is not waited for",
+	Fix:          "ask before the model is asked, and where the person declines answer with an error (-1); in 2026-07-28 do not send the call again",
 	Judge: func(e *Evidence) Verdict {
 		r, missing := declinedRound(e)
 		if missing != nil {
@@ -48,10 +48,10 @@ func (ev *Evidence) refused(r *Round, what string) Verdict {
 }
 
 var declinedCode = Check{
-	ID: "declined-code", Says: "the error for a request that the person declines has the code -1", Levels: refusalCode, Asked: 1, Cases: []string{"request"},
+	ID: "declined-code", Rule: "the error for a request that the person declines has the code -1", Levels: refusalCode, Asked: 1, Cases: []string{"request"},
 	Requirements: []string{"2025-11-25/sampling/13"},
-	Usual:        "every error of the handler gets one code, such as -32603 or 0",
-	Mend:         `answer with {"code": -1, "message": "User rejected sampling request"}`,
+	Cause:        "every error of the handler gets one code, such as -32603 or 0",
+	Fix:          `answer with {"code": -1, "message": "User rejected sampling request"}`,
 	Judge: func(e *Evidence) Verdict {
 		r, missing := declinedRound(e)
 		switch {
@@ -76,9 +76,9 @@ func (a *Answer) code() string {
 }
 
 var declinedNoModelCall = Check{
-	ID: "no-model-call", Says: "what the person declines is not sent to the model", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"request"},
-	Usual: "the model is asked while the person still decides, or before",
-	Mend:  "ask the person first",
+	ID: "no-model-call", Rule: "what the person declines is not sent to the model", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"request"},
+	Cause: "the model is asked while the person still decides, or before",
+	Fix:   "ask the person first",
 	Judge: func(e *Evidence) Verdict {
 		r, missing := declinedRound(e)
 		switch {
@@ -97,9 +97,9 @@ var declinedNoModelCall = Check{
 }
 
 var noMadeUpAnswer = Check{
-	ID: "no-made-up-answer", Says: "a refusal is not dressed up as an answer of the model", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"request"},
-	Usual: "the handler has to return something, and returns a message that says that the person declined",
-	Mend:  "return an error from the handler; in 2026-07-28 there is nothing to send, and the call is not sent again",
+	ID: "no-made-up-answer", Rule: "a refusal is not dressed up as an answer of the model", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"request"},
+	Cause: "the handler has to return something, and returns a message that says that the person declined",
+	Fix:   "return an error from the handler; in 2026-07-28 there is nothing to send, and the call is not sent again",
 	Judge: func(e *Evidence) Verdict {
 		r, missing := declinedRound(e)
 		if missing != nil {
@@ -141,10 +141,10 @@ func noneText(a *Answer) string {
 }
 
 var declinedMRTR = Check{
-	ID: "declined-mrtr", Says: "a call is not sent again without the input that it was asked for", Levels: inModern(report.Must), Asked: 1, Cases: []string{"request", "fifty"},
+	ID: "declined-mrtr", Rule: "a call is not sent again without the input that it was asked for", Levels: inModern(report.Must), Asked: 1, Cases: []string{"request", "fifty"},
 	Requirements: []string{"2026-07-28/mrtr/22"},
-	Usual:        "the input requests that were refused are left out, and the call is sent again with the rest",
-	Mend:         "send a call again only with an answer under every key that it was asked for; else end it, and tell the person or the model",
+	Cause:        "the input requests that were refused are left out, and the call is sent again with the rest",
+	Fix:          "send a call again only with an answer under every key that it was asked for; else end it, and tell the person or the model",
 	Judge: func(e *Evidence) Verdict {
 		if v := e.sentWithout("the call was sent again without what it was asked for"); v != nil {
 			return *v
@@ -167,10 +167,10 @@ var declinedMRTR = Check{
 }
 
 var declinedAfter = Check{
-	ID: "declined-after", Says: "an answer that the person refuses does not reach the server", Levels: everywhere(report.Should), Asked: 1, Cases: []string{"answer"},
+	ID: "declined-after", Rule: "an answer that the person refuses does not reach the server", Levels: everywhere(report.Should), Asked: 1, Cases: []string{"answer"},
 	Requirements: everyoneMayReview,
-	Usual:        "the answer is on its way before the person has seen it, or stands in the error",
-	Mend:         "show the answer first, and where it is refused send an error that says nothing of it; in 2026-07-28 do not send the call again",
+	Cause:        "the answer is on its way before the person has seen it, or stands in the error",
+	Fix:          "show the answer first, and where it is refused send an error that says nothing of it; in 2026-07-28 do not send the call again",
 	Judge: func(e *Evidence) Verdict {
 		r, missing := declinedRound(e)
 		switch {
@@ -200,9 +200,9 @@ var keptBack = leak.New(leak.Secret{Name: "it", Value: refusedAnswer}, leak.Secr
 	leak.Secret{Name: "how it ends", Value: refusedAnswer[len("It is the Nile, "):]})
 
 var declinedAlive = Check{
-	ID: "alive", Says: "the session goes on after the person has declined", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"request", "answer"},
-	Usual: "what is thrown for a refusal ends the connection, or the client",
-	Mend:  "turn it into an error for that one request, and go on",
+	ID: "alive", Rule: "the session goes on after the person has declined", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"request", "answer"},
+	Cause: "what is thrown for a refusal ends the connection, or the client",
+	Fix:   "turn it into an error for that one request, and go on",
 	Judge: func(e *Evidence) Verdict {
 		r, missing := declinedRound(e)
 		if missing != nil {
@@ -222,11 +222,11 @@ var declinedAlive = Check{
 }
 
 var burst = Check{
-	ID: "burst", Says: "what becomes of 50 requests at once: a client may refuse some, with errors", Levels: everywhere(report.May), Asked: burstSize,
+	ID: "burst", Rule: "what becomes of 50 requests at once: a client may refuse some, with errors", Levels: everywhere(report.May), Asked: burstSize,
 	Cases:        []string{"fifty"},
 	Requirements: []string{"2025-11-25/sampling/17", "2026-07-28/sampling/24"},
-	Usual:        "there is no limit, or what is over the limit is forgotten",
-	Mend:         "answer what is over the limit with an error",
+	Cause:        "there is no limit, or what is over the limit is forgotten",
+	Fix:          "answer what is over the limit with an error",
 	Judge: func(e *Evidence) Verdict {
 		answered, refused, codes := 0, 0, map[int]bool{}
 		var lost *Round

@@ -23,7 +23,7 @@ func (s *story) passesQuietBarrier() *story {
 	s.caseID, s.call = harness.BarrierID, 0
 	s.trace.Header.Cases = append(s.trace.Header.Cases, trace.Case{ID: harness.BarrierID, Tool: harness.BarrierID})
 	s.calls()
-	s.marks(trace.MarkPlayEnded, "")
+	s.marks(trace.MarkHandlerEnded, "")
 	s.caseID, s.call = before, call
 	return s
 }

@@ -14,7 +14,7 @@ import (
 var declare = Scenario{
 	ID:        "declare",
 	Purpose:   "what the client declares, and what it does when it is asked for more",
-	Revisions: Known(),
+	Revisions: AllRevisions(),
 	Cases: slices.Concat([]harness.Case{
 		regardless("declare/sampling", []string{"sampling"}, func(s *server.Session) any { return s.Ask("Which river flows through Paris?") }),
 		regardless("declare/tools", []string{"sampling", "tools"}, func(s *server.Session) any { return s.Ask("What is the weather in Paris?", getWeather) }),
@@ -50,7 +50,7 @@ var undeclared = []harness.Case{
 func regardless(id string, capability []string, ask func(*server.Session) any) harness.Case {
 	return harness.Case{
 		ID: id, Revisions: having(capability),
-		Play: func(s *server.Session) (any, error) {
+		Handler: func(s *server.Session) (any, error) {
 			if s.Declares(capability...) {
 				return s.Sample(ask(s))
 			}
@@ -65,7 +65,7 @@ func regardless(id string, capability []string, ask func(*server.Session) any) h
 func forbidden(id string, declare json.RawMessage, capability []string, ask func(*server.Session) *server.CreateMessageParams) harness.Case {
 	return harness.Case{
 		ID: id, Revisions: having(capability), Declare: declare, Barrier: true,
-		Play: func(s *server.Session) (any, error) {
+		Handler: func(s *server.Session) (any, error) {
 			switch {
 			case s.Declares(capability...):
 				return "The client declares more than it was told to.", nil

@@ -12,10 +12,10 @@ import (
 var samplingRule = []string{"2025-03-26/sampling/capabilities", "2025-06-18/sampling/capabilities", "2025-11-25/sampling/05", "2026-07-28/sampling/06"}
 
 var samplingDeclared = Check{
-	ID: "sampling-declared", Says: "a client that answers sampling declares it", Levels: everywhere(report.Must), Asked: 1,
+	ID: "sampling-declared", Rule: "a client that answers sampling declares it", Levels: everywhere(report.Must), Asked: 1,
 	Cases: []string{"sampling"}, Requirements: samplingRule,
-	Usual: "the handler is registered, and the capability is forgotten, or declared on the first request only",
-	Mend:  "declare sampling in initialize; from 2026-07-28 on, in the _meta of every tools/call, prompts/get and resources/read, retries too",
+	Cause: "the handler is registered, and the capability is forgotten, or declared on the first request only",
+	Fix:   "declare sampling in initialize; from 2026-07-28 on, in the _meta of every tools/call, prompts/get and resources/read, retries too",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		at := r.Declared.capabilities()
@@ -57,10 +57,10 @@ func declaredEverywhere(s *Session) Verdict {
 }
 
 var toolsDeclared = Check{
-	ID: "tools-declared", Says: "a client that answers with tool use declares sampling.tools", Levels: sinceTools(report.Must), Asked: 1,
+	ID: "tools-declared", Rule: "a client that answers with tool use declares sampling.tools", Levels: sinceTools(report.Must), Asked: 1,
 	Cases: []string{"tools"}, Requirements: []string{"2025-11-25/sampling/03", "2026-07-28/sampling/04"},
-	Usual: "sampling is declared as {}, and tools are handed on to the model whatever was declared",
-	Mend:  `declare {"sampling": {"tools": {}}}, or refuse requests with tools`,
+	Cause: "sampling is declared as {}, and tools are handed on to the model whatever was declared",
+	Fix:   `declare {"sampling": {"tools": {}}}, or refuse requests with tools`,
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		at := r.Declared.capabilities()
@@ -79,11 +79,11 @@ var toolsDeclared = Check{
 }
 
 var declaredShape = Check{
-	ID: "shape", Says: "capabilities are declared as objects", Levels: everywhere(report.Must), Whole: true,
+	ID: "shape", Rule: "capabilities are declared as objects", Levels: everywhere(report.Must), Whole: true,
 	Cases:        []string{"sampling"},
 	Requirements: []string{"2025-03-26/schema/ClientCapabilities", "2025-06-18/schema/ClientCapabilities", "2025-11-25/schema/ClientCapabilities", "2026-07-28/schema/ClientCapabilities"},
-	Usual:        "a capability is switched on with true, or a value that is not set goes out as null",
-	Mend:         `declare "sampling": {}, and in it "tools": {}; leave out what the client cannot do`,
+	Cause:        "a capability is switched on with true, or a value that is not set goes out as null",
+	Fix:          `declare "sampling": {}, and in it "tools": {}; leave out what the client cannot do`,
 	Judge: func(e *Evidence) Verdict {
 		declared := 0
 		for i := range e.Session.Requests {
@@ -108,10 +108,10 @@ var declaredShape = Check{
 }
 
 var metaFields = Check{
-	ID: "meta-fields", Says: "every request says the protocol version and the client's capabilities in its _meta", Levels: inModern(report.Must), Whole: true,
+	ID: "meta-fields", Rule: "every request says the protocol version and the client's capabilities in its _meta", Levels: inModern(report.Must), Whole: true,
 	Cases: []string{"sampling"}, Requirements: []string{"2026-07-28/basic/31", "2026-07-28/mrtr/02"},
-	Usual: "the first request has them and later ones rely on it, or a retry is built anew without them",
-	Mend:  "set " + metaVersion + " and " + metaCapabilities + " in params._meta of each request, retries too",
+	Cause: "the first request has them and later ones rely on it, or a retry is built anew without them",
+	Fix:   "set " + metaVersion + " and " + metaCapabilities + " in params._meta of each request, retries too",
 	Judge: func(e *Evidence) Verdict {
 		for i := range e.Session.Requests {
 			r := &e.Session.Requests[i]
@@ -130,10 +130,10 @@ var metaFields = Check{
 }
 
 var clientInfo = Check{
-	ID: "client-info", Says: "every request says in its _meta which client it is from", Levels: inModern(report.Should), Whole: true,
+	ID: "client-info", Rule: "every request says in its _meta which client it is from", Levels: inModern(report.Should), Whole: true,
 	Cases: []string{"sampling"}, Requirements: []string{"2026-07-28/basic/33"},
-	Usual: "what initialize said before has not moved into _meta",
-	Mend:  "set " + metaInfo + " with name and version in params._meta of each request, unless the user wants it left out",
+	Cause: "what initialize said before has not moved into _meta",
+	Fix:   "set " + metaInfo + " with name and version in params._meta of each request, unless the user wants it left out",
 	Judge: func(e *Evidence) Verdict {
 		for i := range e.Session.Requests {
 			r := &e.Session.Requests[i]
@@ -150,11 +150,11 @@ var clientInfo = Check{
 }
 
 var httpHeaders = Check{
-	ID: "http-headers", Says: "the headers of every POST repeat the version, the method and, where it has one, the name in its body", Levels: inModern(report.Must),
+	ID: "http-headers", Rule: "the headers of every POST repeat the version, the method and, where it has one, the name in its body", Levels: inModern(report.Must),
 	Whole: true, Cases: []string{"sampling"}, Requirements: []string{"2026-07-28/streamable-http/10", "2026-07-28/streamable-http/04",
 		"2026-07-28/streamable-http/08", "2026-07-28/streamable-http/09", "2026-07-28/streamable-http/22"},
-	Usual: "headers are set once for a connection, or a retry is sent without them",
-	Mend:  "set MCP-Protocol-Version, Mcp-Method and, for tools/call, prompts/get and resources/read, Mcp-Name from the body of each request; a name that is not plain ASCII as =?base64?…?=",
+	Cause: "headers are set once for a connection, or a retry is sent without them",
+	Fix:   "set MCP-Protocol-Version, Mcp-Method and, for tools/call, prompts/get and resources/read, Mcp-Name from the body of each request; a name that is not plain ASCII as =?base64?…?=",
 	Judge: func(e *Evidence) Verdict {
 		judged := false
 		for i := range e.Session.Requests {
@@ -216,10 +216,10 @@ func headerLine(name string, header map[string]string) string {
 }
 
 var overDeclared = Check{
-	ID: "over-declared", Says: "what the client declares it also serves", Levels: everywhere(report.Robust), Asked: 1,
+	ID: "over-declared", Rule: "what the client declares it also serves", Levels: everywhere(report.Robust), Asked: 1,
 	Cases: []string{"sampling", "tools"},
-	Usual: "the library declares sampling by default, or tools as well, and no handler stands behind it",
-	Mend:  "declare what the client serves, and nothing else",
+	Cause: "the library declares sampling by default, or tools as well, and no handler stands behind it",
+	Fix:   "declare what the client serves, and nothing else",
 	Judge: func(e *Evidence) Verdict {
 		capability := []string{"sampling"}
 		if strings.HasSuffix(e.Case.ID, "/tools") {

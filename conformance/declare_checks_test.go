@@ -217,10 +217,10 @@ func TestWhatIsNotDeclaredIsRefused(t *testing.T) {
 			{name: "by dying", check: r.check, caseID: r.caseID, declares: r.declares, in: inB, verdict: report.NotObserved,
 				message: "no answer came, and it is not settled that none would have: the session did not end in order: it exited with status 2",
 				tell:    func(s *story) { ignored(forbidden)(s); s.ends(trace.Process{ExitCode: 2}) }},
-			{name: "which cannot be seen of a client that declares it whatever it is told", check: r.check, caseID: r.caseID, told: r.declares, tell: func(s *story) { s.marks(trace.MarkPlayEnded, "") },
+			{name: "which cannot be seen of a client that declares it whatever it is told", check: r.check, caseID: r.caseID, told: r.declares, tell: func(s *story) { s.marks(trace.MarkHandlerEnded, "") },
 				verdict: report.Unsupported, message: "the client was told to declare " + r.declares + " and declares " + r.capability +
 					" all the same: it takes a client whose capabilities can be set (capabilities in MCP_CONFORMANCE_CONTEXT, Env.Declare)"},
-			{name: "which was not asked", check: r.check, caseID: r.caseID, declares: r.declares, tell: func(s *story) { s.marks(trace.MarkPlayEnded, "") },
+			{name: "which was not asked", check: r.check, caseID: r.caseID, declares: r.declares, tell: func(s *story) { s.marks(trace.MarkHandlerEnded, "") },
 				verdict: report.NotObserved, message: "the play did not get as far as the forbidden request"},
 
 			{name: "before the model is asked", check: "declare/no-model-call", caseID: r.caseID, declares: r.declares, in: inA, tell: refused(-32601),

@@ -7,26 +7,26 @@ import (
 )
 
 var undeclaredSamplingRefused = Check{
-	ID: "undeclared-sampling-refused", Says: "a client that declares nothing does not sample", Levels: everywhere(report.Must),
+	ID: "undeclared-sampling-refused", Rule: "a client that declares nothing does not sample", Levels: everywhere(report.Must),
 	Cases: []string{"undeclared-sampling"}, Requirements: samplingRule,
-	Usual: "the handler answers whoever asks, without a look at what was declared",
-	Mend:  "where sampling is not declared, answer sampling/createMessage with an error (-32601), and fulfil no input request for it",
+	Cause: "the handler answers whoever asks, without a look at what was declared",
+	Fix:   "where sampling is not declared, answer sampling/createMessage with an error (-32601), and fulfil no input request for it",
 	Judge: func(e *Evidence) Verdict { return judgeForbidden(e, "sampling") },
 }
 
 var undeclaredToolsRefused = Check{
-	ID: "undeclared-tools-refused", Says: "a client that declares sampling without tools refuses requests with tools", Levels: sinceTools(report.Must),
+	ID: "undeclared-tools-refused", Rule: "a client that declares sampling without tools refuses requests with tools", Levels: sinceTools(report.Must),
 	Cases: []string{"undeclared-tools"}, Requirements: []string{"2025-11-25/schema/01", "2026-07-28/schema/01"},
-	Usual: "the tools are dropped and the rest is answered, or they are handed on to the model all the same",
-	Mend:  "answer a request that has tools with an error (-32602) where sampling.tools is not declared",
+	Cause: "the tools are dropped and the rest is answered, or they are handed on to the model all the same",
+	Fix:   "answer a request that has tools with an error (-32602) where sampling.tools is not declared",
 	Judge: func(e *Evidence) Verdict { return judgeForbidden(e, "sampling", "tools") },
 }
 
 var undeclaredToolChoiceRefused = Check{
-	ID: "undeclared-toolchoice-refused", Says: "a client that declares sampling without tools refuses requests with a tool choice, also one alone",
+	ID: "undeclared-toolchoice-refused", Rule: "a client that declares sampling without tools refuses requests with a tool choice, also one alone",
 	Levels: sinceTools(report.Must), Cases: []string{"undeclared-toolchoice"}, Requirements: []string{"2025-11-25/schema/02", "2026-07-28/schema/02"},
-	Usual: "only tools are looked at",
-	Mend:  "answer a request that has toolChoice with an error (-32602) where sampling.tools is not declared",
+	Cause: "only tools are looked at",
+	Fix:   "answer a request that has toolChoice with an error (-32602) where sampling.tools is not declared",
 	Judge: func(e *Evidence) Verdict { return judgeForbidden(e, "sampling", "tools") },
 }
 
@@ -80,10 +80,10 @@ func (ev *Evidence) unsettled(r *Round) *Verdict {
 }
 
 var undeclaredNoModelCall = Check{
-	ID: "no-model-call", Says: "what the client must refuse costs no model call", Levels: everywhere(report.Robust),
+	ID: "no-model-call", Rule: "what the client must refuse costs no model call", Levels: everywhere(report.Robust),
 	Cases: []string{"undeclared-sampling", "undeclared-tools", "undeclared-toolchoice"},
-	Usual: "the model is asked first, and what was declared is looked at when its answer is there",
-	Mend:  "look at what was declared before the model is asked",
+	Cause: "the model is asked first, and what was declared is looked at when its answer is there",
+	Fix:   "look at what was declared before the model is asked",
 	Judge: func(e *Evidence) Verdict {
 		r, missing := forbiddenRound(e, forbiddenCapability(e.Case.ID)...)
 		if missing != nil {
@@ -101,10 +101,10 @@ func forbiddenCapability(caseID string) []string {
 }
 
 var undeclaredAlive = Check{
-	ID: "alive", Says: "the session goes on after a request that the client must refuse", Levels: everywhere(report.Robust),
+	ID: "alive", Rule: "the session goes on after a request that the client must refuse", Levels: everywhere(report.Robust),
 	Cases: []string{"undeclared-sampling", "undeclared-tools", "undeclared-toolchoice"},
-	Usual: "what the client throws at a request that it did not expect ends its connection, or itself",
-	Mend:  "turn it into an error for that one request, and go on",
+	Cause: "what the client throws at a request that it did not expect ends its connection, or itself",
+	Fix:   "turn it into an error for that one request, and go on",
 	Judge: func(e *Evidence) Verdict {
 		r, missing := forbiddenRound(e, forbiddenCapability(e.Case.ID)...)
 		if missing != nil {

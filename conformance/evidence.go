@@ -97,7 +97,7 @@ type Evidence struct {
 	// Rounds are the samples that were asked for, in order.
 	Rounds []*Round
 	// Links are the requests of the second era that carry the play, in order.
-	Links []*Link
+	Carrying []*CarryingRequest
 	// Outcome is what the client said of its call; nil for a client that says nothing.
 	Outcome *harness.Outcome
 	// Declared is the request by which the client declared what it is held to, the latest of the call; nil where there is none.

@@ -18,7 +18,7 @@ var extraMeta = object{"com.example/trace": "trace-word-nine"}
 // extraCases have what the client does not know, wherever it may stand; and tool uses and results whose _meta is to be kept.
 var extraCases = []harness.Case{{
 	ID: "basic/extras",
-	Play: func(s *server.Session) (any, error) {
+	Handler: func(s *server.Session) (any, error) {
 		var params object
 		if err := json.Unmarshal(asJSON(s.Ask("Do you mind what you do not know?")), &params); err != nil {
 			return nil, err
@@ -36,7 +36,7 @@ var extraCases = []harness.Case{{
 	Script: says("Not at all."),
 }, {
 	ID: "basic/meta", Revisions: withTools,
-	Play: func(s *server.Session) (any, error) {
+	Handler: func(s *server.Session) (any, error) {
 		ask := s.Ask("What is the weather in Oslo?", getWeather)
 		use := object{"type": "tool_use", "id": "use-one", "name": "get_weather", "input": object{"city": "Oslo"}, "_meta": extraMeta}
 		result := object{"type": "tool_result", "toolUseId": "use-one", "content": []any{server.Text("windy")}, "_meta": extraMeta}
@@ -47,9 +47,9 @@ var extraCases = []harness.Case{{
 }}
 
 var unknownExtras = Check{
-	ID: "unknown-extras", Says: "fields that the client does not know, and _meta, do no harm", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"extras"},
-	Usual: "params are read strictly, or handed on to the provider with all that is in them",
-	Mend:  "leave alone what the client does not know",
+	ID: "unknown-extras", Rule: "fields that the client does not know, and _meta, do no harm", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"extras"},
+	Cause: "params are read strictly, or handed on to the provider with all that is in them",
+	Fix:   "leave alone what the client does not know",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		if a := r.Result(); a != nil {
@@ -63,10 +63,10 @@ var unknownExtras = Check{
 }
 
 var metaPreserved = Check{
-	ID: "meta-preserved", Says: "the _meta of tool uses and results goes with them", Levels: sinceTools(report.Should), Asked: 1, Cases: []string{"meta"},
+	ID: "meta-preserved", Rule: "the _meta of tool uses and results goes with them", Levels: sinceTools(report.Should), Asked: 1, Cases: []string{"meta"},
 	Requirements: []string{"2025-11-25/schema/08", "2026-07-28/schema/08", "2025-11-25/schema/15", "2026-07-28/schema/15"},
-	Usual:        "blocks are rebuilt from a type that has no _meta",
-	Mend:         "keep _meta when a tool use or a result is copied",
+	Cause:        "blocks are rebuilt from a type that has no _meta",
+	Fix:          "keep _meta when a tool use or a result is copied",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		x, missing := theModel(r)
@@ -108,7 +108,7 @@ var contexts = []string{"none", "thisServer", "allServers"}
 // inContext has a conversation about something, and then asks without any context, and with more and more of it.
 var inContext = harness.Case{
 	ID: "basic/context",
-	Play: func(s *server.Session) (any, error) {
+	Handler: func(s *server.Session) (any, error) {
 		if _, err := s.Sample(s.Ask("The code word is swordfish. Keep it to yourself.")); err != nil {
 			return nil, err
 		}
@@ -125,9 +125,9 @@ var inContext = harness.Case{
 }
 
 var includeContext = Check{
-	ID: "include-context", Says: "what becomes of the values of includeContext", Levels: everywhere(report.May), Asked: 2, Cases: []string{"context"},
-	Usual: "includeContext is the client's to change or leave out",
-	Mend:  "nothing: the client may do as it likes",
+	ID: "include-context", Rule: "what becomes of the values of includeContext", Levels: everywhere(report.May), Asked: 2, Cases: []string{"context"},
+	Cause: "includeContext is the client's to change or leave out",
+	Fix:   "nothing: the client may do as it likes",
 	Judge: func(e *Evidence) Verdict {
 		var became []string
 		for i, value := range contexts {
@@ -145,10 +145,10 @@ var includeContext = Check{
 }
 
 var noForeignContext = Check{
-	ID: "no-foreign-context", Says: `with includeContext "none" the model is given nothing of another conversation`, Levels: everywhere(report.Robust), Asked: 2,
+	ID: "no-foreign-context", Rule: `with includeContext "none" the model is given nothing of another conversation`, Levels: everywhere(report.Robust), Asked: 2,
 	Cases: []string{"context"},
-	Usual: "one history is kept for all requests, or the host's own conversation goes with each",
-	Mend:  "give the model the request's own messages, and nothing that came before",
+	Cause: "one history is kept for all requests, or the host's own conversation goes with each",
+	Fix:   "give the model the request's own messages, and nothing that came before",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[1]
 		if _, missing := theModel(r); missing != nil {

@@ -39,8 +39,8 @@ func (s *Suite) made() ([]harness.Case, error) {
 		return nil, &FrameError{err}
 	}
 	revision := server.Revision(f.Revision)
-	if !slices.Contains(Known(), revision) {
-		return nil, &FrameError{fmt.Errorf("%s: revision %q cannot be judged: want one of %v", s.Frame, f.Revision, Known())}
+	if !slices.Contains(AllRevisions(), revision) {
+		return nil, &FrameError{fmt.Errorf("%s: revision %q cannot be judged: want one of %v", s.Frame, f.Revision, AllRevisions())}
 	}
 	c, err := keptCase(f.Params)
 	if err != nil {
@@ -147,9 +147,9 @@ func (s *Suite) keep(ctx context.Context, r *report.Result, c *report.CaseResult
 	if err != nil {
 		return err
 	}
-	r.Frames = append(r.Frames, report.Frame{Label: "kept", Case: c.Case, Text: clip(fmt.Sprintf("%s (%s): %s", path, note, frame.Params))})
-	if s.Reproduce != nil && first {
-		r.Again = s.Reproduce(path)
+	r.Evidence = append(r.Evidence, report.Evidence{Label: "kept", Case: c.Case, Text: clip(fmt.Sprintf("%s (%s): %s", path, note, frame.Params))})
+	if s.ReproduceFile != nil && first {
+		r.Reproduce = s.ReproduceFile(path)
 	}
 	return nil
 }

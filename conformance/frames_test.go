@@ -53,7 +53,7 @@ func TestAFrameThatBreaksAClientIsShrunkAndKept(t *testing.T) {
 			dir := t.TempDir()
 			suite := suiteOf(t, mutant(name))
 			suite.Revisions, suite.Only, suite.Seed, suite.Fuzz, suite.Frames = []server.Revision{c.revision}, []string{"malformed/fuzz-*"}, c.seed, c.fuzz, dir
-			suite.Reproduce = func(path string) string { return "again with " + path }
+			suite.ReproduceFile = func(path string) string { return "again with " + path }
 			rs, _, err := suite.Run(t.Context())
 			require.NoError(t, err)
 			r := resultOf(t, rs, c.check)
@@ -66,7 +66,7 @@ func TestAFrameThatBreaksAClientIsShrunkAndKept(t *testing.T) {
 			require.Equal(t, report.Fail, r.Verdict)
 			require.NotEmpty(t, files)
 			require.LessOrEqual(t, len(files), 3)
-			path := strings.TrimPrefix(r.Again, "again with ")
+			path := strings.TrimPrefix(r.Reproduce, "again with ")
 			kept, err := malformed.Open(path)
 			require.NoError(t, err)
 			require.Equal(t, c.check, kept.Check)
@@ -75,7 +75,7 @@ func TestAFrameThatBreaksAClientIsShrunkAndKept(t *testing.T) {
 			if c.params != "" {
 				require.JSONEq(t, c.params, string(kept.Params), "from %s: %s", kept.From, kept.Broken)
 			}
-			last := r.Frames[len(r.Frames)-1]
+			last := r.Evidence[len(r.Evidence)-1]
 			require.Equal(t, "kept", last.Label)
 			require.Contains(t, last.Text, dir)
 

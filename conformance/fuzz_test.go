@@ -14,7 +14,7 @@ import (
 
 // FuzzJudge judges traces that somebody has tampered with: whatever is in a file, judging it is no crash, and gives the same every time.
 func FuzzJudge(f *testing.F) {
-	for _, revision := range Known() {
+	for _, revision := range AllRevisions() {
 		for _, d := range []string{dialect.Native, dialect.OpenAIChat} {
 			for _, tell := range []func() *story{
 				func() *story { s := begin(f, revision, d, "basic/question"); right(s); return s },

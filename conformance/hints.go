@@ -61,7 +61,7 @@ func hints(beside object, names ...[]string) object {
 // round is held against what it makes of another.
 var hinted = harness.Case{
 	ID: "basic/hints",
-	Play: func(s *server.Session) (any, error) {
+	Handler: func(s *server.Session) (any, error) {
 		for _, preferences := range preferred {
 			ask := s.Ask("Which model are you?")
 			if preferences != nil {
@@ -100,10 +100,10 @@ func sawModels(v Verdict, e *Evidence, models [hintRounds]string, rounds ...int)
 var hintRule = []string{"2025-03-26/schema/ModelPreferences", "2025-06-18/schema/ModelPreferences", "2025-11-25/schema/04", "2026-07-28/schema/04"}
 
 var hintsRespected = Check{
-	ID: "hints-respected", Says: "hints have a say in which model is asked", Levels: everywhere(report.Should), Asked: hintRounds, Cases: []string{"hints"},
+	ID: "hints-respected", Rule: "hints have a say in which model is asked", Levels: everywhere(report.Should), Asked: hintRounds, Cases: []string{"hints"},
 	Requirements: []string{"2025-03-26/sampling/security", "2025-06-18/sampling/security", "2025-11-25/sampling/16", "2026-07-28/sampling/23"},
-	Usual:        "modelPreferences are not read, or the client has one model only",
-	Mend:         "choose the first model whose name holds a hint, or one like it of the client's own; with one model only there is nothing to mend",
+	Cause:        "modelPreferences are not read, or the client has one model only",
+	Fix:          "choose the first model whose name holds a hint, or one like it of the client's own; with one model only there is nothing to mend",
 	Judge: func(e *Evidence) Verdict {
 		models, missing := modelsAsked(e)
 		if missing != nil {
@@ -117,10 +117,10 @@ var hintsRespected = Check{
 }
 
 var hintsInOrder = Check{
-	ID: "hints-in-order", Says: "where hints have a say, the first that matches decides", Levels: everywhere(report.Must), Asked: hintRounds, Cases: []string{"hints"},
+	ID: "hints-in-order", Rule: "where hints have a say, the first that matches decides", Levels: everywhere(report.Must), Asked: hintRounds, Cases: []string{"hints"},
 	Requirements: hintRule,
-	Usual:        "the client goes through its own models, and takes the first that fits any hint, or lets a later hint win",
-	Mend:         "go through the hints in order, and take the first that fits one of the client's models",
+	Cause:        "the client goes through its own models, and takes the first that fits any hint, or lets a later hint win",
+	Fix:          "go through the hints in order, and take the first that fits one of the client's models",
 	Judge: func(e *Evidence) Verdict {
 		models, missing := modelsAsked(e)
 		if missing != nil {
@@ -143,10 +143,10 @@ var hintsInOrder = Check{
 }
 
 var hintSubstring = Check{
-	ID: "hint-substring", Says: "a hint that is part of a model's name matches it", Levels: everywhere(report.Should), Asked: hintRounds, Cases: []string{"hints"},
+	ID: "hint-substring", Rule: "a hint that is part of a model's name matches it", Levels: everywhere(report.Should), Asked: hintRounds, Cases: []string{"hints"},
 	Requirements: []string{"2025-03-26/schema/ModelHint", "2025-06-18/schema/ModelHint", "2025-11-25/schema/05", "2026-07-28/schema/05"},
-	Usual:        "hints are looked up as whole names",
-	Mend:         "match a hint against any part of a model's name",
+	Cause:        "hints are looked up as whole names",
+	Fix:          "match a hint against any part of a model's name",
 	Judge: func(e *Evidence) Verdict {
 		models, missing := modelsAsked(e)
 		if missing != nil {
@@ -165,10 +165,10 @@ var hintSubstring = Check{
 }
 
 var hintsOverNumbers = Check{
-	ID: "hints-over-numbers", Says: "hints count for more than priorities in numbers", Levels: everywhere(report.Should), Asked: hintRounds, Cases: []string{"hints"},
+	ID: "hints-over-numbers", Rule: "hints count for more than priorities in numbers", Levels: everywhere(report.Should), Asked: hintRounds, Cases: []string{"hints"},
 	Requirements: []string{"2025-03-26/schema/ModelPreferences", "2025-06-18/schema/ModelPreferences", "2025-11-25/schema/06", "2026-07-28/schema/06"},
-	Usual:        "models are scored by the numbers, and hints are looked at when two score the same",
-	Mend:         "narrow the models down by the hints first, and let the numbers decide among what is left",
+	Cause:        "models are scored by the numbers, and hints are looked at when two score the same",
+	Fix:          "narrow the models down by the hints first, and let the numbers decide among what is left",
 	Judge: func(e *Evidence) Verdict {
 		models, missing := modelsAsked(e)
 		if missing != nil {

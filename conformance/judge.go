@@ -116,9 +116,9 @@ func judgeScenario(scenario *Scenario, revision server.Revision, sessions []*Ses
 
 // superseded reports whether a case was played again, because its session came to no good end: then that counts, and only that.
 func superseded(ev *Evidence, sessions []*Session) bool {
-	return ev.Case.Again && slices.ContainsFunc(sessions, func(s *Session) bool {
+	return ev.Case.Replayed && slices.ContainsFunc(sessions, func(s *Session) bool {
 		again := s.Case(ev.Case.ID)
-		return again != nil && !again.Case.Again
+		return again != nil && !again.Case.Replayed
 	})
 }
 
@@ -135,7 +135,7 @@ func decide(check *Check, ev *Evidence) Verdict {
 
 // ofTheQuestion reports whether a verdict is of what the client asked the model: that stands, whatever the model had to say to it.
 func (ev *Evidence) ofTheQuestion(v Verdict) bool {
-	return v.kind != report.NotObserved && slices.ContainsFunc(v.frames, func(f report.Frame) bool {
+	return v.kind != report.NotObserved && slices.ContainsFunc(v.evidence, func(f report.Evidence) bool {
 		return slices.ContainsFunc(ev.Rounds, func(r *Round) bool {
 			return slices.ContainsFunc(r.Model, func(x *Exchange) bool { return x.Ref.Case == f.Case && x.Ref.Seq == f.Seq })
 		})
@@ -233,7 +233,7 @@ type caseVerdict struct {
 // fold makes one result of the verdicts on a check's cases: the worst, with its message and frames.
 func fold(scenario string, check *Check, level report.Level, revision server.Revision, verdicts []caseVerdict) report.Result {
 	r := report.Result{Scenario: scenario, Revision: string(revision), Check: check.ID, Level: level,
-		Requirement: check.Requirement(revision), Frames: []report.Frame{}}
+		Requirement: check.Requirement(revision), Evidence: []report.Evidence{}}
 	var kinds []report.Verdict
 	for i := range verdicts {
 		v := &verdicts[i]
@@ -250,7 +250,7 @@ func fold(scenario string, check *Check, level report.Level, revision server.Rev
 	r.Verdict = report.Worst(kinds...)
 	worst := verdicts[slices.Index(kinds, r.Verdict)]
 	r.Message = worst.message
-	r.Frames = append(r.Frames, worst.frames...)
+	r.Evidence = append(r.Evidence, worst.evidence...)
 	if r.Verdict == report.Info {
 		r.Message = allTold(verdicts)
 	}
@@ -259,10 +259,10 @@ func fold(scenario string, check *Check, level report.Level, revision server.Rev
 	}
 	switch r.Verdict {
 	case report.Fail, report.Warn:
-		r.Usual, r.Mend = check.Usual, check.Mend
-		r.Around = worst.Session.around(r.Frames)
+		r.Cause, r.Fix = check.Cause, check.Fix
+		r.Around = worst.Session.around(r.Evidence)
 	case report.NotObserved:
-		r.Around = worst.Session.around(r.Frames)
+		r.Around = worst.Session.around(r.Evidence)
 	}
 	return r
 }

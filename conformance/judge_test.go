@@ -78,10 +78,10 @@ func TestWhatKeepsACaseFromBeingJudged(t *testing.T) {
 			report.NotObserved, "the run was interrupted before this was over", nil},
 		{"interrupted after it was over", "tool-use/tool-use-block", began(func(s *story) {
 			uses(booked())(s)
-			s.marks(trace.MarkPlayEnded, "").ends(trace.Process{Interrupted: true})
+			s.marks(trace.MarkHandlerEnded, "").ends(trace.Process{Interrupted: true})
 		}), report.Pass, "the tool use is well-formed", nil},
 		{"freed by the end of an interrupted run", "tool-use/tool-use-block", began(func(s *story) {
-			s.asks(askingForFlight()).ends(trace.Process{Interrupted: true}).marks(trace.MarkPlayEnded, "context canceled")
+			s.asks(askingForFlight()).ends(trace.Process{Interrupted: true}).marks(trace.MarkHandlerEnded, "context canceled")
 		}), report.NotObserved, "the run was interrupted before this was over", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -203,8 +203,8 @@ func TestTheWorstCaseSpeaksForACheck(t *testing.T) {
 			{Case: "basic/question", Verdict: report.Pass, Message: "every result has the role assistant"},
 			{Case: "basic/truncated", Verdict: report.Fail, Message: "the result's role is not assistant"}}, r.Cases)
 		require.Equal(t, []string{dialect.Native, dialect.OpenAIChat}, r.Dialects)
-		require.Equal(t, "basic/truncated", r.Frames[0].Case)
-		require.Equal(t, "result.role", r.Frames[0].Path)
+		require.Equal(t, "basic/truncated", r.Evidence[0].Case)
+		require.Equal(t, "result.role", r.Evidence[0].Path)
 		return
 	}
 	require.Fail(t, "the check was not judged")

@@ -20,12 +20,12 @@ var loop = Scenario{
 	Purpose:   "a tool loop of several rounds, alone and beside others",
 	Revisions: withTools,
 	Cases: []harness.Case{
-		{ID: "loop/three-cities", Play: inTurn(threeCities.question, 4, nil), Script: threeCities.script, Barrier: true}, // to be refused at the client's own limit
-		{ID: "loop/told-to-stop", Play: inTurn(twoCities.question, 3, tellToStop), Script: eager, Barrier: true},
-		{ID: "loop/sixty-four-rounds", Play: inTurn("How is the weather everywhere?", mostRounds, nil), Script: tireless, Barrier: true},
-		{ID: "loop/two-questions", Play: afterEachOther, Script: forgetful},
-		{ID: "loop/two-loops", Play: sideBySide, Script: twoLoops, Barrier: true},
-		{ID: "loop/sixteen-at-once", Play: allAtOnce, Script: manyLockers, Barrier: true},
+		{ID: "loop/three-cities", Handler: inTurn(threeCities.question, 4, nil), Script: threeCities.script, Barrier: true}, // to be refused at the client's own limit
+		{ID: "loop/told-to-stop", Handler: inTurn(twoCities.question, 3, tellToStop), Script: eager, Barrier: true},
+		{ID: "loop/sixty-four-rounds", Handler: inTurn("How is the weather everywhere?", mostRounds, nil), Script: tireless, Barrier: true},
+		{ID: "loop/two-questions", Handler: afterEachOther, Script: forgetful},
+		{ID: "loop/two-loops", Handler: sideBySide, Script: twoLoops, Barrier: true},
+		{ID: "loop/sixteen-at-once", Handler: allAtOnce, Script: manyLockers, Barrier: true},
 	},
 	Checks: []Check{threeRounds, lastRoundNone, iterationLimit, stopsWithError, stateless, interleaved, concurrent},
 }
@@ -92,7 +92,7 @@ func cityIn(input json.RawMessage) string {
 
 // inTurn is a loop of so many requests at most, the last of which is changed by a function; nil for one that is like the others. It ends
 // before where an answer has no tool use.
-func inTurn(question string, requests int, last func(*server.CreateMessageParams)) server.Play {
+func inTurn(question string, requests int, last func(*server.CreateMessageParams)) server.Handler {
 	return func(s *server.Session) (any, error) {
 		ask := s.Ask(question, getWeather)
 		for n := 1; ; n++ {

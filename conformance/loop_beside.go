@@ -18,9 +18,9 @@ func (r *Round) numberOf(mark string) int {
 }
 
 var interleaved = Check{
-	ID: "interleaved", Says: "two loops that run at once do not mix", Levels: everywhere(report.Robust), Asked: 2, Cases: []string{"two-loops"},
-	Usual: "the client keeps the history, or the request that it works on, in a place that all requests share",
-	Mend:  "keep all that belongs to a request with the request",
+	ID: "interleaved", Rule: "two loops that run at once do not mix", Levels: everywhere(report.Robust), Asked: 2, Cases: []string{"two-loops"},
+	Cause: "the client keeps the history, or the request that it works on, in a place that all requests share",
+	Fix:   "keep all that belongs to a request with the request",
 	Judge: func(e *Evidence) Verdict {
 		for _, r := range e.Rounds {
 			n := r.numberOf(e.Case.Mark)
@@ -82,10 +82,10 @@ func (ev *Evidence) mixed(r *Round, own, other *tour) *Verdict {
 }
 
 var concurrent = Check{
-	ID: "concurrent", Says: "of many requests in flight, each is answered once and with its own content, or refused with an error", Levels: everywhere(report.Robust), Asked: 1,
+	ID: "concurrent", Rule: "of many requests in flight, each is answered once and with its own content, or refused with an error", Levels: everywhere(report.Robust), Asked: 1,
 	Cases: []string{"sixteen-at-once"},
-	Usual: "what is over a limit of the client's is dropped, or an answer is kept where the next one finds it",
-	Mend:  "answer each request with what the model said to it, one after the other if need be, and what is too much with an error",
+	Cause: "what is over a limit of the client's is dropped, or an answer is kept where the next one finds it",
+	Fix:   "answer each request with what the model said to it, one after the other if need be, and what is too much with an error",
 	Judge: func(e *Evidence) Verdict {
 		if len(e.Rounds) < atOnce {
 			return NotObserved("the play did not get as far as sampling request %d", atOnce)

@@ -10,10 +10,10 @@ import (
 )
 
 var threeRounds = Check{
-	ID: "three-rounds", Says: "in each round of a tool loop the model is given the history as it has grown, and its final text comes back", Levels: everywhere(report.Robust), Asked: 1,
+	ID: "three-rounds", Rule: "in each round of a tool loop the model is given the history as it has grown, and its final text comes back", Levels: everywhere(report.Robust), Asked: 1,
 	Cases: []string{"three-cities"}, Requirements: balanceRule,
-	Usual: "the client keeps a history of its own and adds the server's to it, or gives the model the last messages only",
-	Mend:  "give the model the messages of the request, all of them and in their order, and nothing else",
+	Cause: "the client keeps a history of its own and adds the server's to it, or gives the model the last messages only",
+	Fix:   "give the model the messages of the request, all of them and in their order, and nothing else",
 	Judge: func(e *Evidence) Verdict {
 		for i, r := range e.Rounds {
 			if v := e.grown(r); v != nil {
@@ -103,10 +103,10 @@ func (ev *Evidence) endsWith(n int, end string) Verdict {
 }
 
 var lastRoundNone = Check{
-	ID: "last-round-none", Says: "a loop that the server ends with the tool choice none ends in text", Levels: everywhere(report.Robust), Asked: 3, Cases: []string{"told-to-stop"},
+	ID: "last-round-none", Rule: "a loop that the server ends with the tool choice none ends in text", Levels: everywhere(report.Robust), Asked: 3, Cases: []string{"told-to-stop"},
 	Requirements: []string{"2025-11-25/sampling/10", "2026-07-28/sampling/11"},
-	Usual:        "toolChoice is not passed on, or the tools are left out of a request whose history has tool uses, which some providers refuse",
-	Mend:         "send the provider's word for none, beside the tools; leave tool uses out of the answer",
+	Cause:        "toolChoice is not passed on, or the tools are left out of a request whose history has tool uses, which some providers refuse",
+	Fix:          "send the provider's word for none, beside the tools; leave tool uses out of the answer",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[2]
 		if x := r.LastModel(); x != nil && x.End.Refused != "" {
@@ -142,10 +142,10 @@ func (ev *Evidence) stopped() stop {
 }
 
 var iterationLimit = Check{
-	ID: "iteration-limit", Says: "after how many rounds of a loop the client stops", Levels: everywhere(report.May), Asked: 1, Cases: []string{"sixty-four-rounds"},
+	ID: "iteration-limit", Rule: "after how many rounds of a loop the client stops", Levels: everywhere(report.May), Asked: 1, Cases: []string{"sixty-four-rounds"},
 	Requirements: []string{"2025-11-25/sampling/20", "2026-07-28/sampling/27"},
-	Usual:        "servers and clients each bound a loop, at 5 or 10 rounds, at 25, or not at all",
-	Mend:         "nothing: a limit is the client's choice; a server that loops without one should meet one",
+	Cause:        "servers and clients each bound a loop, at 5 or 10 rounds, at 25, or not at all",
+	Fix:          "nothing: a limit is the client's choice; a server that loops without one should meet one",
 	Judge: func(e *Evidence) Verdict {
 		s := e.stopped()
 		switch {
@@ -161,10 +161,10 @@ var iterationLimit = Check{
 }
 
 var stopsWithError = Check{
-	ID: "stops-with-error", Says: "no request of a long loop is left without an answer: a client that stops says so", Levels: everywhere(report.Robust), Asked: 1,
+	ID: "stops-with-error", Rule: "no request of a long loop is left without an answer: a client that stops says so", Levels: everywhere(report.Robust), Asked: 1,
 	Cases: []string{"sixty-four-rounds"},
-	Usual: "the client's own loop ends, and with it whatever would have answered the server",
-	Mend:  "answer the request that is over the limit with an error; in 2026-07-28, give up the call",
+	Cause: "the client's own loop ends, and with it whatever would have answered the server",
+	Fix:   "answer the request that is over the limit with an error; in 2026-07-28, give up the call",
 	Judge: func(e *Evidence) Verdict {
 		s := e.stopped()
 		if s.round == nil || s.how != "" {
@@ -194,10 +194,10 @@ var stopsWithError = Check{
 }
 
 var stateless = Check{
-	ID: "stateless", Says: "the messages of one request are not kept for another", Levels: levels(report.Advice, report.Should), Asked: 3, Cases: []string{"two-questions"},
+	ID: "stateless", Rule: "the messages of one request are not kept for another", Levels: levels(report.Advice, report.Should), Asked: 3, Cases: []string{"two-questions"},
 	Requirements: []string{"2026-07-28/sampling/14"},
-	Usual:        "one history is kept for the session, and each request is added to it",
-	Mend:         "give the model the request's own messages, and forget them when it is answered",
+	Cause:        "one history is kept for the session, and each request is added to it",
+	Fix:          "give the model the request's own messages, and forget them when it is answered",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[2]
 		x, missing := theModel(r)

@@ -21,7 +21,7 @@ import (
 var malformedRequests = Scenario{
 	ID:        malformedID,
 	Purpose:   "requests that are not well-formed: no crash, no hang, and an error where one is due",
-	Revisions: Known(),
+	Revisions: AllRevisions(),
 	Cases:     slices.Concat(malformedCases, corpus),
 	Checks: []Check{
 		survives, malformedAnswered, malformedAlive, errorDue, wrongTypes, malformedCode, malformedNoModelCall, badSchema, tolerated,
@@ -323,7 +323,7 @@ func hostileCase(name string, request func(*server.Session) (params json.RawMess
 			}
 			return result, err
 		}
-		return harness.Stage{Play: play, Rules: says("As you like.")(""), Settled: late.settled}
+		return harness.Stage{Handler: play, Rules: says("As you like.")(""), Settled: late.settled}
 	}}
 }
 

@@ -12,9 +12,9 @@ import (
 var validatesContent = []string{"2025-03-26/sampling/validates", "2025-06-18/sampling/validates", "2025-11-25/sampling/15", "2026-07-28/sampling/22", "2026-07-28/sampling/13"}
 
 var survives = Check{
-	ID: "survives", Says: "a request that is not well-formed neither crashes nor hangs the client", Levels: everywhere(report.Robust), Answered: 1, Asked: 2,
-	Usual: "a member is used before it is looked at: a null where an object should be, a missing array, nesting that is followed without end",
-	Mend:  "check the params before they are used, and turn whatever is thrown into an error for that one request",
+	ID: "survives", Rule: "a request that is not well-formed neither crashes nor hangs the client", Levels: everywhere(report.Robust), Answered: 1, Asked: 2,
+	Cause: "a member is used before it is looked at: a null where an object should be, a missing array, nesting that is followed without end",
+	Fix:   "check the params before they are used, and turn whatever is thrown into an error for that one request",
 	Judge: func(e *Evidence) Verdict {
 		r, s := e.malformed(), e.Session
 		switch {
@@ -87,9 +87,9 @@ func (ev *Evidence) perished() *Verdict {
 }
 
 var malformedAnswered = Check{
-	ID: "answered", Says: "a request that is not well-formed is answered, with an error or a result", Levels: inLegacy(report.Robust), Answered: 1, Asked: 2,
-	Usual: "the request fails in a parser that drops it, or in a handler whose exception nobody catches, and the server waits for ever",
-	Mend:  "answer every request that has an id, with an error where it cannot be read",
+	ID: "answered", Rule: "a request that is not well-formed is answered, with an error or a result", Levels: inLegacy(report.Robust), Answered: 1, Asked: 2,
+	Cause: "the request fails in a parser that drops it, or in a handler whose exception nobody catches, and the server waits for ever",
+	Fix:   "answer every request that has an id, with an error where it cannot be read",
 	Judge: func(e *Evidence) Verdict {
 		r := e.malformed()
 		if len(r.Answers) > 0 {
@@ -106,9 +106,9 @@ var malformedAnswered = Check{
 }
 
 var malformedAlive = Check{
-	ID: "alive", Says: "the client samples as before after a request that is not well-formed", Levels: everywhere(report.Robust), Answered: 1, Asked: 2,
-	Usual: "what the client throws ends its connection, or leaves it in a state in which it answers no more",
-	Mend:  "turn it into an error for that one request, and go on",
+	ID: "alive", Rule: "the client samples as before after a request that is not well-formed", Levels: everywhere(report.Robust), Answered: 1, Asked: 2,
+	Cause: "what the client throws ends its connection, or leaves it in a state in which it answers no more",
+	Fix:   "turn it into an error for that one request, and go on",
 	Judge: func(e *Evidence) Verdict {
 		r, s := e.malformed(), e.Session
 		if a := s.plainAnswer(r); a != nil {
@@ -163,18 +163,18 @@ func (s *Session) plain(r *Round) []*Round {
 }
 
 var errorDue = Check{
-	ID: "error-due", Says: "a request that lacks what it needs, or holds what nobody can read, is refused", Levels: everywhere(report.Should), Answered: 1, Asked: 2,
+	ID: "error-due", Rule: "a request that lacks what it needs, or holds what nobody can read, is refused", Levels: everywhere(report.Should), Answered: 1, Asked: 2,
 	Cases: sorted(due), Requirements: validatesContent,
-	Usual: "the params are handed on as they came, or what is missing is made up: a limit, a role, an empty message",
-	Mend:  "hold the params against the schema before the model is asked, and answer with -32602; in 2026-07-28 do not fulfil the input request",
+	Cause: "the params are handed on as they came, or what is missing is made up: a limit, a role, an empty message",
+	Fix:   "hold the params against the schema before the model is asked, and answer with -32602; in 2026-07-28 do not fulfil the input request",
 	Judge: judgeRefused,
 }
 
 var wrongTypes = Check{
-	ID: "wrong-types", Says: "a required field of a wrong type is refused", Levels: everywhere(report.Should), Answered: 1, Asked: 2,
+	ID: "wrong-types", Rule: "a required field of a wrong type is refused", Levels: everywhere(report.Should), Answered: 1, Asked: 2,
 	Cases: sorted(wrongType), Requirements: validatesContent,
-	Usual: "the value is coerced, or handed on as it came",
-	Mend:  "hold the params against the schema before the model is asked, and answer with -32602; in 2026-07-28 do not fulfil the input request",
+	Cause: "the value is coerced, or handed on as it came",
+	Fix:   "hold the params against the schema before the model is asked, and answer with -32602; in 2026-07-28 do not fulfil the input request",
 	Judge: judgeRefused,
 }
 
@@ -203,10 +203,10 @@ func judgeRefused(e *Evidence) Verdict {
 const codeInvalidRequest = -32600
 
 var malformedCode = Check{
-	ID: "error-code", Says: "the error for a request that is not well-formed says that it is not", Levels: inLegacy(report.Advice), Answered: 1, Asked: 2,
+	ID: "error-code", Rule: "the error for a request that is not well-formed says that it is not", Levels: inLegacy(report.Advice), Answered: 1, Asked: 2,
 	Cases: sorted(due, wrongType),
-	Usual: "every failure has one code, such as -32603, or the request fails on its way to the model",
-	Mend:  "answer with -32602 (invalid params), or -32600 (invalid request)",
+	Cause: "every failure has one code, such as -32603, or the request fails on its way to the model",
+	Fix:   "answer with -32602 (invalid params), or -32600 (invalid request)",
 	Judge: func(e *Evidence) Verdict {
 		r := e.malformed()
 		if v := e.perished(); v != nil && len(r.Answers) == 0 {
@@ -225,10 +225,10 @@ var malformedCode = Check{
 }
 
 var malformedNoModelCall = Check{
-	ID: "no-model-call", Says: "a request that cannot be right costs no model call", Levels: everywhere(report.Advice), Answered: 1, Asked: 2,
+	ID: "no-model-call", Rule: "a request that cannot be right costs no model call", Levels: everywhere(report.Advice), Answered: 1, Asked: 2,
 	Cases: sorted(due, wrongType),
-	Usual: "the model is asked first, and the request is looked at when its answer is there, or never",
-	Mend:  "hold the params against the schema before the model is asked",
+	Cause: "the model is asked first, and the request is looked at when its answer is there, or never",
+	Fix:   "hold the params against the schema before the model is asked",
 	Judge: func(e *Evidence) Verdict {
 		r, s := e.malformed(), e.Session
 		if completed := r.completed(); len(completed) > 0 {
@@ -257,17 +257,17 @@ var malformedNoModelCall = Check{
 }
 
 var badSchema = Check{
-	ID: "bad-schema", Says: "a tool whose input schema is none is refused", Levels: sinceTools(report.Advice), Answered: 1, Asked: 2, Cases: []string{badSchemaCase},
-	Usual: "schemas are handed on to the model unread, or tools that cannot be read are dropped",
-	Mend:  "compile the input schemas of the tools, and answer with -32602 where one is no schema",
+	ID: "bad-schema", Rule: "a tool whose input schema is none is refused", Levels: sinceTools(report.Advice), Answered: 1, Asked: 2, Cases: []string{badSchemaCase},
+	Cause: "schemas are handed on to the model unread, or tools that cannot be read are dropped",
+	Fix:   "compile the input schemas of the tools, and answer with -32602 where one is no schema",
 	Judge: judgeRefused,
 }
 
 var tolerated = Check{
-	ID: "tolerated", Says: "what becomes of requests that make no sense and are valid by the schema, and of fields that need not be heeded",
+	ID: "tolerated", Rule: "what becomes of requests that make no sense and are valid by the schema, and of fields that need not be heeded",
 	Levels: everywhere(report.May), Answered: 1, Asked: 2, Cases: slices.DeleteFunc(sorted(ignorable, valid), func(name string) bool { return name == badSchemaCase }),
-	Usual: "there is nothing to break: answering, clamping and refusing are all right",
-	Mend:  "nothing",
+	Cause: "there is nothing to break: answering, clamping and refusing are all right",
+	Fix:   "nothing",
 	Judge: func(e *Evidence) Verdict {
 		r := e.malformed()
 		_, name, _ := strings.Cut(e.Case.ID, "/")

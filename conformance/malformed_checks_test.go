@@ -146,10 +146,10 @@ func TestACrashIsShownWithWhatTheClientWrote(t *testing.T) {
 	s := begin(t, server.V20251125, dialect.Native, "malformed/missing-role")
 	malformedly(s).ends(trace.Process{ExitCode: 2, Stderr: "panic: nil pointer\nmain.go:7"})
 	r := s.result("malformed/survives")
-	require.Equal(t, "params.messages[0]", r.Frames[0].Path)
-	require.Equal(t, "server sent", r.Frames[0].Label)
-	require.Contains(t, r.Frames[0].Text, `"messages":[{"content"`)
-	require.Equal(t, "panic: nil pointer\nmain.go:7", r.Frames[len(r.Frames)-1].Text)
+	require.Equal(t, "params.messages[0]", r.Evidence[0].Path)
+	require.Equal(t, "server sent", r.Evidence[0].Label)
+	require.Contains(t, r.Evidence[0].Text, `"messages":[{"content"`)
+	require.Equal(t, "panic: nil pointer\nmain.go:7", r.Evidence[len(r.Evidence)-1].Text)
 }
 
 func TestMalformationsAreWhatTheySay(t *testing.T) {

@@ -23,7 +23,7 @@ var mediaCases = []harness.Case{
 func showing(id string, medium any) harness.Case {
 	return harness.Case{
 		ID: id,
-		Play: func(s *server.Session) (any, error) {
+		Handler: func(s *server.Session) (any, error) {
 			ask := s.Ask(besideText)
 			said := ask.Messages[0]
 			if s.Revision().HasTools() {
@@ -79,9 +79,9 @@ func (x *Exchange) shows(t dialect.BlockType) int {
 }
 
 var media = Check{
-	ID: "media", Says: "images and audio reach the model, or an error says why they cannot", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"image", "audio"},
-	Usual: "the converter knows text only, and leaves out the rest, or puts a word in its place",
-	Mend:  "give the model the medium in the provider's own form; where it has none, answer with an error",
+	ID: "media", Rule: "images and audio reach the model, or an error says why they cannot", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"image", "audio"},
+	Cause: "the converter knows text only, and leaves out the rest, or puts a word in its place",
+	Fix:   "give the model the medium in the provider's own form; where it has none, answer with an error",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		kind, data := medium(e.Case.ID)
@@ -101,9 +101,9 @@ var media = Check{
 }
 
 var textBesideMedia = Check{
-	ID: "text-beside-media", Says: "the text beside an image or a sound reaches the model", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"image", "audio"},
-	Usual: "a message that has a medium is taken for one that has nothing else",
-	Mend:  "give the model every block of the message",
+	ID: "text-beside-media", Rule: "the text beside an image or a sound reaches the model", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"image", "audio"},
+	Cause: "a message that has a medium is taken for one that has nothing else",
+	Fix:   "give the model every block of the message",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		kind, _ := medium(e.Case.ID)

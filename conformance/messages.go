@@ -16,7 +16,7 @@ import (
 // as an array of one, and as an array of several.
 var messageCases = []harness.Case{{
 	ID: "basic/turns",
-	Play: func(s *server.Session) (any, error) {
+	Handler: func(s *server.Session) (any, error) {
 		ask := s.Ask("I have lost my keys.")
 		ask.Messages = append(ask.Messages,
 			server.SamplingMessage{Role: "assistant", Content: server.Text("Where did you see them last?")},
@@ -29,7 +29,7 @@ var messageCases = []harness.Case{{
 	Script: says("Ask the cat."),
 }, {
 	ID: "basic/blocks", Revisions: withTools,
-	Play: func(s *server.Session) (any, error) {
+	Handler: func(s *server.Session) (any, error) {
 		if _, err := s.Sample(s.Ask(blockText)); err != nil {
 			return nil, err
 		}
@@ -87,9 +87,9 @@ func spoken(messages []dialect.Message) string {
 }
 
 var multiTurn = Check{
-	ID: "multi-turn", Says: "a history reaches the model in its order and under its roles", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"turns"},
-	Usual: "only the last message is given to the model, or all of them as one text",
-	Mend:  "give the model every message, in order, under its role; neighbours of one role may become one",
+	ID: "multi-turn", Rule: "a history reaches the model in its order and under its roles", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"turns"},
+	Cause: "only the last message is given to the model, or all of them as one text",
+	Fix:   "give the model every message, in order, under its role; neighbours of one role may become one",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		x, missing := theModel(r)
@@ -127,10 +127,10 @@ func flattened(said, given []dialect.Message) bool {
 }
 
 var singleAndArray = Check{
-	ID: "single-and-array", Says: "content is taken as a block and as an array of one", Levels: sinceTools(report.Must), Asked: 1, Cases: []string{"blocks"},
+	ID: "single-and-array", Rule: "content is taken as a block and as an array of one", Levels: sinceTools(report.Must), Asked: 1, Cases: []string{"blocks"},
 	Requirements: []string{"2025-11-25/schema/SamplingMessage", "2026-07-28/schema/SamplingMessage"},
-	Usual:        "the type of a message knows one of the two forms only",
-	Mend:         "read content that is no array as an array of one",
+	Cause:        "the type of a message knows one of the two forms only",
+	Fix:          "read content that is no array as an array of one",
 	Judge: func(e *Evidence) Verdict {
 		if len(e.Rounds) < 2 {
 			return NotObserved("the play did not get as far as sampling request 2%s", e.why(1))
@@ -143,9 +143,9 @@ var singleAndArray = Check{
 }
 
 var sameEffect = Check{
-	ID: "same-effect", Says: "an array of one block is given to the model like the block alone", Levels: sinceTools(report.Robust), Asked: 2, Cases: []string{"blocks"},
-	Usual: "content that is an array is handed on as its JSON, or as an empty text",
-	Mend:  "read content that is no array as an array of one, and go on from there",
+	ID: "same-effect", Rule: "an array of one block is given to the model like the block alone", Levels: sinceTools(report.Robust), Asked: 2, Cases: []string{"blocks"},
+	Cause: "content that is an array is handed on as its JSON, or as an empty text",
+	Fix:   "read content that is no array as an array of one, and go on from there",
 	Judge: func(e *Evidence) Verdict {
 		var with [2]bool
 		var seen [2]*Exchange
@@ -175,9 +175,9 @@ var sameEffect = Check{
 }
 
 var contentArray = Check{
-	ID: "content-array", Says: "several blocks of a message reach the model in order", Levels: sinceTools(report.Robust), Asked: 3, Cases: []string{"blocks"},
-	Usual: "the first block of a message is taken for the whole",
-	Mend:  "give the model every block, in order",
+	ID: "content-array", Rule: "several blocks of a message reach the model in order", Levels: sinceTools(report.Robust), Asked: 3, Cases: []string{"blocks"},
+	Cause: "the first block of a message is taken for the whole",
+	Fix:   "give the model every block, in order",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[2]
 		x, missing := theModel(r)

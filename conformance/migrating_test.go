@@ -73,7 +73,7 @@ func TestThePageOnMigratingNamesChecks(t *testing.T) {
 
 // frames plays the weather with the reference client and tells what went over the wire.
 func frames(t *testing.T, revision server.Revision) string {
-	c := harness.Case{ID: "tour/weather", Play: weather, Script: func(string) []*llm.Rule {
+	c := harness.Case{ID: "tour/weather", Handler: weather, Script: func(string) []*llm.Rule {
 		return llm.Script(
 			llm.When(llm.Turn(1)).Reply(llm.Call("get_weather", `{"city":"Paris"}`)),
 			llm.When(llm.Turn(2)).Reply(llm.Text("It is 18°C in Paris.")))

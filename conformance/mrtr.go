@@ -33,7 +33,7 @@ var (
 )
 
 // whereSampling is a play about input: one of a client that may not be asked for samples asks for none, and that is noted.
-func whereSampling(play server.Play) server.Play {
+func whereSampling(play server.Handler) server.Handler {
 	return func(s *server.Session) (any, error) {
 		if !s.Declares("sampling") {
 			return s.Sample(s.Ask("Are you there?")) // withheld
@@ -49,7 +49,7 @@ func inputRequest(params any) any {
 
 // inRounds is a case with a round for each state, nil for a round without one, each of which asks for one sample.
 func inRounds(id string, states ...*string) harness.Case {
-	return harness.Case{ID: id, Script: says("A duck."), Play: whereSampling(func(s *server.Session) (any, error) {
+	return harness.Case{ID: id, Script: says("A duck."), Handler: whereSampling(func(s *server.Session) (any, error) {
 		for i, state := range states {
 			key := fmt.Sprintf("%s-%d", strings.TrimPrefix(id, "mrtr/"), i+1)
 			_, err := s.InputRequired(server.Input{State: state, Requests: map[string]any{key: inputRequest(s.Ask("Name an animal."))}})
@@ -72,7 +72,7 @@ var stateCases = []harness.Case{
 	inRounds("mrtr/big-state", &bigState),
 	inRounds("mrtr/empty-state", new(string)),
 	inRounds("mrtr/no-state", nil),
-	{ID: "mrtr/only-state", Barrier: true, Play: func(s *server.Session) (any, error) {
+	{ID: "mrtr/only-state", Barrier: true, Handler: func(s *server.Session) (any, error) {
 		state := "nothing but a state"
 		_, err := s.InputRequired(server.Input{State: &state})
 		return "done", err
@@ -87,7 +87,7 @@ const (
 )
 
 // sampleTimes is a play of so many rounds.
-func sampleTimes(rounds int) server.Play {
+func sampleTimes(rounds int) server.Handler {
 	return func(s *server.Session) (any, error) {
 		for range rounds {
 			if _, err := s.Sample(s.Ask("And another one?")); err != nil {
@@ -99,7 +99,7 @@ func sampleTimes(rounds int) server.Play {
 }
 
 var roundCases = []harness.Case{
-	{ID: "mrtr/several", Script: says("A goose."), Barrier: true, Play: func(s *server.Session) (any, error) {
+	{ID: "mrtr/several", Script: says("A goose."), Barrier: true, Handler: func(s *server.Session) (any, error) {
 		for _, answer := range s.SampleAll(s.Ask("Name a bird."), s.Ask("Name a fish.")) {
 			if answer.Err != nil {
 				return nil, answer.Err
@@ -109,13 +109,13 @@ var roundCases = []harness.Case{
 	}},
 	mixed("mrtr/mixed", `{"method":"roots/list","params":{}}`),
 	mixed("mrtr/bare-input", `{"method":"roots/list"}`), // whose params may be left out
-	{ID: "mrtr/five-rounds", Script: says("Another one."), Play: sampleTimes(enoughRounds)},
-	{ID: "mrtr/for-ever", Script: says("Another one."), Play: sampleTimes(tooManyRounds), Barrier: true},
+	{ID: "mrtr/five-rounds", Script: says("Another one."), Handler: sampleTimes(enoughRounds)},
+	{ID: "mrtr/for-ever", Script: says("Another one."), Handler: sampleTimes(tooManyRounds), Barrier: true},
 }
 
 // mixed is a case in which something else is asked for beside a sample: roots, as the request says, or what a client declares that has none.
 func mixed(id, roots string) harness.Case {
-	return harness.Case{ID: id, Script: says("A swan."), Play: whereSampling(func(s *server.Session) (any, error) {
+	return harness.Case{ID: id, Script: says("A swan."), Handler: whereSampling(func(s *server.Session) (any, error) {
 		beside := json.RawMessage(roots)
 		switch {
 		case s.Declares("roots"):
@@ -135,8 +135,8 @@ var elicitation = json.RawMessage(`{"method":"elicitation/create","params":{"mod
 
 // The other requests that may be answered so.
 var (
-	prompted = harness.Case{ID: "mrtr/prompt", Carrier: server.PromptsGet, Script: says("A heron."), Play: askForBird}
-	read     = harness.Case{ID: "mrtr/resource", Carrier: server.ResourcesRead, Script: says("A heron."), Play: askForBird}
+	prompted = harness.Case{ID: "mrtr/prompt", Carrier: server.PromptsGet, Script: says("A heron."), Handler: askForBird}
+	read     = harness.Case{ID: "mrtr/resource", Carrier: server.ResourcesRead, Script: says("A heron."), Handler: askForBird}
 )
 
 func askForBird(s *server.Session) (any, error) { return s.Sample(s.Ask("Name a bird.")) }
@@ -146,7 +146,7 @@ const unheardOf = "unheard-of"
 
 // looksLikeAWish is a case with a result that has input requests, and content, and another type than the one that asks.
 func looksLikeAWish(id, resultType string) harness.Case {
-	return harness.Case{ID: id, Script: says("A crane."), Barrier: true, Play: whereSampling(func(s *server.Session) (any, error) {
+	return harness.Case{ID: id, Script: says("A crane."), Barrier: true, Handler: whereSampling(func(s *server.Session) (any, error) {
 		result := map[string]any{"content": []any{server.Text("All is done.")}, "requestState": "of no use",
 			"inputRequests": map[string]any{"look-alike": inputRequest(s.Ask("Name a bird."))}}
 		if resultType != "" {
@@ -164,7 +164,7 @@ var resultCases = []harness.Case{
 // sends is a case in which the server sends messages that this era does not have, before it answers the call. It is a session of its own: a
 // client that responds to one is told that it must not, and may take that for the end.
 func sends(id string, messages func(*server.Session) []string) harness.Case {
-	return harness.Case{ID: id, Script: says("A stork."), Barrier: true, Isolated: true, Play: whereSampling(func(s *server.Session) (any, error) {
+	return harness.Case{ID: id, Script: says("A stork."), Barrier: true, Isolated: true, Handler: whereSampling(func(s *server.Session) (any, error) {
 		for _, m := range messages(s) {
 			if err := s.Send([]byte(`{"jsonrpc":"2.0",` + m + `}`)); err != nil {
 				return nil, err
@@ -194,7 +194,7 @@ var directCases = []harness.Case{
 	sends("mrtr/ping", func(*server.Session) []string {
 		return []string{`"method":"notifications/message","params":{"level":"info","data":"birds ahead"}`, `"id":"` + directPing + `","method":"ping"`}
 	}), {
-		ID: "mrtr/undeclared", Barrier: true, Play: func(s *server.Session) (any, error) {
+		ID: "mrtr/undeclared", Barrier: true, Handler: func(s *server.Session) (any, error) {
 			beside := any(elicitation)
 			switch {
 			case !s.Declares("roots"):
@@ -210,7 +210,7 @@ var directCases = []harness.Case{
 
 // wrongInput is a case with one input request that is none. It may be the end of a client.
 func wrongInput(id, request string) harness.Case {
-	return harness.Case{ID: id, Hostile: true, Barrier: true, Play: whereSampling(func(s *server.Session) (any, error) {
+	return harness.Case{ID: id, Hostile: true, Barrier: true, Handler: whereSampling(func(s *server.Session) (any, error) {
 		state := "with input that is none"
 		_, err := s.InputRequired(server.Input{State: &state, Requests: map[string]any{"bad": json.RawMessage(request)}})
 		return "done", err

@@ -26,14 +26,14 @@ func (ev *Evidence) noWish() Verdict {
 
 // eachRetry judges each retry that answers a wish of the kind; nil is every kind. What judge finds wrong counts, and the zero verdict is
 // that nothing is.
-func (ev *Evidence) eachRetry(kind func(*Wish) bool, judge func(from, retry *Link) Verdict, pass string) Verdict {
+func (ev *Evidence) eachRetry(kind func(*InputRequired) bool, judge func(from, retry *CarryingRequest) Verdict, pass string) Verdict {
 	wishes := ev.wishes()
 	if len(wishes) == 0 {
 		return ev.noWish()
 	}
-	var last *Link
+	var last *CarryingRequest
 	for _, from := range wishes {
-		if kind != nil && !kind(from.Wish) {
+		if kind != nil && !kind(from.InputRequired) {
 			continue
 		}
 		for _, retry := range from.Retries {
@@ -44,16 +44,16 @@ func (ev *Evidence) eachRetry(kind func(*Wish) bool, judge func(from, retry *Lin
 		}
 	}
 	if last == nil {
-		return NotObserved("the client made no retry that would show it (see mrtr/retried)").See(wishes[0].Wish.Place, "")
+		return NotObserved("the client made no retry that would show it (see mrtr/retried)").See(wishes[0].InputRequired.Place, "")
 	}
 	return Pass("%s", pass).See(last.Place, "")
 }
 
 var retried = Check{
-	ID: "retried", Says: "a request that is answered with a wish for input is made again", Levels: inModern(report.Robust),
+	ID: "retried", Rule: "a request that is answered with a wish for input is made again", Levels: inModern(report.Robust),
 	Cases: append([]string{"bare-input"}, wishing...),
-	Usual: "the result is handed to the caller as if it were the last, or one input at a time is all that is foreseen",
-	Mend:  "fulfil the input requests, all of them, and make the same request again with inputResponses and requestState",
+	Cause: "the result is handed to the caller as if it were the last, or one input at a time is all that is foreseen",
+	Fix:   "fulfil the input requests, all of them, and make the same request again with inputResponses and requestState",
 	Judge: func(e *Evidence) Verdict {
 		wishes := e.wishes()
 		if len(wishes) == 0 {
@@ -68,10 +68,10 @@ var retried = Check{
 		}
 		if calls := e.Session.calls[e.Case.ID]; len(calls) > 1 {
 			return Broken("the client was asked for input, and called again as if for the first time, without inputResponses or requestState").
-				See(from.Wish.Place, "").See(calls[1].called(), "")
+				See(from.InputRequired.Place, "").See(calls[1].called(), "")
 		}
 		return e.Session.seeOutput(Broken("the client was asked for input, and did not make its request again%s", e.died()).
-			See(from.Wish.Place, "asked for: %s", strings.Join(from.Wish.Keys(), ", ")))
+			See(from.InputRequired.Place, "asked for: %s", strings.Join(from.InputRequired.Keys(), ", ")))
 	},
 }
 
@@ -90,16 +90,16 @@ func (ev *Evidence) unanswered() *Verdict {
 func (ev *Evidence) called() Place { return Place{ev.calledAt, "params", "call"} }
 
 var everyKey = Check{
-	ID: "every-key", Says: "a retry has an answer under every key that was asked for", Levels: inModern(report.Must), Cases: wishing,
+	ID: "every-key", Rule: "a retry has an answer under every key that was asked for", Levels: inModern(report.Must), Cases: wishing,
 	Requirements: []string{"2026-07-28/mrtr/22"},
-	Usual:        "of several input requests one is answered, or those of one kind; or the answers are kept under keys of the client's own",
-	Mend:         "build inputResponses from the keys of inputRequests, and retry only once each has its answer",
+	Cause:        "of several input requests one is answered, or those of one kind; or the answers are kept under keys of the client's own",
+	Fix:          "build inputResponses from the keys of inputRequests, and retry only once each has its answer",
 	Judge: func(e *Evidence) Verdict {
-		return e.eachRetry(asksForInput, func(from, retry *Link) Verdict {
-			for _, key := range from.Wish.Keys() {
+		return e.eachRetry(asksForInput, func(from, retry *CarryingRequest) Verdict {
+			for _, key := range from.InputRequired.Keys() {
 				if !retry.Responses.Has(key) {
-					return Broken("the retry has nothing under the key %q, which was asked for (%s)", key, from.Wish.Requests[key]).
-						Saw("server asked", from.Wish.At("inputRequests"), "%s", strings.Join(from.Wish.Keys(), ", ")).
+					return Broken("the retry has nothing under the key %q, which was asked for (%s)", key, from.InputRequired.Requests[key]).
+						Saw("server asked", from.InputRequired.At("inputRequests"), "%s", strings.Join(from.InputRequired.Keys(), ", ")).
 						Saw("client answered", retry.At("inputResponses"), "%s", orMissing(retry.Params["inputResponses"]))
 				}
 			}
@@ -108,17 +108,17 @@ var everyKey = Check{
 	},
 }
 
-func asksForInput(w *Wish) bool { return len(w.Requests) > 0 }
+func asksForInput(w *InputRequired) bool { return len(w.Requests) > 0 }
 
 var answersValid = Check{
-	ID: "answers-valid", Says: "what a retry has under a key is a valid result of what was asked for", Levels: inModern(report.Must), Cases: wishing,
+	ID: "answers-valid", Rule: "what a retry has under a key is a valid result of what was asked for", Levels: inModern(report.Must), Cases: wishing,
 	Requirements: resultSchema,
-	Usual:        "the answer is wrapped, as in a JSON-RPC response, or an error stands in its place",
-	Mend:         "put the CreateMessageResult itself under the key; where there is none, do not retry",
+	Cause:        "the answer is wrapped, as in a JSON-RPC response, or an error stands in its place",
+	Fix:          "put the CreateMessageResult itself under the key; where there is none, do not retry",
 	Judge: func(e *Evidence) Verdict {
-		return e.eachRetry(asksForInput, func(from, retry *Link) Verdict {
-			for _, key := range from.Wish.Keys() {
-				name, known := inputResults[from.Wish.Requests[key]]
+		return e.eachRetry(asksForInput, func(from, retry *CarryingRequest) Verdict {
+			for _, key := range from.InputRequired.Keys() {
+				name, known := inputResults[from.InputRequired.Requests[key]]
 				answer := retry.Responses[key]
 				if !known || answer == nil {
 					continue
@@ -141,39 +141,39 @@ var answersValid = Check{
 var inputResults = map[string]schema.Name{"sampling/createMessage": schema.CreateMessageResult, "roots/list": "ListRootsResult", "elicitation/create": "ElicitResult"}
 
 var stateEchoed = Check{
-	ID: "state-echoed", Says: "requestState comes back as it was, each time the latest", Levels: inModern(report.Must),
+	ID: "state-echoed", Rule: "requestState comes back as it was, each time the latest", Levels: inModern(report.Must),
 	Cases: []string{"several", "mixed", "states", "big-state", "five-rounds", "only-state"}, Requirements: []string{"2026-07-28/mrtr/24", "2026-07-28/mrtr/03", "2026-07-28/mrtr/25"},
-	Usual: "the state is parsed and written anew, normalized or cut, or that of the first round is kept for all",
-	Mend:  "keep requestState as a string of which nothing is known, and send the one of the result that is answered",
+	Cause: "the state is parsed and written anew, normalized or cut, or that of the first round is kept for all",
+	Fix:   "keep requestState as a string of which nothing is known, and send the one of the result that is answered",
 	Judge: func(e *Evidence) Verdict {
 		if w := e.wishes(); len(w) > 0 && strings.HasSuffix(e.Case.ID, "/only-state") && len(w[0].Retries) == 0 {
 			return NotApplicable("the client does not retry where no input is asked for, which it may")
 		}
-		return e.eachRetry(func(w *Wish) bool { return w.State != nil }, func(from, retry *Link) Verdict {
+		return e.eachRetry(func(w *InputRequired) bool { return w.State != nil }, func(from, retry *CarryingRequest) Verdict {
 			return judgeState(e, from, retry)
 		}, "the state came back as it was")
 	},
 }
 
 var stateEmpty = Check{
-	ID: "state-empty", Says: "a requestState that is the empty string comes back, too", Levels: inModern(report.Must), Cases: []string{"empty-state"},
+	ID: "state-empty", Rule: "a requestState that is the empty string comes back, too", Levels: inModern(report.Must), Cases: []string{"empty-state"},
 	Requirements: []string{"2026-07-28/mrtr/24", "2026-07-28/mrtr/03", "2026-07-28/mrtr/25"},
-	Usual:        "the state is a string that is left out where it is empty (omitempty), or is tested for truth",
-	Mend:         "tell a state that is empty from one that is missing: by a pointer, or by the member's presence",
+	Cause:        "the state is a string that is left out where it is empty (omitempty), or is tested for truth",
+	Fix:          "tell a state that is empty from one that is missing: by a pointer, or by the member's presence",
 	Judge: func(e *Evidence) Verdict {
-		return e.eachRetry(nil, func(from, retry *Link) Verdict { return judgeState(e, from, retry) }, "the empty state came back")
+		return e.eachRetry(nil, func(from, retry *CarryingRequest) Verdict { return judgeState(e, from, retry) }, "the empty state came back")
 	},
 }
 
 // judgeState holds the state of a retry against that of the result which it answers.
-func judgeState(e *Evidence, from, retry *Link) Verdict {
-	sent := *from.Wish.State
+func judgeState(e *Evidence, from, retry *CarryingRequest) Verdict {
+	sent := *from.InputRequired.State
 	got, isText := retry.state()
 	if isText && got == sent {
 		return Verdict{}
 	}
 	tell := func(v Verdict) Verdict {
-		return v.Saw("server sent", from.Wish.At("requestState"), "%s", quoted(sent)).Saw("client sent back", retry.At("requestState"), "%s", shownState(retry))
+		return v.Saw("server sent", from.InputRequired.At("requestState"), "%s", quoted(sent)).Saw("client sent back", retry.At("requestState"), "%s", shownState(retry))
 	}
 	switch {
 	case retry.Params["requestState"] == nil:
@@ -182,7 +182,7 @@ func judgeState(e *Evidence, from, retry *Link) Verdict {
 		return tell(Broken("the retry's requestState is no string"))
 	}
 	for _, earlier := range e.wishes() {
-		if earlier != from && earlier.Wish.State != nil && *earlier.Wish.State == got {
+		if earlier != from && earlier.InputRequired.State != nil && *earlier.InputRequired.State == got {
 			return tell(Broken("the retry has the requestState of another round"))
 		}
 	}
@@ -190,7 +190,7 @@ func judgeState(e *Evidence, from, retry *Link) Verdict {
 }
 
 // shownState is a retry's state as a report has it.
-func shownState(l *Link) string {
+func shownState(l *CarryingRequest) string {
 	if s, ok := l.state(); ok {
 		return quoted(s)
 	}
@@ -198,28 +198,28 @@ func shownState(l *Link) string {
 }
 
 var noStateInvented = Check{
-	ID: "no-state-invented", Says: "a retry has no requestState where the result that it answers had none, also after a round that had one", Levels: inModern(report.Must),
+	ID: "no-state-invented", Rule: "a retry has no requestState where the result that it answers had none, also after a round that had one", Levels: inModern(report.Must),
 	Cases: []string{"states", "no-state"}, Requirements: []string{"2026-07-28/mrtr/26"},
-	Usual: "the state of an earlier round is kept, or one that is not set is sent as null or as an empty string",
-	Mend:  "build each retry anew from the call and the result that it answers",
+	Cause: "the state of an earlier round is kept, or one that is not set is sent as null or as an empty string",
+	Fix:   "build each retry anew from the call and the result that it answers",
 	Judge: func(e *Evidence) Verdict {
-		return e.eachRetry(func(w *Wish) bool { return w.State == nil }, func(from, retry *Link) Verdict {
+		return e.eachRetry(func(w *InputRequired) bool { return w.State == nil }, func(from, retry *CarryingRequest) Verdict {
 			if retry.Params["requestState"] == nil {
 				return Verdict{}
 			}
 			return Broken("the retry has a requestState, and the result that it answers had none").
-				Saw("server sent", from.Wish.Place, "no requestState").Saw("client sent back", retry.At("requestState"), "%s", shownState(retry))
+				Saw("server sent", from.InputRequired.Place, "no requestState").Saw("client sent back", retry.At("requestState"), "%s", shownState(retry))
 		}, "no state was sent where none came")
 	},
 }
 
 var newID = Check{
-	ID: "new-id", Says: "a retry has a JSON-RPC id of its own", Levels: inModern(report.Must), Cases: wishing, Requirements: []string{"2026-07-28/mrtr/27"},
-	Usual: "the request is kept as it was, with its id, and sent again",
-	Mend:  "count retries as requests of their own",
+	ID: "new-id", Rule: "a retry has a JSON-RPC id of its own", Levels: inModern(report.Must), Cases: wishing, Requirements: []string{"2026-07-28/mrtr/27"},
+	Cause: "the request is kept as it was, with its id, and sent again",
+	Fix:   "count retries as requests of their own",
 	Judge: func(e *Evidence) Verdict {
-		return e.eachRetry(nil, func(_, retry *Link) Verdict {
-			for _, l := range e.Links {
+		return e.eachRetry(nil, func(_, retry *CarryingRequest) Verdict {
+			for _, l := range e.Carrying {
 				if l == retry {
 					break
 				}
@@ -233,13 +233,13 @@ var newID = Check{
 }
 
 var sameParams = Check{
-	ID: "same-params", Says: "a retry is the same request: method, name or uri, and arguments are as they were", Levels: inModern(report.Must), Cases: wishing,
+	ID: "same-params", Rule: "a retry is the same request: method, name or uri, and arguments are as they were", Levels: inModern(report.Must), Cases: wishing,
 	Requirements: []string{"2026-07-28/mrtr/22"},
-	Usual:        "the arguments are left out of the retry, or those of another call, which share a place in memory, are in it",
-	Mend:         "keep the params of the call, and add inputResponses and requestState to a copy of them",
+	Cause:        "the arguments are left out of the retry, or those of another call, which share a place in memory, are in it",
+	Fix:          "keep the params of the call, and add inputResponses and requestState to a copy of them",
 	Judge: func(e *Evidence) Verdict {
-		return e.eachRetry(nil, func(_, retry *Link) Verdict {
-			call := e.Links[0]
+		return e.eachRetry(nil, func(_, retry *CarryingRequest) Verdict {
+			call := e.Carrying[0]
 			tell := func(what string, was, is json.RawMessage) Verdict {
 				return Broken("the retry differs from the call in its %s", what).Saw("call", call.At(what), "%s", orMissing(was)).Saw("retry", retry.At(what), "%s", orMissing(is))
 			}
@@ -266,17 +266,17 @@ func orEmpty(raw json.RawMessage) json.RawMessage {
 }
 
 var promptsAndResources = Check{
-	ID: "prompts-and-resources", Says: "prompts/get and resources/read are made again with input as tools/call is", Levels: inModern(report.Robust),
+	ID: "prompts-and-resources", Rule: "prompts/get and resources/read are made again with input as tools/call is", Levels: inModern(report.Robust),
 	Cases: []string{"prompt", "resource"}, Asked: 1,
-	Usual: "input is looked for in the results of tools alone",
-	Mend:  "treat the results of all three requests alike",
+	Cause: "input is looked for in the results of tools alone",
+	Fix:   "treat the results of all three requests alike",
 	Judge: func(e *Evidence) Verdict {
 		from := e.wishes()[0]
 		if v := e.unanswered(); v != nil {
 			return *v
 		}
 		if len(from.Retries) == 0 {
-			return e.Session.seeOutput(Broken("the %s was answered with a wish for input, and the client did not make it again", from.Method).See(from.Wish.Place, ""))
+			return e.Session.seeOutput(Broken("the %s was answered with a wish for input, and the client did not make it again", from.Method).See(from.InputRequired.Place, ""))
 		}
 		retry := from.Retries[0]
 		for _, judge := range []func() Verdict{
@@ -292,10 +292,10 @@ var promptsAndResources = Check{
 }
 
 var isolation = Check{
-	ID: "isolation", Says: "input and state of a call are in no other request", Levels: inModern(report.Must), Cases: []string{"several", "states"},
+	ID: "isolation", Rule: "input and state of a call are in no other request", Levels: inModern(report.Must), Cases: []string{"several", "states"},
 	Requirements: []string{"2026-07-28/mrtr/28"},
-	Usual:        "params are kept for all calls of a client, or of a tool, and what a retry adds to them stays",
-	Mend:         "add inputResponses and requestState to a copy of the call's params, for its retry alone",
+	Cause:        "params are kept for all calls of a client, or of a tool, and what a retry adds to them stays",
+	Fix:          "add inputResponses and requestState to a copy of the call's params, for its retry alone",
 	Judge: func(e *Evidence) Verdict {
 		wishes := e.wishes()
 		if len(wishes) == 0 {
@@ -305,17 +305,17 @@ var isolation = Check{
 		for i := range e.Session.Requests {
 			r := &e.Session.Requests[i]
 			at := e.Session.order[r.Ref]
-			if r.Ref.Case == e.Case.ID || at < e.Session.order[wishes[0].Wish.Ref] {
+			if r.Ref.Case == e.Case.ID || at < e.Session.order[wishes[0].InputRequired.Ref] {
 				continue
 			}
 			event := &e.Session.Trace.Events[at]
 			if from := e.Session.leaked(wishes, event); from != nil {
 				return Broken("a %s that is no retry has the input or the state of a call of %s", r.Method, e.Case.Tool).
-					Saw("belongs to", from.Wish.Place, "").See(Place{r.Ref, "params", r.Method}, "%s", compact(json.RawMessage(event.Frame.Raw)))
+					Saw("belongs to", from.InputRequired.Place, "").See(Place{r.Ref, "params", r.Method}, "%s", compact(json.RawMessage(event.Frame.Raw)))
 			}
 			others = true
-			meanwhile = meanwhile || slices.ContainsFunc(wishes, func(l *Link) bool {
-				return len(l.Retries) > 0 && e.Session.order[l.Wish.Ref] < at && at < e.Session.order[l.Retries[0].Ref]
+			meanwhile = meanwhile || slices.ContainsFunc(wishes, func(l *CarryingRequest) bool {
+				return len(l.Retries) > 0 && e.Session.order[l.InputRequired.Ref] < at && at < e.Session.order[l.Retries[0].Ref]
 			})
 		}
 		switch {
@@ -330,7 +330,7 @@ var isolation = Check{
 
 // leaked returns the link of whose wish a request of another case has the state, or a key; nil where it has none, or has been asked for the same
 // itself.
-func (s *Session) leaked(wishes []*Link, e *trace.Event) *Link {
+func (s *Session) leaked(wishes []*CarryingRequest, e *trace.Event) *CarryingRequest {
 	m := s.message(e)
 	if !hasMember(m.params, "requestState") && !hasMember(m.params, "inputResponses") {
 		return nil
@@ -344,17 +344,17 @@ func (s *Session) leaked(wishes []*Link, e *trace.Event) *Link {
 }
 
 // belongsTo returns the link of whose wish a message has the state, or a key; nil where it has none.
-func belongsTo(wishes []*Link, m *rpc) *Link {
+func belongsTo(wishes []*CarryingRequest, m *rpc) *CarryingRequest {
 	var params, responses dialect.Object
 	_ = dialect.ReadPart(m.params, &params) // what cannot be read holds nothing
 	_ = params.Read("inputResponses", &responses)
-	state, has := (&Link{Params: params}).state()
+	state, has := (&CarryingRequest{Params: params}).state()
 	for _, l := range wishes {
-		if has && state != "" && l.Wish.State != nil && *l.Wish.State == state {
+		if has && state != "" && l.InputRequired.State != nil && *l.InputRequired.State == state {
 			return l
 		}
 		for key := range responses {
-			if _, asked := l.Wish.Requests[key]; asked {
+			if _, asked := l.InputRequired.Requests[key]; asked {
 				return l
 			}
 		}

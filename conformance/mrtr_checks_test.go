@@ -79,7 +79,7 @@ func TestWhatARetryHasToBring(t *testing.T) {
 			tell:    func(s *story) { two(s).calls() }},
 		{name: "nothing to ask beside", check: "mrtr/retried", caseID: "mixed", verdict: report.NotApplicable,
 			message: "the client declares neither roots nor elicitation, so that nothing can be asked for beside a sample",
-			tell:    func(s *story) { s.marks(trace.MarkPlayEnded, "") }},
+			tell:    func(s *story) { s.marks(trace.MarkHandlerEnded, "") }},
 		{name: "the model had no answer", check: "mrtr/retried", caseID: "several", verdict: report.NotObserved,
 			message: "the model had no answer for the client: no rule",
 			tell: func(s *story) {

@@ -5,44 +5,44 @@ import (
 )
 
 var retriesOnce = Check{
-	ID: "retries-once", Says: "a wish for input is answered by one retry", Levels: inModern(report.Robust), Cases: wishing,
-	Usual: "two layers of a client, a library and its host, both make the request again",
-	Mend:  "let one of them do it",
+	ID: "retries-once", Rule: "a wish for input is answered by one retry", Levels: inModern(report.Robust), Cases: wishing,
+	Cause: "two layers of a client, a library and its host, both make the request again",
+	Fix:   "let one of them do it",
 	Judge: func(e *Evidence) Verdict {
-		return e.eachRetry(nil, func(from, retry *Link) Verdict {
+		return e.eachRetry(nil, func(from, retry *CarryingRequest) Verdict {
 			if from.Retries[0] == retry {
 				return Verdict{}
 			}
 			return Broken("the client made its request %d times in answer to one result", len(from.Retries)).
-				See(from.Wish.Place, "").See(from.Retries[0].Place, "").See(retry.Place, "")
+				See(from.InputRequired.Place, "").See(from.Retries[0].Place, "").See(retry.Place, "")
 		}, "each wish was answered by one retry")
 	},
 }
 
 var fiveRounds = Check{
-	ID: "rounds", Says: "a call is gone on with when its result asks for input again", Levels: inModern(report.Robust), Cases: []string{"five-rounds"}, Asked: 1,
-	Usual: "a retry is held to be the last, and its result is not looked at",
-	Mend:  "look at the result of a retry as at that of the call, up to a limit of rounds (10 is usual)",
+	ID: "rounds", Rule: "a call is gone on with when its result asks for input again", Levels: inModern(report.Robust), Cases: []string{"five-rounds"}, Asked: 1,
+	Cause: "a retry is held to be the last, and its result is not looked at",
+	Fix:   "look at the result of a retry as at that of the call, up to a limit of rounds (10 is usual)",
 	Judge: func(e *Evidence) Verdict {
 		wishes := e.wishes()
 		switch n := e.retried(); {
 		case n >= enoughRounds:
 			return Pass("the client made %d rounds", n).See(wishes[n-1].Retries[0].Place, "")
 		case n == 0:
-			return NotObserved("the client made no retry at all (see mrtr/retried)").See(wishes[0].Wish.Place, "")
+			return NotObserved("the client made no retry at all (see mrtr/retried)").See(wishes[0].InputRequired.Place, "")
 		default:
 			if v := e.unanswered(); v != nil {
 				return *v
 			}
-			return e.Session.seeOutput(Broken("the client stopped after %d rounds of %d%s", n, enoughRounds, e.died()).See(wishes[len(wishes)-1].Wish.Place, ""))
+			return e.Session.seeOutput(Broken("the client stopped after %d rounds of %d%s", n, enoughRounds, e.died()).See(wishes[len(wishes)-1].InputRequired.Place, ""))
 		}
 	},
 }
 
 var endless = Check{
-	ID: "endless", Says: "a server that asks for ever is given up on", Levels: inModern(report.Robust), Cases: []string{"for-ever"}, Asked: 1,
-	Usual: "the client makes its request again for as long as it is asked to",
-	Mend:  "give up on a call after a number of rounds (10 is usual), with an error for whoever made it",
+	ID: "endless", Rule: "a server that asks for ever is given up on", Levels: inModern(report.Robust), Cases: []string{"for-ever"}, Asked: 1,
+	Cause: "the client makes its request again for as long as it is asked to",
+	Fix:   "give up on a call after a number of rounds (10 is usual), with an error for whoever made it",
 	Judge: func(e *Evidence) Verdict {
 		wishes := e.wishes()
 		if len(wishes) == 0 {
@@ -50,25 +50,25 @@ var endless = Check{
 		}
 		last := wishes[len(wishes)-1]
 		n := e.retried()
-		switch why := e.Session.Unsettled(last.Wish.Place); {
+		switch why := e.Session.Unsettled(last.InputRequired.Place); {
 		case n >= tooManyRounds:
 			return Broken("the client made its request again %d times, and showed no sign of a limit", n).See(last.Retries[0].Place, "")
 		case n == 0:
-			return NotObserved("the client made no retry at all (see mrtr/retried)").See(last.Wish.Place, "")
+			return NotObserved("the client made no retry at all (see mrtr/retried)").See(last.InputRequired.Place, "")
 		case e.Outcome != nil && e.Outcome.Ended != "":
-			return Pass("the client gave up after %d rounds, and says of its call: %s", n, e.Outcome.Ended).See(last.Wish.Place, "")
+			return Pass("the client gave up after %d rounds, and says of its call: %s", n, e.Outcome.Ended).See(last.InputRequired.Place, "")
 		case why != "":
-			return NotObserved("that the client gave up after %d rounds cannot be said: %s", n, why).See(last.Wish.Place, "")
+			return NotObserved("that the client gave up after %d rounds cannot be said: %s", n, why).See(last.InputRequired.Place, "")
 		}
-		return Pass("the client gave up after %d rounds", n).See(last.Wish.Place, "")
+		return Pass("the client gave up after %d rounds", n).See(last.InputRequired.Place, "")
 	},
 }
 
 var stateOnly = Check{
-	ID: "state-only", Says: "what becomes of a result that has a state and asks for nothing", Levels: inModern(report.May), Cases: []string{"only-state"},
+	ID: "state-only", Rule: "what becomes of a result that has a state and asks for nothing", Levels: inModern(report.May), Cases: []string{"only-state"},
 	Requirements: []string{"2026-07-28/mrtr/23"},
-	Usual:        "a client may retry at once, or not at all",
-	Mend:         "nothing has to be mended",
+	Cause:        "a client may retry at once, or not at all",
+	Fix:          "nothing has to be mended",
 	Judge: func(e *Evidence) Verdict {
 		wishes := e.wishes()
 		switch {
@@ -77,9 +77,9 @@ var stateOnly = Check{
 		case len(wishes[0].Retries) > 0:
 			return Info("a result without input requests is answered by a retry").See(wishes[0].Retries[0].Place, "")
 		}
-		if why := e.Session.Unsettled(wishes[0].Wish.Place); why != "" {
+		if why := e.Session.Unsettled(wishes[0].InputRequired.Place); why != "" {
 			return NotObserved("no retry came, and it is not settled that none would have: %s", why)
 		}
-		return Info("a result without input requests is not answered by a retry").See(wishes[0].Wish.Place, "")
+		return Info("a result without input requests is not answered by a retry").See(wishes[0].InputRequired.Place, "")
 	},
 }

@@ -13,18 +13,18 @@ import (
 
 // lookAlike returns the link that was answered with a result of a type that asks for nothing, or the verdict for there being none, or for a
 // client that took it for a wish: it made its request again, or asked the model.
-func (ev *Evidence) lookAlike(what string) (*Link, *Verdict) {
+func (ev *Evidence) lookAlike(what string) (*CarryingRequest, *Verdict) {
 	var v Verdict
-	for _, l := range ev.Links {
-		if l.Wish == nil {
+	for _, l := range ev.Carrying {
+		if l.InputRequired == nil {
 			continue
 		}
 		asked := ev.Session.exchanges[ev.Case.ID]
 		switch {
 		case len(l.Retries) > 0:
-			v = Broken("a result %s was taken for one that asks for input: the client made its request again", what).See(l.Wish.Place, "").See(l.Retries[0].Place, "")
+			v = Broken("a result %s was taken for one that asks for input: the client made its request again", what).See(l.InputRequired.Place, "").See(l.Retries[0].Place, "")
 		case len(asked) > 0:
-			v = Broken("a result %s was taken for one that asks for input: the model was asked", what).See(l.Wish.Place, "").See(asked[0].Place, "")
+			v = Broken("a result %s was taken for one that asks for input: the model was asked", what).See(l.InputRequired.Place, "").See(asked[0].Place, "")
 		default:
 			return l, nil
 		}
@@ -43,24 +43,24 @@ func (ev *Evidence) took() string {
 }
 
 // untold is the verdict for a client that does not say what it took a result for.
-func untold(l *Link) Verdict {
-	return Unsupported("the result was not taken for one that asks for input; to see what it was taken for takes a client that says how its calls ended (docs/adapters.md)").See(l.Wish.Place, "")
+func untold(l *CarryingRequest) Verdict {
+	return Unsupported("the result was not taken for one that asks for input; to see what it was taken for takes a client that says how its calls ended (docs/adapters.md)").See(l.InputRequired.Place, "")
 }
 
 // unsettledWish returns nil where it is settled that nothing more came of a result, and the verdict for where it is not.
-func (ev *Evidence) unsettledWish(l *Link) *Verdict {
-	if why := ev.Session.Unsettled(l.Wish.Place); why != "" {
-		v := NotObserved("the client did not make its request again, and it is not settled that it would not have: %s", why).See(l.Wish.Place, "")
+func (ev *Evidence) unsettledWish(l *CarryingRequest) *Verdict {
+	if why := ev.Session.Unsettled(l.InputRequired.Place); why != "" {
+		v := NotObserved("the client did not make its request again, and it is not settled that it would not have: %s", why).See(l.InputRequired.Place, "")
 		return &v
 	}
 	return nil
 }
 
 var missingResultType = Check{
-	ID: "missing-result-type", Says: "a result without a resultType is complete, whatever else it has", Levels: inModern(report.Must), Cases: []string{"untyped"},
+	ID: "missing-result-type", Rule: "a result without a resultType is complete, whatever else it has", Levels: inModern(report.Must), Cases: []string{"untyped"},
 	Requirements: []string{"2026-07-28/basic/12", "2026-07-28/schema/16"},
-	Usual:        "the client looks for inputRequests, and not at the type",
-	Mend:         "ask for resultType first: a result without one is complete, as those of older servers are",
+	Cause:        "the client looks for inputRequests, and not at the type",
+	Fix:          "ask for resultType first: a result without one is complete, as those of older servers are",
 	Judge: func(e *Evidence) Verdict {
 		l, other := e.lookAlike("without a resultType")
 		if other != nil {
@@ -68,22 +68,22 @@ var missingResultType = Check{
 		}
 		switch e.took() {
 		case harness.Completed:
-			return Pass("it was taken to be complete").See(l.Wish.Place, "")
+			return Pass("it was taken to be complete").See(l.InputRequired.Place, "")
 		case "":
 			if v := e.unsettledWish(l); v != nil {
 				return *v
 			}
 			return untold(l)
 		}
-		return Warn("the client refuses a result without a resultType (%s): the rule is for older servers, which this one is not, so that it may; with an older one it must not", e.took()).See(l.Wish.Place, "")
+		return Warn("the client refuses a result without a resultType (%s): the rule is for older servers, which this one is not, so that it may; with an older one it must not", e.took()).See(l.InputRequired.Place, "")
 	},
 }
 
 var unknownResultType = Check{
-	ID: "unknown-result-type", Says: "a result of a type that is unknown is invalid: neither complete nor one that asks for input", Levels: inModern(report.Must),
+	ID: "unknown-result-type", Rule: "a result of a type that is unknown is invalid: neither complete nor one that asks for input", Levels: inModern(report.Must),
 	Cases: []string{"unknown-type"}, Requirements: []string{"2026-07-28/basic/11"},
-	Usual: "every type but input_required is taken to be complete, or the client looks for inputRequests, and not at the type",
-	Mend:  "end the call with an error where resultType is neither complete nor input_required",
+	Cause: "every type but input_required is taken to be complete, or the client looks for inputRequests, and not at the type",
+	Fix:   "end the call with an error where resultType is neither complete nor input_required",
 	Judge: func(e *Evidence) Verdict {
 		l, other := e.lookAlike("of the type " + unheardOf)
 		if other != nil {
@@ -91,17 +91,17 @@ var unknownResultType = Check{
 		}
 		switch e.took() {
 		case harness.Completed:
-			return Broken("a result of the type %s was taken to be complete", unheardOf).See(l.Wish.At("resultType"), "%q", unheardOf).
+			return Broken("a result of the type %s was taken to be complete", unheardOf).See(l.InputRequired.At("resultType"), "%q", unheardOf).
 				See(Place{Label: "client says"}, "of its call: %s", e.took())
 		case harness.InputRequired:
-			return Warn("a result of the type %s was taken for one that asks for input, which was not given", unheardOf).See(l.Wish.At("resultType"), "%q", unheardOf)
+			return Warn("a result of the type %s was taken for one that asks for input, which was not given", unheardOf).See(l.InputRequired.At("resultType"), "%q", unheardOf)
 		case "":
 			if v := e.unsettledWish(l); v != nil {
 				return *v
 			}
 			return untold(l)
 		}
-		return Pass("the call ended with an error").See(l.Wish.Place, "")
+		return Pass("the call ended with an error").See(l.InputRequired.Place, "")
 	},
 }
 
@@ -136,10 +136,10 @@ func (ev *Evidence) sentDirectly() *Place {
 }
 
 var directRequestUnanswered = Check{
-	ID: "direct-request-unanswered", Says: "a sampling request that comes as a request of the server's gets neither result nor error", Levels: inModern(report.Must),
+	ID: "direct-request-unanswered", Rule: "a sampling request that comes as a request of the server's gets neither result nor error", Levels: inModern(report.Must),
 	Cases: []string{"direct"}, Requirements: []string{"2026-07-28/streamable-http/06", "2026-07-28/stdio/04"},
-	Usual: "the handlers of the older era still listen",
-	Mend:  "in 2026-07-28 ignore requests of the server's, or end the call that they came with",
+	Cause: "the handlers of the older era still listen",
+	Fix:   "in 2026-07-28 ignore requests of the server's, or end the call that they came with",
 	Judge: func(e *Evidence) Verdict {
 		var to []Answer
 		for _, a := range e.Session.Strays {
@@ -152,20 +152,20 @@ var directRequestUnanswered = Check{
 }
 
 var noResponses = Check{
-	ID: "no-responses", Says: "the client sends no JSON-RPC responses, whatever the server sends", Levels: inModern(report.Must), Cases: []string{"direct", "ping"},
+	ID: "no-responses", Rule: "the client sends no JSON-RPC responses, whatever the server sends", Levels: inModern(report.Must), Cases: []string{"direct", "ping"},
 	Requirements: []string{"2026-07-28/streamable-http/06", "2026-07-28/stdio/04", "2026-07-28/basic/21"},
-	Usual:        "a library of the older era answers whatever has a method and an id: with a result, or with -32601",
-	Mend:         "in 2026-07-28 send requests and notifications, and nothing else",
+	Cause:        "a library of the older era answers whatever has a method and an id: with a result, or with -32601",
+	Fix:          "in 2026-07-28 send requests and notifications, and nothing else",
 	Judge: func(e *Evidence) Verdict {
 		return e.direct(e.Session.Strays, "the client sent a JSON-RPC response, which this era does not have", "the client sent no response")
 	},
 }
 
 var idsOfRequests = Check{
-	ID: "request-ids", Says: "the id of a request is a string or an integer", Levels: inModern(report.Must), Whole: true, Cases: []string{"several"},
+	ID: "request-ids", Rule: "the id of a request is a string or an integer", Levels: inModern(report.Must), Whole: true, Cases: []string{"several"},
 	Requirements: []string{"2026-07-28/basic/02", "2026-07-28/basic/03"},
-	Usual:        "an id is not set, and goes out as null, or is a number with a fraction, such as a time",
-	Mend:         "count the requests, or give each a fresh string",
+	Cause:        "an id is not set, and goes out as null, or is a number with a fraction, such as a time",
+	Fix:          "count the requests, or give each a fresh string",
 	Judge: func(e *Evidence) Verdict {
 		for i := range e.Session.Requests {
 			r := &e.Session.Requests[i]
@@ -190,9 +190,9 @@ func wholeNumber(n json.Number) bool {
 }
 
 var undeclaredInput = Check{
-	ID: "undeclared-input", Says: "input that the client does not declare is not given", Levels: inModern(report.Robust), Cases: []string{"undeclared"},
-	Usual: "the client has something to say to whatever is asked for, or the result is passed to the next one that has",
-	Mend:  "fulfil what is declared, and end the call where something else is asked for",
+	ID: "undeclared-input", Rule: "input that the client does not declare is not given", Levels: inModern(report.Robust), Cases: []string{"undeclared"},
+	Cause: "the client has something to say to whatever is asked for, or the result is passed to the next one that has",
+	Fix:   "fulfil what is declared, and end the call where something else is asked for",
 	Judge: func(e *Evidence) Verdict {
 		wishes := e.wishes()
 		if len(wishes) == 0 && e.Over {
@@ -201,19 +201,19 @@ var undeclaredInput = Check{
 			return e.noWish()
 		}
 		from := wishes[0]
-		method := from.Wish.Requests["undeclared"]
+		method := from.InputRequired.Requests["undeclared"]
 		if len(from.Retries) == 0 {
 			if v := e.unsettledWish(from); v != nil {
 				return *v
 			}
-			return Pass("the client did not give what it does not declare (%s)", method).See(from.Wish.Place, "")
+			return Pass("the client did not give what it does not declare (%s)", method).See(from.InputRequired.Place, "")
 		}
 		retry := from.Retries[0]
 		answer := retry.Responses["undeclared"]
 		var o dialect.Object
 		_ = dialect.ReadPart(answer, &o) // what is no object is no refusal
 		tell := func(v Verdict) Verdict {
-			return v.Saw("server asked for", from.Wish.At("inputRequests"), "%s", method).Saw("client declared", e.Declared.capabilities(), "%s", orMissing(e.Declared.declared())).
+			return v.Saw("server asked for", from.InputRequired.At("inputRequests"), "%s", method).Saw("client declared", e.Declared.capabilities(), "%s", orMissing(e.Declared.declared())).
 				Saw("client answered", retry.At("inputResponses"), "%s", orMissing(retry.Params["inputResponses"]))
 		}
 		switch {
@@ -227,24 +227,24 @@ var undeclaredInput = Check{
 }
 
 var badInput = Check{
-	ID: "bad-input", Says: "input requests that are none do not end the client", Levels: inModern(report.Robust), Cases: []string{"null-input", "unknown-input", "malformed-input"},
-	Usual: "what is read from the result is used without a look at what it is, on a goroutine or in a callback that nobody catches errors of",
-	Mend:  "make it an error of that call, and go on",
+	ID: "bad-input", Rule: "input requests that are none do not end the client", Levels: inModern(report.Robust), Cases: []string{"null-input", "unknown-input", "malformed-input"},
+	Cause: "what is read from the result is used without a look at what it is, on a goroutine or in a callback that nobody catches errors of",
+	Fix:   "make it an error of that call, and go on",
 	Judge: func(e *Evidence) Verdict {
-		var from *Link
+		var from *CarryingRequest
 		if wishes := e.wishes(); len(wishes) > 0 {
 			from = wishes[0]
 		} else {
 			return e.noWish()
 		}
 		s := e.Session
-		switch after := s.order[from.Wish.Ref]; {
+		switch after := s.order[from.InputRequired.Ref]; {
 		case s.later(after):
-			return Pass("the client went on").See(from.Wish.Place, "")
+			return Pass("the client went on").See(from.InputRequired.Place, "")
 		case s.Ended != nil && s.Ended.Clean():
-			return Unsupported("nothing shows that the client went on: it takes one that calls the tools in the order in which they are listed, and answers the last one's sample").See(from.Wish.Place, "")
+			return Unsupported("nothing shows that the client went on: it takes one that calls the tools in the order in which they are listed, and answers the last one's sample").See(from.InputRequired.Place, "")
 		}
-		text := strings.TrimSpace(string(s.Trace.Find(from.Wish.Ref).Frame.Raw))
-		return s.seeOutput(Broken("the client did not go on after an input request that is none: %s", s.ending()).See(from.Wish.At("inputRequests"), "%s", compact([]byte(text))))
+		text := strings.TrimSpace(string(s.Trace.Find(from.InputRequired.Ref).Frame.Raw))
+		return s.seeOutput(Broken("the client did not go on after an input request that is none: %s", s.ending()).See(from.InputRequired.At("inputRequests"), "%s", compact([]byte(text))))
 	},
 }

@@ -111,7 +111,7 @@ func TestInputThatMustNotBeGiven(t *testing.T) {
 		{name: "given", check: "mrtr/undeclared-input", caseID: "undeclared", verdict: report.Fail, message: "the client gave input that it does not declare: roots/list",
 			tell: gives(`{"undeclared":{"roots":[]}}`)},
 		{name: "all is declared", check: "mrtr/undeclared-input", caseID: "undeclared", verdict: report.NotApplicable, message: "the client declares all that could be asked for",
-			tell: func(s *story) { s.marks(trace.MarkPlayEnded, "") }},
+			tell: func(s *story) { s.marks(trace.MarkHandlerEnded, "") }},
 
 		{name: "went on", check: "mrtr/bad-input", caseID: "null-input", verdict: report.Pass, message: "the client went on",
 			tell: func(s *story) { s.wishes(7, `"inputRequests":{"bad":null},`).passesBarrier() }},

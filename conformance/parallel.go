@@ -39,7 +39,7 @@ var parallel = Scenario{
 func weather(id string, results func([]server.ToolUseContent) []server.ToolResultContent, cities ...string) harness.Case {
 	return harness.Case{
 		ID: id,
-		Play: func(s *server.Session) (any, error) {
+		Handler: func(s *server.Session) (any, error) {
 			ask := s.Ask("What is the weather like there?", getWeather)
 			first, err := s.Sample(ask)
 			if err != nil {

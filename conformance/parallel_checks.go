@@ -46,18 +46,18 @@ func judgeUses(e *Evidence) Verdict {
 }
 
 var allUses = Check{
-	ID: "all-uses", Says: "all tool uses of a turn come back, in the model's order, in one array", Levels: everywhere(report.Robust), Answered: 1,
+	ID: "all-uses", Rule: "all tool uses of a turn come back, in the model's order, in one array", Levels: everywhere(report.Robust), Answered: 1,
 	Cases: []string{"two-cities"},
-	Usual: "the client looks at the first tool call only, or keeps calls in a map",
-	Mend:  "turn every tool call of the turn into a tool_use block, in order",
+	Cause: "the client looks at the first tool call only, or keeps calls in a map",
+	Fix:   "turn every tool call of the turn into a tool_use block, in order",
 	Judge: judgeUses,
 }
 
 var uniqueIDs = Check{
-	ID: "unique-ids", Says: "no two tool uses share an id", Levels: everywhere(report.Must), Answered: 1, Requirements: toolUseSchema,
+	ID: "unique-ids", Rule: "no two tool uses share an id", Levels: everywhere(report.Must), Answered: 1, Requirements: toolUseSchema,
 	Cases: []string{"two-cities", "thirty-three"},
-	Usual: "ids are minted from the tool's name, or from a counter that starts anew",
-	Mend:  "pass the provider's ids on; where it has none, mint one for each use",
+	Cause: "ids are minted from the tool's name, or from a counter that starts anew",
+	Fix:   "pass the provider's ids on; where it has none, mint one for each use",
 	Judge: func(e *Evidence) Verdict {
 		a := e.Rounds[0].Result()
 		uses := a.uses()
@@ -77,10 +77,10 @@ var uniqueIDs = Check{
 }
 
 var streamedUses = Check{
-	ID: "streamed-uses", Says: "all tool uses come back also when the provider streams them in fragments", Levels: everywhere(report.Robust),
+	ID: "streamed-uses", Rule: "all tool uses come back also when the provider streams them in fragments", Levels: everywhere(report.Robust),
 	Answered: 1, Cases: []string{"two-cities"},
-	Usual: "fragments are put together without regard to the index that says which call they belong to",
-	Mend:  "keep a call for each index, and add each fragment to its own",
+	Cause: "fragments are put together without regard to the index that says which call they belong to",
+	Fix:   "keep a call for each index, and add each fragment to its own",
 	Judge: func(e *Evidence) Verdict {
 		if v := streams(e); v != nil {
 			return *v
@@ -100,10 +100,10 @@ func streams(e *Evidence) *Verdict {
 }
 
 var lateDelta = Check{
-	ID: "late-delta", Says: "a piece of a tool call that comes with the finish reason, or after it, is not lost", Levels: everywhere(report.Robust),
+	ID: "late-delta", Rule: "a piece of a tool call that comes with the finish reason, or after it, is not lost", Levels: everywhere(report.Robust),
 	Asked: 1, Cases: []string{"late-fragment"},
-	Usual: "the client stops reading at the finish reason",
-	Mend:  "read the stream to its end, and take every fragment until then",
+	Cause: "the client stops reading at the finish reason",
+	Fix:   "read the stream to its end, and take every fragment until then",
 	Judge: func(e *Evidence) Verdict {
 		if v := streams(e); v != nil {
 			return *v

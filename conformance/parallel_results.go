@@ -85,10 +85,10 @@ func compare(v Verdict, e *Evidence, sent []dialect.Block, x *Exchange, given []
 }
 
 var resultsReachModel = Check{
-	ID: "results-reach-model", Says: "every tool result reaches the model, as a result of its own", Levels: everywhere(report.Robust), Asked: 2,
+	ID: "results-reach-model", Rule: "every tool result reaches the model, as a result of its own", Levels: everywhere(report.Robust), Asked: 2,
 	Cases: []string{"two-cities", "thirty-three"}, Requirements: balanceRule,
-	Usual: "the converter stops after the first tool_result of a user message, or joins them into one",
-	Mend:  "turn every tool_result block into a result in the provider's own shape: with OpenAI, one tool message each, with Anthropic all at the beginning of the next user message",
+	Cause: "the converter stops after the first tool_result of a user message, or joins them into one",
+	Fix:   "turn every tool_result block into a result in the provider's own shape: with OpenAI, one tool message each, with Anthropic all at the beginning of the next user message",
 	Judge: func(e *Evidence) Verdict {
 		sent, x, given, missing := secondRound(e)
 		if missing != nil {
@@ -120,10 +120,10 @@ var resultsReachModel = Check{
 }
 
 var resultsOrder = Check{
-	ID: "results-order", Says: "results belong to their tool uses by id, in whatever order they come", Levels: everywhere(report.Robust), Asked: 2,
+	ID: "results-order", Rule: "results belong to their tool uses by id, in whatever order they come", Levels: everywhere(report.Robust), Asked: 2,
 	Cases: []string{"two-cities"}, Requirements: balanceRule,
-	Usual: "results are paired with tool uses by their place",
-	Mend:  "pair by toolUseId",
+	Cause: "results are paired with tool uses by their place",
+	Fix:   "pair by toolUseId",
 	Judge: func(e *Evidence) Verdict {
 		sent, x, given, missing := secondRound(e)
 		if missing != nil {
@@ -147,10 +147,10 @@ var resultsOrder = Check{
 }
 
 var usesRestated = Check{
-	ID: "uses-restated", Says: "the assistant's turn is restated with its tool uses and their arguments", Levels: everywhere(report.Robust), Asked: 2,
+	ID: "uses-restated", Rule: "the assistant's turn is restated with its tool uses and their arguments", Levels: everywhere(report.Robust), Asked: 2,
 	Cases: []string{"two-cities"},
-	Usual: "only text of earlier turns is kept, or the arguments are lost on the way back into the provider's shape",
-	Mend:  "write every tool_use block of the history as a tool call of the provider's, with its arguments",
+	Cause: "only text of earlier turns is kept, or the arguments are lost on the way back into the provider's shape",
+	Fix:   "write every tool_use block of the history as a tool call of the provider's, with its arguments",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[1]
 		x, missing := theModel(r)
@@ -174,10 +174,10 @@ var usesRestated = Check{
 }
 
 var errorResult = Check{
-	ID: "error-result", Says: "that a tool failed reaches the model in a way that it can see", Levels: everywhere(report.Robust), Asked: 2,
+	ID: "error-result", Rule: "that a tool failed reaches the model in a way that it can see", Levels: everywhere(report.Robust), Asked: 2,
 	Cases: []string{"failing-tool"},
-	Usual: "isError has no field in the provider's shape, and is dropped",
-	Mend:  "set the provider's own flag, or say in the text of the result that the tool failed",
+	Cause: "isError has no field in the provider's shape, and is dropped",
+	Fix:   "set the provider's own flag, or say in the text of the result that the tool failed",
 	Judge: func(e *Evidence) Verdict {
 		sent, x, given, missing := secondRound(e)
 		if missing != nil {
@@ -285,11 +285,11 @@ func shape(given, sent, use *dialect.Block) string {
 }
 
 var resultContent = Check{
-	ID: "result-content", Says: "what a tool result holds reaches the model, or an error says why it cannot", Levels: everywhere(report.Robust), Asked: 2,
+	ID: "result-content", Rule: "what a tool result holds reaches the model, or an error says why it cannot", Levels: everywhere(report.Robust), Asked: 2,
 	Cases: []string{"result-texts", "result-image", "result-images", "result-audio", "result-resource-link", "result-embedded-resource",
 		"result-structured", "result-structured-and-text", "result-empty"},
-	Usual: "the converter knows text blocks only, and leaves out the rest, or takes the first block for the whole",
-	Mend:  "give the model every block in a form that it takes, or answer with an error",
+	Cause: "the converter knows text blocks only, and leaves out the rest, or takes the first block for the whole",
+	Fix:   "give the model every block in a form that it takes, or answer with an error",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[1]
 		if how := e.declined(r); how != "" {
@@ -329,10 +329,10 @@ func markersOf(kind string) ([]string, dialect.BlockType) {
 }
 
 var over32Calls = Check{
-	ID: "over-32-calls", Says: "33 tool uses at once come back whole, or as an error", Levels: everywhere(report.Robust), Asked: 1,
+	ID: "over-32-calls", Rule: "33 tool uses at once come back whole, or as an error", Levels: everywhere(report.Robust), Asked: 1,
 	Cases: []string{"thirty-three"},
-	Usual: "a limit of the client or of a buffer drops what is over it",
-	Mend:  "pass all of them on, or answer with an error that says what the limit is",
+	Cause: "a limit of the client or of a buffer drops what is over it",
+	Fix:   "pass all of them on, or answer with an error that says what the limit is",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		if how := e.declined(r); how != "" {

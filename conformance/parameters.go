@@ -23,7 +23,7 @@ const (
 // with a client that passes them on.
 var parameterCases = []harness.Case{{
 	ID: "basic/tuned",
-	Play: func(s *server.Session) (any, error) {
+	Handler: func(s *server.Session) (any, error) {
 		ask := s.Ask("Count to three.")
 		warmth := temperature
 		ask.Temperature, ask.StopSequences = &warmth, []string{stopSequence}
@@ -46,9 +46,9 @@ var parameterCases = []harness.Case{{
 var standardStopReasons = []string{string(dialect.EndTurn), string(dialect.StopForTool), string(dialect.StopMaxTokens), string(dialect.StopStopSequence)}
 
 var stopReasonTrue = Check{
-	ID: "stop-reason-true", Says: "no standard stop reason is used falsely", Levels: everywhere(report.Robust), Answered: 1, Cases: plainly,
-	Usual: "the stop reason is a constant, or whatever the provider says for an end becomes endTurn",
-	Mend:  "map the provider's reason, length to maxTokens first of all, and leave out what cannot be told",
+	ID: "stop-reason-true", Rule: "no standard stop reason is used falsely", Levels: everywhere(report.Robust), Answered: 1, Cases: plainly,
+	Cause: "the stop reason is a constant, or whatever the provider says for an end becomes endTurn",
+	Fix:   "map the provider's reason, length to maxTokens first of all, and leave out what cannot be told",
 	Judge: func(e *Evidence) Verdict {
 		due := string(dialect.EndTurn)
 		if strings.HasSuffix(e.Case.ID, "/truncated") {
@@ -69,10 +69,10 @@ var stopReasonTrue = Check{
 }
 
 var stopReason = Check{
-	ID: "stop-reason", Says: "what the model's reason to stop becomes", Levels: everywhere(report.May), Answered: 1,
+	ID: "stop-reason", Rule: "what the model's reason to stop becomes", Levels: everywhere(report.May), Answered: 1,
 	Cases: []string{"question", "truncated", "tuned"},
-	Usual: "stop reasons beyond the standard ones are the client's to choose",
-	Mend:  "nothing: the client may do as it likes",
+	Cause: "stop reasons beyond the standard ones are the client's to choose",
+	Fix:   "nothing: the client may do as it likes",
 	Judge: func(e *Evidence) Verdict {
 		reason := map[string]llm.StopReason{"basic/question": llm.EndTurn, "basic/truncated": llm.StopMaxTokens, "basic/tuned": llm.StopStopSequence}[e.Case.ID]
 		a := e.Rounds[0].Result()
@@ -84,10 +84,10 @@ var stopReason = Check{
 }
 
 var maxTokens = Check{
-	ID: "max-tokens", Says: "the model is asked for no more than maxTokens", Levels: levels(report.Robust, report.Must), Asked: 1, Cases: plainly,
+	ID: "max-tokens", Rule: "the model is asked for no more than maxTokens", Levels: levels(report.Robust, report.Must), Asked: 1, Cases: plainly,
 	Requirements: []string{"2026-07-28/sampling/18"},
-	Usual:        "a default or minimum of the client takes the place of what the server asked for",
-	Mend:         "pass maxTokens on, or less",
+	Cause:        "a default or minimum of the client takes the place of what the server asked for",
+	Fix:          "pass maxTokens on, or less",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		x, missing := theModel(r)
@@ -111,9 +111,9 @@ var maxTokens = Check{
 }
 
 var parameters = Check{
-	ID: "parameters", Says: "what becomes of temperature, stop sequences and metadata", Levels: everywhere(report.May), Asked: 2, Cases: []string{"tuned"},
-	Usual: "parameters are the client's to change or leave out",
-	Mend:  "nothing: the client may do as it likes",
+	ID: "parameters", Rule: "what becomes of temperature, stop sequences and metadata", Levels: everywhere(report.May), Asked: 2, Cases: []string{"tuned"},
+	Cause: "parameters are the client's to change or leave out",
+	Fix:   "nothing: the client may do as it likes",
 	Judge: func(e *Evidence) Verdict {
 		var became []string
 		x, missing := theModel(e.Rounds[0])
@@ -147,9 +147,9 @@ var parameters = Check{
 }
 
 var parametersHarmless = Check{
-	ID: "parameters-harmless", Says: "parameters that every provider takes do no harm", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"tuned"},
-	Usual: "a parameter that the client does not know is an error to it, or goes to the provider under a name that it does not know",
-	Mend:  "pass temperature and stopSequences on in the provider's own terms, or leave them out; leave metadata out where the provider does not take them",
+	ID: "parameters-harmless", Rule: "parameters that every provider takes do no harm", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"tuned"},
+	Cause: "a parameter that the client does not know is an error to it, or goes to the provider under a name that it does not know",
+	Fix:   "pass temperature and stopSequences on in the provider's own terms, or leave them out; leave metadata out where the provider does not take them",
 	Judge: func(e *Evidence) Verdict {
 		for i, what := range []string{"temperature and stop sequences", "metadata"} {
 			if len(e.Rounds) <= i {

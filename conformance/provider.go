@@ -117,7 +117,7 @@ func askedIn(name string) llm.Matcher {
 var provider = Scenario{
 	ID:        "provider-errors",
 	Purpose:   "the model's provider fails, or does not want to answer",
-	Revisions: Known(),
+	Revisions: AllRevisions(),
 	Cases:     failureCases(),
 	Checks:    []Check{failureIsError, failedMRTR, partialNotWhole, refusalTold, askedAgain, errorCode, aliveAfterFailure, noSecret, noUpstreamBody},
 }
@@ -131,7 +131,7 @@ func failureCases() []harness.Case {
 	for _, f := range allFailures() {
 		cases = append(cases, harness.Case{
 			ID:      providerPrefix + f.id,
-			Play:    func(s *server.Session) (any, error) { return s.Sample(s.Ask("When does the bridge open?")) },
+			Handler: func(s *server.Session) (any, error) { return s.Sample(s.Ask("When does the bridge open?")) },
 			Script:  func(string) []*llm.Rule { return f.planted() },
 			Wait:    f.wait,
 			Barrier: true, // in the second era a client says nothing of a failure

@@ -14,10 +14,10 @@ import (
 )
 
 var failureIsError = Check{
-	ID: "is-error", Says: "where the provider fails the client answers with an error, and does not make up an answer", Levels: everywhere(report.Robust), Asked: 1,
+	ID: "is-error", Rule: "where the provider fails the client answers with an error, and does not make up an answer", Levels: everywhere(report.Robust), Asked: 1,
 	Cases: idsOf(statuses, []failure{once429}),
-	Usual: "what the provider says of its failure is put into a message, or the failure leaves a message behind that is empty",
-	Mend:  "answer with an error where there is no answer of the model's; in 2026-07-28 do not fulfil the input request",
+	Cause: "what the provider says of its failure is put into a message, or the failure leaves a message behind that is empty",
+	Fix:   "answer with an error where there is no answer of the model's; in 2026-07-28 do not fulfil the input request",
 	Judge: func(e *Evidence) Verdict {
 		r, f := e.Rounds[0], failureOf(e)
 		if v := e.withoutResult(r); v != nil {
@@ -147,10 +147,10 @@ func (x *Exchange) became() string {
 }
 
 var failedMRTR = Check{
-	ID: "failed-mrtr", Says: "a call is not sent again without the input for which the provider failed", Levels: inModern(report.Must), Asked: 1,
+	ID: "failed-mrtr", Rule: "a call is not sent again without the input for which the provider failed", Levels: inModern(report.Must), Asked: 1,
 	Cases: idsOf(statuses, cuts), Requirements: []string{"2026-07-28/mrtr/22"},
-	Usual: "the input requests that failed are left out, or null, and the call is sent again with the rest",
-	Mend:  "send a call again only with an answer under every key that it was asked for; else end it, and tell the person or the model",
+	Cause: "the input requests that failed are left out, or null, and the call is sent again with the rest",
+	Fix:   "send a call again only with an answer under every key that it was asked for; else end it, and tell the person or the model",
 	Judge: func(e *Evidence) Verdict {
 		r, f := e.Rounds[0], failureOf(e)
 		if v := e.sentWithout("after %s the call was sent again without what it was asked for", f.called); v != nil {
@@ -164,10 +164,10 @@ var failedMRTR = Check{
 }
 
 var partialNotWhole = Check{
-	ID: "partial-not-whole", Says: "an answer that breaks off is an error, or says that it is not whole", Levels: everywhere(report.Robust), Asked: 1,
+	ID: "partial-not-whole", Rule: "an answer that breaks off is an error, or says that it is not whole", Levels: everywhere(report.Robust), Asked: 1,
 	Cases: idsOf(cuts),
-	Usual: "a stream is taken for whole where it ends, whether or not its last event has come; some providers' SDKs say nothing of it",
-	Mend:  "see to it that the provider's last event, or its finish reason, has come, and answer with an error where it has not",
+	Cause: "a stream is taken for whole where it ends, whether or not its last event has come; some providers' SDKs say nothing of it",
+	Fix:   "see to it that the provider's last event, or its finish reason, has come, and answer with an error where it has not",
 	Judge: func(e *Evidence) Verdict {
 		r, f := e.Rounds[0], failureOf(e)
 		if v := e.withoutResult(r); v != nil {
@@ -208,10 +208,10 @@ func ofTheModel(a *Answer) bool {
 var standardReasons = []string{string(dialect.EndTurn), string(dialect.StopForTool), string(dialect.StopMaxTokens), string(dialect.StopStopSequence)}
 
 var refusalTold = Check{
-	ID: "refusal-told", Says: "an answer that was refused or filtered is an error, or says so", Levels: everywhere(report.Robust), Asked: 1,
+	ID: "refusal-told", Rule: "an answer that was refused or filtered is an error, or says so", Levels: everywhere(report.Robust), Asked: 1,
 	Cases: idsOf(unwillings),
-	Usual: "stop reasons that the client does not know become endTurn, or a refusal that stands apart from the text is lost",
-	Mend:  "hand on the provider's word for it as the stop reason, and what the model says in refusing as its text",
+	Cause: "stop reasons that the client does not know become endTurn, or a refusal that stands apart from the text is lost",
+	Fix:   "hand on the provider's word for it as the stop reason, and what the model says in refusing as its text",
 	Judge: func(e *Evidence) Verdict {
 		r, f := e.Rounds[0], failureOf(e)
 		if v := e.withoutResult(r); v != nil {
@@ -269,12 +269,12 @@ func (x *Exchange) endsRefusal() bool {
 }
 
 var askedAgain = Check{
-	ID: "retried", Says: "whether the client asks again where the provider fails for a while, and when", Levels: everywhere(report.May), Asked: 1,
+	ID: "retried", Rule: "whether the client asks again where the provider fails for a while, and when", Levels: everywhere(report.May), Asked: 1,
 	Cases: slices.DeleteFunc(idsOf(statuses, []failure{once429}), func(id string) bool {
 		return slices.Contains([]string{"unauthorized", "forbidden", "not-found", "bad-request"}, id)
 	}),
-	Usual: "nothing is broken here: whether and how often to try again is the client's choice",
-	Mend:  "wait as long as Retry-After asks, and give up after a few tries",
+	Cause: "nothing is broken here: whether and how often to try again is the client's choice",
+	Fix:   "wait as long as Retry-After asks, and give up after a few tries",
 	Judge: func(e *Evidence) Verdict {
 		r, f := e.Rounds[0], failureOf(e)
 		if missing := e.unasked(); missing != nil {
@@ -316,10 +316,10 @@ func (ev *Evidence) waited(r *Round) string {
 }
 
 var errorCode = Check{
-	ID: "error-code", Says: "a provider's failure is not told as a fault of the server's, nor as a person's refusal", Levels: inLegacy(report.Advice), Asked: 1,
+	ID: "error-code", Rule: "a provider's failure is not told as a fault of the server's, nor as a person's refusal", Levels: inLegacy(report.Advice), Asked: 1,
 	Cases: slices.DeleteFunc(idsOf(statuses, cuts), func(id string) bool { return id == "bad-request" }), // of which the server may be the cause
-	Usual: "whatever goes wrong while a request is served is told as invalid params, or as the refusal of the person",
-	Mend:  "use -32603, or a code of your own, for a failure that is not the server's doing",
+	Cause: "whatever goes wrong while a request is served is told as invalid params, or as the refusal of the person",
+	Fix:   "use -32603, or a code of your own, for a failure that is not the server's doing",
 	Judge: func(e *Evidence) Verdict {
 		r, f := e.Rounds[0], failureOf(e)
 		if missing := e.unasked(); missing != nil {
@@ -346,9 +346,9 @@ var blamed = map[int]string{
 }
 
 var aliveAfterFailure = Check{
-	ID: "alive", Says: "after a failure of the provider the next request is served", Levels: everywhere(report.Robust), Asked: 1,
-	Usual: "an exception that nobody catches ends the process, or the session",
-	Mend:  "keep what goes wrong with one sample to that sample",
+	ID: "alive", Rule: "after a failure of the provider the next request is served", Levels: everywhere(report.Robust), Asked: 1,
+	Cause: "an exception that nobody catches ends the process, or the session",
+	Fix:   "keep what goes wrong with one sample to that sample",
 	Judge: func(e *Evidence) Verdict {
 		r, f := e.Rounds[0], failureOf(e)
 		if missing := e.unasked(); missing != nil {

@@ -254,7 +254,7 @@ func TestTheNextRequestIsServed(t *testing.T) {
 			tell:    func(s *story) { s.passesBarrier(); afterFailures(func(s *story) { s.refuses(-32603, "no") }, 401)(s) }},
 		{name: "nobody asks any more", check: check, caseID: caseID, verdict: report.NotObserved, message: "the run was interrupted before the next request", in: inA,
 			tell: afterFailures(func(s *story) {
-				s.refuses(-32603, "no").marks(trace.MarkPlayEnded, "").ends(trace.Process{Interrupted: true})
+				s.refuses(-32603, "no").marks(trace.MarkHandlerEnded, "").ends(trace.Process{Interrupted: true})
 			}, 401)},
 	})
 }

@@ -15,10 +15,10 @@ import (
 )
 
 var noSecret = Check{
-	ID: "no-secret", Says: "neither the provider's key, nor its cookies, nor the account's id appear on the MCP wire", Levels: everywhere(report.Must), Asked: 1,
+	ID: "no-secret", Rule: "neither the provider's key, nor its cookies, nor the account's id appear on the MCP wire", Levels: everywhere(report.Must), Asked: 1,
 	Requirements: []string{"2025-03-26/sampling/sensitive", "2025-06-18/sampling/sensitive", "2025-11-25/sampling/18", "2026-07-28/sampling/25"},
-	Usual:        "an error's text is handed on as it is, in which the provider quotes the key, or names the account, or the HTTP library the address with the key in it; or what is set for the model, such as a header, is set for the server, too",
-	Mend:         "write what the server is told yourself, keep the provider's words and headers in the log, and have an HTTP client for each of the two (what is shown was planted for the run, and is no secret)",
+	Cause:        "an error's text is handed on as it is, in which the provider quotes the key, or names the account, or the HTTP library the address with the key in it; or what is set for the model, such as a header, is set for the server, too",
+	Fix:          "write what the server is told yourself, keep the provider's words and headers in the log, and have an HTTP client for each of the two (what is shown was planted for the run, and is no secret)",
 	Judge: func(e *Evidence) Verdict {
 		if e.Session.Trace.Header.Key == "" {
 			return Unsupported("the trace names no key that was planted")
@@ -47,10 +47,10 @@ func inForm(h leak.Hit) string {
 }
 
 var noUpstreamBody = Check{
-	ID: "no-upstream-body", Says: "the provider's error body, its internals and its stack traces are not handed to the server", Levels: everywhere(report.Advice), Asked: 1,
+	ID: "no-upstream-body", Rule: "the provider's error body, its internals and its stack traces are not handed to the server", Levels: everywhere(report.Advice), Asked: 1,
 	Cases: slices.DeleteFunc(idsOf(allFailures()), func(id string) bool { return slices.Contains(idsOf(unwillings), id) }),
-	Usual: "the text of the SDK's error is the message of the client's, and holds all that the provider said",
-	Mend:  "say what failed in words of your own, such as \"the model is not available\", and keep the rest in the log",
+	Cause: "the text of the SDK's error is the message of the client's, and holds all that the provider said",
+	Fix:   "say what failed in words of your own, such as \"the model is not available\", and keep the rest in the log",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		finder := leak.New(leak.Secret{Name: "the name of a machine inside the provider", Value: internalHost},

@@ -25,7 +25,7 @@ type Statement struct {
 	// Level is that of its keyword, the stricter where it has two. A shape of the schema is a MUST.
 	Level report.Level
 	// Says is the statement in our own words.
-	Says string
+	Text string
 	// Digest is the first 12 hexadecimal digits of the SHA-256 of the sentence, without asterisks and with single spaces, so that a change of
 	// the specification is noticed; "" for what is no sentence, and for sentences that were read in another draft of the page.
 	Digest string
@@ -114,20 +114,20 @@ func (s *Statement) Revision() server.Revision {
 
 // must, should and may are statements of a page: the number on it, the anchor of the section, the digest, and what is said.
 func must(number, anchor, digest, says string) Statement {
-	return Statement{ID: number, URL: anchor, Level: report.Must, Digest: digest, Says: says}
+	return Statement{ID: number, URL: anchor, Level: report.Must, Digest: digest, Text: says}
 }
 
 func should(number, anchor, digest, says string) Statement {
-	return Statement{ID: number, URL: anchor, Level: report.Should, Digest: digest, Says: says}
+	return Statement{ID: number, URL: anchor, Level: report.Should, Digest: digest, Text: says}
 }
 
 func may(number, anchor, digest, says string) Statement {
-	return Statement{ID: number, URL: anchor, Level: report.May, Digest: digest, Says: says}
+	return Statement{ID: number, URL: anchor, Level: report.May, Digest: digest, Text: says}
 }
 
 // schemaType is what the schema says of a type by its members alone.
 func schemaType(name, says string) Statement {
-	return Statement{ID: name, URL: strings.ToLower(name), Level: report.Must, Says: says}
+	return Statement{ID: name, URL: strings.ToLower(name), Level: report.Must, Text: says}
 }
 
 // excluded says why no check enforces the statement.

@@ -38,7 +38,7 @@ func (ev *Evidence) takeMark(m *trace.Mark) {
 		if json.Unmarshal([]byte(m.Text), &o) == nil {
 			ev.Outcome = &o
 		}
-	case trace.MarkPlayEnded:
+	case trace.MarkHandlerEnded:
 		ev.Over = ev.Session.Ended == nil
 	}
 }
@@ -46,7 +46,7 @@ func (ev *Evidence) takeMark(m *trace.Mark) {
 func (ev *Evidence) takeMessage(e *trace.Event, m *rpc) {
 	f := e.Frame
 	switch {
-	case f.Again: // which the client has seen, or missed with the connection
+	case f.Resent: // which the client has seen, or missed with the connection
 	case f.Dir == trace.ToClient && m.method == "sampling/createMessage":
 		r := ev.ask(Place{e.Ref(), "params", ""}, idText(m.id), m.params)
 		r.rawID, r.Hostile = m.id, f.Hostile

@@ -142,7 +142,7 @@ func TestALongAnswerIsClippedInAReport(t *testing.T) {
 		long[i] = 'x'
 	}
 	answersWith(saying(string(long)))(s)
-	for _, f := range s.result("basic/text-intact").Frames {
+	for _, f := range s.result("basic/text-intact").Evidence {
 		require.Less(t, len(f.Text), 1000)
 	}
 }

@@ -75,7 +75,7 @@ func Run(t *testing.T, c harness.Client, options ...Option) {
 		o(&s)
 	}
 	name := t.Name()
-	s.Again = func(revision server.Revision, caseID string) string {
+	s.Reproduce = func(revision server.Revision, caseID string) string {
 		scenario, _, _ := strings.Cut(caseID, "/")
 		return "go test -run " + pattern(name, string(revision), cmp.Or(scenario, clientScenario))
 	}
@@ -90,9 +90,9 @@ func Run(t *testing.T, c harness.Client, options ...Option) {
 		}
 		return envFrame + "=" + shell.Quote(path) + " go test -run " + pattern(name)
 	}
-	s.Suite.Reproduce = reproduce
+	s.Suite.ReproduceFile = reproduce
 	if s.Suite.Frame != "" {
-		s.Again = func(server.Revision, string) string { return reproduce(s.Suite.Frame) }
+		s.Reproduce = func(server.Revision, string) string { return reproduce(s.Suite.Frame) }
 	}
 	rs, _, err := s.Suite.Run(t.Context())
 	if err != nil {

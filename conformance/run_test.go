@@ -26,7 +26,7 @@ func TestReferencePasses(t *testing.T) {
 		"gemini 3":        {Dialect: dialect.Gemini, Model: reference.Gemini3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			options := []conformance.Option{conformance.In(conformance.Known()...), conformance.Strict()}
+			options := []conformance.Option{conformance.In(conformance.AllRevisions()...), conformance.Strict()}
 			if name != "native" {
 				options = append(options, conformance.Skip("malformed")) // which is played in processes of its own, and asks no model
 			}

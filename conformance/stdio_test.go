@@ -137,7 +137,7 @@ func TestAClientThatNeverLaunchesTheServerIsToldSo(t *testing.T) {
 	r := find(t, rs, "client/connects")
 	require.Equal(t, report.Fail, r.Verdict)
 	require.Equal(t, "the client never launched the server; it ended with success", r.Message)
-	require.Contains(t, r.Mend, "launch the server's command")
+	require.Contains(t, r.Fix, "launch the server's command")
 }
 
 func TestTheCommandIsOneThatAShellCanRun(t *testing.T) {

@@ -148,7 +148,7 @@ func (s *story) passesBarrier() *story {
 	if strings.Contains(s.declares, "sampling") {
 		s.asks(asking("Are you still there?")).answers(saying("Yes."))
 	} else {
-		s.marks(trace.MarkWithheld, "sampling").marks(trace.MarkPlayEnded, "")
+		s.marks(trace.MarkWithheld, "sampling").marks(trace.MarkHandlerEnded, "")
 	}
 	s.caseID, s.call = before, call
 	return s
@@ -300,11 +300,11 @@ func hold(t *testing.T, tellings []telling) {
 					got := s.result(c.check)
 					require.Equal(t, c.message, got.Message, "%s, %s", revision, d)
 					require.Equal(t, c.verdict, got.Verdict, "%s, %s: %s", revision, d, got.Message)
-					require.NotNil(t, got.Frames)
+					require.NotNil(t, got.Evidence)
 					if got.Verdict == report.Fail || got.Verdict == report.Warn {
-						require.NotEmpty(t, got.Frames, "a client is convicted by evidence")
-						require.NotEmpty(t, got.Usual)
-						require.NotEmpty(t, got.Mend)
+						require.NotEmpty(t, got.Evidence, "a client is convicted by evidence")
+						require.NotEmpty(t, got.Cause)
+						require.NotEmpty(t, got.Fix)
 					}
 				}
 			}

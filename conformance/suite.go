@@ -44,7 +44,7 @@ type Suite struct {
 	// Watchdog is how long, by a real clock, a session in virtual time may take; 0 for [harness.DefaultWatchdog].
 	Watchdog time.Duration
 	// Again returns the command that plays just one case again, for the report; nil for none.
-	Again func(revision server.Revision, caseID string) string
+	Reproduce func(revision server.Revision, caseID string) string
 	// Fuzz is how many malformed requests are made from Seed and played in each revision, beside those of the catalogue.
 	Fuzz int
 	// Frames is the folder for malformed requests, of those that are made from a seed, that break the client: each is made as small as it can
@@ -53,7 +53,7 @@ type Suite struct {
 	// Frame is the path of such a file: it alone is played then, in its revision. "" for none.
 	Frame string
 	// Reproduce returns the command that plays a file of Frames, for the report; nil for none.
-	Reproduce func(path string) string
+	ReproduceFile func(path string) string
 }
 
 // Run plays and judges. It returns the results, and the traces that they rest on in the order of the revisions. When the context ends
@@ -76,8 +76,8 @@ func (s *Suite) Run(ctx context.Context) (*report.Results, []*trace.Trace, error
 	}
 	var revisions []server.Revision
 	for _, r := range wanted {
-		if !slices.Contains(Known(), r) {
-			return nil, nil, fmt.Errorf("revision %q cannot be judged: want one of %v", r, Known())
+		if !slices.Contains(AllRevisions(), r) {
+			return nil, nil, fmt.Errorf("revision %q cannot be judged: want one of %v", r, AllRevisions())
 		}
 		if !slices.Contains(revisions, r) {
 			revisions = append(revisions, r)
@@ -96,7 +96,7 @@ func (s *Suite) Run(ctx context.Context) (*report.Results, []*trace.Trace, error
 		return nil, traces, errors.Join(err, judgeErr)
 	}
 	rs.Interrupted = ctx.Err() != nil
-	s.tellAgain(rs)
+	s.addReproduce(rs)
 	if s.Frames != "" && err == nil {
 		err = s.keepFrames(ctx, rs)
 	}
@@ -137,8 +137,8 @@ func (s *Suite) runner(revision server.Revision, parallel int) *harness.Runner {
 }
 
 // tellAgain adds to each result that calls for a look the command that reproduces it.
-func (s *Suite) tellAgain(rs *report.Results) {
-	if s.Again == nil {
+func (s *Suite) addReproduce(rs *report.Results) {
+	if s.Reproduce == nil {
 		return
 	}
 	for i := range rs.Results {
@@ -153,6 +153,6 @@ func (s *Suite) tellAgain(rs *report.Results) {
 				break
 			}
 		}
-		r.Again = s.Again(server.Revision(r.Revision), again)
+		r.Reproduce = s.Reproduce(server.Revision(r.Revision), again)
 	}
 }

@@ -28,7 +28,7 @@ func suiteOf(t *testing.T, c harness.Client) conformance.Suite {
 func TestTheCommandThatReproducesAResultNamesACaseOfIt(t *testing.T) {
 	suite := suiteOf(t, mutant("text-results-only"))
 	suite.Revisions = []server.Revision{server.V20251125}
-	suite.Again = func(revision server.Revision, caseID string) string {
+	suite.Reproduce = func(revision server.Revision, caseID string) string {
 		return fmt.Sprintf("play %s in %s", caseID, revision)
 	}
 	rs, _, err := suite.Run(t.Context())
@@ -37,18 +37,18 @@ func TestTheCommandThatReproducesAResultNamesACaseOfIt(t *testing.T) {
 		switch {
 		case r.ID() == "parallel/result-content":
 			require.Equal(t, report.Fail, r.Verdict)
-			require.Equal(t, "play parallel/result-image in 2025-11-25", r.Again, "the first case of the verdict, not of the check")
+			require.Equal(t, "play parallel/result-image in 2025-11-25", r.Reproduce, "the first case of the verdict, not of the check")
 		case r.Verdict == report.Pass || r.Verdict == report.NotApplicable:
-			require.Empty(t, r.Again, r.ID())
+			require.Empty(t, r.Reproduce, r.ID())
 		}
 	}
 
 	suite = suiteOf(t, mutant("never-connects"))
-	suite.Again = func(revision server.Revision, caseID string) string { return fmt.Sprintf("%s/%q", revision, caseID) }
+	suite.Reproduce = func(revision server.Revision, caseID string) string { return fmt.Sprintf("%s/%q", revision, caseID) }
 	rs, _, err = suite.Run(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "client/connects", rs.Results[0].ID())
-	require.Equal(t, `2025-11-25/""`, rs.Results[0].Again, "the client as a whole has no case of its own")
+	require.Equal(t, `2025-11-25/""`, rs.Results[0].Reproduce, "the client as a whole has no case of its own")
 }
 
 func TestASuiteRunsWhatItIsAskedFor(t *testing.T) {

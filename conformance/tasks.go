@@ -174,7 +174,7 @@ func (q *inquiry) done() (any, error) { return "done", q.stopped }
 func ofTask(id string) server.TaskParams { return server.TaskParams{TaskID: id} }
 
 // playTask follows a task to its end. While the model thinks its result is asked for, which has to wait; then everything else is asked.
-func playTask(gate *stage) server.Play {
+func playTask(gate *stage) server.Handler {
 	return func(s *server.Session) (any, error) {
 		q := &inquiry{Session: s}
 		ask, word := ponder(s, gate, 1)
@@ -243,7 +243,7 @@ func (q *inquiry) listen(id string) {
 }
 
 // playFailedTask asks for what the model refuses, as a task and plainly.
-func playFailedTask(gate *stage) server.Play {
+func playFailedTask(gate *stage) server.Handler {
 	return func(s *server.Session) (any, error) {
 		q := &inquiry{Session: s}
 		ask := s.Ask("Do the " + theImpossible + ".")
@@ -260,7 +260,7 @@ func playFailedTask(gate *stage) server.Play {
 }
 
 // playCancelledTask cancels a task while the model thinks about it, and lets the model answer then.
-func playCancelledTask(gate *stage) server.Play {
+func playCancelledTask(gate *stage) server.Handler {
 	return func(s *server.Session) (any, error) {
 		if !s.Declares("tasks", "cancel") {
 			return "The client cancels no tasks.", nil

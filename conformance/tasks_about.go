@@ -11,10 +11,10 @@ import (
 )
 
 var resultRelated = Check{
-	ID: "related-task", Says: "the answer of tasks/result names its task in _meta", Levels: inNewestLegacy(report.Must), Cases: []string{"answered"},
+	ID: "related-task", Rule: "the answer of tasks/result names its task in _meta", Levels: inNewestLegacy(report.Must), Cases: []string{"answered"},
 	Requirements: []string{"2025-11-25/tasks/52", "2025-11-25/tasks/36"},
-	Usual:        "the result is handed on as it was made, and nothing in it says of which task it is",
-	Mend:         `add "_meta": {"` + relatedTask + `": {"taskId": …}} to the result, and to the task's progress`,
+	Cause:        "the result is handed on as it was made, and nothing in it says of which task it is",
+	Fix:          `add "_meta": {"` + relatedTask + `": {"taskId": …}} to the result, and to the task's progress`,
 	Judge: onTask(func(e *Evidence, made *sighting) Verdict {
 		judged := false
 		for _, a := range e.results() {
@@ -47,10 +47,10 @@ func paramsOf(raw json.RawMessage) json.RawMessage {
 }
 
 var noRelatedTask = Check{
-	ID: "no-related-task", Says: "what has a taskId of its own does not name the task once more in _meta", Levels: inNewestLegacy(report.Should), Cases: ofATask,
+	ID: "no-related-task", Rule: "what has a taskId of its own does not name the task once more in _meta", Levels: inNewestLegacy(report.Should), Cases: ofATask,
 	Requirements: []string{"2025-11-25/tasks/40", "2025-11-25/tasks/41", "2025-11-25/tasks/51"},
-	Usual:        "the mark is put on every message that has to do with a task",
-	Mend:         "leave " + relatedTask + " out of the answers to tasks/get, tasks/list and tasks/cancel, and of notifications/tasks/status",
+	Cause:        "the mark is put on every message that has to do with a task",
+	Fix:          "leave " + relatedTask + " out of the answers to tasks/get, tasks/list and tasks/cancel, and of notifications/tasks/status",
 	Judge: onTask(func(e *Evidence, made *sighting) Verdict {
 		judged := false
 		for _, a := range e.aboutTasks() {
@@ -75,10 +75,10 @@ var noRelatedTask = Check{
 }
 
 var parameterCounts = Check{
-	ID: "parameter-counts", Says: "the parameter taskId says which task is meant, whatever task _meta names", Levels: inNewestLegacy(report.Must), Cases: []string{"answered"},
+	ID: "parameter-counts", Rule: "the parameter taskId says which task is meant, whatever task _meta names", Levels: inNewestLegacy(report.Must), Cases: []string{"answered"},
 	Requirements: []string{"2025-11-25/tasks/38", "2025-11-25/tasks/39"},
-	Usual:        "one piece of code finds the task of every message in its _meta",
-	Mend:         "read taskId of the params in tasks/get, tasks/result and tasks/cancel, and leave _meta aside",
+	Cause:        "one piece of code finds the task of every message in its _meta",
+	Fix:          "read taskId of the params in tasks/get, tasks/result and tasks/cancel, and leave _meta aside",
 	Judge: onTask(func(e *Evidence, made *sighting) Verdict {
 		for _, a := range e.aboutTasks() {
 			switch {
@@ -96,10 +96,10 @@ var parameterCounts = Check{
 }
 
 var unknownTask = Check{
-	ID: "unknown-task", Says: "a task or a cursor that there is not is an error, and its code -32602", Levels: inNewestLegacy(report.Must), Cases: []string{"answered"},
+	ID: "unknown-task", Rule: "a task or a cursor that there is not is an error, and its code -32602", Levels: inNewestLegacy(report.Must), Cases: []string{"answered"},
 	Requirements: []string{"2025-11-25/tasks/53"},
-	Usual:        "the task that is not found is a failure inside the client, or a cursor that cannot be read means the first page",
-	Mend:         "answer -32602 where there is no such task, or no such cursor",
+	Cause:        "the task that is not found is a failure inside the client, or a cursor that cannot be read means the first page",
+	Fix:          "answer -32602 where there is no such task, or no such cursor",
 	Judge: onTask(func(e *Evidence, _ *sighting) Verdict {
 		judged := false
 		for _, a := range e.aboutTasks() {
@@ -132,10 +132,10 @@ func (a *aboutTask) names() string {
 }
 
 var tasksListed = Check{
-	ID: "listed", Says: "a task that tasks/get finds is in tasks/list, on one of its pages", Levels: inNewestLegacy(report.Must), Cases: []string{"answered"},
+	ID: "listed", Rule: "a task that tasks/get finds is in tasks/list, on one of its pages", Levels: inNewestLegacy(report.Must), Cases: []string{"answered"},
 	Requirements: []string{"2025-11-25/tasks/45", "2025-11-25/tasks/43"},
-	Usual:        "only tasks that are working are listed, or a page does not say that there are more",
-	Mend:         "list every task that is kept, and give each page but the last a nextCursor",
+	Cause:        "only tasks that are working are listed, or a page does not say that there are more",
+	Fix:          "list every task that is kept, and give each page but the last a nextCursor",
 	Judge: onTask(func(e *Evidence, made *sighting) Verdict {
 		if !e.Declared.declares("tasks", "list") {
 			return NotApplicable("the client does not declare tasks.list")
@@ -183,10 +183,10 @@ func (ev *Evidence) endedBefore(at Place) *sighting {
 }
 
 var endIsFinal = Check{
-	ID: "end-is-final", Says: "tasks/cancel of a task that has ended is an error, and its code -32602", Levels: inNewestLegacy(report.Must), Cases: []string{"answered", "cancelled"},
+	ID: "end-is-final", Rule: "tasks/cancel of a task that has ended is an error, and its code -32602", Levels: inNewestLegacy(report.Must), Cases: []string{"answered", "cancelled"},
 	Requirements: []string{"2025-11-25/tasks/46"},
-	Usual:        "the cancel is answered without a look at how the task stands",
-	Mend:         "answer -32602 where the task is completed, failed or cancelled",
+	Cause:        "the cancel is answered without a look at how the task stands",
+	Fix:          "answer -32602 where the task is completed, failed or cancelled",
 	Judge: onTask(func(e *Evidence, made *sighting) Verdict {
 		if !e.Declared.declares("tasks", "cancel") {
 			return NotApplicable("the client does not declare tasks.cancel")
@@ -242,10 +242,10 @@ func onceCancelled(judge func(*Evidence, *aboutTask) Verdict) func(*Evidence) Ve
 func (a *aboutTask) taken() bool { return a.result().Text("status") == "cancelled" }
 
 var taskCancel = Check{
-	ID: "task-cancel", Says: "a task that is cancelled is so before the cancel is answered", Levels: inNewestLegacy(report.Must), Cases: []string{"cancelled"},
+	ID: "task-cancel", Rule: "a task that is cancelled is so before the cancel is answered", Levels: inNewestLegacy(report.Must), Cases: []string{"cancelled"},
 	Requirements: []string{"2025-11-25/tasks/47"},
-	Usual:        "the cancel is answered when it was passed on, with the task as it still is",
-	Mend:         "make the status cancelled first, and answer with the task then",
+	Cause:        "the cancel is answered when it was passed on, with the task as it still is",
+	Fix:          "make the status cancelled first, and answer with the task then",
 	Judge: onCancel(func(e *Evidence, cancel *aboutTask) Verdict {
 		switch ended := e.endedBy("completed", "failed"); {
 		case cancel.Answer == nil:
@@ -272,10 +272,10 @@ func (ev *Evidence) endedBy(statuses ...string) *sighting {
 }
 
 var staysCancelled = Check{
-	ID: "stays-cancelled", Says: "a task that was cancelled stays so, also when the work goes on", Levels: inNewestLegacy(report.Must), Cases: []string{"cancelled"},
+	ID: "stays-cancelled", Rule: "a task that was cancelled stays so, also when the work goes on", Levels: inNewestLegacy(report.Must), Cases: []string{"cancelled"},
 	Requirements: []string{"2025-11-25/tasks/48"},
-	Usual:        "the work that could not be stopped writes its end over the cancel",
-	Mend:         "leave a task alone that was cancelled, whatever its work comes to",
+	Cause:        "the work that could not be stopped writes its end over the cancel",
+	Fix:          "leave a task alone that was cancelled, whatever its work comes to",
 	Judge: onceCancelled(func(e *Evidence, cancel *aboutTask) Verdict {
 		for _, s := range e.sightings() {
 			if s.asked > e.Session.order[cancel.Answer.Ref] && s.Status != "cancelled" {
@@ -287,10 +287,10 @@ var staysCancelled = Check{
 }
 
 var taskWorkStops = Check{
-	ID: "work-stops", Says: "the model's answer to a task that was cancelled is not waited for", Levels: inNewestLegacy(report.Should), Cases: []string{"cancelled"},
+	ID: "work-stops", Rule: "the model's answer to a task that was cancelled is not waited for", Levels: inNewestLegacy(report.Should), Cases: []string{"cancelled"},
 	Requirements: []string{"2025-11-25/tasks/47"},
-	Usual:        "the cancel changes the status, and does not reach the work",
-	Mend:         "end the request of the model when its task is cancelled",
+	Cause:        "the cancel changes the status, and does not reach the work",
+	Fix:          "end the request of the model when its task is cancelled",
 	Judge: onceCancelled(func(e *Evidence, cancel *aboutTask) Verdict {
 		for _, x := range e.Rounds[0].Model {
 			switch {
@@ -308,10 +308,10 @@ var taskWorkStops = Check{
 }
 
 var taskAnyStream = Check{
-	ID: "any-stream", Says: "a request about a task is answered on whatever stream it comes", Levels: inNewestLegacy(report.Should), Cases: []string{"answered"},
+	ID: "any-stream", Rule: "a request about a task is answered on whatever stream it comes", Levels: inNewestLegacy(report.Should), Cases: []string{"answered"},
 	Requirements: []string{"2025-11-25/tasks/67"},
-	Usual:        "what comes on the stream that the client opened with GET meets nobody",
-	Mend:         "have all streams of a session lead to the same handlers",
+	Cause:        "what comes on the stream that the client opened with GET meets nobody",
+	Fix:          "have all streams of a session lead to the same handlers",
 	Judge: onTask(func(e *Evidence, _ *sighting) Verdict {
 		for _, a := range e.aboutTasks() {
 			switch {
@@ -329,10 +329,10 @@ var taskAnyStream = Check{
 }
 
 var progressTokenKept = Check{
-	ID: "progress-token-kept", Says: "the progress of a task comes under the token of its request, and ends with the task", Levels: inNewestLegacy(report.Must), Cases: []string{"answered"},
+	ID: "progress-token-kept", Rule: "the progress of a task comes under the token of its request, and ends with the task", Levels: inNewestLegacy(report.Must), Cases: []string{"answered"},
 	Requirements: []string{"2025-11-25/progress/10", "2025-11-25/progress/09", "2025-11-25/progress/11"},
-	Usual:        "the id of the task is taken for the token, or the token is forgotten with the answer to the request",
-	Mend:         "keep the token of the request with the task, and report under it until the task has ended",
+	Cause:        "the id of the task is taken for the token, or the token is forgotten with the answer to the request",
+	Fix:          "keep the token of the request with the task, and report under it until the task has ended",
 	Judge: onTask(func(e *Evidence, made *sighting) Verdict {
 		reported := false
 		for _, note := range e.Session.progress() {
@@ -374,10 +374,10 @@ func (ev *Evidence) longEnded(report int) *Place {
 }
 
 var plainBesideTasks = Check{
-	ID: "plain", Says: "whether a client that takes samples as tasks takes plain ones, too", Levels: inNewestLegacy(report.May), Cases: []string{"answered"},
+	ID: "plain", Rule: "whether a client that takes samples as tasks takes plain ones, too", Levels: inNewestLegacy(report.May), Cases: []string{"answered"},
 	Requirements: []string{"2025-11-25/tasks/14", "2025-11-25/tasks/54"},
-	Usual:        "the client wants to be free to take its time",
-	Mend:         "nothing: it is the client's choice; the code for it is -32600",
+	Cause:        "the client wants to be free to take its time",
+	Fix:          "nothing: it is the client's choice; the code for it is -32600",
 	Judge: onTask(func(e *Evidence, _ *sighting) Verdict {
 		switch plain := e.plain(); {
 		case plain == nil || len(plain.Answers) == 0:

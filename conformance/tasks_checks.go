@@ -14,10 +14,10 @@ import (
 )
 
 var taskIgnored = Check{
-	ID: "task-ignored", Says: "a client that does not declare tasks ignores task, and answers plainly", Levels: inNewestLegacy(report.Must), Cases: []string{"undeclared"},
+	ID: "task-ignored", Rule: "a client that does not declare tasks ignores task, and answers plainly", Levels: inNewestLegacy(report.Must), Cases: []string{"undeclared"},
 	Requirements: []string{"2025-11-25/tasks/13", "2025-11-25/tasks/01", "2025-11-25/schema/16"},
-	Usual:        "whoever sees the field task takes the request for a task, or refuses it, without a look at what was declared",
-	Mend:         "leave task aside where tasks.requests.sampling.createMessage is not declared, and answer as if it were not there",
+	Cause:        "whoever sees the field task takes the request for a task, or refuses it, without a look at what was declared",
+	Fix:          "leave task aside where tasks.requests.sampling.createMessage is not declared, and answer as if it were not there",
 	Judge: func(e *Evidence) Verdict {
 		switch {
 		case e.Declared.declares(samplingTasks...):
@@ -48,10 +48,10 @@ var taskIgnored = Check{
 }
 
 var noTaskCalls = Check{
-	ID: "no-task-calls", Says: "a client calls no tools as tasks on a server that does not declare it", Levels: inNewestLegacy(report.Must), Whole: true, Cases: []string{"undeclared"},
+	ID: "no-task-calls", Rule: "a client calls no tools as tasks on a server that does not declare it", Levels: inNewestLegacy(report.Must), Whole: true, Cases: []string{"undeclared"},
 	Requirements: []string{"2025-11-25/tasks/04"},
-	Usual:        "every call is made as a task, whatever the server declares",
-	Mend:         "leave task out of tools/call where the server does not declare tasks.requests.tools.call",
+	Cause:        "every call is made as a task, whatever the server declares",
+	Fix:          "leave task out of tools/call where the server does not declare tasks.requests.tools.call",
 	Judge: func(e *Evidence) Verdict {
 		called := false
 		for ev, m := range e.Session.fromClient() {
@@ -103,11 +103,11 @@ func (ev *Evidence) withoutTask() *Verdict {
 var ofATask = []string{"answered", "failed", "cancelled"}
 
 var createdTask = Check{
-	ID: "created-task", Says: "a request that is taken as a task is answered with the task: an id of its own, which is a string, and the status working",
+	ID: "created-task", Rule: "a request that is taken as a task is answered with the task: an id of its own, which is a string, and the status working",
 	Levels: inNewestLegacy(report.Must), Cases: ofATask,
 	Requirements: []string{"2025-11-25/tasks/31", "2025-11-25/tasks/15", "2025-11-25/tasks/16", "2025-11-25/tasks/17", "2025-11-25/tasks/18"},
-	Usual:        "the capability is declared, and the handler of plain requests answers; or the id is a count that begins anew",
-	Mend:         `answer {"task": {"taskId": …, "status": "working", …}} with an id that no other task has, and work on the request then`,
+	Cause:        "the capability is declared, and the handler of plain requests answers; or the id is a count that begins anew",
+	Fix:          `answer {"task": {"taskId": …, "status": "working", …}} with an id that no other task has, and work on the request then`,
 	Judge: func(e *Evidence) Verdict {
 		if v := e.withoutTask(); v != nil {
 			return *v
@@ -140,10 +140,10 @@ var createdTask = Check{
 }
 
 var createdSoon = Check{
-	ID: "created-soon", Says: "the task is told of before the model has answered", Levels: inNewestLegacy(report.Should), Cases: []string{"answered"},
+	ID: "created-soon", Rule: "the task is told of before the model has answered", Levels: inNewestLegacy(report.Should), Cases: []string{"answered"},
 	Requirements: []string{"2025-11-25/tasks/32"},
-	Usual:        "the answer waits for the work, as that to a plain request does",
-	Mend:         "answer with the task as soon as the request is taken, and ask the model then",
+	Cause:        "the answer waits for the work, as that to a plain request does",
+	Fix:          "answer with the task as soon as the request is taken, and ask the model then",
 	Judge: onTask(func(e *Evidence, made *sighting) Verdict {
 		for _, x := range e.Rounds[0].Model {
 			if x.behind < made.at && !x.End.HungUp {
@@ -167,10 +167,10 @@ func isISOTime(raw json.RawMessage) bool {
 }
 
 var taskTimestamps = Check{
-	ID: "timestamps", Says: "every answer about a task says in ISO 8601 when it was created, and when it was last updated", Levels: inNewestLegacy(report.Must), Cases: ofATask,
+	ID: "timestamps", Rule: "every answer about a task says in ISO 8601 when it was created, and when it was last updated", Levels: inNewestLegacy(report.Must), Cases: ofATask,
 	Requirements: []string{"2025-11-25/tasks/25", "2025-11-25/tasks/26"},
-	Usual:        "times are numbers, or lastUpdatedAt is left out as long as nothing has changed",
-	Mend:         `write createdAt and lastUpdatedAt as "2025-11-25T10:30:00Z" in the task of each answer`,
+	Cause:        "times are numbers, or lastUpdatedAt is left out as long as nothing has changed",
+	Fix:          `write createdAt and lastUpdatedAt as "2025-11-25T10:30:00Z" in the task of each answer`,
 	Judge: onTask(func(e *Evidence, _ *sighting) Verdict {
 		for _, s := range e.sightings() {
 			for _, name := range []string{"createdAt", "lastUpdatedAt"} {
@@ -184,10 +184,10 @@ var taskTimestamps = Check{
 }
 
 var ttlTold = Check{
-	ID: "ttl-told", Says: "tasks/get says for how long the task is kept, null for without limit", Levels: inNewestLegacy(report.Must), Cases: []string{"answered", "failed"},
+	ID: "ttl-told", Rule: "tasks/get says for how long the task is kept, null for without limit", Levels: inNewestLegacy(report.Must), Cases: []string{"answered", "failed"},
 	Requirements: []string{"2025-11-25/tasks/28"},
-	Usual:        "ttl is told when the task is made, and not again, or is left out where there is no limit",
-	Mend:         "have ttl in every answer to tasks/get: milliseconds, or null",
+	Cause:        "ttl is told when the task is made, and not again, or is left out where there is no limit",
+	Fix:          "have ttl in every answer to tasks/get: milliseconds, or null",
 	Judge: onTask(func(e *Evidence, _ *sighting) Verdict {
 		judged := false
 		for _, s := range e.sightings() {
@@ -207,10 +207,10 @@ var ttlTold = Check{
 }
 
 var taskTTL = Check{
-	ID: "ttl", Says: "for how long a client keeps a task, which it may choose", Levels: inNewestLegacy(report.May), Cases: []string{"answered"},
+	ID: "ttl", Rule: "for how long a client keeps a task, which it may choose", Levels: inNewestLegacy(report.May), Cases: []string{"answered"},
 	Requirements: []string{"2025-11-25/tasks/27"},
-	Usual:        "the client has a limit of its own",
-	Mend:         "nothing: it is the client's choice",
+	Cause:        "the client has a limit of its own",
+	Fix:          "nothing: it is the client's choice",
 	Judge: onTask(func(_ *Evidence, made *sighting) Verdict {
 		switch ttl := string(made.Task["ttl"]); ttl {
 		case fmt.Sprint(wantedTTL):
@@ -226,10 +226,10 @@ var taskTTL = Check{
 }
 
 var taskStatus = Check{
-	ID: "status", Says: "a task that has ended stays as it is, and has no status that is not in the protocol", Levels: inNewestLegacy(report.Must), Cases: ofATask,
+	ID: "status", Rule: "a task that has ended stays as it is, and has no status that is not in the protocol", Levels: inNewestLegacy(report.Must), Cases: ofATask,
 	Requirements: []string{"2025-11-25/tasks/19", "2025-11-25/tasks/20"},
-	Usual:        "what is told of a task is not what its result goes by, or the work goes on writing its status when it has ended",
-	Mend:         "keep one status, and change it no more once it is completed, failed or cancelled",
+	Cause:        "what is told of a task is not what its result goes by, or the work goes on writing its status when it has ended",
+	Fix:          "keep one status, and change it no more once it is completed, failed or cancelled",
 	Judge: onTask(func(e *Evidence, _ *sighting) Verdict {
 		all := e.sightings()
 		var ended *sighting
@@ -273,10 +273,10 @@ func (ev *Evidence) unansweredTask(a *aboutTask) Verdict {
 }
 
 var resultBlocks = Check{
-	ID: "result-blocks", Says: "tasks/result waits for the end of the task", Levels: inNewestLegacy(report.Must), Cases: []string{"answered"},
+	ID: "result-blocks", Rule: "tasks/result waits for the end of the task", Levels: inNewestLegacy(report.Must), Cases: []string{"answered"},
 	Requirements: []string{"2025-11-25/tasks/34"},
-	Usual:        "a result that is not there yet is an error, or an empty one",
-	Mend:         "answer tasks/result when the task has ended, and other requests meanwhile",
+	Cause:        "a result that is not there yet is an error, or an empty one",
+	Fix:          "answer tasks/result when the task has ended, and other requests meanwhile",
 	Judge: onTask(func(e *Evidence, _ *sighting) Verdict {
 		results := e.results()
 		if len(results) == 0 {
@@ -315,11 +315,11 @@ func (ev *Evidence) plain() *Round {
 }
 
 var resultEqualsPlain = Check{
-	ID: "result-equals-plain", Says: "tasks/result is what the plain request has for its answer, be it a result or an error", Levels: inNewestLegacy(report.Must),
+	ID: "result-equals-plain", Rule: "tasks/result is what the plain request has for its answer, be it a result or an error", Levels: inNewestLegacy(report.Must),
 	Cases:        []string{"answered", "failed"},
 	Requirements: []string{"2025-11-25/tasks/35", "2025-11-25/tasks/33", "2025-11-25/tasks/57", "2025-11-25/tasks/58"},
-	Usual:        "the result is wrapped into an object of the task's, or a failure is told of in a result",
-	Mend:         "answer tasks/result with the very result, or the very error, that the request would have had",
+	Cause:        "the result is wrapped into an object of the task's, or a failure is told of in a result",
+	Fix:          "answer tasks/result with the very result, or the very error, that the request would have had",
 	Judge: onTask(func(e *Evidence, _ *sighting) Verdict {
 		results, plain := e.results(), e.plain()
 		switch {
@@ -380,10 +380,10 @@ func unlike(a, b json.RawMessage) string {
 }
 
 var failureTold = Check{
-	ID: "failure-told", Says: "tasks/get of a task that failed says why", Levels: inNewestLegacy(report.Should), Cases: []string{"failed"},
+	ID: "failure-told", Rule: "tasks/get of a task that failed says why", Levels: inNewestLegacy(report.Should), Cases: []string{"failed"},
 	Requirements: []string{"2025-11-25/tasks/56"},
-	Usual:        "the error is kept for tasks/result alone",
-	Mend:         "have the message of the error in statusMessage, less what is not for the server",
+	Cause:        "the error is kept for tasks/result alone",
+	Fix:          "have the message of the error in statusMessage, less what is not for the server",
 	Judge: onTask(func(e *Evidence, _ *sighting) Verdict {
 		for _, s := range e.sightings() {
 			if s.kind != string(server.TasksGet) || s.Status != "failed" {

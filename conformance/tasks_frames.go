@@ -55,7 +55,7 @@ func (ev *Evidence) aboutTasks() []*aboutTask {
 	var asked []*aboutTask
 	ev.eachFrame(func(e *trace.Event, m *rpc) {
 		switch {
-		case e.Frame.Again:
+		case e.Frame.Resent:
 		case e.Frame.Dir == trace.ToClient && isTaskMethod(m.method):
 			var params dialect.Object
 			_ = dialect.ReadPart(m.params, &params) // what is no object names nothing

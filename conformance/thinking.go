@@ -20,9 +20,9 @@ var thinking = once("basic/thinking", func(s *server.Session) any { return s.Ask
 var showsThoughts = map[string]bool{dialect.Anthropic: true, dialect.Gemini: true, dialect.Ollama: true, dialect.OpenAIResponses: true}
 
 var thinkingApart = Check{
-	ID: "thinking-apart", Says: "what the model only thought is not in the answer", Levels: everywhere(report.Robust), Answered: 1, Cases: []string{"thinking"},
-	Usual: "the texts of all blocks, parts or fields of the provider's answer are joined, those with its thoughts among them",
-	Mend:  "answer with what the model says, and keep what it thinks for its provider",
+	ID: "thinking-apart", Rule: "what the model only thought is not in the answer", Levels: everywhere(report.Robust), Answered: 1, Cases: []string{"thinking"},
+	Cause: "the texts of all blocks, parts or fields of the provider's answer are joined, those with its thoughts among them",
+	Fix:   "answer with what the model says, and keep what it thinks for its provider",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		x, missing := theModel(r)

@@ -42,7 +42,7 @@ var timing = Scenario{
 func delayed(id string, timed harness.Timing, how func(harness.Limits) llm.Fault) harness.Case {
 	return harness.Case{ID: id, Timed: timed, Barrier: true, Make: func(l harness.Limits) harness.Stage {
 		play := func(s *server.Session) (any, error) { return s.Sample(s.Ask("How was Rome built?")) }
-		return harness.Stage{Play: play, Rules: llm.Script(llm.When().Reply(llm.Text(slowly)).Fault(how(l)))}
+		return harness.Stage{Handler: play, Rules: llm.Script(llm.When().Reply(llm.Text(slowly)).Fault(how(l)))}
 	}}
 }
 
@@ -68,7 +68,7 @@ func whilePinged(harness.Limits) harness.Stage {
 		gate.Open(word)
 		return asked.Answer()
 	}
-	return harness.Stage{Play: play, Rules: llm.Script(llm.When().Reply(llm.Text("Nothing any more.")).Hold(&gate))}
+	return harness.Stage{Handler: play, Rules: llm.Script(llm.When().Reply(llm.Text("Nothing any more.")).Hold(&gate))}
 }
 
 // withProgress asks for a sample under a token of each type, and for two more without. A client may call the tool more than once, and at
@@ -91,7 +91,7 @@ func withProgress(harness.Limits) harness.Stage {
 		}
 		return "done", nil
 	}
-	return harness.Stage{Play: play, Rules: llm.Script(llm.When().Reply(llm.Text("Getting on with it.")))}
+	return harness.Stage{Handler: play, Rules: llm.Script(llm.When().Reply(llm.Text("Getting on with it.")))}
 }
 
 // askingForProgress is the request with a progress token.

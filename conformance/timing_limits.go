@@ -14,37 +14,37 @@ import (
 const forEver = 10 * time.Minute
 
 var modelStalls = Check{
-	ID: "model-stalls", Says: "a model that says nothing is given up on, and the server is told so", Levels: everywhere(report.Robust), Asked: 1,
+	ID: "model-stalls", Rule: "a model that says nothing is given up on, and the server is told so", Levels: everywhere(report.Robust), Asked: 1,
 	Cases: []string{"stall-headers"},
-	Usual: "the HTTP client has no timeout, or one of many minutes",
-	Mend:  "give each request to the model a limit that covers its whole answer, and answer with an error when it has passed",
+	Cause: "the HTTP client has no timeout, or one of many minutes",
+	Fix:   "give each request to the model a limit that covers its whole answer, and answer with an error when it has passed",
 	Judge: func(e *Evidence) Verdict { return e.givesUp("the model fell silent") },
 }
 
 // streamStalls is apart from modelStalls: a client may well keep the one and not the other, and where its limit is not known only one of them says so.
 var streamStalls = Check{
-	ID: "stream-stalls", Says: "a model that falls silent in the middle of its answer is given up on, and the server is told so", Levels: everywhere(report.Robust), Asked: 1,
+	ID: "stream-stalls", Rule: "a model that falls silent in the middle of its answer is given up on, and the server is told so", Levels: everywhere(report.Robust), Asked: 1,
 	Cases: []string{"stall-midstream"},
-	Usual: "the HTTP client has a timeout for the header only, and nothing watches over the stream behind it",
-	Mend:  "have the limit of a request to the model last until the end of its answer, and answer with an error when it has passed",
+	Cause: "the HTTP client has a timeout for the header only, and nothing watches over the stream behind it",
+	Fix:   "have the limit of a request to the model last until the end of its answer, and answer with an error when it has passed",
 	Judge: func(e *Evidence) Verdict { return e.givesUp("the model fell silent in the middle of its answer") },
 }
 
 var totalLimit = Check{
-	ID: "total-limit", Says: "a stream that drips for ever is ended at the limit, and the server is told so", Levels: everywhere(report.Robust), Asked: 1,
+	ID: "total-limit", Rule: "a stream that drips for ever is ended at the limit, and the server is told so", Levels: everywhere(report.Robust), Asked: 1,
 	Cases: []string{"drip"},
-	Usual: "the limit begins anew with each piece that arrives, so that a model that says a letter now and then is waited for without end",
-	Mend:  "limit the answer as a whole, beside any limit on silence",
+	Cause: "the limit begins anew with each piece that arrives, so that a model that says a letter now and then is waited for without end",
+	Fix:   "limit the answer as a whole, beside any limit on silence",
 	Judge: func(e *Evidence) Verdict {
 		return e.givesUp("the model spoke a few letters at a time without coming to an end")
 	},
 }
 
 var modelSlow = Check{
-	ID: "model-slow", Says: "a stream that is slow, but comes to its end within the limit, arrives whole", Levels: everywhere(report.Robust), Asked: 1,
+	ID: "model-slow", Rule: "a stream that is slow, but comes to its end within the limit, arrives whole", Levels: everywhere(report.Robust), Asked: 1,
 	Cases: []string{"slow"},
-	Usual: "a short timeout of the HTTP library or of a proxy is left as it is, and counts from the beginning of the answer",
-	Mend:  "let a stream that is alive go on to the client's own limit",
+	Cause: "a short timeout of the HTTP library or of a proxy is left as it is, and counts from the beginning of the answer",
+	Fix:   "let a stream that is alive go on to the client's own limit",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		model := e.waitedFor(r)

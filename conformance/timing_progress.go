@@ -13,10 +13,10 @@ import (
 )
 
 var aliveWhileSampling = Check{
-	ID: "alive-while-sampling", Says: "a ping is answered while a sampling request waits for the model", Levels: inLegacy(report.Must),
+	ID: "alive-while-sampling", Rule: "a ping is answered while a sampling request waits for the model", Levels: inLegacy(report.Must),
 	Requirements: []string{"2025-11-25/ping/01"}, Cases: []string{"ping"}, Asked: 1,
-	Usual: "requests of the server are answered one after the other, on the goroutine or in the callback that reads the stream",
-	Mend:  "answer a ping as it comes, whatever else is in progress, under its id and with the result {}",
+	Cause: "requests of the server are answered one after the other, on the goroutine or in the callback that reads the stream",
+	Fix:   "answer a ping as it comes, whatever else is in progress, under its id and with the result {}",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		ping, pong := e.ping()
@@ -88,10 +88,10 @@ func noProgress() Verdict {
 }
 
 var progressToken = Check{
-	ID: "progress-token", Says: "progress is reported under the token of a request that asked for it, in its type", Levels: inLegacy(report.Must),
+	ID: "progress-token", Rule: "progress is reported under the token of a request that asked for it, in its type", Levels: inLegacy(report.Must),
 	Requirements: []string{"2025-11-25/progress/07"}, Cases: []string{"progress"}, Asked: 1,
-	Usual: "the request's id is taken for the token, or a token that is a number is written as a text",
-	Mend:  "keep the token of _meta as it was written, and give it back so",
+	Cause: "the request's id is taken for the token, or a token that is a number is written as a text",
+	Fix:   "keep the token of _meta as it was written, and give it back so",
 	Judge: func(e *Evidence) Verdict {
 		notes := e.Session.progress()
 		if len(notes) == 0 {
@@ -111,10 +111,10 @@ var progressToken = Check{
 }
 
 var progressRises = Check{
-	ID: "progress-rises", Says: "the progress of a request rises from one report to the next", Levels: inLegacy(report.Must),
+	ID: "progress-rises", Rule: "the progress of a request rises from one report to the next", Levels: inLegacy(report.Must),
 	Requirements: []string{"2025-11-25/progress/04"}, Cases: []string{"progress"}, Asked: 1,
-	Usual: "each report says the same, or a new attempt begins to count anew",
-	Mend:  "count on, also where the total is not known or the model is asked again",
+	Cause: "each report says the same, or a new attempt begins to count anew",
+	Fix:   "count on, also where the total is not known or the model is asked again",
 	Judge: func(e *Evidence) Verdict {
 		notes := e.Session.progress()
 		if len(notes) == 0 {
@@ -163,10 +163,10 @@ func rising(notes []progressNote, inOrder bool) *Verdict {
 }
 
 var progressEnds = Check{
-	ID: "progress-ends", Says: "no progress is reported on a request that was answered", Levels: inLegacy(report.Must),
+	ID: "progress-ends", Rule: "no progress is reported on a request that was answered", Levels: inLegacy(report.Must),
 	Requirements: []string{"2025-11-25/progress/14"}, Cases: []string{"progress"}, Asked: 1,
-	Usual: "a ticker reports for as long as the session is open, whatever has become of the request",
-	Mend:  "stop reporting before the answer is sent",
+	Cause: "a ticker reports for as long as the session is open, whatever has become of the request",
+	Fix:   "stop reporting before the answer is sent",
 	Judge: func(e *Evidence) Verdict {
 		notes := e.Session.progress()
 		if len(notes) == 0 {
@@ -261,10 +261,10 @@ func (ev *Evidence) tokenOf(note progressNote) *Round {
 }
 
 var tokenShape = Check{
-	ID: "token-shape", Says: "the client's own progress tokens are strings or integers", Levels: everywhere(report.Must), Whole: true, Cases: []string{"progress"},
+	ID: "token-shape", Rule: "the client's own progress tokens are strings or integers", Levels: everywhere(report.Must), Whole: true, Cases: []string{"progress"},
 	Requirements: []string{"2025-11-25/progress/01", "2026-07-28/progress/02"},
-	Usual:        "a random number or an object is taken for the token",
-	Mend:         "take a string or an integer, such as the id of the request",
+	Cause:        "a random number or an object is taken for the token",
+	Fix:          "take a string or an integer, such as the id of the request",
 	Judge: func(e *Evidence) Verdict {
 		tokens := e.Session.tokens()
 		for _, t := range tokens {
@@ -280,10 +280,10 @@ var tokenShape = Check{
 }
 
 var tokenUnique = Check{
-	ID: "token-unique", Says: "no two of the client's requests that are in progress have one progress token", Levels: everywhere(report.Must), Whole: true, Cases: []string{"progress"},
+	ID: "token-unique", Rule: "no two of the client's requests that are in progress have one progress token", Levels: everywhere(report.Must), Whole: true, Cases: []string{"progress"},
 	Requirements: []string{"2025-11-25/progress/02", "2026-07-28/progress/03"},
-	Usual:        "the token is a constant, or counts anew for each kind of request",
-	Mend:         "take a token that no other request has, such as the id of the request",
+	Cause:        "the token is a constant, or counts anew for each kind of request",
+	Fix:          "take a token that no other request has, such as the id of the request",
 	Judge: func(e *Evidence) Verdict {
 		var atOnce *clientToken
 		var shared *Verdict

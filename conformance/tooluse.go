@@ -51,7 +51,7 @@ var toolUse = Scenario{
 	Revisions: withTools,
 	Cases: slices.Concat([]harness.Case{{
 		ID: "tool-use/one-tool",
-		Play: func(s *server.Session) (any, error) {
+		Handler: func(s *server.Session) (any, error) {
 			ask := s.Ask("Book a flight from Zürich to Tokyo.", bookFlight, listAirports)
 			first, err := s.Sample(ask)
 			if err != nil {
@@ -67,7 +67,7 @@ var toolUse = Scenario{
 		},
 	}, {
 		ID: "tool-use/two-turns", // one tool in each, the same, and nothing in its input
-		Play: func(s *server.Session) (any, error) {
+		Handler: func(s *server.Session) (any, error) {
 			ask := s.Ask("Where can I fly to?", simpleFlight, listAirports)
 			first, err := s.Sample(ask)
 			if err != nil {
@@ -108,7 +108,7 @@ const short = `{"from":"Zürich","to":"Tokyo"}`
 func flight(id string, choice *server.ToolChoice, rules ...*llm.Rule) harness.Case {
 	return harness.Case{
 		ID: id,
-		Play: func(s *server.Session) (any, error) {
+		Handler: func(s *server.Session) (any, error) {
 			ask := s.Ask("Book a flight from Zürich to Tokyo.", simpleFlight, listAirports)
 			ask.ToolChoice = choice
 			return s.Sample(ask)
@@ -122,8 +122,8 @@ func flight(id string, choice *server.ToolChoice, rules ...*llm.Rule) harness.Ca
 func manyTools(id string, n int) harness.Case {
 	tools := numbered(n)
 	return harness.Case{
-		ID:   id,
-		Play: func(s *server.Session) (any, error) { return s.Sample(s.Ask("Use the last tool.", tools...)) },
+		ID:      id,
+		Handler: func(s *server.Session) (any, error) { return s.Sample(s.Ask("Use the last tool.", tools...)) },
 		Script: func(string) []*llm.Rule {
 			return llm.Script(llm.When().Reply(llm.Call(tools[n-1].Name, `{"value":1}`)))
 		},

@@ -13,10 +13,10 @@ import (
 var toolUseSchema = []string{"2025-11-25/schema/ToolUseContent", "2026-07-28/schema/ToolUseContent"}
 
 var stopReasonToolUse = Check{
-	ID: "stop-reason-tooluse", Says: "a turn with a tool use has the stop reason toolUse", Levels: everywhere(report.Robust), Answered: 1,
+	ID: "stop-reason-tooluse", Rule: "a turn with a tool use has the stop reason toolUse", Levels: everywhere(report.Robust), Answered: 1,
 	Cases: []string{"one-tool"},
-	Usual: "the provider's word is passed on, or mapped without a look at whether there are tool calls",
-	Mend:  "give toolUse whenever the turn has a tool use, whatever the provider calls it",
+	Cause: "the provider's word is passed on, or mapped without a look at whether there are tool calls",
+	Fix:   "give toolUse whenever the turn has a tool use, whatever the provider calls it",
 	Judge: func(e *Evidence) Verdict {
 		a := e.Rounds[0].Result()
 		got, given := a.text("stopReason")
@@ -36,10 +36,10 @@ var stopReasonToolUse = Check{
 }
 
 var toolUseBlock = Check{
-	ID: "tool-use-block", Says: "the model's tool call comes back as a tool_use block with id, name, and input as an object",
+	ID: "tool-use-block", Rule: "the model's tool call comes back as a tool_use block with id, name, and input as an object",
 	Levels: everywhere(report.Must), Answered: 1, Cases: []string{"one-tool", "two-turns"}, Requirements: toolUseSchema,
-	Usual: "the provider's arguments are passed on as the text that they are there, or as null where they are empty, or the call is written out as text",
-	Mend:  "parse the provider's arguments, and send the object as input",
+	Cause: "the provider's arguments are passed on as the text that they are there, or as null where they are empty, or the call is written out as text",
+	Fix:   "parse the provider's arguments, and send the object as input",
 	Judge: func(e *Evidence) Verdict {
 		a := e.Rounds[0].Result()
 		if v := a.unreadable(); v != nil {
@@ -78,10 +78,10 @@ func modelsUse(e *Evidence) (name, input string) {
 }
 
 var inputIntact = Check{
-	ID: "input-intact", Says: "a tool use's input is what the model gave: nesting, text, long or not, big integers, what is empty",
+	ID: "input-intact", Rule: "a tool use's input is what the model gave: nesting, text, long or not, big integers, what is empty",
 	Levels: everywhere(report.Robust), Answered: 1, Cases: []string{"one-tool", "two-turns"},
-	Usual: "arguments go through a float64 that rounds big integers, or through a type that drops what it does not know",
-	Mend:  "pass the arguments on as the JSON that they are",
+	Cause: "arguments go through a float64 that rounds big integers, or through a type that drops what it does not know",
+	Fix:   "pass the arguments on as the JSON that they are",
 	Judge: func(e *Evidence) Verdict {
 		a := e.Rounds[0].Result()
 		uses := a.uses()
@@ -135,10 +135,10 @@ func rounded(raw []byte) []byte {
 }
 
 var textAndTool = Check{
-	ID: "text-and-tool", Says: "what the model says beside a tool use reaches the server, before the tool use where the model said it before",
+	ID: "text-and-tool", Rule: "what the model says beside a tool use reaches the server, before the tool use where the model said it before",
 	Levels: everywhere(report.Robust), Answered: 1, Cases: []string{"text-beside"},
-	Usual: "the answer is made of the tool calls, or else of the text",
-	Mend:  "answer with an array of all blocks, in the model's order",
+	Cause: "the answer is made of the tool calls, or else of the text",
+	Fix:   "answer with an array of all blocks, in the model's order",
 	Judge: func(e *Evidence) Verdict {
 		a := e.Rounds[0].Result()
 		if v := a.unreadable(); v != nil {
@@ -169,9 +169,9 @@ func (r *Round) ordered() bool {
 }
 
 var freshIDs = Check{
-	ID: "fresh-ids", Says: "tool uses of different turns have different ids", Levels: everywhere(report.Robust), Answered: 2, Cases: []string{"two-turns"},
-	Usual: "ids are minted from the tool's name, or from a counter that starts anew with each request",
-	Mend:  "pass the provider's ids on; where it has none, mint ids that no other turn has",
+	ID: "fresh-ids", Rule: "tool uses of different turns have different ids", Levels: everywhere(report.Robust), Answered: 2, Cases: []string{"two-turns"},
+	Cause: "ids are minted from the tool's name, or from a counter that starts anew with each request",
+	Fix:   "pass the provider's ids on; where it has none, mint ids that no other turn has",
 	Judge: func(e *Evidence) Verdict {
 		first, second := e.Rounds[0].Result(), e.Rounds[1].Result()
 		if len(first.uses()) == 0 || len(second.uses()) == 0 {
@@ -189,10 +189,10 @@ var freshIDs = Check{
 }
 
 var notExecuted = Check{
-	ID: "not-executed", Says: "the client does not run the tool itself: that is for the server", Levels: everywhere(report.Robust),
+	ID: "not-executed", Rule: "the client does not run the tool itself: that is for the server", Levels: everywhere(report.Robust),
 	Cases: []string{"one-tool"}, Answered: 2, // a later sample was answered: had the client wanted to run the tool, it would have by then
-	Usual: "the host runs every tool call of its model, whoever asked for it",
-	Mend:  "return the tool use to the server, with the stop reason toolUse",
+	Cause: "the host runs every tool call of its model, whoever asked for it",
+	Fix:   "return the tool use to the server, with the stop reason toolUse",
 	Judge: func(e *Evidence) Verdict {
 		asked := e.Rounds[0].Params
 		if asked == nil {

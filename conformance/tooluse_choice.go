@@ -27,27 +27,27 @@ var obedient = llm.Script(
 )
 
 var choiceAuto = Check{
-	ID: "choice-auto", Says: "the tool choice auto reaches the model, or is left out, which means the same", Levels: everywhere(report.Robust), Asked: 1,
+	ID: "choice-auto", Rule: "the tool choice auto reaches the model, or is left out, which means the same", Levels: everywhere(report.Robust), Asked: 1,
 	Cases: []string{"auto"},
-	Usual: "a choice that the client makes for its own tools is sent with every request",
-	Mend:  "send the provider's word for auto, or none at all",
+	Cause: "a choice that the client makes for its own tools is sent with every request",
+	Fix:   "send the provider's word for auto, or none at all",
 	Judge: func(e *Evidence) Verdict { return judgeChoice(e, dialect.ChoiceAuto) },
 }
 
 var choiceRequired = Check{
-	ID: "choice-required", Says: "the tool choice required reaches the model in the provider's own word", Levels: everywhere(report.Robust), Asked: 1,
+	ID: "choice-required", Rule: "the tool choice required reaches the model in the provider's own word", Levels: everywhere(report.Robust), Asked: 1,
 	Cases:        []string{"required"},
 	Requirements: []string{"2025-11-25/sampling/09", "2026-07-28/sampling/10"},
-	Usual:        "toolChoice is not passed on, so that the model is free to answer without a tool",
-	Mend:         `send the provider's word: "required" with OpenAI, {"type":"any"} with Anthropic, ANY with Gemini`,
+	Cause:        "toolChoice is not passed on, so that the model is free to answer without a tool",
+	Fix:          `send the provider's word: "required" with OpenAI, {"type":"any"} with Anthropic, ANY with Gemini`,
 	Judge:        func(e *Evidence) Verdict { return judgeChoice(e, dialect.ChoiceRequired) },
 }
 
 var choiceNone = Check{
-	ID: "choice-none", Says: "the tool choice none reaches the model in the provider's own word, or the model is given no tools", Levels: everywhere(report.Robust), Asked: 1,
+	ID: "choice-none", Rule: "the tool choice none reaches the model in the provider's own word, or the model is given no tools", Levels: everywhere(report.Robust), Asked: 1,
 	Cases: []string{"none"},
-	Usual: "toolChoice is not passed on, and a choice that is left out means auto",
-	Mend:  `send the provider's word: "none" with OpenAI, {"type":"none"} with Anthropic, NONE with Gemini; or leave the tools out`,
+	Cause: "toolChoice is not passed on, and a choice that is left out means auto",
+	Fix:   `send the provider's word: "none" with OpenAI, {"type":"none"} with Anthropic, NONE with Gemini; or leave the tools out`,
 	Judge: func(e *Evidence) Verdict { return judgeChoice(e, dialect.ChoiceNone) },
 }
 
@@ -103,10 +103,10 @@ func choiceText(choice string) string {
 }
 
 var choiceEmpty = Check{
-	ID: "choice-empty", Says: "a toolChoice without a mode is auto", Levels: everywhere(report.Must), Asked: 1, Cases: []string{"no-mode"},
+	ID: "choice-empty", Rule: "a toolChoice without a mode is auto", Levels: everywhere(report.Must), Asked: 1, Cases: []string{"no-mode"},
 	Requirements: []string{"2025-11-25/schema/ToolChoice", "2026-07-28/schema/ToolChoice"},
-	Usual:        "the mode is read as if it were always there, and an empty word is passed on to the provider, or is an error",
-	Mend:         "treat a missing mode as auto",
+	Cause:        "the mode is read as if it were always there, and an empty word is passed on to the provider, or is an error",
+	Fix:          "treat a missing mode as auto",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		if how := e.declinedHere(r); how != "" && len(r.Model) == 0 {
@@ -117,19 +117,19 @@ var choiceEmpty = Check{
 }
 
 var choiceNoneHolds = Check{
-	ID: "choice-none-holds", Says: "under the tool choice none no tool use comes back", Levels: everywhere(report.Must), Asked: 1, Cases: []string{"none"},
+	ID: "choice-none-holds", Rule: "under the tool choice none no tool use comes back", Levels: everywhere(report.Must), Asked: 1, Cases: []string{"none"},
 	Requirements: []string{"2025-11-25/sampling/10", "2026-07-28/sampling/11"},
-	Usual:        "toolChoice is not passed on, so that the model uses a tool that it must not use",
-	Mend:         "pass the tool choice on, or offer the model no tools",
+	Cause:        "toolChoice is not passed on, so that the model uses a tool that it must not use",
+	Fix:          "pass the tool choice on, or offer the model no tools",
 	Judge:        noUse("under the tool choice none"),
 }
 
 var choiceNoneFiltered = Check{
-	ID: "choice-none-filtered", Says: "a tool use that the model makes in spite of the tool choice none does not reach the server", Levels: everywhere(report.Robust), Asked: 1,
+	ID: "choice-none-filtered", Rule: "a tool use that the model makes in spite of the tool choice none does not reach the server", Levels: everywhere(report.Robust), Asked: 1,
 	Cases:        []string{"none-defied"},
 	Requirements: []string{"2025-11-25/sampling/10", "2026-07-28/sampling/11"},
-	Usual:        "the client trusts the model to do as it is told",
-	Mend:         "leave tool uses out of the answer where the server's tool choice is none, or answer with an error",
+	Cause:        "the client trusts the model to do as it is told",
+	Fix:          "leave tool uses out of the answer where the server's tool choice is none, or answer with an error",
 	Judge:        noUse("under the tool choice none"),
 }
 

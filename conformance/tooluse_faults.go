@@ -25,8 +25,8 @@ var faultCases = []harness.Case{
 	flight("tool-use/none-defied", &server.ToolChoice{Mode: dialect.ChoiceNone}, llm.When().Reply(llm.Text("As you like."), llm.Call("book_flight", short))),
 	flight("tool-use/required-defied", &server.ToolChoice{Mode: dialect.ChoiceRequired}, llm.When().Reply(llm.Text(unwilling))),
 	{
-		ID:   "tool-use/no-tools",
-		Play: func(s *server.Session) (any, error) { return s.Sample(s.Ask("Book a flight from Zürich to Tokyo.")) },
+		ID:      "tool-use/no-tools",
+		Handler: func(s *server.Session) (any, error) { return s.Sample(s.Ask("Book a flight from Zürich to Tokyo.")) },
 		Script: func(string) []*llm.Rule {
 			return llm.Script(llm.When().Reply(llm.Text("I will."), llm.Call("book_flight", short)))
 		},
@@ -38,10 +38,10 @@ var faultCases = []harness.Case{
 }
 
 var requiredUnmet = Check{
-	ID: "required-unmet", Says: "a text in place of a required tool use is passed on, or is an error; no tool use is made up", Levels: everywhere(report.Robust), Asked: 1,
+	ID: "required-unmet", Rule: "a text in place of a required tool use is passed on, or is an error; no tool use is made up", Levels: everywhere(report.Robust), Asked: 1,
 	Cases: []string{"required-defied"},
-	Usual: "the client fills in a tool use that the model never made, or drops the text",
-	Mend:  "pass on what the model says, or answer with an error",
+	Cause: "the client fills in a tool use that the model never made, or drops the text",
+	Fix:   "pass on what the model says, or answer with an error",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		if how := e.declined(r); how != "" {
@@ -63,17 +63,17 @@ var requiredUnmet = Check{
 }
 
 var noToolsNoUse = Check{
-	ID: "no-tools-no-use", Says: "no tool use comes back to a request without tools", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"no-tools"},
-	Usual: "the host's own tools are in the model's request, or a tool use that the model made up is passed on",
-	Mend:  "offer the model no tools where the request has none, and leave out what it makes up",
+	ID: "no-tools-no-use", Rule: "no tool use comes back to a request without tools", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"no-tools"},
+	Cause: "the host's own tools are in the model's request, or a tool use that the model made up is passed on",
+	Fix:   "offer the model no tools where the request has none, and leave out what it makes up",
 	Judge: noUse("without a tool in the request"),
 }
 
 var stopBesideCalls = Check{
-	ID: "stop-beside-calls", Says: "tool calls are kept when the provider says that the model came to its end", Levels: everywhere(report.Robust), Asked: 1,
+	ID: "stop-beside-calls", Rule: "tool calls are kept when the provider says that the model came to its end", Levels: everywhere(report.Robust), Asked: 1,
 	Cases: []string{"says-stop"},
-	Usual: "the client looks for tool calls only where the finish reason speaks of them",
-	Mend:  "take every tool call that is there, whatever the finish reason is",
+	Cause: "the client looks for tool calls only where the finish reason speaks of them",
+	Fix:   "take every tool call that is there, whatever the finish reason is",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		said := Place{Label: "model said"}
@@ -96,10 +96,10 @@ var stopBesideCalls = Check{
 }
 
 var badArguments = Check{
-	ID: "bad-arguments", Says: "arguments that are not JSON are an error, or are shown as they are; never is {} passed off as the model's words",
+	ID: "bad-arguments", Rule: "arguments that are not JSON are an error, or are shown as they are; never is {} passed off as the model's words",
 	Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"torn-arguments"},
-	Usual: "what cannot be parsed becomes an empty object, and the server runs the tool with nothing",
-	Mend:  "answer with an error, or tell the model and ask again",
+	Cause: "what cannot be parsed becomes an empty object, and the server runs the tool with nothing",
+	Fix:   "answer with an error, or tell the model and ask again",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		if how := e.declined(r); how != "" {
@@ -138,10 +138,10 @@ func (x *Exchange) givesText() bool {
 }
 
 var unofferedTool = Check{
-	ID: "unoffered-tool", Says: "a tool that nobody offered is passed on or refused when the model asks for it, and never run", Levels: everywhere(report.Robust), Asked: 1,
+	ID: "unoffered-tool", Rule: "a tool that nobody offered is passed on or refused when the model asks for it, and never run", Levels: everywhere(report.Robust), Asked: 1,
 	Cases: []string{"unknown-tool"},
-	Usual: "the host looks the name up among all tools that it knows, or takes the nearest one",
-	Mend:  "pass the tool use on, or answer with an error",
+	Cause: "the host looks the name up among all tools that it knows, or takes the nearest one",
+	Fix:   "pass the tool use on, or answer with an error",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		for _, call := range e.Session.ForeignCalls {

@@ -8,10 +8,10 @@ import (
 )
 
 var idMinted = Check{
-	ID: "id-minted", Says: "where the provider gives a tool call no id, the client mints one that no other has", Levels: everywhere(report.Robust), Answered: 1,
+	ID: "id-minted", Rule: "where the provider gives a tool call no id, the client mints one that no other has", Levels: everywhere(report.Robust), Answered: 1,
 	Cases: []string{"two-turns"},
-	Usual: "the tool's name is taken for an id, or the id that the provider does not give is left empty",
-	Mend:  "mint an id for each tool use, such as a random one, and keep the order of the calls for the way back",
+	Cause: "the tool's name is taken for an id, or the id that the provider does not give is left empty",
+	Fix:   "mint an id for each tool use, such as a random one, and keep the order of the calls for the way back",
 	Judge: func(e *Evidence) Verdict {
 		seen := map[string]Place{}
 		for _, r := range e.Rounds[:min(2, len(e.Rounds))] {
@@ -51,10 +51,10 @@ var idMinted = Check{
 const anySignature = "skip_thought_signature_validator"
 
 var thoughtSignature = Check{
-	ID: "thought-signature", Says: "the signatures that a model puts on its tool calls are handed back to it with them", Levels: everywhere(report.Robust), Asked: 2,
+	ID: "thought-signature", Rule: "the signatures that a model puts on its tool calls are handed back to it with them", Levels: everywhere(report.Robust), Asked: 2,
 	Cases: []string{"two-turns"},
-	Usual: "MCP has no member for them, and they are dropped on the way to the server",
-	Mend:  "remember each signature by the id of its tool use, or put it into the tool use's _meta, and hand it back with the call",
+	Cause: "MCP has no member for them, and they are dropped on the way to the server",
+	Fix:   "remember each signature by the id of its tool use, or put it into the tool use's _meta, and hand it back with the call",
 	Judge: func(e *Evidence) Verdict {
 		first := e.Rounds[0].LastModel()
 		if first == nil || len(first.calls()) == 0 {

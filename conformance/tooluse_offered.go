@@ -11,10 +11,10 @@ import (
 )
 
 var toolsReachModel = Check{
-	ID: "tools-reach-model", Says: "every tool reaches the model, with its name, description and input schema",
+	ID: "tools-reach-model", Rule: "every tool reaches the model, with its name, description and input schema",
 	Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"one-tool"},
-	Usual: "tools are not passed on, or are rebuilt from a type that knows some of their fields",
-	Mend:  "offer the model each tool of the request, its schema as it came",
+	Cause: "tools are not passed on, or are rebuilt from a type that knows some of their fields",
+	Fix:   "offer the model each tool of the request, its schema as it came",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		x, missing := theModel(r)
@@ -56,10 +56,10 @@ func names(tools []dialect.Tool) string {
 }
 
 var onlyTheseTools = Check{
-	ID: "only-these-tools", Says: "the model is offered the request's tools and no others", Levels: everywhere(report.Robust), Asked: 1,
+	ID: "only-these-tools", Rule: "the model is offered the request's tools and no others", Levels: everywhere(report.Robust), Asked: 1,
 	Cases: []string{"one-tool", "no-tools"},
-	Usual: "the host's own tools, or those of other servers, are in every model request that it makes",
-	Mend:  "offer the model what the sampling request lists, and nothing else",
+	Cause: "the host's own tools, or those of other servers, are in every model request that it makes",
+	Fix:   "offer the model what the sampling request lists, and nothing else",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		x, missing := theModel(r)
@@ -90,10 +90,10 @@ func numbered(n int) []server.Tool {
 }
 
 var manyToolsWork = Check{
-	ID: "many-tools", Says: "64 tools at once work; more work too, or are refused with an error", Levels: everywhere(report.Robust), Asked: 1,
+	ID: "many-tools", Rule: "64 tools at once work; more work too, or are refused with an error", Levels: everywhere(report.Robust), Asked: 1,
 	Cases: []string{"sixty-four-tools", "sixty-five-tools"},
-	Usual: "a limit of the client drops the tools that are over it",
-	Mend:  "pass all tools on; answer with an error that names the limit where there are too many",
+	Cause: "a limit of the client drops the tools that are over it",
+	Fix:   "pass all tools on; answer with an error that names the limit where there are too many",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		if r.Params == nil || len(r.Params.Tools) == 0 {

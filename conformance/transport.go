@@ -18,7 +18,7 @@ import (
 var transporting = Scenario{
 	ID:        "transport",
 	Purpose:   "streams that break, sessions that are lost, and all the ways in which a message may come",
-	Revisions: Known(),
+	Revisions: AllRevisions(),
 	Cases: slices.Concat([]harness.Case{
 		delivered(harness.Case{ID: "transport/plain", Responses: server.JSON, Revisions: withTools}, playPlain),
 		delivered(harness.Case{ID: "transport/get-stream", Revisions: newestLegacy}, playListening),
@@ -65,8 +65,8 @@ const (
 const said = "Delivered."
 
 // delivered is a case with a barrier, in which the model has one answer.
-func delivered(c harness.Case, play server.Play) harness.Case {
-	c.Barrier, c.Play = true, play
+func delivered(c harness.Case, play server.Handler) harness.Case {
+	c.Barrier, c.Handler = true, play
 	c.Script = func(string) []*llm.Rule { return llm.Script(llm.When().Reply(llm.Text(said))) }
 	return c
 }
@@ -82,7 +82,7 @@ func wait(s *server.Session, asked *server.Pending) {
 }
 
 // playOnce asks one question, in a way of its own.
-func playOnce(way func(any) any) server.Play {
+func playOnce(way func(any) any) server.Handler {
 	return func(s *server.Session) (any, error) {
 		asked, err := s.Start(way(s.Ask("Does this come through?")))
 		if err != nil {
@@ -116,7 +116,7 @@ func playListening(s *server.Session) (any, error) {
 
 // playRepeated sends a request once more while the model thinks about it, and then another one. A client that answers a ping has read what was sent before
 // it; one that does one thing after the other answers none until then.
-func playRepeated(gate *stage) server.Play {
+func playRepeated(gate *stage) server.Handler {
 	return func(s *server.Session) (any, error) {
 		asked, word, err := startPondering(s, gate)
 		defer gate.Open(word)
@@ -142,7 +142,7 @@ func playRepeated(gate *stage) server.Play {
 
 // playDisconnect closes the connection while the model thinks about a sample, and asks another question once the client has come back. The call is
 // answered on the stream that it then has.
-func playDisconnect(gate *stage) server.Play {
+func playDisconnect(gate *stage) server.Handler {
 	return func(s *server.Session) (any, error) {
 		if err := s.Resumable(); errors.Is(err, server.ErrNoStream) {
 			return "no stream to come back for", nil

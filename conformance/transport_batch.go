@@ -18,7 +18,7 @@ var batchCases = []harness.Case{
 var batchChecks = []Check{batch}
 
 // sampleTogether asks three samples in one batch, and waits for each as long as a client may take for one.
-func sampleTogether(*stage) server.Play {
+func sampleTogether(*stage) server.Handler {
 	return func(s *server.Session) (any, error) {
 		asked, err := s.StartBatch(s.Ask("Name a bird."), s.Ask("Name a fish."), s.Ask("Name a tree."))
 		if err != nil {
@@ -32,10 +32,10 @@ func sampleTogether(*stage) server.Play {
 }
 
 var batch = Check{
-	ID: "batch", Says: "each request of a batch is answered", Levels: map[server.Revision]report.Level{server.V20250326: report.Must},
+	ID: "batch", Rule: "each request of a batch is answered", Levels: map[server.Revision]report.Level{server.V20250326: report.Must},
 	Requirements: []string{"2025-03-26/basic/batching"}, Cases: []string{"together"},
-	Usual: "what comes is read as one message, so that an array is nothing, or an error that ends the stream",
-	Mend:  "take an array apart, and answer each request in it, in a batch or by itself: 2025-03-26 has batches, which later revisions have not",
+	Cause: "what comes is read as one message, so that an array is nothing, or an error that ends the stream",
+	Fix:   "take an array apart, and answer each request in it, in a batch or by itself: 2025-03-26 has batches, which later revisions have not",
 	Judge: func(e *Evidence) Verdict {
 		sent := e.find(func(ev *trace.Event) bool { return ev.Mark != nil && ev.Mark.Name == trace.MarkBatch }, "a batch")
 		if sent == nil {

@@ -41,18 +41,18 @@ func (ev *Evidence) served(r *Round, how string) Verdict {
 const methodNotFound = -32601
 
 var onPostStream = Check{
-	ID: "on-post-stream", Says: "a request that comes on the stream of a call is answered", Levels: inNewestLegacy(report.Must), Cases: []string{"post-stream"},
+	ID: "on-post-stream", Rule: "a request that comes on the stream of a call is answered", Levels: inNewestLegacy(report.Must), Cases: []string{"post-stream"},
 	Requirements: []string{"2025-11-25/transports/10"},
-	Usual:        "the stream of a POST is read for the response only",
-	Mend:         "hand every message of the stream to the same place as those of other streams, and only the response to whoever waits for it",
+	Cause:        "the stream of a POST is read for the response only",
+	Fix:          "hand every message of the stream to the same place as those of other streams, and only the response to whoever waits for it",
 	Judge:        overHTTP(1, func(e *Evidence) Verdict { return e.served(e.Rounds[0], "on the stream of the call") }),
 }
 
 var onGETStream = Check{
-	ID: "on-get-stream", Says: "a request that comes on the stream which the client opened with GET is answered", Levels: inNewestLegacy(report.Must),
+	ID: "on-get-stream", Rule: "a request that comes on the stream which the client opened with GET is answered", Levels: inNewestLegacy(report.Must),
 	Requirements: []string{"2025-11-25/transports/15"}, Cases: []string{"get-stream"},
-	Usual: "the stream is opened for notifications, and requests on it reach no handler",
-	Mend:  "hand every message of the stream to the same place as those of other streams",
+	Cause: "the stream is opened for notifications, and requests on it reach no handler",
+	Fix:   "hand every message of the stream to the same place as those of other streams",
 	Judge: overHTTP(0, func(e *Evidence) Verdict {
 		if len(e.Rounds) == 0 {
 			return NotApplicable("the client had no stream open that it had asked for with GET, and need not have one")
@@ -62,10 +62,10 @@ var onGETStream = Check{
 }
 
 var acceptsJSON = Check{
-	ID: "accepts-json", Says: "a call is also understood when its response is plain JSON", Levels: sinceTools(report.Must), Cases: []string{"plain"},
+	ID: "accepts-json", Rule: "a call is also understood when its response is plain JSON", Levels: sinceTools(report.Must), Cases: []string{"plain"},
 	Requirements: []string{"2025-11-25/transports/10", "2026-07-28/streamable-http/07"},
-	Usual:        "the body is read as a stream of events, whatever its Content-Type says",
-	Mend:         "look at the Content-Type of each response: application/json is the message itself, text/event-stream a stream of them",
+	Cause:        "the body is read as a stream of events, whatever its Content-Type says",
+	Fix:          "look at the Content-Type of each response: application/json is the message itself, text/event-stream a stream of them",
 	Judge: overHTTP(0, func(e *Evidence) Verdict {
 		var plain *Place
 		e.eachFrame(func(ev *trace.Event, m *rpc) {
@@ -94,10 +94,10 @@ var acceptsJSON = Check{
 }
 
 var idCollision = Check{
-	ID: "id-collision", Says: "a request of the server is answered that has the id of the client's own", Levels: inNewestLegacy(report.Robust), Asked: 1,
+	ID: "id-collision", Rule: "a request of the server is answered that has the id of the client's own", Levels: inNewestLegacy(report.Robust), Asked: 1,
 	Cases: []string{"same-id"},
-	Usual: "whatever has the id of a pending request is taken for its response, also what has a method",
-	Mend:  "look for a method first: what has one is a request of the server, whose ids are its own, and only what has none is a response",
+	Cause: "whatever has the id of a pending request is taken for its response, also what has a method",
+	Fix:   "look for a method first: what has one is a request of the server, whose ids are its own, and only what has none is a response",
 	Judge: func(e *Evidence) Verdict {
 		r := e.Rounds[0]
 		if v := e.served(r, "under the id of the client's own pending call"); v.kind != report.Pass {
@@ -112,10 +112,10 @@ var idCollision = Check{
 
 // duplicateRequest is about a fault of the server's, so that a client which answers twice is only warned: two requests came, and each has its response.
 var duplicateRequest = Check{
-	ID: "duplicate-request", Says: "a request that comes twice under one id does no harm, and is answered with one result", Levels: inNewestLegacy(report.Robust), Asked: 2,
+	ID: "duplicate-request", Rule: "a request that comes twice under one id does no harm, and is answered with one result", Levels: inNewestLegacy(report.Robust), Asked: 2,
 	Cases: []string{"repeated"},
-	Usual: "requests are not remembered, so that the second one runs beside the first, and costs a sample of its own",
-	Mend:  "remember the ids that are being answered, and those that were; leave the second request alone, or answer it with an error",
+	Cause: "requests are not remembered, so that the second one runs beside the first, and costs a sample of its own",
+	Fix:   "remember the ids that are being answered, and those that were; leave the second request alone, or answer it with an error",
 	Judge: func(e *Evidence) Verdict {
 		var results, all []Answer
 		for _, r := range e.Rounds[:2] {

@@ -46,7 +46,7 @@ func (s *story) numbered() *story {
 
 // onceMore makes what the server sent last something that it had sent before.
 func (s *story) onceMore() *story {
-	s.trace.Events[len(s.trace.Events)-1].Frame.Again = true
+	s.trace.Events[len(s.trace.Events)-1].Frame.Resent = true
 	return s.numbered()
 }
 
@@ -110,7 +110,7 @@ func TestStreamsThatAreComeBackFor(t *testing.T) {
 				s.trace.Events[len(s.trace.Events)-1].Frame.Event = "post-1/4"
 				s.comesBack(told, "post-1/3").asks(fish)
 				f := s.trace.Events[len(s.trace.Events)-1].Frame
-				f.Again, f.Event = true, "post-1/4"
+				f.Resent, f.Event = true, "post-1/4"
 				s.responds("1002", `"result":`+saying("A herring.")).passesBarrier()
 			}),
 		tell(back, "it hears nothing", report.Warn, "a sampling request was not answered that came on the stream that the client had come back for",

@@ -56,7 +56,7 @@ func rareStyles(r server.Revision) []styled {
 const foreign = "Größe 東京 𝄞 a\u2028b\u0085c"
 
 // playStyles asks a question in each style.
-func playStyles(styles func(server.Revision) []styled) server.Play {
+func playStyles(styles func(server.Revision) []styled) server.Handler {
 	return func(s *server.Session) (any, error) {
 		for i, style := range styles(s.Revision()) {
 			if err := s.Style(style.Style); err != nil {
@@ -78,16 +78,16 @@ func playStyles(styles func(server.Revision) []styled) server.Play {
 }
 
 var sseDetails = Check{
-	ID: "sse-details", Says: "a message is read however the event stream that brings it is written", Levels: sinceTools(report.Robust), Cases: []string{"events"},
-	Usual: "streams are read by a few lines of code that expect \"data: \", one line, and LF",
-	Mend:  "read streams as HTML says (9.2.6, interpreting an event stream), or with a library that does: bytes until the end of a line, then characters",
+	ID: "sse-details", Rule: "a message is read however the event stream that brings it is written", Levels: sinceTools(report.Robust), Cases: []string{"events"},
+	Cause: "streams are read by a few lines of code that expect \"data: \", one line, and LF",
+	Fix:   "read streams as HTML says (9.2.6, interpreting an event stream), or with a library that does: bytes until the end of a line, then characters",
 	Judge: overHTTP(1, func(e *Evidence) Verdict { return e.readStyles(usualStyles) }),
 }
 
 var sseRare = Check{
-	ID: "sse-rare", Says: "a message is read also after a byte order mark, and between lines that end in CR", Levels: sinceTools(report.Advice), Cases: []string{"rare-events"},
-	Usual: "lines are looked for that end in LF, as those of nearly all servers do",
-	Mend:  "take CR, LF and CRLF for the end of a line, and leave out a byte order mark at the beginning of the stream",
+	ID: "sse-rare", Rule: "a message is read also after a byte order mark, and between lines that end in CR", Levels: sinceTools(report.Advice), Cases: []string{"rare-events"},
+	Cause: "lines are looked for that end in LF, as those of nearly all servers do",
+	Fix:   "take CR, LF and CRLF for the end of a line, and leave out a byte order mark at the beginning of the stream",
 	Judge: overHTTP(1, func(e *Evidence) Verdict { return e.readStyles(rareStyles) }),
 }
 

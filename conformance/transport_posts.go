@@ -45,10 +45,10 @@ func requestAt(e *trace.Event, m *rpc) Place {
 }
 
 var acceptHeader = Check{
-	ID: "accept-header", Says: "a POST accepts JSON and event streams, and a GET event streams", Levels: sinceTools(report.Must), Cases: ofTheSession, Whole: true,
+	ID: "accept-header", Rule: "a POST accepts JSON and event streams, and a GET event streams", Levels: sinceTools(report.Must), Cases: ofTheSession, Whole: true,
 	Requirements: []string{"2025-11-25/transports/08", "2025-11-25/transports/15", "2026-07-28/streamable-http/03"},
-	Usual:        "the header is that of a library for plain JSON, or a wildcard",
-	Mend:         "send Accept: application/json, text/event-stream with every POST, and Accept: text/event-stream with a GET",
+	Cause:        "the header is that of a library for plain JSON, or a wildcard",
+	Fix:          "send Accept: application/json, text/event-stream with every POST, and Accept: text/event-stream with a GET",
 	Judge: overHTTP(0, func(e *Evidence) Verdict {
 		return e.Session.eachHTTP(func(ev *trace.Event, m *rpc) *Verdict {
 			wanted := map[string][]string{"POST": {"application/json", "text/event-stream"}, "GET": {"text/event-stream"}}[ev.Frame.HTTP.Method]
@@ -76,11 +76,11 @@ func accepts(header string) []string {
 }
 
 var oneMessage = Check{
-	ID: "one-message", Says: "each message of the client is a POST of its own", Levels: sinceTools(report.Must), Cases: ofTheSession, Whole: true,
+	ID: "one-message", Rule: "each message of the client is a POST of its own", Levels: sinceTools(report.Must), Cases: ofTheSession, Whole: true,
 	Requirements: []string{"2025-11-25/transports/06", "2025-11-25/transports/07", "2025-11-25/transports/09",
 		"2026-07-28/streamable-http/01", "2026-07-28/streamable-http/02", "2026-07-28/streamable-http/05"},
-	Usual: "messages are batched, as 2025-03-26 had it",
-	Mend:  "send each request, notification and response in a POST of its own",
+	Cause: "messages are batched, as 2025-03-26 had it",
+	Fix:   "send each request, notification and response in a POST of its own",
 	Judge: overHTTP(0, func(e *Evidence) Verdict {
 		return e.Session.eachHTTP(func(ev *trace.Event, m *rpc) *Verdict {
 			if raw := strings.TrimLeft(string(ev.Frame.Raw), " \t\r\n"); strings.HasPrefix(raw, "[") {
@@ -93,11 +93,11 @@ var oneMessage = Check{
 }
 
 var headerValue = Check{
-	ID: "header-value", Says: "a name that no header can hold, or that looks like an encoded one, is Base64 between =?base64? and ?= in the header Mcp-Name", Levels: inModern(report.Must),
+	ID: "header-value", Rule: "a name that no header can hold, or that looks like an encoded one, is Base64 between =?base64? and ?= in the header Mcp-Name", Levels: inModern(report.Must),
 	Cases: []string{"encoded-name", "look-alike-name"}, Whole: true,
 	Requirements: []string{"2026-07-28/streamable-http/11", "2026-07-28/streamable-http/19", "2026-07-28/streamable-http/20", "2026-07-28/streamable-http/21"},
-	Usual:        "the name is put into the header as it is, or the markers are written in capitals",
-	Mend:         "where a name is not plain ASCII, or begins with =?base64? and ends in ?=, send =?base64?, the Base64 of its UTF-8, and ?=",
+	Cause:        "the name is put into the header as it is, or the markers are written in capitals",
+	Fix:          "where a name is not plain ASCII, or begins with =?base64? and ends in ?=, send =?base64?, the Base64 of its UTF-8, and ?=",
 	Judge: overHTTP(0, func(e *Evidence) Verdict {
 		called := e.Session.Trace.Find(e.calledAt)
 		if called == nil {
@@ -119,10 +119,10 @@ var headerValue = Check{
 }
 
 var responsePost = Check{
-	ID: "response-post", Says: "every request after the first has the session's id and the protocol version, and so has each answer", Levels: inNewestLegacy(report.Must), Cases: ofTheSession, Whole: true,
+	ID: "response-post", Rule: "every request after the first has the session's id and the protocol version, and so has each answer", Levels: inNewestLegacy(report.Must), Cases: ofTheSession, Whole: true,
 	Requirements: []string{"2025-11-25/transports/23", "2025-11-25/transports/20", "2025-11-25/transports/24"},
-	Usual:        "answers are posted by other code than requests, which does not know the headers",
-	Mend:         "keep session id and version with the connection, and send Mcp-Session-Id and MCP-Protocol-Version with every request but initialize",
+	Cause:        "answers are posted by other code than requests, which does not know the headers",
+	Fix:          "keep session id and version with the connection, and send Mcp-Session-Id and MCP-Protocol-Version with every request but initialize",
 	Judge: overHTTP(0, func(e *Evidence) Verdict {
 		s := e.Session
 		answers := 0
@@ -155,10 +155,10 @@ var responsePost = Check{
 }
 
 var ownIDs = Check{
-	ID: "own-ids", Says: "a request of the client has an id, a string or an integer, that it has not used before in the session", Levels: inNewestLegacy(report.Must), Cases: ofTheSession, Whole: true,
+	ID: "own-ids", Rule: "a request of the client has an id, a string or an integer, that it has not used before in the session", Levels: inNewestLegacy(report.Must), Cases: ofTheSession, Whole: true,
 	Requirements: []string{"2025-11-25/basic/02", "2025-11-25/basic/03", "2025-11-25/basic/04"},
-	Usual:        "ids are counted for each connection or each kind of request, or are one for all",
-	Mend:         "count requests over the whole session",
+	Cause:        "ids are counted for each connection or each kind of request, or are one for all",
+	Fix:          "count requests over the whole session",
 	Judge: func(e *Evidence) Verdict {
 		type used struct{ session, id string }
 		before := map[used]Place{}
@@ -205,10 +205,10 @@ func (s *Session) opened() Place {
 }
 
 var endsSession = Check{
-	ID: "ends-session", Says: "a client that needs its session no more ends it", Levels: inNewestLegacy(report.Should), Cases: ofTheSession, Whole: true,
+	ID: "ends-session", Rule: "a client that needs its session no more ends it", Levels: inNewestLegacy(report.Should), Cases: ofTheSession, Whole: true,
 	Requirements: []string{"2025-11-25/transports/22"},
-	Usual:        "the connections are closed, and nobody tells the server",
-	Mend:         "send a DELETE with the session's id at the end",
+	Cause:        "the connections are closed, and nobody tells the server",
+	Fix:          "send a DELETE with the session's id at the end",
 	Judge: overHTTP(0, func(e *Evidence) Verdict {
 		s := e.Session
 		if s.Ended == nil || !s.Ended.Clean() || len(s.issued) == 0 {

@@ -33,7 +33,7 @@ const seen = 300 * time.Millisecond
 
 // sampleOverPipe asks what has line ends in it, and then writes to standard error while the model thinks about the next one. A client that bears that
 // answers it, and one more.
-func sampleOverPipe(gate *stage) server.Play {
+func sampleOverPipe(gate *stage) server.Handler {
 	return func(s *server.Session) (any, error) {
 		if _, err := s.Sample(s.Ask(onSeveralLines)); err != nil || !s.OverStdio() {
 			return "done", err
@@ -60,7 +60,7 @@ func sampleOverPipe(gate *stage) server.Play {
 
 // endThePipe ends the server, as far as the client can see, while the model thinks about a sample. A client that calls again, having started the server
 // again, is answered.
-func endThePipe(gate *stage) server.Play {
+func endThePipe(gate *stage) server.Handler {
 	return func(s *server.Session) (any, error) {
 		if !s.OverStdio() || s.Call() > 1 {
 			return s.Sample(s.Ask("Name a bird."))
@@ -90,12 +90,12 @@ func noPipe() Verdict {
 }
 
 var overPipe = Check{
-	ID: "stdio", Says: "over stdio each message is a line of UTF-8, and nothing else goes to the server's standard input", Levels: everywhere(report.Must), Asked: 1,
+	ID: "stdio", Rule: "over stdio each message is a line of UTF-8, and nothing else goes to the server's standard input", Levels: everywhere(report.Must), Asked: 1,
 	Requirements: []string{"2025-03-26/transports/stdio", "2025-06-18/transports/stdio", "2025-11-25/transports/05", "2025-11-25/transports/03", "2025-11-25/transports/01",
 		"2026-07-28/stdio/03", "2026-07-28/stdio/01", "2026-07-28/transports/01"},
 	Cases: []string{"pipe"},
-	Usual: "a log line goes to standard output in place of standard error, JSON is written over several lines, or a text with line ends is not escaped",
-	Mend:  "write each message as UTF-8 JSON without line breaks, then one line feed, and logs to standard error",
+	Cause: "a log line goes to standard output in place of standard error, JSON is written over several lines, or a text with line ends is not escaped",
+	Fix:   "write each message as UTF-8 JSON without line breaks, then one line feed, and logs to standard error",
 	Judge: func(e *Evidence) Verdict {
 		if !e.Session.overStdio() {
 			return noPipe()
@@ -131,9 +131,9 @@ func (ev *Evidence) find(is func(*trace.Event) bool, label string) *Place {
 }
 
 var stderrIsNoError = Check{
-	ID: "stderr", Says: "what the server writes to standard error is no error", Levels: lately(report.Should), Asked: 1, Requirements: []string{"2025-11-25/transports/04", "2026-07-28/stdio/02"}, Cases: []string{"pipe"},
-	Usual: "whatever comes on standard error is raised as an error, or nobody reads it until the server cannot write any more",
-	Mend:  "pass it on, keep it, or drop it, and go on",
+	ID: "stderr", Rule: "what the server writes to standard error is no error", Levels: lately(report.Should), Asked: 1, Requirements: []string{"2025-11-25/transports/04", "2026-07-28/stdio/02"}, Cases: []string{"pipe"},
+	Cause: "whatever comes on standard error is raised as an error, or nobody reads it until the server cannot write any more",
+	Fix:   "pass it on, keep it, or drop it, and go on",
 	Judge: func(e *Evidence) Verdict {
 		at := e.logged()
 		switch {
@@ -171,9 +171,9 @@ func crashNote(stderr string) string { return crashLine.FindString(stderr) }
 var crashLine = regexp.MustCompile(`(?m)^(goroutine \d+ \[running\]|thread '.*' panicked|.*Unhandled 'error' event|Unhandled exception\.).*$`)
 
 var pipeEnds = Check{
-	ID: "pipe-ends", Says: "a client whose server ends while a sample is under way neither hangs nor crashes", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"pipe-end"},
-	Usual: "the answer is written to a pipe that nobody reads, and the error or signal that comes of it is not caught; or the call waits for an answer that cannot come any more",
-	Mend:  "end every call that is under way when the server's output ends, with an error that says so, and drop answers that there is nobody to read",
+	ID: "pipe-ends", Rule: "a client whose server ends while a sample is under way neither hangs nor crashes", Levels: everywhere(report.Robust), Asked: 1, Cases: []string{"pipe-end"},
+	Cause: "the answer is written to a pipe that nobody reads, and the error or signal that comes of it is not caught; or the call waits for an answer that cannot come any more",
+	Fix:   "end every call that is under way when the server's output ends, with an error that says so, and drop answers that there is nobody to read",
 	Judge: func(e *Evidence) Verdict {
 		v, at := e.withoutServer()
 		if v != nil {
@@ -220,10 +220,10 @@ func (ev *Evidence) withoutServer() (*Verdict, *Place) {
 }
 
 var restarts = Check{
-	ID: "restarts", Says: "a server that ends unexpectedly is started again", Levels: inModern(report.Should), Asked: 1, Requirements: []string{"2026-07-28/stdio/08"},
+	ID: "restarts", Rule: "a server that ends unexpectedly is started again", Levels: inModern(report.Should), Asked: 1, Requirements: []string{"2026-07-28/stdio/08"},
 	Cases: []string{"pipe-end"},
-	Usual: "the end of the server is taken for the end of the session, which this revision does not have",
-	Mend:  "launch the server again when it is needed next, and make again what was under way: it remembers nothing that would be lost",
+	Cause: "the end of the server is taken for the end of the session, which this revision does not have",
+	Fix:   "launch the server again when it is needed next, and make again what was under way: it remembers nothing that would be lost",
 	Judge: func(e *Evidence) Verdict {
 		v, at := e.withoutServer()
 		s := e.Session
@@ -250,10 +250,10 @@ func (s *Session) launchedAfter(place int) bool {
 }
 
 var shutsDown = Check{
-	ID: "shuts-down", Says: "a client that needs its server no more ends the server's input first", Levels: lately(report.Should), Cases: []string{"pipe"},
+	ID: "shuts-down", Rule: "a client that needs its server no more ends the server's input first", Levels: lately(report.Should), Cases: []string{"pipe"},
 	Requirements: []string{"2025-11-25/lifecycle/shutdown", "2026-07-28/stdio/07"},
-	Usual:        "the process of the server is killed, so that it can neither finish nor tidy up",
-	Mend:         "close the server's standard input, wait for its end, and end its process only when that does not come in time",
+	Cause:        "the process of the server is killed, so that it can neither finish nor tidy up",
+	Fix:          "close the server's standard input, wait for its end, and end its process only when that does not come in time",
 	Judge: func(e *Evidence) Verdict {
 		s := e.Session
 		switch {

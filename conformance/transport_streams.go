@@ -33,7 +33,7 @@ func (ev *Evidence) comeback() *comeback {
 			c = &comeback{closed: e}
 		case c == nil:
 			before[f.Event] = before[f.Event] || f.Dir == trace.ToClient && !f.Raw.IsZero()
-		case f.Dir == trace.ToClient && f.Again && before[f.Event] && e.Case == ev.Case.ID && c.repeated == nil:
+		case f.Dir == trace.ToClient && f.Resent && before[f.Event] && e.Case == ev.Case.ID && c.repeated == nil:
 			c.repeated = e
 		case f.Dir != trace.FromClient || f.HTTP == nil || f.HTTP.Method != "GET" || f.Session != c.closed.Frame.Session:
 		case f.HTTP.Header["Last-Event-Id"] != "" && c.returned == nil:
@@ -60,10 +60,10 @@ func afterReturn(judge func(*Evidence, *comeback) Verdict) func(*Evidence) Verdi
 }
 
 var reconnects = Check{
-	ID: "reconnects", Says: "a client comes back for the stream of its call, and names the last event that it saw", Levels: inNewestLegacy(report.Should), Cases: []string{"disconnect"},
+	ID: "reconnects", Rule: "a client comes back for the stream of its call, and names the last event that it saw", Levels: inNewestLegacy(report.Should), Cases: []string{"disconnect"},
 	Requirements: []string{"2025-11-25/transports/11", "2025-11-25/transports/18"},
-	Usual:        "the end of the connection is taken for the end of the call, which then fails, or waits for ever",
-	Mend:         "where a stream ends without the response, and had an event with an id, GET the endpoint with that id as Last-Event-ID, and read on",
+	Cause:        "the end of the connection is taken for the end of the call, which then fails, or waits for ever",
+	Fix:          "where a stream ends without the response, and had an event with an id, GET the endpoint with that id as Last-Event-ID, and read on",
 	Judge: overHTTP(0, func(e *Evidence) Verdict {
 		c := e.comeback()
 		switch {
@@ -93,10 +93,10 @@ var reconnects = Check{
 const clockSlack = 50 * time.Millisecond
 
 var retryHonoured = Check{
-	ID: "retry-honoured", Says: "a client waits as long as retry says before it comes back", Levels: inNewestLegacy(report.Must), Cases: []string{"disconnect"},
+	ID: "retry-honoured", Rule: "a client waits as long as retry says before it comes back", Levels: inNewestLegacy(report.Must), Cases: []string{"disconnect"},
 	Requirements: []string{"2025-11-25/transports/12"},
-	Usual:        "the time to wait is one of the client's own, or the field retry is not read",
-	Mend:         "read the field retry of the stream, in milliseconds, and wait as long before the GET",
+	Cause:        "the time to wait is one of the client's own, or the field retry is not read",
+	Fix:          "read the field retry of the stream, in milliseconds, and wait as long before the GET",
 	Judge: afterReturn(func(e *Evidence, c *comeback) Verdict {
 		told, took := c.closed.Frame.Retry, c.returned.At-c.closed.At
 		if took < told-clockSlack {
@@ -107,10 +107,10 @@ var retryHonoured = Check{
 }
 
 var answersOnceResumed = Check{
-	ID: "answers-once", Says: "a request is answered once, also by a client that came back for its stream", Levels: inNewestLegacy(report.Must), Cases: []string{"disconnect"},
+	ID: "answers-once", Rule: "a request is answered once, also by a client that came back for its stream", Levels: inNewestLegacy(report.Must), Cases: []string{"disconnect"},
 	Requirements: []string{"2025-11-25/basic/05"},
-	Usual:        "the client comes back for events that it has seen, and answers again what they bring again",
-	Mend:         "keep the id of the last event of each stream, and remember the ids of requests that were answered",
+	Cause:        "the client comes back for events that it has seen, and answers again what they bring again",
+	Fix:          "keep the id of the last event of each stream, and remember the ids of requests that were answered",
 	Judge: afterReturn(func(e *Evidence, c *comeback) Verdict {
 		for _, r := range e.Rounds {
 			if len(r.Answers) > 1 {
@@ -173,10 +173,10 @@ func (s *Session) calledAll(place int) bool {
 }
 
 var sessionLost = Check{
-	ID: "session-lost", Says: "a client whose session is gone starts a new one, without the old one's id", Levels: inNewestLegacy(report.Must), Cases: []string{"lost-session"}, Whole: true,
+	ID: "session-lost", Rule: "a client whose session is gone starts a new one, without the old one's id", Levels: inNewestLegacy(report.Must), Cases: []string{"lost-session"}, Whole: true,
 	Requirements: []string{"2025-11-25/transports/21"},
-	Usual:        "404 is taken for a fault like any other, so that every later call fails, too",
-	Mend:         "where a request that has a session id is answered with 404, initialize again without an id, and make the request again in the new session",
+	Cause:        "404 is taken for a fault like any other, so that every later call fails, too",
+	Fix:          "where a request that has a session id is answered with 404, initialize again without an id, and make the request again in the new session",
 	Judge: overHTTP(0, func(e *Evidence) Verdict {
 		l := e.loss()
 		switch {
@@ -194,9 +194,9 @@ var sessionLost = Check{
 }
 
 var handlersSurvive = Check{
-	ID: "handlers-survive", Says: "in a new session the client still samples", Levels: inNewestLegacy(report.Robust), Cases: []string{"lost-session"}, Whole: true,
-	Usual: "handlers and capabilities belong to the connection that was lost, and the new one is made without them",
-	Mend:  "make each new session with the same capabilities and handlers as the first",
+	ID: "handlers-survive", Rule: "in a new session the client still samples", Levels: inNewestLegacy(report.Robust), Cases: []string{"lost-session"}, Whole: true,
+	Cause: "handlers and capabilities belong to the connection that was lost, and the new one is made without them",
+	Fix:   "make each new session with the same capabilities and handlers as the first",
 	Judge: overHTTP(0, func(e *Evidence) Verdict {
 		l := e.loss()
 		if l == nil || l.anew == nil {

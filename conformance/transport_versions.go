@@ -26,7 +26,7 @@ var versionChecks = []Check{versionListed, otherVersion}
 // speaking is a case of a run in one revision, the server of which speaks others. Tells is [harness.Case.TellsVersions].
 func speaking(name string, in server.Revision, tells bool, speaks ...server.Revision) harness.Case {
 	return harness.Case{ID: "transport/" + name, Revisions: []server.Revision{in}, Isolated: true, Speaks: speaks, TellsVersions: tells, Script: says("A wren."),
-		Play: func(s *server.Session) (any, error) {
+		Handler: func(s *server.Session) (any, error) {
 			if !s.Declares("sampling") {
 				return "not asked, since sampling is not declared", nil
 			}
@@ -144,12 +144,12 @@ func (ev *Evidence) tried(v *versioning) *Verdict {
 }
 
 var versionListed = Check{
-	ID: "version-listed", Says: "a client that was told which versions the server speaks goes on in one of them, if it goes on", Whole: true,
+	ID: "version-listed", Rule: "a client that was told which versions the server speaks goes on in one of them, if it goes on", Whole: true,
 	Levels: map[server.Revision]report.Level{server.V20251125: report.Must, server.V20260728: report.Should},
 	Cases:  []string{"older-version", "both-eras", "older-era", "older-era-told"}, Requirements: []string{"2025-11-25/lifecycle/operation", "2025-11-25/lifecycle/negotiation",
 		"2025-11-25/transports/24", "2026-07-28/versioning/selects"},
-	Usual: "the newest version of the client's library is taken whatever the server says, or a version of the older era is put into requests of the newer one",
-	Mend:  "choose a version that the server lists; speak those up to 2025-11-25 by initialize, and in the version that this comes back with; if there is none in common, end and say so",
+	Cause: "the newest version of the client's library is taken whatever the server says, or a version of the older era is put into requests of the newer one",
+	Fix:   "choose a version that the server lists; speak those up to 2025-11-25 by initialize, and in the version that this comes back with; if there is none in common, end and say so",
 	Judge: func(e *Evidence) Verdict {
 		v := e.Session.versions()
 		if other := e.tried(&v); other != nil {
@@ -178,10 +178,10 @@ var versionListed = Check{
 }
 
 var otherVersion = Check{
-	ID: "other-version", Says: "a client that meets a server of another version goes on in that, or ends: it neither hangs nor crashes", Levels: map[server.Revision]report.Level{
+	ID: "other-version", Rule: "a client that meets a server of another version goes on in that, or ends: it neither hangs nor crashes", Levels: map[server.Revision]report.Level{
 		server.V20251125: report.Robust, server.V20260728: report.Robust}, Whole: true, Cases: []string{"older-version", "older-era", "older-era-told"},
-	Usual: "an answer is waited for that the server does not give, or the same question is asked again and again",
-	Mend:  "take an error for an answer: try the older era, or end and say which versions the server speaks",
+	Cause: "an answer is waited for that the server does not give, or the same question is asked again and again",
+	Fix:   "take an error for an answer: try the older era, or end and say which versions the server speaks",
 	Judge: func(e *Evidence) Verdict {
 		v, s := e.Session.versions(), e.Session
 		if other := e.tried(&v); other != nil {

@@ -10,9 +10,9 @@ import (
 // Verdict is what a check says of one case. It is made by [Pass], [Broken] and their like, and told where to look by
 // [Verdict.See]; each call returns a verdict of its own.
 type Verdict struct {
-	kind    report.Verdict
-	message string
-	frames  []report.Frame
+	kind     report.Verdict
+	message  string
+	evidence []report.Evidence
 }
 
 // broken stands for fail or warn until the level of the check is known.
@@ -52,7 +52,7 @@ func NotObserved(format string, args ...any) Verdict {
 
 // See adds a piece of evidence: a place in the trace, and the text that stands there or does not.
 func (v Verdict) See(p Place, format string, args ...any) Verdict {
-	v.frames = append(slices.Clip(v.frames), report.Frame{Label: p.Label, Case: p.Ref.Case, Seq: p.Ref.Seq, Path: p.Path,
+	v.evidence = append(slices.Clip(v.evidence), report.Evidence{Label: p.Label, Case: p.Ref.Case, Seq: p.Ref.Seq, Path: p.Path,
 		Text: clip(fmt.Sprintf(format, args...))})
 	return v
 }
@@ -60,7 +60,7 @@ func (v Verdict) See(p Place, format string, args ...any) Verdict {
 // Saw is See with a label of its own, for evidence that is best named by what it shows: "server sent", "model was given".
 func (v Verdict) Saw(label string, p Place, format string, args ...any) Verdict {
 	v = v.See(p, format, args...)
-	last := &v.frames[len(v.frames)-1]
+	last := &v.evidence[len(v.evidence)-1]
 	last.Label, last.Event = label, p.Label
 	return v
 }

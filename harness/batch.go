@@ -253,7 +253,7 @@ func again(p *played, several bool) []batch {
 	header.Cases = slices.Clone(header.Cases)
 	for i := range p.cases {
 		if due(&s, i) {
-			header.Cases[i].Again = true
+			header.Cases[i].Replayed = true
 			places = append(places, i)
 		}
 	}
@@ -326,9 +326,9 @@ func survey(t *trace.Trace) surveyed {
 		switch {
 		case e.Process != nil && e.Process.State == trace.Ended:
 			s.ended = e.Process
-		case e.Mark != nil && e.Mark.Name == trace.MarkPlayStarted:
+		case e.Mark != nil && e.Mark.Name == trace.MarkHandlerStarted:
 			s.begun[e.Case]++
-		case e.Mark != nil && e.Mark.Name == trace.MarkPlayEnded && e.Mark.Text == "" && s.ended == nil:
+		case e.Mark != nil && e.Mark.Name == trace.MarkHandlerEnded && e.Mark.Text == "" && s.ended == nil:
 			s.over[e.Case]++
 		case e.Frame != nil && e.Frame.Dir == trace.FromClient:
 			s.called[e.Case] = true

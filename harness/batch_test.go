@@ -67,7 +67,7 @@ func hangs(ctx context.Context) error {
 func again(tr *trace.Trace) []string {
 	var ids []string
 	for _, c := range tr.Header.Cases {
-		if c.Again {
+		if c.Replayed {
 			ids = append(ids, c.ID)
 		}
 	}
@@ -93,7 +93,7 @@ func TestWhatADeadSessionLeftUnfinishedIsPlayedAgainAlone(t *testing.T) {
 		"before a barrier":        {panics, []harness.Case{barred("s/a"), question("s/b")}, [][]string{{"s/a", "s/b", "barrier"}, {"s/a", "barrier"}, {"s/b"}}, []string{"s/a", "s/b"}, []int{0, 2}},
 		"alone from the first on": {panics, []harness.Case{question("s/b")}, [][]string{{"s/b"}}, nil, []int{0}},
 		"isolated":                {panics, []harness.Case{question("s/a"), alone(question("s/b")), question("s/c")}, [][]string{{"s/a", "s/c"}, {"s/b"}}, nil, []int{1}},
-		"hostile": {panics, []harness.Case{question("s/a"), {ID: "s/b", Hostile: true, Play: question("").Play, Script: question("").Script}, question("s/c")},
+		"hostile": {panics, []harness.Case{question("s/a"), {ID: "s/b", Hostile: true, Handler: question("").Handler, Script: question("").Script}, question("s/c")},
 			[][]string{{"s/a", "s/c"}, {"s/b"}}, nil, []int{1}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestHostileCasesShareSessionsAndTheRightOneIsBlamed(t *testing.T) {
 						bad = append(bad, i)
 					}
 					for _, one := range tr.Header.Cases {
-						if !one.Again && one.ID != harness.BarrierID {
+						if !one.Replayed && one.ID != harness.BarrierID {
 							last[one.ID]++
 						}
 					}
@@ -178,8 +178,8 @@ func TestHostileCasesOfAClientThatAnswersNothingArePlayedOnce(t *testing.T) {
 		require.Equal(t, [][]string{{"s/a", "s/b", "barrier"}}, sessions(traces))
 	}
 	poisoned := harness.InProcess(reference.Client(reference.Find("deaf-after-malformed").Config(reference.Config{})))
-	a.Play = func(s *server.Session) (any, error) { return s.Sample(s.Ask("Still there?")) }
-	b.Play = func(s *server.Session) (any, error) {
+	a.Handler = func(s *server.Session) (any, error) { return s.Sample(s.Ask("Still there?")) }
+	b.Handler = func(s *server.Session) (any, error) {
 		return s.Sample(server.Hostile(map[string]any{"maxTokens": 1, "messages": []any{map[string]any{"role": "user", "content": "text"}}}))
 	}
 	traces := play(t, harness.Runner{Client: poisoned, Revision: server.V20260728, Bubble: inBubble(t)}, a, b)
@@ -276,7 +276,7 @@ func TestCasesThatWaitDoSoTogetherAndHaveTheTimeForIt(t *testing.T) {
 	for i := range 3 {
 		c := quiet(fmt.Sprintf("s/%d", i))
 		c.Wait = time.Minute
-		c.Play = func(s *server.Session) (any, error) {
+		c.Handler = func(s *server.Session) (any, error) {
 			together.Done()
 			together.Wait() // for the others
 			return "done", nil
@@ -295,7 +295,7 @@ func TestCasesThatWaitDoSoTogetherAndHaveTheTimeForIt(t *testing.T) {
 func TestInVirtualTimeAWaitCostsNothing(t *testing.T) {
 	c := quiet("s/a")
 	c.Wait = time.Hour
-	c.Play = func(*server.Session) (any, error) {
+	c.Handler = func(*server.Session) (any, error) {
 		<-time.After(time.Hour)
 		return "done", nil
 	}

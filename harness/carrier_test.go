@@ -16,9 +16,9 @@ import (
 func carried() []harness.Case {
 	done := func(*server.Session) (any, error) { return "done", nil }
 	return []harness.Case{
-		{ID: "s/tool", Play: done},
-		{ID: "s/prompt", Carrier: server.PromptsGet, Play: done},
-		{ID: "s/resource", Carrier: server.ResourcesRead, Play: done},
+		{ID: "s/tool", Handler: done},
+		{ID: "s/prompt", Carrier: server.PromptsGet, Handler: done},
+		{ID: "s/resource", Carrier: server.ResourcesRead, Handler: done},
 	}
 }
 

@@ -20,7 +20,7 @@ type Case struct {
 	// ID is scenario and case, such as "parallel/two-cities".
 	ID string
 	// Play is what happens when the client calls the case's tool.
-	Play server.Play
+	Handler server.Handler
 	// Script returns the model's rules for the case's conversations. The mark is the word by which the model knows them. Nil where the
 	// model is not to be asked.
 	Script func(mark string) []*llm.Rule
@@ -70,8 +70,8 @@ type Case struct {
 
 // Stage is what a [Case.Make] makes.
 type Stage struct {
-	Play  server.Play
-	Rules []*llm.Rule
+	Handler server.Handler
+	Rules   []*llm.Rule
 	// Settled waits until what is left of the case, once its call is over for the client, has come to rest; nil for nothing. The session's
 	// barrier waits for it, so that what comes after the barrier was answered has nothing to do with the case.
 	Settled func(context.Context)
@@ -79,7 +79,7 @@ type Stage struct {
 
 // stage is that of any case. The rules are left to the model's own source, where it has one.
 func (c *Case) stage(limits Limits, scripted bool) Stage {
-	st := Stage{Play: c.Play}
+	st := Stage{Handler: c.Handler}
 	switch {
 	case c.Make != nil:
 		st = c.Make(limits)
@@ -102,8 +102,8 @@ func stages(cases []Case, limits Limits, scripted bool) []Stage {
 		if cases[i].ID != BarrierID {
 			continue
 		}
-		play := all[i].Play
-		all[i].Play = func(s *server.Session) (any, error) {
+		play := all[i].Handler
+		all[i].Handler = func(s *server.Session) (any, error) {
 			for _, other := range all {
 				if other.Settled != nil {
 					other.Settled(s.Context())
@@ -122,7 +122,7 @@ const BarrierID = "barrier"
 // answered all the same: that it came, and was served, is then the barrier.
 var barrier = Case{
 	ID: BarrierID,
-	Play: func(s *server.Session) (any, error) {
+	Handler: func(s *server.Session) (any, error) {
 		_, err := s.Sample(s.Ask("Are you still there?"))
 		if errors.Is(err, server.ErrUndeclared) {
 			return "not asked, since sampling is not declared", nil
@@ -140,7 +140,7 @@ func withBarrier(cases []Case) []Case {
 	last := barrier
 	last.Declare, last.Decision = cases[0].Declare, cases[0].Decision
 	if cmp.Or(last.Decision, Approve) != Approve {
-		last.Play = func(*server.Session) (any, error) { return "not asked, since the person declines", nil }
+		last.Handler = func(*server.Session) (any, error) { return "not asked, since the person declines", nil }
 	}
 	return append(slices.Clip(cases), last)
 }

@@ -119,7 +119,7 @@ func TestAContainedClientIsToldToEnd(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	c := hostile(quiet("s/a"))
-	c.Play = func(*server.Session) (any, error) {
+	c.Handler = func(*server.Session) (any, error) {
 		cancel()
 		return "done", nil
 	}

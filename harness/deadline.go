@@ -64,7 +64,7 @@ func within(ctx context.Context, limit time.Duration, spoken <-chan struct{}, do
 func getsOn(e *trace.Event) bool {
 	switch {
 	case e.Mark != nil:
-		return e.Mark.Name == trace.MarkPlayEnded
+		return e.Mark.Name == trace.MarkHandlerEnded
 	case e.End != nil:
 		return e.End.Status == http.StatusOK && e.End.Fault == ""
 	}

@@ -21,7 +21,7 @@ func ExampleInProcess() {
 
 	greeting := harness.Case{
 		ID: "example/greeting",
-		Play: func(s *server.Session) (any, error) {
+		Handler: func(s *server.Session) (any, error) {
 			return s.Sample(s.Ask("Say hello."))
 		},
 		Script: func(string) []*llm.Rule {
@@ -51,7 +51,7 @@ func ExampleInProcess() {
 // A client in a process of its own is a command, in any language. It is given the server's URL as its last argument, or where {url} stands.
 func ExampleCommand() {
 	client := harness.Command("sh", "-c", `echo "cannot connect" >&2; exit 7`)
-	idle := harness.Case{ID: "example/idle", Play: func(*server.Session) (any, error) { return "done", nil }}
+	idle := harness.Case{ID: "example/idle", Handler: func(*server.Session) (any, error) { return "done", nil }}
 	runner := harness.Runner{Client: client, Revision: server.V20251125}
 	err := runner.Run(context.Background(), []harness.Case{idle}, func(t *trace.Trace) {
 		last := t.Events[len(t.Events)-1]

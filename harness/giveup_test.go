@@ -128,7 +128,7 @@ func TestAStageIsMadeForEachSessionAndTheBarrierWaitsForIt(t *testing.T) {
 	var story []string
 	staged := Case{ID: "s/staged", GiveUp: true, Barrier: true, Make: func(l Limits) Stage {
 		story = append(story, "made for "+l.Client.String())
-		return Stage{Play: func(s *server.Session) (any, error) { return s.Sample(s.Ask("?")) },
+		return Stage{Handler: func(s *server.Session) (any, error) { return s.Sample(s.Ask("?")) },
 			Rules: llm.Script(llm.When().Reply(llm.Text("So."))), Settled: func(context.Context) { story = append(story, "settled") }}
 	}}
 	var told []string
@@ -144,5 +144,5 @@ func TestAStageIsMadeForEachSessionAndTheBarrierWaitsForIt(t *testing.T) {
 
 	all := stages(withBarrier([]Case{staged}), Limits{}, false)
 	require.Nil(t, all[0].Rules, "the model has a source of its own")
-	require.NotNil(t, all[1].Play)
+	require.NotNil(t, all[1].Handler)
 }

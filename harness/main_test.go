@@ -47,15 +47,15 @@ func TestMain(m *testing.M) {
 // question is a case in which the model is asked once.
 func question(id string) harness.Case {
 	return harness.Case{
-		ID:     id,
-		Play:   func(s *server.Session) (any, error) { return s.Sample(s.Ask("Hello?")) },
-		Script: func(string) []*llm.Rule { return llm.Script(llm.When().Reply(llm.Text("Hello."))) },
+		ID:      id,
+		Handler: func(s *server.Session) (any, error) { return s.Sample(s.Ask("Hello?")) },
+		Script:  func(string) []*llm.Rule { return llm.Script(llm.When().Reply(llm.Text("Hello."))) },
 	}
 }
 
 // quiet is a case that asks for nothing, for clients that never call it.
 func quiet(id string) harness.Case {
-	return harness.Case{ID: id, Play: func(*server.Session) (any, error) { return "nothing", nil }}
+	return harness.Case{ID: id, Handler: func(*server.Session) (any, error) { return "nothing", nil }}
 }
 
 // inBubble runs a function in virtual time.

@@ -260,7 +260,7 @@ func (r *Runner) startFakes(client *Client, cases []Case, record func(trace.Even
 	staged := stages(cases, r.limits(&cases[0]), r.Source == nil)
 	var tools []server.Tool
 	for i, c := range cases {
-		tools = append(tools, server.Tool{Name: c.Tool(), Description: "Runs the case " + c.ID + ".", Mark: c.Mark(), Carrier: c.Carrier, Responses: c.Responses, Play: staged[i].Play})
+		tools = append(tools, server.Tool{Name: c.Tool(), Description: "Runs the case " + c.ID + ".", Mark: c.Mark(), Carrier: c.Carrier, Responses: c.Responses, Handler: staged[i].Handler})
 	}
 	var err error
 	f.model, err = llm.Start(llm.Options{Record: record, Key: PlantedKey, Listener: listeners[0], Source: r.Source})

@@ -78,7 +78,7 @@ func TestTracesComeInTheOrderOfTheirCasesWhoeverIsFirstToEnd(t *testing.T) {
 	var cases []harness.Case
 	for i, name := range names {
 		ended[name] = make(chan bool)
-		cases = append(cases, harness.Case{ID: name, Isolated: true, Play: func(s *server.Session) (any, error) {
+		cases = append(cases, harness.Case{ID: name, Isolated: true, Handler: func(s *server.Session) (any, error) {
 			defer close(ended[name])
 			if i+1 < len(names) {
 				select {
@@ -140,7 +140,7 @@ func TestCasesThatCannotBePlayedAreOurError(t *testing.T) {
 		cases []harness.Case
 		want  string
 	}{
-		"a rule that says nothing": {[]harness.Case{{ID: "s/a", Play: quiet("").Play, Script: func(string) []*llm.Rule { return llm.Script(llm.When()) }}},
+		"a rule that says nothing": {[]harness.Case{{ID: "s/a", Handler: quiet("").Handler, Script: func(string) []*llm.Rule { return llm.Script(llm.When()) }}},
 			"starting a session of 2025-11-25: rule 1 of mark mkkgzwttak says nothing: add Reply(…) or Fail(…)"},
 		"a case without a play": {[]harness.Case{{ID: "s/a"}}, "starting a session of 2025-11-25: tool s-a has no play"},
 		"the same case twice":   {[]harness.Case{quiet("s/a"), quiet("s/a")}, `starting a session of 2025-11-25: mark "mkkgzwttak" has a script already`},
@@ -173,7 +173,7 @@ func (silent) Answer(*dialect.Request) (llm.Answer, error) {
 func TestARunThatIsGivenUpHandsOverWhatItHas(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	waits := quiet("s/b")
-	waits.Play = func(s *server.Session) (any, error) {
+	waits.Handler = func(s *server.Session) (any, error) {
 		cancel()
 		<-s.Context().Done()
 		return nil, s.Context().Err()

@@ -149,7 +149,7 @@ func (l lines) Write(p []byte) (int, error) {
 }
 
 func TestWhatTheServerLogsComesToItsStandardError(t *testing.T) {
-	logs := harness.Case{ID: "s/logs", Play: func(s *server.Session) (any, error) { return "done", s.Log("a word") }}
+	logs := harness.Case{ID: "s/logs", Handler: func(s *server.Session) (any, error) { return "done", s.Log("a word") }}
 	call := func(ctx context.Context, env harness.Env) error {
 		logged := make(lines, 10)
 		rwc, err := env.Launch(ctx, logged)

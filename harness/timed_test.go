@@ -28,7 +28,7 @@ func TestATimedCaseIsMadeAnewForEachSessionOfItsOwn(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		made = append(made, l)
-		return harness.Stage{Play: func(s *server.Session) (any, error) { return s.Sample(s.Ask("Are you there?")) },
+		return harness.Stage{Handler: func(s *server.Session) (any, error) { return s.Sample(s.Ask("Are you there?")) },
 			Rules: llm.Script(llm.When().Reply(llm.Text("Yes.")))}
 	}}
 	told := map[time.Duration]int{}
@@ -119,7 +119,7 @@ func TestWaitingSessionsStartFewAtOnceAndWaitTogether(t *testing.T) {
 
 func TestAClientIsGivenMoreTimeForWhatIsOfACase(t *testing.T) {
 	slowly := harness.Case{ID: "s/slow",
-		Play: func(s *server.Session) (any, error) {
+		Handler: func(s *server.Session) (any, error) {
 			for range 8 {
 				if _, err := s.Sample(s.Ask("And then?")); err != nil {
 					return nil, err

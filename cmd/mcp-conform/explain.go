@@ -49,7 +49,7 @@ func (c *explainCommand) Run(s streams) error {
 func explainScenario(b *bytes.Buffer, s *conformance.Scenario) {
 	fmt.Fprintf(b, "%s — %s\n\n", s.ID, s.Purpose)
 	for _, c := range s.Checks {
-		fmt.Fprintf(b, "  %-24s %s\n", c.ID, c.Says)
+		fmt.Fprintf(b, "  %-24s %s\n", c.ID, c.Rule)
 	}
 	fmt.Fprintf(b, "\nmcp-conform explain %s/CHECK says more.\n", s.ID)
 }
@@ -57,14 +57,14 @@ func explainScenario(b *bytes.Buffer, s *conformance.Scenario) {
 func explainCheck(b *bytes.Buffer, s *conformance.Scenario, c *conformance.Check) {
 	id := s.ID + "/" + c.ID
 	explainText(b, id, c)
-	for _, r := range conformance.Known() {
+	for _, r := range conformance.AllRevisions() {
 		level, ok := levelsIn(s, c)[r]
 		if !ok {
 			continue
 		}
 		fmt.Fprintf(b, "  %-13s  %s", r, level)
 		if req := c.Requirement(r); req != nil {
-			fmt.Fprintf(b, ": %s\n  %15s%s", req.Says, "", req.URL)
+			fmt.Fprintf(b, ": %s\n  %15s%s", req.Text, "", req.URL)
 		}
 		b.WriteByte('\n')
 	}
@@ -80,5 +80,5 @@ func explainCheck(b *bytes.Buffer, s *conformance.Scenario, c *conformance.Check
 }
 
 func explainText(b *bytes.Buffer, id string, c *conformance.Check) {
-	fmt.Fprintf(b, "%s\n  wants          %s\n  usual cause    %s\n  how to mend    %s\n", id, c.Says, c.Usual, c.Mend)
+	fmt.Fprintf(b, "%s\n  wants          %s\n  usual cause    %s\n  how to mend    %s\n", id, c.Rule, c.Cause, c.Fix)
 }

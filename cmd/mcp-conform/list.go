@@ -64,7 +64,7 @@ func (c *listCommand) Run(s streams) error {
 		}
 		for i := range scenario.Checks {
 			check := &scenario.Checks[i]
-			listed.Checks = append(listed.Checks, listedCheck{ID: scenario.ID + "/" + check.ID, Says: check.Says,
+			listed.Checks = append(listed.Checks, listedCheck{ID: scenario.ID + "/" + check.ID, Says: check.Rule,
 				Levels: levelsIn(&scenario, check), Cases: check.ShownBy(&scenario), Requirements: requirementsOf(check)})
 		}
 		list = append(list, listed)
@@ -97,7 +97,7 @@ func levelsIn(scenario *conformance.Scenario, check *conformance.Check) map[serv
 
 func requirementsOf(check *conformance.Check) []report.Requirement {
 	found := []report.Requirement{}
-	for _, r := range conformance.Known() {
+	for _, r := range conformance.AllRevisions() {
 		if req := check.Requirement(r); req != nil {
 			found = append(found, *req)
 		}
@@ -119,7 +119,7 @@ func listText(b *bytes.Buffer, list []listedScenario) {
 // levelText is a check's level, or its levels where the revisions differ.
 func levelText(levels map[server.Revision]report.Level) string {
 	var names []string
-	for _, r := range conformance.Known() {
+	for _, r := range conformance.AllRevisions() {
 		if l, ok := levels[r]; ok && !slices.Contains(names, string(l)) {
 			names = append(names, string(l))
 		}

@@ -64,7 +64,7 @@ func listedStatements() []listedStatement {
 	by, provers := conformance.EnforcedBy(conformance.Scenarios()), proversOf()
 	var list []listedStatement
 	for _, s := range conformance.Statements() {
-		listed := listedStatement{ID: s.ID, Revision: s.Revision(), Level: s.Level, Says: s.Says, URL: s.URL, State: enforced}
+		listed := listedStatement{ID: s.ID, Revision: s.Revision(), Level: s.Level, Says: s.Text, URL: s.URL, State: enforced}
 		if s.Excluded != "" {
 			listed.State, listed.Why = excluded, s.Excluded
 		}

@@ -92,8 +92,8 @@ func (c *runCommand) Validate() error {
 // knownRevisions returns what is wrong with the value of a flag that names revisions.
 func knownRevisions(names []string) error {
 	for _, r := range names {
-		if !slices.Contains(conformance.Known(), server.Revision(r)) {
-			return fmt.Errorf("--revision %q: want one of %s", r, strings.Join(revisionNames(conformance.Known()), ", "))
+		if !slices.Contains(conformance.AllRevisions(), server.Revision(r)) {
+			return fmt.Errorf("--revision %q: want one of %s", r, strings.Join(revisionNames(conformance.AllRevisions()), ", "))
 		}
 	}
 	return nil
@@ -124,8 +124,8 @@ func (c *runCommand) Run(ctx context.Context, s streams) error {
 		return &exitError{exitUsage, err}
 	}
 	suite := conformance.Suite{Client: client, Only: c.Scenario, Skip: c.Skip, Seed: c.Seed, Timeout: c.Timeout, CaseTimeout: c.CaseTime, ClientTimeout: c.Patience,
-		Parallel: c.Jobs, Tool: version(), Dialect: c.Dialect, Again: c.again}
-	suite.Fuzz, suite.Frame, suite.Reproduce = c.Fuzz, c.Frame, c.reproduce
+		Parallel: c.Jobs, Tool: version(), Dialect: c.Dialect, Reproduce: c.again}
+	suite.Fuzz, suite.Frame, suite.ReproduceFile = c.Fuzz, c.Frame, c.reproduce
 	if c.Fuzz > 0 {
 		suite.Frames = c.Frames
 		fmt.Fprintf(s.err, "mcp-conform: %d malformed requests more in each revision are made from seed %d\n", c.Fuzz, c.Seed)

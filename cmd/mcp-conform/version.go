@@ -13,7 +13,7 @@ type versionCommand struct{}
 
 func (versionCommand) Run(s streams) error {
 	_, err := fmt.Fprintf(s.out, "mcp-conform %s (%s)\njudges %s\n", version(), runtime.Version(),
-		strings.Join(revisionNames(conformance.Known()), ", "))
+		strings.Join(revisionNames(conformance.AllRevisions()), ", "))
 	return err
 }
 

@@ -180,7 +180,7 @@ func only(jobs []job, names []string) []job {
 func allJobs(every bool) []job {
 	var jobs []job
 	for _, s := range settings {
-		for _, r := range conformance.Known() {
+		for _, r := range conformance.AllRevisions() {
 			jobs = append(jobs, job{nil, s, r, nil})
 		}
 	}

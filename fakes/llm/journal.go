@@ -17,10 +17,10 @@ type Exchange struct {
 	// Dialect is "" for a request to a path or by a method that no dialect has.
 	Dialect string
 	// Aside is true for a request beside the conversation, such as one for the list of models. No rule is asked about it.
-	Aside  bool
-	Method string
-	Path   string
-	Header http.Header
+	SideRequest bool
+	Method      string
+	Path        string
+	Header      http.Header
 	// Body is the request's body as it came. It is cut short where the caller hung up, or the body was over the limit.
 	Body []byte
 	// Request is the body in neutral form, read anew for each call of [Server.Journal]; nil where it could not be read.

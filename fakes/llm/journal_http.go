@@ -44,7 +44,7 @@ type journalDocument struct {
 type exchangeDocument struct {
 	Number  int64             `json:"number"`
 	Dialect string            `json:"dialect"`
-	Aside   bool              `json:"aside,omitempty"`
+	Aside   bool              `json:"sideRequest,omitempty"`
 	Method  string            `json:"method"`
 	Path    string            `json:"path"`
 	Header  map[string]string `json:"header"`
@@ -112,7 +112,7 @@ func (s *Server) journalDocument() journalDocument {
 	}
 	for _, x := range s.Journal() {
 		d.Exchanges = append(d.Exchanges, exchangeDocument{
-			x.Number, x.Dialect, x.Aside, x.Method, x.Path, trace.SelectHeader(x.Header, s.options.planted), asJSON(x.Body), documentOf(x.Request),
+			x.Number, x.Dialect, x.SideRequest, x.Method, x.Path, trace.SelectHeader(x.Header, s.options.planted), asJSON(x.Body), documentOf(x.Request),
 			x.Owner, x.Marks, x.Rule, x.Miss, x.Refused, x.Fault, x.Status, x.HungUp, x.Closed, x.Began, x.Ended,
 		})
 	}

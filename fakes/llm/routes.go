@@ -22,7 +22,7 @@ type route struct {
 // target is what a request is meant for: a codec's conversation, or an aside of it.
 type target struct {
 	dialect.Codec
-	aside dialect.Asides // nil for a conversation
+	aside dialect.SideRequests // nil for a conversation
 }
 
 // routes returns the routes of all codecs, asides first: what none of them claims may still be a conversation. Codecs may share patterns,
@@ -30,8 +30,8 @@ type target struct {
 func routes() []route {
 	var asides, conversations []route
 	for _, d := range served {
-		if a, ok := d.Codec.(dialect.Asides); ok {
-			for _, pattern := range a.AsidePatterns() {
+		if a, ok := d.Codec.(dialect.SideRequests); ok {
+			for _, pattern := range a.SideRequestPatterns() {
 				asides = append(asides, newRoute(pattern, target{d.Codec, a}))
 			}
 		}

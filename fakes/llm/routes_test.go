@@ -63,18 +63,18 @@ func TestAsidesAreAnsweredAndSeen(t *testing.T) {
 		require.Equal(t, 200, w.Code, c.path)
 		require.Contains(t, w.Body.String(), c.want)
 		x := s.Journal()[i]
-		require.Equal(t, []any{true, c.dialect, 200, "", ""}, []any{x.Aside, x.Dialect, x.Status, x.Rule, x.Miss})
+		require.Equal(t, []any{true, c.dialect, 200, "", ""}, []any{x.SideRequest, x.Dialect, x.Status, x.Rule, x.Miss})
 		require.Nil(t, x.Request)
 		require.Equal(t, c.body, string(x.Body))
 		request := seen.all[len(seen.all)-3].Request
-		require.True(t, request.Aside)
+		require.True(t, request.SideRequest)
 		require.Equal(t, c.dialect, request.Dialect)
 		require.Equal(t, c.body != "", x.Owner == "aaaaaa", "a mark in it tells whose it is")
 		require.Equal(t, x.Owner, seen.all[len(seen.all)-3].Case)
 	}
 	require.Empty(t, s.Requests())
 	require.Equal(t, 200, post(s, chatPath, hello).Code, "the rule has its one answer still")
-	require.False(t, seen.all[len(seen.all)-3].Request.Aside)
+	require.False(t, seen.all[len(seen.all)-3].Request.SideRequest)
 	require.Len(t, s.Requests(), 1)
 
 	w := httptest.NewRecorder()
@@ -98,7 +98,7 @@ func TestAConversationWhosePatternIsAnAsidesToo(t *testing.T) {
 	require.Equal(t, 200, w.Code)
 	require.Contains(t, w.Body.String(), `"text": "hi"`)
 	x := s.Journal()[0]
-	require.False(t, x.Aside)
+	require.False(t, x.SideRequest)
 	require.True(t, x.Request.Stream)
 	require.Equal(t, "alt=sse&key=k", x.Request.URL.RawQuery, "the journal reads it as the server has read it")
 }

@@ -34,7 +34,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if misdirected != nil {
 		x.Refused, refusal = misdirected.text, misdirected.answer()
 	} else {
-		x.Dialect, x.Aside = to.Name(), to.aside != nil
+		x.Dialect, x.SideRequest = to.Name(), to.aside != nil
 		var refused *Error
 		if req, refused = s.read(to, r, x, tooLarge); refused != nil {
 			x.Refused, refusal = refused.Message, to.EncodeError(refused.At(r.URL))
@@ -47,8 +47,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler) // there is nobody left to answer
 	case x.Refused != "":
 		s.send(w, r, x, outcome{Answer: refusal})
-	case x.Aside:
-		s.send(w, r, x, outcome{Answer: to.aside.AnswerAside(r, body)})
+	case x.SideRequest:
+		s.send(w, r, x, outcome{Answer: to.aside.AnswerSideRequest(r, body)})
 	default:
 		o := s.decide(to.Codec, x, req)
 		s.send(w, r, x, o)
@@ -104,7 +104,7 @@ func (s *Server) decode(to target, r *http.Request, x *Exchange, tooLarge bool) 
 		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Message: fmt.Sprintf(
 			"the body is larger than the scripted model's limit of %d bytes", s.options.MaxBody)}
 	}
-	if x.Aside {
+	if x.SideRequest {
 		return nil, nil
 	}
 	req, refused := to.Decode(r, x.Body)
@@ -178,7 +178,7 @@ func (s *Server) open(x *Exchange) {
 	s.mu.Unlock()
 	if s.options.Record != nil {
 		s.record(x, trace.Event{Request: &trace.ModelRequest{
-			Exchange: x.Number, Dialect: x.Dialect, Aside: x.Aside, Method: x.Method, Path: x.Path,
+			Exchange: x.Number, Dialect: x.Dialect, SideRequest: x.SideRequest, Method: x.Method, Path: x.Path,
 			Header: trace.SelectHeader(x.Header, s.options.planted), Body: x.Body,
 		}})
 	}

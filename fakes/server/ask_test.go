@@ -24,7 +24,7 @@ func play(t *testing.T, revision server.Revision, tool server.Tool, answers ...s
 }
 
 func TestAskWeavesTheMarkIn(t *testing.T) {
-	asked, _ := play(t, server.V20251125, server.Tool{Mark: "m7", Play: func(s *server.Session) (any, error) {
+	asked, _ := play(t, server.V20251125, server.Tool{Mark: "m7", Handler: func(s *server.Session) (any, error) {
 		for _, text := range []string{"one", "two"} {
 			if _, err := s.Sample(s.Ask(text, server.Tool{Name: "t", Description: "d"})); err != nil {
 				return nil, err
@@ -55,7 +55,7 @@ func TestAfterGoesOnFromTheAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
-				asked, text := play(t, revision, server.Tool{Play: func(s *server.Session) (any, error) {
+				asked, text := play(t, revision, server.Tool{Handler: func(s *server.Session) (any, error) {
 					ask := s.Ask("?", server.Tool{Name: "t"})
 					first, err := s.Sample(ask)
 					if err != nil {
@@ -89,7 +89,7 @@ func TestAfterAnAnswerThatCannotBeGoneOnFrom(t *testing.T) {
 		`{"role":"assistant","model":"m","content":[{"type":"tool_use","id":"c","name":"t","input":{}},{"type":1}]}`: "the client's answer cannot be gone on from: the request is not valid by the protocol's schema: messages[1].content[1].type: want \"audio\", \"image\", \"text\", \"tool_result\" or \"tool_use\", got 1",
 	} {
 		t.Run(answer, func(t *testing.T) {
-			_, text := play(t, server.V20251125, server.Tool{Play: func(s *server.Session) (any, error) {
+			_, text := play(t, server.V20251125, server.Tool{Handler: func(s *server.Session) (any, error) {
 				ask := s.Ask("?", server.Tool{Name: "t"})
 				first, err := s.Sample(ask)
 				require.NoError(t, err)

@@ -45,7 +45,7 @@ func takenApart(t *testing.T, raw string) []message {
 
 func TestSamplesInABatchGoOutAsOneLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: askTogether})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: askTogether})
 		p := r.lines(server.V20250326, sampling)
 		p.send(callOf(1, "ask"))
 		line, err := p.rest.ReadString('\n')
@@ -55,15 +55,15 @@ func TestSamplesInABatchGoOutAsOneLine(t *testing.T) {
 		p.send("[" + asked[1].response(sampled("two")) + "," + asked[0].response(sampled("one")) + "]")
 		text := p.next().call(t).text(t)
 		require.Regexp(t, `(?s)^`+string(asked[0].ID)+` .*"one".*\n`+string(asked[1].ID)+` .*"two"`, text)
-		require.Equal(t, []string{"client tools/call", "mark play-started", "mark batch", "server sampling/createMessage", "server sampling/createMessage",
-			"client result", "client result", "mark play-ended", "server result"}, r.story("ask"))
+		require.Equal(t, []string{"client tools/call", "mark handler-started", "mark batch", "server sampling/createMessage", "server sampling/createMessage",
+			"client result", "client result", "mark handler-ended", "server result"}, r.story("ask"))
 	})
 }
 
 func TestSamplesInABatchGoOutAsOneEvent(t *testing.T) {
 	for _, responses := range []server.Responses{server.Auto, server.JSON} {
 		synctest.Test(t, func(t *testing.T) {
-			r := inMemory(t, server.Options{Responses: responses}, server.Tool{Name: "ask", Play: askTogether})
+			r := inMemory(t, server.Options{Responses: responses}, server.Tool{Name: "ask", Handler: askTogether})
 			w := r.legacy(server.V20250326, sampling)
 			stream := w.do(http.MethodGet, "", "Accept", "text/event-stream")
 			if responses == server.Auto {
@@ -82,7 +82,7 @@ func TestSamplesInABatchGoOutAsOneEvent(t *testing.T) {
 			require.Len(t, asked, 2)
 			answer := w.post("[" + asked[1].response(sampled("two")) + "," + asked[0].response(sampled("one")) + "]")
 			require.Equal(t, http.StatusAccepted, answer.StatusCode)
-			r.until("ask", "mark play-ended")
+			r.until("ask", "mark handler-ended")
 			require.Contains(t, r.story("ask"), "mark batch")
 			require.Contains(t, r.story(""), "mark batch")
 		})
@@ -92,7 +92,7 @@ func TestSamplesInABatchGoOutAsOneEvent(t *testing.T) {
 func TestOnly20250326HasBatches(t *testing.T) {
 	for _, revision := range []server.Revision{server.V20250618, server.V20251125, server.V20260728} {
 		synctest.Test(t, func(t *testing.T) {
-			r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+			r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 				_, err := s.StartBatch(s.Ask("One?"))
 				require.ErrorIs(t, err, server.ErrEra)
 				return "done", nil
@@ -114,7 +114,7 @@ func TestOnly20250326HasBatches(t *testing.T) {
 
 func TestABatchThatCannotBeSentIsNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 			_, err := s.StartBatch(s.Ask("One?"), s.Ask("Two?"))
 			require.ErrorIs(t, err, server.ErrUndeclared)
 			return "done", nil
@@ -127,7 +127,7 @@ func TestABatchThatCannotBeSentIsNot(t *testing.T) {
 
 func TestAPostedBatchIsAnsweredOnOneStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Play: always("done", nil)})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Handler: always("done", nil)})
 		w := r.legacy(server.V20250326, nothing)
 		before := len(r.story(""))
 		reply := w.post("[" + request(1, "ping", "{}") + `,7,{"jsonrpc":"2.0","method":"notifications/no"},` + callOf(2, "tool") + "," +
@@ -150,7 +150,7 @@ func TestAPostedBatchIsAnsweredOnOneStream(t *testing.T) {
 		require.Contains(t, said[""], "want a JSON-RPC message, got 7")
 		require.Equal(t, "mark batch", r.story("")[before])
 		require.Contains(t, r.story(""), "client notifications/no")
-		require.Equal(t, []string{"client tools/call", "mark play-started", "mark play-ended", "server result"}, r.story("tool"))
+		require.Equal(t, []string{"client tools/call", "mark handler-started", "mark handler-ended", "server result"}, r.story("tool"))
 	})
 }
 
@@ -167,7 +167,7 @@ func TestAPostedBatchIsAnsweredInOneArray(t *testing.T) {
 func TestClosingTheServerBreaksOffAPostedBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := make(chan struct{})
-		r := inMemory(t, server.Options{}, server.Tool{Name: "wait", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "wait", Handler: func(s *server.Session) (any, error) {
 			close(begun)
 			<-s.Context().Done()
 			return "too late", nil
@@ -188,7 +188,7 @@ func TestClosingTheServerBreaksOffAPostedBatch(t *testing.T) {
 func TestAServerThatEndsIsSeenToEnd(t *testing.T) {
 	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
 		synctest.Test(t, func(t *testing.T) {
-			r := inMemory(t, server.Options{}, server.Tool{Name: "end", Play: func(s *server.Session) (any, error) {
+			r := inMemory(t, server.Options{}, server.Tool{Name: "end", Handler: func(s *server.Session) (any, error) {
 				require.True(t, s.OverStdio())
 				require.ErrorIs(t, s.Log("nobody listens"), server.ErrNoStream, "this connection has no standard error")
 				require.NoError(t, s.HangUp())
@@ -206,7 +206,7 @@ func TestAServerThatEndsIsSeenToEnd(t *testing.T) {
 			}
 			p.ends()
 			<-p.over
-			r.until("end", "mark play-ended")
+			r.until("end", "mark handler-ended")
 			var ends []trace.Frame
 			for _, e := range r.trace() {
 				if e.Frame != nil && e.Frame.Closed {
@@ -220,7 +220,7 @@ func TestAServerThatEndsIsSeenToEnd(t *testing.T) {
 
 func TestOverHTTPThereIsNoProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "end", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "end", Handler: func(s *server.Session) (any, error) {
 			require.False(t, s.OverStdio())
 			require.ErrorIs(t, s.Log("nobody listens"), server.ErrNoStream)
 			require.ErrorIs(t, s.HangUp(), server.ErrNoStream)
@@ -233,7 +233,7 @@ func TestOverHTTPThereIsNoProcess(t *testing.T) {
 func TestAServerOfTheFirstEraMayTellItsVersions(t *testing.T) {
 	for _, tells := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			r := inMemory(t, server.Options{Revisions: []server.Revision{server.V20250618, server.V20251125}, TellsVersions: tells}, server.Tool{Name: "ask", Play: ask})
+			r := inMemory(t, server.Options{Revisions: []server.Revision{server.V20250618, server.V20251125}, TellsVersions: tells}, server.Tool{Name: "ask", Handler: ask})
 			p := r.pipe(t.Context())
 			want := `"code":-32600,"message":"initialize comes first"`
 			if tells {
@@ -262,7 +262,7 @@ func TestAServerThatEndsTakesItsProcessWithIt(t *testing.T) {
 	for after, want := range map[time.Duration]time.Duration{time.Second: time.Second, time.Hour: 10 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			gone, took := make(chan struct{}), make(chan time.Duration, 1)
-			r := inMemory(t, server.Options{}, server.Tool{Name: "end", Play: func(s *server.Session) (any, error) {
+			r := inMemory(t, server.Options{}, server.Tool{Name: "end", Handler: func(s *server.Session) (any, error) {
 				began := time.Now()
 				timer := time.AfterFunc(after, func() { close(gone) })
 				defer timer.Stop()
@@ -285,7 +285,7 @@ func TestClosingTheServerDoesNotWaitForTheProcessThatStandsForIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		begun := make(chan struct{})
-		r := inMemory(t, server.Options{}, server.Tool{Name: "end", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "end", Handler: func(s *server.Session) (any, error) {
 			close(begun)
 			return nil, s.HangUp()
 		}})

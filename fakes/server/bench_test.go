@@ -19,7 +19,7 @@ func BenchmarkSample(b *testing.B) {
 				if name == "recording" {
 					options.Record = trace.NewRecorder(trace.Header{}, 1<<40).Record
 				}
-				srv, err := server.Start(options, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+				srv, err := server.Start(options, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 					for s.Context().Err() == nil {
 						if _, err := s.Sample(s.Ask("What is the weather in Paris?")); err != nil {
 							return nil, err

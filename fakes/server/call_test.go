@@ -37,7 +37,7 @@ func eras(t *testing.T, test func(t *testing.T, start func(...server.Tool) *rig,
 }
 
 // always is a play that returns what it is given.
-func always(value any, err error) server.Play {
+func always(value any, err error) server.Handler {
 	return func(*server.Session) (any, error) { return value, err }
 }
 
@@ -59,7 +59,7 @@ func TestTheResultOfAPlayIsTheResultOfTheCall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eras(t, func(t *testing.T, start func(...server.Tool) *rig, call func(*rig, string, string) message) {
-				r := start(server.Tool{Name: "tool", Play: always(c.value, c.err)})
+				r := start(server.Tool{Name: "tool", Handler: always(c.value, c.err)})
 				got := call(r, "tool", "")
 				require.Equal(t, `"a"`, string(got.ID))
 				var result map[string]any
@@ -80,7 +80,7 @@ func TestTheResultOfAPlayIsTheResultOfTheCall(t *testing.T) {
 
 func TestAResultThatIsNoneIsOurProblem(t *testing.T) {
 	eras(t, func(t *testing.T, start func(...server.Tool) *rig, call func(*rig, string, string) message) {
-		r := start(server.Tool{Name: "tool", Play: always(server.CallToolResult{Content: []any{7}}, nil)})
+		r := start(server.Tool{Name: "tool", Handler: always(server.CallToolResult{Content: []any{7}}, nil)})
 		r.expected = []string{"the server's own CallToolResult is not valid in "}
 		require.Contains(t, call(r, "tool", "").raw, `"content":[7]`)
 		require.Contains(t, r.story("tool"), "mark harness-error")
@@ -100,7 +100,7 @@ func TestACallThatIsNoneIsAProtocolError(t *testing.T) {
 	} {
 		t.Run(body, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Play: always(nil, nil)})
+				r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Handler: always(nil, nil)})
 				reply := r.legacy(server.V20251125, nothing).post(request(1, "tools/call", "{"+body+"}"))
 				require.Equal(t, http.StatusOK, reply.StatusCode)
 				require.Equal(t, &server.RPCError{Code: -32602, Message: want}, reply.last().Error)
@@ -144,7 +144,7 @@ func TestArgumentsThatDoNotFitAreForTheModelToMend(t *testing.T) {
 	} {
 		t.Run(arguments, func(t *testing.T) {
 			eras(t, func(t *testing.T, start func(...server.Tool) *rig, call func(*rig, string, string) message) {
-				r := start(server.Tool{Name: "weather", InputSchema: json.RawMessage(schema), Play: func(*server.Session) (any, error) {
+				r := start(server.Tool{Name: "weather", InputSchema: json.RawMessage(schema), Handler: func(*server.Session) (any, error) {
 					t.Error("the play was started")
 					return nil, nil
 				}})
@@ -159,7 +159,7 @@ func TestArgumentsThatDoNotFitAreForTheModelToMend(t *testing.T) {
 func TestAPlaySeesItsCall(t *testing.T) {
 	eras(t, func(t *testing.T, start func(...server.Tool) *rig, call func(*rig, string, string) message) {
 		var arguments []string
-		r := start(server.Tool{Name: "tool", Play: func(s *server.Session) (any, error) {
+		r := start(server.Tool{Name: "tool", Handler: func(s *server.Session) (any, error) {
 			arguments = append(arguments, string(s.Arguments()))
 			require.True(t, s.Declares("sampling"))
 			require.True(t, s.Declares("sampling", "tools"))
@@ -171,8 +171,8 @@ func TestAPlaySeesItsCall(t *testing.T) {
 		revision := call(r, "tool", `,"arguments":{"a": 1}`).call(t).text(t)
 		require.Equal(t, revision, call(r, "tool", "").call(t).text(t))
 		require.Equal(t, []string{`{"a": 1}`, ""}, arguments)
-		require.Equal(t, []string{"client tools/call", "mark play-started", "mark note", "mark play-ended", "server result",
-			"client tools/call (call 2)", "mark play-started (call 2)", "mark note (call 2)", "mark play-ended (call 2)", "server result (call 2)"}, r.story("tool"))
+		require.Equal(t, []string{"client tools/call", "mark handler-started", "mark note", "mark handler-ended", "server result",
+			"client tools/call (call 2)", "mark handler-started (call 2)", "mark note (call 2)", "mark handler-ended (call 2)", "server result (call 2)"}, r.story("tool"))
 	})
 }
 
@@ -181,7 +181,7 @@ func TestDeclaredIsWhatIsThereAndNotNull(t *testing.T) {
 		`{}`: false, `{"sampling":null}`: false, `{"Sampling":{}}`: false, `[]`: false, `{"sampling":{}}`: true, `{"sampling":true}`: true,
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Play: func(s *server.Session) (any, error) { return s.Declares("sampling"), nil }})
+			r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Handler: func(s *server.Session) (any, error) { return s.Declares("sampling"), nil }})
 			require.Equal(t, fmt.Sprint(want), r.legacy(server.V20251125, capabilities).call(1, "tool").last().call(t).text(t), capabilities)
 		})
 	}
@@ -190,7 +190,7 @@ func TestDeclaredIsWhatIsThereAndNotNull(t *testing.T) {
 func TestAPlayThatDoesNotReturnIsOurProblem(t *testing.T) {
 	var nobody *server.Session
 	for name, c := range map[string]struct {
-		play server.Play
+		play server.Handler
 		text string
 	}{
 		"panic":   {func(*server.Session) (any, error) { panic("oh") }, "the play panicked: oh"},
@@ -199,12 +199,12 @@ func TestAPlayThatDoesNotReturnIsOurProblem(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eras(t, func(t *testing.T, start func(...server.Tool) *rig, call func(*rig, string, string) message) {
-				r := start(server.Tool{Name: "tool", Play: c.play})
+				r := start(server.Tool{Name: "tool", Handler: c.play})
 				r.expected = []string{"tool tool: " + c.text}
 				got := call(r, "tool", "").call(t)
 				require.True(t, got.IsError)
 				require.Equal(t, c.text, got.text(t))
-				require.Equal(t, []string{"client tools/call", "mark play-started", "mark harness-error", "mark play-ended", "server result"}, r.story("tool"))
+				require.Equal(t, []string{"client tools/call", "mark handler-started", "mark harness-error", "mark handler-ended", "server result"}, r.story("tool"))
 			})
 		})
 	}
@@ -249,8 +249,8 @@ func TestToolsAreListedInTheirOrder(t *testing.T) {
 	for _, revision := range server.Revisions() {
 		synctest.Test(t, func(t *testing.T) {
 			r := inMemory(t, server.Options{},
-				server.Tool{Name: "zebra", Description: "Stripes & more.", Mark: "m", Play: always(nil, nil)},
-				server.Tool{Name: "ant", InputSchema: json.RawMessage(`{"type":"object","required":["a"]}`), Play: always(nil, nil)})
+				server.Tool{Name: "zebra", Description: "Stripes & more.", Mark: "m", Handler: always(nil, nil)},
+				server.Tool{Name: "ant", InputSchema: json.RawMessage(`{"type":"object","required":["a"]}`), Handler: always(nil, nil)})
 			var got message
 			if revision.Modern() {
 				got = r.modern().post(request(1, "tools/list", "{"+meta(nothing, "")+"}"), "Mcp-Method", "tools/list").last()

@@ -15,9 +15,9 @@ import (
 // offers are a tool, a prompt and a resource that ask one thing each.
 func offers() []server.Tool {
 	return []server.Tool{
-		{Name: "tool", Play: ask},
-		{Name: "prompt", Description: "A prompt.", Carrier: server.PromptsGet, Play: ask},
-		{Name: "resource", Carrier: server.ResourcesRead, Play: ask},
+		{Name: "tool", Handler: ask},
+		{Name: "prompt", Description: "A prompt.", Carrier: server.PromptsGet, Handler: ask},
+		{Name: "resource", Carrier: server.ResourcesRead, Handler: ask},
 	}
 }
 
@@ -61,7 +61,7 @@ func TestPromptsAndResourcesCarryPlaysToo(t *testing.T) {
 				got := w.carried(2, method, c.member, c.name, retryOf(t, asked, func(string) string { return sampled("hello") })).last()
 				require.JSONEq(t, fmt.Sprintf(c.want, sampled("hello")), string(got.Result))
 				tool := map[string]string{"prompts/get": "prompt", "resources/read": "resource"}[method]
-				require.Equal(t, []string{"client " + method, "mark play-started", "server input_required", "client " + method, "mark play-ended", "server result"}, r.story(tool))
+				require.Equal(t, []string{"client " + method, "mark handler-started", "server input_required", "client " + method, "mark handler-ended", "server result"}, r.story(tool))
 			})
 		})
 	}
@@ -87,7 +87,7 @@ func TestACarryingRequestThatIsWrong(t *testing.T) {
 
 func TestAPromptWhosePlayFailsIsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "prompt", Carrier: server.PromptsGet, Play: always(nil, errors.New("no luck"))})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "prompt", Carrier: server.PromptsGet, Handler: always(nil, errors.New("no luck"))})
 		reply := r.modern().carried(1, "prompts/get", "name", "prompt", "")
 		require.Equal(t, http.StatusOK, reply.StatusCode)
 		require.Equal(t, &server.RPCError{Code: -32603, Message: "no luck"}, reply.last().Error)
@@ -95,14 +95,14 @@ func TestAPromptWhosePlayFailsIsAnError(t *testing.T) {
 }
 
 func TestACarrierThatIsNoneIsNotOffered(t *testing.T) {
-	_, err := server.Start(server.Options{}, server.Tool{Name: "tool", Carrier: "tools/list", Play: always(nil, nil)})
+	_, err := server.Start(server.Options{}, server.Tool{Name: "tool", Carrier: "tools/list", Handler: always(nil, nil)})
 	require.EqualError(t, err, `tool tool: no request "tools/list" carries a play: want prompts/get, resources/read, or "" for tools/call`)
 }
 
 func TestARawResultIsSentAsItIs(t *testing.T) {
 	raw := server.RawResult(`{ "content":[],"resultType":"unheard-of" }`)
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Play: always(raw, nil)})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Handler: always(raw, nil)})
 		require.Equal(t, string(raw), string(r.modern().callModern(1, "tool", nothing, "").last().Result))
 		require.Equal(t, string(raw), string(r.legacy(server.V20251125, nothing).call(2, "tool").last().Result))
 		require.Len(t, hostileFrames(r), 2)

@@ -35,7 +35,7 @@ func TestCloseEndsEverythingThatWaits(t *testing.T) {
 					return s.Sample(s.Ask("?"))
 				}
 				plays.Add(5)
-				r := inMemory(t, server.Options{Responses: responses}, server.Tool{Name: "wait", Play: wait}, server.Tool{Name: "ask", Play: sample})
+				r := inMemory(t, server.Options{Responses: responses}, server.Tool{Name: "wait", Handler: wait}, server.Tool{Name: "ask", Handler: sample})
 				w, modern := r.legacy(server.V20251125, sampling), r.modern()
 				modern.callModern(1, "ask", sampling, "").last() // is parked
 
@@ -82,7 +82,7 @@ func TestCloseNamesThePlaysThatDoNotEnd(t *testing.T) {
 			<-release
 			return nil, nil
 		}
-		srv, err := server.Start(server.Options{Listener: listener}, server.Tool{Name: "b", Play: stubborn}, server.Tool{Name: "a", Play: stubborn}, server.Tool{Name: "good", Play: ask})
+		srv, err := server.Start(server.Options{Listener: listener}, server.Tool{Name: "b", Handler: stubborn}, server.Tool{Name: "a", Handler: stubborn}, server.Tool{Name: "good", Handler: ask})
 		require.NoError(t, err)
 		defer client.CloseIdleConnections()
 		r := &rig{Server: srv, t: t, http: client}
@@ -126,7 +126,7 @@ func TestACallThatComesWhileTheServerClosesIsBrokenOff(t *testing.T) {
 				synctest.Wait()
 			}
 			return trace.Ref{}
-		}}, server.Tool{Name: "late", Play: func(*server.Session) (any, error) {
+		}}, server.Tool{Name: "late", Handler: func(*server.Session) (any, error) {
 			t.Error("the play was started")
 			return nil, nil
 		}})
@@ -139,7 +139,7 @@ func TestACallThatComesWhileTheServerClosesIsBrokenOff(t *testing.T) {
 }
 
 func TestTheHandlerInAServerOfSomebodyElse(t *testing.T) {
-	srv, err := server.Start(server.Options{Name: "guest"}, server.Tool{Name: "ask", Play: ask})
+	srv, err := server.Start(server.Options{Name: "guest"}, server.Tool{Name: "ask", Handler: ask})
 	require.NoError(t, err)
 	host := httptest.NewServer(srv.Handler())
 	defer host.Close()
@@ -189,7 +189,7 @@ func (b blockedBody) Read([]byte) (int, error) {
 
 func TestManyClientsWhileTheServerCloses(t *testing.T) {
 	for seed := range 20 {
-		r := onLoopback(t, server.Options{Seed: int64(seed)}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		r := onLoopback(t, server.Options{Seed: int64(seed)}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 			for {
 				if _, err := s.Sample(s.Ask("again")); err != nil {
 					return nil, err

@@ -23,7 +23,7 @@ func TestACancelledCallIsNotAnswered(t *testing.T) {
 				<-s.Context().Done()
 				return "too late", s.Send([]byte(`{"jsonrpc":"2.0","method":"notifications/too-late"}`))
 			}
-			r := inMemory(t, server.Options{}, server.Tool{Name: "wait", Play: wait})
+			r := inMemory(t, server.Options{}, server.Tool{Name: "wait", Handler: wait})
 			var p *pipe
 			if revision.Modern() {
 				p = r.pipe(t.Context())
@@ -47,7 +47,7 @@ func TestACancelledCallIsNotAnswered(t *testing.T) {
 
 func TestWhatWaitsForARetryOutlivesItsConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: ask})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: ask})
 		p := r.pipe(t.Context())
 		p.send(modernCall(1, "ask", sampling, ""))
 		required := p.next()
@@ -68,7 +68,7 @@ func TestTheEndOfAConnectionGivesUpItsCalls(t *testing.T) {
 			t.Run(fmt.Sprint(name, " in ", revision), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					begun := make(chan *server.Session, 1)
-					r := inMemory(t, server.Options{}, server.Tool{Name: "wait", Play: func(s *server.Session) (any, error) {
+					r := inMemory(t, server.Options{}, server.Tool{Name: "wait", Handler: func(s *server.Session) (any, error) {
 						begun <- s
 						<-s.Context().Done()
 						return "too late", nil
@@ -85,7 +85,7 @@ func TestTheEndOfAConnectionGivesUpItsCalls(t *testing.T) {
 					end(p, cancel)
 					<-p.over
 					<-s.Context().Done()
-					r.until("wait", "mark play-ended")
+					r.until("wait", "mark handler-ended")
 				})
 			})
 		}
@@ -95,7 +95,7 @@ func TestTheEndOfAConnectionGivesUpItsCalls(t *testing.T) {
 func TestAClientThatReadsNothingKeepsNobodyFromClosing(t *testing.T) {
 	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
 		synctest.Test(t, func(t *testing.T) {
-			r := inMemory(t, server.Options{}, server.Tool{Name: "flood", Play: func(s *server.Session) (any, error) {
+			r := inMemory(t, server.Options{}, server.Tool{Name: "flood", Handler: func(s *server.Session) (any, error) {
 				for {
 					if err := s.Send(make([]byte, 1<<16)); err != nil {
 						return nil, err
@@ -111,7 +111,7 @@ func TestAClientThatReadsNothingKeepsNobodyFromClosing(t *testing.T) {
 			synctest.Wait() // until everybody is stuck
 			require.NoError(t, r.Close())
 			<-p.over
-			require.Contains(t, strings.Join(r.story("flood"), "\n"), "mark play-ended")
+			require.Contains(t, strings.Join(r.story("flood"), "\n"), "mark handler-ended")
 		})
 	}
 }
@@ -141,7 +141,7 @@ func TestWhatCouldNotBeSentIsLost(t *testing.T) {
 func TestWhatAClientSendsIsTakenAlsoWhileItReadsNothing(t *testing.T) {
 	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
 		synctest.Test(t, func(t *testing.T) {
-			r := inMemory(t, server.Options{}, server.Tool{Name: "flood", Play: func(s *server.Session) (any, error) {
+			r := inMemory(t, server.Options{}, server.Tool{Name: "flood", Handler: func(s *server.Session) (any, error) {
 				for {
 					if err := s.Send(make([]byte, 1<<16)); err != nil {
 						return nil, err

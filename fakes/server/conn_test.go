@@ -96,7 +96,7 @@ func TestASampleOverAConnectionOfTheFirstEra(t *testing.T) {
 	for _, revision := range []server.Revision{server.V20250326, server.V20250618, server.V20251125} {
 		for _, responses := range []server.Responses{server.Auto, server.SSE, server.JSON} {
 			synctest.Test(t, func(t *testing.T) {
-				r := inMemory(t, server.Options{Responses: responses}, server.Tool{Name: "ask", Play: ask})
+				r := inMemory(t, server.Options{Responses: responses}, server.Tool{Name: "ask", Handler: ask})
 				p := r.lines(revision, sampling)
 				p.send(request(1, "tools/list", "{}"), request(2, "ping", "{}"), callOf(3, "ask"))
 				require.Contains(t, p.next().raw, `"name":"ask"`)
@@ -106,7 +106,7 @@ func TestASampleOverAConnectionOfTheFirstEra(t *testing.T) {
 				p.send(question.response(sampled("a cat")))
 				require.Contains(t, p.next().call(t).text(t), "a cat")
 				p.end()
-				require.Equal(t, []string{"client tools/call", "mark play-started", "server sampling/createMessage", "client result", "mark play-ended", "server result"}, r.story("ask"))
+				require.Equal(t, []string{"client tools/call", "mark handler-started", "server sampling/createMessage", "client result", "mark handler-ended", "server result"}, r.story("ask"))
 				for _, e := range r.trace() {
 					if e.Frame != nil {
 						require.Nil(t, e.Frame.HTTP, "there is no HTTP")
@@ -123,7 +123,7 @@ func TestASampleOverAConnectionOfTheFirstEra(t *testing.T) {
 
 func TestASampleOverAConnectionOfTheSecondEra(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: ask})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: ask})
 		p := r.pipe(t.Context())
 		p.send(request(1, "server/discover", "{"+meta(sampling, "")+"}"))
 		require.Contains(t, p.next().raw, `"supportedVersions":["2026-07-28"`)
@@ -139,7 +139,7 @@ func TestASampleOverAConnectionOfTheSecondEra(t *testing.T) {
 
 func TestConnectionsAreSessionsOfTheirOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: ask})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: ask})
 		first, second := r.lines(server.V20251125, sampling), r.lines(server.V20250618, nothing)
 		first.send(callOf(1, "ask"))
 		question := first.next()
@@ -256,7 +256,7 @@ func TestALineThatTheConnectionCutsOffIsNotServed(t *testing.T) {
 
 func TestABatchOf20250326IsTakenApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Play: always("done", nil)})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Handler: always("done", nil)})
 		p := r.lines(server.V20250326, nothing)
 		p.send(" [" + request(1, "ping", "{}") + `,7,{"jsonrpc":"2.0","method":"notifications/no"},` + request(2, "tools/list", "{}") + "]")
 		require.Equal(t, "1", string(p.next().ID))
@@ -269,7 +269,7 @@ func TestABatchOf20250326IsTakenApart(t *testing.T) {
 
 func TestAConnectionOfTheFirstEraBeginsWithInitialize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{Revisions: []server.Revision{server.V20251125}}, server.Tool{Name: "ask", Play: ask})
+		r := inMemory(t, server.Options{Revisions: []server.Revision{server.V20251125}}, server.Tool{Name: "ask", Handler: ask})
 		p := r.pipe(t.Context())
 		for id, method := range []string{"tools/list", "tools/call", "server/discover"} {
 			p.send(request(id, method, `{"name":"ask"}`))
@@ -288,7 +288,7 @@ func TestAConnectionOfTheFirstEraBeginsWithInitialize(t *testing.T) {
 
 func TestAConnectionOfTheSecondEraSaysEverythingInEachRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{Revisions: []server.Revision{server.V20260728}}, server.Tool{Name: "ask", Play: ask})
+		r := inMemory(t, server.Options{Revisions: []server.Revision{server.V20260728}}, server.Tool{Name: "ask", Handler: ask})
 		p := r.pipe(t.Context())
 		for params, want := range map[string]string{
 			`{}`: `"code":-32602,"message":"_meta has no string io.modelcontextprotocol/protocolVersion"`,
@@ -309,7 +309,7 @@ func TestAConnectionOfTheSecondEraSaysEverythingInEachRequest(t *testing.T) {
 
 func TestAConnectionMaySpeakBothEras(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: ask})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: ask})
 		p := r.lines(server.V20251125, nothing)
 		p.send(modernCall(1, "ask", sampling, ""), callOf(2, "ask"))
 		got := []string{p.next().raw, p.next().raw}
@@ -323,7 +323,7 @@ func TestAFrameIsSentAsItIs(t *testing.T) {
 	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
 		synctest.Test(t, func(t *testing.T) {
 			frame := "no JSON\r\nin two lines\n\n\x00\xff"
-			r := inMemory(t, server.Options{}, server.Tool{Name: "send", Play: func(s *server.Session) (any, error) { return "sent", s.Send([]byte(frame)) }})
+			r := inMemory(t, server.Options{}, server.Tool{Name: "send", Handler: func(s *server.Session) (any, error) { return "sent", s.Send([]byte(frame)) }})
 			var p *pipe
 			if revision.Modern() {
 				p = r.pipe(t.Context())
@@ -348,8 +348,8 @@ func TestNoLineEndOfAPlayBreaksALine(t *testing.T) {
 	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
 		synctest.Test(t, func(t *testing.T) {
 			r := inMemory(t, server.Options{},
-				server.Tool{Name: "raw", Play: func(s *server.Session) (any, error) { return s.Sample(json.RawMessage(params)) }},
-				server.Tool{Name: "require", Play: requires(server.Input{Requests: map[string]any{"k": json.RawMessage(`{"method":"sampling/createMessage",` + "\n" + `"params":` + params + "}")}})})
+				server.Tool{Name: "raw", Handler: func(s *server.Session) (any, error) { return s.Sample(json.RawMessage(params)) }},
+				server.Tool{Name: "require", Handler: requires(server.Input{Requests: map[string]any{"k": json.RawMessage(`{"method":"sampling/createMessage",` + "\n" + `"params":` + params + "}")}})})
 			if revision.Modern() {
 				p := r.pipe(t.Context())
 				p.send(modernCall(1, "raw", sampling, ""))

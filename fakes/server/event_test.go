@@ -31,7 +31,7 @@ func TestEventsInEveryStyle(t *testing.T) {
 		for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
 			t.Run(name+" "+string(revision), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					r := inMemory(t, server.Options{}, server.Tool{Name: "send", Play: func(s *server.Session) (any, error) {
+					r := inMemory(t, server.Options{}, server.Tool{Name: "send", Handler: func(s *server.Session) (any, error) {
 						if err := s.Style(c.style); err != nil {
 							return nil, err
 						}
@@ -60,7 +60,7 @@ func btoi(b bool) int {
 
 func TestAStyleHoldsForAllRoundsOfACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Responses: server.SSE, Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Responses: server.SSE, Handler: func(s *server.Session) (any, error) {
 			if err := s.Style(server.Style{Tight: true}); err != nil {
 				return nil, err
 			}
@@ -80,7 +80,7 @@ func TestAStyleHoldsForAllRoundsOfACall(t *testing.T) {
 
 func TestStylesThatAreNotLegal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Handler: func(s *server.Session) (any, error) {
 			require.ErrorIs(t, s.Style(server.Style{LineEnd: "\n\n"}), server.ErrInvalid)
 			require.ErrorIs(t, s.Style(server.Style{Extra: []string{"a\rb"}}), server.ErrInvalid)
 			return "done", nil
@@ -91,8 +91,8 @@ func TestStylesThatAreNotLegal(t *testing.T) {
 
 func TestAToolMayBeAnsweredInAWayOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "plain", Responses: server.JSON, Play: always("done", nil)},
-			server.Tool{Name: "streamed", Responses: server.SSE, Play: always("done", nil)}, server.Tool{Name: "usual", Play: always("done", nil)})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "plain", Responses: server.JSON, Handler: always("done", nil)},
+			server.Tool{Name: "streamed", Responses: server.SSE, Handler: always("done", nil)}, server.Tool{Name: "usual", Handler: always("done", nil)})
 		legacy, modern := r.legacy(server.V20251125, nothing), r.modern()
 		for name, want := range map[string][2]bool{"plain": {false, false}, "streamed": {true, true}, "usual": {true, false}} {
 			first, second := legacy.call(1, name), modern.callModern(1, name, nothing, "")

@@ -16,7 +16,7 @@ import (
 func Example() {
 	srv, err := server.Start(server.Options{}, server.Tool{
 		Name: "summarise",
-		Play: func(s *server.Session) (any, error) {
+		Handler: func(s *server.Session) (any, error) {
 			result, err := s.Sample(s.Ask("Summarise: the cat sat on the mat."))
 			if err != nil {
 				return nil, err
@@ -47,7 +47,7 @@ func Example() {
 func ExampleSession_SampleAll() {
 	srv, err := server.Start(server.Options{}, server.Tool{
 		Name: "translate",
-		Play: func(s *server.Session) (any, error) {
+		Handler: func(s *server.Session) (any, error) {
 			var both []json.RawMessage
 			for _, answer := range s.SampleAll(s.Ask("cat, in French"), s.Ask("cat, in German")) {
 				if answer.Err != nil {
@@ -78,7 +78,7 @@ func ExampleSession_SampleAll() {
 func ExampleSession_Disconnect() {
 	srv, err := server.Start(server.Options{}, server.Tool{
 		Name: "long",
-		Play: func(s *server.Session) (any, error) {
+		Handler: func(s *server.Session) (any, error) {
 			if err := s.Resumable(); err != nil {
 				return nil, err
 			}
@@ -117,7 +117,7 @@ func ExampleHostile() {
 		},
 	}, server.Tool{
 		Name: "crash",
-		Play: func(s *server.Session) (any, error) {
+		Handler: func(s *server.Session) (any, error) {
 			_, err := s.Sample(server.Hostile(map[string]any{"messages": nil}))
 			return nil, err
 		},

@@ -110,7 +110,7 @@ func (x *exchange) line(of scope, raw []byte, hostile, last bool) error {
 func (x *exchange) write(e event) error {
 	x.start("post")
 	frame := x.frame(e.raw, e.hostile)
-	frame.Event, frame.Retry, frame.Again, frame.Closed, frame.Lost = e.id, e.retry, e.again, e.closes, x.gone
+	frame.Event, frame.Retry, frame.Resent, frame.Closed, frame.Lost = e.id, e.retry, e.again, e.closes, x.gone
 	x.server.frame(e.of, frame)
 	if x.gone {
 		return ErrNoStream

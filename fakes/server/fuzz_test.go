@@ -110,7 +110,7 @@ func FuzzConnection(f *testing.F) {
 				seen = append(seen, string(e.Frame.Raw))
 			}
 			return trace.Ref{}
-		}}, Tool{Name: "ask", Play: func(s *Session) (any, error) { return s.Sample(s.Ask("?")) }})
+		}}, Tool{Name: "ask", Handler: func(s *Session) (any, error) { return s.Sample(s.Ask("?")) }})
 		require.NoError(t, err)
 		said := &answers{Reader: bytes.NewReader(text)}
 		srv.ServeConn(t.Context(), said)
@@ -150,7 +150,7 @@ func FuzzPostedBatch(f *testing.F) {
 		if plain {
 			options.Responses = JSON
 		}
-		srv, err := Start(options, Tool{Name: "say", Play: func(s *Session) (any, error) { return "said", nil }})
+		srv, err := Start(options, Tool{Name: "say", Handler: func(s *Session) (any, error) { return "said", nil }})
 		require.NoError(t, err)
 		defer func() { require.NoError(t, srv.Close()) }()
 		post := func(body, session string) *httptest.ResponseRecorder {
@@ -277,7 +277,7 @@ func FuzzToolSchema(f *testing.F) {
 		f.Add([]byte(schema), []byte(arguments))
 	}
 	f.Fuzz(func(t *testing.T, schema, arguments []byte) {
-		tool, err := compileTool(Tool{Name: "tool", InputSchema: json.RawMessage(schema), Play: func(*Session) (any, error) { return nil, nil }}, 0)
+		tool, err := compileTool(Tool{Name: "tool", InputSchema: json.RawMessage(schema), Handler: func(*Session) (any, error) { return nil, nil }}, 0)
 		if err != nil {
 			require.ErrorContains(t, err, "input schema of tool tool: ")
 			return

@@ -105,7 +105,7 @@ func TestARequestNeedsASessionThatIsThere(t *testing.T) {
 func TestDeleteEndsTheSessionAndItsPlays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		given := make(chan error, 1)
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 			_, err := s.Sample(s.Ask("?"))
 			given <- err
 			require.Error(t, s.Context().Err())
@@ -130,7 +130,7 @@ func TestDeleteEndsTheSessionAndItsPlays(t *testing.T) {
 
 func TestASessionOfAnotherClientIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: ask})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: ask})
 		one, other := r.legacy(server.V20251125, sampling), r.legacy(server.V20251125, sampling)
 		call := other.call(1, "ask")
 		question := call.next()

@@ -47,7 +47,7 @@ func TestTheMetaOfTheCallIsEchoed(t *testing.T) {
 		for _, revision := range []server.Revision{server.V20250326, server.V20251125, server.V20260728} {
 			t.Run(name+" "+string(revision), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+					r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 						_, err := s.Sample(c.params)
 						return nil, err
 					}})
@@ -61,7 +61,7 @@ func TestTheMetaOfTheCallIsEchoed(t *testing.T) {
 func TestTheMetaOfTheCallIsNotEchoedWhereThatIsSwitchedOff(t *testing.T) {
 	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
 		synctest.Test(t, func(t *testing.T) {
-			r := inMemory(t, server.Options{NoMetaEcho: true}, server.Tool{Name: "ask", Play: ask})
+			r := inMemory(t, server.Options{NoMetaEcho: true}, server.Tool{Name: "ask", Handler: ask})
 			require.NotContains(t, r.asked(revision, `"a":1`), "_meta")
 		})
 	}

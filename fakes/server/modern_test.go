@@ -76,7 +76,7 @@ func TestHeadersAndBodyHaveToAgree(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := inMemory(t, server.Options{Revisions: []server.Revision{server.V20260728}}, server.Tool{Name: "tool", Play: always("done", nil)})
+				r := inMemory(t, server.Options{Revisions: []server.Revision{server.V20260728}}, server.Tool{Name: "tool", Handler: always("done", nil)})
 				w := r.bare()
 				w.header = http.Header{"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {call}, "Mcp-Name": {"tool"}}
 				for name, value := range c.headers {
@@ -104,7 +104,7 @@ const versionMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07
 func TestAHeaderThatCameTwiceIsNoneThatAgrees(t *testing.T) {
 	for _, name := range []string{"Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"} {
 		synctest.Test(t, func(t *testing.T) {
-			r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Play: always("done", nil)})
+			r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Handler: always("done", nil)})
 			w := r.modern()
 			w.header.Set("Mcp-Method", "tools/call")
 			w.header.Set("Mcp-Name", "tool")
@@ -174,7 +174,7 @@ func TestAResponseIsNothingThatAClientOfTheSecondEraSends(t *testing.T) {
 
 func TestBothErasAreServedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 			result, err := s.Sample(s.Ask("who?"))
 			return fmt.Sprintf("%s %s", s.Revision(), result), err
 		}})
@@ -202,7 +202,7 @@ func TestAModernMessageIsKnownByItsMetaToo(t *testing.T) {
 
 func TestASessionHeaderIsIgnoredInTheSecondEra(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Play: always("done", nil)})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Handler: always("done", nil)})
 		reply := r.modern().callModern(1, "tool", nothing, "", "Mcp-Session-Id", "mine", "Last-Event-ID", "7")
 		require.Empty(t, reply.Header.Get("Mcp-Session-Id"))
 		require.Equal(t, "done", reply.last().call(t).text(t))

@@ -18,7 +18,7 @@ import (
 var sampleRequest = json.RawMessage(`{"method":"sampling/createMessage","params":{"messages":[{"role":"user","content":{"type":"text","text":"?"}}],"maxTokens":1}}`)
 
 // requires is a play that asks for input once and returns what the retry brought.
-func requires(in server.Input) server.Play {
+func requires(in server.Input) server.Handler {
 	return func(s *server.Session) (any, error) {
 		retry, err := s.InputRequired(in)
 		if err != nil {
@@ -58,7 +58,7 @@ func TestInputRequiredIsSentAsItIs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, responses := range []server.Responses{server.Auto, server.SSE} {
 				synctest.Test(t, func(t *testing.T) {
-					r := inMemory(t, server.Options{Responses: responses}, server.Tool{Name: "tool", Play: requires(c.in)})
+					r := inMemory(t, server.Options{Responses: responses}, server.Tool{Name: "tool", Handler: requires(c.in)})
 					w := r.modern()
 					reply := w.callModern(1, "tool", sampling, "")
 					require.Equal(t, responses == server.SSE, reply.isStream())
@@ -76,7 +76,7 @@ func TestInputRequiredIsSentAsItIs(t *testing.T) {
 
 func TestInputThatCannotBeWrittenIsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Play: requires(server.Input{Requests: map[string]any{"k": make(chan int)}})})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Handler: requires(server.Input{Requests: map[string]any{"k": make(chan int)}})})
 		got := r.modern().callModern(1, "tool", sampling, "").last().call(t)
 		require.True(t, got.IsError)
 		require.Equal(t, "input request k: "+server.ErrInvalid.Error()+": json: unsupported type: chan int", got.text(t))
@@ -86,7 +86,7 @@ func TestInputThatCannotBeWrittenIsAnError(t *testing.T) {
 func TestAnInputRequiredThatAsksForNothingEndsWithTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var plays atomic.Int32
-		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Handler: func(s *server.Session) (any, error) {
 			plays.Add(1)
 			_, err := s.InputRequired(server.Input{})
 			require.True(t, server.Refused(err))
@@ -115,8 +115,8 @@ func TestARetryThatNoCallWaitsForIsAnError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Play: requires(server.Input{Requests: map[string]any{"k": sampleRequest}, State: state("s")})},
-					server.Tool{Name: "empty", Play: requires(server.Input{Requests: map[string]any{"k": sampleRequest}, State: state("")})})
+				r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Handler: requires(server.Input{Requests: map[string]any{"k": sampleRequest}, State: state("s")})},
+					server.Tool{Name: "empty", Handler: requires(server.Input{Requests: map[string]any{"k": sampleRequest}, State: state("")})})
 				w := r.modern()
 				w.callModern(0, "empty", sampling, "").last()
 				w.callModern(1, "tool", sampling, "").last()
@@ -134,19 +134,19 @@ func TestARetryThatNoCallWaitsForIsAnError(t *testing.T) {
 
 func TestARetryBelongsToTheCallThatItContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: ask})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: ask})
 		w := r.modern()
 		w.callModern(1, "ask", sampling, "").last()
 		second := w.callModern(2, "ask", sampling, "").last()
 		w.callModern(3, "ask", sampling, retryOf(t, second, echo(t))).last()
-		require.Equal(t, []string{"client tools/call", "mark play-started", "server input_required",
-			"client tools/call (call 2)", "mark play-started (call 2)", "server input_required (call 2)", "client tools/call (call 2)", "mark play-ended (call 2)", "server result (call 2)"}, r.story("ask"))
+		require.Equal(t, []string{"client tools/call", "mark handler-started", "server input_required",
+			"client tools/call (call 2)", "mark handler-started (call 2)", "server input_required (call 2)", "client tools/call (call 2)", "mark handler-ended (call 2)", "server result (call 2)"}, r.story("ask"))
 	})
 }
 
 func TestAStateThatNobodySentIsNoWayBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Play: requires(server.Input{Requests: map[string]any{"k": sampleRequest}})})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Handler: requires(server.Input{Requests: map[string]any{"k": sampleRequest}})})
 		w := r.modern()
 		w.callModern(1, "tool", sampling, "").last()
 		for _, invented := range []string{`""`, `"k"`, `null`} {
@@ -158,7 +158,7 @@ func TestAStateThatNobodySentIsNoWayBack(t *testing.T) {
 
 func TestARetryCountsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Play: requires(server.Input{Requests: map[string]any{"k": sampleRequest}, State: state("s")})})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Handler: requires(server.Input{Requests: map[string]any{"k": sampleRequest}, State: state("s")})})
 		w := r.modern()
 		w.callModern(1, "tool", sampling, "").last()
 		retry := `,"inputResponses":{"k":1},"requestState":"s"`
@@ -166,7 +166,7 @@ func TestARetryCountsOnce(t *testing.T) {
 		for id := 3; id < 5; id++ {
 			require.Equal(t, &server.RPCError{Code: -32602, Message: notWaited}, w.callModern(id, "tool", sampling, retry).last().Error)
 		}
-		require.Equal(t, []string{"client tools/call", "mark play-started", "server input_required", "client tools/call", "mark play-ended", "server result",
+		require.Equal(t, []string{"client tools/call", "mark handler-started", "server input_required", "client tools/call", "mark handler-ended", "server result",
 			"client tools/call", "server error", "client tools/call", "server error"}, r.story("tool"), "the duplicates are the call's, not calls of their own")
 	})
 }
@@ -174,7 +174,7 @@ func TestARetryCountsOnce(t *testing.T) {
 func TestARetryForAnotherToolIsNotTheCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := server.Input{Requests: map[string]any{"k": sampleRequest}, State: state("s")}
-		r := inMemory(t, server.Options{}, server.Tool{Name: "one", Play: requires(in)}, server.Tool{Name: "other", Play: always(nil, nil)})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "one", Handler: requires(in)}, server.Tool{Name: "other", Handler: always(nil, nil)})
 		w := r.modern()
 		w.callModern(1, "one", sampling, "").last()
 		retry := `,"inputResponses":{"k":1},"requestState":"s"`
@@ -191,7 +191,7 @@ func TestToolsMayUseTheSameStatesAndKeys(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := inMemory(t, server.Options{}, server.Tool{Name: "one", Play: requires(in)}, server.Tool{Name: "other", Play: requires(in)})
+				r := inMemory(t, server.Options{}, server.Tool{Name: "one", Handler: requires(in)}, server.Tool{Name: "other", Handler: requires(in)})
 				w := r.modern()
 				calls := []string{"one", "other", "one"}
 				for i, tool := range calls {
@@ -212,7 +212,7 @@ func TestToolsMayUseTheSameStatesAndKeys(t *testing.T) {
 func TestAMissingKeyIsARefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var answers []server.Answer
-		r := inMemory(t, server.Options{}, server.Tool{Name: "two", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "two", Handler: func(s *server.Session) (any, error) {
 			answers = s.SampleAll(s.Ask("one"), s.Ask("two"))
 			return nil, nil
 		}})
@@ -228,7 +228,7 @@ func TestAMissingKeyIsARefusal(t *testing.T) {
 func TestACallThatIsNeverRetriedEndsWithTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := make(chan error, 1)
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 			_, err := s.Sample(s.Ask("?"))
 			ended <- err
 			return nil, err
@@ -247,7 +247,7 @@ func TestOfManyCallsThatAreNeverRetriedTheOldestEnd(t *testing.T) {
 	const most = 1000
 	synctest.Test(t, func(t *testing.T) {
 		var ended atomic.Int32
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 			result, err := s.Sample(s.Ask("?"))
 			if err != nil {
 				require.True(t, server.Refused(err))
@@ -273,7 +273,7 @@ func TestOfManyCallsThatAreNeverRetriedTheOldestEnd(t *testing.T) {
 
 func TestEachRoundHasWhatItsRequestSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 			if _, err := s.Sample(s.Ask("one")); err != nil {
 				return nil, err
 			}
@@ -299,7 +299,7 @@ func TestEachRoundHasWhatItsRequestSays(t *testing.T) {
 		require.Nil(t, third.last().Error)
 	})
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 			_, _ = s.Sample(s.Ask("one"))
 			return s.Sample(s.Ask("two"))
 		}})
@@ -316,7 +316,7 @@ func TestEachRoundHasWhatItsRequestSays(t *testing.T) {
 func TestAPlayThatReturnsWhileItIsParkedAnswersNoRetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := make(chan struct{})
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 			go func() {
 				_, err := s.Sample(s.Ask("?"))
 				require.True(t, server.Refused(err))
@@ -329,6 +329,6 @@ func TestAPlayThatReturnsWhileItIsParkedAnswersNoRetry(t *testing.T) {
 		first := w.callModern(1, "ask", sampling, "").last()
 		<-asked
 		require.Equal(t, notWaited, w.callModern(2, "ask", sampling, retryOf(t, first, echo(t))).last().Error.Message)
-		require.Equal(t, []string{"client tools/call", "mark play-started", "server input_required", "mark play-ended", "server result lost", "client tools/call", "server error"}, r.story("ask"))
+		require.Equal(t, []string{"client tools/call", "mark handler-started", "server input_required", "mark handler-ended", "server result lost", "client tools/call", "server error"}, r.story("ask"))
 	})
 }

@@ -13,7 +13,7 @@ import (
 
 func TestAStartedSampleIsOnItsWayBeforeWhatComesAfterIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 			asked, err := s.Start(s.Ask("one?"))
 			require.NoError(t, err)
 			require.NoError(t, s.Cancel(asked, "asked by mistake"))
@@ -41,7 +41,7 @@ func TestAStartedSampleIsOnItsWayBeforeWhatComesAfterIt(t *testing.T) {
 
 func TestAStartedSampleInTheSecondEraIsOneLikeAnyOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 			require.Equal(t, "1", string(s.CallID()))
 			asked, err := s.Start(s.Ask("one?"))
 			require.NoError(t, err)
@@ -59,7 +59,7 @@ func TestAStartedSampleInTheSecondEraIsOneLikeAnyOther(t *testing.T) {
 func TestWhatIsNotSentIsNotPending(t *testing.T) {
 	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
 		synctest.Test(t, func(t *testing.T) {
-			r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+			r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 				asked, err := s.Start(s.Ask("?"))
 				require.Nil(t, asked)
 				require.ErrorIs(t, err, server.ErrUndeclared)
@@ -75,7 +75,7 @@ func TestWhatIsNotSentIsNotPending(t *testing.T) {
 func TestACallThatIsGivenUpHasItsSampleCancelledOnTheOtherStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		over := make(chan error, 2)
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 			asked, err := s.Start(s.Ask("?"))
 			require.NoError(t, err)
 			_, err = asked.Answer()

@@ -26,7 +26,7 @@ func TestAPlayPingsTheClient(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				pinged := make(chan error, 1)
-				r := inMemory(t, server.Options{}, server.Tool{Name: "ping", Play: func(s *server.Session) (any, error) {
+				r := inMemory(t, server.Options{}, server.Tool{Name: "ping", Handler: func(s *server.Session) (any, error) {
 					ctx, cancel := context.WithTimeout(s.Context(), time.Minute)
 					defer cancel()
 					pinged <- s.Ping(ctx)
@@ -54,7 +54,7 @@ func TestAPlayPingsTheClient(t *testing.T) {
 func TestThereAreNoPingsInTheSecondEra(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pinged := make(chan error, 1)
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ping", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ping", Handler: func(s *server.Session) (any, error) {
 			pinged <- s.Ping(s.Context())
 			return "done", nil
 		}})

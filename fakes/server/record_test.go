@@ -23,7 +23,7 @@ import (
 func TestTheTraceHasTheQuestionBeforeItsAnswer(t *testing.T) {
 	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
 		t.Run(string(revision), func(t *testing.T) {
-			r := onLoopback(t, server.Options{}, server.Tool{Name: "twenty", Play: func(s *server.Session) (any, error) {
+			r := onLoopback(t, server.Options{}, server.Tool{Name: "twenty", Handler: func(s *server.Session) (any, error) {
 				for range 20 {
 					if _, err := s.Sample(s.Ask("?")); err != nil {
 						return nil, err
@@ -48,7 +48,7 @@ func TestTheTraceHasTheQuestionBeforeItsAnswer(t *testing.T) {
 
 func TestFramesAreRecordedAsTheyCameWithTheirHeaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Play: always("done", nil)})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Handler: always("done", nil)})
 		w := r.legacy(server.V20251125, nothing)
 		session := w.header.Get("Mcp-Session-Id")
 		r.forget()
@@ -69,7 +69,7 @@ func TestFramesAreRecordedAsTheyCameWithTheirHeaders(t *testing.T) {
 func TestAPlantedSecretIsRecordedAsItCame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		planted := func(text string) bool { return strings.Contains(text, "sk-planted") }
-		r := inMemory(t, server.Options{Planted: planted}, server.Tool{Name: "tool", Play: always("done", nil)})
+		r := inMemory(t, server.Options{Planted: planted}, server.Tool{Name: "tool", Handler: always("done", nil)})
 		w := r.legacy(server.V20251125, nothing)
 		r.forget()
 		w.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tool"}}`, "Authorization", "Bearer sk-planted", "X-Debug", "key=sk-planted", "Cookie", "real").last()
@@ -88,7 +88,7 @@ func TestAPlantedSecretIsRecordedAsItCame(t *testing.T) {
 
 func TestStreamsHaveNamesOfTheirOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "send", Play: func(s *server.Session) (any, error) { return nil, s.Send([]byte("{}")) }})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "send", Handler: func(s *server.Session) (any, error) { return nil, s.Send([]byte("{}")) }})
 		one, other, modern := r.legacy(server.V20251125, nothing), r.legacy(server.V20251125, nothing), r.modern()
 		one.do("GET", "").Body.Close()
 		one.call(1, "send").next()
@@ -124,26 +124,26 @@ func (r *rig) serveBroken(body string, headers http.Header) {
 func TestAClientThatIsGoneIsNoticedWhenItIsWrittenTo(t *testing.T) {
 	t.Run("first era", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+			r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 				_, err := s.Sample(s.Ask("?"))
 				require.ErrorIs(t, err, server.ErrNoStream)
 				require.NoError(t, s.Context().Err())
 				return nil, err
-			}}, server.Tool{Name: "quiet", Play: always(nil, nil)})
+			}}, server.Tool{Name: "quiet", Handler: always(nil, nil)})
 			w := r.legacy(server.V20251125, sampling)
 			r.serveBroken(request(1, "tools/call", `{"name":"ask"}`), w.header)
 			r.serveBroken(request(2, "tools/call", `{"name":"quiet"}`), w.header)
 			synctest.Wait()
-			require.Equal(t, []string{"client tools/call", "mark play-started", "server sampling/createMessage", "client closed", "mark play-ended", "server result lost"}, r.story("ask"))
-			require.Equal(t, []string{"client tools/call", "mark play-started", "mark play-ended", "server result", "client closed"}, r.story("quiet"))
+			require.Equal(t, []string{"client tools/call", "mark handler-started", "server sampling/createMessage", "client closed", "mark handler-ended", "server result lost"}, r.story("ask"))
+			require.Equal(t, []string{"client tools/call", "mark handler-started", "mark handler-ended", "server result", "client closed"}, r.story("quiet"))
 		})
 	})
 	t.Run("second era", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: ask})
+			r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: ask})
 			r.serveBroken(modernCall(1, "ask", sampling, ""), http.Header{"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {"ask"}})
 			synctest.Wait()
-			require.Equal(t, []string{"client tools/call", "mark play-started", "server input_required", "client closed", "mark play-ended"}, r.story("ask"),
+			require.Equal(t, []string{"client tools/call", "mark handler-started", "server input_required", "client closed", "mark handler-ended"}, r.story("ask"),
 				"that is a cancel, and the play does not wait for a retry")
 		})
 	})
@@ -151,7 +151,7 @@ func TestAClientThatIsGoneIsNoticedWhenItIsWrittenTo(t *testing.T) {
 
 func TestAWriterThatCannotFlushIsNoClientThatIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Play: func(s *server.Session) (any, error) { return "done", s.Send([]byte("{}")) }})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Handler: func(s *server.Session) (any, error) { return "done", s.Send([]byte("{}")) }})
 		w := r.legacy(server.V20251125, nothing)
 		recorded := httptest.NewRecorder()
 		request := httptest.NewRequest("POST", "http://localhost/mcp", strings.NewReader(request(1, "tools/call", `{"name":"tool"}`)))
@@ -190,7 +190,7 @@ func TestAClientThatDoesNotRead(t *testing.T) {
 	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
 		t.Run(string(revision), func(t *testing.T) {
 			ended := make(chan error, 1)
-			r := onLoopback(t, server.Options{}, server.Tool{Name: "flood", Play: func(s *server.Session) (any, error) {
+			r := onLoopback(t, server.Options{}, server.Tool{Name: "flood", Handler: func(s *server.Session) (any, error) {
 				err := s.Send(make([]byte, 32<<20))
 				ended <- err
 				return nil, err
@@ -221,7 +221,7 @@ func TestAClientThatDoesNotRead(t *testing.T) {
 
 func TestProblemsAreACopy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) { return s.Sample(json.RawMessage(`{}`)) }})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) { return s.Sample(json.RawMessage(`{}`)) }})
 		r.expected = []string{"samples with invalid params"}
 		r.legacy(server.V20251125, sampling).call(1, "ask").last()
 		r.Problems()[0] = "changed"

@@ -49,7 +49,7 @@ func (r *reply) lines() string {
 
 func TestAStreamGoesOnWhereItsClientCameToAnEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: interrupted})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: interrupted})
 		w := r.legacy(server.V20251125, sampling)
 		call := w.call(1, "ask")
 		require.Equal(t, "id: post-1/1\ndata: \n", call.lines(), "an event that primes the client")
@@ -69,7 +69,7 @@ func TestAStreamGoesOnWhereItsClientCameToAnEnd(t *testing.T) {
 		var told []trace.Frame
 		for _, e := range r.trace() {
 			if f := e.Frame; e.Case == "ask" && f != nil && f.Dir == trace.ToClient {
-				told = append(told, trace.Frame{Stream: f.Stream, Event: f.Event, Retry: f.Retry, Again: f.Again, Closed: f.Closed, Lost: f.Lost})
+				told = append(told, trace.Frame{Stream: f.Stream, Event: f.Event, Retry: f.Retry, Resent: f.Resent, Closed: f.Closed, Lost: f.Lost})
 			}
 		}
 		require.Equal(t, []trace.Frame{
@@ -83,7 +83,7 @@ func TestAStreamGoesOnWhereItsClientCameToAnEnd(t *testing.T) {
 func TestOnlyTheConnectionThatEndsIsSaidToEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hungUp := make(chan struct{})
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 			if err := s.Resumable(); err != nil {
 				return nil, err
 			}
@@ -124,7 +124,7 @@ func TestAStyleHoldsForAllConnectionsOfAStream(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := inMemory(t, server.Options{}, server.Tool{Name: "say", Play: func(s *server.Session) (any, error) {
+				r := inMemory(t, server.Options{}, server.Tool{Name: "say", Handler: func(s *server.Session) (any, error) {
 					return "done", style(s, func() error { return s.Disconnect(0) })
 				}})
 				w := r.legacy(server.V20251125, nothing)
@@ -139,7 +139,7 @@ func TestOnlyWhatWasNotSeenIsSentAgain(t *testing.T) {
 	for seen := range 6 {
 		t.Run(fmt.Sprint(seen), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: interrupted}, server.Tool{Name: "other", Play: always("other", nil)})
+				r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: interrupted}, server.Tool{Name: "other", Handler: always("other", nil)})
 				w := r.legacy(server.V20251125, sampling)
 				whole := w.call(1, "ask").body()
 				w.call(2, "other").last()
@@ -164,7 +164,7 @@ func TestOnlyWhatWasNotSeenIsSentAgain(t *testing.T) {
 				require.NotContains(t, rest, "other")
 				again := 0
 				for _, e := range r.trace() {
-					if e.Frame != nil && e.Frame.Again {
+					if e.Frame != nil && e.Frame.Resent {
 						again++
 					}
 				}
@@ -176,7 +176,7 @@ func TestOnlyWhatWasNotSeenIsSentAgain(t *testing.T) {
 
 func TestAConnectionThatBreaksLosesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 			if err := s.Resumable(); err != nil {
 				return nil, err
 			}
@@ -209,7 +209,7 @@ func TestStreamsThatCannotBeResumed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := inMemory(t, c.options, server.Tool{Name: "tool", Play: func(s *server.Session) (any, error) {
+				r := inMemory(t, c.options, server.Tool{Name: "tool", Handler: func(s *server.Session) (any, error) {
 					require.Nil(t, s.Resumed())
 					if c.want == nil {
 						require.ErrorIs(t, s.Disconnect(0), server.ErrNoStream, "nobody has made it resumable")
@@ -246,7 +246,7 @@ func TestStreamsThatCannotBeResumed(t *testing.T) {
 
 func TestACancelledCallsStreamEndsForTheOneWhoComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: interrupted})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: interrupted})
 		w := r.legacy(server.V20251125, sampling)
 		w.call(1, "ask").body()
 		w.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
@@ -257,8 +257,8 @@ func TestACancelledCallsStreamEndsForTheOneWhoComesBack(t *testing.T) {
 
 func TestASessionThatTheServerEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "end", Play: func(s *server.Session) (any, error) { return "done", s.EndSession() }},
-			server.Tool{Name: "ask", Play: ask})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "end", Handler: func(s *server.Session) (any, error) { return "done", s.EndSession() }},
+			server.Tool{Name: "ask", Handler: ask})
 		w, other := r.legacy(server.V20251125, sampling), r.legacy(server.V20251125, sampling)
 		listening, pending := w.do("GET", ""), w.call(1, "ask")
 		pending.next()
@@ -281,7 +281,7 @@ func TestASessionThatTheServerEnds(t *testing.T) {
 func TestWhoHasNoSessionEndsNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got error
-		r := inMemory(t, server.Options{}, server.Tool{Name: "end", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "end", Handler: func(s *server.Session) (any, error) {
 			got = s.EndSession()
 			return nil, nil
 		}})
@@ -293,7 +293,7 @@ func TestWhoHasNoSessionEndsNone(t *testing.T) {
 func TestASampleOnTheGETStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		waited := make(chan struct{})
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 			_, err := s.Sample(server.OnGET(s.Ask("?")))
 			require.ErrorIs(t, err, server.ErrNoStream)
 			ctx, cancel := context.WithTimeout(s.Context(), time.Second)
@@ -318,7 +318,7 @@ func TestASampleOnTheGETStream(t *testing.T) {
 func TestASampleUnderTheIDOfTheCall(t *testing.T) {
 	for _, id := range []string{`7`, `"seven"`} {
 		synctest.Test(t, func(t *testing.T) {
-			r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+			r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 				if _, err := s.Sample(server.UnderCallID(s.Ask("?"))); err != nil {
 					return nil, err
 				}
@@ -341,7 +341,7 @@ func TestASampleUnderTheIDOfTheCall(t *testing.T) {
 
 func TestARequestThatIsRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 			p, err := s.Start(s.Ask("?"))
 			if err != nil {
 				return nil, err

@@ -81,7 +81,7 @@ func TestAPlayDoesNotKnowItsEra(t *testing.T) {
 		for responses, name := range []string{"auto", "stream"} {
 			t.Run(string(revision)+" "+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					r := inMemory(t, server.Options{Responses: server.Responses(responses)}, server.Tool{Name: "three", Play: play})
+					r := inMemory(t, server.Options{Responses: server.Responses(responses)}, server.Tool{Name: "three", Handler: play})
 					var asked []string
 					got := r.converse(revision, sampling, "three", func(params string) string {
 						asked = append(asked, params)
@@ -106,7 +106,7 @@ func TestARefusalIsAnErrorInTheFirstEra(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var seen error
-			r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+			r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 				_, seen = s.Sample(s.Ask("?"))
 				return nil, seen
 			}})
@@ -123,7 +123,7 @@ func TestARefusalIsAnErrorInTheFirstEra(t *testing.T) {
 
 func TestAResultBesideANullErrorIsAResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: ask})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: ask})
 		w := r.legacy(server.V20251125, sampling)
 		call := w.call(1, "ask")
 		w.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":null,"result":%s}`, call.next().ID, sampled("fine")))
@@ -134,7 +134,7 @@ func TestAResultBesideANullErrorIsAResult(t *testing.T) {
 func TestAnAnswerIsKnownByItsIDAlsoWhereThatCameBackChanged(t *testing.T) {
 	for _, format := range []string{`%d`, `"%d"`, `%d.0`, `%de0`, ` %d `} {
 		synctest.Test(t, func(t *testing.T) {
-			r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: ask})
+			r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: ask})
 			w := r.legacy(server.V20251125, sampling)
 			call := w.call(1, "ask")
 			require.Equal(t, "1000001", string(call.next().ID))
@@ -153,7 +153,7 @@ func TestAnAnswerIsKnownByItsIDAlsoWhereThatCameBackChanged(t *testing.T) {
 
 func TestSampleAllHasAllRequestsInFlightTogetherInTheFirstEra(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "all", Play: all})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "all", Handler: all})
 		w := r.legacy(server.V20251125, sampling)
 		call := w.call(1, "all")
 		questions := []message{call.next(), call.next(), call.next()}
@@ -168,7 +168,7 @@ func TestSampleAllHasAllRequestsInFlightTogetherInTheFirstEra(t *testing.T) {
 
 func TestSampleAllIsOneRoundInTheSecondEra(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "all", Play: all})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "all", Handler: all})
 		w := r.modern()
 		first := w.callModern(1, "all", sampling, "").last()
 		require.Equal(t, []string{"all-1", "all-2", "all-3"}, slices.Sorted(maps.Keys(first.call(t).InputRequests)))
@@ -201,7 +201,7 @@ func TestSampleAllAnswersEachForItself(t *testing.T) {
 	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
 		synctest.Test(t, func(t *testing.T) {
 			var answers []server.Answer
-			r := inMemory(t, server.Options{}, server.Tool{Name: "some", Play: func(s *server.Session) (any, error) {
+			r := inMemory(t, server.Options{}, server.Tool{Name: "some", Handler: func(s *server.Session) (any, error) {
 				require.Empty(t, s.SampleAll())
 				answers = s.SampleAll(s.Ask("one", server.Tool{Name: "t"}), s.Ask("two"), s.Ask("three").After(nil, nil), s.Ask("four"))
 				return nil, nil
@@ -220,7 +220,7 @@ func TestSamplesOnGoroutinesOfTheirOwn(t *testing.T) {
 	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
 		t.Run(string(revision), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := inMemory(t, server.Options{}, server.Tool{Name: "many", Mark: "m", Play: func(s *server.Session) (any, error) {
+				r := inMemory(t, server.Options{}, server.Tool{Name: "many", Mark: "m", Handler: func(s *server.Session) (any, error) {
 					var all sync.WaitGroup
 					answers := make([]string, 5)
 					for i := range answers {
@@ -243,7 +243,7 @@ func TestSamplesOnGoroutinesOfTheirOwn(t *testing.T) {
 
 func TestAPlayMayChooseItsRequestIDs(t *testing.T) {
 	ids := []string{`1`, `"1"`, `"a-b"`, `9007199254740991`}
-	ask := server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+	ask := server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 		for _, id := range ids {
 			if _, err := s.SampleAs(json.RawMessage(id), s.Ask("?")); err != nil {
 				return nil, err
@@ -281,7 +281,7 @@ func TestAPlayMayChooseItsRequestIDs(t *testing.T) {
 func TestARequestIDIsAStringOrANumber(t *testing.T) {
 	eras(t, func(t *testing.T, start func(...server.Tool) *rig, call func(*rig, string, string) message) {
 		ids := []string{"", "null", "{}", "[1]", "true", "1a"}
-		r := start(server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		r := start(server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 			for _, id := range ids {
 				_, err := s.SampleAs(json.RawMessage(id), s.Ask("?"))
 				require.ErrorIs(t, err, server.ErrInvalid)

@@ -28,7 +28,7 @@ func TestSendIsByteExact(t *testing.T) {
 		for _, revision := range []server.Revision{server.V20250618, server.V20260728} {
 			t.Run(name+" "+string(revision), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					r := inMemory(t, server.Options{}, server.Tool{Name: "send", Play: func(s *server.Session) (any, error) {
+					r := inMemory(t, server.Options{}, server.Tool{Name: "send", Handler: func(s *server.Session) (any, error) {
 						frame := []byte(c.sent)
 						err := s.Send(frame)
 						clear(frame) // it is the play's own again
@@ -87,7 +87,7 @@ func TestHostileParamsAreSentAsTheyAreAndMarked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) { return s.Sample(server.Hostile(c.params)) }})
+				r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) { return s.Sample(server.Hostile(c.params)) }})
 				member := ""
 				if c.want != "" {
 					member = `,"params":` + c.want
@@ -110,7 +110,7 @@ func TestHostileParamsAreSentAsTheyAreAndMarked(t *testing.T) {
 
 func TestHostileDoesNotMendARequestThatCannotBeMade(t *testing.T) {
 	eras(t, func(t *testing.T, start func(...server.Tool) *rig, call func(*rig, string, string) message) {
-		r := start(server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		r := start(server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 			return s.Sample(server.Hostile(s.Ask("?").After(json.RawMessage(sampled("no tool")), nil)))
 		}})
 		require.Equal(t, "the client's answer has no tool use to go on from", call(r, "ask", "").call(t).text(t))
@@ -119,7 +119,7 @@ func TestHostileDoesNotMendARequestThatCannotBeMade(t *testing.T) {
 
 func TestSendGoesOutOnTheGETStreamWhereResponsesArePlain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{Responses: server.JSON}, server.Tool{Name: "send", Play: func(s *server.Session) (any, error) { return nil, s.Send([]byte("hello")) }})
+		r := inMemory(t, server.Options{Responses: server.JSON}, server.Tool{Name: "send", Handler: func(s *server.Session) (any, error) { return nil, s.Send([]byte("hello")) }})
 		w := r.legacy(server.V20251125, nothing)
 		done := make(chan message)
 		go func() { done <- w.call(1, "send").last() }()
@@ -136,7 +136,7 @@ func TestEachToolHasRequestIDsOfItsOwn(t *testing.T) {
 			s.SampleAll(s.Ask("one"), s.Ask("two"))
 			return nil, nil
 		}
-		r := inMemory(t, server.Options{}, server.Tool{Name: "a", Play: twice}, server.Tool{Name: "b", Play: twice})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "a", Handler: twice}, server.Tool{Name: "b", Handler: twice})
 		var ids []string
 		w := r.legacy(server.V20251125, sampling)
 		for i, tool := range []string{"b", "a", "a"} {

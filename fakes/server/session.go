@@ -377,7 +377,7 @@ func (s *Session) InputRequired(in Input) (*Retry, error) { return s.carrier.inp
 
 // run plays the play to its end, however that comes, and hands on the result of the call, with the play's error.
 func (s *Session) run(answer func(CallToolResult, error)) {
-	s.Mark(trace.MarkPlayStarted, "")
+	s.Mark(trace.MarkHandlerStarted, "")
 	var value any
 	err, returned := errors.New("the play did not return: it called runtime.Goexit, as t.FailNow does"), false
 	defer func() {
@@ -391,12 +391,12 @@ func (s *Session) run(answer func(CallToolResult, error)) {
 		if !returned {
 			s.server.problem(s.scope(), "tool %s: %s", s.tool.Name, note)
 		}
-		s.Mark(trace.MarkPlayEnded, note)
+		s.Mark(trace.MarkHandlerEnded, note)
 		result := callResult(value, err)
 		result.raw = s.onOneLine(result.raw)
 		answer(result, err)
 	}()
-	value, err = s.tool.Play(s)
+	value, err = s.tool.Handler(s)
 	returned = true
 }
 

@@ -29,7 +29,7 @@ func TestResponsesComeInTheWayAskedFor(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := inMemory(t, server.Options{Responses: c.responses}, server.Tool{Name: "tool", Play: always("done", nil)})
+				r := inMemory(t, server.Options{Responses: c.responses}, server.Tool{Name: "tool", Handler: always("done", nil)})
 				w := r.legacy(server.V20251125, sampling)
 				stream := func(reply *reply) bool {
 					t.Helper()
@@ -55,7 +55,7 @@ func TestResponsesComeInTheWayAskedFor(t *testing.T) {
 
 func TestACallThatTakesNoStreamGetsOneOnlyIfItMust(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "quiet", Play: always(nil, nil)}, server.Tool{Name: "ask", Play: ask})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "quiet", Handler: always(nil, nil)}, server.Tool{Name: "ask", Handler: ask})
 		w := r.legacy(server.V20251125, sampling)
 		w.header.Set("Accept", "application/json")
 		require.False(t, w.call(1, "quiet").isStream())
@@ -68,7 +68,7 @@ func TestACallThatTakesNoStreamGetsOneOnlyIfItMust(t *testing.T) {
 
 func TestStreamsHaveTheHeadersOfStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Play: always("done", nil)})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Handler: always("done", nil)})
 		reply := r.legacy(server.V20251125, sampling).call(1, "tool")
 		require.Equal(t, "no-cache", reply.Header.Get("Cache-Control"))
 		require.Equal(t, "no", reply.Header.Get("X-Accel-Buffering"))
@@ -86,25 +86,25 @@ func TestStreamsHaveTheHeadersOfStreams(t *testing.T) {
 
 func TestWithPlainResponsesSamplesGoOutOnTheGETStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{Responses: server.JSON}, server.Tool{Name: "ask", Play: ask})
+		r := inMemory(t, server.Options{Responses: server.JSON}, server.Tool{Name: "ask", Handler: ask})
 		w := r.legacy(server.V20251125, sampling)
 		answered := make(chan message)
 		go func() { answered <- w.call(1, "ask").last() }()
 		synctest.Wait()
-		require.Equal(t, []string{"client tools/call", "mark play-started"}, r.story("ask"), "the play waits for the stream")
+		require.Equal(t, []string{"client tools/call", "mark handler-started"}, r.story("ask"), "the play waits for the stream")
 
 		listening := w.do("GET", "", "Accept", "text/event-stream")
 		require.True(t, listening.isStream())
 		w.post(listening.next().response(sampled("heard")))
 		require.Equal(t, sampled("heard"), (<-answered).call(t).text(t))
-		require.Equal(t, []string{"client tools/call", "mark play-started", "server sampling/createMessage", "client result", "mark play-ended", "server result"}, r.story("ask"),
+		require.Equal(t, []string{"client tools/call", "mark handler-started", "server sampling/createMessage", "client result", "mark handler-ended", "server result"}, r.story("ask"),
 			"what goes out on the session's stream is the tool's all the same")
 	})
 }
 
 func TestAGETStreamThatIsClosedIsWaitedForAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{Responses: server.JSON}, server.Tool{Name: "ask", Play: ask})
+		r := inMemory(t, server.Options{Responses: server.JSON}, server.Tool{Name: "ask", Handler: ask})
 		w := r.legacy(server.V20251125, sampling)
 		first, second := w.do("GET", ""), w.do("GET", "")
 		require.NoError(t, second.Body.Close())
@@ -138,7 +138,7 @@ func streamsOnly(story []string) []string {
 
 func TestWithoutAGETStreamProgressIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{Responses: server.JSON}, server.Tool{Name: "tool", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{Responses: server.JSON}, server.Tool{Name: "tool", Handler: func(s *server.Session) (any, error) {
 			return nil, s.Progress(1, 2)
 		}})
 		w := r.legacy(server.V20251125, sampling)
@@ -152,7 +152,7 @@ func TestWithoutAGETStreamProgressIsNotWaitedFor(t *testing.T) {
 
 func TestWithPlainResponsesACancelledPlayWaitsForNoStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{Responses: server.JSON}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{Responses: server.JSON}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 			_, err := s.Sample(s.Ask("?"))
 			require.ErrorIs(t, err, server.ErrNoStream)
 			return nil, err
@@ -191,7 +191,7 @@ func TestProgressIsSentOnlyToThoseWhoAskedForIt(t *testing.T) {
 		for _, revision := range []server.Revision{server.V20250326, server.V20251125, server.V20260728} {
 			t.Run(token+" "+string(revision), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Play: progress})
+					r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Handler: progress})
 					member := ""
 					if token != "" {
 						member = fmt.Sprintf(`"progressToken":%s,`, token)
@@ -217,7 +217,7 @@ func TestProgressIsSentOnlyToThoseWhoAskedForIt(t *testing.T) {
 
 func TestProgressThatIsNoNumberIsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Play: func(s *server.Session) (any, error) { return nil, s.Progress(math.NaN(), 0) }})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Handler: func(s *server.Session) (any, error) { return nil, s.Progress(math.NaN(), 0) }})
 		got := r.legacy(server.V20251125, nothing).post(request(1, "tools/call", `{"name":"tool","_meta":{"progressToken":1}}`)).last()
 		require.Contains(t, got.call(t).text(t), server.ErrInvalid.Error())
 	})
@@ -227,7 +227,7 @@ func TestACancelledCallEndsWithoutAResponse(t *testing.T) {
 	for _, id := range []string{`1`, `"1"`, `"a b"`} {
 		synctest.Test(t, func(t *testing.T) {
 			gaveUp := make(chan error, 1)
-			r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+			r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 				_, err := s.Sample(s.Ask("?"))
 				_, again := s.Sample(s.Ask("still there?"))
 				require.ErrorIs(t, again, context.Canceled, "nothing is asked for any more")
@@ -245,7 +245,7 @@ func TestACancelledCallEndsWithoutAResponse(t *testing.T) {
 			_, more := call.event()
 			require.False(t, more)
 			require.Equal(t, http.StatusAccepted, w.post(question.response(sampled("late"))).StatusCode)
-			require.Equal(t, []string{"client tools/call", "mark play-started", "server sampling/createMessage", "client notifications/cancelled", "mark play-ended", "server closed", "client result"}, r.story("ask"))
+			require.Equal(t, []string{"client tools/call", "mark handler-started", "server sampling/createMessage", "client notifications/cancelled", "mark handler-ended", "server closed", "client result"}, r.story("ask"))
 		})
 	}
 }
@@ -263,7 +263,7 @@ func (w eagerWriter) WriteHeader(status int) {
 
 func TestACallCanBeCancelledAsSoonAsItsStreamIsOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 			<-s.Context().Done()
 			return nil, nil
 		}})
@@ -282,7 +282,7 @@ func TestACallCanBeCancelledAsSoonAsItsStreamIsOpen(t *testing.T) {
 
 func TestACancelOfAnIDUsedTwiceIsForTheLatterCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: ask})
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: ask})
 		w := r.legacy(server.V20251125, sampling)
 		first, second := w.call(1, "ask"), w.call(1, "ask")
 		question := first.next()
@@ -298,7 +298,7 @@ func TestACancelOfAnIDUsedTwiceIsForTheLatterCall(t *testing.T) {
 func TestAClientThatHangsUpHasNotCancelledInTheFirstEra(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hungUp, ended := make(chan struct{}), make(chan error, 1)
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 			<-hungUp
 			require.NoError(t, s.Context().Err())
 			_, err := s.Sample(s.Ask("?"))
@@ -314,8 +314,8 @@ func TestAClientThatHangsUpHasNotCancelledInTheFirstEra(t *testing.T) {
 		close(hungUp)
 		require.ErrorIs(t, <-ended, server.ErrNoStream)
 		synctest.Wait()
-		require.Equal(t, []string{"client tools/call", "mark play-started", "client closed", "server sampling/createMessage lost", `server "hostile" lost hostile`,
-			"mark play-ended", "server result lost"}, sortWords(r.story("ask")))
+		require.Equal(t, []string{"client tools/call", "mark handler-started", "client closed", "server sampling/createMessage lost", `server "hostile" lost hostile`,
+			"mark handler-ended", "server result lost"}, sortWords(r.story("ask")))
 	})
 }
 
@@ -331,7 +331,7 @@ func TestAClientThatHangsUpHasCancelledInTheSecondEra(t *testing.T) {
 	for _, stream := range []bool{false, true} {
 		t.Run(fmt.Sprint("stream ", stream), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := inMemory(t, server.Options{}, server.Tool{Name: "wait", Play: func(s *server.Session) (any, error) {
+				r := inMemory(t, server.Options{}, server.Tool{Name: "wait", Handler: func(s *server.Session) (any, error) {
 					if stream {
 						require.NoError(t, s.Send([]byte(`{}`)))
 					}
@@ -346,11 +346,11 @@ func TestAClientThatHangsUpHasCancelledInTheSecondEra(t *testing.T) {
 					hangUp()
 				}()
 				reply, err := r.modern().try(ctx, "POST", modernCall(1, "wait", sampling, ""), "Mcp-Method", "tools/call", "Mcp-Name", "wait")
-				want := []string{"client tools/call", "mark play-started", "client closed", "mark play-ended"}
+				want := []string{"client tools/call", "mark handler-started", "client closed", "mark handler-ended"}
 				if stream {
 					require.NoError(t, err)
 					_, _ = reply.rest.ReadString(0)
-					want = []string{"client tools/call", "mark play-started", `server "{}" hostile`, "client closed", "mark play-ended"}
+					want = []string{"client tools/call", "mark handler-started", `server "{}" hostile`, "client closed", "mark handler-ended"}
 				} else {
 					require.ErrorIs(t, err, context.Canceled)
 				}
@@ -365,7 +365,7 @@ func TestHangingUpOnRealSockets(t *testing.T) {
 	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
 		t.Run(string(revision), func(t *testing.T) {
 			started, ended, release := make(chan struct{}), make(chan error, 1), make(chan struct{})
-			r := onLoopback(t, server.Options{}, server.Tool{Name: "wait", Play: func(s *server.Session) (any, error) {
+			r := onLoopback(t, server.Options{}, server.Tool{Name: "wait", Handler: func(s *server.Session) (any, error) {
 				close(started)
 				select {
 				case <-s.Context().Done():

@@ -16,7 +16,7 @@ const tasks = `{"sampling":{},"tasks":{"list":{},"requests":{"sampling":{"create
 
 func TestAPlayAsksForATaskAndAboutIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 			ask := s.Ask("one?")
 			ask.Task = &server.TaskMetadata{TTL: 60000}
 			made, err := s.Sample(ask)
@@ -49,7 +49,7 @@ func TestAPlayAsksForATaskAndAboutIt(t *testing.T) {
 
 func TestTasksAreAskedForWhereTheyAreDeclared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 			ask := s.Ask("?")
 			ask.Task = &server.TaskMetadata{}
 			_, err := s.Start(ask)
@@ -77,7 +77,7 @@ func TestTasksAreAskedForWhereTheyAreDeclared(t *testing.T) {
 
 func TestParamsOfRequestsAboutTasksAreValid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 			for _, params := range []any{nil, server.TaskParams{}, map[string]any{"taskId": 1}, []string{"t1"}, math.NaN()} {
 				_, err := s.StartTask(server.TasksGet, params)
 				require.ErrorIs(t, err, server.ErrInvalid)
@@ -97,7 +97,7 @@ func TestParamsOfRequestsAboutTasksAreValid(t *testing.T) {
 func TestTasksAreAMatterOfOneRevision(t *testing.T) {
 	for _, revision := range []server.Revision{server.V20250618, server.V20260728} {
 		synctest.Test(t, func(t *testing.T) {
-			r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+			r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 				ask := s.Ask("?")
 				ask.Task = &server.TaskMetadata{}
 				_, err := s.Start(ask)

@@ -23,7 +23,7 @@ type Tool struct {
 	// takes any object.
 	InputSchema any `json:"inputSchema"`
 	// Play is what happens when the client calls the tool; required for a tool that the server offers.
-	Play Play `json:"-"`
+	Handler Handler `json:"-"`
 	// Carrier is the request by which a client starts the play: "" for tools/call, or one of those of 2026-07-28 that it may come with
 	// besides, [PromptsGet] and [ResourcesRead]. Then this is no tool but a prompt of that name, or the resource at [ResourceURI] of it; older
 	// revisions do not offer it, and InputSchema means nothing.
@@ -46,7 +46,7 @@ func (t Tool) MarshalJSON() ([]byte, error) {
 // Play is what happens behind a tool. Its result becomes the result of the call: a [CallToolResult] or [RawResult] as it is, a string or
 // nil as text, and anything else as the text of its JSON. An error becomes a result with isError, which the client's model can
 // read. A play runs on a goroutine of its own and should return when s.Context() ends.
-type Play func(s *Session) (any, error)
+type Handler func(s *Session) (any, error)
 
 // CallToolResult is the result of a tools/call, for a play that wants it just so.
 type CallToolResult struct {
@@ -73,7 +73,7 @@ func compileTool(t Tool, index int) (*offered, error) {
 	if !toolName.MatchString(t.Name) && (t.Carrier != PromptsGet || t.Name == "") {
 		return nil, fmt.Errorf("tool name %q: want 1 to 128 characters of [A-Za-z0-9_.-]", t.Name)
 	}
-	if t.Play == nil {
+	if t.Handler == nil {
 		return nil, fmt.Errorf("tool %s has no play", t.Name)
 	}
 	if !slices.Contains([]Carrier{"", PromptsGet, ResourcesRead}, t.Carrier) {

@@ -32,7 +32,7 @@ func TestWhatTheClientHasNotDeclaredIsNotSent(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(c.revision, c.capabilities, c.missing), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+				r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 					params := c.params
 					if params == nil {
 						params = s.Ask("?")
@@ -70,7 +70,7 @@ var (
 
 func TestAMissingCapabilityHasAStatusAlsoWhereResponsesAreStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{Responses: server.SSE}, server.Tool{Name: "ask", Play: ask})
+		r := inMemory(t, server.Options{Responses: server.SSE}, server.Tool{Name: "ask", Handler: ask})
 		reply := r.modern().callModern(1, "ask", nothing, "")
 		require.Equal(t, http.StatusBadRequest, reply.StatusCode)
 		require.Equal(t, -32021, reply.last().Error.Code)
@@ -92,7 +92,7 @@ func TestWhatOlderRevisionsDoNotHaveIsNotSent(t *testing.T) {
 		} {
 			t.Run(string(revision)+" "+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) { return s.Sample(c.params(s)) }})
+					r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) { return s.Sample(c.params(s)) }})
 					var seen []string
 					if errors.Is(c.want, server.ErrInvalid) {
 						r.expected = []string{"the play of tool ask samples with invalid params (wrap them in server.Hostile if that is meant): messages[0].content"}
@@ -101,7 +101,7 @@ func TestWhatOlderRevisionsDoNotHaveIsNotSent(t *testing.T) {
 					got := r.legacy(revision, tools).call(1, "ask").last().call(t)
 					require.True(t, got.IsError)
 					require.Contains(t, got.text(t), c.want.Error())
-					want := slices.Concat([]string{"client tools/call", "mark play-started"}, seen, []string{"mark play-ended", "server result"})
+					want := slices.Concat([]string{"client tools/call", "mark handler-started"}, seen, []string{"mark handler-ended", "server result"})
 					require.Equal(t, want, r.story("ask"))
 				})
 			})
@@ -111,7 +111,7 @@ func TestWhatOlderRevisionsDoNotHaveIsNotSent(t *testing.T) {
 
 func TestTheSecondErasOwnIsNotThereInTheFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 			retry, err := s.InputRequired(server.Input{})
 			require.Nil(t, retry)
 			require.ErrorIs(t, err, server.ErrEra)
@@ -136,7 +136,7 @@ func TestInvalidParamsAreNotSentAndOurProblem(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eras(t, func(t *testing.T, start func(...server.Tool) *rig, call func(*rig, string, string) message) {
-				r := start(server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+				r := start(server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 					_, err := s.Sample(c.params)
 					require.ErrorIs(t, err, server.ErrInvalid)
 					require.False(t, server.Refused(err))
@@ -151,7 +151,7 @@ func TestInvalidParamsAreNotSentAndOurProblem(t *testing.T) {
 
 func TestNewFailsTheTestOfAPlayThatBrokeTheProtocol(t *testing.T) {
 	tb := &recordedTB{}
-	srv := server.New(tb, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) { return s.Sample(map[string]any{}) }})
+	srv := server.New(tb, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) { return s.Sample(map[string]any{}) }})
 	client := newClient()
 	r := &rig{Server: srv, t: t, http: client}
 	r.legacy(server.V20251125, sampling).call(1, "ask").last()

@@ -21,7 +21,7 @@ func ExampleClient() {
 		log.Fatal(err)
 	}
 	defer model.Close()
-	srv, err := server.Start(server.Options{}, server.Tool{Name: "quiz", Play: func(s *server.Session) (any, error) {
+	srv, err := server.Start(server.Options{}, server.Tool{Name: "quiz", Handler: func(s *server.Session) (any, error) {
 		result, err := s.Sample(s.Ask("What is the capital of France?"))
 		if err != nil {
 			return nil, err

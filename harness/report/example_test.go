@@ -10,9 +10,9 @@ func ExampleText() {
 	rs := &report.Results{Tool: "v1.2.3", Client: "node client.js", Seed: 1, Results: []report.Result{
 		{Scenario: "basic", Revision: "2025-11-25", Check: "answered", Level: report.Robust, Verdict: report.Pass},
 		{Scenario: "basic", Revision: "2025-11-25", Check: "has-model", Level: report.Must, Verdict: report.Fail,
-			Message: "the result does not name the model",
-			Frames:  []report.Frame{{Label: "answer 1", Case: "basic/question", Seq: 6, Path: "result.model", Text: "it is missing"}},
-			Mend:    "set model to the name of the model that answered"},
+			Message:  "the result does not name the model",
+			Evidence: []report.Evidence{{Label: "answer 1", Case: "basic/question", Seq: 6, Path: "result.model", Text: "it is missing"}},
+			Fix:      "set model to the name of the model that answered"},
 	}}
 	rs.Count()
 	fmt.Print(string(report.Text(rs, report.TextOptions{})))

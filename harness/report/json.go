@@ -16,8 +16,8 @@ func JSON(rs *Results) []byte {
 	whole := *rs
 	whole.Results = append([]Result{}, rs.Results...)
 	for i := range whole.Results {
-		if r := &whole.Results[i]; r.Frames == nil {
-			r.Frames = []Frame{}
+		if r := &whole.Results[i]; r.Evidence == nil {
+			r.Evidence = []Evidence{}
 		}
 	}
 	whole.Count()
@@ -65,7 +65,7 @@ func (rs *Results) check() error {
 		if !slices.Contains(Levels(), r.Level) {
 			return fmt.Errorf("results[%d].level is %q: want one of %q", i, r.Level, Levels())
 		}
-		if r.Frames == nil {
+		if r.Evidence == nil {
 			return fmt.Errorf("results[%d].frames is missing or null", i)
 		}
 	}

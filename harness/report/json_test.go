@@ -30,8 +30,8 @@ func TestTheKeysAreThoseThatOthersRead(t *testing.T) {
 	for _, item := range doc["results"].([]any) {
 		result := item.(map[string]any)
 		require.Subset(t, slices.Collect(maps.Keys(result)), []string{"scenario", "revision", "check", "level", "verdict", "message",
-			"requirement", "frames", "duration_ms"}, "each result has each of them")
-		require.IsType(t, []any{}, result["frames"])
+			"requirement", "evidence", "duration_ms"}, "each result has each of them")
+		require.IsType(t, []any{}, result["evidence"])
 		require.IsType(t, 0.0, result["duration_ms"])
 	}
 	broken := doc["results"].([]any)[2].(map[string]any)
@@ -47,8 +47,8 @@ func TestNothingIsEverNullThatIsAList(t *testing.T) {
 	require.Contains(t, raw, `"results": []`)
 	require.Contains(t, raw, `"pass": 0`)
 	rs := &report.Results{Results: []report.Result{{Level: report.Must, Verdict: report.Pass}}}
-	require.Contains(t, string(report.JSON(rs)), `"frames": []`)
-	require.Nil(t, rs.Results[0].Frames, "what is encoded is left as it is")
+	require.Contains(t, string(report.JSON(rs)), `"evidence": []`)
+	require.Nil(t, rs.Results[0].Evidence, "what is encoded is left as it is")
 	_, err := report.ReadJSON([]byte(raw))
 	require.NoError(t, err)
 }
@@ -67,7 +67,7 @@ func TestResultsThatCannotBeTrustedAreNotRead(t *testing.T) {
 		"a foreign document":    {`{"version":"2.1.0"}`, `unreadable results: json: unknown field "version"`},
 		"an unknown verdict":    {change(`"verdict": "pass"`, `"verdict": "passed"`), `unreadable results: results[0].verdict is "passed": want one of ["fail" "harness_error" "not_observed" "warn" "info" "pass" "unsupported" "not_applicable"]`},
 		"an unknown level":      {change(`"level": "ADVICE"`, `"level": "advice"`), `unreadable results: results[1].level is "advice": want one of ["MUST" "SHOULD" "MAY" "ROBUST" "ADVICE"]`},
-		"frames that are null":  {change(`"frames": []`, `"frames": null`), "unreadable results: results[0].frames is missing or null"},
+		"frames that are null":  {change(`"evidence": []`, `"frames": null`), "unreadable results: results[0].frames is missing or null"},
 		"a summary that is off": {change(`"pass": 1`, `"pass": 2`), "unreadable results: summary is map[fail:0 harness_error:0 info:0 not_applicable:0 not_observed:0 pass:2 unsupported:0 warn:1], and the results count map[fail:0 harness_error:0 info:0 not_applicable:0 not_observed:0 pass:1 unsupported:0 warn:1]"},
 	} {
 		t.Run(name, func(t *testing.T) {

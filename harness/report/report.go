@@ -79,15 +79,15 @@ type Result struct {
 	// Dialects are the model wire formats in which the evidence came.
 	Dialects []string `json:"dialects,omitempty"`
 	// Frames are the events that the verdict rests on.
-	Frames []Frame `json:"frames"`
+	Evidence []Evidence `json:"evidence"`
 	// Around are the steps of the exchange just before and after the evidence, in order; empty where all is well.
 	Around []Step `json:"around,omitempty"`
 	// Usual says how clients usually come to break the check; empty where it was not broken.
-	Usual string `json:"usual_cause,omitempty"`
+	Cause string `json:"cause,omitempty"`
 	// Mend says what to do about it; empty like Usual.
-	Mend string `json:"how_to_mend,omitempty"`
+	Fix string `json:"fix,omitempty"`
 	// Again is the command that reproduces just this.
-	Again string `json:"again,omitempty"`
+	Reproduce string `json:"reproduce,omitempty"`
 	// DurationMS is how long the check's plays took, in milliseconds.
 	DurationMS int64 `json:"duration_ms"`
 	// Cases are the verdicts case by case.
@@ -108,11 +108,11 @@ type CaseResult struct {
 type Requirement struct {
 	ID   string `json:"id"`
 	URL  string `json:"url"`
-	Says string `json:"says,omitempty"`
+	Text string `json:"text,omitempty"`
 }
 
 // Frame is a piece of evidence: an event of the trace and the place in it that matters.
-type Frame struct {
+type Evidence struct {
 	// Label says what the evidence is, such as "model was given"; Event names the event in the story, such as
 	// "model request 2", where the label does not.
 	Label string `json:"label"`

@@ -134,7 +134,7 @@ func notes(b *bytes.Buffer, rs *Results, o TextOptions) {
 			told[key] = true
 			fmt.Fprintf(b, "\n%s  %d checks · %s\n      %s\n\n", paint(signs[r.Verdict], r.Verdict, o), len(same), r.Revision, indented(r.Message))
 			line(b, "these", byScenario(same))
-			line(b, "again", r.Again)
+			line(b, "again", r.Reproduce)
 		}
 	}
 }
@@ -179,7 +179,7 @@ func byScenario(ids []string) string {
 
 // unseenLike returns the checks that could not be judged in the revision for the same reason as r, which is one of them.
 func (rs *Results) unseenLike(r *Result) []string {
-	if r.Verdict != NotObserved && r.Verdict != Unsupported || len(r.Frames) > 0 {
+	if r.Verdict != NotObserved && r.Verdict != Unsupported || len(r.Evidence) > 0 {
 		return nil
 	}
 	var ids []string
@@ -225,7 +225,7 @@ func Note(b *bytes.Buffer, r *Result, o TextOptions) {
 	fmt.Fprintf(b, "      %s\n", indented(r.Message))
 	before := b.Len()
 	b.WriteByte('\n')
-	for _, f := range r.Frames {
+	for _, f := range r.Evidence {
 		var where []string
 		for _, part := range []string{f.Event, f.Path} {
 			if part != "" {
@@ -239,11 +239,11 @@ func Note(b *bytes.Buffer, r *Result, o TextOptions) {
 	}
 	line(b, "what went on", exchange(r.Around))
 	if r.Requirement != nil {
-		line(b, "why", strings.TrimPrefix(r.Requirement.Says+"\n"+r.Requirement.URL, "\n"))
+		line(b, "why", strings.TrimPrefix(r.Requirement.Text+"\n"+r.Requirement.URL, "\n"))
 	}
-	line(b, "usual cause", r.Usual)
-	line(b, "how to mend", r.Mend)
-	line(b, "again", r.Again)
+	line(b, "usual cause", r.Cause)
+	line(b, "how to mend", r.Fix)
+	line(b, "again", r.Reproduce)
 	if b.Len() == before+1 { // nothing to say beyond the message
 		b.Truncate(before)
 	}

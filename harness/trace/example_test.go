@@ -13,7 +13,7 @@ func Example() {
 	rec := trace.NewRecorder(trace.Header{Revision: "2025-11-25", Cases: []trace.Case{{ID: "basic/text", Tool: "t1"}}}, 0)
 	rec.Record(trace.Event{Process: &trace.Process{State: trace.Started}})
 	asked := rec.Record(trace.Event{Case: "basic/text", Frame: &trace.Frame{Dir: trace.ToClient, Raw: trace.Bytes(`{"method":"sampling/createMessage"}`)}})
-	rec.Record(trace.Event{Case: "other/case", Mark: &trace.Mark{Name: trace.MarkPlayStarted}})
+	rec.Record(trace.Event{Case: "other/case", Mark: &trace.Mark{Name: trace.MarkHandlerStarted}})
 
 	var file bytes.Buffer
 	if err := rec.Stop().Write(&file); err != nil {

@@ -71,7 +71,7 @@ type Case struct {
 	Carrier string `json:"carrier,omitempty"`
 	// Again is true where the session says nothing of the case, because it died or ended before the case was over: it was played
 	// again in a session of its own.
-	Again bool `json:"again,omitempty"`
+	Replayed bool `json:"replayed,omitempty"`
 }
 
 // Event is one thing that was seen. Exactly one of the payloads (Frame and those after it) is set.
@@ -150,7 +150,7 @@ type Frame struct {
 	// Retry is how long the client was told to wait before it comes back for the stream, in nanoseconds. Zero: it was not told.
 	Retry time.Duration `json:"retry,omitempty"`
 	// Again is true for an event that was sent before, of a stream that the client came back for.
-	Again bool `json:"again,omitempty"`
+	Resent bool `json:"resent,omitempty"`
 }
 
 // HTTP is the part of an HTTP message that bears on the protocol.
@@ -171,11 +171,11 @@ type ModelRequest struct {
 	// Dialect is the provider's wire format, such as "openai-chat".
 	Dialect string `json:"dialect"`
 	// Aside is true for a request beside the conversation, such as one for the list of models: it asks nothing of the model.
-	Aside  bool              `json:"aside,omitempty"`
-	Method string            `json:"method"`
-	Path   string            `json:"path"`
-	Header map[string]string `json:"header,omitempty"`
-	Body   Bytes             `json:"body,omitzero"`
+	SideRequest bool              `json:"sideRequest,omitempty"`
+	Method      string            `json:"method"`
+	Path        string            `json:"path"`
+	Header      map[string]string `json:"header,omitempty"`
+	Body        Bytes             `json:"body,omitzero"`
 }
 
 // ModelChunk is a piece of the model's answer: one event of a stream, or a whole body.
@@ -255,8 +255,8 @@ const (
 	// MarkHarnessError says that we broke our own rules: nothing may be held against the client.
 	MarkHarnessError = "harness-error"
 	// MarkPlayStarted and MarkPlayEnded enclose a play; the text of the latter is its error, if it had one.
-	MarkPlayStarted = "play-started"
-	MarkPlayEnded   = "play-ended"
+	MarkHandlerStarted = "handler-started"
+	MarkHandlerEnded   = "handler-ended"
 	// MarkBatch says that the messages that follow came as one; the text is how many.
 	MarkBatch = "batch"
 	// MarkConnection says that a connection was opened on which each message is a line; the text is its name, the session of its frames.

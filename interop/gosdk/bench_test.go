@@ -41,7 +41,7 @@ func benchmarkOurs(b *testing.B, revision server.Revision) {
 	runner := harness.Runner{Client: gosdk.Client(echoing), Revision: revision}
 	cases := []harness.Case{{
 		ID: "bench/one-sample",
-		Play: func(s *server.Session) (any, error) {
+		Handler: func(s *server.Session) (any, error) {
 			answer, err := s.Sample(s.Ask("Say something."))
 			if err == nil {
 				answered++

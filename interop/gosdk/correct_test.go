@@ -27,26 +27,26 @@ func asking(env harness.Env) *mcp.ClientOptions {
 }
 
 func TestCorrectClient(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking), Revisions: conformance.Known(), Skip: expect.Apart}, slices.Concat(permissive, overHTTP, unbatched))
+	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking), Revisions: conformance.AllRevisions(), Skip: expect.Apart}, slices.Concat(permissive, overHTTP, unbatched))
 }
 
 func TestStrictClient(t *testing.T) {
 	strict := gosdk.Client(func(env harness.Env) *mcp.ClientOptions {
 		return &mcp.ClientOptions{CreateMessageWithToolsHandler: gosdk.Handler(host.Host{Env: env, Strict: true})}
 	})
-	expect.Verdicts(t, conformance.Suite{Client: strict, Revisions: conformance.Known(), Skip: expect.Apart}, slices.Concat(quiet, notStreamed, numbersUnread, inRounds, answersCancelled, overHTTP, unbatched))
+	expect.Verdicts(t, conformance.Suite{Client: strict, Revisions: conformance.AllRevisions(), Skip: expect.Apart}, slices.Concat(quiet, notStreamed, numbersUnread, inRounds, answersCancelled, overHTTP, unbatched))
 }
 
 func TestCorrectClientOverSockets(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking, harness.Loopback()), Revisions: conformance.Known(), Skip: expect.Apart}, slices.Concat(permissive, overHTTP, unbatched))
+	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking, harness.Loopback()), Revisions: conformance.AllRevisions(), Skip: expect.Apart}, slices.Concat(permissive, overHTTP, unbatched))
 }
 
 func TestClientOverStdio(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking, harness.Stdio()), Revisions: conformance.Known(), Skip: expect.Apart}, slices.Concat(permissive, withoutHTTP))
+	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking, harness.Stdio()), Revisions: conformance.AllRevisions(), Skip: expect.Apart}, slices.Concat(permissive, withoutHTTP))
 }
 
 func TestProcessOverStdio(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: harness.CommandStdio(os.Args[0], "asking"), Revisions: conformance.Known(), Skip: expect.Apart}, slices.Concat(permissive, withoutHTTP))
+	expect.Verdicts(t, conformance.Suite{Client: harness.CommandStdio(os.Args[0], "asking"), Revisions: conformance.AllRevisions(), Skip: expect.Apart}, slices.Concat(permissive, withoutHTTP))
 }
 
 // The SDK's types alone: the handler reads the model's answer into the SDK's result and returns it.
@@ -62,7 +62,7 @@ func TestClientThatTrustsTheTypes(t *testing.T) {
 
 // The older handler knows neither tools nor several blocks, and the SDK declares sampling without tools for it.
 func TestClientWithoutTools(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(plain), Revisions: conformance.Known(), Skip: expect.Apart}, slices.Concat(quiet, patient, undeclaredServed, withoutTools, numbersUnread, undecided, inRounds, answersCancelled, overHTTP, unbatched,
+	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(plain), Revisions: conformance.AllRevisions(), Skip: expect.Apart}, slices.Concat(quiet, patient, undeclaredServed, withoutTools, numbersUnread, undecided, inRounds, answersCancelled, overHTTP, unbatched,
 		expect.NotApplicable("nothing is wrong: the client declares no tools and uses none", "declare/tools-declared", "basic/meta-preserved"),
 		withTools(func() []expect.Row {
 			return expect.NotApplicable("the SDK's: it refuses content that is an array for the older handler", "basic/text-beside-media")

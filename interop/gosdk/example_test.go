@@ -20,7 +20,7 @@ func Example() {
 		panic(err)
 	}
 	defer model.Close()
-	srv, err := server.Start(server.Options{}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+	srv, err := server.Start(server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 		answer, err := s.Sample(s.Ask("What is the capital of France?"))
 		fmt.Printf("%s\n", answer)
 		return nil, err

@@ -48,7 +48,7 @@ func TestSessionInEveryResponseMode(t *testing.T) {
 		for _, revision := range server.Revisions() {
 			t.Run(fmt.Sprintf("%s/%s", mode, revision), func(t *testing.T) {
 				var answers []server.Answer
-				srv := startServer(t, server.Options{Responses: responses}, server.Tool{Name: "ask", Play: func(s *server.Session) (any, error) {
+				srv := startServer(t, server.Options{Responses: responses}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
 					answers = append(s.SampleAll(s.Ask("one"), s.Ask("two")), s.SampleAll(s.Ask("three"))...)
 					return "done", nil
 				}})
@@ -69,7 +69,7 @@ func TestSessionInEveryResponseMode(t *testing.T) {
 func TestRevisionIsNegotiated(t *testing.T) {
 	for _, revision := range server.Revisions() {
 		var got server.Revision
-		srv := startServer(t, server.Options{Revisions: []server.Revision{revision}}, server.Tool{Name: "see", Play: func(s *server.Session) (any, error) {
+		srv := startServer(t, server.Options{Revisions: []server.Revision{revision}}, server.Tool{Name: "see", Handler: func(s *server.Session) (any, error) {
 			got = s.Revision()
 			return nil, nil
 		}})
@@ -101,7 +101,7 @@ func TestDeclaresNoMoreThanIsAsked(t *testing.T) {
 		for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
 			t.Run(fmt.Sprintf("%s/%s", c.asked, revision), func(t *testing.T) {
 				seen := map[string]bool{}
-				srv := startServer(t, server.Options{Revisions: []server.Revision{revision}}, server.Tool{Name: "see", Play: func(s *server.Session) (any, error) {
+				srv := startServer(t, server.Options{Revisions: []server.Revision{revision}}, server.Tool{Name: "see", Handler: func(s *server.Session) (any, error) {
 					seen = map[string]bool{"roots": s.Declares("roots"), "sampling": s.Declares("sampling"), "tools": s.Declares("sampling", "tools")}
 					return nil, nil
 				}})
@@ -121,7 +121,7 @@ func TestCallsTheToolsThatItIsTold(t *testing.T) {
 		called = append(called, string(s.Arguments()))
 		return nil, errors.New("a failure that is no failure of the client")
 	}
-	srv := startServer(t, server.Options{}, server.Tool{Name: "a", Play: note}, server.Tool{Name: "b", Play: note})
+	srv := startServer(t, server.Options{}, server.Tool{Name: "a", Handler: note}, server.Tool{Name: "b", Handler: note})
 	told := env(srv, server.V20251125)
 	told.Tools = []string{"b", "no such tool", "b"}
 	require.NoError(t, gosdk.Run(t.Context(), told, nil))
@@ -130,7 +130,7 @@ func TestCallsTheToolsThatItIsTold(t *testing.T) {
 
 func TestRunSaysWhatWentWrong(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	srv := startServer(t, server.Options{}, server.Tool{Name: "cancel", Play: func(s *server.Session) (any, error) {
+	srv := startServer(t, server.Options{}, server.Tool{Name: "cancel", Handler: func(s *server.Session) (any, error) {
 		cancel()
 		<-s.Context().Done()
 		return nil, s.Context().Err()
@@ -148,7 +148,7 @@ func TestRunSaysWhatWentWrong(t *testing.T) {
 }
 
 func TestHowEachCallEndedIsTold(t *testing.T) {
-	srv := startServer(t, server.Options{}, server.Tool{Name: "well", Play: func(*server.Session) (any, error) { return nil, nil }})
+	srv := startServer(t, server.Options{}, server.Tool{Name: "well", Handler: func(*server.Session) (any, error) { return nil, nil }})
 	told := env(srv, server.V20251125)
 	told.Tools = []string{"well", "no-such-tool"}
 	var outcomes []harness.Outcome

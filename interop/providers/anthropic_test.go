@@ -303,12 +303,12 @@ func TestAnthropicsSDKReadsAnErrorInMidStream(t *testing.T) {
 }
 
 func TestAnthropicsSDKReadsTheAsides(t *testing.T) {
-	asides := fake.Messages.(dialect.Asides)
+	asides := fake.Messages.(dialect.SideRequests)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		require.True(t, asides.Claims(r))
 		var body json.RawMessage
 		_ = json.NewDecoder(r.Body).Decode(&body) // a GET has none
-		a := asides.AnswerAside(r, body)
+		a := asides.AnswerSideRequest(r, body)
 		for name, values := range a.Header {
 			w.Header()[name] = values
 		}

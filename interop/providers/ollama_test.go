@@ -164,11 +164,11 @@ func TestOllamasSDKReadsAnErrorInAStream(t *testing.T) {
 }
 
 func TestOllamasSDKLoadsAndListsModels(t *testing.T) {
-	asides := fake.Chat.(dialect.Asides)
+	asides := fake.Chat.(dialect.SideRequests)
 	mux := http.NewServeMux()
-	for _, pattern := range asides.AsidePatterns() {
+	for _, pattern := range asides.SideRequestPatterns() {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			a := asides.AnswerAside(r, []byte(`{"model":"my-model"}`))
+			a := asides.AnswerSideRequest(r, []byte(`{"model":"my-model"}`))
 			for _, chunk := range a.Chunks {
 				_, _ = w.Write(chunk) // whoever does not read it fails the test
 			}

@@ -230,9 +230,9 @@ func TestOpenAIsSDKReadsAnErrorInAStreamOfChat(t *testing.T) {
 }
 
 func TestOpenAIsSDKListsModels(t *testing.T) {
-	asides := fake.Chat.(dialect.Asides)
+	asides := fake.Chat.(dialect.SideRequests)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a := asides.AnswerAside(r, nil)
+		a := asides.AnswerSideRequest(r, nil)
 		w.Header()["Content-Type"] = a.Header["Content-Type"]
 		for _, chunk := range a.Chunks {
 			_, _ = w.Write(chunk) // whoever does not read it fails the test

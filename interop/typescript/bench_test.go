@@ -33,7 +33,7 @@ func BenchmarkCatalogue(b *testing.B) {
 		least, longest, cases = took, 0, 0
 		for _, t := range traces {
 			for _, c := range t.Header.Cases {
-				if c.ID != harness.BarrierID && !c.Again {
+				if c.ID != harness.BarrierID && !c.Replayed {
 					cases++
 				}
 			}

@@ -19,8 +19,8 @@ var Messages dialect.Codec = messages{}
 type messages struct{}
 
 var (
-	_ dialect.Asides   = messages{}
-	_ dialect.Accounts = messages{}
+	_ dialect.SideRequests = messages{}
+	_ dialect.Accounts     = messages{}
 )
 
 func (messages) Name() string       { return dialect.Anthropic }

@@ -10,8 +10,8 @@ import (
 
 const modelsPath, countPath = "/v1/models", "/v1/messages/count_tokens"
 
-// AsidePatterns are the list of models, one model, and the count of a request's tokens.
-func (messages) AsidePatterns() []string {
+// SideRequestPatterns are the list of models, one model, and the count of a request's tokens.
+func (messages) SideRequestPatterns() []string {
 	return []string{"GET " + modelsPath, "GET " + modelsPath + "/{id}", "POST " + countPath}
 }
 
@@ -20,8 +20,8 @@ func (messages) Claims(r *http.Request) bool {
 	return r.URL.Path == countPath || r.Header.Get("Anthropic-Version") != ""
 }
 
-// AnswerAside answers as the API does, with the same strictness about headers, and about a request whose tokens are to be counted.
-func (m messages) AnswerAside(r *http.Request, body []byte) dialect.Answer {
+// AnswerSideRequest answers as the API does, with the same strictness about headers, and about a request whose tokens are to be counted.
+func (m messages) AnswerSideRequest(r *http.Request, body []byte) dialect.Answer {
 	if err := checkHeader(r.Header); err != nil {
 		return m.EncodeError(err)
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 func TestAsides(t *testing.T) {
-	asides := Messages.(dialect.Asides)
-	require.Equal(t, []string{"GET /v1/models", "GET /v1/models/{id}", "POST /v1/messages/count_tokens"}, asides.AsidePatterns())
+	asides := Messages.(dialect.SideRequests)
+	require.Equal(t, []string{"GET /v1/models", "GET /v1/models/{id}", "POST /v1/messages/count_tokens"}, asides.SideRequestPatterns())
 	const haiku = `{"type":"model","id":"claude-haiku-4-5-20251001","display_name":"Claude Haiku 4.5","created_at":"2025-10-15T00:00:00Z"}`
 	question := `{"model":"m","messages":[` + user + `]}`
 	for _, c := range []struct {
@@ -39,7 +39,7 @@ func TestAsides(t *testing.T) {
 			r := httptest.NewRequest(c.method, c.path, strings.NewReader(c.body))
 			r.Header = c.header
 			require.True(t, asides.Claims(r))
-			a := asides.AnswerAside(r, []byte(c.body))
+			a := asides.AnswerSideRequest(r, []byte(c.body))
 			require.Equal(t, c.status, a.Status)
 			require.Contains(t, join(a), c.want)
 			require.Equal(t, "application/json", a.Header.Get("Content-Type"))

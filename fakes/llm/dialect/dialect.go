@@ -294,11 +294,11 @@ type Recycler interface {
 
 // Asides are what a codec serves besides conversations, such as lists of models and counts of tokens. A codec has them by
 // implementing this, too.
-type Asides interface {
-	// AsidePatterns are the routes, as [Codec.Patterns] has them. Two codecs may share one: the first that claims a request gets it.
-	AsidePatterns() []string
+type SideRequests interface {
+	// SideRequestPatterns are the routes, as [Codec.Patterns] has them. Two codecs may share one: the first that claims a request gets it.
+	SideRequestPatterns() []string
 	// Claims reports whether a request to one of the routes is meant for this provider.
 	Claims(*http.Request) bool
-	// AnswerAside answers.
-	AnswerAside(r *http.Request, body []byte) Answer
+	// AnswerSideRequest answers.
+	AnswerSideRequest(r *http.Request, body []byte) Answer
 }

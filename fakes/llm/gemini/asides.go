@@ -7,8 +7,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// AsidePatterns are lists of models, single models, and counts of tokens, which share the path of a conversation.
-func (codec) AsidePatterns() []string {
+// SideRequestPatterns are lists of models, single models, and counts of tokens, which share the path of a conversation.
+func (codec) SideRequestPatterns() []string {
 	var patterns []string
 	for _, path := range collections {
 		patterns = append(patterns, "GET "+path, "GET "+path+"/{model}", "POST "+path+"/{model}")
@@ -50,8 +50,8 @@ func describe(name, prefix string) model {
 	}
 }
 
-// AnswerAside answers with the models, one of them, or the number of tokens, a token for some four bytes.
-func (c codec) AnswerAside(r *http.Request, body []byte) dialect.Answer {
+// AnswerSideRequest answers with the models, one of them, or the number of tokens, a token for some four bytes.
+func (c codec) AnswerSideRequest(r *http.Request, body []byte) dialect.Answer {
 	to := targetOf(r.URL)
 	if refused := checkCredentials(&dialect.Request{Header: r.Header, URL: r.URL}, to); refused != nil {
 		return c.EncodeError(refused)

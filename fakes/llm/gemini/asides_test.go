@@ -10,13 +10,13 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-var aside = GenerateContent.(dialect.Asides)
+var aside = GenerateContent.(dialect.SideRequests)
 
 func TestModelsAreListedAndDescribed(t *testing.T) {
 	get := func(to string) (int, map[string]any) {
 		r := request(t, to)
 		r.Method = http.MethodGet
-		a := aside.AnswerAside(r, nil)
+		a := aside.AnswerSideRequest(r, nil)
 		var got map[string]any
 		require.NoError(t, json.Unmarshal(join(a), &got))
 		return a.Status, got
@@ -37,7 +37,7 @@ func TestModelsAreListedAndDescribed(t *testing.T) {
 
 func TestTokensAreCounted(t *testing.T) {
 	count := func(to, text string) (int, string) {
-		a := aside.AnswerAside(request(t, to), []byte(text))
+		a := aside.AnswerSideRequest(request(t, to), []byte(text))
 		return a.Status, string(join(a))
 	}
 	status, got := count(flash+countTokens, body(user, ""))
@@ -57,7 +57,7 @@ func TestTokensAreCounted(t *testing.T) {
 	}
 	r := request(t, flash+countTokens)
 	r.Header = nil
-	require.Equal(t, http.StatusForbidden, aside.AnswerAside(r, []byte(body(user, ""))).Status)
+	require.Equal(t, http.StatusForbidden, aside.AnswerSideRequest(r, []byte(body(user, ""))).Status)
 }
 
 func TestRequestsOfOthersAreNotClaimed(t *testing.T) {
@@ -83,7 +83,7 @@ func TestRequestsOfOthersAreNotClaimed(t *testing.T) {
 		require.Equal(t, c.want, aside.Claims(r), "%s %s", c.method, c.to)
 	}
 	mux := http.NewServeMux() // the patterns are ones
-	for _, pattern := range aside.AsidePatterns() {
+	for _, pattern := range aside.SideRequestPatterns() {
 		mux.Handle(pattern, http.NotFoundHandler())
 	}
 }

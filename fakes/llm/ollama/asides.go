@@ -19,17 +19,17 @@ const version = "0.17.4"
 // loaded is when every model was pulled.
 var loaded = time.Date(2026, time.January, 2, 3, 4, 5, 0, time.UTC)
 
-// AsidePatterns are what a host asks before it chats: whether anybody is there, which models there are and what they can, what is loaded, and the
+// SideRequestPatterns are what a host asks before it chats: whether anybody is there, which models there are and what they can, what is loaded, and the
 // version.
-func (chat) AsidePatterns() []string {
+func (chat) SideRequestPatterns() []string {
 	return []string{"GET /api/tags", "GET /api/ps", "GET /api/version", "POST /api/show", "GET /{$}", "HEAD /{$}"}
 }
 
 // Claims takes every request: nobody else has these paths.
 func (chat) Claims(*http.Request) bool { return true }
 
-// AnswerAside answers. Nothing is loaded, and every model can everything.
-func (c chat) AnswerAside(r *http.Request, body []byte) dialect.Answer {
+// AnswerSideRequest answers. Nothing is loaded, and every model can everything.
+func (c chat) AnswerSideRequest(r *http.Request, body []byte) dialect.Answer {
 	switch r.URL.Path {
 	case "/api/tags":
 		list := []listed{}

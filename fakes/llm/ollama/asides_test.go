@@ -14,11 +14,11 @@ import (
 // aside asks for what stands beside conversations.
 func aside(t *testing.T, method, path, body string) (int, map[string]any) {
 	t.Helper()
-	asides := Chat.(dialect.Asides)
-	require.Contains(t, asides.AsidePatterns(), method+" "+path)
+	asides := Chat.(dialect.SideRequests)
+	require.Contains(t, asides.SideRequestPatterns(), method+" "+path)
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	require.True(t, asides.Claims(r))
-	a := asides.AnswerAside(r, []byte(body))
+	a := asides.AnswerSideRequest(r, []byte(body))
 	require.Equal(t, contentJSON, a.Header.Get("Content-Type"))
 	var got map[string]any
 	require.NoError(t, json.Unmarshal(join(a), &got))
@@ -55,10 +55,10 @@ func TestModelsAreListedAndDescribed(t *testing.T) {
 
 // Clients look whether anybody is there before they chat.
 func TestOllamaIsRunning(t *testing.T) {
-	asides := Chat.(dialect.Asides)
+	asides := Chat.(dialect.SideRequests)
 	for _, method := range []string{"GET", "HEAD"} {
-		require.Contains(t, asides.AsidePatterns(), method+" /{$}")
-		a := asides.AnswerAside(httptest.NewRequest(method, "/", nil), nil)
+		require.Contains(t, asides.SideRequestPatterns(), method+" /{$}")
+		a := asides.AnswerSideRequest(httptest.NewRequest(method, "/", nil), nil)
 		require.Equal(t, 200, a.Status)
 		require.Equal(t, "Ollama is running", string(join(a)))
 	}

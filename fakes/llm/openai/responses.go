@@ -60,8 +60,8 @@ type model struct {
 	OwnedBy string `json:"owned_by"`
 }
 
-// AsidePatterns are the list of models, and each of them.
-func (m models) AsidePatterns() []string {
+// SideRequestPatterns are the list of models, and each of them.
+func (m models) SideRequestPatterns() []string {
 	return []string{"GET " + m.path(), "GET " + m.path() + "/{model...}"}
 }
 
@@ -70,8 +70,8 @@ func (m models) path() string { return m.base + "/models" }
 // Claims leaves to Anthropic, which has the same paths, what its SDKs ask.
 func (models) Claims(r *http.Request) bool { return r.Header.Get("Anthropic-Version") == "" }
 
-// AnswerAside answers. Every model that is asked for by name is there.
-func (m models) AnswerAside(r *http.Request, _ []byte) dialect.Answer {
+// AnswerSideRequest answers. Every model that is asked for by name is there.
+func (m models) AnswerSideRequest(r *http.Request, _ []byte) dialect.Answer {
 	describe := func(id string) model { return model{ID: id, Object: "model", Created: 1715367049, OwnedBy: "system"} }
 	h := m.header("application/json", dialect.MintID("req_", 32, 0, len(r.URL.Path)))
 	if len(r.URL.Path) > len(m.path())+1 {

@@ -170,12 +170,12 @@ func FuzzResponsesDecode(f *testing.F) {
 
 func TestModelsAreListedForBothWaysOfAsking(t *testing.T) {
 	for _, codec := range []dialect.Codec{Chat, Responses} {
-		asides := codec.(dialect.Asides)
-		require.Equal(t, []string{"GET /v1/models", "GET /v1/models/{model...}"}, asides.AsidePatterns())
+		asides := codec.(dialect.SideRequests)
+		require.Equal(t, []string{"GET /v1/models", "GET /v1/models/{model...}"}, asides.SideRequestPatterns())
 		ask := func(path string) string {
 			r := httptest.NewRequest("GET", path, nil)
 			require.True(t, asides.Claims(r))
-			a := asides.AnswerAside(r, nil)
+			a := asides.AnswerSideRequest(r, nil)
 			require.Equal(t, 200, a.Status)
 			require.Equal(t, "application/json", a.Header.Get("Content-Type"))
 			return string(join(a))
