@@ -100,7 +100,7 @@ func withoutAnswers(tr *trace.Trace) {
 
 func TestABarrierIsNoCaseOfAnyScenario(t *testing.T) {
 	tr := barred(t, server.V20251125, `{"sampling":{"tools":{}}}`, nil, beforeBarrier())
-	rs, err := Judge(tr)
+	rs, err := judgeTraces(catalogue, []*trace.Trace{tr}, nil)
 	require.NoError(t, err)
 	for _, r := range rs.Results {
 		require.Equal(t, clientScenario, r.Scenario)

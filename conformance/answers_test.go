@@ -31,7 +31,7 @@ func TestIDsOfAllKinds(t *testing.T) {
 		}
 	}
 	same := func(id string) string { return id }
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "as they were", check: "basic/id-echoed", caseID: "ids", in: inA, tell: answered(same), verdict: report.Pass, message: "ids came back as they were"},
 		{name: "each answered once", check: "basic/answers-once", caseID: "ids", in: inA, tell: answered(same), verdict: report.Pass, message: "one response came for each request"},
 		{name: "a string as a number", check: "basic/id-echoed", caseID: "ids", in: inA, tell: answered(as(`"1"`, `1`)), verdict: report.Fail, message: `the response to request "1" has the id 1`},
@@ -68,7 +68,7 @@ func TestTheShapeOfAnError(t *testing.T) {
 	} {
 		tellings = append(tellings, telling{name: c.error, check: "basic/error-shape", caseID: "failing", in: inA, tell: with(c.error), verdict: c.verdict, message: c.message})
 	}
-	hold(t, append(tellings,
+	hold(t, catalogue, append(tellings,
 		telling{name: "of an answer", check: "basic/error-shape", caseID: "failing", in: inA, tell: func(s *story) { s.asks(asking("?")).answers(saying("Sorry.")) },
 			verdict: report.NotApplicable, message: "the client gave no error when the model had failed"},
 		telling{name: "of silence", check: "basic/error-shape", caseID: "failing", in: inA, tell: func(s *story) { s.asks(asking("?")) },
@@ -86,7 +86,7 @@ func TestContentBeforeThereWereArrays(t *testing.T) {
 			if c.verdict == report.Fail {
 				message = "content is an array, which " + string(revision) + " does not have"
 			}
-			hold(t, []telling{{name: c.content, check: "basic/no-array-before-a", caseID: "question", in: []server.Revision{revision},
+			hold(t, catalogue, []telling{{name: c.content, check: "basic/no-array-before-a", caseID: "question", in: []server.Revision{revision},
 				tell: answersWith(with(saying(answer), "content", c.content)), verdict: c.verdict, message: message}})
 		}
 	}
@@ -100,7 +100,7 @@ func TestAnswersThatAreEmpty(t *testing.T) {
 		}
 	}
 	const valid, invalid = "the content is valid", "the model had nothing to say, and the result's content is not valid"
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "an empty text", check: "basic/empty-answer", caseID: "empty", tell: with(`{"type":"text","text":""}`), verdict: report.Pass, message: valid},
 		{name: "a text of the client's own", check: "basic/empty-answer", caseID: "empty", tell: with(`{"type":"text","text":"(nothing)"}`), verdict: report.Pass, message: valid},
 		{name: "no blocks", check: "basic/empty-answer", caseID: "empty", tell: with(`[]`), verdict: report.Pass, message: valid},
@@ -130,7 +130,7 @@ func TestLongTexts(t *testing.T) {
 			s.asks(asking(longPrompt)).prompts(asking(text)).answers(saying("That was long."))
 		}
 	}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "whole", check: "basic/text-intact", caseID: "long", tell: said(longText), verdict: report.Pass, message: "the text came through unchanged"},
 		{name: "cut", check: "basic/text-intact", caseID: "long", tell: said(strings.ToValidUTF8(longText[:1<<16], "")), verdict: report.Fail, message: "the text that the model said is not the text that the server got"},
 		{name: "whole", check: "basic/prompt-reaches-model", caseID: "long", tell: listened(longPrompt), verdict: report.Pass, message: "the model got the text unchanged"},
@@ -156,9 +156,9 @@ func TestTheModelIsNamed(t *testing.T) {
 		if !c.right {
 			one.verdict, one.message = report.Warn, fmt.Sprintf("the result names the model %q, and %q was asked", c.named, "gpt-4o")
 		}
-		hold(t, []telling{one})
+		hold(t, catalogue, []telling{one})
 	}
-	hold(t, []telling{{name: "by no string", check: "basic/model-named", caseID: "question", tell: answersWith(without(saying(answer), "model")),
+	hold(t, catalogue, []telling{{name: "by no string", check: "basic/model-named", caseID: "question", tell: answersWith(without(saying(answer), "model")),
 		verdict: report.NotObserved, message: "the result names no model (see basic/has-model)"}})
 }
 
@@ -166,7 +166,7 @@ func TestWhatBecomesOfTheSystemPrompt(t *testing.T) {
 	system := func(prompt string) func(*story) {
 		return promptsWith(func(p *server.CreateMessageParams) { p.SystemPrompt = prompt })
 	}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "the same", check: "basic/system-prompt", caseID: "question", tell: right, verdict: report.Info, message: "the system prompt is passed on as it is"},
 		{name: "more", check: "basic/system-prompt", caseID: "question", tell: system("You speak for a host. You are a helpful assistant."), verdict: report.Info,
 			message: "the system prompt is passed on, with more around it"},
@@ -215,7 +215,7 @@ func TestWhatBecomesOfParameters(t *testing.T) {
 			s.asks(asking("Count.")).prompt(`{}`, end).refuses(-32603, "failed")
 		}
 	}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "kept", check: "basic/parameters", caseID: "tuned", tell: tuned(kept, kept), dialects: native, verdict: report.Info,
 			message: "temperature is passed on, stop sequences are passed on, metadata are passed on"},
 		{name: "kept, but for what the provider does not have", check: "basic/parameters", caseID: "tuned", tell: tuned(kept, kept), dialects: openAI, verdict: report.Info,

@@ -29,7 +29,7 @@ func told(r *report.Result) []string {
 }
 
 func TestAFailureTellsWhatWentOnAroundTheEvidence(t *testing.T) {
-	s := begin(t, server.V20251125, dialect.OpenAIChat, "basic/question").asks(asking(question)).prompts(asking(question)).
+	s := begin(t, catalogue, server.V20251125, dialect.OpenAIChat, "basic/question").asks(asking(question)).prompts(asking(question)).
 		answers(with(saying(answer), "role", `"user"`))
 	s.frame(s.caseID, trace.ToClient, 200, `{"jsonrpc":"2.0","id":7,"result":{"content":[]}}`)
 	require.Equal(t, []string{
@@ -41,7 +41,7 @@ func TestAFailureTellsWhatWentOnAroundTheEvidence(t *testing.T) {
 }
 
 func TestTheNextEraTellsOfRetries(t *testing.T) {
-	s := begin(t, server.V20260728, dialect.Native, "basic/question").asks(asking(question)).prompts(asking(question)).
+	s := begin(t, catalogue, server.V20260728, dialect.Native, "basic/question").asks(asking(question)).prompts(asking(question)).
 		answers(without(saying(answer), "model"))
 	require.Equal(t, []string{
 		"model > client: 200",
@@ -61,7 +61,7 @@ func TestWhatKeptAModelFromAnsweringIsTold(t *testing.T) {
 		"a stream":     {trace.ModelEnd{Status: 200, Stream: true}, "200, a stream"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := begin(t, server.V20251125, dialect.Native, "basic/question").asks(asking(question))
+			s := begin(t, catalogue, server.V20251125, dialect.Native, "basic/question").asks(asking(question))
 			s.prompt(string(dialect.Marshal(asking(question))), c.end)
 			s.refuses(-32603, "the model failed")
 			require.Equal(t, []string{
@@ -76,7 +76,7 @@ func TestWhatKeptAModelFromAnsweringIsTold(t *testing.T) {
 }
 
 func TestWhatPassesTellsNothingMore(t *testing.T) {
-	s := begin(t, server.V20251125, dialect.Native, "basic/question").asks(asking(question)).prompts(asking(question)).answers(saying(answer))
+	s := begin(t, catalogue, server.V20251125, dialect.Native, "basic/question").asks(asking(question)).prompts(asking(question)).answers(saying(answer))
 	require.Empty(t, s.result("basic/role-assistant").Around)
 }
 

@@ -37,7 +37,7 @@ func TestForbiddenHistoriesAreRefused(t *testing.T) {
 				then(s, ask)
 			}
 		}
-		hold(t, []telling{
+		hold(t, catalogue, []telling{
 			{name: "by an error", check: check, caseID: h.name, in: inA, verdict: report.Pass, message: "the client refused it with the code " + code,
 				tell: asks(func(s *story, _ *server.CreateMessageParams) { s.refuses(-32602, "no").passesBarrier() })},
 			{name: "by another error", check: check, caseID: h.name, in: inA, verdict: report.Warn, message: wrongCode + "-32603" + due,
@@ -110,7 +110,7 @@ func TestWhatIsUnderTheWrongRoleIsNotDropped(t *testing.T) {
 			}
 		}
 		check := "balance/not-dropped"
-		hold(t, []telling{
+		hold(t, catalogue, []telling{
 			{name: "but given to the model", check: check, caseID: h.name, dialects: native, tell: given(len(h.messages) + 1), verdict: report.Pass, message: "it reached the model"},
 			{name: "but is", check: check, caseID: h.name, dialects: native, tell: given(1), verdict: report.Fail, message: "the client answered a history in which " + h.wrong + ", and dropped it"},
 			{name: "but refused", check: check, caseID: h.name, in: inA, verdict: report.Pass, message: `the client refuses it: "no" (code -32603)`,
@@ -138,7 +138,7 @@ func TestAForbiddenHistoryIsShownWhereItIsWrong(t *testing.T) {
 	}
 	for id, part := range shown {
 		h := historyOf(id)
-		s := begin(t, server.V20251125, dialect.Native, id)
+		s := begin(t, catalogue, server.V20251125, dialect.Native, id)
 		ask := sendingOf(h)
 		got := s.asks(ask).onPurpose().prompts(ask).answers(saying("Mild.")).passesBarrier().result("balance/" + h.check)
 		require.Equal(t, part, got.Evidence[0].Text)

@@ -39,7 +39,7 @@ func userSaid(messages ...server.SamplingMessage) func(*server.CreateMessagePara
 var right = answersWith(saying(answer))
 
 func TestWhetherASampleIsAnswered(t *testing.T) {
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "with a result", check: "basic/answered", caseID: "question", tell: right,
 			verdict: report.Pass, message: "every sampling request was answered with a result"},
 		{name: "not at all", check: "basic/answered", caseID: "question", tell: func(s *story) { s.asks(asking(question)) },
@@ -81,7 +81,7 @@ func TestResponsesAndTheirIDs(t *testing.T) {
 			s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":`+id+`,"result":`+saying(answer)+`}`)
 		}
 	}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "one", check: "basic/answers-once", caseID: "question", tell: right, in: inA,
 			verdict: report.Pass, message: "one response came for each request"},
 		{name: "two", check: "basic/answers-once", caseID: "question", tell: twice, in: inA,
@@ -134,7 +134,7 @@ func TestEveryMessageIsJSONRPC(t *testing.T) {
 			s.frame(s.caseID, trace.FromClient, 0, `{`+member+`"id":8,"method":"ping"}`)
 		}
 	}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "all", check: "basic/json-rpc", caseID: "question", tell: right, verdict: report.Pass, message: `every message has "jsonrpc": "2.0"`},
 		{name: "one of 1.0", check: "basic/json-rpc", caseID: "question", tell: saysVersion(`"jsonrpc":"1.0",`),
 			verdict: report.Fail, message: `1 of the client's messages do not say "jsonrpc": "2.0"`},
@@ -188,7 +188,7 @@ func TestTheShapeOfAResult(t *testing.T) {
 		"the result is not a valid CreateMessageResult of 2026-07-28", server.V20260728)
 	add("basic/valid-result", "a stop reason that is null", with(whole, "stopReason", "null"), report.Fail,
 		"the result is not a valid CreateMessageResult of 2025-11-25", server.V20251125)
-	hold(t, tellings)
+	hold(t, catalogue, tellings)
 }
 
 func TestTheModelsTextComesThrough(t *testing.T) {
@@ -196,7 +196,7 @@ func TestTheModelsTextComesThrough(t *testing.T) {
 	half := len("Paris – ")
 	split := `[{"type":"text","text":` + string(dialect.Marshal(answer[:half])) + `},{"type":"text","text":` + string(dialect.Marshal(answer[half:])) + `}]`
 	const changed = "the text that the model said is not the text that the server got"
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "unchanged", check: "basic/text-intact", caseID: "question", tell: right, verdict: report.Pass, message: "the text came through unchanged"},
 		{name: "in an array", check: "basic/text-intact", caseID: "question", tell: answersWith(with(whole, "content", "["+string(dialect.Marshal(server.Text(answer)))+"]")),
 			verdict: report.Pass, message: "the text came through unchanged"},
@@ -220,7 +220,7 @@ func TestThePromptReachesTheModel(t *testing.T) {
 		return server.SamplingMessage{Role: role, Content: server.Text(said)}
 	}
 	const arrived, changed = "the model got the text unchanged", "the text that the server sent is not what the model was given"
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "unchanged", check: "basic/prompt-reaches-model", caseID: "question", tell: right, verdict: report.Pass, message: arrived},
 		{name: "with the client's own text around it", check: "basic/prompt-reaches-model", caseID: "question",
 			tell: promptsWith(userSaid(text("user", "The server asks: "+question+" Be brief."))), verdict: report.Pass, message: arrived},
@@ -274,7 +274,7 @@ func TestStopReasonsAreTrue(t *testing.T) {
 		{"", report.Pass, report.Pass, "no stop reason is given, which is allowed", "no stop reason is given, which is allowed"},
 	} {
 		result := with(ended, "stopReason", c.reason)
-		hold(t, []telling{
+		hold(t, catalogue, []telling{
 			{name: "whole, " + c.reason, check: "basic/stop-reason-true", caseID: "question", tell: answersWith(result), verdict: c.whole, message: c.saidWhole},
 			{name: "cut off, " + c.reason, check: "basic/stop-reason-true", caseID: "truncated", tell: truncatedWith(result), verdict: c.cut, message: c.saidCut},
 		})
@@ -286,7 +286,7 @@ func TestTheModelIsAskedForNoMoreThanTheServerWants(t *testing.T) {
 		return promptsWith(func(p *server.CreateMessageParams) { p.MaxTokens = n })
 	}
 	const within = "the model was asked for no more than maxTokens"
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "as many", check: "basic/max-tokens", caseID: "question", tell: tokens(1000), verdict: report.Pass, message: within},
 		{name: "fewer", check: "basic/max-tokens", caseID: "question", tell: tokens(16), verdict: report.Pass, message: within},
 		{name: "more", check: "basic/max-tokens", caseID: "question", tell: tokens(4096), verdict: report.Fail,
@@ -322,7 +322,7 @@ func TestOneRequestCostsOneModelCall(t *testing.T) {
 		}
 	}
 	const one = "each request cost one model call"
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "one", check: "basic/one-model-call", caseID: "question", tell: right, verdict: report.Pass, message: one},
 		{name: "one, after the model had failed", check: "basic/one-model-call", caseID: "question",
 			tell: asked(trace.ModelEnd{Status: 429}, trace.ModelEnd{Status: 529}, trace.ModelEnd{Status: 200}), verdict: report.Pass, message: one},

@@ -84,7 +84,7 @@ const itsOwnLimit = "the client hung up on the model when the 1s had passed that
 
 func TestCancelsOfTheServer(t *testing.T) {
 	const inFlight, stops, silent = "in-flight", "cancel/stops-work", "cancel/no-answer"
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "it hangs up", check: stops, caseID: inFlight, in: inA, dialects: native, verdict: report.Pass, message: "the client hung up on the model",
 			tell: func(s *story) {
 				s.asks(pondering).thinks(pondering).cancels("1001").thought(1, hungUp).asks(fish).answers(saying("A herring.")).passesBarrier()
@@ -159,7 +159,7 @@ func TestCancelsThatNameNothingThatIsRunning(t *testing.T) {
 	control := func(s *story) *story {
 		return s.asks(asking("Name a bird.")).answers(saying("A robin.")).asks(pondering).cancels(`"nobody"`).onPurpose().asks(fish)
 	}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "it is ignored", check: unknown, caseID: "unknown-request", in: inA, dialects: native, verdict: report.Pass, message: "the cancel was ignored, and the client went on",
 			tell: func(s *story) {
 				control(s).answers(saying("A herring.")).responds("1002", `"result":`+saying("So.")).passesBarrier()
@@ -229,7 +229,7 @@ func TestCancelsThatCrossTheAnswer(t *testing.T) {
 	rest := func(s *story, bird string) *story {
 		return s.asks(fish).answers(saying(bird)).asks(pondering).cancels("1004").asks(asking("Name a tree.")).answers(saying("An oak."))
 	}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "it does no harm", check: check, caseID: "crossing", in: inA, dialects: native, verdict: report.Pass,
 			message: "whatever became of the requests that were cancelled, those after them were answered",
 			tell:    func(s *story) { rest(first(s), "A herring. I like those.").passesBarrier() }},
@@ -255,7 +255,7 @@ func TestCallsThatTheClientGivesUp(t *testing.T) {
 	const sampling, working = "call-while-sampling", "call-while-working"
 	notHeeded := "the client did not give up its call: it takes a driver that heeds giveUp (MCP_CONFORMANCE_CONTEXT, Env.GiveUp), calls such a tool " +
 		"with a progress token, and cancels the call as soon as a progress notification comes or the model begins to answer"
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "it says so", check: "cancel/caller-cancels", caseID: sampling, in: inA, dialects: native, verdict: report.Pass, message: "the client cancelled its call",
 			tell: func(s *story) { s.asks(pondering).thinks(pondering).givesUp("7").thought(1, hungUp).passesBarrier() }},
 		{name: "it hangs up, and says nothing", check: "cancel/caller-cancels", caseID: sampling, in: inA, dialects: native, verdict: report.Warn,

@@ -85,14 +85,17 @@ func AllRevisions() []server.Revision {
 	return []server.Revision{server.V20250326, server.V20250618, server.V20251125, server.V20260728}
 }
 
+// Catalogue is a list of scenarios, in the order in which they are reported.
+type Catalogue []Scenario
+
 // Scenarios returns the catalogue, in its order.
-func Scenarios() []Scenario {
-	return []Scenario{declare, basic, toolUse, parallel, loop, balance, malformedRequests, cancelling, timing, provider, consent, mrtr, transporting, tasks}
+func Scenarios() Catalogue {
+	return Catalogue{declare, basic, toolUse, parallel, loop, balance, malformedRequests, cancelling, timing, provider, consent, mrtr, transporting, tasks}
 }
 
 // Validate returns what is wrong with the catalogue itself: names that clash, checks that name cases or requirements that
 // are not there, or that do not say what breaks them.
-func Validate(scenarios []Scenario) error {
+func Validate(scenarios Catalogue) error {
 	var wrong []string
 	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	taken := map[string]bool{clientScenario: true}

@@ -14,7 +14,7 @@ import (
 
 // question tells of the basic question.
 func questionOf(t *testing.T, revision server.Revision) *story {
-	return begin(t, revision, dialect.Native, "basic/question")
+	return begin(t, catalogue, revision, dialect.Native, "basic/question")
 }
 
 func TestWhetherTheClientConnects(t *testing.T) {
@@ -75,7 +75,7 @@ func TestWhetherTheClientConnects(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, revision := range c.in {
-				s := unconnected(t, revision, dialect.Native, "basic/question")
+				s := unconnected(t, catalogue, revision, dialect.Native, "basic/question")
 				c.tell(s)
 				got := s.result("client/connects")
 				require.Equal(t, c.message, got.Message, revision)
@@ -86,7 +86,7 @@ func TestWhetherTheClientConnects(t *testing.T) {
 }
 
 func TestAClientThatIsTurnedDownIsShownWhy(t *testing.T) {
-	s := unconnected(t, server.V20260728, dialect.Native, "basic/question")
+	s := unconnected(t, catalogue, server.V20260728, dialect.Native, "basic/question")
 	s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`)
 	s.frame("", trace.ToClient, 400, `{"jsonrpc":"2.0","error":{"code":-32020,"message":"header Mcp-Method is missing"}}`)
 	s.ends(trace.Process{ExitCode: 1, Stderr: strings.Repeat("line\n", 20) + "the last line\n", Stdout: "hello\n"})
@@ -133,7 +133,7 @@ func TestWhetherAnythingIsSampled(t *testing.T) {
 			}
 		})
 	}
-	idle := unconnected(t, server.V20251125, dialect.Native, "basic/question")
+	idle := unconnected(t, catalogue, server.V20251125, dialect.Native, "basic/question")
 	idle.connects()
 	got := idle.result("client/sampled")
 	require.Equal(t, report.NotObserved, got.Verdict)
@@ -173,11 +173,11 @@ func TestHowTheClientEnds(t *testing.T) {
 
 func TestAClientThatSpeaksNoRevisionOfTheRunFails(t *testing.T) {
 	foreign := func(revision server.Revision) *trace.Trace {
-		s := unconnected(t, revision, dialect.Native, "basic/question")
+		s := unconnected(t, catalogue, revision, dialect.Native, "basic/question")
 		s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05"}}`)
 		return s.ends(trace.Process{ExitCode: 1}).trace
 	}
-	rs, err := Judge(foreign(server.V20251125), foreign(server.V20260728))
+	rs, err := judgeTraces(catalogue, []*trace.Trace{foreign(server.V20251125), foreign(server.V20260728)}, nil)
 	require.NoError(t, err)
 	require.True(t, rs.Failed(false))
 	require.Equal(t, 2, rs.Summary[report.Fail])
@@ -193,7 +193,7 @@ func TestAClientThatSpeaksNoRevisionOfTheRunFails(t *testing.T) {
 
 	served := questionOf(t, server.V20251125)
 	right(served)
-	rs, err = Judge(served.ends(trace.Process{}).trace, foreign(server.V20260728))
+	rs, err = judgeTraces(catalogue, []*trace.Trace{served.ends(trace.Process{}).trace, foreign(server.V20260728)}, nil)
 	require.NoError(t, err)
 	require.False(t, rs.Failed(false), "one revision is enough")
 	for _, r := range rs.Results {

@@ -60,7 +60,7 @@ func TestWhatThePersonDeclines(t *testing.T) {
 	withNone := func(none string) func(*story) {
 		return func(s *story) { s.decides().asks(river).answers(none).passesQuietBarrier() }
 	}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "is refused", check: "consent/declined", caseID: "request", tell: refused(-1), in: inA, verdict: report.Pass, message: "the client refused what the person had declined, with the code -1"},
 		{name: "is refused in other words", check: "consent/declined", caseID: "request", tell: refused(-32603), in: inA, verdict: report.Pass, message: "the client refused what the person had declined, with the code -32603"},
 		{name: "is not heard of again", check: "consent/declined", caseID: "request", tell: silent, in: inB, verdict: report.Pass, message: "the client refused what the person had declined: its call was not sent again"},
@@ -159,7 +159,7 @@ func TestWhatThePersonKeepsBack(t *testing.T) {
 	const after = "consent/declined-after"
 	river := asking("Which river flows through Cairo?")
 	shown := func(s *story) *story { return s.decides().asks(river).prompts(river) }
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "is refused", check: after, caseID: "answer", in: inA, verdict: report.Pass, message: "the answer that the person refused was kept from the server, with the code -1",
 			tell: func(s *story) { shown(s).refuses(-1, "the person declined").passesQuietBarrier() }},
 		{name: "is not heard of again", check: after, caseID: "answer", in: inB, verdict: report.Pass,
@@ -212,7 +212,7 @@ func TestWhatBecomesOfABurst(t *testing.T) {
 		}
 	}
 	all := each(func(s *story, _ int) { s.answers(saying("A pear.")) })
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "is answered", check: "consent/burst", caseID: "fifty", tell: all, verdict: report.Info, message: "all 50 requests at once were answered"},
 		{name: "is refused beyond ten", check: "consent/burst", caseID: "fifty", in: inA, verdict: report.Info,
 			message: "of 50 requests at once 10 were answered and 40 refused, with the codes [-32603 -32000]", tell: each(func(s *story, i int) {

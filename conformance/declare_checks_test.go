@@ -39,7 +39,7 @@ func weatherWanted() string {
 
 func TestWhatIsDeclared(t *testing.T) {
 	plain, tools := asking("Which river?"), asking("What is the weather?", getWeather)
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "and answered", check: "declare/sampling-declared", caseID: "sampling", tell: asked(plain, saying("The Seine.")), in: inA,
 			verdict: report.Pass, message: "the client declares sampling, and answers it"},
 		{name: "with every request", check: "declare/sampling-declared", caseID: "sampling", tell: asked(plain, saying("The Seine.")), in: inB,
@@ -111,7 +111,7 @@ func TestTheShapeOfWhatIsDeclared(t *testing.T) {
 		}
 		tellings = append(tellings, one)
 	}
-	hold(t, tellings)
+	hold(t, catalogue, tellings)
 }
 
 func TestWhatRequestsSayOfTheClient(t *testing.T) {
@@ -132,7 +132,7 @@ func TestWhatRequestsSayOfTheClient(t *testing.T) {
 		}
 	}
 	nothing := func(*story) {}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "all", check: "declare/meta-fields", caseID: "sampling", in: inB, tell: nothing, verdict: report.Pass, message: "every request says both"},
 		{name: "no version", check: "declare/meta-fields", caseID: "sampling", in: inB, tell: says(capabilities), verdict: report.Fail,
 			message: "a prompts/list has no string " + metaVersion + " in its _meta"},
@@ -201,7 +201,7 @@ func TestWhatIsNotDeclaredIsRefused(t *testing.T) {
 	}
 	const nothingLater = "no later sample was answered, so that it may only not have come yet"
 	for _, r := range refusals {
-		hold(t, []telling{
+		hold(t, catalogue, []telling{
 			{name: "by an error", check: r.check, caseID: r.caseID, declares: r.declares, in: inA, tell: refused(-32601),
 				verdict: report.Pass, message: "the client refused what it does not declare, with the code -32601"},
 			{name: "by any error", check: r.check, caseID: r.caseID, declares: r.declares, in: inA, tell: refused(0),
@@ -254,7 +254,7 @@ func refusedThenDies(s *story, forbidden *server.CreateMessageParams) {
 
 func TestNothingIsAskedThatWasNotToBeDeclared(t *testing.T) {
 	for _, r := range refusals {
-		s := beginDeclaring(t, server.V20260728, dialect.Native, "declare/"+r.caseID, r.declares)
+		s := beginDeclaring(t, catalogue, server.V20260728, dialect.Native, "declare/"+r.caseID, r.declares)
 		s.trace.Header.Declare = []byte(r.declares)
 		want := report.NotApplicable
 		if strings.Contains(r.declares, "sampling") {

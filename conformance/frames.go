@@ -58,7 +58,7 @@ func keptCase(params json.RawMessage) (harness.Case, error) {
 }
 
 // withMade are the scenarios with the cases that traces have of frames which were made for their run.
-func withMade(scenarios []Scenario, traces []*trace.Trace) []Scenario {
+func withMade(scenarios Catalogue, traces []*trace.Trace) Catalogue {
 	i := slices.IndexFunc(scenarios, func(s Scenario) bool { return s.ID == malformedID })
 	known := map[string]bool{}
 	for _, c := range scenarios[i].Cases {

@@ -17,20 +17,20 @@ func FuzzJudge(f *testing.F) {
 	for _, revision := range AllRevisions() {
 		for _, d := range []string{dialect.Native, dialect.OpenAIChat} {
 			for _, tell := range []func() *story{
-				func() *story { s := begin(f, revision, d, "basic/question"); right(s); return s },
-				func() *story { s := begin(f, revision, d, "tool-use/one-tool"); uses(booked())(s); return s },
+				func() *story { s := begin(f, catalogue, revision, d, "basic/question"); right(s); return s },
+				func() *story { s := begin(f, catalogue, revision, d, "tool-use/one-tool"); uses(booked())(s); return s },
 				func() *story {
-					s := begin(f, revision, d, "parallel/two-cities")
+					s := begin(f, catalogue, revision, d, "parallel/two-cities")
 					goesOn(twoUses(), weatherResults, asItIs)(s)
 					return s
 				},
 				func() *story {
-					s := begin(f, revision, d, "parallel/failing-tool")
+					s := begin(f, catalogue, revision, d, "parallel/failing-tool")
 					goesOn(twoUses(), oneFails, asItIs)(s)
 					return s
 				},
 				func() *story {
-					s := begin(f, revision, d, "parallel/result-image")
+					s := begin(f, catalogue, revision, d, "parallel/result-image")
 					goesOn(twoUses(), texts("mild"), asItIs)(s)
 					return s
 				},

@@ -22,6 +22,11 @@ func Judge(traces ...*trace.Trace) (*report.Results, error) {
 
 // judge is Judge for a selection; nil selects everything.
 func judge(traces []*trace.Trace, chosen *selection) (*report.Results, error) {
+	return judgeTraces(withMade(Scenarios(), traces), traces, chosen.check)
+}
+
+// judgeTraces judges the traces of one run by the checks that are wanted; nil wants all.
+func judgeTraces(scenarios Catalogue, traces []*trace.Trace, wanted func(*Scenario, *Check) bool) (*report.Results, error) {
 	rs := &report.Results{Results: []report.Result{}}
 	var revisions []server.Revision
 	sessions := map[server.Revision][]*Session{}
@@ -42,8 +47,8 @@ func judge(traces []*trace.Trace, chosen *selection) (*report.Results, error) {
 				speakAnother(sessions[revision], begun[0].Tried)
 			}
 		}
-		for _, scenario := range withMade(Scenarios(), traces) {
-			rs.Results = append(rs.Results, judgeScenario(&scenario, revision, sessions[revision], chosen)...)
+		for i := range scenarios {
+			rs.Results = append(rs.Results, judgeScenario(&scenarios[i], revision, sessions[revision], wanted)...)
 		}
 	}
 	if len(rs.Results) == 0 {
@@ -88,12 +93,12 @@ func speakAnother(sessions []*Session, tried string) {
 }
 
 // judgeScenario judges one scenario in one revision.
-func judgeScenario(scenario *Scenario, revision server.Revision, sessions []*Session, chosen *selection) []report.Result {
+func judgeScenario(scenario *Scenario, revision server.Revision, sessions []*Session, wanted func(*Scenario, *Check) bool) []report.Result {
 	var results []report.Result
 	for i := range scenario.Checks {
 		check := &scenario.Checks[i]
 		level, exists := check.Levels[revision]
-		if !exists || !slices.Contains(scenario.Revisions, revision) || !chosen.check(scenario, check) {
+		if !exists || !slices.Contains(scenario.Revisions, revision) || wanted != nil && !wanted(scenario, check) {
 			continue
 		}
 		var verdicts []caseVerdict
@@ -226,7 +231,7 @@ func (ev *Evidence) died() string {
 
 // caseVerdict is a check's verdict on one case.
 type caseVerdict struct {
-	*Evidence
+	on *Evidence
 	Verdict
 }
 
@@ -239,9 +244,9 @@ func fold(scenario string, check *Check, level report.Level, revision server.Rev
 		v := &verdicts[i]
 		v.kind = settle(v.kind, level)
 		kinds = append(kinds, v.kind)
-		r.Cases = append(r.Cases, report.CaseResult{Case: v.Case.ID, Verdict: v.kind, Message: v.message})
-		r.DurationMS = max(r.DurationMS, v.Took.Milliseconds())
-		for _, d := range v.dialects() {
+		r.Cases = append(r.Cases, report.CaseResult{Case: v.on.Case.ID, Verdict: v.kind, Message: v.message})
+		r.DurationMS = max(r.DurationMS, v.on.Took.Milliseconds())
+		for _, d := range v.on.dialects() {
 			if !slices.Contains(r.Dialects, d) {
 				r.Dialects = append(r.Dialects, d)
 			}
@@ -260,9 +265,9 @@ func fold(scenario string, check *Check, level report.Level, revision server.Rev
 	switch r.Verdict {
 	case report.Fail, report.Warn:
 		r.Cause, r.Fix = check.Cause, check.Fix
-		r.Around = worst.Session.around(r.Evidence)
+		r.Around = worst.on.Session.around(r.Evidence)
 	case report.NotObserved:
-		r.Around = worst.Session.around(r.Evidence)
+		r.Around = worst.on.Session.around(r.Evidence)
 	}
 	return r
 }

@@ -19,14 +19,14 @@ import (
 func TestWhatKeepsACaseFromBeingJudged(t *testing.T) {
 	began := func(then func(*story)) func(server.Revision) *story {
 		return func(r server.Revision) *story {
-			s := begin(t, r, dialect.Native, "tool-use/one-tool")
+			s := begin(t, catalogue, r, dialect.Native, "tool-use/one-tool")
 			then(s)
 			return s
 		}
 	}
 	idle := func(then func(*story)) func(server.Revision) *story {
 		return func(r server.Revision) *story {
-			s := unconnected(t, r, dialect.Native, "tool-use/one-tool")
+			s := unconnected(t, catalogue, r, dialect.Native, "tool-use/one-tool")
 			then(s)
 			return s
 		}
@@ -100,7 +100,7 @@ func TestWhatKeepsACaseFromBeingJudged(t *testing.T) {
 
 func TestARoundThatWasNotReachedSaysWhy(t *testing.T) {
 	const check = "parallel/results-reach-model"
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "nothing was asked", check: check, caseID: "two-cities", tell: func(*story) {}, verdict: report.NotObserved,
 			message: "the play did not get as far as sampling request 1"},
 		{name: "the first was not answered", check: check, caseID: "two-cities", tell: func(s *story) { s.asks(askingForWeather()) }, verdict: report.NotObserved,
@@ -116,7 +116,7 @@ func TestARoundThatWasNotReachedSaysWhy(t *testing.T) {
 // client asked for.
 func TestAMissOfTheRecordingsConvictsNobody(t *testing.T) {
 	missed := func(replayed bool, revision server.Revision) *story {
-		s := begin(t, revision, dialect.Native, "parallel/result-image")
+		s := begin(t, catalogue, revision, dialect.Native, "parallel/result-image")
 		s.trace.Header.Replayed = replayed
 		wants(twoUses())(s)
 		next := askingForWeather().After(json.RawMessage(twoUses()), texts("mild"))
@@ -127,7 +127,7 @@ func TestAMissOfTheRecordingsConvictsNobody(t *testing.T) {
 		require.Equal(t, report.Fail, got.Verdict, "what the model was asked is evidence all the same")
 		require.Equal(t, "a tool result's content never reached the model (image)", got.Message)
 
-		first := begin(t, revision, dialect.Native, "parallel/two-cities")
+		first := begin(t, catalogue, revision, dialect.Native, "parallel/two-cities")
 		first.trace.Header.Replayed = true
 		first.asks(askingForWeather()).prompt(`{"maxTokens":5,"messages":[]}`, trace.ModelEnd{Status: 404, Miss: "nothing like it"})
 		rs := first.judged()
@@ -143,7 +143,7 @@ func TestAMissOfTheRecordingsConvictsNobody(t *testing.T) {
 		}
 		require.True(t, rs.Failed(false))
 
-		scripted := begin(t, revision, dialect.Native, "parallel/two-cities")
+		scripted := begin(t, catalogue, revision, dialect.Native, "parallel/two-cities")
 		scripted.asks(askingForWeather()).prompt(`{"maxTokens":5,"messages":[]}`, trace.ModelEnd{Status: 404, Miss: "no rule"})
 		require.Equal(t, report.NotObserved, scripted.result("parallel/results-reach-model").Verdict)
 		require.Equal(t, report.Fail, scripted.result("client/sampled").Verdict)
@@ -163,7 +163,7 @@ func TestATraceOfNothingIsNoSuccess(t *testing.T) {
 }
 
 func TestWhatNoTraceHasIsNotJudged(t *testing.T) {
-	rs := begin(t, server.V20250618, dialect.Native, "basic/question").judged()
+	rs := begin(t, catalogue, server.V20250618, dialect.Native, "basic/question").judged()
 	for _, r := range rs.Results {
 		require.Equal(t, "2025-06-18", r.Revision)
 		require.Contains(t, []string{"client", "basic"}, r.Scenario)
@@ -171,7 +171,7 @@ func TestWhatNoTraceHasIsNotJudged(t *testing.T) {
 }
 
 func TestResultsFollowTheCatalogueWhateverTheOrderOfTraces(t *testing.T) {
-	modern, legacy := begin(t, server.V20260728, dialect.Native, "basic/question"), begin(t, server.V20251125, dialect.Native, "basic/question")
+	modern, legacy := begin(t, catalogue, server.V20260728, dialect.Native, "basic/question"), begin(t, catalogue, server.V20251125, dialect.Native, "basic/question")
 	right(modern)
 	right(legacy)
 	modern.ends(trace.Process{})
@@ -185,7 +185,7 @@ func TestResultsFollowTheCatalogueWhateverTheOrderOfTraces(t *testing.T) {
 }
 
 func TestTheWorstCaseSpeaksForACheck(t *testing.T) {
-	good, bad := begin(t, server.V20251125, dialect.Native, "basic/question"), begin(t, server.V20251125, dialect.OpenAIChat, "basic/truncated")
+	good, bad := begin(t, catalogue, server.V20251125, dialect.Native, "basic/question"), begin(t, catalogue, server.V20251125, dialect.OpenAIChat, "basic/truncated")
 	right(good)
 	truncatedWith(with(saying(answer), "role", `"user"`))(bad)
 	for _, s := range []*story{good, bad} {
@@ -211,7 +211,7 @@ func TestTheWorstCaseSpeaksForACheck(t *testing.T) {
 }
 
 func TestAVerdictInSeveralCasesCountsThem(t *testing.T) {
-	both := []*story{begin(t, server.V20251125, dialect.Native, "basic/question"), begin(t, server.V20251125, dialect.Native, "basic/truncated")}
+	both := []*story{begin(t, catalogue, server.V20251125, dialect.Native, "basic/question"), begin(t, catalogue, server.V20251125, dialect.Native, "basic/truncated")}
 	var traces []*trace.Trace
 	for _, s := range both {
 		answersWith(without(saying(answer), "role"))(s)
@@ -236,7 +236,7 @@ func TestALevelDecidesWhatABrokenRuleIs(t *testing.T) {
 }
 
 func TestTheTimeOfAResultIsThatOfItsPlays(t *testing.T) {
-	s := begin(t, server.V20251125, dialect.Native, "basic/question")
+	s := begin(t, catalogue, server.V20251125, dialect.Native, "basic/question")
 	right(s)
 	for i := range s.trace.Events {
 		s.trace.Events[i].At = time.Duration(i) * time.Second

@@ -75,7 +75,7 @@ func TestLoopsDoNotMix(t *testing.T) {
 		}
 		return right
 	}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "at all", check: "loop/interleaved", caseID: "two-loops", tell: bothLoops(nil, nil), verdict: report.Pass,
 			message: "each loop had its own answers, and the model its own history of each"},
 		{name: "where one of them repeats itself", check: "loop/interleaved", caseID: "two-loops", tell: bothLoops(nil, repeat), verdict: report.Pass,
@@ -142,7 +142,7 @@ func TestManyRequestsInFlight(t *testing.T) {
 	all := sixteen(lockerAnswer)
 	none := sixteen(func(int) string { return "" })
 	const check = "loop/concurrent"
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "are each answered", check: check, caseID: "sixteen-at-once", tell: all, verdict: report.Pass,
 			message: "of 16 requests in flight 16 were answered, each with its own content, and 0 refused"},
 		{name: "are each answered in the client's own words", check: check, caseID: "sixteen-at-once", tell: sixteen(func(n int) string { return "Well. " + lockerAnswer(n) }),
@@ -223,7 +223,7 @@ func TestModelRequestsOfManyInFlightBelongToTheirOwn(t *testing.T) {
 				})(s)
 			},
 		} {
-			s := begin(t, revision, dialect.Native, "loop/sixteen-at-once")
+			s := begin(t, catalogue, revision, dialect.Native, "loop/sixteen-at-once")
 			tell(s)
 			for _, r := range Decode(s.trace).Case("loop/sixteen-at-once").Rounds {
 				require.NotEmpty(t, r.Model, "%s, %s: round %d", revision, name, r.N)

@@ -89,7 +89,7 @@ func touring(round int, edit func([]turn) []turn, end string) func(*story) {
 
 func TestALoopGrows(t *testing.T) {
 	const another = " the model was given another history than the server's"
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "as the server has it", check: "loop/three-rounds", caseID: "three-cities", tell: touring(0, nil, saying(threeCities.end)),
 			verdict: report.Pass, message: "the final text came back after 3 rounds"},
 		{name: "under another first word", check: "loop/three-rounds", caseID: "three-cities", verdict: report.Pass, message: "the final text came back after 3 rounds",
@@ -144,7 +144,7 @@ func stopping(last func(*story, *server.CreateMessageParams)) func(*story) {
 }
 
 func TestALoopEndsWhereTheServerEndsIt(t *testing.T) {
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "in text", check: "loop/last-round-none", caseID: "told-to-stop", verdict: report.Pass, message: "the final text came back after 2 rounds",
 			tell: stopping(func(s *story, ask *server.CreateMessageParams) { s.lap(ask, saying(twoCities.end), nil) })},
 		{name: "in a tool use", check: "loop/last-round-none", caseID: "told-to-stop", verdict: report.Fail, message: "the loop does not end: a tool use came back in place of the final text",
@@ -196,7 +196,7 @@ func TestAClientMayStopALoopAndSaysSo(t *testing.T) {
 	unreadable := asked(func(s *story) { s.answers(`{"role":"assistant","model":"m"}`) })
 	const says = "the client answers each request of the loop, or says that it does not"
 	limit, stops := "loop/iteration-limit", "loop/stops-with-error"
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "never", check: limit, caseID: "sixty-four-rounds", dialects: native, tell: goesAlong(mostRounds, nil), verdict: report.Info,
 			message: "the client goes along for 64 rounds, which is as far as it is asked"},
 		{name: "never", check: stops, caseID: "sixty-four-rounds", dialects: native, tell: goesAlong(mostRounds, nil), verdict: report.Pass, message: says},
@@ -259,7 +259,7 @@ func TestNothingIsKeptForAnotherRequest(t *testing.T) {
 	mark := conversationName((&harness.Case{ID: "loop/two-questions"}).Mark(), 1)
 	levelOf := func(revision server.Revision) report.Level { return stateless.Levels[revision] }
 	require.Equal(t, []report.Level{report.Advice, report.Should}, []report.Level{levelOf(server.V20251125), levelOf(server.V20260728)})
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "nothing", check: "loop/stateless", caseID: "two-questions", tell: two(func(s *story, colour *server.CreateMessageParams) { s.prompts(colour) }),
 			verdict: report.Pass, message: "the model was given nothing of the requests before it"},
 		{name: "words of the client's own", check: "loop/stateless", caseID: "two-questions", tell: before("You speak for a server of mine."),

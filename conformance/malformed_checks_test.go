@@ -39,7 +39,7 @@ func TestWhatAClientDoesWithWhatIsMalformed(t *testing.T) {
 		s.refuses(-32602, "no role").asks(asking("Are you still there?")).refuses(-32603, "closed")
 	})
 	const id = "missing-role"
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "it refuses", check: "malformed/survives", caseID: id, tell: refused, verdict: report.Pass, message: "the client went on after a request in which the message has no role"},
 		{name: "it is the last", check: "malformed/survives", caseID: id, tell: after(func(s *story) { s.refuses(-32602, "no") }), verdict: report.Pass,
 			message: "the client came to its end in order after a request in which the message has no role"},
@@ -143,7 +143,7 @@ func TestWhatAClientDoesWithWhatIsMalformed(t *testing.T) {
 
 // The report shows the place in the request, and what the client wrote before it died.
 func TestACrashIsShownWithWhatTheClientWrote(t *testing.T) {
-	s := begin(t, server.V20251125, dialect.Native, "malformed/missing-role")
+	s := begin(t, catalogue, server.V20251125, dialect.Native, "malformed/missing-role")
 	malformedly(s).ends(trace.Process{ExitCode: 2, Stderr: "panic: nil pointer\nmain.go:7"})
 	r := s.result("malformed/survives")
 	require.Equal(t, "params.messages[0]", r.Evidence[0].Path)

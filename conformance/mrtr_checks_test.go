@@ -63,7 +63,7 @@ func inRoundTrips(t *testing.T, tellings []telling) {
 	for i := range tellings {
 		tellings[i].in, tellings[i].dialects = inB, native
 	}
-	hold(t, tellings)
+	hold(t, catalogue, tellings)
 }
 
 func TestWhatARetryHasToBring(t *testing.T) {
@@ -260,7 +260,7 @@ func TestInputOfACallInOtherRequests(t *testing.T) {
 
 func TestPromptsAndResourcesOfAClient(t *testing.T) {
 	tell := func(then func(*story)) *report.Result {
-		s := unconnected(t, inB[0], native[0], "mrtr/prompt")
+		s := unconnected(t, catalogue, inB[0], native[0], "mrtr/prompt")
 		s.trace.Header.Cases[0].Carrier = "prompts/get"
 		s.connects()
 		then(s)

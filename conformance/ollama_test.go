@@ -41,7 +41,7 @@ func TestAtOllamaASchemaNeedsOnlyWhatOllamaReads(t *testing.T) {
 			`{"type":"object","required":["a"],"properties":{"a":{"type":"string","description":"d"}}}`, report.Fail},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := begin(t, server.V20251125, c.dialect, "tool-use/one-tool")
+			s := begin(t, catalogue, server.V20251125, c.dialect, "tool-use/one-tool")
 			s.asks(asking("Go.", server.Tool{Name: "go", InputSchema: object{"type": "object", "additionalProperties": false, "required": []string{"a"},
 				"properties": object{"a": object{"type": "string", "description": "d", "minLength": 1}}}}))
 			tool := object{"type": "function", "function": object{"name": "go", "parameters": decoded([]byte(c.schema))}}

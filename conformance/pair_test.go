@@ -96,13 +96,13 @@ func TestResultsThatGeminiIsGiven(t *testing.T) {
 			tellings[i].caseID = "two-cities"
 		}
 	}
-	hold(t, tellings)
+	hold(t, catalogue, tellings)
 }
 
 func TestGeminisOwnRoundingIsNotTheClients(t *testing.T) {
 	rounded := strings.Replace(booking, "9007199254740993", "9007199254740992", 1)
 	for d, want := range map[string]report.Verdict{dialect.Gemini: report.Pass, dialect.OpenAIChat: report.Fail} {
-		s := begin(t, server.V20251125, d, "tool-use/one-tool")
+		s := begin(t, catalogue, server.V20251125, d, "tool-use/one-tool")
 		request := asking("Book a flight.", bookFlight)
 		if d == dialect.Gemini {
 			s.asks(request).prompt(`{"contents":[{"role":"user","parts":[{"text":"Book a flight."}]}]}`, trace.ModelEnd{Status: 200})

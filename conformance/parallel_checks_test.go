@@ -132,13 +132,13 @@ func TestAllToolUsesComeBack(t *testing.T) {
 		add("one of another tool", wanting([3]string{"call_a", "get_weather", paris}, [3]string{"call_b", "weather", london}), report.Fail, "tool use 2 is not the model's: want get_weather for London")
 		add("nowhere that can be read", without(twoUses(), "content"), report.NotObserved, "the answer's content cannot be read (see basic/has-content)")
 	}
-	hold(t, append(tellings,
+	hold(t, catalogue, append(tellings,
 		telling{name: "to a client that asks for no stream", check: "parallel/streamed-uses", caseID: "two-cities", tell: wants(twoUses()),
 			verdict: report.NotApplicable, message: "the client does not ask the model for a stream"}))
 }
 
 func TestToolUsesHaveIDsOfTheirOwn(t *testing.T) {
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "they do", check: "parallel/unique-ids", caseID: "two-cities", tell: wants(twoUses()), verdict: report.Pass, message: "2 tool uses have 2 ids"},
 		{name: "many do", check: "parallel/unique-ids", caseID: "thirty-three", tell: wants(manyUses(33)), verdict: report.Pass, message: "33 tool uses have 33 ids"},
 		{name: "they share one", check: "parallel/unique-ids", caseID: "two-cities", verdict: report.Fail, message: "two tool uses of one turn have the id call_1",
@@ -151,7 +151,7 @@ func TestToolUsesHaveIDsOfTheirOwn(t *testing.T) {
 }
 
 func TestALateFragmentIsNotLost(t *testing.T) {
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "it came", check: "parallel/late-delta", caseID: "late-fragment", tell: streaming(twoUses()), dialects: openAI, verdict: report.Pass, message: "the late fragment was not lost"},
 		{name: "it is lost", check: "parallel/late-delta", caseID: "late-fragment", dialects: openAI, verdict: report.Fail,
 			tell:    streaming(wanting([3]string{"call_a", "get_weather", paris}, [3]string{"call_b", "get_weather", "{}"})),
@@ -182,7 +182,7 @@ func TestALateFragmentIsNotLost(t *testing.T) {
 func TestTheAssistantsTurnIsRestated(t *testing.T) {
 	const check, whole = "parallel/uses-restated", "the assistant's turn was restated whole"
 	told := func(edit func([]turn) []turn) func(*story) { return goesOn(twoUses(), weatherResults, edit) }
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "whole", check: check, caseID: "two-cities", tell: told(asItIs), verdict: report.Pass, message: whole},
 		{name: "under ids of the client's own", check: check, caseID: "two-cities", tell: told(renames), verdict: report.Pass, message: whole},
 		{name: "in another order", check: check, caseID: "two-cities", verdict: report.Pass, message: whole,
@@ -209,7 +209,7 @@ func TestTheAssistantsTurnIsRestated(t *testing.T) {
 
 func TestThirtyThreeToolUsesComeBackOrAreRefused(t *testing.T) {
 	const check = "parallel/over-32-calls"
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "all", check: check, caseID: "thirty-three", tell: wants(manyUses(33)), verdict: report.Pass, message: "all 33 tool uses came back"},
 		{name: "all but one", check: check, caseID: "thirty-three", tell: wants(manyUses(32)), verdict: report.Fail,
 			message: "the model asked for 33 tools at once, and the answer has 32 tool uses and no error"},

@@ -18,7 +18,7 @@ func TestResultsReachTheModel(t *testing.T) {
 	told := func(edit func([]turn) []turn) func(*story) { return goesOn(twoUses(), weatherResults, edit) }
 	many := func(edit func([]turn) []turn) func(*story) { return goesOn(manyUses(33), texts("mild"), edit) }
 	firstOnly := lastTurn(func(blocks []map[string]any) []map[string]any { return blocks[:1] })
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "all", check: check, caseID: "two-cities", tell: told(asItIs), verdict: report.Pass, message: all},
 		{name: "under ids of the client's own", check: check, caseID: "two-cities", tell: told(renames), verdict: report.Pass, message: all},
 		{name: "in a JSON wrapping", check: check, caseID: "two-cities", verdict: report.Pass, message: all,
@@ -75,7 +75,7 @@ func TestResultsKeepTheirIDs(t *testing.T) {
 		slices.Reverse(messages[1].Content.([]map[string]any))
 		return messages
 	}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "they do", check: check, caseID: "two-cities", tell: told(asItIs), verdict: report.Pass, message: own},
 		{name: "in another order", check: check, caseID: "two-cities", verdict: report.Pass, message: own,
 			tell: told(lastTurn(func(blocks []map[string]any) []map[string]any { slices.Reverse(blocks); return blocks }))},
@@ -122,7 +122,7 @@ func TestTheModelSeesThatAToolFailed(t *testing.T) {
 		})
 	}
 	long := strings.Repeat("a long story, ", 60)
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "by a flag, or a word before the text", check: check, caseID: "failing-tool", tell: told(asItIs), verdict: report.Pass, message: seen},
 		{name: "by a word at the end of much else", check: check, caseID: "failing-tool", verdict: report.Pass, message: seen,
 			tell: told(each("tool_result", func(b map[string]any) {
@@ -233,7 +233,7 @@ func TestWhatIsInAResultReachesTheModel(t *testing.T) {
 			}
 		}))
 	}
-	hold(t, append(tellings,
+	hold(t, catalogue, append(tellings,
 		telling{name: "image in another format", check: "parallel/result-content", caseID: "result-image", dialects: []string{dialect.Native}, verdict: report.Pass,
 			message: "the content reached the model", tell: image(object{"type": "image", "mimeType": "image/webp", "data": "AAAA"})},
 		telling{name: "image in JSON in a text, its slashes escaped", check: "parallel/result-content", caseID: "result-image", verdict: report.Pass,

@@ -58,7 +58,7 @@ func answering(result string) func(*story) {
 func TestAProvidersFailureIsAnError(t *testing.T) {
 	const check, caseID = "provider-errors/is-error", "server-error"
 	empty := `{"role":"assistant","model":"","content":{"type":"text","text":""}}`
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "told", check: check, caseID: caseID, in: inA, tell: afterFailures(notAnswering, 500), verdict: report.Pass, message: "a 500 is an error: " + unwell},
 		{name: "not fulfilled", check: check, caseID: caseID, in: inB, tell: afterFailures(notAnswering, 500), verdict: report.Pass, message: "a 500 is an error: " + unsilent},
 		{name: "told after some tries", check: check, caseID: caseID, in: inA, tell: afterFailures(notAnswering, 500, 500, 500), verdict: report.Pass, message: "a 500 is an error: " + unwell},
@@ -95,7 +95,7 @@ func TestACallIsNotSentAgainWithoutWhatFailed(t *testing.T) {
 		return afterFailures(func(s *story) { s.retries(responses).otherwiseAnswers() }, 401)
 	}
 	const without = "after a 401 the call was sent again without what it was asked for"
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "it is not", check: check, caseID: caseID, in: inB, tell: afterFailures(notAnswering, 401), verdict: report.Pass, message: "a 401 is an error: " + unsilent},
 		{name: "with nothing", check: check, caseID: caseID, in: inB, tell: retrying(`,"inputResponses":{}`), verdict: report.Fail, message: without},
 		{name: "with its state alone", check: check, caseID: caseID, in: inB, tell: retrying(""), verdict: report.Fail, message: without},
@@ -113,7 +113,7 @@ func TestHalfAnAnswerIsNotTheWhole(t *testing.T) {
 		return func(s *story) { s.asks(asking(whenOpen)).breaksOff(); then(s) }
 	}
 	const passedOff = "there was an answer that ends too soon, and what had come of it is passed off as the whole"
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "an error", check: check, caseID: caseID, in: inA, tell: cutOff(notAnswering), verdict: report.Pass, message: "an answer that ends too soon is an error: " + unwell},
 		{name: "not fulfilled", check: check, caseID: caseID, in: inB, tell: cutOff(notAnswering), verdict: report.Pass, message: "an answer that ends too soon is an error: " + unsilent},
 		{name: "told by a word of its own", check: check, caseID: caseID, tell: cutOff(answering(with(half, "stopReason", `"incomplete"`))), verdict: report.Pass,
@@ -150,7 +150,7 @@ func TestARefusalIsToldAsOne(t *testing.T) {
 	const stopped = `data: {"choices":[{"delta":{},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"
 	const heldBack = `{"choices":[{"message":{"content":"The"},"finish_reason":"content_filter"}]}`
 	part := saying(letThrough)
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "a filter in the provider's word", check: check, caseID: "content-filter", tell: filtered(heldBack, with(part, "stopReason", `"content_filter"`)), verdict: report.Pass,
 			message: "the answer says why it is none: content_filter"},
 		{name: "a filter as an error", check: check, caseID: "content-filter", in: inA, verdict: report.Pass, message: "a content filter is an error: " + unwell,
@@ -198,7 +198,7 @@ func TestTriesAreCounted(t *testing.T) {
 			notAnswering(s)
 		}
 	}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "none", check: check, caseID: "overloaded", tell: afterFailures(notAnswering, 529), verdict: report.Info, message: "after an overloaded model the model was not asked again"},
 		{name: "two", check: check, caseID: "server-error", tell: afterFailures(notAnswering, 500, 500, 500), verdict: report.Info,
 			message: "after a 500 the model was asked again: 3 requests"},
@@ -217,9 +217,9 @@ func TestWhoseFaultAFailureIs(t *testing.T) {
 		return afterFailures(func(s *story) { s.refuses(n, "no").otherwiseAnswers() }, 500)
 	}
 	for n, what := range blamed {
-		hold(t, []telling{{name: fmt.Sprint(n), check: check, caseID: "server-error", in: inA, tell: code(n), verdict: report.Warn, message: "there was a 500, and the error says that " + what}})
+		hold(t, catalogue, []telling{{name: fmt.Sprint(n), check: check, caseID: "server-error", in: inA, tell: code(n), verdict: report.Warn, message: "there was a 500, and the error says that " + what}})
 	}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "internal", check: check, caseID: "server-error", in: inA, tell: code(-32603), verdict: report.Pass, message: "the code of the error is -32603"},
 		{name: "of its own", check: check, caseID: "server-error", in: inA, tell: code(429), verdict: report.Pass, message: "the code of the error is 429"},
 		{name: "none", check: check, caseID: "server-error", in: inA, tell: afterFailures(answering(saying("Hm.")), 500), verdict: report.NotApplicable,
@@ -235,7 +235,7 @@ func TestTheNextRequestIsServed(t *testing.T) {
 		s.trace.Header.Cases = append(s.trace.Header.Cases, trace.Case{ID: s.caseID, Tool: "other-case"})
 		s.calls().asks(asking("And?")).refuses(-32603, "not again")
 	}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "it is", check: check, caseID: caseID, tell: afterFailures(notAnswering, 401), verdict: report.Pass, message: "after a 401 the next request was answered"},
 		{name: "it is not, by a client that crashed", check: check, caseID: caseID, verdict: report.Fail, message: "after a 401 nothing was answered any more: it exited with status 1",
 			tell: afterFailures(func(s *story) { s.refuses(-32603, "no").ends(trace.Process{ExitCode: 1, Stderr: "Unhandled"}) }, 401)},

@@ -57,7 +57,7 @@ func TestSecretsDoNotReachTheServer(t *testing.T) {
 		fmt.Fprintf(&escaped, `\u%04x`, c)
 	}
 	tell := func(message string) func(*story) { return failing(401, "", tellingIt(message)) }
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "they do not", check: check, caseID: caseID, tell: tell("the model is not well"), verdict: report.Pass, message: clean},
 		{name: "the key is masked", check: check, caseID: caseID, tell: tell("Incorrect API key provided: sk-plant**********cdef."), verdict: report.Pass, message: clean},
 		{name: "the key is cut off", check: check, caseID: caseID, tell: tell("bad key " + harness.PlantedKey[:len(harness.PlantedKey)-4] + "…"), verdict: report.Fail,
@@ -138,7 +138,7 @@ func TestTheProvidersBodyStaysWithTheClient(t *testing.T) {
 				}
 			}
 		}
-		hold(t, []telling{
+		hold(t, catalogue, []telling{
 			{name: provider + "'s, kept", check: check, caseID: caseID, tell: say("the model is not available"), verdict: report.Pass, message: kept},
 			{name: provider + "'s, as a status", check: check, caseID: caseID, tell: say("the model answered 400 Bad Request"), verdict: report.Pass, message: kept},
 			{name: provider + "'s, as a sentence", check: check, caseID: caseID, tell: say("400: " + sentence), verdict: report.Pass, message: kept},
@@ -150,7 +150,7 @@ func TestTheProvidersBodyStaysWithTheClient(t *testing.T) {
 		})
 	}
 	say := func(message string) func(*story) { return failing(500, "", tellingIt(message)) }
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "internals, kept", check: check, caseID: "server-error", tell: say("500"), verdict: report.Pass, message: kept},
 		{name: "a stack trace", check: check, caseID: "server-error", tell: say("File \"" + internalCode + "\", line 218"), verdict: report.Warn,
 			message: "a line of the provider's stack trace is handed to the server"},

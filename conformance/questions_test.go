@@ -74,7 +74,7 @@ func TestHints(t *testing.T) {
 	add("hints-over-numbers", "the numbers", but(roundSmallAndNumbers, "gpt-4.1"), report.Warn, "the numbers decided which model is asked, against a hint")
 	add("hints-over-numbers", "numbers are not read", given, report.NotApplicable, "the numbers alone change nothing")
 	add("hints-over-numbers", "hints are not read", one, report.NotApplicable, "the hint alone changes nothing")
-	hold(t, tellings)
+	hold(t, catalogue, tellings)
 }
 
 // text is a message of one text.
@@ -95,7 +95,7 @@ func TestHistories(t *testing.T) {
 	lost := func(n int) string {
 		return fmt.Sprintf("message %d of the history did not reach the model in its place and under its role", n)
 	}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "as it was", check: "basic/multi-turn", caseID: "turns", tell: given(history...), verdict: report.Pass, message: arrived},
 		{name: "neighbours merged", check: "basic/multi-turn", caseID: "turns", tell: given(text("user", "one"), text("assistant", "two"), text("user", "three\n\nfour")), verdict: report.Pass, message: arrived},
 		{name: "neighbours merged without a word between them", check: "basic/multi-turn", caseID: "turns", dialects: native, verdict: report.Pass, message: arrived,
@@ -134,7 +134,7 @@ func TestBlocksAndArraysOfThem(t *testing.T) {
 		}
 	}
 	right := told(block, ofOne, ofThree)
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "both", check: "basic/single-and-array", caseID: "blocks", tell: right, verdict: report.Pass, message: "both were answered"},
 		{name: "the block alone", check: "basic/single-and-array", caseID: "blocks", in: inA, verdict: report.Fail,
 			tell: func(s *story) {
@@ -187,7 +187,7 @@ func TestMediaAndWhatIsSaidBesideThem(t *testing.T) {
 		}
 		refused := func(s *story) { s.asks(sent).refuses(-32602, "text only").passesBarrier() }
 		declined := `, and says so: "text only" (code -32602)`
-		hold(t, []telling{
+		hold(t, catalogue, []telling{
 			{name: "reaches the model", check: "basic/media", caseID: c.caseID, tell: given(c.medium, server.Text(besideText)), verdict: report.Pass, message: "the " + c.kind + " reached the model"},
 			{name: "in another form", check: "basic/media", caseID: c.caseID, tell: given(server.Text(besideText), c.other), verdict: report.Pass, message: "the " + c.kind + " reached the model"},
 			{name: "in a part that is nobody's", check: "basic/media", caseID: c.caseID, dialects: native, verdict: report.Pass, message: "the " + c.kind + " reached the model",
@@ -225,7 +225,7 @@ func TestWhatTheClientDoesNotKnow(t *testing.T) {
 		}
 	}
 	const kept = "_meta went with the tool use and its result"
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "is let be", check: "basic/unknown-extras", caseID: "extras", tell: right, verdict: report.Pass, message: "a request with unknown fields was answered"},
 		{name: "is an error to it", check: "basic/unknown-extras", caseID: "extras", in: inA, verdict: report.Fail,
 			tell:    func(s *story) { s.asks(asking("?")).refuses(-32602, "unknown field"); s.passesBarrier() },
@@ -260,7 +260,7 @@ func TestContexts(t *testing.T) {
 		}
 	}
 	const clean = "the model was given nothing of another conversation"
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "nothing", check: "basic/no-foreign-context", caseID: "context", tell: leaks(""), verdict: report.Pass, message: clean},
 		{name: "the client's own words", check: "basic/no-foreign-context", caseID: "context", tell: leaks(" It is noon. mk is a word."), verdict: report.Pass, message: clean},
 		{name: "its own mark", check: "basic/no-foreign-context", caseID: "context", tell: leaks(" (conversation " + mark + "n2)"), verdict: report.Pass, message: clean},

@@ -138,7 +138,7 @@ func (s Statement) excluded(why string) Statement {
 
 // EnforcedBy returns the checks that enforce each statement, by the statement's ID: those of the scenarios in their order as
 // scenario/check, after those of the client as a whole.
-func EnforcedBy(scenarios []Scenario) map[string][]string {
+func EnforcedBy(scenarios Catalogue) map[string][]string {
 	by := map[string][]string{}
 	add := func(id string, c *Check) {
 		for _, r := range c.Requirements {

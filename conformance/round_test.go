@@ -25,7 +25,7 @@ func TestAToolThatIsCalledTwicePlaysTwice(t *testing.T) {
 			answersWith(wrong)(s)
 		}
 	}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "each call has its own model call", check: "basic/one-model-call", caseID: "question", tell: twice,
 			verdict: report.Pass, message: "each request cost one model call"},
 		{name: "each request has its own answer", check: "basic/answered", caseID: "question", tell: twice,
@@ -51,7 +51,7 @@ func TestAToolThatIsCalledTwicePlaysTwice(t *testing.T) {
 // Both calls ask before either is answered, and the model's wire does not say which request is whose.
 func TestTwoCallsAtOnceHaveTheirOwnModelRequests(t *testing.T) {
 	for _, revision := range bothEras {
-		s := begin(t, revision, dialect.Native, "basic/question")
+		s := begin(t, catalogue, revision, dialect.Native, "basic/question")
 		s.asks(asking(question))
 		s.calls()
 		s.asks(asking(question))
@@ -87,7 +87,7 @@ func TestAModelRequestBelongsToTheRoundThatItIsMadeFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, revision := range bothEras {
-				s := begin(t, revision, dialect.Native, "parallel/two-cities")
+				s := begin(t, catalogue, revision, dialect.Native, "parallel/two-cities")
 				c.tell(s)
 				ev := Decode(s.trace).Case("parallel/two-cities")
 				require.Len(t, ev.Rounds, 2)
@@ -136,7 +136,7 @@ func TestNumbersAreTheSameByTheirValue(t *testing.T) {
 }
 
 func TestALongAnswerIsClippedInAReport(t *testing.T) {
-	s := begin(t, server.V20251125, dialect.Native, "basic/question")
+	s := begin(t, catalogue, server.V20251125, dialect.Native, "basic/question")
 	long := make([]byte, 5000)
 	for i := range long {
 		long[i] = 'x'

@@ -131,7 +131,7 @@ func TestARevisionPlaysWhatItHas(t *testing.T) {
 }
 
 func TestWhatIsSelectedIsAllThatIsJudged(t *testing.T) {
-	s := begin(t, server.V20251125, dialect.Native, "basic/question")
+	s := begin(t, catalogue, server.V20251125, dialect.Native, "basic/question")
 	right(s)
 	selected, err := newSelection([]string{"basic/has-*"}, []string{"basic/has-model"})
 	require.NoError(t, err)

@@ -21,19 +21,20 @@ import (
 
 // story is a trace that is told by hand: one session with a client, in which one case is played.
 type story struct {
-	t        testing.TB
-	trace    *trace.Trace
-	revision server.Revision
-	dialect  string
-	caseID   string
-	call     int // how often the tool was called
-	samples  int // of this call
-	asked    int // requests of the server, over all calls
-	models   int64
-	seq      map[string]int64
-	ended    bool
-	declares string        // the capabilities that the client declares
-	passed   time.Duration // beyond a millisecond for each event
+	t         testing.TB
+	catalogue Catalogue
+	trace     *trace.Trace
+	revision  server.Revision
+	dialect   string
+	caseID    string
+	call      int // how often the tool was called
+	samples   int // of this call
+	asked     int // requests of the server, over all calls
+	models    int64
+	seq       map[string]int64
+	ended     bool
+	declares  string        // the capabilities that the client declares
+	passed    time.Duration // beyond a millisecond for each event
 }
 
 // everything is what a client declares that can do all that it is asked for.
@@ -42,13 +43,13 @@ const everything = `{"sampling":{"tools":{}}}`
 const sessionID = "session-1"
 
 // begin is a client that connects and calls the case's tool.
-func begin(t testing.TB, revision server.Revision, dialect, caseID string) *story {
-	return beginDeclaring(t, revision, dialect, caseID, everything)
+func begin(t testing.TB, catalogue Catalogue, revision server.Revision, dialect, caseID string) *story {
+	return beginDeclaring(t, catalogue, revision, dialect, caseID, everything)
 }
 
 // beginDeclaring is begin for a client that declares something else.
-func beginDeclaring(t testing.TB, revision server.Revision, dialect, caseID, capabilities string) *story {
-	s := unconnected(t, revision, dialect, caseID)
+func beginDeclaring(t testing.TB, catalogue Catalogue, revision server.Revision, dialect, caseID, capabilities string) *story {
+	s := unconnected(t, catalogue, revision, dialect, caseID)
 	s.declares = capabilities
 	s.connects()
 	s.calls()
@@ -56,9 +57,9 @@ func beginDeclaring(t testing.TB, revision server.Revision, dialect, caseID, cap
 }
 
 // unconnected is a client that was started.
-func unconnected(t testing.TB, revision server.Revision, dialect, caseID string) *story {
+func unconnected(t testing.TB, catalogue Catalogue, revision server.Revision, dialect, caseID string) *story {
 	c := harness.Case{ID: caseID}
-	s := &story{t: t, revision: revision, dialect: dialect, caseID: caseID, declares: everything, seq: map[string]int64{}, trace: &trace.Trace{Whole: true, Header: trace.Header{
+	s := &story{t: t, catalogue: catalogue, revision: revision, dialect: dialect, caseID: caseID, declares: everything, seq: map[string]int64{}, trace: &trace.Trace{Whole: true, Header: trace.Header{
 		Tool: "test", Client: "told by hand", Revision: string(revision), Seed: 1, Timeout: time.Minute,
 		Cases: []trace.Case{{ID: caseID, Tool: c.Tool(), Mark: c.Mark()}}}}}
 	s.add("", trace.Event{Process: &trace.Process{State: trace.Started}})
@@ -233,16 +234,16 @@ func (s *story) ends(p trace.Process) *story {
 // judged judges the story, and on the way that judging is a pure function of it, before and after it was in a file.
 func (s *story) judged() *report.Results {
 	s.ends(trace.Process{})
-	rs, err := Judge(s.trace)
+	rs, err := judgeTraces(s.catalogue, []*trace.Trace{s.trace}, nil)
 	require.NoError(s.t, err)
-	again, err := Judge(s.trace)
+	again, err := judgeTraces(s.catalogue, []*trace.Trace{s.trace}, nil)
 	require.NoError(s.t, err)
 	require.Equal(s.t, string(report.JSON(rs)), string(report.JSON(again)), "judging has no memory")
 	var file bytes.Buffer
 	require.NoError(s.t, s.trace.Write(&file))
 	read, err := trace.Read(&file)
 	require.NoError(s.t, err)
-	again, err = Judge(read)
+	again, err = judgeTraces(s.catalogue, []*trace.Trace{read}, nil)
 	require.NoError(s.t, err)
 	require.Equal(s.t, string(report.JSON(rs)), string(report.JSON(again)), "a file holds all that there is to judge")
 	return rs
@@ -281,7 +282,7 @@ var (
 )
 
 // hold tells the stories and holds what is said of them against what is to be said.
-func hold(t *testing.T, tellings []telling) {
+func hold(t *testing.T, catalogue Catalogue, tellings []telling) {
 	for _, c := range tellings {
 		revisions, dialects := c.in, c.dialects
 		if revisions == nil {
@@ -294,7 +295,7 @@ func hold(t *testing.T, tellings []telling) {
 			for _, revision := range revisions {
 				for _, d := range dialects {
 					scenario, _, _ := strings.Cut(c.check, "/")
-					s := beginDeclaring(t, revision, d, scenario+"/"+c.caseID, cmp.Or(c.declares, everything))
+					s := beginDeclaring(t, catalogue, revision, d, scenario+"/"+c.caseID, cmp.Or(c.declares, everything))
 					s.trace.Header.Declare = json.RawMessage(c.told)
 					c.tell(s)
 					got := s.result(c.check)

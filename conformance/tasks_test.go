@@ -65,7 +65,7 @@ func TestTasks(t *testing.T) {
 				s.passesBarrier()
 			}}
 	}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		undeclared("it is ignored", report.Pass, "the client ignored task, and answered", func(s *story) { s.answers(saying("So.")) }),
 		undeclared("it is taken", report.Fail, "the client made a task of a request, and does not declare that it does", func(s *story) { s.answers(`{"task":` + working + `}`) }),
 		undeclared("it is refused", report.Fail, `the client refused a request for what it had to ignore in it: "no tasks" (code -32601)`, func(s *story) { s.refuses(-32601, "no tasks") }),
@@ -114,7 +114,7 @@ func TestTasks(t *testing.T) {
 			made(s).notifies("notifications/progress", `{"progressToken":"p","progress":1}`).asksAbout(1, server.TasksResult, t1).tells(1, isOfTask)
 		}),
 	})
-	hold(t, []telling{{name: "a client that takes samples as tasks alone", check: "basic/answered", caseID: "question", in: inA, dialects: native, declares: declared,
+	hold(t, catalogue, []telling{{name: "a client that takes samples as tasks alone", check: "basic/answered", caseID: "question", in: inA, dialects: native, declares: declared,
 		verdict: report.NotApplicable, message: "the client takes samples as tasks alone, as it may, and refused a plain one",
 		tell: func(s *story) { s.asks(asking("Well?")).refuses(-32600, "as a task, please") }}})
 }

@@ -17,7 +17,7 @@ func TestThoughtsStayWithTheClient(t *testing.T) {
 		}
 	}
 	ollama := []string{dialect.Ollama}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "they do", check: check, caseID: caseID, dialects: ollama, tell: told(saying("Teal.")), verdict: report.Pass, message: "the server was not told what the model thought"},
 		{name: "the client has a word of its own", check: check, caseID: caseID, dialects: ollama, tell: told(saying("The model thought about it. Teal.")), verdict: report.Pass,
 			message: "the server was not told what the model thought"},

@@ -94,7 +94,7 @@ func TestWhatIsSaidOfAClientThatIsKeptWaiting(t *testing.T) {
 		"nothing, and the model's whole came before it went on": func(s *story) { kept(true, 7*time.Second, inTime)(s).passesBarrier() },
 	}
 	const declare = ": declare how long it does (--client-timeout, conformance.ClientTimeout), or have it heed the limit that it is told"
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "gives up", check: "time/model-stalls", caseID: "stall-headers", tell: gaveUp, in: inA, verdict: report.Pass, message: silent + ", and the client gave up and said so"},
 		{name: "gives up", check: "time/stream-stalls", caseID: "stall-midstream", tell: gaveUp, in: inB, verdict: report.Pass, message: midstream + ", and the client gave up and did not fulfil the request"},
 		{name: "waits", check: "time/model-stalls", caseID: "stall-headers", tell: said["the whole"], verdict: report.Fail,
@@ -182,10 +182,10 @@ func TestWhatIsSaidOfProgress(t *testing.T) {
 	nothing := func(*story) {}
 	const choice = "the client reports no progress, which is its choice"
 	for _, check := range []string{"time/progress-token", "time/progress-rises", "time/progress-ends"} {
-		hold(t, []telling{{name: "none", check: check, caseID: "progress", tell: tellAll(nothing, nothing), in: inA, verdict: report.NotApplicable, message: choice}})
+		hold(t, catalogue, []telling{{name: "none", check: check, caseID: "progress", tell: tellAll(nothing, nothing), in: inA, verdict: report.NotApplicable, message: choice}})
 	}
 	rising := func(s *story) { s.reports(`"t"`, "0.5").reports(`"t"`, "1e0").reports(`"t"`, "2") }
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "right", check: "time/progress-token", caseID: "progress", tell: tellAll(rising, nothing), in: inA, verdict: report.Pass, message: "progress is reported under the tokens of the requests that asked for it"},
 		{name: "of nothing", check: "time/progress-token", caseID: "progress", tell: tellAll(func(s *story) { s.reports("1001", "1") }, nothing), in: inA, verdict: report.Fail, message: "progress is reported under 1001, which is the token of no request"},
 		{name: "without a token", check: "time/progress-token", caseID: "progress", tell: func(s *story) {
@@ -229,7 +229,7 @@ func TestWhatIsSaidOfAPing(t *testing.T) {
 	ask := func(s *story) *story {
 		return s.asks(asking("What takes so long?")).prompts(asking("What takes so long?"))
 	}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "answered", check: "time/alive-while-sampling", caseID: "ping", in: inA, verdict: report.Pass, message: "a ping was answered while a sampling request waited",
 			tell: func(s *story) { ask(s).pings().responds("99", `"result":{}`).answers(good).passesBarrier() }},
 		{name: "answered late", check: "time/alive-while-sampling", caseID: "ping", in: inA, verdict: report.Fail, message: "a ping was answered only after the sampling request that came before it",
@@ -288,7 +288,7 @@ func TestWhatIsSaidOfTheClientsOwnTokens(t *testing.T) {
 	closed := tell(func(s *story) { requestFor(s, s.caseID, 20, `"t"`); request(s, 21, `"t"`); s.closes(); response(s, 21) })
 	closedOther := tell(func(s *story) { request(s, 20, `"t"`); s.closes(); request(s, 21, `"t"`); response(s, 21) })
 	const fits, own = "the client's progress tokens are strings or integers", "requests that are in progress together have tokens of their own"
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "none", check: "time/token-shape", caseID: "progress", tell: tell(func(*story) {}), verdict: report.NotApplicable, message: "the client asks for no progress"},
 		{name: "none", check: "time/token-unique", caseID: "progress", tell: tell(func(*story) {}), verdict: report.NotApplicable, message: "the client asks for no progress"},
 		{name: "of both types", check: "time/token-shape", caseID: "progress", tell: both(`"1"`, `1`), verdict: report.Pass, message: fits},

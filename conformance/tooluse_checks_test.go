@@ -26,7 +26,7 @@ func uses(result string) func(*story) {
 
 func TestStopReasonsBesideAToolUse(t *testing.T) {
 	reason := func(word string) func(*story) { return uses(with(booked(), "stopReason", word)) }
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "toolUse", check: "tool-use/stop-reason-tooluse", caseID: "one-tool", tell: uses(booked()), verdict: report.Pass, message: "the stop reason is toolUse"},
 		{name: "another standard word", check: "tool-use/stop-reason-tooluse", caseID: "one-tool", tell: reason(`"endTurn"`),
 			verdict: report.Fail, message: "the answer has a tool use and says that it stopped for endTurn"},
@@ -42,7 +42,7 @@ func TestStopReasonsBesideAToolUse(t *testing.T) {
 func TestAToolUseIsWellFormed(t *testing.T) {
 	block := func(raw string) func(*story) { return uses(with(booked(), "content", "["+raw+"]")) }
 	whole := `{"type":"tool_use","id":"call_1","name":"book_flight","input":{}}`
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "whole", check: "tool-use/tool-use-block", caseID: "one-tool", tell: uses(booked()), verdict: report.Pass, message: "the tool use is well-formed"},
 		{name: "no array", check: "tool-use/tool-use-block", caseID: "one-tool", tell: uses(with(booked(), "content", whole)), verdict: report.Pass, message: "the tool use is well-formed"},
 		{name: "beside a text", check: "tool-use/tool-use-block", caseID: "one-tool", tell: block(`{"type":"text","text":"Booking."},` + whole),
@@ -73,7 +73,7 @@ func TestAToolUseIsWellFormed(t *testing.T) {
 func TestAToolUsesInputIsKept(t *testing.T) {
 	const kept, lost = "the input came through unchanged", "the input is not what the model gave"
 	changed := func(old, new string) func(*story) { return uses(booked(strings.Replace(booking, old, new, 1))) }
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "as it was", check: "tool-use/input-intact", caseID: "one-tool", tell: uses(booked()), verdict: report.Pass, message: kept},
 		{name: "in another order", check: "tool-use/input-intact", caseID: "one-tool", verdict: report.Pass, message: kept,
 			tell: uses(booked(`{"extras":{},"number":9007199254740993,"seats":[{"letter":"A","row":12},{"letter":"B","row":13}],"to":"東京 \"HND\"\n<any>","from":"Z\u00fcrich","notes":"` + strings.Repeat("No nuts, please. ", 500) + `"}`))},
@@ -123,7 +123,7 @@ func TestTextBesideAToolUseIsKept(t *testing.T) {
 	blocks := func(list ...string) func(*story) {
 		return uses(with(booked(), "content", "["+strings.Join(list, ",")+"]"))
 	}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "it is", check: check, caseID: "text-beside", tell: blocks(text(beside), use), verdict: report.Pass, message: kept},
 		{name: "in two blocks", check: check, caseID: "text-beside", tell: blocks(text("Let me book "), text("that flight."), use), verdict: report.Pass, message: kept},
 		{name: "with its white space trimmed and a word of the client's", check: check, caseID: "text-beside", tell: blocks(text("[model] "+beside+"\n"), use), verdict: report.Pass, message: kept},
@@ -141,7 +141,7 @@ func TestTextBesideAToolUseIsKept(t *testing.T) {
 
 func TestToolUsesOfTwoTurnsHaveDifferentIDs(t *testing.T) {
 	const check, fresh = "tool-use/fresh-ids", "the tool uses of two turns have different ids"
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "they do", check: check, caseID: "two-turns", tell: turnsOf(airports("call_1"), airports("call_2")), verdict: report.Pass, message: fresh},
 		{name: "of the client's own making", check: check, caseID: "two-turns", tell: turnsOf(airports("list_airports-0-a7"), airports("list_airports-0-b9")), verdict: report.Pass, message: fresh},
 		{name: "told apart by capitals", check: check, caseID: "two-turns", tell: turnsOf(airports("call_a"), airports("call_A")), verdict: report.Pass, message: fresh},
@@ -167,7 +167,7 @@ func TestTheClientLeavesTheToolToTheServer(t *testing.T) {
 			s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"`+tool+`","arguments":{}}}`)
 		})
 	}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "it does", check: "tool-use/not-executed", caseID: "one-tool", tell: rounds(func(*story) {}), verdict: report.Pass, message: "no call of the tool came until the session's end"},
 		{name: "it calls the tool", check: "tool-use/not-executed", caseID: "one-tool", tell: calls("book_flight"), verdict: report.Fail, message: "the client called the tool book_flight itself"},
 		{name: "it calls another one", check: "tool-use/not-executed", caseID: "one-tool", tell: calls("mine"), verdict: report.Pass, message: "no call of the tool came until the session's end"},

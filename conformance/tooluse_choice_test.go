@@ -69,7 +69,7 @@ func TestToolChoicesReachTheModel(t *testing.T) {
 			s.asks(choosing(sent)(askingForFlight())).prompts(asking("Book a flight.")).answers(saying("I cannot."))
 		}
 	}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "auto", check: auto, caseID: "auto", tell: chooses("auto", "auto", booked()), verdict: report.Pass, message: "the tool choice auto reached the model"},
 		{name: "auto, left out", check: auto, caseID: "auto", tell: chooses("auto", "", booked()), verdict: report.Pass, message: "the tool choice auto reached the model"},
 		{name: "auto as required", check: auto, caseID: "auto", tell: chooses("auto", "required", booked()), verdict: report.Fail,
@@ -145,7 +145,7 @@ func withEmptyChoice() *server.CreateMessageParams {
 // Ollama has no field for a tool choice, so that there is nothing to hold against a client.
 func TestAProviderWithoutToolChoicesIsReported(t *testing.T) {
 	for mode, want := range map[string]report.Verdict{dialect.ChoiceAuto: report.Pass, dialect.ChoiceRequired: report.Info, dialect.ChoiceNone: report.Info} {
-		s := begin(t, "2025-11-25", dialect.Native, "tool-use/"+mode)
+		s := begin(t, catalogue, "2025-11-25", dialect.Native, "tool-use/"+mode)
 		s.asks(choosing(mode)(askingForFlight())).prompts(choosing("")(askingForFlight())).answers(booked())
 		ev := Decode(s.trace).Case("tool-use/" + mode)
 		ev.Rounds[0].Model[0].Request.Dialect = dialect.Ollama
@@ -187,5 +187,5 @@ func TestNoToolUseComesBackWhereNoneMay(t *testing.T) {
 				s.asks(chosen(askingForFlight())).prompts(chosen(askingForFlight())).refuses(-32603, "the model used a tool").otherwiseAnswers()
 			}})
 	}
-	hold(t, tellings)
+	hold(t, catalogue, tellings)
 }

@@ -27,7 +27,7 @@ const (
 
 func TestATextInPlaceOfARequiredToolUse(t *testing.T) {
 	const check, passedOn = "tool-use/required-unmet", "what the model said was passed on"
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "is passed on", check: check, caseID: "required-defied", tell: uses(saying(unwilling)), verdict: report.Pass, message: passedOn},
 		{name: "is passed on in two blocks", check: check, caseID: "required-defied", verdict: report.Pass, message: passedOn,
 			tell: uses(with(saying(""), "content", `[{"type":"text","text":"I would rather "},{"type":"text","text":"not book anything."}]`))},
@@ -46,7 +46,7 @@ func TestATextInPlaceOfARequiredToolUse(t *testing.T) {
 
 func TestToolCallsBesideAnEndAreKept(t *testing.T) {
 	const check, kept = "tool-use/stop-beside-calls", "the tool call was kept"
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "they are", check: check, caseID: "says-stop", tell: uses(booked(short)), verdict: report.Pass, message: kept},
 		{name: "with the provider's reason", check: check, caseID: "says-stop", tell: uses(with(booked(short), "stopReason", `"endTurn"`)), verdict: report.Pass, message: kept},
 		{name: "beside a text", check: check, caseID: "says-stop", verdict: report.Pass, message: kept,
@@ -67,7 +67,7 @@ func TestToolCallsBesideAnEndAreKept(t *testing.T) {
 func TestArgumentsThatAreNotJSON(t *testing.T) {
 	const check, shown = "tool-use/bad-arguments", "the arguments are shown as they are"
 	asText := string(dialect.Marshal(torn))
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "are an error", check: check, caseID: "torn-arguments", in: inA, tell: refusing, verdict: report.Pass, message: "the client refuses arguments that are not JSON: " + notWell},
 		{name: "are not answered, by a client that answers", check: check, caseID: "torn-arguments", in: inB, tell: refusing, verdict: report.Pass,
 			message: "the client refuses arguments that are not JSON: " + unsilent},
@@ -90,7 +90,7 @@ func TestArgumentsThatAreNotJSON(t *testing.T) {
 // Where arguments are objects there is nothing that could be torn.
 func TestArgumentsThatAreObjectsCannotBeTorn(t *testing.T) {
 	for _, d := range []string{dialect.Gemini, dialect.Ollama, dialect.Anthropic} {
-		s := begin(t, "2025-11-25", dialect.Native, "tool-use/torn-arguments")
+		s := begin(t, catalogue, "2025-11-25", dialect.Native, "tool-use/torn-arguments")
 		uses(booked("{}"))(s)
 		ev := Decode(s.trace).Case("tool-use/torn-arguments")
 		ev.Rounds[0].Model[0].Request.Dialect = d
@@ -113,7 +113,7 @@ func TestAToolThatNobodyOffered(t *testing.T) {
 			s.frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"`+tool+`","arguments":{}}}`)
 		})
 	}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "is passed on", check: check, caseID: "unknown-tool", tell: later(uses(wantsIt)), verdict: report.Pass, message: "the tool use was passed on, and not run"},
 		{name: "is an error", check: check, caseID: "unknown-tool", in: inA, tell: refusing, verdict: report.Pass, message: "the client refuses a tool that nobody offered: " + notWell},
 		{name: "is not answered, by a client that answers", check: check, caseID: "unknown-tool", in: inB, tell: refusing, verdict: report.Pass,

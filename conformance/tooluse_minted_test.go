@@ -60,7 +60,7 @@ const (
 
 // twoTurns are the client's answers to two turns of a model that says the same in both.
 func twoTurns(t *testing.T, model string, answers ...string) *Evidence {
-	s := begin(t, server.V20251125, dialect.Native, "tool-use/two-turns")
+	s := begin(t, catalogue, server.V20251125, dialect.Native, "tool-use/two-turns")
 	turnsOf(answers[0], answers[1])(s)
 	ev := Decode(s.trace).Case("tool-use/two-turns")
 	for _, r := range ev.Rounds {

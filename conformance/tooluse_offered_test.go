@@ -44,7 +44,7 @@ func (r rawSchema) MarshalJSON() ([]byte, error) { return []byte(r), nil }
 func TestToolsReachTheModel(t *testing.T) {
 	const person = `{"properties":{"name":{"type":"string"}},"required":["name"],"type":"object"}`
 	const check, offered, otherSchema = "tool-use/tools-reach-model", "the model was offered every tool", "the model was offered the tool book_flight with another input schema"
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "all", check: check, caseID: "one-tool", tell: uses(booked()), verdict: report.Pass, message: offered},
 		{name: "in another order", check: check, caseID: "one-tool", verdict: report.Pass, message: offered,
 			tell: offers(func(p *server.CreateMessageParams) { p.Tools[0], p.Tools[1] = p.Tools[1], p.Tools[0] })},
@@ -95,7 +95,7 @@ func TestToolsReachTheModel(t *testing.T) {
 }
 
 func TestNoOtherToolsReachTheModel(t *testing.T) {
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "these", check: "tool-use/only-these-tools", caseID: "one-tool", tell: uses(booked()), verdict: report.Pass, message: "the model was offered no foreign tool"},
 		{name: "none", check: "tool-use/only-these-tools", caseID: "one-tool", verdict: report.Pass, message: "the model was offered no foreign tool",
 			tell: offers(func(p *server.CreateMessageParams) { p.Tools = nil })},
@@ -130,7 +130,7 @@ func TestManyToolsWorkOrAreRefused(t *testing.T) {
 			s.calls().asks(asks(1)).answers(saying("Fine."))
 		}
 	}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		{name: "64 do", check: check, caseID: "sixty-four-tools", tell: offered(64, 64, last(64)), verdict: report.Pass, message: "all 64 tools reached the model, and it could use the last"},
 		{name: "65 do", check: check, caseID: "sixty-five-tools", tell: offered(65, 65, last(65)), verdict: report.Pass, message: "all 65 tools reached the model, and it could use the last"},
 		{name: "beside a text", check: check, caseID: "sixty-five-tools", verdict: report.Pass, message: "all 65 tools reached the model, and it could use the last",

@@ -84,7 +84,7 @@ func TestStreamsThatAreComeBackFor(t *testing.T) {
 	whole := func(s *story) { // the second sample is asked, and answered, on the stream that is new
 		open(s).comesBack(told, "post-1/3").asks(fish).answers(saying("A herring.")).responds("1001", `"result":`+saying(wellConsidered)).passesBarrier()
 	}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		tell(back, "it goes on", report.Pass, "the client came back, and went on", whole),
 		tell(retry, "it goes on", report.Pass, "the client came back no sooner than it was told", whole),
 		tell(once, "it goes on", report.Pass, "one response came for each request", whole),
@@ -137,7 +137,7 @@ func TestSessionsThatAreLost(t *testing.T) {
 	tell := func(check, name string, v report.Verdict, message string, story func(*story)) telling {
 		return telling{name: name, check: check, caseID: "lost-session", in: inA, dialects: native, verdict: v, message: message, tell: story}
 	}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		tell(lost, "it makes another", report.Pass, "the client initialized a new session",
 			func(s *story) { sampled(s).isLost().initializes(everything, nil).passesBarrier() }),
 		tell(handlers, "it makes another", report.Pass, "in its new session the client samples",
@@ -192,7 +192,7 @@ func TestRequestsOfTheServerAndWhereTheyCome(t *testing.T) {
 		s.frame(s.caseID, trace.ToClient, 0, string(raw))
 		return s.onPurpose()
 	}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		tell(post, "it answers", report.Pass, "a sampling request was answered that came on the stream of the call", func(s *story) { s.asks(fish).answers(saying("So.")).passesBarrier() }),
 		tell(post, "it refuses", report.Pass, "a sampling request was answered that came on the stream of the call", func(s *story) { s.asks(fish).refuses(-32603, "no").passesBarrier() }),
 		tell(post, "nobody is there", report.Fail, "a sampling request that came on the stream of the call met nobody: the answer is error -32601",
@@ -256,7 +256,7 @@ func TestWhatHTTPRequestsHave(t *testing.T) {
 		return telling{name: name, check: "transport/" + check, caseID: "plain", in: in, dialects: native, verdict: v, message: message, tell: story}
 	}
 	const listed = "every request lists what it has to accept"
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		plain("accept-header", "both", nil, report.Pass, listed, accepts(both, "")),
 		plain("accept-header", "both, with weights and in capitals", nil, report.Pass, listed, accepts("Text/Event-Stream;q=0.9, application/JSON; charset=utf-8, */*", "")),
 		plain("accept-header", "JSON alone", nil, report.Fail, "a POST of the client does not list text/event-stream among what it accepts", accepts("application/json", "")),
@@ -325,7 +325,7 @@ func TestBatches(t *testing.T) {
 		return s.marks(trace.MarkBatch, "3 messages in one event").asksAll(fish, fish, fish)
 	}
 	hung := trace.Process{Deadline: true}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		tell("each is answered", report.Pass, "the client answered each request of the batch", func(s *story) {
 			asked(s).responds("1003", `"result":`+saying("Three.")).responds("1001", `"result":`+saying("One.")).responds("1002", `"error":{"code":-1,"message":"no"}`).passesBarrier()
 		}),

@@ -41,7 +41,7 @@ func TestEventsAreReadInEveryStyle(t *testing.T) {
 	inTheFirst := tell(rare, "the first era's", "rare-events", report.Warn, "a sampling request was not read from a stream with lines that end in CR alone",
 		func(s *story) { styledQuestions(s, 3, but(2, "", false)) })
 	inTheFirst.in = inA
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		tell(usual, "all of them", "events", report.Pass, usualB, func(s *story) { styledQuestions(s, 3, whole) }),
 		tell(usual, "one is not read", "events", report.Fail, "a sampling request was not read from a stream with "+inB3, func(s *story) { styledQuestions(s, 3, but(1, "", false)) }),
 		tell(usual, "one is garbled", "events", report.Fail, "the text of a sampling request was changed that came on a stream with "+inB3,
@@ -78,7 +78,7 @@ func TestNamesInHeaders(t *testing.T) {
 	tell := func(name string, v report.Verdict, message string, story func(*story)) telling {
 		return telling{name: name, check: "transport/header-value", caseID: "encoded-name", in: inB, dialects: native, verdict: v, message: message, tell: story}
 	}
-	hold(t, []telling{
+	hold(t, catalogue, []telling{
 		tell("encoded", report.Pass, "the header holds the name, encoded", called("Größe", "=?base64?R3LDtsOfZQ==?=")),
 		tell("as it is", report.Fail, "the header Mcp-Name of a prompts/get holds a character that is not ASCII: it has to be sent as =?base64?…?=", called("Größe", "Größe")),
 		tell("markers in capitals", report.Fail, `the header Mcp-Name of a prompts/get says "=?BASE64?R3LDtsOfZQ==?=", and its body "Größe"`, called("Größe", "=?BASE64?R3LDtsOfZQ==?=")),
