@@ -5,14 +5,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
 // A client that exits, or is quicker to hang up than the server is to end the stream, leaves a frame that is only the end of its
 // GET stream: without bytes, and without HTTP.
 func TestDecodeTakesTheEndOfAGetStream(t *testing.T) {
-	s := conformance.Decode(&trace.Trace{
+	s := evidence.Decode(&trace.Trace{
 		Header: trace.Header{Revision: "2025-11-25"},
 		Events: []trace.Event{{Seq: 1, Frame: &trace.Frame{Dir: trace.FromClient, Stream: "get", Session: "s", Closed: true}}},
 		Whole:  true,

@@ -1,4 +1,10 @@
 package conformance
 
+import (
+	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/basic"
+)
+
 // MakeHostile has the case basic/question played as one that may crash a client.
-func MakeHostile() { basic.Cases[0].Hostile = true }
+func MakeHostile() { basic.Scenario.Cases[0].Hostile = true }
+
+var Catalogue = catalogue

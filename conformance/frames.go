@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	chapter "github.com/mcp-conform/mcp-conform/conformance/internal/chapters/malformed"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
@@ -21,8 +24,8 @@ func (e *FrameError) Error() string { return fmt.Sprintf("the frame cannot be pl
 func (e *FrameError) Unwrap() error { return e.Err }
 
 const (
-	fuzzCase  = malformedID + "/fuzz-"
-	frameCase = malformedID + "/frame"
+	fuzzCase  = chapter.MalformedID + "/fuzz-"
+	frameCase = chapter.MalformedID + "/frame"
 )
 
 // made are the cases of frames that are not in the catalogue, because they are made for this run: those of Fuzz, or the one of Frame alone.
@@ -30,7 +33,7 @@ func (s *Suite) made() ([]harness.Case, error) {
 	if s.Frame == "" {
 		var cases []harness.Case
 		for n := range s.Fuzz {
-			cases = append(cases, generated(fmt.Sprintf("fuzz-%04d", n+1), s.Seed, corpusSize+n))
+			cases = append(cases, chapter.Generated(fmt.Sprintf("fuzz-%04d", n+1), s.Seed, chapter.CorpusSize+n))
 		}
 		return cases, nil
 	}
@@ -54,12 +57,14 @@ func (s *Suite) made() ([]harness.Case, error) {
 func keptCase(params json.RawMessage) (harness.Case, error) {
 	f, err := malformed.NewFrame(params)
 	_, name, _ := strings.Cut(frameCase, "/")
-	return hostileCase(name, func(*server.Session) (json.RawMessage, bool, error) { return addressed(f.Params, name), f.Tools, nil }), err
+	return chapter.HostileCase(name, func(*server.Session) (json.RawMessage, bool, error) {
+		return chapter.Addressed(f.Params, name), f.Tools, nil
+	}), err
 }
 
 // withMade are the scenarios with the cases that traces have of frames which were made for their run.
-func withMade(scenarios Catalogue, traces []*trace.Trace) Catalogue {
-	i := slices.IndexFunc(scenarios, func(s Scenario) bool { return s.ID == malformedID })
+func withMade(scenarios check.Catalogue, traces []*trace.Trace) check.Catalogue {
+	i := slices.IndexFunc(scenarios, func(s check.Scenario) bool { return s.ID == chapter.MalformedID })
 	known := map[string]bool{}
 	for _, c := range scenarios[i].Cases {
 		known[c.ID] = true
@@ -79,10 +84,10 @@ func withMade(scenarios Catalogue, traces []*trace.Trace) Catalogue {
 func (s *Suite) seedOf(caseID string) (seed int64, n int, ok bool) {
 	_, name, _ := strings.Cut(caseID, "/")
 	if _, err := fmt.Sscanf(name, "corpus-%d", &n); err == nil {
-		return corpusSeed, n - 1, true
+		return chapter.CorpusSeed, n - 1, true
 	}
 	if _, err := fmt.Sscanf(name, "fuzz-%d", &n); err == nil {
-		return s.Seed, corpusSize + n - 1, true
+		return s.Seed, chapter.CorpusSize + n - 1, true
 	}
 	return 0, 0, false
 }
@@ -99,7 +104,7 @@ const (
 func (s *Suite) keepFrames(ctx context.Context, rs *report.Results) error {
 	for i := range rs.Results {
 		r := &rs.Results[i]
-		if r.Scenario != malformedID || r.Level != report.Robust || r.Verdict != report.Fail {
+		if r.Scenario != chapter.MalformedID || r.Level != report.Robust || r.Verdict != report.Fail {
 			continue
 		}
 		keptOf := 0
@@ -147,7 +152,7 @@ func (s *Suite) keep(ctx context.Context, r *report.Result, c *report.CaseResult
 	if err != nil {
 		return err
 	}
-	r.Evidence = append(r.Evidence, report.Evidence{Label: "kept", Case: c.Case, Text: clip(fmt.Sprintf("%s (%s): %s", path, note, frame.Params))})
+	r.Evidence = append(r.Evidence, report.Evidence{Label: "kept", Case: c.Case, Text: evidence.Clip(fmt.Sprintf("%s (%s): %s", path, note, frame.Params))})
 	if s.ReproduceFile != nil && first {
 		r.Reproduce = s.ReproduceFile(path)
 	}
@@ -166,7 +171,7 @@ func (s *Suite) breaks(ctx context.Context, r *report.Result, params json.RawMes
 	if err := runner.Run(ctx, []harness.Case{c}, func(t *trace.Trace) { traces = append(traces, t) }); err != nil {
 		return false, err
 	}
-	again, err := judge(traces, nil)
+	again, err := judgeSelected(traces, nil)
 	if err != nil {
 		return false, err
 	}

@@ -7,6 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
@@ -14,29 +17,37 @@ import (
 
 // FuzzJudge judges traces that somebody has tampered with: whatever is in a file, judging it is no crash, and gives the same every time.
 func FuzzJudge(f *testing.F) {
-	for _, revision := range AllRevisions() {
+	for _, revision := range check.AllRevisions() {
 		for _, d := range []string{dialect.Native, dialect.OpenAIChat} {
-			for _, tell := range []func() *story{
-				func() *story { s := begin(f, catalogue, revision, d, "basic/question"); right(s); return s },
-				func() *story { s := begin(f, catalogue, revision, d, "tool-use/one-tool"); uses(booked())(s); return s },
-				func() *story {
-					s := begin(f, catalogue, revision, d, "parallel/two-cities")
-					goesOn(twoUses(), weatherResults, asItIs)(s)
+			for _, tell := range []func() *tracetest.Story{
+				func() *tracetest.Story {
+					s := tracetest.Begin(f, catalogue(), revision, d, "basic/question")
+					tracetest.Right(s)
 					return s
 				},
-				func() *story {
-					s := begin(f, catalogue, revision, d, "parallel/failing-tool")
-					goesOn(twoUses(), oneFails, asItIs)(s)
+				func() *tracetest.Story {
+					s := tracetest.Begin(f, catalogue(), revision, d, "tool-use/one-tool")
+					tracetest.Uses(tracetest.Booked())(s)
 					return s
 				},
-				func() *story {
-					s := begin(f, catalogue, revision, d, "parallel/result-image")
-					goesOn(twoUses(), texts("mild"), asItIs)(s)
+				func() *tracetest.Story {
+					s := tracetest.Begin(f, catalogue(), revision, d, "parallel/two-cities")
+					tracetest.GoesOn(tracetest.TwoUses(), tracetest.WeatherResults, tracetest.AsItIs)(s)
+					return s
+				},
+				func() *tracetest.Story {
+					s := tracetest.Begin(f, catalogue(), revision, d, "parallel/failing-tool")
+					tracetest.GoesOn(tracetest.TwoUses(), tracetest.OneFails, tracetest.AsItIs)(s)
+					return s
+				},
+				func() *tracetest.Story {
+					s := tracetest.Begin(f, catalogue(), revision, d, "parallel/result-image")
+					tracetest.GoesOn(tracetest.TwoUses(), story.Texts("mild"), tracetest.AsItIs)(s)
 					return s
 				},
 			} {
 				var file bytes.Buffer
-				if err := tell().ends(trace.Process{}).trace.Write(&file); err != nil {
+				if err := tell().Ends(trace.Process{}).Trace.Write(&file); err != nil {
 					f.Fatal(err)
 				}
 				f.Add(file.Bytes(), "", "")

@@ -244,7 +244,7 @@ func lookBut(t *testing.T, skip []string, run func(context.Context, harness.Env)
 // tools are the names of all tools of a revision's run.
 func tools(revision server.Revision) []string {
 	var names []string
-	for _, s := range conformance.Scenarios() {
+	for _, s := range conformance.Catalogue() {
 		for _, c := range s.Cases {
 			if slices.Contains(s.Revisions, revision) {
 				names = append(names, c.Tool())

@@ -13,6 +13,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/client"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/requirements"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
@@ -42,7 +45,7 @@ func TestTheTableHasEveryStatementThatIsListed(t *testing.T) {
 	require.NoError(t, json.Unmarshal(specified(t, "statements.json"), &list))
 	require.NotEmpty(t, list)
 	for _, l := range list {
-		s := requirements[l.ID]
+		s := requirements.Requirements[l.ID]
 		require.NotNil(t, s, "%s is not in the table", l.ID)
 		require.Equal(t, server.Revision(l.Revision), s.Revision(), l.ID)
 		require.Equal(t, strictest(l.Keywords), s.Level, l.ID)
@@ -51,7 +54,7 @@ func TestTheTableHasEveryStatementThatIsListed(t *testing.T) {
 		}
 		var places []string // a section may be a list of them
 		for section := range strings.SplitSeq(l.Section, ", ") {
-			places = append(places, strings.TrimSuffix(site+l.Revision+"/"+l.Page+"#"+anchor(section), "#"))
+			places = append(places, strings.TrimSuffix(requirements.Site+l.Revision+"/"+l.Page+"#"+anchor(section), "#"))
 		}
 		require.Contains(t, places, s.URL, l.ID)
 	}
@@ -73,7 +76,7 @@ func anchor(heading string) string {
 }
 
 func TestWhatTheTableHasFromASchemaIsInIt(t *testing.T) {
-	for _, revision := range withTools {
+	for _, revision := range check.WithTools {
 		digests := map[string]bool{}
 		var schema any
 		require.NoError(t, json.Unmarshal(specified(t, string(revision)+".schema.json"), &schema))
@@ -85,7 +88,7 @@ func TestWhatTheTableHasFromASchemaIsInIt(t *testing.T) {
 			}
 		})
 		held := 0
-		for id, s := range requirements {
+		for id, s := range requirements.Requirements {
 			if strings.HasPrefix(id, string(revision)+"/schema/") && s.Digest != "" {
 				held++
 				require.True(t, digests[s.Digest], "%s: no comment of the schema has the digest %s", id, s.Digest)
@@ -119,12 +122,12 @@ func digest(sentence string) string {
 }
 
 func TestADigestIsThatOfTheSentence(t *testing.T) {
-	require.Equal(t, requirements["2025-11-25/sampling/15"].Digest, digest("Both parties **SHOULD** validate\n   message content"))
+	require.Equal(t, requirements.Requirements["2025-11-25/sampling/15"].Digest, digest("Both parties **SHOULD** validate\n   message content"))
 }
 
 func TestEachStatementIsEnforcedOrExcluded(t *testing.T) {
-	enforced := EnforcedBy(Scenarios())
-	for _, s := range Statements() {
+	enforced := enforcedBy()
+	for _, s := range requirements.Statements() {
 		checks := enforced[s.ID]
 		if s.Excluded != "" {
 			require.Empty(t, checks, "%s is excluded, and enforced: one of them is wrong", s.ID)
@@ -135,14 +138,14 @@ func TestEachStatementIsEnforcedOrExcluded(t *testing.T) {
 }
 
 func TestNoStatementIsTwiceInTheTable(t *testing.T) {
-	require.Len(t, requirements, len(Statements()))
+	require.Len(t, requirements.Requirements, len(requirements.Statements()))
 }
 
 func TestEachStatementIsWhole(t *testing.T) {
-	for _, s := range Statements() {
-		require.Contains(t, AllRevisions(), s.Revision(), s.ID)
+	for _, s := range requirements.Statements() {
+		require.Contains(t, check.AllRevisions(), s.Revision(), s.ID)
 		require.Regexp(t, `^[0-9-]{10}/[a-z-]+/(\d\d|[A-Za-z-]+)$`, s.ID)
-		require.True(t, strings.HasPrefix(s.URL, site+string(s.Revision())+"/"), "%s: %s", s.ID, s.URL)
+		require.True(t, strings.HasPrefix(s.URL, requirements.Site+string(s.Revision())+"/"), "%s: %s", s.ID, s.URL)
 		require.NotEmpty(t, s.Text, s.ID)
 		require.Contains(t, []report.Level{report.Must, report.Should, report.May}, s.Level, s.ID)
 		require.Regexp(t, `^([0-9a-f]{12})?$`, s.Digest, s.ID)
@@ -151,19 +154,18 @@ func TestEachStatementIsWhole(t *testing.T) {
 
 func TestWhatEnforcesAStatementIsThere(t *testing.T) {
 	var names []string
-	for _, c := range ClientChecks() {
+	for _, c := range client.ClientChecks() {
 		names = append(names, "client/"+c.ID)
 	}
-	for _, s := range Scenarios() {
+	for _, s := range catalogue() {
 		for _, c := range s.Checks {
 			names = append(names, s.ID+"/"+c.ID)
 		}
 	}
-	for id, checks := range EnforcedBy(Scenarios()) {
-		require.NotNil(t, requirements[id], "%s enforces %s, which is not in the table", checks[0], id)
+	for id, checks := range enforcedBy() {
+		require.NotNil(t, requirements.Requirements[id], "%s enforces %s, which is not in the table", checks[0], id)
 		require.Subset(t, names, checks)
 	}
-	require.Equal(t, []string{"parallel/results-reach-model", "parallel/results-order"},
-		EnforcedBy([]Scenario{parallel})["2025-11-25/sampling/08"])
-	require.Equal(t, []string{"client/only-messages"}, EnforcedBy(nil)["2025-11-25/transports/05"])
+	require.Subset(t, enforcedBy()["2025-11-25/sampling/08"], []string{"parallel/results-reach-model", "parallel/results-order"})
+	require.Contains(t, enforcedBy()["2025-11-25/transports/05"], "client/only-messages")
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
@@ -77,7 +78,7 @@ func Run(t *testing.T, c harness.Client, options ...Option) {
 	name := t.Name()
 	s.Reproduce = func(revision server.Revision, caseID string) string {
 		scenario, _, _ := strings.Cut(caseID, "/")
-		return "go test -run " + pattern(name, string(revision), cmp.Or(scenario, clientScenario))
+		return "go test -run " + pattern(name, string(revision), cmp.Or(scenario, check.ClientScenario))
 	}
 	if s.Suite.Fuzz > 0 {
 		s.Suite.Frames = cmp.Or(s.Suite.Frames, filepath.Join("testdata", "mcp-conform"))

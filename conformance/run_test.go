@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
@@ -26,7 +27,7 @@ func TestReferencePasses(t *testing.T) {
 		"gemini 3":        {Dialect: dialect.Gemini, Model: reference.Gemini3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			options := []conformance.Option{conformance.In(conformance.AllRevisions()...), conformance.Strict()}
+			options := []conformance.Option{conformance.In(check.AllRevisions()...), conformance.Strict()}
 			if name != "native" {
 				options = append(options, conformance.Skip("malformed")) // which is played in processes of its own, and asks no model
 			}

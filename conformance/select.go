@@ -2,10 +2,13 @@ package conformance
 
 import (
 	"fmt"
+	"github.com/mcp-conform/mcp-conform/internal/nearest"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/malformed"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 )
@@ -53,7 +56,7 @@ func newSelection(only, skip []string, made ...harness.Case) (*selection, error)
 			return nil, &SelectionError{Pattern: pattern, Err: err}
 		}
 		if !slices.ContainsFunc(names, func(name string) bool { return matches(pattern, name) }) {
-			return nil, &SelectionError{Pattern: pattern, Nearest: Nearest(pattern, names)}
+			return nil, &SelectionError{Pattern: pattern, Nearest: nearest.Names(pattern, names)}
 		}
 	}
 	return &selection{only, skip, made}, nil
@@ -62,7 +65,7 @@ func newSelection(only, skip []string, made ...harness.Case) (*selection, error)
 // allNames are the names that a pattern can match.
 func allNames() []string {
 	var names []string
-	for _, s := range Scenarios() {
+	for _, s := range catalogue() {
 		names = append(names, s.ID)
 		for _, c := range s.Cases {
 			names = append(names, c.ID)
@@ -89,7 +92,7 @@ func anyMatches(patterns []string, names ...string) bool {
 }
 
 // check reports whether a check is judged: it is named, or its scenario is, or one of its cases, and it is not skipped.
-func (s *selection) check(scenario *Scenario, check *Check) bool {
+func (s *selection) check(scenario *check.Scenario, check *check.Check) bool {
 	if s == nil {
 		return true
 	}
@@ -98,7 +101,7 @@ func (s *selection) check(scenario *Scenario, check *Check) bool {
 		return false
 	}
 	for _, c := range scenario.Cases {
-		if check.shownBy(c.ID) {
+		if check.Shows(c.ID) {
 			names = append(names, c.ID)
 		}
 	}
@@ -108,22 +111,22 @@ func (s *selection) check(scenario *Scenario, check *Check) bool {
 // cases returns what has to be played in a revision for the selection to be judged.
 func (s *selection) cases(revision server.Revision) []harness.Case {
 	var cases []harness.Case
-	for _, scenario := range Scenarios() {
+	for _, scenario := range catalogue() {
 		if !slices.Contains(scenario.Revisions, revision) {
 			continue
 		}
-		if scenario.ID == malformedID {
+		if scenario.ID == malformed.MalformedID {
 			scenario.Cases = append(slices.Clip(scenario.Cases), s.made...)
 		}
-		var judged []*Check
+		var judged []*check.Check
 		for i := range scenario.Checks {
 			if check := &scenario.Checks[i]; check.Levels[revision] != "" && s.check(&scenario, check) {
 				judged = append(judged, check)
 			}
 		}
 		for _, c := range scenario.Cases {
-			shows := func(check *Check) bool {
-				return check.shownBy(c.ID) && (len(s.only) == 0 || anyMatches(s.only, scenario.ID, c.ID, scenario.ID+"/"+check.ID))
+			shows := func(check *check.Check) bool {
+				return check.Shows(c.ID) && (len(s.only) == 0 || anyMatches(s.only, scenario.ID, c.ID, scenario.ID+"/"+check.ID))
 			}
 			playable := c.Revisions == nil || slices.Contains(c.Revisions, revision)
 			if playable && !anyMatches(s.skip, c.ID) && slices.ContainsFunc(judged, shows) {
@@ -132,52 +135,4 @@ func (s *selection) cases(revision server.Revision) []harness.Case {
 		}
 	}
 	return cases
-}
-
-// Nearest returns up to three of the names that are close enough to a mistyped one to be meant by it, best first.
-func Nearest(typed string, names []string) []string {
-	type scored struct {
-		name     string
-		distance int
-	}
-	var near []scored
-	for _, name := range names {
-		d := distance(typed, name)
-		if _, last, found := strings.Cut(name, "/"); found {
-			d = min(d, distance(typed, last)+1)
-		}
-		if strings.Contains(name, typed) {
-			d = min(d, 1)
-		}
-		if d <= 1+len(typed)/3 {
-			near = append(near, scored{name, d})
-		}
-	}
-	slices.SortStableFunc(near, func(a, b scored) int { return a.distance - b.distance })
-	var best []string
-	for _, s := range near[:min(3, len(near))] {
-		best = append(best, s.name)
-	}
-	return best
-}
-
-// distance is how many characters have to be changed, added or removed to make b of a.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
@@ -22,7 +24,7 @@ func chosen(t *testing.T, revision server.Revision, only, skip []string) (cases,
 	for _, c := range s.cases(revision) {
 		cases = append(cases, c.ID)
 	}
-	for _, scenario := range Scenarios() {
+	for _, scenario := range catalogue() {
 		for _, check := range scenario.Checks {
 			if s.check(&scenario, &check) {
 				checks = append(checks, scenario.ID+"/"+check.ID)
@@ -34,7 +36,7 @@ func chosen(t *testing.T, revision server.Revision, only, skip []string) (cases,
 
 // scenariosBut are all scenarios but one.
 func scenariosBut(id string) (others []string) {
-	for _, s := range Scenarios() {
+	for _, s := range catalogue() {
 		if s.ID != id {
 			others = append(others, s.ID)
 		}
@@ -44,7 +46,7 @@ func scenariosBut(id string) (others []string) {
 
 func TestWhatASelectionPlaysAndJudges(t *testing.T) {
 	var everyCase, everyCheck, basicChecks []string
-	for _, s := range Scenarios() {
+	for _, s := range catalogue() {
 		for _, c := range s.Cases {
 			if slices.Contains(s.Revisions, server.V20251125) && (c.Revisions == nil || slices.Contains(c.Revisions, server.V20251125)) {
 				everyCase = append(everyCase, c.ID)
@@ -89,7 +91,7 @@ func TestWhatASelectionPlaysAndJudges(t *testing.T) {
 
 func everyCaseOf(scenario string) []string {
 	var ids []string
-	for _, s := range Scenarios() {
+	for _, s := range catalogue() {
 		if s.ID == scenario {
 			for _, c := range s.Cases {
 				ids = append(ids, c.ID)
@@ -101,7 +103,7 @@ func everyCaseOf(scenario string) []string {
 
 func everyCheckOf(scenario string) []string {
 	var ids []string
-	for _, s := range Scenarios() {
+	for _, s := range catalogue() {
 		for _, c := range s.Checks {
 			if s.ID == scenario {
 				ids = append(ids, s.ID+"/"+c.ID)
@@ -131,11 +133,11 @@ func TestARevisionPlaysWhatItHas(t *testing.T) {
 }
 
 func TestWhatIsSelectedIsAllThatIsJudged(t *testing.T) {
-	s := begin(t, catalogue, server.V20251125, dialect.Native, "basic/question")
-	right(s)
+	s := tracetest.Begin(t, catalogue(), server.V20251125, dialect.Native, "basic/question")
+	tracetest.Right(s)
 	selected, err := newSelection([]string{"basic/has-*"}, []string{"basic/has-model"})
 	require.NoError(t, err)
-	rs, err := judge([]*trace.Trace{s.ends(trace.Process{}).trace}, selected)
+	rs, err := judgeSelected([]*trace.Trace{s.Ends(trace.Process{}).Trace}, selected)
 	require.NoError(t, err)
 	var ids []string
 	for _, r := range rs.Results {
@@ -173,26 +175,10 @@ func TestASelectionOfNothingNamesWhatComesNear(t *testing.T) {
 	require.ErrorIs(t, wrong.Err, path.ErrBadPattern)
 }
 
-func TestTheNearestOfNames(t *testing.T) {
-	names := []string{"basic", "parallel", "parallel/two-cities", "parallel/late-delta", "tool-use"}
-	for typed, want := range map[string][]string{
-		"basics":      {"basic"},
-		"late":        {"parallel/late-delta"},
-		"two-citys":   {"parallel/two-cities"},
-		"parallel":    {"parallel", "parallel/two-cities", "parallel/late-delta"},
-		"tooluse":     {"tool-use"},
-		"xyz":         nil,
-		"ünïcödé-ñäm": nil,
-	} {
-		require.Equal(t, want, Nearest(typed, names), typed)
-	}
-	require.Len(t, Nearest("", names), 3, "no more than three")
-}
-
 func TestEveryNameOfTheCatalogueSelectsSomething(t *testing.T) {
 	for _, name := range allNames() {
 		played := 0
-		for _, revision := range AllRevisions() {
+		for _, revision := range check.AllRevisions() {
 			cases, _ := chosen(t, revision, []string{name}, nil)
 			played += len(cases)
 		}
@@ -201,7 +187,7 @@ func TestEveryNameOfTheCatalogueSelectsSomething(t *testing.T) {
 }
 
 func TestTheLevelsAreKnown(t *testing.T) {
-	for _, s := range Scenarios() {
+	for _, s := range catalogue() {
 		for _, c := range s.Checks {
 			for revision, level := range c.Levels {
 				require.Contains(t, report.Levels(), level, "%s/%s in %s", s.ID, c.ID, revision)

@@ -91,7 +91,7 @@ func (s *Suite) Run(ctx context.Context) (*report.Results, []*trace.Trace, error
 	if len(traces) == 0 {
 		return nil, nil, cmp.Or(err, error(&SelectionError{}))
 	}
-	rs, judgeErr := judge(traces, chosen)
+	rs, judgeErr := judgeSelected(traces, chosen)
 	if judgeErr != nil {
 		return nil, traces, errors.Join(err, judgeErr)
 	}

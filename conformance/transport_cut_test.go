@@ -1,4 +1,4 @@
-package conformance
+package conformance_test
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
@@ -67,7 +68,7 @@ func through(t *testing.T, at int) (string, map[string]string) {
 		crossed = network.seen.String()
 		return err
 	})
-	suite := Suite{Client: client, Revisions: []server.Revision{server.V20251125}, Seed: 1, Only: []string{"transport/disconnect"}, Bubble: func(f func()) {
+	suite := conformance.Suite{Client: client, Revisions: []server.Revision{server.V20251125}, Seed: 1, Only: []string{"transport/disconnect"}, Bubble: func(f func()) {
 		synctest.Test(t, func(*testing.T) { f() })
 	}}
 	rs, _, err := suite.Run(t.Context())

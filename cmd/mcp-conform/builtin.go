@@ -6,10 +6,10 @@ import (
 	"os"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/reference"
+	"github.com/mcp-conform/mcp-conform/internal/nearest"
 )
 
 const builtinPrefix = "builtin:"
@@ -60,7 +60,7 @@ func builtin(name string) (reference.Config, error) {
 		names = append(names, builtinPrefix+"mutant/"+m.Name)
 	}
 	hint := "want builtin:reference or builtin:mutant/NAME (mcp-conform selftest lists the names)"
-	if near := conformance.Nearest(name, append(names, builtinPrefix+"reference")); near != nil {
+	if near := nearest.Names(name, append(names, builtinPrefix+"reference")); near != nil {
 		hint = "did you mean " + strings.Join(near, ", ") + "?"
 	}
 	return reference.Config{}, fmt.Errorf("there is no built-in client %q; %s", name, hint)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/harness/reference"
+	"github.com/mcp-conform/mcp-conform/internal/nearest"
 )
 
 type explainCommand struct {
@@ -23,24 +24,15 @@ func (c *explainCommand) Run(s streams) error {
 		if scenario.ID == c.ID {
 			explainScenario(&b, &scenario)
 		}
-		for i := range scenario.Checks {
-			check := &scenario.Checks[i]
-			id := scenario.ID + "/" + check.ID
-			names = append(names, id)
-			if c.ID == id || c.ID == check.ID {
-				explainCheck(&b, &scenario, check)
+		for _, check := range scenario.Checks {
+			names = append(names, check.ID)
+			if _, name, _ := strings.Cut(check.ID, "/"); c.ID == check.ID || c.ID == name {
+				explainCheck(&b, &check)
 			}
 		}
 	}
-	for _, check := range conformance.ClientChecks() {
-		id := "client/" + check.ID
-		names = append(names, id)
-		if c.ID == id || c.ID == check.ID {
-			explainText(&b, id, &check)
-		}
-	}
 	if b.Len() == 0 {
-		return &conformance.SelectionError{Pattern: c.ID, Nearest: conformance.Nearest(c.ID, names)}
+		return &conformance.SelectionError{Pattern: c.ID, Nearest: nearest.Names(c.ID, names)}
 	}
 	_, err := s.out.Write(b.Bytes())
 	return err
@@ -49,36 +41,36 @@ func (c *explainCommand) Run(s streams) error {
 func explainScenario(b *bytes.Buffer, s *conformance.Scenario) {
 	fmt.Fprintf(b, "%s — %s\n\n", s.ID, s.Purpose)
 	for _, c := range s.Checks {
-		fmt.Fprintf(b, "  %-24s %s\n", c.ID, c.Rule)
+		_, name, _ := strings.Cut(c.ID, "/")
+		fmt.Fprintf(b, "  %-24s %s\n", name, c.Rule)
 	}
 	fmt.Fprintf(b, "\nmcp-conform explain %s/CHECK says more.\n", s.ID)
 }
 
-func explainCheck(b *bytes.Buffer, s *conformance.Scenario, c *conformance.Check) {
-	id := s.ID + "/" + c.ID
-	explainText(b, id, c)
+func explainCheck(b *bytes.Buffer, c *conformance.Check) {
+	fmt.Fprintf(b, "%s\n  rule           %s\n  likely cause   %s\n  fix            %s\n", c.ID, c.Rule, c.Cause, c.Fix)
 	for _, r := range conformance.AllRevisions() {
-		level, ok := levelsIn(s, c)[r]
+		level, ok := c.Levels[r]
 		if !ok {
 			continue
 		}
 		fmt.Fprintf(b, "  %-13s  %s", r, level)
-		if req := c.Requirement(r); req != nil {
-			fmt.Fprintf(b, ": %s\n  %15s%s", req.Text, "", req.URL)
+		for _, req := range c.Requirements {
+			if strings.HasPrefix(req.ID, string(r)+"/") {
+				fmt.Fprintf(b, ": %s\n  %15s%s", req.Text, "", req.URL)
+			}
 		}
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(b, "  shown by       %s\n", strings.Join(c.ShownBy(s), ", "))
+	if len(c.Cases) > 0 {
+		fmt.Fprintf(b, "  cases          %s\n", strings.Join(c.Cases, ", "))
+	}
 	var killers []string
 	for _, m := range reference.Mutants() {
-		if slices.Contains(m.Kills, id) {
+		if slices.Contains(m.Kills, c.ID) {
 			killers = append(killers, fmt.Sprintf("builtin:mutant/%s (%s)", m.Name, m.Doc))
 		}
 	}
 	fmt.Fprintf(b, "  fails          %s\n", strings.Join(killers, "\n                 "))
-	fmt.Fprintf(b, "  again          mcp-conform run --scenario %s -- COMMAND\n", id)
-}
-
-func explainText(b *bytes.Buffer, id string, c *conformance.Check) {
-	fmt.Fprintf(b, "%s\n  wants          %s\n  usual cause    %s\n  how to mend    %s\n", id, c.Rule, c.Cause, c.Fix)
+	fmt.Fprintf(b, "  reproduce      mcp-conform run --scenario %s -- COMMAND\n", c.ID)
 }

@@ -61,14 +61,14 @@ func listRequirements(format string, revisions []string) ([]byte, error) {
 }
 
 func listedStatements() []listedStatement {
-	by, provers := conformance.EnforcedBy(conformance.Scenarios()), proversOf()
+	provers := proversOf()
 	var list []listedStatement
-	for _, s := range conformance.Statements() {
-		listed := listedStatement{ID: s.ID, Revision: s.Revision(), Level: s.Level, Says: s.Text, URL: s.URL, State: enforced}
+	for _, s := range conformance.Requirements() {
+		listed := listedStatement{ID: s.ID, Revision: s.Revision, Level: s.Level, Says: s.Text, URL: s.URL, State: enforced}
 		if s.Excluded != "" {
 			listed.State, listed.Why = excluded, s.Excluded
 		}
-		for _, id := range by[s.ID] {
+		for _, id := range s.Checks {
 			listed.Checks = append(listed.Checks, provenCheck{id, append([]string{}, provers[id]...)})
 		}
 		list = append(list, listed)

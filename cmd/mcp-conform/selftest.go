@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/conformance/selftest"
 	"github.com/mcp-conform/mcp-conform/harness/reference"
+	"github.com/mcp-conform/mcp-conform/internal/nearest"
 )
 
 type selftestCommand struct {
@@ -93,7 +93,7 @@ func matrixText(b *bytes.Buffer, m *selftest.Matrix) {
 
 // hint names what is nearest to a name that is not there.
 func hint(name string, names []string) string {
-	if near := conformance.Nearest(name, names); near != nil {
+	if near := nearest.Names(name, names); near != nil {
 		return "did you mean " + strings.Join(near, ", ") + "?"
 	}
 	return "mcp-conform selftest lists the names"

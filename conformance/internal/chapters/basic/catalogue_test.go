@@ -1,0 +1,5 @@
+package basic
+
+import "github.com/mcp-conform/mcp-conform/conformance/internal/check"
+
+var catalogue = check.Catalogue{Scenario}

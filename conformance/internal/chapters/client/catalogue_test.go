@@ -1,0 +1,8 @@
+package client_test
+
+import (
+	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/basic"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+)
+
+var catalogue = check.Catalogue{basic.Scenario}

@@ -1,0 +1,211 @@
+package client_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/client"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/judge"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// question tells of the basic question.
+func questionOf(t *testing.T, revision server.Revision) *tracetest.Story {
+	return tracetest.Begin(t, catalogue, revision, dialect.Native, "basic/question")
+}
+
+func TestWhetherTheClientConnects(t *testing.T) {
+	initialize := func(params string) func(*tracetest.Story) {
+		return func(s *tracetest.Story) {
+			s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":`+params+`}`)
+		}
+	}
+	const unused = "the client never got as far as using the server; "
+	for _, c := range []struct {
+		name    string
+		tell    func(*tracetest.Story)
+		verdict report.Verdict
+		message string
+		in      []server.Revision
+	}{
+		{"it does", (*tracetest.Story).Connects, report.Pass, "the client connected and was served", tracetest.BothEras},
+		{"it exits at once", func(*tracetest.Story) {}, report.Fail, unused + "it ended with success", tracetest.BothEras},
+		{"it crashes", func(s *tracetest.Story) { s.Ends(trace.Process{ExitCode: 2, Stderr: "no such host\n"}) }, report.Fail, unused + "it exited with status 2", tracetest.BothEras},
+		{"it initializes and leaves", func(s *tracetest.Story) {
+			initialize(`{"protocolVersion":"2025-11-25"}`)(s)
+			s.Frame("", trace.ToClient, 200, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}`)
+		}, report.Fail, unused + "it ended with success", tracetest.InA},
+		{"it is turned down", func(s *tracetest.Story) {
+			s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`)
+			s.Frame("", trace.ToClient, 400, `{"jsonrpc":"2.0","error":{"code":-32600,"message":"initialize comes first"}}`)
+		}, report.Fail, unused + "it ended with success", tracetest.BothEras},
+		{"it makes a session up", func(s *tracetest.Story) {
+			s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`)
+			s.Frame("", trace.ToClient, 404, `{"jsonrpc":"2.0","error":{"code":-32600,"message":"session is unknown"}}`)
+		}, report.Fail, unused + "it ended with success", tracetest.InA},
+		{"it opens a stream and hangs up", func(s *tracetest.Story) {
+			s.Add("", trace.Event{Frame: &trace.Frame{Dir: trace.FromClient, Stream: "get", Session: tracetest.SessionID, Closed: true}})
+		}, report.Fail, unused + "it ended with success", tracetest.InA},
+		{"it initializes without a version", initialize(`{"capabilities":{}}`), report.Fail, unused + "it ended with success", tracetest.InA},
+		{"it initializes with what is no object", initialize(`[]`), report.Fail, unused + "it ended with success", tracetest.InA},
+		{"it takes the revision that it is offered", func(s *tracetest.Story) {
+			initialize(`{"protocolVersion":"2025-06-18"}`)(s)
+			s.Frame("", trace.ToClient, 200, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}`)
+			s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		}, report.Pass, "the client connected and was served", tracetest.InA},
+		{"it tries the other era first", func(s *tracetest.Story) {
+			s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{}}`)
+			s.Frame("", trace.ToClient, 400, `{"jsonrpc":"2.0","error":{"code":-32600,"message":"initialize comes first"}}`)
+			s.Connects()
+		}, report.Pass, "the client connected and was served", tracetest.InA},
+		{"it tries the older era first", func(s *tracetest.Story) {
+			initialize(`{"protocolVersion":"2025-11-25"}`)(s)
+			s.Frame("", trace.ToClient, 400, `{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"unsupported protocol version"}}`)
+			s.Connects()
+		}, report.Pass, "the client connected and was served", tracetest.InB},
+		{"it calls a tool and nothing else", func(s *tracetest.Story) {
+			s.Calls()
+			s.Asks(tracetest.Asking(story.Question))
+		}, report.Pass, "the client connected and was served", tracetest.InB},
+		{"the run is interrupted", func(s *tracetest.Story) { s.Ends(trace.Process{Interrupted: true}) }, report.NotObserved, "the run was interrupted before this could be seen", tracetest.BothEras},
+		{"the trace was cut", func(s *tracetest.Story) { s.Trace.Whole = false }, report.NotObserved, "the trace is not whole, so nothing is said of this", tracetest.BothEras},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, revision := range c.in {
+				s := tracetest.Unconnected(t, catalogue, revision, dialect.Native, "basic/question")
+				c.tell(s)
+				got := s.Result("client/connects")
+				require.Equal(t, c.message, got.Message, revision)
+				require.Equal(t, c.verdict, got.Verdict, revision)
+			}
+		})
+	}
+}
+
+func TestAClientThatIsTurnedDownIsShownWhy(t *testing.T) {
+	s := tracetest.Unconnected(t, catalogue, server.V20260728, dialect.Native, "basic/question")
+	s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`)
+	s.Frame("", trace.ToClient, 400, `{"jsonrpc":"2.0","error":{"code":-32020,"message":"header Mcp-Method is missing"}}`)
+	s.Ends(trace.Process{ExitCode: 1, Stderr: strings.Repeat("line\n", 20) + "the last line\n", Stdout: "hello\n"})
+	frames := s.Result("client/connects").Evidence
+	require.Len(t, frames, 3)
+	require.Equal(t, "HTTP 400", frames[0].Label)
+	require.Contains(t, frames[0].Text, "header Mcp-Method is missing")
+	require.Equal(t, "stderr", frames[1].Label)
+	require.Equal(t, strings.Repeat("line\n", check.OutputLines-1)+"the last line", frames[1].Text)
+	require.Equal(t, report.Evidence{Label: "stdout", Text: "hello"}, frames[2])
+}
+
+func TestWhetherAnythingIsSampled(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		tell    func(*tracetest.Story)
+		verdict report.Verdict
+		message string
+		in      []server.Revision
+	}{
+		{"it is", tracetest.Right, report.Pass, "sampling requests were answered", tracetest.BothEras},
+		{"it is not declared", func(s *tracetest.Story) { s.Marks(trace.MarkWithheld, "sampling") }, report.Fail, "nothing could be asked of the client, which does not declare sampling", tracetest.BothEras},
+		{"it is never answered", func(s *tracetest.Story) { s.Asks(tracetest.Asking(story.Question)) }, report.Fail, "not one sampling request was answered with a result", tracetest.BothEras},
+		{"the model always fails", func(s *tracetest.Story) {
+			s.CaseID, s.Trace.Header.Cases[0].ID = "provider-errors/unauthorized", "provider-errors/unauthorized"
+			s.Calls().Asks(tracetest.Asking(story.Question)).Fails(401)
+		}, report.NotObserved, "the model failed whenever the client asked it, so that there was nothing to answer with", tracetest.BothEras},
+		{"it is refused", func(s *tracetest.Story) { s.Asks(tracetest.Asking(story.Question)).Refuses(-1, "no") }, report.Fail, "not one sampling request was answered with a result", tracetest.InA},
+		{"it is declared once that is asked for", func(s *tracetest.Story) {
+			s.Marks(trace.MarkWithheld, "sampling")
+			s.Calls()
+			tracetest.Right(s)
+		}, report.Pass, "sampling requests were answered", tracetest.InB},
+		{"the run is interrupted", func(s *tracetest.Story) {
+			s.Asks(tracetest.Asking(story.Question)).Ends(trace.Process{Interrupted: true})
+		}, report.NotObserved, "the run was interrupted before this could be seen", tracetest.BothEras},
+		{"the trace was cut", func(s *tracetest.Story) { s.Trace.Whole = false }, report.NotObserved, "the trace is not whole, so nothing is said of this", tracetest.BothEras},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, revision := range c.in {
+				s := questionOf(t, revision)
+				c.tell(s)
+				got := s.Result("client/sampled")
+				require.Equal(t, c.message, got.Message, revision)
+				require.Equal(t, c.verdict, got.Verdict, revision)
+			}
+		})
+	}
+	idle := tracetest.Unconnected(t, catalogue, server.V20251125, dialect.Native, "basic/question")
+	idle.Connects()
+	got := idle.Result("client/sampled")
+	require.Equal(t, report.NotObserved, got.Verdict)
+	require.Equal(t, "the client called no tool, so that nothing was asked of it", got.Message)
+}
+
+func TestHowTheClientEnds(t *testing.T) {
+	const badly = "the client did not end well: "
+	for name, c := range map[string]struct {
+		process trace.Process
+		verdict report.Verdict
+		message string
+	}{
+		"with success":    {trace.Process{}, report.Pass, "the client ended by itself, with success"},
+		"with a status":   {trace.Process{ExitCode: 3}, report.Fail, badly + "it exited with status 3"},
+		"by a signal":     {trace.Process{ExitCode: -1, Signal: "segmentation fault"}, report.Fail, badly + "a signal ended it: segmentation fault"},
+		"by a panic":      {trace.Process{Panic: "index out of range"}, report.Fail, badly + "it panicked: index out of range"},
+		"by an error":     {trace.Process{Err: "EOF"}, report.Fail, badly + "it returned the error: EOF"},
+		"by us":           {trace.Process{Deadline: true, Signal: "killed", ExitCode: -1}, report.Fail, badly + "it was still running after 1m0s and was ended"},
+		"with a leak":     {trace.Process{Leak: "goroutines were left"}, report.Fail, badly + "goroutines were left"},
+		"by whoever gave": {trace.Process{Interrupted: true, Signal: "terminated", ExitCode: -1}, report.NotObserved, "the run was interrupted before this could be seen"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := questionOf(t, server.V20251125)
+			tracetest.Right(s)
+			got := s.Ends(c.process).Result("client/ends-cleanly")
+			require.Equal(t, c.message, got.Message)
+			require.Equal(t, c.verdict, got.Verdict)
+		})
+	}
+	cut := questionOf(t, server.V20251125)
+	cut.Ended = true
+	got := cut.Result("client/ends-cleanly")
+	require.Equal(t, report.Fail, got.Verdict)
+	require.Equal(t, badly+"the trace does not say how it ended", got.Message)
+}
+
+func TestAClientThatSpeaksNoRevisionOfTheRunFails(t *testing.T) {
+	foreign := func(revision server.Revision) *trace.Trace {
+		s := tracetest.Unconnected(t, catalogue, revision, dialect.Native, "basic/question")
+		s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05"}}`)
+		return s.Ends(trace.Process{ExitCode: 1}).Trace
+	}
+	rs, err := judge.Traces(catalogue, []*trace.Trace{foreign(server.V20251125), foreign(server.V20260728)}, nil)
+	require.NoError(t, err)
+	require.True(t, rs.Failed(false))
+	require.Equal(t, 2, rs.Summary[report.Fail])
+	for _, r := range rs.Results {
+		if r.Check != client.ConnectsID {
+			require.Equal(t, report.NotApplicable, r.Verdict, r.ID())
+			continue
+		}
+		require.Equal(t, report.Fail, r.Verdict)
+		require.Equal(t, "the client does not speak "+r.Revision+": it tried 2024-11-05; it was judged in no revision at all", r.Message)
+		require.NotEmpty(t, r.Fix)
+	}
+
+	served := questionOf(t, server.V20251125)
+	tracetest.Right(served)
+	rs, err = judge.Traces(catalogue, []*trace.Trace{served.Ends(trace.Process{}).Trace, foreign(server.V20260728)}, nil)
+	require.NoError(t, err)
+	require.False(t, rs.Failed(false), "one revision is enough")
+	for _, r := range rs.Results {
+		if r.Revision == "2026-07-28" {
+			require.Equal(t, report.NotApplicable, r.Verdict, r.ID())
+		}
+	}
+}

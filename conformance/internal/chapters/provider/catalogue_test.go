@@ -1,0 +1,5 @@
+package provider
+
+import "github.com/mcp-conform/mcp-conform/conformance/internal/check"
+
+var catalogue = check.Catalogue{Scenario}

@@ -1,0 +1,151 @@
+package evidence_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+func TestAToolThatIsCalledTwicePlaysTwice(t *testing.T) {
+	twice := func(s *tracetest.Story) {
+		tracetest.Right(s)
+		s.Calls()
+		tracetest.Right(s)
+	}
+	again := func(wrong string) func(*tracetest.Story) {
+		return func(s *tracetest.Story) {
+			tracetest.Right(s)
+			s.Calls()
+			tracetest.AnswersWith(wrong)(s)
+		}
+	}
+	tracetest.Hold(t, catalogue, []tracetest.Telling{
+		{Name: "each call has its own model call", Check: "basic/one-model-call", CaseID: "question", Tell: twice,
+			Verdict: report.Pass, Message: "each request cost one model call"},
+		{Name: "each request has its own answer", Check: "basic/answered", CaseID: "question", Tell: twice,
+			Verdict: report.Pass, Message: "every sampling request was answered with a result"},
+		{Name: "the first call is judged", Check: "basic/text-intact", CaseID: "question", Tell: again(tracetest.Saying("something else")),
+			Verdict: report.Pass, Message: "the text came through unchanged"},
+		{Name: "also where the first one was not answered", Check: "basic/answered", CaseID: "question", Verdict: report.Fail,
+			Message: "the client did not answer a sampling request with a result: no answer came for request 1",
+			Tell: func(s *tracetest.Story) {
+				s.Asks(tracetest.Asking(story.Question))
+				s.Calls()
+				tracetest.Right(s)
+			}},
+		{Name: "the first in which something was asked", Check: "basic/text-intact", CaseID: "question", Verdict: report.Pass, Message: "the text came through unchanged",
+			Tell: func(s *tracetest.Story) {
+				s.Marks(trace.MarkWithheld, "sampling")
+				s.Calls()
+				tracetest.Right(s)
+			}},
+	})
+}
+
+// Both calls ask before either is answered, and the model's wire does not say which request is whose.
+func TestTwoCallsAtOnceHaveTheirOwnModelRequests(t *testing.T) {
+	for _, revision := range tracetest.BothEras {
+		s := tracetest.Begin(t, catalogue, revision, dialect.Native, "basic/question")
+		s.Asks(tracetest.Asking(story.Question))
+		s.Calls()
+		s.Asks(tracetest.Asking(story.Question))
+		s.Prompts(tracetest.Asking(story.Question)).Prompts(tracetest.Asking(story.Question))
+		s.Answers(tracetest.Saying(story.Answer)) // of the second
+		s.Call, s.Asked = 1, 1                    // and of the first
+		s.Answers(tracetest.Saying(story.Answer))
+		got := s.Result("basic/one-model-call")
+		require.Equal(t, report.Pass, got.Verdict, got.Message)
+		require.Equal(t, report.Pass, s.Result("basic/prompt-reaches-model").Verdict)
+	}
+}
+
+func TestAModelRequestBelongsToTheRoundThatItIsMadeFor(t *testing.T) {
+	first, second := tracetest.AskingForWeather(), tracetest.AskingForWeather().After(json.RawMessage(tracetest.TwoUses()), tracetest.WeatherResults)
+	for name, c := range map[string]struct {
+		tell func(*tracetest.Story)
+		want [2]int // model requests of the two rounds
+	}{
+		"one each": {func(s *tracetest.Story) {
+			s.Asks(first).Prompts(first).Answers(tracetest.TwoUses()).Asks(second).Prompts(second).Answers(tracetest.Saying("Mild."))
+		}, [2]int{1, 1}},
+		"a second try of each": {func(s *tracetest.Story) {
+			s.Asks(first).Prompt("{}", trace.ModelEnd{Status: 500}).Prompts(first).Answers(tracetest.TwoUses())
+			s.Asks(second).Prompt("{}", trace.ModelEnd{Status: 500}).Prompts(second).Answers(tracetest.Saying("Mild."))
+		}, [2]int{2, 2}},
+		"one more after the answer": {func(s *tracetest.Story) {
+			s.Asks(first).Prompts(first).Answers(tracetest.TwoUses()).Prompts(first).Asks(second).Prompts(second).Answers(tracetest.Saying("Mild."))
+		}, [2]int{2, 1}},
+		"one before anything was asked": {func(s *tracetest.Story) {
+			s.Prompts(first).Asks(first).Prompts(first).Answers(tracetest.TwoUses()).Asks(second).Prompts(second).Answers(tracetest.Saying("Mild."))
+		}, [2]int{1, 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, revision := range tracetest.BothEras {
+				s := tracetest.Begin(t, catalogue, revision, dialect.Native, "parallel/two-cities")
+				c.tell(s)
+				ev := evidence.Decode(s.Trace).Case("parallel/two-cities")
+				require.Len(t, ev.Rounds, 2)
+				require.Equal(t, c.want, [2]int{len(ev.Rounds[0].Model), len(ev.Rounds[1].Model)})
+			}
+		})
+	}
+}
+
+func TestIDsAreKnownLooselyAndHeldExactly(t *testing.T) {
+	for name, c := range map[string]struct {
+		sent, got   string
+		known, same bool
+	}{
+		"a number":                     {"1001", "1001", true, true},
+		"a number as a string":         {"1001", `"1001"`, true, false},
+		"a number with an exponent":    {"1000", "1.0e3", true, false},
+		"a number with a fraction":     {"1001", "1001.0", true, false},
+		"another number":               {"1001", "1002", false, false},
+		"part of a number":             {"1001", "1001.5", false, false},
+		"a number beyond what is held": {"1001", "1e999999999", false, false},
+		"a string":                     {`"a-b"`, `"a-b"`, true, true},
+		"a string, written otherwise":  {`"a-b"`, `"\u0061-b"`, true, true},
+		"another string":               {`"a-b"`, `"a-c"`, false, false},
+		"null":                         {"1001", "null", false, false},
+		"null for the empty string":    {`""`, "null", true, false},
+		"nothing":                      {"1001", "", false, false},
+	} {
+		require.Equal(t, c.known, evidence.IDText(json.RawMessage(c.sent)) == evidence.IDText(json.RawMessage(c.got)), name)
+		require.Equal(t, c.same, evidence.SameID(json.RawMessage(c.sent), json.RawMessage(c.got)), name)
+	}
+}
+
+func TestNumbersAreTheSameByTheirValue(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"12", "12.0", true}, {"12", "1.2e1", true}, {"12", "13", false}, {"0", "-0", true},
+		{"9007199254740993", "9007199254740992", false}, {"9007199254740993", "9007199254740993.0", true},
+		{"1e999999999", "1e999999998", false}, {"12", `"12"`, false}, {`{"a":1,"b":[2]}`, `{"b":[2.0],"a":1}`, true},
+		{`[1,2]`, `[2,1]`, false}, {"", "", false}, {"{", "{", false},
+	} {
+		require.Equal(t, c.want, evidence.SameJSON([]byte(c.a), []byte(c.b)), "%s and %s", c.a, c.b)
+	}
+}
+
+func TestALongAnswerIsClippedInAReport(t *testing.T) {
+	s := tracetest.Begin(t, catalogue, server.V20251125, dialect.Native, "basic/question")
+	long := make([]byte, 5000)
+	for i := range long {
+		long[i] = 'x'
+	}
+	tracetest.AnswersWith(tracetest.Saying(string(long)))(s)
+	for _, f := range s.Result("basic/text-intact").Evidence {
+		require.Less(t, len(f.Text), 1000)
+	}
+}

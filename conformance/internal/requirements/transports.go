@@ -1,0 +1,115 @@
+package requirements
+
+import (
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+)
+
+var transports20251125 = page{server.V20251125, "transports", "basic/transports", []Statement{
+	must("01", "", "41e2a7e9626a", "messages are UTF-8"),
+	should("02", "", "86e547620ef5", "a client supports stdio where it can").excluded(oneTransport),
+	must("03", "stdio", "0bb8a664aef4", "a message is one line"),
+	should("04", "stdio", "01f636b9070f", "what a server writes to standard error is no error"),
+	must("05", "stdio", "5436b1abfb83", "nothing but messages goes to the server's standard input"),
+	must("06", "sending-messages-to-the-server", "94434bc04ecb",
+		"each message of the client is a POST of its own"),
+	must("07", "sending-messages-to-the-server", "ab65bf122d5a", "the client sends messages with POST"),
+	must("08", "sending-messages-to-the-server", "a713470925d3", "a POST accepts JSON and event streams"),
+	must("09", "sending-messages-to-the-server", "0633e1576020", "the body of a POST is one message"),
+	must("10", "sending-messages-to-the-server", "8dd52ba1004b",
+		"a call may be answered with JSON or with an event stream"),
+	should("11", "sending-messages-to-the-server", "18bb3bf45fc5",
+		"a client comes back to a stream whose connection the server closed"),
+	must("12", "sending-messages-to-the-server", "f96a9e5ce616",
+		"a client waits as long as retry says before it comes back"),
+	should("13", "sending-messages-to-the-server", "cd445239bd8a",
+		"a client cancels with a notification, not by hanging up"),
+	may("14", "listening-for-messages-from-the-server", "d3ee4daca363", "a client may open a stream with GET").excluded(permission),
+	must("15", "listening-for-messages-from-the-server", "2b5df09478e7", "a GET accepts event streams"),
+	may("16", "listening-for-messages-from-the-server", "e17ba4fec8b3",
+		"a client may close that stream at any time").excluded(permission),
+	may("17", "multiple-connections", "c3d8400397cf", "a client may hold several streams").excluded(permission),
+	should("18", "resumability-and-redelivery", "4d2ec48211fc",
+		"a client that resumes names the last event it saw"),
+	must("19", "session-management", "2c5bbfca8abc", "a client keeps the session's id safe").excluded(insideOnly),
+	must("20", "session-management", "5a0f850effe3", "every request after the first has the session's id"),
+	must("21", "session-management", "03ee10a5db38", "a client whose session is gone starts a new one"),
+	should("22", "session-management", "e2e05910cbcb", "a client ends a session that it needs no more"),
+	must("23", "protocol-version-header", "34329ccfe934",
+		"every request after the first has the protocol version in its header"),
+	should("24", "protocol-version-header", "5b5d1e65cc1a", "it is the version that was agreed on"),
+	may("25", "custom-transports", "8207a049749b", "there may be transports of one's own").excluded(permission),
+	must("26", "custom-transports", "db9ae92aaeaa",
+		"a transport of one's own keeps to the protocol's messages and lifecycle").excluded(oneTransport),
+	should("27", "custom-transports", "29454d2678a3", "a transport of one's own is documented").excluded(oneTransport),
+}}
+
+var streamableHTTP20260728 = page{server.V20260728, "streamable-http", "basic/transports/streamable-http", []Statement{
+	must("01", "sending-messages", "94434bc04ecb", "each message of the client is a POST of its own"),
+	must("02", "sending-messages", "50086e18c399", "the client sends messages with POST"),
+	must("03", "sending-messages", "6aa4f448710e", "a POST accepts JSON and event streams"),
+	must("04", "sending-messages", "68396255d4de", "every POST repeats version, method and name in its headers"),
+	must("05", "sending-messages", "c4a4b017ccb8", "the body of a POST is one request or notification"),
+	must("06", "sending-messages", "75099ae239c5", "the client sends no responses"),
+	must("07", "sending-messages", "a24561240f77", "a call may be answered with JSON or with an event stream"),
+	must("08", "protocol-version-header", "c7b1aa84c40a", "every POST has the protocol version in its header"),
+	must("09", "protocol-version-header", "164df30570c7", "it is the version that the body names"),
+	must("10", "standard-request-headers", "e9b58503fa7b",
+		"every POST repeats version, method and name in its headers, as they are in its body"),
+	must("11", "standard-request-headers", "69a32d241222",
+		"a name that no header can hold is Base64, between the markers"),
+	must("12", "custom-headers-from-tool-parameters", "88a62525794d", "a client supports x-mcp-header").excluded(paramHeaders),
+	must("13", "custom-headers-from-tool-parameters", "f12d5122c9ac",
+		"a client mirrors the parameters that a tool marks").excluded(paramHeaders),
+	must("14", "schema-extension", "a33f542a1a8a", "a client rejects a tool whose x-mcp-header is wrong").excluded(paramHeaders),
+	must("15", "schema-extension", "998b88fa47a5", "such a tool is left out of the list").excluded(paramHeaders),
+	should("16", "schema-extension", "a49250910a99", "that is logged").excluded(paramHeaders),
+	may("17", "schema-extension", "780a5aeb6536", "on other transports x-mcp-header may be ignored").excluded(paramHeaders),
+	must("18", "value-encoding", "c170766da336", "parameters in headers are encoded").excluded(paramHeaders),
+	must("19", "value-encoding", "f69c51264a72", "a value that no header can hold is Base64 of its UTF-8"),
+	must("20", "value-encoding", "5055c9e8d75b", "the markers are written in lower case"),
+	must("21", "value-encoding", "9c6bd46181d4", "a value that looks like the markers is encoded too"),
+	must("22", "client-behavior", "07a8a6c37b3b",
+		"a tools/call has its headers: method, name, and the parameters that the tool marks"),
+	should("23", "client-behavior", "169ae969f4aa",
+		"a client whose parameter headers are rejected lists the tools again, and retries").excluded(paramHeaders),
+	must("24", "case-sensitivity", "71317f251119", "names of headers are compared without case").excluded(noServerHeaders),
+	may("25", "backward-compatibility", "0606563cc087", "a client of both eras may try the newer first").excluded(permission),
+	should("26", "backward-compatibility", "efc5ffb65f68",
+		"a client reads the body of a 400 before it falls back to the older era").excluded(eraProbe),
+	must("27", "server-behavior-for-custom-headers", "",
+		"a marked parameter that is null or missing has no header").excluded(paramHeaders),
+}}
+
+// The sentences of the two pages below were read in a draft of the revision, and in a translation of the revision itself: they have no
+// digest.
+var stdio20260728 = page{server.V20260728, "stdio", "basic/transports/stdio", []Statement{
+	must("01", "", "", "a message is one line"),
+	should("02", "", "", "what a server writes to standard error is no error"),
+	must("03", "", "", "nothing but messages goes to the server's standard input"),
+	must("04", "sending-messages", "", "the client writes no responses"),
+	must("05", "receiving-messages", "", "a client tells subscriptions apart by the subscriptionId in _meta").excluded(notSampling),
+	must("06", "cancellation", "", "a client cancels with a notification that names the request"),
+	should("07", "shutdown", "",
+		"a client that ends closes the server's input, waits, and only then ends the process"),
+	should("08", "unexpected-termination", "", "a client starts a server again that has ended unexpectedly"),
+	should("09", "backward-compatibility", "", "a client of both eras asks with server/discover first").excluded(eraProbe),
+	must("10", "backward-compatibility", "", "it does not fall back on one special error code only").excluded(eraProbe),
+	should("11", "backward-compatibility", "", "a client of the newer era alone asks too").excluded(eraProbe),
+}}
+
+var versioning20260728 = page{server.V20260728, "versioning", "basic/versioning", []Statement{
+	should("selects", "protocol-version-negotiation", "",
+		"a client whose version is not supported takes one of the list, or says that there is none in common"),
+	may("discover", "protocol-version-negotiation", "", "a client may ask with server/discover first").excluded(permission),
+	should("cache", "backward-compatibility-with-initialization-based-versions", "",
+		"a client keeps in mind of which era a server is").excluded(insideOnly),
+	may("persist", "backward-compatibility-with-initialization-based-versions", "", "it may do so from run to run").excluded(permission),
+}}
+
+var transports20260728 = page{server.V20260728, "transports", "basic/transports", []Statement{
+	must("01", "", "", "messages are UTF-8"),
+	may("02", "custom-transports", "", "there may be transports of one's own").excluded(permission),
+	must("03", "custom-transports", "",
+		"a transport of one's own keeps to the protocol's messages").excluded(oneTransport),
+	should("04", "custom-transports", "", "a transport of one's own is documented").excluded(oneTransport),
+}}

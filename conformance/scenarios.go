@@ -1,0 +1,104 @@
+package conformance
+
+import (
+	"slices"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/balance"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/basic"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/cancel"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/client"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/consent"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/declare"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/loop"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/malformed"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/mrtr"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/parallel"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/provider"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/tasks"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/timing"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/tooluse"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/transport"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// AllRevisions returns every revision that some scenario is played in, oldest first.
+func AllRevisions() []server.Revision { return check.AllRevisions() }
+
+// Revisions returns the revisions that a run judges by default: the newest of each era.
+func Revisions() []server.Revision { return slices.Clone(check.WithTools) }
+
+// catalogue returns all scenarios with their cases and checks, in the order of reports.
+func catalogue() check.Catalogue {
+	return check.Catalogue{
+		declare.Scenario, basic.Scenario, tooluse.Scenario, parallel.Scenario, loop.Scenario, balance.Scenario,
+		malformed.Scenario, cancel.Scenario, timing.Scenario, provider.Scenario, consent.Scenario, mrtr.Scenario, transport.Scenario, tasks.Scenario,
+	}
+}
+
+// Scenario describes one scenario of the catalogue.
+type Scenario struct {
+	ID      string
+	Purpose string
+	// Revisions are those in which the scenario is played.
+	Revisions []server.Revision
+	// Cases are the IDs of its cases, such as "parallel/two-cities".
+	Cases  []string
+	Checks []Check
+}
+
+// Check describes one check of the catalogue.
+type Check struct {
+	// ID is scenario and check, such as "parallel/results-reach-model". It is stable.
+	ID string
+	// Rule is the requirement on the client, in a sentence.
+	Rule string
+	// Levels say how binding the rule is, by revision. A check is not judged in a revision without a level.
+	Levels map[server.Revision]report.Level
+	// Requirements are the statements of the specification behind the rule: at most one for each revision.
+	Requirements []report.Requirement
+	// Cases are the IDs of the cases that the check judges; nil for a check of the client as a whole.
+	Cases []string
+	// Cause is what usually makes a client fail the check, and Fix what to do about it.
+	Cause, Fix string
+
+	enforces []string // the IDs of all statements behind the rule
+}
+
+// Scenarios returns the catalogue in the order of reports. First comes "client": checks of the client as a whole, which have no cases
+// and are part of every run.
+func Scenarios() []Scenario {
+	whole := Scenario{ID: check.ClientScenario, Purpose: "the client as a whole", Revisions: AllRevisions()}
+	for _, c := range client.ClientChecks() {
+		whole.Checks = append(whole.Checks, describe(&check.Scenario{ID: check.ClientScenario}, &c))
+	}
+	scenarios := []Scenario{whole}
+	all := catalogue()
+	for i := range all {
+		s := &all[i]
+		described := Scenario{ID: s.ID, Purpose: s.Purpose, Revisions: s.Revisions}
+		for _, c := range s.Cases {
+			described.Cases = append(described.Cases, c.ID)
+		}
+		for j := range s.Checks {
+			described.Checks = append(described.Checks, describe(s, &s.Checks[j]))
+		}
+		scenarios = append(scenarios, described)
+	}
+	return scenarios
+}
+
+func describe(s *check.Scenario, c *check.Check) Check {
+	d := Check{ID: s.ID + "/" + c.ID, Rule: c.Rule, Levels: map[server.Revision]report.Level{}, Requirements: []report.Requirement{},
+		Cases: c.ShownBy(s), Cause: c.Cause, Fix: c.Fix, enforces: c.Requirements}
+	for _, r := range AllRevisions() {
+		if level, ok := c.Levels[r]; ok && slices.Contains(s.Revisions, r) {
+			d.Levels[r] = level
+		}
+		if req := c.Requirement(r); req != nil {
+			d.Requirements = append(d.Requirements, *req)
+		}
+	}
+	return d
+}
