@@ -27,7 +27,7 @@ func TestEachDefectOfACatalogueIsComplainedOf(t *testing.T) {
 		return []check.Scenario{{ID: "s", Revisions: check.WithTools, Cases: []harness.Case{{ID: "s/a", Handler: play}, {ID: "s/b", Handler: play}}, Checks: []check.Check{
 			{ID: "one", Rule: "says", Cause: "usual", Fix: "mend", Judge: func(*evidence.Case) check.Verdict { return check.Verdict{} }, Levels: check.Everywhere(report.Robust)},
 			{ID: "two", Rule: "says", Cause: "usual", Fix: "mend", Judge: func(*evidence.Case) check.Verdict { return check.Verdict{} }, Levels: check.Everywhere(report.Must),
-				Requirements: check.ResultSchema, Cases: []string{"a"}},
+				Statements: check.ResultSchema, Cases: []string{"a"}},
 		}}}
 	}
 	require.NoError(t, check.Validate(sound()))
@@ -62,11 +62,11 @@ func TestEachDefectOfACatalogueIsComplainedOf(t *testing.T) {
 		}, "check s/one: it has no level in any revision of the scenario"},
 		"a case that is not there": {func(s []check.Scenario) []check.Scenario { s[0].Checks[1].Cases = []string{"c"}; return s }, "check s/two: case c is not there"},
 		"a requirement that is not there": {func(s []check.Scenario) []check.Scenario {
-			s[0].Checks[0].Requirements = []string{"2025-11-25/none/1"}
+			s[0].Checks[0].Statements = []string{"2025-11-25/none/1"}
 			return s
 		}, "check s/one: requirement 2025-11-25/none/1 is not in the table of requirements"},
 		"a MUST that nobody wrote": {func(s []check.Scenario) []check.Scenario {
-			s[0].Checks[1].Requirements = check.ResultSchema[:3]
+			s[0].Checks[1].Statements = check.ResultSchema[:3]
 			return s
 		},
 			"check s/two: it is a MUST of 2026-07-28, and no requirement says so"},
@@ -75,7 +75,7 @@ func TestEachDefectOfACatalogueIsComplainedOf(t *testing.T) {
 			return s
 		}, "check s/one: it is a SHOULD of 2025-11-25, and no requirement says so"},
 		"a MUST that is a SHOULD": {func(s []check.Scenario) []check.Scenario {
-			s[0].Checks[1].Requirements = append([]string{"2025-11-25/sampling/16"}, check.ResultSchema[3])
+			s[0].Checks[1].Statements = append([]string{"2025-11-25/sampling/16"}, check.ResultSchema[3])
 			return s
 		}, "check s/two: it is a MUST of 2025-11-25, and what it enforces there is none"},
 	} {

@@ -103,14 +103,14 @@ func TestWhatKeepsACaseFromBeingJudged(t *testing.T) {
 
 func TestARoundThatWasNotReachedSaysWhy(t *testing.T) {
 	const check = "parallel/results-reach-model"
-	tracetest.Hold(t, catalogue(), []tracetest.Telling{
-		{Name: "nothing was asked", Check: check, CaseID: "two-cities", Tell: func(*tracetest.Story) {}, Verdict: report.NotObserved,
+	tracetest.Run(t, catalogue(), []tracetest.Test{
+		{Name: "nothing was asked", Check: check, CaseID: "two-cities", Steps: func(*tracetest.Story) {}, Verdict: report.NotObserved,
 			Message: "the play did not get as far as sampling request 1"},
-		{Name: "the first was not answered", Check: check, CaseID: "two-cities", Tell: func(s *tracetest.Story) { s.Asks(tracetest.AskingForWeather()) }, Verdict: report.NotObserved,
+		{Name: "the first was not answered", Check: check, CaseID: "two-cities", Steps: func(s *tracetest.Story) { s.Asks(tracetest.AskingForWeather()) }, Verdict: report.NotObserved,
 			Message: "the play did not get as far as sampling request 2: no answer came for request 1"},
-		{Name: "the first was refused", Check: check, CaseID: "two-cities", In: tracetest.InA, Tell: func(s *tracetest.Story) { s.Asks(tracetest.AskingForWeather()).Refuses(-1, "no") },
+		{Name: "the first was refused", Check: check, CaseID: "two-cities", In: tracetest.InA, Steps: func(s *tracetest.Story) { s.Asks(tracetest.AskingForWeather()).Refuses(-1, "no") },
 			Verdict: report.NotObserved, Message: `the play did not get as far as sampling request 2: request 1 was answered by the error "no" (code -1)`},
-		{Name: "there was nothing to go on from", Check: check, CaseID: "two-cities", Tell: tracetest.Wants(tracetest.Saying("Sunny.")), Verdict: report.NotObserved,
+		{Name: "there was nothing to go on from", Check: check, CaseID: "two-cities", Steps: tracetest.Wants(tracetest.Saying("Sunny.")), Verdict: report.NotObserved,
 			Message: "the play did not get as far as sampling request 2: the answer to request 1 could not be gone on from"},
 	})
 }
@@ -232,7 +232,7 @@ func TestAVerdictInSeveralCasesCountsThem(t *testing.T) {
 func TestALevelDecidesWhatABrokenRuleIs(t *testing.T) {
 	for level, want := range map[report.Level]report.Verdict{report.Must: report.Fail, report.Robust: report.Fail,
 		report.Should: report.Warn, report.Advice: report.Warn, report.May: report.Info} {
-		require.Equal(t, want, check.Settle(check.KindBroken, level), level)
+		require.Equal(t, want, check.Settle(check.Failed, level), level)
 		require.Equal(t, report.Pass, check.Settle(report.Pass, level), level)
 		require.Equal(t, report.NotObserved, check.Settle(report.NotObserved, level), level)
 	}

@@ -45,7 +45,7 @@ func TestTheTableHasEveryStatementThatIsListed(t *testing.T) {
 	require.NoError(t, json.Unmarshal(specified(t, "statements.json"), &list))
 	require.NotEmpty(t, list)
 	for _, l := range list {
-		s := requirements.Requirements[l.ID]
+		s := requirements.ByID[l.ID]
 		require.NotNil(t, s, "%s is not in the table", l.ID)
 		require.Equal(t, server.Revision(l.Revision), s.Revision(), l.ID)
 		require.Equal(t, strictest(l.Keywords), s.Level, l.ID)
@@ -88,7 +88,7 @@ func TestWhatTheTableHasFromASchemaIsInIt(t *testing.T) {
 			}
 		})
 		held := 0
-		for id, s := range requirements.Requirements {
+		for id, s := range requirements.ByID {
 			if strings.HasPrefix(id, string(revision)+"/schema/") && s.Digest != "" {
 				held++
 				require.True(t, digests[s.Digest], "%s: no comment of the schema has the digest %s", id, s.Digest)
@@ -122,7 +122,7 @@ func digest(sentence string) string {
 }
 
 func TestADigestIsThatOfTheSentence(t *testing.T) {
-	require.Equal(t, requirements.Requirements["2025-11-25/sampling/15"].Digest, digest("Both parties **SHOULD** validate\n   message content"))
+	require.Equal(t, requirements.ByID["2025-11-25/sampling/15"].Digest, digest("Both parties **SHOULD** validate\n   message content"))
 }
 
 func TestEachStatementIsEnforcedOrExcluded(t *testing.T) {
@@ -138,7 +138,7 @@ func TestEachStatementIsEnforcedOrExcluded(t *testing.T) {
 }
 
 func TestNoStatementIsTwiceInTheTable(t *testing.T) {
-	require.Len(t, requirements.Requirements, len(requirements.Statements()))
+	require.Len(t, requirements.ByID, len(requirements.Statements()))
 }
 
 func TestEachStatementIsWhole(t *testing.T) {
@@ -163,7 +163,7 @@ func TestWhatEnforcesAStatementIsThere(t *testing.T) {
 		}
 	}
 	for id, checks := range enforcedBy() {
-		require.NotNil(t, requirements.Requirements[id], "%s enforces %s, which is not in the table", checks[0], id)
+		require.NotNil(t, requirements.ByID[id], "%s enforces %s, which is not in the table", checks[0], id)
 		require.Subset(t, names, checks)
 	}
 	require.Subset(t, enforcedBy()["2025-11-25/sampling/08"], []string{"parallel/results-reach-model", "parallel/results-order"})

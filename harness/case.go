@@ -27,6 +27,8 @@ type Case struct {
 	// Make makes the play and the model's rules anew for each session, in place of Play and Script, for a case in which the two share
 	// something, such as an [llm.Gate], or know how long the client waits; nil where they do not.
 	Make func(Limits) Stage
+	// Expect is what the checks of the case compare with, beside its input. The harness does not read it. Nil for nothing.
+	Expect any
 	// GiveUp asks the client to give up its call of the tool: see [Env.GiveUp].
 	GiveUp bool
 	// Revisions are those in which there is something to play; nil for all.

@@ -23,27 +23,29 @@ type Scenario struct {
 	Checks    []Check
 }
 
-// Check is one rule. Judge is a pure function of the evidence.
+// Check is one rule. Its verdict depends on the evidence alone.
 type Check struct {
 	// ID is stable: baselines and reports refer to it.
 	ID string
-	// Says is the rule in a sentence.
+	// Rule is the requirement on the client, in a sentence.
 	Rule string
-	// Levels is how binding the rule is, by revision; it does not exist in a revision that is not there.
+	// Levels say how binding the rule is, by revision. A check is not judged in a revision without a level.
 	Levels map[server.Revision]report.Level
-	// Requirements are the IDs of the statements that the rule enforces, see [Statements]. The first of a revision is the one that reports
-	// name; each gives the rule its level there, which is not stricter than theirs.
-	Requirements []string
-	// Cases are the IDs of the cases that show it, without the scenario; nil for all of the scenario's.
+	// Statements are the IDs of the statements of the specification that the rule enforces (package requirements). Reports name the
+	// first one of a revision. A level must not be stricter than the statements of its revision.
+	Statements []string
+	// Cases are the IDs of the cases that the check judges, without the scenario; nil for all cases of the scenario.
 	Cases []string
-	// Asked and Answered are what the evidence has to hold before there is anything to judge: how many samples were asked for, and how
-	// many of the first ones were answered with a result. Where they are not there, the verdict is not_observed, and says why.
-	Asked, Answered int
-	// Whole is true for a rule of the session as a whole, which is judged however far the case came.
+	// Requests is how many sampling requests the server must have sent, and Results how many of the first ones must have a result, before
+	// there is anything to judge. Otherwise the verdict is not_observed, with the reason.
+	Requests, Results int
+	// Needs are further preconditions, tried in order after Requests and Results.
+	Needs []Need
+	// Whole is true for a rule about the session as a whole. It is judged however far the case came.
 	Whole bool
-	// Judge holds one case against the rule.
+	// Judge judges one case, once all preconditions hold.
 	Judge func(*evidence.Case) Verdict
-	// Usual says how clients usually come to break the rule, and Mend what to do about it.
+	// Cause is what usually makes a client break the rule, and Fix what to do about it.
 	Cause, Fix string
 }
 
@@ -143,8 +145,8 @@ func (c *Check) validate(s *Scenario, cases map[string]bool, complain func(strin
 			complain("check %s: case %s is not there", id, name)
 		}
 	}
-	for _, r := range c.Requirements {
-		if requirements.Requirements[r] == nil {
+	for _, r := range c.Statements {
+		if requirements.ByID[r] == nil {
 			complain("check %s: requirement %s is not in the table of requirements", id, r)
 		}
 	}
@@ -162,9 +164,9 @@ func (c *Check) validate(s *Scenario, cases map[string]bool, complain func(strin
 
 // Requirement returns the first statement that the check enforces in a revision; nil where none spells it out.
 func (c *Check) Requirement(revision server.Revision) *report.Requirement {
-	for _, id := range c.Requirements {
+	for _, id := range c.Statements {
 		if strings.HasPrefix(id, string(revision)+"/") {
-			s := requirements.Requirements[id]
+			s := requirements.ByID[id]
 			return &report.Requirement{ID: s.ID, URL: s.URL, Text: s.Text}
 		}
 	}

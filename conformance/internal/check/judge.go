@@ -27,6 +27,7 @@ func JudgeScenario(scenario *Scenario, revision server.Revision, sessions []*evi
 			}
 			for _, s := range sessions {
 				if ev := s.Case(c.ID); ev != nil && !superseded(ev, sessions) {
+					ev.Expect = c.Expect
 					verdicts = append(verdicts, caseVerdict{ev, decide(check, ev)})
 				}
 			}
@@ -70,12 +71,22 @@ func ofTheQuestion(ev *evidence.Case, v Verdict) bool {
 func Unrecorded(ev *evidence.Case) string {
 	if ev.Session.Trace.Header.Replayed {
 		for _, r := range ev.Rounds {
-			if why := r.Missed(); why != "" {
+			if why := r.CassetteMiss(); why != "" {
 				return evidence.Clip(why)
 			}
 		}
 	}
 	return ""
+}
+
+// judge tries the needs of the check, and then judges the case.
+func (c *Check) judge(ev *evidence.Case) Verdict {
+	for _, need := range c.Needs {
+		if v := need(ev); v != nil {
+			return *v
+		}
+	}
+	return c.Judge(ev)
 }
 
 func judgeCase(check *Check, ev *evidence.Case) Verdict {
@@ -90,12 +101,12 @@ func judgeCase(check *Check, ev *evidence.Case) Verdict {
 	switch {
 	case len(ev.HarnessErrors) > 0:
 		return NewVerdict(report.HarnessError, "the harness broke the protocol itself: %s", []any{strings.Join(ev.HarnessErrors, "; ")})
-	case s.SpokeAnother():
+	case s.SpokeOtherRevision():
 		return NotApplicable("the client does not speak %s: it tried %s", s.Revision, s.Tried)
 	case ev.NotPlayed != "":
 		return NotObserved("the case was not played: %s", ev.NotPlayed)
 	case check.Whole && s.Trace.Whole && !s.Interrupted():
-		return check.Judge(ev)
+		return check.judge(ev)
 	case s.Interrupted() && !ev.Over:
 		return NotObserved("the run was interrupted before this was over")
 	case !s.Connected:
@@ -108,16 +119,16 @@ func judgeCase(check *Check, ev *evidence.Case) Verdict {
 		return NotObserved("the client never called the tool %s%s", ev.Case.Tool, ev.Died())
 	case ev.Withheld != "":
 		return NotApplicable("the client does not declare %s, so the server must not ask for it", ev.Withheld)
-	case len(ev.Rounds) == 0 && !ev.Wished() && ev.TurnedDown != "":
-		return NotObserved("the server turned the call down with %s", ev.TurnedDown).See(ev.TurnedDownAt, "%s", evidence.Compact(s.Trace.Find(ev.TurnedDownAt.Ref).Frame.Raw))
-	case ev.TakesNoPlain() && !ev.AsksForTask():
+	case len(ev.Rounds) == 0 && !ev.AskedForInput() && ev.TurnedDown != "":
+		return NotObserved("the server turned the call down with %s", ev.TurnedDown).Show(ev.TurnedDownAt, "%s", evidence.Compact(s.Trace.Find(ev.TurnedDownAt.Ref).Frame.Raw))
+	case ev.OnlyTakesTasks() && !ev.AsksForTask():
 		return NotApplicable("the client takes samples as tasks alone, as it may, and refused a plain one")
-	case len(ev.Rounds) < max(check.Asked, check.Answered):
-		return NotObserved("the play did not get as far as sampling request %d%s", len(ev.Rounds)+1, cmp.Or(ev.Why(len(ev.Rounds)), ev.Died()))
-	case answered < check.Answered:
-		return NotObserved("sampling request %d was not answered with a result%s", answered+1, ev.Why(answered+1))
+	case len(ev.Rounds) < max(check.Requests, check.Results):
+		return NotObserved("the play did not get as far as sampling request %d%s", len(ev.Rounds)+1, cmp.Or(ev.WhyNoResult(len(ev.Rounds)), ev.Died()))
+	case answered < check.Results:
+		return NotObserved("sampling request %d was not answered with a result%s", answered+1, ev.WhyNoResult(answered+1))
 	}
-	return check.Judge(ev)
+	return check.judge(ev)
 }
 
 // caseVerdict is a check's verdict on one case.
@@ -187,7 +198,7 @@ func count(kinds []report.Verdict, want report.Verdict) int {
 // settle gives a broken rule the verdict of its level.
 func Settle(kind report.Verdict, level report.Level) report.Verdict {
 	switch {
-	case kind != KindBroken:
+	case kind != Failed:
 		return kind
 	case level.Fails():
 		return report.Fail

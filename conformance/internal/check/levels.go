@@ -21,8 +21,8 @@ func (c *Check) founded(revision server.Revision) error {
 		return nil
 	}
 	highest := -1
-	for _, id := range c.Requirements {
-		if s := requirements.Requirements[id]; s != nil && s.Revision() == revision {
+	for _, id := range c.Statements {
+		if s := requirements.ByID[id]; s != nil && s.Revision() == revision {
 			highest = max(highest, strict(s.Level))
 		}
 	}
@@ -36,7 +36,7 @@ func (c *Check) founded(revision server.Revision) error {
 }
 
 // declaring is how a client's limit is declared.
-const Declaring = "--client-timeout, conformance.ClientTimeout"
+const LimitOption = "--client-timeout, conformance.ClientTimeout"
 
 // newestLegacy is the revision whose transport is judged of those with sessions: the others know no priming events and no retry, and their clients
 // speak the same code.

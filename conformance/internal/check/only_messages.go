@@ -13,15 +13,15 @@ const mostStrays = 3
 // basic/transports/stdio). What a client that we ended, or whose server we ended, had not finished is not held against it.
 func OnlyMessages(sessions []*evidence.Session) Verdict {
 	strays, messages := 0, 0
-	v := Broken("the client wrote what is no JSON-RPC message")
+	v := Fail("the client wrote what is no JSON-RPC message")
 	for _, s := range sessions {
-		found := s.NoMessages
+		found := s.InvalidLines
 		if s.Ended == nil || !s.Ended.Deadline && !s.Ended.Interrupted && !s.Lost {
-			found = append(found[:len(found):len(found)], s.Cut...)
+			found = append(found[:len(found):len(found)], s.PartialLines...)
 		}
 		for _, p := range found {
 			if strays++; strays <= mostStrays {
-				v = v.See(p, "%s", evidence.Clip(fmt.Sprintf("%q", s.Trace.Find(p.Ref).Frame.Raw)))
+				v = v.Show(p, "%s", evidence.Clip(fmt.Sprintf("%q", s.Trace.Find(p.Ref).Frame.Raw)))
 			}
 		}
 		messages += s.Messages

@@ -10,7 +10,7 @@ import (
 const OutputLines = 8
 
 // seeOutput adds the last lines that the client wrote.
-func SeeOutput(s *evidence.Session, v Verdict) Verdict {
+func ShowOutput(s *evidence.Session, v Verdict) Verdict {
 	if s.Ended == nil {
 		return v
 	}
@@ -20,7 +20,7 @@ func SeeOutput(s *evidence.Session, v Verdict) Verdict {
 			lines = lines[len(lines)-OutputLines:]
 		}
 		if text := strings.Join(lines, "\n"); text != "" {
-			v = v.See(evidence.Place{Label: out.label}, "%s", text)
+			v = v.Show(evidence.Place{Label: out.label}, "%s", text)
 		}
 	}
 	return v

@@ -17,7 +17,7 @@ type Verdict struct {
 }
 
 // broken stands for fail or warn until the level of the check is known.
-const KindBroken report.Verdict = "broken"
+const Failed report.Verdict = "broken"
 
 func NewVerdict(kind report.Verdict, format string, args []any) Verdict {
 	return Verdict{Kind: kind, Message: fmt.Sprintf(format, args...)}
@@ -28,7 +28,7 @@ func Pass(format string, args ...any) Verdict { return NewVerdict(report.Pass, f
 
 // Broken says that the rule is broken; the level of the check makes it a failure or a warning. The message is a sentence about
 // what was expected and did not come.
-func Broken(format string, args ...any) Verdict { return NewVerdict(KindBroken, format, args) }
+func Fail(format string, args ...any) Verdict { return NewVerdict(Failed, format, args) }
 
 // Warn says that something is not as it should be and no rule of the check's level is broken.
 func Warn(format string, args ...any) Verdict { return NewVerdict(report.Warn, format, args) }
@@ -52,15 +52,15 @@ func NotObserved(format string, args ...any) Verdict {
 }
 
 // See adds a piece of evidence: a place in the trace, and the text that stands there or does not.
-func (v Verdict) See(p evidence.Place, format string, args ...any) Verdict {
+func (v Verdict) Show(p evidence.Place, format string, args ...any) Verdict {
 	v.Evidence = append(slices.Clip(v.Evidence), report.Evidence{Label: p.Label, Case: p.Ref.Case, Seq: p.Ref.Seq, Path: p.Path,
 		Text: evidence.Clip(fmt.Sprintf(format, args...))})
 	return v
 }
 
 // Saw is See with a label of its own, for evidence that is best named by what it shows: "server sent", "model was given".
-func (v Verdict) Saw(label string, p evidence.Place, format string, args ...any) Verdict {
-	v = v.See(p, format, args...)
+func (v Verdict) ShowAs(label string, p evidence.Place, format string, args ...any) Verdict {
+	v = v.Show(p, format, args...)
 	last := &v.Evidence[len(v.Evidence)-1]
 	last.Label, last.Event = label, p.Label
 	return v

@@ -14,14 +14,14 @@ func (s *Session) Unsettled(after Place) string {
 		return "the trace is not whole"
 	case s.Ended == nil || !s.Ended.Clean():
 		return "the session did not end in order: " + s.Ending()
-	case !s.Later(s.Order[after.Ref]):
+	case !s.ServedLater(s.Order[after.Ref]):
 		return "no later sample was answered, so that it may only not have come yet"
 	}
 	return ""
 }
 
 // later reports whether a call after the place was served to the end, or a sample that was asked after it answered.
-func (s *Session) Later(place int) bool {
+func (s *Session) ServedLater(place int) bool {
 	for _, c := range s.Trace.Header.Cases {
 		for _, ev := range s.Calls[c.ID] {
 			unasked := ev.Withheld != "" || c.ID == harness.BarrierID && len(ev.Rounds) == 0

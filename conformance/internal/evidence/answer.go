@@ -27,7 +27,7 @@ func (r *Round) Result() *Answer {
 
 // LastModel returns the request that the round's answer rests on: the last that the model answered with success, or else the last;
 // nil when there is none.
-func (r *Round) LastModel() *Exchange {
+func (r *Round) LastExchange() *Exchange {
 	for _, x := range slices.Backward(r.Model) {
 		if x.End.Status == 200 {
 			return x
@@ -80,8 +80,8 @@ func readBlocks(content json.RawMessage) []dialect.Block {
 
 // missed says why the model had no answer for the client: no rule of the script and no recording is like what it was asked. "" where it
 // had one.
-func (r *Round) Missed() string {
-	if x := r.LastModel(); x != nil {
+func (r *Round) CassetteMiss() string {
+	if x := r.LastExchange(); x != nil {
 		return x.End.Miss
 	}
 	return ""
@@ -100,7 +100,7 @@ func (s *Session) Answers(kind func(*Round) bool) bool {
 }
 
 // livedOn reports whether the client was well after an event.
-func (s *Session) LivedOn(after trace.Ref) bool {
+func (s *Session) WentOn(after trace.Ref) bool {
 	endedWell := s.Ended != nil && s.Ended.Clean()
 	for _, calls := range s.Calls {
 		for _, ev := range calls {
@@ -250,7 +250,7 @@ func Compact(raw []byte) string {
 }
 
 // withoutKey returns the retry of a round's call that lacks its answer, for which null is not enough; nil where there is none.
-func (ev *Case) WithoutKey(r *Round) *Place {
+func (ev *Case) RetryWithoutKey(r *Round) *Place {
 	s := ev.Session
 	asked := s.Order[r.Asked.Ref]
 	for i := asked + 1; i < len(s.Trace.Events); i++ {
@@ -271,5 +271,5 @@ func (ev *Case) WithoutKey(r *Round) *Place {
 
 // isError reports whether it is an error that stands in the place of an answer.
 func isError(a *Answer) bool {
-	return IsNone(a) && (a.Member("error") != nil || a.Member("code") != nil)
+	return IsNoAnswer(a) && (a.Member("error") != nil || a.Member("code") != nil)
 }

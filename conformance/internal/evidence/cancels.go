@@ -37,7 +37,7 @@ func (ev *Case) EachFrame(see func(*trace.Event, *Message)) {
 }
 
 // inVain returns where the server cancelled what is not running, on purpose.
-func (ev *Case) InVain() []Place {
+func (ev *Case) UselessCancels() []Place {
 	var places []Place
 	ev.EachFrame(func(e *trace.Event, m *Message) {
 		if _, ok := CancelOf(m); ok && e.Frame.Hostile && e.Frame.Dir == trace.ToClient {
@@ -49,7 +49,7 @@ func (ev *Case) InVain() []Place {
 
 // ownCancels returns where the client cancelled its call: the first request for it, whose id is returned, too. Of a request that is over the
 // server does not know whose it was, so that the id tells.
-func (ev *Case) OwnCancels() (places []Place, id json.RawMessage) {
+func (ev *Case) CallCancels() (places []Place, id json.RawMessage) {
 	called := ev.Session.Trace.Find(ev.FirstCall)
 	if called == nil {
 		return nil, nil
@@ -64,7 +64,7 @@ func (ev *Case) OwnCancels() (places []Place, id json.RawMessage) {
 }
 
 // hungUp returns where the client closed the stream of its call before it was answered; nil where it did not.
-func (ev *Case) HungUp() *Place {
+func (ev *Case) StreamClosed() *Place {
 	var at *Place
 	ev.EachFrame(func(e *trace.Event, _ *Message) {
 		if at == nil && e.Frame.Closed && e.Frame.Dir == trace.FromClient {
@@ -75,7 +75,7 @@ func (ev *Case) HungUp() *Place {
 }
 
 // saysItGaveUp returns where the client said of a call of the case that it was given up; nil where it did not.
-func (ev *Case) SaysItGaveUp() *Place {
+func (ev *Case) ReportedAbandoned() *Place {
 	for i := range ev.Session.Trace.Events {
 		e := &ev.Session.Trace.Events[i]
 		if e.Case != ev.Case.ID || e.Mark == nil || e.Mark.Name != trace.MarkOutcome {
@@ -135,12 +135,12 @@ func (s *Session) CalledAfter(place int) bool {
 }
 
 // end is where a request of the model ended.
-func (ev *Case) End(x *Exchange) Place {
+func (ev *Case) ModelEnd(x *Exchange) Place {
 	return Place{ev.Session.Trace.Events[x.Behind].Ref(), "", "end of " + x.Label}
 }
 
 // endOf is when a request of the model ended.
-func (ev *Case) EndOf(x *Exchange) time.Duration { return ev.Session.Trace.Events[x.Behind].At }
+func (ev *Case) ModelEndTime(x *Exchange) time.Duration { return ev.Session.Trace.Events[x.Behind].At }
 
 // cancelled returns where the server cancelled a round; nil where it did not, or could not.
 func (ev *Case) Cancelled(r *Round) *Place {
@@ -154,6 +154,6 @@ func (ev *Case) Cancelled(r *Round) *Place {
 }
 
 // at is when an event was seen.
-func (ev *Case) At(ref trace.Ref) time.Duration {
+func (ev *Case) TimeOf(ref trace.Ref) time.Duration {
 	return ev.Session.Trace.Events[ev.Session.Order[ref]].At
 }

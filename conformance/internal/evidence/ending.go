@@ -8,11 +8,11 @@ import (
 )
 
 // spokeAnother reports whether the client came with another revision and went away again.
-func (s *Session) SpokeAnother() bool { return s.Foreign && !s.Connected }
+func (s *Session) SpokeOtherRevision() bool { return s.Foreign && !s.Connected }
 
-func AllForeign(sessions []*Session) bool {
+func AllSpokeOtherRevision(sessions []*Session) bool {
 	for _, s := range sessions {
-		if !s.SpokeAnother() {
+		if !s.SpokeOtherRevision() {
 			return false
 		}
 	}

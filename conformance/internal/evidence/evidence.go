@@ -61,9 +61,9 @@ type Session struct {
 	// Messages counts what the client sent that is a message, over stdio.
 	Messages int
 	// NoMessages is what the client sent that is no message, and Cut what is not all of a line, over stdio, in order.
-	NoMessages, Cut []Place
+	InvalidLines, PartialLines []Place
 	// Strays are responses of the first era to which there is no request, in order.
-	Strays []Answer
+	UnmatchedResponses []Answer
 	// Unversioned are messages of the client that do not say that they are JSON-RPC 2.0, in order.
 	Unversioned []Place
 
@@ -88,6 +88,8 @@ type Case struct {
 	Session  *Session
 	Case     trace.Case
 	Revision server.Revision
+	// Expect is what the author of the case expects, for its checks; nil for none. It is set by the judge, not decoded.
+	Expect any
 	// Called is true once the client called the case's tool.
 	Called bool
 	// TurnedDown is the HTTP status, or over stdio the error, with which the server turned the call down, and TurnedDownAt where; "" when
@@ -97,7 +99,7 @@ type Case struct {
 	// Rounds are the samples that were asked for, in order.
 	Rounds []*Round
 	// Links are the requests of the second era that carry the play, in order.
-	Carrying []*Link
+	CarryingRequests []*CarryingRequest
 	// Outcome is what the client said of its call; nil for a client that says nothing.
 	Outcome *harness.Outcome
 	// Declared is the request by which the client declared what it is held to, the latest of the call; nil where there is none.

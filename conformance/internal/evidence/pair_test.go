@@ -78,18 +78,18 @@ func TestResultsThatGeminiIsGiven(t *testing.T) {
 		}
 	}
 	cities := tracetest.Reversed(story.Texts("eighteen degrees", "fifteen degrees"))
-	tellings := []tracetest.Telling{
-		{Name: "in the order of the calls", Check: "parallel/results-order", Tell: told(cities, warm+","+mild),
+	tellings := []tracetest.Test{
+		{Name: "in the order of the calls", Check: "parallel/results-order", Steps: told(cities, warm+","+mild),
 			Verdict: report.Pass, Message: "every result stands under its own id"},
-		{Name: "in the order in which they came", Check: "parallel/results-order", Tell: told(cities, mild+","+warm), Verdict: report.Fail,
+		{Name: "in the order in which they came", Check: "parallel/results-order", Steps: told(cities, mild+","+warm), Verdict: report.Fail,
 			Message: "the result for get_weather, number 2 of turn 1 was given to the model as the result for get_weather, number 1 of turn 1"},
-		{Name: "both of one name", Check: "parallel/results-reach-model", Tell: told(cities, warm+","+mild),
+		{Name: "both of one name", Check: "parallel/results-reach-model", Steps: told(cities, warm+","+mild),
 			Verdict: report.Pass, Message: "all 2 results reached the model"},
-		{Name: "one for the name", Check: "parallel/results-reach-model", Tell: told(cities, warm), Verdict: report.Fail,
+		{Name: "one for the name", Check: "parallel/results-reach-model", Steps: told(cities, warm), Verdict: report.Fail,
 			Message: "the server sent 2 tool results, and the model was given 1"},
-		{Name: "an error by the API's own word", Check: "parallel/error-result", Tell: told(tracetest.OneFails, worked+","+failed),
+		{Name: "an error by the API's own word", Check: "parallel/error-result", Steps: told(tracetest.OneFails, worked+","+failed),
 			Verdict: report.Pass, Message: "the model can tell that the tool failed"},
-		{Name: "an error like any other", Check: "parallel/error-result", Tell: told(tracetest.OneFails, worked+","+silent), Verdict: report.Fail,
+		{Name: "an error like any other", Check: "parallel/error-result", Steps: told(tracetest.OneFails, worked+","+silent), Verdict: report.Fail,
 			Message: "the model cannot tell the failed tool's result from the others"},
 	}
 	for i := range tellings {
@@ -99,7 +99,7 @@ func TestResultsThatGeminiIsGiven(t *testing.T) {
 			tellings[i].CaseID = "two-cities"
 		}
 	}
-	tracetest.Hold(t, catalogue, tellings)
+	tracetest.Run(t, catalogue, tellings)
 }
 
 func TestGeminisOwnRoundingIsNotTheClients(t *testing.T) {

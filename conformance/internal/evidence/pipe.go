@@ -20,11 +20,11 @@ func (s *Session) takePipe(e *trace.Event, m *Message) {
 	}
 	switch {
 	case f.Partial:
-		s.Cut = append(s.Cut, Place{e.Ref(), "", "not a whole line"})
+		s.PartialLines = append(s.PartialLines, Place{e.Ref(), "", "not a whole line"})
 	case m.Method == "" && !m.IsResponse():
-		s.NoMessages = append(s.NoMessages, Place{e.Ref(), "", "no message"})
+		s.InvalidLines = append(s.InvalidLines, Place{e.Ref(), "", "no message"})
 	case !utf8.Valid(f.Raw):
-		s.NoMessages = append(s.NoMessages, Place{e.Ref(), "", "no UTF-8"})
+		s.InvalidLines = append(s.InvalidLines, Place{e.Ref(), "", "no UTF-8"})
 	default:
 		s.Messages++
 	}

@@ -171,7 +171,7 @@ func (r *Round) answer(e *trace.Event, path string, a Answer) {
 }
 
 // completed are the requests that the model answered, whole.
-func (r *Round) Completed() []*Exchange {
+func (r *Round) CompletedCalls() []*Exchange {
 	var found []*Exchange
 	for _, x := range r.Model {
 		if x.End.Status == 200 && !x.End.HungUp {
@@ -182,6 +182,6 @@ func (r *Round) Completed() []*Exchange {
 }
 
 // wholly reports whether the model answered one of the round's requests with all that it had to say.
-func (r *Round) Wholly() bool {
-	return slices.ContainsFunc(r.Completed(), func(x *Exchange) bool { return x.End.Fault == "" })
+func (r *Round) AnsweredWhole() bool {
+	return slices.ContainsFunc(r.CompletedCalls(), func(x *Exchange) bool { return x.End.Fault == "" })
 }

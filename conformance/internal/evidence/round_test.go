@@ -28,22 +28,22 @@ func TestAToolThatIsCalledTwicePlaysTwice(t *testing.T) {
 			tracetest.AnswersWith(wrong)(s)
 		}
 	}
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "each call has its own model call", Check: "basic/one-model-call", CaseID: "question", Tell: twice,
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "each call has its own model call", Check: "basic/one-model-call", CaseID: "question", Steps: twice,
 			Verdict: report.Pass, Message: "each request cost one model call"},
-		{Name: "each request has its own answer", Check: "basic/answered", CaseID: "question", Tell: twice,
+		{Name: "each request has its own answer", Check: "basic/answered", CaseID: "question", Steps: twice,
 			Verdict: report.Pass, Message: "every sampling request was answered with a result"},
-		{Name: "the first call is judged", Check: "basic/text-intact", CaseID: "question", Tell: again(tracetest.Saying("something else")),
+		{Name: "the first call is judged", Check: "basic/text-intact", CaseID: "question", Steps: again(tracetest.Saying("something else")),
 			Verdict: report.Pass, Message: "the text came through unchanged"},
 		{Name: "also where the first one was not answered", Check: "basic/answered", CaseID: "question", Verdict: report.Fail,
 			Message: "the client did not answer a sampling request with a result: no answer came for request 1",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				s.Asks(tracetest.Asking(story.Question))
 				s.Calls()
 				tracetest.Right(s)
 			}},
 		{Name: "the first in which something was asked", Check: "basic/text-intact", CaseID: "question", Verdict: report.Pass, Message: "the text came through unchanged",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				s.Marks(trace.MarkWithheld, "sampling")
 				s.Calls()
 				tracetest.Right(s)

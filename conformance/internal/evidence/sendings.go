@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/leak"
 )
 
-func InForm(h leak.Hit) string {
+func DescribeForm(h leak.Hit) string {
 	if h.Form == "" {
 		return ""
 	}
@@ -22,7 +22,7 @@ type Sending struct {
 	Event *trace.Event
 }
 
-func (s *Session) Sends(in func(caseID string) bool) []Sending {
+func (s *Session) Sendings(in func(caseID string) bool) []Sending {
 	var all []Sending
 	for e := range s.FromClient() {
 		if !e.Frame.Lost && in(e.Case) {

@@ -37,7 +37,7 @@ func (s *Session) takeFrame(e *trace.Event, m *Message) {
 		_ = dialect.ReadPart(m.Params, &p) // a call without a name is of no tool
 		s.ForeignCalls = append(s.ForeignCalls, ForeignCall{Place{e.Ref(), "params.name", "tools/call"}, p.Text("name")})
 	case m.IsResponse():
-		s.Strays = append(s.Strays, Answer{Place: Place{e.Ref(), "", "a response"}, ID: m.ID, Result: m.Result, Err: m.Err, RawErr: m.RawErr})
+		s.UnmatchedResponses = append(s.UnmatchedResponses, Answer{Place: Place{e.Ref(), "", "a response"}, ID: m.ID, Result: m.Result, Err: m.Err, RawErr: m.RawErr})
 	}
 }
 

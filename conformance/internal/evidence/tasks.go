@@ -9,8 +9,8 @@ var SamplingTasks = []string{"tasks", "requests", "sampling", "createMessage"}
 
 // takesNoPlain reports whether the client refused a plain sample of the case as one that takes them as tasks alone, which it may
 // (2025-11-25, basic/utilities/tasks#task-support-and-handling).
-func (ev *Case) TakesNoPlain() bool {
-	return slices.ContainsFunc(ev.Rounds, func(r *Round) bool { return r.RefusedPlain() && !HasMember(r.Raw, "task") })
+func (ev *Case) OnlyTakesTasks() bool {
+	return slices.ContainsFunc(ev.Rounds, func(r *Round) bool { return r.RefusedWithoutTask() && !HasMember(r.Raw, "task") })
 }
 
 // asksForTask reports whether a sample of the case was asked for as a task.
@@ -19,6 +19,6 @@ func (ev *Case) AsksForTask() bool {
 }
 
 // refusedPlain reports whether a sample was refused with the code for that.
-func (r *Round) RefusedPlain() bool {
+func (r *Round) RefusedWithoutTask() bool {
 	return !r.Hostile && len(r.Answers) > 0 && r.Answers[0].Err != nil && r.Answers[0].Err.Code == CodeInvalidRequest && r.Declared.Declares(SamplingTasks...)
 }

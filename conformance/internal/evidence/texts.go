@@ -14,7 +14,7 @@ import (
 func Quoted(text string) string {
 	const most = 500 // more than a report shows
 	if len(text) > most {
-		return fmt.Sprintf("%q… (%d bytes)", Around(text, 0), len(text))
+		return fmt.Sprintf("%q… (%d bytes)", Surrounding(text, 0), len(text))
 	}
 	return strconv.Quote(text)
 }
@@ -25,7 +25,7 @@ func Holds(blocks []dialect.Block, text string) bool {
 }
 
 // around is a piece of a text, whole characters.
-func Around(text string, at int) string {
+func Surrounding(text string, at int) string {
 	from, to := max(at-20, 0), min(at+60, len(text))
 	for from > 0 && !utf8.RuneStart(text[from]) {
 		from--

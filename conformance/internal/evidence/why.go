@@ -5,7 +5,7 @@ import (
 )
 
 // why says what became of the n-th round.
-func (ev *Case) Why(n int) string {
+func (ev *Case) WhyNoResult(n int) string {
 	if n < 1 || n > len(ev.Rounds) {
 		return ""
 	}
@@ -16,7 +16,7 @@ func (ev *Case) Why(n int) string {
 	} else if a := r.Answers[0]; a.Err != nil {
 		why = fmt.Sprintf(": request %d was answered by the error %q (code %d)", n, Clip(a.Err.Message), a.Err.Code)
 	}
-	if x := r.LastModel(); x != nil && x.End.Refused+x.End.Miss != "" {
+	if x := r.LastExchange(); x != nil && x.End.Refused+x.End.Miss != "" {
 		why += fmt.Sprintf("; the model had refused what it was asked: %s", Clip(x.End.Refused+x.End.Miss))
 	}
 	return why

@@ -32,7 +32,7 @@ func Traces(scenarios check.Catalogue, traces []*trace.Trace, wanted func(*check
 		if begun := slices.DeleteFunc(slices.Clone(sessions[revision]), func(s *evidence.Session) bool { return s.GivenUp }); len(begun) > 0 {
 			begun = usual(begun)
 			rs.Results = append(rs.Results, client.Judge(revision, begun)...)
-			if evidence.AllForeign(begun) {
+			if evidence.AllSpokeOtherRevision(begun) {
 				speakAnother(sessions[revision], begun[0].Tried)
 			}
 		}

@@ -1,3 +1,3 @@
 package requirements
 
-var BalanceRule = []string{"2025-11-25/sampling/08", "2026-07-28/sampling/09"}
+var Balance = []string{"2025-11-25/sampling/08", "2026-07-28/sampling/09"}

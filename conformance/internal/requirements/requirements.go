@@ -71,7 +71,7 @@ var pages = slices.Concat(older(server.V20250326), []page{batching}, older(serve
 })
 
 // requirements are the statements by ID.
-var Requirements = byID(Statements())
+var ByID = byID(Statements())
 
 // Statements returns the table: every normative statement about sampling clients, by revision, page and place on it.
 func Statements() []Statement {

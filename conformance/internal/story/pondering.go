@@ -17,10 +17,10 @@ import (
 
 // ignoring is how long a client may take to answer what is asked after a cancel, before the model answers what was cancelled. One
 // that answers one request after the other, and does not heed the cancel, cannot answer before the model has.
-const Ignoring = 1500 * time.Millisecond
+const CancelIgnoredAfter = 1500 * time.Millisecond
 
 // serial is the same where nothing is held against a client that has not seen the cancel by then.
-const Serial = 800 * time.Millisecond
+const SerialAfter = 800 * time.Millisecond
 
 // reaction is how long a client may take to give up its call, and its request of the model.
 const Reaction = 2500 * time.Millisecond

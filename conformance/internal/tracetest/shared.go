@@ -262,7 +262,7 @@ func (s *Story) OtherwiseAnswers() *Story {
 	return s.Calls().Asks(AskingForFlight()).Answers(Booked())
 }
 
-const Unsilent = "it did not fulfil the input request"
+const NotFulfilled = "it did not fulfil the input request"
 
 const NoAnswer = "sampling request 1 was not answered: no answer came for request 1"
 

@@ -261,17 +261,18 @@ func (s *Story) Result(id string) *report.Result {
 	return &rs.Results[i]
 }
 
-// telling is one story, told in each era and dialect, and what a check is to say of it.
-type Telling struct {
+// Test is one story and the verdict that a check must give. It runs in each revision and dialect.
+type Test struct {
 	Name, Check string
-	// caseID is the case that is played, without the scenario.
+	// CaseID is the case that the story is about, without the scenario.
 	CaseID  string
-	Tell    func(*Story)
+	Steps   func(*Story)
 	Verdict report.Verdict
+	// Message is the part of the verdict's message that matters: the values.
 	Message string
-	// declares are the capabilities that the client declares, "" for everything; told is what it was told to.
-	Declares, Told string
-	// in are the revisions in which it is told, and dialects how the model is asked; nil for all.
+	// Declares are the capabilities that the client declares, "" for all; HarnessDeclares those that the harness asked it to declare.
+	Declares, HarnessDeclares string
+	// In are the revisions, nil for the newest of both eras; Dialects how the model is asked, nil for openai-chat and native.
 	In       []server.Revision
 	Dialects []string
 }
@@ -285,9 +286,9 @@ var (
 	BothEras = []server.Revision{server.V20251125, server.V20260728}
 )
 
-// hold tells the stories and holds what is said of them against what is to be said.
-func Hold(t *testing.T, catalogue check.Catalogue, tellings []Telling) {
-	for _, c := range tellings {
+// Run runs the tests, each as a subtest. A check that fails must show evidence, a cause and a fix.
+func Run(t *testing.T, catalogue check.Catalogue, tests []Test) {
+	for _, c := range tests {
 		revisions, dialects := c.In, c.Dialects
 		if revisions == nil {
 			revisions = BothEras
@@ -300,10 +301,10 @@ func Hold(t *testing.T, catalogue check.Catalogue, tellings []Telling) {
 				for _, d := range dialects {
 					scenario, _, _ := strings.Cut(c.Check, "/")
 					s := BeginDeclaring(t, catalogue, revision, d, scenario+"/"+c.CaseID, cmp.Or(c.Declares, Everything))
-					s.Trace.Header.Declare = json.RawMessage(c.Told)
-					c.Tell(s)
+					s.Trace.Header.Declare = json.RawMessage(c.HarnessDeclares)
+					c.Steps(s)
 					got := s.Result(c.Check)
-					require.Equal(t, c.Message, got.Message, "%s, %s", revision, d)
+					require.Contains(t, got.Message, c.Message, "%s, %s", revision, d)
 					require.Equal(t, c.Verdict, got.Verdict, "%s, %s: %s", revision, d, got.Message)
 					require.NotNil(t, got.Evidence)
 					if got.Verdict == report.Fail || got.Verdict == report.Warn {

@@ -20,7 +20,7 @@ var (
 func refusal(id, says string, level report.Level, requirements []string, usual, mend string) check.Check {
 	named := requirements[0] == "2025-11-25/sampling/13"
 	return check.Check{
-		ID: id, Rule: says, Levels: check.Everywhere(level), Asked: 1, Cases: casesOf(func(h *history) bool { return h.check == id }), Requirements: requirements,
+		ID: id, Rule: says, Levels: check.Everywhere(level), Requests: 1, Cases: casesOf(func(h *history) bool { return h.check == id }), Statements: requirements,
 		Cause: usual, Fix: mend,
 		Judge: func(e *evidence.Case) check.Verdict { return refusesHistory(e, historyOf(e.Case.ID), named) },
 	}
@@ -30,48 +30,48 @@ func refusal(id, says string, level report.Level, requirements []string, usual, 
 func refusesHistory(ev *evidence.Case, h *history, named bool) check.Verdict {
 	r := ev.Rounds[0]
 	tell := func(v check.Verdict) check.Verdict {
-		v = v.Saw("server sent", r.Asked.At(h.at), "%s", part(r, h.at))
-		if x := r.LastModel(); x != nil && x.Request != nil {
+		v = v.ShowAs("server sent", r.Asked.At(h.at), "%s", part(r, h.at))
+		if x := r.LastExchange(); x != nil && x.Request != nil {
 			given := describeTurns(x.Request.Messages)
 			if x.End.Refused != "" {
 				given += "\nthe model refused it: " + x.End.Refused
 			}
-			v = v.Saw("model was given", x.At("messages"), "%s", given)
+			v = v.ShowAs("model was given", x.At("messages"), "%s", given)
 		}
 		return v
 	}
 	switch {
-	case r.Missed() != "":
+	case r.CassetteMiss() != "":
 		return check.NotObserved("the model had no answer for sampling request 1")
 	case r.Result() != nil:
-		return tell(check.Broken("the client answered a history in which %s", h.wrong)).See(r.Result().Place, "%s", evidence.Compact(r.Result().Result))
+		return tell(check.Fail("the client answered a history in which %s", h.wrong)).Show(r.Result().Place, "%s", evidence.Compact(r.Result().Result))
 	case len(r.Answers) == 0 && !ev.Revision.Modern():
-		return tell(check.Broken("the client neither refused nor answered a history in which %s: an error is due%s", h.wrong, ev.Died()))
+		return tell(check.Fail("the client neither refused nor answered a history in which %s: an error is due%s", h.wrong, ev.Died()))
 	case !ev.Session.AnswersAny():
-		return check.NotObserved("the client was not seen to answer anything, so that it cannot be said that it refuses this history%s", ev.Why(1))
+		return check.NotObserved("the client was not seen to answer anything, so that it cannot be said that it refuses this history%s", ev.WhyNoResult(1))
 	case len(r.Answers) > 0:
 		return withCode(ev, h, named, tell)
 	}
 	if v := check.Unsettled(ev, r); v != nil {
 		return *v
 	}
-	return check.Pass("the client did not fulfil a request in which %s", h.wrong).See(r.Asked.At(h.at), "")
+	return check.Pass("the client did not fulfil a request in which %s", h.wrong).Show(r.Asked.At(h.at), "")
 }
 
 // withCode judges the error with which a client refused a history.
 func withCode(ev *evidence.Case, h *history, named bool, tell func(check.Verdict) check.Verdict) check.Verdict {
 	a := ev.Rounds[0].Answers[0]
 	if a.Err.Code == evidence.CodeInvalidParams {
-		return check.Pass("the client refused it with the code %d", evidence.CodeInvalidParams).See(a.Place, "%s", evidence.Compact(a.RawErr))
+		return check.Pass("the client refused it with the code %d", evidence.CodeInvalidParams).Show(a.Place, "%s", evidence.Compact(a.RawErr))
 	}
 	whose := ""
-	if x := ev.Rounds[0].LastModel(); x != nil && x.End.Refused != "" {
+	if x := ev.Rounds[0].LastExchange(); x != nil && x.End.Refused != "" {
 		whose = ", when the model had refused it"
 	}
 	if !named {
-		return tell(check.Warn("the client refused a history in which %s with the code %d%s: %d says that the request is wrong", h.wrong, a.Err.Code, whose, evidence.CodeInvalidParams)).See(a.Place, "%s", evidence.Compact(a.RawErr))
+		return tell(check.Warn("the client refused a history in which %s with the code %d%s: %d says that the request is wrong", h.wrong, a.Err.Code, whose, evidence.CodeInvalidParams)).Show(a.Place, "%s", evidence.Compact(a.RawErr))
 	}
-	return tell(check.Broken("the client refused a history in which %s with the code %d%s: %d is due", h.wrong, a.Err.Code, whose, evidence.CodeInvalidParams)).See(a.Place, "%s", evidence.Compact(a.RawErr))
+	return tell(check.Fail("the client refused a history in which %s with the code %d%s: %d is due", h.wrong, a.Err.Code, whose, evidence.CodeInvalidParams)).Show(a.Place, "%s", evidence.Compact(a.RawErr))
 }
 
 // describeTurns shows what a history holds, a line for each block.
@@ -126,7 +126,7 @@ var resultInAssistant = refusal("result-in-assistant", "a tool result under the 
 	"answer -32602 where a message of the assistant holds a tool result")
 
 var notDropped = check.Check{
-	ID: "not-dropped", Rule: "a tool use or result under the wrong role is refused, or it reaches the model: it is not dropped silently", Levels: check.Everywhere(report.Robust), Asked: 1,
+	ID: "not-dropped", Rule: "a tool use or result under the wrong role is refused, or it reaches the model: it is not dropped silently", Levels: check.Everywhere(report.Robust), Requests: 1,
 	Cases: casesOf(func(h *history) bool { return h.marker != "" }),
 	Cause: "the converter knows tool uses under one role and results under the other, and leaves out what it does not know",
 	Fix:   "answer with an error (-32602) where there is no place for a block",
@@ -137,27 +137,27 @@ var notDropped = check.Check{
 				return *v
 			}
 		}
-		if how := check.Declined(e, r); how != "" {
+		if how := check.Refusal(e, r); how != "" {
 			return check.Pass("the client refuses it: %s", how)
 		}
 		if r.Result() == nil {
-			return check.NotObserved("sampling request 1 was not answered%s", e.Why(1))
+			return check.NotObserved("sampling request 1 was not answered%s", e.WhyNoResult(1))
 		}
-		x, missing := check.TheModel(r)
+		x, missing := check.ModelRequest(r)
 		if missing != nil {
 			return *missing
 		}
 		if !x.Says(h.marker) {
-			return check.Broken("the client answered a history in which %s, and dropped it", h.wrong).
-				Saw("server sent", r.Asked.At(h.at), "%s", part(r, h.at)).Saw("model was given", x.At("messages"), "%s", describeTurns(x.Request.Messages)).
-				See(r.Result().Place, "%s", evidence.Compact(r.Result().Result))
+			return check.Fail("the client answered a history in which %s, and dropped it", h.wrong).
+				ShowAs("server sent", r.Asked.At(h.at), "%s", part(r, h.at)).ShowAs("model was given", x.At("messages"), "%s", describeTurns(x.Request.Messages)).
+				Show(r.Result().Place, "%s", evidence.Compact(r.Result().Result))
 		}
-		return check.Pass("it reached the model").See(x.Place, "")
+		return check.Pass("it reached the model").Show(x.Place, "")
 	},
 }
 
 var balanceNoModelCall = check.Check{
-	ID: "no-model-call", Rule: "a history that cannot be right costs no model call", Levels: check.Everywhere(report.Advice), Asked: 1,
+	ID: "no-model-call", Rule: "a history that cannot be right costs no model call", Levels: check.Everywhere(report.Advice), Requests: 1,
 	Cause: "the history is handed on, and the model answers, or the client looks at it when the answer is there",
 	Fix:   "look at the history before the model is asked",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -166,7 +166,7 @@ var balanceNoModelCall = check.Check{
 }
 
 var balanceAlive = check.Check{
-	ID: "alive", Rule: "the session goes on after a history that cannot be right", Levels: check.Everywhere(report.Robust), Asked: 1,
+	ID: "alive", Rule: "the session goes on after a history that cannot be right", Levels: check.Everywhere(report.Robust), Requests: 1,
 	Cause: "what the client throws at a history that it did not expect ends its connection, or itself",
 	Fix:   "turn it into an error for that one request, and go on",
 	Judge: func(e *evidence.Case) check.Verdict {

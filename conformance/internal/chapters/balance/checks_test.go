@@ -39,61 +39,61 @@ func TestForbiddenHistoriesAreRefused(t *testing.T) {
 				then(s, ask)
 			}
 		}
-		tracetest.Hold(t, catalogue, []tracetest.Telling{
+		tracetest.Run(t, catalogue, []tracetest.Test{
 			{Name: "by an error", Check: check, CaseID: h.name, In: tracetest.InA, Verdict: report.Pass, Message: "the client refused it with the code " + code,
-				Tell: asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.Refuses(-32602, "no").PassesBarrier() })},
+				Steps: asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.Refuses(-32602, "no").PassesBarrier() })},
 			{Name: "by another error", Check: check, CaseID: h.name, In: tracetest.InA, Verdict: report.Warn, Message: wrongCode + "-32603" + due,
-				Tell: asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.Refuses(-32603, "no").PassesBarrier() })},
+				Steps: asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.Refuses(-32603, "no").PassesBarrier() })},
 			{Name: "by the provider", Check: check, CaseID: h.name, In: tracetest.InA, Verdict: report.Warn, Message: wrongCode + "0, when the model had refused it" + due,
-				Tell: asks(func(s *tracetest.Story, ask *server.CreateMessageParams) {
+				Steps: asks(func(s *tracetest.Story, ask *server.CreateMessageParams) {
 					s.Prompt(string(dialect.Marshal(ask)), trace.ModelEnd{Status: 400, Refused: "unbalanced"}).Refuses(0, "HTTP 400").PassesBarrier()
 				})},
 			{Name: "by the provider, which is enough where there is no code", Check: check, CaseID: h.name, In: tracetest.InB, Verdict: report.Pass, Message: "the client did not fulfil a request in which " + h.wrong,
-				Tell: asks(func(s *tracetest.Story, ask *server.CreateMessageParams) {
+				Steps: asks(func(s *tracetest.Story, ask *server.CreateMessageParams) {
 					s.Prompt(string(dialect.Marshal(ask)), trace.ModelEnd{Status: 400, Refused: "unbalanced"}).PassesBarrier()
 				})},
 			{Name: "by silence", Check: check, CaseID: h.name, In: tracetest.InB, Verdict: report.Pass, Message: "the client did not fulfil a request in which " + h.wrong,
-				Tell: asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.PassesBarrier() })},
+				Steps: asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.PassesBarrier() })},
 			{Name: "by silence, where a word is due", Check: check, CaseID: h.name, In: tracetest.InA, Verdict: report.Warn, Message: "the client neither refused nor answered a history in which " + h.wrong + ": an error is due",
-				Tell: asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.PassesBarrier() })},
+				Steps: asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.PassesBarrier() })},
 			{Name: "by dying", Check: check, CaseID: h.name, In: tracetest.InA, Verdict: report.Warn,
 				Message: "the client neither refused nor answered a history in which " + h.wrong + ": an error is due; it panicked: nil map",
-				Tell:    asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.Ends(trace.Process{Panic: "nil map"}) })},
+				Steps:   asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.Ends(trace.Process{Panic: "nil map"}) })},
 			{Name: "by silence at the end", Check: check, CaseID: h.name, In: tracetest.InB, Verdict: report.NotObserved,
 				Message: "the client was not seen to answer anything, so that it cannot be said that it refuses this history: no answer came for request 1",
-				Tell:    asks(func(*tracetest.Story, *server.CreateMessageParams) {})},
+				Steps:   asks(func(*tracetest.Story, *server.CreateMessageParams) {})},
 			{Name: "as all else is", Check: check, CaseID: h.name, In: tracetest.InA, Verdict: report.NotObserved,
 				Message: `the client was not seen to answer anything, so that it cannot be said that it refuses this history: request 1 was answered by the error "no" (code -32602)`,
-				Tell:    asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.Refuses(-32602, "no") })},
+				Steps:   asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.Refuses(-32602, "no") })},
 			{Name: "not at all", Check: check, CaseID: h.name, Dialects: tracetest.Native, Verdict: report.Warn, Message: answered,
-				Tell: asks(func(s *tracetest.Story, ask *server.CreateMessageParams) {
+				Steps: asks(func(s *tracetest.Story, ask *server.CreateMessageParams) {
 					s.Prompts(ask).Answers(tracetest.Saying(mild)).PassesBarrier()
 				})},
 			{Name: "for want of an answer of ours", Check: check, CaseID: h.name, In: tracetest.InA, Dialects: tracetest.Native, Verdict: report.NotObserved, Message: "the model had no answer for sampling request 1",
-				Tell: asks(func(s *tracetest.Story, ask *server.CreateMessageParams) {
+				Steps: asks(func(s *tracetest.Story, ask *server.CreateMessageParams) {
 					s.Prompt(string(dialect.Marshal(ask)), trace.ModelEnd{Status: 404, Miss: "no rule"}).Refuses(-32603, "no").PassesBarrier()
 				})},
 			{Name: "where tools are not declared", Check: check, CaseID: h.name, Declares: tracetest.SamplingOnly, Verdict: report.NotApplicable,
 				Message: "the client does not declare sampling.tools, so the server must not ask for it",
-				Tell:    func(s *tracetest.Story) { s.Marks(trace.MarkWithheld, "sampling.tools") }},
+				Steps:   func(s *tracetest.Story) { s.Marks(trace.MarkWithheld, "sampling.tools") }},
 
 			{Name: "before the model is asked", Check: "balance/no-model-call", CaseID: h.name, Verdict: report.Pass, Message: "the model was not asked",
-				Tell: asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.Refuses(-32602, "no").PassesBarrier() })},
+				Steps: asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.Refuses(-32602, "no").PassesBarrier() })},
 			{Name: "after the model was asked", Check: "balance/no-model-call", CaseID: h.name, Dialects: tracetest.Native, Verdict: report.Warn,
 				Message: "the model was asked, and answered, for a history in which " + h.wrong,
-				Tell: asks(func(s *tracetest.Story, ask *server.CreateMessageParams) {
+				Steps: asks(func(s *tracetest.Story, ask *server.CreateMessageParams) {
 					s.Prompts(ask).Refuses(-32602, "no").PassesBarrier()
 				})},
 			{Name: "by the provider", Check: "balance/no-model-call", CaseID: h.name, Verdict: report.Pass, Message: "the model was not asked",
-				Tell: asks(func(s *tracetest.Story, _ *server.CreateMessageParams) {
+				Steps: asks(func(s *tracetest.Story, _ *server.CreateMessageParams) {
 					s.Prompt(`{}`, trace.ModelEnd{Status: 400, Refused: "unbalanced"}).Refuses(-32603, "no").PassesBarrier()
 				})},
 
 			{Name: "and life goes on", Check: "balance/alive", CaseID: h.name, Verdict: report.Pass, Message: "the client went on",
-				Tell: asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.Refuses(-32602, "no").PassesBarrier() })},
+				Steps: asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.Refuses(-32602, "no").PassesBarrier() })},
 			{Name: "and life ends", Check: "balance/alive", CaseID: h.name, Verdict: report.Fail,
 				Message: "the client did not go on after a history in which " + h.wrong + ": it panicked: nil map",
-				Tell: asks(func(s *tracetest.Story, _ *server.CreateMessageParams) {
+				Steps: asks(func(s *tracetest.Story, _ *server.CreateMessageParams) {
 					s.Refuses(-32602, "no").Ends(trace.Process{Panic: "nil map"})
 				})},
 		})
@@ -116,22 +116,22 @@ func TestWhatIsUnderTheWrongRoleIsNotDropped(t *testing.T) {
 			}
 		}
 		check := "balance/not-dropped"
-		tracetest.Hold(t, catalogue, []tracetest.Telling{
-			{Name: "but given to the model", Check: check, CaseID: h.name, Dialects: tracetest.Native, Tell: given(len(h.messages) + 1), Verdict: report.Pass, Message: "it reached the model"},
-			{Name: "but is", Check: check, CaseID: h.name, Dialects: tracetest.Native, Tell: given(1), Verdict: report.Fail, Message: "the client answered a history in which " + h.wrong + ", and dropped it"},
+		tracetest.Run(t, catalogue, []tracetest.Test{
+			{Name: "but given to the model", Check: check, CaseID: h.name, Dialects: tracetest.Native, Steps: given(len(h.messages) + 1), Verdict: report.Pass, Message: "it reached the model"},
+			{Name: "but is", Check: check, CaseID: h.name, Dialects: tracetest.Native, Steps: given(1), Verdict: report.Fail, Message: "the client answered a history in which " + h.wrong + ", and dropped it"},
 			{Name: "but refused", Check: check, CaseID: h.name, In: tracetest.InA, Verdict: report.Pass, Message: `the client refuses it: "no" (code -32603)`,
-				Tell: func(s *tracetest.Story) { s.Asks(sendingOf(h)).OnPurpose().Refuses(-32603, "no").PassesBarrier() }},
+				Steps: func(s *tracetest.Story) { s.Asks(sendingOf(h)).OnPurpose().Refuses(-32603, "no").PassesBarrier() }},
 			{Name: "but left", Check: check, CaseID: h.name, In: tracetest.InB, Verdict: report.Pass, Message: "the client refuses it: it did not fulfil the input request",
-				Tell: func(s *tracetest.Story) { s.Asks(sendingOf(h)).OnPurpose().PassesBarrier() }},
+				Steps: func(s *tracetest.Story) { s.Asks(sendingOf(h)).OnPurpose().PassesBarrier() }},
 			{Name: "but left, which is not settled", Check: check, CaseID: h.name, In: tracetest.InB, Verdict: report.Unsupported,
 				Message: "no answer came, and it is not settled that none would have: it takes a client that calls the tools in the order in which they are listed, and answers the last one's sample: " +
 					"no later sample was answered, so that it may only not have come yet",
-				Tell: func(s *tracetest.Story) { s.Asks(sendingOf(h)).OnPurpose() }},
+				Steps: func(s *tracetest.Story) { s.Asks(sendingOf(h)).OnPurpose() }},
 			{Name: "but not answered", Check: check, CaseID: h.name, In: tracetest.InA, Verdict: report.NotObserved, Message: "sampling request 1 was not answered: no answer came for request 1",
-				Tell: func(s *tracetest.Story) { s.Asks(sendingOf(h)).OnPurpose().PassesBarrier() }},
+				Steps: func(s *tracetest.Story) { s.Asks(sendingOf(h)).OnPurpose().PassesBarrier() }},
 			{Name: "but answered without a model", Check: check, CaseID: h.name, Verdict: report.NotObserved,
 				Message: "the model was never asked for sampling request 1: nothing reached the fake model under the case's mark",
-				Tell: func(s *tracetest.Story) {
+				Steps: func(s *tracetest.Story) {
 					s.Asks(sendingOf(h)).OnPurpose().Answers(tracetest.Saying("Mild.")).PassesBarrier()
 				}},
 		})

@@ -50,31 +50,31 @@ var extraCases = []harness.Case{{
 }}
 
 var unknownExtras = check.Check{
-	ID: "unknown-extras", Rule: "fields that the client does not know, and _meta, do no harm", Levels: check.Everywhere(report.Robust), Asked: 1, Cases: []string{"extras"},
+	ID: "unknown-extras", Rule: "fields that the client does not know, and _meta, do no harm", Levels: check.Everywhere(report.Robust), Requests: 1, Cases: []string{"extras"},
 	Cause: "params are read strictly, or handed on to the provider with all that is in them",
 	Fix:   "leave alone what the client does not know",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
 		if a := r.Result(); a != nil {
-			return check.Pass("a request with unknown fields was answered").See(a.Place, "")
+			return check.Pass("a request with unknown fields was answered").Show(a.Place, "")
 		}
 		if !e.Session.AnswersAny() {
 			return check.NotObserved("the client answers no request at all (see basic/answered)")
 		}
-		return check.Broken("a request with unknown fields was not answered%s", e.Why(1)).See(r.Asked, "%s", evidence.Compact(r.Raw))
+		return check.Fail("a request with unknown fields was not answered%s", e.WhyNoResult(1)).Show(r.Asked, "%s", evidence.Compact(r.Raw))
 	},
 }
 
 var metaPreserved = check.Check{
-	ID: "meta-preserved", Rule: "the _meta of tool uses and results goes with them", Levels: check.SinceTools(report.Should), Asked: 1, Cases: []string{"meta"},
-	Requirements: []string{"2025-11-25/schema/08", "2026-07-28/schema/08", "2025-11-25/schema/15", "2026-07-28/schema/15"},
-	Cause:        "blocks are rebuilt from a type that has no _meta",
-	Fix:          "keep _meta when a tool use or a result is copied",
+	ID: "meta-preserved", Rule: "the _meta of tool uses and results goes with them", Levels: check.SinceTools(report.Should), Requests: 1, Cases: []string{"meta"},
+	Statements: []string{"2025-11-25/schema/08", "2026-07-28/schema/08", "2025-11-25/schema/15", "2026-07-28/schema/15"},
+	Cause:      "blocks are rebuilt from a type that has no _meta",
+	Fix:        "keep _meta when a tool use or a result is copied",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
-		x, missing := check.TheModel(r)
+		x, missing := check.ModelRequest(r)
 		switch {
-		case missing != nil && missing.Kind == check.KindBroken: // the native dialect reads everything
+		case missing != nil && missing.Kind == check.Failed: // the native dialect reads everything
 			return check.NotApplicable("the provider's format has no place for _meta")
 		case missing != nil:
 			return *missing
@@ -85,16 +85,16 @@ var metaPreserved = check.Check{
 		for _, t := range []dialect.BlockType{dialect.ToolUse, dialect.ToolResult} {
 			sent, given := evidence.Turns(r.Params.Messages, t), evidence.Turns(x.Request.Messages, t)
 			if len(sent) == 0 || len(given) != len(sent) {
-				return check.NotObserved("the %ss of the history did not reach the model (see parallel/results-reach-model)", t).See(x.At("messages"), "%s", evidence.Describe(given))
+				return check.NotObserved("the %ss of the history did not reach the model (see parallel/results-reach-model)", t).Show(x.At("messages"), "%s", evidence.Describe(given))
 			}
 			for i := range sent {
 				if want, got := metaOf(sent[i]), metaOf(given[i]); !evidence.SameJSON(want, got) {
-					return check.Broken("the _meta of a %s did not go with it", t).
-						Saw("server sent", r.Asked.At(sent[i].Path), "%s", evidence.Compact(sent[i].Raw)).Saw("model was given", x.At(given[i].Path), "%s", evidence.Compact(given[i].Raw))
+					return check.Fail("the _meta of a %s did not go with it", t).
+						ShowAs("server sent", r.Asked.At(sent[i].Path), "%s", evidence.Compact(sent[i].Raw)).ShowAs("model was given", x.At(given[i].Path), "%s", evidence.Compact(given[i].Raw))
 				}
 			}
 		}
-		return check.Pass("_meta went with the tool use and its result").See(x.At("messages"), "")
+		return check.Pass("_meta went with the tool use and its result").Show(x.At("messages"), "")
 	},
 }
 
@@ -128,7 +128,7 @@ var inContext = harness.Case{
 }
 
 var includeContext = check.Check{
-	ID: "include-context", Rule: "what becomes of the values of includeContext", Levels: check.Everywhere(report.May), Asked: 2, Cases: []string{"context"},
+	ID: "include-context", Rule: "what becomes of the values of includeContext", Levels: check.Everywhere(report.May), Requests: 2, Cases: []string{"context"},
 	Cause: "includeContext is the client's to change or leave out",
 	Fix:   "nothing: the client may do as it likes",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -143,18 +143,18 @@ var includeContext = check.Check{
 				became = append(became, value+" is not answered")
 			}
 		}
-		return check.Info("%s", strings.Join(became, ", ")).See(e.Rounds[1].Asked, "")
+		return check.Info("%s", strings.Join(became, ", ")).Show(e.Rounds[1].Asked, "")
 	},
 }
 
 var noForeignContext = check.Check{
-	ID: "no-foreign-context", Rule: `with includeContext "none" the model is given nothing of another conversation`, Levels: check.Everywhere(report.Robust), Asked: 2,
+	ID: "no-foreign-context", Rule: `with includeContext "none" the model is given nothing of another conversation`, Levels: check.Everywhere(report.Robust), Requests: 2,
 	Cases: []string{"context"},
 	Cause: "one history is kept for all requests, or the host's own conversation goes with each",
 	Fix:   "give the model the request's own messages, and nothing that came before",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[1]
-		if _, missing := check.TheModel(r); missing != nil {
+		if _, missing := check.ModelRequest(r); missing != nil {
 			return *missing
 		}
 		for _, x := range r.Model {
@@ -164,12 +164,12 @@ var noForeignContext = check.Check{
 			for _, c := range e.Session.Trace.Header.Cases {
 				for _, other := range evidence.Conversations(x.Request.Body, c.Mark) {
 					if !slices.Contains(r.Conversations, other) {
-						return check.Broken("the model was given something of another conversation (%s, of %s)", other, c.ID).
-							Saw("server sent", r.Asked, "%s", evidence.Spoken(r.Params.Messages)).Saw("model was given", x.At("messages"), "%s", evidence.Spoken(x.Request.Messages))
+						return check.Fail("the model was given something of another conversation (%s, of %s)", other, c.ID).
+							ShowAs("server sent", r.Asked, "%s", evidence.Spoken(r.Params.Messages)).ShowAs("model was given", x.At("messages"), "%s", evidence.Spoken(x.Request.Messages))
 					}
 				}
 			}
 		}
-		return check.Pass("the model was given nothing of another conversation").See(r.LastModel().Place, "")
+		return check.Pass("the model was given nothing of another conversation").Show(r.LastExchange().Place, "")
 	},
 }

@@ -82,7 +82,7 @@ var hinted = harness.Case{
 // modelsAsked are the models that were asked in the rounds, or the verdict for one that was not.
 func modelsAsked(e *evidence.Case) (models [hintRounds]string, missing *check.Verdict) {
 	for i := range models {
-		x, missing := check.TheModel(e.Rounds[i])
+		x, missing := check.ModelRequest(e.Rounds[i])
 		if missing != nil {
 			return models, missing
 		}
@@ -94,8 +94,8 @@ func modelsAsked(e *evidence.Case) (models [hintRounds]string, missing *check.Ve
 // sawModels shows which models were asked in some of the rounds.
 func sawModels(v check.Verdict, e *evidence.Case, models [hintRounds]string, rounds ...int) check.Verdict {
 	for _, i := range rounds {
-		v = v.Saw("server sent", e.Rounds[i].Asked.At("modelPreferences"), "%s", evidence.Compact(story.JSON(preferred[i]))).
-			Saw("model asked", e.Rounds[i].LastModel().Place, "%q", models[i])
+		v = v.ShowAs("server sent", e.Rounds[i].Asked.At("modelPreferences"), "%s", evidence.Compact(story.JSON(preferred[i]))).
+			ShowAs("model asked", e.Rounds[i].LastExchange().Place, "%q", models[i])
 	}
 	return v
 }
@@ -103,27 +103,27 @@ func sawModels(v check.Verdict, e *evidence.Case, models [hintRounds]string, rou
 var hintRule = []string{"2025-03-26/schema/ModelPreferences", "2025-06-18/schema/ModelPreferences", "2025-11-25/schema/04", "2026-07-28/schema/04"}
 
 var hintsRespected = check.Check{
-	ID: "hints-respected", Rule: "hints have a say in which model is asked", Levels: check.Everywhere(report.Should), Asked: hintRounds, Cases: []string{"hints"},
-	Requirements: []string{"2025-03-26/sampling/security", "2025-06-18/sampling/security", "2025-11-25/sampling/16", "2026-07-28/sampling/23"},
-	Cause:        "modelPreferences are not read, or the client has one model only",
-	Fix:          "choose the first model whose name holds a hint, or one like it of the client's own; with one model only there is nothing to mend",
+	ID: "hints-respected", Rule: "hints have a say in which model is asked", Levels: check.Everywhere(report.Should), Requests: hintRounds, Cases: []string{"hints"},
+	Statements: []string{"2025-03-26/sampling/security", "2025-06-18/sampling/security", "2025-11-25/sampling/16", "2026-07-28/sampling/23"},
+	Cause:      "modelPreferences are not read, or the client has one model only",
+	Fix:        "choose the first model whose name holds a hint, or one like it of the client's own; with one model only there is nothing to mend",
 	Judge: func(e *evidence.Case) check.Verdict {
 		models, missing := modelsAsked(e)
 		if missing != nil {
 			return *missing
 		}
 		if models[roundSmall] == models[roundNothing] && models[roundLarge] == models[roundNothing] {
-			return sawModels(check.Broken("the model that is asked is the same whatever is hinted at"), e, models, roundNothing, roundSmall, roundLarge)
+			return sawModels(check.Fail("the model that is asked is the same whatever is hinted at"), e, models, roundNothing, roundSmall, roundLarge)
 		}
 		return sawModels(check.Pass("hints change which model is asked"), e, models, roundSmall, roundLarge)
 	},
 }
 
 var hintsInOrder = check.Check{
-	ID: "hints-in-order", Rule: "where hints have a say, the first that matches decides", Levels: check.Everywhere(report.Must), Asked: hintRounds, Cases: []string{"hints"},
-	Requirements: hintRule,
-	Cause:        "the client goes through its own models, and takes the first that fits any hint, or lets a later hint win",
-	Fix:          "go through the hints in order, and take the first that fits one of the client's models",
+	ID: "hints-in-order", Rule: "where hints have a say, the first that matches decides", Levels: check.Everywhere(report.Must), Requests: hintRounds, Cases: []string{"hints"},
+	Statements: hintRule,
+	Cause:      "the client goes through its own models, and takes the first that fits any hint, or lets a later hint win",
+	Fix:        "go through the hints in order, and take the first that fits one of the client's models",
 	Judge: func(e *evidence.Case) check.Verdict {
 		models, missing := modelsAsked(e)
 		if missing != nil {
@@ -135,7 +135,7 @@ var hintsInOrder = check.Check{
 		}
 		for round, want := range map[int][2]string{roundSmallFirst: {small, large}, roundLargeFirst: {large, small}} {
 			if models[round] == want[1] {
-				return sawModels(check.Broken("a later hint decided which model is asked, where an earlier one matches"), e, models, roundSmall, roundLarge, round)
+				return sawModels(check.Fail("a later hint decided which model is asked, where an earlier one matches"), e, models, roundSmall, roundLarge, round)
 			}
 		}
 		if models[roundSmallFirst] != small || models[roundLargeFirst] != large {
@@ -146,10 +146,10 @@ var hintsInOrder = check.Check{
 }
 
 var hintSubstring = check.Check{
-	ID: "hint-substring", Rule: "a hint that is part of a model's name matches it", Levels: check.Everywhere(report.Should), Asked: hintRounds, Cases: []string{"hints"},
-	Requirements: []string{"2025-03-26/schema/ModelHint", "2025-06-18/schema/ModelHint", "2025-11-25/schema/05", "2026-07-28/schema/05"},
-	Cause:        "hints are looked up as whole names",
-	Fix:          "match a hint against any part of a model's name",
+	ID: "hint-substring", Rule: "a hint that is part of a model's name matches it", Levels: check.Everywhere(report.Should), Requests: hintRounds, Cases: []string{"hints"},
+	Statements: []string{"2025-03-26/schema/ModelHint", "2025-06-18/schema/ModelHint", "2025-11-25/schema/05", "2026-07-28/schema/05"},
+	Cause:      "hints are looked up as whole names",
+	Fix:        "match a hint against any part of a model's name",
 	Judge: func(e *evidence.Case) check.Verdict {
 		models, missing := modelsAsked(e)
 		if missing != nil {
@@ -161,17 +161,17 @@ var hintSubstring = check.Check{
 		case small == models[roundNothing] || i < 0:
 			return check.NotApplicable("the client asks none of the models that are hinted at by their names")
 		case parts != small && !slices.ContainsFunc(nameParts, func(part string) bool { return strings.Contains(parts, part) }):
-			return sawModels(check.Broken("%q, as part of the name %q, did not match it", nameParts[i], small), e, models, roundSmall, roundParts)
+			return sawModels(check.Fail("%q, as part of the name %q, did not match it", nameParts[i], small), e, models, roundSmall, roundParts)
 		}
 		return sawModels(check.Pass("a part of a model's name matches it"), e, models, roundParts)
 	},
 }
 
 var hintsOverNumbers = check.Check{
-	ID: "hints-over-numbers", Rule: "hints count for more than priorities in numbers", Levels: check.Everywhere(report.Should), Asked: hintRounds, Cases: []string{"hints"},
-	Requirements: []string{"2025-03-26/schema/ModelPreferences", "2025-06-18/schema/ModelPreferences", "2025-11-25/schema/06", "2026-07-28/schema/06"},
-	Cause:        "models are scored by the numbers, and hints are looked at when two score the same",
-	Fix:          "narrow the models down by the hints first, and let the numbers decide among what is left",
+	ID: "hints-over-numbers", Rule: "hints count for more than priorities in numbers", Levels: check.Everywhere(report.Should), Requests: hintRounds, Cases: []string{"hints"},
+	Statements: []string{"2025-03-26/schema/ModelPreferences", "2025-06-18/schema/ModelPreferences", "2025-11-25/schema/06", "2026-07-28/schema/06"},
+	Cause:      "models are scored by the numbers, and hints are looked at when two score the same",
+	Fix:        "narrow the models down by the hints first, and let the numbers decide among what is left",
 	Judge: func(e *evidence.Case) check.Verdict {
 		models, missing := modelsAsked(e)
 		if missing != nil {
@@ -188,7 +188,7 @@ var hintsOverNumbers = check.Check{
 		case numbers == models[roundNothing]:
 			return check.NotApplicable("the numbers alone change nothing")
 		case both == numbers && !fits(both):
-			return sawModels(check.Broken("the numbers decided which model is asked, against a hint"), e, models, roundSmall, roundNumbers, roundSmallAndNumbers)
+			return sawModels(check.Fail("the numbers decided which model is asked, against a hint"), e, models, roundSmall, roundNumbers, roundSmallAndNumbers)
 		}
 		return sawModels(check.Pass("the hint decides, whatever the numbers say"), e, models, roundSmallAndNumbers)
 	},

@@ -70,46 +70,46 @@ func medium(caseID string) (dialect.BlockType, []byte) {
 }
 
 var media = check.Check{
-	ID: "media", Rule: "images and audio reach the model, or an error says why they cannot", Levels: check.Everywhere(report.Robust), Asked: 1, Cases: []string{"image", "audio"},
+	ID: "media", Rule: "images and audio reach the model, or an error says why they cannot", Levels: check.Everywhere(report.Robust), Requests: 1, Cases: []string{"image", "audio"},
 	Cause: "the converter knows text only, and leaves out the rest, or puts a word in its place",
 	Fix:   "give the model the medium in the provider's own form; where it has none, answer with an error",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
 		kind, data := medium(e.Case.ID)
-		if how := check.Declined(e, r); how != "" {
+		if how := check.Refusal(e, r); how != "" {
 			return check.Pass("the client does not pass %s on, and says so: %s", kind, how)
 		}
-		x, missing := check.TheModel(r)
+		x, missing := check.ModelRequest(r)
 		if missing != nil {
 			return *missing
 		}
 		if x.Shows(kind) == 0 && !x.Says(story.Base64Of(data)) {
-			return check.Broken("the %s never reached the model, and no error says so", kind).
-				Saw("server sent", r.Asked.At("messages[0]"), "%s, %d bytes", kind, len(data)).Saw("model was given", x.At("messages"), "%s", contents(x.Request.Messages))
+			return check.Fail("the %s never reached the model, and no error says so", kind).
+				ShowAs("server sent", r.Asked.At("messages[0]"), "%s, %d bytes", kind, len(data)).ShowAs("model was given", x.At("messages"), "%s", contents(x.Request.Messages))
 		}
-		return check.Pass("the %s reached the model", kind).See(x.At("messages"), "")
+		return check.Pass("the %s reached the model", kind).Show(x.At("messages"), "")
 	},
 }
 
 var textBesideMedia = check.Check{
-	ID: "text-beside-media", Rule: "the text beside an image or a sound reaches the model", Levels: check.Everywhere(report.Robust), Asked: 1, Cases: []string{"image", "audio"},
+	ID: "text-beside-media", Rule: "the text beside an image or a sound reaches the model", Levels: check.Everywhere(report.Robust), Requests: 1, Cases: []string{"image", "audio"},
 	Cause: "a message that has a medium is taken for one that has nothing else",
 	Fix:   "give the model every block of the message",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
 		kind, _ := medium(e.Case.ID)
-		if how := check.Declined(e, r); how != "" {
+		if how := check.Refusal(e, r); how != "" {
 			return check.NotApplicable("the client does not pass %s on, and says so: %s", kind, how)
 		}
-		x, missing := check.TheModel(r)
+		x, missing := check.ModelRequest(r)
 		if missing != nil {
 			return *missing
 		}
 		if _, found := (place{}).after(x.Request.Messages, dialect.User, besideText); !found {
-			return check.Broken("the text beside the %s never reached the model", kind).
-				Saw("server sent", r.Asked.At("messages"), "%q", besideText).Saw("model was given", x.At("messages"), "%s", contents(x.Request.Messages))
+			return check.Fail("the text beside the %s never reached the model", kind).
+				ShowAs("server sent", r.Asked.At("messages"), "%q", besideText).ShowAs("model was given", x.At("messages"), "%s", contents(x.Request.Messages))
 		}
-		return check.Pass("the text beside the %s reached the model", kind).See(x.At("messages"), "%q", besideText)
+		return check.Pass("the text beside the %s reached the model", kind).Show(x.At("messages"), "%q", besideText)
 	},
 }
 

@@ -70,17 +70,17 @@ func (p place) after(messages []dialect.Message, role dialect.Role, text string)
 }
 
 var multiTurn = check.Check{
-	ID: "multi-turn", Rule: "a history reaches the model in its order and under its roles", Levels: check.Everywhere(report.Robust), Asked: 1, Cases: []string{"turns"},
+	ID: "multi-turn", Rule: "a history reaches the model in its order and under its roles", Levels: check.Everywhere(report.Robust), Requests: 1, Cases: []string{"turns"},
 	Cause: "only the last message is given to the model, or all of them as one text",
 	Fix:   "give the model every message, in order, under its role; neighbours of one role may become one",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
-		x, missing := check.TheModel(r)
+		x, missing := check.ModelRequest(r)
 		if missing != nil {
 			return *missing
 		}
 		tell := func(v check.Verdict) check.Verdict {
-			return v.Saw("server sent", r.Asked.At("messages"), "%s", evidence.Spoken(r.Params.Messages)).Saw("model was given", x.At("messages"), "%s", evidence.Spoken(x.Request.Messages))
+			return v.ShowAs("server sent", r.Asked.At("messages"), "%s", evidence.Spoken(r.Params.Messages)).ShowAs("model was given", x.At("messages"), "%s", evidence.Spoken(x.Request.Messages))
 		}
 		var at place
 		var found bool
@@ -89,7 +89,7 @@ var multiTurn = check.Check{
 				if flattened(r.Params.Messages, x.Request.Messages) {
 					return tell(check.Warn("the history reached the model in its order, and without its roles: as one text of the user"))
 				}
-				return tell(check.Broken("message %d of the history did not reach the model in its place and under its role", i+1))
+				return tell(check.Fail("message %d of the history did not reach the model in its place and under its role", i+1))
 			}
 		}
 		return tell(check.Pass("the history reached the model in order"))
@@ -110,30 +110,30 @@ func flattened(said, given []dialect.Message) bool {
 }
 
 var singleAndArray = check.Check{
-	ID: "single-and-array", Rule: "content is taken as a block and as an array of one", Levels: check.SinceTools(report.Must), Asked: 1, Cases: []string{"blocks"},
-	Requirements: []string{"2025-11-25/schema/SamplingMessage", "2026-07-28/schema/SamplingMessage"},
-	Cause:        "the type of a message knows one of the two forms only",
-	Fix:          "read content that is no array as an array of one",
+	ID: "single-and-array", Rule: "content is taken as a block and as an array of one", Levels: check.SinceTools(report.Must), Requests: 1, Cases: []string{"blocks"},
+	Statements: []string{"2025-11-25/schema/SamplingMessage", "2026-07-28/schema/SamplingMessage"},
+	Cause:      "the type of a message knows one of the two forms only",
+	Fix:        "read content that is no array as an array of one",
 	Judge: func(e *evidence.Case) check.Verdict {
 		if len(e.Rounds) < 2 {
-			return check.NotObserved("the play did not get as far as sampling request 2%s", e.Why(1))
+			return check.NotObserved("the play did not get as far as sampling request 2%s", e.WhyNoResult(1))
 		}
 		if r := e.Rounds[1]; r.Result() == nil {
-			return check.Broken("content as an array of one block was not answered, and as the block alone it was%s", e.Why(2)).See(r.Asked.At("messages[0].content"), "%s", evidence.Compact(r.Raw))
+			return check.Fail("content as an array of one block was not answered, and as the block alone it was%s", e.WhyNoResult(2)).Show(r.Asked.At("messages[0].content"), "%s", evidence.Compact(r.Raw))
 		}
-		return check.Pass("both were answered").See(e.Rounds[1].Result().Place, "")
+		return check.Pass("both were answered").Show(e.Rounds[1].Result().Place, "")
 	},
 }
 
 var sameEffect = check.Check{
-	ID: "same-effect", Rule: "an array of one block is given to the model like the block alone", Levels: check.SinceTools(report.Robust), Asked: 2, Cases: []string{"blocks"},
+	ID: "same-effect", Rule: "an array of one block is given to the model like the block alone", Levels: check.SinceTools(report.Robust), Requests: 2, Cases: []string{"blocks"},
 	Cause: "content that is an array is handed on as its JSON, or as an empty text",
 	Fix:   "read content that is no array as an array of one, and go on from there",
 	Judge: func(e *evidence.Case) check.Verdict {
 		var with [2]bool
 		var seen [2]*evidence.Exchange
 		for i := range with {
-			x, missing := check.TheModel(e.Rounds[i])
+			x, missing := check.ModelRequest(e.Rounds[i])
 			if missing != nil {
 				return *missing
 			}
@@ -142,14 +142,14 @@ var sameEffect = check.Check{
 		}
 		tell := func(v check.Verdict) check.Verdict {
 			for i, x := range seen {
-				v = v.Saw("server sent", e.Rounds[i].Asked.At("messages[0].content"), "%s", evidence.Compact(e.Rounds[i].Params.Messages[0].Content[0].Raw)).
-					Saw("model was given", x.At("messages"), "%s", evidence.Spoken(x.Request.Messages))
+				v = v.ShowAs("server sent", e.Rounds[i].Asked.At("messages[0].content"), "%s", evidence.Compact(e.Rounds[i].Params.Messages[0].Content[0].Raw)).
+					ShowAs("model was given", x.At("messages"), "%s", evidence.Spoken(x.Request.Messages))
 			}
 			return v
 		}
 		switch {
 		case with[0] && !with[1]:
-			return tell(check.Broken("the text of an array of one block did not reach the model, and that of the block alone did"))
+			return tell(check.Fail("the text of an array of one block did not reach the model, and that of the block alone did"))
 		case !with[0]:
 			return check.NotObserved("the text of a block alone did not reach the model (see basic/prompt-reaches-model)")
 		}
@@ -158,23 +158,23 @@ var sameEffect = check.Check{
 }
 
 var contentArray = check.Check{
-	ID: "content-array", Rule: "several blocks of a message reach the model in order", Levels: check.SinceTools(report.Robust), Asked: 3, Cases: []string{"blocks"},
+	ID: "content-array", Rule: "several blocks of a message reach the model in order", Levels: check.SinceTools(report.Robust), Requests: 3, Cases: []string{"blocks"},
 	Cause: "the first block of a message is taken for the whole",
 	Fix:   "give the model every block, in order",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[2]
-		x, missing := check.TheModel(r)
+		x, missing := check.ModelRequest(r)
 		if missing != nil {
 			return *missing
 		}
 		tell := func(v check.Verdict) check.Verdict {
-			return v.Saw("server sent", r.Asked.At("messages[0].content"), "%s", evidence.Spoken(r.Params.Messages)).Saw("model was given", x.At("messages"), "%s", evidence.Spoken(x.Request.Messages))
+			return v.ShowAs("server sent", r.Asked.At("messages[0].content"), "%s", evidence.Spoken(r.Params.Messages)).ShowAs("model was given", x.At("messages"), "%s", evidence.Spoken(x.Request.Messages))
 		}
 		var at place
 		var found bool
 		for i, b := range r.Params.Messages[0].Content {
 			if at, found = at.after(x.Request.Messages, dialect.User, b.Text); !found {
-				return tell(check.Broken("block %d of the message did not reach the model in its place", i+1))
+				return tell(check.Fail("block %d of the message did not reach the model in its place", i+1))
 			}
 		}
 		return tell(check.Pass("the blocks reached the model in order"))

@@ -46,7 +46,7 @@ var parameterCases = []harness.Case{{
 }}
 
 var stopReasonTrue = check.Check{
-	ID: "stop-reason-true", Rule: "no standard stop reason is used falsely", Levels: check.Everywhere(report.Robust), Answered: 1, Cases: plainly,
+	ID: "stop-reason-true", Rule: "no standard stop reason is used falsely", Levels: check.Everywhere(report.Robust), Results: 1, Cases: plainly,
 	Cause: "the stop reason is a constant, or whatever the provider says for an end becomes endTurn",
 	Fix:   "map the provider's reason, length to maxTokens first of all, and leave out what cannot be told",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -60,16 +60,16 @@ var stopReasonTrue = check.Check{
 		case !given:
 			return check.Pass("no stop reason is given, which is allowed")
 		case got == due:
-			return check.Pass("the stop reason is %s", due).See(a.At("stopReason"), "%q", got)
+			return check.Pass("the stop reason is %s", due).Show(a.At("stopReason"), "%q", got)
 		case slices.Contains(evidence.StandardStopReasons, got):
-			return check.Broken("the stop reason is %s, and the model stopped for %s", got, due).See(a.At("stopReason"), "%q", got)
+			return check.Fail("the stop reason is %s, and the model stopped for %s", got, due).Show(a.At("stopReason"), "%q", got)
 		}
-		return check.Pass("the stop reason is the client's own word %q", got).See(a.At("stopReason"), "%q", got)
+		return check.Pass("the stop reason is the client's own word %q", got).Show(a.At("stopReason"), "%q", got)
 	},
 }
 
 var stopReason = check.Check{
-	ID: "stop-reason", Rule: "what the model's reason to stop becomes", Levels: check.Everywhere(report.May), Answered: 1,
+	ID: "stop-reason", Rule: "what the model's reason to stop becomes", Levels: check.Everywhere(report.May), Results: 1,
 	Cases: []string{"question", "truncated", "tuned"},
 	Cause: "stop reasons beyond the standard ones are the client's to choose",
 	Fix:   "nothing: the client may do as it likes",
@@ -77,20 +77,20 @@ var stopReason = check.Check{
 		reason := map[string]llm.StopReason{"basic/question": llm.EndTurn, "basic/truncated": llm.StopMaxTokens, "basic/tuned": llm.StopStopSequence}[e.Case.ID]
 		a := e.Rounds[0].Result()
 		if got, given := a.Text("stopReason"); given {
-			return check.Info("where the model stopped for %s, the result says %q", reason, got).See(a.At("stopReason"), "%q", got)
+			return check.Info("where the model stopped for %s, the result says %q", reason, got).Show(a.At("stopReason"), "%q", got)
 		}
 		return check.Info("where the model stopped for %s, the result gives no reason", reason)
 	},
 }
 
 var MaxTokens = check.Check{
-	ID: "max-tokens", Rule: "the model is asked for no more than maxTokens", Levels: check.Levels(report.Robust, report.Must), Asked: 1, Cases: plainly,
-	Requirements: []string{"2026-07-28/sampling/18"},
-	Cause:        "a default or minimum of the client takes the place of what the server asked for",
-	Fix:          "pass maxTokens on, or less",
+	ID: "max-tokens", Rule: "the model is asked for no more than maxTokens", Levels: check.Levels(report.Robust, report.Must), Requests: 1, Cases: plainly,
+	Statements: []string{"2026-07-28/sampling/18"},
+	Cause:      "a default or minimum of the client takes the place of what the server asked for",
+	Fix:        "pass maxTokens on, or less",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
-		x, missing := check.TheModel(r)
+		x, missing := check.ModelRequest(r)
 		if missing != nil {
 			return *missing
 		}
@@ -100,23 +100,23 @@ var MaxTokens = check.Check{
 		}
 		switch got := x.Request.MaxTokens; {
 		case got == nil:
-			return check.Broken("the model was asked without a limit, where the server asked for at most %d tokens", *asked).
-				Saw("server sent", r.Asked.At("maxTokens"), "%d", *asked).Saw("model was given", x.Place, "no limit is given")
+			return check.Fail("the model was asked without a limit, where the server asked for at most %d tokens", *asked).
+				ShowAs("server sent", r.Asked.At("maxTokens"), "%d", *asked).ShowAs("model was given", x.Place, "no limit is given")
 		case *got > *asked:
-			return check.Broken("the model was asked for %d tokens, where the server asked for at most %d", *got, *asked).
-				Saw("server sent", r.Asked.At("maxTokens"), "%d", *asked).Saw("model was given", x.Place, "%d", *got)
+			return check.Fail("the model was asked for %d tokens, where the server asked for at most %d", *got, *asked).
+				ShowAs("server sent", r.Asked.At("maxTokens"), "%d", *asked).ShowAs("model was given", x.Place, "%d", *got)
 		}
 		return check.Pass("the model was asked for no more than maxTokens")
 	},
 }
 
 var parameters = check.Check{
-	ID: "parameters", Rule: "what becomes of temperature, stop sequences and metadata", Levels: check.Everywhere(report.May), Asked: 2, Cases: []string{"tuned"},
+	ID: "parameters", Rule: "what becomes of temperature, stop sequences and metadata", Levels: check.Everywhere(report.May), Requests: 2, Cases: []string{"tuned"},
 	Cause: "parameters are the client's to change or leave out",
 	Fix:   "nothing: the client may do as it likes",
 	Judge: func(e *evidence.Case) check.Verdict {
 		var became []string
-		x, missing := check.TheModel(e.Rounds[0])
+		x, missing := check.ModelRequest(e.Rounds[0])
 		if missing != nil {
 			return *missing
 		}
@@ -133,7 +133,7 @@ var parameters = check.Check{
 		} else {
 			became = append(became, "stop sequences are left out")
 		}
-		y, missing := check.TheModel(e.Rounds[1])
+		y, missing := check.ModelRequest(e.Rounds[1])
 		switch {
 		case missing != nil:
 			became = append(became, "with metadata the model is not asked")
@@ -142,30 +142,30 @@ var parameters = check.Check{
 		default:
 			became = append(became, "metadata are left out")
 		}
-		return check.Info("%s", strings.Join(became, ", ")).Saw("model was given", x.Place, "")
+		return check.Info("%s", strings.Join(became, ", ")).ShowAs("model was given", x.Place, "")
 	},
 }
 
 var parametersHarmless = check.Check{
-	ID: "parameters-harmless", Rule: "parameters that every provider takes do no harm", Levels: check.Everywhere(report.Robust), Asked: 1, Cases: []string{"tuned"},
+	ID: "parameters-harmless", Rule: "parameters that every provider takes do no harm", Levels: check.Everywhere(report.Robust), Requests: 1, Cases: []string{"tuned"},
 	Cause: "a parameter that the client does not know is an error to it, or goes to the provider under a name that it does not know",
 	Fix:   "pass temperature and stopSequences on in the provider's own terms, or leave them out; leave metadata out where the provider does not take them",
 	Judge: func(e *evidence.Case) check.Verdict {
 		for i, what := range []string{"temperature and stop sequences", "metadata"} {
 			if len(e.Rounds) <= i {
-				return check.NotObserved("the play did not get as far as sampling request %d%s", i+1, e.Why(i))
+				return check.NotObserved("the play did not get as far as sampling request %d%s", i+1, e.WhyNoResult(i))
 			}
 			r := e.Rounds[i]
 			if r.Result() != nil {
 				continue
 			}
-			if x := r.LastModel(); i == 1 && x != nil && x.End.Refused != "" {
+			if x := r.LastExchange(); i == 1 && x != nil && x.End.Refused != "" {
 				return check.Pass("metadata are passed on, and the provider does not take them: %s", x.End.Refused)
 			}
 			if !e.Session.AnswersAny() {
 				return check.NotObserved("the client answers no request at all (see basic/answered)")
 			}
-			return check.Broken("a request with %s was not answered%s", what, e.Why(r.N)).See(r.Asked, "%s", evidence.Compact(r.Raw))
+			return check.Fail("a request with %s was not answered%s", what, e.WhyNoResult(r.N)).Show(r.Asked, "%s", evidence.Compact(r.Raw))
 		}
 		return check.Pass("requests with parameters are answered")
 	},

@@ -42,9 +42,9 @@ func TestHints(t *testing.T) {
 	dated := [hintRounds]string{"claude-sonnet-4-5", "claude-3-5-haiku-20241022", "claude-opus-4-1", "claude-3-5-haiku-20241022", "claude-opus-4-1", "claude-opus-4-1", "claude-3-5-haiku-latest", "claude-3-5-haiku-20241022"}
 	numbersInPart := right
 	numbersInPart[roundNumbers], numbersInPart[roundSmallAndNumbers] = "gpt-4o-mini-high", "gpt-4o-mini-high"
-	var tellings []tracetest.Telling
+	var tellings []tracetest.Test
 	add := func(check, name string, models [hintRounds]string, verdict report.Verdict, message string) {
-		tellings = append(tellings, tracetest.Telling{Name: name, Check: "basic/" + check, CaseID: "hints", Tell: asks(models), Dialects: tracetest.OpenAI, Verdict: verdict, Message: message})
+		tellings = append(tellings, tracetest.Test{Name: name, Check: "basic/" + check, CaseID: "hints", Steps: asks(models), Dialects: tracetest.OpenAI, Verdict: verdict, Message: message})
 	}
 	const inOrder, over, part = "the first hint that matches decides", "the hint decides, whatever the numbers say", "a part of a model's name matches it"
 	add("hints-respected", "by choosing a model", right, report.Pass, "hints change which model is asked")
@@ -77,7 +77,7 @@ func TestHints(t *testing.T) {
 	add("hints-over-numbers", "the numbers", but(roundSmallAndNumbers, "gpt-4.1"), report.Warn, "the numbers decided which model is asked, against a hint")
 	add("hints-over-numbers", "numbers are not read", given, report.NotApplicable, "the numbers alone change nothing")
 	add("hints-over-numbers", "hints are not read", one, report.NotApplicable, "the hint alone changes nothing")
-	tracetest.Hold(t, catalogue, tellings)
+	tracetest.Run(t, catalogue, tellings)
 }
 
 // text is a message of one text.
@@ -98,23 +98,23 @@ func TestHistories(t *testing.T) {
 	lost := func(n int) string {
 		return fmt.Sprintf("message %d of the history did not reach the model in its place and under its role", n)
 	}
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "as it was", Check: "basic/multi-turn", CaseID: "turns", Tell: given(history...), Verdict: report.Pass, Message: arrived},
-		{Name: "neighbours merged", Check: "basic/multi-turn", CaseID: "turns", Tell: given(text("user", "one"), text("assistant", "two"), text("user", "three\n\nfour")), Verdict: report.Pass, Message: arrived},
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "as it was", Check: "basic/multi-turn", CaseID: "turns", Steps: given(history...), Verdict: report.Pass, Message: arrived},
+		{Name: "neighbours merged", Check: "basic/multi-turn", CaseID: "turns", Steps: given(text("user", "one"), text("assistant", "two"), text("user", "three\n\nfour")), Verdict: report.Pass, Message: arrived},
 		{Name: "neighbours merged without a word between them", Check: "basic/multi-turn", CaseID: "turns", Dialects: tracetest.Native, Verdict: report.Pass, Message: arrived,
-			Tell: given(text("user", "one"), text("assistant", "two"), server.SamplingMessage{Role: "user", Content: []any{server.Text("three"), server.Text("four")}})},
+			Steps: given(text("user", "one"), text("assistant", "two"), server.SamplingMessage{Role: "user", Content: []any{server.Text("three"), server.Text("four")}})},
 		{Name: "after messages of the client's own", Check: "basic/multi-turn", CaseID: "turns", Verdict: report.Pass, Message: arrived,
-			Tell: given(append([]server.SamplingMessage{text("user", "Hello."), text("assistant", "Hello."), text("user", "Now:")}, history...)...)},
+			Steps: given(append([]server.SamplingMessage{text("user", "Hello."), text("assistant", "Hello."), text("user", "Now:")}, history...)...)},
 		{Name: "with the system prompt in the first", Check: "basic/multi-turn", CaseID: "turns", Verdict: report.Pass, Message: arrived,
-			Tell: given(text("user", "You are helpful.\n\none"), text("assistant", "two"), text("user", "three"), text("user", "four (please)"))},
+			Steps: given(text("user", "You are helpful.\n\none"), text("assistant", "two"), text("user", "three"), text("user", "four (please)"))},
 		{Name: "with filler between neighbours", Check: "basic/multi-turn", CaseID: "turns", Verdict: report.Pass, Message: arrived,
-			Tell: given(text("user", "one"), text("assistant", "two"), text("user", "three"), text("assistant", "Yes?"), text("user", "four"))},
-		{Name: "as one text", Check: "basic/multi-turn", CaseID: "turns", Tell: given(text("user", "User: one\nAssistant: two\nUser: three\nUser: four")), Verdict: report.Warn,
+			Steps: given(text("user", "one"), text("assistant", "two"), text("user", "three"), text("assistant", "Yes?"), text("user", "four"))},
+		{Name: "as one text", Check: "basic/multi-turn", CaseID: "turns", Steps: given(text("user", "User: one\nAssistant: two\nUser: three\nUser: four")), Verdict: report.Warn,
 			Message: "the history reached the model in its order, and without its roles: as one text of the user"},
-		{Name: "the last alone", Check: "basic/multi-turn", CaseID: "turns", Tell: given(text("user", "four")), Verdict: report.Fail, Message: lost(1)},
-		{Name: "without what the model said", Check: "basic/multi-turn", CaseID: "turns", Tell: given(text("user", "one"), text("user", "three"), text("user", "four")), Verdict: report.Fail, Message: lost(2)},
-		{Name: "in another order", Check: "basic/multi-turn", CaseID: "turns", Tell: given(text("user", "three"), text("user", "four"), text("assistant", "two"), text("user", "one")), Verdict: report.Fail, Message: lost(2)},
-		{Name: "roles swapped", Check: "basic/multi-turn", CaseID: "turns", Tell: given(text("assistant", "one"), text("user", "two"), text("assistant", "three"), text("user", "four")), Verdict: report.Fail, Message: lost(1)},
+		{Name: "the last alone", Check: "basic/multi-turn", CaseID: "turns", Steps: given(text("user", "four")), Verdict: report.Fail, Message: lost(1)},
+		{Name: "without what the model said", Check: "basic/multi-turn", CaseID: "turns", Steps: given(text("user", "one"), text("user", "three"), text("user", "four")), Verdict: report.Fail, Message: lost(2)},
+		{Name: "in another order", Check: "basic/multi-turn", CaseID: "turns", Steps: given(text("user", "three"), text("user", "four"), text("assistant", "two"), text("user", "one")), Verdict: report.Fail, Message: lost(2)},
+		{Name: "roles swapped", Check: "basic/multi-turn", CaseID: "turns", Steps: given(text("assistant", "one"), text("user", "two"), text("assistant", "three"), text("user", "four")), Verdict: report.Fail, Message: lost(1)},
 	})
 }
 
@@ -137,36 +137,36 @@ func TestBlocksAndArraysOfThem(t *testing.T) {
 		}
 	}
 	right := told(block, ofOne, ofThree)
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "both", Check: "basic/single-and-array", CaseID: "blocks", Tell: right, Verdict: report.Pass, Message: "both were answered"},
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "both", Check: "basic/single-and-array", CaseID: "blocks", Steps: right, Verdict: report.Pass, Message: "both were answered"},
 		{Name: "the block alone", Check: "basic/single-and-array", CaseID: "blocks", In: tracetest.InA, Verdict: report.Fail,
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				tracetest.Asked(block, tracetest.Saying("So."))(s)
 				s.Asks(ofOne).Refuses(-32602, "content: want an object")
 			},
 			Message: `content as an array of one block was not answered, and as the block alone it was: request 2 was answered by the error "content: want an object" (code -32602)`},
-		{Name: "neither", Check: "basic/single-and-array", CaseID: "blocks", Tell: func(s *tracetest.Story) { s.Asks(block) }, Verdict: report.NotObserved,
+		{Name: "neither", Check: "basic/single-and-array", CaseID: "blocks", Steps: func(s *tracetest.Story) { s.Asks(block) }, Verdict: report.NotObserved,
 			Message: "the play did not get as far as sampling request 2: no answer came for request 1"},
 
-		{Name: "alike", Check: "basic/same-effect", CaseID: "blocks", Tell: right, Verdict: report.Pass, Message: "both reached the model alike"},
-		{Name: "alike, within more", Check: "basic/same-effect", CaseID: "blocks", Tell: told(tracetest.Asking("At noon: "+blockText), tracetest.Asking("At one: "+blockText), ofThree), Verdict: report.Pass, Message: "both reached the model alike"},
-		{Name: "as JSON", Check: "basic/same-effect", CaseID: "blocks", Tell: told(block, tracetest.Asking(string(story.JSON(ofOne.Messages[0].Content))), ofThree), Verdict: report.Fail,
+		{Name: "alike", Check: "basic/same-effect", CaseID: "blocks", Steps: right, Verdict: report.Pass, Message: "both reached the model alike"},
+		{Name: "alike, within more", Check: "basic/same-effect", CaseID: "blocks", Steps: told(tracetest.Asking("At noon: "+blockText), tracetest.Asking("At one: "+blockText), ofThree), Verdict: report.Pass, Message: "both reached the model alike"},
+		{Name: "as JSON", Check: "basic/same-effect", CaseID: "blocks", Steps: told(block, tracetest.Asking(string(story.JSON(ofOne.Messages[0].Content))), ofThree), Verdict: report.Fail,
 			Message: "the text of an array of one block did not reach the model, and that of the block alone did"},
-		{Name: "empty", Check: "basic/same-effect", CaseID: "blocks", Tell: told(block, tracetest.Asking("[object Object]"), ofThree), Verdict: report.Fail,
+		{Name: "empty", Check: "basic/same-effect", CaseID: "blocks", Steps: told(block, tracetest.Asking("[object Object]"), ofThree), Verdict: report.Fail,
 			Message: "the text of an array of one block did not reach the model, and that of the block alone did"},
-		{Name: "neither as it was", Check: "basic/same-effect", CaseID: "blocks", Tell: told(tracetest.Asking("?"), tracetest.Asking("?"), ofThree), Verdict: report.NotObserved,
+		{Name: "neither as it was", Check: "basic/same-effect", CaseID: "blocks", Steps: told(tracetest.Asking("?"), tracetest.Asking("?"), ofThree), Verdict: report.NotObserved,
 			Message: "the text of a block alone did not reach the model (see basic/prompt-reaches-model)"},
 
-		{Name: "in order", Check: "basic/content-array", CaseID: "blocks", Tell: right, Verdict: report.Pass, Message: "the blocks reached the model in order"},
-		{Name: "as one text", Check: "basic/content-array", CaseID: "blocks", Tell: told(block, ofOne, tracetest.Asking("first\nsecond\nthird")), Verdict: report.Pass, Message: "the blocks reached the model in order"},
+		{Name: "in order", Check: "basic/content-array", CaseID: "blocks", Steps: right, Verdict: report.Pass, Message: "the blocks reached the model in order"},
+		{Name: "as one text", Check: "basic/content-array", CaseID: "blocks", Steps: told(block, ofOne, tracetest.Asking("first\nsecond\nthird")), Verdict: report.Pass, Message: "the blocks reached the model in order"},
 		{Name: "as several messages", Check: "basic/content-array", CaseID: "blocks", Verdict: report.Pass, Message: "the blocks reached the model in order",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				several := tracetest.Asking("")
 				several.Messages = []server.SamplingMessage{text("user", "first"), text("user", "second"), text("user", "third")}
 				told(block, ofOne, several)(s)
 			}},
-		{Name: "the first alone", Check: "basic/content-array", CaseID: "blocks", Tell: told(block, ofOne, tracetest.Asking("first")), Verdict: report.Fail, Message: "block 2 of the message did not reach the model in its place"},
-		{Name: "in reverse", Check: "basic/content-array", CaseID: "blocks", Tell: told(block, ofOne, array("third", "second", "first")), Verdict: report.Fail, Message: "block 2 of the message did not reach the model in its place"},
+		{Name: "the first alone", Check: "basic/content-array", CaseID: "blocks", Steps: told(block, ofOne, tracetest.Asking("first")), Verdict: report.Fail, Message: "block 2 of the message did not reach the model in its place"},
+		{Name: "in reverse", Check: "basic/content-array", CaseID: "blocks", Steps: told(block, ofOne, array("third", "second", "first")), Verdict: report.Fail, Message: "block 2 of the message did not reach the model in its place"},
 	})
 }
 
@@ -190,22 +190,22 @@ func TestMediaAndWhatIsSaidBesideThem(t *testing.T) {
 		}
 		refused := func(s *tracetest.Story) { s.Asks(sent).Refuses(-32602, "text only").PassesBarrier() }
 		declined := `, and says so: "text only" (code -32602)`
-		tracetest.Hold(t, catalogue, []tracetest.Telling{
-			{Name: "reaches the model", Check: "basic/media", CaseID: c.caseID, Tell: given(c.medium, server.Text(besideText)), Verdict: report.Pass, Message: "the " + c.kind + " reached the model"},
-			{Name: "in another form", Check: "basic/media", CaseID: c.caseID, Tell: given(server.Text(besideText), c.other), Verdict: report.Pass, Message: "the " + c.kind + " reached the model"},
+		tracetest.Run(t, catalogue, []tracetest.Test{
+			{Name: "reaches the model", Check: "basic/media", CaseID: c.caseID, Steps: given(c.medium, server.Text(besideText)), Verdict: report.Pass, Message: "the " + c.kind + " reached the model"},
+			{Name: "in another form", Check: "basic/media", CaseID: c.caseID, Steps: given(server.Text(besideText), c.other), Verdict: report.Pass, Message: "the " + c.kind + " reached the model"},
 			{Name: "in a part that is nobody's", Check: "basic/media", CaseID: c.caseID, Dialects: tracetest.Native, Verdict: report.Pass, Message: "the " + c.kind + " reached the model",
-				Tell: given(story.Object{"type": "file", "file": "data:x;base64," + story.Base64Of(map[string][]byte{"image": story.WeatherMap, "audio": silence}[c.kind])}, server.Text(besideText))},
-			{Name: "is refused", Check: "basic/media", CaseID: c.caseID, In: tracetest.InA, Tell: refused, Verdict: report.Pass, Message: "the client does not pass " + c.kind + " on" + declined},
-			{Name: "is refused by silence", Check: "basic/media", CaseID: c.caseID, In: tracetest.InB, Tell: func(s *tracetest.Story) { s.Asks(sent).PassesBarrier() }, Verdict: report.Pass,
+				Steps: given(story.Object{"type": "file", "file": "data:x;base64," + story.Base64Of(map[string][]byte{"image": story.WeatherMap, "audio": silence}[c.kind])}, server.Text(besideText))},
+			{Name: "is refused", Check: "basic/media", CaseID: c.caseID, In: tracetest.InA, Steps: refused, Verdict: report.Pass, Message: "the client does not pass " + c.kind + " on" + declined},
+			{Name: "is refused by silence", Check: "basic/media", CaseID: c.caseID, In: tracetest.InB, Steps: func(s *tracetest.Story) { s.Asks(sent).PassesBarrier() }, Verdict: report.Pass,
 				Message: "the client does not pass " + c.kind + " on, and says so: it did not fulfil the input request"},
-			{Name: "is dropped", Check: "basic/media", CaseID: c.caseID, Tell: given(server.Text(besideText)), Verdict: report.Fail, Message: "the " + c.kind + " never reached the model, and no error says so"},
-			{Name: "has a word in its place", Check: "basic/media", CaseID: c.caseID, Tell: given(server.Text("["+c.kind+"]"), server.Text(besideText)), Verdict: report.Fail,
+			{Name: "is dropped", Check: "basic/media", CaseID: c.caseID, Steps: given(server.Text(besideText)), Verdict: report.Fail, Message: "the " + c.kind + " never reached the model, and no error says so"},
+			{Name: "has a word in its place", Check: "basic/media", CaseID: c.caseID, Steps: given(server.Text("["+c.kind+"]"), server.Text(besideText)), Verdict: report.Fail,
 				Message: "the " + c.kind + " never reached the model, and no error says so"},
 
-			{Name: "text with it", Check: "basic/text-beside-media", CaseID: c.caseID, Tell: given(server.Text(besideText), c.medium), Verdict: report.Pass, Message: "the text beside the " + c.kind + " reached the model"},
-			{Name: "text without it", Check: "basic/text-beside-media", CaseID: c.caseID, Tell: given(server.Text("Said: " + besideText)), Verdict: report.Pass, Message: "the text beside the " + c.kind + " reached the model"},
-			{Name: "no text", Check: "basic/text-beside-media", CaseID: c.caseID, Tell: given(c.medium), Verdict: report.Fail, Message: "the text beside the " + c.kind + " never reached the model"},
-			{Name: "refused", Check: "basic/text-beside-media", CaseID: c.caseID, In: tracetest.InA, Tell: refused, Verdict: report.NotApplicable, Message: "the client does not pass " + c.kind + " on" + declined},
+			{Name: "text with it", Check: "basic/text-beside-media", CaseID: c.caseID, Steps: given(server.Text(besideText), c.medium), Verdict: report.Pass, Message: "the text beside the " + c.kind + " reached the model"},
+			{Name: "text without it", Check: "basic/text-beside-media", CaseID: c.caseID, Steps: given(server.Text("Said: " + besideText)), Verdict: report.Pass, Message: "the text beside the " + c.kind + " reached the model"},
+			{Name: "no text", Check: "basic/text-beside-media", CaseID: c.caseID, Steps: given(c.medium), Verdict: report.Fail, Message: "the text beside the " + c.kind + " never reached the model"},
+			{Name: "refused", Check: "basic/text-beside-media", CaseID: c.caseID, In: tracetest.InA, Steps: refused, Verdict: report.NotApplicable, Message: "the client does not pass " + c.kind + " on" + declined},
 		})
 	}
 }
@@ -228,26 +228,26 @@ func TestWhatTheClientDoesNotKnow(t *testing.T) {
 		}
 	}
 	const kept = "_meta went with the tool use and its result"
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "is let be", Check: "basic/unknown-extras", CaseID: "extras", Tell: tracetest.Right, Verdict: report.Pass, Message: "a request with unknown fields was answered"},
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "is let be", Check: "basic/unknown-extras", CaseID: "extras", Steps: tracetest.Right, Verdict: report.Pass, Message: "a request with unknown fields was answered"},
 		{Name: "is an error to it", Check: "basic/unknown-extras", CaseID: "extras", In: tracetest.InA, Verdict: report.Fail,
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				s.Asks(tracetest.Asking("?")).Refuses(-32602, "unknown field")
 				s.PassesBarrier()
 			},
 			Message: `a request with unknown fields was not answered: request 1 was answered by the error "unknown field" (code -32602)`},
-		{Name: "is an error, as all is", Check: "basic/unknown-extras", CaseID: "extras", In: tracetest.InA, Tell: func(s *tracetest.Story) { s.Asks(tracetest.Asking("?")).Refuses(-1, "no") },
+		{Name: "is an error, as all is", Check: "basic/unknown-extras", CaseID: "extras", In: tracetest.InA, Steps: func(s *tracetest.Story) { s.Asks(tracetest.Asking("?")).Refuses(-1, "no") },
 			Verdict: report.NotObserved, Message: "the client answers no request at all (see basic/answered)"},
 
-		{Name: "goes with its block", Check: "basic/meta-preserved", CaseID: "meta", Tell: given(0, nil), Dialects: tracetest.Native, Verdict: report.Pass, Message: kept},
+		{Name: "goes with its block", Check: "basic/meta-preserved", CaseID: "meta", Steps: given(0, nil), Dialects: tracetest.Native, Verdict: report.Pass, Message: kept},
 		{Name: "goes with its block, in another order", Check: "basic/meta-preserved", CaseID: "meta", Dialects: tracetest.Native, Verdict: report.Pass, Message: kept,
-			Tell: given(1, story.Object{"com.example/trace": "trace-word-nine"})},
-		{Name: "is lost from the use", Check: "basic/meta-preserved", CaseID: "meta", Tell: given(1, nil), Dialects: tracetest.Native, Verdict: report.Warn, Message: "the _meta of a tool_use did not go with it"},
-		{Name: "is lost from the result", Check: "basic/meta-preserved", CaseID: "meta", Tell: given(2, story.Object{}), Dialects: tracetest.Native, Verdict: report.Warn, Message: "the _meta of a tool_result did not go with it"},
-		{Name: "has no place with the provider", Check: "basic/meta-preserved", CaseID: "meta", Tell: given(0, nil), Dialects: tracetest.OpenAI, Verdict: report.NotApplicable, Message: "the provider's format has no place for _meta"},
+			Steps: given(1, story.Object{"com.example/trace": "trace-word-nine"})},
+		{Name: "is lost from the use", Check: "basic/meta-preserved", CaseID: "meta", Steps: given(1, nil), Dialects: tracetest.Native, Verdict: report.Warn, Message: "the _meta of a tool_use did not go with it"},
+		{Name: "is lost from the result", Check: "basic/meta-preserved", CaseID: "meta", Steps: given(2, story.Object{}), Dialects: tracetest.Native, Verdict: report.Warn, Message: "the _meta of a tool_result did not go with it"},
+		{Name: "has no place with the provider", Check: "basic/meta-preserved", CaseID: "meta", Steps: given(0, nil), Dialects: tracetest.OpenAI, Verdict: report.NotApplicable, Message: "the provider's format has no place for _meta"},
 		{Name: "is lost with its block", Check: "basic/meta-preserved", CaseID: "meta", Dialects: tracetest.Native, Verdict: report.NotObserved,
 			Message: "the tool_uses of the history did not reach the model (see parallel/results-reach-model)",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				s.Asks(sent()).Prompts(tracetest.Asking("?")).Answers(tracetest.Saying("Windy."))
 			}},
 	})
@@ -268,24 +268,24 @@ func TestContexts(t *testing.T) {
 		}
 	}
 	const clean = "the model was given nothing of another conversation"
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "nothing", Check: "basic/no-foreign-context", CaseID: "context", Tell: leaks(""), Verdict: report.Pass, Message: clean},
-		{Name: "the client's own words", Check: "basic/no-foreign-context", CaseID: "context", Tell: leaks(" It is noon. mk is a word."), Verdict: report.Pass, Message: clean},
-		{Name: "its own mark", Check: "basic/no-foreign-context", CaseID: "context", Tell: leaks(" (conversation " + mark + "n2)"), Verdict: report.Pass, Message: clean},
-		{Name: "the conversation before", Check: "basic/no-foreign-context", CaseID: "context", Tell: leaks(" (conversation " + mark + "n1)"), Verdict: report.Fail,
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "nothing", Check: "basic/no-foreign-context", CaseID: "context", Steps: leaks(""), Verdict: report.Pass, Message: clean},
+		{Name: "the client's own words", Check: "basic/no-foreign-context", CaseID: "context", Steps: leaks(" It is noon. mk is a word."), Verdict: report.Pass, Message: clean},
+		{Name: "its own mark", Check: "basic/no-foreign-context", CaseID: "context", Steps: leaks(" (conversation " + mark + "n2)"), Verdict: report.Pass, Message: clean},
+		{Name: "the conversation before", Check: "basic/no-foreign-context", CaseID: "context", Steps: leaks(" (conversation " + mark + "n1)"), Verdict: report.Fail,
 			Message: "the model was given something of another conversation (" + mark + "n1, of basic/context)"},
-		{Name: "a conversation whose number begins alike", Check: "basic/no-foreign-context", CaseID: "context", Tell: leaks(" (conversation " + mark + "n21)"), Verdict: report.Fail,
+		{Name: "a conversation whose number begins alike", Check: "basic/no-foreign-context", CaseID: "context", Steps: leaks(" (conversation " + mark + "n21)"), Verdict: report.Fail,
 			Message: "the model was given something of another conversation (" + mark + "n21, of basic/context)"},
 
 		{Name: "all answered", Check: "basic/include-context", CaseID: "context", Verdict: report.Info, Message: "none is answered, thisServer is answered, allServers is answered",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				leaks("")(s)
 				for n := 3; n < 5; n++ {
 					s.Asks(ask(n, "?")).Prompts(ask(n, "?")).Answers(tracetest.Saying("Nothing."))
 				}
 			}},
 		{Name: "one refused", Check: "basic/include-context", CaseID: "context", In: tracetest.InA, Verdict: report.Info, Message: "none is answered, thisServer is not answered, allServers was not asked",
-			Tell: func(s *tracetest.Story) { leaks("")(s); s.Asks(ask(3, "?")).Refuses(-32602, "out of use") }},
+			Steps: func(s *tracetest.Story) { leaks("")(s); s.Asks(ask(3, "?")).Refuses(-32602, "out of use") }},
 	})
 }
 

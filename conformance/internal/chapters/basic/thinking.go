@@ -23,12 +23,12 @@ var thinking = story.Once("basic/thinking", func(s *server.Session) any { return
 var showsThoughts = map[string]bool{dialect.Anthropic: true, dialect.Gemini: true, dialect.Ollama: true, dialect.OpenAIResponses: true}
 
 var thinkingApart = check.Check{
-	ID: "thinking-apart", Rule: "what the model only thought is not in the answer", Levels: check.Everywhere(report.Robust), Answered: 1, Cases: []string{"thinking"},
+	ID: "thinking-apart", Rule: "what the model only thought is not in the answer", Levels: check.Everywhere(report.Robust), Results: 1, Cases: []string{"thinking"},
 	Cause: "the texts of all blocks, parts or fields of the provider's answer are joined, those with its thoughts among them",
 	Fix:   "answer with what the model says, and keep what it thinks for its provider",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
-		x, missing := check.TheModel(r)
+		x, missing := check.ModelRequest(r)
 		if missing != nil {
 			return *missing
 		}
@@ -37,9 +37,9 @@ var thinkingApart = check.Check{
 		}
 		a := r.Result()
 		if strings.Contains(dialect.PlainText(a.Blocks()), thought) {
-			return check.Broken("what the model thought was given to the server as if it had said it").
-				See(evidence.Place{Label: "model thought"}, "%q", thought).See(a.At("content"), "%s", evidence.Compact(a.Member("content")))
+			return check.Fail("what the model thought was given to the server as if it had said it").
+				Show(evidence.Place{Label: "model thought"}, "%q", thought).Show(a.At("content"), "%s", evidence.Compact(a.Member("content")))
 		}
-		return check.Pass("the server was not told what the model thought").See(a.At("content"), "%s", evidence.Compact(a.Member("content")))
+		return check.Pass("the server was not told what the model thought").Show(a.At("content"), "%s", evidence.Compact(a.Member("content")))
 	},
 }

@@ -18,17 +18,17 @@ func TestThoughtsStayWithTheClient(t *testing.T) {
 		}
 	}
 	ollama := []string{dialect.Ollama}
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "they do", Check: check, CaseID: caseID, Dialects: ollama, Tell: told(tracetest.Saying("Teal.")), Verdict: report.Pass, Message: "the server was not told what the model thought"},
-		{Name: "the client has a word of its own", Check: check, CaseID: caseID, Dialects: ollama, Tell: told(tracetest.Saying("The model thought about it. Teal.")), Verdict: report.Pass,
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "they do", Check: check, CaseID: caseID, Dialects: ollama, Steps: told(tracetest.Saying("Teal.")), Verdict: report.Pass, Message: "the server was not told what the model thought"},
+		{Name: "the client has a word of its own", Check: check, CaseID: caseID, Dialects: ollama, Steps: told(tracetest.Saying("The model thought about it. Teal.")), Verdict: report.Pass,
 			Message: "the server was not told what the model thought"},
-		{Name: "they are told", Check: check, CaseID: caseID, Dialects: ollama, Tell: told(tracetest.Saying("<think>" + thought + "</think>Teal.")), Verdict: report.Fail,
+		{Name: "they are told", Check: check, CaseID: caseID, Dialects: ollama, Steps: told(tracetest.Saying("<think>" + thought + "</think>Teal.")), Verdict: report.Fail,
 			Message: "what the model thought was given to the server as if it had said it"},
 		{Name: "they are told in a block of their own", Check: check, CaseID: caseID, Dialects: ollama, Verdict: report.Fail,
-			Tell:    told(tracetest.With(tracetest.Saying(""), "content", string(dialect.Marshal([]any{server.Text(thought), server.Text("Teal.")})))),
+			Steps:   told(tracetest.With(tracetest.Saying(""), "content", string(dialect.Marshal([]any{server.Text(thought), server.Text("Teal.")})))),
 			Message: "what the model thought was given to the server as if it had said it"},
 		{Name: "the model shows none", Check: check, CaseID: caseID, Dialects: []string{dialect.Native}, Verdict: report.NotApplicable,
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				s.Asks(tracetest.Asking("Name a colour.")).Prompts(tracetest.Asking("Name a colour.")).Answers(tracetest.Saying("Teal."))
 			},
 			Message: "in native a model does not show what it thinks"},

@@ -66,8 +66,8 @@ func cancelInFlight(gate *story.Stage) server.Handler {
 		if err != nil {
 			return nil, err
 		}
-		story.Either(story.Ignoring, later.Done(), nil)
-		heeded := story.Either(story.Ignoring, gate.Left(word), nil) // that the client hung up is seen a moment later
+		story.Either(story.CancelIgnoredAfter, later.Done(), nil)
+		heeded := story.Either(story.CancelIgnoredAfter, gate.Left(word), nil) // that the client hung up is seen a moment later
 		gate.Open(word)
 		if heeded {
 			gate.Lasts(lateAnswer)
@@ -149,7 +149,7 @@ func cancelBeside(s *server.Session, cancel string, letGo func()) (inTurn bool, 
 	if err != nil {
 		return false, err
 	}
-	if inTurn = !story.Either(story.Serial, later.Done(), nil); inTurn {
+	if inTurn = !story.Either(story.SerialAfter, later.Done(), nil); inTurn {
 		letGo()
 	}
 	_, err = later.Answer()

@@ -21,14 +21,14 @@ func ponderedRound(e *evidence.Case) (*evidence.Round, evidence.Place, *check.Ve
 	r := e.Rounds[0]
 	at := e.Cancelled(r)
 	if at == nil {
-		v := check.NotObserved("the request was over before it could be cancelled%s", e.Why(1)).See(r.Asked, "")
+		v := check.NotObserved("the request was over before it could be cancelled%s", e.WhyNoResult(1)).Show(r.Asked, "")
 		return r, evidence.Place{}, &v
 	}
 	return r, *at, nil
 }
 
 var stopsWork = check.Check{
-	ID: "stops-work", Rule: "after a cancel the request of the model is hung up", Levels: check.InLegacy(report.Should), Asked: 1, Requirements: cancelBehaviour,
+	ID: "stops-work", Rule: "after a cancel the request of the model is hung up", Levels: check.InLegacy(report.Should), Requests: 1, Statements: cancelBehaviour,
 	Cases: []string{"in-flight"},
 	Cause: "the handler of the sample is given no signal that ends with the cancel, or does not hand it on to the request of the model",
 	Fix:   "tie the request of the model to the signal or context of the sample, and end that when the cancel comes",
@@ -41,27 +41,27 @@ var stopsWork = check.Check{
 		for _, x := range r.Model {
 			switch {
 			case x.Began > e.Session.Order[cancel.Ref]:
-				return check.Broken("the model was asked after the request had been cancelled").See(cancel, "").See(x.Place, "")
+				return check.Fail("the model was asked after the request had been cancelled").Show(cancel, "").Show(x.Place, "")
 			case x.Behind > e.Session.Order[cancel.Ref] && !x.End.HungUp && !x.End.Closed:
 				if len(r.Answers) == 0 && !readBy(e, x.Behind) {
-					return check.NotObserved("the client did nothing that shows it to have seen the cancel by the time the model answered").See(cancel, "").See(x.Place, "")
+					return check.NotObserved("the client did nothing that shows it to have seen the cancel by the time the model answered").Show(cancel, "").Show(x.Place, "")
 				}
-				return check.Broken("the request was cancelled while the model thought about it, and the model's answer was waited for all the same").
-					See(cancel, "").See(x.Place, "").See(e.End(x), "nobody had hung up")
+				return check.Fail("the request was cancelled while the model thought about it, and the model's answer was waited for all the same").
+					Show(cancel, "").Show(x.Place, "").Show(e.ModelEnd(x), "nobody had hung up")
 			case x.End.HungUp:
 				open = x
 			}
 		}
 		if open == nil {
-			return check.NotObserved("no request of the model was open when the cancel came").See(cancel, "")
+			return check.NotObserved("no request of the model was open when the cancel came").Show(cancel, "")
 		}
 		if v := check.ByItsLimit(e, r, open); v != nil {
 			return *v
 		}
-		if after, slack := heeding(e, cancel, open); e.At(after.Ref)+slack < e.EndOf(open) {
-			return tooLate("the cancel").See(cancel, "").See(open.Place, "").See(after, "").See(e.End(open), "")
+		if after, slack := heeding(e, cancel, open); e.TimeOf(after.Ref)+slack < e.ModelEndTime(open) {
+			return tooLate("the cancel").Show(cancel, "").Show(open.Place, "").Show(after, "").Show(e.ModelEnd(open), "")
 		}
-		if v := check.GoneOn(e, cancel); v != nil {
+		if v := check.UnsettledSince(e, cancel); v != nil {
 			return *v
 		}
 		return check.Pass("the client hung up on the model")
@@ -80,7 +80,7 @@ func readBy(ev *evidence.Case, place int) bool {
 }
 
 var cancelledUnanswered = check.Check{
-	ID: "no-answer", Rule: "no response comes for a request that was cancelled", Levels: check.InLegacy(report.Should), Asked: 1, Requirements: cancelBehaviour,
+	ID: "no-answer", Rule: "no response comes for a request that was cancelled", Levels: check.InLegacy(report.Should), Requests: 1, Statements: cancelBehaviour,
 	Cases: []string{"in-flight"},
 	Cause: "what the end of the handler comes to, a result or an error, is sent whatever became of the request",
 	Fix:   "note which requests were cancelled, and send nothing for those",
@@ -92,20 +92,20 @@ var cancelledUnanswered = check.Check{
 		if len(r.Answers) > 0 {
 			a := r.Answers[0]
 			if e.Session.Order[a.Ref] < e.Session.Order[cancel.Ref] {
-				return check.NotObserved("the request was answered before it was cancelled").See(a.Place, "")
+				return check.NotObserved("the request was answered before it was cancelled").Show(a.Place, "")
 			}
 			what := "a result"
 			if a.Err != nil {
 				what = "an error"
 			}
-			return check.Broken("the request was cancelled while the model thought about it, and %s came for it", what).See(cancel, "").See(a.Place, "")
+			return check.Fail("the request was cancelled while the model thought about it, and %s came for it", what).Show(cancel, "").Show(a.Place, "")
 		}
-		for _, a := range e.Session.Strays { // which came when the call was over, or the session
+		for _, a := range e.Session.UnmatchedResponses { // which came when the call was over, or the session
 			if e.Session.Order[a.Ref] > e.Session.Order[cancel.Ref] && evidence.SameID(r.RawID, a.ID) {
-				return check.Broken("the request was cancelled while the model thought about it, and a response came for it when the call was over").See(cancel, "").See(a.Place, "")
+				return check.Fail("the request was cancelled while the model thought about it, and a response came for it when the call was over").Show(cancel, "").Show(a.Place, "")
 			}
 		}
-		if v := check.GoneOn(e, cancel); v != nil {
+		if v := check.UnsettledSince(e, cancel); v != nil {
 			return *v
 		}
 		return check.Pass("no response came")
@@ -117,7 +117,7 @@ var cancelledUnanswered = check.Check{
 func heeding(ev *evidence.Case, cancel evidence.Place, x *evidence.Exchange) (evidence.Place, time.Duration) {
 	for _, r := range ev.Rounds[1:] {
 		if a := ev.Session.AnsweredAt(r); a > ev.Session.Order[cancel.Ref] && a < x.Behind {
-			return r.Answers[0].Place, prompt + 4*(ev.At(r.Answers[0].Ref)-ev.At(cancel.Ref))
+			return r.Answers[0].Place, prompt + 4*(ev.TimeOf(r.Answers[0].Ref)-ev.TimeOf(cancel.Ref))
 		}
 	}
 	return cancel, prompt
@@ -134,13 +134,13 @@ func tooLate(cause string) check.Verdict {
 // ignoresCancel holds a client against cancels that name nothing that is running: what is asked after each is answered, and what is running goes
 // on. Those are the rounds of the play after the first, by twos.
 func ignoresCancel(e *evidence.Case) check.Verdict {
-	cancels := e.InVain()
+	cancels := e.UselessCancels()
 	if len(cancels) == 0 || len(e.Rounds) < 3 {
-		return check.NotObserved("the play did not get as far as the cancel%s", e.Why(len(e.Rounds)))
+		return check.NotObserved("the play did not get as far as the cancel%s", e.WhyNoResult(len(e.Rounds)))
 	}
 	s := e.Session
 	see := func(v check.Verdict, n int) check.Verdict {
-		return v.See(cancels[n], "%s", s.Trace.Find(cancels[n].Ref).Frame.Raw)
+		return v.Show(cancels[n], "%s", s.Trace.Find(cancels[n].Ref).Frame.Raw)
 	}
 	for n := range cancels {
 		if len(e.Rounds) < 2*n+3 {
@@ -149,18 +149,18 @@ func ignoresCancel(e *evidence.Case) check.Verdict {
 		running, later := e.Rounds[2*n+1], e.Rounds[2*n+2]
 		switch {
 		case later.Result() != nil:
-		case later.Missed() != "":
-			return check.NotObserved("sampling request %d was not answered%s", later.N, e.Why(later.N))
+		case later.CassetteMiss() != "":
+			return check.NotObserved("sampling request %d was not answered%s", later.N, e.WhyNoResult(later.N))
 		default:
-			return check.SeeOutput(s, see(check.Broken("a request that came after a cancel of something else was not answered%s", e.Why(later.N)), n).See(later.Asked, ""))
+			return check.ShowOutput(s, see(check.Fail("a request that came after a cancel of something else was not answered%s", e.WhyNoResult(later.N)), n).Show(later.Asked, ""))
 		}
 		switch {
 		case running.Result() != nil:
 			continue
-		case running.Missed() != "":
-			return check.NotObserved("sampling request %d was not answered%s", running.N, e.Why(running.N))
+		case running.CassetteMiss() != "":
+			return check.NotObserved("sampling request %d was not answered%s", running.N, e.WhyNoResult(running.N))
 		case len(running.Answers) == 0:
-			if v := check.GoneOn(e, running.Asked); v != nil {
+			if v := check.UnsettledSince(e, running.Asked); v != nil {
 				return *v
 			}
 		}
@@ -169,9 +169,9 @@ func ignoresCancel(e *evidence.Case) check.Verdict {
 				return *v
 			}
 		}
-		return see(check.Broken("a cancel of something else ended a request that was running%s", e.Why(running.N)), n).See(running.Asked, "")
+		return see(check.Fail("a cancel of something else ended a request that was running%s", e.WhyNoResult(running.N)), n).Show(running.Asked, "")
 	}
-	if v := check.LivedThrough(e, e.Rounds[len(e.Rounds)-1].Asked, "the client did not go on after a cancel that names nothing that is running"); v != nil {
+	if v := check.Survived(e, e.Rounds[len(e.Rounds)-1].Asked, "the client did not go on after a cancel that names nothing that is running"); v != nil {
 		return see(*v, len(cancels)-1)
 	}
 	return see(check.Pass("the cancel was ignored, and the client went on"), 0)
@@ -186,7 +186,7 @@ func responsesTo(e *evidence.Case, cancels []evidence.Place) []evidence.Answer {
 			found = append(found, a)
 		}
 	}
-	for _, a := range s.Strays {
+	for _, a := range s.UnmatchedResponses {
 		for _, c := range cancels {
 			id, _ := evidence.CancelOf(s.Message(s.Trace.Find(c.Ref)))
 			if s.Order[a.Ref] > s.Order[c.Ref] && (len(a.ID) == 0 || string(a.ID) == "null" || evidence.SameID(id, a.ID)) {
@@ -199,21 +199,21 @@ func responsesTo(e *evidence.Case, cancels []evidence.Place) []evidence.Answer {
 }
 
 var cancelIsNotAnswered = check.Check{
-	ID: "cancel-not-answered", Rule: "no response comes for a cancel, whatever it names", Levels: check.InLegacy(report.Must), Answered: 1,
-	Requirements: []string{"2025-03-26/basic/notifications", "2025-06-18/basic/notifications", "2025-11-25/basic/11"},
-	Cases:        []string{"unknown-request", "finished-request", "not-well-formed"},
-	Cause:        "what is not understood is answered with an error, without a look whether an answer is due; or a request is answered again when it is cancelled",
-	Fix:          "answer requests only: what has no id of its own gets no response, and no error",
+	ID: "cancel-not-answered", Rule: "no response comes for a cancel, whatever it names", Levels: check.InLegacy(report.Must), Results: 1,
+	Statements: []string{"2025-03-26/basic/notifications", "2025-06-18/basic/notifications", "2025-11-25/basic/11"},
+	Cases:      []string{"unknown-request", "finished-request", "not-well-formed"},
+	Cause:      "what is not understood is answered with an error, without a look whether an answer is due; or a request is answered again when it is cancelled",
+	Fix:        "answer requests only: what has no id of its own gets no response, and no error",
 	Judge: func(e *evidence.Case) check.Verdict {
-		cancels := e.InVain()
+		cancels := e.UselessCancels()
 		if len(cancels) == 0 {
-			return check.NotObserved("the play did not get as far as the cancel%s", e.Why(len(e.Rounds)))
+			return check.NotObserved("the play did not get as far as the cancel%s", e.WhyNoResult(len(e.Rounds)))
 		}
 		for _, a := range responsesTo(e, cancels) {
-			return check.Broken("a notification is not answered, and a response came for a cancel").
-				See(cancels[0], "%s", e.Session.Trace.Find(cancels[0].Ref).Frame.Raw).See(a.Place, "%s", e.Session.Trace.Find(a.Ref).Frame.Raw)
+			return check.Fail("a notification is not answered, and a response came for a cancel").
+				Show(cancels[0], "%s", e.Session.Trace.Find(cancels[0].Ref).Frame.Raw).Show(a.Place, "%s", e.Session.Trace.Find(a.Ref).Frame.Raw)
 		}
-		if v := check.GoneOn(e, cancels[len(cancels)-1]); v != nil {
+		if v := check.UnsettledSince(e, cancels[len(cancels)-1]); v != nil {
 			return *v
 		}
 		return check.Pass("no response came")
@@ -221,7 +221,7 @@ var cancelIsNotAnswered = check.Check{
 }
 
 var unknownID = check.Check{
-	ID: "unknown-id", Rule: "a cancel of a request that there never was is ignored", Levels: check.InLegacy(report.Should), Answered: 1, Requirements: cancelErrors,
+	ID: "unknown-id", Rule: "a cancel of a request that there never was is ignored", Levels: check.InLegacy(report.Should), Results: 1, Statements: cancelErrors,
 	Cases: []string{"unknown-request"},
 	Cause: "the request is looked up, and what is not found is taken for an error; or every cancel ends whatever is running",
 	Fix:   "look for the request by its id, and do nothing where there is none",
@@ -229,7 +229,7 @@ var unknownID = check.Check{
 }
 
 var finishedID = check.Check{
-	ID: "finished-id", Rule: "a cancel of a request that was answered is ignored", Levels: check.InLegacy(report.Should), Answered: 1, Requirements: cancelErrors,
+	ID: "finished-id", Rule: "a cancel of a request that was answered is ignored", Levels: check.InLegacy(report.Should), Results: 1, Statements: cancelErrors,
 	Cases: []string{"finished-request"},
 	Cause: "requests are not forgotten when they are answered, and are answered again when they are cancelled",
 	Fix:   "forget a request when its answer is sent, and do nothing where there is none",
@@ -237,7 +237,7 @@ var finishedID = check.Check{
 }
 
 var malformedCancel = check.Check{
-	ID: "malformed-cancel", Rule: "a cancel that is not well-formed is ignored", Levels: check.InLegacy(report.Should), Answered: 1, Requirements: cancelErrors,
+	ID: "malformed-cancel", Rule: "a cancel that is not well-formed is ignored", Levels: check.InLegacy(report.Should), Results: 1, Statements: cancelErrors,
 	Cases: []string{"not-well-formed"},
 	Cause: "the params are read without a look at what they are, and what comes of that ends the connection, or whatever is running",
 	Fix:   "look for a requestId that is a string or a number, and do nothing where there is none",
@@ -245,7 +245,7 @@ var malformedCancel = check.Check{
 }
 
 var race = check.Check{
-	ID: "race", Rule: "a cancel that crosses the answer does no harm", Levels: check.InLegacy(report.Must), Answered: 1, Requirements: cancelTiming,
+	ID: "race", Rule: "a cancel that crosses the answer does no harm", Levels: check.InLegacy(report.Must), Results: 1, Statements: cancelTiming,
 	Cases: []string{"crossing"},
 	Cause: "a request is taken for running while its answer is sent, and what the cancel leaves behind meets the next request",
 	Fix:   "decide once, under a lock, whether a request was answered or cancelled, and keep nothing of it after that",
@@ -254,25 +254,25 @@ var race = check.Check{
 			cancel := e.Cancelled(r)
 			if cancel != nil {
 				if len(r.Answers) > 1 {
-					return check.Broken("a request that was cancelled was answered twice").See(*cancel, "").See(r.Answers[0].Place, "").See(r.Answers[1].Place, "")
+					return check.Fail("a request that was cancelled was answered twice").Show(*cancel, "").Show(r.Answers[0].Place, "").Show(r.Answers[1].Place, "")
 				}
 				continue
 			}
-			if r.Missed() != "" {
-				return check.NotObserved("sampling request %d was not answered%s", r.N, e.Why(r.N))
+			if r.CassetteMiss() != "" {
+				return check.NotObserved("sampling request %d was not answered%s", r.N, e.WhyNoResult(r.N))
 			}
 			a := r.Result()
 			if a == nil {
-				return check.SeeOutput(e.Session, check.Broken("a request that came after a cancel of another one was not answered%s", e.Why(r.N)).See(r.Asked, ""))
+				return check.ShowOutput(e.Session, check.Fail("a request that came after a cancel of another one was not answered%s", e.WhyNoResult(r.N)).Show(r.Asked, ""))
 			}
 			if of := story.Others(a, r); of != "" {
-				return check.Broken("the answer is that of another request, which was cancelled: it says %q", of).See(r.Asked, "").See(a.At("content"), "%s", evidence.Compact(a.Member("content")))
+				return check.Fail("the answer is that of another request, which was cancelled: it says %q", of).Show(r.Asked, "").Show(a.At("content"), "%s", evidence.Compact(a.Member("content")))
 			}
 		}
 		if len(e.Rounds) < 5 {
-			return check.NotObserved("the play did not get as far as sampling request %d%s", len(e.Rounds)+1, e.Why(len(e.Rounds)))
+			return check.NotObserved("the play did not get as far as sampling request %d%s", len(e.Rounds)+1, e.WhyNoResult(len(e.Rounds)))
 		}
-		if v := check.GoneOn(e, e.Rounds[4].Asked); v != nil {
+		if v := check.UnsettledSince(e, e.Rounds[4].Asked); v != nil {
 			return *v
 		}
 		return check.Pass("whatever became of the requests that were cancelled, those after them were answered")

@@ -28,7 +28,7 @@ var clientChecks = []struct {
 		Cause: "the client exits before it connects, speaks another transport, or gets the address or a header wrong",
 		Fix:   "have the client connect to the URL that it is given, or launch the server's command, in the revision that MCP_CONFORMANCE_PROTOCOL_VERSION names"}, connects},
 	{check.Check{ID: onlyMessagesID, Rule: "over stdio, nothing but JSON-RPC messages goes to the server, each in a line of its own",
-		Requirements: []string{"2025-11-25/transports/05", "2025-11-25/transports/03", "2025-11-25/transports/01",
+		Statements: []string{"2025-11-25/transports/05", "2025-11-25/transports/03", "2025-11-25/transports/01",
 			"2026-07-28/stdio/03", "2026-07-28/stdio/01", "2026-07-28/transports/01"},
 		Cause: "a log line or a byte order mark goes onto the pipe, JSON is written over several lines, or the client ends in the middle of a message",
 		Fix:   "write each message as UTF-8 JSON without line breaks, then one line feed, and logs to standard error"}, check.OnlyMessages},
@@ -52,11 +52,11 @@ func Judge(revision server.Revision, sessions []*evidence.Session) []report.Resu
 		switch {
 		case len(sound) == 0:
 			v = check.NewVerdict(report.HarnessError, "%s", []any{sessions[0].Fault})
-		case c.ID != ConnectsID && evidence.AllForeign(sessions):
+		case c.ID != ConnectsID && evidence.AllSpokeOtherRevision(sessions):
 			v = check.NotApplicable("the client does not speak %s: it tried %s", revision, sessions[0].Tried)
-		case v.Kind == check.KindBroken && slices.ContainsFunc(sessions, (*evidence.Session).Interrupted):
+		case v.Kind == check.Failed && slices.ContainsFunc(sessions, (*evidence.Session).Interrupted):
 			v = check.NotObserved("the run was interrupted before this could be seen")
-		case v.Kind == check.KindBroken && c.ID != endsCleanlyID && slices.ContainsFunc(sessions, func(s *evidence.Session) bool { return !s.Trace.Whole }):
+		case v.Kind == check.Failed && c.ID != endsCleanlyID && slices.ContainsFunc(sessions, func(s *evidence.Session) bool { return !s.Trace.Whole }):
 			v = check.NotObserved("the trace is not whole, so nothing is said of this") // of a process everything is kept
 		}
 		r := report.Result{Scenario: check.ClientScenario, Revision: string(revision), Check: c.ID, Level: report.Robust,
@@ -82,14 +82,14 @@ func connects(sessions []*evidence.Session) check.Verdict {
 	for _, s := range sessions {
 		switch {
 		case s.Connected, len(s.Trace.Header.Speaks) > 0 && s.Asked:
-		case s.SpokeAnother():
+		case s.SpokeOtherRevision():
 			return check.NotApplicable("the client does not speak %s: it tried %s", s.Revision, s.Tried)
 		default:
-			v := check.Broken("%s; %s", neverUsed(s), s.Ending())
+			v := check.Fail("%s; %s", neverUsed(s), s.Ending())
 			for _, p := range s.Refused {
-				v = v.See(p, "%s", s.Trace.Find(p.Ref).Frame.Raw)
+				v = v.Show(p, "%s", s.Trace.Find(p.Ref).Frame.Raw)
 			}
-			return check.SeeOutput(s, v)
+			return check.ShowOutput(s, v)
 		}
 	}
 	return check.Pass("the client connected and was served")
@@ -112,10 +112,10 @@ func sampled(sessions []*evidence.Session) check.Verdict {
 			ev := s.Case(c.ID)
 			for _, r := range ev.Rounds {
 				if a := r.Result(); a != nil && !r.Hostile {
-					return check.Pass("sampling requests were answered").See(a.Place, "")
+					return check.Pass("sampling requests were answered").Show(a.Place, "")
 				}
 				asked++
-				if strings.HasPrefix(c.ID, check.ProviderPrefix) && len(r.Model) > 0 && !r.Wholly() {
+				if strings.HasPrefix(c.ID, check.ProviderPrefix) && len(r.Model) > 0 && !r.AnsweredWhole() {
 					failed++
 				}
 			}
@@ -130,7 +130,7 @@ func sampled(sessions []*evidence.Session) check.Verdict {
 	case !askable:
 		return check.NotApplicable("the client was told to declare no sampling, or its person to decline, or its server was not what it is for, so that there was nothing to be had of it")
 	case withheld != "":
-		return check.Broken("nothing could be asked of the client, which does not declare %s", withheld)
+		return check.Fail("nothing could be asked of the client, which does not declare %s", withheld)
 	case !called:
 		return check.NotObserved("the client called no tool, so that nothing was asked of it")
 	case unrecorded != "":
@@ -138,7 +138,7 @@ func sampled(sessions []*evidence.Session) check.Verdict {
 	case asked > 0 && failed == asked:
 		return check.NotObserved("the model failed whenever the client asked it, so that there was nothing to answer with")
 	}
-	return check.Broken("not one sampling request was answered with a result")
+	return check.Fail("not one sampling request was answered with a result")
 }
 
 func endsCleanly(sessions []*evidence.Session) check.Verdict {
@@ -157,14 +157,14 @@ func endsCleanly(sessions []*evidence.Session) check.Verdict {
 	if bad == nil {
 		return check.Pass("the client ended by itself, with success%s", early)
 	}
-	v := check.Broken("the client did not end well: %s%s", bad[0].Ending(), blame(bad[0]))
+	v := check.Fail("the client did not end well: %s%s", bad[0].Ending(), blame(bad[0]))
 	if len(bad) > 1 {
 		v.Message += fmt.Sprintf(" (and not well in %d more of %d sessions)", len(bad)-1, len(sessions))
 	}
 	for _, s := range bad[1:min(len(bad), 1+otherEnds)] {
-		v = v.See(evidence.Place{Label: "also"}, "%s: %s%s", s.Trace.Header.Cases[0].ID, s.Ending(), blame(s))
+		v = v.Show(evidence.Place{Label: "also"}, "%s: %s%s", s.Trace.Header.Cases[0].ID, s.Ending(), blame(s))
 	}
-	return check.SeeOutput(bad[0], v)
+	return check.ShowOutput(bad[0], v)
 }
 
 // otherEnds is how many bad ends a report shows beside the first.

@@ -59,100 +59,100 @@ func TestWhatThePersonDeclines(t *testing.T) {
 	withNone := func(none string) func(*tracetest.Story) {
 		return func(s *tracetest.Story) { passesQuietBarrier(decides(s).Asks(river).Answers(none)) }
 	}
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "is refused", Check: "consent/declined", CaseID: "request", Tell: refused(-1), In: tracetest.InA, Verdict: report.Pass, Message: "the client refused what the person had declined, with the code -1"},
-		{Name: "is refused in other words", Check: "consent/declined", CaseID: "request", Tell: refused(-32603), In: tracetest.InA, Verdict: report.Pass, Message: "the client refused what the person had declined, with the code -32603"},
-		{Name: "is not heard of again", Check: "consent/declined", CaseID: "request", Tell: silent, In: tracetest.InB, Verdict: report.Pass, Message: "the client refused what the person had declined: its call was not sent again"},
-		{Name: "is left unanswered", Check: "consent/declined", CaseID: "request", Tell: silent, In: tracetest.InA, Verdict: report.Warn, Message: errorIsDue},
-		{Name: "is answered", Check: "consent/declined", CaseID: "request", Tell: overruled, Verdict: report.Warn, Message: givenAllSame},
-		{Name: "is answered by an adapter that asks nobody", Check: "consent/declined", CaseID: "request", Tell: unasked, Verdict: report.Unsupported, Message: nobodyKnown},
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "is refused", Check: "consent/declined", CaseID: "request", Steps: refused(-1), In: tracetest.InA, Verdict: report.Pass, Message: "the client refused what the person had declined, with the code -1"},
+		{Name: "is refused in other words", Check: "consent/declined", CaseID: "request", Steps: refused(-32603), In: tracetest.InA, Verdict: report.Pass, Message: "the client refused what the person had declined, with the code -32603"},
+		{Name: "is not heard of again", Check: "consent/declined", CaseID: "request", Steps: silent, In: tracetest.InB, Verdict: report.Pass, Message: "the client refused what the person had declined: its call was not sent again"},
+		{Name: "is left unanswered", Check: "consent/declined", CaseID: "request", Steps: silent, In: tracetest.InA, Verdict: report.Warn, Message: errorIsDue},
+		{Name: "is answered", Check: "consent/declined", CaseID: "request", Steps: overruled, Verdict: report.Warn, Message: givenAllSame},
+		{Name: "is answered by an adapter that asks nobody", Check: "consent/declined", CaseID: "request", Steps: unasked, Verdict: report.Unsupported, Message: nobodyKnown},
 		{Name: "is refused by one that does not say whether it asks", Check: "consent/declined", CaseID: "request", In: tracetest.InA,
-			Tell:    func(s *tracetest.Story) { passesQuietBarrier(s.Asks(river).Refuses(-32603, "no")) },
+			Steps:   func(s *tracetest.Story) { passesQuietBarrier(s.Asks(river).Refuses(-32603, "no")) },
 			Verdict: report.Unsupported, Message: nobodyKnown},
 		{Name: "is refused by one that does not say so, in the person's name", Check: "consent/declined", CaseID: "request", In: tracetest.InA,
-			Tell:    func(s *tracetest.Story) { passesQuietBarrier(s.Asks(river).Refuses(-1, "no")) },
+			Steps:   func(s *tracetest.Story) { passesQuietBarrier(s.Asks(river).Refuses(-1, "no")) },
 			Verdict: report.Pass, Message: "the client refused what the person had declined, with the code -1"},
 		{Name: "is not heard of again, and nothing came later", Check: "consent/declined", CaseID: "request", In: tracetest.InB,
-			Tell: func(s *tracetest.Story) { decides(s).Asks(river) }, Verdict: report.Unsupported, Message: notSettled},
-		{Name: "has an error for an answer", Check: "consent/declined", CaseID: "request", Tell: withError, In: tracetest.InB, Verdict: report.Pass,
+			Steps: func(s *tracetest.Story) { decides(s).Asks(river) }, Verdict: report.Unsupported, Message: notSettled},
+		{Name: "has an error for an answer", Check: "consent/declined", CaseID: "request", Steps: withError, In: tracetest.InB, Verdict: report.Pass,
 			Message: "the client refused what the person had declined, with an error in the place of an answer"},
 
-		{Name: "has its code", Check: code, CaseID: "request", Tell: refused(-1), In: tracetest.InA, Verdict: report.Pass, Message: "the error has the code -1"},
-		{Name: "has another code", Check: code, CaseID: "request", Tell: refused(-32603), In: tracetest.InA, Verdict: report.Warn,
+		{Name: "has its code", Check: code, CaseID: "request", Steps: refused(-1), In: tracetest.InA, Verdict: report.Pass, Message: "the error has the code -1"},
+		{Name: "has another code", Check: code, CaseID: "request", Steps: refused(-32603), In: tracetest.InA, Verdict: report.Warn,
 			Message: "the person declined, and the error has the code -32603: want -1"},
-		{Name: "has no error", Check: code, CaseID: "request", Tell: overruled, In: tracetest.InA, Verdict: report.NotApplicable,
+		{Name: "has no error", Check: code, CaseID: "request", Steps: overruled, In: tracetest.InA, Verdict: report.NotApplicable,
 			Message: "the client gave no error when the person had declined (see consent/declined)"},
 
-		{Name: "costs no model call", Check: call, CaseID: "request", Tell: refused(-1), Verdict: report.Pass, Message: "the model was not asked"},
+		{Name: "costs no model call", Check: call, CaseID: "request", Steps: refused(-1), Verdict: report.Pass, Message: "the model was not asked"},
 		{Name: "costs one", Check: call, CaseID: "request", Verdict: report.Fail, Message: "the model was asked what the person had declined",
-			Tell: func(s *tracetest.Story) { passesQuietBarrier(decides(s).Asks(river).Prompts(river).Refuses(-1, "no")) }},
+			Steps: func(s *tracetest.Story) { passesQuietBarrier(decides(s).Asks(river).Prompts(river).Refuses(-1, "no")) }},
 		{Name: "costs one that failed", Check: call, CaseID: "request", Verdict: report.Fail, Message: "the model was asked what the person had declined", Dialects: tracetest.Native,
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				passesQuietBarrier(decides(s).Asks(river).Prompt(string(dialect.Marshal(river)), trace.ModelEnd{Status: 500}).Refuses(-1, "no"))
 			}},
 		{Name: "costs one that nobody knows", Check: call, CaseID: "request", Verdict: report.NotObserved, Dialects: tracetest.OpenAI,
 			Message: "the model was asked something that has the mark of no conversation, so that it may have been this",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				decides(s).Asks(river)
 				s.Add("", trace.Event{Request: &trace.ModelRequest{Exchange: 99, Dialect: dialect.OpenAIChat, Method: "POST", Path: "/v1/chat/completions", Body: trace.Bytes(`{}`)}})
 				passesQuietBarrier(s.Refuses(-1, "no"))
 			}},
-		{Name: "costs one, of an adapter that asks nobody", Check: call, CaseID: "request", Tell: unasked, Verdict: report.Unsupported, Message: nobodyKnown},
+		{Name: "costs one, of an adapter that asks nobody", Check: call, CaseID: "request", Steps: unasked, Verdict: report.Unsupported, Message: nobodyKnown},
 
-		{Name: "has no answer", Check: madeUp, CaseID: "request", Tell: refused(-1), In: tracetest.InA, Verdict: report.Pass, Message: "no answer was made up, with the code -1"},
-		{Name: "has no answer", Check: madeUp, CaseID: "request", Tell: silent, In: tracetest.InB, Verdict: report.Pass, Message: "no answer was made up: its call was not sent again"},
-		{Name: "has nothing at all", Check: madeUp, CaseID: "request", Tell: silent, In: tracetest.InA, Verdict: report.NotApplicable, Message: neither},
-		{Name: "has the model's answer", Check: madeUp, CaseID: "request", Tell: overruled, Verdict: report.Pass, Message: "the answer is the model's"},
-		{Name: "has an answer of the client's own", Check: madeUp, CaseID: "request", Tell: invented, Verdict: report.Fail,
+		{Name: "has no answer", Check: madeUp, CaseID: "request", Steps: refused(-1), In: tracetest.InA, Verdict: report.Pass, Message: "no answer was made up, with the code -1"},
+		{Name: "has no answer", Check: madeUp, CaseID: "request", Steps: silent, In: tracetest.InB, Verdict: report.Pass, Message: "no answer was made up: its call was not sent again"},
+		{Name: "has nothing at all", Check: madeUp, CaseID: "request", Steps: silent, In: tracetest.InA, Verdict: report.NotApplicable, Message: neither},
+		{Name: "has the model's answer", Check: madeUp, CaseID: "request", Steps: overruled, Verdict: report.Pass, Message: "the answer is the model's"},
+		{Name: "has an answer of the client's own", Check: madeUp, CaseID: "request", Steps: invented, Verdict: report.Fail,
 			Message: "the person declined, nobody asked the model, and the server was given an answer as if it were the model's"},
-		{Name: "has an error for an answer", Check: madeUp, CaseID: "request", Tell: withError, In: tracetest.InB, Verdict: report.Warn,
+		{Name: "has an error for an answer", Check: madeUp, CaseID: "request", Steps: withError, In: tracetest.InB, Verdict: report.Warn,
 			Message: "the retry has an error where an answer belongs: an input response is a result, and a refusal has none"},
 
-		{Name: "has an error for a result", Check: "consent/declined", CaseID: "request", Tell: withError, In: tracetest.InA, Verdict: report.Warn,
+		{Name: "has an error for a result", Check: "consent/declined", CaseID: "request", Steps: withError, In: tracetest.InA, Verdict: report.Warn,
 			Message: "the person declined, and the server was given a result that holds no answer: an error is due"},
-		{Name: "has an error for a result", Check: madeUp, CaseID: "request", Tell: withError, In: tracetest.InA, Verdict: report.Warn,
+		{Name: "has an error for a result", Check: madeUp, CaseID: "request", Steps: withError, In: tracetest.InA, Verdict: report.Warn,
 			Message: "the client gave a result that holds no answer, where an error is due"},
-		{Name: "has the action of an elicitation", Check: "consent/declined", CaseID: "request", Tell: withNone(`{"action":"decline"}`), In: tracetest.InB, Verdict: report.Pass,
+		{Name: "has the action of an elicitation", Check: "consent/declined", CaseID: "request", Steps: withNone(`{"action":"decline"}`), In: tracetest.InB, Verdict: report.Pass,
 			Message: "the client refused what the person had declined, with what is no answer in the place of an answer"},
-		{Name: "has the action of an elicitation", Check: madeUp, CaseID: "request", Tell: withNone(`{"action":"decline"}`), In: tracetest.InB, Verdict: report.Warn,
+		{Name: "has the action of an elicitation", Check: madeUp, CaseID: "request", Steps: withNone(`{"action":"decline"}`), In: tracetest.InB, Verdict: report.Warn,
 			Message: "the retry has what is no answer where an answer belongs: an input response is a result, and a refusal has none"},
-		{Name: "has null for an answer", Check: madeUp, CaseID: "request", Tell: withNone("null"), In: tracetest.InB, Verdict: report.Warn,
+		{Name: "has null for an answer", Check: madeUp, CaseID: "request", Steps: withNone("null"), In: tracetest.InB, Verdict: report.Warn,
 			Message: "the retry has what is no answer where an answer belongs: an input response is a result, and a refusal has none"},
-		{Name: "is sent again with null", Check: mrtr, CaseID: "request", Tell: withNone("null"), In: tracetest.InB, Verdict: report.Fail,
+		{Name: "is sent again with null", Check: mrtr, CaseID: "request", Steps: withNone("null"), In: tracetest.InB, Verdict: report.Fail,
 			Message: "the call was sent again without what it was asked for"},
 		{Name: "has a code in quotes", Check: code, CaseID: "request", In: tracetest.InA, Verdict: report.Warn, Message: `the person declined, and the error has the code "-1": want -1`,
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				decides(s).Asks(river).Responds(s.ID(), `"error":{"code":"-1","message":"no"}`)
 				passesQuietBarrier(s)
 			}},
 
-		{Name: "is not sent again", Check: mrtr, CaseID: "request", Tell: silent, In: tracetest.InB, Verdict: report.Pass, Message: "the person declined: its call was not sent again"},
-		{Name: "is sent again with an answer", Check: mrtr, CaseID: "request", Tell: overruled, In: tracetest.InB, Verdict: report.Pass, Message: "the retry has what it was asked for"},
+		{Name: "is not sent again", Check: mrtr, CaseID: "request", Steps: silent, In: tracetest.InB, Verdict: report.Pass, Message: "the person declined: its call was not sent again"},
+		{Name: "is sent again with an answer", Check: mrtr, CaseID: "request", Steps: overruled, In: tracetest.InB, Verdict: report.Pass, Message: "the retry has what it was asked for"},
 		{Name: "is sent again without one", Check: mrtr, CaseID: "request", In: tracetest.InB, Verdict: report.Fail, Message: "the call was sent again without what it was asked for",
-			Tell: func(s *tracetest.Story) { passesQuietBarrier(decides(s).Asks(river).Retries(`,"inputResponses":{}`)) }},
+			Steps: func(s *tracetest.Story) { passesQuietBarrier(decides(s).Asks(river).Retries(`,"inputResponses":{}`)) }},
 		{Name: "is sent again with its state alone", Check: mrtr, CaseID: "request", In: tracetest.InB, Verdict: report.Fail, Message: "the call was sent again without what it was asked for",
-			Tell: func(s *tracetest.Story) { passesQuietBarrier(s.Asks(river).Retries("")) }},
+			Steps: func(s *tracetest.Story) { passesQuietBarrier(s.Asks(river).Retries("")) }},
 		{Name: "is sent again with another's", Check: mrtr, CaseID: "request", In: tracetest.InB, Verdict: report.Fail, Message: "the call was sent again without what it was asked for",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				passesQuietBarrier(decides(s).Asks(river).Retries(`,"inputResponses":{"y":{}}`))
 			}},
 		{Name: "is asked for in two calls, and answered in both", Check: mrtr, CaseID: "request", In: tracetest.InB, Verdict: report.Pass, Message: "the retry has what it was asked for",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				overruled(s)
 				s.Calls().Asks(river).Prompts(river).Answers(tracetest.Saying("The Danube."))
 			}},
 		{Name: "is called anew", Check: mrtr, CaseID: "request", In: tracetest.InB, Verdict: report.Pass, Message: "the person declined: its call was not sent again",
-			Tell: func(s *tracetest.Story) { decides(s).Asks(river).Calls(); s.Call = 1; passesQuietBarrier(s) }},
+			Steps: func(s *tracetest.Story) { decides(s).Asks(river).Calls(); s.Call = 1; passesQuietBarrier(s) }},
 
-		{Name: "and life goes on", Check: "consent/alive", CaseID: "request", Tell: refused(-1), Verdict: report.Pass, Message: "the client went on"},
+		{Name: "and life goes on", Check: "consent/alive", CaseID: "request", Steps: refused(-1), Verdict: report.Pass, Message: "the client went on"},
 		{Name: "and the client dies", Check: "consent/alive", CaseID: "request", Verdict: report.Fail, Message: "the client did not go on after the person had declined: it exited with status 1",
-			Tell: func(s *tracetest.Story) { decides(s).Asks(river).Refuses(-1, "no").Ends(trace.Process{ExitCode: 1}) }},
+			Steps: func(s *tracetest.Story) { decides(s).Asks(river).Refuses(-1, "no").Ends(trace.Process{ExitCode: 1}) }},
 		{Name: "and an adapter that asks nobody dies", Check: "consent/alive", CaseID: "request", Verdict: report.Unsupported, Message: nobodyKnown,
-			Tell: func(s *tracetest.Story) { s.Asks(river).Ends(trace.Process{ExitCode: 1}) }},
+			Steps: func(s *tracetest.Story) { s.Asks(river).Ends(trace.Process{ExitCode: 1}) }},
 		{Name: "and the client hangs", Check: "consent/alive", CaseID: "request", In: tracetest.InA, Verdict: report.NotApplicable, Message: neither,
-			Tell: func(s *tracetest.Story) { decides(s).Asks(river).Ends(trace.Process{Deadline: true}) }},
+			Steps: func(s *tracetest.Story) { decides(s).Asks(river).Ends(trace.Process{Deadline: true}) }},
 		{Name: "and the client leaves in order", Check: "consent/alive", CaseID: "request", Verdict: report.Unsupported, Message: notSettled,
-			Tell: func(s *tracetest.Story) { decides(s).Asks(river).Refuses(-1, "no") }},
+			Steps: func(s *tracetest.Story) { decides(s).Asks(river).Refuses(-1, "no") }},
 	})
 }
 
@@ -160,47 +160,47 @@ func TestWhatThePersonKeepsBack(t *testing.T) {
 	const after = "consent/declined-after"
 	river := tracetest.Asking("Which river flows through Cairo?")
 	shown := func(s *tracetest.Story) *tracetest.Story { return decides(s).Asks(river).Prompts(river) }
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
+	tracetest.Run(t, catalogue, []tracetest.Test{
 		{Name: "is refused", Check: after, CaseID: "answer", In: tracetest.InA, Verdict: report.Pass, Message: "the answer that the person refused was kept from the server, with the code -1",
-			Tell: func(s *tracetest.Story) { passesQuietBarrier(shown(s).Refuses(-1, "the person declined")) }},
+			Steps: func(s *tracetest.Story) { passesQuietBarrier(shown(s).Refuses(-1, "the person declined")) }},
 		{Name: "is not heard of again", Check: after, CaseID: "answer", In: tracetest.InB, Verdict: report.Pass,
-			Message: "the answer that the person refused was kept from the server: its call was not sent again", Tell: func(s *tracetest.Story) { passesQuietBarrier(shown(s)) }},
+			Message: "the answer that the person refused was kept from the server: its call was not sent again", Steps: func(s *tracetest.Story) { passesQuietBarrier(shown(s)) }},
 		{Name: "is left unanswered", Check: after, CaseID: "answer", In: tracetest.InA, Verdict: report.Warn, Message: errorIsDue,
-			Tell: func(s *tracetest.Story) { passesQuietBarrier(shown(s)) }},
+			Steps: func(s *tracetest.Story) { passesQuietBarrier(shown(s)) }},
 		{Name: "is delivered", Check: after, CaseID: "answer", Verdict: report.Warn, Message: "the person refused the model's answer, and the server was told it all the same",
-			Tell: func(s *tracetest.Story) { passesQuietBarrier(shown(s).Answers(tracetest.Saying(refusedAnswer))) }},
+			Steps: func(s *tracetest.Story) { passesQuietBarrier(shown(s).Answers(tracetest.Saying(refusedAnswer))) }},
 		{Name: "is told in the error", Check: after, CaseID: "answer", In: tracetest.InA, Verdict: report.Warn,
 			Message: "the person refused the model's answer, and the server was told it all the same",
-			Tell:    func(s *tracetest.Story) { passesQuietBarrier(shown(s).Refuses(-1, "refused: "+refusedAnswer)) }},
+			Steps:   func(s *tracetest.Story) { passesQuietBarrier(shown(s).Refuses(-1, "refused: "+refusedAnswer)) }},
 		{Name: "is told in the error, in base64", Check: after, CaseID: "answer", In: tracetest.InA, Verdict: report.Warn,
 			Message: "the person refused the model's answer, and the server was told it all the same, in base64",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				passesQuietBarrier(shown(s).Refuses(-1, base64.StdEncoding.EncodeToString([]byte(`{"text":"`+refusedAnswer+`"}`))))
 			}},
 		{Name: "is told in the error, which was made short", Check: after, CaseID: "answer", In: tracetest.InA, Verdict: report.Warn,
 			Message: "the person refused the model's answer, and the server was told how it begins all the same",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				passesQuietBarrier(shown(s).Refuses(-1, "refused: "+refusedAnswer[:16]+"…"))
 			}},
 		{Name: "is told in the error, but for its beginning", Check: after, CaseID: "answer", In: tracetest.InA, Verdict: report.Warn,
 			Message: "the person refused the model's answer, and the server was told how it ends all the same",
-			Tell:    func(s *tracetest.Story) { passesQuietBarrier(shown(s).Refuses(-1, "refused: …"+refusedAnswer[16:])) }},
+			Steps:   func(s *tracetest.Story) { passesQuietBarrier(shown(s).Refuses(-1, "refused: …"+refusedAnswer[16:])) }},
 		{Name: "has a result in its place that holds none", Check: after, CaseID: "answer", In: tracetest.InA, Verdict: report.Warn,
 			Message: "the person refused the model's answer, and the server was given a result that holds none: an error is due",
-			Tell:    func(s *tracetest.Story) { passesQuietBarrier(shown(s).Answers(`{}`)) }},
+			Steps:   func(s *tracetest.Story) { passesQuietBarrier(shown(s).Answers(`{}`)) }},
 		{Name: "is told in a notification", Check: after, CaseID: "answer", Verdict: report.Warn,
 			Message: "the person refused the model's answer, and the server was told it all the same",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				shown(s).Frame("", trace.FromClient, 0, fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1,"message":%q}}`, refusedAnswer))
 				passesQuietBarrier(s.Refuses(-1, "no"))
 			}},
 		{Name: "has another in its place", Check: after, CaseID: "answer", Verdict: report.Warn, Message: "the person refused the model's answer, and the server was given another",
-			Tell: func(s *tracetest.Story) { passesQuietBarrier(shown(s).Answers(tracetest.Saying("Nothing to say."))) }},
+			Steps: func(s *tracetest.Story) { passesQuietBarrier(shown(s).Answers(tracetest.Saying("Nothing to say."))) }},
 		{Name: "was never there", Check: after, CaseID: "answer", In: tracetest.InA, Verdict: report.Unsupported,
 			Message: "the model gave no answer that the person could have refused: it takes a client that asks the model first, and then the person",
-			Tell:    func(s *tracetest.Story) { passesQuietBarrier(decides(s).Asks(river).Refuses(-1, "no")) }},
+			Steps:   func(s *tracetest.Story) { passesQuietBarrier(decides(s).Asks(river).Refuses(-1, "no")) }},
 		{Name: "is delivered by an adapter that asks nobody", Check: after, CaseID: "answer", Verdict: report.Unsupported, Message: nobodyKnown,
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				passesQuietBarrier(s.Asks(river).Prompts(river).Answers(tracetest.Saying(refusedAnswer)))
 			}},
 	})
@@ -217,10 +217,10 @@ func TestWhatBecomesOfABurst(t *testing.T) {
 		}
 	}
 	all := each(func(s *tracetest.Story, _ int) { s.Answers(tracetest.Saying("A pear.")) })
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "is answered", Check: "consent/burst", CaseID: "fifty", Tell: all, Verdict: report.Info, Message: "all 50 requests at once were answered"},
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "is answered", Check: "consent/burst", CaseID: "fifty", Steps: all, Verdict: report.Info, Message: "all 50 requests at once were answered"},
 		{Name: "is refused beyond ten", Check: "consent/burst", CaseID: "fifty", In: tracetest.InA, Verdict: report.Info,
-			Message: "of 50 requests at once 10 were answered and 40 refused, with the codes [-32603 -32000]", Tell: each(func(s *tracetest.Story, i int) {
+			Message: "of 50 requests at once 10 were answered and 40 refused, with the codes [-32603 -32000]", Steps: each(func(s *tracetest.Story, i int) {
 				switch {
 				case i < 10:
 					s.Answers(tracetest.Saying("A pear."))
@@ -231,13 +231,13 @@ func TestWhatBecomesOfABurst(t *testing.T) {
 				}
 			})},
 		{Name: "is forgotten beyond ten", Check: "consent/burst", CaseID: "fifty", In: tracetest.InA, Verdict: report.Warn,
-			Message: "of 50 requests at once 10 were answered, 0 refused, and the others neither: an error is due", Tell: each(func(s *tracetest.Story, i int) {
+			Message: "of 50 requests at once 10 were answered, 0 refused, and the others neither: an error is due", Steps: each(func(s *tracetest.Story, i int) {
 				if i < 10 {
 					s.Answers(tracetest.Saying("A pear."))
 				}
 			})},
 		{Name: "is answered beyond ten in words of the client's", Check: "consent/burst", CaseID: "fifty", Verdict: report.Warn,
-			Message: "of 50 requests at once 40 were answered without the model, in words that are not its: an error is due", Tell: each(func(s *tracetest.Story, i int) {
+			Message: "of 50 requests at once 40 were answered without the model, in words that are not its: an error is due", Steps: each(func(s *tracetest.Story, i int) {
 				if i < 10 {
 					s.Prompts(fruit).Answers(tracetest.Saying("A pear."))
 				} else {
@@ -245,17 +245,17 @@ func TestWhatBecomesOfABurst(t *testing.T) {
 				}
 			})},
 		{Name: "is answered but for one", Check: "consent/declined-mrtr", CaseID: "fifty", In: tracetest.InB, Verdict: report.Fail, Message: "the call was sent again without what it was asked for",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				s.Asks(fruit)
 				s.Samples = 0
 				s.Asks(fruit).Answers(tracetest.Saying(fruitSaid))
 				s.Retries(`,"inputResponses":{}`)
 			}},
 		{Name: "is answered whole", Check: "consent/declined-mrtr", CaseID: "fifty", In: tracetest.InB, Verdict: report.Pass, Message: "the retry has all that it was asked for",
-			Tell: func(s *tracetest.Story) { s.Asks(fruit).Answers(tracetest.Saying(fruitSaid)) }},
+			Steps: func(s *tracetest.Story) { s.Asks(fruit).Answers(tracetest.Saying(fruitSaid)) }},
 		{Name: "is not answered", Check: "consent/declined-mrtr", CaseID: "fifty", In: tracetest.InB, Verdict: report.NotApplicable, Message: "the call was not sent again",
-			Tell: func(s *tracetest.Story) { s.Asks(fruit) }},
+			Steps: func(s *tracetest.Story) { s.Asks(fruit) }},
 		{Name: "is refused", Check: "consent/burst", CaseID: "fifty", Verdict: report.NotApplicable, Message: "none of 50 requests at once was answered, so that no limit shows",
-			Tell: each(func(s *tracetest.Story, _ int) { s.Refuses(-32603, "no") })},
+			Steps: each(func(s *tracetest.Story, _ int) { s.Refuses(-32603, "no") })},
 	})
 }

@@ -65,7 +65,7 @@ func declinedRound(e *evidence.Case) (*evidence.Round, *check.Verdict) {
 		return r, nil
 	}
 	v := check.Unsupported(`it is not known whether anybody was asked: it takes a client whose person decides as it is told to (decision in MCP_CONFORMANCE_CONTEXT, Env.Decision), and that says so ({"mcp-conform":"supports","feature":"decisions"}, Env.Announce)`).
-		See(r.Asked, "")
+		Show(r.Asked, "")
 	return nil, &v
 }
 

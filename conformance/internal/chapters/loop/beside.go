@@ -20,29 +20,29 @@ func numberOf(r *evidence.Round, mark string) int {
 }
 
 var interleaved = check.Check{
-	ID: "interleaved", Rule: "two loops that run at once do not mix", Levels: check.Everywhere(report.Robust), Asked: 2, Cases: []string{"two-loops"},
+	ID: "interleaved", Rule: "two loops that run at once do not mix", Levels: check.Everywhere(report.Robust), Requests: 2, Cases: []string{"two-loops"},
 	Cause: "the client keeps the history, or the request that it works on, in a place that all requests share",
 	Fix:   "keep all that belongs to a request with the request",
 	Judge: func(e *evidence.Case) check.Verdict {
 		for _, r := range e.Rounds {
 			n := numberOf(r, e.Case.Mark)
 			if n < 1 || n > len(loops) {
-				return check.NotObserved("of which loop sampling request %d is cannot be read", r.N).See(r.Asked, "%s", evidence.Compact(r.Raw))
+				return check.NotObserved("of which loop sampling request %d is cannot be read", r.N).Show(r.Asked, "%s", evidence.Compact(r.Raw))
 			}
 			if v := mixed(e, r, loops[n-1], loops[len(loops)-n]); v != nil {
 				return *v
 			}
 		}
 		for _, r := range e.Rounds {
-			if how := check.Declined(e, r); how != "" {
+			if how := check.Refusal(e, r); how != "" {
 				return check.NotApplicable("the client does not take both loops at once: %s", how)
 			}
-			if _, unread := check.Readable(e, r); unread != nil {
+			if _, unread := check.ReadableResult(e, r); unread != nil {
 				return *unread
 			}
 		}
 		if all := len(loops) * (len(north.cities) + 1); len(e.Rounds) < all {
-			return check.NotObserved("the play did not get as far as sampling request %d%s", len(e.Rounds)+1, e.Why(len(e.Rounds)))
+			return check.NotObserved("the play did not get as far as sampling request %d%s", len(e.Rounds)+1, e.WhyNoResult(len(e.Rounds)))
 		}
 		return check.Pass("each loop had its own answers, and the model its own history of each")
 	},
@@ -51,19 +51,19 @@ var interleaved = check.Check{
 // mixed holds a round of one loop against the other one; nil where it has nothing of that, and what came back is of its own.
 func mixed(ev *evidence.Case, r *evidence.Round, own, other *tour) *check.Verdict {
 	tell := func(v check.Verdict) *check.Verdict {
-		v = v.Saw("server sent", r.Asked.At("messages"), "%s", evidence.Spoken(r.Params.Messages[:1]))
+		v = v.ShowAs("server sent", r.Asked.At("messages"), "%s", evidence.Spoken(r.Params.Messages[:1]))
 		for _, x := range r.Model {
-			v = v.Saw("model was given", x.Place, "%s", evidence.Compact(x.Request.Body))
+			v = v.ShowAs("model was given", x.Place, "%s", evidence.Compact(x.Request.Body))
 		}
 		for i := range r.Answers {
-			v = v.See(r.Answers[i].Place, "%s", evidence.Compact(r.Answers[i].Result))
+			v = v.Show(r.Answers[i].Place, "%s", evidence.Compact(r.Answers[i].Result))
 		}
 		return &v
 	}
 	for _, x := range r.Model {
 		for _, word := range other.words() {
 			if x.Request != nil && x.Says(word) {
-				return tell(check.Broken("the model was given %q for a request of the other loop", word))
+				return tell(check.Fail("the model was given %q for a request of the other loop", word))
 			}
 		}
 	}
@@ -73,7 +73,7 @@ func mixed(ev *evidence.Case, r *evidence.Round, own, other *tour) *check.Verdic
 	}
 	for _, word := range other.words() {
 		if evidence.Holds(a.Blocks(), word) || slices.Contains(evidence.AskedFor(a), word) {
-			return tell(check.Broken("the answer to one loop's request is of the other loop: it says %q", word))
+			return tell(check.Fail("the answer to one loop's request is of the other loop: it says %q", word))
 		}
 	}
 	// Which of its own words is due depends on the history that the model was given, which is judged elsewhere.
@@ -86,7 +86,7 @@ func mixed(ev *evidence.Case, r *evidence.Round, own, other *tour) *check.Verdic
 }
 
 var concurrent = check.Check{
-	ID: "concurrent", Rule: "of many requests in flight, each is answered once and with its own content, or refused with an error", Levels: check.Everywhere(report.Robust), Asked: 1,
+	ID: "concurrent", Rule: "of many requests in flight, each is answered once and with its own content, or refused with an error", Levels: check.Everywhere(report.Robust), Requests: 1,
 	Cases: []string{"sixteen-at-once"},
 	Cause: "what is over a limit of the client's is dropped, or an answer is kept where the next one finds it",
 	Fix:   "answer each request with what the model said to it, one after the other if need be, and what is too much with an error",
@@ -113,7 +113,7 @@ var concurrent = check.Check{
 			}
 		}
 		if answered == 0 && !e.Session.AnswersAny() {
-			return check.NotObserved("the client answers nothing at all%s", e.Why(1))
+			return check.NotObserved("the client answers nothing at all%s", e.WhyNoResult(1))
 		}
 		if len(left) > 0 {
 			return leftOut(e, left, answered)
@@ -125,7 +125,7 @@ var concurrent = check.Check{
 // missedAny says why the model had no answer for one of the rounds; "" where it had one for each.
 func missedAny(rounds []*evidence.Round) string {
 	for _, r := range rounds {
-		if why := r.Missed(); why != "" {
+		if why := r.CassetteMiss(); why != "" {
 			return why
 		}
 	}
@@ -138,12 +138,12 @@ func answeredWrong(ev *evidence.Case, r *evidence.Round) *check.Verdict {
 	var v check.Verdict
 	switch {
 	case n == 0:
-		v = check.NotObserved("which of the questions sampling request %d asks cannot be read", r.N).See(r.Asked, "%s", evidence.Compact(r.Raw))
+		v = check.NotObserved("which of the questions sampling request %d asks cannot be read", r.N).Show(r.Asked, "%s", evidence.Compact(r.Raw))
 		return &v
 	case len(r.Answers) > 1 && !ev.Revision.Modern():
-		v = check.Broken("one of %d requests in flight was answered %d times", atOnce, len(r.Answers)).See(r.Asked, "%s", lockerQuestion(n))
+		v = check.Fail("one of %d requests in flight was answered %d times", atOnce, len(r.Answers)).Show(r.Asked, "%s", lockerQuestion(n))
 		for _, a := range r.Answers {
-			v = v.See(a.Place, "%s", evidence.Compact(append(a.RawErr, a.Result...)))
+			v = v.Show(a.Place, "%s", evidence.Compact(append(a.RawErr, a.Result...)))
 		}
 		return &v
 	}
@@ -151,7 +151,7 @@ func answeredWrong(ev *evidence.Case, r *evidence.Round) *check.Verdict {
 	if a == nil {
 		return nil
 	}
-	if unread := check.Unreadable(a); unread != nil {
+	if unread := check.UnreadableContent(a); unread != nil {
 		return unread
 	}
 	if evidence.Holds(a.Blocks(), lockerAnswer(n)) {
@@ -163,8 +163,8 @@ func answeredWrong(ev *evidence.Case, r *evidence.Round) *check.Verdict {
 			whose = fmt.Sprintf("is what the model said to another, question %d", other+1)
 		}
 	}
-	v = check.Broken("of %d requests in flight the answer to one, question %d, %s", atOnce, n, whose).
-		See(r.Asked, "%s", lockerQuestion(n)).Saw("model said", evidence.Place{}, "%q", lockerAnswer(n)).See(a.At("content"), "%s", evidence.Compact(a.Member("content")))
+	v = check.Fail("of %d requests in flight the answer to one, question %d, %s", atOnce, n, whose).
+		Show(r.Asked, "%s", lockerQuestion(n)).ShowAs("model said", evidence.Place{}, "%q", lockerAnswer(n)).Show(a.At("content"), "%s", evidence.Compact(a.Member("content")))
 	return &v
 }
 
@@ -181,5 +181,5 @@ func leftOut(ev *evidence.Case, left []*evidence.Round, answered int) check.Verd
 		}
 		how = "the retry has others of the keys, and not its own"
 	}
-	return check.SeeOutput(ev.Session, check.Broken("of %d requests in flight nothing came back for %d, the first of them number %d: %s%s", atOnce, len(left), r.N, how, ev.Died()).See(r.Asked, "%s", evidence.Compact(r.Raw)))
+	return check.ShowOutput(ev.Session, check.Fail("of %d requests in flight nothing came back for %d, the first of them number %d: %s%s", atOnce, len(left), r.N, how, ev.Died()).Show(r.Asked, "%s", evidence.Compact(r.Raw)))
 }

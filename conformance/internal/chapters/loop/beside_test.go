@@ -78,34 +78,34 @@ func TestLoopsDoNotMix(t *testing.T) {
 		}
 		return right
 	}
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "at all", Check: "loop/interleaved", CaseID: "two-loops", Tell: bothLoops(nil, nil), Verdict: report.Pass,
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "at all", Check: "loop/interleaved", CaseID: "two-loops", Steps: bothLoops(nil, nil), Verdict: report.Pass,
 			Message: "each loop had its own answers, and the model its own history of each"},
-		{Name: "where one of them repeats itself", Check: "loop/interleaved", CaseID: "two-loops", Tell: bothLoops(nil, repeat), Verdict: report.Pass,
+		{Name: "where one of them repeats itself", Check: "loop/interleaved", CaseID: "two-loops", Steps: bothLoops(nil, repeat), Verdict: report.Pass,
 			Message: "each loop had its own answers, and the model its own history of each"},
-		{Name: "on the way to the model", Check: "loop/interleaved", CaseID: "two-loops", Tell: bothLoops(swapFirst, nil), Verdict: report.Fail,
+		{Name: "on the way to the model", Check: "loop/interleaved", CaseID: "two-loops", Steps: bothLoops(swapFirst, nil), Verdict: report.Fail,
 			Message: `the model was given "Which harbour in the north is the windier one?" for a request of the other loop`},
-		{Name: "on the way back", Check: "loop/interleaved", CaseID: "two-loops", Tell: bothLoops(nil, swapAnswer), Verdict: report.Fail,
+		{Name: "on the way back", Check: "loop/interleaved", CaseID: "two-loops", Steps: bothLoops(nil, swapAnswer), Verdict: report.Fail,
 			Message: `the answer to one loop's request is of the other loop: it says "Naples"`},
-		{Name: "with what was never said", Check: "loop/interleaved", CaseID: "two-loops", Tell: bothLoops(nil, elsewhere), Verdict: report.NotObserved,
+		{Name: "with what was never said", Check: "loop/interleaved", CaseID: "two-loops", Steps: bothLoops(nil, elsewhere), Verdict: report.NotObserved,
 			Message: "the answer to one loop's request has words of neither loop, so that it says nothing of both"},
 		{Name: "where the second is refused", Check: "loop/interleaved", CaseID: "two-loops", In: tracetest.InA, Verdict: report.NotApplicable,
-			Message: `the client does not take both loops at once: "busy" (code -32000)`, Tell: func(s *tracetest.Story) {
+			Message: `the client does not take both loops at once: "busy" (code -32000)`, Steps: func(s *tracetest.Story) {
 				s.AsksAll(conversing(s, 1, north.question, story.GetWeather), conversing(s, 2, south.question, story.GetWeather))
 				s.Refuses(-32000, "busy")
 				s.Asked--
 				s.Answers(useOf("Oslo"))
 			}},
 		{Name: "where both are left", Check: "loop/interleaved", CaseID: "two-loops", In: tracetest.InB, Verdict: report.NotApplicable,
-			Message: "the client does not take both loops at once: it did not fulfil the input request", Tell: func(s *tracetest.Story) {
+			Message: "the client does not take both loops at once: it did not fulfil the input request", Steps: func(s *tracetest.Story) {
 				s.AsksAll(conversing(s, 1, north.question, story.GetWeather), conversing(s, 2, south.question, story.GetWeather)).PassesBarrier()
 			}},
 		{Name: "which is not known of those that are not told apart", Check: "loop/interleaved", CaseID: "two-loops", Verdict: report.NotObserved,
-			Message: "of which loop sampling request 1 is cannot be read", Tell: func(s *tracetest.Story) {
+			Message: "of which loop sampling request 1 is cannot be read", Steps: func(s *tracetest.Story) {
 				s.AsksAll(tracetest.Asking(north.question), tracetest.Asking(south.question))
 			}},
 		{Name: "of which little is seen", Check: "loop/interleaved", CaseID: "two-loops", Verdict: report.NotObserved,
-			Message: "the play did not get as far as sampling request 3: the answer to request 2 could not be gone on from", Tell: func(s *tracetest.Story) {
+			Message: "the play did not get as far as sampling request 3: the answer to request 2 could not be gone on from", Steps: func(s *tracetest.Story) {
 				s.AsksAll(conversing(s, 1, north.question, story.GetWeather), conversing(s, 2, south.question, story.GetWeather))
 				answersEach(s, 2, map[int]string{1: useOf("Oslo"), 2: useOf("Naples")})
 			}},
@@ -147,41 +147,41 @@ func TestManyRequestsInFlight(t *testing.T) {
 	all := sixteen(lockerAnswer)
 	none := sixteen(func(int) string { return "" })
 	const check = "loop/concurrent"
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "are each answered", Check: check, CaseID: "sixteen-at-once", Tell: all, Verdict: report.Pass,
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "are each answered", Check: check, CaseID: "sixteen-at-once", Steps: all, Verdict: report.Pass,
 			Message: "of 16 requests in flight 16 were answered, each with its own content, and 0 refused"},
-		{Name: "are each answered in the client's own words", Check: check, CaseID: "sixteen-at-once", Tell: sixteen(func(n int) string { return "Well. " + lockerAnswer(n) }),
+		{Name: "are each answered in the client's own words", Check: check, CaseID: "sixteen-at-once", Steps: sixteen(func(n int) string { return "Well. " + lockerAnswer(n) }),
 			Verdict: report.Pass, Message: "of 16 requests in flight 16 were answered, each with its own content, and 0 refused"},
 		{Name: "are answered, or refused", Check: check, CaseID: "sixteen-at-once", In: tracetest.InA, Verdict: report.Pass, Message: "of 16 requests in flight 15 were answered, each with its own content, and 1 refused",
-			Tell: func(s *tracetest.Story) { sixteen(but(16, ""))(s); s.Refuses(-32000, "busy") }},
+			Steps: func(s *tracetest.Story) { sixteen(but(16, ""))(s); s.Refuses(-32000, "busy") }},
 		{Name: "are too many, and so left", Check: check, CaseID: "sixteen-at-once", In: tracetest.InB, Verdict: report.Pass, Message: "the client does not fulfil 16 requests at once, and goes on",
-			Tell: func(s *tracetest.Story) { none(s); s.PassesBarrier() }},
-		{Name: "are answered crosswise", Check: check, CaseID: "sixteen-at-once", Tell: sixteen(but(3, lockerAnswer(5))), Verdict: report.Fail,
+			Steps: func(s *tracetest.Story) { none(s); s.PassesBarrier() }},
+		{Name: "are answered crosswise", Check: check, CaseID: "sixteen-at-once", Steps: sixteen(but(3, lockerAnswer(5))), Verdict: report.Fail,
 			Message: "of 16 requests in flight the answer to one, question 3, is what the model said to another, question 5"},
-		{Name: "are answered with something", Check: check, CaseID: "sixteen-at-once", Tell: sixteen(but(3, "Any key.")), Verdict: report.Fail,
+		{Name: "are answered with something", Check: check, CaseID: "sixteen-at-once", Steps: sixteen(but(3, "Any key.")), Verdict: report.Fail,
 			Message: "of 16 requests in flight the answer to one, question 3, is not what the model said to it"},
-		{Name: "are answered but for one", Check: check, CaseID: "sixteen-at-once", In: tracetest.InA, Tell: sixteen(but(7, "")), Verdict: report.Fail,
+		{Name: "are answered but for one", Check: check, CaseID: "sixteen-at-once", In: tracetest.InA, Steps: sixteen(but(7, "")), Verdict: report.Fail,
 			Message: "of 16 requests in flight nothing came back for 1, the first of them number 7: it is neither answered nor refused"},
-		{Name: "are answered but for one", Check: check, CaseID: "sixteen-at-once", In: tracetest.InB, Tell: sixteen(but(7, "")), Verdict: report.Fail,
+		{Name: "are answered but for one", Check: check, CaseID: "sixteen-at-once", In: tracetest.InB, Steps: sixteen(but(7, "")), Verdict: report.Fail,
 			Message: "of 16 requests in flight nothing came back for 1, the first of them number 7: the retry has others of the keys, and not its own"},
 		{Name: "are answered until the client dies", Check: check, CaseID: "sixteen-at-once", In: tracetest.InA, Verdict: report.Fail,
 			Message: "of 16 requests in flight nothing came back for 1, the first of them number 7: it is neither answered nor refused; it panicked: concurrent map writes",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				sixteen(but(7, ""))(s)
 				s.Ends(trace.Process{Panic: "concurrent map writes"})
 			}},
 		{Name: "are answered, one of them twice", Check: check, CaseID: "sixteen-at-once", In: tracetest.InA, Verdict: report.Fail, Message: "one of 16 requests in flight was answered 2 times",
-			Tell: func(s *tracetest.Story) { all(s); s.Answers(tracetest.Saying(lockerAnswer(16))) }},
+			Steps: func(s *tracetest.Story) { all(s); s.Answers(tracetest.Saying(lockerAnswer(16))) }},
 		{Name: "are answered in two retries, of which another check speaks", Check: check, CaseID: "sixteen-at-once", In: tracetest.InB, Verdict: report.Pass,
-			Message: "of 16 requests in flight 16 were answered, each with its own content, and 0 refused", Tell: func(s *tracetest.Story) { all(s); s.Answers(tracetest.Saying(lockerAnswer(16))) }},
-		{Name: "are left, which is not settled", Check: check, CaseID: "sixteen-at-once", In: tracetest.InB, Tell: none, Verdict: report.NotObserved,
+			Message: "of 16 requests in flight 16 were answered, each with its own content, and 0 refused", Steps: func(s *tracetest.Story) { all(s); s.Answers(tracetest.Saying(lockerAnswer(16))) }},
+		{Name: "are left, which is not settled", Check: check, CaseID: "sixteen-at-once", In: tracetest.InB, Steps: none, Verdict: report.NotObserved,
 			Message: "the client answers nothing at all: no answer came for request 1"},
 		{Name: "are not all asked", Check: check, CaseID: "sixteen-at-once", Verdict: report.NotObserved, Message: "the play did not get as far as sampling request 16",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				s.Asks(conversing(s, 1, lockerQuestion(1))).Answers(tracetest.Saying(lockerAnswer(1)))
 			}},
 		{Name: "are not told apart", Check: check, CaseID: "sixteen-at-once", Verdict: report.NotObserved, Message: "which of the questions sampling request 1 asks cannot be read",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				var asks []any
 				for range atOnce {
 					asks = append(asks, tracetest.Asking("What opens it?"))
@@ -189,7 +189,7 @@ func TestManyRequestsInFlight(t *testing.T) {
 				s.AsksAll(asks...)
 			}},
 		{Name: "are more than the model has answers for", Check: check, CaseID: "sixteen-at-once", In: tracetest.InA, Verdict: report.NotObserved,
-			Message: "the model had no answer for one of the requests: no rule", Tell: func(s *tracetest.Story) {
+			Message: "the model had no answer for one of the requests: no rule", Steps: func(s *tracetest.Story) {
 				none(s)
 				s.Prompt(string(dialect.Marshal(tracetest.AsChat(conversing(s, 1, lockerQuestion(1))))), trace.ModelEnd{Status: 404, Miss: "no rule"})
 				for i := range s.Trace.Events {
@@ -199,7 +199,7 @@ func TestManyRequestsInFlight(t *testing.T) {
 				}
 			}},
 		{Name: "cannot be read when they come back", Check: check, CaseID: "sixteen-at-once", In: tracetest.InA, Verdict: report.NotObserved, Message: "the answer's content cannot be read (see basic/has-content)",
-			Tell: func(s *tracetest.Story) { sixteen(but(1, ""))(s); s.Responds("1001", `"result":{"role":"assistant"}`) }},
+			Steps: func(s *tracetest.Story) { sixteen(but(1, ""))(s); s.Responds("1001", `"result":{"role":"assistant"}`) }},
 	})
 }
 

@@ -74,45 +74,45 @@ func touring(round int, edit func([]tracetest.Turn) []tracetest.Turn, end string
 
 func TestALoopGrows(t *testing.T) {
 	const another = " the model was given another history than the server's"
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "as the server has it", Check: "loop/three-rounds", CaseID: "three-cities", Tell: touring(0, nil, tracetest.Saying(threeCities.end)),
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "as the server has it", Check: "loop/three-rounds", CaseID: "three-cities", Steps: touring(0, nil, tracetest.Saying(threeCities.end)),
 			Verdict: report.Pass, Message: "the final text came back after 3 rounds"},
 		{Name: "under another first word", Check: "loop/three-rounds", CaseID: "three-cities", Verdict: report.Pass, Message: "the final text came back after 3 rounds",
-			Tell: touring(4, func(m []tracetest.Turn) []tracetest.Turn {
+			Steps: touring(4, func(m []tracetest.Turn) []tracetest.Turn {
 				return slices.Insert(m, 0, tracetest.Turn{Role: "user", Content: server.Text("You speak for a server of mine.")})
 			}, tracetest.Saying(threeCities.end))},
 		{Name: "the middle is forgotten", Check: "loop/three-rounds", CaseID: "three-cities", Verdict: report.Fail, Message: "in round 4" + another,
-			Tell: touring(4, func(m []tracetest.Turn) []tracetest.Turn { return slices.Concat(m[:1], m[5:]) }, tracetest.Saying(threeCities.end))},
+			Steps: touring(4, func(m []tracetest.Turn) []tracetest.Turn { return slices.Concat(m[:1], m[5:]) }, tracetest.Saying(threeCities.end))},
 		{Name: "twice", Check: "loop/three-rounds", CaseID: "three-cities", Verdict: report.Fail, Message: "in round 3" + another,
-			Tell: touring(3, func(m []tracetest.Turn) []tracetest.Turn { return slices.Concat(m, m) }, tracetest.Saying(threeCities.end))},
+			Steps: touring(3, func(m []tracetest.Turn) []tracetest.Turn { return slices.Concat(m, m) }, tracetest.Saying(threeCities.end))},
 		{Name: "without the question", Check: "loop/three-rounds", CaseID: "three-cities", Verdict: report.Fail, Message: "in round 2" + another,
-			Tell: touring(2, func(m []tracetest.Turn) []tracetest.Turn { return m[1:] }, tracetest.Saying(threeCities.end))},
-		{Name: "the end is another text", Check: "loop/three-rounds", CaseID: "three-cities", Tell: touring(0, nil, tracetest.Saying("Done.")),
+			Steps: touring(2, func(m []tracetest.Turn) []tracetest.Turn { return m[1:] }, tracetest.Saying(threeCities.end))},
+		{Name: "the end is another text", Check: "loop/three-rounds", CaseID: "three-cities", Steps: touring(0, nil, tracetest.Saying("Done.")),
 			Verdict: report.Fail, Message: "the final text of the loop did not come back"},
-		{Name: "it has no end", Check: "loop/three-rounds", CaseID: "three-cities", Tell: touring(0, nil, useOf("Oslo")),
+		{Name: "it has no end", Check: "loop/three-rounds", CaseID: "three-cities", Steps: touring(0, nil, useOf("Oslo")),
 			Verdict: report.Fail, Message: "the loop does not end: a tool use came back in place of the final text"},
 		{Name: "the model refuses it", Check: "loop/three-rounds", CaseID: "three-cities", Dialects: tracetest.OpenAI, In: tracetest.InA, Verdict: report.Fail, Message: "the model refused the history of round 2: too long",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				ask := lap(s, tracetest.Asking(threeCities.question, story.GetWeather), useOf("Paris"), nil)
 				s.Asks(ask).Prompt(string(dialect.Marshal(tracetest.AsChat(ask))), trace.ModelEnd{Status: 400, Refused: "too long"}).Refuses(-32603, "no")
 			}},
 		{Name: "from what the model refuses", Check: "loop/three-rounds", CaseID: "three-cities", Dialects: tracetest.OpenAI, In: tracetest.InA, Verdict: report.NotObserved,
-			Message: "the model refused the first request of the loop, which has no history: no such model", Tell: func(s *tracetest.Story) {
+			Message: "the model refused the first request of the loop, which has no history: no such model", Steps: func(s *tracetest.Story) {
 				ask := tracetest.Asking(threeCities.question, story.GetWeather)
 				s.Asks(ask).Prompt(string(dialect.Marshal(tracetest.AsChat(ask))), trace.ModelEnd{Status: 400, Refused: "no such model"}).Refuses(-32603, "no")
 			}},
 		{Name: "to the client's limit", Check: "loop/three-rounds", CaseID: "three-cities", In: tracetest.InA, Verdict: report.NotApplicable, Message: `the client ends the loop in round 2: "enough" (code -32603)`,
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				s.Asks(lap(s, tracetest.Asking(threeCities.question, story.GetWeather), useOf("Paris"), nil)).Refuses(-32603, "enough").PassesBarrier()
 			}},
 		{Name: "to the client's limit, silently", Check: "loop/three-rounds", CaseID: "three-cities", In: tracetest.InB, Verdict: report.NotApplicable,
 			Message: "the client ends the loop in round 2: it did not fulfil the input request",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				s.Asks(lap(s, tracetest.Asking(threeCities.question, story.GetWeather), useOf("Paris"), nil)).PassesBarrier()
 			}},
 		{Name: "to an answer that nothing follows", Check: "loop/three-rounds", CaseID: "three-cities", Verdict: report.NotObserved,
 			Message: "the play did not get as far as sampling request 4: the answer to request 1 could not be gone on from",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				lap(s, tracetest.Asking(threeCities.question, story.GetWeather), tracetest.Saying("I do not know."), nil)
 			}},
 	})
@@ -131,22 +131,22 @@ func stopping(last func(*tracetest.Story, *server.CreateMessageParams)) func(*tr
 }
 
 func TestALoopEndsWhereTheServerEndsIt(t *testing.T) {
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
+	tracetest.Run(t, catalogue, []tracetest.Test{
 		{Name: "in text", Check: "loop/last-round-none", CaseID: "told-to-stop", Verdict: report.Pass, Message: "the final text came back after 2 rounds",
-			Tell: stopping(func(s *tracetest.Story, ask *server.CreateMessageParams) {
+			Steps: stopping(func(s *tracetest.Story, ask *server.CreateMessageParams) {
 				lap(s, ask, tracetest.Saying(twoCities.end), nil)
 			})},
 		{Name: "in a tool use", Check: "loop/last-round-none", CaseID: "told-to-stop", Verdict: report.Fail, Message: "the loop does not end: a tool use came back in place of the final text",
-			Tell: stopping(func(s *tracetest.Story, ask *server.CreateMessageParams) { lap(s, ask, useOf("Rome"), nil) })},
+			Steps: stopping(func(s *tracetest.Story, ask *server.CreateMessageParams) { lap(s, ask, useOf("Rome"), nil) })},
 		{Name: "in nothing", Check: "loop/last-round-none", CaseID: "told-to-stop", Verdict: report.Fail, Message: "the final text of the loop did not come back",
-			Tell: stopping(func(s *tracetest.Story, ask *server.CreateMessageParams) { lap(s, ask, tracetest.Saying(""), nil) })},
+			Steps: stopping(func(s *tracetest.Story, ask *server.CreateMessageParams) { lap(s, ask, tracetest.Saying(""), nil) })},
 		{Name: "in what the model refuses", Check: "loop/last-round-none", CaseID: "told-to-stop", Verdict: report.Fail, Message: "the model refused what the client made of the last request of a loop: no tools",
-			Tell: stopping(func(s *tracetest.Story, ask *server.CreateMessageParams) {
+			Steps: stopping(func(s *tracetest.Story, ask *server.CreateMessageParams) {
 				s.Asks(ask).Prompt(`{}`, trace.ModelEnd{Status: 400, Refused: "no tools"}).Refuses(-32603, "no").PassesBarrier()
 			})},
 		{Name: "in an error of the client's own", Check: "loop/last-round-none", CaseID: "told-to-stop", In: tracetest.InA, Verdict: report.NotApplicable,
 			Message: `the client does not go along to the last request: "enough" (code -32603)`,
-			Tell: stopping(func(s *tracetest.Story, ask *server.CreateMessageParams) {
+			Steps: stopping(func(s *tracetest.Story, ask *server.CreateMessageParams) {
 				s.Asks(ask).Refuses(-32603, "enough").PassesBarrier()
 			})},
 	})
@@ -185,44 +185,44 @@ func TestAClientMayStopALoopAndSaysSo(t *testing.T) {
 	unreadable := asked(func(s *tracetest.Story) { s.Answers(`{"role":"assistant","model":"m"}`) })
 	const says = "the client answers each request of the loop, or says that it does not"
 	limit, stops := "loop/iteration-limit", "loop/stops-with-error"
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "never", Check: limit, CaseID: "sixty-four-rounds", Dialects: tracetest.Native, Tell: goesAlong(mostRounds, nil), Verdict: report.Info,
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "never", Check: limit, CaseID: "sixty-four-rounds", Dialects: tracetest.Native, Steps: goesAlong(mostRounds, nil), Verdict: report.Info,
 			Message: "the client goes along for 64 rounds, which is as far as it is asked"},
-		{Name: "never", Check: stops, CaseID: "sixty-four-rounds", Dialects: tracetest.Native, Tell: goesAlong(mostRounds, nil), Verdict: report.Pass, Message: says},
-		{Name: "with an error", Check: limit, CaseID: "sixty-four-rounds", In: tracetest.InA, Tell: goesAlong(2, refused), Verdict: report.Info,
+		{Name: "never", Check: stops, CaseID: "sixty-four-rounds", Dialects: tracetest.Native, Steps: goesAlong(mostRounds, nil), Verdict: report.Pass, Message: says},
+		{Name: "with an error", Check: limit, CaseID: "sixty-four-rounds", In: tracetest.InA, Steps: goesAlong(2, refused), Verdict: report.Info,
 			Message: `the client goes along for 2 rounds: "too many rounds" (code -32603)`},
-		{Name: "with an error", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InA, Tell: goesAlong(2, refused), Verdict: report.Pass, Message: says},
-		{Name: "with nothing, as it should", Check: limit, CaseID: "sixty-four-rounds", In: tracetest.InB, Tell: goesAlong(2, silent), Verdict: report.Info,
+		{Name: "with an error", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InA, Steps: goesAlong(2, refused), Verdict: report.Pass, Message: says},
+		{Name: "with nothing, as it should", Check: limit, CaseID: "sixty-four-rounds", In: tracetest.InB, Steps: goesAlong(2, silent), Verdict: report.Info,
 			Message: "the client goes along for 2 rounds: it did not fulfil the input request"},
-		{Name: "with nothing, as it should", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InB, Tell: goesAlong(2, silent), Verdict: report.Pass, Message: says},
-		{Name: "with a text", Check: limit, CaseID: "sixty-four-rounds", Tell: goesAlong(2, text), Verdict: report.Info, Message: `the client goes along for 2 rounds: it answers with the text "I give up."`},
-		{Name: "with a text", Check: stops, CaseID: "sixty-four-rounds", Tell: goesAlong(2, text), Verdict: report.Pass, Message: says},
-		{Name: "by giving up its call", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InA, Tell: goesAlong(2, gaveUp), Verdict: report.Pass, Message: "the client goes along for 2 rounds, and gives up its call"},
-		{Name: "by giving up another call", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InA, Tell: goesAlong(2, another), Verdict: report.Fail,
+		{Name: "with nothing, as it should", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InB, Steps: goesAlong(2, silent), Verdict: report.Pass, Message: says},
+		{Name: "with a text", Check: limit, CaseID: "sixty-four-rounds", Steps: goesAlong(2, text), Verdict: report.Info, Message: `the client goes along for 2 rounds: it answers with the text "I give up."`},
+		{Name: "with a text", Check: stops, CaseID: "sixty-four-rounds", Steps: goesAlong(2, text), Verdict: report.Pass, Message: says},
+		{Name: "by giving up its call", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InA, Steps: goesAlong(2, gaveUp), Verdict: report.Pass, Message: "the client goes along for 2 rounds, and gives up its call"},
+		{Name: "by giving up another call", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InA, Steps: goesAlong(2, another), Verdict: report.Fail,
 			Message: "the client went along for 2 rounds and never answered sampling request 3: it was still running after 1m0s and was ended"},
-		{Name: "with nothing, where a word is due", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InA, Tell: goesAlong(2, silent), Verdict: report.Fail,
+		{Name: "with nothing, where a word is due", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InA, Steps: goesAlong(2, silent), Verdict: report.Fail,
 			Message: "the client went along for 2 rounds and never answered sampling request 3: it ended with success"},
-		{Name: "with nothing, where a word is due", Check: limit, CaseID: "sixty-four-rounds", In: tracetest.InA, Tell: goesAlong(2, silent), Verdict: report.NotObserved,
+		{Name: "with nothing, where a word is due", Check: limit, CaseID: "sixty-four-rounds", In: tracetest.InA, Steps: goesAlong(2, silent), Verdict: report.NotObserved,
 			Message: "sampling request 3 was not answered (see loop/stops-with-error): no answer came for request 3"},
-		{Name: "by hanging", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InA, Tell: goesAlong(2, hung), Verdict: report.Fail,
+		{Name: "by hanging", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InA, Steps: goesAlong(2, hung), Verdict: report.Fail,
 			Message: "the client went along for 2 rounds and never answered sampling request 3: it was still running after 1m0s and was ended"},
-		{Name: "by hanging", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InB, Tell: goesAlong(2, hung), Verdict: report.Fail,
+		{Name: "by hanging", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InB, Steps: goesAlong(2, hung), Verdict: report.Fail,
 			Message: "the client went along for 2 rounds, and did not go on after sampling request 3: it was still running after 1m0s and was ended"},
-		{Name: "by dying", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InB, Tell: goesAlong(2, died), Verdict: report.Fail,
+		{Name: "by dying", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InB, Steps: goesAlong(2, died), Verdict: report.Fail,
 			Message: "the client went along for 2 rounds, and did not go on after sampling request 3: it panicked: stack overflow"},
-		{Name: "which is not settled", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InB, Tell: goesAlong(0, asked(func(*tracetest.Story) {})), Verdict: report.Unsupported,
+		{Name: "which is not settled", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InB, Steps: goesAlong(0, asked(func(*tracetest.Story) {})), Verdict: report.Unsupported,
 			Message: "no answer came, and it is not settled that none would have: it takes a client that calls the tools in the order in which they are listed, and answers the last one's sample: " +
 				"no later sample was answered, so that it may only not have come yet"},
 		{Name: "before it began", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InA, Verdict: report.NotObserved,
 			Message: `the client answers nothing at all: request 1 was answered by the error "no" (code -32603)`,
-			Tell:    goesAlong(0, asked(func(s *tracetest.Story) { s.Refuses(-32603, "no") }))},
-		{Name: "with what cannot be read", Check: stops, CaseID: "sixty-four-rounds", Tell: goesAlong(2, unreadable), Verdict: report.NotObserved,
+			Steps:   goesAlong(0, asked(func(s *tracetest.Story) { s.Refuses(-32603, "no") }))},
+		{Name: "with what cannot be read", Check: stops, CaseID: "sixty-four-rounds", Steps: goesAlong(2, unreadable), Verdict: report.NotObserved,
 			Message: "the answer's content cannot be read (see basic/has-content)"},
 		{Name: "for want of an answer of ours", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InA, Verdict: report.NotObserved, Message: "the model had no answer for sampling request 1",
-			Tell: goesAlong(0, asked(func(s *tracetest.Story) {
+			Steps: goesAlong(0, asked(func(s *tracetest.Story) {
 				s.Prompt(`{}`, trace.ModelEnd{Status: 404, Miss: "no rule"}).Refuses(-32603, "no")
 			}))},
-		{Name: "for want of a play", Check: limit, CaseID: "sixty-four-rounds", Tell: goesAlong(2, nil), Verdict: report.NotObserved,
+		{Name: "for want of a play", Check: limit, CaseID: "sixty-four-rounds", Steps: goesAlong(2, nil), Verdict: report.NotObserved,
 			Message: "the play did not get as far as sampling request 3: the answer to request 2 could not be gone on from"},
 	})
 }
@@ -248,20 +248,20 @@ func TestNothingIsKeptForAnotherRequest(t *testing.T) {
 	mark := conversationName((&harness.Case{ID: "loop/two-questions"}).Mark(), 1)
 	levelOf := func(revision server.Revision) report.Level { return stateless.Levels[revision] }
 	require.Equal(t, []report.Level{report.Advice, report.Should}, []report.Level{levelOf(server.V20251125), levelOf(server.V20260728)})
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "nothing", Check: "loop/stateless", CaseID: "two-questions", Tell: two(func(s *tracetest.Story, colour *server.CreateMessageParams) { s.Prompts(colour) }),
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "nothing", Check: "loop/stateless", CaseID: "two-questions", Steps: two(func(s *tracetest.Story, colour *server.CreateMessageParams) { s.Prompts(colour) }),
 			Verdict: report.Pass, Message: "the model was given nothing of the requests before it"},
-		{Name: "words of the client's own", Check: "loop/stateless", CaseID: "two-questions", Tell: before("You speak for a server of mine."),
+		{Name: "words of the client's own", Check: "loop/stateless", CaseID: "two-questions", Steps: before("You speak for a server of mine."),
 			Verdict: report.Pass, Message: "the model was given nothing of the requests before it"},
-		{Name: "a question", Check: "loop/stateless", CaseID: "two-questions", Tell: before("Before this: " + lonely.question),
+		{Name: "a question", Check: "loop/stateless", CaseID: "two-questions", Steps: before("Before this: " + lonely.question),
 			Verdict: report.Warn, Message: `the model was given "Will my sister need her umbrella?", which is of another request`},
-		{Name: "a result", Check: "loop/stateless", CaseID: "two-questions", Tell: before("You know of sleet and gusts."),
+		{Name: "a result", Check: "loop/stateless", CaseID: "two-questions", Steps: before("You know of sleet and gusts."),
 			Verdict: report.Warn, Message: `the model was given "sleet and gusts", which is of another request`},
-		{Name: "what the model said", Check: "loop/stateless", CaseID: "two-questions", Tell: before(lonely.end),
+		{Name: "what the model said", Check: "loop/stateless", CaseID: "two-questions", Steps: before(lonely.end),
 			Verdict: report.Warn, Message: `the model was given "She had better take it along.", which is of another request`},
-		{Name: "a system prompt", Check: "loop/stateless", CaseID: "two-questions", Tell: before("(conversation " + mark + ")"),
+		{Name: "a system prompt", Check: "loop/stateless", CaseID: "two-questions", Steps: before("(conversation " + mark + ")"),
 			Verdict: report.Warn, Message: "the model was given something of another request (conversation " + mark + ", of loop/two-questions)"},
-		{Name: "which nobody was asked", Check: "loop/stateless", CaseID: "two-questions", Tell: two(func(*tracetest.Story, *server.CreateMessageParams) {}),
+		{Name: "which nobody was asked", Check: "loop/stateless", CaseID: "two-questions", Steps: two(func(*tracetest.Story, *server.CreateMessageParams) {}),
 			Verdict: report.NotObserved, Message: "the model was never asked for sampling request 3: nothing reached the fake model under the case's mark"},
 	})
 }

@@ -14,7 +14,7 @@ import (
 var validatesContent = []string{"2025-03-26/sampling/validates", "2025-06-18/sampling/validates", "2025-11-25/sampling/15", "2026-07-28/sampling/22", "2026-07-28/sampling/13"}
 
 var survives = check.Check{
-	ID: "survives", Rule: "a request that is not well-formed neither crashes nor hangs the client", Levels: check.Everywhere(report.Robust), Answered: 1, Asked: 2,
+	ID: "survives", Rule: "a request that is not well-formed neither crashes nor hangs the client", Levels: check.Everywhere(report.Robust), Results: 1, Requests: 2,
 	Cause: "a member is used before it is looked at: a null where an object should be, a missing array, nesting that is followed without end",
 	Fix:   "check the params before they are used, and turn whatever is thrown into an error for that one request",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -27,9 +27,9 @@ var survives = check.Check{
 		case s.Ended.Clean():
 			return check.Pass("the client came to its end in order after a request in which %s", wrongIn(e.Case.ID))
 		case s.Ended.Deadline:
-			return check.SeeOutput(s, wrong(e, check.Broken("the client hung after a request in which %s: %s", wrongIn(e.Case.ID), s.Ending())))
+			return check.ShowOutput(s, wrong(e, check.Fail("the client hung after a request in which %s: %s", wrongIn(e.Case.ID), s.Ending())))
 		}
-		return check.SeeOutput(s, wrong(e, check.Broken("the client did not survive a request in which %s: %s", wrongIn(e.Case.ID), s.Ending())))
+		return check.ShowOutput(s, wrong(e, check.Fail("the client did not survive a request in which %s: %s", wrongIn(e.Case.ID), s.Ending())))
 	},
 }
 
@@ -61,7 +61,7 @@ func wrong(ev *evidence.Case, v check.Verdict) check.Verdict {
 	if m := malformationOf(ev.Case.ID); m != nil {
 		at = m.at
 	}
-	return v.Saw("server sent", r.Asked.At(at), "%s", evidence.Compact(r.Raw))
+	return v.ShowAs("server sent", r.Asked.At(at), "%s", evidence.Compact(r.Raw))
 }
 
 // unrefused returns the verdict on a request to which nothing came, where that is no refusal, or not known to be one; nil where the client did not
@@ -72,7 +72,7 @@ func unrefused(ev *evidence.Case) *check.Verdict {
 	}
 	r := requestOf(ev)
 	if !ev.Revision.Modern() {
-		v := check.NotObserved("the request was not answered (see malformed/answered)").See(r.Asked, "")
+		v := check.NotObserved("the request was not answered (see malformed/answered)").Show(r.Asked, "")
 		return &v
 	}
 	return check.Unsettled(ev, r)
@@ -89,42 +89,42 @@ func perished(ev *evidence.Case) *check.Verdict {
 }
 
 var malformedAnswered = check.Check{
-	ID: "answered", Rule: "a request that is not well-formed is answered, with an error or a result", Levels: check.InLegacy(report.Robust), Answered: 1, Asked: 2,
+	ID: "answered", Rule: "a request that is not well-formed is answered, with an error or a result", Levels: check.InLegacy(report.Robust), Results: 1, Requests: 2,
 	Cause: "the request fails in a parser that drops it, or in a handler whose exception nobody catches, and the server waits for ever",
 	Fix:   "answer every request that has an id, with an error where it cannot be read",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := requestOf(e)
 		if len(r.Answers) > 0 {
-			return check.Pass("the request was answered").See(r.Answers[0].Place, "")
+			return check.Pass("the request was answered").Show(r.Answers[0].Place, "")
 		}
 		if v := perished(e); v != nil {
 			return *v
 		}
 		if why := e.Session.Unsettled(r.Asked); why != "" {
-			return check.NotObserved("no answer came, and it is not settled that none would have: %s", why).See(r.Asked, "")
+			return check.NotObserved("no answer came, and it is not settled that none would have: %s", why).Show(r.Asked, "")
 		}
-		return wrong(e, check.Broken("a request in which %s was never answered, though later ones were: the server waits for ever", wrongIn(e.Case.ID)))
+		return wrong(e, check.Fail("a request in which %s was never answered, though later ones were: the server waits for ever", wrongIn(e.Case.ID)))
 	},
 }
 
 var malformedAlive = check.Check{
-	ID: "alive", Rule: "the client samples as before after a request that is not well-formed", Levels: check.Everywhere(report.Robust), Answered: 1, Asked: 2,
+	ID: "alive", Rule: "the client samples as before after a request that is not well-formed", Levels: check.Everywhere(report.Robust), Results: 1, Requests: 2,
 	Cause: "what the client throws ends its connection, or leaves it in a state in which it answers no more",
 	Fix:   "turn it into an error for that one request, and go on",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r, s := requestOf(e), e.Session
 		if a := plainAnswer(s, r); a != nil {
-			return check.Pass("a plain question that was asked later was answered").See(a.Place, "")
+			return check.Pass("a plain question that was asked later was answered").Show(a.Place, "")
 		}
 		if v := perished(e); v != nil {
 			return *v
 		}
 		if last := plainly(s, r); last != nil {
-			v := wrong(e, check.Broken("the client answered a plain question before a request in which %s, and none after it", wrongIn(e.Case.ID)))
+			v := wrong(e, check.Fail("the client answered a plain question before a request in which %s, and none after it", wrongIn(e.Case.ID)))
 			if len(last.Answers) > 0 {
-				return v.See(last.Answers[0].Place, "%s", evidence.Compact(last.Answers[0].RawErr))
+				return v.Show(last.Answers[0].Place, "%s", evidence.Compact(last.Answers[0].RawErr))
 			}
-			return v.See(last.Asked, "%s", evidence.Compact(last.Raw))
+			return v.Show(last.Asked, "%s", evidence.Compact(last.Raw))
 		}
 		return check.Unsupported("nothing was asked of the client after the request: it takes one that calls the tools in the order in which they are listed")
 	},
@@ -165,16 +165,16 @@ func plain(s *evidence.Session, r *evidence.Round) []*evidence.Round {
 }
 
 var errorDue = check.Check{
-	ID: "error-due", Rule: "a request that lacks what it needs, or holds what nobody can read, is refused", Levels: check.Everywhere(report.Should), Answered: 1, Asked: 2,
-	Cases: sorted(due), Requirements: validatesContent,
+	ID: "error-due", Rule: "a request that lacks what it needs, or holds what nobody can read, is refused", Levels: check.Everywhere(report.Should), Results: 1, Requests: 2,
+	Cases: sorted(due), Statements: validatesContent,
 	Cause: "the params are handed on as they came, or what is missing is made up: a limit, a role, an empty message",
 	Fix:   "hold the params against the schema before the model is asked, and answer with -32602; in 2026-07-28 do not fulfil the input request",
 	Judge: judgeRefused,
 }
 
 var wrongTypes = check.Check{
-	ID: "wrong-types", Rule: "a required field of a wrong type is refused", Levels: check.Everywhere(report.Should), Answered: 1, Asked: 2,
-	Cases: sorted(wrongType), Requirements: validatesContent,
+	ID: "wrong-types", Rule: "a required field of a wrong type is refused", Levels: check.Everywhere(report.Should), Results: 1, Requests: 2,
+	Cases: sorted(wrongType), Statements: validatesContent,
 	Cause: "the value is coerced, or handed on as it came",
 	Fix:   "hold the params against the schema before the model is asked, and answer with -32602; in 2026-07-28 do not fulfil the input request",
 	Judge: judgeRefused,
@@ -186,23 +186,23 @@ func judgeRefused(e *evidence.Case) check.Verdict {
 	says := wrongIn(e.Case.ID)
 	if a := r.Result(); a != nil {
 		if e.Revision.Modern() && a.Member("content") == nil {
-			return wrong(e, check.Broken("a request in which %s was answered with something that is no result: in this revision what is refused is not fulfilled", says)).
-				See(a.Place, "%s", evidence.Compact(a.Result))
+			return wrong(e, check.Fail("a request in which %s was answered with something that is no result: in this revision what is refused is not fulfilled", says)).
+				Show(a.Place, "%s", evidence.Compact(a.Result))
 		}
-		return wrong(e, check.Broken("a request in which %s was answered as if nothing were wrong with it", says)).See(a.Place, "%s", evidence.Compact(a.Result))
+		return wrong(e, check.Fail("a request in which %s was answered as if nothing were wrong with it", says)).Show(a.Place, "%s", evidence.Compact(a.Result))
 	}
 	if len(r.Answers) > 0 {
 		a := r.Answers[0]
-		return check.Pass("a request in which %s was refused with the code %d", says, a.Err.Code).See(a.Place, "%s", evidence.Compact(a.RawErr))
+		return check.Pass("a request in which %s was refused with the code %d", says, a.Err.Code).Show(a.Place, "%s", evidence.Compact(a.RawErr))
 	}
 	if v := unrefused(e); v != nil {
 		return *v
 	}
-	return check.Pass("a request in which %s was not fulfilled", says).See(r.Asked, "")
+	return check.Pass("a request in which %s was not fulfilled", says).Show(r.Asked, "")
 }
 
 var malformedCode = check.Check{
-	ID: "error-code", Rule: "the error for a request that is not well-formed says that it is not", Levels: check.InLegacy(report.Advice), Answered: 1, Asked: 2,
+	ID: "error-code", Rule: "the error for a request that is not well-formed says that it is not", Levels: check.InLegacy(report.Advice), Results: 1, Requests: 2,
 	Cases: sorted(due, wrongType),
 	Cause: "every failure has one code, such as -32603, or the request fails on its way to the model",
 	Fix:   "answer with -32602 (invalid params), or -32600 (invalid request)",
@@ -216,47 +216,47 @@ var malformedCode = check.Check{
 		}
 		a := r.Answers[0]
 		if a.Err.Code == evidence.CodeInvalidParams || a.Err.Code == evidence.CodeInvalidRequest {
-			return check.Pass("a request in which %s was refused with the code %d", wrongIn(e.Case.ID), a.Err.Code).See(a.At("code"), "%d", a.Err.Code)
+			return check.Pass("a request in which %s was refused with the code %d", wrongIn(e.Case.ID), a.Err.Code).Show(a.At("code"), "%d", a.Err.Code)
 		}
-		return wrong(e, check.Broken("a request in which %s was refused with the code %d, where -32602 or -32600 says whose fault it is", wrongIn(e.Case.ID), a.Err.Code)).
-			See(a.Place, "%s", evidence.Compact(a.RawErr))
+		return wrong(e, check.Fail("a request in which %s was refused with the code %d, where -32602 or -32600 says whose fault it is", wrongIn(e.Case.ID), a.Err.Code)).
+			Show(a.Place, "%s", evidence.Compact(a.RawErr))
 	},
 }
 
 var malformedNoModelCall = check.Check{
-	ID: "no-model-call", Rule: "a request that cannot be right costs no model call", Levels: check.Everywhere(report.Advice), Answered: 1, Asked: 2,
+	ID: "no-model-call", Rule: "a request that cannot be right costs no model call", Levels: check.Everywhere(report.Advice), Results: 1, Requests: 2,
 	Cases: sorted(due, wrongType),
 	Cause: "the model is asked first, and the request is looked at when its answer is there, or never",
 	Fix:   "hold the params against the schema before the model is asked",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r, s := requestOf(e), e.Session
-		if completed := r.Completed(); len(completed) > 0 {
-			v := wrong(e, check.Broken("the model was asked, and paid, for a request in which %s", wrongIn(e.Case.ID)))
+		if completed := r.CompletedCalls(); len(completed) > 0 {
+			v := wrong(e, check.Fail("the model was asked, and paid, for a request in which %s", wrongIn(e.Case.ID)))
 			if body := completed[0].Request; body != nil {
-				return v.See(completed[0].Place, "%s", evidence.Compact(body.Body))
+				return v.Show(completed[0].Place, "%s", evidence.Compact(body.Body))
 			}
-			return v.See(completed[0].Place, "")
+			return v.Show(completed[0].Place, "")
 		}
 		if v := perished(e); v != nil {
 			return *v
 		}
 		for _, stray := range s.Unmarked {
 			if s.Order[stray.Ref] > s.Order[r.Asked.Ref] {
-				return check.NotObserved("the model was asked something that has the mark of no conversation, so that it may have been this").See(stray, "")
+				return check.NotObserved("the model was asked something that has the mark of no conversation, so that it may have been this").Show(stray, "")
 			}
 		}
 		if why := s.Unsettled(r.Asked); why != "" {
-			return check.NotObserved("that the model was not asked cannot be said: %s", why).See(r.Asked, "")
+			return check.NotObserved("that the model was not asked cannot be said: %s", why).Show(r.Asked, "")
 		}
 		if len(r.Model) > 0 {
-			return check.Pass("the model refused what it was asked").See(r.Model[0].Place, "")
+			return check.Pass("the model refused what it was asked").Show(r.Model[0].Place, "")
 		}
 		return check.Pass("the model was not asked")
 	},
 }
 
 var badSchema = check.Check{
-	ID: "bad-schema", Rule: "a tool whose input schema is none is refused", Levels: check.SinceTools(report.Advice), Answered: 1, Asked: 2, Cases: []string{badSchemaCase},
+	ID: "bad-schema", Rule: "a tool whose input schema is none is refused", Levels: check.SinceTools(report.Advice), Results: 1, Requests: 2, Cases: []string{badSchemaCase},
 	Cause: "schemas are handed on to the model unread, or tools that cannot be read are dropped",
 	Fix:   "compile the input schemas of the tools, and answer with -32602 where one is no schema",
 	Judge: judgeRefused,
@@ -264,7 +264,7 @@ var badSchema = check.Check{
 
 var tolerated = check.Check{
 	ID: "tolerated", Rule: "what becomes of requests that make no sense and are valid by the schema, and of fields that need not be heeded",
-	Levels: check.Everywhere(report.May), Answered: 1, Asked: 2, Cases: slices.DeleteFunc(sorted(ignorable, valid), func(name string) bool { return name == badSchemaCase }),
+	Levels: check.Everywhere(report.May), Results: 1, Requests: 2, Cases: slices.DeleteFunc(sorted(ignorable, valid), func(name string) bool { return name == badSchemaCase }),
 	Cause: "there is nothing to break: answering, clamping and refusing are all right",
 	Fix:   "nothing",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -272,18 +272,18 @@ var tolerated = check.Check{
 		_, name, _ := strings.Cut(e.Case.ID, "/")
 		if a := r.Result(); a != nil {
 			how := "answered"
-			if m := r.LastModel(); m != nil && m.Request != nil && m.Request.MaxTokens != nil && aboutMaxTokens(e) {
+			if m := r.LastExchange(); m != nil && m.Request != nil && m.Request.MaxTokens != nil && aboutMaxTokens(e) {
 				how += fmt.Sprintf(", with a limit of %d tokens", *m.Request.MaxTokens)
 			}
-			return check.Info("%s: %s", name, how).See(a.Place, "")
+			return check.Info("%s: %s", name, how).Show(a.Place, "")
 		}
 		if len(r.Answers) > 0 {
-			return check.Info("%s: refused", name).See(r.Answers[0].Place, "")
+			return check.Info("%s: refused", name).Show(r.Answers[0].Place, "")
 		}
 		if v := unrefused(e); v != nil {
 			return *v
 		}
-		return check.Info("%s: not fulfilled", name).See(r.Asked, "")
+		return check.Info("%s: not fulfilled", name).Show(r.Asked, "")
 	},
 }
 

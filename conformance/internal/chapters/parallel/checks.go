@@ -24,27 +24,27 @@ func wanted(caseID string) []string {
 // judgeUses holds the answer's tool uses against those that the model asked for: all of them, in order, with their input.
 func judgeUses(e *evidence.Case) check.Verdict {
 	a := e.Rounds[0].Result()
-	if v := check.Unreadable(a); v != nil {
+	if v := check.UnreadableContent(a); v != nil {
 		return *v
 	}
 	uses, want := a.Uses(), wanted(e.Case.ID)
 	tell := func(v check.Verdict) check.Verdict {
-		return v.See(evidence.Place{Label: "model said"}, "get_weather for %s", evidence.Clip(strings.Join(want, ", "))).
-			Saw("server got", a.At("content"), "%s", evidence.Describe(uses))
+		return v.Show(evidence.Place{Label: "model said"}, "get_weather for %s", evidence.Clip(strings.Join(want, ", "))).
+			ShowAs("server got", a.At("content"), "%s", evidence.Describe(uses))
 	}
 	if len(uses) != len(want) {
-		return tell(check.Broken("the model asked for %d tools at once, and the answer has %d tool uses", len(want), len(uses)))
+		return tell(check.Fail("the model asked for %d tools at once, and the answer has %d tool uses", len(want), len(uses)))
 	}
 	for i, city := range evidence.AskedFor(a) {
 		if city != want[i] || uses[i].Name != "get_weather" {
-			return tell(check.Broken("tool use %d is not the model's: want get_weather for %s", i+1, want[i]))
+			return tell(check.Fail("tool use %d is not the model's: want get_weather for %s", i+1, want[i]))
 		}
 	}
 	return tell(check.Pass("all %d tool uses came back, in the model's order", len(want)))
 }
 
 var allUses = check.Check{
-	ID: "all-uses", Rule: "all tool uses of a turn come back, in the model's order, in one array", Levels: check.Everywhere(report.Robust), Answered: 1,
+	ID: "all-uses", Rule: "all tool uses of a turn come back, in the model's order, in one array", Levels: check.Everywhere(report.Robust), Results: 1,
 	Cases: []string{"two-cities"},
 	Cause: "the client looks at the first tool call only, or keeps calls in a map",
 	Fix:   "turn every tool call of the turn into a tool_use block, in order",
@@ -52,7 +52,7 @@ var allUses = check.Check{
 }
 
 var UniqueIDs = check.Check{
-	ID: "unique-ids", Rule: "no two tool uses share an id", Levels: check.Everywhere(report.Must), Answered: 1, Requirements: check.ToolUseSchema,
+	ID: "unique-ids", Rule: "no two tool uses share an id", Levels: check.Everywhere(report.Must), Results: 1, Statements: check.ToolUseSchema,
 	Cases: []string{"two-cities", "thirty-three"},
 	Cause: "ids are minted from the tool's name, or from a counter that starts anew",
 	Fix:   "pass the provider's ids on; where it has none, mint one for each use",
@@ -65,18 +65,18 @@ var UniqueIDs = check.Check{
 		seen := map[string]dialect.Block{}
 		for _, use := range uses {
 			if other, taken := seen[use.ID]; taken {
-				return check.Broken("two tool uses of one turn have the id %s", evidence.QuoteID(use.ID)).
-					See(a.At(other.Path).At("id"), "%q", other.ID).See(a.At(use.Path).At("id"), "%q", use.ID)
+				return check.Fail("two tool uses of one turn have the id %s", evidence.QuoteID(use.ID)).
+					Show(a.At(other.Path).At("id"), "%q", other.ID).Show(a.At(use.Path).At("id"), "%q", use.ID)
 			}
 			seen[use.ID] = use
 		}
-		return check.Pass("%d tool uses have %d ids", len(uses), len(seen)).See(a.At("content"), "%s", evidence.Describe(uses))
+		return check.Pass("%d tool uses have %d ids", len(uses), len(seen)).Show(a.At("content"), "%s", evidence.Describe(uses))
 	},
 }
 
 var streamedUses = check.Check{
 	ID: "streamed-uses", Rule: "all tool uses come back also when the provider streams them in fragments", Levels: check.Everywhere(report.Robust),
-	Answered: 1, Cases: []string{"two-cities"},
+	Results: 1, Cases: []string{"two-cities"},
 	Cause: "fragments are put together without regard to the index that says which call they belong to",
 	Fix:   "keep a call for each index, and add each fragment to its own",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -89,7 +89,7 @@ var streamedUses = check.Check{
 
 // streams returns nil for a client that asked the model for a stream in the first round, and the verdict for one that did not.
 func streams(e *evidence.Case) *check.Verdict {
-	x, missing := check.TheModel(e.Rounds[0])
+	x, missing := check.ModelRequest(e.Rounds[0])
 	if missing == nil && !x.Request.Stream {
 		v := check.NotApplicable("the client does not ask the model for a stream")
 		return &v
@@ -99,7 +99,7 @@ func streams(e *evidence.Case) *check.Verdict {
 
 var lateDelta = check.Check{
 	ID: "late-delta", Rule: "a piece of a tool call that comes with the finish reason, or after it, is not lost", Levels: check.Everywhere(report.Robust),
-	Asked: 1, Cases: []string{"late-fragment"},
+	Requests: 1, Cases: []string{"late-fragment"},
 	Cause: "the client stops reading at the finish reason",
 	Fix:   "read the stream to its end, and take every fragment until then",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -107,22 +107,22 @@ var lateDelta = check.Check{
 			return *v
 		}
 		r := e.Rounds[0]
-		if name := r.LastModel().Request.Dialect; !comesLate[name] {
+		if name := r.LastExchange().Request.Dialect; !comesLate[name] {
 			return check.NotApplicable("a stream of %s has no place for a late fragment", name)
 		}
 		a := r.Result()
 		switch {
-		case a == nil && r.LastModel().End.Status != 200:
-			return check.NotObserved("the model had no such stream for the client%s", e.Why(1))
+		case a == nil && r.LastExchange().End.Status != 200:
+			return check.NotObserved("the model had no such stream for the client%s", e.WhyNoResult(1))
 		case a == nil:
-			return check.Broken("the client made no answer of a stream whose last fragment is late%s", e.Why(1)).See(r.Model[0].Place, "")
-		case check.Unreadable(a) != nil:
-			return *check.Unreadable(a)
+			return check.Fail("the client made no answer of a stream whose last fragment is late%s", e.WhyNoResult(1)).Show(r.Model[0].Place, "")
+		case check.UnreadableContent(a) != nil:
+			return *check.UnreadableContent(a)
 		case !slices.Contains(evidence.AskedFor(a), "London"):
-			return check.Broken("the arguments of the last tool call came with the finish reason, and were lost").
-				See(evidence.Place{Label: "model said"}, `get_weather({"city":"London"}), last`).See(a.At("content"), "%s", evidence.Describe(a.Uses()))
+			return check.Fail("the arguments of the last tool call came with the finish reason, and were lost").
+				Show(evidence.Place{Label: "model said"}, `get_weather({"city":"London"}), last`).Show(a.At("content"), "%s", evidence.Describe(a.Uses()))
 		}
-		return check.Pass("the late fragment was not lost").See(a.At("content"), "%s", evidence.Describe(a.Uses()))
+		return check.Pass("the late fragment was not lost").Show(a.At("content"), "%s", evidence.Describe(a.Uses()))
 	},
 }
 

@@ -71,10 +71,10 @@ func renames(messages []tracetest.Turn) []tracetest.Turn {
 func TestAllToolUsesComeBack(t *testing.T) {
 	const all = "all 2 tool uses came back, in the model's order"
 	checks := map[string]func(result string) func(*tracetest.Story){"parallel/all-uses": tracetest.Wants, "parallel/streamed-uses": streaming}
-	var tellings []tracetest.Telling
+	var tellings []tracetest.Test
 	for check, tell := range checks {
 		add := func(name, result string, verdict report.Verdict, message string) {
-			tellings = append(tellings, tracetest.Telling{Name: name, Check: check, CaseID: "two-cities", Tell: tell(result), Verdict: verdict, Message: message, Dialects: tracetest.OpenAI})
+			tellings = append(tellings, tracetest.Test{Name: name, Check: check, CaseID: "two-cities", Steps: tell(result), Verdict: verdict, Message: message, Dialects: tracetest.OpenAI})
 		}
 		add("all", tracetest.TwoUses(), report.Pass, all)
 		add("beside a text", tracetest.With(tracetest.TwoUses(), "content", `[{"type":"text","text":"Let me see."},{"type":"tool_use","id":"a","name":"get_weather","input":`+tracetest.Paris+`},{"type":"tool_use","id":"b","name":"get_weather","input":`+tracetest.London+`}]`), report.Pass, all)
@@ -85,49 +85,49 @@ func TestAllToolUsesComeBack(t *testing.T) {
 		add("one of another tool", tracetest.Wanting([3]string{"call_a", "get_weather", tracetest.Paris}, [3]string{"call_b", "weather", tracetest.London}), report.Fail, "tool use 2 is not the model's: want get_weather for London")
 		add("nowhere that can be read", tracetest.Without(tracetest.TwoUses(), "content"), report.NotObserved, "the answer's content cannot be read (see basic/has-content)")
 	}
-	tracetest.Hold(t, catalogue, append(tellings,
-		tracetest.Telling{Name: "to a client that asks for no stream", Check: "parallel/streamed-uses", CaseID: "two-cities", Tell: tracetest.Wants(tracetest.TwoUses()),
+	tracetest.Run(t, catalogue, append(tellings,
+		tracetest.Test{Name: "to a client that asks for no stream", Check: "parallel/streamed-uses", CaseID: "two-cities", Steps: tracetest.Wants(tracetest.TwoUses()),
 			Verdict: report.NotApplicable, Message: "the client does not ask the model for a stream"}))
 }
 
 func TestToolUsesHaveIDsOfTheirOwn(t *testing.T) {
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "they do", Check: "parallel/unique-ids", CaseID: "two-cities", Tell: tracetest.Wants(tracetest.TwoUses()), Verdict: report.Pass, Message: "2 tool uses have 2 ids"},
-		{Name: "many do", Check: "parallel/unique-ids", CaseID: "thirty-three", Tell: tracetest.Wants(manyUses(33)), Verdict: report.Pass, Message: "33 tool uses have 33 ids"},
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "they do", Check: "parallel/unique-ids", CaseID: "two-cities", Steps: tracetest.Wants(tracetest.TwoUses()), Verdict: report.Pass, Message: "2 tool uses have 2 ids"},
+		{Name: "many do", Check: "parallel/unique-ids", CaseID: "thirty-three", Steps: tracetest.Wants(manyUses(33)), Verdict: report.Pass, Message: "33 tool uses have 33 ids"},
 		{Name: "they share one", Check: "parallel/unique-ids", CaseID: "two-cities", Verdict: report.Fail, Message: "two tool uses of one turn have the id call_1",
-			Tell: tracetest.Wants(tracetest.Wanting([3]string{"call_1", "get_weather", tracetest.Paris}, [3]string{"call_1", "get_weather", tracetest.London}))},
+			Steps: tracetest.Wants(tracetest.Wanting([3]string{"call_1", "get_weather", tracetest.Paris}, [3]string{"call_1", "get_weather", tracetest.London}))},
 		{Name: "they have none", Check: "parallel/unique-ids", CaseID: "two-cities", Verdict: report.Fail, Message: "two tool uses of one turn have the id (no id)",
-			Tell: tracetest.Wants(tracetest.Wanting([3]string{"", "get_weather", tracetest.Paris}, [3]string{"", "get_weather", tracetest.London}))},
+			Steps: tracetest.Wants(tracetest.Wanting([3]string{"", "get_weather", tracetest.Paris}, [3]string{"", "get_weather", tracetest.London}))},
 		{Name: "there is one only", Check: "parallel/unique-ids", CaseID: "two-cities", Verdict: report.NotObserved,
-			Message: "the answer has 1 tool uses, and it takes two to compare ids (see parallel/all-uses)", Tell: tracetest.Wants(tracetest.Wanting([3]string{"call_1", "get_weather", tracetest.Paris}))},
+			Message: "the answer has 1 tool uses, and it takes two to compare ids (see parallel/all-uses)", Steps: tracetest.Wants(tracetest.Wanting([3]string{"call_1", "get_weather", tracetest.Paris}))},
 	})
 }
 
 func TestALateFragmentIsNotLost(t *testing.T) {
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "it came", Check: "parallel/late-delta", CaseID: "late-fragment", Tell: streaming(tracetest.TwoUses()), Dialects: tracetest.OpenAI, Verdict: report.Pass, Message: "the late fragment was not lost"},
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "it came", Check: "parallel/late-delta", CaseID: "late-fragment", Steps: streaming(tracetest.TwoUses()), Dialects: tracetest.OpenAI, Verdict: report.Pass, Message: "the late fragment was not lost"},
 		{Name: "it is lost", Check: "parallel/late-delta", CaseID: "late-fragment", Dialects: tracetest.OpenAI, Verdict: report.Fail,
-			Tell:    streaming(tracetest.Wanting([3]string{"call_a", "get_weather", tracetest.Paris}, [3]string{"call_b", "get_weather", "{}"})),
+			Steps:   streaming(tracetest.Wanting([3]string{"call_a", "get_weather", tracetest.Paris}, [3]string{"call_b", "get_weather", "{}"})),
 			Message: "the arguments of the last tool call came with the finish reason, and were lost"},
-		{Name: "the client gave up", Check: "parallel/late-delta", CaseID: "late-fragment", Tell: streaming(""), Dialects: tracetest.OpenAI, Verdict: report.Fail,
+		{Name: "the client gave up", Check: "parallel/late-delta", CaseID: "late-fragment", Steps: streaming(""), Dialects: tracetest.OpenAI, Verdict: report.Fail,
 			Message: "the client made no answer of a stream whose last fragment is late: no answer came for request 1"},
 		{Name: "the model had none for the client", Check: "parallel/late-delta", CaseID: "late-fragment", Dialects: tracetest.OpenAI, Verdict: report.NotObserved,
 			Message: "the model had no such stream for the client: no answer came for request 1; the model had refused what it was asked: no rule matches",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				body := string(dialect.Marshal(tracetest.AsChat(tracetest.AskingForWeather())))
 				s.Asks(tracetest.AskingForWeather()).Prompt(tracetest.With(body, "stream", "true"), trace.ModelEnd{Status: 404, Miss: "no rule matches"})
 			}},
 		{Name: "no model was asked", Check: "parallel/late-delta", CaseID: "late-fragment", Verdict: report.NotObserved,
 			Message: "the model was never asked for sampling request 1: nothing reached the fake model under the case's mark",
-			Tell:    func(s *tracetest.Story) { s.Asks(tracetest.AskingForWeather()).Answers(tracetest.TwoUses()) }},
-		{Name: "there is no stream", Check: "parallel/late-delta", CaseID: "late-fragment", Tell: tracetest.Wants(tracetest.TwoUses()), Verdict: report.NotApplicable,
+			Steps:   func(s *tracetest.Story) { s.Asks(tracetest.AskingForWeather()).Answers(tracetest.TwoUses()) }},
+		{Name: "there is no stream", Check: "parallel/late-delta", CaseID: "late-fragment", Steps: tracetest.Wants(tracetest.TwoUses()), Verdict: report.NotApplicable,
 			Message: "the client does not ask the model for a stream"},
 		{Name: "the stream has no place for it", Check: "parallel/late-delta", CaseID: "late-fragment", Dialects: []string{dialect.Anthropic}, Verdict: report.NotApplicable,
 			Message: "a stream of anthropic has no place for a late fragment",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				s.Asks(tracetest.AskingForWeather()).Prompt(`{"stream":true,"messages":[{"role":"user","content":"What is the weather like there?"}]}`, trace.ModelEnd{Status: 200}).Answers(tracetest.TwoUses())
 			}},
-		{Name: "nowhere that can be read", Check: "parallel/late-delta", CaseID: "late-fragment", Tell: streaming(tracetest.Without(tracetest.TwoUses(), "content")), Dialects: tracetest.OpenAI,
+		{Name: "nowhere that can be read", Check: "parallel/late-delta", CaseID: "late-fragment", Steps: streaming(tracetest.Without(tracetest.TwoUses(), "content")), Dialects: tracetest.OpenAI,
 			Verdict: report.NotObserved, Message: "the answer's content cannot be read (see basic/has-content)"},
 	})
 }
@@ -137,50 +137,50 @@ func TestTheAssistantsTurnIsRestated(t *testing.T) {
 	told := func(edit func([]tracetest.Turn) []tracetest.Turn) func(*tracetest.Story) {
 		return tracetest.GoesOn(tracetest.TwoUses(), tracetest.WeatherResults, edit)
 	}
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "whole", Check: check, CaseID: "two-cities", Tell: told(tracetest.AsItIs), Verdict: report.Pass, Message: whole},
-		{Name: "under ids of the client's own", Check: check, CaseID: "two-cities", Tell: told(renames), Verdict: report.Pass, Message: whole},
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "whole", Check: check, CaseID: "two-cities", Steps: told(tracetest.AsItIs), Verdict: report.Pass, Message: whole},
+		{Name: "under ids of the client's own", Check: check, CaseID: "two-cities", Steps: told(renames), Verdict: report.Pass, Message: whole},
 		{Name: "in another order", Check: check, CaseID: "two-cities", Verdict: report.Pass, Message: whole,
-			Tell: told(func(messages []tracetest.Turn) []tracetest.Turn {
+			Steps: told(func(messages []tracetest.Turn) []tracetest.Turn {
 				slices.Reverse(messages[1].Content.([]map[string]any))
 				return messages
 			})},
 		{Name: "in two turns, each with its result", Check: check, CaseID: "two-cities", Verdict: report.Pass, Message: whole,
-			Tell: told(func(messages []tracetest.Turn) []tracetest.Turn {
+			Steps: told(func(messages []tracetest.Turn) []tracetest.Turn {
 				uses, results := messages[1].Content.([]map[string]any), messages[2].Content.([]map[string]any)
 				return []tracetest.Turn{messages[0], {Role: "assistant", Content: uses[:1]}, {Role: "user", Content: results[1:]},
 					{Role: "assistant", Content: uses[1:]}, {Role: "user", Content: results[:1]}}
 			})},
 		{Name: "without arguments", Check: check, CaseID: "two-cities", Verdict: report.Fail, Message: "tool use 1 of the assistant's turn was given back to the model changed",
-			Tell: told(each("tool_use", func(b map[string]any) { b["input"] = story.Object{} }))},
+			Steps: told(each("tool_use", func(b map[string]any) { b["input"] = story.Object{} }))},
 		{Name: "under another name", Check: check, CaseID: "two-cities", Verdict: report.Fail, Message: "tool use 1 of the assistant's turn was given back to the model changed",
-			Tell: told(each("tool_use", func(b map[string]any) { b["name"] = "tool" }))},
+			Steps: told(each("tool_use", func(b map[string]any) { b["name"] = "tool" }))},
 		{Name: "one of two", Check: check, CaseID: "two-cities", Verdict: report.Fail, Message: "the assistant's turn had 2 tool uses, and the model was given 1 of them back",
-			Tell: told(func(messages []tracetest.Turn) []tracetest.Turn {
+			Steps: told(func(messages []tracetest.Turn) []tracetest.Turn {
 				messages[1].Content = messages[1].Content.([]map[string]any)[:1]
 				return messages
 			})},
 		{Name: "not at all", Check: check, CaseID: "two-cities", Verdict: report.Fail, Message: "the assistant's turn had 2 tool uses, and the model was given 0 of them back",
-			Tell: told(func(messages []tracetest.Turn) []tracetest.Turn { return append(messages[:1], messages[2:]...) })},
+			Steps: told(func(messages []tracetest.Turn) []tracetest.Turn { return append(messages[:1], messages[2:]...) })},
 	})
 }
 
 func TestThirtyThreeToolUsesComeBackOrAreRefused(t *testing.T) {
 	const check = "parallel/over-32-calls"
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "all", Check: check, CaseID: "thirty-three", Tell: tracetest.Wants(manyUses(33)), Verdict: report.Pass, Message: "all 33 tool uses came back"},
-		{Name: "all but one", Check: check, CaseID: "thirty-three", Tell: tracetest.Wants(manyUses(32)), Verdict: report.Fail,
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "all", Check: check, CaseID: "thirty-three", Steps: tracetest.Wants(manyUses(33)), Verdict: report.Pass, Message: "all 33 tool uses came back"},
+		{Name: "all but one", Check: check, CaseID: "thirty-three", Steps: tracetest.Wants(manyUses(32)), Verdict: report.Fail,
 			Message: "the model asked for 33 tools at once, and the answer has 32 tool uses and no error"},
 		{Name: "an error", Check: check, CaseID: "thirty-three", In: tracetest.InA, Verdict: report.Pass,
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				s.Asks(tracetest.AskingForWeather()).Refuses(-32603, "too many tools").Calls().Asks(tracetest.AskingForWeather()).Answers(tracetest.TwoUses())
 			},
 			Message: `the client refuses so many, and says so: "too many tools" (code -32603)`},
 		{Name: "an error, from a client that answers with nothing else", Check: check, CaseID: "thirty-three", In: tracetest.InA, Verdict: report.NotObserved,
-			Tell:    func(s *tracetest.Story) { s.Asks(tracetest.AskingForWeather()).Refuses(-32603, "no") },
+			Steps:   func(s *tracetest.Story) { s.Asks(tracetest.AskingForWeather()).Refuses(-32603, "no") },
 			Message: `sampling request 1 was not answered: request 1 was answered by the error "no" (code -32603)`},
 		{Name: "nothing, from a client that answers nothing", Check: check, CaseID: "thirty-three", Verdict: report.NotObserved,
-			Tell:    func(s *tracetest.Story) { s.Asks(tracetest.AskingForWeather()) },
+			Steps:   func(s *tracetest.Story) { s.Asks(tracetest.AskingForWeather()) },
 			Message: "sampling request 1 was not answered: no answer came for request 1"},
 	})
 }

@@ -66,7 +66,7 @@ func theirIDs(r *evidence.Round, x *evidence.Exchange) map[string]string {
 // secondRound returns the results that the server sent, the request that the model got with them, and the results in that.
 func secondRound(e *evidence.Case) (sent []dialect.Block, x *evidence.Exchange, given []dialect.Block, missing *check.Verdict) {
 	r := e.Rounds[1]
-	if x, missing = check.TheModel(r); missing != nil {
+	if x, missing = check.ModelRequest(r); missing != nil {
 		return nil, nil, nil, missing
 	}
 	return evidence.Turns(r.Params.LastUserTurn(), dialect.ToolResult), x, evidence.Turns(x.Request.Messages, dialect.ToolResult), nil
@@ -84,12 +84,12 @@ func compare(v check.Verdict, e *evidence.Case, sent []dialect.Block, x *evidenc
 	if x.End.Refused != "" {
 		got += "\nthe model refused it: " + x.End.Refused
 	}
-	return v.Saw("server sent", e.Rounds[1].Asked, "%s", evidence.Describe(sent)).Saw("model was given", x.Place, "%s", got)
+	return v.ShowAs("server sent", e.Rounds[1].Asked, "%s", evidence.Describe(sent)).ShowAs("model was given", x.Place, "%s", got)
 }
 
 var ResultsReachModel = check.Check{
-	ID: "results-reach-model", Rule: "every tool result reaches the model, as a result of its own", Levels: check.Everywhere(report.Robust), Asked: 2,
-	Cases: []string{"two-cities", "thirty-three"}, Requirements: requirements.BalanceRule,
+	ID: "results-reach-model", Rule: "every tool result reaches the model, as a result of its own", Levels: check.Everywhere(report.Robust), Requests: 2,
+	Cases: []string{"two-cities", "thirty-three"}, Statements: requirements.Balance,
 	Cause: "the converter stops after the first tool_result of a user message, or joins them into one",
 	Fix:   "turn every tool_result block into a result in the provider's own shape: with OpenAI, one tool message each, with Anthropic all at the beginning of the next user message",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -98,33 +98,33 @@ var ResultsReachModel = check.Check{
 			return *missing
 		}
 		if len(given) < len(sent) {
-			return compare(check.Broken("the server sent %d tool results, and the model was given %d", len(sent), len(given)), e, sent, x, given)
+			return compare(check.Fail("the server sent %d tool results, and the model was given %d", len(sent), len(given)), e, sent, x, given)
 		}
 		rest := slices.Clone(given)
 		for _, s := range sent {
 			i := holding(rest, dialect.PlainText(s.Content))
 			if i < 0 {
-				return compare(check.Broken("the model never saw the result for %s", evidence.QuoteID(s.ID)), e, sent, x, given)
+				return compare(check.Fail("the model never saw the result for %s", evidence.QuoteID(s.ID)), e, sent, x, given)
 			}
 			rest = slices.Delete(rest, i, i+1)
 		}
 		seen := map[string]bool{}
 		for _, g := range given {
 			if seen[g.ID] {
-				return compare(check.Broken("the model was given two results under the id %s", evidence.QuoteID(g.ID)), e, sent, x, given)
+				return compare(check.Fail("the model was given two results under the id %s", evidence.QuoteID(g.ID)), e, sent, x, given)
 			}
 			seen[g.ID] = true
 		}
 		if x.End.Refused != "" {
-			return compare(check.Broken("the model refused the request with the tool results"), e, sent, x, given)
+			return compare(check.Fail("the model refused the request with the tool results"), e, sent, x, given)
 		}
 		return compare(check.Pass("all %d results reached the model", len(sent)), e, sent, x, given)
 	},
 }
 
 var resultsOrder = check.Check{
-	ID: "results-order", Rule: "results belong to their tool uses by id, in whatever order they come", Levels: check.Everywhere(report.Robust), Asked: 2,
-	Cases: []string{"two-cities"}, Requirements: requirements.BalanceRule,
+	ID: "results-order", Rule: "results belong to their tool uses by id, in whatever order they come", Levels: check.Everywhere(report.Robust), Requests: 2,
+	Cases: []string{"two-cities"}, Statements: requirements.Balance,
 	Cause: "results are paired with tool uses by their place",
 	Fix:   "pair by toolUseId",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -142,7 +142,7 @@ var resultsOrder = check.Check{
 				return check.NotObserved("the result for %s did not reach the model (see parallel/results-reach-model)", evidence.QuoteID(s.ID))
 			}
 			if want := theirs[s.ID]; given[i].ID != want {
-				return compare(check.Broken("the result for %s was given to the model as the result for %s", evidence.QuoteID(want), evidence.QuoteID(given[i].ID)), e, sent, x, given)
+				return compare(check.Fail("the result for %s was given to the model as the result for %s", evidence.QuoteID(want), evidence.QuoteID(given[i].ID)), e, sent, x, given)
 			}
 		}
 		return compare(check.Pass("every result stands under its own id"), e, sent, x, given)
@@ -150,26 +150,26 @@ var resultsOrder = check.Check{
 }
 
 var usesRestated = check.Check{
-	ID: "uses-restated", Rule: "the assistant's turn is restated with its tool uses and their arguments", Levels: check.Everywhere(report.Robust), Asked: 2,
+	ID: "uses-restated", Rule: "the assistant's turn is restated with its tool uses and their arguments", Levels: check.Everywhere(report.Robust), Requests: 2,
 	Cases: []string{"two-cities"},
 	Cause: "only text of earlier turns is kept, or the arguments are lost on the way back into the provider's shape",
 	Fix:   "write every tool_use block of the history as a tool call of the provider's, with its arguments",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[1]
-		x, missing := check.TheModel(r)
+		x, missing := check.ModelRequest(r)
 		if missing != nil {
 			return *missing
 		}
 		known, given := evidence.Turns(r.Params.Messages, dialect.ToolUse), evidence.Turns(x.Request.Messages, dialect.ToolUse)
 		tell := func(v check.Verdict) check.Verdict {
-			return v.Saw("server sent", r.Asked, "%s", evidence.Describe(known)).Saw("model was given", x.Place, "%s", evidence.Describe(given))
+			return v.ShowAs("server sent", r.Asked, "%s", evidence.Describe(known)).ShowAs("model was given", x.Place, "%s", evidence.Describe(given))
 		}
 		if len(given) != len(known) {
-			return tell(check.Broken("the assistant's turn had %d tool uses, and the model was given %d of them back", len(known), len(given)))
+			return tell(check.Fail("the assistant's turn had %d tool uses, and the model was given %d of them back", len(known), len(given)))
 		}
 		for i, other := range counterparts(known, given) {
 			if other == nil || !sameUse(&known[i], other) {
-				return tell(check.Broken("tool use %d of the assistant's turn was given back to the model changed", i+1))
+				return tell(check.Fail("tool use %d of the assistant's turn was given back to the model changed", i+1))
 			}
 		}
 		return tell(check.Pass("the assistant's turn was restated whole"))
@@ -177,7 +177,7 @@ var usesRestated = check.Check{
 }
 
 var errorResult = check.Check{
-	ID: "error-result", Rule: "that a tool failed reaches the model in a way that it can see", Levels: check.Everywhere(report.Robust), Asked: 2,
+	ID: "error-result", Rule: "that a tool failed reaches the model in a way that it can see", Levels: check.Everywhere(report.Robust), Requests: 2,
 	Cases: []string{"failing-tool"},
 	Cause: "isError has no field in the provider's shape, and is dropped",
 	Fix:   "set the provider's own flag, or say in the text of the result that the tool failed",
@@ -192,11 +192,11 @@ var errorResult = check.Check{
 		for i := range sent {
 			at := arrived(given, &sent[i], theirs)
 			if at < 0 || slices.ContainsFunc(slices.Concat(worked, failed), func(o shaped) bool { return o.block == &given[at] }) {
-				return check.NotObserved("not all results reached the model, each by itself (see parallel/results-reach-model)").See(x.At("messages"), "%s", evidence.Describe(given))
+				return check.NotObserved("not all results reached the model, each by itself (see parallel/results-reach-model)").Show(x.At("messages"), "%s", evidence.Describe(given))
 			}
 			use := slices.IndexFunc(uses, func(u dialect.Block) bool { return u.ID == sent[i].ID })
 			if use < 0 {
-				return check.NotObserved("the server sent a result for no tool use of the client's").See(e.Rounds[1].Asked.At(sent[i].Path), "%s", evidence.QuoteID(sent[i].ID))
+				return check.NotObserved("the server sent a result for no tool use of the client's").Show(e.Rounds[1].Asked.At(sent[i].Path), "%s", evidence.QuoteID(sent[i].ID))
 			}
 			t := shaped{&given[at], tracetest.Shape(&given[at], &sent[i], &uses[use])}
 			if sent[i].IsError {
@@ -209,18 +209,18 @@ var errorResult = check.Check{
 			return check.NotObserved("the server sent no failed result beside one that is none")
 		}
 		if f := failed[0]; f.differs(worked) {
-			return check.Pass("the model can tell that the tool failed").See(x.At(f.block.Path), "%s", evidence.Compact(f.block.Raw))
+			return check.Pass("the model can tell that the tool failed").Show(x.At(f.block.Path), "%s", evidence.Compact(f.block.Raw))
 		}
 		for _, m := range x.Request.LastUserTurn() {
 			for _, block := range evidence.Only(m.Content, dialect.Text) {
 				if speaksOfFailure.MatchString(block.Text) {
-					return check.Pass("the model is told beside the results that the tool failed").See(x.At(block.Path), "%q", block.Text)
+					return check.Pass("the model is told beside the results that the tool failed").Show(x.At(block.Path), "%q", block.Text)
 				}
 			}
 		}
-		return check.Broken("the model cannot tell the failed tool's result from the others").
-			Saw("server sent", e.Rounds[1].Asked, "%s (the last one with isError)", evidence.Describe(sent)).
-			Saw("model was given", x.At(worked[0].block.Path), "%s", evidence.Compact(worked[0].block.Raw)).Saw("and", x.At(failed[0].block.Path), "%s", evidence.Compact(failed[0].block.Raw))
+		return check.Fail("the model cannot tell the failed tool's result from the others").
+			ShowAs("server sent", e.Rounds[1].Asked, "%s (the last one with isError)", evidence.Describe(sent)).
+			ShowAs("model was given", x.At(worked[0].block.Path), "%s", evidence.Compact(worked[0].block.Raw)).ShowAs("and", x.At(failed[0].block.Path), "%s", evidence.Compact(failed[0].block.Raw))
 	},
 }
 
@@ -264,17 +264,17 @@ func arrived(given []dialect.Block, sent *dialect.Block, theirs map[string]strin
 }
 
 var resultContent = check.Check{
-	ID: "result-content", Rule: "what a tool result holds reaches the model, or an error says why it cannot", Levels: check.Everywhere(report.Robust), Asked: 2,
+	ID: "result-content", Rule: "what a tool result holds reaches the model, or an error says why it cannot", Levels: check.Everywhere(report.Robust), Requests: 2,
 	Cases: []string{"result-texts", "result-image", "result-images", "result-audio", "result-resource-link", "result-embedded-resource",
 		"result-structured", "result-structured-and-text", "result-empty"},
 	Cause: "the converter knows text blocks only, and leaves out the rest, or takes the first block for the whole",
 	Fix:   "give the model every block in a form that it takes, or answer with an error",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[1]
-		if how := check.Declined(e, r); how != "" {
+		if how := check.Refusal(e, r); how != "" {
 			return check.Pass("the client does not pass this on, and says so: %s", how)
 		}
-		x, missing := check.TheModel(r)
+		x, missing := check.ModelRequest(r)
 		if missing != nil {
 			return *missing
 		}
@@ -282,18 +282,18 @@ var resultContent = check.Check{
 		markers, medium := markersOf(kind)
 		for _, marker := range markers {
 			if !x.Says(marker) && (medium == "" || x.Shows(medium) < len(markers)) {
-				return check.Broken("a tool result's content never reached the model (%s)", kind).
-					Saw("server sent", r.Asked, "%s", evidence.Clip(marker)).
-					Saw("model was given", x.Place, "%s", evidence.Describe(evidence.Turns(x.Request.Messages, dialect.ToolResult)))
+				return check.Fail("a tool result's content never reached the model (%s)", kind).
+					ShowAs("server sent", r.Asked, "%s", evidence.Clip(marker)).
+					ShowAs("model was given", x.Place, "%s", evidence.Describe(evidence.Turns(x.Request.Messages, dialect.ToolResult)))
 			}
 		}
 		// What has no content has to be there all the same, or its tool use has no result.
 		theirs := theirIDs(r, x)
 		sent, given := evidence.Turns(r.Params.LastUserTurn(), dialect.ToolResult), evidence.Turns(x.Request.Messages, dialect.ToolResult)
 		if len(sent) == 0 || !slices.ContainsFunc(given, func(b dialect.Block) bool { return b.ID == theirs[sent[0].ID] }) {
-			return compare(check.Broken("a tool result never reached the model (%s)", kind), e, sent, x, given)
+			return compare(check.Fail("a tool result never reached the model (%s)", kind), e, sent, x, given)
 		}
-		return check.Pass("the content reached the model").See(x.Place, "")
+		return check.Pass("the content reached the model").Show(x.Place, "")
 	},
 }
 
@@ -308,24 +308,24 @@ func markersOf(kind string) ([]string, dialect.BlockType) {
 }
 
 var over32Calls = check.Check{
-	ID: "over-32-calls", Rule: "33 tool uses at once come back whole, or as an error", Levels: check.Everywhere(report.Robust), Asked: 1,
+	ID: "over-32-calls", Rule: "33 tool uses at once come back whole, or as an error", Levels: check.Everywhere(report.Robust), Requests: 1,
 	Cases: []string{"thirty-three"},
 	Cause: "a limit of the client or of a buffer drops what is over it",
 	Fix:   "pass all of them on, or answer with an error that says what the limit is",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
-		if how := check.Declined(e, r); how != "" {
+		if how := check.Refusal(e, r); how != "" {
 			return check.Pass("the client refuses so many, and says so: %s", how)
 		}
-		a, unread := check.Readable(e, r)
+		a, unread := check.ReadableResult(e, r)
 		if unread != nil {
 			return *unread
 		}
 		got := evidence.AskedFor(a)
 		for _, city := range wanted(e.Case.ID) {
 			if !slices.Contains(got, city) {
-				return check.Broken("the model asked for 33 tools at once, and the answer has %d tool uses and no error", len(got)).
-					See(a.At("content"), "%s is missing among %s", city, evidence.Describe(a.Uses()))
+				return check.Fail("the model asked for 33 tools at once, and the answer has %d tool uses and no error", len(got)).
+					Show(a.At("content"), "%s is missing among %s", city, evidence.Describe(a.Uses()))
 			}
 		}
 		return check.Pass("all 33 tool uses came back")

@@ -24,47 +24,47 @@ func TestResultsReachTheModel(t *testing.T) {
 		return tracetest.GoesOn(manyUses(33), story.Texts("mild"), edit)
 	}
 	firstOnly := lastTurn(func(blocks []map[string]any) []map[string]any { return blocks[:1] })
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "all", Check: check, CaseID: "two-cities", Tell: told(tracetest.AsItIs), Verdict: report.Pass, Message: all},
-		{Name: "under ids of the client's own", Check: check, CaseID: "two-cities", Tell: told(renames), Verdict: report.Pass, Message: all},
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "all", Check: check, CaseID: "two-cities", Steps: told(tracetest.AsItIs), Verdict: report.Pass, Message: all},
+		{Name: "under ids of the client's own", Check: check, CaseID: "two-cities", Steps: told(renames), Verdict: report.Pass, Message: all},
 		{Name: "in a JSON wrapping", Check: check, CaseID: "two-cities", Verdict: report.Pass, Message: all,
-			Tell: told(each("tool_result", func(b map[string]any) {
+			Steps: told(each("tool_result", func(b map[string]any) {
 				b["content"] = []any{server.Text(string(dialect.Marshal(story.Object{"result": b["content"], "ok": true})))}
 			}))},
-		{Name: "many", Check: check, CaseID: "thirty-three", Tell: many(tracetest.AsItIs), Verdict: report.Pass, Message: "all 33 results reached the model"},
-		{Name: "the first", Check: check, CaseID: "two-cities", Tell: told(firstOnly), Verdict: report.Fail,
+		{Name: "many", Check: check, CaseID: "thirty-three", Steps: many(tracetest.AsItIs), Verdict: report.Pass, Message: "all 33 results reached the model"},
+		{Name: "the first", Check: check, CaseID: "two-cities", Steps: told(firstOnly), Verdict: report.Fail,
 			Message: "the server sent 2 tool results, and the model was given 1"},
 		{Name: "32 of many", Check: check, CaseID: "thirty-three", Verdict: report.Fail, Message: "the server sent 33 tool results, and the model was given 32",
-			Tell: many(lastTurn(func(blocks []map[string]any) []map[string]any { return blocks[:32] }))},
+			Steps: many(lastTurn(func(blocks []map[string]any) []map[string]any { return blocks[:32] }))},
 		{Name: "many, of which all but one are empty", Check: check, CaseID: "thirty-three", Verdict: report.Fail, Message: "the model never saw the result for call_1",
-			Tell: many(lastTurn(func(blocks []map[string]any) []map[string]any {
+			Steps: many(lastTurn(func(blocks []map[string]any) []map[string]any {
 				for _, b := range blocks[1:] {
 					b["content"] = []any{}
 				}
 				return blocks
 			}))},
 		{Name: "one of them empty", Check: check, CaseID: "two-cities", Verdict: report.Fail, Message: "the model never saw the result for call_b",
-			Tell: told(each("tool_result", func(b map[string]any) {
+			Steps: told(each("tool_result", func(b map[string]any) {
 				if b["toolUseId"] == "call_b" {
 					b["content"] = []any{}
 				}
 			}))},
 		{Name: "both under one id", Check: check, CaseID: "two-cities", Verdict: report.Fail, Message: "the model was given two results under the id call_a",
-			Tell: told(each("tool_result", func(b map[string]any) { b["toolUseId"] = "call_a" }))},
+			Steps: told(each("tool_result", func(b map[string]any) { b["toolUseId"] = "call_a" }))},
 		{Name: "as a text of the user's", Check: check, CaseID: "two-cities", Verdict: report.Fail, Message: "the server sent 2 tool results, and the model was given 0",
-			Tell: told(func(messages []tracetest.Turn) []tracetest.Turn {
+			Steps: told(func(messages []tracetest.Turn) []tracetest.Turn {
 				return append(messages[:2], tracetest.Turn{Role: "user", Content: server.Text("fifteen degrees, eighteen degrees")})
 			})},
 		{Name: "all, in a request that the model refuses", Check: check, CaseID: "two-cities", Dialects: tracetest.OpenAI, Verdict: report.Fail,
 			Message: "the model refused the request with the tool results",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				tracetest.Wants(tracetest.TwoUses())(s)
 				more := tracetest.AskingForWeather().After(json.RawMessage(tracetest.TwoUses()), tracetest.WeatherResults)
 				s.Asks(more).Prompt(string(dialect.Marshal(tracetest.AsChat(more))), trace.ModelEnd{Status: 400, Refused: "not in this order"}).Refuses(-32603, "no")
 			}},
 		{Name: "to no model that we know", Check: check, CaseID: "two-cities", Verdict: report.NotObserved,
 			Message: "the model was never asked for sampling request 2: nothing reached the fake model under the case's mark",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				tracetest.Wants(tracetest.TwoUses())(s)
 				s.Asks(tracetest.AskingForWeather().After(json.RawMessage(tracetest.TwoUses()), tracetest.WeatherResults)).Answers(tracetest.Saying("Fine."))
 			}},
@@ -83,30 +83,30 @@ func TestResultsKeepTheirIDs(t *testing.T) {
 		slices.Reverse(messages[1].Content.([]map[string]any))
 		return messages
 	}
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "they do", Check: check, CaseID: "two-cities", Tell: told(tracetest.AsItIs), Verdict: report.Pass, Message: own},
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "they do", Check: check, CaseID: "two-cities", Steps: told(tracetest.AsItIs), Verdict: report.Pass, Message: own},
 		{Name: "in another order", Check: check, CaseID: "two-cities", Verdict: report.Pass, Message: own,
-			Tell: told(lastTurn(func(blocks []map[string]any) []map[string]any { slices.Reverse(blocks); return blocks }))},
-		{Name: "under ids of the client's own", Check: check, CaseID: "two-cities", Tell: told(renames), Verdict: report.Pass, Message: own},
+			Steps: told(lastTurn(func(blocks []map[string]any) []map[string]any { slices.Reverse(blocks); return blocks }))},
+		{Name: "under ids of the client's own", Check: check, CaseID: "two-cities", Steps: told(renames), Verdict: report.Pass, Message: own},
 		{Name: "under its own ids, and the uses in another order", Check: check, CaseID: "two-cities", Verdict: report.Pass, Message: own,
-			Tell: told(func(messages []tracetest.Turn) []tracetest.Turn { return renames(reverseUses(messages)) })},
+			Steps: told(func(messages []tracetest.Turn) []tracetest.Turn { return renames(reverseUses(messages)) })},
 		{Name: "beside uses that lost their arguments, in another order", Check: check, CaseID: "two-cities", Verdict: report.Pass, Message: own,
-			Tell: told(func(messages []tracetest.Turn) []tracetest.Turn {
+			Steps: told(func(messages []tracetest.Turn) []tracetest.Turn {
 				return each("tool_use", func(b map[string]any) { b["input"] = story.Object{} })(reverseUses(messages))
 			})},
 		{Name: "under ids of the client's own, beside uses that lost their arguments", Check: check, CaseID: "two-cities", Verdict: report.Pass, Message: own,
-			Tell: told(func(messages []tracetest.Turn) []tracetest.Turn {
+			Steps: told(func(messages []tracetest.Turn) []tracetest.Turn {
 				return each("tool_use", func(b map[string]any) { b["input"] = story.Object{} })(renames(messages))
 			})},
-		{Name: "they are swapped", Check: check, CaseID: "two-cities", Tell: told(swapped), Verdict: report.Fail,
+		{Name: "they are swapped", Check: check, CaseID: "two-cities", Steps: told(swapped), Verdict: report.Fail,
 			Message: "the result for call_b was given to the model as the result for call_a"},
 		{Name: "they are renamed and swapped", Check: check, CaseID: "two-cities", Verdict: report.Fail,
-			Tell:    told(func(messages []tracetest.Turn) []tracetest.Turn { return renames(swapped(messages)) }),
+			Steps:   told(func(messages []tracetest.Turn) []tracetest.Turn { return renames(swapped(messages)) }),
 			Message: "the result for own-2 was given to the model as the result for own-1"},
 		{Name: "one did not arrive", Check: check, CaseID: "two-cities", Verdict: report.NotObserved, Message: "not all results reached the model (see parallel/results-reach-model)",
-			Tell: told(lastTurn(func(blocks []map[string]any) []map[string]any { return blocks[:1] }))},
+			Steps: told(lastTurn(func(blocks []map[string]any) []map[string]any { return blocks[:1] }))},
 		{Name: "one is empty", Check: check, CaseID: "two-cities", Verdict: report.NotObserved, Message: "the result for call_b did not reach the model (see parallel/results-reach-model)",
-			Tell: told(lastTurn(func(blocks []map[string]any) []map[string]any { blocks[0]["content"] = []any{}; return blocks }))},
+			Steps: told(lastTurn(func(blocks []map[string]any) []map[string]any { blocks[0]["content"] = []any{}; return blocks }))},
 	})
 }
 
@@ -132,10 +132,10 @@ func TestTheModelSeesThatAToolFailed(t *testing.T) {
 		})
 	}
 	long := strings.Repeat("a long story, ", 60)
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "by a flag, or a word before the text", Check: check, CaseID: "failing-tool", Tell: told(tracetest.AsItIs), Verdict: report.Pass, Message: seen},
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "by a flag, or a word before the text", Check: check, CaseID: "failing-tool", Steps: told(tracetest.AsItIs), Verdict: report.Pass, Message: seen},
 		{Name: "by a word at the end of much else", Check: check, CaseID: "failing-tool", Verdict: report.Pass, Message: seen,
-			Tell: told(each("tool_result", func(b map[string]any) {
+			Steps: told(each("tool_result", func(b map[string]any) {
 				end := "Outcome: success"
 				if b["isError"] == true {
 					end = "Outcome: failure"
@@ -143,44 +143,44 @@ func TestTheModelSeesThatAToolFailed(t *testing.T) {
 				delete(b, "isError")
 				b["content"] = append(b["content"].([]any), server.Text(long+end))
 			}))},
-		{Name: "under ids of the client's own", Check: check, CaseID: "failing-tool", Tell: told(renames), Verdict: report.Pass, Message: seen},
+		{Name: "under ids of the client's own", Check: check, CaseID: "failing-tool", Steps: told(renames), Verdict: report.Pass, Message: seen},
 		{Name: "in a JSON wrapping of the client's", Check: check, CaseID: "failing-tool", Verdict: report.Pass, Message: seen,
-			Tell: told(each("tool_result", func(b map[string]any) {
+			Steps: told(each("tool_result", func(b map[string]any) {
 				b["content"] = []any{server.Text(string(dialect.Marshal(story.Object{"ok": b["isError"] != true, "result": b["content"]})))}
 				delete(b, "isError")
 			}))},
 		{Name: "by a word, where each result says in words what it is for", Check: check, CaseID: "failing-tool", Verdict: report.Pass, Message: seen,
-			Tell: told(numbering(func(b map[string]any) string {
+			Steps: told(numbering(func(b map[string]any) string {
 				if b["isError"] == true {
 					return " failed"
 				}
 				return ""
 			}))},
 		{Name: "not where each result says what it is for, and none that it failed", Check: check, CaseID: "failing-tool", Verdict: report.Fail, Message: unseen,
-			Tell: told(numbering(func(map[string]any) string { return "" }))},
+			Steps: told(numbering(func(map[string]any) string { return "" }))},
 		{Name: "not where each result says what was asked for", Check: check, CaseID: "failing-tool", Verdict: report.Fail, Message: unseen,
-			Tell: told(each("tool_result", func(b map[string]any) {
+			Steps: told(each("tool_result", func(b map[string]any) {
 				city := map[any]string{"call_a": "Paris", "call_b": "London", "call_c": "Atlantis"}[b["toolUseId"]]
 				b["content"] = append([]any{server.Text("get_weather(" + city + "):")}, b["content"].([]any)...)
 				delete(b, "isError")
 			}))},
-		{Name: "by a text beside the results", Check: check, CaseID: "failing-tool", Tell: told(saying("Note: the second tool FAILED.")),
+		{Name: "by a text beside the results", Check: check, CaseID: "failing-tool", Steps: told(saying("Note: the second tool FAILED.")),
 			Verdict: report.Pass, Message: "the model is told beside the results that the tool failed"},
-		{Name: "not at all", Check: check, CaseID: "failing-tool", Tell: told(unflagged), Verdict: report.Fail, Message: unseen},
-		{Name: "not by a text that says nothing of it", Check: check, CaseID: "failing-tool", Tell: told(saying("Go on.")), Verdict: report.Fail, Message: unseen},
+		{Name: "not at all", Check: check, CaseID: "failing-tool", Steps: told(unflagged), Verdict: report.Fail, Message: unseen},
+		{Name: "not by a text that says nothing of it", Check: check, CaseID: "failing-tool", Steps: told(saying("Go on.")), Verdict: report.Fail, Message: unseen},
 		{Name: "not where all are marked", Check: check, CaseID: "failing-tool", Verdict: report.Fail, Message: unseen,
-			Tell: told(each("tool_result", func(b map[string]any) { b["isError"] = true }))},
+			Steps: told(each("tool_result", func(b map[string]any) { b["isError"] = true }))},
 		{Name: "nor where one did not arrive", Check: check, CaseID: "failing-tool", Verdict: report.NotObserved, Message: "not all results reached the model, each by itself (see parallel/results-reach-model)",
-			Tell: told(lastTurn(func(blocks []map[string]any) []map[string]any { return blocks[:1] }))},
+			Steps: told(lastTurn(func(blocks []map[string]any) []map[string]any { return blocks[:1] }))},
 	})
 }
 
 func TestWhatIsInAResultReachesTheModel(t *testing.T) {
-	var tellings []tracetest.Telling
+	var tellings []tracetest.Test
 	for _, r := range rich {
 		results := r.results
 		add := func(name string, tell func(*tracetest.Story), verdict report.Verdict, message string, in []server.Revision, dialects []string) {
-			tellings = append(tellings, tracetest.Telling{Name: r.id + " " + name, Check: "parallel/result-content", CaseID: "result-" + r.id, Tell: tell,
+			tellings = append(tellings, tracetest.Test{Name: r.id + " " + name, Check: "parallel/result-content", CaseID: "result-" + r.id, Steps: tell,
 				Verdict: verdict, Message: message, In: in, Dialects: dialects})
 		}
 		told := func(edit func([]tracetest.Turn) []tracetest.Turn) func(*tracetest.Story) {
@@ -221,8 +221,8 @@ func TestWhatIsInAResultReachesTheModel(t *testing.T) {
 	}
 	add := func(name, kind string, verdict report.Verdict, message string, edit func(b map[string]any)) {
 		i := slices.IndexFunc(rich, func(r richResult) bool { return r.id == kind })
-		tellings = append(tellings, tracetest.Telling{Name: name, Check: "parallel/result-content", CaseID: "result-" + kind, Verdict: verdict, Message: message,
-			Tell: tracetest.GoesOn(tracetest.TwoUses(), rich[i].results, each("tool_result", func(b map[string]any) {
+		tellings = append(tellings, tracetest.Test{Name: name, Check: "parallel/result-content", CaseID: "result-" + kind, Verdict: verdict, Message: message,
+			Steps: tracetest.GoesOn(tracetest.TwoUses(), rich[i].results, each("tool_result", func(b map[string]any) {
 				if b["toolUseId"] == "call_a" {
 					edit(b)
 				}
@@ -245,14 +245,14 @@ func TestWhatIsInAResultReachesTheModel(t *testing.T) {
 			}
 		}))
 	}
-	tracetest.Hold(t, catalogue, append(tellings,
-		tracetest.Telling{Name: "image in another format", Check: "parallel/result-content", CaseID: "result-image", Dialects: []string{dialect.Native}, Verdict: report.Pass,
-			Message: "the content reached the model", Tell: image(story.Object{"type": "image", "mimeType": "image/webp", "data": "AAAA"})},
-		tracetest.Telling{Name: "image in JSON in a text, its slashes escaped", Check: "parallel/result-content", CaseID: "result-image", Verdict: report.Pass,
+	tracetest.Run(t, catalogue, append(tellings,
+		tracetest.Test{Name: "image in another format", Check: "parallel/result-content", CaseID: "result-image", Dialects: []string{dialect.Native}, Verdict: report.Pass,
+			Message: "the content reached the model", Steps: image(story.Object{"type": "image", "mimeType": "image/webp", "data": "AAAA"})},
+		tracetest.Test{Name: "image in JSON in a text, its slashes escaped", Check: "parallel/result-content", CaseID: "result-image", Verdict: report.Pass,
 			Message: "the content reached the model",
-			Tell:    image(story.Object{"type": "text", "text": `{"image":"` + strings.ReplaceAll(story.Base64Of(story.WeatherMap), "/", `\/`) + `"}`})},
-		tracetest.Telling{Name: "image as words", Check: "parallel/result-content", CaseID: "result-image", Verdict: report.Fail,
-			Message: "a tool result's content never reached the model (image)", Tell: image(story.Object{"type": "text", "text": "[image]"})},
-		tracetest.Telling{Name: "image without data", Check: "parallel/result-content", CaseID: "result-image", Verdict: report.Fail,
-			Message: "a tool result's content never reached the model (image)", Tell: image(story.Object{"type": "image", "mimeType": "image/png", "data": ""})}))
+			Steps:   image(story.Object{"type": "text", "text": `{"image":"` + strings.ReplaceAll(story.Base64Of(story.WeatherMap), "/", `\/`) + `"}`})},
+		tracetest.Test{Name: "image as words", Check: "parallel/result-content", CaseID: "result-image", Verdict: report.Fail,
+			Message: "a tool result's content never reached the model (image)", Steps: image(story.Object{"type": "text", "text": "[image]"})},
+		tracetest.Test{Name: "image without data", Check: "parallel/result-content", CaseID: "result-image", Verdict: report.Fail,
+			Message: "a tool result's content never reached the model (image)", Steps: image(story.Object{"type": "image", "mimeType": "image/png", "data": ""})}))
 }

@@ -16,7 +16,7 @@ import (
 )
 
 var failureIsError = check.Check{
-	ID: "is-error", Rule: "where the provider fails the client answers with an error, and does not make up an answer", Levels: check.Everywhere(report.Robust), Asked: 1,
+	ID: "is-error", Rule: "where the provider fails the client answers with an error, and does not make up an answer", Levels: check.Everywhere(report.Robust), Requests: 1,
 	Cases: idsOf(statuses, []failure{once429}),
 	Cause: "what the provider says of its failure is put into a message, or the failure leaves a message behind that is empty",
 	Fix:   "answer with an error where there is no answer of the model's; in 2026-07-28 do not fulfil the input request",
@@ -25,7 +25,7 @@ var failureIsError = check.Check{
 		if v := withoutResult(e, r); v != nil {
 			return *v
 		}
-		if r.Wholly() {
+		if r.AnsweredWhole() {
 			return check.Pass("after %s the client asked again, and got an answer", f.called)
 		}
 		return madeUp(e, r)
@@ -35,11 +35,11 @@ var failureIsError = check.Check{
 // withoutResult returns the verdict where the client says that there was an error, where the model was not asked, or where the client says nothing
 // of its failure; nil where there is a result to look at.
 func withoutResult(ev *evidence.Case, r *evidence.Round) *check.Verdict {
-	if how := check.Declined(ev, r); how != "" {
+	if how := check.Refusal(ev, r); how != "" {
 		v := check.Pass("%s is an error: %s", failureOf(ev).called, how)
 		return &v
 	}
-	if _, missing := check.TheModel(r); missing != nil {
+	if _, missing := check.ModelRequest(r); missing != nil {
 		return missing
 	}
 	if r.Result() != nil {
@@ -48,7 +48,7 @@ func withoutResult(ev *evidence.Case, r *evidence.Round) *check.Verdict {
 	if v := stillAsking(ev, r); v != nil {
 		return v
 	}
-	v := check.NotObserved("sampling request %d was not answered%s", r.N, ev.Why(r.N))
+	v := check.NotObserved("sampling request %d was not answered%s", r.N, ev.WhyNoResult(r.N))
 	return &v
 }
 
@@ -60,7 +60,7 @@ func stillAsking(ev *evidence.Case, r *evidence.Round) *check.Verdict {
 		return nil
 	}
 	v := check.NotObserved("no answer came within the client's time, after %s of the model: an error is due, and one that comes later needs a longer time-out", requests(n)).
-		See(r.Asked, "").See(r.Model[n-1].Place, "%s", became(r.Model[n-1]))
+		Show(r.Asked, "").Show(r.Model[n-1].Place, "%s", became(r.Model[n-1]))
 	return &v
 }
 
@@ -68,7 +68,7 @@ func stillAsking(ev *evidence.Case, r *evidence.Round) *check.Verdict {
 // nothing failed then; nil where it did.
 // Which of several calls at once asked is not to be told where no answer came of it.
 func unasked(ev *evidence.Case) *check.Verdict {
-	if why := ev.Rounds[0].Missed(); why != "" {
+	if why := ev.Rounds[0].CassetteMiss(); why != "" {
 		v := check.NotObserved("the model had nothing to say to what it was asked, neither an answer nor a failure: %s", evidence.Clip(why))
 		return &v
 	}
@@ -117,17 +117,17 @@ func requests(n int) string {
 
 // madeUp is the verdict on a result for which the model said nothing.
 func madeUp(ev *evidence.Case, r *evidence.Round) check.Verdict {
-	a, x, f := r.Result(), r.LastModel(), failureOf(ev)
-	if evidence.IsNone(a) {
-		v := check.Broken("there was %s, and the client gave a result that holds no answer: an error is due", f.called)
+	a, x, f := r.Result(), r.LastExchange(), failureOf(ev)
+	if evidence.IsNoAnswer(a) {
+		v := check.Fail("there was %s, and the client gave a result that holds no answer: an error is due", f.called)
 		if ev.Revision.Modern() {
-			v = check.Broken("there was %s, and the retry has %s where an answer belongs: an input response is a result, and there is none", f.called, evidence.NoneText(a))
+			v = check.Fail("there was %s, and the retry has %s where an answer belongs: an input response is a result, and there is none", f.called, evidence.NoAnswerText(a))
 		}
-		return v.See(x.Place, "%s", became(x)).See(a.Place, "%s", evidence.Compact(a.Result))
+		return v.Show(x.Place, "%s", became(x)).Show(a.Place, "%s", evidence.Compact(a.Result))
 	}
-	v := check.Broken("there was %s, and the client made an answer of it", f.called).See(x.Place, "%s", became(x))
+	v := check.Fail("there was %s, and the client made an answer of it", f.called).Show(x.Place, "%s", became(x))
 	for _, name := range []string{"role", "model", "content"} {
-		v = v.See(a.At(name), "%s", check.OrMissing(a.Member(name)))
+		v = v.Show(a.At(name), "%s", check.OrMissing(a.Member(name)))
 	}
 	return v
 }
@@ -144,24 +144,24 @@ func became(x *evidence.Exchange) string {
 }
 
 var failedMRTR = check.Check{
-	ID: "failed-mrtr", Rule: "a call is not sent again without the input for which the provider failed", Levels: check.InModern(report.Must), Asked: 1,
-	Cases: idsOf(statuses, cuts), Requirements: []string{"2026-07-28/mrtr/22"},
+	ID: "failed-mrtr", Rule: "a call is not sent again without the input for which the provider failed", Levels: check.InModern(report.Must), Requests: 1,
+	Cases: idsOf(statuses, cuts), Statements: []string{"2026-07-28/mrtr/22"},
 	Cause: "the input requests that failed are left out, or null, and the call is sent again with the rest",
 	Fix:   "send a call again only with an answer under every key that it was asked for; else end it, and tell the person or the model",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r, f := e.Rounds[0], failureOf(e)
-		if v := check.SentWithout(e, "after %s the call was sent again without what it was asked for", f.called); v != nil {
+		if v := check.RetriedWithoutKey(e, "after %s the call was sent again without what it was asked for", f.called); v != nil {
 			return *v
 		}
 		if v := withoutResult(e, r); v != nil {
 			return *v
 		}
-		return check.Pass("the retry has what it was asked for").See(r.Result().Place, "")
+		return check.Pass("the retry has what it was asked for").Show(r.Result().Place, "")
 	},
 }
 
 var partialNotWhole = check.Check{
-	ID: "partial-not-whole", Rule: "an answer that breaks off is an error, or says that it is not whole", Levels: check.Everywhere(report.Robust), Asked: 1,
+	ID: "partial-not-whole", Rule: "an answer that breaks off is an error, or says that it is not whole", Levels: check.Everywhere(report.Robust), Requests: 1,
 	Cases: idsOf(cuts),
 	Cause: "a stream is taken for whole where it ends, whether or not its last event has come; some providers' SDKs say nothing of it",
 	Fix:   "see to it that the provider's last event, or its finish reason, has come, and answer with an error where it has not",
@@ -170,27 +170,27 @@ var partialNotWhole = check.Check{
 		if v := withoutResult(e, r); v != nil {
 			return *v
 		}
-		a, x := r.Result(), r.LastModel()
-		if r.Wholly() {
+		a, x := r.Result(), r.LastExchange()
+		if r.AnsweredWhole() {
 			return check.Pass("after %s the client asked again, and got an answer", f.called)
 		}
-		if x.End.Status != 200 || evidence.IsNone(a) {
+		if x.End.Status != 200 || evidence.IsNoAnswer(a) {
 			return madeUp(e, r)
 		}
 		reason, told := a.Text("stopReason")
 		at := a.At("stopReason")
 		said := func(v check.Verdict) check.Verdict {
-			return v.See(x.Place, "%s", became(x)).See(at, "%s", check.OrMissing(a.Member("stopReason"))).See(a.At("content"), "%s", evidence.Compact(a.Member("content")))
+			return v.Show(x.Place, "%s", became(x)).Show(at, "%s", check.OrMissing(a.Member("stopReason"))).Show(a.At("content"), "%s", evidence.Compact(a.Member("content")))
 		}
 		switch {
 		case told && reason == string(dialect.StopMaxTokens):
 			return said(check.Warn("an answer that broke off is said to have come to its limit"))
 		case told && !slices.Contains(standardReasons, reason) && ofTheModel(a):
-			return check.Pass("the answer says that it is not whole: %s", reason).See(at, "%q", reason)
+			return check.Pass("the answer says that it is not whole: %s", reason).Show(at, "%q", reason)
 		case told && !slices.Contains(standardReasons, reason):
-			return said(check.Broken("there was %s, and the answer is not the model's", f.called))
+			return said(check.Fail("there was %s, and the answer is not the model's", f.called))
 		}
-		return said(check.Broken("there was %s, and what had come of it is passed off as the whole", f.called))
+		return said(check.Fail("there was %s, and what had come of it is passed off as the whole", f.called))
 	},
 }
 
@@ -205,7 +205,7 @@ func ofTheModel(a *evidence.Answer) bool {
 var standardReasons = []string{string(dialect.EndTurn), string(dialect.StopForTool), string(dialect.StopMaxTokens), string(dialect.StopStopSequence)}
 
 var refusalTold = check.Check{
-	ID: "refusal-told", Rule: "an answer that was refused or filtered is an error, or says so", Levels: check.Everywhere(report.Robust), Asked: 1,
+	ID: "refusal-told", Rule: "an answer that was refused or filtered is an error, or says so", Levels: check.Everywhere(report.Robust), Requests: 1,
 	Cases: idsOf(unwillings),
 	Cause: "stop reasons that the client does not know become endTurn, or a refusal that stands apart from the text is lost",
 	Fix:   "hand on the provider's word for it as the stop reason, and what the model says in refusing as its text",
@@ -214,28 +214,28 @@ var refusalTold = check.Check{
 		if v := withoutResult(e, r); v != nil {
 			return *v
 		}
-		a, unread := check.Readable(e, r)
+		a, unread := check.ReadableResult(e, r)
 		if unread != nil {
 			return *unread
 		}
-		x := r.LastModel()
+		x := r.LastExchange()
 		reason, told := a.Text("stopReason")
 		at := a.At("stopReason")
 		own := told && !slices.Contains(standardReasons, reason)
 		switch ends := endsRefusal(x); {
 		case own:
-			return check.Pass("the answer says why it is none: %s", reason).See(at, "%q", reason)
+			return check.Pass("the answer says why it is none: %s", reason).Show(at, "%q", reason)
 		case ends && f.id == "content-filter":
 			return check.NotApplicable("the provider has no word for a content filter")
 		case ends && evidence.Holds(a.Blocks(), declining):
-			return check.Pass("the provider calls it an end, and what the model says in refusing is passed on").See(a.At("content"), "%q", declining)
+			return check.Pass("the provider calls it an end, and what the model says in refusing is passed on").Show(a.At("content"), "%q", declining)
 		case ends:
-			return check.Broken("what the model said in refusing is lost, and nothing says that it refused").Saw("model said", x.Place, "%q", declining).
-				See(a.At("content"), "%s", evidence.Compact(a.Member("content"))).See(at, "%s", check.OrMissing(a.Member("stopReason")))
+			return check.Fail("what the model said in refusing is lost, and nothing says that it refused").ShowAs("model said", x.Place, "%q", declining).
+				Show(a.At("content"), "%s", evidence.Compact(a.Member("content"))).Show(at, "%s", check.OrMissing(a.Member("stopReason")))
 		case !told:
-			return check.Warn("the provider says that there was %s, and the answer leaves its stop reason out", f.called).See(a.At("content"), "%s", evidence.Compact(a.Member("content")))
+			return check.Warn("the provider says that there was %s, and the answer leaves its stop reason out", f.called).Show(a.At("content"), "%s", evidence.Compact(a.Member("content")))
 		}
-		return check.Broken("there was %s, and the answer says %s", f.called, reason).See(at, "%q", reason).See(a.At("content"), "%s", evidence.Compact(a.Member("content")))
+		return check.Fail("there was %s, and the answer says %s", f.called, reason).Show(at, "%q", reason).Show(a.At("content"), "%s", evidence.Compact(a.Member("content")))
 	},
 }
 
@@ -266,7 +266,7 @@ func endsRefusal(x *evidence.Exchange) bool {
 }
 
 var askedAgain = check.Check{
-	ID: "retried", Rule: "whether the client asks again where the provider fails for a while, and when", Levels: check.Everywhere(report.May), Asked: 1,
+	ID: "retried", Rule: "whether the client asks again where the provider fails for a while, and when", Levels: check.Everywhere(report.May), Requests: 1,
 	Cases: slices.DeleteFunc(idsOf(statuses, []failure{once429}), func(id string) bool {
 		return slices.Contains([]string{"unauthorized", "forbidden", "not-found", "bad-request"}, id)
 	}),
@@ -282,11 +282,11 @@ var askedAgain = check.Check{
 		case 0:
 			return check.NotApplicable("the tool was called several times at once, and which call asked the model is not to be told")
 		case 1:
-			return check.Info("after %s the model was not asked again", f.called).See(r.Model[0].Place, "")
+			return check.Info("after %s the model was not asked again", f.called).Show(r.Model[0].Place, "")
 		}
 		v := check.Info("after %s the model was asked again: %s%s", f.called, requests(n), waited(e, r))
 		for _, x := range r.Model[:min(n, 3)] {
-			v = v.See(x.Place, "%s", became(x))
+			v = v.Show(x.Place, "%s", became(x))
 		}
 		return v
 	},
@@ -313,7 +313,7 @@ func waited(ev *evidence.Case, r *evidence.Round) string {
 }
 
 var errorCode = check.Check{
-	ID: "error-code", Rule: "a provider's failure is not told as a fault of the server's, nor as a person's refusal", Levels: check.InLegacy(report.Advice), Asked: 1,
+	ID: "error-code", Rule: "a provider's failure is not told as a fault of the server's, nor as a person's refusal", Levels: check.InLegacy(report.Advice), Requests: 1,
 	Cases: slices.DeleteFunc(idsOf(statuses, cuts), func(id string) bool { return id == "bad-request" }), // of which the server may be the cause
 	Cause: "whatever goes wrong while a request is served is told as invalid params, or as the refusal of the person",
 	Fix:   "use -32603, or a code of your own, for a failure that is not the server's doing",
@@ -327,9 +327,9 @@ var errorCode = check.Check{
 		}
 		a := r.Answers[0]
 		if what, wrong := blamed[a.Err.Code]; wrong {
-			return check.Broken("there was %s, and the error says that %s", f.called, what).See(a.At("code"), "%d", a.Err.Code).See(a.At("message"), "%q", a.Err.Message)
+			return check.Fail("there was %s, and the error says that %s", f.called, what).Show(a.At("code"), "%d", a.Err.Code).Show(a.At("message"), "%q", a.Err.Message)
 		}
-		return check.Pass("the code of the error is %d", a.Err.Code).See(a.At("code"), "%d", a.Err.Code)
+		return check.Pass("the code of the error is %d", a.Err.Code).Show(a.At("code"), "%d", a.Err.Code)
 	},
 }
 
@@ -343,7 +343,7 @@ var blamed = map[int]string{
 }
 
 var aliveAfterFailure = check.Check{
-	ID: "alive", Rule: "after a failure of the provider the next request is served", Levels: check.Everywhere(report.Robust), Asked: 1,
+	ID: "alive", Rule: "after a failure of the provider the next request is served", Levels: check.Everywhere(report.Robust), Requests: 1,
 	Cause: "an exception that nobody catches ends the process, or the session",
 	Fix:   "keep what goes wrong with one sample to that sample",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -358,15 +358,15 @@ var aliveAfterFailure = check.Check{
 		}
 		switch {
 		case next != nil:
-			return check.Pass("after %s the next request was answered", f.called).See(next.Place, "")
+			return check.Pass("after %s the next request was answered", f.called).Show(next.Place, "")
 		case errored != nil && outOfOrder(e.Session) && !endsBehind(e.Session, r):
 			return check.Unsupported("what was asked next was about another failure of the provider's: it takes a client that calls the tools in the order in which they are listed")
 		case errored != nil: // for which there may be another reason
-			return check.NotObserved("after %s what was asked next was answered by the error %q (code %d)", f.called, evidence.Clip(errored.Err.Message), errored.Err.Code).See(errored.Place, "%s", evidence.Compact(errored.RawErr))
+			return check.NotObserved("after %s what was asked next was answered by the error %q (code %d)", f.called, evidence.Clip(errored.Err.Message), errored.Err.Code).Show(errored.Place, "%s", evidence.Compact(errored.RawErr))
 		case ended != nil && ended.Interrupted:
 			return check.NotObserved("the run was interrupted before the next request")
 		case ended != nil && !ended.Clean():
-			return check.SeeOutput(e.Session, check.Broken("after %s nothing was answered any more: %s", f.called, e.Session.Ending()).See(r.Asked, ""))
+			return check.ShowOutput(e.Session, check.Fail("after %s nothing was answered any more: %s", f.called, e.Session.Ending()).Show(r.Asked, ""))
 		}
 		if outOfOrder(e.Session) {
 			return check.Unsupported("nothing was asked of the client after %s: it takes a client that calls the tools in the order in which they are listed", f.called)

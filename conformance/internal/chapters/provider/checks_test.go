@@ -36,33 +36,33 @@ func answering(result string) func(*tracetest.Story) {
 func TestAProvidersFailureIsAnError(t *testing.T) {
 	const check, caseID = "provider-errors/is-error", "server-error"
 	empty := `{"role":"assistant","model":"","content":{"type":"text","text":""}}`
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "told", Check: check, CaseID: caseID, In: tracetest.InA, Tell: afterFailures(notAnswering, 500), Verdict: report.Pass, Message: "a 500 is an error: " + unwell},
-		{Name: "not fulfilled", Check: check, CaseID: caseID, In: tracetest.InB, Tell: afterFailures(notAnswering, 500), Verdict: report.Pass, Message: "a 500 is an error: " + tracetest.Unsilent},
-		{Name: "told after some tries", Check: check, CaseID: caseID, In: tracetest.InA, Tell: afterFailures(notAnswering, 500, 500, 500), Verdict: report.Pass, Message: "a 500 is an error: " + unwell},
-		{Name: "over with the next try", Check: check, CaseID: caseID, Tell: afterFailures(answering(tracetest.Saying(provided)), 500, 200), Verdict: report.Pass,
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "told", Check: check, CaseID: caseID, In: tracetest.InA, Steps: afterFailures(notAnswering, 500), Verdict: report.Pass, Message: "a 500 is an error: " + unwell},
+		{Name: "not fulfilled", Check: check, CaseID: caseID, In: tracetest.InB, Steps: afterFailures(notAnswering, 500), Verdict: report.Pass, Message: "a 500 is an error: " + tracetest.NotFulfilled},
+		{Name: "told after some tries", Check: check, CaseID: caseID, In: tracetest.InA, Steps: afterFailures(notAnswering, 500, 500, 500), Verdict: report.Pass, Message: "a 500 is an error: " + unwell},
+		{Name: "over with the next try", Check: check, CaseID: caseID, Steps: afterFailures(answering(tracetest.Saying(provided)), 500, 200), Verdict: report.Pass,
 			Message: "after a 500 the client asked again, and got an answer"},
-		{Name: "an empty answer", Check: check, CaseID: caseID, Tell: afterFailures(answering(empty), 500), Verdict: report.Fail, Message: "there was a 500, and the client made an answer of it"},
-		{Name: "an empty answer after some tries", Check: check, CaseID: caseID, Tell: afterFailures(answering(empty), 500, 500), Verdict: report.Fail, Message: "there was a 500, and the client made an answer of it"},
-		{Name: "an apology", Check: check, CaseID: "unauthorized", Tell: afterFailures(answering(tracetest.Saying("Sorry, something went wrong.")), 401), Verdict: report.Fail,
+		{Name: "an empty answer", Check: check, CaseID: caseID, Steps: afterFailures(answering(empty), 500), Verdict: report.Fail, Message: "there was a 500, and the client made an answer of it"},
+		{Name: "an empty answer after some tries", Check: check, CaseID: caseID, Steps: afterFailures(answering(empty), 500, 500), Verdict: report.Fail, Message: "there was a 500, and the client made an answer of it"},
+		{Name: "an apology", Check: check, CaseID: "unauthorized", Steps: afterFailures(answering(tracetest.Saying("Sorry, something went wrong.")), 401), Verdict: report.Fail,
 			Message: "there was a 401, and the client made an answer of it"},
-		{Name: "an answer after a reset", Check: check, CaseID: "reset", Tell: afterFailures(answering(tracetest.Saying("")), 0), Verdict: report.Fail,
+		{Name: "an answer after a reset", Check: check, CaseID: "reset", Steps: afterFailures(answering(tracetest.Saying("")), 0), Verdict: report.Fail,
 			Message: "there was a connection that is reset, and the client made an answer of it"},
-		{Name: "an error for an input", Check: check, CaseID: caseID, In: tracetest.InB, Verdict: report.Fail, Tell: afterFailures(answering(`{"error":{"code":-32603,"message":"no"}}`), 500),
+		{Name: "an error for an input", Check: check, CaseID: caseID, In: tracetest.InB, Verdict: report.Fail, Steps: afterFailures(answering(`{"error":{"code":-32603,"message":"no"}}`), 500),
 			Message: "there was a 500, and the retry has an error where an answer belongs: an input response is a result, and there is none"},
-		{Name: "an empty object", Check: check, CaseID: caseID, In: tracetest.InB, Verdict: report.Fail, Tell: afterFailures(answering(`{}`), 500),
+		{Name: "an empty object", Check: check, CaseID: caseID, In: tracetest.InB, Verdict: report.Fail, Steps: afterFailures(answering(`{}`), 500),
 			Message: "there was a 500, and the retry has what is no answer where an answer belongs: an input response is a result, and there is none"},
-		{Name: "an error for a result", Check: check, CaseID: caseID, In: tracetest.InA, Verdict: report.Fail, Tell: afterFailures(answering(`{"error":{"code":-32603,"message":"no"}}`), 500),
+		{Name: "an error for a result", Check: check, CaseID: caseID, In: tracetest.InA, Verdict: report.Fail, Steps: afterFailures(answering(`{"error":{"code":-32603,"message":"no"}}`), 500),
 			Message: "there was a 500, and the client gave a result that holds no answer: an error is due"},
-		{Name: "of a client that does not ask the model", Check: check, CaseID: caseID, Tell: afterFailures(answering(tracetest.Saying("At six."))), Verdict: report.NotObserved,
+		{Name: "of a client that does not ask the model", Check: check, CaseID: caseID, Steps: afterFailures(answering(tracetest.Saying("At six."))), Verdict: report.NotObserved,
 			Message: "the model was never asked for sampling request 1: nothing reached the fake model under the case's mark"},
-		{Name: "of a client that answers nothing at all", Check: check, CaseID: caseID, In: tracetest.InA, Tell: afterFailures(func(s *tracetest.Story) { s.Refuses(-32603, "no") }, 500), Verdict: report.NotObserved,
+		{Name: "of a client that answers nothing at all", Check: check, CaseID: caseID, In: tracetest.InA, Steps: afterFailures(func(s *tracetest.Story) { s.Refuses(-32603, "no") }, 500), Verdict: report.NotObserved,
 			Message: `sampling request 1 was not answered: request 1 was answered by the error "no" (code -32603)`},
 		{Name: "of a client that asks for ever", Check: check, CaseID: caseID, Verdict: report.NotObserved,
-			Tell:    afterFailures(func(s *tracetest.Story) { s.Ends(trace.Process{Deadline: true}) }, 500, 500, 500),
+			Steps:   afterFailures(func(s *tracetest.Story) { s.Ends(trace.Process{Deadline: true}) }, 500, 500, 500),
 			Message: "no answer came within the client's time, after 3 requests of the model: an error is due, and one that comes later needs a longer time-out"},
 		{Name: "of a client that asks for ever and fast", Check: check, CaseID: caseID, Verdict: report.NotObserved,
-			Tell:    afterFailures(func(s *tracetest.Story) { s.Ends(trace.Process{Deadline: true}) }, make([]int, 11)...),
+			Steps:   afterFailures(func(s *tracetest.Story) { s.Ends(trace.Process{Deadline: true}) }, make([]int, 11)...),
 			Message: "no answer came within the client's time, after more than 10 requests of the model: an error is due, and one that comes later needs a longer time-out"},
 	})
 }
@@ -73,13 +73,13 @@ func TestACallIsNotSentAgainWithoutWhatFailed(t *testing.T) {
 		return afterFailures(func(s *tracetest.Story) { s.Retries(responses).OtherwiseAnswers() }, 401)
 	}
 	const without = "after a 401 the call was sent again without what it was asked for"
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "it is not", Check: check, CaseID: caseID, In: tracetest.InB, Tell: afterFailures(notAnswering, 401), Verdict: report.Pass, Message: "a 401 is an error: " + tracetest.Unsilent},
-		{Name: "with nothing", Check: check, CaseID: caseID, In: tracetest.InB, Tell: retrying(`,"inputResponses":{}`), Verdict: report.Fail, Message: without},
-		{Name: "with its state alone", Check: check, CaseID: caseID, In: tracetest.InB, Tell: retrying(""), Verdict: report.Fail, Message: without},
-		{Name: "with null", Check: check, CaseID: caseID, In: tracetest.InB, Tell: afterFailures(answering("null"), 401), Verdict: report.Fail, Message: without},
-		{Name: "with an answer", Check: check, CaseID: caseID, In: tracetest.InB, Tell: afterFailures(answering(tracetest.Saying("")), 401), Verdict: report.Pass, Message: "the retry has what it was asked for"},
-		{Name: "of a client that does not ask the model", Check: check, CaseID: caseID, In: tracetest.InB, Tell: afterFailures(answering(tracetest.Saying("At six."))), Verdict: report.NotObserved,
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "it is not", Check: check, CaseID: caseID, In: tracetest.InB, Steps: afterFailures(notAnswering, 401), Verdict: report.Pass, Message: "a 401 is an error: " + tracetest.NotFulfilled},
+		{Name: "with nothing", Check: check, CaseID: caseID, In: tracetest.InB, Steps: retrying(`,"inputResponses":{}`), Verdict: report.Fail, Message: without},
+		{Name: "with its state alone", Check: check, CaseID: caseID, In: tracetest.InB, Steps: retrying(""), Verdict: report.Fail, Message: without},
+		{Name: "with null", Check: check, CaseID: caseID, In: tracetest.InB, Steps: afterFailures(answering("null"), 401), Verdict: report.Fail, Message: without},
+		{Name: "with an answer", Check: check, CaseID: caseID, In: tracetest.InB, Steps: afterFailures(answering(tracetest.Saying("")), 401), Verdict: report.Pass, Message: "the retry has what it was asked for"},
+		{Name: "of a client that does not ask the model", Check: check, CaseID: caseID, In: tracetest.InB, Steps: afterFailures(answering(tracetest.Saying("At six."))), Verdict: report.NotObserved,
 			Message: "the model was never asked for sampling request 1: nothing reached the fake model under the case's mark"},
 	})
 }
@@ -91,32 +91,32 @@ func TestHalfAnAnswerIsNotTheWhole(t *testing.T) {
 		return func(s *tracetest.Story) { s.Asks(tracetest.Asking(tracetest.WhenOpen)).BreaksOff(); then(s) }
 	}
 	const passedOff = "there was an answer that ends too soon, and what had come of it is passed off as the whole"
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "an error", Check: check, CaseID: caseID, In: tracetest.InA, Tell: cutOff(notAnswering), Verdict: report.Pass, Message: "an answer that ends too soon is an error: " + unwell},
-		{Name: "not fulfilled", Check: check, CaseID: caseID, In: tracetest.InB, Tell: cutOff(notAnswering), Verdict: report.Pass, Message: "an answer that ends too soon is an error: " + tracetest.Unsilent},
-		{Name: "told by a word of its own", Check: check, CaseID: caseID, Tell: cutOff(answering(tracetest.With(half, "stopReason", `"incomplete"`))), Verdict: report.Pass,
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "an error", Check: check, CaseID: caseID, In: tracetest.InA, Steps: cutOff(notAnswering), Verdict: report.Pass, Message: "an answer that ends too soon is an error: " + unwell},
+		{Name: "not fulfilled", Check: check, CaseID: caseID, In: tracetest.InB, Steps: cutOff(notAnswering), Verdict: report.Pass, Message: "an answer that ends too soon is an error: " + tracetest.NotFulfilled},
+		{Name: "told by a word of its own", Check: check, CaseID: caseID, Steps: cutOff(answering(tracetest.With(half, "stopReason", `"incomplete"`))), Verdict: report.Pass,
 			Message: "the answer says that it is not whole: incomplete"},
-		{Name: "told by a word of its own, with a note", Check: check, CaseID: caseID, Tell: cutOff(answering(tracetest.With(tracetest.Saying("The bridge… [interrupted]"), "stopReason", `"error"`))), Verdict: report.Pass,
+		{Name: "told by a word of its own, with a note", Check: check, CaseID: caseID, Steps: cutOff(answering(tracetest.With(tracetest.Saying("The bridge… [interrupted]"), "stopReason", `"error"`))), Verdict: report.Pass,
 			Message: "the answer says that it is not whole: error"},
-		{Name: "nothing, and a word of its own", Check: check, CaseID: caseID, Tell: cutOff(answering(tracetest.With(tracetest.Saying(""), "stopReason", `"error"`))), Verdict: report.Pass,
+		{Name: "nothing, and a word of its own", Check: check, CaseID: caseID, Steps: cutOff(answering(tracetest.With(tracetest.Saying(""), "stopReason", `"error"`))), Verdict: report.Pass,
 			Message: "the answer says that it is not whole: error"},
-		{Name: "made up, and a word of its own", Check: check, CaseID: caseID, Tell: cutOff(answering(tracetest.With(tracetest.Saying("Error: the stream ended."), "stopReason", `"error"`))), Verdict: report.Fail,
+		{Name: "made up, and a word of its own", Check: check, CaseID: caseID, Steps: cutOff(answering(tracetest.With(tracetest.Saying("Error: the stream ended."), "stopReason", `"error"`))), Verdict: report.Fail,
 			Message: "there was an answer that ends too soon, and the answer is not the model's"},
-		{Name: "no answer at all", Check: check, CaseID: caseID, In: tracetest.InA, Tell: cutOff(answering(`{}`)), Verdict: report.Fail,
+		{Name: "no answer at all", Check: check, CaseID: caseID, In: tracetest.InA, Steps: cutOff(answering(`{}`)), Verdict: report.Fail,
 			Message: "there was an answer that ends too soon, and the client gave a result that holds no answer: an error is due"},
-		{Name: "an end of the turn", Check: check, CaseID: caseID, Tell: cutOff(answering(half)), Verdict: report.Fail, Message: passedOff},
-		{Name: "without a reason", Check: check, CaseID: caseID, Tell: cutOff(answering(tracetest.Without(half, "stopReason"))), Verdict: report.Fail, Message: passedOff},
-		{Name: "empty", Check: check, CaseID: caseID, Tell: cutOff(answering(tracetest.Saying(""))), Verdict: report.Fail, Message: passedOff},
-		{Name: "as a limit", Check: check, CaseID: caseID, Tell: cutOff(answering(tracetest.With(half, "stopReason", `"maxTokens"`))), Verdict: report.Warn,
+		{Name: "an end of the turn", Check: check, CaseID: caseID, Steps: cutOff(answering(half)), Verdict: report.Fail, Message: passedOff},
+		{Name: "without a reason", Check: check, CaseID: caseID, Steps: cutOff(answering(tracetest.Without(half, "stopReason"))), Verdict: report.Fail, Message: passedOff},
+		{Name: "empty", Check: check, CaseID: caseID, Steps: cutOff(answering(tracetest.Saying(""))), Verdict: report.Fail, Message: passedOff},
+		{Name: "as a limit", Check: check, CaseID: caseID, Steps: cutOff(answering(tracetest.With(half, "stopReason", `"maxTokens"`))), Verdict: report.Warn,
 			Message: "an answer that broke off is said to have come to its limit"},
 		{Name: "asked for again", Check: check, CaseID: caseID, Verdict: report.Pass, Message: "after an answer that ends too soon the client asked again, and got an answer",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				s.Asks(tracetest.Asking(tracetest.WhenOpen)).BreaksOff().Fails(200)
 				answering(tracetest.Saying(provided))(s)
 			}},
-		{Name: "of a plain answer", Check: check, CaseID: "error-midway", Tell: afterFailures(answering(tracetest.Saying("")), 500), Verdict: report.Fail,
+		{Name: "of a plain answer", Check: check, CaseID: "error-midway", Steps: afterFailures(answering(tracetest.Saying("")), 500), Verdict: report.Fail,
 			Message: "there was an error in the middle of the answer, and the client made an answer of it"},
-		{Name: "nothing", Check: check, CaseID: caseID, Tell: cutOff(func(*tracetest.Story) {}), Verdict: report.NotObserved, Message: tracetest.NoAnswer},
+		{Name: "nothing", Check: check, CaseID: caseID, Steps: cutOff(func(*tracetest.Story) {}), Verdict: report.NotObserved, Message: tracetest.NoAnswer},
 	})
 }
 
@@ -131,36 +131,36 @@ func TestARefusalIsToldAsOne(t *testing.T) {
 	const stopped = `data: {"choices":[{"delta":{},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"
 	const heldBack = `{"choices":[{"message":{"content":"The"},"finish_reason":"content_filter"}]}`
 	part := tracetest.Saying(letThrough)
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "a filter in the provider's word", Check: check, CaseID: "content-filter", Tell: filtered(heldBack, tracetest.With(part, "stopReason", `"content_filter"`)), Verdict: report.Pass,
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "a filter in the provider's word", Check: check, CaseID: "content-filter", Steps: filtered(heldBack, tracetest.With(part, "stopReason", `"content_filter"`)), Verdict: report.Pass,
 			Message: "the answer says why it is none: content_filter"},
 		{Name: "a filter as an error", Check: check, CaseID: "content-filter", In: tracetest.InA, Verdict: report.Pass, Message: "a content filter is an error: " + unwell,
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				s.Asks(tracetest.Asking(tracetest.WhenOpen)).Prompting(trace.ModelEnd{Status: 200}, heldBack)
 				notAnswering(s)
 			}},
-		{Name: "a filter as an end", Check: check, CaseID: "content-filter", Tell: filtered(heldBack, part), Verdict: report.Fail, Message: "there was a content filter, and the answer says endTurn"},
-		{Name: "a filter as a limit", Check: check, CaseID: "content-filter", Tell: filtered(heldBack, tracetest.With(part, "stopReason", `"maxTokens"`)), Verdict: report.Fail,
+		{Name: "a filter as an end", Check: check, CaseID: "content-filter", Steps: filtered(heldBack, part), Verdict: report.Fail, Message: "there was a content filter, and the answer says endTurn"},
+		{Name: "a filter as a limit", Check: check, CaseID: "content-filter", Steps: filtered(heldBack, tracetest.With(part, "stopReason", `"maxTokens"`)), Verdict: report.Fail,
 			Message: "there was a content filter, and the answer says maxTokens"},
-		{Name: "a filter without a reason", Check: check, CaseID: "content-filter", Tell: filtered(heldBack, tracetest.Without(part, "stopReason")), Verdict: report.Warn,
+		{Name: "a filter without a reason", Check: check, CaseID: "content-filter", Steps: filtered(heldBack, tracetest.Without(part, "stopReason")), Verdict: report.Warn,
 			Message: "the provider says that there was a content filter, and the answer leaves its stop reason out"},
-		{Name: "a filter that the provider does not tell of", Check: check, CaseID: "content-filter", Tell: filtered(stopped, part), Verdict: report.NotApplicable,
+		{Name: "a filter that the provider does not tell of", Check: check, CaseID: "content-filter", Steps: filtered(stopped, part), Verdict: report.NotApplicable,
 			Message: "the provider has no word for a content filter"},
-		{Name: "a refusal in a word", Check: check, CaseID: "refusal", Tell: filtered(stopped, tracetest.With(tracetest.Saying(""), "stopReason", `"refusal"`)), Verdict: report.Pass,
+		{Name: "a refusal in a word", Check: check, CaseID: "refusal", Steps: filtered(stopped, tracetest.With(tracetest.Saying(""), "stopReason", `"refusal"`)), Verdict: report.Pass,
 			Message: "the answer says why it is none: refusal"},
-		{Name: "a refusal in its text", Check: check, CaseID: "refusal", Tell: filtered(stopped, tracetest.Saying(declining)), Verdict: report.Pass,
+		{Name: "a refusal in its text", Check: check, CaseID: "refusal", Steps: filtered(stopped, tracetest.Saying(declining)), Verdict: report.Pass,
 			Message: "the provider calls it an end, and what the model says in refusing is passed on"},
-		{Name: "a refusal that is lost", Check: check, CaseID: "refusal", Tell: filtered(stopped, tracetest.Saying("")), Verdict: report.Fail,
+		{Name: "a refusal that is lost", Check: check, CaseID: "refusal", Steps: filtered(stopped, tracetest.Saying("")), Verdict: report.Fail,
 			Message: "what the model said in refusing is lost, and nothing says that it refused"},
-		{Name: "a refusal that the provider has a word for", Check: check, CaseID: "refusal", Tell: filtered(`{"stop_reason":"refusal"}`, tracetest.Saying(declining)), Verdict: report.Fail,
+		{Name: "a refusal that the provider has a word for", Check: check, CaseID: "refusal", Steps: filtered(`{"stop_reason":"refusal"}`, tracetest.Saying(declining)), Verdict: report.Fail,
 			Message: "there was a refusal, and the answer says endTurn"},
-		{Name: "a refusal of Responses", Check: check, CaseID: "refusal", Tell: filtered(`{"status":"completed","output":[]}`, tracetest.Saying(declining)), Verdict: report.Pass,
+		{Name: "a refusal of Responses", Check: check, CaseID: "refusal", Steps: filtered(`{"status":"completed","output":[]}`, tracetest.Saying(declining)), Verdict: report.Pass,
 			Message: "the provider calls it an end, and what the model says in refusing is passed on"},
-		{Name: "a refusal of Responses in a stream", Check: check, CaseID: "refusal", Tell: filtered("data: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\"}}\n\n", tracetest.Saying(declining)),
+		{Name: "a refusal of Responses in a stream", Check: check, CaseID: "refusal", Steps: filtered("data: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\"}}\n\n", tracetest.Saying(declining)),
 			Verdict: report.Pass, Message: "the provider calls it an end, and what the model says in refusing is passed on"},
-		{Name: "a refusal of Ollama's", Check: check, CaseID: "refusal", Tell: filtered(`{"done":true,"done_reason":"stop"}`, tracetest.Saying(declining)), Verdict: report.Pass,
+		{Name: "a refusal of Ollama's", Check: check, CaseID: "refusal", Steps: filtered(`{"done":true,"done_reason":"stop"}`, tracetest.Saying(declining)), Verdict: report.Pass,
 			Message: "the provider calls it an end, and what the model says in refusing is passed on"},
-		{Name: "an answer that cannot be read", Check: check, CaseID: "refusal", Tell: filtered(stopped, tracetest.Without(tracetest.Saying(""), "content")), Verdict: report.NotObserved, Message: tracetest.NoContent},
+		{Name: "an answer that cannot be read", Check: check, CaseID: "refusal", Steps: filtered(stopped, tracetest.Without(tracetest.Saying(""), "content")), Verdict: report.NotObserved, Message: tracetest.NoContent},
 	})
 }
 
@@ -179,15 +179,15 @@ func TestTriesAreCounted(t *testing.T) {
 			notAnswering(s)
 		}
 	}
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "none", Check: check, CaseID: "overloaded", Tell: afterFailures(notAnswering, 529), Verdict: report.Info, Message: "after an overloaded model the model was not asked again"},
-		{Name: "two", Check: check, CaseID: "server-error", Tell: afterFailures(notAnswering, 500, 500, 500), Verdict: report.Info,
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "none", Check: check, CaseID: "overloaded", Steps: afterFailures(notAnswering, 529), Verdict: report.Info, Message: "after an overloaded model the model was not asked again"},
+		{Name: "two", Check: check, CaseID: "server-error", Steps: afterFailures(notAnswering, 500, 500, 500), Verdict: report.Info,
 			Message: "after a 500 the model was asked again: 3 requests"},
-		{Name: "in time", Check: check, CaseID: "rate-limited", Tell: spaced(950*time.Millisecond, 3*time.Second), Verdict: report.Info,
+		{Name: "in time", Check: check, CaseID: "rate-limited", Steps: spaced(950*time.Millisecond, 3*time.Second), Verdict: report.Info,
 			Message: "after a 429 the model was asked again: 3 requests, no sooner than Retry-After asks"},
-		{Name: "too soon", Check: check, CaseID: "rate-limited", Tell: spaced(3*time.Second, 500*time.Millisecond), Verdict: report.Info,
+		{Name: "too soon", Check: check, CaseID: "rate-limited", Steps: spaced(3*time.Second, 500*time.Millisecond), Verdict: report.Info,
 			Message: "after a 429 the model was asked again: 3 requests, sooner than Retry-After asks"},
-		{Name: "by a client that does not ask", Check: check, CaseID: "rate-limited", Tell: afterFailures(notAnswering), Verdict: report.NotObserved,
+		{Name: "by a client that does not ask", Check: check, CaseID: "rate-limited", Steps: afterFailures(notAnswering), Verdict: report.NotObserved,
 			Message: "the model was never asked: nothing reached the fake model under the case's mark"},
 	})
 }
@@ -198,12 +198,12 @@ func TestWhoseFaultAFailureIs(t *testing.T) {
 		return afterFailures(func(s *tracetest.Story) { s.Refuses(n, "no").OtherwiseAnswers() }, 500)
 	}
 	for n, what := range blamed {
-		tracetest.Hold(t, catalogue, []tracetest.Telling{{Name: fmt.Sprint(n), Check: check, CaseID: "server-error", In: tracetest.InA, Tell: code(n), Verdict: report.Warn, Message: "there was a 500, and the error says that " + what}})
+		tracetest.Run(t, catalogue, []tracetest.Test{{Name: fmt.Sprint(n), Check: check, CaseID: "server-error", In: tracetest.InA, Steps: code(n), Verdict: report.Warn, Message: "there was a 500, and the error says that " + what}})
 	}
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "internal", Check: check, CaseID: "server-error", In: tracetest.InA, Tell: code(-32603), Verdict: report.Pass, Message: "the code of the error is -32603"},
-		{Name: "of its own", Check: check, CaseID: "server-error", In: tracetest.InA, Tell: code(429), Verdict: report.Pass, Message: "the code of the error is 429"},
-		{Name: "none", Check: check, CaseID: "server-error", In: tracetest.InA, Tell: afterFailures(answering(tracetest.Saying("Hm.")), 500), Verdict: report.NotApplicable,
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "internal", Check: check, CaseID: "server-error", In: tracetest.InA, Steps: code(-32603), Verdict: report.Pass, Message: "the code of the error is -32603"},
+		{Name: "of its own", Check: check, CaseID: "server-error", In: tracetest.InA, Steps: code(429), Verdict: report.Pass, Message: "the code of the error is 429"},
+		{Name: "none", Check: check, CaseID: "server-error", In: tracetest.InA, Steps: afterFailures(answering(tracetest.Saying("Hm.")), 500), Verdict: report.NotApplicable,
 			Message: "the client did not answer with an error"},
 	})
 }
@@ -216,30 +216,30 @@ func TestTheNextRequestIsServed(t *testing.T) {
 		s.Trace.Header.Cases = append(s.Trace.Header.Cases, trace.Case{ID: s.CaseID, Tool: "other-case"})
 		s.Calls().Asks(tracetest.Asking("And?")).Refuses(-32603, "not again")
 	}
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "it is", Check: check, CaseID: caseID, Tell: afterFailures(notAnswering, 401), Verdict: report.Pass, Message: "after a 401 the next request was answered"},
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "it is", Check: check, CaseID: caseID, Steps: afterFailures(notAnswering, 401), Verdict: report.Pass, Message: "after a 401 the next request was answered"},
 		{Name: "it is not, by a client that crashed", Check: check, CaseID: caseID, Verdict: report.Fail, Message: "after a 401 nothing was answered any more: it exited with status 1",
-			Tell: afterFailures(func(s *tracetest.Story) {
+			Steps: afterFailures(func(s *tracetest.Story) {
 				s.Refuses(-32603, "no").Ends(trace.Process{ExitCode: 1, Stderr: "Unhandled"})
 			}, 401)},
 		{Name: "it is not, by a client that hung", Check: check, CaseID: caseID, Verdict: report.NotObserved,
 			Message: "no answer came within the client's time, after 1 request of the model: an error is due, and one that comes later needs a longer time-out",
-			Tell:    afterFailures(func(s *tracetest.Story) { s.Ends(trace.Process{Deadline: true}) }, 401)},
+			Steps:   afterFailures(func(s *tracetest.Story) { s.Ends(trace.Process{Deadline: true}) }, 401)},
 		{Name: "it is not, by a client that asks for ever", Check: check, CaseID: caseID, Verdict: report.NotObserved,
-			Tell:    afterFailures(func(s *tracetest.Story) { s.Ends(trace.Process{Deadline: true}) }, 401, 401),
+			Steps:   afterFailures(func(s *tracetest.Story) { s.Ends(trace.Process{Deadline: true}) }, 401, 401),
 			Message: "no answer came within the client's time, after 2 requests of the model: an error is due, and one that comes later needs a longer time-out"},
-		{Name: "it is an error", Check: check, CaseID: caseID, In: tracetest.InA, Tell: afterFailures(refusesAll, 401), Verdict: report.NotObserved,
+		{Name: "it is an error", Check: check, CaseID: caseID, In: tracetest.InA, Steps: afterFailures(refusesAll, 401), Verdict: report.NotObserved,
 			Message: `after a 401 what was asked next was answered by the error "not again" (code -32603)`},
-		{Name: "nobody asks", Check: check, CaseID: caseID, Tell: afterFailures(func(s *tracetest.Story) { s.Refuses(-32603, "no") }, 401), Verdict: report.NotObserved,
+		{Name: "nobody asks", Check: check, CaseID: caseID, Steps: afterFailures(func(s *tracetest.Story) { s.Refuses(-32603, "no") }, 401), Verdict: report.NotObserved,
 			Message: "the client called no other tool after a 401"},
 		{Name: "nobody asks, as the last tool was called before", Check: check, CaseID: caseID, Verdict: report.Unsupported,
 			Message: "nothing was asked of the client after a 401: it takes a client that calls the tools in the order in which they are listed",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				s.PassesBarrier()
 				afterFailures(func(s *tracetest.Story) { s.Refuses(-32603, "no") }, 401)(s)
 			}},
 		{Name: "nobody asks any more", Check: check, CaseID: caseID, Verdict: report.NotObserved, Message: "the run was interrupted before the next request", In: tracetest.InA,
-			Tell: afterFailures(func(s *tracetest.Story) {
+			Steps: afterFailures(func(s *tracetest.Story) {
 				s.Refuses(-32603, "no").Marks(trace.MarkHandlerEnded, "").Ends(trace.Process{Interrupted: true})
 			}, 401)},
 	})

@@ -16,10 +16,10 @@ import (
 )
 
 var noSecret = check.Check{
-	ID: "no-secret", Rule: "neither the provider's key, nor its cookies, nor the account's id appear on the MCP wire", Levels: check.Everywhere(report.Must), Asked: 1,
-	Requirements: []string{"2025-03-26/sampling/sensitive", "2025-06-18/sampling/sensitive", "2025-11-25/sampling/18", "2026-07-28/sampling/25"},
-	Cause:        "an error's text is handed on as it is, in which the provider quotes the key, or names the account, or the HTTP library the address with the key in it; or what is set for the model, such as a header, is set for the server, too",
-	Fix:          "write what the server is told yourself, keep the provider's words and headers in the log, and have an HTTP client for each of the two (what is shown was planted for the run, and is no secret)",
+	ID: "no-secret", Rule: "neither the provider's key, nor its cookies, nor the account's id appear on the MCP wire", Levels: check.Everywhere(report.Must), Requests: 1,
+	Statements: []string{"2025-03-26/sampling/sensitive", "2025-06-18/sampling/sensitive", "2025-11-25/sampling/18", "2026-07-28/sampling/25"},
+	Cause:      "an error's text is handed on as it is, in which the provider quotes the key, or names the account, or the HTTP library the address with the key in it; or what is set for the model, such as a header, is set for the server, too",
+	Fix:        "write what the server is told yourself, keep the provider's words and headers in the log, and have an HTTP client for each of the two (what is shown was planted for the run, and is no secret)",
 	Judge: func(e *evidence.Case) check.Verdict {
 		if e.Session.Trace.Header.Key == "" {
 			return check.Unsupported("the trace names no key that was planted")
@@ -27,7 +27,7 @@ var noSecret = check.Check{
 		finder := harness.Planted(e.Session.Trace.Header.Key)
 		for _, said := range saidHere(e) {
 			if hit, where, text := said.Find(finder); text != "" {
-				return check.Broken("%s is on the wire to the server%s", hit.Name, evidence.InForm(hit)).See(where, "%s", text)
+				return check.Fail("%s is on the wire to the server%s", hit.Name, evidence.DescribeForm(hit)).Show(where, "%s", text)
 			}
 		}
 		if missing := unasked(e); missing != nil {
@@ -41,7 +41,7 @@ var noSecret = check.Check{
 }
 
 var noUpstreamBody = check.Check{
-	ID: "no-upstream-body", Rule: "the provider's error body, its internals and its stack traces are not handed to the server", Levels: check.Everywhere(report.Advice), Asked: 1,
+	ID: "no-upstream-body", Rule: "the provider's error body, its internals and its stack traces are not handed to the server", Levels: check.Everywhere(report.Advice), Requests: 1,
 	Cases: slices.DeleteFunc(idsOf(allFailures()), func(id string) bool { return slices.Contains(idsOf(unwillings), id) }),
 	Cause: "the text of the SDK's error is the message of the client's, and holds all that the provider said",
 	Fix:   "say what failed in words of your own, such as \"the model is not available\", and keep the rest in the log",
@@ -52,11 +52,11 @@ var noUpstreamBody = check.Check{
 		bodies := errorBodies(r)
 		for _, said := range said(e) {
 			if hit, where, text := said.Find(finder); text != "" {
-				return check.Broken("%s is handed to the server%s", hit.Name, evidence.InForm(hit)).See(where, "%s", text)
+				return check.Fail("%s is handed to the server%s", hit.Name, evidence.DescribeForm(hit)).Show(where, "%s", text)
 			}
 			for _, body := range bodies {
 				if where, text := shows(said, body); text != "" {
-					return check.Broken("the provider's error body is handed to the server").Saw("model said", body.at, "%s", evidence.Compact(body.raw)).See(where, "%s", text)
+					return check.Fail("the provider's error body is handed to the server").ShowAs("model said", body.at, "%s", evidence.Compact(body.raw)).Show(where, "%s", text)
 				}
 			}
 		}
@@ -72,14 +72,14 @@ var noUpstreamBody = check.Check{
 
 // said is what the client sent in the case.
 func said(ev *evidence.Case) []evidence.Sending {
-	return ev.Session.Sends(func(caseID string) bool { return caseID == ev.Case.ID })
+	return ev.Session.Sendings(func(caseID string) bool { return caseID == ev.Case.ID })
 }
 
 // saidHere is what the client sent in the case; in the first of the scenario's in a session, also what it sent outside of them all.
 func saidHere(ev *evidence.Case) []evidence.Sending {
 	cases := ev.Session.Trace.Header.Cases
 	first := slices.IndexFunc(cases, func(c trace.Case) bool { return strings.HasPrefix(c.ID, check.ProviderPrefix) })
-	return ev.Session.Sends(func(caseID string) bool {
+	return ev.Session.Sendings(func(caseID string) bool {
 		return caseID == ev.Case.ID || cases[first].ID == ev.Case.ID && !strings.HasPrefix(caseID, check.ProviderPrefix)
 	})
 }

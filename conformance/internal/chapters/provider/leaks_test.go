@@ -60,64 +60,64 @@ func TestSecretsDoNotReachTheServer(t *testing.T) {
 		fmt.Fprintf(&escaped, `\u%04x`, c)
 	}
 	tell := func(message string) func(*tracetest.Story) { return failing(401, "", tellingIt(message)) }
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "they do not", Check: check, CaseID: caseID, Tell: tell("the model is not well"), Verdict: report.Pass, Message: clean},
-		{Name: "the key is masked", Check: check, CaseID: caseID, Tell: tell("Incorrect API key provided: sk-plant**********cdef."), Verdict: report.Pass, Message: clean},
-		{Name: "the key is cut off", Check: check, CaseID: caseID, Tell: tell("bad key " + harness.PlantedKey[:len(harness.PlantedKey)-4] + "…"), Verdict: report.Fail,
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "they do not", Check: check, CaseID: caseID, Steps: tell("the model is not well"), Verdict: report.Pass, Message: clean},
+		{Name: "the key is masked", Check: check, CaseID: caseID, Steps: tell("Incorrect API key provided: sk-plant**********cdef."), Verdict: report.Pass, Message: clean},
+		{Name: "the key is cut off", Check: check, CaseID: caseID, Steps: tell("bad key " + harness.PlantedKey[:len(harness.PlantedKey)-4] + "…"), Verdict: report.Fail,
 			Message: "the key is on the wire to the server, but for characters at its ends"},
 		{Name: "the key in pieces", Check: check, CaseID: caseID, Verdict: report.Fail, Message: "the key is on the wire to the server, in pieces",
-			Tell: failing(401, "", func(s *tracetest.Story) {
+			Steps: failing(401, "", func(s *tracetest.Story) {
 				tellingIt("the model is not well")(s)
 				one, other := harness.PlantedKey[:20], harness.PlantedKey[20:]
 				s.Frame(s.CaseID, trace.FromClient, 0, `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":[{"type":"text","text":"`+one+`"},{"type":"text","text":"`+other+`"}]}}`)
 			})},
-		{Name: "another key", Check: check, CaseID: caseID, Tell: tell("sk-0123456789abcdef0123456789abcdef, org-w7Qm2Rk9"), Verdict: report.Pass, Message: clean},
-		{Name: "the request's id", Check: check, CaseID: caseID, Tell: tell("the model failed (request req_011CeCGmBjaWkq37Sf5iU7so)"), Verdict: report.Pass, Message: clean},
-		{Name: "the key", Check: check, CaseID: caseID, Tell: tell("bad key " + harness.PlantedKey), Verdict: report.Fail, Message: "the key is on the wire to the server"},
-		{Name: "the key in base64", Check: check, CaseID: caseID, Tell: tell("Basic " + encoded), Verdict: report.Fail, Message: "the key is on the wire to the server, in base64"},
-		{Name: "the key in escapes", Check: check, CaseID: caseID, Tell: tell(escaped.String()), Verdict: report.Fail, Message: "the key is on the wire to the server, behind escapes"},
-		{Name: "the cookie", Check: check, CaseID: caseID, Tell: tell("Set-Cookie: __cf_bm=" + harness.PlantedCookie), Verdict: report.Fail, Message: "the cookie is on the wire to the server"},
-		{Name: "the account", Check: check, CaseID: caseID, Tell: tell(tooMany.Message), Verdict: report.Fail, Message: "the account is on the wire to the server"},
-		{Name: "the key in a header", Check: check, CaseID: caseID, Tell: failing(401, "", withHeader("Authorization", "Bearer "+harness.PlantedKey)), Verdict: report.Fail,
+		{Name: "another key", Check: check, CaseID: caseID, Steps: tell("sk-0123456789abcdef0123456789abcdef, org-w7Qm2Rk9"), Verdict: report.Pass, Message: clean},
+		{Name: "the request's id", Check: check, CaseID: caseID, Steps: tell("the model failed (request req_011CeCGmBjaWkq37Sf5iU7so)"), Verdict: report.Pass, Message: clean},
+		{Name: "the key", Check: check, CaseID: caseID, Steps: tell("bad key " + harness.PlantedKey), Verdict: report.Fail, Message: "the key is on the wire to the server"},
+		{Name: "the key in base64", Check: check, CaseID: caseID, Steps: tell("Basic " + encoded), Verdict: report.Fail, Message: "the key is on the wire to the server, in base64"},
+		{Name: "the key in escapes", Check: check, CaseID: caseID, Steps: tell(escaped.String()), Verdict: report.Fail, Message: "the key is on the wire to the server, behind escapes"},
+		{Name: "the cookie", Check: check, CaseID: caseID, Steps: tell("Set-Cookie: __cf_bm=" + harness.PlantedCookie), Verdict: report.Fail, Message: "the cookie is on the wire to the server"},
+		{Name: "the account", Check: check, CaseID: caseID, Steps: tell(tooMany.Message), Verdict: report.Fail, Message: "the account is on the wire to the server"},
+		{Name: "the key in a header", Check: check, CaseID: caseID, Steps: failing(401, "", withHeader("Authorization", "Bearer "+harness.PlantedKey)), Verdict: report.Fail,
 			Message: "the key is on the wire to the server"},
-		{Name: "the key in a header, in base64", Check: check, CaseID: caseID, Tell: failing(401, "", withHeader("X-Context", encoded)), Verdict: report.Fail,
+		{Name: "the key in a header, in base64", Check: check, CaseID: caseID, Steps: failing(401, "", withHeader("X-Context", encoded)), Verdict: report.Fail,
 			Message: "the key is on the wire to the server, in base64"},
-		{Name: "a header that is another's", Check: check, CaseID: caseID, Tell: failing(401, "", withHeader("Authorization", trace.Token("real"))), Verdict: report.Pass, Message: clean},
+		{Name: "a header that is another's", Check: check, CaseID: caseID, Steps: failing(401, "", withHeader("Authorization", trace.Token("real"))), Verdict: report.Pass, Message: clean},
 		{Name: "in another case of another chapter", Check: check, CaseID: caseID, Verdict: report.Fail, Message: "the key is on the wire to the server",
-			Tell: failing(401, "", func(s *tracetest.Story) {
+			Steps: failing(401, "", func(s *tracetest.Story) {
 				tellingIt("the model is not well")(s)
 				s.Frame("basic/question", trace.FromClient, 0, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"message":"`+harness.PlantedKey+`"}}`)
 			})},
 		{Name: "in another case of this chapter", Check: check, CaseID: caseID, Verdict: report.Pass, Message: clean,
-			Tell: failing(401, "", func(s *tracetest.Story) {
+			Steps: failing(401, "", func(s *tracetest.Story) {
 				tellingIt("the model is not well")(s)
 				s.Frame("provider-errors/reset", trace.FromClient, 0, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"message":"`+harness.PlantedKey+`"}}`)
 			})},
 		{Name: "from the server", Check: check, CaseID: caseID, Verdict: report.Pass, Message: clean,
-			Tell: failing(401, "", func(s *tracetest.Story) {
+			Steps: failing(401, "", func(s *tracetest.Story) {
 				tellingIt("the model is not well")(s)
 				s.Frame(s.CaseID, trace.ToClient, 0, `"`+harness.PlantedKey+`"`)
 			})},
 		{Name: "of a client that dies", Check: check, CaseID: caseID, Verdict: report.NotObserved,
 			Message: "that nothing secret follows cannot be said: the session did not end in order: it exited with status 1",
-			Tell:    failing(401, "", func(s *tracetest.Story) { s.Ends(trace.Process{ExitCode: 1}) })},
+			Steps:   failing(401, "", func(s *tracetest.Story) { s.Ends(trace.Process{ExitCode: 1}) })},
 		{Name: "of a client that dies with the key", Check: check, CaseID: caseID, Verdict: report.Fail, Message: "the key is on the wire to the server",
-			Tell: failing(401, "", func(s *tracetest.Story) {
+			Steps: failing(401, "", func(s *tracetest.Story) {
 				withHeader("Authorization", harness.PlantedKey)(s)
 				s.Ends(trace.Process{ExitCode: 1})
 			})},
 		{Name: "of a client that calls the last tool first", Check: check, CaseID: caseID, Verdict: report.Unsupported,
 			Message: "that nothing secret follows cannot be said: it takes a client that calls the tools in the order in which they are listed, and answers the last one's sample: " +
 				"no later sample was answered, so that it may only not have come yet",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				s.PassesBarrier()
 				failing(401, "", func(s *tracetest.Story) { s.Refuses(-32603, "no") })(s)
 			}},
-		{Name: "in a trace without a key", Check: check, CaseID: caseID, Tell: afterFailures(notAnswering, 401), Verdict: report.Unsupported,
+		{Name: "in a trace without a key", Check: check, CaseID: caseID, Steps: afterFailures(notAnswering, 401), Verdict: report.Unsupported,
 			Message: "the trace names no key that was planted"},
 		{Name: "of a client that does not ask the model", Check: check, CaseID: caseID, Verdict: report.NotObserved,
 			Message: "the model was never asked: nothing reached the fake model under the case's mark",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				s.Trace.Header.Key = harness.PlantedKey
 				s.Asks(tracetest.Asking(tracetest.WhenOpen)).Answers(tracetest.Saying("At six."))
 			}},
@@ -147,31 +147,31 @@ func TestTheProvidersBodyStaysWithTheClient(t *testing.T) {
 				}
 			}
 		}
-		tracetest.Hold(t, catalogue, []tracetest.Telling{
-			{Name: provider + "'s, kept", Check: check, CaseID: caseID, Tell: say("the model is not available"), Verdict: report.Pass, Message: kept},
-			{Name: provider + "'s, as a status", Check: check, CaseID: caseID, Tell: say("the model answered 400 Bad Request"), Verdict: report.Pass, Message: kept},
-			{Name: provider + "'s, as a sentence", Check: check, CaseID: caseID, Tell: say("400: " + sentence), Verdict: report.Pass, Message: kept},
-			{Name: provider + "'s, as a sentence with a word in quotes", Check: check, CaseID: caseID, Tell: say(`"error 400": ` + sentence), Verdict: report.Pass, Message: kept},
-			{Name: provider + "'s, as text", Check: check, CaseID: caseID, Tell: say("HTTP 400: " + body), Verdict: report.Warn, Message: shown},
-			{Name: provider + "'s, as text of a language", Check: check, CaseID: caseID, Tell: say("Error code: 400 - " + python), Verdict: report.Warn, Message: shown},
-			{Name: provider + "'s, as text in JSON", Check: check, CaseID: caseID, Tell: say(string(dialect.Marshal(story.Object{"body": body}))), Verdict: report.Warn, Message: shown},
-			{Name: provider + "'s, as data", Check: check, CaseID: caseID, Tell: failing(400, body, data), Verdict: report.Warn, Message: shown},
+		tracetest.Run(t, catalogue, []tracetest.Test{
+			{Name: provider + "'s, kept", Check: check, CaseID: caseID, Steps: say("the model is not available"), Verdict: report.Pass, Message: kept},
+			{Name: provider + "'s, as a status", Check: check, CaseID: caseID, Steps: say("the model answered 400 Bad Request"), Verdict: report.Pass, Message: kept},
+			{Name: provider + "'s, as a sentence", Check: check, CaseID: caseID, Steps: say("400: " + sentence), Verdict: report.Pass, Message: kept},
+			{Name: provider + "'s, as a sentence with a word in quotes", Check: check, CaseID: caseID, Steps: say(`"error 400": ` + sentence), Verdict: report.Pass, Message: kept},
+			{Name: provider + "'s, as text", Check: check, CaseID: caseID, Steps: say("HTTP 400: " + body), Verdict: report.Warn, Message: shown},
+			{Name: provider + "'s, as text of a language", Check: check, CaseID: caseID, Steps: say("Error code: 400 - " + python), Verdict: report.Warn, Message: shown},
+			{Name: provider + "'s, as text in JSON", Check: check, CaseID: caseID, Steps: say(string(dialect.Marshal(story.Object{"body": body}))), Verdict: report.Warn, Message: shown},
+			{Name: provider + "'s, as data", Check: check, CaseID: caseID, Steps: failing(400, body, data), Verdict: report.Warn, Message: shown},
 		})
 	}
 	say := func(message string) func(*tracetest.Story) { return failing(500, "", tellingIt(message)) }
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "internals, kept", Check: check, CaseID: "server-error", Tell: say("500"), Verdict: report.Pass, Message: kept},
-		{Name: "a stack trace", Check: check, CaseID: "server-error", Tell: say("File \"" + internalCode + "\", line 218"), Verdict: report.Warn,
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "internals, kept", Check: check, CaseID: "server-error", Steps: say("500"), Verdict: report.Pass, Message: kept},
+		{Name: "a stack trace", Check: check, CaseID: "server-error", Steps: say("File \"" + internalCode + "\", line 218"), Verdict: report.Warn,
 			Message: "a line of the provider's stack trace is handed to the server"},
-		{Name: "a machine", Check: check, CaseID: "server-error", Tell: say("no answer of " + internalHost), Verdict: report.Warn,
+		{Name: "a machine", Check: check, CaseID: "server-error", Steps: say("no answer of " + internalHost), Verdict: report.Warn,
 			Message: "the name of a machine inside the provider is handed to the server"},
-		{Name: "a machine in base64", Check: check, CaseID: "server-error", Tell: say(base64.URLEncoding.EncodeToString([]byte(frontMachine))), Verdict: report.Warn,
+		{Name: "a machine in base64", Check: check, CaseID: "server-error", Steps: say(base64.URLEncoding.EncodeToString([]byte(frontMachine))), Verdict: report.Warn,
 			Message: "the name of the machine before the provider is handed to the server, in base64"},
 		{Name: "of an error in a stream", Check: check, CaseID: "error-midway", Verdict: report.Warn, Message: shown,
-			Tell: failing(200, "data: {\"choices\":[]}\n\ndata: "+bodies["OpenAI"]+"\n\n", tellingIt(bodies["OpenAI"]))},
+			Steps: failing(200, "data: {\"choices\":[]}\n\ndata: "+bodies["OpenAI"]+"\n\n", tellingIt(bodies["OpenAI"]))},
 		{Name: "of a client that dies", Check: check, CaseID: caseID, Verdict: report.NotObserved,
 			Message: "that nothing of it follows cannot be said: the session did not end in order: it exited with status 1",
-			Tell:    failing(400, bodies["OpenAI"], func(s *tracetest.Story) { s.Ends(trace.Process{ExitCode: 1}) })},
+			Steps:   failing(400, bodies["OpenAI"], func(s *tracetest.Story) { s.Ends(trace.Process{ExitCode: 1}) })},
 	})
 }
 

@@ -15,9 +15,9 @@ import (
 
 var resultRelated = check.Check{
 	ID: "related-task", Rule: "the answer of tasks/result names its task in _meta", Levels: check.InNewestLegacy(report.Must), Cases: []string{"answered"},
-	Requirements: []string{"2025-11-25/tasks/52", "2025-11-25/tasks/36"},
-	Cause:        "the result is handed on as it was made, and nothing in it says of which task it is",
-	Fix:          `add "_meta": {"` + relatedTask + `": {"taskId": …}} to the result, and to the task's progress`,
+	Statements: []string{"2025-11-25/tasks/52", "2025-11-25/tasks/36"},
+	Cause:      "the result is handed on as it was made, and nothing in it says of which task it is",
+	Fix:        `add "_meta": {"` + relatedTask + `": {"taskId": …}} to the result, and to the task's progress`,
 	Judge: onTask(func(e *evidence.Case, made *sighting) check.Verdict {
 		judged := false
 		for _, a := range results(e) {
@@ -28,7 +28,7 @@ var resultRelated = check.Check{
 			raw := relatedIn(a.Answer.Result)
 			_ = dialect.ReadPart(raw, &related) // what is no object names no task
 			if judged = true; related.Text("taskId") != made.ID {
-				return check.Broken("the answer of tasks/result does not name its task").See(a.Asked, "").See(a.Answer.At(fmt.Sprintf("_meta[%q]", relatedTask)), "%s", check.OrMissing(raw))
+				return check.Fail("the answer of tasks/result does not name its task").Show(a.Asked, "").Show(a.Answer.At(fmt.Sprintf("_meta[%q]", relatedTask)), "%s", check.OrMissing(raw))
 			}
 		}
 		if !judged {
@@ -36,7 +36,7 @@ var resultRelated = check.Check{
 		}
 		for _, note := range e.Session.Progress() { // of which the page says so in general, and in no example
 			if evidence.SameID(e.Rounds[0].Token(), note.Token) && e.Session.Order[note.Ref] > made.at && relatedIn(paramsOf(note.Raw)) == nil {
-				return check.Warn("the progress of a task is reported without a word of the task in _meta").See(note.Place, "%s", evidence.Compact(note.Raw))
+				return check.Warn("the progress of a task is reported without a word of the task in _meta").Show(note.Place, "%s", evidence.Compact(note.Raw))
 			}
 		}
 		return check.Pass("the answer of tasks/result names its task")
@@ -51,9 +51,9 @@ func paramsOf(raw json.RawMessage) json.RawMessage {
 
 var noRelatedTask = check.Check{
 	ID: "no-related-task", Rule: "what has a taskId of its own does not name the task once more in _meta", Levels: check.InNewestLegacy(report.Should), Cases: ofATask,
-	Requirements: []string{"2025-11-25/tasks/40", "2025-11-25/tasks/41", "2025-11-25/tasks/51"},
-	Cause:        "the mark is put on every message that has to do with a task",
-	Fix:          "leave " + relatedTask + " out of the answers to tasks/get, tasks/list and tasks/cancel, and of notifications/tasks/status",
+	Statements: []string{"2025-11-25/tasks/40", "2025-11-25/tasks/41", "2025-11-25/tasks/51"},
+	Cause:      "the mark is put on every message that has to do with a task",
+	Fix:        "leave " + relatedTask + " out of the answers to tasks/get, tasks/list and tasks/cancel, and of notifications/tasks/status",
 	Judge: onTask(func(e *evidence.Case, made *sighting) check.Verdict {
 		judged := false
 		for _, a := range aboutTasks(e) {
@@ -61,13 +61,13 @@ var noRelatedTask = check.Check{
 				continue
 			}
 			if judged = true; relatedIn(a.Answer.Result) != nil {
-				return a.saw(check.Broken("the answer of %s names the task in _meta, too", a.Method))
+				return a.saw(check.Fail("the answer of %s names the task in _meta, too", a.Method))
 			}
 		}
 		for _, s := range statusReports(e.Session) {
 			params := story.JSON(s.Task)
 			if judged = true; s.ID == made.ID && relatedIn(params) != nil {
-				return check.Broken("%s names the task in _meta, too", methodTaskStatus).See(s.Place, "%s", evidence.Compact(params))
+				return check.Fail("%s names the task in _meta, too", methodTaskStatus).Show(s.Place, "%s", evidence.Compact(params))
 			}
 		}
 		if !judged {
@@ -79,9 +79,9 @@ var noRelatedTask = check.Check{
 
 var parameterCounts = check.Check{
 	ID: "parameter-counts", Rule: "the parameter taskId says which task is meant, whatever task _meta names", Levels: check.InNewestLegacy(report.Must), Cases: []string{"answered"},
-	Requirements: []string{"2025-11-25/tasks/38", "2025-11-25/tasks/39"},
-	Cause:        "one piece of code finds the task of every message in its _meta",
-	Fix:          "read taskId of the params in tasks/get, tasks/result and tasks/cancel, and leave _meta aside",
+	Statements: []string{"2025-11-25/tasks/38", "2025-11-25/tasks/39"},
+	Cause:      "one piece of code finds the task of every message in its _meta",
+	Fix:        "read taskId of the params in tasks/get, tasks/result and tasks/cancel, and leave _meta aside",
 	Judge: onTask(func(e *evidence.Case, made *sighting) check.Verdict {
 		for _, a := range aboutTasks(e) {
 			switch {
@@ -89,7 +89,7 @@ var parameterCounts = check.Check{
 			case a.Answer == nil:
 				return unansweredTask(e, a)
 			case a.result().Text("taskId") != made.ID:
-				return a.saw(check.Broken("tasks/get was not answered with the task that its parameter names, when _meta named another one"))
+				return a.saw(check.Fail("tasks/get was not answered with the task that its parameter names, when _meta named another one"))
 			default:
 				return check.Pass("tasks/get was answered with the task that its parameter names")
 			}
@@ -100,9 +100,9 @@ var parameterCounts = check.Check{
 
 var unknownTask = check.Check{
 	ID: "unknown-task", Rule: "a task or a cursor that there is not is an error, and its code -32602", Levels: check.InNewestLegacy(report.Must), Cases: []string{"answered"},
-	Requirements: []string{"2025-11-25/tasks/53"},
-	Cause:        "the task that is not found is a failure inside the client, or a cursor that cannot be read means the first page",
-	Fix:          "answer -32602 where there is no such task, or no such cursor",
+	Statements: []string{"2025-11-25/tasks/53"},
+	Cause:      "the task that is not found is a failure inside the client, or a cursor that cannot be read means the first page",
+	Fix:        "answer -32602 where there is no such task, or no such cursor",
 	Judge: onTask(func(e *evidence.Case, _ *sighting) check.Verdict {
 		judged := false
 		for _, a := range aboutTasks(e) {
@@ -114,9 +114,9 @@ var unknownTask = check.Check{
 			case a.Answer == nil:
 				return unansweredTask(e, a)
 			case a.Answer.Err == nil:
-				return a.saw(check.Broken("%s was answered with a result, and there is no such %s", a.Method, a.names()))
+				return a.saw(check.Fail("%s was answered with a result, and there is no such %s", a.Method, a.names()))
 			case !a.failed(evidence.CodeInvalidParams):
-				return a.saw(check.Broken("%s of a %s that there is not was answered with the code %d, where -32602 is due", a.Method, a.names(), a.Answer.Err.Code))
+				return a.saw(check.Fail("%s of a %s that there is not was answered with the code %d, where -32602 is due", a.Method, a.names(), a.Answer.Err.Code))
 			}
 		}
 		if !judged {
@@ -136,9 +136,9 @@ func (a *aboutTask) names() string {
 
 var tasksListed = check.Check{
 	ID: "listed", Rule: "a task that tasks/get finds is in tasks/list, on one of its pages", Levels: check.InNewestLegacy(report.Must), Cases: []string{"answered"},
-	Requirements: []string{"2025-11-25/tasks/45", "2025-11-25/tasks/43"},
-	Cause:        "only tasks that are working are listed, or a page does not say that there are more",
-	Fix:          "list every task that is kept, and give each page but the last a nextCursor",
+	Statements: []string{"2025-11-25/tasks/45", "2025-11-25/tasks/43"},
+	Cause:      "only tasks that are working are listed, or a page does not say that there are more",
+	Fix:        "list every task that is kept, and give each page but the last a nextCursor",
 	Judge: onTask(func(e *evidence.Case, made *sighting) check.Verdict {
 		if !e.Declared.Declares("tasks", "list") {
 			return check.NotApplicable("the client does not declare tasks.list")
@@ -153,7 +153,7 @@ var tasksListed = check.Check{
 			case a.Answer == nil:
 				return unansweredTask(e, a)
 			case a.Answer.Err != nil:
-				return a.saw(check.Broken("the client declares tasks.list, and answers tasks/list with an error"))
+				return a.saw(check.Fail("the client declares tasks.list, and answers tasks/list with an error"))
 			}
 		}
 		switch {
@@ -166,7 +166,7 @@ var tasksListed = check.Check{
 		case last.result().Text("nextCursor") != "":
 			return check.NotApplicable("the task is not on the first %d pages of the list, and there are more", mostPages)
 		}
-		return last.saw(check.Broken("a task that tasks/get finds is on no page of tasks/list")).See(made.Place, "")
+		return last.saw(check.Fail("a task that tasks/get finds is on no page of tasks/list")).Show(made.Place, "")
 	}),
 }
 
@@ -187,9 +187,9 @@ func endedBefore(ev *evidence.Case, at evidence.Place) *sighting {
 
 var endIsFinal = check.Check{
 	ID: "end-is-final", Rule: "tasks/cancel of a task that has ended is an error, and its code -32602", Levels: check.InNewestLegacy(report.Must), Cases: []string{"answered", "cancelled"},
-	Requirements: []string{"2025-11-25/tasks/46"},
-	Cause:        "the cancel is answered without a look at how the task stands",
-	Fix:          "answer -32602 where the task is completed, failed or cancelled",
+	Statements: []string{"2025-11-25/tasks/46"},
+	Cause:      "the cancel is answered without a look at how the task stands",
+	Fix:        "answer -32602 where the task is completed, failed or cancelled",
 	Judge: onTask(func(e *evidence.Case, made *sighting) check.Verdict {
 		if !e.Declared.Declares("tasks", "cancel") {
 			return check.NotApplicable("the client does not declare tasks.cancel")
@@ -205,9 +205,9 @@ var endIsFinal = check.Check{
 			case a.Answer == nil:
 				return unansweredTask(e, a)
 			case a.Answer.Err == nil:
-				return a.saw(check.Broken("a task had ended as %s, and the client took its cancel", ended.Status).See(ended.Place, ""))
+				return a.saw(check.Fail("a task had ended as %s, and the client took its cancel", ended.Status).Show(ended.Place, ""))
 			case !a.failed(evidence.CodeInvalidParams):
-				return a.saw(check.Broken("the cancel of a task that had ended was answered with the code %d, where -32602 is due", a.Answer.Err.Code).See(ended.Place, ""))
+				return a.saw(check.Fail("the cancel of a task that had ended was answered with the code %d, where -32602 is due", a.Answer.Err.Code).Show(ended.Place, ""))
 			}
 		}
 		if !judged {
@@ -246,19 +246,19 @@ func (a *aboutTask) taken() bool { return a.result().Text("status") == "cancelle
 
 var taskCancel = check.Check{
 	ID: "task-cancel", Rule: "a task that is cancelled is so before the cancel is answered", Levels: check.InNewestLegacy(report.Must), Cases: []string{"cancelled"},
-	Requirements: []string{"2025-11-25/tasks/47"},
-	Cause:        "the cancel is answered when it was passed on, with the task as it still is",
-	Fix:          "make the status cancelled first, and answer with the task then",
+	Statements: []string{"2025-11-25/tasks/47"},
+	Cause:      "the cancel is answered when it was passed on, with the task as it still is",
+	Fix:        "make the status cancelled first, and answer with the task then",
 	Judge: onCancel(func(e *evidence.Case, cancel *aboutTask) check.Verdict {
 		switch ended := endedBy(e, "completed", "failed"); {
 		case cancel.Answer == nil:
 			return unansweredTask(e, cancel)
 		case cancel.Answer.Err != nil && ended != nil:
-			return check.NotApplicable("the task ended by itself").See(ended.Place, "")
+			return check.NotApplicable("the task ended by itself").Show(ended.Place, "")
 		case cancel.Answer.Err != nil:
-			return cancel.saw(check.Broken("the client declares tasks.cancel, and refused to cancel a task that was working"))
+			return cancel.saw(check.Fail("the client declares tasks.cancel, and refused to cancel a task that was working"))
 		case !cancel.taken():
-			return cancel.saw(check.Broken("the cancel of a task was answered, and the task is not cancelled"))
+			return cancel.saw(check.Fail("the cancel of a task was answered, and the task is not cancelled"))
 		}
 		return check.Pass("the task is cancelled with the answer")
 	}),
@@ -276,13 +276,13 @@ func endedBy(ev *evidence.Case, statuses ...string) *sighting {
 
 var staysCancelled = check.Check{
 	ID: "stays-cancelled", Rule: "a task that was cancelled stays so, also when the work goes on", Levels: check.InNewestLegacy(report.Must), Cases: []string{"cancelled"},
-	Requirements: []string{"2025-11-25/tasks/48"},
-	Cause:        "the work that could not be stopped writes its end over the cancel",
-	Fix:          "leave a task alone that was cancelled, whatever its work comes to",
+	Statements: []string{"2025-11-25/tasks/48"},
+	Cause:      "the work that could not be stopped writes its end over the cancel",
+	Fix:        "leave a task alone that was cancelled, whatever its work comes to",
 	Judge: onceCancelled(func(e *evidence.Case, cancel *aboutTask) check.Verdict {
 		for _, s := range sightings(e) {
 			if s.asked > e.Session.Order[cancel.Answer.Ref] && s.Status != "cancelled" {
-				return cancel.saw(check.Broken("a task was cancelled, and is %s then", check.OrMissing(s.Task["status"]))).See(s.Place, "%s", evidence.Compact(story.JSON(s.Task)))
+				return cancel.saw(check.Fail("a task was cancelled, and is %s then", check.OrMissing(s.Task["status"]))).Show(s.Place, "%s", evidence.Compact(story.JSON(s.Task)))
 			}
 		}
 		return check.Pass("the task stayed cancelled")
@@ -291,19 +291,19 @@ var staysCancelled = check.Check{
 
 var taskWorkStops = check.Check{
 	ID: "work-stops", Rule: "the model's answer to a task that was cancelled is not waited for", Levels: check.InNewestLegacy(report.Should), Cases: []string{"cancelled"},
-	Requirements: []string{"2025-11-25/tasks/47"},
-	Cause:        "the cancel changes the status, and does not reach the work",
-	Fix:          "end the request of the model when its task is cancelled",
+	Statements: []string{"2025-11-25/tasks/47"},
+	Cause:      "the cancel changes the status, and does not reach the work",
+	Fix:        "end the request of the model when its task is cancelled",
 	Judge: onceCancelled(func(e *evidence.Case, cancel *aboutTask) check.Verdict {
 		for _, x := range e.Rounds[0].Model {
 			switch {
 			case x.End.HungUp || x.End.Status != 200:
 			case x.End.Closed:
-				return check.NotObserved("the request of the model was still open when the session was over").See(x.Place, "")
+				return check.NotObserved("the request of the model was still open when the session was over").Show(x.Place, "")
 			case x.Behind < e.Session.Order[cancel.Asked.Ref]:
-				return check.NotObserved("the model had answered before the task was cancelled").See(x.Place, "")
+				return check.NotObserved("the model had answered before the task was cancelled").Show(x.Place, "")
 			default:
-				return check.Broken("a task was cancelled, and the model's answer was waited for all the same").See(cancel.Asked, "").See(x.Place, "")
+				return check.Fail("a task was cancelled, and the model's answer was waited for all the same").Show(cancel.Asked, "").Show(x.Place, "")
 			}
 		}
 		return check.Pass("nothing was left of the request of the model")
@@ -312,9 +312,9 @@ var taskWorkStops = check.Check{
 
 var taskAnyStream = check.Check{
 	ID: "any-stream", Rule: "a request about a task is answered on whatever stream it comes", Levels: check.InNewestLegacy(report.Should), Cases: []string{"answered"},
-	Requirements: []string{"2025-11-25/tasks/67"},
-	Cause:        "what comes on the stream that the client opened with GET meets nobody",
-	Fix:          "have all streams of a session lead to the same handlers",
+	Statements: []string{"2025-11-25/tasks/67"},
+	Cause:      "what comes on the stream that the client opened with GET meets nobody",
+	Fix:        "have all streams of a session lead to the same handlers",
 	Judge: onTask(func(e *evidence.Case, _ *sighting) check.Verdict {
 		for _, a := range aboutTasks(e) {
 			switch {
@@ -322,7 +322,7 @@ var taskAnyStream = check.Check{
 			case a.Answer == nil:
 				return unansweredTask(e, a)
 			case a.failed(evidence.MethodNotFound):
-				return a.saw(check.Broken("a request about a task met nobody on the stream that the client had opened"))
+				return a.saw(check.Fail("a request about a task met nobody on the stream that the client had opened"))
 			default:
 				return check.Pass("a request about a task was answered that came on another stream than the sample")
 			}
@@ -333,9 +333,9 @@ var taskAnyStream = check.Check{
 
 var progressTokenKept = check.Check{
 	ID: "progress-token-kept", Rule: "the progress of a task comes under the token of its request, and ends with the task", Levels: check.InNewestLegacy(report.Must), Cases: []string{"answered"},
-	Requirements: []string{"2025-11-25/progress/10", "2025-11-25/progress/09", "2025-11-25/progress/11"},
-	Cause:        "the id of the task is taken for the token, or the token is forgotten with the answer to the request",
-	Fix:          "keep the token of the request with the task, and report under it until the task has ended",
+	Statements: []string{"2025-11-25/progress/10", "2025-11-25/progress/09", "2025-11-25/progress/11"},
+	Cause:      "the id of the task is taken for the token, or the token is forgotten with the answer to the request",
+	Fix:        "keep the token of the request with the task, and report under it until the task has ended",
 	Judge: onTask(func(e *evidence.Case, made *sighting) check.Verdict {
 		reported := false
 		for _, note := range e.Session.Progress() {
@@ -344,14 +344,14 @@ var progressTokenKept = check.Check{
 			case at < e.Session.Order[e.Rounds[0].Asked.Ref]:
 				continue
 			case string(note.Token) == string(story.JSON(made.ID)):
-				return check.Broken("the progress of a task is reported under the task's id").Saw("server sent", e.Rounds[0].Asked.At("_meta.progressToken"), "%s", check.OrMissing(e.Rounds[0].Token())).
-					See(note.At("params.progressToken"), "%s", check.OrMissing(note.Token))
+				return check.Fail("the progress of a task is reported under the task's id").ShowAs("server sent", e.Rounds[0].Asked.At("_meta.progressToken"), "%s", check.OrMissing(e.Rounds[0].Token())).
+					Show(note.At("params.progressToken"), "%s", check.OrMissing(note.Token))
 			case !evidence.SameID(e.Rounds[0].Token(), note.Token):
 				continue // of what it is time/progress-token asks
 			}
 			reported = true
 			if ended := longEnded(e, at); ended != nil {
-				return check.Broken("progress was reported of a task that had ended").See(*ended, "").See(note.Place, "%s", evidence.Compact(note.Raw))
+				return check.Fail("progress was reported of a task that had ended").Show(*ended, "").Show(note.Place, "%s", evidence.Compact(note.Raw))
 			}
 		}
 		if !reported {
@@ -378,14 +378,14 @@ func longEnded(ev *evidence.Case, report int) *evidence.Place {
 
 var plainBesideTasks = check.Check{
 	ID: "plain", Rule: "whether a client that takes samples as tasks takes plain ones, too", Levels: check.InNewestLegacy(report.May), Cases: []string{"answered"},
-	Requirements: []string{"2025-11-25/tasks/14", "2025-11-25/tasks/54"},
-	Cause:        "the client wants to be free to take its time",
-	Fix:          "nothing: it is the client's choice; the code for it is -32600",
+	Statements: []string{"2025-11-25/tasks/14", "2025-11-25/tasks/54"},
+	Cause:      "the client wants to be free to take its time",
+	Fix:        "nothing: it is the client's choice; the code for it is -32600",
 	Judge: onTask(func(e *evidence.Case, _ *sighting) check.Verdict {
 		switch plain := plain(e); {
 		case plain == nil || len(plain.Answers) == 0:
 			return check.NotObserved("the plain request was not answered%s", e.Died())
-		case plain.RefusedPlain():
+		case plain.RefusedWithoutTask():
 			return check.Info("the client takes samples as tasks alone")
 		case plain.Answers[0].Err != nil:
 			return check.NotApplicable("the plain request was refused with the code %d, which does not say that a task is wanted", plain.Answers[0].Err.Code)

@@ -41,13 +41,13 @@ func (a *aboutTask) failed(code int) bool { return a.Answer.Err != nil && a.Answ
 
 // saw shows a request and its answer.
 func (a *aboutTask) saw(v check.Verdict) check.Verdict {
-	v = v.See(a.Asked, "")
+	v = v.Show(a.Asked, "")
 	switch {
 	case a.Answer == nil:
 	case a.Answer.Err != nil:
-		v = v.See(a.Answer.Place, "%s", evidence.Compact(a.Answer.RawErr))
+		v = v.Show(a.Answer.Place, "%s", evidence.Compact(a.Answer.RawErr))
 	default:
-		v = v.See(a.Answer.Place, "%s", evidence.Compact(a.Answer.Result))
+		v = v.Show(a.Answer.Place, "%s", evidence.Compact(a.Answer.Result))
 	}
 	return v
 }
@@ -61,7 +61,7 @@ func aboutTasks(ev *evidence.Case) []*aboutTask {
 		case e.Frame.Dir == trace.ToClient && isTaskMethod(m.Method):
 			var params dialect.Object
 			_ = dialect.ReadPart(m.Params, &params) // what is no object names nothing
-			asked = append(asked, &aboutTask{Method: server.TaskMethod(m.Method), Asked: evidence.Place{e.Ref(), "params", m.Method}, id: m.ID, TaskID: params.Text("taskId"),
+			asked = append(asked, &aboutTask{Method: server.TaskMethod(m.Method), Asked: evidence.Place{Ref: e.Ref(), Path: "params", Label: m.Method}, id: m.ID, TaskID: params.Text("taskId"),
 				Cursor: params.Text("cursor"), Misleading: relatedIn(m.Params) != nil, onGET: elsewhereThanTheCall(ev, e)})
 		case e.Frame.Dir == trace.FromClient && m.IsResponse():
 			i := slices.IndexFunc(asked, func(a *aboutTask) bool { return a.Answer == nil && evidence.IDText(a.id) == evidence.IDText(m.ID) })
@@ -70,7 +70,7 @@ func aboutTasks(ev *evidence.Case) []*aboutTask {
 				if m.Err != nil {
 					path = "error"
 				}
-				asked[i].Answer = &evidence.Answer{Place: evidence.Place{e.Ref(), path, "answer to " + string(asked[i].Method)}, ID: m.ID, Result: m.Result, Err: m.Err, RawErr: m.RawErr}
+				asked[i].Answer = &evidence.Answer{Place: evidence.Place{Ref: e.Ref(), Path: path, Label: "answer to " + string(asked[i].Method)}, ID: m.ID, Result: m.Result, Err: m.Err, RawErr: m.RawErr}
 			}
 		}
 	})
@@ -179,7 +179,7 @@ func statusReports(s *evidence.Session) []sighting {
 		if m.Method != methodTaskStatus {
 			continue
 		}
-		report := sighting{Place: evidence.Place{e.Ref(), "params", methodTaskStatus}, kind: methodTaskStatus, asked: -1, at: s.Order[e.Ref()]}
+		report := sighting{Place: evidence.Place{Ref: e.Ref(), Path: "params", Label: methodTaskStatus}, kind: methodTaskStatus, asked: -1, at: s.Order[e.Ref()]}
 		_ = dialect.ReadPart(m.Params, &report.Task) // what is no object is about no task
 		report.ID, report.Status = report.Task.Text("taskId"), report.Task.Text("status")
 		reports = append(reports, report)

@@ -133,7 +133,7 @@ func (q *inquiry) create(gate *story.Stage, ask *server.CreateMessageParams, wor
 		q.stopped = err
 		return ""
 	}
-	if !story.Either(story.Ignoring, asked.Done(), q.Context().Done()) {
+	if !story.Either(story.CancelIgnoredAfter, asked.Done(), q.Context().Done()) {
 		gate.Open(word)
 	}
 	var made dialect.Object
@@ -187,7 +187,7 @@ func playTask(gate *story.Stage) server.Handler {
 		q.ask(server.TasksGet, ofTask(id))
 		if result := q.start(server.TasksResult, ofTask(id)); result != nil {
 			if beside := q.start(server.TasksGet, ofTask(id)); beside != nil {
-				story.Either(story.Serial, beside.Done(), nil) // a client that answers one after the other cannot, before the model has
+				story.Either(story.SerialAfter, beside.Done(), nil) // a client that answers one after the other cannot, before the model has
 			}
 			gate.Open(word)
 			q.answer(result)
@@ -275,7 +275,7 @@ func playCancelledTask(gate *story.Stage) server.Handler {
 		story.Either(story.Reaction, gate.Held(word), s.Context().Done())
 		q.ask(server.TasksCancel, ofTask(id))
 		q.ask(server.TasksGet, ofTask(id))
-		story.Either(story.Ignoring, gate.Left(word), nil) // that the client hung up is seen a moment later
+		story.Either(story.CancelIgnoredAfter, gate.Left(word), nil) // that the client hung up is seen a moment later
 		gate.Open(word)
 		q.ask(server.TasksResult, ofTask(id))
 		q.ask(server.TasksGet, ofTask(id))

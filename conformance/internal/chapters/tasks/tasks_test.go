@@ -50,23 +50,23 @@ func notifies(s *tracetest.Story, method, params string) *tracetest.Story {
 
 func TestTasks(t *testing.T) {
 	const t1, declared = `{"taskId":"t1"}`, `{"sampling":{"tools":{}},"tasks":{"list":{},"cancel":{},"requests":{"sampling":{"createMessage":{}}}}}`
-	told := func(check, caseID, name string, v report.Verdict, message string, tale func(*tracetest.Story)) tracetest.Telling {
-		return tracetest.Telling{Name: name, Check: "tasks/" + check, CaseID: caseID, In: tracetest.InA, Dialects: tracetest.Native, Verdict: v, Message: message, Declares: declared, Told: declared, Tell: tale}
+	told := func(check, caseID, name string, v report.Verdict, message string, tale func(*tracetest.Story)) tracetest.Test {
+		return tracetest.Test{Name: name, Check: "tasks/" + check, CaseID: caseID, In: tracetest.InA, Dialects: tracetest.Native, Verdict: v, Message: message, Declares: declared, HarnessDeclares: declared, Steps: tale}
 	}
-	of := func(check, name string, v report.Verdict, message string, tale func(*tracetest.Story)) tracetest.Telling {
+	of := func(check, name string, v report.Verdict, message string, tale func(*tracetest.Story)) tracetest.Test {
 		return told(check, "answered", name, v, message, func(s *tracetest.Story) { tale(takesTasks(s)); s.PassesBarrier() })
 	}
 	made := func(s *tracetest.Story) *tracetest.Story {
 		return s.Asks(tasked()).Answers(`{"task":` + working + `}`).Prompts(tracetest.Asking("Well?"))
 	}
-	undeclared := func(name string, v report.Verdict, message string, tale func(*tracetest.Story)) tracetest.Telling {
-		return tracetest.Telling{Name: name, Check: "tasks/task-ignored", CaseID: "undeclared", In: tracetest.InA, Dialects: tracetest.Native, Verdict: v, Message: message,
-			Tell: func(s *tracetest.Story) {
+	undeclared := func(name string, v report.Verdict, message string, tale func(*tracetest.Story)) tracetest.Test {
+		return tracetest.Test{Name: name, Check: "tasks/task-ignored", CaseID: "undeclared", In: tracetest.InA, Dialects: tracetest.Native, Verdict: v, Message: message,
+			Steps: func(s *tracetest.Story) {
 				tale(s.Asks(tracetest.Asking("Well?")).Answers(tracetest.Saying("So.")).Asks(tasked()).OnPurpose())
 				s.PassesBarrier()
 			}}
 	}
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
+	tracetest.Run(t, catalogue, []tracetest.Test{
 		undeclared("it is ignored", report.Pass, "the client ignored task, and answered", func(s *tracetest.Story) { s.Answers(tracetest.Saying("So.")) }),
 		undeclared("it is taken", report.Fail, "the client made a task of a request, and does not declare that it does", func(s *tracetest.Story) { s.Answers(`{"task":` + working + `}`) }),
 		undeclared("it is refused", report.Fail, `the client refused a request for what it had to ignore in it: "no tasks" (code -32601)`, func(s *tracetest.Story) { s.Refuses(-32601, "no tasks") }),
@@ -117,7 +117,7 @@ func TestTasks(t *testing.T) {
 			tells(asksAbout(notifies(made(s), "notifications/progress", `{"progressToken":"p","progress":1}`), 1, server.TasksResult, t1), 1, isOfTask)
 		}),
 	})
-	tracetest.Hold(t, catalogue, []tracetest.Telling{{Name: "a client that takes samples as tasks alone", Check: "basic/answered", CaseID: "question", In: tracetest.InA, Dialects: tracetest.Native, Declares: declared,
+	tracetest.Run(t, catalogue, []tracetest.Test{{Name: "a client that takes samples as tasks alone", Check: "basic/answered", CaseID: "question", In: tracetest.InA, Dialects: tracetest.Native, Declares: declared,
 		Verdict: report.NotApplicable, Message: "the client takes samples as tasks alone, as it may, and refused a plain one",
-		Tell: func(s *tracetest.Story) { s.Asks(tracetest.Asking("Well?")).Refuses(-32600, "as a task, please") }}})
+		Steps: func(s *tracetest.Story) { s.Asks(tracetest.Asking("Well?")).Refuses(-32600, "as a task, please") }}})
 }

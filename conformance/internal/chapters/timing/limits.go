@@ -15,7 +15,7 @@ import (
 const forEver = 10 * time.Minute
 
 var modelStalls = check.Check{
-	ID: "model-stalls", Rule: "a model that says nothing is given up on, and the server is told so", Levels: check.Everywhere(report.Robust), Asked: 1,
+	ID: "model-stalls", Rule: "a model that says nothing is given up on, and the server is told so", Levels: check.Everywhere(report.Robust), Requests: 1,
 	Cases: []string{"stall-headers"},
 	Cause: "the HTTP client has no timeout, or one of many minutes",
 	Fix:   "give each request to the model a limit that covers its whole answer, and answer with an error when it has passed",
@@ -24,7 +24,7 @@ var modelStalls = check.Check{
 
 // streamStalls is apart from modelStalls: a client may well keep the one and not the other, and where its limit is not known only one of them says so.
 var streamStalls = check.Check{
-	ID: "stream-stalls", Rule: "a model that falls silent in the middle of its answer is given up on, and the server is told so", Levels: check.Everywhere(report.Robust), Asked: 1,
+	ID: "stream-stalls", Rule: "a model that falls silent in the middle of its answer is given up on, and the server is told so", Levels: check.Everywhere(report.Robust), Requests: 1,
 	Cases: []string{"stall-midstream"},
 	Cause: "the HTTP client has a timeout for the header only, and nothing watches over the stream behind it",
 	Fix:   "have the limit of a request to the model last until the end of its answer, and answer with an error when it has passed",
@@ -34,7 +34,7 @@ var streamStalls = check.Check{
 }
 
 var totalLimit = check.Check{
-	ID: "total-limit", Rule: "a stream that drips for ever is ended at the limit, and the server is told so", Levels: check.Everywhere(report.Robust), Asked: 1,
+	ID: "total-limit", Rule: "a stream that drips for ever is ended at the limit, and the server is told so", Levels: check.Everywhere(report.Robust), Requests: 1,
 	Cases: []string{"drip"},
 	Cause: "the limit begins anew with each piece that arrives, so that a model that says a letter now and then is waited for without end",
 	Fix:   "limit the answer as a whole, beside any limit on silence",
@@ -44,7 +44,7 @@ var totalLimit = check.Check{
 }
 
 var modelSlow = check.Check{
-	ID: "model-slow", Rule: "a stream that is slow, but comes to its end within the limit, arrives whole", Levels: check.Everywhere(report.Robust), Asked: 1,
+	ID: "model-slow", Rule: "a stream that is slow, but comes to its end within the limit, arrives whole", Levels: check.Everywhere(report.Robust), Requests: 1,
 	Cases: []string{"slow"},
 	Cause: "a short timeout of the HTTP library or of a proxy is left as it is, and counts from the beginning of the answer",
 	Fix:   "let a stream that is alive go on to the client's own limit",
@@ -52,37 +52,37 @@ var modelSlow = check.Check{
 		r := e.Rounds[0]
 		model := waitedFor(e, r)
 		if len(model) == 0 {
-			_, missing := check.TheModel(r)
+			_, missing := check.ModelRequest(r)
 			return *missing
 		}
 		if r.Result() != nil {
-			a, unread := check.Readable(e, r)
+			a, unread := check.ReadableResult(e, r)
 			switch {
 			case unread != nil:
 				return *unread
 			case evidence.Holds(a.Blocks(), ending):
-				return check.Pass("the whole of a slow stream arrived").See(r.Asked, "")
+				return check.Pass("the whole of a slow stream arrived").Show(r.Asked, "")
 			}
-			return check.Broken("the model was slow, and a part of its answer was passed off as the whole").
-				Saw("model said", model[len(model)-1].Place, "…%s", ending).See(a.At("content"), "%s", evidence.Compact(a.Member("content")))
+			return check.Fail("the model was slow, and a part of its answer was passed off as the whole").
+				ShowAs("model said", model[len(model)-1].Place, "…%s", ending).Show(a.At("content"), "%s", evidence.Compact(a.Member("content")))
 		}
 		if len(r.Answers) == 0 {
-			if v := check.Undecided(e.Session, r.Asked, "what became of a slow stream cannot be said"); v != nil {
+			if v := check.UnsettledAfter(e.Session, r.Asked, "what became of a slow stream cannot be said"); v != nil {
 				return *v
 			}
 		}
 		at, hungUp := gaveUpAt(e, r)
 		switch header := e.Session.Trace.Header; {
 		case !hungUp:
-			return check.Broken("the model was slow, and its whole answer came to nothing%s", e.Why(1)).See(r.Asked, "").See(model[len(model)-1].Place, "")
+			return check.Fail("the model was slow, and its whole answer came to nothing%s", e.WhyNoResult(1)).Show(r.Asked, "").Show(model[len(model)-1].Place, "")
 		case !header.TimeoutDeclared:
 			return check.Unsupported("the client gave up on a stream that was slow and alive: where its limit is below the %s that it was told, declare it (%s)",
-				header.ClientTimeout, check.Declaring)
-		case at-e.At(r.Asked.Ref) >= header.ClientTimeout:
+				header.ClientTimeout, check.LimitOption)
+		case at-e.TimeOf(r.Asked.Ref) >= header.ClientTimeout:
 			return check.Unsupported("the machine was too busy for a slow stream to come to its end within the client's %s: declare a longer limit", header.ClientTimeout)
 		default:
-			return check.Broken("the client gave up on a stream that was slow and alive before the %s had passed that it waits", header.ClientTimeout).
-				See(r.Asked, "").See(model[len(model)-1].Place, "given up after %s", (at - e.At(r.Asked.Ref)).Round(time.Millisecond))
+			return check.Fail("the client gave up on a stream that was slow and alive before the %s had passed that it waits", header.ClientTimeout).
+				Show(r.Asked, "").Show(model[len(model)-1].Place, "given up after %s", (at - e.TimeOf(r.Asked.Ref)).Round(time.Millisecond))
 		}
 	},
 }
@@ -101,7 +101,7 @@ func waitedFor(ev *evidence.Case, r *evidence.Round) []*evidence.Exchange {
 func gaveUpAt(ev *evidence.Case, r *evidence.Round) (time.Duration, bool) {
 	for _, x := range waitedFor(ev, r) {
 		if x.End.HungUp {
-			return ev.EndOf(x), true
+			return ev.ModelEndTime(x), true
 		}
 	}
 	return 0, false
@@ -114,21 +114,21 @@ func givesUp(ev *evidence.Case, what string) check.Verdict {
 	r := ev.Rounds[0]
 	model := waitedFor(ev, r)
 	if len(model) == 0 {
-		_, missing := check.TheModel(r)
+		_, missing := check.ModelRequest(r)
 		return *missing
 	}
 	first := model[0]
 	if a := r.Result(); a != nil {
 		switch {
 		case evidence.Holds(a.Blocks(), ending):
-			return stillThere(ev, what).See(a.Place, "")
+			return stillThere(ev, what).Show(a.Place, "")
 		case len(first.Answer) == 0:
-			return check.Broken("%s before it had said a word, and the client made up an answer", what).See(first.Place, "").See(a.Place, "%s", evidence.Compact(a.Result))
+			return check.Fail("%s before it had said a word, and the client made up an answer", what).Show(first.Place, "").Show(a.Place, "%s", evidence.Compact(a.Result))
 		}
 		if reason, _ := a.Text("stopReason"); reason != "" && !slices.Contains([]string{"endTurn", "stopSequence", "toolUse"}, reason) {
-			return check.Warn("%s, and the client answers with what had come by then, as %q, where an error is due", what, reason).See(a.Place, "%s", evidence.Compact(a.Result))
+			return check.Warn("%s, and the client answers with what had come by then, as %q, where an error is due", what, reason).Show(a.Place, "%s", evidence.Compact(a.Result))
 		}
-		return check.Broken("%s, and the client passes off what had come by then as the whole answer", what).See(a.Place, "%s", evidence.Compact(a.Result))
+		return check.Fail("%s, and the client passes off what had come by then as the whole answer", what).Show(a.Place, "%s", evidence.Compact(a.Result))
 	}
 	whole := slices.IndexFunc(model, func(x *evidence.Exchange) bool { return x.End.Status == 200 && !x.End.HungUp && !x.End.Closed })
 	waited := func(until int) bool { return whole >= 0 && model[whole].Behind < until }
@@ -136,38 +136,38 @@ func givesUp(ev *evidence.Case, what string) check.Verdict {
 	case len(r.Answers) > 0 && waited(s.Order[r.Answers[0].Ref]):
 		return stillThere(ev, what)
 	case s.Trace.Header.TimeoutDeclared && len(model) > 1 && askedFor(ev, r) >= s.Trace.Header.Patience:
-		return again(ev, check.Broken("%s, and after %s the client asked the model again, although it is to give up after %s", what, s.Trace.Header.Patience, s.Trace.Header.ClientTimeout))
+		return again(ev, check.Fail("%s, and after %s the client asked the model again, although it is to give up after %s", what, s.Trace.Header.Patience, s.Trace.Header.ClientTimeout))
 	case len(r.Answers) > 0:
-		return check.Pass("%s, and the client gave up and said so", what).See(r.Asked, "")
+		return check.Pass("%s, and the client gave up and said so", what).Show(r.Asked, "")
 	case s.Ended != nil && s.Ended.Deadline && !s.CalledAfter(s.Order[r.Asked.Ref]):
 		switch {
 		case !gaveUpInTime(ev, r):
 			return stillThere(ev, what)
 		case len(model) > harness.MostAttempts:
-			return again(ev, check.Broken("%s, and the client gave up and asked it again, and again, without an end", what))
+			return again(ev, check.Fail("%s, and the client gave up and asked it again, and again, without an end", what))
 		case !ev.Revision.Modern():
 			return wordless(ev, what)
 		}
 	}
-	if v := check.Undecided(ev.Session, r.Asked, "that the client gave up cannot be said"); v != nil {
+	if v := check.UnsettledAfter(ev.Session, r.Asked, "that the client gave up cannot be said"); v != nil {
 		return *v
 	}
 	if _, hungUp := gaveUpAt(ev, r); !hungUp && waited(next(ev.Session, r.Asked)) {
 		return stillThere(ev, what)
 	}
 	if ev.Revision.Modern() {
-		return check.Pass("%s, and the client gave up and did not fulfil the request", what).See(r.Asked, "")
+		return check.Pass("%s, and the client gave up and did not fulfil the request", what).Show(r.Asked, "")
 	}
 	if cancelled := cancelled(ev.Session); cancelled != nil {
-		return check.Unsupported("%s, and the client gave up its own call, to which the request belonged: let it wait longer for that than for the model", what).See(*cancelled, "")
+		return check.Unsupported("%s, and the client gave up its own call, to which the request belonged: let it wait longer for that than for the model", what).Show(*cancelled, "")
 	}
 	return wordless(ev, what)
 }
 
 // wordless is the verdict on a client that gave up and did not say so.
 func wordless(ev *evidence.Case, what string) check.Verdict {
-	return check.Broken("%s, and the client gave up without a word, so that the server waits for ever", what).
-		See(ev.Rounds[0].Asked, "").See(waitedFor(ev, ev.Rounds[0])[0].Place, "hung up on")
+	return check.Fail("%s, and the client gave up without a word, so that the server waits for ever", what).
+		Show(ev.Rounds[0].Asked, "").Show(waitedFor(ev, ev.Rounds[0])[0].Place, "hung up on")
 }
 
 // askedFor is for how long the client asked the model for a round, from its first request to the last time that it hung up; 0 where it never did.
@@ -175,7 +175,7 @@ func askedFor(ev *evidence.Case, r *evidence.Round) time.Duration {
 	model, last := waitedFor(ev, r), time.Duration(0)
 	for _, x := range model {
 		if x.End.HungUp {
-			last = max(last, ev.EndOf(x)-ev.At(model[0].Ref))
+			last = max(last, ev.ModelEndTime(x)-ev.TimeOf(model[0].Ref))
 		}
 	}
 	return last
@@ -184,10 +184,10 @@ func askedFor(ev *evidence.Case, r *evidence.Round) time.Duration {
 // again adds to a verdict the first time that the client asked the model for the round, and the second.
 func again(ev *evidence.Case, v check.Verdict) check.Verdict {
 	r := ev.Rounds[0]
-	v = v.See(r.Asked, "")
+	v = v.Show(r.Asked, "")
 	for i, x := range waitedFor(ev, r) {
 		if i < 2 {
-			v = v.See(x.Place, "hung up on")
+			v = v.Show(x.Place, "hung up on")
 		}
 	}
 	return v
@@ -197,7 +197,7 @@ func again(ev *evidence.Case, v check.Verdict) check.Verdict {
 // hangs up, too, but later.
 func gaveUpInTime(ev *evidence.Case, r *evidence.Round) bool {
 	for _, x := range waitedFor(ev, r) {
-		if !x.End.HungUp || ev.EndOf(x)-ev.At(x.Ref) >= ev.Session.Trace.Header.Patience {
+		if !x.End.HungUp || ev.ModelEndTime(x)-ev.TimeOf(x.Ref) >= ev.Session.Trace.Header.Patience {
 			return false
 		}
 	}
@@ -209,13 +209,13 @@ func gaveUpInTime(ev *evidence.Case, r *evidence.Round) bool {
 func stillThere(ev *evidence.Case, what string) check.Verdict {
 	r, header := ev.Rounds[0], ev.Session.Trace.Header
 	if !header.TimeoutDeclared && header.Patience < forEver {
-		return check.Unsupported("%s, and after %s the client was still waiting: declare how long it does (%s), or have it heed the limit that it is told", what, header.Patience, check.Declaring)
+		return check.Unsupported("%s, and after %s the client was still waiting: declare how long it does (%s), or have it heed the limit that it is told", what, header.Patience, check.LimitOption)
 	}
 	limit := ""
 	if header.TimeoutDeclared {
 		limit = fmt.Sprintf(", although it is to give up after %s", header.ClientTimeout)
 	}
-	return check.Broken("%s, and after %s the client was still waiting%s", what, header.Patience, limit).See(r.Asked, "").See(waitedFor(ev, r)[0].Place, "")
+	return check.Fail("%s, and after %s the client was still waiting%s", what, header.Patience, limit).Show(r.Asked, "").Show(waitedFor(ev, r)[0].Place, "")
 }
 
 // next is the place of the client's next call after an event, or the end of the trace.
@@ -232,7 +232,7 @@ func next(s *evidence.Session, after evidence.Place) int {
 func cancelled(s *evidence.Session) *evidence.Place {
 	for e, m := range s.FromClient() {
 		if m.Method == evidence.MethodCancelled {
-			return &evidence.Place{e.Ref(), "", "the client cancelled"}
+			return &evidence.Place{Ref: e.Ref(), Label: "the client cancelled"}
 		}
 	}
 	return nil

@@ -15,7 +15,7 @@ import (
 
 var aliveWhileSampling = check.Check{
 	ID: "alive-while-sampling", Rule: "a ping is answered while a sampling request waits for the model", Levels: check.InLegacy(report.Must),
-	Requirements: []string{"2025-11-25/ping/01"}, Cases: []string{"ping"}, Asked: 1,
+	Statements: []string{"2025-11-25/ping/01"}, Cases: []string{"ping"}, Requests: 1,
 	Cause: "requests of the server are answered one after the other, on the goroutine or in the callback that reads the stream",
 	Fix:   "answer a ping as it comes, whatever else is in progress, under its id and with the result {}",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -23,23 +23,23 @@ var aliveWhileSampling = check.Check{
 		ping, pong := ping(e)
 		switch {
 		case ping == nil:
-			return check.NotObserved("the server did not get as far as a ping%s", e.Why(1))
+			return check.NotObserved("the server did not get as far as a ping%s", e.WhyNoResult(1))
 		case pong == nil:
-			if v := check.Undecided(e.Session, *ping, "that the ping stays without an answer cannot be said"); v != nil {
+			if v := check.UnsettledAfter(e.Session, *ping, "that the ping stays without an answer cannot be said"); v != nil {
 				return *v
 			}
-			return check.Broken("a ping was not answered while a sampling request waited").See(r.Asked, "").See(*ping, "")
+			return check.Fail("a ping was not answered while a sampling request waited").Show(r.Asked, "").Show(*ping, "")
 		case pong.Err != nil:
-			return check.Broken("a ping was answered with the error %q (code %d)", evidence.Clip(pong.Err.Message), pong.Err.Code).See(*ping, "").See(pong.Place, "%s", evidence.Compact(pong.RawErr))
+			return check.Fail("a ping was answered with the error %q (code %d)", evidence.Clip(pong.Err.Message), pong.Err.Code).Show(*ping, "").Show(pong.Place, "%s", evidence.Compact(pong.RawErr))
 		case len(r.Answers) > 0 && e.Session.Order[r.Answers[0].Ref] < e.Session.Order[ping.Ref]:
-			return check.Unsupported("the sampling request was answered before the server could ping: it takes a client that asks the model, and calls each tool once").See(r.Answers[0].Place, "").See(*ping, "")
+			return check.Unsupported("the sampling request was answered before the server could ping: it takes a client that asks the model, and calls each tool once").Show(r.Answers[0].Place, "").Show(*ping, "")
 		case len(r.Answers) > 0 && e.Session.Order[r.Answers[0].Ref] < e.Session.Order[pong.Ref]:
-			return check.Broken("a ping was answered only after the sampling request that came before it").See(r.Asked, "").See(*ping, "").See(r.Answers[0].Place, "").See(pong.Place, "")
+			return check.Fail("a ping was answered only after the sampling request that came before it").Show(r.Asked, "").Show(*ping, "").Show(r.Answers[0].Place, "").Show(pong.Place, "")
 		}
 		if v := empty(e, ping, pong); v != nil {
 			return *v
 		}
-		return check.Pass("a ping was answered while a sampling request waited").See(*ping, "").See(pong.Place, "")
+		return check.Pass("a ping was answered while a sampling request waited").Show(*ping, "").Show(pong.Place, "")
 	},
 }
 
@@ -53,11 +53,11 @@ func empty(ev *evidence.Case, ping *evidence.Place, pong *evidence.Answer) *chec
 	var v check.Verdict
 	switch {
 	case bytes.HasPrefix(asked.ID, []byte(`"`)) != bytes.HasPrefix(pong.ID, []byte(`"`)): // a number that is written in another way is of basic/id-echoed
-		v = check.Broken("the answer to a ping has not the id that the ping has").See(ping.At("id"), "%s", asked.ID).See(pong.At("id"), "%s", pong.ID)
+		v = check.Fail("the answer to a ping has not the id that the ping has").Show(ping.At("id"), "%s", asked.ID).Show(pong.At("id"), "%s", pong.ID)
 	case err != nil || result == nil:
-		v = check.Broken("a ping was answered, and the result is no object").See(*ping, "").See(pong.At("result"), "%s", evidence.Compact(pong.Result))
+		v = check.Fail("a ping was answered, and the result is no object").Show(*ping, "").Show(pong.At("result"), "%s", evidence.Compact(pong.Result))
 	case len(result) > 0:
-		v = check.Warn("a ping was answered with a result that is not empty").See(*ping, "").See(pong.At("result"), "%s", evidence.Compact(pong.Result))
+		v = check.Warn("a ping was answered with a result that is not empty").Show(*ping, "").Show(pong.At("result"), "%s", evidence.Compact(pong.Result))
 	default:
 		return nil
 	}
@@ -75,9 +75,9 @@ func ping(ev *evidence.Case) (ping *evidence.Place, pong *evidence.Answer) {
 		m := ev.Session.Message(e)
 		switch {
 		case ping == nil && e.Frame.Dir == trace.ToClient && m.Method == "ping":
-			ping, id = &evidence.Place{e.Ref(), "", "ping"}, evidence.IDText(m.ID)
+			ping, id = &evidence.Place{Ref: e.Ref(), Label: "ping"}, evidence.IDText(m.ID)
 		case ping != nil && e.Frame.Dir == trace.FromClient && m.IsResponse() && evidence.IDText(m.ID) == id:
-			return ping, &evidence.Answer{Place: evidence.Place{e.Ref(), "", "answer to the ping"}, ID: m.ID, Result: m.Result, Err: m.Err, RawErr: m.RawErr}
+			return ping, &evidence.Answer{Place: evidence.Place{Ref: e.Ref(), Label: "answer to the ping"}, ID: m.ID, Result: m.Result, Err: m.Err, RawErr: m.RawErr}
 		}
 	}
 	return ping, nil
@@ -85,7 +85,7 @@ func ping(ev *evidence.Case) (ping *evidence.Place, pong *evidence.Answer) {
 
 var progressToken = check.Check{
 	ID: "progress-token", Rule: "progress is reported under the token of a request that asked for it, in its type", Levels: check.InLegacy(report.Must),
-	Requirements: []string{"2025-11-25/progress/07"}, Cases: []string{"progress"}, Asked: 1,
+	Statements: []string{"2025-11-25/progress/07"}, Cases: []string{"progress"}, Requests: 1,
 	Cause: "the request's id is taken for the token, or a token that is a number is written as a text",
 	Fix:   "keep the token of _meta as it was written, and give it back so",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -95,20 +95,20 @@ var progressToken = check.Check{
 		}
 		for _, note := range notes {
 			if note.Token == nil {
-				return check.Broken("progress is reported without a token").See(note.At("params"), "%s", evidence.Compact(note.Raw))
+				return check.Fail("progress is reported without a token").Show(note.At("params"), "%s", evidence.Compact(note.Raw))
 			}
 			if tokenOf(e, note) == nil {
-				return check.Broken("progress is reported under %s, which is the token of no request", evidence.Compact(note.Token)).
-					Saw("server sent", e.Rounds[0].Asked.At("_meta.progressToken"), "%s", check.OrMissing(e.Rounds[0].Token())).See(note.At("params.progressToken"), "%s", evidence.Compact(note.Token))
+				return check.Fail("progress is reported under %s, which is the token of no request", evidence.Compact(note.Token)).
+					ShowAs("server sent", e.Rounds[0].Asked.At("_meta.progressToken"), "%s", check.OrMissing(e.Rounds[0].Token())).Show(note.At("params.progressToken"), "%s", evidence.Compact(note.Token))
 			}
 		}
-		return check.Pass("progress is reported under the tokens of the requests that asked for it").See(e.Rounds[0].Asked, "")
+		return check.Pass("progress is reported under the tokens of the requests that asked for it").Show(e.Rounds[0].Asked, "")
 	},
 }
 
 var progressRises = check.Check{
 	ID: "progress-rises", Rule: "the progress of a request rises from one report to the next", Levels: check.InLegacy(report.Must),
-	Requirements: []string{"2025-11-25/progress/04"}, Cases: []string{"progress"}, Asked: 1,
+	Statements: []string{"2025-11-25/progress/04"}, Cases: []string{"progress"}, Requests: 1,
 	Cause: "each report says the same, or a new attempt begins to count anew",
 	Fix:   "count on, also where the total is not known or the model is asked again",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -128,7 +128,7 @@ var progressRises = check.Check{
 				return *v
 			}
 		}
-		return check.Pass("progress rises").See(e.Rounds[0].Asked, "")
+		return check.Pass("progress rises").Show(e.Rounds[0].Asked, "")
 	},
 }
 
@@ -137,19 +137,19 @@ var progressRises = check.Check{
 func rising(notes []evidence.ProgressNote, inOrder bool) *check.Verdict {
 	for i, note := range notes {
 		if math.IsNaN(note.Value) {
-			v := check.Broken("a report's progress is no number").See(note.At("params.progress"), "%s", check.OrMissing(note.Written))
+			v := check.Fail("a report's progress is no number").Show(note.At("params.progress"), "%s", check.OrMissing(note.Written))
 			return &v
 		}
 		for _, before := range notes[:i] {
 			see := func(v check.Verdict) *check.Verdict {
-				v = v.See(before.At("params.progress"), "%s", before.Written).See(note.At("params.progress"), "%s", note.Written)
+				v = v.Show(before.At("params.progress"), "%s", before.Written).Show(note.At("params.progress"), "%s", note.Written)
 				return &v
 			}
 			switch {
 			case note.Value == before.Value:
-				return see(check.Broken("two reports of one request say the same progress"))
+				return see(check.Fail("two reports of one request say the same progress"))
 			case note.Value < before.Value && inOrder:
-				return see(check.Broken("the progress of a request falls"))
+				return see(check.Fail("the progress of a request falls"))
 			case note.Value < before.Value:
 				return see(check.Warn("the progress of a request falls, unless the reports overtook one another on their way"))
 			}
@@ -160,7 +160,7 @@ func rising(notes []evidence.ProgressNote, inOrder bool) *check.Verdict {
 
 var progressEnds = check.Check{
 	ID: "progress-ends", Rule: "no progress is reported on a request that was answered", Levels: check.InLegacy(report.Must),
-	Requirements: []string{"2025-11-25/progress/14"}, Cases: []string{"progress"}, Asked: 1,
+	Statements: []string{"2025-11-25/progress/14"}, Cases: []string{"progress"}, Requests: 1,
 	Cause: "a ticker reports for as long as the session is open, whatever has become of the request",
 	Fix:   "stop reporting before the answer is sent",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -175,13 +175,13 @@ var progressEnds = check.Check{
 				continue
 			}
 			if last = r.Answers[0].Place; longBefore(e, last, note.Place) {
-				return check.Broken("progress was reported on a request that had been answered").See(last, "").See(note.Place, "%s", evidence.Compact(note.Raw))
+				return check.Fail("progress was reported on a request that had been answered").Show(last, "").Show(note.Place, "%s", evidence.Compact(note.Raw))
 			}
 		}
-		if v := check.Undecided(e.Session, last, "that no more progress is reported cannot be said"); v != nil {
+		if v := check.UnsettledAfter(e.Session, last, "that no more progress is reported cannot be said"); v != nil {
 			return *v
 		}
-		return check.Pass("no progress is reported after the answer").See(e.Rounds[0].Asked, "")
+		return check.Pass("no progress is reported after the answer").Show(e.Rounds[0].Asked, "")
 	},
 }
 
@@ -221,28 +221,28 @@ func tokenOf(ev *evidence.Case, note evidence.ProgressNote) *evidence.Round {
 
 var tokenShape = check.Check{
 	ID: "token-shape", Rule: "the client's own progress tokens are strings or integers", Levels: check.Everywhere(report.Must), Whole: true, Cases: []string{"progress"},
-	Requirements: []string{"2025-11-25/progress/01", "2026-07-28/progress/02"},
-	Cause:        "a random number or an object is taken for the token",
-	Fix:          "take a string or an integer, such as the id of the request",
+	Statements: []string{"2025-11-25/progress/01", "2026-07-28/progress/02"},
+	Cause:      "a random number or an object is taken for the token",
+	Fix:        "take a string or an integer, such as the id of the request",
 	Judge: func(e *evidence.Case) check.Verdict {
 		tokens := tokens(e.Session)
 		for _, t := range tokens {
 			if !isToken(t.token) {
-				return check.Broken("a progress token is neither a string nor an integer").See(t.Place, "%s", evidence.Compact(t.token))
+				return check.Fail("a progress token is neither a string nor an integer").Show(t.Place, "%s", evidence.Compact(t.token))
 			}
 		}
 		if len(tokens) == 0 {
 			return check.NotApplicable("the client asks for no progress")
 		}
-		return check.Pass("the client's progress tokens are strings or integers").See(tokens[0].Place, "%s", evidence.Compact(tokens[0].token))
+		return check.Pass("the client's progress tokens are strings or integers").Show(tokens[0].Place, "%s", evidence.Compact(tokens[0].token))
 	},
 }
 
 var tokenUnique = check.Check{
 	ID: "token-unique", Rule: "no two of the client's requests that are in progress have one progress token", Levels: check.Everywhere(report.Must), Whole: true, Cases: []string{"progress"},
-	Requirements: []string{"2025-11-25/progress/02", "2026-07-28/progress/03"},
-	Cause:        "the token is a constant, or counts anew for each kind of request",
-	Fix:          "take a token that no other request has, such as the id of the request",
+	Statements: []string{"2025-11-25/progress/02", "2026-07-28/progress/03"},
+	Cause:      "the token is a constant, or counts anew for each kind of request",
+	Fix:        "take a token that no other request has, such as the id of the request",
 	Judge: func(e *evidence.Case) check.Verdict {
 		var atOnce *clientToken
 		var shared *check.Verdict
@@ -257,7 +257,7 @@ var tokenUnique = check.Check{
 					return check.NotApplicable("several clients are at work at once, in no sessions by which their requests could be told apart")
 				}
 				if evidence.SameID(a.token, b.token) {
-					v := check.Broken("two requests that are in progress have one progress token").See(a.Place, "%s", evidence.Compact(a.token)).See(b.Place, "%s", evidence.Compact(b.token))
+					v := check.Fail("two requests that are in progress have one progress token").Show(a.Place, "%s", evidence.Compact(a.token)).Show(b.Place, "%s", evidence.Compact(b.token))
 					shared = cmp.Or(shared, &v)
 				}
 				atOnce = b
@@ -271,7 +271,7 @@ var tokenUnique = check.Check{
 		case atOnce == nil:
 			return check.NotApplicable("the client's requests with a progress token are never in progress together")
 		}
-		return check.Pass("requests that are in progress together have tokens of their own").See(atOnce.Place, "%s", evidence.Compact(atOnce.token))
+		return check.Pass("requests that are in progress together have tokens of their own").Show(atOnce.Place, "%s", evidence.Compact(atOnce.token))
 	},
 }
 
@@ -332,7 +332,7 @@ func tokens(s *evidence.Session) []clientToken {
 			}
 		case m.Method != "" && m.ID != nil && token != nil:
 			pending[e.Frame.Session+" "+string(m.ID)] = len(tokens)
-			tokens = append(tokens, clientToken{evidence.Place{e.Ref(), "params._meta.progressToken", m.Method}, token, i, len(s.Trace.Events), e.Frame.Session, m.ID})
+			tokens = append(tokens, clientToken{evidence.Place{Ref: e.Ref(), Path: "params._meta.progressToken", Label: m.Method}, token, i, len(s.Trace.Events), e.Frame.Session, m.ID})
 		}
 	}
 	return tokens

@@ -30,7 +30,7 @@ var obedient = llm.Script(
 )
 
 var choiceAuto = check.Check{
-	ID: "choice-auto", Rule: "the tool choice auto reaches the model, or is left out, which means the same", Levels: check.Everywhere(report.Robust), Asked: 1,
+	ID: "choice-auto", Rule: "the tool choice auto reaches the model, or is left out, which means the same", Levels: check.Everywhere(report.Robust), Requests: 1,
 	Cases: []string{"auto"},
 	Cause: "a choice that the client makes for its own tools is sent with every request",
 	Fix:   "send the provider's word for auto, or none at all",
@@ -38,16 +38,16 @@ var choiceAuto = check.Check{
 }
 
 var choiceRequired = check.Check{
-	ID: "choice-required", Rule: "the tool choice required reaches the model in the provider's own word", Levels: check.Everywhere(report.Robust), Asked: 1,
-	Cases:        []string{"required"},
-	Requirements: []string{"2025-11-25/sampling/09", "2026-07-28/sampling/10"},
-	Cause:        "toolChoice is not passed on, so that the model is free to answer without a tool",
-	Fix:          `send the provider's word: "required" with OpenAI, {"type":"any"} with Anthropic, ANY with Gemini`,
-	Judge:        func(e *evidence.Case) check.Verdict { return judgeChoice(e, dialect.ChoiceRequired) },
+	ID: "choice-required", Rule: "the tool choice required reaches the model in the provider's own word", Levels: check.Everywhere(report.Robust), Requests: 1,
+	Cases:      []string{"required"},
+	Statements: []string{"2025-11-25/sampling/09", "2026-07-28/sampling/10"},
+	Cause:      "toolChoice is not passed on, so that the model is free to answer without a tool",
+	Fix:        `send the provider's word: "required" with OpenAI, {"type":"any"} with Anthropic, ANY with Gemini`,
+	Judge:      func(e *evidence.Case) check.Verdict { return judgeChoice(e, dialect.ChoiceRequired) },
 }
 
 var choiceNone = check.Check{
-	ID: "choice-none", Rule: "the tool choice none reaches the model in the provider's own word, or the model is given no tools", Levels: check.Everywhere(report.Robust), Asked: 1,
+	ID: "choice-none", Rule: "the tool choice none reaches the model in the provider's own word, or the model is given no tools", Levels: check.Everywhere(report.Robust), Requests: 1,
 	Cases: []string{"none"},
 	Cause: "toolChoice is not passed on, and a choice that is left out means auto",
 	Fix:   `send the provider's word: "none" with OpenAI, {"type":"none"} with Anthropic, NONE with Gemini; or leave the tools out`,
@@ -57,22 +57,22 @@ var choiceNone = check.Check{
 // judgeChoice holds the choice that the model was given against the server's.
 func judgeChoice(e *evidence.Case, mode string) check.Verdict {
 	r := e.Rounds[0]
-	if how := check.DeclinedHere(e, r); how != "" && len(r.Model) == 0 {
-		return check.Warn("the client declares sampling.tools, and does not serve the tool choice %s: %s", mode, how).See(r.Asked.At("toolChoice"), "%q", mode)
+	if how := check.RefusalWithTools(e, r); how != "" && len(r.Model) == 0 {
+		return check.Warn("the client declares sampling.tools, and does not serve the tool choice %s: %s", mode, how).Show(r.Asked.At("toolChoice"), "%q", mode)
 	}
-	x, missing := check.TheModel(r)
+	x, missing := check.ModelRequest(r)
 	if missing != nil {
 		return *missing
 	}
 	got, tools := x.Request.ToolChoice, x.Request.Tools
 	tell := func(v check.Verdict) check.Verdict {
-		return v.Saw("server sent", r.Asked.At("toolChoice"), "%q", mode).Saw("model was given", x.Place, "%s, and %s", choiceText(got), story.Names(tools))
+		return v.ShowAs("server sent", r.Asked.At("toolChoice"), "%q", mode).ShowAs("model was given", x.Place, "%s, and %s", choiceText(got), story.Names(tools))
 	}
 	switch {
 	case x.End.Refused != "" && !toolsTaken(e.Session):
 		return tell(check.NotObserved("the model takes no request with tools of this client's (see tool-use/tools-reach-model): %s", x.End.Refused))
 	case x.End.Refused != "":
-		return tell(check.Broken("the model refused what the client made of the tool choice %s: %s", mode, x.End.Refused))
+		return tell(check.Fail("the model refused what the client made of the tool choice %s: %s", mode, x.End.Refused))
 	case mode == dialect.ChoiceNone && (got == mode || len(tools) == 0):
 		return tell(check.Pass("the model was told to use no tool"))
 	case len(tools) == 0:
@@ -82,7 +82,7 @@ func judgeChoice(e *evidence.Case, mode string) check.Verdict {
 	case x.Request.Dialect == dialect.Ollama:
 		return tell(check.Info("Ollama has no word for the tool choice %s", mode))
 	}
-	return tell(check.Broken("the server's tool choice is %s, and the model was given %s", mode, choiceText(got)))
+	return tell(check.Fail("the server's tool choice is %s, and the model was given %s", mode, choiceText(got)))
 }
 
 // toolsTaken reports whether the model answered any request of the session that offers it tools.
@@ -106,34 +106,34 @@ func choiceText(choice string) string {
 }
 
 var choiceEmpty = check.Check{
-	ID: "choice-empty", Rule: "a toolChoice without a mode is auto", Levels: check.Everywhere(report.Must), Asked: 1, Cases: []string{"no-mode"},
-	Requirements: []string{"2025-11-25/schema/ToolChoice", "2026-07-28/schema/ToolChoice"},
-	Cause:        "the mode is read as if it were always there, and an empty word is passed on to the provider, or is an error",
-	Fix:          "treat a missing mode as auto",
+	ID: "choice-empty", Rule: "a toolChoice without a mode is auto", Levels: check.Everywhere(report.Must), Requests: 1, Cases: []string{"no-mode"},
+	Statements: []string{"2025-11-25/schema/ToolChoice", "2026-07-28/schema/ToolChoice"},
+	Cause:      "the mode is read as if it were always there, and an empty word is passed on to the provider, or is an error",
+	Fix:        "treat a missing mode as auto",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
-		if how := check.DeclinedHere(e, r); how != "" && len(r.Model) == 0 {
-			return check.Broken("the client does not serve a toolChoice without a mode, which is a valid one: %s", how).See(r.Asked.At("toolChoice"), "{}")
+		if how := check.RefusalWithTools(e, r); how != "" && len(r.Model) == 0 {
+			return check.Fail("the client does not serve a toolChoice without a mode, which is a valid one: %s", how).Show(r.Asked.At("toolChoice"), "{}")
 		}
 		return judgeChoice(e, dialect.ChoiceAuto)
 	},
 }
 
 var choiceNoneHolds = check.Check{
-	ID: "choice-none-holds", Rule: "under the tool choice none no tool use comes back", Levels: check.Everywhere(report.Must), Asked: 1, Cases: []string{"none"},
-	Requirements: []string{"2025-11-25/sampling/10", "2026-07-28/sampling/11"},
-	Cause:        "toolChoice is not passed on, so that the model uses a tool that it must not use",
-	Fix:          "pass the tool choice on, or offer the model no tools",
-	Judge:        noUse("under the tool choice none"),
+	ID: "choice-none-holds", Rule: "under the tool choice none no tool use comes back", Levels: check.Everywhere(report.Must), Requests: 1, Cases: []string{"none"},
+	Statements: []string{"2025-11-25/sampling/10", "2026-07-28/sampling/11"},
+	Cause:      "toolChoice is not passed on, so that the model uses a tool that it must not use",
+	Fix:        "pass the tool choice on, or offer the model no tools",
+	Judge:      noUse("under the tool choice none"),
 }
 
 var choiceNoneFiltered = check.Check{
-	ID: "choice-none-filtered", Rule: "a tool use that the model makes in spite of the tool choice none does not reach the server", Levels: check.Everywhere(report.Robust), Asked: 1,
-	Cases:        []string{"none-defied"},
-	Requirements: []string{"2025-11-25/sampling/10", "2026-07-28/sampling/11"},
-	Cause:        "the client trusts the model to do as it is told",
-	Fix:          "leave tool uses out of the answer where the server's tool choice is none, or answer with an error",
-	Judge:        noUse("under the tool choice none"),
+	ID: "choice-none-filtered", Rule: "a tool use that the model makes in spite of the tool choice none does not reach the server", Levels: check.Everywhere(report.Robust), Requests: 1,
+	Cases:      []string{"none-defied"},
+	Statements: []string{"2025-11-25/sampling/10", "2026-07-28/sampling/11"},
+	Cause:      "the client trusts the model to do as it is told",
+	Fix:        "leave tool uses out of the answer where the server's tool choice is none, or answer with an error",
+	Judge:      noUse("under the tool choice none"),
 }
 
 // noUse is a judge that wants an answer without a tool use, or an error; when says under what conditions.
@@ -141,18 +141,18 @@ func noUse(when string) func(*evidence.Case) check.Verdict {
 	return func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
 		if r.Params == nil {
-			return check.NotObserved("what sampling request 1 asks for cannot be read").See(r.Asked, "")
+			return check.NotObserved("what sampling request 1 asks for cannot be read").Show(r.Asked, "")
 		}
-		if how := check.Declined(e, r); how != "" {
+		if how := check.Refusal(e, r); how != "" {
 			return check.Pass("no tool use came back %s, but an error: %s", when, how)
 		}
-		a, unread := check.Readable(e, r)
+		a, unread := check.ReadableResult(e, r)
 		if unread != nil {
 			return *unread
 		}
 		if uses := a.Uses(); len(uses) > 0 {
-			return check.Broken("%s a tool use came back", when).Saw("server sent", r.Asked, "the tool choice %s, and %s", choiceText(r.Params.ToolChoice), story.Names(r.Params.Tools)).See(a.At(uses[0].Path), "%s", evidence.Compact(uses[0].Raw))
+			return check.Fail("%s a tool use came back", when).ShowAs("server sent", r.Asked, "the tool choice %s, and %s", choiceText(r.Params.ToolChoice), story.Names(r.Params.Tools)).Show(a.At(uses[0].Path), "%s", evidence.Compact(uses[0].Raw))
 		}
-		return check.Pass("no tool use came back %s", when).See(a.At("content"), "")
+		return check.Pass("no tool use came back %s", when).Show(a.At("content"), "")
 	}
 }

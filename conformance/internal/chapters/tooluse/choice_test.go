@@ -66,25 +66,25 @@ func TestToolChoicesReachTheModel(t *testing.T) {
 			s.Asks(choosing(sent)(tracetest.AskingForFlight())).Prompts(tracetest.Asking("Book a flight.")).Answers(tracetest.Saying("I cannot."))
 		}
 	}
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
-		{Name: "auto", Check: auto, CaseID: "auto", Tell: chooses("auto", "auto", tracetest.Booked()), Verdict: report.Pass, Message: "the tool choice auto reached the model"},
-		{Name: "auto, left out", Check: auto, CaseID: "auto", Tell: chooses("auto", "", tracetest.Booked()), Verdict: report.Pass, Message: "the tool choice auto reached the model"},
-		{Name: "auto as required", Check: auto, CaseID: "auto", Tell: chooses("auto", "required", tracetest.Booked()), Verdict: report.Fail,
+	tracetest.Run(t, catalogue, []tracetest.Test{
+		{Name: "auto", Check: auto, CaseID: "auto", Steps: chooses("auto", "auto", tracetest.Booked()), Verdict: report.Pass, Message: "the tool choice auto reached the model"},
+		{Name: "auto, left out", Check: auto, CaseID: "auto", Steps: chooses("auto", "", tracetest.Booked()), Verdict: report.Pass, Message: "the tool choice auto reached the model"},
+		{Name: "auto as required", Check: auto, CaseID: "auto", Steps: chooses("auto", "required", tracetest.Booked()), Verdict: report.Fail,
 			Message: `the server's tool choice is auto, and the model was given "required"`},
-		{Name: "auto as none", Check: auto, CaseID: "auto", Tell: chooses("auto", "none", tracetest.Booked()), Verdict: report.Fail,
+		{Name: "auto as none", Check: auto, CaseID: "auto", Steps: chooses("auto", "none", tracetest.Booked()), Verdict: report.Fail,
 			Message: `the server's tool choice is auto, and the model was given "none"`},
-		{Name: "auto without tools", Check: auto, CaseID: "auto", Tell: noTools("auto"), Verdict: report.NotObserved,
+		{Name: "auto without tools", Check: auto, CaseID: "auto", Steps: noTools("auto"), Verdict: report.NotObserved,
 			Message: "the model was offered no tools to choose from (see tool-use/tools-reach-model)"},
 
-		{Name: "required", Check: required, CaseID: "required", Tell: chooses("required", "required", tracetest.Booked()), Verdict: report.Pass, Message: "the tool choice required reached the model"},
-		{Name: "required, and answered by text", Check: required, CaseID: "required", Tell: chooses("required", "required", tracetest.Saying("No.")), Verdict: report.Pass, Message: "the tool choice required reached the model"},
-		{Name: "required, left out", Check: required, CaseID: "required", Tell: chooses("required", "", tracetest.Booked()), Verdict: report.Fail,
+		{Name: "required", Check: required, CaseID: "required", Steps: chooses("required", "required", tracetest.Booked()), Verdict: report.Pass, Message: "the tool choice required reached the model"},
+		{Name: "required, and answered by text", Check: required, CaseID: "required", Steps: chooses("required", "required", tracetest.Saying("No.")), Verdict: report.Pass, Message: "the tool choice required reached the model"},
+		{Name: "required, left out", Check: required, CaseID: "required", Steps: chooses("required", "", tracetest.Booked()), Verdict: report.Fail,
 			Message: "the server's tool choice is required, and the model was given none at all, which means auto"},
-		{Name: "required as auto", Check: required, CaseID: "required", Tell: chooses("required", "auto", tracetest.Booked()), Verdict: report.Fail,
+		{Name: "required as auto", Check: required, CaseID: "required", Steps: chooses("required", "auto", tracetest.Booked()), Verdict: report.Fail,
 			Message: `the server's tool choice is required, and the model was given "auto"`},
 		{Name: "required, in a word that the provider does not have", Check: required, CaseID: "required", Verdict: report.Fail, Dialects: tracetest.OpenAI,
 			Message: "the model refused what the client made of the tool choice required: tool_choice is \"any\"",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				s.Asks(choosing("required")(tracetest.AskingForFlight()))
 				chat(s, choosing("any")(tracetest.AskingForFlight()), trace.ModelEnd{Status: 400, Refused: `tool_choice is "any"`})
 				s.Refuses(-32603, "the model failed").OtherwiseAnswers()
@@ -92,47 +92,47 @@ func TestToolChoicesReachTheModel(t *testing.T) {
 			}},
 		{Name: "required, of a client whose tools the model never takes", Check: required, CaseID: "required", Verdict: report.NotObserved, Dialects: tracetest.OpenAI,
 			Message: "the model takes no request with tools of this client's (see tool-use/tools-reach-model): no such tools",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				s.Asks(choosing("required")(tracetest.AskingForFlight()))
 				chat(s, choosing("required")(tracetest.AskingForFlight()), trace.ModelEnd{Status: 400, Refused: "no such tools"})
 				s.Refuses(-32603, "the model failed").OtherwiseAnswers()
 			}},
-		{Name: "required, refused", Check: required, CaseID: "required", In: tracetest.InA, Tell: refuses("required"), Verdict: report.Warn,
+		{Name: "required, refused", Check: required, CaseID: "required", In: tracetest.InA, Steps: refuses("required"), Verdict: report.Warn,
 			Message: `the client declares sampling.tools, and does not serve the tool choice required: "no such thing" (code -32602)`},
-		{Name: "required, not answered", Check: required, CaseID: "required", In: tracetest.InB, Tell: refuses("required"), Verdict: report.Warn,
+		{Name: "required, not answered", Check: required, CaseID: "required", In: tracetest.InB, Steps: refuses("required"), Verdict: report.Warn,
 			Message: "the client declares sampling.tools, and does not serve the tool choice required: it did not fulfil the input request"},
 		{Name: "required, refused as everything is", Check: required, CaseID: "required", Verdict: report.NotObserved,
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				s.Asks(choosing("required")(tracetest.AskingForFlight())).Refuses(-32603, "no")
 			},
 			Message: "the model was never asked for sampling request 1: nothing reached the fake model under the case's mark"},
 
-		{Name: "none", Check: none, CaseID: "none", Tell: chooses("none", "none", tracetest.Saying("Fine.")), Verdict: report.Pass, Message: "the model was told to use no tool"},
-		{Name: "none, by giving no tools", Check: none, CaseID: "none", Tell: noTools("none"), Verdict: report.Pass, Message: "the model was told to use no tool"},
-		{Name: "none, left out", Check: none, CaseID: "none", Tell: chooses("none", "", tracetest.Saying("Fine.")), Verdict: report.Fail,
+		{Name: "none", Check: none, CaseID: "none", Steps: chooses("none", "none", tracetest.Saying("Fine.")), Verdict: report.Pass, Message: "the model was told to use no tool"},
+		{Name: "none, by giving no tools", Check: none, CaseID: "none", Steps: noTools("none"), Verdict: report.Pass, Message: "the model was told to use no tool"},
+		{Name: "none, left out", Check: none, CaseID: "none", Steps: chooses("none", "", tracetest.Saying("Fine.")), Verdict: report.Fail,
 			Message: "the server's tool choice is none, and the model was given none at all, which means auto"},
-		{Name: "none as auto", Check: none, CaseID: "none", Tell: chooses("none", "auto", tracetest.Saying("Fine.")), Verdict: report.Fail,
+		{Name: "none as auto", Check: none, CaseID: "none", Steps: chooses("none", "auto", tracetest.Saying("Fine.")), Verdict: report.Fail,
 			Message: `the server's tool choice is none, and the model was given "auto"`},
-		{Name: "none, refused", Check: none, CaseID: "none", In: tracetest.InA, Tell: refuses("none"), Verdict: report.Warn,
+		{Name: "none, refused", Check: none, CaseID: "none", In: tracetest.InA, Steps: refuses("none"), Verdict: report.Warn,
 			Message: `the client declares sampling.tools, and does not serve the tool choice none: "no such thing" (code -32602)`},
 
-		{Name: "no mode as auto", Check: empty, CaseID: "no-mode", Tell: emptyChoice("auto"), Verdict: report.Pass, Message: "the tool choice auto reached the model"},
-		{Name: "no mode as no choice", Check: empty, CaseID: "no-mode", Tell: emptyChoice(""), Verdict: report.Pass, Message: "the tool choice auto reached the model"},
+		{Name: "no mode as auto", Check: empty, CaseID: "no-mode", Steps: emptyChoice("auto"), Verdict: report.Pass, Message: "the tool choice auto reached the model"},
+		{Name: "no mode as no choice", Check: empty, CaseID: "no-mode", Steps: emptyChoice(""), Verdict: report.Pass, Message: "the tool choice auto reached the model"},
 		{Name: "no mode as it is", Check: empty, CaseID: "no-mode", Dialects: []string{dialect.Native}, Verdict: report.Pass, Message: "the tool choice auto reached the model",
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				ask := tracetest.AskingForFlight()
 				ask.ToolChoice = &server.ToolChoice{}
 				s.Asks(ask).Prompts(ask).Answers(tracetest.Booked())
 			}},
-		{Name: "no mode as none", Check: empty, CaseID: "no-mode", Tell: emptyChoice("none"), Verdict: report.Fail,
+		{Name: "no mode as none", Check: empty, CaseID: "no-mode", Steps: emptyChoice("none"), Verdict: report.Fail,
 			Message: `the server's tool choice is auto, and the model was given "none"`},
 		{Name: "no mode, refused", Check: empty, CaseID: "no-mode", In: tracetest.InA, Verdict: report.Fail,
-			Tell: func(s *tracetest.Story) {
+			Steps: func(s *tracetest.Story) {
 				s.Asks(withEmptyChoice()).Refuses(-32602, "mode is missing").OtherwiseAnswers()
 			},
 			Message: `the client does not serve a toolChoice without a mode, which is a valid one: "mode is missing" (code -32602)`},
 		{Name: "no mode, not answered", Check: empty, CaseID: "no-mode", In: tracetest.InB, Verdict: report.Fail,
-			Tell:    func(s *tracetest.Story) { s.Asks(withEmptyChoice()).OtherwiseAnswers() },
+			Steps:   func(s *tracetest.Story) { s.Asks(withEmptyChoice()).OtherwiseAnswers() },
 			Message: "the client does not serve a toolChoice without a mode, which is a valid one: it did not fulfil the input request"},
 	})
 }
@@ -166,7 +166,7 @@ func TestNoToolUseComesBackWhereNoneMay(t *testing.T) {
 			s.Asks(tracetest.Asking("Book it.")).Prompts(tracetest.Asking("Book it.")).Answers(answer)
 		}
 	}
-	var tellings []tracetest.Telling
+	var tellings []tracetest.Test
 	for _, c := range []struct {
 		check, caseID, when string
 		tell                func(string) func(*tracetest.Story)
@@ -177,7 +177,7 @@ func TestNoToolUseComesBackWhereNoneMay(t *testing.T) {
 	} {
 		none := "no tool use came back " + c.when
 		add := func(name string, tell func(*tracetest.Story), verdict report.Verdict, message string) {
-			tellings = append(tellings, tracetest.Telling{Name: name, Check: c.check, CaseID: c.caseID, Tell: tell, Verdict: verdict, Message: message})
+			tellings = append(tellings, tracetest.Test{Name: name, Check: c.check, CaseID: c.caseID, Steps: tell, Verdict: verdict, Message: message})
 		}
 		add("a text", c.tell(tracetest.Saying("As you like.")), report.Pass, none)
 		add("an empty text", c.tell(tracetest.Saying("")), report.Pass, none)
@@ -189,10 +189,10 @@ func TestNoToolUseComesBackWhereNoneMay(t *testing.T) {
 		add("no answer", func(s *tracetest.Story) {
 			s.Asks(chosen(tracetest.AskingForFlight())).Prompts(chosen(tracetest.AskingForFlight()))
 		}, report.NotObserved, "sampling request 1 was not answered: no answer came for request 1")
-		tellings = append(tellings, tracetest.Telling{Name: "an error", Check: c.check, CaseID: c.caseID, In: tracetest.InA, Verdict: report.Pass, Message: none + `, but an error: "the model used a tool" (code -32603)`,
-			Tell: func(s *tracetest.Story) {
+		tellings = append(tellings, tracetest.Test{Name: "an error", Check: c.check, CaseID: c.caseID, In: tracetest.InA, Verdict: report.Pass, Message: none + `, but an error: "the model used a tool" (code -32603)`,
+			Steps: func(s *tracetest.Story) {
 				s.Asks(chosen(tracetest.AskingForFlight())).Prompts(chosen(tracetest.AskingForFlight())).Refuses(-32603, "the model used a tool").OtherwiseAnswers()
 			}})
 	}
-	tracetest.Hold(t, catalogue, tellings)
+	tracetest.Run(t, catalogue, tellings)
 }

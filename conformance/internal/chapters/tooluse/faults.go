@@ -40,81 +40,81 @@ var faultCases = []harness.Case{
 }
 
 var requiredUnmet = check.Check{
-	ID: "required-unmet", Rule: "a text in place of a required tool use is passed on, or is an error; no tool use is made up", Levels: check.Everywhere(report.Robust), Asked: 1,
+	ID: "required-unmet", Rule: "a text in place of a required tool use is passed on, or is an error; no tool use is made up", Levels: check.Everywhere(report.Robust), Requests: 1,
 	Cases: []string{"required-defied"},
 	Cause: "the client fills in a tool use that the model never made, or drops the text",
 	Fix:   "pass on what the model says, or answer with an error",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
-		if how := check.Declined(e, r); how != "" {
+		if how := check.Refusal(e, r); how != "" {
 			return check.Pass("the client does not take a text in place of a tool use, and says so: %s", how)
 		}
-		a, unread := check.Readable(e, r)
+		a, unread := check.ReadableResult(e, r)
 		if unread != nil {
 			return *unread
 		}
 		said := evidence.Place{Label: "model said"}
 		if uses := a.Uses(); len(uses) > 0 {
-			return check.Broken("the model used no tool, and the answer has a tool use").See(said, "%q", unwilling).See(a.At(uses[0].Path), "%s", evidence.Compact(uses[0].Raw))
+			return check.Fail("the model used no tool, and the answer has a tool use").Show(said, "%q", unwilling).Show(a.At(uses[0].Path), "%s", evidence.Compact(uses[0].Raw))
 		}
 		if !evidence.Holds(a.Blocks(), unwilling) {
-			return check.Broken("the model used no tool, and what it said instead is lost").See(said, "%q", unwilling).See(a.At("content"), "%s", evidence.Compact(a.Member("content")))
+			return check.Fail("the model used no tool, and what it said instead is lost").Show(said, "%q", unwilling).Show(a.At("content"), "%s", evidence.Compact(a.Member("content")))
 		}
-		return check.Pass("what the model said was passed on").See(a.At("content"), "%q", unwilling)
+		return check.Pass("what the model said was passed on").Show(a.At("content"), "%q", unwilling)
 	},
 }
 
 var noToolsNoUse = check.Check{
-	ID: "no-tools-no-use", Rule: "no tool use comes back to a request without tools", Levels: check.Everywhere(report.Robust), Asked: 1, Cases: []string{"no-tools"},
+	ID: "no-tools-no-use", Rule: "no tool use comes back to a request without tools", Levels: check.Everywhere(report.Robust), Requests: 1, Cases: []string{"no-tools"},
 	Cause: "the host's own tools are in the model's request, or a tool use that the model made up is passed on",
 	Fix:   "offer the model no tools where the request has none, and leave out what it makes up",
 	Judge: noUse("without a tool in the request"),
 }
 
 var stopBesideCalls = check.Check{
-	ID: "stop-beside-calls", Rule: "tool calls are kept when the provider says that the model came to its end", Levels: check.Everywhere(report.Robust), Asked: 1,
+	ID: "stop-beside-calls", Rule: "tool calls are kept when the provider says that the model came to its end", Levels: check.Everywhere(report.Robust), Requests: 1,
 	Cases: []string{"says-stop"},
 	Cause: "the client looks for tool calls only where the finish reason speaks of them",
 	Fix:   "take every tool call that is there, whatever the finish reason is",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
 		said := evidence.Place{Label: "model said"}
-		if x := r.LastModel(); x == nil || x.End.Status != 200 {
-			return check.NotObserved("the model did not get as far as such an answer%s", e.Why(1))
+		if x := r.LastExchange(); x == nil || x.End.Status != 200 {
+			return check.NotObserved("the model did not get as far as such an answer%s", e.WhyNoResult(1))
 		}
-		if how := check.DeclinedHere(e, r); how != "" {
-			return check.Broken("the provider calls a tool call the end of the turn, and the client makes no answer of it: %s", how).See(said, "book_flight(%s), and that it stopped", short)
+		if how := check.RefusalWithTools(e, r); how != "" {
+			return check.Fail("the provider calls a tool call the end of the turn, and the client makes no answer of it: %s", how).Show(said, "book_flight(%s), and that it stopped", short)
 		}
-		a, unread := check.Readable(e, r)
+		a, unread := check.ReadableResult(e, r)
 		if unread != nil {
 			return *unread
 		}
 		if len(a.Uses()) == 0 {
-			return check.Broken("the provider called a tool call the end of the turn, and the tool call is lost").
-				See(said, "book_flight(%s), and that it stopped", short).See(a.At("content"), "%s", evidence.Compact(a.Member("content")))
+			return check.Fail("the provider called a tool call the end of the turn, and the tool call is lost").
+				Show(said, "book_flight(%s), and that it stopped", short).Show(a.At("content"), "%s", evidence.Compact(a.Member("content")))
 		}
-		return check.Pass("the tool call was kept").See(a.At("content"), "%s", evidence.Describe(a.Uses()))
+		return check.Pass("the tool call was kept").Show(a.At("content"), "%s", evidence.Describe(a.Uses()))
 	},
 }
 
 var badArguments = check.Check{
 	ID: "bad-arguments", Rule: "arguments that are not JSON are an error, or are shown as they are; never is {} passed off as the model's words",
-	Levels: check.Everywhere(report.Robust), Asked: 1, Cases: []string{"torn-arguments"},
+	Levels: check.Everywhere(report.Robust), Requests: 1, Cases: []string{"torn-arguments"},
 	Cause: "what cannot be parsed becomes an empty object, and the server runs the tool with nothing",
 	Fix:   "answer with an error, or tell the model and ask again",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
-		if how := check.Declined(e, r); how != "" {
+		if how := check.Refusal(e, r); how != "" {
 			return check.Pass("the client refuses arguments that are not JSON: %s", how)
 		}
-		x, missing := check.TheModel(r)
+		x, missing := check.ModelRequest(r)
 		switch {
 		case missing != nil:
 			return *missing
 		case !givesText(x):
 			return check.NotApplicable("the provider gives arguments as an object, which cannot be torn")
 		}
-		a, unread := check.Readable(e, r)
+		a, unread := check.ReadableResult(e, r)
 		if unread != nil {
 			return *unread
 		}
@@ -126,11 +126,11 @@ var badArguments = check.Check{
 		input, at := uses[0].Input, a.At(uses[0].Path).At("input")
 		switch {
 		case evidence.Contains(evidence.Decoded(input), torn):
-			return check.Pass("the arguments are shown as they are").See(at, "%s", evidence.Compact(input))
+			return check.Pass("the arguments are shown as they are").Show(at, "%s", evidence.Compact(input))
 		case evidence.Contains(evidence.Decoded(input), "Zürich"):
-			return check.Warn("arguments that end too soon were made whole by the client").See(said, "%s", torn).See(at, "%s", evidence.Compact(input))
+			return check.Warn("arguments that end too soon were made whole by the client").Show(said, "%s", torn).Show(at, "%s", evidence.Compact(input))
 		}
-		return check.Broken("arguments that are not JSON were passed off as %s", evidence.Compact(input)).See(said, "%s", torn).See(at, "%s", evidence.Compact(input))
+		return check.Fail("arguments that are not JSON were passed off as %s", evidence.Compact(input)).Show(said, "%s", torn).Show(at, "%s", evidence.Compact(input))
 	},
 }
 
@@ -140,7 +140,7 @@ func givesText(x *evidence.Exchange) bool {
 }
 
 var unofferedTool = check.Check{
-	ID: "unoffered-tool", Rule: "a tool that nobody offered is passed on or refused when the model asks for it, and never run", Levels: check.Everywhere(report.Robust), Asked: 1,
+	ID: "unoffered-tool", Rule: "a tool that nobody offered is passed on or refused when the model asks for it, and never run", Levels: check.Everywhere(report.Robust), Requests: 1,
 	Cases: []string{"unknown-tool"},
 	Cause: "the host looks the name up among all tools that it knows, or takes the nearest one",
 	Fix:   "pass the tool use on, or answer with an error",
@@ -148,20 +148,20 @@ var unofferedTool = check.Check{
 		r := e.Rounds[0]
 		for _, call := range e.Session.ForeignCalls {
 			if call.Tool == unoffered {
-				return check.Broken("the client called %s, a tool that nobody offered", unoffered).See(call.Place, "%s", unoffered)
+				return check.Fail("the client called %s, a tool that nobody offered", unoffered).Show(call.Place, "%s", unoffered)
 			}
 		}
 		last := r.Asked
 		if len(r.Answers) > 0 {
 			last = r.Answers[0].Place
 		}
-		if v := check.Undecided(e.Session, last, "that the client does not run the tool cannot be said"); v != nil {
+		if v := check.UnsettledAfter(e.Session, last, "that the client does not run the tool cannot be said"); v != nil {
 			return *v
 		}
-		if how := check.Declined(e, r); how != "" {
+		if how := check.Refusal(e, r); how != "" {
 			return check.Pass("the client refuses a tool that nobody offered: %s", how)
 		}
-		a, unread := check.Readable(e, r)
+		a, unread := check.ReadableResult(e, r)
 		if unread != nil {
 			return *unread
 		}
@@ -170,9 +170,9 @@ var unofferedTool = check.Check{
 			return eitherSaid(a, "the tool use is not passed on, and the answer is the text %q", "the model's tool use is lost, and no error says so")
 		}
 		if use := uses[0]; use.Name != unoffered {
-			return check.Warn("the model asked for %s, and the answer asks for %s", unoffered, use.Name).See(a.At(use.Path), "%s", evidence.Compact(use.Raw))
+			return check.Warn("the model asked for %s, and the answer asks for %s", unoffered, use.Name).Show(a.At(use.Path), "%s", evidence.Compact(use.Raw))
 		}
-		return check.Pass("the tool use was passed on, and not run").See(a.At(uses[0].Path), "%s", evidence.Compact(uses[0].Raw))
+		return check.Pass("the tool use was passed on, and not run").Show(a.At(uses[0].Path), "%s", evidence.Compact(uses[0].Raw))
 	},
 }
 
@@ -180,7 +180,7 @@ var unofferedTool = check.Check{
 func eitherSaid(a *evidence.Answer, said, lost string) check.Verdict {
 	text := dialect.PlainText(a.Blocks())
 	if strings.TrimSpace(text) == "" {
-		return check.Broken("%s", lost).See(a.At("content"), "%s", evidence.Compact(a.Member("content")))
+		return check.Fail("%s", lost).Show(a.At("content"), "%s", evidence.Compact(a.Member("content")))
 	}
-	return check.Pass(said, evidence.Clip(text)).See(a.At("content"), "%q", text)
+	return check.Pass(said, evidence.Clip(text)).Show(a.At("content"), "%q", text)
 }

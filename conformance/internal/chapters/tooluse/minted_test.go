@@ -83,9 +83,9 @@ func TestIDsAreMintedWhereTheProviderGivesNone(t *testing.T) {
 		"at random":             {withoutID, airports("7f3a"), airports("91cc"), report.Pass, "the client minted 2 ids for 2 tool uses"},
 		"by turn and name":      {withoutID, airports("list_airports-1"), airports("list_airports-2"), report.Pass, "the client minted 2 ids for 2 tool uses"},
 		"by a counter":          {withoutID, airports("0"), airports("1"), report.Pass, "the client minted 2 ids for 2 tool uses"},
-		"by name":               {withoutID, airports("list_airports"), airports("list_airports"), check.KindBroken, "the model gave its calls no ids, and the client minted list_airports for two of them"},
-		"not at all":            {withoutID, airports(""), "", check.KindBroken, "the model gave the call of list_airports no id, and the client minted none"},
-		"once, and then not":    {withoutID, airports("a"), airports(""), check.KindBroken, "the model gave the call of list_airports no id, and the client minted none"},
+		"by name":               {withoutID, airports("list_airports"), airports("list_airports"), check.Failed, "the model gave its calls no ids, and the client minted list_airports for two of them"},
+		"not at all":            {withoutID, airports(""), "", check.Failed, "the model gave the call of list_airports no id, and the client minted none"},
+		"once, and then not":    {withoutID, airports("a"), airports(""), check.Failed, "the model gave the call of list_airports no id, and the client minted none"},
 		"in one turn":           {withoutID, airports("a"), "", report.NotObserved, "it takes two tool uses to compare ids, and 1 came back (see tool-use/tool-use-block)"},
 		"by the provider":       {withID, airports("a"), airports("b"), report.NotApplicable, "the model gives its tool calls ids"},
 		"for what was not said": {`{}`, airports("a"), airports("b"), report.NotObserved, "what the model called cannot be read"},
@@ -105,8 +105,8 @@ func TestThoughtSignaturesSurvive(t *testing.T) {
 		message         string
 	}{
 		"they do":                         {signed, "c2VhbA==", report.Pass, "the signatures came back"},
-		"they are lost":                   {signed, "", check.KindBroken, "the call of list_airports came back to the model without its signature"},
-		"they are changed":                {signed, "c2VhbB==", check.KindBroken, "the call of list_airports came back to the model without its signature"},
+		"they are lost":                   {signed, "", check.Failed, "the call of list_airports came back to the model without its signature"},
+		"they are changed":                {signed, "c2VhbB==", check.Failed, "the call of list_airports came back to the model without its signature"},
 		"they are replaced":               {signed, anySignature, report.Warn, "the call of list_airports came back to the model with a placeholder for its signature"},
 		"there are none":                  {withID, "", report.NotApplicable, "the model puts no signatures on its tool calls"},
 		"there are none, and one is sent": {withID, anySignature, report.NotApplicable, "the model puts no signatures on its tool calls"},

@@ -36,7 +36,7 @@ func sampleTogether(*story.Stage) server.Handler {
 
 var batch = check.Check{
 	ID: "batch", Rule: "each request of a batch is answered", Levels: map[server.Revision]report.Level{server.V20250326: report.Must},
-	Requirements: []string{"2025-03-26/basic/batching"}, Cases: []string{"together"},
+	Statements: []string{"2025-03-26/basic/batching"}, Cases: []string{"together"},
 	Cause: "what comes is read as one message, so that an array is nothing, or an error that ends the stream",
 	Fix:   "take an array apart, and answer each request in it, in a batch or by itself: 2025-03-26 has batches, which later revisions have not",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -47,17 +47,17 @@ var batch = check.Check{
 		for _, r := range e.Rounds {
 			a := r.Result()
 			switch {
-			case r.Missed() != "":
-				return check.NotObserved("sampling request %d was not answered%s", r.N, e.Why(r.N))
+			case r.CassetteMiss() != "":
+				return check.NotObserved("sampling request %d was not answered%s", r.N, e.WhyNoResult(r.N))
 			case len(r.Answers) == 0:
-				if v := check.LivedThrough(e, r.Asked, "the client did not go on after a batch"); v != nil {
+				if v := check.Survived(e, r.Asked, "the client did not go on after a batch"); v != nil {
 					return *v
 				}
-				return check.SeeOutput(e.Session, check.Broken("request %d of a batch was not answered%s", r.N, e.Died()).See(*sent, "%s", e.Session.Trace.Find(sent.Ref).Mark.Text).See(r.Asked, ""))
+				return check.ShowOutput(e.Session, check.Fail("request %d of a batch was not answered%s", r.N, e.Died()).Show(*sent, "%s", e.Session.Trace.Find(sent.Ref).Mark.Text).Show(r.Asked, ""))
 			case a == nil: // a client may refuse what it likes, one by one
 			default:
 				if of := story.Others(a, r); of != "" {
-					return check.Broken("the answer is that of another request of the batch: it says %q", of).See(r.Asked, "").See(a.At("content"), "%s", strings.TrimSpace(dialect.PlainText(a.Blocks())))
+					return check.Fail("the answer is that of another request of the batch: it says %q", of).Show(r.Asked, "").Show(a.At("content"), "%s", strings.TrimSpace(dialect.PlainText(a.Blocks())))
 				}
 			}
 		}

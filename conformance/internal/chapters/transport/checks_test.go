@@ -82,13 +82,13 @@ func TestStreamsThatAreComeBackFor(t *testing.T) {
 	open := func(s *tracetest.Story) *tracetest.Story {
 		return disconnects(numbered(s.Asks(tracetest.Pondering)).Thinks(tracetest.Pondering), told)
 	}
-	tell := func(check, name string, v report.Verdict, message string, story func(*tracetest.Story)) tracetest.Telling {
-		return tracetest.Telling{Name: name, Check: check, CaseID: "disconnect", In: tracetest.InA, Dialects: tracetest.Native, Verdict: v, Message: message, Tell: story}
+	tell := func(check, name string, v report.Verdict, message string, story func(*tracetest.Story)) tracetest.Test {
+		return tracetest.Test{Name: name, Check: check, CaseID: "disconnect", In: tracetest.InA, Dialects: tracetest.Native, Verdict: v, Message: message, Steps: story}
 	}
 	whole := func(s *tracetest.Story) { // the second sample is asked, and answered, on the stream that is new
 		comesBack(open(s), told, "post-1/3").Asks(tracetest.Fish).Answers(tracetest.Saying("A herring.")).Responds("1001", `"result":`+tracetest.Saying(story.WellConsidered)).PassesBarrier()
 	}
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
+	tracetest.Run(t, catalogue, []tracetest.Test{
 		tell(back, "it goes on", report.Pass, "the client came back, and went on", whole),
 		tell(retry, "it goes on", report.Pass, "the client came back no sooner than it was told", whole),
 		tell(once, "it goes on", report.Pass, "one response came for each request", whole),
@@ -142,10 +142,10 @@ func TestSessionsThatAreLost(t *testing.T) {
 	sampled := func(s *tracetest.Story) *tracetest.Story {
 		return s.Asks(tracetest.Fish).Answers(tracetest.Saying("A herring."))
 	}
-	tell := func(check, name string, v report.Verdict, message string, story func(*tracetest.Story)) tracetest.Telling {
-		return tracetest.Telling{Name: name, Check: check, CaseID: "lost-session", In: tracetest.InA, Dialects: tracetest.Native, Verdict: v, Message: message, Tell: story}
+	tell := func(check, name string, v report.Verdict, message string, story func(*tracetest.Story)) tracetest.Test {
+		return tracetest.Test{Name: name, Check: check, CaseID: "lost-session", In: tracetest.InA, Dialects: tracetest.Native, Verdict: v, Message: message, Steps: story}
 	}
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
+	tracetest.Run(t, catalogue, []tracetest.Test{
 		tell(lost, "it makes another", report.Pass, "the client initialized a new session",
 			func(s *tracetest.Story) {
 				initializesSession(isLost(sampled(s)), tracetest.Everything, nil).PassesBarrier()
@@ -196,8 +196,8 @@ func TestSessionsThatAreLost(t *testing.T) {
 func TestRequestsOfTheServerAndWhereTheyCome(t *testing.T) {
 	const post, get, same, twice = "transport/on-post-stream", "transport/on-get-stream", "transport/id-collision", "transport/duplicate-request"
 	cases := map[string]string{post: "post-stream", get: "get-stream", same: "same-id", twice: "repeated"}
-	tell := func(check, name string, v report.Verdict, message string, story func(*tracetest.Story)) tracetest.Telling {
-		return tracetest.Telling{Name: name, Check: check, CaseID: cases[check], In: tracetest.InA, Dialects: tracetest.Native, Verdict: v, Message: message, Tell: story}
+	tell := func(check, name string, v report.Verdict, message string, story func(*tracetest.Story)) tracetest.Test {
+		return tracetest.Test{Name: name, Check: check, CaseID: cases[check], In: tracetest.InA, Dialects: tracetest.Native, Verdict: v, Message: message, Steps: story}
 	}
 	wren := tracetest.Asking("And this?")
 	repeated := func(s *tracetest.Story) *tracetest.Story { // the same request again, on purpose
@@ -206,7 +206,7 @@ func TestRequestsOfTheServerAndWhereTheyCome(t *testing.T) {
 		s.Frame(s.CaseID, trace.ToClient, 0, string(raw))
 		return s.OnPurpose()
 	}
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
+	tracetest.Run(t, catalogue, []tracetest.Test{
 		tell(post, "it answers", report.Pass, "a sampling request was answered that came on the stream of the call", func(s *tracetest.Story) { s.Asks(tracetest.Fish).Answers(tracetest.Saying("So.")).PassesBarrier() }),
 		tell(post, "it refuses", report.Pass, "a sampling request was answered that came on the stream of the call", func(s *tracetest.Story) { s.Asks(tracetest.Fish).Refuses(-32603, "no").PassesBarrier() }),
 		tell(post, "nobody is there", report.Fail, "a sampling request that came on the stream of the call met nobody: the answer is error -32601",
@@ -272,11 +272,11 @@ func TestWhatHTTPRequestsHave(t *testing.T) {
 		}
 		return s
 	}
-	plain := func(check, name string, in []server.Revision, v report.Verdict, message string, story func(*tracetest.Story)) tracetest.Telling {
-		return tracetest.Telling{Name: name, Check: "transport/" + check, CaseID: "plain", In: in, Dialects: tracetest.Native, Verdict: v, Message: message, Tell: story}
+	plain := func(check, name string, in []server.Revision, v report.Verdict, message string, story func(*tracetest.Story)) tracetest.Test {
+		return tracetest.Test{Name: name, Check: "transport/" + check, CaseID: "plain", In: in, Dialects: tracetest.Native, Verdict: v, Message: message, Steps: story}
 	}
 	const listed = "every request lists what it has to accept"
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
+	tracetest.Run(t, catalogue, []tracetest.Test{
 		plain("accept-header", "both", nil, report.Pass, listed, accepts(both, "")),
 		plain("accept-header", "both, with weights and in capitals", nil, report.Pass, listed, accepts("Text/Event-Stream;q=0.9, application/JSON; charset=utf-8, */*", "")),
 		plain("accept-header", "JSON alone", nil, report.Fail, "a POST of the client does not list text/event-stream among what it accepts", accepts("application/json", "")),
@@ -350,14 +350,14 @@ func TestWhatHTTPRequestsHave(t *testing.T) {
 }
 
 func TestBatches(t *testing.T) {
-	tell := func(name string, v report.Verdict, message string, story func(*tracetest.Story)) tracetest.Telling {
-		return tracetest.Telling{Name: name, Check: "transport/batch", CaseID: "together", In: []server.Revision{server.V20250326}, Dialects: tracetest.Native, Verdict: v, Message: message, Tell: story}
+	tell := func(name string, v report.Verdict, message string, story func(*tracetest.Story)) tracetest.Test {
+		return tracetest.Test{Name: name, Check: "transport/batch", CaseID: "together", In: []server.Revision{server.V20250326}, Dialects: tracetest.Native, Verdict: v, Message: message, Steps: story}
 	}
 	asked := func(s *tracetest.Story) *tracetest.Story {
 		return s.Marks(trace.MarkBatch, "3 messages in one event").AsksAll(tracetest.Fish, tracetest.Fish, tracetest.Fish)
 	}
 	hung := trace.Process{Deadline: true}
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
+	tracetest.Run(t, catalogue, []tracetest.Test{
 		tell("each is answered", report.Pass, "the client answered each request of the batch", func(s *tracetest.Story) {
 			asked(s).Responds("1003", `"result":`+tracetest.Saying("Three.")).Responds("1001", `"result":`+tracetest.Saying("One.")).Responds("1002", `"error":{"code":-1,"message":"no"}`).PassesBarrier()
 		}),

@@ -106,13 +106,13 @@ func readStyles(ev *evidence.Case, of func(server.Revision) []styled) check.Verd
 		}
 		style := styles[i].name
 		switch {
-		case r.Missed() != "":
-			return check.NotObserved("sampling request %d was not answered%s", r.N, ev.Why(r.N))
+		case r.CassetteMiss() != "":
+			return check.NotObserved("sampling request %d was not answered%s", r.N, ev.WhyNoResult(r.N))
 		case len(r.Answers) == 0:
-			if v := check.LivedThrough(ev, r.Asked, "the client did not go on after a stream with "+style); v != nil {
+			if v := check.Survived(ev, r.Asked, "the client did not go on after a stream with "+style); v != nil {
 				return *v
 			}
-			return check.Broken("a sampling request was not read from a stream with %s", style).See(r.Asked, "")
+			return check.Fail("a sampling request was not read from a stream with %s", style).Show(r.Asked, "")
 		}
 	}
 	if len(ev.Rounds) < len(styles) {
@@ -120,7 +120,7 @@ func readStyles(ev *evidence.Case, of func(server.Revision) []styled) check.Verd
 	}
 	for i, r := range ev.Rounds[:len(styles)] {
 		if x := garbled(r); x != nil && slices.ContainsFunc(ev.Rounds, func(other *evidence.Round) bool { return len(other.Model) > 0 && garbled(other) == nil }) {
-			return check.Broken("the text of a sampling request was changed that came on a stream with %s", styles[i].name).See(r.Asked, "%s", foreign).See(x.Place, "%s", evidence.Compact(x.Request.Body))
+			return check.Fail("the text of a sampling request was changed that came on a stream with %s", styles[i].name).Show(r.Asked, "%s", foreign).Show(x.Place, "%s", evidence.Compact(x.Request.Body))
 		}
 	}
 	var read []string

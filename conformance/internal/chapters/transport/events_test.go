@@ -37,13 +37,13 @@ func TestEventsAreReadInEveryStyle(t *testing.T) {
 	}
 	const inB3 = "CRLF, comments, events without data, and no space behind the colons"
 	usualB := "read: " + plainStyle.name + "; " + inB3 + "; a message over several data lines, an event type, an unknown field, and bytes one by one"
-	tell := func(check, name, caseID string, v report.Verdict, message string, story func(*tracetest.Story)) tracetest.Telling {
-		return tracetest.Telling{Name: name, Check: check, CaseID: caseID, In: tracetest.InB, Dialects: tracetest.Native, Verdict: v, Message: message, Tell: story}
+	tell := func(check, name, caseID string, v report.Verdict, message string, story func(*tracetest.Story)) tracetest.Test {
+		return tracetest.Test{Name: name, Check: check, CaseID: caseID, In: tracetest.InB, Dialects: tracetest.Native, Verdict: v, Message: message, Steps: story}
 	}
 	inTheFirst := tell(rare, "the first era's", "rare-events", report.Warn, "a sampling request was not read from a stream with lines that end in CR alone",
 		func(s *tracetest.Story) { styledQuestions(s, 3, but(2, "", false)) })
 	inTheFirst.In = tracetest.InA
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
+	tracetest.Run(t, catalogue, []tracetest.Test{
 		tell(usual, "all of them", "events", report.Pass, usualB, func(s *tracetest.Story) { styledQuestions(s, 3, whole) }),
 		tell(usual, "one is not read", "events", report.Fail, "a sampling request was not read from a stream with "+inB3, func(s *tracetest.Story) { styledQuestions(s, 3, but(1, "", false)) }),
 		tell(usual, "one is garbled", "events", report.Fail, "the text of a sampling request was changed that came on a stream with "+inB3,
@@ -77,10 +77,10 @@ func TestNamesInHeaders(t *testing.T) {
 			s.Trace.Events = events
 		}
 	}
-	tell := func(name string, v report.Verdict, message string, story func(*tracetest.Story)) tracetest.Telling {
-		return tracetest.Telling{Name: name, Check: "transport/header-value", CaseID: "encoded-name", In: tracetest.InB, Dialects: tracetest.Native, Verdict: v, Message: message, Tell: story}
+	tell := func(name string, v report.Verdict, message string, story func(*tracetest.Story)) tracetest.Test {
+		return tracetest.Test{Name: name, Check: "transport/header-value", CaseID: "encoded-name", In: tracetest.InB, Dialects: tracetest.Native, Verdict: v, Message: message, Steps: story}
 	}
-	tracetest.Hold(t, catalogue, []tracetest.Telling{
+	tracetest.Run(t, catalogue, []tracetest.Test{
 		tell("encoded", report.Pass, "the header holds the name, encoded", called("Größe", "=?base64?R3LDtsOfZQ==?=")),
 		tell("as it is", report.Fail, "the header Mcp-Name of a prompts/get holds a character that is not ASCII: it has to be sent as =?base64?…?=", called("Größe", "Größe")),
 		tell("markers in capitals", report.Fail, `the header Mcp-Name of a prompts/get says "=?BASE64?R3LDtsOfZQ==?=", and its body "Größe"`, called("Größe", "=?BASE64?R3LDtsOfZQ==?=")),

@@ -91,8 +91,8 @@ func noPipe() check.Verdict {
 }
 
 var overPipe = check.Check{
-	ID: "stdio", Rule: "over stdio each message is a line of UTF-8, and nothing else goes to the server's standard input", Levels: check.Everywhere(report.Must), Asked: 1,
-	Requirements: []string{"2025-03-26/transports/stdio", "2025-06-18/transports/stdio", "2025-11-25/transports/05", "2025-11-25/transports/03", "2025-11-25/transports/01",
+	ID: "stdio", Rule: "over stdio each message is a line of UTF-8, and nothing else goes to the server's standard input", Levels: check.Everywhere(report.Must), Requests: 1,
+	Statements: []string{"2025-03-26/transports/stdio", "2025-06-18/transports/stdio", "2025-11-25/transports/05", "2025-11-25/transports/03", "2025-11-25/transports/01",
 		"2026-07-28/stdio/03", "2026-07-28/stdio/01", "2026-07-28/transports/01"},
 	Cases: []string{"pipe"},
 	Cause: "a log line goes to standard output in place of standard error, JSON is written over several lines, or a text with line ends is not escaped",
@@ -103,7 +103,7 @@ var overPipe = check.Check{
 		}
 		v := check.OnlyMessages([]*evidence.Session{e.Session})
 		if v.Kind == report.Pass && len(e.Rounds[0].Answers) == 0 {
-			return check.NotObserved("no answer came that could have line ends in it%s", e.Why(1))
+			return check.NotObserved("no answer came that could have line ends in it%s", e.WhyNoResult(1))
 		}
 		return v
 	},
@@ -125,14 +125,14 @@ func lostServer(ev *evidence.Case) *evidence.Place {
 func find(ev *evidence.Case, is func(*trace.Event) bool, label string) *evidence.Place {
 	for i := range ev.Session.Trace.Events {
 		if e := &ev.Session.Trace.Events[i]; e.Case == ev.Case.ID && is(e) {
-			return &evidence.Place{e.Ref(), "", label}
+			return &evidence.Place{Ref: e.Ref(), Label: label}
 		}
 	}
 	return nil
 }
 
 var stderrIsNoError = check.Check{
-	ID: "stderr", Rule: "what the server writes to standard error is no error", Levels: lately(report.Should), Asked: 1, Requirements: []string{"2025-11-25/transports/04", "2026-07-28/stdio/02"}, Cases: []string{"pipe"},
+	ID: "stderr", Rule: "what the server writes to standard error is no error", Levels: lately(report.Should), Requests: 1, Statements: []string{"2025-11-25/transports/04", "2026-07-28/stdio/02"}, Cases: []string{"pipe"},
 	Cause: "whatever comes on standard error is raised as an error, or nobody reads it until the server cannot write any more",
 	Fix:   "pass it on, keep it, or drop it, and go on",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -141,18 +141,18 @@ var stderrIsNoError = check.Check{
 		case !e.Session.OverStdio():
 			return noPipe()
 		case at == nil:
-			return check.NotObserved("the server did not get as far as writing to standard error%s", e.Why(len(e.Rounds)))
+			return check.NotObserved("the server did not get as far as writing to standard error%s", e.WhyNoResult(len(e.Rounds)))
 		}
 		for _, r := range e.Rounds[1:] {
-			if r.Missed() != "" {
-				return check.NotObserved("sampling request %d was not answered%s", r.N, e.Why(r.N))
+			if r.CassetteMiss() != "" {
+				return check.NotObserved("sampling request %d was not answered%s", r.N, e.WhyNoResult(r.N))
 			}
 			if r.Result() == nil {
-				return check.SeeOutput(e.Session, check.Broken("the server wrote to standard error while a sample was under way, and sampling request %d was not answered%s", r.N, e.Why(r.N)).
-					See(*at, "%s", e.Session.Trace.Find(at.Ref).Mark.Text).See(r.Asked, ""))
+				return check.ShowOutput(e.Session, check.Fail("the server wrote to standard error while a sample was under way, and sampling request %d was not answered%s", r.N, e.WhyNoResult(r.N)).
+					Show(*at, "%s", e.Session.Trace.Find(at.Ref).Mark.Text).Show(r.Asked, ""))
 			}
 		}
-		if v := check.LivedThrough(e, *at, "the client did not go on after the server had written to standard error"); v != nil {
+		if v := check.Survived(e, *at, "the client did not go on after the server had written to standard error"); v != nil {
 			return *v
 		}
 		return check.Pass("the client went on")
@@ -160,7 +160,7 @@ var stderrIsNoError = check.Check{
 }
 
 var pipeEnds = check.Check{
-	ID: "pipe-ends", Rule: "a client whose server ends while a sample is under way neither hangs nor crashes", Levels: check.Everywhere(report.Robust), Asked: 1, Cases: []string{"pipe-end"},
+	ID: "pipe-ends", Rule: "a client whose server ends while a sample is under way neither hangs nor crashes", Levels: check.Everywhere(report.Robust), Requests: 1, Cases: []string{"pipe-end"},
 	Cause: "the answer is written to a pipe that nobody reads, and the error or signal that comes of it is not caught; or the call waits for an answer that cannot come any more",
 	Fix:   "end every call that is under way when the server's output ends, with an error that says so, and drop answers that there is nobody to read",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -171,12 +171,12 @@ var pipeEnds = check.Check{
 		s := e.Session
 		switch {
 		case s.Ended != nil && s.Ended.Deadline && !s.CalledAfter(s.Order[at.Ref]):
-			return check.SeeOutput(s, check.Broken("the server ended while a sample was under way, and the client hung: %s", s.Ending()).See(*at, ""))
+			return check.ShowOutput(s, check.Fail("the server ended while a sample was under way, and the client hung: %s", s.Ending()).Show(*at, ""))
 		case s.Ended != nil && s.Ended.Deadline:
-			return check.NotObserved("the client started the server again, and did not come to its end for another reason: %s", s.Ending()).See(*at, "")
+			return check.NotObserved("the client started the server again, and did not come to its end for another reason: %s", s.Ending()).Show(*at, "")
 		case !evidence.EndedByItself(s.Ended):
-			return check.SeeOutput(s, check.Broken("the server ended while a sample was under way, and the client crashed: %s", s.Crash()).See(*at, ""))
-		case s.Later(s.Order[at.Ref]):
+			return check.ShowOutput(s, check.Fail("the server ended while a sample was under way, and the client crashed: %s", s.Crash()).Show(*at, ""))
+		case s.ServedLater(s.Order[at.Ref]):
 			return check.Pass("the client started the server again, and went on")
 		}
 		return check.Pass("the client came to its end by itself")
@@ -191,7 +191,7 @@ func withoutServer(ev *evidence.Case) (*check.Verdict, *evidence.Place) {
 	case !ev.Session.OverStdio():
 		v = noPipe()
 	case at == nil:
-		v = check.NotObserved("the sample was over before the server could end%s", ev.Why(1))
+		v = check.NotObserved("the sample was over before the server could end%s", ev.WhyNoResult(1))
 	case ev.Session.Ended == nil:
 		v = check.NotObserved("the trace does not say how the client ended")
 	default:
@@ -201,7 +201,7 @@ func withoutServer(ev *evidence.Case) (*check.Verdict, *evidence.Place) {
 }
 
 var restarts = check.Check{
-	ID: "restarts", Rule: "a server that ends unexpectedly is started again", Levels: check.InModern(report.Should), Asked: 1, Requirements: []string{"2026-07-28/stdio/08"},
+	ID: "restarts", Rule: "a server that ends unexpectedly is started again", Levels: check.InModern(report.Should), Requests: 1, Statements: []string{"2026-07-28/stdio/08"},
 	Cases: []string{"pipe-end"},
 	Cause: "the end of the server is taken for the end of the session, which this revision does not have",
 	Fix:   "launch the server again when it is needed next, and make again what was under way: it remembers nothing that would be lost",
@@ -216,7 +216,7 @@ var restarts = check.Check{
 		case launchedAfter(s, s.Order[at.Ref]):
 			return check.Pass("the client started the server again")
 		}
-		return check.SeeOutput(s, check.Broken("the server ended, and the client did not start it again: %s", s.Ending()).See(*at, ""))
+		return check.ShowOutput(s, check.Fail("the server ended, and the client did not start it again: %s", s.Ending()).Show(*at, ""))
 	},
 }
 
@@ -232,9 +232,9 @@ func launchedAfter(s *evidence.Session, place int) bool {
 
 var shutsDown = check.Check{
 	ID: "shuts-down", Rule: "a client that needs its server no more ends the server's input first", Levels: lately(report.Should), Cases: []string{"pipe"},
-	Requirements: []string{"2025-11-25/lifecycle/shutdown", "2026-07-28/stdio/07"},
-	Cause:        "the process of the server is killed, so that it can neither finish nor tidy up",
-	Fix:          "close the server's standard input, wait for its end, and end its process only when that does not come in time",
+	Statements: []string{"2025-11-25/lifecycle/shutdown", "2026-07-28/stdio/07"},
+	Cause:      "the process of the server is killed, so that it can neither finish nor tidy up",
+	Fix:        "close the server's standard input, wait for its end, and end its process only when that does not come in time",
 	Judge: func(e *evidence.Case) check.Verdict {
 		s := e.Session
 		switch {
@@ -245,7 +245,7 @@ var shutsDown = check.Check{
 		}
 		for i := range s.Trace.Events {
 			if ev := &s.Trace.Events[i]; ev.Mark != nil && ev.Mark.Name == trace.MarkKilled {
-				return check.Broken("the client ended the process of its server before it had ended its input").See(evidence.Place{ev.Ref(), "", "end of the server"}, "%s", ev.Mark.Text)
+				return check.Fail("the client ended the process of its server before it had ended its input").Show(evidence.Place{Ref: ev.Ref(), Label: "end of the server"}, "%s", ev.Mark.Text)
 			}
 		}
 		return check.Pass("the server's input ended first")

@@ -19,10 +19,12 @@ type comeback struct {
 }
 
 func (c *comeback) close() evidence.Place {
-	return evidence.Place{c.closed.Ref(), "", "end of the connection"}
+	return evidence.Place{Ref: c.closed.Ref(), Label: "end of the connection"}
 }
-func (c *comeback) again() evidence.Place { return evidence.Place{c.returned.Ref(), "", "GET"} }
-func (c *comeback) named() string         { return c.returned.Frame.HTTP.Header["Last-Event-Id"] }
+func (c *comeback) again() evidence.Place {
+	return evidence.Place{Ref: c.returned.Ref(), Label: "GET"}
+}
+func (c *comeback) named() string { return c.returned.Frame.HTTP.Header["Last-Event-Id"] }
 
 // comeback finds it; nil where no connection was closed.
 func comebackOf(ev *evidence.Case) *comeback {
@@ -65,25 +67,25 @@ func afterReturn(judge func(*evidence.Case, *comeback) check.Verdict) func(*evid
 
 var reconnects = check.Check{
 	ID: "reconnects", Rule: "a client comes back for the stream of its call, and names the last event that it saw", Levels: check.InNewestLegacy(report.Should), Cases: []string{"disconnect"},
-	Requirements: []string{"2025-11-25/transports/11", "2025-11-25/transports/18"},
-	Cause:        "the end of the connection is taken for the end of the call, which then fails, or waits for ever",
-	Fix:          "where a stream ends without the response, and had an event with an id, GET the endpoint with that id as Last-Event-ID, and read on",
+	Statements: []string{"2025-11-25/transports/11", "2025-11-25/transports/18"},
+	Cause:      "the end of the connection is taken for the end of the call, which then fails, or waits for ever",
+	Fix:        "where a stream ends without the response, and had an event with an id, GET the endpoint with that id as Last-Event-ID, and read on",
 	Judge: overHTTP(0, func(e *evidence.Case) check.Verdict {
 		c := comebackOf(e)
 		switch {
 		case c == nil:
 			return check.NotObserved("no connection was closed: the client had no stream for its call%s", e.Died())
 		case c.returned == nil && c.blank != nil:
-			return check.Broken("the connection of a call was closed, and the client opened a stream that names no event, so that the call's does not go on").
-				See(c.close(), "last event %s", c.closed.Frame.Event).See(evidence.Place{c.blank.Ref(), "", "GET"}, "no Last-Event-ID")
+			return check.Fail("the connection of a call was closed, and the client opened a stream that names no event, so that the call's does not go on").
+				Show(c.close(), "last event %s", c.closed.Frame.Event).Show(evidence.Place{Ref: c.blank.Ref(), Label: "GET"}, "no Last-Event-ID")
 		case c.returned == nil:
-			return check.SeeOutput(e.Session, check.Broken("the connection of a call was closed before its response, behind an event with an id, and the client did not come back%s", e.Died()).
-				See(c.close(), "last event %s, retry after %s", c.closed.Frame.Event, c.closed.Frame.Retry))
+			return check.ShowOutput(e.Session, check.Fail("the connection of a call was closed before its response, behind an event with an id, and the client did not come back%s", e.Died()).
+				Show(c.close(), "last event %s, retry after %s", c.closed.Frame.Event, c.closed.Frame.Retry))
 		case c.repeated != nil:
-			return check.Broken("the client came back, and not for what it had not seen: a message had to be sent again").
-				See(c.close(), "last event %s", c.closed.Frame.Event).See(c.again(), "Last-Event-ID: %s", c.named()).See(evidence.Place{c.repeated.Ref(), "", "again"}, "event %s", c.repeated.Frame.Event)
+			return check.Fail("the client came back, and not for what it had not seen: a message had to be sent again").
+				Show(c.close(), "last event %s", c.closed.Frame.Event).Show(c.again(), "Last-Event-ID: %s", c.named()).Show(evidence.Place{Ref: c.repeated.Ref(), Label: "again"}, "event %s", c.repeated.Frame.Event)
 		case len(e.Rounds) < 2:
-			return check.NotObserved("the client came back, and nothing was asked on the stream that it then had%s", e.Why(len(e.Rounds))).See(c.again(), "Last-Event-ID: %s", c.named())
+			return check.NotObserved("the client came back, and nothing was asked on the stream that it then had%s", e.WhyNoResult(len(e.Rounds))).Show(c.again(), "Last-Event-ID: %s", c.named())
 		}
 		if v := served(e, e.Rounds[1], "on the stream that the client had come back for"); v.Kind != report.Pass {
 			return v
@@ -98,13 +100,13 @@ const clockSlack = 50 * time.Millisecond
 
 var retryHonoured = check.Check{
 	ID: "retry-honoured", Rule: "a client waits as long as retry says before it comes back", Levels: check.InNewestLegacy(report.Must), Cases: []string{"disconnect"},
-	Requirements: []string{"2025-11-25/transports/12"},
-	Cause:        "the time to wait is one of the client's own, or the field retry is not read",
-	Fix:          "read the field retry of the stream, in milliseconds, and wait as long before the GET",
+	Statements: []string{"2025-11-25/transports/12"},
+	Cause:      "the time to wait is one of the client's own, or the field retry is not read",
+	Fix:        "read the field retry of the stream, in milliseconds, and wait as long before the GET",
 	Judge: afterReturn(func(e *evidence.Case, c *comeback) check.Verdict {
 		told, took := c.closed.Frame.Retry, c.returned.At-c.closed.At
 		if took < told-clockSlack {
-			return check.Broken("the client was told to wait %s before it comes back, and was back sooner", told).See(c.close(), "retry: %d", told.Milliseconds()).See(c.again(), "%s later", took.Round(10*time.Millisecond))
+			return check.Fail("the client was told to wait %s before it comes back, and was back sooner", told).Show(c.close(), "retry: %d", told.Milliseconds()).Show(c.again(), "%s later", took.Round(10*time.Millisecond))
 		}
 		return check.Pass("the client came back no sooner than it was told")
 	}),
@@ -112,20 +114,20 @@ var retryHonoured = check.Check{
 
 var answersOnceResumed = check.Check{
 	ID: "answers-once", Rule: "a request is answered once, also by a client that came back for its stream", Levels: check.InNewestLegacy(report.Must), Cases: []string{"disconnect"},
-	Requirements: []string{"2025-11-25/basic/05"},
-	Cause:        "the client comes back for events that it has seen, and answers again what they bring again",
-	Fix:          "keep the id of the last event of each stream, and remember the ids of requests that were answered",
+	Statements: []string{"2025-11-25/basic/05"},
+	Cause:      "the client comes back for events that it has seen, and answers again what they bring again",
+	Fix:        "keep the id of the last event of each stream, and remember the ids of requests that were answered",
 	Judge: afterReturn(func(e *evidence.Case, c *comeback) check.Verdict {
 		for _, r := range e.Rounds {
 			if len(r.Answers) > 1 {
-				return check.Broken("%d responses came for one request, after the client had come back for its stream", len(r.Answers)).
-					See(c.again(), "Last-Event-ID: %s", c.named()).See(r.Answers[0].Place, "the first").See(r.Answers[1].Place, "one more")
+				return check.Fail("%d responses came for one request, after the client had come back for its stream", len(r.Answers)).
+					Show(c.again(), "Last-Event-ID: %s", c.named()).Show(r.Answers[0].Place, "the first").Show(r.Answers[1].Place, "one more")
 			}
 		}
 		if len(e.Rounds) == 0 || len(e.Rounds[0].Answers) == 0 {
-			return check.NotObserved("the request that was open when the connection was closed was not answered%s", e.Why(1))
+			return check.NotObserved("the request that was open when the connection was closed was not answered%s", e.WhyNoResult(1))
 		}
-		if v := check.GoneOn(e, c.again()); v != nil {
+		if v := check.UnsettledSince(e, c.again()); v != nil {
 			return *v
 		}
 		return check.Pass("one response came for each request")
@@ -159,7 +161,7 @@ func lossOf(ev *evidence.Case) *loss {
 		case f.HTTP != nil && f.HTTP.Status == 404 && !deletes && !l.asked:
 			m := ev.Session.Message(e)
 			if l.asked = m.ID != nil; l.asked || l.told == nil {
-				l.told = &evidence.Place{e.Ref(), "", "HTTP 404"}
+				l.told = &evidence.Place{Ref: e.Ref(), Label: "HTTP 404"}
 			}
 		}
 	}
@@ -178,22 +180,22 @@ func calledAll(s *evidence.Session, place int) bool {
 
 var sessionLost = check.Check{
 	ID: "session-lost", Rule: "a client whose session is gone starts a new one, without the old one's id", Levels: check.InNewestLegacy(report.Must), Cases: []string{"lost-session"}, Whole: true,
-	Requirements: []string{"2025-11-25/transports/21"},
-	Cause:        "404 is taken for a fault like any other, so that every later call fails, too",
-	Fix:          "where a request that has a session id is answered with 404, initialize again without an id, and make the request again in the new session",
+	Statements: []string{"2025-11-25/transports/21"},
+	Cause:      "404 is taken for a fault like any other, so that every later call fails, too",
+	Fix:        "where a request that has a session id is answered with 404, initialize again without an id, and make the request again in the new session",
 	Judge: overHTTP(0, func(e *evidence.Case) check.Verdict {
 		l := lossOf(e)
 		switch {
 		case l == nil:
 			return check.NotObserved("the play did not get as far as the end of the session%s", e.Died())
 		case l.anew != nil && l.anew.Frame.HTTP.Header["Mcp-Session-Id"] != "":
-			return check.Broken("the client initialized a new session under the id of the old one").See(evidence.Place{l.anew.Ref(), "", "initialize"}, "Mcp-Session-Id: %s", l.anew.Frame.HTTP.Header["Mcp-Session-Id"])
+			return check.Fail("the client initialized a new session under the id of the old one").Show(evidence.Place{Ref: l.anew.Ref(), Label: "initialize"}, "Mcp-Session-Id: %s", l.anew.Frame.HTTP.Header["Mcp-Session-Id"])
 		case l.anew != nil:
 			return check.Pass("the client initialized a new session")
 		case l.told == nil, !l.asked && calledAll(e.Session, e.Session.Order[l.told.Ref]):
 			return check.Unsupported("the client asked for nothing more once its session was over: it takes one that calls every tool that is listed, one after the other%s", e.Died())
 		}
-		return check.SeeOutput(e.Session, check.Broken("the server had ended the session and said so, and the client did not start a new one").See(*l.told, ""))
+		return check.ShowOutput(e.Session, check.Fail("the server had ended the session and said so, and the client did not start a new one").Show(*l.told, ""))
 	}),
 }
 
@@ -209,22 +211,22 @@ var handlersSurvive = check.Check{
 		s := e.Session
 		for i := range s.Requests {
 			if r := &s.Requests[i]; r.Ref == l.anew.Ref() && !r.Declares("sampling") && s.Requests[0].Declares("sampling") {
-				return check.Broken("in its new session the client declares no sampling any more").See(r.CapabilitiesAt(), "%s", check.OrMissing(r.Declared()))
+				return check.Fail("in its new session the client declares no sampling any more").Show(r.CapabilitiesAt(), "%s", check.OrMissing(r.Declared()))
 			}
 		}
 		if len(e.Rounds) == 0 || e.Rounds[0].Result() == nil {
-			return check.NotObserved("in its first session the client did not sample either%s", e.Why(1))
+			return check.NotObserved("in its first session the client did not sample either%s", e.WhyNoResult(1))
 		}
 		asked := false
 		for _, id := range []string{e.Case.ID, harness.BarrierID} {
 			for _, call := range s.Calls[id] {
 				for _, r := range call.Rounds {
-					if s.Order[r.Asked.Ref] < s.Order[l.anew.Ref()] || r.Missed() != "" {
+					if s.Order[r.Asked.Ref] < s.Order[l.anew.Ref()] || r.CassetteMiss() != "" {
 						continue
 					}
 					asked = true
 					if r.Result() == nil {
-						return check.SeeOutput(s, check.Broken("in its new session the client did not answer a sampling request with a result%s", call.Why(r.N)).See(r.Asked, ""))
+						return check.ShowOutput(s, check.Fail("in its new session the client did not answer a sampling request with a result%s", call.WhyNoResult(r.N)).Show(r.Asked, ""))
 					}
 				}
 			}

@@ -68,7 +68,7 @@ func versions(s *evidence.Session) versioning {
 					crossing = v.apart
 				}
 				crossing = crossing && m.Err != nil
-				v.told, v.how, v.by = told, how, &evidence.Place{e.Ref(), "", "server's versions"}
+				v.told, v.how, v.by = told, how, &evidence.Place{Ref: e.Ref(), Label: "server's versions"}
 			}
 			continue
 		}
@@ -89,7 +89,7 @@ func versions(s *evidence.Session) versioning {
 		case crossing && first: // as of a client that asks several things at once
 		default:
 			v.apart = v.apart && crossing
-			v.wrong = append(v.wrong, evidence.Place{e.Ref(), "", m.Method})
+			v.wrong = append(v.wrong, evidence.Place{Ref: e.Ref(), Label: m.Method})
 			if len(v.wrong) == 1 {
 				v.named = named
 			}
@@ -149,7 +149,7 @@ func tried(ev *evidence.Case, v *versioning) *check.Verdict {
 var versionListed = check.Check{
 	ID: "version-listed", Rule: "a client that was told which versions the server speaks goes on in one of them, if it goes on", Whole: true,
 	Levels: map[server.Revision]report.Level{server.V20251125: report.Must, server.V20260728: report.Should},
-	Cases:  []string{"older-version", "both-eras", "older-era", "older-era-told"}, Requirements: []string{"2025-11-25/lifecycle/operation", "2025-11-25/lifecycle/negotiation",
+	Cases:  []string{"older-version", "both-eras", "older-era", "older-era-told"}, Statements: []string{"2025-11-25/lifecycle/operation", "2025-11-25/lifecycle/negotiation",
 		"2025-11-25/transports/24", "2026-07-28/versioning/selects"},
 	Cause: "the newest version of the client's library is taken whatever the server says, or a version of the older era is put into requests of the newer one",
 	Fix:   "choose a version that the server lists; speak those up to 2025-11-25 by initialize, and in the version that this comes back with; if there is none in common, end and say so",
@@ -167,10 +167,10 @@ var versionListed = check.Check{
 		case len(v.wrong) == 1 && v.right == 0 && v.apart:
 			return check.NotApplicable("the client went no further when it was told that the server speaks %s: the one request behind that may have been on its way", list)
 		case len(v.wrong) > 0 && v.right == 0:
-			return check.Broken("the server says by %s that it speaks %s, and the client went on in %s", v.how, list, v.named).See(*v.by, "%s", e.Session.Trace.Find(v.by.Ref).Frame.Raw).
-				See(v.wrong[0], "%s", v.named)
+			return check.Fail("the server says by %s that it speaks %s, and the client went on in %s", v.how, list, v.named).Show(*v.by, "%s", e.Session.Trace.Find(v.by.Ref).Frame.Raw).
+				Show(v.wrong[0], "%s", v.named)
 		case len(v.wrong) > 0:
-			return check.Warn("the server says by %s that it speaks %s, and the client went on in %s before it took one of those", v.how, list, v.named).See(*v.by, "").See(v.wrong[0], "%s", v.named)
+			return check.Warn("the server says by %s that it speaks %s, and the client went on in %s before it took one of those", v.how, list, v.named).Show(*v.by, "").Show(v.wrong[0], "%s", v.named)
 		case v.right == 0 && e.Called:
 			return check.NotApplicable("the client went on, and over this transport its messages do not say in which version")
 		case v.right == 0:
@@ -197,9 +197,9 @@ var otherVersion = check.Check{
 		case s.Ended.Deadline && e.Called:
 			return check.NotObserved("the client went on in the version of the server, and did not come to its end for another reason: %s", s.Ending())
 		case s.Ended.Deadline:
-			return check.SeeOutput(s, check.Broken("the server speaks %s alone, and the client hung: %s", speaks, s.Ending()))
+			return check.ShowOutput(s, check.Fail("the server speaks %s alone, and the client hung: %s", speaks, s.Ending()))
 		case !evidence.EndedByItself(s.Ended):
-			return check.SeeOutput(s, check.Broken("the server speaks %s alone, and the client crashed: %s", speaks, s.Crash()))
+			return check.ShowOutput(s, check.Fail("the server speaks %s alone, and the client crashed: %s", speaks, s.Crash()))
 		case e.Called:
 			return check.Pass("the client went on in %s", speaks)
 		}

@@ -39,22 +39,22 @@ func TestAVersionIsHeldAgainstWhatTheServerSaidBefore(t *testing.T) {
 		events   []trace.Event
 		want     report.Verdict
 	}{
-		"it insists":                 {server.V20260728, []trace.Event{tracetest.Asks(1, "server/discover", "2026-07-28"), lists(1, old), tracetest.Asks(2, "tools/list", "2026-07-28")}, check.KindBroken},
+		"it insists":                 {server.V20260728, []trace.Event{tracetest.Asks(1, "server/discover", "2026-07-28"), lists(1, old), tracetest.Asks(2, "tools/list", "2026-07-28")}, check.Failed},
 		"it takes the list":          {server.V20260728, []trace.Event{tracetest.Asks(1, "server/discover", "2026-07-28"), lists(1, old), initializes(2, "2025-11-25"), agrees(2, "2025-11-25"), follows(3, "2025-11-25")}, report.Pass},
 		"it is corrected":            {server.V20260728, []trace.Event{tracetest.Asks(1, "server/discover", "2026-07-28"), lists(1, older), initializes(2, "2024-11-05"), agrees(2, "2025-06-18"), follows(3, "2025-06-18")}, report.Pass},
-		"it is not to be corrected":  {server.V20260728, []trace.Event{tracetest.Asks(1, "server/discover", "2026-07-28"), lists(1, older), initializes(2, "2025-11-25"), agrees(2, "2025-06-18"), follows(3, "2025-11-25")}, check.KindBroken},
-		"an older one as if newer":   {server.V20260728, []trace.Event{tracetest.Asks(1, "server/discover", "2026-07-28"), lists(1, older), tracetest.Asks(2, "tools/list", "2025-11-25")}, check.KindBroken},
+		"it is not to be corrected":  {server.V20260728, []trace.Event{tracetest.Asks(1, "server/discover", "2026-07-28"), lists(1, older), initializes(2, "2025-11-25"), agrees(2, "2025-06-18"), follows(3, "2025-11-25")}, check.Failed},
+		"an older one as if newer":   {server.V20260728, []trace.Event{tracetest.Asks(1, "server/discover", "2026-07-28"), lists(1, older), tracetest.Asks(2, "tools/list", "2025-11-25")}, check.Failed},
 		"it comes round":             {server.V20260728, []trace.Event{tracetest.Asks(1, "server/discover", "2026-07-28"), lists(1, old), tracetest.Asks(2, "tools/list", "2026-07-28"), initializes(3, "2025-11-25"), agrees(3, "2025-11-25"), follows(4, "2025-11-25")}, report.Warn},
 		"on its way":                 {server.V20260728, []trace.Event{tracetest.Asks(1, "tools/list", "2026-07-28"), lists(1, old), tracetest.Asks(2, "prompts/list", "2026-07-28"), lists(2, old)}, report.NotApplicable},
 		"several on their way":       {server.V20260728, []trace.Event{tracetest.Asks(1, "tools/list", "2026-07-28"), lists(1, old), tracetest.Asks(2, "prompts/list", "2026-07-28"), lists(2, old), tracetest.Asks(3, "resources/list", "2026-07-28"), lists(3, old)}, report.NotApplicable},
 		"and then in the older era":  {server.V20260728, []trace.Event{tracetest.Asks(1, "tools/list", "2026-07-28"), lists(1, old), tracetest.Asks(2, "prompts/list", "2026-07-28"), tracetest.Asks(3, "resources/list", "2026-07-28"), initializes(4, "2025-11-25"), agrees(4, "2025-11-25"), follows(5, "2025-11-25")}, report.Pass},
-		"in its own of that":         {server.V20260728, []trace.Event{tracetest.Asks(1, "prompts/list", "2026-07-28"), lists(1, older), initializes(2, "2025-11-25"), agrees(2, "2025-06-18"), follows(3, "2025-11-25")}, check.KindBroken},
-		"again and again":            {server.V20260728, []trace.Event{tracetest.Asks(1, "tools/list", "2026-07-28"), lists(1, old), tracetest.Asks(2, "tools/list", "2026-07-28"), lists(2, old), tracetest.Asks(3, "tools/list", "2026-07-28")}, check.KindBroken},
+		"in its own of that":         {server.V20260728, []trace.Event{tracetest.Asks(1, "prompts/list", "2026-07-28"), lists(1, older), initializes(2, "2025-11-25"), agrees(2, "2025-06-18"), follows(3, "2025-11-25")}, check.Failed},
+		"again and again":            {server.V20260728, []trace.Event{tracetest.Asks(1, "tools/list", "2026-07-28"), lists(1, old), tracetest.Asks(2, "tools/list", "2026-07-28"), lists(2, old), tracetest.Asks(3, "tools/list", "2026-07-28")}, check.Failed},
 		"it goes no further":         {server.V20260728, []trace.Event{tracetest.Asks(1, "server/discover", "2026-07-28"), lists(1, old)}, report.NotApplicable},
 		"it opens in the older era":  {server.V20260728, []trace.Event{initializes(1, "2025-11-25"), agrees(1, "2025-11-25"), follows(2, "2025-06-18")}, report.NotApplicable},
 		"it never came":              {server.V20260728, nil, report.Unsupported},
 		"in the older era, agreed":   {server.V20251125, []trace.Event{initializes(1, "2025-11-25"), agrees(1, "2025-06-18"), follows(2, "2025-06-18")}, report.Pass},
-		"in the older era, its own":  {server.V20251125, []trace.Event{initializes(1, "2025-11-25"), agrees(1, "2025-06-18"), follows(2, "2025-11-25")}, check.KindBroken},
+		"in the older era, its own":  {server.V20251125, []trace.Event{initializes(1, "2025-11-25"), agrees(1, "2025-06-18"), follows(2, "2025-11-25")}, check.Failed},
 		"in the older era, it ended": {server.V20251125, []trace.Event{initializes(1, "2025-11-25"), agrees(1, "2025-06-18")}, report.NotApplicable},
 	} {
 		t.Run(name, func(t *testing.T) {
