@@ -115,9 +115,9 @@ func TestARequirementIsThatOfTheRevision(t *testing.T) {
 }
 
 func TestACheckIsShownByItsCases(t *testing.T) {
-	require.Equal(t, []string{"parallel/two-cities", "parallel/thirty-three"}, parallel.UniqueIDs.ShownBy(&parallel.Scenario))
-	require.Equal(t, []string{"basic/question", "basic/truncated"}, basic.Answered.ShownBy(&basic.Scenario))
-	require.Equal(t, everyCaseOf("tool-use"), (&check.Check{}).ShownBy(&tooluse.Scenario), "one that names no cases is shown by all")
+	require.Equal(t, []string{"parallel/two-cities", "parallel/thirty-three"}, parallel.UniqueIDs.CasesOf(&parallel.Scenario))
+	require.Equal(t, []string{"basic/question", "basic/truncated"}, basic.Answered.CasesOf(&basic.Scenario))
+	require.Equal(t, everyCaseOf("tool-use"), (&check.Check{}).CasesOf(&tooluse.Scenario), "one that names no cases is shown by all")
 }
 
 func TestTheChecksOfTheClientAreComplete(t *testing.T) {

@@ -91,7 +91,7 @@ func Scenarios() []Scenario {
 
 func describe(s *check.Scenario, c *check.Check) Check {
 	d := Check{ID: s.ID + "/" + c.ID, Rule: c.Rule, Levels: map[server.Revision]report.Level{}, Requirements: []report.Requirement{},
-		Cases: c.ShownBy(s), Cause: c.Cause, Fix: c.Fix, enforces: c.Statements}
+		Cases: c.CasesOf(s), Cause: c.Cause, Fix: c.Fix, enforces: c.Statements}
 	for _, r := range AllRevisions() {
 		if level, ok := c.Levels[r]; ok && slices.Contains(s.Revisions, r) {
 			d.Levels[r] = level

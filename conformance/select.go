@@ -101,7 +101,7 @@ func (s *selection) check(scenario *check.Scenario, check *check.Check) bool {
 		return false
 	}
 	for _, c := range scenario.Cases {
-		if check.Shows(c.ID) {
+		if check.Judges(c.ID) {
 			names = append(names, c.ID)
 		}
 	}
@@ -126,7 +126,7 @@ func (s *selection) cases(revision server.Revision) []harness.Case {
 		}
 		for _, c := range scenario.Cases {
 			shows := func(check *check.Check) bool {
-				return check.Shows(c.ID) && (len(s.only) == 0 || anyMatches(s.only, scenario.ID, c.ID, scenario.ID+"/"+check.ID))
+				return check.Judges(c.ID) && (len(s.only) == 0 || anyMatches(s.only, scenario.ID, c.ID, scenario.ID+"/"+check.ID))
 			}
 			playable := c.Revisions == nil || slices.Contains(c.Revisions, revision)
 			if playable && !anyMatches(s.skip, c.ID) && slices.ContainsFunc(judged, shows) {

@@ -1,55 +1,71 @@
 package check
 
-import (
-	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
-)
+import "github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 
-// undecided returns nil where it can be said of something that was not seen after an event that it did not happen, and the verdict for where
-// that cannot be said. A client that ended in order has done nothing wrong: it only does not call the tools in their order.
+// UnsettledAfter returns nil if the trace settles that nothing more followed an event, and otherwise the verdict, which begins with what. A
+// client that ended cleanly did nothing wrong: it only calls the tools in another order.
 func UnsettledAfter(s *evidence.Session, after evidence.Place, what string) *Verdict {
 	why := s.Unsettled(after)
 	if why == "" {
 		return nil
 	}
-	v := NotObserved("%s: %s", what, why)
 	if s.Ended != nil && s.Ended.Clean() && s.Trace.Whole {
-		v = Unsupported("%s: it takes a client that calls the tools in the order in which they are listed, and answers the last one's sample: %s", what, why)
+		return Unsupported("%s: the client must call the tools in the order of tools/list and answer the last sampling request: %s",
+			what, why).ptr()
 	}
-	return &v
+	return NotObserved("%s: %s", what, why).ptr()
 }
 
-// noModelCall judges that a round cost no completed call of the model: a provider's refusal costs nothing. Asked says what is wrong where
-// it did.
-func NoModelCall(ev *evidence.Case, r *evidence.Round, asked string) Verdict {
-	if completed := r.CompletedCalls(); len(completed) > 0 {
-		return Fail("%s", asked).Show(r.Asked, "").Show(completed[0].Place, "%s", evidence.Compact(completed[0].Request.Body))
+// Unsettled is [UnsettledAfter] for the answers to a round.
+func Unsettled(ev *evidence.Case, r *evidence.Round) *Verdict {
+	return UnsettledSince(ev, r.Asked)
+}
+
+// UnsettledSince is [UnsettledAfter] for answers of any kind.
+func UnsettledSince(ev *evidence.Case, after evidence.Place) *Verdict {
+	v := UnsettledAfter(ev.Session, after, "no response came, but one could still have come")
+	if v != nil {
+		*v = v.Show(after, "")
 	}
-	if strays := ev.Session.Unmarked; len(strays) > 0 {
-		return NotObserved("the model was asked something that has the mark of no conversation, so that it may have been this").Show(strays[0], "")
+	return v
+}
+
+// NoModelCall judges that no call of the model was completed for a round. A call that the provider refused costs nothing and does not count.
+// Fault is the message for a client that made one.
+func NoModelCall(ev *evidence.Case, r *evidence.Round, fault string) Verdict {
+	if completed := r.CompletedCalls(); len(completed) > 0 {
+		return Fail("%s", fault).Show(r.Asked, "").Show(completed[0].Place, "%s", evidence.Compact(completed[0].Request.Body))
+	}
+	if unmarked := ev.Session.Unmarked; len(unmarked) > 0 {
+		return NotObserved("the model received a request without the mark of any case, which may be for this one").Show(unmarked[0], "")
 	}
 	if v := Unsettled(ev, r); v != nil {
 		return *v
 	}
-	return Pass("the model was not asked")
+	return Pass("no call of the model was completed")
 }
 
-// alive judges that the client went on after a round. Stopped says what is wrong where it did not.
-func Alive(ev *evidence.Case, r *evidence.Round, stopped string) Verdict {
+// Alive judges that the client went on after a round. Fault is the message for a client that did not.
+func Alive(ev *evidence.Case, r *evidence.Round, fault string) Verdict {
 	s := ev.Session
-	switch after := s.Order[r.Asked.Ref]; {
-	case s.ServedLater(after):
+	switch {
+	case s.ServedLater(s.Order[r.Asked.Ref]):
 		return Pass("the client went on")
 	case s.Ended != nil && s.Ended.Clean():
 		return *Unsettled(ev, r)
 	}
-	return ShowOutput(s, Fail("%s: %s", stopped, s.Ending()).Show(r.Asked, "%s", evidence.Compact(r.Raw)))
+	return ShowOutput(s, Fail("%s: %s", fault, s.Ending()).Show(r.Asked, "%s", evidence.Compact(r.Raw)))
 }
 
-// unsettled returns nil where it is settled that nothing more came of a round, and the verdict for where it is not.
-func Unsettled(ev *evidence.Case, r *evidence.Round) *Verdict {
-	v := UnsettledAfter(ev.Session, r.Asked, "no answer came, and it is not settled that none would have")
-	if v != nil {
-		*v = v.Show(r.Asked, "")
+// Survived returns nil if the client went on after a place, the failure if it ended there, and otherwise the verdict that neither was seen. A
+// client that hung after it called another tool hung for another reason.
+func Survived(ev *evidence.Case, after evidence.Place, fault string) *Verdict {
+	s := ev.Session
+	switch at := s.Order[after.Ref]; {
+	case s.ServedLater(at):
+		return nil
+	case s.Ended == nil || s.Ended.Clean() || s.Ended.Deadline && s.CalledAfter(at):
+		return UnsettledSince(ev, after)
 	}
-	return v
+	return ShowOutput(s, Fail("%s: %s", fault, s.Ending()).Show(after, "")).ptr()
 }

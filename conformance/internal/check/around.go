@@ -1,17 +1,14 @@
 package check
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// How many steps before and after each piece of evidence are told, how many in all, and how many places are marked in one of them.
+// How many steps a report shows before and after each piece of evidence, how many in all, and how many places it marks in one of them.
 const (
 	stepsBefore = 1
 	stepsAfter  = 3
@@ -19,22 +16,10 @@ const (
 	mostMarks   = 2
 )
 
-// around tells what went over the wires just before and after the evidence, with the places marked in the frames themselves.
-func around(s *evidence.Session, evidence []report.Evidence) []report.Step {
-	var caseID string
-	marked := map[trace.Ref][]string{} // paths by event
-	for _, f := range evidence {
-		ref := trace.Ref{Case: f.Case, Seq: f.Seq}
-		if s.Trace.Find(ref) == nil {
-			continue
-		}
-		if len(marked) == 0 {
-			caseID = f.Case
-		}
-		if f.Case == caseID && (f.Path != "" || marked[ref] == nil) {
-			marked[ref] = append(marked[ref], f.Path)
-		}
-	}
+// around returns the steps of the exchange just before and after the evidence, with the places of the evidence marked in them. All are of
+// the case of the first piece of evidence.
+func around(s *evidence.Session, shown []report.Evidence) []report.Step {
+	caseID, marked := markedEvents(s, shown)
 	var all []report.Step
 	near := map[int]bool{}
 	for i := range s.Trace.Events {
@@ -43,8 +28,8 @@ func around(s *evidence.Session, evidence []report.Evidence) []report.Step {
 			continue
 		}
 		paths, isEvidence := marked[e.Ref()]
-		step, ok := step(s, e)
-		if !ok && !isEvidence {
+		step, worthALine := step(s, e)
+		if !worthALine && !isEvidence {
 			continue
 		}
 		if isEvidence {
@@ -56,13 +41,31 @@ func around(s *evidence.Session, evidence []report.Evidence) []report.Step {
 		}
 		all = append(all, step)
 	}
-	var told []report.Step
+	var steps []report.Step
 	for i, step := range all {
-		if near[i] && (len(told) < mostSteps || step.Marked) {
-			told = append(told, step)
+		if near[i] && (len(steps) < mostSteps || step.Marked) {
+			steps = append(steps, step)
 		}
 	}
-	return told
+	return steps
+}
+
+// markedEvents returns the case of the first piece of evidence, and the paths of all evidence of that case by event.
+func markedEvents(s *evidence.Session, shown []report.Evidence) (caseID string, marked map[trace.Ref][]string) {
+	marked = map[trace.Ref][]string{}
+	for _, one := range shown {
+		ref := trace.Ref{Case: one.Case, Seq: one.Seq}
+		if s.Trace.Find(ref) == nil {
+			continue
+		}
+		if len(marked) == 0 {
+			caseID = one.Case
+		}
+		if one.Case == caseID && (one.Path != "" || marked[ref] == nil) {
+			marked[ref] = append(marked[ref], one.Path)
+		}
+	}
+	return caseID, marked
 }
 
 // excerpts marks the places in the event's JSON.
@@ -81,121 +84,4 @@ func excerpts(e *trace.Event, paths []string) []report.Excerpt {
 		}
 	}
 	return found
-}
-
-// Who speaks on the two wires.
-const (
-	theServer = "server"
-	theClient = "client"
-	itsModel  = "model"
-)
-
-// step tells an event in a few words; false for one that is not worth a line.
-func step(s *evidence.Session, e *trace.Event) (report.Step, bool) {
-	step := report.Step{Case: e.Case, Seq: e.Seq}
-	switch {
-	case e.Frame != nil:
-		step.From, step.To = theServer, theClient
-		if e.Frame.Dir == trace.FromClient {
-			step.From, step.To = theClient, theServer
-		}
-		step.Says = FrameSays(e.Frame)
-	case e.Request != nil:
-		step.From, step.To, step.Says = theClient, itsModel, e.Request.Method+" "+e.Request.Path
-	case e.End != nil:
-		step.From, step.To, step.Says = itsModel, theClient, endSays(e.End)
-	case e.Process != nil && e.Process.State == trace.Ended:
-		step.From, step.Says = theClient, s.Ending()
-	case e.Mark != nil && e.Mark.Name == trace.MarkOutcome:
-		step.From, step.Says = theClient, "says of its call: "+e.Mark.Text
-	case e.Mark != nil && e.Mark.Name == trace.MarkBatch:
-		step.From, step.Says = theServer, e.Mark.Text
-	case e.Mark != nil && e.Mark.Name == trace.MarkStderr:
-		step.From, step.Says = theServer, "writes to standard error: "+e.Mark.Text
-	case e.Mark != nil && e.Mark.Name == trace.MarkWithheld:
-		step.From, step.Says = theServer, "asks nothing: the client does not declare "+e.Mark.Text
-	default:
-		return step, false
-	}
-	return step, true
-}
-
-func FrameSays(f *trace.Frame) string {
-	var what string
-	m := evidence.ReadMessage(f.Raw)
-	switch {
-	case f.Closed && f.Event != "":
-		what = fmt.Sprintf("closes the connection behind event %s, to be come back for after %s", f.Event, f.Retry)
-	case f.Closed:
-		what = "ends the stream"
-	case f.Raw.IsZero() && f.HTTP != nil && f.HTTP.Header["Last-Event-Id"] != "":
-		what = fmt.Sprintf("%s behind event %s", f.HTTP.Method, f.HTTP.Header["Last-Event-Id"])
-	case f.Raw.IsZero() && f.HTTP != nil && f.HTTP.Method != "":
-		what = f.HTTP.Method
-	case f.Raw.IsZero() && f.Event != "":
-		what = "event " + f.Event + ", without a message"
-	case f.Raw.IsZero() && f.HTTP != nil:
-		what = fmt.Sprintf("HTTP %d", f.HTTP.Status)
-	case m.Method != "" && m.ID == nil:
-		what = m.Method
-	case m.Method != "" && evidence.HasMember(m.Params, "inputResponses"):
-		what = fmt.Sprintf("%s again with its inputResponses, id %s", m.Method, m.ID)
-	case m.Method != "":
-		what = fmt.Sprintf("%s, id %s", m.Method, m.ID)
-	case m.Err != nil:
-		what = fmt.Sprintf("error %d for %s: %s", m.Err.Code, idSays(m.ID), m.Err.Message)
-	case m.Result != nil:
-		what = fmt.Sprintf("%s for %s", resultSays(m.Result), idSays(m.ID))
-	default:
-		what = "what is no message: " + evidence.Compact(json.RawMessage(f.Raw))
-	}
-	if f.HTTP != nil && f.HTTP.Status >= 400 && !f.Raw.IsZero() {
-		what = fmt.Sprintf("HTTP %d, %s", f.HTTP.Status, what)
-	}
-	if f.Lost {
-		what += " (the stream was gone)"
-	}
-	return cut(what)
-}
-
-func idSays(id json.RawMessage) string {
-	if id == nil {
-		return "no id"
-	}
-	return "id " + string(id)
-}
-
-// cut keeps a step to a line.
-func cut(text string) string {
-	const most = 110
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
-}
-
-// resultSays names a result by its type, where it has one.
-func resultSays(result json.RawMessage) string {
-	var o dialect.Object
-	_ = json.Unmarshal(result, &o) // one that is no object has no type
-	if t := o.Text("resultType"); t != "" {
-		return "result (" + t + ")"
-	}
-	return "result"
-}
-
-func endSays(end *trace.ModelEnd) string {
-	switch {
-	case end.HungUp:
-		return "nothing more: the client hung up"
-	case end.Closed:
-		return "nothing more: the model was closed"
-	case end.Refused != "":
-		return cut(fmt.Sprintf("%d, refused: %s", end.Status, end.Refused))
-	case end.Miss != "":
-		return cut(fmt.Sprintf("%d, not foreseen: %s", end.Status, end.Miss))
-	case end.Stream:
-		return fmt.Sprintf("%d, a stream", end.Status)
-	}
-	return fmt.Sprint(end.Status)
 }

@@ -37,9 +37,9 @@ func TestAFailureTellsWhatWentOnAroundTheEvidence(t *testing.T) {
 	s.Frame(s.CaseID, trace.ToClient, 200, `{"jsonrpc":"2.0","id":7,"result":{"content":[]}}`)
 	require.Equal(t, []string{
 		"model > client: 200",
-		"* client > server: result for id 1001",
+		"* client > server: result, id 1001",
 		`  "user"`,
-		"server > client: result for id 7",
+		"server > client: result, id 7",
 	}, told(s.Result("basic/role-assistant")))
 }
 
@@ -59,7 +59,7 @@ func TestWhatKeptAModelFromAnsweringIsTold(t *testing.T) {
 		says string
 	}{
 		"refused":      {trace.ModelEnd{Status: 400, Refused: "no max_tokens"}, "400, refused: no max_tokens"},
-		"not foreseen": {trace.ModelEnd{Status: 404, Miss: "no rule"}, "404, not foreseen: no rule"},
+		"no rule matches": {trace.ModelEnd{Status: 404, Miss: "no rule"}, "404, no rule matches: no rule"},
 		"hung up":      {trace.ModelEnd{Status: 200, HungUp: true}, "nothing more: the client hung up"},
 		"a stream":     {trace.ModelEnd{Status: 200, Stream: true}, "200, a stream"},
 	} {
@@ -72,7 +72,7 @@ func TestWhatKeptAModelFromAnsweringIsTold(t *testing.T) {
 				"* server > client: sampling/createMessage, id 1001",
 				"client > model: POST /native",
 				"model > client: " + c.says,
-				"client > server: error -32603 for id 1001: the model failed",
+				"client > server: error response -32603, id 1001: the model failed",
 			}, told(s.Result("basic/answered")))
 		})
 	}
@@ -89,11 +89,11 @@ func TestFramesInWords(t *testing.T) {
 		"HTTP 202":                             {HTTP: &trace.HTTP{Status: 202}},
 		"ends the stream":                      {Closed: true},
 		"notifications/initialized":            {Raw: trace.Bytes(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)},
-		"HTTP 400, error -32600 for no id: no": {HTTP: &trace.HTTP{Status: 400}, Raw: trace.Bytes(`{"jsonrpc":"2.0","error":{"code":-32600,"message":"no"}}`)},
-		"result (input_required) for id 3":     {Raw: trace.Bytes(`{"jsonrpc":"2.0","id":3,"result":{"resultType":"input_required"}}`)},
-		"what is no message: nonsense":         {Raw: trace.Bytes("nonsense")},
+		"HTTP 400, error response -32600, no id: no": {HTTP: &trace.HTTP{Status: 400}, Raw: trace.Bytes(`{"jsonrpc":"2.0","error":{"code":-32600,"message":"no"}}`)},
+		"result (input_required), id 3":     {Raw: trace.Bytes(`{"jsonrpc":"2.0","id":3,"result":{"resultType":"input_required"}}`)},
+		"invalid JSON-RPC: nonsense":         {Raw: trace.Bytes("nonsense")},
 		`sampling/createMessage, id "a" (the stream was gone)`: {Raw: trace.Bytes(`{"jsonrpc":"2.0","id":"a","method":"sampling/createMessage"}`), Lost: true},
 	} {
-		require.Equal(t, want, check.FrameSays(&f))
+		require.Equal(t, want, check.DescribeFrame(&f))
 	}
 }

@@ -9,39 +9,74 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// strict is how much a level asks for; those of our own ask for nothing that the specification would have to say.
-func strict(l report.Level) int {
+// WithTools are the revisions in which a sampling request may carry tools: the newest of each era.
+var WithTools = []server.Revision{server.V20251125, server.V20260728}
+
+// NewestLegacy is the newest revision with sessions. The transport is judged in it alone: older revisions have no priming events and no
+// retry, and their clients run the same code.
+var NewestLegacy = []server.Revision{server.V20251125}
+
+// AllRevisions returns every revision that some scenario is played in, oldest first.
+func AllRevisions() []server.Revision {
+	return []server.Revision{server.V20250326, server.V20250618, server.V20251125, server.V20260728}
+}
+
+// Everywhere is one level in all revisions.
+func Everywhere(l report.Level) map[server.Revision]report.Level { return Levels(l, l) }
+
+// InLegacy is a level in the revisions with sessions, up to 2025-11-25.
+func InLegacy(l report.Level) map[server.Revision]report.Level {
+	return in(l, server.V20250326, server.V20250618, server.V20251125)
+}
+
+// InModern is a level in 2026-07-28.
+func InModern(l report.Level) map[server.Revision]report.Level { return in(l, server.V20260728) }
+
+// SinceTools is a level in the revisions with tools and with content arrays, which came together.
+func SinceTools(l report.Level) map[server.Revision]report.Level { return in(l, WithTools...) }
+
+// BeforeTools is a level in the revisions before 2025-11-25.
+func BeforeTools(l report.Level) map[server.Revision]report.Level {
+	return in(l, server.V20250326, server.V20250618)
+}
+
+// InNewestLegacy is a level in [NewestLegacy].
+func InNewestLegacy(l report.Level) map[server.Revision]report.Level { return in(l, NewestLegacy...) }
+
+// Levels is one level in the revisions with sessions and another in 2026-07-28.
+func Levels(legacy, modern report.Level) map[server.Revision]report.Level {
+	l := InLegacy(legacy)
+	l[server.V20260728] = modern
+	return l
+}
+
+func in(l report.Level, revisions ...server.Revision) map[server.Revision]report.Level {
+	levels := map[server.Revision]report.Level{}
+	for _, r := range revisions {
+		levels[r] = l
+	}
+	return levels
+}
+
+// strictness orders the levels of the specification. Our own levels have -1: they need no statement.
+func strictness(l report.Level) int {
 	return slices.Index([]report.Level{report.May, report.Should, report.Must}, l)
 }
 
-// founded returns what is wrong with the levels of a check: one that is stricter than any statement that the check names in the revision.
+// founded returns an error if the check's level is stricter than every statement that it enforces in the revision.
 func (c *Check) founded(revision server.Revision) error {
 	level := c.Levels[revision]
-	if strict(level) <= strict(report.May) {
+	if strictness(level) <= strictness(report.May) {
 		return nil
 	}
 	highest := -1
 	for _, id := range c.Statements {
 		if s := requirements.ByID[id]; s != nil && s.Revision() == revision {
-			highest = max(highest, strict(s.Level))
+			highest = max(highest, strictness(s.Level))
 		}
 	}
-	switch {
-	case highest < 0:
-		return fmt.Errorf("it is a %s of %s, and no requirement says so", level, revision)
-	case highest < strict(level):
-		return fmt.Errorf("it is a %s of %s, and what it enforces there is none", level, revision)
+	if highest < strictness(level) {
+		return fmt.Errorf("level %s in %s needs a statement of that level, found none", level, revision)
 	}
 	return nil
-}
-
-// declaring is how a client's limit is declared.
-const LimitOption = "--client-timeout, conformance.ClientTimeout"
-
-// newestLegacy is the revision whose transport is judged of those with sessions: the others know no priming events and no retry, and their clients
-// speak the same code.
-var NewestLegacy = []server.Revision{server.V20251125}
-
-func InNewestLegacy(l report.Level) map[server.Revision]report.Level {
-	return map[server.Revision]report.Level{server.V20251125: l}
 }

@@ -1,17 +1,22 @@
 package check
 
-import "github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+import (
+	"cmp"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
 
 // Need is a precondition of a check. It returns nil if the case fulfils it, and otherwise the verdict that takes the place of Judge's.
 type Need func(*evidence.Case) *Verdict
 
-// ModelReadsRequest needs a request of the model for the nth sampling request (from 1) that could be decoded. Judge finds it with
+// ModelReadsRequest needs a request to the model for the nth sampling request (from 1) that could be decoded. Judge finds it with
 // [evidence.Round.LastExchange].
 func ModelReadsRequest(n int) Need {
 	return func(e *evidence.Case) *Verdict {
 		if len(e.Rounds) < n {
-			v := NotObserved("the server did not send sampling request %d%s", n, e.WhyNoResult(n-1))
-			return &v
+			return NotObserved("the server did not send sampling request %d%s", n, e.WhyNoResult(n-1)).ptr()
 		}
 		_, v := ModelRequest(e.Rounds[n-1])
 		return v
@@ -26,6 +31,78 @@ func ReadableContent(n int) Need {
 	}
 }
 
-// Expected returns the Expect of the case, as its author wrote it. It panics if the case has an expectation of another type: a mistake of
-// the catalogue.
+// Expected returns the Expect of the case. It panics if the case has an expectation of another type: a mistake of the catalogue.
 func Expected[T any](e *evidence.Case) T { return e.Expect.(T) }
+
+// verdict judges one case, once all preconditions hold. Judge therefore finds only evidence that it can read.
+func (c *Check) verdict(ev *evidence.Case) Verdict {
+	if v := c.unjudged(ev); v != nil {
+		return *v
+	}
+	for _, need := range c.Needs {
+		if v := need(ev); v != nil {
+			return *v
+		}
+	}
+	return c.Judge(ev)
+}
+
+// unjudged returns the verdict for a case without enough evidence; nil if there is enough.
+func (c *Check) unjudged(ev *evidence.Case) *Verdict {
+	s := ev.Session
+	switch {
+	case len(ev.HarnessErrors) > 0:
+		return NewVerdict(report.HarnessError, "the harness broke the protocol: %s", []any{strings.Join(ev.HarnessErrors, "; ")}).ptr()
+	case s.SpokeOtherRevision():
+		return NotApplicable("the client does not speak %s: it tried %s", s.Revision, s.Tried).ptr()
+	case ev.NotPlayed != "":
+		return NotObserved("the case was not played: %s", ev.NotPlayed).ptr()
+	case c.Whole && s.Trace.Whole && !s.Interrupted():
+		return nil
+	case s.Interrupted() && !ev.Over:
+		return NotObserved("the run was interrupted before the case was over").ptr()
+	case !s.Connected:
+		return NotObserved("the client never used the server (see client/connects)").ptr()
+	case !s.Trace.Whole:
+		return NotObserved("the trace is incomplete: %d events were over the recorder's limit", s.Trace.Dropped).ptr()
+	}
+	if v := notCalled(ev); v != nil {
+		return v
+	}
+	return c.tooFew(ev)
+}
+
+// notCalled returns the verdict for a client that did not make the call, or that the server did not ask; nil for any other.
+func notCalled(ev *evidence.Case) *Verdict {
+	switch {
+	case !ev.Called && ev.Case.Carrier != "" && ev.Died() == "":
+		return Unsupported("the client never sent %s: make it use the prompts and resources of MCP_CONFORMANCE_CONTEXT "+
+			"(Env.Prompts, Env.Resources)", ev.Case.Carrier).ptr()
+	case !ev.Called:
+		return NotObserved("the client never called the tool %s%s", ev.Case.Tool, ev.Died()).ptr()
+	case ev.Withheld != "":
+		return NotApplicable("the client does not declare %s, so the server must not ask for it", ev.Withheld).ptr()
+	case len(ev.Rounds) == 0 && !ev.AskedForInput() && ev.TurnedDown != "":
+		refusal := ev.Session.Trace.Find(ev.TurnedDownAt.Ref).Frame.Raw
+		return NotObserved("the server refused the call with %s", ev.TurnedDown).
+			Show(ev.TurnedDownAt, "%s", evidence.Compact(refusal)).ptr()
+	case ev.OnlyTakesTasks() && !ev.AsksForTask():
+		return NotApplicable("the client accepts sampling requests only as tasks, as it may").ptr()
+	}
+	return nil
+}
+
+// tooFew returns the verdict for a case with fewer requests or results than the check needs; nil for any other.
+func (c *Check) tooFew(ev *evidence.Case) *Verdict {
+	results := 0
+	for results < len(ev.Rounds) && ev.Rounds[results].Result() != nil {
+		results++
+	}
+	switch sent := len(ev.Rounds); {
+	case sent < max(c.Requests, c.Results):
+		return NotObserved("the server did not send sampling request %d%s", sent+1, cmp.Or(ev.WhyNoResult(sent), ev.Died())).ptr()
+	case results < c.Results:
+		return NotObserved("no result for sampling request %d%s", results+1, ev.WhyNoResult(results+1)).ptr()
+	}
+	return nil
+}

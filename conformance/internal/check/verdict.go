@@ -8,60 +8,75 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// Verdict is what a check says of one case. It is made by [Pass], [Broken] and their like, and told where to look by
-// [Verdict.See]; each call returns a verdict of its own.
+// Verdict is a check's verdict on one case: made by [Pass], [Fail] and their like, with evidence added by [Verdict.Show].
 type Verdict struct {
 	Kind     report.Verdict
 	Message  string
 	Evidence []report.Evidence
 }
 
-// broken stands for fail or warn until the level of the check is known.
-const Failed report.Verdict = "broken"
+// Failed stands for fail, warn or info until the level of the check is known (see [Settle]).
+const Failed report.Verdict = "failed"
 
+// NewVerdict returns a verdict of any kind.
 func NewVerdict(kind report.Verdict, format string, args []any) Verdict {
 	return Verdict{Kind: kind, Message: fmt.Sprintf(format, args...)}
 }
 
-// Pass says that there is positive evidence that the rule is kept; the message says which.
+// Pass is for positive evidence that the client follows the rule. The message names the evidence.
 func Pass(format string, args ...any) Verdict { return NewVerdict(report.Pass, format, args) }
 
-// Broken says that the rule is broken; the level of the check makes it a failure or a warning. The message is a sentence about
-// what was expected and did not come.
+// Fail is for a client that breaks the rule. The level of the check decides whether that fails or warns. The message says what was
+// expected, then what was found.
 func Fail(format string, args ...any) Verdict { return NewVerdict(Failed, format, args) }
 
-// Warn says that something is not as it should be and no rule of the check's level is broken.
+// Warn is for a flaw that breaks no rule of the check's level.
 func Warn(format string, args ...any) Verdict { return NewVerdict(report.Warn, format, args) }
 
-// Info tells what something that is the client's choice looks like.
+// Info reports a choice of the client.
 func Info(format string, args ...any) Verdict { return NewVerdict(report.Info, format, args) }
 
-// NotApplicable says why the rule has no bearing on this client.
+// NotApplicable says why the rule does not apply to the client.
 func NotApplicable(format string, args ...any) Verdict {
 	return NewVerdict(report.NotApplicable, format, args)
 }
 
-// Unsupported says what the client's driver would have to do for the rule to be judged.
+// Unsupported says what the client's driver would have to do so that the rule can be judged.
 func Unsupported(format string, args ...any) Verdict {
 	return NewVerdict(report.Unsupported, format, args)
 }
 
-// NotObserved says that what the rule is about should have been seen and was not.
+// NotObserved is for a rule whose subject was expected and never came.
 func NotObserved(format string, args ...any) Verdict {
 	return NewVerdict(report.NotObserved, format, args)
 }
 
-// See adds a piece of evidence: a place in the trace, and the text that stands there or does not.
+// Show adds evidence: a place in the trace, and the text found or missed there.
 func (v Verdict) Show(p evidence.Place, format string, args ...any) Verdict {
 	v.Evidence = append(slices.Clip(v.Evidence), report.Evidence{Label: p.Label, Case: p.Ref.Case, Seq: p.Ref.Seq, Path: p.Path,
 		Text: evidence.Clip(fmt.Sprintf(format, args...))})
 	return v
 }
 
-// Saw is See with a label of its own, for evidence that is best named by what it shows: "server sent", "model was given".
+// ShowAs is Show with a label that says what the evidence means, such as "server sent" or "model received".
 func (v Verdict) ShowAs(label string, p evidence.Place, format string, args ...any) Verdict {
 	v = v.Show(p, format, args...)
 	last := &v.Evidence[len(v.Evidence)-1]
 	last.Label, last.Event = label, p.Label
 	return v
+}
+
+func (v Verdict) ptr() *Verdict { return &v }
+
+// Settle turns Failed into the verdict of the level. Other verdicts stay.
+func Settle(kind report.Verdict, level report.Level) report.Verdict {
+	switch {
+	case kind != Failed:
+		return kind
+	case level.Fails():
+		return report.Fail
+	case level == report.May:
+		return report.Info
+	}
+	return report.Warn
 }

@@ -120,7 +120,7 @@ func sampled(sessions []*evidence.Session) check.Verdict {
 				}
 			}
 			called = called || ev.Called
-			unrecorded = cmp.Or(unrecorded, check.Unrecorded(ev))
+			unrecorded = cmp.Or(unrecorded, check.CassetteMiss(ev))
 			if ev.Withheld != "" {
 				withheld = ev.Withheld
 			}

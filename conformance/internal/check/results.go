@@ -1,0 +1,90 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+)
+
+// UnreadableContent returns the verdict for a result whose content cannot be decoded; nil for any other. Other checks judge the content.
+func UnreadableContent(a *evidence.Answer) *Verdict {
+	if a.Blocks() != nil {
+		return nil
+	}
+	return NotObserved("the content of the result cannot be decoded (see basic/has-content)").
+		Show(a.At("content"), "%s", OrMissing(a.Member("content"))).ptr()
+}
+
+// ReadableResult returns the result of a round, or the verdict for a round without one whose content can be decoded.
+func ReadableResult(ev *evidence.Case, r *evidence.Round) (*evidence.Answer, *Verdict) {
+	a := r.Result()
+	if a == nil {
+		return nil, NotObserved("no result for sampling request %d%s", r.N, ev.WhyNoResult(r.N)).ptr()
+	}
+	return a, UnreadableContent(a)
+}
+
+// ModelRequest returns the request to the model that the round's result rests on, or the verdict for a round without one that can be decoded.
+func ModelRequest(r *evidence.Round) (*evidence.Exchange, *Verdict) {
+	x := r.LastExchange()
+	switch {
+	case r.Params == nil || len(r.Params.LastUserTurn()) == 0:
+		return nil, NotObserved("the params of sampling request %d cannot be decoded", r.N).
+			Show(r.Asked, "%s", evidence.Compact(r.Raw)).ptr()
+	case x == nil:
+		return nil, NotObserved("the model received no request for sampling request %d: none had the mark of the case", r.N).ptr()
+	case x.Request == nil:
+		why := x.Unreadable.Error()
+		if x.End.Refused != "" {
+			why = x.End.Refused
+		}
+		return nil, Fail("expected a valid request to the model, it refused: %s", why).Show(x.Place, "").ptr()
+	}
+	return x, nil
+}
+
+// Refusal returns how the client refused a round; "" if it did not. In the first era a client refuses with an error response. In 2026-07-28 it
+// sends nothing, which counts only if the client answers other requests and went on: it answered a later one, or ended cleanly.
+func Refusal(ev *evidence.Case, r *evidence.Round) string {
+	anything := func(*evidence.Round) bool { return true }
+	if r.CassetteMiss() != "" || !ev.Session.Answers(anything) { // after a miss, the error that follows is our doing
+		return ""
+	}
+	if len(r.Answers) > 0 && r.Answers[0].Err != nil {
+		return fmt.Sprintf("%q (code %d)", evidence.Clip(r.Answers[0].Err.Message), r.Answers[0].Err.Code)
+	}
+	if ev.Revision.Modern() && len(r.Answers) == 0 && ev.Session.WentOn(r.Asked.Ref) {
+		return "it did not fulfil the input request"
+	}
+	return ""
+}
+
+// RefusalWithTools is [Refusal] for a client that answers some other request with tools. A client that answers none refuses all tools, not
+// this request.
+func RefusalWithTools(ev *evidence.Case, r *evidence.Round) string {
+	withTools := func(other *evidence.Round) bool { return other.Params != nil && len(other.Params.Tools) > 0 }
+	if !ev.Session.Answers(withTools) {
+		return ""
+	}
+	return Refusal(ev, r)
+}
+
+// RetriedWithoutKey returns the failure for a retry that lacks the response to an input request; nil if there is no such retry.
+func RetriedWithoutKey(ev *evidence.Case, format string, args ...any) *Verdict {
+	for _, r := range ev.Rounds {
+		if at := ev.RetryWithoutKey(r); at != nil {
+			return Fail(format, args...).Show(r.Asked, "").
+				Show(at.At("inputResponses"), "← no response under the key %q", r.Key).ptr()
+		}
+	}
+	return nil
+}
+
+// OrMissing returns the JSON in short, or says that it is missing.
+func OrMissing(raw json.RawMessage) string {
+	if raw == nil {
+		return "it is missing"
+	}
+	return evidence.Compact(raw)
+}

@@ -1,5 +1,0 @@
-package check
-
-var ResultSchema = []string{"2025-03-26/schema/CreateMessageResult", "2025-06-18/schema/CreateMessageResult", "2025-11-25/schema/CreateMessageResult", "2026-07-28/schema/CreateMessageResult"}
-
-var ToolUseSchema = []string{"2025-11-25/schema/ToolUseContent", "2026-07-28/schema/ToolUseContent"}
