@@ -42,7 +42,7 @@ func TestWhatKeepsACaseFromBeingJudged(t *testing.T) {
 		in          []server.Revision
 	}{
 		{"never connected", "tool-use/tool-use-block", idle(func(*tracetest.Story) {}),
-			report.NotObserved, "the client never got as far as using the server (see client/connects)", nil},
+			report.NotObserved, "the client never used the server (see client/connects)", nil},
 		{"never called", "tool-use/tool-use-block", idle(func(s *tracetest.Story) { s.Connects() }),
 			report.NotObserved, "the client never called the tool tool-use-one-tool", nil},
 		{"speaks another revision", "tool-use/tool-use-block", idle(func(s *tracetest.Story) {
@@ -56,36 +56,36 @@ func TestWhatKeepsACaseFromBeingJudged(t *testing.T) {
 		{"cut by the recorder", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
 			tracetest.Uses(tracetest.Booked())(s)
 			s.Trace.Whole, s.Trace.Dropped = false, 3
-		}), report.NotObserved, "the trace is not whole: 3 events were over the recorder's limit, so nothing is said of this", nil},
+		}), report.NotObserved, "the trace is incomplete: 3 events were over the recorder's limit", nil},
 		{"a fault of ours", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
 			s.Marks(trace.MarkHarnessError, "a frame was wrong").Marks(trace.MarkHarnessError, "and another")
-		}), report.HarnessError, "the harness broke the protocol itself: a frame was wrong; and another", nil},
+		}), report.HarnessError, "the harness broke the protocol: a frame was wrong; and another", nil},
 		{"a fault of ours in a run that was cut, too", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
 			s.Marks(trace.MarkHarnessError, "a frame was wrong")
 			s.Trace.Whole = false
-		}), report.HarnessError, "the harness broke the protocol itself: a frame was wrong", nil},
+		}), report.HarnessError, "the harness broke the protocol: a frame was wrong", nil},
 		{"turned down by the server", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
 			s.Frame(s.CaseID, trace.ToClient, 400, `{"jsonrpc":"2.0","error":{"code":-32020,"message":"header Mcp-Name is missing"}}`)
-		}), report.NotObserved, "the server turned the call down with HTTP 400", nil},
+		}), report.NotObserved, "the server refused the call with HTTP 400", nil},
 		{"nothing was asked", "tool-use/tool-use-block", began(func(*tracetest.Story) {}),
-			report.NotObserved, "the play did not get as far as sampling request 1", nil},
+			report.NotObserved, "the server did not send sampling request 1", nil},
 		{"not answered", "tool-use/tool-use-block", began(func(s *tracetest.Story) { s.Asks(tracetest.AskingForFlight()) }),
-			report.NotObserved, "sampling request 1 was not answered with a result: no answer came for request 1", nil},
+			report.NotObserved, "no result for sampling request 1: no response to request 1", nil},
 		{"answered by an error", "tool-use/tool-use-block", began(func(s *tracetest.Story) { s.Asks(tracetest.AskingForFlight()).Refuses(-1, "no") }),
-			report.NotObserved, `sampling request 1 was not answered with a result: request 1 was answered by the error "no" (code -1)`, tracetest.InA},
+			report.NotObserved, `no result for sampling request 1: error response to request 1: "no" (code -1)`, tracetest.InA},
 		{"the second not answered", "tool-use/not-executed", began(func(s *tracetest.Story) {
 			tracetest.Uses(tracetest.Booked())(s)
 			s.Asks(tracetest.AskingForFlight())
-		}), report.NotObserved, "sampling request 2 was not answered with a result: no answer came for request 2", nil},
+		}), report.NotObserved, "no result for sampling request 2: no response to request 2", nil},
 		{"interrupted", "tool-use/tool-use-block", began(func(s *tracetest.Story) { s.Asks(tracetest.AskingForFlight()).Ends(trace.Process{Interrupted: true}) }),
-			report.NotObserved, "the run was interrupted before this was over", nil},
+			report.NotObserved, "the run was interrupted before the case was over", nil},
 		{"interrupted after it was over", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
 			tracetest.Uses(tracetest.Booked())(s)
 			s.Marks(trace.MarkHandlerEnded, "").Ends(trace.Process{Interrupted: true})
 		}), report.Pass, "the tool use is well-formed", nil},
 		{"freed by the end of an interrupted run", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
 			s.Asks(tracetest.AskingForFlight()).Ends(trace.Process{Interrupted: true}).Marks(trace.MarkHandlerEnded, "context canceled")
-		}), report.NotObserved, "the run was interrupted before this was over", nil},
+		}), report.NotObserved, "the run was interrupted before the case was over", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			revisions := c.in
@@ -105,13 +105,13 @@ func TestARoundThatWasNotReachedSaysWhy(t *testing.T) {
 	const check = "parallel/results-reach-model"
 	tracetest.Run(t, catalogue(), []tracetest.Test{
 		{Name: "nothing was asked", Check: check, CaseID: "two-cities", Steps: func(*tracetest.Story) {}, Verdict: report.NotObserved,
-			Message: "the play did not get as far as sampling request 1"},
+			Message: "the server did not send sampling request 1"},
 		{Name: "the first was not answered", Check: check, CaseID: "two-cities", Steps: func(s *tracetest.Story) { s.Asks(tracetest.AskingForWeather()) }, Verdict: report.NotObserved,
-			Message: "the play did not get as far as sampling request 2: no answer came for request 1"},
+			Message: "the server did not send sampling request 2: no response to request 1"},
 		{Name: "the first was refused", Check: check, CaseID: "two-cities", In: tracetest.InA, Steps: func(s *tracetest.Story) { s.Asks(tracetest.AskingForWeather()).Refuses(-1, "no") },
-			Verdict: report.NotObserved, Message: `the play did not get as far as sampling request 2: request 1 was answered by the error "no" (code -1)`},
+			Verdict: report.NotObserved, Message: `the server did not send sampling request 2: error response to request 1: "no" (code -1)`},
 		{Name: "there was nothing to go on from", Check: check, CaseID: "two-cities", Steps: tracetest.Wants(tracetest.Saying("Sunny.")), Verdict: report.NotObserved,
-			Message: "the play did not get as far as sampling request 2: the answer to request 1 could not be gone on from"},
+			Message: "the server did not send sampling request 2: the handler could not continue from the response to request 1"},
 	})
 }
 
@@ -138,10 +138,10 @@ func TestAMissOfTheRecordingsConvictsNobody(t *testing.T) {
 			switch r.ID() {
 			case "client/sampled":
 				require.Equal(t, report.NotObserved, r.Verdict, "a run that judged nothing is no success")
-				require.Equal(t, "no recording answers what this client asks of the model, so judge it by the scripts: nothing like it", r.Message)
+				require.Equal(t, "no cassette answers what this client asks the model, so judge it with the scripts (--llm script): nothing like it", r.Message)
 			case "parallel/results-reach-model":
 				require.Equal(t, report.Unsupported, r.Verdict)
-				require.Equal(t, "no recording answers what this client asks of the model, so judge it by the scripts: nothing like it", r.Message)
+				require.Equal(t, "no cassette answers what this client asks the model, so judge it with the scripts (--llm script): nothing like it", r.Message)
 			}
 		}
 		require.True(t, rs.Failed(false))

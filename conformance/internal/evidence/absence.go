@@ -11,11 +11,11 @@ import (
 func (s *Session) Unsettled(after Place) string {
 	switch {
 	case !s.Trace.Whole:
-		return "the trace is not whole"
+		return "the trace is incomplete"
 	case s.Ended == nil || !s.Ended.Clean():
-		return "the session did not end in order: " + s.Ending()
+		return "the session did not end cleanly: " + s.Ending()
 	case !s.ServedLater(s.Order[after.Ref]):
-		return "no later sample was answered, so that it may only not have come yet"
+		return "no later sampling request was answered, so it could still come"
 	}
 	return ""
 }

@@ -34,7 +34,7 @@ func (s *Session) Ending() string {
 	case p.Panic != "":
 		return "it panicked: " + Clip(p.Panic)
 	case p.Signal != "":
-		return "a signal ended it: " + p.Signal
+		return "it was ended by the signal " + p.Signal
 	case p.Leak != "":
 		return p.Leak
 	case p.Err != "":

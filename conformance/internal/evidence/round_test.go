@@ -36,7 +36,7 @@ func TestAToolThatIsCalledTwicePlaysTwice(t *testing.T) {
 		{Name: "the first call is judged", Check: "basic/text-intact", CaseID: "question", Steps: again(tracetest.Saying("something else")),
 			Verdict: report.Pass, Message: "the text came through unchanged"},
 		{Name: "also where the first one was not answered", Check: "basic/answered", CaseID: "question", Verdict: report.Fail,
-			Message: "the client did not answer a sampling request with a result: no answer came for request 1",
+			Message: "the client did not answer a sampling request with a result: no response to request 1",
 			Steps: func(s *tracetest.Story) {
 				s.Asks(tracetest.Asking(story.Question))
 				s.Calls()

@@ -10,14 +10,14 @@ func (ev *Case) WhyNoResult(n int) string {
 		return ""
 	}
 	r := ev.Rounds[n-1]
-	why := fmt.Sprintf(": the answer to request %d could not be gone on from", n)
+	why := fmt.Sprintf(": the handler could not continue from the response to request %d", n)
 	if len(r.Answers) == 0 {
-		why = fmt.Sprintf(": no answer came for request %d%s", n, ev.Died())
+		why = fmt.Sprintf(": no response to request %d%s", n, ev.Died())
 	} else if a := r.Answers[0]; a.Err != nil {
-		why = fmt.Sprintf(": request %d was answered by the error %q (code %d)", n, Clip(a.Err.Message), a.Err.Code)
+		why = fmt.Sprintf(": error response to request %d: %q (code %d)", n, Clip(a.Err.Message), a.Err.Code)
 	}
 	if x := r.LastExchange(); x != nil && x.End.Refused+x.End.Miss != "" {
-		why += fmt.Sprintf("; the model had refused what it was asked: %s", Clip(x.End.Refused+x.End.Miss))
+		why += fmt.Sprintf("; the model refused its request: %s", Clip(x.End.Refused+x.End.Miss))
 	}
 	return why
 }

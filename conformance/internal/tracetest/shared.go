@@ -264,9 +264,9 @@ func (s *Story) OtherwiseAnswers() *Story {
 
 const NotFulfilled = "it did not fulfil the input request"
 
-const NoAnswer = "sampling request 1 was not answered: no answer came for request 1"
+const NoAnswer = "no result for sampling request 1: no response to request 1"
 
-const NoContent = "the answer's content cannot be read (see basic/has-content)"
+const NoContent = "the content of the result cannot be decoded"
 
 // asks is a request of the client's that names a version as the newer era does; initializes one of the older.
 func Asks(id int, method, version string) trace.Event {

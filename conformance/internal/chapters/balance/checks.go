@@ -141,7 +141,7 @@ var notDropped = check.Check{
 			return check.Pass("the client refuses it: %s", how)
 		}
 		if r.Result() == nil {
-			return check.NotObserved("sampling request 1 was not answered%s", e.WhyNoResult(1))
+			return check.NotObserved("no result for sampling request 1%s", e.WhyNoResult(1))
 		}
 		x, missing := check.ModelRequest(r)
 		if missing != nil {

@@ -60,10 +60,10 @@ func TestForbiddenHistoriesAreRefused(t *testing.T) {
 				Message: "the client neither refused nor answered a history in which " + h.wrong + ": an error is due; it panicked: nil map",
 				Steps:   asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.Ends(trace.Process{Panic: "nil map"}) })},
 			{Name: "by silence at the end", Check: check, CaseID: h.name, In: tracetest.InB, Verdict: report.NotObserved,
-				Message: "the client was not seen to answer anything, so that it cannot be said that it refuses this history: no answer came for request 1",
+				Message: "the client was not seen to answer anything, so that it cannot be said that it refuses this history: no response to request 1",
 				Steps:   asks(func(*tracetest.Story, *server.CreateMessageParams) {})},
 			{Name: "as all else is", Check: check, CaseID: h.name, In: tracetest.InA, Verdict: report.NotObserved,
-				Message: `the client was not seen to answer anything, so that it cannot be said that it refuses this history: request 1 was answered by the error "no" (code -32602)`,
+				Message: `the client was not seen to answer anything, so that it cannot be said that it refuses this history: error response to request 1: "no" (code -32602)`,
 				Steps:   asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.Refuses(-32602, "no") })},
 			{Name: "not at all", Check: check, CaseID: h.name, Dialects: tracetest.Native, Verdict: report.Warn, Message: answered,
 				Steps: asks(func(s *tracetest.Story, ask *server.CreateMessageParams) {
@@ -77,14 +77,14 @@ func TestForbiddenHistoriesAreRefused(t *testing.T) {
 				Message: "the client does not declare sampling.tools, so the server must not ask for it",
 				Steps:   func(s *tracetest.Story) { s.Marks(trace.MarkWithheld, "sampling.tools") }},
 
-			{Name: "before the model is asked", Check: "balance/no-model-call", CaseID: h.name, Verdict: report.Pass, Message: "the model was not asked",
+			{Name: "before the model is asked", Check: "balance/no-model-call", CaseID: h.name, Verdict: report.Pass, Message: "no call of the model was completed",
 				Steps: asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.Refuses(-32602, "no").PassesBarrier() })},
 			{Name: "after the model was asked", Check: "balance/no-model-call", CaseID: h.name, Dialects: tracetest.Native, Verdict: report.Warn,
 				Message: "the model was asked, and answered, for a history in which " + h.wrong,
 				Steps: asks(func(s *tracetest.Story, ask *server.CreateMessageParams) {
 					s.Prompts(ask).Refuses(-32602, "no").PassesBarrier()
 				})},
-			{Name: "by the provider", Check: "balance/no-model-call", CaseID: h.name, Verdict: report.Pass, Message: "the model was not asked",
+			{Name: "by the provider", Check: "balance/no-model-call", CaseID: h.name, Verdict: report.Pass, Message: "no call of the model was completed",
 				Steps: asks(func(s *tracetest.Story, _ *server.CreateMessageParams) {
 					s.Prompt(`{}`, trace.ModelEnd{Status: 400, Refused: "unbalanced"}).Refuses(-32603, "no").PassesBarrier()
 				})},
@@ -124,13 +124,13 @@ func TestWhatIsUnderTheWrongRoleIsNotDropped(t *testing.T) {
 			{Name: "but left", Check: check, CaseID: h.name, In: tracetest.InB, Verdict: report.Pass, Message: "the client refuses it: it did not fulfil the input request",
 				Steps: func(s *tracetest.Story) { s.Asks(sendingOf(h)).OnPurpose().PassesBarrier() }},
 			{Name: "but left, which is not settled", Check: check, CaseID: h.name, In: tracetest.InB, Verdict: report.Unsupported,
-				Message: "no answer came, and it is not settled that none would have: it takes a client that calls the tools in the order in which they are listed, and answers the last one's sample: " +
-					"no later sample was answered, so that it may only not have come yet",
+				Message: "no response came, but one could still have come: the client must call the tools in the order of tools/list and answer the last sampling request: " +
+					"no later sampling request was answered, so it could still come",
 				Steps: func(s *tracetest.Story) { s.Asks(sendingOf(h)).OnPurpose() }},
-			{Name: "but not answered", Check: check, CaseID: h.name, In: tracetest.InA, Verdict: report.NotObserved, Message: "sampling request 1 was not answered: no answer came for request 1",
+			{Name: "but not answered", Check: check, CaseID: h.name, In: tracetest.InA, Verdict: report.NotObserved, Message: "no result for sampling request 1: no response to request 1",
 				Steps: func(s *tracetest.Story) { s.Asks(sendingOf(h)).OnPurpose().PassesBarrier() }},
 			{Name: "but answered without a model", Check: check, CaseID: h.name, Verdict: report.NotObserved,
-				Message: "the model was never asked for sampling request 1: nothing reached the fake model under the case's mark",
+				Message: "the model received no request for sampling request 1: none had the mark of the case",
 				Steps: func(s *tracetest.Story) {
 					s.Asks(sendingOf(h)).OnPurpose().Answers(tracetest.Saying("Mild.")).PassesBarrier()
 				}},

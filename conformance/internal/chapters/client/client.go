@@ -57,7 +57,7 @@ func Judge(revision server.Revision, sessions []*evidence.Session) []report.Resu
 		case v.Kind == check.Failed && slices.ContainsFunc(sessions, (*evidence.Session).Interrupted):
 			v = check.NotObserved("the run was interrupted before this could be seen")
 		case v.Kind == check.Failed && c.ID != endsCleanlyID && slices.ContainsFunc(sessions, func(s *evidence.Session) bool { return !s.Trace.Whole }):
-			v = check.NotObserved("the trace is not whole, so nothing is said of this") // of a process everything is kept
+			v = check.NotObserved("the trace is incomplete") // of a process everything is kept
 		}
 		r := report.Result{Scenario: check.ClientScenario, Revision: string(revision), Check: c.ID, Level: report.Robust,
 			Verdict: check.Settle(v.Kind, report.Robust), Message: v.Message,
@@ -134,7 +134,7 @@ func sampled(sessions []*evidence.Session) check.Verdict {
 	case !called:
 		return check.NotObserved("the client called no tool, so that nothing was asked of it")
 	case unrecorded != "":
-		return check.NotObserved("no recording answers what this client asks of the model, so judge it by the scripts: %s", unrecorded)
+		return check.NotObserved("no cassette answers what this client asks the model, so judge it with the scripts (--llm script): %s", unrecorded)
 	case asked > 0 && failed == asked:
 		return check.NotObserved("the model failed whenever the client asked it, so that there was nothing to answer with")
 	}

@@ -76,7 +76,7 @@ func TestWhetherTheClientConnects(t *testing.T) {
 			s.Asks(tracetest.Asking(story.Question))
 		}, report.Pass, "the client connected and was served", tracetest.InB},
 		{"the run is interrupted", func(s *tracetest.Story) { s.Ends(trace.Process{Interrupted: true}) }, report.NotObserved, "the run was interrupted before this could be seen", tracetest.BothEras},
-		{"the trace was cut", func(s *tracetest.Story) { s.Trace.Whole = false }, report.NotObserved, "the trace is not whole, so nothing is said of this", tracetest.BothEras},
+		{"the trace was cut", func(s *tracetest.Story) { s.Trace.Whole = false }, report.NotObserved, "the trace is incomplete", tracetest.BothEras},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, revision := range c.in {
@@ -128,7 +128,7 @@ func TestWhetherAnythingIsSampled(t *testing.T) {
 		{"the run is interrupted", func(s *tracetest.Story) {
 			s.Asks(tracetest.Asking(story.Question)).Ends(trace.Process{Interrupted: true})
 		}, report.NotObserved, "the run was interrupted before this could be seen", tracetest.BothEras},
-		{"the trace was cut", func(s *tracetest.Story) { s.Trace.Whole = false }, report.NotObserved, "the trace is not whole, so nothing is said of this", tracetest.BothEras},
+		{"the trace was cut", func(s *tracetest.Story) { s.Trace.Whole = false }, report.NotObserved, "the trace is incomplete", tracetest.BothEras},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, revision := range c.in {
@@ -156,7 +156,7 @@ func TestHowTheClientEnds(t *testing.T) {
 	}{
 		"with success":    {trace.Process{}, report.Pass, "the client ended by itself, with success"},
 		"with a status":   {trace.Process{ExitCode: 3}, report.Fail, badly + "it exited with status 3"},
-		"by a signal":     {trace.Process{ExitCode: -1, Signal: "segmentation fault"}, report.Fail, badly + "a signal ended it: segmentation fault"},
+		"by a signal":     {trace.Process{ExitCode: -1, Signal: "segmentation fault"}, report.Fail, badly + "it was ended by the signal segmentation fault"},
 		"by a panic":      {trace.Process{Panic: "index out of range"}, report.Fail, badly + "it panicked: index out of range"},
 		"by an error":     {trace.Process{Err: "EOF"}, report.Fail, badly + "it returned the error: EOF"},
 		"by us":           {trace.Process{Deadline: true, Signal: "killed", ExitCode: -1}, report.Fail, badly + "it was still running after 1m0s and was ended"},

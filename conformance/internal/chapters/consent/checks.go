@@ -89,12 +89,12 @@ var declinedNoModelCall = check.Check{
 		case len(r.Model) > 0:
 			return check.Fail("the model was asked what the person had declined").Show(r.Asked, "").Show(r.Model[0].Place, "")
 		case len(e.Session.Unmarked) > 0:
-			return check.NotObserved("the model was asked something that has the mark of no conversation, so that it may have been this").Show(e.Session.Unmarked[0], "")
+			return check.NotObserved("the model received a request without the mark of any case, which may be for this one").Show(e.Session.Unmarked[0], "")
 		}
 		if v := check.Unsettled(e, r); v != nil {
 			return *v
 		}
-		return check.Pass("the model was not asked")
+		return check.Pass("no call of the model was completed")
 	},
 }
 

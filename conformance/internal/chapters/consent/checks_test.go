@@ -31,7 +31,7 @@ func passesQuietBarrier(s *tracetest.Story) *tracetest.Story {
 
 const (
 	nobodyKnown  = `it is not known whether anybody was asked: it takes a client whose person decides as it is told to (decision in MCP_CONFORMANCE_CONTEXT, Env.Decision), and that says so ({"mcp-conform":"supports","feature":"decisions"}, Env.Announce)`
-	notSettled   = "no answer came, and it is not settled that none would have: it takes a client that calls the tools in the order in which they are listed, and answers the last one's sample: no later sample was answered, so that it may only not have come yet"
+	notSettled   = "no response came, but one could still have come: the client must call the tools in the order of tools/list and answer the last sampling request: no later sampling request was answered, so it could still come"
 	errorIsDue   = "the client neither refused nor answered what the person had declined: an error is due"
 	neither      = "the client neither refused nor answered what the person had declined (see consent/declined)"
 	givenAllSame = "the person declined, and the server was given an answer all the same"
@@ -83,7 +83,7 @@ func TestWhatThePersonDeclines(t *testing.T) {
 		{Name: "has no error", Check: code, CaseID: "request", Steps: overruled, In: tracetest.InA, Verdict: report.NotApplicable,
 			Message: "the client gave no error when the person had declined (see consent/declined)"},
 
-		{Name: "costs no model call", Check: call, CaseID: "request", Steps: refused(-1), Verdict: report.Pass, Message: "the model was not asked"},
+		{Name: "costs no model call", Check: call, CaseID: "request", Steps: refused(-1), Verdict: report.Pass, Message: "no call of the model was completed"},
 		{Name: "costs one", Check: call, CaseID: "request", Verdict: report.Fail, Message: "the model was asked what the person had declined",
 			Steps: func(s *tracetest.Story) { passesQuietBarrier(decides(s).Asks(river).Prompts(river).Refuses(-1, "no")) }},
 		{Name: "costs one that failed", Check: call, CaseID: "request", Verdict: report.Fail, Message: "the model was asked what the person had declined", Dialects: tracetest.Native,
@@ -91,7 +91,7 @@ func TestWhatThePersonDeclines(t *testing.T) {
 				passesQuietBarrier(decides(s).Asks(river).Prompt(string(dialect.Marshal(river)), trace.ModelEnd{Status: 500}).Refuses(-1, "no"))
 			}},
 		{Name: "costs one that nobody knows", Check: call, CaseID: "request", Verdict: report.NotObserved, Dialects: tracetest.OpenAI,
-			Message: "the model was asked something that has the mark of no conversation, so that it may have been this",
+			Message: "the model received a request without the mark of any case, which may be for this one",
 			Steps: func(s *tracetest.Story) {
 				decides(s).Asks(river)
 				s.Add("", trace.Event{Request: &trace.ModelRequest{Exchange: 99, Dialect: dialect.OpenAIChat, Method: "POST", Path: "/v1/chat/completions", Body: trace.Bytes(`{}`)}})

@@ -42,7 +42,7 @@ var interleaved = check.Check{
 			}
 		}
 		if all := len(loops) * (len(north.cities) + 1); len(e.Rounds) < all {
-			return check.NotObserved("the play did not get as far as sampling request %d%s", len(e.Rounds)+1, e.WhyNoResult(len(e.Rounds)))
+			return check.NotObserved("the server did not send sampling request %d%s", len(e.Rounds)+1, e.WhyNoResult(len(e.Rounds)))
 		}
 		return check.Pass("each loop had its own answers, and the model its own history of each")
 	},
@@ -92,7 +92,7 @@ var concurrent = check.Check{
 	Fix:   "answer each request with what the model said to it, one after the other if need be, and what is too much with an error",
 	Judge: func(e *evidence.Case) check.Verdict {
 		if len(e.Rounds) < atOnce {
-			return check.NotObserved("the play did not get as far as sampling request %d", atOnce)
+			return check.NotObserved("the server did not send sampling request %d", atOnce)
 		}
 		if why := missedAny(e.Rounds); why != "" {
 			return check.NotObserved("the model had no answer for one of the requests: %s", evidence.Clip(why))

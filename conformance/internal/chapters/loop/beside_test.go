@@ -105,7 +105,7 @@ func TestLoopsDoNotMix(t *testing.T) {
 				s.AsksAll(tracetest.Asking(north.question), tracetest.Asking(south.question))
 			}},
 		{Name: "of which little is seen", Check: "loop/interleaved", CaseID: "two-loops", Verdict: report.NotObserved,
-			Message: "the play did not get as far as sampling request 3: the answer to request 2 could not be gone on from", Steps: func(s *tracetest.Story) {
+			Message: "the server did not send sampling request 3: the handler could not continue from the response to request 2", Steps: func(s *tracetest.Story) {
 				s.AsksAll(conversing(s, 1, north.question, story.GetWeather), conversing(s, 2, south.question, story.GetWeather))
 				answersEach(s, 2, map[int]string{1: useOf("Oslo"), 2: useOf("Naples")})
 			}},
@@ -175,8 +175,8 @@ func TestManyRequestsInFlight(t *testing.T) {
 		{Name: "are answered in two retries, of which another check speaks", Check: check, CaseID: "sixteen-at-once", In: tracetest.InB, Verdict: report.Pass,
 			Message: "of 16 requests in flight 16 were answered, each with its own content, and 0 refused", Steps: func(s *tracetest.Story) { all(s); s.Answers(tracetest.Saying(lockerAnswer(16))) }},
 		{Name: "are left, which is not settled", Check: check, CaseID: "sixteen-at-once", In: tracetest.InB, Steps: none, Verdict: report.NotObserved,
-			Message: "the client answers nothing at all: no answer came for request 1"},
-		{Name: "are not all asked", Check: check, CaseID: "sixteen-at-once", Verdict: report.NotObserved, Message: "the play did not get as far as sampling request 16",
+			Message: "the client answers nothing at all: no response to request 1"},
+		{Name: "are not all asked", Check: check, CaseID: "sixteen-at-once", Verdict: report.NotObserved, Message: "the server did not send sampling request 16",
 			Steps: func(s *tracetest.Story) {
 				s.Asks(conversing(s, 1, lockerQuestion(1))).Answers(tracetest.Saying(lockerAnswer(1)))
 			}},
@@ -198,7 +198,7 @@ func TestManyRequestsInFlight(t *testing.T) {
 					}
 				}
 			}},
-		{Name: "cannot be read when they come back", Check: check, CaseID: "sixteen-at-once", In: tracetest.InA, Verdict: report.NotObserved, Message: "the answer's content cannot be read (see basic/has-content)",
+		{Name: "cannot be read when they come back", Check: check, CaseID: "sixteen-at-once", In: tracetest.InA, Verdict: report.NotObserved, Message: "the content of the result cannot be decoded (see basic/has-content)",
 			Steps: func(s *tracetest.Story) { sixteen(but(1, ""))(s); s.Responds("1001", `"result":{"role":"assistant"}`) }},
 	})
 }

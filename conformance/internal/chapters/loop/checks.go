@@ -89,7 +89,7 @@ func weatherSaid(result dialect.Block) string {
 // endsWith judges whether the answer to the n-th request is the text with which the model ends the loop.
 func endsWith(ev *evidence.Case, n int, end string) check.Verdict {
 	if len(ev.Rounds) < n {
-		return check.NotObserved("the play did not get as far as sampling request %d%s", n, ev.WhyNoResult(len(ev.Rounds)))
+		return check.NotObserved("the server did not send sampling request %d%s", n, ev.WhyNoResult(len(ev.Rounds)))
 	}
 	a, unread := check.ReadableResult(ev, ev.Rounds[n-1])
 	if unread != nil {
@@ -153,11 +153,11 @@ var iterationLimit = check.Check{
 		s := stopped(e)
 		switch {
 		case s.round == nil && len(e.Rounds) < mostRounds:
-			return check.NotObserved("the play did not get as far as sampling request %d%s", len(e.Rounds)+1, e.WhyNoResult(len(e.Rounds)))
+			return check.NotObserved("the server did not send sampling request %d%s", len(e.Rounds)+1, e.WhyNoResult(len(e.Rounds)))
 		case s.round == nil:
 			return check.Info("the client goes along for %d rounds, which is as far as it is asked", mostRounds).Show(e.Rounds[mostRounds-1].Asked, "")
 		case s.how == "":
-			return check.NotObserved("sampling request %d was not answered (see loop/stops-with-error)%s", s.round.N, e.WhyNoResult(s.round.N)).Show(s.round.Asked, "")
+			return check.NotObserved("no result for sampling request %d (see loop/stops-with-error)%s", s.round.N, e.WhyNoResult(s.round.N)).Show(s.round.Asked, "")
 		}
 		return check.Info("the client goes along for %d rounds: %s", s.round.N-1, s.how).Show(s.round.Asked, "")
 	},
@@ -192,7 +192,7 @@ var stopsWithError = check.Check{
 		if v := check.Unsettled(e, r); v != nil {
 			return *v
 		}
-		return check.NotObserved("sampling request %d was not answered%s", r.N, e.WhyNoResult(r.N))
+		return check.NotObserved("no result for sampling request %d%s", r.N, e.WhyNoResult(r.N))
 	},
 }
 

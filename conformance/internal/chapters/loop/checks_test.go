@@ -111,7 +111,7 @@ func TestALoopGrows(t *testing.T) {
 				s.Asks(lap(s, tracetest.Asking(threeCities.question, story.GetWeather), useOf("Paris"), nil)).PassesBarrier()
 			}},
 		{Name: "to an answer that nothing follows", Check: "loop/three-rounds", CaseID: "three-cities", Verdict: report.NotObserved,
-			Message: "the play did not get as far as sampling request 4: the answer to request 1 could not be gone on from",
+			Message: "the server did not send sampling request 4: the handler could not continue from the response to request 1",
 			Steps: func(s *tracetest.Story) {
 				lap(s, tracetest.Asking(threeCities.question, story.GetWeather), tracetest.Saying("I do not know."), nil)
 			}},
@@ -203,7 +203,7 @@ func TestAClientMayStopALoopAndSaysSo(t *testing.T) {
 		{Name: "with nothing, where a word is due", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InA, Steps: goesAlong(2, silent), Verdict: report.Fail,
 			Message: "the client went along for 2 rounds and never answered sampling request 3: it ended with success"},
 		{Name: "with nothing, where a word is due", Check: limit, CaseID: "sixty-four-rounds", In: tracetest.InA, Steps: goesAlong(2, silent), Verdict: report.NotObserved,
-			Message: "sampling request 3 was not answered (see loop/stops-with-error): no answer came for request 3"},
+			Message: "no result for sampling request 3 (see loop/stops-with-error): no response to request 3"},
 		{Name: "by hanging", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InA, Steps: goesAlong(2, hung), Verdict: report.Fail,
 			Message: "the client went along for 2 rounds and never answered sampling request 3: it was still running after 1m0s and was ended"},
 		{Name: "by hanging", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InB, Steps: goesAlong(2, hung), Verdict: report.Fail,
@@ -211,19 +211,19 @@ func TestAClientMayStopALoopAndSaysSo(t *testing.T) {
 		{Name: "by dying", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InB, Steps: goesAlong(2, died), Verdict: report.Fail,
 			Message: "the client went along for 2 rounds, and did not go on after sampling request 3: it panicked: stack overflow"},
 		{Name: "which is not settled", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InB, Steps: goesAlong(0, asked(func(*tracetest.Story) {})), Verdict: report.Unsupported,
-			Message: "no answer came, and it is not settled that none would have: it takes a client that calls the tools in the order in which they are listed, and answers the last one's sample: " +
-				"no later sample was answered, so that it may only not have come yet"},
+			Message: "no response came, but one could still have come: the client must call the tools in the order of tools/list and answer the last sampling request: " +
+				"no later sampling request was answered, so it could still come"},
 		{Name: "before it began", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InA, Verdict: report.NotObserved,
-			Message: `the client answers nothing at all: request 1 was answered by the error "no" (code -32603)`,
+			Message: `the client answers nothing at all: error response to request 1: "no" (code -32603)`,
 			Steps:   goesAlong(0, asked(func(s *tracetest.Story) { s.Refuses(-32603, "no") }))},
 		{Name: "with what cannot be read", Check: stops, CaseID: "sixty-four-rounds", Steps: goesAlong(2, unreadable), Verdict: report.NotObserved,
-			Message: "the answer's content cannot be read (see basic/has-content)"},
+			Message: "the content of the result cannot be decoded (see basic/has-content)"},
 		{Name: "for want of an answer of ours", Check: stops, CaseID: "sixty-four-rounds", In: tracetest.InA, Verdict: report.NotObserved, Message: "the model had no answer for sampling request 1",
 			Steps: goesAlong(0, asked(func(s *tracetest.Story) {
 				s.Prompt(`{}`, trace.ModelEnd{Status: 404, Miss: "no rule"}).Refuses(-32603, "no")
 			}))},
 		{Name: "for want of a play", Check: limit, CaseID: "sixty-four-rounds", Steps: goesAlong(2, nil), Verdict: report.NotObserved,
-			Message: "the play did not get as far as sampling request 3: the answer to request 2 could not be gone on from"},
+			Message: "the server did not send sampling request 3: the handler could not continue from the response to request 2"},
 	})
 }
 
@@ -262,6 +262,6 @@ func TestNothingIsKeptForAnotherRequest(t *testing.T) {
 		{Name: "a system prompt", Check: "loop/stateless", CaseID: "two-questions", Steps: before("(conversation " + mark + ")"),
 			Verdict: report.Warn, Message: "the model was given something of another request (conversation " + mark + ", of loop/two-questions)"},
 		{Name: "which nobody was asked", Check: "loop/stateless", CaseID: "two-questions", Steps: two(func(*tracetest.Story, *server.CreateMessageParams) {}),
-			Verdict: report.NotObserved, Message: "the model was never asked for sampling request 3: nothing reached the fake model under the case's mark"},
+			Verdict: report.NotObserved, Message: "the model received no request for sampling request 3: none had the mark of the case"},
 	})
 }

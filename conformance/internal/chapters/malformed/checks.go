@@ -101,7 +101,7 @@ var malformedAnswered = check.Check{
 			return *v
 		}
 		if why := e.Session.Unsettled(r.Asked); why != "" {
-			return check.NotObserved("no answer came, and it is not settled that none would have: %s", why).Show(r.Asked, "")
+			return check.NotObserved("no response came, but one could still have come: %s", why).Show(r.Asked, "")
 		}
 		return wrong(e, check.Fail("a request in which %s was never answered, though later ones were: the server waits for ever", wrongIn(e.Case.ID)))
 	},
@@ -242,7 +242,7 @@ var malformedNoModelCall = check.Check{
 		}
 		for _, stray := range s.Unmarked {
 			if s.Order[stray.Ref] > s.Order[r.Asked.Ref] {
-				return check.NotObserved("the model was asked something that has the mark of no conversation, so that it may have been this").Show(stray, "")
+				return check.NotObserved("the model received a request without the mark of any case, which may be for this one").Show(stray, "")
 			}
 		}
 		if why := s.Unsettled(r.Asked); why != "" {
@@ -251,7 +251,7 @@ var malformedNoModelCall = check.Check{
 		if len(r.Model) > 0 {
 			return check.Pass("the model refused what it was asked").Show(r.Model[0].Place, "")
 		}
-		return check.Pass("the model was not asked")
+		return check.Pass("no call of the model was completed")
 	},
 }
 

@@ -51,20 +51,20 @@ func TestWhatAClientDoesWithWhatIsMalformed(t *testing.T) {
 			Message: "the client did not survive a request in which the message has no role: it panicked: nil pointer"},
 		{Name: "it answers and then crashes", Check: "malformed/survives", CaseID: id, Verdict: report.Fail, Steps: after(func(s *tracetest.Story) {
 			s.Answers(tracetest.Saying("Blue.")).Asks(tracetest.Asking("Are you still there?")).Answers(tracetest.Saying("Yes.")).Ends(trace.Process{Signal: "killed"})
-		}), Message: "the client did not survive a request in which the message has no role: a signal ended it: killed"},
+		}), Message: "the client did not survive a request in which the message has no role: it was ended by the signal killed"},
 		{Name: "it hangs", Check: "malformed/survives", CaseID: id, Steps: hung, Verdict: report.Fail,
 			Message: "the client hung after a request in which the message has no role: it was still running after 1m0s and was ended"},
 		{Name: "it goes on and fails at its end, as it always does", Check: "malformed/survives", CaseID: id, Verdict: report.Pass,
 			Steps:   after(func(s *tracetest.Story) { s.Refuses(-32602, "no").PassesBarrier().Ends(trace.Process{ExitCode: 1}) }),
 			Message: "the client went on after a request in which the message has no role"},
 		{Name: "it does not answer a plain question", Check: "malformed/survives", CaseID: id, Verdict: report.NotObserved, Steps: func(s *tracetest.Story) { s.Asks(tracetest.Asking("Are you there?")) },
-			Message: "the play did not get as far as sampling request 2: no answer came for request 1"},
+			Message: "the server did not send sampling request 2: no response to request 1"},
 
 		{Name: "it refuses", Check: "malformed/answered", CaseID: id, In: tracetest.InA, Steps: refused, Verdict: report.Pass, Message: "the request was answered"},
 		{Name: "it never answers", Check: "malformed/answered", CaseID: id, In: tracetest.InA, Steps: ignored, Verdict: report.Fail,
 			Message: "a request in which the message has no role was never answered, though later ones were: the server waits for ever"},
 		{Name: "it may yet answer", Check: "malformed/answered", CaseID: id, In: tracetest.InA, Steps: after(func(*tracetest.Story) {}), Verdict: report.NotObserved,
-			Message: "no answer came, and it is not settled that none would have: no later sample was answered, so that it may only not have come yet"},
+			Message: "no response came, but one could still have come: no later sampling request was answered, so it could still come"},
 		{Name: "it crashes", Check: "malformed/answered", CaseID: id, In: tracetest.InA, Steps: crashed, Verdict: report.NotObserved,
 			Message: "the client did not survive the request (see malformed/survives): it panicked: nil pointer"},
 
@@ -82,7 +82,7 @@ func TestWhatAClientDoesWithWhatIsMalformed(t *testing.T) {
 		{Name: "it does not fulfil", Check: "malformed/error-due", CaseID: id, In: tracetest.InB, Steps: refused, Verdict: report.Pass,
 			Message: "a request in which the message has no role was not fulfilled"},
 		{Name: "it may yet fulfil", Check: "malformed/error-due", CaseID: id, In: tracetest.InB, Steps: after(func(*tracetest.Story) {}), Verdict: report.Unsupported,
-			Message: "no answer came, and it is not settled that none would have: it takes a client that calls the tools in the order in which they are listed, and answers the last one's sample: no later sample was answered, so that it may only not have come yet"},
+			Message: "no response came, but one could still have come: the client must call the tools in the order of tools/list and answer the last sampling request: no later sampling request was answered, so it could still come"},
 		{Name: "it answers", Check: "malformed/error-due", CaseID: id, Steps: answered, Verdict: report.Warn,
 			Message: "a request in which the message has no role was answered as if nothing were wrong with it"},
 		{Name: "it fulfils with an error", Check: "malformed/error-due", CaseID: id, In: tracetest.InB, Verdict: report.Warn,
@@ -112,7 +112,7 @@ func TestWhatAClientDoesWithWhatIsMalformed(t *testing.T) {
 		{Name: "it crashes", Check: "malformed/error-code", CaseID: id, In: tracetest.InA, Steps: crashed, Verdict: report.NotObserved,
 			Message: "the client did not survive the request (see malformed/survives): it panicked: nil pointer"},
 
-		{Name: "it refuses", Check: "malformed/no-model-call", CaseID: id, Steps: refused, Verdict: report.Pass, Message: "the model was not asked"},
+		{Name: "it refuses", Check: "malformed/no-model-call", CaseID: id, Steps: refused, Verdict: report.Pass, Message: "no call of the model was completed"},
 		{Name: "it asks the model", Check: "malformed/no-model-call", CaseID: id, Verdict: report.Warn, Steps: after(func(s *tracetest.Story) {
 			s.Prompts(tracetest.Asking("Which colour?")).Refuses(-32602, "no").PassesBarrier()
 		}), Message: "the model was asked, and paid, for a request in which the message has no role"},
@@ -122,13 +122,13 @@ func TestWhatAClientDoesWithWhatIsMalformed(t *testing.T) {
 		{Name: "somebody asks the model", Check: "malformed/no-model-call", CaseID: id, Verdict: report.NotObserved, Steps: after(func(s *tracetest.Story) {
 			s.Add("", trace.Event{Request: &trace.ModelRequest{Exchange: 9, Dialect: dialect.Native, Method: "POST", Path: "/native", Body: trace.Bytes(`{}`)}})
 			s.Refuses(-32602, "no").PassesBarrier()
-		}), Message: "the model was asked something that has the mark of no conversation, so that it may have been this"},
+		}), Message: "the model received a request without the mark of any case, which may be for this one"},
 		{Name: "somebody had asked the model before", Check: "malformed/no-model-call", CaseID: id, Verdict: report.Pass, Steps: func(s *tracetest.Story) {
 			s.Add("", trace.Event{Request: &trace.ModelRequest{Exchange: 9, Dialect: dialect.Native, Method: "POST", Path: "/native", Body: trace.Bytes(`{}`)}})
 			refused(s)
-		}, Message: "the model was not asked"},
+		}, Message: "no call of the model was completed"},
 		{Name: "it may yet ask", Check: "malformed/no-model-call", CaseID: id, Verdict: report.NotObserved, Steps: after(func(*tracetest.Story) {}),
-			Message: "that the model was not asked cannot be said: no later sample was answered, so that it may only not have come yet"},
+			Message: "that the model was not asked cannot be said: no later sampling request was answered, so it could still come"},
 		{Name: "it crashes", Check: "malformed/no-model-call", CaseID: id, Steps: crashed, Verdict: report.NotObserved,
 			Message: "the client did not survive the request (see malformed/survives): it panicked: nil pointer"},
 

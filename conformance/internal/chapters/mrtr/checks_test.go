@@ -197,7 +197,7 @@ func TestTheStateThatComesBack(t *testing.T) {
 		{Name: "not retried", Check: "mrtr/state-only", CaseID: "only-state", Verdict: report.Info, Message: "a result without input requests is not answered by a retry",
 			Steps: func(s *tracetest.Story) { wishes(s, 7, state("s")).PassesBarrier() }},
 		{Name: "not retried yet", Check: "mrtr/state-only", CaseID: "only-state", Verdict: report.NotObserved,
-			Message: "no retry came, and it is not settled that none would have: no later sample was answered, so that it may only not have come yet",
+			Message: "no retry came, and it is not settled that none would have: no later sampling request was answered, so it could still come",
 			Steps:   func(s *tracetest.Story) { wishes(s, 7, state("s")) }},
 	})
 }
@@ -231,7 +231,7 @@ func TestHowManyRoundsAClientMakes(t *testing.T) {
 				s.Marks(trace.MarkOutcome, `{"mcp-conform":"outcome","tool":"x","outcome":"gave-up"}`)
 			})},
 		{Name: "a limit, or more to come", Check: "mrtr/endless", CaseID: "for-ever", Verdict: report.NotObserved,
-			Message: "that the client gave up after 9 rounds cannot be said: no later sample was answered, so that it may only not have come yet", Steps: after(9, func(*tracetest.Story) {})},
+			Message: "that the client gave up after 9 rounds cannot be said: no later sampling request was answered, so it could still come", Steps: after(9, func(*tracetest.Story) {})},
 		{Name: "no limit", Check: "mrtr/endless", CaseID: "for-ever", Verdict: report.Fail, Message: "the client made its request again 100 times, and showed no sign of a limit",
 			Steps: inSomeRounds(tooManyRounds)},
 		{Name: "no retry", Check: "mrtr/endless", CaseID: "for-ever", Verdict: report.NotObserved, Message: "the client made no retry at all (see mrtr/retried)", Steps: after(0, func(*tracetest.Story) {})},

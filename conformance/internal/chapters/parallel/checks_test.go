@@ -83,7 +83,7 @@ func TestAllToolUsesComeBack(t *testing.T) {
 		add("in reverse", tracetest.Wanting([3]string{"call_b", "get_weather", tracetest.London}, [3]string{"call_a", "get_weather", tracetest.Paris}), report.Fail, "tool use 1 is not the model's: want get_weather for Paris")
 		add("one twice", tracetest.Wanting([3]string{"call_a", "get_weather", tracetest.Paris}, [3]string{"call_b", "get_weather", tracetest.Paris}), report.Fail, "tool use 2 is not the model's: want get_weather for London")
 		add("one of another tool", tracetest.Wanting([3]string{"call_a", "get_weather", tracetest.Paris}, [3]string{"call_b", "weather", tracetest.London}), report.Fail, "tool use 2 is not the model's: want get_weather for London")
-		add("nowhere that can be read", tracetest.Without(tracetest.TwoUses(), "content"), report.NotObserved, "the answer's content cannot be read (see basic/has-content)")
+		add("nowhere that can be read", tracetest.Without(tracetest.TwoUses(), "content"), report.NotObserved, "the content of the result cannot be decoded (see basic/has-content)")
 	}
 	tracetest.Run(t, catalogue, append(tellings,
 		tracetest.Test{Name: "to a client that asks for no stream", Check: "parallel/streamed-uses", CaseID: "two-cities", Steps: tracetest.Wants(tracetest.TwoUses()),
@@ -110,15 +110,15 @@ func TestALateFragmentIsNotLost(t *testing.T) {
 			Steps:   streaming(tracetest.Wanting([3]string{"call_a", "get_weather", tracetest.Paris}, [3]string{"call_b", "get_weather", "{}"})),
 			Message: "the arguments of the last tool call came with the finish reason, and were lost"},
 		{Name: "the client gave up", Check: "parallel/late-delta", CaseID: "late-fragment", Steps: streaming(""), Dialects: tracetest.OpenAI, Verdict: report.Fail,
-			Message: "the client made no answer of a stream whose last fragment is late: no answer came for request 1"},
+			Message: "the client made no answer of a stream whose last fragment is late: no response to request 1"},
 		{Name: "the model had none for the client", Check: "parallel/late-delta", CaseID: "late-fragment", Dialects: tracetest.OpenAI, Verdict: report.NotObserved,
-			Message: "the model had no such stream for the client: no answer came for request 1; the model had refused what it was asked: no rule matches",
+			Message: "the model had no such stream for the client: no response to request 1; the model refused its request: no rule matches",
 			Steps: func(s *tracetest.Story) {
 				body := string(dialect.Marshal(tracetest.AsChat(tracetest.AskingForWeather())))
 				s.Asks(tracetest.AskingForWeather()).Prompt(tracetest.With(body, "stream", "true"), trace.ModelEnd{Status: 404, Miss: "no rule matches"})
 			}},
 		{Name: "no model was asked", Check: "parallel/late-delta", CaseID: "late-fragment", Verdict: report.NotObserved,
-			Message: "the model was never asked for sampling request 1: nothing reached the fake model under the case's mark",
+			Message: "the model received no request for sampling request 1: none had the mark of the case",
 			Steps:   func(s *tracetest.Story) { s.Asks(tracetest.AskingForWeather()).Answers(tracetest.TwoUses()) }},
 		{Name: "there is no stream", Check: "parallel/late-delta", CaseID: "late-fragment", Steps: tracetest.Wants(tracetest.TwoUses()), Verdict: report.NotApplicable,
 			Message: "the client does not ask the model for a stream"},
@@ -128,7 +128,7 @@ func TestALateFragmentIsNotLost(t *testing.T) {
 				s.Asks(tracetest.AskingForWeather()).Prompt(`{"stream":true,"messages":[{"role":"user","content":"What is the weather like there?"}]}`, trace.ModelEnd{Status: 200}).Answers(tracetest.TwoUses())
 			}},
 		{Name: "nowhere that can be read", Check: "parallel/late-delta", CaseID: "late-fragment", Steps: streaming(tracetest.Without(tracetest.TwoUses(), "content")), Dialects: tracetest.OpenAI,
-			Verdict: report.NotObserved, Message: "the answer's content cannot be read (see basic/has-content)"},
+			Verdict: report.NotObserved, Message: "the content of the result cannot be decoded (see basic/has-content)"},
 	})
 }
 
@@ -178,9 +178,9 @@ func TestThirtyThreeToolUsesComeBackOrAreRefused(t *testing.T) {
 			Message: `the client refuses so many, and says so: "too many tools" (code -32603)`},
 		{Name: "an error, from a client that answers with nothing else", Check: check, CaseID: "thirty-three", In: tracetest.InA, Verdict: report.NotObserved,
 			Steps:   func(s *tracetest.Story) { s.Asks(tracetest.AskingForWeather()).Refuses(-32603, "no") },
-			Message: `sampling request 1 was not answered: request 1 was answered by the error "no" (code -32603)`},
+			Message: `no result for sampling request 1: error response to request 1: "no" (code -32603)`},
 		{Name: "nothing, from a client that answers nothing", Check: check, CaseID: "thirty-three", Verdict: report.NotObserved,
 			Steps:   func(s *tracetest.Story) { s.Asks(tracetest.AskingForWeather()) },
-			Message: "sampling request 1 was not answered: no answer came for request 1"},
+			Message: "no result for sampling request 1: no response to request 1"},
 	})
 }

@@ -63,7 +63,7 @@ func TestResultsReachTheModel(t *testing.T) {
 				s.Asks(more).Prompt(string(dialect.Marshal(tracetest.AsChat(more))), trace.ModelEnd{Status: 400, Refused: "not in this order"}).Refuses(-32603, "no")
 			}},
 		{Name: "to no model that we know", Check: check, CaseID: "two-cities", Verdict: report.NotObserved,
-			Message: "the model was never asked for sampling request 2: nothing reached the fake model under the case's mark",
+			Message: "the model received no request for sampling request 2: none had the mark of the case",
 			Steps: func(s *tracetest.Story) {
 				tracetest.Wants(tracetest.TwoUses())(s)
 				s.Asks(tracetest.AskingForWeather().After(json.RawMessage(tracetest.TwoUses()), tracetest.WeatherResults)).Answers(tracetest.Saying("Fine."))
@@ -198,7 +198,7 @@ func TestWhatIsInAResultReachesTheModel(t *testing.T) {
 		add("ends the client", func(s *tracetest.Story) {
 			tracetest.Wants(tracetest.TwoUses())(s)
 			s.Asks(tracetest.AskingForWeather().After(json.RawMessage(tracetest.TwoUses()), results)).Ends(trace.Process{Panic: "no such content"})
-		}, report.NotObserved, "the model was never asked for sampling request 2: nothing reached the fake model under the case's mark", nil, nil)
+		}, report.NotObserved, "the model received no request for sampling request 2: none had the mark of the case", nil, nil)
 		if len(r.markers) > 1 {
 			add("is told in part", told(each("tool_result", func(b map[string]any) {
 				if blocks := b["content"].([]any); len(blocks) > 1 {

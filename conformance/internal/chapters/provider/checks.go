@@ -48,7 +48,7 @@ func withoutResult(ev *evidence.Case, r *evidence.Round) *check.Verdict {
 	if v := stillAsking(ev, r); v != nil {
 		return v
 	}
-	v := check.NotObserved("sampling request %d was not answered%s", r.N, ev.WhyNoResult(r.N))
+	v := check.NotObserved("no result for sampling request %d%s", r.N, ev.WhyNoResult(r.N))
 	return &v
 }
 
@@ -87,7 +87,7 @@ func unsaid(ev *evidence.Case, what string) *check.Verdict {
 	}
 	v := check.NotObserved("%s cannot be said: %s", what, why)
 	if outOfOrder(ev.Session) {
-		v = check.Unsupported("%s cannot be said: it takes a client that calls the tools in the order in which they are listed, and answers the last one's sample: %s", what, why)
+		v = check.Unsupported("%s cannot be said: the client must call the tools in the order of tools/list and answer the last sampling request: %s", what, why)
 	}
 	return &v
 }

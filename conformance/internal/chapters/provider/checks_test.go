@@ -55,9 +55,9 @@ func TestAProvidersFailureIsAnError(t *testing.T) {
 		{Name: "an error for a result", Check: check, CaseID: caseID, In: tracetest.InA, Verdict: report.Fail, Steps: afterFailures(answering(`{"error":{"code":-32603,"message":"no"}}`), 500),
 			Message: "there was a 500, and the client gave a result that holds no answer: an error is due"},
 		{Name: "of a client that does not ask the model", Check: check, CaseID: caseID, Steps: afterFailures(answering(tracetest.Saying("At six."))), Verdict: report.NotObserved,
-			Message: "the model was never asked for sampling request 1: nothing reached the fake model under the case's mark"},
+			Message: "the model received no request for sampling request 1: none had the mark of the case"},
 		{Name: "of a client that answers nothing at all", Check: check, CaseID: caseID, In: tracetest.InA, Steps: afterFailures(func(s *tracetest.Story) { s.Refuses(-32603, "no") }, 500), Verdict: report.NotObserved,
-			Message: `sampling request 1 was not answered: request 1 was answered by the error "no" (code -32603)`},
+			Message: `no result for sampling request 1: error response to request 1: "no" (code -32603)`},
 		{Name: "of a client that asks for ever", Check: check, CaseID: caseID, Verdict: report.NotObserved,
 			Steps:   afterFailures(func(s *tracetest.Story) { s.Ends(trace.Process{Deadline: true}) }, 500, 500, 500),
 			Message: "no answer came within the client's time, after 3 requests of the model: an error is due, and one that comes later needs a longer time-out"},
@@ -80,7 +80,7 @@ func TestACallIsNotSentAgainWithoutWhatFailed(t *testing.T) {
 		{Name: "with null", Check: check, CaseID: caseID, In: tracetest.InB, Steps: afterFailures(answering("null"), 401), Verdict: report.Fail, Message: without},
 		{Name: "with an answer", Check: check, CaseID: caseID, In: tracetest.InB, Steps: afterFailures(answering(tracetest.Saying("")), 401), Verdict: report.Pass, Message: "the retry has what it was asked for"},
 		{Name: "of a client that does not ask the model", Check: check, CaseID: caseID, In: tracetest.InB, Steps: afterFailures(answering(tracetest.Saying("At six."))), Verdict: report.NotObserved,
-			Message: "the model was never asked for sampling request 1: nothing reached the fake model under the case's mark"},
+			Message: "the model received no request for sampling request 1: none had the mark of the case"},
 	})
 }
 

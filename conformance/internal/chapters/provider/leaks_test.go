@@ -99,7 +99,7 @@ func TestSecretsDoNotReachTheServer(t *testing.T) {
 				s.Frame(s.CaseID, trace.ToClient, 0, `"`+harness.PlantedKey+`"`)
 			})},
 		{Name: "of a client that dies", Check: check, CaseID: caseID, Verdict: report.NotObserved,
-			Message: "that nothing secret follows cannot be said: the session did not end in order: it exited with status 1",
+			Message: "that nothing secret follows cannot be said: the session did not end cleanly: it exited with status 1",
 			Steps:   failing(401, "", func(s *tracetest.Story) { s.Ends(trace.Process{ExitCode: 1}) })},
 		{Name: "of a client that dies with the key", Check: check, CaseID: caseID, Verdict: report.Fail, Message: "the key is on the wire to the server",
 			Steps: failing(401, "", func(s *tracetest.Story) {
@@ -107,8 +107,8 @@ func TestSecretsDoNotReachTheServer(t *testing.T) {
 				s.Ends(trace.Process{ExitCode: 1})
 			})},
 		{Name: "of a client that calls the last tool first", Check: check, CaseID: caseID, Verdict: report.Unsupported,
-			Message: "that nothing secret follows cannot be said: it takes a client that calls the tools in the order in which they are listed, and answers the last one's sample: " +
-				"no later sample was answered, so that it may only not have come yet",
+			Message: "that nothing secret follows cannot be said: the client must call the tools in the order of tools/list and answer the last sampling request: " +
+				"no later sampling request was answered, so it could still come",
 			Steps: func(s *tracetest.Story) {
 				s.PassesBarrier()
 				failing(401, "", func(s *tracetest.Story) { s.Refuses(-32603, "no") })(s)
@@ -170,7 +170,7 @@ func TestTheProvidersBodyStaysWithTheClient(t *testing.T) {
 		{Name: "of an error in a stream", Check: check, CaseID: "error-midway", Verdict: report.Warn, Message: shown,
 			Steps: failing(200, "data: {\"choices\":[]}\n\ndata: "+bodies["OpenAI"]+"\n\n", tellingIt(bodies["OpenAI"]))},
 		{Name: "of a client that dies", Check: check, CaseID: caseID, Verdict: report.NotObserved,
-			Message: "that nothing of it follows cannot be said: the session did not end in order: it exited with status 1",
+			Message: "that nothing of it follows cannot be said: the session did not end cleanly: it exited with status 1",
 			Steps:   failing(400, bodies["OpenAI"], func(s *tracetest.Story) { s.Ends(trace.Process{ExitCode: 1}) })},
 	})
 }

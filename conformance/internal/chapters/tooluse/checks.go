@@ -188,7 +188,7 @@ var notExecuted = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		asked := e.Rounds[0].Params
 		if asked == nil {
-			return check.NotObserved("what sampling request 1 asks for cannot be read").Show(e.Rounds[0].Asked, "")
+			return check.NotObserved("the params of sampling request 1 cannot be decoded").Show(e.Rounds[0].Asked, "")
 		}
 		for _, call := range e.Session.ForeignCalls {
 			if slices.ContainsFunc(asked.Tools, func(t dialect.Tool) bool { return t.Name == call.Tool }) {

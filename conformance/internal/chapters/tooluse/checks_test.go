@@ -57,7 +57,7 @@ func TestAToolUseIsWellFormed(t *testing.T) {
 		{Name: "of a provider's own kind", Check: "tool-use/tool-use-block", CaseID: "one-tool", Steps: block(tracetest.With(whole, "type", `"function"`)),
 			Verdict: report.Fail, Message: "the model asked for a tool, and the answer has no tool_use block"},
 		{Name: "nowhere that can be read", Check: "tool-use/tool-use-block", CaseID: "one-tool", Steps: tracetest.Uses(tracetest.Without(tracetest.Booked(), "content")),
-			Verdict: report.NotObserved, Message: "the answer's content cannot be read (see basic/has-content)"},
+			Verdict: report.NotObserved, Message: "the content of the result cannot be decoded (see basic/has-content)"},
 	})
 }
 
@@ -128,7 +128,7 @@ func TestTextBesideAToolUseIsKept(t *testing.T) {
 		{Name: "it is empty", Check: check, CaseID: "text-beside", Steps: blocks(text(""), use), Verdict: report.Fail, Message: "the model spoke and used a tool, and what it said is not in the answer"},
 		{Name: "the tool use is lost", Check: check, CaseID: "text-beside", Steps: tracetest.Uses(tracetest.Saying(beside)), Verdict: report.Fail, Message: "the model spoke and used a tool, and the answer has no tool use"},
 		{Name: "nowhere that can be read", Check: check, CaseID: "text-beside", Steps: tracetest.Uses(tracetest.Without(tracetest.Booked(), "content")), Verdict: report.NotObserved,
-			Message: "the answer's content cannot be read (see basic/has-content)"},
+			Message: "the content of the result cannot be decoded (see basic/has-content)"},
 	})
 }
 
@@ -143,7 +143,7 @@ func TestToolUsesOfTwoTurnsHaveDifferentIDs(t *testing.T) {
 		{Name: "there is one only", Check: check, CaseID: "two-turns", Steps: turnsOf(airports("call_0"), tracetest.Saying("No more.")), Verdict: report.NotObserved,
 			Message: "not both answers have a tool use (see tool-use/tool-use-block)"},
 		{Name: "there was one turn only", Check: check, CaseID: "two-turns", Steps: turnsOf(airports("call_0"), ""), Verdict: report.NotObserved,
-			Message: "the play did not get as far as sampling request 2: the answer to request 1 could not be gone on from"},
+			Message: "the server did not send sampling request 2: the handler could not continue from the response to request 1"},
 	})
 }
 
@@ -165,6 +165,6 @@ func TestTheClientLeavesTheToolToTheServer(t *testing.T) {
 		{Name: "it calls the tool", Check: "tool-use/not-executed", CaseID: "one-tool", Steps: calls("book_flight"), Verdict: report.Fail, Message: "the client called the tool book_flight itself"},
 		{Name: "it calls another one", Check: "tool-use/not-executed", CaseID: "one-tool", Steps: calls("mine"), Verdict: report.Pass, Message: "no call of the tool came until the session's end"},
 		{Name: "it was not seen for long enough", Check: "tool-use/not-executed", CaseID: "one-tool", Steps: tracetest.Uses(tracetest.Booked()), Verdict: report.NotObserved,
-			Message: "the play did not get as far as sampling request 2: the answer to request 1 could not be gone on from"},
+			Message: "the server did not send sampling request 2: the handler could not continue from the response to request 1"},
 	})
 }

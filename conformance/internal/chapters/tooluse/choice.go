@@ -141,7 +141,7 @@ func noUse(when string) func(*evidence.Case) check.Verdict {
 	return func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
 		if r.Params == nil {
-			return check.NotObserved("what sampling request 1 asks for cannot be read").Show(r.Asked, "")
+			return check.NotObserved("the params of sampling request 1 cannot be decoded").Show(r.Asked, "")
 		}
 		if how := check.Refusal(e, r); how != "" {
 			return check.Pass("no tool use came back %s, but an error: %s", when, how)

@@ -105,7 +105,7 @@ func TestToolChoicesReachTheModel(t *testing.T) {
 			Steps: func(s *tracetest.Story) {
 				s.Asks(choosing("required")(tracetest.AskingForFlight())).Refuses(-32603, "no")
 			},
-			Message: "the model was never asked for sampling request 1: nothing reached the fake model under the case's mark"},
+			Message: "the model received no request for sampling request 1: none had the mark of the case"},
 
 		{Name: "none", Check: none, CaseID: "none", Steps: chooses("none", "none", tracetest.Saying("Fine.")), Verdict: report.Pass, Message: "the model was told to use no tool"},
 		{Name: "none, by giving no tools", Check: none, CaseID: "none", Steps: noTools("none"), Verdict: report.Pass, Message: "the model was told to use no tool"},
@@ -185,10 +185,10 @@ func TestNoToolUseComesBackWhereNoneMay(t *testing.T) {
 		add("a text that names the tool", c.tell(tracetest.Saying(`book_flight({"from":"Zürich"})`)), report.Pass, none)
 		add("a tool use", c.tell(tracetest.Booked(short)), report.Fail, c.when+" a tool use came back")
 		add("a tool use beside a text", c.tell(tracetest.With(tracetest.Booked(), "content", `[{"type":"text","text":"Yes."},{"type":"tool_use","id":"a","name":"book_flight","input":{}}]`)), report.Fail, c.when+" a tool use came back")
-		add("what cannot be read", c.tell(tracetest.Without(tracetest.Saying(""), "content")), report.NotObserved, "the answer's content cannot be read (see basic/has-content)")
+		add("what cannot be read", c.tell(tracetest.Without(tracetest.Saying(""), "content")), report.NotObserved, "the content of the result cannot be decoded (see basic/has-content)")
 		add("no answer", func(s *tracetest.Story) {
 			s.Asks(chosen(tracetest.AskingForFlight())).Prompts(chosen(tracetest.AskingForFlight()))
-		}, report.NotObserved, "sampling request 1 was not answered: no answer came for request 1")
+		}, report.NotObserved, "no result for sampling request 1: no response to request 1")
 		tellings = append(tellings, tracetest.Test{Name: "an error", Check: c.check, CaseID: c.caseID, In: tracetest.InA, Verdict: report.Pass, Message: none + `, but an error: "the model used a tool" (code -32603)`,
 			Steps: func(s *tracetest.Story) {
 				s.Asks(chosen(tracetest.AskingForFlight())).Prompts(chosen(tracetest.AskingForFlight())).Refuses(-32603, "the model used a tool").OtherwiseAnswers()

@@ -61,7 +61,7 @@ func TestToolCallsBesideAnEndAreKept(t *testing.T) {
 			Steps: func(s *tracetest.Story) {
 				s.Asks(tracetest.AskingForFlight()).Prompts(tracetest.AskingForFlight()).Refuses(-32603, "no")
 			},
-			Message: `sampling request 1 was not answered: request 1 was answered by the error "no" (code -32603)`},
+			Message: `no result for sampling request 1: error response to request 1: "no" (code -32603)`},
 		{Name: "they end all", Check: check, CaseID: "says-stop", Steps: silent, Verdict: report.NotObserved, Message: tracetest.NoAnswer},
 		{Name: "they cannot be read", Check: check, CaseID: "says-stop", Steps: tracetest.Uses(tracetest.Without(tracetest.Booked(), "content")), Verdict: report.NotObserved, Message: tracetest.NoContent},
 	})
@@ -86,7 +86,7 @@ func TestArgumentsThatAreNotJSON(t *testing.T) {
 		{Name: "end all", Check: check, CaseID: "torn-arguments", Steps: silent, Verdict: report.NotObserved, Message: tracetest.NoAnswer},
 		{Name: "cannot be read", Check: check, CaseID: "torn-arguments", Steps: tracetest.Uses(tracetest.Without(tracetest.Booked(), "content")), Verdict: report.NotObserved, Message: tracetest.NoContent},
 		{Name: "were never asked for", Check: check, CaseID: "torn-arguments", Steps: func(s *tracetest.Story) { s.Asks(tracetest.AskingForFlight()).Answers(tracetest.Booked()) }, Verdict: report.NotObserved,
-			Message: "the model was never asked for sampling request 1: nothing reached the fake model under the case's mark"},
+			Message: "the model received no request for sampling request 1: none had the mark of the case"},
 	})
 }
 
@@ -129,7 +129,7 @@ func TestAToolThatNobodyOffered(t *testing.T) {
 			Message: "the model asked for cancel_flight, and the answer asks for book_flight"},
 		{Name: "is lost", Check: check, CaseID: "unknown-tool", Steps: later(tracetest.Uses(tracetest.Saying(""))), Verdict: report.Fail, Message: "the model's tool use is lost, and no error says so"},
 		{Name: "is passed on by a client that is not seen again", Check: check, CaseID: "unknown-tool", Steps: tracetest.Uses(wantsIt), Verdict: report.Unsupported,
-			Message: "that the client does not run the tool cannot be said: it takes a client that calls the tools in the order in which they are listed, and answers the last one's sample: no later sample was answered, so that it may only not have come yet"},
+			Message: "that the client does not run the tool cannot be said: the client must call the tools in the order of tools/list and answer the last sampling request: no later sampling request was answered, so it could still come"},
 		{Name: "ends all", Check: check, CaseID: "unknown-tool", Steps: later(silent), In: tracetest.InA, Verdict: report.NotObserved, Message: tracetest.NoAnswer},
 		{Name: "cannot be read", Check: check, CaseID: "unknown-tool", Steps: later(tracetest.Uses(tracetest.Without(tracetest.Booked(), "content"))), Verdict: report.NotObserved, Message: tracetest.NoContent},
 	})

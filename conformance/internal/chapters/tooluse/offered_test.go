@@ -93,7 +93,7 @@ func TestToolsReachTheModel(t *testing.T) {
 		{Name: "open to other properties", Check: check, CaseID: "one-tool", Steps: offers(editSchema(`"additionalProperties":false,`, "")), Verdict: report.Fail, Message: otherSchema},
 		{Name: "with another type", Check: check, CaseID: "one-tool", Steps: offers(editSchema(`"number":{"type":"integer"}`, `"number":{"type":"number"}`)), Verdict: report.Fail, Message: otherSchema},
 		{Name: "of no model that we know", Check: check, CaseID: "one-tool", Steps: func(s *tracetest.Story) { s.Asks(tracetest.AskingForFlight()).Answers(tracetest.Booked()) },
-			Verdict: report.NotObserved, Message: "the model was never asked for sampling request 1: nothing reached the fake model under the case's mark"},
+			Verdict: report.NotObserved, Message: "the model received no request for sampling request 1: none had the mark of the case"},
 	})
 }
 
@@ -117,7 +117,7 @@ func TestNoOtherToolsReachTheModel(t *testing.T) {
 				s.Asks(tracetest.Asking("Book it.")).Prompts(tracetest.Asking("Book it.", host)).Answers(tracetest.Saying("How?"))
 			}},
 		{Name: "of no model that we know", Check: "tool-use/only-these-tools", CaseID: "one-tool", Steps: func(s *tracetest.Story) { s.Asks(tracetest.AskingForFlight()).Answers(tracetest.Booked()) },
-			Verdict: report.NotObserved, Message: "the model was never asked for sampling request 1: nothing reached the fake model under the case's mark"},
+			Verdict: report.NotObserved, Message: "the model received no request for sampling request 1: none had the mark of the case"},
 	})
 }
 
@@ -153,7 +153,7 @@ func TestManyToolsWorkOrAreRefused(t *testing.T) {
 			Message: "the client refuses 65 tools, and says so: it did not fulfil the input request"},
 		{Name: "64 are refused", Check: check, CaseID: "sixty-four-tools", In: tracetest.InA, Steps: refused(64), Verdict: report.Fail, Message: `the client refuses 64 tools: "too many tools" (code -32602)`},
 		{Name: "64 are refused by a client that refuses everything", Check: check, CaseID: "sixty-four-tools", Steps: func(s *tracetest.Story) { s.Asks(asks(64)).Refuses(-32603, "no") }, Verdict: report.NotObserved,
-			Message: "the model was never asked for sampling request 1: nothing reached the fake model under the case's mark"},
+			Message: "the model received no request for sampling request 1: none had the mark of the case"},
 		{Name: "40 of them do", Check: check, CaseID: "sixty-four-tools", Steps: offered(64, 40, tracetest.Saying("Which?")), Verdict: report.Fail,
 			Message: "of 64 tools the model was never offered tool_41, and no error says so"},
 		{Name: "64 of 65 do", Check: check, CaseID: "sixty-five-tools", Steps: offered(65, 64, last(65)), Verdict: report.Fail,
@@ -161,7 +161,7 @@ func TestManyToolsWorkOrAreRefused(t *testing.T) {
 		{Name: "and the answer is lost", Check: check, CaseID: "sixty-four-tools", Steps: offered(64, 64, tracetest.Saying("Which?")), Verdict: report.Fail,
 			Message: "the model asked for tool_64, the last of 64 tools, and the answer has no tool use"},
 		{Name: "and no answer comes", Check: check, CaseID: "sixty-four-tools", Steps: func(s *tracetest.Story) { s.Asks(asks(64)).Prompts(asks(64)) }, Verdict: report.NotObserved,
-			Message: "sampling request 1 was not answered: no answer came for request 1"},
+			Message: "no result for sampling request 1: no response to request 1"},
 	})
 }
 

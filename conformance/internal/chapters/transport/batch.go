@@ -48,7 +48,7 @@ var batch = check.Check{
 			a := r.Result()
 			switch {
 			case r.CassetteMiss() != "":
-				return check.NotObserved("sampling request %d was not answered%s", r.N, e.WhyNoResult(r.N))
+				return check.NotObserved("no result for sampling request %d%s", r.N, e.WhyNoResult(r.N))
 			case len(r.Answers) == 0:
 				if v := check.Survived(e, r.Asked, "the client did not go on after a batch"); v != nil {
 					return *v

@@ -17,7 +17,7 @@ func overHTTP(asked int, judge func(*evidence.Case) check.Verdict) func(*evidenc
 		case e.Session.OverStdio():
 			return check.NotApplicable("over stdio there are no HTTP requests, streams or sessions")
 		case len(e.Rounds) < asked:
-			return check.NotObserved("the play did not get as far as sampling request %d%s", len(e.Rounds)+1, e.WhyNoResult(len(e.Rounds)))
+			return check.NotObserved("the server did not send sampling request %d%s", len(e.Rounds)+1, e.WhyNoResult(len(e.Rounds)))
 		}
 		return judge(e)
 	}

@@ -132,7 +132,7 @@ func TestStreamsThatAreComeBackFor(t *testing.T) {
 			func(s *tracetest.Story) {
 				onceMore(comesBack(open(s), told, "post-1/1").Asks(tracetest.Pondering)).Responds("1001", `"result":`+tracetest.Saying("So.")).Responds("1001", `"result":`+tracetest.Saying("So.")).PassesBarrier()
 			}),
-		tell(once, "not at all", report.NotObserved, "the request that was open when the connection was closed was not answered: no answer came for request 1",
+		tell(once, "not at all", report.NotObserved, "the request that was open when the connection was closed was not answered: no response to request 1",
 			func(s *tracetest.Story) { comesBack(open(s), told, "post-1/3").PassesBarrier() }),
 	})
 }
@@ -180,11 +180,11 @@ func TestSessionsThatAreLost(t *testing.T) {
 		tell(lost, "it does not come so far", report.NotObserved, "the play did not get as far as the end of the session", func(s *tracetest.Story) { s.Asks(tracetest.Fish) }),
 		tell(handlers, "it declares nothing in it", report.Fail, "in its new session the client declares no sampling any more",
 			func(s *tracetest.Story) { initializesSession(isLost(sampled(s)), `{}`, nil).PassesBarrier() }),
-		tell(handlers, "nobody is there", report.Fail, `in its new session the client did not answer a sampling request with a result: request 2 was answered by the error "nobody" (code -32601)`,
+		tell(handlers, "nobody is there", report.Fail, `in its new session the client did not answer a sampling request with a result: error response to request 2: "nobody" (code -32601)`,
 			func(s *tracetest.Story) {
 				initializesSession(isLost(sampled(s)), tracetest.Everything, nil).Asks(tracetest.Fish).Refuses(-32601, "nobody")
 			}),
-		tell(handlers, "nobody was there before", report.NotObserved, `in its first session the client did not sample either: request 1 was answered by the error "nobody" (code -32601)`,
+		tell(handlers, "nobody was there before", report.NotObserved, `in its first session the client did not sample either: error response to request 1: "nobody" (code -32601)`,
 			func(s *tracetest.Story) {
 				initializesSession(isLost(s.Asks(tracetest.Fish).Refuses(-32601, "nobody")), tracetest.Everything, nil).Asks(tracetest.Fish).Refuses(-32601, "nobody")
 			}),
@@ -369,7 +369,7 @@ func TestBatches(t *testing.T) {
 		tell("it dies", report.Fail, "the client did not go on after a batch: it exited with status 1", func(s *tracetest.Story) { asked(s).Ends(tracetest.Died) }),
 		tell("it hangs", report.Fail, "the client did not go on after a batch: it was still running after 1m0s and was ended", func(s *tracetest.Story) { asked(s).Ends(hung) }),
 		tell("it hangs over something else", report.NotObserved,
-			"no answer came, and it is not settled that none would have: the session did not end in order: it was still running after 1m0s and was ended", func(s *tracetest.Story) {
+			"no response came, but one could still have come: the session did not end cleanly: it was still running after 1m0s and was ended", func(s *tracetest.Story) {
 				asked(s)
 				s.Trace.Header.Cases = append(s.Trace.Header.Cases, trace.Case{ID: harness.BarrierID, Tool: harness.BarrierID})
 				s.CaseID = harness.BarrierID

@@ -107,7 +107,7 @@ func readStyles(ev *evidence.Case, of func(server.Revision) []styled) check.Verd
 		style := styles[i].name
 		switch {
 		case r.CassetteMiss() != "":
-			return check.NotObserved("sampling request %d was not answered%s", r.N, ev.WhyNoResult(r.N))
+			return check.NotObserved("no result for sampling request %d%s", r.N, ev.WhyNoResult(r.N))
 		case len(r.Answers) == 0:
 			if v := check.Survived(ev, r.Asked, "the client did not go on after a stream with "+style); v != nil {
 				return *v

@@ -145,10 +145,10 @@ var stderrIsNoError = check.Check{
 		}
 		for _, r := range e.Rounds[1:] {
 			if r.CassetteMiss() != "" {
-				return check.NotObserved("sampling request %d was not answered%s", r.N, e.WhyNoResult(r.N))
+				return check.NotObserved("no result for sampling request %d%s", r.N, e.WhyNoResult(r.N))
 			}
 			if r.Result() == nil {
-				return check.ShowOutput(e.Session, check.Fail("the server wrote to standard error while a sample was under way, and sampling request %d was not answered%s", r.N, e.WhyNoResult(r.N)).
+				return check.ShowOutput(e.Session, check.Fail("the server wrote to standard error while a sample was under way, and no result for sampling request %d%s", r.N, e.WhyNoResult(r.N)).
 					Show(*at, "%s", e.Session.Trace.Find(at.Ref).Mark.Text).Show(r.Asked, ""))
 			}
 		}
