@@ -55,7 +55,7 @@ func TestAnAbsenceIsSettledByALaterSampleAndAnEndInOrder(t *testing.T) {
 		"the barrier came first":                  {declare: all, tools: []string{harness.BarrierID, "story-one"}, want: nothingLater},
 		"the call of the barrier came first":      {declare: none, tools: []string{harness.BarrierID, "story-one"}, want: nothingLater},
 		"the barrier was never called":            {declare: all, tools: []string{"story-one"}, want: nothingLater},
-		"the trace is incomplete":                  {declare: all, change: func(tr *trace.Trace) { tr.Whole = false }, want: "the trace is incomplete"},
+		"the trace is incomplete":                 {declare: all, change: func(tr *trace.Trace) { tr.Whole = false }, want: "the trace is incomplete"},
 		"the client failed":                       {declare: all, change: endsWith(trace.Process{ExitCode: 3}), want: "the session did not end cleanly: it exited with status 3"},
 		"the client hung":                         {declare: all, change: endsWith(trace.Process{Deadline: true}), want: "the session did not end cleanly: it was still running after 10s and was ended"},
 		"the trace does not say how it ended":     {declare: all, change: endsWith(trace.Process{State: trace.Started}), want: "the session did not end cleanly: the trace does not say how it ended"},

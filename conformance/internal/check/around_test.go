@@ -58,10 +58,10 @@ func TestWhatKeptAModelFromAnsweringIsTold(t *testing.T) {
 		end  trace.ModelEnd
 		says string
 	}{
-		"refused":      {trace.ModelEnd{Status: 400, Refused: "no max_tokens"}, "400, refused: no max_tokens"},
+		"refused":         {trace.ModelEnd{Status: 400, Refused: "no max_tokens"}, "400, refused: no max_tokens"},
 		"no rule matches": {trace.ModelEnd{Status: 404, Miss: "no rule"}, "404, no rule matches: no rule"},
-		"hung up":      {trace.ModelEnd{Status: 200, HungUp: true}, "nothing more: the client hung up"},
-		"a stream":     {trace.ModelEnd{Status: 200, Stream: true}, "200, a stream"},
+		"hung up":         {trace.ModelEnd{Status: 200, HungUp: true}, "nothing more: the client hung up"},
+		"a stream":        {trace.ModelEnd{Status: 200, Stream: true}, "200, a stream"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := tracetest.Begin(t, catalogue, server.V20251125, dialect.Native, "basic/question").Asks(tracetest.Asking(story.Question))
@@ -85,13 +85,13 @@ func TestWhatPassesTellsNothingMore(t *testing.T) {
 
 func TestFramesInWords(t *testing.T) {
 	for want, f := range map[string]trace.Frame{
-		"GET":                                  {HTTP: &trace.HTTP{Method: "GET"}},
-		"HTTP 202":                             {HTTP: &trace.HTTP{Status: 202}},
-		"ends the stream":                      {Closed: true},
-		"notifications/initialized":            {Raw: trace.Bytes(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)},
-		"HTTP 400, error response -32600, no id: no": {HTTP: &trace.HTTP{Status: 400}, Raw: trace.Bytes(`{"jsonrpc":"2.0","error":{"code":-32600,"message":"no"}}`)},
-		"result (input_required), id 3":     {Raw: trace.Bytes(`{"jsonrpc":"2.0","id":3,"result":{"resultType":"input_required"}}`)},
-		"invalid JSON-RPC: nonsense":         {Raw: trace.Bytes("nonsense")},
+		"GET":                       {HTTP: &trace.HTTP{Method: "GET"}},
+		"HTTP 202":                  {HTTP: &trace.HTTP{Status: 202}},
+		"ends the stream":           {Closed: true},
+		"notifications/initialized": {Raw: trace.Bytes(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)},
+		"HTTP 400, error response -32600, no id: no":           {HTTP: &trace.HTTP{Status: 400}, Raw: trace.Bytes(`{"jsonrpc":"2.0","error":{"code":-32600,"message":"no"}}`)},
+		"result (input_required), id 3":                        {Raw: trace.Bytes(`{"jsonrpc":"2.0","id":3,"result":{"resultType":"input_required"}}`)},
+		"invalid JSON-RPC: nonsense":                           {Raw: trace.Bytes("nonsense")},
 		`sampling/createMessage, id "a" (the stream was gone)`: {Raw: trace.Bytes(`{"jsonrpc":"2.0","id":"a","method":"sampling/createMessage"}`), Lost: true},
 	} {
 		require.Equal(t, want, check.DescribeFrame(&f))
