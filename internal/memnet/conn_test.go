@@ -270,7 +270,7 @@ func TestDeadlines(t *testing.T) {
 		{"read in the past", func(c net.Conn) { c.SetReadDeadline(past) }, readOne, 0},
 		{"read now", func(c net.Conn) { c.SetReadDeadline(in(0)) }, readOne, 0},
 		{"read in the future", func(c net.Conn) { c.SetReadDeadline(in(time.Minute)) }, readOne, time.Minute},
-		{"read on the wall clock", func(c net.Conn) { c.SetReadDeadline(in(time.Minute).Round(0)) }, readOne, time.Minute},
+		{"wall-clock read", func(c net.Conn) { c.SetReadDeadline(in(time.Minute).Round(0)) }, readOne, time.Minute},
 		{"write in the past", func(c net.Conn) { c.SetWriteDeadline(past) }, fill, 0},
 		{"write in the future", func(c net.Conn) { c.SetWriteDeadline(in(time.Minute)) }, fill, time.Minute},
 		{"read, both set", func(c net.Conn) { c.SetDeadline(in(time.Minute)) }, readOne, time.Minute},
