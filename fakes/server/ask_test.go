@@ -11,7 +11,8 @@ import (
 )
 
 // runTool calls a tool with a client that declares tools and answers its samples in order.
-func runTool(t *testing.T, revision server.Revision, tool server.Tool, answers ...string) (asked []string, text string) {
+func runTool(t *testing.T, revision server.Revision, tool server.Tool, answers ...string) (asked []string,
+	text string) {
 	synctest.Test(t, func(t *testing.T) {
 		tool.Name = "tool"
 		text = start(t, tool).client(revision, tools).converse("tool", func(params string) string {
@@ -65,7 +66,8 @@ func TestAfterContinuesWithTheToolResults(t *testing.T) {
 	const use = `{"type":"tool_use","id":"c1","name":"t","input":{"a": 1.0}}`
 	for _, content := range []string{use, `[{"type":"text","text":"let me see"},` + use + `]`} {
 		for _, revision := range bothProtocols {
-			asked, text := runTool(t, revision, server.Tool{Handler: asksWithResults}, `{"role":"user","model":"m","content":`+content+`}`, sampled("done"))
+			asked, text := runTool(t, revision, server.Tool{Handler: asksWithResults},
+				`{"role":"user","model":"m","content":`+content+`}`, sampled("done"))
 			require.Equal(t, sampled("done"), text)
 			var p struct {
 				Messages []json.RawMessage `json:"messages"`
@@ -73,60 +75,62 @@ func TestAfterContinuesWithTheToolResults(t *testing.T) {
 			require.NoError(t, json.Unmarshal([]byte(asked[1]), &p))
 			require.Len(t, p.Messages, 3)
 			require.JSONEq(t, `{"role":"assistant","content":`+content+`}`, string(p.Messages[1]))
-			require.JSONEq(t, `{"role":"user","content":[{"type":"tool_result","toolUseId":"c1","content":[{"type":"text","text":"t"}]}]}`,
+			require.JSONEq(t,
+				`{"role":"user","content":[{"type":"tool_result","toolUseId":"c1",`+
+					`"content":[{"type":"text","text":"t"}]}]}`,
 				string(p.Messages[2]))
 		}
 	}
 }
 
 func TestAfterReportsAResultThatCannotBeContinued(t *testing.T) {
-	for answer, want := range map[string]string{
-		`{"role":"assistant","model":"m","content":{"type":"text","text":"no"}}`: "has no tool use",
-		`{"role":"assistant","model":"m","content":[]}`:                          "has no tool use",
-		`{"role":"assistant","model":"m"}`:                                       "has no tool use",
-		`"text"`:                                                                 `must be an object, got "text"`,
-		`null`:                                                                   "must be an object, got null",
-		`{"role":"assistant","model":"m","content":{"type":"tool_use","id":"c","name":"t","input":7}}`:               "cannot be continued: " + server.ErrInvalid.Error() + ": messages[1].content.input",
-		`{"role":"assistant","model":"m","content":[{"type":"tool_use","id":"c","name":"t","input":{}},{"type":1}]}`: "messages[1].content[1].type",
+	content := func(content string) string { return `{"role":"assistant","model":"m","content":` + content + `}` }
+	for want, answers := range map[string][]string{
+		"has no tool use": {content(`{"type":"text","text":"no"}`), content(`[]`),
+			`{"role":"assistant","model":"m"}`},
+		`must be an object, got "text"`:     {`"text"`},
+		"must be an object, got null":       {`null`},
+		": messages[1].content.input":       {content(`{"type":"tool_use","id":"c","name":"t","input":7}`)},
+		": messages[1].content[1]: missing": {content(`[{"type":"tool_use","id":"c","name":"t","input":{}},{}]`)},
+		"cannot be continued: the request":  {content(`{"type":"tool_use","id":"c","name":"t","input":7}`)},
 	} {
-		t.Run(answer, func(t *testing.T) {
+		for _, answer := range answers {
 			_, text := runTool(t, server.V20251125, server.Tool{Handler: func(s *server.Session) (any, error) {
 				_, err := asksWithResults(s)
 				require.False(t, server.Refused(err))
 				return nil, err
 			}}, answer)
 			require.Contains(t, text, want)
-		})
+		}
 	}
 }
 
 func TestToolUses(t *testing.T) {
-	for result, want := range map[string][]server.ToolUseContent{
-		``:              nil,
-		`null`:          nil,
-		`7`:             nil,
-		`{}`:            nil,
-		`{"content":7}`: nil,
-		`{"content":[7,null,{"type":"text"},{"Type":"tool_use"}]}`:                                  nil,
-		`{"content":{"type":"tool_use","id":"a","name":"b","input":{"c": 1}}}`:                      {{Type: "tool_use", ID: "a", Name: "b", Input: json.RawMessage(`{"c": 1}`)}},
-		`{"content":[{"type":"tool_use","id":"a"},{"type":"text"},{"type":"tool_use","name":"b"}]}`: {{Type: "tool_use", ID: "a"}, {Type: "tool_use", Name: "b"}},
-		`{"content":[{"type":"tool_use","id":1,"name":"b"}]}`:                                       nil,
-	} {
-		require.Equal(t, want, server.ToolUses(json.RawMessage(result)), result)
+	for _, result := range []string{``, `null`, `7`, `{}`, `{"content":7}`,
+		`{"content":[{"type":"tool_use","id":1,"name":"b"}]}`,
+		`{"content":[7,null,{"type":"text"},{"Type":"tool_use"}]}`} {
+		require.Empty(t, server.ToolUses(json.RawMessage(result)), result)
 	}
+	require.Equal(t,
+		[]server.ToolUseContent{{Type: "tool_use", ID: "a", Name: "b", Input: json.RawMessage(`{"c": 1}`)}},
+		server.ToolUses(json.RawMessage(`{"content":{"type":"tool_use","id":"a","name":"b","input":{"c": 1}}}`)))
+	const two = `{"content":[{"type":"tool_use","id":"a"},{"type":"text"},{"type":"tool_use","name":"b"}]}`
+	require.Equal(t, []server.ToolUseContent{{Type: "tool_use", ID: "a"}, {Type: "tool_use", Name: "b"}},
+		server.ToolUses(json.RawMessage(two)))
 }
 
 func TestContentBlocksMarshalAsInTheProtocol(t *testing.T) {
 	use := server.ToolUseContent{ID: "a"}
 	failed := use.Result()
 	failed.IsError, failed.StructuredContent = true, map[string]int{"b": 1}
+	const result = `{"type":"tool_result","toolUseId":"a","content":[]`
 	for want, block := range map[string]any{
-		`{"type":"text","text":""}`:                                                                      server.Text(""),
-		`{"type":"image","data":"AP8=","mimeType":"image/png"}`:                                          server.Image("image/png", []byte{0, 255}),
-		`{"type":"image","data":"","mimeType":"image/png"}`:                                              server.Image("image/png", nil),
-		`{"type":"audio","data":"","mimeType":"audio/wav"}`:                                              server.Audio("audio/wav", nil),
-		`{"type":"tool_result","toolUseId":"a","content":[]}`:                                            use.Result(),
-		`{"type":"tool_result","toolUseId":"a","content":[],"structuredContent":{"b":1},"isError":true}`: failed,
+		`{"type":"text","text":""}`:                             server.Text(""),
+		`{"type":"image","data":"AP8=","mimeType":"image/png"}`: server.Image("image/png", []byte{0, 255}),
+		`{"type":"image","data":"","mimeType":"image/png"}`:     server.Image("image/png", nil),
+		`{"type":"audio","data":"","mimeType":"audio/wav"}`:     server.Audio("audio/wav", nil),
+		result + `}`: use.Result(),
+		result + `,"structuredContent":{"b":1},"isError":true}`: failed,
 	} {
 		raw, err := json.Marshal(block)
 		require.NoError(t, err)

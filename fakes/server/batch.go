@@ -212,7 +212,7 @@ func (s *Session) StartBatch(params ...any) ([]*Pending, error) {
 	for i, request := range requests {
 		registered, out := c.request(request)
 		frames[i] = out.frame
-		pending[i] = pend(out, func() Answer { return c.wait(registered) })
+		pending[i] = pend(out, func() Answer { return c.wait(c.ctx, registered) })
 	}
 	x, err := c.stream(c.ctx)
 	if err == nil {

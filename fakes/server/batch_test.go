@@ -53,7 +53,8 @@ func TestSamplesOfABatchAreOneLine(t *testing.T) {
 		require.Len(t, asked, 2)
 		p.send(batch(asked[1].answer("two"), asked[0].answer("one")))
 		require.Regexp(t, `(?s)^`+string(asked[0].ID)+` .*"one".*\n`+string(asked[1].ID)+` .*"two"`, p.next().text(t))
-		r.requireStory("ask", "call, start, mark batch, sample, sample, client result, client result, end, server result")
+		r.requireStory("ask",
+			"call, start, mark batch, sample, sample, client result, client result, end, server result")
 	})
 }
 
@@ -115,7 +116,8 @@ func TestConnectionServesEachMessageOfABatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t)
 		p := r.connect(server.V20250326, nothing)
-		p.send(" " + batch(request(1, "ping", "{}"), "7", `{"jsonrpc":"2.0","method":"notifications/no"}`, request(2, "tools/list", "{}")))
+		p.send(" " + batch(request(1, "ping", "{}"), "7", `{"jsonrpc":"2.0","method":"notifications/no"}`,
+			request(2, "tools/list", "{}")))
 		require.Equal(t, "1", string(p.next().ID))
 		require.Equal(t, "2", string(p.next().ID))
 		require.Equal(t, []string{"mark batch", "client ping", "server result", `client "7"`, "client notifications/no",

@@ -18,14 +18,15 @@ func BenchmarkSample(b *testing.B) {
 			"bare": nil, "recording": trace.NewRecorder(trace.Header{}, 1<<40).Record,
 		} {
 			b.Run(fmt.Sprint(name, "/", revision), func(b *testing.B) {
-				srv, err := server.Start(server.Options{Record: record}, tool("ask", func(s *server.Session) (any, error) {
-					for s.Context().Err() == nil {
-						if _, err := s.Sample(s.Ask("What is the weather in Paris?")); err != nil {
-							return nil, err
+				srv, err := server.Start(server.Options{Record: record},
+					tool("ask", func(s *server.Session) (any, error) {
+						for s.Context().Err() == nil {
+							if _, err := s.Sample(s.Ask("What is the weather in Paris?")); err != nil {
+								return nil, err
+							}
 						}
-					}
-					return nil, nil
-				}))
+						return nil, nil
+					}))
 				require.NoError(b, err)
 				r := &rig{Server: srv, t: b, http: &http.Client{Transport: &http.Transport{}}}
 				defer r.http.CloseIdleConnections()

@@ -15,18 +15,11 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 )
 
-// callsIn calls a tool in every revision and returns its response.
-func callsIn(t *testing.T, test func(t *testing.T, start func(...server.Tool) *rig, call func(r *rig, tool, more string) message)) {
+// callIn starts a server of one revision, calls its tool with further params, and returns the response.
+func callIn(t *testing.T, revision server.Revision, tool server.Tool, more ...string) (*rig, message) {
 	t.Helper()
-	inEach(t, server.Revisions(), func(t *testing.T, revision server.Revision) {
-		start := func(tools ...server.Tool) *rig {
-			return startWith(t, server.Options{Revisions: []server.Revision{revision}}, tools...)
-		}
-		test(t, start, func(r *rig, tool, more string) message {
-			t.Helper()
-			return r.client(revision, tools).call(`"a"`, tool, more).last()
-		})
-	})
+	r := startWith(t, server.Options{Revisions: []server.Revision{revision}}, tool)
+	return r, r.client(revision, tools).call(`"a"`, tool.Name, more...).last()
 }
 
 func TestHandlerResultBecomesCallResult(t *testing.T) {
@@ -36,20 +29,20 @@ func TestHandlerResultBecomesCallResult(t *testing.T) {
 		err   error
 		want  string
 	}{
-		"nil":         {nil, nil, `{"content":[]}`},
-		"string":      {"<sunny>", nil, `{"content":[{"type":"text","text":"<sunny>"}]}`},
-		"value":       {map[string]int{"a": 1}, nil, `{"content":[{"type":"text","text":"{\"a\":1}"}]}`},
-		"raw":         {json.RawMessage(`{"a": 1}`), nil, `{"content":[{"type":"text","text":"{\"a\": 1}"}]}`},
-		"error":       {"x", errors.New("no such city"), `{"content":[{"type":"text","text":"no such city"}],"isError":true}`},
+		"nil":    {nil, nil, `{"content":[]}`},
+		"string": {"<sunny>", nil, `{"content":[{"type":"text","text":"<sunny>"}]}`},
+		"value":  {map[string]int{"a": 1}, nil, `{"content":[{"type":"text","text":"{\"a\":1}"}]}`},
+		"raw":    {json.RawMessage(`{"a": 1}`), nil, `{"content":[{"type":"text","text":"{\"a\": 1}"}]}`},
+		"error": {"x", errors.New("no such city"),
+			`{"content":[{"type":"text","text":"no such city"}],"isError":true}`},
 		"result":      {structured, nil, `{"content":[{"type":"text","text":"a"}],"structuredContent":{"b":1}}`},
 		"pointer":     {&server.CallToolResult{IsError: true}, nil, `{"content":[],"isError":true}`},
 		"nil pointer": {(*server.CallToolResult)(nil), nil, `{"content":[{"type":"text","text":"null"}]}`},
 		"not JSON":    {make(chan int), nil, "json: unsupported type: chan int"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			callsIn(t, func(t *testing.T, start func(...server.Tool) *rig, call func(*rig, string, string) message) {
-				r := start(tool("tool", always(c.value, c.err)))
-				got := call(r, "tool", "")
+			inEach(t, server.Revisions(), func(t *testing.T, revision server.Revision) {
+				_, got := callIn(t, revision, tool("tool", always(c.value, c.err)))
 				require.Equal(t, `"a"`, string(got.ID))
 				if name == "not JSON" {
 					require.True(t, got.call(t).IsError)
@@ -74,10 +67,10 @@ func TestHandlerResultBecomesCallResult(t *testing.T) {
 }
 
 func TestInvalidCallToolResultIsAProblemOfTheServer(t *testing.T) {
-	callsIn(t, func(t *testing.T, start func(...server.Tool) *rig, call func(*rig, string, string) message) {
-		r := start(tool("tool", always(server.CallToolResult{Content: []any{7}}, nil)))
+	inEach(t, server.Revisions(), func(t *testing.T, revision server.Revision) {
+		r, got := callIn(t, revision, tool("tool", always(server.CallToolResult{Content: []any{7}}, nil)))
 		r.expected = []string{"CallToolResult is not valid"}
-		require.Contains(t, call(r, "tool", "").raw, `"content":[7]`)
+		require.Contains(t, got.raw, `"content":[7]`)
 		require.Contains(t, r.story("tool"), "mark harness-error")
 		r.forget()
 	})
@@ -103,7 +96,8 @@ func TestMalformedCallIsAProtocolError(t *testing.T) {
 					if header == "" {
 						header = "=?base64??="
 					}
-					client.post(request(1, "tools/call", client.params(c.body)), client.routing(header)...).requireError(200, -32602, c.want)
+					client.post(request(1, "tools/call", client.params(c.body)),
+						client.routing(header)...).requireError(200, -32602, c.want)
 				}
 				if c.name == "tool" {
 					r.requireStory("tool", "call, server error, call (call 2), server error (call 2)")
@@ -113,14 +107,15 @@ func TestMalformedCallIsAProtocolError(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t).legacy(nothing)
-		c.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`).requireError(200, -32602, "params of tools/call must be an object, got nothing")
+		c.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`).requireError(200, -32602,
+			"params of tools/call must be an object, got nothing")
 		c.post(request(1, "tools/call", "1")).requireError(200, -32602, "got 1")
 	})
 }
 
 func TestInvalidArgumentsAreAnErrorResult(t *testing.T) {
-	const schema = `{"type":"object","required":["city"],"properties":{"city":{"type":"string"},"days":{"type":"integer"},
-		"hours":{"type":"array","items":{"type":"number"}}}}`
+	const schema = `{"type":"object","required":["city"],"properties":{"city":{"type":"string"},
+		"days":{"type":"integer"},"hours":{"type":"array","items":{"type":"number"}}}}`
 	for arguments, want := range map[string]string{
 		``:                       "missing property 'city'",
 		`"arguments":{}`:         "missing property 'city'",
@@ -131,10 +126,10 @@ func TestInvalidArgumentsAreAnErrorResult(t *testing.T) {
 		`"arguments":{"city":"a","hours":[1,-1.5e-99999999]}`: "out of range: -1.5e-99999999",
 	} {
 		t.Run(arguments, func(t *testing.T) {
-			callsIn(t, func(t *testing.T, start func(...server.Tool) *rig, call func(*rig, string, string) message) {
+			inEach(t, server.Revisions(), func(t *testing.T, revision server.Revision) {
 				weather := tool("weather", does(func(*server.Session) { t.Error("the handler was started") }))
 				weather.InputSchema = json.RawMessage(schema)
-				got := call(start(weather), "weather", arguments)
+				_, got := callIn(t, revision, weather, arguments)
 				require.True(t, got.call(t).IsError)
 				require.Contains(t, got.text(t), want)
 			})
@@ -143,9 +138,9 @@ func TestInvalidArgumentsAreAnErrorResult(t *testing.T) {
 }
 
 func TestSessionDescribesItsCall(t *testing.T) {
-	callsIn(t, func(t *testing.T, start func(...server.Tool) *rig, call func(*rig, string, string) message) {
+	inEach(t, server.Revisions(), func(t *testing.T, revision server.Revision) {
 		var arguments []string
-		r := start(tool("tool", func(s *server.Session) (any, error) {
+		r := start(t, tool("tool", func(s *server.Session) (any, error) {
 			arguments = append(arguments, string(s.Arguments()))
 			require.Len(t, arguments, s.Call())
 			require.True(t, s.Declares("sampling"))
@@ -156,8 +151,9 @@ func TestSessionDescribesItsCall(t *testing.T) {
 			s.Mark("note", string(s.Revision()))
 			return string(s.Revision()), nil
 		}))
-		revision := call(r, "tool", `"arguments":{"a": 1}`).text(t)
-		require.Equal(t, revision, call(r, "tool", "").text(t))
+		c := r.client(revision, tools)
+		require.Equal(t, string(revision), c.call(1, "tool", `"arguments":{"a": 1}`).text())
+		require.Equal(t, string(revision), c.call(2, "tool").text())
 		require.Equal(t, []string{`{"a": 1}`, ""}, arguments)
 		r.requireStory("tool", "call, start, mark note, end, server result, "+
 			"call (call 2), start (call 2), mark note (call 2), end (call 2), server result (call 2)")
@@ -166,7 +162,8 @@ func TestSessionDescribesItsCall(t *testing.T) {
 
 func TestCapabilityIsDeclaredUnlessMissingOrNull(t *testing.T) {
 	for capabilities, want := range map[string]bool{
-		`{}`: false, `{"sampling":null}`: false, `{"Sampling":{}}`: false, `[]`: false, `{"sampling":{}}`: true, `{"sampling":true}`: true,
+		`{}`: false, `{"sampling":null}`: false, `{"Sampling":{}}`: false, `[]`: false, `{"sampling":{}}`: true,
+		`{"sampling":true}`: true,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			r := start(t, tool("tool", func(s *server.Session) (any, error) { return s.Declares("sampling"), nil }))
@@ -179,14 +176,16 @@ func TestHandlerThatDoesNotReturnIsAProblemOfTheServer(t *testing.T) {
 	var none *server.Session
 	for want, handler := range map[string]server.Handler{
 		"panicked: oh": func(*server.Session) (any, error) { panic("oh") },
-		"panicked: runtime error: invalid memory address": func(*server.Session) (any, error) { return none.Declares("a"), nil },
+		"panicked: runtime error: invalid memory address": func(*server.Session) (any,
+			error) {
+			return none.Declares("a"), nil
+		},
 		"runtime.Goexit": func(*server.Session) (any, error) { runtime.Goexit(); return nil, nil },
 	} {
 		t.Run(want, func(t *testing.T) {
-			callsIn(t, func(t *testing.T, start func(...server.Tool) *rig, call func(*rig, string, string) message) {
-				r := start(tool("tool", handler))
+			inEach(t, server.Revisions(), func(t *testing.T, revision server.Revision) {
+				r, got := callIn(t, revision, tool("tool", handler))
 				r.expected = []string{want}
-				got := call(r, "tool", "")
 				require.True(t, got.call(t).IsError)
 				require.Contains(t, got.text(t), want)
 				r.requireStory("tool", "call, start, mark harness-error, end, server result")

@@ -23,7 +23,8 @@ func carriers() []server.Tool {
 // carry sends a request that names its prompt, resource or tool. More has further params.
 func (c *client) carry(id int, method, member, name, more string) *reply {
 	c.t.Helper()
-	return c.post(request(id, method, c.params(fmt.Sprintf("%q:%q", member, name), more)), "Mcp-Method", method, "Mcp-Name", name)
+	return c.post(request(id, method, c.params(fmt.Sprintf("%q:%q", member, name), more)), "Mcp-Method", method,
+		"Mcp-Name", name)
 }
 
 func TestPromptsAndResourcesHaveTheirOwnLists(t *testing.T) {
@@ -32,10 +33,12 @@ func TestPromptsAndResourcesHaveTheirOwnLists(t *testing.T) {
 		modern, legacy := r.modern(nothing), r.legacy(nothing)
 		list := func(method string) string { return string(modern.ask(1, method).last().Result) }
 		require.Contains(t, list("server/discover"), `"capabilities":{"prompts":{},"resources":{},"tools":{}}`)
-		const tools, rest = `"tools":[{"name":"tool","inputSchema":{"type":"object"}}]`, `,"ttlMs":0,"cacheScope":"private",` + ourMeta + `}`
+		const tools, rest = `"tools":[{"name":"tool","inputSchema":{"type":"object"}}]`,
+			`,"ttlMs":0,"cacheScope":"private",` + ourMeta + `}`
 		require.Contains(t, list("tools/list"), tools)
 		require.JSONEq(t, `{"prompts":[{"name":"prompt","description":"A prompt."}]`+rest, list("prompts/list"))
-		require.JSONEq(t, `{"resources":[{"name":"resource","uri":"mcp-conform:/resource"}]`+rest, list("resources/list"))
+		require.JSONEq(t, `{"resources":[{"name":"resource","uri":"mcp-conform:/resource"}]`+rest,
+			list("resources/list"))
 
 		require.Contains(t, legacy.ask(1, "tools/list").last().raw, tools)
 		legacy.call(2, "prompt").requireError(200, -32602, "unknown tool: prompt")
@@ -45,9 +48,11 @@ func TestPromptsAndResourcesHaveTheirOwnLists(t *testing.T) {
 
 func TestPromptsAndResourcesRunHandlers(t *testing.T) {
 	for method, c := range map[string]struct{ member, name, tool, want string }{
-		"prompts/get": {"name", "prompt", "prompt", `{"messages":[{"role":"user","content":{"type":"text","text":%q}}],` + ourMeta + `}`},
+		"prompts/get": {"name", "prompt", "prompt",
+			`{"messages":[{"role":"user","content":{"type":"text","text":%q}}],` + ourMeta + `}`},
 		"resources/read": {"uri", server.ResourceURI("resource"), "resource",
-			`{"contents":[{"uri":"mcp-conform:/resource","mimeType":"text/plain","text":%q}],"ttlMs":0,"cacheScope":"private",` + ourMeta + `}`},
+			`{"contents":[{"uri":"mcp-conform:/resource","mimeType":"text/plain","text":%q}],` +
+				`"ttlMs":0,"cacheScope":"private",` + ourMeta + `}`},
 	} {
 		t.Run(method, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -70,7 +75,8 @@ func TestMalformedCarrierIsAProtocolError(t *testing.T) {
 			{"resources/read", "uri", "resource", "", "unknown resource: resource"},
 			{"tools/call", "name", "prompt", "", "unknown tool: prompt"},
 			{"prompts/get", "name", "prompt", `"arguments":[]`, "arguments of prompts/get must be an object"},
-			{"prompts/get", "name", "prompt", `"inputResponses":[],"requestState":"s"`, "inputResponses of prompts/get must be an object"},
+			{"prompts/get", "name", "prompt", `"inputResponses":[],"requestState":"s"`,
+				"inputResponses of prompts/get must be an object"},
 			{"resources/read", "uri", "mcp-conform:/resource", `"requestState":"s"`, unknownRetry},
 		} {
 			client.carry(1, c.method, c.member, c.name, c.more).requireError(200, -32602, c.want)
@@ -80,7 +86,8 @@ func TestMalformedCarrierIsAProtocolError(t *testing.T) {
 
 func TestErrorOfAPromptIsAnErrorResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := start(t, server.Tool{Name: "prompt", Carrier: server.PromptsGet, Handler: always(nil, errors.New("no luck"))}).modern(sampling)
+		c := start(t, server.Tool{Name: "prompt", Carrier: server.PromptsGet,
+			Handler: always(nil, errors.New("no luck"))}).modern(sampling)
 		c.carry(1, "prompts/get", "name", "prompt", "").requireError(200, -32603, "no luck")
 	})
 }

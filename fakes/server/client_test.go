@@ -37,8 +37,9 @@ func (d dialect) params(more ...string) string {
 		meta = append(meta, d.meta)
 	}
 	if d.revision.Modern() {
-		meta = append(meta, fmt.Sprintf(`"io.modelcontextprotocol/protocolVersion":%q,"io.modelcontextprotocol/clientCapabilities":%s`,
-			d.revision, d.capabilities))
+		meta = append(meta,
+			fmt.Sprintf(`"io.modelcontextprotocol/protocolVersion":%q,"io.modelcontextprotocol/clientCapabilities":%s`,
+				d.revision, d.capabilities))
 	}
 	if meta != nil {
 		members = append(members, `"_meta":{`+strings.Join(meta, ",")+`}`)
@@ -53,7 +54,8 @@ func (d dialect) calls(id any, tool string, more ...string) string {
 
 func (d dialect) initialize(id any) string {
 	return request(id, "initialize", fmt.Sprintf(
-		`{"protocolVersion":%q,"capabilities":%s,"clientInfo":{"name":"raw","version":"0"}}`, d.revision, d.capabilities))
+		`{"protocolVersion":%q,"capabilities":%s,"clientInfo":{"name":"raw","version":"0"}}`, d.revision,
+		d.capabilities))
 }
 
 const initialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}`

@@ -50,7 +50,10 @@ func TestCloseEndsEverythingThatWaits(t *testing.T) {
 				begin("wait", func() (*reply, error) { return c.tryCall(ctx, 2, "wait") })
 				begin("ask", func() (*reply, error) { return c.tryCall(ctx, 3, "ask") })
 				begin("modern", func() (*reply, error) { return modern.tryCall(ctx, 4, "wait") })
-				begin("no stream", func() (*reply, error) { return c.try(ctx, "POST", c.calls(5, "wait"), "Accept", "application/json") })
+				begin("no stream", func() (*reply,
+					error) {
+					return c.try(ctx, "POST", c.calls(5, "wait"), "Accept", "application/json")
+				})
 				if responses == server.Auto {
 					begin("GET", func() (*reply, error) { return c.try(ctx, "GET", "") })
 				}
@@ -75,7 +78,8 @@ func TestCloseNamesTheHandlersThatDoNotReturn(t *testing.T) {
 		defer client.CloseIdleConnections()
 		release := make(chan struct{})
 		blocks := does(func(*server.Session) { <-release })
-		srv, err := server.Start(server.Options{Listener: listener}, tool("b", blocks), tool("a", blocks), tool("good", ask))
+		srv, err := server.Start(server.Options{Listener: listener}, tool("b", blocks), tool("a", blocks),
+			tool("good", ask))
 		require.NoError(t, err)
 		c := (&rig{Server: srv, t: t, http: client}).legacy(sampling)
 		for i, tool := range []string{"b", "a", "b", "good"} {

@@ -127,6 +127,7 @@ func (readOnly) Close() error              { return nil }
 
 func TestFramesAfterAFailedWriteAreLost(t *testing.T) {
 	r := startOnLoopback(t, server.Options{Revisions: []server.Revision{server.V20251125}})
-	r.ServeConn(t.Context(), readOnly{strings.NewReader(request(1, "ping", "{}") + "\n" + request(2, "ping", "{}") + "\n")})
+	r.ServeConn(t.Context(),
+		readOnly{strings.NewReader(request(1, "ping", "{}") + "\n" + request(2, "ping", "{}") + "\n")})
 	r.requireStory("", "mark connection, client ping, server result, client ping, server result lost, client closed")
 }

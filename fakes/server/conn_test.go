@@ -234,7 +234,8 @@ func TestSendIsByteExactOnAConnection(t *testing.T) {
 }
 
 func TestLineEndsInParamsBecomeSpaces(t *testing.T) {
-	params := `{"messages":[{"role":"user",` + "\n" + `"content":{"type":"text","text":"a\nb"}}],` + "\r\n\t" + `"maxTokens":1}`
+	params := `{"messages":[{"role":"user",` + "\n" + `"content":{"type":"text","text":"a\nb"}}],` + "\r\n\t" +
+		`"maxTokens":1}`
 	flat := strings.NewReplacer("\r", " ", "\n", " ").Replace(params)
 	inEach(t, bothProtocols, func(t *testing.T, revision server.Revision) {
 		input := json.RawMessage(`{"method":"sampling/createMessage",` + "\n" + `"params":` + params + "}")

@@ -17,13 +17,15 @@ func TestEventsInEveryStyle(t *testing.T) {
 		style server.Style
 		wire  string
 	}{
-		"plain":       {server.Style{}, "data: " + sent + "\n\n"},
-		"CRLF":        {server.Style{LineEnd: "\r\n"}, "data: " + sent + "\r\n\r\n"},
-		"CR":          {server.Style{LineEnd: "\r"}, "data: " + sent + "\r\r"},
-		"tight":       {server.Style{Tight: true}, "data:" + sent + "\n\n"},
-		"folded":      {server.Style{Folded: true}, "data: {\ndata: \"é\": [\ndata: 1,\ndata: \"𝄞\"\ndata: ]\ndata: }\n\n"},
-		"extra lines": {server.Style{Extra: []string{": hello", "event: message", "x", ""}}, ": hello\nevent: message\nx\n\ndata: " + sent + "\n\n"},
-		"BOM":         {server.Style{BOM: true, LineEnd: "\r"}, "\ufeffdata: " + sent + "\r\r"},
+		"plain": {server.Style{}, "data: " + sent + "\n\n"},
+		"CRLF":  {server.Style{LineEnd: "\r\n"}, "data: " + sent + "\r\n\r\n"},
+		"CR":    {server.Style{LineEnd: "\r"}, "data: " + sent + "\r\r"},
+		"tight": {server.Style{Tight: true}, "data:" + sent + "\n\n"},
+		"folded": {server.Style{Folded: true},
+			"data: {\ndata: \"é\": [\ndata: 1,\ndata: \"𝄞\"\ndata: ]\ndata: }\n\n"},
+		"extra lines": {server.Style{Extra: []string{": hello", "event: message", "x", ""}},
+			": hello\nevent: message\nx\n\ndata: " + sent + "\n\n"},
+		"BOM": {server.Style{BOM: true, LineEnd: "\r"}, "\ufeffdata: " + sent + "\r\r"},
 		"all": {server.Style{BOM: true, LineEnd: "\r\n", Tight: true, Extra: []string{":"}, Folded: true, Piece: 1},
 			"\ufeff:\r\ndata:{\r\ndata:\"é\": [\r\ndata:1,\r\ndata:\"𝄞\"\r\ndata:]\r\ndata:}\r\n\r\n"},
 		"by bytes": {server.Style{Piece: 1}, "data: " + sent + "\n\n"},
@@ -38,7 +40,8 @@ func TestEventsInEveryStyle(t *testing.T) {
 				}))
 				whole := r.client(revision, nothing).call(1, "send").body()
 				require.Equal(t, c.wire, whole[:min(len(c.wire), len(whole))])
-				require.Equal(t, strings.Count(c.wire, "\ufeff"), strings.Count(whole, "\ufeff"), "the BOM is at the beginning only")
+				require.Equal(t, strings.Count(c.wire, "\ufeff"), strings.Count(whole, "\ufeff"),
+					"the BOM is at the beginning only")
 			})
 		})
 	}
@@ -72,9 +75,11 @@ func TestStyleRejectsInvalidLines(t *testing.T) {
 func TestResponsesOfATool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, server.Tool{Name: "plain", Responses: server.JSON, Handler: always("done", nil)},
-			server.Tool{Name: "streamed", Responses: server.SSE, Handler: always("done", nil)}, tool("default", always("done", nil)))
+			server.Tool{Name: "streamed", Responses: server.SSE, Handler: always("done", nil)},
+			tool("default", always("done", nil)))
 		legacy, modern := r.legacy(nothing), r.modern(nothing)
-		for name, want := range map[string][2]bool{"plain": {false, false}, "streamed": {true, true}, "default": {true, false}} {
+		for name, want := range map[string][2]bool{"plain": {false, false}, "streamed": {true, true},
+			"default": {true, false}} {
 			first, second := legacy.call(1, name), modern.call(1, name)
 			require.Equal(t, http.StatusOK, first.StatusCode)
 			require.Equal(t, want, [2]bool{first.isStream(), second.isStream()}, name)

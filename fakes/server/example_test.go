@@ -31,12 +31,18 @@ func Example() {
 	// In a test, the client under test does this.
 	client := connect(srv.URL)
 	call := client.call("summarise")
-	fmt.Println(call.next())
+	fmt.Println(strings.ReplaceAll(call.next(), ",", ",\n"))
 	client.respond(`{"jsonrpc":"2.0","id":1000001,"result":{"role":"assistant","model":"m",
 		"content":{"type":"text","text":"A cat sat."}}}`)
 	fmt.Println(call.next())
 	// Output:
-	// {"jsonrpc":"2.0","id":1000001,"method":"sampling/createMessage","params":{"messages":[{"role":"user","content":{"type":"text","text":"Summarise: the cat sat on the mat."}}],"maxTokens":1000}}
+	// {"jsonrpc":"2.0",
+	// "id":1000001,
+	// "method":"sampling/createMessage",
+	// "params":{"messages":[{"role":"user",
+	// "content":{"type":"text",
+	// "text":"Summarise: the cat sat on the mat."}}],
+	// "maxTokens":1000}}
 	// {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"A cat sat."}]}}
 }
 
@@ -115,11 +121,11 @@ func ExampleHostile() {
 	client := connect(srv.URL)
 	call := client.call("crash")
 	call.next()
-	client.respond(`{"jsonrpc":"2.0","id":1000001,"error":{"code":-32602,"message":"messages is null"}}`)
+	client.respond(`{"jsonrpc":"2.0","id":1000001,"error":{"code":-1,"message":"no messages"}}`)
 	fmt.Println(call.next())
 	// Output:
 	// hostile: {"jsonrpc":"2.0","id":1000001,"method":"sampling/createMessage","params":{"messages":null}}
-	// {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"messages is null (code -32602)"}],"isError":true}}
+	// {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"no messages (code -1)"}],"isError":true}}
 }
 
 func mustStart(o server.Options, tool server.Tool) *server.Server {

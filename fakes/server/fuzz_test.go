@@ -23,7 +23,8 @@ import (
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}`,
-		`{"jsonrpc":"2.0","id":"a","result":{}}`, `{"id":null,"error":{"code":1,"message":"m"}}`, `{"method":"notifications/cancelled"}`,
+		`{"jsonrpc":"2.0","id":"a","result":{}}`, `{"id":null,"error":{"code":1,"message":"m"}}`,
+		`{"method":"notifications/cancelled"}`,
 		` {"id":-1e9,"method":"\u0000\ud800"}`, `{"id":1,"id":2,"method":"a","Method":"b"}`,
 		`[]`, `null`, `{"id":true,"result":1}`, "\xef\xbb\xbf{}", `{"id":01}`, ``,
 	} {
@@ -55,7 +56,8 @@ func FuzzParse(f *testing.F) {
 
 // A connection is split at its line feeds only, however its bytes arrive, and lines over the limit are kept in part.
 func FuzzLines(f *testing.F) {
-	for _, seed := range []string{"", "\n", "a", "a\n", "a\nb", "a\r\n\r\nb\n\n", "\xef\xbb\xbf{}\n", strings.Repeat("x", 100) + "\ny\n", "\x00\xff\n"} {
+	for _, seed := range []string{"", "\n", "a", "a\n", "a\nb", "a\r\n\r\nb\n\n", "\xef\xbb\xbf{}\n",
+		strings.Repeat("x", 100) + "\ny\n", "\x00\xff\n"} {
 		f.Add([]byte(seed), 16, false)
 		f.Add([]byte(seed), 1000, true)
 	}
@@ -121,15 +123,18 @@ func (s *fuzzed) finish(text string) {
 	}
 }
 
-const fuzzInitialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{"sampling":{}},` +
+const fuzzInitialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26",` +
+	`"capabilities":{"sampling":{}},` +
 	`"clientInfo":{"name":"f","version":"1"}}}`
 
 // Any bytes on a connection are recorded, and each line of the response is JSON.
 func FuzzConnection(f *testing.F) {
 	const initialize = fuzzInitialize + "\n"
-	const modern = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"sampling":{}}}`
+	const modern = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientCapabilities":{"sampling":{}}}`
 	for _, seed := range []string{"", "\n\r\n", initialize, initialize + `[{"id":1,"method":"ping"},7]` + "\n",
-		initialize + `{"id":1,"method":"tools/call","params":{"name":"ask"}}` + "\n" + `{"id":1000001,"result":{}}` + "\n",
+		initialize + `{"id":1,"method":"tools/call","params":{"name":"ask"}}` + "\n" + `{"id":1000001,"result":{}}` +
+			"\n",
 		initialize + initialize + `{"method":"notifications/cancelled","params":{"requestId":1}}` + "\n",
 		`{"id":1,"method":"server/discover","params":{` + modern + "}}\n", "garbage\n{}",
 		`{"id":1,"method":"tools/call","params":{"name":"ask",` + modern + "}}\n",
@@ -137,7 +142,8 @@ func FuzzConnection(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		srv := startFuzzed(t, Auto, Tool{Name: "ask", Handler: func(s *Session) (any, error) { return s.Sample(s.Ask("?")) }})
+		srv := startFuzzed(t, Auto,
+			Tool{Name: "ask", Handler: func(s *Session) (any, error) { return s.Sample(s.Ask("?")) }})
 		conn := &fuzzConn{Reader: bytes.NewReader(text)}
 		srv.ServeConn(t.Context(), conn)
 		srv.finish(string(text))
@@ -173,7 +179,8 @@ func FuzzPostedBatch(f *testing.F) {
 	for _, seed := range []string{`[]`, `[{"id":1,"method":"ping"}]`,
 		` [{"id":1,"method":"ping"},7,null,[],{"method":"notifications/cancelled","params":{"requestId":1}}]`,
 		`[{"id":1,"method":"initialize","params":{}},{"id":1,"method":"tools/list"},{"id":1,"method":"tools/list"}]`,
-		`[{"id":1,"method":"tools/call","params":{"name":"say"}},{"id":"1","method":"tools/call","params":{"name":"say"}}]`,
+		`[{"id":1,"method":"tools/call","params":{"name":"say"}},` +
+			`{"id":"1","method":"tools/call","params":{"name":"say"}}]`,
 		`[{"id":9,"result":{}},{"id":8,"error":{}}]`, `[{"id":1`,
 	} {
 		f.Add([]byte(seed), false)
@@ -187,7 +194,8 @@ func FuzzPostedBatch(f *testing.F) {
 		srv := startFuzzed(t, responses, Tool{Name: "say", Handler: func(*Session) (any, error) { return "said", nil }})
 		post := func(body, session string) *httptest.ResponseRecorder {
 			r := httptest.NewRequest(http.MethodPost, srv.URL, strings.NewReader(body))
-			r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+			r.Header = http.Header{"Content-Type": {"application/json"},
+				"Accept": {"application/json, text/event-stream"}}
 			if session != "" {
 				r.Header.Set(headerSession, session)
 			}
@@ -270,18 +278,18 @@ func FuzzIDKey(f *testing.F) {
 
 // A schema compiles or returns an error, and checking arguments is deterministic.
 func FuzzToolSchema(f *testing.F) {
-	for schema, arguments := range map[string]string{
-		`{"type":"object"}`: `{}`,
-		`{"type":"object","required":["a"],"properties":{"a":{"type":"string","pattern":"^a+$","format":"email"}}}`: `{"a":1}`,
-		`{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"$ref":"#/$defs/a"}}}`:              `{"a":{"a":1}}`,
-		`{"type":"object","$ref":"file:///etc/passwd"}`:                                                             `{}`,
-		`{"type":"object","$schema":"http://json-schema.org/draft-07/schema#","definitions":{"a":{}}}`:              `{"a":[1,2]}`,
-		`{"type":"object","properties":{"a":{"multipleOf":1e-300,"maximum":1e300}}}`:                                `{"a":1e301}`,
-		`{"type":"object","$dynamicRef":"#a","unevaluatedProperties":false,"if":{},"then":{"minProperties":2}}`:     `{"a":1}`,
-		`{"type":"object","properties":{"a":{"maximum":1e999999999}}}`:                                              `{"a":-1e999999999}`,
-		`[]`: `{"a":`,
+	f.Add([]byte(`[]`), []byte(`{"a":`))
+	for _, c := range [][2]string{ // the members of the schema, and the arguments
+		{``, `{}`},
+		{`,"required":["a"],"properties":{"a":{"type":"string","pattern":"^a+$","format":"email"}}`, `{"a":1}`},
+		{`,"properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"$ref":"#/$defs/a"}}`, `{"a":{"a":1}}`},
+		{`,"$ref":"file:///etc/passwd"`, `{}`},
+		{`,"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"a":{}}`, `{"a":[1,2]}`},
+		{`,"properties":{"a":{"multipleOf":1e-300,"maximum":1e300}}`, `{"a":1e301}`},
+		{`,"$dynamicRef":"#a","unevaluatedProperties":false,"if":{},"then":{"minProperties":2}`, `{"a":1}`},
+		{`,"properties":{"a":{"maximum":1e999999999}}`, `{"a":-1e999999999}`},
 	} {
-		f.Add([]byte(schema), []byte(arguments))
+		f.Add([]byte(`{"type":"object"`+c[0]+`}`), []byte(c[1]))
 	}
 	f.Fuzz(func(t *testing.T, schema, arguments []byte) {
 		handler := func(*Session) (any, error) { return nil, nil }

@@ -114,7 +114,7 @@ func (c *legacyCall) sample(requests []outgoing) []Answer {
 	}
 	for i, request := range pending {
 		if request != nil {
-			answers[i] = c.wait(request)
+			answers[i] = c.wait(c.ctx, request)
 		}
 	}
 	return answers
@@ -148,10 +148,12 @@ func (c *legacyCall) request(request outgoing) (*sentRequest, *sent) {
 	return pending, &sent{id, requestFrame(id, cmp.Or(request.method, "sampling/createMessage"), request.params)}
 }
 
-func (c *legacyCall) wait(request *sentRequest) Answer {
+func (c *legacyCall) wait(ctx context.Context, request *sentRequest) Answer {
 	select {
 	case answer := <-request.response:
 		return answer
+	case <-ctx.Done():
+		return Answer{Err: ctx.Err()}
 	case <-c.ctx.Done():
 		return Answer{Err: c.ctx.Err()}
 	}
@@ -162,7 +164,7 @@ func (c *legacyCall) start(request outgoing) (*Pending, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pend(out, func() Answer { return c.wait(pending) }), nil
+	return pend(out, func() Answer { return c.wait(c.ctx, pending) }), nil
 }
 
 // assignID registers a request under the id that the handler chose, or under one of the tool's own if there is none or

@@ -32,11 +32,15 @@ func TestMetaOfTheCallIsCopiedIntoSamples(t *testing.T) {
 		want   string
 	}{
 		"nothing to copy": {``, json.RawMessage(raw), raw},
-		"reserved fields": {`"progressToken":"p","io.modelcontextprotocol/related-task":{"taskId":"1"}`, json.RawMessage(raw), raw},
-		"one field": {`"progressToken":"p","com.example/tie":{"a": 1},"io.modelcontextprotocol/x":1`, json.RawMessage(raw),
+		"reserved fields": {`"progressToken":"p","io.modelcontextprotocol/related-task":{"taskId":"1"}`,
+			json.RawMessage(raw), raw},
+		"one field": {`"progressToken":"p","com.example/tie":{"a": 1},"io.modelcontextprotocol/x":1`,
+			json.RawMessage(raw),
 			`{"_meta":{"com.example/tie":{"a":1}},"maxTokens":1.0,"messages":[],"x":"<>"}`},
-		"own fields win":     {`"a":1,"b":2`, json.RawMessage(`{"_meta":{"b":3,"c":4},` + params), `{"_meta":{"a":1,"b":3,"c":4},` + params},
-		"trace context":      {`"traceparent":"00-0a-00-01"`, json.RawMessage(`{` + params), `{"_meta":{"traceparent":"00-0a-00-01"},` + params},
+		"own fields win": {`"a":1,"b":2`, json.RawMessage(`{"_meta":{"b":3,"c":4},` + params),
+			`{"_meta":{"a":1,"b":3,"c":4},` + params},
+		"trace context": {`"traceparent":"00-0a-00-01"`, json.RawMessage(`{` + params),
+			`{"_meta":{"traceparent":"00-0a-00-01"},` + params},
 		"hostile null _meta": {`"a":1`, server.Hostile(json.RawMessage(`{"_meta":null}`)), `{"_meta":null}`},
 		"hostile array":      {`"a":1`, server.Hostile(json.RawMessage(`[1]`)), `[1]`},
 	} {

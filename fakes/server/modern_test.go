@@ -20,74 +20,94 @@ func TestDiscoverListsAllRevisionsNewestFirst(t *testing.T) {
 			reply := startWith(t, server.Options{Revisions: speaks}).modern(nothing).ask(1, "server/discover")
 			require.Equal(t, http.StatusOK, reply.StatusCode)
 			require.Empty(t, reply.Header.Get("Mcp-Session-Id"))
-			require.JSONEq(t, `{"supportedVersions":`+want+`,"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"private",`+ourMeta+`}`,
-				string(reply.last().Result))
+			require.JSONEq(t, `{"supportedVersions":`+want+`,"capabilities":{"tools":{}},"ttlMs":0,`+
+				`"cacheScope":"private",`+ourMeta+`}`, string(reply.last().Result))
 		})
 	}
 }
 
 // ourMeta is what every complete modern result has.
-const ourMeta = `"resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"mcp-conform","version":"1"}}`
+const ourMeta = `"resultType":"complete",` +
+	`"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"mcp-conform","version":"1"}}`
+
+// requestWith sends a request with headers of a good call to "tool", but for one; "" leaves it out.
+func requestWith(t *testing.T, method, params, header, value string) *reply {
+	t.Helper()
+	c := startWith(t, server.Options{Revisions: bothProtocols[1:]}, tool("tool", always("done", nil))).modern(nothing)
+	c.header.Set("Mcp-Method", method)
+	c.header.Set("Mcp-Name", "tool")
+	return c.post(request(`"x"`, method, params), header, value)
+}
 
 func TestHeadersMustAgreeWithTheBody(t *testing.T) {
-	const (
-		version      = `"io.modelcontextprotocol/protocolVersion":"2026-07-28"`
-		capabilities = `"io.modelcontextprotocol/clientCapabilities":`
-		meta         = `"_meta":{` + version + `,` + capabilities + `{}}`
-	)
-	named := func(name string) string { return fmt.Sprintf(`{"name":%q,%s}`, name, meta) }
-	withMeta := func(meta string) string { return `{"name":"tool","_meta":{` + meta + `}}` }
-	for name, c := range map[string]struct {
-		method, params string // "" is that of a good call
-		header, value  string // instead of that of a good call; "" for none
-		status, code   int
-		message        string
-	}{
-		"good":                       {"", "", "", "", 200, 0, ""},
-		"base64":                     {"", "", "Mcp-Name", "=?base64?dG9vbA==?=", 200, 0, ""},
-		"no version":                 {"", "", "Mcp-Protocol-Version", "", 400, -32020, "Mcp-Protocol-Version is missing"},
-		"no method":                  {"", "", "Mcp-Method", "", 400, -32020, `Mcp-Method is ""`},
-		"no name":                    {"", "", "Mcp-Name", "", 400, -32020, "Mcp-Name is missing"},
-		"other version":              {"", "", "Mcp-Protocol-Version", "2025-11-25", 400, -32020, `is "2025-11-25", _meta has "2026-07-28"`},
-		"other method":               {"", "", "Mcp-Method", "tools/list", 400, -32020, `is "tools/list", the body's method is "tools/call"`},
-		"method in capitals":         {"", "", "Mcp-Method", "Tools/Call", 400, -32020, `is "Tools/Call"`},
-		"other name":                 {"", "", "Mcp-Name", "other", 400, -32020, `is "other", the body has "tool"`},
-		"other name in base64":       {"", "", "Mcp-Name", "=?base64?b3RoZXI=?=", 400, -32020, `is "other"`},
-		"sentinel in capitals":       {"", "", "Mcp-Name", "=?BASE64?dG9vbA==?=", 400, -32020, `is "=?BASE64?dG9vbA==?="`},
-		"base64 of other bytes":      {"", "", "Mcp-Name", "=?base64?tool?=", 400, -32020, `is "\xb6\x8a%"`},
-		"invalid base64":             {"", "", "Mcp-Name", "=?base64?to-ol?=", 400, -32020, "invalid base64"},
-		"not ASCII":                  {"", named("天気"), "Mcp-Name", "天気", 400, -32020, "not ASCII"},
-		"not ASCII in base64":        {"", named("天気"), "Mcp-Name", "=?base64?5aSp5rCX?=", 200, -32602, "unknown tool: 天気"},
-		"sentinel in base64":         {"", named("=?base64?literal?="), "Mcp-Name", "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?=", 200, -32602, "unknown tool: =?base64?literal?="},
-		"prompt without a name":      {"prompts/get", named("p"), "Mcp-Name", "", 400, -32020, "Mcp-Name is missing"},
-		"resource with other URI":    {"resources/read", `{"uri":"file:///a",` + meta + `}`, "Mcp-Name", "file:///b", 400, -32020, `is "file:///b", the body has "file:///a"`},
-		"no _meta":                   {"", `{"name":"tool"}`, "", "", 400, -32602, "protocolVersion"},
-		"null version":               {"", withMeta(`"io.modelcontextprotocol/protocolVersion":null`), "", "", 400, -32602, "protocolVersion"},
-		"no capabilities":            {"", withMeta(version), "", "", 400, -32602, "clientCapabilities"},
-		"null capabilities":          {"", withMeta(version + "," + capabilities + "null"), "", "", 400, -32602, "clientCapabilities"},
-		"array of capabilities":      {"", withMeta(version + "," + capabilities + "[]"), "", "", 400, -32602, "clientCapabilities"},
-		"unknown method":             {"tools/dance", "", "", "", 404, -32601, "tools/dance"},
-		"legacy ping":                {"ping", "", "", "", 404, -32601, "ping"},
-		"prompts/get without prompt": {"prompts/get", "", "", "", 404, -32601, "prompts/get"},
-		"unknown tool":               {"", named("nobody"), "Mcp-Name", "nobody", 200, -32602, "unknown tool: nobody"},
+	for _, c := range []struct{ header, value, want string }{ // want is "" for a good call
+		{"Mcp-Name", "tool", ""},
+		{"Mcp-Name", "=?base64?dG9vbA==?=", ""},
+		{"Mcp-Protocol-Version", "", "Mcp-Protocol-Version is missing"},
+		{"Mcp-Protocol-Version", "2025-11-25", `is "2025-11-25", _meta has "2026-07-28"`},
+		{"Mcp-Method", "", `Mcp-Method is ""`},
+		{"Mcp-Method", "tools/list", `is "tools/list", the body's method is "tools/call"`},
+		{"Mcp-Method", "Tools/Call", `is "Tools/Call"`},
+		{"Mcp-Name", "", "Mcp-Name is missing"},
+		{"Mcp-Name", "other", `is "other", the body has "tool"`},
+		{"Mcp-Name", "=?base64?b3RoZXI=?=", `is "other"`},
+		{"Mcp-Name", "=?BASE64?dG9vbA==?=", `is "=?BASE64?dG9vbA==?="`},
+		{"Mcp-Name", "=?base64?tool?=", `is "\xb6\x8a%"`},
+		{"Mcp-Name", "=?base64?to-ol?=", "invalid base64"},
+		{"Mcp-Name", "天気", "not ASCII"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.header+" "+c.value, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := startWith(t, server.Options{Revisions: bothProtocols[1:]}, tool("tool", always("done", nil)))
-				if c.method == "" {
-					c.method = "tools/call"
-				}
-				if c.params == "" {
-					c.params = named("tool")
-				}
-				client := r.bare()
-				client.header = http.Header{"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {c.method}, "Mcp-Name": {"tool"}}
-				reply := client.post(request(`"x"`, c.method, c.params), c.header, c.value)
-				if c.code == 0 {
+				good := dialect{revision: server.V20260728, capabilities: nothing}.params(`"name":"tool"`)
+				reply := requestWith(t, "tools/call", good, c.header, c.value)
+				if c.want == "" {
 					require.Equal(t, "done", reply.text())
 					return
 				}
-				require.Equal(t, `"x"`, string(reply.requireError(c.status, c.code, c.message).ID))
+				require.Equal(t, `"x"`, string(reply.requireError(400, -32020, c.want).ID))
+			})
+		})
+	}
+}
+
+func TestModernRequestErrors(t *testing.T) {
+	const (
+		version      = `"io.modelcontextprotocol/protocolVersion":"2026-07-28"`
+		capabilities = `"io.modelcontextprotocol/clientCapabilities":`
+		meta         = `,"_meta":{` + version + `,` + capabilities + `{}}}`
+	)
+	withMeta := func(meta string) string { return `{"name":"tool","_meta":{` + meta + `}}` }
+	for name, c := range map[string]struct {
+		method, params, header string
+		status, code           int
+		message                string
+	}{
+		"not ASCII": {"tools/call", `{"name":"天気"` + meta, "=?base64?5aSp5rCX?=", 200, -32602,
+			"unknown tool: 天気"},
+		"like a sentinel": {"tools/call", `{"name":"=?base64?a?="` + meta, "=?base64?PT9iYXNlNjQ/YT89?=", 200,
+			-32602, "tool: =?base64?a?="},
+		"unknown tool": {"tools/call", `{"name":"nobody"` + meta, "nobody", 200, -32602,
+			"unknown tool: nobody"},
+		"prompt without a name": {"prompts/get", `{"name":"p"` + meta, "", 400, -32020, "Mcp-Name is missing"},
+		"resource with other URI": {"resources/read", `{"uri":"file:///a"` + meta, "file:///b", 400, -32020,
+			`"file:///b", the body has "file:///a"`},
+		"no _meta": {"tools/call", `{"name":"tool"}`, "tool", 400, -32602, "protocolVersion"},
+		"null version": {"tools/call", withMeta(`"io.modelcontextprotocol/protocolVersion":null`), "tool",
+			400, -32602, "protocolVersion"},
+		"no capabilities": {"tools/call", withMeta(version), "tool", 400, -32602, "clientCapabilities"},
+		"null capabilities": {"tools/call", withMeta(version + "," + capabilities + "null"), "tool", 400, -32602,
+			"clientCapabilities"},
+		"array of capabilities": {"tools/call", withMeta(version + "," + capabilities + "[]"), "tool", 400, -32602,
+			"clientCapabilities"},
+		"unknown method":    {"tools/dance", `{"name":"tool"` + meta, "tool", 404, -32601, "tools/dance"},
+		"legacy ping":       {"ping", `{"name":"tool"` + meta, "tool", 404, -32601, "ping"},
+		"no prompt offered": {"prompts/get", `{"name":"tool"` + meta, "tool", 404, -32601, "prompts/get"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				got := requestWith(t, c.method, c.params, "Mcp-Name", c.header).requireError(c.status, c.code,
+					c.message)
+				require.Equal(t, `"x"`, string(got.ID))
 			})
 		})
 	}
@@ -112,9 +132,11 @@ func TestUnsupportedVersionErrorListsTheRevisions(t *testing.T) {
 		speaks                            []server.Revision
 		header, method, params, requested string
 	}{
-		"unknown":                    {bothProtocols, "2027-01-01", "tools/list", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2027-01-01"}}`, "2027-01-01"},
+		"unknown": {bothProtocols, "2027-01-01", "tools/list",
+			`{"_meta":{"io.modelcontextprotocol/protocolVersion":"2027-01-01"}}`, "2027-01-01"},
 		"unknown in the header only": {bothProtocols, "2027-01-01", "server/discover", `{}`, "2027-01-01"},
-		"known":                      {modern, "2025-11-25", "tools/list", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2025-11-25"}}`, "2025-11-25"},
+		"known": {modern, "2025-11-25", "tools/list",
+			`{"_meta":{"io.modelcontextprotocol/protocolVersion":"2025-11-25"}}`, "2025-11-25"},
 		"initialize":                 {modern, "", "initialize", initialize, "2025-11-25"},
 		"initialize with a header":   {modern, "2025-11-25", "initialize", initialize, "2025-11-25"},
 		"initialize without version": {modern, "", "initialize", `{}`, ""},
@@ -129,7 +151,8 @@ func TestUnsupportedVersionErrorListsTheRevisions(t *testing.T) {
 				if len(c.speaks) == 1 {
 					supported = `["2026-07-28"]`
 				}
-				require.JSONEq(t, fmt.Sprintf(`{"supported":%s,"requested":%q}`, supported, c.requested), string(got.Error.Data))
+				require.JSONEq(t, fmt.Sprintf(`{"supported":%s,"requested":%q}`, supported, c.requested),
+					string(got.Error.Data))
 			})
 		})
 	}
@@ -138,7 +161,8 @@ func TestUnsupportedVersionErrorListsTheRevisions(t *testing.T) {
 func TestLegacyServerMayListItsVersionsForModernClients(t *testing.T) {
 	for _, lists := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			r := startWith(t, server.Options{Revisions: server.Revisions()[1:3], TellsVersions: lists}, tool("ask", ask))
+			r := startWith(t, server.Options{Revisions: server.Revisions()[1:3], TellsVersions: lists},
+				tool("ask", ask))
 			p := r.pipe(t.Context())
 			p.dialect = dialect{revision: server.V20260728, capabilities: sampling}
 			for _, m := range []string{request(0, "server/discover", p.params()), p.calls(1, "ask")} {
@@ -149,7 +173,8 @@ func TestLegacyServerMayListItsVersionsForModernClients(t *testing.T) {
 					continue
 				}
 				got.requireError(t, -32022, "")
-				require.JSONEq(t, `{"requested":"2026-07-28","supported":["2025-11-25","2025-06-18"]}`, string(got.Error.Data))
+				require.JSONEq(t, `{"requested":"2026-07-28","supported":["2025-11-25","2025-06-18"]}`,
+					string(got.Error.Data))
 			}
 			p.send(dialect{revision: server.V20251125, capabilities: sampling}.initialize(2))
 			require.Contains(t, p.next().raw, `"protocolVersion":"2025-11-25"`)

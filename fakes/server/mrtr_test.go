@@ -58,12 +58,16 @@ func TestInputRequiredIsSentUnchanged(t *testing.T) {
 			`"inputResponses":{"k":1},"requestState":"s"`, `1 state "s"`},
 		"key without state": {input(nil, "k"), `"inputRequests":{"k":` + sampleRequest + `}`, false,
 			`"inputResponses":{"k":{"a":1}}`, `{"a":1} state `},
-		"one of several keys": {input(nil, "k", "l"), `"inputRequests":{"k":` + sampleRequest + `,"l":` + sampleRequest + `}`, false,
+		"one of several keys": {input(nil, "k", "l"),
+			`"inputRequests":{"k":` + sampleRequest + `,"l":` + sampleRequest + `}`, false,
 			`"inputResponses":{"x":0,"l":2,"k":1}`, `1 state `},
 		"empty state": {input(""), `"requestState":""`, false, `"requestState":""`, ` state ""`},
-		"odd state": {input("日本 \"\\\u2028<&>\x00😀" + long), `"requestState":"日本 \"\\\u2028<&>\u0000😀` + long + `"`, false,
-			`"requestState":"日本 \"\\\u2028<&>\u0000\ud83d\ude00` + long + `"`, ` state "日本 \"\\\u2028<&>\u0000\ud83d\ude00` + long + `"`},
-		"state with invalid UTF-8": {input("a\xffb"), `"requestState":"a\ufffdb"`, false, `"requestState":"a\ufffdb"`, ` state "a\ufffdb"`},
+		"odd state": {input("日本 \"\\\u2028<&>\x00😀" + long), `"requestState":"日本 \"\\\u2028<&>\u0000😀` + long + `"`,
+			false,
+			`"requestState":"日本 \"\\\u2028<&>\u0000\ud83d\ude00` + long + `"`,
+			` state "日本 \"\\\u2028<&>\u0000\ud83d\ude00` + long + `"`},
+		"state with invalid UTF-8": {input("a\xffb"), `"requestState":"a\ufffdb"`, false, `"requestState":"a\ufffdb"`,
+			` state "a\ufffdb"`},
 		"undeclared": {roots, `"inputRequests":{"k":{"method":"roots/list"}},"requestState":"s"`, true,
 			`"inputResponses":{"k":1},"requestState":"s"`, `1 state "s"`},
 		"invalid": {invalid, `"inputRequests":{"j":{ },"k":null},"requestState":"s"`, true,
@@ -76,7 +80,8 @@ func TestInputRequiredIsSentUnchanged(t *testing.T) {
 					client := r.modern(sampling)
 					reply := client.call(1, "tool")
 					require.Equal(t, responses == server.SSE, reply.isStream())
-					require.Equal(t, `{"resultType":"input_required",`+c.want+strings.TrimPrefix(ourMeta, `"resultType":"complete"`)+`}`,
+					require.Equal(t, `{"resultType":"input_required",`+c.want+strings.TrimPrefix(ourMeta,
+						`"resultType":"complete"`)+`}`,
 						string(reply.last().Result))
 					require.Equal(t, c.hostile, len(r.hostile()) == 1)
 					got := client.call(2, "tool", c.retry).last()
@@ -90,7 +95,8 @@ func TestInputRequiredIsSentUnchanged(t *testing.T) {
 
 func TestInputThatDoesNotMarshalIsInvalid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := start(t, tool("tool", requires(server.Input{Requests: map[string]any{"k": make(chan int)}}))).modern(sampling)
+		c := start(t,
+			tool("tool", requires(server.Input{Requests: map[string]any{"k": make(chan int)}}))).modern(sampling)
 		got := c.call(1, "tool").last()
 		require.True(t, got.call(t).IsError)
 		require.Contains(t, got.text(t), "input request k: "+server.ErrInvalid.Error())
@@ -123,23 +129,26 @@ func (c *client) requireUnknownRetry(id int, tool, retry string) {
 
 func TestUnknownRetryIsAnError(t *testing.T) {
 	for name, c := range map[string]struct{ retry, want string }{
-		"unknown state":      {`"inputResponses":{"k":1},"requestState":"t"`, unknownRetry},
-		"no state":           {`"inputResponses":{"k":1}`, unknownRetry},
-		"null state":         {`"inputResponses":{"k":1},"requestState":null`, unknownRetry},
-		"array state":        {`"inputResponses":{"k":1},"requestState":["s"]`, unknownRetry},
-		"object state":       {`"inputResponses":{},"requestState":{"s":1}`, unknownRetry},
-		"array of responses": {`"inputResponses":[1],"requestState":"s"`, "inputResponses of tools/call must be an object, got [1]"},
-		"null responses":     {`"inputResponses":null,"requestState":"s"`, "got null"},
+		"unknown state": {`"inputResponses":{"k":1},"requestState":"t"`, unknownRetry},
+		"no state":      {`"inputResponses":{"k":1}`, unknownRetry},
+		"null state":    {`"inputResponses":{"k":1},"requestState":null`, unknownRetry},
+		"array state":   {`"inputResponses":{"k":1},"requestState":["s"]`, unknownRetry},
+		"object state":  {`"inputResponses":{},"requestState":{"s":1}`, unknownRetry},
+		"array of responses": {`"inputResponses":[1],"requestState":"s"`,
+			"inputResponses of tools/call must be an object, got [1]"},
+		"null responses": {`"inputResponses":null,"requestState":"s"`, "got null"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				client := start(t, tool("tool", requires(input("s", "k"))), tool("empty", requires(input("", "k")))).modern(sampling)
+				client := start(t, tool("tool", requires(input("s", "k"))),
+					tool("empty", requires(input("", "k")))).modern(sampling)
 				client.call(0, "empty").last()
 				client.call(1, "tool").last()
 				for _, tool := range []string{"tool", "empty"} {
 					client.call(2, tool, c.retry).requireError(200, -32602, c.want)
 				}
-				require.Equal(t, `1 state "s"`, client.call(3, "tool", `"inputResponses":{"k":1},"requestState":"s"`).text(), "the call still waits")
+				require.Equal(t, `1 state "s"`, client.call(3, "tool",
+					`"inputResponses":{"k":1},"requestState":"s"`).text(), "the call still waits")
 			})
 		})
 	}
@@ -166,7 +175,8 @@ func TestRetryBelongsToItsCall(t *testing.T) {
 		c.call(3, "ask", again).last()
 		c.requireUnknownRetry(4, "ask", again)
 		r.requireStory("ask", "call, start, input, call (call 2), start (call 2), input (call 2), "+
-			"call (call 2), end (call 2), server result (call 2), call (call 2), server error (call 2)", "a duplicate is not a call of its own")
+			"call (call 2), end (call 2), server result (call 2), call (call 2), server error (call 2)",
+			"a duplicate is not a call of its own")
 	})
 }
 
@@ -204,7 +214,8 @@ func TestToolsMayUseTheSameStatesAndKeys(t *testing.T) {
 func TestMissingKeyIsARefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var answers []server.Answer
-		c := start(t, tool("two", does(func(s *server.Session) { answers = s.SampleAll(s.Ask("one"), s.Ask("two")) }))).modern(sampling)
+		c := start(t, tool("two",
+			does(func(s *server.Session) { answers = s.SampleAll(s.Ask("one"), s.Ask("two")) }))).modern(sampling)
 		asked := c.call(1, "two").last().call(t)
 		c.call(2, "two", fmt.Sprintf(`"inputResponses":{"two-2":{}},"requestState":%q`, *asked.RequestState)).last()
 		require.ErrorContains(t, answers[0].Err, "two-1")

@@ -11,19 +11,11 @@ import (
 func (s *Session) Ping(ctx context.Context) error { return s.protocol.ping(ctx) }
 
 func (c *legacyCall) ping(ctx context.Context) error {
-	pending := &sentRequest{by: c.scope(), response: make(chan Answer, 1)}
-	id := c.assignID(pending, outgoing{})
-	if err := c.send(ctx, requestFrame(id, "ping", nil), false); err != nil {
+	pending, out := c.request(outgoing{method: "ping"})
+	if err := c.send(ctx, out.frame, false); err != nil {
 		return err
 	}
-	select {
-	case response := <-pending.response:
-		return response.Err
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-c.ctx.Done():
-		return c.ctx.Err()
-	}
+	return c.wait(ctx, pending).Err
 }
 
 func (c *modernCall) ping(context.Context) error {

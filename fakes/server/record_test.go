@@ -54,9 +54,11 @@ func TestFramesAreRecordedWithTheirHeaders(t *testing.T) {
 		events := r.trace()
 		r.forget() // they are not valid without initialize
 		require.Len(t, events, 4)
-		require.Equal(t, trace.Event{Case: "tool", Call: 1, Frame: &trace.Frame{Dir: trace.FromClient, Raw: trace.Bytes(call), Session: session,
-			HTTP: &trace.HTTP{Method: "POST", Header: map[string]string{"Accept": "application/json", "Authorization": trace.Token("Bearer secret"),
-				"Content-Type": "application/json", "Mcp-Protocol-Version": "2025-11-25", "Mcp-Session-Id": session, "User-Agent": "Go-http-client/1.1"}}}}, events[0])
+		headers := map[string]string{"Accept": "application/json", "Content-Type": "application/json",
+			"Authorization": trace.Token("Bearer secret"), "User-Agent": "Go-http-client/1.1",
+			"Mcp-Protocol-Version": "2025-11-25", "Mcp-Session-Id": session}
+		require.Equal(t, trace.Event{Case: "tool", Call: 1, Frame: &trace.Frame{Dir: trace.FromClient, Session: session,
+			Raw: trace.Bytes(call), HTTP: &trace.HTTP{Method: "POST", Header: headers}}}, events[0])
 		require.Equal(t, trace.Event{Case: "tool", Call: 1, Frame: &trace.Frame{Dir: trace.ToClient, Session: session,
 			Raw:  trace.Bytes(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"done"}]}}`),
 			HTTP: &trace.HTTP{Status: 200, Header: map[string]string{"Content-Type": "application/json"}}}}, events[3])
@@ -70,7 +72,8 @@ func TestPlantedSecretIsRecordedUnchanged(t *testing.T) {
 		c := r.legacy(nothing)
 		r.forget()
 		c.url += "?token=real&key=sk-planted"
-		c.post(c.calls(1, "tool"), "Authorization", "Bearer sk-planted", "X-Debug", "key=sk-planted", "Cookie", "real").last()
+		c.post(c.calls(1, "tool"), "Authorization", "Bearer sk-planted", "X-Debug", "key=sk-planted", "Cookie",
+			"real").last()
 		http := r.trace()[0].Frame.HTTP
 		r.forget()
 		require.Equal(t, "Bearer sk-planted", http.Header["Authorization"])
@@ -130,8 +133,9 @@ func TestWriterWithoutFlushIsNotADisconnect(t *testing.T) {
 		r := start(t, tool("tool", func(s *server.Session) (any, error) { return "done", s.Send([]byte("{}")) }))
 		recorded := httptest.NewRecorder()
 		r.legacy(nothing).serveTo(r, struct{ http.ResponseWriter }{recorded}, 1, "tool")
-		require.Equal(t, "data: {}\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"done\"}]}}\n\n",
-			recorded.Body.String())
+		events := "data: {}\n\ndata: " +
+			`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"done"}]}}` + "\n\n"
+		require.Equal(t, events, recorded.Body.String())
 		require.NotContains(t, r.story("tool"), "client closed")
 	})
 }
@@ -179,12 +183,13 @@ func TestClientThatDoesNotReadABody(t *testing.T) {
 			require.NoError(t, err)
 			defer conn.Close()
 			body := c.calls(1, "flood")
-			_, err = fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nContent-Type: application/json\r\n"+
-				"Content-Length: %d\r\n%s\r\n%s", len(body), headers, body)
+			_, err = fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"+
+				"Content-Type: application/json\r\nContent-Length: %d\r\n%s\r\n%s", len(body), headers, body)
 			require.NoError(t, err)
 			r.until("flood", "server 33554432 bytes hostile")
 			// The event is built after it was recorded, and a write that has not begun cannot fail.
-			for began, piece := []byte(nil), make([]byte, 16); !bytes.Contains(began, []byte("data: ")); began = append(began, piece...) {
+			for began, piece := []byte(nil),
+				make([]byte, 16); !bytes.Contains(began, []byte("data: ")); began = append(began, piece...) {
 				_, err = io.ReadFull(conn, piece)
 				require.NoError(t, err)
 			}

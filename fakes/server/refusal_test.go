@@ -20,13 +20,15 @@ func TestOnlyLoopbackHostsAndOriginsAreServed(t *testing.T) {
 			values  []string
 		}{
 			{"Host", true, []string{"localhost:80", "LOCALHOST", "127.0.0.1", "127.1.2.3:4", "[::1]:80", "[::1]"}},
-			{"Host", false, []string{"evil.example", "127.0.0.1.evil.example:80", "localhost.evil.example", "10.0.0.1:80"}},
+			{"Host", false,
+				[]string{"evil.example", "127.0.0.1.evil.example:80", "localhost.evil.example", "10.0.0.1:80"}},
 			{"Origin", true, []string{"http://localhost:3000", "https://127.0.0.1", "http://[::1]:1"}},
 			{"Origin", false, []string{"http://evil.example", "http://localhost@evil.example", "null", "http://[::1"}},
 		} {
 			for _, value := range c2.values {
 				for _, method := range []string{"POST", "GET", "DELETE", "PUT"} {
-					reply := c.do(method, dialect{revision: server.V20251125, capabilities: nothing}.initialize(1), c2.header, value)
+					reply := c.do(method, dialect{revision: server.V20251125, capabilities: nothing}.initialize(1),
+						c2.header, value)
 					if c2.allowed {
 						require.NotEqual(t, http.StatusForbidden, reply.StatusCode, "%s %s", method, value)
 						continue
@@ -39,7 +41,8 @@ func TestOnlyLoopbackHostsAndOriginsAreServed(t *testing.T) {
 }
 
 func TestBodyOverTheLimitIsRefused(t *testing.T) {
-	c := startOnLoopback(t, server.Options{MaxBody: 1000}).legacy(nothing) // in a bubble, net/http would outlive the test
+	c := startOnLoopback(t,
+		server.Options{MaxBody: 1000}).legacy(nothing) // in a bubble, net/http would outlive the test
 	fits := request(1, "ping", "{}")
 	fits += strings.Repeat(" ", 1000-len(fits))
 	require.Equal(t, http.StatusOK, c.post(fits).StatusCode)
@@ -62,13 +65,14 @@ func TestContentTypeMustBeJSON(t *testing.T) {
 
 func TestInvalidMessageIsRefused(t *testing.T) {
 	for want, bodies := range map[string][]string{
-		"not JSON":                  {``, `  `, `{"id":1`, request(1, "ping", "{}") + "\n{}"},
-		"got 7":                     {`7`},
-		"got null":                  {`null`, `{"id":1,"method":null}`, `{"id":null,"method":"a"}`},
-		"got an array":              {`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`},
-		"error are missing":         {`{}`, `{"id":1}`, `{"id":1,"error":null}`, `{"id":1,"Method":"ping"}`},
-		"method must be a string":   {`{"id":1,"method":5}`},
-		"id must be a string or a ": {`{"id":true,"method":"a"}`, `{"id":[1],"method":"a"}`, `{"id":{"a":1},"result":1}`},
+		"not JSON":                {``, `  `, `{"id":1`, request(1, "ping", "{}") + "\n{}"},
+		"got 7":                   {`7`},
+		"got null":                {`null`, `{"id":1,"method":null}`, `{"id":null,"method":"a"}`},
+		"got an array":            {`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`},
+		"error are missing":       {`{}`, `{"id":1}`, `{"id":1,"error":null}`, `{"id":1,"Method":"ping"}`},
+		"method must be a string": {`{"id":1,"method":5}`},
+		"id must be a string or a ": {`{"id":true,"method":"a"}`, `{"id":[1],"method":"a"}`,
+			`{"id":{"a":1},"result":1}`},
 	} {
 		t.Run(want, func(t *testing.T) {
 			inEach(t, bothProtocols, func(t *testing.T, revision server.Revision) {
@@ -97,7 +101,8 @@ func TestUnsupportedHTTPMethodIsNotAllowed(t *testing.T) {
 	} {
 		for _, c := range cases {
 			synctest.Test(t, func(t *testing.T) {
-				reply := startWith(t, server.Options{Revisions: c.speaks}).bare().do(c.method, "", "Mcp-Protocol-Version", c.version)
+				reply := startWith(t, server.Options{Revisions: c.speaks}).bare().do(c.method, "",
+					"Mcp-Protocol-Version", c.version)
 				require.Equal(t, allowed, reply.Header.Get("Allow"))
 				reply.requireError(405, -32600, "takes "+allowed+", not "+c.method)
 			})

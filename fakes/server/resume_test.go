@@ -68,7 +68,8 @@ func TestResumedStreamContinuesAfterTheLastEvent(t *testing.T) {
 
 		var sent []trace.Frame
 		for _, f := range r.frames(func(f *trace.Frame) bool { return f.Event != "" }) {
-			sent = append(sent, trace.Frame{Stream: f.Stream, Event: f.Event, Retry: f.Retry, Resent: f.Resent, Closed: f.Closed, Lost: f.Lost})
+			sent = append(sent, trace.Frame{Stream: f.Stream, Event: f.Event, Retry: f.Retry, Resent: f.Resent,
+				Closed: f.Closed, Lost: f.Lost})
 		}
 		require.Equal(t, []trace.Frame{
 			{Stream: "post-1", Event: "post-1/1"}, {Stream: "post-1", Event: "post-1/2"},
@@ -140,7 +141,8 @@ func TestOnlyMissedEventsAreSentAgain(t *testing.T) {
 				for again := c.listen("post-1/1"); !strings.Contains(whole, `"result"`); {
 					event := again.lines()
 					whole += event
-					if _, data, ok := strings.Cut(event, "data: "); ok && strings.Contains(data, "sampling/createMessage") {
+					if _, data, ok := strings.Cut(event, "data: "); ok && strings.Contains(data,
+						"sampling/createMessage") {
 						c.post(read(t, data).answer("a"))
 					}
 				}
@@ -151,7 +153,8 @@ func TestOnlyMissedEventsAreSentAgain(t *testing.T) {
 				}
 				rest := last.body()
 				for n := 1; n <= 5; n++ {
-					require.Equal(t, n > seen, strings.Contains(rest, fmt.Sprintf("id: post-1/%d\n", n)), "event %d after %d: %s", n, seen, rest)
+					require.Equal(t, n > seen, strings.Contains(rest, fmt.Sprintf("id: post-1/%d\n", n)),
+						"event %d after %d: %s", n, seen, rest)
 				}
 				require.NotContains(t, rest, "other")
 				resent := r.frames(func(f *trace.Frame) bool { return f.Resent })
@@ -235,7 +238,8 @@ func TestCancelledCallEndsItsResumedStream(t *testing.T) {
 
 func TestEndSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := start(t, tool("end", func(s *server.Session) (any, error) { return "done", s.EndSession() }), tool("ask", ask))
+		r := start(t, tool("end", func(s *server.Session) (any, error) { return "done", s.EndSession() }),
+			tool("ask", ask))
 		c, other := r.legacy(sampling), r.legacy(sampling)
 		listening, pending := c.listen(""), c.call(1, "ask")
 		pending.next()

@@ -2,28 +2,22 @@ package server
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 )
 
-// waiter is a modern call that waits for its retry. It stays known afterwards, so that a second retry is recognised.
+// waiter is a modern call that waits for a retry. It stays known afterwards, so that a second retry is recognised.
 type waiter struct {
 	call  *modernCall
 	taken bool
 }
 
-// retryKey identifies a waiter: its requestState or, without one, each of its input keys. It includes the tool, because
-// two handlers may choose the same state or key.
-type retryKey struct {
-	tool  *serverTool
-	kind  string
-	value string
-}
+// retryKey identifies a waiter of a tool: by its requestState or, without one, by each of its input keys.
+type retryKey struct{ kind, value string }
 
 const byState, byKey = "state", "key"
 
-// waitKey is a waiter with one of its keys.
-type waitKey struct {
+// registration is a waiter with one of its keys.
+type registration struct {
 	key retryKey
 	*waiter
 }
@@ -33,60 +27,54 @@ func (c *modernCall) expectRetry(in Input) {
 	waiting := &waiter{call: c}
 	if in.State != nil {
 		state, _ := textOf(mustEncode(*in.State)) // as the client reads it: JSON replaces invalid UTF-8
-		c.server.register(retryKey{c.tool, byState, state}, waiting)
+		c.server.register(c.tool, registration{retryKey{byState, state}, waiting})
 		return
 	}
 	for key := range in.Requests {
-		c.server.register(retryKey{c.tool, byKey, key}, waiting)
+		c.server.register(c.tool, registration{retryKey{byKey, key}, waiting})
 	}
 }
 
-// mostWaiters limits the states and keys of a tool that are registered at once. A client need not retry, so they would
-// otherwise accumulate until the server is closed.
+// mostWaiters limits the registrations of a tool. A client need not retry, so they would otherwise accumulate until the
+// server is closed.
 const mostWaiters = 1000
 
-// register adds a waiter, and drops those of the key that were retried. Over the limit it drops the tool's oldest one,
-// and abandons that call if it still waits.
-func (s *Server) register(key retryKey, waiting *waiter) {
+// register adds a waiter, and drops those with the same key that were retried. Over the limit it drops the oldest one,
+// and abandons its call if that still waits.
+func (s *Server) register(tool *serverTool, r registration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.waiters[key] = append(slices.DeleteFunc(s.waiters[key], func(w *waiter) bool { return w.taken }), waiting)
-	s.waits[key.tool] = append(s.waits[key.tool], waitKey{key, waiting})
-	if of := s.waits[key.tool]; len(of) > mostWaiters {
-		oldest := of[0]
-		s.waits[key.tool] = of[1:]
-		rest := slices.DeleteFunc(s.waiters[oldest.key], func(w *waiter) bool { return w == oldest.waiter })
-		if s.waiters[oldest.key] = rest; len(rest) == 0 {
-			delete(s.waiters, oldest.key)
-		}
-		if !oldest.taken {
+	all := slices.DeleteFunc(s.waiters[tool], func(old registration) bool { return old.key == r.key && old.taken })
+	all = append(all, r)
+	if len(all) > mostWaiters {
+		if oldest := all[0]; !oldest.taken {
 			oldest.taken = true
 			oldest.call.cancel()
 		}
+		all = all[1:]
 	}
+	s.waiters[tool] = all
 }
 
 // findWaiter returns the call that a retry continues: the one that has waited longest, or else one that was retried
 // before; nil for an unknown retry.
 func (s *Server) findWaiter(tool *serverTool, p callParams) *waiter {
-	var keys []retryKey
+	keys := map[retryKey]bool{}
 	if p.requestState != nil {
 		if state, ok := textOf(p.requestState); ok {
-			keys = append(keys, retryKey{tool, byState, state})
+			keys[retryKey{byState, state}] = true
 		}
 	} else {
-		for _, key := range slices.Sorted(maps.Keys(objectOf(p.inputResponses))) {
-			keys = append(keys, retryKey{tool, byKey, key})
+		for key := range objectOf(p.inputResponses) {
+			keys[retryKey{byKey, key}] = true
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var found *waiter
-	for _, key := range keys {
-		for _, waiting := range s.waiters[key] {
-			if found == nil || found.taken && !waiting.taken {
-				found = waiting
-			}
+	for _, r := range s.waiters[tool] {
+		if keys[r.key] && (found == nil || found.taken && !r.taken) {
+			found = r.waiter
 		}
 	}
 	return found

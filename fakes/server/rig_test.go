@@ -18,8 +18,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/memnet"
 )
 
-// rig is a server under test with its trace. At the end of the test it closes the server, compares the problems with the
-// expected ones, and validates every frame of the server.
+// rig is a server under test with its trace. At the end of the test it closes the server, compares the problems with
+// the expected ones, and validates every frame of the server.
 type rig struct {
 	*server.Server
 	t        testing.TB

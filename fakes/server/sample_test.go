@@ -34,11 +34,13 @@ func TestHandlerWorksInEveryRevision(t *testing.T) {
 			var asked, answers []string
 			got := r.client(revision, sampling).converse("three", func(params string) string {
 				asked = append(asked, params)
-				answers = append(answers, fmt.Sprintf(`{"role":"assistant","model":"m","content":[],"extra":[1.0, %d]}`, len(asked)))
+				answers = append(answers,
+					fmt.Sprintf(`{"role":"assistant","model":"m","content":[],"extra":[1.0, %d]}`, len(asked)))
 				return answers[len(answers)-1]
 			})
 			require.Len(t, asked, 3)
-			require.Equal(t, `{"messages":[{"role":"user","content":{"type":"text","text":"two"}}],"maxTokens":1000}`, asked[1])
+			require.Equal(t, `{"messages":[{"role":"user","content":{"type":"text","text":"two"}}],"maxTokens":1000}`,
+				asked[1])
 			require.Equal(t, strings.Join(answers, "\n"), got.text(t), "byte for byte")
 		})
 	}
@@ -87,7 +89,8 @@ func TestResponseMatchesByItsIDInAnyForm(t *testing.T) {
 				c.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":`+format+`,"result":%s}`, 1000001, sampled(text)))
 			}
 			require.Equal(t, sampled("first"), call.text())
-			require.Equal(t, 3, strings.Count(strings.Join(r.story("ask"), "\n"), "client result"), "duplicates belong to the tool")
+			require.Equal(t, 3, strings.Count(strings.Join(r.story("ask"), "\n"), "client result"),
+				"duplicates belong to the tool")
 		})
 	}
 }
@@ -141,7 +144,8 @@ func TestSampleAllReturnsAnErrorForEachRequest(t *testing.T) {
 		var answers []server.Answer
 		r := start(t, tool("some", does(func(s *server.Session) {
 			require.Empty(t, s.SampleAll())
-			answers = s.SampleAll(s.Ask("one", server.Tool{Name: "t"}), s.Ask("two"), s.Ask("three").After(nil, nil), s.Ask("four"))
+			answers = s.SampleAll(s.Ask("one", server.Tool{Name: "t"}), s.Ask("two"), s.Ask("three").After(nil, nil),
+				s.Ask("four"))
 		})))
 		r.client(revision, sampling).converse("some", echo(t))
 		require.Len(t, answers, 4)
@@ -199,15 +203,16 @@ func TestSampleAsUsesItsIDUnlessTaken(t *testing.T) {
 		c := r.legacy(sampling)
 		require.Equal(t, ids, used(c, 7))
 		require.Equal(t, []string{"1000005", "1000006", "1000007", "1000008"}, used(c, 8), "a session uses no id twice")
-		require.Equal(t, []string{"1000001", "1000002", `"a-b"`, "9007199254740991"}, used(r.legacy(sampling), 1), "the call has id 1")
+		require.Equal(t, []string{"1000001", "1000002", `"a-b"`, "9007199254740991"}, used(r.legacy(sampling), 1),
+			"the call has id 1")
 		require.Equal(t, "done", r.modern(sampling).converse("ask", echo(t)).text(t), "modern samples have no id")
 	})
 }
 
 func TestSampleAsRejectsOtherIDs(t *testing.T) {
-	callsIn(t, func(t *testing.T, start func(...server.Tool) *rig, call func(*rig, string, string) message) {
+	inEach(t, server.Revisions(), func(t *testing.T, revision server.Revision) {
 		ids := []string{"", "null", "{}", "[1]", "true", "1a"}
-		r := start(tool("ask", does(func(s *server.Session) {
+		r, got := callIn(t, revision, tool("ask", does(func(s *server.Session) {
 			for _, id := range ids {
 				_, err := s.SampleAs(json.RawMessage(id), s.Ask("?"))
 				require.ErrorIs(t, err, server.ErrInvalid)
@@ -216,7 +221,7 @@ func TestSampleAsRejectsOtherIDs(t *testing.T) {
 		for range ids {
 			r.expected = append(r.expected, "the request id must be a string or a number")
 		}
-		require.Equal(t, "done", call(r, "ask", "").text(t))
+		require.Equal(t, "done", got.text(t))
 	})
 }
 

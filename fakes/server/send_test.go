@@ -12,8 +12,9 @@ import (
 
 func TestSendIsByteExactInAnEvent(t *testing.T) {
 	for name, c := range map[string]struct{ sent, wire, read string }{
-		"anything":       {`{"a": 1,  "a":2}x`, "data: {\"a\": 1,  \"a\":2}x\n\n", `{"a": 1,  "a":2}x`},
-		"newlines":       {"{\n\"a\":\n\n1}\n", "data: {\ndata: \"a\":\ndata: \ndata: 1}\ndata: \n\n", "{\n\"a\":\n\n1}\n"},
+		"anything": {`{"a": 1,  "a":2}x`, "data: {\"a\": 1,  \"a\":2}x\n\n", `{"a": 1,  "a":2}x`},
+		"newlines": {"{\n\"a\":\n\n1}\n", "data: {\ndata: \"a\":\ndata: \ndata: 1}\ndata: \n\n",
+			"{\n\"a\":\n\n1}\n"},
 		"CR":             {"{\r\"a\":1}", "data: {\ndata: \"a\":1}\n\n", "{\n\"a\":1}"},
 		"CRLF":           {"{\r\n\"a\":1}\r\n\r", "data: {\ndata: \"a\":1}\ndata: \ndata: \n\n", "{\n\"a\":1}\n\n"},
 		"invalid UTF-8":  {"\"\xff\xfe\xc3\"", "data: \"\xff\xfe\xc3\"\n\n", "\"\xff\xfe\xc3\""},
@@ -24,24 +25,25 @@ func TestSendIsByteExactInAnEvent(t *testing.T) {
 		"other line end": {"a\u2028b\u0085c", "data: a\u2028b\u0085c\n\n", "a\u2028b\u0085c"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inEach(t, []server.Revision{server.V20250618, server.V20260728}, func(t *testing.T, revision server.Revision) {
-				r := start(t, tool("send", func(s *server.Session) (any, error) {
-					frame := []byte(c.sent)
-					err := s.Send(frame)
-					clear(frame) // the handler may reuse it
-					return nil, err
-				}))
-				client := r.client(revision, nothing)
-				require.Equal(t, c.wire, client.call(1, "send").body()[:len(c.wire)])
-				again := client.call(2, "send")
-				data, ok := again.event()
-				require.True(t, ok)
-				require.Equal(t, c.read, data)
-				require.Empty(t, again.last().call(t).Content)
-				sent := r.hostile()
-				require.Len(t, sent, 2)
-				require.Equal(t, c.sent, string(sent[0].Raw))
-			})
+			inEach(t, []server.Revision{server.V20250618, server.V20260728},
+				func(t *testing.T, revision server.Revision) {
+					r := start(t, tool("send", func(s *server.Session) (any, error) {
+						frame := []byte(c.sent)
+						err := s.Send(frame)
+						clear(frame) // the handler may reuse it
+						return nil, err
+					}))
+					client := r.client(revision, nothing)
+					require.Equal(t, c.wire, client.call(1, "send").body()[:len(c.wire)])
+					again := client.call(2, "send")
+					data, ok := again.event()
+					require.True(t, ok)
+					require.Equal(t, c.read, data)
+					require.Empty(t, again.last().call(t).Content)
+					sent := r.hostile()
+					require.Len(t, sent, 2)
+					require.Equal(t, c.sent, string(sent[0].Raw))
+				})
 		})
 	}
 }
@@ -51,9 +53,10 @@ func TestHostileParamsAreSentUnchanged(t *testing.T) {
 		params any
 		want   string
 	}{
-		"map":           {map[string]any{"maxTokens": "<many>"}, `{"maxTokens":"<many>"}`},
-		"undeclared":    {toolParams, string(toolParams)},
-		"raw":           {json.RawMessage(`{ "maxTokens": 1.50, "maxTokens":2 }`), `{ "maxTokens": 1.50, "maxTokens":2 }`},
+		"map":        {map[string]any{"maxTokens": "<many>"}, `{"maxTokens":"<many>"}`},
+		"undeclared": {toolParams, string(toolParams)},
+		"raw": {json.RawMessage(`{ "maxTokens": 1.50, "maxTokens":2 }`),
+			`{ "maxTokens": 1.50, "maxTokens":2 }`},
 		"invalid UTF-8": {json.RawMessage("{\"a\":\"\xff\"}"), "{\"a\":\"\xff\"}"},
 		"marked twice":  {server.Hostile([]int{2}), `[2]`},
 		"null":          {nil, `null`},
@@ -87,10 +90,10 @@ func TestHostileParamsAreSentUnchanged(t *testing.T) {
 }
 
 func TestHostileDoesNotHideThatARequestCannotBeBuilt(t *testing.T) {
-	callsIn(t, func(t *testing.T, start func(...server.Tool) *rig, call func(*rig, string, string) message) {
-		r := start(tool("ask", func(s *server.Session) (any, error) {
+	inEach(t, server.Revisions(), func(t *testing.T, revision server.Revision) {
+		_, got := callIn(t, revision, tool("ask", func(s *server.Session) (any, error) {
 			return s.Sample(server.Hostile(s.Ask("?").After(json.RawMessage(sampled("no tool")), nil)))
 		}))
-		require.Contains(t, call(r, "ask", "").text(t), "has no tool use")
+		require.Contains(t, got.text(t), "has no tool use")
 	})
 }

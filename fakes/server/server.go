@@ -85,11 +85,10 @@ type Server struct {
 	closed   bool
 	rnd      *rand.Rand
 	sessions map[string]*legacySession
-	streams  map[string]int            // the number of streams of each kind
-	calls    map[*serverTool]int       // the number of calls
-	waiters  map[retryKey][]*waiter    // modern calls that wait, or have waited, for a retry
-	waits    map[*serverTool][]waitKey // the same, oldest first
-	running  map[scope]struct{}        // handlers
+	streams  map[string]int                 // the number of streams of each kind
+	calls    map[*serverTool]int            // the number of calls
+	waiters  map[*serverTool][]registration // modern calls that wait, or have waited, for a retry; oldest first
+	running  map[scope]struct{}             // handlers
 	problems []string
 }
 
@@ -144,7 +143,7 @@ func Start(o Options, tools ...Tool) (*Server, error) {
 	s := &Server{
 		opts: o, legacy: only(o.Revisions, false), modern: only(o.Revisions, true),
 		byName: map[string]*serverTool{}, sessions: map[string]*legacySession{}, streams: map[string]int{},
-		calls: map[*serverTool]int{}, waiters: map[retryKey][]*waiter{}, waits: map[*serverTool][]waitKey{},
+		calls: map[*serverTool]int{}, waiters: map[*serverTool][]registration{},
 		running: map[scope]struct{}{}, rnd: rand.New(rand.NewPCG(uint64(o.Seed), 0x6d6370)),
 		served: make(chan struct{}), ended: make(chan struct{}),
 	}

@@ -56,7 +56,8 @@ func TestTaskRequestsNeedTheirCapabilityUnlessHostile(t *testing.T) {
 			_, err := s.Start(askForTask(s, 0))
 			require.ErrorContains(t, err, ": tasks.requests.sampling.createMessage")
 			for method, missing := range map[server.TaskMethod]string{
-				server.TasksGet: "tasks.requests.sampling.createMessage", server.TasksResult: "tasks.requests.sampling.createMessage",
+				server.TasksGet:    "tasks.requests.sampling.createMessage",
+				server.TasksResult: "tasks.requests.sampling.createMessage",
 				server.TasksCancel: "tasks.cancel", server.TasksList: "tasks.list",
 			} {
 				_, err := s.StartTask(method, map[string]any{"taskId": "t1"})
@@ -78,7 +79,8 @@ func TestTaskRequestsNeedTheirCapabilityUnlessHostile(t *testing.T) {
 func TestInvalidTaskParamsAreNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, tool("ask", does(func(s *server.Session) {
-			for _, params := range []any{nil, server.TaskParams{}, map[string]any{"taskId": 1}, []string{"t1"}, math.NaN()} {
+			for _, params := range []any{nil, server.TaskParams{}, map[string]any{"taskId": 1}, []string{"t1"},
+				math.NaN()} {
 				_, err := s.StartTask(server.TasksGet, params)
 				require.ErrorIs(t, err, server.ErrInvalid)
 			}

@@ -39,16 +39,17 @@ func TestRequestThatNeedsAnUndeclaredCapabilityIsNotSent(t *testing.T) {
 		t.Run(fmt.Sprint(c.revision, c.capabilities, c.missing), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				// A stream must not hide the HTTP status.
-				r := startWith(t, server.Options{Responses: server.SSE}, tool("ask", func(s *server.Session) (any, error) {
-					params := c.params
-					if params == nil {
-						params = s.Ask("?")
-					}
-					_, err := s.Sample(params)
-					require.ErrorIs(t, err, server.ErrUndeclared)
-					require.False(t, server.Refused(err))
-					return nil, fmt.Errorf("wrapped: %w", err)
-				}))
+				r := startWith(t, server.Options{Responses: server.SSE},
+					tool("ask", func(s *server.Session) (any, error) {
+						params := c.params
+						if params == nil {
+							params = s.Ask("?")
+						}
+						_, err := s.Sample(params)
+						require.ErrorIs(t, err, server.ErrUndeclared)
+						require.False(t, server.Refused(err))
+						return nil, fmt.Errorf("wrapped: %w", err)
+					}))
 				reply := r.client(c.revision, c.capabilities).call(1, "ask")
 				if !c.revision.Modern() {
 					got := reply.last()
@@ -111,22 +112,23 @@ func TestInvalidParamsAreNotSent(t *testing.T) {
 		params  any
 		problem string
 	}{
-		"no messages":       {map[string]any{"maxTokens": 1}, "missing property 'messages'"},
-		"invalid JSON":      {json.RawMessage(`{`), "not JSON"},
-		"duplicate member":  {json.RawMessage(`{"messages":[],"maxTokens":1,"maxTokens":2}`), "property 'maxTokens' appears twice"},
+		"no messages":  {map[string]any{"maxTokens": 1}, "missing property 'messages'"},
+		"invalid JSON": {json.RawMessage(`{`), "not JSON"},
+		"duplicate member": {json.RawMessage(`{"messages":[],"maxTokens":1,"maxTokens":2}`),
+			"property 'maxTokens' appears twice"},
 		"null":              {nil, "got null"},
 		"invalid UTF-8":     {json.RawMessage("{\"messages\":[],\"maxTokens\":1,\"a\":\"\xff\"}"), "UTF-8"},
 		"cannot be encoded": {func() {}, "json: unsupported type: func()"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			callsIn(t, func(t *testing.T, start func(...server.Tool) *rig, call func(*rig, string, string) message) {
-				r := start(tool("ask", does(func(s *server.Session) {
+			inEach(t, server.Revisions(), func(t *testing.T, revision server.Revision) {
+				r, got := callIn(t, revision, tool("ask", does(func(s *server.Session) {
 					_, err := s.Sample(c.params)
 					require.ErrorIs(t, err, server.ErrInvalid)
 					require.False(t, server.Refused(err))
 				})))
 				r.expected = []string{c.problem}
-				require.Equal(t, "done", call(r, "ask", "").text(t))
+				require.Equal(t, "done", got.text(t))
 				r.Problems()[0] = "changed" // a copy: the rig checks the original
 			})
 		})

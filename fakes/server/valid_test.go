@@ -58,8 +58,8 @@ func validFrames(t testing.TB, events []trace.Event, other server.Revision) {
 			revision = other
 		}
 		if m.ID == nil && m.Error != nil && !revision.HasTools() {
-			// Only the text of these revisions has errors without an id, and not their schema
-			// (2025-06-18, basic/transports#sending-messages-to-the-server).
+			// Only the text of these revisions has errors without an id, and not their schema (2025-06-18,
+			// basic/transports#sending-messages-to-the-server).
 			revision = server.V20251125
 		}
 		for name, part := range parts(t, m, method) {

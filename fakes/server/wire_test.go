@@ -247,5 +247,6 @@ func (m message) answer(text string) string { return m.response(sampled(text)) }
 
 // sampled returns a CreateMessageResult with a text.
 func sampled(text string) string {
-	return fmt.Sprintf(`{"role":"assistant","model":"m","stopReason":"endTurn","content":{"type":"text","text":%q}}`, text)
+	return fmt.Sprintf(`{"role":"assistant","model":"m","stopReason":"endTurn","content":{"type":"text","text":%q}}`,
+		text)
 }
