@@ -138,7 +138,7 @@ func (p *CreateMessageParams) After(
 	}
 	next.quotes = true
 	next.Messages = append(slices.Clone(p.Messages),
-		SamplingMessage{"assistant", turn["content"]}, // whatever role the client sent
+		SamplingMessage{"assistant", turn["content"]}, // with any role of the client
 		SamplingMessage{"user", results})
 	return &next
 }

@@ -92,7 +92,6 @@ func (s *Server) takePosted(in *inbound, batch []json.RawMessage) {
 	all.end()
 }
 
-// batchResponse is the HTTP response to a batch.
 type batchResponse struct {
 	w     http.ResponseWriter
 	flush *http.ResponseController
@@ -113,7 +112,6 @@ func (r *batchResponse) catch() {
 	}
 }
 
-// end sends what has not been sent.
 func (r *batchResponse) end() {
 	switch {
 	case r.panic != nil:
@@ -147,7 +145,6 @@ func (r *batchResponse) event(b []byte) (int, error) {
 	return len(b), err
 }
 
-// plainEvent appends a message as an event in the plainest style.
 func plainEvent(b, raw []byte) []byte { return new(Style).appendEvent(b, event{raw: raw}, false) }
 
 // body adds a message to the array or, once there is one, to the stream.
@@ -183,7 +180,6 @@ func (p *batchPart) Write(b []byte) (int, error) {
 	return p.of.body(b)
 }
 
-// joinBatch returns the array of the messages.
 func joinBatch(messages [][]byte) []byte {
 	return append(append([]byte("["), bytes.Join(messages, []byte(","))...), ']')
 }
@@ -244,7 +240,6 @@ func (x *exchange) batch(of scope, frames [][]byte) error {
 	return nil
 }
 
-// sendBatch is send for messages that form one line.
 func (c *conn) sendBatch(x *exchange, of scope, frames [][]byte) error {
 	c.turn <- struct{}{}
 	defer func() { <-c.turn }()

@@ -2,7 +2,6 @@ package server
 
 import "encoding/json"
 
-// callParams are the params of tools/call or another carrier.
 type callParams struct {
 	method         string
 	arguments      json.RawMessage
@@ -35,12 +34,10 @@ func (s *Server) readCall(m *message) (callParams, *serverTool, *RPCError) {
 	return p, tool, nil
 }
 
-// notA is the error for a member of a request that has the wrong type.
 func notA(want, member, method string, got json.RawMessage) *RPCError {
 	return rpcErrorf(codeInvalidParams, "%s of %s must be %s, got %s", member, method, want, show(got))
 }
 
-// toolList returns the tools for tools/list.
 func (s *Server) toolList() []Tool {
 	tools := []Tool{}
 	for _, t := range s.tools {
@@ -51,7 +48,6 @@ func (s *Server) toolList() []Tool {
 	return tools
 }
 
-// show formats a value for an error message.
 func show(raw json.RawMessage) string {
 	if raw == nil {
 		return "nothing"

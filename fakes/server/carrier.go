@@ -17,7 +17,6 @@ const (
 	ResourcesRead Carrier = "resources/read"
 )
 
-// kindOf names what a carrier asks for.
 var kindOf = map[string]string{"tools/call": "tool", string(PromptsGet): "prompt", string(ResourcesRead): "resource"}
 
 // ResourceURI returns the URI of a [Tool] that is a resource.
@@ -40,7 +39,6 @@ func (s *Server) carries(method string) bool {
 		slices.ContainsFunc(s.tools, func(t *serverTool) bool { return t.Carrier != "" && string(t.Carrier) == method })
 }
 
-// capabilities returns the server's capabilities in 2026-07-28.
 func (s *Server) capabilities() map[string]any {
 	can := map[string]any{"tools": map[string]any{}}
 	if s.carries(string(PromptsGet)) {

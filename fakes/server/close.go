@@ -44,7 +44,6 @@ func (s *Server) Close() error {
 	}
 }
 
-// stillRunning describes what has not ended.
 func (s *Server) stillRunning() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,7 +59,6 @@ func (s *Server) stillRunning() error {
 		strings.Join(handlers, ", "))
 }
 
-// closing reports whether Close has been called.
 func (s *Server) closing() bool { return s.ctx.Err() != nil }
 
 // begin adds to a group that Close waits for. It returns false when the server is closed.

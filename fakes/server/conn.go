@@ -77,7 +77,6 @@ func (s *Server) ServeConn(ctx context.Context, rwc io.ReadWriteCloser) {
 	c.serve()
 }
 
-// serve takes the lines in order until the connection ends.
 func (c *conn) serve() {
 	lines := newLineReader(c.rwc, c.server.opts.MaxBody)
 	for {
@@ -140,12 +139,11 @@ func (c *conn) takeLine(l line) {
 		return
 	}
 	c.server.take(&inbound{raw: l.raw, message: m, conn: c})
-	if m.isNotification() && *m.Method == methodCancelled { // whatever the revision
+	if m.isNotification() && *m.Method == methodCancelled { // in any revision
 		c.cancelled(m.params["requestId"])
 	}
 }
 
-// record records an invalid message.
 func (c *conn) record(l line) {
 	c.server.frame(scope{}, trace.Frame{Dir: trace.FromClient, Raw: l.raw, Session: c.name, Partial: l.partial})
 }
@@ -168,7 +166,6 @@ func (c *conn) batchOf(raw []byte) []json.RawMessage {
 	return batchOf(c.session.revision, raw)
 }
 
-// revision returns the revision of the connection, as far as it is known.
 func (c *conn) revision() Revision {
 	switch {
 	case c.session != nil:
@@ -221,7 +218,6 @@ func (c *conn) await(x *exchange, abandoned func()) {
 	c.inFlight[x.key] = inFlight{x, abandoned}
 }
 
-// over forgets an exchange that has ended.
 func (c *conn) over(x *exchange) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -230,7 +226,6 @@ func (c *conn) over(x *exchange) {
 	}
 }
 
-// find returns the exchange of a request id.
 func (c *conn) find(id json.RawMessage) (inFlight, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

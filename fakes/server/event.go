@@ -87,7 +87,6 @@ func (st *Style) appendEvent(b []byte, e event, first bool) []byte {
 	return append(b, end...)
 }
 
-// lines splits a message into its lines, at least one.
 func (st *Style) lines(raw []byte) iter.Seq[[]byte] {
 	var folded bytes.Buffer
 	if st.Folded && json.Indent(&folded, raw, "", "") == nil {
@@ -111,7 +110,6 @@ func (st *Style) lines(raw []byte) iter.Seq[[]byte] {
 	}
 }
 
-// pieces splits what is written by Piece.
 func (st *Style) pieces(b []byte) iter.Seq[[]byte] {
 	if st.Piece <= 0 {
 		return slices.Values([][]byte{b})

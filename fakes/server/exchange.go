@@ -117,7 +117,7 @@ func (x *exchange) write(e event) error {
 	return nil
 }
 
-// emit writes an event in the style of the stream. The caller holds the lock.
+// emit writes an event. The caller holds the lock.
 func (x *exchange) emit(e event) bool {
 	x.buffer = x.style.appendEvent(x.buffer[:0], e, !x.written)
 	x.written = true
@@ -129,7 +129,6 @@ func (x *exchange) emit(e event) bool {
 	return true
 }
 
-// setStyle sets the style of later events.
 func (x *exchange) setStyle(style Style) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -228,7 +227,7 @@ func (x *exchange) end() {
 
 // wait blocks until the exchange is over, and calls abandoned, unless nil, if the client disconnected before. When the
 // server is closed, it breaks the connection: returning would send an empty success. On a connection, which serves
-// requests concurrently, it does not block; whatever ends the exchange before its response calls abandoned.
+// requests concurrently, it does not block; an end of the exchange without a response calls abandoned.
 func (x *exchange) wait(abandoned func()) {
 	if x.conn != nil {
 		x.conn.await(x, abandoned)

@@ -73,7 +73,6 @@ func checkMeta(m *message) (int, *RPCError) {
 	return 0, nil
 }
 
-// unsupported is the error for a revision that the server does not speak.
 func (s *Server) unsupported(requested string) (int, *RPCError) {
 	supported := slices.Concat(s.modern, s.legacy)
 	err := rpcErrorf(codeUnsupportedVersion, "unsupported protocol version: this server speaks %v", supported)

@@ -98,7 +98,6 @@ func loopback(hostport string) bool {
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// post takes a message or a batch.
 func (s *Server) post(w http.ResponseWriter, r *http.Request) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.opts.MaxBody))
 	in := &inbound{raw: raw, w: w, r: r}

@@ -7,7 +7,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/schema"
 )
 
-// sentRequest is a request that the server sent in a legacy session.
 type sentRequest struct {
 	by       scope
 	response chan Answer // takes one

@@ -102,7 +102,7 @@ func (c *legacyCall) respond(result CallToolResult) {
 }
 
 // idSpace is the number of request ids that each tool has in a session. Ids consist of the tool's index and a count, so
-// that they are equal in every run, whatever other handlers do.
+// that they are equal in every run, independent of other handlers.
 const idSpace = 1_000_000
 
 // sample sends all requests before it waits for the responses.
@@ -120,7 +120,6 @@ func (c *legacyCall) sample(requests []outgoing) []Answer {
 	return answers
 }
 
-// begin sends a request.
 func (c *legacyCall) begin(request outgoing) (*sentRequest, *sent, error) {
 	if err := c.ctx.Err(); err != nil {
 		return nil, nil, err // the call was abandoned: the client wants no more requests
@@ -138,7 +137,6 @@ func (c *legacyCall) begin(request outgoing) (*sentRequest, *sent, error) {
 	return pending, out, nil
 }
 
-// request registers a request and builds its frame.
 func (c *legacyCall) request(request outgoing) (*sentRequest, *sent) {
 	pending := &sentRequest{by: c.scope(), response: make(chan Answer, 1)}
 	if request.asCall {
@@ -167,8 +165,8 @@ func (c *legacyCall) start(request outgoing) (*Pending, error) {
 	return pend(out, func() Answer { return c.wait(c.ctx, pending) }), nil
 }
 
-// assignID registers a request under the id that the handler chose, or under one of the tool's own if there is none or
-// it is in use.
+// assignID registers a request under the id that the handler chose, or under one of the tool's own if the handler chose
+// none or it is in use.
 func (c *legacyCall) assignID(pending *sentRequest, request outgoing) json.RawMessage {
 	l := c.session
 	l.mu.Lock()
@@ -204,7 +202,6 @@ func (c *legacyCall) stream(ctx context.Context) (*exchange, error) {
 	return c.session.listener(ctx)
 }
 
-// sendOnGET writes onto the client's GET stream.
 func (c *legacyCall) sendOnGET(ctx context.Context, frame []byte, hostile bool) error {
 	if c.lines {
 		return fmt.Errorf("%w: a connection has no GET stream", ErrNoStream)

@@ -14,7 +14,6 @@ type line struct {
 	tooLong bool
 }
 
-// lineReader splits the bytes of a connection into lines.
 type lineReader struct {
 	r     *bufio.Reader
 	limit int64 // of a line, in bytes

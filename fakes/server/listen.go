@@ -36,7 +36,6 @@ func (x *exchange) waitWith(l *legacySession) {
 	x.wait(nil)
 }
 
-// listen adds a GET stream.
 func (l *legacySession) listen(x *exchange) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,7 +54,6 @@ func (l *legacySession) unlisten(x *exchange) {
 	}
 }
 
-// endListening ends the GET streams.
 func (l *legacySession) endListening() {
 	l.mu.Lock()
 	listeners := slices.Clone(l.listeners)

@@ -12,7 +12,6 @@ type Pending struct {
 	answer Answer // valid once done is closed
 }
 
-// sent is a request as it went out.
 type sent struct {
 	id    json.RawMessage
 	frame []byte

@@ -50,7 +50,7 @@ type process struct {
 
 func (p process) Gone() <-chan struct{} { return p.gone }
 
-// hangUpWith calls a tool that hangs up on a process, and returns how long that takes.
+// hangUpWith calls a tool that uses HangUp with a process, and returns how long that takes.
 func hangUpWith(t *testing.T, gone <-chan struct{}, before func()) (r *rig, took <-chan time.Duration) {
 	done := make(chan time.Duration, 1)
 	r = start(t, tool("end", does(func(s *server.Session) {

@@ -8,7 +8,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/schema"
 )
 
-// received records a message of the client.
 func (s *Server) received(of scope, session string, in *inbound) {
 	frame := trace.Frame{Dir: trace.FromClient, Raw: in.raw, Session: session}
 	if in.conn != nil {
@@ -42,12 +41,10 @@ func (s *Server) result(x *exchange, id json.RawMessage, revision Revision, name
 	s.respond(x, resultFrame(id, raw), false)
 }
 
-// fail responds with an error that needs no HTTP status of its own.
 func (s *Server) fail(x *exchange, id json.RawMessage, why *RPCError) {
 	s.respond(x, errorFrame(id, why), false)
 }
 
-// respond sends a response as the options select.
 func (s *Server) respond(x *exchange, frame []byte, hostile bool) {
 	if x.responses == SSE {
 		x.open("post")

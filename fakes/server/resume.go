@@ -106,7 +106,6 @@ func (s *Session) streaming() (*legacyCall, error) {
 	return c, nil
 }
 
-// resumable returns the call's stream; nil if it cannot be resumed.
 func (c *legacyCall) resumable() *resumable {
 	c.session.mu.Lock()
 	defer c.session.mu.Unlock()
@@ -121,7 +120,7 @@ func (r *resumable) send(e event, last bool) {
 	r.add(e)
 }
 
-// add is send with the lock held.
+// add is send for a caller that holds the lock.
 func (r *resumable) add(e event) {
 	e.id = fmt.Sprintf("%s/%d", r.name, len(r.events)+1)
 	r.events = append(r.events, e)

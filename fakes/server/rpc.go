@@ -50,7 +50,6 @@ func objectOf(raw json.RawMessage) object {
 	return o
 }
 
-// text returns a string member; false when it is missing or not a string.
 func (o object) text(name string) (string, bool) { return textOf(o[name]) }
 
 // textOf parses a string; false when raw is empty, null or anything else. Raw, unless empty, is valid JSON.
@@ -65,7 +64,6 @@ func textOf(raw json.RawMessage) (string, bool) {
 	return *text, true
 }
 
-// isNull reports whether a member is present and null.
 func isNull(raw json.RawMessage) bool { return string(raw) == "null" }
 
 // message is a parsed JSON-RPC message. A missing member is nil.
@@ -84,7 +82,7 @@ func (m *message) isRequest() bool      { return m.Method != nil && m.ID != nil 
 func (m *message) isNotification() bool { return m.Method != nil && m.ID == nil }
 func (m *message) isResponse() bool     { return m.Method == nil && (m.Result != nil || m.Error != nil) }
 
-// parse reads one message. It accepts whatever can be understood; the checks judge its form from the trace.
+// parse reads one message. It is lenient; the checks judge the form from the trace.
 func parse(raw []byte) (*message, *RPCError) {
 	if bytes.HasPrefix(raw, []byte("\xef\xbb\xbf")) {
 		return nil, rpcErrorf(codeParse,
@@ -150,7 +148,7 @@ func idKey(id json.RawMessage) string {
 	return string(id)
 }
 
-// encode is json.Marshal without HTML escapes.
+// encode is json.Marshal without HTML escapes, so that frames are readable.
 func encode(v any) ([]byte, error) {
 	if raw, ok := v.(json.RawMessage); ok && raw != nil {
 		return raw, nil // an encoder would remove spaces, and refuse invalid JSON
@@ -164,7 +162,6 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// mustEncode encodes our own values, of types that cannot fail.
 func mustEncode(v any) []byte {
 	raw, err := encode(v)
 	if err != nil {
@@ -173,7 +170,6 @@ func mustEncode(v any) []byte {
 	return raw
 }
 
-// member is a member of an object for join.
 type member struct {
 	name  string
 	value []byte
@@ -200,7 +196,6 @@ func join(members ...member) []byte {
 
 var version2 = member{"jsonrpc", []byte(`"2.0"`)}
 
-// requestFrame returns a request or, without an id, a notification.
 func requestFrame(id []byte, method string, params []byte) []byte {
 	return join(version2, member{"id", id}, member{"method", mustEncode(method)}, member{"params", params})
 }

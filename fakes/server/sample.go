@@ -48,7 +48,6 @@ func Refused(err error) bool {
 	return errors.As(err, &rpc) || errors.Is(err, errNotFulfilled)
 }
 
-// outgoing is a request that is ready to be sent.
 type outgoing struct {
 	params  json.RawMessage
 	hostile bool
@@ -79,7 +78,6 @@ func OnGET(params any) any { return onGET{params} }
 // the server's choice. It has no effect in 2026-07-28, where samples have no id.
 func UnderCallID(params any) any { return underCallID{params} }
 
-// unwrapped takes the marks off the parameters.
 func unwrapped(params any) (outgoing, any) {
 	var as outgoing
 	for {
@@ -99,8 +97,8 @@ func unwrapped(params any) (outgoing, any) {
 // Sample asks the client to sample and returns its result, valid or not. Params is anything that marshals to
 // CreateMessageRequestParams: a [CreateMessageParams], a map, or raw JSON, which is sent byte for byte. Invalid params,
 // and those that need what the client has not declared, are not sent (ErrInvalid, ErrUndeclared) unless they are
-// [Hostile]. [Refused] tells the client's refusal from our failures. A 2026-07-28 client that refuses sends nothing:
-// Sample then returns when the server is closed, or after a thousand newer rounds of the tool.
+// [Hostile]. [Refused] distinguishes the client's refusal from our failures. A 2026-07-28 client that refuses sends
+// nothing: Sample then returns when the server is closed, or after a thousand newer rounds of the tool.
 func (s *Session) Sample(params any) (json.RawMessage, error) {
 	answer := s.SampleAll(params)[0]
 	return answer.Result, answer.Err

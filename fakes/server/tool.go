@@ -62,7 +62,6 @@ type CallToolResult struct {
 // RawResult is the result of a call, sent byte for byte, valid or not; the trace marks it as hostile.
 type RawResult json.RawMessage
 
-// serverTool is a tool of the server, with its schema compiled.
 type serverTool struct {
 	Tool
 	index  int
