@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// CreateMessageParams are the parameters of a sampling/createMessage request in the making. [Session.Sample] takes
-// anything that marshals to them; this type is for plays that build them step by step.
+// CreateMessageParams are the parameters of a sampling/createMessage request. [Session.Sample] takes anything that
+// marshals to them; this type is for handlers that build them step by step.
 type CreateMessageParams struct {
 	Messages         []SamplingMessage `json:"messages"`
 	ModelPreferences any               `json:"modelPreferences,omitempty"`
@@ -23,17 +23,17 @@ type CreateMessageParams struct {
 	Task             *TaskMetadata     `json:"task,omitempty"`
 	Meta             map[string]any    `json:"_meta,omitempty"`
 
-	err    error // why the request cannot be made; Sample returns it
-	quotes bool  // the history holds what the client said, which may be wrong without being our fault
+	err    error // why the request cannot be built; Sample returns it
+	quotes bool  // the messages hold a result of the client, which may be invalid through no fault of ours
 }
 
-// SamplingMessage is one turn of the history. Content is one block or a slice of them.
+// SamplingMessage is one message of the history. Content is a block or a slice of blocks.
 type SamplingMessage struct {
 	Role    string `json:"role"`
 	Content any    `json:"content"`
 }
 
-// ToolChoice says whether the model may, must or must not use a tool: Mode is "auto", "required", "none", or "" for auto.
+// ToolChoice controls tool use. Mode is "auto", "required", "none", or "" for auto.
 type ToolChoice struct {
 	Mode string `json:"mode,omitempty"`
 }
@@ -54,12 +54,9 @@ type ImageContent struct {
 	MimeType string `json:"mimeType"`
 }
 
-// Image returns an image block; data is the image itself, which the wire carries in base64.
+// Image returns an image block. Data is the image itself, which JSON encodes in base64; nil is an empty one.
 func Image(mimeType string, data []byte) ImageContent {
-	if data == nil {
-		data = []byte{} // which JSON has as "", and nil as null
-	}
-	return ImageContent{"image", data, mimeType}
+	return ImageContent{"image", notNil(data), mimeType}
 }
 
 // AudioContent is an audio block.
@@ -69,15 +66,15 @@ type AudioContent struct {
 	MimeType string `json:"mimeType"`
 }
 
-// Audio returns an audio block; data is the sound itself, which the wire carries in base64.
+// Audio returns an audio block. Data is the sound itself, which JSON encodes in base64; nil is an empty one.
 func Audio(mimeType string, data []byte) AudioContent {
-	if data == nil {
-		data = []byte{} // as in Image
-	}
-	return AudioContent{"audio", data, mimeType}
+	return AudioContent{"audio", notNil(data), mimeType}
 }
 
-// ToolUseContent is a tool use of the model, as the client gave it.
+// notNil returns data as JSON's "" and not null.
+func notNil(data []byte) []byte { return append([]byte{}, data...) }
+
+// ToolUseContent is a tool use of the model, as the client sent it.
 type ToolUseContent struct {
 	Type  string          `json:"type"`
 	ID    string          `json:"id"`
@@ -85,7 +82,7 @@ type ToolUseContent struct {
 	Input json.RawMessage `json:"input"`
 }
 
-// ToolResultContent answers a tool use.
+// ToolResultContent is the result of a tool use.
 type ToolResultContent struct {
 	Type              string `json:"type"`
 	ToolUseID         string `json:"toolUseId"`
@@ -94,7 +91,7 @@ type ToolResultContent struct {
 	IsError           bool   `json:"isError,omitempty"`
 }
 
-// Result returns the result of the tool use; no content is an empty array.
+// Result returns the result of the tool use. Without content it has an empty array.
 func (u ToolUseContent) Result(content ...any) ToolResultContent {
 	if content == nil {
 		content = []any{}
@@ -102,9 +99,9 @@ func (u ToolUseContent) Result(content ...any) ToolResultContent {
 	return ToolResultContent{Type: "tool_result", ToolUseID: u.ID, Content: content}
 }
 
-// Ask returns a request with one user message, up to 1,000 tokens, and the tools. The tool's mark, where it has one, is woven
-// into the system prompt and the message, with the number of the conversation within the play, so that the model's side knows
-// whose conversation it is.
+// Ask returns a request with one user message, 1,000 tokens at most, and the tools. If the tool has a Mark, the system
+// prompt and the message contain it, with the number of the conversation in this call, so that the model's side can
+// identify the conversation.
 func (s *Session) Ask(text string, tools ...Tool) *CreateMessageParams {
 	p := &CreateMessageParams{MaxTokens: 1000, Tools: tools}
 	if s.tool.Mark != "" {
@@ -119,19 +116,20 @@ func (s *Session) Ask(text string, tools ...Tool) *CreateMessageParams {
 	return p
 }
 
-// After returns the request that follows: the history so far, the client's answer, and the results that answer gives for the
-// tool uses in it. Where the answer has no tool use there is nothing to follow, and sampling the request returns an error that
-// says so.
-func (p *CreateMessageParams) After(result json.RawMessage, answer func([]ToolUseContent) []ToolResultContent) *CreateMessageParams {
+// After returns the next request of a tool loop: the history, the client's result, and the tool results that answer
+// returns for its tool uses. Without a tool use in the result, sampling the request returns an error.
+func (p *CreateMessageParams) After(
+	result json.RawMessage, answer func([]ToolUseContent) []ToolResultContent,
+) *CreateMessageParams {
 	next := *p
 	turn := objectOf(result)
 	if turn == nil {
-		next.err = fmt.Errorf("the client's answer cannot be read: want an object, got %s", show(result))
+		next.err = fmt.Errorf("the client's result must be an object, got %s", show(result))
 		return &next
 	}
 	uses := ToolUses(result)
 	if len(uses) == 0 {
-		next.err = errors.New("the client's answer has no tool use to go on from")
+		next.err = errors.New("the client's result has no tool use to continue with")
 		return &next
 	}
 	results := answer(uses)
@@ -140,12 +138,12 @@ func (p *CreateMessageParams) After(result json.RawMessage, answer func([]ToolUs
 	}
 	next.quotes = true
 	next.Messages = append(slices.Clone(p.Messages),
-		SamplingMessage{"assistant", turn["content"]}, // whatever role the client gave it
+		SamplingMessage{"assistant", turn["content"]}, // with any role of the client
 		SamplingMessage{"user", results})
 	return &next
 }
 
-// ToolUses returns the tool uses in a CreateMessageResult, in order; none where there are none or they cannot be read.
+// ToolUses returns the tool uses in a CreateMessageResult, in order, without those that are malformed.
 func ToolUses(result json.RawMessage) []ToolUseContent {
 	content := objectOf(result)["content"]
 	var blocks []json.RawMessage

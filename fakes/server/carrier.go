@@ -17,14 +17,13 @@ const (
 	ResourcesRead Carrier = "resources/read"
 )
 
-// kindOf is what a carrying request is for.
 var kindOf = map[string]string{"tools/call": "tool", string(PromptsGet): "prompt", string(ResourcesRead): "resource"}
 
-// ResourceURI is where a [Tool] that is a resource is read.
+// ResourceURI returns the URI of a [Tool] that is a resource.
 func ResourceURI(name string) string { return "mcp-conform:/" + name }
 
-// key is the request that calls what is offered, and the name by which it does.
-func (t *offered) key() string {
+// key returns the method that calls the tool, and the name or URI that the request gives.
+func (t *serverTool) key() string {
 	switch t.Carrier {
 	case PromptsGet:
 		return string(PromptsGet) + " " + t.Name
@@ -34,12 +33,12 @@ func (t *offered) key() string {
 	return "tools/call " + t.Name
 }
 
-// carries reports whether requests of the method may start a play: tools/call, and of the others what the server has something for.
+// carries reports whether requests of the method start handlers: tools/call, and the carriers of the server's tools.
 func (s *Server) carries(method string) bool {
-	return method == "tools/call" || slices.ContainsFunc(s.tools, func(t *offered) bool { return t.Carrier != "" && string(t.Carrier) == method })
+	return method == "tools/call" ||
+		slices.ContainsFunc(s.tools, func(t *serverTool) bool { return t.Carrier != "" && string(t.Carrier) == method })
 }
 
-// capabilities are those of the second era: what there is to list.
 func (s *Server) capabilities() map[string]any {
 	can := map[string]any{"tools": map[string]any{}}
 	if s.carries(string(PromptsGet)) {
@@ -51,7 +50,13 @@ func (s *Server) capabilities() map[string]any {
 	return can
 }
 
-// list answers a request for the prompts or resources, under the name that the result has for them.
+// notCached marks a result as one that the client must not cache, with what else every modern result has.
+func (s *Server) notCached(result map[string]any) map[string]any {
+	maps.Copy(result, map[string]any{"ttlMs": 0, "cacheScope": "private"})
+	return s.complete(result)
+}
+
+// list responds with the prompts or resources, under the result's name for them.
 func (s *Server) list(x *exchange, id json.RawMessage, name string, carrier Carrier) {
 	listed := []any{}
 	for _, t := range s.tools {
@@ -67,12 +72,12 @@ func (s *Server) list(x *exchange, id json.RawMessage, name string, carrier Carr
 		}
 		listed = append(listed, entry)
 	}
-	s.result(x, id, s.modern[0], "CacheableResult", s.complete(map[string]any{name: listed, "ttlMs": 0, "cacheScope": "private"}))
+	s.result(x, id, s.modern[0], "CacheableResult", s.notCached(map[string]any{name: listed}))
 }
 
-// finishOther answers a prompts/get or a resources/read with what its play came to, as a prompt of one message for each block, or as a
-// resource of one text for each.
-func (s *Server) finishOther(x *exchange, id json.RawMessage, tool *offered, revision Revision, content []any) {
+// finishOther responds to prompts/get or resources/read: each content block is a message of the prompt, or a text of
+// the resource.
+func (s *Server) finishOther(x *exchange, id json.RawMessage, tool *serverTool, revision Revision, content []any) {
 	if tool.Carrier == PromptsGet {
 		messages := []any{}
 		for _, block := range content {
@@ -84,9 +89,8 @@ func (s *Server) finishOther(x *exchange, id json.RawMessage, tool *offered, rev
 	contents := []any{}
 	for _, block := range content {
 		text, _ := objectOf(mustEncode(block)).text("text")
-		contents = append(contents, map[string]any{"uri": ResourceURI(tool.Name), "mimeType": "text/plain", "text": text})
+		contents = append(contents,
+			map[string]any{"uri": ResourceURI(tool.Name), "mimeType": "text/plain", "text": text})
 	}
-	full := s.complete(map[string]any{"contents": contents})
-	maps.Copy(full, map[string]any{"ttlMs": 0, "cacheScope": "private"})
-	s.result(x, id, revision, schema.ReadResourceResult, full)
+	s.result(x, id, revision, schema.ReadResourceResult, s.notCached(map[string]any{"contents": contents}))
 }

@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// playGrace is how long Close waits for plays after their contexts have ended.
-const playGrace = 5 * time.Second
+// closeTimeout is how long Close waits for handlers after it has cancelled their contexts.
+const closeTimeout = 5 * time.Second
 
-// Close ends every play and every connection at once and waits for what was running. It returns an error that names the plays that
-// did not return within five seconds of the end of their contexts. Further calls wait for the first and return nil. A play
-// must not call it.
+// Close cancels every handler, closes every connection and waits for what was running. Its error names the handlers
+// that have not returned five seconds after their contexts were cancelled. Further calls wait for the first and return
+// nil. A handler must not call it.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	first := !s.closed
 	s.closed = true
 	s.mu.Unlock()
 	if !first {
-		<-s.ended // a channel, unlike a lock, lets the clock of a synctest bubble go on
+		<-s.ended // a channel, unlike a lock, lets the clock of a synctest bubble advance
 		return nil
 	}
 	defer close(s.ended)
@@ -30,39 +30,38 @@ func (s *Server) Close() error {
 	<-s.served
 	idle := make(chan struct{})
 	go func() {
-		s.plays.Wait()
 		s.handlers.Wait()
+		s.requests.Wait()
 		close(idle)
 	}()
-	grace := time.NewTimer(playGrace)
-	defer grace.Stop()
+	timeout := time.NewTimer(closeTimeout)
+	defer timeout.Stop()
 	select {
 	case <-idle:
 		return err
-	case <-grace.C:
-		return s.stuck()
+	case <-timeout.C:
+		return s.stillRunning()
 	}
 }
 
-// stuck says what still runs although everything was told to end.
-func (s *Server) stuck() error {
+func (s *Server) stillRunning() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var plays []string
-	for of := range s.playing {
-		plays = append(plays, fmt.Sprintf("%s (call %d)", of.tool, of.call))
+	var handlers []string
+	for of := range s.running {
+		handlers = append(handlers, fmt.Sprintf("%s (call %d)", of.tool, of.call))
 	}
-	if plays == nil {
-		return errors.New("a request is still being read: close the http.Server that runs the Handler first")
+	if handlers == nil {
+		return errors.New("a request is still being read: first close the http.Server that runs Server.Handler")
 	}
-	slices.Sort(plays)
-	return fmt.Errorf("plays did not return although their context had ended, have them watch s.Context(): %s", strings.Join(plays, ", "))
+	slices.Sort(handlers)
+	return fmt.Errorf("handlers did not return after their context was cancelled: %s: return when s.Context() is done",
+		strings.Join(handlers, ", "))
 }
 
-// closing reports whether Close has been called.
 func (s *Server) closing() bool { return s.ctx.Err() != nil }
 
-// begin counts something that Close waits for, and reports false where it is too late to begin anything.
+// begin adds to a group that Close waits for. It returns false when the server is closed.
 func (s *Server) begin(group *sync.WaitGroup) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,21 +71,21 @@ func (s *Server) begin(group *sync.WaitGroup) bool {
 	return !s.closed
 }
 
-// startPlay runs a play on a goroutine of its own, unless the server is being closed.
-func (s *Server) startPlay(of scope, play func()) {
-	if !s.begin(&s.plays) {
+// startHandler runs a handler on its own goroutine, unless the server is closed.
+func (s *Server) startHandler(of scope, run func()) {
+	if !s.begin(&s.handlers) {
 		return
 	}
 	s.mu.Lock()
-	s.playing[of] = struct{}{}
+	s.running[of] = struct{}{}
 	s.mu.Unlock()
 	go func() {
-		defer s.plays.Done()
+		defer s.handlers.Done()
 		defer func() {
 			s.mu.Lock()
-			delete(s.playing, of)
+			delete(s.running, of)
 			s.mu.Unlock()
 		}()
-		play()
+		run()
 	}()
 }

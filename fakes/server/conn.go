@@ -13,59 +13,63 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// conn is a client on a connection of its own, each message a line: the wire of stdio (2025-11-25, basic/transports#stdio;
-// 2026-07-28, basic/transports/stdio), whatever carries it.
+// conn is a client on a connection with one message a line, the wire of stdio (2025-11-25, basic/transports#stdio;
+// 2026-07-28, basic/transports/stdio).
 type conn struct {
 	server *Server
 	rwc    io.ReadWriteCloser
-	name   string // in the trace, where a session has its id
+	name   string // in the trace, where HTTP has a session id
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	session *legacySession // once it was initialized; of the reader's goroutine
+	session *legacySession // after initialize; for the reading goroutine only
 
-	turn   chan struct{} // holds a token while somebody writes; a mutex would stop the clock of a synctest bubble
+	turn   chan struct{} // holds a token during a write; a mutex would stop the clock of a synctest bubble
 	closed atomic.Bool   // nothing can be written any more
-	buffer []byte        // of the line that is written
+	buffer []byte        // for the line being written
 
-	mu      sync.Mutex
-	waiting map[string]waiting // by the keys of their requests
+	mu       sync.Mutex
+	inFlight map[string]inFlight // by exchange.key
 }
 
-// waiting is an exchange that waits for its response, and what to do when there is to be none.
-type waiting struct {
-	x      *exchange
-	hungUp func()
+// inFlight is an exchange without a response yet, and what to call if it gets none.
+type inFlight struct {
+	x         *exchange
+	abandoned func()
 }
 
-// ServeConn serves a client over a connection on which each message is a line, as over stdio or a pipe, until the client ends it, ctx ends
-// or the server is closed; then it closes the connection and returns. In the first era the connection is a session, and has to be
-// initialized. All that can be said over HTTP can be said here, with the same plays, at the same time too; [Options.Responses] means
-// nothing here. In the trace a frame has no HTTP part, and the session "conn-1", "conn-2", … in the order of the calls,
-// each of which begins with [trace.MarkConnection].
+// ServeConn serves a client over a connection with one message a line, such as stdio or a pipe. It returns, and closes
+// the connection, when the client closes it, ctx ends or the server is closed. A legacy client has one session, which
+// begins with initialize. Handlers behave as over HTTP, also concurrently with HTTP; [Options.Responses] has no effect.
+// In the trace a frame has no HTTP part, and its session is "conn-1", "conn-2", … in the order of the calls of
+// ServeConn, each of which begins with [trace.MarkConnection].
 //
-// What is no message is recorded and, where the revision has an error without an id (since 2025-11-25), answered with one; the rest of the
-// connection is served as ever. Of a line over [Options.MaxBody] only the beginning is recorded. What comes without a line end
-// before the connection ends is recorded and not served. A client that reads nothing is waited for, by whoever
-// writes, until the connection ends. Where rwc has a method Stderr() io.Writer, that is the standard error to which [Session.Log] writes; where it has
-// a method Killed() bool it is asked, when the client has ended the connection, whether the server's process was ended before its input was; where it has
-// a method Gone() <-chan struct{} [Session.HangUp] waits for that channel to be closed, as it is when the server's process ends.
+// An invalid message is recorded and, in revisions with errors without an id (since 2025-11-25), gets one; later lines
+// are served as usual. Only the beginning of a line over [Options.MaxBody] is recorded. Text without a line end at the
+// end of the connection is recorded and not served. A write waits for a client that does not read, until the connection
+// ends.
+//
+// If rwc has a method Stderr() io.Writer, [Session.Log] writes there. If it has a method Killed() bool, ServeConn calls
+// it when the client has closed the connection, to learn whether the server's process was killed before its input
+// ended. If it has a method Gone() <-chan struct{}, which is closed when the process exits, [Session.HangUp] waits for
+// it.
 func (s *Server) ServeConn(ctx context.Context, rwc io.ReadWriteCloser) {
 	defer rwc.Close()
-	if !s.begin(&s.handlers) {
+	if !s.begin(&s.requests) {
 		return
 	}
-	defer s.handlers.Done()
+	defer s.requests.Done()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
-	c := &conn{server: s, rwc: rwc, name: s.streamName("conn"), ctx: ctx, cancel: cancel, turn: make(chan struct{}, 1), waiting: map[string]waiting{}}
+	c := &conn{server: s, rwc: rwc, name: s.streamName("conn"), ctx: ctx, cancel: cancel,
+		turn: make(chan struct{}, 1), inFlight: map[string]inFlight{}}
 	defer context.AfterFunc(ctx, func() {
 		c.closed.Store(true)
-		_ = rwc.Close() // whoever reads or writes is told so
+		_ = rwc.Close() // ends reads and writes
 	})()
 	defer func() {
-		if p := recover(); p != nil { // as over HTTP, a fault of ours must not be the client's
+		if p := recover(); p != nil { // as over HTTP, our fault must not count as the client's
 			s.problem(scope{}, "the server panicked: %v\n%s", p, debug.Stack())
 		}
 	}()
@@ -73,7 +77,6 @@ func (s *Server) ServeConn(ctx context.Context, rwc io.ReadWriteCloser) {
 	c.serve()
 }
 
-// serve takes the lines one after the other, until there are no more.
 func (c *conn) serve() {
 	lines := newLineReader(c.rwc, c.server.opts.MaxBody)
 	for {
@@ -83,52 +86,48 @@ func (c *conn) serve() {
 		}
 		c.takeLine(l)
 	}
-	if c.ctx.Err() == nil { // it was not us who ended it
+	if c.ctx.Err() == nil { // the client closed it
 		if process, ok := c.rwc.(killable); ok && process.Killed() {
 			c.server.mark(scope{}, trace.MarkKilled, c.name)
 		}
 		c.server.frame(scope{}, trace.Frame{Dir: trace.FromClient, Session: c.name, Closed: true})
 	}
-	c.hangUp()
+	c.end()
 }
 
-// hangUp ends everything that depends on the connection. In the second era a call that waits for a retry does not: that may come on
+// end abandons all that depends on the connection. A modern call that waits for a retry does not: the retry may come on
 // another connection (2026-07-28, basic/transports/stdio#unexpected-termination).
-func (c *conn) hangUp() {
+func (c *conn) end() {
 	c.closed.Store(true)
 	_ = c.rwc.Close()
 	if c.session != nil {
 		c.session.cancel()
 	}
 	c.mu.Lock()
-	var left []waiting
-	for _, w := range c.waiting {
-		left = append(left, w)
+	var left []inFlight
+	for _, f := range c.inFlight {
+		left = append(left, f)
 	}
 	c.mu.Unlock()
-	for _, w := range left {
-		w.giveUp()
+	for _, f := range left {
+		f.abandon()
 	}
 }
 
-// takeLine takes in a line, whatever it is.
 func (c *conn) takeLine(l line) {
-	in := &inbound{raw: l.raw, conn: c}
 	switch {
 	case l.tooLong:
-		c.record(l)
-		c.complain(rpcErrorf(codeInvalidRequest, "the line is over the limit of %d bytes", c.server.opts.MaxBody))
+		c.reject(l, rpcErrorf(codeInvalidRequest, "the line is over the limit of %d bytes", c.server.opts.MaxBody))
 		return
 	case l.partial:
 		c.record(l)
 		return
 	case len(bytes.TrimSpace(l.raw)) == 0:
-		return // nothing between two line ends
+		return
 	}
 	if batch := c.batchOf(l.raw); len(batch) > 0 {
 		if why := tooMany(batch); why != nil {
-			c.record(l)
-			c.complain(why)
+			c.reject(l, why)
 		} else {
 			c.takeBatch(batch)
 		}
@@ -136,23 +135,30 @@ func (c *conn) takeLine(l line) {
 	}
 	m, bad := parse(l.raw)
 	if bad != nil {
-		c.record(l)
-		c.complain(bad)
+		c.reject(l, bad)
 		return
 	}
-	in.message = m
-	c.server.take(in)
-	if m.isNotification() && *m.Method == methodCancelled { // which names no era
+	c.server.take(&inbound{raw: l.raw, message: m, conn: c})
+	if m.isNotification() && *m.Method == methodCancelled { // in any revision
 		c.cancelled(m.params["requestId"])
 	}
 }
 
-// record records what is no message.
 func (c *conn) record(l line) {
 	c.server.frame(scope{}, trace.Frame{Dir: trace.FromClient, Raw: l.raw, Session: c.name, Partial: l.partial})
 }
 
-// batchOf reads a line as a batch, once there is a session; nil where it is none.
+// reject records an invalid message and responds with an error. The older revisions have no error without an id, and
+// nothing but valid messages may go onto the pipe.
+func (c *conn) reject(l line, why *RPCError) {
+	c.record(l)
+	if c.revision() >= V20251125 {
+		_ = c.send(scope{}, trace.Frame{Dir: trace.ToClient, Raw: errorFrame(nil, why), Session: c.name},
+			func() bool { return false }) // the trace says when it is lost
+	}
+}
+
+// batchOf parses a line as a batch, in a session that has batches; nil otherwise.
 func (c *conn) batchOf(raw []byte) []json.RawMessage {
 	if c.session == nil {
 		return nil
@@ -160,7 +166,6 @@ func (c *conn) batchOf(raw []byte) []json.RawMessage {
 	return batchOf(c.session.revision, raw)
 }
 
-// revision is the one in which the connection speaks, as far as that is known.
 func (c *conn) revision() Revision {
 	switch {
 	case c.session != nil:
@@ -171,15 +176,7 @@ func (c *conn) revision() Revision {
 	return c.server.legacy[0]
 }
 
-// complain tells the client of what was no message. The older revisions have no error for it, and nothing else may go onto the pipe.
-func (c *conn) complain(why *RPCError) {
-	if c.revision() >= V20251125 {
-		_ = c.send(scope{}, trace.Frame{Dir: trace.ToClient, Raw: errorFrame(nil, why), Session: c.name},
-			func() bool { return false }) // that it was lost is in the trace
-	}
-}
-
-// refuse records a message and answers it, where it is a request, with an error. Others have no response.
+// refuse records a message and, if it is a request, responds with an error.
 func (c *conn) refuse(in *inbound, why *RPCError) {
 	c.server.received(scope{}, "", in)
 	if in.isRequest() {
@@ -187,8 +184,8 @@ func (c *conn) refuse(in *inbound, why *RPCError) {
 	}
 }
 
-// send records a frame and writes it as a line, in one step: the order of the trace is that of the wire. Gone says, once it is its turn,
-// whether it is too late for the frame.
+// send records a frame and writes it as a line, in one step, so that the trace has the order of the wire. It calls gone
+// when it is its turn, to learn whether the frame is too late.
 func (c *conn) send(of scope, frame trace.Frame, gone func() bool) error {
 	c.turn <- struct{}{}
 	defer func() { <-c.turn }()
@@ -198,66 +195,71 @@ func (c *conn) send(of scope, frame trace.Frame, gone func() bool) error {
 		return ErrNoStream
 	}
 	c.buffer = append(append(c.buffer[:0], frame.Raw...), '\n')
-	if _, err := c.rwc.Write(c.buffer); err != nil {
+	return c.write(c.buffer)
+}
+
+func (c *conn) write(line []byte) error {
+	if _, err := c.rwc.Write(line); err != nil {
 		c.closed.Store(true)
 		return ErrNoStream
 	}
 	return nil
 }
 
-// await has hungUp called if the exchange is to end without a response.
-func (c *conn) await(x *exchange, hungUp func()) {
+// await arranges for abandoned to be called if the exchange ends without a response.
+func (c *conn) await(x *exchange, abandoned func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.gone || hungUp == nil {
+	if x.gone || abandoned == nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.waiting[x.key] = waiting{x, hungUp}
+	c.inFlight[x.key] = inFlight{x, abandoned}
 }
 
-// over forgets an exchange that has ended.
 func (c *conn) over(x *exchange) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.waiting[x.key].x == x { // a client may have used the id twice
-		delete(c.waiting, x.key)
+	if c.inFlight[x.key].x == x { // a client may have used the id twice
+		delete(c.inFlight, x.key)
 	}
 }
 
-// cancelled gives up the request that a cancellation names. One that is unknown, or over, is no error
-// (2026-07-28, basic/patterns/cancellation#error-handling).
-func (c *conn) cancelled(id json.RawMessage) {
+func (c *conn) find(id json.RawMessage) (inFlight, bool) {
 	c.mu.Lock()
-	w, ok := c.waiting[idKey(id)]
-	c.mu.Unlock()
-	if ok {
-		w.giveUp()
+	defer c.mu.Unlock()
+	f, ok := c.inFlight[idKey(id)]
+	return f, ok
+}
+
+// cancelled abandons the request with the id. An unknown or completed one is not an error (2026-07-28,
+// basic/patterns/cancellation#error-handling).
+func (c *conn) cancelled(id json.RawMessage) {
+	if f, ok := c.find(id); ok {
+		f.abandon()
 	}
 }
 
-// cancels is the scope of the request in flight that a message cancels; the zero scope for any other message, or connection.
+// cancels returns the scope of the request that a message cancels; the zero scope for any other message, or without a
+// connection.
 func (c *conn) cancels(m *message) scope {
 	if c == nil || *m.Method != methodCancelled {
 		return scope{}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	w, ok := c.waiting[idKey(m.params["requestId"])]
-	if !ok {
-		return scope{}
+	if f, ok := c.find(m.params["requestId"]); ok {
+		return f.x.scope
 	}
-	return w.x.scope
+	return scope{}
 }
 
-// giveUp ends the exchange, on which nothing may be sent any more, and then what was to come of it.
-func (w waiting) giveUp() {
-	w.x.mu.Lock()
-	over := w.x.gone
-	w.x.end()
-	w.x.mu.Unlock()
+// abandon ends the exchange, on which nothing may be sent any more, and then calls abandoned.
+func (f inFlight) abandon() {
+	f.x.mu.Lock()
+	over := f.x.gone
+	f.x.end()
+	f.x.mu.Unlock()
 	if !over {
-		w.hungUp()
+		f.abandoned()
 	}
 }

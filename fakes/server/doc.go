@@ -1,23 +1,27 @@
-// Package server is a scripted MCP server for tests of clients. Its tools run plays, and a play asks the client to sample:
+// Package server is a scripted MCP server that tests MCP clients. Each tool has a [Handler], which runs when the client
+// calls the tool and asks the client to sample:
 //
 //	srv := server.New(t, server.Tool{
 //		Name: "summarise",
-//		Play: func(s *server.Session) (any, error) {
+//		Handler: func(s *server.Session) (any, error) {
 //			return s.Sample(s.Ask("Summarise: the cat sat on the mat."))
 //		},
 //	})
-//	// connect the client to srv.URL and have it call the tool
+//	// connect the client to srv.URL and let it call the tool
 //
-// A play does not know the era it runs in. Where the client speaks 2025-11-25 or older, [Session.Sample] sends a
-// sampling/createMessage request; where it speaks 2026-07-28, the same call answers the pending tools/call with an
-// InputRequiredResult and goes on when the client's retry brings the answer.
+// A handler works with every protocol revision. Up to 2025-11-25, the legacy revisions, [Session.Sample] sends a
+// sampling/createMessage request. In 2026-07-28, a modern revision, the same call answers the pending tools/call with
+// an InputRequiredResult, and returns the response that the client's retry brings. Two differences remain:
+// [Session.SampleAll] puts concurrent samples into one modern round, and a modern client that fails sends nothing, so
+// that the handler waits until the server is closed.
 //
-// Over Streamable HTTP a play may also try the transport itself: its stream can be closed and come back for ([Session.Resumable],
-// [Session.Disconnect]), a request can go out on the client's GET stream ([OnGET]), under an id that is taken ([UnderCallID]) or twice
-// ([Session.Repeat]), events can be written in every legal way ([Session.Style]), and the session can end ([Session.EndSession]).
+// A handler can also test the transport itself: resume a closed stream ([Session.Resumable], [Session.Disconnect]),
+// send a request on the client's GET stream ([OnGET]), under an id in use ([UnderCallID]) or twice ([Session.Repeat]),
+// write events in every legal way ([Session.Style]), and end the session ([Session.EndSession]).
 //
-// The wire is the package's own and byte-exact: what a play sends arrives as it is, hostile frames included, and what the client
-// sends is recorded as it came, before anything is made of it. Two things differ between the eras and are no
-// secret to a play that cares: several samples at once go through [Session.SampleAll] (in 2026-07-28 they share one round), and a
-// client that fails in 2026-07-28 sends nothing at all, so that the play waits until the server is closed.
+// The package owns its wire, byte for byte. A frame goes out as the handler wrote it, including invalid ones that are
+// marked [Hostile], and a client's frame is recorded before it is parsed.
+//
+// The package holds what a server does on the wire and records it. Judging the client belongs to conformance, and a
+// fake of the model's side to fakes/llm.
 package server

@@ -10,53 +10,53 @@ import (
 	"time"
 )
 
-// event is an event of a stream.
+// event is an SSE event of a stream.
 type event struct {
 	of      scope
-	raw     []byte // the message; empty for an event that has none
+	raw     []byte // the message; empty without one
 	hostile bool
-	id      string        // after which the stream can be resumed; "" where it cannot be
-	retry   time.Duration // how long the client is to wait before it comes back; 0 where the event does not say
-	again   bool          // it was sent before
-	closes  bool          // the connection ends behind it
+	id      string        // for resuming the stream; "" when that is not possible
+	retry   time.Duration // the client's wait before it reconnects; 0 leaves it out
+	resent  bool          // an earlier connection has had it
+	closes  bool          // the connection ends after it
 }
 
-// Style is how the events of a stream are written. Whatever it says, a reader makes the same messages of them
-// (https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation). The zero value is the plainest: lines that end in
-// a line feed, and a space behind each colon.
+// Style is how the events of a stream are written. A correct parser reads the same messages in every style
+// (https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation). The zero value is the
+// plainest: lines end in a line feed, and a space follows each colon.
 type Style struct {
-	// BOM begins the stream with a byte order mark. It means nothing once something was written.
+	// BOM starts the stream with a byte order mark. It has no effect once something was written.
 	BOM bool
-	// LineEnd is what ends a line: "\n", also when "", "\r\n" or "\r".
+	// LineEnd ends each line: "\n" (also ""), "\r\n" or "\r".
 	LineEnd string
-	// Tight leaves out the space behind colons.
+	// Tight leaves out the space after colons.
 	Tight bool
-	// Extra are lines before those of each event, such as ": a comment", "event: message" or "unknown: field"; an empty one ends an event of its
-	// own. What they say is not checked.
+	// Extra lines precede those of each event, such as ": a comment", "event: message" or "unknown: field"; an empty
+	// line ends an event of its own. Their content is not checked.
 	Extra []string
-	// Folded writes a message that is JSON over several lines, wherever JSON allows that, each a data field of its own.
+	// Folded splits a JSON message into several data fields, at every place where JSON allows white space.
 	Folded bool
-	// Piece is how many bytes are sent at once, wherever that cuts an event or a character; 0 for whole events.
+	// Piece is the number of bytes per write, even within an event or a character; 0 writes whole events.
 	Piece int
 }
 
-// Style sets how events of the call's stream are written from here on; over a connection, which has no events, it does nothing. It returns an error for
-// a line end or an extra line that would not be legal.
+// Style sets how later events of the call's stream are written. It has no effect on a connection, which has no events.
+// It returns an error for an invalid line end or extra line.
 func (s *Session) Style(style Style) error {
 	if !slices.Contains([]string{"", "\n", "\r\n", "\r"}, style.LineEnd) {
-		return fmt.Errorf("%w: an event stream has no line end %q", ErrInvalid, style.LineEnd)
+		return fmt.Errorf("%w: %q is not a line end of event streams", ErrInvalid, style.LineEnd)
 	}
 	for _, line := range style.Extra {
 		if strings.ContainsAny(line, "\r\n") {
-			return fmt.Errorf("%w: the line %q of an event stream holds a line end", ErrInvalid, line)
+			return fmt.Errorf("%w: the extra line %q contains a line end", ErrInvalid, line)
 		}
 	}
-	s.carrier.style(style)
+	s.protocol.style(style)
 	return nil
 }
 
-// appendEvent appends an event as it goes out. A line end in the message, of whatever kind, begins another data line, which the reader joins
-// again with "\n": after a bare CR it would take the rest for another field.
+// appendEvent appends an event. Each line end in the message starts another data field, and the parser joins the fields
+// with "\n"; after a bare CR it would take the rest for another field.
 func (st *Style) appendEvent(b []byte, e event, first bool) []byte {
 	if first && st.BOM {
 		b = append(b, "\ufeff"...)
@@ -87,7 +87,6 @@ func (st *Style) appendEvent(b []byte, e event, first bool) []byte {
 	return append(b, end...)
 }
 
-// lines are those of a message, one at least.
 func (st *Style) lines(raw []byte) iter.Seq[[]byte] {
 	var folded bytes.Buffer
 	if st.Folded && json.Indent(&folded, raw, "", "") == nil {
@@ -111,7 +110,6 @@ func (st *Style) lines(raw []byte) iter.Seq[[]byte] {
 	}
 }
 
-// pieces are what is sent at once.
 func (st *Style) pieces(b []byte) iter.Seq[[]byte] {
 	if st.Piece <= 0 {
 		return slices.Values([][]byte{b})

@@ -12,9 +12,9 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// A tool that has the client's model do its work. In a test, server.New(t, tools…) takes the place of Start and Close.
+// A tool asks the client's model for a summary. In a test, use server.New(t, tools...) instead of Start and Close.
 func Example() {
-	srv, err := server.Start(server.Options{}, server.Tool{
+	srv := mustStart(server.Options{}, server.Tool{
 		Name: "summarise",
 		Handler: func(s *server.Session) (any, error) {
 			result, err := s.Sample(s.Ask("Summarise: the cat sat on the mat."))
@@ -26,26 +26,29 @@ func Example() {
 			return answer.Content.Text, err
 		},
 	})
-	if err != nil {
-		panic(err)
-	}
 	defer srv.Close()
 
-	// The client under test would stand here. This one answers by hand.
-	client := connect(srv.URL, `{"sampling":{}}`)
-	call := client.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"summarise"}}`)
-	question := call.next()
-	fmt.Println(question)
-	client.post(`{"jsonrpc":"2.0","id":1000001,"result":{"role":"assistant","model":"m","content":{"type":"text","text":"A cat sat."}}}`)
+	// In a test, the client under test does this.
+	client := connect(srv.URL)
+	call := client.call("summarise")
+	fmt.Println(strings.ReplaceAll(call.next(), ",", ",\n"))
+	client.respond(`{"jsonrpc":"2.0","id":1000001,"result":{"role":"assistant","model":"m",
+		"content":{"type":"text","text":"A cat sat."}}}`)
 	fmt.Println(call.next())
 	// Output:
-	// {"jsonrpc":"2.0","id":1000001,"method":"sampling/createMessage","params":{"messages":[{"role":"user","content":{"type":"text","text":"Summarise: the cat sat on the mat."}}],"maxTokens":1000}}
+	// {"jsonrpc":"2.0",
+	// "id":1000001,
+	// "method":"sampling/createMessage",
+	// "params":{"messages":[{"role":"user",
+	// "content":{"type":"text",
+	// "text":"Summarise: the cat sat on the mat."}}],
+	// "maxTokens":1000}}
 	// {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"A cat sat."}]}}
 }
 
-// Several samples at once: all are asked for before the first is answered, and they may be answered in any order.
+// Concurrent samples: the client may respond in any order.
 func ExampleSession_SampleAll() {
-	srv, err := server.Start(server.Options{}, server.Tool{
+	srv := mustStart(server.Options{}, server.Tool{
 		Name: "translate",
 		Handler: func(s *server.Session) (any, error) {
 			var both []json.RawMessage
@@ -58,25 +61,22 @@ func ExampleSession_SampleAll() {
 			return both, nil
 		},
 	})
-	if err != nil {
-		panic(err)
-	}
 	defer srv.Close()
 
-	client := connect(srv.URL, `{"sampling":{}}`)
-	call := client.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"translate"}}`)
+	client := connect(srv.URL)
+	call := client.call("translate")
 	call.next()
 	call.next()
-	client.post(`{"jsonrpc":"2.0","id":1000002,"result":"Katze"}`)
-	client.post(`{"jsonrpc":"2.0","id":1000001,"result":"chat"}`)
+	client.respond(`{"jsonrpc":"2.0","id":1000002,"result":"Katze"}`)
+	client.respond(`{"jsonrpc":"2.0","id":1000001,"result":"chat"}`)
 	fmt.Println(call.next())
 	// Output:
 	// {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"[\"chat\",\"Katze\"]"}]}}
 }
 
-// A stream whose connection is closed under the call: the client comes back for what it has not seen.
+// The server closes the connection during a call, and the client resumes the stream.
 func ExampleSession_Disconnect() {
-	srv, err := server.Start(server.Options{}, server.Tool{
+	srv := mustStart(server.Options{}, server.Tool{
 		Name: "long",
 		Handler: func(s *server.Session) (any, error) {
 			if err := s.Resumable(); err != nil {
@@ -85,15 +85,11 @@ func ExampleSession_Disconnect() {
 			return "at last", s.Disconnect(50 * time.Millisecond)
 		},
 	})
-	if err != nil {
-		panic(err)
-	}
 	defer srv.Close()
 
-	client := connect(srv.URL, `{}`)
-	call := client.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"long"}}`)
-	fmt.Print(call.rest())
-	fmt.Print(client.get("post-1/2").rest())
+	client := connect(srv.URL)
+	fmt.Print(client.call("long").rest())
+	fmt.Print(client.resume("post-1/2").rest())
 	// Output:
 	// id: post-1/1
 	// data:
@@ -106,53 +102,60 @@ func ExampleSession_Disconnect() {
 	// data: {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"at last"}]}}
 }
 
-// What breaks the protocol is sent only where that is meant, and the trace says so.
+// An invalid request is sent only if it is marked as hostile, and the trace shows that.
 func ExampleHostile() {
-	srv, err := server.Start(server.Options{
-		Record: func(e trace.Event) trace.Ref {
-			if e.Frame != nil && e.Frame.Hostile {
-				fmt.Println("hostile:", string(e.Frame.Raw))
-			}
-			return trace.Ref{}
-		},
-	}, server.Tool{
+	record := func(e trace.Event) trace.Ref {
+		if e.Frame != nil && e.Frame.Hostile {
+			fmt.Println("hostile:", string(e.Frame.Raw))
+		}
+		return trace.Ref{}
+	}
+	srv := mustStart(server.Options{Record: record}, server.Tool{
 		Name: "crash",
 		Handler: func(s *server.Session) (any, error) {
-			_, err := s.Sample(server.Hostile(map[string]any{"messages": nil}))
-			return nil, err
+			return s.Sample(server.Hostile(map[string]any{"messages": nil}))
 		},
 	})
-	if err != nil {
-		panic(err)
-	}
 	defer srv.Close()
 
-	client := connect(srv.URL, `{"sampling":{}}`)
-	call := client.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"crash"}}`)
+	client := connect(srv.URL)
+	call := client.call("crash")
 	call.next()
-	client.post(`{"jsonrpc":"2.0","id":1000001,"error":{"code":-32602,"message":"messages is null"}}`)
+	client.respond(`{"jsonrpc":"2.0","id":1000001,"error":{"code":-1,"message":"no messages"}}`)
 	fmt.Println(call.next())
 	// Output:
 	// hostile: {"jsonrpc":"2.0","id":1000001,"method":"sampling/createMessage","params":{"messages":null}}
-	// {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"messages is null (code -32602)"}],"isError":true}}
+	// {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"no messages (code -1)"}],"isError":true}}
 }
 
-// exampleClient is a client of 2025-11-25, as short as it can be.
+func mustStart(o server.Options, tool server.Tool) *server.Server {
+	srv, err := server.Start(o, tool)
+	if err != nil {
+		panic(err)
+	}
+	return srv
+}
+
+// exampleClient is a minimal client of 2025-11-25.
 type exampleClient struct{ url, session string }
 
-func connect(url, capabilities string) *exampleClient {
+func connect(url string) *exampleClient {
 	c := &exampleClient{url: url}
-	initialized := c.post(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","clientInfo":{"name":"c","version":"1"},"capabilities":` + capabilities + `}}`)
+	initialized := c.respond(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",
+		"clientInfo":{"name":"c","version":"1"},"capabilities":{"sampling":{}}}}`)
 	c.session = initialized.Header.Get("Mcp-Session-Id")
 	return c
 }
 
-func (c *exampleClient) post(message string) *exampleReply {
+func (c *exampleClient) call(tool string) *exampleReply {
+	return c.respond(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q}}`, tool))
+}
+
+func (c *exampleClient) respond(message string) *exampleReply {
 	return c.do(http.MethodPost, message, "Content-Type", "application/json")
 }
 
-// get comes back for a stream, behind the event that was seen last.
-func (c *exampleClient) get(lastEvent string) *exampleReply {
+func (c *exampleClient) resume(lastEvent string) *exampleReply {
 	return c.do(http.MethodGet, "", "Last-Event-Id", lastEvent)
 }
 
@@ -186,7 +189,7 @@ func (r *exampleReply) next() string {
 	return "the stream has ended"
 }
 
-// rest returns all lines that are left of a stream.
+// rest returns the remaining lines of a stream.
 func (r *exampleReply) rest() string {
 	var b strings.Builder
 	for r.lines.Scan() {

@@ -9,36 +9,35 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// exchange is a request of the client that waits for something: a POST for its response, with or without messages
-// before it, a GET for whatever comes, or a line on a connection. Only the handler's goroutine may touch the ResponseWriter after it
-// has returned, so everything else goes through the lock and stops at gone.
+// exchange is a client request that is in progress: a POST, a GET stream, or a line on a connection. The ResponseWriter
+// must not be used after its HTTP handler has returned, so all access goes through the lock and stops at gone.
 type exchange struct {
-	server  *Server
-	scope   scope
-	session string
-	conn    *conn  // nil over HTTP; where it is not, there is nothing of HTTP below
-	key     string // of the request, on a connection
-	r       *http.Request
-
-	responses Responses // the way in which the request is answered
+	server    *Server
+	scope     scope
+	session   string
+	conn      *conn  // nil over HTTP; otherwise the HTTP fields below are unused
+	key       string // idKey of the request, on a connection
+	r         *http.Request
+	responses Responses
 
 	mu      sync.Mutex
 	w       http.ResponseWriter
 	flush   *http.ResponseController
-	stream  string      // the stream's name in the trace, once there is one
-	head    *trace.HTTP // the headers of the stream, until its first event has recorded them
-	style   Style       // of what is written on the stream
-	written bool        // something was
-	buffer  []byte      // of the event that is written
+	stream  string      // the stream's name in the trace, once it is open
+	head    *trace.HTTP // the headers of the response, until a frame has recorded them
+	style   Style       // of the stream
+	written bool        // the stream has an event
+	buffer  []byte      // for the event being written
 	started bool        // SSE headers are out
-	gone    bool        // answered, dropped or hung up: nothing can be written any more
+	gone    bool        // responded, dropped or disconnected: nothing can be written any more
 	dropped bool        // gone without a response
-	hungUp  bool        // gone because the client went first
+	left    bool        // gone because the client disconnected first
 	done    chan struct{}
 }
 
 func newExchange(s *Server, in *inbound, of scope, session string) *exchange {
-	x := &exchange{server: s, scope: of, session: session, conn: in.conn, r: in.r, w: in.w, responses: s.opts.Responses, done: make(chan struct{})}
+	x := &exchange{server: s, scope: of, session: session, conn: in.conn, r: in.r, w: in.w,
+		responses: s.opts.Responses, done: make(chan struct{})}
 	if x.conn == nil {
 		x.flush = http.NewResponseController(in.w)
 		return x
@@ -50,14 +49,14 @@ func newExchange(s *Server, in *inbound, of scope, session string) *exchange {
 	return x
 }
 
-// open sends the headers of a stream, so that the client knows that there is one. Kind begins its name in the trace.
+// open sends the headers of a stream. Kind begins its name in the trace.
 func (x *exchange) open(kind string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.start(kind)
 }
 
-// start sends the headers, once. The lock is held.
+// start sends the headers, once. The caller holds the lock.
 func (x *exchange) start(kind string) {
 	if x.started || x.gone || x.conn != nil {
 		return
@@ -70,10 +69,10 @@ func (x *exchange) start(kind string) {
 	h.Set("X-Accel-Buffering", "no")
 	x.head = x.server.http("", http.StatusOK, h)
 	x.w.WriteHeader(http.StatusOK)
-	_ = x.flush.Flush() // where it fails, so does what is written next
+	_ = x.flush.Flush() // after a failure the next write fails too
 }
 
-// event sends one message on the stream, opening it where it is not open yet. It returns ErrNoStream when the client is gone.
+// event sends one message on the stream, and opens it if necessary. It returns ErrNoStream when the client has gone.
 func (x *exchange) event(of scope, raw []byte, hostile bool) error {
 	if x.conn != nil {
 		return x.line(of, raw, hostile, false)
@@ -83,15 +82,15 @@ func (x *exchange) event(of scope, raw []byte, hostile bool) error {
 	return x.write(event{of: of, raw: raw, hostile: hostile})
 }
 
-// deliver is event for one of a stream that can be resumed: where the client is gone it is not lost, and false is returned.
+// deliver sends an event of a resumable stream. It returns false when the client has gone; the event is then not lost.
 func (x *exchange) deliver(e event) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return !x.gone && x.write(e) == nil
 }
 
-// line is event, or the response, on a connection. The lock is not held while it writes: what the client sends has to be read also while it
-// reads nothing itself.
+// line sends a message, or as the last one the response, on a connection. It does not hold the lock while it writes:
+// the server must read what the client sends even while the client itself reads nothing.
 func (x *exchange) line(of scope, raw []byte, hostile, last bool) error {
 	frame := trace.Frame{Dir: trace.ToClient, Raw: raw, Session: x.session, Hostile: hostile}
 	return x.conn.send(of, frame, func() (gone bool) {
@@ -101,27 +100,24 @@ func (x *exchange) line(of scope, raw []byte, hostile, last bool) error {
 		if last {
 			x.end()
 		}
-		return gone && (last || !hostile) // the connection goes on, and what breaks the protocol may come late
+		return gone && (last || !hostile) // the connection is still open, and a hostile frame may come late
 	})
 }
 
-// write is event with the lock held. The frame is recorded before it is written: the client may answer
-// before Write returns, and the trace must have the question first.
+// write sends an event. It records the frame first: the client may respond before Write returns, and the trace must
+// have the request first. The caller holds the lock.
 func (x *exchange) write(e event) error {
 	x.start("post")
 	frame := x.frame(e.raw, e.hostile)
-	frame.Event, frame.Retry, frame.Resent, frame.Closed, frame.Lost = e.id, e.retry, e.again, e.closes, x.gone
+	frame.Event, frame.Retry, frame.Resent, frame.Closed, frame.Lost = e.id, e.retry, e.resent, e.closes, x.gone
 	x.server.frame(e.of, frame)
-	if x.gone {
-		return ErrNoStream
-	}
-	if !x.emit(e) {
+	if x.gone || !x.emit(e) {
 		return ErrNoStream
 	}
 	return nil
 }
 
-// emit writes an event in the style of the stream. The lock is held.
+// emit writes an event. The caller holds the lock.
 func (x *exchange) emit(e event) bool {
 	x.buffer = x.style.appendEvent(x.buffer[:0], e, !x.written)
 	x.written = true
@@ -133,45 +129,45 @@ func (x *exchange) emit(e event) bool {
 	return true
 }
 
-// writtenAs sets the style of what is written from here on.
-func (x *exchange) writtenAs(style Style) {
+func (x *exchange) setStyle(style Style) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.style = style
 }
 
-// put writes at once, so that we learn of a client that is gone. The lock is held.
+// put writes and flushes, which detects a client that has gone. The caller holds the lock.
 func (x *exchange) put(b []byte) bool {
 	_, err := x.w.Write(b)
 	if err == nil {
 		err = x.flush.Flush()
 	}
 	if err != nil && !errors.Is(err, http.ErrNotSupported) {
-		x.hangUp()
+		x.clientLeft()
 		return false
 	}
 	return true
 }
 
-// frame is a frame to the client on the stream as it stands, which takes the headers with it where it is the first.
+// frame returns a frame to the client. The first one has the response's headers.
 func (x *exchange) frame(raw []byte, hostile bool) trace.Frame {
-	frame := trace.Frame{Dir: trace.ToClient, Raw: raw, Stream: x.stream, Session: x.session, Hostile: hostile, HTTP: x.head}
+	head := x.head
 	x.head = nil
-	return frame
+	return trace.Frame{Dir: trace.ToClient, Raw: raw, Hostile: hostile,
+		Stream: x.stream, Session: x.session, HTTP: head}
 }
 
-// respond sends the response and ends the exchange: as the last event where a stream is open, as a line on a connection, as a JSON
-// body otherwise.
+// respond sends the response and ends the exchange: as the last event of an open stream, as a line on a connection, or
+// as a JSON body. If the client has gone, the frame is recorded as lost.
 func (x *exchange) respond(status int, raw []byte, hostile bool) {
 	if x.conn != nil {
-		_ = x.line(x.scope, raw, hostile, true) // recorded as lost, then
+		_ = x.line(x.scope, raw, hostile, true)
 		return
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	defer x.end()
 	if x.started || x.gone {
-		_ = x.write(event{of: x.scope, raw: raw, hostile: hostile}) // recorded as lost, then
-		x.end()
+		_ = x.write(event{of: x.scope, raw: raw, hostile: hostile})
 		return
 	}
 	h := x.w.Header()
@@ -181,10 +177,9 @@ func (x *exchange) respond(status int, raw []byte, hostile bool) {
 	x.server.frame(x.scope, x.frame(raw, hostile))
 	x.w.WriteHeader(status)
 	x.put(raw)
-	x.end()
 }
 
-// drop ends the exchange without a response, which HTTP has only one way to say: with a stream that ends. A connection has none.
+// drop ends the exchange without a response. Over HTTP that must be a stream that ends.
 func (x *exchange) drop() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -201,25 +196,25 @@ func (x *exchange) drop() {
 	x.end()
 }
 
-// finish ends the exchange, whose response was sent or is sent elsewhere.
+// finish ends the exchange. Its response was sent, or goes out elsewhere.
 func (x *exchange) finish() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.end()
 }
 
-// hangUp notes that the client has gone before the exchange was over. The lock is held.
-func (x *exchange) hangUp() {
-	if x.gone || x.server.closing() { // it was us who broke the connection
+// clientLeft records that the client disconnected before the exchange was over. The caller holds the lock.
+func (x *exchange) clientLeft() {
+	if x.gone || x.server.closing() { // the server broke the connection
 		x.end()
 		return
 	}
-	x.hungUp = true
+	x.left = true
 	x.end()
 	x.server.frame(x.scope, trace.Frame{Dir: trace.FromClient, Stream: x.stream, Session: x.session, Closed: true})
 }
 
-// end lets the handler return. The lock is held.
+// end lets the HTTP handler return. The caller holds the lock.
 func (x *exchange) end() {
 	if !x.gone {
 		x.gone = true
@@ -230,12 +225,12 @@ func (x *exchange) end() {
 	}
 }
 
-// wait keeps the handler until the exchange is over, and calls hungUp, where that is not nil, if the client went before it was. When the
-// server is being closed it breaks the connection: a handler that just returned would send an empty success. On a connection, whose
-// requests are served side by side, it does not wait: hungUp is then called by whatever ends the exchange before its response.
-func (x *exchange) wait(hungUp func()) {
+// wait blocks until the exchange is over, and calls abandoned, unless nil, if the client disconnected before. When the
+// server is closed, it breaks the connection: returning would send an empty success. On a connection, which serves
+// requests concurrently, it does not block; an end of the exchange without a response calls abandoned.
+func (x *exchange) wait(abandoned func()) {
 	if x.conn != nil {
-		x.conn.await(x, hungUp)
+		x.conn.await(x, abandoned)
 		return
 	}
 	select {
@@ -244,7 +239,7 @@ func (x *exchange) wait(hungUp func()) {
 		x.drop()
 	case <-x.r.Context().Done():
 		x.mu.Lock()
-		x.hangUp()
+		x.clientLeft()
 		x.mu.Unlock()
 	}
 	x.mu.Lock()
@@ -252,7 +247,7 @@ func (x *exchange) wait(hungUp func()) {
 	if x.dropped && x.server.closing() {
 		panic(http.ErrAbortHandler)
 	}
-	if x.hungUp && hungUp != nil {
-		hungUp()
+	if x.left && abandoned != nil {
+		abandoned()
 	}
 }

@@ -7,14 +7,13 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/schema"
 )
 
-// asked is a request that we sent.
-type asked struct {
-	by     scope
-	answer chan Answer // takes one
-	done   bool
+type sentRequest struct {
+	by       scope
+	response chan Answer // takes one
+	done     bool
 }
 
-// takeLegacy takes a message of the first era.
+// takeLegacy takes a message in a legacy revision.
 func (s *Server) takeLegacy(m *inbound) {
 	if m.Method != nil && *m.Method == "initialize" && m.ID != nil {
 		s.initialize(m)
@@ -37,14 +36,14 @@ func (s *Server) takeLegacy(m *inbound) {
 	}
 }
 
-// serve answers a request that is not a call.
+// serve responds to a request that is not a call.
 func (l *legacySession) serve(m *inbound) {
 	s := l.server
 	s.received(scope{}, l.id, m)
 	x := newExchange(s, m, scope{}, l.id)
 	switch *m.Method {
 	case "ping":
-		s.answer(x, resultFrame(m.ID, []byte("{}")), false)
+		s.respond(x, resultFrame(m.ID, []byte("{}")), false)
 	case "tools/list":
 		s.result(x, m.ID, l.revision, schema.ListToolsResult, map[string]any{"tools": s.toolList()})
 	default:
@@ -52,8 +51,8 @@ func (l *legacySession) serve(m *inbound) {
 	}
 }
 
-// takeNotification takes note of a notification. A cancelled call's play is given up, and its call gets no response
-// (2025-11-25, basic/utilities/cancellation#behavior-requirements).
+// takeNotification takes a notification. A cancelled call is abandoned and gets no response (2025-11-25,
+// basic/utilities/cancellation#behavior-requirements).
 func (l *legacySession) takeNotification(m *inbound) {
 	call := l.cancelled(m)
 	var of scope
@@ -67,7 +66,7 @@ func (l *legacySession) takeNotification(m *inbound) {
 	m.accepted()
 }
 
-// cancelled is the call in flight that a notification cancels; nil for any other.
+// cancelled returns the call in flight that a notification cancels; nil for any other notification.
 func (l *legacySession) cancelled(m *inbound) *legacyCall {
 	id := m.params["requestId"]
 	if *m.Method != methodCancelled || id == nil {
@@ -78,28 +77,28 @@ func (l *legacySession) cancelled(m *inbound) *legacyCall {
 	return l.calls[idKey(id)]
 }
 
-// takeResponse hands the client's answer to the play that waits for it. An answer that nobody waits for is taken just as
-// well: what it means is judged from the trace.
+// takeResponse passes the client's response to the handler that waits for it. It accepts other responses too: the
+// checks judge them from the trace.
 func (l *legacySession) takeResponse(m *inbound) {
 	l.mu.Lock()
-	question := l.asked[idKey(m.ID)]
-	first := question != nil && !question.done
+	request := l.sent[idKey(m.ID)]
+	first := request != nil && !request.done
 	if first {
-		question.done = true
+		request.done = true
 	}
 	l.mu.Unlock()
 	var of scope
-	if question != nil {
-		of = question.by
+	if request != nil {
+		of = request.by
 	}
 	l.server.received(of, l.id, m)
 	m.accepted()
 	if first {
-		question.answer <- answerOf(m.message)
+		request.response <- answerOf(m.message)
 	}
 }
 
-// answerOf reads a response. One with both result and error counts as an error: a success it is not.
+// answerOf reads a response. One with both result and error counts as an error.
 func answerOf(m *message) Answer {
 	if m.Error == nil {
 		return Answer{Result: m.Result}

@@ -13,18 +13,18 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/schema"
 )
 
-// legacyCall is a tools/call of the first era, and the way of its play to the client.
+// legacyCall is a tools/call in a legacy revision, and the protocol of its handler.
 type legacyCall struct {
 	*Session
 	session *legacySession
 	id      json.RawMessage // of the client's request
 	x       *exchange
 	cancel  context.CancelFunc
-	kept    *resumable // the call's stream, where it can be resumed; the session's lock is held
+	kept    *resumable // the call's stream, if it can be resumed; guarded by the session's lock
 	ends    bool       // the session ends with the call; likewise
 }
 
-// call starts the play of a tool and waits until it has answered.
+// call runs the handler of a tool and waits until it has responded.
 func (l *legacySession) call(m *inbound) {
 	s := l.server
 	p, tool, bad := s.readCall(m.message)
@@ -44,44 +44,49 @@ func (l *legacySession) call(m *inbound) {
 		return
 	}
 	ctx, cancel := context.WithCancel(l.ctx)
-	c := &legacyCall{session: l, id: m.ID, x: x, cancel: cancel, Session: &Session{server: s, tool: tool, number: of.call, ctx: ctx, revision: l.revision,
-		arguments: p.arguments, meta: p.meta, declared: l.declared, lines: m.conn != nil}}
-	c.carrier = c
-	key := idKey(m.ID)
+	c := &legacyCall{session: l, id: m.ID, x: x, cancel: cancel,
+		Session: &Session{server: s, tool: tool, number: of.call, ctx: ctx, revision: l.revision,
+			arguments: p.arguments, meta: p.meta, declared: l.declared, lines: m.conn != nil}}
+	c.protocol = c
 	l.mu.Lock()
-	l.calls[key] = c
+	l.calls[idKey(m.ID)] = c
 	l.mu.Unlock()
 	if x.responses != JSON && strings.Contains(m.header("Accept"), "text/event-stream") {
-		x.open("post") // now that the client can cancel what it sees to have begun
+		x.open("post") // the call is registered, so that the client can cancel it now
 	}
-	s.startPlay(of, func() {
+	s.startHandler(of, func() {
 		defer cancel()
-		c.run(func(result CallToolResult, _ error) {
-			l.mu.Lock()
-			if l.calls[key] == c { // a client may have used the id twice
-				delete(l.calls, key)
-			}
-			ends := c.ends
-			l.mu.Unlock()
-			if ends {
-				s.forget(l)
-				c.Mark(trace.MarkSessionEnded, "")
-				l.endListening()
-				defer l.cancel()
-			}
-			c.respond(result)
-		})
+		c.run(func(result CallToolResult, _ error) { c.finish(result) })
 	})
-	x.wait(nil) // a client that hangs up has not cancelled: the play goes on (2025-11-25, basic/transports#sending-messages-to-the-server)
+	// A client that disconnects has not cancelled (2025-11-25, basic/transports#sending-messages-to-the-server).
+	x.wait(nil)
 }
 
-// respond answers the call, where it was not given up.
+// finish ends the call, and the session if the handler wants that.
+func (c *legacyCall) finish(result CallToolResult) {
+	l, key := c.session, idKey(c.id)
+	l.mu.Lock()
+	if l.calls[key] == c { // a client may have used the id twice
+		delete(l.calls, key)
+	}
+	ends := c.ends
+	l.mu.Unlock()
+	if ends {
+		c.server.forget(l)
+		c.Mark(trace.MarkSessionEnded, "")
+		l.endListening()
+		defer l.cancel()
+	}
+	c.respond(result)
+}
+
+// respond sends the response, unless the call was abandoned.
 func (c *legacyCall) respond(result CallToolResult) {
 	s, kept := c.server, c.resumable()
 	raw, hostile := []byte(result.raw), result.raw != nil
 	if !hostile {
 		raw = mustEncode(result)
-		s.validFrame(c.scope(), c.revision, schema.CallToolResult, raw)
+		s.validate(c.scope(), c.revision, schema.CallToolResult, raw)
 	}
 	frame := resultFrame(c.id, raw)
 	switch {
@@ -92,90 +97,91 @@ func (c *legacyCall) respond(result CallToolResult) {
 	case kept != nil:
 		kept.send(event{of: c.scope(), raw: frame, hostile: hostile}, true)
 	default:
-		s.answer(c.x, frame, hostile)
+		s.respond(c.x, frame, hostile)
 	}
 }
 
-// idSpace is how many ids each tool has for its requests in a session.
+// idSpace is the number of request ids that each tool has in a session. Ids consist of the tool's index and a count, so
+// that they are equal in every run, independent of other handlers.
 const idSpace = 1_000_000
 
-// sample sends the requests, all before it waits, and gathers the answers. Ids are made of the tool's place and a
-// count, so that they are the same in every run, whatever other plays do meanwhile.
+// sample sends all requests before it waits for the responses.
 func (c *legacyCall) sample(requests []outgoing) []Answer {
 	answers := make([]Answer, len(requests))
-	questions := make([]*asked, len(requests))
+	pending := make([]*sentRequest, len(requests))
 	for i, request := range requests {
-		questions[i], _, answers[i].Err = c.begin(request)
+		pending[i], _, answers[i].Err = c.begin(request)
 	}
-	for i, question := range questions {
-		if question != nil {
-			answers[i] = c.wait(question)
+	for i, request := range pending {
+		if request != nil {
+			answers[i] = c.wait(c.ctx, request)
 		}
 	}
 	return answers
 }
 
-// begin sends a request, and returns what waits for its answer, and the request with its id.
-func (c *legacyCall) begin(request outgoing) (*asked, *sent, error) {
+func (c *legacyCall) begin(request outgoing) (*sentRequest, *sent, error) {
 	if err := c.ctx.Err(); err != nil {
-		return nil, nil, err // the call was given up: nobody wants to be asked any more
+		return nil, nil, err // the call was abandoned: the client wants no more requests
 	}
-	question, out := c.question(request)
+	pending, out := c.request(request)
 	var err error
 	if request.listening {
-		err = c.tell(ended, out.frame, request.hostile)
+		err = c.sendOnGET(doNotWait, out.frame, request.hostile)
 	} else {
 		err = c.send(c.ctx, out.frame, request.hostile)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	return question, out, nil
+	return pending, out, nil
 }
 
-// question enters a question, and makes its frame.
-func (c *legacyCall) question(request outgoing) (*asked, *sent) {
-	question := &asked{by: c.scope(), answer: make(chan Answer, 1)}
+func (c *legacyCall) request(request outgoing) (*sentRequest, *sent) {
+	pending := &sentRequest{by: c.scope(), response: make(chan Answer, 1)}
 	if request.asCall {
 		request.id = c.id
 	}
-	id := c.ask(question, request)
-	return question, &sent{id, requestFrame(id, cmp.Or(request.method, "sampling/createMessage"), request.params)}
+	id := c.assignID(pending, request)
+	return pending, &sent{id, requestFrame(id, cmp.Or(request.method, "sampling/createMessage"), request.params)}
 }
 
-func (c *legacyCall) wait(question *asked) Answer {
+func (c *legacyCall) wait(ctx context.Context, request *sentRequest) Answer {
 	select {
-	case answer := <-question.answer:
+	case answer := <-request.response:
 		return answer
+	case <-ctx.Done():
+		return Answer{Err: ctx.Err()}
 	case <-c.ctx.Done():
 		return Answer{Err: c.ctx.Err()}
 	}
 }
 
 func (c *legacyCall) start(request outgoing) (*Pending, error) {
-	question, out, err := c.begin(request)
+	pending, out, err := c.begin(request)
 	if err != nil {
 		return nil, err
 	}
-	return pend(out, func() Answer { return c.wait(question) }), nil
+	return pend(out, func() Answer { return c.wait(c.ctx, pending) }), nil
 }
 
-// ask enters a question under the id that is wanted, or under one of the tool's own where that is nil or taken, and returns the id.
-func (c *legacyCall) ask(question *asked, request outgoing) json.RawMessage {
+// assignID registers a request under the id that the handler chose, or under one of the tool's own if the handler chose
+// none or it is in use.
+func (c *legacyCall) assignID(pending *sentRequest, request outgoing) json.RawMessage {
 	l := c.session
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.samples[c.tool.Name]++
+	l.counts[c.tool.Name]++
 	id := request.id
 	if id == nil || l.taken[string(id)] || l.calls[idKey(id)] != nil && !request.asCall {
-		id = []byte(strconv.Itoa((c.tool.index+1)*idSpace + l.samples[c.tool.Name]))
+		id = []byte(strconv.Itoa((c.tool.index+1)*idSpace + l.counts[c.tool.Name]))
 	}
 	l.taken[string(id)] = true
-	l.asked[idKey(id)] = question
+	l.sent[idKey(id)] = pending
 	return id
 }
 
-// send writes onto the call's own stream or connection, or onto the client's GET stream where responses are plain JSON.
+// send writes onto the call's own stream or connection, or onto the client's GET stream when responses are plain JSON.
 func (c *legacyCall) send(ctx context.Context, frame []byte, hostile bool) error {
 	if kept := c.resumable(); kept != nil {
 		kept.send(event{of: c.scope(), raw: frame, hostile: hostile}, false)
@@ -188,7 +194,7 @@ func (c *legacyCall) send(ctx context.Context, frame []byte, hostile bool) error
 	return x.event(c.scope(), frame, hostile)
 }
 
-// stream is where messages to the client go: the call's own stream or connection, or the client's GET stream.
+// stream returns the exchange on which send writes.
 func (c *legacyCall) stream(ctx context.Context) (*exchange, error) {
 	if c.x.responses != JSON || c.lines {
 		return c.x, nil
@@ -196,8 +202,7 @@ func (c *legacyCall) stream(ctx context.Context) (*exchange, error) {
 	return c.session.listener(ctx)
 }
 
-// tell writes onto the client's GET stream.
-func (c *legacyCall) tell(ctx context.Context, frame []byte, hostile bool) error {
+func (c *legacyCall) sendOnGET(ctx context.Context, frame []byte, hostile bool) error {
 	if c.lines {
 		return fmt.Errorf("%w: a connection has no GET stream", ErrNoStream)
 	}
@@ -208,26 +213,26 @@ func (c *legacyCall) tell(ctx context.Context, frame []byte, hostile bool) error
 	return listener.event(c.scope(), frame, hostile)
 }
 
-// notify is send or, where the call was given up and its stream may be gone, goes out on the client's GET stream, if it has one open.
+// notify uses an open GET stream if the call was abandoned, because the call's own stream may be gone.
 func (c *legacyCall) notify(frame []byte) error {
 	if !c.lines && c.ctx.Err() != nil {
-		if listener, err := c.session.listener(ended); err == nil {
+		if listener, err := c.session.listener(doNotWait); err == nil {
 			return listener.event(c.scope(), frame, false)
 		}
 	}
-	return c.send(ended, frame, false)
+	return c.send(doNotWait, frame, false)
 }
 
 func (c *legacyCall) style(style Style) {
 	if kept := c.resumable(); kept != nil {
-		kept.writtenAs(style)
+		kept.setStyle(style)
 	} else {
-		c.x.writtenAs(style)
+		c.x.setStyle(style)
 	}
 }
 
 func (c *legacyCall) callID() json.RawMessage { return c.id }
 
 func (c *legacyCall) inputRequired(Input) (*Retry, error) {
-	return nil, fmt.Errorf("%w: InputRequiredResult came with %s, the client speaks %s", ErrEra, V20260728, c.revision)
+	return nil, fmt.Errorf("%w: InputRequiredResult: the client speaks %s", ErrEra, c.revision)
 }

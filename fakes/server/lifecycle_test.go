@@ -11,10 +11,10 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 )
 
-func TestInitializeAgreesOnTheRevisionAskedForOrTheNewestLegacyOne(t *testing.T) {
+func TestInitializeNegotiatesALegacyRevision(t *testing.T) {
 	for _, c := range []struct {
 		speaks          []server.Revision
-		asked, answered server.Revision
+		requested, want server.Revision
 	}{
 		{nil, "2025-03-26", "2025-03-26"},
 		{nil, "2025-06-18", "2025-06-18"},
@@ -22,43 +22,37 @@ func TestInitializeAgreesOnTheRevisionAskedForOrTheNewestLegacyOne(t *testing.T)
 		{nil, "2024-11-05", "2025-11-25"},
 		{nil, "2026-07-28", "2025-11-25"}, // has no initialize
 		{nil, "tomorrow", "2025-11-25"},
-		{[]server.Revision{server.V20250326, server.V20250618}, "2025-11-25", "2025-06-18"},
+		{server.Revisions()[:2], "2025-11-25", "2025-06-18"},
 	} {
-		t.Run(fmt.Sprint(c.asked, " of ", c.speaks), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := inMemory(t, server.Options{Revisions: c.speaks, Name: "fake"})
-				reply := r.bare().post(request(1, "initialize", initializeParams(c.asked, nothing)))
-				require.Equal(t, http.StatusOK, reply.StatusCode)
-				require.Regexp(t, `^[\x21-\x7E]{32}$`, reply.Header.Get("Mcp-Session-Id"))
-				require.JSONEq(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":%q,"capabilities":{"tools":{}},
-					"serverInfo":{"name":"fake","version":"1"}}}`, c.answered), reply.last().raw)
-			})
+		synctest.Test(t, func(t *testing.T) {
+			r := startWith(t, server.Options{Revisions: c.speaks, Name: "fake"})
+			reply := r.bare().post(dialect{revision: c.requested, capabilities: nothing}.initialize(1))
+			require.Equal(t, http.StatusOK, reply.StatusCode)
+			require.Regexp(t, `^[\x21-\x7E]{32}$`, reply.Header.Get("Mcp-Session-Id"))
+			require.JSONEq(t, fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{"tools":{}},
+				"serverInfo":{"name":"fake","version":"1"}}`, c.want), string(reply.last().Result))
 		})
 	}
 }
 
-func TestInitializeWithoutParamsIsAnError(t *testing.T) {
+func TestInitializeNeedsParams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{})
-		for body, want := range map[string]string{
-			`{"jsonrpc":"2.0","id":1,"method":"initialize"}`:               "params of initialize must be an object, got nothing",
-			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":[1]}`:  "params of initialize must be an object, got [1]",
-			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":null}`: "params of initialize must be an object, got null",
-		} {
-			reply := r.bare().post(body)
-			require.Equal(t, http.StatusOK, reply.StatusCode)
+		r := start(t)
+		for params, want := range map[string]string{``: "got nothing", `,"params":[1]`: "got [1]",
+			`,"params":null`: "got null"} {
+			reply := r.bare().post(`{"jsonrpc":"2.0","id":1,"method":"initialize"` + params + `}`)
 			require.Empty(t, reply.Header.Get("Mcp-Session-Id"))
-			require.Equal(t, &server.RPCError{Code: -32602, Message: want}, reply.last().Error)
+			reply.requireError(200, -32602, "params of initialize must be an object, "+want)
 		}
 	})
 }
 
-func TestSessionsHaveIDsOfTheirOwnAndTheSameInEveryRun(t *testing.T) {
+func TestSessionIDsDependOnTheSeed(t *testing.T) {
 	ids := func(seed int64) (ids []string) {
 		synctest.Test(t, func(t *testing.T) {
-			r := inMemory(t, server.Options{Seed: seed})
+			r := startWith(t, server.Options{Seed: seed})
 			for range 2 {
-				ids = append(ids, r.legacy(server.V20251125, nothing).header.Get("Mcp-Session-Id"))
+				ids = append(ids, r.legacy(nothing).header.Get("Mcp-Session-Id"))
 			}
 		})
 		return ids
@@ -69,76 +63,60 @@ func TestSessionsHaveIDsOfTheirOwnAndTheSameInEveryRun(t *testing.T) {
 	require.NotEqual(t, first, other)
 }
 
-func TestARequestNeedsASessionThatIsThere(t *testing.T) {
-	const ping = `{"jsonrpc":"2.0","id":7,"method":"ping"}`
-	for name, c := range map[string]struct {
-		method, body string
-		headers      []string
-		status       int
-		id, message  string
+func TestRequestNeedsAKnownSessionAndVersion(t *testing.T) {
+	for _, c := range []struct {
+		header, value string
+		status        int
+		want          string
 	}{
-		"missing":               {"POST", ping, []string{"Mcp-Session-Id", ""}, 400, `7`, "Mcp-Session-Id is missing: initialize comes first"},
-		"unknown":               {"POST", ping, []string{"Mcp-Session-Id", "other"}, 404, `7`, "session other is unknown or has ended: initialize again"},
-		"missing, notification": {"POST", `{"jsonrpc":"2.0","method":"a"}`, []string{"Mcp-Session-Id", ""}, 400, "", "Mcp-Session-Id is missing: initialize comes first"},
-		"missing, GET":          {"GET", "", []string{"Mcp-Session-Id", ""}, 400, "", "Mcp-Session-Id is missing: initialize comes first"},
-		"unknown, GET":          {"GET", "", []string{"Mcp-Session-Id", "other"}, 404, "", "session other is unknown or has ended: initialize again"},
-		"missing, DELETE":       {"DELETE", "", []string{"Mcp-Session-Id", ""}, 400, "", "Mcp-Session-Id is missing: initialize comes first"},
-		"unknown, DELETE":       {"DELETE", "", []string{"Mcp-Session-Id", "other"}, 404, "", "session other is unknown or has ended: initialize again"},
-		"version":               {"POST", ping, []string{"Mcp-Protocol-Version", "2024-11-05"}, 400, `7`, `Mcp-Protocol-Version "2024-11-05" is not supported: want one of [2025-11-25 2025-06-18 2025-03-26]`},
-		"version of era B":      {"POST", ping, []string{"Mcp-Protocol-Version", "2026-07-28"}, 400, `7`, `Mcp-Protocol-Version "2026-07-28" is not supported: want one of [2025-11-25 2025-06-18 2025-03-26]`},
-		"version, GET":          {"GET", "", []string{"Mcp-Protocol-Version", "next"}, 400, "", `Mcp-Protocol-Version "next" is not supported: want one of [2025-11-25 2025-06-18 2025-03-26]`},
-		"version, DELETE":       {"DELETE", "", []string{"Mcp-Protocol-Version", "next"}, 400, "", `Mcp-Protocol-Version "next" is not supported: want one of [2025-11-25 2025-06-18 2025-03-26]`},
+		{"Mcp-Session-Id", "", 400, "Mcp-Session-Id is missing"},
+		{"Mcp-Session-Id", "other", 404, "session other is unknown"},
+		{"Mcp-Protocol-Version", "2024-11-05", 400,
+			`"2024-11-05" is not supported: want one of [2025-11-25 2025-06-18 2025-03-26]`},
+		{"Mcp-Protocol-Version", "2026-07-28", 400, `"2026-07-28" is not supported`},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := inMemory(t, server.Options{Revisions: []server.Revision{server.V20250326, server.V20250618, server.V20251125}})
-				reply := r.legacy(server.V20251125, nothing).do(c.method, c.body, c.headers...)
-				require.Equal(t, c.status, reply.StatusCode)
-				got := reply.last()
-				require.Equal(t, &server.RPCError{Code: -32600, Message: c.message}, got.Error)
-				require.Equal(t, c.id, string(got.ID))
+		for method, id := range map[string]string{"POST": "7", "GET": "", "DELETE": ""} {
+			t.Run(c.want+" "+method, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					client := startWith(t, server.Options{Revisions: server.Revisions()[:3]}).legacy(nothing)
+					got := client.do(method, request(7, "ping", "{}"), c.header, c.value).requireError(c.status, -32600,
+						c.want)
+					require.Equal(t, id, string(got.ID))
+					if method == "POST" {
+						got = client.post(initialized, c.header, c.value).requireError(c.status, -32600, c.want)
+						require.Nil(t, got.ID, "a notification has no id")
+					}
+				})
 			})
-		})
+		}
 	}
 }
 
-func TestDeleteEndsTheSessionAndItsPlays(t *testing.T) {
+func TestDeleteEndsTheSessionAndItsCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		given := make(chan error, 1)
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
+		abandoned := make(chan error, 1)
+		r := start(t, tool("ask", func(s *server.Session) (any, error) {
 			_, err := s.Sample(s.Ask("?"))
-			given <- err
-			require.Error(t, s.Context().Err())
+			require.Equal(t, err != nil, s.Context().Err() != nil)
+			abandoned <- err
 			return nil, err
-		}})
-		w := r.legacy(server.V20251125, sampling)
-		call, listening := w.call(1, "ask"), w.do("GET", "")
-		question := call.next()
+		}))
+		c, other := r.legacy(sampling), r.legacy(sampling)
+		call, listening := c.call(1, "ask"), c.listen("")
+		sample := call.next()
+		otherCall := other.call(1, "ask")
+		otherSample := otherCall.next()
 
-		require.Equal(t, http.StatusNoContent, w.do("DELETE", "").StatusCode)
-		require.Error(t, <-given)
-		for _, stream := range []*reply{call, listening} {
-			_, more := stream.event()
-			require.False(t, more, "the stream goes on after the end of its session")
-		}
-		for method, body := range map[string]string{"POST": question.response(sampled("late")), "GET": "", "DELETE": ""} {
-			require.Equal(t, http.StatusNotFound, w.do(method, body).StatusCode, method)
+		require.Equal(t, http.StatusNoContent, c.do("DELETE", "").StatusCode)
+		require.Error(t, <-abandoned)
+		call.ends()
+		listening.ends()
+		for method, body := range map[string]string{"POST": sample.answer("late"), "GET": "", "DELETE": ""} {
+			require.Equal(t, http.StatusNotFound, c.do(method, body).StatusCode, method)
 		}
 		require.Contains(t, r.story("ask"), "server closed")
+
+		require.Equal(t, http.StatusAccepted, other.post(otherSample.answer("another session")).StatusCode)
+		require.NoError(t, <-abandoned)
 	})
 }
-
-func TestASessionOfAnotherClientIsLeftAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: ask})
-		one, other := r.legacy(server.V20251125, sampling), r.legacy(server.V20251125, sampling)
-		call := other.call(1, "ask")
-		question := call.next()
-		require.Equal(t, http.StatusNoContent, one.do("DELETE", "").StatusCode)
-		require.Equal(t, http.StatusAccepted, other.post(question.response(sampled("still here"))).StatusCode)
-		require.Contains(t, call.last().call(t).text(t), "still here")
-	})
-}
-
-// ask is a play that asks for one sample and returns it.
-func ask(s *server.Session) (any, error) { return s.Sample(s.Ask("what is it?")) }

@@ -7,15 +7,13 @@ import (
 	"io"
 )
 
-// line is what a connection brings between two line feeds, without them. A carriage return is part of it: to JSON it is white space.
+// line is the text between two line feeds of a connection. A carriage return is part of it: JSON skips it.
 type line struct {
-	raw []byte
-	// partial is true for the first bytes of a line that is over the limit, and for what came before the connection ended.
-	partial bool
+	raw     []byte
+	partial bool // the line is longer than the limit, or the connection ended within it
 	tooLong bool
 }
 
-// lineReader cuts what a connection brings into lines.
 type lineReader struct {
 	r     *bufio.Reader
 	limit int64 // of a line, in bytes
@@ -25,11 +23,11 @@ func newLineReader(r io.Reader, limit int64) *lineReader {
 	return &lineReader{bufio.NewReaderSize(r, 32<<10), limit}
 }
 
-// keptOfLong is how much is kept of a line that is over the limit, in bytes.
+// keptOfLong is the number of bytes that are kept of a line over the limit.
 const keptOfLong = 1 << 10
 
-// next returns the next line, in memory of its own. What is there of a line when the connection ends comes before the error; an
-// end between two lines is io.EOF.
+// next returns the next line, which the caller may keep. A partial line comes before the error; an end between two
+// lines is io.EOF.
 func (l *lineReader) next() (line, error) {
 	var got line
 	for {
@@ -52,7 +50,7 @@ func (l *lineReader) next() (line, error) {
 		case errors.Is(err, bufio.ErrBufferFull):
 		case len(got.raw) > 0:
 			got.partial = true
-			return got, nil // the next call finds the error again
+			return got, nil // the next call gets the error again
 		default:
 			return got, err
 		}

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// get opens a stream for what is not tied to a request (2025-11-25, basic/transports#listening-for-messages-from-the-server), or one that was open
-// before again.
+// get opens a stream for messages outside of calls (2025-11-25,
+// basic/transports#listening-for-messages-from-the-server), or resumes one.
 func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 	in := &inbound{w: w, r: r}
 	session, status, why := s.findSession(in)
@@ -22,7 +22,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 	}
 	s.received(scope{}, session.id, in)
 	x := newExchange(s, in, scope{}, session.id)
-	x.mu.Lock() // who has seen the headers can be sent to, and who has not is sent nothing before them
+	x.mu.Lock() // nothing is sent on the stream before its headers, and anything may be sent after them
 	session.listen(x)
 	x.start("get")
 	x.mu.Unlock()
@@ -30,13 +30,12 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 	x.waitWith(session)
 }
 
-// waitWith waits until the exchange is over, or the session.
+// waitWith waits until the exchange or the session ends.
 func (x *exchange) waitWith(l *legacySession) {
 	defer context.AfterFunc(l.ctx, x.drop)()
 	x.wait(nil)
 }
 
-// listen lets what is sent to the session go out on a GET stream.
 func (l *legacySession) listen(x *exchange) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,7 +54,6 @@ func (l *legacySession) unlisten(x *exchange) {
 	}
 }
 
-// endListening ends the client's GET streams.
 func (l *legacySession) endListening() {
 	l.mu.Lock()
 	listeners := slices.Clone(l.listeners)
@@ -65,7 +63,7 @@ func (l *legacySession) endListening() {
 	}
 }
 
-// listener returns the latest of the client's GET streams. Where it has none it waits for one, until ctx ends.
+// listener returns the latest GET stream. Without one it waits until ctx ends.
 func (l *legacySession) listener(ctx context.Context) (*exchange, error) {
 	for {
 		var latest *exchange
@@ -86,10 +84,11 @@ func (l *legacySession) listener(ctx context.Context) (*exchange, error) {
 	}
 }
 
-// Listens waits until the client has a GET stream open on which it takes what is not tied to a request, or ctx ends, and reports whether it has. No
-// client has to (2025-11-25, basic/transports#listening-for-messages-from-the-server); one in the second era, or over a connection, has none.
+// Listens waits until the client has a GET stream open, or ctx ends, and reports whether it has one. A client need not
+// open one (2025-11-25, basic/transports#listening-for-messages-from-the-server), and has none in 2026-07-28 or over a
+// connection.
 func (s *Session) Listens(ctx context.Context) bool {
-	c, ok := s.carrier.(*legacyCall)
+	c, ok := s.protocol.(*legacyCall)
 	if !ok || c.lines {
 		return false
 	}

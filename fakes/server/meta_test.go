@@ -2,67 +2,60 @@ package server_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 )
 
-// asked calls a tool that samples once, with a _meta of further members, and returns the params of the sampling request.
-func (r *rig) asked(revision server.Revision, members string) string {
-	r.t.Helper()
-	if revision.Modern() {
-		if members != "" {
-			members += ","
-		}
-		m := r.modern().post(request(1, "tools/call", fmt.Sprintf(`{"name":"ask",%s}`, meta(tools, members))), "Mcp-Method", "tools/call", "Mcp-Name", "ask").last()
-		return string(loosely(m.call(r.t).InputRequests["ask-1"]).Params)
+// sampledParams calls the tool "ask" with a _meta and returns the params of its sampling request.
+func (c *client) sampledParams(meta string) string {
+	c.t.Helper()
+	c.meta = meta
+	call := c.call(1, "ask")
+	if c.revision.Modern() {
+		return string(loosely(call.last().call(c.t).InputRequests["ask-1"]).Params)
 	}
-	w := r.legacy(revision, tools)
-	call := w.post(request(1, "tools/call", fmt.Sprintf(`{"name":"ask","_meta":{%s}}`, members)))
-	question := call.next()
-	w.post(question.response(`{}`))
+	sample := call.next()
+	c.post(sample.response(`{}`))
 	call.last()
-	return string(question.Params)
+	return string(sample.Params)
 }
 
-func TestTheMetaOfTheCallIsEchoed(t *testing.T) {
+func TestMetaOfTheCallIsCopiedIntoSamples(t *testing.T) {
 	const raw = `{ "messages":[], "maxTokens":1.0,` + "\n" + `"x":"<>" }`
+	const params = `"maxTokens":1,"messages":[]}`
 	for name, c := range map[string]struct {
-		members string
-		params  any
-		want    string
+		meta   string
+		params any
+		want   string
 	}{
-		"nothing to echo, raw as it is": {``, json.RawMessage(raw), raw},
-		"what the protocol reserves":    {`"progressToken":"p","io.modelcontextprotocol/related-task":{"taskId":"1"}`, json.RawMessage(raw), raw},
-		"tied":                          {`"progressToken":"p","com.example/tie":{"a": 1},"io.modelcontextprotocol/x":1`, json.RawMessage(raw), `{"_meta":{"com.example/tie":{"a":1}},"maxTokens":1.0,"messages":[],"x":"<>"}`},
-		"beside its own":                {`"a":1,"b":2`, json.RawMessage(`{"messages":[],"maxTokens":1,"_meta":{"b":3,"c":4}}`), `{"_meta":{"a":1,"b":3,"c":4},"maxTokens":1,"messages":[]}`},
-		"trace context":                 {`"traceparent":"00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01"`, json.RawMessage(`{"messages":[],"maxTokens":1}`), `{"_meta":{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01"},"maxTokens":1,"messages":[]}`},
-		"hostile, its own is wrong":     {`"a":1`, server.Hostile(json.RawMessage(`{"_meta":null}`)), `{"_meta":null}`},
-		"hostile, no object":            {`"a":1`, server.Hostile(json.RawMessage(`[1]`)), `[1]`},
+		"nothing to copy": {``, json.RawMessage(raw), raw},
+		"reserved fields": {`"progressToken":"p","io.modelcontextprotocol/related-task":{"taskId":"1"}`,
+			json.RawMessage(raw), raw},
+		"one field": {`"progressToken":"p","com.example/tie":{"a": 1},"io.modelcontextprotocol/x":1`,
+			json.RawMessage(raw),
+			`{"_meta":{"com.example/tie":{"a":1}},"maxTokens":1.0,"messages":[],"x":"<>"}`},
+		"own fields win": {`"a":1,"b":2`, json.RawMessage(`{"_meta":{"b":3,"c":4},` + params),
+			`{"_meta":{"a":1,"b":3,"c":4},` + params},
+		"trace context": {`"traceparent":"00-0a-00-01"`, json.RawMessage(`{` + params),
+			`{"_meta":{"traceparent":"00-0a-00-01"},` + params},
+		"hostile null _meta": {`"a":1`, server.Hostile(json.RawMessage(`{"_meta":null}`)), `{"_meta":null}`},
+		"hostile array":      {`"a":1`, server.Hostile(json.RawMessage(`[1]`)), `[1]`},
 	} {
-		for _, revision := range []server.Revision{server.V20250326, server.V20251125, server.V20260728} {
-			t.Run(name+" "+string(revision), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
-						_, err := s.Sample(c.params)
-						return nil, err
-					}})
-					require.Equal(t, c.want, r.asked(revision, c.members))
-				})
+		t.Run(name, func(t *testing.T) {
+			inEach(t, append(server.Revisions()[:1], bothProtocols...), func(t *testing.T, revision server.Revision) {
+				c2 := start(t, tool("ask", samples(c.params))).client(revision, tools)
+				require.Equal(t, c.want, c2.sampledParams(c.meta))
 			})
-		}
-	}
-}
-
-func TestTheMetaOfTheCallIsNotEchoedWhereThatIsSwitchedOff(t *testing.T) {
-	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
-		synctest.Test(t, func(t *testing.T) {
-			r := inMemory(t, server.Options{NoMetaEcho: true}, server.Tool{Name: "ask", Handler: ask})
-			require.NotContains(t, r.asked(revision, `"a":1`), "_meta")
 		})
 	}
+}
+
+func TestNoMetaEcho(t *testing.T) {
+	inEach(t, bothProtocols, func(t *testing.T, revision server.Revision) {
+		c := startWith(t, server.Options{NoMetaEcho: true}, tool("ask", ask)).client(revision, tools)
+		require.NotContains(t, c.sampledParams(`"a":1`), "_meta")
+	})
 }

@@ -11,200 +11,226 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 )
 
-func TestDiscoverTellsAllRevisionsNewestFirst(t *testing.T) {
-	for _, c := range []struct {
-		speaks []server.Revision
-		want   string
-	}{
-		{nil, `["2026-07-28","2025-11-25","2025-06-18","2025-03-26"]`},
-		{[]server.Revision{server.V20260728, server.V20260728}, `["2026-07-28"]`},
+func TestDiscoverListsAllRevisionsNewestFirst(t *testing.T) {
+	for want, speaks := range map[string][]server.Revision{
+		`["2026-07-28","2025-11-25","2025-06-18","2025-03-26"]`: nil,
+		`["2026-07-28"]`: {server.V20260728, server.V20260728},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			r := inMemory(t, server.Options{Revisions: c.speaks})
-			reply := r.modern().post(request(1, "server/discover", "{"+meta(nothing, "")+"}"), "Mcp-Method", "server/discover")
+			reply := startWith(t, server.Options{Revisions: speaks}).modern(nothing).ask(1, "server/discover")
 			require.Equal(t, http.StatusOK, reply.StatusCode)
 			require.Empty(t, reply.Header.Get("Mcp-Session-Id"))
-			require.JSONEq(t, `{"supportedVersions":`+c.want+`,"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"private","resultType":"complete",
-				"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"mcp-conform","version":"1"}}}`, string(reply.last().Result))
+			require.JSONEq(t, `{"supportedVersions":`+want+`,"capabilities":{"tools":{}},"ttlMs":0,`+
+				`"cacheScope":"private",`+ourMeta+`}`, string(reply.last().Result))
 		})
 	}
 }
 
-func TestHeadersAndBodyHaveToAgree(t *testing.T) {
-	const (
-		call   = "tools/call"
-		good   = `{"name":"tool",` + versionMeta + `}`
-		noMeta = `{"name":"tool"}`
-	)
-	type headers = map[string]string
-	for _, c := range []struct {
-		name    string
-		method  string
-		params  string
-		headers headers // instead of those of a good call; "" for none
-		status  int
-		code    int
-		message string
-	}{
-		{"all is well", call, good, nil, 200, 0, ""},
-		{"name in base64", call, good, headers{"Mcp-Name": "=?base64?dG9vbA==?="}, 200, 0, ""},
-		{"version missing", call, good, headers{"Mcp-Protocol-Version": ""}, 400, -32020, "header Mcp-Protocol-Version is missing"},
-		{"method missing", call, good, headers{"Mcp-Method": ""}, 400, -32020, `header Mcp-Method is "", the body's method is "tools/call"`},
-		{"name missing", call, good, headers{"Mcp-Name": ""}, 400, -32020, "header Mcp-Name is missing"},
-		{"another version of ours", call, good, headers{"Mcp-Protocol-Version": "2025-11-25"}, 400, -32020, `header Mcp-Protocol-Version is "2025-11-25", _meta has "2026-07-28"`},
-		{"another method", call, good, headers{"Mcp-Method": "tools/list"}, 400, -32020, `header Mcp-Method is "tools/list", the body's method is "tools/call"`},
-		{"method in other letters", call, good, headers{"Mcp-Method": "Tools/Call"}, 400, -32020, `header Mcp-Method is "Tools/Call", the body's method is "tools/call"`},
-		{"another name", call, good, headers{"Mcp-Name": "other"}, 400, -32020, `header Mcp-Name is "other", the body has "tool"`},
-		{"another name in base64", call, good, headers{"Mcp-Name": "=?base64?b3RoZXI=?="}, 400, -32020, `header Mcp-Name is "other", the body has "tool"`},
-		{"sentinel in capitals", call, good, headers{"Mcp-Name": "=?BASE64?dG9vbA==?="}, 400, -32020, `header Mcp-Name is "=?BASE64?dG9vbA==?=", the body has "tool"`},
-		{"no base64", call, good, headers{"Mcp-Name": "=?base64?tool?="}, 400, -32020, `header Mcp-Name is "\xb6\x8a%", the body has "tool"`},
-		{"really no base64", call, good, headers{"Mcp-Name": "=?base64?to-ol?="}, 400, -32020, "header Mcp-Name has the form =?base64?…?= and holds no base64"},
-		{"name that is not ASCII", call, `{"name":"天気",` + versionMeta + `}`, headers{"Mcp-Name": "天気"}, 400, -32020, "header Mcp-Name holds a character that is not ASCII: it has to be sent as =?base64?…?="},
-		{"name that is not ASCII, in base64", call, `{"name":"天気",` + versionMeta + `}`, headers{"Mcp-Name": "=?base64?5aSp5rCX?="}, 200, -32602, "unknown tool: 天気"},
-		{"name like a sentinel, in base64", call, `{"name":"=?base64?literal?=",` + versionMeta + `}`, headers{"Mcp-Name": "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?="}, 200, -32602, "unknown tool: =?base64?literal?="},
-		{"prompt without a name", "prompts/get", `{"name":"p",` + versionMeta + `}`, headers{"Mcp-Name": "", "Mcp-Method": "prompts/get"}, 400, -32020, "header Mcp-Name is missing"},
-		{"resource by its uri", "resources/read", `{"uri":"file:///a",` + versionMeta + `}`, headers{"Mcp-Name": "file:///b", "Mcp-Method": "resources/read"}, 400, -32020, `header Mcp-Name is "file:///b", the body has "file:///a"`},
-		{"no _meta", call, noMeta, nil, 400, -32602, "_meta has no string io.modelcontextprotocol/protocolVersion"},
-		{"null for a version", call, `{"name":"tool","_meta":{"io.modelcontextprotocol/protocolVersion":null}}`, nil, 400, -32602, "_meta has no string io.modelcontextprotocol/protocolVersion"},
-		{"no capabilities", call, `{"name":"tool","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`, nil, 400, -32602, "_meta has no object io.modelcontextprotocol/clientCapabilities"},
-		{"null for capabilities", call, `{"name":"tool","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":null}}`, nil, 400, -32602, "_meta has no object io.modelcontextprotocol/clientCapabilities"},
-		{"list for capabilities", call, `{"name":"tool","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":[]}}`, nil, 400, -32602, "_meta has no object io.modelcontextprotocol/clientCapabilities"},
-		{"unknown method", "tools/dance", good, headers{"Mcp-Method": "tools/dance"}, 404, -32601, "method tools/dance is not supported"},
-		{"ping is of the first era", "ping", good, headers{"Mcp-Method": "ping"}, 404, -32601, "method ping is not supported"},
-		{"prompt that is not there", "prompts/get", `{"name":"tool",` + versionMeta + `}`, headers{"Mcp-Method": "prompts/get"}, 404, -32601, "method prompts/get is not supported"},
-		{"unknown tool", call, `{"name":"nobody",` + versionMeta + `}`, headers{"Mcp-Name": "nobody"}, 200, -32602, "unknown tool: nobody"},
+// ourMeta is what every complete modern result has.
+const ourMeta = `"resultType":"complete",` +
+	`"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"mcp-conform","version":"1"}}`
+
+// requestWith sends a request with headers of a good call to "tool", but for one; "" leaves it out.
+func requestWith(t *testing.T, method, params, header, value string) *reply {
+	t.Helper()
+	c := startWith(t, server.Options{Revisions: bothProtocols[1:]}, tool("tool", always("done", nil))).modern(nothing)
+	c.header.Set("Mcp-Method", method)
+	c.header.Set("Mcp-Name", "tool")
+	return c.post(request(`"x"`, method, params), header, value)
+}
+
+func TestHeadersMustAgreeWithTheBody(t *testing.T) {
+	for _, c := range []struct{ header, value, want string }{ // want is "" for a good call
+		{"Mcp-Name", "tool", ""},
+		{"Mcp-Name", "=?base64?dG9vbA==?=", ""},
+		{"Mcp-Protocol-Version", "", "Mcp-Protocol-Version is missing"},
+		{"Mcp-Protocol-Version", "2025-11-25", `is "2025-11-25", _meta has "2026-07-28"`},
+		{"Mcp-Method", "", `Mcp-Method is ""`},
+		{"Mcp-Method", "tools/list", `is "tools/list", the body's method is "tools/call"`},
+		{"Mcp-Method", "Tools/Call", `is "Tools/Call"`},
+		{"Mcp-Name", "", "Mcp-Name is missing"},
+		{"Mcp-Name", "other", `is "other", the body has "tool"`},
+		{"Mcp-Name", "=?base64?b3RoZXI=?=", `is "other"`},
+		{"Mcp-Name", "=?BASE64?dG9vbA==?=", `is "=?BASE64?dG9vbA==?="`},
+		{"Mcp-Name", "=?base64?tool?=", `is "\xb6\x8a%"`},
+		{"Mcp-Name", "=?base64?to-ol?=", "invalid base64"},
+		{"Mcp-Name", "天気", "not ASCII"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(c.header+" "+c.value, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := inMemory(t, server.Options{Revisions: []server.Revision{server.V20260728}}, server.Tool{Name: "tool", Handler: always("done", nil)})
-				w := r.bare()
-				w.header = http.Header{"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {call}, "Mcp-Name": {"tool"}}
-				for name, value := range c.headers {
-					w.header.Set(name, value)
-					if value == "" {
-						w.header.Del(name)
-					}
-				}
-				reply := w.post(request(`"x"`, c.method, c.params))
-				require.Equal(t, c.status, reply.StatusCode)
-				got := reply.last()
-				require.Equal(t, `"x"`, string(got.ID))
-				if c.code == 0 {
-					require.Equal(t, "done", got.call(t).text(t))
+				good := dialect{revision: server.V20260728, capabilities: nothing}.params(`"name":"tool"`)
+				reply := requestWith(t, "tools/call", good, c.header, c.value)
+				if c.want == "" {
+					require.Equal(t, "done", reply.text())
 					return
 				}
-				require.Equal(t, &server.RPCError{Code: c.code, Message: c.message}, got.Error)
+				require.Equal(t, `"x"`, string(reply.requireError(400, -32020, c.want).ID))
 			})
 		})
 	}
 }
 
-const versionMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
-
-func TestAHeaderThatCameTwiceIsNoneThatAgrees(t *testing.T) {
-	for _, name := range []string{"Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"} {
-		synctest.Test(t, func(t *testing.T) {
-			r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Handler: always("done", nil)})
-			w := r.modern()
-			w.header.Set("Mcp-Method", "tools/call")
-			w.header.Set("Mcp-Name", "tool")
-			w.header.Add(name, w.header.Get(name))
-			reply := w.post(modernCall(1, "tool", nothing, ""))
-			require.Equal(t, http.StatusBadRequest, reply.StatusCode)
-			require.Equal(t, -32020, reply.last().Error.Code, name)
+func TestModernRequestErrors(t *testing.T) {
+	const (
+		version      = `"io.modelcontextprotocol/protocolVersion":"2026-07-28"`
+		capabilities = `"io.modelcontextprotocol/clientCapabilities":`
+		meta         = `,"_meta":{` + version + `,` + capabilities + `{}}}`
+	)
+	withMeta := func(meta string) string { return `{"name":"tool","_meta":{` + meta + `}}` }
+	for name, c := range map[string]struct {
+		method, params, header string
+		status, code           int
+		message                string
+	}{
+		"not ASCII": {"tools/call", `{"name":"天気"` + meta, "=?base64?5aSp5rCX?=", 200, -32602,
+			"unknown tool: 天気"},
+		"like a sentinel": {"tools/call", `{"name":"=?base64?a?="` + meta, "=?base64?PT9iYXNlNjQ/YT89?=", 200,
+			-32602, "tool: =?base64?a?="},
+		"unknown tool": {"tools/call", `{"name":"nobody"` + meta, "nobody", 200, -32602,
+			"unknown tool: nobody"},
+		"prompt without a name": {"prompts/get", `{"name":"p"` + meta, "", 400, -32020, "Mcp-Name is missing"},
+		"resource with other URI": {"resources/read", `{"uri":"file:///a"` + meta, "file:///b", 400, -32020,
+			`"file:///b", the body has "file:///a"`},
+		"no _meta": {"tools/call", `{"name":"tool"}`, "tool", 400, -32602, "protocolVersion"},
+		"null version": {"tools/call", withMeta(`"io.modelcontextprotocol/protocolVersion":null`), "tool",
+			400, -32602, "protocolVersion"},
+		"no capabilities": {"tools/call", withMeta(version), "tool", 400, -32602, "clientCapabilities"},
+		"null capabilities": {"tools/call", withMeta(version + "," + capabilities + "null"), "tool", 400, -32602,
+			"clientCapabilities"},
+		"array of capabilities": {"tools/call", withMeta(version + "," + capabilities + "[]"), "tool", 400, -32602,
+			"clientCapabilities"},
+		"unknown method":    {"tools/dance", `{"name":"tool"` + meta, "tool", 404, -32601, "tools/dance"},
+		"legacy ping":       {"ping", `{"name":"tool"` + meta, "tool", 404, -32601, "ping"},
+		"no prompt offered": {"prompts/get", `{"name":"tool"` + meta, "tool", 404, -32601, "prompts/get"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				got := requestWith(t, c.method, c.params, "Mcp-Name", c.header).requireError(c.status, c.code,
+					c.message)
+				require.Equal(t, `"x"`, string(got.ID))
+			})
 		})
 	}
 }
 
-func TestAVersionThatIsNotSpokenIsNamedWithThoseThatAre(t *testing.T) {
-	both := []server.Revision{server.V20251125, server.V20260728}
-	modern := both[1:]
-	for _, c := range []struct {
-		name      string
-		speaks    []server.Revision
-		header    string
-		method    string
-		params    string
-		requested string
+func TestDuplicateHeaderDoesNotAgree(t *testing.T) {
+	for _, name := range []string{"Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"} {
+		synctest.Test(t, func(t *testing.T) {
+			c := start(t, tool("tool", always("done", nil))).modern(nothing)
+			c.header.Set("Mcp-Method", "tools/call")
+			c.header.Set("Mcp-Name", "tool")
+			c.header.Add(name, c.header.Get(name))
+			c.post(c.calls(1, "tool")).requireError(400, -32020, "")
+		})
+	}
+}
+
+func TestUnsupportedVersionErrorListsTheRevisions(t *testing.T) {
+	modern := bothProtocols[1:]
+	initialize := fmt.Sprintf(`{"protocolVersion":%q}`, server.V20251125)
+	for name, c := range map[string]struct {
+		speaks                            []server.Revision
+		header, method, params, requested string
 	}{
-		{"unknown", both, "2027-01-01", "tools/list", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2027-01-01","io.modelcontextprotocol/clientCapabilities":{}}}`, "2027-01-01"},
-		{"unknown, only in the header", both, "2027-01-01", "server/discover", `{}`, "2027-01-01"},
-		{"known, not spoken", modern, "2025-11-25", "tools/list", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2025-11-25"}}`, "2025-11-25"},
-		{"initialize", modern, "", "initialize", initializeParams(server.V20251125, nothing), "2025-11-25"},
-		{"initialize with a header", modern, "2025-11-25", "initialize", initializeParams(server.V20251125, nothing), "2025-11-25"},
-		{"initialize without a version", modern, "", "initialize", `{}`, ""},
+		"unknown": {bothProtocols, "2027-01-01", "tools/list",
+			`{"_meta":{"io.modelcontextprotocol/protocolVersion":"2027-01-01"}}`, "2027-01-01"},
+		"unknown in the header only": {bothProtocols, "2027-01-01", "server/discover", `{}`, "2027-01-01"},
+		"known": {modern, "2025-11-25", "tools/list",
+			`{"_meta":{"io.modelcontextprotocol/protocolVersion":"2025-11-25"}}`, "2025-11-25"},
+		"initialize":                 {modern, "", "initialize", initialize, "2025-11-25"},
+		"initialize with a header":   {modern, "2025-11-25", "initialize", initialize, "2025-11-25"},
+		"initialize without version": {modern, "", "initialize", `{}`, ""},
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := inMemory(t, server.Options{Revisions: c.speaks})
-				reply := r.bare().post(request(1, c.method, c.params), "Mcp-Protocol-Version", c.header, "Mcp-Method", c.method)
-				require.Equal(t, http.StatusBadRequest, reply.StatusCode)
-				got := reply.last()
+				reply := startWith(t, server.Options{Revisions: c.speaks}).bare().post(request(1, c.method, c.params),
+					"Mcp-Protocol-Version", c.header, "Mcp-Method", c.method)
+				got := reply.requireError(400, -32022, "")
 				require.Equal(t, "1", string(got.ID))
-				require.Equal(t, -32022, got.Error.Code)
 				supported := `["2026-07-28","2025-11-25"]`
 				if len(c.speaks) == 1 {
 					supported = `["2026-07-28"]`
 				}
-				require.JSONEq(t, fmt.Sprintf(`{"supported":%s,"requested":%q}`, supported, c.requested), string(got.Error.Data))
+				require.JSONEq(t, fmt.Sprintf(`{"supported":%s,"requested":%q}`, supported, c.requested),
+					string(got.Error.Data))
 			})
 		})
 	}
 }
 
-func TestAResponseIsNothingThatAClientOfTheSecondEraSends(t *testing.T) {
-	for _, c := range []struct {
-		speaks []server.Revision
-		want   string
-	}{
-		{[]server.Revision{server.V20260728}, "a client sends no JSON-RPC responses in 2026-07-28"},
-		{nil, `Mcp-Protocol-Version "2026-07-28" is not supported: want one of [2025-11-25 2025-06-18 2025-03-26]`},
-	} {
+func TestLegacyServerMayListItsVersionsForModernClients(t *testing.T) {
+	for _, lists := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			r := inMemory(t, server.Options{Revisions: c.speaks})
-			reply := r.modern().post(`{"jsonrpc":"2.0","id":1,"result":{}}`)
-			require.Equal(t, http.StatusBadRequest, reply.StatusCode)
-			got := reply.last()
-			require.Equal(t, &server.RPCError{Code: -32600, Message: c.want}, got.Error)
-			require.Nil(t, got.ID)
-			require.Equal(t, []string{"client result", "server error 400"}, r.story(""))
+			r := startWith(t, server.Options{Revisions: server.Revisions()[1:3], TellsVersions: lists},
+				tool("ask", ask))
+			p := r.pipe(t.Context())
+			p.dialect = dialect{revision: server.V20260728, capabilities: sampling}
+			for _, m := range []string{request(0, "server/discover", p.params()), p.calls(1, "ask")} {
+				p.send(m)
+				got := p.next()
+				if !lists {
+					got.requireError(t, -32600, "initialize comes first")
+					continue
+				}
+				got.requireError(t, -32022, "")
+				require.JSONEq(t, `{"requested":"2026-07-28","supported":["2025-11-25","2025-06-18"]}`,
+					string(got.Error.Data))
+			}
+			p.send(dialect{revision: server.V20251125, capabilities: sampling}.initialize(2))
+			require.Contains(t, p.next().raw, `"protocolVersion":"2025-11-25"`)
+			r.forget()
 		})
 	}
 }
 
-func TestBothErasAreServedAtOnce(t *testing.T) {
+func TestModernClientMustNotSendResponses(t *testing.T) {
+	for want, speaks := range map[string][]server.Revision{
+		"2026-07-28": bothProtocols[1:],
+		"want one of [2025-11-25 2025-06-18 2025-03-26]": nil,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r := startWith(t, server.Options{Revisions: speaks})
+			got := r.modern(nothing).post(`{"jsonrpc":"2.0","id":1,"result":{}}`).requireError(400, -32600, want)
+			require.Nil(t, got.ID)
+			r.requireStory("", "client result, server error 400")
+		})
+	}
+}
+
+func TestLegacyAndModernClientsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
+		r := start(t, tool("ask", func(s *server.Session) (any, error) {
 			result, err := s.Sample(s.Ask("who?"))
 			return fmt.Sprintf("%s %s", s.Revision(), result), err
-		}})
-		old, older, modern := r.legacy(server.V20251125, sampling), r.legacy(server.V20250326, sampling), r.modern()
+		}))
+		old, older, modern := r.legacy(sampling), r.client(server.V20250326, sampling), r.modern(sampling)
 		first, second := old.call(1, "ask"), older.call(2, "ask")
-		third := modern.callModern(3, "ask", sampling, "").last()
-
-		older.post(second.next().response(sampled("older")))
-		old.post(first.next().response(sampled("old")))
-		fourth := modern.callModern(4, "ask", sampling, retryOf(t, third, func(string) string { return sampled("modern") })).last()
-		require.Equal(t, "2025-11-25 "+sampled("old"), first.last().call(t).text(t))
-		require.Equal(t, "2025-03-26 "+sampled("older"), second.last().call(t).text(t))
-		require.Equal(t, "2026-07-28 "+sampled("modern"), fourth.call(t).text(t))
+		third := modern.call(3, "ask").last()
+		older.post(second.next().answer("older"))
+		old.post(first.next().answer("old"))
+		fourth := modern.call(4, "ask", retry(t, third, says("modern")))
+		require.Equal(t, "2025-11-25 "+sampled("old"), first.text())
+		require.Equal(t, "2025-03-26 "+sampled("older"), second.text())
+		require.Equal(t, "2026-07-28 "+sampled("modern"), fourth.text())
 	})
 }
 
-func TestAModernMessageIsKnownByItsMetaToo(t *testing.T) {
+func TestMetaMakesAMessageModern(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{})
-		reply := r.bare().post(request(1, "tools/list", "{"+meta(nothing, "")+"}"))
-		require.Equal(t, http.StatusBadRequest, reply.StatusCode)
-		require.Equal(t, "header Mcp-Protocol-Version is missing", reply.last().Error.Message)
+		c := start(t).modern(nothing)
+		c.ask(1, "tools/list").last()
+		c.header.Del("Mcp-Protocol-Version")
+		c.ask(2, "tools/list").requireError(400, -32020, "Mcp-Protocol-Version is missing")
 	})
 }
 
-func TestASessionHeaderIsIgnoredInTheSecondEra(t *testing.T) {
+func TestModernServerIgnoresTheSessionHeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Handler: always("done", nil)})
-		reply := r.modern().callModern(1, "tool", nothing, "", "Mcp-Session-Id", "mine", "Last-Event-ID", "7")
+		c := start(t, tool("tool", always("done", nil))).modern(nothing)
+		c.header.Set("Mcp-Session-Id", "mine")
+		c.header.Set("Last-Event-ID", "7")
+		reply := c.call(1, "tool")
 		require.Empty(t, reply.Header.Get("Mcp-Session-Id"))
-		require.Equal(t, "done", reply.last().call(t).text(t))
+		require.Equal(t, "done", reply.text())
 	})
 }

@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"fmt"
-	"net/http"
 	"testing"
 	"testing/synctest"
 
@@ -11,86 +10,98 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 )
 
-func TestAStartedSampleIsOnItsWayBeforeWhatComesAfterIt(t *testing.T) {
+func TestStartedSampleIsSentBeforeLaterMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
+		c := start(t, tool("ask", func(s *server.Session) (any, error) {
 			asked, err := s.Start(s.Ask("one?"))
 			require.NoError(t, err)
-			require.NoError(t, s.Cancel(asked, "asked by mistake"))
+			require.NoError(t, s.Cancel(asked, "by mistake"))
 			require.NoError(t, s.Cancel(asked, ""))
 			later, err := s.Sample(s.Ask("two?"))
 			require.NoError(t, err)
 			<-asked.Done()
 			first, err := asked.Answer()
-			require.NoError(t, err)
-			return string(first) + string(later), nil
-		}})
-		w := r.legacy(server.V20251125, sampling)
-		call := w.call(1, "ask")
+			return string(first) + string(later), err
+		})).legacy(sampling)
+		call := c.call(1, "ask")
 		one := call.next()
-		require.Equal(t, fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s,"reason":"asked by mistake"}}`, one.ID), call.next().raw)
-		require.Equal(t, fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, one.ID), call.next().raw)
+		require.Equal(t, fmt.Sprintf(`{"requestId":%s,"reason":"by mistake"}`, one.ID), string(call.next().Params))
+		require.Equal(t, fmt.Sprintf(`{"requestId":%s}`, one.ID), string(call.next().Params))
 		two := call.next()
-		w.post(two.response(sampled("later")))
-		w.post(one.response(sampled("late, but a cancel is no end of it")))
-		text := call.next().call(t).text(t)
-		require.Contains(t, text, "later")
-		require.Contains(t, text, "late, but")
+		c.post(two.answer("later"))
+		c.post(one.answer("late"))
+		require.Equal(t, sampled("late")+sampled("later"), call.text(), "Cancel does not end the request")
 	})
 }
 
-func TestAStartedSampleInTheSecondEraIsOneLikeAnyOther(t *testing.T) {
+func TestStartInAModernRevision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
+		c := start(t, tool("ask", func(s *server.Session) (any, error) {
 			require.Equal(t, "1", string(s.CallID()))
 			asked, err := s.Start(s.Ask("one?"))
 			require.NoError(t, err)
 			require.Nil(t, asked.ID())
 			require.ErrorIs(t, s.Cancel(asked, ""), server.ErrEra)
+			require.ErrorIs(t, s.Repeat(asked), server.ErrEra)
 			answer, err := asked.Answer()
 			require.Equal(t, "2", string(s.CallID()))
 			return answer, err
-		}})
-		got := r.converse(server.V20260728, sampling, "ask", func(string) string { return sampled("so it is") })
-		require.Contains(t, got.call(t).text(t), "so it is")
+		})).modern(sampling)
+		require.Equal(t, sampled("yes"), c.converse("ask", says("yes")).text(t))
 	})
 }
 
-func TestWhatIsNotSentIsNotPending(t *testing.T) {
-	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
-		synctest.Test(t, func(t *testing.T) {
-			r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
-				asked, err := s.Start(s.Ask("?"))
-				require.Nil(t, asked)
-				require.ErrorIs(t, err, server.ErrUndeclared)
-				require.Equal(t, 1, s.Call())
-				require.False(t, s.WantsProgress())
-				return "nothing", nil
-			}})
-			require.Contains(t, r.converse(revision, nothing, "ask", nil).call(t).text(t), "nothing")
-		})
-	}
+func TestStartReturnsTheErrorOfARequestThatIsNotSent(t *testing.T) {
+	inEach(t, bothProtocols, func(t *testing.T, revision server.Revision) {
+		c := start(t, tool("ask", does(func(s *server.Session) {
+			asked, err := s.Start(s.Ask("?"))
+			require.Nil(t, asked)
+			require.ErrorIs(t, err, server.ErrUndeclared)
+		}))).client(revision, nothing)
+		require.Equal(t, "done", c.call(1, "ask").text())
+	})
 }
 
-func TestACallThatIsGivenUpHasItsSampleCancelledOnTheOtherStream(t *testing.T) {
+func TestCancelOfAnAbandonedCallUsesTheGETStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		over := make(chan error, 2)
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
+		c := start(t, tool("ask", func(s *server.Session) (any, error) {
 			asked, err := s.Start(s.Ask("?"))
 			require.NoError(t, err)
 			_, err = asked.Answer()
 			over <- err
-			over <- s.Cancel(asked, "the call was given up")
+			over <- s.Cancel(asked, "abandoned")
 			_, err = s.Start(s.Ask("and now?"))
 			return nil, err
-		}})
-		w := r.legacy(server.V20251125, sampling)
-		listening := w.do(http.MethodGet, "")
-		call := w.call(1, "ask")
-		question := call.next()
-		w.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+		})).legacy(sampling)
+		listening := c.listen("")
+		sample := c.call(1, "ask").next()
+		c.post(cancels(1))
 		require.ErrorContains(t, <-over, "canceled")
 		require.NoError(t, <-over)
-		require.Contains(t, listening.next().raw, fmt.Sprintf(`"requestId":%s`, question.ID))
+		require.Contains(t, listening.next().raw, fmt.Sprintf(`"requestId":%s`, sample.ID))
+	})
+}
+
+func TestRepeatSendsTheRequestTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, tool("ask", func(s *server.Session) (any, error) {
+			p, err := s.Start(s.Ask("?"))
+			if err != nil {
+				return nil, err
+			}
+			if err := s.Repeat(p); err != nil {
+				return nil, err
+			}
+			return p.Answer()
+		}))
+		c := r.legacy(sampling)
+		call := c.call(1, "ask")
+		first, second := call.next(), call.next()
+		require.Equal(t, first.raw, second.raw)
+		c.post(first.answer("a"))
+		require.Equal(t, sampled("a"), call.text())
+		c.post(first.answer("again"))
+		require.Len(t, r.hostile(), 1)
 	})
 }

@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,33 +11,24 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 )
 
-func TestAPlayPingsTheClient(t *testing.T) {
-	for name, c := range map[string]struct {
-		answer func(id string) string // "" answers nothing
-		want   string
-	}{
-		"answered": {func(id string) string { return `{"jsonrpc":"2.0","id":` + id + `,"result":{}}` }, ""},
-		"refused": {func(id string) string {
-			return `{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32601,"message":"what?"}}`
-		}, "what?"},
-		"in vain": {func(string) string { return "" }, "context deadline exceeded"},
+func TestPing(t *testing.T) {
+	for name, c := range map[string]struct{ response, want string }{
+		"result":      {`{"jsonrpc":"2.0","id":1000001,"result":{}}`, ""},
+		"error":       {`{"jsonrpc":"2.0","id":1000001,"error":{"code":-32601,"message":"what?"}}`, "what?"},
+		"no response": {"", "context deadline exceeded"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				pinged := make(chan error, 1)
-				r := inMemory(t, server.Options{}, server.Tool{Name: "ping", Handler: func(s *server.Session) (any, error) {
+				client := start(t, tool("ping", does(func(s *server.Session) {
 					ctx, cancel := context.WithTimeout(s.Context(), time.Minute)
 					defer cancel()
 					pinged <- s.Ping(ctx)
-					return "done", nil
-				}})
-				client := r.legacy(server.V20251125, nothing)
+				}))).legacy(nothing)
 				stream := client.call(1, "ping")
-				data, ok := stream.event()
-				require.True(t, ok)
-				require.Equal(t, `{"jsonrpc":"2.0","id":1000001,"method":"ping"}`, data)
-				if answer := c.answer("1000001"); answer != "" {
-					client.post(answer)
+				require.Equal(t, `{"jsonrpc":"2.0","id":1000001,"method":"ping"}`, stream.next().raw)
+				if c.response != "" {
+					client.post(c.response)
 				}
 				if err := <-pinged; c.want == "" {
 					require.NoError(t, err)
@@ -51,16 +41,11 @@ func TestAPlayPingsTheClient(t *testing.T) {
 	}
 }
 
-func TestThereAreNoPingsInTheSecondEra(t *testing.T) {
+func TestModernRevisionsHaveNoPing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		pinged := make(chan error, 1)
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ping", Handler: func(s *server.Session) (any, error) {
-			pinged <- s.Ping(s.Context())
-			return "done", nil
-		}})
-		r.modern().callModern(1, "ping", nothing, "").body()
-		err := <-pinged
-		require.True(t, errors.Is(err, server.ErrEra))
-		require.ErrorContains(t, err, "a server's ping came with 2025-03-26, the client speaks 2026-07-28")
+		c := start(t, tool("ping", does(func(s *server.Session) {
+			require.ErrorIs(t, s.Ping(s.Context()), server.ErrEra)
+		}))).modern(nothing)
+		require.Equal(t, "done", c.call(1, "ping").text())
 	})
 }

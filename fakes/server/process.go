@@ -8,30 +8,31 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// stderr is what a connection may have beside what is read and written: the standard error of the process that the client launched.
-type stderr interface{ Stderr() io.Writer }
+// The methods that a connection to ServeConn may have when the client launched a process for it.
+type (
+	// withStderr has the standard error of the process.
+	withStderr interface{ Stderr() io.Writer }
+	// killable reports whether the process was killed before its input ended.
+	killable interface{ Killed() bool }
+	// exiting has a channel that is closed when the process exits.
+	exiting interface{ Gone() <-chan struct{} }
+)
 
-// killable is a connection to a process that may have been ended by something else than the end of its input.
-type killable interface{ Killed() bool }
+// exitTimeout is how long HangUp waits for the process to exit.
+const exitTimeout = 10 * time.Second
 
-// leaving is a connection to a process that takes a while to end behind it. Gone is closed when it does.
-type leaving interface{ Gone() <-chan struct{} }
-
-// leavePatience is how long that is waited for.
-const leavePatience = 10 * time.Second
-
-// OverStdio reports whether the call came over a connection on which each message is a line, as over stdio, and not over HTTP.
+// OverStdio reports whether the call came over a connection with one message a line, as over stdio, and not over HTTP.
 func (s *Session) OverStdio() bool { return s.lines }
 
-// Log writes a line to the server's standard error, where servers write what they like (2025-11-25, basic/transports#stdio;
-// 2026-07-28, basic/transports/stdio). It is recorded as [trace.MarkStderr], and has come to the client's end when Log returns. It returns ErrNoStream
-// where there is no standard error: over HTTP, and over a connection that has none.
+// Log writes a line to the server's standard error, where a server may write any text (2025-11-25,
+// basic/transports#stdio; 2026-07-28, basic/transports/stdio). It is recorded as [trace.MarkStderr] and has reached the
+// client when Log returns. Over HTTP, and on a connection without standard error, it returns ErrNoStream.
 func (s *Session) Log(text string) error {
-	c := s.carrier.connection()
+	c := s.protocol.connection()
 	if c == nil {
 		return ErrNoStream
 	}
-	to, ok := c.rwc.(stderr)
+	to, ok := c.rwc.(withStderr)
 	if !ok {
 		return ErrNoStream
 	}
@@ -42,11 +43,11 @@ func (s *Session) Log(text string) error {
 	return nil
 }
 
-// HangUp ends the connection that the call came on, or the latest request of it in the second era, as a server does that ends unexpectedly: what is
-// under way on it is given up, but for calls of the second era that wait for a retry. The trace has it as an end of the stream that was meant. It
-// waits for the end of a process that stands for the server, ten seconds at most. It returns ErrNoStream over HTTP.
+// HangUp closes the connection of the call, or of its latest round, as a server does that exits unexpectedly. All calls
+// on it are abandoned, except modern ones that wait for a retry. The trace marks the end as hostile. HangUp waits up to
+// ten seconds for the server's process to exit. It returns ErrNoStream over HTTP.
 func (s *Session) HangUp() error {
-	c := s.carrier.connection()
+	c := s.protocol.connection()
 	if c == nil {
 		return ErrNoStream
 	}
@@ -57,13 +58,13 @@ func (s *Session) HangUp() error {
 	c.cancel()
 	_ = c.rwc.Close()
 	<-c.turn
-	if process, ok := c.rwc.(leaving); ok {
-		patience := time.NewTimer(leavePatience)
-		defer patience.Stop()
+	if process, ok := c.rwc.(exiting); ok {
+		timeout := time.NewTimer(exitTimeout)
+		defer timeout.Stop()
 		select {
 		case <-process.Gone():
-		case <-s.server.ctx.Done(): // who closes the server waits for no process
-		case <-patience.C:
+		case <-s.server.ctx.Done(): // Close does not wait for a process
+		case <-timeout.C:
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,25 +19,23 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-func TestTheTraceHasTheQuestionBeforeItsAnswer(t *testing.T) {
-	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
+func TestRequestIsRecordedBeforeItsResponse(t *testing.T) {
+	for _, revision := range bothProtocols {
 		t.Run(string(revision), func(t *testing.T) {
-			r := onLoopback(t, server.Options{}, server.Tool{Name: "twenty", Handler: func(s *server.Session) (any, error) {
+			r := startOnLoopback(t, server.Options{}, tool("twenty", does(func(s *server.Session) {
 				for range 20 {
-					if _, err := s.Sample(s.Ask("?")); err != nil {
-						return nil, err
-					}
+					_, err := s.Sample(s.Ask("?"))
+					require.NoError(t, err)
 				}
-				return nil, nil
-			}})
-			r.converse(revision, sampling, "twenty", func(string) string { return sampled("!") })
+			})))
+			r.client(revision, sampling).converse("twenty", says("!"))
 			var frames []*trace.Frame
 			for _, e := range r.trace() {
 				if e.Case == "twenty" && e.Frame != nil {
 					frames = append(frames, e.Frame)
 				}
 			}
-			require.Len(t, frames, 1+20*2+1) // the call, questions with their answers, the result
+			require.Len(t, frames, 1+20*2+1)
 			for i, f := range frames {
 				require.Equal(t, i%2 == 0, f.Dir == trace.FromClient, "frame %d: %s", i, f.Raw)
 			}
@@ -46,124 +43,104 @@ func TestTheTraceHasTheQuestionBeforeItsAnswer(t *testing.T) {
 	}
 }
 
-func TestFramesAreRecordedAsTheyCameWithTheirHeaders(t *testing.T) {
+func TestFramesAreRecordedWithTheirHeaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Handler: always("done", nil)})
-		w := r.legacy(server.V20251125, nothing)
-		session := w.header.Get("Mcp-Session-Id")
+		r := start(t, tool("tool", always("done", nil)))
+		c := r.legacy(nothing)
+		session := c.header.Get("Mcp-Session-Id")
 		r.forget()
 		call := `{ "jsonrpc":"2.0",  "id":1,"method":"tools/call","params":{"name":"tool"}, "extra":1.0 }` + "\n"
-		w.post(call, "Authorization", "Bearer secret", "Accept", "application/json").last()
+		c.post(call, "Authorization", "Bearer secret", "Accept", "application/json").last()
 		events := r.trace()
-		r.forget() // two frames that no request of theirs is before
+		r.forget() // they are not valid without initialize
 		require.Len(t, events, 4)
-		require.Equal(t, trace.Event{Case: "tool", Call: 1, Frame: &trace.Frame{Dir: trace.FromClient, Raw: trace.Bytes(call), Session: session,
-			HTTP: &trace.HTTP{Method: "POST", Header: map[string]string{"Accept": "application/json", "Authorization": trace.Token("Bearer secret"),
-				"Content-Type": "application/json", "Mcp-Protocol-Version": "2025-11-25", "Mcp-Session-Id": session, "User-Agent": "Go-http-client/1.1"}}}}, events[0])
+		headers := map[string]string{"Accept": "application/json", "Content-Type": "application/json",
+			"Authorization": trace.Token("Bearer secret"), "User-Agent": "Go-http-client/1.1",
+			"Mcp-Protocol-Version": "2025-11-25", "Mcp-Session-Id": session}
+		require.Equal(t, trace.Event{Case: "tool", Call: 1, Frame: &trace.Frame{Dir: trace.FromClient, Session: session,
+			Raw: trace.Bytes(call), HTTP: &trace.HTTP{Method: "POST", Header: headers}}}, events[0])
 		require.Equal(t, trace.Event{Case: "tool", Call: 1, Frame: &trace.Frame{Dir: trace.ToClient, Session: session,
 			Raw:  trace.Bytes(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"done"}]}}`),
 			HTTP: &trace.HTTP{Status: 200, Header: map[string]string{"Content-Type": "application/json"}}}}, events[3])
 	})
 }
 
-func TestAPlantedSecretIsRecordedAsItCame(t *testing.T) {
+func TestPlantedSecretIsRecordedUnchanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		planted := func(text string) bool { return strings.Contains(text, "sk-planted") }
-		r := inMemory(t, server.Options{Planted: planted}, server.Tool{Name: "tool", Handler: always("done", nil)})
-		w := r.legacy(server.V20251125, nothing)
+		r := startWith(t, server.Options{Planted: planted}, tool("tool", always("done", nil)))
+		c := r.legacy(nothing)
 		r.forget()
-		w.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tool"}}`, "Authorization", "Bearer sk-planted", "X-Debug", "key=sk-planted", "Cookie", "real").last()
-		header := r.trace()[0].Frame.HTTP.Header
+		c.url += "?token=real&key=sk-planted"
+		c.post(c.calls(1, "tool"), "Authorization", "Bearer sk-planted", "X-Debug", "key=sk-planted", "Cookie",
+			"real").last()
+		http := r.trace()[0].Frame.HTTP
 		r.forget()
-		require.Equal(t, "Bearer sk-planted", header["Authorization"])
-		require.Equal(t, "key=sk-planted", header["X-Debug"])
-		require.Equal(t, trace.Token("real"), header["Cookie"])
-		w.url += "?token=real&key=sk-planted"
-		w.post(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"tool"}}`).last()
-		address := r.trace()[0].Frame.HTTP.Address
-		r.forget()
-		require.Equal(t, "?key=sk-planted", address)
+		require.Equal(t, "Bearer sk-planted", http.Header["Authorization"])
+		require.Equal(t, "key=sk-planted", http.Header["X-Debug"])
+		require.Equal(t, trace.Token("real"), http.Header["Cookie"])
+		require.Equal(t, "?key=sk-planted", http.Address)
 	})
 }
 
-func TestStreamsHaveNamesOfTheirOwn(t *testing.T) {
+func TestEachStreamHasItsOwnName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "send", Handler: func(s *server.Session) (any, error) { return nil, s.Send([]byte("{}")) }})
-		one, other, modern := r.legacy(server.V20251125, nothing), r.legacy(server.V20251125, nothing), r.modern()
-		one.do("GET", "").Body.Close()
+		r := start(t, tool("send", func(s *server.Session) (any, error) { return nil, s.Send([]byte("{}")) }))
+		one, other, modern := r.legacy(nothing), r.legacy(nothing), r.modern(nothing)
+		one.listen("").Body.Close()
 		one.call(1, "send").next()
 		other.call(1, "send").next()
-		modern.callModern(1, "send", nothing, "").next()
-		other.do("GET", "").Body.Close()
+		modern.call(1, "send").next()
+		other.listen("").Body.Close()
 		synctest.Wait()
 		var streams []string
-		for _, e := range r.trace() {
-			if e.Frame != nil && (e.Frame.Hostile || e.Frame.Closed) {
-				streams = append(streams, e.Frame.Stream)
-			}
+		for _, f := range r.frames(func(f *trace.Frame) bool { return f.Hostile || f.Closed }) {
+			streams = append(streams, f.Stream)
 		}
 		require.ElementsMatch(t, []string{"get-1", "post-1", "post-2", "post-3", "get-2"}, streams)
 	})
 }
 
-// brokenWriter is a client that went away without anybody noticing.
+// brokenWriter is a client that has disconnected unnoticed.
 type brokenWriter struct{ header http.Header }
 
 func (w brokenWriter) Header() http.Header       { return w.header }
 func (w brokenWriter) WriteHeader(int)           {}
 func (w brokenWriter) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 
-// serveBroken has a request served whose response cannot be written.
-func (r *rig) serveBroken(body string, headers http.Header) {
-	request := httptest.NewRequest("POST", "http://localhost/mcp", strings.NewReader(body))
-	request.Header = headers.Clone()
-	request.Header.Set("Content-Type", "application/json")
-	r.Handler().ServeHTTP(brokenWriter{http.Header{}}, request)
-}
-
-func TestAClientThatIsGoneIsNoticedWhenItIsWrittenTo(t *testing.T) {
-	t.Run("first era", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
-				_, err := s.Sample(s.Ask("?"))
-				require.ErrorIs(t, err, server.ErrNoStream)
-				require.NoError(t, s.Context().Err())
-				return nil, err
-			}}, server.Tool{Name: "quiet", Handler: always(nil, nil)})
-			w := r.legacy(server.V20251125, sampling)
-			r.serveBroken(request(1, "tools/call", `{"name":"ask"}`), w.header)
-			r.serveBroken(request(2, "tools/call", `{"name":"quiet"}`), w.header)
-			synctest.Wait()
-			require.Equal(t, []string{"client tools/call", "mark handler-started", "server sampling/createMessage", "client closed", "mark handler-ended", "server result lost"}, r.story("ask"))
-			require.Equal(t, []string{"client tools/call", "mark handler-started", "mark handler-ended", "server result", "client closed"}, r.story("quiet"))
-		})
-	})
-	t.Run("second era", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: ask})
-			r.serveBroken(modernCall(1, "ask", sampling, ""), http.Header{"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {"ask"}})
-			synctest.Wait()
-			require.Equal(t, []string{"client tools/call", "mark handler-started", "server input_required", "client closed", "mark handler-ended"}, r.story("ask"),
-				"that is a cancel, and the play does not wait for a retry")
-		})
-	})
-}
-
-func TestAWriterThatCannotFlushIsNoClientThatIsGone(t *testing.T) {
+func TestFailedWriteDetectsThatTheClientHasDisconnected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Handler: func(s *server.Session) (any, error) { return "done", s.Send([]byte("{}")) }})
-		w := r.legacy(server.V20251125, nothing)
+		r := start(t, tool("ask", func(s *server.Session) (any, error) {
+			_, err := s.Sample(s.Ask("?"))
+			require.ErrorIs(t, err, server.ErrNoStream)
+			require.NoError(t, s.Context().Err())
+			return nil, err
+		}), tool("quiet", always(nil, nil)), tool("modern", ask))
+		legacy := r.legacy(sampling)
+		legacy.serveTo(r, brokenWriter{http.Header{}}, 1, "ask")
+		legacy.header.Set("Accept", "application/json")
+		legacy.serveTo(r, brokenWriter{http.Header{}}, 2, "quiet")
+		r.modern(sampling).serveTo(r, brokenWriter{http.Header{}}, 1, "modern")
+		synctest.Wait()
+		r.requireStory("ask", "call, start, sample, client closed, end, server result lost")
+		r.requireStory("quiet", "call, start, end, server result, client closed")
+		r.requireStory("modern", "call, start, input, client closed, end", "the handler does not wait for a retry")
+	})
+}
+
+func TestWriterWithoutFlushIsNotADisconnect(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, tool("tool", func(s *server.Session) (any, error) { return "done", s.Send([]byte("{}")) }))
 		recorded := httptest.NewRecorder()
-		request := httptest.NewRequest("POST", "http://localhost/mcp", strings.NewReader(request(1, "tools/call", `{"name":"tool"}`)))
-		request.Header = w.header.Clone()
-		request.Header.Set("Content-Type", "application/json")
-		r.Handler().ServeHTTP(struct{ http.ResponseWriter }{recorded}, request)
-		require.Equal(t, "data: {}\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"done\"}]}}\n\n", recorded.Body.String())
+		r.legacy(nothing).serveTo(r, struct{ http.ResponseWriter }{recorded}, 1, "tool")
+		events := "data: {}\n\ndata: " +
+			`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"done"}]}}` + "\n\n"
+		require.Equal(t, events, recorded.Body.String())
 		require.NotContains(t, r.story("tool"), "client closed")
 	})
 }
 
-func TestAPanicOfOursIsOurProblem(t *testing.T) {
+func TestPanicOfTheServerIsAProblem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		listener, client := network(t)
 		defer client.CloseIdleConnections()
@@ -176,8 +153,7 @@ func TestAPanicOfOursIsOurProblem(t *testing.T) {
 		}})
 		require.NoError(t, err)
 		defer srv.Close()
-		r := &rig{Server: srv, t: t, http: client}
-		_, err = r.bare().try(t.Context(), "POST", "{}")
+		_, err = (&rig{Server: srv, t: t, http: client}).bare().try(t.Context(), "POST", "{}")
 		require.Error(t, err)
 		require.Len(t, srv.Problems(), 1)
 		require.Contains(t, srv.Problems()[0], "the server panicked: out of paper\n")
@@ -185,46 +161,42 @@ func TestAPanicOfOursIsOurProblem(t *testing.T) {
 	})
 }
 
-// A client that does not read what it is sent holds up its own play and nobody else, and not Close.
-func TestAClientThatDoesNotRead(t *testing.T) {
-	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
+// A client that does not read blocks its own handler, but no other client and not Close.
+func TestClientThatDoesNotReadABody(t *testing.T) {
+	for _, revision := range bothProtocols {
 		t.Run(string(revision), func(t *testing.T) {
 			ended := make(chan error, 1)
-			r := onLoopback(t, server.Options{}, server.Tool{Name: "flood", Handler: func(s *server.Session) (any, error) {
+			r := startOnLoopback(t, server.Options{}, tool("flood", func(s *server.Session) (any, error) {
 				err := s.Send(make([]byte, 32<<20))
 				ended <- err
 				return nil, err
-			}})
-			w := r.legacy(server.V20251125, nothing)
-			body, headers := request(1, "tools/call", `{"name":"flood"}`), "Mcp-Session-Id: "+w.header.Get("Mcp-Session-Id")
+			}))
+			c, other := r.client(revision, nothing), r.legacy(nothing)
+			headers := ""
+			for name := range c.header {
+				headers += name + ": " + c.header.Get(name) + "\r\n"
+			}
 			if revision.Modern() {
-				body, headers = modernCall(1, "flood", nothing, ""), "Mcp-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: flood"
+				headers += "Mcp-Method: tools/call\r\nMcp-Name: flood\r\n"
 			}
 			conn, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(r.URL, "http://"), "/mcp"))
 			require.NoError(t, err)
 			defer conn.Close()
-			_, err = fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%s\r\n\r\n%s", len(body), headers, body)
+			body := c.calls(1, "flood")
+			_, err = fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"+
+				"Content-Type: application/json\r\nContent-Length: %d\r\n%s\r\n%s", len(body), headers, body)
 			require.NoError(t, err)
 			r.until("flood", "server 33554432 bytes hostile")
-			// What is written is put together after it was recorded, which takes its time on a busy machine, and cannot be broken off.
-			for began, piece := []byte(nil), make([]byte, 16); !bytes.Contains(began, []byte("data: ")); began = append(began, piece...) {
+			// The event is built after it was recorded, and a write that has not begun cannot fail.
+			for began, piece := []byte(nil),
+				make([]byte, 16); !bytes.Contains(began, []byte("data: ")); began = append(began, piece...) {
 				_, err = io.ReadFull(conn, piece)
 				require.NoError(t, err)
 			}
-			require.JSONEq(t, `{}`, string(w.post(request(2, "ping", "{}")).last().Result), "others are served")
+			require.Equal(t, fmt.Sprintf(pong, 2), other.ask(2, "ping").last().raw)
 			require.NoError(t, r.Close())
 			require.ErrorIs(t, <-ended, server.ErrNoStream)
-			require.NotContains(t, r.story("flood"), "client closed", "it was us")
+			require.NotContains(t, r.story("flood"), "client closed", "the server closed the connection")
 		})
 	}
-}
-
-func TestProblemsAreACopy(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) { return s.Sample(json.RawMessage(`{}`)) }})
-		r.expected = []string{"samples with invalid params"}
-		r.legacy(server.V20251125, sampling).call(1, "ask").last()
-		r.Problems()[0] = "changed"
-		require.Contains(t, r.Problems()[0], "samples with invalid params")
-	})
 }

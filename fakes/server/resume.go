@@ -9,25 +9,25 @@ import (
 	"time"
 )
 
-// resumable is the stream of a call whose connection may go and come back: its events are kept, under ids that name the stream and count them
-// (2025-11-25, basic/transports#resumability-and-redelivery).
+// resumable is the stream of a call that survives its connection. It keeps its events, under ids of its name and their
+// number (2025-11-25, basic/transports#resumability-and-redelivery).
 type resumable struct {
 	call *legacyCall
 	name string
 
 	mu      sync.Mutex
 	events  []event
-	sent    int           // how many of them the connection has had
-	x       *exchange     // the connection; nil while there is none
-	style   Style         // of what is written on any of them
+	sent    int           // the number of events that the connection has had
+	x       *exchange     // the connection; nil without one
+	style   Style         // of all its connections
 	over    bool          // there will be no more events
-	resumed chan struct{} // closed once the client has come back
+	resumed chan struct{} // closed once the client has reconnected
 }
 
-// Resumable gives the events of the call's stream ids from here on, so that a client that loses the connection can come back for what it has not
-// seen. An event with an id and without a message goes out at once, as a server should send it
-// (2025-11-25, basic/transports#sending-messages-to-the-server). It returns ErrEra in the second era, which has no such thing, and ErrNoStream
-// where the call has no stream of its own: over a connection, with [JSON] responses, or for a client that does not accept one.
+// Resumable gives later events of the call's stream ids, so that a client that loses the connection can reconnect and
+// get what it has missed. It sends an event with an id and without a message at once, as a server should (2025-11-25,
+// basic/transports#sending-messages-to-the-server). It returns ErrEra in 2026-07-28, and ErrNoStream if the call has no
+// stream of its own: over a connection, with [JSON] responses, or for a client that does not accept streams.
 func (s *Session) Resumable() error {
 	c, err := s.streaming()
 	if err != nil {
@@ -50,9 +50,9 @@ func (s *Session) Resumable() error {
 	return nil
 }
 
-// Disconnect closes the connection that the stream of the call is on, and not the stream: what the play sends next waits for the client to come
-// back. Before that an event goes out which says how long the client is to wait, to the millisecond; 0 says nothing. It returns ErrNoStream where
-// the stream is not [Session.Resumable], or has no connection.
+// Disconnect closes the connection of the call's stream, but not the stream: what the handler sends next waits for the
+// client to reconnect. Before that it sends an event that sets the client's retry time, in whole milliseconds; 0 sets
+// none. It returns ErrNoStream if the stream is not [Session.Resumable] or has no connection.
 func (s *Session) Disconnect(retry time.Duration) error {
 	c, err := s.streaming()
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *Session) Disconnect(retry time.Duration) error {
 	}
 	r := c.resumable()
 	if r == nil {
-		return fmt.Errorf("%w that could be resumed: call Resumable first", ErrNoStream)
+		return fmt.Errorf("%w that can be resumed: call Resumable first", ErrNoStream)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,14 +70,14 @@ func (s *Session) Disconnect(retry time.Duration) error {
 	x := r.x
 	r.resumed = make(chan struct{})
 	r.add(event{of: s.scope(), retry: retry, closes: true})
-	r.events[len(r.events)-1].closes = false // nor does any other connection end behind it, should it have to be sent again
+	r.events[len(r.events)-1].closes = false // when it is sent again, that connection does not end after it
 	r.x = nil
 	x.finish()
 	return nil
 }
 
-// Resumed returns a channel that is closed once the client has come back for the call's stream after the latest [Session.Disconnect]; nil, which
-// never is, where there is no such stream.
+// Resumed returns a channel that is closed once the client has reconnected after the latest [Session.Disconnect]; nil,
+// which blocks forever, without a resumable stream.
 func (s *Session) Resumed() <-chan struct{} {
 	c, err := s.streaming()
 	if err != nil {
@@ -92,11 +92,11 @@ func (s *Session) Resumed() <-chan struct{} {
 	return r.resumed
 }
 
-// streaming is the call of a client that has a stream of its own for it.
+// streaming returns the call if it has a stream of its own.
 func (s *Session) streaming() (*legacyCall, error) {
-	c, ok := s.carrier.(*legacyCall)
+	c, ok := s.protocol.(*legacyCall)
 	if !ok {
-		return nil, fmt.Errorf("%w: streams cannot be resumed in %s", ErrEra, s.revision)
+		return nil, fmt.Errorf("%w: resumable streams: the client speaks %s", ErrEra, s.revision)
 	}
 	c.x.mu.Lock()
 	defer c.x.mu.Unlock()
@@ -106,14 +106,13 @@ func (s *Session) streaming() (*legacyCall, error) {
 	return c, nil
 }
 
-// resumable is the call's stream; nil where it cannot be resumed.
 func (c *legacyCall) resumable() *resumable {
 	c.session.mu.Lock()
 	defer c.session.mu.Unlock()
 	return c.kept
 }
 
-// send keeps an event, and writes it where there is a connection. The last one ends the stream.
+// send keeps an event, and writes it if there is a connection. The last one ends the stream.
 func (r *resumable) send(e event, last bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,21 +120,21 @@ func (r *resumable) send(e event, last bool) {
 	r.add(e)
 }
 
-// add is send with the lock held.
+// add is send for a caller that holds the lock.
 func (r *resumable) add(e event) {
 	e.id = fmt.Sprintf("%s/%d", r.name, len(r.events)+1)
 	r.events = append(r.events, e)
 	r.flush()
 }
 
-// flush writes what the connection has not had. The lock is held.
+// flush writes the events that the connection has not had. The caller holds the lock.
 func (r *resumable) flush() {
 	for r.x != nil && r.sent < len(r.events) {
 		if !r.x.deliver(r.events[r.sent]) {
-			r.x = nil // what it has not had stays for the next one
+			r.x = nil // the rest waits for the next connection
 			return
 		}
-		r.events[r.sent].again = true
+		r.events[r.sent].resent = true
 		r.sent++
 	}
 	if r.over && r.x != nil {
@@ -155,14 +154,14 @@ func (r *resumable) drop() {
 	}
 }
 
-// attach goes on with the stream on another connection, behind the event of that number. An older connection ends.
+// attach moves the stream to another connection, after the event of that number, and ends the older connection.
 func (r *resumable) attach(x *exchange, after int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.x != nil {
 		r.x.drop()
 	}
-	x.writtenAs(r.style)
+	x.setStyle(r.style)
 	r.x, r.sent = x, after
 	select {
 	case <-r.resumed:
@@ -172,22 +171,23 @@ func (r *resumable) attach(x *exchange, after int) {
 	r.flush()
 }
 
-// writtenAs sets the style of what is written from here on, also on connections to come.
-func (r *resumable) writtenAs(style Style) {
+// setStyle sets the style of later events, on later connections too.
+func (r *resumable) setStyle(style Style) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.style = style
 	if r.x != nil {
-		r.x.writtenAs(style)
+		r.x.setStyle(style)
 	}
 }
 
-// resume goes on with the stream whose event the client saw last: only of that stream is anything sent again.
+// resume continues the stream of the client's last event. Only events of that stream are sent again.
 func (l *legacySession) resume(in *inbound) {
 	s := l.server
-	r, after := l.seen(in.header(headerLastEvent))
+	r, after := l.find(in.header(headerLastEvent))
 	if r == nil {
-		s.refuse(in, http.StatusBadRequest, rpcErrorf(codeInvalidRequest, "%s %q is of no stream of this session", headerLastEvent, in.header(headerLastEvent)))
+		s.refuse(in, http.StatusBadRequest, rpcErrorf(codeInvalidRequest,
+			"%s %q belongs to no stream of this session", headerLastEvent, in.header(headerLastEvent)))
 		return
 	}
 	of := r.call.scope()
@@ -198,8 +198,8 @@ func (l *legacySession) resume(in *inbound) {
 	x.waitWith(l)
 }
 
-// seen returns the stream that an event id names, and how many of its events had been sent with that; nil for an id that was never given.
-func (l *legacySession) seen(id string) (*resumable, int) {
+// find returns the stream of an event id and the number of the event; nil for an unknown id.
+func (l *legacySession) find(id string) (*resumable, int) {
 	name, number, _ := strings.Cut(id, "/")
 	l.mu.Lock()
 	r := l.kept[name]

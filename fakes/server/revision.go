@@ -16,21 +16,16 @@ const (
 // Revisions returns every revision that the server speaks, oldest first.
 func Revisions() []Revision { return []Revision{V20250326, V20250618, V20251125, V20260728} }
 
-// Modern reports whether the revision is of the second era: stateless, every request with its own version and capabilities,
-// sampling inside an InputRequiredResult (2026-07-28, basic/versioning#terminology).
+// Modern reports whether the revision is stateless: each request has its own version and capabilities, and sampling is
+// part of an InputRequiredResult (2026-07-28, basic/versioning#terminology). The others are legacy.
 func (r Revision) Modern() bool { return r >= V20260728 }
 
-// HasTools reports whether a sampling request of the revision may carry tools, and content be an array (since 2025-11-25).
+// HasTools reports whether a sampling request may hold tools, and content may be an array (since 2025-11-25).
 func (r Revision) HasTools() bool { return r >= V20251125 }
 
-// only returns the revisions of one era, newest first.
+// only returns the modern or the legacy revisions, newest first.
 func only(revisions []Revision, modern bool) []Revision {
-	var found []Revision
-	for _, r := range revisions {
-		if r.Modern() == modern {
-			found = append(found, r)
-		}
-	}
+	found := slices.DeleteFunc(slices.Clone(revisions), func(r Revision) bool { return r.Modern() != modern })
 	slices.Sort(found)
 	slices.Reverse(found)
 	return slices.Compact(found)

@@ -8,45 +8,53 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/memnet"
 )
 
-// rig is a server under test, on a network in memory or on loopback, with all that it recorded. When the test ends it is closed, has to
-// have no problems but those expected, and every frame that it sent has to be valid.
+// rig is a server under test with its trace. At the end of the test it closes the server, compares the problems with
+// the expected ones, and validates every frame of the server.
 type rig struct {
 	*server.Server
 	t        testing.TB
 	http     *http.Client
-	expected []string // what problems have to contain, in order
+	expected []string // parts of the problems, in order
 
 	mu     sync.Mutex
 	events []trace.Event
-	grown  chan struct{} // closed, and made anew, with each event
+	grown  chan struct{} // closed, and replaced, with each event
 	closed bool
 }
 
-// inMemory starts a server on a network in memory, inside of the bubble that the test runs in.
-func inMemory(t testing.TB, o server.Options, tools ...server.Tool) *rig {
+// start starts a server with default options in the test's bubble.
+func start(t testing.TB, tools ...server.Tool) *rig {
+	t.Helper()
+	return startWith(t, server.Options{}, tools...)
+}
+
+// startWith starts a server in the test's bubble.
+func startWith(t testing.TB, o server.Options, tools ...server.Tool) *rig {
 	t.Helper()
 	listener, client := network(t)
-	return start(t, o, listener, client, tools...)
+	return startOn(t, o, listener, client, tools...)
 }
 
-// onLoopback starts a server on a real socket.
-func onLoopback(t testing.TB, o server.Options, tools ...server.Tool) *rig {
+// startOnLoopback starts a server on a real socket.
+func startOnLoopback(t testing.TB, o server.Options, tools ...server.Tool) *rig {
 	t.Helper()
-	return start(t, o, nil, newClient(), tools...)
+	return startOn(t, o, nil, &http.Client{Transport: &http.Transport{}}, tools...)
 }
 
-func start(t testing.TB, o server.Options, listener net.Listener, client *http.Client, tools ...server.Tool) *rig {
+func startOn(t testing.TB, o server.Options, l net.Listener, client *http.Client, tools ...server.Tool) *rig {
 	t.Helper()
 	r := &rig{t: t, http: client, grown: make(chan struct{})}
-	o.Listener, o.Record = listener, r.record
+	o.Listener, o.Record = l, r.record
 	var err error
 	r.Server, err = server.Start(o, tools...)
 	require.NoError(t, err)
@@ -61,16 +69,60 @@ func start(t testing.TB, o server.Options, listener net.Listener, client *http.C
 		for i, problem := range problems {
 			require.Contains(t, problem, r.expected[i])
 		}
-		validFrames(t, r.trace(), newest(o.Revisions))
+		newest := server.V20260728
+		if o.Revisions != nil {
+			newest = slices.Max(o.Revisions)
+		}
+		validFrames(t, r.trace(), newest)
 	})
 	return r
 }
 
-func newest(revisions []server.Revision) server.Revision {
-	if revisions == nil {
-		revisions = server.Revisions()
+// network returns an in-memory listener, and a client that reaches it.
+func network(t testing.TB) (net.Listener, *http.Client) {
+	t.Helper()
+	network := memnet.New()
+	listener, err := network.Listen("127.0.0.1:0")
+	require.NoError(t, err)
+	return listener, network.Client()
+}
+
+// bothProtocols has a legacy and a modern revision.
+var bothProtocols = []server.Revision{server.V20251125, server.V20260728}
+
+// inEach runs a test in a bubble for each revision.
+func inEach(t *testing.T, revisions []server.Revision, test func(t *testing.T, revision server.Revision)) {
+	t.Helper()
+	for _, revision := range revisions {
+		t.Run(string(revision), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { test(t, revision) })
+		})
 	}
-	return slices.Max(revisions)
+}
+
+func tool(name string, handler server.Handler) server.Tool {
+	return server.Tool{Name: name, Handler: handler}
+}
+
+// always is a handler that returns its arguments.
+func always(value any, err error) server.Handler {
+	return func(*server.Session) (any, error) { return value, err }
+}
+
+// does is a handler that calls f and returns "done".
+func does(f func(s *server.Session)) server.Handler {
+	return func(s *server.Session) (any, error) {
+		f(s)
+		return "done", nil
+	}
+}
+
+// ask is a handler that samples once and returns the result.
+func ask(s *server.Session) (any, error) { return s.Sample(s.Ask("what is it?")) }
+
+// samples is a handler that samples once with the params.
+func samples(params any) server.Handler {
+	return func(s *server.Session) (any, error) { return s.Sample(params) }
 }
 
 func (r *rig) record(e trace.Event) trace.Ref {
@@ -92,6 +144,28 @@ func (r *rig) trace() []trace.Event {
 	return slices.Clone(r.events)
 }
 
+// frames returns the recorded frames that match.
+func (r *rig) frames(match func(*trace.Frame) bool) []*trace.Frame {
+	var found []*trace.Frame
+	for _, e := range r.trace() {
+		if e.Frame != nil && match(e.Frame) {
+			found = append(found, e.Frame)
+		}
+	}
+	return found
+}
+
+func (r *rig) hostile() []*trace.Frame {
+	return r.frames(func(f *trace.Frame) bool { return f.Hostile })
+}
+
+// forget drops what was recorded so far, so that it is not validated.
+func (r *rig) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = nil
+}
+
 // until waits for a line of a tool's story.
 func (r *rig) until(tool, line string) {
 	r.t.Helper()
@@ -111,45 +185,52 @@ func (r *rig) until(tool, line string) {
 	}
 }
 
-// forget drops what was recorded so far, so that nobody holds it to anything.
-func (r *rig) forget() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.events = nil
+// requireStory compares a tool's story with lines that commas separate. Abbreviations: "start" and "end" are the marks
+// of the handler, "call" is the client's tools/call, "sample" and "input" are the server's requests.
+func (r *rig) requireStory(tool, want string, note ...any) {
+	r.t.Helper()
+	require.Equal(r.t, want, strings.Join(r.story(tool), ", "), note...)
 }
 
-// story returns what was recorded of a tool so far, one line for each event: who, what, and what is special about it.
+// abbreviations of the lines of a story.
+var abbreviations = map[string]string{
+	"mark handler-started": "start", "mark handler-ended": "end", "client tools/call": "call",
+	"server sampling/createMessage": "sample", "server input_required": "input",
+}
+
+// story returns what was recorded of a tool, one line for each event: the sender, the kind of message, and its marks.
 func (r *rig) story(tool string) []string {
 	var lines []string
 	for _, e := range r.trace() {
 		if e.Case != tool {
 			continue
 		}
-		line := ""
-		switch {
-		case e.Mark != nil:
+		var line, number string
+		if e.Mark != nil {
 			line = "mark " + e.Mark.Name
-		case e.Frame.Dir == trace.FromClient:
-			line = "client"
-		default:
-			line = "server"
-		}
-		if f := e.Frame; f != nil {
-			line += tell(f)
+		} else {
+			line = describe(e.Frame)
 		}
 		if e.Call > 1 {
-			line += fmt.Sprintf(" (call %d)", e.Call)
+			number = fmt.Sprintf(" (call %d)", e.Call)
 		}
-		lines = append(lines, line)
+		for long, short := range abbreviations {
+			if rest, ok := strings.CutPrefix(line, long); ok {
+				line = short + rest
+			}
+		}
+		lines = append(lines, line+number)
 	}
 	return lines
 }
 
-func tell(f *trace.Frame) string {
-	var words []string
-	m := message{}
+func describe(f *trace.Frame) string {
+	words := []string{"server"}
+	if f.Dir == trace.FromClient {
+		words[0] = "client"
+	}
 	if f.Raw != nil {
-		switch m = loosely(f.Raw); {
+		switch m := loosely(f.Raw); {
 		case m.Method != "":
 			words = append(words, m.Method)
 		case m.Error != nil:
@@ -167,72 +248,14 @@ func tell(f *trace.Frame) string {
 	if f.HTTP != nil && f.HTTP.Status >= 400 {
 		words = append(words, fmt.Sprint(f.HTTP.Status))
 	}
-	for word, is := range map[string]bool{"closed": f.Closed, "lost": f.Lost, "hostile": f.Hostile} {
-		if is {
-			words = append(words, word)
-		}
+	if f.Closed {
+		words = append(words, "closed")
 	}
-	return " " + strings.Join(words, " ")
-}
-
-// bare is a client that has said nothing yet.
-func (r *rig) bare() *wire {
-	return &wire{t: r.t, url: r.URL, http: r.http, header: http.Header{}}
-}
-
-// What clients declare.
-const (
-	nothing  = `{}`
-	sampling = `{"sampling":{}}`
-	tools    = `{"sampling":{"tools":{}}}`
-)
-
-// legacy is a client of the first era, past initialize.
-func (r *rig) legacy(revision server.Revision, capabilities string) *wire {
-	r.t.Helper()
-	w := r.bare()
-	reply := w.post(request(`"init"`, "initialize", initializeParams(revision, capabilities)))
-	require.Equal(r.t, http.StatusOK, reply.StatusCode)
-	require.Contains(r.t, reply.last().raw, fmt.Sprintf(`"protocolVersion":%q`, revision))
-	w.header.Set("Mcp-Session-Id", reply.Header.Get("Mcp-Session-Id"))
-	if revision > server.V20250326 {
-		w.header.Set("Mcp-Protocol-Version", string(revision))
+	if f.Lost {
+		words = append(words, "lost")
 	}
-	require.Equal(r.t, http.StatusAccepted, w.post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`).StatusCode)
-	return w
+	if f.Hostile {
+		words = append(words, "hostile")
+	}
+	return strings.Join(words, " ")
 }
-
-func initializeParams(revision server.Revision, capabilities string) string {
-	return fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,"clientInfo":{"name":"raw","version":"0"}}`, revision, capabilities)
-}
-
-// modern is a client of the second era, which differs in nothing but the headers that it sends.
-func (r *rig) modern() *wire {
-	w := r.bare()
-	w.header.Set("Mcp-Protocol-Version", string(server.V20260728))
-	return w
-}
-
-// meta is what a request of the second era says of the client, with more members, each followed by a comma.
-func meta(capabilities, more string) string {
-	return fmt.Sprintf(`"_meta":{%s"io.modelcontextprotocol/protocolVersion":%q,"io.modelcontextprotocol/clientCapabilities":%s}`, more, server.V20260728, capabilities)
-}
-
-// callModern calls a tool in the second era. More are further params, each with a comma before it.
-func (w *wire) callModern(id any, tool, capabilities, more string, headers ...string) *reply {
-	w.t.Helper()
-	return w.post(modernCall(id, tool, capabilities, more), append([]string{"Mcp-Method", "tools/call", "Mcp-Name", tool}, headers...)...)
-}
-
-func modernCall(id any, tool, capabilities, more string) string {
-	return request(id, "tools/call", fmt.Sprintf(`{"name":%q%s,%s}`, tool, more, meta(capabilities, "")))
-}
-
-// call calls a tool in the first era.
-func (w *wire) call(id any, tool string) *reply {
-	w.t.Helper()
-	return w.post(request(id, "tools/call", fmt.Sprintf(`{"name":%q,"arguments":{}}`, tool)))
-}
-
-// newClient is a client with connections of its own.
-func newClient() *http.Client { return &http.Client{Transport: &http.Transport{}} }

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// JSON-RPC and MCP error codes (2026-07-28, basic/index#error-codes).
+// Error codes of JSON-RPC and MCP (2026-07-28, basic/index#error-codes).
 const (
 	codeParse              = -32700
 	codeInvalidRequest     = -32600
@@ -34,11 +34,11 @@ func rpcErrorf(code int, format string, args ...any) *RPCError {
 	return &RPCError{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// object is a JSON object by the names of its members as they are spelled. A struct, filled by encoding/json, would take "Method" for
-// "method", and with it messages that are nothing to any other peer.
+// object is a JSON object by the exact names of its members. A struct that encoding/json fills would accept "Method"
+// for "method", and so messages that no other peer accepts.
 type object map[string]json.RawMessage
 
-// objectOf reads an object; nil where raw is something else.
+// objectOf parses an object; nil when raw is anything else.
 func objectOf(raw json.RawMessage) object {
 	if len(raw) == 0 {
 		return nil
@@ -50,13 +50,12 @@ func objectOf(raw json.RawMessage) object {
 	return o
 }
 
-// text returns a member that is a string, and whether it is there and is one.
 func (o object) text(name string) (string, bool) { return textOf(o[name]) }
 
-// textOf reads a string; false where raw is nothing, null or something else. What there is of raw is known to be JSON.
+// textOf parses a string; false when raw is empty, null or anything else. Raw, unless empty, is valid JSON.
 func textOf(raw json.RawMessage) (string, bool) {
 	if len(raw) > 1 && raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
-		return string(raw[1 : len(raw)-1]), true // as it stands there
+		return string(raw[1 : len(raw)-1]), true
 	}
 	var text *string
 	if json.Unmarshal(raw, &text) != nil || text == nil {
@@ -65,10 +64,9 @@ func textOf(raw json.RawMessage) (string, bool) {
 	return *text, true
 }
 
-// isNull reports whether a member is there and null.
 func isNull(raw json.RawMessage) bool { return string(raw) == "null" }
 
-// message is any JSON-RPC message as it was read. A member that is not there is nil.
+// message is a parsed JSON-RPC message. A missing member is nil.
 type message struct {
 	ID     json.RawMessage
 	Method *string
@@ -76,7 +74,7 @@ type message struct {
 	Result json.RawMessage
 	Error  json.RawMessage
 
-	params object // Params, where they are an object
+	params object // Params; nil when they are not an object
 	meta   object // their _meta, likewise
 }
 
@@ -84,11 +82,11 @@ func (m *message) isRequest() bool      { return m.Method != nil && m.ID != nil 
 func (m *message) isNotification() bool { return m.Method != nil && m.ID == nil }
 func (m *message) isResponse() bool     { return m.Method == nil && (m.Result != nil || m.Error != nil) }
 
-// parse reads one message. It takes what can be understood; whether that is well-formed is for the reader of the
-// trace to judge.
+// parse reads one message. It is lenient; the checks judge the form from the trace.
 func parse(raw []byte) (*message, *RPCError) {
 	if bytes.HasPrefix(raw, []byte("\xef\xbb\xbf")) {
-		return nil, rpcErrorf(codeParse, "the message begins with a byte order mark, which JSON must not (RFC 8259, section 8.1)")
+		return nil, rpcErrorf(codeParse,
+			"the message begins with a byte order mark, which JSON must not have (RFC 8259, section 8.1)")
 	}
 	if !json.Valid(raw) {
 		return nil, rpcErrorf(codeParse, "the message is not JSON")
@@ -100,7 +98,10 @@ func parse(raw []byte) (*message, *RPCError) {
 	default:
 		return nil, rpcErrorf(codeInvalidRequest, "want a JSON-RPC message, got %s", clip(raw))
 	}
-	members := objectOf(raw)
+	return parseMembers(objectOf(raw))
+}
+
+func parseMembers(members object) (*message, *RPCError) {
 	m := &message{ID: members["id"], Params: members["params"], Result: members["result"], Error: members["error"]}
 	if method, ok := members.text("method"); ok {
 		m.Method = &method
@@ -109,29 +110,31 @@ func parse(raw []byte) (*message, *RPCError) {
 	}
 	m.params = objectOf(m.Params)
 	m.meta = objectOf(m.params["_meta"])
-	if isNull(m.Error) { // what an error member says that there was none: some libraries write both
+	if isNull(m.Error) { // no error: some libraries write both members
 		m.Error = nil
 	}
-	// Null is what JSON-RPC has in the answer to a message whose id could not be read; no request has it (2025-11-25, basic/index#requests).
+	// Only the response to a message with an unreadable id has the id null (JSON-RPC; 2025-11-25,
+	// basic/index#requests).
 	if m.ID != nil && !isID(m.ID) && (m.Method != nil || !isNull(m.ID)) {
 		return nil, rpcErrorf(codeInvalidRequest, "id must be a string or a number, got %s", clip(m.ID))
 	}
 	if !m.isRequest() && !m.isNotification() && !m.isResponse() {
-		return nil, rpcErrorf(codeInvalidRequest, "neither request, notification nor response: no method, result or error")
+		return nil, rpcErrorf(codeInvalidRequest,
+			"not a request, notification or response: method, result and error are missing")
 	}
 	return m, nil
 }
 
-// isID reports whether a value, valid JSON, is a string or a number: all that ids and progress tokens may be.
+// isID reports whether valid JSON is a string or a number, as ids and progress tokens must be.
 func isID(raw json.RawMessage) bool {
 	return len(raw) > 0 && (raw[0] == '"' || raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
 }
 
-// maxExact is the largest number up to which a float64 holds every integer.
+// maxExact is the largest number up to which float64 is exact for every integer.
 const maxExact = 1 << 53
 
-// idKey names a request id for matching. A number and the string of its digits have one key: a play goes on whenever it is clear
-// which request the client means, and that the id came back changed is judged from the trace.
+// idKey returns the key that matches a request id. A number and the string of its digits have the same key, so that a
+// handler continues when the id came back changed; the checks judge that change from the trace.
 func idKey(id json.RawMessage) string {
 	if text, ok := textOf(id); ok {
 		return text
@@ -145,10 +148,10 @@ func idKey(id json.RawMessage) string {
 	return string(id)
 }
 
-// encode is json.Marshal without the escaping of HTML, so that frames read as they were meant.
+// encode is json.Marshal without HTML escapes, so that frames are readable.
 func encode(v any) ([]byte, error) {
 	if raw, ok := v.(json.RawMessage); ok && raw != nil {
-		return raw, nil // as it is: an encoder would take out spaces, and refuse what is not JSON
+		return raw, nil // an encoder would remove spaces, and refuse invalid JSON
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -159,7 +162,6 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// mustEncode encodes what we made ourselves, of types that cannot fail.
 func mustEncode(v any) []byte {
 	raw, err := encode(v)
 	if err != nil {
@@ -168,13 +170,12 @@ func mustEncode(v any) []byte {
 	return raw
 }
 
-// member is a member of an object that is put together by hand.
 type member struct {
 	name  string
 	value []byte
 }
 
-// join puts an object together, byte for byte and in order, whatever the values hold. Members without a value are left out.
+// join builds an object from its members, in order and byte for byte, valid or not. It leaves out empty values.
 func join(members ...member) []byte {
 	size := 2
 	for _, m := range members {
@@ -195,7 +196,6 @@ func join(members ...member) []byte {
 
 var version2 = member{"jsonrpc", []byte(`"2.0"`)}
 
-// requestFrame is a request or, where there is no id, a notification.
 func requestFrame(id []byte, method string, params []byte) []byte {
 	return join(version2, member{"id", id}, member{"method", mustEncode(method)}, member{"params", params})
 }
@@ -204,7 +204,7 @@ func resultFrame(id json.RawMessage, result []byte) []byte {
 	return join(version2, member{"id", id}, member{"result", result})
 }
 
-// errorFrame is an error response. It has no id where that of the request could not be read.
+// errorFrame returns an error response, without an id when that of the request is unreadable.
 func errorFrame(id json.RawMessage, err *RPCError) []byte {
 	return join(version2, member{"id", id}, member{"error", mustEncode(err)})
 }

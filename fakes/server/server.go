@@ -15,50 +15,50 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// Responses says how the server answers a request that came by POST. Clients have to take both ways (2025-11-25,
+// Responses selects how the server responds to a POST. Clients must support both ways (2025-11-25,
 // basic/transports#sending-messages-to-the-server).
 type Responses int
 
 const (
-	// Auto answers a tools/call of the first era with a stream, because the play may have more to say, and all else with JSON.
+	// Auto responds to a legacy tools/call with a stream, because the handler may send more, and to all else with JSON.
 	Auto Responses = iota
-	// SSE answers every request with a stream.
+	// SSE responds to every request with a stream.
 	SSE
-	// JSON answers every request with plain JSON. In the first era, samples then go out on the client's GET stream, and
-	// a play that asks for one waits until the client has opened it. In the second, only [Session.Send] and [Session.Progress] make
-	// a stream of a response.
+	// JSON responds to every request with plain JSON. Legacy samples then go out on the client's GET stream, and a
+	// handler that samples waits until the client has opened one. In modern revisions, only [Session.Send] and
+	// [Session.Progress] turn a response into a stream.
 	JSON
 )
 
-// Options are the settings of a server. The zero value is a server that speaks all revisions.
+// Options configures a server. The zero value is a server that speaks all revisions.
 type Options struct {
-	// Name is the server's name as it tells clients; "" is "mcp-conform".
+	// Name is the server's name in serverInfo; "" is "mcp-conform".
 	Name string
-	// Revisions are those the server speaks; nil for all. With both eras among them it serves each client in the
-	// era in which the client opens (2026-07-28, basic/versioning).
+	// Revisions lists what the server speaks; nil is all. With legacy and modern ones among them, it serves each client
+	// by how that client opens (2026-07-28, basic/versioning).
 	Revisions []Revision
-	// TellsVersions has a server that speaks no revision of the second era answer requests of that era with the list of what it speaks (UnsupportedProtocolVersionError,
-	// 2026-07-28, basic/versioning#protocol-version-negotiation), as one does that has dropped that revision. Without it such a server knows nothing of the
-	// era: to it they are requests that come before initialize.
+	// TellsVersions makes a server without modern revisions respond to modern requests with
+	// UnsupportedProtocolVersionError, which lists its revisions (2026-07-28,
+	// basic/versioning#protocol-version-negotiation). Without it, such a server treats them as requests before
+	// initialize.
 	TellsVersions bool
-	// Responses says whether answers come as streams or as plain JSON.
+	// Responses selects streams or plain JSON.
 	Responses Responses
-	// Record is told of every frame, with the name of the tool as the event's Case: of a question before the client can answer it, of
-	// what the client sends before anything is made of it. It is called from several goroutines at once, may keep what it
-	// is given, and must not call the server. After Close has returned, and not an error, it is called no more. Nil:
-	// nothing is recorded.
+	// Record receives every frame, with the name of the tool as the event's Case: a server frame before the client can
+	// respond, a client frame before it is parsed. Several goroutines call it at once. It may keep the event and must
+	// not call the server. There are no calls after Close has returned nil. Nil records nothing.
 	Record func(trace.Event) trace.Ref
-	// Planted reports whether a text holds a secret that was planted to see whether the client gives it away. Headers with one are recorded
-	// as they are, where other credentials become tokens. It may be called from several goroutines at once. Nil: nothing was planted.
+	// Planted reports whether a text holds a secret that was planted to detect leaks. A header with one is recorded as
+	// it is; other credentials become tokens. It must be safe for concurrent use. Nil means that nothing was planted.
 	Planted func(string) bool
-	// Seed makes session ids and request states; equal seeds make equal ones, so that runs can be compared.
+	// Seed determines session ids and request states: equal seeds give equal ones, so that runs can be compared.
 	Seed int64
-	// Listener is where the server listens, and closed by Close; nil for a free port of 127.0.0.1.
+	// Listener accepts the connections, and Close closes it. Nil is a free port of 127.0.0.1.
 	Listener net.Listener
-	// MaxBody bounds the body of a POST, in bytes; 0 for 64 MiB.
+	// MaxBody limits the body of a POST, and a line on a connection, in bytes; 0 is 64 MiB.
 	MaxBody int64
-	// NoMetaEcho leaves the _meta of the carrying call out of the sampling requests made during it. Some clients tie the two
-	// together by what they find there, so by default it is echoed, but for progressToken and what the protocol reserves.
+	// NoMetaEcho stops the server from copying the _meta of a tools/call into its sampling requests. Some clients match
+	// the two by it, so by default it is copied, without progressToken and the fields that the protocol reserves.
 	NoMetaEcho bool
 }
 
@@ -70,26 +70,25 @@ type Server struct {
 	opts   Options
 	legacy []Revision // newest first
 	modern []Revision
-	tools  []*offered
-	byName map[string]*offered // by the request that calls it, and what that says
+	tools  []*serverTool
+	byName map[string]*serverTool // by serverTool.key
 	host   *http.Server
 
 	ctx      context.Context
 	cancel   context.CancelFunc
-	served   chan struct{} // closed when nothing is accepted any more
-	ended    chan struct{} // closed when Close has done its work
-	plays    sync.WaitGroup
-	handlers sync.WaitGroup
+	served   chan struct{}  // closed when nothing is accepted any more
+	ended    chan struct{}  // closed when Close has done its work
+	handlers sync.WaitGroup // of tools
+	requests sync.WaitGroup // of HTTP, and connections
 
 	mu       sync.Mutex
 	closed   bool
 	rnd      *rand.Rand
 	sessions map[string]*legacySession
-	streams  map[string]int          // how many there were of each kind
-	calls    map[*offered]int        // how often each tool was called
-	parked   map[parkedAs][]*parking // calls of the second era that wait, or have waited, for a retry
-	known    map[*offered][]known    // the same, in the order in which they began to wait
-	playing  map[scope]struct{}
+	streams  map[string]int                 // the number of streams of each kind
+	calls    map[*serverTool]int            // the number of calls
+	waiters  map[*serverTool][]registration // modern calls that wait, or have waited, for a retry; oldest first
+	running  map[scope]struct{}             // handlers
 	problems []string
 }
 
@@ -101,8 +100,8 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// New starts a server with default options that closes itself at the end of the test. It fails the test where the server could not be
-// started, and where a play had the server break the protocol without saying that it meant to (see [Hostile]).
+// New starts a server with default options and closes it at the end of the test. It fails the test when the server
+// cannot start, and when a handler breaks the protocol without [Hostile].
 func New(t TB, tools ...Tool) *Server {
 	t.Helper()
 	srv, err := Start(Options{}, tools...)
@@ -121,18 +120,18 @@ func New(t TB, tools ...Tool) *Server {
 	return srv
 }
 
-// Start starts a server. Its error names the tool that cannot be offered, the revision that is unknown, or the address that cannot
-// be listened on. The caller closes the server.
+// Start starts a server, which the caller closes. The error names the invalid tool, the unknown revision, or the
+// address that is in use.
 func Start(o Options, tools ...Tool) (*Server, error) {
 	if o.Revisions == nil {
 		o.Revisions = Revisions()
 	}
 	if len(o.Revisions) == 0 {
-		return nil, fmt.Errorf("no revision to speak: want some of %v, or nil for all", Revisions())
+		return nil, fmt.Errorf("Options.Revisions is empty: want some of %v, or nil for all", Revisions())
 	}
 	for _, r := range o.Revisions {
 		if !slices.Contains(Revisions(), r) {
-			return nil, fmt.Errorf("revision %q is unknown: want one of %v", r, Revisions())
+			return nil, fmt.Errorf("unknown revision %q: want one of %v", r, Revisions())
 		}
 	}
 	if o.MaxBody <= 0 {
@@ -143,17 +142,18 @@ func Start(o Options, tools ...Tool) (*Server, error) {
 	}
 	s := &Server{
 		opts: o, legacy: only(o.Revisions, false), modern: only(o.Revisions, true),
-		byName: map[string]*offered{}, sessions: map[string]*legacySession{}, streams: map[string]int{},
-		calls: map[*offered]int{}, parked: map[parkedAs][]*parking{}, known: map[*offered][]known{}, playing: map[scope]struct{}{},
-		rnd: rand.New(rand.NewPCG(uint64(o.Seed), 0x6d6370)), served: make(chan struct{}), ended: make(chan struct{}),
+		byName: map[string]*serverTool{}, sessions: map[string]*legacySession{}, streams: map[string]int{},
+		calls: map[*serverTool]int{}, waiters: map[*serverTool][]registration{},
+		running: map[scope]struct{}{}, rnd: rand.New(rand.NewPCG(uint64(o.Seed), 0x6d6370)),
+		served: make(chan struct{}), ended: make(chan struct{}),
 	}
 	for i, t := range tools {
 		compiled, err := compileTool(t, i)
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(s.tools, func(o *offered) bool { return o.Name == t.Name }) {
-			return nil, fmt.Errorf("tool %s is offered twice", t.Name)
+		if slices.ContainsFunc(s.tools, func(o *serverTool) bool { return o.Name == t.Name }) {
+			return nil, fmt.Errorf("two tools are named %s", t.Name)
 		}
 		s.tools = append(s.tools, compiled)
 		s.byName[compiled.key()] = compiled
@@ -171,26 +171,26 @@ func Start(o Options, tools ...Tool) (*Server, error) {
 		ErrorLog: log.New(io.Discard, "", 0)}
 	go func() {
 		defer close(s.served)
-		_ = s.host.Serve(o.Listener) // ends with ErrServerClosed, on Close
+		_ = s.host.Serve(o.Listener) // returns ErrServerClosed after Close
 	}()
 	return s, nil
 }
 
-// Problems returns what the server did wrong by its own rules: frames that a play wanted sent and that are no valid
-// protocol, panics of plays. They are never the client's fault.
+// Problems returns the faults of the server and its handlers: invalid frames that were not marked [Hostile], and
+// panics. They are never the client's fault.
 func (s *Server) Problems() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.problems)
 }
 
-// scope is what an event of the trace belongs to: a call of a tool, or, where it is zero, the session.
+// scope is the call that an event of the trace belongs to. The zero scope is the session.
 type scope struct {
 	tool string
 	call int
 }
 
-// problem notes a fault of our own, in the trace and for Problems.
+// problem records a fault of our own, in the trace and for Problems.
 func (s *Server) problem(of scope, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	s.mu.Lock()
@@ -211,7 +211,7 @@ func (s *Server) frame(of scope, f trace.Frame) {
 	}
 }
 
-// http returns what the trace keeps of an HTTP message.
+// http returns the part of an HTTP message that the trace keeps.
 func (s *Server) http(method string, status int, header http.Header) *trace.HTTP {
 	if s.opts.Record == nil {
 		return nil
@@ -219,22 +219,22 @@ func (s *Server) http(method string, status int, header http.Header) *trace.HTTP
 	return &trace.HTTP{Method: method, Status: status, Header: trace.SelectHeader(header, s.opts.Planted)}
 }
 
-// count returns how often the tool has been called, this time included.
-func (s *Server) count(tool *offered) int {
+// count counts a call of the tool and returns its number, from 1.
+func (s *Server) count(tool *serverTool) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls[tool]++
 	return s.calls[tool]
 }
 
-// token returns a fresh word of 32 characters for a session id or a request state.
+// token returns 32 new characters for a session id or a request state.
 func (s *Server) token() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return fmt.Sprintf("%016x%016x", s.rnd.Uint64(), s.rnd.Uint64())
 }
 
-// streamName names the next stream of a kind, "post" or "get".
+// streamName names the next stream of a kind: "post", "get" or "conn".
 func (s *Server) streamName(kind string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

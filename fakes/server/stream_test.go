@@ -16,241 +16,201 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-func TestResponsesComeInTheWayAskedFor(t *testing.T) {
-	type kinds struct{ initialize, ping, list, unknown, tool, wrong bool } // true for a stream
-	for _, c := range []struct {
-		name      string
-		responses server.Responses
-		want      kinds
-	}{
-		{"auto", server.Auto, kinds{tool: true}},
-		{"stream", server.SSE, kinds{true, true, true, true, true, true}},
-		{"plain", server.JSON, kinds{}},
+func TestResponsesSelectsStreamsOrJSON(t *testing.T) {
+	type streams struct{ initialize, ping, list, unknown, tool, wrong bool }
+	for responses, want := range map[server.Responses]streams{
+		server.Auto: {tool: true},
+		server.SSE:  {true, true, true, true, true, true},
+		server.JSON: {},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := inMemory(t, server.Options{Responses: c.responses}, server.Tool{Name: "tool", Handler: always("done", nil)})
-				w := r.legacy(server.V20251125, sampling)
-				stream := func(reply *reply) bool {
-					t.Helper()
-					require.Equal(t, http.StatusOK, reply.StatusCode)
-					is := reply.isStream()
-					require.NotEmpty(t, reply.last().raw)
-					return is
-				}
-				require.Equal(t, c.want, kinds{
-					stream(r.bare().post(request(1, "initialize", initializeParams(server.V20250326, nothing)))),
-					stream(w.post(request(2, "ping", "{}"))), stream(w.post(request(3, "tools/list", "{}"))), stream(w.post(request(4, "no", "{}"))),
-					stream(w.call(5, "tool")), stream(w.call(6, "nobody")),
-				})
-				modern := r.modern()
-				require.Equal(t, kinds{list: c.want.list, tool: c.want.list}, kinds{
-					list: stream(modern.post(request(7, "tools/list", "{"+meta(nothing, "")+"}"), "Mcp-Method", "tools/list")),
-					tool: stream(modern.callModern(8, "tool", nothing, "")),
-				})
-			})
+		synctest.Test(t, func(t *testing.T) {
+			r := startWith(t, server.Options{Responses: responses}, tool("tool", always("done", nil)))
+			c, modern := r.legacy(sampling), r.modern(nothing)
+			stream := func(reply *reply) bool {
+				t.Helper()
+				require.Equal(t, http.StatusOK, reply.StatusCode)
+				is := reply.isStream()
+				require.NotEmpty(t, reply.last().raw)
+				return is
+			}
+			require.Equal(t, want, streams{stream(r.bare().post(c.initialize(1))), stream(c.ask(2, "ping")),
+				stream(c.ask(3, "tools/list")),
+				stream(c.ask(4, "no")), stream(c.call(5, "tool")), stream(c.call(6, "nobody"))})
+			require.Equal(t, want.list, stream(modern.ask(7, "tools/list")))
+			require.Equal(t, want.list, stream(modern.call(8, "tool")))
 		})
 	}
 }
 
-func TestACallThatTakesNoStreamGetsOneOnlyIfItMust(t *testing.T) {
+func TestCallWithoutAcceptGetsAStreamOnlyForMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "quiet", Handler: always(nil, nil)}, server.Tool{Name: "ask", Handler: ask})
-		w := r.legacy(server.V20251125, sampling)
-		w.header.Set("Accept", "application/json")
-		require.False(t, w.call(1, "quiet").isStream())
-		call := w.call(2, "ask")
+		c := start(t, tool("quiet", always(nil, nil)), tool("ask", ask)).legacy(sampling)
+		c.header.Set("Accept", "application/json")
+		require.False(t, c.call(1, "quiet").isStream())
+		call := c.call(2, "ask")
 		require.True(t, call.isStream())
-		w.post(call.next().response(sampled("a")))
+		c.post(call.next().answer("a"))
 		call.last()
 	})
 }
 
-func TestStreamsHaveTheHeadersOfStreams(t *testing.T) {
+func TestStreamHeadersAreRecordedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Handler: always("done", nil)})
-		reply := r.legacy(server.V20251125, sampling).call(1, "tool")
+		r := start(t, tool("tool", always("done", nil)))
+		reply := r.legacy(sampling).call(1, "tool")
 		require.Equal(t, "no-cache", reply.Header.Get("Cache-Control"))
 		require.Equal(t, "no", reply.Header.Get("X-Accel-Buffering"))
-		require.Equal(t, `data: {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"done"}]}}`+"\n\n", reply.body())
-		var recorded []*trace.HTTP
-		for _, e := range r.trace() {
-			if e.Case == "tool" && e.Frame != nil && e.Frame.Dir == trace.ToClient {
-				require.Equal(t, "post-1", e.Frame.Stream)
-				recorded = append(recorded, e.Frame.HTTP)
+		require.Equal(t, `data: {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"done"}]}}`+"\n\n",
+			reply.body())
+		frames := r.frames(func(f *trace.Frame) bool { return f.Stream == "post-1" })
+		require.Len(t, frames, 1)
+		require.Equal(t, &trace.HTTP{Status: 200, Header: map[string]string{"Content-Type": "text/event-stream"}},
+			frames[0].HTTP)
+	})
+}
+
+func TestWithJSONResponsesMessagesUseTheGETStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := startWith(t, server.Options{Responses: server.JSON}, tool("ask", func(s *server.Session) (any, error) {
+			if err := s.Send([]byte("hello")); err != nil {
+				return nil, err
 			}
+			return s.Sample(s.Ask("?"))
+		}))
+		c := r.legacy(sampling)
+		response := make(chan message)
+		call := func(id int) {
+			go func() { response <- c.call(id, "ask").last() }()
+			synctest.Wait()
 		}
-		require.Equal(t, []*trace.HTTP{{Status: 200, Header: map[string]string{"Content-Type": "text/event-stream"}}}, recorded)
-	})
-}
+		serve := func(stream *reply, text string) {
+			t.Helper()
+			data, _ := stream.event()
+			require.Equal(t, "hello", data)
+			c.post(stream.next().answer(text))
+			require.Equal(t, sampled(text), (<-response).text(t))
+		}
+		call(1)
+		r.requireStory("ask", "call, start", "the handler waits for the stream")
+		first := c.listen("")
+		serve(first, "on the first")
+		r.requireStory("ask", `call, start, server "hello" hostile, sample, client result, end, server result`)
 
-func TestWithPlainResponsesSamplesGoOutOnTheGETStream(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{Responses: server.JSON}, server.Tool{Name: "ask", Handler: ask})
-		w := r.legacy(server.V20251125, sampling)
-		answered := make(chan message)
-		go func() { answered <- w.call(1, "ask").last() }()
-		synctest.Wait()
-		require.Equal(t, []string{"client tools/call", "mark handler-started"}, r.story("ask"), "the play waits for the stream")
-
-		listening := w.do("GET", "", "Accept", "text/event-stream")
-		require.True(t, listening.isStream())
-		w.post(listening.next().response(sampled("heard")))
-		require.Equal(t, sampled("heard"), (<-answered).call(t).text(t))
-		require.Equal(t, []string{"client tools/call", "mark handler-started", "server sampling/createMessage", "client result", "mark handler-ended", "server result"}, r.story("ask"),
-			"what goes out on the session's stream is the tool's all the same")
-	})
-}
-
-func TestAGETStreamThatIsClosedIsWaitedForAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{Responses: server.JSON}, server.Tool{Name: "ask", Handler: ask})
-		w := r.legacy(server.V20251125, sampling)
-		first, second := w.do("GET", ""), w.do("GET", "")
+		second := c.listen("")
 		require.NoError(t, second.Body.Close())
 		synctest.Wait()
-		answered := make(chan message)
-		go func() { answered <- w.call(1, "ask").last() }()
-		w.post(first.next().response(sampled("on the first")))
-		require.Equal(t, sampled("on the first"), (<-answered).call(t).text(t))
+		call(2)
+		serve(first, "on the first again")
 
 		require.NoError(t, first.Body.Close())
 		synctest.Wait()
-		go func() { answered <- w.call(2, "ask").last() }()
-		synctest.Wait()
-		third := w.do("GET", "")
-		w.post(third.next().response(sampled("on the third")))
-		require.Equal(t, sampled("on the third"), (<-answered).call(t).text(t))
-		require.Equal(t, []string{"client", "client", "client closed", "client closed", "client"}, streamsOnly(r.story("")))
+		call(3)
+		serve(c.listen(""), "on the third")
 	})
 }
 
-// streamsOnly leaves out what has a message.
-func streamsOnly(story []string) []string {
-	var found []string
-	for _, line := range story {
-		if line = strings.TrimSpace(line); line == "client" || line == "client closed" {
-			found = append(found, line)
-		}
-	}
-	return found
-}
-
-func TestWithoutAGETStreamProgressIsNotWaitedFor(t *testing.T) {
+func TestProgressDoesNotWaitForAGETStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{Responses: server.JSON}, server.Tool{Name: "tool", Handler: func(s *server.Session) (any, error) {
+		c := startWith(t, server.Options{Responses: server.JSON}, tool("tool", func(s *server.Session) (any, error) {
 			return nil, s.Progress(1, 2)
-		}})
-		w := r.legacy(server.V20251125, sampling)
-		call := request(1, "tools/call", `{"name":"tool","_meta":{"progressToken":1}}`)
-		require.Equal(t, "there is no stream to the client: the client has no GET stream open", w.post(call).last().call(t).text(t))
-		listening := w.do("GET", "")
-		require.False(t, w.post(call).last().call(t).IsError)
-		require.Equal(t, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1,"total":2}}`, listening.next().raw)
+		})).legacy(sampling)
+		c.meta = `"progressToken":1`
+		require.Contains(t, c.call(1, "tool").text(), server.ErrNoStream.Error())
+		listening := c.listen("")
+		require.False(t, c.call(1, "tool").last().call(t).IsError)
+		require.Equal(t, `{"progressToken":1,"progress":1,"total":2}`, string(listening.next().Params))
 	})
 }
 
-func TestWithPlainResponsesACancelledPlayWaitsForNoStream(t *testing.T) {
+func TestCancelledCallWithJSONResponsesEndsAsAnEmptyStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{Responses: server.JSON}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
+		c := startWith(t, server.Options{Responses: server.JSON}, tool("ask", func(s *server.Session) (any, error) {
 			_, err := s.Sample(s.Ask("?"))
 			require.ErrorIs(t, err, server.ErrNoStream)
 			return nil, err
-		}})
-		w := r.legacy(server.V20251125, sampling)
+		})).legacy(sampling)
 		ended := make(chan string)
 		go func() {
-			reply := w.call(1, "ask")
+			reply := c.call(1, "ask")
 			ended <- reply.Status + reply.Header.Get("Content-Type") + reply.body()
 		}()
 		synctest.Wait()
-		w.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
-		require.Equal(t, "200 OKtext/event-stream", <-ended, "an end without a response: neither an empty JSON body nor a broken connection")
+		c.post(cancels(1))
+		require.Equal(t, "200 OKtext/event-stream", <-ended, "not an empty JSON body or a broken connection")
 	})
 }
 
-func TestProgressIsSentOnlyToThoseWhoAskedForIt(t *testing.T) {
+func TestProgressNeedsAToken(t *testing.T) {
 	progress := func(s *server.Session) (any, error) {
 		for i := range 3 {
 			if err := s.Progress(float64(i)/2, float64(i)); err != nil {
 				return nil, err
 			}
 		}
-		return "done", nil
+		return fmt.Sprint(s.WantsProgress()), nil
 	}
-	for token, want := range map[string]string{
-		``:                 "",
-		`null`:             "",
-		`{"a":1}`:          "",
-		`[1]`:              "",
-		`true`:             "",
-		`"a b"`:            `"a b"`,
-		`0`:                `0`,
-		`9007199254740993`: `9007199254740993`,
+	for token, valid := range map[string]bool{
+		``: false, `null`: false, `{"a":1}`: false, `[1]`: false, `true`: false, `"a b"`: true, `0`: true,
+		`9007199254740993`: true,
 	} {
-		for _, revision := range []server.Revision{server.V20250326, server.V20251125, server.V20260728} {
-			t.Run(token+" "+string(revision), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Handler: progress})
-					member := ""
-					if token != "" {
-						member = fmt.Sprintf(`"progressToken":%s,`, token)
+		t.Run(token, func(t *testing.T) {
+			inEach(t, append(server.Revisions()[:1], bothProtocols...), func(t *testing.T, revision server.Revision) {
+				c := start(t, tool("tool", progress)).client(revision, nothing)
+				if token != "" {
+					c.meta = `"progressToken":` + token
+				}
+				reply := c.call(1, "tool")
+				if valid {
+					for _, want := range []string{`"progress":0}`, `"progress":0.5,"total":1}`,
+						`"progress":1,"total":2}`} {
+						m := reply.next()
+						require.Equal(t, "notifications/progress", m.Method)
+						require.Equal(t, `{"progressToken":`+token+`,`+want, string(m.Params))
 					}
-					var reply *reply
-					if revision.Modern() {
-						reply = r.modern().post(request(1, "tools/call", fmt.Sprintf(`{"name":"tool",%s}`, meta(nothing, member))), "Mcp-Method", "tools/call", "Mcp-Name", "tool")
-						require.Equal(t, want != "", reply.isStream())
-					} else {
-						reply = r.legacy(revision, nothing).post(request(1, "tools/call", fmt.Sprintf(`{"name":"tool","_meta":{%s"a":1}}`, member)))
-					}
-					if want != "" {
-						require.Equal(t, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`+want+`,"progress":0}}`, reply.next().raw)
-						require.Equal(t, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`+want+`,"progress":0.5,"total":1}}`, reply.next().raw)
-						require.Equal(t, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`+want+`,"progress":1,"total":2}}`, reply.next().raw)
-					}
-					require.Equal(t, "done", reply.last().call(t).text(t))
-				})
+				}
+				require.Equal(t, !revision.Modern() || valid, reply.isStream())
+				require.Equal(t, fmt.Sprint(valid), reply.text())
 			})
-		}
-	}
-}
-
-func TestProgressThatIsNoNumberIsAnError(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "tool", Handler: func(s *server.Session) (any, error) { return nil, s.Progress(math.NaN(), 0) }})
-		got := r.legacy(server.V20251125, nothing).post(request(1, "tools/call", `{"name":"tool","_meta":{"progressToken":1}}`)).last()
-		require.Contains(t, got.call(t).text(t), server.ErrInvalid.Error())
-	})
-}
-
-func TestACancelledCallEndsWithoutAResponse(t *testing.T) {
-	for _, id := range []string{`1`, `"1"`, `"a b"`} {
-		synctest.Test(t, func(t *testing.T) {
-			gaveUp := make(chan error, 1)
-			r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
-				_, err := s.Sample(s.Ask("?"))
-				_, again := s.Sample(s.Ask("still there?"))
-				require.ErrorIs(t, again, context.Canceled, "nothing is asked for any more")
-				gaveUp <- err
-				return "too late", nil
-			}})
-			w := r.legacy(server.V20251125, sampling)
-			call := w.call(id, "ask")
-			question := call.next()
-			w.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"other"}}`)
-			synctest.Wait()
-			require.Empty(t, gaveUp)
-			w.post(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id))
-			require.ErrorIs(t, <-gaveUp, context.Canceled)
-			_, more := call.event()
-			require.False(t, more)
-			require.Equal(t, http.StatusAccepted, w.post(question.response(sampled("late"))).StatusCode)
-			require.Equal(t, []string{"client tools/call", "mark handler-started", "server sampling/createMessage", "client notifications/cancelled", "mark handler-ended", "server closed", "client result"}, r.story("ask"))
 		})
 	}
 }
 
-// eagerWriter does something as soon as it sees the headers of a response.
+func TestProgressRejectsNaN(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := start(t, tool("tool",
+			func(s *server.Session) (any, error) { return nil, s.Progress(math.NaN(), 0) })).legacy(nothing)
+		c.meta = `"progressToken":1`
+		require.Contains(t, c.call(1, "tool").text(), server.ErrInvalid.Error())
+	})
+}
+
+func TestCancelledCallEndsWithoutAResponse(t *testing.T) {
+	for _, id := range []string{`1`, `"1"`, `"a b"`} {
+		synctest.Test(t, func(t *testing.T) {
+			abandoned := make(chan error, 1)
+			r := start(t, tool("ask", does(func(s *server.Session) {
+				_, err := s.Sample(s.Ask("?"))
+				_, again := s.Sample(s.Ask("still there?"))
+				require.ErrorIs(t, again, context.Canceled)
+				abandoned <- err
+			})))
+			c := r.legacy(sampling)
+			call := c.call(id, "ask")
+			sample := call.next()
+			c.post(cancels(`"other"`))
+			synctest.Wait()
+			require.Empty(t, abandoned)
+			c.post(cancels(id))
+			require.ErrorIs(t, <-abandoned, context.Canceled)
+			call.ends()
+			require.Equal(t, http.StatusAccepted, c.post(sample.answer("late")).StatusCode)
+			r.requireStory("ask",
+				"call, start, sample, client notifications/cancelled, end, server closed, client result")
+		})
+	}
+}
+
+// eagerWriter calls act as soon as the headers of a response are written.
 type eagerWriter struct {
 	*httptest.ResponseRecorder
 	act func()
@@ -261,134 +221,127 @@ func (w eagerWriter) WriteHeader(status int) {
 	w.act()
 }
 
-func TestACallCanBeCancelledAsSoonAsItsStreamIsOpen(t *testing.T) {
+// serveTo serves a legacy call with the client's headers, and writes the response to w.
+func (c *client) serveTo(r *rig, w http.ResponseWriter, id int, tool string) {
+	call := httptest.NewRequest("POST", "http://localhost/mcp", strings.NewReader(c.calls(id, tool)))
+	call.Header = c.header.Clone()
+	call.Header.Set("Content-Type", "application/json")
+	call.Header.Set("Accept", "application/json, text/event-stream")
+	for routing := c.routing(tool); len(routing) > 0; routing = routing[2:] {
+		call.Header.Set(routing[0], routing[1])
+	}
+	r.Handler().ServeHTTP(w, call)
+}
+
+func TestCallCanBeCancelledAsSoonAsItsStreamIsOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
-			<-s.Context().Done()
-			return nil, nil
-		}})
-		w := r.legacy(server.V20251125, sampling)
-		call := httptest.NewRequest("POST", "http://localhost/mcp", strings.NewReader(request(1, "tools/call", `{"name":"ask"}`)))
-		call.Header = w.header.Clone()
-		call.Header.Set("Content-Type", "application/json")
-		call.Header.Set("Accept", "application/json, text/event-stream")
+		wait, _ := waiting()
+		r := start(t, tool("wait", wait))
+		c := r.legacy(sampling)
 		recorded := httptest.NewRecorder()
-		r.Handler().ServeHTTP(eagerWriter{recorded, func() {
-			w.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
-		}}, call)
+		c.serveTo(r, eagerWriter{recorded, func() { c.post(cancels(1)) }}, 1, "wait")
 		require.Empty(t, recorded.Body.String())
 	})
 }
 
-func TestACancelOfAnIDUsedTwiceIsForTheLatterCall(t *testing.T) {
+func TestCancelOfADuplicateIDIsForTheLaterCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: ask})
-		w := r.legacy(server.V20251125, sampling)
-		first, second := w.call(1, "ask"), w.call(1, "ask")
-		question := first.next()
+		c := start(t, tool("ask", ask)).legacy(sampling)
+		first, second := c.call(1, "ask"), c.call(1, "ask")
+		sample := first.next()
 		second.next()
-		w.post(question.response(sampled("a")))
-		require.Equal(t, sampled("a"), first.last().call(t).text(t))
-		w.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
-		_, more := second.event()
-		require.False(t, more)
+		c.post(sample.answer("a"))
+		require.Equal(t, sampled("a"), first.text())
+		c.post(cancels(1))
+		second.ends()
 	})
 }
 
-func TestAClientThatHangsUpHasNotCancelledInTheFirstEra(t *testing.T) {
+func TestLegacyClientThatDisconnectsHasNotCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		hungUp, ended := make(chan struct{}), make(chan error, 1)
-		r := inMemory(t, server.Options{}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
-			<-hungUp
+		left, ended := make(chan struct{}), make(chan error, 1)
+		r := start(t, tool("ask", does(func(s *server.Session) {
+			<-left
 			require.NoError(t, s.Context().Err())
 			_, err := s.Sample(s.Ask("?"))
 			require.ErrorIs(t, err, server.ErrNoStream)
 			require.False(t, server.Refused(err))
 			ended <- s.Send([]byte("hostile"))
-			return "nobody hears it", nil
-		}})
-		call := r.legacy(server.V20251125, sampling).call(1, "ask")
-		synctest.Wait() // until the play has begun
+		})))
+		call := r.legacy(sampling).call(1, "ask")
+		synctest.Wait()
 		require.NoError(t, call.Body.Close())
 		synctest.Wait()
-		close(hungUp)
+		close(left)
 		require.ErrorIs(t, <-ended, server.ErrNoStream)
 		synctest.Wait()
-		require.Equal(t, []string{"client tools/call", "mark handler-started", "client closed", "server sampling/createMessage lost", `server "hostile" lost hostile`,
-			"mark handler-ended", "server result lost"}, sortWords(r.story("ask")))
+		r.requireStory("ask",
+			`call, start, client closed, sample lost, server "hostile" lost hostile, end, server result lost`)
 	})
 }
 
-// sortWords puts the words that say what is special about a frame in one order.
-func sortWords(story []string) []string {
-	for i, line := range story {
-		story[i] = strings.Replace(line, "hostile lost", "lost hostile", 1)
-	}
-	return story
-}
-
-func TestAClientThatHangsUpHasCancelledInTheSecondEra(t *testing.T) {
+func TestModernClientThatDisconnectsHasCancelled(t *testing.T) {
 	for _, stream := range []bool{false, true} {
 		t.Run(fmt.Sprint("stream ", stream), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := inMemory(t, server.Options{}, server.Tool{Name: "wait", Handler: func(s *server.Session) (any, error) {
+				r := start(t, tool("wait", does(func(s *server.Session) {
 					if stream {
 						require.NoError(t, s.Send([]byte(`{}`)))
 					}
 					<-s.Context().Done()
 					_, err := s.Sample(s.Ask("anybody?"))
 					require.True(t, server.Refused(err))
-					return "too late", nil
-				}})
-				ctx, hangUp := context.WithCancel(t.Context())
+				})))
+				ctx, disconnect := context.WithCancel(t.Context())
 				go func() {
 					synctest.Wait()
-					hangUp()
+					disconnect()
 				}()
-				reply, err := r.modern().try(ctx, "POST", modernCall(1, "wait", sampling, ""), "Mcp-Method", "tools/call", "Mcp-Name", "wait")
-				want := []string{"client tools/call", "mark handler-started", "client closed", "mark handler-ended"}
+				reply, err := r.modern(sampling).tryCall(ctx, 1, "wait")
+				want := "call, start, client closed, end"
 				if stream {
 					require.NoError(t, err)
 					_, _ = reply.rest.ReadString(0)
-					want = []string{"client tools/call", "mark handler-started", `server "{}" hostile`, "client closed", "mark handler-ended"}
+					want = `call, start, server "{}" hostile, client closed, end`
 				} else {
 					require.ErrorIs(t, err, context.Canceled)
 				}
 				synctest.Wait()
-				require.Equal(t, want, r.story("wait"), "nothing more is sent")
+				r.requireStory("wait", want)
 			})
 		})
 	}
 }
 
-func TestHangingUpOnRealSockets(t *testing.T) {
-	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
+func TestDisconnectingOnRealSockets(t *testing.T) {
+	for _, revision := range bothProtocols {
 		t.Run(string(revision), func(t *testing.T) {
 			started, ended, release := make(chan struct{}), make(chan error, 1), make(chan struct{})
-			r := onLoopback(t, server.Options{}, server.Tool{Name: "wait", Handler: func(s *server.Session) (any, error) {
+			r := startOnLoopback(t, server.Options{}, tool("wait", does(func(s *server.Session) {
 				close(started)
 				select {
 				case <-s.Context().Done():
 				case <-release:
 				}
 				ended <- s.Context().Err()
-				return nil, nil
-			}})
-			ctx, hangUp := context.WithCancel(t.Context())
+			})))
+			ctx, disconnect := context.WithCancel(t.Context())
+			c := r.client(revision, sampling)
+			go func() {
+				<-started
+				if revision.Modern() {
+					disconnect()
+				}
+			}()
+			_, err := c.tryCall(ctx, 1, "wait")
 			if revision.Modern() {
-				go func() {
-					<-started
-					hangUp()
-				}()
-				_, err := r.modern().try(ctx, "POST", modernCall(1, "wait", sampling, ""), "Mcp-Method", "tools/call", "Mcp-Name", "wait")
 				require.ErrorIs(t, err, context.Canceled)
 				require.ErrorIs(t, <-ended, context.Canceled)
 				return
 			}
-			_, err := r.legacy(revision, sampling).try(ctx, "POST", request(1, "tools/call", `{"name":"wait"}`))
 			require.NoError(t, err)
 			<-started
-			hangUp()
+			disconnect()
 			r.until("wait", "client closed")
 			close(release)
 			require.NoError(t, <-ended)

@@ -1,29 +1,28 @@
 package server
 
-import (
-	"fmt"
-)
+import "fmt"
 
-// TaskMetadata asks for a sampling request to be taken as a task, in [CreateMessageParams]: the client answers at once with a CreateTaskResult, and
-// the sample is to be had with [TasksResult] (2025-11-25, basic/utilities/tasks#creating-tasks). It is an experiment of that revision, and of no
-// other: there the error is ErrEra. A client that has not declared tasks.requests.sampling.createMessage is not asked (ErrUndeclared).
+// TaskMetadata makes a sampling request a task, in [CreateMessageParams]. The client responds at once with a
+// CreateTaskResult, and [TasksResult] fetches the sample (2025-11-25, basic/utilities/tasks#creating-tasks). Only
+// 2025-11-25 has this experiment: elsewhere the error is ErrEra. Without the client's
+// tasks.requests.sampling.createMessage capability it is ErrUndeclared.
 type TaskMetadata struct {
-	// TTL is for how many milliseconds from its creation the task is to be kept; 0 leaves that to the client.
+	// TTL is how long the client keeps the task after its creation, in milliseconds; 0 leaves that to the client.
 	TTL int `json:"ttl,omitempty"`
 }
 
 // TaskMethod is a request about tasks.
 type TaskMethod string
 
-// The requests about tasks. The params of all but the last hold a taskId, and those of the last may hold a cursor.
+// The requests about tasks (2025-11-25, basic/utilities/tasks). All but TasksList require a taskId.
 const (
-	// TasksGet asks how a task stands (2025-11-25, basic/utilities/tasks#getting-tasks).
+	// TasksGet asks for the status of a task (#getting-tasks).
 	TasksGet TaskMethod = "tasks/get"
-	// TasksResult waits for a task's end, and asks for what its request came to (#retrieving-task-results).
+	// TasksResult waits for the end of a task and asks for its result (#retrieving-task-results).
 	TasksResult TaskMethod = "tasks/result"
-	// TasksCancel ends a task (#cancelling-tasks), of a client that declares tasks.cancel.
+	// TasksCancel ends a task; it needs tasks.cancel (#cancelling-tasks).
 	TasksCancel TaskMethod = "tasks/cancel"
-	// TasksList asks for the tasks that there are (#listing-tasks), of a client that declares tasks.list.
+	// TasksList lists the tasks; it needs tasks.list and takes a cursor (#listing-tasks).
 	TasksList TaskMethod = "tasks/list"
 )
 
@@ -34,10 +33,10 @@ type TaskParams struct {
 	Meta   map[string]any `json:"_meta,omitempty"`
 }
 
-// tasksOfSampling is the capability of a client that takes sampling requests as tasks.
+// tasksOfSampling is the capability of a client that runs sampling requests as tasks.
 var tasksOfSampling = []string{"tasks", "requests", "sampling", "createMessage"}
 
-// needs is the capability that a client has to declare for the request.
+// needs returns the client capability that the request requires.
 func (m TaskMethod) needs() []string {
 	switch m {
 	case TasksCancel:
@@ -48,10 +47,10 @@ func (m TaskMethod) needs() []string {
 	return tasksOfSampling
 }
 
-// StartTask sends a request about tasks, and returns once it is on its way, like [Session.Start], which sends the request that makes a task. The params are
-// a [TaskParams] or anything else that marshals to an object; they may be marked with [OnGET] and [Hostile]. Those that are not valid and those for
-// which the client has not declared what they need are not sent (ErrInvalid, ErrUndeclared) unless they are hostile. In other revisions than 2025-11-25
-// it returns ErrEra.
+// StartTask sends a request about tasks and returns once it is on the wire; [Session.Start] sends the request that
+// creates a task. Params is a [TaskParams] or anything else that marshals to an object, and may be marked with [OnGET]
+// and [Hostile]. Unless hostile, invalid params and those that need an undeclared capability are not sent (ErrInvalid,
+// ErrUndeclared). Revisions other than 2025-11-25 return ErrEra.
 func (s *Session) StartTask(method TaskMethod, params any) (*Pending, error) {
 	if s.revision != V20251125 {
 		return nil, s.noTasks()
@@ -59,22 +58,22 @@ func (s *Session) StartTask(method TaskMethod, params any) (*Pending, error) {
 	request, params := unwrapped(params)
 	raw, err := encode(params)
 	if err != nil {
-		return nil, s.invalidTask(method, err)
+		return nil, s.invalid(string(method), err)
 	}
 	request.method, request.params = string(method), s.onOneLine(raw)
 	if !request.hostile {
-		if why := wrongTaskParams(method, objectOf(raw)); why != nil {
-			return nil, s.invalidTask(method, why)
+		if why := checkTaskParams(method, objectOf(raw)); why != nil {
+			return nil, s.invalid(string(method), why)
 		}
 		if !s.Declares(method.needs()...) {
-			return nil, s.withheld(method.needs()...)
+			return nil, s.undeclared(method.needs()...)
 		}
 	}
-	return s.carrier.start(request)
+	return s.protocol.start(request)
 }
 
-// wrongTaskParams says what the schema has against the params of a request about tasks; nil for nothing.
-func wrongTaskParams(method TaskMethod, params object) error {
+// checkTaskParams returns why the params of a request about tasks are invalid.
+func checkTaskParams(method TaskMethod, params object) error {
 	name, required := "taskId", true
 	if method == TasksList {
 		name, required = "cursor", false
@@ -85,13 +84,7 @@ func wrongTaskParams(method TaskMethod, params object) error {
 	return nil
 }
 
-// invalidTask notes that the play wanted sent what is not valid.
-func (s *Session) invalidTask(method TaskMethod, why error) error {
-	s.server.problem(s.scope(), "the play of tool %s sends a %s with invalid params (wrap them in server.Hostile if that is meant): %v", s.tool.Name, method, why)
-	return fmt.Errorf("%w: %w", ErrInvalid, why)
-}
-
-// noTasks is the error of a play that has to do with tasks in a revision that has none.
+// noTasks is the error of tasks in a revision without them.
 func (s *Session) noTasks() error {
-	return fmt.Errorf("%w: tasks are a matter of %s alone, the client speaks %s", ErrEra, V20251125, s.revision)
+	return fmt.Errorf("%w: tasks exist in %s only: the client speaks %s", ErrEra, V20251125, s.revision)
 }

@@ -14,27 +14,29 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Tool is a tool: one that this server offers to the client, or one that a sampling request offers to the model.
+// Tool is a tool that the server offers to the client, or that a sampling request offers to the model.
 type Tool struct {
-	// Name is 1 to 128 characters of A-Z, a-z, 0-9, "_", "-", "." (2025-11-25, server/tools#tool-names). That of a prompt may hold any characters.
+	// Name has 1 to 128 characters of A-Z, a-z, 0-9, "_", "-", "." (2025-11-25, server/tools#tool-names). The name of a
+	// prompt may have any characters.
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
-	// InputSchema is a JSON Schema of type object, in 2020-12 unless its $schema says otherwise: anything that marshals to one. Nil
-	// takes any object.
+	// InputSchema marshals to a JSON Schema of type object, in 2020-12 unless its $schema differs. Nil allows any
+	// object.
 	InputSchema any `json:"inputSchema"`
-	// Play is what happens when the client calls the tool; required for a tool that the server offers.
+	// Handler runs when the client calls the tool. A tool of the server requires it.
 	Handler Handler `json:"-"`
-	// Carrier is the request by which a client starts the play: "" for tools/call, or one of those of 2026-07-28 that it may come with
-	// besides, [PromptsGet] and [ResourcesRead]. Then this is no tool but a prompt of that name, or the resource at [ResourceURI] of it; older
-	// revisions do not offer it, and InputSchema means nothing.
+	// Carrier is the request that starts the handler: "" is tools/call. With [PromptsGet] or [ResourcesRead]
+	// (2026-07-28) it is not a tool but the prompt of that name, or the resource at its [ResourceURI]; legacy revisions
+	// do not offer it, and InputSchema is ignored.
 	Carrier Carrier `json:"-"`
-	// Mark is a word woven into what [Session.Ask] asks, by which the model's side tells conversations apart. May be empty.
+	// Mark is a word that [Session.Ask] adds to its texts, so that the model's side can tell conversations apart. May
+	// be empty.
 	Mark string `json:"-"`
-	// Responses says how calls of the tool are answered, where that is not [Options.Responses]; [Auto] for what that says.
+	// Responses selects how the server responds to calls of the tool; [Auto] is [Options.Responses].
 	Responses Responses `json:"-"`
 }
 
-// MarshalJSON implements [json.Marshaler]: the tool as tools/list and sampling requests have it.
+// MarshalJSON implements [json.Marshaler]: the tool as in tools/list and in sampling requests.
 func (t Tool) MarshalJSON() ([]byte, error) {
 	if t.InputSchema == nil {
 		t.InputSchema = map[string]any{"type": "object"}
@@ -43,25 +45,24 @@ func (t Tool) MarshalJSON() ([]byte, error) {
 	return encode(plain(t))
 }
 
-// Play is what happens behind a tool. Its result becomes the result of the call: a [CallToolResult] or [RawResult] as it is, a string or
-// nil as text, and anything else as the text of its JSON. An error becomes a result with isError, which the client's model can
-// read. A play runs on a goroutine of its own and should return when s.Context() ends.
+// Handler is the code of a tool. Its value becomes the result of the call: a [CallToolResult] or [RawResult] as it is,
+// a string or nil as text, anything else as the text of its JSON. An error becomes a result with isError, which the
+// client's model can read. A handler runs on its own goroutine and should return when s.Context() is done.
 type Handler func(s *Session) (any, error)
 
-// CallToolResult is the result of a tools/call, for a play that wants it just so.
+// CallToolResult is the result of a tools/call.
 type CallToolResult struct {
 	Content           []any `json:"content"`
 	StructuredContent any   `json:"structuredContent,omitempty"`
 	IsError           bool  `json:"isError,omitempty"`
 
-	raw json.RawMessage // in place of all the others
+	raw json.RawMessage // replaces all other fields
 }
 
-// RawResult is the result of a call as the wire is to have it, byte for byte: whatever it is, the trace says that it was meant.
+// RawResult is the result of a call, sent byte for byte, valid or not; the trace marks it as hostile.
 type RawResult json.RawMessage
 
-// offered is a tool of the server, its schema compiled.
-type offered struct {
+type serverTool struct {
 	Tool
 	index  int
 	schema *jsonschema.Schema
@@ -69,82 +70,87 @@ type offered struct {
 
 var toolName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,128}$`)
 
-func compileTool(t Tool, index int) (*offered, error) {
+func compileTool(t Tool, index int) (*serverTool, error) {
 	if !toolName.MatchString(t.Name) && (t.Carrier != PromptsGet || t.Name == "") {
 		return nil, fmt.Errorf("tool name %q: want 1 to 128 characters of [A-Za-z0-9_.-]", t.Name)
 	}
 	if t.Handler == nil {
-		return nil, fmt.Errorf("tool %s has no play", t.Name)
+		return nil, fmt.Errorf("tool %s has no Handler", t.Name)
 	}
 	if !slices.Contains([]Carrier{"", PromptsGet, ResourcesRead}, t.Carrier) {
-		return nil, fmt.Errorf("tool %s: no request %q carries a play: want %s, %s, or \"\" for tools/call", t.Name, t.Carrier, PromptsGet, ResourcesRead)
+		return nil, fmt.Errorf("tool %s: unknown Carrier %q: want %s, %s, or \"\" for tools/call",
+			t.Name, t.Carrier, PromptsGet, ResourcesRead)
 	}
 	if t.InputSchema == nil {
 		t.InputSchema = map[string]any{"type": "object"}
-		return &offered{Tool: t, index: index, schema: anyObject()}, nil
+		return &serverTool{Tool: t, index: index, schema: anyObject()}, nil
 	}
-	raw, err := encode(t.InputSchema)
+	schema, err := compileInputSchema(t)
 	if err != nil {
 		return nil, fmt.Errorf("input schema of tool %s: %w", t.Name, err)
+	}
+	return &serverTool{Tool: t, index: index, schema: schema}, nil
+}
+
+func compileInputSchema(t Tool) (*jsonschema.Schema, error) {
+	raw, err := encode(t.InputSchema)
+	if err != nil {
+		return nil, err
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
-		return nil, fmt.Errorf("input schema of tool %s: %w", t.Name, err)
+		return nil, err
 	}
 	if object, ok := doc.(map[string]any); !ok || object["type"] != "object" {
-		return nil, fmt.Errorf(`input schema of tool %s: want a schema with "type": "object", got %s`, t.Name, raw)
+		return nil, fmt.Errorf(`want a schema with "type": "object", got %s`, raw)
 	}
-	if n := endless(doc); n != "" {
-		return nil, fmt.Errorf("input schema of tool %s: a number is out of all bounds: %s", t.Name, clip([]byte(n)))
+	if n := hugeNumber(doc); n != "" {
+		return nil, fmt.Errorf("a number is out of range: %s", clip([]byte(n)))
 	}
 	compiler := jsonschema.NewCompiler()
 	compiler.UseLoader(noLoader{})
 	url := "tool:" + t.Name
 	if err := compiler.AddResource(url, doc); err != nil {
-		return nil, fmt.Errorf("input schema of tool %s: %w", t.Name, err)
+		return nil, err
 	}
-	schema, err := compiler.Compile(url)
-	if err != nil {
-		return nil, fmt.Errorf("input schema of tool %s: %w", t.Name, err)
-	}
-	return &offered{Tool: t, index: index, schema: schema}, nil
+	return compiler.Compile(url)
 }
 
-// anyObject is the schema of a tool that has none of its own, compiled once for all of them.
+// anyObject is the schema of tools without their own, compiled once.
 var anyObject = sync.OnceValue(func() *jsonschema.Schema {
 	compiler := jsonschema.NewCompiler()
 	if err := compiler.AddResource("tool:", map[string]any{"type": "object"}); err != nil {
-		panic(fmt.Sprintf("server: our own input schema: %v", err))
+		panic(fmt.Sprintf("server: the default input schema: %v", err))
 	}
 	return compiler.MustCompile("tool:")
 })
 
-// noLoader keeps a tool's $ref from reaching for files or the network (2026-07-28, basic/index#ref-resolution).
+// noLoader keeps the $ref of a tool from reading files or the network (2026-07-28, basic/index#ref-resolution).
 type noLoader struct{}
 
 func (noLoader) Load(url string) (any, error) {
 	return nil, fmt.Errorf("%s is outside of the schema, and references are not followed", url)
 }
 
-// responses is the way in which calls of the tool are answered; those of nil like anything else.
-func (s *Server) responses(t *offered) Responses {
+// responses returns how the server responds to calls of the tool; nil is any other request.
+func (s *Server) responses(t *serverTool) Responses {
 	if t != nil && t.Responses != Auto {
 		return t.Responses
 	}
 	return s.opts.Responses
 }
 
-// checkArguments returns what is wrong with the arguments of a call, as text that a model can act on, or "".
-func (t *offered) checkArguments(arguments json.RawMessage) string {
+// checkArguments returns why the arguments of a call are invalid, in words that a model can act on, or "".
+func (t *serverTool) checkArguments(arguments json.RawMessage) string {
 	if len(arguments) == 0 {
 		arguments = json.RawMessage("{}")
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(arguments))
 	if err != nil {
-		return fmt.Sprintf("the arguments of %s cannot be read: %v", t.Name, err)
+		return fmt.Sprintf("the arguments of %s are invalid JSON: %v", t.Name, err)
 	}
-	if n := endless(value); n != "" {
-		return fmt.Sprintf("the arguments of %s hold a number out of all bounds: %s", t.Name, clip([]byte(n)))
+	if n := hugeNumber(value); n != "" {
+		return fmt.Sprintf("the arguments of %s have a number out of range: %s", t.Name, clip([]byte(n)))
 	}
 	err = t.schema.Validate(value)
 	var invalid *jsonschema.ValidationError
@@ -152,11 +158,11 @@ func (t *offered) checkArguments(arguments json.RawMessage) string {
 		return ""
 	}
 	faults := faultsOf(invalid)
-	slices.Sort(faults) // the validator goes through objects in any order
+	slices.Sort(faults) // the validator visits objects in random order
 	return fmt.Sprintf("the arguments of %s do not fit its input schema: %s", t.Name, strings.Join(faults, "; "))
 }
 
-// faultsOf returns what the validator found, without what only groups it.
+// faultsOf returns what the validator found, without the errors that only group others.
 func faultsOf(e *jsonschema.ValidationError) []string {
 	if len(e.Causes) > 0 {
 		var faults []string
@@ -169,8 +175,8 @@ func faultsOf(e *jsonschema.ValidationError) []string {
 	return []string{where + ": " + e.BasicOutput().Error.String()}
 }
 
-// endless returns a number in the value with which the validator's exact arithmetic would never end, or crash, or "".
-func endless(value any) json.Number {
+// hugeNumber returns a number on which the validator's exact arithmetic would crash or take forever, or "".
+func hugeNumber(value any) json.Number {
 	switch v := value.(type) {
 	case json.Number:
 		_, exponent, _ := strings.Cut(strings.ToLower(string(v)), "e")
@@ -179,13 +185,13 @@ func endless(value any) json.Number {
 		}
 	case []any:
 		for _, item := range v {
-			if n := endless(item); n != "" {
+			if n := hugeNumber(item); n != "" {
 				return n
 			}
 		}
 	case map[string]any:
 		for _, item := range v {
-			if n := endless(item); n != "" {
+			if n := hugeNumber(item); n != "" {
 				return n
 			}
 		}
@@ -193,7 +199,7 @@ func endless(value any) json.Number {
 	return ""
 }
 
-// callResult turns what a play returned into a CallToolResult.
+// callResult turns the values of a handler into a CallToolResult.
 func callResult(value any, err error) CallToolResult {
 	if err != nil {
 		return CallToolResult{Content: []any{Text(err.Error())}, IsError: true}
@@ -216,7 +222,7 @@ func callResult(value any, err error) CallToolResult {
 	}
 	raw, err := encode(value)
 	if err != nil {
-		return CallToolResult{Content: []any{Text(fmt.Sprintf("the play returned a %T that is not JSON: %v", value, err))}, IsError: true}
+		return callResult(nil, fmt.Errorf("the handler returned a %T that does not marshal to JSON: %w", value, err))
 	}
 	return CallToolResult{Content: []any{Text(string(raw))}}
 }

@@ -16,23 +16,19 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 	"github.com/mcp-conform/mcp-conform/internal/schema"
+	"github.com/mcp-conform/mcp-conform/internal/shared"
 )
 
-// published are the schemas of the specification. They are not part of the repository.
-const published = "../../../shared/spec"
-
-func TestThePublishedSchemasAreAtHand(t *testing.T) {
+// This test skips when all others validate frames by our own schemas only.
+func TestFramesAreValidatedByThePublishedSchemas(t *testing.T) {
 	for _, revision := range server.Revisions() {
-		if document(revision) == nil {
-			require.NotEqual(t, "true", os.Getenv("CI"), "want %s/%s.schema.json", published, revision)
-			t.Skipf("frames are held to our own schemas only: put the published ones at %s/%s.schema.json", published, revision)
-		}
+		require.FileExists(t, shared.Path(t, "spec", string(revision)+".schema.json"))
 	}
 }
 
-// validFrames holds every frame to the client that was not hostile against our schemas, and against the published ones
-// where they are at hand. Frames outside of any session are held to the revision that is given.
-func validFrames(t testing.TB, events []trace.Event, otherwise server.Revision) {
+// validFrames validates every frame of the server that is not hostile, by our schemas and, if available, the published
+// ones. Frames outside of any session must be valid in the other revision.
+func validFrames(t testing.TB, events []trace.Event, other server.Revision) {
 	t.Helper()
 	revisions := map[string]server.Revision{} // by session
 	methods := map[string]string{}            // of the client's requests, by session and id
@@ -42,14 +38,15 @@ func validFrames(t testing.TB, events []trace.Event, otherwise server.Revision) 
 			continue
 		}
 		m := loosely(f.Raw)
+		key := f.Session + " " + string(m.ID)
 		if f.Dir == trace.FromClient {
-			if m.Method != "" { // a response of the client's may have the same id
-				methods[f.Session+" "+string(m.ID)] = m.Method
+			if m.Method != "" { // a response of the client may have the same id
+				methods[key] = m.Method
 			}
 			continue
 		}
-		method := methods[f.Session+" "+string(m.ID)]
-		if m.Result != nil && (method == "" || method == "initialize") { // over HTTP the answer to initialize has the session that it opens
+		method := methods[key]
+		if m.Result != nil && (method == "" || method == "initialize") { // over HTTP, the result opens the session
 			var initialized struct {
 				ProtocolVersion server.Revision `json:"protocolVersion"`
 			}
@@ -58,30 +55,30 @@ func validFrames(t testing.TB, events []trace.Event, otherwise server.Revision) 
 		}
 		revision := revisions[f.Session]
 		if revision == "" {
-			revision = otherwise
+			revision = other
 		}
 		if m.ID == nil && m.Error != nil && !revision.HasTools() {
-			// The schemas of those revisions know no error without an id, their text does (2025-06-18, basic/transports#sending-messages-to-the-server).
+			// Only the text of these revisions has errors without an id, and not their schema (2025-06-18,
+			// basic/transports#sending-messages-to-the-server).
 			revision = server.V20251125
 		}
 		for name, part := range parts(t, m, method) {
-			require.NoError(t, schema.Validate(string(revision), name, part), "%s in %s: %s", name, revision, f.Raw)
-			if spec := specification(t, revision, name); spec != nil {
-				value, err := jsonschema.UnmarshalJSON(bytes.NewReader(part))
-				require.NoError(t, err)
-				require.NoError(t, spec.Validate(value), "the published %s in %s: %s", name, revision, f.Raw)
-			}
+			validate(t, revision, name, part, f.Raw)
 		}
 	}
 }
 
-func loosely(raw []byte) message {
-	m := message{raw: string(raw)}
-	_ = json.Unmarshal(raw, &m)
-	return m
+func validate(t testing.TB, revision server.Revision, name schema.Name, part, frame []byte) {
+	t.Helper()
+	require.NoError(t, schema.Validate(string(revision), name, part), "%s in %s: %s", name, revision, frame)
+	if published := publishedSchema(t, revision, name); published != nil {
+		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(part))
+		require.NoError(t, err)
+		require.NoError(t, published.Validate(value), "the published %s in %s: %s", name, revision, frame)
+	}
 }
 
-// parts names what a frame, and what it carries, has to be.
+// parts returns the schemas of a frame and of its result.
 func parts(t testing.TB, m message, method string) map[schema.Name][]byte {
 	t.Helper()
 	whole := []byte(m.raw)
@@ -107,10 +104,10 @@ func parts(t testing.TB, m message, method string) map[schema.Name][]byte {
 		if m.call(t).ResultType == "input_required" {
 			name = schema.InputRequiredResult
 		}
-		require.NotEmpty(t, name, "a result that no request asked for: %s", m.raw)
+		require.NotEmpty(t, name, "a result without a request: %s", m.raw)
 		return map[schema.Name][]byte{schema.JSONRPCResponse: whole, name: m.Result}
 	}
-	require.Fail(t, "a frame that we do not know", m.raw)
+	require.Fail(t, "unknown frame", m.raw)
 	return nil
 }
 
@@ -127,15 +124,18 @@ var resultNames = map[string]schema.Name{
 	"resources/list": "CacheableResult", "resources/read": schema.ReadResourceResult,
 }
 
-// specifications are the published schemas, compiled.
-var specifications = struct {
-	sync.Mutex
-	compiled map[string]*jsonschema.Schema
-}{compiled: map[string]*jsonschema.Schema{}}
+var (
+	publishedMu sync.Mutex
+	published   = map[string]*jsonschema.Schema{} // by revision and name
+)
 
-// specification returns the published schema that answers to a name of ours; nil where the published schemas are not at hand.
-func specification(t testing.TB, revision server.Revision, name schema.Name) *jsonschema.Schema {
+// publishedSchema returns the published schema for one of our names; nil when it is not available.
+func publishedSchema(t testing.TB, revision server.Revision, name schema.Name) *jsonschema.Schema {
 	t.Helper()
+	dir := os.Getenv(shared.Variable)
+	if dir == "" {
+		return nil
+	}
 	if revision.HasTools() {
 		switch name {
 		case schema.JSONRPCResponse:
@@ -145,36 +145,23 @@ func specification(t testing.TB, revision server.Revision, name schema.Name) *js
 		}
 	}
 	key := fmt.Sprint(revision, name)
-	specifications.Lock()
-	defer specifications.Unlock()
-	if compiled := specifications.compiled[key]; compiled != nil {
+	publishedMu.Lock()
+	defer publishedMu.Unlock()
+	if compiled := published[key]; compiled != nil {
 		return compiled
 	}
-	document := document(revision)
-	if document == nil {
-		return nil
-	}
+	text, err := os.ReadFile(filepath.Join(dir, "spec", string(revision)+".schema.json"))
+	require.NoError(t, err)
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	require.NoError(t, err)
 	keyword := "definitions"
-	if document["$defs"] != nil {
+	if document.(map[string]any)["$defs"] != nil {
 		keyword = "$defs"
 	}
 	compiler := jsonschema.NewCompiler()
 	require.NoError(t, compiler.AddResource("spec:", document))
 	compiled, err := compiler.Compile(fmt.Sprintf("spec:#/%s/%s", keyword, name))
 	require.NoError(t, err)
-	specifications.compiled[key] = compiled
+	published[key] = compiled
 	return compiled
-}
-
-// document reads a published schema; nil where it is not at hand.
-func document(revision server.Revision) map[string]any {
-	text, err := os.ReadFile(filepath.Join(published, string(revision)+".schema.json"))
-	if err != nil {
-		return nil
-	}
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		panic(err)
-	}
-	return document.(map[string]any)
 }

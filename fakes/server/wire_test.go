@@ -16,7 +16,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 )
 
-// wire is a raw client. It sends the bytes it is given, with the headers it has, and makes nothing of what comes back.
+// wire sends HTTP requests, byte for byte.
 type wire struct {
 	t      testing.TB
 	url    string
@@ -24,8 +24,8 @@ type wire struct {
 	header http.Header
 }
 
-// do sends a request and returns as soon as the headers of its response are there. Headers are pairs of name and value that
-// replace the wire's own; an empty value leaves the header out.
+// do sends a request and returns as soon as the headers of its response have come. Headers are pairs of name and value
+// that replace the wire's own; an empty value leaves the header out.
 func (w *wire) do(method, body string, headers ...string) *reply {
 	w.t.Helper()
 	r, err := w.try(context.Background(), method, body, headers...)
@@ -33,13 +33,18 @@ func (w *wire) do(method, body string, headers ...string) *reply {
 	return r
 }
 
-// post is do for the most usual of methods.
 func (w *wire) post(body string, headers ...string) *reply {
 	w.t.Helper()
 	return w.do(http.MethodPost, body, headers...)
 }
 
-// try is do for requests that may fail or are given up.
+// listen opens a GET stream, or resumes one after an event.
+func (w *wire) listen(lastEvent string) *reply {
+	w.t.Helper()
+	return w.do(http.MethodGet, "", "Last-Event-Id", lastEvent)
+}
+
+// try is do for requests that may fail.
 func (w *wire) try(ctx context.Context, method, body string, headers ...string) (*reply, error) {
 	w.t.Helper()
 	request, err := http.NewRequestWithContext(ctx, method, w.url, strings.NewReader(body))
@@ -69,14 +74,14 @@ func (w *wire) try(ctx context.Context, method, body string, headers ...string) 
 	return &reply{response, w.t, bufio.NewReader(response.Body)}, nil
 }
 
-// reply is a response whose body is yet to be read.
+// reply is a response whose body has not been read.
 type reply struct {
 	*http.Response
 	t    testing.TB
 	rest *bufio.Reader
 }
 
-// body reads the whole of the rest.
+// body reads the rest.
 func (r *reply) body() string {
 	r.t.Helper()
 	raw, err := io.ReadAll(r.rest)
@@ -85,10 +90,10 @@ func (r *reply) body() string {
 	return string(raw)
 }
 
-// isStream reports whether the response is a stream of events.
+// isStream reports whether the response is an event stream.
 func (r *reply) isStream() bool { return r.Header.Get("Content-Type") == "text/event-stream" }
 
-// event reads the next event of a stream and returns its data; false at the end of the stream.
+// event reads the data of the next event; false at the end of the stream.
 func (r *reply) event() (string, bool) {
 	r.t.Helper()
 	var data []string
@@ -107,7 +112,14 @@ func (r *reply) event() (string, bool) {
 	}
 }
 
-// line reads a line of a stream, which may end in LF, CR or both (HTML, server-sent events, parsing an event stream).
+// ends requires the end of the stream.
+func (r *reply) ends() {
+	r.t.Helper()
+	data, more := r.event()
+	require.False(r.t, more, "the stream has another event: %s", data)
+}
+
+// line reads a line, which may end in LF, CR or both (HTML, server-sent events, parsing an event stream).
 func (r *reply) line() (string, error) {
 	var line []byte
 	for {
@@ -127,7 +139,7 @@ func (r *reply) line() (string, error) {
 	}
 }
 
-// next reads the next message of a stream, which must come.
+// next reads the next message of a stream.
 func (r *reply) next() message {
 	r.t.Helper()
 	data, ok := r.event()
@@ -135,7 +147,7 @@ func (r *reply) next() message {
 	return read(r.t, data)
 }
 
-// last reads the one message that is left: the body, or the last event of a stream.
+// last reads the only message that is left: the body, or the last event of a stream.
 func (r *reply) last() message {
 	r.t.Helper()
 	if !r.isStream() {
@@ -143,13 +155,27 @@ func (r *reply) last() message {
 		return read(r.t, r.body())
 	}
 	m := r.next()
-	_, more := r.event()
-	require.False(r.t, more, "there is more after the response")
+	r.ends()
 	require.NoError(r.t, r.Body.Close())
 	return m
 }
 
-// message is a JSON-RPC message as a test looks at it.
+// requireError reads an error response and compares its code and a part of its message.
+func (r *reply) requireError(status, code int, message string) message {
+	r.t.Helper()
+	require.Equal(r.t, status, r.StatusCode)
+	m := r.last()
+	m.requireError(r.t, code, message)
+	return m
+}
+
+// text reads the response of a call: the text of its only block.
+func (r *reply) text() string {
+	r.t.Helper()
+	return r.last().text(r.t)
+}
+
+// message is a JSON-RPC message.
 type message struct {
 	raw    string
 	ID     json.RawMessage  `json:"id"`
@@ -166,7 +192,21 @@ func read(t testing.TB, raw string) message {
 	return m
 }
 
-// result is what the result of a tools/call may hold.
+// loosely reads a message that may be invalid.
+func loosely(raw []byte) message {
+	m := message{raw: string(raw)}
+	_ = json.Unmarshal(raw, &m)
+	return m
+}
+
+func (m message) requireError(t testing.TB, code int, message string) {
+	t.Helper()
+	require.NotNil(t, m.Error, m.raw)
+	require.Equal(t, code, m.Error.Code, m.raw)
+	require.Contains(t, m.Error.Message, message)
+}
+
+// result is the result of a tools/call.
 type result struct {
 	ResultType    string                     `json:"resultType"`
 	Content       []server.TextContent       `json:"content"`
@@ -175,7 +215,7 @@ type result struct {
 	RequestState  *string                    `json:"requestState"`
 }
 
-// call reads the message as the response of a tools/call that went well as far as JSON-RPC is concerned.
+// call reads the result of a tools/call.
 func (m message) call(t testing.TB) result {
 	t.Helper()
 	require.Nil(t, m.Error, m.raw)
@@ -184,24 +224,29 @@ func (m message) call(t testing.TB) result {
 	return r
 }
 
-// text returns the text of a result that is one text block.
-func (r result) text(t testing.TB) string {
+// text returns the text of a result with one block.
+func (m message) text(t testing.TB) string {
 	t.Helper()
+	r := m.call(t)
 	require.Len(t, r.Content, 1)
 	return r.Content[0].Text
 }
 
-// request is a JSON-RPC request with params, which are JSON.
+// request returns a JSON-RPC request; params is JSON.
 func request(id any, method, params string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"method":%q,"params":%s}`, id, method, params)
 }
 
-// response is a JSON-RPC response to the request m.
+// response returns a response to the request m.
 func (m message) response(result string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result)
 }
 
-// sampled is a CreateMessageResult with a text.
+// answer returns a response to the request m with a text.
+func (m message) answer(text string) string { return m.response(sampled(text)) }
+
+// sampled returns a CreateMessageResult with a text.
 func sampled(text string) string {
-	return fmt.Sprintf(`{"role":"assistant","model":"m","stopReason":"endTurn","content":{"type":"text","text":%q}}`, text)
+	return fmt.Sprintf(`{"role":"assistant","model":"m","stopReason":"endTurn","content":{"type":"text","text":%q}}`,
+		text)
 }

@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// conn is one end of a connection. Its methods may be called at once by several goroutines.
+// conn is one end of a connection. It is safe for concurrent use.
 type conn struct {
 	in, out       *pipe
 	local, remote *net.TCPAddr
 }
 
-// Read implements [net.Conn]. After the peer's Close or CloseWrite it returns what was written before, then io.EOF.
+// Read implements [net.Conn]. After the peer's Close or CloseWrite it returns the remaining bytes, then io.EOF.
 func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.in.Read(b)
 	return n, c.wrap("read", err)
 }
 
-// Write implements [net.Conn]. It waits while the peer has 256 KiB to read. After the peer's Close, or an own
+// Write implements [net.Conn]. It waits while the peer has 256 KiB to read. After the peer's Close, or its own end's
 // CloseWrite, the error wraps [syscall.EPIPE].
 func (c *conn) Write(b []byte) (int, error) {
 	n, err := c.out.Write(b)
 	return n, c.wrap("write", err)
 }
 
-// CloseWrite ends what this end writes: the peer reads to the end of file, and can still be read from.
+// CloseWrite ends the direction to the peer, which reads io.EOF and can still write.
 func (c *conn) CloseWrite() error { return c.wrap("close", c.out.end()) }
 
-// Close implements [net.Conn]: both directions at once, waiting for nobody.
+// Close implements [net.Conn]. It closes both directions and does not wait.
 func (c *conn) Close() error {
 	open := c.in.closeReader()
 	c.out.closeWriter()
@@ -59,7 +59,7 @@ func (c *conn) SetReadDeadline(t time.Time) error { return c.wrap("set", c.in.se
 // SetWriteDeadline implements [net.Conn]. It also ends a Write that is waiting.
 func (c *conn) SetWriteDeadline(t time.Time) error { return c.wrap("set", c.out.setWriteDeadline(t)) }
 
-// wrap gives an error the form that the net package gives it; io.EOF stays bare, as there.
+// wrap returns an error as the net package does: io.EOF stays bare.
 func (c *conn) wrap(op string, err error) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		return err

@@ -2,7 +2,6 @@ package memnet
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -18,14 +17,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// connect returns both ends of a connection: the one that dialled and the one that was accepted.
+// connect returns both ends of a connection.
 func connect(t testing.TB) (dialled, accepted net.Conn) {
 	n := New()
-	l, err := n.Listen("127.0.0.1:0")
-	require.NoError(t, err)
-	dialled, err = n.DialContext(context.Background(), "tcp", l.Addr().String())
-	require.NoError(t, err)
-	accepted, err = l.Accept()
+	l := listen(t, n, ":0")
+	dialled = dial(t, n, l)
+	accepted, err := l.Accept()
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		_ = l.Close()
@@ -37,7 +34,7 @@ func connect(t testing.TB) (dialled, accepted net.Conn) {
 
 func closeWrite(t testing.TB, c net.Conn) error {
 	half, ok := c.(interface{ CloseWrite() error })
-	require.True(t, ok, "net/http and others look for CloseWrite")
+	require.True(t, ok, "net/http looks for CloseWrite")
 	return half.CloseWrite()
 }
 
@@ -58,7 +55,7 @@ func TestBytesArriveInOrderBothWays(t *testing.T) {
 			_, err := io.ReadFull(way[1], got)
 			require.NoError(t, err)
 			require.NoError(t, <-wrote)
-			require.True(t, bytes.Equal(sent, got), "%d bytes came through changed", size)
+			require.True(t, bytes.Equal(sent, got), "%d bytes changed", size)
 		}
 	}
 }
@@ -71,17 +68,17 @@ func TestBothEndsMayWriteFirst(t *testing.T) {
 	}
 }
 
-func TestWritesAtOnceDoNotMix(t *testing.T) {
+func TestConcurrentWritesDoNotMix(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := connect(t)
-		const writers, size = 4, capacity + 1000 // each has to wait half way
+		const writers, size = 4, capacity + 1000 // each must wait half-way
 		for i := range writers {
 			go func() {
 				_, err := client.Write(bytes.Repeat([]byte{byte(i)}, size))
 				assert.NoError(t, err)
 			}()
 		}
-		synctest.Wait() // all of them are waiting now, one in the middle of its bytes
+		synctest.Wait()
 		got := make([]byte, writers*size)
 		_, err := io.ReadFull(server, got)
 		require.NoError(t, err)
@@ -113,7 +110,7 @@ func TestConcurrentUseOfOneConnection(t *testing.T) {
 		assert.NoError(t, closeWrite(t, client))
 	})
 	load.Go(func() {
-		for range 1000 { // deadlines that move all the time, and never pass
+		for range 1000 { // deadlines that move and never pass
 			assert.NoError(t, client.SetDeadline(time.Now().Add(time.Hour)))
 		}
 	})
@@ -126,94 +123,82 @@ func TestConcurrentUseOfOneConnection(t *testing.T) {
 	require.True(t, bytes.Equal(sent, got))
 }
 
-func TestClosing(t *testing.T) {
-	one := make([]byte, 1)
+// readOne, writeOne and setDeadline are the calls of TestClose that may fail.
+func readOne(c net.Conn) error {
+	_, err := c.Read(make([]byte, 1))
+	return err
+}
+
+func writeOne(c net.Conn) error {
+	_, err := c.Write(make([]byte, 1))
+	return err
+}
+
+func setDeadline(c net.Conn) error { return c.SetDeadline(time.Now()) }
+
+// whileWaiting runs act while do waits, and returns the error of do.
+func whileWaiting(t *testing.T, do func() error, act func() error) error {
+	done := make(chan error)
+	go func() { done <- do() }()
+	synctest.Wait()
+	require.NoError(t, act())
+	return <-done
+}
+
+func TestClose(t *testing.T) {
+	after := func(act, then func(client, server net.Conn) error) func(*testing.T, net.Conn, net.Conn) error {
+		return func(t *testing.T, client, server net.Conn) error {
+			require.NoError(t, act(client, server))
+			return then(client, server)
+		}
+	}
+	onClient := func(f func(net.Conn) error) func(client, server net.Conn) error {
+		return func(client, _ net.Conn) error { return f(client) }
+	}
+	peer := func(_, server net.Conn) error { return server.Close() }
+	own := onClient(net.Conn.Close)
+	half := onClient(func(c net.Conn) error { return closeWrite(t, c) })
 	for _, test := range []struct {
 		name string
 		act  func(t *testing.T, client, server net.Conn) error
 		want error
 	}{
-		{"the peer's close ends a read with EOF", func(t *testing.T, client, server net.Conn) error {
-			require.NoError(t, server.Close())
-			_, err := client.Read(one)
-			return err
-		}, io.EOF},
-		{"EOF comes after what was written", func(t *testing.T, client, server net.Conn) error {
+		{"read after the peer's close", after(peer, onClient(readOne)), io.EOF},
+		{"write after the peer's close", after(peer, onClient(writeOne)), syscall.EPIPE},
+		{"write after its own close", after(own, onClient(writeOne)), net.ErrClosed},
+		{"close after close", after(own, own), net.ErrClosed},
+		{"deadline after close", after(own, onClient(setDeadline)), net.ErrClosed},
+		{"half close after close", after(own, half), net.ErrClosed},
+		{"write after its own half close", after(half, onClient(writeOne)), syscall.EPIPE},
+		{"read with data after its own close", func(t *testing.T, client, server net.Conn) error {
+			require.NoError(t, writeOne(server))
+			require.NoError(t, client.Close())
+			return readOne(client)
+		}, net.ErrClosed},
+		{"EOF follows the data", func(t *testing.T, client, server net.Conn) error {
 			_, err := server.Write([]byte("bye"))
 			require.NoError(t, err)
 			require.NoError(t, server.Close())
 			text, err := io.ReadAll(client)
 			require.NoError(t, err)
 			require.Equal(t, "bye", string(text))
-			_, err = client.Read(one)
-			return err
+			return readOne(client)
 		}, io.EOF},
-		{"a write after the peer's close is a broken pipe", func(t *testing.T, client, server net.Conn) error {
-			require.NoError(t, server.Close())
-			_, err := client.Write(one)
-			return err
-		}, syscall.EPIPE},
-		{"the peer's close ends a write that waits", func(t *testing.T, client, server net.Conn) error {
-			wrote := make(chan error)
-			go func() {
+		{"peer's close during a write", func(t *testing.T, client, server net.Conn) error {
+			return whileWaiting(t, func() error {
 				n, err := client.Write(make([]byte, 2*capacity))
 				assert.Equal(t, capacity, n)
-				wrote <- err
-			}()
-			synctest.Wait()
-			require.NoError(t, server.Close())
-			return <-wrote
+				return err
+			}, server.Close)
 		}, syscall.EPIPE},
-		{"an own close ends a read that waits", func(t *testing.T, client, server net.Conn) error {
-			read := make(chan error)
-			go func() {
-				_, err := client.Read(one)
-				read <- err
-			}()
-			synctest.Wait()
-			require.NoError(t, client.Close())
-			return <-read
+		{"its own close during a read", func(t *testing.T, client, _ net.Conn) error {
+			return whileWaiting(t, func() error { return readOne(client) }, client.Close)
 		}, net.ErrClosed},
-		{"a read after an own close", func(t *testing.T, client, server net.Conn) error {
-			_, err := server.Write(one)
-			require.NoError(t, err)
-			require.NoError(t, client.Close())
-			_, err = client.Read(one)
-			return err
-		}, net.ErrClosed},
-		{"a write after an own close", func(t *testing.T, client, server net.Conn) error {
-			require.NoError(t, client.Close())
-			_, err := client.Write(one)
-			return err
-		}, net.ErrClosed},
-		{"closing twice", func(t *testing.T, client, server net.Conn) error {
-			require.NoError(t, client.Close())
-			return client.Close()
-		}, net.ErrClosed},
-		{"a deadline on a closed connection", func(t *testing.T, client, server net.Conn) error {
-			require.NoError(t, client.Close())
-			return client.SetDeadline(time.Now())
-		}, net.ErrClosed},
-		{"a half close on a closed connection", func(t *testing.T, client, server net.Conn) error {
-			require.NoError(t, client.Close())
-			return closeWrite(t, client)
-		}, net.ErrClosed},
-		{"a write after an own half close", func(t *testing.T, client, server net.Conn) error {
-			require.NoError(t, closeWrite(t, client))
-			_, err := client.Write(one)
-			return err
-		}, syscall.EPIPE},
-		{"a half close ends the peer's read that waits", func(t *testing.T, client, server net.Conn) error {
-			read := make(chan error)
-			go func() {
-				_, err := server.Read(one)
-				read <- err
-			}()
-			synctest.Wait()
-			require.NoError(t, closeWrite(t, client))
-			return <-read
+		{"half close during the peer's read", func(t *testing.T, client, server net.Conn) error {
+			return whileWaiting(t, func() error { return readOne(server) },
+				func() error { return closeWrite(t, client) })
 		}, io.EOF},
-		{"a half close ends the peer's read, and nothing else", func(t *testing.T, client, server net.Conn) error {
+		{"half close leaves the other direction open", func(t *testing.T, client, server net.Conn) error {
 			_, err := client.Write([]byte("question"))
 			require.NoError(t, err)
 			require.NoError(t, closeWrite(t, client))
@@ -226,8 +211,7 @@ func TestClosing(t *testing.T) {
 			answer, err := io.ReadAll(client)
 			require.NoError(t, err)
 			require.Equal(t, "answer", string(answer))
-			_, err = client.Read(one)
-			return err
+			return readOne(client)
 		}, io.EOF},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -239,14 +223,13 @@ func TestClosing(t *testing.T) {
 	}
 }
 
-func TestAnErrorSaysWhichConnection(t *testing.T) {
+func TestErrorNamesTheConnection(t *testing.T) {
 	client, server := connect(t)
 	require.NoError(t, server.Close())
-	_, err := client.Write([]byte("x"))
-	require.EqualError(t, err, "write tcp 127.0.0.1:49152->127.0.0.1:1: broken pipe")
+	require.EqualError(t, writeOne(client), "write tcp 127.0.0.1:49152->127.0.0.1:1: broken pipe")
 }
 
-func TestAFullBufferHoldsTheWriterBack(t *testing.T) {
+func TestFullBufferBlocksTheWriter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := connect(t)
 		var wrote int
@@ -261,7 +244,7 @@ func TestAFullBufferHoldsTheWriterBack(t *testing.T) {
 		}()
 		for read := 0; read < 3*capacity; {
 			synctest.Wait()
-			require.InDelta(t, read+capacity, wrote, 1000, "the writer runs ahead by the buffer, no less and no more")
+			require.InDelta(t, read+capacity, wrote, 1000, "the writer is ahead by the buffer")
 			n, err := server.Read(make([]byte, 100_000))
 			require.NoError(t, err)
 			read += n
@@ -272,46 +255,44 @@ func TestAFullBufferHoldsTheWriterBack(t *testing.T) {
 }
 
 func TestDeadlines(t *testing.T) {
-	read := func(c net.Conn) error {
-		_, err := c.Read(make([]byte, 10))
-		return err
-	}
 	fill := func(c net.Conn) error {
 		_, err := c.Write(make([]byte, capacity+1))
 		return err
 	}
+	in := func(d time.Duration) time.Time { return time.Now().Add(d) }
+	past := time.Unix(1, 0)
 	for _, test := range []struct {
 		name string
 		set  func(c net.Conn)
 		do   func(c net.Conn) error
-		want time.Duration // after which do gives up
+		want time.Duration // until do times out
 	}{
-		{"read, in the past", func(c net.Conn) { c.SetReadDeadline(time.Unix(1, 0)) }, read, 0},
-		{"read, now", func(c net.Conn) { c.SetReadDeadline(time.Now()) }, read, 0},
-		{"read, in the future", func(c net.Conn) { c.SetReadDeadline(time.Now().Add(time.Minute)) }, read, time.Minute},
-		{"read, a wall-clock time", func(c net.Conn) { c.SetReadDeadline(time.Now().Add(time.Minute).Round(0)) }, read, time.Minute},
-		{"write, in the past", func(c net.Conn) { c.SetWriteDeadline(time.Unix(1, 0)) }, fill, 0},
-		{"write, in the future", func(c net.Conn) { c.SetWriteDeadline(time.Now().Add(time.Minute)) }, fill, time.Minute},
-		{"both, read", func(c net.Conn) { c.SetDeadline(time.Now().Add(time.Minute)) }, read, time.Minute},
-		{"both, write", func(c net.Conn) { c.SetDeadline(time.Now().Add(time.Minute)) }, fill, time.Minute},
+		{"read in the past", func(c net.Conn) { c.SetReadDeadline(past) }, readOne, 0},
+		{"read now", func(c net.Conn) { c.SetReadDeadline(in(0)) }, readOne, 0},
+		{"read in the future", func(c net.Conn) { c.SetReadDeadline(in(time.Minute)) }, readOne, time.Minute},
+		{"wall-clock read", func(c net.Conn) { c.SetReadDeadline(in(time.Minute).Round(0)) }, readOne, time.Minute},
+		{"write in the past", func(c net.Conn) { c.SetWriteDeadline(past) }, fill, 0},
+		{"write in the future", func(c net.Conn) { c.SetWriteDeadline(in(time.Minute)) }, fill, time.Minute},
+		{"read, both set", func(c net.Conn) { c.SetDeadline(in(time.Minute)) }, readOne, time.Minute},
+		{"write, both set", func(c net.Conn) { c.SetDeadline(in(time.Minute)) }, fill, time.Minute},
 		{"the last one counts", func(c net.Conn) {
-			c.SetReadDeadline(time.Now().Add(time.Second))
-			c.SetReadDeadline(time.Now().Add(time.Hour))
-		}, read, time.Hour},
-		{"moved forward while the read waits", func(c net.Conn) {
-			c.SetReadDeadline(time.Now().Add(time.Minute))
-			time.AfterFunc(30*time.Second, func() { c.SetReadDeadline(time.Now().Add(time.Hour)) })
-		}, read, time.Hour + 30*time.Second},
-		{"moved into the past while the read waits", func(c net.Conn) {
-			time.AfterFunc(time.Minute, func() { c.SetReadDeadline(time.Unix(1, 0)) })
-		}, read, time.Minute},
-		{"moved into the past while the write waits", func(c net.Conn) {
-			time.AfterFunc(time.Minute, func() { c.SetWriteDeadline(time.Unix(1, 0)) })
+			c.SetReadDeadline(in(time.Second))
+			c.SetReadDeadline(in(time.Hour))
+		}, readOne, time.Hour},
+		{"moved later during the read", func(c net.Conn) {
+			c.SetReadDeadline(in(time.Minute))
+			time.AfterFunc(30*time.Second, func() { c.SetReadDeadline(in(time.Hour)) })
+		}, readOne, time.Hour + 30*time.Second},
+		{"moved into the past during the read", func(c net.Conn) {
+			time.AfterFunc(time.Minute, func() { c.SetReadDeadline(past) })
+		}, readOne, time.Minute},
+		{"moved into the past during the write", func(c net.Conn) {
+			time.AfterFunc(time.Minute, func() { c.SetWriteDeadline(past) })
 		}, fill, time.Minute},
-		{"a write that waits for another one", func(c net.Conn) {
+		{"write that waits for another write", func(c net.Conn) {
 			go fill(c)
 			synctest.Wait()
-			c.SetWriteDeadline(time.Now().Add(time.Minute))
+			c.SetWriteDeadline(in(time.Minute))
 		}, fill, time.Minute},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -321,7 +302,7 @@ func TestDeadlines(t *testing.T) {
 				test.set(client)
 				err := test.do(client)
 				require.ErrorIs(t, err, os.ErrDeadlineExceeded)
-				require.Equal(t, test.want, time.Since(start)) // the bubble's clock: exact
+				require.Equal(t, test.want, time.Since(start))
 				var network net.Error
 				require.True(t, errors.As(err, &network) && network.Timeout(), "net/http asks for Timeout")
 			})
@@ -329,22 +310,21 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-func TestAPassedDeadlineGoesBeforeData(t *testing.T) {
+func TestPassedDeadlinePrecedesData(t *testing.T) {
 	client, server := connect(t)
 	_, err := server.Write([]byte("text"))
 	require.NoError(t, err)
 	require.NoError(t, client.SetReadDeadline(time.Unix(1, 0)))
-	_, err = client.Read(make([]byte, 4))
-	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+	require.ErrorIs(t, readOne(client), os.ErrDeadlineExceeded)
 
-	require.NoError(t, client.SetReadDeadline(time.Time{})) // the connection is as good as before
+	require.NoError(t, client.SetReadDeadline(time.Time{}))
 	got := make([]byte, 4)
 	_, err = io.ReadFull(client, got)
 	require.NoError(t, err)
 	require.Equal(t, "text", string(got))
 }
 
-func TestADeadlineThatWasTakenBackNeverPasses(t *testing.T) {
+func TestRemovedDeadlineDoesNotPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := connect(t)
 		require.NoError(t, client.SetDeadline(time.Now().Add(time.Second)))
@@ -356,7 +336,7 @@ func TestADeadlineThatWasTakenBackNeverPasses(t *testing.T) {
 	})
 }
 
-func TestAWriteThatTimesOutSaysHowFarItGot(t *testing.T) {
+func TestWriteThatTimesOutReturnsItsCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := connect(t)
 		require.NoError(t, client.SetWriteDeadline(time.Now().Add(time.Second)))

@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/memnet"
 )
 
-// A server and a client without a socket between them.
+// An HTTP server and a client without a socket between them.
 func Example() {
 	network := memnet.New()
 	listener, err := network.Listen("127.0.0.1:0")

@@ -15,13 +15,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// serve runs an HTTP server on a new network and returns its URL and a client. Both end with the test, which in a bubble
-// proves that no goroutine is left.
+// serve runs an HTTP server and returns its URL and a client. Both end with the test; in a bubble, that also shows that
+// no goroutine is left.
 func serve(t testing.TB, handler http.HandlerFunc) (url string, client *http.Client) {
 	n := New()
-	l, err := n.Listen("127.0.0.1:0")
-	require.NoError(t, err)
-	server := &http.Server{Handler: handler}
+	l := listen(t, n, ":0")
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	client = n.Client()
@@ -33,18 +32,26 @@ func serve(t testing.TB, handler http.HandlerFunc) (url string, client *http.Cli
 	return "http://" + l.Addr().String(), client
 }
 
+func get(t testing.TB, client *http.Client, url string) *http.Response {
+	t.Helper()
+	response, err := client.Get(url)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = response.Body.Close() })
+	return response
+}
+
 // everywhere runs a test on the real clock and in a bubble.
 func everywhere(t *testing.T, test func(t *testing.T)) {
 	t.Run("real time", test)
 	t.Run("bubble", func(t *testing.T) { synctest.Test(t, test) })
 }
 
-func TestHTTPRoundTrips(t *testing.T) {
+func TestHTTPReusesTheConnection(t *testing.T) {
 	everywhere(t, func(t *testing.T) {
 		url, client := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			body, err := io.ReadAll(r.Body)
 			assert.NoError(t, err)
-			assert.Empty(t, r.Header.Get("Accept-Encoding"), "compression was asked for")
+			assert.Empty(t, r.Header.Get("Accept-Encoding"), "no compression")
 			_, _ = fmt.Fprintf(w, "%s %d", r.RemoteAddr, len(body))
 		})
 		for i := range 3 {
@@ -54,14 +61,14 @@ func TestHTTPRoundTrips(t *testing.T) {
 			text, err := io.ReadAll(resp.Body)
 			require.NoError(t, err)
 			require.NoError(t, resp.Body.Close())
-			require.Equal(t, fmt.Sprintf("127.0.0.1:49152 %d", size), string(text), "the connection was used again")
+			require.Equal(t, fmt.Sprintf("127.0.0.1:49152 %d", size), string(text))
 		}
 	})
 }
 
-func TestHTTPStream(t *testing.T) {
+func TestHTTPStreamArrivesEventByEvent(t *testing.T) {
 	everywhere(t, func(t *testing.T) {
-		next := make(chan string)
+		next := make(chan string, 1)
 		url, client := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			for event := range next {
@@ -69,20 +76,14 @@ func TestHTTPStream(t *testing.T) {
 				_ = http.NewResponseController(w).Flush()
 			}
 		})
-		got := make(chan *http.Response, 1)
-		go func() {
-			resp, err := client.Get(url)
-			assert.NoError(t, err)
-			got <- resp
-		}()
-		next <- "first" // headers come with the first flush
-		resp := <-got
+		next <- "first" // the headers come with the first flush
+		resp := get(t, client, url)
 		lines := bufio.NewScanner(resp.Body)
 		require.True(t, lines.Scan())
 		require.Equal(t, "data: first", lines.Text())
 		for _, event := range []string{"second", "third"} {
 			require.True(t, lines.Scan())
-			next <- event // only now: each event arrives before the next is sent
+			next <- event // after the previous event has arrived
 			require.True(t, lines.Scan())
 			require.Equal(t, "data: "+event, lines.Text())
 		}
@@ -90,49 +91,44 @@ func TestHTTPStream(t *testing.T) {
 		rest, err := io.ReadAll(resp.Body)
 		require.NoError(t, err)
 		require.Empty(t, strings.TrimSpace(string(rest)))
-		require.NoError(t, resp.Body.Close())
 	})
 }
 
-func TestTheServerNoticesThatAClientHungUp(t *testing.T) {
+func TestServerNoticesThatTheClientDisconnects(t *testing.T) {
 	everywhere(t, func(t *testing.T) {
-		hungUp := make(chan struct{})
+		left := make(chan struct{})
 		url, client := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
-			close(hungUp)
+			close(left)
 		})
-		resp, err := client.Get(url)
-		require.NoError(t, err)
-		require.NoError(t, resp.Body.Close())
-		<-hungUp
+		require.NoError(t, get(t, client, url).Body.Close())
+		<-left
 	})
 }
 
-func TestTheServerNoticesThatARequestWasCancelled(t *testing.T) {
+func TestServerNoticesThatTheRequestIsCancelled(t *testing.T) {
 	everywhere(t, func(t *testing.T) {
-		begun, hungUp := make(chan struct{}), make(chan struct{})
+		begun, left := make(chan struct{}), make(chan struct{})
 		url, client := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			close(begun)
 			<-r.Context().Done()
-			close(hungUp)
+			close(left)
 		})
 		ctx, cancel := context.WithCancel(t.Context())
-		failed := make(chan error, 1)
 		go func() {
-			req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-			assert.NoError(t, err)
-			_, err = client.Do(req)
-			failed <- err
+			<-begun
+			cancel()
 		}()
-		<-begun
-		cancel()
-		require.ErrorIs(t, <-failed, context.Canceled)
-		<-hungUp
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		require.NoError(t, err)
+		_, err = client.Do(request)
+		require.ErrorIs(t, err, context.Canceled)
+		<-left
 	})
 }
 
-func TestAMinuteOfSilenceTakesNoTime(t *testing.T) {
+func TestSilenceTakesNoTimeInABubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		url, client := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			for i := range 3 {
@@ -146,34 +142,24 @@ func TestAMinuteOfSilenceTakesNoTime(t *testing.T) {
 			}
 		})
 		start := time.Now()
-		resp, err := client.Get(url)
+		text, err := io.ReadAll(get(t, client, url).Body)
 		require.NoError(t, err)
-		text, err := io.ReadAll(resp.Body)
-		require.NoError(t, err)
-		require.NoError(t, resp.Body.Close())
 		require.Equal(t, "0 1 2 ", string(text))
 		require.Equal(t, 3*time.Minute, time.Since(start))
 
 		client.Timeout = 90 * time.Second
 		start = time.Now()
-		resp, err = client.Get(url)
-		require.NoError(t, err)
-		_, err = io.ReadAll(resp.Body)
+		_, err = io.ReadAll(get(t, client, url).Body)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.NoError(t, resp.Body.Close())
 		require.Equal(t, 90*time.Second, time.Since(start))
 	})
 }
 
-func TestServerTimeoutsHold(t *testing.T) {
+func TestServerTimeoutsApply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := New()
-		l, err := n.Listen(":0")
-		require.NoError(t, err)
-		server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.NotFoundHandler()}
-		go func() { _ = server.Serve(l) }()
-		defer server.Close()
-		slow, err := n.DialContext(t.Context(), "tcp", l.Addr().String())
+		url, client := serve(t, http.NotFound)
+		dial := client.Transport.(*http.Transport).DialContext
+		slow, err := dial(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
 		require.NoError(t, err)
 		_, err = slow.Write([]byte("GET / HT"))
 		require.NoError(t, err)
@@ -185,7 +171,7 @@ func TestServerTimeoutsHold(t *testing.T) {
 	})
 }
 
-// One HTTP request and its answer on a connection that is kept.
+// BenchmarkHTTPRoundTrip measures a request on a kept connection.
 func BenchmarkHTTPRoundTrip(b *testing.B) {
 	url, client := serve(b, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "ok") })
 	b.ReportAllocs()
@@ -199,7 +185,7 @@ func BenchmarkHTTPRoundTrip(b *testing.B) {
 	}
 }
 
-// One small message there and one back, without HTTP.
+// BenchmarkRoundTrip measures a small message both ways, without HTTP.
 func BenchmarkRoundTrip(b *testing.B) {
 	client, server := connect(b)
 	go func() { _, _ = io.Copy(server, server) }()
@@ -215,7 +201,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 	}
 }
 
-// A long message through the bounded buffer.
+// BenchmarkThroughput measures a long message through the bounded buffer.
 func BenchmarkThroughput(b *testing.B) {
 	client, server := connect(b)
 	go func() { _, _ = io.Copy(io.Discard, server) }()

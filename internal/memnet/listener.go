@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// listener hands the accepting ends of new connections to Accept, in the order in which they were dialled.
+// listener passes new connections to Accept, in the order in which they were dialled.
 type listener struct {
 	addr   *net.TCPAddr
-	forget func() // takes the listener off its network
+	forget func() // removes the listener from its network
 	mu     sync.Mutex
 	change sync.Cond // on mu: waiting or closed changed
-	// waiting are the connections that nobody accepted yet.
-	waiting []*conn
+
+	waiting []*conn // to be accepted
 	closed  bool
 }
 
@@ -22,7 +22,7 @@ func newListener(addr *net.TCPAddr, forget func()) *listener {
 	return l
 }
 
-// connect makes a connection and returns its dialling end, or false when the listener is closed.
+// connect returns the dialling end of a new connection; false when the listener is closed.
 func (l *listener) connect(from *net.TCPAddr) (net.Conn, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -50,7 +50,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// Close implements [net.Listener]. Accept returns; connections that nobody accepted are closed, accepted ones go on.
+// Close implements [net.Listener]. It closes connections that are not accepted yet; accepted ones continue.
 func (l *listener) Close() error {
 	l.mu.Lock()
 	if l.closed {
@@ -58,12 +58,12 @@ func (l *listener) Close() error {
 		return &net.OpError{Op: "close", Net: "tcp", Addr: l.addr, Err: net.ErrClosed}
 	}
 	l.closed = true
-	orphans := l.waiting
+	pending := l.waiting
 	l.waiting = nil
 	l.change.Broadcast()
 	l.mu.Unlock()
 	l.forget()
-	for _, c := range orphans {
+	for _, c := range pending {
 		_ = c.Close()
 	}
 	return nil

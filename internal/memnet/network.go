@@ -1,9 +1,9 @@
-// Package memnet is a network in memory: listeners and connections that behave like TCP on loopback, without
-// a socket. A server and its clients on it may live in a [testing/synctest] bubble, where a stall of a
-// minute costs no time; outside of one they work as well.
+// Package memnet is an in-memory network: listeners and connections that behave like TCP on loopback, without sockets.
+// A server and its clients can live in a [testing/synctest] bubble, where a stall of a minute takes no time; outside of
+// a bubble they work too. Protocols do not belong here, only their transport.
 //
-// Everything that waits here waits on a [sync.Cond], which a bubble counts as durably blocked, and nothing here starts a
-// goroutine that outlives its timer. Make the [Network] inside the bubble that uses it: deadlines are timers of the bubble.
+// Everything that waits uses a [sync.Cond], which a bubble counts as durably blocked, and no goroutine outlives its
+// timer. Create the [Network] inside the bubble that uses it: deadlines are timers of the bubble.
 package memnet
 
 import (
@@ -19,27 +19,27 @@ import (
 	"syscall"
 )
 
-// firstClientPort is where the ports of dialling ends begin, as on a real machine, so that a log tells both ends apart.
+// firstClientPort is the first port of a dialling end. It is high, as on a real machine, so that a log tells the ends
+// apart.
 const firstClientPort = 49152
 
-// Network is a set of listeners that can be dialled. Make one with [New]; it needs no closing, only its listeners and
-// connections do. It is safe for concurrent use.
+// Network is a set of listeners. Create it with [New]; close only its listeners and connections. It is safe for
+// concurrent use.
 type Network struct {
 	mu         sync.Mutex
 	listeners  map[int]*listener // by port
-	assigned   int               // the last port given for ":0"
-	clientPort int               // the last port given to a dialling end
+	assigned   int               // the last port for ":0"
+	clientPort int               // the last port of a dialling end
 }
 
-// New returns a network on which nobody listens yet.
+// New returns a network without listeners.
 func New() *Network {
 	return &Network{listeners: map[int]*listener{}, clientPort: firstClientPort - 1}
 }
 
-// Listen listens on addr, such as "127.0.0.1:80". The host must be loopback, or empty, and is 127.0.0.1 in the
-// listener's address whatever was written. Port 0 gets the next free port, counted from 1, so that the ports of a run
-// are the same each time. An address in use is an error wrapping [syscall.EADDRINUSE]. Connections that
-// nobody accepted wait without a limit, and are closed with the listener.
+// Listen listens on addr, such as "127.0.0.1:80". The host must be empty or loopback; the listener's address always has
+// 127.0.0.1. Port 0 selects the next free port from 1, so that ports are equal in every run. The error for an address
+// in use wraps [syscall.EADDRINUSE]. Connections wait to be accepted without a limit, and are closed with the listener.
 func (n *Network) Listen(addr string) (net.Listener, error) {
 	port, err := portOf(addr)
 	if err != nil {
@@ -58,10 +58,9 @@ func (n *Network) Listen(addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// DialContext connects to addr, which must be loopback. It never waits: ctx matters only if it has ended already. When nobody
-// listens at addr the error wraps [syscall.ECONNREFUSED] and lists who does. The signature is that of
-// [net.Dialer.DialContext]; network must be one of the TCP networks. The connection has a CloseWrite method like
-// that of [net.TCPConn].
+// DialContext connects to addr, which must be loopback, with the signature of [net.Dialer.DialContext]. Network must be
+// a TCP network. It never waits: ctx matters only if it is already done. Without a listener at addr the error wraps
+// [syscall.ECONNREFUSED] and lists the listeners. The connection has a CloseWrite method, as [net.TCPConn] has.
 func (n *Network) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
 	failed := func(err error) (net.Conn, error) {
 		return nil, &net.OpError{Op: "dial", Net: network, Err: err}
@@ -89,15 +88,14 @@ func (n *Network) DialContext(ctx context.Context, network, addr string) (net.Co
 	return failed(n.refused(addr))
 }
 
-// Client returns an HTTP client whose own transport dials this network and nothing else: no proxy, no compression (what a test
-// sees is what was sent), no connection shared with [http.DefaultTransport]. Each call makes a new one;
-// CloseIdleConnections closes what it keeps open, which a bubble has to do before it ends.
+// Client returns a new HTTP client that dials this network only. Its own transport uses no proxy and no compression, so
+// that a test sees the bytes that were sent. In a bubble, call CloseIdleConnections before the end.
 func (n *Network) Client() *http.Client {
 	return &http.Client{Transport: &http.Transport{DialContext: n.DialContext, DisableCompression: true}}
 }
 
-// free returns the next port that nobody listens on. A port that was given before is not given again, so that a late
-// client of a closed server never reaches its successor.
+// free returns the next free port. It returns no port twice, so that a late client of a closed server never reaches the
+// server's successor.
 func (n *Network) free() int {
 	for n.assigned++; n.listeners[n.assigned] != nil; n.assigned++ {
 	}
@@ -118,16 +116,16 @@ func (n *Network) refused(addr string) error {
 		ports = append(ports, port)
 	}
 	slices.Sort(ports)
-	listening := "nobody listens on it"
+	listeners := "it has no listeners"
 	for i, port := range ports {
 		if i == 0 {
-			listening = "listening on it: "
+			listeners = "its listeners: "
 		} else {
-			listening += ", "
+			listeners += ", "
 		}
-		listening += address(port).String()
+		listeners += address(port).String()
 	}
-	return fmt.Errorf("%w: %s is an address on an in-memory network; %s", syscall.ECONNREFUSED, addr, listening)
+	return fmt.Errorf("%w: %s is on an in-memory network; %s", syscall.ECONNREFUSED, addr, listeners)
 }
 
 // portOf returns the port of a loopback address.
@@ -146,7 +144,7 @@ func portOf(addr string) (int, error) {
 	return int(number), nil
 }
 
-// address returns the one spelling of a loopback address. A *net.TCPAddr, because some servers ask for no less.
+// address returns a loopback address as a *net.TCPAddr, which some servers require.
 func address(port int) *net.TCPAddr {
 	return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}
 }

@@ -9,24 +9,25 @@ import (
 	"time"
 )
 
-// capacity is how many bytes one direction of a connection holds before Write waits, about what a kernel gives a loopback
-// socket: enough that two peers may both write first, and little enough that a reader who stopped is noticed.
+// capacity is the number of bytes that a direction of a connection holds before Write waits, about as many as a
+// kernel's loopback socket: enough for two peers that both write first, and few enough to notice a reader that has
+// stopped.
 const capacity = 256 << 10
 
-// pipe is one direction of a connection: a bounded buffer, written at one end and read at the other.
+// pipe is one direction of a connection: a bounded buffer.
 type pipe struct {
 	mu     sync.Mutex
 	change sync.Cond // on mu: anything below changed, or a deadline passed
 
-	buf  []byte // buf[read:] is written and not yet read
+	buf  []byte // buf[read:] is yet to be read
 	read int
 
-	// writing is true while a Write has bytes to go. Two Writes at once must not mix, and a mutex held while waiting
-	// would stop the clock of a bubble.
+	// writing is true during a Write. Concurrent Writes must not mix, and a mutex held while waiting would stop the
+	// clock of a bubble.
 	writing bool
 
-	ended        bool // no more will be written: end of file, after what is in buf
-	writerClosed bool // the writing end is closed altogether
+	ended        bool // io.EOF follows buf
+	writerClosed bool
 	readerClosed bool
 
 	readBy, writeBy deadline
@@ -38,7 +39,7 @@ func newPipe() *pipe {
 	return p
 }
 
-// Read takes what is there, waiting for at least one byte.
+// Read waits for at least one byte.
 func (p *pipe) Read(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -47,7 +48,7 @@ func (p *pipe) Read(b []byte) (int, error) {
 		case p.readerClosed:
 			return 0, net.ErrClosed
 		case p.readBy.passed():
-			return 0, os.ErrDeadlineExceeded // before any data, as with a socket: net/http aborts a read by it
+			return 0, os.ErrDeadlineExceeded // before any data, as with a socket: net/http uses it to abort a read
 		case len(b) == 0:
 			return 0, nil
 		case p.read < len(p.buf):
@@ -62,7 +63,7 @@ func (p *pipe) Read(b []byte) (int, error) {
 	}
 }
 
-// Write adds all of b, waiting while the buffer is full. On an error it returns how much was added before.
+// Write adds all of b, and waits while the buffer is full. With an error it returns the number of bytes that it added.
 func (p *pipe) Write(b []byte) (written int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -94,7 +95,7 @@ func (p *pipe) Write(b []byte) (written int, err error) {
 	}
 }
 
-// writeError says why nothing can be written now, other than for want of room.
+// writeError returns why nothing can be written, apart from a full buffer.
 func (p *pipe) writeError() error {
 	switch {
 	case p.writerClosed:
@@ -107,7 +108,8 @@ func (p *pipe) writeError() error {
 	return nil
 }
 
-// compact drops what was read, once that is at least half of the buffer: each byte is moved at most once on average.
+// compact drops the bytes that were read, once they are at least half of the buffer, so that it moves each byte at most
+// once on average.
 func (p *pipe) compact() {
 	if p.read*2 >= len(p.buf) {
 		p.buf = p.buf[:copy(p.buf, p.buf[p.read:])]
@@ -115,7 +117,7 @@ func (p *pipe) compact() {
 	}
 }
 
-// end is the half close of the writing end.
+// end half-closes the writing end.
 func (p *pipe) end() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -127,7 +129,7 @@ func (p *pipe) end() error {
 	return nil
 }
 
-// closeWriter closes the writing end. What was written can still be read.
+// closeWriter closes the writing end. The bytes in the buffer can still be read.
 func (p *pipe) closeWriter() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,7 +138,7 @@ func (p *pipe) closeWriter() {
 	p.change.Broadcast()
 }
 
-// closeReader closes the reading end and reports whether it was open. What was written is lost, and so is what will be.
+// closeReader closes the reading end, which loses the buffer, and reports whether it was open.
 func (p *pipe) closeReader() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -170,7 +172,7 @@ func (p *pipe) setWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// wake lets those who wait look at the clock.
+// wake lets waiting calls check their deadlines.
 func (p *pipe) wake() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// Listener is the end of the relays in this process: each that is started is a connection. Its methods are safe for concurrent use.
+// Listener accepts the connections of relays. Its methods are safe for concurrent use.
 type Listener struct {
 	command  []string
 	dir      string
@@ -29,67 +29,68 @@ type Listener struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 
-	settled atomic.Bool // whoever is still there is about to be ended by us
+	settled atomic.Bool // from now on, a relay that ends was ended by us
 
 	mu     sync.Mutex
-	relays map[string]life // by what they call themselves
+	relays map[string]state // by the ids that they generate
 }
 
-// life is that of a relay.
-type life struct {
-	ctx   context.Context
-	over  context.CancelFunc
-	gone  context.Context    // ends with the process, and so with its life line
-	went  context.CancelFunc // likewise
-	began chan net.Conn      // takes the life line, once
-	input chan bool          // takes, once, whether the relay was there to see the end of its input
+// state is what both connections of a relay share.
+type state struct {
+	ctx    context.Context // done when serve has returned
+	over   context.CancelFunc
+	gone   context.Context // done when the process, and so its life line, has ended
+	left   context.CancelFunc
+	stderr chan net.Conn // takes the life line, once
+	input  chan bool     // takes, once, whether the relay saw the end of its input
 }
 
-// Conn is the connection of a relay: its standard streams. Stderr is its standard error; what is written to it is not waited for.
+// Conn is the connection of a relay: its standard streams.
 type Conn struct {
 	net.Conn
-	life    life
+	state   state
 	settled *atomic.Bool
 }
 
-// Stderr returns the relay's standard error. It fails when the relay has gone.
-func (c *Conn) Stderr() io.Writer { return stderr{c.life} }
+// Stderr returns the relay's standard error. Writes do not wait for the client to read, and fail when the relay has
+// gone.
+func (c *Conn) Stderr() io.Writer { return stderr{c.state} }
 
-// Killed reports, once all was read, whether the relay was ended before its input was. It may be called once. What is ended after [Listener.Settle] is none of
-// its business.
+// Killed reports whether the relay ended before its input did. Call it once, after Read has returned io.EOF. It is
+// false after [Listener.Settle].
 func (c *Conn) Killed() bool {
 	select {
-	case seen := <-c.life.input:
-		return !seen && !c.settled.Load()
-	case <-c.life.ctx.Done():
+	case sawEnd := <-c.state.input:
+		return !sawEnd && !c.settled.Load()
+	case <-c.state.ctx.Done():
 		return false
 	}
 }
 
-// Gone is closed when the relay's process ends, as it does behind the connection.
-func (c *Conn) Gone() <-chan struct{} { return c.life.gone.Done() }
+// Gone returns a channel that is closed when the relay's process has ended, which happens after the connection ends.
+func (c *Conn) Gone() <-chan struct{} { return c.state.gone.Done() }
 
-type stderr struct{ life }
+type stderr struct{ state }
 
 func (s stderr) Write(p []byte) (int, error) {
 	select {
-	case line := <-s.began:
-		s.began <- line // for the next one
+	case line := <-s.stderr:
+		s.stderr <- line // for the next write
 		return line.Write(p)
 	case <-s.ctx.Done():
 		return 0, s.ctx.Err()
 	}
 }
 
-// Listen begins to take relays, of which each is served by a call of serve, on a goroutine of its own; serve closes the connection, and
-// the relay ends when serve returns. Whoever wants to connect has to show a token, which is in a file that only this
-// user can read: command lines are for everybody to see.
+// Listen starts to accept relays. It calls serve for each one, on a goroutine of its own; serve closes the connection,
+// and the relay ends when serve returns. A relay authenticates with a token from a file that only this user can read,
+// because every user can see command lines.
 func Listen(serve func(*Conn)) (_ *Listener, err error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("this program cannot find itself, to be launched as a server: %w", err)
+		return nil, fmt.Errorf("a relay needs the path of this program: %w", err)
 	}
-	l := &Listener{token: rand.Text(), serve: serve, relays: map[string]life{}}
+	l := &Listener{token: rand.Text(), serve: serve, relays: map[string]state{}}
 	if l.dir, err = os.MkdirTemp("", "mcp-conform-relay-"); err != nil {
 		return nil, fmt.Errorf("a relay needs a folder: %w", err)
 	}
@@ -111,27 +112,27 @@ func Listen(serve func(*Conn)) (_ *Listener, err error) {
 	return l, nil
 }
 
-// Command is the command line that starts a relay. It may be started any number of times.
+// Command returns the command line that starts a relay, any number of times.
 func (l *Listener) Command() []string { return l.command }
 
-// Settle waits, so long at most, until the relays that there are have come to their end.
-func (l *Listener) Settle(patience time.Duration) {
+// Settle waits until all current relays have ended, or for the timeout.
+func (l *Listener) Settle(timeout time.Duration) {
 	defer l.settled.Store(true)
-	patient, cancel := context.WithTimeout(l.ctx, patience)
+	ctx, cancel := context.WithTimeout(l.ctx, timeout)
 	defer cancel()
 	l.mu.Lock()
-	lives := slices.Collect(maps.Values(l.relays))
+	relays := slices.Collect(maps.Values(l.relays))
 	l.mu.Unlock()
-	for _, life := range lives {
+	for _, relay := range relays {
 		select {
-		case <-life.ctx.Done():
-		case <-patient.Done():
+		case <-relay.ctx.Done():
+		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// Close takes no more relays, ends those that there are and waits for what serves them.
+// Close accepts no more relays, ends the current ones and waits for the calls of serve.
 func (l *Listener) Close() error {
 	l.cancel()
 	err := l.listener.Close()
@@ -153,56 +154,56 @@ func (l *Listener) accept() {
 	}
 }
 
-// take serves a connection of a relay, or ends with the other one.
+// take serves a data line, or forwards a life line until its end.
 func (l *Listener) take(c net.Conn) {
 	kind, id := l.greet(c)
 	switch kind {
 	case dataLine:
-		life := l.relay(id)
-		defer life.over()
+		relay := l.relay(id)
+		defer relay.over()
 		if l.ctx.Err() == nil {
-			l.serve(&Conn{c, life, &l.settled})
+			l.serve(&Conn{c, relay, &l.settled})
 		}
 	case lifeLine:
-		life := l.relay(id)
-		defer life.went()
-		defer context.AfterFunc(life.ctx, func() { _ = c.(*net.TCPConn).CloseWrite() })() // the relay ends, and with it this line
+		relay := l.relay(id)
+		defer relay.left()
+		defer context.AfterFunc(relay.ctx, func() { _ = c.(*net.TCPConn).CloseWrite() })() // ends the relay
 		select {
-		case life.began <- c:
-		case <-life.ctx.Done():
+		case relay.stderr <- c:
+		case <-relay.ctx.Done():
 			return
 		}
-		said, _ := io.ReadFull(c, make([]byte, 1))
-		life.input <- said == 1
+		n, _ := io.ReadFull(c, make([]byte, 1))
+		relay.input <- n == 1
 		_, _ = io.Copy(io.Discard, c)
 	}
 }
 
-// relay is a relay's life, which either of its connections may be the first to tell of.
-func (l *Listener) relay(id string) life {
+// relay returns the state of a relay. Either of its connections may come first.
+func (l *Listener) relay(id string) state {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r, ok := l.relays[id]
 	if !ok {
 		r.ctx, r.over = context.WithCancel(l.ctx)
-		r.gone, r.went = context.WithCancel(l.ctx)
-		r.began, r.input = make(chan net.Conn, 1), make(chan bool, 1)
+		r.gone, r.left = context.WithCancel(l.ctx)
+		r.stderr, r.input = make(chan net.Conn, 1), make(chan bool, 1)
 		l.relays[id] = r
 	}
 	return r
 }
 
-// greet reads the first line of a connection and returns what it is for, and for which relay; nothing for one that does not have the token.
+// greet reads the first line of a connection and returns its kind and the relay's id; "" without the token.
 func (l *Listener) greet(c net.Conn) (kind, id string) {
 	_ = c.SetReadDeadline(time.Now().Add(connectTimeout)) // a socket has deadlines
 	defer func() { _ = c.SetReadDeadline(time.Time{}) }()
-	said := make([]byte, len(hello(l.token, dataLine, l.token))) // ids are as long as tokens
-	if _, err := io.ReadFull(c, said); err != nil {
+	line := make([]byte, len(hello(l.token, dataLine, l.token))) // ids are as long as tokens
+	if _, err := io.ReadFull(c, line); err != nil {
 		return "", ""
 	}
-	id = string(said[len(said)-1-len(l.token) : len(said)-1])
+	id = string(line[len(line)-1-len(l.token) : len(line)-1])
 	for _, kind := range []string{dataLine, lifeLine} {
-		if subtle.ConstantTimeCompare(said, []byte(hello(l.token, kind, id))) == 1 {
+		if subtle.ConstantTimeCompare(line, []byte(hello(l.token, kind, id))) == 1 {
 			return kind, id
 		}
 	}

@@ -1,10 +1,11 @@
-// Package relay lets a process that somebody else starts, and that can only copy bytes, stand for a server in this one: a client under
-// test launches its server over stdio, and what it launches is this program again, which hands the bytes on over loopback.
+// Package relay connects a server in this process to a client under test that launches its server over stdio. The
+// client launches this program again; the new process only copies its standard streams over loopback to the [Listener].
+// What speaks a protocol does not belong here.
 //
-// Whoever imports the package has it in the program: a process whose first argument is [Argument] is a relay before main begins, in an
-// init function. That is the only way that needs nothing of a user's TestMain, and that also works where the client gives its
-// server a clean environment, as some SDKs do. It costs a comparison at the start of each process. The packages that are
-// initialized earlier must not write to standard output.
+// Importing the package is enough: a process whose first argument is [Argument] becomes a relay in an init function,
+// before main. That needs nothing from a user's TestMain, and works when the client clears its server's environment, as
+// some SDKs do. It costs one comparison at the start of each process. Packages that are initialized earlier must not
+// write to standard output.
 package relay
 
 import (
@@ -31,16 +32,17 @@ func init() {
 		fmt.Fprintf(os.Stderr, "mcp-conform: the relay to the server under test: %v\n", err)
 		code = 1
 	}
-	syscall.Exit(code) // not os.Exit, which waits a second where the race detector is on, and writes coverage
+	syscall.Exit(code) // os.Exit writes coverage, and waits a second with the race detector
 }
 
-// connectTimeout is how long the other end may take to answer the dial.
+// connectTimeout limits the dial and the first line of a connection.
 const connectTimeout = 10 * time.Second
 
-// flushTimeout is how long a reader may take with the last bytes once the session is over.
+// flushTimeout limits how long a reader may take for the last bytes after the session.
 const flushTimeout = 2 * time.Second
 
-// copyBytes copies between the standard streams and the other end until that one closes: the end of in only ends what is written to it.
+// copyBytes copies between the standard streams and the listener until that closes the connection. The end of in only
+// ends that direction.
 func copyBytes(path string, in io.Reader, out, log io.Writer) error {
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -48,10 +50,10 @@ func copyBytes(path string, in io.Reader, out, log io.Writer) error {
 	}
 	address, token, ok := strings.Cut(strings.TrimSpace(string(raw)), " ")
 	if !ok {
-		return fmt.Errorf("%s holds no address and token", path)
+		return fmt.Errorf("%s has no address and token", path)
 	}
 	id := rand.Text()
-	life, err := dial(address, hello(token, lifeLine, id)) // first, so that it comes wherever the other one does; it ends with the process
+	life, err := dial(address, hello(token, lifeLine, id)) // first, so that it comes whenever the other one does
 	if err != nil {
 		return err
 	}
@@ -61,14 +63,14 @@ func copyBytes(path string, in io.Reader, out, log io.Writer) error {
 	}
 	defer data.Close()
 	go func() {
-		_, _ = io.Copy(data, in) // where the other end is gone we are about to end
+		_, _ = io.Copy(data, in) // when this fails, the relay is about to end
 		_, _ = life.Write([]byte{inputEnded})
 		_ = data.(*net.TCPConn).CloseWrite()
 	}()
 	copied := make(chan struct{})
 	go func() {
 		defer close(copied)
-		_, _ = io.Copy(out, data) // ends with either of them
+		_, _ = io.Copy(out, data)
 	}()
 	ended := make(chan struct{})
 	go func() {
@@ -79,7 +81,7 @@ func copyBytes(path string, in io.Reader, out, log io.Writer) error {
 	case <-copied:
 	case <-ended:
 	}
-	flush := time.After(flushTimeout) // with a reader that does not read, no copying would ever end
+	flush := time.After(flushTimeout) // the copies do not end if the client does not read
 	for _, one := range []chan struct{}{copied, ended} {
 		select {
 		case <-one:
@@ -90,17 +92,18 @@ func copyBytes(path string, in io.Reader, out, log io.Writer) error {
 	return nil
 }
 
-// inputEnded is what a relay says on its life line when its input has ended, before it passes that on. One that is killed says nothing.
+// inputEnded is what a relay writes on its life line when its input has ended, before it closes the data line. A killed
+// relay writes nothing.
 const inputEnded = '.'
 
-// The two connections of a relay: one for the bytes, and one that ends when the other end has gone, also while nobody takes the bytes. What
-// comes on the latter goes to standard error.
+// The two connections of a relay. The data line has the bytes. The life line ends when the listener has gone, even
+// while the client reads nothing; its bytes go to standard error.
 const (
 	dataLine = "data"
 	lifeLine = "life"
 )
 
-// hello is the first line of a connection.
+// hello returns the first line of a connection.
 func hello(token, kind, id string) string { return token + " " + kind + " " + id + "\n" }
 
 func dial(address, hello string) (net.Conn, error) {

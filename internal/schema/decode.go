@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// maxDepth bounds nesting, as encoding/json does, which finds what is deeper not valid: decoding recurses.
+	// maxDepth limits nesting, because decoding recurses. It is the limit of encoding/json.
 	maxDepth = 10_000
-	// maxValues bounds how many values there are in all. The validator keeps some 6 KB for each block that fits nowhere, so
-	// that a flood of them, sent in a few megabytes, would end us and not the client.
+	// maxValues limits the values of a message. The validator keeps about 6 KB for each invalid block, so that a few
+	// megabytes of them would exhaust our memory.
 	maxValues = 50_000
-	// maxDigits bounds a number's text. Arithmetic on it takes time that grows with the square of its length.
+	// maxDigits limits the text of a number: its arithmetic takes quadratic time.
 	maxDigits = 10_000
 )
 
-// decode reads the one JSON value in raw, numbers as json.Number. It is stricter than encoding/json, which takes the last
-// of two properties with one name and mends what is not UTF-8: a peer may see another message than we then.
+// decode reads the only JSON value in raw, with numbers as json.Number. Unlike encoding/json, it rejects duplicate
+// properties and invalid UTF-8, which a peer may read differently.
 func decode(raw []byte) (any, error) {
 	if !utf8.Valid(raw) {
 		return nil, &Error{Message: "not JSON: the text is not valid UTF-8"}
@@ -34,11 +34,11 @@ func decode(raw []byte) (any, error) {
 	return d.value(nil)
 }
 
-// decoder reads a text that is known to be JSON, and so never looks whether there is more.
+// decoder reads valid JSON, so that it needs no bounds checks.
 type decoder struct {
 	raw    []byte
-	i      int // how far it is read
-	values int // so far
+	i      int // of the next byte
+	values int // the number of values so far
 }
 
 // space skips white space.
@@ -48,7 +48,7 @@ func (d *decoder) space() {
 	}
 }
 
-// more reports whether another member or element follows, behind a comma or at the beginning. If not, it skips the bracket.
+// more reports whether another member or element follows. If not, it skips the closing bracket.
 func (d *decoder) more() bool {
 	if d.space(); d.raw[d.i] == ',' {
 		d.i++
@@ -65,7 +65,7 @@ func (d *decoder) more() bool {
 func (d *decoder) value(at location) (any, error) {
 	d.space()
 	if d.values++; d.values > maxValues {
-		return nil, &Error{Message: fmt.Sprintf("too much to judge: want at most %d values in one message", maxValues)}
+		return nil, &Error{Message: fmt.Sprintf("too many values: want at most %d in one message", maxValues)}
 	}
 	switch d.raw[d.i] {
 	case '{':
@@ -132,7 +132,7 @@ func (d *decoder) text() string {
 		return string(d.raw[begin+1 : d.i-1])
 	}
 	var text string
-	_ = json.Unmarshal(d.raw[begin:d.i], &text) // it is known to be one
+	_ = json.Unmarshal(d.raw[begin:d.i], &text) // valid JSON
 	return text
 }
 
@@ -145,10 +145,10 @@ func (d *decoder) number() (any, error) {
 	if len(number) > maxDigits {
 		return nil, &Error{Message: fmt.Sprintf("a number has %d characters: want at most %d", len(number), maxDigits)}
 	}
-	return tame(number), nil
+	return clampExponent(number), nil
 }
 
-// notJSON says why a text is none, or not one.
+// notJSON returns why a text is not exactly one JSON value.
 func notJSON(raw []byte) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	for depth := 0; ; {
@@ -174,9 +174,9 @@ func notJSON(raw []byte) error {
 	}
 }
 
-// tame brings an exponent into a range in which a number can be worked with: 1e999999999 would take for ever, or
-// crash the validator. It stays what it was to any schema of ours: whole or not, and on the same side of small bounds.
-func tame(n json.Number) json.Number {
+// clampExponent limits an exponent: the arithmetic of the validator on 1e999999999 would crash or take forever. To our
+// schemas the number stays equivalent: an integer or not, and on the same side of small bounds.
+func clampExponent(n json.Number) json.Number {
 	mantissa, exponent, found := strings.Cut(strings.ToLower(string(n)), "e")
 	if !found {
 		return n

@@ -10,7 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// describe says what was expected of a value, and what came.
+// describe returns the expected and the actual value of a violation.
 func describe(v violation) string {
 	switch k := v.kind.(type) {
 	case *kind.Type:
@@ -34,7 +34,7 @@ func describe(v violation) string {
 	return fmt.Sprintf("breaks the schema's %s", strings.Join(v.kind.KeywordPath(), " "))
 }
 
-// wantTypes says which types the branches of a choice want.
+// wantTypes describes a value that has the type of no branch.
 func wantTypes(v violation, branches []branch) string {
 	var want []string
 	got := ""
@@ -50,7 +50,7 @@ func wantTypes(v violation, branches []branch) string {
 	return fmt.Sprintf("want %s, got %s", or(want), got)
 }
 
-// wantTags says which tags the branches of a choice go by.
+// wantTags describes a value that has the tag of no branch.
 func wantTags(v violation, got any, branches []branch) string {
 	var want []string
 	for _, b := range branches {
@@ -65,7 +65,7 @@ func wantTags(v violation, got any, branches []branch) string {
 	return fmt.Sprintf("want %s, got %s", or(slices.Compact(want)), show(got))
 }
 
-// wantProperties says what a value lacks: what all branches ask for, or else any of what each asks for.
+// wantProperties describes a value with missing properties: those that all branches require, or else any of them.
 func wantProperties(v violation, branches []branch) string {
 	var all []string
 	common := branches[0].missing(v)
@@ -80,28 +80,28 @@ func wantProperties(v violation, branches []branch) string {
 	return missing(all, anyOf)
 }
 
-// The last joint of a list.
+// The last conjunction of a list.
 const (
 	allOf = " and "
 	anyOf = " or "
 )
 
-func missing(names []string, joint string) string {
+func missing(names []string, conjunction string) string {
 	names = slices.Clone(names)
 	slices.Sort(names)
 	names = slices.Compact(names)
 	for i, name := range names {
 		names[i] = quote(name)
 	}
-	if len(names) == 1 || joint == anyOf {
-		return "missing property " + join(names, joint)
+	if len(names) == 1 || conjunction == anyOf {
+		return "missing property " + join(names, conjunction)
 	}
-	return "missing properties " + join(names, joint)
+	return "missing properties " + join(names, conjunction)
 }
 
 func or(words []string) string { return join(words, anyOf) }
 
-// join makes "a, b or c".
+// join returns "a, b or c".
 func join(words []string, last string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
@@ -118,7 +118,7 @@ func shown(values []any) []string {
 	return texts
 }
 
-// show writes a value, or says its type where that would be too long to read.
+// show returns a value, or the type of an object or array.
 func show(value any) string {
 	switch value := value.(type) {
 	case map[string]any:
@@ -135,7 +135,7 @@ func show(value any) string {
 
 func quote(name string) string { return "'" + shorten(name) + "'" }
 
-// shorten bounds what a message quotes from a peer, in characters.
+// shorten limits a quotation from a peer to 60 characters.
 func shorten(text string) string {
 	const most = 60
 	n := 0

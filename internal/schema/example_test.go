@@ -6,7 +6,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/schema"
 )
 
-// A tool use whose input is a string of JSON, as some providers send it, where the protocol wants an object.
+// Some providers send the input of a tool use as a string of JSON. The protocol requires an object.
 func ExampleValidate() {
 	result := `{"role":"assistant","model":"m","content":[
 		{"type":"text","text":"let me see"},

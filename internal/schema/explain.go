@@ -7,7 +7,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// violation is one leaf of what the validator reports: a value, and a keyword that it breaks.
+// violation is a leaf of the validator's report: a value, and the keyword that it violates.
 type violation struct {
 	at     location
 	value  any
@@ -15,14 +15,14 @@ type violation struct {
 	causes []*jsonschema.ValidationError // of an anyOf, one for each branch
 }
 
-// explain picks the violation to report from all that the validator found.
+// explain selects the violation to report.
 func explain(message any, found *jsonschema.ValidationError) *Error {
 	return explainer{message}.first(explainer{message}.leaves(found))
 }
 
 type explainer struct{ message any }
 
-// leaves takes apart what only groups: references, allOf. An anyOf is a leaf, for its branches are alternatives.
+// leaves flattens groups such as references and allOf. An anyOf is a leaf, because its branches are alternatives.
 func (x explainer) leaves(e *jsonschema.ValidationError) []violation {
 	_, choice := e.ErrorKind.(*kind.AnyOf)
 	if !choice && len(e.Causes) > 0 {
@@ -36,7 +36,7 @@ func (x explainer) leaves(e *jsonschema.ValidationError) []violation {
 	return []violation{{at, value, e.ErrorKind, e.Causes}}
 }
 
-// first explains the violation that comes first by location.
+// first explains the violation with the first location.
 func (x explainer) first(violations []violation) *Error {
 	v := slices.MinFunc(violations, func(a, b violation) int { return a.at.compare(b.at) })
 	if _, choice := v.kind.(*kind.AnyOf); choice {
@@ -45,30 +45,30 @@ func (x explainer) first(violations []violation) *Error {
 	return &Error{v.at.String(), describe(v)}
 }
 
-// branch is what is wrong with a value when it is taken for one of several things.
+// branch has the violations of a value as one of several alternatives.
 type branch []violation
 
-// choice explains why a value is none of several things: it is judged as that which it says it is, by its type.
+// choice explains why a value is none of several alternatives. It judges the value as the alternative of its tag.
 func (x explainer) choice(v violation) *Error {
 	branches := x.branches(v)
-	meant := slices.DeleteFunc(slices.Clone(branches), func(b branch) bool { return b.typeError(v) != nil })
-	if len(meant) == 0 {
+	typed := slices.DeleteFunc(slices.Clone(branches), func(b branch) bool { return b.typeError(v) != nil })
+	if len(typed) == 0 {
 		return &Error{v.at.String(), wantTypes(v, branches)}
 	}
-	told := slices.DeleteFunc(slices.Clone(meant), func(b branch) bool { return b.otherTag(v) != nil })
-	if len(told) == 0 {
-		tag := meant[0].otherTag(v)
-		return &Error{tag.at.String(), wantTags(v, tag.value, meant)}
+	tagged := slices.DeleteFunc(slices.Clone(typed), func(b branch) bool { return b.otherTag(v) != nil })
+	if len(tagged) == 0 {
+		tag := typed[0].otherTag(v)
+		return &Error{tag.at.String(), wantTags(v, tag.value, typed)}
 	}
-	for _, b := range told {
+	for _, b := range tagged {
 		if b.missing(v) == nil {
 			return x.first(b)
 		}
 	}
-	return &Error{v.at.String(), wantProperties(v, told)}
+	return &Error{v.at.String(), wantProperties(v, tagged)}
 }
 
-// branches lists the alternatives; those of an alternative that is itself a choice about the same value are among them.
+// branches returns the alternatives, including those of a nested choice about the same value.
 func (x explainer) branches(v violation) []branch {
 	var all []branch
 	for _, cause := range v.causes {
@@ -82,7 +82,7 @@ func (x explainer) branches(v violation) []branch {
 	return all
 }
 
-// typeError returns the violation that rules the branch out: the value is an array, and should be an object.
+// typeError returns the violation that excludes the branch because the value has another type.
 func (b branch) typeError(v violation) *kind.Type {
 	for _, w := range b {
 		if k, ok := w.kind.(*kind.Type); ok && len(w.at) == len(v.at) {
@@ -92,10 +92,10 @@ func (b branch) typeError(v violation) *kind.Type {
 	return nil
 }
 
-// tags are the properties by which the protocol tells apart what may stand in one place.
+// tags are the properties by which the protocol distinguishes alternatives.
 var tags = []string{"type", "method", "mode"}
 
-// otherTag returns the violation that rules the branch out: the value says that it is something else.
+// otherTag returns the violation that excludes the branch because the value has another tag.
 func (b branch) otherTag(v violation) *violation {
 	for i, w := range b {
 		if len(w.at) != len(v.at)+1 || !slices.Contains(tags, w.at[len(v.at)].name) {
@@ -109,7 +109,7 @@ func (b branch) otherTag(v violation) *violation {
 	return nil
 }
 
-// missing returns the properties that the value would have to have.
+// missing returns the required properties that the value does not have.
 func (b branch) missing(v violation) []string {
 	var names []string
 	for _, w := range b {

@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// location is the way from a message to a value in it.
+// location is the path from a message to a value.
 type location []step
 
-// step goes into an object or, where item is true, into an array.
+// step is a property or, if item is true, an index.
 type step struct {
 	name  string
 	index int
 	item  bool
 }
 
-// locate turns the tokens that the validator reports, all of them strings, into steps, and returns the value there.
+// locate turns the validator's string tokens into a location, and returns the value there.
 func locate(message any, tokens []string) (location, any) {
 	at := make(location, 0, len(tokens))
 	for _, token := range tokens {
@@ -28,7 +28,7 @@ func locate(message any, tokens []string) (location, any) {
 			at = append(at, step{name: token})
 			message = inside[token]
 		case []any:
-			i, _ := strconv.Atoi(token) // the validator counted it
+			i, _ := strconv.Atoi(token) // a valid index
 			at = append(at, step{index: i, item: true})
 			message = inside[i]
 		}
@@ -38,7 +38,7 @@ func locate(message any, tokens []string) (location, any) {
 
 var plainName = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*$`)
 
-// String writes a location as in JavaScript: content[1].input, and _meta["a/b"] where a name needs it.
+// String returns a location as in JavaScript: content[1].input, _meta["a/b"].
 func (at location) String() string {
 	var b strings.Builder
 	for _, s := range at {
@@ -56,7 +56,7 @@ func (at location) String() string {
 	return b.String()
 }
 
-// compare sorts an object before what is in it, items by number and properties by name.
+// compare orders an object before its contents, items by index and properties by name.
 func (at location) compare(other location) int {
 	return slices.CompareFunc(at, other, func(a, b step) int {
 		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.name, b.name))

@@ -1,7 +1,7 @@
 package schema
 
-// Name names a schema: a message, or a part of one that travels alone. Besides those below, the parts from which they
-// are made have names too, such as "ContentBlock" and "Role"; see the files under definitions.
+// Name names a schema: a message, or a part of one. The constants name the schemas that other packages use; the files
+// under definitions have more, such as "ContentBlock" and "Role".
 type Name string
 
 // The envelope of JSON-RPC, in all revisions.
@@ -10,13 +10,12 @@ const (
 	JSONRPCNotification Name = "JSONRPCNotification"
 	// JSONRPCResponse is a response with a result.
 	JSONRPCResponse Name = "JSONRPCResponse"
-	// JSONRPCError is a response with an error. From 2025-11-25 on it may lack an id.
+	// JSONRPCError is a response with an error. Since 2025-11-25 it may lack an id.
 	JSONRPCError Name = "JSONRPCError"
 )
 
-// Messages and parts of all revisions. Requests and notifications are whole messages; up to 2025-06-18 their schemas say
-// nothing of jsonrpc and id, which are those of [JSONRPCRequest] and [JSONRPCNotification]. Results are what is under
-// "result".
+// Messages and parts of all revisions. Requests and notifications are whole messages; up to 2025-06-18 their schemas do
+// not cover jsonrpc and id, which [JSONRPCRequest] and [JSONRPCNotification] do. Results are the value of "result".
 const (
 	ListToolsRequest    Name = "ListToolsRequest"
 	ListToolsResult     Name = "ListToolsResult"
@@ -28,7 +27,7 @@ const (
 	ReadResourceRequest Name = "ReadResourceRequest"
 	ReadResourceResult  Name = "ReadResourceResult"
 
-	// CreateMessageRequest has method and params, also where it is an input request (2026-07-28) and no message.
+	// CreateMessageRequest has method and params: a message or, in 2026-07-28, an input request.
 	CreateMessageRequest       Name = "CreateMessageRequest"
 	CreateMessageRequestParams Name = "CreateMessageRequestParams"
 	CreateMessageResult        Name = "CreateMessageResult"
@@ -36,7 +35,7 @@ const (
 
 	ClientCapabilities Name = "ClientCapabilities"
 	ServerCapabilities Name = "ServerCapabilities"
-	// RequestMeta is the _meta of a request. In 2026-07-28 it carries what initialize did before.
+	// RequestMeta is the _meta of a request. In 2026-07-28 it replaces initialize.
 	RequestMeta Name = "RequestMeta"
 
 	CancelledNotification Name = "CancelledNotification"

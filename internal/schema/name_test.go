@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// exported are the constants of name.go.
+// exported has the constants of name.go.
 var exported = []Name{
 	JSONRPCRequest, JSONRPCNotification, JSONRPCResponse, JSONRPCError,
 	ListToolsRequest, ListToolsResult, Tool, CallToolRequest, CallToolResult,
@@ -20,19 +20,20 @@ var exported = []Name{
 	HeaderMismatchError, MissingRequiredClientCapabilityError, UnsupportedProtocolVersionError,
 }
 
-func TestWhichNamesExistInWhichRevision(t *testing.T) {
-	eraA := []Name{InitializeRequest, InitializeResult, InitializedNotification, PingRequest}
-	eraB := []Name{
+func TestNamesExistInTheirRevisions(t *testing.T) {
+	legacy := []Name{InitializeRequest, InitializeResult, InitializedNotification, PingRequest}
+	modern := []Name{
 		DiscoverRequest, DiscoverResult, InputRequiredResult,
 		HeaderMismatchError, MissingRequiredClientCapabilityError, UnsupportedProtocolVersionError,
 	}
-	require.Equal(t, []string{"2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}, slices.Sorted(maps.Keys(revisions)))
+	known := slices.Sorted(maps.Keys(revisions))
+	require.Equal(t, []string{"2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}, known)
 	for revision, schemas := range revisions {
 		for _, name := range exported {
 			want := true
-			if slices.Contains(eraA, name) {
+			if slices.Contains(legacy, name) {
 				want = revision < "2026-07-28"
-			} else if slices.Contains(eraB, name) {
+			} else if slices.Contains(modern, name) {
 				want = revision >= "2026-07-28"
 			}
 			require.Equal(t, want, schemas()[name] != nil, "%s in %s", name, revision)

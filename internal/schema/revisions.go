@@ -11,12 +11,12 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// One folder for each revision; their names sort in the order in which they came out.
+// definitions has a folder for each revision. Their names sort by date.
 //
 //go:embed definitions
 var definitions embed.FS
 
-// revisions gives the compiled schemas of each revision by name.
+// revisions returns the compiled schemas of each revision, by name.
 var revisions = func() map[string]func() map[Name]*jsonschema.Schema {
 	all := map[string]func() map[Name]*jsonschema.Schema{}
 	for _, folder := range readDir("definitions") {
@@ -29,20 +29,20 @@ func compile(revision string) map[Name]*jsonschema.Schema {
 	merged := merge(revision)
 	compiler := jsonschema.NewCompiler()
 	if revision < "2025-11-25" {
-		// The published schemas are draft-07 up to here, where a format binds. In 2020-12 it only informs.
+		// Up to here the published schemas are in draft-07, which asserts formats; 2020-12 does not.
 		compiler.AssertFormat()
 	}
-	mustBeSound(compiler.AddResource("mcp:"+revision, map[string]any{"$defs": merged}))
+	must(compiler.AddResource("mcp:"+revision, map[string]any{"$defs": merged}))
 	compiled := map[Name]*jsonschema.Schema{}
 	for name := range merged {
 		s, err := compiler.Compile("mcp:" + revision + "#/$defs/" + name)
-		mustBeSound(err)
+		must(err)
 		compiled[Name(name)] = s
 	}
 	return compiled
 }
 
-// merge returns the definitions of a revision: what all revisions up to it say, one upon the other.
+// merge returns the definitions of a revision: the oldest ones, patched by each later revision.
 func merge(revision string) map[string]any {
 	merged := map[string]any{}
 	for _, folder := range readDir("definitions") {
@@ -51,23 +51,23 @@ func merge(revision string) map[string]any {
 		}
 		for _, file := range readDir("definitions/" + folder.Name()) {
 			text, err := definitions.ReadFile(path.Join("definitions", folder.Name(), file.Name()))
-			mustBeSound(err)
+			must(err)
 			var changes map[string]any
-			mustBeSound(json.Unmarshal(text, &changes))
+			must(json.Unmarshal(text, &changes))
 			patch(merged, changes)
 		}
 	}
 	return merged
 }
 
-// readDir lists a folder in the order of its names.
+// readDir lists a folder, sorted by name.
 func readDir(folder string) []fs.DirEntry {
 	entries, err := definitions.ReadDir(folder)
-	mustBeSound(err)
+	must(err)
 	return entries
 }
 
-// patch is a JSON merge patch: null deletes, objects are merged, everything else replaces.
+// patch applies a JSON merge patch (RFC 7396): null deletes, objects are merged, any other value replaces.
 func patch(target, changes map[string]any) {
 	for key, change := range changes {
 		object, isObject := change.(map[string]any)
@@ -87,8 +87,8 @@ func patch(target, changes map[string]any) {
 	}
 }
 
-// mustBeSound panics: our own embedded files are wrong, which the tests of this package would have shown.
-func mustBeSound(err error) {
+// must panics on an error in the embedded files, which the tests of this package exclude.
+func must(err error) {
 	if err != nil {
 		panic(fmt.Sprintf("schema: our own definitions: %v", err))
 	}

@@ -1,9 +1,8 @@
-// Package schema checks MCP messages against JSON Schemas of our own: those that a server which samples and its client
-// exchange, in each revision that we speak.
+// Package schema validates the MCP messages that a sampling server and its client exchange, in each revision, by our
+// own JSON Schemas. Rules that a schema cannot express belong to conformance.
 //
-// The schemas are small JSON files under definitions. The oldest revision is whole; each later one is a
-// JSON merge patch (RFC 7396) on the one before. They say what the published schemas say, which a test holds them to, with
-// the few exceptions that the test lists.
+// The schemas are small JSON files under definitions. The oldest revision is complete; each later one is a JSON merge
+// patch (RFC 7396) of the previous one. A test compares them with the published schemas, and lists the exceptions.
 package schema
 
 import (
@@ -17,16 +16,16 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Error is the violation found first: what the text itself is ill with, or else the outermost and, among siblings, the
-// one whose path sorts first. The same text gives the same error every time.
+// Error is the first violation of a message: invalid text, or else the outermost violation and, among siblings, the one
+// with the first path. It is deterministic.
 type Error struct {
-	// Path is where, such as `content[1].input`; "" is the message as a whole.
+	// Path locates the value, such as `content[1].input`; "" is the whole message.
 	Path string
-	// Message says what was expected and what came, such as "want object, got string".
+	// Message has the expected and the actual value, such as "want object, got string".
 	Message string
 }
 
-// Error implements error: path and message.
+// Error returns the path and the message.
 func (e *Error) Error() string {
 	if e.Path == "" {
 		return e.Message
@@ -34,24 +33,23 @@ func (e *Error) Error() string {
 	return e.Path + ": " + e.Message
 }
 
-// Validate checks a message, or the part of one that name stands for, against a revision such as "2025-11-25".
+// Validate validates a message, or the part of one that name stands for, in a revision such as "2025-11-25".
 //
-// It returns nil or an [*Error]; for a revision or a name that does not exist, an error of another type
-// that lists those that do. Beyond the schema, raw must be one JSON value in UTF-8, with nothing after it, no property
-// twice in an object, and within what we can judge: 10,000 levels, 50,000 values, 10,000 digits a number. Numbers are
-// compared as they are written, however big. Properties that the schema does not know are allowed, as in the protocol.
+// It returns nil or an [*Error]; for an unknown revision or name, an error of another type that lists the known ones.
+// Raw must be exactly one JSON value in UTF-8, without duplicate properties, of at most 10,000 levels, 50,000 values
+// and 10,000 digits per number. Numbers are exact at any size. Unknown properties are allowed, as in the protocol.
 //
-// The schemas of a revision are compiled when it is first asked for, and a text that was checked before is not checked again, for the same
-// messages are sent in many sessions. Validate is safe for concurrent use.
+// Validate compiles the schemas of a revision at first use, and caches verdicts, because many sessions have the same
+// messages. It is safe for concurrent use.
 func Validate(revision string, name Name, raw []byte) error {
-	if len(raw) > longestKnown {
+	if len(raw) > maxCachedText {
 		return validate(revision, name, raw)
 	}
-	c := checked{revision, name, sha256.Sum256(raw)}
-	err, known := verdicts.of(c)
+	key := cacheKey{revision, name, sha256.Sum256(raw)}
+	err, known := verdicts.get(key)
 	if !known {
 		err = validate(revision, name, raw)
-		verdicts.note(c, err)
+		verdicts.put(key, err)
 	}
 	return err
 }
@@ -59,7 +57,8 @@ func Validate(revision string, name Name, raw []byte) error {
 func validate(revision string, name Name, raw []byte) error {
 	schemas, ok := revisions[revision]
 	if !ok {
-		return fmt.Errorf("schema: unknown revision %q, there are %s", revision, strings.Join(slices.Sorted(maps.Keys(revisions)), ", "))
+		known := slices.Sorted(maps.Keys(revisions))
+		return fmt.Errorf("schema: unknown revision %q: want one of %s", revision, strings.Join(known, ", "))
 	}
 	compiled := schemas()[name]
 	if compiled == nil {
@@ -68,7 +67,7 @@ func validate(revision string, name Name, raw []byte) error {
 			names = append(names, string(known))
 		}
 		slices.Sort(names)
-		return fmt.Errorf("schema: no %q in revision %s, there are %s", name, revision, strings.Join(names, ", "))
+		return fmt.Errorf("schema: no %q in revision %s: want one of %s", name, revision, strings.Join(names, ", "))
 	}
 	message, err := decode(raw)
 	if err != nil {

@@ -13,13 +13,12 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/internal/shared"
 )
 
-// published are the schemas of the specification. They are not part of the repository.
-const published = "../../../shared/spec"
-
-// where says which definition of a published schema answers to a name of ours, where it is not the one of that name.
-func where(revision string, name Name) string {
+// pointer returns the definition of the published schema for one of our names.
+func pointer(revision string, name Name) string {
 	early, late := revision < "2025-11-25", revision >= "2026-07-28"
 	switch {
 	case name == CreateMessageRequestParams && early:
@@ -38,23 +37,19 @@ func where(revision string, name Name) string {
 	return string(name)
 }
 
-// specification is a published schema.
+// specification is the published schema of a revision.
 type specification struct {
 	revision, keyword string // "$defs" or, in draft-07, "definitions"
 	document          map[string]any
 	compiler          *jsonschema.Compiler
 }
 
-// findSpecification reads a published schema, or returns nil where it is not at hand.
-func findSpecification(t testing.TB, revision string) *specification {
-	text, err := os.ReadFile(filepath.Join(published, revision+".schema.json"))
-	if os.IsNotExist(err) {
-		return nil
-	}
+func readSpecification(t testing.TB, dir, revision string) *specification {
+	text, err := os.ReadFile(filepath.Join(dir, "spec", revision+".schema.json"))
 	require.NoError(t, err)
 	document, err := jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
 	require.NoError(t, err)
-	s := &specification{revision: revision, keyword: "$defs", document: document.(map[string]any), compiler: jsonschema.NewCompiler()}
+	s := &specification{revision, "$defs", document.(map[string]any), jsonschema.NewCompiler()}
 	if s.document["$defs"] == nil {
 		s.keyword = "definitions"
 	}
@@ -63,13 +58,13 @@ func findSpecification(t testing.TB, revision string) *specification {
 	return s
 }
 
-// repair takes out of a published schema what we hold to be wrong in it. These are all the exceptions that there are.
+// repair corrects errors of a published schema. There are no other exceptions.
 //
-// The published files are generated from TypeScript by a program that turns every number into an integer unless a comment
-// says otherwise, and loses null in a union. So the file of 2026-07-28 forbids {"sampling": {"tools": {"ratio": 0.5}}} and
-// metadata with a null, which schema.ts, and the text, allow: JSONValue is there any JSON. Likewise for the number that a
-// person enters in an elicitation. An accusation on these grounds would be wrong. (For the minimum and maximum of a number
-// asked for, upstream corrected the files.)
+// The generator of the published files turns every TypeScript number into an integer unless a comment prevents it, and
+// drops null from a union. So the file of 2026-07-28 forbids {"sampling": {"tools": {"ratio": 0.5}}} and metadata with
+// a null, which schema.ts and the text allow: there JSONValue is any JSON. The same holds for the number that a user
+// enters in an elicitation. A client must not fail because of this. (Upstream corrected the minimum and maximum of a
+// requested number.)
 func repair(s *specification) {
 	if s.revision < "2026-07-28" {
 		return
@@ -77,12 +72,13 @@ func repair(s *specification) {
 	definitions := s.document["$defs"].(map[string]any)
 	definitions["JSONValue"] = true
 	content := definitions["ElicitResult"].(map[string]any)["properties"].(map[string]any)["content"].(map[string]any)
-	content["additionalProperties"].(map[string]any)["anyOf"].([]any)[1].(map[string]any)["type"] = []any{"string", "number", "boolean"}
+	value := content["additionalProperties"].(map[string]any)["anyOf"].([]any)[1].(map[string]any)
+	value["type"] = []any{"string", "number", "boolean"}
 }
 
-// schema returns the definition for a name of ours, or nil when there is none.
+// schema returns the definition for one of our names; nil if it has none.
 func (s *specification) schema(t testing.TB, name Name) *jsonschema.Schema {
-	pointer := where(s.revision, name)
+	pointer := pointer(s.revision, name)
 	definition, _, _ := strings.Cut(pointer, "/")
 	if s.document[s.keyword].(map[string]any)[definition] == nil {
 		return nil
@@ -92,8 +88,7 @@ func (s *specification) schema(t testing.TB, name Name) *jsonschema.Schema {
 	return compiled
 }
 
-// instances are the messages of testdata, as they are, for each name. Each is shown to every revision that has the
-// name, valid there or not.
+// instances returns the messages of testdata by name. Each is tested in every revision that has the name, valid or not.
 func instances(t testing.TB) map[Name][]any {
 	files, err := filepath.Glob("testdata/*.json")
 	require.NoError(t, err)
@@ -111,25 +106,22 @@ func instances(t testing.TB) map[Name][]any {
 	return all
 }
 
-func TestAgainstTheSpecification(t *testing.T) {
+func TestSchemasAgreeWithThePublishedOnes(t *testing.T) {
+	dir := shared.Dir(t)
 	for _, revision := range slices.Sorted(maps.Keys(revisions)) {
 		t.Run(revision, func(t *testing.T) {
 			t.Parallel()
-			all := instances(t) // our own, to change
-			spec := findSpecification(t, revision)
-			if spec == nil && os.Getenv("CI") != "true" {
-				t.Skipf("the published schema is not at hand: put it at %s/%s.schema.json", published, revision)
-			}
-			require.NotNil(t, spec, "want %s/%s.schema.json", published, revision)
+			all := instances(t) // a copy, to change
+			spec := readSpecification(t, dir, revision)
 			for _, name := range slices.Sorted(maps.Keys(all)) {
 				theirs, ours := spec.schema(t, name), revisions[revision]()[name]
-				require.Equal(t, theirs == nil, ours == nil, "%s is there in one of the two only", name)
+				require.Equal(t, theirs == nil, ours == nil, "only one of the two has %s", name)
 				if ours == nil {
 					continue
 				}
 				mutate := newMutator(spec, name)
 				valid, seen := 0, 0
-				message := []any{nil} // in a list, so that it is changed as a whole too
+				message := []any{nil} // in an array, so that the whole message is changed too
 				compare := func() {
 					message := message[0]
 					seen++
@@ -161,7 +153,7 @@ func TestEachNameHasInstances(t *testing.T) {
 	require.Len(t, all, len(exported))
 }
 
-// vocabulary lists the properties that a definition knows, and the strings that mean something in it: const and enum.
+// vocabulary returns the properties of a definition, and its strings in const and enum.
 func vocabulary(definitions map[string]any, definition string) (properties, words map[string]bool) {
 	properties, words = map[string]bool{}, map[string]bool{}
 	been := map[string]bool{}
@@ -197,9 +189,9 @@ func vocabulary(definitions map[string]any, definition string) (properties, word
 	return properties, words
 }
 
-// newMutator returns a mutator that has the vocabulary of both sides: either may be stricter.
+// newMutator returns a mutator with the vocabulary of both schemas: either may be stricter.
 func newMutator(spec *specification, name Name) mutator {
-	definition, _, _ := strings.Cut(where(spec.revision, name), "/")
+	definition, _, _ := strings.Cut(pointer(spec.revision, name), "/")
 	names, words := vocabulary(spec.document[spec.keyword].(map[string]any), definition)
 	ourNames, ourWords := vocabulary(merge(spec.revision), string(name))
 	maps.Copy(names, ourNames)
@@ -208,15 +200,15 @@ func newMutator(spec *specification, name Name) mutator {
 	return mutator{slices.Sorted(maps.Keys(names)), words, map[string]bool{}}
 }
 
-// mutator makes every small change to a message.
+// mutator applies every small change to a message.
 type mutator struct {
 	names []string
 	words map[string]bool
-	// done has the objects that were changed already, by place and properties: two text blocks in one array are as one.
+	// done has the objects that were changed, by place and properties, so that equal blocks of an array count once.
 	done map[string]bool
 }
 
-// substitutes has one value of each kind that a schema might tell apart.
+// substitutes has a value of each kind that a schema may distinguish.
 var substitutes = []any{
 	nil, true, json.Number("0"), json.Number("1"), json.Number("-1"), json.Number("1.5"), json.Number("1.0"),
 	json.Number("9007199254740993"), json.Number("1e400"), "unknown", "https://example.com", "",
@@ -224,8 +216,8 @@ var substitutes = []any{
 	map[string]any{}, map[string]any{"unknown": nil}, map[string]any{"unknown": map[string]any{}},
 }
 
-// each changes the message in place, one change at a time at every depth, and calls do for each. Afterwards the
-// message is what it was. The place is where the message is, without indexes.
+// each changes the message in place, one change at a time at every depth, and calls do for each. It restores the
+// message. Place is the path of the message, without indexes.
 func (m mutator) each(place string, message any, do func()) {
 	switch inside := message.(type) {
 	case map[string]any:
@@ -250,7 +242,7 @@ func (m mutator) each(place string, message any, do func()) {
 	}
 }
 
-// change drops each property, replaces it, and adds those that the object has not.
+// change removes and replaces each property, and adds the missing ones.
 func (m mutator) change(object map[string]any, names []string, do func()) {
 	for _, name := range names {
 		was := object[name]
@@ -264,7 +256,7 @@ func (m mutator) change(object map[string]any, names []string, do func()) {
 	}
 	for _, name := range m.names {
 		if _, there := object[name]; !there {
-			object[name] = nil // no property that is known may be null
+			object[name] = nil // which no known property may be
 			do()
 			delete(object, name)
 		}
@@ -283,7 +275,7 @@ func (m mutator) instead(of any) []any {
 	return all
 }
 
-func TestTheMutatorLeavesAMessageAsItWas(t *testing.T) {
+func TestMutatorRestoresTheMessage(t *testing.T) {
 	text := `{"a":[{"b":"user"},1],"c":{"d":null}}`
 	message, err := decode([]byte(text))
 	require.NoError(t, err)

@@ -1,9 +1,9 @@
-// Package shell writes command lines for people and shells to read.
+// Package shell writes command lines that people and shells read. Running them belongs to harness.
 package shell
 
 import "strings"
 
-// Quote joins words to a line that a POSIX shell splits into just these words. Those that need no quotes get none.
+// Quote joins words to a line that a POSIX shell splits into exactly these words. It quotes only where necessary.
 func Quote(words ...string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
@@ -13,10 +13,10 @@ func Quote(words ...string) string {
 }
 
 func quote(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@%+,", r)
+	special := func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@%+,", r))
 	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+	if word != "" && !strings.ContainsFunc(word, special) {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

@@ -1,0 +1,63 @@
+package server
+
+import "encoding/json"
+
+type callParams struct {
+	method         string
+	arguments      json.RawMessage
+	meta           object
+	inputResponses json.RawMessage
+	requestState   json.RawMessage
+}
+
+func (p callParams) isRetry() bool { return p.requestState != nil || p.inputResponses != nil }
+
+// readCall parses a call and finds its tool, prompt or resource, even when the call is otherwise invalid, so that the
+// trace has it under that tool. An unknown tool and a malformed call are protocol errors. Arguments that do not fit the
+// tool's schema are an error result, which the model can correct (2025-11-25, server/tools#error-handling).
+func (s *Server) readCall(m *message) (callParams, *serverTool, *RPCError) {
+	method := *m.Method
+	member := namedBy[method]
+	name, named := m.params.text(member)
+	tool := s.byName[method+" "+name]
+	p := callParams{method, m.params["arguments"], m.meta, m.params["inputResponses"], m.params["requestState"]}
+	switch {
+	case m.params == nil:
+		return p, nil, notA("an object", "params", method, m.Params)
+	case !named:
+		return p, nil, notA("a string", member, method, m.params[member])
+	case tool == nil:
+		return p, nil, rpcErrorf(codeInvalidParams, "unknown %s: %s", kindOf[method], clip([]byte(name)))
+	case p.arguments != nil && objectOf(p.arguments) == nil:
+		return p, tool, notA("an object", "arguments", method, p.arguments)
+	}
+	return p, tool, nil
+}
+
+func notA(want, member, method string, got json.RawMessage) *RPCError {
+	return rpcErrorf(codeInvalidParams, "%s of %s must be %s, got %s", member, method, want, show(got))
+}
+
+func (s *Server) toolList() []Tool {
+	tools := []Tool{}
+	for _, t := range s.tools {
+		if t.Carrier == "" {
+			tools = append(tools, t.Tool)
+		}
+	}
+	return tools
+}
+
+func show(raw json.RawMessage) string {
+	if raw == nil {
+		return "nothing"
+	}
+	return clip(raw)
+}
+
+func clip(b []byte) string {
+	if len(b) > 80 {
+		return string(b[:80]) + "…"
+	}
+	return string(b)
+}
