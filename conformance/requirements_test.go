@@ -154,7 +154,7 @@ func TestEachStatementIsWhole(t *testing.T) {
 
 func TestWhatEnforcesAStatementIsThere(t *testing.T) {
 	var names []string
-	for _, c := range client.ClientChecks() {
+	for _, c := range client.Checks() {
 		names = append(names, "client/"+c.ID)
 	}
 	for _, s := range catalogue() {

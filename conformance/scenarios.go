@@ -70,7 +70,7 @@ type Check struct {
 // and are part of every run.
 func Scenarios() []Scenario {
 	whole := Scenario{ID: check.ClientScenario, Purpose: "the client as a whole", Revisions: AllRevisions()}
-	for _, c := range client.ClientChecks() {
+	for _, c := range client.Checks() {
 		whole.Checks = append(whole.Checks, describe(&check.Scenario{ID: check.ClientScenario}, &c))
 	}
 	scenarios := []Scenario{whole}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-conform/mcp-conform/conformance/internal/chapters/client"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/judge"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
@@ -28,7 +27,7 @@ func TestWhetherTheClientConnects(t *testing.T) {
 			s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":`+params+`}`)
 		}
 	}
-	const unused = "the client never got as far as using the server; "
+	const unused = "the client never used the server; "
 	for _, c := range []struct {
 		name    string
 		tell    func(*tracetest.Story)
@@ -36,7 +35,7 @@ func TestWhetherTheClientConnects(t *testing.T) {
 		message string
 		in      []server.Revision
 	}{
-		{"it does", (*tracetest.Story).Connects, report.Pass, "the client connected and was served", tracetest.BothEras},
+		{"it does", (*tracetest.Story).Connects, report.Pass, "the client connected and used the server", tracetest.BothEras},
 		{"it exits at once", func(*tracetest.Story) {}, report.Fail, unused + "it ended with success", tracetest.BothEras},
 		{"it crashes", func(s *tracetest.Story) { s.Ends(trace.Process{ExitCode: 2, Stderr: "no such host\n"}) }, report.Fail, unused + "it exited with status 2", tracetest.BothEras},
 		{"it initializes and leaves", func(s *tracetest.Story) {
@@ -60,22 +59,22 @@ func TestWhetherTheClientConnects(t *testing.T) {
 			initialize(`{"protocolVersion":"2025-06-18"}`)(s)
 			s.Frame("", trace.ToClient, 200, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}`)
 			s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-		}, report.Pass, "the client connected and was served", tracetest.InA},
+		}, report.Pass, "the client connected and used the server", tracetest.InA},
 		{"it tries the other era first", func(s *tracetest.Story) {
 			s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{}}`)
 			s.Frame("", trace.ToClient, 400, `{"jsonrpc":"2.0","error":{"code":-32600,"message":"initialize comes first"}}`)
 			s.Connects()
-		}, report.Pass, "the client connected and was served", tracetest.InA},
+		}, report.Pass, "the client connected and used the server", tracetest.InA},
 		{"it tries the older era first", func(s *tracetest.Story) {
 			initialize(`{"protocolVersion":"2025-11-25"}`)(s)
 			s.Frame("", trace.ToClient, 400, `{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"unsupported protocol version"}}`)
 			s.Connects()
-		}, report.Pass, "the client connected and was served", tracetest.InB},
+		}, report.Pass, "the client connected and used the server", tracetest.InB},
 		{"it calls a tool and nothing else", func(s *tracetest.Story) {
 			s.Calls()
 			s.Asks(tracetest.Asking(story.Question))
-		}, report.Pass, "the client connected and was served", tracetest.InB},
-		{"the run is interrupted", func(s *tracetest.Story) { s.Ends(trace.Process{Interrupted: true}) }, report.NotObserved, "the run was interrupted before this could be seen", tracetest.BothEras},
+		}, report.Pass, "the client connected and used the server", tracetest.InB},
+		{"the run is interrupted", func(s *tracetest.Story) { s.Ends(trace.Process{Interrupted: true}) }, report.NotObserved, "the run was interrupted first", tracetest.BothEras},
 		{"the trace was cut", func(s *tracetest.Story) { s.Trace.Whole = false }, report.NotObserved, "the trace is incomplete", tracetest.BothEras},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -112,22 +111,22 @@ func TestWhetherAnythingIsSampled(t *testing.T) {
 		message string
 		in      []server.Revision
 	}{
-		{"it is", tracetest.Right, report.Pass, "sampling requests were answered", tracetest.BothEras},
-		{"it is not declared", func(s *tracetest.Story) { s.Marks(trace.MarkWithheld, "sampling") }, report.Fail, "nothing could be asked of the client, which does not declare sampling", tracetest.BothEras},
-		{"it is never answered", func(s *tracetest.Story) { s.Asks(tracetest.Asking(story.Question)) }, report.Fail, "not one sampling request was answered with a result", tracetest.BothEras},
+		{"it is", tracetest.Right, report.Pass, "the client answered sampling requests with results", tracetest.BothEras},
+		{"it is not declared", func(s *tracetest.Story) { s.Marks(trace.MarkWithheld, "sampling") }, report.Fail, "expected the client to declare sampling, so no sampling request could be sent", tracetest.BothEras},
+		{"it is never answered", func(s *tracetest.Story) { s.Asks(tracetest.Asking(story.Question)) }, report.Fail, "expected a result for at least one sampling request, found none", tracetest.BothEras},
 		{"the model always fails", func(s *tracetest.Story) {
 			s.CaseID, s.Trace.Header.Cases[0].ID = "provider-errors/unauthorized", "provider-errors/unauthorized"
 			s.Calls().Asks(tracetest.Asking(story.Question)).Fails(401)
-		}, report.NotObserved, "the model failed whenever the client asked it, so that there was nothing to answer with", tracetest.BothEras},
-		{"it is refused", func(s *tracetest.Story) { s.Asks(tracetest.Asking(story.Question)).Refuses(-1, "no") }, report.Fail, "not one sampling request was answered with a result", tracetest.InA},
+		}, report.NotObserved, "the model failed on purpose for every sampling request, so there was nothing to answer with", tracetest.BothEras},
+		{"it is refused", func(s *tracetest.Story) { s.Asks(tracetest.Asking(story.Question)).Refuses(-1, "no") }, report.Fail, "expected a result for at least one sampling request, found none", tracetest.InA},
 		{"it is declared once that is asked for", func(s *tracetest.Story) {
 			s.Marks(trace.MarkWithheld, "sampling")
 			s.Calls()
 			tracetest.Right(s)
-		}, report.Pass, "sampling requests were answered", tracetest.InB},
+		}, report.Pass, "the client answered sampling requests with results", tracetest.InB},
 		{"the run is interrupted", func(s *tracetest.Story) {
 			s.Asks(tracetest.Asking(story.Question)).Ends(trace.Process{Interrupted: true})
-		}, report.NotObserved, "the run was interrupted before this could be seen", tracetest.BothEras},
+		}, report.NotObserved, "the run was interrupted first", tracetest.BothEras},
 		{"the trace was cut", func(s *tracetest.Story) { s.Trace.Whole = false }, report.NotObserved, "the trace is incomplete", tracetest.BothEras},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -144,11 +143,11 @@ func TestWhetherAnythingIsSampled(t *testing.T) {
 	idle.Connects()
 	got := idle.Result("client/sampled")
 	require.Equal(t, report.NotObserved, got.Verdict)
-	require.Equal(t, "the client called no tool, so that nothing was asked of it", got.Message)
+	require.Equal(t, "the client called no tool, so the server sent no sampling request", got.Message)
 }
 
 func TestHowTheClientEnds(t *testing.T) {
-	const badly = "the client did not end well: "
+	const badly = "the client did not end cleanly: "
 	for name, c := range map[string]struct {
 		process trace.Process
 		verdict report.Verdict
@@ -161,7 +160,7 @@ func TestHowTheClientEnds(t *testing.T) {
 		"by an error":     {trace.Process{Err: "EOF"}, report.Fail, badly + "it returned the error: EOF"},
 		"by us":           {trace.Process{Deadline: true, Signal: "killed", ExitCode: -1}, report.Fail, badly + "it was still running after 1m0s and was ended"},
 		"with a leak":     {trace.Process{Leak: "goroutines were left"}, report.Fail, badly + "goroutines were left"},
-		"by whoever gave": {trace.Process{Interrupted: true, Signal: "terminated", ExitCode: -1}, report.NotObserved, "the run was interrupted before this could be seen"},
+		"by whoever gave": {trace.Process{Interrupted: true, Signal: "terminated", ExitCode: -1}, report.NotObserved, "the run was interrupted first"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := questionOf(t, server.V20251125)
@@ -189,12 +188,12 @@ func TestAClientThatSpeaksNoRevisionOfTheRunFails(t *testing.T) {
 	require.True(t, rs.Failed(false))
 	require.Equal(t, 2, rs.Summary[report.Fail])
 	for _, r := range rs.Results {
-		if r.Check != client.ConnectsID {
+		if r.Check != "connects" {
 			require.Equal(t, report.NotApplicable, r.Verdict, r.ID())
 			continue
 		}
 		require.Equal(t, report.Fail, r.Verdict)
-		require.Equal(t, "the client does not speak "+r.Revision+": it tried 2024-11-05; it was judged in no revision at all", r.Message)
+		require.Equal(t, "the client does not speak "+r.Revision+": it tried 2024-11-05; it was not judged in any revision", r.Message)
 		require.NotEmpty(t, r.Fix)
 	}
 
