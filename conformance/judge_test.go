@@ -204,7 +204,7 @@ func TestTheWorstCaseSpeaksForACheck(t *testing.T) {
 		require.Equal(t, report.Fail, r.Verdict)
 		require.Equal(t, wrong, r.Message)
 		require.Equal(t, []report.CaseResult{
-			{Case: "basic/question", Verdict: report.Pass, Message: "every result has the role assistant"},
+			{Case: "basic/question", Verdict: report.Pass, Message: "every result has the role"},
 			{Case: "basic/truncated", Verdict: report.Fail, Message: wrong}}, r.Cases)
 		require.Equal(t, []string{dialect.Native, dialect.OpenAIChat}, r.Dialects)
 		require.Equal(t, "basic/truncated", r.Evidence[0].Case)

@@ -69,7 +69,7 @@ func noResult(e *evidence.Case, r *evidence.Round, special string) check.Verdict
 		return check.NotObserved("the client returns no result at all (see basic/answered)")
 	}
 	return check.Fail("expected a result for a request with %s%s", special, e.WhyNoResult(r.N)).
-		Show(r.Asked, "%s", evidence.Compact(r.Raw))
+		ShowJSON(r.Asked, r.Raw)
 }
 
 // compare shows the messages that the server sent, at a path of its request, and those that the model received.

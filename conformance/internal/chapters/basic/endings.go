@@ -46,7 +46,7 @@ var oneModelCall = check.Check{
 			if completed := r.CompletedCalls(); len(completed) > 1 {
 				v := check.Fail("expected 1 completed model call, found %d", len(completed)).Show(r.Asked, "")
 				for _, x := range completed {
-					v = v.Show(x.Place, "%s", evidence.Compact(x.Request.Body))
+					v = v.ShowJSON(x.Place, x.Request.Body)
 				}
 				return v
 			}
@@ -118,15 +118,15 @@ var emptyAnswer = check.Check{
 		content := a.Member("content")
 		if content == nil {
 			return check.Fail("expected content for an empty completion, found nothing").
-				Show(a.Place, "%s", evidence.Compact(a.Result))
+				ShowJSON(a.Place, a.Result)
 		}
 		// Other checks judge the rest of the result.
 		alone := dialect.Marshal(story.Object{"role": "assistant", "model": "m", "content": content})
 		if err := schema.Validate(string(e.Revision), schema.CreateMessageResult, alone); err != nil {
 			return check.Fail("expected valid content for an empty completion, found %s", evidence.Compact(content)).
-				Show(a.At("content"), "%s", evidence.Compact(content))
+				ShowJSON(a.At("content"), content)
 		}
-		return check.Pass("the content is valid").Show(a.At("content"), "%s", evidence.Compact(content))
+		return check.Pass("the content is valid").ShowJSON(a.At("content"), content)
 	},
 }
 

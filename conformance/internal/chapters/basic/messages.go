@@ -133,7 +133,7 @@ var singleAndArray = check.Check{
 		r := e.Rounds[1]
 		if r.Result() == nil {
 			return check.Fail("expected a result for an array of one block, as for a block alone%s", e.WhyNoResult(2)).
-				Show(r.Asked.At("messages[0].content"), "%s", evidence.Compact(r.Raw))
+				ShowJSON(r.Asked.At("messages[0].content"), r.Raw)
 		}
 		return check.Pass("both forms got a result").Show(r.Result().Place, "")
 	},

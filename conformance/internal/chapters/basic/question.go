@@ -50,7 +50,7 @@ var Answered = check.Check{
 		for _, r := range e.Rounds {
 			if r.Result() == nil {
 				return check.Fail("expected a result for the sampling request%s", e.WhyNoResult(r.N)).
-					Show(r.Asked, "%s", evidence.Compact(r.Raw))
+					ShowJSON(r.Asked, r.Raw)
 			}
 		}
 		return check.Pass("every sampling request got a result").Show(e.Rounds[0].Result().Place, "")
@@ -106,7 +106,7 @@ var idEchoed = check.Check{
 			case len(unmatched) > 0:
 				id := unmatched[0].ID
 				return check.Fail("expected id %s in the response, found %s, which no request has", r.RawID, found(id)).
-					Show(r.Asked, "").Show(unmatched[0].At("id"), "%s", check.OrMissing(id))
+					Show(r.Asked, "").ShowJSON(unmatched[0].At("id"), id)
 			default:
 				return noResponse(r)
 			}

@@ -30,11 +30,16 @@ func eachResult(pass string, fault func(*evidence.Case, *evidence.Answer) *check
 	}
 }
 
-// wrongMember returns the verdict for a member of the result.
-func wrongMember(a *evidence.Answer, name, want string) *check.Verdict {
-	raw := a.Member(name)
-	v := check.Fail("expected %s in the result, found %s", want, found(raw)).Show(a.At(name), "%s", check.OrMissing(raw))
-	return &v
+// eachMember returns a judge that passes, with the message, if a member of every result is right.
+func eachMember(pass, name, want string, right func(*evidence.Answer) bool) judge {
+	return eachResult(pass, func(_ *evidence.Case, a *evidence.Answer) *check.Verdict {
+		if right(a) {
+			return nil
+		}
+		raw := a.Member(name)
+		v := check.Fail("expected %s in the result, found %s", want, found(raw)).ShowJSON(a.At(name), raw)
+		return &v
+	})
 }
 
 var hasContent = check.Check{
@@ -43,12 +48,11 @@ var hasContent = check.Check{
 	Levels: check.Everywhere(report.Must), Statements: check.ResultSchema, Results: 1,
 	Cause: "an empty completion becomes null, or a value without content is sent unchecked",
 	Fix:   "Send a content block; for an empty completion, a text block with an empty text.",
-	Judge: eachResult("every result has content", func(_ *evidence.Case, a *evidence.Answer) *check.Verdict {
-		if content := a.Member("content"); content == nil || content[0] != '{' && content[0] != '[' {
-			return wrongMember(a, "content", "a content block or an array of blocks")
-		}
-		return nil
-	}),
+	Judge: eachMember("every result has content", "content", "a content block or an array of blocks",
+		func(a *evidence.Answer) bool {
+			content := a.Member("content")
+			return content != nil && (content[0] == '{' || content[0] == '[')
+		}),
 }
 
 var hasModel = check.Check{
@@ -57,11 +61,9 @@ var hasModel = check.Check{
 	Levels: check.Everywhere(report.Must), Statements: check.ResultSchema, Results: 1,
 	Cause: "the name is omitted because the client has only one model",
 	Fix:   "Set model to the name of the model that answered.",
-	Judge: eachResult("every result names its model", func(_ *evidence.Case, a *evidence.Answer) *check.Verdict {
-		if _, ok := a.Text("model"); !ok {
-			return wrongMember(a, "model", "a model, as a string,")
-		}
-		return nil
+	Judge: eachMember("every result names its model", "model", "a model name", func(a *evidence.Answer) bool {
+		_, ok := a.Text("model")
+		return ok
 	}),
 }
 
@@ -71,11 +73,9 @@ var roleAssistant = check.Check{
 	Levels: check.Everywhere(report.Robust), Results: 1,
 	Cause: "the role of the request's last message is copied into the result",
 	Fix:   `Set role to "assistant".`,
-	Judge: eachResult("every result has the role assistant", func(_ *evidence.Case, a *evidence.Answer) *check.Verdict {
-		if role, _ := a.Text("role"); role != "assistant" {
-			return wrongMember(a, "role", `the role "assistant"`)
-		}
-		return nil
+	Judge: eachMember("every result has the role", "role", `the role "assistant"`, func(a *evidence.Answer) bool {
+		role, _ := a.Text("role")
+		return role == "assistant"
 	}),
 }
 
@@ -97,7 +97,7 @@ var validResult = check.Check{
 			at, why = a.At(invalid.Path), invalid.Message
 		}
 		v := check.Fail("expected a CreateMessageResult of %s, found an invalid one: %s", e.Revision, why).
-			Show(at, "%s", why).Show(a.Place, "%s", evidence.Compact(a.Result))
+			Show(at, "%s", why).ShowJSON(a.Place, a.Result)
 		return &v
 	}),
 }
@@ -108,13 +108,9 @@ var noArray = check.Check{
 	Levels: check.BeforeTools(report.Must), Statements: check.ResultSchema, Results: 1,
 	Cause: "the client sends the result of a newer revision than the negotiated one",
 	Fix:   "Send content as one block up to 2025-06-18.",
-	Judge: eachResult("content is a single block", func(e *evidence.Case, a *evidence.Answer) *check.Verdict {
-		if content := a.Member("content"); content != nil && content[0] == '[' {
-			v := check.Fail("expected a single block as content in %s, found an array", e.Revision).
-				Show(a.At("content"), "%s", evidence.Compact(content))
-			return &v
-		}
-		return nil
+	Judge: eachMember("content is a single block", "content", "a single block", func(a *evidence.Answer) bool {
+		content := a.Member("content")
+		return content == nil || content[0] != '['
 	}),
 }
 
@@ -130,7 +126,7 @@ var modelNamed = check.Check{
 		switch {
 		case !named:
 			return check.NotObserved("the result names no model (see basic/has-model)").
-				Show(a.At("model"), "%s", check.OrMissing(a.Member("model")))
+				ShowJSON(a.At("model"), a.Member("model"))
 		case alias(got, x.Request.Model):
 			return check.Pass("the result names the model that was called").Show(a.At("model"), "%q", got)
 		}

@@ -65,7 +65,7 @@ func TestContentIsASingleBlockBeforeArrays(t *testing.T) {
 		}
 		judges(t, "no-array-before-a", "question",
 			content(block, report.Pass, ""), content("null", report.Pass, ""),
-			content("["+block+"]", report.Fail, string(revision)), content("[]", report.Fail, string(revision)))
+			content("["+block+"]", report.Fail, "found ["), content("[]", report.Fail, "found []"))
 	}
 }
 

@@ -50,7 +50,7 @@ var samplingDeclared = check.Check{
 			return check.NotApplicable("the client neither declares nor supports sampling")
 		case !declares:
 			v := check.Fail("expected the client to declare sampling, found a result for an undeclared request")
-			return showDeclared(v, r.Declared).Show(a.Place, "%s", evidence.Compact(a.Result))
+			return showDeclared(v, r.Declared).ShowJSON(a.Place, a.Result)
 		case e.Revision.Modern():
 			return declaredEverywhere(e.Session)
 		}
@@ -118,6 +118,6 @@ var overDeclared = check.Check{
 			return check.Pass("the client declares and supports %s", needed).Show(a.Place, "")
 		}
 		v := check.Fail("expected a result for a request for %s, which the client declares%s", needed, e.WhyNoResult(1))
-		return showDeclared(v, r.Declared).Show(r.Asked, "%s", evidence.Compact(r.Raw))
+		return showDeclared(v, r.Declared).ShowJSON(r.Asked, r.Raw)
 	},
 }

@@ -61,5 +61,5 @@ func callsTools(string) []*llm.Rule {
 
 // showDeclared shows the capabilities in a request of the client.
 func showDeclared(v check.Verdict, r *evidence.ClientRequest) check.Verdict {
-	return v.Show(r.CapabilitiesAt(), "%s", check.OrMissing(r.Declared()))
+	return v.ShowJSON(r.CapabilitiesAt(), r.Declared())
 }

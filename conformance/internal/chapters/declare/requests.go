@@ -79,7 +79,7 @@ var metaFields = check.Check{
 		} {
 			if want.value == nil || want.value[0] != want.first {
 				v := check.Fail("expected %s as %s in the _meta of %s", want.kind, want.name, r.Method).
-					Show(r.Place, "%s", check.OrMissing(want.value))
+					ShowJSON(r.Place, want.value)
 				return &v
 			}
 		}

@@ -108,13 +108,13 @@ func judgeForbidden(e *evidence.Case) check.Verdict {
 		return check.Fail(expected+"a result", needed).
 			ShowAs("server sent", r.Asked, "%s", evidence.Compact(r.Raw)).
 			ShowAs("client declared", r.Declared.CapabilitiesAt(), "%s", check.OrMissing(r.Declared.Declared())).
-			Show(a.Place, "%s", evidence.Compact(a.Result))
+			ShowJSON(a.Place, a.Result)
 	case len(r.Answers) > 0:
 		refusal := r.Answers[0]
 		return check.Pass("the client refuses what it does not declare, with the code %d", refusal.Err.Code).
-			Show(refusal.Place, "%s", evidence.Compact(refusal.RawErr))
+			ShowJSON(refusal.Place, refusal.RawErr)
 	case !e.Revision.Modern():
-		return check.Fail(expected+"no response", needed).Show(r.Asked, "%s", evidence.Compact(r.Raw))
+		return check.Fail(expected+"no response", needed).ShowJSON(r.Asked, r.Raw)
 	}
 	if v := check.Unsettled(e, r); v != nil {
 		return *v
