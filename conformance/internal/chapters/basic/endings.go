@@ -109,7 +109,7 @@ var emptyAnswer = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
 		if how := check.Refusal(e, r); how != "" {
-			return check.Pass("the client returns an error for an empty completion: %s", how)
+			return check.Pass("the client refuses to return an empty completion: %s", how)
 		}
 		a := r.Result()
 		if a == nil {

@@ -245,7 +245,7 @@ var silence = func() []byte {
 
 var media = check.Check{
 	ID: "media", Cases: []string{"image", "audio"},
-	Rule:   "An image or a sound reaches the model, or the client returns an error",
+	Rule:   "An image or a sound reaches the model, or the client refuses the request",
 	Levels: check.Everywhere(report.Robust), Requests: 1,
 	Cause: "the converter supports only text: it drops other blocks, or replaces them by a word",
 	Fix:   "Map image and audio blocks to the provider's own form. Return an error if the provider has none.",

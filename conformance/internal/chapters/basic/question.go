@@ -12,7 +12,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// The server asks a question, and the model answers it. Both texts hold what careless code breaks.
+// The server asks a question, and the model answers it. Both texts have white space, quotes, markup and multi-byte characters, which
+// careless code changes.
 var question = harness.Case{
 	ID:      "basic/question",
 	Handler: asks(story.Question),

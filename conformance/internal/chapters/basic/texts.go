@@ -81,7 +81,7 @@ var promptReachesModel = check.Check{
 		}
 		r := e.Rounds[want.prompt-1]
 		if how := check.Refusal(e, r); want.refusable && how != "" {
-			return check.Pass("the client returns an error for a text of this length: %s", how)
+			return check.Pass("the client refuses a text of this length: %s", how)
 		}
 		x, missing := check.ModelRequest(r)
 		if missing != nil {
