@@ -12,8 +12,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// The server asks a question, and the model answers it. Both texts have white space, quotes, markup and multi-byte characters, which
-// careless code changes.
+// The server asks a question, and the model answers it. Both texts have white space, quotes, markup and multi-byte
+// characters, which careless code changes.
 var question = harness.Case{
 	ID:      "basic/question",
 	Handler: asks(story.Question),
