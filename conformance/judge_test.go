@@ -196,15 +196,16 @@ func TestTheWorstCaseSpeaksForACheck(t *testing.T) {
 	}
 	rs, err := Judge(good.Trace, bad.Trace)
 	require.NoError(t, err)
+	const wrong = `expected the role "assistant" in the result, found "user"`
 	for _, r := range rs.Results {
 		if r.Check != "role-assistant" {
 			continue
 		}
 		require.Equal(t, report.Fail, r.Verdict)
-		require.Equal(t, "the result's role is not assistant", r.Message)
+		require.Equal(t, wrong, r.Message)
 		require.Equal(t, []report.CaseResult{
-			{Case: "basic/question", Verdict: report.Pass, Message: "every result has the role assistant"},
-			{Case: "basic/truncated", Verdict: report.Fail, Message: "the result's role is not assistant"}}, r.Cases)
+			{Case: "basic/question", Verdict: report.Pass, Message: "every result has the role"},
+			{Case: "basic/truncated", Verdict: report.Fail, Message: wrong}}, r.Cases)
 		require.Equal(t, []string{dialect.Native, dialect.OpenAIChat}, r.Dialects)
 		require.Equal(t, "basic/truncated", r.Evidence[0].Case)
 		require.Equal(t, "result.role", r.Evidence[0].Path)
@@ -224,7 +225,7 @@ func TestAVerdictInSeveralCasesCountsThem(t *testing.T) {
 	require.NoError(t, err)
 	for _, r := range rs.Results {
 		if r.Check == "role-assistant" {
-			require.Equal(t, "the result's role is not assistant (the same verdict in 1 more of its 2 cases)", r.Message)
+			require.Contains(t, r.Message, "(the same verdict in 1 more of its 2 cases)")
 		}
 	}
 }

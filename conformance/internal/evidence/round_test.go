@@ -30,19 +30,19 @@ func TestAToolThatIsCalledTwicePlaysTwice(t *testing.T) {
 	}
 	tracetest.Run(t, catalogue, []tracetest.Test{
 		{Name: "each call has its own model call", Check: "basic/one-model-call", CaseID: "question", Steps: twice,
-			Verdict: report.Pass, Message: "each request cost one model call"},
+			Verdict: report.Pass, Message: "each sampling request cost one model call"},
 		{Name: "each request has its own answer", Check: "basic/answered", CaseID: "question", Steps: twice,
-			Verdict: report.Pass, Message: "every sampling request was answered with a result"},
+			Verdict: report.Pass, Message: "every sampling request got a result"},
 		{Name: "the first call is judged", Check: "basic/text-intact", CaseID: "question", Steps: again(tracetest.Saying("something else")),
-			Verdict: report.Pass, Message: "the text came through unchanged"},
+			Verdict: report.Pass, Message: "the text is unchanged"},
 		{Name: "also where the first one was not answered", Check: "basic/answered", CaseID: "question", Verdict: report.Fail,
-			Message: "the client did not answer a sampling request with a result: no response to request 1",
+			Message: "expected a result for the sampling request: no response to request 1",
 			Steps: func(s *tracetest.Story) {
 				s.Asks(tracetest.Asking(story.Question))
 				s.Calls()
 				tracetest.Right(s)
 			}},
-		{Name: "the first in which something was asked", Check: "basic/text-intact", CaseID: "question", Verdict: report.Pass, Message: "the text came through unchanged",
+		{Name: "the first in which something was asked", Check: "basic/text-intact", CaseID: "question", Verdict: report.Pass, Message: "the text is unchanged",
 			Steps: func(s *tracetest.Story) {
 				s.Marks(trace.MarkWithheld, "sampling")
 				s.Calls()

@@ -1,77 +1,84 @@
+// Package basic judges one question and its answer, with everything that a question can have: parameters, model hints,
+// a history, several blocks, media, unknown fields and context; and a model that stops early, fails or thinks.
+//
+// Each file tells a story: first the cases, in which the server asks and the scripted model answers, then their checks.
+// This file has what several stories share.
 package basic
 
 import (
 	"encoding/json"
-	"slices"
-	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
-	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-// Texts with what careless code trips over: runs of blanks, newlines, quotes, backslashes, scripts of several bytes.
-const ()
-
-// One question and its answer: a plain one, with answers that the model cuts short, leaves empty or refuses, with ids of all kinds and texts that
-// are long; then with everything else that a question can have: parameters, hints, a history, several blocks, media, extras, a context.
+// Scenario is the chapter.
 var Scenario = check.Scenario{
 	ID:        "basic",
-	Purpose:   "one question and its answer, with all that a question can have",
+	Purpose:   "one question and its answer, with everything that a question can have",
 	Revisions: check.AllRevisions(),
-	Cases: slices.Concat([]harness.Case{
-		story.Once("basic/question", func(s *server.Session) any { return s.Ask(story.Question) }, llm.When().Reply(llm.Text(story.Answer))),
-		story.Once("basic/truncated", func(s *server.Session) any {
-			ask := s.Ask("Tell me a long story.")
-			ask.MaxTokens = 16 // the least that every provider takes
-			return ask
-		}, llm.When().Reply(llm.Text("Once upon a time there")).StopReason(llm.StopMaxTokens)),
-		story.Once("basic/empty", func(s *server.Session) any { return s.Ask("Say nothing at all.") }, llm.When().Reply()),
-		story.Once("basic/failing", func(s *server.Session) any { return s.Ask("What is the answer?") },
-			llm.When().Fail(&llm.Error{Status: 400, Message: "the scripted model refuses this conversation"})),
-		{ID: "basic/ids", Handler: withIDs, Script: story.Says("Yes.")},
-		{ID: "basic/long", Handler: withLongTexts, Script: func(string) []*llm.Rule {
-			return llm.Script(llm.When(llm.LastUser("at length")).Reply(llm.Text(longText)), llm.When().Reply(llm.Text("That was long.")))
-		}},
-	}, parameterCases, []harness.Case{hinted}, messageCases, mediaCases, extraCases, []harness.Case{inContext, thinking}),
+	Cases: []harness.Case{
+		question, truncated, empty, failing, ids, long, tuned, hinted, turns, blocks, image, audio, extras, meta, inContext,
+		thinking,
+	},
 	Checks: []check.Check{
-		Answered, answersOnce, idEchoed, jsonRPC, hasContent, hasModel, roleAssistant, validResult, errorShape, noArray, emptyAnswer, oneModelCall,
-		textIntact, promptReachesModel, modelNamed, stopReasonTrue, stopReason, systemPrompt, systemPromptNotEchoed,
-		MaxTokens, parameters, parametersHarmless, hintsRespected, hintsInOrder, hintSubstring, hintsOverNumbers,
+		Answered, answersOnce, idEchoed, jsonRPC, hasContent, hasModel, roleAssistant, validResult, errorShape, noArray,
+		emptyAnswer, oneModelCall, textIntact, promptReachesModel, modelNamed, stopReasonTrue, stopReason,
+		systemPrompt, systemPromptNotEchoed, MaxTokens, parameters, parametersHarmless,
+		hintsRespected, hintsInOrder, hintSubstring, hintsOverNumbers,
 		multiTurn, singleAndArray, sameEffect, contentArray, media, textBesideMedia,
 		unknownExtras, metaPreserved, includeContext, noForeignContext, thinkingApart,
 	},
 }
 
-// plainly are the cases in which a question is asked that every client answers.
-var plainly = []string{"question", "truncated"}
-
-// requestIDs are ids of both types, one that is only to be told from another by its type, and the largest integer that every client can hold.
-var requestIDs = []string{`1`, `"a-b"`, `9007199254740991`, `"1"`}
-
-func withIDs(s *server.Session) (any, error) {
-	for _, id := range requestIDs {
-		if _, err := s.SampleAs(json.RawMessage(id), s.Ask("Is this all right?")); err != nil {
-			return nil, err
-		}
-	}
-	return "done", nil
+// expected is what happens to the texts of a case. Each case sets what its checks read.
+type expected struct {
+	text   string         // the model's answer to the first sampling request
+	stop   llm.StopReason // why the model ends that answer
+	prompt int            // the sampling request, from 1, whose text must reach the model
+	// refusable prompts may get an error, because they are long.
+	refusable bool
 }
 
-// Long texts, in characters of one to four bytes: an answer of a megabyte, and a prompt that is beyond the buffers of careless readers and
-// within what every model takes.
-var (
-	longLine   = "Many bytes: “a”, é, 答え, 🗼, \\ and \"quotes\" in one line.\n"
-	longText   = strings.Repeat(longLine, 1<<20/len(longLine)+1)
-	longPrompt = strings.Repeat(longLine, 100<<10/len(longLine)+1)
-)
+// plain are the cases with a question that every client answers.
+var plain = []string{"question", "truncated"}
 
-// withLongTexts has the model speak at length, and then the user.
-func withLongTexts(s *server.Session) (any, error) {
-	if _, err := s.Sample(s.Ask("Speak at length.")); err != nil {
-		return nil, err
+// nothingToFix is the fix of checks that only report what the client chose.
+const nothingToFix = "Nothing to fix: the client may do as it likes."
+
+// asks returns a handler with one sampling request.
+func asks(text string) server.Handler {
+	return func(s *server.Session) (any, error) { return s.Sample(s.Ask(text)) }
+}
+
+// found names a JSON value in a message.
+func found(raw json.RawMessage) string {
+	if raw == nil {
+		return "nothing"
 	}
-	return s.Sample(s.Ask(longPrompt))
+	return evidence.Compact(raw)
+}
+
+// noResult returns the verdict for a sampling request with something special that got no result. A client that returns
+// no result at all has no problem with this request in particular.
+func noResult(e *evidence.Case, r *evidence.Round, special string) check.Verdict {
+	if !e.Session.AnswersAny() {
+		return check.NotObserved("the client returns no result at all (see basic/answered)")
+	}
+	return check.Fail("expected a result for a request with %s%s", special, e.WhyNoResult(r.N)).
+		ShowJSON(r.Asked, r.Raw)
+}
+
+// compare shows the messages that the server sent, at a path of its request, and those that the model received.
+func compare(v check.Verdict, r *evidence.Round, path string, x *evidence.Exchange) check.Verdict {
+	sent, received := evidence.Spoken(r.Params.Messages), evidence.Spoken(x.Request.Messages)
+	return both(v, r.Asked.At(path), sent, x.At("messages"), received)
+}
+
+// both shows what the server sent beside what the model received.
+func both(v check.Verdict, from evidence.Place, sent string, to evidence.Place, received string) check.Verdict {
+	return v.ShowAs("server sent", from, "%s", sent).ShowAs("model received", to, "%s", received)
 }

@@ -8,18 +8,17 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// extraMeta is a _meta of nobody's in particular.
+// extraMeta is a _meta that no client knows.
 var extraMeta = story.Object{"com.example/trace": "trace-word-nine"}
 
-// extraCases have what the client does not know, wherever it may stand; and tool uses and results whose _meta is to be kept.
-var extraCases = []harness.Case{{
+// The server sends unknown fields in the params, in a message and in a block.
+var extras = harness.Case{
 	ID: "basic/extras",
 	Handler: func(s *server.Session) (any, error) {
 		var params story.Object
@@ -37,78 +36,96 @@ var extraCases = []harness.Case{{
 		return s.Sample(params)
 	},
 	Script: story.Says("Not at all."),
-}, {
+}
+
+var unknownExtras = check.Check{
+	ID: "unknown-extras", Cases: []string{"extras"},
+	Rule:   "A request with unknown fields and _meta gets a result",
+	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Cause: "the client decodes params strictly, or passes all of them on to the provider",
+	Fix:   "Ignore unknown fields.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		if a := e.Rounds[0].Result(); a != nil {
+			return check.Pass("a request with unknown fields got a result").Show(a.Place, "")
+		}
+		return noResult(e, e.Rounds[0], "unknown fields")
+	},
+}
+
+// The server sends a tool use and its result, each with a _meta.
+var meta = harness.Case{
 	ID: "basic/meta", Revisions: check.WithTools,
 	Handler: func(s *server.Session) (any, error) {
 		ask := s.Ask("What is the weather in Oslo?", story.GetWeather)
-		use := story.Object{"type": "tool_use", "id": "use-one", "name": "get_weather", "input": story.Object{"city": "Oslo"}, "_meta": extraMeta}
-		result := story.Object{"type": "tool_result", "toolUseId": "use-one", "content": []any{server.Text("windy")}, "_meta": extraMeta}
-		ask.Messages = append(ask.Messages, server.SamplingMessage{Role: "assistant", Content: []any{use}}, server.SamplingMessage{Role: "user", Content: []any{result}})
+		ask.Messages = append(ask.Messages, useWithMeta("assistant", story.Object{
+			"type": "tool_use", "id": "use-one", "name": "get_weather", "input": story.Object{"city": "Oslo"},
+		}), useWithMeta("user", story.Object{
+			"type": "tool_result", "toolUseId": "use-one", "content": []any{server.Text("windy")},
+		}))
 		return s.Sample(ask)
 	},
 	Script: story.Says("Windy."),
-}}
+}
 
-var unknownExtras = check.Check{
-	ID: "unknown-extras", Rule: "fields that the client does not know, and _meta, do no harm", Levels: check.Everywhere(report.Robust), Requests: 1, Cases: []string{"extras"},
-	Cause: "params are read strictly, or handed on to the provider with all that is in them",
-	Fix:   "leave alone what the client does not know",
-	Judge: func(e *evidence.Case) check.Verdict {
-		r := e.Rounds[0]
-		if a := r.Result(); a != nil {
-			return check.Pass("a request with unknown fields was answered").Show(a.Place, "")
-		}
-		if !e.Session.AnswersAny() {
-			return check.NotObserved("the client answers no request at all (see basic/answered)")
-		}
-		return check.Fail("a request with unknown fields was not answered%s", e.WhyNoResult(1)).Show(r.Asked, "%s", evidence.Compact(r.Raw))
-	},
+// useWithMeta returns a message with the block, to which it adds extraMeta.
+func useWithMeta(role string, block story.Object) server.SamplingMessage {
+	block["_meta"] = extraMeta
+	return server.SamplingMessage{Role: role, Content: []any{block}}
 }
 
 var metaPreserved = check.Check{
-	ID: "meta-preserved", Rule: "the _meta of tool uses and results goes with them", Levels: check.SinceTools(report.Should), Requests: 1, Cases: []string{"meta"},
+	ID: "meta-preserved", Cases: []string{"meta"},
+	Rule:       "The _meta of tool uses and tool results SHOULD be preserved",
+	Levels:     check.SinceTools(report.Should),
 	Statements: []string{"2025-11-25/schema/08", "2026-07-28/schema/08", "2025-11-25/schema/15", "2026-07-28/schema/15"},
-	Cause:      "blocks are rebuilt from a type that has no _meta",
-	Fix:        "keep _meta when a tool use or a result is copied",
+	Requests:   1, Needs: []check.Need{providerHasMeta},
+	Cause: "blocks are copied through a type without _meta",
+	Fix:   "Copy _meta with every tool use and tool result.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		r := e.Rounds[0]
-		x, missing := check.ModelRequest(r)
-		switch {
-		case missing != nil && missing.Kind == check.Failed: // the native dialect reads everything
-			return check.NotApplicable("the provider's format has no place for _meta")
-		case missing != nil:
-			return *missing
-		}
-		if x.Request.Dialect != dialect.Native {
-			return check.NotApplicable("the provider's format has no place for _meta")
-		}
+		r, x := e.Rounds[0], e.Rounds[0].LastExchange()
 		for _, t := range []dialect.BlockType{dialect.ToolUse, dialect.ToolResult} {
 			sent, given := evidence.Turns(r.Params.Messages, t), evidence.Turns(x.Request.Messages, t)
 			if len(sent) == 0 || len(given) != len(sent) {
-				return check.NotObserved("the %ss of the history did not reach the model (see parallel/results-reach-model)", t).Show(x.At("messages"), "%s", evidence.Describe(given))
+				return check.NotObserved("expected %d %s blocks in the model request, found %d (see parallel/results-reach-model)",
+					len(sent), t, len(given)).Show(x.At("messages"), "%s", evidence.Describe(given))
 			}
 			for i := range sent {
 				if want, got := metaOf(sent[i]), metaOf(given[i]); !evidence.SameJSON(want, got) {
-					return check.Fail("the _meta of a %s did not go with it", t).
-						ShowAs("server sent", r.Asked.At(sent[i].Path), "%s", evidence.Compact(sent[i].Raw)).ShowAs("model was given", x.At(given[i].Path), "%s", evidence.Compact(given[i].Raw))
+					v := check.Fail("expected the _meta of the %s in the model request, found %s", t, found(got))
+					return both(v, r.Asked.At(sent[i].Path), evidence.Compact(sent[i].Raw),
+						x.At(given[i].Path), evidence.Compact(given[i].Raw))
 				}
 			}
 		}
-		return check.Pass("_meta went with the tool use and its result").Show(x.At("messages"), "")
+		return check.Pass("the model received the _meta of the tool use and its result").Show(x.At("messages"), "")
 	},
 }
 
-// metaOf returns a block's _meta; nil for none.
+// providerHasMeta needs a model request in the native dialect, the only one with a place for _meta. That dialect reads
+// everything, so a request that the model cannot read has another dialect.
+func providerHasMeta(e *evidence.Case) *check.Verdict {
+	x, missing := check.ModelRequest(e.Rounds[0])
+	switch {
+	case missing != nil && missing.Kind != check.Failed:
+		return missing
+	case missing != nil || x.Request.Dialect != dialect.Native:
+		v := check.NotApplicable("the provider's format has no place for _meta")
+		return &v
+	}
+	return nil
+}
+
+// metaOf returns the _meta of a block; nil if it has none.
 func metaOf(b dialect.Block) json.RawMessage {
 	var o dialect.Object
-	_ = json.Unmarshal(b.Raw, &o) // no object has none
+	_ = json.Unmarshal(b.Raw, &o) // a block that is not an object has none
 	return o["_meta"]
 }
 
-// contexts are the values of includeContext, in the order in which the case asks with them. The last two are out of use, and may be refused.
+// contexts are the values of includeContext, in the order of the case. The last two are deprecated, and may be refused.
 var contexts = []string{"none", "thisServer", "allServers"}
 
-// inContext has a conversation about something, and then asks without any context, and with more and more of it.
+// The server has one conversation. In the next ones, it asks for no context, and then for more and more of it.
 var inContext = harness.Case{
 	ID: "basic/context",
 	Handler: func(s *server.Session) (any, error) {
@@ -124,23 +141,25 @@ var inContext = harness.Case{
 		}
 		return "done", nil
 	},
-	Script: func(string) []*llm.Rule { return llm.Script(llm.When().Reply(llm.Text("Nothing that I could tell."))) },
+	Script: story.Says("Nothing that I could tell."),
 }
 
 var includeContext = check.Check{
-	ID: "include-context", Rule: "what becomes of the values of includeContext", Levels: check.Everywhere(report.May), Requests: 2, Cases: []string{"context"},
-	Cause: "includeContext is the client's to change or leave out",
-	Fix:   "nothing: the client may do as it likes",
+	ID: "include-context", Cases: []string{"context"},
+	Rule:   "Reports which values of includeContext get a result",
+	Levels: check.Everywhere(report.May), Requests: 2,
+	Cause: "the client may change or omit includeContext",
+	Fix:   nothingToFix,
 	Judge: func(e *evidence.Case) check.Verdict {
 		var became []string
 		for i, value := range contexts {
 			switch n := i + 1; {
 			case n >= len(e.Rounds):
-				became = append(became, value+" was not asked")
+				became = append(became, value+" was not sent")
 			case e.Rounds[n].Result() != nil:
-				became = append(became, value+" is answered")
+				became = append(became, value+" gets a result")
 			default:
-				became = append(became, value+" is not answered")
+				became = append(became, value+" gets no result")
 			}
 		}
 		return check.Info("%s", strings.Join(became, ", ")).Show(e.Rounds[1].Asked, "")
@@ -148,15 +167,13 @@ var includeContext = check.Check{
 }
 
 var noForeignContext = check.Check{
-	ID: "no-foreign-context", Rule: `with includeContext "none" the model is given nothing of another conversation`, Levels: check.Everywhere(report.Robust), Requests: 2,
-	Cases: []string{"context"},
-	Cause: "one history is kept for all requests, or the host's own conversation goes with each",
-	Fix:   "give the model the request's own messages, and nothing that came before",
+	ID: "no-foreign-context", Cases: []string{"context"},
+	Rule:   `With includeContext "none", the model receives nothing from another conversation`,
+	Levels: check.Everywhere(report.Robust), Requests: 2, Needs: []check.Need{check.ModelReadsRequest(2)},
+	Cause: "one history is kept for all requests, or the host's own conversation is added to each",
+	Fix:   "Send the model only the messages of the request.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[1]
-		if _, missing := check.ModelRequest(r); missing != nil {
-			return *missing
-		}
 		for _, x := range r.Model {
 			if x.Request == nil {
 				continue
@@ -164,12 +181,12 @@ var noForeignContext = check.Check{
 			for _, c := range e.Session.Trace.Header.Cases {
 				for _, other := range evidence.Conversations(x.Request.Body, c.Mark) {
 					if !slices.Contains(r.Conversations, other) {
-						return check.Fail("the model was given something of another conversation (%s, of %s)", other, c.ID).
-							ShowAs("server sent", r.Asked, "%s", evidence.Spoken(r.Params.Messages)).ShowAs("model was given", x.At("messages"), "%s", evidence.Spoken(x.Request.Messages))
+						v := check.Fail("expected only this conversation in the model request, found %s, of %s", other, c.ID)
+						return compare(v, r, "", x)
 					}
 				}
 			}
 		}
-		return check.Pass("the model was given nothing of another conversation").Show(r.LastExchange().Place, "")
+		return check.Pass("the model received nothing from another conversation").Show(r.LastExchange().Place, "")
 	},
 }

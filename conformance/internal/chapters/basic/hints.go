@@ -12,15 +12,15 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// Models of several providers by name, small ones and large ones, so that a client of any provider may know one of each; and parts of the
-// small ones' names.
+// Names of small and large models of several providers, so that a client of any provider may know one of each; and
+// parts of the small ones' names.
 var (
 	smallModels = []string{"gpt-4o-mini", "claude-3-5-haiku", "gemini-2.0-flash", "llama3.2:1b"}
 	largeModels = []string{"gpt-4.1", "claude-opus-4", "gemini-2.5-pro", "llama3.3"}
 	nameParts   = []string{"4o-mini", "haiku", "2.0-flash", "3.2:1b"}
 )
 
-// The rounds of the case, by what they prefer.
+// The rounds of the case, by the preferences of the sampling request.
 const (
 	roundNothing = iota
 	roundSmall
@@ -33,10 +33,9 @@ const (
 	hintRounds
 )
 
-// cleverest are numbers that ask for the opposite of a small model.
+// cleverest are priorities for the opposite of a small model.
 var cleverest = story.Object{"intelligencePriority": 1, "costPriority": 0, "speedPriority": 0}
 
-// preferred is what each round prefers.
 var preferred = [hintRounds]story.Object{
 	roundSmall:           hints(nil, smallModels),
 	roundLarge:           hints(nil, largeModels),
@@ -47,21 +46,21 @@ var preferred = [hintRounds]story.Object{
 	roundParts:           hints(nil, nameParts),
 }
 
-// hints are preferences with the names as hints, beside others.
-func hints(beside story.Object, names ...[]string) story.Object {
+// hints returns preferences with the names as hints, and with the priorities.
+func hints(priorities story.Object, names ...[]string) story.Object {
 	list := []any{}
 	for _, name := range slices.Concat(names...) {
 		list = append(list, story.Object{"name": name})
 	}
 	all := story.Object{"hints": list}
-	for name, value := range beside {
+	for name, value := range priorities {
 		all[name] = value
 	}
 	return all
 }
 
-// hinted asks the same over and over, with other preferences each time. Which models the client has nobody knows: what it makes of one
-// round is held against what it makes of another.
+// The server asks the same question with different preferences. Nobody knows which models the client has, so the checks
+// compare the rounds with each other.
 var hinted = harness.Case{
 	ID: "basic/hints",
 	Handler: func(s *server.Session) (any, error) {
@@ -79,117 +78,135 @@ var hinted = harness.Case{
 	Script: story.Says("A scripted one."),
 }
 
-// modelsAsked are the models that were asked in the rounds, or the verdict for one that was not.
-func modelsAsked(e *evidence.Case) (models [hintRounds]string, missing *check.Verdict) {
-	for i := range models {
-		x, missing := check.ModelRequest(e.Rounds[i])
-		if missing != nil {
-			return models, missing
-		}
-		models[i] = x.Request.Model
+// everyRoundHasModel needs a model request in each round.
+var everyRoundHasModel = func() (needs []check.Need) {
+	for i := range hintRounds {
+		needs = append(needs, check.ModelReadsRequest(i+1))
 	}
-	return models, nil
+	return needs
+}()
+
+// modelsCalled returns the names of the models that the client called, by round.
+func modelsCalled(e *evidence.Case) (models [hintRounds]string) {
+	for i := range models {
+		models[i] = e.Rounds[i].LastExchange().Request.Model
+	}
+	return models
 }
 
-// sawModels shows which models were asked in some of the rounds.
-func sawModels(v check.Verdict, e *evidence.Case, models [hintRounds]string, rounds ...int) check.Verdict {
+// showRounds shows the preferences and the called model of some rounds.
+func showRounds(v check.Verdict, e *evidence.Case, rounds ...int) check.Verdict {
+	models := modelsCalled(e)
 	for _, i := range rounds {
-		v = v.ShowAs("server sent", e.Rounds[i].Asked.At("modelPreferences"), "%s", evidence.Compact(story.JSON(preferred[i]))).
-			ShowAs("model asked", e.Rounds[i].LastExchange().Place, "%q", models[i])
+		r := e.Rounds[i]
+		v = v.ShowAs("server sent", r.Asked.At("modelPreferences"), "%s", evidence.Compact(story.JSON(preferred[i]))).
+			ShowAs("model called", r.LastExchange().Place, "%q", models[i])
 	}
 	return v
 }
 
-var hintRule = []string{"2025-03-26/schema/ModelPreferences", "2025-06-18/schema/ModelPreferences", "2025-11-25/schema/04", "2026-07-28/schema/04"}
-
 var hintsRespected = check.Check{
-	ID: "hints-respected", Rule: "hints have a say in which model is asked", Levels: check.Everywhere(report.Should), Requests: hintRounds, Cases: []string{"hints"},
-	Statements: []string{"2025-03-26/sampling/security", "2025-06-18/sampling/security", "2025-11-25/sampling/16", "2026-07-28/sampling/23"},
-	Cause:      "modelPreferences are not read, or the client has one model only",
-	Fix:        "choose the first model whose name holds a hint, or one like it of the client's own; with one model only there is nothing to mend",
+	ID: "hints-respected", Cases: []string{"hints"},
+	Rule:   "Model hints SHOULD influence which model is called",
+	Levels: check.Everywhere(report.Should), Requests: hintRounds, Needs: everyRoundHasModel,
+	Statements: []string{
+		"2025-03-26/sampling/security", "2025-06-18/sampling/security", "2025-11-25/sampling/16", "2026-07-28/sampling/23",
+	},
+	Cause: "the client does not read modelPreferences, or has only one model",
+	Fix: "Call the first model whose name contains a hint, or an equivalent model of your own. " +
+		"With only one model, there is nothing to fix.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		models, missing := modelsAsked(e)
-		if missing != nil {
-			return *missing
+		models := modelsCalled(e)
+		if own := models[roundNothing]; models[roundSmall] == own && models[roundLarge] == own {
+			return showRounds(check.Fail("expected hints to change the called model, found %q with and without hints", own),
+				e, roundNothing, roundSmall, roundLarge)
 		}
-		if models[roundSmall] == models[roundNothing] && models[roundLarge] == models[roundNothing] {
-			return sawModels(check.Fail("the model that is asked is the same whatever is hinted at"), e, models, roundNothing, roundSmall, roundLarge)
-		}
-		return sawModels(check.Pass("hints change which model is asked"), e, models, roundSmall, roundLarge)
+		return showRounds(check.Pass("hints change which model is called"), e, roundSmall, roundLarge)
 	},
 }
 
+// preferencesRule is the comment on all preferences, before each field had its own.
+var preferencesRule = []string{"2025-03-26/schema/ModelPreferences", "2025-06-18/schema/ModelPreferences"}
+
 var hintsInOrder = check.Check{
-	ID: "hints-in-order", Rule: "where hints have a say, the first that matches decides", Levels: check.Everywhere(report.Must), Requests: hintRounds, Cases: []string{"hints"},
-	Statements: hintRule,
-	Cause:      "the client goes through its own models, and takes the first that fits any hint, or lets a later hint win",
-	Fix:        "go through the hints in order, and take the first that fits one of the client's models",
+	ID: "hints-in-order", Cases: []string{"hints"},
+	Rule:   "If the client uses hints, the first matching hint MUST win",
+	Levels: check.Everywhere(report.Must), Requests: hintRounds, Needs: everyRoundHasModel,
+	Statements: append(preferencesRule, "2025-11-25/schema/04", "2026-07-28/schema/04"),
+	Cause:      "the client takes the first of its own models that matches any hint, or a later hint wins",
+	Fix:        "Loop over the hints in order, and take the first that matches one of the client's models.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		models, missing := modelsAsked(e)
-		if missing != nil {
-			return *missing
+		models := modelsCalled(e)
+		own, small, large := models[roundNothing], models[roundSmall], models[roundLarge]
+		if small == own || large == own || small == large {
+			return check.NotApplicable("the order of hints shows only where two hints each change the called model")
 		}
-		none, small, large := models[roundNothing], models[roundSmall], models[roundLarge]
-		if small == none || large == none || small == large {
-			return check.NotApplicable("it takes two hints that each change which model is asked to see which of them comes first")
-		}
-		for round, want := range map[int][2]string{roundSmallFirst: {small, large}, roundLargeFirst: {large, small}} {
-			if models[round] == want[1] {
-				return sawModels(check.Fail("a later hint decided which model is asked, where an earlier one matches"), e, models, roundSmall, roundLarge, round)
+		for _, two := range []struct {
+			round       int
+			first, last string
+		}{{roundSmallFirst, small, large}, {roundLargeFirst, large, small}} {
+			if models[two.round] == two.last {
+				v := check.Fail("expected %q, by the first hint, found %q, by a later one", two.first, two.last)
+				return showRounds(v, e, roundSmall, roundLarge, two.round)
 			}
 		}
 		if models[roundSmallFirst] != small || models[roundLargeFirst] != large {
-			return sawModels(check.Warn("the hints of two rounds, put together, lead to a model of neither"), e, models, roundSmall, roundLarge, roundSmallFirst, roundLargeFirst)
+			return showRounds(check.Warn("expected the model of one of two hints, found a third model"),
+				e, roundSmall, roundLarge, roundSmallFirst, roundLargeFirst)
 		}
-		return sawModels(check.Pass("the first hint that matches decides"), e, models, roundSmallFirst, roundLargeFirst)
+		return showRounds(check.Pass("the first matching hint wins"), e, roundSmallFirst, roundLargeFirst)
 	},
 }
 
 var hintSubstring = check.Check{
-	ID: "hint-substring", Rule: "a hint that is part of a model's name matches it", Levels: check.Everywhere(report.Should), Requests: hintRounds, Cases: []string{"hints"},
-	Statements: []string{"2025-03-26/schema/ModelHint", "2025-06-18/schema/ModelHint", "2025-11-25/schema/05", "2026-07-28/schema/05"},
-	Cause:      "hints are looked up as whole names",
-	Fix:        "match a hint against any part of a model's name",
+	ID: "hint-substring", Cases: []string{"hints"},
+	Rule:   "A hint that is part of a model's name SHOULD match it",
+	Levels: check.Everywhere(report.Should), Requests: hintRounds, Needs: everyRoundHasModel,
+	Statements: []string{
+		"2025-03-26/schema/ModelHint", "2025-06-18/schema/ModelHint", "2025-11-25/schema/05", "2026-07-28/schema/05",
+	},
+	Cause: "the client looks hints up as complete names",
+	Fix:   "Match a hint against any part of a model's name.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		models, missing := modelsAsked(e)
-		if missing != nil {
-			return *missing
-		}
+		models := modelsCalled(e)
 		small, parts := models[roundSmall], models[roundParts]
-		i := slices.IndexFunc(smallModels, func(name string) bool { return strings.Contains(small, name) })
+		i := nameIn(small, smallModels)
 		switch {
 		case small == models[roundNothing] || i < 0:
-			return check.NotApplicable("the client asks none of the models that are hinted at by their names")
-		case parts != small && !slices.ContainsFunc(nameParts, func(part string) bool { return strings.Contains(parts, part) }):
-			return sawModels(check.Fail("%q, as part of the name %q, did not match it", nameParts[i], small), e, models, roundSmall, roundParts)
+			return check.NotApplicable("the client calls none of the models that the hints name")
+		case parts != small && nameIn(parts, nameParts) < 0:
+			return showRounds(check.Fail("expected the hint %q to match %q, found %q called", nameParts[i], small, parts),
+				e, roundSmall, roundParts)
 		}
-		return sawModels(check.Pass("a part of a model's name matches it"), e, models, roundParts)
+		return showRounds(check.Pass("a part of a model's name matches it"), e, roundParts)
 	},
 }
 
+// nameIn returns the index of the first of the names that the model's name contains; -1 for none.
+func nameIn(model string, names []string) int {
+	return slices.IndexFunc(names, func(name string) bool { return strings.Contains(model, name) })
+}
+
 var hintsOverNumbers = check.Check{
-	ID: "hints-over-numbers", Rule: "hints count for more than priorities in numbers", Levels: check.Everywhere(report.Should), Requests: hintRounds, Cases: []string{"hints"},
-	Statements: []string{"2025-03-26/schema/ModelPreferences", "2025-06-18/schema/ModelPreferences", "2025-11-25/schema/06", "2026-07-28/schema/06"},
-	Cause:      "models are scored by the numbers, and hints are looked at when two score the same",
-	Fix:        "narrow the models down by the hints first, and let the numbers decide among what is left",
+	ID: "hints-over-numbers", Cases: []string{"hints"},
+	Rule:   "Hints SHOULD take precedence over numeric priorities",
+	Levels: check.Everywhere(report.Should), Requests: hintRounds, Needs: everyRoundHasModel,
+	Statements: append(preferencesRule, "2025-11-25/schema/06", "2026-07-28/schema/06"),
+	Cause:      "the client scores models by the numbers, and uses hints only for a tie",
+	Fix:        "Filter the models by the hints first. Let the numbers choose among the rest.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		models, missing := modelsAsked(e)
-		if missing != nil {
-			return *missing
-		}
-		small, numbers, both := models[roundSmall], models[roundNumbers], models[roundSmallAndNumbers]
-		// Numbers may choose among several models that a hint fits.
-		fits := func(model string) bool {
-			return model == small || slices.ContainsFunc(smallModels, func(name string) bool { return strings.Contains(model, name) })
-		}
+		models := modelsCalled(e)
+		own, small := models[roundNothing], models[roundSmall]
+		numbers, both := models[roundNumbers], models[roundSmallAndNumbers]
 		switch {
-		case small == models[roundNothing]:
+		case small == own:
 			return check.NotApplicable("the hint alone changes nothing")
-		case numbers == models[roundNothing]:
+		case numbers == own:
 			return check.NotApplicable("the numbers alone change nothing")
-		case both == numbers && !fits(both):
-			return sawModels(check.Fail("the numbers decided which model is asked, against a hint"), e, models, roundSmall, roundNumbers, roundSmallAndNumbers)
+		case both == numbers && both != small && nameIn(both, smallModels) < 0: // several models may match the hint
+			return showRounds(check.Fail("expected a model that matches the hint, found %q, by the numbers", both),
+				e, roundSmall, roundNumbers, roundSmallAndNumbers)
 		}
-		return sawModels(check.Pass("the hint decides, whatever the numbers say"), e, models, roundSmallAndNumbers)
+		return showRounds(check.Pass("the hint takes precedence over the numbers"), e, roundSmallAndNumbers)
 	},
 }

@@ -1,6 +1,8 @@
 package basic
 
 import (
+	"encoding/binary"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -13,22 +15,90 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// messageCases ask with more than one message of one block: a history, in which the user speaks twice at its end; and content as a block,
-// as an array of one, and as an array of several.
-var messageCases = []harness.Case{{
+// The server sends a history. It ends with two messages of the user.
+var turns = harness.Case{
 	ID: "basic/turns",
 	Handler: func(s *server.Session) (any, error) {
 		ask := s.Ask("I have lost my keys.")
 		ask.Messages = append(ask.Messages,
-			server.SamplingMessage{Role: "assistant", Content: server.Text("Where did you see them last?")},
-			server.SamplingMessage{Role: "user", Content: server.Text("In the kitchen drawer.")},
-			server.SamplingMessage{Role: "assistant", Content: server.Text("Have you looked under the newspaper?")},
-			server.SamplingMessage{Role: "user", Content: server.Text("There is no newspaper.")},
-			server.SamplingMessage{Role: "user", Content: server.Text("What now?")})
+			text("assistant", "Where did you see them last?"),
+			text("user", "In the kitchen drawer."),
+			text("assistant", "Have you looked under the newspaper?"),
+			text("user", "There is no newspaper."),
+			text("user", "What now?"))
 		return s.Sample(ask)
 	},
 	Script: story.Says("Ask the cat."),
-}, {
+}
+
+// text returns a message with one text.
+func text(role, said string) server.SamplingMessage {
+	return server.SamplingMessage{Role: role, Content: server.Text(said)}
+}
+
+var multiTurn = check.Check{
+	ID: "multi-turn", Cases: []string{"turns"},
+	Rule:   "All messages of a history reach the model, in order and under their roles",
+	Levels: check.Everywhere(report.Robust), Requests: 1, Needs: []check.Need{check.ModelReadsRequest(1)},
+	Cause: "the model receives only the last message, or all of them as one text",
+	Fix:   "Send every message to the model, in order and under its role. Adjacent messages of one role may be merged.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		r, x := e.Rounds[0], e.Rounds[0].LastExchange()
+		var at position
+		var found bool
+		for i, m := range r.Params.Messages {
+			if at, found = at.after(x.Request.Messages, m.Role, dialect.PlainText(m.Content)); found {
+				continue
+			}
+			v := check.Fail("expected all messages in order under their roles, found message %d missing or moved", i+1)
+			if flattened(r.Params.Messages, x.Request.Messages) {
+				v = check.Warn("expected all messages under their roles, found one text of the user with all of them")
+			}
+			return compare(v, r, "messages", x)
+		}
+		return compare(check.Pass("the history reached the model in order"), r, "messages", x)
+	},
+}
+
+// position is how far a search in messages has come.
+type position struct{ message, offset int }
+
+// after returns the position behind a text under a role, at or after p, and whether it was found. Adjacent messages of
+// one role may be merged into one.
+func (p position) after(messages []dialect.Message, role dialect.Role, text string) (position, bool) {
+	for ; p.message < len(messages); p = (position{p.message + 1, 0}) {
+		m := &messages[p.message]
+		if m.Role != role {
+			continue
+		}
+		for _, said := range []string{dialect.PlainText(m.Content), evidence.Joined(m.Content)} {
+			from := min(p.offset, len(said))
+			if i := strings.Index(said[from:], text); i >= 0 {
+				return position{p.message, from + i + len(text)}, true
+			}
+		}
+	}
+	return p, false
+}
+
+// flattened reports whether one message of the user contains everything that was said, in order.
+func flattened(said, given []dialect.Message) bool {
+	return slices.ContainsFunc(given, func(m dialect.Message) bool {
+		at, found := position{}, m.Role == dialect.User
+		for _, turn := range said {
+			if found {
+				at, found = at.after([]dialect.Message{m}, dialect.User, dialect.PlainText(turn.Content))
+			}
+		}
+		return found
+	})
+}
+
+// blockText changes in JSON, so that a client that passes on the JSON of a block differs from one that reads the block.
+const blockText = "He said \"one block\",\nand meant it."
+
+// The server sends content as a block, as an array of one, and as an array of three.
+var blocks = harness.Case{
 	ID: "basic/blocks", Revisions: check.WithTools,
 	Handler: func(s *server.Session) (any, error) {
 		if _, err := s.Sample(s.Ask(blockText)); err != nil {
@@ -40,143 +110,200 @@ var messageCases = []harness.Case{{
 			return nil, err
 		}
 		ask = s.Ask("And the third?")
-		ask.Messages[0].Content = []any{server.Text("This is the first block."), server.Text("This is the second block."), ask.Messages[0].Content}
+		ask.Messages[0].Content = []any{
+			server.Text("This is the first block."), server.Text("This is the second block."), ask.Messages[0].Content,
+		}
 		return s.Sample(ask)
 	},
 	Script: story.Says("So it is."),
-}}
-
-// blockText cannot stand in JSON as it is, so that content that is handed on as its JSON is told from content that is read.
-const blockText = "He said \"one block\",\nand meant it."
-
-// place is how far into the messages a search has come.
-type place struct{ message, offset int }
-
-// after returns the place behind a text under a role, at or after the place; false where it does not stand there. Neighbours of one role
-// may be one message.
-func (p place) after(messages []dialect.Message, role dialect.Role, text string) (place, bool) {
-	for ; p.message < len(messages); p = (place{p.message + 1, 0}) {
-		m := &messages[p.message]
-		if m.Role != role {
-			continue
-		}
-		for _, said := range []string{dialect.PlainText(m.Content), evidence.Joined(m.Content)} {
-			if i := strings.Index(said[min(p.offset, len(said)):], text); i >= 0 {
-				return place{p.message, min(p.offset, len(said)) + i + len(text)}, true
-			}
-		}
-	}
-	return p, false
-}
-
-var multiTurn = check.Check{
-	ID: "multi-turn", Rule: "a history reaches the model in its order and under its roles", Levels: check.Everywhere(report.Robust), Requests: 1, Cases: []string{"turns"},
-	Cause: "only the last message is given to the model, or all of them as one text",
-	Fix:   "give the model every message, in order, under its role; neighbours of one role may become one",
-	Judge: func(e *evidence.Case) check.Verdict {
-		r := e.Rounds[0]
-		x, missing := check.ModelRequest(r)
-		if missing != nil {
-			return *missing
-		}
-		tell := func(v check.Verdict) check.Verdict {
-			return v.ShowAs("server sent", r.Asked.At("messages"), "%s", evidence.Spoken(r.Params.Messages)).ShowAs("model was given", x.At("messages"), "%s", evidence.Spoken(x.Request.Messages))
-		}
-		var at place
-		var found bool
-		for i, m := range r.Params.Messages {
-			if at, found = at.after(x.Request.Messages, m.Role, dialect.PlainText(m.Content)); !found {
-				if flattened(r.Params.Messages, x.Request.Messages) {
-					return tell(check.Warn("the history reached the model in its order, and without its roles: as one text of the user"))
-				}
-				return tell(check.Fail("message %d of the history did not reach the model in its place and under its role", i+1))
-			}
-		}
-		return tell(check.Pass("the history reached the model in order"))
-	},
-}
-
-// flattened reports whether all that was said stands in one message of the user, in order.
-func flattened(said, given []dialect.Message) bool {
-	return slices.ContainsFunc(given, func(m dialect.Message) bool {
-		at, found := place{}, m.Role == dialect.User
-		for _, turn := range said {
-			if found {
-				at, found = at.after([]dialect.Message{m}, dialect.User, dialect.PlainText(turn.Content))
-			}
-		}
-		return found
-	})
 }
 
 var singleAndArray = check.Check{
-	ID: "single-and-array", Rule: "content is taken as a block and as an array of one", Levels: check.SinceTools(report.Must), Requests: 1, Cases: []string{"blocks"},
+	ID: "single-and-array", Cases: []string{"blocks"},
+	Rule:       "The client MUST accept content as a block and as an array of blocks",
+	Levels:     check.SinceTools(report.Must),
 	Statements: []string{"2025-11-25/schema/SamplingMessage", "2026-07-28/schema/SamplingMessage"},
-	Cause:      "the type of a message knows one of the two forms only",
-	Fix:        "read content that is no array as an array of one",
+	Requests:   1,
+	Cause:      "the client's message type has only one of the two forms",
+	Fix:        "Read content that is not an array as an array of one block.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		if len(e.Rounds) < 2 {
-			return check.NotObserved("the play did not get as far as sampling request 2%s", e.WhyNoResult(1))
+			return check.NotObserved("the server did not send sampling request 2%s", e.WhyNoResult(1))
 		}
-		if r := e.Rounds[1]; r.Result() == nil {
-			return check.Fail("content as an array of one block was not answered, and as the block alone it was%s", e.WhyNoResult(2)).Show(r.Asked.At("messages[0].content"), "%s", evidence.Compact(r.Raw))
+		r := e.Rounds[1]
+		if r.Result() == nil {
+			return check.Fail("expected a result for an array of one block, as for a block alone%s", e.WhyNoResult(2)).
+				ShowJSON(r.Asked.At("messages[0].content"), r.Raw)
 		}
-		return check.Pass("both were answered").Show(e.Rounds[1].Result().Place, "")
+		return check.Pass("both forms got a result").Show(r.Result().Place, "")
 	},
 }
 
 var sameEffect = check.Check{
-	ID: "same-effect", Rule: "an array of one block is given to the model like the block alone", Levels: check.SinceTools(report.Robust), Requests: 2, Cases: []string{"blocks"},
-	Cause: "content that is an array is handed on as its JSON, or as an empty text",
-	Fix:   "read content that is no array as an array of one, and go on from there",
+	ID: "same-effect", Cases: []string{"blocks"},
+	Rule:   "An array of one block reaches the model like the block alone",
+	Levels: check.SinceTools(report.Robust), Requests: 2,
+	Needs: []check.Need{check.ModelReadsRequest(1), check.ModelReadsRequest(2)},
+	Cause: "content that is an array is passed on as JSON, or as an empty text",
+	Fix:   "Read content that is not an array as an array of one block, before anything else.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		var with [2]bool
-		var seen [2]*evidence.Exchange
-		for i := range with {
-			x, missing := check.ModelRequest(e.Rounds[i])
-			if missing != nil {
-				return *missing
-			}
-			_, with[i] = place{}.after(x.Request.Messages, dialect.User, dialect.PlainText(e.Rounds[i].Params.LastUserTurn()[0].Content))
-			seen[i] = x
+		var reached [2]bool
+		for i, r := range e.Rounds[:2] {
+			asked := dialect.PlainText(r.Params.LastUserTurn()[0].Content)
+			_, reached[i] = position{}.after(r.LastExchange().Request.Messages, dialect.User, asked)
 		}
-		tell := func(v check.Verdict) check.Verdict {
-			for i, x := range seen {
-				v = v.ShowAs("server sent", e.Rounds[i].Asked.At("messages[0].content"), "%s", evidence.Compact(e.Rounds[i].Params.Messages[0].Content[0].Raw)).
-					ShowAs("model was given", x.At("messages"), "%s", evidence.Spoken(x.Request.Messages))
-			}
-			return v
-		}
-		switch {
-		case with[0] && !with[1]:
-			return tell(check.Fail("the text of an array of one block did not reach the model, and that of the block alone did"))
-		case !with[0]:
+		if !reached[0] {
 			return check.NotObserved("the text of a block alone did not reach the model (see basic/prompt-reaches-model)")
 		}
-		return tell(check.Pass("both reached the model alike"))
+		v := check.Pass("both forms reached the model")
+		if !reached[1] {
+			v = check.Fail("expected the text of an array of one block in the model request, found only that of a block alone")
+		}
+		for _, r := range e.Rounds[:2] {
+			content, x := r.Params.Messages[0].Content[0], r.LastExchange()
+			v = both(v, r.Asked.At("messages[0].content"), evidence.Compact(content.Raw),
+				x.At("messages"), evidence.Spoken(x.Request.Messages))
+		}
+		return v
 	},
 }
 
 var contentArray = check.Check{
-	ID: "content-array", Rule: "several blocks of a message reach the model in order", Levels: check.SinceTools(report.Robust), Requests: 3, Cases: []string{"blocks"},
-	Cause: "the first block of a message is taken for the whole",
-	Fix:   "give the model every block, in order",
+	ID: "content-array", Cases: []string{"blocks"},
+	Rule:   "All blocks of a message reach the model, in order",
+	Levels: check.SinceTools(report.Robust), Requests: 3, Needs: []check.Need{check.ModelReadsRequest(3)},
+	Cause: "the client reads only the first block of a message",
+	Fix:   "Send every block to the model, in order.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		r := e.Rounds[2]
+		r, x := e.Rounds[2], e.Rounds[2].LastExchange()
+		v := check.Pass("the blocks reached the model in order")
+		var at position
+		var found bool
+		for i, b := range r.Params.Messages[0].Content {
+			if at, found = at.after(x.Request.Messages, dialect.User, b.Text); !found {
+				v = check.Fail("expected all blocks in order, found block %d missing or moved", i+1)
+				break
+			}
+		}
+		return compare(v, r, "messages[0].content", x)
+	},
+}
+
+// The server sends an image, then a sound, each beside a text.
+var (
+	image = showing("basic/image", server.Image("image/png", story.WeatherMap), medium{dialect.Image, story.WeatherMap})
+	audio = showing("basic/audio", server.Audio("audio/wav", silence), medium{dialect.Audio, silence})
+)
+
+// medium is what must reach the model beside the text.
+type medium struct {
+	kind dialect.BlockType
+	data []byte
+}
+
+// besideText is the text beside a medium.
+const besideText = "What is this about?"
+
+// showing returns a case with a block beside a text: in one message, or in two if the revision has no arrays of blocks.
+func showing(id string, block any, expect medium) harness.Case {
+	return harness.Case{
+		ID: id, Expect: expect,
+		Handler: func(s *server.Session) (any, error) {
+			ask := s.Ask(besideText)
+			said := ask.Messages[0]
+			if s.Revision().HasTools() {
+				ask.Messages[0].Content = []any{block, said.Content}
+			} else {
+				ask.Messages = []server.SamplingMessage{{Role: "user", Content: block}, said}
+			}
+			return s.Sample(ask)
+		},
+		Script:  story.Says("About nothing much."),
+		Barrier: true, // its answer shows whether a client refuses this case or everything
+	}
+}
+
+// silence is a WAV file of an eighth of a second, at 8 kHz.
+var silence = func() []byte {
+	const rate, samples = 8000, 1000
+	b := []byte("RIFF")
+	b = binary.LittleEndian.AppendUint32(b, 36+2*samples)
+	b = append(b, "WAVEfmt "...)
+	b = binary.LittleEndian.AppendUint32(b, 16)
+	for _, field := range []uint16{1, 1} { // PCM, one channel
+		b = binary.LittleEndian.AppendUint16(b, field)
+	}
+	b = binary.LittleEndian.AppendUint32(b, rate)
+	b = binary.LittleEndian.AppendUint32(b, 2*rate)
+	for _, field := range []uint16{2, 16} { // bytes of a frame, bits of a sample
+		b = binary.LittleEndian.AppendUint16(b, field)
+	}
+	b = append(b, "data"...)
+	b = binary.LittleEndian.AppendUint32(b, 2*samples)
+	return append(b, make([]byte, 2*samples)...)
+}()
+
+var media = check.Check{
+	ID: "media", Cases: []string{"image", "audio"},
+	Rule:   "An image or a sound reaches the model, or the client refuses the request",
+	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Cause: "the converter supports only text: it drops other blocks, or replaces them by a word",
+	Fix:   "Map image and audio blocks to the provider's own form. Return an error if the provider has none.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		r, want := e.Rounds[0], check.Expected[medium](e)
+		if how := check.Refusal(e, r); how != "" {
+			return check.Pass("the client refuses %s: %s", want.kind, how)
+		}
 		x, missing := check.ModelRequest(r)
 		if missing != nil {
 			return *missing
 		}
-		tell := func(v check.Verdict) check.Verdict {
-			return v.ShowAs("server sent", r.Asked.At("messages[0].content"), "%s", evidence.Spoken(r.Params.Messages)).ShowAs("model was given", x.At("messages"), "%s", evidence.Spoken(x.Request.Messages))
+		if x.Shows(want.kind) == 0 && !x.Says(story.Base64Of(want.data)) {
+			v := check.Fail("expected the %s in the model request, or an error, found neither", want.kind)
+			return both(v, r.Asked.At("messages[0]"), fmt.Sprintf("%s, %d bytes", want.kind, len(want.data)),
+				x.At("messages"), contents(x.Request.Messages))
 		}
-		var at place
-		var found bool
-		for i, b := range r.Params.Messages[0].Content {
-			if at, found = at.after(x.Request.Messages, dialect.User, b.Text); !found {
-				return tell(check.Fail("block %d of the message did not reach the model in its place", i+1))
-			}
-		}
-		return tell(check.Pass("the blocks reached the model in order"))
+		return check.Pass("the %s reached the model", want.kind).Show(x.At("messages"), "")
 	},
+}
+
+var textBesideMedia = check.Check{
+	ID: "text-beside-media", Cases: []string{"image", "audio"},
+	Rule:   "The text beside an image or a sound reaches the model",
+	Levels: check.Everywhere(report.Robust), Requests: 1, Needs: []check.Need{acceptsMedium, check.ModelReadsRequest(1)},
+	Cause: "the converter maps only one block of a message that has an image or a sound",
+	Fix:   "Map every block of the message.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		r, x, kind := e.Rounds[0], e.Rounds[0].LastExchange(), check.Expected[medium](e).kind
+		if _, found := (position{}).after(x.Request.Messages, dialect.User, besideText); !found {
+			v := check.Fail("expected the text beside the %s in the model request, found none", kind)
+			return both(v, r.Asked.At("messages"), evidence.Quoted(besideText), x.At("messages"), contents(x.Request.Messages))
+		}
+		return check.Pass("the text beside the %s reached the model", kind).Show(x.At("messages"), "%q", besideText)
+	},
+}
+
+// acceptsMedium needs a client that does not refuse the medium of the case.
+func acceptsMedium(e *evidence.Case) *check.Verdict {
+	how := check.Refusal(e, e.Rounds[0])
+	if how == "" {
+		return nil
+	}
+	v := check.NotApplicable("the client refuses %s: %s", check.Expected[medium](e).kind, how)
+	return &v
+}
+
+// contents shows the types of the blocks of messages, and their texts.
+func contents(messages []dialect.Message) string {
+	var lines []string
+	for _, m := range messages {
+		for _, b := range m.Content {
+			line := m.Path + "  " + string(m.Role) + ": " + string(b.Type)
+			if b.Type == dialect.Text {
+				line += " " + evidence.Quoted(b.Text)
+			}
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
 }

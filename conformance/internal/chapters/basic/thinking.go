@@ -21,7 +21,8 @@ var thinking = story.Once("basic/thinking", func(s *server.Session) any { return
 var thinkingApart = check.Check{
 	ID: "thinking-apart", Cases: []string{"thinking"},
 	Rule:   "The result does not contain what the model only thought",
-	Levels: check.Everywhere(report.Robust), Results: 1, Needs: []check.Need{check.ModelReadsRequest(1), providerShowsThoughts},
+	Levels: check.Everywhere(report.Robust), Results: 1,
+	Needs: []check.Need{check.ModelReadsRequest(1), providerShowsThoughts},
 	Cause: "the converter joins the texts of all blocks, parts or fields of the provider's answer, thoughts included",
 	Fix:   "Map only the text and tool call blocks of the provider's answer. Leave out thinking and reasoning blocks.",
 	Judge: func(e *evidence.Case) check.Verdict {

@@ -1,97 +1,65 @@
+// Package declare judges the capabilities that a client declares: it supports them, and it refuses every other one.
+//
+// In capabilities.go, the server requests everything that a client can declare. In undeclared.go, the harness asks the
+// client to declare less, and the server requests what is then forbidden. The checks in requests.go judge what each
+// request says of the client.
 package declare
 
 import (
-	"encoding/json"
-	"slices"
+	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
-	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-// What the client declares is served, and nothing else is. First it is asked for all that a client can declare, whatever it does declare. Then
-// it is told to declare less, in sessions of their own, and asked for what it then must not be asked for.
+// Scenario is the chapter.
 var Scenario = check.Scenario{
 	ID:        "declare",
-	Purpose:   "what the client declares, and what it does when it is asked for more",
+	Purpose:   "which capabilities the client declares, and whether it refuses others",
 	Revisions: check.AllRevisions(),
-	Cases: slices.Concat([]harness.Case{
-		regardless("declare/sampling", []string{"sampling"}, func(s *server.Session) any { return s.Ask("Which river flows through Paris?") }),
-		regardless("declare/tools", []string{"sampling", "tools"}, func(s *server.Session) any { return s.Ask("What is the weather in Paris?", story.GetWeather) }),
-	}, undeclared),
+	Cases:     []harness.Case{sampling, tools, undeclaredSampling, undeclaredTools, undeclaredToolChoice},
 	Checks: []check.Check{
 		samplingDeclared, toolsDeclared, declaredShape, metaFields, clientInfo, httpHeaders, overDeclared,
-		undeclaredSamplingRefused, undeclaredToolsRefused, undeclaredToolChoiceRefused, undeclaredNoModelCall, undeclaredAlive,
+		samplingRefused, toolsRefused, toolChoiceRefused, noModelCall, alive,
 	},
 }
 
-// Capabilities that the client is told to declare.
+// capability is the path of a capability. Each case expects the one that its sampling request takes.
+type capability []string
+
 var (
-	declareNothing  = json.RawMessage(`{}`)
-	declareSampling = json.RawMessage(`{"sampling":{}}`)
+	forSampling = capability{"sampling"}
+	forTools    = capability{"sampling", "tools"}
 )
 
-// undeclared are the cases in which the client is asked for what it was told not to declare: one forbidden request each.
-var undeclared = []harness.Case{
-	forbidden("declare/undeclared-sampling", declareNothing, []string{"sampling"}, func(s *server.Session) *server.CreateMessageParams {
-		return s.Ask("Which river flows through London?")
-	}),
-	forbidden("declare/undeclared-tools", declareSampling, []string{"sampling", "tools"}, func(s *server.Session) *server.CreateMessageParams {
-		return s.Ask("What is the weather in London?", story.GetWeather)
-	}),
-	forbidden("declare/undeclared-toolchoice", declareSampling, []string{"sampling", "tools"}, func(s *server.Session) *server.CreateMessageParams {
-		ask := s.Ask("What is the weather in Rome?")
-		ask.ToolChoice = &server.ToolChoice{Mode: "auto"}
-		return ask
-	}),
-}
+func (c capability) String() string { return strings.Join(c, ".") }
 
-// regardless is a case in which the client is asked, whether it declares the capability or not.
-func regardless(id string, capability []string, ask func(*server.Session) any) harness.Case {
-	return harness.Case{
-		ID: id, Revisions: having(capability),
-		Handler: func(s *server.Session) (any, error) {
-			if s.Declares(capability...) {
-				return s.Sample(ask(s))
-			}
-			return s.Sample(server.Hostile(ask(s)))
-		},
-		Script: obliging,
-	}
-}
-
-// forbidden is a case in which the client, told what to declare, is asked for what takes a capability beyond that. A client that declares
-// the capability all the same may be asked for it, so that there is nothing to see.
-func forbidden(id string, declare json.RawMessage, capability []string, ask func(*server.Session) *server.CreateMessageParams) harness.Case {
-	return harness.Case{
-		ID: id, Revisions: having(capability), Declare: declare, Barrier: true,
-		Handler: func(s *server.Session) (any, error) {
-			switch {
-			case s.Declares(capability...):
-				return "The client declares more than it was told to.", nil
-			case len(capability) > 1 && !s.Declares("sampling"):
-				return s.Sample(s.Ask("Which river flows through Rome?")) // withheld, which is noted
-			}
-			return s.Sample(server.Hostile(ask(s)))
-		},
-		Script: obliging,
-	}
-}
-
-// having are the revisions that have a capability: all, or those that have tools.
-func having(capability []string) []server.Revision {
-	if len(capability) > 1 {
+// revisions returns those that have the capability; nil for all.
+func (c capability) revisions() []server.Revision {
+	if len(c) > 1 {
 		return check.WithTools
 	}
 	return nil
 }
 
-// obliging is a model that uses a tool where it is offered one, and else talks.
-func obliging(string) []*llm.Rule {
+// samplingRule demands a declaration of every client that supports sampling.
+var samplingRule = []string{
+	"2025-03-26/sampling/capabilities", "2025-06-18/sampling/capabilities",
+	"2025-11-25/sampling/05", "2026-07-28/sampling/06",
+}
+
+// callsTools is a model that calls a tool if it is offered one.
+func callsTools(string) []*llm.Rule {
 	return llm.Script(
 		llm.When(llm.Offers("get_weather")).Reply(llm.Call("get_weather", `{"city":"Paris"}`)),
 		llm.When().Reply(llm.Text("A long one.")),
 	)
+}
+
+// showDeclared shows the capabilities in a request of the client.
+func showDeclared(v check.Verdict, r *evidence.ClientRequest) check.Verdict {
+	return v.ShowJSON(r.CapabilitiesAt(), r.Declared())
 }

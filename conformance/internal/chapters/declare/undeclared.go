@@ -1,0 +1,145 @@
+package declare
+
+import (
+	"encoding/json"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// question returns a sampling request.
+type question = func(*server.Session) *server.CreateMessageParams
+
+// The harness asks the client to declare less, and the server makes one forbidden request.
+var (
+	undeclaredSampling = forbidden("declare/undeclared-sampling", `{}`, forSampling,
+		func(s *server.Session) *server.CreateMessageParams { return s.Ask("Which river flows through London?") })
+	undeclaredTools = forbidden("declare/undeclared-tools", `{"sampling":{}}`, forTools,
+		func(s *server.Session) *server.CreateMessageParams {
+			return s.Ask("What is the weather in London?", story.GetWeather)
+		})
+	undeclaredToolChoice = forbidden("declare/undeclared-toolchoice", `{"sampling":{}}`, forTools,
+		func(s *server.Session) *server.CreateMessageParams {
+			ask := s.Ask("What is the weather in Rome?")
+			ask.ToolChoice = &server.ToolChoice{Mode: "auto"}
+			return ask
+		})
+)
+
+// everyForbidden are the names of these cases.
+var everyForbidden = []string{"undeclared-sampling", "undeclared-tools", "undeclared-toolchoice"}
+
+// forbidden returns a case in which the server requests a capability beyond those that the client was asked to declare.
+// If the client declares the capability nevertheless, the request is allowed, and there is nothing to judge.
+func forbidden(id, declare string, needed capability, ask question) harness.Case {
+	return harness.Case{
+		ID: id, Revisions: needed.revisions(), Declare: json.RawMessage(declare), Expect: needed, Barrier: true,
+		Handler: func(s *server.Session) (any, error) {
+			switch {
+			case s.Declares(needed...):
+				return "The client declares more than it was asked to.", nil
+			case len(needed) > 1 && !s.Declares("sampling"):
+				return s.Sample(s.Ask("Which river flows through Rome?")) // is withheld, and recorded as such
+			}
+			return s.Sample(server.Hostile(ask(s)))
+		},
+		Script: callsTools,
+	}
+}
+
+// forbiddenRequestSent needs the forbidden request, as the first sampling request of the case.
+func forbiddenRequestSent(e *evidence.Case) *check.Verdict {
+	needed := check.Expected[capability](e)
+	var v check.Verdict
+	switch {
+	case len(e.Rounds) > 0 && e.Rounds[0].Hostile:
+		return nil
+	case e.Declared.Declares(needed...):
+		v = check.Unsupported("the client was asked to declare %s, but declares %s: this check needs a client whose "+
+			"capabilities can be set (capabilities in MCP_CONFORMANCE_CONTEXT, Env.Declare)",
+			evidence.Compact(e.Session.Trace.Header.Declare), needed)
+		v = showDeclared(v, e.Declared)
+	default:
+		v = check.NotObserved("the server did not send the forbidden request")
+	}
+	return &v
+}
+
+var samplingRefused = check.Check{
+	ID: "undeclared-sampling-refused", Cases: []string{"undeclared-sampling"},
+	Rule:   "A client that does not declare sampling MUST refuse it",
+	Levels: check.Everywhere(report.Must), Statements: samplingRule, Needs: []check.Need{forbiddenRequestSent},
+	Cause: "the handler answers every request, without a look at what the client declares",
+	Fix: "If sampling is not declared, respond to sampling/createMessage with an error (-32601), " +
+		"and fulfil no input request for it.",
+	Judge: judgeForbidden,
+}
+
+var toolsRefused = check.Check{
+	ID: "undeclared-tools-refused", Cases: []string{"undeclared-tools"},
+	Rule:       "A client that does not declare sampling.tools MUST refuse requests with tools",
+	Levels:     check.SinceTools(report.Must),
+	Statements: []string{"2025-11-25/schema/01", "2026-07-28/schema/01"}, Needs: []check.Need{forbiddenRequestSent},
+	Cause: "the client drops the tools and answers the rest, or passes the tools on to the model",
+	Fix:   "If sampling.tools is not declared, respond to a request that has tools with an error (-32602).",
+	Judge: judgeForbidden,
+}
+
+var toolChoiceRefused = check.Check{
+	ID: "undeclared-toolchoice-refused", Cases: []string{"undeclared-toolchoice"},
+	Rule:       "A client that does not declare sampling.tools MUST refuse a tool choice, even without tools",
+	Levels:     check.SinceTools(report.Must),
+	Statements: []string{"2025-11-25/schema/02", "2026-07-28/schema/02"}, Needs: []check.Need{forbiddenRequestSent},
+	Cause: "the client looks only for tools",
+	Fix:   "If sampling.tools is not declared, respond to a request that has toolChoice with an error (-32602).",
+	Judge: judgeForbidden,
+}
+
+// judgeForbidden judges the response to the forbidden request.
+func judgeForbidden(e *evidence.Case) check.Verdict {
+	r, needed := e.Rounds[0], check.Expected[capability](e)
+	const expected = "expected an error for a request for %s, which the client does not declare, found "
+	switch a := r.Result(); {
+	case a != nil:
+		return check.Fail(expected+"a result", needed).
+			ShowAs("server sent", r.Asked, "%s", evidence.Compact(r.Raw)).
+			ShowAs("client declared", r.Declared.CapabilitiesAt(), "%s", check.OrMissing(r.Declared.Declared())).
+			ShowJSON(a.Place, a.Result)
+	case len(r.Answers) > 0:
+		refusal := r.Answers[0]
+		return check.Pass("the client refuses what it does not declare, with the code %d", refusal.Err.Code).
+			ShowJSON(refusal.Place, refusal.RawErr)
+	case !e.Revision.Modern():
+		return check.Fail(expected+"no response", needed).ShowJSON(r.Asked, r.Raw)
+	}
+	if v := check.Unsettled(e, r); v != nil {
+		return *v
+	}
+	return check.Pass("the client does not fulfil what it does not declare").Show(r.Asked, "")
+}
+
+var noModelCall = check.Check{
+	ID: "no-model-call", Cases: everyForbidden,
+	Rule:   "A request that the client must refuse costs no model call",
+	Levels: check.Everywhere(report.Robust), Needs: []check.Need{forbiddenRequestSent},
+	Cause: "the client calls the model first, and then looks at what it declares",
+	Fix:   "Check the declared capabilities before the model call.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		return check.NoModelCall(e, e.Rounds[0], "expected no model call for a request that the client must refuse")
+	},
+}
+
+var alive = check.Check{
+	ID: "alive", Cases: everyForbidden,
+	Rule:   "The session continues after a request that the client must refuse",
+	Levels: check.Everywhere(report.Robust), Needs: []check.Need{forbiddenRequestSent},
+	Cause: "an exception in the handler ends the connection or the process",
+	Fix:   "Turn the exception into an error response to that one request, and continue.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		return check.Alive(e, e.Rounds[0], "expected the client to continue after a request that it must refuse")
+	},
+}
