@@ -1,0 +1,87 @@
+package mutants
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/reference"
+)
+
+// Mutant is the reference client with one bug.
+type Mutant struct {
+	// Name selects the mutant, as in --client builtin:mutant/NAME.
+	Name string
+	// Doc says in one sentence what the client does wrong.
+	Doc string
+	// Kills are the checks that must fail the mutant, as chapter/check.
+	Kills []string
+	// Also are checks that may fail it too, because they look at the same thing. No other check may.
+	Also []string
+	// Dialects are the dialects in which the bug shows; nil for all.
+	Dialects []string
+	// Except are dialects in which the bug does not show.
+	Except []string
+	// Model is the model with which the bug shows, if the models of one dialect differ; "" for all.
+	Model string
+	// Streamed is true for a bug that only a streaming client has.
+	Streamed bool
+	// Once is true for a bug that is the same in all settings of its dialects. The self-test uses the first of them.
+	Once bool
+	// Wire is true for a bug on the wire to the server, which is the same for every way to ask the model.
+	Wire bool
+	// In are the revisions in which the bug shows; nil for the newest of each era.
+	In []server.Revision
+	// Era is "legacy" or "modern" for a bug that only one era has; "" for both.
+	Era string
+	// Stdio is true for a bug that only a client over stdio can have.
+	Stdio bool
+	// Hangs is true for a mutant that never ends by itself in the legacy era.
+	Hangs bool
+
+	edit func(w *Wire) Edit
+}
+
+// Client returns the mutant as a function for [harness.InProcess], in the setting that the configuration describes.
+// Fired is called each time the bug changes something, from any goroutine; nil is allowed.
+func (m *Mutant) Client(c reference.Config, fired func()) func(context.Context, harness.Env) error {
+	return Client(c, m.edit, fired)
+}
+
+// ShowsIn reports whether the bug shows in a client that asks the model as the configuration says.
+func (m *Mutant) ShowsIn(c reference.Config) bool {
+	c = c.Complete()
+	return !(m.Streamed && c.Plain) && (m.Dialects == nil || slices.Contains(m.Dialects, c.Dialect)) &&
+		!slices.Contains(m.Except, c.Dialect) && (m.Model == "" || m.Model == c.Model)
+}
+
+// Concerns reports whether the check, as chapter/check, must or may fail the mutant.
+func (m *Mutant) Concerns(id string) bool {
+	return slices.Contains(m.Kills, id) || slices.Contains(m.Also, id)
+}
+
+// Revisions returns the revisions in which the bug shows, given the newest revision of each era.
+func (m *Mutant) Revisions(newest []server.Revision) []server.Revision {
+	if m.In != nil {
+		return m.In
+	}
+	return newest
+}
+
+// Find returns the mutant with that name, or nil.
+func Find(name string) *Mutant {
+	all := All()
+	if i := slices.IndexFunc(all, func(m Mutant) bool { return m.Name == name }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+// All returns every mutant, in the order of the catalogue.
+func All() []Mutant {
+	return slices.Concat(clientMutants, stdioMutants, declareMutants, basicMutants, toolMutants, parallelMutants,
+		loopMutants, balanceMutants, malformedMutants, cancelMutants, timeMutants, providerMutants, consentMutants,
+		mrtrMutants, transportMutants, versionMutants, taskMutants, anthropicMutants, ollamaMutants, responsesMutants,
+		geminiMutants, translationMutants)
+}

@@ -1,0 +1,251 @@
+package mutants
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+)
+
+// roundTrip is an [http.RoundTripper] that is a function.
+type roundTrip func(r *http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// network is the HTTP network as the client sees it.
+func (w *Wire) network(next http.RoundTripper) http.RoundTripper {
+	toServer, toModel := http.RoundTripper(roundTrip(w.toServer)), next
+	if w.edit.ModelRequest != nil || w.edit.ModelReply != nil {
+		toModel = w.editModel(next)
+	}
+	if w.edit.Server != nil {
+		w.server = w.edit.Server(w.server)
+	}
+	if w.edit.Model != nil {
+		toModel = w.edit.Model(toModel)
+	}
+	return roundTrip(func(r *http.Request) (*http.Response, error) {
+		if w.Env.URL != "" && strings.HasPrefix(r.URL.String(), w.Env.URL) {
+			return toServer.RoundTrip(r)
+		}
+		if err := w.failure(); err != nil {
+			return nil, err
+		}
+		return toModel.RoundTrip(r)
+	})
+}
+
+// toServer handles an HTTP request to the server.
+func (w *Wire) toServer(r *http.Request) (*http.Response, error) {
+	if err := w.failure(); err != nil && r.Method != http.MethodDelete {
+		return nil, err
+	}
+	if r.Method == http.MethodGet {
+		resp, err := w.server.RoundTrip(r)
+		return w.edited(resp, err, nil)
+	}
+	if r.Method != http.MethodPost {
+		return w.server.RoundTrip(r)
+	}
+	body, err := readRequest(r)
+	if err != nil {
+		return nil, err
+	}
+	o, err := mcpjson.Object(body)
+	if err != nil {
+		return w.post(r, body)
+	}
+	m := &Message{Body: o, Header: r.Header.Clone()}
+	w.mu.Lock()
+	w.header, w.url = m.Header, r.URL.String()
+	w.mu.Unlock()
+	arrives := w.outgoing(m)
+	if !maps.EqualFunc(m.Header, r.Header, slices.Equal) {
+		w.Fire()
+		r = r.Clone(r.Context())
+		r.Header = m.Header
+	}
+	if err := w.failure(); err != nil && m.IsRequest() {
+		return nil, err
+	}
+	resp := local(r, http.StatusAccepted, nil)
+	if m.reply != nil {
+		resp = local(r, http.StatusOK, m.reply)
+	}
+	for i, body := range arrives {
+		if i != len(m.before) || m.dropped {
+			if err := w.Send(r.Context(), body); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if resp, err = w.post(r, mcpjson.Marshal(body)); err != nil {
+			return nil, err
+		}
+	}
+	return w.edited(resp, nil, m)
+}
+
+// post posts bytes in place of those of a request.
+func (w *Wire) post(r *http.Request, body []byte) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return w.server.RoundTrip(r)
+}
+
+// readRequest reads the body of a request.
+func readRequest(r *http.Request) ([]byte, error) {
+	if r.Body == nil {
+		return nil, nil
+	}
+	defer r.Body.Close()
+	return io.ReadAll(r.Body)
+}
+
+// local is a response that the wire makes.
+func local(r *http.Request, status int, body map[string]any) *http.Response {
+	resp := &http.Response{Status: http.StatusText(status), StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{}, Body: http.NoBody, Request: r}
+	if body != nil {
+		resp.Header.Set("Content-Type", "application/json")
+		setBody(resp, mcpjson.Marshal(body))
+	}
+	return resp
+}
+
+func setBody(resp *http.Response, body []byte) {
+	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	resp.Header.Set("Content-Length", strconv.Itoa(len(body)))
+}
+
+// edited edits what a response of the server holds: a message or a stream of them.
+func (w *Wire) edited(resp *http.Response, err error, post *Message) (*http.Response, error) {
+	if err != nil {
+		return nil, err
+	}
+	switch kind := resp.Header.Get("Content-Type"); {
+	case strings.HasPrefix(kind, "text/event-stream"):
+		resp.Body = w.stream(resp.Body, post)
+	case strings.HasPrefix(kind, "application/json"):
+		body, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if err != nil {
+			return nil, err
+		}
+		arrives := w.payload(body, post)
+		if len(arrives) != 1 {
+			return nil, fmt.Errorf("broken on purpose: %d messages in place of one", len(arrives))
+		}
+		setBody(resp, arrives[0])
+	}
+	return resp, nil
+}
+
+// payload edits what arrived as one: a message or, in 2025-03-26, a batch. What is neither stays as it is.
+func (w *Wire) payload(raw []byte, post *Message) [][]byte {
+	if w.edit.Payload != nil && len(raw) > 0 {
+		was := raw
+		if raw = w.edit.Payload(raw); !bytes.Equal(was, raw) {
+			w.Fire()
+		}
+		if raw == nil {
+			return nil
+		}
+	}
+	var list []any
+	if bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("[")) {
+		wrapped, err := mcpjson.Object(append(append([]byte(`{"all":`), raw...), '}'))
+		if err != nil {
+			return [][]byte{raw}
+		}
+		for _, item := range wrapped["all"].([]any) {
+			if o, ok := item.(map[string]any); ok {
+				for _, body := range w.incoming(&Message{Body: o, Post: post, Listening: post == nil}) {
+					list = append(list, body)
+				}
+			} else {
+				list = append(list, item)
+			}
+		}
+		return [][]byte{mcpjson.Marshal(list)}
+	}
+	o, err := mcpjson.Object(raw)
+	if err != nil {
+		return [][]byte{raw}
+	}
+	var arrives [][]byte
+	for _, body := range w.incoming(&Message{Body: o, Post: post, Listening: post == nil}) {
+		arrives = append(arrives, mcpjson.Marshal(body))
+	}
+	return arrives
+}
+
+// Send sends the server a message of the wire's own, to which no response is due.
+func (w *Wire) Send(ctx context.Context, body map[string]any) error {
+	w.mu.Lock()
+	p := w.pipe
+	w.mu.Unlock()
+	if p != nil {
+		return p.toServer(mcpjson.Marshal(body))
+	}
+	resp, err := w.own1(ctx, body)
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
+}
+
+// own1 posts a message of the wire's own, with the headers of the client's latest one.
+func (w *Wire) own1(ctx context.Context, body map[string]any) (*http.Response, error) {
+	w.mu.Lock()
+	header, url := w.header.Clone(), w.url
+	w.mu.Unlock()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(mcpjson.Marshal(body)))
+	if err != nil {
+		return nil, err
+	}
+	m := &Message{Body: body}
+	r.Header = header
+	if method := m.Method(); header.Get("Mcp-Method") != "" {
+		r.Header.Set("Mcp-Method", method)
+		r.Header.Del("Mcp-Name")
+		if name := mcpjson.Text(m.Params(), "name"); name != "" {
+			r.Header.Set("Mcp-Name", name)
+		}
+	}
+	return w.server.RoundTrip(r)
+}
+
+// Request sends the server a request of the wire's own and waits for the end of the response, over HTTP. The client does
+// not see the response. An error is of no matter: the client never asked.
+func (w *Wire) Request(method string, params map[string]any) {
+	w.Fire()
+	w.mu.Lock()
+	w.own++
+	body := map[string]any{"jsonrpc": "2.0", "id": fmt.Sprintf("%s%d", ownPrefix, w.own), "method": method, "params": params}
+	p := w.pipe
+	w.mu.Unlock()
+	if p != nil {
+		_ = p.toServer(mcpjson.Marshal(body))
+		return
+	}
+	if resp, err := w.own1(w.Context, body); err == nil {
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+	}
+}
+
+// ownPrefix begins the ids of the wire's own requests.
+const ownPrefix = "mutant-"
+
+func (w *Wire) isOwn(id any) bool {
+	s, _ := id.(string)
+	return strings.HasPrefix(s, ownPrefix)
+}

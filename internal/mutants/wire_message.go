@@ -1,0 +1,223 @@
+package mutants
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+
+	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+)
+
+// Message is a message on the wire to the server, on its way in or out.
+type Message struct {
+	// Body is the JSON-RPC message.
+	Body map[string]any
+	// Header holds the HTTP headers of a message that goes out; nil over stdio.
+	Header http.Header
+	// Request is what a response answers, as the side that asked wrote it; nil for other messages, and for a response
+	// that nobody waits for.
+	Request *Message
+	// Sample is the sampling request that a message of the legacy era is, or answers; nil for others.
+	Sample *Sample
+	// Listening is true for a message from the stream that the client opened with GET, and Post is the request whose
+	// response stream a message came on.
+	Listening bool
+	Post      *Message
+
+	call          *Call
+	id            any // as it came
+	dropped       bool
+	reply         map[string]any
+	before, after []map[string]any
+}
+
+// Method returns the method; "" for a response.
+func (m *Message) Method() string { return mcpjson.Text(m.Body, "method") }
+
+// Params returns the params, or an empty object that is not part of the message.
+func (m *Message) Params() map[string]any { return member(m.Body, "params") }
+
+// Meta returns the _meta of the params, or an empty object that is not part of the message.
+func (m *Message) Meta() map[string]any { return member(m.Params(), "_meta") }
+
+// Result returns the result of a response, or an empty object that is not part of the message.
+func (m *Message) Result() map[string]any { return member(m.Body, "result") }
+
+// IsRequest and IsResponse report what kind of message it is.
+func (m *Message) IsRequest() bool  { return m.Method() != "" && m.Body["id"] != nil }
+func (m *Message) IsResponse() bool { return m.Method() == "" }
+
+// Answers reports whether the message is a response to a request of one of the methods.
+func (m *Message) Answers(methods ...string) bool {
+	for _, method := range methods {
+		if m.IsResponse() && m.Request != nil && m.Request.Method() == method {
+			return true
+		}
+	}
+	return false
+}
+
+// Drop keeps the message from arriving. The side that sent it does not notice.
+func (m *Message) Drop() { m.dropped = true }
+
+// Reply answers a request of the client in place of the server.
+func (m *Message) Reply(member string, value any) {
+	m.reply = map[string]any{"jsonrpc": "2.0", "id": m.Body["id"], member: value}
+}
+
+// Before and After send another message to the same side.
+func (m *Message) Before(body map[string]any) { m.before = append(m.before, body) }
+func (m *Message) After(body map[string]any)  { m.after = append(m.after, body) }
+
+// Key names an id, whatever its type.
+func Key(id any) string { return string(mcpjson.Marshal(id)) }
+
+// member returns an object in an object, or an empty one.
+func member(o map[string]any, name string) map[string]any {
+	if inner, ok := o[name].(map[string]any); ok {
+		return inner
+	}
+	return map[string]any{}
+}
+
+// copyOf returns a deep copy.
+func copyOf(o map[string]any) map[string]any {
+	c, err := mcpjson.Object(mcpjson.Marshal(o))
+	if err != nil {
+		panic(fmt.Sprintf("mutants: copying an object: %v", err))
+	}
+	return c
+}
+
+// traffic is what the wire knows of the messages that went over it. The lock of the wire is held where it is used.
+type traffic struct {
+	toServer, toClient map[string]*Message // requests without a response, by id
+	samples            map[string]*Sample  // by id of the request, or of the task
+	renamed            map[string]any      // ids that the wire changed, by the new one
+	call               *Call               // the latest one of the modern era
+}
+
+func newTraffic() traffic {
+	return traffic{map[string]*Message{}, map[string]*Message{}, map[string]*Sample{}, map[string]any{}, nil}
+}
+
+// Rename changes the id of a request. Its response gets the old one back.
+func (w *Wire) Rename(m *Message, id any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if Key(id) != Key(m.Body["id"]) {
+		w.traffic.renamed[Key(id)] = m.Body["id"]
+		m.Body["id"] = id
+	}
+}
+
+// restore gives a response the id that its request had, and finds the request.
+func (w *Wire) restore(m *Message, requests map[string]*Message) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	key := Key(m.Body["id"])
+	if id, ok := w.traffic.renamed[key]; ok {
+		delete(w.traffic.renamed, key)
+		m.Body["id"] = id
+		key = Key(id)
+	}
+	m.Request = requests[key]
+	delete(requests, key)
+}
+
+// Running returns the ids of the server's sampling requests that the client has not answered yet.
+func (w *Wire) Running() []any {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var ids []any
+	for _, m := range w.traffic.toClient {
+		if m.Sample != nil {
+			ids = append(ids, m.Body["id"])
+		}
+	}
+	return ids
+}
+
+// Seen reports whether the server has sent a sampling request with the id, and whether the client has answered it.
+func (w *Wire) Seen(id any) (seen, answered bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	key := Key(id)
+	return w.traffic.samples[key] != nil, w.traffic.samples[key] != nil && w.traffic.toClient[key] == nil
+}
+
+// incoming edits a message from the server. It returns the messages that the client gets.
+func (w *Wire) incoming(m *Message) []map[string]any {
+	was := mcpjson.Marshal(m.Body)
+	m.id = m.Body["id"]
+	if m.IsResponse() {
+		w.restore(m, w.traffic.toServer)
+	}
+	if m.IsResponse() && m.Request == nil && w.isOwn(m.Body["id"]) {
+		return nil
+	}
+	if w.edit.In != nil {
+		w.edit.In(m)
+	}
+	switch {
+	case m.dropped:
+	case m.IsRequest():
+		w.asked(m)
+	case m.Request != nil:
+		w.wantsInput(m)
+	}
+	return w.changed(m, was)
+}
+
+// outgoing edits a message from the client. It returns the messages that the server gets.
+func (w *Wire) outgoing(m *Message) []map[string]any {
+	was := mcpjson.Marshal(m.Body)
+	switch {
+	case m.IsResponse():
+		w.restore(m, w.traffic.toClient)
+		w.answers(m)
+	case m.IsRequest():
+		w.requests(m)
+	case m.Method() == methodCancelled:
+		w.mu.Lock()
+		delete(w.traffic.toServer, Key(m.Params()["requestId"]))
+		w.mu.Unlock()
+	}
+	if w.edit.Declared != nil {
+		if c, ok := m.Params()["capabilities"].(map[string]any); ok && m.Method() == "initialize" {
+			w.edit.Declared(c)
+		}
+		if c, ok := m.Meta()[metaCapabilities].(map[string]any); ok {
+			w.edit.Declared(c)
+		}
+	}
+	if w.edit.Out != nil {
+		w.edit.Out(m)
+	}
+	return w.changed(m, was)
+}
+
+// changed lists what arrives in place of a message, and notes whether that differs from the message.
+func (w *Wire) changed(m *Message, was []byte) []map[string]any {
+	var arrives []map[string]any
+	arrives = append(arrives, m.before...)
+	if !m.dropped {
+		arrives = append(arrives, m.Body)
+	}
+	arrives = append(arrives, m.after...)
+	if len(arrives) != 1 || m.dropped || m.reply != nil || !bytes.Equal(was, mcpjson.Marshal(m.Body)) {
+		w.Fire()
+	}
+	return arrives
+}
+
+const (
+	methodCancelled  = "notifications/cancelled"
+	methodSample     = "sampling/createMessage"
+	methodProgress   = "notifications/progress"
+	methodTaskStatus = "notifications/tasks/status"
+	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	metaVersion      = "io.modelcontextprotocol/protocolVersion"
+	metaClientInfo   = "io.modelcontextprotocol/clientInfo"
+	relatedTask      = "io.modelcontextprotocol/related-task"
+)

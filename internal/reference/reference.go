@@ -1,0 +1,179 @@
+// Package reference makes a client under test of fakes/client and its models: what the environment of the harness says
+// becomes the client's options, and the client's calls become outcomes. It is the client that passes every check.
+// Package internal/mutants edits its options and its wires.
+package reference
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/mcp-conform/mcp-conform/fakes/client"
+	"github.com/mcp-conform/mcp-conform/fakes/client/model"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/harness"
+)
+
+// Models of the two generations of Gemini whose APIs differ.
+const (
+	Gemini2 = "gemini-2.5-flash"
+	Gemini3 = "gemini-3-pro-preview"
+)
+
+// Config says how the client asks the model. The zero value uses the streams of OpenAI's chat completions.
+type Config struct {
+	// Dialect is the provider's API. "" is the only one of the environment, or [dialect.OpenAIChat] if there are several.
+	Dialect string
+	// Model is the model of Gemini or Ollama to ask for if the server prefers no other; "" for [Gemini2] or llama3.2.
+	Model string
+	// Plain asks for whole answers instead of streams.
+	Plain bool
+	// Edit changes the client before it connects; nil changes nothing. It may edit what the options point to.
+	Edit func(env *harness.Env, c *client.Options, m *model.Options)
+}
+
+// Complete returns the configuration with its defaults.
+func (c Config) Complete() Config {
+	c.Dialect = cmp.Or(c.Dialect, dialect.OpenAIChat)
+	if c.Dialect == dialect.Gemini {
+		c.Model = cmp.Or(c.Model, Gemini2)
+	}
+	return c
+}
+
+// Client returns the client as a function for [harness.InProcess]. It calls the tools of the environment, or all that
+// are listed, once each with {}, then gets the prompts and reads the resources. It returns an error if a call could not
+// be made; an error response of the server is an outcome of the call.
+func Client(config Config) func(context.Context, harness.Env) error {
+	return func(ctx context.Context, env harness.Env) error {
+		config := config
+		if config.Dialect == "" && len(env.Model) == 1 {
+			for name := range env.Model {
+				config.Dialect = name
+			}
+		}
+		config = config.Complete()
+		env.Announce(harness.Decisions)
+		env.Announce(harness.Tasks)
+		o, m := options(config, &env)
+		if config.Edit != nil {
+			config.Edit(&env, &o, &m)
+		}
+		if o.Sampling == nil {
+			o.Sampling = model.New(m).Sample
+		}
+		c, err := client.Connect(ctx, o)
+		if err != nil {
+			return err
+		}
+		return errors.Join(callAll(ctx, c, &env), c.Close())
+	}
+}
+
+// options returns what the environment says as options of the client and of its model.
+func options(config Config, env *harness.Env) (client.Options, model.Options) {
+	o := client.Options{
+		URL: env.URL, HTTP: env.HTTP, Launch: env.Launch, Revision: env.Revision, Timeout: env.Timeout,
+		Info:    map[string]any{"name": "mcp-conform-reference", "version": "1"},
+		Consent: consent(env.Decision),
+		Notified: func(method string, _ json.RawMessage) {
+			if method == "notifications/progress" {
+				env.Progressed()
+			}
+		},
+		Capabilities: json.RawMessage(`{"sampling":{"tools":{}}}`),
+	}
+	var declared map[string]any
+	if json.Unmarshal(env.Declare, &declared) == nil && declared != nil {
+		o.Capabilities = env.Declare
+	}
+	return o, model.Options{Dialect: config.Dialect, URL: env.Model[config.Dialect], Key: env.Key, HTTP: env.HTTP,
+		Model: config.Model, Plain: config.Plain}
+}
+
+var errDeclined = errors.New("declined")
+
+// consent is the user's decision as the environment says it.
+func consent(decision string) func(ctx context.Context, params, result map[string]any) error {
+	return func(_ context.Context, _, result map[string]any) error {
+		if decision == harness.Decline || decision == harness.DeclineAnswer && result != nil {
+			return errDeclined
+		}
+		return nil
+	}
+}
+
+// callAll makes the client's calls, one after the other.
+func callAll(ctx context.Context, c *client.Client, env *harness.Env) error {
+	listed, err := c.ListTools(ctx)
+	if err != nil {
+		return err
+	}
+	names := env.Tools
+	if names == nil {
+		for _, tool := range listed {
+			names = append(names, tool.Name)
+		}
+	}
+	for _, name := range names {
+		if err := callTool(ctx, c, env, name); err != nil {
+			return err
+		}
+	}
+	for _, name := range env.Prompts {
+		_, err := c.GetPrompt(ctx, name, nil)
+		if err = report(env, name, err); err != nil {
+			return fmt.Errorf("prompts/get of %s: %w", name, err)
+		}
+	}
+	for _, uri := range env.Resources {
+		_, err := c.ReadResource(ctx, uri)
+		if err = report(env, uri, err); err != nil {
+			return fmt.Errorf("resources/read of %s: %w", uri, err)
+		}
+	}
+	return nil
+}
+
+// callTool calls a tool, and abandons the call if the environment says so.
+func callTool(ctx context.Context, c *client.Client, env *harness.Env, name string) error {
+	ctx, _, done := env.Call(ctx, name)
+	defer done()
+	_, err := c.CallTool(ctx, name, nil)
+	if err = report(env, name, err); err != nil {
+		return fmt.Errorf("tools/call of %s: %w", name, err)
+	}
+	return nil
+}
+
+// report reports how a call ended. It returns the error of a call that could not be made.
+func report(env *harness.Env, name string, err error) error {
+	o := harness.Outcome{Tool: name, Ended: harness.Completed}
+	var refused *client.Error
+	var input *client.InputError
+	switch {
+	case err == nil:
+	case errors.As(err, &input): // may hold the client's own *client.Error
+		o.Ended, err = harness.InputRequired, nil
+	case errors.As(err, &refused):
+		o.Ended, o.Error = harness.Failed, &harness.OutcomeError{Code: refused.Code, Message: refused.Message}
+		err = nil
+	case errors.Is(err, client.ErrAbandoned):
+		o.Ended, o.Error = harness.GaveUp, &harness.OutcomeError{Message: err.Error()}
+		err = nil
+	default:
+		o.Ended, o.Error = harness.Failed, &harness.OutcomeError{Message: err.Error()}
+		for _, after := range []error{client.ErrUnusable, client.ErrSessionLost, client.ErrServerLost} {
+			if errors.Is(err, after) { // the client continues
+				err = nil
+				break
+			}
+		}
+	}
+	if env.Report != nil {
+		env.Report(o)
+	}
+	return err
+}
