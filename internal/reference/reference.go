@@ -58,12 +58,14 @@ func Client(config Config) func(context.Context, harness.Env) error {
 		env.Announce(harness.Decisions)
 		env.Announce(harness.Tasks)
 		o, m := options(config, &env)
+		var asked *model.Model
+		o.Sampling = func(ctx context.Context, params map[string]any) (map[string]any, error) {
+			return asked.Sample(ctx, params)
+		}
 		if config.Edit != nil {
 			config.Edit(&env, &o, &m)
 		}
-		if o.Sampling == nil {
-			o.Sampling = model.New(m).Sample
-		}
+		asked = model.New(m)
 		c, err := client.Connect(ctx, o)
 		if err != nil {
 			return err
