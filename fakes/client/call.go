@@ -85,8 +85,8 @@ func (c *Client) ListTools(ctx context.Context) ([]Tool, error) {
 	}
 }
 
-// CallTool calls a tool; nil arguments are sent as {}. An error response of the server is an [*Error]; a tool that
-// reports a failure in its result is not an error. When ctx ends, the client cancels the request and the samples for it.
+// CallTool calls a tool; nil arguments are sent as {}. An error response of the server is an [*Error]; a result with
+// isError is not an error. When ctx ends, the client cancels the request and the samples for it.
 func (c *Client) CallTool(ctx context.Context, name string, arguments map[string]any) (Result, error) {
 	if arguments == nil {
 		arguments = map[string]any{}
@@ -123,8 +123,8 @@ func (c *Client) call(ctx context.Context, method string, params map[string]any)
 	return c.request(ctx, method, params)
 }
 
-// within returns a context for one sample: of ctx, and of the call under way. Over stdio and on a GET stream nothing says
-// which call a sample belongs to, so with several calls under way it belongs to none.
+// within returns a context for one sample: it ends with ctx and with the call under way. Over stdio and on a GET stream
+// nothing says which call a sample belongs to: with several calls under way it belongs to none.
 func (c *Client) within(ctx context.Context) (context.Context, func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,8 +145,8 @@ func (c *Client) abandoned(ctx context.Context) bool {
 }
 
 // request makes a request and restarts a launched server that ends meanwhile (2026-07-28,
-// basic/transports/stdio#unexpected-termination). A stateless request is then made again. One within a session has failed
-// with the session.
+// basic/transports/stdio#unexpected-termination). A stateless request is then made again. One within a session has
+// failed with the session.
 func (c *Client) request(ctx context.Context, method string, params map[string]any) (Result, error) {
 	for {
 		w := c.current()

@@ -20,7 +20,7 @@ type Options struct {
 	URL string
 	// HTTP sends every request to URL; nil for [http.DefaultClient].
 	HTTP *http.Client
-	// Launch starts a server over stdio and returns its input and output. Each Write is one message with its newline.
+	// Launch starts a server over stdio: see [Command]. It returns its input and output. Each Write is one message.
 	// Close must end the server's input and wait for its end. stderr is [Options.Stderr]. Launch is called again, at most
 	// three times, when the server ends by itself.
 	Launch func(ctx context.Context, stderr io.Writer) (io.ReadWriteCloser, error)

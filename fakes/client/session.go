@@ -88,8 +88,8 @@ func (s *session) agree(on server.Revision) error {
 	return nil
 }
 
-// request sends a request and returns its result. If the server has lost the session, the request is sent once more in a
-// new one.
+// request sends a request and returns its result. If the server has lost the session, the request is sent once more in
+// a new one.
 func (s *session) request(ctx context.Context, method string, params map[string]any) (json.RawMessage, error) {
 	lost := s.headers().Get(headerSession)
 	result, err := s.once(ctx, method, params)

@@ -103,8 +103,8 @@ func (p *pipe) why() error {
 	return p.err
 }
 
-// request sends a request and returns its response. When ctx ends before, the request is cancelled; initialize cannot be
-// (2025-11-25, basic/utilities/cancellation#behavior-requirements).
+// request sends a request and returns its response. When ctx ends before, the request is cancelled; initialize cannot
+// be (2025-11-25, basic/utilities/cancellation#behavior-requirements).
 func (p *pipe) request(ctx context.Context, id int64, method string, params any) (*message, error) {
 	answer := make(chan *message, 1)
 	p.mu.Lock()

@@ -62,8 +62,9 @@ type exchange struct {
 	answer *message
 }
 
-// exchange posts a request and reads the response, before which the server may send requests. When ctx ends, the request
-// is cancelled: a closed stream is not a cancellation (2025-11-25, basic/transports#sending-messages-to-the-server).
+// exchange posts a request and reads the response, before which the server may send requests. When ctx ends, the
+// request is cancelled: a closed stream is not a cancellation (2025-11-25,
+// basic/transports#sending-messages-to-the-server).
 func (s *session) exchange(ctx context.Context, id int64, method string, params any) (json.RawMessage, error) {
 	resp, err := s.client.post(ctx, s.headers(), request(id, method, params))
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 )
 
 // Validate checks the params of a sampling request against the schema (2025-11-25, schema#createmessagerequestparams),
-// and the tool uses and results of its messages against each other (client/sampling#message-content-constraints). It
-// also refuses what the schema allows and no model accepts, such as a maxTokens below 1. Members that a client may ignore
-// are not checked. An error about tool uses and results is an [*InvalidError].
+// and its tool uses against its tool results (client/sampling#message-content-constraints). It also refuses what the
+// schema allows and no model accepts, such as a maxTokens below 1. Members that a client may ignore are not checked. An
+// error about tool uses and results is an [*InvalidError].
 func Validate(params map[string]any) error {
 	if n, ok := params["maxTokens"].(json.Number); !ok {
 		return errors.New("maxTokens is missing or not a number")

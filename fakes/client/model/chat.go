@@ -8,7 +8,7 @@ import (
 
 // chatBody writes a request of OpenAI's chat completions.
 func chatBody(params map[string]any, stream bool) (map[string]any, error) {
-	body := map[string]any{"model": modelName(params, "gpt-4o", "gpt-4o-mini", "gpt-4.1"), "max_tokens": params["maxTokens"]}
+	body := map[string]any{"model": openAIModel(params), "max_tokens": params["maxTokens"]}
 	var messages []any
 	if prompt := mcpjson.Text(params, "systemPrompt"); prompt != "" {
 		messages = append(messages, map[string]any{"role": "system", "content": prompt})
@@ -31,6 +31,8 @@ func chatBody(params map[string]any, stream bool) (map[string]any, error) {
 	}
 	return body, nil
 }
+
+func openAIModel(params map[string]any) string { return modelName(params, "gpt-4o", "gpt-4o-mini", "gpt-4.1") }
 
 // functions writes tools as functions.
 func functions(tools []any) []any {

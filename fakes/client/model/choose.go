@@ -7,8 +7,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 )
 
-// modelName chooses between three models of a provider (2025-11-25, schema#modelpreferences). The first hint that is part
-// of a name wins. Without one the priorities decide, and then the client.
+// modelName chooses between three models of a provider (2025-11-25, schema#modelpreferences). The first hint that is
+// part of a name wins. Without one the priorities decide, and then the client.
 func modelName(params map[string]any, own, small, clever string) string {
 	preferences, _ := params["modelPreferences"].(map[string]any)
 	hints, _ := preferences["hints"].([]any)

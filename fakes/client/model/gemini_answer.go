@@ -85,7 +85,7 @@ func readGemini(answer io.Reader) (*geminiTurn, error) {
 	return t, t.complete()
 }
 
-// readGeminiStream reads chunks to the end of the stream, which has no other mark: chunks after the finish reason count.
+// readGeminiStream reads chunks to the end of the stream: chunks after the finish reason count.
 func readGeminiStream(answer io.Reader) (*geminiTurn, error) {
 	t := &geminiTurn{}
 	var invalid error

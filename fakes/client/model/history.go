@@ -32,8 +32,8 @@ func useOf(result map[string]any, uses []map[string]any) int {
 	return slices.IndexFunc(uses, func(use map[string]any) bool { return use["id"] == result["toolUseId"] })
 }
 
-// inUseOrder returns blocks with the tool results in the order of their tool uses: a model that gets no ids knows them by
-// their order.
+// inUseOrder returns blocks with the tool results in the order of their tool uses: a model that gets no ids knows them
+// by their order.
 func inUseOrder(blocks, uses []map[string]any) []map[string]any {
 	ordered := slices.Clone(blocks)
 	slices.SortStableFunc(ordered, func(a, b map[string]any) int { return useOf(a, uses) - useOf(b, uses) })

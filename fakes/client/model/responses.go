@@ -15,8 +15,8 @@ func responsesBody(params map[string]any, stream bool) (map[string]any, error) {
 	if n, err := limit.Float64(); err == nil && n < minResponseTokens {
 		return nil, refusal("the model does not accept a limit below %d tokens", minResponseTokens)
 	}
-	body := map[string]any{"model": modelName(params, "gpt-4o", "gpt-4o-mini", "gpt-4.1"),
-		"max_output_tokens": params["maxTokens"], "stream": stream, "store": false}
+	body := map[string]any{"model": openAIModel(params), "max_output_tokens": params["maxTokens"],
+		"stream": stream, "store": false}
 	if prompt := mcpjson.Text(params, "systemPrompt"); prompt != "" {
 		body["instructions"] = prompt
 	}

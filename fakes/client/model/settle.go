@@ -9,7 +9,7 @@ import (
 var errBadArguments = refusal("the model gave arguments that are not a JSON object")
 
 // settle checks the model's answer against the request. Tool uses that the request does not allow are removed. A text
-// where a tool use is required stays, and so does the use of a tool that was not offered: the server can respond to both.
+// where a tool use is required stays, and so does the use of a tool that was not offered: the server can handle both.
 func settle(params, result map[string]any) error {
 	uses := mcpjson.OfType(result["content"], "tool_use")
 	if len(uses) == 0 {
