@@ -32,7 +32,9 @@ func chatBody(params map[string]any, stream bool) (map[string]any, error) {
 	return body, nil
 }
 
-func openAIModel(params map[string]any) string { return modelName(params, "gpt-4o", "gpt-4o-mini", "gpt-4.1") }
+func openAIModel(params map[string]any) string {
+	return modelName(params, "gpt-4o", "gpt-4o-mini", "gpt-4.1")
+}
 
 // functions writes tools as functions.
 func functions(tools []any) []any {
