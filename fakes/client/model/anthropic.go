@@ -21,34 +21,21 @@ func anthropicBody(params map[string]any, stream bool) (map[string]any, error) {
 		return nil, err
 	}
 	body["messages"] = append([]any{}, messages...) // an array, also if it is empty
-	addAnthropicTools(body, params)
-	copyParams(body, params, map[string]string{"temperature": "temperature", "stopSequences": "stop_sequences"})
+	if tools := toolsOf(params, "input_schema"); tools != nil {
+		body["tools"] = tools
+		if params["toolChoice"] != nil {
+			kind := choiceOf(params)
+			if kind == "required" {
+				kind = "any"
+			}
+			body["tool_choice"] = map[string]any{"type": kind}
+		}
+	}
+	copyMembers(body, params, map[string]string{"temperature": "temperature", "stopSequences": "stop_sequences"})
 	if stream {
 		body["stream"] = true
 	}
 	return body, nil
-}
-
-func addAnthropicTools(body, params map[string]any) {
-	tools, _ := params["tools"].([]any)
-	if len(tools) == 0 {
-		return
-	}
-	var offered []any
-	for _, item := range tools {
-		tool, _ := item.(map[string]any)
-		o := map[string]any{"name": tool["name"], "input_schema": tool["inputSchema"]}
-		copyParams(o, tool, map[string]string{"description": "description"})
-		offered = append(offered, o)
-	}
-	body["tools"] = offered
-	if params["toolChoice"] != nil {
-		kind := choiceOf(params)
-		if kind == "required" {
-			kind = "any"
-		}
-		body["tool_choice"] = map[string]any{"type": kind}
-	}
 }
 
 // anthropicMessage writes one message. A message without text is left out: the API does not accept it.

@@ -18,13 +18,13 @@ func chatBody(params map[string]any, stream bool) (map[string]any, error) {
 		return nil, err
 	}
 	body["messages"] = append(messages, converted...)
-	if tools, _ := params["tools"].([]any); len(tools) > 0 {
-		body["tools"] = functions(tools)
+	if tools := functionsOf(params); tools != nil {
+		body["tools"] = tools
 		if params["toolChoice"] != nil {
 			body["tool_choice"] = choiceOf(params)
 		}
 	}
-	copyParams(body, params, map[string]string{"temperature": "temperature", "stopSequences": "stop"})
+	copyMembers(body, params, map[string]string{"temperature": "temperature", "stopSequences": "stop"})
 	if stream {
 		body["stream"] = true
 		body["stream_options"] = map[string]any{"include_usage": true}
@@ -36,16 +36,13 @@ func openAIModel(params map[string]any) string {
 	return modelName(params, "gpt-4o", "gpt-4o-mini", "gpt-4.1")
 }
 
-// functions writes tools as functions.
-func functions(tools []any) []any {
-	var offered []any
-	for _, item := range tools {
-		tool, _ := item.(map[string]any)
-		function := map[string]any{"name": tool["name"], "parameters": tool["inputSchema"]}
-		copyParams(function, tool, map[string]string{"description": "description"})
-		offered = append(offered, map[string]any{"type": "function", "function": function})
+// functionsOf returns the tools of the request as functions.
+func functionsOf(params map[string]any) []any {
+	var functions []any
+	for _, tool := range toolsOf(params, "parameters") {
+		functions = append(functions, map[string]any{"type": "function", "function": tool})
 	}
-	return offered
+	return functions
 }
 
 // chatMessages writes one message of MCP: each tool result becomes a message of its own.

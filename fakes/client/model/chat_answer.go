@@ -1,70 +1,53 @@
 package model
 
 import (
-	"context"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
 	"maps"
 	"slices"
-
-	"github.com/mcp-conform/mcp-conform/internal/sse"
 )
 
-// askChat asks OpenAI's chat completions.
-func (m *Model) askChat(ctx context.Context, params map[string]any) (map[string]any, error) {
-	body, err := chatBody(params, !m.options.Plain)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := m.post(ctx, "/chat/completions", m.bearer(), body)
-	if err != nil {
-		return nil, err
-	}
-	defer answer.Close()
+// chat asks OpenAI's chat completions.
+func (m *Model) chat(params map[string]any) (*exchange, error) {
 	read := readChatStream
 	if m.options.Plain {
 		read = readChat
 	}
-	t, err := read(answer)
-	if err != nil {
-		return nil, err
-	}
-	return t.result(), nil
+	body, err := chatBody(params, !m.options.Plain)
+	return &exchange{"/chat/completions", m.bearer(), body, read}, err
 }
 
 // completion is a chat completion, or a chunk of one.
 type completion struct {
 	Model   string `json:"model"`
 	Choices []struct {
-		Message      delta  `json:"message"`
-		Delta        delta  `json:"delta"`
-		FinishReason string `json:"finish_reason"`
+		Message      chatMessage `json:"message"`
+		Delta        chatMessage `json:"delta"`
+		FinishReason string      `json:"finish_reason"`
 	} `json:"choices"`
 	Error json.RawMessage `json:"error"`
 }
 
-type delta struct {
-	Content   string `json:"content"`
-	Refusal   string `json:"refusal"` // instead of an answer, with any finish reason
-	ToolCalls []struct {
-		Index    int    `json:"index"`
-		ID       string `json:"id"`
-		Function struct {
-			Name      string `json:"name"`
-			Arguments string `json:"arguments"`
-		} `json:"function"`
-	} `json:"tool_calls"`
+type chatMessage struct {
+	Content   string     `json:"content"`
+	Refusal   string     `json:"refusal"` // instead of an answer, with any finish reason
+	ToolCalls []chatCall `json:"tool_calls"`
 }
 
-func (t *turn) say(d *delta) {
-	t.text += d.Content + d.Refusal
-	t.refuses = t.refuses || d.Refusal != ""
+type chatCall struct {
+	Index    int    `json:"index"`
+	ID       string `json:"id"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
 }
 
 func readChat(answer io.Reader) (*turn, error) {
 	var c completion
-	if err := decode(answer, &c); err != nil {
+	if err := json.NewDecoder(answer).Decode(&c); err != nil {
 		return nil, err
 	}
 	if len(c.Choices) == 0 {
@@ -72,9 +55,12 @@ func readChat(answer io.Reader) (*turn, error) {
 	}
 	choice := c.Choices[0]
 	t := &turn{finish: choice.FinishReason, model: c.Model}
-	t.say(&choice.Message)
-	for _, tc := range choice.Message.ToolCalls {
-		t.calls = append(t.calls, call{tc.ID, tc.Function.Name, tc.Function.Arguments})
+	t.say(choice.Message.Content + choice.Message.Refusal)
+	if choice.Message.Refusal != "" {
+		t.finish = "refusal"
+	}
+	for _, call := range choice.Message.ToolCalls {
+		t.use(call.ID, call.Function.Name, []byte(call.Function.Arguments))
 	}
 	return t, nil
 }
@@ -82,71 +68,46 @@ func readChat(answer io.Reader) (*turn, error) {
 // chatStream is the part of a stream that was read.
 type chatStream struct {
 	turn
-	byIndex map[int]*call
-	done    bool
+	refuses bool
+	calls   map[int]*chatCall // by index
 }
 
 // readChatStream reads chunks up to [DONE]: what comes after the finish reason counts too.
 func readChatStream(answer io.Reader) (*turn, error) {
-	s := &chatStream{byIndex: map[int]*call{}}
-	var invalid error
-	err := sse.Events(answer, func(data []byte) bool {
-		if string(data) == "[DONE]" {
-			s.done = true
-			return false
-		}
-		var c completion
-		if invalid = json.Unmarshal(data, &c); invalid == nil {
-			invalid = s.add(&c)
-		}
-		return invalid == nil
-	})
-	switch {
-	case invalid != nil:
-		return nil, invalid
-	case err != nil:
+	s := &chatStream{calls: map[int]*chatCall{}}
+	if err := whole(readEvents(answer, s.add)); err != nil {
 		return nil, err
-	case !s.done:
-		return nil, errCutShort
 	}
-	for _, i := range slices.Sorted(maps.Keys(s.byIndex)) {
-		s.calls = append(s.calls, *s.byIndex[i])
+	for _, i := range slices.Sorted(maps.Keys(s.calls)) {
+		call := s.calls[i]
+		s.use(call.ID, call.Function.Name, []byte(call.Function.Arguments))
+	}
+	if s.refuses {
+		s.finish = "refusal"
 	}
 	return &s.turn, nil
 }
 
 // add adds a chunk.
-func (s *chatStream) add(c *completion) error {
+func (s *chatStream) add(c *completion) (complete bool, err error) {
 	if c.Error != nil {
-		return errInStream
+		return false, errInStream
 	}
-	if c.Model != "" {
-		s.model = c.Model
-	}
+	s.model = cmp.Or(c.Model, s.model)
 	for _, choice := range c.Choices {
-		if choice.FinishReason != "" {
-			s.finish = choice.FinishReason
+		s.finish = cmp.Or(choice.FinishReason, s.finish)
+		s.say(choice.Delta.Content + choice.Delta.Refusal)
+		s.refuses = s.refuses || choice.Delta.Refusal != ""
+		for _, piece := range choice.Delta.ToolCalls {
+			call := s.calls[piece.Index]
+			if call == nil {
+				call = &chatCall{}
+				s.calls[piece.Index] = call
+			}
+			call.ID = cmp.Or(piece.ID, call.ID)
+			call.Function.Name = cmp.Or(piece.Function.Name, call.Function.Name)
+			call.Function.Arguments += piece.Function.Arguments
 		}
-		s.say(&choice.Delta)
-		s.addCalls(&choice.Delta)
 	}
-	return nil
-}
-
-// addCalls adds fragments of tool calls.
-func (s *chatStream) addCalls(d *delta) {
-	for _, tc := range d.ToolCalls {
-		c := s.byIndex[tc.Index]
-		if c == nil {
-			c = &call{}
-			s.byIndex[tc.Index] = c
-		}
-		if tc.ID != "" {
-			c.id = tc.ID
-		}
-		if tc.Function.Name != "" {
-			c.name = tc.Function.Name
-		}
-		c.arguments += tc.Function.Arguments
-	}
+	return false, nil
 }

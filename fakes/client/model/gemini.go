@@ -70,36 +70,22 @@ func (m *Model) geminiBody(params map[string]any, model string) (map[string]any,
 		return nil, err
 	}
 	config := map[string]any{"maxOutputTokens": params["maxTokens"]}
-	copyParams(config, params, map[string]string{"temperature": "temperature", "stopSequences": "stopSequences"})
+	copyMembers(config, params, map[string]string{"temperature": "temperature", "stopSequences": "stopSequences"})
 	body := map[string]any{"contents": contents, "generationConfig": config}
 	if prompt := mcpjson.Text(params, "systemPrompt"); prompt != "" {
 		body["systemInstruction"] = map[string]any{"parts": []any{map[string]any{"text": prompt}}}
 	}
-	addGeminiTools(body, params)
+	if tools := toolsOf(params, "parametersJsonSchema"); tools != nil { // takes schemas as they are
+		body["tools"] = []any{map[string]any{"functionDeclarations": tools}}
+		if params["toolChoice"] != nil {
+			config := map[string]any{"mode": geminiModes[choiceOf(params)]}
+			body["toolConfig"] = map[string]any{"functionCallingConfig": config}
+		}
+	}
 	return body, nil
 }
 
 var geminiModes = map[string]string{"auto": "AUTO", "required": "ANY", "none": "NONE"}
-
-// addGeminiTools offers the tools, with their schemas as they are.
-func addGeminiTools(body, params map[string]any) {
-	tools, _ := params["tools"].([]any)
-	if len(tools) == 0 {
-		return
-	}
-	var offered []any
-	for _, item := range tools {
-		tool, _ := item.(map[string]any)
-		function := map[string]any{"name": tool["name"], "parametersJsonSchema": tool["inputSchema"]}
-		copyParams(function, tool, map[string]string{"description": "description"})
-		offered = append(offered, function)
-	}
-	body["tools"] = []any{map[string]any{"functionDeclarations": offered}}
-	if params["toolChoice"] != nil {
-		config := map[string]any{"mode": geminiModes[choiceOf(params)]}
-		body["toolConfig"] = map[string]any{"functionCallingConfig": config}
-	}
-}
 
 // geminiHistory converts messages to contents.
 type geminiHistory struct {

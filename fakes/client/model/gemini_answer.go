@@ -2,7 +2,6 @@ package model
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -10,32 +9,26 @@ import (
 	"net/url"
 
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
-	"github.com/mcp-conform/mcp-conform/internal/sse"
 )
 
-// askGemini asks generateContent, or its stream.
-func (m *Model) askGemini(ctx context.Context, params map[string]any) (map[string]any, error) {
+// generate asks Gemini's generateContent, or its stream.
+func (m *Model) generate(params map[string]any) (*exchange, error) {
 	name := modelName(params, cmp.Or(m.options.Model, "gemini-2.5-flash"), "gemini-2.0-flash", "gemini-2.5-pro")
-	body, err := m.geminiBody(params, name)
-	if err != nil {
-		return nil, err
-	}
 	path, read := "/v1beta/models/"+url.PathEscape(name), readGeminiStream
 	if m.options.Plain {
 		path, read = path+":generateContent", readGemini
 	} else {
 		path += ":streamGenerateContent?alt=sse"
 	}
-	answer, err := m.post(ctx, path, http.Header{"X-Goog-Api-Key": {m.options.Key}}, body)
-	if err != nil {
-		return nil, err
-	}
-	defer answer.Close()
-	t, err := read(answer)
-	if err != nil {
-		return nil, err
-	}
-	return m.geminiResult(t, params)
+	body, err := m.geminiBody(params, name)
+	header := http.Header{"X-Goog-Api-Key": {m.options.Key}}
+	return &exchange{path, header, body, func(answer io.Reader) (*turn, error) {
+		a, err := read(answer)
+		if err != nil {
+			return nil, err
+		}
+		return m.geminiTurn(a, params)
+	}}, err
 }
 
 // geminiResponse is a GenerateContentResponse, or a chunk of one.
@@ -65,139 +58,79 @@ type geminiAnswerPart struct {
 	} `json:"functionCall"`
 }
 
-// geminiTurn is the model's turn.
-type geminiTurn struct {
+// geminiAnswer is the part of an answer that was read.
+type geminiAnswer struct {
 	parts  []geminiAnswerPart
 	finish string
 	model  string
 	id     string
 }
 
-func readGemini(answer io.Reader) (*geminiTurn, error) {
-	t := &geminiTurn{}
+func readGemini(answer io.Reader) (*geminiAnswer, error) {
+	a := &geminiAnswer{}
 	var r geminiResponse
-	if err := decode(answer, &r); err != nil {
+	if err := json.NewDecoder(answer).Decode(&r); err != nil {
 		return nil, err
 	}
-	if err := t.add(&r); err != nil {
-		return nil, err
-	}
-	return t, t.complete()
+	_, err := a.add(&r)
+	return a, whole(a.finish != "", err)
 }
 
 // readGeminiStream reads chunks to the end of the stream: chunks after the finish reason count.
-func readGeminiStream(answer io.Reader) (*geminiTurn, error) {
-	t := &geminiTurn{}
-	var invalid error
-	err := sse.Events(answer, func(data []byte) bool {
-		var r geminiResponse
-		if invalid = json.Unmarshal(data, &r); invalid == nil {
-			invalid = t.add(&r)
-		}
-		return invalid == nil
-	})
-	if err := errors.Join(invalid, err); err != nil {
-		return nil, err
-	}
-	return t, t.complete()
+func readGeminiStream(answer io.Reader) (*geminiAnswer, error) {
+	a := &geminiAnswer{}
+	_, err := readEvents(answer, a.add)
+	return a, whole(a.finish != "", err)
 }
 
-// complete returns an error for an answer without a finish reason.
-func (t *geminiTurn) complete() error {
-	if t.finish == "" {
-		return errCutShort
-	}
-	return nil
-}
-
-// add adds a response or a chunk. Pieces of one text are joined. Thoughts are not for the server.
-func (t *geminiTurn) add(r *geminiResponse) error {
+// add adds a response or a chunk. No chunk says that it is the last.
+func (a *geminiAnswer) add(r *geminiResponse) (complete bool, err error) {
 	switch {
 	case r.Error != nil:
-		return errInStream
+		return false, errInStream
 	case r.PromptFeedback.BlockReason != "":
-		return errors.New("the provider blocked the prompt: " + r.PromptFeedback.BlockReason)
+		return false, errors.New("the provider blocked the prompt: " + r.PromptFeedback.BlockReason)
 	}
-	t.model = cmp.Or(r.ModelVersion, t.model)
-	t.id = cmp.Or(r.ResponseID, t.id)
+	a.model = cmp.Or(r.ModelVersion, a.model)
+	a.id = cmp.Or(r.ResponseID, a.id)
 	for _, c := range r.Candidates {
-		for _, p := range c.Content.Parts {
-			t.addPart(p)
-		}
-		t.finish = cmp.Or(c.FinishReason, t.finish)
+		a.parts = append(a.parts, c.Content.Parts...)
+		a.finish = cmp.Or(c.FinishReason, a.finish)
 	}
-	return nil
+	return false, nil
 }
 
-func (t *geminiTurn) addPart(p geminiAnswerPart) {
-	last := len(t.parts) - 1
-	switch {
-	case p.Thought:
-	case p.FunctionCall == nil && last >= 0 && t.parts[last].FunctionCall == nil:
-		t.parts[last].Text += p.Text
-	case p.FunctionCall != nil || p.Text != "":
-		t.parts = append(t.parts, p)
+// geminiTurn returns the model's turn, and keeps the signatures of its calls. An empty answer is an error, unless it is
+// the end of a turn.
+func (m *Model) geminiTurn(a *geminiAnswer, params map[string]any) (*turn, error) {
+	if a.finish == "MALFORMED_FUNCTION_CALL" {
+		return nil, refusal("the model made a tool call that cannot be read")
 	}
-}
-
-// geminiResult returns the turn as a CreateMessageResult.
-func (m *Model) geminiResult(t *geminiTurn, params map[string]any) (map[string]any, error) {
 	taken := map[string]bool{}
 	for _, message := range mcpjson.Messages(params) {
 		for _, use := range mcpjson.OfType(message["content"], "tool_use") {
 			taken[mcpjson.Text(use, "id")] = true
 		}
 	}
-	var blocks []any
+	t := &turn{model: a.model, finish: a.finish}
 	calls := 0
-	for _, p := range t.parts {
-		call := p.FunctionCall
-		if call == nil {
-			blocks = append(blocks, map[string]any{"type": "text", "text": p.Text})
-			continue
-		}
-		calls++
-		input := map[string]any{}
-		if call.Args != nil {
-			var err error
-			if input, err = mcpjson.Object(call.Args); err != nil {
-				return nil, errBadArguments
+	for _, p := range a.parts {
+		switch call := p.FunctionCall; {
+		case p.Thought:
+		case call == nil:
+			t.say(p.Text)
+		default:
+			calls++
+			id := call.ID
+			if id == "" {
+				id = m.gemini.newID(a.id, calls, taken)
 			}
+			m.gemini.keep(id, p.ThoughtSignature)
+			t.use(id, call.Name, call.Args)
 		}
-		id := call.ID
-		if id == "" {
-			id = m.gemini.newID(t.id, calls, taken)
-		}
-		m.gemini.keep(id, p.ThoughtSignature)
-		blocks = append(blocks, map[string]any{"type": "tool_use", "id": id, "name": call.Name, "input": input})
 	}
-	reason, err := geminiStopReason(t.finish, calls > 0, len(blocks) == 0)
-	if err != nil {
-		return nil, err
+	if t.blocks == nil && stopReasons[a.finish] == "" {
+		return nil, refusal("the model gave no answer")
 	}
-	if blocks == nil {
-		blocks = []any{map[string]any{"type": "text", "text": ""}}
-	}
-	result := map[string]any{"role": "assistant", "model": t.model, "content": blocks, "stopReason": reason}
-	if calls == 0 {
-		result["content"] = blocks[0]
-	}
-	return result, nil
-}
-
-// geminiStopReason returns MCP's reason, or the API's if MCP has none. An empty answer is an error.
-func geminiStopReason(finish string, calls, empty bool) (string, error) {
-	switch {
-	case finish == "MALFORMED_FUNCTION_CALL":
-		return "", refusal("the model made a tool call that cannot be read")
-	case finish == "MAX_TOKENS":
-		return "maxTokens", nil
-	case calls: // the API has no word for it
-		return "toolUse", nil
-	case finish == "STOP":
-		return "endTurn", nil
-	case empty:
-		return "", refusal("the model gave no answer")
-	}
-	return finish, nil
+	return t, nil
 }

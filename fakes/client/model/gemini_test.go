@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,13 +32,16 @@ func heard(t *testing.T, m *Model, params, answer string) (string, error) {
 	t.Helper()
 	p, err := mcpjson.Object([]byte(params))
 	require.NoError(t, err)
-	var turn geminiTurn
-	var r geminiResponse
-	require.NoError(t, json.Unmarshal([]byte(answer), &r))
-	if err := turn.add(&r); err != nil {
+	a, err := readGemini(strings.NewReader(answer))
+	if err != nil {
 		return "", err
 	}
-	result, err := m.geminiResult(&turn, p)
+	turn, err := m.geminiTurn(a, p)
+	if err != nil {
+		return "", err
+	}
+	result := turn.result()
+	err = settled(result)
 	return string(mcpjson.Marshal(result)), err
 }
 

@@ -23,6 +23,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/sse"
 )
 
 // Options say which model is asked, and how.
@@ -83,40 +84,58 @@ func (m *Model) Sample(ctx context.Context, params map[string]any) (map[string]a
 	}
 }
 
-func (m *Model) ask(ctx context.Context, params map[string]any) (map[string]any, error) {
-	switch m.options.Dialect {
-	case dialect.Native:
-		return m.askNative(ctx, params)
-	case dialect.Anthropic:
-		return m.askAnthropic(ctx, params)
-	case dialect.OpenAIResponses:
-		return m.askResponses(ctx, params)
-	case dialect.Ollama:
-		return m.askOllama(ctx, params)
-	case dialect.Gemini:
-		return m.askGemini(ctx, params)
-	case dialect.OpenAIChat:
-		return m.askChat(ctx, params)
-	}
-	return nil, fmt.Errorf("unknown dialect %q", m.options.Dialect)
+// exchange is a request to a provider, and how its answer is read.
+type exchange struct {
+	path   string // below the base URL
+	header http.Header
+	body   map[string]any
+	read   func(answer io.Reader) (*turn, error)
 }
 
-// askNative posts the request as it is. Streams do not exist here.
-func (m *Model) askNative(ctx context.Context, params map[string]any) (map[string]any, error) {
-	answer, err := m.post(ctx, "", m.bearer(), params)
+// ask asks the model once.
+func (m *Model) ask(ctx context.Context, params map[string]any) (map[string]any, error) {
+	x, err := m.exchange(params)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := m.post(ctx, x)
 	if err != nil {
 		return nil, err
 	}
 	defer answer.Close()
+	t, err := x.read(answer)
+	if err != nil {
+		return nil, err
+	}
+	return t.result(), nil
+}
+
+func (m *Model) exchange(params map[string]any) (*exchange, error) {
+	switch m.options.Dialect {
+	case dialect.Native:
+		return &exchange{"", m.bearer(), params, readNative}, nil
+	case dialect.Anthropic:
+		return m.anthropic(params)
+	case dialect.OpenAIResponses:
+		return m.responses(params)
+	case dialect.Ollama:
+		return m.ollama(params)
+	case dialect.Gemini:
+		return m.generate(params)
+	case dialect.OpenAIChat:
+		return m.chat(params)
+	}
+	return nil, fmt.Errorf("unknown dialect %q", m.options.Dialect)
+}
+
+// readNative reads a CreateMessageResult.
+func readNative(answer io.Reader) (*turn, error) {
 	raw, err := io.ReadAll(answer)
 	if err != nil {
 		return nil, err
 	}
 	result, err := mcpjson.Object(raw)
-	if err != nil {
-		return nil, fmt.Errorf("the model's answer: %w", err)
-	}
-	return result, nil
+	return &turn{native: result}, err
 }
 
 // ProviderError is an answer of the provider with another status than 200.
@@ -137,14 +156,14 @@ var (
 	errCutShort = errors.New("the answer ended before it was complete")
 )
 
-// post sends a request to a path below the base URL and returns the body of the answer, which the caller closes.
-func (m *Model) post(ctx context.Context, path string, header http.Header, body map[string]any) (io.ReadCloser, error) {
-	url := m.options.URL + path
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(mcpjson.Marshal(body)))
+// post sends a request and returns the body of the answer, which the caller closes.
+func (m *Model) post(ctx context.Context, x *exchange) (io.ReadCloser, error) {
+	body := bytes.NewReader(mcpjson.Marshal(x.body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.options.URL+x.path, body)
 	if err != nil {
 		return nil, err
 	}
-	req.Header = header
+	req.Header = x.header
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := m.options.HTTP.Do(req)
 	if err != nil {
@@ -168,14 +187,52 @@ func refusal(format string, args ...any) error {
 	return &client.Error{Code: client.CodeInternal, Message: fmt.Sprintf(format, args...)}
 }
 
-// copyParams copies the members that the request has, under the provider's names.
-func copyParams(body, params map[string]any, names map[string]string) {
-	for from, to := range names {
-		if v, ok := params[from]; ok {
-			body[to] = v
+// copyMembers copies the members that an object has, under other names.
+func copyMembers(to, from map[string]any, names map[string]string) {
+	for name, other := range names {
+		if v, ok := from[name]; ok {
+			to[other] = v
 		}
 	}
 }
 
-// decode reads one JSON value.
-func decode(answer io.Reader, v any) error { return json.NewDecoder(answer).Decode(v) }
+// toolsOf returns the tools of the request in the shape that most providers share, with their input schema under a name
+// of the provider.
+func toolsOf(params map[string]any, schema string) []map[string]any {
+	list, _ := params["tools"].([]any)
+	var tools []map[string]any
+	for _, item := range list {
+		tool, _ := item.(map[string]any)
+		shared := map[string]any{"name": tool["name"], schema: tool["inputSchema"]}
+		copyMembers(shared, tool, map[string]string{"description": "description"})
+		tools = append(tools, shared)
+	}
+	return tools
+}
+
+// readEvents reads JSON events until take says that the answer is complete. It reports false if the stream ends before.
+func readEvents[T any](answer io.Reader, take func(event *T) (complete bool, err error)) (complete bool, err error) {
+	failed := sse.Events(answer, func(data []byte) bool {
+		if string(data) == "[DONE]" { // of chat completions
+			complete = true
+			return false
+		}
+		var event T
+		if err = json.Unmarshal(data, &event); err == nil {
+			complete, err = take(&event)
+		}
+		return err == nil && !complete
+	})
+	if err == nil {
+		err = failed
+	}
+	return complete, err
+}
+
+// whole returns an error for an answer that was cut short.
+func whole(complete bool, err error) error {
+	if err == nil && !complete {
+		return errCutShort
+	}
+	return err
+}

@@ -2,7 +2,6 @@ package model
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,29 +11,18 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 )
 
-// askOllama asks Ollama's chat.
-func (m *Model) askOllama(ctx context.Context, params map[string]any) (map[string]any, error) {
+// ollama asks Ollama's chat.
+func (m *Model) ollama(params map[string]any) (*exchange, error) {
 	body, err := m.ollamaBody(params)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := m.post(ctx, "/api/chat", m.bearer(), body)
-	if err != nil {
-		return nil, err
-	}
-	defer answer.Close()
-	t, err := readOllama(answer)
-	if err != nil {
-		return nil, err
-	}
-	addOllamaIDs(t, params)
-	return t.result(), nil
+	return &exchange{"/api/chat", m.bearer(), body, func(answer io.Reader) (*turn, error) {
+		return readOllama(answer, params)
+	}}, err
 }
 
 // ollamaBody writes a request. The API has no tool choice: with "none" no tools are offered.
 func (m *Model) ollamaBody(params map[string]any) (map[string]any, error) {
 	options := map[string]any{"num_predict": params["maxTokens"]}
-	copyParams(options, params, map[string]string{"temperature": "temperature", "stopSequences": "stop"})
+	copyMembers(options, params, map[string]string{"temperature": "temperature", "stopSequences": "stop"})
 	name := modelName(params, cmp.Or(m.options.Model, "llama3.2"), "llama3.2:1b", "llama3.3")
 	body := map[string]any{"model": name, "stream": !m.options.Plain, "options": options}
 	var messages []any
@@ -54,8 +42,8 @@ func (m *Model) ollamaBody(params map[string]any) (map[string]any, error) {
 		return nil, err
 	}
 	body["messages"] = append(messages, converted...)
-	if tools, _ := params["tools"].([]any); len(tools) > 0 && choiceOf(params) != "none" {
-		body["tools"] = functions(tools)
+	if tools := functionsOf(params); tools != nil && choiceOf(params) != "none" {
+		body["tools"] = tools
 	}
 	return body, nil
 }
@@ -144,17 +132,22 @@ type ollamaLine struct {
 	Error      json.RawMessage `json:"error"`
 }
 
-// readOllama reads lines to the end of the answer. The model's thinking is not for the server.
-func readOllama(answer io.Reader) (*turn, error) {
-	t, done := &turn{}, false
+// readOllama reads lines to the end of the answer. Calls without an id get one from the number of the turn and of the
+// call, so that no two of a conversation are the same.
+func readOllama(answer io.Reader, params map[string]any) (*turn, error) {
+	number := 1
+	for _, m := range mcpjson.Messages(params) {
+		if m["role"] == "assistant" {
+			number++
+		}
+	}
+	t, done, calls := &turn{}, false, 0
 	for dec := json.NewDecoder(answer); ; {
 		var line ollamaLine
 		err := dec.Decode(&line)
 		switch {
-		case errors.Is(err, io.EOF) && !done:
-			return nil, errCutShort
 		case errors.Is(err, io.EOF):
-			return t, nil
+			return t, whole(done, nil)
 		case err != nil:
 			return nil, err
 		case line.Error != nil:
@@ -164,25 +157,10 @@ func readOllama(answer io.Reader) (*turn, error) {
 		if line.Done {
 			done, t.finish = true, line.DoneReason
 		}
-		t.text += line.Message.Content
+		t.say(line.Message.Content)
 		for _, c := range line.Message.ToolCalls {
-			t.calls = append(t.calls, call{c.ID, c.Function.Name, string(c.Function.Arguments)})
-		}
-	}
-}
-
-// addOllamaIDs generates the ids of calls without one: from the number of the turn and of the call, so that no two of a
-// conversation are the same.
-func addOllamaIDs(t *turn, params map[string]any) {
-	number := 1
-	for _, m := range mcpjson.Messages(params) {
-		if m["role"] == "assistant" {
-			number++
-		}
-	}
-	for i := range t.calls {
-		if t.calls[i].id == "" {
-			t.calls[i].id = fmt.Sprintf("call_%d_%d", number, i+1)
+			calls++
+			t.use(cmp.Or(c.ID, fmt.Sprintf("call_%d_%d", number, calls)), c.Function.Name, c.Function.Arguments)
 		}
 	}
 }

@@ -100,11 +100,10 @@ func TestAnswersOfOllamaAreRead(t *testing.T) {
 			result(`[`+use("call_2_1", "add")+`,`+use("call_2_2", "add")+`]`, "toolUse")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			turn, err := readOllama(strings.NewReader(c.answer))
-			require.NoError(t, err)
 			params, err := mcpjson.Object([]byte(`{"messages":[` + usesOfTwo + `]}`))
 			require.NoError(t, err)
-			addOllamaIDs(turn, params)
+			turn, err := readOllama(strings.NewReader(c.answer), params)
+			require.NoError(t, err)
 			result := turn.result()
 			require.NoError(t, settled(result))
 			require.Equal(t, c.want, string(mcpjson.Marshal(result)))
@@ -116,7 +115,7 @@ func TestAnswersOfOllamaAreRead(t *testing.T) {
 		line(`{"content":"a"}`) + `{"error":"out of memory"}`: "the provider reported an error in its answer",
 		line(`{"content":"a"}`) + `{"mod`:                     "unexpected EOF",
 	} {
-		_, err := readOllama(strings.NewReader(answer))
+		_, err := readOllama(strings.NewReader(answer), nil)
 		require.EqualError(t, err, want)
 	}
 }

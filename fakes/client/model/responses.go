@@ -25,21 +25,15 @@ func responsesBody(params map[string]any, stream bool) (map[string]any, error) {
 		return nil, err
 	}
 	body["input"] = input
-	copyParams(body, params, map[string]string{"temperature": "temperature"})
-	tools, _ := params["tools"].([]any)
-	if len(tools) == 0 {
-		return body, nil
-	}
-	var offered []any
-	for _, item := range functions(tools) {
-		wrapped, _ := item.(map[string]any)
-		function, _ := wrapped["function"].(map[string]any) // its members are the tool's own here
-		function["type"], function["strict"] = "function", false
-		offered = append(offered, function)
-	}
-	body["tools"] = offered
-	if params["toolChoice"] != nil {
-		body["tool_choice"] = choiceOf(params)
+	copyMembers(body, params, map[string]string{"temperature": "temperature"})
+	if tools := toolsOf(params, "parameters"); tools != nil {
+		for _, tool := range tools {
+			tool["type"], tool["strict"] = "function", false
+		}
+		body["tools"] = tools
+		if params["toolChoice"] != nil {
+			body["tool_choice"] = choiceOf(params)
+		}
 	}
 	return body, nil
 }

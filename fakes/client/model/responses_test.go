@@ -95,7 +95,7 @@ func TestAnswersOfResponsesAreRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var plain response
 			require.NoError(t, json.Unmarshal([]byte(`{"model":"m",`+c.end+`,"output":[`+c.items+`]}`), &plain))
-			turn, err := plain.turn(plain.Output)
+			turn, err := plain.turn()
 			require.NoError(t, err)
 			result := turn.result()
 			require.NoError(t, settled(result))
