@@ -18,6 +18,8 @@ import (
 // Edit is what a mutant changes. Every member may be nil; the zero value changes nothing. Numbers in JSON objects are
 // [json.Number].
 type Edit struct {
+	// Run runs the client, or does not.
+	Run func(w *Wire, run func() error) error
 	// Env edits what the client is told, before it starts.
 	Env func(env *harness.Env)
 	// Options edits what the client is built from: for a bug that no edit of a message can express.
@@ -38,6 +40,8 @@ type Edit struct {
 
 	// In sees each message from the server, and Out each message to it.
 	In, Out func(m *Message)
+	// Sent sees each message to the server after it was sent.
+	Sent func(m *Message)
 	// Declared edits the capabilities that the client declares.
 	Declared func(capabilities map[string]any)
 	// Retry edits a request that the client repeats with input (modern era).
@@ -81,8 +85,9 @@ type Wire struct {
 	pipe    *pipe // nil over HTTP
 	header  http.Header
 	url     string
-	own     int // requests of the wire itself
-	sampled int // sampling requests
+	call    *Message // the latest of a tool, over HTTP
+	own     int      // requests of the wire itself
+	sampled int      // sampling requests
 	traffic traffic
 }
 
@@ -100,7 +105,17 @@ func Client(c reference.Config, edit func(w *Wire) Edit, fired func()) func(cont
 		if w.edit.Options != nil {
 			c.Edit = func(_ *harness.Env, o *client.Options, m *model.Options) { w.edit.Options(o, m) }
 		}
-		err := errors.Join(reference.Client(c)(ctx, env), w.failure())
+		run := func() error { return reference.Client(c)(ctx, env) }
+		if whole := w.edit.Run; whole != nil {
+			inner := run
+			run = func() error {
+				w.Fire()
+				return whole(w, inner)
+			}
+		}
+		err := run()
+		err = errors.Join(err, w.failure())
+		cancel()
 		w.work.Wait()
 		if w.panics != nil {
 			panic(w.panics)

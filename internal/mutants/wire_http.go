@@ -3,6 +3,7 @@ package mutants
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -48,8 +49,14 @@ func (w *Wire) toServer(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if r.Method == http.MethodGet {
+		w.mu.Lock()
+		post := w.call
+		w.mu.Unlock()
+		if r.Header.Get(lastEventID) == "" {
+			post = nil
+		}
 		resp, err := w.server.RoundTrip(r)
-		return w.edited(resp, err, nil)
+		return w.edited(resp, err, post)
 	}
 	if r.Method != http.MethodPost {
 		return w.server.RoundTrip(r)
@@ -65,6 +72,9 @@ func (w *Wire) toServer(r *http.Request) (*http.Response, error) {
 	m := &Message{Body: o, Header: r.Header.Clone()}
 	w.mu.Lock()
 	w.header, w.url = m.Header, r.URL.String()
+	if m.Method() == "tools/call" {
+		w.call = m
+	}
 	w.mu.Unlock()
 	arrives := w.outgoing(m)
 	if !maps.EqualFunc(m.Header, r.Header, slices.Equal) {
@@ -90,7 +100,14 @@ func (w *Wire) toServer(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	return w.edited(resp, nil, m)
+	if w.edit.Sent != nil {
+		w.edit.Sent(m)
+	}
+	resp, err = w.edited(resp, nil, m)
+	if failed := w.failure(); failed != nil {
+		return nil, errors.Join(failed, err)
+	}
+	return resp, err
 }
 
 // post posts bytes in place of those of a request.
@@ -139,7 +156,7 @@ func (w *Wire) edited(resp *http.Response, err error, post *Message) (*http.Resp
 		if err != nil {
 			return nil, err
 		}
-		arrives := w.payload(body, post)
+		arrives := w.payload(body, post, false)
 		if len(arrives) != 1 {
 			return nil, fmt.Errorf("broken on purpose: %d messages in place of one", len(arrives))
 		}
@@ -149,7 +166,7 @@ func (w *Wire) edited(resp *http.Response, err error, post *Message) (*http.Resp
 }
 
 // payload edits what arrived as one: a message or, in 2025-03-26, a batch. What is neither stays as it is.
-func (w *Wire) payload(raw []byte, post *Message) [][]byte {
+func (w *Wire) payload(raw []byte, post *Message, streamed bool) [][]byte {
 	if w.edit.Payload != nil && len(raw) > 0 {
 		was := raw
 		if raw = w.edit.Payload(raw); !bytes.Equal(was, raw) {
@@ -167,7 +184,7 @@ func (w *Wire) payload(raw []byte, post *Message) [][]byte {
 		}
 		for _, item := range wrapped["all"].([]any) {
 			if o, ok := item.(map[string]any); ok {
-				for _, body := range w.incoming(&Message{Body: o, Post: post, Listening: post == nil}) {
+				for _, body := range w.incoming(&Message{Body: o, Post: post, Listening: post == nil && streamed, Streamed: streamed}) {
 					list = append(list, body)
 				}
 			} else {
@@ -181,7 +198,7 @@ func (w *Wire) payload(raw []byte, post *Message) [][]byte {
 		return [][]byte{raw}
 	}
 	var arrives [][]byte
-	for _, body := range w.incoming(&Message{Body: o, Post: post, Listening: post == nil}) {
+	for _, body := range w.incoming(&Message{Body: o, Post: post, Listening: post == nil && streamed, Streamed: streamed}) {
 		arrives = append(arrives, mcpjson.Marshal(body))
 	}
 	return arrives
@@ -195,15 +212,15 @@ func (w *Wire) Send(ctx context.Context, body map[string]any) error {
 	if p != nil {
 		return p.toServer(mcpjson.Marshal(body))
 	}
-	resp, err := w.own1(ctx, body)
+	resp, err := w.postOwn(ctx, body)
 	if err != nil {
 		return err
 	}
 	return resp.Body.Close()
 }
 
-// own1 posts a message of the wire's own, with the headers of the client's latest one.
-func (w *Wire) own1(ctx context.Context, body map[string]any) (*http.Response, error) {
+// postOwn posts a message of the wire's own, with the headers of the client's latest one.
+func (w *Wire) postOwn(ctx context.Context, body map[string]any) (*http.Response, error) {
 	w.mu.Lock()
 	header, url := w.header.Clone(), w.url
 	w.mu.Unlock()
@@ -236,7 +253,7 @@ func (w *Wire) Request(method string, params map[string]any) {
 		_ = p.toServer(mcpjson.Marshal(body))
 		return
 	}
-	if resp, err := w.own1(w.Context, body); err == nil {
+	if resp, err := w.postOwn(w.Context, body); err == nil {
 		_, _ = io.Copy(io.Discard, resp.Body)
 		_ = resp.Body.Close()
 	}

@@ -23,9 +23,12 @@ type Message struct {
 	// response stream a message came on.
 	Listening bool
 	Post      *Message
+	// Streamed is true for a message from an event stream.
+	Streamed bool
 
 	call          *Call
-	id            any // as it came
+	id            any    // as it came
+	renamed       string // the Key of the id that it got
 	dropped       bool
 	reply         map[string]any
 	before, after []map[string]any
@@ -55,6 +58,11 @@ func (m *Message) Answers(methods ...string) bool {
 		}
 	}
 	return false
+}
+
+// AnswersSample reports whether the message is the response to a sampling request, and not that to tasks/result.
+func (m *Message) AnswersSample() bool {
+	return m.Sample != nil && m.IsResponse() && m.Request.Method() != "tasks/result" && m.Result()["task"] == nil
 }
 
 // Drop keeps the message from arriving. The side that sent it does not notice.
@@ -106,6 +114,7 @@ func (w *Wire) Rename(m *Message, id any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if Key(id) != Key(m.Body["id"]) {
+		m.renamed = Key(id)
 		w.traffic.renamed[Key(id)] = m.Body["id"]
 		m.Body["id"] = id
 	}
@@ -116,7 +125,10 @@ func (w *Wire) restore(m *Message, requests map[string]*Message) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	key := Key(m.Body["id"])
-	if id, ok := w.traffic.renamed[key]; ok {
+	if m.Post != nil && m.Post.renamed == key { // ids can repeat, and each response has its own stream
+		m.Body["id"] = m.Post.id
+		key = Key(m.Post.id)
+	} else if id, ok := w.traffic.renamed[key]; ok {
 		delete(w.traffic.renamed, key)
 		m.Body["id"] = id
 		key = Key(id)
@@ -172,6 +184,7 @@ func (w *Wire) incoming(m *Message) []map[string]any {
 // outgoing edits a message from the client. It returns the messages that the server gets.
 func (w *Wire) outgoing(m *Message) []map[string]any {
 	was := mcpjson.Marshal(m.Body)
+	m.id = m.Body["id"]
 	switch {
 	case m.IsResponse():
 		w.restore(m, w.traffic.toClient)

@@ -38,6 +38,29 @@ func (w *Wire) editModel(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
+// asksTwice asks the model twice for each request of the client, and gives it the second answer.
+func (w *Wire) asksTwice(next http.RoundTripper) http.RoundTripper {
+	return roundTrip(func(r *http.Request) (*http.Response, error) {
+		body, err := readRequest(r)
+		if err != nil {
+			return nil, err
+		}
+		ask := func() (*http.Response, error) {
+			again := r.Clone(r.Context())
+			again.Body = io.NopCloser(bytes.NewReader(body))
+			return next.RoundTrip(again)
+		}
+		resp, err := ask()
+		if err != nil || resp.StatusCode != http.StatusOK {
+			return resp, err
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+		w.Fire()
+		return ask()
+	})
+}
+
 // editReply edits the chunks of a reply. One that breaks off keeps its end.
 func (w *Wire) editReply(resp *http.Response) (*http.Response, error) {
 	isStream := strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")

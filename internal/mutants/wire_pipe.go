@@ -66,7 +66,7 @@ func (p *pipe) read() {
 			_ = p.lines.CloseWithError(err)
 			return
 		}
-		for _, raw := range p.w.payload(bytes.TrimRight(line, "\r\n"), nil) {
+		for _, raw := range p.w.payload(bytes.TrimRight(line, "\r\n"), nil, false) {
 			if _, err := p.lines.Write(append(raw, '\n')); err != nil {
 				return
 			}
@@ -88,6 +88,9 @@ func (p *pipe) Write(line []byte) (int, error) {
 		if err := p.toServer(mcpjson.Marshal(body)); err != nil {
 			return 0, err
 		}
+	}
+	if p.w.edit.Sent != nil {
+		p.w.edit.Sent(m)
 	}
 	if m.reply != nil {
 		_, err = p.lines.Write(append(mcpjson.Marshal(m.reply), '\n'))

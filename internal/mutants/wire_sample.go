@@ -1,7 +1,6 @@
 package mutants
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 
@@ -72,6 +71,7 @@ type Call struct {
 	// Retries is how many retries the client has made before this one.
 	Retries int
 
+	last    any  // id of the latest request
 	asks    bool // the latest result asked for input
 	samples map[string]*Sample
 }
@@ -120,11 +120,7 @@ func (w *Wire) Serves(params map[string]any) bool {
 
 // Declares reports whether the client was told to declare what the request needs.
 func (w *Wire) Declares(params map[string]any) bool {
-	var told map[string]any
-	if json.Unmarshal(w.Env.Declare, &told) != nil || told == nil {
-		told = map[string]any{"sampling": map[string]any{"tools": map[string]any{}}}
-	}
-	sampling, ok := told["sampling"].(map[string]any)
+	sampling, ok := w.told()["sampling"].(map[string]any)
 	return ok && (sampling["tools"] != nil || params["tools"] == nil && params["toolChoice"] == nil)
 }
 
@@ -254,14 +250,14 @@ func (w *Wire) requests(m *Message) {
 	if m.Meta()[metaVersion] == nil || !slices.Contains([]string{"tools/call", "prompts/get", "resources/read"}, method) {
 		return
 	}
-	if c == nil || !c.asks {
-		m.call = &Call{Method: method, Params: copyOf(params), ID: m.Body["id"]}
+	if c == nil || !c.asks || c.Method != method || c.Params["name"] != params["name"] {
+		m.call = &Call{Method: method, Params: copyOf(params), ID: m.Body["id"], last: m.Body["id"]}
 		w.mu.Lock()
 		w.traffic.call = m.call
 		w.mu.Unlock()
 		return
 	}
-	m.call, c.asks = c, false
+	m.call, c.asks, c.last = c, false, m.Body["id"]
 	responses, _ := params["inputResponses"].(map[string]any)
 	for _, key := range slices.Sorted(maps.Keys(c.samples)) {
 		s := c.samples[key]

@@ -49,7 +49,7 @@ func (w *Wire) stream(body io.ReadCloser, post *Message) io.ReadCloser {
 			if len(data) == 0 {
 				return events([][]byte{{}})
 			}
-			return events(w.payload(data, post))
+			return events(w.payload(data, post, true))
 		})
 		if err == nil && w.failure() == nil {
 			events(nil)

@@ -1,0 +1,304 @@
+package mutants
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcp-conform/mcp-conform/fakes/client"
+	"github.com/mcp-conform/mcp-conform/fakes/client/model"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/harness"
+)
+
+// alsoStalls are checks that fail a client which makes an answer of every failure, a timeout too.
+var alsoStalls = []string{"time/model-stalls", "time/stream-stalls", "time/total-limit", "malformed/tolerated"}
+
+// withoutHeaders are the dialects in which the self-test runs clients over stdio, which send the server no headers.
+var withoutHeaders = nativeOnly
+
+var providerMutants = []Mutant{
+	{Name: "failure-as-empty-answer", Doc: "answers with an empty text and no model if the provider fails",
+		Kills: []string{"provider-errors/is-error", "provider-errors/partial-not-whole"}, Also: alsoStalls,
+		edit: failures(answers(map[string]any{"role": "assistant", "model": "", "content": textBlock("")}))},
+	{Name: "failure-as-words-of-the-user", Doc: "answers with a sentence of the user if the provider fails",
+		Kills: []string{"provider-errors/is-error", "provider-errors/partial-not-whole"}, Also: alsoStalls,
+		edit: failures(answers(map[string]any{"role": "user", "model": "none", "stopReason": "endTurn",
+			"content": textBlock("Something went wrong.")}))},
+	{Name: "leaves-out-what-failed", Doc: "retries the call without the input for which the provider refused the key",
+		Kills: []string{"provider-errors/failed-mrtr"}, Era: "modern", edit: func(w *Wire) Edit {
+			e := failures(func(_ *Wire, err error) (map[string]any, error) {
+				if status(err) == http.StatusUnauthorized {
+					return map[string]any{"mutant": "left out"}, nil
+				}
+				return nil, err
+			})(w)
+			e.Answered = func(s *Sample) {
+				if s.Result["mutant"] != nil {
+					s.Withhold()
+				}
+			}
+			return e
+		}},
+	{Name: "partial-as-whole", Doc: "treats a stream that breaks off as complete, as openai-go does",
+		Kills: []string{"provider-errors/partial-not-whole"}, Also: []string{"time/stream-stalls", "time/total-limit"},
+		Streamed: true, Except: nativeOnly, edit: func(w *Wire) Edit {
+			var name string
+			return Edit{
+				Options: func(_ *client.Options, m *model.Options) { name = m.Dialect },
+				Model: func(next http.RoundTripper) http.RoundTripper {
+					return replies(next, func(body io.ReadCloser) io.ReadCloser { return w.completed(name, body) })
+				},
+			}
+		}},
+	{Name: "unknown-ends-as-end-turn", Doc: "reports every stop reason that MCP does not have as endTurn",
+		Kills: []string{"provider-errors/refusal-told"}, Except: ollamaOnly, edit: result(func(r map[string]any) {
+			if !slices.Contains([]string{"toolUse", "maxTokens", "stopSequence"}, text(r, "stopReason")) {
+				r["stopReason"] = "endTurn"
+			}
+		})},
+	{Name: "overlooks-refusals", Doc: "ignores a refusal that is not in the text",
+		Kills: []string{"provider-errors/refusal-told"}, Dialects: chatOnly,
+		edit: just(Edit{ModelReply: func(chunks []map[string]any) []map[string]any {
+			eachDelta(chunks, func(d map[string]any) { delete(d, "refusal") })
+			return chunks
+		}})},
+	{Name: "failure-as-invalid-params", Doc: "reports every failure of the provider as invalid params",
+		Kills: []string{"provider-errors/error-code"}, Era: "legacy", Wire: true,
+		edit: failures(says(codeInvalidParams, func(*Wire, error) string { return failed }))},
+	{Name: "failure-as-a-refusal", Doc: "reports every failure of the provider as a refusal by the user",
+		Kills: []string{"provider-errors/error-code"}, Era: "legacy", Wire: true,
+		edit: failures(says(codeDeclined, func(*Wire, error) string { return "User rejected sampling request" }))},
+	{Name: "dies-of-failures", Doc: "exits with an error if the provider fails",
+		Kills: []string{"provider-errors/alive", "client/ends-cleanly"}, Also: []string{"malformed/survives"},
+		edit: func(w *Wire) Edit {
+			var dead atomic.Bool
+			e := failures(func(_ *Wire, err error) (map[string]any, error) {
+				dead.Store(true)
+				return nil, err
+			})(w)
+			e.Ended = func(*harness.Outcome) {
+				if dead.Load() {
+					w.Die("a failure of the provider")
+				}
+			}
+			return e
+		}},
+	{Name: "retries-once", Doc: "asks once more, after the time that the provider wants",
+		Kills: []string{"provider-errors/retried"}, edit: retries(func(n int, err error) (time.Duration, bool) {
+			return retryAfter(err), n < 2
+		})},
+	{Name: "retries-at-once", Doc: "asks three times more, without a wait", Kills: []string{"provider-errors/retried"},
+		edit: retries(func(n int, _ error) (time.Duration, bool) { return 0, n < 4 })},
+	{Name: "retries-for-ever", Doc: "asks every second until the provider answers",
+		Kills: []string{"provider-errors/retried", "client/ends-cleanly"}, Hangs: true,
+		edit: retries(func(int, error) (time.Duration, bool) { return time.Second, true })},
+
+	leaks("quotes-the-provider", "sends the provider's message, which can hold the key or a stack trace, to the server",
+		false, func(_ *Wire, err error) string { return quoted(err) }),
+	leaks("hands-on-the-body", "sends the provider's error body to the server", false,
+		func(_ *Wire, err error) string { return err.Error() }),
+	leaks("hands-on-headers", "sends the headers of the provider's answer to the server", false,
+		func(_ *Wire, err error) string {
+			var told *model.ProviderError
+			if !errors.As(err, &told) {
+				return failed
+			}
+			return fmt.Sprintf("the model said %d %v", told.Status, told.Header)
+		}),
+	leaks("key-in-errors", "sends the server the key with which it asked the model", false,
+		func(w *Wire, _ error) string { return failed + " with " + w.Env.Key }),
+	leaks("key-in-base64", "sends the server the key in base64, as in a header for the model", true,
+		func(w *Wire, _ error) string {
+			return failed + " with Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("api:"+w.Env.Key))
+		}),
+	leaks("key-percent-encoded", "sends the server the escaped key, as in an address of the model", true,
+		func(w *Wire, _ error) string {
+			return failed + " at https://provider.example/?key=" + strings.ReplaceAll(w.Env.Key, "-", "%2D")
+		}),
+	{Name: "key-in-address", Kills: []string{"provider-errors/no-secret"}, Era: "legacy", Dialects: geminiOnly,
+		Doc: "puts the key in the model's address, and sends the server the address if the connection breaks",
+		edit: func(w *Wire) Edit {
+			var address atomic.Value
+			e := failures(says(codeInternal, func(_ *Wire, err error) string {
+				if status(err) != 0 {
+					return failed
+				}
+				return fmt.Sprintf("Post %q: %v", address.Load(), err)
+			}))(w)
+			e.Model = func(next http.RoundTripper) http.RoundTripper {
+				return roundTrip(func(r *http.Request) (*http.Response, error) {
+					r = w.withQuery(r, "key")
+					address.Store(r.URL.String())
+					return next.RoundTrip(r)
+				})
+			}
+			return e
+		}},
+	{Name: "key-to-the-server", Kills: []string{"provider-errors/no-secret"}, Wire: true, Except: withoutHeaders,
+		Doc:  "sends the model's key to the server, as HTTP clients do that both share",
+		edit: everyHeader(func(w *Wire, h http.Header) { h.Set("Authorization", "Bearer "+w.Env.Key) })},
+	{Name: "key-in-a-header-of-its-own", Doc: "sends the server a header with the model's key in base64",
+		Kills: []string{"provider-errors/no-secret"}, Wire: true, Except: withoutHeaders,
+		edit: everyHeader(func(w *Wire, h http.Header) {
+			h.Set("X-Context", base64.RawURLEncoding.EncodeToString(marshal(map[string]any{"key": w.Env.Key})))
+		})},
+	{Name: "key-in-the-servers-url", Doc: "adds the model's key to the server's address",
+		Kills: []string{"provider-errors/no-secret"}, Wire: true, Except: withoutHeaders,
+		edit: toServer(func(w *Wire, r *http.Request, next http.RoundTripper) (*http.Response, error) {
+			return next.RoundTrip(w.withQuery(r, "api_key"))
+		})},
+	{Name: "key-in-meta", Doc: "puts the model's key into the _meta of its requests",
+		Kills: []string{"provider-errors/no-secret"}, Wire: true, Era: "modern", edit: func(w *Wire) Edit {
+			return meta(func(m *Message) { m.Meta()["example.com/context"] = map[string]any{"key": w.Env.Key} })(w)
+		}},
+}
+
+const failed = "the model could not be asked"
+
+// failures replaces what becomes of a failure of the provider, also of a time limit.
+func failures(f func(w *Wire, err error) (map[string]any, error)) func(*Wire) Edit {
+	return sampling(func(w *Wire, next client.Handler) client.Handler {
+		return func(ctx context.Context, params map[string]any) (map[string]any, error) {
+			result, err := next(ctx, params)
+			if err == nil || errors.As(err, new(*client.Error)) {
+				return result, err
+			}
+			w.Fire()
+			return f(w, err)
+		}
+	})
+}
+
+// answers makes a result of every failure.
+func answers(result map[string]any) func(*Wire, error) (map[string]any, error) {
+	return func(*Wire, error) (map[string]any, error) { return copyOf(result), nil }
+}
+
+// says makes an error for the server of every failure.
+func says(code int, message func(w *Wire, err error) string) func(*Wire, error) (map[string]any, error) {
+	return func(w *Wire, err error) (map[string]any, error) {
+		return nil, &client.Error{Code: code, Message: message(w, err)}
+	}
+}
+
+// leaks is a mutant whose errors show the server what it must not see.
+func leaks(name, doc string, wire bool, message func(w *Wire, err error) string) Mutant {
+	m := Mutant{Name: name, Doc: doc, Kills: []string{"provider-errors/no-secret"}, Era: "legacy", Wire: wire,
+		edit: failures(says(codeInternal, message))}
+	if !strings.HasPrefix(name, "key-") {
+		m.Kills = append(m.Kills, "provider-errors/no-upstream-body")
+	}
+	return m
+}
+
+// retries asks the model again after failures that may be temporary.
+func retries(f func(n int, err error) (time.Duration, bool)) func(*Wire) Edit {
+	return func(w *Wire) Edit {
+		return Edit{Options: func(_ *client.Options, m *model.Options) {
+			m.Retry = func(n int, err error) (time.Duration, bool) {
+				code := status(err)
+				wait, again := f(n, err)
+				again = again && !errors.As(err, new(*client.Error)) &&
+					(code == 0 || code == http.StatusTooManyRequests || code >= 500)
+				if again {
+					w.Fire()
+				}
+				return wait, again
+			}
+		}}
+	}
+}
+
+// status is the status of the provider's answer; 0 if it did not answer.
+func status(err error) int {
+	var told *model.ProviderError
+	if errors.As(err, &told) {
+		return told.Status
+	}
+	return 0
+}
+
+// retryAfter is the wait that the provider asks for.
+func retryAfter(err error) time.Duration {
+	var told *model.ProviderError
+	if !errors.As(err, &told) {
+		return 0
+	}
+	seconds, _ := strconv.Atoi(told.Header.Get("Retry-After")) // 0 if it asks for none
+	return time.Duration(seconds) * time.Second
+}
+
+// quoted is the provider's message.
+func quoted(err error) string {
+	var told *model.ProviderError
+	if !errors.As(err, &told) {
+		return err.Error()
+	}
+	var body struct {
+		Error struct{ Message string }
+	}
+	var ollama struct{ Error string }
+	_, _ = json.Unmarshal(told.Body, &body), json.Unmarshal(told.Body, &ollama) // one of them fits
+	return body.Error.Message + ollama.Error
+}
+
+// toServer handles each HTTP request to the server.
+func toServer(f func(w *Wire, r *http.Request, next http.RoundTripper) (*http.Response, error)) func(*Wire) Edit {
+	return func(w *Wire) Edit {
+		return Edit{Server: func(next http.RoundTripper) http.RoundTripper {
+			return roundTrip(func(r *http.Request) (*http.Response, error) { return f(w, r, next) })
+		}}
+	}
+}
+
+// everyHeader edits the headers of each HTTP request to the server.
+func everyHeader(f func(w *Wire, h http.Header)) func(*Wire) Edit {
+	return toServer(func(w *Wire, r *http.Request, next http.RoundTripper) (*http.Response, error) {
+		r = r.Clone(r.Context())
+		f(w, r.Header)
+		w.Fire()
+		return next.RoundTrip(r)
+	})
+}
+
+// withQuery adds the model's key to an address.
+func (w *Wire) withQuery(r *http.Request, name string) *http.Request {
+	r = r.Clone(r.Context())
+	query := r.URL.Query()
+	query.Set(name, w.Env.Key)
+	r.URL.RawQuery = query.Encode()
+	w.Fire()
+	return r
+}
+
+// completed reads an answer to its end, however that comes, and adds what a stream of the dialect ends with.
+func (w *Wire) completed(name string, body io.ReadCloser) io.ReadCloser {
+	read, _ := io.ReadAll(body) // that it broke off is what is overlooked
+	if end := streamEnds[name]; !bytes.Contains(read, []byte(end.mark)) {
+		w.Fire()
+		read = append(read, end.text...)
+	}
+	return readCloser{bytes.NewReader(read), body}
+}
+
+// streamEnds are the ends of streams, and the marks by which they are known.
+var streamEnds = map[string]struct{ mark, text string }{
+	dialect.OpenAIChat: {"[DONE]", "\n\ndata: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"},
+	dialect.OpenAIResponses: {"response.completed", "\n\ndata: {\"type\":\"response.output_item.done\",\"item\":{\"type\":\"message\",\"content\":[{\"text\":\"The\"}]}}" +
+		"\n\ndata: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\",\"model\":\"gpt-4o\"}}\n\n"},
+	dialect.Anthropic: {"message_stop", "\n\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}" +
+		"\n\ndata: {\"type\":\"message_stop\"}\n\n"},
+	dialect.Gemini: {"finishReason", "\n\ndata: {\"candidates\":[{\"finishReason\":\"STOP\"}]}\n\n"},
+	dialect.Ollama: {`"done":true`, "\n{\"message\":{\"content\":\"\"},\"done\":true,\"done_reason\":\"stop\"}\n"},
+}

@@ -1,0 +1,203 @@
+package mutants
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"sync/atomic"
+
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+)
+
+var in20250326 = []server.Revision{server.V20250326}
+
+var stdioMutants = []Mutant{
+	{Name: "logs-on-the-pipe", Doc: "writes log lines to the server's standard input",
+		Kills: []string{"client/only-messages", "transport/stdio"}, Stdio: true, edit: piped(func(w *Wire, p *brokenPipe) {
+			p.write = func(line []byte) (int, error) {
+				w.Fire()
+				_, err := p.Pipe.Write(append([]byte("DEBUG sending a message\n"), line...))
+				return len(line), err
+			}
+		})},
+	{Name: "fears-stderr", Doc: "closes its connection if the server writes to standard error",
+		Kills: []string{"transport/stderr", "client/ends-cleanly"}, Stdio: true, Wire: true,
+		edit: func(w *Wire) Edit { return Edit{Stderr: alarm{w}} }},
+	{Name: "waits-for-a-dead-server", Doc: "waits forever for the response of a server that has ended",
+		Kills: []string{"transport/pipe-ends", "client/ends-cleanly"}, Also: []string{"transport/restarts"},
+		Stdio: true, Wire: true, edit: piped(func(w *Wire, p *brokenPipe) {
+			p.ended = func() {
+				w.Fire()
+				<-w.Context.Done()
+			}
+		})},
+	{Name: "crashes-with-its-server", Doc: "crashes if its server ends",
+		Kills: []string{"transport/pipe-ends", "client/ends-cleanly"}, Also: []string{"transport/restarts"},
+		Stdio: true, Wire: true, edit: piped(func(w *Wire, p *brokenPipe) {
+			p.ended = func() { w.Panic("the server has ended") }
+		})},
+	{Name: "never-restarts", Doc: "ends with its server, in a revision in which it can restart it",
+		Kills: []string{"transport/restarts"}, Stdio: true, Wire: true, Era: "modern", edit: func(w *Wire) Edit {
+			var launched atomic.Bool
+			return Edit{Env: func(env *harness.Env) {
+				launch := env.Launch
+				env.Launch = func(ctx context.Context, stderr io.Writer) (io.ReadWriteCloser, error) {
+					if launched.Swap(true) {
+						w.Fire()
+						return nil, errors.New("broken on purpose: never restarts a server")
+					}
+					return launch(ctx, stderr)
+				}
+			}}
+		}},
+	{Name: "kills-its-server", Doc: "kills its server instead of closing its input", Kills: []string{"transport/shuts-down"},
+		Stdio: true, Wire: true, edit: piped(func(w *Wire, p *brokenPipe) {
+			p.close = func() error {
+				w.Fire()
+				return p.Kill()
+			}
+		})},
+	{Name: "skips-batches", Doc: "ignores batches", Kills: []string{"transport/batch"}, Wire: true, In: in20250326,
+		edit: onBatch(func(*Wire, []byte) []byte { return nil })},
+	{Name: "first-of-a-batch", Doc: "responds only to the first request of a batch", Kills: []string{"transport/batch"},
+		Wire: true, In: in20250326, edit: onBatch(func(_ *Wire, raw []byte) []byte {
+			all, err := mcpjson.Object(slices.Concat([]byte(`{"all":`), raw, []byte("}")))
+			if err != nil {
+				return raw
+			}
+			list, _ := all["all"].([]any)
+			return marshal(list[:min(1, len(list))])
+		})},
+	{Name: "dies-of-batches", Doc: "ends its call when a batch comes", Kills: []string{"transport/batch", "client/ends-cleanly"},
+		Wire: true, In: in20250326, edit: onBatch(func(w *Wire, raw []byte) []byte {
+			w.Die("a batch")
+			return nil
+		})},
+}
+
+var versionMutants = []Mutant{
+	{Name: "insists-on-its-version", Doc: "uses its newest version with a server that lists only others",
+		Kills: []string{"transport/version-listed"}, Wire: true, Era: "modern",
+		edit: in(func(m *Message) { m.discovers(server.V20260728) })},
+	{Name: "old-version-in-meta", Doc: "sends requests of the modern era with the version of the legacy era that the server lists",
+		Kills: []string{"transport/version-listed"}, Wire: true, Era: "modern", edit: func(*Wire) Edit {
+			var oldest atomic.Value
+			return Edit{
+				In: func(m *Message) {
+					if spoken := m.discovers(server.V20260728); len(spoken) > 0 {
+						oldest.Store(string(slices.Min(spoken)))
+					}
+				},
+				Out: func(m *Message) {
+					if version, ok := oldest.Load().(string); ok && m.Meta()[metaVersion] != nil {
+						m.Meta()[metaVersion] = version
+						m.Header.Set("Mcp-Protocol-Version", version)
+					}
+				},
+			}
+		}},
+	{Name: "keeps-its-version", Doc: "uses the version that it asked for, whatever the server answers",
+		Kills: []string{"transport/version-listed"}, Wire: true, Era: "legacy", edit: in(func(m *Message) {
+			if m.Answers("initialize") && m.Result()["protocolVersion"] != nil {
+				m.Result()["protocolVersion"] = m.Request.Params()["protocolVersion"]
+			}
+		})},
+	{Name: "waits-for-its-version", Doc: "never ends if the server does not speak its version",
+		Kills: []string{"transport/other-version"}, Wire: true, Era: "modern", edit: func(w *Wire) Edit {
+			return Edit{In: func(m *Message) {
+				if m.Answers("server/discover") && !slices.Contains(m.discovers(""), server.V20260728) {
+					w.Fire()
+					<-w.Context.Done()
+				}
+			}}
+		}},
+}
+
+// discovers returns the revisions that the response to server/discover lists, and adds one to it; "" adds none.
+func (m *Message) discovers(also server.Revision) []server.Revision {
+	if !m.Answers("server/discover") {
+		return nil
+	}
+	holder, name := m.Result(), "supportedVersions"
+	if failed, ok := m.Body["error"].(map[string]any); ok {
+		holder, name = member(failed, "data"), "supported"
+	}
+	list, _ := holder[name].([]any)
+	var spoken []server.Revision
+	for _, item := range list {
+		if s, ok := item.(string); ok {
+			spoken = append(spoken, server.Revision(s))
+		}
+	}
+	if also != "" && list != nil && !slices.Contains(spoken, also) {
+		delete(m.Body, "error")
+		m.Body["result"] = map[string]any{"resultType": "complete", "supportedVersions": []any{string(also)},
+			"capabilities": map[string]any{"tools": map[string]any{}}}
+	}
+	return spoken
+}
+
+// onBatch edits batches.
+func onBatch(f func(w *Wire, raw []byte) []byte) func(*Wire) Edit {
+	return func(w *Wire) Edit {
+		return Edit{Payload: func(raw []byte) []byte {
+			if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) {
+				return f(w, raw)
+			}
+			return raw
+		}}
+	}
+}
+
+// alarm ends the client when something is written.
+type alarm struct{ w *Wire }
+
+func (a alarm) Write(b []byte) (int, error) {
+	a.w.Die("the server wrote to standard error")
+	return len(b), nil
+}
+
+// piped edits the launched server.
+func piped(f func(w *Wire, p *brokenPipe)) func(*Wire) Edit {
+	return func(w *Wire) Edit {
+		return Edit{Pipe: func(to Pipe) Pipe {
+			p := &brokenPipe{Pipe: to, write: to.Write, close: to.Close}
+			f(w, p)
+			return p
+		}}
+	}
+}
+
+// brokenPipe is a launched server that the client handles wrongly.
+type brokenPipe struct {
+	Pipe
+	write  func(line []byte) (int, error)
+	close  func() error
+	ended  func() // by itself
+	closed atomic.Bool
+}
+
+func (p *brokenPipe) Write(line []byte) (int, error) {
+	n, err := p.write(line)
+	if err != nil && p.ended != nil && !p.closed.Load() {
+		return len(line), nil
+	}
+	return n, err
+}
+
+func (p *brokenPipe) Read(b []byte) (int, error) {
+	n, err := p.Pipe.Read(b)
+	if err != nil && p.ended != nil && !p.closed.Load() {
+		p.ended()
+	}
+	return n, err
+}
+
+func (p *brokenPipe) Close() error {
+	p.closed.Store(true)
+	return p.close()
+}
