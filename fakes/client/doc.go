@@ -12,14 +12,13 @@
 // It speaks 2025-03-26, 2025-06-18 and 2025-11-25, in which the server sends sampling requests within a session, and
 // 2026-07-28, in which a result asks for input and the client retries with it. It speaks Streamable HTTP and stdio.
 //
-// What belongs here is the client's half of the protocol, done right: connecting, sessions, resumption, input requests,
-// tasks, cancellation, progress, capabilities, validation. The package knows no model: [client/model] has handlers that
-// ask the models of several providers. It has no switches for mistakes: who needs a client that makes one edits its
-// messages in Options.HTTP or Options.Launch, or replaces another of the [Options].
+// What belongs here is the client's half of the protocol, done right. The package knows no model: [client/model] has
+// handlers that ask models of several providers. It has no switches for mistakes: a test that needs one edits messages
+// in Options.HTTP or Options.Launch, or replaces another of the [Options].
 //
 // The files: connect and call are the API; negotiate finds the revision; session, stream and listen are the older
-// revisions over HTTP, stateless and mrtr the newest one, stdio the pipe of both; sampling, validate and history decide
-// about a sampling request; tasks, cancel and progress are the utilities around it.
+// revisions over HTTP, stateless and mrtr the newest, stdio the pipe of both; sampling, validate and history decide about
+// a sampling request; tasks, cancel and progress go with it.
 //
 // [client/model]: https://pkg.go.dev/github.com/mcp-conform/mcp-conform/fakes/client/model
 package client

@@ -4,10 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,12 +16,6 @@ import (
 // relatedTask is the member of _meta that names a message's task (2025-11-25,
 // basic/utilities/tasks#related-task-metadata).
 const relatedTask = "io.modelcontextprotocol/related-task"
-
-const (
-	tasksPerPage   = 2
-	taskPollMillis = 100
-	cursorPrefix   = "after "
-)
 
 // The states of a task (2025-11-25, basic/utilities/tasks#task-status).
 const (
@@ -147,7 +139,7 @@ func (ts *tasks) describe(t *task) map[string]any {
 
 func (t *task) describe() map[string]any {
 	about := map[string]any{"taskId": t.id, "status": t.status, "createdAt": t.created.UTC().Format(time.RFC3339Nano),
-		"lastUpdatedAt": t.updated.UTC().Format(time.RFC3339Nano), "ttl": t.ttl, "pollInterval": taskPollMillis}
+		"lastUpdatedAt": t.updated.UTC().Format(time.RFC3339Nano), "ttl": t.ttl, "pollInterval": 100}
 	if t.message != "" {
 		about["statusMessage"] = t.message
 	}
@@ -212,26 +204,16 @@ func (ts *tasks) cancel(t *task) (map[string]any, *Error) {
 	return t.describe(), nil
 }
 
-// list returns a page of the tasks. A cursor names the last task before it.
+// list returns all tasks on one page. It gives out no cursors.
 func (ts *tasks) list(params map[string]any) (map[string]any, *Error) {
+	if params["cursor"] != nil {
+		return nil, &Error{Code: CodeInvalidParams, Message: "unknown cursor"}
+	}
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	left := ts.all
-	if cursor, ok := params["cursor"]; ok {
-		last, _ := strings.CutPrefix(fmt.Sprint(cursor), cursorPrefix)
-		i := slices.IndexFunc(ts.all, func(t *task) bool { return t.id == last })
-		if i < 0 {
-			return nil, &Error{Code: CodeInvalidParams, Message: "unknown cursor"}
-		}
-		left = ts.all[i+1:]
-	}
 	page := []any{}
-	for _, t := range left[:min(tasksPerPage, len(left))] {
+	for _, t := range ts.all {
 		page = append(page, t.describe())
 	}
-	listed := map[string]any{"tasks": page}
-	if len(left) > tasksPerPage {
-		listed["nextCursor"] = cursorPrefix + left[tasksPerPage-1].id
-	}
-	return listed, nil
+	return map[string]any{"tasks": page}, nil
 }

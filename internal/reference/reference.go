@@ -1,6 +1,5 @@
-// Package reference makes a client under test of fakes/client and its models: what the environment of the harness says
-// becomes the client's options, and the client's calls become outcomes. It is the client that passes every check.
-// Package internal/mutants edits its options and its wires.
+// Package reference runs fakes/client under the harness: the environment becomes the client's options, and its calls
+// become outcomes. It is the client that passes every check, and that package mutants puts bugs into.
 package reference
 
 import (
@@ -44,8 +43,8 @@ func (c Config) Complete() Config {
 }
 
 // Client returns the client as a function for [harness.InProcess]. It calls the tools of the environment, or all that
-// are listed, once each with {}, then gets the prompts and reads the resources. It returns an error if a call could not
-// be made; an error response of the server is an outcome of the call.
+// are listed, once each with {}, then gets the prompts and reads the resources. Error responses of the server are
+// outcomes, not errors.
 func Client(config Config) func(context.Context, harness.Env) error {
 	return func(ctx context.Context, env harness.Env) error {
 		config := config
@@ -120,62 +119,54 @@ func callAll(ctx context.Context, c *client.Client, env *harness.Env) error {
 		}
 	}
 	for _, name := range names {
-		if err := callTool(ctx, c, env, name); err != nil {
+		ctx, _, done := env.Call(ctx, name) // ctx ends if the client is to abandon the call
+		_, err := c.CallTool(ctx, name, nil)
+		err = report(env, name, err)
+		if done(); err != nil {
 			return err
 		}
 	}
 	for _, name := range env.Prompts {
 		_, err := c.GetPrompt(ctx, name, nil)
 		if err = report(env, name, err); err != nil {
-			return fmt.Errorf("prompts/get of %s: %w", name, err)
+			return err
 		}
 	}
 	for _, uri := range env.Resources {
 		_, err := c.ReadResource(ctx, uri)
 		if err = report(env, uri, err); err != nil {
-			return fmt.Errorf("resources/read of %s: %w", uri, err)
+			return err
 		}
 	}
 	return nil
 }
 
-// callTool calls a tool, and abandons the call if the environment says so.
-func callTool(ctx context.Context, c *client.Client, env *harness.Env, name string) error {
-	ctx, _, done := env.Call(ctx, name)
-	defer done()
-	_, err := c.CallTool(ctx, name, nil)
-	if err = report(env, name, err); err != nil {
-		return fmt.Errorf("tools/call of %s: %w", name, err)
-	}
-	return nil
-}
-
-// report reports how a call ended. It returns the error of a call that could not be made.
+// report reports how a call ended. It returns the error of a call after which the client cannot continue.
 func report(env *harness.Env, name string, err error) error {
 	o := harness.Outcome{Tool: name, Ended: harness.Completed}
+	if err != nil {
+		o.Ended, o.Error = harness.Failed, &harness.OutcomeError{Message: err.Error()}
+	}
+	fatal := false
 	var refused *client.Error
 	var input *client.InputError
 	switch {
 	case err == nil:
-	case errors.As(err, &input): // may hold the client's own *client.Error
-		o.Ended, err = harness.InputRequired, nil
+	case errors.As(err, &input): // it may wrap the client's own Error
+		o.Ended, o.Error = harness.InputRequired, nil
 	case errors.As(err, &refused):
-		o.Ended, o.Error = harness.Failed, &harness.OutcomeError{Code: refused.Code, Message: refused.Message}
-		err = nil
+		o.Error.Code, o.Error.Message = refused.Code, refused.Message
 	case errors.Is(err, client.ErrAbandoned):
-		o.Ended, o.Error = harness.GaveUp, &harness.OutcomeError{Message: err.Error()}
-		err = nil
+		o.Ended = harness.GaveUp
 	default:
-		o.Ended, o.Error = harness.Failed, &harness.OutcomeError{Message: err.Error()}
-		for _, after := range []error{client.ErrUnusable, client.ErrSessionLost, client.ErrServerLost} {
-			if errors.Is(err, after) { // the client continues
-				err = nil
-				break
-			}
-		}
+		fatal = !errors.Is(err, client.ErrUnusable) && !errors.Is(err, client.ErrSessionLost) &&
+			!errors.Is(err, client.ErrServerLost)
 	}
 	if env.Report != nil {
 		env.Report(o)
 	}
-	return err
+	if fatal {
+		return fmt.Errorf("calling %s: %w", name, err)
+	}
+	return nil
 }

@@ -25,16 +25,16 @@ const noSignature = "skip_thought_signature_validator"
 // geminiIDPrefix begins the ids that this client generates for calls without one. The model does not get them.
 const geminiIDPrefix = "gemini_call_"
 
-// newID generates an id for the nth call of a response, from the response's id. taken are the ids of the conversation.
-func (g *geminiMemory) newID(response string, n int, taken map[string]bool) string {
+// newID generates an id for a call. taken are the ids of the conversation, which another process may have generated.
+func (g *geminiMemory) newID(taken map[string]bool) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	id := fmt.Sprintf("%s%s_%d", geminiIDPrefix, response, n)
-	for response == "" || taken[id] { // no id, or a recorded response that came before
+	for {
 		g.generated++
-		response, id = "again", fmt.Sprintf("%sagain_%d", geminiIDPrefix, g.generated)
+		if id := fmt.Sprintf("%s%d", geminiIDPrefix, g.generated); !taken[id] {
+			return id
+		}
 	}
-	return id
 }
 
 func (g *geminiMemory) keep(id, signature string) {

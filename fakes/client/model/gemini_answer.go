@@ -43,7 +43,6 @@ type geminiResponse struct {
 		BlockReason string `json:"blockReason"`
 	} `json:"promptFeedback"`
 	ModelVersion string          `json:"modelVersion"`
-	ResponseID   string          `json:"responseId"`
 	Error        json.RawMessage `json:"error"`
 }
 
@@ -63,7 +62,6 @@ type geminiAnswer struct {
 	parts  []geminiAnswerPart
 	finish string
 	model  string
-	id     string
 }
 
 func readGemini(answer io.Reader) (*geminiAnswer, error) {
@@ -92,7 +90,6 @@ func (a *geminiAnswer) add(r *geminiResponse) (complete bool, err error) {
 		return false, errors.New("the provider blocked the prompt: " + r.PromptFeedback.BlockReason)
 	}
 	a.model = cmp.Or(r.ModelVersion, a.model)
-	a.id = cmp.Or(r.ResponseID, a.id)
 	for _, c := range r.Candidates {
 		a.parts = append(a.parts, c.Content.Parts...)
 		a.finish = cmp.Or(c.FinishReason, a.finish)
@@ -113,17 +110,15 @@ func (m *Model) geminiTurn(a *geminiAnswer, params map[string]any) (*turn, error
 		}
 	}
 	t := &turn{model: a.model, finish: a.finish}
-	calls := 0
 	for _, p := range a.parts {
 		switch call := p.FunctionCall; {
 		case p.Thought:
 		case call == nil:
 			t.say(p.Text)
 		default:
-			calls++
 			id := call.ID
 			if id == "" {
-				id = m.gemini.newID(a.id, calls, taken)
+				id = m.gemini.newID(taken)
 			}
 			m.gemini.keep(id, p.ThoughtSignature)
 			t.use(id, call.Name, call.Args)

@@ -105,11 +105,9 @@ func TestCallsOfGeminiWithoutIDGetOne(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(result), &got))
 		return []string{got.Content[0].ID, got.Content[1].ID}
 	}
-	require.Equal(t, []string{"gemini_call_r1_1", "gemini_call_r1_2"}, ids(`{"messages":[]}`, `{"responseId":"r1",`+calls))
-	require.Equal(t, []string{"gemini_call_r2_1", "gemini_call_r2_2"}, ids(`{"messages":[]}`, `{"responseId":"r2",`+calls))
-	taken := `{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"gemini_call_r1_1"},{"type":"tool_use","id":"gemini_call_again_1"}]}]}`
-	require.Equal(t, []string{"gemini_call_again_2", "gemini_call_r1_2"}, ids(taken, `{"responseId":"r1",`+calls), "the conversation has them already")
-	require.Equal(t, []string{"gemini_call_again_3", "gemini_call_again_4"}, ids(`{"messages":[]}`, `{`+calls))
+	require.Equal(t, []string{"gemini_call_1", "gemini_call_2"}, ids(`{"messages":[]}`, `{`+calls))
+	taken := `{"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"gemini_call_3"}]}]}`
+	require.Equal(t, []string{"gemini_call_4", "gemini_call_5"}, ids(taken, `{`+calls), "the conversation has the third")
 }
 
 func TestAnswersOfGeminiAreRead(t *testing.T) {
