@@ -12,8 +12,8 @@ import (
 // shutdownGrace is how long a launched server may take to end after its input.
 const shutdownGrace = 2 * time.Second
 
-// Command returns a function for Options.Launch that runs a command. Without Options.Stderr, the server's standard error
-// is that of this program. The connection also has a method Kill() error, which ends the server at once.
+// Command returns a function for Options.Launch that runs a command. Without Options.Stderr, the server's standard
+// error is that of this program. The connection also has a method Kill() error, which ends the server at once.
 func Command(argv ...string) func(ctx context.Context, stderr io.Writer) (io.ReadWriteCloser, error) {
 	return func(ctx context.Context, stderr io.Writer) (io.ReadWriteCloser, error) {
 		s, err := start(exec.CommandContext(ctx, argv[0], argv[1:]...), stderr)
@@ -24,7 +24,6 @@ func Command(argv ...string) func(ctx context.Context, stderr io.Writer) (io.Rea
 	}
 }
 
-// launched is a server in a process of its own.
 type launched struct {
 	io.WriteCloser
 	out io.Reader
@@ -48,7 +47,8 @@ func start(cmd *exec.Cmd, stderr io.Writer) (*launched, error) {
 
 func (l *launched) Read(p []byte) (int, error) { return l.out.Read(p) }
 
-// Close ends the server's input and waits for its end, or kills it after a while (2025-11-25, basic/lifecycle#shutdown).
+// Close ends the server's input and waits for its end, or kills it after a while (2025-11-25,
+// basic/lifecycle#shutdown).
 func (l *launched) Close() error {
 	_ = l.WriteCloser.Close() // fails if the server has ended
 	kill := time.AfterFunc(shutdownGrace, func() { _ = l.cmd.Process.Kill() })

@@ -132,7 +132,7 @@ func (c *Client) open() (wire, error) {
 	case c.options.Revision == "":
 		return c.negotiate()
 	case c.options.Revision.Modern():
-		return c.openStateless()
+		return c.openStateless() // on an error the wire is not used
 	}
 	return c.openSession(false)
 }
@@ -173,7 +173,6 @@ func (c *Client) declared() map[string]any {
 	return declared
 }
 
-// capabilities returns the capabilities to declare.
 func (c *Client) capabilities() map[string]any {
 	declared := c.declared()
 	if c.Revision().Modern() && len(declared) > 0 {
@@ -182,7 +181,6 @@ func (c *Client) capabilities() map[string]any {
 	return declared
 }
 
-// notified passes a notification on.
 func (c *Client) notified(m *message) {
 	if c.options.Notified != nil {
 		c.options.Notified(m.Method, m.Params)

@@ -69,10 +69,10 @@ func balance(open map[string]bool, role string, blocks []map[string]any) (map[st
 	switch {
 	case len(results) > 0 && len(results) != len(blocks):
 		return broken("mixed-content", "tool results are mixed with other content")
-	case len(results) == 0 && len(open) > 0:
+	case len(results) == len(open):
+		return uses, nil
+	case len(results) == 0:
 		return broken("no-result", "the tool uses before have no result")
-	case len(results) != len(open):
-		return broken("missing-result", "a tool use before has no result")
 	}
-	return uses, nil
+	return broken("missing-result", "a tool use before has no result")
 }

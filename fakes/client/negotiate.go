@@ -17,11 +17,10 @@ const codeUnsupportedVersion = -32022
 // (#backward-compatibility-with-initialization-based-versions).
 func (c *Client) negotiate() (wire, error) {
 	c.setRevision(server.V20260728)
-	opened, err := c.openStateless()
+	asking, err := c.openStateless()
 	if err != nil {
 		return nil, err
 	}
-	asking, _ := opened.(*stateless)
 	raw, err := asking.once(c.ctx, "server/discover", map[string]any{})
 	spoken, ok := discovered(raw, err)
 	if !ok {

@@ -63,7 +63,6 @@ func (c *Client) checkDeclared(params map[string]any) *Error {
 	return nil
 }
 
-// consent asks the user.
 func (c *Client) consent(ctx context.Context, params, result map[string]any) *Error {
 	if c.options.Consent == nil {
 		return nil

@@ -76,7 +76,6 @@ func (s *session) initialize() error {
 	return s.listen()
 }
 
-// agree accepts the revision of the server's answer.
 func (s *session) agree(on server.Revision) error {
 	asked := s.client.Revision()
 	known := slices.Contains(server.Revisions(), on) && !on.Modern()
@@ -114,7 +113,6 @@ func (s *session) once(ctx context.Context, method string, params map[string]any
 	return s.exchange(ctx, id, method, params)
 }
 
-// send sends a notification or a response.
 func (s *session) send(m map[string]any) error {
 	if s.pipe != nil {
 		return s.pipe.send(m)
@@ -145,7 +143,6 @@ func (s *session) take(ctx context.Context, m *message) func() error {
 	return nil
 }
 
-// answer answers a request of the server.
 func (s *session) answer(m *message, one *serving) error {
 	var result map[string]any
 	refused := &Error{Code: CodeMethodNotFound, Message: "method " + m.Method + " is not supported"}
@@ -168,7 +165,6 @@ func (s *session) answer(m *message, one *serving) error {
 	return s.send(response(m.ID, result, refused))
 }
 
-// answerSampling answers a sampling request, unless it is cancelled.
 func (s *session) answerSampling(m *message, one *serving) error {
 	progress := s.progressOf(m.Params)
 	err := errors.Join(progress.report(), progress.ping())
@@ -196,7 +192,6 @@ func (s *session) renew(lost string) error {
 	return s.initialize()
 }
 
-// close ends the session.
 func (s *session) close() error {
 	if s.pipe != nil {
 		return s.pipe.close()
@@ -213,7 +208,6 @@ func (s *session) close() error {
 	return errors.Join(err, s.stopListening())
 }
 
-// refused returns the error of a response that is not a success.
 func (s *session) refused(resp *http.Response) error {
 	if resp.StatusCode == http.StatusNotFound && s.headers().Get(headerSession) != "" {
 		return errors.Join(ErrSessionLost, readStatus(resp))
@@ -221,7 +215,6 @@ func (s *session) refused(resp *http.Response) error {
 	return readStatus(resp)
 }
 
-// headers returns those of the next request.
 func (s *session) headers() http.Header {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -23,16 +23,14 @@ type stateless struct {
 }
 
 // openStateless launches the server over stdio. Over HTTP there is nothing to open.
-func (c *Client) openStateless() (wire, error) {
+func (c *Client) openStateless() (*stateless, error) {
 	s := &stateless{client: c, revision: c.Revision()}
 	if c.options.Launch == nil {
 		return s, nil
 	}
 	var err error
-	if s.pipe, err = c.openPipe(s.take); err != nil {
-		return nil, err
-	}
-	return s, nil
+	s.pipe, err = c.openPipe(s.take)
+	return s, err
 }
 
 // take receives a message that is not a response. Requests of the server do not exist in this revision and get none.

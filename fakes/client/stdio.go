@@ -30,7 +30,6 @@ type pipe struct {
 	err     error                    // why it ended
 }
 
-// openPipe launches the server.
 func (c *Client) openPipe(take taker) (*pipe, error) {
 	stream, err := c.options.Launch(c.ctx, c.options.Stderr)
 	if err != nil {
@@ -127,7 +126,6 @@ func (p *pipe) request(ctx context.Context, id int64, method string, params any)
 	return nil, errors.Join(ctx.Err(), p.send(cancellation(id)))
 }
 
-// send writes a message.
 func (p *pipe) send(m map[string]any) error {
 	p.writing <- struct{}{}
 	defer func() { <-p.writing }()

@@ -31,7 +31,6 @@ type answering struct {
 	failures []error
 }
 
-// take receives a message that is not a response.
 func (a *answering) take(m *message) {
 	work := a.session.take(a.session.client.ctx, m)
 	if work == nil {
@@ -93,7 +92,6 @@ func (s *session) exchange(ctx context.Context, id int64, method string, params 
 	return resultOf(x.answer, err)
 }
 
-// cancelAbandoned sends the cancellation of a request that the client abandons.
 func (s *session) cancelAbandoned(ctx context.Context, id int64) error {
 	if !s.client.abandoned(ctx) {
 		return nil

@@ -54,7 +54,6 @@ func (c *Client) takesTasks() bool {
 	return declared != nil && c.Revision() == server.V20251125
 }
 
-// wantsTask reports whether a request asks for a task.
 func wantsTask(m *message) bool {
 	params, err := mcpjson.Object(m.Params)
 	return err == nil && params["task"] != nil
@@ -146,12 +145,10 @@ func (t *task) describe() map[string]any {
 	return about
 }
 
-// related is the _meta of a message that belongs to a task.
 func related(id string) map[string]any {
 	return map[string]any{relatedTask: map[string]any{"taskId": id}}
 }
 
-// aboutTask answers a request about tasks.
 func (s *session) aboutTask(one *serving, m *message) (map[string]any, *Error) {
 	params, _ := mcpjson.Object(m.Params) // invalid params name no task
 	if m.Method == "tasks/list" {

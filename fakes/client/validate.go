@@ -114,7 +114,6 @@ func validTools(value any) error {
 	return nil
 }
 
-// validSchema checks the types that a schema names.
 func validSchema(schema map[string]any) error {
 	names, several := schema["type"].([]any)
 	if !several && schema["type"] != nil {

@@ -96,7 +96,6 @@ func options(config Config, env *harness.Env) (client.Options, model.Options) {
 
 var errDeclined = errors.New("declined")
 
-// consent is the user's decision as the environment says it.
 func consent(decision string) func(ctx context.Context, params, result map[string]any) error {
 	return func(_ context.Context, _, result map[string]any) error {
 		if decision == harness.Decline || decision == harness.DeclineAnswer && result != nil {
@@ -106,7 +105,6 @@ func consent(decision string) func(ctx context.Context, params, result map[strin
 	}
 }
 
-// callAll makes the client's calls, one after the other.
 func callAll(ctx context.Context, c *client.Client, env *harness.Env) error {
 	listed, err := c.ListTools(ctx)
 	if err != nil {

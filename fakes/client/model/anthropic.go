@@ -9,7 +9,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 )
 
-// anthropicBody writes a request of Anthropic's messages.
 func anthropicBody(params map[string]any, stream bool) (map[string]any, error) {
 	name := modelName(params, "claude-sonnet-4-5", "claude-3-5-haiku-latest", "claude-opus-4-1")
 	body := map[string]any{"model": name, "max_tokens": params["maxTokens"]}

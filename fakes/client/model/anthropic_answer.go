@@ -29,7 +29,6 @@ type anthropicAnswerBlock struct {
 	Input json.RawMessage `json:"input"`
 }
 
-// addTo adds the block to the turn.
 func (b *anthropicAnswerBlock) addTo(t *turn) {
 	switch b.Type {
 	case "text":
@@ -59,7 +58,6 @@ func readAnthropic(answer io.Reader) (*turn, error) {
 	return t, nil
 }
 
-// anthropicEvent is the data of an event.
 type anthropicEvent struct {
 	Type    string `json:"type"`
 	Index   int    `json:"index"`

@@ -6,7 +6,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 )
 
-// chatBody writes a request of OpenAI's chat completions.
 func chatBody(params map[string]any, stream bool) (map[string]any, error) {
 	body := map[string]any{"model": openAIModel(params), "max_tokens": params["maxTokens"]}
 	var messages []any
@@ -36,7 +35,6 @@ func openAIModel(params map[string]any) string {
 	return modelName(params, "gpt-4o", "gpt-4o-mini", "gpt-4.1")
 }
 
-// functionsOf returns the tools of the request as functions.
 func functionsOf(params map[string]any) []any {
 	var functions []any
 	for _, tool := range toolsOf(params, "parameters") {

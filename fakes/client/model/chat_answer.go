@@ -88,7 +88,6 @@ func readChatStream(answer io.Reader) (*turn, error) {
 	return &s.turn, nil
 }
 
-// add adds a chunk.
 func (s *chatStream) add(c *completion) (complete bool, err error) {
 	if c.Error != nil {
 		return false, errInStream

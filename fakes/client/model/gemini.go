@@ -62,7 +62,6 @@ func thirdGeneration(model string) bool {
 	return m != nil && m[1] != "1" && m[1] != "2"
 }
 
-// geminiBody writes a request of generateContent.
 func (m *Model) geminiBody(params map[string]any, model string) (map[string]any, error) {
 	h := &geminiHistory{memory: &m.gemini, third: thirdGeneration(model)}
 	contents, err := convertHistory(params, h.convert)
@@ -87,7 +86,6 @@ func (m *Model) geminiBody(params map[string]any, model string) (map[string]any,
 
 var geminiModes = map[string]string{"auto": "AUTO", "required": "ANY", "none": "NONE"}
 
-// geminiHistory converts messages to contents.
 type geminiHistory struct {
 	memory *geminiMemory
 	third  bool
@@ -95,7 +93,6 @@ type geminiHistory struct {
 	uses   []map[string]any // of the model's last turn
 }
 
-// convert writes one message as a content.
 func (h *geminiHistory) convert(role string, blocks []map[string]any) ([]any, error) {
 	if role == "assistant" {
 		return h.modelTurn(blocks)
@@ -153,7 +150,6 @@ func (h *geminiHistory) call(use map[string]any, first bool) map[string]any {
 // isGeminiID reports whether the model generated an id.
 func isGeminiID(id string) bool { return id != "" && !strings.HasPrefix(id, geminiIDPrefix) }
 
-// userTurn writes what the user said, or what tools returned.
 func (h *geminiHistory) userTurn(blocks []map[string]any) ([]any, error) {
 	var parts, after []any
 	for _, b := range inUseOrder(blocks, h.uses) {
@@ -211,7 +207,6 @@ func (h *geminiHistory) response(b map[string]any) (part map[string]any, after [
 	return map[string]any{"functionResponse": response}, after, nil
 }
 
-// geminiPart writes text, an image or audio.
 func geminiPart(b map[string]any) (map[string]any, error) {
 	switch b["type"] {
 	case "text":

@@ -92,7 +92,6 @@ type exchange struct {
 	read   func(answer io.Reader) (*turn, error)
 }
 
-// ask asks the model once.
 func (m *Model) ask(ctx context.Context, params map[string]any) (map[string]any, error) {
 	x, err := m.exchange(params)
 	if err != nil {
@@ -128,7 +127,6 @@ func (m *Model) exchange(params map[string]any) (*exchange, error) {
 	return nil, fmt.Errorf("unknown dialect %q", m.options.Dialect)
 }
 
-// readNative reads a CreateMessageResult.
 func readNative(answer io.Reader) (*turn, error) {
 	raw, err := io.ReadAll(answer)
 	if err != nil {
@@ -177,7 +175,6 @@ func (m *Model) post(ctx context.Context, x *exchange) (io.ReadCloser, error) {
 	return nil, errors.Join(&ProviderError{resp.StatusCode, resp.Header, begin}, err)
 }
 
-// bearer is the key as most providers want it.
 func (m *Model) bearer() http.Header {
 	return http.Header{"Authorization": {"Bearer " + m.options.Key}}
 }

@@ -82,7 +82,6 @@ func ollamaMessage(role string, blocks []map[string]any) ([]any, error) {
 	return []any{message}, nil
 }
 
-// ollamaResults writes each tool result as a message.
 func ollamaResults(results, uses []map[string]any) ([]any, error) {
 	var messages []any
 	for _, b := range inUseOrder(results, uses) {
@@ -114,7 +113,6 @@ func addOllamaImage(message, b map[string]any) error {
 	return nil
 }
 
-// ollamaLine is a line of the answer, or a plain answer as a whole.
 type ollamaLine struct {
 	Model   string `json:"model"`
 	Message struct {
