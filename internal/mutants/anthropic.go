@@ -1,5 +1,14 @@
 package mutants
 
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net/http"
+
+	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+)
+
 // anthropicMutants are wrong in the translation to Anthropic Messages and back.
 var anthropicMutants = []Mutant{
 	{Name: "ignores-block-index", Doc: "treats every block of Anthropic's stream as the first one",
@@ -11,14 +20,13 @@ var anthropicMutants = []Mutant{
 		Also: []string{"mrtr/retried", "mrtr/prompts-and-resources", "client/sampled", "declare/over-declared",
 			"basic/parameters-harmless", "basic/unknown-extras", "tool-use/many-tools", "tool-use/stop-beside-calls"},
 		Dialects: anthropicOnly, Streamed: true,
-		edit: just(Edit{ModelReply: func(chunks []map[string]any) []map[string]any {
-			for _, e := range chunks {
-				if e["type"] == "ping" {
-					e["type"] = "error"
-				}
-			}
-			return chunks
-		}})},
+		edit: func(w *Wire) Edit {
+			return Edit{Model: func(next http.RoundTripper) http.RoundTripper {
+				return replies(next, func(body io.ReadCloser) io.ReadCloser {
+					return readCloser{&lines{from: bufio.NewReader(body), edit: w.pingIsAnError}, body}
+				})
+			}}
+		}},
 	{Name: "appends-to-empty-input", Doc: "appends a streamed input to the {} at its start, and reads {}",
 		Kills:    []string{"tool-use/input-intact", "parallel/streamed-uses"},
 		Also:     []string{"parallel/all-uses", "parallel/over-32-calls", "tool-use/bad-arguments"},
@@ -79,6 +87,16 @@ var anthropicMutants = []Mutant{
 				}
 			}
 		})},
+}
+
+// pingIsAnError makes an error of a ping. It edits lines, so that the error comes when the ping does.
+func (w *Wire) pingIsAnError(line []byte) []byte {
+	if e, err := mcpjson.Object(bytes.TrimPrefix(line, []byte("data:"))); err == nil && e["type"] == "ping" {
+		w.Fire()
+		e["type"] = "error"
+		return append([]byte("data: "), marshal(e)...)
+	}
+	return line
 }
 
 // hasResults reports whether a message of a request to the model has tool results.

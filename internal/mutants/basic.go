@@ -30,7 +30,7 @@ var basicMutants = []Mutant{
 	{Name: "refuses", Wire: true, Doc: "responds to every request with an error", Kills: []string{"basic/answered"},
 		Also: []string{"mrtr/retried", "mrtr/prompts-and-resources", "client/sampled", "declare/over-declared",
 			"consent/declined-code"},
-		edit: refuses(codeInternal, func(*Sample) bool { return true })},
+		edit: refuses(func(*Sample) bool { return true })},
 	{Name: "answers-twice", Wire: true, Doc: "sends each response twice",
 		Kills: []string{"basic/answers-once", "loop/concurrent"}, Era: "legacy",
 		Also: []string{"cancel/cancel-not-answered", "cancel/race", "transport/duplicate-request", "transport/answers-once"},
@@ -136,7 +136,7 @@ var basicMutants = []Mutant{
 		edit: params(func(p map[string]any) { delete(p, "temperature"); delete(p, "stopSequences") })},
 	{Name: "refuses-parameters", Wire: true, Doc: "refuses a request with a temperature",
 		Kills: []string{"basic/parameters-harmless"},
-		edit:  refuses(codeInternal, func(s *Sample) bool { return s.Asked["temperature"] != nil })},
+		edit:  refuses(func(s *Sample) bool { return s.Asked["temperature"] != nil })},
 	{Name: "ignores-hints", Doc: "ignores model hints", Kills: []string{"basic/hints-respected"},
 		edit: params(editHints(func([]any) []any { return nil }))},
 	{Name: "last-hint-wins", Doc: "uses the last matching hint", Kills: []string{"basic/hints-in-order"},
@@ -167,7 +167,7 @@ var basicMutants = []Mutant{
 			}
 		})},
 	{Name: "refuses-arrays", Wire: true, Doc: "refuses content that is an array of one text",
-		Kills: []string{"basic/single-and-array"}, edit: refuses(codeInternal, func(s *Sample) bool {
+		Kills: []string{"basic/single-and-array"}, edit: refuses(func(s *Sample) bool {
 			found := false
 			eachMessage(func(m map[string]any) { found = found || isArrayOfOne(m["content"]) })(s.Asked)
 			return found
@@ -200,7 +200,7 @@ var basicMutants = []Mutant{
 			}
 		}))},
 	{Name: "strict-params", Wire: true, Doc: "refuses unknown params", Kills: []string{"basic/unknown-extras"},
-		edit: refuses(codeInternal, func(s *Sample) bool { return s.Asked["comExampleHint"] != nil })},
+		edit: refuses(func(s *Sample) bool { return s.Asked["comExampleHint"] != nil })},
 	{Name: "drops-block-meta", Doc: "drops the _meta of tool uses and results", Kills: []string{"basic/meta-preserved"},
 		Dialects: nativeOnly, edit: params(func(p map[string]any) {
 			for _, kind := range []string{"tool_use", "tool_result"} {
@@ -209,7 +209,7 @@ var basicMutants = []Mutant{
 		})},
 	{Name: "refuses-all-servers", Wire: true, Doc: "refuses the context of all servers",
 		Kills: []string{"basic/include-context"},
-		edit:  refuses(codeInternal, func(s *Sample) bool { return s.Asked["includeContext"] == "allServers" })},
+		edit:  refuses(func(s *Sample) bool { return s.Asked["includeContext"] == "allServers" })},
 	{Name: "remembers", Doc: "passes the text of one request to the model with the next one",
 		Kills: []string{"basic/no-foreign-context", "loop/stateless"},
 		Also:  []string{"basic/system-prompt", "loop/interleaved", "loop/concurrent"}, edit: remembers},

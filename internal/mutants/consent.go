@@ -69,7 +69,7 @@ var consentMutants = []Mutant{
 			}
 		}},
 	{Name: "limits-bursts", Wire: true, Doc: "refuses all but the first few of many requests",
-		Kills: []string{"consent/burst"}, Era: "legacy", edit: refuses(codeInternal, isBeyondNine)},
+		Kills: []string{"consent/burst"}, Era: "legacy", edit: refuses(isBeyondNine)},
 	{Name: "leaves-out-of-bursts", Wire: true, Era: "modern",
 		Doc:   "answers the first few of many input requests and retries without the others",
 		Kills: []string{"consent/declined-mrtr", "consent/burst"}, edit: asked(func(s *Sample) {

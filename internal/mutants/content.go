@@ -196,11 +196,13 @@ func sampling(f func(w *Wire, next client.Handler) client.Handler) func(*Wire) E
 	}
 }
 
-// refuses answers requests with an error that the client would have given a result.
-func refuses(code int, which func(s *Sample) bool) func(*Wire) Edit {
-	return answered(func(s *Sample) {
-		if s.Result != nil && which(s) {
-			s.Refuse(code, "broken on purpose: refuses this")
-		}
-	})
+// refuses answers requests with an internal error that the client would have passed to the model.
+func refuses(which func(s *Sample) bool) func(*Wire) Edit {
+	return func(w *Wire) Edit {
+		return Edit{Asked: func(s *Sample) {
+			if which(s) && w.Serves(s.Asked) {
+				s.Refuse(codeInternal, "broken on purpose: refuses this")
+			}
+		}}
+	}
 }

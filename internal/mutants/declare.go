@@ -39,7 +39,7 @@ var declareMutants = []Mutant{
 		edit: onRetry(func(m *Message) { m.Header.Del("Mcp-Name") })},
 	{Name: "refuses-tools", Wire: true, Doc: "declares tools and refuses every request with tools",
 		Kills: []string{"declare/over-declared"}, Also: []string{"malformed/tolerated"},
-		edit: refuses(codeInternal, func(s *Sample) bool { return s.Asked["tools"] != nil })},
+		edit: refuses(func(s *Sample) bool { return s.Asked["tools"] != nil })},
 	{Name: "serves-undeclared", Wire: true, Doc: "answers every sampling request, whatever it declared",
 		Kills: []string{"declare/undeclared-sampling-refused", "declare/undeclared-tools-refused",
 			"declare/undeclared-toolchoice-refused"},

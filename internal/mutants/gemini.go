@@ -11,11 +11,13 @@ import (
 var geminiMutants = []Mutant{
 	{Name: "gemini-no-ids", Doc: "returns calls without an id, as Gemini 2 sends them",
 		Kills: []string{"tool-use/tool-use-block", "tool-use/id-minted"},
-		Also:  []string{"parallel/unique-ids", "tool-use/stop-reason-tooluse"}, Dialects: geminiOnly, Model: reference.Gemini2,
+		Also: []string{"parallel/unique-ids", "tool-use/stop-reason-tooluse",
+			"tool-use/thought-signature"}, // which the client keeps by its id
+		Dialects: geminiOnly, Model: reference.Gemini2,
 		edit: result(eachUse(func(_ int, use map[string]any) { use["id"] = "" }))},
 	{Name: "gemini-names-as-ids", Doc: "uses the tool's name as the id that Gemini does not send",
 		Kills: []string{"parallel/unique-ids"}, Also: []string{"tool-use/id-minted", "tool-use/fresh-ids"},
-		Dialects: geminiOnly, edit: just(Edit{Result: idsFromNames, ModelRequest: withoutIDs})},
+		Dialects: geminiOnly, edit: just(Edit{ModelReply: namesAsIDs, ModelRequest: withoutIDs})},
 	{Name: "gemini-results-by-name", Doc: "keeps one tool result for each tool", Kills: []string{"parallel/results-reach-model"},
 		Dialects: geminiOnly, edit: request(func(body map[string]any) {
 			eachItem(body["contents"], func(content map[string]any) {
@@ -73,6 +75,20 @@ func eachPart(f func(part map[string]any)) func(map[string]any) {
 	return func(body map[string]any) {
 		eachItem(body["contents"], func(content map[string]any) { eachItem(content["parts"], f) })
 	}
+}
+
+// namesAsIDs gives the calls of a reply their function's name as the id.
+func namesAsIDs(chunks []map[string]any) []map[string]any {
+	for _, c := range chunks {
+		eachItem(c["candidates"], func(candidate map[string]any) {
+			eachItem(member(candidate, "content")["parts"], func(part map[string]any) {
+				if call := member(part, "functionCall"); call["name"] != nil {
+					call["id"] = call["name"]
+				}
+			})
+		})
+	}
+	return chunks
 }
 
 // withoutIDs removes the ids of calls and their responses.

@@ -22,7 +22,7 @@ var loopMutants = []Mutant{
 		})},
 	{Name: "stops-after-ten", Wire: true, Doc: "refuses to continue a loop after ten rounds, as it may",
 		Kills: []string{"loop/iteration-limit"},
-		edit:  refuses(codeInternal, func(s *Sample) bool { return s.Turn() > loopLimit })},
+		edit:  refuses(func(s *Sample) bool { return s.Turn() > loopLimit })},
 	{Name: "hangs-after-ten", Wire: true, Era: "legacy", Hangs: true,
 		Doc:   "never responds to a sampling request after ten rounds of a loop",
 		Kills: []string{"loop/stops-with-error"}, Also: []string{"loop/iteration-limit", "client/ends-cleanly"},

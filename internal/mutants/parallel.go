@@ -33,6 +33,7 @@ var parallelMutants = []Mutant{
 					return chunks[:i+1]
 				}
 				if c["done"] == true {
+					clear(member(c, "message"))
 					return chunks[:i+1]
 				}
 			}

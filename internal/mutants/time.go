@@ -1,7 +1,7 @@
 package mutants
 
 import (
-	"bytes"
+	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -52,7 +52,7 @@ var timeMutants = []Mutant{
 		Dialects: chatOnly, Streamed: true, edit: func(w *Wire) Edit {
 			return Edit{Options: w.unlimited, Model: func(next http.RoundTripper) http.RoundTripper {
 				return replies(w.limited(next), func(body io.ReadCloser) io.ReadCloser {
-					return &partial{ReadCloser: body, w: w}
+					return &partial{Closer: body, w: w, lines: bufio.NewReader(body)}
 				})
 			}}
 		}},
@@ -165,23 +165,28 @@ var saysSomething = regexp.MustCompile(`"content":"[^"]`)
 
 // partial is a stream of chat completions that ends well when it fails and has said something.
 type partial struct {
-	io.ReadCloser
-	w    *Wire
-	seen bytes.Buffer
-	end  io.Reader // once it has failed
+	io.Closer
+	w     *Wire
+	lines *bufio.Reader
+	said  bool
+	ready []byte
+	err   error
 }
 
 func (p *partial) Read(b []byte) (int, error) {
-	if p.end != nil {
-		return p.end.Read(b)
+	for len(p.ready) == 0 {
+		if p.err != nil {
+			return 0, p.err
+		}
+		if p.ready, p.err = p.lines.ReadBytes('\n'); errors.Is(p.err, context.DeadlineExceeded) && p.said {
+			p.w.Fire()
+			p.ready, p.err = []byte(streamEnds[dialect.OpenAIChat].text), io.EOF // in place of a part of a line
+		}
+		p.said = p.said || saysSomething.Match(p.ready)
 	}
-	n, err := p.ReadCloser.Read(b)
-	p.seen.Write(b[:n])
-	if err != nil && !errors.Is(err, io.EOF) && saysSomething.Match(p.seen.Bytes()) {
-		p.w.Fire()
-		p.end, err = bytes.NewReader([]byte(streamEnds[dialect.OpenAIChat].text)), nil
-	}
-	return n, err
+	n := copy(b, p.ready)
+	p.ready = p.ready[n:]
+	return n, nil
 }
 
 // oneAtATime holds back requests of the server until the client has answered the one before.

@@ -46,7 +46,7 @@ var toolMutants = []Mutant{
 		edit: result(eachUse(func(i int, use map[string]any) { use["id"] = fmt.Sprintf("call_%d", i+1) }))},
 	{Name: "drops-tools", Doc: "does not pass the tools to the model", Kills: []string{"tool-use/tools-reach-model"},
 		Also: []string{"tool-use/many-tools"},
-		edit: params(func(p map[string]any) { delete(p, "tools"); delete(p, "toolChoice") })},
+		edit: request(withoutTools)},
 	{Name: "drops-descriptions", Doc: "passes the tools to the model without their descriptions",
 		Kills: []string{"tool-use/tools-reach-model"},
 		edit:  params(eachTool(func(t map[string]any) { delete(t, "description") }))},
@@ -166,11 +166,14 @@ func atMostTools(n int) func(map[string]any) {
 const markerTool = "mutant_allows_tools"
 
 // trustsModel offers the client a tool where the request allows none. The model gets the request as it was.
-func trustsModel(*Wire) Edit {
+func trustsModel(w *Wire) Edit {
 	marker := map[string]any{"name": markerTool, "inputSchema": map[string]any{"type": "object"}}
 	return Edit{
 		Params: func(p map[string]any) {
 			tools, _ := p["tools"].([]any)
+			if !w.Declares(map[string]any{"tools": tools}) {
+				return
+			}
 			if member(p, "toolChoice")["mode"] == "none" {
 				p["toolChoice"] = map[string]any{"mode": "auto"}
 				p["tools"] = append(slices.Clip(tools), marker)
@@ -193,6 +196,13 @@ func ignoresNone(w *Wire) Edit {
 	return e
 }
 
+// withoutTools removes the tools and the tool choice from a request to the model.
+func withoutTools(body map[string]any) {
+	for _, name := range []string{"tools", "tool_choice", "toolChoice", "toolConfig"} {
+		delete(body, name)
+	}
+}
+
 // restoreNone removes the marker from a request to the model. If other tools are left, the tool choice was none.
 func restoreNone(body map[string]any) {
 	holder, member := body, "tools"
@@ -209,9 +219,7 @@ func restoreNone(body map[string]any) {
 	holder[member] = kept
 	_, isOllama := body["options"] // which has no tool choice: no tools are offered
 	if len(kept) == 0 || isOllama {
-		for _, name := range []string{"tools", "tool_choice", "toolChoice", "toolConfig"} {
-			delete(body, name)
-		}
+		withoutTools(body)
 		return
 	}
 	none := map[string]any{ // by the member with the tool choice

@@ -27,7 +27,7 @@ var transportMutants = []Mutant{
 		})},
 	onServer("wants-streams", "treats the response of a call as a failure if it is plain JSON", func(w *Wire) Edit {
 		return Edit{In: func(m *Message) {
-			if m.Answers("tools/call") && !m.Streamed {
+			if m.Answers("tools/call") && !m.Streamed && m.Body["error"] == nil {
 				w.Die("the response is not a stream")
 			}
 		}}
@@ -256,7 +256,7 @@ var losesSession = toServer(func(w *Wire, r *http.Request, next http.RoundTrippe
 // encodesNames writes names that have to be encoded in another way into the header Mcp-Name.
 func encodesNames(encode func(name string) string) func(*Wire) Edit {
 	return out(func(m *Message) {
-		if name := text(m.Params(), "name"); m.Header.Get("Mcp-Name") != name {
+		if name := text(m.Params(), "name"); name != "" && m.Header.Get("Mcp-Name") != name {
 			m.Header.Set("Mcp-Name", encode(name))
 		}
 	})

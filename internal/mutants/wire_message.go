@@ -29,6 +29,7 @@ type Message struct {
 	call          *Call
 	id            any    // as it came
 	renamed       string // the Key of the id that it got
+	out           bool   // to the server
 	dropped       bool
 	reply         map[string]any
 	before, after []map[string]any
@@ -101,12 +102,18 @@ func copyOf(o map[string]any) map[string]any {
 type traffic struct {
 	toServer, toClient map[string]*Message // requests without a response, by id
 	samples            map[string]*Sample  // by id of the request, or of the task
-	renamed            map[string]any      // ids that the wire changed, by the new one
+	renamed            map[renamed]any     // the ids that requests had
 	call               *Call               // the latest one of the modern era
 }
 
 func newTraffic() traffic {
-	return traffic{map[string]*Message{}, map[string]*Message{}, map[string]*Sample{}, map[string]any{}, nil}
+	return traffic{map[string]*Message{}, map[string]*Message{}, map[string]*Sample{}, map[renamed]any{}, nil}
+}
+
+// renamed is the id that the wire gave a request, and whether that was the client's.
+type renamed struct {
+	key string
+	out bool
 }
 
 // Rename changes the id of a request. Its response gets the old one back.
@@ -115,7 +122,7 @@ func (w *Wire) Rename(m *Message, id any) {
 	defer w.mu.Unlock()
 	if Key(id) != Key(m.Body["id"]) {
 		m.renamed = Key(id)
-		w.traffic.renamed[Key(id)] = m.Body["id"]
+		w.traffic.renamed[renamed{Key(id), m.out}] = m.Body["id"]
 		m.Body["id"] = id
 	}
 }
@@ -128,8 +135,8 @@ func (w *Wire) restore(m *Message, requests map[string]*Message) {
 	if m.Post != nil && m.Post.renamed == key { // ids can repeat, and each response has its own stream
 		m.Body["id"] = m.Post.id
 		key = Key(m.Post.id)
-	} else if id, ok := w.traffic.renamed[key]; ok {
-		delete(w.traffic.renamed, key)
+	} else if id, ok := w.traffic.renamed[renamed{key, !m.out}]; ok {
+		delete(w.traffic.renamed, renamed{key, !m.out})
 		m.Body["id"] = id
 		key = Key(id)
 	}
@@ -184,7 +191,7 @@ func (w *Wire) incoming(m *Message) []map[string]any {
 // outgoing edits a message from the client. It returns the messages that the server gets.
 func (w *Wire) outgoing(m *Message) []map[string]any {
 	was := mcpjson.Marshal(m.Body)
-	m.id = m.Body["id"]
+	m.id, m.out = m.Body["id"], true
 	switch {
 	case m.IsResponse():
 		w.restore(m, w.traffic.toClient)
@@ -193,7 +200,11 @@ func (w *Wire) outgoing(m *Message) []map[string]any {
 		w.requests(m)
 	case m.Method() == methodCancelled:
 		w.mu.Lock()
-		delete(w.traffic.toServer, Key(m.Params()["requestId"]))
+		key := Key(m.Params()["requestId"])
+		if cancelled := w.traffic.toServer[key]; cancelled != nil {
+			m.Params()["requestId"] = cancelled.Body["id"]
+			delete(w.traffic.toServer, key)
+		}
 		w.mu.Unlock()
 	}
 	if w.edit.Declared != nil {

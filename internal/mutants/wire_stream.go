@@ -17,7 +17,7 @@ func (w *Wire) stream(body io.ReadCloser, post *Message) io.ReadCloser {
 	s.forget = w.opened(s)
 	from := io.Reader(body)
 	if w.edit.Line != nil || w.edit.OnlyLF {
-		from = &lines{w: w, from: bufio.NewReader(body)}
+		from = &lines{from: bufio.NewReader(body), onlyLF: w.edit.OnlyLF, edit: w.line}
 	}
 	w.work.Go(func() {
 		var at sse.Reader
@@ -78,8 +78,9 @@ func (s *stream) Close() error {
 
 // lines edits the lines of an event stream as a client would that reads them wrongly. A line ends in LF, CR or both.
 type lines struct {
-	w      *Wire
 	from   *bufio.Reader
+	edit   func(line []byte) []byte
+	onlyLF bool
 	ready  []byte
 	skipLF bool // the line before ended in CR
 }
@@ -96,7 +97,7 @@ func (l *lines) Read(b []byte) (int, error) {
 		switch {
 		case c == '\n' && skip:
 			l.ready = []byte("\n")
-		case c == '\r' && l.w.edit.OnlyLF:
+		case c == '\r' && l.onlyLF:
 			line = append(line, ' ') // which JSON ignores, as it ignores CR
 		case c == '\n' || c == '\r':
 			l.skipLF = c == '\r'
@@ -110,17 +111,17 @@ func (l *lines) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-func (l *lines) edit(line []byte) []byte {
-	if l.w.edit.Line == nil {
+// line edits a line of an event stream of the server.
+func (w *Wire) line(line []byte) []byte {
+	if w.edit.Line == nil {
 		return line
 	}
-	kept, ok := l.w.edit.Line(line)
+	kept, ok := w.edit.Line(line)
 	if !ok {
-		l.w.Fire()
-		return []byte(":")
+		kept = []byte(":") // a comment
 	}
 	if !bytes.Equal(kept, line) {
-		l.w.Fire()
+		w.Fire()
 	}
 	return kept
 }
