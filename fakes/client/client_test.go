@@ -62,7 +62,8 @@ func TestInvalidCapabilitiesAreAnError(t *testing.T) {
 	for declared, want := range map[string]string{
 		`{"sampling":{}}`: "set Options.Sampling", `[]`: "not a JSON object", `null`: "not a JSON object",
 	} {
-		_, err := client.Connect(t.Context(), client.Options{URL: "http://127.0.0.1:1", Capabilities: json.RawMessage(declared)})
+		_, err := client.Connect(t.Context(), client.Options{URL: "http://127.0.0.1:1",
+			Capabilities: json.RawMessage(declared)})
 		require.ErrorContains(t, err, want)
 	}
 }

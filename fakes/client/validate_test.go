@@ -65,7 +65,8 @@ func TestMalformedRequestsAreInvalid(t *testing.T) {
 	message := func(m string) string { return `{"maxTokens":1,"messages":[` + m + `]}` }
 	block := func(b string) string { return message(`{"role":"user","content":` + b + `}`) }
 	tool := func(schema string) string {
-		return `{"maxTokens":1,"messages":[{"role":"user","content":{"type":"text","text":""}}],"tools":[{"name":"a","inputSchema":` + schema + `}]}`
+		return `{"maxTokens":1,"messages":[{"role":"user","content":{"type":"text","text":""}}],"tools":[{"name":"a",` +
+			`"inputSchema":` + schema + `}]}`
 	}
 	for params, want := range map[string]string{
 		`{"messages":[]}`:                                           "maxTokens is missing or not a number",
@@ -84,9 +85,10 @@ func TestMalformedRequestsAreInvalid(t *testing.T) {
 		tool(`null`):                                                "tools[0]: inputSchema is not the schema of an object",
 		tool(`{"type":"string"}`):                                   "tools[0]: inputSchema is not the schema of an object",
 		tool(`{"type":"object","properties":{"n":{"type":"int"}}}`): "tools[0].inputSchema: n: unknown type int",
-		tool(`{"type":"object","properties":{"n":{"type":["string","null"]}}}`):                 "",
-		block(`{"type":"text","text":""}`):                                                      "",
-		`{"maxTokens":1,"toolChoice":{"mode":"any"},` + block(`{"type":"text","text":""}`)[15:]: "toolChoice has no known mode",
+		tool(`{"type":"object","properties":{"n":{"type":["string","null"]}}}`): "",
+		block(`{"type":"text","text":""}`):                                      "",
+		`{"maxTokens":1,"toolChoice":{"mode":"any"},` + block(`{"type":"text",` +
+			`"text":""}`)[15:]: "toolChoice has no known mode",
 	} {
 		if err := validated(t, params); want == "" {
 			require.NoError(t, err, params)

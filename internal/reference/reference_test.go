@@ -29,7 +29,8 @@ func TestTheReferencePassesEveryCheck(t *testing.T) {
 	require.NoError(t, err)
 	passed := 0
 	for _, r := range rs.Results {
-		require.NotContains(t, []report.Verdict{report.Fail, report.Warn, report.NotObserved, report.HarnessError}, r.Verdict, r.ID())
+		require.NotContains(t, []report.Verdict{report.Fail, report.Warn, report.NotObserved, report.HarnessError},
+			r.Verdict, r.ID())
 		if r.Verdict == report.Pass {
 			passed++
 		}

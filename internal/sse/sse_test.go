@@ -68,7 +68,8 @@ func (s *silent) Read(b []byte) (int, error) {
 
 // The events do not depend on how the stream is cut into pieces.
 func FuzzEventStreams(f *testing.F) {
-	for _, stream := range []string{"data: a\n\n", "\ufeffid: 1\r\ndata: a\r\rdata", "retry: 5\n:\n\n", "data\n\rid\x00: 1\n\n"} {
+	for _, stream := range []string{"data: a\n\n", "\ufeffid: 1\r\ndata: a\r\rdata", "retry: 5\n:\n\n",
+		"data\n\rid\x00: 1\n\n"} {
 		f.Add([]byte(stream))
 	}
 	f.Fuzz(func(t *testing.T, stream []byte) {

@@ -22,13 +22,15 @@ func TestAnswersAreCheckedAgainstTheRequest(t *testing.T) {
 		noMore = tools + `,"toolChoice":{"mode":"none"}`
 	)
 	for name, c := range map[string]struct{ params, content, reason, want, wrong string }{
-		"a text where a use is required": {tools + `,"toolChoice":{"mode":"required"}`, text, "endTurn", text + " endTurn", ""},
-		"a use of an unknown tool":       {tools, `[` + use + `]`, "toolUse", `[` + use + `] toolUse`, ""},
-		"a use beside endTurn":           {tools, `[` + use + `]`, "endTurn", `[` + use + `] toolUse`, ""},
-		"a use without tools":            {`"a":1`, `[` + text + `,` + use + `]`, "toolUse", `[` + text + `] <nil>`, ""},
-		"a use with choice none":         {noMore, `[` + text + `,` + use + `]`, "toolUse", `[` + text + `] <nil>`, ""},
-		"nothing but a use":              {noMore, `[` + use + `]`, "toolUse", "", "the model used the tool add"},
-		"invalid arguments":              {tools, `[{"id":"x","input":"{","name":"add","type":"tool_use"}]`, "toolUse", "", "not a JSON object"},
+		"a text where a use is required": {tools + `,"toolChoice":{"mode":"required"}`, text, "endTurn", text + " endTurn",
+			""},
+		"a use of an unknown tool": {tools, `[` + use + `]`, "toolUse", `[` + use + `] toolUse`, ""},
+		"a use beside endTurn":     {tools, `[` + use + `]`, "endTurn", `[` + use + `] toolUse`, ""},
+		"a use without tools":      {`"a":1`, `[` + text + `,` + use + `]`, "toolUse", `[` + text + `] <nil>`, ""},
+		"a use with choice none":   {noMore, `[` + text + `,` + use + `]`, "toolUse", `[` + text + `] <nil>`, ""},
+		"nothing but a use":        {noMore, `[` + use + `]`, "toolUse", "", "the model used the tool add"},
+		"invalid arguments": {tools, `[{"id":"x","input":"{","name":"add","type":"tool_use"}]`, "toolUse", "",
+			"not a JSON object"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			params, err := mcpjson.Object([]byte(`{` + c.params + `}`))
@@ -54,7 +56,8 @@ type overloaded struct{ n int }
 
 func (o *overloaded) RoundTrip(*http.Request) (*http.Response, error) {
 	answer := func(status int, body string) (*http.Response, error) {
-		return &http.Response{StatusCode: status, Header: http.Header{"Retry-After": {"2"}}, Body: io.NopCloser(strings.NewReader(body))}, nil
+		return &http.Response{StatusCode: status, Header: http.Header{"Retry-After": {"2"}},
+			Body: io.NopCloser(strings.NewReader(body))}, nil
 	}
 	if o.n--; o.n >= 0 {
 		return answer(http.StatusServiceUnavailable, `{"error":"overloaded"}`)

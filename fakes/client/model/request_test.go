@@ -68,12 +68,15 @@ func TestPartsOfRequestsAreConverted(t *testing.T) {
 		{"openai-chat", `"toolChoice":{"mode":"required"}`, "tool_choice", `null`},
 		{"openai-chat", `"modelPreferences":{"intelligencePriority":1}`, "model", `"gpt-4.1"`},
 		{"openai-chat", `"modelPreferences":{"costPriority":0.9,"intelligencePriority":0.1}`, "model", `"gpt-4o-mini"`},
-		{"openai-chat", `"modelPreferences":{"hints":[{"name":"claude"},{"name":"4.1"}],"costPriority":1}`, "model", `"gpt-4.1"`},
-		{"openai-chat", `"messages":[` + uses + result + `{"type":"audio","data":"aGk=","mimeType":"audio/x-wav"}]}}]`, "messages",
+		{"openai-chat", `"modelPreferences":{"hints":[{"name":"claude"},{"name":"4.1"}],"costPriority":1}`, "model",
+			`"gpt-4.1"`},
+		{"openai-chat", `"messages":[` + uses + result + `{"type":"audio","data":"aGk=","mimeType":"audio/x-wav"}]}}]`,
+			"messages",
 			`[{"role":"assistant","tool_calls":[{"function":{"arguments":"{}","name":"a"},"id":"u","type":"function"}]},` +
 				`{"content":"(audio of the tool follows)","role":"tool","tool_call_id":"u"},` +
 				`{"content":[{"input_audio":{"data":"aGk=","format":"wav"},"type":"input_audio"}],"role":"user"}]`},
-		{"openai-responses", `"messages":[` + uses + result + `{"type":"audio","data":"aGk=","mimeType":"audio/mpeg"}]}}]`, "input",
+		{"openai-responses", `"messages":[` + uses + result + `{"type":"audio","data":"aGk=","mimeType":"audio/mpeg"}]}}]`,
+			"input",
 			`[{"arguments":"{}","call_id":"u","name":"a","type":"function_call"},` +
 				`{"call_id":"u","output":"(audio of the tool follows)","type":"function_call_output"},` +
 				`{"content":[{"input_audio":{"data":"aGk=","format":"mp3"},"type":"input_audio"}],"role":"user"}]`},
@@ -84,7 +87,8 @@ func TestPartsOfRequestsAreConverted(t *testing.T) {
 		{"anthropic", `"messages":[` + result + `]}}]`, "messages",
 			`[{"content":[{"tool_use_id":"u","type":"tool_result"}],"role":"user"}]`},
 		{"anthropic", `"messages":[` + result + `],"isError":true}}]`, "messages", `[{"content":[{"content":` +
-			`[{"text":"the tool failed","type":"text"}],"is_error":true,"tool_use_id":"u","type":"tool_result"}],"role":"user"}]`},
+			`[{"text":"the tool failed","type":"text"}],"is_error":true,"tool_use_id":"u","type":"tool_result"}],` +
+			`"role":"user"}]`},
 		{"anthropic", tools + `"toolChoice":{"mode":"auto"}`, "tool_choice", `{"type":"auto"}`},
 		{"anthropic", tools + `"toolChoice":{"mode":"none"}`, "tool_choice", `{"type":"none"}`},
 		{"anthropic", `"tools":[],"toolChoice":{"mode":"none"}`, "tool_choice", `null`},
@@ -93,7 +97,8 @@ func TestPartsOfRequestsAreConverted(t *testing.T) {
 		{"gemini", `"toolChoice":{"mode":"none"}`, "toolConfig", `null`},
 		{"gemini", `"messages":[{"role":"user","content":{"type":"audio","data":"aGk=","mimeType":"audio/wav"}}]`, "contents",
 			`[{"parts":[{"inlineData":{"data":"aGk=","mimeType":"audio/wav"}}],"role":"user"}]`},
-		{"gemini", `"messages":[` + uses + `{"role":"assistant","content":{"type":"text","text":"b"}},` + result + `],"isError":true}}]`,
+		{"gemini", `"messages":[` + uses + `{"role":"assistant","content":{"type":"text","text":"b"}},` + result +
+			`],"isError":true}}]`,
 			"contents", `[{"parts":[{"functionCall":{"args":{},"id":"u","name":"a"}},{"text":"b"}],"role":"model"},` +
 				`{"parts":[{"functionResponse":{"id":"u","name":"","response":{"error":"the tool failed"}}}],"role":"user"}]`},
 		{"ollama", tools + `"toolChoice":{"mode":"none"}`, "tools", `null`},
@@ -112,10 +117,13 @@ func TestContentThatAProviderDoesNotAcceptIsRefused(t *testing.T) {
 	}
 	const blob = `{"type":"tool_result","toolUseId":"u","content":[{"type":"resource","resource":{"blob":"AA=="}}]}`
 	for _, c := range []struct{ dialect, params, want string }{
-		{"openai-chat", block("assistant", `{"type":"image"}`), "the model does not accept image in its own turn (code -32603)"},
+		{"openai-chat", block("assistant", `{"type":"image"}`),
+			"the model does not accept image in its own turn (code -32603)"},
 		{"openai-chat", block("user", `{"type":"video"}`), "the model does not accept video (code -32603)"},
-		{"openai-responses", block("assistant", `{"type":"image"}`), "the model does not accept image in its own turn (code -32603)"},
-		{"openai-responses", `{"maxTokens":15,"messages":[]}`, "the model does not accept a limit below 16 tokens (code -32603)"},
+		{"openai-responses", block("assistant", `{"type":"image"}`),
+			"the model does not accept image in its own turn (code -32603)"},
+		{"openai-responses", `{"maxTokens":15,"messages":[]}`,
+			"the model does not accept a limit below 16 tokens (code -32603)"},
 		{"anthropic", block("user", `{"type":"audio"}`), "the model does not accept audio (code -32603)"},
 		{"anthropic", block("user", blob), "the model does not accept binary resources (code -32603)"},
 		{"gemini", block("user", blob), "the model does not accept binary resources (code -32603)"},
