@@ -202,12 +202,15 @@ func (w *Wire) detached(next http.RoundTripper) http.RoundTripper {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), w.limit())
 			defer cancel()
 			resp, err := next.RoundTrip(r.WithContext(ctx))
-			if err == nil {
-				var body []byte
-				if body, err = io.ReadAll(resp.Body); err == nil {
-					_ = resp.Body.Close()
-					resp.Body = io.NopCloser(bytes.NewReader(body))
-				}
+			if err != nil {
+				asked <- answer{nil, err}
+				return
+			}
+			body, err := io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+			resp.Body = io.NopCloser(bytes.NewReader(body))
+			if err != nil {
+				resp = nil
 			}
 			asked <- answer{resp, err}
 		})

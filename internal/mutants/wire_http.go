@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -105,8 +104,9 @@ func (w *Wire) toServer(r *http.Request) (*http.Response, error) {
 		w.edit.Sent(m)
 	}
 	resp, err = w.edited(resp, nil, m)
-	if failed := w.failure(); failed != nil {
-		return nil, errors.Join(failed, err)
+	if failed := w.failure(); failed != nil && err == nil {
+		_ = resp.Body.Close()
+		return nil, failed
 	}
 	return resp, err
 }

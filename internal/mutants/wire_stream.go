@@ -17,7 +17,7 @@ func (w *Wire) stream(body io.ReadCloser, post *Message) io.ReadCloser {
 	s.forget = w.opened(s)
 	from := io.Reader(body)
 	if w.edit.Line != nil || w.edit.OnlyLF {
-		from = &lines{from: bufio.NewReader(body), onlyLF: w.edit.OnlyLF, edit: w.line}
+		from = &lines{from: bufio.NewReader(body), onlyLF: w.edit.OnlyLF, edit: w.line, fire: w.Fire}
 	}
 	w.work.Go(func() {
 		var at sse.Reader
@@ -81,6 +81,7 @@ type lines struct {
 	from   *bufio.Reader
 	edit   func(line []byte) []byte
 	onlyLF bool
+	fire   func()
 	ready  []byte
 	skipLF bool // the line before ended in CR
 }
@@ -99,6 +100,9 @@ func (l *lines) Read(b []byte) (int, error) {
 			l.ready = []byte("\n")
 		case c == '\r' && l.onlyLF:
 			line = append(line, ' ') // which JSON ignores, as it ignores CR
+			if next, err := l.from.Peek(1); err == nil && next[0] != '\n' {
+				l.fire()
+			}
 		case c == '\n' || c == '\r':
 			l.skipLF = c == '\r'
 			l.ready = append(l.edit(line), c)
