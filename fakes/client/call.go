@@ -149,6 +149,9 @@ func (c *Client) abandoned(ctx context.Context) bool {
 // failed with the session.
 func (c *Client) request(ctx context.Context, method string, params map[string]any) (Result, error) {
 	for {
+		if c.ctx.Err() != nil {
+			return nil, fmt.Errorf("the client is closed: %w", c.ctx.Err())
+		}
 		w := c.current()
 		raw, err := w.request(ctx, method, params)
 		switch {

@@ -81,6 +81,9 @@ type Client struct {
 	calls    []context.Context // under way
 	wire     wire
 
+	closing sync.Once
+	closed  error
+
 	restarting chan struct{} // holds a token while the server is restarted
 	restarts   int
 }
@@ -138,11 +141,13 @@ func (c *Client) open() (wire, error) {
 }
 
 // Close ends the session and, over stdio, waits for the server's end. Its error also reports sampling requests that
-// could not be answered.
+// could not be answered. Further calls of Close return the same.
 func (c *Client) Close() error {
-	err := c.current().close()
-	c.cancel()
-	return err
+	c.closing.Do(func() {
+		c.closed = c.current().close()
+		c.cancel()
+	})
+	return c.closed
 }
 
 // Revision returns the revision that the client and the server speak.

@@ -28,7 +28,7 @@ func (s *session) listen() error {
 		}
 		return fmt.Errorf("opening the GET stream: %w", err)
 	}
-	l := &listening{answering: answering{session: s}, stop: stop, over: make(chan struct{})}
+	l := &listening{answering: answering{session: s, ctx: s.client.ctx}, stop: stop, over: make(chan struct{})}
 	s.listening = l
 	go func() {
 		defer close(l.over)

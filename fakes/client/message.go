@@ -87,5 +87,5 @@ func resultOf(response *message, err error) (json.RawMessage, error) {
 }
 
 // taker receives a message that is not a response, on the goroutine that reads. It returns the work that answers a
-// request, or nil. ctx ends with the connection.
+// request, or nil. ctx ends with what the message belongs to: a call or the connection.
 type taker func(ctx context.Context, m *message) func() error

@@ -25,6 +25,7 @@ var errNoStream = errors.New("the server has no stream for GET")
 // answering are the server's requests of one stream, while they are being answered.
 type answering struct {
 	session *session
+	ctx     context.Context // of the call that the stream belongs to, or of the connection
 	running sync.WaitGroup
 
 	mu       sync.Mutex
@@ -32,7 +33,7 @@ type answering struct {
 }
 
 func (a *answering) take(m *message) {
-	work := a.session.take(a.session.client.ctx, m)
+	work := a.session.take(a.ctx, m)
 	if work == nil {
 		return
 	}
@@ -79,7 +80,7 @@ func (s *session) exchange(ctx context.Context, id int64, method string, params 
 	if method == "initialize" {
 		s.setHeader(headerSession, resp.Header.Get(headerSession))
 	}
-	x := &exchange{answering: answering{session: s}, id: id}
+	x := &exchange{answering: answering{session: s, ctx: ctx}, id: id}
 	err = x.read(ctx, resp)
 	if x.answer == nil {
 		err = errors.Join(err, s.cancelAbandoned(ctx, id))

@@ -101,7 +101,8 @@ func TestMalformedRequestsAreInvalid(t *testing.T) {
 
 func TestHeaderValuesAreEncodedWhereNeeded(t *testing.T) {
 	for value, want := range map[string]string{
-		"plain-1": "plain-1", "": "", " x": "=?base64?IHg=?=", "é": "=?base64?w6k=?=", "=?base64?eA==?=": "=?base64?PT9iYXNlNjQ/ZUE9PT89?=",
+		"plain-1": "plain-1", "": "", " x": "=?base64?IHg=?=", "é": "=?base64?w6k=?=",
+		"=?base64?eA==?=": "=?base64?PT9iYXNlNjQ/ZUE9PT89?=",
 	} {
 		require.Equal(t, want, headerValue(value))
 	}

@@ -56,8 +56,8 @@ const (
 	sub  = `{"id":"y","input":{},"name":"sub","type":"tool_use"}`
 )
 
-// answers are what providers answer, streamed unless the dialect ends in " plain", and what becomes of them: a result or
-// an error.
+// answers are what providers answer, streamed unless the dialect ends in " plain", and the results or errors that they
+// become.
 var answers = []struct{ dialect, answer, want, wrong string }{
 	{"native", `{"role":"assistant","n":9007199254740993}`, `{"n":9007199254740993,"role":"assistant"}`, ""},
 	{"native", `null`, "", "expected an object, found null"},
@@ -104,7 +104,8 @@ var answers = []struct{ dialect, answer, want, wrong string }{
 	{"anthropic", events(start, `{"type":"ping"}`, open0, more0, more0, stop0, open1, input1, stop1, end, stop),
 		used("toolUse", text2, add), ""},
 	{"anthropic", events(`{"type":"ping"}`, start, open0, open1, `{"type":"weather"}`, input1, more0, more0,
-		`{"type":"content_block_delta","index":0,"delta":{"type":"citations_delta"}}`, stop0, stop1, end, stop), used("toolUse", text2, add), ""},
+		`{"type":"content_block_delta","index":0,"delta":{"type":"citations_delta"}}`, stop0, stop1, end, stop),
+		used("toolUse", text2, add), ""},
 	{"anthropic", events(start, strings.Replace(open1, "1,", "0,", 1), stop0, end, stop), used("toolUse",
 		`{"id":"x","input":{},"name":"add","type":"tool_use"}`), ""},
 	{"anthropic", events(start, open1, strings.Replace(input1, "}\"", "\"", 1), stop1, end, stop), "",
