@@ -17,8 +17,9 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/reference"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/mutants"
+	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
 // whoOn is the reference client with something that happens to it once the server has taken its call of a tool.
@@ -172,12 +173,12 @@ func TestHostileCasesShareSessionsAndTheRightOneIsBlamed(t *testing.T) {
 func TestHostileCasesOfAClientThatAnswersNothingArePlayedOnce(t *testing.T) {
 	a, b := hostile(question("s/a")), hostile(question("s/b"))
 	a.Barrier, b.Barrier = true, true
-	client := harness.InProcess(reference.Client(reference.Find("refuses").Config(reference.Config{})))
+	client := harness.InProcess(mutants.Find("refuses").Client(reference.Config{}, nil))
 	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
 		traces := play(t, harness.Runner{Client: client, Revision: revision, Bubble: inBubble(t)}, a, b)
 		require.Equal(t, [][]string{{"s/a", "s/b", "barrier"}}, sessions(traces))
 	}
-	poisoned := harness.InProcess(reference.Client(reference.Find("deaf-after-malformed").Config(reference.Config{})))
+	poisoned := harness.InProcess(mutants.Find("deaf-after-malformed").Client(reference.Config{}, nil))
 	a.Play = func(s *server.Session) (any, error) { return s.Sample(s.Ask("Still there?")) }
 	b.Play = func(s *server.Session) (any, error) {
 		return s.Sample(server.Hostile(map[string]any{"maxTokens": 1, "messages": []any{map[string]any{"role": "user", "content": "text"}}}))

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
-	"github.com/mcp-conform/mcp-conform/harness/reference"
+	"github.com/mcp-conform/mcp-conform/internal/mutants"
 )
 
 type explainCommand struct {
@@ -70,7 +70,7 @@ func explainCheck(b *bytes.Buffer, s *conformance.Scenario, c *conformance.Check
 	}
 	fmt.Fprintf(b, "  shown by       %s\n", strings.Join(c.ShownBy(s), ", "))
 	var killers []string
-	for _, m := range reference.Mutants() {
+	for _, m := range mutants.All() {
 		if slices.Contains(m.Kills, id) {
 			killers = append(killers, fmt.Sprintf("builtin:mutant/%s (%s)", m.Name, m.Doc))
 		}
