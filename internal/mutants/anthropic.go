@@ -6,79 +6,71 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 )
 
 // anthropicMutants are wrong in the translation to Anthropic Messages and back.
-var anthropicMutants = []Mutant{
-	{Name: "ignores-block-index", Doc: "treats every block of Anthropic's stream as the first one",
-		Kills:    []string{"parallel/streamed-uses", "parallel/all-uses"},
-		Also:     []string{"parallel/over-32-calls", "tool-use/text-and-tool"},
-		Dialects: anthropicOnly, Streamed: true, edit: just(Edit{ModelReply: oneBlock})},
-	{Name: "ping-is-an-error", Doc: "abandons a stream at an event that it does not know, such as ping",
-		Kills: []string{"basic/answered"},
-		Also: []string{"mrtr/retried", "mrtr/prompts-and-resources", "client/sampled", "declare/over-declared",
-			"basic/parameters-harmless", "basic/unknown-extras", "tool-use/many-tools", "tool-use/stop-beside-calls"},
-		Dialects: anthropicOnly, Streamed: true,
-		edit: func(w *Wire) Edit {
+var anthropicMutants = chapter("parallel",
+	m("ignores-block-index", "treats every block of Anthropic's stream as the first one",
+		"streamed-uses all-uses | over-32-calls tool-use/text-and-tool", just(Edit{ModelReply: oneBlock}),
+		only(dialect.Anthropic), streamed),
+	m("ping-is-an-error", "abandons a stream at an event that it does not know, such as ping",
+		"basic/answered | mrtr/retried mrtr/prompts-and-resources client/sampled declare/over-declared"+
+			" basic/parameters-harmless basic/unknown-extras tool-use/many-tools tool-use/stop-beside-calls",
+		func(w *Wire) Edit {
 			return Edit{Model: func(next http.RoundTripper) http.RoundTripper {
 				return replies(next, func(body io.ReadCloser) io.ReadCloser {
 					return readCloser{&lines{from: bufio.NewReader(body), edit: w.pingIsAnError}, body}
 				})
 			}}
-		}},
-	{Name: "appends-to-empty-input", Doc: "appends a streamed input to the {} at its start, and reads {}",
-		Kills:    []string{"tool-use/input-intact", "parallel/streamed-uses"},
-		Also:     []string{"parallel/all-uses", "parallel/over-32-calls", "tool-use/bad-arguments"},
-		Dialects: anthropicOnly, Streamed: true,
-		edit: just(Edit{ModelReply: func(chunks []map[string]any) []map[string]any {
+		}, only(dialect.Anthropic), streamed),
+	m("appends-to-empty-input", "appends a streamed input to the {} at its start, and reads {}",
+		"tool-use/input-intact streamed-uses | all-uses over-32-calls tool-use/bad-arguments",
+		just(Edit{ModelReply: func(chunks []object) []object {
 			for _, e := range chunks {
 				if delta := member(e, "delta"); delta["partial_json"] != nil {
 					delta["partial_json"] = ""
 				}
 			}
 			return chunks
-		}})},
-	{Name: "results-one-by-one", Doc: "sends each tool result in its own message, and not all in the next one",
-		Kills: []string{"parallel/results-reach-model"}, Dialects: anthropicOnly, edit: request(func(body map[string]any) {
+		}}), only(dialect.Anthropic), streamed),
+	m("results-one-by-one", "sends each tool result in its own message, and not all in the next one",
+		"results-reach-model", request(func(body object) {
 			var messages []any
-			eachMessage(func(m map[string]any) {
+			eachMessage(func(m object) {
 				if !hasResults(m) {
 					messages = append(messages, m)
 					return
 				}
 				for _, b := range m["content"].([]any) {
-					messages = append(messages, map[string]any{"role": m["role"], "content": []any{b}})
+					messages = append(messages, object{"role": m["role"], "content": []any{b}})
 				}
 			})(body)
 			body["messages"] = messages
-		})},
-	{Name: "results-as-assistant", Doc: "sends tool results with the role assistant",
-		Kills: []string{"parallel/results-reach-model"}, Also: []string{"loop/three-rounds"}, Dialects: anthropicOnly,
-		edit: request(eachMessage(func(m map[string]any) {
+		}), only(dialect.Anthropic)),
+	m("results-as-assistant", "sends tool results with the role assistant", "results-reach-model | loop/three-rounds",
+		request(eachMessage(func(m object) {
 			if hasResults(m) {
 				m["role"] = "assistant"
 			}
-		}))},
-	{Name: "text-before-results", Doc: "puts a text before the tool results, which have to come first",
-		Kills: []string{"parallel/results-reach-model"}, Also: []string{"loop/three-rounds"}, Dialects: anthropicOnly,
-		edit: request(eachMessage(func(m map[string]any) {
+		})), only(dialect.Anthropic)),
+	m("text-before-results", "puts a text before the tool results, which have to come first",
+		"results-reach-model | loop/three-rounds", request(eachMessage(func(m object) {
 			if hasResults(m) {
 				m["content"] = append([]any{textBlock("The tools say:")}, m["content"].([]any)...)
 			}
-		}))},
-	{Name: "drops-is-error-flag", Doc: "sends tool results without is_error", Kills: []string{"parallel/error-result"},
-		Dialects: anthropicOnly, edit: request(eachBlock("tool_result", func(b map[string]any) { delete(b, "is_error") }))},
-	{Name: "max-tokens-as-end-turn", Doc: "reports every stop reason except end_turn and tool_use as endTurn",
-		Kills: []string{"basic/stop-reason-true"}, Also: []string{"basic/stop-reason", "provider-errors/refusal-told"},
-		Dialects: anthropicOnly, edit: result(func(r map[string]any) {
+		})), only(dialect.Anthropic)),
+	m("drops-is-error-flag", "sends tool results without is_error", "error-result",
+		request(eachBlock("tool_result", func(b object) { delete(b, "is_error") })), only(dialect.Anthropic)),
+	m("max-tokens-as-end-turn", "reports every stop reason except end_turn and tool_use as endTurn",
+		"basic/stop-reason-true | basic/stop-reason provider-errors/refusal-told", result(func(r object) {
 			if r["stopReason"] != "toolUse" {
 				r["stopReason"] = "endTurn"
 			}
-		})},
-	{Name: "anthropic-stop-reasons", Doc: "returns Anthropic's words for stop reasons",
-		Kills: []string{"tool-use/stop-reason-tooluse"}, Also: []string{"basic/stop-reason"}, Dialects: anthropicOnly,
-		edit: result(func(r map[string]any) {
+		}), only(dialect.Anthropic)),
+	m("anthropic-stop-reasons", "returns Anthropic's words for stop reasons",
+		"tool-use/stop-reason-tooluse | basic/stop-reason", result(func(r object) {
 			for ours, theirs := range map[string]string{"endTurn": "end_turn", "toolUse": "tool_use",
 				"maxTokens": "max_tokens", "stopSequence": "stop_sequence"} {
 				if r["stopReason"] == ours {
@@ -86,8 +78,8 @@ var anthropicMutants = []Mutant{
 					return
 				}
 			}
-		})},
-}
+		}), only(dialect.Anthropic)),
+)
 
 // pingIsAnError makes an error of a ping. It edits lines, so that the error comes when the ping does.
 func (w *Wire) pingIsAnError(line []byte) []byte {
@@ -100,11 +92,11 @@ func (w *Wire) pingIsAnError(line []byte) []byte {
 }
 
 // hasResults reports whether a message of a request to the model has tool results.
-func hasResults(m map[string]any) bool { return len(ofType(m["content"], "tool_result")) > 0 }
+func hasResults(m object) bool { return len(ofType(m["content"], "tool_result")) > 0 }
 
 // oneBlock puts the deltas of all blocks into the first one.
-func oneBlock(events []map[string]any) []map[string]any {
-	var kept []map[string]any
+func oneBlock(events []object) []object {
+	var kept []object
 	begun, last := false, -1
 	for i, e := range events {
 		if e["type"] == "content_block_stop" {

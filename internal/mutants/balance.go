@@ -6,19 +6,20 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/client/model"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 )
 
-// refusesAll are the checks that a client refuses an invalid history.
-var refusesAll = []string{"balance/missing-result", "balance/no-result", "balance/late-result", "balance/trailing-use",
-	"balance/mixed-content", "balance/orphan-result", "balance/duplicate-use-id", "balance/duplicate-result",
-	"balance/use-in-user", "balance/result-in-assistant"}
+const (
+	// refusesAll are the checks that a client refuses an invalid history.
+	refusesAll = " balance/missing-result balance/no-result balance/late-result balance/trailing-use" +
+		" balance/mixed-content balance/orphan-result balance/duplicate-use-id balance/duplicate-result" +
+		" balance/use-in-user balance/result-in-assistant "
+	// callsModel are the checks that the model never gets such a history, and that a converter drops nothing of it.
+	callsModel = " | no-model-call not-dropped"
+)
 
-// callsModel are the checks that a model without rules of its own never gets such a history, and that a converter drops
-// nothing on the way to it.
-var callsModel = []string{"balance/no-model-call", "balance/not-dropped"}
-
-var balanceMutants = []Mutant{
+var balanceMutants = chapter("balance",
 	accepts("missing-result", "accepts one result for several tool uses"),
 	accepts("no-result", "accepts a text in place of a tool result"),
 	accepts("late-result", "accepts a tool result anywhere after its tool use"),
@@ -29,53 +30,44 @@ var balanceMutants = []Mutant{
 	accepts("duplicate-result", "accepts two results for one tool use"),
 	accepts("use-in-user", "accepts a tool use with the role user"),
 	accepts("result-in-assistant", "accepts a tool result with the role assistant"),
-	{Name: "hands-on-histories", Doc: "passes every history to the model",
-		Kills: append([]string{"balance/no-model-call"}, refusesAll...), Also: callsModel, Dialects: nativeOnly,
-		edit: overlooks(func(string) bool { return true })},
-	{Name: "imbalance-is-internal", Wire: true, Era: "legacy", Doc: "refuses an invalid history with an internal error",
-		Kills: refusesAll, edit: answered(func(s *Sample) {
-			if rule(s.Asked) != "" && s.Error["code"] != nil {
-				s.Error["code"] = codeInternal
-			}
-		})},
-	{Name: "invents-results", Doc: "invents a result for each tool use that has none, and answers",
-		Kills: []string{"balance/missing-result", "balance/no-result", "balance/trailing-use"},
-		Also:  callsModel, edit: repairs(inventResults)},
-	{Name: "drops-orphans", Doc: "drops tool results without a tool use, and answers",
-		Kills: []string{"balance/orphan-result"}, Also: callsModel, edit: repairs(dropOrphans)},
-	{Name: "drops-misplaced", Doc: "drops tool uses and results with the wrong role, and answers the rest",
-		Kills: []string{"balance/use-in-user", "balance/result-in-assistant", "balance/not-dropped"}, Also: callsModel,
-		edit: repairs(dropMisplaced)},
-	{Name: "asks-before-it-validates", Doc: "asks the model before it checks the history",
-		Kills: []string{"balance/no-model-call"}, edit: asksAnyway(
-			func(w *Wire, s *Sample) bool { return w.Declares(s.Asked) && rule(s.Asked) != "" },
-			func(p map[string]any) {
-				p["messages"] = []any{map[string]any{"role": "user", "content": textBlock("?")}}
-			})},
-	{Name: "dies-of-imbalance", Wire: true, Doc: "refuses an invalid history and exits", Kills: []string{"balance/alive"},
-		Also: append([]string{"malformed/survives", "client/ends-cleanly"}, refusesAll...),
-		edit: diesOf(func(_ *Wire, s *Sample) bool { return rule(s.Asked) != "" })},
-	{Name: "ignores-imbalance", Wire: true, Era: "legacy", Hangs: true, Doc: "never responds to an invalid history",
-		Kills: []string{"balance/alive"}, Also: append([]string{"malformed/answered", "client/ends-cleanly"}, refusesAll...),
-		edit: asked(func(s *Sample) {
-			if rule(s.Asked) != "" {
-				s.Withhold()
-			}
-		})},
-}
+	m("hands-on-histories", "passes every history to the model", refusesAll+"no-model-call"+callsModel,
+		overlooks(func(string) bool { return true }), only(dialect.Native)),
+	m("imbalance-is-internal", "refuses an invalid history with an internal error", refusesAll, answered(func(s *Sample) {
+		if rule(s.Asked) != "" && s.Error["code"] != nil {
+			s.Error["code"] = codeInternal
+		}
+	}), wire, legacy),
+	m("invents-results", "invents a result for each tool use that has none, and answers",
+		"missing-result no-result trailing-use"+callsModel, repairs(inventResults)),
+	m("drops-orphans", "drops tool results without a tool use, and answers", "orphan-result"+callsModel,
+		repairs(dropOrphans)),
+	m("drops-misplaced", "drops tool uses and results with the wrong role, and answers the rest",
+		"use-in-user result-in-assistant not-dropped"+callsModel, repairs(dropMisplaced)),
+	m("asks-before-it-validates", "asks the model before it checks the history", "no-model-call", asksAnyway(
+		func(w *Wire, s *Sample) bool { return w.Declares(s.Asked) && rule(s.Asked) != "" },
+		func(p object) {
+			p["messages"] = []any{object{"role": "user", "content": textBlock("?")}}
+		})),
+	m("dies-of-imbalance", "refuses an invalid history and exits",
+		"alive | malformed/survives client/ends-cleanly"+refusesAll,
+		diesOf(func(_ *Wire, s *Sample) bool { return rule(s.Asked) != "" }), wire),
+	m("ignores-imbalance", "never responds to an invalid history",
+		"alive | malformed/answered client/ends-cleanly"+refusesAll,
+		withholds(func(s *Sample) bool { return rule(s.Asked) != "" }), wire, legacy, hangs),
+)
 
 // accepts is a client that does not know one rule of histories. Providers know most of them themselves, so that the bug
 // shows where the model does not.
 func accepts(name, doc string) Mutant {
-	return Mutant{Name: "accepts-" + name, Doc: doc, Kills: []string{"balance/" + name}, Also: callsModel, Dialects: nativeOnly,
-		edit: overlooks(func(rule string) bool { return rule == name })}
+	return m("accepts-"+name, doc, name+callsModel, overlooks(func(rule string) bool { return rule == name }),
+		only(dialect.Native))
 }
 
 // overlooks is a client whose check of requests lacks some rules.
 func overlooks(unknown func(rule string) bool) func(*Wire) Edit {
 	return func(w *Wire) Edit {
 		return Edit{Options: func(o *client.Options, _ *model.Options) {
-			o.Validate = func(params map[string]any) error {
+			o.Validate = func(params object) error {
 				err := client.Validate(params)
 				if broken := rule(params); broken != "" && unknown(broken) {
 					w.Fire()
@@ -88,13 +80,13 @@ func overlooks(unknown func(rule string) bool) func(*Wire) Edit {
 }
 
 // rule is the rule of tool uses and results that a request breaks; "" if it breaks none, or is malformed.
-func rule(params map[string]any) string {
+func rule(params object) string {
 	var broken *client.InvalidError
 	if params == nil || !errors.As(client.Validate(params), &broken) {
 		return ""
 	}
 	messages := mcpjson.Messages(params)
-	if broken.Rule == "no-result" && slices.ContainsFunc(messages[broken.Message+1:], func(m map[string]any) bool {
+	if broken.Rule == "no-result" && slices.ContainsFunc(messages[broken.Message+1:], func(m object) bool {
 		return len(ofType(m["content"], "tool_result")) > 0
 	}) {
 		return "late-result"
@@ -103,7 +95,7 @@ func rule(params map[string]any) string {
 }
 
 // repairs edits requests that are well-formed, whether their history is valid or not.
-func repairs(repair func(params map[string]any)) func(*Wire) Edit {
+func repairs(repair func(params object)) func(*Wire) Edit {
 	return func(w *Wire) Edit {
 		return Edit{Asked: func(s *Sample) {
 			if w.Declares(s.Params) && rule(s.Params) != "" {
@@ -115,7 +107,7 @@ func repairs(repair func(params map[string]any)) func(*Wire) Edit {
 
 // asksAnyway has the model asked for requests that the client then refuses: the client gets a request that it may serve,
 // and its answer becomes the error that is due.
-func asksAnyway(which func(w *Wire, s *Sample) bool, harmless func(params map[string]any)) func(*Wire) Edit {
+func asksAnyway(which func(w *Wire, s *Sample) bool, harmless func(params object)) func(*Wire) Edit {
 	return func(w *Wire) Edit {
 		return Edit{
 			Asked: func(s *Sample) {
@@ -151,7 +143,7 @@ func diesOf(which func(w *Wire, s *Sample) bool) func(*Wire) Edit {
 }
 
 // inventResults adds a result for each tool use that has none in the next message.
-func inventResults(params map[string]any) {
+func inventResults(params object) {
 	var repaired []any
 	messages := mcpjson.Messages(params)
 	for i, m := range messages {
@@ -160,7 +152,7 @@ func inventResults(params map[string]any) {
 		if len(uses) == 0 || m["role"] != "assistant" {
 			continue
 		}
-		var next map[string]any
+		var next object
 		if i+1 < len(messages) {
 			next = messages[i+1]
 		}
@@ -168,14 +160,14 @@ func inventResults(params map[string]any) {
 		var invented []any
 		for _, id := range uses {
 			if !slices.Contains(given, id) {
-				invented = append(invented, map[string]any{"type": "tool_result", "toolUseId": id,
+				invented = append(invented, object{"type": "tool_result", "toolUseId": id,
 					"content": []any{textBlock("cancelled")}})
 			}
 		}
 		switch blocks, _ := next["content"].([]any); {
 		case invented == nil:
 		case given == nil:
-			repaired = append(repaired, map[string]any{"role": "user", "content": invented})
+			repaired = append(repaired, object{"role": "user", "content": invented})
 		default:
 			next["content"] = append(slices.Clip(blocks), invented...)
 		}
@@ -184,10 +176,10 @@ func inventResults(params map[string]any) {
 }
 
 // dropOrphans drops the results that have no tool use in the message before them.
-func dropOrphans(params map[string]any) {
+func dropOrphans(params object) {
 	var uses []string
-	eachMessage(func(m map[string]any) {
-		drop(m, func(b map[string]any) bool {
+	eachMessage(func(m object) {
+		drop(m, func(b object) bool {
 			return b["type"] == "tool_result" && m["role"] == "user" && !slices.Contains(uses, text(b, "toolUseId"))
 		})
 		uses = ids(m, "tool_use", "id")
@@ -196,9 +188,9 @@ func dropOrphans(params map[string]any) {
 }
 
 // dropMisplaced drops the tool uses of the user, the results of the assistant, and what belongs to them.
-func dropMisplaced(params map[string]any) {
+func dropMisplaced(params object) {
 	var misplaced []string
-	eachMessage(func(m map[string]any) {
+	eachMessage(func(m object) {
 		switch m["role"] {
 		case "user":
 			misplaced = append(misplaced, ids(m, "tool_use", "id")...)
@@ -206,8 +198,8 @@ func dropMisplaced(params map[string]any) {
 			misplaced = append(misplaced, ids(m, "tool_result", "toolUseId")...)
 		}
 	})(params)
-	eachMessage(func(m map[string]any) {
-		drop(m, func(b map[string]any) bool {
+	eachMessage(func(m object) {
+		drop(m, func(b object) bool {
 			return b["type"] == "tool_use" && slices.Contains(misplaced, text(b, "id")) ||
 				b["type"] == "tool_result" && slices.Contains(misplaced, text(b, "toolUseId"))
 		})
@@ -216,10 +208,10 @@ func dropMisplaced(params map[string]any) {
 }
 
 // dropEmpty drops messages without content.
-func dropEmpty(params map[string]any) {
+func dropEmpty(params object) {
 	messages, _ := params["messages"].([]any)
 	params["messages"] = slices.DeleteFunc(messages, func(item any) bool {
-		m, _ := item.(map[string]any)
+		m, _ := item.(object)
 		blocks, ok := m["content"].([]any)
 		return ok && len(blocks) == 0
 	})

@@ -11,12 +11,11 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-var cancelMutants = []Mutant{
-	{Name: "ignores-cancel", Doc: "ignores a cancellation and responds anyway",
-		Kills: []string{"cancel/stops-work", "cancel/no-answer"}, Wire: true, Era: "legacy",
-		edit: onCancel(func(_ *Wire, m *Message) { m.Drop() })},
-	{Name: "works-on-cancelled", Doc: "sends no response after a cancellation, but keeps the model working",
-		Kills: []string{"cancel/stops-work"}, Wire: true, Era: "legacy", edit: func(*Wire) Edit {
+var cancelMutants = chapter("cancel",
+	m("ignores-cancel", "ignores a cancellation and responds anyway", "stops-work no-answer",
+		onCancel(func(_ *Wire, m *Message) { m.Drop() }), wire, legacy),
+	m("works-on-cancelled", "sends no response after a cancellation, but keeps the model working", "stops-work",
+		func(*Wire) Edit {
 			var cancelled sync.Map // by Key
 			return Edit{
 				In: func(m *Message) {
@@ -31,51 +30,45 @@ var cancelMutants = []Mutant{
 					}
 				},
 			}
-		}},
-	{Name: "answers-cancelled", Doc: "stops the model after a cancellation and responds with an error",
-		Kills: []string{"cancel/no-answer"}, Wire: true, Era: "legacy", edit: onCancel(func(w *Wire, m *Message) {
+		}, wire, legacy),
+	m("answers-cancelled", "stops the model after a cancellation and responds with an error", "no-answer",
+		onCancel(func(w *Wire, m *Message) {
 			if seen, answered := w.Seen(m.Params()["requestId"]); seen && !answered {
 				w.sendError(m.Params()["requestId"], codeInternal)
 			}
-		})},
-	{Name: "cancels-all", Doc: "cancels every running request, whichever the cancellation names",
-		Kills: []string{"cancel/unknown-id", "cancel/finished-id", "cancel/malformed-cancel"}, Wire: true, Era: "legacy",
-		edit: onCancel(func(w *Wire, m *Message) {
+		}), wire, legacy),
+	m("cancels-all", "cancels every running request, whichever the cancellation names",
+		"unknown-id finished-id malformed-cancel", onCancel(func(w *Wire, m *Message) {
 			for _, id := range w.Running() {
 				m.Before(cancels(id))
 			}
-		})},
-	{Name: "refuses-strange-cancel", Doc: "responds with an error to the cancellation of a request that it never got",
-		Kills: []string{"cancel/cancel-not-answered"}, Also: []string{"basic/answers-once", "basic/id-echoed"},
-		Wire: true, Era: "legacy", edit: onCancel(func(w *Wire, m *Message) {
+		}), wire, legacy),
+	m("refuses-strange-cancel", "responds with an error to the cancellation of a request that it never got",
+		"cancel-not-answered | basic/answers-once basic/id-echoed", onCancel(func(w *Wire, m *Message) {
 			if seen, _ := w.Seen(m.Params()["requestId"]); !seen && isID(m.Params()["requestId"]) {
 				w.sendError(m.Params()["requestId"], codeInvalidParams)
 			}
-		})},
-	{Name: "refuses-late-cancel", Doc: "responds again to a request that is cancelled after the response",
-		Kills: []string{"cancel/cancel-not-answered"}, Also: []string{"cancel/race"}, Wire: true, Era: "legacy",
-		edit: onCancel(func(w *Wire, m *Message) {
+		}), wire, legacy),
+	m("refuses-late-cancel", "responds again to a request that is cancelled after the response",
+		"cancel-not-answered | race", onCancel(func(w *Wire, m *Message) {
 			if _, answered := w.Seen(m.Params()["requestId"]); answered {
 				w.sendError(m.Params()["requestId"], codeInvalidParams)
 			}
-		})},
-	{Name: "dies-of-strange-cancel", Doc: "closes its connection after the cancellation of a request that it never got",
-		Kills: []string{"cancel/unknown-id", "client/ends-cleanly"}, Wire: true, Era: "legacy",
-		edit: onCancel(func(w *Wire, m *Message) {
+		}), wire, legacy),
+	m("dies-of-strange-cancel", "closes its connection after the cancellation of a request that it never got",
+		"unknown-id client/ends-cleanly", onCancel(func(w *Wire, m *Message) {
 			if seen, _ := w.Seen(m.Params()["requestId"]); !seen && isID(m.Params()["requestId"]) {
 				w.Die("a cancellation of an unknown request")
 			}
-		})},
-	{Name: "dies-of-bad-cancel", Doc: "closes its connection after a malformed cancellation",
-		Kills: []string{"cancel/malformed-cancel", "client/ends-cleanly"}, Wire: true, Era: "legacy",
-		edit: onCancel(func(w *Wire, m *Message) {
+		}), wire, legacy),
+	m("dies-of-bad-cancel", "closes its connection after a malformed cancellation",
+		"malformed-cancel client/ends-cleanly", onCancel(func(w *Wire, m *Message) {
 			if !isID(m.Params()["requestId"]) {
 				w.Die("a malformed cancellation")
 			}
-		})},
-	{Name: "tainted-by-cancel", Doc: "responds with an error to the request after a cancellation",
-		Kills: []string{"cancel/race"}, Also: []string{"cancel/unknown-id", "cancel/finished-id", "cancel/malformed-cancel"},
-		Wire: true, Era: "legacy", edit: func(*Wire) Edit {
+		}), wire, legacy),
+	m("tainted-by-cancel", "responds with an error to the request after a cancellation",
+		"race | unknown-id finished-id malformed-cancel", func(*Wire) Edit {
 			var tainted atomic.Bool
 			return Edit{
 				In: func(m *Message) {
@@ -89,44 +82,38 @@ var cancelMutants = []Mutant{
 					}
 				},
 			}
-		}},
-	{Name: "gives-up-silently", Doc: "abandons a call without cancelling it",
-		Kills: []string{"cancel/caller-cancels", "cancel/call-cancelled"}, Wire: true, Era: "legacy",
-		edit: ownCancel((*Message).Drop)},
-	{Name: "gives-up-silently-on-the-pipe", Doc: "abandons a call over stdio without cancelling it",
-		Kills: []string{"cancel/call-cancelled"}, Stdio: true, Wire: true, Era: "modern", edit: ownCancel((*Message).Drop)},
-	{Name: "cancels-by-text", Doc: "cancels a request with its id as a string", Kills: []string{"cancel/names-own"},
-		Also: []string{"cancel/caller-cancels", "cancel/call-cancelled"}, Wire: true, Era: "legacy",
-		edit: ownCancel(idAsText)},
-	{Name: "cancels-by-text-on-the-pipe", Doc: "cancels a request over stdio with its id as a string",
-		Kills: []string{"cancel/names-own"}, Also: []string{"cancel/call-cancelled"}, Stdio: true, Wire: true,
-		Era: "modern", edit: ownCancel(idAsText)},
-	{Name: "leaves-model-running", Doc: "keeps the model working for a call that was abandoned",
-		Kills: []string{"cancel/model-ends"}, Also: []string{"cancel/stops-work", "tasks/work-stops"}, Wire: true,
-		edit: func(w *Wire) Edit { return Edit{Model: w.detached} }},
-	{Name: "cancels-ended", Doc: "cancels a call whose request has ended with a request for input",
-		Kills: []string{"cancel/ended-call"}, Wire: true, Era: "modern", edit: onAbandoned(func(w *Wire, c *Call) {
+		}, wire, legacy),
+	m("gives-up-silently", "abandons a call without cancelling it", "caller-cancels call-cancelled",
+		ownCancel((*Message).Drop), wire, legacy),
+	m("gives-up-silently-on-the-pipe", "abandons a call over stdio without cancelling it", "call-cancelled",
+		ownCancel((*Message).Drop), stdio, wire, modern),
+	m("cancels-by-text", "cancels a request with its id as a string", "names-own | caller-cancels call-cancelled",
+		ownCancel(idAsText), wire, legacy),
+	m("cancels-by-text-on-the-pipe", "cancels a request over stdio with its id as a string",
+		"names-own | call-cancelled", ownCancel(idAsText), stdio, wire, modern),
+	m("leaves-model-running", "keeps the model working for a call that was abandoned",
+		"model-ends | stops-work tasks/work-stops", func(w *Wire) Edit { return Edit{Model: w.detached} }, wire),
+	m("cancels-ended", "cancels a call whose request has ended with a request for input", "ended-call",
+		onAbandoned(func(w *Wire, c *Call) {
 			_ = w.Send(w.Context, cancels(c.last)) // nothing depends on it
-		})},
-	{Name: "retries-given-up", Doc: "retries a call that was abandoned", Kills: []string{"cancel/no-retry"},
-		Wire: true, Era: "modern", edit: onAbandoned(func(w *Wire, c *Call) {
-			retry := copyOf(c.Params)
-			retry["inputResponses"] = map[string]any{}
-			if state := c.States[len(c.States)-1]; state != nil {
-				retry["requestState"] = *state
-			}
-			w.Request(c.Method, retry)
-		})},
-	{Name: "dies-of-late-response", Doc: "closes its connection after a response that it does not wait for",
-		Kills: []string{"cancel/late-response", "client/ends-cleanly"}, Stdio: true, Wire: true,
-		edit: func(w *Wire) Edit {
+		}), wire, modern),
+	m("retries-given-up", "retries a call that was abandoned", "no-retry", onAbandoned(func(w *Wire, c *Call) {
+		retry := copyOf(c.Params)
+		retry["inputResponses"] = object{}
+		if state := c.States[len(c.States)-1]; state != nil {
+			retry["requestState"] = *state
+		}
+		w.Request(c.Method, retry)
+	}), wire, modern),
+	m("dies-of-late-response", "closes its connection after a response that it does not wait for",
+		"late-response client/ends-cleanly", func(w *Wire) Edit {
 			return Edit{In: func(m *Message) {
 				if m.IsResponse() && m.Request == nil {
 					w.Die("a response that nobody waits for")
 				}
 			}}
-		}},
-}
+		}, stdio, wire),
+)
 
 // onCancel handles the server's cancellations.
 func onCancel(f func(w *Wire, m *Message)) func(*Wire) Edit {
@@ -149,7 +136,7 @@ func ownCancel(f func(m *Message)) func(*Wire) Edit {
 }
 
 func idAsText(m *Message) {
-	m.Body["params"] = map[string]any{"requestId": Key(m.Params()["requestId"])}
+	m.Body["params"] = object{"requestId": Key(m.Params()["requestId"])}
 }
 
 // onAbandoned runs after a call of the modern era was abandoned while the client made the input for it.
@@ -164,27 +151,27 @@ func onAbandoned(f func(w *Wire, c *Call)) func(*Wire) Edit {
 	}
 }
 
-func cancels(id any) map[string]any {
-	return map[string]any{"jsonrpc": "2.0", "method": methodCancelled, "params": map[string]any{"requestId": id}}
+func cancels(id any) object {
+	return object{"jsonrpc": "2.0", "method": methodCancelled, "params": object{"requestId": id}}
 }
 
 // sendError sends an error response of the wire's own.
 func (w *Wire) sendError(id any, code int) {
-	w.respond(id, "error", map[string]any{"code": code, "message": "broken on purpose"})
+	w.respond(id, "error", object{"code": code, "message": "broken on purpose"})
 }
 
 // respond sends a response of the wire's own, beside what comes in.
 func (w *Wire) respond(id any, member string, value any) {
 	w.Fire()
 	w.work.Go(func() {
-		_ = w.Send(w.Context, map[string]any{"jsonrpc": "2.0", "id": id, member: value})
+		_ = w.Send(w.Context, object{"jsonrpc": "2.0", "id": id, member: value})
 	})
 }
 
 // isID reports whether a value can be the id of a request.
 func isID(id any) bool {
 	switch id.(type) {
-	case nil, bool, map[string]any, []any:
+	case nil, bool, object, []any:
 		return false
 	}
 	return true

@@ -8,7 +8,6 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/client/model"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 )
 
@@ -18,45 +17,36 @@ var (
 	marshal = mcpjson.Marshal
 )
 
-var (
-	anthropicOnly = []string{dialect.Anthropic}
-	chatOnly      = []string{dialect.OpenAIChat}
-	geminiOnly    = []string{dialect.Gemini}
-	nativeOnly    = []string{dialect.Native}
-	ollamaOnly    = []string{dialect.Ollama}
-	responsesOnly = []string{dialect.OpenAIResponses}
-)
-
 // just is an edit that needs no state.
 func just(e Edit) func(*Wire) Edit { return func(*Wire) Edit { return e } }
 
-func params(f func(map[string]any)) func(*Wire) Edit   { return just(Edit{Params: f}) }
-func result(f func(map[string]any)) func(*Wire) Edit   { return just(Edit{Result: f}) }
-func response(f func(map[string]any)) func(*Wire) Edit { return just(Edit{Response: f}) }
-func request(f func(map[string]any)) func(*Wire) Edit  { return just(Edit{ModelRequest: f}) }
-func asked(f func(*Sample)) func(*Wire) Edit           { return just(Edit{Asked: f}) }
-func answered(f func(*Sample)) func(*Wire) Edit        { return just(Edit{Answered: f}) }
-func out(f func(*Message)) func(*Wire) Edit            { return just(Edit{Out: f}) }
-func in(f func(*Message)) func(*Wire) Edit             { return just(Edit{In: f}) }
+func params(f func(object)) func(*Wire) Edit    { return just(Edit{Params: f}) }
+func result(f func(object)) func(*Wire) Edit    { return just(Edit{Result: f}) }
+func response(f func(object)) func(*Wire) Edit  { return just(Edit{Response: f}) }
+func request(f func(object)) func(*Wire) Edit   { return just(Edit{ModelRequest: f}) }
+func asked(f func(*Sample)) func(*Wire) Edit    { return just(Edit{Asked: f}) }
+func answered(f func(*Sample)) func(*Wire) Edit { return just(Edit{Answered: f}) }
+func out(f func(*Message)) func(*Wire) Edit     { return just(Edit{Out: f}) }
+func in(f func(*Message)) func(*Wire) Edit      { return just(Edit{In: f}) }
 
 // eachItem calls f with each object of an array.
-func eachItem(list any, f func(map[string]any)) {
+func eachItem(list any, f func(object)) {
 	items, _ := list.([]any)
 	for _, item := range items {
-		if o, ok := item.(map[string]any); ok {
+		if o, ok := item.(object); ok {
 			f(o)
 		}
 	}
 }
 
 // eachMessage edits each message of the params.
-func eachMessage(f func(m map[string]any)) func(map[string]any) {
-	return func(params map[string]any) { eachItem(params["messages"], f) }
+func eachMessage(f func(m object)) func(object) {
+	return func(params object) { eachItem(params["messages"], f) }
 }
 
 // eachBlock edits each block of a type, in the messages of the params.
-func eachBlock(kind string, f func(b map[string]any)) func(map[string]any) {
-	return eachMessage(func(m map[string]any) {
+func eachBlock(kind string, f func(b object)) func(object) {
+	return eachMessage(func(m object) {
 		for _, b := range ofType(m["content"], kind) {
 			f(b)
 		}
@@ -64,13 +54,13 @@ func eachBlock(kind string, f func(b map[string]any)) func(map[string]any) {
 }
 
 // eachTool edits each tool of the params.
-func eachTool(f func(tool map[string]any)) func(map[string]any) {
-	return func(p map[string]any) { eachItem(p["tools"], f) }
+func eachTool(f func(tool object)) func(object) {
+	return func(p object) { eachItem(p["tools"], f) }
 }
 
 // eachText edits each text block of a result.
-func eachText(f func(b map[string]any)) func(map[string]any) {
-	return func(r map[string]any) {
+func eachText(f func(b object)) func(object) {
+	return func(r object) {
 		for _, b := range ofType(r["content"], "text") {
 			f(b)
 		}
@@ -78,8 +68,8 @@ func eachText(f func(b map[string]any)) func(map[string]any) {
 }
 
 // eachUse edits each tool use of a result.
-func eachUse(f func(i int, use map[string]any)) func(map[string]any) {
-	return func(r map[string]any) {
+func eachUse(f func(i int, use object)) func(object) {
+	return func(r object) {
 		for i, use := range ofType(r["content"], "tool_use") {
 			f(i, use)
 		}
@@ -87,8 +77,8 @@ func eachUse(f func(i int, use map[string]any)) func(map[string]any) {
 }
 
 // keep leaves at most n blocks of a type in the content of a message or a result.
-func keep(holder map[string]any, kind string, n int) {
-	drop(holder, func(b map[string]any) bool {
+func keep(holder object, kind string, n int) {
+	drop(holder, func(b object) bool {
 		if b["type"] == kind {
 			n--
 		}
@@ -97,7 +87,7 @@ func keep(holder map[string]any, kind string, n int) {
 }
 
 // drop removes blocks from the content of a message or a result.
-func drop(holder map[string]any, unwanted func(b map[string]any) bool) {
+func drop(holder object, unwanted func(b object) bool) {
 	blocks, err := mcpjson.Blocks(holder["content"])
 	if err != nil {
 		return
@@ -114,16 +104,16 @@ func drop(holder map[string]any, unwanted func(b map[string]any) bool) {
 }
 
 // keepLast leaves the last item of an array that meets a condition, and all that do not.
-func keepLast(list []any, is func(o map[string]any) bool) []any {
+func keepLast(list []any, is func(o object) bool) []any {
 	last := -1
 	for i, item := range list {
-		if o, ok := item.(map[string]any); ok && is(o) {
+		if o, ok := item.(object); ok && is(o) {
 			last = i
 		}
 	}
 	kept := []any{}
 	for i, item := range list {
-		if o, ok := item.(map[string]any); i == last || !ok || !is(o) {
+		if o, ok := item.(object); i == last || !ok || !is(o) {
 			kept = append(kept, item)
 		}
 	}
@@ -131,7 +121,7 @@ func keepLast(list []any, is func(o map[string]any) bool) []any {
 }
 
 // said joins the texts of a result or a message.
-func said(holder map[string]any) string {
+func said(holder object) string {
 	joined := ""
 	for _, b := range ofType(holder["content"], "text") {
 		joined += text(b, "text")
@@ -140,7 +130,7 @@ func said(holder map[string]any) string {
 }
 
 // ids returns the member of each block of a type in a message.
-func ids(message map[string]any, kind, member string) []string {
+func ids(message object, kind, member string) []string {
 	var all []string
 	for _, b := range ofType(message["content"], kind) {
 		all = append(all, text(b, member))
@@ -149,7 +139,7 @@ func ids(message map[string]any, kind, member string) []string {
 }
 
 // textBlock is a text block.
-func textBlock(text string) map[string]any { return map[string]any{"type": "text", "text": text} }
+func textBlock(text string) object { return object{"type": "text", "text": text} }
 
 // viaFloat64 reads every number as a float64, as careless JSON code does: 9007199254740993 becomes …992.
 func viaFloat64(v any) any {
@@ -160,16 +150,16 @@ func viaFloat64(v any) any {
 	return careless
 }
 
-func dropTextBesideUse(r map[string]any) {
+func dropTextBesideUse(r object) {
 	if len(ofType(r["content"], "tool_use")) > 0 {
 		keep(r, "text", 0)
 	}
 }
 
 // choosing changes one mode of the tool choice to another; "" is a choice without a mode.
-func choosing(from, to string) func(map[string]any) {
-	return func(p map[string]any) {
-		if choice, ok := p["toolChoice"].(map[string]any); ok && text(choice, "mode") == from {
+func choosing(from, to string) func(object) {
+	return func(p object) {
+		if choice, ok := p["toolChoice"].(object); ok && text(choice, "mode") == from {
 			choice["mode"] = to
 		}
 	}
@@ -177,9 +167,9 @@ func choosing(from, to string) func(map[string]any) {
 
 // history edits the params between the client's own check and the model. It is for an edit that a correct client would
 // refuse, since it leaves a tool use without its result.
-func history(f func(map[string]any)) func(*Wire) Edit {
+func history(f func(object)) func(*Wire) Edit {
 	return sampling(func(w *Wire, next client.Handler) client.Handler {
-		return func(ctx context.Context, params map[string]any) (map[string]any, error) {
+		return func(ctx context.Context, params object) (object, error) {
 			edited := copyOf(params)
 			if f(edited); !reflect.DeepEqual(edited, params) {
 				w.Fire()
@@ -194,6 +184,15 @@ func sampling(f func(w *Wire, next client.Handler) client.Handler) func(*Wire) E
 	return func(w *Wire) Edit {
 		return Edit{Options: func(o *client.Options, _ *model.Options) { o.Sampling = f(w, o.Sampling) }}
 	}
+}
+
+// withholds keeps requests from the client.
+func withholds(which func(s *Sample) bool) func(*Wire) Edit {
+	return asked(func(s *Sample) {
+		if which(s) {
+			s.Withhold()
+		}
+	})
 }
 
 // refuses answers requests with an internal error that the client would have passed to the model.

@@ -11,49 +11,42 @@ import (
 // loopLimit is the number of rounds after which clients refuse, hang or die in a long loop.
 const loopLimit = 10
 
-var loopMutants = []Mutant{
-	{Name: "forgets-the-middle", Doc: "passes only the question and the last round of a loop to the model",
-		Kills: []string{"loop/three-rounds"}, edit: params(func(p map[string]any) {
+var loopMutants = chapter("loop",
+	m("forgets-the-middle", "passes only the question and the last round of a loop to the model", "three-rounds",
+		params(func(p object) {
 			messages, _ := p["messages"].([]any)
 			s := Sample{Asked: p}
-			if n := len(messages); s.Turn() > 2 && len(ids(messages[n-1].(map[string]any), "tool_result", "toolUseId")) > 0 {
+			if n := len(messages); s.Turn() > 2 && len(ids(messages[n-1].(object), "tool_result", "toolUseId")) > 0 {
 				p["messages"] = []any{messages[0], messages[n-2], messages[n-1]}
 			}
-		})},
-	{Name: "stops-after-ten", Wire: true, Doc: "refuses to continue a loop after ten rounds, as it may",
-		Kills: []string{"loop/iteration-limit"},
-		edit:  refuses(func(s *Sample) bool { return s.Turn() > loopLimit })},
-	{Name: "hangs-after-ten", Wire: true, Era: "legacy", Hangs: true,
-		Doc:   "never responds to a sampling request after ten rounds of a loop",
-		Kills: []string{"loop/stops-with-error"}, Also: []string{"loop/iteration-limit", "client/ends-cleanly"},
-		edit: asked(func(s *Sample) {
+		})),
+	m("stops-after-ten", "refuses to continue a loop after ten rounds, as it may", "iteration-limit",
+		refuses(func(s *Sample) bool { return s.Turn() > loopLimit }), wire),
+	m("hangs-after-ten", "never responds to a sampling request after ten rounds of a loop",
+		"stops-with-error | iteration-limit client/ends-cleanly", asked(func(s *Sample) {
 			if s.Turn() > loopLimit {
 				s.Withhold()
 			}
-		})},
-	{Name: "dies-after-ten", Wire: true, Doc: "exits after ten rounds of a loop", Kills: []string{"loop/stops-with-error"},
-		Also: []string{"loop/iteration-limit", "client/ends-cleanly"},
-		edit: func(w *Wire) Edit {
+		}), wire, legacy, hangs),
+	m("dies-after-ten", "exits after ten rounds of a loop", "stops-with-error | iteration-limit client/ends-cleanly",
+		func(w *Wire) Edit {
 			return Edit{Asked: func(s *Sample) {
 				if s.Turn() > loopLimit {
 					w.Die("ten rounds")
 				}
 			}}
-		}},
-	{Name: "shares-the-question", Doc: "uses the question of one loop in another", Kills: []string{"loop/interleaved"},
-		edit: sharesFirst},
-	{Name: "ignores-digits", Doc: "gives requests that differ only in digits the same answer",
-		Kills: []string{"loop/concurrent"}, edit: ignoresDigits},
-	{Name: "forgets-over-twelve", Wire: true, Hangs: true, Doc: "ignores all questions of a call after the twelfth",
-		Kills: []string{"loop/concurrent"}, Also: []string{"client/ends-cleanly", "cancel/malformed-cancel"},
-		edit: forgetsOver(12)},
-}
+		}, wire),
+	m("shares-the-question", "uses the question of one loop in another", "interleaved", sharesFirst),
+	m("ignores-digits", "gives requests that differ only in digits the same answer", "concurrent", ignoresDigits),
+	m("forgets-over-twelve", "ignores all questions of a call after the twelfth",
+		"concurrent | client/ends-cleanly cancel/malformed-cancel", forgetsOver(12), wire, hangs),
+)
 
 // sharesFirst remembers how the latest conversation with tools begins, and begins every longer one so.
 func sharesFirst(*Wire) Edit {
 	var mu sync.Mutex
 	var latest any
-	return Edit{Params: func(p map[string]any) {
+	return Edit{Params: func(p object) {
 		mu.Lock()
 		defer mu.Unlock()
 		messages, _ := p["messages"].([]any)
@@ -98,9 +91,9 @@ func forgetsOver(n int) func(*Wire) Edit {
 // time.
 func ignoresDigits(w *Wire) Edit {
 	turn := make(chan struct{}, 1)
-	known := map[string]map[string]any{}
+	known := map[string]object{}
 	return sampling(func(w *Wire, next client.Handler) client.Handler {
-		return func(ctx context.Context, params map[string]any) (map[string]any, error) {
+		return func(ctx context.Context, params object) (object, error) {
 			turn <- struct{}{}
 			defer func() { <-turn }()
 			key := strings.Map(func(r rune) rune {

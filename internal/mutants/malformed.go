@@ -6,125 +6,117 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/client/model"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-var malformedMutants = []Mutant{
-	{Name: "defaults-max-tokens", Wire: true, Doc: "uses a default if maxTokens is missing",
-		Kills: []string{"malformed/error-due"}, Also: []string{"malformed/no-model-call"},
-		edit: mends(func(p map[string]any) {
+var malformedMutants = chapter("malformed",
+	m("defaults-max-tokens", "uses a default if maxTokens is missing", "error-due | no-model-call",
+		mends(func(p object) {
 			if _, there := p["maxTokens"]; !there {
 				p["maxTokens"] = json.Number("1000")
 			}
-		})},
-	{Name: "system-as-user", Wire: true, Doc: "treats messages with the role system as the user's",
-		Kills: []string{"malformed/error-due"}, Also: []string{"malformed/no-model-call"},
-		edit: mends(eachMessage(func(m map[string]any) {
+		}), wire),
+	m("system-as-user", "treats messages with the role system as the user's", "error-due | no-model-call",
+		mends(eachMessage(func(m object) {
 			if m["role"] == "system" {
 				m["role"] = "user"
 			}
-		}))},
-	{Name: "wraps-text", Wire: true, Doc: "accepts a string as content", Kills: []string{"malformed/error-due"},
-		Also: []string{"malformed/no-model-call"}, edit: mends(eachMessage(func(m map[string]any) {
+		})), wire),
+	m("wraps-text", "accepts a string as content", "error-due | no-model-call",
+		mends(eachMessage(func(m object) {
 			if s, is := m["content"].(string); is {
 				m["content"] = textBlock(s)
 			}
-		}))},
-	{Name: "any-max-tokens", Wire: true, Doc: "uses a default if maxTokens is not a number",
-		Kills: []string{"malformed/wrong-types"}, Also: []string{"malformed/no-model-call"},
-		edit: mends(func(p map[string]any) {
+		})), wire),
+	m("any-max-tokens", "uses a default if maxTokens is not a number", "wrong-types | no-model-call",
+		mends(func(p object) {
 			if v, there := p["maxTokens"]; there {
 				if _, is := v.(json.Number); !is {
 					p["maxTokens"] = json.Number("1000")
 				}
 			}
-		})},
-	{Name: "asks-before-it-reads", Wire: true, Doc: "asks the model before it finds that maxTokens is missing",
-		Kills: []string{"malformed/no-model-call"}, edit: asksAnyway(
-			func(w *Wire, s *Sample) bool {
-				_, there := s.Asked["maxTokens"]
-				return s.Asked != nil && !there && w.Declares(s.Asked)
-			}, func(p map[string]any) { p["maxTokens"] = json.Number("1000") })},
-	{Name: "malformed-as-internal", Wire: true, Doc: "refuses a malformed request with an internal error",
-		Kills: []string{"malformed/error-code"}, Era: "legacy", edit: answered(func(s *Sample) {
+		}), wire),
+	m("asks-before-it-reads", "asks the model before it finds that maxTokens is missing", "no-model-call", asksAnyway(
+		func(w *Wire, s *Sample) bool {
+			_, there := s.Asked["maxTokens"]
+			return s.Asked != nil && !there && w.Declares(s.Asked)
+		}, func(p object) { p["maxTokens"] = json.Number("1000") }), wire),
+	m("malformed-as-internal", "refuses a malformed request with an internal error", "error-code",
+		answered(func(s *Sample) {
 			if isMalformed(s) && s.Error != nil {
 				s.Error["code"] = codeInternal
 			}
-		})},
-	{Name: "drops-malformed", Wire: true, Doc: "never responds to a malformed request",
-		Kills: []string{"malformed/answered"}, Era: "legacy", edit: asked(func(s *Sample) {
-			if isMalformed(s) {
+		}), wire, legacy),
+	m("drops-malformed", "never responds to a malformed request", "answered", asked(func(s *Sample) {
+		if isMalformed(s) {
+			s.Withhold()
+		}
+	}), wire, legacy),
+	m("dies-of-null", "crashes at a message that is null", "survives | client/ends-cleanly", func(w *Wire) Edit {
+		return Edit{Asked: func(s *Sample) {
+			if firstMessageIs(s.Asked, func(message any) bool { return message == nil }) {
 				s.Withhold()
+				w.Die("a message that is null")
 			}
-		})},
-	{Name: "dies-of-null", Wire: true, Doc: "crashes at a message that is null", Kills: []string{"malformed/survives"},
-		Also: []string{"client/ends-cleanly"}, edit: func(w *Wire) Edit {
-			return Edit{Asked: func(s *Sample) {
-				if firstMessageIs(s.Asked, func(message any) bool { return message == nil }) {
-					s.Withhold()
-					w.Die("a message that is null")
-				}
-			}}
-		}},
-	{Name: "hangs-at-null-content", Wire: true, Doc: "hangs at content that is null", Kills: []string{"malformed/survives"},
-		Also: []string{"client/ends-cleanly"}, Hangs: true, edit: func(w *Wire) Edit {
-			return Edit{Asked: func(s *Sample) {
-				if firstMessageIs(s.Asked, func(message any) bool {
-					m, _ := message.(map[string]any)
-					content, there := m["content"]
-					return there && content == nil
-				}) {
-					w.Fire()
-					<-w.Context.Done()
-				}
-			}}
-		}},
-	{Name: "deaf-after-malformed", Wire: true, Doc: "refuses every request after one whose content is a string",
-		Kills: []string{"malformed/alive"}, edit: func(*Wire) Edit {
-			var mu sync.Mutex
-			deaf := false
-			return Edit{Asked: func(s *Sample) {
-				mu.Lock()
-				defer mu.Unlock()
-				if deaf {
-					s.Refuse(codeInternal, "broken on purpose: answers nothing more")
-				}
-				deaf = deaf || firstMessageIs(s.Asked, func(message any) bool {
-					m, _ := message.(map[string]any)
-					_, is := m["content"].(string)
-					return is
-				})
-			}}
-		}},
-	{Name: "takes-any-schema", Doc: "passes tools with an invalid input schema to the model",
-		Kills: []string{"malformed/bad-schema"}, Dialects: nativeOnly, edit: func(w *Wire) Edit {
-			return Edit{Options: func(o *client.Options, _ *model.Options) {
-				o.Validate = func(p map[string]any) error {
-					lenient := copyOf(p)
-					eachTool(func(tool map[string]any) {
-						if member(tool, "inputSchema")["type"] == "object" {
-							tool["inputSchema"] = map[string]any{"type": "object"}
-						}
-					})(lenient)
-					err := client.Validate(lenient)
-					if err == nil && client.Validate(p) != nil {
-						w.Fire()
+		}}
+	}, wire),
+	m("hangs-at-null-content", "hangs at content that is null", "survives | client/ends-cleanly", func(w *Wire) Edit {
+		return Edit{Asked: func(s *Sample) {
+			if firstMessageIs(s.Asked, func(message any) bool {
+				m, _ := message.(object)
+				content, there := m["content"]
+				return there && content == nil
+			}) {
+				w.Fire()
+				<-w.Context.Done()
+			}
+		}}
+	}, wire, hangs),
+	m("deaf-after-malformed", "refuses every request after one whose content is a string", "alive", func(*Wire) Edit {
+		var mu sync.Mutex
+		deaf := false
+		return Edit{Asked: func(s *Sample) {
+			mu.Lock()
+			defer mu.Unlock()
+			if deaf {
+				s.Refuse(codeInternal, "broken on purpose: answers nothing more")
+			}
+			deaf = deaf || firstMessageIs(s.Asked, func(message any) bool {
+				m, _ := message.(object)
+				_, is := m["content"].(string)
+				return is
+			})
+		}}
+	}, wire),
+	m("takes-any-schema", "passes tools with an invalid input schema to the model", "bad-schema", func(w *Wire) Edit {
+		return Edit{Options: func(o *client.Options, _ *model.Options) {
+			o.Validate = func(p object) error {
+				lenient := copyOf(p)
+				eachTool(func(tool object) {
+					if member(tool, "inputSchema")["type"] == "object" {
+						tool["inputSchema"] = object{"type": "object"}
 					}
-					return err
+				})(lenient)
+				err := client.Validate(lenient)
+				if err == nil && client.Validate(p) != nil {
+					w.Fire()
 				}
-			}}
-		}},
-	{Name: "raises-max-tokens", Wire: true, Doc: "raises an invalid maxTokens to the provider's minimum",
-		Kills: []string{"malformed/tolerated"}, edit: mends(func(p map[string]any) {
+				return err
+			}
+		}}
+	}, only(dialect.Native)),
+	m("raises-max-tokens", "raises an invalid maxTokens to the provider's minimum", "tolerated",
+		mends(func(p object) {
 			if n, is := p["maxTokens"].(json.Number); is {
 				if f, err := n.Float64(); err == nil && f < 1 {
 					p["maxTokens"] = json.Number("16")
 				}
 			}
-		})},
-}
+		}), wire),
+)
 
 // mends edits the params of every request, before the client checks them.
-func mends(f func(params map[string]any)) func(*Wire) Edit {
+func mends(f func(params object)) func(*Wire) Edit {
 	return asked(func(s *Sample) {
 		if s.Params != nil {
 			f(s.Params)
@@ -138,7 +130,7 @@ func isMalformed(s *Sample) bool {
 }
 
 // firstMessageIs reports whether the first message meets a condition.
-func firstMessageIs(params map[string]any, is func(message any) bool) bool {
+func firstMessageIs(params object, is func(message any) bool) bool {
 	messages, _ := params["messages"].([]any)
 	return len(messages) > 0 && is(messages[0])
 }

@@ -3,6 +3,7 @@ package mutants
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
@@ -69,11 +70,54 @@ func (m *Mutant) Revisions(newest []server.Revision) []server.Revision {
 	return newest
 }
 
+// object is a JSON object.
+type object = map[string]any
+
+// m makes a mutant. Checks are those that must fail it and, after a bar, those that may. A check without a chapter
+// belongs to that of the mutant.
+func m(name, doc, checks string, edit func(w *Wire) Edit, options ...func(*Mutant)) Mutant {
+	must, may, _ := strings.Cut(checks, "|")
+	mutant := Mutant{Name: name, Doc: doc, Kills: strings.Fields(must), Also: strings.Fields(may), edit: edit}
+	for _, option := range options {
+		option(&mutant)
+	}
+	return mutant
+}
+
+// chapter completes the checks of mutants with the name of their chapter.
+func chapter(name string, all ...Mutant) []Mutant {
+	for i := range all {
+		for _, checks := range [][]string{all[i].Kills, all[i].Also} {
+			for k, id := range checks {
+				if !strings.Contains(id, "/") {
+					checks[k] = name + "/" + id
+				}
+			}
+		}
+	}
+	return all
+}
+
+// Options of mutants, as the members of [Mutant] explain them.
+func wire(m *Mutant)     { m.Wire = true }
+func once(m *Mutant)     { m.Once = true }
+func stdio(m *Mutant)    { m.Stdio = true }
+func hangs(m *Mutant)    { m.Hangs = true }
+func streamed(m *Mutant) { m.Streamed = true }
+func legacy(m *Mutant)   { m.Era = "legacy" }
+func modern(m *Mutant)   { m.Era = "modern" }
+
+func only(dialects ...string) func(*Mutant)             { return func(m *Mutant) { m.Dialects = dialects } }
+func except(dialects ...string) func(*Mutant)           { return func(m *Mutant) { m.Except = dialects } }
+func onModel(name string) func(*Mutant)                 { return func(m *Mutant) { m.Model = name } }
+func during(revisions ...server.Revision) func(*Mutant) { return func(m *Mutant) { m.In = revisions } }
+
 // Find returns the mutant with that name, or nil.
 func Find(name string) *Mutant {
-	all := All()
-	if i := slices.IndexFunc(all, func(m Mutant) bool { return m.Name == name }); i >= 0 {
-		return &all[i]
+	for _, m := range All() {
+		if m.Name == name {
+			return &m
+		}
 	}
 	return nil
 }

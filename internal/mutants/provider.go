@@ -21,25 +21,22 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-// alsoStalls are checks that fail a client which makes an answer of every failure, a timeout too.
-var alsoStalls = []string{"time/model-stalls", "time/stream-stalls", "time/total-limit", "malformed/tolerated"}
+// answersAll are the checks of a client that makes an answer of every failure, a timeout too.
+const answersAll = "is-error partial-not-whole |" + timeLimits + "malformed/tolerated"
 
-// withoutHeaders are the dialects in which the self-test runs clients over stdio, which send the server no headers.
-var withoutHeaders = nativeOnly
-
-var providerMutants = []Mutant{
-	{Name: "failure-as-empty-answer", Doc: "answers with an empty text and no model if the provider fails",
-		Kills: []string{"provider-errors/is-error", "provider-errors/partial-not-whole"}, Also: alsoStalls,
-		edit: failures(answers(map[string]any{"role": "assistant", "model": "", "content": textBlock("")}))},
-	{Name: "failure-as-words-of-the-user", Doc: "answers with a sentence of the user if the provider fails",
-		Kills: []string{"provider-errors/is-error", "provider-errors/partial-not-whole"}, Also: alsoStalls,
-		edit: failures(answers(map[string]any{"role": "user", "model": "none", "stopReason": "endTurn",
-			"content": textBlock("Something went wrong.")}))},
-	{Name: "leaves-out-what-failed", Doc: "retries the call without the input for which the provider refused the key",
-		Kills: []string{"provider-errors/failed-mrtr"}, Era: "modern", edit: func(w *Wire) Edit {
-			e := failures(func(_ *Wire, err error) (map[string]any, error) {
+var providerMutants = chapter("provider-errors",
+	m("failure-as-empty-answer", "answers with an empty text and no model if the provider fails",
+		answersAll,
+		failures(answers(object{"role": "assistant", "model": "", "content": textBlock("")}))),
+	m("failure-as-words-of-the-user", "answers with a sentence of the user if the provider fails",
+		answersAll,
+		failures(answers(object{"role": "user", "model": "none", "stopReason": "endTurn",
+			"content": textBlock("Something went wrong.")}))),
+	m("leaves-out-what-failed", "retries the call without the input for which the provider refused the key",
+		"failed-mrtr", func(w *Wire) Edit {
+			e := failures(func(_ *Wire, err error) (object, error) {
 				if status(err) == http.StatusUnauthorized {
-					return map[string]any{"mutant": "left out"}, nil
+					return object{"mutant": "left out"}, nil
 				}
 				return nil, err
 			})(w)
@@ -49,10 +46,9 @@ var providerMutants = []Mutant{
 				}
 			}
 			return e
-		}},
-	{Name: "partial-as-whole", Doc: "treats a stream that breaks off as complete, as openai-go does",
-		Kills: []string{"provider-errors/partial-not-whole"}, Also: []string{"time/stream-stalls", "time/total-limit"},
-		Streamed: true, Except: nativeOnly, edit: func(w *Wire) Edit {
+		}, modern),
+	m("partial-as-whole", "treats a stream that breaks off as complete, as openai-go does",
+		"partial-not-whole | time/stream-stalls time/total-limit", func(w *Wire) Edit {
 			var name string
 			return Edit{
 				Options: func(_ *client.Options, m *model.Options) { name = m.Dialect },
@@ -60,30 +56,27 @@ var providerMutants = []Mutant{
 					return replies(next, func(body io.ReadCloser) io.ReadCloser { return w.completed(name, body) })
 				},
 			}
-		}},
-	{Name: "unknown-ends-as-end-turn", Doc: "reports every stop reason that MCP does not have as endTurn",
-		Kills: []string{"provider-errors/refusal-told"}, Except: ollamaOnly, edit: result(func(r map[string]any) {
+		}, streamed, except(dialect.Native)),
+	m("unknown-ends-as-end-turn", "reports every stop reason that MCP does not have as endTurn", "refusal-told",
+		result(func(r object) {
 			if !slices.Contains([]string{"toolUse", "maxTokens", "stopSequence"}, text(r, "stopReason")) {
 				r["stopReason"] = "endTurn"
 			}
-		})},
-	{Name: "overlooks-refusals", Doc: "ignores a refusal that is not in the text",
-		Kills: []string{"provider-errors/refusal-told"}, Dialects: chatOnly,
-		edit: just(Edit{ModelReply: func(chunks []map[string]any) []map[string]any {
-			eachDelta(chunks, func(d map[string]any) { delete(d, "refusal") })
+		}), except(dialect.Ollama)),
+	m("overlooks-refusals", "ignores a refusal that is not in the text", "refusal-told",
+		just(Edit{ModelReply: func(chunks []object) []object {
+			eachDelta(chunks, func(d object) { delete(d, "refusal") })
 			return chunks
-		}})},
-	{Name: "failure-as-invalid-params", Doc: "reports every failure of the provider as invalid params",
-		Kills: []string{"provider-errors/error-code"}, Era: "legacy", Wire: true,
-		edit: failures(says(codeInvalidParams, func(*Wire, error) string { return failed }))},
-	{Name: "failure-as-a-refusal", Doc: "reports every failure of the provider as a refusal by the user",
-		Kills: []string{"provider-errors/error-code"}, Era: "legacy", Wire: true,
-		edit: failures(says(codeDeclined, func(*Wire, error) string { return "User rejected sampling request" }))},
-	{Name: "dies-of-failures", Doc: "exits with an error if the provider fails",
-		Kills: []string{"provider-errors/alive", "client/ends-cleanly"}, Also: []string{"malformed/survives"},
-		edit: func(w *Wire) Edit {
+		}}), only(dialect.OpenAIChat)),
+	m("failure-as-invalid-params", "reports every failure of the provider as invalid params", "error-code",
+		failures(says(codeInvalidParams, func(*Wire, error) string { return failed })), legacy, wire),
+	m("failure-as-a-refusal", "reports every failure of the provider as a refusal by the user", "error-code",
+		failures(says(codeDeclined, func(*Wire, error) string { return "User rejected sampling request" })), legacy,
+		wire),
+	m("dies-of-failures", "exits with an error if the provider fails", "alive client/ends-cleanly | malformed/survives",
+		func(w *Wire) Edit {
 			var dead atomic.Bool
-			e := failures(func(_ *Wire, err error) (map[string]any, error) {
+			e := failures(func(_ *Wire, err error) (object, error) {
 				dead.Store(true)
 				return nil, err
 			})(w)
@@ -93,22 +86,20 @@ var providerMutants = []Mutant{
 				}
 			}
 			return e
-		}},
-	{Name: "retries-once", Doc: "asks once more, after the time that the provider wants",
-		Kills: []string{"provider-errors/retried"}, edit: retries(func(n int, err error) (time.Duration, bool) {
+		}),
+	m("retries-once", "asks once more, after the time that the provider wants", "retried",
+		retries(func(n int, err error) (time.Duration, bool) {
 			return retryAfter(err), n < 2
-		})},
-	{Name: "retries-at-once", Doc: "asks three times more, without a wait", Kills: []string{"provider-errors/retried"},
-		edit: retries(func(n int, _ error) (time.Duration, bool) { return 0, n < 4 })},
-	{Name: "retries-for-ever", Doc: "asks every second until the provider answers",
-		Kills: []string{"provider-errors/retried", "client/ends-cleanly"}, Hangs: true,
-		edit: retries(func(int, error) (time.Duration, bool) { return time.Second, true })},
-
+		})),
+	m("retries-at-once", "asks three times more, without a wait", "retried",
+		retries(func(n int, _ error) (time.Duration, bool) { return 0, n < 4 })),
+	m("retries-for-ever", "asks every second until the provider answers", "retried client/ends-cleanly",
+		retries(func(int, error) (time.Duration, bool) { return time.Second, true }), hangs),
 	leaks("quotes-the-provider", "sends the provider's message, which can hold the key or a stack trace, to the server",
-		false, func(_ *Wire, err error) string { return quoted(err) }),
-	leaks("hands-on-the-body", "sends the provider's error body to the server", false,
+		"no-secret no-upstream-body", func(_ *Wire, err error) string { return quoted(err) }),
+	leaks("hands-on-the-body", "sends the provider's error body to the server", "no-upstream-body no-secret",
 		func(_ *Wire, err error) string { return err.Error() }),
-	leaks("hands-on-headers", "sends the headers of the provider's answer to the server", false,
+	leaks("hands-on-headers", "sends the headers of the provider's answer to the server", "no-secret no-upstream-body",
 		func(_ *Wire, err error) string {
 			var told *model.ProviderError
 			if !errors.As(err, &told) {
@@ -116,19 +107,18 @@ var providerMutants = []Mutant{
 			}
 			return fmt.Sprintf("the model said %d %v", told.Status, told.Header)
 		}),
-	leaks("key-in-errors", "sends the server the key with which it asked the model", false,
+	leaks("key-in-errors", "sends the server the key with which it asked the model", "no-secret",
 		func(w *Wire, _ error) string { return failed + " with " + w.Env.Key }),
-	leaks("key-in-base64", "sends the server the key in base64, as in a header for the model", true,
+	leaks("key-in-base64", "sends the server the key in base64, as in a header for the model", "no-secret",
 		func(w *Wire, _ error) string {
 			return failed + " with Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("api:"+w.Env.Key))
-		}),
-	leaks("key-percent-encoded", "sends the server the escaped key, as in an address of the model", true,
+		}, wire),
+	leaks("key-percent-encoded", "sends the server the escaped key, as in an address of the model", "no-secret",
 		func(w *Wire, _ error) string {
 			return failed + " at https://provider.example/?key=" + strings.ReplaceAll(w.Env.Key, "-", "%2D")
-		}),
-	{Name: "key-in-address", Kills: []string{"provider-errors/no-secret"}, Era: "legacy", Dialects: geminiOnly,
-		Doc: "puts the key in the model's address, and sends the server the address if the connection breaks",
-		edit: func(w *Wire) Edit {
+		}, wire),
+	m("key-in-address", "puts the key in the model's address, and sends the server the address if the connection breaks",
+		"no-secret", func(w *Wire) Edit {
 			var address atomic.Value
 			e := failures(says(codeInternal, func(_ *Wire, err error) string {
 				if status(err) != 0 {
@@ -144,32 +134,32 @@ var providerMutants = []Mutant{
 				})
 			}
 			return e
-		}},
-	{Name: "key-to-the-server", Kills: []string{"provider-errors/no-secret"}, Wire: true, Except: withoutHeaders,
-		Doc:  "sends the model's key to the server, as HTTP clients do that both share",
-		edit: everyHeader(func(w *Wire, h http.Header) { h.Set("Authorization", "Bearer "+w.Env.Key) })},
-	{Name: "key-in-a-header-of-its-own", Doc: "sends the server a header with the model's key in base64",
-		Kills: []string{"provider-errors/no-secret"}, Wire: true, Except: withoutHeaders,
-		edit: everyHeader(func(w *Wire, h http.Header) {
-			h.Set("X-Context", base64.RawURLEncoding.EncodeToString(marshal(map[string]any{"key": w.Env.Key})))
-		})},
-	{Name: "key-in-the-servers-url", Doc: "adds the model's key to the server's address",
-		Kills: []string{"provider-errors/no-secret"}, Wire: true, Except: withoutHeaders,
-		edit: toServer(func(w *Wire, r *http.Request, next http.RoundTripper) (*http.Response, error) {
+		}, legacy, only(dialect.Gemini)),
+	m("key-to-the-server", "sends the model's key to the server, as HTTP clients do that both share", "no-secret",
+		everyHeader(func(w *Wire, h http.Header) { h.Set("Authorization", "Bearer "+w.Env.Key) }), wire,
+		overHTTP),
+	m("key-in-a-header-of-its-own", "sends the server a header with the model's key in base64", "no-secret",
+		everyHeader(func(w *Wire, h http.Header) {
+			h.Set("X-Context", base64.RawURLEncoding.EncodeToString(marshal(object{"key": w.Env.Key})))
+		}), wire, overHTTP),
+	m("key-in-the-servers-url", "adds the model's key to the server's address", "no-secret",
+		toServer(func(w *Wire, r *http.Request, next http.RoundTripper) (*http.Response, error) {
 			return next.RoundTrip(w.withQuery(r, "api_key"))
-		})},
-	{Name: "key-in-meta", Doc: "puts the model's key into the _meta of its requests",
-		Kills: []string{"provider-errors/no-secret"}, Wire: true, Era: "modern", edit: func(w *Wire) Edit {
-			return meta(func(m *Message) { m.Meta()["example.com/context"] = map[string]any{"key": w.Env.Key} })(w)
-		}},
-}
+		}), wire, overHTTP),
+	m("key-in-meta", "puts the model's key into the _meta of its requests", "no-secret", func(w *Wire) Edit {
+		return meta(func(m *Message) { m.Meta()["example.com/context"] = object{"key": w.Env.Key} })(w)
+	}, wire, modern),
+)
+
+// overHTTP leaves out the dialect in which the self-test runs clients over stdio, which send the server no headers.
+var overHTTP = except(dialect.Native)
 
 const failed = "the model could not be asked"
 
 // failures replaces what becomes of a failure of the provider, also of a time limit.
-func failures(f func(w *Wire, err error) (map[string]any, error)) func(*Wire) Edit {
+func failures(f func(w *Wire, err error) (object, error)) func(*Wire) Edit {
 	return sampling(func(w *Wire, next client.Handler) client.Handler {
-		return func(ctx context.Context, params map[string]any) (map[string]any, error) {
+		return func(ctx context.Context, params object) (object, error) {
 			result, err := next(ctx, params)
 			if err == nil || errors.As(err, new(*client.Error)) {
 				return result, err
@@ -181,25 +171,20 @@ func failures(f func(w *Wire, err error) (map[string]any, error)) func(*Wire) Ed
 }
 
 // answers makes a result of every failure.
-func answers(result map[string]any) func(*Wire, error) (map[string]any, error) {
-	return func(*Wire, error) (map[string]any, error) { return copyOf(result), nil }
+func answers(result object) func(*Wire, error) (object, error) {
+	return func(*Wire, error) (object, error) { return copyOf(result), nil }
 }
 
 // says makes an error for the server of every failure.
-func says(code int, message func(w *Wire, err error) string) func(*Wire, error) (map[string]any, error) {
-	return func(w *Wire, err error) (map[string]any, error) {
+func says(code int, message func(w *Wire, err error) string) func(*Wire, error) (object, error) {
+	return func(w *Wire, err error) (object, error) {
 		return nil, &client.Error{Code: code, Message: message(w, err)}
 	}
 }
 
 // leaks is a mutant whose errors show the server what it must not see.
-func leaks(name, doc string, wire bool, message func(w *Wire, err error) string) Mutant {
-	m := Mutant{Name: name, Doc: doc, Kills: []string{"provider-errors/no-secret"}, Era: "legacy", Wire: wire,
-		edit: failures(says(codeInternal, message))}
-	if !strings.HasPrefix(name, "key-") {
-		m.Kills = append(m.Kills, "provider-errors/no-upstream-body")
-	}
-	return m
+func leaks(name, doc, checks string, message func(w *Wire, err error) string, options ...func(*Mutant)) Mutant {
+	return m(name, doc, checks, failures(says(codeInternal, message)), append(options, legacy)...)
 }
 
 // retries asks the model again after failures that may be temporary.

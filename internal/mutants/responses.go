@@ -1,35 +1,34 @@
 package mutants
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
 
 // responsesMutants are wrong in the translation to OpenAI Responses.
-var responsesMutants = []Mutant{
-	{Name: "responses-results-as-text", Doc: "sends tool results to the model as messages of the user",
-		Kills: []string{"parallel/results-reach-model"}, Also: []string{"loop/three-rounds"}, Dialects: responsesOnly,
-		edit: request(func(body map[string]any) {
-			eachItem(body["input"], func(it map[string]any) {
+var responsesMutants = chapter("parallel",
+	m("responses-results-as-text", "sends tool results to the model as messages of the user",
+		"results-reach-model | loop/three-rounds", request(func(body object) {
+			eachItem(body["input"], func(it object) {
 				if it["type"] == "function_call_output" {
 					it["type"], it["role"], it["content"] = "message", "user", it["output"]
 					delete(it, "output")
 					delete(it, "call_id")
 				}
 			})
-		})},
-	{Name: "responses-limit-of-chat", Doc: "names the token limit as in chat completions, which the provider refuses",
-		Kills: []string{"basic/max-tokens", "basic/answered"},
-		Also: []string{"time/model-slow", "mrtr/retried", "mrtr/prompts-and-resources", "declare/over-declared",
-			"client/sampled"},
-		Dialects: responsesOnly, edit: request(func(body map[string]any) {
+		}), only(dialect.OpenAIResponses)),
+	m("responses-limit-of-chat", "names the token limit as in chat completions, which the provider refuses",
+		"basic/max-tokens basic/answered | time/model-slow mrtr/retried mrtr/prompts-and-resources"+
+			" declare/over-declared client/sampled", request(func(body object) {
 			body["max_tokens"] = body["max_output_tokens"]
 			delete(body, "max_output_tokens")
-		})},
-	{Name: "responses-tools-of-chat", Doc: "offers tools in the format of chat completions, which the provider refuses",
-		Kills: []string{"tool-use/tools-reach-model"},
-		Also: []string{"declare/over-declared", "tool-use/only-these-tools", "tool-use/many-tools",
-			"malformed/tolerated"},
-		Dialects: responsesOnly, edit: request(func(body map[string]any) {
-			eachItem(body["tools"], func(tool map[string]any) {
-				function := map[string]any{}
+		}), only(dialect.OpenAIResponses)),
+	m("responses-tools-of-chat", "offers tools in the format of chat completions, which the provider refuses",
+		"tool-use/tools-reach-model | declare/over-declared tool-use/only-these-tools tool-use/many-tools"+
+			" malformed/tolerated", request(func(body object) {
+			eachItem(body["tools"], func(tool object) {
+				function := object{}
 				for name, value := range tool {
 					if name != "type" {
 						function[name] = value
@@ -38,14 +37,13 @@ var responsesMutants = []Mutant{
 				}
 				tool["function"] = function
 			})
-		})},
-	{Name: "responses-uses-dropped", Doc: "repeats the assistant's text to the model, but not its tool uses",
-		Kills: []string{"parallel/uses-restated"}, Also: []string{"parallel/results-reach-model", "loop/three-rounds"},
-		Dialects: responsesOnly, edit: request(func(body map[string]any) {
+		}), only(dialect.OpenAIResponses)),
+	m("responses-uses-dropped", "repeats the assistant's text to the model, but not its tool uses",
+		"uses-restated | results-reach-model loop/three-rounds", request(func(body object) {
 			input, _ := body["input"].([]any)
 			body["input"] = slices.DeleteFunc(input, func(item any) bool {
-				it, _ := item.(map[string]any)
+				it, _ := item.(object)
 				return it["type"] == "function_call"
 			})
-		})},
-}
+		}), only(dialect.OpenAIResponses)),
+)

@@ -13,35 +13,30 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 )
 
-var in20250326 = []server.Revision{server.V20250326}
-
-var stdioMutants = []Mutant{
-	{Name: "logs-on-the-pipe", Doc: "writes log lines to the server's standard input",
-		Kills: []string{"client/only-messages", "transport/stdio"}, Stdio: true, edit: piped(func(w *Wire, p *brokenPipe) {
+var stdioMutants = chapter("transport",
+	m("logs-on-the-pipe", "writes log lines to the server's standard input", "client/only-messages stdio",
+		piped(func(w *Wire, p *brokenPipe) {
 			p.write = func(line []byte) (int, error) {
 				w.Fire()
 				_, err := p.Pipe.Write(append([]byte("DEBUG sending a message\n"), line...))
 				return len(line), err
 			}
-		})},
-	{Name: "fears-stderr", Doc: "closes its connection if the server writes to standard error",
-		Kills: []string{"transport/stderr", "client/ends-cleanly"}, Stdio: true, Wire: true,
-		edit: func(w *Wire) Edit { return Edit{Stderr: alarm{w}} }},
-	{Name: "waits-for-a-dead-server", Doc: "waits forever for the response of a server that has ended",
-		Kills: []string{"transport/pipe-ends", "client/ends-cleanly"}, Also: []string{"transport/restarts"},
-		Stdio: true, Wire: true, edit: piped(func(w *Wire, p *brokenPipe) {
+		}), stdio),
+	m("fears-stderr", "closes its connection if the server writes to standard error", "stderr client/ends-cleanly",
+		func(w *Wire) Edit { return Edit{Stderr: alarm{w}} }, stdio, wire),
+	m("waits-for-a-dead-server", "waits forever for the response of a server that has ended",
+		"pipe-ends client/ends-cleanly | restarts", piped(func(w *Wire, p *brokenPipe) {
 			p.ended = func() {
 				w.Fire()
 				<-w.Context.Done()
 			}
-		})},
-	{Name: "crashes-with-its-server", Doc: "crashes if its server ends",
-		Kills: []string{"transport/pipe-ends", "client/ends-cleanly"}, Also: []string{"transport/restarts"},
-		Stdio: true, Wire: true, edit: piped(func(w *Wire, p *brokenPipe) {
+		}), stdio, wire),
+	m("crashes-with-its-server", "crashes if its server ends", "pipe-ends client/ends-cleanly | restarts",
+		piped(func(w *Wire, p *brokenPipe) {
 			p.ended = func() { w.Panic("the server has ended") }
-		})},
-	{Name: "never-restarts", Doc: "ends with its server, in a revision in which it can restart it",
-		Kills: []string{"transport/restarts"}, Stdio: true, Wire: true, Era: "modern", edit: func(w *Wire) Edit {
+		}), stdio, wire),
+	m("never-restarts", "ends with its server, in a revision in which it can restart it", "restarts",
+		func(w *Wire) Edit {
 			var launched atomic.Bool
 			return Edit{Env: func(env *harness.Env) {
 				launch := env.Launch
@@ -53,38 +48,37 @@ var stdioMutants = []Mutant{
 					return launch(ctx, stderr)
 				}
 			}}
-		}},
-	{Name: "kills-its-server", Doc: "kills its server instead of closing its input", Kills: []string{"transport/shuts-down"},
-		Stdio: true, Wire: true, edit: piped(func(w *Wire, p *brokenPipe) {
+		}, stdio, wire, modern),
+	m("kills-its-server", "kills its server instead of closing its input", "shuts-down",
+		piped(func(w *Wire, p *brokenPipe) {
 			p.close = func() error {
 				w.Fire()
 				return p.Kill()
 			}
-		})},
-	{Name: "skips-batches", Doc: "ignores batches", Kills: []string{"transport/batch"}, Wire: true, In: in20250326,
-		edit: onBatch(func(*Wire, []byte) []byte { return nil })},
-	{Name: "first-of-a-batch", Doc: "responds only to the first request of a batch", Kills: []string{"transport/batch"},
-		Wire: true, In: in20250326, edit: onBatch(func(_ *Wire, raw []byte) []byte {
+		}), stdio, wire),
+	m("skips-batches", "ignores batches", "batch", onBatch(func(*Wire, []byte) []byte { return nil }), wire,
+		during(server.V20250326)),
+	m("first-of-a-batch", "responds only to the first request of a batch", "batch",
+		onBatch(func(_ *Wire, raw []byte) []byte {
 			all, err := mcpjson.Object(slices.Concat([]byte(`{"all":`), raw, []byte("}")))
 			if err != nil {
 				return raw
 			}
 			list, _ := all["all"].([]any)
 			return marshal(list[:min(1, len(list))])
-		})},
-	{Name: "dies-of-batches", Doc: "ends its call when a batch comes", Kills: []string{"transport/batch", "client/ends-cleanly"},
-		Wire: true, In: in20250326, edit: onBatch(func(w *Wire, raw []byte) []byte {
+		}), wire, during(server.V20250326)),
+	m("dies-of-batches", "ends its call when a batch comes", "batch client/ends-cleanly",
+		onBatch(func(w *Wire, raw []byte) []byte {
 			w.Die("a batch")
 			return nil
-		})},
-}
+		}), wire, during(server.V20250326)),
+)
 
-var versionMutants = []Mutant{
-	{Name: "insists-on-its-version", Doc: "uses its newest version with a server that lists only others",
-		Kills: []string{"transport/version-listed"}, Wire: true, Era: "modern",
-		edit: in(func(m *Message) { m.discovers(server.V20260728) })},
-	{Name: "old-version-in-meta", Doc: "sends requests of the modern era with the version of the legacy era that the server lists",
-		Kills: []string{"transport/version-listed"}, Wire: true, Era: "modern", edit: func(*Wire) Edit {
+var versionMutants = chapter("transport",
+	m("insists-on-its-version", "uses its newest version with a server that lists only others", "version-listed",
+		in(func(m *Message) { m.discovers(server.V20260728) }), wire, modern),
+	m("old-version-in-meta", "sends requests of the modern era with the version of the legacy era that the server lists",
+		"version-listed", func(*Wire) Edit {
 			var oldest atomic.Value
 			return Edit{
 				In: func(m *Message) {
@@ -99,23 +93,23 @@ var versionMutants = []Mutant{
 					}
 				},
 			}
-		}},
-	{Name: "keeps-its-version", Doc: "uses the version that it asked for, whatever the server answers",
-		Kills: []string{"transport/version-listed"}, Wire: true, Era: "legacy", edit: in(func(m *Message) {
+		}, wire, modern),
+	m("keeps-its-version", "uses the version that it asked for, whatever the server answers", "version-listed",
+		in(func(m *Message) {
 			if m.Answers("initialize") && m.Result()["protocolVersion"] != nil {
 				m.Result()["protocolVersion"] = m.Request.Params()["protocolVersion"]
 			}
-		})},
-	{Name: "waits-for-its-version", Doc: "never ends if the server does not speak its version",
-		Kills: []string{"transport/other-version"}, Wire: true, Era: "modern", edit: func(w *Wire) Edit {
+		}), wire, legacy),
+	m("waits-for-its-version", "never ends if the server does not speak its version", "other-version",
+		func(w *Wire) Edit {
 			return Edit{In: func(m *Message) {
 				if m.Answers("server/discover") && !slices.Contains(m.discovers(""), server.V20260728) {
 					w.Fire()
 					<-w.Context.Done()
 				}
 			}}
-		}},
-}
+		}, wire, modern),
+)
 
 // discovers returns the revisions that the response to server/discover lists, and adds one to it; "" adds none.
 func (m *Message) discovers(also server.Revision) []server.Revision {
@@ -123,7 +117,7 @@ func (m *Message) discovers(also server.Revision) []server.Revision {
 		return nil
 	}
 	holder, name := m.Result(), "supportedVersions"
-	if failed, ok := m.Body["error"].(map[string]any); ok {
+	if failed, ok := m.Body["error"].(object); ok {
 		holder, name = member(failed, "data"), "supported"
 	}
 	list, _ := holder[name].([]any)
@@ -135,8 +129,8 @@ func (m *Message) discovers(also server.Revision) []server.Revision {
 	}
 	if also != "" && list != nil && !slices.Contains(spoken, also) {
 		delete(m.Body, "error")
-		m.Body["result"] = map[string]any{"resultType": "complete", "supportedVersions": []any{string(also)},
-			"capabilities": map[string]any{"tools": map[string]any{}}}
+		m.Body["result"] = object{"resultType": "complete", "supportedVersions": []any{string(also)},
+			"capabilities": object{"tools": object{}}}
 	}
 	return spoken
 }

@@ -9,120 +9,125 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-var taskMutants = []Mutant{
-	inTasks("takes-undeclared-tasks", "runs a request as a task without declaring tasks", takesUndeclared, "tasks/task-ignored"),
-	inTasks("refuses-undeclared-tasks", "refuses a request with a task, which it may ignore", func(w *Wire) Edit {
-		return Edit{Asked: func(s *Sample) {
-			if s.Asked["task"] != nil && !w.declaresTasks() {
-				s.Refuse(codeNoMethod, "broken on purpose: tasks are not supported")
+var taskMutants = chapter("tasks",
+	m("takes-undeclared-tasks", "runs a request as a task without declaring tasks", "task-ignored", takesUndeclared,
+		wire, legacy),
+	m("refuses-undeclared-tasks", "refuses a request with a task, which it may ignore", "task-ignored",
+		func(w *Wire) Edit {
+			return Edit{Asked: func(s *Sample) {
+				if s.Asked["task"] != nil && !w.declaresTasks() {
+					s.Refuse(codeNoMethod, "broken on purpose: tasks are not supported")
+				}
+			}}
+		}, wire, legacy),
+	m("calls-as-tasks", "calls tools as tasks on a server that offers no tasks", "no-task-calls",
+		out(func(m *Message) {
+			if m.Method() == "tools/call" {
+				m.Params()["task"] = object{"ttl": json.Number("60000")}
 			}
-		}}
-	}, "tasks/task-ignored"),
-	inTasks("calls-as-tasks", "calls tools as tasks on a server that offers no tasks", out(func(m *Message) {
-		if m.Method() == "tools/call" {
-			m.Params()["task"] = map[string]any{"ttl": json.Number("60000")}
-		}
-	}), "tasks/no-task-calls"),
-	inTasks("answers-tasks-plainly", "declares tasks and answers without creating one", asked(func(s *Sample) {
-		delete(s.Params, "task")
-	}), "tasks/created-task"),
-	inTasks("numeric-task-ids", "uses numbers as task ids", everyTask(func(task map[string]any) {
+		}), wire, legacy),
+	m("answers-tasks-plainly", "declares tasks and answers without creating one", "created-task",
+		asked(func(s *Sample) {
+			delete(s.Params, "task")
+		}), wire, legacy),
+	m("numeric-task-ids", "uses numbers as task ids", "created-task", everyTask(func(task object) {
 		task["taskId"] = json.Number("1")
-	}), "tasks/created-task"),
-	inTasks("one-task-id", "gives all tasks the same id", oneTaskID, "tasks/created-task", "tasks/status", "tasks/end-is-final"),
-	inTasks("submitted-tasks", "creates tasks with a status that does not exist", out(func(m *Message) {
-		if task := member(m.Result(), "task"); task["status"] != nil {
-			task["status"] = "submitted"
-		}
-	}), "tasks/created-task", "tasks/status"),
-	inTasks("creates-late", "returns a task only when its work is done", createsLate, "tasks/created-soon"),
-	inTasks("unix-times", "writes times as seconds since 1970", everyTask(func(task map[string]any) {
+	}), wire, legacy),
+	m("one-task-id", "gives all tasks the same id", "created-task | status end-is-final", oneTaskID, wire, legacy),
+	m("submitted-tasks", "creates tasks with a status that does not exist", "created-task | status",
+		out(func(m *Message) {
+			if task := member(m.Result(), "task"); task["status"] != nil {
+				task["status"] = "submitted"
+			}
+		}), wire, legacy),
+	m("creates-late", "returns a task only when its work is done", "created-soon", createsLate, wire, legacy),
+	m("unix-times", "writes times as seconds since 1970", "timestamps", everyTask(func(task object) {
 		if at, err := time.Parse(time.RFC3339Nano, text(task, "createdAt")); err == nil {
 			task["createdAt"] = at.Unix()
 		}
-	}), "tasks/timestamps"),
-	inTasks("drops-ttl", "does not say how long it keeps a task",
-		afterGet(func(task map[string]any) { delete(task, "ttl") }), "tasks/ttl-told"),
-	inTasks("own-ttl", "keeps every task for an hour", everyTask(func(task map[string]any) {
+	}), wire, legacy),
+	m("drops-ttl", "does not say how long it keeps a task", "ttl-told",
+		afterGet(func(task object) { delete(task, "ttl") }), wire, legacy),
+	m("own-ttl", "keeps every task for an hour", "ttl", everyTask(func(task object) {
 		task["ttl"] = json.Number("3600000")
-	}), "tasks/ttl"),
-	inTasks("revives-tasks", "reports the status of every task as working",
-		afterGet(func(task map[string]any) { task["status"] = "working" }), "tasks/status", "tasks/stays-cancelled"),
-	inTasks("result-at-once", "returns an error if a task's result is not there yet", resultAtOnce, "tasks/result-blocks"),
-	inTasks("wraps-results", "wraps a task's result in another object", out(func(m *Message) {
-		if result, ok := m.Body["result"].(map[string]any); ok && m.Answers("tasks/result") {
-			m.Body["result"] = map[string]any{"result": result, "_meta": result["_meta"]}
+	}), wire, legacy),
+	m("revives-tasks", "reports the status of every task as working", "status | stays-cancelled",
+		afterGet(func(task object) { task["status"] = "working" }), wire, legacy),
+	m("result-at-once", "returns an error if a task's result is not there yet", "result-blocks", resultAtOnce, wire,
+		legacy),
+	m("wraps-results", "wraps a task's result in another object", "result-equals-plain", out(func(m *Message) {
+		if result, ok := m.Body["result"].(object); ok && m.Answers("tasks/result") {
+			m.Body["result"] = object{"result": result, "_meta": result["_meta"]}
 			delete(result, "_meta")
 		}
-	}), "tasks/result-equals-plain"),
-	inTasks("failure-as-result", "returns the failure of a task as its result", out(func(m *Message) {
-		if failed := member(m.Body, "error"); m.Answers("tasks/result") && m.Sample != nil && failed["message"] != nil {
-			delete(m.Body, "error")
-			m.Body["result"] = map[string]any{"role": "assistant", "model": "none",
-				"content": textBlock(text(failed, "message")), "_meta": related(m.Request.Params()["taskId"])}
-		}
-	}), "tasks/result-equals-plain"),
-	inTasks("silent-failure", "does not say why a task failed", everyTask(func(task map[string]any) {
+	}), wire, legacy),
+	m("failure-as-result", "returns the failure of a task as its result", "result-equals-plain",
+		out(func(m *Message) {
+			if failed := member(m.Body, "error"); m.Answers("tasks/result") && m.Sample != nil && failed["message"] != nil {
+				delete(m.Body, "error")
+				m.Body["result"] = object{"role": "assistant", "model": "none",
+					"content": textBlock(text(failed, "message")), "_meta": related(m.Request.Params()["taskId"])}
+			}
+		}), wire, legacy),
+	m("silent-failure", "does not say why a task failed", "failure-told", everyTask(func(task object) {
 		delete(task, "statusMessage")
-	}), "tasks/failure-told"),
-	inTasks("unrelated-result", "does not name the task of a result", out(func(m *Message) {
+	}), wire, legacy),
+	m("unrelated-result", "does not name the task of a result", "related-task", out(func(m *Message) {
 		if m.Answers("tasks/result") {
 			delete(member(m.Result(), "_meta"), relatedTask)
 		}
-	}), "tasks/related-task"),
-	inTasks("relates-all", "names the task twice in its status", afterGet(func(task map[string]any) {
+	}), wire, legacy),
+	m("relates-all", "names the task twice in its status", "no-related-task", afterGet(func(task object) {
 		task["_meta"] = related(task["taskId"])
-	}), "tasks/no-related-task"),
-	inTasks("believes-meta", "reads the task id from _meta", in(func(m *Message) {
+	}), wire, legacy),
+	m("believes-meta", "reads the task id from _meta", "parameter-counts", in(func(m *Message) {
 		if id := member(m.Meta(), relatedTask)["taskId"]; id != nil && m.Params()["taskId"] != nil {
 			m.Params()["taskId"] = id
 		}
-	}), "tasks/parameter-counts"),
-	inTasks("strange-task-internal", "refuses an unknown task id with an internal error", func(w *Wire) Edit {
-		return Edit{Out: func(m *Message) {
-			if failed := member(m.Body, "error"); m.Answers("tasks/get", "tasks/result", "tasks/cancel") && failed["code"] != nil &&
-				!w.knowsTask(m.Request.Params()["taskId"]) {
-				failed["code"] = codeInternal
-			}
-		}}
-	}, "tasks/unknown-task"),
-	inTasks("lists-no-tasks", "lists no tasks", out(func(m *Message) {
+	}), wire, legacy),
+	m("strange-task-internal", "refuses an unknown task id with an internal error", "unknown-task",
+		func(w *Wire) Edit {
+			return Edit{Out: func(m *Message) {
+				if failed := member(m.Body, "error"); m.Answers("tasks/get", "tasks/result", "tasks/cancel") && failed["code"] != nil &&
+					!w.knowsTask(m.Request.Params()["taskId"]) {
+					failed["code"] = codeInternal
+				}
+			}}
+		}, wire, legacy),
+	m("lists-no-tasks", "lists no tasks", "listed", out(func(m *Message) {
 		if m.Answers("tasks/list") && m.Result()["tasks"] != nil {
 			m.Result()["tasks"] = []any{}
 		}
-	}), "tasks/listed"),
-	inTasks("cancels-ended-task", "accepts the cancellation of a task that has ended", cancelsEndedTask, "tasks/end-is-final"),
-	inTasks("cancels-later", "responds to a cancellation with the status before it", out(func(m *Message) {
+	}), wire, legacy),
+	m("cancels-ended-task", "accepts the cancellation of a task that has ended", "end-is-final", cancelsEndedTask,
+		wire, legacy),
+	m("cancels-later", "responds to a cancellation with the status before it", "task-cancel", out(func(m *Message) {
 		if m.Answers("tasks/cancel") && m.Result()["status"] == "cancelled" {
 			m.Result()["status"] = "working"
 			m.Result()["lastUpdatedAt"] = m.Result()["createdAt"]
 			delete(m.Result(), "statusMessage")
 		}
-	}), "tasks/task-cancel"),
-	inTasks("uncancels", "completes a task that was cancelled", uncancels, "tasks/stays-cancelled", "tasks/status",
-		"tasks/work-stops"),
-	inTasks("works-on-cancelled-task", "keeps the model working for a task that was cancelled",
-		func(w *Wire) Edit { return Edit{Model: w.detached} }, "tasks/work-stops"),
-	inTasks("progress-under-id", "reports the progress of a task with its id as the token", progress(
-		func(p map[string]any) {
+	}), wire, legacy),
+	m("uncancels", "completes a task that was cancelled", "stays-cancelled | status work-stops", uncancels, wire,
+		legacy),
+	m("works-on-cancelled-task", "keeps the model working for a task that was cancelled", "work-stops",
+		func(w *Wire) Edit { return Edit{Model: w.detached} }, wire, legacy),
+	m("progress-under-id", "reports the progress of a task with its id as the token", "progress-token-kept", progress(
+		func(p object) {
 			if id := member(member(p, "_meta"), relatedTask)["taskId"]; id != nil {
 				p["progressToken"] = id
 			}
-		}), "tasks/progress-token-kept"),
-	inTasks("progress-after-end", "reports progress of a task that has ended", progressAfterEnd, "tasks/progress-token-kept"),
-	inTasks("wants-tasks", "refuses sampling requests without a task", func(w *Wire) Edit {
+		}), wire, legacy),
+	m("progress-after-end", "reports progress of a task that has ended", "progress-token-kept", progressAfterEnd, wire,
+		legacy),
+	m("wants-tasks", "refuses sampling requests without a task", "plain", func(w *Wire) Edit {
 		return Edit{Asked: func(s *Sample) {
 			if s.Asked["task"] == nil && w.declaresTasks() {
 				s.Refuse(codeInvalidRequest, "samples have to be tasks")
 			}
 		}}
-	}, "tasks/plain"),
-}
-
-// inTasks is a mutant of a client that declares tasks, or that is asked for them anyway.
-func inTasks(name, doc string, edit func(*Wire) Edit, kills string, also ...string) Mutant {
-	return Mutant{Name: name, Doc: doc, Kills: []string{kills}, Also: also, Wire: true, Era: "legacy", edit: edit}
-}
+	}, wire, legacy),
+)
 
 // declaresTasks reports whether the client was told to declare tasks.
 func (w *Wire) declaresTasks() bool {
@@ -145,18 +150,18 @@ func takesUndeclared(w *Wire) Edit {
 	return Edit{
 		Env: func(env *harness.Env) {
 			told := w.told()
-			told["tasks"] = map[string]any{"requests": map[string]any{"sampling": map[string]any{"createMessage": map[string]any{}}}}
+			told["tasks"] = object{"requests": object{"sampling": object{"createMessage": object{}}}}
 			env.Declare = marshal(told)
 		},
-		Declared: func(declared map[string]any) { delete(declared, "tasks") },
+		Declared: func(declared object) { delete(declared, "tasks") },
 	}
 }
 
 // related is the _meta of a message that belongs to a task.
-func related(id any) map[string]any { return map[string]any{relatedTask: map[string]any{"taskId": id}} }
+func related(id any) object { return object{relatedTask: object{"taskId": id}} }
 
 // tasksIn calls f with each description of a task in a message.
-func tasksIn(m *Message, f func(task map[string]any)) {
+func tasksIn(m *Message, f func(task object)) {
 	if m.Method() == methodTaskStatus {
 		f(m.Params())
 	}
@@ -170,12 +175,12 @@ func tasksIn(m *Message, f func(task map[string]any)) {
 }
 
 // everyTask edits each description of a task that the client sends.
-func everyTask(f func(task map[string]any)) func(*Wire) Edit {
+func everyTask(f func(task object)) func(*Wire) Edit {
 	return out(func(m *Message) { tasksIn(m, f) })
 }
 
 // afterGet edits the responses to tasks/get.
-func afterGet(f func(task map[string]any)) func(*Wire) Edit {
+func afterGet(f func(task object)) func(*Wire) Edit {
 	return out(func(m *Message) {
 		if m.Answers("tasks/get") && m.Result()["taskId"] != nil {
 			f(m.Result())
@@ -195,8 +200,8 @@ func oneTaskID(*Wire) Edit {
 			if task := member(m.Result(), "task"); task["taskId"] != nil {
 				latest = task["taskId"]
 			}
-			tasksIn(m, func(task map[string]any) { task["taskId"] = shared })
-			for _, meta := range []map[string]any{m.Meta(), member(m.Result(), "_meta")} {
+			tasksIn(m, func(task object) { task["taskId"] = shared })
+			for _, meta := range []object{m.Meta(), member(m.Result(), "_meta")} {
 				if about := member(meta, relatedTask); about["taskId"] != nil {
 					about["taskId"] = shared
 				}
@@ -215,7 +220,7 @@ func oneTaskID(*Wire) Edit {
 // createsLate holds back a created task until the client reports its end.
 func createsLate(*Wire) Edit {
 	var mu sync.Mutex
-	held := map[string]map[string]any{}
+	held := map[string]object{}
 	return Edit{Out: func(m *Message) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -233,7 +238,7 @@ func resultAtOnce(w *Wire) Edit {
 	var ended sync.Map // by Key
 	return Edit{
 		Out: func(m *Message) {
-			tasksIn(m, func(task map[string]any) {
+			tasksIn(m, func(task object) {
 				if task["status"] != "working" {
 					ended.Store(Key(task["taskId"]), true)
 				}
@@ -252,11 +257,11 @@ func resultAtOnce(w *Wire) Edit {
 // cancelsEndedTask responds to the cancellation of a task that has ended with what the client last said of it.
 func cancelsEndedTask(*Wire) Edit {
 	var mu sync.Mutex
-	latest := map[string]map[string]any{}
+	latest := map[string]object{}
 	return Edit{Out: func(m *Message) {
 		mu.Lock()
 		defer mu.Unlock()
-		tasksIn(m, func(task map[string]any) { latest[Key(task["taskId"])] = copyOf(task) })
+		tasksIn(m, func(task object) { latest[Key(task["taskId"])] = copyOf(task) })
 		if m.Answers("tasks/cancel") && m.Body["error"] != nil {
 			if about := latest[Key(m.Request.Params()["taskId"])]; about != nil {
 				delete(m.Body, "error")
@@ -270,7 +275,7 @@ func cancelsEndedTask(*Wire) Edit {
 func uncancels(w *Wire) Edit {
 	var cancelled sync.Map // by Key
 	return Edit{Model: w.detached, Out: func(m *Message) {
-		tasksIn(m, func(task map[string]any) {
+		tasksIn(m, func(task object) {
 			if _, was := cancelled.Load(Key(task["taskId"])); was {
 				task["status"] = "completed"
 			}
@@ -284,7 +289,7 @@ func uncancels(w *Wire) Edit {
 // progressAfterEnd reports the progress of the first task again when the server lists the tasks.
 func progressAfterEnd(*Wire) Edit {
 	var mu sync.Mutex
-	var first map[string]any
+	var first object
 	steps := 0
 	return Edit{Out: func(m *Message) {
 		mu.Lock()
@@ -296,7 +301,7 @@ func progressAfterEnd(*Wire) Edit {
 		if m.Answers("tasks/list") && first != nil {
 			steps++
 			first["progress"] = steps
-			m.Before(map[string]any{"jsonrpc": "2.0", "method": methodProgress, "params": copyOf(first)})
+			m.Before(object{"jsonrpc": "2.0", "method": methodProgress, "params": copyOf(first)})
 		}
 	}}
 }

@@ -19,64 +19,58 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-// allStalls are the checks of the client's time limit.
-var allStalls = []string{"time/model-stalls", "time/stream-stalls", "time/total-limit"}
+// timeLimits are the checks of the client's time limit.
+const timeLimits = " time/model-stalls time/stream-stalls time/total-limit "
 
-var timeMutants = []Mutant{
-	{Name: "waits-for-ever", Doc: "has no time limit for the model", Kills: allStalls,
-		edit: func(w *Wire) Edit { return Edit{Options: w.unlimited} }},
-	{Name: "limits-the-header", Doc: "limits the wait for the header of the model's answer, but not for its body",
-		Kills: []string{"time/stream-stalls", "time/total-limit"},
-		edit:  func(w *Wire) Edit { return Edit{Options: w.unlimited, Model: w.partly(false)} }},
-	{Name: "limits-silence", Doc: "restarts the time limit with each piece of the model's answer",
-		Kills: []string{"time/total-limit"},
-		edit:  func(w *Wire) Edit { return Edit{Options: w.unlimited, Model: w.partly(true)} }},
-	{Name: "limits-attempts", Doc: "gives each of six attempts the whole time limit", Kills: allStalls,
-		edit: func(w *Wire) Edit {
-			return Edit{Model: w.limited, Options: func(o *client.Options, m *model.Options) {
-				w.unlimited(o, m)
-				m.Retry = func(n int, err error) (time.Duration, bool) {
-					return time.Second / 2, n < 6 && errors.Is(err, context.DeadlineExceeded)
-				}
-			}}
-		}},
-	{Name: "hasty", Doc: "abandons a stream that is alive", Kills: []string{"time/model-slow"},
-		edit: func(w *Wire) Edit {
-			return Edit{Options: func(o *client.Options, _ *model.Options) {
-				w.Fire()
-				o.Timeout = w.limit() / 16
-			}}
-		}},
-	{Name: "keeps-partial", Doc: "returns what it has when the model falls silent", Kills: []string{"time/stream-stalls"},
-		Also:     []string{"time/total-limit", "time/model-slow"}, // the latter on a machine that is too busy
-		Dialects: chatOnly, Streamed: true, edit: func(w *Wire) Edit {
+var timeMutants = chapter("time",
+	m("waits-for-ever", "has no time limit for the model", timeLimits,
+		func(w *Wire) Edit { return Edit{Options: w.unlimited} }),
+	m("limits-the-header", "limits the wait for the header of the model's answer, but not for its body",
+		"stream-stalls total-limit", func(w *Wire) Edit { return Edit{Options: w.unlimited, Model: w.partly(false)} }),
+	m("limits-silence", "restarts the time limit with each piece of the model's answer", "total-limit",
+		func(w *Wire) Edit { return Edit{Options: w.unlimited, Model: w.partly(true)} }),
+	m("limits-attempts", "gives each of six attempts the whole time limit", timeLimits, func(w *Wire) Edit {
+		return Edit{Model: w.limited, Options: func(o *client.Options, m *model.Options) {
+			w.unlimited(o, m)
+			m.Retry = func(n int, err error) (time.Duration, bool) {
+				return time.Second / 2, n < 6 && errors.Is(err, context.DeadlineExceeded)
+			}
+		}}
+	}),
+	m("hasty", "abandons a stream that is alive", "model-slow", func(w *Wire) Edit {
+		return Edit{Options: func(o *client.Options, _ *model.Options) {
+			w.Fire()
+			o.Timeout = w.limit() / 16
+		}}
+	}),
+	m("keeps-partial", "returns what it has when the model falls silent", "stream-stalls | total-limit model-slow",
+		func(w *Wire) Edit {
 			return Edit{Options: w.unlimited, Model: func(next http.RoundTripper) http.RoundTripper {
 				return replies(w.limited(next), func(body io.ReadCloser) io.ReadCloser {
 					return &partial{Closer: body, w: w, lines: bufio.NewReader(body)}
 				})
 			}}
-		}},
-	{Name: "blocks-pings", Doc: "responds to one request of the server at a time, pings too",
-		Kills: []string{"time/alive-while-sampling"}, Era: "legacy", Wire: true, edit: oneAtATime},
-	{Name: "pongs-by-text", Doc: "responds to a ping with its id as a string",
-		Kills: []string{"time/alive-while-sampling"}, Era: "legacy", Wire: true, edit: out(func(m *Message) {
-			if m.Answers("ping") {
-				m.Body["id"] = Key(m.Body["id"])
-			}
-		})},
-	{Name: "token-as-text", Doc: "reports progress with a number token as a string",
-		Kills: []string{"time/progress-token"}, Era: "legacy", Wire: true, edit: progress(func(p map[string]any) {
+		}, only(dialect.OpenAIChat), streamed),
+	m("blocks-pings", "responds to one request of the server at a time, pings too", "alive-while-sampling", oneAtATime,
+		legacy, wire),
+	m("pongs-by-text", "responds to a ping with its id as a string", "alive-while-sampling", out(func(m *Message) {
+		if m.Answers("ping") {
+			m.Body["id"] = Key(m.Body["id"])
+		}
+	}), legacy, wire),
+	m("token-as-text", "reports progress with a number token as a string", "progress-token",
+		progress(func(p object) {
 			p["progressToken"] = fmt.Sprint(p["progressToken"])
-		})},
-	{Name: "progress-stands", Doc: "reports the same progress each time", Kills: []string{"time/progress-rises"},
-		Era: "legacy", Wire: true, edit: progress(func(p map[string]any) { p["progress"] = json.Number("1") })},
-	{Name: "progress-goes-on", Doc: "reports progress on a request that it answered long ago",
-		Kills: []string{"time/progress-ends"}, Era: "legacy", Wire: true, edit: progressGoesOn},
-	{Name: "one-token", Doc: "uses one progress token for all of its requests", Kills: []string{"time/token-unique"},
-		Era: "legacy", Wire: true, edit: ownToken(func(any) any { return "progress" })},
-	{Name: "fractional-token", Doc: "uses fractions as progress tokens", Kills: []string{"time/token-shape"}, Wire: true,
-		edit: ownToken(func(token any) any { return json.Number(fmt.Sprint(token) + ".5") })},
-}
+		}), legacy, wire),
+	m("progress-stands", "reports the same progress each time", "progress-rises",
+		progress(func(p object) { p["progress"] = json.Number("1") }), legacy, wire),
+	m("progress-goes-on", "reports progress on a request that it answered long ago", "progress-ends", progressGoesOn,
+		legacy, wire),
+	m("one-token", "uses one progress token for all of its requests", "token-unique",
+		ownToken(func(any) any { return "progress" }), legacy, wire),
+	m("fractional-token", "uses fractions as progress tokens", "token-shape",
+		ownToken(func(token any) any { return json.Number(fmt.Sprint(token) + ".5") }), wire),
+)
 
 // limit is the client's time limit for the model.
 func (w *Wire) limit() time.Duration { return cmp.Or(w.Env.Timeout, harness.DefaultClientTimeout) }
@@ -233,7 +227,7 @@ func oneAtATime(w *Wire) Edit {
 }
 
 // progress edits the progress that the client reports.
-func progress(f func(params map[string]any)) func(*Wire) Edit {
+func progress(f func(params object)) func(*Wire) Edit {
 	return out(func(m *Message) {
 		if m.Method() == methodProgress {
 			f(m.Params())
@@ -244,7 +238,7 @@ func progress(f func(params map[string]any)) func(*Wire) Edit {
 // progressGoesOn reports on the first request with a token again whenever one without comes.
 func progressGoesOn(w *Wire) Edit {
 	var mu sync.Mutex
-	var latest map[string]any
+	var latest object
 	steps := 0
 	return Edit{
 		Out: func(m *Message) {
@@ -266,7 +260,7 @@ func progressGoesOn(w *Wire) Edit {
 			again["progress"] = steps
 			w.Fire()
 			w.work.Go(func() {
-				_ = w.Send(w.Context, map[string]any{"jsonrpc": "2.0", "method": methodProgress, "params": again})
+				_ = w.Send(w.Context, object{"jsonrpc": "2.0", "method": methodProgress, "params": again})
 			})
 		},
 	}

@@ -9,71 +9,63 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 )
 
-var toolMutants = []Mutant{
-	{Name: "end-turn-beside-use", Doc: "reports a tool use with the stop reason endTurn",
-		Kills: []string{"tool-use/stop-reason-tooluse"}, edit: result(func(r map[string]any) {
-			eachUse(func(int, map[string]any) { r["stopReason"] = "endTurn" })(r)
-		})},
-	{Name: "input-as-text", Doc: "returns the input of a tool use as a string of JSON",
-		Kills: []string{"tool-use/tool-use-block"},
-		edit:  result(eachUse(func(_ int, use map[string]any) { use["input"] = string(marshal(use["input"])) }))},
-	{Name: "input-via-float", Doc: "rounds big integers in the input of a tool use",
-		Kills: []string{"tool-use/input-intact"}, Except: geminiOnly,
-		edit: result(eachUse(func(_ int, use map[string]any) { use["input"] = viaFloat64(use["input"]) }))},
-	{Name: "cuts-long-input", Doc: "cuts long texts in the input of a tool use", Kills: []string{"tool-use/input-intact"},
-		edit: result(eachUse(func(_ int, use map[string]any) {
+var toolMutants = chapter("tool-use",
+	m("end-turn-beside-use", "reports a tool use with the stop reason endTurn", "stop-reason-tooluse",
+		result(func(r object) {
+			eachUse(func(int, object) { r["stopReason"] = "endTurn" })(r)
+		})),
+	m("input-as-text", "returns the input of a tool use as a string of JSON", "tool-use-block",
+		result(eachUse(func(_ int, use object) { use["input"] = string(marshal(use["input"])) }))),
+	m("input-via-float", "rounds big integers in the input of a tool use", "input-intact",
+		result(eachUse(func(_ int, use object) { use["input"] = viaFloat64(use["input"]) })),
+		except(dialect.Gemini)),
+	m("cuts-long-input", "cuts long texts in the input of a tool use", "input-intact",
+		result(eachUse(func(_ int, use object) {
 			if input := member(use, "input"); len(text(input, "notes")) > 1000 {
 				input["notes"] = text(input, "notes")[:1000] + "…"
 			}
-		}))},
-	{Name: "null-for-empty-input", Doc: "returns a tool use without arguments with the input null",
-		Kills: []string{"tool-use/tool-use-block"}, Also: []string{"tool-use/input-intact"},
-		edit: result(eachUse(func(_ int, use map[string]any) {
-			if input, ok := use["input"].(map[string]any); ok && len(input) == 0 {
+		}))),
+	m("null-for-empty-input", "returns a tool use without arguments with the input null",
+		"tool-use-block | input-intact", result(eachUse(func(_ int, use object) {
+			if input, ok := use["input"].(object); ok && len(input) == 0 {
 				use["input"] = nil
 			}
-		}))},
-	{Name: "drops-text-beside-use", Doc: "drops the model's text beside a tool use",
-		Kills: []string{"tool-use/text-and-tool"}, edit: result(dropTextBesideUse)},
-	{Name: "drops-use-beside-text", Doc: "drops a tool use beside the model's text",
-		Kills: []string{"tool-use/text-and-tool"}, edit: result(func(r map[string]any) {
+		}))),
+	m("drops-text-beside-use", "drops the model's text beside a tool use", "text-and-tool", result(dropTextBesideUse)),
+	m("drops-use-beside-text", "drops a tool use beside the model's text", "text-and-tool",
+		result(func(r object) {
 			if len(ofType(r["content"], "text")) > 0 {
 				keep(r, "tool_use", 0)
 			}
-		})},
-	{Name: "ids-anew-each-turn", Doc: "numbers the tool uses of each turn from 1 and uses the number as the id",
-		Kills: []string{"tool-use/fresh-ids"}, Also: []string{"tool-use/id-minted", "tool-use/thought-signature"},
-		edit: result(eachUse(func(i int, use map[string]any) { use["id"] = fmt.Sprintf("call_%d", i+1) }))},
-	{Name: "drops-tools", Doc: "does not pass the tools to the model", Kills: []string{"tool-use/tools-reach-model"},
-		Also: []string{"tool-use/many-tools"},
-		edit: request(withoutTools)},
-	{Name: "drops-descriptions", Doc: "passes the tools to the model without their descriptions",
-		Kills: []string{"tool-use/tools-reach-model"},
-		edit:  params(eachTool(func(t map[string]any) { delete(t, "description") }))},
-	{Name: "simplifies-schemas", Doc: "keeps only the names and types of the properties of input schemas",
-		Kills: []string{"tool-use/tools-reach-model"}, edit: params(eachTool(simplifySchema))},
-	{Name: "at-most-40-tools", Doc: "offers the model 40 tools and silently drops the rest",
-		Kills: []string{"tool-use/many-tools"}, edit: params(atMostTools(40))},
-	{Name: "at-most-64-tools", Doc: "offers the model 64 tools and silently drops the rest",
-		Kills: []string{"tool-use/many-tools"}, edit: params(atMostTools(64))},
-	{Name: "adds-own-tools", Doc: "offers the model a tool of the host beside the tools of the request",
-		Kills: []string{"tool-use/only-these-tools"}, edit: params(func(p map[string]any) {
+		})),
+	m("ids-anew-each-turn", "numbers the tool uses of each turn from 1 and uses the number as the id",
+		"fresh-ids | id-minted thought-signature",
+		result(eachUse(func(i int, use object) { use["id"] = fmt.Sprintf("call_%d", i+1) }))),
+	m("drops-tools", "does not pass the tools to the model", "tools-reach-model | many-tools", request(withoutTools)),
+	m("drops-descriptions", "passes the tools to the model without their descriptions", "tools-reach-model",
+		params(eachTool(func(t object) { delete(t, "description") }))),
+	m("simplifies-schemas", "keeps only the names and types of the properties of input schemas", "tools-reach-model",
+		params(eachTool(simplifySchema))),
+	m("at-most-40-tools", "offers the model 40 tools and silently drops the rest", "many-tools",
+		params(atMostTools(40))),
+	m("at-most-64-tools", "offers the model 64 tools and silently drops the rest", "many-tools",
+		params(atMostTools(64))),
+	m("adds-own-tools", "offers the model a tool of the host beside the tools of the request", "only-these-tools",
+		params(func(p object) {
 			if tools, ok := p["tools"].([]any); ok {
-				p["tools"] = append(tools, map[string]any{"name": "host_search", "description": "the host's own",
-					"inputSchema": map[string]any{"type": "object", "properties": map[string]any{}}})
+				p["tools"] = append(tools, object{"name": "host_search", "description": "the host's own",
+					"inputSchema": object{"type": "object", "properties": object{}}})
 			}
-		})},
-	{Name: "runs-tools", Doc: "calls the tools that the model wants by itself",
-		Kills: []string{"tool-use/not-executed", "tool-use/unoffered-tool"}, edit: runsTools(true)},
-	{Name: "runs-unoffered-tools", Doc: "calls a tool that nobody offered, on any server that has it",
-		Kills: []string{"tool-use/unoffered-tool"}, edit: runsTools(false)},
-	{Name: "auto-as-required", Doc: "changes the tool choice auto to required", Kills: []string{"tool-use/choice-auto"},
-		Except: ollamaOnly, edit: params(choosing("auto", "required"))},
-	{Name: "required-as-auto", Doc: "changes the tool choice required to auto", Kills: []string{"tool-use/choice-required"},
-		Except: ollamaOnly, edit: params(choosing("required", "auto"))},
-	{Name: "none-as-auto", Doc: "changes the tool choice none to auto and drops the tool uses of the model",
-		Kills: []string{"tool-use/choice-none"}, Except: ollamaOnly,
-		edit: just(Edit{Params: choosing("none", "auto"), Answered: func(s *Sample) {
+		})),
+	m("runs-tools", "calls the tools that the model wants by itself", "not-executed unoffered-tool", runsTools(true)),
+	m("runs-unoffered-tools", "calls a tool that nobody offered, on any server that has it", "unoffered-tool",
+		runsTools(false)),
+	m("auto-as-required", "changes the tool choice auto to required", "choice-auto",
+		params(choosing("auto", "required")), except(dialect.Ollama)),
+	m("required-as-auto", "changes the tool choice required to auto", "choice-required",
+		params(choosing("required", "auto")), except(dialect.Ollama)),
+	m("none-as-auto", "changes the tool choice none to auto and drops the tool uses of the model", "choice-none",
+		just(Edit{Params: choosing("none", "auto"), Answered: func(s *Sample) {
 			if choice := member(s.Asked, "toolChoice"); choice["mode"] != "none" || len(ofType(s.Result["content"], "tool_use")) == 0 {
 				return
 			}
@@ -82,41 +74,38 @@ var toolMutants = []Mutant{
 			if said(s.Result) == "" {
 				s.Refuse(codeInternal, "the model used a tool")
 			}
-		}})},
-	{Name: "ignores-none", Doc: "changes the tool choice none to auto and returns the tool uses of the model",
-		Kills: []string{"tool-use/choice-none", "tool-use/choice-none-holds", "loop/last-round-none"},
-		Also:  []string{"tool-use/choice-none-filtered", "tool-use/no-tools-no-use"}, Except: ollamaOnly,
-		edit: ignoresNone},
-	{Name: "empty-choice-as-none", Doc: "reads a tool choice without a mode as none", Kills: []string{"tool-use/choice-empty"},
-		Except: ollamaOnly, edit: params(choosing("", "none"))},
-	{Name: "trusts-the-model", Doc: "returns tool uses that the request does not allow",
-		Kills: []string{"tool-use/choice-none-filtered", "tool-use/no-tools-no-use"}, edit: trustsModel},
-	{Name: "invents-tool-uses", Doc: "invents a tool use if one is required and the model makes none",
-		Kills: []string{"tool-use/required-unmet"}, edit: answered(func(s *Sample) {
+		}}), except(dialect.Ollama)),
+	m("ignores-none", "changes the tool choice none to auto and returns the tool uses of the model",
+		"choice-none choice-none-holds loop/last-round-none | choice-none-filtered no-tools-no-use", ignoresNone,
+		except(dialect.Ollama)),
+	m("empty-choice-as-none", "reads a tool choice without a mode as none", "choice-empty",
+		params(choosing("", "none")), except(dialect.Ollama)),
+	m("trusts-the-model", "returns tool uses that the request does not allow", "choice-none-filtered no-tools-no-use",
+		trustsModel),
+	m("invents-tool-uses", "invents a tool use if one is required and the model makes none", "required-unmet",
+		answered(func(s *Sample) {
 			choice := member(s.Asked, "toolChoice")
 			if s.Result != nil && choice["mode"] == "required" && len(ofType(s.Result["content"], "tool_use")) == 0 {
-				s.Result["content"] = []any{map[string]any{"type": "tool_use", "id": "call_0", "name": "book_flight",
-					"input": map[string]any{}}}
+				s.Result["content"] = []any{object{"type": "tool_use", "id": "call_0", "name": "book_flight",
+					"input": object{}}}
 				s.Result["stopReason"] = "toolUse"
 			}
-		})},
-	{Name: "believes-stop", Doc: "ignores tool calls if the finish reason says that the model ended its turn",
-		Kills: []string{"tool-use/stop-beside-calls"}, Dialects: []string{dialect.OpenAIChat, dialect.Native},
-		edit: just(Edit{ModelReply: func(chunks []map[string]any) []map[string]any {
+		})),
+	m("believes-stop", "ignores tool calls if the finish reason says that the model ended its turn",
+		"stop-beside-calls", just(Edit{ModelReply: func(chunks []object) []object {
 			for _, c := range chunks {
 				if c["stopReason"] == "endTurn" {
 					keep(c, "tool_use", 0)
 				}
 			}
 			if finish(chunks) == "stop" {
-				eachDelta(chunks, func(d map[string]any) { delete(d, "tool_calls") })
+				eachDelta(chunks, func(d object) { delete(d, "tool_calls") })
 			}
 			return chunks
-		}})},
-	{Name: "empties-bad-arguments", Doc: "replaces arguments that are not JSON with {}",
-		Kills: []string{"tool-use/bad-arguments"}, Dialects: []string{dialect.OpenAIChat, dialect.Native},
-		edit: just(Edit{ModelReply: emptyBadArguments})},
-}
+		}}), only(dialect.OpenAIChat, dialect.Native)),
+	m("empties-bad-arguments", "replaces arguments that are not JSON with {}", "bad-arguments",
+		just(Edit{ModelReply: emptyBadArguments}), only(dialect.OpenAIChat, dialect.Native)),
+)
 
 // runsTools calls the tools that the model wants on the server: all of them, or only those that nobody offered.
 func runsTools(all bool) func(*Wire) Edit {
@@ -125,11 +114,11 @@ func runsTools(all bool) func(*Wire) Edit {
 			tools, _ := s.Asked["tools"].([]any)
 			for _, use := range ofType(s.Result["content"], "tool_use") {
 				offered := slices.ContainsFunc(tools, func(t any) bool {
-					tool, _ := t.(map[string]any)
+					tool, _ := t.(object)
 					return tool["name"] == use["name"]
 				})
 				if all || !offered {
-					call := map[string]any{"name": use["name"], "arguments": use["input"]}
+					call := object{"name": use["name"], "arguments": use["input"]}
 					if c := w.Call(); c != nil {
 						call["_meta"] = c.Params["_meta"]
 					}
@@ -141,20 +130,20 @@ func runsTools(all bool) func(*Wire) Edit {
 }
 
 // simplifySchema keeps the names and types of properties, and which are required.
-func simplifySchema(t map[string]any) {
+func simplifySchema(t object) {
 	schema := member(t, "inputSchema")
-	simple := map[string]any{}
+	simple := object{}
 	for name, property := range member(schema, "properties") {
-		if p, ok := property.(map[string]any); ok && p["type"] != nil {
-			simple[name] = map[string]any{"type": p["type"]}
+		if p, ok := property.(object); ok && p["type"] != nil {
+			simple[name] = object{"type": p["type"]}
 		}
 	}
-	t["inputSchema"] = map[string]any{"type": "object", "properties": simple, "required": schema["required"]}
+	t["inputSchema"] = object{"type": "object", "properties": simple, "required": schema["required"]}
 }
 
 // atMostTools drops the tools of the params after the first n.
-func atMostTools(n int) func(map[string]any) {
-	return func(p map[string]any) {
+func atMostTools(n int) func(object) {
+	return func(p object) {
 		if tools, _ := p["tools"].([]any); len(tools) > n {
 			p["tools"] = tools[:n]
 		}
@@ -167,15 +156,15 @@ const markerTool = "mutant_allows_tools"
 
 // trustsModel offers the client a tool where the request allows none. The model gets the request as it was.
 func trustsModel(w *Wire) Edit {
-	marker := map[string]any{"name": markerTool, "inputSchema": map[string]any{"type": "object"}}
+	marker := object{"name": markerTool, "inputSchema": object{"type": "object"}}
 	return Edit{
-		Params: func(p map[string]any) {
+		Params: func(p object) {
 			tools, _ := p["tools"].([]any)
-			if !w.Declares(map[string]any{"tools": tools}) {
+			if !w.Declares(object{"tools": tools}) {
 				return
 			}
 			if member(p, "toolChoice")["mode"] == "none" {
-				p["toolChoice"] = map[string]any{"mode": "auto"}
+				p["toolChoice"] = object{"mode": "auto"}
 				p["tools"] = append(slices.Clip(tools), marker)
 			} else if len(tools) == 0 {
 				p["tools"] = []any{marker}
@@ -189,7 +178,7 @@ func trustsModel(w *Wire) Edit {
 func ignoresNone(w *Wire) Edit {
 	e := trustsModel(w)
 	trusts := e.Params
-	e.Params = func(p map[string]any) {
+	e.Params = func(p object) {
 		choosing("none", "auto")(p)
 		trusts(p)
 	}
@@ -197,14 +186,14 @@ func ignoresNone(w *Wire) Edit {
 }
 
 // withoutTools removes the tools and the tool choice from a request to the model.
-func withoutTools(body map[string]any) {
+func withoutTools(body object) {
 	for _, name := range []string{"tools", "tool_choice", "toolChoice", "toolConfig"} {
 		delete(body, name)
 	}
 }
 
 // restoreNone removes the marker from a request to the model. If other tools are left, the tool choice was none.
-func restoreNone(body map[string]any) {
+func restoreNone(body object) {
 	holder, member := body, "tools"
 	tools, _ := body["tools"].([]any)
 	if outer, ok := first(tools)["functionDeclarations"].([]any); ok { // Gemini
@@ -222,13 +211,13 @@ func restoreNone(body map[string]any) {
 		withoutTools(body)
 		return
 	}
-	none := map[string]any{ // by the member with the tool choice
-		"toolConfig":  map[string]any{"functionCallingConfig": map[string]any{"mode": "NONE"}},
-		"toolChoice":  map[string]any{"mode": "none"},
+	none := object{ // by the member with the tool choice
+		"toolConfig":  object{"functionCallingConfig": object{"mode": "NONE"}},
+		"toolChoice":  object{"mode": "none"},
 		"tool_choice": "none",
 	}
-	if _, isAnthropic := body["tool_choice"].(map[string]any); isAnthropic {
-		none["tool_choice"] = map[string]any{"type": "none"}
+	if _, isAnthropic := body["tool_choice"].(object); isAnthropic {
+		none["tool_choice"] = object{"type": "none"}
 	}
 	for name, choice := range none {
 		if body[name] != nil {
@@ -238,21 +227,21 @@ func restoreNone(body map[string]any) {
 }
 
 // first returns the first item of an array as an object; an empty one if it is not.
-func first(list []any) map[string]any {
+func first(list []any) object {
 	if len(list) > 0 {
-		if o, ok := list[0].(map[string]any); ok {
+		if o, ok := list[0].(object); ok {
 			return o
 		}
 	}
-	return map[string]any{}
+	return object{}
 }
 
 // eachDelta calls f with each message or delta in the chunks of a chat completion.
-func eachDelta(chunks []map[string]any, f func(d map[string]any)) {
+func eachDelta(chunks []object, f func(d object)) {
 	for _, c := range chunks {
-		eachItem(c["choices"], func(choice map[string]any) {
+		eachItem(c["choices"], func(choice object) {
 			for _, name := range []string{"message", "delta"} {
-				if d, ok := choice[name].(map[string]any); ok {
+				if d, ok := choice[name].(object); ok {
 					f(d)
 				}
 			}
@@ -261,10 +250,10 @@ func eachDelta(chunks []map[string]any, f func(d map[string]any)) {
 }
 
 // finish is the finish reason of a chat completion; "" if there is none.
-func finish(chunks []map[string]any) string {
+func finish(chunks []object) string {
 	reason := ""
 	for _, c := range chunks {
-		eachItem(c["choices"], func(choice map[string]any) {
+		eachItem(c["choices"], func(choice object) {
 			if r := text(choice, "finish_reason"); r != "" {
 				reason = r
 			}
@@ -274,13 +263,13 @@ func finish(chunks []map[string]any) string {
 }
 
 // emptyBadArguments replaces the arguments of tool calls that are not a JSON object with {}.
-func emptyBadArguments(chunks []map[string]any) []map[string]any {
-	joined, begun := map[string]string{}, map[string]map[string]any{}
-	each := func(f func(index string, function map[string]any)) {
-		eachDelta(chunks, func(d map[string]any) {
+func emptyBadArguments(chunks []object) []object {
+	joined, begun := map[string]string{}, map[string]object{}
+	each := func(f func(index string, function object)) {
+		eachDelta(chunks, func(d object) {
 			calls, _ := d["tool_calls"].([]any)
 			for i, item := range calls {
-				call, _ := item.(map[string]any)
+				call, _ := item.(object)
 				index := fmt.Sprint(i)
 				if call["index"] != nil {
 					index = fmt.Sprint(call["index"])
@@ -289,13 +278,13 @@ func emptyBadArguments(chunks []map[string]any) []map[string]any {
 			}
 		})
 	}
-	each(func(index string, function map[string]any) {
+	each(func(index string, function object) {
 		joined[index] += text(function, "arguments")
 		if begun[index] == nil {
 			begun[index] = function
 		}
 	})
-	each(func(index string, function map[string]any) {
+	each(func(index string, function object) {
 		if _, err := mcpjson.Object([]byte(joined[index])); err != nil && joined[index] != "" {
 			delete(function, "arguments")
 			begun[index]["arguments"] = "{}"
@@ -303,8 +292,8 @@ func emptyBadArguments(chunks []map[string]any) []map[string]any {
 	})
 	for _, c := range chunks {
 		for _, use := range ofType(c["content"], "tool_use") {
-			if _, ok := use["input"].(map[string]any); !ok {
-				use["input"] = map[string]any{}
+			if _, ok := use["input"].(object); !ok {
+				use["input"] = object{}
 			}
 		}
 	}

@@ -15,55 +15,55 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 )
 
-var transportMutants = []Mutant{
-	onServer("moves-over", "refuses requests on the stream of its call once one came on the stream opened with GET",
-		movesOver, "transport/on-post-stream", "transport/id-collision"),
-	{Name: "deaf-listener", Doc: "opens a stream with GET and ignores the requests on it",
-		Kills: []string{"transport/on-get-stream", "tasks/any-stream"}, Wire: true, Era: "legacy",
-		edit: in(func(m *Message) {
+var transportMutants = chapter("transport",
+	m("moves-over", "refuses requests on the stream of its call once one came on the stream opened with GET",
+		"on-post-stream | id-collision", movesOver, wire, legacy),
+	m("deaf-listener", "opens a stream with GET and ignores the requests on it", "on-get-stream tasks/any-stream",
+		in(func(m *Message) {
 			if m.IsRequest() && m.Listening {
 				m.Drop()
 			}
-		})},
-	onServer("wants-streams", "treats the response of a call as a failure if it is plain JSON", func(w *Wire) Edit {
-		return Edit{In: func(m *Message) {
-			if m.Answers("tools/call") && !m.Streamed && m.Body["error"] == nil {
-				w.Die("the response is not a stream")
-			}
-		}}
-	}, "transport/accepts-json", "client/ends-cleanly"),
-	{Name: "accepts-streams-only", Doc: "does not accept JSON in its Accept header",
-		Kills: []string{"transport/accept-header"}, Wire: true,
-		edit: out(func(m *Message) { m.Header.Set("Accept", "text/event-stream") })},
-	onServer("ids-collide", "takes a request of the server with the id of its own request for the response",
+		}), wire, legacy),
+	m("wants-streams", "treats the response of a call as a failure if it is plain JSON",
+		"accepts-json | client/ends-cleanly", func(w *Wire) Edit {
+			return Edit{In: func(m *Message) {
+				if m.Answers("tools/call") && !m.Streamed && m.Body["error"] == nil {
+					w.Die("the response is not a stream")
+				}
+			}}
+		}, wire, legacy),
+	m("accepts-streams-only", "does not accept JSON in its Accept header", "accept-header",
+		out(func(m *Message) { m.Header.Set("Accept", "text/event-stream") }), wire),
+	m("ids-collide", "takes a request of the server with the id of its own request for the response", "id-collision",
 		in(func(m *Message) {
 			if m.IsRequest() && m.Post != nil && Key(m.Post.Body["id"]) == Key(m.Body["id"]) {
 				delete(m.Body, "method")
 				delete(m.Body, "params")
-				m.Body["result"] = map[string]any{}
+				m.Body["result"] = object{}
 			}
-		}), "transport/id-collision"),
-	onServer("answers-repeats", "responds to a request each time it comes", answersRepeats, "transport/duplicate-request"),
-	onServer("never-comes-back", "takes the end of a connection for the end of the call", toServer(
-		func(w *Wire, r *http.Request, next http.RoundTripper) (*http.Response, error) {
-			if r.Method == http.MethodGet && r.Header.Get(lastEventID) != "" {
-				w.Fire()
-				return nil, errors.New("broken on purpose: never resumes a stream")
-			}
-			return next.RoundTrip(r)
-		}), "transport/reconnects", "client/ends-cleanly"),
-	onServer("comes-back-at-once", "resumes a stream before the time that the server wants", just(Edit{
+		}), wire, legacy),
+	m("answers-repeats", "responds to a request each time it comes", "duplicate-request", answersRepeats, wire, legacy),
+	m("never-comes-back", "takes the end of a connection for the end of the call", "reconnects | client/ends-cleanly",
+		toServer(
+			func(w *Wire, r *http.Request, next http.RoundTripper) (*http.Response, error) {
+				if r.Method == http.MethodGet && r.Header.Get(lastEventID) != "" {
+					w.Fire()
+					return nil, errors.New("broken on purpose: never resumes a stream")
+				}
+				return next.RoundTrip(r)
+			}), wire, legacy),
+	m("comes-back-at-once", "resumes a stream before the time that the server wants", "retry-honoured", just(Edit{
 		Line: func(line []byte) ([]byte, bool) {
 			if bytes.HasPrefix(line, []byte("retry:")) {
 				return []byte("retry: 1"), true
 			}
 			return line, true
-		}}), "transport/retry-honoured"),
-	onServer("comes-back-from-the-start", "resumes a stream from its first event and answers the repeated requests again",
-		fromTheStart, "transport/answers-once", "transport/duplicate-request", "transport/reconnects"),
-	onServer("ends-with-the-session", "starts no other session after the server has lost its own", losesSession,
-		"transport/session-lost"),
-	onServer("keeps-the-session-id", "initializes with the id of the lost session", func(*Wire) Edit {
+		}}), wire, legacy),
+	m("comes-back-from-the-start", "resumes a stream from its first event and answers the repeated requests again",
+		"answers-once | duplicate-request reconnects", fromTheStart, wire, legacy),
+	m("ends-with-the-session", "starts no other session after the server has lost its own", "session-lost",
+		losesSession, wire, legacy),
+	m("keeps-the-session-id", "initializes with the id of the lost session", "session-lost", func(*Wire) Edit {
 		var lost atomic.Value
 		return Edit{Out: func(m *Message) {
 			if id := m.Header.Get(sessionID); id != "" {
@@ -72,8 +72,8 @@ var transportMutants = []Mutant{
 				m.Header.Set(sessionID, id)
 			}
 		}}
-	}, "transport/session-lost"),
-	onServer("forgets-handlers", "refuses sampling in every session after its first", func(*Wire) Edit {
+	}, wire, legacy),
+	m("forgets-handlers", "refuses sampling in every session after its first", "handlers-survive", func(*Wire) Edit {
 		var sessions atomic.Int32
 		return Edit{
 			Out: func(m *Message) {
@@ -87,13 +87,14 @@ var transportMutants = []Mutant{
 				}
 			},
 		}
-	}, "transport/handlers-survive"),
-	onServer("answers-without-version", "sends its responses without the protocol version", out(func(m *Message) {
-		if m.IsResponse() {
-			m.Header.Del("Mcp-Protocol-Version")
-		}
-	}), "transport/response-post"),
-	onServer("posts-arrays", "posts two messages as one array", toServer(
+	}, wire, legacy),
+	m("answers-without-version", "sends its responses without the protocol version", "response-post",
+		out(func(m *Message) {
+			if m.IsResponse() {
+				m.Header.Del("Mcp-Protocol-Version")
+			}
+		}), wire, legacy),
+	m("posts-arrays", "posts two messages as one array", "one-message", toServer(
 		func(w *Wire, r *http.Request, next http.RoundTripper) (*http.Response, error) {
 			if r.Method == http.MethodDelete {
 				w.Fire()
@@ -106,51 +107,48 @@ var transportMutants = []Mutant{
 				}
 			}
 			return next.RoundTrip(r)
-		}), "transport/one-message"),
-	onServer("never-deletes", "does not end its session", toServer(
+		}), wire, legacy),
+	m("never-deletes", "does not end its session", "ends-session", toServer(
 		func(w *Wire, r *http.Request, next http.RoundTripper) (*http.Response, error) {
 			if r.Method == http.MethodDelete {
 				w.Fire()
 				return local(r, http.StatusNoContent, nil), nil
 			}
 			return next.RoundTrip(r)
-		}), "transport/ends-session"),
-	onServer("cycles-ids", "reuses the ids of its requests", func(w *Wire) Edit {
+		}), wire, legacy),
+	m("cycles-ids", "reuses the ids of its requests", "own-ids", func(w *Wire) Edit {
 		return Edit{Out: func(m *Message) {
 			if n, ok := m.Body["id"].(json.Number); ok && m.IsRequest() {
 				i, _ := n.Int64() // the client counts its requests
 				w.Rename(m, json.Number(fmt.Sprint(i%3)))
 			}
 		}}
-	}, "transport/own-ids"),
-	{Name: "names-as-they-are", Doc: "writes every name into a header as it is", Kills: []string{"transport/header-value"},
-		Also: []string{"declare/http-headers"}, Wire: true, Era: "modern",
-		edit: encodesNames(func(name string) string { return name })},
-	{Name: "marks-in-capitals", Doc: "writes the markers of an encoded name in capitals",
-		Kills: []string{"transport/header-value"}, Also: []string{"declare/http-headers"}, Wire: true, Era: "modern",
-		edit: encodesNames(func(name string) string {
+	}, wire, legacy),
+	m("names-as-they-are", "writes every name into a header as it is", "header-value | declare/http-headers",
+		encodesNames(func(name string) string { return name }), wire, modern),
+	m("marks-in-capitals", "writes the markers of an encoded name in capitals", "header-value | declare/http-headers",
+		encodesNames(func(name string) string {
 			return "=?BASE64?" + base64.StdEncoding.EncodeToString([]byte(name)) + "?="
-		})},
-	{Name: "one-data-line", Doc: "keeps only the last of an event's data lines", Kills: []string{"transport/sse-details"},
-		Also: []string{"client/ends-cleanly"}, Wire: true, edit: just(Edit{Payload: func(raw []byte) []byte {
+		}), wire, modern),
+	m("one-data-line", "keeps only the last of an event's data lines", "sse-details | client/ends-cleanly",
+		just(Edit{Payload: func(raw []byte) []byte {
 			return raw[bytes.LastIndexByte(raw, '\n')+1:]
-		}})},
-	{Name: "wants-a-space", Doc: "ignores data without a space after the colon", Kills: []string{"transport/sse-details"},
-		Also: []string{"client/ends-cleanly"}, Wire: true, edit: just(Edit{Line: func(line []byte) ([]byte, bool) {
+		}}), wire),
+	m("wants-a-space", "ignores data without a space after the colon", "sse-details | client/ends-cleanly",
+		just(Edit{Line: func(line []byte) ([]byte, bool) {
 			value, isData := bytes.CutPrefix(line, []byte("data:"))
 			return line, !isData || bytes.HasPrefix(value, []byte(" "))
-		}})},
-	{Name: "lines-end-in-lf", Doc: "does not know that CR ends a line", Kills: []string{"transport/sse-rare"},
-		Also: []string{"client/ends-cleanly"}, Wire: true, Era: "legacy", edit: just(Edit{OnlyLF: true})},
-	{Name: "keeps-the-mark", Doc: "reads a byte order mark as part of the first field's name",
-		Kills: []string{"transport/sse-rare"}, Also: []string{"client/ends-cleanly"}, Wire: true,
-		edit: just(Edit{Line: func(line []byte) ([]byte, bool) {
+		}}), wire),
+	m("lines-end-in-lf", "does not know that CR ends a line", "sse-rare | client/ends-cleanly",
+		just(Edit{OnlyLF: true}), wire, legacy),
+	m("keeps-the-mark", "reads a byte order mark as part of the first field's name", "sse-rare | client/ends-cleanly",
+		just(Edit{Line: func(line []byte) ([]byte, bool) {
 			if bytes.HasPrefix(line, []byte(byteOrderMark)) {
 				return append([]byte(byteOrderMark), line...), true // the client ignores one
 			}
 			return line, true
-		}})},
-}
+		}}), wire),
+)
 
 const (
 	byteOrderMark = "\ufeff"
@@ -160,11 +158,6 @@ const (
 	twoInOne = `[{"jsonrpc":"2.0","method":"notifications/roots/list_changed"},` +
 		`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}]`
 )
-
-// onServer is a mutant of the legacy era whose bug is on the HTTP wire to the server.
-func onServer(name, doc string, edit func(*Wire) Edit, kills string, also ...string) Mutant {
-	return Mutant{Name: name, Doc: doc, Kills: []string{kills}, Also: also, Wire: true, Era: "legacy", edit: edit}
-}
 
 func movesOver(*Wire) Edit {
 	var moved atomic.Bool
@@ -249,8 +242,8 @@ var losesSession = toServer(func(w *Wire, r *http.Request, next http.RoundTrippe
 	_ = resp.Body.Close()
 	w.Fire()
 	o, _ := mcpjson.Object(body) // the client wrote it
-	return local(r, http.StatusOK, map[string]any{"jsonrpc": "2.0", "id": o["id"],
-		"error": map[string]any{"code": codeInternal, "message": "broken on purpose: the session is lost"}}), nil
+	return local(r, http.StatusOK, object{"jsonrpc": "2.0", "id": o["id"],
+		"error": object{"code": codeInternal, "message": "broken on purpose: the session is lost"}}), nil
 })
 
 // encodesNames writes names that have to be encoded in another way into the header Mcp-Name.

@@ -30,22 +30,22 @@ type Edit struct {
 	Asked func(s *Sample)
 	// Params edits the params of each valid sampling request before the client sees them. The client then behaves as if
 	// it had lost or changed what the edit changes.
-	Params func(params map[string]any)
+	Params func(params object)
 	// Result edits each CreateMessageResult that the client sends, and Answered sees it with the request it belongs to;
 	// an error response too, in the legacy era.
-	Result   func(result map[string]any)
+	Result   func(result object)
 	Answered func(s *Sample)
 	// Response edits each JSON-RPC response to a sampling request (legacy era).
-	Response func(response map[string]any)
+	Response func(response object)
 
 	// In sees each message from the server, and Out each message to it.
 	In, Out func(m *Message)
 	// Sent sees each message to the server after it was sent.
 	Sent func(m *Message)
 	// Declared edits the capabilities that the client declares.
-	Declared func(capabilities map[string]any)
+	Declared func(capabilities object)
 	// Retry edits a request that the client repeats with input (modern era).
-	Retry func(c *Call, params map[string]any)
+	Retry func(c *Call, params object)
 	// Ended sees how each call ended, before the harness does.
 	Ended func(o *harness.Outcome)
 	// Payload edits the bytes of each message from the server, before it is read; nil drops it.
@@ -62,8 +62,8 @@ type Edit struct {
 	Stderr io.Writer
 	// ModelRequest edits the body of each request to the model, ModelReply the JSON values of each successful reply: the
 	// chunks of a stream, or the one value of a plain reply.
-	ModelRequest func(body map[string]any)
-	ModelReply   func(chunks []map[string]any) []map[string]any
+	ModelRequest func(body object)
+	ModelReply   func(chunks []object) []object
 }
 
 // Wire is the man in the middle of one run of a client. It is safe for concurrent use.

@@ -128,7 +128,7 @@ func readRequest(r *http.Request) ([]byte, error) {
 }
 
 // local is a response that the wire makes.
-func local(r *http.Request, status int, body map[string]any) *http.Response {
+func local(r *http.Request, status int, body object) *http.Response {
 	resp := &http.Response{Status: http.StatusText(status), StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: http.Header{}, Body: http.NoBody, Request: r}
 	if body != nil {
@@ -187,7 +187,7 @@ func (w *Wire) payload(raw []byte, post *Message, streamed bool) [][]byte {
 			return [][]byte{raw}
 		}
 		for _, item := range wrapped["all"].([]any) {
-			if o, ok := item.(map[string]any); ok {
+			if o, ok := item.(object); ok {
 				for _, body := range w.incoming(&Message{Body: o, Post: post, Listening: post == nil && streamed, Streamed: streamed}) {
 					list = append(list, body)
 				}
@@ -209,7 +209,7 @@ func (w *Wire) payload(raw []byte, post *Message, streamed bool) [][]byte {
 }
 
 // Send sends the server a message of the wire's own, to which no response is due.
-func (w *Wire) Send(ctx context.Context, body map[string]any) error {
+func (w *Wire) Send(ctx context.Context, body object) error {
 	w.mu.Lock()
 	p := w.pipe
 	w.mu.Unlock()
@@ -224,7 +224,7 @@ func (w *Wire) Send(ctx context.Context, body map[string]any) error {
 }
 
 // postOwn posts a message of the wire's own, with the headers of the client's latest one.
-func (w *Wire) postOwn(ctx context.Context, body map[string]any) (*http.Response, error) {
+func (w *Wire) postOwn(ctx context.Context, body object) (*http.Response, error) {
 	w.mu.Lock()
 	header, url := w.header.Clone(), w.url
 	w.mu.Unlock()
@@ -246,11 +246,11 @@ func (w *Wire) postOwn(ctx context.Context, body map[string]any) (*http.Response
 
 // Request sends the server a request of the wire's own and waits for the end of the response, over HTTP. The client does
 // not see the response. An error is of no matter: the client never asked.
-func (w *Wire) Request(method string, params map[string]any) {
+func (w *Wire) Request(method string, params object) {
 	w.Fire()
 	w.mu.Lock()
 	w.own++
-	body := map[string]any{"jsonrpc": "2.0", "id": fmt.Sprintf("%s%d", ownPrefix, w.own), "method": method, "params": params}
+	body := object{"jsonrpc": "2.0", "id": fmt.Sprintf("%s%d", ownPrefix, w.own), "method": method, "params": params}
 	p := w.pipe
 	w.mu.Unlock()
 	if p != nil {

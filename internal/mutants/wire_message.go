@@ -11,7 +11,7 @@ import (
 // Message is a message on the wire to the server, on its way in or out.
 type Message struct {
 	// Body is the JSON-RPC message.
-	Body map[string]any
+	Body object
 	// Header holds the HTTP headers of a message that goes out; nil over stdio.
 	Header http.Header
 	// Request is what a response answers, as the side that asked wrote it; nil for other messages, and for a response
@@ -31,21 +31,21 @@ type Message struct {
 	renamed       string // the Key of the id that it got
 	out           bool   // to the server
 	dropped       bool
-	reply         map[string]any
-	before, after []map[string]any
+	reply         object
+	before, after []object
 }
 
 // Method returns the method; "" for a response.
 func (m *Message) Method() string { return mcpjson.Text(m.Body, "method") }
 
 // Params returns the params, or an empty object that is not part of the message.
-func (m *Message) Params() map[string]any { return member(m.Body, "params") }
+func (m *Message) Params() object { return member(m.Body, "params") }
 
 // Meta returns the _meta of the params, or an empty object that is not part of the message.
-func (m *Message) Meta() map[string]any { return member(m.Params(), "_meta") }
+func (m *Message) Meta() object { return member(m.Params(), "_meta") }
 
 // Result returns the result of a response, or an empty object that is not part of the message.
-func (m *Message) Result() map[string]any { return member(m.Body, "result") }
+func (m *Message) Result() object { return member(m.Body, "result") }
 
 // IsRequest and IsResponse report what kind of message it is.
 func (m *Message) IsRequest() bool  { return m.Method() != "" && m.Body["id"] != nil }
@@ -71,26 +71,26 @@ func (m *Message) Drop() { m.dropped = true }
 
 // Reply answers a request of the client in place of the server.
 func (m *Message) Reply(member string, value any) {
-	m.reply = map[string]any{"jsonrpc": "2.0", "id": m.Body["id"], member: value}
+	m.reply = object{"jsonrpc": "2.0", "id": m.Body["id"], member: value}
 }
 
 // Before and After send another message to the same side.
-func (m *Message) Before(body map[string]any) { m.before = append(m.before, body) }
-func (m *Message) After(body map[string]any)  { m.after = append(m.after, body) }
+func (m *Message) Before(body object) { m.before = append(m.before, body) }
+func (m *Message) After(body object)  { m.after = append(m.after, body) }
 
 // Key names an id, whatever its type.
 func Key(id any) string { return string(mcpjson.Marshal(id)) }
 
 // member returns an object in an object, or an empty one.
-func member(o map[string]any, name string) map[string]any {
-	if inner, ok := o[name].(map[string]any); ok {
+func member(o object, name string) object {
+	if inner, ok := o[name].(object); ok {
 		return inner
 	}
-	return map[string]any{}
+	return object{}
 }
 
 // copyOf returns a deep copy.
-func copyOf(o map[string]any) map[string]any {
+func copyOf(o object) object {
 	c, err := mcpjson.Object(mcpjson.Marshal(o))
 	if err != nil {
 		panic(fmt.Sprintf("mutants: copying an object: %v", err))
@@ -166,7 +166,7 @@ func (w *Wire) Seen(id any) (seen, answered bool) {
 }
 
 // incoming edits a message from the server. It returns the messages that the client gets.
-func (w *Wire) incoming(m *Message) []map[string]any {
+func (w *Wire) incoming(m *Message) []object {
 	was := mcpjson.Marshal(m.Body)
 	m.id = m.Body["id"]
 	if m.IsResponse() {
@@ -189,7 +189,7 @@ func (w *Wire) incoming(m *Message) []map[string]any {
 }
 
 // outgoing edits a message from the client. It returns the messages that the server gets.
-func (w *Wire) outgoing(m *Message) []map[string]any {
+func (w *Wire) outgoing(m *Message) []object {
 	was := mcpjson.Marshal(m.Body)
 	m.id, m.out = m.Body["id"], true
 	switch {
@@ -208,10 +208,10 @@ func (w *Wire) outgoing(m *Message) []map[string]any {
 		w.mu.Unlock()
 	}
 	if w.edit.Declared != nil {
-		if c, ok := m.Params()["capabilities"].(map[string]any); ok && m.Method() == "initialize" {
+		if c, ok := m.Params()["capabilities"].(object); ok && m.Method() == "initialize" {
 			w.edit.Declared(c)
 		}
-		if c, ok := m.Meta()[metaCapabilities].(map[string]any); ok {
+		if c, ok := m.Meta()[metaCapabilities].(object); ok {
 			w.edit.Declared(c)
 		}
 	}
@@ -222,8 +222,8 @@ func (w *Wire) outgoing(m *Message) []map[string]any {
 }
 
 // changed lists what arrives in place of a message, and notes whether that differs from the message.
-func (w *Wire) changed(m *Message, was []byte) []map[string]any {
-	var arrives []map[string]any
+func (w *Wire) changed(m *Message, was []byte) []object {
+	var arrives []object
 	arrives = append(arrives, m.before...)
 	if !m.dropped {
 		arrives = append(arrives, m.Body)

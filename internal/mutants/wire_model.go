@@ -66,7 +66,7 @@ func (w *Wire) editReply(resp *http.Response) (*http.Response, error) {
 	isStream := strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")
 	body, broken := io.ReadAll(resp.Body)
 	_ = resp.Body.Close()
-	var chunks []map[string]any
+	var chunks []object
 	done := false
 	if isStream {
 		_ = sse.Events(bytes.NewReader(body), func(data []byte) bool { // the bytes are in memory
@@ -80,7 +80,7 @@ func (w *Wire) editReply(resp *http.Response) (*http.Response, error) {
 	} else {
 		dec := json.NewDecoder(bytes.NewReader(body))
 		dec.UseNumber()
-		for o := map[string]any(nil); dec.Decode(&o) == nil; o = nil {
+		for o := object(nil); dec.Decode(&o) == nil; o = nil {
 			chunks = append(chunks, o)
 		}
 	}
@@ -101,7 +101,7 @@ func (w *Wire) editReply(resp *http.Response) (*http.Response, error) {
 }
 
 // encoded writes chunks as the body of a reply.
-func encoded(chunks []map[string]any, isStream, done bool) []byte {
+func encoded(chunks []object, isStream, done bool) []byte {
 	var b bytes.Buffer
 	for _, chunk := range chunks {
 		if isStream {

@@ -21,16 +21,16 @@ const (
 // depend on all that is here: the request's number, its turn, its tools.
 type Sample struct {
 	// Asked holds the params as the server sent them; nil if they are not an object.
-	Asked map[string]any
+	Asked object
 	// Params holds the params as the client gets them.
-	Params map[string]any
+	Params object
 	// Number counts the sampling requests of the run from 1.
 	Number int
 	// Key is the key of the input request (modern era); "" in the legacy era. ID is the request's id (legacy era).
 	Key string
 	ID  any
 	// Result or Error is what the client answers. Error is always nil in the modern era: such a client sends nothing.
-	Result, Error map[string]any
+	Result, Error object
 
 	answered bool // in place of the client, before it was asked
 	withheld bool
@@ -50,11 +50,11 @@ func (s *Sample) Turn() int {
 // Refuse answers with an error, in place of the client or instead of its result. In the modern era the client abandons
 // the call.
 func (s *Sample) Refuse(code int, message string) {
-	s.Result, s.Error = nil, map[string]any{"code": code, "message": message}
+	s.Result, s.Error = nil, object{"code": code, "message": message}
 }
 
 // Answer answers with a result, in place of the client.
-func (s *Sample) Answer(result map[string]any) { s.Result, s.Error = result, nil }
+func (s *Sample) Answer(result object) { s.Result, s.Error = result, nil }
 
 // Withhold keeps the request from the client. In the modern era the client answers the other input requests.
 func (s *Sample) Withhold() { s.withheld = true }
@@ -63,10 +63,10 @@ func (s *Sample) Withhold() { s.withheld = true }
 type Call struct {
 	// Method and Params are those of the call, and ID is its id.
 	Method string
-	Params map[string]any
+	Params object
 	ID     any
 	// Result is the result that asks for input, and States the states of all such results, nil for none.
-	Result map[string]any
+	Result object
 	States []*string
 	// Retries is how many retries the client has made before this one.
 	Retries int
@@ -94,7 +94,7 @@ func (w *Wire) Call() *Call {
 }
 
 // sample edits a sampling request before the client sees it.
-func (w *Wire) sample(params map[string]any, key string, id any) *Sample {
+func (w *Wire) sample(params object, key string, id any) *Sample {
 	s := &Sample{Params: params, Key: key, ID: id}
 	if params != nil {
 		s.Asked = copyOf(params)
@@ -114,13 +114,13 @@ func (w *Wire) sample(params map[string]any, key string, id any) *Sample {
 }
 
 // Serves reports whether a correct client passes a request with these params to the model.
-func (w *Wire) Serves(params map[string]any) bool {
+func (w *Wire) Serves(params object) bool {
 	return w.Declares(params) && client.Validate(params) == nil
 }
 
 // Declares reports whether the client was told to declare what the request needs.
-func (w *Wire) Declares(params map[string]any) bool {
-	sampling, ok := w.told()["sampling"].(map[string]any)
+func (w *Wire) Declares(params object) bool {
+	sampling, ok := w.told()["sampling"].(object)
 	return ok && (sampling["tools"] != nil || params["tools"] == nil && params["toolChoice"] == nil)
 }
 
@@ -148,7 +148,7 @@ func (w *Wire) asked(m *Message) {
 	if m.Method() != methodSample {
 		return
 	}
-	params, _ := m.Body["params"].(map[string]any)
+	params, _ := m.Body["params"].(object)
 	m.Sample = w.sample(params, "", m.id)
 	w.mu.Lock()
 	w.traffic.samples[Key(m.id)] = m.Sample
@@ -174,15 +174,15 @@ func (w *Wire) answers(m *Message) {
 	}
 	s := m.Request.Sample
 	m.Sample = s
-	if task, ok := m.Result()["task"].(map[string]any); ok {
+	if task, ok := m.Result()["task"].(object); ok {
 		w.mu.Lock()
 		w.traffic.samples["task "+mcpjson.Text(task, "taskId")] = s
 		w.mu.Unlock()
 		return
 	}
 	if !s.answered {
-		s.Result, _ = m.Body["result"].(map[string]any)
-		s.Error, _ = m.Body["error"].(map[string]any)
+		s.Result, _ = m.Body["result"].(object)
+		s.Error, _ = m.Body["error"].(object)
 	}
 	w.settle(s)
 	delete(m.Body, "result")
@@ -202,7 +202,7 @@ func (w *Wire) wantsInput(m *Message) {
 	w.mu.Lock()
 	c := w.traffic.call
 	w.mu.Unlock()
-	result, ok := m.Body["result"].(map[string]any)
+	result, ok := m.Body["result"].(object)
 	if c == nil || !ok || m.Request.Call() != c {
 		return
 	}
@@ -216,13 +216,13 @@ func (w *Wire) wantsInput(m *Message) {
 		c.States[len(c.States)-1] = &state
 	}
 	c.samples = map[string]*Sample{}
-	requests, _ := result["inputRequests"].(map[string]any)
+	requests, _ := result["inputRequests"].(object)
 	for _, key := range slices.Sorted(maps.Keys(requests)) {
-		request, _ := requests[key].(map[string]any)
+		request, _ := requests[key].(object)
 		if request["method"] != methodSample {
 			continue
 		}
-		params, _ := request["params"].(map[string]any)
+		params, _ := request["params"].(object)
 		s := w.sample(params, key, nil)
 		c.samples[key] = s
 		switch {
@@ -258,10 +258,10 @@ func (w *Wire) requests(m *Message) {
 		return
 	}
 	m.call, c.asks, c.last = c, false, m.Body["id"]
-	responses, _ := params["inputResponses"].(map[string]any)
+	responses, _ := params["inputResponses"].(object)
 	for _, key := range slices.Sorted(maps.Keys(c.samples)) {
 		s := c.samples[key]
-		result, ok := responses[key].(map[string]any)
+		result, ok := responses[key].(object)
 		if !ok {
 			continue
 		}
@@ -287,6 +287,6 @@ func (w *Wire) requests(m *Message) {
 }
 
 // impossible is a result that asks for what no client declares.
-func impossible() map[string]any {
-	return map[string]any{"resultType": "input_required", "inputRequests": map[string]any{"refused": map[string]any{"method": unknownMethod}}}
+func impossible() object {
+	return object{"resultType": "input_required", "inputRequests": object{"refused": object{"method": unknownMethod}}}
 }
