@@ -13,34 +13,34 @@ import (
 
 // processes are clients whose process misbehaves, whatever they say on the wire.
 var processes = []Client{
-	{Name: "exits-at-once", Doc: "exits with success without connecting", first: func(*wire) { os.Exit(0) }},
-	{Name: "exits-3-at-once", Doc: "says why on stderr and exits with 3 without connecting", first: func(*wire) {
+	{Name: "exits-at-once", Doc: "exits with success without connecting", first: func(*bad) { os.Exit(0) }},
+	{Name: "exits-3-at-once", Doc: "says why on stderr and exits with 3 without connecting", first: func(*bad) {
 		fmt.Fprintln(os.Stderr, "no configuration was found")
 		os.Exit(3)
 	}},
-	{Name: "hangs-at-once", Doc: "never connects and never ends", first: func(*wire) { hang() }},
-	{Name: "hangs-and-ignores-sigterm", Doc: "never connects and does not end when it is told to", first: func(*wire) {
+	{Name: "hangs-at-once", Doc: "never connects and never ends", first: func(*bad) { hang() }},
+	{Name: "hangs-and-ignores-sigterm", Doc: "never connects and does not end when it is told to", first: func(*bad) {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 		hang()
 	}},
-	{Name: "hangs-when-asked", Doc: "takes a sampling request and does nothing from then on", asked: func(*wire, *sample) { hang() }},
-	{Name: "hangs-at-the-end", Doc: "answers everything and never ends", last: func(*wire) int { hang(); return 0 }},
-	{Name: "hangs-with-a-grandchild", Doc: "never connects, and a child of its holds its output open", first: func(*wire) {
+	{Name: "hangs-when-asked", Doc: "takes a sampling request and does nothing from then on", asked: func(*bad) { hang() }},
+	{Name: "hangs-at-the-end", Doc: "answers everything and never ends", last: func() int { hang(); return 0 }},
+	{Name: "hangs-with-a-grandchild", Doc: "never connects, and a child of its holds its output open", first: func(*bad) {
 		child("sleep 1000")
 		hang()
 	}},
-	{Name: "leaves-a-grandchild", Doc: "ends well and leaves a child that holds its output open", last: func(*wire) int { child("sleep 1000"); return 0 }},
-	{Name: "leaves-a-stubborn-grandchild", Doc: "ends well and leaves a child that does not end when it is told to", last: func(*wire) int {
+	{Name: "leaves-a-grandchild", Doc: "ends well and leaves a child that holds its output open", last: func() int { child("sleep 1000"); return 0 }},
+	{Name: "leaves-a-stubborn-grandchild", Doc: "ends well and leaves a child that does not end when it is told to", last: func() int {
 		child("trap '' TERM INT HUP; while :; do sleep 1000; done")
 		return 0
 	}},
-	{Name: "forks-on", Doc: "ends well and leaves fifty children", last: func(*wire) int {
+	{Name: "forks-on", Doc: "ends well and leaves fifty children", last: func() int {
 		for range 50 {
 			child("sleep 1000")
 		}
 		return 0
 	}},
-	{Name: "daemonises", Doc: "starts a process in a session of its own, which holds its output open, and ends well", last: func(*wire) int {
+	{Name: "daemonises", Doc: "starts a process in a session of its own, which holds its output open, and ends well", last: func() int {
 		daemon := exec.Command("sleep", "1000")
 		daemon.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		daemon.Stdout, daemon.Stderr = os.Stdout, os.Stderr
@@ -49,18 +49,18 @@ var processes = []Client{
 		}
 		return 0
 	}},
-	{Name: "exits-0-when-asked", Doc: "exits with success in the middle of a call", asked: func(*wire, *sample) { os.Exit(0) }},
-	{Name: "exits-7-at-the-end", Doc: "answers everything and exits with 7", last: func(*wire) int { return 7 }},
-	{Name: "segmentation-fault-at-once", Doc: "is ended by SIGSEGV before it connects", first: func(*wire) { die("SEGV") }},
-	{Name: "segmentation-fault-when-asked", Doc: "is ended by SIGSEGV when it is asked to sample", asked: func(*wire, *sample) { die("SEGV") }},
-	{Name: "segmentation-fault-at-the-end", Doc: "answers everything and is ended by SIGSEGV", last: func(*wire) int { die("SEGV"); return 0 }},
-	{Name: "killed-when-asked", Doc: "is ended by SIGKILL when it is asked to sample", asked: func(*wire, *sample) { die("KILL") }},
-	{Name: "panics-when-asked", Doc: "panics on a goroutine of its own when it is asked to sample", asked: func(*wire, *sample) {
+	{Name: "exits-0-when-asked", Doc: "exits with success in the middle of a call", asked: func(*bad) { os.Exit(0) }},
+	{Name: "exits-7-at-the-end", Doc: "answers everything and exits with 7", last: func() int { return 7 }},
+	{Name: "segmentation-fault-at-once", Doc: "is ended by SIGSEGV before it connects", first: func(*bad) { die("SEGV") }},
+	{Name: "segmentation-fault-when-asked", Doc: "is ended by SIGSEGV when it is asked to sample", asked: func(*bad) { die("SEGV") }},
+	{Name: "segmentation-fault-at-the-end", Doc: "answers everything and is ended by SIGSEGV", last: func() int { die("SEGV"); return 0 }},
+	{Name: "killed-when-asked", Doc: "is ended by SIGKILL when it is asked to sample", asked: func(*bad) { die("KILL") }},
+	{Name: "panics-when-asked", Doc: "panics on a goroutine of its own when it is asked to sample", asked: func(*bad) {
 		go func() { panic("a nil pointer, as it were") }()
 		hang()
 	}},
-	{Name: "floods-stderr", Doc: "writes 100 MB to stderr", last: func(*wire) int { return flood(os.Stderr, 100<<20) }},
-	{Name: "floods-stdout-in-one-line", Doc: "writes 20 MB to stdout without a line's end", last: func(*wire) int {
+	{Name: "floods-stderr", Doc: "writes 100 MB to stderr", last: func() int { return flood(os.Stderr, 100<<20) }},
+	{Name: "floods-stdout-in-one-line", Doc: "writes 20 MB to stdout without a line's end", last: func() int {
 		block := bytes.Repeat([]byte("x"), 1<<20)
 		for range 20 {
 			if _, err := os.Stdout.Write(block); err != nil {
@@ -69,11 +69,11 @@ var processes = []Client{
 		}
 		return 0
 	}},
-	{Name: "closes-its-output", Doc: "closes stdout and stderr before it connects", first: func(*wire) {
+	{Name: "closes-its-output", Doc: "closes stdout and stderr before it connects", first: func(*bad) {
 		_ = os.Stdout.Close()
 		_ = os.Stderr.Close()
 	}},
-	{Name: "writes-binary", Doc: "writes control characters and broken UTF-8 to its output", last: func(*wire) int {
+	{Name: "writes-binary", Doc: "writes control characters and broken UTF-8 to its output", last: func() int {
 		fmt.Fprint(os.Stderr, "\x1b[2J\x00\xff\xfe\r\x07")
 		fmt.Print("\x1b]0;title\x07\xc3\x28\n")
 		return 5

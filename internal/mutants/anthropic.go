@@ -62,7 +62,7 @@ var anthropicMutants = chapter("parallel",
 			}
 		})), only(dialect.Anthropic)),
 	m("drops-is-error-flag", "sends tool results without is_error", "error-result",
-		request(eachBlock("tool_result", func(b object) { delete(b, "is_error") })), only(dialect.Anthropic)),
+		request(eachBlock("tool_result", unset("is_error"))), only(dialect.Anthropic)),
 	m("max-tokens-as-end-turn", "reports every stop reason except end_turn and tool_use as endTurn",
 		"basic/stop-reason-true | basic/stop-reason provider-errors/refusal-told", result(func(r object) {
 			if r["stopReason"] != "toolUse" {

@@ -45,9 +45,7 @@ var balanceMutants = chapter("balance",
 		"use-in-user result-in-assistant not-dropped"+callsModel, repairs(dropMisplaced)),
 	m("asks-before-it-validates", "asks the model before it checks the history", "no-model-call", asksAnyway(
 		func(w *Wire, s *Sample) bool { return w.Declares(s.Asked) && rule(s.Asked) != "" },
-		func(p object) {
-			p["messages"] = []any{object{"role": "user", "content": textBlock("?")}}
-		})),
+		set("messages", []any{object{"role": "user", "content": textBlock("?")}}))),
 	m("dies-of-imbalance", "refuses an invalid history and exits",
 		"alive | malformed/survives client/ends-cleanly"+refusesAll,
 		diesOf(func(_ *Wire, s *Sample) bool { return rule(s.Asked) != "" }), wire),
@@ -105,8 +103,8 @@ func repairs(repair func(params object)) func(*Wire) Edit {
 	}
 }
 
-// asksAnyway has the model asked for requests that the client then refuses: the client gets a request that it may serve,
-// and its answer becomes the error that is due.
+// asksAnyway asks the model before the client refuses a request: the client gets one that it may serve, and its answer
+// becomes the error that is due.
 func asksAnyway(which func(w *Wire, s *Sample) bool, harmless func(params object)) func(*Wire) Edit {
 	return func(w *Wire) Edit {
 		return Edit{

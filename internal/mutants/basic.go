@@ -45,18 +45,18 @@ var basicMutants = chapter("basic",
 				m.After(ghost)
 			}
 		}), wire, legacy),
-	m("json-rpc-1", "responds in JSON-RPC 1.0", "json-rpc", response(func(r object) { r["jsonrpc"] = "1.0" }),
+	m("json-rpc-1", "responds in JSON-RPC 1.0", "json-rpc", response(set("jsonrpc", "1.0")),
 		wire, legacy),
 	m("null-content", "answers with the content null", "has-content | mrtr/answers-valid valid-result empty-answer",
-		result(func(r object) { r["content"] = nil })),
+		result(set("content", nil))),
 	m("no-model", "does not name the model", "has-model | mrtr/answers-valid valid-result",
-		result(func(r object) { delete(r, "model") }), wire),
+		result(unset("model")), wire),
 	m("role-user", "answers with the role user", "role-assistant",
-		result(func(r object) { r["role"] = "user" }), wire),
+		result(set("role", "user")), wire),
 	m("untyped-block", "leaves the type out of text blocks",
 		"valid-result | time/model-slow mrtr/answers-valid text-intact empty-answer tool-use/text-and-tool"+
 			" tool-use/required-unmet loop/three-rounds loop/last-round-none loop/concurrent",
-		result(eachText(func(b object) { delete(b, "type") }))),
+		result(eachText(unset("type")))),
 	m("ascii-only", "replaces all characters except ASCII in the model's text", "text-intact",
 		result(eachText(func(b object) {
 			b["text"] = asciiOnly(text(b, "text"))
@@ -74,7 +74,7 @@ var basicMutants = chapter("basic",
 	m("asks-twice", "asks the model twice for each request", "one-model-call",
 		func(w *Wire) Edit { return Edit{Model: w.asksTwice} }),
 	m("more-tokens", "raises maxTokens to a minimum of its own", "max-tokens | malformed/tolerated",
-		params(func(p object) { p["maxTokens"] = json.Number("4096") })),
+		params(set("maxTokens", json.Number("4096")))),
 	m("id-as-number", "returns a string id as a number", "id-echoed", response(func(r object) {
 		if r["id"] == "1" {
 			r["id"] = json.Number("1")
@@ -97,18 +97,18 @@ var basicMutants = chapter("basic",
 	m("cuts-long-prompts", "cuts the user's text at 64 KiB", "prompt-reaches-model",
 		params(eachBlock("text", cutText))),
 	m("names-itself", "names itself as the model", "model-named",
-		result(func(r object) { r["model"] = "my-client" }), wire),
+		result(set("model", "my-client")), wire),
 	m("no-stop-reason", "does not return a stop reason",
 		"stop-reason | tool-use/stop-reason-tooluse provider-errors/refusal-told",
-		result(func(r object) { delete(r, "stopReason") }), wire),
+		result(unset("stopReason")), wire),
 	m("drops-system-prompt", "drops the system prompt", "system-prompt",
-		params(func(p object) { delete(p, "systemPrompt") })),
+		params(unset("systemPrompt"))),
 	m("echoes-system-prompt", "puts the system prompt before the model's text",
 		"system-prompt-not-echoed | text-intact", answered(func(s *Sample) {
 			eachText(func(b object) { b["text"] = text(s.Asked, "systemPrompt") + text(b, "text") })(s.Result)
 		})),
 	m("drops-parameters", "drops temperature and stop sequences", "parameters | malformed/tolerated",
-		params(func(p object) { delete(p, "temperature"); delete(p, "stopSequences") })),
+		params(unset("temperature", "stopSequences"))),
 	m("refuses-parameters", "refuses a request with a temperature", "parameters-harmless",
 		refuses(func(s *Sample) bool { return s.Asked["temperature"] != nil }), wire),
 	m("ignores-hints", "ignores model hints", "hints-respected", params(editHints(func([]any) []any { return nil }))),
@@ -135,7 +135,7 @@ var basicMutants = chapter("basic",
 	m("all-by-the-user", "passes every message to the model with the role user", "multi-turn",
 		params(func(p object) {
 			if p["tools"] == nil {
-				eachMessage(func(m object) { m["role"] = "user" })(p)
+				eachMessage(set("role", "user"))(p)
 			}
 		})),
 	m("refuses-arrays", "refuses content that is an array of one text", "single-and-array",
@@ -175,7 +175,7 @@ var basicMutants = chapter("basic",
 	m("drops-block-meta", "drops the _meta of tool uses and results", "meta-preserved",
 		params(func(p object) {
 			for _, kind := range []string{"tool_use", "tool_result"} {
-				eachBlock(kind, func(b object) { delete(b, "_meta") })(p)
+				eachBlock(kind, unset("_meta"))(p)
 			}
 		}), only(dialect.Native)),
 	m("refuses-all-servers", "refuses the context of all servers", "include-context",

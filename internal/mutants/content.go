@@ -205,3 +205,14 @@ func refuses(which func(s *Sample) bool) func(*Wire) Edit {
 		}}
 	}
 }
+
+// set and unset edit members of an object.
+func set(name string, value any) func(object) { return func(o object) { o[name] = value } }
+
+func unset(names ...string) func(object) {
+	return func(o object) {
+		for _, name := range names {
+			delete(o, name)
+		}
+	}
+}

@@ -45,7 +45,7 @@ var geminiMutants = chapter("parallel",
 		}}), only(dialect.Gemini), streamed),
 	m("gemini-forgets-seals", "repeats Gemini 3's calls without their thoughtSignatures, and is refused",
 		"results-reach-model tool-use/thought-signature | loop/three-rounds",
-		request(eachPart(func(part object) { delete(part, "thoughtSignature") })), only(dialect.Gemini),
+		request(eachPart(unset("thoughtSignature"))), only(dialect.Gemini),
 		onModel(reference.Gemini3)),
 	m("gemini-own-schemas", "writes input schemas in Gemini's own form and loses what that does not have",
 		"tool-use/tools-reach-model", request(func(body object) {

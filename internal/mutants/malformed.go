@@ -40,7 +40,7 @@ var malformedMutants = chapter("malformed",
 		func(w *Wire, s *Sample) bool {
 			_, there := s.Asked["maxTokens"]
 			return s.Asked != nil && !there && w.Declares(s.Asked)
-		}, func(p object) { p["maxTokens"] = json.Number("1000") }), wire),
+		}, set("maxTokens", json.Number("1000"))), wire),
 	m("malformed-as-internal", "refuses a malformed request with an internal error", "error-code",
 		answered(func(s *Sample) {
 			if isMalformed(s) && s.Error != nil {

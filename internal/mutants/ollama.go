@@ -33,7 +33,7 @@ var ollamaMutants = chapter("parallel",
 		"unique-ids | tool-use/id-minted tool-use/fresh-ids", result(idsFromNames), only(dialect.Ollama)),
 	m("ollama-mints-names", "uses the tool's name as the id that an old Ollama does not send",
 		"tool-use/id-minted unique-ids | tool-use/fresh-ids basic/hints-respected",
-		just(Edit{Result: idsFromNames, ModelRequest: func(body object) { body["model"] = "llama3.2:no-ids" }}),
+		just(Edit{Result: idsFromNames, ModelRequest: set("model", "llama3.2:no-ids")}),
 		only(dialect.Ollama)),
 	m("ollama-thinks-aloud", "puts the model's thinking before its text", "basic/thinking-apart",
 		just(Edit{ModelReply: func(lines []object) []object {
@@ -45,9 +45,8 @@ var ollamaMutants = chapter("parallel",
 			return lines
 		}}), only(dialect.Ollama)),
 	m("ollama-results-by-name", "sends tool results with the tool's name but no id, in the server's order",
-		"results-order", just(Edit{Params: byNameAndPlace, ModelRequest: eachMessage(func(m object) {
-			delete(m, "tool_call_id")
-		})}), only(dialect.Ollama)),
+		"results-order", just(Edit{Params: byNameAndPlace, ModelRequest: eachMessage(unset("tool_call_id"))}),
+		only(dialect.Ollama)),
 )
 
 // idsFromNames gives tool uses their tool's name as the id.

@@ -63,9 +63,9 @@ var parallelMutants = chapter("parallel",
 		})),
 	m("forgets-arguments", "repeats the assistant's tool uses to the model without their arguments",
 		"uses-restated | loop/three-rounds",
-		params(eachBlock("tool_use", func(use object) { use["input"] = object{} }))),
+		params(eachBlock("tool_use", set("input", object{})))),
 	m("drops-is-error", "passes the result of a failed tool to the model as a success", "error-result",
-		params(eachBlock("tool_result", func(b object) { delete(b, "isError") }))),
+		params(eachBlock("tool_result", unset("isError")))),
 	m("text-results-only", "drops everything except text from tool results", "result-content",
 		params(eachBlock("tool_result", func(b object) {
 			drop(b, func(inner object) bool { return inner["type"] != "text" })

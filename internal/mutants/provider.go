@@ -65,7 +65,7 @@ var providerMutants = chapter("provider-errors",
 		}), except(dialect.Ollama)),
 	m("overlooks-refusals", "ignores a refusal that is not in the text", "refusal-told",
 		just(Edit{ModelReply: func(chunks []object) []object {
-			eachDelta(chunks, func(d object) { delete(d, "refusal") })
+			eachDelta(chunks, unset("refusal"))
 			return chunks
 		}}), only(dialect.OpenAIChat)),
 	m("failure-as-invalid-params", "reports every failure of the provider as invalid params", "error-code",
@@ -279,11 +279,15 @@ func (w *Wire) completed(name string, body io.ReadCloser) io.ReadCloser {
 
 // streamEnds are the ends of streams, and the marks by which they are known.
 var streamEnds = map[string]struct{ mark, text string }{
-	dialect.OpenAIChat: {"[DONE]", "\n\ndata: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"},
-	dialect.OpenAIResponses: {"response.completed", "\n\ndata: {\"type\":\"response.output_item.done\",\"item\":{\"type\":\"message\",\"content\":[{\"text\":\"The\"}]}}" +
-		"\n\ndata: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\",\"model\":\"gpt-4o\"}}\n\n"},
-	dialect.Anthropic: {"message_stop", "\n\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}" +
-		"\n\ndata: {\"type\":\"message_stop\"}\n\n"},
-	dialect.Gemini: {"finishReason", "\n\ndata: {\"candidates\":[{\"finishReason\":\"STOP\"}]}\n\n"},
-	dialect.Ollama: {`"done":true`, "\n{\"message\":{\"content\":\"\"},\"done\":true,\"done_reason\":\"stop\"}\n"},
+	dialect.OpenAIChat: {"[DONE]", event(`{"choices":[{"delta":{},"finish_reason":"stop"}]}`) + event("[DONE]")},
+	dialect.OpenAIResponses: {"response.completed", event(`{"type":"response.output_item.done",`+
+		`"item":{"type":"message","content":[{"text":"The"}]}}`) +
+		event(`{"type":"response.completed","response":{"status":"completed","model":"gpt-4o"}}`)},
+	dialect.Anthropic: {"message_stop", event(`{"type":"content_block_stop","index":0}`) +
+		event(`{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`) + event(`{"type":"message_stop"}`)},
+	dialect.Gemini: {"finishReason", event(`{"candidates":[{"finishReason":"STOP"}]}`)},
+	dialect.Ollama: {`"done":true`, "\n" + `{"message":{"content":""},"done":true,"done_reason":"stop"}` + "\n"},
 }
+
+// event is an event of a stream, after the part of another.
+func event(data string) string { return "\n\ndata: " + data + "\n\n" }

@@ -1,7 +1,6 @@
 package mutants
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 )
 
 var stdioMutants = chapter("transport",
@@ -60,11 +58,7 @@ var stdioMutants = chapter("transport",
 		during(server.V20250326)),
 	m("first-of-a-batch", "responds only to the first request of a batch", "batch",
 		onBatch(func(_ *Wire, raw []byte) []byte {
-			all, err := mcpjson.Object(slices.Concat([]byte(`{"all":`), raw, []byte("}")))
-			if err != nil {
-				return raw
-			}
-			list, _ := all["all"].([]any)
+			list, _ := batch(raw)
 			return marshal(list[:min(1, len(list))])
 		}), wire, during(server.V20250326)),
 	m("dies-of-batches", "ends its call when a batch comes", "batch client/ends-cleanly",
@@ -139,7 +133,7 @@ func (m *Message) discovers(also server.Revision) []server.Revision {
 func onBatch(f func(w *Wire, raw []byte) []byte) func(*Wire) Edit {
 	return func(w *Wire) Edit {
 		return Edit{Payload: func(raw []byte) []byte {
-			if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) {
+			if _, ok := batch(raw); ok {
 				return f(w, raw)
 			}
 			return raw

@@ -30,9 +30,8 @@ var taskMutants = chapter("tasks",
 		asked(func(s *Sample) {
 			delete(s.Params, "task")
 		}), wire, legacy),
-	m("numeric-task-ids", "uses numbers as task ids", "created-task", everyTask(func(task object) {
-		task["taskId"] = json.Number("1")
-	}), wire, legacy),
+	m("numeric-task-ids", "uses numbers as task ids", "created-task", everyTask(set("taskId", json.Number("1"))),
+		wire, legacy),
 	m("one-task-id", "gives all tasks the same id", "created-task | status end-is-final", oneTaskID, wire, legacy),
 	m("submitted-tasks", "creates tasks with a status that does not exist", "created-task | status",
 		out(func(m *Message) {
@@ -47,12 +46,10 @@ var taskMutants = chapter("tasks",
 		}
 	}), wire, legacy),
 	m("drops-ttl", "does not say how long it keeps a task", "ttl-told",
-		afterGet(func(task object) { delete(task, "ttl") }), wire, legacy),
-	m("own-ttl", "keeps every task for an hour", "ttl", everyTask(func(task object) {
-		task["ttl"] = json.Number("3600000")
-	}), wire, legacy),
+		afterGet(unset("ttl")), wire, legacy),
+	m("own-ttl", "keeps every task for an hour", "ttl", everyTask(set("ttl", json.Number("3600000"))), wire, legacy),
 	m("revives-tasks", "reports the status of every task as working", "status | stays-cancelled",
-		afterGet(func(task object) { task["status"] = "working" }), wire, legacy),
+		afterGet(set("status", "working")), wire, legacy),
 	m("result-at-once", "returns an error if a task's result is not there yet", "result-blocks", resultAtOnce, wire,
 		legacy),
 	m("wraps-results", "wraps a task's result in another object", "result-equals-plain", out(func(m *Message) {
@@ -69,9 +66,7 @@ var taskMutants = chapter("tasks",
 					"content": textBlock(text(failed, "message")), "_meta": related(m.Request.Params()["taskId"])}
 			}
 		}), wire, legacy),
-	m("silent-failure", "does not say why a task failed", "failure-told", everyTask(func(task object) {
-		delete(task, "statusMessage")
-	}), wire, legacy),
+	m("silent-failure", "does not say why a task failed", "failure-told", everyTask(unset("statusMessage")), wire, legacy),
 	m("unrelated-result", "does not name the task of a result", "related-task", out(func(m *Message) {
 		if m.Answers("tasks/result") {
 			delete(member(m.Result(), "_meta"), relatedTask)
@@ -88,7 +83,8 @@ var taskMutants = chapter("tasks",
 	m("strange-task-internal", "refuses an unknown task id with an internal error", "unknown-task",
 		func(w *Wire) Edit {
 			return Edit{Out: func(m *Message) {
-				if failed := member(m.Body, "error"); m.Answers("tasks/get", "tasks/result", "tasks/cancel") && failed["code"] != nil &&
+				failed := member(m.Body, "error")
+				if m.Answers("tasks/get", "tasks/result", "tasks/cancel") && failed["code"] != nil &&
 					!w.knowsTask(m.Request.Params()["taskId"]) {
 					failed["code"] = codeInternal
 				}
@@ -153,7 +149,7 @@ func takesUndeclared(w *Wire) Edit {
 			told["tasks"] = object{"requests": object{"sampling": object{"createMessage": object{}}}}
 			env.Declare = marshal(told)
 		},
-		Declared: func(declared object) { delete(declared, "tasks") },
+		Declared: unset("tasks"),
 	}
 }
 
@@ -200,7 +196,7 @@ func oneTaskID(*Wire) Edit {
 			if task := member(m.Result(), "task"); task["taskId"] != nil {
 				latest = task["taskId"]
 			}
-			tasksIn(m, func(task object) { task["taskId"] = shared })
+			tasksIn(m, set("taskId", shared))
 			for _, meta := range []object{m.Meta(), member(m.Result(), "_meta")} {
 				if about := member(meta, relatedTask); about["taskId"] != nil {
 					about["taskId"] = shared

@@ -63,7 +63,7 @@ var timeMutants = chapter("time",
 			p["progressToken"] = fmt.Sprint(p["progressToken"])
 		}), legacy, wire),
 	m("progress-stands", "reports the same progress each time", "progress-rises",
-		progress(func(p object) { p["progress"] = json.Number("1") }), legacy, wire),
+		progress(set("progress", json.Number("1"))), legacy, wire),
 	m("progress-goes-on", "reports progress on a request that it answered long ago", "progress-ends", progressGoesOn,
 		legacy, wire),
 	m("one-token", "uses one progress token for all of its requests", "token-unique",

@@ -43,7 +43,7 @@ var toolMutants = chapter("tool-use",
 		result(eachUse(func(i int, use object) { use["id"] = fmt.Sprintf("call_%d", i+1) }))),
 	m("drops-tools", "does not pass the tools to the model", "tools-reach-model | many-tools", request(withoutTools)),
 	m("drops-descriptions", "passes the tools to the model without their descriptions", "tools-reach-model",
-		params(eachTool(func(t object) { delete(t, "description") }))),
+		params(eachTool(unset("description")))),
 	m("simplifies-schemas", "keeps only the names and types of the properties of input schemas", "tools-reach-model",
 		params(eachTool(simplifySchema))),
 	m("at-most-40-tools", "offers the model 40 tools and silently drops the rest", "many-tools",
@@ -66,7 +66,8 @@ var toolMutants = chapter("tool-use",
 		params(choosing("required", "auto")), except(dialect.Ollama)),
 	m("none-as-auto", "changes the tool choice none to auto and drops the tool uses of the model", "choice-none",
 		just(Edit{Params: choosing("none", "auto"), Answered: func(s *Sample) {
-			if choice := member(s.Asked, "toolChoice"); choice["mode"] != "none" || len(ofType(s.Result["content"], "tool_use")) == 0 {
+			choice := member(s.Asked, "toolChoice")
+			if choice["mode"] != "none" || len(ofType(s.Result["content"], "tool_use")) == 0 {
 				return
 			}
 			keep(s.Result, "tool_use", 0)
@@ -99,7 +100,7 @@ var toolMutants = chapter("tool-use",
 				}
 			}
 			if finish(chunks) == "stop" {
-				eachDelta(chunks, func(d object) { delete(d, "tool_calls") })
+				eachDelta(chunks, unset("tool_calls"))
 			}
 			return chunks
 		}}), only(dialect.OpenAIChat, dialect.Native)),
@@ -150,8 +151,8 @@ func atMostTools(n int) func(object) {
 	}
 }
 
-// markerTool is a tool that the wire offers to the client and takes from the request to the model: the client then takes
-// tool uses for allowed that are not.
+// markerTool is a tool that the wire offers to the client and removes from the request to the model: the client then
+// accepts tool uses that are not allowed.
 const markerTool = "mutant_allows_tools"
 
 // trustsModel offers the client a tool where the request allows none. The model gets the request as it was.

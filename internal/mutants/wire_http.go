@@ -48,19 +48,24 @@ func (w *Wire) toServer(r *http.Request) (*http.Response, error) {
 	if err := w.failure(); err != nil && r.Method != http.MethodDelete {
 		return nil, err
 	}
-	if r.Method == http.MethodGet {
-		w.mu.Lock()
-		post := w.call
-		w.mu.Unlock()
-		if r.Header.Get(lastEventID) == "" {
-			post = nil
+	switch r.Method {
+	case http.MethodGet:
+		var post *Message
+		if r.Header.Get(lastEventID) != "" { // the rest of a response
+			w.mu.Lock()
+			post = w.call
+			w.mu.Unlock()
 		}
 		resp, err := w.server.RoundTrip(r)
 		return w.edited(resp, err, post)
+	case http.MethodPost:
+		return w.posted(r)
 	}
-	if r.Method != http.MethodPost {
-		return w.server.RoundTrip(r)
-	}
+	return w.server.RoundTrip(r)
+}
+
+// posted handles a message of the client.
+func (w *Wire) posted(r *http.Request) (*http.Response, error) {
 	body, err := readRequest(r)
 	if err != nil {
 		return nil, err
@@ -77,38 +82,44 @@ func (w *Wire) toServer(r *http.Request) (*http.Response, error) {
 	}
 	w.mu.Unlock()
 	arrives := w.outgoing(m)
+	if err := w.failure(); err != nil && m.IsRequest() {
+		return nil, err
+	}
 	if !maps.EqualFunc(m.Header, r.Header, slices.Equal) {
 		w.Fire()
 		r = r.Clone(r.Context())
 		r.Header = m.Header
 	}
-	if err := w.failure(); err != nil && m.IsRequest() {
-		return nil, err
-	}
-	resp := local(r, http.StatusAccepted, nil)
-	if m.reply != nil {
-		resp = local(r, http.StatusOK, m.reply)
-	}
-	for i, body := range arrives {
-		if i != len(m.before) || m.dropped {
-			if err := w.Send(r.Context(), body); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		if resp, err = w.post(r, mcpjson.Marshal(body)); err != nil {
-			return nil, err
-		}
-	}
-	if w.edit.Sent != nil {
+	resp, err := w.deliver(r, m, arrives)
+	if err == nil && w.edit.Sent != nil {
 		w.edit.Sent(m)
 	}
-	resp, err = w.edited(resp, nil, m)
+	resp, err = w.edited(resp, err, m)
 	if failed := w.failure(); failed != nil && err == nil {
 		_ = resp.Body.Close()
 		return nil, failed
 	}
 	return resp, err
+}
+
+// deliver posts what arrives in place of a message, and returns the response to the message.
+func (w *Wire) deliver(r *http.Request, m *Message, arrives []object) (*http.Response, error) {
+	resp := local(r, http.StatusAccepted, nil)
+	if m.reply != nil {
+		resp = local(r, http.StatusOK, m.reply)
+	}
+	for i, body := range arrives {
+		var err error
+		if i == len(m.before) && !m.dropped {
+			resp, err = w.post(r, marshal(body))
+		} else {
+			err = w.Send(r.Context(), body)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return resp, nil
 }
 
 // post posts bytes in place of those of a request.
@@ -129,8 +140,8 @@ func readRequest(r *http.Request) ([]byte, error) {
 
 // local is a response that the wire makes.
 func local(r *http.Request, status int, body object) *http.Response {
-	resp := &http.Response{Status: http.StatusText(status), StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{}, Body: http.NoBody, Request: r}
+	resp := &http.Response{Status: http.StatusText(status), StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1,
+		ProtoMinor: 1, Header: http.Header{}, Body: http.NoBody, Request: r}
 	if body != nil {
 		resp.Header.Set("Content-Type", "application/json")
 		setBody(resp, mcpjson.Marshal(body))
@@ -180,32 +191,42 @@ func (w *Wire) payload(raw []byte, post *Message, streamed bool) [][]byte {
 			return nil
 		}
 	}
-	var list []any
-	if bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("[")) {
-		wrapped, err := mcpjson.Object(append(append([]byte(`{"all":`), raw...), '}'))
-		if err != nil {
-			return [][]byte{raw}
-		}
-		for _, item := range wrapped["all"].([]any) {
-			if o, ok := item.(object); ok {
-				for _, body := range w.incoming(&Message{Body: o, Post: post, Listening: post == nil && streamed, Streamed: streamed}) {
-					list = append(list, body)
-				}
-			} else {
-				list = append(list, item)
+	incoming := func(o object) []object {
+		return w.incoming(&Message{Body: o, Post: post, Listening: post == nil && streamed, Streamed: streamed})
+	}
+	if list, ok := batch(raw); ok {
+		var arrives []any
+		for _, item := range list {
+			o, ok := item.(object)
+			if !ok {
+				arrives = append(arrives, item)
+				continue
+			}
+			for _, body := range incoming(o) {
+				arrives = append(arrives, body)
 			}
 		}
-		return [][]byte{mcpjson.Marshal(list)}
+		return [][]byte{marshal(arrives)}
 	}
 	o, err := mcpjson.Object(raw)
 	if err != nil || !json.Valid(raw) { // an object can be followed by something else
 		return [][]byte{raw}
 	}
 	var arrives [][]byte
-	for _, body := range w.incoming(&Message{Body: o, Post: post, Listening: post == nil && streamed, Streamed: streamed}) {
-		arrives = append(arrives, mcpjson.Marshal(body))
+	for _, body := range incoming(o) {
+		arrives = append(arrives, marshal(body))
 	}
 	return arrives
+}
+
+// batch reads a batch of messages.
+func batch(raw []byte) ([]any, bool) {
+	if !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) {
+		return nil, false
+	}
+	o, err := mcpjson.Object(slices.Concat([]byte(`{"all":`), raw, []byte("}")))
+	list, ok := o["all"].([]any)
+	return list, err == nil && ok
 }
 
 // Send sends the server a message of the wire's own, to which no response is due.
@@ -244,13 +265,21 @@ func (w *Wire) postOwn(ctx context.Context, body object) (*http.Response, error)
 	return w.server.RoundTrip(r)
 }
 
+// Header returns the headers of the client's latest message to the server.
+func (w *Wire) Header() http.Header {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.header.Clone()
+}
+
 // Request sends the server a request of the wire's own and waits for the end of the response, over HTTP. The client does
 // not see the response. An error is of no matter: the client never asked.
 func (w *Wire) Request(method string, params object) {
 	w.Fire()
 	w.mu.Lock()
 	w.own++
-	body := object{"jsonrpc": "2.0", "id": fmt.Sprintf("%s%d", ownPrefix, w.own), "method": method, "params": params}
+	id := fmt.Sprintf("%s%d", ownPrefix, w.own)
+	body := object{"jsonrpc": "2.0", "id": id, "method": method, "params": params}
 	p := w.pipe
 	w.mu.Unlock()
 	if p != nil {

@@ -17,8 +17,11 @@ type Pipe interface {
 	Kill() error
 }
 
+// launcher launches a server, as [harness.Env] does.
+type launcher = func(ctx context.Context, stderr io.Writer) (io.ReadWriteCloser, error)
+
 // launch launches the server for the client.
-func (w *Wire) launch(ctx context.Context, launch func(context.Context, io.Writer) (io.ReadWriteCloser, error), stderr io.Writer) (io.ReadWriteCloser, error) {
+func (w *Wire) launch(ctx context.Context, launch launcher, stderr io.Writer) (io.ReadWriteCloser, error) {
 	if err := w.failure(); err != nil {
 		return nil, err
 	}
