@@ -62,7 +62,7 @@ var bodies = []Client{
 // requests edits each HTTP request to the server.
 func requests(f func(r *http.Request)) func(*bad) mutants.Edit {
 	return func(*bad) mutants.Edit {
-		return mutants.Edit{Server: func(next http.RoundTripper) http.RoundTripper {
+		return mutants.Edit{Server: func(_ *mutants.Wire, next http.RoundTripper) http.RoundTripper {
 			return roundTrip(func(r *http.Request) (*http.Response, error) {
 				r = r.Clone(r.Context())
 				f(r)

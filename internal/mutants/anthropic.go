@@ -13,28 +13,26 @@ import (
 // anthropicMutants are wrong in the translation to Anthropic Messages and back.
 var anthropicMutants = chapter("parallel",
 	m("ignores-block-index", "treats every block of Anthropic's stream as the first one",
-		"streamed-uses all-uses | over-32-calls tool-use/text-and-tool", just(Edit{ModelReply: oneBlock}),
+		"streamed-uses all-uses | over-32-calls tool-use/text-and-tool", reply(oneBlock),
 		only(dialect.Anthropic), streamed),
 	m("ping-is-an-error", "abandons a stream at an event that it does not know, such as ping",
 		"basic/answered | mrtr/retried mrtr/prompts-and-resources client/sampled declare/over-declared"+
 			" basic/parameters-harmless basic/unknown-extras tool-use/many-tools tool-use/stop-beside-calls",
-		func(w *Wire) Edit {
-			return Edit{Model: func(next http.RoundTripper) http.RoundTripper {
-				return replies(next, func(body io.ReadCloser) io.ReadCloser {
-					return readCloser{&lines{from: bufio.NewReader(body), edit: w.pingIsAnError}, body}
-				})
-			}}
-		}, only(dialect.Anthropic), streamed),
+		just(Edit{Model: func(w *Wire, next http.RoundTripper) http.RoundTripper {
+			return replies(next, func(body io.ReadCloser) io.ReadCloser {
+				return readCloser{&lines{from: bufio.NewReader(body), edit: w.pingIsAnError}, body}
+			})
+		}}), only(dialect.Anthropic), streamed),
 	m("appends-to-empty-input", "appends a streamed input to the {} at its start, and reads {}",
 		"tool-use/input-intact streamed-uses | all-uses over-32-calls tool-use/bad-arguments",
-		just(Edit{ModelReply: func(chunks []object) []object {
+		reply(func(chunks []object) []object {
 			for _, e := range chunks {
 				if delta := member(e, "delta"); delta["partial_json"] != nil {
 					delta["partial_json"] = ""
 				}
 			}
 			return chunks
-		}}), only(dialect.Anthropic), streamed),
+		}), only(dialect.Anthropic), streamed),
 	m("results-one-by-one", "sends each tool result in its own message, and not all in the next one",
 		"results-reach-model", request(func(body object) {
 			var messages []any

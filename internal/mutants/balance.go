@@ -63,18 +63,16 @@ func accepts(name, doc string) Mutant {
 
 // overlooks is a client whose check of requests lacks some rules.
 func overlooks(unknown func(rule string) bool) func(*Wire) Edit {
-	return func(w *Wire) Edit {
-		return Edit{Options: func(o *client.Options, _ *model.Options) {
-			o.Validate = func(params object) error {
-				err := client.Validate(params)
-				if broken := rule(params); broken != "" && unknown(broken) {
-					w.Fire()
-					return nil
-				}
-				return err
+	return just(Edit{Options: func(w *Wire, o *client.Options, _ *model.Options) {
+		o.Validate = func(params object) error {
+			err := client.Validate(params)
+			if broken := rule(params); broken != "" && unknown(broken) {
+				w.Fire()
+				return nil
 			}
-		}}
-	}
+			return err
+		}
+	}})
 }
 
 // rule is the rule of tool uses and results that a request breaks; "" if it breaks none, or is malformed.
@@ -94,13 +92,11 @@ func rule(params object) string {
 
 // repairs edits requests that are well-formed, whether their history is valid or not.
 func repairs(repair func(params object)) func(*Wire) Edit {
-	return func(w *Wire) Edit {
-		return Edit{Asked: func(s *Sample) {
-			if w.Declares(s.Params) && rule(s.Params) != "" {
-				repair(s.Params)
-			}
-		}}
-	}
+	return asked(func(s *Sample) {
+		if s.Wire.Declares(s.Params) && rule(s.Params) != "" {
+			repair(s.Params)
+		}
+	})
 }
 
 // asksAnyway asks the model before the client refuses a request: the client gets one that it may serve, and its answer

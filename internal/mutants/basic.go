@@ -72,7 +72,7 @@ var basicMutants = chapter("basic",
 			}
 		})),
 	m("asks-twice", "asks the model twice for each request", "one-model-call",
-		func(w *Wire) Edit { return Edit{Model: w.asksTwice} }),
+		just(Edit{Model: (*Wire).asksTwice})),
 	m("more-tokens", "raises maxTokens to a minimum of its own", "max-tokens | malformed/tolerated",
 		params(set("maxTokens", json.Number("4096")))),
 	m("id-as-number", "returns a string id as a number", "id-echoed", response(func(r object) {

@@ -92,7 +92,7 @@ var cancelMutants = chapter("cancel",
 	m("cancels-by-text-on-the-pipe", "cancels a request over stdio with its id as a string",
 		"names-own | call-cancelled", ownCancel(idAsText), stdio, wire, modern),
 	m("leaves-model-running", "keeps the model working for a call that was abandoned",
-		"model-ends | stops-work tasks/work-stops", func(w *Wire) Edit { return Edit{Model: w.detached} }, wire),
+		"model-ends | stops-work tasks/work-stops", just(Edit{Model: (*Wire).detached}), wire),
 	m("cancels-ended", "cancels a call whose request has ended with a request for input", "ended-call",
 		onAbandoned(func(w *Wire, c *Call) {
 			_ = w.Send(w.Context, cancels(c.last)) // nothing depends on it
@@ -106,24 +106,20 @@ var cancelMutants = chapter("cancel",
 		w.Request(c.Method, retry)
 	}), wire, modern),
 	m("dies-of-late-response", "closes its connection after a response that it does not wait for",
-		"late-response client/ends-cleanly", func(w *Wire) Edit {
-			return Edit{In: func(m *Message) {
-				if m.IsResponse() && m.Request == nil {
-					w.Die("a response that nobody waits for")
-				}
-			}}
-		}, stdio, wire),
+		"late-response client/ends-cleanly", in(func(m *Message) {
+			if m.IsResponse() && m.Request == nil {
+				m.Wire.Die("a response that nobody waits for")
+			}
+		}), stdio, wire),
 )
 
 // onCancel handles the server's cancellations.
 func onCancel(f func(w *Wire, m *Message)) func(*Wire) Edit {
-	return func(w *Wire) Edit {
-		return Edit{In: func(m *Message) {
-			if m.Method() == methodCancelled {
-				f(w, m)
-			}
-		}}
-	}
+	return in(func(m *Message) {
+		if m.Method() == methodCancelled {
+			f(m.Wire, m)
+		}
+	})
 }
 
 // ownCancel edits the client's cancellations.

@@ -18,22 +18,18 @@ var consentMutants = chapter("consent",
 			}
 		}), wire),
 	m("refusal-as-internal-error", "uses the code of internal errors if the user declines", "declined-code",
-		func(w *Wire) Edit {
-			return Edit{Answered: func(s *Sample) {
-				if isDeclined(s) && w.Env.Decision == harness.Decline {
-					s.Refuse(codeInternal, "broken on purpose: another code")
-				}
-			}}
-		}, wire, during(server.V20251125)),
+		answered(func(s *Sample) {
+			if isDeclined(s) && s.Wire.Env.Decision == harness.Decline {
+				s.Refuse(codeInternal, "broken on purpose: another code")
+			}
+		}), wire, during(server.V20251125)),
 	m("makes-up-refusals", "answers in place of the model that the user declined", "declined no-made-up-answer",
-		func(w *Wire) Edit {
-			return Edit{Asked: func(s *Sample) {
-				if w.Env.Decision == harness.Decline && w.Serves(s.Asked) {
-					s.Answer(object{"role": "assistant", "content": textBlock("The user declined this request."),
-						"model": "none", "stopReason": "endTurn"})
-				}
-			}}
-		}, wire),
+		asked(func(s *Sample) {
+			if s.Wire.Env.Decision == harness.Decline && s.Wire.Serves(s.Asked) {
+				s.Answer(object{"role": "assistant", "content": textBlock("The user declined this request."),
+					"model": "none", "stopReason": "endTurn"})
+			}
+		}), wire),
 	m("retries-without-input", "retries the call without the input that the user declined", "declined-mrtr",
 		insteadOfDeclining(func(s *Sample) { s.Withhold() }), wire, modern),
 	m("error-as-input", "retries the call with an error in place of the input", "no-made-up-answer | declined",

@@ -20,14 +20,15 @@ var (
 // just is an edit that needs no state.
 func just(e Edit) func(*Wire) Edit { return func(*Wire) Edit { return e } }
 
-func params(f func(object)) func(*Wire) Edit    { return just(Edit{Params: f}) }
-func result(f func(object)) func(*Wire) Edit    { return just(Edit{Result: f}) }
-func response(f func(object)) func(*Wire) Edit  { return just(Edit{Response: f}) }
-func request(f func(object)) func(*Wire) Edit   { return just(Edit{ModelRequest: f}) }
-func asked(f func(*Sample)) func(*Wire) Edit    { return just(Edit{Asked: f}) }
-func answered(f func(*Sample)) func(*Wire) Edit { return just(Edit{Answered: f}) }
-func out(f func(*Message)) func(*Wire) Edit     { return just(Edit{Out: f}) }
-func in(f func(*Message)) func(*Wire) Edit      { return just(Edit{In: f}) }
+func params(f func(object)) func(*Wire) Edit           { return just(Edit{Params: f}) }
+func result(f func(object)) func(*Wire) Edit           { return just(Edit{Result: f}) }
+func response(f func(object)) func(*Wire) Edit         { return just(Edit{Response: f}) }
+func request(f func(object)) func(*Wire) Edit          { return just(Edit{ModelRequest: f}) }
+func reply(f func([]object) []object) func(*Wire) Edit { return just(Edit{ModelReply: f}) }
+func asked(f func(*Sample)) func(*Wire) Edit           { return just(Edit{Asked: f}) }
+func answered(f func(*Sample)) func(*Wire) Edit        { return just(Edit{Answered: f}) }
+func out(f func(*Message)) func(*Wire) Edit            { return just(Edit{Out: f}) }
+func in(f func(*Message)) func(*Wire) Edit             { return just(Edit{In: f}) }
 
 // eachItem calls f with each object of an array.
 func eachItem(list any, f func(object)) {
@@ -181,9 +182,7 @@ func history(f func(object)) func(*Wire) Edit {
 
 // sampling wraps the client's handler of sampling requests.
 func sampling(f func(w *Wire, next client.Handler) client.Handler) func(*Wire) Edit {
-	return func(w *Wire) Edit {
-		return Edit{Options: func(o *client.Options, _ *model.Options) { o.Sampling = f(w, o.Sampling) }}
-	}
+	return just(Edit{Options: func(w *Wire, o *client.Options, _ *model.Options) { o.Sampling = f(w, o.Sampling) }})
 }
 
 // withholds keeps requests from the client.

@@ -37,22 +37,18 @@ var declareMutants = chapter("declare",
 		"undeclared-sampling-refused undeclared-tools-refused undeclared-toolchoice-refused | no-model-call",
 		servesUndeclared, wire),
 	m("drops-undeclared-tools", "drops tools that it did not declare and answers the rest",
-		"undeclared-tools-refused undeclared-toolchoice-refused | no-model-call", func(w *Wire) Edit {
-			return Edit{Asked: func(s *Sample) {
-				if !w.Declares(s.Params) {
-					delete(s.Params, "tools")
-					delete(s.Params, "toolChoice")
-				}
-			}}
-		}, wire),
+		"undeclared-tools-refused undeclared-toolchoice-refused | no-model-call", asked(func(s *Sample) {
+			if !s.Wire.Declares(s.Params) {
+				delete(s.Params, "tools")
+				delete(s.Params, "toolChoice")
+			}
+		}), wire),
 	m("overlooks-choice", "refuses tools that it did not declare, but not a tool choice alone",
-		"undeclared-toolchoice-refused | no-model-call", func(w *Wire) Edit {
-			return Edit{Asked: func(s *Sample) {
-				if !w.Declares(s.Params) && s.Params["tools"] == nil {
-					delete(s.Params, "toolChoice")
-				}
-			}}
-		}, wire),
+		"undeclared-toolchoice-refused | no-model-call", asked(func(s *Sample) {
+			if !s.Wire.Declares(s.Params) && s.Params["tools"] == nil {
+				delete(s.Params, "toolChoice")
+			}
+		}), wire),
 	m("asks-before-it-looks", "asks the model before it refuses what it did not declare", "no-model-call",
 		func(w *Wire) Edit {
 			e := servesUndeclared(w)

@@ -34,7 +34,7 @@ var geminiMutants = chapter("parallel",
 	m("gemini-result-order", "sends tool results without ids, in the server's order", "results-order",
 		just(Edit{Params: byNameAndPlace, ModelRequest: withoutIDs}), only(dialect.Gemini)),
 	m("gemini-stops-early", "stops reading a stream after the chunk with the finish reason", "late-delta",
-		just(Edit{ModelReply: func(chunks []object) []object {
+		reply(func(chunks []object) []object {
 			for i, c := range chunks {
 				candidates, _ := c["candidates"].([]any)
 				if first(candidates)["finishReason"] != nil {
@@ -42,7 +42,7 @@ var geminiMutants = chapter("parallel",
 				}
 			}
 			return chunks
-		}}), only(dialect.Gemini), streamed),
+		}), only(dialect.Gemini), streamed),
 	m("gemini-forgets-seals", "repeats Gemini 3's calls without their thoughtSignatures, and is refused",
 		"results-reach-model tool-use/thought-signature | loop/three-rounds",
 		request(eachPart(unset("thoughtSignature"))), only(dialect.Gemini),

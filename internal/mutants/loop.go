@@ -29,13 +29,11 @@ var loopMutants = chapter("loop",
 			}
 		}), wire, legacy, hangs),
 	m("dies-after-ten", "exits after ten rounds of a loop", "stops-with-error | iteration-limit client/ends-cleanly",
-		func(w *Wire) Edit {
-			return Edit{Asked: func(s *Sample) {
-				if s.Turn() > loopLimit {
-					w.Die("ten rounds")
-				}
-			}}
-		}, wire),
+		asked(func(s *Sample) {
+			if s.Turn() > loopLimit {
+				s.Wire.Die("ten rounds")
+			}
+		}), wire),
 	m("shares-the-question", "uses the question of one loop in another", "interleaved", sharesFirst),
 	m("ignores-digits", "gives requests that differ only in digits the same answer", "concurrent", ignoresDigits),
 	m("forgets-over-twelve", "ignores all questions of a call after the twelfth",

@@ -52,26 +52,22 @@ var malformedMutants = chapter("malformed",
 			s.Withhold()
 		}
 	}), wire, legacy),
-	m("dies-of-null", "crashes at a message that is null", "survives | client/ends-cleanly", func(w *Wire) Edit {
-		return Edit{Asked: func(s *Sample) {
-			if firstMessageIs(s.Asked, func(message any) bool { return message == nil }) {
-				s.Withhold()
-				w.Die("a message that is null")
-			}
-		}}
-	}, wire),
-	m("hangs-at-null-content", "hangs at content that is null", "survives | client/ends-cleanly", func(w *Wire) Edit {
-		return Edit{Asked: func(s *Sample) {
-			if firstMessageIs(s.Asked, func(message any) bool {
-				m, _ := message.(object)
-				content, there := m["content"]
-				return there && content == nil
-			}) {
-				w.Fire()
-				<-w.Context.Done()
-			}
-		}}
-	}, wire, hangs),
+	m("dies-of-null", "crashes at a message that is null", "survives | client/ends-cleanly", asked(func(s *Sample) {
+		if firstMessageIs(s.Asked, func(message any) bool { return message == nil }) {
+			s.Withhold()
+			s.Wire.Die("a message that is null")
+		}
+	}), wire),
+	m("hangs-at-null-content", "hangs at content that is null", "survives | client/ends-cleanly", asked(func(s *Sample) {
+		if firstMessageIs(s.Asked, func(message any) bool {
+			m, _ := message.(object)
+			content, there := m["content"]
+			return there && content == nil
+		}) {
+			s.Wire.Fire()
+			<-s.Wire.Context.Done()
+		}
+	}), wire, hangs),
 	m("deaf-after-malformed", "refuses every request after one whose content is a string", "alive", func(*Wire) Edit {
 		var mu sync.Mutex
 		deaf := false
@@ -88,23 +84,21 @@ var malformedMutants = chapter("malformed",
 			})
 		}}
 	}, wire),
-	m("takes-any-schema", "passes tools with an invalid input schema to the model", "bad-schema", func(w *Wire) Edit {
-		return Edit{Options: func(o *client.Options, _ *model.Options) {
-			o.Validate = func(p object) error {
-				lenient := copyOf(p)
-				eachTool(func(tool object) {
-					if member(tool, "inputSchema")["type"] == "object" {
-						tool["inputSchema"] = object{"type": "object"}
-					}
-				})(lenient)
-				err := client.Validate(lenient)
-				if err == nil && client.Validate(p) != nil {
-					w.Fire()
+	m("takes-any-schema", "passes tools with an invalid input schema to the model", "bad-schema", just(Edit{Options: func(w *Wire, o *client.Options, _ *model.Options) {
+		o.Validate = func(p object) error {
+			lenient := copyOf(p)
+			eachTool(func(tool object) {
+				if member(tool, "inputSchema")["type"] == "object" {
+					tool["inputSchema"] = object{"type": "object"}
 				}
-				return err
+			})(lenient)
+			err := client.Validate(lenient)
+			if err == nil && client.Validate(p) != nil {
+				w.Fire()
 			}
-		}}
-	}, only(dialect.Native)),
+			return err
+		}
+	}}), only(dialect.Native)),
 	m("raises-max-tokens", "raises an invalid maxTokens to the provider's minimum", "tolerated",
 		mends(func(p object) {
 			if n, is := p["maxTokens"].(json.Number); is {

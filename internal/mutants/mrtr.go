@@ -86,26 +86,22 @@ var mrtrMutants = chapter("mrtr",
 				p["requestState"] = *latest
 			}
 		}), wire, modern),
-	m("reuses-the-id", "sends a retry with the id of the call", "new-id | prompts-and-resources", func(w *Wire) Edit {
-		return Edit{Out: func(m *Message) {
-			if c := m.Call(); c != nil && Key(c.ID) != Key(m.Body["id"]) {
-				w.Rename(m, c.ID)
-			}
-		}}
-	}, wire, modern),
+	m("reuses-the-id", "sends a retry with the id of the call", "new-id | prompts-and-resources", out(func(m *Message) {
+		if c := m.Call(); c != nil && Key(c.ID) != Key(m.Body["id"]) {
+			m.Wire.Rename(m, c.ID)
+		}
+	}), wire, modern),
 	m("other-arguments", "sends a retry with other arguments than the call", "same-params",
 		retry(func(_ *Call, p object) {
 			if p["arguments"] != nil {
 				p["arguments"] = object{"again": true}
 			}
 		}), wire, modern),
-	m("retries-twice", "sends each retry twice", "retries-once", func(w *Wire) Edit {
-		return Edit{In: func(m *Message) {
-			if m.IsResponse() && m.Request != nil && m.Request.Call() != nil && m.Request.Call().Retries > 0 {
-				w.Request(m.Request.Method(), m.Request.Params())
-			}
-		}}
-	}, wire, modern),
+	m("retries-twice", "sends each retry twice", "retries-once", in(func(m *Message) {
+		if m.IsResponse() && m.Request != nil && m.Request.Call() != nil && m.Request.Call().Retries > 0 {
+			m.Wire.Request(m.Request.Method(), m.Request.Params())
+		}
+	}), wire, modern),
 	m("three-rounds", "abandons a call after three rounds", "rounds | endless basic/include-context", rounds(4), wire,
 		modern),
 	m("never-gives-up", "retries a call as often as the server asks for input", "endless", rounds(math.MaxInt), wire,
@@ -240,21 +236,17 @@ func ignores(method string) func(*Wire) Edit {
 }
 
 func rounds(most int) func(*Wire) Edit {
-	return func(w *Wire) Edit {
-		return Edit{Options: func(o *client.Options, _ *model.Options) {
-			w.Fire()
-			o.MaxRounds = most
-		}}
-	}
+	return just(Edit{Options: func(w *Wire, o *client.Options, _ *model.Options) {
+		w.Fire()
+		o.MaxRounds = most
+	}})
 }
 
 // responds responds to requests of the server, which the modern era does not have.
 func responds(method string, result object) func(*Wire) Edit {
-	return func(w *Wire) Edit {
-		return Edit{In: func(m *Message) {
-			if m.IsRequest() && m.Method() == method {
-				w.respond(m.Body["id"], "result", result)
-			}
-		}}
-	}
+	return in(func(m *Message) {
+		if m.IsRequest() && m.Method() == method {
+			m.Wire.respond(m.Body["id"], "result", result)
+		}
+	})
 }

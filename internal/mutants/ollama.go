@@ -36,14 +36,14 @@ var ollamaMutants = chapter("parallel",
 		just(Edit{Result: idsFromNames, ModelRequest: set("model", "llama3.2:no-ids")}),
 		only(dialect.Ollama)),
 	m("ollama-thinks-aloud", "puts the model's thinking before its text", "basic/thinking-apart",
-		just(Edit{ModelReply: func(lines []object) []object {
+		reply(func(lines []object) []object {
 			for _, line := range lines {
 				if message := member(line, "message"); message["thinking"] != nil {
 					message["content"] = text(message, "thinking") + text(message, "content")
 				}
 			}
 			return lines
-		}}), only(dialect.Ollama)),
+		}), only(dialect.Ollama)),
 	m("ollama-results-by-name", "sends tool results with the tool's name but no id, in the server's order",
 		"results-order", just(Edit{Params: byNameAndPlace, ModelRequest: eachMessage(unset("tool_call_id"))}),
 		only(dialect.Ollama)),

@@ -19,10 +19,10 @@ var parallelMutants = chapter("parallel",
 			}
 		})),
 	m("keeps-last-streamed", "keeps only one of several streamed tool calls", "streamed-uses | all-uses over-32-calls",
-		just(Edit{ModelReply: lastCallOnly}),
+		reply(lastCallOnly),
 		only(dialect.OpenAIChat, dialect.OpenAIResponses, dialect.Ollama), streamed),
 	m("stops-at-finish", "stops reading a stream at the finish reason", "late-delta",
-		just(Edit{ModelReply: func(chunks []object) []object {
+		reply(func(chunks []object) []object {
 			for i, c := range chunks {
 				if finish(chunks[i:i+1]) != "" {
 					eachDelta(chunks[i:i+1], func(d object) { clear(d) })
@@ -34,7 +34,7 @@ var parallelMutants = chapter("parallel",
 				}
 			}
 			return chunks
-		}}), only(dialect.OpenAIChat, dialect.Ollama), streamed),
+		}), only(dialect.OpenAIChat, dialect.Ollama), streamed),
 	m("first-result-only", "passes only the first tool result of a message to the model", "results-reach-model",
 		history(eachMessage(func(m object) {
 			keep(m, "tool_result", 1)

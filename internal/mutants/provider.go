@@ -51,8 +51,8 @@ var providerMutants = chapter("provider-errors",
 		"partial-not-whole | time/stream-stalls time/total-limit", func(w *Wire) Edit {
 			var name string
 			return Edit{
-				Options: func(_ *client.Options, m *model.Options) { name = m.Dialect },
-				Model: func(next http.RoundTripper) http.RoundTripper {
+				Options: func(_ *Wire, _ *client.Options, m *model.Options) { name = m.Dialect },
+				Model: func(w *Wire, next http.RoundTripper) http.RoundTripper {
 					return replies(next, func(body io.ReadCloser) io.ReadCloser { return w.completed(name, body) })
 				},
 			}
@@ -64,10 +64,10 @@ var providerMutants = chapter("provider-errors",
 			}
 		}), except(dialect.Ollama)),
 	m("overlooks-refusals", "ignores a refusal that is not in the text", "refusal-told",
-		just(Edit{ModelReply: func(chunks []object) []object {
+		reply(func(chunks []object) []object {
 			eachDelta(chunks, unset("refusal"))
 			return chunks
-		}}), only(dialect.OpenAIChat)),
+		}), only(dialect.OpenAIChat)),
 	m("failure-as-invalid-params", "reports every failure of the provider as invalid params", "error-code",
 		failures(says(codeInvalidParams, func(*Wire, error) string { return failed })), legacy, wire),
 	m("failure-as-a-refusal", "reports every failure of the provider as a refusal by the user", "error-code",
@@ -126,7 +126,7 @@ var providerMutants = chapter("provider-errors",
 				}
 				return fmt.Sprintf("Post %q: %v", address.Load(), err)
 			}))(w)
-			e.Model = func(next http.RoundTripper) http.RoundTripper {
+			e.Model = func(_ *Wire, next http.RoundTripper) http.RoundTripper {
 				return roundTrip(func(r *http.Request) (*http.Response, error) {
 					r = w.withQuery(r, "key")
 					address.Store(r.URL.String())
@@ -189,20 +189,18 @@ func leaks(name, doc, checks string, message func(w *Wire, err error) string, op
 
 // retries asks the model again after failures that may be temporary.
 func retries(f func(n int, err error) (time.Duration, bool)) func(*Wire) Edit {
-	return func(w *Wire) Edit {
-		return Edit{Options: func(_ *client.Options, m *model.Options) {
-			m.Retry = func(n int, err error) (time.Duration, bool) {
-				code := status(err)
-				wait, again := f(n, err)
-				again = again && !errors.As(err, new(*client.Error)) &&
-					(code == 0 || code == http.StatusTooManyRequests || code >= 500)
-				if again {
-					w.Fire()
-				}
-				return wait, again
+	return just(Edit{Options: func(w *Wire, _ *client.Options, m *model.Options) {
+		m.Retry = func(n int, err error) (time.Duration, bool) {
+			code := status(err)
+			wait, again := f(n, err)
+			again = again && !errors.As(err, new(*client.Error)) &&
+				(code == 0 || code == http.StatusTooManyRequests || code >= 500)
+			if again {
+				w.Fire()
 			}
-		}}
-	}
+			return wait, again
+		}
+	}})
 }
 
 // status is the status of the provider's answer; 0 if it did not answer.
@@ -240,11 +238,9 @@ func quoted(err error) string {
 
 // toServer handles each HTTP request to the server.
 func toServer(f func(w *Wire, r *http.Request, next http.RoundTripper) (*http.Response, error)) func(*Wire) Edit {
-	return func(w *Wire) Edit {
-		return Edit{Server: func(next http.RoundTripper) http.RoundTripper {
-			return roundTrip(func(r *http.Request) (*http.Response, error) { return f(w, r, next) })
-		}}
-	}
+	return just(Edit{Server: func(w *Wire, next http.RoundTripper) http.RoundTripper {
+		return roundTrip(func(r *http.Request) (*http.Response, error) { return f(w, r, next) })
+	}})
 }
 
 // everyHeader edits the headers of each HTTP request to the server.

@@ -95,14 +95,12 @@ var versionMutants = chapter("transport",
 			}
 		}), wire, legacy),
 	m("waits-for-its-version", "never ends if the server does not speak its version", "other-version",
-		func(w *Wire) Edit {
-			return Edit{In: func(m *Message) {
-				if m.Answers("server/discover") && !slices.Contains(m.discovers(""), server.V20260728) {
-					w.Fire()
-					<-w.Context.Done()
-				}
-			}}
-		}, wire, modern),
+		in(func(m *Message) {
+			if m.Answers("server/discover") && !slices.Contains(m.discovers(""), server.V20260728) {
+				m.Wire.Fire()
+				<-m.Wire.Context.Done()
+			}
+		}), wire, modern),
 )
 
 // discovers returns the revisions that the response to server/discover lists, and adds one to it; "" adds none.

@@ -13,13 +13,11 @@ var taskMutants = chapter("tasks",
 	m("takes-undeclared-tasks", "runs a request as a task without declaring tasks", "task-ignored", takesUndeclared,
 		wire, legacy),
 	m("refuses-undeclared-tasks", "refuses a request with a task, which it may ignore", "task-ignored",
-		func(w *Wire) Edit {
-			return Edit{Asked: func(s *Sample) {
-				if s.Asked["task"] != nil && !w.declaresTasks() {
-					s.Refuse(codeNoMethod, "broken on purpose: tasks are not supported")
-				}
-			}}
-		}, wire, legacy),
+		asked(func(s *Sample) {
+			if s.Asked["task"] != nil && !s.Wire.declaresTasks() {
+				s.Refuse(codeNoMethod, "broken on purpose: tasks are not supported")
+			}
+		}), wire, legacy),
 	m("calls-as-tasks", "calls tools as tasks on a server that offers no tasks", "no-task-calls",
 		out(func(m *Message) {
 			if m.Method() == "tools/call" {
@@ -81,15 +79,13 @@ var taskMutants = chapter("tasks",
 		}
 	}), wire, legacy),
 	m("strange-task-internal", "refuses an unknown task id with an internal error", "unknown-task",
-		func(w *Wire) Edit {
-			return Edit{Out: func(m *Message) {
-				failed := member(m.Body, "error")
-				if m.Answers("tasks/get", "tasks/result", "tasks/cancel") && failed["code"] != nil &&
-					!w.knowsTask(m.Request.Params()["taskId"]) {
-					failed["code"] = codeInternal
-				}
-			}}
-		}, wire, legacy),
+		out(func(m *Message) {
+			failed := member(m.Body, "error")
+			if m.Answers("tasks/get", "tasks/result", "tasks/cancel") && failed["code"] != nil &&
+				!m.Wire.knowsTask(m.Request.Params()["taskId"]) {
+				failed["code"] = codeInternal
+			}
+		}), wire, legacy),
 	m("lists-no-tasks", "lists no tasks", "listed", out(func(m *Message) {
 		if m.Answers("tasks/list") && m.Result()["tasks"] != nil {
 			m.Result()["tasks"] = []any{}
@@ -107,7 +103,7 @@ var taskMutants = chapter("tasks",
 	m("uncancels", "completes a task that was cancelled", "stays-cancelled | status work-stops", uncancels, wire,
 		legacy),
 	m("works-on-cancelled-task", "keeps the model working for a task that was cancelled", "work-stops",
-		func(w *Wire) Edit { return Edit{Model: w.detached} }, wire, legacy),
+		just(Edit{Model: (*Wire).detached}), wire, legacy),
 	m("progress-under-id", "reports the progress of a task with its id as the token", "progress-token-kept", progress(
 		func(p object) {
 			if id := member(member(p, "_meta"), relatedTask)["taskId"]; id != nil {
@@ -116,13 +112,11 @@ var taskMutants = chapter("tasks",
 		}), wire, legacy),
 	m("progress-after-end", "reports progress of a task that has ended", "progress-token-kept", progressAfterEnd, wire,
 		legacy),
-	m("wants-tasks", "refuses sampling requests without a task", "plain", func(w *Wire) Edit {
-		return Edit{Asked: func(s *Sample) {
-			if s.Asked["task"] == nil && w.declaresTasks() {
-				s.Refuse(codeInvalidRequest, "samples have to be tasks")
-			}
-		}}
-	}, wire, legacy),
+	m("wants-tasks", "refuses sampling requests without a task", "plain", asked(func(s *Sample) {
+		if s.Asked["task"] == nil && s.Wire.declaresTasks() {
+			s.Refuse(codeInvalidRequest, "samples have to be tasks")
+		}
+	}), wire, legacy),
 )
 
 // declaresTasks reports whether the client was told to declare tasks.
@@ -270,7 +264,7 @@ func cancelsEndedTask(*Wire) Edit {
 // uncancels reports a cancelled task as completed from the first request about it on.
 func uncancels(w *Wire) Edit {
 	var cancelled sync.Map // by Key
-	return Edit{Model: w.detached, Out: func(m *Message) {
+	return Edit{Model: (*Wire).detached, Out: func(m *Message) {
 		tasksIn(m, func(task object) {
 			if _, was := cancelled.Load(Key(task["taskId"])); was {
 				task["status"] = "completed"

@@ -23,34 +23,30 @@ import (
 const timeLimits = " time/model-stalls time/stream-stalls time/total-limit "
 
 var timeMutants = chapter("time",
-	m("waits-for-ever", "has no time limit for the model", timeLimits,
-		func(w *Wire) Edit { return Edit{Options: w.unlimited} }),
+	m("waits-for-ever", "has no time limit for the model", timeLimits, just(Edit{Options: unlimited})),
 	m("limits-the-header", "limits the wait for the header of the model's answer, but not for its body",
-		"stream-stalls total-limit", func(w *Wire) Edit { return Edit{Options: w.unlimited, Model: w.partly(false)} }),
+		"stream-stalls total-limit", just(Edit{Options: unlimited, Model: partly(false)})),
 	m("limits-silence", "restarts the time limit with each piece of the model's answer", "total-limit",
-		func(w *Wire) Edit { return Edit{Options: w.unlimited, Model: w.partly(true)} }),
-	m("limits-attempts", "gives each of six attempts the whole time limit", timeLimits, func(w *Wire) Edit {
-		return Edit{Model: w.limited, Options: func(o *client.Options, m *model.Options) {
-			w.unlimited(o, m)
+		just(Edit{Options: unlimited, Model: partly(true)})),
+	m("limits-attempts", "gives each of six attempts the whole time limit", timeLimits, just(Edit{Model: (*Wire).limited,
+		Options: func(w *Wire, o *client.Options, m *model.Options) {
+			unlimited(w, o, m)
 			m.Retry = func(n int, err error) (time.Duration, bool) {
 				return time.Second / 2, n < 6 && errors.Is(err, context.DeadlineExceeded)
 			}
-		}}
-	}),
-	m("hasty", "abandons a stream that is alive", "model-slow", func(w *Wire) Edit {
-		return Edit{Options: func(o *client.Options, _ *model.Options) {
+		}})),
+	m("hasty", "abandons a stream that is alive", "model-slow", just(Edit{
+		Options: func(w *Wire, o *client.Options, _ *model.Options) {
 			w.Fire()
 			o.Timeout = w.limit() / 16
-		}}
-	}),
-	m("keeps-partial", "returns what it has when the model falls silent", "stream-stalls | total-limit model-slow",
-		func(w *Wire) Edit {
-			return Edit{Options: w.unlimited, Model: func(next http.RoundTripper) http.RoundTripper {
-				return replies(w.limited(next), func(body io.ReadCloser) io.ReadCloser {
-					return &partial{Closer: body, w: w, lines: bufio.NewReader(body)}
-				})
-			}}
-		}, only(dialect.OpenAIChat), streamed),
+		}})),
+	m("keeps-partial", "returns what it has when the model falls silent",
+		"stream-stalls | total-limit model-slow", // the latter on a machine that is too busy
+		just(Edit{Options: unlimited, Model: func(w *Wire, next http.RoundTripper) http.RoundTripper {
+			return replies(w.limited(next), func(body io.ReadCloser) io.ReadCloser {
+				return &partial{Closer: body, w: w, lines: bufio.NewReader(body)}
+			})
+		}}), only(dialect.OpenAIChat), streamed),
 	m("blocks-pings", "responds to one request of the server at a time, pings too", "alive-while-sampling", oneAtATime,
 		legacy, wire),
 	m("pongs-by-text", "responds to a ping with its id as a string", "alive-while-sampling", out(func(m *Message) {
@@ -76,7 +72,7 @@ var timeMutants = chapter("time",
 func (w *Wire) limit() time.Duration { return cmp.Or(w.Env.Timeout, harness.DefaultClientTimeout) }
 
 // unlimited is a client without a time limit.
-func (w *Wire) unlimited(o *client.Options, _ *model.Options) {
+func unlimited(w *Wire, o *client.Options, _ *model.Options) {
 	w.Fire()
 	o.Timeout = -1
 }
@@ -107,8 +103,8 @@ func (c *cancelling) Close() error {
 }
 
 // partly limits the wait for the header of an answer and, if silence is true, for each of its pieces.
-func (w *Wire) partly(silence bool) func(http.RoundTripper) http.RoundTripper {
-	return func(next http.RoundTripper) http.RoundTripper {
+func partly(silence bool) func(*Wire, http.RoundTripper) http.RoundTripper {
+	return func(w *Wire, next http.RoundTripper) http.RoundTripper {
 		return roundTrip(func(r *http.Request) (*http.Response, error) {
 			ctx, cancel := context.WithCancel(r.Context())
 			timer := time.AfterFunc(w.limit(), cancel)

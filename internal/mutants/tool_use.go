@@ -93,7 +93,7 @@ var toolMutants = chapter("tool-use",
 			}
 		})),
 	m("believes-stop", "ignores tool calls if the finish reason says that the model ended its turn",
-		"stop-beside-calls", just(Edit{ModelReply: func(chunks []object) []object {
+		"stop-beside-calls", reply(func(chunks []object) []object {
 			for _, c := range chunks {
 				if c["stopReason"] == "endTurn" {
 					keep(c, "tool_use", 0)
@@ -103,31 +103,29 @@ var toolMutants = chapter("tool-use",
 				eachDelta(chunks, unset("tool_calls"))
 			}
 			return chunks
-		}}), only(dialect.OpenAIChat, dialect.Native)),
+		}), only(dialect.OpenAIChat, dialect.Native)),
 	m("empties-bad-arguments", "replaces arguments that are not JSON with {}", "bad-arguments",
-		just(Edit{ModelReply: emptyBadArguments}), only(dialect.OpenAIChat, dialect.Native)),
+		reply(emptyBadArguments), only(dialect.OpenAIChat, dialect.Native)),
 )
 
 // runsTools calls the tools that the model wants on the server: all of them, or only those that nobody offered.
 func runsTools(all bool) func(*Wire) Edit {
-	return func(w *Wire) Edit {
-		return Edit{Answered: func(s *Sample) {
-			tools, _ := s.Asked["tools"].([]any)
-			for _, use := range ofType(s.Result["content"], "tool_use") {
-				offered := slices.ContainsFunc(tools, func(t any) bool {
-					tool, _ := t.(object)
-					return tool["name"] == use["name"]
-				})
-				if all || !offered {
-					call := object{"name": use["name"], "arguments": use["input"]}
-					if c := w.Call(); c != nil {
-						call["_meta"] = c.Params["_meta"]
-					}
-					w.Request("tools/call", call)
+	return answered(func(s *Sample) {
+		tools, _ := s.Asked["tools"].([]any)
+		for _, use := range ofType(s.Result["content"], "tool_use") {
+			offered := slices.ContainsFunc(tools, func(t any) bool {
+				tool, _ := t.(object)
+				return tool["name"] == use["name"]
+			})
+			if all || !offered {
+				call := object{"name": use["name"], "arguments": use["input"]}
+				if c := s.Wire.Call(); c != nil {
+					call["_meta"] = c.Params["_meta"]
 				}
+				s.Wire.Request("tools/call", call)
 			}
-		}}
-	}
+		}
+	})
 }
 
 // simplifySchema keeps the names and types of properties, and which are required.

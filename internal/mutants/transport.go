@@ -25,13 +25,11 @@ var transportMutants = chapter("transport",
 			}
 		}), wire, legacy),
 	m("wants-streams", "treats the response of a call as a failure if it is plain JSON",
-		"accepts-json | client/ends-cleanly", func(w *Wire) Edit {
-			return Edit{In: func(m *Message) {
-				if m.Answers("tools/call") && !m.Streamed && m.Body["error"] == nil {
-					w.Die("the response is not a stream")
-				}
-			}}
-		}, wire, legacy),
+		"accepts-json | client/ends-cleanly", in(func(m *Message) {
+			if m.Answers("tools/call") && !m.Streamed && m.Body["error"] == nil {
+				m.Wire.Die("the response is not a stream")
+			}
+		}), wire, legacy),
 	m("accepts-streams-only", "does not accept JSON in its Accept header", "accept-header",
 		out(func(m *Message) { m.Header.Set("Accept", "text/event-stream") }), wire),
 	m("ids-collide", "takes a request of the server with the id of its own request for the response", "id-collision",
@@ -116,14 +114,12 @@ var transportMutants = chapter("transport",
 			}
 			return next.RoundTrip(r)
 		}), wire, legacy),
-	m("cycles-ids", "reuses the ids of its requests", "own-ids", func(w *Wire) Edit {
-		return Edit{Out: func(m *Message) {
-			if n, ok := m.Body["id"].(json.Number); ok && m.IsRequest() {
-				i, _ := n.Int64() // the client counts its requests
-				w.Rename(m, json.Number(fmt.Sprint(i%3)))
-			}
-		}}
-	}, wire, legacy),
+	m("cycles-ids", "reuses the ids of its requests", "own-ids", out(func(m *Message) {
+		if n, ok := m.Body["id"].(json.Number); ok && m.IsRequest() {
+			i, _ := n.Int64() // the client counts its requests
+			m.Wire.Rename(m, json.Number(fmt.Sprint(i%3)))
+		}
+	}), wire, legacy),
 	m("names-as-they-are", "writes every name into a header as it is", "header-value | declare/http-headers",
 		encodesNames(func(name string) string { return name }), wire, modern),
 	m("marks-in-capitals", "writes the markers of an encoded name in capitals", "header-value | declare/http-headers",
@@ -201,7 +197,7 @@ func fromTheStart(w *Wire) Edit {
 		}
 		return line, true
 	}
-	e.Server = func(next http.RoundTripper) http.RoundTripper {
+	e.Server = func(_ *Wire, next http.RoundTripper) http.RoundTripper {
 		return roundTrip(func(r *http.Request) (*http.Response, error) {
 			latest := r.Header.Get(lastEventID)
 			if latest == "" {

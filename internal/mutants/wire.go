@@ -23,7 +23,7 @@ type Edit struct {
 	// Env edits what the client is told, before it starts.
 	Env func(env *harness.Env)
 	// Options edits what the client is built from: for a bug that no edit of a message can express.
-	Options func(o *client.Options, m *model.Options)
+	Options func(w *Wire, o *client.Options, m *model.Options)
 
 	// Asked sees each sampling request before the client does, also an invalid one. It may edit s.Params, or answer in
 	// place of the client.
@@ -56,7 +56,7 @@ type Edit struct {
 	OnlyLF bool
 
 	// Server and Model wrap the HTTP wires to the server and to the model, Pipe the launched server.
-	Server, Model func(next http.RoundTripper) http.RoundTripper
+	Server, Model func(w *Wire, next http.RoundTripper) http.RoundTripper
 	Pipe          func(p Pipe) Pipe
 	// Stderr receives what the launched server writes to its standard error; nil leaves that to the client.
 	Stderr io.Writer
@@ -103,7 +103,7 @@ func Client(c reference.Config, edit func(w *Wire) Edit, fired func()) func(cont
 		}
 		w.wrap(&env)
 		if w.edit.Options != nil {
-			c.Edit = func(_ *harness.Env, o *client.Options, m *model.Options) { w.edit.Options(o, m) }
+			c.Edit = func(_ *harness.Env, o *client.Options, m *model.Options) { w.edit.Options(w, o, m) }
 		}
 		run := func() error { return reference.Client(c)(ctx, env) }
 		if whole := w.edit.Run; whole != nil {

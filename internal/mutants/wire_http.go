@@ -27,10 +27,10 @@ func (w *Wire) network(next http.RoundTripper) http.RoundTripper {
 		toModel = w.editModel(next)
 	}
 	if w.edit.Server != nil {
-		w.server = w.edit.Server(w.server)
+		w.server = w.edit.Server(w, w.server)
 	}
 	if w.edit.Model != nil {
-		toModel = w.edit.Model(toModel)
+		toModel = w.edit.Model(w, toModel)
 	}
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
 		if w.Env.URL != "" && strings.HasPrefix(r.URL.String(), w.Env.URL) {
@@ -74,7 +74,7 @@ func (w *Wire) posted(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return w.post(r, body)
 	}
-	m := &Message{Body: o, Header: r.Header.Clone()}
+	m := &Message{Wire: w, Body: o, Header: r.Header.Clone()}
 	w.mu.Lock()
 	w.header, w.url = m.Header, r.URL.String()
 	if m.Method() == "tools/call" {
@@ -192,7 +192,7 @@ func (w *Wire) payload(raw []byte, post *Message, streamed bool) [][]byte {
 		}
 	}
 	incoming := func(o object) []object {
-		return w.incoming(&Message{Body: o, Post: post, Listening: post == nil && streamed, Streamed: streamed})
+		return w.incoming(&Message{Wire: w, Body: o, Post: post, Listening: post == nil && streamed, Streamed: streamed})
 	}
 	if list, ok := batch(raw); ok {
 		var arrives []any

@@ -10,6 +10,7 @@ import (
 
 // Message is a message on the wire to the server, on its way in or out.
 type Message struct {
+	Wire *Wire
 	// Body is the JSON-RPC message.
 	Body object
 	// Header holds the HTTP headers of a message that goes out; nil over stdio.

@@ -86,7 +86,7 @@ func (p *pipe) Write(line []byte) (int, error) {
 	if err != nil {
 		return len(line), p.toServer(bytes.TrimRight(line, "\n"))
 	}
-	m := &Message{Body: o}
+	m := &Message{Wire: p.w, Body: o}
 	for _, body := range p.w.outgoing(m) {
 		if err := p.toServer(mcpjson.Marshal(body)); err != nil {
 			return 0, err

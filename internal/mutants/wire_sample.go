@@ -20,6 +20,7 @@ const (
 // Sample is one sampling request and what the client makes of it, in either era. Whether an edit applies to it can
 // depend on all that is here: the request's number, its turn, its tools.
 type Sample struct {
+	Wire *Wire
 	// Asked holds the params as the server sent them; nil if they are not an object.
 	Asked object
 	// Params holds the params as the client gets them.
@@ -95,7 +96,7 @@ func (w *Wire) Call() *Call {
 
 // sample edits a sampling request before the client sees it.
 func (w *Wire) sample(params object, key string, id any) *Sample {
-	s := &Sample{Params: params, Key: key, ID: id}
+	s := &Sample{Wire: w, Params: params, Key: key, ID: id}
 	if params != nil {
 		s.Asked = copyOf(params)
 	}
