@@ -10,13 +10,14 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
-	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 )
 
 // quiz stands for the server under test: its tool samples and returns the answer.
 func quiz() *server.Server {
 	srv, err := server.Start(server.Options{}, server.Tool{Name: "quiz", Play: func(s *server.Session) (any, error) {
-		result, err := s.Sample(s.Ask("What is the capital of France?"))
+		ask := s.Ask("What is the capital of France?")
+		ask.SystemPrompt = "Be brief."
+		result, err := s.Sample(ask)
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +72,7 @@ func ExampleOptions() {
 		Sampling: asked.Sample,
 		Consent: func(_ context.Context, params, result map[string]any) error {
 			if result == nil {
-				fmt.Println("may the model be asked", len(mcpjson.Messages(params)), "message?")
+				fmt.Println("May the model be asked?", params["systemPrompt"])
 			}
 			return nil
 		},
@@ -86,6 +87,6 @@ func ExampleOptions() {
 	}
 	fmt.Println(result.Text())
 	// Output:
-	// may the model be asked 1 message?
+	// May the model be asked? Be brief.
 	// The client said: Paris, I believe.
 }
