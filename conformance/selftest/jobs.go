@@ -129,9 +129,10 @@ func revisionsOf(m *mutants.Mutant) []server.Revision {
 	})
 }
 
-// settingsOf are the settings in which a mutant runs: all in which its bug shows, if that is about the wire to the model.
-// Any other bug is the same in all of them. Unless every is true, such a mutant runs in the first, in the next, and in
-// one that the mutants take in turns; and in the first alone if the bug is on the wire to the server, or the same in all.
+// settingsOf are the settings in which a mutant runs: all in which its bug shows, if that is about the wire to the
+// model. Any other bug is the same in all of them. Unless every is true, such a mutant runs in the first, in the next,
+// and in one that the mutants take in turns; and in the first alone if the bug is on the wire to the server, or the
+// same in all.
 func settingsOf(m *mutants.Mutant, turn int, every bool) []setting {
 	var shown []setting
 	for _, s := range settings {

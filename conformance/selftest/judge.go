@@ -60,8 +60,8 @@ func (m *Matrix) judgeChecks(all []mutants.Mutant) {
 	}
 }
 
-// compare finds the checks of level MAY that report something else of a mutant than of the reference in the same setting.
-// Such a check never fails; its report is how it finds the mutant.
+// compare finds the checks of level MAY that report something else of a mutant than of the reference in the same
+// setting. Such a check never fails; its report is how it finds the mutant.
 func (m *Matrix) compare(jobs []job) {
 	for i := range m.Rows {
 		row := &m.Rows[i]

@@ -1,6 +1,6 @@
-// Package badclients holds programs that are bad clients: they crash, hang, flood, fork, and break the protocols. Each is
-// the reference client with one thing wrong, at the level of its process, its connections or its messages. [Main] is what
-// a process runs as one of them.
+// Package badclients holds programs that are bad clients: they crash, hang, flood, fork, and break the protocols. Each
+// is the reference client with one thing wrong, at the level of its process, its connections or its messages. [Main] is
+// what a process runs as one of them.
 package badclients
 
 import (
@@ -43,8 +43,8 @@ type bad struct {
 // All returns every bad client.
 func All() []Client { return slices.Concat(processes, bodies, connections, messages, answers) }
 
-// Main runs the client with that name and returns its exit status: 1 if it could not do its work. The last of args is the
-// server's URL.
+// Main runs the client with that name and returns its exit status: 1 if it could not do its work. The last of args is
+// the server's URL.
 func Main(name string, args []string) int {
 	clients := All()
 	i := slices.IndexFunc(clients, func(c Client) bool { return c.Name == name })

@@ -11,8 +11,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/mutants"
 )
 
-// bodies are clients with wrong request bodies. Most of them send one such request once they are connected, and continue
-// as usual.
+// bodies are clients with wrong request bodies. Most of them send one such request once they are connected, and
+// continue as usual.
 var bodies = []Client{
 	{Name: "huge-body", Doc: "posts a body of 1 GB", opened: throws(func() io.Reader {
 		return io.LimitReader(endless("x"), 1<<30)
@@ -22,7 +22,8 @@ var bodies = []Client{
 			result["content"] = object{"type": "text", "text": strings.Repeat("x", 200<<20)}
 		}}
 	}},
-	{Name: "chunked-without-end", Doc: "posts chunks without end", opened: throws(func() io.Reader { return endless(" ") })},
+	{Name: "chunked-without-end", Doc: "posts chunks without end",
+		opened: throws(func() io.Reader { return endless(" ") })},
 	{Name: "gzip-bomb", Doc: "posts a small body that unpacks to a large one", opened: func(b *bad) {
 		var packed bytes.Buffer
 		z := gzip.NewWriter(&packed)

@@ -20,12 +20,12 @@ var connections = []Client{
 	{Name: "slowloris", Doc: "posts one byte and keeps the connection open", opened: func(b *bad) {
 		b.begin(b.dial(), "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{")
 	}},
-	{Name: "slowloris-header", Doc: "never ends the header of a request, and waits for the response", opened: func(b *bad) {
+	{Name: "slowloris-header", Doc: "never ends the header of a request, and waits", opened: func(b *bad) {
 		conn := b.dial()
 		b.begin(conn, "X-Slow: ")
 		_, _ = io.ReadAll(conn) // which does not come
 	}},
-	{Name: "never-ends-its-body", Doc: "never ends the body of its response, and waits", Legacy: true, asked: func(b *bad) {
+	{Name: "never-ends-its-body", Doc: "never ends its response, and waits", Legacy: true, asked: func(b *bad) {
 		conn, h := b.dial(), b.wire.Header()
 		b.begin(conn, "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"+
 			headerSession+": "+h.Get(headerSession)+"\r\n"+headerVersion+": "+h.Get(headerVersion)+
@@ -33,7 +33,8 @@ var connections = []Client{
 		_, _ = io.ReadAll(conn)
 	}},
 	{Name: "http-1.0", Doc: "sends a request in HTTP/1.0", opened: func(b *bad) { b.raw("HTTP/1.0", 1) }},
-	{Name: "pipelines", Doc: "sends ten requests before it reads a response", opened: func(b *bad) { b.raw("HTTP/1.1", 10) }},
+	{Name: "pipelines", Doc: "sends ten requests before it reads a response",
+		opened: func(b *bad) { b.raw("HTTP/1.1", 10) }},
 	{Name: "no-keep-alive", Doc: "closes the connection after each request",
 		edit: requests(func(r *http.Request) { r.Close = true })},
 	{Name: "opens-200-gets", Doc: "opens the session's stream two hundred times and reads none of them", Legacy: true,

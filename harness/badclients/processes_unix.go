@@ -99,7 +99,7 @@ func child(script string) {
 	}
 }
 
-// die ends the process by a signal. A shell takes its place, because the runtime of Go turns a SIGSEGV into an exit status.
+// die ends the process by a signal. A shell takes its place, because Go turns a SIGSEGV into an exit status.
 func die(name string) {
 	panic(syscall.Exec("/bin/sh", []string{"sh", "-c", "kill -s " + name + " $$"}, os.Environ()))
 }

@@ -272,8 +272,8 @@ func (w *Wire) Header() http.Header {
 	return w.header.Clone()
 }
 
-// Request sends the server a request of the wire's own and waits for the end of the response, over HTTP. The client does
-// not see the response. An error is of no matter: the client never asked.
+// Request sends the server a request of the wire's own and, over HTTP, waits for the end of the response. The client
+// does not see the response. An error does not matter: the client never asked.
 func (w *Wire) Request(method string, params object) {
 	w.Fire()
 	w.mu.Lock()
