@@ -23,8 +23,9 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/reference"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/mutants"
+	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
 var update = flag.Bool("update", false, "write the recordings in cassettes/recordings anew")
@@ -88,13 +89,12 @@ func inTurn(r *http.Request) error {
 type sessionTransport struct{}
 
 // record plays a scenario with the client's way to the model through a recorder, which is one for all sessions.
-func record(t *testing.T, scenario string, config reference.Config, path string) *report.Results {
+func record(t *testing.T, scenario string, run func(context.Context, harness.Env) error, path string) *report.Results {
 	t.Helper()
 	rec, err := cassettes.Record(path, transportFunc(func(r *http.Request) (*http.Response, error) {
 		return r.Context().Value(sessionTransport{}).(http.RoundTripper).RoundTrip(r)
 	}), cassettes.Scripted)
 	require.NoError(t, err)
-	run := reference.Client(config)
 	rs := play(t, []string{scenario}, func(ctx context.Context, env harness.Env) error {
 		straight := env.HTTP.Transport
 		env.HTTP = &http.Client{Transport: transportFunc(func(r *http.Request) (*http.Response, error) {
@@ -123,11 +123,11 @@ func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { retu
 var recordedScenarios = []string{"basic", "tool-use", "parallel", "loop", "balance"}
 
 // recordedFrom is the client whose conversations a scenario's recordings are.
-func recordedFrom(scenario string, config reference.Config) reference.Config {
+func recordedFrom(scenario string, config reference.Config) func(context.Context, harness.Env) error {
 	if scenario == "balance" {
-		return reference.Find("hands-on-histories").Config(config)
+		return mutants.Find("hands-on-histories").Client(config, nil)
 	}
-	return config
+	return reference.Client(config)
 }
 
 // The embedded recordings are what the reference and the scripts say today. With -update they are written.
@@ -174,7 +174,7 @@ func TestARunFromRecordingsIsTheRunFromScripts(t *testing.T) {
 				require.False(t, replayed.Failed(true), "%s", report.Text(replayed, report.TextOptions{}))
 				require.Equal(t, string(report.JSON(scripted)), string(report.JSON(replayed)))
 				if scenario == "balance" { // and to the client that asks what it must not
-					careless := reference.Client(recordedFrom(scenario, form.config))
+					careless := recordedFrom(scenario, form.config)
 					scripted, replayed = play(t, []string{scenario}, careless, nil, revisions...), play(t, []string{scenario}, careless, source, revisions...)
 					require.Equal(t, string(report.JSON(scripted)), string(report.JSON(replayed)))
 				}
@@ -190,7 +190,7 @@ func TestMutantsAreKilledFromRecordings(t *testing.T) {
 	for _, scenario := range []string{"parallel", "loop", "balance"} {
 		ofOthers := func(id string) bool { return !strings.HasPrefix(id, scenario+"/") }
 		killed := 0
-		for i, mutant := range reference.Mutants() {
+		for i, mutant := range mutants.All() {
 			kills := slices.DeleteFunc(slices.Clone(mutant.Kills), ofOthers)
 			if mutant.Wire || len(kills) == 0 { // what is broken towards the server is the same with any model
 				continue
@@ -200,7 +200,7 @@ func TestMutantsAreKilledFromRecordings(t *testing.T) {
 					continue
 				}
 				t.Run(mutant.Name+"/"+form.name, func(t *testing.T) {
-					for _, r := range play(t, kills, reference.Client(mutant.Config(form.config)), source, conformance.Revisions()...).Results {
+					for _, r := range play(t, kills, mutant.Client(form.config, nil), source, conformance.Revisions()...).Results {
 						if slices.Contains(kills, r.ID()) && !strings.HasPrefix(r.Message, "no recording answers") { // as where it asks another model
 							require.Contains(t, []report.Verdict{report.Fail, report.Warn}, r.Verdict, "%s in %s: %s", r.ID(), r.Revision, r.Message)
 							killed++

@@ -9,8 +9,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/reference"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
 // A run is recorded, kept in a file, and judged again from it. The client is the reference; yours would stand in its place.

@@ -13,9 +13,9 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/reference"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/internal/malformed"
+	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
 var sound = harness.InProcess(reference.Client(reference.Config{Plain: true}))

@@ -12,9 +12,10 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/reference"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/mutants"
+	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
 // A client may have one HTTP client for the server and the model, with a jar: the provider's cookies are for the provider's domain.
@@ -36,7 +37,7 @@ func TestACookieJarIsNoLeak(t *testing.T) {
 // What a client gives away in a header is in the trace, so that it can be judged from a file.
 func TestALeakInAHeaderCanBeJudgedOffline(t *testing.T) {
 	for _, name := range []string{"key-to-the-server", "key-in-a-header-of-its-own"} {
-		suite := suiteOf(t, harness.InProcess(reference.Client(reference.Find(name).Config(reference.Config{}))))
+		suite := suiteOf(t, harness.InProcess(mutants.Find(name).Client(reference.Config{}, nil)))
 		suite.Only = []string{"provider-errors/unauthorized"}
 		_, traces, err := suite.Run(t.Context())
 		require.NoError(t, err)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
-	"github.com/mcp-conform/mcp-conform/harness/reference"
+	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
 // eachContent edits the blocks of each message to Anthropic.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
-	"github.com/mcp-conform/mcp-conform/harness/reference"
+	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
 // eachPart edits each part of the contents that has the field: with the part, the field, and its place among those of its content.

@@ -14,8 +14,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/reference"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
 // withTools are the revisions in which content may be an array.

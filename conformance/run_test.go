@@ -16,7 +16,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/reference"
+	"github.com/mcp-conform/mcp-conform/internal/mutants"
+	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
 func TestReferencePasses(t *testing.T) {
@@ -38,7 +39,7 @@ func TestReferencePasses(t *testing.T) {
 
 // mutant is the reference client, broken in one way.
 func mutant(name string) harness.Client {
-	return harness.InProcess(reference.Client(reference.Find(name).Config(reference.Config{Plain: true})))
+	return harness.InProcess(mutants.Find(name).Client(reference.Config{Plain: true}, nil))
 }
 
 // reticent gives no stop reasons, which is not as it should be and breaks no rule.

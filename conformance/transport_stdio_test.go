@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/reference"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
 // transported plays the scenario with a client, as programs are played, and returns the verdicts of some checks.

@@ -17,8 +17,9 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/reference"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/mutants"
+	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
 // whoOn is the reference client with something that happens to it once the server has taken its call of a tool.
@@ -93,7 +94,7 @@ func TestWhatADeadSessionLeftUnfinishedIsPlayedAgainAlone(t *testing.T) {
 		"before a barrier":        {panics, []harness.Case{barred("s/a"), question("s/b")}, [][]string{{"s/a", "s/b", "barrier"}, {"s/a", "barrier"}, {"s/b"}}, []string{"s/a", "s/b"}, []int{0, 2}},
 		"alone from the first on": {panics, []harness.Case{question("s/b")}, [][]string{{"s/b"}}, nil, []int{0}},
 		"isolated":                {panics, []harness.Case{question("s/a"), alone(question("s/b")), question("s/c")}, [][]string{{"s/a", "s/c"}, {"s/b"}}, nil, []int{1}},
-		"hostile": {panics, []harness.Case{question("s/a"), {ID: "s/b", Hostile: true, Handler: question("").Handler, Script: question("").Script}, question("s/c")},
+		"hostile": {panics, []harness.Case{question("s/a"), {ID: "s/b", Hostile: true, Handler: question("").Play, Script: question("").Script}, question("s/c")},
 			[][]string{{"s/a", "s/c"}, {"s/b"}}, nil, []int{1}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -156,7 +157,7 @@ func TestHostileCasesShareSessionsAndTheRightOneIsBlamed(t *testing.T) {
 						bad = append(bad, i)
 					}
 					for _, one := range tr.Header.Cases {
-						if !one.Replayed && one.ID != harness.BarrierID {
+						if !one.Again && one.ID != harness.BarrierID {
 							last[one.ID]++
 						}
 					}
@@ -172,14 +173,14 @@ func TestHostileCasesShareSessionsAndTheRightOneIsBlamed(t *testing.T) {
 func TestHostileCasesOfAClientThatAnswersNothingArePlayedOnce(t *testing.T) {
 	a, b := hostile(question("s/a")), hostile(question("s/b"))
 	a.Barrier, b.Barrier = true, true
-	client := harness.InProcess(reference.Client(reference.Find("refuses").Config(reference.Config{})))
+	client := harness.InProcess(mutants.Find("refuses").Client(reference.Config{}, nil))
 	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
 		traces := play(t, harness.Runner{Client: client, Revision: revision, Bubble: inBubble(t)}, a, b)
 		require.Equal(t, [][]string{{"s/a", "s/b", "barrier"}}, sessions(traces))
 	}
-	poisoned := harness.InProcess(reference.Client(reference.Find("deaf-after-malformed").Config(reference.Config{})))
-	a.Handler = func(s *server.Session) (any, error) { return s.Sample(s.Ask("Still there?")) }
-	b.Handler = func(s *server.Session) (any, error) {
+	poisoned := harness.InProcess(mutants.Find("deaf-after-malformed").Client(reference.Config{}, nil))
+	a.Play = func(s *server.Session) (any, error) { return s.Sample(s.Ask("Still there?")) }
+	b.Play = func(s *server.Session) (any, error) {
 		return s.Sample(server.Hostile(map[string]any{"maxTokens": 1, "messages": []any{map[string]any{"role": "user", "content": "text"}}}))
 	}
 	traces := play(t, harness.Runner{Client: poisoned, Revision: server.V20260728, Bubble: inBubble(t)}, a, b)
@@ -276,7 +277,7 @@ func TestCasesThatWaitDoSoTogetherAndHaveTheTimeForIt(t *testing.T) {
 	for i := range 3 {
 		c := quiet(fmt.Sprintf("s/%d", i))
 		c.Wait = time.Minute
-		c.Handler = func(s *server.Session) (any, error) {
+		c.Play = func(s *server.Session) (any, error) {
 			together.Done()
 			together.Wait() // for the others
 			return "done", nil
@@ -295,7 +296,7 @@ func TestCasesThatWaitDoSoTogetherAndHaveTheTimeForIt(t *testing.T) {
 func TestInVirtualTimeAWaitCostsNothing(t *testing.T) {
 	c := quiet("s/a")
 	c.Wait = time.Hour
-	c.Handler = func(*server.Session) (any, error) {
+	c.Play = func(*server.Session) (any, error) {
 		<-time.After(time.Hour)
 		return "done", nil
 	}

@@ -16,8 +16,8 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/reference"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
 // clients in process, and how each of them ends, whether in virtual time or over real sockets.

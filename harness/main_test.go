@@ -12,8 +12,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/reference"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
 // programs are clients in processes of their own: this test's binary, called with one of the names.

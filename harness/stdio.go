@@ -2,13 +2,10 @@ package harness
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"sync/atomic"
-	"time"
 
+	"github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/internal/memnet"
 	"github.com/mcp-conform/mcp-conform/internal/relay"
@@ -104,55 +101,5 @@ func (e *Env) launches(command []string) {
 		return
 	}
 	e.Server = command
-	e.Launch = func(ctx context.Context, stderr io.Writer) (io.ReadWriteCloser, error) {
-		return launch(ctx, command, stderr)
-	}
-}
-
-// launched is a server that was started as a process, by its standard streams.
-type launched struct {
-	io.WriteCloser
-	out io.Reader
-	cmd *exec.Cmd
-}
-
-// launch starts a server. Its standard error is ours, where nobody takes it.
-func launch(ctx context.Context, command []string, stderr io.Writer) (io.ReadWriteCloser, error) {
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Stderr = os.Stderr
-	if stderr != nil {
-		cmd.Stderr = stderr
-	}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, fmt.Errorf("launching the server: %w", err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, fmt.Errorf("launching the server: %w", err)
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("launching the server: %w", err)
-	}
-	return &launched{in, out, cmd}, nil
-}
-
-// Kill ends the server, and waits for its end.
-func (l *launched) Kill() error {
-	_ = l.cmd.Process.Kill() // who has gone already need not be told
-	_ = l.cmd.Wait()
-	return l.WriteCloser.Close()
-}
-
-func (l *launched) Read(p []byte) (int, error) { return l.out.Read(p) }
-
-// Close ends the server's input and waits for its end, or kills it after a while (2025-11-25, basic/lifecycle#shutdown).
-func (l *launched) Close() error {
-	_ = l.WriteCloser.Close() // a server that has gone already has no input
-	kill := time.AfterFunc(DefaultGrace, func() { _ = l.cmd.Process.Kill() })
-	defer kill.Stop()
-	if err := l.cmd.Wait(); err != nil {
-		return fmt.Errorf("the server that was launched: %w", err)
-	}
-	return nil
+	e.Launch = client.Command(command...)
 }

@@ -8,8 +8,9 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/reference"
+	"github.com/mcp-conform/mcp-conform/internal/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/nearest"
+	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
 const builtinPrefix = "builtin:"
@@ -33,10 +34,10 @@ var wires = []struct {
 	{"gemini-3", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini3}},
 }
 
-// builtin returns the configuration of a built-in client: builtin:reference or builtin:mutant/NAME, each with the name of a wire at its
+// builtin returns a built-in client: builtin:reference or builtin:mutant/NAME, each with the name of a wire at its
 // end, as /plain, /native or /anthropic, for another way to ask the model. A mutant whose fault the default wire does not show has
 // one that does.
-func builtin(name string) (reference.Config, error) {
+func builtin(name string) (func(context.Context, harness.Env) error, error) {
 	rest, ok := strings.CutPrefix(name, builtinPrefix)
 	config, chosen := wires[0].config, false
 	for _, w := range wires {
@@ -45,29 +46,29 @@ func builtin(name string) (reference.Config, error) {
 		}
 	}
 	if ok && rest == "reference" {
-		return config, nil
+		return reference.Client(config), nil
 	}
 	if mutant, found := strings.CutPrefix(rest, "mutant/"); ok && found {
-		if m := reference.Find(mutant); m != nil {
+		if m := mutants.Find(mutant); m != nil {
 			if !chosen {
 				config = shows(m)
 			}
-			return m.Config(config), nil
+			return m.Client(config, nil), nil
 		}
 	}
 	var names []string
-	for _, m := range reference.Mutants() {
+	for _, m := range mutants.All() {
 		names = append(names, builtinPrefix+"mutant/"+m.Name)
 	}
 	hint := "want builtin:reference or builtin:mutant/NAME (mcp-conform selftest lists the names)"
 	if near := nearest.Names(name, append(names, builtinPrefix+"reference")); near != nil {
 		hint = "did you mean " + strings.Join(near, ", ") + "?"
 	}
-	return reference.Config{}, fmt.Errorf("there is no built-in client %q; %s", name, hint)
+	return nil, fmt.Errorf("there is no built-in client %q; %s", name, hint)
 }
 
 // shows returns the first wire on which the mutant's fault shows.
-func shows(m *reference.Mutant) reference.Config {
+func shows(m *mutants.Mutant) reference.Config {
 	for _, w := range wires {
 		if m.ShowsIn(w.config) {
 			return w.config
@@ -83,7 +84,7 @@ type clientCommand struct {
 }
 
 func (c *clientCommand) Run(ctx context.Context) error {
-	config, err := builtin(c.Name)
+	run, err := builtin(c.Name)
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
@@ -91,7 +92,7 @@ func (c *clientCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
-	if err := reference.Client(config)(ctx, env); err != nil {
+	if err := run(ctx, env); err != nil {
 		return &exitError{exitFailed, err}
 	}
 	return nil

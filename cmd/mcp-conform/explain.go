@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
-	"github.com/mcp-conform/mcp-conform/harness/reference"
+	"github.com/mcp-conform/mcp-conform/internal/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/nearest"
 )
 
@@ -66,7 +66,7 @@ func explainCheck(b *bytes.Buffer, c *conformance.Check) {
 		fmt.Fprintf(b, "  cases          %s\n", strings.Join(c.Cases, ", "))
 	}
 	var killers []string
-	for _, m := range reference.Mutants() {
+	for _, m := range mutants.All() {
 		if slices.Contains(m.Kills, c.ID) {
 			killers = append(killers, fmt.Sprintf("builtin:mutant/%s (%s)", m.Name, m.Doc))
 		}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
-	"github.com/mcp-conform/mcp-conform/harness/reference"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/mutants"
 )
 
 // What is done about a statement.
@@ -79,7 +79,7 @@ func listedStatements() []listedStatement {
 // proversOf are the mutants that each check must fail, in the catalogue's order.
 func proversOf() map[string][]string {
 	provers := map[string][]string{}
-	for _, m := range reference.Mutants() {
+	for _, m := range mutants.All() {
 		for _, id := range m.Kills {
 			provers[id] = append(provers[id], m.Name)
 		}

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/conformance/selftest"
-	"github.com/mcp-conform/mcp-conform/harness/reference"
+	"github.com/mcp-conform/mcp-conform/internal/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/nearest"
 )
 
@@ -24,7 +24,7 @@ type selftestCommand struct {
 // Run plays the kill matrix.
 func (c *selftestCommand) Run(ctx context.Context, s streams) error {
 	for _, name := range c.Mutant {
-		if reference.Find(name) == nil {
+		if mutants.Find(name) == nil {
 			return &exitError{exitUsage, fmt.Errorf("there is no mutant %q; %s", name, hint(name, mutantNames()))}
 		}
 	}
@@ -101,7 +101,7 @@ func hint(name string, names []string) string {
 
 func mutantNames() []string {
 	var names []string
-	for _, m := range reference.Mutants() {
+	for _, m := range mutants.All() {
 		names = append(names, m.Name)
 	}
 	return names

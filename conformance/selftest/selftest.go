@@ -1,130 +1,73 @@
-// Package selftest proves the checks: it plays the reference client and every mutant of it against the whole catalogue and builds the
-// kill matrix. The reference must pass everything, every mutant must be caught by the checks that it is made for, and every check
-// must be failed by at least one mutant.
+// Package selftest proves the checks. It runs the reference client and its mutants against the catalogue and builds the
+// kill matrix: the reference must pass every check, each mutant must fail the checks that it was made for and no
+// unrelated ones, and each check must fail at least one mutant.
 package selftest
 
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
-	"github.com/mcp-conform/mcp-conform/fakes/server"
-	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/reference"
-	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/mutants"
 )
 
-// Options are the settings of [Run]. The zero value plays everything, one session after the other, in real time.
+// Options are the settings of [Run]. The zero value runs the matrix one client after the other, in real time.
 type Options struct {
-	// Parallel is how many clients are played at once; 0 for one.
+	// Parallel is how many clients run at once; 0 for one.
 	Parallel int
 	// Bubble runs a function in virtual time, as for a [conformance.Suite]; nil for real time.
 	Bubble func(func())
-	// Every plays each mutant in every setting in which its fault shows, and the whole catalogue in each, which takes several times as long.
-	// Otherwise it is played in some of them, the scenarios of the checks that must or may fail it, and in the first setting some others, too.
+	// Every runs each mutant in every setting in which its bug shows, on the whole catalogue, which takes several times as
+	// long. Otherwise it runs in up to three settings, on the scenarios of its own checks and, in the first setting, on
+	// others in turn. The reference runs in every setting on everything.
 	Every bool
-	// Mutants are the names of those that are played, beside the reference where they are; nil for all. What the others prove is then not
-	// asked for.
+	// Sample runs each mutant in one setting and revision, on the cases of its own checks. The reference runs on
+	// everything in the first setting, and in others on the same cases as the mutants there.
+	Sample bool
+	// Mutants are the names of the mutants to run, beside the reference in the same settings; nil for all. With some of
+	// them alone, nothing is said about checks without a mutant.
 	Mutants []string
 }
 
-// timeScenario is the one in which clients are kept waiting.
-const timeScenario = "time"
-
-// mostBeside is how many clients are played at once, in real time, that are kept waiting. They do little else.
-const mostBeside = 8
-
-// waits reports whether the client is played to be kept waiting.
-func (j *job) waits() bool {
-	return j.mutant == nil && slices.Contains(conformance.Revisions(), j.revision) || j.mutant != nil && slices.Contains(scenariosOf(j.mutant), timeScenario)
-}
-
-// limit is how long a client that is kept waiting waits for the model, so that it can be held to that; 0 for any other.
-func (j *job) limit(o Options) time.Duration {
-	switch {
-	case j.mutant == nil || !j.waits():
-		return 0
-	case o.Bubble == nil:
-		return time.Second
-	}
-	return time.Minute
-}
-
-// hangTimeout is how long a mutant that hangs is waited for, longer than a case waits for a late answer. Others end by themselves.
-const hangTimeout = 5 * time.Second
-
-// Matrix is the outcome.
+// Matrix is the kill matrix and what is wrong with it.
 type Matrix struct {
 	// Checks are all checks of the catalogue, as scenario/check, in its order.
 	Checks []string `json:"checks"`
-	// Rows are the clients that were played: first the reference, then the mutants, each in every setting.
+	// Rows are the clients that ran: the reference first, then the mutants, each in its settings.
 	Rows []Row `json:"rows"`
-	// Wrong says in sentences what is not as it must be; empty when all is well.
+	// Wrong says in sentences what is wrong; empty if every check is proven.
 	Wrong []string `json:"wrong"`
 }
 
-// Row is one client in one setting.
+// Row is one client in one setting and revision.
 type Row struct {
 	// Mutant is "" for the reference.
 	Mutant   string `json:"mutant,omitempty"`
 	Setting  string `json:"setting"`
 	Revision string `json:"revision"`
-	// Killed are the checks that found it broken, and those that only report and have something else to report than of the reference.
+	// Killed are the checks that failed the client, and those of level MAY that report something else than of the
+	// reference.
 	Killed []string `json:"killed"`
 	// Unseen are the checks that had nothing to judge, because the client did not get that far.
 	Unseen []string `json:"unseen"`
-	// Passed are those that passed.
+	// Passed are the checks that the client passed.
 	Passed []string `json:"passed"`
+	// Fired is how many times the mutant's bug changed something.
+	Fired int64 `json:"fired,omitempty"`
 
-	told map[string]map[string]string // by check and case, what those that only report said
+	reports map[string]map[string]string // messages of checks of level MAY, by check and case
 }
 
-// setting is a way in which the client asks the model, and speaks to the server.
-type setting struct {
-	name   string
-	config reference.Config
-	stdio  bool
-}
+// mostBeside is how many clients run at once, in real time, that mostly wait.
+const mostBeside = 8
 
-var settings = []setting{
-	{"openai-chat, streamed", reference.Config{}, false},
-	{"openai-chat, plain", reference.Config{Plain: true}, false},
-	{"native", reference.Config{Dialect: dialect.Native}, false},
-	{"native, over stdio", reference.Config{Dialect: dialect.Native}, true},
-	{"anthropic, streamed", reference.Config{Dialect: dialect.Anthropic}, false},
-	{"anthropic, plain", reference.Config{Dialect: dialect.Anthropic, Plain: true}, false},
-	{"openai-responses, streamed", reference.Config{Dialect: dialect.OpenAIResponses}, false},
-	{"openai-responses, plain", reference.Config{Dialect: dialect.OpenAIResponses, Plain: true}, false},
-	{"ollama, streamed", reference.Config{Dialect: dialect.Ollama}, false},
-	{"ollama, plain", reference.Config{Dialect: dialect.Ollama, Plain: true}, false},
-	{"ollama without ids, streamed", reference.Config{Dialect: dialect.Ollama, Model: "llama3.2:no-ids"}, false},
-	{"gemini 2, streamed", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini2}, false},
-	{"gemini 2, plain", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini2, Plain: true}, false},
-	{"gemini 3, streamed", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini3}, false},
-}
-
-// job is one client to be played in one revision.
-type job struct {
-	mutant   *reference.Mutant
-	setting  setting
-	revision server.Revision
-	only     []string // the scenarios; nil for all
-}
-
-// Run plays everything and returns the matrix. Its error says that something on our own side failed, or that the context ended.
+// Run runs the clients and returns the matrix. Its error says that something on our side failed, or that the context
+// ended.
 func Run(ctx context.Context, o Options) (*Matrix, error) {
-	m := &Matrix{Wrong: []string{}}
-	for _, s := range conformance.Scenarios() {
-		for _, c := range s.Checks {
-			m.Checks = append(m.Checks, c.ID)
-		}
-	}
-	jobs := allJobs(o.Every)
+	m := &Matrix{Checks: checkIDs(), Wrong: []string{}}
+	jobs := jobsOf(&o)
 	if o.Mutants != nil {
 		jobs = only(jobs, o.Mutants)
 	}
@@ -139,181 +82,39 @@ func Run(ctx context.Context, o Options) (*Matrix, error) {
 				slot = beside
 			}
 			slot <- struct{}{}
-			m.Rows[i], errs[i] = j.play(ctx, o)
+			m.Rows[i], errs[i] = j.run(ctx, o)
 			<-slot
 		})
 	}
 	running.Wait()
 	for i, err := range errs {
 		if err != nil {
-			return nil, fmt.Errorf("playing %s: %w", jobs[i].name(), err)
+			return nil, fmt.Errorf("running %s: %w", jobs[i].name(), err)
 		}
 	}
-	m.judge(jobs)
+	m.judge(jobs, o.Sample)
 	if o.Mutants == nil {
-		m.judgeChecks(reference.Mutants())
+		m.judgeChecks(mutants.All())
 	}
 	return m, nil
 }
 
-// only are the jobs of the mutants with these names, and of the reference in their settings and revisions.
-func only(jobs []job, names []string) []job {
-	var mutants []job
-	for _, j := range jobs {
-		if j.mutant != nil && slices.Contains(names, j.mutant.Name) {
-			mutants = append(mutants, j)
+// checkIDs are all checks, as scenario/check.
+func checkIDs() []string {
+	var ids []string
+	for _, s := range conformance.Scenarios() {
+		for _, c := range s.Checks {
+			ids = append(ids, c.ID)
 		}
 	}
-	beside := func(j job) bool {
-		return j.mutant == nil && slices.ContainsFunc(mutants, func(m job) bool { return m.setting.name == j.setting.name && m.revision == j.revision })
-	}
-	return append(slices.DeleteFunc(slices.Clone(jobs), func(j job) bool { return !beside(j) }), mutants...)
+	return ids
 }
 
-// allJobs are the reference in every setting, and each mutant in the settings that are its own.
-func allJobs(every bool) []job {
-	var jobs []job
-	for _, s := range settings {
-		for _, r := range conformance.AllRevisions() {
-			jobs = append(jobs, job{nil, s, r, nil})
-		}
-	}
-	for i, mutant := range reference.Mutants() {
-		for k, s := range settingsOf(&mutant, i, every) {
-			var only []string
-			if !every {
-				only = playedOf(&mutant, i, k == 0 && !mutant.Once)
-			}
-			for _, r := range mutant.Revisions(conformance.Revisions()) {
-				if mutant.Era == "" || (mutant.Era == "modern") == r.Modern() {
-					jobs = append(jobs, job{&mutant, s, r, only})
-				}
-			}
-		}
-	}
-	return jobs
-}
-
-// settingsOf are the settings in which a mutant is played: all in which its fault shows, for one that is about the wire to the model. Any
-// other is the same fault whatever wire follows: unless every one is wanted, it is played in the first, in the next, and in another
-// that the mutants take in turns; and in the first alone where the fault is on the wire to the server, or the same in all.
-func settingsOf(m *reference.Mutant, turn int, every bool) []setting {
-	var shown []setting
-	for _, s := range settings {
-		if m.ShowsIn(s.config) && (s.stdio || !m.Stdio) {
-			shown = append(shown, s)
-		}
-	}
-	const always = 2
-	if (m.Wire || m.Once) && !every {
-		return shown[:1]
-	}
-	if every || m.Dialects != nil || m.Streamed || len(shown) <= always {
-		return shown
-	}
-	return append(shown[:always:always], shown[always+turn%(len(shown)-always)])
-}
-
-// playedOf are the scenarios that a mutant is played in when not every one is wanted: its own, and in its first setting the simplest ones and
-// others that the mutants take in turns, so that each scenario sees a third of all mutants that are about something else.
-func playedOf(m *reference.Mutant, turn int, first bool) []string {
-	own := scenariosOf(m)
-	if !first || own == nil {
-		return own
-	}
-	const simplest, turns = 4, 3
-	var played []string
-	for i, s := range conformance.Scenarios()[1:] {
-		if i < simplest || i%turns == turn%turns || slices.Contains(own, s.ID) {
-			played = append(played, s.ID)
-		}
-	}
-	return played
-}
-
-// scenariosOf are the scenarios of the checks that must or may fail the mutant; nil for one that shows in any.
-func scenariosOf(m *reference.Mutant) []string {
-	var scenarios []string
-	for _, s := range conformance.Scenarios()[1:] {
-		if slices.ContainsFunc(slices.Concat(m.Kills, m.Also), func(id string) bool { return strings.HasPrefix(id, s.ID+"/") }) {
-			scenarios = append(scenarios, s.ID)
-		}
-	}
-	return scenarios
-}
-
-func (j *job) name() string {
-	name := "the reference"
-	if j.mutant != nil {
-		name = "mutant " + j.mutant.Name
-	}
-	return fmt.Sprintf("%s (%s, %s)", name, j.setting.name, j.revision)
-}
-
-// play plays one client.
-func (j *job) play(ctx context.Context, o Options) (Row, error) {
-	row := Row{Setting: j.setting.name, Revision: string(j.revision), Killed: []string{}, Unseen: []string{}, Passed: []string{}, told: map[string]map[string]string{}}
-	config := j.setting.config
-	suite := conformance.Suite{Revisions: []server.Revision{j.revision}, Seed: 1, Bubble: o.Bubble, Only: j.only}
-	if j.mutant != nil || j.setting.name != settings[0].name {
-		suite.Skip = append(suite.Skip, "malformed/long-string") // which costs more than all else together, and proves no check
-	}
-	if j.mutant != nil {
-		row.Mutant = j.mutant.Name
-		if !j.mutant.Concerns("basic/text-intact") && !j.mutant.Concerns("basic/prompt-reaches-model") {
-			suite.Skip = append(suite.Skip, "basic/long") // which costs as much as all else together
-		}
-		if !j.mutant.Concerns("mrtr/endless") {
-			suite.Skip = append(suite.Skip, "mrtr/for-ever") // which costs as much as the rest of its scenario
-		}
-		if !j.mutant.Concerns("consent/burst") {
-			suite.Skip = append(suite.Skip, "consent/fifty") // whose fifty conversations tell no mutant from another
-		}
-		if !j.mutant.Concerns("loop/iteration-limit") && !j.mutant.Concerns("loop/stops-with-error") {
-			suite.Skip = append(suite.Skip, "loop/sixty-four-rounds") // and this as much as most of it
-		}
-		config = j.mutant.Config(config)
-		suite.ClientTimeout = j.limit(o)
-		switch {
-		case o.Bubble != nil:
-		case j.waits():
-			suite.Only = scenariosOf(j.mutant)
-		default:
-			suite.Skip = append(suite.Skip, timeScenario, timeScenario+"/*")
-		}
-		if j.mutant.Hangs {
-			suite.Timeout = hangTimeout
-		}
-	}
-	var options []harness.Option
-	if j.setting.stdio {
-		options = append(options, harness.Stdio())
-	}
-	suite.Client = harness.InProcess(reference.Client(config), options...)
-	rs, _, err := suite.Run(ctx)
-	if err != nil {
-		return row, err
-	}
-	for i := range rs.Results {
-		r := &rs.Results[i]
-		if r.Level == report.May {
-			row.told[r.ID()] = map[string]string{}
-			for _, c := range r.Cases {
-				if c.Verdict == report.Info {
-					row.told[r.ID()][c.Case] = c.Message
-				}
-			}
-		}
-		switch r.Verdict {
-		case report.Fail, report.Warn:
-			row.Killed = append(row.Killed, r.ID())
-		case report.NotObserved:
-			row.Unseen = append(row.Unseen, r.ID())
-		case report.Pass, report.Info:
-			row.Passed = append(row.Passed, r.ID())
-		case report.HarnessError:
-			return row, fmt.Errorf("%s: harness error: %s", r.ID(), r.Message)
-		}
-	}
-	return row, nil
-}
+const (
+	// clientScenario holds the checks of the client as a whole, which every case shows.
+	clientScenario = "client"
+	// timeScenario keeps clients waiting.
+	timeScenario = "time"
+	// hangTimeout is the time for a session with a mutant that hangs: longer than a case waits for a late response.
+	hangTimeout = 5 * time.Second
+)

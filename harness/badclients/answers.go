@@ -2,57 +2,88 @@ package badclients
 
 import (
 	"encoding/json"
+	"maps"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/mutants"
 )
 
-// answers are clients whose answers to a sample are not what they should be.
+// answers are clients whose answers to sampling requests are wrong.
 var answers = []Client{
-	{Name: "answers-twice", Doc: "posts each response two times", Legacy: true, asked: func(w *wire, s *sample) {
-		answer := w.ask(s)
-		w.give(s, answer)
-		w.give(s, answer)
-	}},
-	{Name: "answers-what-nobody-asked", Doc: "posts responses with ids that were never sent", Legacy: true, asked: func(w *wire, s *sample) {
-		answer := w.ask(s)
-		for _, id := range []string{`"never"`, `123456`, `null`, `[1]`, `{"a":1}`, `-1`, `1.5`} {
-			w.give(&sample{id: json.RawMessage(id)}, answer)
+	{Name: "answers-twice", Doc: "sends each response twice", Legacy: true,
+		edit: answering(func(_ *bad, m *mutants.Message) { m.After(maps.Clone(m.Body)) })},
+	{Name: "answers-what-nobody-asked", Doc: "sends responses to requests that do not exist", Legacy: true,
+		edit: answering(func(_ *bad, m *mutants.Message) {
+			for _, id := range []string{`"never"`, `123456`, `null`, `[1]`, `{"a":1}`, `-1`, `1.5`} {
+				other := maps.Clone(m.Body)
+				other["id"] = json.RawMessage(id)
+				m.Before(other)
+			}
+		})},
+	{Name: "ids-of-another-type", Doc: "returns a number id as a string", Legacy: true,
+		edit: answering(func(_ *bad, m *mutants.Message) { m.Body["id"] = mutants.Key(m.Body["id"]) })},
+	{Name: "result-and-error", Doc: "responds with a result and an error in one message", Legacy: true,
+		edit: answering(func(_ *bad, m *mutants.Message) { m.Body["error"] = object{"code": -1, "message": "no"} })},
+	{Name: "neither-result-nor-error", Doc: "responds with an id alone", Legacy: true,
+		edit: answering(func(_ *bad, m *mutants.Message) { delete(m.Body, "result") })},
+	{Name: "wrong-jsonrpc", Doc: "responds in JSON-RPC 1.0", Legacy: true,
+		edit: answering(func(_ *bad, m *mutants.Message) { m.Body["jsonrpc"] = "1.0" })},
+	{Name: "answers-after-the-end", Doc: "responds to a sampling request after it has ended the session", Legacy: true,
+		edit: answering(func(b *bad, _ *mutants.Message) { b.end() })},
+	{Name: "a-string-for-a-result", Doc: "answers with a string", edit: always("Paris")},
+	{Name: "null-for-a-result", Doc: "answers with null", edit: always(nil)},
+	{Name: "the-provider's-body", Doc: "answers with the body that a provider sent", edit: always(json.RawMessage(
+		`{"id":"chatcmpl-1","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant",` +
+			`"content":"Paris"},"finish_reason":"stop"}]}`))},
+	{Name: "input-nobody-asked-for", Doc: "answers with an unknown key", Modern: true,
+		edit: retrying(func(params object) {
+			responses := params["inputResponses"].(object)
+			for key, answer := range maps.Clone(responses) {
+				delete(responses, key)
+				responses["no-such-key"] = answer
+			}
+		})},
+	{Name: "forgets-the-state", Doc: "retries a call without its state", Modern: true,
+		edit: retrying(func(params object) { delete(params, "requestState") })},
+	{Name: "changes-the-state", Doc: "retries a call with another state", Modern: true,
+		edit: retrying(func(params object) { params["requestState"] = "mine" })},
+}
+
+// answering edits the responses to sampling requests (legacy era).
+func answering(f func(b *bad, m *mutants.Message)) func(*bad) mutants.Edit {
+	return func(b *bad) mutants.Edit {
+		return mutants.Edit{Out: func(m *mutants.Message) {
+			if m.AnswersSample() {
+				f(b, m)
+			}
+		}}
+	}
+}
+
+// retrying edits the retries of calls (modern era), and exits if the server refuses one.
+func retrying(f func(params object)) func(*bad) mutants.Edit {
+	return func(b *bad) mutants.Edit {
+		return mutants.Edit{
+			Retry: func(_ *mutants.Call, params object) { f(params) },
+			In: func(m *mutants.Message) {
+				if m.Request != nil && m.Request.Call() != nil && m.Body["error"] != nil {
+					b.wire.Die("the server refused a retry")
+				}
+			},
 		}
-		w.give(s, answer)
-	}},
-	{Name: "ids-of-another-type", Doc: "gives a number id back as a string", Legacy: true, asked: func(w *wire, s *sample) {
-		w.give(&sample{id: dialect.Marshal(string(s.id))}, w.ask(s))
-	}},
-	{Name: "result-and-error", Doc: "answers with a result and an error in one message", Legacy: true, asked: func(w *wire, s *sample) {
-		_ = w.notify(object{"jsonrpc": "2.0", "id": s.id, "result": w.ask(s), "error": object{"code": -1, "message": "no"}})
-	}},
-	{Name: "neither-result-nor-error", Doc: "answers with an id and nothing else", Legacy: true, asked: func(w *wire, s *sample) {
-		_ = w.notify(object{"jsonrpc": "2.0", "id": s.id})
-	}},
-	{Name: "wrong-jsonrpc", Doc: "answers in JSON-RPC 1.0", Legacy: true, asked: func(w *wire, s *sample) {
-		_ = w.notify(object{"jsonrpc": "1.0", "id": s.id, "result": w.ask(s)})
-	}},
-	{Name: "answers-after-the-end", Doc: "answers a sample after it has ended the session", Legacy: true, asked: func(w *wire, s *sample) {
-		answer := w.ask(s)
-		session := w.session
-		_ = w.close()
-		w.session = session
-		w.give(s, answer)
-	}},
-	{Name: "a-string-for-a-result", Doc: "answers with a string", asked: func(w *wire, s *sample) { w.give(s, json.RawMessage(`"Paris"`)) }},
-	{Name: "null-for-a-result", Doc: "answers with null", asked: func(w *wire, s *sample) { w.give(s, json.RawMessage(`null`)) }},
-	{Name: "the-provider's-body", Doc: "answers with what a provider sent, as it came", asked: func(w *wire, s *sample) {
-		w.give(s, json.RawMessage(`{"id":"chatcmpl-1","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Paris"},"finish_reason":"stop"}]}`))
-	}},
-	{Name: "input-nobody-asked-for", Doc: "answers under a key that nobody asked for", Modern: true, asked: func(w *wire, s *sample) {
-		w.give(&sample{retry: s.retry, key: "no-such-key"}, w.ask(s))
-	}},
-	{Name: "forgets-the-state", Doc: "calls again without the state that it was given", Modern: true, asked: func(w *wire, s *sample) {
-		w.give(s, w.ask(s))
-		delete(s.retry, "requestState")
-	}},
-	{Name: "changes-the-state", Doc: "calls again with a state of its own", Modern: true, asked: func(w *wire, s *sample) {
-		w.give(s, w.ask(s))
-		s.retry["requestState"] = "mine"
-	}},
+	}
+}
+
+// always gives every sampling request the same answer, in either era.
+func always(answer any) func(*bad) mutants.Edit {
+	return func(*bad) mutants.Edit {
+		return mutants.Edit{
+			Response: func(response object) { response["result"] = answer },
+			Retry: func(_ *mutants.Call, params object) {
+				responses := params["inputResponses"].(object)
+				for key := range responses {
+					responses[key] = answer
+				}
+			},
+		}
+	}
 }

@@ -1,82 +1,94 @@
-// Package badclients is a battery of clients at their worst: they crash, hang, flood, fork, and talk nonsense. Each does everything right but
-// for one thing, so that what a run says of it can be held against what is true of it. They are programs: [Main] is what a process
-// runs that is started as one of them.
+// Package badclients holds programs that are bad clients: they crash, hang, flood, fork, and break the protocols. Each
+// is the reference client with one thing wrong, at the level of its process, its connections or its messages. [Main] is
+// what a process runs as one of them.
 package badclients
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/mutants"
+	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
-// Client is one of them: what it does in place of what is right. What is nil it does right.
+// object is a JSON object.
+type object = map[string]any
+
+// Client is a bad client: what it does instead of the right thing. It does right what is nil.
 type Client struct {
 	Name string
-	// Doc says in a sentence what it does.
+	// Doc says in one sentence what it does.
 	Doc string
-	// Modern is true for one that only makes sense in 2026-07-28, Legacy for one that only does before.
+	// Modern is true for a client of 2026-07-28 alone, Legacy for one of earlier revisions alone.
 	Modern, Legacy bool
 
-	first  func(*wire)                  // before it connects
-	opened func(*wire)                  // once it is connected
-	asked  func(*wire, *sample)         // in place of an answer
-	last   func(*wire) (exitStatus int) // when all tools have been called
-	wire   func(*wire)                  // changes how it speaks
+	first  func(b *bad)              // before it connects
+	opened func(b *bad)              // once it is connected
+	asked  func(b *bad)              // when it gets a sampling request
+	last   func() (exitStatus int)   // when all tools have been called
+	edit   func(b *bad) mutants.Edit // on its wires
 }
 
-// All returns the battery.
+// bad is a bad client that runs.
+type bad struct {
+	env  harness.Env
+	wire *mutants.Wire
+}
+
+// All returns every bad client.
 func All() []Client { return slices.Concat(processes, bodies, connections, messages, answers) }
 
-// Main runs the client of that name to its end and returns its exit status: 1 where it could not do what it is for. Args are its
-// arguments, the server's URL the last of them.
+// Main runs the client with that name and returns its exit status: 1 if it could not do its work. The last of args is
+// the server's URL.
 func Main(name string, args []string) int {
 	clients := All()
 	i := slices.IndexFunc(clients, func(c Client) bool { return c.Name == name })
 	if i < 0 {
-		fmt.Fprintf(os.Stderr, "there is no bad client %q\n", name)
+		fmt.Fprintf(os.Stderr, "unknown bad client %q\n", name)
 		return 1
 	}
 	env, err := harness.EnvFromProcess(args, os.Getenv)
+	if err == nil {
+		err = clients[i].run(env)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	status, err := clients[i].run(env)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+	if last := clients[i].last; last != nil {
+		return last()
 	}
-	return status
+	return 0
 }
 
-// run is a session: connect, list the tools, call each.
-func (c *Client) run(env harness.Env) (int, error) {
-	w := newWire(env, c)
-	if c.wire != nil {
-		c.wire(w)
-	}
+// run runs the client to the end of its session.
+func (c *Client) run(env harness.Env) error {
+	b := &bad{env: env}
 	if c.first != nil {
-		c.first(w)
+		c.first(b)
 	}
-	if err := w.open(); err != nil {
-		return 0, err
-	}
-	if c.opened != nil {
-		c.opened(w)
-	}
-	names, err := w.tools()
-	if err != nil {
-		return 0, err
-	}
-	for _, name := range names {
-		if err := w.call(name); err != nil {
-			return 0, err
+	return mutants.Client(reference.Config{Dialect: dialect.Native}, func(w *mutants.Wire) mutants.Edit {
+		b.wire = w
+		var e mutants.Edit
+		if c.edit != nil {
+			e = c.edit(b)
 		}
-	}
-	if c.last != nil {
-		return c.last(w), nil
-	}
-	return 0, w.close()
+		if c.opened != nil {
+			var once sync.Once
+			e.Out = func(m *mutants.Message) {
+				if m.Method() == "tools/list" {
+					once.Do(func() { c.opened(b) })
+				}
+			}
+		}
+		if c.asked != nil {
+			e.Asked = func(*mutants.Sample) { c.asked(b) }
+		}
+		return e
+	}, nil)(context.Background(), env)
 }

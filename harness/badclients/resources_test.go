@@ -18,7 +18,7 @@ type held struct {
 // marker is a variable by which the processes are known that this test started, and those that they did.
 const marker = "MCP_CONFORM_BADCLIENTS"
 
-// resources counts what this process holds, and the processes on this machine that come from it. What cannot be counted here is 0.
+// resources counts what this process holds, and the processes that come from it. What cannot be counted here is 0.
 func resources(t require.TestingT) held {
 	h := held{goroutines: runtime.NumGoroutine()}
 	folders, err := filepath.Glob(filepath.Join(os.TempDir(), "mcp-conform-*"))

@@ -19,24 +19,24 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// expected is what a run has to say of a bad client.
+// expected is what a run must report of a bad client.
 type expected struct {
 	client string
 	// fails are the checks that fail it, and no others.
 	fails string
-	// unseen is true where checks of what it never did have nothing to judge.
+	// unseen is true if checks have nothing to judge.
 	unseen bool
-	// says is in the message of the first of them.
+	// says is part of the message of the first one.
 	says string
-	// hangs is true for a client that has to be ended, so that its time is cut short.
+	// hangs is true for a client that has to be ended.
 	hangs bool
-	// busy is true for one that keeps a core busy until then: it is played after the others.
+	// busy is true for a client that keeps a core busy until then: it runs after the others.
 	busy bool
-	// in are the revisions in which it is so; nil for all that the client makes sense in.
+	// in are the revisions of this row; nil for all revisions of the client.
 	in []server.Revision
 }
 
-// How long a client that hangs is given: far more than it takes to get there, which is longer where a language has to be started first.
+// Timeouts of clients that hang, far above what they take to get there. An interpreter takes longer to start.
 const (
 	hangTimeout        = 4 * time.Second
 	foreignHangTimeout = 8 * time.Second
@@ -63,7 +63,9 @@ func (e *expected) command(t *testing.T) []string {
 	if !ok {
 		return []string{os.Args[0], "bad", e.client}
 	}
-	program := map[string][]string{"node": {"node", "testdata/bad.mjs", how}, "python": {"python3", "testdata/bad.py", how}, "sh": {"sh", "-c", how}}[language]
+	program := map[string][]string{
+		"node": {"node", "testdata/bad.mjs", how}, "python": {"python3", "testdata/bad.py", how}, "sh": {"sh", "-c", how},
+	}[language]
 	if _, err := exec.LookPath(program[0]); err != nil {
 		if os.Getenv("CI") != "" {
 			t.Fatalf("%s is missing: install it, nothing is skipped in CI", program[0])
@@ -73,12 +75,12 @@ func (e *expected) command(t *testing.T) []string {
 	return program
 }
 
-// atOnce is how many clients are played at once: most of their time they are waited for.
+// atOnce is how many clients run at once: they mostly wait.
 const atOnce = 6
 
-func TestEveryBadClientGetsTheVerdictThatIsTrueOfIt(t *testing.T) {
+func TestEveryBadClientGetsItsVerdict(t *testing.T) {
 	t.Setenv(marker, t.TempDir())   // inherited by every client
-	t.Setenv("TMPDIR", t.TempDir()) // what others on this machine have there is not of this run
+	t.Setenv("TMPDIR", t.TempDir()) // other runs have theirs
 	before := resources(t)
 	type job struct {
 		*expected
@@ -111,7 +113,8 @@ func TestEveryBadClientGetsTheVerdictThatIsTrueOfIt(t *testing.T) {
 		playing.Go(func() {
 			client := harness.Command(j.argv...)
 			client.Grace = 200 * time.Millisecond
-			s := conformance.Suite{Client: client, Seed: 1, Revisions: []server.Revision{j.revision}, Only: []string{"basic/question"}}
+			s := conformance.Suite{Client: client, Seed: 1, Revisions: []server.Revision{j.revision},
+				Only: []string{"basic/question"}}
 			switch {
 			case j.hangs && strings.Contains(j.client, ":"):
 				s.Timeout = foreignHangTimeout
@@ -142,7 +145,7 @@ func TestEveryBadClientGetsTheVerdictThatIsTrueOfIt(t *testing.T) {
 	}, time.Minute, 10*time.Millisecond, "nothing is left of any of them")
 }
 
-// hold holds the results against what is expected.
+// hold compares the results with the expected ones.
 func (e *expected) hold(t *testing.T, rs *report.Results) {
 	var fails []string
 	unseen, says := false, ""
@@ -166,7 +169,7 @@ func (e *expected) hold(t *testing.T, rs *report.Results) {
 	require.Contains(t, says, e.says)
 }
 
-func TestEveryBadClientIsHeldAgainstAVerdict(t *testing.T) {
+func TestEveryBadClientHasAnExpectedVerdict(t *testing.T) {
 	for _, c := range badclients.All() {
 		require.True(t, slices.ContainsFunc(verdicts, func(e expected) bool { return e.client == c.Name }), c.Name)
 		require.NotEmpty(t, c.Doc)

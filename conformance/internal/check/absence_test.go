@@ -15,8 +15,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/reference"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
 // barred plays the cases with the reference client, which calls the tools in the order given, and returns the trace.

@@ -5,7 +5,7 @@ import (
 	"context"
 
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/reference"
+	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
 // Client is right, unless it is broken on purpose: then it crashes where nobody can recover.

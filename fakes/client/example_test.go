@@ -1,0 +1,92 @@
+package client_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/mcp-conform/mcp-conform/fakes/client"
+	"github.com/mcp-conform/mcp-conform/fakes/client/model"
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+)
+
+// quiz stands for the server under test: its tool samples and returns the answer.
+func quiz() *server.Server {
+	srv, err := server.Start(server.Options{}, server.Tool{Name: "quiz", Handler: func(s *server.Session) (any, error) {
+		ask := s.Ask("What is the capital of France?")
+		ask.SystemPrompt = "Be brief."
+		result, err := s.Sample(ask)
+		if err != nil {
+			return nil, err
+		}
+		return "The client said: " + client.Result(result).Text(), nil
+	}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return srv
+}
+
+// A test of a server calls its tools. A function answers the sampling requests.
+func ExampleConnect() {
+	srv := quiz()
+	defer srv.Close()
+
+	c, err := client.Connect(context.Background(), client.Options{
+		URL: srv.URL,
+		Sampling: func(_ context.Context, params map[string]any) (map[string]any, error) {
+			fmt.Println("maxTokens:", params["maxTokens"])
+			return client.Text("Paris."), nil
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	result, err := c.CallTool(context.Background(), "quiz", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(c.Revision(), result.Text())
+	// Output:
+	// maxTokens: 1000
+	// 2026-07-28 The client said: Paris.
+}
+
+// A model answers, here a fake one. Consent shows each request to the user first.
+func ExampleOptions() {
+	fake, err := llm.Start(llm.Options{}, llm.When(llm.LastUser("capital")).Reply(llm.Text("Paris, I believe.")))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer fake.Close()
+	srv := quiz()
+	defer srv.Close()
+
+	asked := model.New(model.Options{Dialect: dialect.Anthropic, URL: fake.Bases()[dialect.Anthropic], Key: "sk-example"})
+	c, err := client.Connect(context.Background(), client.Options{
+		URL:      srv.URL,
+		Revision: server.V20251125,
+		Sampling: asked.Sample,
+		Consent: func(_ context.Context, params, result map[string]any) error {
+			if result == nil {
+				fmt.Println("May the model be asked?", params["systemPrompt"])
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	result, err := c.CallTool(context.Background(), "quiz", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Text())
+	// Output:
+	// May the model be asked? Be brief.
+	// The client said: Paris, I believe.
+}

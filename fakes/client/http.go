@@ -1,0 +1,85 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/sse"
+)
+
+const (
+	jsonOrEvents    = "application/json, text/event-stream"
+	eventStream     = "text/event-stream"
+	headerSession   = "Mcp-Session-Id"
+	headerRevision  = "Mcp-Protocol-Version"
+	headerLastEvent = "Last-Event-Id"
+	// errorBody is how many bytes of an error's body are read.
+	errorBody = 4 << 10
+)
+
+// post sends a message to the server and returns the HTTP response, with any status.
+func (c *Client) post(ctx context.Context, header http.Header, m map[string]any) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.options.URL, bytes.NewReader(mcpjson.Marshal(m)))
+	if err != nil {
+		return nil, err
+	}
+	req.Header = header.Clone()
+	req.Header.Set("Content-Type", "application/json")
+	return c.options.HTTP.Do(req)
+}
+
+// statusError is a response of HTTP that is not a success and holds no JSON-RPC error.
+type statusError struct {
+	status int
+	body   string
+}
+
+func (s *statusError) Error() string { return fmt.Sprintf("HTTP %d: %s", s.status, s.body) }
+
+// readStatus reads a response that is not a success into an error: an [*Error] if its body is one.
+func readStatus(resp *http.Response) error {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, errorBody)) // without a body the status says enough
+	var m message
+	if json.Unmarshal(body, &m) == nil && m.Error != nil {
+		return fmt.Errorf("HTTP %d: %w", resp.StatusCode, m.Error)
+	}
+	return &statusError{resp.StatusCode, string(body)}
+}
+
+// messages calls take with each message of a response, JSON or events, until take returns false.
+func (c *Client) messages(resp *http.Response, at *sse.Reader, take func(*message) bool) error {
+	var invalid error
+	one := func(raw []byte) bool {
+		if len(raw) == 0 { // an event that only gives an id to resume from
+			return true
+		}
+		var several []message
+		if several, invalid = unpack(raw, c.Revision()); invalid != nil {
+			return false
+		}
+		for i := range several {
+			if !take(&several[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), eventStream) {
+		if err := at.Events(resp.Body, one); invalid == nil {
+			return err
+		}
+		return invalid
+	}
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	one(raw)
+	return invalid
+}

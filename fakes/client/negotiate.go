@@ -1,0 +1,63 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+)
+
+// codeUnsupportedVersion is that of an UnsupportedProtocolVersionError (2026-07-28, basic/index#error-codes).
+const codeUnsupportedVersion = -32022
+
+// negotiate asks the server in 2026-07-28 which revisions it speaks, and connects in the newest that both know
+// (2026-07-28, basic/versioning#protocol-version-negotiation). A server that does not know the question gets initialize
+// (#backward-compatibility-with-initialization-based-versions).
+func (c *Client) negotiate() (wire, error) {
+	c.setRevision(server.V20260728)
+	asking, err := c.openStateless()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := asking.once(c.ctx, "server/discover", map[string]any{})
+	spoken, ok := discovered(raw, err)
+	if !ok {
+		var refused *Error
+		var status *statusError
+		if !errors.As(err, &refused) && !errors.As(err, &status) {
+			return nil, errors.Join(err, asking.close())
+		}
+		spoken = []server.Revision{server.V20251125} // or the one that initialize is answered with
+	}
+	known := slices.DeleteFunc(server.Revisions(), func(r server.Revision) bool { return !slices.Contains(spoken, r) })
+	if len(known) == 0 {
+		err := fmt.Errorf("the server speaks %v, this client %v", spoken, server.Revisions())
+		return nil, errors.Join(err, asking.close())
+	}
+	newest := slices.Max(known)
+	if newest.Modern() {
+		return asking, nil
+	}
+	if err := asking.close(); err != nil {
+		return nil, err
+	}
+	c.setRevision(newest)
+	return c.openSession(true)
+}
+
+// discovered returns the revisions of the answer to server/discover. It reports false if the answer has none.
+func discovered(result json.RawMessage, err error) ([]server.Revision, bool) {
+	var answer struct {
+		Supported         []server.Revision // of an error
+		SupportedVersions []server.Revision // of a result
+	}
+	var refused *Error
+	if errors.As(err, &refused) {
+		ok := refused.Code == codeUnsupportedVersion && json.Unmarshal(refused.Data, &answer) == nil
+		return answer.Supported, ok
+	}
+	ok := err == nil && json.Unmarshal(result, &answer) == nil
+	return answer.SupportedVersions, ok
+}

@@ -1,0 +1,104 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+
+	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+)
+
+const methodSampling = "sampling/createMessage"
+
+// Refusals of what the client does not declare.
+var (
+	errNoSampling = &Error{Code: CodeMethodNotFound, Message: "sampling is not declared"}
+	errNoTools    = &Error{Code: CodeInvalidParams, Message: "sampling.tools is not declared"}
+)
+
+// createMessage turns CreateMessageRequestParams into a CreateMessageResult, or into the error to answer with.
+func (c *Client) createMessage(ctx context.Context, raw json.RawMessage) (map[string]any, *Error) {
+	params, err := mcpjson.Object(raw)
+	if err != nil {
+		return nil, &Error{Code: CodeInvalidParams, Message: "params is not an object"}
+	}
+	delete(params, "task") // for this client, not for the handler
+	if refused := c.checkDeclared(params); refused != nil {
+		return nil, refused
+	}
+	if err := c.options.Validate(params); err != nil {
+		return nil, &Error{Code: CodeInvalidParams, Message: err.Error()}
+	}
+	ctx, done := c.within(ctx)
+	defer done()
+	if refused := c.consent(ctx, params, nil); refused != nil {
+		return nil, refused
+	}
+	result, err := c.handle(ctx, params)
+	if err != nil {
+		return nil, handlerError(err)
+	}
+	blocks, ok := result["content"].([]any)
+	if ok && len(blocks) == 1 && !c.Revision().HasTools() { // content is one block there
+		result = maps.Clone(result)
+		result["content"] = blocks[0]
+	}
+	if refused := c.consent(ctx, params, result); refused != nil {
+		return nil, refused
+	}
+	return result, nil
+}
+
+// checkDeclared refuses what the client does not declare (2025-11-25, client/sampling#capabilities,
+// schema#createmessagerequestparams).
+func (c *Client) checkDeclared(params map[string]any) *Error {
+	sampling, declared := c.declared()["sampling"].(map[string]any)
+	switch {
+	case !declared:
+		return errNoSampling
+	case sampling["tools"] == nil && (params["tools"] != nil || params["toolChoice"] != nil):
+		return errNoTools
+	}
+	return nil
+}
+
+func (c *Client) consent(ctx context.Context, params, result map[string]any) *Error {
+	if c.options.Consent == nil {
+		return nil
+	}
+	err := c.options.Consent(ctx, params, result)
+	var refused *Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refused):
+		return refused
+	case result == nil:
+		return &Error{Code: CodeDeclined, Message: "the user declined the request"}
+	}
+	return &Error{Code: CodeDeclined, Message: "the user declined the answer"}
+}
+
+// handle calls the handler. The time limit covers the whole answer of the model, not only its beginning.
+func (c *Client) handle(ctx context.Context, params map[string]any) (map[string]any, error) {
+	if c.options.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.options.Timeout)
+		defer cancel()
+	}
+	result, err := c.options.Sampling(ctx, params)
+	if err == nil && result == nil {
+		err = errors.New("the handler returned no result")
+	}
+	return result, err
+}
+
+// handlerError returns the error for the server. What a provider says is not for it.
+func handlerError(err error) *Error {
+	var refused *Error
+	if errors.As(err, &refused) {
+		return refused
+	}
+	return &Error{Code: CodeInternal, Message: "the model did not answer"}
+}

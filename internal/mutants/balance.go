@@ -1,0 +1,212 @@
+package mutants
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/mcp-conform/mcp-conform/fakes/client"
+	"github.com/mcp-conform/mcp-conform/fakes/client/model"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+)
+
+const (
+	// refusesAll are the checks that a client refuses an invalid history.
+	refusesAll = " balance/missing-result balance/no-result balance/late-result balance/trailing-use" +
+		" balance/mixed-content balance/orphan-result balance/duplicate-use-id balance/duplicate-result" +
+		" balance/use-in-user balance/result-in-assistant "
+	// callsModel are the checks that the model never gets such a history, and that a converter drops nothing of it.
+	callsModel = " | no-model-call not-dropped"
+)
+
+var balanceMutants = chapter("balance",
+	accepts("missing-result", "accepts one result for several tool uses"),
+	accepts("no-result", "accepts a text in place of a tool result"),
+	accepts("late-result", "accepts a tool result anywhere after its tool use"),
+	accepts("trailing-use", "accepts a history that ends with a tool use"),
+	accepts("mixed-content", "accepts tool results beside other content"),
+	accepts("orphan-result", "accepts a tool result without a tool use"),
+	accepts("duplicate-use-id", "accepts two tool uses with the same id"),
+	accepts("duplicate-result", "accepts two results for one tool use"),
+	accepts("use-in-user", "accepts a tool use with the role user"),
+	accepts("result-in-assistant", "accepts a tool result with the role assistant"),
+	m("hands-on-histories", "passes every history to the model", refusesAll+"no-model-call"+callsModel,
+		overlooks(func(string) bool { return true }), only(dialect.Native)),
+	m("imbalance-is-internal", "refuses an invalid history with an internal error", refusesAll, answered(func(s *Sample) {
+		if rule(s.Asked) != "" && s.Error["code"] != nil {
+			s.Error["code"] = codeInternal
+		}
+	}), wire, legacy),
+	m("invents-results", "invents a result for each tool use that has none, and answers",
+		"missing-result no-result trailing-use"+callsModel, repairs(inventResults)),
+	m("drops-orphans", "drops tool results without a tool use, and answers", "orphan-result"+callsModel,
+		repairs(dropOrphans)),
+	m("drops-misplaced", "drops tool uses and results with the wrong role, and answers the rest",
+		"use-in-user result-in-assistant not-dropped"+callsModel, repairs(dropMisplaced)),
+	m("asks-before-it-validates", "asks the model before it checks the history", "no-model-call", asksAnyway(
+		func(w *Wire, s *Sample) bool { return w.Declares(s.Asked) && rule(s.Asked) != "" },
+		set("messages", []any{object{"role": "user", "content": textBlock("?")}}))),
+	m("dies-of-imbalance", "refuses an invalid history and exits",
+		"alive | malformed/survives client/ends-cleanly"+refusesAll,
+		diesOf(func(_ *Wire, s *Sample) bool { return rule(s.Asked) != "" }), wire),
+	m("ignores-imbalance", "never responds to an invalid history",
+		"alive | malformed/answered client/ends-cleanly"+refusesAll,
+		withholds(func(s *Sample) bool { return rule(s.Asked) != "" }), wire, legacy, hangs),
+)
+
+// accepts is a client that does not know one rule of histories. Providers know most of them themselves, so that the bug
+// shows where the model does not.
+func accepts(name, doc string) Mutant {
+	return m("accepts-"+name, doc, name+callsModel, overlooks(func(rule string) bool { return rule == name }),
+		only(dialect.Native))
+}
+
+// overlooks is a client whose check of requests lacks some rules.
+func overlooks(unknown func(rule string) bool) func(*Wire) Edit {
+	return just(Edit{Options: func(w *Wire, o *client.Options, _ *model.Options) {
+		o.Validate = func(params object) error {
+			err := client.Validate(params)
+			if broken := rule(params); broken != "" && unknown(broken) {
+				w.Fire()
+				return nil
+			}
+			return err
+		}
+	}})
+}
+
+// rule is the rule of tool uses and results that a request breaks; "" if it breaks none, or is malformed.
+func rule(params object) string {
+	var broken *client.InvalidError
+	if params == nil || !errors.As(client.Validate(params), &broken) {
+		return ""
+	}
+	messages := mcpjson.Messages(params)
+	if broken.Rule == "no-result" && slices.ContainsFunc(messages[broken.Message+1:], func(m object) bool {
+		return len(ofType(m["content"], "tool_result")) > 0
+	}) {
+		return "late-result"
+	}
+	return broken.Rule
+}
+
+// repairs edits requests that are well-formed, whether their history is valid or not.
+func repairs(repair func(params object)) func(*Wire) Edit {
+	return asked(func(s *Sample) {
+		if s.Wire.Declares(s.Params) && rule(s.Params) != "" {
+			repair(s.Params)
+		}
+	})
+}
+
+// asksAnyway asks the model before the client refuses a request: the client gets one that it may serve, and its answer
+// becomes the error that is due.
+func asksAnyway(which func(w *Wire, s *Sample) bool, harmless func(params object)) func(*Wire) Edit {
+	return func(w *Wire) Edit {
+		return Edit{
+			Asked: func(s *Sample) {
+				if which(w, s) {
+					harmless(s.Params)
+				}
+			},
+			Answered: func(s *Sample) {
+				if which(w, s) {
+					s.Refuse(codeInvalidParams, "broken on purpose: refuses this after it asked the model")
+				}
+			},
+		}
+	}
+}
+
+// diesOf exits over some requests: in the legacy era after the response.
+func diesOf(which func(w *Wire, s *Sample) bool) func(*Wire) Edit {
+	return func(w *Wire) Edit {
+		return Edit{
+			Asked: func(s *Sample) {
+				if s.Key != "" && which(w, s) {
+					w.Die("a request that it refuses")
+				}
+			},
+			Sent: func(m *Message) {
+				if m.Sample != nil && m.Body["error"] != nil && which(w, m.Sample) {
+					w.Die("a request that it refuses")
+				}
+			},
+		}
+	}
+}
+
+// inventResults adds a result for each tool use that has none in the next message.
+func inventResults(params object) {
+	var repaired []any
+	messages := mcpjson.Messages(params)
+	for i, m := range messages {
+		repaired = append(repaired, m)
+		uses := ids(m, "tool_use", "id")
+		if len(uses) == 0 || m["role"] != "assistant" {
+			continue
+		}
+		var next object
+		if i+1 < len(messages) {
+			next = messages[i+1]
+		}
+		given := ids(next, "tool_result", "toolUseId")
+		var invented []any
+		for _, id := range uses {
+			if !slices.Contains(given, id) {
+				invented = append(invented, object{"type": "tool_result", "toolUseId": id,
+					"content": []any{textBlock("cancelled")}})
+			}
+		}
+		switch blocks, _ := next["content"].([]any); {
+		case invented == nil:
+		case given == nil:
+			repaired = append(repaired, object{"role": "user", "content": invented})
+		default:
+			next["content"] = append(slices.Clip(blocks), invented...)
+		}
+	}
+	params["messages"] = repaired
+}
+
+// dropOrphans drops the results that have no tool use in the message before them.
+func dropOrphans(params object) {
+	var uses []string
+	eachMessage(func(m object) {
+		drop(m, func(b object) bool {
+			return b["type"] == "tool_result" && m["role"] == "user" && !slices.Contains(uses, text(b, "toolUseId"))
+		})
+		uses = ids(m, "tool_use", "id")
+	})(params)
+	dropEmpty(params)
+}
+
+// dropMisplaced drops the tool uses of the user, the results of the assistant, and what belongs to them.
+func dropMisplaced(params object) {
+	var misplaced []string
+	eachMessage(func(m object) {
+		switch m["role"] {
+		case "user":
+			misplaced = append(misplaced, ids(m, "tool_use", "id")...)
+		case "assistant":
+			misplaced = append(misplaced, ids(m, "tool_result", "toolUseId")...)
+		}
+	})(params)
+	eachMessage(func(m object) {
+		drop(m, func(b object) bool {
+			return b["type"] == "tool_use" && slices.Contains(misplaced, text(b, "id")) ||
+				b["type"] == "tool_result" && slices.Contains(misplaced, text(b, "toolUseId"))
+		})
+	})(params)
+	dropEmpty(params)
+}
+
+// dropEmpty drops messages without content.
+func dropEmpty(params object) {
+	messages, _ := params["messages"].([]any)
+	params["messages"] = slices.DeleteFunc(messages, func(item any) bool {
+		m, _ := item.(object)
+		blocks, ok := m["content"].([]any)
+		return ok && len(blocks) == 0
+	})
+}

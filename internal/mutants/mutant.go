@@ -1,0 +1,131 @@
+package mutants
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/reference"
+)
+
+// Mutant is the reference client with one bug.
+type Mutant struct {
+	// Name selects the mutant, as in --client builtin:mutant/NAME.
+	Name string
+	// Doc says in one sentence what the client does wrong.
+	Doc string
+	// Kills are the checks that must fail the mutant, as chapter/check.
+	Kills []string
+	// Also are checks that may fail it too, because they look at the same thing. No other check may.
+	Also []string
+	// Dialects are the dialects in which the bug shows; nil for all.
+	Dialects []string
+	// Except are dialects in which the bug does not show.
+	Except []string
+	// Model is the model with which the bug shows, if the models of one dialect differ; "" for all.
+	Model string
+	// Streamed is true for a bug that only a streaming client has.
+	Streamed bool
+	// Once is true for a bug that is the same in all settings of its dialects. The self-test uses the first of them.
+	Once bool
+	// Wire is true for a bug on the wire to the server, which is the same for every way to ask the model.
+	Wire bool
+	// In are the revisions in which the bug shows; nil for the newest of each era.
+	In []server.Revision
+	// Era is "legacy" or "modern" for a bug that only one era has; "" for both.
+	Era string
+	// Stdio is true for a bug that only a client over stdio can have.
+	Stdio bool
+	// Hangs is true for a mutant that never ends by itself in the legacy era.
+	Hangs bool
+
+	edit func(w *Wire) Edit
+}
+
+// Client returns the mutant as a function for [harness.InProcess], in the setting that the configuration describes.
+// Fired is called each time the bug changes something, from any goroutine; nil is allowed.
+func (m *Mutant) Client(c reference.Config, fired func()) func(context.Context, harness.Env) error {
+	return Client(c, m.edit, fired)
+}
+
+// ShowsIn reports whether the bug shows in a client that asks the model as the configuration says.
+func (m *Mutant) ShowsIn(c reference.Config) bool {
+	c = c.Complete()
+	return !(m.Streamed && c.Plain) && (m.Dialects == nil || slices.Contains(m.Dialects, c.Dialect)) &&
+		!slices.Contains(m.Except, c.Dialect) && (m.Model == "" || m.Model == c.Model)
+}
+
+// Concerns reports whether the check, as chapter/check, must or may fail the mutant.
+func (m *Mutant) Concerns(id string) bool {
+	return slices.Contains(m.Kills, id) || slices.Contains(m.Also, id)
+}
+
+// Revisions returns the revisions in which the bug shows, given the newest revision of each era.
+func (m *Mutant) Revisions(newest []server.Revision) []server.Revision {
+	if m.In != nil {
+		return m.In
+	}
+	return newest
+}
+
+// object is a JSON object.
+type object = map[string]any
+
+// m makes a mutant. Checks are those that must fail it and, after a bar, those that may. A check without a chapter
+// belongs to that of the mutant.
+func m(name, doc, checks string, edit func(w *Wire) Edit, options ...func(*Mutant)) Mutant {
+	must, may, _ := strings.Cut(checks, "|")
+	mutant := Mutant{Name: name, Doc: doc, Kills: strings.Fields(must), Also: strings.Fields(may), edit: edit}
+	for _, option := range options {
+		option(&mutant)
+	}
+	return mutant
+}
+
+// chapter completes the checks of mutants with the name of their chapter.
+func chapter(name string, all ...Mutant) []Mutant {
+	for i := range all {
+		for _, checks := range [][]string{all[i].Kills, all[i].Also} {
+			for k, id := range checks {
+				if !strings.Contains(id, "/") {
+					checks[k] = name + "/" + id
+				}
+			}
+		}
+	}
+	return all
+}
+
+// Options of mutants, as the members of [Mutant] explain them.
+func wire(m *Mutant)     { m.Wire = true }
+func once(m *Mutant)     { m.Once = true }
+func stdio(m *Mutant)    { m.Stdio = true }
+func hangs(m *Mutant)    { m.Hangs = true }
+func streamed(m *Mutant) { m.Streamed = true }
+func legacy(m *Mutant)   { m.Era = "legacy" }
+func modern(m *Mutant)   { m.Era = "modern" }
+
+func only(dialects ...string) func(*Mutant)             { return func(m *Mutant) { m.Dialects = dialects } }
+func except(dialects ...string) func(*Mutant)           { return func(m *Mutant) { m.Except = dialects } }
+func onModel(name string) func(*Mutant)                 { return func(m *Mutant) { m.Model = name } }
+func during(revisions ...server.Revision) func(*Mutant) { return func(m *Mutant) { m.In = revisions } }
+
+// Find returns the mutant with that name, or nil.
+func Find(name string) *Mutant {
+	for _, m := range All() {
+		if m.Name == name {
+			return &m
+		}
+	}
+	return nil
+}
+
+// All returns every mutant, in the order of the catalogue.
+func All() []Mutant {
+	return slices.Concat(clientMutants, stdioMutants, declareMutants, basicMutants, toolMutants, parallelMutants,
+		loopMutants, balanceMutants, malformedMutants, cancelMutants, timeMutants, providerMutants, consentMutants,
+		mrtrMutants, transportMutants, versionMutants, taskMutants, anthropicMutants, ollamaMutants, responsesMutants,
+		geminiMutants, translationMutants)
+}

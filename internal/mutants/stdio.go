@@ -1,0 +1,189 @@
+package mutants
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"sync/atomic"
+
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+)
+
+var stdioMutants = chapter("transport",
+	m("logs-on-the-pipe", "writes log lines to the server's standard input", "client/only-messages stdio",
+		piped(func(w *Wire, p *brokenPipe) {
+			p.write = func(line []byte) (int, error) {
+				w.Fire()
+				_, err := p.Pipe.Write(append([]byte("DEBUG sending a message\n"), line...))
+				return len(line), err
+			}
+		}), stdio),
+	m("fears-stderr", "closes its connection if the server writes to standard error", "stderr client/ends-cleanly",
+		func(w *Wire) Edit { return Edit{Stderr: alarm{w}} }, stdio, wire),
+	m("waits-for-a-dead-server", "waits forever for the response of a server that has ended",
+		"pipe-ends client/ends-cleanly | restarts", piped(func(w *Wire, p *brokenPipe) {
+			p.ended = func() {
+				w.Fire()
+				<-w.Context.Done()
+			}
+		}), stdio, wire),
+	m("crashes-with-its-server", "crashes if its server ends", "pipe-ends client/ends-cleanly | restarts",
+		piped(func(w *Wire, p *brokenPipe) {
+			p.ended = func() { w.Panic("the server has ended") }
+		}), stdio, wire),
+	m("never-restarts", "ends with its server, in a revision in which it can restart it", "restarts",
+		func(w *Wire) Edit {
+			var launched atomic.Bool
+			return Edit{Env: func(env *harness.Env) {
+				launch := env.Launch
+				env.Launch = func(ctx context.Context, stderr io.Writer) (io.ReadWriteCloser, error) {
+					if launched.Swap(true) {
+						w.Fire()
+						return nil, errors.New("broken on purpose: never restarts a server")
+					}
+					return launch(ctx, stderr)
+				}
+			}}
+		}, stdio, wire, modern),
+	m("kills-its-server", "kills its server instead of closing its input", "shuts-down",
+		piped(func(w *Wire, p *brokenPipe) {
+			p.close = func() error {
+				w.Fire()
+				return p.Kill()
+			}
+		}), stdio, wire),
+	m("skips-batches", "ignores batches", "batch", onBatch(func(*Wire, []byte) []byte { return nil }), wire,
+		during(server.V20250326)),
+	m("first-of-a-batch", "responds only to the first request of a batch", "batch",
+		onBatch(func(_ *Wire, raw []byte) []byte {
+			list, _ := batch(raw)
+			return marshal(list[:min(1, len(list))])
+		}), wire, during(server.V20250326)),
+	m("dies-of-batches", "ends its call when a batch comes", "batch client/ends-cleanly",
+		onBatch(func(w *Wire, raw []byte) []byte {
+			w.Die("a batch")
+			return nil
+		}), wire, during(server.V20250326)),
+)
+
+var versionMutants = chapter("transport",
+	m("insists-on-its-version", "uses its newest version with a server that lists only others", "version-listed",
+		in(func(m *Message) { m.discovers(server.V20260728) }), wire, modern),
+	m("old-version-in-meta", "sends requests of the modern era with the version of the legacy era that the server lists",
+		"version-listed", func(*Wire) Edit {
+			var oldest atomic.Value
+			return Edit{
+				In: func(m *Message) {
+					if spoken := m.discovers(server.V20260728); len(spoken) > 0 {
+						oldest.Store(string(slices.Min(spoken)))
+					}
+				},
+				Out: func(m *Message) {
+					if version, ok := oldest.Load().(string); ok && m.Meta()[metaVersion] != nil {
+						m.Meta()[metaVersion] = version
+						m.Header.Set("Mcp-Protocol-Version", version)
+					}
+				},
+			}
+		}, wire, modern),
+	m("keeps-its-version", "uses the version that it asked for, whatever the server answers", "version-listed",
+		in(func(m *Message) {
+			if m.Answers("initialize") && m.Result()["protocolVersion"] != nil {
+				m.Result()["protocolVersion"] = m.Request.Params()["protocolVersion"]
+			}
+		}), wire, legacy),
+	m("waits-for-its-version", "never ends if the server does not speak its version", "other-version",
+		in(func(m *Message) {
+			if m.Answers("server/discover") && !slices.Contains(m.discovers(""), server.V20260728) {
+				m.Wire.Fire()
+				<-m.Wire.Context.Done()
+			}
+		}), wire, modern),
+)
+
+// discovers returns the revisions that the response to server/discover lists, and adds one to it; "" adds none.
+func (m *Message) discovers(also server.Revision) []server.Revision {
+	if !m.Answers("server/discover") {
+		return nil
+	}
+	holder, name := m.Result(), "supportedVersions"
+	if failed, ok := m.Body["error"].(object); ok {
+		holder, name = member(failed, "data"), "supported"
+	}
+	list, _ := holder[name].([]any)
+	var spoken []server.Revision
+	for _, item := range list {
+		if s, ok := item.(string); ok {
+			spoken = append(spoken, server.Revision(s))
+		}
+	}
+	if also != "" && list != nil && !slices.Contains(spoken, also) {
+		delete(m.Body, "error")
+		m.Body["result"] = object{"resultType": "complete", "supportedVersions": []any{string(also)},
+			"capabilities": object{"tools": object{}}}
+	}
+	return spoken
+}
+
+// onBatch edits batches.
+func onBatch(f func(w *Wire, raw []byte) []byte) func(*Wire) Edit {
+	return func(w *Wire) Edit {
+		return Edit{Payload: func(raw []byte) []byte {
+			if _, ok := batch(raw); ok {
+				return f(w, raw)
+			}
+			return raw
+		}}
+	}
+}
+
+// alarm ends the client when something is written.
+type alarm struct{ w *Wire }
+
+func (a alarm) Write(b []byte) (int, error) {
+	a.w.Die("the server wrote to standard error")
+	return len(b), nil
+}
+
+// piped edits the launched server.
+func piped(f func(w *Wire, p *brokenPipe)) func(*Wire) Edit {
+	return func(w *Wire) Edit {
+		return Edit{Pipe: func(to Pipe) Pipe {
+			p := &brokenPipe{Pipe: to, write: to.Write, close: to.Close}
+			f(w, p)
+			return p
+		}}
+	}
+}
+
+// brokenPipe is a launched server that the client handles wrongly.
+type brokenPipe struct {
+	Pipe
+	write  func(line []byte) (int, error)
+	close  func() error
+	ended  func() // by itself
+	closed atomic.Bool
+}
+
+func (p *brokenPipe) Write(line []byte) (int, error) {
+	n, err := p.write(line)
+	if err != nil && p.ended != nil && !p.closed.Load() {
+		return len(line), nil
+	}
+	return n, err
+}
+
+func (p *brokenPipe) Read(b []byte) (int, error) {
+	n, err := p.Pipe.Read(b)
+	if err != nil && p.ended != nil && !p.closed.Load() {
+		p.ended()
+	}
+	return n, err
+}
+
+func (p *brokenPipe) Close() error {
+	p.closed.Store(true)
+	return p.close()
+}

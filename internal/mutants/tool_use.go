@@ -1,0 +1,300 @@
+package mutants
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+)
+
+var toolMutants = chapter("tool-use",
+	m("end-turn-beside-use", "reports a tool use with the stop reason endTurn", "stop-reason-tooluse",
+		result(func(r object) {
+			eachUse(func(int, object) { r["stopReason"] = "endTurn" })(r)
+		})),
+	m("input-as-text", "returns the input of a tool use as a string of JSON", "tool-use-block",
+		result(eachUse(func(_ int, use object) { use["input"] = string(marshal(use["input"])) }))),
+	m("input-via-float", "rounds big integers in the input of a tool use", "input-intact",
+		result(eachUse(func(_ int, use object) { use["input"] = viaFloat64(use["input"]) })),
+		except(dialect.Gemini)),
+	m("cuts-long-input", "cuts long texts in the input of a tool use", "input-intact",
+		result(eachUse(func(_ int, use object) {
+			if input := member(use, "input"); len(text(input, "notes")) > 1000 {
+				input["notes"] = text(input, "notes")[:1000] + "…"
+			}
+		}))),
+	m("null-for-empty-input", "returns a tool use without arguments with the input null",
+		"tool-use-block | input-intact", result(eachUse(func(_ int, use object) {
+			if input, ok := use["input"].(object); ok && len(input) == 0 {
+				use["input"] = nil
+			}
+		}))),
+	m("drops-text-beside-use", "drops the model's text beside a tool use", "text-and-tool", result(dropTextBesideUse)),
+	m("drops-use-beside-text", "drops a tool use beside the model's text", "text-and-tool",
+		result(func(r object) {
+			if len(ofType(r["content"], "text")) > 0 {
+				keep(r, "tool_use", 0)
+			}
+		})),
+	m("ids-anew-each-turn", "numbers the tool uses of each turn from 1 and uses the number as the id",
+		"fresh-ids | id-minted thought-signature",
+		result(eachUse(func(i int, use object) { use["id"] = fmt.Sprintf("call_%d", i+1) }))),
+	m("drops-tools", "does not pass the tools to the model", "tools-reach-model | many-tools", request(withoutTools)),
+	m("drops-descriptions", "passes the tools to the model without their descriptions", "tools-reach-model",
+		params(eachTool(unset("description")))),
+	m("simplifies-schemas", "keeps only the names and types of the properties of input schemas", "tools-reach-model",
+		params(eachTool(simplifySchema))),
+	m("at-most-40-tools", "offers the model 40 tools and silently drops the rest", "many-tools",
+		params(atMostTools(40))),
+	m("at-most-64-tools", "offers the model 64 tools and silently drops the rest", "many-tools",
+		params(atMostTools(64))),
+	m("adds-own-tools", "offers the model a tool of the host beside the tools of the request", "only-these-tools",
+		params(func(p object) {
+			if tools, ok := p["tools"].([]any); ok {
+				p["tools"] = append(tools, object{"name": "host_search", "description": "the host's own",
+					"inputSchema": object{"type": "object", "properties": object{}}})
+			}
+		})),
+	m("runs-tools", "calls the tools that the model wants by itself", "not-executed unoffered-tool", runsTools(true)),
+	m("runs-unoffered-tools", "calls a tool that nobody offered, on any server that has it", "unoffered-tool",
+		runsTools(false)),
+	m("auto-as-required", "changes the tool choice auto to required", "choice-auto",
+		params(choosing("auto", "required")), except(dialect.Ollama)),
+	m("required-as-auto", "changes the tool choice required to auto", "choice-required",
+		params(choosing("required", "auto")), except(dialect.Ollama)),
+	m("none-as-auto", "changes the tool choice none to auto and drops the tool uses of the model", "choice-none",
+		just(Edit{Params: choosing("none", "auto"), Answered: func(s *Sample) {
+			choice := member(s.Asked, "toolChoice")
+			if choice["mode"] != "none" || len(ofType(s.Result["content"], "tool_use")) == 0 {
+				return
+			}
+			keep(s.Result, "tool_use", 0)
+			delete(s.Result, "stopReason")
+			if said(s.Result) == "" {
+				s.Refuse(codeInternal, "the model used a tool")
+			}
+		}}), except(dialect.Ollama)),
+	m("ignores-none", "changes the tool choice none to auto and returns the tool uses of the model",
+		"choice-none choice-none-holds loop/last-round-none | choice-none-filtered no-tools-no-use", ignoresNone,
+		except(dialect.Ollama)),
+	m("empty-choice-as-none", "reads a tool choice without a mode as none", "choice-empty",
+		params(choosing("", "none")), except(dialect.Ollama)),
+	m("trusts-the-model", "returns tool uses that the request does not allow", "choice-none-filtered no-tools-no-use",
+		trustsModel),
+	m("invents-tool-uses", "invents a tool use if one is required and the model makes none", "required-unmet",
+		answered(func(s *Sample) {
+			choice := member(s.Asked, "toolChoice")
+			if s.Result != nil && choice["mode"] == "required" && len(ofType(s.Result["content"], "tool_use")) == 0 {
+				s.Result["content"] = []any{object{"type": "tool_use", "id": "call_0", "name": "book_flight",
+					"input": object{}}}
+				s.Result["stopReason"] = "toolUse"
+			}
+		})),
+	m("believes-stop", "ignores tool calls if the finish reason says that the model ended its turn",
+		"stop-beside-calls", reply(func(chunks []object) []object {
+			for _, c := range chunks {
+				if c["stopReason"] == "endTurn" {
+					keep(c, "tool_use", 0)
+				}
+			}
+			if finish(chunks) == "stop" {
+				eachDelta(chunks, unset("tool_calls"))
+			}
+			return chunks
+		}), only(dialect.OpenAIChat, dialect.Native)),
+	m("empties-bad-arguments", "replaces arguments that are not JSON with {}", "bad-arguments",
+		reply(emptyBadArguments), only(dialect.OpenAIChat, dialect.Native)),
+)
+
+// runsTools calls the tools that the model wants on the server: all of them, or only those that nobody offered.
+func runsTools(all bool) func(*Wire) Edit {
+	return answered(func(s *Sample) {
+		tools, _ := s.Asked["tools"].([]any)
+		for _, use := range ofType(s.Result["content"], "tool_use") {
+			offered := slices.ContainsFunc(tools, func(t any) bool {
+				tool, _ := t.(object)
+				return tool["name"] == use["name"]
+			})
+			if all || !offered {
+				call := object{"name": use["name"], "arguments": use["input"]}
+				if c := s.Wire.Call(); c != nil {
+					call["_meta"] = c.Params["_meta"]
+				}
+				s.Wire.Request("tools/call", call)
+			}
+		}
+	})
+}
+
+// simplifySchema keeps the names and types of properties, and which are required.
+func simplifySchema(t object) {
+	schema := member(t, "inputSchema")
+	simple := object{}
+	for name, property := range member(schema, "properties") {
+		if p, ok := property.(object); ok && p["type"] != nil {
+			simple[name] = object{"type": p["type"]}
+		}
+	}
+	t["inputSchema"] = object{"type": "object", "properties": simple, "required": schema["required"]}
+}
+
+// atMostTools drops the tools of the params after the first n.
+func atMostTools(n int) func(object) {
+	return func(p object) {
+		if tools, _ := p["tools"].([]any); len(tools) > n {
+			p["tools"] = tools[:n]
+		}
+	}
+}
+
+// markerTool is a tool that the wire offers to the client and removes from the request to the model: the client then
+// accepts tool uses that are not allowed.
+const markerTool = "mutant_allows_tools"
+
+// trustsModel offers the client a tool where the request allows none. The model gets the request as it was.
+func trustsModel(w *Wire) Edit {
+	marker := object{"name": markerTool, "inputSchema": object{"type": "object"}}
+	return Edit{
+		Params: func(p object) {
+			tools, _ := p["tools"].([]any)
+			if !w.Declares(object{"tools": tools}) {
+				return
+			}
+			if member(p, "toolChoice")["mode"] == "none" {
+				p["toolChoice"] = object{"mode": "auto"}
+				p["tools"] = append(slices.Clip(tools), marker)
+			} else if len(tools) == 0 {
+				p["tools"] = []any{marker}
+			}
+		},
+		ModelRequest: restoreNone,
+	}
+}
+
+// ignoresNone changes the tool choice none to auto, and trusts the model too.
+func ignoresNone(w *Wire) Edit {
+	e := trustsModel(w)
+	trusts := e.Params
+	e.Params = func(p object) {
+		choosing("none", "auto")(p)
+		trusts(p)
+	}
+	return e
+}
+
+// withoutTools removes the tools and the tool choice from a request to the model.
+func withoutTools(body object) {
+	for _, name := range []string{"tools", "tool_choice", "toolChoice", "toolConfig"} {
+		delete(body, name)
+	}
+}
+
+// restoreNone removes the marker from a request to the model. If other tools are left, the tool choice was none.
+func restoreNone(body object) {
+	holder, member := body, "tools"
+	tools, _ := body["tools"].([]any)
+	if outer, ok := first(tools)["functionDeclarations"].([]any); ok { // Gemini
+		holder, member, tools = first(tools), "functionDeclarations", outer
+	}
+	kept := slices.DeleteFunc(slices.Clone(tools), func(item any) bool {
+		return bytes.Contains(marshal(item), []byte(markerTool))
+	})
+	if len(kept) == len(tools) {
+		return
+	}
+	holder[member] = kept
+	_, isOllama := body["options"] // which has no tool choice: no tools are offered
+	if len(kept) == 0 || isOllama {
+		withoutTools(body)
+		return
+	}
+	none := object{ // by the member with the tool choice
+		"toolConfig":  object{"functionCallingConfig": object{"mode": "NONE"}},
+		"toolChoice":  object{"mode": "none"},
+		"tool_choice": "none",
+	}
+	if _, isAnthropic := body["tool_choice"].(object); isAnthropic {
+		none["tool_choice"] = object{"type": "none"}
+	}
+	for name, choice := range none {
+		if body[name] != nil {
+			body[name] = choice
+		}
+	}
+}
+
+// first returns the first item of an array as an object; an empty one if it is not.
+func first(list []any) object {
+	if len(list) > 0 {
+		if o, ok := list[0].(object); ok {
+			return o
+		}
+	}
+	return object{}
+}
+
+// eachDelta calls f with each message or delta in the chunks of a chat completion.
+func eachDelta(chunks []object, f func(d object)) {
+	for _, c := range chunks {
+		eachItem(c["choices"], func(choice object) {
+			for _, name := range []string{"message", "delta"} {
+				if d, ok := choice[name].(object); ok {
+					f(d)
+				}
+			}
+		})
+	}
+}
+
+// finish is the finish reason of a chat completion; "" if there is none.
+func finish(chunks []object) string {
+	reason := ""
+	for _, c := range chunks {
+		eachItem(c["choices"], func(choice object) {
+			if r := text(choice, "finish_reason"); r != "" {
+				reason = r
+			}
+		})
+	}
+	return reason
+}
+
+// emptyBadArguments replaces the arguments of tool calls that are not a JSON object with {}.
+func emptyBadArguments(chunks []object) []object {
+	joined, begun := map[string]string{}, map[string]object{}
+	each := func(f func(index string, function object)) {
+		eachDelta(chunks, func(d object) {
+			calls, _ := d["tool_calls"].([]any)
+			for i, item := range calls {
+				call, _ := item.(object)
+				index := fmt.Sprint(i)
+				if call["index"] != nil {
+					index = fmt.Sprint(call["index"])
+				}
+				f(index, member(call, "function"))
+			}
+		})
+	}
+	each(func(index string, function object) {
+		joined[index] += text(function, "arguments")
+		if begun[index] == nil {
+			begun[index] = function
+		}
+	})
+	each(func(index string, function object) {
+		if _, err := mcpjson.Object([]byte(joined[index])); err != nil && joined[index] != "" {
+			delete(function, "arguments")
+			begun[index]["arguments"] = "{}"
+		}
+	})
+	for _, c := range chunks {
+		for _, use := range ofType(c["content"], "tool_use") {
+			if _, ok := use["input"].(object); !ok {
+				use["input"] = object{}
+			}
+		}
+	}
+	return chunks
+}

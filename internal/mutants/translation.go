@@ -1,0 +1,252 @@
+package mutants
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// translation describes the requests of one dialect, as the client writes them: where they have what.
+type translation struct {
+	dialect, name string
+	// lists is the path to the arrays with tool results.
+	lists []string
+	// result returns the tool result in an item of such an array; nil for another item.
+	result func(item object) object
+	// content is the member with the content of a result, and worked makes an error a success.
+	content string
+	worked  func(result object)
+	// misattributed gives results another role; nil if a mutant of its own does.
+	misattributed func(body object)
+	// choice is the member with the tool choice; "" if the dialect has none.
+	choice string
+	// limit is the path to the token limit.
+	limit []string
+	// images is the path to the arrays with images, and isImage finds them there.
+	images  []string
+	isImage func(item object) bool
+}
+
+var translations = []translation{
+	{
+		dialect: dialect.OpenAIChat, name: "openai",
+		lists: []string{"messages"}, result: having("role", "tool"), content: "content", worked: unsaid("content"),
+		misattributed: func(body object) {
+			eachItem(body["messages"], func(m object) {
+				if m["role"] == "tool" {
+					m["role"] = "user"
+					delete(m, "tool_call_id")
+				}
+			})
+		},
+		choice: "tool_choice", limit: []string{"max_tokens"},
+		images: []string{"messages", "content"}, isImage: ofKind("image_url"),
+	},
+	{
+		dialect: dialect.OpenAIResponses, name: "responses",
+		lists: []string{"input"}, result: having("type", "function_call_output"), content: "output", worked: unsaid("output"),
+		choice: "tool_choice", limit: []string{"max_output_tokens"},
+		images: []string{"input", "content"}, isImage: ofKind("input_image"),
+	},
+	{
+		dialect: dialect.Anthropic, name: "anthropic",
+		lists: []string{"messages", "content"}, result: having("type", "tool_result"), content: "content",
+		choice: "tool_choice", limit: []string{"max_tokens"},
+		images: []string{"messages", "content"}, isImage: ofKind("image"),
+	},
+	{
+		dialect: dialect.Gemini, name: "gemini",
+		lists: []string{"contents", "parts"}, content: "response",
+		result: func(item object) object {
+			response, _ := item["functionResponse"].(object)
+			return response
+		},
+		worked: func(result object) {
+			if said, ok := result["response"].(object); ok && said["error"] != nil {
+				result["response"] = object{"output": said["error"]}
+			}
+		},
+		misattributed: func(body object) {
+			eachItem(body["contents"], func(content object) {
+				eachItem(content["parts"], func(part object) {
+					if part["functionResponse"] != nil {
+						content["role"] = "model"
+					}
+				})
+			})
+		},
+		choice: "toolConfig", limit: []string{"generationConfig", "maxOutputTokens"},
+		images: []string{"contents", "parts"}, isImage: func(item object) bool {
+			data, _ := item["inlineData"].(object)
+			return strings.HasPrefix(text(data, "mimeType"), "image/")
+		},
+	},
+	{
+		dialect: dialect.Ollama, name: "ollama",
+		lists: []string{"messages"}, result: having("role", "tool"), content: "content", worked: unsaid("content"),
+		misattributed: func(body object) {
+			eachItem(body["messages"], func(m object) {
+				if m["role"] == "tool" {
+					m["role"] = "user"
+				}
+			})
+		},
+		limit:  []string{"options", "num_predict"},
+		images: []string{"messages", "images"}, isImage: func(object) bool { return true },
+	},
+}
+
+// having finds results by a member.
+func having(name string, value any) func(object) object {
+	return func(item object) object {
+		if item[name] == value {
+			return item
+		}
+		return nil
+	}
+}
+
+func ofKind(kind string) func(object) bool {
+	return func(item object) bool { return item["type"] == kind }
+}
+
+// unsaid removes from a text that it is an error.
+func unsaid(name string) func(object) {
+	return func(result object) {
+		if said, ok := result[name].(string); ok {
+			result[name] = strings.TrimPrefix(said, "Error:\n")
+		}
+	}
+}
+
+// editLists edits each array at a path.
+func editLists(in object, names []string, edit func([]any) []any) {
+	list, ok := in[names[0]].([]any)
+	switch {
+	case !ok:
+	case len(names) == 1:
+		in[names[0]] = edit(list)
+	default:
+		eachItem(list, func(item object) { editLists(item, names[1:], edit) })
+	}
+}
+
+// eachRun calls f with the indexes of results that follow each other.
+func (t *translation) eachRun(list []any, f func(run []int)) {
+	var run []int
+	for i, item := range append(list, nil) {
+		if o, ok := item.(object); ok && t.result(o) != nil {
+			run = append(run, i)
+			continue
+		}
+		f(run)
+		run = nil
+	}
+}
+
+// dropsSecond drops the second of several results.
+func (t *translation) dropsSecond(body object) {
+	editLists(body, t.lists, func(list []any) []any {
+		var dropped []int
+		t.eachRun(list, func(run []int) {
+			if len(run) > 1 {
+				dropped = append(dropped, run[1])
+			}
+		})
+		kept := []any{}
+		for i, item := range list {
+			if !slices.Contains(dropped, i) {
+				kept = append(kept, item)
+			}
+		}
+		return kept
+	})
+}
+
+// swapsFirst swaps the contents of the first two of several results.
+func (t *translation) swapsFirst(body object) {
+	editLists(body, t.lists, func(list []any) []any {
+		t.eachRun(list, func(run []int) {
+			if len(run) > 1 {
+				a, b := t.result(list[run[0]].(object)), t.result(list[run[1]].(object))
+				a[t.content], b[t.content] = b[t.content], a[t.content]
+			}
+		})
+		return list
+	})
+}
+
+// forgetsErrors makes the results of failed tools successes.
+func (t *translation) forgetsErrors(body object) {
+	editLists(body, t.lists, func(list []any) []any {
+		eachItem(list, func(item object) {
+			if result := t.result(item); result != nil {
+				t.worked(result)
+			}
+		})
+		return list
+	})
+}
+
+// dropsImages drops images.
+func (t *translation) dropsImages(body object) {
+	editLists(body, t.images, func(list []any) []any {
+		return slices.DeleteFunc(list, func(item any) bool {
+			o, _ := item.(object)
+			return t.isImage(o)
+		})
+	})
+}
+
+// raisesLimit raises the token limit.
+func (t *translation) raisesLimit(body object) {
+	for _, name := range t.limit[:len(t.limit)-1] {
+		body = member(body, name)
+	}
+	body[t.limit[len(t.limit)-1]] = 4096
+}
+
+// translationMutants are common bugs of hosts, each in the translation to one provider alone.
+var translationMutants = func() []Mutant {
+	var all []Mutant
+	for _, t := range translations {
+		add := func(name, doc string, edit func(*Wire) Edit, checks string) {
+			all = append(all, m(t.name+"-"+name, doc+", only in the translation to "+t.dialect, checks, edit,
+				only(t.dialect), once))
+		}
+		add("drops-second-result", "drops the second of several tool results", request(t.dropsSecond),
+			"parallel/results-reach-model")
+		add("swaps-ids", "swaps the ids of tool results", request(t.swapsFirst), "parallel/results-order")
+		if t.worked != nil {
+			add("drops-is-error", "passes the result of a failed tool to the model as a success", request(t.forgetsErrors),
+				"parallel/error-result")
+		}
+		if t.misattributed != nil {
+			add("wrong-role", "sends tool results to the model with another role", request(t.misattributed),
+				"parallel/results-reach-model | parallel/results-order parallel/result-content")
+		}
+		if t.choice == "" {
+			add("offers-anyway", "offers tools if the choice is none, and returns the tool uses", ignoresNone,
+				"tool-use/choice-none-holds | tool-use/choice-none-filtered tool-use/no-tools-no-use")
+		} else {
+			add("ignores-choice", "drops the tool choice", request(func(body object) { delete(body, t.choice) }),
+				"tool-use/choice-required tool-use/choice-none")
+		}
+		add("more-tokens", "raises the token limit to a minimum of its own", request(t.raisesLimit), "basic/max-tokens")
+		add("drops-images", "drops images", request(t.dropsImages), "basic/media | parallel/result-content")
+		add("drops-text-beside-use", "drops the model's text beside a tool use", result(dropTextBesideUse),
+			"tool-use/text-and-tool")
+		if t.dialect != dialect.Anthropic { // which has a mutant of its own for it
+			add("length-as-end", "reports an answer that was cut at the limit as complete", result(lengthAsEnd),
+				"basic/stop-reason-true | basic/stop-reason")
+		}
+	}
+	return all
+}()
+
+func lengthAsEnd(result object) {
+	if result["stopReason"] == "maxTokens" {
+		result["stopReason"] = "endTurn"
+	}
+}
