@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Dialects returns the names of what a server speaks, in the order in which it looks for one.
+// Dialects returns the names of all dialects, in the order in which a server tries them.
 func Dialects() []string {
 	names := make([]string, len(served))
 	for i, d := range served {
@@ -17,9 +17,8 @@ func Dialects() []string {
 	return names
 }
 
-// Decode reads a recorded request of a dialect, as a server reads one that comes in; path is the URL path it was sent to. It does not hold the
-// request against the provider's rules. The request has a copy of the body. The error says that the dialect is unknown or that the body cannot be
-// read.
+// Decode reads a recorded request of a dialect; path is the URL path of the request. It does not apply the provider's
+// rules. The request owns a copy of the body. The error reports an unknown dialect or an unreadable body.
 func Decode(name, path string, body []byte) (*Request, error) {
 	var known []string
 	for _, d := range served {

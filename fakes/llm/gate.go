@@ -6,23 +6,23 @@ import (
 	"sync"
 )
 
-// Gate holds answers back until a test lets them go: see [Rule.Hold]. Requests are known by words that stand in them, such as one that a
-// test has put into its question, so that each is held and let go by itself. Its methods are safe for concurrent use, and a gate may
-// belong to several rules and servers. The zero value is a gate.
+// Gate delays answers until a test releases them: see [Rule.Hold]. A word in the request, such as one from the test's
+// question, selects which requests are held and released together. The zero value is ready. Gates are safe for
+// concurrent use, also by several rules and servers.
 type Gate struct {
 	mu     sync.Mutex
 	places map[string]*place // by word
 }
 
-// place is what is known of the requests with one word.
+// place is the state of the requests with one word.
 type place struct {
-	held chan struct{} // closed once there was one
-	left chan struct{} // closed once there was one and all are over
+	held chan struct{} // closed when the first is held
+	left chan struct{} // closed when all held ones have ended
 	open chan struct{} // closed by Open
-	now  int           // how many there are that are not over
+	now  int           // held and not ended
 }
 
-// place returns the one of a word, which from then on is waited for. The lock is held.
+// place returns the state of a word and creates it if needed. The caller holds the lock.
 func (g *Gate) place(word string) *place {
 	if g.places[word] == nil {
 		if g.places == nil {
@@ -33,37 +33,38 @@ func (g *Gate) place(word string) *place {
 	return g.places[word]
 }
 
-// Close has the gate hold requests in which the word stands. Those without a word for which it was closed pass as if there were no gate.
-// Closing it again changes nothing.
+// Close makes the gate hold requests that contain the word. Requests without such a word pass. A repeated call has no
+// effect.
 func (g *Gate) Close(word string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.place(word)
 }
 
-// Open lets the requests with the word go, those that are held and those to come. Opening it again changes nothing.
+// Open releases requests with the word, held and future ones. A repeated call has no effect.
 func (g *Gate) Open(word string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	closeOnce(g.place(word).open)
 }
 
-// Held returns a channel that is closed once a request with the word is held: the model has been asked, and the header of its answer sent.
+// Held returns a channel that closes when a request with the word is held: the server has read it and sent the answer's
+// header.
 func (g *Gate) Held(word string) <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.place(word).held
 }
 
-// Left returns a channel that is closed once a request with the word was held and is over: it was let go and answered, or its caller hung up.
-// Its end is in journal and trace by then.
+// Left returns a channel that closes when all held requests with the word have ended, answered or cancelled by the
+// caller. Journal and trace then contain the end.
 func (g *Gate) Left(word string) <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.place(word).left
 }
 
-// Idle waits until all that was held is over, or ctx ends.
+// Idle waits until every held request has ended, or ctx ends.
 func (g *Gate) Idle(ctx context.Context) {
 	g.mu.Lock()
 	var busy []<-chan struct{}
@@ -82,7 +83,7 @@ func (g *Gate) Idle(ctx context.Context) {
 	}
 }
 
-// enter counts a request that is to be held, and returns the place of its word; nil where it may pass.
+// enter counts a request to be held and returns its word's state; nil if it may pass.
 func (g *Gate) enter(body []byte) *place {
 	if g == nil {
 		return nil
@@ -109,7 +110,7 @@ func (g *Gate) leave(p *place) {
 	}
 }
 
-// closeOnce closes a channel that may be closed already; its owner's lock is held.
+// closeOnce closes a channel that may be closed already. The caller holds the lock.
 func closeOnce(c chan struct{}) {
 	select {
 	case <-c:
@@ -118,14 +119,14 @@ func closeOnce(c chan struct{}) {
 	}
 }
 
-// Hold makes answers wait, between their header and what they say, until the gate lets them go; a caller that hangs up meanwhile is
-// noticed. Only what answers with success is held.
+// Hold delays answers between header and body until the gate opens; a caller that hangs up is noticed. Only successful
+// answers are held.
 func (r *Rule) Hold(g *Gate) *Rule {
 	r.gate = g
 	return r
 }
 
-// hold keeps an answer at the gate. It reports false where the caller has gone, or the server was closed, before the gate was opened.
+// hold waits at the gate. False: the caller left or the server closed before the gate opened.
 func (s *Server) hold(ctx context.Context, p *place) bool {
 	select {
 	case <-p.open:

@@ -11,15 +11,15 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// JournalPath is where a server shows its journal to programs in any language: GET answers with the journal as JSON, DELETE does what
-// [Server.Reset] does. Neither is in the journal. Credentials in headers are shown as tokens, but for [Options].Key.
+// JournalPath serves the journal to programs in any language: GET returns it as JSON, DELETE calls [Server.Reset]. The
+// journal does not contain these requests. Credentials in headers appear as tokens, except [Options].Key.
 const JournalPath = "/_journal"
 
 func (s *Server) serveJournal(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodGet:
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(dialect.Marshal(s.journalDocument())) // whoever hung up does not want it
+		_, _ = w.Write(dialect.Marshal(s.journalDocument())) // a caller that hung up does not need it
 	case http.MethodDelete:
 		s.Reset()
 		w.WriteHeader(http.StatusNoContent)
@@ -34,7 +34,7 @@ func (s *Server) serveJournal(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// The journal as JSON. Names are those of the Go types, as JavaScript writes them.
+// The journal as JSON. Names follow the Go types, in JavaScript's style.
 type journalDocument struct {
 	Exchanges []exchangeDocument `json:"exchanges"`
 	Dropped   int64              `json:"dropped"`
@@ -48,7 +48,7 @@ type exchangeDocument struct {
 	Method  string            `json:"method"`
 	Path    string            `json:"path"`
 	Header  map[string]string `json:"header"`
-	Body    any               `json:"body"` // the JSON as it came, or a string of what is none
+	Body    any               `json:"body"` // JSON unchanged, otherwise a string
 	Request *requestDocument  `json:"request,omitempty"`
 	Owner   string            `json:"owner,omitempty"`
 	Marks   []string          `json:"marks,omitempty"`
@@ -94,7 +94,7 @@ type blockDocument struct {
 	Input     any               `json:"input,omitempty"`
 	Content   []blockDocument   `json:"content,omitempty"`
 	IsError   bool              `json:"isError,omitempty"`
-	Raw       any               `json:"raw,omitempty"` // of what the neutral form has no word for
+	Raw       any               `json:"raw,omitempty"` // of blocks without a neutral form
 	Path      string            `json:"path"`
 }
 
@@ -152,7 +152,7 @@ func blockDocuments(blocks []Block) []blockDocument {
 	return all
 }
 
-// asJSON is the JSON as it came, a string of what is none, and bytes of what is no text either.
+// asJSON returns JSON unchanged, other text as a string, and other bytes as base64.
 func asJSON(data []byte) any {
 	switch {
 	case data == nil:

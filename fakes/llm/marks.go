@@ -10,10 +10,10 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// markForm is what a mark may look like: a word that survives in names of tools and files, and turns up nowhere by chance.
+// markForm describes valid marks: words that are valid in tool and file names, and unlikely by chance.
 var markForm = regexp.MustCompile(`^[a-z0-9]{6,}$`)
 
-// checkMark holds a new mark against those there are.
+// checkMark compares a new mark with the existing ones.
 func checkMark(mark string, taken map[string]*script) error {
 	if !markForm.MatchString(mark) {
 		return fmt.Errorf("mark %q: want at least 6 of a-z and 0-9", mark)
@@ -30,8 +30,7 @@ func checkMark(mark string, taken map[string]*script) error {
 	return nil
 }
 
-// firstSerial sets the replies of one script apart from those of others, whatever the order in which the scripts are
-// used: ids come out the same in every run.
+// firstSerial separates the serials of scripts, so that ids do not depend on the order in which scripts are used.
 func firstSerial(mark string) int64 {
 	if mark == "" {
 		return 0
@@ -41,8 +40,8 @@ func firstSerial(mark string) int64 {
 	return int64(h.Sum32())<<24 | 1<<56
 }
 
-// owner tells whose a request is. A mark in the last user turn decides, the last one where there are several; otherwise
-// the only mark in the whole request does. all are the marks that the request has, sorted.
+// owner returns the mark that owns the request: the last mark in the last user turn, else the only mark in the whole
+// request. all are the request's marks, sorted.
 func owner(req *Request, marks []string) (mark string, all []string) {
 	texts := []string{spoken(req.Messages), req.System}
 	for _, t := range req.Tools {
@@ -61,7 +60,7 @@ func owner(req *Request, marks []string) (mark string, all []string) {
 	return mark, all
 }
 
-// found are the marks that stand in any of the texts, sorted.
+// found returns the marks that any text contains, sorted.
 func found(marks []string, texts ...string) []string {
 	var all []string
 	for _, m := range marks {
@@ -81,7 +80,7 @@ func only(all []string) string {
 	return ""
 }
 
-// spoken is everything in the messages in which a mark may stand, in order.
+// spoken returns all parts of the messages that may contain a mark, in order.
 func spoken(messages []Message) string {
 	var out strings.Builder
 	var speak func([]Block)

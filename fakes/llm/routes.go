@@ -10,23 +10,23 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// route is a pattern of a codec, for its conversations or for an aside.
+// route is a codec's pattern, for conversations or side requests.
 type route struct {
 	method   string
-	literal  string   // the path, where it has no wildcard
+	literal  string   // the path, if it has no wildcard
 	segments []string // "" is a wildcard
-	open     bool     // any segments may follow
+	open     bool     // more segments may follow
 	target
 }
 
-// target is what a request is meant for: a codec's conversation, or an aside of it.
+// target is a codec's conversations or its side requests.
 type target struct {
 	dialect.Codec
-	aside dialect.SideRequests // nil for a conversation
+	aside dialect.SideRequests // nil for conversations
 }
 
-// routes returns the routes of all codecs, asides first: what none of them claims may still be a conversation. Codecs may share patterns,
-// or have some of which neither is the more special one, which [http.ServeMux] would not take.
+// routes returns all routes, side requests first: what no codec claims there may be a conversation. Codecs may share
+// patterns, or have patterns that overlap without one being more specific, which [http.ServeMux] rejects.
 func routes() []route {
 	var asides, conversations []route
 	for _, d := range served {
@@ -42,8 +42,8 @@ func routes() []route {
 	return append(asides, conversations...)
 }
 
-// known are the routes of conversations without a wildcard, by their path, of which nothing else can be meant: a request to one of them, which
-// is nearly every request, is found at once.
+// known indexes conversation routes without wildcards by path if no other route can match. Nearly every request uses
+// one.
 func known(all []route) map[string]*route {
 	known := map[string]*route{}
 	for i := range all {
@@ -56,8 +56,8 @@ func known(all []route) map[string]*route {
 	return known
 }
 
-// newRoute reads a pattern of [http.ServeMux]: a method, and a path in which {name} stands for a segment, a last {name...} for any,
-// and a last {$} for the end.
+// newRoute parses a pattern of [http.ServeMux]: a method and a path with {name} for a segment, a final {name...} for
+// several, or a final {$}.
 func newRoute(pattern string, to target) route {
 	method, path, _ := strings.Cut(strings.TrimSuffix(pattern, "{$}"), " ")
 	r := route{method: method, target: to, segments: strings.Split(path, "/")}
@@ -76,7 +76,7 @@ func newRoute(pattern string, to target) route {
 	return r
 }
 
-// matches reports whether the path is one of the route's.
+// matches reports whether the path matches.
 func (r *route) matches(path string) bool {
 	if r.literal != "" {
 		return path == r.literal
@@ -95,7 +95,7 @@ func (r *route) matches(path string) bool {
 	return more == r.open
 }
 
-// find returns what a request is meant for, or the answer for one that is meant for nothing here.
+// find returns the target of a request, or the answer if there is none.
 func (s *Server) find(r *http.Request) (target, *misdirected) {
 	if !s.local(r.Host) {
 		return target{}, &misdirected{status: http.StatusForbidden, text: fmt.Sprintf(
@@ -132,8 +132,8 @@ func (s *Server) find(r *http.Request) (target, *misdirected) {
 		"%s %s is not served: there are %s", r.Method, r.URL.Path, strings.Join(there, ", "))}
 }
 
-// local reports whether a request is for this machine, or for the host that the listener itself names. Others come from a
-// browser that was led here under a foreign name.
+// local reports whether a request's host is this machine or the listener's address. Any other host may be a browser
+// attack by DNS rebinding.
 func (s *Server) local(hostport string) bool {
 	if s.address != "" && hostport == s.address {
 		return true
@@ -148,7 +148,7 @@ func (s *Server) local(hostport string) bool {
 	return strings.EqualFold(host, "localhost") || host == s.host
 }
 
-// misdirected is a request that reaches no dialect, and so gets no provider's error.
+// misdirected is a request outside all dialects, which gets a plain error.
 type misdirected struct {
 	status int
 	text   string

@@ -5,19 +5,19 @@ import (
 	"sync/atomic"
 )
 
-// script is the rules of one owner: the server's own, or those of a mark.
+// script holds the rules of the server or of a mark.
 type script struct {
-	name   string // as it is called in messages
+	name   string // in messages
 	rules  []*registered
-	before int64        // the serial before the first reply's
+	before int64        // initial serial
 	serial atomic.Int64 // of the last reply
 }
 
-// registered is a server's copy of a rule, and how often it answered.
+// registered is a server's copy of a rule, with a count of its answers.
 type registered struct {
 	Rule
 	number   int    // from 1
-	label    string // as it is called in the journal
+	label    string // in the journal
 	delivery delivery
 	answered atomic.Int64
 }
@@ -37,7 +37,7 @@ func newScript(name string, serial int64, rules []*Rule) (*script, error) {
 	return s, nil
 }
 
-// reset forgets what was answered.
+// reset marks all rules unused.
 func (s *script) reset() {
 	s.serial.Store(s.before)
 	for _, r := range s.rules {
@@ -45,7 +45,7 @@ func (s *script) reset() {
 	}
 }
 
-// claim counts an answer, unless the rule has given all it may.
+// claim counts an answer. False: the rule has no answers left.
 func (r *registered) claim() bool {
 	for {
 		n := r.answered.Load()
@@ -60,8 +60,8 @@ func (r *registered) claim() bool {
 
 func (r *registered) String() string { return fmt.Sprintf("rule %d, %s", r.number, r.Rule.String()) }
 
-// choose claims the first rule that matches and is not spent. Otherwise the error names the nearest rule, the one with the
-// fewest differences and then the most that is right, and its first difference.
+// choose claims the first matching rule with answers left. Otherwise the error names the nearest rule, with the fewest
+// differing and then the most matching matchers, and its first difference.
 func (s *script) choose(req *Request) (*registered, error) {
 	var nearest *registered
 	var difference error
@@ -84,7 +84,7 @@ func (s *script) choose(req *Request) (*registered, error) {
 	return nil, fmt.Errorf("no rule of %s matches this request; the nearest of %d is %v: %w", s.name, len(s.rules), nearest, difference)
 }
 
-// unused describes the rules that answered less often than they must.
+// unused describes the rules with too few answers.
 func (s *script) unused() []string {
 	var unused []string
 	for _, r := range s.rules {

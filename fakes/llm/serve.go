@@ -10,15 +10,15 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// outcome is what becomes of a request.
+// outcome is an answer and its delivery.
 type outcome struct {
 	dialect.Answer
 	delivery delivery
 	pace     Pace
-	gate     *Gate // nil: none
+	gate     *Gate // may be nil
 }
 
-// serve reads a request, puts it into journal and trace, and answers it.
+// serve reads a request, records it in journal and trace, and answers it.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == JournalPath && s.local(r.Host) {
 		s.serveJournal(w, r)
@@ -44,7 +44,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil && !tooLarge:
 		s.end(x, dialect.Answer{}, hungUp)
-		panic(http.ErrAbortHandler) // there is nobody left to answer
+		panic(http.ErrAbortHandler) // nobody waits for an answer
 	case x.Refused != "":
 		s.send(w, r, x, outcome{Answer: refusal})
 	case x.SideRequest:
@@ -56,15 +56,14 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// recycle gives back the memory of an answer that was sent, where it is the codec's and no trace has it. Where the caller hung up, something that
-// was asked to write it may be at it still.
+// recycle returns an answer's memory to its codec, unless a trace or an interrupted write may still use it.
 func (s *Server) recycle(codec dialect.Codec, x *Exchange, req *Request, a dialect.Answer) {
 	if recycler, ok := codec.(dialect.Recycler); ok && s.options.Source == nil && s.options.Record == nil && !x.HungUp {
 		recycler.Recycle(req, a)
 	}
 }
 
-// readBody reads the body, in one piece where its length is known.
+// readBody reads the body, with one allocation if its length is known.
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength < 0 || r.ContentLength > s.options.MaxBody {
 		return io.ReadAll(http.MaxBytesReader(w, r.Body, s.options.MaxBody))
@@ -74,10 +73,10 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error
 	return body[:n:n], err
 }
 
-// read decodes and checks a request, and finds its owner: also of one that is refused, which is evidence all the same.
+// read decodes and checks a request and finds its owner, even if it is refused.
 func (s *Server) read(to target, r *http.Request, x *Exchange, tooLarge bool) (*Request, *Error) {
 	s.mu.Lock()
-	marks := s.marks // only ever appended to
+	marks := s.marks // append-only
 	s.mu.Unlock()
 	req, refused := s.decode(to, r, x, tooLarge)
 	switch {
@@ -94,7 +93,7 @@ func (s *Server) read(to target, r *http.Request, x *Exchange, tooLarge bool) (*
 	return req, to.Check(req)
 }
 
-// decode decodes a request; an aside is nil.
+// decode decodes a request. A side request gives nil.
 func (s *Server) decode(to target, r *http.Request, x *Exchange, tooLarge bool) (*Request, *Error) {
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return nil, &Error{Status: http.StatusUnsupportedMediaType, Message: fmt.Sprintf(
@@ -115,7 +114,7 @@ func (s *Server) decode(to target, r *http.Request, x *Exchange, tooLarge bool) 
 	return req, nil
 }
 
-// decide finds the answer of the source, or of the owner's rules.
+// decide returns the answer of the source or of the owner's rules.
 func (s *Server) decide(codec dialect.Codec, x *Exchange, req *Request) outcome {
 	if s.options.Source != nil {
 		answer, err := s.options.Source.Answer(req)
@@ -131,7 +130,7 @@ func (s *Server) decide(codec dialect.Codec, x *Exchange, req *Request) outcome 
 	owned := s.scripts[x.Owner]
 	s.mu.Unlock()
 	shown := *req
-	shown.Decoded = nil // the codec's, which is used again: a matcher may keep the request, or hand it on
+	shown.Decoded = nil // codec memory that is reused; a matcher may keep the request
 	rule, err := owned.choose(&shown)
 	if err != nil {
 		return s.miss(codec, x, err)
@@ -159,7 +158,7 @@ func (s *Server) decide(codec dialect.Codec, x *Exchange, req *Request) outcome 
 	return o
 }
 
-// miss is a 404: the SDKs try again after errors of the server, and each miss would cost seconds.
+// miss answers with 404: SDKs retry server errors, which would take seconds.
 func (s *Server) miss(codec dialect.Codec, x *Exchange, why error) outcome {
 	s.mu.Lock()
 	x.Miss = why.Error()
@@ -171,7 +170,7 @@ func (s *Server) miss(codec dialect.Codec, x *Exchange, why error) outcome {
 	return outcome{Answer: codec.EncodeError(missed.At(x.url))}
 }
 
-// open enters an exchange into the journal, which numbers it, and into the trace.
+// open records the start of an exchange in journal and trace. The journal numbers it.
 func (s *Server) open(x *Exchange) {
 	s.mu.Lock()
 	s.journal.open(x, s.options.MaxExchanges, s.options.MaxJournal)
@@ -184,16 +183,16 @@ func (s *Server) open(x *Exchange) {
 	}
 }
 
-// how an exchange ended.
+// how says how an exchange ended.
 type how int
 
 const (
 	inOrder how = iota
-	hungUp      // the caller went away
-	closed      // Close was called
+	hungUp      // by the caller
+	closed      // by Close
 )
 
-// end enters the end. A second one corrects the first: the last chunk could not be written after all.
+// end records the end of an exchange. A second call corrects the first: the last chunk could not be written.
 func (s *Server) end(x *Exchange, a dialect.Answer, h how) {
 	s.mu.Lock()
 	s.journal.end(x, a.Status, h)
@@ -206,7 +205,7 @@ func (s *Server) end(x *Exchange, a dialect.Answer, h how) {
 	}
 }
 
-// record records an event. Who has one made for it asks first whether anything is recorded: events take memory.
+// record records an event. Callers first test Options.Record, to avoid building events in vain.
 func (s *Server) record(x *Exchange, e trace.Event) {
 	e.Case = x.Owner
 	s.options.Record(e)

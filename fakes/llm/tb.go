@@ -9,14 +9,14 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// New starts a server for a test, and closes it at the test's end. The test fails for each request that no rule matched, and
-// for each rule that was used less often than it must be. What was refused is logged.
+// New starts a server for a test and closes it at the end. The test fails for each request that no rule matched, and
+// for each rule used too rarely. Refused requests are logged.
 func New(t TB, rules ...*Rule) *Server {
 	t.Helper()
 	s, err := Start(Options{}, rules...)
 	if err != nil {
 		t.Fatalf("%v", err)
-		return nil // a TB of somebody else's may go on
+		return nil // another TB may continue
 	}
 	t.Cleanup(func() {
 		t.Helper()

@@ -10,17 +10,18 @@ import (
 
 const modelsPath, countPath = "/v1/models", "/v1/messages/count_tokens"
 
-// SideRequestPatterns are the list of models, one model, and the count of a request's tokens.
+// SideRequestPatterns returns the routes of the model list, one model, and the token count.
 func (messages) SideRequestPatterns() []string {
 	return []string{"GET " + modelsPath, "GET " + modelsPath + "/{id}", "POST " + countPath}
 }
 
-// Claims takes what names a version of the API: other providers have lists of models at the same place. Nobody else counts there.
+// Claims takes requests with an API version header: OpenAI lists models at the same path. Only Anthropic counts tokens
+// there.
 func (messages) Claims(r *http.Request) bool {
 	return r.URL.Path == countPath || r.Header.Get("Anthropic-Version") != ""
 }
 
-// AnswerSideRequest answers as the API does, with the same strictness about headers, and about a request whose tokens are to be counted.
+// AnswerSideRequest answers with the API's strictness about headers and about the request whose tokens it counts.
 func (m messages) AnswerSideRequest(r *http.Request, body []byte) dialect.Answer {
 	if err := checkHeader(r.Header); err != nil {
 		return m.EncodeError(err)
@@ -61,8 +62,7 @@ func aside(r *http.Request, v any) dialect.Answer {
 	}
 }
 
-// listed are the models of the list, newest first. Every other name that begins with claude- is one, too: which there are is not
-// for a fake to know.
+// listed is the model list, newest first. Any other name that begins with claude- also exists.
 var listed = []struct{ id, name, created string }{
 	{"claude-haiku-4-5-20251001", "Claude Haiku 4.5", "2025-10-15T00:00:00Z"},
 	{"claude-sonnet-4-5-20250929", "Claude Sonnet 4.5", "2025-09-29T00:00:00Z"},
@@ -82,7 +82,7 @@ func describe(id string) model {
 			return model{"model", l.id, l.name, l.created}
 		}
 	}
-	return model{"model", id, id, "1970-01-01T00:00:00Z"} // as the API says of a date it does not know
+	return model{"model", id, id, "1970-01-01T00:00:00Z"} // the API's value for an unknown date
 }
 
 func modelList() any {

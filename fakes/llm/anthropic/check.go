@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// documented are the members of a request, counted those of a count of tokens, and beta those that either has besides under an
-// anthropic-beta header, from the API reference of 2026.
+// The members of a request, of a token count, and those that an anthropic-beta header adds to both: API reference of
+// 2026.
 var (
 	documented = set("cache_control", "container", "diagnostics", "inference_geo", "max_tokens", "messages", "metadata", "model", "output_config",
 		"service_tier", "speed", "stop_sequences", "stream", "system", "temperature", "thinking", "tool_choice", "tools", "top_k", "top_p")
@@ -25,11 +25,11 @@ func set(names ...string) map[string]bool {
 	return s
 }
 
-// versions are those of the API that the anthropic-version header may name.
+// versions are the valid values of the anthropic-version header.
 var versions = set("2023-01-01", "2023-06-01", "2026-10-21")
 
-// Check holds a request against the rules of which the API is known to refuse a breach, in an order of its own: headers, members,
-// parameters, tools, messages, history. A body that cannot be read is refused before that, also one without a key.
+// Check applies the rules that the API is known to enforce: headers, members, parameters, tools, messages, history. The
+// order is our own. [messages.Decode] refuses an unreadable body earlier, even without a key.
 func (messages) Check(req *dialect.Request) *dialect.Error {
 	if err := checkHeader(req.Header); err != nil {
 		return err
@@ -50,7 +50,7 @@ func (messages) Check(req *dialect.Request) *dialect.Error {
 	return check(q, isBeta(req.Header))
 }
 
-// check holds the rules that a message and a count of tokens have in common.
+// check applies the rules that a message and a token count share.
 func check(q *request, isBeta bool) *dialect.Error {
 	for _, check := range []func(*request) *dialect.Error{checkParameters, checkThinking} {
 		if err := check(q); err != nil {
@@ -69,7 +69,7 @@ func check(q *request, isBeta bool) *dialect.Error {
 	return checkHistory(q)
 }
 
-// checkHeader wants a key, which may be any, and the version of the API.
+// checkHeader requires an API version and any key.
 func checkHeader(h http.Header) *dialect.Error {
 	bearer, isBearer := strings.CutPrefix(h.Get("Authorization"), "Bearer ")
 	if h.Get("X-Api-Key") == "" && (!isBearer || bearer == "") {
@@ -86,7 +86,7 @@ func checkHeader(h http.Header) *dialect.Error {
 
 func isBeta(h http.Header) bool { return h.Get("Anthropic-Beta") != "" }
 
-// checkMembers refuses members that are not known. It is the one refusal whose words are the API's: users look for them.
+// checkMembers refuses unknown members. Only this refusal uses the API's own words, because users search for them.
 func checkMembers(o dialect.Members, path string, known map[string]bool, isBeta bool) *dialect.Error {
 	for _, name := range o.Unknown(known) {
 		if !(isBeta && (path != "" || beta[name])) {
@@ -127,7 +127,7 @@ func checkParameters(q *request) *dialect.Error {
 	return checkMembers(q.metadata, "metadata.", set("user_id"), false)
 }
 
-// minBudget is the least that thinking may be given.
+// minBudget is the smallest budget for thinking, in tokens.
 const minBudget = 1024
 
 func checkThinking(q *request) *dialect.Error {

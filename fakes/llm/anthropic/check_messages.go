@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Kinds of blocks, by where they may stand. What the provider's own tools do is the assistant's turn, results and all.
+// The block types that each place allows. The assistant's turn also holds the results of the provider's own tools.
 var (
 	inUser      = []string{"text", "image", "document", "search_result", "tool_result", "container_upload"}
 	inAssistant = []string{"text", "thinking", "redacted_thinking", "tool_use", "server_tool_use", "web_search_tool_result", "web_fetch_tool_result",
@@ -17,7 +17,7 @@ var (
 	inResult = []string{"text", "image", "search_result", "document", "tool_reference", "browser_state"}
 )
 
-// blockMembers are the members of the blocks that a client makes; those of others are not looked at.
+// blockMembers lists the members of the blocks that a client writes. The codec does not inspect other blocks.
 var blockMembers = map[string]map[string]bool{
 	"text":              set("cache_control", "citations", "text", "type"),
 	"image":             set("cache_control", "source", "transformations", "type"),
@@ -51,7 +51,7 @@ func (m *message) check(last, isBeta bool) *dialect.Error {
 	default:
 		return invalid("%s.role: it is %q: want user or assistant", m.path, m.role)
 	}
-	prefill := last && m.role == "assistant" // how the answer is to begin
+	prefill := last && m.role == "assistant" // the beginning of the answer
 	if m.empty() && !prefill && !m.isDirective(isBeta) {
 		return invalid("%s: it has no content: only the last message may be without, if it is the assistant's", m.path)
 	}
@@ -71,7 +71,7 @@ func (m *message) check(last, isBeta bool) *dialect.Error {
 	return nil
 }
 
-// empty reports whether the message says nothing: it has no blocks, or is an empty string.
+// empty reports whether the message has no blocks or is an empty string.
 func (m *message) empty() bool {
 	return len(m.content) == 0 || m.content[0].raw == nil && m.content[0].text == ""
 }
@@ -117,7 +117,7 @@ func (b *block) missing(name string) *dialect.Error {
 	return invalid("%s.%s: it is required and missing", b.path, name)
 }
 
-// mediaTypes are those that an image may have.
+// mediaTypes are the image types that the API accepts.
 var mediaTypes = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
 
 func (b *block) checkImage() *dialect.Error {
@@ -181,15 +181,15 @@ func (b *block) checkResult(isBeta bool) *dialect.Error {
 	return nil
 }
 
-// checkHistory holds the API's rule of tools: each tool use is answered by one tool result in the very next message, which begins
-// with them, and each result answers one. No two tool uses have one id.
+// checkHistory enforces the API's rule for tools: the very next message begins with one tool result for each tool use.
+// Each result belongs to one tool use, and all tool use ids differ.
 func checkHistory(q *request) *dialect.Error {
 	ids := map[string]bool{}
-	var asked []string // by the message before
-	before := 0        // its place
+	var asked []string // ids in the message before
+	before := 0        // its index
 	for i := range q.messages {
 		m := &q.messages[i]
-		if m.role == "system" { // which stands between no tool use and its result
+		if m.role == "system" { // may not separate a tool use from its result: see checkSystem
 			continue
 		}
 		results := map[string]bool{}
@@ -227,7 +227,7 @@ func checkHistory(q *request) *dialect.Error {
 	return answered(asked, nil, before)
 }
 
-// answered refuses tool uses of the i-th message that have no result in the one behind it.
+// answered refuses tool uses of message i that have no result in the next message.
 func answered(asked []string, results map[string]bool, i int) *dialect.Error {
 	open := slices.DeleteFunc(slices.Clone(asked), func(id string) bool { return results[id] })
 	if len(open) == 0 {

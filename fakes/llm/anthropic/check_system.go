@@ -7,20 +7,19 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Newer models take messages of the role system in the middle of a conversation, and in its places only: see the page "Mid-conversation system
-// messages" of the provider's guide. withoutSystem are the models that are known to refuse them wherever they stand: all before Opus 4.8.
+// withoutSystem matches the models that refuse every system message: all before Opus 4.8. Newer models accept them in
+// the middle of a conversation, at certain places: see the provider's guide, "Mid-conversation system messages".
 var withoutSystem = regexp.MustCompile(`claude-(instant|[123]\b|(sonnet|haiku)-[34]\b|opus-(3\b|4([-.][0-7])?([-@:]\d{8}|\D*$)))`)
 
-// inSystem are the blocks of such a message; those that change the tools are for a beta.
+// inSystem are the block types of a system message. A beta adds blocks that change the tools; they are not supported.
 var inSystem = []string{"text"}
 
-// isDirective reports whether the message says nothing and only sets how the model is to answer from there on, which a beta permits at any place.
+// isDirective reports whether the message is empty and only configures the following output. A beta allows it anywhere.
 func (m *message) isDirective(isBeta bool) bool {
 	return isBeta && m.role == "system" && len(m.content) == 0 && m.Has("output_config")
 }
 
-// checkSystem holds the rule of messages of the role system: some in a row come after a user's message, and after the last of them comes the
-// assistant's or nothing.
+// checkSystem enforces the place of system messages: after a user message, and before an assistant message or the end.
 func checkSystem(q *request, isBeta bool) *dialect.Error {
 	for i := range q.messages {
 		m := &q.messages[i]
@@ -42,7 +41,7 @@ func checkSystem(q *request, isBeta bool) *dialect.Error {
 	return nil
 }
 
-// beside returns the nearest message in the direction, 1 or -1, that is not of the role system; nil where there is none.
+// beside returns the nearest message that is not a system message, in direction 1 or -1. Nil: there is none.
 func (q *request) beside(i, direction int) *message {
 	for i += direction; i >= 0 && i < len(q.messages); i += direction {
 		if q.messages[i].role != "system" {
@@ -52,7 +51,7 @@ func (q *request) beside(i, direction int) *message {
 	return nil
 }
 
-// endsInServerResult reports whether the last block is a result of a tool that the provider runs itself.
+// endsInServerResult reports whether the last block is the result of a tool that the provider runs itself.
 func (m *message) endsInServerResult() bool {
 	return len(m.content) > 0 && strings.HasSuffix(m.content[len(m.content)-1].kind, "_tool_result")
 }

@@ -8,10 +8,10 @@ import (
 )
 
 var (
-	// toolName is what a tool may be called, and toolID what the id of a tool use may be.
+	// Valid tool names and tool use ids.
 	toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
 	toolID   = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
-	// ownTool is the type of a tool of the provider's own, such as web_search_20250305.
+	// ownTool matches the type of a provider's tool, such as web_search_20250305.
 	ownTool = regexp.MustCompile(`^[a-z_]+_[0-9]{8}$`)
 )
 

@@ -7,11 +7,11 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Encode writes text, tool uses and thinking, and an Other block as it stands, such as redacted thinking; media are left out, as
-// the model answers with none. Its streams have no order in which a tool use could come late: [dialect.Reply.LateUse] changes nothing.
+// Encode writes text, tool uses, thinking, and Other blocks unchanged, such as redacted thinking. It drops media: no
+// model answers with them. [dialect.Reply.LateUse] has no effect: these streams cannot deliver a tool use late.
 //
-// A stream carries a tool use's input as text, whatever it is. A plain answer carries it as JSON, which the provider reads out of
-// what the model wrote: of an input that is no JSON nothing is left, and it is {}.
+// A stream carries the input of a tool use as text, even invalid JSON. In a plain answer the provider parses it:
+// invalid JSON becomes {}.
 func (messages) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 	m := newMessage(req, reply)
 	id := requestID(reply.Serial, 0)
@@ -26,7 +26,7 @@ func (messages) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answe
 	return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: [][]byte{dialect.Marshal(m)}}
 }
 
-// answer is a message of the model's, as it stands in a plain answer and, empty, at the beginning of a stream.
+// answer is a message of the model. At the start of a stream it is empty.
 type answer struct {
 	Model        string       `json:"model"`
 	ID           string       `json:"id"`
@@ -38,10 +38,10 @@ type answer struct {
 	StopDetails  *stopDetails `json:"stop_details"`
 	Usage        usage        `json:"usage"`
 
-	blocks []dialect.Block // that the content is made of
+	blocks []dialect.Block // the source of Content
 }
 
-// stopDetails are there for a refusal only.
+// stopDetails is present only for a refusal.
 type stopDetails struct {
 	Type        string  `json:"type"`
 	Category    *string `json:"category"`
@@ -80,7 +80,7 @@ type useBlock struct {
 	Caller caller          `json:"caller"`
 }
 
-// caller says who asked for the tool: the model itself, where no code of its own did.
+// caller says who called the tool: the model itself, or code that it wrote.
 type caller struct {
 	Type string `json:"type"`
 }
@@ -115,14 +115,14 @@ func newMessage(req *dialect.Request, reply *dialect.Reply) *answer {
 		m.blocks, m.Content = append(m.blocks, b), append(m.Content, content)
 		spoken += len(b.Text) + len(b.Name) + len(b.Input)
 	}
-	// A token is some four bytes; nobody can hold the fake to more.
+	// Roughly four bytes a token; clients cannot rely on more.
 	m.Usage = usage{Input: countTokens(req.Body), Output: 1 + spoken/4, ServiceTier: "standard", InferenceGeo: "not_available"}
 	return m
 }
 
 func countTokens(body []byte) int { return 8 + len(body)/4 }
 
-// whole is a block as a plain answer has it; nil for one that the model has no way to say.
+// whole returns a block as in a plain answer. Nil: a model cannot produce such a block.
 func whole(b dialect.Block) any {
 	switch b.Type {
 	case dialect.Text:

@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// request is a request's body as Anthropic documents it. What is read loosely here, [messages.Check] judges.
+// request is a request body as Anthropic documents it. [messages.Check] judges what the parser reads leniently.
 type request struct {
 	dialect.Members
 	model                string
@@ -33,13 +33,13 @@ type message struct {
 	content    []block
 }
 
-// block is a block of content. Content that is a string is one text block, which has no JSON of its own.
+// block is a content block. A string is one text block with nil raw.
 type block struct {
 	dialect.Members
 	path, kind string
 	raw        json.RawMessage
-	text       string  // of a text block, and of a thinking block
-	id         string  // of a tool use, and the one that a result answers
+	text       string  // of text and thinking
+	id         string  // of a tool use, or the tool use of a result
 	name       string  // of a tool use
 	isError    bool    // of a tool result
 	content    []block // of a tool result
@@ -51,7 +51,7 @@ type tool struct {
 	path, kind, name, description string
 }
 
-// parse refuses what has not the documented type, as the API does before it looks at anything else.
+// parse refuses members of an undocumented type, as the API does before all other checks.
 func parse(body []byte) (*request, *dialect.Error) {
 	var q request
 	var err error
@@ -90,10 +90,9 @@ func parse(body []byte) (*request, *dialect.Error) {
 	return &q, r.err
 }
 
-// at is the path of an element.
 func at(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
-// reader reads members and keeps the first that has not the documented type.
+// reader reads members and keeps the first error.
 type reader struct{ err *dialect.Error }
 
 func (r *reader) read(o dialect.Members, path, name string, v any) {
@@ -132,10 +131,10 @@ func (r *reader) message(raw json.RawMessage, path string) message {
 	return m
 }
 
-// deepest is how far blocks hold blocks: a tool result in a message. What is further down is read as it stands.
+// deepest is the depth of blocks within blocks: a tool result in a message. Deeper blocks stay raw.
 const deepest = 1
 
-// content reads a string or an array of blocks; depth is how many levels of blocks there may be below it.
+// content reads a string or an array of blocks. depth is how many levels of blocks may follow.
 func (r *reader) content(of dialect.Members, path, name string, depth int) []block {
 	if dialect.IsKind(of.Raw(name), '"') {
 		return []block{{path: path + name, kind: "text", text: of.Text(name)}}

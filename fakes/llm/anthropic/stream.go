@@ -4,12 +4,12 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// event writes one event of a stream: its name, which is also the type in its data, and a blank line.
+// event writes an event: its name, which is also the type in its data, and a blank line.
 func event(name string, data any) []byte {
 	return append(append([]byte("event: "+name+"\ndata: "), dialect.Marshal(data)...), "\n\n"...)
 }
 
-// ping has a blank in its data, in real traffic.
+// ping has a space in its data, as in real traffic.
 var ping = []byte("event: ping\ndata: {\"type\": \"ping\"}\n\n")
 
 type blockStart struct {
@@ -64,8 +64,8 @@ type messageDelta struct {
 	} `json:"usage"`
 }
 
-// stream returns the events: the empty message, each block with its deltas, then the stop reason. A ping stands at its usual place,
-// behind the start of the first block.
+// stream returns the events: the empty message, the deltas of each block, then the stop reason. A ping follows the
+// start of the first block, as in real traffic.
 func (m *answer) stream() [][]byte {
 	begun := *m
 	begun.Content, begun.StopReason, begun.StopSequence, begun.StopDetails = []any{}, nil, nil, nil
@@ -93,8 +93,7 @@ func (m *answer) stream() [][]byte {
 	}{"message_stop"}))
 }
 
-// inPieces returns how a block begins in a stream, and the deltas that follow. The first delta of a tool use's input is empty, and
-// the only one where there is no input to speak of.
+// inPieces returns the start of a block and its deltas. The first delta of a tool use's input is always empty.
 func inPieces(b dialect.Block) (start any, deltas []any) {
 	switch b.Type {
 	case dialect.Text:

@@ -2,11 +2,11 @@ package dialect
 
 import "encoding/json"
 
-// IsKind reports whether a value, without white space before it, begins with the character that its JSON type begins with: one of
-// {, [, ", t, f and n. No character is that of numbers.
+// IsKind reports whether a JSON value, without leading white space, begins with the character of its type: {, [, ", t,
+// f or n.
 func IsKind(raw json.RawMessage, first byte) bool { return len(raw) > 0 && raw[0] == first }
 
-// JSONName names the JSON type of a value, for a message of what came; a number is shown.
+// JSONName names the JSON type of an actual value for a message. A number is shown.
 func JSONName(raw json.RawMessage) string {
 	switch {
 	case len(raw) == 0:
@@ -25,7 +25,7 @@ func JSONName(raw json.RawMessage) string {
 	return "the number " + string(raw)
 }
 
-// TypeName names the JSON type that is read into v, a pointer, for a message of what was wanted.
+// TypeName names the JSON type that decodes into the pointer v, for a message about the expected type.
 func TypeName(v any) string {
 	switch v.(type) {
 	case *string, **string:

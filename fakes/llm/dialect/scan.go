@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// ReadPart reads a part of what [ReadMembers] has read into v, a pointer, as encoding/json would, but without looking for mistakes in
-// it again, and without copies.
+// ReadPart reads a part of validated JSON (see [ReadMembers]) into the pointer v, like encoding/json but without
+// copies.
 func ReadPart(raw json.RawMessage, v any) error {
 	if len(raw) == 0 {
 		return json.Unmarshal(raw, v)
@@ -37,7 +37,7 @@ func ReadPart(raw json.RawMessage, v any) error {
 		case '[':
 			*v = elements(raw)
 			return nil
-		case '{': // the error is that of any object, and this one may be long
+		case '{': // the same error for every object, without its text
 			return json.Unmarshal([]byte("{}"), v)
 		}
 	case *int64:
@@ -63,8 +63,8 @@ func ReadPart(raw json.RawMessage, v any) error {
 	return json.Unmarshal(raw, v)
 }
 
-// EachMember calls member for each member of a part of what [ReadMembers] has read, in their order, and reports whether the part is an
-// object at all. The name is to be used during the call only.
+// EachMember calls member for each member of validated JSON, in order. It reports whether raw is an object. The name is
+// valid only during the call.
 func EachMember(raw json.RawMessage, member func(name []byte, value json.RawMessage)) bool {
 	i := space(raw, 0)
 	if i == len(raw) || raw[i] != '{' {
@@ -78,16 +78,16 @@ func EachMember(raw json.RawMessage, member func(name []byte, value json.RawMess
 	return true
 }
 
-// WalkObject calls member for each member of the object that begins at i in what [ReadMembers] has read, with the name and where the value begins;
-// member returns where that ends, which it knows when it has read the value, or else by [End]. So a text is walked through once, however deep
-// it is. The result is where the object ends.
+// WalkObject walks the object that begins at i in validated JSON and returns its end. It calls member with each name
+// and the start of its value; member returns the value's end, from reading it or from [End]. So each level is scanned
+// only once.
 func WalkObject(raw []byte, i int, member func(name []byte, i int) (end int)) (end int) {
 	i = space(raw, i+1)
 	for raw[i] != '}' {
 		end := quoted(raw, i)
 		name := nameOf(raw[i:end])
 		i = space(raw, end)
-		i = member(name, space(raw, i+1)) // past the colon
+		i = member(name, space(raw, i+1)) // skip the colon
 		if i = space(raw, i); raw[i] == ',' {
 			i = space(raw, i+1)
 		}
@@ -95,7 +95,7 @@ func WalkObject(raw []byte, i int, member func(name []byte, i int) (end int)) (e
 	return i + 1
 }
 
-// WalkArray is [WalkObject] of an array and its elements.
+// WalkArray is [WalkObject] for the elements of an array.
 func WalkArray(raw []byte, i int, element func(i int) (end int)) (end int) {
 	i = space(raw, i+1)
 	for raw[i] != ']' {
@@ -107,7 +107,7 @@ func WalkArray(raw []byte, i int, element func(i int) (end int)) (end int) {
 	return i + 1
 }
 
-// nameOf returns the name that a string is.
+// nameOf decodes a quoted name.
 func nameOf(quoted []byte) []byte {
 	if name := quoted[1 : len(quoted)-1]; plain(name) {
 		return name
@@ -115,10 +115,10 @@ func nameOf(quoted []byte) []byte {
 	return []byte(text(quoted))
 }
 
-// plain reports whether a string stands there as it is.
+// plain reports whether a string has no escapes and is valid UTF-8.
 func plain(inner []byte) bool { return bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) }
 
-// Elements returns the elements of a part of what [ReadMembers] has read, and whether it is an array at all.
+// Elements returns the elements of validated JSON, and whether it is an array.
 func Elements(raw json.RawMessage) (all []json.RawMessage, isArray bool) {
 	if !IsKind(raw, '[') {
 		return nil, false
@@ -126,9 +126,9 @@ func Elements(raw json.RawMessage) (all []json.RawMessage, isArray bool) {
 	return elements(raw), true
 }
 
-// elements reads the elements of what is known to be a valid array.
+// elements reads a valid array.
 func elements(raw []byte) []json.RawMessage {
-	var few [16]json.RawMessage // most arrays have no more, and those are counted before they take memory
+	var few [16]json.RawMessage // enough for most arrays, without an allocation
 	all := few[:0]
 	WalkArray(raw, 0, func(i int) int {
 		end := End(raw, i)
@@ -138,7 +138,7 @@ func elements(raw []byte) []json.RawMessage {
 	return append(make([]json.RawMessage, 0, len(all)), all...)
 }
 
-// space returns the place of the first character from i on that is no white space, or the end.
+// space skips white space from i on.
 func space(raw []byte, i int) int {
 	for i < len(raw) && (raw[i] == ' ' || raw[i] == '\n' || raw[i] == '\r' || raw[i] == '\t') {
 		i++
@@ -146,7 +146,7 @@ func space(raw []byte, i int) int {
 	return i
 }
 
-// End returns the end of the value that begins at i in what [ReadMembers] has read.
+// End returns the end of the value that begins at i in validated JSON.
 func End(raw []byte, i int) int {
 	switch raw[i] {
 	case '"':
@@ -176,12 +176,12 @@ func End(raw []byte, i int) int {
 
 // quoted returns the end of the string that begins at i.
 func quoted(raw []byte, i int) int {
-	for i = stop(raw, i+1); raw[i] != '"'; i = stop(raw, i+2) { // a backslash: what it escapes may be a quotation mark
+	for i = stop(raw, i+1); raw[i] != '"'; i = stop(raw, i+2) { // skip a backslash and the character that it escapes
 	}
 	return i + 1
 }
 
-// TextOf returns the text of a part of what [ReadMembers] has read, and whether it is a string at all.
+// TextOf returns the text of validated JSON, and whether it is a string.
 func TextOf(raw json.RawMessage) (s string, isText bool) {
 	if !IsKind(raw, '"') {
 		return "", false
@@ -197,9 +197,9 @@ func BytesOf(raw json.RawMessage) (text []byte, isText bool) {
 	return textBytes(raw), true
 }
 
-// text returns the text of what is known to be a valid string.
+// text decodes a valid string.
 func text(raw []byte) string {
-	switch string(raw[1 : len(raw)-1]) { // words of every message take no memory of their own
+	switch string(raw[1 : len(raw)-1]) { // frequent words, without an allocation
 	case "user":
 		return "user"
 	case "assistant":
@@ -214,10 +214,10 @@ func text(raw []byte) string {
 		return "text"
 	}
 	inner := textBytes(raw)
-	return unsafe.String(unsafe.SliceData(inner), len(inner)) // without a copy: see [Members]
+	return unsafe.String(unsafe.SliceData(inner), len(inner)) // no copy: see Members
 }
 
-// textBytes is text as bytes, which are a part of the string where they stand there as they are.
+// textBytes decodes a valid string, sharing its memory if it has no escapes.
 func textBytes(raw []byte) []byte {
 	inner := raw[1 : len(raw)-1 : len(raw)-1]
 	if plain(inner) {
@@ -227,11 +227,11 @@ func textBytes(raw []byte) []byte {
 		return unescaped(inner)
 	}
 	var s string
-	_ = json.Unmarshal(raw, &s) // it is valid
+	_ = json.Unmarshal(raw, &s) // valid JSON
 	return []byte(s)
 }
 
-// unescaped undoes escapes of one character.
+// unescaped decodes single-character escapes.
 func unescaped(inner []byte) []byte {
 	out := make([]byte, 0, len(inner))
 	for {
@@ -251,7 +251,7 @@ func unescaped(inner []byte) []byte {
 
 const hex = "0123456789abcdef"
 
-// AppendText appends the text as JSON, as [Marshal] writes it.
+// AppendText appends the text as a JSON string, as [Marshal] writes it.
 func AppendText[T string | []byte](out []byte, text T) []byte {
 	out = append(out, '"')
 	start := 0

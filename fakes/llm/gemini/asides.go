@@ -7,7 +7,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// SideRequestPatterns are lists of models, single models, and counts of tokens, which share the path of a conversation.
+// SideRequestPatterns returns the routes of model lists, models, and token counts, which share a conversation's path.
 func (codec) SideRequestPatterns() []string {
 	var patterns []string
 	for _, path := range collections {
@@ -16,7 +16,8 @@ func (codec) SideRequestPatterns() []string {
 	return patterns
 }
 
-// Claims takes a GET below /v1 only with a key of Google's: OpenAI has the same paths. A POST it takes for a count of tokens.
+// Claims takes a GET below /v1 only with a Google key, because OpenAI has the same paths, and a POST only for a token
+// count.
 func (codec) Claims(r *http.Request) bool {
 	to := targetOf(r.URL)
 	if r.Method == http.MethodPost {
@@ -25,7 +26,7 @@ func (codec) Claims(r *http.Request) bool {
 	return to.vertex || strings.HasPrefix(r.URL.Path, "/v1beta") || r.Header.Get("X-Goog-Api-Key") != "" || r.URL.Query().Get("key") != ""
 }
 
-// listed are the models of the list. Any other is described, too, as it answers, too.
+// listed are the listed models. Other names exist too.
 var listed = []string{"gemini-2.0-flash", "gemini-2.5-flash", "gemini-2.5-pro", "gemini-3-flash-preview", "gemini-3-pro-preview"}
 
 type model struct {
@@ -50,7 +51,7 @@ func describe(name, prefix string) model {
 	}
 }
 
-// AnswerSideRequest answers with the models, one of them, or the number of tokens, a token for some four bytes.
+// AnswerSideRequest answers with the models, one model, or a token count (about four bytes a token).
 func (c codec) AnswerSideRequest(r *http.Request, body []byte) dialect.Answer {
 	to := targetOf(r.URL)
 	if refused := checkCredentials(&dialect.Request{Header: r.Header, URL: r.URL}, to); refused != nil {
@@ -85,7 +86,7 @@ type tokenCount struct {
 	Details []modality `json:"promptTokensDetails"`
 }
 
-// countOf counts the tokens of the contents, or of a whole request in generateContentRequest.
+// countOf counts the tokens of the contents, or of the request in generateContentRequest.
 func countOf(body []byte, to target) (tokenCount, *dialect.Error) {
 	asked, err := dialect.ReadMembers(body)
 	if err != nil {

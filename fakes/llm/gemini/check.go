@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Check holds a request against the rules of which the API is known to answer 4xx, in an order of its own: credentials, fields,
-// parameters, tools, contents, history.
+// Check applies the rules that the API is known to enforce: credentials, fields, parameters, tools, contents, history.
+// The order is our own.
 func (codec) Check(req *dialect.Request) *dialect.Error {
 	to := targetOf(req.URL)
 	if err := checkCredentials(req, to); err != nil {
@@ -37,7 +37,7 @@ func (codec) Check(req *dialect.Request) *dialect.Error {
 	return nil
 }
 
-// checkCredentials wants any credentials at all.
+// checkCredentials requires any credentials.
 func checkCredentials(req *dialect.Request, to target) *dialect.Error {
 	token, isBearer := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer ")
 	switch {
@@ -50,7 +50,7 @@ func checkCredentials(req *dialect.Request, to target) *dialect.Error {
 	return &dialect.Error{Status: http.StatusForbidden, Message: "the request has no API key: want one in the header x-goog-api-key, or as ?key="}
 }
 
-// unknownNames names every field that the API does not have.
+// unknownNames names every unknown field.
 func unknownNames(unknown []unknownName) *dialect.Error {
 	var lines []string
 	for _, u := range unknown {
@@ -99,7 +99,7 @@ func checkContents(q *node) *dialect.Error {
 	return nil
 }
 
-// checkContent accepts the role function, of the API's first days, for what functions returned.
+// checkContent also accepts the role function, from the API's early days, for function responses.
 func (n *node) checkContent() *dialect.Error {
 	parts := n.list("parts")
 	switch role := n.text("role"); {
@@ -127,7 +127,7 @@ func (n *node) count(field string) int {
 	return count
 }
 
-// data are the fields of a part of which it has exactly one.
+// data are the fields of which a part has exactly one.
 var data = []string{"text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode", "codeExecutionResult", "toolCall", "toolResponse"}
 
 func (n *node) checkPart() *dialect.Error {

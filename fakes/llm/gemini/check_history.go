@@ -2,11 +2,11 @@ package gemini
 
 import "github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 
-// checkHistory holds the API's rules of function calls: a turn of calls comes right after a user's turn or one of responses, and the very
-// next turn has as many responses as there were calls. Ids and names do not count.
+// checkHistory enforces the API's rules for function calls: a turn of calls follows a user's turn or a turn of
+// responses, and the next turn has as many responses as calls. Ids and names do not matter.
 func checkHistory(q *node) *dialect.Error {
 	contents := q.list("contents")
-	asked := 0 // calls in the turn before
+	asked := 0 // in the previous turn
 	for i, c := range contents {
 		calls, responses := c.count("functionCall"), c.count("functionResponse")
 		isModel := role(c) == dialect.Assistant
@@ -35,8 +35,8 @@ func unequal(path string, responses, calls int) *dialect.Error {
 		responses, calls)
 }
 
-// checkSignatures holds the rule of the third generation: since the user last spoke, the first call of each of the model's turns carries
-// its thoughtSignature. Earlier turns need none. What the signature is only the API can tell.
+// checkSignatures enforces the rule of generation 3: since the user last spoke, the first call of each model turn has
+// its thoughtSignature. Earlier turns need none. The codec cannot verify the signature.
 func checkSignatures(q *node) *dialect.Error {
 	contents := q.list("contents")
 	began := 0 // the current turn

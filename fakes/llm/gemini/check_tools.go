@@ -8,10 +8,10 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// functionName is what a function may be called.
+// functionName matches valid function names.
 var functionName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$`)
 
-// checkTools accepts an object schema without properties. The API has refused it at times, and hosts leave parameters out for it.
+// checkTools accepts an object schema without properties. The API refused it at times, so hosts omit parameters.
 func checkTools(q *node) *dialect.Error {
 	seen := map[string]bool{}
 	for _, d := range declarations(q) {
@@ -44,7 +44,7 @@ func checkParameters(schema *node) *dialect.Error {
 	return nil
 }
 
-// modes are the modes of function calling.
+// modes are the function calling modes.
 var modes = []string{"AUTO", "ANY", "NONE", "VALIDATED"}
 
 func checkToolConfig(q *node) *dialect.Error {

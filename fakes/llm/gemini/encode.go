@@ -10,9 +10,9 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Encode writes text, thoughts and tool uses, in order; other blocks are left out. Thoughts are written whether the request asks for them
-// or not: that is the script's to decide. A tool use whose input is no JSON object cannot be written in this format: as with the real
-// thing, the answer then ends in MALFORMED_FUNCTION_CALL, with what the model wrote in finishMessage.
+// Encode writes text, thoughts and tool uses, in order, and drops other blocks. It writes thoughts even if the request
+// does not ask for them: the script decides. The format cannot carry input that is not a JSON object. As with the real
+// API, the answer then ends with MALFORMED_FUNCTION_CALL, and finishMessage holds the model's output.
 func (codec) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 	c := newCompletion(req, reply)
 	if !req.Stream {
@@ -38,7 +38,7 @@ func (codec) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 	return a
 }
 
-// finishReasons are the stop reasons in the API's words. It has none for tool use, and cannot tell a stop sequence from an end.
+// finishReasons maps stop reasons to the API's words. Tool use and stop sequences have none of their own.
 var finishReasons = map[dialect.StopReason]string{
 	dialect.EndTurn:           "STOP",
 	dialect.StopForTool:       "STOP",
@@ -48,13 +48,13 @@ var finishReasons = map[dialect.StopReason]string{
 	dialect.StopContentFilter: "SAFETY",
 }
 
-// completion is an answer before it is put on the wire, plain or streamed.
+// completion is an answer before encoding, plain or streamed.
 type completion struct {
 	id, model string
 	parts     []part
 	finish    string
 	message   string // finishMessage
-	blocked   bool   // the prompt, so that there is no candidate
+	blocked   bool   // the prompt is blocked: no candidate
 	usage     usage
 }
 
@@ -108,7 +108,7 @@ func (c *completion) add(b *dialect.Block, serial int64, position int) {
 	}
 	p := part{FunctionCall: call, ThoughtSignature: b.Signature}
 	if p.ThoughtSignature == "" && thinks(c.model) && !slices.ContainsFunc(c.parts, part.isCall) {
-		p.ThoughtSignature = mint("signature", 32, serial, position) // reads as base64
+		p.ThoughtSignature = mint("signature", 32, serial, position) // looks like base64
 	}
 	c.parts = append(c.parts, p)
 	if c.message == "" {
@@ -116,7 +116,7 @@ func (c *completion) add(b *dialect.Block, serial int64, position int) {
 	}
 }
 
-// mint makes an id of n letters and digits, another one for each kind of thing.
+// mint generates an id of n letters and digits. Each kind has its own ids.
 func mint(kind string, n int, serial int64, position int) string {
 	return strings.TrimPrefix(dialect.MintID(kind, n, serial, position), kind)
 }
@@ -136,7 +136,7 @@ type modality struct {
 	Tokens   int    `json:"tokenCount"`
 }
 
-// count counts a token for some four bytes; nobody can hold the fake to more.
+// count estimates tokens, roughly four bytes each; clients cannot rely on more.
 func (c *completion) count(req *dialect.Request) {
 	c.usage.Prompt = 8 + len(req.Body)/4
 	c.usage.Total = c.usage.Prompt
@@ -156,7 +156,7 @@ func (u *usage) add(p part) {
 		u.Candidates += 1 + (len(p.FunctionCall.Name)+len(p.FunctionCall.Args))/4
 	}
 	if p.isCall() && p.ThoughtSignature != "" {
-		u.Thoughts += 16 // what the signature seals
+		u.Thoughts += 16 // the signed thought
 	}
 	u.Total = u.Prompt + u.Candidates + u.Thoughts
 }
@@ -193,7 +193,7 @@ type safetyRating struct {
 	Blocked     bool   `json:"blocked"`
 }
 
-// plain is the whole answer.
+// plain returns the whole answer.
 func (c *completion) plain() generateResponse {
 	if c.blocked {
 		return c.refused()
@@ -205,7 +205,7 @@ func (c *completion) response(only candidate, u usage) generateResponse {
 	return generateResponse{Candidates: []candidate{only}, UsageMetadata: u, ModelVersion: c.model, ResponseID: c.id}
 }
 
-// refused is the answer to a prompt that was blocked: it has no candidates.
+// refused returns the answer to a blocked prompt, which has no candidates.
 func (c *completion) refused() generateResponse {
 	return generateResponse{PromptFeedback: &promptFeedback{"PROHIBITED_CONTENT"}, UsageMetadata: c.usage, ModelVersion: c.model, ResponseID: c.id}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// statuses are the words of google.rpc.Code for a status (cloud.google.com/apis/design/errors).
+// statuses maps HTTP statuses to google.rpc.Code (cloud.google.com/apis/design/errors).
 var statuses = map[int]string{
 	http.StatusBadRequest:          "INVALID_ARGUMENT",
 	http.StatusUnauthorized:        "UNAUTHENTICATED",
@@ -30,7 +30,7 @@ type errorDetails struct {
 	Details []any  `json:"details,omitempty"`
 }
 
-// errorBody is {"error":{code,message,status,details}}.
+// errorBody returns {"error":{code,message,status,details}}.
 func errorBody(e *dialect.Error) map[string]errorDetails {
 	status := e.Kind
 	if status == "" {
@@ -50,8 +50,8 @@ const (
 	service    = "generativelanguage.googleapis.com"
 )
 
-// details are what the API says besides: the reason of a code, the field of a parameter, and of an exhausted quota which it is
-// and when to try again. It has no Retry-After: an error's own is told as the delay, too.
+// details returns the reason of a code, the field of a parameter, and for an exhausted quota its name and the retry
+// delay. The API has no Retry-After: an error's own becomes the delay too.
 func details(e *dialect.Error) []any {
 	var all []any
 	if e.Code != "" {
@@ -80,7 +80,8 @@ func details(e *dialect.Error) []any {
 	return all
 }
 
-// EncodeError writes {"error":{code,message,status,details}}, in an array where the answer would have been a stream that is one.
+// EncodeError writes {"error":{code,message,status,details}}, inside an array if the answer would have been an array
+// stream.
 func (codec) EncodeError(e *dialect.Error) dialect.Answer {
 	h := header(jsonType)
 	maps.Copy(h, e.Header)
@@ -91,7 +92,7 @@ func (codec) EncodeError(e *dialect.Error) dialect.Answer {
 	return dialect.Answer{Status: e.Status, Header: h, Chunks: [][]byte{body}}
 }
 
-// EncodeErrorEvent writes an event of the stream whose data is the error's body, or one more item of the array, and its end.
+// EncodeErrorEvent writes an event with the error body, or a last item of the array and its end.
 func (codec) EncodeErrorEvent(req *dialect.Request, _ *dialect.Reply, _ int, e *dialect.Error) []byte {
 	if targetOf(req.URL).events {
 		return event(errorBody(e))

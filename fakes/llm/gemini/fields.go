@@ -2,9 +2,9 @@ package gemini
 
 import "strings"
 
-// documented are the messages of a request and the kinds of their fields, from the API reference of 2026: another message, a scalar,
-// "any" for what is not looked into, "[]" before what is repeated, "map:" before the values of a map. The API reads each field by its
-// camelCase name and by its snake_case name.
+// documented lists the messages of a request and the kinds of their fields, from the API reference of 2026: a message,
+// a scalar, "any" for uninspected values, "[]" before a repeated kind, "map:" before the kind of a map's values. The
+// API accepts camelCase and snake_case names.
 var documented = map[string]map[string]string{
 	"request": {
 		"contents": "[]content", "systemInstruction": "content", "tools": "[]tool", "toolConfig": "toolConfig",
@@ -55,13 +55,13 @@ var documented = map[string]map[string]string{
 	},
 }
 
-// vertexOnly are fields that the Gemini API does not know, and Vertex AI does.
+// vertexOnly are fields that Vertex AI has and the Gemini API has not.
 var vertexOnly = map[string]bool{
 	"request.labels": true, "request.modelArmorConfig": true, "schema.additionalProperties": true, "schema.ref": true, "schema.defs": true,
 	"schema.prefixItems": true,
 }
 
-// fieldName returns the camelCase name of a message's field that is written so or in snake_case; "" for one that the message has not.
+// fieldName returns the camelCase name of a message's field, or "" if unknown.
 func fieldName(message, written string) string {
 	fields := documented[message]
 	if fields[written] != "" {

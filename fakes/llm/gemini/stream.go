@@ -7,9 +7,9 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// stream returns the chunks of a stream. Text comes in fragments. Up to 2.x all calls that stand together come in one chunk, and the last
-// chunk has the finish reason; from 3 on each call has a chunk, and the finish reason comes with an empty text. late sends the last call
-// after the finish reason.
+// stream returns the chunks of a stream, with text in fragments. Up to 2.x adjacent calls share a chunk, and the last
+// chunk has the finish reason. From 3 on each call has a chunk, and the finish reason comes with an empty text. late
+// sends the last call after the finish reason.
 func (c *completion) stream(late bool) []generateResponse {
 	if c.blocked {
 		return []generateResponse{c.refused()}
@@ -49,7 +49,7 @@ func (c *completion) stream(late bool) []generateResponse {
 	return chunks
 }
 
-// groups are the parts of each chunk.
+// groups returns the parts of each chunk.
 func (c *completion) groups() [][]part {
 	var groups [][]part
 	inCalls := false
@@ -77,12 +77,12 @@ func (c *completion) groups() [][]part {
 	return groups
 }
 
-// event writes a server-sent event as the API does: its JSON has a blank after each colon, its lines end in CRLF.
+// event writes an event like the API: a space after each colon of the JSON, lines that end in CRLF.
 func event(v any) []byte {
 	return append(append([]byte("data: "), spaced(dialect.Marshal(v))...), "\r\n\r\n"...)
 }
 
-// spaced puts a blank after each colon of JSON that is not in a string.
+// spaced adds a space after each JSON colon outside strings.
 func spaced(raw []byte) []byte {
 	out := make([]byte, 0, len(raw)+len(raw)/8)
 	inString, escaped := false, false
@@ -102,7 +102,7 @@ func spaced(raw []byte) []byte {
 	return out
 }
 
-// indented writes JSON as the API does outside of events: by two spaces.
+// indented indents JSON by two spaces, as the API does outside events.
 func indented(v any) []byte {
 	var out bytes.Buffer
 	if err := json.Indent(&out, dialect.Marshal(v), "", "  "); err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Decode refuses only a body that is not a JSON object, or whose messages are not an array. Members of a wrong type count as
-// absent, and blocks that cannot be read become Other: what a client sends is for the checks to judge.
+// Decode refuses only a body that is not a JSON object or whose messages are not an array. Members of a wrong type
+// count as absent, and unreadable blocks become Other: checks judge what a client sends.
 func (codec) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Error) {
 	params, err := dialect.ReadMembers(body)
 	if err != nil || params == nil {
@@ -31,7 +31,7 @@ func (codec) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Er
 		req.Messages = append(req.Messages, message(raw, fmt.Sprintf("messages[%d]", i)))
 	}
 	var tools []json.RawMessage
-	_ = params.Read("tools", &tools) // of a wrong type: absent, like the members below
+	_ = params.Read("tools", &tools) // a wrong type counts as absent
 	for i, raw := range tools {
 		var t dialect.Members
 		_ = dialect.ReadPart(raw, &t)
@@ -72,7 +72,7 @@ func model(params dialect.Members) string {
 	return DefaultModel
 }
 
-// toolChoice returns the mode; an empty choice is auto (2025-11-25, schema ToolChoice).
+// toolChoice returns the mode; an empty choice means auto (2025-11-25, schema ToolChoice).
 func toolChoice(params dialect.Members) string {
 	choice := optional[dialect.Members](params, "toolChoice")
 	switch {
@@ -108,7 +108,7 @@ func content(of dialect.Members, path string, inResult bool) []dialect.Block {
 	return blocks
 }
 
-// readBlock reads a result within a result as Other: MCP has no such thing, and nesting without end stays unread.
+// readBlock reads a block. A result inside a result, which MCP does not have, becomes Other, so nesting is bounded.
 func readBlock(raw json.RawMessage, path string, inResult bool) dialect.Block {
 	b := dialect.Block{Type: dialect.Other, Raw: raw, Path: path}
 	var o dialect.Members

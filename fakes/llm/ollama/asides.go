@@ -10,25 +10,25 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// models are those that are listed. The fake answers for every other, too.
+// models are the listed models. Other names exist too.
 var models = []string{"llama3.2:latest", "qwen3:8b", "gpt-oss:20b", "llama3.2:" + NoIDs}
 
-// version is the version of Ollama whose answers these are.
+// version is the Ollama version that the answers follow.
 const version = "0.17.4"
 
-// loaded is when every model was pulled.
+// loaded is the modification time of every model.
 var loaded = time.Date(2026, time.January, 2, 3, 4, 5, 0, time.UTC)
 
-// SideRequestPatterns are what a host asks before it chats: whether anybody is there, which models there are and what they can, what is loaded, and the
-// version.
+// SideRequestPatterns returns what hosts request before a chat: a greeting, models and their capabilities, loaded
+// models, the version.
 func (chat) SideRequestPatterns() []string {
 	return []string{"GET /api/tags", "GET /api/ps", "GET /api/version", "POST /api/show", "GET /{$}", "HEAD /{$}"}
 }
 
-// Claims takes every request: nobody else has these paths.
+// Claims takes every request: no other codec serves these paths.
 func (chat) Claims(*http.Request) bool { return true }
 
-// AnswerSideRequest answers. Nothing is loaded, and every model can everything.
+// AnswerSideRequest answers that no model is loaded, and that every model has all capabilities.
 func (c chat) AnswerSideRequest(r *http.Request, body []byte) dialect.Answer {
 	switch r.URL.Path {
 	case "/api/tags":

@@ -8,11 +8,12 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Decode refuses what Ollama's own types cannot hold. A limit of 0 tokens or fewer is none. Images come before the text of their
-// message, which is how a model sees them.
+// Decode refuses what Ollama's types cannot hold. A limit below 1 token means none. Images precede their message's
+// text, as for a model.
 //
-// A call without an id has its path for one, and its result gets that too: a result without an id answers the first call of the turn
-// before it that has its tool_name and no result yet, or else the first without a result. What is left over has no id.
+// A call without an id gets its path as id, and so does its result. A result without an id belongs to the first call of
+// the turn before with its tool_name and no result yet, else to the first without a result. Remaining results have no
+// id.
 func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Error) {
 	q, refused := parse(body)
 	if refused != nil {
@@ -40,7 +41,7 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 	return req, nil
 }
 
-// option returns an option, nil where there is none of the type.
+// option returns an option; nil if it has another type.
 func option[T any](q *request, name string) *T {
 	if v, ok := q.Options[name].(T); ok {
 		return &v
@@ -48,10 +49,10 @@ func option[T any](q *request, name string) *T {
 	return nil
 }
 
-// conversation returns the system prompt and the turns. Results in a row are one turn of the user.
+// conversation returns the system prompt and the turns. Consecutive results are one user turn.
 func (q *request) conversation() (prompt string, turns []dialect.Message) {
 	var system []string
-	var open []dialect.Block // calls that have no result yet
+	var open []dialect.Block // calls without a result
 	inResults := false
 	for i := range q.messages {
 		m, path := &q.messages[i], fmt.Sprintf("messages[%d]", i)
@@ -82,7 +83,7 @@ func (q *request) conversation() (prompt string, turns []dialect.Message) {
 	return strings.Join(system, "\n\n"), turns
 }
 
-// settle finds the call that a result belongs to among those without one, and returns the rest.
+// settle matches a result with a call in open, and returns the remaining calls.
 func settle(result *dialect.Block, open []dialect.Block) []dialect.Block {
 	same := []func(dialect.Block) bool{func(use dialect.Block) bool { return use.ID == result.ID }}
 	if result.ID == "" {
@@ -102,7 +103,7 @@ func settle(result *dialect.Block, open []dialect.Block) []dialect.Block {
 	return open
 }
 
-// blocks returns what a message says and shows.
+// blocks returns a message's thinking, images and text.
 func (m *message) blocks(path string) []dialect.Block {
 	var blocks []dialect.Block
 	if m.Thinking != "" {

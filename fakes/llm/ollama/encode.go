@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// response is an answer, or a line of one.
+// response is a plain answer or a line of a stream.
 type response struct {
 	Model      string    `json:"model"`
 	CreatedAt  time.Time `json:"created_at"`
@@ -40,7 +40,7 @@ type function struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// metrics stand on the last line of an answer that says something; times are in nanoseconds.
+// metrics are on the last line of an answer; times are in nanoseconds.
 type metrics struct {
 	TotalDuration      time.Duration `json:"total_duration,omitempty"`
 	LoadDuration       time.Duration `json:"load_duration,omitempty"`
@@ -50,9 +50,9 @@ type metrics struct {
 	EvalDuration       time.Duration `json:"eval_duration,omitempty"`
 }
 
-// Encode writes thinking, text and tool uses in their order, each call of a stream on a line of its own. Arguments are objects here, so
-// that a call with others is handed on as the text that the model wrote, which is what becomes of a call that Ollama cannot read. A late
-// use comes on the last line. A request without messages loads the model, or with a keep_alive of 0 unloads it, whatever the reply.
+// Encode writes thinking, text and tool uses in order; in a stream each call has a line. Arguments must be objects
+// here: a call with others becomes text, as in Ollama when it cannot parse a call. A late use is on the last line. A
+// request without messages loads the model, or unloads it if keep_alive is 0; the reply is ignored.
 func (chat) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 	a := &answer{model: reply.Model, reason: doneReason(reply.Reason())}
 	if a.model == "" {
@@ -66,7 +66,7 @@ func (chat) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 		last := len(lines) - 1
 		lines, a.late = lines[:last], lines[last].ToolCalls
 	}
-	tokens := 1 // of some four bytes; nobody can hold the fake to more
+	tokens := 1 // roughly four bytes each
 	for _, b := range reply.Content {
 		tokens += (len(b.Text) + len(b.Name) + len(b.Input)) / 4
 	}
@@ -86,13 +86,13 @@ func (chat) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 	return dialect.Answer{Status: http.StatusOK, Header: header("application/x-ndjson"), Chunks: append(chunks, line(end)), Stream: true}
 }
 
-// answer is what becomes of a reply.
+// answer is a reply while it is encoded.
 type answer struct {
 	model, reason string
 	calls, late   []wanted
 }
 
-// lines returns the messages of a stream, but for the last.
+// lines returns the messages of a stream without the last line.
 func (a *answer) lines(reply *dialect.Reply) []said {
 	var lines []said
 	say := func(text string) {
@@ -121,7 +121,7 @@ func (a *answer) lines(reply *dialect.Reply) []said {
 	return lines
 }
 
-// call writes a tool use: with an id, and an index that counts the calls, or as it was before there were ids.
+// call writes a tool use, with an id and index unless the model is one without ids.
 func (a *answer) call(b dialect.Block, id string) wanted {
 	index := len(a.calls)
 	c := wanted{ID: b.ID, Function: function{Index: &index, Name: b.Name, Arguments: given(b.Input)}}
@@ -137,7 +137,7 @@ func (a *answer) call(b dialect.Block, id string) wanted {
 	return c
 }
 
-// end is the last line. Times are what a small model takes.
+// end returns the last line, with the times of a small model.
 func (a *answer) end(prompt, tokens int) response {
 	const perToken = 10 * time.Millisecond
 	m := metrics{
@@ -148,7 +148,7 @@ func (a *answer) end(prompt, tokens int) response {
 	return response{Model: a.model, CreatedAt: now(), Message: said{Role: dialect.Assistant, ToolCalls: a.late}, Done: true, DoneReason: a.reason, metrics: m}
 }
 
-// loads is why an answer to no messages is done.
+// loads returns the done reason of a request without messages.
 func loads(req *dialect.Request) string {
 	if q, _ := parsed(req); q != nil && q.KeepAlive != nil && *q.KeepAlive == 0 {
 		return "unload"
@@ -164,7 +164,7 @@ func plain(v any) dialect.Answer {
 
 func line(v any) []byte { return append(marshal(v), '\n') }
 
-// marshal writes JSON as Ollama does, with HTML's escapes.
+// marshal writes JSON with HTML escapes, as Ollama does.
 func marshal(v any) []byte {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -173,14 +173,14 @@ func marshal(v any) []byte {
 	return raw
 }
 
-// EncodeError writes {"error":TEXT}. Ollama has no words for kind, code and parameter.
+// EncodeError writes {"error":TEXT}. Ollama has no kind, code or parameter.
 func (chat) EncodeError(e *dialect.Error) dialect.Answer {
 	h := header(contentJSON)
 	maps.Copy(h, e.Header)
 	return dialect.Answer{Status: e.Status, Header: h, Chunks: [][]byte{marshal(map[string]string{"error": e.Message})}}
 }
 
-// EncodeErrorEvent writes the error on a line.
+// EncodeErrorEvent writes the error as a line.
 func (chat) EncodeErrorEvent(_ *dialect.Request, _ *dialect.Reply, _ int, e *dialect.Error) []byte {
 	return line(map[string]string{"error": e.Message})
 }

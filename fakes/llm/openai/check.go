@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// documented are the members of a request, from the API reference of 2026. The deprecated functions and function_call are
-// not among them: see the package's comment.
+// documented are the members of a request: API reference of 2026, without functions and function_call (see the package
+// comment).
 var documented = map[string]bool{
 	"audio": true, "frequency_penalty": true, "logit_bias": true, "logprobs": true, "max_completion_tokens": true, "max_tokens": true,
 	"messages": true, "metadata": true, "modalities": true, "model": true, "moderation": true, "n": true, "parallel_tool_calls": true,
@@ -21,8 +21,8 @@ var documented = map[string]bool{
 	"top_p": true, "user": true, "verbosity": true, "web_search_options": true,
 }
 
-// Check holds a request against the rules of which the API is known to answer 400, in an order of its own: members,
-// parameters, what the model takes, tools, messages, history.
+// Check applies the rules that the API is known to enforce: members, parameters, model, tools, messages, history. The
+// order is our own.
 func (c chat) Check(req *dialect.Request) *dialect.Error {
 	q, ok := req.Decoded.(*request)
 	if !ok {
@@ -98,7 +98,7 @@ func checkMessages(q *request) *dialect.Error {
 	return nil
 }
 
-// nineOnly is what Mistral takes for the id of a call.
+// nineOnly matches the call ids that Mistral accepts.
 var nineOnly = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
 
 func (q *request) checkIDs(m *message) *dialect.Error {
@@ -120,7 +120,7 @@ func (q *request) checkIDs(m *message) *dialect.Error {
 	return nil
 }
 
-// allowedParts are the parts that a role's content may have.
+// allowedParts lists the content parts that each role may have.
 var allowedParts = map[string][]string{
 	"system":    {"text"},
 	"developer": {"text"},
@@ -201,8 +201,8 @@ func (c *toolCall) check() *dialect.Error {
 	return nil
 }
 
-// checkHistory holds the API's rule of tool calls: each is answered by a tool message before any other message comes, and
-// each tool message answers one.
+// checkHistory enforces the API's rule for tool calls: tool messages answer all of them before any other message, and
+// each tool message answers a call.
 func checkHistory(q *request) *dialect.Error {
 	var asked, unanswered []string // ids of the last assistant message's calls
 	for i := range q.messages {
@@ -231,7 +231,7 @@ func checkHistory(q *request) *dialect.Error {
 	return answered(unanswered, len(q.messages))
 }
 
-// answered refuses calls that have no answer when the i-th message comes, or the end.
+// answered refuses calls that have no answer before message i.
 func answered(unanswered []string, i int) *dialect.Error {
 	if len(unanswered) == 0 {
 		return nil

@@ -6,16 +6,16 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// hot are the models whose temperature is 1. Later ones of GPT-5 take others beside the right effort.
+// hot matches models that accept only temperature 1. Later GPT-5 models accept others at some efforts.
 var hot = regexp.MustCompile(`^(o[134]|gpt-5)($|-)`)
 
-// stopless are the models that are known to take no stop sequences.
+// stopless matches models that accept no stop sequences.
 var stopless = regexp.MustCompile(`^(o[34]|gpt-5)($|-)`)
 
-// chatting are the models that are called as those that reason, and do not.
+// chatting matches models that do not reason, although they have the name of a reasoning model.
 var chatting = regexp.MustCompile(`-chat($|-)`)
 
-// checkModel holds what only models refuse that reason: the old name of the limit of tokens, a temperature, stop sequences.
+// checkModel refuses what reasoning models do not accept: max_tokens, temperature, stop sequences.
 func checkModel(q *request) *dialect.Error {
 	if !q.style.isOpenAI || !reasoning(q.model) || chatting.MatchString(q.model) {
 		return nil
@@ -31,7 +31,7 @@ func checkModel(q *request) *dialect.Error {
 	return nil
 }
 
-// checkModel is that of Chat Completions.
+// checkModel is the same rule for Responses.
 func (q *responsesRequest) checkModel() *dialect.Error {
 	if q.temperature != nil && *q.temperature != 1 && hot.MatchString(q.model) && !chatting.MatchString(q.model) {
 		return invalid("temperature", "", "temperature is %v, which the model %s does not take", *q.temperature, q.model)

@@ -8,11 +8,11 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// topForbids are the words that the schema of a function must not have at its top level.
+// topForbids are forbidden at the top level of a function's schema.
 var topForbids = map[string]bool{"oneOf": true, "anyOf": true, "allOf": true, "enum": true, "not": true}
 
-// itemless finds an array in a schema of which nothing says what its items are, and where; "" where there is none. JSON Schema permits it, and so
-// tools of MCP servers have it; the API does not.
+// itemless returns the path of an array without items in a schema, or "". JSON Schema allows it, so MCP servers use it;
+// the API does not.
 func itemless(raw json.RawMessage, path string) (at string) {
 	if !bytes.Contains(raw, []byte(`"array"`)) {
 		return ""
@@ -26,7 +26,7 @@ func itemless(raw json.RawMessage, path string) (at string) {
 	}
 	for _, holder := range []string{"properties", "$defs", "definitions"} {
 		var inner dialect.Members
-		_ = s.Read(holder, &inner) // of another type, there are none
+		_ = s.Read(holder, &inner) // a wrong type counts as empty
 		for _, name := range inner.Names() {
 			if at := itemless(inner.Raw(name), path+"."+holder+"."+name); at != "" {
 				return at

@@ -7,7 +7,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// toolName is what a tool may be called, and maxTools how many there may be.
+// toolName is the pattern of valid tool names, maxTools the maximum number of tools.
 const (
 	toolName = `^[a-zA-Z0-9_-]{1,64}$`
 	maxTools = 128
@@ -59,8 +59,8 @@ func (t *tool) check() *dialect.Error {
 	return t.checkParameters("function.parameters")
 }
 
-// checkParameters wants an object schema. That properties is required, and so more than JSON Schema asks, is what users of
-// MCP tools without arguments keep running into.
+// checkParameters requires an object schema with properties. JSON Schema does not require properties: MCP tools without
+// arguments often fail here.
 func (t *tool) checkParameters(member string) *dialect.Error {
 	const code = "invalid_function_parameters"
 	var isObject, hasProperties bool

@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Decode refuses a body that is not a JSON object or has members of another type than the API documents. Arguments that
-// are not a string are read as they stand: [chat.Check] refuses them.
+// Decode refuses a body that is not a JSON object, or has members of another type than documented. It accepts arguments
+// that are not a string; [chat.Check] refuses them.
 func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Error) {
 	q, refused := parse(body)
 	if refused != nil {
@@ -32,7 +32,7 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 	all, results := room[:0:n], room[n:n]
 	var few [2]string
 	system := few[:0]
-	inResults := false // the last message is a user's turn made of tool messages
+	inResults := false // the last turn consists of tool messages
 	for i := range q.messages {
 		m := &q.messages[i]
 		wasInResults := inResults
@@ -49,7 +49,7 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 			results = append(results, result)
 			req.Messages[len(req.Messages)-1].Content = results[:len(results):len(results)]
 		default:
-			role := dialect.Role(m.role) // an unknown one is kept for Check and the journal
+			role := dialect.Role(m.role) // Check refuses an unknown role; the journal keeps it
 			req.Messages = append(req.Messages, dialect.Message{Role: role, Content: all.of(m), Path: m.path})
 		}
 	}
@@ -64,7 +64,7 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 	return req, nil
 }
 
-// toolChoice returns the mode, "tool:NAME" for a choice of one tool, or what stands there where it is neither.
+// toolChoice returns the mode, "tool:NAME" for one tool, or an unknown value unchanged.
 func (q *request) toolChoice() string {
 	if !q.Has("tool_choice") {
 		return ""
@@ -87,7 +87,7 @@ func (q *request) toolChoice() string {
 	return string(q.Raw("tool_choice"))
 }
 
-// results is how many tool messages there are.
+// results counts the tool messages.
 func (q *request) results() int {
 	n := 0
 	for i := range q.messages {
@@ -98,10 +98,10 @@ func (q *request) results() int {
 	return n
 }
 
-// blocks are those of many messages, in one piece of memory.
+// blocks holds the blocks of several messages in one allocation.
 type blocks []dialect.Block
 
-// blocks is how many there are.
+// blocks counts the blocks.
 func (q *request) blocks() int {
 	n := 0
 	for i := range q.messages {
@@ -117,7 +117,7 @@ func (q *request) blocks() int {
 	return n
 }
 
-// of adds a message's content and its calls, and returns them.
+// of adds and returns a message's content and calls.
 func (all *blocks) of(m *message) []dialect.Block {
 	begin := len(*all)
 	add := func(b dialect.Block) { *all = append(*all, b) }
@@ -150,7 +150,7 @@ func (c *toolCall) input() json.RawMessage {
 	return text
 }
 
-// block reads a part. A file, and what is unknown, is Other.
+// block reads a part. Files and unknown parts become Other.
 func (p *part) block() dialect.Block {
 	b := dialect.Block{Type: dialect.Other, Raw: p.raw, Path: p.path}
 	kind := p.Text("type")
@@ -174,7 +174,7 @@ func (p *part) block() dialect.Block {
 	return b
 }
 
-// audioType is the MIME type of a format.
+// audioType returns the MIME type of a format.
 func audioType(format string) string {
 	if format == "mp3" {
 		return "audio/mpeg"
@@ -182,7 +182,7 @@ func audioType(format string) string {
 	return "audio/" + format
 }
 
-// errNotData says that a URL is an address, no data.
+// errNotData says that a URL is an address.
 var errNotData = errors.New("not a data URI")
 
 // dataURI reads data:TYPE;base64,DATA.

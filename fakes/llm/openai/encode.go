@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Encode writes text and tool uses; the model has no other blocks to answer with, and others are left out. Several texts
-// are one, as the wire has room for one only. With [dialect.StopRefusal] the text is OpenAI's refusal.
+// Encode writes text and tool uses, and drops other blocks: the model has none. It joins texts, because the format has
+// one content string. The text of a [dialect.StopRefusal] is OpenAI's refusal.
 func (c chat) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 	said := c.completion(req, reply)
 	memory := new(scratch)
@@ -26,7 +26,7 @@ func (c chat) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer 
 	return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: [][]byte{said.plain(body)}}
 }
 
-// completion is an answer before it is put on the wire, plain or streamed.
+// completion is an answer before encoding, plain or streamed.
 type completion struct {
 	style                        *style
 	id, requestID, model, finish string
@@ -67,7 +67,7 @@ func (c *chat) completion(req *dialect.Request, reply *dialect.Reply) *completio
 		}
 		spoken += len(b.Text) + len(b.Name) + len(b.Input)
 	}
-	// A token is some four bytes; nobody can hold the fake to more.
+	// Roughly four bytes a token; clients cannot rely on more.
 	said.usage = usage{8 + len(req.Body)/4, 1 + spoken/4}
 	return said
 }
@@ -76,10 +76,10 @@ type call struct{ id, name, arguments string }
 
 type usage struct{ prompt, completion int }
 
-// silent reports whether content is null: in a refusal, and beside tool calls where there is no text.
+// silent reports whether content is null: in a refusal, and beside calls without text.
 func (c *completion) silent() bool { return c.refuses || c.text == "" && len(c.calls) > 0 }
 
-// plain appends it to an empty body, indented by two spaces, with a last newline, as OpenAI writes outside streams.
+// plain writes the answer into an empty body, indented by two spaces with a final newline, like OpenAI outside streams.
 func (c *completion) plain(body []byte) []byte {
 	b := builder(body)
 	if c.style.comments {
@@ -120,10 +120,10 @@ func (c *completion) plain(body []byte) []byte {
 	return b
 }
 
-// builder is JSON that is being written.
+// builder is JSON under construction.
 type builder []byte
 
-// say appends JSON, text a string, number a number, and textOr null or a string.
+// say appends JSON, text a string, number a number, textOr null or a string.
 func (b *builder) say(json string) *builder { *b = append(*b, json...); return b }
 func (b *builder) text(s string) *builder   { *b = dialect.AppendText(*b, s); return b }
 func (b *builder) number(n int64) *builder  { *b = strconv.AppendInt(*b, n, 10); return b }

@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// kindOf and codeOf are OpenAI's usual words for a status.
+// kindOf and codeOf are OpenAI's default words for a status.
 func kindOf(status int) string {
 	switch {
 	case status == http.StatusTooManyRequests:
@@ -28,7 +28,7 @@ func codeOf(status int) string {
 	return ""
 }
 
-// errorDetails are what OpenAI says of an error.
+// errorDetails is OpenAI's error object.
 type errorDetails struct {
 	Message string  `json:"message"`
 	Type    string  `json:"type"`
@@ -36,13 +36,13 @@ type errorDetails struct {
 	Code    *string `json:"code"`
 }
 
-// errorBody is {"error":{message,type,param,code}}.
+// errorBody returns {"error":{message,type,param,code}}.
 func errorBody(e *dialect.Error) map[string]errorDetails {
 	kind, code := cmp.Or(e.Kind, kindOf(e.Status)), cmp.Or(e.Code, codeOf(e.Status))
 	return map[string]errorDetails{"error": {e.Message, kind, optional(e.Param), optional(code)}}
 }
 
-// errorBody is the body in the server's own shape. OpenRouter's code is the status, and there is nothing else.
+// errorBody returns the body in the server's shape. OpenRouter has only a message and the status as code.
 func (s *style) errorBody(e *dialect.Error) any {
 	if !s.numericCode {
 		return errorBody(e)
@@ -54,13 +54,13 @@ func (s *style) errorBody(e *dialect.Error) any {
 	return map[string]details{"error": {e.Status, e.Message}}
 }
 
-// EncodeErrorEvent writes an event of the stream whose data is the error's body.
+// EncodeErrorEvent writes an event with the error body.
 func (c chat) EncodeErrorEvent(_ *dialect.Request, _ *dialect.Reply, _ int, e *dialect.Error) []byte {
 	return append(append([]byte("data: "), dialect.Marshal(c.errorBody(e))...), "\n\n"...)
 }
 
-// EncodeError writes {"error":{message,type,param,code}}. What the SDKs would try again by the status alone they may; every
-// other error says that they should not.
+// EncodeError writes {"error":{message,type,param,code}}. A header prevents retries by the SDKs unless the status alone
+// invites them.
 func (s style) EncodeError(e *dialect.Error) dialect.Answer {
 	h := s.header("application/json; charset=utf-8", dialect.MintID("req_", 32, int64(e.Status), len(e.Message)))
 	switch {
@@ -72,7 +72,7 @@ func (s style) EncodeError(e *dialect.Error) dialect.Answer {
 	return dialect.Answer{Status: e.Status, Header: h, Chunks: [][]byte{indented(s.errorBody(e))}}
 }
 
-// optional returns nil, which is null on the wire, for the empty string.
+// optional returns nil, null on the wire, for "".
 func optional(s string) *string {
 	if s == "" {
 		return nil
@@ -80,7 +80,7 @@ func optional(s string) *string {
 	return &s
 }
 
-// indented writes JSON as OpenAI does outside streams: by two spaces, with a last newline.
+// indented indents JSON by two spaces with a final newline, like OpenAI outside streams.
 func indented(v any) []byte {
 	var out bytes.Buffer
 	if err := json.Indent(&out, dialect.Marshal(v), "", "  "); err != nil {

@@ -1,6 +1,6 @@
 package openai
 
-// writer writes the events of a stream, one behind the other in one buffer.
+// writer writes the events of a stream into one buffer.
 type writer struct {
 	c         *completion
 	withUsage bool
@@ -25,13 +25,13 @@ func (c *completion) writer(withUsage bool, events int) *writer {
 	return &writer{c: c, withUsage: withUsage, head: string(head), out: make(builder, 0, events*(len(head)+120)+len(c.text)), ends: make([]int, 0, events+2)}
 }
 
-// raw is an event of its own.
+// raw writes a given event.
 func (w *writer) raw(event string) {
 	w.out.say(event)
 	w.end()
 }
 
-// choice is an event with one choice.
+// choice writes an event with one choice.
 func (w *writer) choice(d delta) {
 	s := w.c.style
 	w.out.say(w.head).say(`{"index":0,"delta":`).say(d.json)
@@ -69,7 +69,7 @@ func (w *writer) choice(d delta) {
 	w.end()
 }
 
-// usage is an event with the usage alone.
+// usage writes an event with only the usage.
 func (w *writer) usage() {
 	s := w.c.style
 	w.out.say(w.head)
@@ -86,7 +86,7 @@ func (w *writer) usage() {
 	w.end()
 }
 
-// count is the usage as such, in the members that the server has.
+// count writes the usage object with the server's members.
 func (w *writer) count() {
 	s, u := w.c.style, w.c.usage
 	w.out.say(`{"prompt_tokens":`).number(int64(u.prompt)).say(`,"completion_tokens":`).number(int64(u.completion))

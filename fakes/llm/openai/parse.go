@@ -8,10 +8,10 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// request is a request's body as OpenAI documents it. What is read loosely here, [chat.Check] judges.
+// request is a request body as OpenAI documents it. [chat.Check] judges what the parser reads leniently.
 type request struct {
 	dialect.Members
-	style                   *style // of the server that it is held against
+	style                   *style // of the server whose rules apply
 	model                   string
 	messages                []message
 	tools                   []tool
@@ -29,12 +29,12 @@ type message struct {
 	path       string
 	role       string
 	toolCallID string
-	text       string // content that is a string
+	text       string // string content
 	hasText    bool
-	parts      []part // content that is an array
+	parts      []part // array content
 	refusal    *string
 	hasAudio   bool
-	hasCalls   bool // tool_calls, even if there are none in it
+	hasCalls   bool // has tool_calls, maybe empty
 	calls      []toolCall
 }
 
@@ -47,16 +47,16 @@ type part struct {
 type toolCall struct {
 	path, id, kind, name string
 	raw                  json.RawMessage
-	arguments            json.RawMessage // a string, if it is right
+	arguments            json.RawMessage // a string, if valid
 }
 
 type tool struct {
 	path, kind, name, description string
 	parameters                    json.RawMessage
-	flat                          dialect.Members // of Responses, where all stands in the tool itself
+	flat                          dialect.Members // in Responses: the tool itself
 }
 
-// parse refuses what has not the documented type, as the API does before it looks at anything else.
+// parse refuses members of an undocumented type, as the API does before all other checks.
 func parse(body []byte) (*request, *dialect.Error) {
 	q := requests.Get().(*request)
 	var err error
@@ -89,14 +89,14 @@ func parse(body []byte) (*request, *dialect.Error) {
 	return q, r.err
 }
 
-// reader reads members and keeps the first that has not the documented type.
+// reader reads members and keeps the first error.
 type reader struct{ err *dialect.Error }
 
 func (r *reader) read(o dialect.Members, path, name string, v any) {
 	r.member(o.Raw(name), path, name, v)
 }
 
-// member reads a member that has been found, at the path of its object. One that is null or not there is left out.
+// member reads a member's value into v; path is its object's. It skips null and missing values.
 func (r *reader) member(raw json.RawMessage, path, name string, v any) {
 	if !isGiven(raw) || dialect.ReadPart(raw, v) == nil {
 		return
@@ -104,7 +104,7 @@ func (r *reader) member(raw json.RawMessage, path, name string, v any) {
 	r.refuseMember(path, name, dialect.TypeName(v), raw)
 }
 
-// array calls element for each element of what should be an array, with its number and where it begins; element returns where it ends.
+// array calls element with the index and start of each element; element returns its end. Another type is an error.
 func (r *reader) array(raw json.RawMessage, name string, element func(i int, raw []byte, begin int) (end int)) {
 	switch {
 	case !isGiven(raw):
@@ -119,8 +119,8 @@ func (r *reader) array(raw json.RawMessage, name string, element func(i int, raw
 	}
 }
 
-// eachMember calls member for each member of what should be an object, itself a member of the one at the path, and begins there, as
-// [dialect.WalkObject] does.
+// eachMember walks the object at begin, the member name of the object at path, like [dialect.WalkObject]. Another type
+// is an error.
 func (r *reader) eachMember(raw []byte, begin int, path, name string, member func(name []byte, i int) (end int)) (end int) {
 	if raw[begin] == '{' {
 		return dialect.WalkObject(raw, begin, member)
@@ -130,7 +130,7 @@ func (r *reader) eachMember(raw []byte, begin int, path, name string, member fun
 	return end
 }
 
-// value reads a value that begins there into v, a pointer; the path is that of its object.
+// value reads the value at begin into the pointer v; path is its object's.
 func (r *reader) value(raw []byte, begin int, path, name string, v any) (end int) {
 	end = dialect.End(raw, begin)
 	r.member(raw[begin:end:end], path, name, v)
@@ -168,7 +168,7 @@ func number[T int64 | float64](r *reader, o dialect.Members, name string) *T {
 	return v
 }
 
-// message reads a message, of which the paths are known.
+// message reads a message whose paths are set.
 func (r *reader) message(m *message, raw []byte, begin int) (end int) {
 	path := m.paths.message
 	end = r.eachMember(raw, begin, "", path, func(name []byte, i int) int {
@@ -194,7 +194,7 @@ func (r *reader) message(m *message, raw []byte, begin int) (end int) {
 
 // content reads a string or an array of parts.
 func (r *reader) content(m *message, raw []byte, begin int) (end int) {
-	m.hasText, m.parts = false, nil // of several members with one name the last counts
+	m.hasText, m.parts = false, nil // the last of repeated members counts
 	end = dialect.End(raw, begin)
 	content := json.RawMessage(raw[begin:end:end])
 	if dialect.IsKind(content, '"') {
@@ -211,7 +211,7 @@ func (r *reader) content(m *message, raw []byte, begin int) (end int) {
 	return end
 }
 
-// calls reads the calls of a message.
+// calls reads a message's calls.
 func (r *reader) calls(m *message, raw []byte, begin int) (end int) {
 	m.calls, m.hasCalls = nil, raw[begin] != 'n'
 	if raw[begin] != '[' {
@@ -230,7 +230,7 @@ func (r *reader) calls(m *message, raw []byte, begin int) (end int) {
 	})
 }
 
-// call reads a call, of which there may be many in a history, without an object for each of its parts.
+// call reads a call without allocating its objects: histories may have many.
 func (r *reader) call(c *toolCall, raw []byte, begin int) (end int) {
 	function, end := r.function(raw, begin, c.path, &c.kind, &c.id)
 	c.raw = raw[begin:end:end]
@@ -252,8 +252,8 @@ func (r *reader) call(c *toolCall, raw []byte, begin int) (end int) {
 	return end
 }
 
-// function reads the kind, and the id where there is one, of a tool or a call, and returns what its member of that kind holds; nil where there
-// is none.
+// function reads the kind, and the id unless nil, of a tool or call. It returns the member of that kind; nil if
+// missing.
 func (r *reader) function(raw []byte, begin int, path string, kind, id *string) (function json.RawMessage, end int) {
 	var custom json.RawMessage
 	end = r.eachMember(raw, begin, "", path, func(name []byte, i int) int {
@@ -282,7 +282,7 @@ func (r *reader) function(raw []byte, begin int, path string, kind, id *string) 
 	return function, end
 }
 
-// of chooses what a tool, or a call, of a kind has in place of a function's.
+// of selects the word for a kind of tool or call.
 func of(kind, function, custom string) string {
 	if kind == "custom" {
 		return custom
@@ -290,10 +290,10 @@ func of(kind, function, custom string) string {
 	return function
 }
 
-// isGiven reports whether a member is there and not null.
+// isGiven reports whether a member is present and not null.
 func isGiven(raw json.RawMessage) bool { return raw != nil && !dialect.IsKind(raw, 'n') }
 
-// tool reads a tool, of which the path is known.
+// tool reads a tool whose path is set.
 func (r *reader) tool(t *tool, raw []byte, begin int) (end int) {
 	function, end := r.function(raw, begin, t.path, &t.kind, nil)
 	if function == nil {

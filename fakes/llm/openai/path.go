@@ -2,10 +2,10 @@ package openai
 
 import "strconv"
 
-// paths are where a message of a request, and what is in it, stands.
+// paths are the places of a message and its contents in a request.
 type paths struct {
 	message, content string
-	calls            [4]string // the first of them
+	calls            [4]string // the first calls
 }
 
 func pathsOf(i int) paths {
@@ -17,10 +17,9 @@ func pathsOf(i int) paths {
 	return p
 }
 
-// at is the path of an element.
 func at(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
-// call is the path of the i-th call.
+// call returns the path of call i.
 func (p *paths) call(i int) string {
 	if i < len(p.calls) {
 		return p.calls[i]
@@ -28,7 +27,7 @@ func (p *paths) call(i int) string {
 	return at(p.message+".tool_calls", i)
 }
 
-// usual are the paths that are asked for all the time, which take no memory anew.
+// usual holds frequent paths, to avoid allocations.
 var usual = func() (all [32]paths) {
 	for i := range all {
 		all[i] = pathsOf(i)
@@ -36,7 +35,7 @@ var usual = func() (all [32]paths) {
 	return all
 }()
 
-// messagePaths are the paths of the i-th message.
+// messagePaths returns the paths of message i.
 func messagePaths(i int) *paths {
 	if i < len(usual) {
 		return &usual[i]

@@ -7,18 +7,18 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// requests are read in the memory of those that are over. Nothing of a [dialect.Request] lies in it.
+// requests holds the memory of finished requests. A [dialect.Request] does not point into it.
 var requests = sync.Pool{New: func() any {
 	return &request{Members: make(dialect.Members, 0, 16), messages: make([]message, 0, 16), tools: make([]tool, 0, 8)}
 }}
 
-// scratch is the memory of an answer that is over, for the next one; what is taken from it is not there for another. The zero value has none.
+// scratch is the memory of a finished answer. Taking a part removes it. The zero value is empty.
 type scratch struct {
 	header http.Header
 	body   []byte
 }
 
-// takeHeader returns an empty header, and takeBody an empty body that has room for so many bytes.
+// takeHeader returns an empty header, takeBody an empty body with that capacity.
 func (s *scratch) takeHeader() http.Header {
 	h := s.header
 	if s.header = nil; h == nil {
@@ -35,7 +35,7 @@ func (s *scratch) takeBody(room int) []byte {
 	return b[:0]
 }
 
-// most is how much memory of an answer is kept, in bytes, and longest the longest conversation of which any is, in messages.
+// most limits the answer memory that is kept, in bytes; longest limits the conversations, in messages.
 const (
 	most    = 16 << 10
 	longest = 256

@@ -11,19 +11,19 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// documentedResponses are the members of a request, from the API reference of 2026.
+// documentedResponses are the members of a request: API reference of 2026.
 var documentedResponses = set("access_programs background context_management conversation include input instructions max_output_tokens " +
 	"max_tool_calls metadata model moderation parallel_tool_calls previous_response_id prompt prompt_cache_key prompt_cache_options " +
 	"prompt_cache_retention reasoning safety_identifier service_tier store stream stream_options temperature text tool_choice tools " +
 	"top_logprobs top_p truncation user")
 
-// moved are members of Chat Completions that have another name, or place, in Responses.
+// moved maps members of Chat Completions to their names in Responses.
 var moved = map[string]string{
 	"messages": "input", "max_tokens": "max_output_tokens", "max_completion_tokens": "max_output_tokens", "response_format": "text.format",
 	"reasoning_effort": "reasoning.effort", "verbosity": "text.verbosity", "functions": "tools", "function_call": "tool_choice",
 }
 
-// includable is what include may ask for.
+// includable are the valid values of include.
 var includable = set("file_search_call.results web_search_call.results web_search_call.action.sources message.input_image.image_url " +
 	"computer_call_output.output.image_url code_interpreter_call.outputs reasoning.encrypted_content message.output_text.logprobs")
 
@@ -35,11 +35,11 @@ func set(words string) map[string]bool {
 	return s
 }
 
-// minOutputTokens is the least that max_output_tokens may be: of all providers, only this one has such a limit.
+// minOutputTokens is the minimum of max_output_tokens; no other provider has one.
 const minOutputTokens = 16
 
-// Check holds a request against the rules of which the API is known to answer 400, or 404 for what it has not kept, in an order of its
-// own: members, what is kept, parameters, tools, items, history.
+// Check applies the rules that the API is known to enforce: members, stored objects, parameters, tools, items, history.
+// Unknown stored objects give 404, all else 400. The order is our own.
 func (responses) Check(req *dialect.Request) *dialect.Error {
 	q, ok := req.Decoded.(*responsesRequest)
 	if !ok {
@@ -72,12 +72,12 @@ func (q *responsesRequest) checkMembers() *dialect.Error {
 	return nil
 }
 
-// unknown refuses a member that the API does not know.
+// unknown refuses an unknown member.
 func unknown(path string) *dialect.Error {
 	return invalid(path, "unknown_parameter", "the parameter %s is unknown: leave it out", path)
 }
 
-// onlyKnown refuses members of an object that are not among those of its kind.
+// onlyKnown refuses unknown members of an object.
 func onlyKnown(o dialect.Members, path string, members map[string]bool) *dialect.Error {
 	if names := o.Unknown(members); names != nil {
 		return unknown(path + "." + names[0])
@@ -85,7 +85,7 @@ func onlyKnown(o dialect.Members, path string, members map[string]bool) *dialect
 	return nil
 }
 
-// checkKept refuses what builds on something that the fake, which keeps nothing, has not.
+// checkKept refuses references to stored objects: this server stores nothing.
 func (q *responsesRequest) checkKept() *dialect.Error {
 	switch {
 	case q.Has("previous_response_id"):
@@ -132,7 +132,7 @@ func (q *responsesRequest) checkParameters() *dialect.Error {
 	return nil
 }
 
-// itemMembers are the members of an item, and of a part, by its type. Items of tools that the provider runs itself are not looked into.
+// Members of items and parts by type. Items of the provider's own tools are not inspected.
 var (
 	itemMembers = map[string]map[string]bool{
 		"message":                 set("type role content id status phase"),
@@ -156,7 +156,7 @@ var (
 		"computer_call_output configuration_update file_search_call image_generation_call local_shell_call local_shell_call_output mcp_approval_request " +
 		"mcp_approval_response mcp_call mcp_list_tools program program_output shell_call shell_call_output tool_search_call tool_search_output web_search_call")
 
-	// messageParts are the parts that a message may have, by its role.
+	// messageParts lists the parts that each role may have.
 	messageParts = map[string][]string{
 		"user":      {"input_text", "input_image", "input_file", "input_audio"},
 		"system":    {"input_text", "input_image", "input_file"},
@@ -165,7 +165,7 @@ var (
 	}
 	resultParts = []string{"input_text", "input_image", "input_file"}
 
-	// idPrefixes are what the ids of items begin with: that of a call is not its call_id.
+	// idPrefixes are the prefixes of item ids. A call's item id is not its call_id.
 	idPrefixes = map[string]string{"message": "msg", "function_call": "fc", "reasoning": "rs"}
 
 	identifier = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
@@ -255,7 +255,7 @@ func (it *item) checkCall() *dialect.Error {
 	return nil
 }
 
-// checkContent wants a text, or parts of the allowed types.
+// checkContent requires a text, or parts of the allowed types.
 func (it *item) checkContent(allowed []string, where string) *dialect.Error {
 	if it.text == nil && !it.Has(contents[it.kind]) {
 		return missing(it.path, contents[it.kind])
@@ -304,8 +304,8 @@ func (p *part) checkFlat(allowed []string, where string) *dialect.Error {
 	return nil
 }
 
-// checkHistory holds the API's rules of calls and reasoning: each call has an output, each output a call before it, and what was
-// reasoned out comes after the reasoning.
+// checkHistory enforces the API's rules: each call has an output, each output follows its call, and reasoning precedes
+// what it led to.
 func (q *responsesRequest) checkHistory() *dialect.Error {
 	var asked, unanswered []string
 	for i := range q.items {
@@ -330,7 +330,7 @@ func (q *responsesRequest) checkHistory() *dialect.Error {
 	return nil
 }
 
-// followsReasoning reports whether an item is the assistant's.
+// followsReasoning reports whether the assistant wrote the item.
 func (it *item) followsReasoning() bool {
 	_, turn := it.speaker()
 	return turn == string(dialect.Assistant)

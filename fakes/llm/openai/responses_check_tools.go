@@ -11,11 +11,11 @@ import (
 
 const maxFlatName = 128
 
-// hostedTools are those that the provider runs itself.
+// hostedTools are the tools that the provider runs.
 var hostedTools = set("apply_patch code_interpreter computer computer_use_preview file_search image_generation local_shell mcp namespace " +
 	"programmatic_tool_calling shell tool_search web_search web_search_2025_08_26 web_search_preview web_search_preview_2025_03_11")
 
-// toolMembers are the members of the tools that have a name.
+// toolMembers are the members of tools with names.
 var toolMembers = map[string]map[string]bool{
 	"function": set("type name description parameters strict async defer_loading allowed_callers output_schema"),
 	"custom":   set("type name description format defer_loading allowed_callers"),
@@ -33,7 +33,7 @@ func (q *responsesRequest) checkTools() *dialect.Error {
 	return nil
 }
 
-// checkFlat looks for the name first: a tool of Chat Completions' shape has it one level down.
+// checkFlat checks the name first: in a Chat Completions tool it is one level deeper.
 func (t *tool) checkFlat() *dialect.Error {
 	members, named := toolMembers[t.kind]
 	switch {
@@ -58,7 +58,7 @@ func (t *tool) checkFlat() *dialect.Error {
 		return err
 	}
 	var strict bool
-	if _ = t.flat.Read("strict", &strict); strict { // its type is looked at when it is read
+	if _ = t.flat.Read("strict", &strict); strict { // checked by flatTool
 		if at, why := looseIn(t.parameters, "parameters"); why != "" {
 			return invalid(t.path+".parameters", "invalid_function_parameters", "the tool %s is strict, and in its %s %s", t.name, at, why)
 		}
@@ -66,11 +66,10 @@ func (t *tool) checkFlat() *dialect.Error {
 	return nil
 }
 
-// strictForbids are words of JSON Schema that a strict tool must not use.
+// strictForbids are JSON Schema words that a strict tool must not use.
 var strictForbids = []string{"allOf", "oneOf", "not", "dependentRequired", "dependentSchemas", "if", "then", "else"}
 
-// looseIn finds what a strict tool's schema must not leave open, and where: every object names all of its properties as required and has
-// no others.
+// looseIn finds the first violation of strictness: each object requires all its properties and allows no others.
 func looseIn(raw json.RawMessage, path string) (at, why string) {
 	var s, properties dialect.Members
 	if dialect.ReadPart(raw, &s) != nil {
@@ -81,7 +80,7 @@ func looseIn(raw json.RawMessage, path string) (at, why string) {
 			return path, fmt.Sprintf("%s is used, which is not permitted", word)
 		}
 	}
-	_ = s.Read("properties", &properties) // of another type, there are none
+	_ = s.Read("properties", &properties) // a wrong type counts as empty
 	if s.Text("type") == "object" || s.Has("properties") {
 		if string(s.Raw("additionalProperties")) != "false" {
 			return path, "additionalProperties is not false"
@@ -148,7 +147,7 @@ func (q *responsesRequest) checkToolChoice() *dialect.Error {
 	return q.offered(choice, "tool_choice")
 }
 
-// checkAllowed wants a mode, and tools that are among those offered.
+// checkAllowed requires a mode, and only offered tools.
 func (q *responsesRequest) checkAllowed(choice dialect.Members) *dialect.Error {
 	if mode := choice.Text("mode"); mode != dialect.ChoiceAuto && mode != dialect.ChoiceRequired {
 		return invalid("tool_choice.mode", "invalid_value", "tool_choice.mode is %q: want auto or required", mode)
@@ -159,7 +158,7 @@ func (q *responsesRequest) checkAllowed(choice dialect.Members) *dialect.Error {
 	}
 	for i, t := range tools {
 		if toolMembers[t.Text("type")] == nil {
-			continue // one that the provider runs
+			continue // run by the provider
 		}
 		if err := q.offered(t, fmt.Sprintf("tool_choice.tools[%d]", i)); err != nil {
 			return err
@@ -168,7 +167,7 @@ func (q *responsesRequest) checkAllowed(choice dialect.Members) *dialect.Error {
 	return nil
 }
 
-// offered wants a tool that is named to be among the tools.
+// offered requires that the named tool is offered.
 func (q *responsesRequest) offered(choice dialect.Members, path string) *dialect.Error {
 	kind, name := choice.Text("type"), choice.Text("name")
 	if !slices.ContainsFunc(q.tools, func(t tool) bool { return t.kind == kind && t.name == name }) {

@@ -8,12 +8,12 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// null is a member that is there, and null. A nil json.RawMessage with omitempty is one that is not there.
+// null is an explicit null. A nil json.RawMessage with omitempty is an absent member.
 var null = json.RawMessage("null")
 
-// Encode writes thinking, text and tool uses as items in their order, texts in a row as the parts of one message. In a refusal the
-// texts are what is refused with. Reasoning is sealed where the request includes reasoning.encrypted_content. What was cut off shows in the
-// last item, too.
+// Encode writes thinking, text and tool uses as items in order; adjacent texts are parts of one message. The texts of a
+// refusal are refusal parts. Reasoning is encrypted if the request includes reasoning.encrypted_content. An incomplete
+// response has an incomplete last item.
 func (o responses) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 	r := newResponse(req, reply)
 	if req.Stream {
@@ -24,11 +24,11 @@ func (o responses) Encode(req *dialect.Request, reply *dialect.Reply) dialect.An
 	return dialect.Answer{Status: http.StatusOK, Header: o.header("application/json", r.requestID), Chunks: [][]byte{indented(r.object(r.status))}}
 }
 
-// response is an answer before it is put on the wire, plain or streamed.
+// response is an answer before encoding, plain or streamed.
 type response struct {
 	id, requestID, model string
 	status, incomplete   string
-	failure              json.RawMessage // null where all is well
+	failure              json.RawMessage // null without an error
 	created              int64
 	asked                dialect.Members
 	stored               []outputItem
@@ -39,15 +39,15 @@ type response struct {
 	events   [][]byte
 }
 
-// outputItem is an item of the output. One of the three is set.
+// outputItem is an item of the output. One of parts, call and thought is set.
 type outputItem struct {
 	id, status string
 	parts      []outputPart   // of a message
 	call       *dialect.Block // its ID is the call_id
-	thought    *dialect.Block // its Signature is the encrypted content, "" for none
+	thought    *dialect.Block // its Signature is the encrypted content or ""
 }
 
-// outputPart is a text, or a refusal.
+// outputPart is a text or a refusal.
 type outputPart struct {
 	text    string
 	refusal bool
@@ -77,7 +77,7 @@ func newResponse(req *dialect.Request, reply *dialect.Reply) *response {
 	if r.model == "" {
 		r.model = req.Model
 	}
-	r.asked, _ = dialect.ReadMembers(req.Body) // a request made by hand has none
+	r.asked, _ = dialect.ReadMembers(req.Body) // empty for a hand-made request
 	r.status, r.incomplete = outcome(reply.Reason())
 	sealed := includes(req, "reasoning.encrypted_content")
 	spoken := 0
@@ -92,13 +92,13 @@ func newResponse(req *dialect.Request, reply *dialect.Reply) *response {
 	if n := len(r.stored); n > 0 && r.status == "incomplete" {
 		r.stored[n-1].status = r.status
 	}
-	// A token is some four bytes; nobody can hold the fake to more.
+	// Roughly four bytes a token; clients cannot rely on more.
 	r.usage.Input, r.usage.Output = 8+len(req.Body)/4, 1+spoken/4
 	r.usage.Total = r.usage.Input + r.usage.Output
 	return r
 }
 
-// add makes an item of a block, or adds it to the message before it.
+// add makes an item of a block, or adds it to the previous message.
 func (r *response) add(b dialect.Block, i int, reply *dialect.Reply, sealed bool) {
 	mint := func(prefix string) outputItem {
 		return outputItem{id: dialect.MintID(prefix, 32, reply.Serial, i), status: "completed"}
@@ -130,7 +130,7 @@ func (r *response) add(b dialect.Block, i int, reply *dialect.Reply, sealed bool
 	}
 }
 
-// write writes an item. One that is opened has nothing in it yet.
+// write writes an item, empty if it is just opened.
 func (it *outputItem) write(opened bool) json.RawMessage {
 	status := it.status
 	if opened {
@@ -202,7 +202,7 @@ func summaryPart(text string) json.RawMessage {
 	}{"summary_text", text})
 }
 
-// echo returns a member of the request, or what the API takes for one that is not given.
+// echo returns a member of the request or the API's default.
 func (r *response) echo(name, otherwise string) json.RawMessage {
 	if r.asked.Has(name) {
 		return r.asked.Raw(name)
@@ -210,20 +210,20 @@ func (r *response) echo(name, otherwise string) json.RawMessage {
 	return json.RawMessage(otherwise)
 }
 
-// filled returns an object of the request with the members that the API adds to it.
+// filled returns an object of the request completed with defaults.
 func (r *response) filled(name string, otherwise map[string]json.RawMessage) map[string]json.RawMessage {
 	var given dialect.Object
-	_ = r.asked.Read(name, &given) // of another type, it is not given
+	_ = r.asked.Read(name, &given) // a wrong type counts as missing
 	for member, value := range given {
 		otherwise[member] = value
 	}
 	return otherwise
 }
 
-// tools returns the tools as the API gives them back: functions with all their members, and strict unless they say not.
+// tools echoes the tools like the API: functions with all members, strict by default.
 func (r *response) tools() []json.RawMessage {
 	var given []dialect.Object
-	_ = r.asked.Read("tools", &given) // refused before, unless the fake is lenient
+	_ = r.asked.Read("tools", &given) // invalid only on a lenient server
 	tools := []json.RawMessage{}
 	for _, t := range given {
 		raw := dialect.Marshal(t)
@@ -247,7 +247,7 @@ func (r *response) tools() []json.RawMessage {
 	return tools
 }
 
-// object writes the response as it stands at a status. Until it is over it has no output, and no usage.
+// object writes the response at a status. It has output and usage only at the end.
 func (r *response) object(status string) json.RawMessage {
 	over := status == r.status
 	completed, incomplete, usage, tier := null, null, null, json.RawMessage(`"auto"`)

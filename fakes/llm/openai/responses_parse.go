@@ -7,12 +7,12 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// responsesRequest is a request's body as OpenAI documents it. What is read loosely here, [responses.Check] judges.
+// responsesRequest is a request body as OpenAI documents it. [responses.Check] judges what the parser reads leniently.
 type responsesRequest struct {
 	dialect.Members
 	model, instructions    string
-	prompt                 *string // input that is a string
-	items                  []item  // input that is an array
+	prompt                 *string // string input
+	items                  []item  // array input
 	tools                  []tool
 	stream, background     bool
 	temperature, topP      *float64
@@ -25,16 +25,16 @@ type item struct {
 	dialect.Members
 	path, kind, role, id, callID, name string
 	raw                                json.RawMessage
-	text                               *string // content, or output, that is a string
-	parts                              []part  // content, output or summary that is an array
+	text                               *string // content or output as a string
+	parts                              []part  // content, output or summary as an array
 }
 
-// contents are where an item of a kind holds what it says.
+// contents names the content member of each kind of item.
 var contents = map[string]string{
 	"message": "content", "function_call_output": "output", "custom_tool_call_output": "output", "reasoning": "summary",
 }
 
-// parseResponses refuses what has not the documented type.
+// parseResponses refuses members of an undocumented type.
 func parseResponses(body []byte) (*responsesRequest, *dialect.Error) {
 	var q responsesRequest
 	var err error
@@ -76,7 +76,7 @@ func parseResponses(body []byte) (*responsesRequest, *dialect.Error) {
 func (r *reader) item(raw json.RawMessage, path string) item {
 	it := item{Members: r.object(raw, path), path: path, raw: raw}
 	r.read(it.Members, path, "type", &it.kind)
-	if it.kind == "" { // a message and a reference may leave it out
+	if it.kind == "" { // optional for messages and references
 		it.kind = "item_reference"
 		if it.Has("role") || it.Has("content") {
 			it.kind = "message"
@@ -104,7 +104,7 @@ func (r *reader) item(raw json.RawMessage, path string) item {
 	return it
 }
 
-// flatTool reads a tool whose members stand in itself.
+// flatTool reads a tool of Responses, which has no inner object.
 func (r *reader) flatTool(raw json.RawMessage, path string) tool {
 	t := tool{path: path, flat: r.object(raw, path)}
 	r.read(t.flat, path, "type", &t.kind)

@@ -7,7 +7,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// event is an event of a stream. Which members it has depends on its type.
+// event is a stream event. Its type decides which members it has.
 type event struct {
 	Type         string          `json:"type"`
 	Arguments    *string         `json:"arguments,omitempty"`
@@ -26,14 +26,14 @@ type event struct {
 	Text         *string         `json:"text,omitempty"`
 }
 
-// say adds an event, under its name and with the next number.
+// say adds an event with its name and the next sequence number.
 func (r *response) say(e event) {
 	e.Sequence = r.sequence
 	r.sequence++
 	r.events = append(r.events, fmt.Appendf(nil, "event: %s\ndata: %s\n\n", e.Type, dialect.Marshal(e)))
 }
 
-// stream returns the events of a stream, each with its name and its blank line.
+// stream returns the events, each with its name and a blank line.
 func (r *response) stream() [][]byte {
 	r.say(event{Type: "response.created", Response: r.object("in_progress")})
 	r.say(event{Type: "response.in_progress", Response: r.object("in_progress")})
