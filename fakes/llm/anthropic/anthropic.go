@@ -70,7 +70,7 @@ var (
 )
 
 func requestID(serial int64, position int) string {
-	return dialect.MintID("req_01", 22, serial, position)
+	return dialect.GenerateID("req_01", 22, serial, position)
 }
 
 // reasons maps stop reasons to Anthropic's words. One word covers a refusal and a filtered answer.

@@ -11,21 +11,23 @@ import (
 
 // The block types that each place allows. The assistant's turn also holds the results of the provider's own tools.
 var (
-	inUser      = []string{"text", "image", "document", "search_result", "tool_result", "container_upload"}
-	inAssistant = []string{"text", "thinking", "redacted_thinking", "tool_use", "server_tool_use", "web_search_tool_result", "web_fetch_tool_result",
+	userBlocks      = []string{"text", "image", "document", "search_result", "tool_result", "container_upload"}
+	assistantBlocks = []string{"text", "thinking", "redacted_thinking", "tool_use", "server_tool_use", "web_search_tool_result", "web_fetch_tool_result",
 		"code_execution_tool_result", "bash_code_execution_tool_result", "text_editor_code_execution_tool_result", "tool_search_tool_result"}
-	inResult = []string{"text", "image", "search_result", "document", "tool_reference", "browser_state"}
+	resultBlocks = []string{"text", "image", "search_result", "document", "tool_reference", "browser_state"}
 )
+
+var messageMembers = dialect.Set("content role")
 
 // blockMembers lists the members of the blocks that a client writes. The codec does not inspect other blocks.
 var blockMembers = map[string]map[string]bool{
-	"text":              set("cache_control", "citations", "text", "type"),
-	"image":             set("cache_control", "source", "transformations", "type"),
-	"document":          set("cache_control", "citations", "context", "source", "title", "type"),
-	"thinking":          set("signature", "thinking", "type"),
-	"redacted_thinking": set("data", "type"),
-	"tool_use":          set("cache_control", "caller", "id", "input", "name", "toolset_name", "type"),
-	"tool_result":       set("cache_control", "content", "is_error", "tool_use_id", "toolset_name", "type"),
+	"text":              dialect.Set("cache_control citations text type"),
+	"image":             dialect.Set("cache_control source transformations type"),
+	"document":          dialect.Set("cache_control citations context source title type"),
+	"thinking":          dialect.Set("signature thinking type"),
+	"redacted_thinking": dialect.Set("data type"),
+	"tool_use":          dialect.Set("cache_control caller id input name toolset_name type"),
+	"tool_result":       dialect.Set("cache_control content is_error tool_use_id toolset_name type"),
 }
 
 func checkMessages(q *request, isBeta bool) *dialect.Error {
@@ -38,35 +40,37 @@ func checkMessages(q *request, isBeta bool) *dialect.Error {
 }
 
 func (m *message) check(last, isBeta bool) *dialect.Error {
-	if err := checkMembers(m.Members, m.path+".", set("content", "role"), isBeta); err != nil {
+	if err := checkMembers(m.Members, m.path+".", messageMembers, isBeta); err != nil {
 		return err
 	}
-	allowed := inUser
+	allowed := userBlocks
 	switch m.role {
 	case "user":
 	case "assistant":
-		allowed = inAssistant
+		allowed = assistantBlocks
 	case "system":
-		allowed = inSystem
+		allowed = systemBlocks
 	default:
 		return invalid("%s.role: it is %q: want user or assistant", m.path, m.role)
 	}
 	prefill := last && m.role == "assistant" // the beginning of the answer
-	if m.empty() && !prefill && !m.isDirective(isBeta) {
-		return invalid("%s: it has no content: only the last message may be without, if it is the assistant's", m.path)
+	if m.empty() {
+		if !prefill && !m.isDirective(isBeta) {
+			return invalid("%s: it has no content: only the last message may be without, if it is the assistant's", m.path)
+		}
+		return nil
 	}
 	for _, b := range m.content {
 		if err := b.check(allowed, "a message of the role "+m.role, isBeta); err != nil {
 			return err
 		}
-		if b.kind == "text" && strings.TrimSpace(b.text) == "" && !(prefill && m.empty()) {
+		if b.kind == "text" && strings.TrimSpace(b.text) == "" {
 			return invalid("%s: the text is empty or white space: want something else in it", b.path)
 		}
 	}
-	if prefill && !m.empty() {
-		if b := m.content[len(m.content)-1]; b.kind == "text" && strings.TrimRight(b.text, " \t\r\n") != b.text {
-			return invalid("%s: the last message is the assistant's and ends in white space: want it without", b.path)
-		}
+	b := m.content[len(m.content)-1]
+	if prefill && b.kind == "text" && strings.TrimRight(b.text, " \t\r\n") != b.text {
+		return invalid("%s: the last message is the assistant's and ends in white space: want it without", b.path)
 	}
 	return nil
 }
@@ -90,19 +94,15 @@ func (b *block) check(allowed []string, where string, isBeta bool) *dialect.Erro
 	}
 	switch b.kind {
 	case "text":
-		if !b.Has("text") {
-			return b.missing("text")
-		}
+		return b.require(b.Has("text"), "text")
 	case "thinking":
 		for _, name := range []string{"thinking", "signature"} {
-			if !dialect.IsKind(b.Raw(name), '"') {
-				return b.missing(name)
+			if err := b.require(dialect.IsKind(b.Raw(name), '"'), name); err != nil {
+				return err
 			}
 		}
 	case "redacted_thinking":
-		if b.Members.Text("data") == "" {
-			return b.missing("data")
-		}
+		return b.require(b.Members.Text("data") != "", "data")
 	case "image":
 		return b.checkImage()
 	case "tool_use":
@@ -113,8 +113,16 @@ func (b *block) check(allowed []string, where string, isBeta bool) *dialect.Erro
 	return nil
 }
 
-func (b *block) missing(name string) *dialect.Error {
-	return invalid("%s.%s: it is required and missing", b.path, name)
+// require refuses a block without a member.
+func (b *block) require(has bool, name string) *dialect.Error {
+	if has {
+		return nil
+	}
+	return missing(b.path, name)
+}
+
+func missing(path, name string) *dialect.Error {
+	return invalid("%s: it is required and missing", dialect.Join(path, name))
 }
 
 // mediaTypes are the image types that the API accepts.
@@ -122,13 +130,13 @@ var mediaTypes = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
 
 func (b *block) checkImage() *dialect.Error {
 	if b.source == nil {
-		return b.missing("source")
+		return missing(b.path, "source")
 	}
 	path := b.path + ".source"
 	switch kind := b.source.Text("type"); kind {
 	case "url", "file":
 		if name := map[string]string{"url": "url", "file": "file_id"}[kind]; b.source.Text(name) == "" {
-			return invalid("%s.%s: it is required and missing", path, name)
+			return missing(path, name)
 		}
 		return nil
 	case "base64":
@@ -165,17 +173,17 @@ func (b *block) checkResult(isBeta bool) *dialect.Error {
 	if !toolID.MatchString(b.id) {
 		return invalid("%s.tool_use_id: it is %q: want a match of %s", b.path, b.id, toolID)
 	}
-	said := false
+	hasContent := false
 	for _, inner := range b.content {
-		if err := inner.check(inResult, "a tool result", isBeta); err != nil {
+		if err := inner.check(resultBlocks, "a tool result", isBeta); err != nil {
 			return err
 		}
 		if b.isError && inner.kind != "text" {
 			return invalid("%s: beside is_error all content is text, and %s has the type %q", b.path, inner.path, inner.kind)
 		}
-		said = said || inner.kind != "text" || inner.text != ""
+		hasContent = hasContent || inner.kind != "text" || inner.text != ""
 	}
-	if b.isError && !said {
+	if b.isError && !hasContent {
 		return invalid("%s: it has is_error and no content: want content that says what went wrong", b.path)
 	}
 	return nil
@@ -183,10 +191,10 @@ func (b *block) checkResult(isBeta bool) *dialect.Error {
 
 // checkHistory enforces the API's rule for tools: the very next message begins with one tool result for each tool use.
 // Each result belongs to one tool use, and all tool use ids differ.
-func checkHistory(q *request) *dialect.Error {
+func checkHistory(q *request, _ bool) *dialect.Error {
 	ids := map[string]bool{}
-	var asked []string // ids in the message before
-	before := 0        // its index
+	var uses []string // ids in the message before
+	before := 0       // its index
 	for i := range q.messages {
 		m := &q.messages[i]
 		if m.role == "system" { // may not separate a tool use from its result: see checkSystem
@@ -200,7 +208,7 @@ func checkHistory(q *request) *dialect.Error {
 				continue
 			}
 			switch {
-			case !slices.Contains(asked, b.id):
+			case !slices.Contains(uses, b.id):
 				return invalid("%s: it answers %s, and the message before it has no such tool use", b.path, b.id)
 			case results[b.id]:
 				return invalid("%s: it is a second result for %s: want one for each tool use", b.path, b.id)
@@ -209,10 +217,10 @@ func checkHistory(q *request) *dialect.Error {
 			}
 			results[b.id] = true
 		}
-		if err := answered(asked, results, before); err != nil {
+		if err := checkAnswered(uses, results, before); err != nil {
 			return err
 		}
-		asked, before = nil, i
+		uses, before = nil, i
 		for _, b := range m.content {
 			if b.kind != "tool_use" {
 				continue
@@ -221,15 +229,15 @@ func checkHistory(q *request) *dialect.Error {
 				return invalid("%s: its id %s is there twice: want ids that differ", b.path, b.id)
 			}
 			ids[b.id] = true
-			asked = append(asked, b.id)
+			uses = append(uses, b.id)
 		}
 	}
-	return answered(asked, nil, before)
+	return checkAnswered(uses, nil, before)
 }
 
-// answered refuses tool uses of message i that have no result in the next message.
-func answered(asked []string, results map[string]bool, i int) *dialect.Error {
-	open := slices.DeleteFunc(slices.Clone(asked), func(id string) bool { return results[id] })
+// checkAnswered refuses tool uses of message i that have no result in the next message.
+func checkAnswered(uses []string, results map[string]bool, i int) *dialect.Error {
+	open := slices.DeleteFunc(slices.Clone(uses), func(id string) bool { return results[id] })
 	if len(open) == 0 {
 		return nil
 	}

@@ -7,12 +7,12 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// withoutSystem matches the models that refuse every system message: all before Opus 4.8. Newer models accept them in
+// noSystemMessages matches the models that refuse every system message: all before Opus 4.8. Newer models accept them in
 // the middle of a conversation, at certain places: see the provider's guide, "Mid-conversation system messages".
-var withoutSystem = regexp.MustCompile(`claude-(instant|[123]\b|(sonnet|haiku)-[34]\b|opus-(3\b|4([-.][0-7])?([-@:]\d{8}|\D*$)))`)
+var noSystemMessages = regexp.MustCompile(`claude-(instant|[123]\b|(sonnet|haiku)-[34]\b|opus-(3\b|4([-.][0-7])?([-@:]\d{8}|\D*$)))`)
 
-// inSystem are the block types of a system message. A beta adds blocks that change the tools; they are not supported.
-var inSystem = []string{"text"}
+// systemBlocks are the block types of a system message. A beta adds blocks that change the tools; they are not supported.
+var systemBlocks = []string{"text"}
 
 // isDirective reports whether the message is empty and only configures the following output. A beta allows it anywhere.
 func (m *message) isDirective(isBeta bool) bool {
@@ -26,7 +26,7 @@ func checkSystem(q *request, isBeta bool) *dialect.Error {
 		if m.role != "system" || m.isDirective(isBeta) {
 			continue
 		}
-		switch before, after := q.beside(i, -1), q.beside(i, 1); {
+		switch before, after := q.neighbor(i, -1), q.neighbor(i, 1); {
 		case before == nil:
 			return invalid("%s: its role is system, and it is the first: the system prompt is system, beside messages", m.path)
 		case before.role == "assistant" && !before.endsInServerResult():
@@ -34,15 +34,15 @@ func checkSystem(q *request, isBeta bool) *dialect.Error {
 		case after != nil && after.role == "user":
 			return invalid("%s: its role is system, and a user's message follows: want it before the assistant's, or at the end", m.path)
 		}
-		if withoutSystem.MatchString(q.model) {
+		if noSystemMessages.MatchString(q.model) {
 			return invalid("%s: its role is system, which the model %s does not take: the system prompt is system, beside messages", m.path, q.model)
 		}
 	}
 	return nil
 }
 
-// beside returns the nearest message that is not a system message, in direction 1 or -1. Nil: there is none.
-func (q *request) beside(i, direction int) *message {
+// neighbor returns the nearest message that is not a system message, in direction 1 or -1. Nil: there is none.
+func (q *request) neighbor(i, direction int) *message {
 	for i += direction; i >= 0 && i < len(q.messages); i += direction {
 		if q.messages[i].role != "system" {
 			return &q.messages[i]

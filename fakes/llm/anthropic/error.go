@@ -35,17 +35,6 @@ func kindOf(e *dialect.Error) string {
 	return "invalid_request_error"
 }
 
-type errorBody struct {
-	Type      string `json:"type"`
-	Error     any    `json:"error"`
-	RequestID string `json:"request_id"`
-}
-
-type errorDetails struct {
-	Type    string `json:"type"`
-	Message string `json:"message"`
-}
-
 func errorID(e *dialect.Error) string { return requestID(int64(e.Status), len(e.Message)) }
 
 // EncodeError writes {"type":"error","error":{type,message},"request_id"}. The SDKs retry by the header x-should-retry.
@@ -64,14 +53,13 @@ func (messages) EncodeError(e *dialect.Error) dialect.Answer {
 	}
 	h.Set("X-Should-Retry", retry)
 	maps.Copy(h, e.Header)
-	body := dialect.Marshal(errorBody{"error", errorDetails{kindOf(e), e.Message}, id})
+	details := dialect.Ordered("type", kindOf(e), "message", e.Message)
+	body := dialect.Ordered("type", "error", "error", details, "request_id", id)
 	return dialect.Answer{Status: e.Status, Header: h, Chunks: [][]byte{body}}
 }
 
 // EncodeErrorEvent writes an error event: the error body plus details, which are null.
 func (messages) EncodeErrorEvent(_ *dialect.Request, _ *dialect.Reply, _ int, e *dialect.Error) []byte {
-	return event("error", errorBody{"error", struct {
-		Details *struct{} `json:"details"`
-		errorDetails
-	}{nil, errorDetails{kindOf(e), e.Message}}, errorID(e)})
+	details := dialect.Ordered("details", nil, "type", kindOf(e), "message", e.Message)
+	return event("error", "error", details, "request_id", errorID(e))
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestMintedIDs(t *testing.T) {
+func TestGeneratedIDs(t *testing.T) {
 	seen := map[string]bool{}
 	for serial := range int64(30) {
 		for position := range 30 {
-			id := MintID("call_", 24, serial, position)
+			id := GenerateID("call_", 24, serial, position)
 			require.Regexp(t, "^call_[A-Za-z0-9]{24}$", id)
-			require.Equal(t, id, MintID("call_", 24, serial, position))
+			require.Equal(t, id, GenerateID("call_", 24, serial, position))
 			require.False(t, seen[id], id)
 			seen[id] = true
 		}
 	}
-	require.NotEqual(t, MintID("a", 8, 1, 0)[1:], MintID("b", 8, 1, 0)[1:])
+	require.NotEqual(t, GenerateID("a", 8, 1, 0)[1:], GenerateID("b", 8, 1, 0)[1:])
 }
 
 func TestFragments(t *testing.T) {

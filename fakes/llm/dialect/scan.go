@@ -12,55 +12,52 @@ import (
 // ReadPart reads a part of validated JSON (see [ReadMembers]) into the pointer v, like encoding/json but without
 // copies.
 func ReadPart(raw json.RawMessage, v any) error {
-	if len(raw) == 0 {
-		return json.Unmarshal(raw, v)
+	if len(raw) > 0 && read(raw, v) {
+		return nil
 	}
+	if _, isList := v.(*[]json.RawMessage); isList && IsKind(raw, '{') {
+		raw = []byte("{}") // the same error for every object, without its text
+	}
+	return json.Unmarshal(raw, v)
+}
+
+// read reads a value of the expected type. False leaves v unchanged.
+func read(raw json.RawMessage, v any) (ok bool) {
 	switch v := v.(type) {
 	case *string:
-		if raw[0] == '"' {
-			*v = text(raw)
-			return nil
-		}
+		return set(v)(TextOf(raw))
 	case *Object:
 		if raw[0] == '{' {
 			*v = Object{}
-			EachMember(raw, func(name []byte, value json.RawMessage) { (*v)[string(name)] = value })
-			return nil
+			return EachMember(raw, func(name []byte, value json.RawMessage) { (*v)[string(name)] = value })
 		}
 	case *Members:
 		if raw[0] == '{' {
 			*v = members(raw)
-			return nil
+			return true
 		}
 	case *[]json.RawMessage:
-		switch raw[0] {
-		case '[':
-			*v = elements(raw)
-			return nil
-		case '{': // the same error for every object, without its text
-			return json.Unmarshal([]byte("{}"), v)
-		}
+		return set(v)(Elements(raw))
 	case *int64:
-		if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
-			*v = n
-			return nil
-		}
+		n, err := strconv.ParseInt(string(raw), 10, 64)
+		return set(v)(n, err == nil)
 	case *float64:
-		if n, err := strconv.ParseFloat(string(raw), 64); err == nil {
-			*v = n
-			return nil
-		}
+		n, err := strconv.ParseFloat(string(raw), 64)
+		return set(v)(n, err == nil)
 	case *bool:
-		switch raw[0] {
-		case 't':
-			*v = true
-			return nil
-		case 'f':
-			*v = false
-			return nil
-		}
+		return set(v)(raw[0] == 't', raw[0] == 't' || raw[0] == 'f')
 	}
-	return json.Unmarshal(raw, v)
+	return false
+}
+
+// set returns a function that sets v to a value if it is valid.
+func set[T any](v *T) func(T, bool) bool {
+	return func(value T, ok bool) bool {
+		if ok {
+			*v = value
+		}
+		return ok
+	}
 }
 
 // EachMember calls member for each member of validated JSON, in order. It reports whether raw is an object. The name is
@@ -197,21 +194,15 @@ func BytesOf(raw json.RawMessage) (text []byte, isText bool) {
 	return textBytes(raw), true
 }
 
+// frequentWords need no allocation.
+var frequentWords = [...]string{"user", "assistant", "system", "tool", "function", "text"}
+
 // text decodes a valid string.
 func text(raw []byte) string {
-	switch string(raw[1 : len(raw)-1]) { // frequent words, without an allocation
-	case "user":
-		return "user"
-	case "assistant":
-		return "assistant"
-	case "system":
-		return "system"
-	case "tool":
-		return "tool"
-	case "function":
-		return "function"
-	case "text":
-		return "text"
+	for _, word := range frequentWords {
+		if string(raw[1:len(raw)-1]) == word {
+			return word
+		}
 	}
 	inner := textBytes(raw)
 	return unsafe.String(unsafe.SliceData(inner), len(inner)) // no copy: see Members
@@ -254,50 +245,44 @@ const hex = "0123456789abcdef"
 // AppendText appends the text as a JSON string, as [Marshal] writes it.
 func AppendText[T string | []byte](out []byte, text T) []byte {
 	out = append(out, '"')
-	start := 0
-	for i := 0; i < len(text); {
+	start, size := 0, 1
+	for i := 0; i < len(text); i += size {
 		c := text[i]
+		size = 1
 		if c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' {
-			i++
 			continue
 		}
-		if c >= utf8.RuneSelf {
-			r, size := utf8.DecodeRuneInString(string(text[i:min(len(text), i+utf8.UTFMax)]))
-			if r != utf8.RuneError && r != '\u2028' && r != '\u2029' || r == utf8.RuneError && size > 1 {
-				i += size
-				continue
-			}
-			out = append(out, text[start:i]...)
-			if r == utf8.RuneError {
-				out = append(out, `\ufffd`...)
-			} else {
-				out = append(out, `\u202`...)
-				out = append(out, hex[r&0xf])
-			}
-			i += size
-			start = i
+		var escape string
+		if c < utf8.RuneSelf {
+			escape = escaped(c)
+		} else if escape, size = escapedRune(string(text[i:min(len(text), i+utf8.UTFMax)])); escape == "" {
 			continue
 		}
-		out = append(out, text[start:i]...)
-		switch c {
-		case '"', '\\':
-			out = append(out, '\\', c)
-		case '\b':
-			out = append(out, `\b`...)
-		case '\f':
-			out = append(out, `\f`...)
-		case '\n':
-			out = append(out, `\n`...)
-		case '\r':
-			out = append(out, `\r`...)
-		case '\t':
-			out = append(out, `\t`...)
-		default:
-			out = append(out, `\u00`...)
-			out = append(out, hex[c>>4], hex[c&0xf])
-		}
-		i++
-		start = i
+		out = append(append(out, text[start:i]...), escape...)
+		start = i + size
 	}
 	return append(append(out, text[start:]...), '"')
+}
+
+// escaped returns the escape of a control character, quotation mark or backslash.
+func escaped(c byte) string {
+	if i := strings.IndexByte("\b\f\n\r\t\"\\", c); i >= 0 {
+		return `\b\f\n\r\t\"\\`[2*i : 2*i+2]
+	}
+	const hex = "0123456789abcdef"
+	return `\u00` + string([]byte{hex[c>>4], hex[c&0xf]})
+}
+
+// escapedRune returns the escape of the first character, "" for most, and its size.
+func escapedRune(text string) (escape string, size int) {
+	switch r, size := utf8.DecodeRuneInString(text); {
+	case r == '\u2028':
+		return `\u2028`, size
+	case r == '\u2029':
+		return `\u2029`, size
+	case r == utf8.RuneError && size == 1: // invalid UTF-8
+		return `\ufffd`, size
+	default:
+		return "", size
+	}
 }

@@ -118,7 +118,7 @@ func (c *completion) add(b *dialect.Block, serial int64, position int) {
 
 // mint generates an id of n letters and digits. Each kind has its own ids.
 func mint(kind string, n int, serial int64, position int) string {
-	return strings.TrimPrefix(dialect.MintID(kind, n, serial, position), kind)
+	return strings.TrimPrefix(dialect.GenerateID(kind, n, serial, position), kind)
 }
 
 func (p part) isCall() bool { return p.FunctionCall != nil }

@@ -45,7 +45,7 @@ func (codec) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 	said := slices.DeleteFunc(slices.Clone(reply.Content), func(b dialect.Block) bool { return b.Type == dialect.Thinking })
 	blocks := make([]any, len(said))
 	for i, b := range said {
-		blocks[i] = block(b, dialect.MintID("call_", 24, reply.Serial, i))
+		blocks[i] = block(b, dialect.GenerateID("call_", 24, reply.Serial, i))
 	}
 	r := result{Role: dialect.Assistant, Content: blocks, Model: reply.Model, StopReason: reply.Reason()}
 	switch {

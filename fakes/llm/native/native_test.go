@@ -118,7 +118,7 @@ func TestEncode(t *testing.T) {
 		{"a use", dialect.Reply{Content: []dialect.Block{use("u", `{"a": 1}`)}},
 			`{"role":"assistant","content":[{"type":"tool_use","id":"u","name":"add","input":{"a":1}}],"model":"small","stopReason":"toolUse"}`},
 		{"a use without id or input", dialect.Reply{Serial: 3, Content: []dialect.Block{use("", "")}},
-			`{"role":"assistant","content":[{"type":"tool_use","id":"` + dialect.MintID("call_", 24, 3, 0) + `","name":"add","input":{}}],"model":"small","stopReason":"toolUse"}`},
+			`{"role":"assistant","content":[{"type":"tool_use","id":"` + dialect.GenerateID("call_", 24, 3, 0) + `","name":"add","input":{}}],"model":"small","stopReason":"toolUse"}`},
 		{"input that is no JSON", dialect.Reply{Content: []dialect.Block{use("u", `{"a`)}},
 			`{"role":"assistant","content":[{"type":"tool_use","id":"u","name":"add","input":"{\"a"}],"model":"small","stopReason":"toolUse"}`},
 		{"an image", dialect.Reply{Content: []dialect.Block{{Type: dialect.Image, Data: []byte("hi"), MimeType: "image/png"}}},

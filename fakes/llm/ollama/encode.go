@@ -113,7 +113,7 @@ func (a *answer) lines(reply *dialect.Reply) []said {
 				say(fmt.Sprintf(`{"name": %q, "parameters": %s}`, b.Name, arguments))
 				continue
 			}
-			c := a.call(b, strings.ToLower(dialect.MintID("call_", 8, reply.Serial, i)))
+			c := a.call(b, strings.ToLower(dialect.GenerateID("call_", 8, reply.Serial, i)))
 			a.calls = append(a.calls, c)
 			lines = append(lines, said{Role: dialect.Assistant, ToolCalls: []wanted{c}})
 		}

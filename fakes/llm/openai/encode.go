@@ -40,8 +40,8 @@ type completion struct {
 func (c *chat) completion(req *dialect.Request, reply *dialect.Reply) *completion {
 	said := &completion{
 		style:     c.style,
-		id:        dialect.MintID("chatcmpl-", 29, reply.Serial, 0),
-		requestID: dialect.MintID("req_", 32, reply.Serial, 0),
+		id:        dialect.GenerateID("chatcmpl-", 29, reply.Serial, 0),
+		requestID: dialect.GenerateID("req_", 32, reply.Serial, 0),
 		model:     reply.Model,
 		finish:    finishReason(reply.Reason()),
 		created:   time.Now().Unix(),

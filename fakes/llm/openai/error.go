@@ -62,7 +62,7 @@ func (c chat) EncodeErrorEvent(_ *dialect.Request, _ *dialect.Reply, _ int, e *d
 // EncodeError writes {"error":{message,type,param,code}}. A header prevents retries by the SDKs unless the status alone
 // invites them.
 func (s style) EncodeError(e *dialect.Error) dialect.Answer {
-	h := s.header("application/json; charset=utf-8", dialect.MintID("req_", 32, int64(e.Status), len(e.Message)))
+	h := s.header("application/json; charset=utf-8", dialect.GenerateID("req_", 32, int64(e.Status), len(e.Message)))
 	switch {
 	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict, e.Status == http.StatusTooManyRequests, e.Status >= 500:
 	default:

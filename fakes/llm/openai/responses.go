@@ -72,7 +72,7 @@ func (models) Claims(r *http.Request) bool { return r.Header.Get("Anthropic-Vers
 // AnswerSideRequest answers with the list or a model. Every model exists.
 func (m models) AnswerSideRequest(r *http.Request, _ []byte) dialect.Answer {
 	describe := func(id string) model { return model{ID: id, Object: "model", Created: 1715367049, OwnedBy: "system"} }
-	h := m.header("application/json", dialect.MintID("req_", 32, 0, len(r.URL.Path)))
+	h := m.header("application/json", dialect.GenerateID("req_", 32, 0, len(r.URL.Path)))
 	if len(r.URL.Path) > len(m.path())+1 {
 		return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: [][]byte{indented(describe(r.URL.Path[len(m.path())+1:]))}}
 	}

@@ -67,8 +67,8 @@ type responseUsage struct {
 
 func newResponse(req *dialect.Request, reply *dialect.Reply) *response {
 	r := &response{
-		id:        dialect.MintID("resp_", 32, reply.Serial, 0),
-		requestID: dialect.MintID("req_", 32, reply.Serial, 0),
+		id:        dialect.GenerateID("resp_", 32, reply.Serial, 0),
+		requestID: dialect.GenerateID("req_", 32, reply.Serial, 0),
 		model:     reply.Model,
 		failure:   null,
 		created:   time.Now().Unix(),
@@ -101,7 +101,7 @@ func newResponse(req *dialect.Request, reply *dialect.Reply) *response {
 // add makes an item of a block, or adds it to the previous message.
 func (r *response) add(b dialect.Block, i int, reply *dialect.Reply, sealed bool) {
 	mint := func(prefix string) outputItem {
-		return outputItem{id: dialect.MintID(prefix, 32, reply.Serial, i), status: "completed"}
+		return outputItem{id: dialect.GenerateID(prefix, 32, reply.Serial, i), status: "completed"}
 	}
 	switch b.Type {
 	case dialect.Text:
@@ -112,7 +112,7 @@ func (r *response) add(b dialect.Block, i int, reply *dialect.Reply, sealed bool
 		message.parts = append(message.parts, outputPart{b.Text, reply.Reason() == dialect.StopRefusal})
 	case dialect.ToolUse:
 		if b.ID == "" {
-			b.ID = dialect.MintID("call_", 24, reply.Serial, i)
+			b.ID = dialect.GenerateID("call_", 24, reply.Serial, i)
 		}
 		made := mint("fc_")
 		made.call = &b
@@ -122,7 +122,7 @@ func (r *response) add(b dialect.Block, i int, reply *dialect.Reply, sealed bool
 		case !sealed:
 			b.Signature = ""
 		case b.Signature == "":
-			b.Signature = dialect.MintID("gAAAAA", 32, reply.Serial, i)
+			b.Signature = dialect.GenerateID("gAAAAA", 32, reply.Serial, i)
 		}
 		made := mint("rs_")
 		made.thought = &b

@@ -85,7 +85,7 @@ func TestResponsesStreamsHaveTheProvidersOrder(t *testing.T) {
 	call := func(id, status, arguments, callID string) string {
 		return `{"id":"` + id + `","type":"function_call","status":"` + status + `","arguments":` + string(dialect.Marshal(arguments)) + `,"call_id":"` + callID + `","name":"add"}`
 	}
-	id := func(prefix string, position int) string { return dialect.MintID(prefix, 32, 0, position) }
+	id := func(prefix string, position int) string { return dialect.GenerateID(prefix, 32, 0, position) }
 	for _, c := range []struct {
 		name  string
 		more  string
@@ -103,8 +103,8 @@ func TestResponsesStreamsHaveTheProvidersOrder(t *testing.T) {
 		{"calls", "", dialect.Reply{Content: []dialect.Block{ask("a", "add", `{"a":2}`), ask("", "add", "")}}, begin +
 			"output_item.added 0 " + call(id("fc_", 0), "in_progress", "", "a") + `|function_call_arguments.delta 0 {"a"|function_call_arguments.delta 0 :2}|function_call_arguments.done 0 {"a":2}|` +
 			"output_item.done 0 " + call(id("fc_", 0), "completed", `{"a":2}`, "a") +
-			"|output_item.added 1 " + call(id("fc_", 1), "in_progress", "", dialect.MintID("call_", 24, 0, 1)) + "|function_call_arguments.done 1 |" +
-			"output_item.done 1 " + call(id("fc_", 1), "completed", "", dialect.MintID("call_", 24, 0, 1)) + "|completed"},
+			"|output_item.added 1 " + call(id("fc_", 1), "in_progress", "", dialect.GenerateID("call_", 24, 0, 1)) + "|function_call_arguments.done 1 |" +
+			"output_item.done 1 " + call(id("fc_", 1), "completed", "", dialect.GenerateID("call_", 24, 0, 1)) + "|completed"},
 		{"thinking, text and a call in their order", "", dialect.Reply{LateUse: true, Content: []dialect.Block{{Type: dialect.Thinking, Text: "hm", Signature: "sealed"}, ask("a", "add", `{}`), says("so")}}, begin +
 			`output_item.added 0 {"id":"` + id("rs_", 0) + `","type":"reasoning","summary":[]}|reasoning_summary_part.added 0 0 {"type":"summary_text","text":""}|reasoning_summary_text.delta 0 0 hm|` +
 			`reasoning_summary_text.done 0 0 hm|reasoning_summary_part.done 0 0 {"type":"summary_text","text":"hm"}|output_item.done 0 {"id":"` + id("rs_", 0) + `","type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]}` +

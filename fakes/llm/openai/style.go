@@ -56,14 +56,14 @@ var openAI = style{base: "/v1", name: dialect.OpenAIChat, isOpenAI: true, finger
 type callIDs func(serial int64, position int) string
 
 func nineCharacters(serial int64, position int) string {
-	return dialect.MintID("", 9, serial, position)
+	return dialect.GenerateID("", 9, serial, position)
 }
 
 func (s *style) callID(serial int64, position int) string {
 	if s.callIDs != nil {
 		return s.callIDs(serial, position)
 	}
-	return dialect.MintID("call_", 24, serial, position)
+	return dialect.GenerateID("call_", 24, serial, position)
 }
 
 // openAIHeader is in all of OpenAI's answers. They share the slices: do not write to them.
