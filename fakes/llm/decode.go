@@ -26,7 +26,8 @@ func Decode(name, path string, body []byte) (*Request, error) {
 		if d.Name() != name {
 			continue
 		}
-		r := &http.Request{Method: http.MethodPost, URL: &url.URL{Path: path}, Header: http.Header{"Content-Type": {"application/json"}}}
+		r := &http.Request{Method: http.MethodPost, URL: &url.URL{Path: path},
+			Header: http.Header{"Content-Type": {"application/json"}}}
 		req, bad := d.Decode(r, bytes.Clone(body))
 		if bad != nil {
 			return nil, bad

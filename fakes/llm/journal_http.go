@@ -112,7 +112,8 @@ func (s *Server) journalDocument() journalDocument {
 	}
 	for _, x := range s.Journal() {
 		d.Exchanges = append(d.Exchanges, exchangeDocument{
-			x.Number, x.Dialect, x.SideRequest, x.Method, x.Path, trace.SelectHeader(x.Header, s.options.planted), asJSON(x.Body), documentOf(x.Request),
+			x.Number, x.Dialect, x.SideRequest, x.Method, x.Path, trace.SelectHeader(x.Header, s.options.planted),
+			asJSON(x.Body), documentOf(x.Request),
 			x.Owner, x.Marks, x.Rule, x.Miss, x.Refused, x.Fault, x.Status, x.HungUp, x.Closed, x.Began, x.Ended,
 		})
 	}
@@ -124,7 +125,8 @@ func documentOf(r *Request) *requestDocument {
 		return nil
 	}
 	d := &requestDocument{
-		Dialect: r.Dialect, Model: r.Model, System: r.System, Messages: []messageDocument{}, ToolChoice: r.ToolChoice, MaxTokens: r.MaxTokens,
+		Dialect: r.Dialect, Model: r.Model, System: r.System, Messages: []messageDocument{}, ToolChoice: r.ToolChoice,
+		MaxTokens:   r.MaxTokens,
 		Temperature: r.Temperature, StopSequences: r.StopSequences, Stream: r.Stream, Turn: r.Turn(),
 	}
 	for _, m := range r.Messages {
@@ -139,7 +141,8 @@ func documentOf(r *Request) *requestDocument {
 func blockDocuments(blocks []Block) []blockDocument {
 	all := []blockDocument{}
 	for _, b := range blocks {
-		d := blockDocument{Type: b.Type, Text: b.Text, Signature: b.Signature, Data: b.Data, MimeType: b.MimeType, ID: b.ID, Name: b.Name,
+		d := blockDocument{Type: b.Type, Text: b.Text, Signature: b.Signature, Data: b.Data, MimeType: b.MimeType, ID: b.ID,
+			Name:  b.Name,
 			Input: asJSON(b.Input), IsError: b.IsError, Path: b.Path}
 		if b.Type == dialect.ToolResult {
 			d.Content = blockDocuments(b.Content)

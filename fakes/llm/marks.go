@@ -24,7 +24,8 @@ func checkMark(mark string, taken map[string]*script) error {
 		case other == mark:
 			return fmt.Errorf("mark %q has a script already", mark)
 		case strings.Contains(other, mark) || strings.Contains(mark, other):
-			return fmt.Errorf("mark %q: one of it and the mark %q contains the other, and they could not be told apart", mark, other)
+			return fmt.Errorf("mark %q: one of it and the mark %q contains the other, and they could not be told apart",
+				mark, other)
 		}
 	}
 	return nil

@@ -63,7 +63,8 @@ func System(text string) Matcher {
 // ToolResults matches if the last user turn has n tool results.
 func ToolResults(n int) Matcher {
 	return matcher(func(r *Request) error {
-		return same("the number of tool results in the last user turn", len(dialect.Blocks(r.LastUserTurn(), dialect.ToolResult)), n)
+		return same("the number of tool results in the last user turn",
+			len(dialect.Blocks(r.LastUserTurn(), dialect.ToolResult)), n)
 	}, "ToolResults(%d)", n)
 }
 

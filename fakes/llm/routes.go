@@ -160,5 +160,6 @@ func (m *misdirected) answer() dialect.Answer {
 	if m.allow != "" {
 		h.Set("Allow", m.allow)
 	}
-	return dialect.Answer{Status: m.status, Header: h, Chunks: [][]byte{dialect.Marshal(map[string]string{"error": m.text})}}
+	return dialect.Answer{Status: m.status, Header: h,
+		Chunks: [][]byte{dialect.Marshal(map[string]string{"error": m.text})}}
 }

@@ -74,14 +74,16 @@ func (s *script) choose(req *Request) (*registered, error) {
 			}
 			first = fmt.Errorf("it matches, but has given its %s", count(r.times, "answer"))
 		}
-		if different := len(r.matchers) - matched; nearest == nil || different < fewest || different == fewest && matched > most {
+		if different := len(r.matchers) - matched; nearest == nil || different < fewest || different == fewest &&
+			matched > most {
 			nearest, difference, fewest, most = r, first, different, matched
 		}
 	}
 	if nearest == nil {
 		return nil, fmt.Errorf("no rule matches this request: %s has no rules", s.name)
 	}
-	return nil, fmt.Errorf("no rule of %s matches this request; the nearest of %d is %v: %w", s.name, len(s.rules), nearest, difference)
+	return nil, fmt.Errorf("no rule of %s matches this request; the nearest of %d is %v: %w", s.name, len(s.rules),
+		nearest, difference)
 }
 
 // unused describes the rules with too few answers.

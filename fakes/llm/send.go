@@ -106,7 +106,8 @@ func length(chunks [][]byte) int {
 }
 
 // write writes a chunk, split as the rule says, and flushes each piece and each chunk of a stream.
-func (s *Server) write(ctx context.Context, w http.ResponseWriter, control *http.ResponseController, chunk []byte, split splitter, o *outcome) error {
+func (s *Server) write(ctx context.Context, w http.ResponseWriter, control *http.ResponseController, chunk []byte,
+	split splitter, o *outcome) error {
 	if split == nil {
 		return put(w, control, chunk, o.Stream || len(o.Chunks) > 1)
 	}

@@ -33,7 +33,8 @@ func New(t TB, rules ...*Rule) *Server {
 			t.Logf("the journal is full: it has dropped %s, the oldest", count(int(s.journal.dropped), "model request"))
 		}
 		if s.journal.misses > 0 {
-			t.Errorf("among those that the journal has dropped were %s that no rule matched", count(int(s.journal.misses), "model request"))
+			t.Errorf("among those that the journal has dropped were %s that no rule matched",
+				count(int(s.journal.misses), "model request"))
 		}
 		for _, unused := range s.Unused() {
 			t.Errorf("%s", unused)

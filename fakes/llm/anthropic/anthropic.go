@@ -65,7 +65,8 @@ var (
 		"Anthropic-Ratelimit-Output-Tokens-Limit":     {"2000000"},
 		"Anthropic-Ratelimit-Output-Tokens-Remaining": {"2000000"},
 	}
-	resets = []string{"Anthropic-Ratelimit-Requests-Reset", "Anthropic-Ratelimit-Tokens-Reset", "Anthropic-Ratelimit-Input-Tokens-Reset",
+	resets = []string{"Anthropic-Ratelimit-Requests-Reset", "Anthropic-Ratelimit-Tokens-Reset",
+		"Anthropic-Ratelimit-Input-Tokens-Reset",
 		"Anthropic-Ratelimit-Output-Tokens-Reset"}
 )
 

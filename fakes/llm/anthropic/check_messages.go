@@ -12,8 +12,10 @@ import (
 // The block types that each place allows. The assistant's turn also holds the results of the provider's own tools.
 var (
 	userBlocks      = []string{"text", "image", "document", "search_result", "tool_result", "container_upload"}
-	assistantBlocks = []string{"text", "thinking", "redacted_thinking", "tool_use", "server_tool_use", "web_search_tool_result", "web_fetch_tool_result",
-		"code_execution_tool_result", "bash_code_execution_tool_result", "text_editor_code_execution_tool_result", "tool_search_tool_result"}
+	assistantBlocks = []string{"text", "thinking", "redacted_thinking", "tool_use", "server_tool_use",
+		"web_search_tool_result", "web_fetch_tool_result",
+		"code_execution_tool_result", "bash_code_execution_tool_result", "text_editor_code_execution_tool_result",
+		"tool_search_tool_result"}
 	resultBlocks = []string{"text", "image", "search_result", "document", "tool_reference", "browser_state"}
 )
 
@@ -241,5 +243,6 @@ func checkAnswered(uses []string, results map[string]bool, i int) *dialect.Error
 	if len(open) == 0 {
 		return nil
 	}
-	return invalid("messages[%d]: tool uses without their tool results in the very next message: want one for each of %s", i, strings.Join(open, ", "))
+	return invalid("messages[%d]: tool uses without their tool results in the very next message: want one for each of %s",
+		i, strings.Join(open, ", "))
 }

@@ -9,7 +9,8 @@ import (
 
 // noSystemMessages matches the models that refuse every system message: all before Opus 4.8. Newer models accept them in
 // the middle of a conversation, at certain places: see the provider's guide, "Mid-conversation system messages".
-var noSystemMessages = regexp.MustCompile(`claude-(instant|[123]\b|(sonnet|haiku)-[34]\b|opus-(3\b|4([-.][0-7])?([-@:]\d{8}|\D*$)))`)
+var noSystemMessages = regexp.MustCompile(
+	`claude-(instant|[123]\b|(sonnet|haiku)-[34]\b|opus-(3\b|4([-.][0-7])?([-@:]\d{8}|\D*$)))`)
 
 // systemBlocks are the block types of a system message. A beta adds blocks that change the tools; they are not supported.
 var systemBlocks = []string{"text"}
@@ -30,12 +31,15 @@ func checkSystem(q *request, isBeta bool) *dialect.Error {
 		case before == nil:
 			return invalid("%s: its role is system, and it is the first: the system prompt is system, beside messages", m.path)
 		case before.role == "assistant" && !before.endsInServerResult():
-			return invalid("%s: its role is system, and it follows the assistant: want it after a user's message, or a result of the provider's own tools", m.path)
+			return invalid("%s: its role is system, and it follows the assistant: want it after a user's message, or a "+
+				"result of the provider's own tools", m.path)
 		case after != nil && after.role == "user":
-			return invalid("%s: its role is system, and a user's message follows: want it before the assistant's, or at the end", m.path)
+			return invalid(
+				"%s: its role is system, and a user's message follows: want it before the assistant's, or at the end", m.path)
 		}
 		if noSystemMessages.MatchString(q.model) {
-			return invalid("%s: its role is system, which the model %s does not take: the system prompt is system, beside messages", m.path, q.model)
+			return invalid("%s: its role is system, which the model %s does not take: the system prompt is system, beside "+
+				"messages", m.path, q.model)
 		}
 	}
 	return nil

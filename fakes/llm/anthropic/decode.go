@@ -17,7 +17,8 @@ func (messages) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect
 		return nil, refused
 	}
 	req := &dialect.Request{
-		Dialect: dialect.Anthropic, Model: q.model, ToolChoice: q.toolChoice(), MaxTokens: q.maxTokens, Temperature: q.temperature,
+		Dialect: dialect.Anthropic, Model: q.model, ToolChoice: q.toolChoice(), MaxTokens: q.maxTokens,
+		Temperature:   q.temperature,
 		StopSequences: q.stopSequences, Stream: q.stream, Body: body, Header: r.Header, Decoded: q,
 	}
 	var system []string
@@ -44,7 +45,8 @@ func (messages) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect
 	}
 	req.System = strings.Join(system, "\n\n")
 	for _, t := range q.tools {
-		req.Tools = append(req.Tools, dialect.Tool{Name: t.name, Description: t.description, InputSchema: t.Raw("input_schema"), Path: t.path})
+		req.Tools = append(req.Tools, dialect.Tool{Name: t.name, Description: t.description,
+			InputSchema: t.Raw("input_schema"), Path: t.path})
 	}
 	return req, nil
 }

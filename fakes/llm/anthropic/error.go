@@ -48,7 +48,8 @@ func (messages) EncodeError(e *dialect.Error) dialect.Answer {
 	case e.Status == http.StatusTooManyRequests:
 		retry = "true"
 		addLimits(h)
-	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict, e.Status >= http.StatusInternalServerError:
+	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict,
+		e.Status >= http.StatusInternalServerError:
 		retry = "true"
 	}
 	h.Set("X-Should-Retry", retry)

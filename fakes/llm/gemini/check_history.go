@@ -16,11 +16,13 @@ func checkHistory(q *node) *dialect.Error {
 		case responses > 0 && isModel:
 			return invalid(c.path, "%s has a functionResponse and the role model: want the role user", c.path)
 		case responses > 0 && asked == 0:
-			return invalid(c.path, "%s has a functionResponse: a turn of function responses comes right after a turn of function calls", c.path)
+			return invalid(c.path, "%s has a functionResponse: a turn of function responses comes right after a turn of "+
+				"function calls", c.path)
 		case responses != asked:
 			return unequal(c.path, responses, asked)
 		case calls > 0 && (i == 0 || role(contents[i-1]) != dialect.User):
-			return invalid(c.path, "%s has a functionCall: a turn of function calls comes right after a user's turn or a turn of function responses", c.path)
+			return invalid(c.path, "%s has a functionCall: a turn of function calls comes right after a user's turn or a "+
+				"turn of function responses", c.path)
 		}
 		asked = calls
 	}
@@ -31,7 +33,8 @@ func checkHistory(q *node) *dialect.Error {
 }
 
 func unequal(path string, responses, calls int) *dialect.Error {
-	return invalid(path, "the number of function response parts, %d, is not that of the function call parts of the turn before, %d: want a functionResponse for each functionCall, in the very next content",
+	return invalid(path, "the number of function response parts, %d, is not that of the function call parts of the "+
+		"turn before, %d: want a functionResponse for each functionCall, in the very next content",
 		responses, calls)
 }
 
@@ -51,7 +54,8 @@ func checkSignatures(q *node) *dialect.Error {
 				continue
 			}
 			if p.text("thoughtSignature") == "" {
-				return invalid(p.path, "the function call %s at %s has no thought_signature: want the one that came with it", p.at("functionCall").text("name"), p.path)
+				return invalid(p.path, "the function call %s at %s has no thought_signature: want the one that came with it",
+					p.at("functionCall").text("name"), p.path)
 			}
 			break
 		}

@@ -58,9 +58,11 @@ func checkToolConfig(q *node) *dialect.Error {
 	forces := said == "ANY" || said == "VALIDATED"
 	switch {
 	case forces && len(declared) == 0:
-		return invalid("tool_config", "function calling has the mode %s, and no function is declared: want functionDeclarations", said)
+		return invalid("tool_config",
+			"function calling has the mode %s, and no function is declared: want functionDeclarations", said)
 	case !forces && len(allowed) > 0:
-		return invalid("tool_config", "allowedFunctionNames is set, and the mode is %q: want it with ANY or VALIDATED only", said)
+		return invalid("tool_config", "allowedFunctionNames is set, and the mode is %q: want it with ANY or VALIDATED only",
+			said)
 	}
 	for _, name := range allowed {
 		if !slices.ContainsFunc(declared, func(d *node) bool { return d.text("name") == name }) {

@@ -27,8 +27,10 @@ func (codec) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Er
 	}
 	config := q.at("generationConfig")
 	req := &dialect.Request{
-		Dialect: dialect.Gemini, Model: to.model, System: systemPrompt(q), ToolChoice: toolChoice(q), Temperature: config.number("temperature"),
-		StopSequences: config.strings("stopSequences"), Stream: to.method == streamGenerate, Body: body, Header: r.Header, URL: r.URL,
+		Dialect: dialect.Gemini, Model: to.model, System: systemPrompt(q), ToolChoice: toolChoice(q),
+		Temperature:   config.number("temperature"),
+		StopSequences: config.strings("stopSequences"), Stream: to.method == streamGenerate, Body: body, Header: r.Header,
+		URL:     r.URL,
 		Decoded: parsed{q, reader},
 	}
 	if limit := config.number("maxOutputTokens"); limit != nil {

@@ -239,7 +239,28 @@ func TestPlainAnswersOfEveryKind(t *testing.T) {
 	require.Contains(t, string(filtered), `"blocked": true`)
 }
 
-func TestIDsAreMintedFromTheThirdGenerationOn(t *testing.T) {
+// generateResponse is a GenerateContentResponse.
+type generateResponse struct {
+	Candidates []struct {
+		Content struct {
+			Parts []struct {
+				Text             *string
+				Thought          bool
+				FunctionCall     *wireCall
+				ThoughtSignature string
+			}
+		}
+		FinishReason, FinishMessage string
+	}
+	ModelVersion string
+}
+
+type wireCall struct {
+	Name, ID string
+	Args     json.RawMessage
+}
+
+func TestGeneration3HasGeneratedIDs(t *testing.T) {
 	ids := map[string]bool{}
 	for serial := range int64(20) {
 		var got generateResponse
@@ -270,10 +291,8 @@ func FuzzEncode(f *testing.F) {
 		reply := &dialect.Reply{StopReason: dialect.StopReason(reason), LateUse: form&2 != 0, Content: []dialect.Block{says(text), asks("a", input), asks("b", "{}")}}
 		var want string
 		for _, p := range newCompletion(decode(t, to+generate, body(user, "")), reply).parts {
-			if p.Text != nil {
-				want += *p.Text
-			} else {
-				want += " " + p.FunctionCall.Name
+			if want += p.text; p.call != nil {
+				want += " " + p.call.name
 			}
 		}
 		for _, end := range []string{generate, streamGenerate, streamGenerate + "?alt=sse"} {

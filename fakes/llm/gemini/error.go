@@ -1,6 +1,8 @@
 package gemini
 
 import (
+	"cmp"
+	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
@@ -23,59 +25,48 @@ var statuses = map[int]string{
 	http.StatusGatewayTimeout:      "DEADLINE_EXCEEDED",
 }
 
-type errorDetails struct {
-	Code    int    `json:"code"`
-	Message string `json:"message"`
-	Status  string `json:"status"`
-	Details []any  `json:"details,omitempty"`
-}
-
 // errorBody returns {"error":{code,message,status,details}}.
-func errorBody(e *dialect.Error) map[string]errorDetails {
-	status := e.Kind
-	if status == "" {
-		status = statuses[e.Status]
-	}
-	if status == "" && e.Status >= 500 {
-		status = "UNKNOWN"
-	}
+func errorBody(e *dialect.Error) json.RawMessage {
+	status := cmp.Or(e.Kind, statuses[e.Status])
 	if status == "" {
 		status = "FAILED_PRECONDITION"
+		if e.Status >= http.StatusInternalServerError {
+			status = "UNKNOWN"
+		}
 	}
-	return map[string]errorDetails{"error": {e.Status, e.Message, status, details(e)}}
+	var more any = dialect.Absent
+	if all := details(e); all != nil {
+		more = all
+	}
+	return dialect.Ordered("error",
+		dialect.Ordered("code", e.Status, "message", e.Message, "status", status, "details", more))
 }
 
-const (
-	detailType = "type.googleapis.com/google.rpc."
-	service    = "generativelanguage.googleapis.com"
-)
+const service = "generativelanguage.googleapis.com"
 
 // details returns the reason of a code, the field of a parameter, and for an exhausted quota its name and the retry
 // delay. The API has no Retry-After: an error's own becomes the delay too.
-func details(e *dialect.Error) []any {
-	var all []any
+func details(e *dialect.Error) (all []any) {
+	add := func(kind string, members map[string]any) {
+		members["@type"] = "type.googleapis.com/google.rpc." + kind
+		all = append(all, members)
+	}
+	type object = map[string]any
 	if e.Code != "" {
-		all = append(all, map[string]any{"@type": detailType + "ErrorInfo", "reason": e.Code, "domain": "googleapis.com",
-			"metadata": map[string]string{"service": service}},
-			map[string]any{"@type": detailType + "LocalizedMessage", "locale": "en-US", "message": e.Message})
+		add("ErrorInfo", object{"reason": e.Code, "domain": "googleapis.com", "metadata": object{"service": service}})
+		add("LocalizedMessage", object{"locale": "en-US", "message": e.Message})
 	}
 	if e.Param != "" {
-		all = append(all, map[string]any{"@type": detailType + "BadRequest",
-			"fieldViolations": []any{map[string]string{"field": e.Param, "description": e.Message}}})
+		add("BadRequest", object{"fieldViolations": []any{object{"field": e.Param, "description": e.Message}}})
 	}
 	if e.Status == http.StatusTooManyRequests {
-		delay := e.Header.Get("Retry-After")
-		if delay == "" {
-			delay = "1"
-		}
-		const metric = service + "/generate_content_requests"
-		all = append(all,
-			map[string]any{"@type": detailType + "Help", "links": []any{map[string]string{
-				"description": "About quotas", "url": "https://ai.google.dev/gemini-api/docs/rate-limits"}}},
-			map[string]any{"@type": detailType + "QuotaFailure", "violations": []any{map[string]any{
-				"quotaMetric": metric, "quotaId": "GenerateRequestsPerMinutePerProjectPerModel", "quotaValue": "1000",
-				"quotaDimensions": map[string]string{"location": "global", "model": "gemini"}}}},
-			map[string]any{"@type": detailType + "RetryInfo", "retryDelay": delay + "s"})
+		add("Help", object{"links": []any{object{
+			"description": "About quotas", "url": "https://ai.google.dev/gemini-api/docs/rate-limits"}}})
+		add("QuotaFailure", object{"violations": []any{object{
+			"quotaMetric": service + "/generate_content_requests", "quotaValue": "1000",
+			"quotaId":         "GenerateRequestsPerMinutePerProjectPerModel",
+			"quotaDimensions": object{"location": "global", "model": "gemini"}}}})
+		add("RetryInfo", object{"retryDelay": cmp.Or(e.Header.Get("Retry-After"), "1") + "s"})
 	}
 	return all
 }
@@ -83,13 +74,12 @@ func details(e *dialect.Error) []any {
 // EncodeError writes {"error":{code,message,status,details}}, inside an array if the answer would have been an array
 // stream.
 func (codec) EncodeError(e *dialect.Error) dialect.Answer {
-	h := header(jsonType)
-	maps.Copy(h, e.Header)
-	body := append(indented(errorBody(e)), '\n')
+	a := plainAnswer(e.Status, errorBody(e))
+	maps.Copy(a.Header, e.Header)
 	if to := targetOf(e.URL); to.method == streamGenerate && !to.events {
-		body = slices.Concat([]byte("["), body, []byte("]"))
+		a.Chunks[0] = slices.Concat([]byte("["), a.Chunks[0], []byte("]"))
 	}
-	return dialect.Answer{Status: e.Status, Header: h, Chunks: [][]byte{body}}
+	return a
 }
 
 // EncodeErrorEvent writes an event with the error body, or a last item of the array and its end.
@@ -97,5 +87,5 @@ func (codec) EncodeErrorEvent(req *dialect.Request, _ *dialect.Reply, _ int, e *
 	if targetOf(req.URL).events {
 		return event(errorBody(e))
 	}
-	return append(append([]byte(",\r\n"), indented(errorBody(e))...), "\n]"...)
+	return append(append([]byte(",\r\n"), dialect.Indented(errorBody(e))...), "\n]"...)
 }

@@ -102,8 +102,14 @@ func header(contentType string) http.Header {
 	}
 }
 
-const jsonType = "application/json; charset=UTF-8"
+// plainAnswer writes indented JSON, like the API outside events.
+func plainAnswer(status int, v any) dialect.Answer {
+	body := append(dialect.Indented(v), '\n')
+	return dialect.Answer{Status: status, Header: header("application/json; charset=UTF-8"), Chunks: [][]byte{body}}
+}
 
 func invalid(field, format string, args ...any) *dialect.Error {
-	return &dialect.Error{Status: http.StatusBadRequest, Kind: "INVALID_ARGUMENT", Param: field, Message: fmt.Sprintf(format, args...)}
+	return &dialect.Error{
+		Status: http.StatusBadRequest, Kind: "INVALID_ARGUMENT", Param: field, Message: fmt.Sprintf(format, args...),
+	}
 }

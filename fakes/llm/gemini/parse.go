@@ -51,8 +51,8 @@ func (n *node) number(name string) *float64 {
 	if n = n.at(name); n == nil {
 		return nil
 	}
-	f, err := strconv.ParseFloat(strings.Trim(string(n.raw), `"`), 64)
-	if err != nil {
+	f, ok := number(n.raw)
+	if !ok {
 		return nil
 	}
 	return &f
@@ -126,7 +126,7 @@ func (r *reader) read(kind string, raw json.RawMessage, path string) *node {
 		return n
 	}
 	if value, isMap := strings.CutPrefix(kind, "map:"); isMap {
-		o := r.object(n, "an object")
+		o := r.object(n)
 		for _, name := range o.Names() {
 			r.add(n, name, name, value, o.Raw(name))
 		}
@@ -137,7 +137,7 @@ func (r *reader) read(kind string, raw json.RawMessage, path string) *node {
 		r.scalar(n, kind)
 		return n
 	}
-	o := r.object(n, "an object")
+	o := r.object(n)
 	for _, written := range o.Names() {
 		name := fieldName(kind, written)
 		if name != "" && (r.vertex || !vertexOnly[kind+"."+name]) {
@@ -150,11 +150,7 @@ func (r *reader) read(kind string, raw json.RawMessage, path string) *node {
 }
 
 func (r *reader) add(n *node, name, written, kind string, raw json.RawMessage) {
-	path := written
-	if n.path != "" {
-		path = n.path + "." + written
-	}
-	if value := r.read(kind, raw, path); value != nil {
+	if value := r.read(kind, raw, dialect.Join(n.path, written)); value != nil {
 		if n.fields == nil {
 			n.fields = map[string]*node{}
 		}
@@ -174,7 +170,7 @@ func (r *reader) readItems(n *node, kind string) {
 		return
 	}
 	for i, raw := range items {
-		path := n.path + "[" + strconv.Itoa(i) + "]"
+		path := dialect.At(n.path, i)
 		item := r.read(kind, raw, path)
 		if item == nil {
 			item = &node{raw: raw, path: path}
@@ -184,46 +180,48 @@ func (r *reader) readItems(n *node, kind string) {
 	}
 }
 
-func (r *reader) object(n *node, want string) dialect.Members {
+func (r *reader) object(n *node) dialect.Members {
 	var o dialect.Members
 	if dialect.ReadPart(n.raw, &o) != nil {
-		r.refuse(n, want)
+		r.refuse(n, "an object")
 	}
 	return o
 }
 
 // scalar checks a value against the JSON form of its kind (protobuf.dev/programming-guides/json).
 func (r *reader) scalar(n *node, kind string) {
-	quoted, isString := "", dialect.IsKind(n.raw, '"')
-	if isString {
-		quoted = n.string()
-	}
+	text, isString := dialect.TextOf(n.raw)
+	valid, want := true, ""
 	switch kind {
 	case "string":
-		if !isString {
-			r.refuse(n, "a string")
-		}
+		valid, want = isString, "a string"
 	case "bytes":
-		if _, err := decodeBase64(quoted); !isString || err != nil {
-			r.refuse(n, "base64")
-		}
+		_, err := decodeBase64(text)
+		valid, want = isString && err == nil, "base64"
 	case "bool":
-		if !dialect.IsKind(n.raw, 't') && !dialect.IsKind(n.raw, 'f') {
-			r.refuse(n, "true or false")
-		}
+		valid, want = dialect.IsKind(n.raw, 't') || dialect.IsKind(n.raw, 'f'), "true or false"
 	case "enum":
-		if _, err := strconv.Atoi(string(n.raw)); !isString && err != nil {
-			r.refuse(n, "one of an enum's words")
-		}
-	case "number", "integer":
-		written := strings.Trim(string(n.raw), `"`)
-		f, err := strconv.ParseFloat(written, 64)
-		if err != nil || !json.Valid([]byte(written)) || kind == "integer" && (f != math.Trunc(f) || math.Abs(f) >= 1<<63) {
-			r.refuse(n, map[string]string{"number": "a number", "integer": "an integer"}[kind])
-		}
+		_, err := strconv.Atoi(string(n.raw))
+		valid, want = isString || err == nil, "one of an enum's words"
+	case "number":
+		_, valid = number(n.raw)
+		want = "a number"
+	case "integer":
+		f, isNumber := number(n.raw)
+		valid, want = isNumber && f == math.Trunc(f) && math.Abs(f) < 1<<63, "an integer"
 	case "struct":
-		r.object(n, "an object")
+		r.object(n)
 	}
+	if !valid {
+		r.refuse(n, want)
+	}
+}
+
+// number reads a number, also one in a string.
+func number(raw json.RawMessage) (f float64, ok bool) {
+	written := strings.Trim(string(raw), `"`)
+	f, err := strconv.ParseFloat(written, 64)
+	return f, err == nil && json.Valid([]byte(written))
 }
 
 func (r *reader) refuse(n *node, want string) {

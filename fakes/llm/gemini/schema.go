@@ -25,7 +25,8 @@ func inputSchema(declaration *node) json.RawMessage {
 
 // types maps the API's schema types, accepted in either case, to JSON Schema.
 var types = map[string]string{
-	"OBJECT": "object", "ARRAY": "array", "STRING": "string", "NUMBER": "number", "INTEGER": "integer", "BOOLEAN": "boolean", "NULL": "null",
+	"OBJECT": "object", "ARRAY": "array", "STRING": "string", "NUMBER": "number", "INTEGER": "integer",
+	"BOOLEAN": "boolean", "NULL": "null",
 }
 
 // jsonSchema converts a schema of the API's own form to JSON Schema. They differ in type names, nullable, and integers
@@ -79,7 +80,8 @@ func checkSchema(s *node) *dialect.Error {
 	if t := s.at("type"); t != nil {
 		said := t.string()
 		if kind = types[strings.ToUpper(said)]; kind == "" && dialect.IsKind(t.raw, '"') && said != "TYPE_UNSPECIFIED" {
-			return invalid(t.path, "invalid value at '%s': %q is no type: want %s", t.path, said, strings.Join(slices.Sorted(maps.Keys(types)), ", "))
+			return invalid(t.path, "invalid value at '%s': %q is no type: want %s", t.path, said,
+				strings.Join(slices.Sorted(maps.Keys(types)), ", "))
 		}
 	}
 	if kind == "array" && s.at("items") == nil {

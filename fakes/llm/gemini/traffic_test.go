@@ -124,7 +124,7 @@ type shaped struct {
 	members         map[string][]string // by kind of chunk: every path of a member
 	text            string
 	finish, message string
-	calls           []functionCall
+	calls           []wireCall
 	signatures      []string
 	thoughts        string
 	model           string

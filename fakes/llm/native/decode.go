@@ -36,7 +36,8 @@ func (codec) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Er
 		var t dialect.Members
 		_ = dialect.ReadPart(raw, &t)
 		req.Tools = append(req.Tools, dialect.Tool{
-			Name: t.Text("name"), Description: t.Text("description"), InputSchema: t.Raw("inputSchema"), Path: fmt.Sprintf("tools[%d]", i),
+			Name: t.Text("name"), Description: t.Text("description"), InputSchema: t.Raw("inputSchema"),
+			Path: fmt.Sprintf("tools[%d]", i),
 		})
 	}
 	req.MaxTokens = optional[int64](params, "maxTokens")

@@ -42,7 +42,8 @@ type result struct {
 // Encode writes a single block for exactly one text or an empty completion, which clients of every revision can read,
 // else an array. It omits thinking, which has no block in MCP.
 func (codec) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
-	said := slices.DeleteFunc(slices.Clone(reply.Content), func(b dialect.Block) bool { return b.Type == dialect.Thinking })
+	said := slices.DeleteFunc(slices.Clone(reply.Content),
+		func(b dialect.Block) bool { return b.Type == dialect.Thinking })
 	blocks := make([]any, len(said))
 	for i, b := range said {
 		blocks[i] = block(b, dialect.GenerateID("call_", 24, reply.Serial, i))

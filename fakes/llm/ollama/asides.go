@@ -86,9 +86,11 @@ type details struct {
 	QuantizationLevel string   `json:"quantization_level"`
 }
 
-var family = details{Format: "gguf", Family: "llama", Families: []string{"llama"}, ParameterSize: "3.2B", QuantizationLevel: "Q4_K_M"}
+var family = details{Format: "gguf", Family: "llama", Families: []string{"llama"}, ParameterSize: "3.2B",
+	QuantizationLevel: "Q4_K_M"}
 
 func describe(name string) listed {
 	digest := sha256.Sum256([]byte(name))
-	return listed{Name: name, Model: name, ModifiedAt: loaded, Size: 2019393189, Digest: hex.EncodeToString(digest[:]), Details: family}
+	return listed{Name: name, Model: name, ModifiedAt: loaded, Size: 2019393189, Digest: hex.EncodeToString(digest[:]),
+		Details: family}
 }

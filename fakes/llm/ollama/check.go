@@ -11,7 +11,8 @@ import (
 )
 
 // modelName matches the model names that Ollama accepts: [[scheme://]host/][namespace/]model[:tag].
-var modelName = regexp.MustCompile(`^(([a-z]+://)?\w[\w.:-]{0,349}/)?(\w[\w-]{0,79}/)?\w[\w.-]{0,79}(:\w[\w.-]{0,79})?$`)
+var modelName = regexp.MustCompile(
+	`^(([a-z]+://)?\w[\w.:-]{0,349}/)?(\w[\w-]{0,79}/)?\w[\w.-]{0,79}(:\w[\w.-]{0,79})?$`)
 
 // Check refuses what Ollama refuses in a readable request: see the package comment. It has no history rules.
 func (chat) Check(req *dialect.Request) *dialect.Error {
@@ -49,9 +50,12 @@ const (
 )
 
 var optionTypes = map[string]string{
-	"num_keep": aNumber, "seed": aNumber, "num_predict": aNumber, "top_k": aNumber, "top_p": aNumber, "min_p": aNumber, "typical_p": aNumber,
-	"repeat_last_n": aNumber, "temperature": aNumber, "repeat_penalty": aNumber, "presence_penalty": aNumber, "frequency_penalty": aNumber,
-	"stop": texts, "num_ctx": aNumber, "num_batch": aNumber, "num_gpu": aNumber, "main_gpu": aNumber, "use_mmap": aBool, "num_thread": aNumber,
+	"num_keep": aNumber, "seed": aNumber, "num_predict": aNumber, "top_k": aNumber, "top_p": aNumber, "min_p": aNumber,
+	"typical_p":     aNumber,
+	"repeat_last_n": aNumber, "temperature": aNumber, "repeat_penalty": aNumber, "presence_penalty": aNumber,
+	"frequency_penalty": aNumber,
+	"stop":              texts, "num_ctx": aNumber, "num_batch": aNumber, "num_gpu": aNumber, "main_gpu": aNumber, "use_mmap": aBool,
+	"num_thread": aNumber,
 }
 
 func isType(want string, v any) bool {

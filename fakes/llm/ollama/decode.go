@@ -34,7 +34,8 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 	}
 	for i, t := range q.tools {
 		req.Tools = append(req.Tools, dialect.Tool{
-			Name: t.Function.Name, Description: t.Function.Description, InputSchema: t.Function.Parameters, Path: fmt.Sprintf("tools[%d]", i),
+			Name: t.Function.Name, Description: t.Function.Description, InputSchema: t.Function.Parameters,
+			Path: fmt.Sprintf("tools[%d]", i),
 		})
 	}
 	req.System, req.Messages = q.conversation()
@@ -62,7 +63,8 @@ func (q *request) conversation() (prompt string, turns []dialect.Message) {
 		case m.Role == "system":
 			system = append(system, m.Content)
 		case inResults:
-			result := dialect.Block{Type: dialect.ToolResult, Name: m.ToolName, Content: m.blocks(path), Raw: q.Messages[i], Path: path}
+			result := dialect.Block{Type: dialect.ToolResult, Name: m.ToolName, Content: m.blocks(path), Raw: q.Messages[i],
+				Path: path}
 			if !withoutIDs(q.Model) {
 				result.ID = m.ToolCallID
 			}
@@ -77,7 +79,8 @@ func (q *request) conversation() (prompt string, turns []dialect.Message) {
 			if m.Role == string(dialect.Assistant) {
 				open = uses
 			}
-			turns = append(turns, dialect.Message{Role: dialect.Role(m.Role), Content: append(m.blocks(path), uses...), Path: path})
+			turns = append(turns, dialect.Message{Role: dialect.Role(m.Role), Content: append(m.blocks(path), uses...),
+				Path: path})
 		}
 	}
 	return strings.Join(system, "\n\n"), turns

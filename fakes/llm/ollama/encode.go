@@ -59,7 +59,8 @@ func (chat) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 		a.model = req.Model
 	}
 	if len(req.Messages) == 0 && req.System == "" {
-		return plain(response{Model: a.model, CreatedAt: now(), Message: said{Role: dialect.Assistant}, Done: true, DoneReason: loads(req)})
+		return plain(response{Model: a.model, CreatedAt: now(), Message: said{Role: dialect.Assistant}, Done: true,
+			DoneReason: loads(req)})
 	}
 	lines := a.lines(reply)
 	if reply.LateUse && len(lines) > 0 && lines[len(lines)-1].ToolCalls != nil {
@@ -83,7 +84,8 @@ func (chat) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 	for _, l := range lines {
 		chunks = append(chunks, line(response{Model: a.model, CreatedAt: now(), Message: l}))
 	}
-	return dialect.Answer{Status: http.StatusOK, Header: header("application/x-ndjson"), Chunks: append(chunks, line(end)), Stream: true}
+	return dialect.Answer{Status: http.StatusOK, Header: header("application/x-ndjson"),
+		Chunks: append(chunks, line(end)), Stream: true}
 }
 
 // answer is a reply while it is encoded.
@@ -145,7 +147,8 @@ func (a *answer) end(prompt, tokens int) response {
 		EvalCount: tokens, EvalDuration: time.Duration(tokens) * perToken,
 	}
 	m.TotalDuration = m.LoadDuration + m.PromptEvalDuration + m.EvalDuration
-	return response{Model: a.model, CreatedAt: now(), Message: said{Role: dialect.Assistant, ToolCalls: a.late}, Done: true, DoneReason: a.reason, metrics: m}
+	return response{Model: a.model, CreatedAt: now(), Message: said{Role: dialect.Assistant, ToolCalls: a.late},
+		Done: true, DoneReason: a.reason, metrics: m}
 }
 
 // loads returns the done reason of a request without messages.
