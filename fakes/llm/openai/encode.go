@@ -81,40 +81,69 @@ func (c *completion) silent() bool { return c.refuses || c.text == "" && len(c.c
 
 // plain writes the answer into an empty body, indented by two spaces with a final newline, like OpenAI outside streams.
 func (c *completion) plain(body []byte) []byte {
-	b := builder(body)
-	if c.style.comments {
+	b, s := builder(body), c.style
+	if s.comments {
 		b.say("\n         \n")
 	}
-	b.say("{\n  \"id\": ").text(c.id).say(",\n  \"object\": \"chat.completion\",\n  \"created\": ").number(c.created)
-	b.say(",\n  \"model\": ").text(c.model).say(",\n  \"choices\": [\n    {\n      \"index\": 0,\n      \"message\": {\n        \"role\": \"assistant\",\n        \"content\": ")
-	b.textOr(c.silent(), c.text)
+	b.say(`{
+  "id": `).text(c.id).say(`,
+  "object": "chat.completion",
+  "created": `).number(c.created).say(`,
+  "model": `).text(c.model).say(`,
+  "choices": [
+    {
+      "index": 0,
+      "message": {
+        "role": "assistant",
+        "content": `).textOr(c.silent(), c.text)
 	for i, call := range c.calls {
 		b.say(",\n")
 		if i == 0 {
 			b.say("        \"tool_calls\": [\n")
 		}
-		b.say("          {\n            \"id\": ").text(call.id).say(",\n            \"type\": \"function\",\n            \"function\": {\n              \"name\": ")
-		b.text(call.name).say(",\n              \"arguments\": ").text(call.arguments).say("\n            }\n          }")
+		b.say(`          {
+            "id": `).text(call.id).say(`,
+            "type": "function",
+            "function": {
+              "name": `).text(call.name).say(`,
+              "arguments": `).text(call.arguments).say(`
+            }
+          }`)
 		if i == len(c.calls)-1 {
 			b.say("\n        ]")
 		}
 	}
-	if c.style.isOpenAI {
+	if s.isOpenAI {
 		b.say(",\n        \"refusal\": ").textOr(!c.refuses, c.refusal).say(",\n        \"annotations\": []")
 	}
 	b.say("\n      }")
-	if c.style.logprobs && !c.reasoning {
+	if s.logprobs && !c.reasoning {
 		b.say(",\n      \"logprobs\": null")
 	}
-	b.say(",\n      \"finish_reason\": ").text(c.finish).say("\n    }\n  ],\n  \"usage\": {\n    \"prompt_tokens\": ").number(int64(c.usage.prompt))
-	b.say(",\n    \"completion_tokens\": ").number(int64(c.usage.completion)).say(",\n    \"total_tokens\": ").number(int64(c.usage.prompt + c.usage.completion))
-	b.say(",\n    \"prompt_tokens_details\": {\n      \"cached_tokens\": 0,\n      \"audio_tokens\": 0\n    },\n    \"completion_tokens_details\": {\n" +
-		"      \"reasoning_tokens\": 0,\n      \"audio_tokens\": 0,\n      \"accepted_prediction_tokens\": 0,\n      \"rejected_prediction_tokens\": 0\n    }\n  }")
-	if c.style.isOpenAI {
+	b.say(`,
+      "finish_reason": `).text(c.finish).say(`
+    }
+  ],
+  "usage": {
+    "prompt_tokens": `).number(int64(c.usage.prompt)).say(`,
+    "completion_tokens": `).number(int64(c.usage.completion)).say(`,
+    "total_tokens": `).number(int64(c.usage.prompt + c.usage.completion)).say(`,
+    "prompt_tokens_details": {
+      "cached_tokens": 0,
+      "audio_tokens": 0
+    },
+    "completion_tokens_details": {
+      "reasoning_tokens": 0,
+      "audio_tokens": 0,
+      "accepted_prediction_tokens": 0,
+      "rejected_prediction_tokens": 0
+    }
+  }`)
+	if s.isOpenAI {
 		b.say(",\n  \"service_tier\": \"default\"")
 	}
-	if c.style.fingerprint != "" {
-		b.say(",\n  \"system_fingerprint\": ").textOr(c.reasoning, c.style.fingerprint)
+	if s.fingerprint != "" {
+		b.say(",\n  \"system_fingerprint\": ").textOr(c.reasoning, s.fingerprint)
 	}
 	b.say("\n}\n")
 	return b

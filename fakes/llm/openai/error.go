@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"maps"
@@ -10,53 +9,44 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// kindOf and codeOf are OpenAI's default words for a status.
-func kindOf(status int) string {
+// words returns the error's kind and code, or OpenAI's defaults for the status.
+func words(e *dialect.Error) (kind, code string) {
 	switch {
-	case status == http.StatusTooManyRequests:
-		return "requests"
-	case status >= http.StatusInternalServerError:
-		return "server_error"
+	case e.Status == http.StatusTooManyRequests:
+		kind, code = "requests", "rate_limit_exceeded"
+	case e.Status >= http.StatusInternalServerError:
+		kind = "server_error"
+	default:
+		kind = "invalid_request_error"
 	}
-	return "invalid_request_error"
+	return cmp.Or(e.Kind, kind), cmp.Or(e.Code, code)
 }
 
-func codeOf(status int) string {
-	if status == http.StatusTooManyRequests {
-		return "rate_limit_exceeded"
-	}
-	return ""
+// errorObject returns {message,type,param,code}.
+func errorObject(e *dialect.Error, kind, code string) json.RawMessage {
+	return dialect.Ordered("message", e.Message, "type", kind, "param", orNull(e.Param), "code", orNull(code))
 }
 
-// errorDetails is OpenAI's error object.
-type errorDetails struct {
-	Message string  `json:"message"`
-	Type    string  `json:"type"`
-	Param   *string `json:"param"`
-	Code    *string `json:"code"`
+// orNull returns nil, null on the wire, for "".
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
 }
 
-// errorBody returns {"error":{message,type,param,code}}.
-func errorBody(e *dialect.Error) map[string]errorDetails {
-	kind, code := cmp.Or(e.Kind, kindOf(e.Status)), cmp.Or(e.Code, codeOf(e.Status))
-	return map[string]errorDetails{"error": {e.Message, kind, optional(e.Param), optional(code)}}
-}
-
-// errorBody returns the body in the server's shape. OpenRouter has only a message and the status as code.
-func (s *style) errorBody(e *dialect.Error) any {
-	if !s.numericCode {
-		return errorBody(e)
+// errorBody returns {"error":…} in the server's shape. OpenRouter has only a message and the status as code.
+func (s *style) errorBody(e *dialect.Error) json.RawMessage {
+	if s.numericCode {
+		return dialect.Ordered("error", dialect.Ordered("code", e.Status, "message", e.Message))
 	}
-	type details struct {
-		Code    int    `json:"code"`
-		Message string `json:"message"`
-	}
-	return map[string]details{"error": {e.Status, e.Message}}
+	kind, code := words(e)
+	return dialect.Ordered("error", errorObject(e, kind, code))
 }
 
 // EncodeErrorEvent writes an event with the error body.
 func (c chat) EncodeErrorEvent(_ *dialect.Request, _ *dialect.Reply, _ int, e *dialect.Error) []byte {
-	return append(append([]byte("data: "), dialect.Marshal(c.errorBody(e))...), "\n\n"...)
+	return append(append([]byte("data: "), c.errorBody(e)...), "\n\n"...)
 }
 
 // EncodeError writes {"error":{message,type,param,code}}. A header prevents retries by the SDKs unless the status alone
@@ -64,7 +54,8 @@ func (c chat) EncodeErrorEvent(_ *dialect.Request, _ *dialect.Reply, _ int, e *d
 func (s style) EncodeError(e *dialect.Error) dialect.Answer {
 	h := s.header("application/json; charset=utf-8", dialect.GenerateID("req_", 32, int64(e.Status), len(e.Message)))
 	switch {
-	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict, e.Status == http.StatusTooManyRequests, e.Status >= 500:
+	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict,
+		e.Status == http.StatusTooManyRequests, e.Status >= http.StatusInternalServerError:
 	default:
 		h.Set("X-Should-Retry", "false")
 	}
@@ -72,20 +63,5 @@ func (s style) EncodeError(e *dialect.Error) dialect.Answer {
 	return dialect.Answer{Status: e.Status, Header: h, Chunks: [][]byte{indented(s.errorBody(e))}}
 }
 
-// optional returns nil, null on the wire, for "".
-func optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
 // indented indents JSON by two spaces with a final newline, like OpenAI outside streams.
-func indented(v any) []byte {
-	var out bytes.Buffer
-	if err := json.Indent(&out, dialect.Marshal(v), "", "  "); err != nil {
-		panic(err) // Marshal writes JSON
-	}
-	out.WriteByte('\n')
-	return out.Bytes()
-}
+func indented(v any) []byte { return append(dialect.Indented(v), '\n') }

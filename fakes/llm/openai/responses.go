@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"cmp"
+	"encoding/json"
 	"net/http"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -34,15 +36,13 @@ func outcome(reason dialect.StopReason) (status, incomplete string) {
 
 // EncodeErrorEvent writes an error event and response.failed, with the stream's id and the next sequence numbers.
 func (responses) EncodeErrorEvent(req *dialect.Request, reply *dialect.Reply, sent int, e *dialect.Error) []byte {
-	details := errorBody(e)["error"]
-	if details.Code == nil {
-		details.Code = &details.Type
-	}
+	kind, code := words(e)
+	code = cmp.Or(code, kind)
 	r := newResponse(req, &dialect.Reply{StopReason: "failed", Model: reply.Model, Serial: reply.Serial})
-	r.failure = dialect.Marshal(map[string]string{"code": *details.Code, "message": details.Message})
+	r.failure = dialect.Ordered("code", code, "message", e.Message)
 	r.sequence = sent
-	r.say(event{Type: "error", Error: dialect.Marshal(details)})
-	r.say(event{Type: "response.failed", Response: r.object("failed")})
+	r.say("error", "error", errorObject(e, kind, code))
+	r.say("response.failed", "response", r.object("failed"))
 	return append(r.events[0], r.events[1]...)
 }
 
@@ -51,13 +51,6 @@ type models struct{ *style }
 
 // listed are the listed models. Other names exist too.
 var listed = []string{"gpt-4o", "gpt-4o-mini", "gpt-4.1", "gpt-5", "gpt-5-mini", "o4-mini"}
-
-type model struct {
-	ID      string `json:"id"`
-	Object  string `json:"object"`
-	Created int64  `json:"created"`
-	OwnedBy string `json:"owned_by"`
-}
 
 // SideRequestPatterns returns the routes of the model list and of one model.
 func (m models) SideRequestPatterns() []string {
@@ -71,14 +64,19 @@ func (models) Claims(r *http.Request) bool { return r.Header.Get("Anthropic-Vers
 
 // AnswerSideRequest answers with the list or a model. Every model exists.
 func (m models) AnswerSideRequest(r *http.Request, _ []byte) dialect.Answer {
-	describe := func(id string) model { return model{ID: id, Object: "model", Created: 1715367049, OwnedBy: "system"} }
-	h := m.header("application/json", dialect.GenerateID("req_", 32, 0, len(r.URL.Path)))
+	describe := func(id string) json.RawMessage {
+		return dialect.Ordered("id", id, "object", "model", "created", 1715367049, "owned_by", "system")
+	}
+	var body json.RawMessage
 	if len(r.URL.Path) > len(m.path())+1 {
-		return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: [][]byte{indented(describe(r.URL.Path[len(m.path())+1:]))}}
+		body = describe(r.URL.Path[len(m.path())+1:])
+	} else {
+		var list []json.RawMessage
+		for _, id := range listed {
+			list = append(list, describe(id))
+		}
+		body = dialect.Ordered("data", list, "object", "list")
 	}
-	all := make([]model, len(listed))
-	for i, id := range listed {
-		all[i] = describe(id)
-	}
-	return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: [][]byte{indented(map[string]any{"object": "list", "data": all})}}
+	h := m.header("application/json", dialect.GenerateID("req_", 32, 0, len(r.URL.Path)))
+	return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: [][]byte{indented(body)}}
 }

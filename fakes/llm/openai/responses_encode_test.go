@@ -13,19 +13,24 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// told is an event of a stream, as it is read.
-type told struct {
-	event
-	name string
-	raw  string
+// event is a stream event, read from its JSON.
+type event struct {
+	Type                        string
+	Arguments, Text, Refusal    *string
+	Delta                       string
+	Error, Item, Part, Response json.RawMessage
+	OutputIndex                 *int `json:"output_index"`
+	ContentIndex                *int `json:"content_index"`
+	SummaryIndex                *int `json:"summary_index"`
+	Sequence                    int  `json:"sequence_number"`
 }
 
-// eventsOf reads a stream's events, and holds each name against its type, and the numbers against the order.
-func eventsOf(t testing.TB, a dialect.Answer) []told {
+// eventsOf reads a stream's events and checks their names and sequence numbers.
+func eventsOf(t testing.TB, a dialect.Answer) []event {
 	t.Helper()
 	require.True(t, a.Stream)
 	require.Equal(t, "text/event-stream; charset=utf-8", a.Header.Get("Content-Type"))
-	var all []told
+	var all []event
 	for i, chunk := range a.Chunks {
 		e := readEvent(t, string(chunk))
 		require.Equal(t, i, e.Sequence)
@@ -34,21 +39,21 @@ func eventsOf(t testing.TB, a dialect.Answer) []told {
 	return all
 }
 
-func readEvent(t testing.TB, chunk string) told {
+func readEvent(t testing.TB, chunk string) event {
 	t.Helper()
 	chunk, ends := strings.CutSuffix(chunk, "\n\n")
 	name, data, found := strings.Cut(chunk, "\ndata: ")
 	name, named := strings.CutPrefix(name, "event: ")
 	require.True(t, ends && found && named && !strings.Contains(data, "\n"), "%q", chunk)
-	e := told{name: name, raw: data}
-	require.NoError(t, json.Unmarshal([]byte(data), &e.event), data)
+	var e event
+	require.NoError(t, json.Unmarshal([]byte(data), &e), data)
 	require.Equal(t, name, e.Type)
 	return e
 }
 
-// short tells an event on a line: its name, where it belongs, and what it says.
-func (e *told) short() string {
-	line := strings.TrimPrefix(e.name, "response.")
+// short returns an event's name, indexes and content on one line.
+func (e *event) short() string {
+	line := strings.TrimPrefix(e.Type, "response.")
 	for _, at := range []*int{e.OutputIndex, e.ContentIndex, e.SummaryIndex} {
 		if at != nil {
 			line += fmt.Sprint(" ", *at)
@@ -57,9 +62,9 @@ func (e *told) short() string {
 	if e.Delta != "" {
 		line += " " + e.Delta
 	}
-	for _, said := range []*string{e.Arguments, e.Text, e.Refusal} {
-		if said != nil {
-			line += " " + *said
+	for _, text := range []*string{e.Arguments, e.Text, e.Refusal} {
+		if text != nil {
+			line += " " + *text
 		}
 	}
 	for _, raw := range []json.RawMessage{e.Item, e.Part} {
@@ -159,7 +164,7 @@ func TestStopReasonsInResponsesWords(t *testing.T) {
 			require.Equal(t, map[string]any{"reason": want[1]}, got["incomplete_details"])
 		}
 		stream := eventsOf(t, Responses.Encode(decodeResponses(t, input(userItem, `,"stream":true`)), &dialect.Reply{StopReason: reason}))
-		require.Equal(t, fmt.Sprint("response.", want[0]), stream[len(stream)-1].name)
+		require.Equal(t, fmt.Sprint("response.", want[0]), stream[len(stream)-1].Type)
 	}
 }
 
@@ -206,9 +211,10 @@ func TestAFailureInAStreamIsAnErrorAndAFailedResponse(t *testing.T) {
 			chunks := strings.SplitAfter(string(Responses.EncodeErrorEvent(req, reply, 4, &given)), "\n\n")
 			require.Len(t, chunks, 3)
 			first, second := readEvent(t, chunks[0]), readEvent(t, chunks[1])
-			require.Equal(t, "error", first.name)
-			require.JSONEq(t, `{"type":"`+errorBody(&given)["error"].Type+`","code":"`+code+`","message":"slow","param":null}`, string(first.Error))
-			require.Equal(t, "response.failed", second.name)
+			kind, _ := words(&given)
+			require.Equal(t, "error", first.Type)
+			require.JSONEq(t, `{"type":"`+kind+`","code":"`+code+`","message":"slow","param":null}`, string(first.Error))
+			require.Equal(t, "response.failed", second.Type)
 			require.Equal(t, []int{readEvent(t, string(begun[3])).Sequence + 1, 5}, []int{first.Sequence, second.Sequence})
 			var failed map[string]any
 			require.NoError(t, json.Unmarshal(second.Response, &failed))

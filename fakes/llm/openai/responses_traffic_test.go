@@ -124,8 +124,9 @@ func shapeOfResponses(t *testing.T, text string) *shapedResponse {
 	switch {
 	case strings.HasPrefix(text, "event:"):
 		for chunk := range strings.SplitSeq(text, "\n\n") {
-			e := readEvent(t, chunk+"\n\n")
-			s.add(t, e.raw)
+			readEvent(t, chunk+"\n\n")
+			_, data, _ := strings.Cut(chunk, "\ndata: ")
+			s.add(t, data)
 		}
 	case strings.HasPrefix(text, `{"type"`):
 		for data := range strings.SplitSeq(text, "\n") {
@@ -153,10 +154,9 @@ func (s *shapedResponse) add(t *testing.T, data string) {
 	}
 	s.members[kind] = keys(t, data)
 	if e.Error != nil {
-		s.failure = &dialect.Error{}
-		var said errorDetails
-		require.NoError(t, json.Unmarshal(e.Error, &said))
-		s.failure.Kind, s.failure.Code, s.failure.Message = said.Type, *said.Code, said.Message
+		var failure struct{ Type, Code, Message string }
+		require.NoError(t, json.Unmarshal(e.Error, &failure))
+		s.failure = &dialect.Error{Kind: failure.Type, Code: failure.Code, Message: failure.Message}
 	}
 	if e.Type == "response.completed" {
 		s.takeOutput(t, e.Response)

@@ -53,39 +53,19 @@ func (c *completion) stream(withUsage, late bool) [][]byte {
 
 // deltas returns the deltas up to the finish reason, and those after it.
 func (c *completion) deltas(late bool) (deltas, held []delta) {
-	s := c.style
-	calls := c.callDeltas()
-	inFirst := s.isOpenAI && c.text == "" && !c.refuses && len(c.calls) == 1 && !late
-	member := `{"content":`
-	if c.refuses {
-		member = `{"refusal":`
+	s, calls := c.style, c.callDeltas()
+	all := slices.Concat(c.textDeltas(), calls)
+	switch {
+	case s.isOpenAI && c.text == "" && !c.refuses && len(c.calls) == 1 && !late: // a single call opens in the first chunk
+		all[0] = `{"role":"assistant","content":null,` + calls[0][1:len(calls[0])-1] + `,"refusal":null}`
+	case s.joinedRole && len(all) > 0:
+		all[0] = all[0][:len(all[0])-1] + `,"role":"assistant"}`
+	default:
+		all = slices.Insert(all, 0, c.opening())
 	}
-	fragments := dialect.Fragments(c.text + c.refusal)
-	texts := make([]string, len(fragments), len(fragments)+1)
-	for i, fragment := range fragments {
-		var few [128]byte
-		texts[i] = string(append(dialect.AppendText(append(few[:0], member...), fragment), '}'))
-	}
-	if inFirst {
-		deltas = append(deltas, delta{json: `{"role":"assistant","content":null,` + calls[0][1:len(calls[0])-1] + `,"refusal":null}`})
-		calls = calls[1:]
-	} else {
-		opening := c.opening()
-		rest := slices.Concat(texts, calls)
-		if s.joinedRole && len(rest) > 0 {
-			first := rest[0][:len(rest[0])-1] + `,"role":"assistant"}`
-			if len(texts) > 0 {
-				texts[0] = first
-			} else {
-				calls[0] = first
-			}
-		} else {
-			texts = slices.Insert(texts, 0, opening)
-		}
-	}
-	deltas = slices.Grow(deltas, len(texts)+len(calls)+1)
-	for _, json := range slices.Concat(texts, calls) {
-		deltas = append(deltas, delta{json: json})
+	deltas = make([]delta, len(all), len(all)+1)
+	for i, json := range all {
+		deltas[i].json = json
 	}
 	if late && len(calls) > 0 {
 		last := len(deltas) - 1
@@ -100,6 +80,21 @@ func (c *completion) deltas(late bool) (deltas, held []delta) {
 		deltas = append(deltas, delta{`{}`, true})
 	}
 	return deltas, held
+}
+
+// textDeltas returns the deltas of the text or the refusal.
+func (c *completion) textDeltas() []string {
+	member := `{"content":`
+	if c.refuses {
+		member = `{"refusal":`
+	}
+	fragments := dialect.Fragments(c.text + c.refusal)
+	texts := make([]string, len(fragments))
+	for i, fragment := range fragments {
+		var few [128]byte
+		texts[i] = string(append(dialect.AppendText(append(few[:0], member...), fragment), '}'))
+	}
+	return texts
 }
 
 // opening returns the first delta.
