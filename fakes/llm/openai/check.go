@@ -10,16 +10,15 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// documented are the members of a request: API reference of 2026, without functions and function_call (see the package
+// chatMembers are the members of a request: API reference of 2026, without functions and function_call (see the package
 // comment).
-var documented = map[string]bool{
-	"audio": true, "frequency_penalty": true, "logit_bias": true, "logprobs": true, "max_completion_tokens": true, "max_tokens": true,
-	"messages": true, "metadata": true, "modalities": true, "model": true, "moderation": true, "n": true, "parallel_tool_calls": true,
-	"prediction": true, "presence_penalty": true, "prompt_cache_key": true, "prompt_cache_options": true, "prompt_cache_retention": true,
-	"reasoning_effort": true, "response_format": true, "safety_identifier": true, "seed": true, "service_tier": true, "stop": true,
-	"store": true, "stream": true, "stream_options": true, "temperature": true, "tool_choice": true, "tools": true, "top_logprobs": true,
-	"top_p": true, "user": true, "verbosity": true, "web_search_options": true,
-}
+var chatMembers = dialect.Set(`
+	audio frequency_penalty logit_bias logprobs max_completion_tokens max_tokens messages metadata
+	modalities model moderation n parallel_tool_calls prediction presence_penalty prompt_cache_key
+	prompt_cache_options prompt_cache_retention reasoning_effort response_format safety_identifier seed
+	service_tier stop store stream stream_options temperature tool_choice tools top_logprobs top_p user
+	verbosity web_search_options
+`)
 
 // Check applies the rules that the API is known to enforce: members, parameters, model, tools, messages, history. The
 // order is our own.
@@ -32,7 +31,9 @@ func (c chat) Check(req *dialect.Request) *dialect.Error {
 		}
 	}
 	q.style = c.style
-	for _, check := range []func(*request) *dialect.Error{checkMembers, checkParameters, checkModel, checkTools, checkToolChoice, checkMessages, checkHistory} {
+	for _, check := range []func(*request) *dialect.Error{
+		checkMembers, checkParameters, checkModel, checkTools, checkToolChoice, checkMessages, checkHistory,
+	} {
 		if err := check(q); err != nil {
 			return err
 		}
@@ -43,7 +44,7 @@ func (c chat) Check(req *dialect.Request) *dialect.Error {
 func checkMembers(q *request) *dialect.Error {
 	var unknown []string
 	if q.style.isOpenAI {
-		unknown = q.Unknown(documented)
+		unknown = q.Unknown(chatMembers)
 	}
 	switch {
 	case len(unknown) == 1:
@@ -62,9 +63,9 @@ func checkMembers(q *request) *dialect.Error {
 
 func checkParameters(q *request) *dialect.Error {
 	switch {
-	case q.temperature != nil && (*q.temperature < 0 || *q.temperature > 2):
+	case dialect.Outside(q.temperature, 0, 2):
 		return invalid("temperature", "decimal_out_of_range", "temperature is %v: want 0 to 2", *q.temperature)
-	case q.n != nil && (*q.n < 1 || *q.n > 128):
+	case dialect.Outside(q.n, 1, 128):
 		return invalid("n", "integer_out_of_range", "n is %d: want 1 to 128", *q.n)
 	case q.maxTokens != nil && q.maxCompleted != nil:
 		return invalid("max_tokens", "invalid_parameter_combination", "max_tokens and max_completion_tokens are both set: want one of them")
@@ -98,8 +99,8 @@ func checkMessages(q *request) *dialect.Error {
 	return nil
 }
 
-// nineOnly matches the call ids that Mistral accepts.
-var nineOnly = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
+// mistralCallID matches the call ids that Mistral accepts.
+var mistralCallID = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
 
 func (q *request) checkIDs(m *message) *dialect.Error {
 	if q.style.callIDs == nil {
@@ -113,7 +114,7 @@ func (q *request) checkIDs(m *message) *dialect.Error {
 		ids = append(ids, m.toolCallID)
 	}
 	for _, id := range ids {
-		if !nineOnly.MatchString(id) {
+		if !mistralCallID.MatchString(id) {
 			return invalid(m.path, "", "%s has the tool call id %q: want 9 of a-z, A-Z and 0-9", m.path, id)
 		}
 	}
@@ -135,15 +136,15 @@ func (m *message) check(i int) *dialect.Error {
 		return invalid(fmt.Sprintf("messages.[%d].role", i), "invalid_value",
 			"%s has the role %q: want system, developer, user, assistant or tool", m.path, m.role)
 	}
-	if m.hasCalls && m.role != "assistant" {
+	switch {
+	case m.hasCalls && m.role != "assistant":
 		return invalid(m.path+".tool_calls", "", "%s has tool_calls: only an assistant's message may", m.path)
-	}
-	if m.hasCalls && len(m.calls) == 0 {
-		return invalid(m.path+".tool_calls", "empty_array", "%s.tool_calls is empty: want at least one call, or no tool_calls", m.path)
-	}
-	spoken := m.role == "assistant" && (len(m.calls) > 0 || m.refusal != nil || m.hasAudio)
-	if !m.hasText && len(m.parts) == 0 && !spoken {
-		return invalid(fmt.Sprintf("messages.[%d].content", i), "", "%s, role %s, has no content: want a string or an array of parts", m.path, m.role)
+	case m.hasCalls && len(m.calls) == 0:
+		return invalid(m.path+".tool_calls", "empty_array",
+			"%s.tool_calls is empty: want at least one call, or no tool_calls", m.path)
+	case m.empty():
+		return invalid(fmt.Sprintf("messages.[%d].content", i), "",
+			"%s, role %s, has no content: want a string or an array of parts", m.path, m.role)
 	}
 	for _, p := range m.parts {
 		if err := p.check(m.role, allowed); err != nil {
@@ -156,6 +157,14 @@ func (m *message) check(i int) *dialect.Error {
 		}
 	}
 	return nil
+}
+
+// empty reports whether a message has no content, and nothing that replaces an assistant's.
+func (m *message) empty() bool {
+	if m.role == "assistant" && (len(m.calls) > 0 || m.refusal != nil || m.hasAudio) {
+		return false
+	}
+	return !m.hasText && len(m.parts) == 0
 }
 
 func (p *part) check(role string, allowed []string) *dialect.Error {
@@ -219,7 +228,7 @@ func checkHistory(q *request) *dialect.Error {
 			unanswered = slices.DeleteFunc(unanswered, func(id string) bool { return id == m.toolCallID })
 			continue
 		}
-		if err := answered(unanswered, i); err != nil {
+		if err := checkAnswered(unanswered, i); err != nil {
 			return err
 		}
 		asked = nil
@@ -228,11 +237,11 @@ func checkHistory(q *request) *dialect.Error {
 		}
 		unanswered = slices.Clone(asked)
 	}
-	return answered(unanswered, len(q.messages))
+	return checkAnswered(unanswered, len(q.messages))
 }
 
-// answered refuses calls that have no answer before message i.
-func answered(unanswered []string, i int) *dialect.Error {
+// checkAnswered refuses calls that have no answer before message i.
+func checkAnswered(unanswered []string, i int) *dialect.Error {
 	if len(unanswered) == 0 {
 		return nil
 	}

@@ -8,12 +8,12 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// topForbids are forbidden at the top level of a function's schema.
-var topForbids = map[string]bool{"oneOf": true, "anyOf": true, "allOf": true, "enum": true, "not": true}
+// topLevelForbidden are forbidden at the top level of a function's schema.
+var topLevelForbidden = dialect.Set("oneOf anyOf allOf enum not")
 
-// itemless returns the path of an array without items in a schema, or "". JSON Schema allows it, so MCP servers use it;
+// withoutItems returns the path of an array without items in a schema, or "". JSON Schema allows it, so MCP servers use it;
 // the API does not.
-func itemless(raw json.RawMessage, path string) (at string) {
+func withoutItems(raw json.RawMessage, path string) (at string) {
 	if !bytes.Contains(raw, []byte(`"array"`)) {
 		return ""
 	}
@@ -28,7 +28,7 @@ func itemless(raw json.RawMessage, path string) (at string) {
 		var inner dialect.Members
 		_ = s.Read(holder, &inner) // a wrong type counts as empty
 		for _, name := range inner.Names() {
-			if at := itemless(inner.Raw(name), path+"."+holder+"."+name); at != "" {
+			if at := withoutItems(inner.Raw(name), path+"."+holder+"."+name); at != "" {
 				return at
 			}
 		}
@@ -37,10 +37,10 @@ func itemless(raw json.RawMessage, path string) (at string) {
 		var choices []json.RawMessage
 		_ = s.Read(holder, &choices)
 		for i, choice := range choices {
-			if at := itemless(choice, fmt.Sprintf("%s.%s[%d]", path, holder, i)); at != "" {
+			if at := withoutItems(choice, fmt.Sprintf("%s.%s[%d]", path, holder, i)); at != "" {
 				return at
 			}
 		}
 	}
-	return itemless(s.Raw("items"), path+".items")
+	return withoutItems(s.Raw("items"), path+".items")
 }

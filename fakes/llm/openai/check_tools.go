@@ -53,7 +53,7 @@ func (t *tool) check() *dialect.Error {
 		member := t.path + "." + t.kind
 		return invalid(member+".name", "invalid_value", "%s has the name %q: want a match of %s", member, t.name, toolName)
 	}
-	if t.kind == "custom" || !isGiven(t.parameters) {
+	if t.kind == "custom" || !dialect.IsGiven(t.parameters) {
 		return nil
 	}
 	return t.checkParameters("function.parameters")
@@ -71,9 +71,9 @@ func (t *tool) checkParameters(member string) *dialect.Error {
 			kind, _ := dialect.TextOf(value)
 			isObject = kind == "object"
 		case "properties":
-			hasProperties = isGiven(value)
+			hasProperties = dialect.IsGiven(value)
 		default:
-			if topForbids[string(name)] {
+			if topLevelForbidden[string(name)] {
 				forbidden = string(name)
 			}
 		}
@@ -89,7 +89,7 @@ func (t *tool) checkParameters(member string) *dialect.Error {
 	if forbidden != "" {
 		return invalid(t.path+"."+member, code, "the parameters of tool %s have %s at their top level, where it is not possible", t.name, forbidden)
 	}
-	if at := itemless(t.parameters, "parameters"); at != "" {
+	if at := withoutItems(t.parameters, "parameters"); at != "" {
 		return invalid(t.path+"."+member, code, "the tool %s has an array without items at %s: want items in the schema of every array", t.name, at)
 	}
 	return nil

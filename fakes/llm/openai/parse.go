@@ -66,48 +66,42 @@ func parse(body []byte) (*request, *dialect.Error) {
 	if q.Members == nil {
 		return nil, invalid("", "", "the body is null: want a JSON object")
 	}
-	r := &reader{}
-	r.read(q.Members, "", "model", &q.model)
-	r.read(q.Members, "", "stream", &q.stream)
-	q.temperature = number[float64](r, q.Members, "temperature")
-	q.maxTokens = number[int64](r, q.Members, "max_tokens")
-	q.maxCompleted = number[int64](r, q.Members, "max_completion_tokens")
-	q.n = number[int64](r, q.Members, "n")
+	r := newReader()
+	r.Read(q.Members, "", "model", &q.model)
+	r.Read(q.Members, "", "stream", &q.stream)
+	q.temperature = dialect.Optional[float64](&r.Reader, q.Members, "", "temperature")
+	q.maxTokens = dialect.Optional[int64](&r.Reader, q.Members, "", "max_tokens")
+	q.maxCompleted = dialect.Optional[int64](&r.Reader, q.Members, "", "max_completion_tokens")
+	q.n = dialect.Optional[int64](&r.Reader, q.Members, "", "n")
 	if dialect.IsKind(q.Raw("stop"), '"') {
 		q.stop = []string{q.Text("stop")}
 	} else if q.Read("stop", &q.stop) != nil {
-		r.refuse("stop", "a string or an array of strings", q.Raw("stop"))
+		r.Refuse("stop", "a string or an array of strings", q.Raw("stop"))
 	}
 	r.array(q.Raw("messages"), "messages", func(i int, raw []byte, begin int) int {
 		q.messages = append(q.messages, message{paths: messagePaths(i)})
 		return r.message(&q.messages[i], raw, begin)
 	})
 	r.array(q.Raw("tools"), "tools", func(i int, raw []byte, begin int) int {
-		q.tools = append(q.tools, tool{path: at("tools", i)})
+		q.tools = append(q.tools, tool{path: dialect.At("tools", i)})
 		return r.tool(&q.tools[i], raw, begin)
 	})
-	return q, r.err
+	return q, r.Err
 }
 
-// reader reads members and keeps the first error.
-type reader struct{ err *dialect.Error }
+// reader also walks arrays and objects without allocating them.
+type reader struct{ dialect.Reader }
 
-func (r *reader) read(o dialect.Members, path, name string, v any) {
-	r.member(o.Raw(name), path, name, v)
-}
-
-// member reads a member's value into v; path is its object's. It skips null and missing values.
-func (r *reader) member(raw json.RawMessage, path, name string, v any) {
-	if !isGiven(raw) || dialect.ReadPart(raw, v) == nil {
-		return
-	}
-	r.refuseMember(path, name, dialect.TypeName(v), raw)
+func newReader() *reader {
+	return &reader{dialect.Reader{Invalid: func(path, want string, got json.RawMessage) *dialect.Error {
+		return invalid(path, "invalid_type", "%s has the wrong type: want %s, got %s", path, want, dialect.JSONName(got))
+	}}}
 }
 
 // array calls element with the index and start of each element; element returns its end. Another type is an error.
 func (r *reader) array(raw json.RawMessage, name string, element func(i int, raw []byte, begin int) (end int)) {
 	switch {
-	case !isGiven(raw):
+	case !dialect.IsGiven(raw):
 	case dialect.IsKind(raw, '['):
 		i := -1
 		dialect.WalkArray(raw, 0, func(begin int) int {
@@ -115,57 +109,28 @@ func (r *reader) array(raw json.RawMessage, name string, element func(i int, raw
 			return element(i, raw, begin)
 		})
 	default:
-		r.refuse(name, "an array", raw)
+		r.Refuse(name, "an array", raw)
 	}
 }
 
-// eachMember walks the object at begin, the member name of the object at path, like [dialect.WalkObject]. Another type
-// is an error.
-func (r *reader) eachMember(raw []byte, begin int, path, name string, member func(name []byte, i int) (end int)) (end int) {
+// eachMember walks the object at begin, the member name of the object at path, like [dialect.WalkObject]. Another type is
+// an error.
+func (r *reader) eachMember(
+	raw []byte, begin int, path, name string, member func(name []byte, i int) (end int),
+) (end int) {
 	if raw[begin] == '{' {
 		return dialect.WalkObject(raw, begin, member)
 	}
 	end = dialect.End(raw, begin)
-	r.refuseMember(path, name, "an object", raw[begin:end])
+	r.Refuse(dialect.Join(path, name), "an object", raw[begin:end])
 	return end
 }
 
 // value reads the value at begin into the pointer v; path is its object's.
 func (r *reader) value(raw []byte, begin int, path, name string, v any) (end int) {
 	end = dialect.End(raw, begin)
-	r.member(raw[begin:end:end], path, name, v)
+	r.Value(raw[begin:end:end], path, name, v)
 	return end
-}
-
-func (r *reader) refuseMember(path, name, want string, got json.RawMessage) {
-	if path != "" {
-		name = path + "." + name
-	}
-	r.refuse(name, want, got)
-}
-
-// object reads an array's element.
-func (r *reader) object(raw json.RawMessage, path string) dialect.Members {
-	var o dialect.Members
-	if dialect.ReadPart(raw, &o) != nil || o == nil {
-		r.refuse(path, "an object", raw)
-	}
-	return o
-}
-
-func (r *reader) refuse(path, want string, got json.RawMessage) {
-	if r.err == nil {
-		r.err = invalid(path, "invalid_type", "%s has the wrong type: want %s, got %s", path, want, dialect.JSONName(got))
-	}
-}
-
-func number[T int64 | float64](r *reader, o dialect.Members, name string) *T {
-	if !o.Has(name) {
-		return nil
-	}
-	v := new(T)
-	r.read(o, "", name, v)
-	return v
 }
 
 // message reads a message whose paths are set.
@@ -202,10 +167,10 @@ func (r *reader) content(m *message, raw []byte, begin int) (end int) {
 		return end
 	}
 	r.array(content, m.paths.content, func(i int, raw []byte, begin int) int {
-		path := at(m.paths.content, i)
+		path := dialect.At(m.paths.content, i)
 		end := dialect.End(raw, begin)
 		element := raw[begin:end:end]
-		m.parts = append(m.parts, part{r.object(element, path), path, element})
+		m.parts = append(m.parts, part{r.Object(element, path), path, element})
 		return end
 	})
 	return end
@@ -217,7 +182,7 @@ func (r *reader) calls(m *message, raw []byte, begin int) (end int) {
 	if raw[begin] != '[' {
 		end = dialect.End(raw, begin)
 		if m.hasCalls {
-			r.refuseMember(m.paths.message, "tool_calls", "an array", raw[begin:end])
+			r.Refuse(m.paths.message+".tool_calls", "an array", raw[begin:end])
 		}
 		return end
 	}
@@ -237,11 +202,11 @@ func (r *reader) call(c *toolCall, raw []byte, begin int) (end int) {
 	if function == nil {
 		return end
 	}
-	arguments := of(c.kind, "arguments", "input") // a custom tool takes a text
-	r.eachMember(function, 0, c.path, of(c.kind, "function", "custom"), func(name []byte, i int) int {
+	arguments := byKind(c.kind, "arguments", "input") // a custom tool takes a text
+	r.eachMember(function, 0, c.path, byKind(c.kind, "function", "custom"), func(name []byte, i int) int {
 		switch string(name) {
 		case "name":
-			return r.value(function, i, c.path, of(c.kind, "function.name", "custom.name"), &c.name)
+			return r.value(function, i, c.path, byKind(c.kind, "function.name", "custom.name"), &c.name)
 		case arguments:
 			end := dialect.End(function, i)
 			c.arguments = function[i:end:end]
@@ -262,10 +227,10 @@ func (r *reader) function(raw []byte, begin int, path string, kind, id *string) 
 		switch string(name) {
 		case "id":
 			if id != nil {
-				r.member(value, path, "id", id)
+				r.Value(value, path, "id", id)
 			}
 		case "type":
-			r.member(value, path, "type", kind)
+			r.Value(value, path, "type", kind)
 		case "function":
 			function = value
 		case "custom":
@@ -276,22 +241,19 @@ func (r *reader) function(raw []byte, begin int, path string, kind, id *string) 
 	if *kind == "custom" {
 		function = custom
 	}
-	if !isGiven(function) {
+	if !dialect.IsGiven(function) {
 		return nil, end
 	}
 	return function, end
 }
 
-// of selects the word for a kind of tool or call.
-func of(kind, function, custom string) string {
+// byKind selects the word for a kind of tool or call.
+func byKind(kind, function, custom string) string {
 	if kind == "custom" {
 		return custom
 	}
 	return function
 }
-
-// isGiven reports whether a member is present and not null.
-func isGiven(raw json.RawMessage) bool { return raw != nil && !dialect.IsKind(raw, 'n') }
 
 // tool reads a tool whose path is set.
 func (r *reader) tool(t *tool, raw []byte, begin int) (end int) {
@@ -299,12 +261,12 @@ func (r *reader) tool(t *tool, raw []byte, begin int) (end int) {
 	if function == nil {
 		return end
 	}
-	r.eachMember(function, 0, t.path, of(t.kind, "function", "custom"), func(name []byte, i int) int {
+	r.eachMember(function, 0, t.path, byKind(t.kind, "function", "custom"), func(name []byte, i int) int {
 		switch string(name) {
 		case "name":
-			return r.value(function, i, t.path, of(t.kind, "function.name", "custom.name"), &t.name)
+			return r.value(function, i, t.path, byKind(t.kind, "function.name", "custom.name"), &t.name)
 		case "description":
-			return r.value(function, i, t.path, of(t.kind, "function.description", "custom.description"), &t.description)
+			return r.value(function, i, t.path, byKind(t.kind, "function.description", "custom.description"), &t.description)
 		case "parameters":
 			end := dialect.End(function, i)
 			t.parameters = function[i:end:end]

@@ -1,6 +1,6 @@
 package openai
 
-import "strconv"
+import "github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 
 // paths are the places of a message and its contents in a request.
 type paths struct {
@@ -9,26 +9,24 @@ type paths struct {
 }
 
 func pathsOf(i int) paths {
-	p := paths{message: at("messages", i)}
+	p := paths{message: dialect.At("messages", i)}
 	p.content = p.message + ".content"
 	for j := range p.calls {
-		p.calls[j] = at(p.message+".tool_calls", j)
+		p.calls[j] = dialect.At(p.message+".tool_calls", j)
 	}
 	return p
 }
-
-func at(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
 // call returns the path of call i.
 func (p *paths) call(i int) string {
 	if i < len(p.calls) {
 		return p.calls[i]
 	}
-	return at(p.message+".tool_calls", i)
+	return dialect.At(p.message+".tool_calls", i)
 }
 
-// usual holds frequent paths, to avoid allocations.
-var usual = func() (all [32]paths) {
+// cachedPaths holds frequent paths, to avoid allocations.
+var cachedPaths = func() (all [32]paths) {
 	for i := range all {
 		all[i] = pathsOf(i)
 	}
@@ -37,8 +35,8 @@ var usual = func() (all [32]paths) {
 
 // messagePaths returns the paths of message i.
 func messagePaths(i int) *paths {
-	if i < len(usual) {
-		return &usual[i]
+	if i < len(cachedPaths) {
+		return &cachedPaths[i]
 	}
 	p := pathsOf(i)
 	return &p

@@ -27,18 +27,18 @@ func (s *scratch) takeHeader() http.Header {
 	return h
 }
 
-func (s *scratch) takeBody(room int) []byte {
+func (s *scratch) takeBody(size int) []byte {
 	b := s.body
-	if s.body = nil; cap(b) < room {
-		b = make([]byte, 0, room)
+	if s.body = nil; cap(b) < size {
+		b = make([]byte, 0, size)
 	}
 	return b[:0]
 }
 
-// most limits the answer memory that is kept, in bytes; longest limits the conversations, in messages.
+// maxKeptBody limits the answer memory that is kept, in bytes; maxKeptMessages limits the conversations, in messages.
 const (
-	most    = 16 << 10
-	longest = 256
+	maxKeptBody     = 16 << 10
+	maxKeptMessages = 256
 )
 
 // Recycle implements [dialect.Recycler].
@@ -48,18 +48,18 @@ func (chat) Recycle(req *dialect.Request, a dialect.Answer) {
 		return
 	}
 	req.Decoded = nil
-	if cap(q.messages) > longest {
+	if cap(q.messages) > maxKeptMessages {
 		return
 	}
 	clear(q.Members)
 	clear(q.messages)
 	clear(q.tools)
-	recycled := request{Members: q.Members[:0], messages: q.messages[:0], tools: q.tools[:0]}
+	empty := request{Members: q.Members[:0], messages: q.messages[:0], tools: q.tools[:0]}
 	clear(a.Header)
-	recycled.answered.header = a.Header
-	if len(a.Chunks) == 1 && cap(a.Chunks[0]) <= most {
-		recycled.answered.body = a.Chunks[0]
+	empty.answered.header = a.Header
+	if len(a.Chunks) == 1 && cap(a.Chunks[0]) <= maxKeptBody {
+		empty.answered.body = a.Chunks[0]
 	}
-	*q = recycled
+	*q = empty
 	requests.Put(q)
 }

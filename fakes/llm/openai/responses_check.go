@@ -11,29 +11,21 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// documentedResponses are the members of a request: API reference of 2026.
-var documentedResponses = set("access_programs background context_management conversation include input instructions max_output_tokens " +
+// responsesMembers are the members of a request: API reference of 2026.
+var responsesMembers = dialect.Set("access_programs background context_management conversation include input instructions max_output_tokens " +
 	"max_tool_calls metadata model moderation parallel_tool_calls previous_response_id prompt prompt_cache_key prompt_cache_options " +
 	"prompt_cache_retention reasoning safety_identifier service_tier store stream stream_options temperature text tool_choice tools " +
 	"top_logprobs top_p truncation user")
 
-// moved maps members of Chat Completions to their names in Responses.
-var moved = map[string]string{
+// renamedMembers maps members of Chat Completions to their names in Responses.
+var renamedMembers = map[string]string{
 	"messages": "input", "max_tokens": "max_output_tokens", "max_completion_tokens": "max_output_tokens", "response_format": "text.format",
 	"reasoning_effort": "reasoning.effort", "verbosity": "text.verbosity", "functions": "tools", "function_call": "tool_choice",
 }
 
 // includable are the valid values of include.
-var includable = set("file_search_call.results web_search_call.results web_search_call.action.sources message.input_image.image_url " +
+var includable = dialect.Set("file_search_call.results web_search_call.results web_search_call.action.sources message.input_image.image_url " +
 	"computer_call_output.output.image_url code_interpreter_call.outputs reasoning.encrypted_content message.output_text.logprobs")
-
-func set(words string) map[string]bool {
-	s := map[string]bool{}
-	for word := range strings.FieldsSeq(words) {
-		s[word] = true
-	}
-	return s
-}
 
 // minOutputTokens is the minimum of max_output_tokens; no other provider has one.
 const minOutputTokens = 16
@@ -49,7 +41,7 @@ func (responses) Check(req *dialect.Request) *dialect.Error {
 		}
 	}
 	for _, check := range []func(*responsesRequest) *dialect.Error{
-		(*responsesRequest).checkMembers, (*responsesRequest).checkKept, (*responsesRequest).checkParameters, (*responsesRequest).checkModel,
+		(*responsesRequest).checkMembers, (*responsesRequest).checkStored, (*responsesRequest).checkParameters, (*responsesRequest).checkModel,
 		(*responsesRequest).checkTools, (*responsesRequest).checkToolChoice, (*responsesRequest).checkItems, (*responsesRequest).checkHistory,
 	} {
 		if err := check(q); err != nil {
@@ -60,9 +52,9 @@ func (responses) Check(req *dialect.Request) *dialect.Error {
 }
 
 func (q *responsesRequest) checkMembers() *dialect.Error {
-	if names := q.Unknown(documentedResponses); names != nil {
-		if name := names[0]; moved[name] != "" {
-			return invalid(name, "unsupported_parameter", "%s is not a parameter here: in Responses it is %s", name, moved[name])
+	if names := q.Unknown(responsesMembers); names != nil {
+		if name := names[0]; renamedMembers[name] != "" {
+			return invalid(name, "unsupported_parameter", "%s is not a parameter here: in Responses it is %s", name, renamedMembers[name])
 		}
 		return unknown(names[0])
 	}
@@ -85,16 +77,16 @@ func onlyKnown(o dialect.Members, path string, members map[string]bool) *dialect
 	return nil
 }
 
-// checkKept refuses references to stored objects: this server stores nothing.
-func (q *responsesRequest) checkKept() *dialect.Error {
+// checkStored refuses references to stored objects: this server stores nothing.
+func (q *responsesRequest) checkStored() *dialect.Error {
 	switch {
 	case q.Has("previous_response_id"):
 		return invalid("previous_response_id", "previous_response_not_found",
 			"the response %s is not there, as this model server keeps none: send the whole conversation as input", q.Raw("previous_response_id"))
 	case q.Has("conversation"):
-		return notKept("conversation", "the conversation %s is not there, as this model server keeps none: send it as input", q.Raw("conversation"))
+		return notStored("conversation", "the conversation %s is not there, as this model server keeps none: send it as input", q.Raw("conversation"))
 	case q.Has("prompt"):
-		return notKept("prompt", "the prompt %s is not there, as this model server keeps none: send it as input or instructions", q.Raw("prompt"))
+		return notStored("prompt", "the prompt %s is not there, as this model server keeps none: send it as input or instructions", q.Raw("prompt"))
 	case q.background:
 		return invalid("background", "", "background is set: this model server answers at once and keeps nothing, so leave it out")
 	case q.prompt == nil && !q.Has("input"):
@@ -105,7 +97,7 @@ func (q *responsesRequest) checkKept() *dialect.Error {
 	return nil
 }
 
-func notKept(param, format string, args ...any) *dialect.Error {
+func notStored(param, format string, args ...any) *dialect.Error {
 	err := invalid(param, "", format, args...)
 	err.Status = http.StatusNotFound
 	return err
@@ -113,13 +105,13 @@ func notKept(param, format string, args ...any) *dialect.Error {
 
 func (q *responsesRequest) checkParameters() *dialect.Error {
 	switch {
-	case q.temperature != nil && (*q.temperature < 0 || *q.temperature > 2):
+	case dialect.Outside(q.temperature, 0, 2):
 		return invalid("temperature", "decimal_out_of_range", "temperature is %v: want 0 to 2", *q.temperature)
-	case q.topP != nil && (*q.topP < 0 || *q.topP > 1):
+	case dialect.Outside(q.topP, 0, 1):
 		return invalid("top_p", "decimal_out_of_range", "top_p is %v: want 0 to 1", *q.topP)
 	case q.maxTokens != nil && *q.maxTokens < minOutputTokens:
 		return invalid("max_output_tokens", "integer_below_min_value", "max_output_tokens is %d: want at least %d", *q.maxTokens, minOutputTokens)
-	case q.topLogprobs != nil && (*q.topLogprobs < 0 || *q.topLogprobs > 20):
+	case dialect.Outside(q.topLogprobs, 0, 20):
 		return invalid("top_logprobs", "integer_out_of_range", "top_logprobs is %d: want 0 to 20", *q.topLogprobs)
 	case q.Has("stream_options") && !q.stream:
 		return invalid("stream_options", "", "stream_options is set without stream: want it only with stream: true")
@@ -135,24 +127,24 @@ func (q *responsesRequest) checkParameters() *dialect.Error {
 // Members of items and parts by type. Items of the provider's own tools are not inspected.
 var (
 	itemMembers = map[string]map[string]bool{
-		"message":                 set("type role content id status phase"),
-		"function_call":           set("type id call_id name arguments status namespace async caller"),
-		"function_call_output":    set("type id call_id name output status namespace caller"),
-		"custom_tool_call":        set("type id call_id name input status namespace caller"),
-		"custom_tool_call_output": set("type id call_id name output status namespace caller"),
-		"reasoning":               set("type id summary content encrypted_content"),
-		"item_reference":          set("type id"),
+		"message":                 dialect.Set("type role content id status phase"),
+		"function_call":           dialect.Set("type id call_id name arguments status namespace async caller"),
+		"function_call_output":    dialect.Set("type id call_id name output status namespace caller"),
+		"custom_tool_call":        dialect.Set("type id call_id name input status namespace caller"),
+		"custom_tool_call_output": dialect.Set("type id call_id name output status namespace caller"),
+		"reasoning":               dialect.Set("type id summary content encrypted_content"),
+		"item_reference":          dialect.Set("type id"),
 	}
 	partMembers = map[string]map[string]bool{
-		"input_text":   set("type text prompt_cache_breakpoint"),
-		"input_image":  set("type image_url file_id detail prompt_cache_breakpoint"),
-		"input_file":   set("type file_data file_id file_url filename detail prompt_cache_breakpoint"),
-		"input_audio":  set("type input_audio"),
-		"output_text":  set("type text annotations logprobs"),
-		"refusal":      set("type refusal"),
-		"summary_text": set("type text"),
+		"input_text":   dialect.Set("type text prompt_cache_breakpoint"),
+		"input_image":  dialect.Set("type image_url file_id detail prompt_cache_breakpoint"),
+		"input_file":   dialect.Set("type file_data file_id file_url filename detail prompt_cache_breakpoint"),
+		"input_audio":  dialect.Set("type input_audio"),
+		"output_text":  dialect.Set("type text annotations logprobs"),
+		"refusal":      dialect.Set("type refusal"),
+		"summary_text": dialect.Set("type text"),
 	}
-	hostedItems = set("additional_tools apply_patch_call apply_patch_call_output code_interpreter_call compaction compaction_trigger computer_call " +
+	hostedItems = dialect.Set("additional_tools apply_patch_call apply_patch_call_output code_interpreter_call compaction compaction_trigger computer_call " +
 		"computer_call_output configuration_update file_search_call image_generation_call local_shell_call local_shell_call_output mcp_approval_request " +
 		"mcp_approval_response mcp_call mcp_list_tools program program_output shell_call shell_call_output tool_search_call tool_search_output web_search_call")
 
@@ -217,7 +209,7 @@ func (it *item) check() *dialect.Error {
 		}
 		return it.checkContent([]string{"summary_text"}, "the summary of reasoning")
 	}
-	return notKept("input", "%s refers to the item %q, which is not there, as this model server keeps none: send the item itself", it.path, it.id)
+	return notStored("input", "%s refers to the item %q, which is not there, as this model server keeps none: send the item itself", it.path, it.id)
 }
 
 func missing(path, name string) *dialect.Error {

@@ -12,13 +12,13 @@ import (
 const maxFlatName = 128
 
 // hostedTools are the tools that the provider runs.
-var hostedTools = set("apply_patch code_interpreter computer computer_use_preview file_search image_generation local_shell mcp namespace " +
+var hostedTools = dialect.Set("apply_patch code_interpreter computer computer_use_preview file_search image_generation local_shell mcp namespace " +
 	"programmatic_tool_calling shell tool_search web_search web_search_2025_08_26 web_search_preview web_search_preview_2025_03_11")
 
 // toolMembers are the members of tools with names.
 var toolMembers = map[string]map[string]bool{
-	"function": set("type name description parameters strict async defer_loading allowed_callers output_schema"),
-	"custom":   set("type name description format defer_loading allowed_callers"),
+	"function": dialect.Set("type name description parameters strict async defer_loading allowed_callers output_schema"),
+	"custom":   dialect.Set("type name description format defer_loading allowed_callers"),
 }
 
 func (q *responsesRequest) checkTools() *dialect.Error {
@@ -51,7 +51,7 @@ func (t *tool) checkFlat() *dialect.Error {
 	if err := onlyKnown(t.flat, t.path, members); err != nil {
 		return err
 	}
-	if t.kind == "custom" || !isGiven(t.parameters) {
+	if t.kind == "custom" || !dialect.IsGiven(t.parameters) {
 		return nil
 	}
 	if err := t.checkParameters("parameters"); err != nil {
@@ -59,7 +59,7 @@ func (t *tool) checkFlat() *dialect.Error {
 	}
 	var strict bool
 	if _ = t.flat.Read("strict", &strict); strict { // checked by flatTool
-		if at, why := looseIn(t.parameters, "parameters"); why != "" {
+		if at, why := strictViolation(t.parameters, "parameters"); why != "" {
 			return invalid(t.path+".parameters", "invalid_function_parameters", "the tool %s is strict, and in its %s %s", t.name, at, why)
 		}
 	}
@@ -69,8 +69,8 @@ func (t *tool) checkFlat() *dialect.Error {
 // strictForbids are JSON Schema words that a strict tool must not use.
 var strictForbids = []string{"allOf", "oneOf", "not", "dependentRequired", "dependentSchemas", "if", "then", "else"}
 
-// looseIn finds the first violation of strictness: each object requires all its properties and allows no others.
-func looseIn(raw json.RawMessage, path string) (at, why string) {
+// strictViolation finds the first violation of strictness: each object requires all its properties and allows no others.
+func strictViolation(raw json.RawMessage, path string) (at, why string) {
 	var s, properties dialect.Members
 	if dialect.ReadPart(raw, &s) != nil {
 		return "", ""
@@ -97,18 +97,18 @@ func looseIn(raw json.RawMessage, path string) (at, why string) {
 		var inner dialect.Members
 		_ = s.Read(holder, &inner)
 		for _, name := range inner.Names() {
-			if at, why := looseIn(inner.Raw(name), path+"."+holder+"."+name); why != "" {
+			if at, why := strictViolation(inner.Raw(name), path+"."+holder+"."+name); why != "" {
 				return at, why
 			}
 		}
 	}
-	if at, why := looseIn(s.Raw("items"), path+".items"); why != "" {
+	if at, why := strictViolation(s.Raw("items"), path+".items"); why != "" {
 		return at, why
 	}
 	var choices []json.RawMessage
 	_ = s.Read("anyOf", &choices)
 	for i, choice := range choices {
-		if at, why := looseIn(choice, fmt.Sprintf("%s.anyOf[%d]", path, i)); why != "" {
+		if at, why := strictViolation(choice, fmt.Sprintf("%s.anyOf[%d]", path, i)); why != "" {
 			return at, why
 		}
 	}
