@@ -146,11 +146,11 @@ func (n *node) media(b *dialect.Block) {
 func response(result *node) (content []dialect.Block, isError bool) {
 	at := result.at("response")
 	if at != nil {
-		said := func(text string) {
+		add := func(text string) {
 			content = append(content, dialect.Block{Type: dialect.Text, Text: text, Path: at.path})
 		}
-		if !eachString(json.NewDecoder(strings.NewReader(string(at.raw))), said) {
-			said(string(at.raw))
+		if !eachString(at.raw, add) {
+			add(string(at.raw))
 		}
 		var members dialect.Members
 		_ = dialect.ReadPart(at.raw, &members) // a struct
@@ -165,37 +165,20 @@ func response(result *node) (content []dialect.Block, isError bool) {
 	return content, isError
 }
 
-// eachString calls said with each string value of a JSON object, in order. It reports whether there are no other
-// scalars.
-func eachString(dec *json.Decoder, said func(string)) bool {
-	only := true
-	type frame struct{ object, value bool } // value: a member's value comes next
-	var open []frame
-	for {
-		token, err := dec.Token()
-		if err != nil {
-			return only
-		}
-		top := len(open) - 1
-		if top >= 0 && open[top].object && !open[top].value {
-			if _, isName := token.(string); isName {
-				open[top].value = true
-				continue
-			}
-		} else if top >= 0 {
-			open[top].value = false
-		}
-		switch t := token.(type) {
-		case json.Delim:
-			if t == '{' || t == '[' {
-				open = append(open, frame{object: t == '{'})
-			} else {
-				open = open[:top]
-			}
-		case string:
-			said(t)
-		default:
-			only = false
-		}
+// eachString calls add with each string value of validated JSON, in order. It reports whether there are no other scalars.
+func eachString(raw json.RawMessage, add func(string)) (only bool) {
+	only = true
+	each := func(value json.RawMessage) { only = eachString(value, add) && only }
+	if text, isString := dialect.TextOf(raw); isString {
+		add(text)
+		return true
 	}
+	if dialect.EachMember(raw, func(_ []byte, value json.RawMessage) { each(value) }) {
+		return only
+	}
+	elements, isArray := dialect.Elements(raw)
+	for _, element := range elements {
+		each(element)
+	}
+	return only && isArray
 }

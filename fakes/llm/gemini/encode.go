@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -86,11 +87,8 @@ func (p part) MarshalJSON() ([]byte, error) {
 }
 
 func newCompletion(req *dialect.Request, reply *dialect.Reply) *completion {
-	c := &completion{id: generateID("response", 23, reply.Serial, 0), model: reply.Model,
+	c := &completion{id: generateID("response", 23, reply.Serial, 0), model: cmp.Or(reply.Model, req.Model),
 		finish: finishReasons[reply.Reason()]}
-	if c.model == "" {
-		c.model = req.Model
-	}
 	if c.finish == "" {
 		c.finish = string(reply.Reason())
 	}

@@ -8,6 +8,7 @@ package native
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -31,63 +32,38 @@ func (codec) Patterns() []string { return []string{"POST /native"} }
 // Check accepts everything: see the package comment.
 func (codec) Check(*dialect.Request) *dialect.Error { return nil }
 
-// result is a CreateMessageResult of MCP 2025-11-25 and later, where content is a block or an array.
-type result struct {
-	Role       dialect.Role       `json:"role"`
-	Content    any                `json:"content"`
-	Model      string             `json:"model"`
-	StopReason dialect.StopReason `json:"stopReason"`
-}
-
 // Encode writes a single block for exactly one text or an empty completion, which clients of every revision can read,
 // else an array. It omits thinking, which has no block in MCP.
 func (codec) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 	said := slices.DeleteFunc(slices.Clone(reply.Content),
 		func(b dialect.Block) bool { return b.Type == dialect.Thinking })
-	blocks := make([]any, len(said))
+	blocks := make([]json.RawMessage, len(said))
 	for i, b := range said {
 		blocks[i] = block(b, dialect.GenerateID("call_", 24, reply.Serial, i))
 	}
-	r := result{Role: dialect.Assistant, Content: blocks, Model: reply.Model, StopReason: reply.Reason()}
+	var content any = blocks
 	switch {
 	case len(blocks) == 0:
-		r.Content = block(dialect.Block{Type: dialect.Text}, "")
+		content = block(dialect.Block{Type: dialect.Text}, "")
 	case len(blocks) == 1 && said[0].Type == dialect.Text:
-		r.Content = blocks[0]
+		content = blocks[0]
 	}
-	if r.Model == "" {
-		r.Model = req.Model
-	}
-	return answer(http.StatusOK, r)
+	return answer(http.StatusOK, dialect.Ordered("role", "assistant", "content", content,
+		"model", cmp.Or(reply.Model, req.Model), "stopReason", string(reply.Reason())))
 }
 
 // block returns a block in MCP's shape, or its Raw if valid.
-func block(b dialect.Block, id string) any {
-	if json.Valid(b.Raw) {
+func block(b dialect.Block, id string) json.RawMessage {
+	kind := string(b.Type)
+	switch {
+	case json.Valid(b.Raw):
 		return b.Raw
+	case b.Type == dialect.Text:
+		return dialect.Ordered("type", kind, "text", b.Text)
+	case b.Type == dialect.ToolUse:
+		return dialect.Ordered("type", kind, "id", cmp.Or(b.ID, id), "name", b.Name, "input", input(b.Input))
 	}
-	switch b.Type {
-	case dialect.Text:
-		return struct {
-			Type dialect.BlockType `json:"type"`
-			Text string            `json:"text"`
-		}{b.Type, b.Text}
-	case dialect.ToolUse:
-		if b.ID != "" {
-			id = b.ID
-		}
-		return struct {
-			Type  dialect.BlockType `json:"type"`
-			ID    string            `json:"id"`
-			Name  string            `json:"name"`
-			Input json.RawMessage   `json:"input"`
-		}{b.Type, id, b.Name, input(b.Input)}
-	}
-	return struct {
-		Type     dialect.BlockType `json:"type"`
-		Data     []byte            `json:"data"`
-		MimeType string            `json:"mimeType"`
-	}{b.Type, b.Data, b.MimeType}
+	return dialect.Ordered("type", kind, "data", b.Data, "mimeType", b.MimeType)
 }
 
 // input returns the arguments of a tool use as JSON. Invalid JSON becomes a string, which is invalid on the wire too.
@@ -112,11 +88,7 @@ func (codec) EncodeError(e *dialect.Error) dialect.Answer {
 	default:
 		code = -32603
 	}
-	type rpcError struct {
-		Code    int    `json:"code"`
-		Message string `json:"message"`
-	}
-	a := answer(e.Status, map[string]rpcError{"error": {code, e.Message}})
+	a := answer(e.Status, dialect.Ordered("error", dialect.Ordered("code", code, "message", e.Message)))
 	maps.Copy(a.Header, e.Header)
 	return a
 }

@@ -68,7 +68,7 @@ func (q *request) conversation() (prompt string, turns []dialect.Message) {
 			if !withoutIDs(q.Model) {
 				result.ID = m.ToolCallID
 			}
-			open = settle(&result, open)
+			open = matchResult(&result, open)
 			if !wasInResults {
 				turns = append(turns, dialect.Message{Role: dialect.User, Path: path})
 			}
@@ -86,8 +86,8 @@ func (q *request) conversation() (prompt string, turns []dialect.Message) {
 	return strings.Join(system, "\n\n"), turns
 }
 
-// settle matches a result with a call in open, and returns the remaining calls.
-func settle(result *dialect.Block, open []dialect.Block) []dialect.Block {
+// matchResult matches a result with a call in open, and returns the remaining calls.
+func matchResult(result *dialect.Block, open []dialect.Block) []dialect.Block {
 	same := []func(dialect.Block) bool{func(use dialect.Block) bool { return use.ID == result.ID }}
 	if result.ID == "" {
 		same = []func(dialect.Block) bool{

@@ -184,6 +184,25 @@ func whole(t testing.TB, a dialect.Answer) {
 }
 
 // Whatever a script says comes out as lines that can be read, with the text in them.
+// response is a plain answer or a line of a stream.
+type response struct {
+	Message    said
+	Done       bool
+	DoneReason string `json:"done_reason"`
+}
+
+type said struct {
+	Role, Content, Thinking string
+	ToolCalls               []struct {
+		ID       string
+		Function struct {
+			Index     *int
+			Name      string
+			Arguments json.RawMessage
+		}
+	} `json:"tool_calls"`
+}
+
 func FuzzEncode(f *testing.F) {
 	f.Add("hi <b>", "hm", "add", []byte(`{"a":1}`), true, "m")
 	f.Add("", "", "", []byte(`{"`), false, "m:no-ids")

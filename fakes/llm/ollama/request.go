@@ -148,7 +148,7 @@ func parse(body []byte) (*request, *dialect.Error) {
 			if err := json.Unmarshal(raw, &c); err != nil {
 				return nil, refuse("%s.tool_calls[%d] cannot be read: %v", path, j, err)
 			}
-			if c.Function.Arguments = given(c.Function.Arguments); c.Function.Arguments[0] != '{' {
+			if c.Function.Arguments = orEmpty(c.Function.Arguments); c.Function.Arguments[0] != '{' {
 				return nil, refuse("%s.tool_calls[%d] has arguments that are no object: got %s", path, j, c.Function.Arguments)
 			}
 			m.calls = append(m.calls, c)
@@ -169,8 +169,8 @@ func parse(body []byte) (*request, *dialect.Error) {
 	return &q, nil
 }
 
-// given returns the arguments, or {} if missing.
-func given(arguments json.RawMessage) json.RawMessage {
+// orEmpty returns the arguments, or {} if missing.
+func orEmpty(arguments json.RawMessage) json.RawMessage {
 	if arguments = bytes.TrimSpace(arguments); len(arguments) == 0 || string(arguments) == "null" {
 		return json.RawMessage("{}")
 	}

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 	"time"
@@ -42,13 +43,10 @@ func (c *chat) completion(req *dialect.Request, reply *dialect.Reply) *completio
 		style:     c.style,
 		id:        dialect.GenerateID("chatcmpl-", 29, reply.Serial, 0),
 		requestID: dialect.GenerateID("req_", 32, reply.Serial, 0),
-		model:     reply.Model,
+		model:     cmp.Or(reply.Model, req.Model),
 		finish:    finishReason(reply.Reason()),
 		created:   time.Now().Unix(),
 		refuses:   c.isOpenAI && reply.Reason() == dialect.StopRefusal,
-	}
-	if said.model == "" {
-		said.model = req.Model
 	}
 	said.reasoning = c.isOpenAI && reasoning(said.model)
 	spoken := 0

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"time"
@@ -57,12 +58,9 @@ func newResponse(req *dialect.Request, reply *dialect.Reply) *response {
 	r := &response{
 		id:        dialect.GenerateID("resp_", 32, reply.Serial, 0),
 		requestID: dialect.GenerateID("req_", 32, reply.Serial, 0),
-		model:     reply.Model,
+		model:     cmp.Or(reply.Model, req.Model),
 		created:   time.Now().Unix(),
 		plain:     !req.Stream,
-	}
-	if r.model == "" {
-		r.model = req.Model
 	}
 	r.asked, _ = dialect.ReadMembers(req.Body) // empty for a hand-made request
 	r.status, r.incomplete = outcome(reply.Reason())

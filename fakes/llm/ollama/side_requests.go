@@ -32,13 +32,13 @@ func (chat) Claims(*http.Request) bool { return true }
 func (c chat) AnswerSideRequest(r *http.Request, body []byte) dialect.Answer {
 	switch r.URL.Path {
 	case "/api/tags":
-		list := []listed{}
+		list := []json.RawMessage{}
 		for _, name := range models {
 			list = append(list, describe(name))
 		}
 		return plain(map[string]any{"models": list})
 	case "/api/ps":
-		return plain(map[string]any{"models": []listed{}})
+		return plain(map[string]any{"models": []string{}})
 	case "/":
 		h := http.Header{"Content-Type": {"text/plain; charset=utf-8"}}
 		return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: [][]byte{[]byte("Ollama is running")}}
@@ -55,42 +55,20 @@ func (c chat) AnswerSideRequest(r *http.Request, body []byte) dialect.Answer {
 	if !modelName.MatchString(asked.Model) {
 		return c.EncodeError(refuse("the model %q is no name: set model", asked.Model))
 	}
-	return plain(shown{
-		Details: family, Capabilities: []string{"completion", "tools", "vision", "thinking"}, ModifiedAt: loaded,
-		ModelInfo: map[string]any{"general.architecture": family.Family, family.Family + ".context_length": 131072},
-	})
+	info := map[string]any{"general.architecture": family, family + ".context_length": 131072}
+	return plain(dialect.Ordered("details", details(), "model_info", info,
+		"capabilities", []string{"completion", "tools", "vision", "thinking"}, "modified_at", loaded))
 }
 
-type listed struct {
-	Name       string    `json:"name"`
-	Model      string    `json:"model"`
-	ModifiedAt time.Time `json:"modified_at"`
-	Size       int64     `json:"size"`
-	Digest     string    `json:"digest"`
-	Details    details   `json:"details"`
+const family = "llama"
+
+func details() json.RawMessage {
+	return dialect.Ordered("parent_model", "", "format", "gguf", "family", family, "families", []string{family},
+		"parameter_size", "3.2B", "quantization_level", "Q4_K_M")
 }
 
-type shown struct {
-	Details      details        `json:"details"`
-	ModelInfo    map[string]any `json:"model_info"`
-	Capabilities []string       `json:"capabilities"`
-	ModifiedAt   time.Time      `json:"modified_at"`
-}
-
-type details struct {
-	ParentModel       string   `json:"parent_model"`
-	Format            string   `json:"format"`
-	Family            string   `json:"family"`
-	Families          []string `json:"families"`
-	ParameterSize     string   `json:"parameter_size"`
-	QuantizationLevel string   `json:"quantization_level"`
-}
-
-var family = details{Format: "gguf", Family: "llama", Families: []string{"llama"}, ParameterSize: "3.2B",
-	QuantizationLevel: "Q4_K_M"}
-
-func describe(name string) listed {
+func describe(name string) json.RawMessage {
 	digest := sha256.Sum256([]byte(name))
-	return listed{Name: name, Model: name, ModifiedAt: loaded, Size: 2019393189, Digest: hex.EncodeToString(digest[:]),
-		Details: family}
+	return dialect.Ordered("name", name, "model", name, "modified_at", loaded, "size", 2019393189,
+		"digest", hex.EncodeToString(digest[:]), "details", details())
 }
