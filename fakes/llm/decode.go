@@ -10,8 +10,8 @@ import (
 
 // Dialects returns the names of all dialects, in the order in which a server tries them.
 func Dialects() []string {
-	names := make([]string, len(served))
-	for i, d := range served {
+	names := make([]string, len(codecs))
+	for i, d := range codecs {
 		names[i] = d.Name()
 	}
 	return names
@@ -21,7 +21,7 @@ func Dialects() []string {
 // rules. The request owns a copy of the body. The error reports an unknown dialect or an unreadable body.
 func Decode(name, path string, body []byte) (*Request, error) {
 	var known []string
-	for _, d := range served {
+	for _, d := range codecs {
 		known = append(known, d.Name())
 		if d.Name() != name {
 			continue

@@ -29,50 +29,50 @@ func fault(apply func(*delivery) error, format string, args ...any) Fault {
 
 // StallBeforeHeaders sends nothing until the caller hangs up or the server closes.
 func StallBeforeHeaders() Fault {
-	return cutting(cut{ending: stalls, silent: true}, "StallBeforeHeaders()")
+	return cutFault(cut{ending: stalls, silent: true}, "StallBeforeHeaders()")
 }
 
 // StallAfter sends the header and n events, then nothing until the caller hangs up or the server closes.
-func StallAfter(n int) Fault { return cutting(cut{ending: stalls, after: n}, "StallAfter(%d)", n) }
+func StallAfter(n int) Fault { return cutFault(cut{ending: stalls, after: n}, "StallAfter(%d)", n) }
 
 // ResetBeforeHeaders resets the connection instead of answering.
 func ResetBeforeHeaders() Fault {
-	return cutting(cut{ending: resets, silent: true}, "ResetBeforeHeaders()")
+	return cutFault(cut{ending: resets, silent: true}, "ResetBeforeHeaders()")
 }
 
 // ResetAfter sends the header and n events, then resets the connection, or closes it on a network without resets.
-func ResetAfter(n int) Fault { return cutting(cut{ending: resets, after: n}, "ResetAfter(%d)", n) }
+func ResetAfter(n int) Fault { return cutFault(cut{ending: resets, after: n}, "ResetAfter(%d)", n) }
 
 // TruncateAfter ends the answer after n events, as valid HTTP.
 func TruncateAfter(n int) Fault {
-	return cutting(cut{ending: truncates, after: n}, "TruncateAfter(%d)", n)
+	return cutFault(cut{ending: truncates, after: n}, "TruncateAfter(%d)", n)
 }
 
 // TruncateInside is TruncateAfter plus half of the next event. A plain answer is cut in the middle.
 func TruncateInside(n int) Fault {
-	return cutting(cut{ending: truncates, after: n, half: true}, "TruncateInside(%d)", n)
+	return cutFault(cut{ending: truncates, after: n, half: true}, "TruncateInside(%d)", n)
 }
 
 // ErrorAfter sends n events, then the error as the provider sends it inside a stream, and ends the stream. If the
 // answer is not a stream, or the provider has no such event, the error is the whole answer.
 func ErrorAfter(n int, e *Error) Fault {
 	if e == nil {
-		return fault(func(*delivery) error { return errors.New("has no error to send: want one") }, "ErrorAfter(%d, nil)", n)
+		return fault(func(*delivery) error { return errors.New("has no error to send") }, "ErrorAfter(%d, nil)", n)
 	}
 	copied := *e
-	return cutting(cut{ending: errs, after: n, err: &copied}, "ErrorAfter(%d, %d)", n, e.Status)
+	return cutFault(cut{ending: errs, after: n, err: &copied}, "ErrorAfter(%d, %d)", n, e.Status)
 }
 
 // SplitEveryByte sends each byte by itself, so that reads end inside characters, JSON tokens and lines.
 func SplitEveryByte() Fault {
-	return splitting(func() splitter { return sizes(func() int { return 1 }) }, 0, "SplitEveryByte()")
+	return splitFault(func() splitter { return splitBySize(func() int { return 1 }) }, 0, "SplitEveryByte()")
 }
 
 // SplitAtRandom sends each event in pieces of 1 to 16 bytes. Equal seeds cut an answer equally.
 func SplitAtRandom(seed int64) Fault {
-	return splitting(func() splitter {
+	return splitFault(func() splitter {
 		random := random(seed)
-		return sizes(func() int { return 1 + random.IntN(16) })
+		return splitBySize(func() int { return 1 + random.IntN(16) })
 	}, 0, "SplitAtRandom(%d)", seed)
 }
 
@@ -83,14 +83,14 @@ func Drip(bytes int, wait time.Duration) Fault {
 			return errors.New("never ends or never waits: want at least 1 byte, and a wait above 0")
 		}, "Drip(%d, %v)", bytes, wait)
 	}
-	return splitting(func() splitter { return sizes(func() int { return bytes }) }, wait, "Drip(%d, %v)", bytes, wait)
+	return splitFault(func() splitter { return splitBySize(func() int { return bytes }) }, wait, "Drip(%d, %v)", bytes, wait)
 }
 
 // WrongContentType replaces the answer's content type; "" sends none.
 func WrongContentType(mimeType string) Fault {
 	return fault(func(d *delivery) error {
 		if d.contentType != nil {
-			return errors.New("is the second content type: want one")
+			return errors.New("is a second content type: want one")
 		}
 		d.contentType = &mimeType
 		return nil
@@ -132,7 +132,7 @@ const (
 // splitter cuts an event into pieces. It may keep state between events.
 type splitter func(event []byte) [][]byte
 
-func sizes(next func() int) splitter {
+func splitBySize(next func() int) splitter {
 	return func(event []byte) [][]byte {
 		var pieces [][]byte
 		for len(event) > 0 {
@@ -145,11 +145,11 @@ func sizes(next func() int) splitter {
 
 func random(seed int64) *rand.Rand { return rand.New(rand.NewPCG(uint64(seed), 0)) }
 
-func cutting(c cut, format string, args ...any) Fault {
+func cutFault(c cut, format string, args ...any) Fault {
 	return fault(func(d *delivery) error {
 		switch {
 		case d.cut.ending != whole:
-			return errors.New("is the second that ends the answer: want one")
+			return errors.New("also ends the answer: want one such fault")
 		case c.after < 0:
 			return fmt.Errorf("comes after %d events: want at least 0", c.after)
 		case c.err != nil && (c.err.Status < 400 || c.err.Status > 599):
@@ -160,10 +160,10 @@ func cutting(c cut, format string, args ...any) Fault {
 	}, format, args...)
 }
 
-func splitting(split func() splitter, between time.Duration, format string, args ...any) Fault {
+func splitFault(split func() splitter, between time.Duration, format string, args ...any) Fault {
 	return fault(func(d *delivery) error {
 		if d.split != nil || d.spread > 0 {
-			return errors.New("is the second that splits events: want one")
+			return errors.New("also splits events: want one such fault")
 		}
 		d.split, d.between = split, between
 		return nil
@@ -175,7 +175,7 @@ func deliver(faults []Fault) (delivery, error) {
 	var d delivery
 	for _, f := range faults {
 		if f.apply == nil {
-			return d, errors.New("has a Fault that is none: make one with a function such as StallAfter")
+			return d, errors.New("has a zero Fault: create one with a function such as StallAfter")
 		}
 		if err := f.apply(&d); err != nil {
 			return d, fmt.Errorf("has the fault %v, which %w", f, err)
@@ -193,15 +193,15 @@ func (o *outcome) cutShort(codec dialect.Codec, x *Exchange, req *Request, reply
 	c := o.delivery.cut
 	switch {
 	case c.ending == errs:
-		told, sent := []byte(nil), first(o.Chunks, c.after)
+		event, sent := []byte(nil), first(o.Chunks, c.after)
 		if o.Stream {
-			told = codec.EncodeErrorEvent(req, reply, len(sent), c.err)
+			event = codec.EncodeErrorEvent(req, reply, len(sent), c.err)
 		}
-		if told == nil {
+		if event == nil {
 			o.Answer = codec.EncodeError(c.err.At(x.url))
 			return
 		}
-		o.Chunks = slices.Concat(sent, [][]byte{told})
+		o.Chunks = slices.Concat(sent, [][]byte{event})
 	case o.Stream:
 		events := first(o.Chunks, c.after)
 		if c.half {

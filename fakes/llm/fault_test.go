@@ -38,7 +38,7 @@ func undisturbed(t testing.TB, body string) (text string, events []string) {
 // What the caller gets of a stream, and of a plain answer, and how the exchange ends. A minute of virtual time is all the caller gives.
 func TestFaultsEndAnswersAsTheySay(t *testing.T) {
 	broke := &Error{Status: 503, Message: "overloaded"}
-	const inOrder, gaveUp, cutOff = "", "context deadline exceeded", "EOF" // memnet knows no resets: io.EOF, or io.ErrUnexpectedEOF
+	const completed, gaveUp, cutOff = "", "context deadline exceeded", "EOF" // memnet knows no resets: io.EOF, or io.ErrUnexpectedEOF
 	for _, c := range []struct {
 		fault        Fault
 		name         string
@@ -57,15 +57,15 @@ func TestFaultsEndAnswersAsTheySay(t *testing.T) {
 		{ResetBeforeHeaders(), "ResetBeforeHeaders()", nil, nil, cutOff, "", 0, 0, false},
 		{ResetAfter(0), "ResetAfter(0)", first0, none, cutOff, "", 200, 0, true},
 		{ResetAfter(2), "ResetAfter(2)", two, half, cutOff, "", 200, 0, true},
-		{TruncateAfter(0), "TruncateAfter(0)", first0, none, inOrder, "", 200, 0, true},
-		{TruncateAfter(2), "TruncateAfter(2)", two, half, inOrder, "", 200, 0, true},
-		{TruncateInside(2), "TruncateInside(2)", func(e []string) string { return e[0] + e[1] + half(e[2]) }, half, inOrder, "", 200, 0, true},
-		{TruncateInside(0), "TruncateInside(0)", func(e []string) string { return half(e[0]) }, half, inOrder, "", 200, 0, true},
+		{TruncateAfter(0), "TruncateAfter(0)", first0, none, completed, "", 200, 0, true},
+		{TruncateAfter(2), "TruncateAfter(2)", two, half, completed, "", 200, 0, true},
+		{TruncateInside(2), "TruncateInside(2)", func(e []string) string { return e[0] + e[1] + half(e[2]) }, half, completed, "", 200, 0, true},
+		{TruncateInside(0), "TruncateInside(0)", func(e []string) string { return half(e[0]) }, half, completed, "", 200, 0, true},
 		{ErrorAfter(2, broke), "ErrorAfter(2, 503)", func(e []string) string {
 			return e[0] + e[1] + `data: {"error":{"message":"overloaded","type":"server_error","param":null,"code":null}}` + "\n\n"
 		}, func(string) string {
 			return "{\n  \"error\": {\n    \"message\": \"overloaded\",\n    \"type\": \"server_error\",\n    \"param\": null,\n    \"code\": null\n  }\n}\n"
-		}, inOrder, "", 200, 503, true},
+		}, completed, "", 200, 503, true},
 	} {
 		for _, body := range []string{streamed, hello} {
 			t.Run(c.name+strconv.FormatBool(body == streamed), func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestFaultsEndAnswersAsTheySay(t *testing.T) {
 							status = c.plainStatus
 						}
 					}
-					if wantErr == inOrder {
+					if wantErr == completed {
 						require.NoError(t, err)
 						require.Equal(t, status, resp.StatusCode)
 					} else {
@@ -255,25 +255,25 @@ func TestFaultsOfAHeader(t *testing.T) {
 
 func TestFaultsThatMakeNoSense(t *testing.T) {
 	for want, rule := range map[string]*Rule{
-		"has the fault StallAfter(2), which is the second that ends the answer: want one":                      When().Reply().Fault(ResetAfter(1), StallAfter(2)),
-		"has the fault SplitAtRandom(1), which is the second that splits events: want one":                     When().Reply().Fault(SplitEveryByte()).Fault(SplitAtRandom(1)),
-		`has the fault WrongContentType("b"), which is the second content type: want one`:                      When().Reply().Fault(WrongContentType("a"), WrongContentType("b")),
+		"has the fault StallAfter(2), which also ends the answer: want one such fault":                      When().Reply().Fault(ResetAfter(1), StallAfter(2)),
+		"has the fault SplitAtRandom(1), which also splits events: want one such fault":                     When().Reply().Fault(SplitEveryByte()).Fault(SplitAtRandom(1)),
+		`has the fault WrongContentType("b"), which is a second content type: want one`:                      When().Reply().Fault(WrongContentType("a"), WrongContentType("b")),
 		"has the fault StallAfter(-2), which comes after -2 events: want at least 0":                           When().Reply().Fault(StallAfter(-2)),
 		"has the fault TruncateAfter(-1), which comes after -1 events: want at least 0":                        When().Reply().Fault(TruncateAfter(-1)),
 		"has the fault ErrorAfter(1, 200), which has the status 200: want one from 400 to 599":                 When().Reply().Fault(ErrorAfter(1, &Error{Status: 200})),
-		"has the fault ErrorAfter(1, nil), which has no error to send: want one":                               When().Reply().Fault(ErrorAfter(1, nil)),
+		"has the fault ErrorAfter(1, nil), which has no error to send":                               When().Reply().Fault(ErrorAfter(1, nil)),
 		"has the fault Drip(0, 1s), which never ends or never waits: want at least 1 byte, and a wait above 0": When().Reply().Fault(Drip(0, time.Second)),
 		"has the fault Drip(1, 0s), which never ends or never waits: want at least 1 byte, and a wait above 0": When().Reply().Fault(Drip(1, 0)),
-		"has a Fault that is none: make one with a function such as StallAfter":                                When().Reply().Fault(Fault{}),
+		"has a zero Fault: create one with a function such as StallAfter":                                When().Reply().Fault(Fault{}),
 		"says nothing: add Reply(…) or Fail(…)":                                                                When().Fault(StallAfter(0)),
-		"has a Pace with a wait below 0":                                                                       When().Reply().Pace(Pace{Token: -1}),
+		"has a Pace with a negative wait":                                                                       When().Reply().Pace(Pace{Token: -1}),
 		"has a Pace with a Jitter that is not from 0 to 1":                                                     When().Reply().Pace(Pace{Jitter: 1.5}),
 	} {
 		_, err := Start(Options{}, rule)
 		require.EqualError(t, err, "starting the model server: rule 1 of the server "+want)
 	}
 	_, err := Start(Options{Pace: Pace{FirstToken: -1}})
-	require.EqualError(t, err, "starting the model server: it has a Pace with a wait below 0")
+	require.EqualError(t, err, "starting the model server: the configuration has a Pace with a negative wait")
 }
 
 // What needs no fault of its own, because a rule can say it: each name of such a fault, the rule, and what of it reaches the wire.

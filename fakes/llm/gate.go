@@ -11,26 +11,26 @@ import (
 // concurrent use, also by several rules and servers.
 type Gate struct {
 	mu     sync.Mutex
-	places map[string]*place // by word
+	states map[string]*gateState // by word
 }
 
-// place is the state of the requests with one word.
-type place struct {
+// gateState is the state of the requests with one word.
+type gateState struct {
 	held chan struct{} // closed when the first is held
 	left chan struct{} // closed when all held ones have ended
 	open chan struct{} // closed by Open
 	now  int           // held and not ended
 }
 
-// place returns the state of a word and creates it if needed. The caller holds the lock.
-func (g *Gate) place(word string) *place {
-	if g.places[word] == nil {
-		if g.places == nil {
-			g.places = map[string]*place{}
+// state returns the state of a word and creates it if needed. The caller holds the lock.
+func (g *Gate) state(word string) *gateState {
+	if g.states[word] == nil {
+		if g.states == nil {
+			g.states = map[string]*gateState{}
 		}
-		g.places[word] = &place{held: make(chan struct{}), left: make(chan struct{}), open: make(chan struct{})}
+		g.states[word] = &gateState{held: make(chan struct{}), left: make(chan struct{}), open: make(chan struct{})}
 	}
-	return g.places[word]
+	return g.states[word]
 }
 
 // Close makes the gate hold requests that contain the word. Requests without such a word pass. A repeated call has no
@@ -38,14 +38,14 @@ func (g *Gate) place(word string) *place {
 func (g *Gate) Close(word string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.place(word)
+	g.state(word)
 }
 
 // Open releases requests with the word, held and future ones. A repeated call has no effect.
 func (g *Gate) Open(word string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	closeOnce(g.place(word).open)
+	closeOnce(g.state(word).open)
 }
 
 // Held returns a channel that closes when a request with the word is held: the server has read it and sent the answer's
@@ -53,7 +53,7 @@ func (g *Gate) Open(word string) {
 func (g *Gate) Held(word string) <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.place(word).held
+	return g.state(word).held
 }
 
 // Left returns a channel that closes when all held requests with the word have ended, answered or cancelled by the
@@ -61,14 +61,14 @@ func (g *Gate) Held(word string) <-chan struct{} {
 func (g *Gate) Left(word string) <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.place(word).left
+	return g.state(word).left
 }
 
 // Idle waits until every held request has ended, or ctx ends.
 func (g *Gate) Idle(ctx context.Context) {
 	g.mu.Lock()
 	var busy []<-chan struct{}
-	for _, p := range g.places {
+	for _, p := range g.states {
 		if p.now > 0 {
 			busy = append(busy, p.left)
 		}
@@ -84,13 +84,13 @@ func (g *Gate) Idle(ctx context.Context) {
 }
 
 // enter counts a request to be held and returns its word's state; nil if it may pass.
-func (g *Gate) enter(body []byte) *place {
+func (g *Gate) enter(body []byte) *gateState {
 	if g == nil {
 		return nil
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for word, p := range g.places {
+	for word, p := range g.states {
 		if !strings.Contains(string(body), word) {
 			continue
 		}
@@ -102,7 +102,7 @@ func (g *Gate) enter(body []byte) *place {
 	return nil
 }
 
-func (g *Gate) leave(p *place) {
+func (g *Gate) leave(p *gateState) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if p.now--; p.now == 0 {
@@ -127,7 +127,7 @@ func (r *Rule) Hold(g *Gate) *Rule {
 }
 
 // hold waits at the gate. False: the caller left or the server closed before the gate opened.
-func (s *Server) hold(ctx context.Context, p *place) bool {
+func (s *Server) hold(ctx context.Context, p *gateState) bool {
 	select {
 	case <-p.open:
 		return ctx.Err() == nil

@@ -25,7 +25,7 @@ type Exchange struct {
 	Body []byte
 	// Request is the neutral form, decoded again by each call of [Server.Journal]. Nil: the body is unreadable.
 	Request *Request
-	// Owner is the mark of the request's script; "" means the server's own rules. Marks are all marks in the request,
+	// Owner is the mark of the request's script; "" means the server's detach rules. Marks are all marks in the request,
 	// sorted: others than Owner leaked into the conversation.
 	Owner string
 	Marks []string
@@ -71,7 +71,7 @@ func (j *journal) open(x *Exchange, exchanges int, bytes int64) {
 	if n := len(j.kept); n > 0 {
 		before = j.kept[n-1]
 	}
-	x.own(before)
+	x.detach(before)
 	j.kept = append(j.kept, x)
 	j.bytes += x.cost()
 	for len(j.kept) > 1 && (len(j.kept) > exchanges || j.bytes > bytes) {
@@ -86,9 +86,9 @@ func (j *journal) open(x *Exchange, exchanges int, bytes int64) {
 	}
 }
 
-// own copies the header and URL, which the request's sender or handler may reuse. It shares them with the previous
+// detach copies the header and URL, which the request's sender or handler may reuse. It shares them with the previous
 // exchange if they are equal, as for most clients, to save memory.
-func (x *Exchange) own(before *Exchange) {
+func (x *Exchange) detach(before *Exchange) {
 	if maps.EqualFunc(x.Header, before.Header, slices.Equal) {
 		x.Header = before.Header
 	} else {
@@ -102,7 +102,7 @@ func (x *Exchange) own(before *Exchange) {
 	}
 }
 
-func (j *journal) end(x *Exchange, status int, h how) {
+func (j *journal) end(x *Exchange, status int, h endReason) {
 	x.Status, x.HungUp, x.Closed, x.Ended = status, h == hungUp, h == closed, time.Now()
 }
 

@@ -23,7 +23,7 @@ func (s *Server) serveJournal(w http.ResponseWriter, r *http.Request) {
 		s.Reset()
 		w.WriteHeader(http.StatusNoContent)
 	default:
-		a := (&misdirected{status: http.StatusMethodNotAllowed, allow: "GET, DELETE",
+		a := (&routingError{status: http.StatusMethodNotAllowed, allow: "GET, DELETE",
 			text: fmt.Sprintf("%s %s is not served: want GET or DELETE", r.Method, JournalPath)}).answer()
 		for name, values := range a.Header {
 			w.Header()[name] = values

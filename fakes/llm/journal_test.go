@@ -54,8 +54,8 @@ func TestNewFailsTheTestForWhatItsJournalHasDropped(t *testing.T) {
 	post(s, chatPath, hello)
 	tb.end()
 	require.Equal(t, []string{
-		"log: the journal is full: it has dropped 2 model requests, the oldest",
-		"error: among those that the journal has dropped were 1 model request that no rule matched",
+		"log: the journal is full: it dropped the oldest 2 model requests",
+		"error: no rule matched 1 model request that the journal has dropped",
 	}, tb.said)
 }
 
@@ -66,7 +66,7 @@ func TestAMissThatIsDroppedInFlightIsCounted(t *testing.T) {
 	first, second := &Exchange{url: &url.URL{}}, &Exchange{url: &url.URL{}}
 	s.open(first)
 	s.open(second)
-	s.miss(served[0].Codec, first, http.ErrNoCookie)
+	s.miss(codecs[0].Codec, first, http.ErrNoCookie)
 	require.EqualValues(t, 1, s.journal.misses)
 }
 

@@ -24,7 +24,7 @@ func checkMark(mark string, taken map[string]*script) error {
 		case other == mark:
 			return fmt.Errorf("mark %q has a script already", mark)
 		case strings.Contains(other, mark) || strings.Contains(mark, other):
-			return fmt.Errorf("mark %q: one of it and the mark %q contains the other, and they could not be told apart",
+			return fmt.Errorf("mark %q: it contains the mark %q, or is contained in it: want words that differ",
 				mark, other)
 		}
 	}
@@ -44,12 +44,12 @@ func firstSerial(mark string) int64 {
 // owner returns the mark that owns the request: the last mark in the last user turn, else the only mark in the whole
 // request. all are the request's marks, sorted.
 func owner(req *Request, marks []string) (mark string, all []string) {
-	texts := []string{spoken(req.Messages), req.System}
+	texts := []string{markText(req.Messages), req.System}
 	for _, t := range req.Tools {
 		texts = append(texts, t.Name, t.Description)
 	}
 	all = found(marks, texts...)
-	turn, last := spoken(req.LastUserTurn()), -1
+	turn, last := markText(req.LastUserTurn()), -1
 	for _, m := range all {
 		if at := strings.LastIndex(turn, m); at > last {
 			mark, last = m, at
@@ -81,8 +81,8 @@ func only(all []string) string {
 	return ""
 }
 
-// spoken returns all parts of the messages that may contain a mark, in order.
-func spoken(messages []Message) string {
+// markText returns all parts of the messages that may contain a mark, in order.
+func markText(messages []Message) string {
 	var out strings.Builder
 	var speak func([]Block)
 	speak = func(blocks []Block) {

@@ -22,8 +22,8 @@ func TestMarksThatCannotBeToldApart(t *testing.T) {
 		"abc-def":   "want at least 6 of a-z and 0-9",
 		"abcdefg\n": "want at least 6 of a-z and 0-9",
 		"abcdef1":   `mark "abcdef1" has a script already`,
-		"abcdef":    `mark "abcdef": one of it and the mark "abcdef1" contains the other`,
-		"xabcdef1x": `mark "xabcdef1x": one of it and the mark "abcdef1" contains the other`,
+		"abcdef":    `mark "abcdef": it contains the mark "abcdef1"`,
+		"xabcdef1x": `mark "xabcdef1x": it contains the mark "abcdef1"`,
 	} {
 		require.ErrorContains(t, s.Script(mark, When().Reply()), want)
 	}

@@ -22,16 +22,16 @@ type MatcherFunc func(*Request) error
 // Match calls the function.
 func (f MatcherFunc) Match(r *Request) error { return f(r) }
 
-// named is a matcher with the call that made it.
-type named struct {
+// namedMatcher is a matcher with the call that made it.
+type namedMatcher struct {
 	MatcherFunc
 	name string
 }
 
-func (n named) String() string { return n.name }
+func (n namedMatcher) String() string { return n.name }
 
 func matcher(match MatcherFunc, format string, args ...any) Matcher {
-	return named{match, fmt.Sprintf(format, args...)}
+	return namedMatcher{match, fmt.Sprintf(format, args...)}
 }
 
 // Any matches every request.

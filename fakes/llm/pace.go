@@ -23,7 +23,7 @@ type Pace struct {
 func (p Pace) Validate() error {
 	switch {
 	case p.FirstToken < 0 || p.Token < 0:
-		return errors.New("has a Pace with a wait below 0")
+		return errors.New("has a Pace with a negative wait")
 	case !(p.Jitter >= 0 && p.Jitter <= 1):
 		return errors.New("has a Pace with a Jitter that is not from 0 to 1")
 	}

@@ -22,38 +22,38 @@ type route struct {
 // target is a codec's conversations or its side requests.
 type target struct {
 	dialect.Codec
-	aside dialect.SideRequests // nil for conversations
+	side dialect.SideRequests // nil for conversations
 }
 
 // routes returns all routes, side requests first: what no codec claims there may be a conversation. Codecs may share
 // patterns, or have patterns that overlap without one being more specific, which [http.ServeMux] rejects.
 func routes() []route {
-	var asides, conversations []route
-	for _, d := range served {
+	var sideRoutes, conversations []route
+	for _, d := range codecs {
 		if a, ok := d.Codec.(dialect.SideRequests); ok {
 			for _, pattern := range a.SideRequestPatterns() {
-				asides = append(asides, newRoute(pattern, target{d.Codec, a}))
+				sideRoutes = append(sideRoutes, newRoute(pattern, target{d.Codec, a}))
 			}
 		}
 		for _, pattern := range d.Patterns() {
 			conversations = append(conversations, newRoute(pattern, target{Codec: d.Codec}))
 		}
 	}
-	return append(asides, conversations...)
+	return append(sideRoutes, conversations...)
 }
 
-// known indexes conversation routes without wildcards by path if no other route can match. Nearly every request uses
+// exactRoutes indexes conversation routes without wildcards by path if no other route can match. Nearly every request uses
 // one.
-func known(all []route) map[string]*route {
-	known := map[string]*route{}
+func exactRoutes(all []route) map[string]*route {
+	exact := map[string]*route{}
 	for i := range all {
 		at := &all[i]
 		first := slices.IndexFunc(all, func(r route) bool { return r.method == at.method && r.matches(at.literal) })
-		if at.literal != "" && at.aside == nil && first == i {
-			known[at.literal] = at
+		if at.literal != "" && at.side == nil && first == i {
+			exact[at.literal] = at
 		}
 	}
-	return known
+	return exact
 }
 
 // newRoute parses a pattern of [http.ServeMux]: a method and a path with {name} for a segment, a final {name...} for
@@ -96,12 +96,12 @@ func (r *route) matches(path string) bool {
 }
 
 // find returns the target of a request, or the answer if there is none.
-func (s *Server) find(r *http.Request) (target, *misdirected) {
+func (s *Server) find(r *http.Request) (target, *routingError) {
 	if !s.local(r.Host) {
-		return target{}, &misdirected{status: http.StatusForbidden, text: fmt.Sprintf(
+		return target{}, &routingError{status: http.StatusForbidden, text: fmt.Sprintf(
 			"host %q is not served: this is a test's model server, for 127.0.0.1, localhost and [::1] only", r.Host)}
 	}
-	if at := s.known[r.URL.Path]; at != nil && at.method == r.Method {
+	if at := s.exact[r.URL.Path]; at != nil && at.method == r.Method {
 		return at.target, nil
 	}
 	var allowed []string
@@ -113,23 +113,23 @@ func (s *Server) find(r *http.Request) (target, *misdirected) {
 			if !slices.Contains(allowed, at.method) {
 				allowed = append(allowed, at.method)
 			}
-		case at.aside == nil || at.aside.Claims(r):
+		case at.side == nil || at.side.Claims(r):
 			return at.target, nil
 		}
 	}
 	if len(allowed) > 0 {
 		methods := strings.Join(allowed, ", ")
-		return target{}, &misdirected{status: http.StatusMethodNotAllowed, allow: methods, text: fmt.Sprintf(
+		return target{}, &routingError{status: http.StatusMethodNotAllowed, allow: methods, text: fmt.Sprintf(
 			"%s %s is not served: want %s", r.Method, r.URL.Path, methods)}
 	}
-	var there []string
-	for _, d := range served {
+	var patterns []string
+	for _, d := range codecs {
 		for _, pattern := range d.Patterns() {
-			there = append(there, fmt.Sprintf("%s (%s)", pattern, d.Name()))
+			patterns = append(patterns, fmt.Sprintf("%s (%s)", pattern, d.Name()))
 		}
 	}
-	return target{}, &misdirected{status: http.StatusNotFound, text: fmt.Sprintf(
-		"%s %s is not served: there are %s", r.Method, r.URL.Path, strings.Join(there, ", "))}
+	return target{}, &routingError{status: http.StatusNotFound, text: fmt.Sprintf(
+		"%s %s is not served: there are %s", r.Method, r.URL.Path, strings.Join(patterns, ", "))}
 }
 
 // local reports whether a request's host is this machine or the listener's address. Any other host may be a browser
@@ -148,14 +148,14 @@ func (s *Server) local(hostport string) bool {
 	return strings.EqualFold(host, "localhost") || host == s.host
 }
 
-// misdirected is a request outside all dialects, which gets a plain error.
-type misdirected struct {
+// routingError is a request outside all dialects, which gets a plain error.
+type routingError struct {
 	status int
 	text   string
 	allow  string
 }
 
-func (m *misdirected) answer() dialect.Answer {
+func (m *routingError) answer() dialect.Answer {
 	h := http.Header{"Content-Type": {"application/json"}, "X-Should-Retry": {"false"}}
 	if m.allow != "" {
 		h.Set("Allow", m.allow)

@@ -37,7 +37,7 @@ func TestAsidesAreAnsweredAndSeen(t *testing.T) {
 	require.NoError(t, err)
 	defer s.Close()
 	require.NoError(t, s.Script("aaaaaa"))
-	count := `{"model":"claude","messages":[{"role":"user","content":"aaaaaa"}]}`
+	plural := `{"model":"claude","messages":[{"role":"user","content":"aaaaaa"}]}`
 	for i, c := range []struct {
 		method, path, header, body string
 		dialect, want              string
@@ -47,7 +47,7 @@ func TestAsidesAreAnsweredAndSeen(t *testing.T) {
 		{"GET", "/v1/models/ft:gpt-4o/x", "", "", dialect.OpenAIChat, `"id": "ft:gpt-4o/x"`},
 		{"GET", "/v1/models", "Anthropic-Version", "", dialect.Anthropic, `"has_more":`},
 		{"GET", "/v1/models/claude-", "Anthropic-Version", "", dialect.Anthropic, `"id":"claude-"`},
-		{"POST", "/v1/messages/count_tokens", "Anthropic-Version", count, dialect.Anthropic, `"input_tokens":`},
+		{"POST", "/v1/messages/count_tokens", "Anthropic-Version", plural, dialect.Anthropic, `"input_tokens":`},
 		{"GET", "/api/tags", "", "", dialect.Ollama, `"models":`},
 		{"GET", "/v1beta/models?key=k", "", "", dialect.Gemini, `"models":`},
 		{"POST", "/v1beta/models/gemini-2.5-flash:countTokens?key=k", "", `{"contents":[{"role":"user","parts":[{"text":"aaaaaa"}]}]}`, dialect.Gemini, `"totalTokens":`},
@@ -81,7 +81,7 @@ func TestAsidesAreAnsweredAndSeen(t *testing.T) {
 	s.Handler().ServeHTTP(w, httptest.NewRequest("POST", "http://127.0.0.1/v1/models", nil))
 	require.Equal(t, 405, w.Code)
 	require.Equal(t, "GET", w.Header().Get("Allow"))
-	r := httptest.NewRequest("POST", "http://127.0.0.1/v1/messages/count_tokens", strings.NewReader(count))
+	r := httptest.NewRequest("POST", "http://127.0.0.1/v1/messages/count_tokens", strings.NewReader(plural))
 	r.Header.Set("Content-Encoding", "gzip")
 	w = httptest.NewRecorder()
 	s.Handler().ServeHTTP(w, r)

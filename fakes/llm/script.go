@@ -8,13 +8,13 @@ import (
 // script holds the rules of the server or of a mark.
 type script struct {
 	name   string // in messages
-	rules  []*registered
+	rules  []*serverRule
 	before int64        // initial serial
 	serial atomic.Int64 // of the last reply
 }
 
-// registered is a server's copy of a rule, with a count of its answers.
-type registered struct {
+// serverRule is a server's copy of a rule, with a count of its answers.
+type serverRule struct {
 	Rule
 	number   int    // from 1
 	label    string // in the journal
@@ -30,7 +30,7 @@ func newScript(name string, serial int64, rules []*Rule) (*script, error) {
 		if err != nil {
 			return nil, fmt.Errorf("rule %d of %s %w", i+1, name, err)
 		}
-		own := &registered{Rule: *r, number: i + 1, delivery: d}
+		own := &serverRule{Rule: *r, number: i + 1, delivery: d}
 		own.label = fmt.Sprintf("%v of %s", own, name)
 		s.rules = append(s.rules, own)
 	}
@@ -46,7 +46,7 @@ func (s *script) reset() {
 }
 
 // claim counts an answer. False: the rule has no answers left.
-func (r *registered) claim() bool {
+func (r *serverRule) claim() bool {
 	for {
 		n := r.answered.Load()
 		if r.limited && n >= int64(r.times) {
@@ -58,12 +58,12 @@ func (r *registered) claim() bool {
 	}
 }
 
-func (r *registered) String() string { return fmt.Sprintf("rule %d, %s", r.number, r.Rule.String()) }
+func (r *serverRule) String() string { return fmt.Sprintf("rule %d, %s", r.number, r.Rule.String()) }
 
 // choose claims the first matching rule with answers left. Otherwise the error names the nearest rule, with the fewest
 // differing and then the most matching matchers, and its first difference.
-func (s *script) choose(req *Request) (*registered, error) {
-	var nearest *registered
+func (s *script) choose(req *Request) (*serverRule, error) {
+	var nearest *serverRule
 	var difference error
 	var fewest, most int
 	for _, r := range s.rules {
@@ -72,7 +72,7 @@ func (s *script) choose(req *Request) (*registered, error) {
 			if r.claim() {
 				return r, nil
 			}
-			first = fmt.Errorf("it matches, but has given its %s", count(r.times, "answer"))
+			first = fmt.Errorf("it matches, but has given its %s", plural(r.times, "answer"))
 		}
 		if different := len(r.matchers) - matched; nearest == nil || different < fewest || different == fewest &&
 			matched > most {
@@ -103,7 +103,7 @@ func (s *script) unused() []string {
 	return unused
 }
 
-func count(n int, what string) string {
+func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}

@@ -26,15 +26,15 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	x := &Exchange{Method: r.Method, Path: r.URL.Path, Header: r.Header, url: r.URL}
 	var refusal dialect.Answer
-	to, misdirected := s.find(r)
+	to, routingError := s.find(r)
 	body, err := s.readBody(w, r)
 	x.Body = body
 	tooLarge := err != nil && errors.As(err, new(*http.MaxBytesError))
 	var req *Request
-	if misdirected != nil {
-		x.Refused, refusal = misdirected.text, misdirected.answer()
+	if routingError != nil {
+		x.Refused, refusal = routingError.text, routingError.answer()
 	} else {
-		x.Dialect, x.SideRequest = to.Name(), to.aside != nil
+		x.Dialect, x.SideRequest = to.Name(), to.side != nil
 		var refused *Error
 		if req, refused = s.read(to, r, x, tooLarge); refused != nil {
 			x.Refused, refusal = refused.Message, to.EncodeError(refused.At(r.URL))
@@ -48,7 +48,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case x.Refused != "":
 		s.send(w, r, x, outcome{Answer: refusal})
 	case x.SideRequest:
-		s.send(w, r, x, outcome{Answer: to.aside.AnswerSideRequest(r, body)})
+		s.send(w, r, x, outcome{Answer: to.side.AnswerSideRequest(r, body)})
 	default:
 		o := s.decide(to.Codec, x, req)
 		s.send(w, r, x, o)
@@ -127,11 +127,11 @@ func (s *Server) decide(codec dialect.Codec, x *Exchange, req *Request) outcome 
 		return outcome{Answer: answer, pace: s.options.Pace}
 	}
 	s.mu.Lock()
-	owned := s.scripts[x.Owner]
+	script := s.scripts[x.Owner]
 	s.mu.Unlock()
-	shown := *req
-	shown.Decoded = nil // codec memory that is reused; a matcher may keep the request
-	rule, err := owned.choose(&shown)
+	visible := *req
+	visible.Decoded = nil // codec memory that is reused; a matcher may keep the request
+	rule, err := script.choose(&visible)
 	if err != nil {
 		return s.miss(codec, x, err)
 	}
@@ -147,7 +147,7 @@ func (s *Server) decide(codec dialect.Codec, x *Exchange, req *Request) outcome 
 		o.Answer = codec.EncodeError(rule.fail.At(x.url))
 	} else {
 		o.gate = rule.gate
-		reply.Serial = owned.serial.Add(1)
+		reply.Serial = script.serial.Add(1)
 		o.Answer = codec.Encode(req, &reply)
 	}
 	if o.delivery.cut.ending != whole {
@@ -166,8 +166,8 @@ func (s *Server) miss(codec dialect.Codec, x *Exchange, why error) outcome {
 		s.journal.misses++
 	}
 	s.mu.Unlock()
-	missed := &Error{Status: http.StatusNotFound, Message: why.Error(), Header: http.Header{"X-Should-Retry": {"false"}}}
-	return outcome{Answer: codec.EncodeError(missed.At(x.url))}
+	e := &Error{Status: http.StatusNotFound, Message: why.Error(), Header: http.Header{"X-Should-Retry": {"false"}}}
+	return outcome{Answer: codec.EncodeError(e.At(x.url))}
 }
 
 // open records the start of an exchange in journal and trace. The journal numbers it.
@@ -183,17 +183,17 @@ func (s *Server) open(x *Exchange) {
 	}
 }
 
-// how says how an exchange ended.
-type how int
+// endReason says how an exchange ended.
+type endReason int
 
 const (
-	inOrder how = iota
-	hungUp      // by the caller
-	closed      // by Close
+	completed endReason = iota
+	hungUp              // by the caller
+	closed              // by Close
 )
 
 // end records the end of an exchange. A second call corrects the first: the last chunk could not be written.
-func (s *Server) end(x *Exchange, a dialect.Answer, h how) {
+func (s *Server) end(x *Exchange, a dialect.Answer, h endReason) {
 	s.mu.Lock()
 	s.journal.end(x, a.Status, h)
 	s.mu.Unlock()

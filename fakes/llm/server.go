@@ -17,8 +17,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// served lists the codecs with the base URL that their SDKs expect, relative to the server's URL.
-var served = []struct {
+// codecs lists the codecs with the base URL that their SDKs expect, relative to the server's URL.
+var codecs = []struct {
 	dialect.Codec
 	base string
 }{
@@ -84,7 +84,7 @@ type Server struct {
 	address string // of the listener
 	host    string // of the address
 	routes  []route
-	known   map[string]*route // by path
+	exact   map[string]*route // by path
 	http    *http.Server
 	closing chan struct{} // closed by Close
 	ended   chan struct{} // closed when http has stopped
@@ -101,10 +101,10 @@ type Server struct {
 // and a Source, or if it cannot listen.
 func Start(o Options, rules ...*Rule) (*Server, error) {
 	if o.Source != nil && len(rules) > 0 {
-		return nil, errors.New("starting the model server: there are rules and a Source: want one of them")
+		return nil, errors.New("starting the model server: both rules and a Source are given: want one of them")
 	}
 	if err := o.Pace.Validate(); err != nil {
-		return nil, fmt.Errorf("starting the model server: it %w", err)
+		return nil, fmt.Errorf("starting the model server: the configuration %w", err)
 	}
 	if o.MaxBody <= 0 {
 		o.MaxBody = defaultMaxBody
@@ -132,7 +132,7 @@ func Start(o Options, rules ...*Rule) (*Server, error) {
 	all := routes()
 	s := &Server{
 		URL:     "http://" + address,
-		options: o, address: address, host: host, routes: all, known: known(all),
+		options: o, address: address, host: host, routes: all, exact: exactRoutes(all),
 		scripts: map[string]*script{"": own},
 		closing: make(chan struct{}), ended: make(chan struct{}),
 	}
@@ -163,7 +163,7 @@ func (s *Server) Native() string { return s.Bases()[dialect.Native] }
 // Bases returns the base URL of each dialect by name, as its clients expect it.
 func (s *Server) Bases() map[string]string {
 	bases := map[string]string{}
-	for _, d := range served {
+	for _, d := range codecs {
 		bases[d.Name()] = s.URL + d.base
 	}
 	return bases
@@ -174,7 +174,7 @@ func (s *Server) Bases() map[string]string {
 // there are no rules, and the mark only identifies the conversation.
 func (s *Server) Script(mark string, rules ...*Rule) error {
 	if s.options.Source != nil && len(rules) > 0 {
-		return fmt.Errorf("script of mark %q: there are rules and a Source: want one of them", mark)
+		return fmt.Errorf("script of mark %q: both rules and a Source are given: want one of them", mark)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -34,7 +34,7 @@ func TestEachDialectIsAnsweredInItsOwnShape(t *testing.T) {
 	require.Equal(t, s.URL, s.Anthropic())
 	require.Equal(t, s.URL, s.Ollama())
 	require.Equal(t, s.URL, s.Gemini())
-	require.Len(t, s.Bases(), len(served))
+	require.Len(t, s.Bases(), len(codecs))
 	require.Equal(t, s.Native(), s.Bases()["native"])
 
 	resp, err := http.Post(s.Native(), "application/json", strings.NewReader(`{"messages":[{"role":"user","content":{"type":"text","text":"hello"}}]}`))
@@ -207,7 +207,7 @@ func TestASourceAnswersInPlaceOfRules(t *testing.T) {
 		require.NoError(t, err)
 		defer s.Close()
 		require.NoError(t, s.Script("aaaaaa"))
-		require.EqualError(t, s.Script("bbbbbb", When().Reply()), `script of mark "bbbbbb": there are rules and a Source: want one of them`)
+		require.EqualError(t, s.Script("bbbbbb", When().Reply()), `script of mark "bbbbbb": both rules and a Source are given: want one of them`)
 		w := post(s, chatPath, strings.Replace(hello, "hello", "aaaaaa", 1))
 		require.Equal(t, c.status, w.Code)
 		require.Contains(t, w.Body.String(), c.body)
@@ -221,7 +221,7 @@ func TestASourceAnswersInPlaceOfRules(t *testing.T) {
 		}
 	}
 	_, err := Start(Options{Source: source{}}, When().Reply())
-	require.EqualError(t, err, "starting the model server: there are rules and a Source: want one of them")
+	require.EqualError(t, err, "starting the model server: both rules and a Source are given: want one of them")
 }
 
 func TestAListenerOfTheCallers(t *testing.T) {

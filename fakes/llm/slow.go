@@ -14,15 +14,15 @@ func Spread(over time.Duration) Fault {
 		case over <= 0:
 			return errors.New("takes no time: want a time above 0")
 		case d.split != nil || d.spread > 0:
-			return errors.New("is the second that splits events: want one")
+			return errors.New("also splits events: want one such fault")
 		}
 		d.spread = over
 		return nil
 	}, "Spread(%v)", over)
 }
 
-// spreadPieces is the maximum number of pieces.
-const spreadPieces = 64
+// maxSpreadPieces is the maximum number of pieces.
+const maxSpreadPieces = 64
 
 // PauseBefore waits this long before the answer.
 func PauseBefore(pause time.Duration) Fault {
@@ -31,7 +31,7 @@ func PauseBefore(pause time.Duration) Fault {
 		case pause <= 0:
 			return errors.New("takes no time: want a time above 0")
 		case d.pause > 0 || d.delay > 0:
-			return errors.New("is the second pause: want one")
+			return errors.New("is a second pause: want one")
 		}
 		d.delay = pause
 		return nil
@@ -44,9 +44,9 @@ func PauseAfter(n int, pause time.Duration) Fault {
 	return fault(func(d *delivery) error {
 		switch {
 		case n < 0 || pause <= 0:
-			return errors.New("comes before the beginning or takes no time: want at least 0 events, and a time above 0")
+			return errors.New("has a negative count or takes no time: want at least 0 events and a time above 0")
 		case d.pause > 0 || d.delay > 0:
-			return errors.New("is the second pause: want one")
+			return errors.New("is a second pause: want one")
 		}
 		d.pause, d.pauseAt = pause, n
 		return nil
@@ -58,10 +58,10 @@ func (o *outcome) spreadOut() {
 	d := &o.delivery
 	switch {
 	case d.spread > 0:
-		o.Chunks = parts(slices.Concat(o.Chunks...), spreadPieces)
+		o.Chunks = splitEvenly(slices.Concat(o.Chunks...), maxSpreadPieces)
 	case d.pause > 0 && !o.Stream:
 		d.pauseAt = min(d.pauseAt, 1)
-		o.Chunks = parts(slices.Concat(o.Chunks...), 2)
+		o.Chunks = splitEvenly(slices.Concat(o.Chunks...), 2)
 	}
 }
 
@@ -70,10 +70,10 @@ func (o *outcome) due(chunk int) time.Duration {
 	return o.delivery.spread * time.Duration(chunk) / time.Duration(max(len(o.Chunks)-1, 1))
 }
 
-// parts cuts a body into at most n pieces.
-func parts(body []byte, n int) [][]byte {
+// splitEvenly cuts a body into at most n pieces.
+func splitEvenly(body []byte, n int) [][]byte {
 	size := max((len(body)+n-1)/n, 1)
-	return sizes(func() int { return size })(body)
+	return splitBySize(func() int { return size })(body)
 }
 
 // pauseBefore returns the pause before a chunk.

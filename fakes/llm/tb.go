@@ -30,11 +30,11 @@ func New(t TB, rules ...*Rule) *Server {
 			}
 		}
 		if s.journal.dropped > 0 {
-			t.Logf("the journal is full: it has dropped %s, the oldest", count(int(s.journal.dropped), "model request"))
+			t.Logf("the journal is full: it dropped the oldest %s", plural(int(s.journal.dropped), "model request"))
 		}
 		if s.journal.misses > 0 {
-			t.Errorf("among those that the journal has dropped were %s that no rule matched",
-				count(int(s.journal.misses), "model request"))
+			t.Errorf("no rule matched %s that the journal has dropped",
+				plural(int(s.journal.misses), "model request"))
 		}
 		for _, unused := range s.Unused() {
 			t.Errorf("%s", unused)

@@ -138,7 +138,7 @@ func (m *message) check(i int) *dialect.Error {
 	}
 	switch {
 	case m.hasCalls && m.role != "assistant":
-		return invalid(m.path+".tool_calls", "", "%s has tool_calls: only an assistant's message may", m.path)
+		return invalidAt(m.path, "tool_calls", "", "has tool_calls: only an assistant's message may")
 	case m.hasCalls && len(m.calls) == 0:
 		return invalid(m.path+".tool_calls", "empty_array",
 			"%s.tool_calls is empty: want at least one call, or no tool_calls", m.path)
@@ -170,11 +170,10 @@ func (m *message) empty() bool {
 func (p *part) check(role string, allowed []string) *dialect.Error {
 	kind := p.Text("type")
 	if !slices.Contains(allowed, kind) {
-		return invalid(p.path+".type", "invalid_value", "%s has the type %q: want %s in a message of the role %s",
-			p.path, kind, strings.Join(allowed, " or "), role)
+		return invalidAt(p.path, "type", "invalid_value", "has the type %q: want %s in a message of the role %s", kind, strings.Join(allowed, " or "), role)
 	}
 	if kind == "text" && !dialect.IsKind(p.Raw("text"), '"') {
-		return invalid(p.path+".text", "missing_required_parameter", "%s has no text: want a string", p.path)
+		return invalidAt(p.path, "text", "missing_required_parameter", "has no text: want a string")
 	}
 	if kind != "image_url" {
 		return nil
@@ -183,10 +182,10 @@ func (p *part) check(role string, allowed []string) *dialect.Error {
 	_ = p.Read("image_url", &image)
 	url := image.Text("url")
 	if url == "" {
-		return invalid(p.path+".image_url", "missing_required_parameter", "%s has no url: want image_url as an object with a url", p.path)
+		return invalidAt(p.path, "image_url", "missing_required_parameter", "has no url: want image_url as an object with a url")
 	}
 	if _, _, err := dataURI(url); err != nil && !errors.Is(err, errNotData) {
-		return invalid(p.path+".image_url.url", "invalid_base64", "%s has an image that cannot be read: %v", p.path, err)
+		return invalidAt(p.path, "image_url.url", "invalid_base64", "has an image that cannot be read: %v", err)
 	}
 	return nil
 }
@@ -194,18 +193,18 @@ func (p *part) check(role string, allowed []string) *dialect.Error {
 func (c *toolCall) check() *dialect.Error {
 	switch {
 	case c.kind != "function" && c.kind != "custom":
-		return invalid(c.path+".type", "invalid_value", "%s has the type %q: want function", c.path, c.kind)
+		return invalidAt(c.path, "type", "invalid_value", "has the type %q: want function", c.kind)
 	case c.id == "":
-		return invalid(c.path+".id", "missing_required_parameter", "%s has no id", c.path)
+		return invalidAt(c.path, "id", "missing_required_parameter", "has no id")
 	case len(c.id) > maxCallID:
-		return invalid(c.path+".id", "string_above_max_length", "%s has an id of %d characters: want at most %d", c.path, len(c.id), maxCallID)
+		return invalidAt(c.path, "id", "string_above_max_length", "has an id of %d characters: want at most %d", len(c.id), maxCallID)
 	case c.name == "":
-		return invalid(c.path+".function.name", "missing_required_parameter", "%s has no function.name", c.path)
+		return invalidAt(c.path, "function.name", "missing_required_parameter", "has no function.name")
 	case !isToolName(c.name):
-		return invalid(c.path+".function.name", "invalid_value", "%s has the name %q: want a match of %s", c.path, c.name, toolName)
+		return invalidAt(c.path, "function.name", "invalid_value", "has the name %q: want a match of %s", c.name, toolName)
 	case !dialect.IsKind(c.arguments, '"'):
-		return invalid(c.path+".function.arguments", "invalid_type",
-			"%s has arguments that are no string: want the JSON text of the arguments, got %s", c.path, dialect.JSONName(c.arguments))
+		return invalidAt(c.path, "function.arguments", "invalid_type",
+			"has arguments that are no string: want the JSON text of the arguments, got %s", dialect.JSONName(c.arguments))
 	}
 	return nil
 }

@@ -43,15 +43,15 @@ func checkTools(q *request) *dialect.Error {
 
 func (t *tool) check() *dialect.Error {
 	if t.kind != "function" && t.kind != "custom" {
-		return invalid(t.path+".type", "invalid_value", "%s has the type %q: want function", t.path, t.kind)
+		return invalidAt(t.path, "type", "invalid_value", "has the type %q: want function", t.kind)
 	}
 	if t.name == "" {
 		member := t.path + "." + t.kind
-		return invalid(member+".name", "missing_required_parameter", "%s has no name", member)
+		return invalidAt(member, "name", "missing_required_parameter", "has no name")
 	}
 	if !isToolName(t.name) {
 		member := t.path + "." + t.kind
-		return invalid(member+".name", "invalid_value", "%s has the name %q: want a match of %s", member, t.name, toolName)
+		return invalidAt(member, "name", "invalid_value", "has the name %q: want a match of %s", t.name, toolName)
 	}
 	if t.kind == "custom" || !dialect.IsGiven(t.parameters) {
 		return nil

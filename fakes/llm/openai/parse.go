@@ -283,3 +283,8 @@ func invalid(param, code, format string, args ...any) *dialect.Error {
 		Message: fmt.Sprintf(format, args...),
 	}
 }
+
+// invalidAt refuses a member of the object at path; the message begins with the path.
+func invalidAt(path, member, code, format string, args ...any) *dialect.Error {
+	return invalid(path+"."+member, code, "%s "+format, append([]any{path}, args...)...)
+}

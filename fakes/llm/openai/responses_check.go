@@ -187,13 +187,13 @@ func (it *item) check() *dialect.Error {
 		return err
 	}
 	if prefix := idPrefixes[it.kind]; it.id != "" && !strings.HasPrefix(it.id, prefix) {
-		return invalid(it.path+".id", "invalid_value", "%s has the id %q: want one that begins with %q, or none", it.path, it.id, prefix)
+		return invalidAt(it.path, "id", "invalid_value", "has the id %q: want one that begins with %q, or none", it.id, prefix)
 	}
 	switch it.kind {
 	case "message":
 		parts, known := messageParts[it.role]
 		if !known {
-			return invalid(it.path+".role", "invalid_value", "%s has the role %q: want assistant, system, developer or user", it.path, it.role)
+			return invalidAt(it.path, "role", "invalid_value", "has the role %q: want assistant, system, developer or user", it.role)
 		}
 		return it.checkContent(parts, "a message of the role "+it.role)
 	case "function_call", "custom_tool_call":
@@ -221,7 +221,7 @@ func (it *item) checkCallID() *dialect.Error {
 	case it.callID == "":
 		return missing(it.path, "call_id")
 	case len(it.callID) > maxCallID:
-		return invalid(it.path+".call_id", "string_above_max_length", "%s has a call_id of %d characters: want at most %d", it.path, len(it.callID), maxCallID)
+		return invalidAt(it.path, "call_id", "string_above_max_length", "has a call_id of %d characters: want at most %d", len(it.callID), maxCallID)
 	}
 	return nil
 }
@@ -238,7 +238,7 @@ func (it *item) checkCall() *dialect.Error {
 	case it.name == "":
 		return missing(it.path, "name")
 	case !identifier.MatchString(it.name):
-		return invalid(it.path+".name", "invalid_value", "%s has the name %q: want a match of %s", it.path, it.name, identifier)
+		return invalidAt(it.path, "name", "invalid_value", "has the name %q: want a match of %s", it.name, identifier)
 	case !it.Has(member):
 		return missing(it.path, member)
 	case !dialect.IsKind(it.Raw(member), '"'):
@@ -263,7 +263,7 @@ func (it *item) checkContent(allowed []string, where string) *dialect.Error {
 func (p *part) checkFlat(allowed []string, where string) *dialect.Error {
 	kind := p.Text("type")
 	if !slices.Contains(allowed, kind) {
-		return invalid(p.path+".type", "invalid_value", "%s has the type %q: want %s in %s", p.path, kind, strings.Join(allowed, " or "), where)
+		return invalidAt(p.path, "type", "invalid_value", "has the type %q: want %s in %s", kind, strings.Join(allowed, " or "), where)
 	}
 	if err := onlyKnown(p.Members, p.path, partMembers[kind]); err != nil {
 		return err
@@ -286,7 +286,7 @@ func (p *part) checkFlat(allowed []string, where string) *dialect.Error {
 			return missing(p.path, "image_url")
 		}
 		if _, _, err := dataURI(p.Text("image_url")); err != nil && !errors.Is(err, errNotData) {
-			return invalid(p.path+".image_url", "invalid_value", "%s has an image that cannot be read: %v", p.path, err)
+			return invalidAt(p.path, "image_url", "invalid_value", "has an image that cannot be read: %v", err)
 		}
 	case "input_audio":
 		if !dialect.IsKind(p.Raw("input_audio"), '{') {

@@ -40,13 +40,13 @@ func (t *tool) checkFlat() *dialect.Error {
 	case hostedTools[t.kind]:
 		return nil
 	case !named:
-		return invalid(t.path+".type", "invalid_value", "%s has the type %q: want function, custom, or a tool that the provider runs", t.path, t.kind)
+		return invalidAt(t.path, "type", "invalid_value", "has the type %q: want function, custom, or a tool that the provider runs", t.kind)
 	case t.name == "":
 		return missing(t.path, "name")
 	case !identifier.MatchString(t.name):
-		return invalid(t.path+".name", "invalid_value", "%s has the name %q: want a match of %s", t.path, t.name, identifier)
+		return invalidAt(t.path, "name", "invalid_value", "has the name %q: want a match of %s", t.name, identifier)
 	case len(t.name) > maxFlatName:
-		return invalid(t.path+".name", "string_above_max_length", "%s has a name of %d characters: want at most %d", t.path, len(t.name), maxFlatName)
+		return invalidAt(t.path, "name", "string_above_max_length", "has a name of %d characters: want at most %d", len(t.name), maxFlatName)
 	}
 	if err := onlyKnown(t.flat, t.path, members); err != nil {
 		return err
