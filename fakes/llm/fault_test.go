@@ -255,18 +255,18 @@ func TestFaultsOfAHeader(t *testing.T) {
 
 func TestFaultsThatMakeNoSense(t *testing.T) {
 	for want, rule := range map[string]*Rule{
-		"has the fault StallAfter(2), which also ends the answer: want one such fault":                      When().Reply().Fault(ResetAfter(1), StallAfter(2)),
-		"has the fault SplitAtRandom(1), which also splits events: want one such fault":                     When().Reply().Fault(SplitEveryByte()).Fault(SplitAtRandom(1)),
-		`has the fault WrongContentType("b"), which is a second content type: want one`:                      When().Reply().Fault(WrongContentType("a"), WrongContentType("b")),
+		"has the fault StallAfter(2), which also ends the answer: want one such fault":                         When().Reply().Fault(ResetAfter(1), StallAfter(2)),
+		"has the fault SplitAtRandom(1), which also splits events: want one such fault":                        When().Reply().Fault(SplitEveryByte()).Fault(SplitAtRandom(1)),
+		`has the fault WrongContentType("b"), which is a second content type: want one`:                        When().Reply().Fault(WrongContentType("a"), WrongContentType("b")),
 		"has the fault StallAfter(-2), which comes after -2 events: want at least 0":                           When().Reply().Fault(StallAfter(-2)),
 		"has the fault TruncateAfter(-1), which comes after -1 events: want at least 0":                        When().Reply().Fault(TruncateAfter(-1)),
 		"has the fault ErrorAfter(1, 200), which has the status 200: want one from 400 to 599":                 When().Reply().Fault(ErrorAfter(1, &Error{Status: 200})),
-		"has the fault ErrorAfter(1, nil), which has no error to send":                               When().Reply().Fault(ErrorAfter(1, nil)),
+		"has the fault ErrorAfter(1, nil), which has no error to send":                                         When().Reply().Fault(ErrorAfter(1, nil)),
 		"has the fault Drip(0, 1s), which never ends or never waits: want at least 1 byte, and a wait above 0": When().Reply().Fault(Drip(0, time.Second)),
 		"has the fault Drip(1, 0s), which never ends or never waits: want at least 1 byte, and a wait above 0": When().Reply().Fault(Drip(1, 0)),
-		"has a zero Fault: create one with a function such as StallAfter":                                When().Reply().Fault(Fault{}),
+		"has a zero Fault: create one with a function such as StallAfter":                                      When().Reply().Fault(Fault{}),
 		"says nothing: add Reply(…) or Fail(…)":                                                                When().Fault(StallAfter(0)),
-		"has a Pace with a negative wait":                                                                       When().Reply().Pace(Pace{Token: -1}),
+		"has a Pace with a negative wait":                                                                      When().Reply().Pace(Pace{Token: -1}),
 		"has a Pace with a Jitter that is not from 0 to 1":                                                     When().Reply().Pace(Pace{Jitter: 1.5}),
 	} {
 		_, err := Start(Options{}, rule)

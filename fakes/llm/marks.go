@@ -73,7 +73,6 @@ func found(marks []string, texts ...string) []string {
 	return all
 }
 
-// only returns the mark if there is exactly one.
 func only(all []string) string {
 	if len(all) == 1 {
 		return all[0]

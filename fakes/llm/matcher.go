@@ -22,7 +22,6 @@ type MatcherFunc func(*Request) error
 // Match calls the function.
 func (f MatcherFunc) Match(r *Request) error { return f(r) }
 
-// namedMatcher is a matcher with the call that made it.
 type namedMatcher struct {
 	MatcherFunc
 	name string

@@ -30,7 +30,6 @@ func (p Pace) Validate() error {
 	return nil
 }
 
-// waits draws the waits of one answer.
 type waits struct {
 	Pace
 	random *rand.Rand // nil without jitter

@@ -76,7 +76,6 @@ func newRoute(pattern string, to target) route {
 	return r
 }
 
-// matches reports whether the path matches.
 func (r *route) matches(path string) bool {
 	if r.literal != "" {
 		return path == r.literal

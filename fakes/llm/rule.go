@@ -152,7 +152,6 @@ func (r *Rule) check() (delivery, error) {
 	return d, err
 }
 
-// addHeaders adds the rule's own headers to an answer.
 func (r *Rule) addHeaders(codec dialect.Codec, a *Answer) {
 	named, names := codec.(dialect.Accounts)
 	if r.header == nil && (r.account == "" || !names) {

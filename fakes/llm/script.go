@@ -86,7 +86,6 @@ func (s *script) choose(req *Request) (*serverRule, error) {
 		nearest, difference)
 }
 
-// unused describes the rules with too few answers.
 func (s *script) unused() []string {
 	var unused []string
 	for _, r := range s.rules {

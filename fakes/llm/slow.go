@@ -21,7 +21,6 @@ func Spread(over time.Duration) Fault {
 	}, "Spread(%v)", over)
 }
 
-// maxSpreadPieces is the maximum number of pieces.
 const maxSpreadPieces = 64
 
 // PauseBefore waits this long before the answer.
@@ -70,13 +69,11 @@ func (o *outcome) due(chunk int) time.Duration {
 	return o.delivery.spread * time.Duration(chunk) / time.Duration(max(len(o.Chunks)-1, 1))
 }
 
-// splitEvenly cuts a body into at most n pieces.
 func splitEvenly(body []byte, n int) [][]byte {
 	size := max((len(body)+n-1)/n, 1)
 	return splitBySize(func() int { return size })(body)
 }
 
-// pauseBefore returns the pause before a chunk.
 func (o *outcome) pauseBefore(chunk int) time.Duration {
 	if o.delivery.pause > 0 && chunk == min(o.delivery.pauseAt, len(o.Chunks)-1) {
 		return o.delivery.pause

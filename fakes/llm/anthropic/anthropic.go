@@ -33,7 +33,6 @@ const accountHeader = "Anthropic-Organization-Id"
 
 func (messages) AccountHeader() string { return accountHeader }
 
-// header returns the headers of an answer to the request with this id.
 func header(contentType, id string) http.Header {
 	return http.Header{
 		accountHeader:  {organization},

@@ -18,7 +18,6 @@ var (
 	betaMembers  = dialect.Set("compaction context_management fallback_credit_token fallbacks mcp_servers output_format")
 )
 
-// versions are the valid values of the anthropic-version header.
 var versions = dialect.Set("2023-01-01 2023-06-01 2026-10-21")
 
 // Check applies the rules that the API is known to enforce: headers, members, parameters, tools, messages, history. The

@@ -66,7 +66,7 @@ func (m *message) check(last, isBeta bool) *dialect.Error {
 		if err := b.check(allowed, "a message of the role "+m.role, isBeta); err != nil {
 			return err
 		}
-		if b.kind == "text" && strings.TrimSpace(b.text) == "" {
+		if b.blank() {
 			return invalid("%s: the text is empty or white space: want something else in it", b.path)
 		}
 	}
@@ -81,6 +81,8 @@ func (m *message) check(last, isBeta bool) *dialect.Error {
 func (m *message) empty() bool {
 	return len(m.content) == 0 || m.content[0].raw == nil && m.content[0].text == ""
 }
+
+func (b *block) blank() bool { return b.kind == "text" && strings.TrimSpace(b.text) == "" }
 
 func (b *block) check(allowed []string, where string, isBeta bool) *dialect.Error {
 	if b.raw == nil { // a string
@@ -115,7 +117,6 @@ func (b *block) check(allowed []string, where string, isBeta bool) *dialect.Erro
 	return nil
 }
 
-// require refuses a block without a member.
 func (b *block) require(has bool, name string) *dialect.Error {
 	if has {
 		return nil
@@ -127,7 +128,6 @@ func missing(path, name string) *dialect.Error {
 	return invalid("%s: it is required and missing", dialect.Join(path, name))
 }
 
-// mediaTypes are the image types that the API accepts.
 var mediaTypes = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
 
 func (b *block) checkImage() *dialect.Error {

@@ -28,7 +28,6 @@ func (messages) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answe
 	return a
 }
 
-// answer is the model's message before encoding.
 type answer struct {
 	model, id     string
 	blocks        []dialect.Block // those that a model can produce
@@ -40,7 +39,6 @@ type answer struct {
 // end is the part of a message that follows its content. Nil members are null.
 type end struct{ reason, sequence, details any }
 
-// members returns the end's names and values, for [dialect.Ordered].
 func (e end) members() []any {
 	return []any{"stop_reason", e.reason, "stop_sequence", e.sequence, "stop_details", e.details}
 }

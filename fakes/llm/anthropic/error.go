@@ -7,7 +7,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// overloaded is the API's own status for overloaded_error.
 const overloaded = 529
 
 // kinds are Anthropic's words by status. The default is invalid_request_error below 500, api_error above.

@@ -92,7 +92,6 @@ func parse(body []byte) (*request, *dialect.Error) {
 	return &q, r.Err
 }
 
-// reader also reads content.
 type reader struct{ dialect.Reader }
 
 // deepest is the depth of blocks within blocks: a tool result in a message. Deeper blocks stay raw.

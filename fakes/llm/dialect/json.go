@@ -105,7 +105,6 @@ func Indented(v any) []byte {
 	return out.Bytes()
 }
 
-// absent is the type of [Absent].
 type absent struct{}
 
 // Absent is the value of a member that [Ordered] omits.

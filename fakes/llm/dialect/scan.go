@@ -104,7 +104,6 @@ func WalkArray(raw []byte, i int, element func(i int) (end int)) (end int) {
 	return i + 1
 }
 
-// nameOf decodes a quoted name.
 func nameOf(quoted []byte) []byte {
 	if name := quoted[1 : len(quoted)-1]; plain(name) {
 		return name
@@ -135,7 +134,6 @@ func elements(raw []byte) []json.RawMessage {
 	return append(make([]json.RawMessage, 0, len(all)), all...)
 }
 
-// space skips white space from i on.
 func space(raw []byte, i int) int {
 	for i < len(raw) && (raw[i] == ' ' || raw[i] == '\n' || raw[i] == '\r' || raw[i] == '\t') {
 		i++
@@ -171,7 +169,6 @@ func End(raw []byte, i int) int {
 	return i
 }
 
-// quoted returns the end of the string that begins at i.
 func quoted(raw []byte, i int) int {
 	for i = stop(raw, i+1); raw[i] != '"'; i = stop(raw, i+2) { // skip a backslash and the character that it escapes
 	}

@@ -38,7 +38,6 @@ func (codec) Check(req *dialect.Request) *dialect.Error {
 	return nil
 }
 
-// checkCredentials requires any credentials.
 func checkCredentials(req *dialect.Request, to target) *dialect.Error {
 	token, isBearer := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer ")
 	switch {
@@ -54,7 +53,6 @@ func checkCredentials(req *dialect.Request, to target) *dialect.Error {
 		Message: "the request has no API key: want one in the header x-goog-api-key, or as ?key="}
 }
 
-// unknownNames names every unknown field.
 func unknownNames(unknown []unknownName) *dialect.Error {
 	var lines []string
 	for _, u := range unknown {
@@ -123,7 +121,6 @@ func (n *node) checkContent() *dialect.Error {
 	return nil
 }
 
-// count counts the parts that have the field.
 func (n *node) count(field string) int {
 	count := 0
 	for _, p := range n.list("parts") {

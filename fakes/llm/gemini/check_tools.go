@@ -8,7 +8,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// functionName matches valid function names.
 var functionName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$`)
 
 // checkTools accepts an object schema without properties. The API refused it at times, so hosts omit parameters.
@@ -44,7 +43,6 @@ func checkParameters(schema *node) *dialect.Error {
 	return nil
 }
 
-// modes are the function calling modes.
 var modes = []string{"AUTO", "ANY", "NONE", "VALIDATED"}
 
 func checkToolConfig(q *node) *dialect.Error {

@@ -72,7 +72,6 @@ func systemPrompt(q *node) string {
 	return strings.Join(texts, "\n\n")
 }
 
-// declarations returns the functions of all tools.
 func declarations(q *node) []*node {
 	var all []*node
 	for _, t := range q.list("tools") {
@@ -127,7 +126,6 @@ func (n *node) block() dialect.Block {
 	return b
 }
 
-// media reads inlineData and fileData.
 func (n *node) media(b *dialect.Block) {
 	inline, file := n.at("inlineData"), n.at("fileData")
 	b.MimeType = inline.text("mimeType") + file.text("mimeType")

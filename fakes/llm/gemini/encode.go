@@ -59,7 +59,6 @@ type completion struct {
 	usage     usage  // of the prompt
 }
 
-// part is a text, a thought or a call.
 type part struct {
 	text      string
 	thought   bool
@@ -105,7 +104,6 @@ func newCompletion(req *dialect.Request, reply *dialect.Reply) *completion {
 	return c
 }
 
-// add adds a call.
 func (c *completion) add(b *dialect.Block, serial int64, position int) {
 	var args map[string]json.RawMessage
 	if err := json.Unmarshal(b.Input, &args); len(b.Input) > 0 && (err != nil || args == nil) {
@@ -161,7 +159,6 @@ func textTokens(n int) []json.RawMessage {
 	return []json.RawMessage{dialect.Ordered("modality", "TEXT", "tokenCount", n)}
 }
 
-// plain returns the whole answer.
 func (c *completion) plain() json.RawMessage {
 	if c.blocked {
 		return c.refused()

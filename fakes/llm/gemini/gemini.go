@@ -89,7 +89,6 @@ func thinks(model string) bool {
 	return generation(model) > 2 || strings.Contains(model, "gemini-2.5")
 }
 
-// header returns the headers of every answer.
 func header(contentType string) http.Header {
 	return http.Header{
 		"Content-Type":           {contentType},

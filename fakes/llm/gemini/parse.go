@@ -27,7 +27,6 @@ func (n *node) at(name string) *node {
 	return n.fields[name]
 }
 
-// list returns the items of a repeated field.
 func (n *node) list(name string) []*node {
 	if n = n.at(name); n == nil {
 		return nil
@@ -72,7 +71,6 @@ func (n *node) bytes(name string) []byte {
 	return data
 }
 
-// strings returns the items of a repeated string field.
 func (n *node) strings(name string) []string {
 	var all []string
 	for _, item := range n.list(name) {

@@ -93,7 +93,6 @@ func message(raw json.RawMessage, path string) dialect.Message {
 	return dialect.Message{Role: dialect.Role(m.Text("role")), Content: content(m, path+".content", false), Path: path}
 }
 
-// content reads a block or an array of blocks.
 func content(of dialect.Members, path string, inResult bool) []dialect.Block {
 	if !of.Has("content") {
 		return nil

@@ -106,7 +106,6 @@ func matchResult(result *dialect.Block, open []dialect.Block) []dialect.Block {
 	return open
 }
 
-// blocks returns a message's thinking, images and text.
 func (m *message) blocks(path string) []dialect.Block {
 	var blocks []dialect.Block
 	if m.Thinking != "" {
@@ -123,7 +122,6 @@ func (m *message) blocks(path string) []dialect.Block {
 	return blocks
 }
 
-// uses returns a message's calls.
 func (m *message) uses(path string, withoutIDs bool) []dialect.Block {
 	var uses []dialect.Block
 	for i, c := range m.calls {

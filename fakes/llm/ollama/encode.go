@@ -46,7 +46,6 @@ func (chat) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 		Chunks: append(chunks, line(a.response(last, end...))), Stream: true}
 }
 
-// answer is a reply while it is encoded.
 type answer struct {
 	model string
 	calls []json.RawMessage
@@ -77,7 +76,6 @@ func metrics(prompt, tokens int) []any {
 		"prompt_eval_duration", evalPrompt, "eval_count", tokens, "eval_duration", eval}
 }
 
-// lines returns the messages of a stream without the last line.
 func (a *answer) lines(reply *dialect.Reply) (lines []modelMessage) {
 	addText := func(text string) {
 		for _, fragment := range dialect.Fragments(text) {

@@ -99,7 +99,6 @@ func checkMessages(q *request) *dialect.Error {
 	return nil
 }
 
-// mistralCallID matches the call ids that Mistral accepts.
 var mistralCallID = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
 
 func (q *request) checkIDs(m *message) *dialect.Error {
@@ -121,7 +120,6 @@ func (q *request) checkIDs(m *message) *dialect.Error {
 	return nil
 }
 
-// allowedParts lists the content parts that each role may have.
 var allowedParts = map[string][]string{
 	"system":    {"text"},
 	"developer": {"text"},

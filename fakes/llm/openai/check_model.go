@@ -9,7 +9,6 @@ import (
 // fixedTemperature matches models that accept only temperature 1. Later GPT-5 models accept others at some efforts.
 var fixedTemperature = regexp.MustCompile(`^(o[134]|gpt-5)($|-)`)
 
-// withoutStop matches models that accept no stop sequences.
 var withoutStop = regexp.MustCompile(`^(o[34]|gpt-5)($|-)`)
 
 // chatModel matches models that do not reason, although they have the name of a reasoning model.

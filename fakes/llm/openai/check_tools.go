@@ -13,7 +13,6 @@ const (
 	maxTools = 128
 )
 
-// isToolName matches toolName.
 func isToolName(name string) bool {
 	for i := range len(name) {
 		c := name[i]

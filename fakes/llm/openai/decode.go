@@ -87,7 +87,6 @@ func (q *request) toolChoice() string {
 	return string(q.Raw("tool_choice"))
 }
 
-// results counts the tool messages.
 func (q *request) results() int {
 	n := 0
 	for i := range q.messages {
@@ -101,7 +100,6 @@ func (q *request) results() int {
 // blocks holds the blocks of several messages in one allocation.
 type blocks []dialect.Block
 
-// blocks counts the blocks.
 func (q *request) blocks() int {
 	n := 0
 	for i := range q.messages {
@@ -141,7 +139,6 @@ func (all *blocks) of(m *message) []dialect.Block {
 	return (*all)[begin:end:end]
 }
 
-// input returns the arguments' text.
 func (c *toolCall) input() json.RawMessage {
 	text, isText := dialect.BytesOf(c.arguments)
 	if !isText {
@@ -174,7 +171,6 @@ func (p *part) block() dialect.Block {
 	return b
 }
 
-// audioType returns the MIME type of a format.
 func audioType(format string) string {
 	if format == "mp3" {
 		return "audio/mpeg"

@@ -27,7 +27,6 @@ func (c chat) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer 
 	return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: [][]byte{said.plain(body)}}
 }
 
-// completion is an answer before encoding, plain or streamed.
 type completion struct {
 	style                        *style
 	id, requestID, model, finish string

@@ -22,7 +22,6 @@ func words(e *dialect.Error) (kind, code string) {
 	return cmp.Or(e.Kind, kind), cmp.Or(e.Code, code)
 }
 
-// errorObject returns {message,type,param,code}.
 func errorObject(e *dialect.Error, kind, code string) json.RawMessage {
 	return dialect.Ordered("message", e.Message, "type", kind, "param", orNull(e.Param), "code", orNull(code))
 }

@@ -25,7 +25,6 @@ func (c *completion) writer(withUsage bool, events int) *writer {
 	return &writer{c: c, withUsage: withUsage, head: string(head), out: make(builder, 0, events*(len(head)+120)+len(c.text)), ends: make([]int, 0, events+2)}
 }
 
-// raw writes a given event.
 func (w *writer) raw(event string) {
 	w.out.say(event)
 	w.end()
@@ -69,7 +68,6 @@ func (w *writer) choice(d delta) {
 	w.end()
 }
 
-// usage writes an event with only the usage.
 func (w *writer) usage() {
 	s := w.c.style
 	w.out.say(w.head)

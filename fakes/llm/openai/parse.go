@@ -133,7 +133,6 @@ func (r *reader) value(raw []byte, begin int, path, name string, v any) (end int
 	return end
 }
 
-// message reads a message whose paths are set.
 func (r *reader) message(m *message, raw []byte, begin int) (end int) {
 	path := m.paths.message
 	end = r.eachMember(raw, begin, "", path, func(name []byte, i int) int {
@@ -157,7 +156,6 @@ func (r *reader) message(m *message, raw []byte, begin int) (end int) {
 	return end
 }
 
-// content reads a string or an array of parts.
 func (r *reader) content(m *message, raw []byte, begin int) (end int) {
 	m.hasText, m.parts = false, nil // the last of repeated members counts
 	end = dialect.End(raw, begin)
@@ -176,7 +174,6 @@ func (r *reader) content(m *message, raw []byte, begin int) (end int) {
 	return end
 }
 
-// calls reads a message's calls.
 func (r *reader) calls(m *message, raw []byte, begin int) (end int) {
 	m.calls, m.hasCalls = nil, raw[begin] != 'n'
 	if raw[begin] != '[' {
@@ -255,7 +252,6 @@ func byKind(kind, function, custom string) string {
 	return function
 }
 
-// tool reads a tool whose path is set.
 func (r *reader) tool(t *tool, raw []byte, begin int) (end int) {
 	function, end := r.function(raw, begin, t.path, &t.kind, nil)
 	if function == nil {

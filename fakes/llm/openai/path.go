@@ -17,7 +17,6 @@ func pathsOf(i int) paths {
 	return p
 }
 
-// call returns the path of call i.
 func (p *paths) call(i int) string {
 	if i < len(p.calls) {
 		return p.calls[i]
@@ -33,7 +32,6 @@ var cachedPaths = func() (all [32]paths) {
 	return all
 }()
 
-// messagePaths returns the paths of message i.
 func messagePaths(i int) *paths {
 	if i < len(cachedPaths) {
 		return &cachedPaths[i]

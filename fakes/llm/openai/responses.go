@@ -46,7 +46,6 @@ func (responses) EncodeErrorEvent(req *dialect.Request, reply *dialect.Reply, se
 	return append(r.events[0], r.events[1]...)
 }
 
-// models answers requests for the model list.
 type models struct{ *style }
 
 // listed are the listed models. Other names exist too.

@@ -23,7 +23,6 @@ var renamedMembers = map[string]string{
 	"reasoning_effort": "reasoning.effort", "verbosity": "text.verbosity", "functions": "tools", "function_call": "tool_choice",
 }
 
-// includable are the valid values of include.
 var includable = dialect.Set("file_search_call.results web_search_call.results web_search_call.action.sources message.input_image.image_url " +
 	"computer_call_output.output.image_url code_interpreter_call.outputs reasoning.encrypted_content message.output_text.logprobs")
 
@@ -64,12 +63,10 @@ func (q *responsesRequest) checkMembers() *dialect.Error {
 	return nil
 }
 
-// unknown refuses an unknown member.
 func unknown(path string) *dialect.Error {
 	return invalid(path, "unknown_parameter", "the parameter %s is unknown: leave it out", path)
 }
 
-// onlyKnown refuses unknown members of an object.
 func onlyKnown(o dialect.Members, path string, members map[string]bool) *dialect.Error {
 	if names := o.Unknown(members); names != nil {
 		return unknown(path + "." + names[0])
@@ -148,7 +145,6 @@ var (
 		"computer_call_output configuration_update file_search_call image_generation_call local_shell_call local_shell_call_output mcp_approval_request " +
 		"mcp_approval_response mcp_call mcp_list_tools program program_output shell_call shell_call_output tool_search_call tool_search_output web_search_call")
 
-	// messageParts lists the parts that each role may have.
 	messageParts = map[string][]string{
 		"user":      {"input_text", "input_image", "input_file", "input_audio"},
 		"system":    {"input_text", "input_image", "input_file"},
@@ -322,7 +318,6 @@ func (q *responsesRequest) checkHistory() *dialect.Error {
 	return nil
 }
 
-// followsReasoning reports whether the assistant wrote the item.
 func (it *item) followsReasoning() bool {
 	_, turn := it.speaker()
 	return turn == string(dialect.Assistant)

@@ -11,11 +11,9 @@ import (
 
 const maxFlatName = 128
 
-// hostedTools are the tools that the provider runs.
 var hostedTools = dialect.Set("apply_patch code_interpreter computer computer_use_preview file_search image_generation local_shell mcp namespace " +
 	"programmatic_tool_calling shell tool_search web_search web_search_2025_08_26 web_search_preview web_search_preview_2025_03_11")
 
-// toolMembers are the members of tools with names.
 var toolMembers = map[string]map[string]bool{
 	"function": dialect.Set("type name description parameters strict async defer_loading allowed_callers output_schema"),
 	"custom":   dialect.Set("type name description format defer_loading allowed_callers"),
@@ -167,7 +165,6 @@ func (q *responsesRequest) checkAllowed(choice dialect.Members) *dialect.Error {
 	return nil
 }
 
-// offered requires that the named tool is offered.
 func (q *responsesRequest) offered(choice dialect.Members, path string) *dialect.Error {
 	kind, name := choice.Text("type"), choice.Text("name")
 	if !slices.ContainsFunc(q.tools, func(t tool) bool { return t.kind == kind && t.name == name }) {

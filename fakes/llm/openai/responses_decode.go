@@ -110,7 +110,6 @@ func (it *item) blocks() []dialect.Block {
 	return []dialect.Block{{Type: dialect.Other, ID: it.id, Raw: it.raw, Path: it.path}}
 }
 
-// content returns an item's text and parts.
 func (it *item) content() []dialect.Block {
 	var blocks []dialect.Block
 	if it.text != nil {
@@ -151,7 +150,6 @@ func (p *part) flatBlock() dialect.Block {
 	return b
 }
 
-// includes reports whether the request's include has the value.
 func includes(req *dialect.Request, what string) bool {
 	q, ok := req.Decoded.(*responsesRequest)
 	if !ok {

@@ -23,7 +23,6 @@ func (o responses) Encode(req *dialect.Request, reply *dialect.Reply) dialect.An
 	return a
 }
 
-// response is an answer before encoding, plain or streamed.
 type response struct {
 	id, requestID, model string
 	status, incomplete   string
@@ -48,7 +47,6 @@ type outputItem struct {
 	thought    *dialect.Block // its Signature is the encrypted content or ""
 }
 
-// outputPart is a text or a refusal.
 type outputPart struct {
 	text    string
 	refusal bool

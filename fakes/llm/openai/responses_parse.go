@@ -19,7 +19,6 @@ type responsesRequest struct {
 	include                []string
 }
 
-// item is an item of the input.
 type item struct {
 	dialect.Members
 	path, kind, role, id, callID, name string
@@ -33,7 +32,6 @@ var contents = map[string]string{
 	"message": "content", "function_call_output": "output", "custom_tool_call_output": "output", "reasoning": "summary",
 }
 
-// parseResponses refuses members of an undocumented type.
 func parseResponses(body []byte) (*responsesRequest, *dialect.Error) {
 	var q responsesRequest
 	var err error

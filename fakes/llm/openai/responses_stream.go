@@ -18,7 +18,6 @@ func (r *response) say(kind string, members ...any) {
 	r.events = append(r.events, fmt.Appendf(nil, "event: %s\ndata: %s\n\n", kind, data))
 }
 
-// stream returns the events, each with its name and a blank line.
 func (r *response) stream() [][]byte {
 	r.say("response.created", "response", r.object("in_progress"))
 	r.say("response.in_progress", "response", r.object("in_progress"))

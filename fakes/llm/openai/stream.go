@@ -56,7 +56,7 @@ func (c *completion) deltas(late bool) (deltas, held []delta) {
 	s, calls := c.style, c.callDeltas()
 	all := slices.Concat(c.textDeltas(), calls)
 	switch {
-	case s.isOpenAI && c.text == "" && !c.refuses && len(c.calls) == 1 && !late: // a single call opens in the first chunk
+	case c.opensWithCall(late):
 		all[0] = `{"role":"assistant","content":null,` + calls[0][1:len(calls[0])-1] + `,"refusal":null}`
 	case s.joinedRole && len(all) > 0:
 		all[0] = all[0][:len(all[0])-1] + `,"role":"assistant"}`
@@ -82,7 +82,6 @@ func (c *completion) deltas(late bool) (deltas, held []delta) {
 	return deltas, held
 }
 
-// textDeltas returns the deltas of the text or the refusal.
 func (c *completion) textDeltas() []string {
 	member := `{"content":`
 	if c.refuses {
@@ -97,7 +96,11 @@ func (c *completion) textDeltas() []string {
 	return texts
 }
 
-// opening returns the first delta.
+// opensWithCall reports whether the first chunk opens a call, as OpenAI does for a single call without text.
+func (c *completion) opensWithCall(late bool) bool {
+	return c.style.isOpenAI && c.text == "" && !c.refuses && len(c.calls) == 1 && !late
+}
+
 func (c *completion) opening() string {
 	switch {
 	case c.style.bareRole:

@@ -87,7 +87,6 @@ var (
 	jsonType    = []string{"application/json"}
 )
 
-// header returns the headers of an answer to the request with this id.
 func (s *style) header(contentType, id string) http.Header {
 	h := s.fill(make(http.Header, headers), id)
 	h["Content-Type"] = []string{contentType}
