@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/internal/shared"
 )
 
 const (
@@ -56,7 +58,7 @@ interactions:
 	}
 }
 
-func TestWhatCannotBeReadIsAnError(t *testing.T) {
+func TestUnreadableRecordingsAreErrors(t *testing.T) {
 	for name, data := range map[string]string{
 		"a.yaml": "interactions: 7", "b.yaml": "interactions: [{request: {body: [1]}}]", "c.yml": "http_interactions: [{request: {body: ''}, response: {body: 7}}]",
 		"d.httprr": "no dump", "e.httprr": "httprr trace v1\n99 1\nGET", "f.httprr": "httprr trace v1\n3 1\nGETx",
@@ -66,6 +68,7 @@ func TestWhatCannotBeReadIsAnError(t *testing.T) {
 	}
 }
 
-func TestRecordingsOfNobodyAreNone(t *testing.T) {
-	require.Empty(t, Read(t, "nobody"))
+func TestReadReturnsNothingWithoutTheVariable(t *testing.T) {
+	t.Setenv(shared.Variable, "")
+	require.Empty(t, Read(t, "anthropic"))
 }
