@@ -83,7 +83,8 @@ func Drip(bytes int, wait time.Duration) Fault {
 			return errors.New("never ends or never waits: want at least 1 byte, and a wait above 0")
 		}, "Drip(%d, %v)", bytes, wait)
 	}
-	return splitFault(func() splitter { return splitBySize(func() int { return bytes }) }, wait, "Drip(%d, %v)", bytes, wait)
+	return splitFault(func() splitter { return splitBySize(func() int { return bytes }) }, wait, "Drip(%d, %v)",
+		bytes, wait)
 }
 
 // WrongContentType replaces the answer's content type; "" sends none.

@@ -46,7 +46,8 @@ func (e end) members() []any {
 func newMessage(req *dialect.Request, reply *dialect.Reply) *answer {
 	reason := stopReason(reply.Reason())
 	m := &answer{
-		model: cmp.Or(reply.Model, req.Model), id: dialect.GenerateID("msg_01", 22, reply.Serial, 0), content: []any{}, end: end{reason: reason},
+		model: cmp.Or(reply.Model, req.Model), id: dialect.GenerateID("msg_01", 22, reply.Serial, 0), content: []any{},
+		end: end{reason: reason},
 	}
 	if reason == refused {
 		m.end.details = dialect.Ordered("type", refused, "category", nil, "explanation", nil)

@@ -54,7 +54,8 @@ var optionTypes = map[string]string{
 	"typical_p":     aNumber,
 	"repeat_last_n": aNumber, "temperature": aNumber, "repeat_penalty": aNumber, "presence_penalty": aNumber,
 	"frequency_penalty": aNumber,
-	"stop":              texts, "num_ctx": aNumber, "num_batch": aNumber, "num_gpu": aNumber, "main_gpu": aNumber, "use_mmap": aBool,
+	"stop":              texts, "num_ctx": aNumber, "num_batch": aNumber, "num_gpu": aNumber, "main_gpu": aNumber,
+	"use_mmap":   aBool,
 	"num_thread": aNumber,
 }
 

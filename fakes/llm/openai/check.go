@@ -68,7 +68,8 @@ func checkParameters(q *request) *dialect.Error {
 	case dialect.Outside(q.n, 1, 128):
 		return invalid("n", "integer_out_of_range", "n is %d: want 1 to 128", *q.n)
 	case q.maxTokens != nil && q.maxCompleted != nil:
-		return invalid("max_tokens", "invalid_parameter_combination", "max_tokens and max_completion_tokens are both set: want one of them")
+		return invalid("max_tokens", "invalid_parameter_combination",
+			"max_tokens and max_completion_tokens are both set: want one of them")
 	case len(q.stop) > 4:
 		return invalid("stop", "array_above_max_length", "stop has %d sequences: want at most 4", len(q.stop))
 	case q.Has("stream_options") && !q.stream:
@@ -168,7 +169,8 @@ func (m *message) empty() bool {
 func (p *part) check(role string, allowed []string) *dialect.Error {
 	kind := p.Text("type")
 	if !slices.Contains(allowed, kind) {
-		return invalidAt(p.path, "type", "invalid_value", "has the type %q: want %s in a message of the role %s", kind, strings.Join(allowed, " or "), role)
+		return invalidAt(p.path, "type", "invalid_value", "has the type %q: want %s in a message of the role %s", kind,
+			strings.Join(allowed, " or "), role)
 	}
 	if kind == "text" && !dialect.IsKind(p.Raw("text"), '"') {
 		return invalidAt(p.path, "text", "missing_required_parameter", "has no text: want a string")
@@ -180,7 +182,8 @@ func (p *part) check(role string, allowed []string) *dialect.Error {
 	_ = p.Read("image_url", &image)
 	url := image.Text("url")
 	if url == "" {
-		return invalidAt(p.path, "image_url", "missing_required_parameter", "has no url: want image_url as an object with a url")
+		return invalidAt(p.path, "image_url", "missing_required_parameter",
+			"has no url: want image_url as an object with a url")
 	}
 	if _, _, err := dataURI(url); err != nil && !errors.Is(err, errNotData) {
 		return invalidAt(p.path, "image_url.url", "invalid_base64", "has an image that cannot be read: %v", err)
@@ -195,7 +198,8 @@ func (c *toolCall) check() *dialect.Error {
 	case c.id == "":
 		return invalidAt(c.path, "id", "missing_required_parameter", "has no id")
 	case len(c.id) > maxCallID:
-		return invalidAt(c.path, "id", "string_above_max_length", "has an id of %d characters: want at most %d", len(c.id), maxCallID)
+		return invalidAt(c.path, "id", "string_above_max_length", "has an id of %d characters: want at most %d",
+			len(c.id), maxCallID)
 	case c.name == "":
 		return invalidAt(c.path, "function.name", "missing_required_parameter", "has no function.name")
 	case !isToolName(c.name):
@@ -220,7 +224,8 @@ func checkHistory(q *request) *dialect.Error {
 					"%s has the role tool and answers no call: want it after an assistant message with tool_calls", m.path)
 			case !slices.Contains(asked, m.toolCallID):
 				return invalid(fmt.Sprintf("messages.[%d].tool_call_id", i), "",
-					"%s answers the call %q: the assistant message before it made only %s", m.path, m.toolCallID, strings.Join(asked, ", "))
+					"%s answers the call %q: the assistant message before it made only %s", m.path, m.toolCallID,
+					strings.Join(asked, ", "))
 			}
 			unanswered = slices.DeleteFunc(unanswered, func(id string) bool { return id == m.toolCallID })
 			continue
@@ -243,5 +248,6 @@ func checkAnswered(unanswered []string, i int) *dialect.Error {
 		return nil
 	}
 	return invalid(fmt.Sprintf("messages.[%d].role", i), "",
-		"tool calls without an answer before messages[%d]: want a tool message for each of %s", i, strings.Join(unanswered, ", "))
+		"tool calls without an answer before messages[%d]: want a tool message for each of %s", i,
+		strings.Join(unanswered, ", "))
 }

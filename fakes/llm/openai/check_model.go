@@ -21,9 +21,11 @@ func checkModel(q *request) *dialect.Error {
 	}
 	switch {
 	case q.maxTokens != nil:
-		return invalid("max_tokens", "unsupported_parameter", "max_tokens is set, which the model %s does not take: want max_completion_tokens", q.model)
+		return invalid("max_tokens", "unsupported_parameter",
+			"max_tokens is set, which the model %s does not take: want max_completion_tokens", q.model)
 	case dialect.Outside(q.temperature, 1, 1) && fixedTemperature.MatchString(q.model):
-		return invalid("temperature", "unsupported_value", "temperature is %v: the model %s takes only 1, the default", *q.temperature, q.model)
+		return invalid("temperature", "unsupported_value", "temperature is %v: the model %s takes only 1, the default",
+			*q.temperature, q.model)
 	case len(q.stop) > 0 && withoutStop.MatchString(q.model):
 		return invalid("stop", "unsupported_parameter", "stop is set, which the model %s does not take", q.model)
 	}

@@ -77,19 +77,24 @@ func (t *tool) checkParameters(member string) *dialect.Error {
 			}
 		}
 	}) {
-		return invalid(t.path+"."+member, "invalid_type", "the parameters of tool %s are no schema: want an object, got %s", t.name, dialect.JSONName(t.parameters))
+		return invalid(t.path+"."+member, "invalid_type", "the parameters of tool %s are no schema: want an object, got %s",
+			t.name, dialect.JSONName(t.parameters))
 	}
 	if !isObject {
-		return invalid(t.path+"."+member, code, `the parameters of tool %s have no "type": "object": want the schema of an object`, t.name)
+		return invalid(t.path+"."+member, code,
+			`the parameters of tool %s have no "type": "object": want the schema of an object`, t.name)
 	}
 	if !hasProperties {
-		return invalid(t.path+"."+member, code, `the parameters of tool %s have no properties: want them in every object schema, "properties": {} if there are none`, t.name)
+		return invalid(t.path+"."+member, code,
+			`the parameters of tool %s have no properties: want them in every object schema, "properties": {} if there are none`, t.name)
 	}
 	if forbidden != "" {
-		return invalid(t.path+"."+member, code, "the parameters of tool %s have %s at their top level, where it is not possible", t.name, forbidden)
+		return invalid(t.path+"."+member, code,
+			"the parameters of tool %s have %s at their top level, where it is not possible", t.name, forbidden)
 	}
 	if at := withoutItems(t.parameters, "parameters"); at != "" {
-		return invalid(t.path+"."+member, code, "the tool %s has an array without items at %s: want items in the schema of every array", t.name, at)
+		return invalid(t.path+"."+member, code,
+			"the tool %s has an array without items at %s: want items in the schema of every array", t.name, at)
 	}
 	return nil
 }
@@ -103,14 +108,16 @@ func checkToolChoice(q *request) *dialect.Error {
 	}
 	raw := q.Raw("tool_choice")
 	if dialect.IsKind(raw, '"') {
-		if mode := q.Text("tool_choice"); !slices.Contains([]string{dialect.ChoiceAuto, dialect.ChoiceNone, dialect.ChoiceRequired}, mode) {
+		if mode := q.Text("tool_choice"); !slices.Contains([]string{dialect.ChoiceAuto, dialect.ChoiceNone,
+			dialect.ChoiceRequired}, mode) {
 			return invalid("tool_choice", "invalid_value", "tool_choice is %q: want auto, none, required, or an object", mode)
 		}
 		return nil
 	}
 	var choice, inner dialect.Members
 	if q.Read("tool_choice", &choice) != nil {
-		return invalid("tool_choice", "invalid_type", "tool_choice has the wrong type: want a string or an object, got %s", dialect.JSONName(raw))
+		return invalid("tool_choice", "invalid_type", "tool_choice has the wrong type: want a string or an object, got %s",
+			dialect.JSONName(raw))
 	}
 	kind := choice.Text("type")
 	_ = choice.Read(kind, &inner)
@@ -124,5 +131,6 @@ func checkToolChoice(q *request) *dialect.Error {
 		}
 		return nil
 	}
-	return invalid("tool_choice.type", "invalid_value", "tool_choice has the type %q: want function, custom or allowed_tools", kind)
+	return invalid("tool_choice.type", "invalid_value",
+		"tool_choice has the type %q: want function, custom or allowed_tools", kind)
 }

@@ -18,7 +18,8 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 		return nil, refused
 	}
 	req := &dialect.Request{
-		Dialect: dialect.OpenAIChat, Model: q.model, ToolChoice: q.toolChoice(), MaxTokens: q.maxCompleted, Temperature: q.temperature,
+		Dialect: dialect.OpenAIChat, Model: q.model, ToolChoice: q.toolChoice(), MaxTokens: q.maxCompleted,
+		Temperature:   q.temperature,
 		StopSequences: q.stop, Stream: q.stream, Body: body, Header: r.Header, Decoded: q,
 	}
 	if req.MaxTokens == nil {

@@ -20,7 +20,8 @@ func (c chat) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer 
 	h := c.fill(memory.takeHeader(), said.requestID)
 	if req.Stream {
 		h["Content-Type"] = eventStream
-		return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: said.stream(c.includeUsage(req), reply.LateUse), Stream: true}
+		return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: said.stream(c.includeUsage(req), reply.LateUse),
+			Stream: true}
 	}
 	h["Content-Type"] = jsonType
 	body := memory.takeBody(1200 + len(said.text) + len(said.refusal))

@@ -11,7 +11,8 @@ type writer struct {
 
 func (c *completion) writer(withUsage bool, events int) *writer {
 	head := make(builder, 0, 256)
-	head.say(`data: {"id":`).text(c.id).say(`,"object":"chat.completion.chunk","created":`).number(c.created).say(`,"model":`).text(c.model)
+	head.say(`data: {"id":`).text(c.id).say(`,"object":"chat.completion.chunk","created":`).number(c.created).say(
+		`,"model":`).text(c.model)
 	if c.style.isOpenAI {
 		head.say(`,"service_tier":"default"`)
 	}
@@ -22,7 +23,8 @@ func (c *completion) writer(withUsage bool, events int) *writer {
 		head.say(`,"system_fingerprint":`).textOr(c.reasoning, c.style.fingerprint)
 	}
 	head.say(`,"choices":[`)
-	return &writer{c: c, withUsage: withUsage, head: string(head), out: make(builder, 0, events*(len(head)+120)+len(c.text)), ends: make([]int, 0, events+2)}
+	return &writer{c: c, withUsage: withUsage, head: string(head),
+		out: make(builder, 0, events*(len(head)+120)+len(c.text)), ends: make([]int, 0, events+2)}
 }
 
 func (w *writer) raw(event string) {
@@ -95,12 +97,15 @@ func (w *writer) count() {
 	case s.joinedFinish:
 		w.out.say(`,"prompt_tokens_details":{"cached_tokens":0}`)
 	case s.noNullFinish:
-		w.out.say(`,"prompt_tokens_details":{"text_tokens":`).number(int64(u.prompt)).say(`,"audio_tokens":0,"image_tokens":0,"cached_tokens":0}`)
-		w.out.say(`,"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0},` +
+		w.out.say(`,"prompt_tokens_details":{"text_tokens":`).number(int64(u.prompt)).say(`,"audio_tokens":0,` +
+			`"image_tokens":0,"cached_tokens":0}`)
+		w.out.say(`,"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":0,"accepted_prediction_tokens":0,` +
+			`"rejected_prediction_tokens":0},` +
 			`"num_sources_used":0,"cost_in_usd_ticks":0`)
 	default:
 		w.out.say(`,"prompt_tokens_details":{"cached_tokens":0,"audio_tokens":0},` +
-			`"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}`)
+			`"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":0,"accepted_prediction_tokens":0,` +
+			`"rejected_prediction_tokens":0}`)
 	}
 	w.out.say("}")
 }

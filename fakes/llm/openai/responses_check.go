@@ -12,19 +12,26 @@ import (
 )
 
 // responsesMembers are the members of a request: API reference of 2026.
-var responsesMembers = dialect.Set("access_programs background context_management conversation include input instructions max_output_tokens " +
-	"max_tool_calls metadata model moderation parallel_tool_calls previous_response_id prompt prompt_cache_key prompt_cache_options " +
-	"prompt_cache_retention reasoning safety_identifier service_tier store stream stream_options temperature text tool_choice tools " +
+var responsesMembers = dialect.Set("access_programs background context_management conversation include input " +
+	"instructions max_output_tokens " +
+	"max_tool_calls metadata model moderation parallel_tool_calls previous_response_id prompt prompt_cache_key " +
+	"prompt_cache_options " +
+	"prompt_cache_retention reasoning safety_identifier service_tier store stream stream_options temperature text " +
+	"tool_choice tools " +
 	"top_logprobs top_p truncation user")
 
 // renamedMembers maps members of Chat Completions to their names in Responses.
 var renamedMembers = map[string]string{
-	"messages": "input", "max_tokens": "max_output_tokens", "max_completion_tokens": "max_output_tokens", "response_format": "text.format",
-	"reasoning_effort": "reasoning.effort", "verbosity": "text.verbosity", "functions": "tools", "function_call": "tool_choice",
+	"messages": "input", "max_tokens": "max_output_tokens", "max_completion_tokens": "max_output_tokens",
+	"response_format":  "text.format",
+	"reasoning_effort": "reasoning.effort", "verbosity": "text.verbosity", "functions": "tools",
+	"function_call": "tool_choice",
 }
 
-var includable = dialect.Set("file_search_call.results web_search_call.results web_search_call.action.sources message.input_image.image_url " +
-	"computer_call_output.output.image_url code_interpreter_call.outputs reasoning.encrypted_content message.output_text.logprobs")
+var includable = dialect.Set("file_search_call.results web_search_call.results web_search_call.action.sources " +
+	"message.input_image.image_url " +
+	"computer_call_output.output.image_url code_interpreter_call.outputs reasoning.encrypted_content " +
+	"message.output_text.logprobs")
 
 // minOutputTokens is the minimum of max_output_tokens; no other provider has one.
 const minOutputTokens = 16
@@ -40,8 +47,10 @@ func (responses) Check(req *dialect.Request) *dialect.Error {
 		}
 	}
 	for _, check := range []func(*responsesRequest) *dialect.Error{
-		(*responsesRequest).checkMembers, (*responsesRequest).checkStored, (*responsesRequest).checkParameters, (*responsesRequest).checkModel,
-		(*responsesRequest).checkTools, (*responsesRequest).checkToolChoice, (*responsesRequest).checkItems, (*responsesRequest).checkHistory,
+		(*responsesRequest).checkMembers, (*responsesRequest).checkStored, (*responsesRequest).checkParameters,
+		(*responsesRequest).checkModel,
+		(*responsesRequest).checkTools, (*responsesRequest).checkToolChoice, (*responsesRequest).checkItems,
+		(*responsesRequest).checkHistory,
 	} {
 		if err := check(q); err != nil {
 			return err
@@ -53,7 +62,8 @@ func (responses) Check(req *dialect.Request) *dialect.Error {
 func (q *responsesRequest) checkMembers() *dialect.Error {
 	if names := q.Unknown(responsesMembers); names != nil {
 		if name := names[0]; renamedMembers[name] != "" {
-			return invalid(name, "unsupported_parameter", "%s is not a parameter here: in Responses it is %s", name, renamedMembers[name])
+			return invalid(name, "unsupported_parameter", "%s is not a parameter here: in Responses it is %s", name,
+				renamedMembers[name])
 		}
 		return unknown(names[0])
 	}
@@ -79,13 +89,17 @@ func (q *responsesRequest) checkStored() *dialect.Error {
 	switch {
 	case q.Has("previous_response_id"):
 		return invalid("previous_response_id", "previous_response_not_found",
-			"the response %s is not there, as this model server keeps none: send the whole conversation as input", q.Raw("previous_response_id"))
+			"the response %s is not there, as this model server keeps none: send the whole conversation as input",
+			q.Raw("previous_response_id"))
 	case q.Has("conversation"):
-		return notStored("conversation", "the conversation %s is not there, as this model server keeps none: send it as input", q.Raw("conversation"))
+		return notStored("conversation",
+			"the conversation %s is not there, as this model server keeps none: send it as input", q.Raw("conversation"))
 	case q.Has("prompt"):
-		return notStored("prompt", "the prompt %s is not there, as this model server keeps none: send it as input or instructions", q.Raw("prompt"))
+		return notStored("prompt", "the prompt %s is not there, as this model server keeps none: send it as input or "+
+			"instructions", q.Raw("prompt"))
 	case q.background:
-		return invalid("background", "", "background is set: this model server answers at once and keeps nothing, so leave it out")
+		return invalid("background", "",
+			"background is set: this model server answers at once and keeps nothing, so leave it out")
 	case q.prompt == nil && !q.Has("input"):
 		return invalid("input", "missing_required_parameter", "input is missing: want a string or an array of items")
 	case q.prompt == nil && len(q.items) == 0:
@@ -107,7 +121,8 @@ func (q *responsesRequest) checkParameters() *dialect.Error {
 	case dialect.Outside(q.topP, 0, 1):
 		return invalid("top_p", "decimal_out_of_range", "top_p is %v: want 0 to 1", *q.topP)
 	case q.maxTokens != nil && *q.maxTokens < minOutputTokens:
-		return invalid("max_output_tokens", "integer_below_min_value", "max_output_tokens is %d: want at least %d", *q.maxTokens, minOutputTokens)
+		return invalid("max_output_tokens", "integer_below_min_value", "max_output_tokens is %d: want at least %d",
+			*q.maxTokens, minOutputTokens)
 	case dialect.Outside(q.topLogprobs, 0, 20):
 		return invalid("top_logprobs", "integer_out_of_range", "top_logprobs is %d: want 0 to 20", *q.topLogprobs)
 	case q.Has("stream_options") && !q.stream:
@@ -115,7 +130,8 @@ func (q *responsesRequest) checkParameters() *dialect.Error {
 	}
 	for _, name := range q.include {
 		if !includable[name] {
-			return invalid("include", "invalid_value", "include has %q: want %s", name, strings.Join(slices.Sorted(maps.Keys(includable)), ", "))
+			return invalid("include", "invalid_value", "include has %q: want %s", name,
+				strings.Join(slices.Sorted(maps.Keys(includable)), ", "))
 		}
 	}
 	return nil
@@ -141,9 +157,12 @@ var (
 		"refusal":      dialect.Set("type refusal"),
 		"summary_text": dialect.Set("type text"),
 	}
-	hostedItems = dialect.Set("additional_tools apply_patch_call apply_patch_call_output code_interpreter_call compaction compaction_trigger computer_call " +
-		"computer_call_output configuration_update file_search_call image_generation_call local_shell_call local_shell_call_output mcp_approval_request " +
-		"mcp_approval_response mcp_call mcp_list_tools program program_output shell_call shell_call_output tool_search_call tool_search_output web_search_call")
+	hostedItems = dialect.Set("additional_tools apply_patch_call apply_patch_call_output code_interpreter_call " +
+		"compaction compaction_trigger computer_call " +
+		"computer_call_output configuration_update file_search_call image_generation_call local_shell_call " +
+		"local_shell_call_output mcp_approval_request " +
+		"mcp_approval_response mcp_call mcp_list_tools program program_output shell_call shell_call_output " +
+		"tool_search_call tool_search_output web_search_call")
 
 	messageParts = map[string][]string{
 		"user":      {"input_text", "input_image", "input_file", "input_audio"},
@@ -176,20 +195,23 @@ func (it *item) check() *dialect.Error {
 	case hostedItems[it.kind]:
 		return nil
 	case !known:
-		return invalid(it.path+".type", "invalid_value", "%s has the type %q: want message, function_call, function_call_output, reasoning, "+
-			"item_reference, or the item of a tool that the provider runs", it.path, it.kind)
+		return invalid(it.path+".type", "invalid_value",
+			"%s has the type %q: want message, function_call, function_call_output, reasoning, "+
+				"item_reference, or the item of a tool that the provider runs", it.path, it.kind)
 	}
 	if err := onlyKnown(it.Members, it.path, members); err != nil {
 		return err
 	}
 	if prefix := idPrefixes[it.kind]; it.id != "" && !strings.HasPrefix(it.id, prefix) {
-		return invalidAt(it.path, "id", "invalid_value", "has the id %q: want one that begins with %q, or none", it.id, prefix)
+		return invalidAt(it.path, "id", "invalid_value", "has the id %q: want one that begins with %q, or none",
+			it.id, prefix)
 	}
 	switch it.kind {
 	case "message":
 		parts, known := messageParts[it.role]
 		if !known {
-			return invalidAt(it.path, "role", "invalid_value", "has the role %q: want assistant, system, developer or user", it.role)
+			return invalidAt(it.path, "role", "invalid_value", "has the role %q: want assistant, system, developer or user",
+				it.role)
 		}
 		return it.checkContent(parts, "a message of the role "+it.role)
 	case "function_call", "custom_tool_call":
@@ -205,7 +227,8 @@ func (it *item) check() *dialect.Error {
 		}
 		return it.checkContent([]string{"summary_text"}, "the summary of reasoning")
 	}
-	return notStored("input", "%s refers to the item %q, which is not there, as this model server keeps none: send the item itself", it.path, it.id)
+	return notStored("input", "%s refers to the item %q, which is not there, as this model server keeps none: send the "+
+		"item itself", it.path, it.id)
 }
 
 func missing(path, name string) *dialect.Error {
@@ -217,7 +240,8 @@ func (it *item) checkCallID() *dialect.Error {
 	case it.callID == "":
 		return missing(it.path, "call_id")
 	case len(it.callID) > maxCallID:
-		return invalidAt(it.path, "call_id", "string_above_max_length", "has a call_id of %d characters: want at most %d", len(it.callID), maxCallID)
+		return invalidAt(it.path, "call_id", "string_above_max_length", "has a call_id of %d characters: want at most %d",
+			len(it.callID), maxCallID)
 	}
 	return nil
 }
@@ -238,7 +262,8 @@ func (it *item) checkCall() *dialect.Error {
 	case !it.Has(member):
 		return missing(it.path, member)
 	case !dialect.IsKind(it.Raw(member), '"'):
-		return invalid(it.path+"."+member, "invalid_type", "%s.%s has the wrong type: want a string, got %s", it.path, member, dialect.JSONName(it.Raw(member)))
+		return invalid(it.path+"."+member, "invalid_type", "%s.%s has the wrong type: want a string, got %s", it.path,
+			member, dialect.JSONName(it.Raw(member)))
 	}
 	return nil
 }
@@ -259,7 +284,8 @@ func (it *item) checkContent(allowed []string, where string) *dialect.Error {
 func (p *part) checkFlat(allowed []string, where string) *dialect.Error {
 	kind := p.Text("type")
 	if !slices.Contains(allowed, kind) {
-		return invalidAt(p.path, "type", "invalid_value", "has the type %q: want %s in %s", kind, strings.Join(allowed, " or "), where)
+		return invalidAt(p.path, "type", "invalid_value", "has the type %q: want %s in %s", kind,
+			strings.Join(allowed, " or "), where)
 	}
 	if err := onlyKnown(p.Members, p.path, partMembers[kind]); err != nil {
 		return err
@@ -276,7 +302,8 @@ func (p *part) checkFlat(allowed []string, where string) *dialect.Error {
 	case "input_image":
 		url := p.Raw("image_url")
 		if p.Has("image_url") && !dialect.IsKind(url, '"') {
-			return invalid(p.path+".image_url", "invalid_type", "%s.image_url has the wrong type: want a URL as a string, got %s", p.path, dialect.JSONName(url))
+			return invalid(p.path+".image_url", "invalid_type",
+				"%s.image_url has the wrong type: want a URL as a string, got %s", p.path, dialect.JSONName(url))
 		}
 		if !p.Has("image_url") && !p.Has("file_id") {
 			return missing(p.path, "image_url")
@@ -308,12 +335,14 @@ func (q *responsesRequest) checkHistory() *dialect.Error {
 			unanswered = slices.DeleteFunc(unanswered, func(id string) bool { return id == it.callID })
 		case "reasoning":
 			if i == len(q.items)-1 || !q.items[i+1].followsReasoning() {
-				return invalid("input", "", "%s is reasoning (%s) that nothing comes of: want the item that followed it after it", it.path, it.id)
+				return invalid("input", "", "%s is reasoning (%s) that nothing comes of: want the item that followed it after it",
+					it.path, it.id)
 			}
 		}
 	}
 	if len(unanswered) > 0 {
-		return invalid("input", "", "calls without an output: want a function_call_output for each of %s", strings.Join(unanswered, ", "))
+		return invalid("input", "", "calls without an output: want a function_call_output for each of %s",
+			strings.Join(unanswered, ", "))
 	}
 	return nil
 }

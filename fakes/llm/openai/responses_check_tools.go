@@ -11,8 +11,10 @@ import (
 
 const maxFlatName = 128
 
-var hostedTools = dialect.Set("apply_patch code_interpreter computer computer_use_preview file_search image_generation local_shell mcp namespace " +
-	"programmatic_tool_calling shell tool_search web_search web_search_2025_08_26 web_search_preview web_search_preview_2025_03_11")
+var hostedTools = dialect.Set("apply_patch code_interpreter computer computer_use_preview file_search " +
+	"image_generation local_shell mcp namespace " +
+	"programmatic_tool_calling shell tool_search web_search web_search_2025_08_26 web_search_preview " +
+	"web_search_preview_2025_03_11")
 
 var toolMembers = map[string]map[string]bool{
 	"function": dialect.Set("type name description parameters strict async defer_loading allowed_callers output_schema"),
@@ -38,13 +40,15 @@ func (t *tool) checkFlat() *dialect.Error {
 	case hostedTools[t.kind]:
 		return nil
 	case !named:
-		return invalidAt(t.path, "type", "invalid_value", "has the type %q: want function, custom, or a tool that the provider runs", t.kind)
+		return invalidAt(t.path, "type", "invalid_value",
+			"has the type %q: want function, custom, or a tool that the provider runs", t.kind)
 	case t.name == "":
 		return missing(t.path, "name")
 	case !identifier.MatchString(t.name):
 		return invalidAt(t.path, "name", "invalid_value", "has the name %q: want a match of %s", t.name, identifier)
 	case len(t.name) > maxFlatName:
-		return invalidAt(t.path, "name", "string_above_max_length", "has a name of %d characters: want at most %d", len(t.name), maxFlatName)
+		return invalidAt(t.path, "name", "string_above_max_length", "has a name of %d characters: want at most %d",
+			len(t.name), maxFlatName)
 	}
 	if err := onlyKnown(t.flat, t.path, members); err != nil {
 		return err
@@ -58,7 +62,8 @@ func (t *tool) checkFlat() *dialect.Error {
 	var strict bool
 	if _ = t.flat.Read("strict", &strict); strict { // checked by flatTool
 		if at, why := strictViolation(t.parameters, "parameters"); why != "" {
-			return invalid(t.path+".parameters", "invalid_function_parameters", "the tool %s is strict, and in its %s %s", t.name, at, why)
+			return invalid(t.path+".parameters", "invalid_function_parameters", "the tool %s is strict, and in its %s %s",
+				t.name, at, why)
 		}
 	}
 	return nil
@@ -129,7 +134,8 @@ func (q *responsesRequest) checkToolChoice() *dialect.Error {
 	}
 	var choice dialect.Members
 	if q.Read("tool_choice", &choice) != nil {
-		return invalid("tool_choice", "invalid_type", "tool_choice has the wrong type: want a string or an object, got %s", dialect.JSONName(raw))
+		return invalid("tool_choice", "invalid_type", "tool_choice has the wrong type: want a string or an object, got %s",
+			dialect.JSONName(raw))
 	}
 	kind := choice.Text("type")
 	switch {
@@ -138,7 +144,8 @@ func (q *responsesRequest) checkToolChoice() *dialect.Error {
 	case hostedTools[kind]:
 		return nil
 	case toolMembers[kind] == nil:
-		return invalid("tool_choice.type", "invalid_value", "tool_choice has the type %q: want function, custom, allowed_tools, or a tool that the provider runs", kind)
+		return invalid("tool_choice.type", "invalid_value",
+			"tool_choice has the type %q: want function, custom, allowed_tools, or a tool that the provider runs", kind)
 	case !choice.Has("name"):
 		return missing("tool_choice", "name")
 	}

@@ -17,8 +17,9 @@ func (responses) Decode(r *http.Request, body []byte) (*dialect.Request, *dialec
 		return nil, refused
 	}
 	req := &dialect.Request{
-		Dialect: dialect.OpenAIResponses, Model: q.model, ToolChoice: q.toolChoice(), MaxTokens: q.maxTokens, Temperature: q.temperature,
-		Stream: q.stream, Body: body, Header: r.Header, Decoded: q,
+		Dialect: dialect.OpenAIResponses, Model: q.model, ToolChoice: q.toolChoice(), MaxTokens: q.maxTokens,
+		Temperature: q.temperature,
+		Stream:      q.stream, Body: body, Header: r.Header, Decoded: q,
 	}
 	var system []string
 	if q.instructions != "" {
@@ -99,12 +100,15 @@ func (it *item) blocks() []dialect.Block {
 			member = "input"
 		}
 		c := toolCall{arguments: it.Raw(member)}
-		return []dialect.Block{{Type: dialect.ToolUse, ID: it.callID, Name: it.name, Input: c.input(), Raw: it.raw, Path: it.path}}
+		return []dialect.Block{{Type: dialect.ToolUse, ID: it.callID, Name: it.name, Input: c.input(), Raw: it.raw,
+			Path: it.path}}
 	case "function_call_output", "custom_tool_call_output":
-		return []dialect.Block{{Type: dialect.ToolResult, ID: it.callID, Name: it.name, Content: it.content(), Raw: it.raw, Path: it.path}}
+		return []dialect.Block{{Type: dialect.ToolResult, ID: it.callID, Name: it.name, Content: it.content(), Raw: it.raw,
+			Path: it.path}}
 	case "reasoning":
 		return []dialect.Block{{
-			Type: dialect.Thinking, ID: it.id, Text: dialect.PlainText(it.content()), Signature: it.Text("encrypted_content"), Raw: it.raw, Path: it.path,
+			Type: dialect.Thinking, ID: it.id, Text: dialect.PlainText(it.content()), Signature: it.Text("encrypted_content"),
+			Raw: it.raw, Path: it.path,
 		}}
 	}
 	return []dialect.Block{{Type: dialect.Other, ID: it.id, Raw: it.raw, Path: it.path}}

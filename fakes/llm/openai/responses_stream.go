@@ -13,7 +13,8 @@ func (r *response) say(kind string, members ...any) {
 	for i < len(members) && members[i].(string) < "sequence_number" {
 		i += 2
 	}
-	data := dialect.Ordered(slices.Concat([]any{"type", kind}, members[:i], []any{"sequence_number", r.sequence}, members[i:])...)
+	data := dialect.Ordered(slices.Concat([]any{"type", kind}, members[:i], []any{"sequence_number", r.sequence},
+		members[i:])...)
 	r.sequence++
 	r.events = append(r.events, fmt.Appendf(nil, "event: %s\ndata: %s\n\n", kind, data))
 }
