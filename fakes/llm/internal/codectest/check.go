@@ -86,5 +86,6 @@ func result(t *testing.T, codec dialect.Codec, r *http.Request, body []byte) str
 			words = append(words, word.prefix+word.value)
 		}
 	}
-	return strings.Join(words, " ") + "\n" + refused.Message + "\n"
+	message, _, _ := strings.Cut(refused.Message, " into Go ") // the rest depends on the version of encoding/json
+	return strings.Join(words, " ") + "\n" + message + "\n"
 }
