@@ -20,13 +20,18 @@ import (
 const (
 	benchReply = "sunny in Paris, 18 C"
 
-	benchRequest = `{"model":"gpt-4o","messages":[{"role":"system","content":"You answer questions about the weather, briefly, and from the tool's results only."},` +
-		`{"role":"user","content":"How is the weather in Paris and in London today, and what should I wear for a walk there in the evening?"},` +
-		`{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"Paris\"}"}},` +
+	benchRequest = `{"model":"gpt-4o","messages":[{"role":"system","content":"You answer questions about the weather, ` +
+		`briefly, and from the tool's results only."},` +
+		`{"role":"user","content":"How is the weather in Paris and in London today, and what should I wear for a walk ` +
+		`there in the evening?"},` +
+		`{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":` +
+		`"get_weather","arguments":"{\"city\":\"Paris\"}"}},` +
 		`{"id":"call_2","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"London\"}"}}]},` +
-		`{"role":"tool","tool_call_id":"call_1","content":"18°C, light wind from the west"},{"role":"tool","tool_call_id":"call_2","content":"15°C, rain is likely after six"}],` +
+		`{"role":"tool","tool_call_id":"call_1","content":"18°C, light wind from the west"},{"role":"tool","tool_call_id":` +
+		`"call_2","content":"15°C, rain is likely after six"}],` +
 		`"tools":[{"type":"function","function":{"name":"get_weather","description":"Current weather of a city","parameters":` +
-		`{"type":"object","properties":{"city":{"type":"string","description":"The city's name"}},"required":["city"]}}}],"max_tokens":500,"temperature":0.2`
+		`{"type":"object","properties":{"city":{"type":"string","description":"The city's name"}},"required":["city"]}}}],` +
+		`"max_tokens":500,"temperature":0.2`
 )
 
 // naive is a handler that sends what the fake would send, and does no more.
@@ -62,7 +67,8 @@ func naive(b *testing.B, body string) http.Handler {
 // are asked in turns, so that what else the machine does is the same for both: an op is a round of both, and medians of the rounds are
 // reported. See the package's documentation for numbers.
 func BenchmarkRequests(b *testing.B) {
-	for _, c := range []struct{ name, body string }{{"plain", benchRequest + "}"}, {"streamed", benchRequest + `,"stream":true}`}} {
+	for _, c := range []struct{ name, body string }{{"plain", benchRequest + "}"},
+		{"streamed", benchRequest + `,"stream":true}`}} {
 		b.Run(c.name, func(b *testing.B) {
 			handler := httptest.NewServer(naive(b, c.body))
 			defer handler.Close()

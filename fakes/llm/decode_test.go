@@ -19,7 +19,8 @@ func TestRecordedRequestsAreReadAgain(t *testing.T) {
 		require.Equal(t, dialect, req.Dialect)
 		require.NoError(t, LastUser("hello").Match(req))
 	}
-	req, err := Decode("gemini", "/v1beta/models/gemini-2.5-flash:streamGenerateContent", []byte(`{"contents":[{"parts":[{"text":"hello"}]}]}`))
+	req, err := Decode("gemini", "/v1beta/models/gemini-2.5-flash:streamGenerateContent",
+		[]byte(`{"contents":[{"parts":[{"text":"hello"}]}]}`))
 	require.NoError(t, err)
 	require.NoError(t, LastUser("hello").Match(req))
 	require.Equal(t, "gemini-2.5-flash", req.Model, "which only the path says")

@@ -10,7 +10,8 @@ import (
 
 // Whoever imports the fake must not link more than the standard library for it, nor the flags of package testing.
 func TestImportersLinkTheStandardLibraryOnly(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").CombinedOutput()
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}",
+		".").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	const ours = "github.com/mcp-conform/mcp-conform/"
 	require.ElementsMatch(t, []string{

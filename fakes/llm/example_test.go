@@ -24,7 +24,8 @@ func ask(url, body string) (int, string) {
 // In a test, New(t, rules…) closes the server and fails the test for rules that were not used.
 func Example() {
 	srv, err := llm.Start(llm.Options{},
-		llm.When(llm.LastUser("weather"), llm.Offers("get_weather")).Reply(llm.CallID("call_1", "get_weather", `{"city":"Paris"}`)),
+		llm.When(llm.LastUser("weather"), llm.Offers("get_weather")).Reply(llm.CallID("call_1", "get_weather",
+			`{"city":"Paris"}`)),
 		llm.When(llm.ToolResults(1)).Reply(llm.Text("18°C in Paris")),
 	)
 	if err != nil {
@@ -107,7 +108,8 @@ func ExampleRule_Fault() {
 	}
 	defer srv.Close()
 	for range 2 {
-		fmt.Println(ask(srv.Native(), `{"messages":[{"role":"user","content":{"type":"text","text":"How is the weather?"}}]}`))
+		fmt.Println(ask(srv.Native(),
+			`{"messages":[{"role":"user","content":{"type":"text","text":"How is the weather?"}}]}`))
 	}
 	for _, x := range srv.Journal() {
 		fmt.Printf("%d: %s %s\n", x.Number, x.Rule, x.Fault)

@@ -38,7 +38,8 @@ func undisturbed(t testing.TB, body string) (text string, events []string) {
 // What the caller gets of a stream, and of a plain answer, and how the exchange ends. A minute of virtual time is all the caller gives.
 func TestFaultsEndAnswersAsTheySay(t *testing.T) {
 	broke := &Error{Status: 503, Message: "overloaded"}
-	const completed, gaveUp, cutOff = "", "context deadline exceeded", "EOF" // memnet knows no resets: io.EOF, or io.ErrUnexpectedEOF
+	const completed, gaveUp, cutOff = "", "context deadline exceeded",
+		"EOF" // memnet knows no resets: io.EOF, or io.ErrUnexpectedEOF
 	for _, c := range []struct {
 		fault        Fault
 		name         string
@@ -59,55 +60,61 @@ func TestFaultsEndAnswersAsTheySay(t *testing.T) {
 		{ResetAfter(2), "ResetAfter(2)", two, half, cutOff, "", 200, 0, true},
 		{TruncateAfter(0), "TruncateAfter(0)", first0, none, completed, "", 200, 0, true},
 		{TruncateAfter(2), "TruncateAfter(2)", two, half, completed, "", 200, 0, true},
-		{TruncateInside(2), "TruncateInside(2)", func(e []string) string { return e[0] + e[1] + half(e[2]) }, half, completed, "", 200, 0, true},
-		{TruncateInside(0), "TruncateInside(0)", func(e []string) string { return half(e[0]) }, half, completed, "", 200, 0, true},
+		{TruncateInside(2), "TruncateInside(2)", func(e []string) string { return e[0] + e[1] + half(e[2]) }, half,
+			completed, "", 200, 0, true},
+		{TruncateInside(0), "TruncateInside(0)", func(e []string) string { return half(e[0]) }, half, completed, "",
+			200, 0, true},
 		{ErrorAfter(2, broke), "ErrorAfter(2, 503)", func(e []string) string {
-			return e[0] + e[1] + `data: {"error":{"message":"overloaded","type":"server_error","param":null,"code":null}}` + "\n\n"
+			return e[0] + e[1] + `data: {"error":{"message":"overloaded","type":"server_error","param":null,"code":null}}` +
+				"\n\n"
 		}, func(string) string {
-			return "{\n  \"error\": {\n    \"message\": \"overloaded\",\n    \"type\": \"server_error\",\n    \"param\": null,\n    \"code\": null\n  }\n}\n"
+			return "{\n  \"error\": {\n    \"message\": \"overloaded\",\n    \"type\": \"server_error\",\n    \"param\": " +
+				"null,\n    \"code\": null\n  }\n}\n"
 		}, completed, "", 200, 503, true},
 	} {
 		for _, body := range []string{streamed, hello} {
 			t.Run(c.name+strconv.FormatBool(body == streamed), func(t *testing.T) {
 				var s seen
-				inMemory(t, &s, Script(When().Reply(Text(story)).Fault(c.fault)), func(t *testing.T, server *Server, network *memnet.Network) {
-					text, events := undisturbed(t, body)
-					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-					defer cancel()
-					began := time.Now()
-					resp, err := send(t, ctx, network, server, body)
-					got := ""
-					require.Equal(t, c.afterHeaders, err == nil)
-					if err == nil {
-						var read []byte
-						read, err = io.ReadAll(resp.Body)
-						got = string(read)
-					}
-					wantErr, status := c.err, c.status
-					if body == streamed && c.streamed != nil {
-						require.Equal(t, c.streamed(events), got)
-					} else if body == hello && c.plain != nil {
-						require.Equal(t, c.plain(text), got)
-						if c.plainStatus > 0 {
-							status = c.plainStatus
+				inMemory(t, &s, Script(When().Reply(Text(story)).Fault(c.fault)),
+					func(t *testing.T, server *Server, network *memnet.Network) {
+						text, events := undisturbed(t, body)
+						ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+						defer cancel()
+						began := time.Now()
+						resp, err := send(t, ctx, network, server, body)
+						got := ""
+						require.Equal(t, c.afterHeaders, err == nil)
+						if err == nil {
+							var read []byte
+							read, err = io.ReadAll(resp.Body)
+							got = string(read)
 						}
-					}
-					if wantErr == completed {
-						require.NoError(t, err)
-						require.Equal(t, status, resp.StatusCode)
-					} else {
-						require.ErrorContains(t, err, wantErr)
-					}
-					if wantErr == gaveUp {
-						require.Equal(t, time.Minute, time.Since(began))
-						synctest.Wait()
-					}
-					x := server.Journal()[0]
-					require.Equal(t, []any{c.name, status, wantErr == gaveUp, false}, []any{x.Fault, x.Status, x.HungUp, x.Closed})
-					require.False(t, x.Ended.IsZero())
-					end := s.all[len(s.all)-1].End
-					require.Equal(t, trace.ModelEnd{Exchange: 1, Status: status, Stream: body == streamed, HungUp: wantErr == gaveUp, Fault: c.name}, *end)
-				})
+						wantErr, status := c.err, c.status
+						if body == streamed && c.streamed != nil {
+							require.Equal(t, c.streamed(events), got)
+						} else if body == hello && c.plain != nil {
+							require.Equal(t, c.plain(text), got)
+							if c.plainStatus > 0 {
+								status = c.plainStatus
+							}
+						}
+						if wantErr == completed {
+							require.NoError(t, err)
+							require.Equal(t, status, resp.StatusCode)
+						} else {
+							require.ErrorContains(t, err, wantErr)
+						}
+						if wantErr == gaveUp {
+							require.Equal(t, time.Minute, time.Since(began))
+							synctest.Wait()
+						}
+						x := server.Journal()[0]
+						require.Equal(t, []any{c.name, status, wantErr == gaveUp, false}, []any{x.Fault, x.Status, x.HungUp, x.Closed})
+						require.False(t, x.Ended.IsZero())
+						end := s.all[len(s.all)-1].End
+						require.Equal(t, trace.ModelEnd{Exchange: 1, Status: status, Stream: body == streamed, HungUp: wantErr == gaveUp,
+							Fault: c.name}, *end)
+					})
 			})
 		}
 	}
@@ -124,22 +131,23 @@ func TestClosingTheServerEndsStalls(t *testing.T) {
 	for _, fault := range []Fault{StallBeforeHeaders(), StallAfter(2), Drip(1, time.Hour)} {
 		t.Run(fault.String(), func(t *testing.T) {
 			var s seen
-			inMemory(t, &s, Script(When().Reply(Text(story)).Fault(fault)), func(t *testing.T, server *Server, network *memnet.Network) {
-				ended := make(chan error)
-				go func() {
-					resp, err := send(t, t.Context(), network, server, streamed)
-					if err == nil {
-						_, err = io.ReadAll(resp.Body)
-					}
-					ended <- err
-				}()
-				synctest.Wait()
-				server.Close()
-				require.Error(t, <-ended)
-				x := server.Journal()[0]
-				require.True(t, x.Closed)
-				require.False(t, x.HungUp, "it is we who ended it")
-			})
+			inMemory(t, &s, Script(When().Reply(Text(story)).Fault(fault)),
+				func(t *testing.T, server *Server, network *memnet.Network) {
+					ended := make(chan error)
+					go func() {
+						resp, err := send(t, t.Context(), network, server, streamed)
+						if err == nil {
+							_, err = io.ReadAll(resp.Body)
+						}
+						ended <- err
+					}()
+					synctest.Wait()
+					server.Close()
+					require.Error(t, <-ended)
+					x := server.Journal()[0]
+					require.True(t, x.Closed)
+					require.False(t, x.HungUp, "it is we who ended it")
+				})
 			require.True(t, s.all[len(s.all)-1].End.Closed)
 		})
 	}
@@ -147,7 +155,8 @@ func TestClosingTheServerEndsStalls(t *testing.T) {
 
 func TestAStallInAMountedHandlerEndsWithItsServer(t *testing.T) {
 	come := make(chan struct{}, 1)
-	server, err := Start(Options{Record: func(trace.Event) trace.Ref { come <- struct{}{}; return trace.Ref{} }}, When().Fault(StallBeforeHeaders()))
+	server, err := Start(Options{Record: func(trace.Event) trace.Ref { come <- struct{}{}; return trace.Ref{} }},
+		When().Fault(StallBeforeHeaders()))
 	require.NoError(t, err)
 	mounted := httptest.NewServer(server.Handler())
 	defer mounted.Close()
@@ -216,16 +225,17 @@ func TestEventsAreSplitAsTheFaultSays(t *testing.T) {
 
 func TestDripsTakeTheirTime(t *testing.T) {
 	var s seen
-	inMemory(t, &s, Script(When().Reply(Text(story)).Fault(Drip(10, time.Second))), func(t *testing.T, server *Server, network *memnet.Network) {
-		text, _ := undisturbed(t, hello)
-		began := time.Now()
-		resp, err := send(t, t.Context(), network, server, hello)
-		require.NoError(t, err)
-		got, err := io.ReadAll(resp.Body)
-		require.NoError(t, err)
-		require.Equal(t, text, string(got))
-		require.Equal(t, time.Duration((len(text)-1)/10)*time.Second, time.Since(began))
-	})
+	inMemory(t, &s, Script(When().Reply(Text(story)).Fault(Drip(10, time.Second))),
+		func(t *testing.T, server *Server, network *memnet.Network) {
+			text, _ := undisturbed(t, hello)
+			began := time.Now()
+			resp, err := send(t, t.Context(), network, server, hello)
+			require.NoError(t, err)
+			got, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			require.Equal(t, text, string(got))
+			require.Equal(t, time.Duration((len(text)-1)/10)*time.Second, time.Since(began))
+		})
 }
 
 func TestOneSplitterSplitsTheWholeAnswer(t *testing.T) {
@@ -238,7 +248,8 @@ func TestOneSplitterSplitsTheWholeAnswer(t *testing.T) {
 func TestFaultsOfAHeader(t *testing.T) {
 	s, err := Start(Options{},
 		When(Turn(1), Model("none")).Reply().Fault(WrongContentType("")),
-		When().Fail(&Error{Status: 429, Message: "slow", Header: RetryAfter(7)}).Fault(WrongContentType("text/html"), SplitEveryByte(), TruncateInside(0)))
+		When().Fail(&Error{Status: 429, Message: "slow", Header: RetryAfter(7)}).Fault(WrongContentType("text/html"),
+			SplitEveryByte(), TruncateInside(0)))
 	require.NoError(t, err)
 	defer s.Close()
 	w := post(s, chatPath, hello)
@@ -247,7 +258,8 @@ func TestFaultsOfAHeader(t *testing.T) {
 	require.Equal(t, "7", w.Header().Get("Retry-After"))
 	require.False(t, strings.HasSuffix(w.Body.String(), "}\n"))
 	require.Equal(t, `WrongContentType("text/html"), SplitEveryByte(), TruncateInside(0)`, s.Journal()[0].Fault)
-	resp, err := http.Post(s.OpenAI()+"/chat/completions", "application/json", strings.NewReader(strings.Replace(hello, `"m"`, `"none"`, 1)))
+	resp, err := http.Post(s.OpenAI()+"/chat/completions", "application/json",
+		strings.NewReader(strings.Replace(hello, `"m"`, `"none"`, 1)))
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
 	require.NotContains(t, resp.Header, "Content-Type")
@@ -265,9 +277,10 @@ func TestFaultsThatMakeNoSense(t *testing.T) {
 		"has the fault Drip(0, 1s), which never ends or never waits: want at least 1 byte, and a wait above 0": When().Reply().Fault(Drip(0, time.Second)),
 		"has the fault Drip(1, 0s), which never ends or never waits: want at least 1 byte, and a wait above 0": When().Reply().Fault(Drip(1, 0)),
 		"has a zero Fault: create one with a function such as StallAfter":                                      When().Reply().Fault(Fault{}),
-		"says nothing: add Reply(…) or Fail(…)":                                                                When().Fault(StallAfter(0)),
-		"has a Pace with a negative wait":                                                                      When().Reply().Pace(Pace{Token: -1}),
-		"has a Pace with a Jitter that is not from 0 to 1":                                                     When().Reply().Pace(Pace{Jitter: 1.5}),
+		"says nothing: add Reply(…) or Fail(…)": When().Fault(
+			StallAfter(0)),
+		"has a Pace with a negative wait":                  When().Reply().Pace(Pace{Token: -1}),
+		"has a Pace with a Jitter that is not from 0 to 1": When().Reply().Pace(Pace{Jitter: 1.5}),
 	} {
 		_, err := Start(Options{}, rule)
 		require.EqualError(t, err, "starting the model server: rule 1 of the server "+want)
@@ -328,7 +341,8 @@ func TestThePaceIsKept(t *testing.T) {
 		steady = append(steady, 3*time.Second+time.Duration(i)*100*time.Millisecond)
 	}
 	require.Equal(t, steady, arrivals(t, pace, When().Reply(Text(story))), "the server's")
-	require.Equal(t, steady, arrivals(t, Pace{FirstToken: time.Hour}, When().Reply(Text(story)).Pace(pace)), "the rule's, which goes before")
+	require.Equal(t, steady, arrivals(t, Pace{FirstToken: time.Hour}, When().Reply(Text(story)).Pace(pace)),
+		"the rule's, which goes before")
 
 	pace.Jitter, pace.Seed = 0.5, 7
 	varied := arrivals(t, pace, When().Reply(Text(story)))

@@ -89,7 +89,8 @@ func TestResetBeginsAnew(t *testing.T) {
 }
 
 func TestTheJournalOverHTTP(t *testing.T) {
-	s, err := Start(Options{Key: "planted"}, When(LastUser("hello")).Reply(Text("hi")).Fault(SplitEveryByte()), When().Reply(Text("never")))
+	s, err := Start(Options{Key: "planted"}, When(LastUser("hello")).Reply(Text("hi")).Fault(SplitEveryByte()),
+		When().Reply(Text("never")))
 	require.NoError(t, err)
 	defer s.Close()
 	ask := func(method, host string) *httptest.ResponseRecorder {
@@ -130,7 +131,8 @@ func TestTheJournalOverHTTP(t *testing.T) {
 		{"role":"assistant","path":"messages[2]","content":[{"type":"tool_use","id":"c1","name":"t","input":{"a":1},"path":"messages[2].tool_calls[0]"}]},
 		{"role":"user","path":"messages[3]","content":[{"type":"tool_result","id":"c1","path":"messages[3]",
 			"content":[{"type":"text","text":"hello","path":"messages[3].content"}]}]}]}`, string(neutral))
-	require.Equal(t, []any{`rule 1, When(LastUser("hello")) of the server`, "SplitEveryByte()", 200.0}, []any{x["rule"], x["fault"], x["status"]})
+	require.Equal(t, []any{`rule 1, When(LastUser("hello")) of the server`, "SplitEveryByte()", 200.0},
+		[]any{x["rule"], x["fault"], x["status"]})
 	require.Equal(t, "no JSON", got.Exchanges[1]["body"])
 	require.Contains(t, got.Exchanges[1]["refused"], "could not be read")
 	require.Equal(t, "/w==", got.Exchanges[2]["body"], "what is no text is in base64")

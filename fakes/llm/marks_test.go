@@ -43,9 +43,13 @@ func TestTheOwnerOfARequest(t *testing.T) {
 		{"inside a word", messages(user(text("x_" + a + "x"))), a, a},
 		{"another case is no mark", messages(user(text("AAAAAA"))), "", ""},
 		{"the last one in the last turn", messages(user(text(b+a)), user(text(c+" "+b))), b, a + b + c},
-		{"the last turn before the others", messages(user(text(a)), assistant(a), user(text(b))) + `,"systemPrompt":"` + c + `"`, b, a + b + c},
-		{"a tool result", messages(user(text(a)), assistant("x"), user(`{"type":"tool_result","toolUseId":"u","content":[`+text(b)+`]}`)), b, a + b},
-		{"a resource in a result", messages(user(`{"type":"tool_result","toolUseId":"u","content":[{"type":"resource_link","uri":"file:///` + b + `.txt"}]}`)), b, b},
+		{"the last turn before the others", messages(user(text(a)), assistant(a), user(text(b))) + `,"systemPrompt":"` + c +
+			`"`, b, a + b + c},
+		{"a tool result", messages(user(text(a)), assistant("x"),
+			user(`{"type":"tool_result","toolUseId":"u","content":[`+text(b)+`]}`)), b, a + b},
+		{"a resource in a result",
+			messages(user(`{"type":"tool_result","toolUseId":"u","content":[{"type":"resource_link","uri":"file:///` + b +
+				`.txt"}]}`)), b, b},
 		{"a block that nobody knows", messages(user(`{"type":"video","name":"` + b + `"}`)), b, b},
 		{"the arguments of a use", messages(user(`{"type":"tool_use","id":"u","name":"n","input":{"k":"` + b + `"}}`)), b, b},
 		{"the system prompt", messages(user(text("hi"))) + `,"systemPrompt":"` + a + `"`, a, a},
@@ -83,7 +87,9 @@ func TestAnImageIsMarkedByItsAddress(t *testing.T) {
 	require.NoError(t, err)
 	defer s.Close()
 	require.NoError(t, s.Script("aaaaaa", When().Reply()))
-	post(s, "/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://x/aaaaaa.png"}}]}]}`)
+	post(s, "/v1/chat/completions",
+		`{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://x/aaaaaa.png"}`+
+			`}]}]}`)
 	require.Equal(t, "aaaaaa", s.Journal()[0].Owner)
 }
 
@@ -97,7 +103,8 @@ func TestMarkedRequestsAreAnsweredByTheirScriptOnly(t *testing.T) {
 		return post(s, "/native", `{"messages":[{"role":"user","content":{"type":"text","text":"`+text+`"}}]}`).Body.String()
 	}
 	require.Contains(t, ask("hi"), "anybody's")
-	require.Contains(t, ask("aaaaaa"), "no rule of mark aaaaaa matches this request; the nearest of 1 is rule 1, When(Turn(7)): the turn is 1, want 7")
+	require.Contains(t, ask("aaaaaa"),
+		"no rule of mark aaaaaa matches this request; the nearest of 1 is rule 1, When(Turn(7)): the turn is 1, want 7")
 	require.Contains(t, ask("bbbbbb"), "no rule matches this request: mark bbbbbb has no rules")
 	require.Equal(t, []string{"rule 1, When(Turn(7)) of mark aaaaaa was never used"}, s.Unused())
 }

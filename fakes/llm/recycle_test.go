@@ -35,7 +35,8 @@ func TestRecycledMemoryIsNobodyElses(t *testing.T) {
 			for j := range requests {
 				model := fmt.Sprintf("model-%d-%d", i, j)
 				history := strings.Repeat(fmt.Sprintf(`{"role":"user","content":"\"%s\" é"},`, model), 1+j%20)
-				body := fmt.Sprintf(`{"model":"%s","messages":[%s{"role":"user","content":[{"type":"text","text":"%s"}]}],"stop":"%s","max_tokens":%d,"stream":%t}`,
+				body := fmt.Sprintf(`{"model":"%s","messages":[%s{"role":"user","content":[{"type":"text","text":"%s"}]}],`+
+					`"stop":"%s","max_tokens":%d,"stream":%t}`,
 					model, history, model, model, 1+i, j%3 == 0)
 				w := post(s, chatPath, body)
 				assert.Contains(t, w.Body.String(), `"`+model+`"`)

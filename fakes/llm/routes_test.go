@@ -17,8 +17,10 @@ func TestRoutes(t *testing.T) {
 	}{
 		{"POST /native", []string{"/native"}, []string{"/", "/native/", "/native/x", "//native", "native", "/nativ", ""}},
 		{"GET /{$}", []string{"/"}, []string{"", "//", "/x", "/v1/models"}},
-		{"GET /v1/models/{id}", []string{"/v1/models/x"}, []string{"/v1/models", "/v1/models/", "/v1/models/x/y", "/v1//models/x"}},
-		{"GET /v1/models/{id...}", []string{"/v1/models/x", "/v1/models/x/y", "/v1/models/"}, []string{"/v1/models", "/v1/model/x"}},
+		{"GET /v1/models/{id}", []string{"/v1/models/x"}, []string{"/v1/models", "/v1/models/", "/v1/models/x/y",
+			"/v1//models/x"}},
+		{"GET /v1/models/{id...}", []string{"/v1/models/x", "/v1/models/x/y", "/v1/models/"},
+			[]string{"/v1/models", "/v1/model/x"}},
 	} {
 		r := newRoute(c.pattern, target{})
 		for _, path := range c.yes {
@@ -50,7 +52,8 @@ func TestAsidesAreAnsweredAndSeen(t *testing.T) {
 		{"POST", "/v1/messages/count_tokens", "Anthropic-Version", plural, dialect.Anthropic, `"input_tokens":`},
 		{"GET", "/api/tags", "", "", dialect.Ollama, `"models":`},
 		{"GET", "/v1beta/models?key=k", "", "", dialect.Gemini, `"models":`},
-		{"POST", "/v1beta/models/gemini-2.5-flash:countTokens?key=k", "", `{"contents":[{"role":"user","parts":[{"text":"aaaaaa"}]}]}`, dialect.Gemini, `"totalTokens":`},
+		{"POST", "/v1beta/models/gemini-2.5-flash:countTokens?key=k", "",
+			`{"contents":[{"role":"user","parts":[{"text":"aaaaaa"}]}]}`, dialect.Gemini, `"totalTokens":`},
 		{"GET", "/mistral/v1/models", "", "", "mistral", `"object": "list"`},
 	} {
 		r := httptest.NewRequest(c.method, "http://127.0.0.1"+c.path, strings.NewReader(c.body))
@@ -94,7 +97,8 @@ func TestAConversationWhosePatternIsAnAsidesToo(t *testing.T) {
 	s, err := Start(Options{}, When(LastUser("hello")).Reply(Text("hi")))
 	require.NoError(t, err)
 	defer s.Close()
-	w := post(s, "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse&key=k", `{"contents":[{"role":"user","parts":[{"text":"hello"}]}]}`)
+	w := post(s, "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse&key=k",
+		`{"contents":[{"role":"user","parts":[{"text":"hello"}]}]}`)
 	require.Equal(t, 200, w.Code)
 	require.Contains(t, w.Body.String(), `"text": "hi"`)
 	x := s.Journal()[0]

@@ -46,16 +46,20 @@ func TestAMissNamesTheNearestRule(t *testing.T) {
 		want  string
 	}{
 		{"no rules", nil, "no rule matches this request: the server has no rules"},
-		{"one rule", Script(When(Turn(1)).Reply()), "no rule of the server matches this request; the nearest of 1 is rule 1, When(Turn(1)): the turn is 2, want 1"},
-		{"fewest differences", Script(When(Turn(1), System("x")).Reply(), When(Turn(1)).Reply()), "the nearest of 2 is rule 2, When(Turn(1)): the turn is 2, want 1"},
-		{"most that is right", Script(When(Turn(1)).Reply(), When(System("brief"), Turn(1)).Reply()), `rule 2, When(System("brief"), Turn(1)): the turn is 2`},
+		{"one rule", Script(When(Turn(1)).Reply()),
+			"no rule of the server matches this request; the nearest of 1 is rule 1, When(Turn(1)): the turn is 2, want 1"},
+		{"fewest differences", Script(When(Turn(1), System("x")).Reply(), When(Turn(1)).Reply()),
+			"the nearest of 2 is rule 2, When(Turn(1)): the turn is 2, want 1"},
+		{"most that is right", Script(When(Turn(1)).Reply(), When(System("brief"), Turn(1)).Reply()),
+			`rule 2, When(System("brief"), Turn(1)): the turn is 2`},
 		{"then the first", Script(When(Turn(1)).Reply(), When(Turn(3)).Reply()), "rule 1, When(Turn(1))"},
 		{"the first difference", Script(When(Turn(3), Turn(1)).Reply()), "the turn is 2, want 3"},
 	} {
 		t.Run(c.name, func(t *testing.T) { require.Contains(t, said(t, c.rules, q)[0], c.want) })
 	}
 	spent := said(t, Script(When(Turn(1)).Reply(), When(Turn(2)).Reply(Text("a")).Once()), q, q)
-	require.Equal(t, "no rule of the server matches this request; the nearest of 2 is rule 2, When(Turn(2)): it matches, but has given its 1 answer", spent[1])
+	require.Equal(t, "no rule of the server matches this request; the nearest of 2 is rule 2, When(Turn(2)): it "+
+		"matches, but has given its 1 answer", spent[1])
 	spent = said(t, Script(When().Reply(Text("a")).Times(2)), q, q, q)
 	require.Contains(t, spent[2], "rule 1, When(): it matches, but has given its 2 answers")
 }
@@ -81,7 +85,8 @@ func TestSenselessRulesAreRefused(t *testing.T) {
 
 func TestUnusedRules(t *testing.T) {
 	s, err := newScript("mark abcdef", 0, Script(
-		When(Turn(1)).Reply(), When(Turn(1)).Reply().Optional(), When(Turn(2)).Reply().Once(), When(Turn(2)).Reply().Times(3), When(Turn(2)).Reply(),
+		When(Turn(1)).Reply(), When(Turn(1)).Reply().Optional(), When(Turn(2)).Reply().Once(),
+		When(Turn(2)).Reply().Times(3), When(Turn(2)).Reply(),
 	))
 	require.NoError(t, err)
 	require.Len(t, s.unused(), 4)
@@ -164,7 +169,8 @@ func TestHeadersAndAccountsAreAddedToEveryAnswer(t *testing.T) {
 			{"/native", `{"maxTokens":5,"messages":[{"role":"user","content":{"type":"text","text":"hi"}}]}`, ""},
 		} {
 			t.Run(name+" at "+at.path, func(t *testing.T) {
-				s, err := Start(Options{Lenient: true}, rule.Header(http.Header{"Set-Cookie": {"a=b; path=/"}}).Account("org-planted"))
+				s, err := Start(Options{Lenient: true},
+					rule.Header(http.Header{"Set-Cookie": {"a=b; path=/"}}).Account("org-planted"))
 				require.NoError(t, err)
 				defer s.Close()
 				got := post(s, at.path, at.body).Header()

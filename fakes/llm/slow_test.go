@@ -51,28 +51,30 @@ func TestASlowAnswerArrivesWholeAtTheTimesThatItsFaultSays(t *testing.T) {
 		for name, want := range map[string][]time.Duration{streamed: c.streamed, hello: c.plain} {
 			t.Run(c.name, func(t *testing.T) {
 				var seen seen
-				inMemory(t, &seen, Script(When().Reply(Text(story)).Fault(c.fault)), func(t *testing.T, server *Server, network *memnet.Network) {
-					text, _ := undisturbed(t, name)
-					at, all := arrivals(t, network, server, name)
-					require.Equal(t, text, all)
-					x := server.Journal()[0]
-					require.Equal(t, []any{c.name, 200, false, false}, []any{x.Fault, x.Status, x.HungUp, x.Closed})
-					if want == nil {
-						require.Greater(t, len(at), maxSpreadPieces/2)
-						for i := range at {
-							require.Equal(t, 90*s*time.Duration(i)/time.Duration(len(at)-1), at[i])
+				inMemory(t, &seen, Script(When().Reply(Text(story)).Fault(c.fault)),
+					func(t *testing.T, server *Server, network *memnet.Network) {
+						text, _ := undisturbed(t, name)
+						at, all := arrivals(t, network, server, name)
+						require.Equal(t, text, all)
+						x := server.Journal()[0]
+						require.Equal(t, []any{c.name, 200, false, false}, []any{x.Fault, x.Status, x.HungUp, x.Closed})
+						if want == nil {
+							require.Greater(t, len(at), maxSpreadPieces/2)
+							for i := range at {
+								require.Equal(t, 90*s*time.Duration(i)/time.Duration(len(at)-1), at[i])
+							}
+							return
 						}
-						return
-					}
-					require.Equal(t, want, at)
-				})
+						require.Equal(t, want, at)
+					})
 			})
 		}
 	}
 }
 
 func TestWhatIsPausedEndsWithItsServer(t *testing.T) {
-	for _, make := range []func() Fault{func() Fault { return PauseAfter(1, time.Hour) }, func() Fault { return Spread(time.Hour) }} {
+	for _, make := range []func() Fault{func() Fault { return PauseAfter(1, time.Hour) },
+		func() Fault { return Spread(time.Hour) }} {
 		var s seen
 		inMemory(t, &s, nil, func(t *testing.T, server *Server, network *memnet.Network) {
 			require.NoError(t, server.Script("mkslow", When().Reply(Text(story)).Fault(make())))
@@ -89,7 +91,8 @@ func TestWhatIsPausedEndsWithItsServer(t *testing.T) {
 func startAsking(t *testing.T, network *memnet.Network, server *Server) <-chan error {
 	ended := make(chan error)
 	go func() {
-		resp, err := send(t, t.Context(), network, server, `{"model":"gpt-4o","stream":true,"messages":[{"role":"user","content":"mkslow1"}]}`)
+		resp, err := send(t, t.Context(), network, server,
+			`{"model":"gpt-4o","stream":true,"messages":[{"role":"user","content":"mkslow1"}]}`)
 		if err == nil {
 			_, err = io.ReadAll(resp.Body)
 			err = errors.Join(err, resp.Body.Close())
@@ -101,14 +104,16 @@ func startAsking(t *testing.T, network *memnet.Network, server *Server) <-chan e
 
 func TestFaultsOfTimeThatMakeNoSense(t *testing.T) {
 	for want, rule := range map[string]*Rule{
-		"has the fault Spread(0s), which takes no time: want a time above 0":                                                       When().Reply().Fault(Spread(0)),
-		"has the fault Spread(1s), which also splits events: want one such fault":                                                  When().Reply().Fault(SplitEveryByte(), Spread(time.Second)),
-		"has the fault SplitEveryByte(), which also splits events: want one such fault":                                            When().Reply().Fault(Spread(time.Second), SplitEveryByte()),
-		"has the fault PauseAfter(-1, 1s), which has a negative count or takes no time: want at least 0 events and a time above 0": When().Reply().Fault(PauseAfter(-1, time.Second)),
-		"has the fault PauseAfter(1, 0s), which has a negative count or takes no time: want at least 0 events and a time above 0":  When().Reply().Fault(PauseAfter(1, 0)),
-		"has the fault PauseAfter(1, 1s), which is a second pause: want one":                                                       When().Reply().Fault(PauseAfter(1, time.Second), PauseAfter(1, time.Second)),
-		"has the fault PauseBefore(0s), which takes no time: want a time above 0":                                                  When().Reply().Fault(PauseBefore(0)),
-		"has the fault PauseBefore(1s), which is a second pause: want one":                                                         When().Reply().Fault(PauseAfter(1, time.Second), PauseBefore(time.Second)),
+		"has the fault Spread(0s), which takes no time: want a time above 0":            When().Reply().Fault(Spread(0)),
+		"has the fault Spread(1s), which also splits events: want one such fault":       When().Reply().Fault(SplitEveryByte(), Spread(time.Second)),
+		"has the fault SplitEveryByte(), which also splits events: want one such fault": When().Reply().Fault(Spread(time.Second), SplitEveryByte()),
+		"has the fault PauseAfter(-1, 1s), which has a negative count or takes no time: want at least 0 events and a time " +
+			"above 0": When().Reply().Fault(PauseAfter(-1, time.Second)),
+		"has the fault PauseAfter(1, 0s), which has a negative count or takes no time: want at least 0 events and a time " +
+			"above 0": When().Reply().Fault(PauseAfter(1, 0)),
+		"has the fault PauseAfter(1, 1s), which is a second pause: want one":      When().Reply().Fault(PauseAfter(1, time.Second), PauseAfter(1, time.Second)),
+		"has the fault PauseBefore(0s), which takes no time: want a time above 0": When().Reply().Fault(PauseBefore(0)),
+		"has the fault PauseBefore(1s), which is a second pause: want one":        When().Reply().Fault(PauseAfter(1, time.Second), PauseBefore(time.Second)),
 	} {
 		require.EqualError(t, rule.Validate(), want)
 	}

@@ -38,7 +38,8 @@ func TestNewFailsTheTest(t *testing.T) {
 	require.Empty(t, tb.said)
 	tb.end()
 	require.Equal(t, []string{
-		`error: model request 2, POST /v1/chat/completions: no rule of the server matches this request; the nearest of 3 is rule 1, When(LastUser("hello")): the last user turn is "bye", want it to contain "hello"`,
+		`error: model request 2, POST /v1/chat/completions: no rule of the server matches this request; the nearest of 3 ` +
+			`is rule 1, When(LastUser("hello")): the last user turn is "bye", want it to contain "hello"`,
 		`log: model request 3, POST /v1/chat/completions, was refused with 400: no model is named: set model`,
 		`error: rule 2, When(Turn(9)) of the server was never used`,
 	}, tb.said)
@@ -60,13 +61,15 @@ func TestNewCountsTheRulesOfMarks(t *testing.T) {
 	require.NoError(t, s.Script("bbbbbb", When().Reply()))
 	require.NoError(t, s.Script("aaaaaa", When().Reply()))
 	tb.end()
-	require.Equal(t, []string{"error: rule 1, When() of mark aaaaaa was never used", "error: rule 1, When() of mark bbbbbb was never used"}, tb.said)
+	require.Equal(t, []string{"error: rule 1, When() of mark aaaaaa was never used",
+		"error: rule 1, When() of mark bbbbbb was never used"}, tb.said)
 }
 
 func TestNewRefusesSenselessRules(t *testing.T) {
 	var tb fakeTB
 	require.Nil(t, New(&tb, When()))
-	require.Equal(t, []string{"fatal: starting the model server: rule 1 of the server says nothing: add Reply(…) or Fail(…)"}, tb.said)
+	require.Equal(t, []string{"fatal: starting the model server: rule 1 of the server says nothing: add Reply(…) or " +
+		"Fail(…)"}, tb.said)
 	require.Empty(t, tb.cleanups)
 }
 

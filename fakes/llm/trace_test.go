@@ -88,14 +88,15 @@ func send(t *testing.T, ctx context.Context, network *memnet.Network, s *Server,
 
 func TestTheTraceHasRequestChunksAndEnd(t *testing.T) {
 	var s seen
-	inMemory(t, &s, Script(When(LastUser("hello")).Reply(Text("hi")).Once()), func(t *testing.T, server *Server, network *memnet.Network) {
-		for _, body := range []string{streamed, hello, `{"model":"m","messages":[]}`} {
-			resp, err := send(t, t.Context(), network, server, body)
-			require.NoError(t, err)
-			_, err = io.Copy(io.Discard, resp.Body)
-			require.NoError(t, err)
-		}
-	})
+	inMemory(t, &s, Script(When(LastUser("hello")).Reply(Text("hi")).Once()),
+		func(t *testing.T, server *Server, network *memnet.Network) {
+			for _, body := range []string{streamed, hello, `{"model":"m","messages":[]}`} {
+				resp, err := send(t, t.Context(), network, server, body)
+				require.NoError(t, err)
+				_, err = io.Copy(io.Discard, resp.Body)
+				require.NoError(t, err)
+			}
+		})
 	require.Equal(t, []string{
 		"request 1 openai-chat", "chunk 1", "chunk 1", "chunk 1", "chunk 1", "end 1 status 200 stream",
 		"request 2 openai-chat", "chunk 2", "end 2 status 404",
@@ -151,31 +152,32 @@ func TestCallersThatHangUp(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var s seen
-			inMemory(t, &s, Script(When().Reply(Text("a text of several fragments"))), func(t *testing.T, server *Server, network *memnet.Network) {
-				ctx, cancel := context.WithCancel(t.Context())
-				chunks, noticed := 0, make(chan struct{})
-				s.hook = func(e trace.Event) {
-					if e.Chunk != nil {
-						chunks++
+			inMemory(t, &s, Script(When().Reply(Text("a text of several fragments"))),
+				func(t *testing.T, server *Server, network *memnet.Network) {
+					ctx, cancel := context.WithCancel(t.Context())
+					chunks, noticed := 0, make(chan struct{})
+					s.hook = func(e trace.Event) {
+						if e.Chunk != nil {
+							chunks++
+						}
+						if c.when(e, chunks) && ctx.Err() == nil {
+							cancel()
+							synctest.Wait() // until the server knows
+							close(noticed)
+						}
 					}
-					if c.when(e, chunks) && ctx.Err() == nil {
-						cancel()
-						synctest.Wait() // until the server knows
-						close(noticed)
+					resp, err := send(t, ctx, network, server, streamed)
+					if err == nil {
+						_, err = io.Copy(io.Discard, resp.Body)
 					}
-				}
-				resp, err := send(t, ctx, network, server, streamed)
-				if err == nil {
-					_, err = io.Copy(io.Discard, resp.Body)
-				}
-				require.ErrorIs(t, err, context.Canceled)
-				<-noticed
-				synctest.Wait()
-				x := server.Journal()[0]
-				require.True(t, x.HungUp)
-				require.Equal(t, c.status, x.Status)
-				require.False(t, x.Ended.IsZero())
-			})
+					require.ErrorIs(t, err, context.Canceled)
+					<-noticed
+					synctest.Wait()
+					x := server.Journal()[0]
+					require.True(t, x.HungUp)
+					require.Equal(t, c.status, x.Status)
+					require.False(t, x.Ended.IsZero())
+				})
 			require.Equal(t, c.want, s.events)
 		})
 	}
@@ -211,8 +213,10 @@ func TestALastChunkThatCannotBeWrittenCorrectsTheEnd(t *testing.T) {
 	server, err := Start(Options{Record: s.record}, When().Reply())
 	require.NoError(t, err)
 	defer server.Close()
-	server.Handler().ServeHTTP(brokenWriter{httptest.NewRecorder()}, httptest.NewRequest("POST", "http://localhost"+chatPath, strings.NewReader(hello)))
-	require.Equal(t, []string{"request 1 openai-chat", "chunk 1", "end 1 status 200", "end 1 status 200 hung up"}, s.events)
+	server.Handler().ServeHTTP(brokenWriter{httptest.NewRecorder()},
+		httptest.NewRequest("POST", "http://localhost"+chatPath, strings.NewReader(hello)))
+	require.Equal(t, []string{"request 1 openai-chat", "chunk 1", "end 1 status 200", "end 1 status 200 hung up"},
+		s.events)
 	require.True(t, server.Journal()[0].HungUp)
 }
 

@@ -43,9 +43,12 @@ func refusal(h http.Header, text string) *dialect.Error {
 
 func TestModelsThatTakeSystemMessages(t *testing.T) {
 	for model, takes := range map[string]bool{
-		"claude-3-5-sonnet-latest": false, "claude-2.1": false, "claude-sonnet-4-5": false, "claude-haiku-4-5-20251001": false,
-		"claude-opus-4-20250514": false, "claude-opus-4-1-20250805": false, "claude-opus-4-7": false, "claude-opus-4@20250514": false, "claude-opus-4.5": false,
-		"claude-opus-4-8": true, "claude-opus-4-8-20260528": true, "claude-opus-4-10": true, "claude-opus-5": true, "claude-sonnet-5": true, "m": true,
+		"claude-3-5-sonnet-latest": false, "claude-2.1": false, "claude-sonnet-4-5": false,
+		"claude-haiku-4-5-20251001": false,
+		"claude-opus-4-20250514":    false, "claude-opus-4-1-20250805": false, "claude-opus-4-7": false,
+		"claude-opus-4@20250514": false, "claude-opus-4.5": false,
+		"claude-opus-4-8": true, "claude-opus-4-8-20260528": true, "claude-opus-4-10": true, "claude-opus-5": true,
+		"claude-sonnet-5": true, "m": true,
 	} {
 		err := refusal(keyed(), strings.Replace(body(user+`,`+system, ""), "claude-x", model, 1))
 		if takes {
@@ -53,7 +56,8 @@ func TestModelsThatTakeSystemMessages(t *testing.T) {
 			continue
 		}
 		require.NotNil(t, err, model)
-		require.Equal(t, "messages[1]: its role is system, which the model "+model+" does not take: the system prompt is system, beside messages", err.Message)
+		require.Equal(t, "messages[1]: its role is system, which the model "+model+" does not take: the system prompt is "+
+			"system, beside messages", err.Message)
 	}
 }
 
@@ -76,7 +80,8 @@ func TestErrorsHaveTheProvidersShape(t *testing.T) {
 		{dialect.Error{Status: 502}, "api_error", "true"},
 		{dialect.Error{Status: 504}, "timeout_error", "true"},
 		{dialect.Error{Status: 529}, "overloaded_error", "true"},
-		{dialect.Error{Status: 529, Kind: "api_error", Header: http.Header{"X-Should-Retry": {"false"}}}, "api_error", "false"},
+		{dialect.Error{Status: 529, Kind: "api_error", Header: http.Header{"X-Should-Retry": {"false"}}},
+			"api_error", "false"},
 	} {
 		t.Run(http.StatusText(c.err.Status)+c.kind, func(t *testing.T) {
 			a := Messages.EncodeError(&c.err)
@@ -85,7 +90,8 @@ func TestErrorsHaveTheProvidersShape(t *testing.T) {
 			require.Len(t, a.Chunks, 1)
 			requestID := a.Header.Get("Request-Id")
 			require.Regexp(t, id, requestID)
-			require.Equal(t, `{"type":"error","error":{"type":"`+c.kind+`","message":`+string(dialect.Marshal(c.err.Message))+`},"request_id":"`+requestID+`"}`, string(a.Chunks[0]))
+			require.Equal(t, `{"type":"error","error":{"type":"`+c.kind+`","message":`+string(dialect.Marshal(c.err.Message))+
+				`},"request_id":"`+requestID+`"}`, string(a.Chunks[0]))
 			require.Equal(t, "application/json", a.Header.Get("Content-Type"))
 			require.Equal(t, c.retry, a.Header.Get("X-Should-Retry"))
 			require.Equal(t, c.err.Header.Get("Retry-After"), a.Header.Get("Retry-After"))
@@ -94,7 +100,8 @@ func TestErrorsHaveTheProvidersShape(t *testing.T) {
 		})
 	}
 	event := string(Messages.EncodeErrorEvent(nil, nil, 0, &dialect.Error{Status: 529, Message: "busy"}))
-	require.Regexp(t, `^event: error\ndata: {"type":"error","error":{"details":null,"type":"overloaded_error","message":"busy"},"request_id":"req_01[A-Za-z0-9]{22}"}\n\n$`, event)
+	require.Regexp(t, `^event: error\ndata: {"type":"error","error":{"details":null,"type":"overloaded_error",`+
+		`"message":"busy"},"request_id":"req_01[A-Za-z0-9]{22}"}\n\n$`, event)
 }
 
 func TestCheck(t *testing.T) {

@@ -19,7 +19,8 @@ import (
 // some recorded ones do not; "" is the frame itself.
 var deviations = []struct{ member, why string }{
 	{"", "a ping may come anywhere, and again; ours stands once, at its usual place behind the start of the first block"},
-	{"", "recorded data is padded with blanks before its last brace, at random; ours is not, which no reader of JSON can tell"},
+	{"", "recorded data is padded with blanks before its last brace, at random; ours is not, which no reader of JSON " +
+		"can tell"},
 	{"stop_details", "younger than some recordings"},
 	{"message.stop_details", "younger than the recorded streams"},
 	{"delta.stop_details", "younger than the recorded streams"},
@@ -121,7 +122,8 @@ func shape(t *testing.T, answer string) *shaped {
 		s.model, s.reason = m.Model, dialect.StopReason(m.Reason)
 		for _, b := range m.Content {
 			s.kinds = append(s.kinds, b.Type)
-			s.blocks = append(s.blocks, dialect.Block{Type: dialect.BlockType(b.Type), Text: b.Text, ID: b.ID, Name: b.Name, Input: b.Input})
+			s.blocks = append(s.blocks, dialect.Block{Type: dialect.BlockType(b.Type), Text: b.Text, ID: b.ID, Name: b.Name,
+				Input: b.Input})
 		}
 		s.members["message"] = members(t, answer)
 		return s
@@ -164,7 +166,8 @@ func (s *shaped) add(t *testing.T, event string) {
 		s.model = e.Message.Model
 	case "content_block_start":
 		require.Equal(t, len(s.blocks), e.Index, "blocks come one after the other")
-		s.blocks = append(s.blocks, dialect.Block{Type: dialect.BlockType(e.Block.Type), Text: e.Block.Text, ID: e.Block.ID, Name: e.Block.Name})
+		s.blocks = append(s.blocks, dialect.Block{Type: dialect.BlockType(e.Block.Type), Text: e.Block.Text, ID: e.Block.ID,
+			Name: e.Block.Name})
 	case "content_block_delta":
 		require.Equal(t, len(s.blocks)-1, e.Index, "a delta is of the last block that began")
 		last := &s.blocks[e.Index]

@@ -105,8 +105,10 @@ func TestBlocksLooksIntoResults(t *testing.T) {
 
 // What is read without encoding/json must be read as it would read it.
 func FuzzReadMembers(f *testing.F) {
-	for _, seed := range []string{`{}`, ` { "a" : 1 , "b":[ ] ,"c":{"d":"}\"]"}, "e":null,"f":true,"a":"x\u00e9\n" } `, `null`, `[1]`, `{"a":1`, `{"\u0061":-1e5,"a":false}`, `{"a":12,"b":1.5,"c":1e400,"d":9223372036854775808,"e":-0}`,
-		`{"a":[1, "]" ,{"b":[2]},[]]}`, "{\"\xff\":\"\xff\"}", `7`, ``, `{"a":"\\"}`, `{"a":"\\\""}`, `{"a":"\"\\\/\b\f\n\r\té\t","b":"\u00e9\\u","c":"\\u0041"}`} {
+	for _, seed := range []string{`{}`, ` { "a" : 1 , "b":[ ] ,"c":{"d":"}\"]"}, "e":null,"f":true,"a":"x\u00e9\n" } `,
+		`null`, `[1]`, `{"a":1`, `{"\u0061":-1e5,"a":false}`, `{"a":12,"b":1.5,"c":1e400,"d":9223372036854775808,"e":-0}`,
+		`{"a":[1, "]" ,{"b":[2]},[]]}`, "{\"\xff\":\"\xff\"}", `7`, ``, `{"a":"\\"}`, `{"a":"\\\""}`,
+		`{"a":"\"\\\/\b\f\n\r\té\t","b":"\u00e9\\u","c":"\\u0041"}`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
@@ -124,8 +126,10 @@ func FuzzReadMembers(f *testing.F) {
 		for name, value := range want {
 			require.Equal(t, value, got.Raw(name))
 			require.Equal(t, want.Has(name), got.Has(name))
-			for _, pair := range [][2]any{{new(string), new(string)}, {new(bool), new(bool)}, {new(int64), new(int64)}, {new(float64), new(float64)},
-				{new(Object), new(Object)}, {new(Members), new(Members)}, {new([]Members), new([]Members)}, {new([]json.RawMessage), new([]json.RawMessage)}} {
+			for _, pair := range [][2]any{{new(string), new(string)}, {new(bool), new(bool)}, {new(int64), new(int64)},
+				{new(float64), new(float64)},
+				{new(Object), new(Object)}, {new(Members), new(Members)}, {new([]Members), new([]Members)},
+				{new([]json.RawMessage), new([]json.RawMessage)}} {
 				if !want.Has(name) {
 					continue
 				}
@@ -140,8 +144,10 @@ func FuzzReadMembers(f *testing.F) {
 }
 
 func FuzzValid(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,-0.5e+7,true,false,null,"x\u00e9\n\\"],"b":{}}`, ` [ ] `, `[1,]`, `{"a"}`, `{"a":1,}`, `01`, `-`, `1.`, `1e`, `.5`, `tru`, `"\x"`, `"\u12"`,
-		"\"\x01\"", `"`, `"\`, `{"a":1}x`, `[1 2]`, `{1:2}`, `-0`, `1E+2`, `"` + "\xff" + `"`, `]`, `[}`, `{"a" : 1 , "b" : [ { } ] }`, `"\u12G4"`, `nul`, `{]`} {
+	for _, seed := range []string{`{"a":[1,-0.5e+7,true,false,null,"x\u00e9\n\\"],"b":{}}`, ` [ ] `, `[1,]`, `{"a"}`,
+		`{"a":1,}`, `01`, `-`, `1.`, `1e`, `.5`, `tru`, `"\x"`, `"\u12"`,
+		"\"\x01\"", `"`, `"\`, `{"a":1}x`, `[1 2]`, `{1:2}`, `-0`, `1E+2`, `"` + "\xff" + `"`, `]`, `[}`,
+		`{"a" : 1 , "b" : [ { } ] }`, `"\u12G4"`, `nul`, `{]`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -160,7 +166,8 @@ func TestValidAsDeepAsEncodingJSON(t *testing.T) {
 }
 
 func FuzzAppendText(f *testing.F) {
-	for _, seed := range []string{"", "plain", "a\"b\\c\n\r\t\b\f\x00\x1f\x7f", "é💧\u2028\u2029\ufffd", "\xff\xe2\x80", "<&>"} {
+	for _, seed := range []string{"", "plain", "a\"b\\c\n\r\t\b\f\x00\x1f\x7f", "é💧\u2028\u2029\ufffd",
+		"\xff\xe2\x80", "<&>"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -50,7 +50,8 @@ func TestErrorsHaveTheAPIsShape(t *testing.T) {
 		want string
 	}{
 		{dialect.Error{Status: 400, Message: "a < b"}, `{"code":400,"message":"a < b","status":"INVALID_ARGUMENT"}`},
-		{*invalid("contents", "none"), `{"code":400,"message":"none","status":"INVALID_ARGUMENT","details":[{"@type":"` + rpc + `BadRequest","fieldViolations":[{"field":"contents","description":"none"}]}]}`},
+		{*invalid("contents", "none"), `{"code":400,"message":"none","status":"INVALID_ARGUMENT","details":[{"@type":"` +
+			rpc + `BadRequest","fieldViolations":[{"field":"contents","description":"none"}]}]}`},
 		{dialect.Error{Status: 400, Code: "API_KEY_INVALID", Message: "bad key"}, `{"code":400,"message":"bad key","status":"INVALID_ARGUMENT","details":[
 			{"@type":"` + rpc + `ErrorInfo","reason":"API_KEY_INVALID","domain":"googleapis.com","metadata":{"service":"generativelanguage.googleapis.com"}},
 			{"@type":"` + rpc + `LocalizedMessage","locale":"en-US","message":"bad key"}]}`},
@@ -62,7 +63,8 @@ func TestErrorsHaveTheAPIsShape(t *testing.T) {
 		{dialect.Error{Status: 503, Message: "m"}, `{"code":503,"message":"m","status":"UNAVAILABLE"}`},
 		{dialect.Error{Status: 504, Message: "m"}, `{"code":504,"message":"m","status":"DEADLINE_EXCEEDED"}`},
 		{dialect.Error{Status: 529, Message: "m"}, `{"code":529,"message":"m","status":"UNKNOWN"}`},
-		{dialect.Error{Status: 400, Kind: "FAILED_PRECONDITION", Message: "m"}, `{"code":400,"message":"m","status":"FAILED_PRECONDITION"}`},
+		{dialect.Error{Status: 400, Kind: "FAILED_PRECONDITION", Message: "m"},
+			`{"code":400,"message":"m","status":"FAILED_PRECONDITION"}`},
 	} {
 		t.Run(fmt.Sprint(c.err.Status, c.err.Code), func(t *testing.T) {
 			a := GenerateContent.EncodeError(&c.err)
@@ -72,7 +74,8 @@ func TestErrorsHaveTheAPIsShape(t *testing.T) {
 			require.Equal(t, "application/json; charset=UTF-8", a.Header.Get("Content-Type"))
 		})
 	}
-	a := GenerateContent.EncodeError(&dialect.Error{Status: 429, Message: "slow", Header: http.Header{"Retry-After": {"7"}}})
+	a := GenerateContent.EncodeError(&dialect.Error{Status: 429, Message: "slow",
+		Header: http.Header{"Retry-After": {"7"}}})
 	require.Equal(t, "7", a.Header.Get("Retry-After"))
 	var got struct {
 		Error struct {
@@ -88,7 +91,8 @@ func TestErrorsHaveTheAPIsShape(t *testing.T) {
 func TestErrorsInMidStream(t *testing.T) {
 	broken := &dialect.Error{Status: 503, Message: "overloaded"}
 	sse := decode(t, flash+streamGenerate+"?alt=sse", body(user, ""))
-	require.Equal(t, `data: {"error": {"code": 503,"message": "overloaded","status": "UNAVAILABLE"}}`+"\r\n\r\n", string(GenerateContent.EncodeErrorEvent(sse, nil, 0, broken)))
+	require.Equal(t, `data: {"error": {"code": 503,"message": "overloaded","status": "UNAVAILABLE"}}`+"\r\n\r\n",
+		string(GenerateContent.EncodeErrorEvent(sse, nil, 0, broken)))
 	array := decode(t, flash+streamGenerate, body(user, ""))
 	text := append([]byte(`[{}`), GenerateContent.EncodeErrorEvent(array, nil, 0, broken)...)
 	require.JSONEq(t, `[{},{"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}}]`, string(text))

@@ -84,7 +84,8 @@ func TestEveryPartOfARequestIsRead(t *testing.T) {
 		{Role: "assistant", Path: "contents[1]", Content: []dialect.Block{
 			{Type: "thinking", Text: "hm", Signature: "c2ln", Path: "contents[1].parts[0]"},
 			{Type: "text", Text: "so", Path: "contents[1].parts[1]"},
-			{Type: "tool_use", ID: "c1", Name: "add", Input: json.RawMessage(`{"a": 9007199254740993}`), Signature: "c2lh", Path: "contents[1].parts[2]"},
+			{Type: "tool_use", ID: "c1", Name: "add", Input: json.RawMessage(`{"a": 9007199254740993}`), Signature: "c2lh",
+				Path: "contents[1].parts[2]"},
 			{Type: "tool_use", Name: "now", Input: json.RawMessage(`{}`), Path: "contents[1].parts[3]"},
 		}},
 		{Role: "user", Path: "contents[2]", Content: []dialect.Block{
@@ -92,22 +93,26 @@ func TestEveryPartOfARequestIsRead(t *testing.T) {
 				Content: []dialect.Block{{Type: "text", Text: "3", Path: "contents[2].parts[0].functionResponse.response"}}},
 			{Type: "tool_result", Name: "now", IsError: true, Path: "contents[2].parts[1]", Content: []dialect.Block{
 				{Type: "text", Text: "no clock", Path: "contents[2].parts[1].functionResponse.response"},
-				{Type: "image", MimeType: "image/png", Data: []byte{0}, Raw: json.RawMessage(`{"inlineData": {"mimeType": "image/png", "data": "AA=="}}`),
+				{Type: "image", MimeType: "image/png", Data: []byte{0},
+					Raw:  json.RawMessage(`{"inlineData": {"mimeType": "image/png", "data": "AA=="}}`),
 					Path: "contents[2].parts[1].functionResponse.parts[0]"}}},
 		}},
 	}, req.Messages)
 	require.Equal(t, []dialect.Tool{
-		{Name: "add", Description: "adds", InputSchema: json.RawMessage(`{"type": "object", "required": ["a"]}`), Path: "tools[0].functionDeclarations[0]"},
+		{Name: "add", Description: "adds", InputSchema: json.RawMessage(`{"type": "object", "required": ["a"]}`),
+			Path: "tools[0].functionDeclarations[0]"},
 		{Name: "now", InputSchema: json.RawMessage(`{"type":"object"}`), Path: "tools[0].functionDeclarations[1]"},
 	}, req.Tools)
 }
 
 func TestNamesMayBeInSnakeCase(t *testing.T) {
-	camel := decode(t, flash+"generateContent", body(`{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"AA=="}}]}`,
-		`,"systemInstruction":{"parts":[{"text":"s"}]},"generationConfig":{"maxOutputTokens":7,"stopSequences":["x"]},
+	camel := decode(t, flash+"generateContent",
+		body(`{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"AA=="}}]}`,
+			`,"systemInstruction":{"parts":[{"text":"s"}]},"generationConfig":{"maxOutputTokens":7,"stopSequences":["x"]},
 		"tools":[{"functionDeclarations":[{"name":"add"}]}],"toolConfig":{"functionCallingConfig":{"mode":"NONE"}}`))
-	snake := decode(t, flash+"generateContent", body(`{"role":"user","parts":[{"inline_data":{"mime_type":"image/png","data":"AA=="}}]}`,
-		`,"system_instruction":{"parts":[{"text":"s"}]},"generation_config":{"max_output_tokens":7,"stop_sequences":["x"]},
+	snake := decode(t, flash+"generateContent",
+		body(`{"role":"user","parts":[{"inline_data":{"mime_type":"image/png","data":"AA=="}}]}`,
+			`,"system_instruction":{"parts":[{"text":"s"}]},"generation_config":{"max_output_tokens":7,"stop_sequences":["x"]},
 		"tools":[{"function_declarations":[{"name":"add"}]}],"tool_config":{"function_calling_config":{"mode":"NONE"}}`))
 	require.Equal(t, "tools[0].function_declarations[0]", snake.Tools[0].Path, "as it is written")
 	snake.Tools[0].Path = camel.Tools[0].Path
@@ -133,10 +138,12 @@ func TestPathsOfARequest(t *testing.T) {
 		require.Equal(t, want.model, req.Model)
 		require.Equal(t, want.stream, req.Stream)
 	}
-	for _, to := range []string{"/v1beta/models/gemini-2.5-flash:embedContent", "/v1beta/models/gemini-2.5-flash", "/v1beta/models/:generateContent", "/"} {
+	for _, to := range []string{"/v1beta/models/gemini-2.5-flash:embedContent", "/v1beta/models/gemini-2.5-flash",
+		"/v1beta/models/:generateContent", "/"} {
 		_, err := GenerateContent.Decode(request(t, to), []byte(body(user, "")))
 		require.Equal(t, http.StatusNotFound, err.Status, to)
-		require.Equal(t, to+" is no method of a model: want …/models/MODEL:generateContent or :streamGenerateContent", err.Message)
+		require.Equal(t, to+" is no method of a model: want …/models/MODEL:generateContent or :streamGenerateContent",
+			err.Message)
 	}
 }
 
@@ -173,7 +180,9 @@ func TestWhatAFunctionReturned(t *testing.T) {
 		`{"celsius":18}`:                             {[]string{`{"celsius":18}`}, false},
 		`{}`:                                         {nil, false},
 	} {
-		req := decode(t, flash+"generateContent", body(user+`,{"role":"model","parts":[`+call+`]},{"role":"user","parts":[{"functionResponse":{"name":"add","response":`+response+`}}]}`, ""))
+		req := decode(t, flash+"generateContent",
+			body(user+`,{"role":"model","parts":[`+
+				call+`]},{"role":"user","parts":[{"functionResponse":{"name":"add","response":`+response+`}}]}`, ""))
 		result := req.Messages[2].Content[0]
 		var texts []string
 		for _, b := range result.Content {
@@ -190,7 +199,8 @@ func TestTheAPIsOwnSchemasAreReadAsJSONSchema(t *testing.T) {
 		"b":{"type":"STRING","nullable":true,"minLength":"2","enum":["x","y"]},
 		"c":{"type":"ARRAY","items":{"type":"BOOLEAN"},"max_items":"3"},
 		"type":{"anyOf":[{"type":"number"},{"type":"NULL"}]}}}`
-	req := decode(t, flash+"generateContent", body(user, `,"tools":[{"functionDeclarations":[{"name":"add","parameters":`+declared+`}]}]`))
+	req := decode(t, flash+"generateContent",
+		body(user, `,"tools":[{"functionDeclarations":[{"name":"add","parameters":`+declared+`}]}]`))
 	require.JSONEq(t, `{"type":"object","description":"d","required":["a"],"properties":{
 		"a":{"type":"integer","minimum":1},
 		"b":{"type":["string","null"],"minLength":2,"enum":["x","y"]},
@@ -201,8 +211,11 @@ func TestTheAPIsOwnSchemasAreReadAsJSONSchema(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	f.Add(body(user, ""), true)
-	f.Add(body(user+`,{"role":"model","parts":[`+call+`,{"text":"t","thought":true}]},{"role":"function","parts":[`+reply+`]}`, `,"generationConfig":{"topK":"5"}`), false)
-	f.Add(body(`{"parts":{"text":"hi"}}`, `,"tools":[{"functionDeclarations":[{"name":"a","parameters":{"type":"OBJECT","properties":{"x":{"minLength":"0x1"}}}}]}],"tool_config":{"function_calling_config":{"mode":1}}`), true)
+	f.Add(body(user+`,{"role":"model","parts":[`+call+`,{"text":"t","thought":true}]},{"role":"function","parts":[`+
+		reply+`]}`, `,"generationConfig":{"topK":"5"}`), false)
+	f.Add(body(`{"parts":{"text":"hi"}}`,
+		`,"tools":[{"functionDeclarations":[{"name":"a","parameters":{"type":"OBJECT","properties":{"x":{"minLength":`+
+			`"0x1"}}}}]}],"tool_config":{"function_calling_config":{"mode":1}}`), true)
 	f.Add(`{"contents":[{"parts":[{"functionResponse":{"response":{"a":[{"b":[]},"c",null]}}}]}]}`, true)
 	f.Fuzz(func(t *testing.T, text string, third bool) {
 		to := flash

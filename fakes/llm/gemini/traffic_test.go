@@ -27,8 +27,10 @@ var deviations = []struct{ member, in, why string }{
 	{"usageMetadata.promptTokensDetails", "ai__", "Vertex AI counts in the last chunk only"},
 	{"usageMetadata.thoughtsTokenCount", "", "how much a model thinks is its own affair"},
 	{"candidates.content.parts.functionCall.id", "ai__", "the third generation has no ids on Vertex AI"},
-	{"candidates.content.parts.functionCall.id", "llm-gemini__", "the third generation had no ids in its streams at first"},
-	{"candidates.content.parts.functionCall.willContinue", "ai__", "arguments come in pieces on Vertex AI only, and where streamFunctionCallArguments asks for it"},
+	{"candidates.content.parts.functionCall.id", "llm-gemini__",
+		"the third generation had no ids in its streams at first"},
+	{"candidates.content.parts.functionCall.willContinue", "ai__",
+		"arguments come in pieces on Vertex AI only, and where streamFunctionCallArguments asks for it"},
 	{"candidates.content.parts.functionCall.args", "ai__", "ours are whole, for the same reason"},
 }
 

@@ -20,12 +20,14 @@ func refusal(text string) *dialect.Error {
 }
 
 func TestErrorsHaveOllamasShape(t *testing.T) {
-	a := Chat.EncodeError(&dialect.Error{Status: 404, Kind: "k", Code: "c", Param: "p", Message: "model <x> is not there", Header: http.Header{"Retry-After": {"7"}}})
+	a := Chat.EncodeError(&dialect.Error{Status: 404, Kind: "k", Code: "c", Param: "p", Message: "model <x> is not there",
+		Header: http.Header{"Retry-After": {"7"}}})
 	require.Equal(t, 404, a.Status)
 	require.False(t, a.Stream)
 	require.Equal(t, `{"error":"model \u003cx\u003e is not there"}`, string(join(a)))
 	require.Equal(t, http.Header{"Content-Type": {"application/json; charset=utf-8"}, "Retry-After": {"7"}}, a.Header)
-	require.Equal(t, `{"error":"out of memory"}`+"\n", string(Chat.EncodeErrorEvent(nil, nil, 0, &dialect.Error{Message: "out of memory"})))
+	require.Equal(t, `{"error":"out of memory"}`+"\n",
+		string(Chat.EncodeErrorEvent(nil, nil, 0, &dialect.Error{Message: "out of memory"})))
 }
 
 func TestCheck(t *testing.T) {

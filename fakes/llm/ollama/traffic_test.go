@@ -22,7 +22,8 @@ var deviations = []struct {
 	{"prism__ollama__generate-text-with-multiple-tools-1.json", "message.tool_calls.function.index",
 		"that version counted calls only where it read them one after the other, in a stream; we count them in both"},
 	{"prism__ollama__stream-with-tools-3.sse", "",
-		"where tools are offered Ollama may hold text back, as it could become a call, until the last line; ours comes in pieces before that"},
+		"where tools are offered Ollama may hold text back, as it could become a call, until the last line; ours comes in " +
+			"pieces before that"},
 }
 
 // deviates reports whether a difference is known, and takes it off the list of those that are still to be seen.

@@ -46,12 +46,18 @@ func TestErrorsHaveTheProvidersShape(t *testing.T) {
 	}{
 		{*refusal(body(`{"role":"human","content":"hi"}`, "")), `{"error":{"message":"messages[0] has the role \"human\": want system, developer, user, assistant or tool",
 			"type":"invalid_request_error","param":"messages.[0].role","code":"invalid_value"}}`, map[string]string{retry: "false"}},
-		{dialect.Error{Status: 404, Message: "a < b"}, `{"error":{"message":"a < b","type":"invalid_request_error","param":null,"code":null}}`, map[string]string{retry: "false"}},
-		{dialect.Error{Status: 429, Message: "slow", Header: http.Header{"Retry-After": {"7"}}}, `{"error":{"message":"slow","type":"requests","param":null,"code":"rate_limit_exceeded"}}`,
+		{dialect.Error{Status: 404, Message: "a < b"},
+			`{"error":{"message":"a < b","type":"invalid_request_error","param":null,"code":null}}`,
+			map[string]string{retry: "false"}},
+		{dialect.Error{Status: 429, Message: "slow", Header: http.Header{"Retry-After": {"7"}}},
+			`{"error":{"message":"slow","type":"requests","param":null,"code":"rate_limit_exceeded"}}`,
 			map[string]string{retry: "", "Retry-After": "7"}},
-		{dialect.Error{Status: 500, Message: "oops"}, `{"error":{"message":"oops","type":"server_error","param":null,"code":null}}`, map[string]string{retry: ""}},
-		{dialect.Error{Status: 529, Message: "oops"}, `{"error":{"message":"oops","type":"server_error","param":null,"code":null}}`, map[string]string{retry: ""}},
-		{dialect.Error{Status: 503, Kind: "overloaded", Message: "oops"}, `{"error":{"message":"oops","type":"overloaded","param":null,"code":null}}`, map[string]string{retry: ""}},
+		{dialect.Error{Status: 500, Message: "oops"},
+			`{"error":{"message":"oops","type":"server_error","param":null,"code":null}}`, map[string]string{retry: ""}},
+		{dialect.Error{Status: 529, Message: "oops"},
+			`{"error":{"message":"oops","type":"server_error","param":null,"code":null}}`, map[string]string{retry: ""}},
+		{dialect.Error{Status: 503, Kind: "overloaded", Message: "oops"},
+			`{"error":{"message":"oops","type":"overloaded","param":null,"code":null}}`, map[string]string{retry: ""}},
 	} {
 		t.Run(fmt.Sprint(c.err.Status), func(t *testing.T) {
 			a := Chat.EncodeError(&c.err)

@@ -17,7 +17,8 @@ import (
 var ollamaDeviations = map[string]string{
 	"choices.delta.reasoning":    "it streams its models' thinking, which OpenAI's chat keeps to itself",
 	"choices.delta.content null": "its content is empty beside calls, and OpenAI's is null",
-	"choices.logprobs":           valueless, "choices.logprobs null": valueless, "choices.delta.refusal": valueless, "choices.delta.refusal null": valueless,
+	"choices.logprobs":           valueless, "choices.logprobs null": valueless, "choices.delta.refusal": valueless,
+	"choices.delta.refusal null":      valueless,
 	"usage null":                      valueless,
 	"usage.completion_tokens_details": sumsOnly, "usage.completion_tokens_details.accepted_prediction_tokens": sumsOnly,
 	"usage.completion_tokens_details.audio_tokens": sumsOnly, "usage.completion_tokens_details.reasoning_tokens": sumsOnly,
@@ -32,7 +33,8 @@ const (
 
 // ollamaKinds are the kinds of chunks in which a whole answer differs, theirs and ours, and why.
 var ollamaKinds = map[string]struct{ ours, reason string }{
-	"delta role content|delta content|delta content opens|delta finish|usage|[DONE]": {"delta role opens|delta arguments|delta finish|usage|[DONE]",
+	"delta role content|delta content|delta content opens|delta finish|usage|[DONE]": {"delta role opens|delta " +
+		"arguments|delta finish|usage|[DONE]",
 		"it thinks first, and then has a call in one piece, with its arguments"},
 }
 

@@ -88,7 +88,8 @@ func TestResponsesStreamsHaveTheProvidersOrder(t *testing.T) {
 		return `{"id":"` + id + `","type":"message","status":"` + status + `","content":[` + content + `],"role":"assistant"}`
 	}
 	call := func(id, status, arguments, callID string) string {
-		return `{"id":"` + id + `","type":"function_call","status":"` + status + `","arguments":` + string(dialect.Marshal(arguments)) + `,"call_id":"` + callID + `","name":"add"}`
+		return `{"id":"` + id + `","type":"function_call","status":"` + status + `","arguments":` +
+			string(dialect.Marshal(arguments)) + `,"call_id":"` + callID + `","name":"add"}`
 	}
 	id := func(prefix string, position int) string { return dialect.GenerateID(prefix, 32, 0, position) }
 	for _, c := range []struct {
@@ -99,37 +100,62 @@ func TestResponsesStreamsHaveTheProvidersOrder(t *testing.T) {
 	}{
 		{"nothing", "", dialect.Reply{}, begin + "completed"},
 		{"text", "", dialect.Reply{Content: []dialect.Block{says("sunny")}}, begin +
-			"output_item.added 0 " + message(id("msg_", 0), "in_progress", "") + "|content_part.added 0 0 " + part("") + "|output_text.delta 0 0 sunn|output_text.delta 0 0 y|output_text.done 0 0 sunny|" +
-			"content_part.done 0 0 " + part("sunny") + "|output_item.done 0 " + message(id("msg_", 0), "completed", part("sunny")) + "|completed"},
+			"output_item.added 0 " + message(id("msg_", 0), "in_progress", "") + "|content_part.added 0 0 " + part("") +
+			"|output_text.delta 0 0 sunn|output_text.delta 0 0 y|output_text.done 0 0 sunny|" +
+			"content_part.done 0 0 " + part("sunny") + "|output_item.done 0 " + message(id("msg_", 0), "completed",
+			part("sunny")) + "|completed"},
 		{"two texts are parts of one message", "", dialect.Reply{Content: []dialect.Block{says("a"), says("b")}}, begin +
-			"output_item.added 0 " + message(id("msg_", 0), "in_progress", "") + "|content_part.added 0 0 " + part("") + "|output_text.delta 0 0 a|output_text.done 0 0 a|content_part.done 0 0 " + part("a") +
-			"|content_part.added 0 1 " + part("") + "|output_text.delta 0 1 b|output_text.done 0 1 b|content_part.done 0 1 " + part("b") +
+			"output_item.added 0 " + message(id("msg_", 0), "in_progress", "") + "|content_part.added 0 0 " + part("") +
+			"|output_text.delta 0 0 a|output_text.done 0 0 a|content_part.done 0 0 " + part("a") +
+			"|content_part.added 0 1 " + part("") + "|output_text.delta 0 1 b|output_text.done 0 1 b|content_part.done 0 1 " +
+			part("b") +
 			"|output_item.done 0 " + message(id("msg_", 0), "completed", part("a")+","+part("b")) + "|completed"},
 		{"calls", "", dialect.Reply{Content: []dialect.Block{ask("a", "add", `{"a":2}`), ask("", "add", "")}}, begin +
-			"output_item.added 0 " + call(id("fc_", 0), "in_progress", "", "a") + `|function_call_arguments.delta 0 {"a"|function_call_arguments.delta 0 :2}|function_call_arguments.done 0 {"a":2}|` +
+			"output_item.added 0 " + call(id("fc_", 0), "in_progress", "",
+			"a") + `|function_call_arguments.delta 0 {"a"|function_call_arguments.delta 0 :2}|function_call_arguments.done ` +
+			`0 {"a":2}|` +
 			"output_item.done 0 " + call(id("fc_", 0), "completed", `{"a":2}`, "a") +
-			"|output_item.added 1 " + call(id("fc_", 1), "in_progress", "", dialect.GenerateID("call_", 24, 0, 1)) + "|function_call_arguments.done 1 |" +
+			"|output_item.added 1 " + call(id("fc_", 1), "in_progress", "", dialect.GenerateID("call_", 24, 0, 1)) +
+			"|function_call_arguments.done 1 |" +
 			"output_item.done 1 " + call(id("fc_", 1), "completed", "", dialect.GenerateID("call_", 24, 0, 1)) + "|completed"},
-		{"thinking, text and a call in their order", "", dialect.Reply{LateUse: true, Content: []dialect.Block{{Type: dialect.Thinking, Text: "hm", Signature: "sealed"}, ask("a", "add", `{}`), says("so")}}, begin +
-			`output_item.added 0 {"id":"` + id("rs_", 0) + `","type":"reasoning","summary":[]}|reasoning_summary_part.added 0 0 {"type":"summary_text","text":""}|reasoning_summary_text.delta 0 0 hm|` +
-			`reasoning_summary_text.done 0 0 hm|reasoning_summary_part.done 0 0 {"type":"summary_text","text":"hm"}|output_item.done 0 {"id":"` + id("rs_", 0) + `","type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]}` +
-			"|output_item.added 1 " + call(id("fc_", 1), "in_progress", "", "a") + `|function_call_arguments.delta 1 {}|function_call_arguments.done 1 {}|output_item.done 1 ` + call(id("fc_", 1), "completed", `{}`, "a") +
-			"|output_item.added 2 " + message(id("msg_", 2), "in_progress", "") + "|content_part.added 2 0 " + part("") + "|output_text.delta 2 0 so|output_text.done 2 0 so|content_part.done 2 0 " + part("so") +
-			"|output_item.done 2 " + message(id("msg_", 2), "completed", part("so")) + "|completed"},
-		{"sealed thinking without a summary", `,"include":["reasoning.encrypted_content"]`, dialect.Reply{Content: []dialect.Block{{Type: dialect.Thinking, Signature: "sealed"}}}, begin +
-			`output_item.added 0 {"id":"` + id("rs_", 0) + `","type":"reasoning","encrypted_content":"sealed","summary":[]}|output_item.done 0 {"id":"` + id("rs_", 0) + `","type":"reasoning","encrypted_content":"sealed","summary":[]}|completed`},
+		{"thinking, text and a call in their order", "",
+			dialect.Reply{LateUse: true, Content: []dialect.Block{{Type: dialect.Thinking, Text: "hm", Signature: "sealed"},
+				ask("a", "add", `{}`), says("so")}}, begin +
+				`output_item.added 0 {"id":"` + id("rs_",
+				0) + `","type":"reasoning","summary":[]}|reasoning_summary_part.added 0 0 {"type":"summary_text","text":""}` +
+				`|reasoning_summary_text.delta 0 0 hm|` +
+				`reasoning_summary_text.done 0 0 hm|reasoning_summary_part.done 0 0 {"type":"summary_text","text":"hm"}` +
+				`|output_item.done 0 {"id":"` + id("rs_",
+				0) + `","type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]}` +
+				"|output_item.added 1 " + call(id("fc_", 1), "in_progress", "",
+				"a") + `|function_call_arguments.delta 1 {}|function_call_arguments.done 1 {}|output_item.done 1 ` +
+				call(id("fc_", 1), "completed", `{}`, "a") +
+				"|output_item.added 2 " + message(id("msg_", 2), "in_progress", "") + "|content_part.added 2 0 " + part("") +
+				"|output_text.delta 2 0 so|output_text.done 2 0 so|content_part.done 2 0 " + part("so") +
+				"|output_item.done 2 " + message(id("msg_", 2), "completed", part("so")) + "|completed"},
+		{"sealed thinking without a summary", `,"include":["reasoning.encrypted_content"]`,
+			dialect.Reply{Content: []dialect.Block{{Type: dialect.Thinking, Signature: "sealed"}}}, begin +
+				`output_item.added 0 {"id":"` + id("rs_",
+				0) + `","type":"reasoning","encrypted_content":"sealed","summary":[]}|output_item.done 0 {"id":"` + id("rs_",
+				0) + `","type":"reasoning","encrypted_content":"sealed","summary":[]}|completed`},
 		{"a refusal", "", dialect.Reply{StopReason: dialect.StopRefusal, Content: []dialect.Block{says("no")}}, begin +
-			"output_item.added 0 " + message(id("msg_", 0), "in_progress", "") + `|content_part.added 0 0 {"type":"refusal","refusal":""}|refusal.delta 0 0 no|refusal.done 0 0 no|content_part.done 0 0 {"type":"refusal","refusal":"no"}|` +
+			"output_item.added 0 " + message(id("msg_", 0), "in_progress",
+			"") + `|content_part.added 0 0 {"type":"refusal","refusal":""}|refusal.delta 0 0 no|refusal.done 0 0 ` +
+			`no|content_part.done 0 0 {"type":"refusal","refusal":"no"}|` +
 			"output_item.done 0 " + message(id("msg_", 0), "completed", `{"type":"refusal","refusal":"no"}`) + "|completed"},
 		{"truncated", "", dialect.Reply{StopReason: dialect.StopMaxTokens, Content: []dialect.Block{says("a")}}, begin +
-			"output_item.added 0 " + message(id("msg_", 0), "in_progress", "") + "|content_part.added 0 0 " + part("") + "|output_text.delta 0 0 a|output_text.done 0 0 a|content_part.done 0 0 " + part("a") +
+			"output_item.added 0 " + message(id("msg_", 0), "in_progress", "") + "|content_part.added 0 0 " + part("") +
+			"|output_text.delta 0 0 a|output_text.done 0 0 a|content_part.done 0 0 " + part("a") +
 			"|output_item.done 0 " + message(id("msg_", 0), "incomplete", part("a")) + "|incomplete"},
 		{"arguments that are junk", "", dialect.Reply{Content: []dialect.Block{ask("a", "add", `{"`)}}, begin +
-			"output_item.added 0 " + call(id("fc_", 0), "in_progress", "", "a") + `|function_call_arguments.delta 0 {"|function_call_arguments.done 0 {"|output_item.done 0 ` + call(id("fc_", 0), "completed", `{"`, "a") + "|completed"},
+			"output_item.added 0 " + call(id("fc_", 0), "in_progress", "",
+			"a") + `|function_call_arguments.delta 0 {"|function_call_arguments.done 0 {"|output_item.done 0 ` +
+			call(id("fc_", 0), "completed", `{"`, "a") + "|completed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
-			for _, e := range eventsOf(t, Responses.Encode(decodeResponses(t, input(userItem, `,"stream":true`+c.more)), &c.reply)) {
+			for _, e := range eventsOf(t, Responses.Encode(decodeResponses(t, input(userItem, `,"stream":true`+c.more)),
+				&c.reply)) {
 				got = append(got, e.short())
 			}
 			require.Equal(t, strings.Split(c.want, "|"), got)
@@ -152,9 +178,11 @@ func spokenByResponses(t *testing.T, more string, reply dialect.Reply) map[strin
 
 func TestStopReasonsInResponsesWords(t *testing.T) {
 	for reason, want := range map[dialect.StopReason][2]any{
-		"": {"completed", nil}, "endTurn": {"completed", nil}, "toolUse": {"completed", nil}, "stopSequence": {"completed", nil}, "refusal": {"completed", nil},
+		"": {"completed", nil}, "endTurn": {"completed", nil}, "toolUse": {"completed", nil},
+		"stopSequence": {"completed", nil}, "refusal": {"completed", nil},
 		"maxTokens": {"incomplete", "max_output_tokens"}, "contentFilter": {"incomplete", "content_filter"},
-		"cancelled": {"cancelled", nil}, "failed": {"failed", nil}, "completed": {"completed", nil}, "of its own": {"incomplete", "of its own"},
+		"cancelled": {"cancelled", nil}, "failed": {"failed", nil}, "completed": {"completed", nil},
+		"of its own": {"incomplete", "of its own"},
 	} {
 		got := spokenByResponses(t, "", dialect.Reply{StopReason: reason, Content: []dialect.Block{says("hi")}})
 		require.Equal(t, want[0], got["status"])
@@ -163,7 +191,8 @@ func TestStopReasonsInResponsesWords(t *testing.T) {
 		} else {
 			require.Equal(t, map[string]any{"reason": want[1]}, got["incomplete_details"])
 		}
-		stream := eventsOf(t, Responses.Encode(decodeResponses(t, input(userItem, `,"stream":true`)), &dialect.Reply{StopReason: reason}))
+		stream := eventsOf(t, Responses.Encode(decodeResponses(t, input(userItem, `,"stream":true`)),
+			&dialect.Reply{StopReason: reason}))
 		require.Equal(t, fmt.Sprint("response.", want[0]), stream[len(stream)-1].Type)
 	}
 }
@@ -171,19 +200,24 @@ func TestStopReasonsInResponsesWords(t *testing.T) {
 func TestAResponseGivesBackWhatWasAsked(t *testing.T) {
 	got := spokenByResponses(t, "", dialect.Reply{})
 	for name, want := range map[string]any{
-		"instructions": nil, "max_output_tokens": nil, "store": true, "temperature": 1.0, "tool_choice": "auto", "tools": []any{}, "metadata": map[string]any{}, "parallel_tool_calls": true,
-		"reasoning": map[string]any{"context": nil, "effort": nil, "summary": nil}, "text": map[string]any{"format": map[string]any{"type": "text"}, "verbosity": "medium"},
-		"output": []any{}, "model": "gpt-4o", "object": "response", "truncation": "disabled",
+		"instructions": nil, "max_output_tokens": nil, "store": true, "temperature": 1.0, "tool_choice": "auto",
+		"tools": []any{}, "metadata": map[string]any{}, "parallel_tool_calls": true,
+		"reasoning": map[string]any{"context": nil, "effort": nil, "summary": nil},
+		"text":      map[string]any{"format": map[string]any{"type": "text"}, "verbosity": "medium"},
+		"output":    []any{}, "model": "gpt-4o", "object": "response", "truncation": "disabled",
 	} {
 		require.Equal(t, want, got[name], name)
 	}
 	got = spokenByResponses(t, `,"instructions":"i","max_output_tokens":70,"store":false,"temperature":0.5,"tool_choice":"none","metadata":{"a":"b"},"parallel_tool_calls":false,
 		"reasoning":{"effort":"low"},"text":{"verbosity":"low"},"tools":[`+flatAdd+`,{"type":"function","name":"sub","description":"d","strict":false},{"type":"web_search"}]`, dialect.Reply{Model: "gpt-4o-2024-08-06"})
 	for name, want := range map[string]any{
-		"instructions": "i", "max_output_tokens": 70.0, "store": false, "temperature": 0.5, "tool_choice": "none", "metadata": map[string]any{"a": "b"}, "parallel_tool_calls": false,
-		"reasoning": map[string]any{"context": nil, "effort": "low", "summary": nil}, "text": map[string]any{"format": map[string]any{"type": "text"}, "verbosity": "low"}, "model": "gpt-4o-2024-08-06",
+		"instructions": "i", "max_output_tokens": 70.0, "store": false, "temperature": 0.5, "tool_choice": "none",
+		"metadata": map[string]any{"a": "b"}, "parallel_tool_calls": false,
+		"reasoning": map[string]any{"context": nil, "effort": "low", "summary": nil},
+		"text":      map[string]any{"format": map[string]any{"type": "text"}, "verbosity": "low"}, "model": "gpt-4o-2024-08-06",
 		"tools": []any{
-			map[string]any{"type": "function", "name": "add", "description": nil, "strict": true, "parameters": map[string]any{"type": "object", "properties": map[string]any{}}},
+			map[string]any{"type": "function", "name": "add", "description": nil, "strict": true,
+				"parameters": map[string]any{"type": "object", "properties": map[string]any{}}},
 			map[string]any{"type": "function", "name": "sub", "description": "d", "strict": false, "parameters": nil},
 			map[string]any{"type": "web_search"},
 		},
@@ -196,7 +230,8 @@ func TestAResponsesErrorByteForByte(t *testing.T) {
 	a := Responses.EncodeError(refusalOfResponses(input(userItem+`,`+itemA, "")))
 	require.Equal(t, http.StatusBadRequest, a.Status)
 	require.Equal(t, "false", a.Header.Get("X-Should-Retry"))
-	require.JSONEq(t, `{"error":{"message":"calls without an output: want a function_call_output for each of a","type":"invalid_request_error","param":"input","code":null}}`, string(join(a)))
+	require.JSONEq(t, `{"error":{"message":"calls without an output: want a function_call_output for each of a","type":`+
+		`"invalid_request_error","param":"input","code":null}}`, string(join(a)))
 }
 
 func TestAFailureInAStreamIsAnErrorAndAFailedResponse(t *testing.T) {
@@ -230,7 +265,8 @@ func TestAFailureInAStreamIsAnErrorAndAFailedResponse(t *testing.T) {
 func TestIDsOfResponsesAreUniqueAndTheSameAgain(t *testing.T) {
 	seen := map[string]bool{}
 	for serial := range int64(50) {
-		reply := dialect.Reply{Serial: serial, Content: []dialect.Block{says("a"), asks("add", ""), {Type: dialect.Thinking}, asks("add", ""), ask("mine", "add", "")}}
+		reply := dialect.Reply{Serial: serial, Content: []dialect.Block{says("a"), asks("add", ""), {Type: dialect.Thinking},
+			asks("add", ""), ask("mine", "add", "")}}
 		got := spokenByResponses(t, "", reply)["output"].([]any)
 		require.Equal(t, got, spokenByResponses(t, "", reply)["output"])
 		var ids []string
@@ -241,7 +277,8 @@ func TestIDsOfResponsesAreUniqueAndTheSameAgain(t *testing.T) {
 				ids = append(ids, callID)
 			}
 		}
-		require.Regexp(t, "^msg_[A-Za-z0-9]{32} fc_[A-Za-z0-9]{32} call_[A-Za-z0-9]{24} rs_[A-Za-z0-9]{32} fc_[A-Za-z0-9]{32} call_[A-Za-z0-9]{24} fc_[A-Za-z0-9]{32}$", strings.Join(ids, " "))
+		require.Regexp(t, "^msg_[A-Za-z0-9]{32} fc_[A-Za-z0-9]{32} call_[A-Za-z0-9]{24} rs_[A-Za-z0-9]{32} "+
+			"fc_[A-Za-z0-9]{32} call_[A-Za-z0-9]{24} fc_[A-Za-z0-9]{32}$", strings.Join(ids, " "))
 		require.Equal(t, "mine", got[4].(map[string]any)["call_id"])
 		for _, id := range ids {
 			require.False(t, seen[id], id)

@@ -25,11 +25,15 @@ var responsesDeviations = []struct {
 	recordings, reason string
 	members            []string
 }{
-	{"prism__openai__stream-rate-limited-1.json ai__openai-error.1.chunks.txt", "responses came to have them after these recordings were made", []string{
-		"completed_at", "completed_at null", "frequency_penalty", "moderation", "moderation null", "presence_penalty", "reasoning.context", "reasoning.context null"}},
+	{"prism__openai__stream-rate-limited-1.json ai__openai-error.1.chunks.txt",
+		"responses came to have them after these recordings were made", []string{
+			"completed_at", "completed_at null", "frequency_penalty", "moderation", "moderation null", "presence_penalty",
+			"reasoning.context", "reasoning.context null"}},
 	{"prism__openai__stream-rate-limited-1.json", "and these before the other", []string{
-		"prompt_cache_key", "prompt_cache_key null", "prompt_cache_retention", "safety_identifier", "safety_identifier null", "text.verbosity"}},
-	{"ai__openai-error.1.chunks.txt", "gpt-5 has no such default, and we have one for all models", []string{"prompt_cache_retention null"}},
+		"prompt_cache_key", "prompt_cache_key null", "prompt_cache_retention", "safety_identifier", "safety_identifier null",
+		"text.verbosity"}},
+	{"ai__openai-error.1.chunks.txt", "gpt-5 has no such default, and we have one for all models",
+		[]string{"prompt_cache_retention null"}},
 }
 
 func deviatesFromResponses(recording, member string, unseen map[string]bool) bool {

@@ -54,10 +54,12 @@ func TestRecordedTrafficOfCompatibleServersIsUnderstoodAndImitated(t *testing.T)
 
 // Each compatible server is shown by the deltas and finish reasons of one reply.
 func TestCompatibleServersDifferAsTheyDo(t *testing.T) {
-	reply := dialect.Reply{Content: []dialect.Block{says("so"), {Type: dialect.ToolUse, ID: "aaaaaaaa1", Name: "add", Input: []byte(`{"a":2}`)},
+	reply := dialect.Reply{Content: []dialect.Block{says("so"), {Type: dialect.ToolUse, ID: "aaaaaaaa1", Name: "add",
+		Input: []byte(`{"a":2}`)},
 		{Type: dialect.ToolUse, ID: "aaaaaaaa2", Name: "add", Input: []byte(`{}`)}}}
 	whole := func(index, id, arguments string) string {
-		return `{"index":` + index + `,"id":"` + id + `","type":"function","function":{"name":"add","arguments":` + quote(arguments) + `}}`
+		return `{"index":` + index + `,"id":"` + id + `","type":"function","function":{"name":"add","arguments":` +
+			quote(arguments) + `}}`
 	}
 	part := func(index, arguments string) string {
 		return `{"tool_calls":[{"index":` + index + `,"function":{"arguments":` + quote(arguments) + `}}]}`
@@ -68,16 +70,22 @@ func TestCompatibleServersDifferAsTheyDo(t *testing.T) {
 		late  []string // what stands from the finish reason on, with LateUse
 	}{
 		{Mistral, []string{`{"role":"assistant","content":""}`, `{"content":"so"}`,
-			`{"tool_calls":[` + strings.ReplaceAll(whole("0", "aaaaaaaa1", `{"a":2}`)+","+whole("1", "aaaaaaaa2", `{}`), `,"type":"function"`, "") + `]} tool_calls`, `[DONE]`},
-			[]string{`{"content":""} tool_calls`, `{"tool_calls":[` + strings.ReplaceAll(whole("0", "aaaaaaaa1", `{"a":2}`)+","+whole("1", "aaaaaaaa2", `{}`), `,"type":"function"`, "") + `]}`, `[DONE]`}},
-		{Groq, []string{`{"role":"assistant","content":""}`, `{"content":"so"}`, `{"tool_calls":[` + whole("0", "aaaaaaaa1", `{"a":2}`) + `]}`,
+			`{"tool_calls":[` + strings.ReplaceAll(whole("0", "aaaaaaaa1", `{"a":2}`)+","+whole("1", "aaaaaaaa2", `{}`),
+				`,"type":"function"`, "") + `]} tool_calls`, `[DONE]`},
+			[]string{`{"content":""} tool_calls`,
+				`{"tool_calls":[` + strings.ReplaceAll(whole("0", "aaaaaaaa1", `{"a":2}`)+","+whole("1", "aaaaaaaa2", `{}`),
+					`,"type":"function"`, "") + `]}`, `[DONE]`}},
+		{Groq, []string{`{"role":"assistant","content":""}`, `{"content":"so"}`,
+			`{"tool_calls":[` + whole("0", "aaaaaaaa1", `{"a":2}`) + `]}`,
 			`{"tool_calls":[` + whole("1", "aaaaaaaa2", `{}`) + `]}`, `{} tool_calls`, `[DONE]`},
 			[]string{`{} tool_calls`, `{"tool_calls":[` + whole("1", "aaaaaaaa2", `{}`) + `]}`, `[DONE]`}},
 		{XAI, []string{`{"content":"so","role":"assistant"}`, `{"tool_calls":[` + whole("0", "aaaaaaaa1", `{"a":2}`) + `]}`,
 			`{"tool_calls":[` + whole("1", "aaaaaaaa2", `{}`) + `]}`, `{} tool_calls`, `[DONE]`},
 			[]string{`{} tool_calls`, `{"tool_calls":[` + whole("1", "aaaaaaaa2", `{}`) + `]}`, `[DONE]`}},
-		{IndexFromOne, []string{`{"role":"assistant"}`, `{"content":"so"}`, `{"tool_calls":[` + whole("1", "aaaaaaaa1", ``) + `]}`, part("1", ""), part("1", `{"a"`),
-			part("1", `:2}`), `{"tool_calls":[` + whole("2", "aaaaaaaa2", ``) + `]}`, part("2", ""), part("2", "{}"), `{} tool_calls`, `[DONE]`},
+		{IndexFromOne, []string{`{"role":"assistant"}`, `{"content":"so"}`,
+			`{"tool_calls":[` + whole("1", "aaaaaaaa1", ``) + `]}`, part("1", ""), part("1", `{"a"`),
+			part("1", `:2}`), `{"tool_calls":[` + whole("2", "aaaaaaaa2", ``) + `]}`, part("2", ""), part("2", "{}"),
+			`{} tool_calls`, `[DONE]`},
 			[]string{`{} tool_calls`, part("2", "{}"), `[DONE]`}},
 	} {
 		t.Run(c.codec.Name(), func(t *testing.T) {
@@ -87,7 +95,8 @@ func TestCompatibleServersDifferAsTheyDo(t *testing.T) {
 			late.LateUse = true
 			said := choices(t, c.codec.Encode(req, &late))
 			require.Equal(t, c.late, said[len(said)-len(c.late):])
-			require.Equal(t, []string{"POST " + strings.TrimSuffix(c.codec.(chat).base, "/") + "/chat/completions"}, c.codec.Patterns())
+			require.Equal(t, []string{"POST " + strings.TrimSuffix(c.codec.(chat).base, "/") + "/chat/completions"},
+				c.codec.Patterns())
 		})
 	}
 }
@@ -98,15 +107,18 @@ func TestOpenRouterCommentsAndRepeatsItself(t *testing.T) {
 	a := OpenRouter.Encode(req, &dialect.Reply{Content: []dialect.Block{says("hi")}})
 	require.Equal(t, ": OPENROUTER PROCESSING\n\n", string(a.Chunks[0]))
 	a.Chunks = a.Chunks[2:]
-	require.Equal(t, []string{`{"role":"assistant","content":""}`, `{"content":"hi"}`, `{"content":""} stop`, `{"role":"assistant","content":""} stop`, `[DONE]`}, choices(t, a))
+	require.Equal(t, []string{`{"role":"assistant","content":""}`, `{"content":"hi"}`, `{"content":""} stop`,
+		`{"role":"assistant","content":""} stop`, `[DONE]`}, choices(t, a))
 	require.Contains(t, string(a.Chunks[3]), `"native_finish_reason":"stop"}],"usage":{"prompt_tokens":`)
-	plain := string(join(OpenRouter.Encode(decode(t, body(user, "")), &dialect.Reply{Content: []dialect.Block{says("hi")}})))
+	plain := string(join(OpenRouter.Encode(decode(t, body(user, "")),
+		&dialect.Reply{Content: []dialect.Block{says("hi")}})))
 	require.True(t, strings.HasPrefix(plain, "\n         \n{\n"), "%q", plain)
 	require.NotContains(t, plain, "annotations")
 	keys(t, plain) // it is JSON
 	failed := &dialect.Error{Status: 402, Kind: "k", Code: "c", Message: "no credit"}
 	require.JSONEq(t, `{"error":{"code":402,"message":"no credit"}}`, string(join(OpenRouter.EncodeError(failed))))
-	require.Equal(t, "data: {\"error\":{\"code\":402,\"message\":\"no credit\"}}\n\n", string(OpenRouter.EncodeErrorEvent(req, nil, 0, failed)))
+	require.Equal(t, "data: {\"error\":{\"code\":402,\"message\":\"no credit\"}}\n\n",
+		string(OpenRouter.EncodeErrorEvent(req, nil, 0, failed)))
 }
 
 func TestMistralTakesOnlyIdsOfItsOwnForm(t *testing.T) {
@@ -130,12 +142,15 @@ func TestRefusalsAndFilteredAnswers(t *testing.T) {
 	require.Contains(t, plain, `"refusal": "I can't",`)
 	require.Contains(t, plain, `"finish_reason": "stop"`)
 	stream := decode(t, body(user, `,"stream":true`))
-	require.Equal(t, []string{`{"role":"assistant","content":null,"refusal":""}`, `{"refusal":"I ca"}`, `{"refusal":"n't"}`, `{} stop`, `[DONE]`}, choices(t, Chat.Encode(stream, &refusal)))
-	require.Equal(t, []string{`{"content":"I ca","role":"assistant"}`, `{"content":"n't"}`, `{} stop`, `[DONE]`}, choices(t, XAI.Encode(stream, &refusal)), "a server without refusals says it")
+	require.Equal(t, []string{`{"role":"assistant","content":null,"refusal":""}`, `{"refusal":"I ca"}`,
+		`{"refusal":"n't"}`, `{} stop`, `[DONE]`}, choices(t, Chat.Encode(stream, &refusal)))
+	require.Equal(t, []string{`{"content":"I ca","role":"assistant"}`, `{"content":"n't"}`, `{} stop`, `[DONE]`},
+		choices(t, XAI.Encode(stream, &refusal)), "a server without refusals says it")
 
 	filtered := dialect.Reply{StopReason: dialect.StopContentFilter, Content: []dialect.Block{says("so")}}
 	content, _, finish := spoken(t, filtered)
 	require.Equal(t, "so", *content)
 	require.Equal(t, "content_filter", finish)
-	require.Equal(t, []string{`{"role":"assistant","content":"","refusal":null}`, `{"content":"so"}`, `{} content_filter`, `[DONE]`}, choices(t, Chat.Encode(stream, &filtered)))
+	require.Equal(t, []string{`{"role":"assistant","content":"","refusal":null}`, `{"content":"so"}`, `{} content_filter`,
+		`[DONE]`}, choices(t, Chat.Encode(stream, &filtered)))
 }
