@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestRecordedRequestsAreReadAgain(t *testing.T) {
+func TestDecodeReadsRecordedRequests(t *testing.T) {
 	for dialect, body := range map[string]string{
 		"openai-chat":      hello,
 		"openai-responses": `{"model":"gpt-4o","input":"hello"}`,
@@ -28,7 +28,7 @@ func TestRecordedRequestsAreReadAgain(t *testing.T) {
 	line := []byte(hello)
 	req, err = Decode("openai-chat", chatPath, line)
 	require.NoError(t, err)
-	clear(line) // as who reads the next request into it
+	clear(line) // the caller reuses the memory
 	require.NoError(t, LastUser("hello").Match(req))
 	_, err = Decode("openai-chat", chatPath, []byte(`{`))
 	require.ErrorContains(t, err, "the body could not be read as a JSON object")

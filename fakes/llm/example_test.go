@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 )
 
-// ask posts a request and returns the answer's status and text.
+// ask posts a request and returns the answer's status and body.
 func ask(url, body string) (int, string) {
 	resp, err := http.Post(url, "application/json", strings.NewReader(body))
 	if err != nil {
@@ -21,7 +21,7 @@ func ask(url, body string) (int, string) {
 	return resp.StatusCode, string(text)
 }
 
-// In a test, New(t, rules…) closes the server and fails the test for rules that were not used.
+// In a test, New(t, rules…) also closes the server and fails the test for unused rules.
 func Example() {
 	srv, err := llm.Start(llm.Options{},
 		llm.When(llm.LastUser("weather"), llm.Offers("get_weather")).Reply(llm.CallID("call_1", "get_weather",
@@ -46,7 +46,7 @@ func Example() {
 	// {"role":"assistant","content":{"type":"text","text":"18°C in Paris"},"model":"scripted-model","stopReason":"endTurn"}
 }
 
-// A request that no rule matches is told which rule came nearest, and what differs.
+// The error for an unmatched request names the nearest rule and the first difference.
 func Example_miss() {
 	srv, err := llm.Start(llm.Options{}, llm.When(llm.Turn(1), llm.System("be brief")).Reply(llm.Text("hi")))
 	if err != nil {
@@ -65,7 +65,7 @@ func Example_miss() {
 	// }
 }
 
-// One server tells many conversations apart by marks.
+// Marks identify conversations on one server.
 func ExampleServer_Script() {
 	srv, err := llm.Start(llm.Options{})
 	if err != nil {
@@ -85,7 +85,7 @@ func ExampleServer_Script() {
 	// [rule 1, When() of mark k3j9x2 was never used]
 }
 
-// Matchers are one method, whose error becomes part of the message for a miss.
+// A matcher is one method. Its error becomes part of a miss.
 func ExampleMatcherFunc() {
 	short := llm.MatcherFunc(func(r *llm.Request) error {
 		if r.MaxTokens != nil && *r.MaxTokens <= 100 {
@@ -97,7 +97,7 @@ func ExampleMatcherFunc() {
 	// Output: max tokens are not at most 100
 }
 
-// The first answer is cut off inside of an event; the caller that tries again gets all of it.
+// The first answer is cut inside an event; a retry gets the complete one.
 func ExampleRule_Fault() {
 	srv, err := llm.Start(llm.Options{},
 		llm.When().Reply(llm.Text("18 degrees in Paris")).Fault(llm.TruncateInside(0)).Once(),
@@ -121,7 +121,8 @@ func ExampleRule_Fault() {
 	// 2: rule 2, When() of the server
 }
 
-// A model that thinks for two seconds and then says a word every 50 ms, more or less. In a testing/synctest bubble that takes no time.
+// The model thinks for two seconds, then says a word roughly every 50 ms. In a testing/synctest bubble this takes no
+// time.
 func ExampleRule_Pace() {
 	slow := llm.Pace{FirstToken: 2 * time.Second, Token: 50 * time.Millisecond, Jitter: 0.3, Seed: 1}
 	rule := llm.When(llm.LastUser("weather")).Reply(llm.Text("18°C in Paris")).Pace(slow)

@@ -21,10 +21,10 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/memnet"
 )
 
-// story is the reply whose delivery goes wrong: nine events when streamed.
+// story is the reply of the fault tests: nine events when streamed.
 const story = "a text of several fragments"
 
-// whole returns what a server says to the body when nothing goes wrong, as one text and as events.
+// whole returns the answer without faults, as one text and as events.
 func undisturbed(t testing.TB, body string) (text string, events []string) {
 	t.Helper()
 	s, err := Start(Options{}, When().Reply(Text(story)))
@@ -35,20 +35,21 @@ func undisturbed(t testing.TB, body string) (text string, events []string) {
 	return text, events[:len(events)-1]
 }
 
-// What the caller gets of a stream, and of a plain answer, and how the exchange ends. A minute of virtual time is all the caller gives.
-func TestFaultsEndAnswersAsTheySay(t *testing.T) {
+// Each case has the part of a stream and of a plain answer that the caller receives, and the end of the exchange. The
+// caller waits for one minute of virtual time.
+func TestCutFaults(t *testing.T) {
 	broke := &Error{Status: 503, Message: "overloaded"}
 	const completed, gaveUp, cutOff = "", "context deadline exceeded",
-		"EOF" // memnet knows no resets: io.EOF, or io.ErrUnexpectedEOF
+		"EOF" // memnet has no resets: io.EOF or io.ErrUnexpectedEOF
 	for _, c := range []struct {
 		fault        Fault
 		name         string
 		streamed     func(events []string) string
 		plain        func(text string) string
 		err          string
-		plainErr     string // "" is err
-		status       int    // that is recorded
-		plainStatus  int    // 0 is status
+		plainErr     string // "": err
+		status       int    // in the journal
+		plainStatus  int    // 0: status
 		afterHeaders bool
 	}{
 		{StallBeforeHeaders(), "StallBeforeHeaders()", nil, nil, gaveUp, "", 0, 0, false},
@@ -126,8 +127,8 @@ func two(events []string) string    { return events[0] + events[1] }
 func half(text string) string       { return text[:len(text)/2] }
 func allButOne(all []string) string { return strings.Join(all[:len(all)-1], "") }
 
-// A stall is not to outlive its server, nor to pass for an answer.
-func TestClosingTheServerEndsStalls(t *testing.T) {
+// A stall ends with its server, and does not look like a complete answer.
+func TestCloseEndsStalls(t *testing.T) {
 	for _, fault := range []Fault{StallBeforeHeaders(), StallAfter(2), Drip(1, time.Hour)} {
 		t.Run(fault.String(), func(t *testing.T) {
 			var s seen
@@ -153,7 +154,7 @@ func TestClosingTheServerEndsStalls(t *testing.T) {
 	}
 }
 
-func TestAStallInAMountedHandlerEndsWithItsServer(t *testing.T) {
+func TestStallInMountedHandlerEndsWithTheServer(t *testing.T) {
 	come := make(chan struct{}, 1)
 	server, err := Start(Options{Record: func(trace.Event) trace.Ref { come <- struct{}{}; return trace.Ref{} }},
 		When().Fault(StallBeforeHeaders()))
@@ -167,11 +168,11 @@ func TestAStallInAMountedHandlerEndsWithItsServer(t *testing.T) {
 	}()
 	<-come
 	server.Close()
-	<-come // its end
+	<-come // at the end
 	require.ErrorContains(t, <-ended, "EOF")
 }
 
-func TestAResetIsAResetOnRealSockets(t *testing.T) {
+func TestResetOnRealSockets(t *testing.T) {
 	for _, fault := range []Fault{ResetBeforeHeaders(), ResetAfter(1)} {
 		server, err := Start(Options{}, When().Reply(Text(story)).Fault(fault))
 		require.NoError(t, err)
@@ -187,7 +188,7 @@ func TestAResetIsAResetOnRealSockets(t *testing.T) {
 	}
 }
 
-// pieces keeps what is written to it, piece by piece, and when.
+// pieces keeps each write with its time.
 type pieces struct {
 	http.ResponseWriter
 	all     []string
@@ -201,7 +202,7 @@ func (p *pieces) Write(b []byte) (int, error) {
 
 func (p *pieces) Flush() { p.flushed++ }
 
-func TestEventsAreSplitAsTheFaultSays(t *testing.T) {
+func TestSplitFaults(t *testing.T) {
 	for _, body := range []string{streamed, hello} {
 		text, _ := undisturbed(t, body)
 		deliver := func(f Fault) *pieces {
@@ -223,7 +224,7 @@ func TestEventsAreSplitAsTheFaultSays(t *testing.T) {
 	}
 }
 
-func TestDripsTakeTheirTime(t *testing.T) {
+func TestDripWaitsBetweenPieces(t *testing.T) {
 	var s seen
 	inMemory(t, &s, Script(When().Reply(Text(story)).Fault(Drip(10, time.Second))),
 		func(t *testing.T, server *Server, network *memnet.Network) {
@@ -238,14 +239,14 @@ func TestDripsTakeTheirTime(t *testing.T) {
 		})
 }
 
-func TestOneSplitterSplitsTheWholeAnswer(t *testing.T) {
+func TestSplitterKeepsItsStateForTheAnswer(t *testing.T) {
 	d, err := deliver([]Fault{SplitAtRandom(1)})
 	require.NoError(t, err)
 	split, event := d.split(), bytes.Repeat([]byte("x"), 300)
 	require.NotEqual(t, split(event), split(event), "it goes on where it was, and does not begin anew with each event")
 }
 
-func TestFaultsOfAHeader(t *testing.T) {
+func TestHeaderFaults(t *testing.T) {
 	s, err := Start(Options{},
 		When(Turn(1), Model("none")).Reply().Fault(WrongContentType("")),
 		When().Fail(&Error{Status: 429, Message: "slow", Header: RetryAfter(7)}).Fault(WrongContentType("text/html"),
@@ -265,7 +266,7 @@ func TestFaultsOfAHeader(t *testing.T) {
 	require.NotContains(t, resp.Header, "Content-Type")
 }
 
-func TestFaultsThatMakeNoSense(t *testing.T) {
+func TestInvalidFaults(t *testing.T) {
 	for want, rule := range map[string]*Rule{
 		"has the fault StallAfter(2), which also ends the answer: want one such fault":                         When().Reply().Fault(ResetAfter(1), StallAfter(2)),
 		"has the fault SplitAtRandom(1), which also splits events: want one such fault":                        When().Reply().Fault(SplitEveryByte()).Fault(SplitAtRandom(1)),
@@ -289,8 +290,8 @@ func TestFaultsThatMakeNoSense(t *testing.T) {
 	require.EqualError(t, err, "starting the model server: the configuration has a Pace with a negative wait")
 }
 
-// What needs no fault of its own, because a rule can say it: each name of such a fault, the rule, and what of it reaches the wire.
-func TestFaultsThatARuleSays(t *testing.T) {
+// These faults are in a rule's reply: the fault's name, the rule, and a part of the wire bytes.
+func TestFaultsInReplies(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		rule *Rule
@@ -312,7 +313,7 @@ func TestFaultsThatARuleSays(t *testing.T) {
 	}
 }
 
-func TestThePaceIsKept(t *testing.T) {
+func TestPace(t *testing.T) {
 	pace := Pace{FirstToken: 3 * time.Second, Token: 100 * time.Millisecond}
 	arrivals := func(t *testing.T, o Pace, rule *Rule) (at []time.Duration) {
 		synctest.Test(t, func(t *testing.T) {
@@ -334,7 +335,7 @@ func TestThePaceIsKept(t *testing.T) {
 			}
 			require.ErrorIs(t, err, io.EOF)
 		})
-		return slices.Compact(at) // what comes at one instant may come in several reads
+		return slices.Compact(at) // bytes of one instant may need several reads
 	}
 	var steady []time.Duration
 	for i := range 10 {
@@ -377,7 +378,7 @@ func FuzzSplitters(f *testing.F) {
 	})
 }
 
-// What is cut is a beginning of the answer, and never all of it.
+// A cut answer is a prefix of the whole one, and shorter.
 func FuzzCuts(f *testing.F) {
 	f.Add(3, 1, true, "abc")
 	f.Add(1, 0, false, "")

@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/memnet"
 )
 
-// asking is a chat completion that asks something, as a whole or as a stream.
+// asking returns a chat completion request, plain or streamed.
 func asking(question string, stream bool) string {
 	return fmt.Sprintf(`{"model":"m","stream":%t,"messages":[{"role":"user","content":%q}]}`, stream, question)
 }
@@ -27,7 +27,7 @@ func closedNow(c <-chan struct{}) bool {
 	}
 }
 
-func TestAGateHoldsAnAnswerBehindItsHeader(t *testing.T) {
+func TestGateHoldsTheAnswerAfterItsHeader(t *testing.T) {
 	for _, stream := range []bool{false, true} {
 		var s seen
 		gate := &Gate{}
@@ -38,7 +38,7 @@ func TestAGateHoldsAnAnswerBehindItsHeader(t *testing.T) {
 				resp, err := send(t, t.Context(), network, server, asking("take your time, word", stream))
 				require.NoError(t, err, "the header is there")
 				require.True(t, closedNow(gate.Held("word")))
-				<-time.After(time.Hour) // of virtual time
+				<-time.After(time.Hour) // virtual time
 				require.False(t, closedNow(gate.Left("word")))
 				gate.Open("word")
 				gate.Open("word")
@@ -53,7 +53,7 @@ func TestAGateHoldsAnAnswerBehindItsHeader(t *testing.T) {
 	}
 }
 
-func TestAGateHoldsNothingElse(t *testing.T) {
+func TestGateLetsOtherRequestsPass(t *testing.T) {
 	var s seen
 	gate := &Gate{}
 	rules := Script(When(LastUser("refuse")).Fail(&Error{Status: 400, Message: "no"}).Hold(gate),
@@ -75,7 +75,7 @@ func TestAGateHoldsNothingElse(t *testing.T) {
 	})
 }
 
-func TestACallerThatHangsUpAtTheGateHasLeft(t *testing.T) {
+func TestHangUpAtTheGateEndsTheRequest(t *testing.T) {
 	var s seen
 	gate := &Gate{}
 	inMemory(t, &s, Script(When().Reply(Text("at last")).Hold(gate)),
@@ -99,6 +99,6 @@ func TestACallerThatHangsUpAtTheGateHasLeft(t *testing.T) {
 			cancel()
 			_, err = send(t, t.Context(), network, server, asking("word", true))
 			require.NoError(t, err)
-			gate.Idle(ended) // waits for nobody
+			gate.Idle(ended) // must return at once
 		})
 }

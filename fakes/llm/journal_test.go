@@ -22,7 +22,7 @@ func numbers(s *Server) (n []int64) {
 	return n
 }
 
-func TestTheJournalKeepsTheNewest(t *testing.T) {
+func TestJournalKeepsTheNewest(t *testing.T) {
 	s, err := Start(Options{MaxExchanges: 3}, When().Reply())
 	require.NoError(t, err)
 	defer s.Close()
@@ -37,7 +37,7 @@ func TestTheJournalKeepsTheNewest(t *testing.T) {
 	require.NoError(t, err)
 	defer s.Close()
 	for range 3 {
-		post(s, chatPath, hello) // some two thousand bytes each
+		post(s, chatPath, hello) // about 2,000 bytes each
 	}
 	require.Equal(t, []int64{2, 3}, numbers(s))
 	post(s, chatPath, strings.Replace(hello, "hello", strings.Repeat("x", 9000), 1))
@@ -45,7 +45,7 @@ func TestTheJournalKeepsTheNewest(t *testing.T) {
 	require.EqualValues(t, 3, s.Dropped())
 }
 
-func TestNewFailsTheTestForWhatItsJournalHasDropped(t *testing.T) {
+func TestNewReportsDroppedMisses(t *testing.T) {
 	var tb fakeTB
 	s := New(&tb, When(LastUser("hello")).Reply())
 	s.options.MaxExchanges = 1
@@ -59,7 +59,7 @@ func TestNewFailsTheTestForWhatItsJournalHasDropped(t *testing.T) {
 	}, tb.said)
 }
 
-func TestAMissThatIsDroppedInFlightIsCounted(t *testing.T) {
+func TestDroppedMissesAreCounted(t *testing.T) {
 	s, err := Start(Options{MaxExchanges: 1})
 	require.NoError(t, err)
 	defer s.Close()
@@ -70,7 +70,7 @@ func TestAMissThatIsDroppedInFlightIsCounted(t *testing.T) {
 	require.EqualValues(t, 1, s.journal.misses)
 }
 
-func TestResetBeginsAnew(t *testing.T) {
+func TestResetEmptiesJournalAndCounts(t *testing.T) {
 	s, err := Start(Options{MaxExchanges: 1}, When().Reply(Call("t", "{}")).Once())
 	require.NoError(t, err)
 	defer s.Close()
@@ -88,7 +88,7 @@ func TestResetBeginsAnew(t *testing.T) {
 	require.Equal(t, []int64{5}, numbers(s), "numbers go on, as the trace does")
 }
 
-func TestTheJournalOverHTTP(t *testing.T) {
+func TestJournalOverHTTP(t *testing.T) {
 	s, err := Start(Options{Key: "planted"}, When(LastUser("hello")).Reply(Text("hi")).Fault(SplitEveryByte()),
 		When().Reply(Text("never")))
 	require.NoError(t, err)
@@ -144,8 +144,8 @@ func TestTheJournalOverHTTP(t *testing.T) {
 	require.Contains(t, ask("GET", "127.0.0.1").Body.String(), `"exchanges":[]`)
 }
 
-// The heap is what grows with the requests; a process has some 15 MB besides.
-func TestManyRequestsLeaveLittleBehind(t *testing.T) {
+// Only the heap grows with the requests; a process needs about 15 MB more.
+func TestManyRequestsNeedLittleMemory(t *testing.T) {
 	s, err := Start(Options{}, When().Reply(Text(benchReply)))
 	require.NoError(t, err)
 	defer s.Close()
@@ -154,7 +154,7 @@ func TestManyRequestsLeaveLittleBehind(t *testing.T) {
 	}
 	measure := func() int64 {
 		runtime.GC()
-		runtime.GC() // what is pooled goes with the second
+		runtime.GC() // the second collection empties the pools
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapAlloc)
@@ -168,8 +168,8 @@ func TestManyRequestsLeaveLittleBehind(t *testing.T) {
 	require.Positive(t, s.Dropped())
 }
 
-// Whoever sends requests without a network, or serves them to others, too, may change them afterwards.
-func TestTheJournalStaysAsItWas(t *testing.T) {
+// A caller without a network, or another handler, may change a request afterwards.
+func TestJournalDoesNotChange(t *testing.T) {
 	s := New(t, When().Reply(Text("a")))
 	r := httptest.NewRequest("POST", s.URL+chatPath+"?to=one", strings.NewReader(hello))
 	for range 2 {
@@ -186,8 +186,8 @@ func TestTheJournalStaysAsItWas(t *testing.T) {
 	}
 }
 
-// What requests have in common is in memory once, and what they have not is each one's own.
-func TestTheJournalSharesWhatIsTheSame(t *testing.T) {
+// Equal parts of requests share memory; different ones do not.
+func TestJournalSharesEqualParts(t *testing.T) {
 	s := New(t, When().Reply(Text("a")))
 	for _, name := range []string{"one", "one", "two", "one"} {
 		r := httptest.NewRequest("POST", s.URL+chatPath+"?to="+name, strings.NewReader(hello))

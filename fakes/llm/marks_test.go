@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-func TestMarksThatCannotBeToldApart(t *testing.T) {
+func TestInvalidMarks(t *testing.T) {
 	s, err := Start(Options{})
 	require.NoError(t, err)
 	defer s.Close()
@@ -31,7 +31,7 @@ func TestMarksThatCannotBeToldApart(t *testing.T) {
 	require.NoError(t, s.Script("zzzzzz", When().Reply()), "a script that was refused does not take the mark")
 }
 
-func TestTheOwnerOfARequest(t *testing.T) {
+func TestOwner(t *testing.T) {
 	const a, b, c = "aaaaaa", "bbbbbb", "cccccc"
 	text := func(s string) string { return `{"type":"text","text":"` + s + `"}` }
 	user := func(block string) string { return `{"role":"user","content":` + block + `}` }
@@ -82,7 +82,7 @@ func TestTheOwnerOfARequest(t *testing.T) {
 	}
 }
 
-func TestAnImageIsMarkedByItsAddress(t *testing.T) {
+func TestImageAddressMayContainAMark(t *testing.T) {
 	s, err := Start(Options{})
 	require.NoError(t, err)
 	defer s.Close()
@@ -93,7 +93,7 @@ func TestAnImageIsMarkedByItsAddress(t *testing.T) {
 	require.Equal(t, "aaaaaa", s.Journal()[0].Owner)
 }
 
-func TestMarkedRequestsAreAnsweredByTheirScriptOnly(t *testing.T) {
+func TestOnlyTheirScriptAnswersMarkedRequests(t *testing.T) {
 	s, err := Start(Options{}, When().Reply(Text("anybody's")))
 	require.NoError(t, err)
 	defer s.Close()
@@ -109,8 +109,8 @@ func TestMarkedRequestsAreAnsweredByTheirScriptOnly(t *testing.T) {
 	require.Equal(t, []string{"rule 1, When(Turn(7)) of mark aaaaaa was never used"}, s.Unused())
 }
 
-// What a conversation is told is the same in every run, whatever the others do meanwhile.
-func TestIDsDependOnTheConversationOnly(t *testing.T) {
+// A conversation's answers are the same in every run, whatever runs in parallel.
+func TestIDsDependOnlyOnTheConversation(t *testing.T) {
 	ids := func(others int) []string {
 		s, err := Start(Options{}, When().Reply(Call("t", "{}")))
 		require.NoError(t, err)

@@ -13,9 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Codecs make requests and answers in the memory of old ones: no caller may get what another one asked for, and what a matcher has
-// kept of a request stays as it was.
-func TestRecycledMemoryIsNobodyElses(t *testing.T) {
+// Codecs reuse memory. No caller may receive another's data, and a request that a matcher keeps must not change.
+func TestRecycledMemoryIsNotShared(t *testing.T) {
 	var mu sync.Mutex
 	var kept []*Request
 	keep := MatcherFunc(func(r *Request) error {

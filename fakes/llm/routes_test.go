@@ -32,8 +32,8 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// What hosts ask before and beside a conversation, each in its provider's shape, in journal and trace, and no business of any rule.
-func TestAsidesAreAnsweredAndSeen(t *testing.T) {
+// Side requests get the provider's shape, are in journal and trace, and reach no rule.
+func TestSideRequestsAreAnsweredAndRecorded(t *testing.T) {
 	var seen seen
 	s, err := Start(Options{Record: seen.record}, When().Reply(Text("hi")).Once())
 	require.NoError(t, err)
@@ -92,8 +92,8 @@ func TestAsidesAreAnsweredAndSeen(t *testing.T) {
 	require.Contains(t, w.Body.String(), `"type":"error"`, "in the provider's shape")
 }
 
-// Gemini's paths of conversations and of asides are the same pattern, and its stream is asked for by the path.
-func TestAConversationWhosePatternIsAnAsidesToo(t *testing.T) {
+// Gemini's conversations and side requests share a pattern; the path also selects the stream.
+func TestConversationsMaySharePatternsWithSideRequests(t *testing.T) {
 	s, err := Start(Options{}, When(LastUser("hello")).Reply(Text("hi")))
 	require.NoError(t, err)
 	defer s.Close()

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// said returns what the rules answer to each request in turn: a reply's text, or the error.
+// said returns each request's reply text or error, in order.
 func said(t *testing.T, rules []*Rule, requests ...*Request) []string {
 	t.Helper()
 	s, err := newScript("the server", 0, rules)
@@ -27,7 +27,7 @@ func said(t *testing.T, rules []*Rule, requests ...*Request) []string {
 	return answers
 }
 
-func TestTheFirstRuleThatMatchesAndIsNotSpentAnswers(t *testing.T) {
+func TestFirstMatchingRuleWithAnswersLeftAnswers(t *testing.T) {
 	q := question()
 	rules := Script(
 		When(Turn(1)).Reply(Text("one")),
@@ -38,7 +38,7 @@ func TestTheFirstRuleThatMatchesAndIsNotSpentAnswers(t *testing.T) {
 	require.Equal(t, []string{"two", "three", "three", "four", "four"}, said(t, rules, q, q, q, q, q))
 }
 
-func TestAMissNamesTheNearestRule(t *testing.T) {
+func TestMissNamesTheNearestRule(t *testing.T) {
 	q := question()
 	for _, c := range []struct {
 		name  string
@@ -64,7 +64,7 @@ func TestAMissNamesTheNearestRule(t *testing.T) {
 	require.Contains(t, spent[2], "rule 1, When(): it matches, but has given its 2 answers")
 }
 
-func TestSenselessRulesAreRefused(t *testing.T) {
+func TestInvalidRulesAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		rule *Rule
 		want string
@@ -83,7 +83,7 @@ func TestSenselessRulesAreRefused(t *testing.T) {
 	}
 }
 
-func TestUnusedRules(t *testing.T) {
+func TestUnusedRulesAreReported(t *testing.T) {
 	s, err := newScript("mark abcdef", 0, Script(
 		When(Turn(1)).Reply(), When(Turn(1)).Reply().Optional(), When(Turn(2)).Reply().Once(),
 		When(Turn(2)).Reply().Times(3), When(Turn(2)).Reply(),
@@ -121,7 +121,7 @@ func TestRulesAreCopied(t *testing.T) {
 	require.Equal(t, "no", chosen.fail.Message)
 }
 
-func TestALimitHoldsUnderConcurrency(t *testing.T) {
+func TestTimesIsExactUnderConcurrency(t *testing.T) {
 	s, err := newScript("x", 0, Script(When().Reply().Times(20)))
 	require.NoError(t, err)
 	var wg sync.WaitGroup
@@ -138,8 +138,8 @@ func TestALimitHoldsUnderConcurrency(t *testing.T) {
 	require.Empty(t, s.unused())
 }
 
-// A matcher may look at what the server has seen.
-func TestMatchersRunWithoutLocks(t *testing.T) {
+// A matcher may read the journal.
+func TestMatchersMayUseTheServer(t *testing.T) {
 	var s *Server
 	s, err := Start(Options{}, When(MatcherFunc(func(*Request) error {
 		if len(s.Requests()) == 1 && len(s.Unused()) == 1 {
@@ -153,8 +153,8 @@ func TestMatchersRunWithoutLocks(t *testing.T) {
 	require.True(t, strings.HasPrefix(s.Journal()[0].Rule, "rule 1, When(llm.MatcherFunc) of the server"))
 }
 
-// What stands before a provider adds headers to every answer, and some providers say in one of their own whose account it is for.
-func TestHeadersAndAccountsAreAddedToEveryAnswer(t *testing.T) {
+// Proxies add headers to every answer; some providers name the account in a header.
+func TestHeaderAndAccountAreInEveryAnswer(t *testing.T) {
 	rules := map[string]*Rule{
 		"a reply":             When().Reply(Text("a text of several words, to be cut")),
 		"a cut reply":         When().Reply(Text("a text of several words, to be cut")).Fault(TruncateAfter(1)),

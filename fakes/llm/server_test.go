@@ -17,7 +17,7 @@ const (
 	hello    = `{"model":"m","messages":[{"role":"user","content":"hello"}]}`
 )
 
-// post asks a server's handler, without a network.
+// post sends a request to a server's handler without a network.
 func post(s *Server, path, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest("POST", "http://127.0.0.1"+path, strings.NewReader(body))
 	w := httptest.NewRecorder()
@@ -25,7 +25,7 @@ func post(s *Server, path, body string) *httptest.ResponseRecorder {
 	return w
 }
 
-func TestEachDialectIsAnsweredInItsOwnShape(t *testing.T) {
+func TestEachDialectHasItsOwnShape(t *testing.T) {
 	s, err := Start(Options{}, When(LastUser("hello")).Reply(Text("hi")).Model("big"))
 	require.NoError(t, err)
 	defer s.Close()
@@ -88,7 +88,7 @@ func TestEachDialectIsAnsweredInItsOwnShape(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotAnswered(t *testing.T) {
+func TestUnservedRequests(t *testing.T) {
 	long := `{"model":"m","messages":[{"role":"user","content":"` + strings.Repeat("x", 2000) + `"}]}`
 	chatError := func(text string) string { return `"message": "` + text }
 	for _, c := range []struct {
@@ -160,7 +160,7 @@ func TestWhatIsNotAnswered(t *testing.T) {
 	}
 }
 
-func TestLenientServersLeaveOutTheProvidersRules(t *testing.T) {
+func TestLenientServerSkipsTheProvidersRules(t *testing.T) {
 	s, err := Start(Options{Lenient: true}, When().Reply(Text("fine")))
 	require.NoError(t, err)
 	defer s.Close()
@@ -168,7 +168,7 @@ func TestLenientServersLeaveOutTheProvidersRules(t *testing.T) {
 	require.Equal(t, 400, post(s, chatPath, `{"messages":7}`).Code, "what cannot be read cannot be answered")
 }
 
-func TestRulesThatFail(t *testing.T) {
+func TestFailRules(t *testing.T) {
 	s, err := Start(Options{},
 		When().Fail(&Error{Status: 429, Message: "slow down", Header: http.Header{"retry-after": {"3"}}}).Once())
 	require.NoError(t, err)
@@ -183,7 +183,7 @@ func TestRulesThatFail(t *testing.T) {
 	require.Empty(t, x.Refused+x.Miss)
 }
 
-func TestRepliesSayWhatTheRuleSays(t *testing.T) {
+func TestReplyFollowsTheRule(t *testing.T) {
 	s, err := Start(Options{},
 		When(Model("late")).Reply(CallID("c1", "t", `{"a":1}`)).LateUse(),
 		When().Reply(Text("a"), Call("t", `{"a`)).StopReason(StopMaxTokens).Model("other"))
@@ -200,7 +200,7 @@ func TestRepliesSayWhatTheRuleSays(t *testing.T) {
 	require.Contains(t, after, `"arguments":":1}"`)
 }
 
-// source answers with what it holds.
+// source always returns the same answer.
 type source struct {
 	answer Answer
 	err    error
@@ -208,7 +208,7 @@ type source struct {
 
 func (s source) Answer(*Request) (Answer, error) { return s.answer, s.err }
 
-func TestASourceAnswersInPlaceOfRules(t *testing.T) {
+func TestSourceReplacesRules(t *testing.T) {
 	recorded := Answer{Status: 201, Header: http.Header{"content-type": {"text/plain"}},
 		Chunks: [][]byte{[]byte("a"), []byte("b")}}
 	for _, c := range []struct {
@@ -246,7 +246,7 @@ func TestASourceAnswersInPlaceOfRules(t *testing.T) {
 	require.EqualError(t, err, "starting the model server: both rules and a Source are given: want one of them")
 }
 
-func TestAListenerOfTheCallers(t *testing.T) {
+func TestServerUsesTheGivenListener(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	s, err := Start(Options{Listener: l}, When().Reply())
@@ -261,7 +261,7 @@ func TestAListenerOfTheCallers(t *testing.T) {
 	require.Equal(t, 200, post(s, "/native", "{}").Code, "a handler mounted elsewhere goes on")
 }
 
-func TestAnErrorHasTheFormOfWhatWasAskedFor(t *testing.T) {
+func TestErrorFormFollowsTheRequest(t *testing.T) {
 	s, err := Start(Options{}, When().Fail(&Error{Status: 503, Message: "busy"}))
 	require.NoError(t, err)
 	defer s.Close()
@@ -273,7 +273,7 @@ func TestAnErrorHasTheFormOfWhatWasAskedFor(t *testing.T) {
 	}
 }
 
-func TestTheHostOfTheListenerIsServed(t *testing.T) {
+func TestListenerHostIsServed(t *testing.T) {
 	s := &Server{host: "model.test"}
 	require.True(t, s.local("model.test:80"))
 	require.True(t, s.local("model.test"))

@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/memnet"
 )
 
-// arrivals asks with the body and returns the instants at which something came, and all that came.
+// arrivals returns the times at which parts of the answer arrive, and the whole answer.
 func arrivals(t *testing.T, network *memnet.Network, server *Server, body string) (at []time.Duration, all string) {
 	began := time.Now()
 	resp, err := send(t, t.Context(), network, server, body)
@@ -26,10 +26,10 @@ func arrivals(t *testing.T, network *memnet.Network, server *Server, body string
 		}
 	}
 	require.ErrorIs(t, err, io.EOF)
-	return slices.Compact(at), all // what comes at one instant may come in several reads
+	return slices.Compact(at), all // bytes of one instant may need several reads
 }
 
-func TestASlowAnswerArrivesWholeAtTheTimesThatItsFaultSays(t *testing.T) {
+func TestSlowAnswerArrivesCompleteAndOnTime(t *testing.T) {
 	const s = time.Second
 	every := func(n int, gap time.Duration) (at []time.Duration) {
 		for i := range n {
@@ -72,7 +72,7 @@ func TestASlowAnswerArrivesWholeAtTheTimesThatItsFaultSays(t *testing.T) {
 	}
 }
 
-func TestWhatIsPausedEndsWithItsServer(t *testing.T) {
+func TestPauseEndsWithTheServer(t *testing.T) {
 	for _, make := range []func() Fault{func() Fault { return PauseAfter(1, time.Hour) },
 		func() Fault { return Spread(time.Hour) }} {
 		var s seen
@@ -87,7 +87,7 @@ func TestWhatIsPausedEndsWithItsServer(t *testing.T) {
 	}
 }
 
-// startAsking asks for a stream and tells how that ended.
+// startAsking requests a stream and reports its end.
 func startAsking(t *testing.T, network *memnet.Network, server *Server) <-chan error {
 	ended := make(chan error)
 	go func() {
@@ -102,7 +102,7 @@ func startAsking(t *testing.T, network *memnet.Network, server *Server) <-chan e
 	return ended
 }
 
-func TestFaultsOfTimeThatMakeNoSense(t *testing.T) {
+func TestInvalidSlowFaults(t *testing.T) {
 	for want, rule := range map[string]*Rule{
 		"has the fault Spread(0s), which takes no time: want a time above 0":            When().Reply().Fault(Spread(0)),
 		"has the fault Spread(1s), which also splits events: want one such fault":       When().Reply().Fault(SplitEveryByte(), Spread(time.Second)),

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeTB is a test that keeps what is said of it.
+// fakeTB records its calls.
 type fakeTB struct {
 	said     []string
 	cleanups []func()
@@ -47,7 +47,7 @@ func TestNewFailsTheTest(t *testing.T) {
 	require.Error(t, err, "the server was closed")
 }
 
-func TestNewIsContent(t *testing.T) {
+func TestNewPassesWhenAllRulesAreUsed(t *testing.T) {
 	var tb fakeTB
 	s := New(&tb, When(LastUser("hello")).Reply().Once())
 	post(s, chatPath, hello)
@@ -65,7 +65,7 @@ func TestNewCountsTheRulesOfMarks(t *testing.T) {
 		"error: rule 1, When() of mark bbbbbb was never used"}, tb.said)
 }
 
-func TestNewRefusesSenselessRules(t *testing.T) {
+func TestNewRefusesInvalidRules(t *testing.T) {
 	var tb fakeTB
 	require.Nil(t, New(&tb, When()))
 	require.Equal(t, []string{"fatal: starting the model server: rule 1 of the server says nothing: add Reply(…) or " +
@@ -73,7 +73,7 @@ func TestNewRefusesSenselessRules(t *testing.T) {
 	require.Empty(t, tb.cleanups)
 }
 
-func TestTheRealTBWillDo(t *testing.T) {
+func TestNewAcceptsARealTB(t *testing.T) {
 	s := New(t, When().Reply())
 	require.Equal(t, 200, post(s, "/native", `{}`).Code)
 }

@@ -27,7 +27,7 @@ const (
 	redacted = `{"type":"redacted_thinking","data":"xyz"}`
 )
 
-// body is a request with the messages and further members.
+// body returns a request with the messages and more members.
 func body(messages, more string) string {
 	return `{"model":"claude-x","max_tokens":100,"messages":[` + messages + `]` + more + `}`
 }
@@ -41,7 +41,7 @@ func refusal(h http.Header, text string) *dialect.Error {
 	return Messages.Check(req)
 }
 
-func TestModelsThatTakeSystemMessages(t *testing.T) {
+func TestOnlyNewerModelsAcceptSystemMessages(t *testing.T) {
 	for model, takes := range map[string]bool{
 		"claude-3-5-sonnet-latest": false, "claude-2.1": false, "claude-sonnet-4-5": false,
 		"claude-haiku-4-5-20251001": false,
@@ -61,7 +61,7 @@ func TestModelsThatTakeSystemMessages(t *testing.T) {
 	}
 }
 
-func TestErrorsHaveTheProvidersShape(t *testing.T) {
+func TestErrors(t *testing.T) {
 	const id = "^req_01[A-Za-z0-9]{22}$"
 	for _, c := range []struct {
 		err         dialect.Error

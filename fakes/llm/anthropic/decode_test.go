@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
-// keyed are the headers of a request that the API takes.
+// keyed returns the headers of a valid request.
 func keyed() http.Header {
 	return http.Header{"X-Api-Key": {"sk"}, "Anthropic-Version": {"2023-06-01"}}
 }
@@ -20,7 +20,7 @@ func decode(t testing.TB, text string) *dialect.Request {
 	req, err := Messages.Decode(&http.Request{Header: keyed()}, []byte(text))
 	require.Nil(t, err)
 	require.NotNil(t, req.Decoded)
-	req.Decoded = nil // what is made of it must not need it
+	req.Decoded = nil // Check and Encode must work without it
 	return req
 }
 
@@ -139,7 +139,7 @@ func TestDecodeReadsToolChoices(t *testing.T) {
 	}
 }
 
-// What decodes can be checked and answered, and the answer to it is whole.
+// A decoded request can be checked and answered completely.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		body(user+`,`+uses+`,{"role":"user","content":[`+result1+`,`+result2+`]}`,

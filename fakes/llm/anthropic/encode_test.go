@@ -28,7 +28,7 @@ func join(a dialect.Answer) string {
 	return all.String()
 }
 
-// said returns the data of each event of a stream, less the first and the last; each chunk is one event, named as its type.
+// said returns the data of a stream's events except the first and last. Each chunk must be one event named as its type.
 func said(t *testing.T, a dialect.Answer) []string {
 	t.Helper()
 	require.True(t, a.Stream)
@@ -47,7 +47,7 @@ func said(t *testing.T, a dialect.Answer) []string {
 	return all
 }
 
-// cutEvent cuts one event of a stream into its name and its data.
+// cutEvent splits an event into name and data.
 func cutEvent(t testing.TB, event string) (name, data string) {
 	t.Helper()
 	name, data, found := strings.Cut(strings.TrimSuffix(event, "\n\n"), "\ndata: ")
@@ -60,7 +60,7 @@ func cutEvent(t testing.TB, event string) (name, data string) {
 	return name, data
 }
 
-func TestStreamsHaveTheProvidersOrder(t *testing.T) {
+func TestStreamEvents(t *testing.T) {
 	start := func(i int, block string) string {
 		return fmt.Sprintf(`{"index":%d,"content_block":%s}`, i, block)
 	}
@@ -124,7 +124,7 @@ func TestStreamsHaveTheProvidersOrder(t *testing.T) {
 	}
 }
 
-func TestAStreamByteForByte(t *testing.T) {
+func TestStreamBytes(t *testing.T) {
 	a := Messages.Encode(decode(t, body(user, `,"stream":true`)), &dialect.Reply{Content: []dialect.Block{says("<ö>")},
 		Serial: 1})
 	require.Equal(t, `event: message_start
@@ -152,8 +152,8 @@ data: {"type":"message_stop"}
 `, join(a))
 }
 
-func TestAPlainAnswerByteForByte(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // where time is known
+func TestPlainAnswerBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // the time is fixed
 		a := Messages.Encode(decode(t, body(user, "")),
 			&dialect.Reply{Content: []dialect.Block{says("a\n"),
 				{Type: dialect.ToolUse, Name: "add", Input: []byte(`{"a": 2}`)}}, Serial: 1, Model: "claude-y"})
@@ -198,7 +198,7 @@ func plain(t *testing.T, reply dialect.Reply) (m struct {
 	return m
 }
 
-func TestStopReasonsInTheProvidersWords(t *testing.T) {
+func TestStopReasons(t *testing.T) {
 	for reason, want := range map[dialect.StopReason]string{
 		"": "end_turn", "endTurn": "end_turn", "toolUse": "tool_use", "maxTokens": "max_tokens",
 		"stopSequence": "stop_sequence",
@@ -212,15 +212,15 @@ func TestStopReasonsInTheProvidersWords(t *testing.T) {
 	require.Equal(t, "tool_use", plain(t, dialect.Reply{Content: []dialect.Block{asks("add", "{}")}}).Reason)
 }
 
-// What the model wrote as input is read by the provider, and of what cannot be read nothing is left.
-func TestAPlainToolUseHasAnInputThatIsJSON(t *testing.T) {
+// The provider parses the model's input; invalid JSON becomes {}.
+func TestPlainToolUseInputIsValidJSON(t *testing.T) {
 	for given, want := range map[string]string{`{"a":1}`: `{"a":1}`, ``: `{}`, `{"a`: `{}`, `[1]`: `[1]`} {
 		require.Equal(t, want,
 			string(plain(t, dialect.Reply{Content: []dialect.Block{asks("add", given)}}).Content[0]["input"]), given)
 	}
 }
 
-func TestBlocksOfAPlainAnswer(t *testing.T) {
+func TestPlainAnswerBlocks(t *testing.T) {
 	m := plain(t, dialect.Reply{Content: []dialect.Block{
 		{Type: dialect.Thinking, Text: "hm"}, {Type: dialect.Other, Raw: []byte(redacted)},
 		{Type: dialect.Other, Raw: []byte("{")}, {Type: dialect.Audio}, says("so"),
@@ -233,7 +233,7 @@ func TestBlocksOfAPlainAnswer(t *testing.T) {
 	require.Empty(t, plain(t, dialect.Reply{}).Content)
 }
 
-func TestIDsAreUniqueAndTheSameAgain(t *testing.T) {
+func TestIDsAreUniqueAndReproducible(t *testing.T) {
 	seen := map[string]bool{}
 	for serial := range int64(50) {
 		use := dialect.Block{Type: dialect.ToolUse, Name: "add"}
@@ -250,7 +250,7 @@ func TestIDsAreUniqueAndTheSameAgain(t *testing.T) {
 	}
 }
 
-// A stream says what the plain answer says, in events that are each whole, whatever the model says.
+// A stream has the content of the plain answer, in complete events.
 func FuzzStream(f *testing.F) {
 	f.Add("sunny, 18°C", `{"city":"Köln"}`, "hm")
 	f.Add("", "", "")
@@ -271,7 +271,7 @@ func FuzzStream(f *testing.F) {
 			}
 			for member, raw := range d.Delta {
 				var fragment string
-				_ = json.Unmarshal(raw, &fragment) // null, of a stop reason that is not given
+				_ = json.Unmarshal(raw, &fragment) // null for a missing stop reason
 				texts[member] += fragment
 			}
 		}

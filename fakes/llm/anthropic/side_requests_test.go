@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-func TestAsides(t *testing.T) {
+func TestSideRequests(t *testing.T) {
 	asides := Messages.(dialect.SideRequests)
 	require.Equal(t, []string{"GET /v1/models", "GET /v1/models/{id}", "POST /v1/messages/count_tokens"},
 		asides.SideRequestPatterns())

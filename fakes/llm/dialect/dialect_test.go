@@ -83,12 +83,12 @@ func TestMembersHaveExactNames(t *testing.T) {
 	require.Error(t, new(Members).UnmarshalJSON([]byte("[]")))
 }
 
-func TestMarshalEscapesNothingForHTML(t *testing.T) {
+func TestMarshalDoesNotEscapeHTML(t *testing.T) {
 	require.Equal(t, `{"a":"<&>ö"}`, string(Marshal(map[string]string{"a": "<&>ö"})))
 	require.Panics(t, func() { Marshal(json.RawMessage("{")) })
 }
 
-func TestBlocksLooksIntoResults(t *testing.T) {
+func TestBlocksIncludesToolResults(t *testing.T) {
 	messages := []Message{
 		{Role: User, Content: []Block{{Type: Text, Text: "q"}}},
 		{Role: Assistant, Content: []Block{{Type: ToolUse, ID: "u"}}},
@@ -103,7 +103,7 @@ func TestBlocksLooksIntoResults(t *testing.T) {
 	require.Equal(t, "r", PlainText(messages[2].Content))
 }
 
-// What is read without encoding/json must be read as it would read it.
+// Members reads JSON as encoding/json does.
 func FuzzReadMembers(f *testing.F) {
 	for _, seed := range []string{`{}`, ` { "a" : 1 , "b":[ ] ,"c":{"d":"}\"]"}, "e":null,"f":true,"a":"x\u00e9\n" } `,
 		`null`, `[1]`, `{"a":1`, `{"\u0061":-1e5,"a":false}`, `{"a":12,"b":1.5,"c":1e400,"d":9223372036854775808,"e":-0}`,
@@ -157,7 +157,7 @@ func FuzzValid(f *testing.F) {
 	})
 }
 
-func TestValidAsDeepAsEncodingJSON(t *testing.T) {
+func TestNestingLimitIsThatOfEncodingJSON(t *testing.T) {
 	for depth, want := range map[int]bool{10_000: true, 10_001: false} {
 		raw := []byte(strings.Repeat("[", depth) + strings.Repeat("]", depth))
 		require.Equal(t, want, json.Valid(raw))

@@ -20,7 +20,7 @@ const (
 	answered = `{"role":"model","parts":[{"text":"so"}]}`
 )
 
-// declares is a request's tools with one function.
+// declares returns a request's tools with one function.
 func declares(function string) string {
 	return `,"tools":[{"functionDeclarations":[` + function + `]}]`
 }
@@ -43,7 +43,7 @@ func results(n int) string {
 	return `{"role":"user","parts":[` + strings.TrimSuffix(strings.Repeat(reply+",", n), ",") + `]}`
 }
 
-func TestErrorsHaveTheAPIsShape(t *testing.T) {
+func TestErrors(t *testing.T) {
 	const rpc = "type.googleapis.com/google.rpc."
 	for _, c := range []struct {
 		err  dialect.Error
@@ -88,7 +88,7 @@ func TestErrorsHaveTheAPIsShape(t *testing.T) {
 	require.Equal(t, "7s", got.Error.Details[2]["retryDelay"])
 }
 
-func TestErrorsInMidStream(t *testing.T) {
+func TestErrorsInsideAStream(t *testing.T) {
 	broken := &dialect.Error{Status: 503, Message: "overloaded"}
 	sse := decode(t, flash+streamGenerate+"?alt=sse", body(user, ""))
 	require.Equal(t, `data: {"error": {"code": 503,"message": "overloaded","status": "UNAVAILABLE"}}`+"\r\n\r\n",
@@ -98,7 +98,7 @@ func TestErrorsInMidStream(t *testing.T) {
 	require.JSONEq(t, `[{},{"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}}]`, string(text))
 }
 
-func TestErrorsBeforeAStreamThatIsAnArrayAreInOne(t *testing.T) {
+func TestErrorsBeforeAnArrayStreamAreInAnArray(t *testing.T) {
 	refused := &dialect.Error{Status: 400, Message: "no"}
 	const want = `{"error":{"code":400,"message":"no","status":"INVALID_ARGUMENT"}}`
 	for to, wrapped := range map[string]bool{

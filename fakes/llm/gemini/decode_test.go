@@ -22,7 +22,7 @@ const (
 	reply = `{"functionResponse":{"name":"add","response":{"output":"3"}}}`
 )
 
-// request is a request with a key, to a path and query.
+// request returns a request with a key.
 func request(t testing.TB, to string) *http.Request {
 	t.Helper()
 	u, err := url.Parse(to)
@@ -35,14 +35,14 @@ func decode(t testing.TB, to, body string) *dialect.Request {
 	req, err := GenerateContent.Decode(request(t, to), []byte(body))
 	require.Nil(t, err, "%v", err)
 	require.NotNil(t, req.Decoded)
-	req.Decoded = nil // what is made of it must not need it
+	req.Decoded = nil // Check and Encode must work without it
 	return req
 }
 
-// body is a request's body with contents, and more members.
+// body returns a request body with contents and more members.
 func body(contents, more string) string { return `{"contents":[` + contents + `]` + more + `}` }
 
-func TestEveryPartOfARequestIsRead(t *testing.T) {
+func TestDecodeReadsEveryPart(t *testing.T) {
 	text := `{
 		"systemInstruction": {"parts": [{"text": "be brief"}, {"text": "be kind"}]},
 		"contents": [
@@ -105,7 +105,7 @@ func TestEveryPartOfARequestIsRead(t *testing.T) {
 	}, req.Tools)
 }
 
-func TestNamesMayBeInSnakeCase(t *testing.T) {
+func TestFieldNamesMayBeSnakeCase(t *testing.T) {
 	camel := decode(t, flash+"generateContent",
 		body(`{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"AA=="}}]}`,
 			`,"systemInstruction":{"parts":[{"text":"s"}]},"generationConfig":{"maxOutputTokens":7,"stopSequences":["x"]},
@@ -122,7 +122,7 @@ func TestNamesMayBeInSnakeCase(t *testing.T) {
 	require.Equal(t, dialect.ChoiceNone, camel.ToolChoice)
 }
 
-func TestPathsOfARequest(t *testing.T) {
+func TestPaths(t *testing.T) {
 	for to, want := range map[string]struct {
 		model  string
 		stream bool
@@ -147,7 +147,7 @@ func TestPathsOfARequest(t *testing.T) {
 	}
 }
 
-func TestToolChoicesInTheTermsOfMCP(t *testing.T) {
+func TestDecodeReadsToolChoices(t *testing.T) {
 	for config, want := range map[string]string{
 		`{}`:                          "",
 		`{"mode":"AUTO"}`:             "auto",
@@ -165,7 +165,7 @@ func TestToolChoicesInTheTermsOfMCP(t *testing.T) {
 	}
 }
 
-func TestWhatAFunctionReturned(t *testing.T) {
+func TestDecodeReadsFunctionResponses(t *testing.T) {
 	for response, want := range map[string]struct {
 		texts   []string
 		isError bool
@@ -193,7 +193,7 @@ func TestWhatAFunctionReturned(t *testing.T) {
 	}
 }
 
-func TestTheAPIsOwnSchemasAreReadAsJSONSchema(t *testing.T) {
+func TestOwnSchemasBecomeJSONSchema(t *testing.T) {
 	declared := `{"type":"OBJECT","description":"d","required":["a"],"properties":{
 		"a":{"type":"INTEGER","minimum":1},
 		"b":{"type":"STRING","nullable":true,"minLength":"2","enum":["x","y"]},

@@ -26,7 +26,7 @@ func join(a dialect.Answer) []byte {
 	return all
 }
 
-// chunks returns the responses in an answer, of any form.
+// chunks returns the responses in an answer of any form.
 func chunks(t testing.TB, a dialect.Answer) []string {
 	t.Helper()
 	text := string(join(a))
@@ -52,7 +52,7 @@ func chunks(t testing.TB, a dialect.Answer) []string {
 	return all
 }
 
-// said returns for each chunk its parts, and behind them the finish reason and message.
+// said returns each chunk's parts, finish reason and message.
 func said(t testing.TB, a dialect.Answer) []string {
 	t.Helper()
 	var all []string
@@ -83,7 +83,7 @@ func said(t testing.TB, a dialect.Answer) []string {
 	return all
 }
 
-func TestStreamsHaveTheOrderOfTheirGeneration(t *testing.T) {
+func TestStreamChunksByGeneration(t *testing.T) {
 	const (
 		old    = "/v1beta/models/gemini-2.0-flash:streamGenerateContent"
 		third  = pro + streamGenerate
@@ -145,7 +145,7 @@ func TestStreamsHaveTheOrderOfTheirGeneration(t *testing.T) {
 			sse := GenerateContent.Encode(decode(t, c.to+"?alt=sse", body(user, "")), &c.reply)
 			want := c.want
 			got := said(t, sse)
-			for i := range got { // events have blanks after colons
+			for i := range got { // events have spaces after colons
 				got[i] = strings.ReplaceAll(got[i], `": `, `":`)
 			}
 			require.Equal(t, want, got)
@@ -165,7 +165,7 @@ func signedAs(part, signature string) string {
 	return strings.TrimSuffix(part, "}") + `,"thoughtSignature":"` + signature + `"}`
 }
 
-func TestAStreamByteForByte(t *testing.T) {
+func TestStreamBytes(t *testing.T) {
 	content := &dialect.Reply{Content: []dialect.Block{says("<ö>: x")}, Serial: 1, Model: "gemini-2.5-flash-001"}
 	first, last := `{"candidates": [{"content": {"parts": [{"text": "<ö>"}],"role": "model"},"index": 0}],`+
 		`"usageMetadata": {"promptTokenCount": 21,"candidatesTokenCount": 2,"totalTokenCount": 23,"promptTokensDetails": `+
@@ -186,7 +186,7 @@ func TestAStreamByteForByte(t *testing.T) {
 	require.JSONEq(t, "["+first+","+last+"]", string(join(array)))
 }
 
-func TestAPlainAnswerByteForByte(t *testing.T) {
+func TestPlainAnswerBytes(t *testing.T) {
 	a := GenerateContent.Encode(decode(t, pro+generate, body(user, "")),
 		&dialect.Reply{Content: []dialect.Block{asks("add", `{"a": 2}`), asks("now", `{ }`)}, Serial: 1})
 	require.Equal(t, `{
@@ -240,7 +240,7 @@ func TestAPlainAnswerByteForByte(t *testing.T) {
 	require.Equal(t, "scaffolding on HTTPServer2", a.Header.Get("Server"))
 }
 
-func TestPlainAnswersOfEveryKind(t *testing.T) {
+func TestPlainAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		reply dialect.Reply
 		want  string
@@ -340,7 +340,7 @@ func FuzzEncode(f *testing.F) {
 					}
 				}
 			}
-			if utf8.ValidString(text) { // JSON has no way to write anything else
+			if utf8.ValidString(text) { // JSON cannot hold other text
 				require.Equal(t, want, got, end)
 			}
 		}

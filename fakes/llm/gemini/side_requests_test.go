@@ -63,7 +63,7 @@ func TestTokensAreCounted(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, aside.AnswerSideRequest(r, []byte(body(user, ""))).Status)
 }
 
-func TestRequestsOfOthersAreNotClaimed(t *testing.T) {
+func TestOtherProvidersRequestsAreNotClaimed(t *testing.T) {
 	for _, c := range []struct {
 		method, to string
 		key        bool
@@ -85,7 +85,7 @@ func TestRequestsOfOthersAreNotClaimed(t *testing.T) {
 		}
 		require.Equal(t, c.want, aside.Claims(r), "%s %s", c.method, c.to)
 	}
-	mux := http.NewServeMux() // the patterns are ones
+	mux := http.NewServeMux() // as in the patterns
 	for _, pattern := range aside.SideRequestPatterns() {
 		mux.Handle(pattern, http.NotFoundHandler())
 	}

@@ -72,7 +72,7 @@ func TestDecodeReadsContent(t *testing.T) {
 	}
 }
 
-// What the specification forbids gets through: the client is to refuse it.
+// The codec accepts what the specification forbids: the client must refuse it.
 func TestDecodeIsLenient(t *testing.T) {
 	for name, body := range map[string]string{
 		"no messages":   `{}`,
@@ -92,7 +92,7 @@ func TestDecodeIsLenient(t *testing.T) {
 	require.Nil(t, decode(t, `{"messages":[],"maxTokens":1.5}`).MaxTokens)
 }
 
-func TestDecodeRefusesWhatCannotBeRead(t *testing.T) {
+func TestDecodeRefusesUnreadableBodies(t *testing.T) {
 	for body, want := range map[string]string{
 		``:                  "the body is not a JSON object: want the params of sampling/createMessage",
 		`null`:              "the body is not a JSON object",

@@ -19,7 +19,7 @@ func refusal(text string) *dialect.Error {
 	return Chat.Check(req)
 }
 
-func TestErrorsHaveOllamasShape(t *testing.T) {
+func TestErrors(t *testing.T) {
 	a := Chat.EncodeError(&dialect.Error{Status: 404, Kind: "k", Code: "c", Param: "p", Message: "model <x> is not there",
 		Header: http.Header{"Retry-After": {"7"}}})
 	require.Equal(t, 404, a.Status)

@@ -19,7 +19,7 @@ const (
 		`"properties":{"a":{"type":"integer"}}}}}`
 )
 
-// body is a request with the messages and further members.
+// body returns a request with the messages and more members.
 func body(messages, more string) string {
 	return `{"model":"llama3.2","messages":[` + messages + `]` + more + `}`
 }
@@ -29,7 +29,7 @@ func decode(t testing.TB, text string) *dialect.Request {
 	req, err := Chat.Decode(&http.Request{Header: http.Header{"X": {"y"}}}, []byte(text))
 	require.Nil(t, err)
 	require.NotNil(t, req.Decoded)
-	req.Decoded = nil // what is made of it must not need it
+	req.Decoded = nil // Check and Encode must work without it
 	return req
 }
 
@@ -53,14 +53,14 @@ func TestDecodeReadsEveryMember(t *testing.T) {
 	}, decode(t, text))
 }
 
-func TestARequestStreamsUnlessItSaysNot(t *testing.T) {
+func TestStreamingIsTheDefault(t *testing.T) {
 	require.True(t, decode(t, body(user, "")).Stream)
 	require.True(t, decode(t, body(user, `,"stream":null`)).Stream)
 	require.True(t, decode(t, body(user, `,"stream":true`)).Stream)
 	require.False(t, decode(t, body(user, `,"stream":false`)).Stream)
 }
 
-func TestALimitOfNoTokensIsNoLimit(t *testing.T) {
+func TestZeroTokenLimitMeansNoLimit(t *testing.T) {
 	for _, n := range []string{"0", "-1", "-2", "0.5", `"7"`, "null"} {
 		require.Nil(t, decode(t, body(user, `,"options":{"num_predict":`+n+`}`)).MaxTokens, n)
 	}
@@ -115,7 +115,7 @@ func TestDecodeReadsMessages(t *testing.T) {
 	}
 }
 
-func TestResultsBelongToCallsByIDByNameOrByTheirPlace(t *testing.T) {
+func TestResultsMatchCallsByIDNameOrPosition(t *testing.T) {
 	const (
 		first, second = "messages[0].tool_calls[0]", "messages[0].tool_calls[1]"
 		bare          = `{"role":"assistant","tool_calls":[{"function":{"name":"add","arguments":{}}},{"function":{"name":` +
@@ -159,7 +159,7 @@ func TestResultsBelongToCallsByIDByNameOrByTheirPlace(t *testing.T) {
 	}
 }
 
-// What decodes can be checked and answered, and the answer to it is whole.
+// A decoded request can be checked and answered completely.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		body(user+`,`+calls+`,{"role":"tool","content":"1","tool_call_id":"c1"},{"role":"tool","tool_name":"add"}`,

@@ -21,7 +21,7 @@ func asks(name, arguments string) dialect.Block {
 
 func join(a dialect.Answer) []byte { return bytes.Join(a.Chunks, nil) }
 
-// messages returns the message of each line of an answer, and behind it why it is done.
+// messages returns each line's message and done reason.
 func messages(t *testing.T, a dialect.Answer) []string {
 	t.Helper()
 	require.True(t, a.Stream)
@@ -45,7 +45,7 @@ func messages(t *testing.T, a dialect.Answer) []string {
 	return said
 }
 
-func TestStreamsHaveTheProvidersOrder(t *testing.T) {
+func TestStreamEvents(t *testing.T) {
 	call := func(id, index, name, arguments string) string {
 		return `{"content":"","tool_calls":[{"id":"` + id + `","function":{"index":` + index + `,"name":"` + name +
 			`","arguments":` + arguments + `}}]}`
@@ -100,8 +100,8 @@ func TestStreamsHaveTheProvidersOrder(t *testing.T) {
 	}
 }
 
-func TestAStreamByteForByte(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // where time is known
+func TestStreamBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // the time is fixed
 		a := Chat.Encode(decode(t, body(user, "")), &dialect.Reply{Content: []dialect.Block{says("<ö>")}})
 		const head = `{"model":"llama3.2","created_at":"2000-01-01T00:00:00Z","message":{"role":"assistant","content":"`
 		require.Equal(t, head+`\u003cö\u003e"},"done":false}`+"\n"+
@@ -112,7 +112,7 @@ func TestAStreamByteForByte(t *testing.T) {
 	})
 }
 
-func TestAPlainAnswerByteForByte(t *testing.T) {
+func TestPlainAnswerBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		use := dialect.Block{Type: dialect.ToolUse, Name: "add", Input: []byte(`{"a": 2}`)}
 		a := Chat.Encode(decode(t, body(user, `,"stream":false`)), &dialect.Reply{LateUse: true, Model: "qwen3:8b", Serial: 1,
@@ -130,7 +130,7 @@ func TestAPlainAnswerByteForByte(t *testing.T) {
 	})
 }
 
-func TestStopReasonsInTheProvidersWords(t *testing.T) {
+func TestStopReasons(t *testing.T) {
 	for reason, want := range map[dialect.StopReason]string{
 		"": "stop", "endTurn": "stop", "toolUse": "stop", "maxTokens": "length", "stopSequence": "stop", "refusal": "stop",
 		"contentFilter": "stop", "unload": "unload",
@@ -145,7 +145,7 @@ func TestStopReasonsInTheProvidersWords(t *testing.T) {
 	}
 }
 
-func TestARequestWithoutMessagesLoadsTheModelOrUnloadsIt(t *testing.T) {
+func TestRequestWithoutMessagesLoadsOrUnloadsTheModel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for more, want := range map[string]string{"": "load", `,"keep_alive":"5m"`: "load", `,"keep_alive":0`: "unload",
 			`,"keep_alive":"0s"`: "unload"} {
@@ -157,7 +157,7 @@ func TestARequestWithoutMessagesLoadsTheModelOrUnloadsIt(t *testing.T) {
 	})
 }
 
-func TestIDsAreUniqueAndTheSameAgain(t *testing.T) {
+func TestIDsAreUniqueAndReproducible(t *testing.T) {
 	seen := map[string]bool{}
 	for serial := range int64(50) {
 		reply := &dialect.Reply{Serial: serial, Content: []dialect.Block{{Type: dialect.ToolUse}, {Type: dialect.ToolUse},
@@ -188,7 +188,7 @@ func idsOf(t *testing.T, reply *dialect.Reply) []string {
 	return ids
 }
 
-// whole fails unless an answer is one that a client can read to its end: objects on lines, the last of them done.
+// whole requires a complete answer: objects on lines, only the last one done.
 func whole(t testing.TB, a dialect.Answer) {
 	t.Helper()
 	for i, chunk := range a.Chunks {

@@ -23,7 +23,7 @@ const (
 	add    = `{"type":"function","function":{"name":"add","parameters":{"type":"object","properties":{}}}}`
 )
 
-// body is a request with the messages and further members.
+// body returns a request with the messages and more members.
 func body(messages, more string) string {
 	return `{"model":"gpt-4o","messages":[` + messages + `]` + more + `}`
 }
@@ -37,7 +37,7 @@ func refusal(text string) *dialect.Error {
 	return Chat.Check(req)
 }
 
-func TestErrorsHaveTheProvidersShape(t *testing.T) {
+func TestErrors(t *testing.T) {
 	retry := "X-Should-Retry"
 	for _, c := range []struct {
 		err    dialect.Error

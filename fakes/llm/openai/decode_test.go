@@ -15,7 +15,7 @@ func decode(t testing.TB, text string) *dialect.Request {
 	req, err := Chat.Decode(&http.Request{Header: http.Header{"X": {"y"}}}, []byte(text))
 	require.Nil(t, err)
 	require.NotNil(t, req.Decoded)
-	req.Decoded = nil // what is made of it must not need it
+	req.Decoded = nil // Check and Encode must work without it
 	return req
 }
 
@@ -123,7 +123,7 @@ func TestDecodeReadsOneStopSequence(t *testing.T) {
 	require.Equal(t, []string{"END"}, decode(t, body(user, `,"stop":"END"`)).StopSequences)
 }
 
-// What decodes can be checked and answered, and the answer to it is whole.
+// A decoded request can be checked and answered completely.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		body(user+`,`+calls+`,`+reply1+`,`+reply2,

@@ -18,7 +18,7 @@ func asks(name, arguments string) dialect.Block {
 	return dialect.Block{Type: dialect.ToolUse, Name: name, Input: []byte(arguments)}
 }
 
-// choices returns what stands under choices[0] in each event of a stream, in short: the delta, and the finish reason behind it.
+// choices returns the delta and finish reason of choices[0] in each event.
 func choices(t *testing.T, a dialect.Answer) []string {
 	t.Helper()
 	require.True(t, a.Stream)
@@ -51,7 +51,7 @@ func choices(t *testing.T, a dialect.Answer) []string {
 	return said
 }
 
-func TestStreamsHaveTheProvidersOrder(t *testing.T) {
+func TestStreamEvents(t *testing.T) {
 	opening := func(id, name string) string {
 		return `"tool_calls":[{"index":` + id[1:] + `,"id":"` + id + `","type":"function","function":{"name":"` + name +
 			`","arguments":""}}]`
@@ -109,8 +109,8 @@ func TestStreamsHaveTheProvidersOrder(t *testing.T) {
 	}
 }
 
-func TestAStreamByteForByte(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // where time is known
+func TestStreamBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // the time is fixed
 		req := decode(t, body(user, `,"stream":true,"stream_options":{"include_usage":true}`))
 		a := Chat.Encode(req, &dialect.Reply{Content: []dialect.Block{says("<ö>")}, Serial: 1})
 		head := `data: {"id":"chatcmpl-t3JPFBEwVBTPgGcxQ5SFjJQFQTFo3","object":"chat.completion.chunk","created":` +
@@ -140,7 +140,7 @@ func join(a dialect.Answer) []byte {
 	return all
 }
 
-func TestAPlainAnswerByteForByte(t *testing.T) {
+func TestPlainAnswerBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := Chat.Encode(decode(t, body(user, "")), &dialect.Reply{Content: []dialect.Block{asks("add", `{"a": 2}`)},
 			Serial: 1, Model: "gpt-4o-2024-08-06"})
@@ -222,7 +222,7 @@ func spoken(t *testing.T, reply dialect.Reply) (content *string, calls []spokenC
 	return got.Choices[0].Message.Content, got.Choices[0].Message.Calls, got.Choices[0].Finish
 }
 
-func TestStopReasonsInTheProvidersWords(t *testing.T) {
+func TestStopReasons(t *testing.T) {
 	for reason, want := range map[dialect.StopReason]string{
 		"": "stop", "endTurn": "stop", "toolUse": "tool_calls", "maxTokens": "length", "stopSequence": "stop",
 		"content_filter": "content_filter",
@@ -234,7 +234,7 @@ func TestStopReasonsInTheProvidersWords(t *testing.T) {
 	require.Equal(t, "tool_calls", finish)
 }
 
-func TestContentIsNullOnlyBesideCalls(t *testing.T) {
+func TestContentIsNullOnlyBesideToolCalls(t *testing.T) {
 	content, _, _ := spoken(t, dialect.Reply{})
 	require.Equal(t, "", *content)
 	content, _, _ = spoken(t, dialect.Reply{Content: []dialect.Block{asks("add", "{}")}})
@@ -244,7 +244,7 @@ func TestContentIsNullOnlyBesideCalls(t *testing.T) {
 	require.Equal(t, "", calls[0].Function.Arguments)
 }
 
-func TestIDsAreUniqueAndTheSameAgain(t *testing.T) {
+func TestIDsAreUniqueAndReproducible(t *testing.T) {
 	seen := map[string]bool{}
 	for serial := range int64(50) {
 		reply := dialect.Reply{Serial: serial, Content: []dialect.Block{asks("add", ""), asks("add", ""),

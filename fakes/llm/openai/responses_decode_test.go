@@ -22,7 +22,7 @@ const (
 	flatAdd = `{"type":"function","name":"add","parameters":{"type":"object","properties":{}}}`
 )
 
-// input is a request with the items and further members.
+// input returns a request with the items and more members.
 func input(items, more string) string {
 	return `{"model":"gpt-4o","input":[` + items + `]` + more + `}`
 }
@@ -32,7 +32,7 @@ func decodeResponses(t testing.TB, text string) *dialect.Request {
 	req, err := Responses.Decode(&http.Request{Header: http.Header{"X": {"y"}}}, []byte(text))
 	require.Nil(t, err)
 	require.NotNil(t, req.Decoded)
-	req.Decoded = nil // what is made of it must not need it
+	req.Decoded = nil // Check and Encode must work without it
 	return req
 }
 
@@ -163,7 +163,7 @@ func TestResponsesDecodeReadsToolChoices(t *testing.T) {
 	}
 }
 
-// What decodes can be checked and answered, and the answer to it is whole.
+// A decoded request can be checked and answered completely.
 func FuzzResponsesDecode(f *testing.F) {
 	for _, seed := range []string{
 		input(userItem+`,`+thought+`,`+itemA+`,`+outputA,
@@ -202,7 +202,7 @@ func FuzzResponsesDecode(f *testing.F) {
 	})
 }
 
-func TestModelsAreListedForBothWaysOfAsking(t *testing.T) {
+func TestModelsAreListedInBothDialects(t *testing.T) {
 	for _, codec := range []dialect.Codec{Chat, Responses} {
 		asides := codec.(dialect.SideRequests)
 		require.Equal(t, []string{"GET /v1/models", "GET /v1/models/{model...}"}, asides.SideRequestPatterns())

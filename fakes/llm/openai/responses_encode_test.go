@@ -79,7 +79,7 @@ func ask(id, name, arguments string) dialect.Block {
 	return dialect.Block{Type: dialect.ToolUse, ID: id, Name: name, Input: []byte(arguments)}
 }
 
-func TestResponsesStreamsHaveTheProvidersOrder(t *testing.T) {
+func TestResponsesStreamEvents(t *testing.T) {
 	const begin = "created|in_progress|"
 	part := func(text string) string {
 		return `{"type":"output_text","annotations":[],"logprobs":[],"text":"` + text + `"}`
@@ -176,7 +176,7 @@ func spokenByResponses(t *testing.T, more string, reply dialect.Reply) map[strin
 	return got
 }
 
-func TestStopReasonsInResponsesWords(t *testing.T) {
+func TestResponsesStopReasons(t *testing.T) {
 	for reason, want := range map[dialect.StopReason][2]any{
 		"": {"completed", nil}, "endTurn": {"completed", nil}, "toolUse": {"completed", nil},
 		"stopSequence": {"completed", nil}, "refusal": {"completed", nil},
@@ -197,7 +197,7 @@ func TestStopReasonsInResponsesWords(t *testing.T) {
 	}
 }
 
-func TestAResponseGivesBackWhatWasAsked(t *testing.T) {
+func TestResponseEchoesTheRequest(t *testing.T) {
 	got := spokenByResponses(t, "", dialect.Reply{})
 	for name, want := range map[string]any{
 		"instructions": nil, "max_output_tokens": nil, "store": true, "temperature": 1.0, "tool_choice": "auto",
@@ -226,7 +226,7 @@ func TestAResponseGivesBackWhatWasAsked(t *testing.T) {
 	}
 }
 
-func TestAResponsesErrorByteForByte(t *testing.T) {
+func TestResponsesErrorBody(t *testing.T) {
 	a := Responses.EncodeError(refusalOfResponses(input(userItem+`,`+itemA, "")))
 	require.Equal(t, http.StatusBadRequest, a.Status)
 	require.Equal(t, "false", a.Header.Get("X-Should-Retry"))
@@ -234,8 +234,8 @@ func TestAResponsesErrorByteForByte(t *testing.T) {
 		`"invalid_request_error","param":"input","code":null}}`, string(join(a)))
 }
 
-func TestAFailureInAStreamIsAnErrorAndAFailedResponse(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // where time is known
+func TestStreamErrorIsFollowedByFailedResponse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // the time is fixed
 		req := decodeResponses(t, input(userItem, `,"stream":true`))
 		for code, given := range map[string]dialect.Error{
 			"rate_limit_exceeded": {Status: 429, Kind: "tokens", Code: "rate_limit_exceeded", Message: "slow"},
@@ -262,7 +262,7 @@ func TestAFailureInAStreamIsAnErrorAndAFailedResponse(t *testing.T) {
 	})
 }
 
-func TestIDsOfResponsesAreUniqueAndTheSameAgain(t *testing.T) {
+func TestResponsesIDsAreUniqueAndReproducible(t *testing.T) {
 	seen := map[string]bool{}
 	for serial := range int64(50) {
 		reply := dialect.Reply{Serial: serial, Content: []dialect.Block{says("a"), asks("add", ""), {Type: dialect.Thinking},
@@ -287,7 +287,8 @@ func TestIDsOfResponsesAreUniqueAndTheSameAgain(t *testing.T) {
 	}
 }
 
-// Whatever a script says comes out as events that can be read: put together, the pieces are what the last event holds, and what a plain answer is.
+// Every reply gives readable events. The deltas together are the final event's text, and the output is the plain
+// answer's.
 func FuzzResponsesStream(f *testing.F) {
 	f.Add("hi <b>", "hm", "add", []byte(`{"a":1}`), "endTurn")
 	f.Add("", "", "", []byte(`{"`), "refusal")

@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
-// styles are the compatible servers that were recorded, by file.
+// styles maps recordings to compatible servers.
 var styles = map[string]dialect.Codec{
 	"docker-agent__TestExec_Mistral_ToolCall.yaml":                                    Mistral,
 	"fantasy__TestOpenAICompatibleCommon__groq-kimi-k2__multi_tool_streaming.yaml":    Groq,
@@ -19,12 +19,12 @@ var styles = map[string]dialect.Codec{
 	"ai__anthropic-fallback-tool-call.sse":                                            IndexFromOne,
 }
 
-// styleDeviations are the members that only theirs have, and why ours do without.
+// styleDeviations are members that only the recordings have, with reasons.
 var styleDeviations = map[string]string{
 	"p": "random padding",
 }
 
-func TestRecordedTrafficOfCompatibleServersIsUnderstoodAndImitated(t *testing.T) {
+func TestCodecsImitateCompatibleServers(t *testing.T) {
 	all := traffic.Needed(t, "openai-compat")
 	for _, r := range all {
 		t.Run(r.Name, func(t *testing.T) {
@@ -37,7 +37,7 @@ func TestRecordedTrafficOfCompatibleServersIsUnderstoodAndImitated(t *testing.T)
 			}
 			req := decode(t, text)
 			require.Nil(t, codec.Check(req))
-			theirs := shape(t, strings.TrimRight(r.Answer, "\n")+"\n\n") // one has lost its last line
+			theirs := shape(t, strings.TrimRight(r.Answer, "\n")+"\n\n") // one lost its last line
 			ours := shape(t, string(join(codec.Encode(req, theirs.reply()))))
 			require.Equal(t, theirs.kinds, ours.kinds)
 			for kind, members := range theirs.members {
@@ -52,8 +52,8 @@ func TestRecordedTrafficOfCompatibleServersIsUnderstoodAndImitated(t *testing.T)
 	}
 }
 
-// Each compatible server is shown by the deltas and finish reasons of one reply.
-func TestCompatibleServersDifferAsTheyDo(t *testing.T) {
+// Each server's variations show in the deltas and finish reasons of one reply.
+func TestCompatibleServerVariations(t *testing.T) {
 	reply := dialect.Reply{Content: []dialect.Block{says("so"), {Type: dialect.ToolUse, ID: "aaaaaaaa1", Name: "add",
 		Input: []byte(`{"a":2}`)},
 		{Type: dialect.ToolUse, ID: "aaaaaaaa2", Name: "add", Input: []byte(`{}`)}}}
@@ -67,7 +67,7 @@ func TestCompatibleServersDifferAsTheyDo(t *testing.T) {
 	for _, c := range []struct {
 		codec dialect.Codec
 		want  []string
-		late  []string // what stands from the finish reason on, with LateUse
+		late  []string // from the finish reason on, with LateUse
 	}{
 		{Mistral, []string{`{"role":"assistant","content":""}`, `{"content":"so"}`,
 			`{"tool_calls":[` + strings.ReplaceAll(whole("0", "aaaaaaaa1", `{"a":2}`)+","+whole("1", "aaaaaaaa2", `{}`),
@@ -101,7 +101,7 @@ func TestCompatibleServersDifferAsTheyDo(t *testing.T) {
 	}
 }
 
-func TestOpenRouterCommentsAndRepeatsItself(t *testing.T) {
+func TestOpenRouterSendsCommentsAndRepeatsTheFinishReason(t *testing.T) {
 	req := decode(t, body(user, `,"stream":true,"provider":{}`))
 	require.Nil(t, OpenRouter.Check(req), "it has members of its own")
 	a := OpenRouter.Encode(req, &dialect.Reply{Content: []dialect.Block{says("hi")}})
@@ -121,7 +121,7 @@ func TestOpenRouterCommentsAndRepeatsItself(t *testing.T) {
 		string(OpenRouter.EncodeErrorEvent(req, nil, 0, failed)))
 }
 
-func TestMistralTakesOnlyIdsOfItsOwnForm(t *testing.T) {
+func TestMistralRefusesOtherIDs(t *testing.T) {
 	a := Mistral.Encode(decode(t, body(user, "")), &dialect.Reply{Content: []dialect.Block{asks("add", "{}")}})
 	require.Regexp(t, `"id": "[A-Za-z0-9]{9}"`, string(join(a)))
 	history := func(id string) string {
