@@ -28,7 +28,8 @@ const (
 		`{"id":"call_2","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"London\"}"}}]},` +
 		`{"role":"tool","tool_call_id":"call_1","content":"18°C, light wind from the west"},{"role":"tool","tool_call_id":` +
 		`"call_2","content":"15°C, rain is likely after six"}],` +
-		`"tools":[{"type":"function","function":{"name":"get_weather","description":"Current weather of a city","parameters":` +
+		`"tools":[{"type":"function","function":{"name":"get_weather","description":"Current weather of a city",` +
+		`"parameters":` +
 		`{"type":"object","properties":{"city":{"type":"string","description":"The city's name"}},"required":["city"]}}}],` +
 		`"max_tokens":500,"temperature":0.2`
 )

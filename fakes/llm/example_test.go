@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 )
 
-// ask posts a request and returns the answer's status and body.
+// ask posts a request and returns the answer's status, and its text up to the model's name.
 func ask(url, body string) (int, string) {
 	resp, err := http.Post(url, "application/json", strings.NewReader(body))
 	if err != nil {
@@ -18,7 +18,8 @@ func ask(url, body string) (int, string) {
 	}
 	defer resp.Body.Close()
 	text, _ := io.ReadAll(resp.Body)
-	return resp.StatusCode, string(text)
+	content, _, _ := strings.Cut(string(text), `,"model":`)
+	return resp.StatusCode, content
 }
 
 // In a test, New(t, rules…) also closes the server and fails the test for unused rules.
@@ -39,11 +40,11 @@ func Example() {
 	_, text = ask(srv.Native(), `{"messages":[
 		{"role":"user","content":{"type":"text","text":"How is the weather?"}},
 		{"role":"assistant","content":{"type":"tool_use","id":"call_1","name":"get_weather","input":{"city":"Paris"}}},
-		{"role":"user","content":{"type":"tool_result","toolUseId":"call_1","content":[{"type":"text","text":"18"}]}}],"maxTokens":100}`)
+		{"role":"user","content":{"type":"tool_result","toolUseId":"call_1","content":[{"type":"text","text":"18"}]}}]}`)
 	fmt.Println(text)
 	// Output:
-	// {"role":"assistant","content":[{"type":"tool_use","id":"call_1","name":"get_weather","input":{"city":"Paris"}}],"model":"scripted-model","stopReason":"toolUse"}
-	// {"role":"assistant","content":{"type":"text","text":"18°C in Paris"},"model":"scripted-model","stopReason":"endTurn"}
+	// {"role":"assistant","content":[{"type":"tool_use","id":"call_1","name":"get_weather","input":{"city":"Paris"}}]
+	// {"role":"assistant","content":{"type":"text","text":"18°C in Paris"}
 }
 
 // The error for an unmatched request names the nearest rule and the first difference.
@@ -53,11 +54,15 @@ func Example_miss() {
 		panic(err)
 	}
 	defer srv.Close()
-	fmt.Println(ask(srv.OpenAI()+"/chat/completions", `{"model":"gpt-4o","messages":[{"role":"user","content":"hello"}]}`))
+	status, text := ask(srv.OpenAI()+"/chat/completions",
+		`{"model":"gpt-4o","messages":[{"role":"user","content":"hello"}]}`)
+	fmt.Println(status, strings.NewReplacer("; ", ";\n", ": the", ":\nthe").Replace(text))
 	// Output:
 	// 404 {
 	//   "error": {
-	//     "message": "no rule of the server matches this request; the nearest of 1 is rule 1, When(Turn(1), System(\"be brief\")): the system prompt is \"\", want it to contain \"be brief\"",
+	//     "message": "no rule of the server matches this request;
+	// the nearest of 1 is rule 1, When(Turn(1), System(\"be brief\")):
+	// the system prompt is \"\", want it to contain \"be brief\"",
 	//     "type": "invalid_request_error",
 	//     "param": null,
 	//     "code": null
@@ -81,7 +86,7 @@ func ExampleServer_Script() {
 	fmt.Println(text)
 	fmt.Println(srv.Unused())
 	// Output:
-	// {"role":"assistant","content":{"type":"text","text":"I am p8w4q1"},"model":"scripted-model","stopReason":"endTurn"}
+	// {"role":"assistant","content":{"type":"text","text":"I am p8w4q1"}
 	// [rule 1, When() of mark k3j9x2 was never used]
 }
 
@@ -116,7 +121,7 @@ func ExampleRule_Fault() {
 	}
 	// Output:
 	// 200 {"role":"assistant","content":{"type":"text","text":"18 degre
-	// 200 {"role":"assistant","content":{"type":"text","text":"18 degrees in Paris"},"model":"scripted-model","stopReason":"endTurn"}
+	// 200 {"role":"assistant","content":{"type":"text","text":"18 degrees in Paris"}
 	// 1: rule 1, When() of the server TruncateInside(0)
 	// 2: rule 2, When() of the server
 }

@@ -105,7 +105,8 @@ func TestJournalOverHTTP(t *testing.T) {
 	r := httptest.NewRequest("POST", "http://127.0.0.1"+chatPath, strings.NewReader(
 		`{"model":"m","max_tokens":9,"messages":[{"role":"system","content":"be brief"},{"role":"user","content":"hello"},
 		{"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"t","arguments":"{\"a\":1}"}}]},
-		{"role":"tool","tool_call_id":"c1","content":"hello"}],"tools":[{"type":"function","function":{"name":"t","parameters":{"type":"object","properties":{}}}}]}`))
+		{"role":"tool","tool_call_id":"c1","content":"hello"}],"tools":[{"type":"function","function":{"name":"t",
+		"parameters":{"type":"object","properties":{}}}}]}`))
 	r.Header = http.Header{"Authorization": {"Bearer planted"}, "X-Api-Key": {"real"}}
 	s.Handler().ServeHTTP(httptest.NewRecorder(), r)
 	post(s, chatPath, "no JSON")
@@ -127,8 +128,10 @@ func TestJournalOverHTTP(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{"dialect":"openai-chat","model":"m","system":"be brief","maxTokens":9,"stream":false,"turn":2,
 		"tools":[{"name":"t","inputSchema":{"type":"object","properties":{}},"path":"tools[0]"}],
-		"messages":[{"role":"user","path":"messages[1]","content":[{"type":"text","text":"hello","path":"messages[1].content"}]},
-		{"role":"assistant","path":"messages[2]","content":[{"type":"tool_use","id":"c1","name":"t","input":{"a":1},"path":"messages[2].tool_calls[0]"}]},
+		"messages":[{"role":"user","path":"messages[1]","content":[{"type":"text","text":"hello",
+		"path":"messages[1].content"}]},
+		{"role":"assistant","path":"messages[2]","content":[{"type":"tool_use","id":"c1","name":"t","input":{"a":1},
+		"path":"messages[2].tool_calls[0]"}]},
 		{"role":"user","path":"messages[3]","content":[{"type":"tool_result","id":"c1","path":"messages[3]",
 			"content":[{"type":"text","text":"hello","path":"messages[3].content"}]}]}]}`, string(neutral))
 	require.Equal(t, []any{`rule 1, When(LastUser("hello")) of the server`, "SplitEveryByte()", 200.0},

@@ -44,7 +44,8 @@ interactions:
 `, named("python.yaml/0")},
 		"ruby.yml": {`http_interactions:
 - request: {body: {encoding: UTF-8, string: '{"a":1}'}, uri: 'https://m.test/v1?x=1', headers: {X-Version: ["1"]}}
-  response: {body: {encoding: ASCII-8BIT, string: "eyJi\nIjoyfQ=="}, status: {code: 201, message: Created}, headers: {Content-Type: [text/plain]}}
+  response: {body: {encoding: ASCII-8BIT, string: "eyJi\nIjoyfQ=="}, status: {code: 201, message: Created},
+headers: {Content-Type: [text/plain]}}
 `, named("ruby.yml/0")},
 		"raw.httprr": {fmt.Sprintf("httprr trace v1\n%d %d\n%s%s", len(rawRequest), len(rawAnswer), rawRequest, rawAnswer),
 			Exchange{

@@ -25,7 +25,8 @@ func decode(t testing.TB, text string) *dialect.Request {
 }
 
 func TestDecodeReadsEveryMember(t *testing.T) {
-	text := body(user, `,"temperature":0.5,"stop_sequences":["a","b"],"stream":true,"tool_choice":{"type":"any","disable_parallel_tool_use":true},
+	text := body(user, `,"temperature":0.5,"stop_sequences":["a","b"],"stream":true,"tool_choice":{"type":"any",
+	"disable_parallel_tool_use":true},
 		"system":[{"type":"text","text":"be brief"},{"type":"text","text":"be kind","cache_control":{"type":"ephemeral"}}],
 		"tools":[`+add+`,{"type":"web_search_20250305","name":"web_search"}]`)
 	maxTokens, temperature := int64(100), 0.5

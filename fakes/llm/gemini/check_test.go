@@ -52,8 +52,10 @@ func TestErrors(t *testing.T) {
 		{dialect.Error{Status: 400, Message: "a < b"}, `{"code":400,"message":"a < b","status":"INVALID_ARGUMENT"}`},
 		{*invalid("contents", "none"), `{"code":400,"message":"none","status":"INVALID_ARGUMENT","details":[{"@type":"` +
 			rpc + `BadRequest","fieldViolations":[{"field":"contents","description":"none"}]}]}`},
-		{dialect.Error{Status: 400, Code: "API_KEY_INVALID", Message: "bad key"}, `{"code":400,"message":"bad key","status":"INVALID_ARGUMENT","details":[
-			{"@type":"` + rpc + `ErrorInfo","reason":"API_KEY_INVALID","domain":"googleapis.com","metadata":{"service":"generativelanguage.googleapis.com"}},
+		{dialect.Error{Status: 400, Code: "API_KEY_INVALID", Message: "bad key"},
+			`{"code":400,"message":"bad key","status":"INVALID_ARGUMENT","details":[
+			{"@type":"` + rpc + `ErrorInfo","reason":"API_KEY_INVALID","domain":"googleapis.com",
+			"metadata":{"service":"generativelanguage.googleapis.com"}},
 			{"@type":"` + rpc + `LocalizedMessage","locale":"en-US","message":"bad key"}]}`},
 		{dialect.Error{Status: 401, Message: "m"}, `{"code":401,"message":"m","status":"UNAUTHENTICATED"}`},
 		{dialect.Error{Status: 403, Message: "m"}, `{"code":403,"message":"m","status":"PERMISSION_DENIED"}`},

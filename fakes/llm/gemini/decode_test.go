@@ -47,13 +47,17 @@ func TestDecodeReadsEveryPart(t *testing.T) {
 		"systemInstruction": {"parts": [{"text": "be brief"}, {"text": "be kind"}]},
 		"contents": [
 			{"role": "user", "parts": [{"text": "look"}, {"inlineData": {"mimeType": "image/png", "data": "AAEC"}},
-				{"inlineData": {"mimeType": "audio/wav", "data": "_-8="}}, {"fileData": {"mimeType": "image/jpeg", "fileUri": "gs://b/o"}}]},
+				{"inlineData": {"mimeType": "audio/wav", "data": "_-8="}}, {"fileData": {"mimeType": "image/jpeg",
+				"fileUri": "gs://b/o"}}]},
 			{"role": "model", "parts": [{"text": "hm", "thought": true, "thoughtSignature": "c2ln"}, {"text": "so"},
-				{"functionCall": {"name": "add", "args": {"a": 9007199254740993}, "id": "c1"}, "thoughtSignature": "c2lh"}, {"functionCall": {"name": "now"}}]},
+				{"functionCall": {"name": "add", "args": {"a": 9007199254740993}, "id": "c1"}, "thoughtSignature": "c2lh"},
+				{"functionCall": {"name": "now"}}]},
 			{"role": "function", "parts": [{"functionResponse": {"id": "c1", "name": "add", "response": {"output": "3"}}},
-				{"functionResponse": {"name": "now", "response": {"error": "no clock"}, "parts": [{"inlineData": {"mimeType": "image/png", "data": "AA=="}}]}}]}
+				{"functionResponse": {"name": "now", "response": {"error": "no clock"},
+				"parts": [{"inlineData": {"mimeType": "image/png", "data": "AA=="}}]}}]}
 		],
-		"tools": [{"functionDeclarations": [{"name": "add", "description": "adds", "parametersJsonSchema": {"type": "object", "required": ["a"]}}, {"name": "now"}]}],
+		"tools": [{"functionDeclarations": [{"name": "add", "description": "adds",
+		"parametersJsonSchema": {"type": "object", "required": ["a"]}}, {"name": "now"}]}],
 		"toolConfig": {"functionCallingConfig": {"mode": "ANY"}},
 		"generationConfig": {"maxOutputTokens": "100", "temperature": 0.5, "stopSequences": ["END"]}
 	}`

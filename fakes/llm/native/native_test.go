@@ -19,8 +19,10 @@ func decode(t testing.TB, body string) *dialect.Request {
 }
 
 func TestDecodeReadsEveryMember(t *testing.T) {
-	body := `{"messages":[{"role":"user","content":{"type":"text","text":"hi"}}],"systemPrompt":"be brief","maxTokens":7,"temperature":0.5,
-		"modelPreferences":{"hints":[{},{"name":"small"},{"name":"large"}]},"stopSequences":["a"],"toolChoice":{"mode":"required"},
+	body := `{"messages":[{"role":"user","content":{"type":"text","text":"hi"}}],"systemPrompt":"be brief",
+	"maxTokens":7,"temperature":0.5,
+		"modelPreferences":{"hints":[{},{"name":"small"},{"name":"large"}]},"stopSequences":["a"],
+		"toolChoice":{"mode":"required"},
 		"tools":[{"name":"add","description":"adds","inputSchema":{"type":"object"}}],"metadata":{},"_meta":{}}`
 	maxTokens, temperature := int64(7), 0.5
 	require.Equal(t, &dialect.Request{
@@ -53,12 +55,13 @@ func TestDecodeReadsContent(t *testing.T) {
 				{Type: dialect.Other, Raw: []byte(`{"type":"resource_link","uri":"a:b"}`), Path: "messages[0].content.content[1]"},
 				{Type: dialect.Other, Raw: []byte(`{"type":"tool_result"}`), Path: "messages[0].content.content[2]"},
 			}}}},
-		{"media", `[{"type":"image","data":"aGk=","mimeType":"image/png"},{"type":"audio","data":"!","mimeType":"audio/wav"}]`, []dialect.Block{
-			{Type: dialect.Image, Data: []byte("hi"), MimeType: "image/png",
-				Raw: []byte(`{"type":"image","data":"aGk=","mimeType":"image/png"}`), Path: "messages[0].content[0]"},
-			{Type: dialect.Audio, MimeType: "audio/wav", Raw: []byte(`{"type":"audio","data":"!","mimeType":"audio/wav"}`),
-				Path: "messages[0].content[1]"},
-		}},
+		{"media", `[{"type":"image","data":"aGk=","mimeType":"image/png"},{"type":"audio","data":"!","mimeType":"audio/wav"}]`,
+			[]dialect.Block{
+				{Type: dialect.Image, Data: []byte("hi"), MimeType: "image/png",
+					Raw: []byte(`{"type":"image","data":"aGk=","mimeType":"image/png"}`), Path: "messages[0].content[0]"},
+				{Type: dialect.Audio, MimeType: "audio/wav", Raw: []byte(`{"type":"audio","data":"!","mimeType":"audio/wav"}`),
+					Path: "messages[0].content[1]"},
+			}},
 		{"an id under a name in another case", `{"type":"tool_result","toolUseID":"u1"}`, []dialect.Block{
 			{Type: dialect.ToolResult, Raw: []byte(`{"type":"tool_result","toolUseID":"u1"}`), Path: "messages[0].content"}}},
 		{"a string", `"hi"`, []dialect.Block{{Type: dialect.Other, Raw: []byte(`"hi"`), Path: "messages[0].content"}}},

@@ -116,14 +116,15 @@ func TestResponsesDecodeReadsItems(t *testing.T) {
 		{"a result of parts",
 			input(`{"type":"function_call_output","call_id":"a","output":[{"type":"input_text","text":"1"},{"type":`+
 				`"input_image","image_url":"data:image/png;base64,aGk="}]}`, ""), []dialect.Message{
-				{Role: dialect.User, Path: "input[0]", Content: []dialect.Block{{Type: dialect.ToolResult, ID: "a", Path: "input[0]",
-					Raw: []byte(`{"type":"function_call_output","call_id":"a","output":[{"type":"input_text","text":"1"},{"type":` +
-						`"input_image","image_url":"data:image/png;base64,aGk="}]}`),
-					Content: []dialect.Block{
-						{Type: dialect.Text, Text: "1", Raw: []byte(`{"type":"input_text","text":"1"}`), Path: "input[0].output[0]"},
-						{Type: dialect.Image, Data: []byte("hi"), MimeType: "image/png",
-							Raw: []byte(`{"type":"input_image","image_url":"data:image/png;base64,aGk="}`), Path: "input[0].output[1]"},
-					}}}},
+				{Role: dialect.User, Path: "input[0]",
+					Content: []dialect.Block{{Type: dialect.ToolResult, ID: "a", Path: "input[0]",
+						Raw: []byte(`{"type":"function_call_output","call_id":"a","output":[{"type":"input_text","text":"1"},{"type":` +
+							`"input_image","image_url":"data:image/png;base64,aGk="}]}`),
+						Content: []dialect.Block{
+							{Type: dialect.Text, Text: "1", Raw: []byte(`{"type":"input_text","text":"1"}`), Path: "input[0].output[0]"},
+							{Type: dialect.Image, Data: []byte("hi"), MimeType: "image/png",
+								Raw: []byte(`{"type":"input_image","image_url":"data:image/png;base64,aGk="}`), Path: "input[0].output[1]"},
+						}}}},
 			}},
 		{"a custom tool's call and its output",
 			input(`{"type":"custom_tool_call","call_id":"c","name":"sh","input":"ls"},{"type":"custom_tool_call_output",`+

@@ -208,13 +208,16 @@ func TestResponseEchoesTheRequest(t *testing.T) {
 	} {
 		require.Equal(t, want, got[name], name)
 	}
-	got = spokenByResponses(t, `,"instructions":"i","max_output_tokens":70,"store":false,"temperature":0.5,"tool_choice":"none","metadata":{"a":"b"},"parallel_tool_calls":false,
-		"reasoning":{"effort":"low"},"text":{"verbosity":"low"},"tools":[`+flatAdd+`,{"type":"function","name":"sub","description":"d","strict":false},{"type":"web_search"}]`, dialect.Reply{Model: "gpt-4o-2024-08-06"})
+	got = spokenByResponses(t, `,"instructions":"i","max_output_tokens":70,"store":false,"temperature":0.5,
+	"tool_choice":"none","metadata":{"a":"b"},"parallel_tool_calls":false,
+		"reasoning":{"effort":"low"},"text":{"verbosity":"low"},"tools":[`+flatAdd+`,{"type":"function","name":"sub",
+		"description":"d","strict":false},{"type":"web_search"}]`, dialect.Reply{Model: "gpt-4o-2024-08-06"})
 	for name, want := range map[string]any{
 		"instructions": "i", "max_output_tokens": 70.0, "store": false, "temperature": 0.5, "tool_choice": "none",
 		"metadata": map[string]any{"a": "b"}, "parallel_tool_calls": false,
 		"reasoning": map[string]any{"context": nil, "effort": "low", "summary": nil},
-		"text":      map[string]any{"format": map[string]any{"type": "text"}, "verbosity": "low"}, "model": "gpt-4o-2024-08-06",
+		"text":      map[string]any{"format": map[string]any{"type": "text"}, "verbosity": "low"},
+		"model":     "gpt-4o-2024-08-06",
 		"tools": []any{
 			map[string]any{"type": "function", "name": "add", "description": nil, "strict": true,
 				"parameters": map[string]any{"type": "object", "properties": map[string]any{}}},

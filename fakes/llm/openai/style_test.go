@@ -125,7 +125,8 @@ func TestMistralRefusesOtherIDs(t *testing.T) {
 	a := Mistral.Encode(decode(t, body(user, "")), &dialect.Reply{Content: []dialect.Block{asks("add", "{}")}})
 	require.Regexp(t, `"id": "[A-Za-z0-9]{9}"`, string(join(a)))
 	history := func(id string) string {
-		return body(user+`,{"role":"assistant","tool_calls":[{"id":"`+id+`","type":"function","function":{"name":"add","arguments":"{}"}}]},
+		return body(user+`,{"role":"assistant","tool_calls":[
+			{"id":"`+id+`","type":"function","function":{"name":"add","arguments":"{}"}}]},
 			{"role":"tool","tool_call_id":"`+id+`","content":"4"}`, "")
 	}
 	require.Nil(t, Mistral.Check(decode(t, history("D9WYdiHxV"))))
