@@ -267,23 +267,31 @@ func TestHeaderFaults(t *testing.T) {
 }
 
 func TestInvalidFaults(t *testing.T) {
-	for want, rule := range map[string]*Rule{
-		"has the fault StallAfter(2), which also ends the answer: want one such fault":                         When().Reply().Fault(ResetAfter(1), StallAfter(2)),
-		"has the fault SplitAtRandom(1), which also splits events: want one such fault":                        When().Reply().Fault(SplitEveryByte()).Fault(SplitAtRandom(1)),
-		`has the fault WrongContentType("b"), which is a second content type: want one`:                        When().Reply().Fault(WrongContentType("a"), WrongContentType("b")),
-		"has the fault StallAfter(-2), which comes after -2 events: want at least 0":                           When().Reply().Fault(StallAfter(-2)),
-		"has the fault TruncateAfter(-1), which comes after -1 events: want at least 0":                        When().Reply().Fault(TruncateAfter(-1)),
-		"has the fault ErrorAfter(1, 200), which has the status 200: want one from 400 to 599":                 When().Reply().Fault(ErrorAfter(1, &Error{Status: 200})),
-		"has the fault ErrorAfter(1, nil), which has no error to send":                                         When().Reply().Fault(ErrorAfter(1, nil)),
-		"has the fault Drip(0, 1s), which never ends or never waits: want at least 1 byte, and a wait above 0": When().Reply().Fault(Drip(0, time.Second)),
-		"has the fault Drip(1, 0s), which never ends or never waits: want at least 1 byte, and a wait above 0": When().Reply().Fault(Drip(1, 0)),
-		"has a zero Fault: create one with a function such as StallAfter":                                      When().Reply().Fault(Fault{}),
-		"says nothing: add Reply(…) or Fail(…)": When().Fault(
-			StallAfter(0)),
-		"has a Pace with a negative wait":                  When().Reply().Pace(Pace{Token: -1}),
-		"has a Pace with a Jitter that is not from 0 to 1": When().Reply().Pace(Pace{Jitter: 1.5}),
+	with := func(faults ...Fault) *Rule { return When().Reply().Fault(faults...) }
+	const drip = "never ends or never waits: want at least 1 byte, and a wait above 0"
+	for _, c := range []struct {
+		rule        *Rule
+		fault, want string
+	}{
+		{with(ResetAfter(1), StallAfter(2)), "StallAfter(2)", "also ends the answer: want one such fault"},
+		{with(SplitEveryByte()).Fault(SplitAtRandom(1)), "SplitAtRandom(1)", "also splits events: want one such fault"},
+		{with(WrongContentType("a"), WrongContentType("b")), `WrongContentType("b")`, "is a second content type: want one"},
+		{with(StallAfter(-2)), "StallAfter(-2)", "comes after -2 events: want at least 0"},
+		{with(TruncateAfter(-1)), "TruncateAfter(-1)", "comes after -1 events: want at least 0"},
+		{with(ErrorAfter(1, &Error{Status: 200})), "ErrorAfter(1, 200)", "has the status 200: want one from 400 to 599"},
+		{with(ErrorAfter(1, nil)), "ErrorAfter(1, nil)", "has no error to send"},
+		{with(Drip(0, time.Second)), "Drip(0, 1s)", drip},
+		{with(Drip(1, 0)), "Drip(1, 0s)", drip},
+		{with(Fault{}), "", "has a zero Fault: create one with a function such as StallAfter"},
+		{When().Fault(StallAfter(0)), "", "says nothing: add Reply(…) or Fail(…)"},
+		{When().Reply().Pace(Pace{Token: -1}), "", "has a Pace with a negative wait"},
+		{When().Reply().Pace(Pace{Jitter: 1.5}), "", "has a Pace with a Jitter that is not from 0 to 1"},
 	} {
-		_, err := Start(Options{}, rule)
+		want := c.want
+		if c.fault != "" {
+			want = "has the fault " + c.fault + ", which " + c.want
+		}
+		_, err := Start(Options{}, c.rule)
 		require.EqualError(t, err, "starting the model server: rule 1 of the server "+want)
 	}
 	_, err := Start(Options{Pace: Pace{FirstToken: -1}})

@@ -100,7 +100,8 @@ func TestJournalOverHTTP(t *testing.T) {
 		return w
 	}
 	require.JSONEq(t, `{"exchanges":[],"dropped":0,"unused":[
-		"rule 1, When(LastUser(\"hello\")) of the server was never used","rule 2, When() of the server was never used"]}`, ask("GET", "127.0.0.1").Body.String())
+		"rule 1, When(LastUser(\"hello\")) of the server was never used","rule 2, When() of the server was never used"]}`,
+		ask("GET", "127.0.0.1").Body.String())
 
 	r := httptest.NewRequest("POST", "http://127.0.0.1"+chatPath, strings.NewReader(
 		`{"model":"m","max_tokens":9,"messages":[{"role":"system","content":"be brief"},{"role":"user","content":"hello"},

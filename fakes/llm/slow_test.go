@@ -103,18 +103,22 @@ func startAsking(t *testing.T, network *memnet.Network, server *Server) <-chan e
 }
 
 func TestInvalidSlowFaults(t *testing.T) {
-	for want, rule := range map[string]*Rule{
-		"has the fault Spread(0s), which takes no time: want a time above 0":            When().Reply().Fault(Spread(0)),
-		"has the fault Spread(1s), which also splits events: want one such fault":       When().Reply().Fault(SplitEveryByte(), Spread(time.Second)),
-		"has the fault SplitEveryByte(), which also splits events: want one such fault": When().Reply().Fault(Spread(time.Second), SplitEveryByte()),
-		"has the fault PauseAfter(-1, 1s), which has a negative count or takes no time: want at least 0 events and a time " +
-			"above 0": When().Reply().Fault(PauseAfter(-1, time.Second)),
-		"has the fault PauseAfter(1, 0s), which has a negative count or takes no time: want at least 0 events and a time " +
-			"above 0": When().Reply().Fault(PauseAfter(1, 0)),
-		"has the fault PauseAfter(1, 1s), which is a second pause: want one":      When().Reply().Fault(PauseAfter(1, time.Second), PauseAfter(1, time.Second)),
-		"has the fault PauseBefore(0s), which takes no time: want a time above 0": When().Reply().Fault(PauseBefore(0)),
-		"has the fault PauseBefore(1s), which is a second pause: want one":        When().Reply().Fault(PauseAfter(1, time.Second), PauseBefore(time.Second)),
+	const pause = "has a negative count or takes no time: want at least 0 events and a time above 0"
+	for _, c := range []struct {
+		faults []Fault
+		want   string
+	}{
+		{[]Fault{Spread(0)}, "takes no time: want a time above 0"},
+		{[]Fault{SplitEveryByte(), Spread(time.Second)}, "also splits events: want one such fault"},
+		{[]Fault{Spread(time.Second), SplitEveryByte()}, "also splits events: want one such fault"},
+		{[]Fault{PauseAfter(-1, time.Second)}, pause},
+		{[]Fault{PauseAfter(1, 0)}, pause},
+		{[]Fault{PauseAfter(1, time.Second), PauseAfter(1, time.Second)}, "is a second pause: want one"},
+		{[]Fault{PauseBefore(0)}, "takes no time: want a time above 0"},
+		{[]Fault{PauseAfter(1, time.Second), PauseBefore(time.Second)}, "is a second pause: want one"},
 	} {
-		require.EqualError(t, rule.Validate(), want)
+		last := c.faults[len(c.faults)-1]
+		err := When().Reply().Fault(c.faults...).Validate()
+		require.EqualError(t, err, "has the fault "+last.String()+", which "+c.want)
 	}
 }

@@ -55,7 +55,8 @@ func TestDecodeReadsContent(t *testing.T) {
 				{Type: dialect.Other, Raw: []byte(`{"type":"resource_link","uri":"a:b"}`), Path: "messages[0].content.content[1]"},
 				{Type: dialect.Other, Raw: []byte(`{"type":"tool_result"}`), Path: "messages[0].content.content[2]"},
 			}}}},
-		{"media", `[{"type":"image","data":"aGk=","mimeType":"image/png"},{"type":"audio","data":"!","mimeType":"audio/wav"}]`,
+		{"media", `[{"type":"image","data":"aGk=","mimeType":"image/png"},
+			{"type":"audio","data":"!","mimeType":"audio/wav"}]`,
 			[]dialect.Block{
 				{Type: dialect.Image, Data: []byte("hi"), MimeType: "image/png",
 					Raw: []byte(`{"type":"image","data":"aGk=","mimeType":"image/png"}`), Path: "messages[0].content[0]"},

@@ -46,7 +46,8 @@ func TestErrors(t *testing.T) {
 	}{
 		{*refusal(body(`{"role":"human","content":"hi"}`,
 			"")), `{"error":{"message":"messages[0] has the role \"human\": want system, developer, user, assistant or tool",
-			"type":"invalid_request_error","param":"messages.[0].role","code":"invalid_value"}}`, map[string]string{retry: "false"}},
+			"type":"invalid_request_error","param":"messages.[0].role","code":"invalid_value"}}`,
+			map[string]string{retry: "false"}},
 		{dialect.Error{Status: 404, Message: "a < b"},
 			`{"error":{"message":"a < b","type":"invalid_request_error","param":null,"code":null}}`,
 			map[string]string{retry: "false"}},
