@@ -25,8 +25,8 @@ type Exchange struct {
 	Body []byte
 	// Request is the neutral form, decoded again by each call of [Server.Journal]. Nil: the body is unreadable.
 	Request *Request
-	// Owner is the mark of the request's script; "" means the server's detach rules. Marks are all marks in the request,
-	// sorted: others than Owner leaked into the conversation.
+	// Owner is the mark of the request's script; "" means the server's detach rules. Marks are all marks in the
+	// request, sorted: others than Owner leaked into the conversation.
 	Owner string
 	Marks []string
 	// Rule describes the rule that answered, Miss says why none did, Refused why the server refused the request before

@@ -48,7 +48,7 @@ func owner(req *Request, marks []string) (mark string, all []string) {
 	for _, t := range req.Tools {
 		texts = append(texts, t.Name, t.Description)
 	}
-	all = found(marks, texts...)
+	all = marksIn(marks, texts...)
 	turn, last := markText(req.LastUserTurn()), -1
 	for _, m := range all {
 		if at := strings.LastIndex(turn, m); at > last {
@@ -56,13 +56,13 @@ func owner(req *Request, marks []string) (mark string, all []string) {
 		}
 	}
 	if mark == "" {
-		mark = only(all)
+		mark = single(all)
 	}
 	return mark, all
 }
 
-// found returns the marks that any text contains, sorted.
-func found(marks []string, texts ...string) []string {
+// marksIn returns the marks that any text contains, sorted.
+func marksIn(marks []string, texts ...string) []string {
 	var all []string
 	for _, m := range marks {
 		if slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, m) }) {
@@ -73,7 +73,7 @@ func found(marks []string, texts ...string) []string {
 	return all
 }
 
-func only(all []string) string {
+func single(all []string) string {
 	if len(all) == 1 {
 		return all[0]
 	}

@@ -46,11 +46,11 @@ func LastUser(text string) Matcher {
 		if len(turn) == 1 {
 			return contains("the last user turn", dialect.PlainText(turn[0].Content), text)
 		}
-		said := make([]string, len(turn))
+		texts := make([]string, len(turn))
 		for i := range turn {
-			said[i] = dialect.PlainText(turn[i].Content)
+			texts[i] = dialect.PlainText(turn[i].Content)
 		}
-		return contains("the last user turn", strings.Join(said, "\n"), text)
+		return contains("the last user turn", strings.Join(texts, "\n"), text)
 	}, "LastUser(%q)", text)
 }
 

@@ -42,8 +42,8 @@ func routes() []route {
 	return append(sideRoutes, conversations...)
 }
 
-// exactRoutes indexes conversation routes without wildcards by path if no other route can match. Nearly every request uses
-// one.
+// exactRoutes indexes conversation routes without wildcards by path if no other route can match. Nearly every request
+// uses one.
 func exactRoutes(all []route) map[string]*route {
 	exact := map[string]*route{}
 	for i := range all {

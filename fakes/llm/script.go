@@ -93,11 +93,11 @@ func (s *script) unused() []string {
 		if r.optional || n >= want {
 			continue
 		}
-		said := "was never used"
+		state := "was never used"
 		if n > 0 {
-			said = fmt.Sprintf("answered %d of %d times", n, want)
+			state = fmt.Sprintf("answered %d of %d times", n, want)
 		}
-		unused = append(unused, fmt.Sprintf("%v of %s %s", r, s.name, said))
+		unused = append(unused, fmt.Sprintf("%v of %s %s", r, s.name, state))
 	}
 	return unused
 }

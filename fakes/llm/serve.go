@@ -84,8 +84,8 @@ func (s *Server) read(to target, r *http.Request, x *Exchange, tooLarge bool) (*
 	case req != nil:
 		x.Owner, x.Marks = owner(req, marks)
 	default:
-		x.Marks = found(marks, string(x.Body))
-		x.Owner = only(x.Marks)
+		x.Marks = marksIn(marks, string(x.Body))
+		x.Owner = single(x.Marks)
 	}
 	if req == nil || s.options.Lenient {
 		return req, refused

@@ -7,12 +7,13 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// noSystemMessages matches the models that refuse every system message: all before Opus 4.8. Newer models accept them in
-// the middle of a conversation, at certain places: see the provider's guide, "Mid-conversation system messages".
+// noSystemMessages matches the models that refuse every system message: all before Opus 4.8. Newer models accept them
+// in the middle of a conversation, at certain places: see the provider's guide, "Mid-conversation system messages".
 var noSystemMessages = regexp.MustCompile(
 	`claude-(instant|[123]\b|(sonnet|haiku)-[34]\b|opus-(3\b|4([-.][0-7])?([-@:]\d{8}|\D*$)))`)
 
-// systemBlocks are the block types of a system message. A beta adds blocks that change the tools; they are not supported.
+// systemBlocks are the block types of a system message. A beta adds blocks that change the tools; they are not
+// supported.
 var systemBlocks = []string{"text"}
 
 // isDirective reports whether the message is empty and only configures the following output. A beta allows it anywhere.

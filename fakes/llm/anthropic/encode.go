@@ -8,11 +8,11 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Encode writes text, tool uses, thinking, and Other blocks unchanged, such as redacted thinking. It drops media: no model
-// answers with them. [dialect.Reply.LateUse] has no effect: these streams cannot deliver a tool use late.
+// Encode writes text, tool uses, thinking, and Other blocks unchanged, such as redacted thinking. It drops media: no
+// model answers with them. [dialect.Reply.LateUse] has no effect: these streams cannot deliver a tool use late.
 //
-// A stream carries the input of a tool use as text, even invalid JSON. In a plain answer the provider parses it: invalid
-// JSON becomes {}.
+// A stream carries the input of a tool use as text, even invalid JSON. In a plain answer the provider parses it:
+// invalid JSON becomes {}.
 func (messages) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 	m := newMessage(req, reply)
 	id := requestID(reply.Serial, 0)

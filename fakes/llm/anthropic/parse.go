@@ -79,7 +79,7 @@ func parse(body []byte) (*request, *dialect.Error) {
 	r.Each(q.Members, "", "messages", func(raw json.RawMessage, path string) {
 		m := message{Members: r.Object(raw, path), path: path}
 		r.Read(m.Members, path, "role", &m.role)
-		m.content = r.content(m.Members, path, "content", deepest)
+		m.content = r.content(m.Members, path, "content", maxDepth)
 		q.messages = append(q.messages, m)
 	})
 	r.Each(q.Members, "", "tools", func(raw json.RawMessage, path string) {
@@ -94,8 +94,8 @@ func parse(body []byte) (*request, *dialect.Error) {
 
 type reader struct{ dialect.Reader }
 
-// deepest is the depth of blocks within blocks: a tool result in a message. Deeper blocks stay raw.
-const deepest = 1
+// maxDepth is the depth of blocks within blocks: a tool result in a message. Deeper blocks stay raw.
+const maxDepth = 1
 
 // content reads a string or an array of blocks. depth is how many levels of blocks may follow.
 func (r *reader) content(of dialect.Members, path, name string, depth int) (blocks []block) {

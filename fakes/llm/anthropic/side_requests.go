@@ -16,7 +16,8 @@ func (messages) SideRequestPatterns() []string {
 	return []string{"GET " + modelsPath, "GET " + modelsPath + "/{id}", "POST " + countPath}
 }
 
-// Claims takes requests with an API version header: OpenAI lists models at the same path. Only Anthropic counts tokens there.
+// Claims takes requests with an API version header: OpenAI lists models at the same path. Only Anthropic counts tokens
+// there.
 func (messages) Claims(r *http.Request) bool {
 	return r.URL.Path == countPath || r.Header.Get("Anthropic-Version") != ""
 }

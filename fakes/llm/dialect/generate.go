@@ -11,10 +11,10 @@ const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345
 // GenerateID returns an id in a provider's style: the prefix, then n letters and digits (at most 32). Equal arguments
 // give equal ids, others different ones.
 func GenerateID(prefix string, n int, serial int64, position int) string {
-	var few [64]byte
-	seed := binary.BigEndian.AppendUint64(append(few[:0], prefix...), uint64(serial))
+	var buffer [64]byte
+	seed := binary.BigEndian.AppendUint64(append(buffer[:0], prefix...), uint64(serial))
 	sum := sha256.Sum256(binary.BigEndian.AppendUint64(seed, uint64(position)))
-	id := append(few[:0], prefix...)
+	id := append(buffer[:0], prefix...)
 	for _, b := range sum[:n] {
 		id = append(id, alphanumeric[int(b)%len(alphanumeric)])
 	}

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// IsKind reports whether a JSON value, without leading white space, begins with the character of its type: {, [, ", t, f or n.
+// IsKind reports whether a JSON value, without leading white space, begins with the character of its type: {, [, ", t,
+// f or n.
 func IsKind(raw json.RawMessage, first byte) bool { return len(raw) > 0 && raw[0] == first }
 
 // IsGiven reports whether a member's value is present and not null.
@@ -84,8 +85,8 @@ func Set(words string) map[string]bool {
 	return set
 }
 
-// Marshal writes JSON on one line without HTML escapes, as providers do. It panics if v cannot be written; a codec's own
-// values always can.
+// Marshal writes JSON on one line without HTML escapes, as providers do. It panics if v cannot be written; a codec's
+// own values always can.
 func Marshal(v any) []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

@@ -18,8 +18,8 @@ type Member struct {
 
 // ReadMembers reads a JSON object; null gives nil. Errors are those of encoding/json.
 func ReadMembers(raw []byte) (Members, error) {
-	var few [16]Member // enough for most objects, without an allocation
-	m, err := AppendMembers(few[:0], raw)
+	var buffer [16]Member // enough for most objects, without an allocation
+	m, err := AppendMembers(buffer[:0], raw)
 	if m == nil {
 		return nil, err
 	}
@@ -48,8 +48,8 @@ func (m *Members) UnmarshalJSON(raw []byte) error {
 
 // members reads a valid object.
 func members(raw []byte) Members {
-	var few [8]Member // see ReadMembers
-	m := few[:0]
+	var buffer [8]Member // see ReadMembers
+	m := buffer[:0]
 	EachMember(raw, func(name []byte, value json.RawMessage) { m = append(m, Member{name, value}) })
 	return append(make(Members, 0, len(m)), m...)
 }

@@ -124,8 +124,8 @@ func Elements(raw json.RawMessage) (all []json.RawMessage, isArray bool) {
 
 // elements reads a valid array.
 func elements(raw []byte) []json.RawMessage {
-	var few [16]json.RawMessage // enough for most arrays, without an allocation
-	all := few[:0]
+	var buffer [16]json.RawMessage // enough for most arrays, without an allocation
+	all := buffer[:0]
 	WalkArray(raw, 0, func(i int) int {
 		end := End(raw, i)
 		all = append(all, raw[i:end:end])

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// deepest is how deep objects and arrays may nest, as in encoding/json.
-const deepest = 10_000
+// maxDepth is how deep objects and arrays may nest, as in encoding/json.
+const maxDepth = 10_000
 
 // valid returns the end of the JSON value at i, or -1 if it is invalid. It accepts what encoding/json accepts, several
 // times as fast. depth is the number of enclosing objects and arrays.
@@ -16,7 +16,7 @@ func valid(raw []byte, i, depth int) int {
 	}
 	switch c := raw[i]; c {
 	case '{', '[':
-		if depth == deepest {
+		if depth == maxDepth {
 			return -1
 		}
 		return validMembers(raw, i, depth+1, nil)

@@ -6,7 +6,7 @@ import "github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 // responses, and the next turn has as many responses as calls. Ids and names do not matter.
 func checkHistory(q *node) *dialect.Error {
 	contents := q.list("contents")
-	asked := 0 // in the previous turn
+	pending := 0 // in the previous turn
 	for i, c := range contents {
 		calls, responses := c.count("functionCall"), c.count("functionResponse")
 		isModel := role(c) == dialect.Assistant
@@ -15,19 +15,19 @@ func checkHistory(q *node) *dialect.Error {
 			return invalid(c.path, "%s has a functionCall and the role %s: want the role model", c.path, c.text("role"))
 		case responses > 0 && isModel:
 			return invalid(c.path, "%s has a functionResponse and the role model: want the role user", c.path)
-		case responses > 0 && asked == 0:
+		case responses > 0 && pending == 0:
 			return invalid(c.path, "%s has a functionResponse: a turn of function responses comes right after a turn of "+
 				"function calls", c.path)
-		case responses != asked:
-			return unequal(c.path, responses, asked)
+		case responses != pending:
+			return unequal(c.path, responses, pending)
 		case calls > 0 && (i == 0 || role(contents[i-1]) != dialect.User):
 			return invalid(c.path, "%s has a functionCall: a turn of function calls comes right after a user's turn or a "+
 				"turn of function responses", c.path)
 		}
-		asked = calls
+		pending = calls
 	}
-	if asked > 0 {
-		return unequal("contents", 0, asked)
+	if pending > 0 {
+		return unequal("contents", 0, pending)
 	}
 	return nil
 }

@@ -54,13 +54,13 @@ func (codec) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Er
 
 // role returns the role of a content; the default is the user.
 func role(c *node) dialect.Role {
-	switch said := c.text("role"); said {
+	switch name := c.text("role"); name {
 	case "model":
 		return dialect.Assistant
 	case "", "user", "function":
 		return dialect.User
 	default:
-		return dialect.Role(said) // Check refuses an unknown role; the journal keeps it
+		return dialect.Role(name) // Check refuses an unknown role; the journal keeps it
 	}
 }
 
@@ -163,7 +163,8 @@ func response(result *node) (content []dialect.Block, isError bool) {
 	return content, isError
 }
 
-// eachString calls add with each string value of validated JSON, in order. It reports whether there are no other scalars.
+// eachString calls add with each string value of validated JSON, in order. It reports whether there are no other
+// scalars.
 func eachString(raw json.RawMessage, add func(string)) (only bool) {
 	only = true
 	each := func(value json.RawMessage) { only = eachString(value, add) && only }

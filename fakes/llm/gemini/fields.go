@@ -10,9 +10,9 @@ import (
 //go:embed fields.txt
 var fieldsText string
 
-// documented lists the messages of a request and the kinds of their fields, from the API reference of 2026: a message, a
-// scalar, "any" for uninspected values, "[]" before a repeated kind, "map:" before the kind of a map's values. In fields.txt
-// a line with a message's name precedes lines of NAME:KIND. The API accepts camelCase and snake_case names.
+// documented lists the messages of a request and the kinds of their fields, from the API reference of 2026: a message,
+// a scalar, "any" for uninspected values, "[]" before a repeated kind, "map:" before the kind of a map's values. In
+// fields.txt a line with a message's name precedes lines of NAME:KIND. The API accepts camelCase and snake_case names.
 var documented = func() map[string]map[string]string {
 	messages := map[string]map[string]string{}
 	var fields map[string]string

@@ -67,20 +67,20 @@ func jsonSchema(s *node) map[string]any {
 }
 
 func typeName(field *node) string {
-	said := field.string()
-	if name := types[strings.ToUpper(said)]; name != "" {
+	word := field.string()
+	if name := types[strings.ToUpper(word)]; name != "" {
 		return name
 	}
-	return said
+	return word
 }
 
 // checkSchema enforces the API's rules for a schema of its own form.
 func checkSchema(s *node) *dialect.Error {
 	kind := ""
 	if t := s.at("type"); t != nil {
-		said := t.string()
-		if kind = types[strings.ToUpper(said)]; kind == "" && dialect.IsKind(t.raw, '"') && said != "TYPE_UNSPECIFIED" {
-			return invalid(t.path, "invalid value at '%s': %q is no type: want %s", t.path, said,
+		word := t.string()
+		if kind = types[strings.ToUpper(word)]; kind == "" && dialect.IsKind(t.raw, '"') && word != "TYPE_UNSPECIFIED" {
+			return invalid(t.path, "invalid value at '%s': %q is no type: want %s", t.path, word,
 				strings.Join(slices.Sorted(maps.Keys(types)), ", "))
 		}
 	}

@@ -72,17 +72,17 @@ func (c codec) AnswerSideRequest(r *http.Request, body []byte) dialect.Answer {
 
 // countOf counts the tokens of the contents, or of the request in generateContentRequest.
 func countOf(body []byte, to target) (int, *dialect.Error) {
-	asked, err := dialect.ReadMembers(body)
+	given, err := dialect.ReadMembers(body)
 	if err != nil {
 		return 0, invalid("", "the body could not be read as a JSON object: %v", err)
 	}
-	whole := body
+	request := body
 	for _, name := range []string{"generateContentRequest", "generate_content_request"} {
-		if asked.Has(name) {
-			whole = asked.Raw(name)
+		if given.Has(name) {
+			request = given.Raw(name)
 		}
 	}
-	q, reader := parse(whole, to.vertex)
+	q, reader := parse(request, to.vertex)
 	if reader.err != nil {
 		return 0, reader.err
 	}

@@ -35,17 +35,17 @@ func (codec) Check(*dialect.Request) *dialect.Error { return nil }
 // Encode writes a single block for exactly one text or an empty completion, which clients of every revision can read,
 // else an array. It omits thinking, which has no block in MCP.
 func (codec) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
-	said := slices.DeleteFunc(slices.Clone(reply.Content),
+	visible := slices.DeleteFunc(slices.Clone(reply.Content),
 		func(b dialect.Block) bool { return b.Type == dialect.Thinking })
-	blocks := make([]json.RawMessage, len(said))
-	for i, b := range said {
+	blocks := make([]json.RawMessage, len(visible))
+	for i, b := range visible {
 		blocks[i] = block(b, dialect.GenerateID("call_", 24, reply.Serial, i))
 	}
 	var content any = blocks
 	switch {
 	case len(blocks) == 0:
 		content = block(dialect.Block{Type: dialect.Text}, "")
-	case len(blocks) == 1 && said[0].Type == dialect.Text:
+	case len(blocks) == 1 && visible[0].Type == dialect.Text:
 		content = blocks[0]
 	}
 	return answer(http.StatusOK, dialect.Ordered("role", "assistant", "content", content,

@@ -45,15 +45,15 @@ func (c chat) AnswerSideRequest(r *http.Request, body []byte) dialect.Answer {
 	case "/api/version":
 		return plain(map[string]string{"version": version})
 	}
-	var asked struct{ Model, Name string }
-	if err := json.Unmarshal(body, &asked); err != nil {
+	var wanted struct{ Model, Name string }
+	if err := json.Unmarshal(body, &wanted); err != nil {
 		return c.EncodeError(refuse("the body cannot be read: %v", err))
 	}
-	if asked.Model == "" {
-		asked.Model = asked.Name
+	if wanted.Model == "" {
+		wanted.Model = wanted.Name
 	}
-	if !modelName.MatchString(asked.Model) {
-		return c.EncodeError(refuse("the model %q is no name: set model", asked.Model))
+	if !modelName.MatchString(wanted.Model) {
+		return c.EncodeError(refuse("the model %q is no name: set model", wanted.Model))
 	}
 	info := map[string]any{"general.architecture": family, family + ".context_length": 131072}
 	return plain(dialect.Ordered("details", details(), "model_info", info,

@@ -214,18 +214,18 @@ func (c *toolCall) check() *dialect.Error {
 // checkHistory enforces the API's rule for tool calls: tool messages answer all of them before any other message, and
 // each tool message answers a call.
 func checkHistory(q *request) *dialect.Error {
-	var asked, unanswered []string // ids of the last assistant message's calls
+	var called, unanswered []string // ids of the last assistant message's calls
 	for i := range q.messages {
 		m := &q.messages[i]
 		if m.role == "tool" {
 			switch {
-			case len(asked) == 0:
+			case len(called) == 0:
 				return invalid(fmt.Sprintf("messages.[%d].role", i), "",
 					"%s has the role tool and answers no call: want it after an assistant message with tool_calls", m.path)
-			case !slices.Contains(asked, m.toolCallID):
+			case !slices.Contains(called, m.toolCallID):
 				return invalid(fmt.Sprintf("messages.[%d].tool_call_id", i), "",
 					"%s answers the call %q: the assistant message before it made only %s", m.path, m.toolCallID,
-					strings.Join(asked, ", "))
+					strings.Join(called, ", "))
 			}
 			unanswered = slices.DeleteFunc(unanswered, func(id string) bool { return id == m.toolCallID })
 			continue
@@ -233,11 +233,11 @@ func checkHistory(q *request) *dialect.Error {
 		if err := checkAnswered(unanswered, i); err != nil {
 			return err
 		}
-		asked = nil
+		called = nil
 		for _, c := range m.calls {
-			asked = append(asked, c.id)
+			called = append(called, c.id)
 		}
-		unanswered = slices.Clone(asked)
+		unanswered = slices.Clone(called)
 	}
 	return checkAnswered(unanswered, len(q.messages))
 }

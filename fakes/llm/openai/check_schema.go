@@ -11,8 +11,8 @@ import (
 // topLevelForbidden are forbidden at the top level of a function's schema.
 var topLevelForbidden = dialect.Set("oneOf anyOf allOf enum not")
 
-// withoutItems returns the path of an array without items in a schema, or "". JSON Schema allows it, so MCP servers use it;
-// the API does not.
+// withoutItems returns the path of an array without items in a schema, or "". JSON Schema allows it, so MCP servers use
+// it; the API does not.
 func withoutItems(raw json.RawMessage, path string) (at string) {
 	if !bytes.Contains(raw, []byte(`"array"`)) {
 		return ""

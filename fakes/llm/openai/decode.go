@@ -29,10 +29,10 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 		req.Messages = make([]dialect.Message, 0, len(q.messages))
 	}
 	n := q.blocks()
-	room := make(blocks, n+q.results())
-	all, results := room[:0:n], room[n:n]
-	var few [2]string
-	system := few[:0]
+	memory := make(blocks, n+q.results())
+	all, results := memory[:0:n], memory[n:n]
+	var buffer [2]string
+	system := buffer[:0]
 	inResults := false // the last turn consists of tool messages
 	for i := range q.messages {
 		m := &q.messages[i]

@@ -12,20 +12,20 @@ import (
 // Encode writes text and tool uses, and drops other blocks: the model has none. It joins texts, because the format has
 // one content string. The text of a [dialect.StopRefusal] is OpenAI's refusal.
 func (c chat) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
-	said := c.completion(req, reply)
+	answer := c.completion(req, reply)
 	memory := new(scratch)
 	if q, ok := req.Decoded.(*request); ok {
 		memory = &q.answered
 	}
-	h := c.fill(memory.takeHeader(), said.requestID)
+	h := c.fill(memory.takeHeader(), answer.requestID)
 	if req.Stream {
 		h["Content-Type"] = eventStream
-		return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: said.stream(c.includeUsage(req), reply.LateUse),
+		return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: answer.stream(c.includeUsage(req), reply.LateUse),
 			Stream: true}
 	}
 	h["Content-Type"] = jsonType
-	body := memory.takeBody(1200 + len(said.text) + len(said.refusal))
-	return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: [][]byte{said.plain(body)}}
+	body := memory.takeBody(1200 + len(answer.text) + len(answer.refusal))
+	return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: [][]byte{answer.plain(body)}}
 }
 
 type completion struct {
@@ -39,7 +39,7 @@ type completion struct {
 }
 
 func (c *chat) completion(req *dialect.Request, reply *dialect.Reply) *completion {
-	said := &completion{
+	answer := &completion{
 		style:     c.style,
 		id:        dialect.GenerateID("chatcmpl-", 29, reply.Serial, 0),
 		requestID: dialect.GenerateID("req_", 32, reply.Serial, 0),
@@ -48,26 +48,26 @@ func (c *chat) completion(req *dialect.Request, reply *dialect.Reply) *completio
 		created:   time.Now().Unix(),
 		refuses:   c.isOpenAI && reply.Reason() == dialect.StopRefusal,
 	}
-	said.reasoning = c.isOpenAI && reasoning(said.model)
-	spoken := 0
+	answer.reasoning = c.isOpenAI && reasoning(answer.model)
+	size := 0
 	for i, b := range reply.Content {
 		switch {
-		case b.Type == dialect.Text && said.refuses:
-			said.refusal += b.Text
+		case b.Type == dialect.Text && answer.refuses:
+			answer.refusal += b.Text
 		case b.Type == dialect.Text:
-			said.text += b.Text
+			answer.text += b.Text
 		case b.Type == dialect.ToolUse:
 			id := b.ID
 			if id == "" {
 				id = c.callID(reply.Serial, i)
 			}
-			said.calls = append(said.calls, call{id, b.Name, string(b.Input)})
+			answer.calls = append(answer.calls, call{id, b.Name, string(b.Input)})
 		}
-		spoken += len(b.Text) + len(b.Name) + len(b.Input)
+		size += len(b.Text) + len(b.Name) + len(b.Input)
 	}
 	// Roughly four bytes a token; clients cannot rely on more.
-	said.usage = usage{8 + len(req.Body)/4, 1 + spoken/4}
-	return said
+	answer.usage = usage{8 + len(req.Body)/4, 1 + size/4}
+	return answer
 }
 
 type call struct{ id, name, arguments string }
@@ -81,13 +81,13 @@ func (c *completion) silent() bool { return c.refuses || c.text == "" && len(c.c
 func (c *completion) plain(body []byte) []byte {
 	b, s := builder(body), c.style
 	if s.comments {
-		b.say("\n         \n")
+		b.raw("\n         \n")
 	}
-	b.say(`{
-  "id": `).text(c.id).say(`,
+	b.raw(`{
+  "id": `).text(c.id).raw(`,
   "object": "chat.completion",
-  "created": `).number(c.created).say(`,
-  "model": `).text(c.model).say(`,
+  "created": `).number(c.created).raw(`,
+  "model": `).text(c.model).raw(`,
   "choices": [
     {
       "index": 0,
@@ -95,37 +95,37 @@ func (c *completion) plain(body []byte) []byte {
         "role": "assistant",
         "content": `).textOr(c.silent(), c.text)
 	for i, call := range c.calls {
-		b.say(",\n")
+		b.raw(",\n")
 		if i == 0 {
-			b.say("        \"tool_calls\": [\n")
+			b.raw("        \"tool_calls\": [\n")
 		}
-		b.say(`          {
-            "id": `).text(call.id).say(`,
+		b.raw(`          {
+            "id": `).text(call.id).raw(`,
             "type": "function",
             "function": {
-              "name": `).text(call.name).say(`,
-              "arguments": `).text(call.arguments).say(`
+              "name": `).text(call.name).raw(`,
+              "arguments": `).text(call.arguments).raw(`
             }
           }`)
 		if i == len(c.calls)-1 {
-			b.say("\n        ]")
+			b.raw("\n        ]")
 		}
 	}
 	if s.isOpenAI {
-		b.say(",\n        \"refusal\": ").textOr(!c.refuses, c.refusal).say(",\n        \"annotations\": []")
+		b.raw(",\n        \"refusal\": ").textOr(!c.refuses, c.refusal).raw(",\n        \"annotations\": []")
 	}
-	b.say("\n      }")
+	b.raw("\n      }")
 	if s.logprobs && !c.reasoning {
-		b.say(",\n      \"logprobs\": null")
+		b.raw(",\n      \"logprobs\": null")
 	}
-	b.say(`,
-      "finish_reason": `).text(c.finish).say(`
+	b.raw(`,
+      "finish_reason": `).text(c.finish).raw(`
     }
   ],
   "usage": {
-    "prompt_tokens": `).number(int64(c.usage.prompt)).say(`,
-    "completion_tokens": `).number(int64(c.usage.completion)).say(`,
-    "total_tokens": `).number(int64(c.usage.prompt + c.usage.completion)).say(`,
+    "prompt_tokens": `).number(int64(c.usage.prompt)).raw(`,
+    "completion_tokens": `).number(int64(c.usage.completion)).raw(`,
+    "total_tokens": `).number(int64(c.usage.prompt + c.usage.completion)).raw(`,
     "prompt_tokens_details": {
       "cached_tokens": 0,
       "audio_tokens": 0
@@ -138,25 +138,25 @@ func (c *completion) plain(body []byte) []byte {
     }
   }`)
 	if s.isOpenAI {
-		b.say(",\n  \"service_tier\": \"default\"")
+		b.raw(",\n  \"service_tier\": \"default\"")
 	}
 	if s.fingerprint != "" {
-		b.say(",\n  \"system_fingerprint\": ").textOr(c.reasoning, s.fingerprint)
+		b.raw(",\n  \"system_fingerprint\": ").textOr(c.reasoning, s.fingerprint)
 	}
-	b.say("\n}\n")
+	b.raw("\n}\n")
 	return b
 }
 
 // builder is JSON under construction.
 type builder []byte
 
-// say appends JSON, text a string, number a number, textOr null or a string.
-func (b *builder) say(json string) *builder { *b = append(*b, json...); return b }
+// raw appends JSON, text a string, number a number, textOr null or a string.
+func (b *builder) raw(json string) *builder { *b = append(*b, json...); return b }
 func (b *builder) text(s string) *builder   { *b = dialect.AppendText(*b, s); return b }
 func (b *builder) number(n int64) *builder  { *b = strconv.AppendInt(*b, n, 10); return b }
 func (b *builder) textOr(null bool, s string) *builder {
 	if null {
-		return b.say("null")
+		return b.raw("null")
 	}
 	return b.text(s)
 }

@@ -113,8 +113,8 @@ func (r *reader) array(raw json.RawMessage, name string, element func(i int, raw
 	}
 }
 
-// eachMember walks the object at begin, the member name of the object at path, like [dialect.WalkObject]. Another type is
-// an error.
+// eachMember walks the object at begin, the member name of the object at path, like [dialect.WalkObject]. Another type
+// is an error.
 func (r *reader) eachMember(
 	raw []byte, begin int, path, name string, member func(name []byte, i int) (end int),
 ) (end int) {

@@ -41,8 +41,8 @@ func (responses) EncodeErrorEvent(req *dialect.Request, reply *dialect.Reply, se
 	r := newResponse(req, &dialect.Reply{StopReason: "failed", Model: reply.Model, Serial: reply.Serial})
 	r.failure = dialect.Ordered("code", code, "message", e.Message)
 	r.sequence = sent
-	r.say("error", "error", errorObject(e, kind, code))
-	r.say("response.failed", "response", r.object("failed"))
+	r.emit("error", "error", errorObject(e, kind, code))
+	r.emit("response.failed", "response", r.object("failed"))
 	return append(r.events[0], r.events[1]...)
 }
 

@@ -322,14 +322,14 @@ func (p *part) checkFlat(allowed []string, where string) *dialect.Error {
 // checkHistory enforces the API's rules: each call has an output, each output follows its call, and reasoning precedes
 // what it led to.
 func (q *responsesRequest) checkHistory() *dialect.Error {
-	var asked, unanswered []string
+	var called, unanswered []string
 	for i := range q.items {
 		it := &q.items[i]
 		switch it.kind {
 		case "function_call", "custom_tool_call":
-			asked, unanswered = append(asked, it.callID), append(unanswered, it.callID)
+			called, unanswered = append(called, it.callID), append(unanswered, it.callID)
 		case "function_call_output", "custom_tool_call_output":
-			if !slices.Contains(asked, it.callID) {
+			if !slices.Contains(called, it.callID) {
 				return invalid("input", "", "%s is the output of the call %q: no such call comes before it", it.path, it.callID)
 			}
 			unanswered = slices.DeleteFunc(unanswered, func(id string) bool { return id == it.callID })

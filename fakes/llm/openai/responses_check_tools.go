@@ -72,7 +72,8 @@ func (t *tool) checkFlat() *dialect.Error {
 // strictForbids are JSON Schema words that a strict tool must not use.
 var strictForbids = []string{"allOf", "oneOf", "not", "dependentRequired", "dependentSchemas", "if", "then", "else"}
 
-// strictViolation finds the first violation of strictness: each object requires all its properties and allows no others.
+// strictViolation finds the first violation of strictness: each object requires all its properties and allows no
+// others.
 func strictViolation(raw json.RawMessage, path string) (at, why string) {
 	var s, properties dialect.Members
 	if dialect.ReadPart(raw, &s) != nil {

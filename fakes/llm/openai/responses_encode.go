@@ -28,7 +28,7 @@ type response struct {
 	status, incomplete   string
 	failure              any // nil without an error
 	created              int64
-	asked                dialect.Members // the request
+	request              dialect.Members // the request
 	output               []outputItem
 	usage                tokens
 	plain                bool
@@ -60,7 +60,7 @@ func newResponse(req *dialect.Request, reply *dialect.Reply) *response {
 		created:   time.Now().Unix(),
 		plain:     !req.Stream,
 	}
-	r.asked, _ = dialect.ReadMembers(req.Body) // empty for a hand-made request
+	r.request, _ = dialect.ReadMembers(req.Body) // empty for a hand-made request
 	r.status, r.incomplete = outcome(reply.Reason())
 	encrypted := includes(req, "reasoning.encrypted_content")
 	size := 0
@@ -157,8 +157,8 @@ func summaryPart(text string) json.RawMessage {
 
 // echo returns a member of the request or the API's default.
 func (r *response) echo(name, fallback string) json.RawMessage {
-	if r.asked.Has(name) {
-		return r.asked.Raw(name)
+	if r.request.Has(name) {
+		return r.request.Raw(name)
 	}
 	return json.RawMessage(fallback)
 }
@@ -166,7 +166,7 @@ func (r *response) echo(name, fallback string) json.RawMessage {
 // completed returns an object of the request, completed with defaults.
 func (r *response) completed(name string, members map[string]any) map[string]any {
 	var given dialect.Object
-	_ = r.asked.Read(name, &given) // a wrong type counts as missing
+	_ = r.request.Read(name, &given) // a wrong type counts as missing
 	for member, value := range given {
 		members[member] = value
 	}
@@ -176,7 +176,7 @@ func (r *response) completed(name string, members map[string]any) map[string]any
 // tools echoes the tools like the API: functions with all members, strict by default.
 func (r *response) tools() []json.RawMessage {
 	var given []dialect.Object
-	_ = r.asked.Read("tools", &given) // invalid only on a lenient server
+	_ = r.request.Read("tools", &given) // invalid only on a lenient server
 	tools := []json.RawMessage{}
 	for _, t := range given {
 		raw := json.RawMessage(dialect.Marshal(t))

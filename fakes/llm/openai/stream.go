@@ -90,8 +90,8 @@ func (c *completion) textDeltas() []string {
 	fragments := dialect.Fragments(c.text + c.refusal)
 	texts := make([]string, len(fragments))
 	for i, fragment := range fragments {
-		var few [128]byte
-		texts[i] = string(append(dialect.AppendText(append(few[:0], member...), fragment), '}'))
+		var buffer [128]byte
+		texts[i] = string(append(dialect.AppendText(append(buffer[:0], member...), fragment), '}'))
 	}
 	return texts
 }

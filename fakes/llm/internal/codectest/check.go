@@ -21,9 +21,9 @@ import (
 var update = flag.Bool("update", false, "write the actual results into the files of cases")
 
 // Check decodes and checks the requests in a file, as a server does, and compares the results. The file is a txtar
-// archive with a case a section: lines "@ url URL" and "@ header NAME: VALUE" for a request that differs from the default
-// one, the body, then the result. A result is "=> accepted", or a line "=> STATUS KIND param=PARAM code=CODE" without the
-// empty words, and a line with the message. The flag -update writes the results.
+// archive with a case a section: lines "@ url URL" and "@ header NAME: VALUE" for a request that differs from the
+// default one, the body, then the result. A result is "=> accepted", or a line "=> STATUS KIND param=PARAM code=CODE"
+// without the empty words, and a line with the message. The flag -update writes the results.
 func Check(t *testing.T, codec dialect.Codec, file, defaultURL string, header http.Header) {
 	archive, err := txtar.ParseFile(file)
 	require.NoError(t, err)
