@@ -92,3 +92,16 @@ func TestCheckAccepts128Tools(t *testing.T) {
 	require.Equal(t, "there are 129 tools: want at most 128", err.Message)
 	require.Equal(t, "array_above_max_length", err.Code)
 }
+
+// refusalOfResponses decodes and checks, as the server does.
+func refusalOfResponses(text string) *dialect.Error {
+	req, err := Responses.Decode(&http.Request{}, []byte(text))
+	if err != nil {
+		return err
+	}
+	return Responses.Check(req)
+}
+
+func TestCheckResponses(t *testing.T) {
+	codectest.Check(t, Responses, "testdata/responses.txtar", "/v1/responses", http.Header{})
+}
