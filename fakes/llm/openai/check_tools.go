@@ -66,7 +66,7 @@ func (t *tool) checkParameters(member string) *dialect.Error {
 	const code = "invalid_function_parameters"
 	var isObject, hasProperties bool
 	var forbidden string
-	if !dialect.EachMember(t.parameters, func(name []byte, value json.RawMessage) {
+	isSchema := dialect.EachMember(t.parameters, func(name []byte, value json.RawMessage) {
 		switch string(name) {
 		case "type":
 			kind, _ := dialect.TextOf(value)
@@ -78,25 +78,23 @@ func (t *tool) checkParameters(member string) *dialect.Error {
 				forbidden = string(name)
 			}
 		}
-	}) {
-		return invalid(t.path+"."+member, "invalid_type", "the parameters of tool %s are no schema: want an object, got %s",
-			t.name, dialect.JSONName(t.parameters))
+	})
+	refuse := func(code, format string, args ...any) *dialect.Error {
+		return invalid(t.path+"."+member, code, format, append([]any{t.name}, args...)...)
 	}
-	if !isObject {
-		return invalid(t.path+"."+member, code,
-			`the parameters of tool %s have no "type": "object": want the schema of an object`, t.name)
-	}
-	if !hasProperties {
-		return invalid(t.path+"."+member, code,
-			`the parameters of tool %s have no properties: want them in every object schema, "properties": {} if there are none`, t.name)
-	}
-	if forbidden != "" {
-		return invalid(t.path+"."+member, code,
-			"the parameters of tool %s have %s at their top level, where it is not possible", t.name, forbidden)
-	}
-	if at := withoutItems(t.parameters, "parameters"); at != "" {
-		return invalid(t.path+"."+member, code,
-			"the tool %s has an array without items at %s: want items in the schema of every array", t.name, at)
+	switch at := withoutItems(t.parameters, "parameters"); {
+	case !isSchema:
+		return refuse("invalid_type", "the parameters of tool %s are no schema: want an object, got %s",
+			dialect.JSONName(t.parameters))
+	case !isObject:
+		return refuse(code, `the parameters of tool %s have no "type": "object": want the schema of an object`)
+	case !hasProperties:
+		return refuse(code, "the parameters of tool %s have no properties: want them in every object schema, "+
+			`"properties": {} if there are none`)
+	case forbidden != "":
+		return refuse(code, "the parameters of tool %s have %s at their top level, where it is not possible", forbidden)
+	case at != "":
+		return refuse(code, "the tool %s has an array without items at %s: want items in the schema of every array", at)
 	}
 	return nil
 }

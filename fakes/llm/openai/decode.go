@@ -18,7 +18,7 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 		return nil, refused
 	}
 	req := &dialect.Request{
-		Dialect: dialect.OpenAIChat, Model: q.model, ToolChoice: q.toolChoice(), MaxTokens: q.maxCompleted,
+		Dialect: dialect.OpenAIChat, Model: q.model, ToolChoice: toolChoice(q.Members, false), MaxTokens: q.maxCompleted,
 		Temperature:   q.temperature,
 		StopSequences: q.stop, Stream: q.stream, Body: body, Header: r.Header, Decoded: q,
 	}
@@ -65,24 +65,28 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 	return req, nil
 }
 
-// toolChoice returns the mode, "tool:NAME" for one tool, or an unknown value unchanged.
-func (q *request) toolChoice() string {
-	if !q.Has("tool_choice") {
-		return ""
-	}
+// toolChoice returns the mode, "tool:NAME" for one tool, or an unknown value unchanged. In Chat Completions an inner object
+// describes the choice: {"type":"function","function":{…}}. In Responses it is flat.
+func toolChoice(q dialect.Members, flat bool) string {
 	var mode string
-	var choice, named dialect.Members
-	if q.Read("tool_choice", &mode) == nil {
+	var choice dialect.Members
+	switch {
+	case !q.Has("tool_choice"):
+		return ""
+	case q.Read("tool_choice", &mode) == nil:
 		return mode
-	}
-	if q.Read("tool_choice", &choice) == nil {
+	case q.Read("tool_choice", &choice) == nil:
 		kind := choice.Text("type")
-		_ = choice.Read(kind, &named) // {"type":"function","function":{…}}
+		if !flat {
+			inner := choice
+			choice = nil
+			_ = inner.Read(kind, &choice)
+		}
 		switch kind {
 		case "function", "custom":
-			return "tool:" + named.Text("name")
+			return "tool:" + choice.Text("name")
 		case "allowed_tools":
-			return named.Text("mode")
+			return choice.Text("mode")
 		}
 	}
 	return string(q.Raw("tool_choice"))

@@ -17,7 +17,7 @@ func (responses) Decode(r *http.Request, body []byte) (*dialect.Request, *dialec
 		return nil, refused
 	}
 	req := &dialect.Request{
-		Dialect: dialect.OpenAIResponses, Model: q.model, ToolChoice: q.toolChoice(), MaxTokens: q.maxTokens,
+		Dialect: dialect.OpenAIResponses, Model: q.model, ToolChoice: toolChoice(q.Members, true), MaxTokens: q.maxTokens,
 		Temperature: q.temperature,
 		Stream:      q.stream, Body: body, Header: r.Header, Decoded: q,
 	}
@@ -67,26 +67,6 @@ func (it *item) speaker() (role dialect.Role, turn string) {
 		return dialect.User, "results"
 	}
 	return dialect.Assistant, string(dialect.Assistant)
-}
-
-// toolChoice returns the mode, "tool:NAME" for one tool, or an unknown value unchanged.
-func (q *responsesRequest) toolChoice() string {
-	var mode string
-	var choice dialect.Members
-	switch {
-	case !q.Has("tool_choice"):
-		return ""
-	case q.Read("tool_choice", &mode) == nil:
-		return mode
-	case q.Read("tool_choice", &choice) == nil:
-		switch kind := choice.Text("type"); kind {
-		case "function", "custom":
-			return "tool:" + choice.Text("name")
-		case "allowed_tools":
-			return choice.Text("mode")
-		}
-	}
-	return string(q.Raw("tool_choice"))
 }
 
 // blocks returns an item's blocks. Items without a neutral form become Other.
