@@ -119,7 +119,7 @@ func TestDecodeReadsMessages(t *testing.T) {
 		{"no content", `{"role":"user"},{"role":"assistant","content":null},{"role":"user","content":[]}`, []dialect.Message{
 			{Role: dialect.User, Path: "messages[0]"}, {Role: dialect.Assistant, Path: "messages[1]"},
 			{Role: dialect.User, Path: "messages[2]"}}},
-		{"an answer yet to begin", user + `,{"role":"assistant","content":""}`, []dialect.Message{
+		{"an empty last assistant message", user + `,{"role":"assistant","content":""}`, []dialect.Message{
 			{Role: dialect.User, Path: "messages[0]", Content: []dialect.Block{says("hi", "messages[0].content")}}}},
 		{"an unknown role, and one under a name in another case",
 			`{"role":"human","content":"hi"},{"Role":"user","content":"hi"}`, []dialect.Message{

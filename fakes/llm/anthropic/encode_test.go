@@ -98,7 +98,7 @@ func TestStreamEvents(t *testing.T) {
 				start(0, empty), pinged, text(0, "so"), stop(0),
 				start(1, use), input(1, ""), input(1, `{"a"`), input(1, `:2}`), stop(1),
 				start(2, use), input(2, ""), stop(2), end("tool_use", "null", "null", 5)}},
-		{"input that is junk", dialect.Reply{Content: []dialect.Block{asks("add", `{"a`)}}, []string{
+		{"invalid JSON input", dialect.Reply{Content: []dialect.Block{asks("add", `{"a`)}}, []string{
 			start(0, use), pinged, input(0, ""), input(0, `{"a`), stop(0), end("tool_use", "null", "null", 2)}},
 		{"no input", dialect.Reply{Content: []dialect.Block{asks("add", ``)}}, []string{
 			start(0, use), pinged, input(0, ""), stop(0), end("tool_use", "null", "null", 1)}},
@@ -108,7 +108,7 @@ func TestStreamEvents(t *testing.T) {
 			delta(0, "thinking", "thinking", "so"),
 			delta(0, "signature", "signature", "Er=="), stop(0),
 			start(1, redacted), stop(1), start(2, empty), text(2, "so"), stop(2), end("end_turn", "null", "null", 3)}},
-		{"an image, which no model answers with",
+		{"an image is dropped",
 			dialect.Reply{Content: []dialect.Block{{Type: dialect.Image, Data: []byte("x")}, says("so")}}, []string{
 				start(0, empty), pinged, text(0, "so"), stop(0), end("end_turn", "null", "null", 1)}},
 		{"a stop sequence", dialect.Reply{StopReason: dialect.StopStopSequence, Content: []dialect.Block{says("so")}},

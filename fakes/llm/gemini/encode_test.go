@@ -132,7 +132,7 @@ func TestStreamChunksByGeneration(t *testing.T) {
 			[]string{`[{"text":"so"}] STOP`}},
 		{"truncated", old, dialect.Reply{StopReason: dialect.StopMaxTokens, Content: []dialect.Block{says("so")}},
 			[]string{`[{"text":"so"}] MAX_TOKENS`}},
-		{"arguments that are junk", old, dialect.Reply{Content: []dialect.Block{says("so"), asks("a", `{"x`)}},
+		{"invalid JSON arguments", old, dialect.Reply{Content: []dialect.Block{says("so"), asks("a", `{"x`)}},
 			[]string{`[{"text":"so"}] MALFORMED_FUNCTION_CALL Malformed function call: a({"x)`}},
 		{"arguments that are junk, of the third", third, dialect.Reply{Content: []dialect.Block{asks("a", `[]`)}},
 			[]string{`[{"text":""}] MALFORMED_FUNCTION_CALL Malformed function call: a([])`}},
@@ -252,8 +252,8 @@ func TestPlainAnswers(t *testing.T) {
 			`[{"functionCall":{"name":"b"}}] STOP Model generated function call(s).`},
 		"a stop sequence": {dialect.Reply{StopReason: dialect.StopStopSequence, Content: []dialect.Block{says("so")}},
 			`[{"text":"so"}] STOP`},
-		"a word of the API's": {dialect.Reply{StopReason: "UNEXPECTED_TOOL_CALL"}, "UNEXPECTED_TOOL_CALL"},
-		"a prompt it withheld": {dialect.Reply{StopReason: dialect.StopContentFilter},
+		"another word of the API": {dialect.Reply{StopReason: "UNEXPECTED_TOOL_CALL"}, "UNEXPECTED_TOOL_CALL"},
+		"a blocked prompt": {dialect.Reply{StopReason: dialect.StopContentFilter},
 			`{"blockReason":"PROHIBITED_CONTENT"}`},
 	} {
 		t.Run(name, func(t *testing.T) {

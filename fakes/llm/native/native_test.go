@@ -135,17 +135,17 @@ func TestEncode(t *testing.T) {
 		{"a use without id or input", dialect.Reply{Serial: 3, Content: []dialect.Block{use("", "")}},
 			`{"role":"assistant","content":[{"type":"tool_use","id":"` + dialect.GenerateID("call_", 24, 3,
 				0) + `","name":"add","input":{}}],"model":"small","stopReason":"toolUse"}`},
-		{"input that is no JSON", dialect.Reply{Content: []dialect.Block{use("u", `{"a`)}},
+		{"invalid JSON input", dialect.Reply{Content: []dialect.Block{use("u", `{"a`)}},
 			`{"role":"assistant","content":[{"type":"tool_use","id":"u","name":"add","input":"{\"a"}],"model":"small",` +
 				`"stopReason":"toolUse"}`},
 		{"an image", dialect.Reply{Content: []dialect.Block{{Type: dialect.Image, Data: []byte("hi"),
 			MimeType: "image/png"}}},
 			`{"role":"assistant","content":[{"type":"image","data":"aGk=","mimeType":"image/png"}],"model":"small",` +
 				`"stopReason":"endTurn"}`},
-		{"a block whose raw form is broken",
+		{"a block with invalid raw JSON",
 			dialect.Reply{Content: []dialect.Block{{Type: dialect.Text, Text: "a", Raw: []byte(`{"type"`)}}},
 			`{"role":"assistant","content":{"type":"text","text":"a"},"model":"small","stopReason":"endTurn"}`},
-		{"a block of the test's own",
+		{"a raw block",
 			dialect.Reply{Content: []dialect.Block{{Type: dialect.Text, Raw: []byte(`{"type":"text"}`)}}},
 			`{"role":"assistant","content":{"type":"text"},"model":"small","stopReason":"endTurn"}`},
 	} {

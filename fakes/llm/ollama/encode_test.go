@@ -80,7 +80,7 @@ func TestStreamEvents(t *testing.T) {
 			[]string{
 				call("c-add", "0", "add", `{}`), `{"content":"so"}`, end}},
 		{"late use of nothing", "m", dialect.Reply{LateUse: true}, []string{end}},
-		{"arguments that are junk", "m", dialect.Reply{Content: []dialect.Block{asks("a", `{"`)}}, []string{
+		{"invalid JSON arguments", "m", dialect.Reply{Content: []dialect.Block{asks("a", `{"`)}}, []string{
 			`{"content":"{\"na"}`, `{"content":"me\":"}`, `{"content":" \"a\""}`, `{"content":", \"p"}`, `{"content":"aram"}`,
 			`{"content":"eter"}`, `{"content":"s\": "}`, `{"content":"{\"}"}`, end}},
 		{"arguments that are an array", "m", dialect.Reply{Content: []dialect.Block{asks("a", `[]`), asks("add", `{}`)}},

@@ -95,7 +95,7 @@ func TestStreamEvents(t *testing.T) {
 				`{"role":"assistant","content":null}`, `{} tool_calls`, `{` + opening("c0", "add") + `}`, `usage`, `[DONE]`}},
 		{"late use of nothing", "", dialect.Reply{LateUse: true, Content: []dialect.Block{says("hi")}}, []string{
 			`{"role":"assistant","content":"","refusal":null}`, `{"content":"hi"}`, `{} stop`, `[DONE]`}},
-		{"arguments that are junk", "", dialect.Reply{Content: []dialect.Block{use("c0", `{"a`)}}, []string{
+		{"invalid JSON arguments", "", dialect.Reply{Content: []dialect.Block{use("c0", `{"a`)}}, []string{
 			`{"role":"assistant","content":null,` + opening("c0", "add") + `,"refusal":null}`, arguments("0", `{"a`),
 			`{} tool_calls`, `[DONE]`}},
 		{"stop beside calls", "", dialect.Reply{StopReason: dialect.EndTurn, Content: []dialect.Block{use("c0", `{}`)}},

@@ -147,7 +147,7 @@ func TestResponsesStreamEvents(t *testing.T) {
 			"output_item.added 0 " + message(id("msg_", 0), "in_progress", "") + "|content_part.added 0 0 " + part("") +
 			"|output_text.delta 0 0 a|output_text.done 0 0 a|content_part.done 0 0 " + part("a") +
 			"|output_item.done 0 " + message(id("msg_", 0), "incomplete", part("a")) + "|incomplete"},
-		{"arguments that are junk", "", dialect.Reply{Content: []dialect.Block{ask("a", "add", `{"`)}}, begin +
+		{"invalid JSON arguments", "", dialect.Reply{Content: []dialect.Block{ask("a", "add", `{"`)}}, begin +
 			"output_item.added 0 " + call(id("fc_", 0), "in_progress", "",
 			"a") + `|function_call_arguments.delta 0 {"|function_call_arguments.done 0 {"|output_item.done 0 ` +
 			call(id("fc_", 0), "completed", `{"`, "a") + "|completed"},
