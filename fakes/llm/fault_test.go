@@ -24,8 +24,8 @@ import (
 // story is the reply of the fault tests: nine events when streamed.
 const story = "a text of several fragments"
 
-// whole returns the answer without faults, as one text and as events.
-func undisturbed(t testing.TB, body string) (text string, events []string) {
+// withoutFaults returns the answer, as one text and as events.
+func withoutFaults(t testing.TB, body string) (text string, events []string) {
 	t.Helper()
 	s, err := Start(Options{}, When().Reply(Text(story)))
 	require.NoError(t, err)
@@ -78,7 +78,7 @@ func TestCutFaults(t *testing.T) {
 				var s seen
 				inMemory(t, &s, Script(When().Reply(Text(story)).Fault(c.fault)),
 					func(t *testing.T, server *Server, network *memnet.Network) {
-						text, events := undisturbed(t, body)
+						text, events := withoutFaults(t, body)
 						ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 						defer cancel()
 						began := time.Now()
@@ -203,8 +203,12 @@ func (p *pieces) Write(b []byte) (int, error) {
 func (p *pieces) Flush() { p.flushed++ }
 
 func TestSplitFaults(t *testing.T) {
+	synctest.Test(t, testSplitFaults) // the time is fixed
+}
+
+func testSplitFaults(t *testing.T) {
 	for _, body := range []string{streamed, hello} {
-		text, _ := undisturbed(t, body)
+		text, _ := withoutFaults(t, body)
 		deliver := func(f Fault) *pieces {
 			s, err := Start(Options{}, When().Reply(Text(story)).Fault(f))
 			require.NoError(t, err)
@@ -228,7 +232,7 @@ func TestDripWaitsBetweenPieces(t *testing.T) {
 	var s seen
 	inMemory(t, &s, Script(When().Reply(Text(story)).Fault(Drip(10, time.Second))),
 		func(t *testing.T, server *Server, network *memnet.Network) {
-			text, _ := undisturbed(t, hello)
+			text, _ := withoutFaults(t, hello)
 			began := time.Now()
 			resp, err := send(t, t.Context(), network, server, hello)
 			require.NoError(t, err)

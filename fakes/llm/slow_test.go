@@ -53,7 +53,7 @@ func TestSlowAnswerArrivesCompleteAndOnTime(t *testing.T) {
 				var seen seen
 				inMemory(t, &seen, Script(When().Reply(Text(story)).Fault(c.fault)),
 					func(t *testing.T, server *Server, network *memnet.Network) {
-						text, _ := undisturbed(t, name)
+						text, _ := withoutFaults(t, name)
 						at, all := arrivals(t, network, server, name)
 						require.Equal(t, text, all)
 						x := server.Journal()[0]

@@ -206,7 +206,6 @@ func whole(t testing.TB, a dialect.Answer) {
 	}
 }
 
-// Whatever a script says comes out as lines that can be read, with the text in them.
 // response is a plain answer or a line of a stream.
 type response struct {
 	Message    said
@@ -226,6 +225,7 @@ type said struct {
 	} `json:"tool_calls"`
 }
 
+// Every reply gives readable lines with all of its text.
 func FuzzEncode(f *testing.F) {
 	f.Add("hi <b>", "hm", "add", []byte(`{"a":1}`), true, "m")
 	f.Add("", "", "", []byte(`{"`), false, "m:no-ids")

@@ -65,8 +65,8 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 	return req, nil
 }
 
-// toolChoice returns the mode, "tool:NAME" for one tool, or an unknown value unchanged. In Chat Completions an inner object
-// describes the choice: {"type":"function","function":{…}}. In Responses it is flat.
+// toolChoice returns the mode, "tool:NAME" for one tool, or an unknown value unchanged. In Chat Completions an inner
+// object describes the choice: {"type":"function","function":{…}}. In Responses it is flat.
 func toolChoice(q dialect.Members, flat bool) string {
 	var mode string
 	var choice dialect.Members
