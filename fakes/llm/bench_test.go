@@ -15,21 +15,26 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// benchRequest is a request of 1 KB, with a tool and a history, and benchReply a reply that is half a KB on the wire, or eight
-// chunks of a stream.
+// benchRequest is a request of 1 KB with a tool and a history. benchReply has half a KB on the wire, or eight chunks.
 const (
 	benchReply = "sunny in Paris, 18 C"
 
-	benchRequest = `{"model":"gpt-4o","messages":[{"role":"system","content":"You answer questions about the weather, briefly, and from the tool's results only."},` +
-		`{"role":"user","content":"How is the weather in Paris and in London today, and what should I wear for a walk there in the evening?"},` +
-		`{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"Paris\"}"}},` +
+	benchRequest = `{"model":"gpt-4o","messages":[{"role":"system","content":"You answer questions about the weather, ` +
+		`briefly, and from the tool's results only."},` +
+		`{"role":"user","content":"How is the weather in Paris and in London today, and what should I wear for a walk ` +
+		`there in the evening?"},` +
+		`{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":` +
+		`"get_weather","arguments":"{\"city\":\"Paris\"}"}},` +
 		`{"id":"call_2","type":"function","function":{"name":"get_weather","arguments":"{\"city\":\"London\"}"}}]},` +
-		`{"role":"tool","tool_call_id":"call_1","content":"18°C, light wind from the west"},{"role":"tool","tool_call_id":"call_2","content":"15°C, rain is likely after six"}],` +
-		`"tools":[{"type":"function","function":{"name":"get_weather","description":"Current weather of a city","parameters":` +
-		`{"type":"object","properties":{"city":{"type":"string","description":"The city's name"}},"required":["city"]}}}],"max_tokens":500,"temperature":0.2`
+		`{"role":"tool","tool_call_id":"call_1","content":"18°C, light wind from the west"},{"role":"tool","tool_call_id":` +
+		`"call_2","content":"15°C, rain is likely after six"}],` +
+		`"tools":[{"type":"function","function":{"name":"get_weather","description":"Current weather of a city",` +
+		`"parameters":` +
+		`{"type":"object","properties":{"city":{"type":"string","description":"The city's name"}},"required":["city"]}}}],` +
+		`"max_tokens":500,"temperature":0.2`
 )
 
-// naive is a handler that sends what the fake would send, and does no more.
+// naive is a handler that only sends the same bytes as the fake.
 func naive(b *testing.B, body string) http.Handler {
 	s, err := Start(Options{}, When().Reply(Text(benchReply)))
 	require.NoError(b, err)
@@ -40,7 +45,7 @@ func naive(b *testing.B, body string) http.Handler {
 	chunks := [][]byte{answer}
 	if header.Get("Content-Length") == "" {
 		chunks = bytes.SplitAfter(answer, []byte("\n\n"))
-		chunks = chunks[:len(chunks)-1] // what follows the last is nothing
+		chunks = chunks[:len(chunks)-1] // after the last event
 		require.Equal(b, 8, len(chunks))
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -58,11 +63,12 @@ func naive(b *testing.B, body string) http.Handler {
 	})
 }
 
-// Requests a second at 16 connections, client and server sharing the machine, beside those of a handler that only sends the same bytes. The two
-// are asked in turns, so that what else the machine does is the same for both: an op is a round of both, and medians of the rounds are
-// reported. See the package's documentation for numbers.
+// BenchmarkRequests compares the requests a second of the fake and of a handler that sends the same bytes, over 16
+// connections, with client and server on one machine. It alternates between the two, so that other load affects both
+// alike. An op is a round of both; medians of the rounds are reported. The package comment has numbers.
 func BenchmarkRequests(b *testing.B) {
-	for _, c := range []struct{ name, body string }{{"plain", benchRequest + "}"}, {"streamed", benchRequest + `,"stream":true}`}} {
+	for _, c := range []struct{ name, body string }{{"plain", benchRequest + "}"},
+		{"streamed", benchRequest + `,"stream":true}`}} {
 		b.Run(c.name, func(b *testing.B) {
 			handler := httptest.NewServer(naive(b, c.body))
 			defer handler.Close()
@@ -71,7 +77,7 @@ func BenchmarkRequests(b *testing.B) {
 			defer fake.Close()
 			urls := []string{handler.URL + chatPath, fake.URL + chatPath}
 			for _, url := range urls {
-				ask(b, url, c.body) // connects, and fills the journal
+				ask(b, url, c.body) // connects and fills the journal
 			}
 			var ratios []float64
 			rates := make([][]float64, len(urls))
@@ -91,7 +97,7 @@ func BenchmarkRequests(b *testing.B) {
 	}
 }
 
-// ask asks some thousand times over 16 connections, and returns how often in a second.
+// ask sends some thousand requests over 16 connections and returns the requests a second.
 func ask(b *testing.B, url, body string) float64 {
 	const requests, connections = 3000, 16
 	client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: connections, MaxIdleConnsPerHost: connections}}
@@ -101,7 +107,7 @@ func ask(b *testing.B, url, body string) float64 {
 		left <- struct{}{}
 	}
 	close(left)
-	runtime.GC() // what one left behind is not for the other to clear away
+	runtime.GC() // each round clears its own garbage
 	begun := time.Now()
 	var callers sync.WaitGroup
 	for range connections {

@@ -8,9 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whoever imports the fake must not link more than the standard library for it, nor the flags of package testing.
-func TestImportersLinkTheStandardLibraryOnly(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").CombinedOutput()
+// An importer of the fake links only the standard library and our own packages, without the flags of package testing.
+func TestImportersLinkOnlyTheStandardLibrary(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}",
+		".").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	const ours = "github.com/mcp-conform/mcp-conform/"
 	require.ElementsMatch(t, []string{

@@ -1,4 +1,6 @@
-// Package llm is a scripted model server: it answers on the wire formats of real providers, from rules that a test writes.
+// Package llm is a scripted model server for tests. It answers in the wire formats of real providers, by rules that a
+// test writes. Rules, matching, delivery faults, the journal and the HTTP server belong here; each wire format is a
+// codec in a package of its own.
 //
 //	srv := llm.New(t,
 //		llm.When(llm.LastUser("weather")).Reply(
@@ -7,16 +9,16 @@
 //	)
 //	client := openai.NewClient(option.WithBaseURL(srv.OpenAI()), …)
 //
-// It is as strict as the provider: a history that the provider refuses is refused, in the provider's own shape. A request that
-// no rule matches gets an error that names the nearest rule and the first difference, and that SDKs do not retry.
+// The server is as strict as the provider: it refuses an invalid history with the provider's own error shape. If no
+// rule matches a request, the error names the nearest rule and the first difference. SDKs do not retry it.
 //
-// One server may play many conversations at once: [Server.Script] gives each its rules, and a mark, a word that
-// stands in its requests, to tell it apart. [Server.Journal] has everything that was seen; programs in other languages find it at
-// [JournalPath]. What hosts ask beside the conversation, such as lists of models, is answered without any rule, and has Exchange.Aside.
+// One server can run many conversations at once. [Server.Script] gives each its own rules and a mark: a word in its
+// requests that identifies the conversation. [Server.Journal] holds every request; programs in other languages read it
+// at [JournalPath]. Side requests, such as model lists, are answered without rules and have Exchange.SideRequest set.
 //
 // # Faults
 //
-// What a rule says need not be right, and how it is delivered need not be either. Some faults are said:
+// Some faults are in the reply:
 //
 //	malformed arguments    Reply(Call("t", `{"half`))
 //	stop beside calls      Reply(Call("t", `{}`)).StopReason(EndTurn)
@@ -29,9 +31,9 @@
 //	a late tool delta      Reply(Call("t", `{"a":1}`)).LateUse()
 //	cookies, accounts      Reply(Text("a")).Header(h).Account("org-1")
 //	an error               Fail(&Error{Status: 429, Message: "slow down", Header: RetryAfter(3)})
-//	an answer held back    Hold(gate), until the test has done what it wants done meanwhile: see [Gate]
+//	a delayed answer       Hold(gate), until the test opens the [Gate]
 //
-// and others are done to the answer on its way, with [Rule.Fault]:
+// Others are in its delivery, set by [Rule.Fault]:
 //
 //	a stall                StallBeforeHeaders, StallAfter
 //	a lost connection      ResetBeforeHeaders, ResetAfter
@@ -41,29 +43,27 @@
 //	another content type   WrongContentType
 //	a slow answer          Spread, PauseBefore, PauseAfter
 //
-// Conditions say at which turn: When(Turn(2)). [Pace] slows an answer that is whole. All waits are on the clock of package time, and so on
-// the virtual one in a testing/synctest bubble; they end when the caller hangs up or the server closes, and journal and trace tell which.
+// A matcher selects the turn: When(Turn(2)). [Pace] slows a complete answer. All waits use the clock of package time,
+// so they are virtual in a testing/synctest bubble. They end when the caller hangs up or the server closes; journal and
+// trace record which.
 //
 // # Compatible servers
 //
-// Servers that speak OpenAI's format in ways of their own have a base each, by the name that [Server.Bases] has for it: mistral,
-// openrouter, groq, xai, and index-from-one, which counts tool calls from 1. Rules see them as the dialect openai-chat.
+// Servers with their own variant of OpenAI's format have their own base URLs in [Server.Bases]: mistral, openrouter,
+// groq, xai, and index-from-one, which counts tool calls from 1. Rules see them as the dialect openai-chat.
 //
 // # Speed
 //
-// The journal is bounded: see [Options]. A benchmark asks the fake, with matching, strict checks and journal on, and a handler of net/http
-// that sends the same bytes, in turns: over 16 connections, with a request of 1 KB, and eight chunks when streamed. It reports medians. These
-// are of thirty turns of 3,000 requests on two cores with which other work had several times as much to do; the processor's time that a request
-// takes, in which that counts for less, was in a ratio of 76 to 83 % plain and 80 to 84 % streamed:
+// The journal is bounded: see [Options]. A benchmark compares the fake, with matching, strict checks and journal, with
+// a net/http handler that sends the same bytes: 16 connections, requests of 1 KB, eight chunks when streamed. Medians
+// of 30 turns of 3,000 requests, on two busy cores:
 //
 //	           handler/s    fake/s    ratio of a turn
 //	plain       9,600        6,500    74 %
 //	streamed    4,700        3,900    80 %
 //
-// Another starts the command that serves a script, asks it 100,000 times, and reports how long it took until it had said where it was, and how
-// much memory the process has then: 20 to 40 ms, on the same busy machine, and 37 MB. The command as it is built, without what tests need, had 35 MB.
-//
-// To repeat them:
+// In processor time per request the ratio was 76 to 83 % plain, 80 to 84 % streamed. The command that serves a script
+// was ready after 20 to 40 ms, with 37 MB of memory after 100,000 requests. To repeat the measurements:
 //
 //	go test ./fakes/llm -run '^$' -bench Requests -benchtime 30x
 //	go test ./cmd/mcp-conform -run '^$' -bench Serve -benchtime 3x

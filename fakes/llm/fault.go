@@ -11,10 +11,11 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Fault is something that goes wrong with an answer on its way, whatever it says: see [Rule.Fault]. Its text is the call that made it.
+// Fault is something that goes wrong while an answer is delivered: see [Rule.Fault]. Its String is the call that made
+// it.
 //
-// A cut leaves an answer unfinished, after a number of a stream's events. A plain answer, and an error, is one event, of which the
-// half goes out unless the number is 0. A stream always loses at least its last event.
+// A cut ends an answer after a number of stream events. A plain answer or an error counts as one event: half of it is
+// sent, or nothing if the number is 0. A stream always loses at least its last event.
 type Fault struct {
 	name  string
 	apply func(*delivery) error
@@ -26,96 +27,97 @@ func fault(apply func(*delivery) error, format string, args ...any) Fault {
 	return Fault{fmt.Sprintf(format, args...), apply}
 }
 
-// StallBeforeHeaders sends nothing at all, until the caller hangs up or the server is closed.
+// StallBeforeHeaders sends nothing until the caller hangs up or the server closes.
 func StallBeforeHeaders() Fault {
-	return cutting(cut{ending: stalls, silent: true}, "StallBeforeHeaders()")
+	return cutFault(cut{ending: stalls, silent: true}, "StallBeforeHeaders()")
 }
 
-// StallAfter sends the header and n events, and then nothing, until the caller hangs up or the server is closed.
-func StallAfter(n int) Fault { return cutting(cut{ending: stalls, after: n}, "StallAfter(%d)", n) }
+// StallAfter sends the header and n events, then nothing until the caller hangs up or the server closes.
+func StallAfter(n int) Fault { return cutFault(cut{ending: stalls, after: n}, "StallAfter(%d)", n) }
 
-// ResetBeforeHeaders resets the connection in place of an answer.
+// ResetBeforeHeaders resets the connection instead of answering.
 func ResetBeforeHeaders() Fault {
-	return cutting(cut{ending: resets, silent: true}, "ResetBeforeHeaders()")
+	return cutFault(cut{ending: resets, silent: true}, "ResetBeforeHeaders()")
 }
 
-// ResetAfter sends the header and n events, and resets the connection. On a network without resets it is closed.
-func ResetAfter(n int) Fault { return cutting(cut{ending: resets, after: n}, "ResetAfter(%d)", n) }
+// ResetAfter sends the header and n events, then resets the connection, or closes it on a network without resets.
+func ResetAfter(n int) Fault { return cutFault(cut{ending: resets, after: n}, "ResetAfter(%d)", n) }
 
-// TruncateAfter ends the answer after n events as if it were whole: the HTTP of it is in order.
+// TruncateAfter ends the answer after n events, as valid HTTP.
 func TruncateAfter(n int) Fault {
-	return cutting(cut{ending: truncates, after: n}, "TruncateAfter(%d)", n)
+	return cutFault(cut{ending: truncates, after: n}, "TruncateAfter(%d)", n)
 }
 
-// TruncateInside is TruncateAfter, but the half of one more event still goes out. A plain answer is cut in its middle.
+// TruncateInside is TruncateAfter plus half of the next event. A plain answer is cut in the middle.
 func TruncateInside(n int) Fault {
-	return cutting(cut{ending: truncates, after: n, half: true}, "TruncateInside(%d)", n)
+	return cutFault(cut{ending: truncates, after: n, half: true}, "TruncateInside(%d)", n)
 }
 
-// ErrorAfter sends n events and then the error, in the way in which the provider tells of one in the middle of a stream, and
-// ends the stream. Where the answer is no stream, or the provider has no such event, the error is the answer.
+// ErrorAfter sends n events, then the error as the provider sends it inside a stream, and ends the stream. If the
+// answer is not a stream, or the provider has no such event, the error is the whole answer.
 func ErrorAfter(n int, e *Error) Fault {
 	if e == nil {
-		return fault(func(*delivery) error { return errors.New("has no error to send: want one") }, "ErrorAfter(%d, nil)", n)
+		return fault(func(*delivery) error { return errors.New("has no error to send") }, "ErrorAfter(%d, nil)", n)
 	}
 	copied := *e
-	return cutting(cut{ending: errs, after: n, err: &copied}, "ErrorAfter(%d, %d)", n, e.Status)
+	return cutFault(cut{ending: errs, after: n, err: &copied}, "ErrorAfter(%d, %d)", n, e.Status)
 }
 
-// SplitEveryByte sends each byte by itself, so that reads end inside of characters, of JSON's words and of a stream's lines.
+// SplitEveryByte sends each byte by itself, so that reads end inside characters, JSON tokens and lines.
 func SplitEveryByte() Fault {
-	return splitting(func() splitter { return sizes(func() int { return 1 }) }, 0, "SplitEveryByte()")
+	return splitFault(func() splitter { return splitBySize(func() int { return 1 }) }, 0, "SplitEveryByte()")
 }
 
-// SplitAtRandom sends each event in pieces of 1 to 16 bytes. The same seed makes the same pieces of the same answer.
+// SplitAtRandom sends each event in pieces of 1 to 16 bytes. Equal seeds cut an answer equally.
 func SplitAtRandom(seed int64) Fault {
-	return splitting(func() splitter {
+	return splitFault(func() splitter {
 		random := random(seed)
-		return sizes(func() int { return 1 + random.IntN(16) })
+		return splitBySize(func() int { return 1 + random.IntN(16) })
 	}, 0, "SplitAtRandom(%d)", seed)
 }
 
-// Drip sends pieces of so many bytes, and waits between one and the next.
+// Drip sends pieces of that many bytes, with a wait between them.
 func Drip(bytes int, wait time.Duration) Fault {
 	if bytes < 1 || wait <= 0 {
 		return fault(func(*delivery) error {
 			return errors.New("never ends or never waits: want at least 1 byte, and a wait above 0")
 		}, "Drip(%d, %v)", bytes, wait)
 	}
-	return splitting(func() splitter { return sizes(func() int { return bytes }) }, wait, "Drip(%d, %v)", bytes, wait)
+	return splitFault(func() splitter { return splitBySize(func() int { return bytes }) }, wait, "Drip(%d, %v)",
+		bytes, wait)
 }
 
-// WrongContentType sends another content type than the answer has; "" sends none.
+// WrongContentType replaces the answer's content type; "" sends none.
 func WrongContentType(mimeType string) Fault {
 	return fault(func(d *delivery) error {
 		if d.contentType != nil {
-			return errors.New("is the second content type: want one")
+			return errors.New("is a second content type: want one")
 		}
 		d.contentType = &mimeType
 		return nil
 	}, "WrongContentType(%q)", mimeType)
 }
 
-// delivery is how an answer is delivered: the faults of a rule, put together. The zero value has none.
+// delivery is the combination of a rule's faults. The zero value has none.
 type delivery struct {
 	names       string
 	cut         cut
-	split       func() splitter // nil leaves events whole
-	between     time.Duration   // the wait between two pieces of an event
+	split       func() splitter // nil keeps events whole
+	between     time.Duration   // the pieces of an event
 	contentType *string
-	spread      time.Duration // over which the whole answer is delivered; 0 for the rule's pace
-	pause       time.Duration // before the event number pauseAt, counted from 0
+	spread      time.Duration // duration of the whole answer; 0: the rule's pace
+	pause       time.Duration // before event pauseAt, from 0
 	pauseAt     int
 	delay       time.Duration // before the header
 }
 
-// cut is how an answer ends before its end.
+// cut is an early end of an answer.
 type cut struct {
 	ending ending
-	silent bool   // nothing goes out
-	after  int    // events that go out whole
-	half   bool   // and half of the next
-	err    *Error // what errs sends
+	silent bool   // before the header
+	after  int    // complete events to send
+	half   bool   // plus half of the next
+	err    *Error // that errs sends
 }
 
 type ending string
@@ -128,10 +130,10 @@ const (
 	errs      ending = "error"
 )
 
-// splitter cuts an event into pieces. It may remember where it was.
+// splitter cuts an event into pieces. It may keep state between events.
 type splitter func(event []byte) [][]byte
 
-func sizes(next func() int) splitter {
+func splitBySize(next func() int) splitter {
 	return func(event []byte) [][]byte {
 		var pieces [][]byte
 		for len(event) > 0 {
@@ -144,11 +146,11 @@ func sizes(next func() int) splitter {
 
 func random(seed int64) *rand.Rand { return rand.New(rand.NewPCG(uint64(seed), 0)) }
 
-func cutting(c cut, format string, args ...any) Fault {
+func cutFault(c cut, format string, args ...any) Fault {
 	return fault(func(d *delivery) error {
 		switch {
 		case d.cut.ending != whole:
-			return errors.New("is the second that ends the answer: want one")
+			return errors.New("also ends the answer: want one such fault")
 		case c.after < 0:
 			return fmt.Errorf("comes after %d events: want at least 0", c.after)
 		case c.err != nil && (c.err.Status < 400 || c.err.Status > 599):
@@ -159,22 +161,22 @@ func cutting(c cut, format string, args ...any) Fault {
 	}, format, args...)
 }
 
-func splitting(split func() splitter, between time.Duration, format string, args ...any) Fault {
+func splitFault(split func() splitter, between time.Duration, format string, args ...any) Fault {
 	return fault(func(d *delivery) error {
 		if d.split != nil || d.spread > 0 {
-			return errors.New("is the second that splits events: want one")
+			return errors.New("also splits events: want one such fault")
 		}
 		d.split, d.between = split, between
 		return nil
 	}, format, args...)
 }
 
-// deliver puts faults together.
+// deliver combines faults, or reports the first that is invalid.
 func deliver(faults []Fault) (delivery, error) {
 	var d delivery
 	for _, f := range faults {
 		if f.apply == nil {
-			return d, errors.New("has a Fault that is none: make one with a function such as StallAfter")
+			return d, errors.New("has a zero Fault: create one with a function such as StallAfter")
 		}
 		if err := f.apply(&d); err != nil {
 			return d, fmt.Errorf("has the fault %v, which %w", f, err)
@@ -187,20 +189,20 @@ func deliver(faults []Fault) (delivery, error) {
 	return d, nil
 }
 
-// cutShort leaves of the answer what goes out before the cut.
+// cutShort drops the part of the answer after the cut.
 func (o *outcome) cutShort(codec dialect.Codec, x *Exchange, req *Request, reply *dialect.Reply) {
 	c := o.delivery.cut
 	switch {
 	case c.ending == errs:
-		told, sent := []byte(nil), first(o.Chunks, c.after)
+		event, sent := []byte(nil), first(o.Chunks, c.after)
 		if o.Stream {
-			told = codec.EncodeErrorEvent(req, reply, len(sent), c.err)
+			event = codec.EncodeErrorEvent(req, reply, len(sent), c.err)
 		}
-		if told == nil {
+		if event == nil {
 			o.Answer = codec.EncodeError(c.err.At(x.url))
 			return
 		}
-		o.Chunks = slices.Concat(sent, [][]byte{told})
+		o.Chunks = slices.Concat(sent, [][]byte{event})
 	case o.Stream:
 		events := first(o.Chunks, c.after)
 		if c.half {
@@ -212,7 +214,7 @@ func (o *outcome) cutShort(codec dialect.Codec, x *Exchange, req *Request, reply
 		body := slices.Concat(o.Chunks...)
 		if c.ending != truncates {
 			header := o.Header.Clone()
-			header.Set("Content-Length", strconv.Itoa(len(body))) // which it will not come to
+			header.Set("Content-Length", strconv.Itoa(len(body))) // promises more than is sent
 			o.Header = header
 		}
 		o.Chunks = nil
@@ -222,7 +224,7 @@ func (o *outcome) cutShort(codec dialect.Codec, x *Exchange, req *Request, reply
 	}
 }
 
-// first returns a copy of the first n events, but never of the last one.
+// first copies the first n events, but never the last of all.
 func first(events [][]byte, n int) [][]byte {
 	return slices.Clone(events[:max(0, min(n, len(events)-1))])
 }

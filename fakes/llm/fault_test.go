@@ -21,11 +21,11 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/memnet"
 )
 
-// story is the reply whose delivery goes wrong: nine events when streamed.
+// story is the reply of the fault tests: nine events when streamed.
 const story = "a text of several fragments"
 
-// whole returns what a server says to the body when nothing goes wrong, as one text and as events.
-func undisturbed(t testing.TB, body string) (text string, events []string) {
+// withoutFaults returns the answer, as one text and as events.
+func withoutFaults(t testing.TB, body string) (text string, events []string) {
 	t.Helper()
 	s, err := Start(Options{}, When().Reply(Text(story)))
 	require.NoError(t, err)
@@ -35,19 +35,21 @@ func undisturbed(t testing.TB, body string) (text string, events []string) {
 	return text, events[:len(events)-1]
 }
 
-// What the caller gets of a stream, and of a plain answer, and how the exchange ends. A minute of virtual time is all the caller gives.
-func TestFaultsEndAnswersAsTheySay(t *testing.T) {
+// Each case has the part of a stream and of a plain answer that the caller receives, and the end of the exchange. The
+// caller waits for one minute of virtual time.
+func TestCutFaults(t *testing.T) {
 	broke := &Error{Status: 503, Message: "overloaded"}
-	const inOrder, gaveUp, cutOff = "", "context deadline exceeded", "EOF" // memnet knows no resets: io.EOF, or io.ErrUnexpectedEOF
+	const completed, gaveUp, cutOff = "", "context deadline exceeded",
+		"EOF" // memnet has no resets: io.EOF or io.ErrUnexpectedEOF
 	for _, c := range []struct {
 		fault        Fault
 		name         string
 		streamed     func(events []string) string
 		plain        func(text string) string
 		err          string
-		plainErr     string // "" is err
-		status       int    // that is recorded
-		plainStatus  int    // 0 is status
+		plainErr     string // "": err
+		status       int    // in the journal
+		plainStatus  int    // 0: status
 		afterHeaders bool
 	}{
 		{StallBeforeHeaders(), "StallBeforeHeaders()", nil, nil, gaveUp, "", 0, 0, false},
@@ -57,57 +59,63 @@ func TestFaultsEndAnswersAsTheySay(t *testing.T) {
 		{ResetBeforeHeaders(), "ResetBeforeHeaders()", nil, nil, cutOff, "", 0, 0, false},
 		{ResetAfter(0), "ResetAfter(0)", first0, none, cutOff, "", 200, 0, true},
 		{ResetAfter(2), "ResetAfter(2)", two, half, cutOff, "", 200, 0, true},
-		{TruncateAfter(0), "TruncateAfter(0)", first0, none, inOrder, "", 200, 0, true},
-		{TruncateAfter(2), "TruncateAfter(2)", two, half, inOrder, "", 200, 0, true},
-		{TruncateInside(2), "TruncateInside(2)", func(e []string) string { return e[0] + e[1] + half(e[2]) }, half, inOrder, "", 200, 0, true},
-		{TruncateInside(0), "TruncateInside(0)", func(e []string) string { return half(e[0]) }, half, inOrder, "", 200, 0, true},
+		{TruncateAfter(0), "TruncateAfter(0)", first0, none, completed, "", 200, 0, true},
+		{TruncateAfter(2), "TruncateAfter(2)", two, half, completed, "", 200, 0, true},
+		{TruncateInside(2), "TruncateInside(2)", func(e []string) string { return e[0] + e[1] + half(e[2]) }, half,
+			completed, "", 200, 0, true},
+		{TruncateInside(0), "TruncateInside(0)", func(e []string) string { return half(e[0]) }, half, completed, "",
+			200, 0, true},
 		{ErrorAfter(2, broke), "ErrorAfter(2, 503)", func(e []string) string {
-			return e[0] + e[1] + `data: {"error":{"message":"overloaded","type":"server_error","param":null,"code":null}}` + "\n\n"
+			return e[0] + e[1] + `data: {"error":{"message":"overloaded","type":"server_error","param":null,"code":null}}` +
+				"\n\n"
 		}, func(string) string {
-			return "{\n  \"error\": {\n    \"message\": \"overloaded\",\n    \"type\": \"server_error\",\n    \"param\": null,\n    \"code\": null\n  }\n}\n"
-		}, inOrder, "", 200, 503, true},
+			return "{\n  \"error\": {\n    \"message\": \"overloaded\",\n    \"type\": \"server_error\",\n    \"param\": " +
+				"null,\n    \"code\": null\n  }\n}\n"
+		}, completed, "", 200, 503, true},
 	} {
 		for _, body := range []string{streamed, hello} {
 			t.Run(c.name+strconv.FormatBool(body == streamed), func(t *testing.T) {
 				var s seen
-				inMemory(t, &s, Script(When().Reply(Text(story)).Fault(c.fault)), func(t *testing.T, server *Server, network *memnet.Network) {
-					text, events := undisturbed(t, body)
-					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-					defer cancel()
-					began := time.Now()
-					resp, err := send(t, ctx, network, server, body)
-					got := ""
-					require.Equal(t, c.afterHeaders, err == nil)
-					if err == nil {
-						var read []byte
-						read, err = io.ReadAll(resp.Body)
-						got = string(read)
-					}
-					wantErr, status := c.err, c.status
-					if body == streamed && c.streamed != nil {
-						require.Equal(t, c.streamed(events), got)
-					} else if body == hello && c.plain != nil {
-						require.Equal(t, c.plain(text), got)
-						if c.plainStatus > 0 {
-							status = c.plainStatus
+				inMemory(t, &s, Script(When().Reply(Text(story)).Fault(c.fault)),
+					func(t *testing.T, server *Server, network *memnet.Network) {
+						text, events := withoutFaults(t, body)
+						ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+						defer cancel()
+						began := time.Now()
+						resp, err := send(t, ctx, network, server, body)
+						got := ""
+						require.Equal(t, c.afterHeaders, err == nil)
+						if err == nil {
+							var read []byte
+							read, err = io.ReadAll(resp.Body)
+							got = string(read)
 						}
-					}
-					if wantErr == inOrder {
-						require.NoError(t, err)
-						require.Equal(t, status, resp.StatusCode)
-					} else {
-						require.ErrorContains(t, err, wantErr)
-					}
-					if wantErr == gaveUp {
-						require.Equal(t, time.Minute, time.Since(began))
-						synctest.Wait()
-					}
-					x := server.Journal()[0]
-					require.Equal(t, []any{c.name, status, wantErr == gaveUp, false}, []any{x.Fault, x.Status, x.HungUp, x.Closed})
-					require.False(t, x.Ended.IsZero())
-					end := s.all[len(s.all)-1].End
-					require.Equal(t, trace.ModelEnd{Exchange: 1, Status: status, Stream: body == streamed, HungUp: wantErr == gaveUp, Fault: c.name}, *end)
-				})
+						wantErr, status := c.err, c.status
+						if body == streamed && c.streamed != nil {
+							require.Equal(t, c.streamed(events), got)
+						} else if body == hello && c.plain != nil {
+							require.Equal(t, c.plain(text), got)
+							if c.plainStatus > 0 {
+								status = c.plainStatus
+							}
+						}
+						if wantErr == completed {
+							require.NoError(t, err)
+							require.Equal(t, status, resp.StatusCode)
+						} else {
+							require.ErrorContains(t, err, wantErr)
+						}
+						if wantErr == gaveUp {
+							require.Equal(t, time.Minute, time.Since(began))
+							synctest.Wait()
+						}
+						x := server.Journal()[0]
+						require.Equal(t, []any{c.name, status, wantErr == gaveUp, false}, []any{x.Fault, x.Status, x.HungUp, x.Closed})
+						require.False(t, x.Ended.IsZero())
+						end := s.all[len(s.all)-1].End
+						require.Equal(t, trace.ModelEnd{Exchange: 1, Status: status, Stream: body == streamed, HungUp: wantErr == gaveUp,
+							Fault: c.name}, *end)
+					})
 			})
 		}
 	}
@@ -119,35 +127,37 @@ func two(events []string) string    { return events[0] + events[1] }
 func half(text string) string       { return text[:len(text)/2] }
 func allButOne(all []string) string { return strings.Join(all[:len(all)-1], "") }
 
-// A stall is not to outlive its server, nor to pass for an answer.
-func TestClosingTheServerEndsStalls(t *testing.T) {
+// A stall ends with its server, and does not look like a complete answer.
+func TestCloseEndsStalls(t *testing.T) {
 	for _, fault := range []Fault{StallBeforeHeaders(), StallAfter(2), Drip(1, time.Hour)} {
 		t.Run(fault.String(), func(t *testing.T) {
 			var s seen
-			inMemory(t, &s, Script(When().Reply(Text(story)).Fault(fault)), func(t *testing.T, server *Server, network *memnet.Network) {
-				ended := make(chan error)
-				go func() {
-					resp, err := send(t, t.Context(), network, server, streamed)
-					if err == nil {
-						_, err = io.ReadAll(resp.Body)
-					}
-					ended <- err
-				}()
-				synctest.Wait()
-				server.Close()
-				require.Error(t, <-ended)
-				x := server.Journal()[0]
-				require.True(t, x.Closed)
-				require.False(t, x.HungUp, "it is we who ended it")
-			})
+			inMemory(t, &s, Script(When().Reply(Text(story)).Fault(fault)),
+				func(t *testing.T, server *Server, network *memnet.Network) {
+					ended := make(chan error)
+					go func() {
+						resp, err := send(t, t.Context(), network, server, streamed)
+						if err == nil {
+							_, err = io.ReadAll(resp.Body)
+						}
+						ended <- err
+					}()
+					synctest.Wait()
+					server.Close()
+					require.Error(t, <-ended)
+					x := server.Journal()[0]
+					require.True(t, x.Closed)
+					require.False(t, x.HungUp, "it is we who ended it")
+				})
 			require.True(t, s.all[len(s.all)-1].End.Closed)
 		})
 	}
 }
 
-func TestAStallInAMountedHandlerEndsWithItsServer(t *testing.T) {
+func TestStallInMountedHandlerEndsWithTheServer(t *testing.T) {
 	come := make(chan struct{}, 1)
-	server, err := Start(Options{Record: func(trace.Event) trace.Ref { come <- struct{}{}; return trace.Ref{} }}, When().Fault(StallBeforeHeaders()))
+	server, err := Start(Options{Record: func(trace.Event) trace.Ref { come <- struct{}{}; return trace.Ref{} }},
+		When().Fault(StallBeforeHeaders()))
 	require.NoError(t, err)
 	mounted := httptest.NewServer(server.Handler())
 	defer mounted.Close()
@@ -158,11 +168,11 @@ func TestAStallInAMountedHandlerEndsWithItsServer(t *testing.T) {
 	}()
 	<-come
 	server.Close()
-	<-come // its end
+	<-come // at the end
 	require.ErrorContains(t, <-ended, "EOF")
 }
 
-func TestAResetIsAResetOnRealSockets(t *testing.T) {
+func TestResetOnRealSockets(t *testing.T) {
 	for _, fault := range []Fault{ResetBeforeHeaders(), ResetAfter(1)} {
 		server, err := Start(Options{}, When().Reply(Text(story)).Fault(fault))
 		require.NoError(t, err)
@@ -178,7 +188,7 @@ func TestAResetIsAResetOnRealSockets(t *testing.T) {
 	}
 }
 
-// pieces keeps what is written to it, piece by piece, and when.
+// pieces keeps each write with its time.
 type pieces struct {
 	http.ResponseWriter
 	all     []string
@@ -192,9 +202,13 @@ func (p *pieces) Write(b []byte) (int, error) {
 
 func (p *pieces) Flush() { p.flushed++ }
 
-func TestEventsAreSplitAsTheFaultSays(t *testing.T) {
+func TestSplitFaults(t *testing.T) {
+	synctest.Test(t, testSplitFaults) // the time is fixed
+}
+
+func testSplitFaults(t *testing.T) {
 	for _, body := range []string{streamed, hello} {
-		text, _ := undisturbed(t, body)
+		text, _ := withoutFaults(t, body)
 		deliver := func(f Fault) *pieces {
 			s, err := Start(Options{}, When().Reply(Text(story)).Fault(f))
 			require.NoError(t, err)
@@ -214,31 +228,33 @@ func TestEventsAreSplitAsTheFaultSays(t *testing.T) {
 	}
 }
 
-func TestDripsTakeTheirTime(t *testing.T) {
+func TestDripWaitsBetweenPieces(t *testing.T) {
 	var s seen
-	inMemory(t, &s, Script(When().Reply(Text(story)).Fault(Drip(10, time.Second))), func(t *testing.T, server *Server, network *memnet.Network) {
-		text, _ := undisturbed(t, hello)
-		began := time.Now()
-		resp, err := send(t, t.Context(), network, server, hello)
-		require.NoError(t, err)
-		got, err := io.ReadAll(resp.Body)
-		require.NoError(t, err)
-		require.Equal(t, text, string(got))
-		require.Equal(t, time.Duration((len(text)-1)/10)*time.Second, time.Since(began))
-	})
+	inMemory(t, &s, Script(When().Reply(Text(story)).Fault(Drip(10, time.Second))),
+		func(t *testing.T, server *Server, network *memnet.Network) {
+			text, _ := withoutFaults(t, hello)
+			began := time.Now()
+			resp, err := send(t, t.Context(), network, server, hello)
+			require.NoError(t, err)
+			got, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			require.Equal(t, text, string(got))
+			require.Equal(t, time.Duration((len(text)-1)/10)*time.Second, time.Since(began))
+		})
 }
 
-func TestOneSplitterSplitsTheWholeAnswer(t *testing.T) {
+func TestSplitterKeepsItsStateForTheAnswer(t *testing.T) {
 	d, err := deliver([]Fault{SplitAtRandom(1)})
 	require.NoError(t, err)
 	split, event := d.split(), bytes.Repeat([]byte("x"), 300)
 	require.NotEqual(t, split(event), split(event), "it goes on where it was, and does not begin anew with each event")
 }
 
-func TestFaultsOfAHeader(t *testing.T) {
+func TestHeaderFaults(t *testing.T) {
 	s, err := Start(Options{},
 		When(Turn(1), Model("none")).Reply().Fault(WrongContentType("")),
-		When().Fail(&Error{Status: 429, Message: "slow", Header: RetryAfter(7)}).Fault(WrongContentType("text/html"), SplitEveryByte(), TruncateInside(0)))
+		When().Fail(&Error{Status: 429, Message: "slow", Header: RetryAfter(7)}).Fault(WrongContentType("text/html"),
+			SplitEveryByte(), TruncateInside(0)))
 	require.NoError(t, err)
 	defer s.Close()
 	w := post(s, chatPath, hello)
@@ -247,37 +263,47 @@ func TestFaultsOfAHeader(t *testing.T) {
 	require.Equal(t, "7", w.Header().Get("Retry-After"))
 	require.False(t, strings.HasSuffix(w.Body.String(), "}\n"))
 	require.Equal(t, `WrongContentType("text/html"), SplitEveryByte(), TruncateInside(0)`, s.Journal()[0].Fault)
-	resp, err := http.Post(s.OpenAI()+"/chat/completions", "application/json", strings.NewReader(strings.Replace(hello, `"m"`, `"none"`, 1)))
+	resp, err := http.Post(s.OpenAI()+"/chat/completions", "application/json",
+		strings.NewReader(strings.Replace(hello, `"m"`, `"none"`, 1)))
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
 	require.NotContains(t, resp.Header, "Content-Type")
 }
 
-func TestFaultsThatMakeNoSense(t *testing.T) {
-	for want, rule := range map[string]*Rule{
-		"has the fault StallAfter(2), which is the second that ends the answer: want one":                      When().Reply().Fault(ResetAfter(1), StallAfter(2)),
-		"has the fault SplitAtRandom(1), which is the second that splits events: want one":                     When().Reply().Fault(SplitEveryByte()).Fault(SplitAtRandom(1)),
-		`has the fault WrongContentType("b"), which is the second content type: want one`:                      When().Reply().Fault(WrongContentType("a"), WrongContentType("b")),
-		"has the fault StallAfter(-2), which comes after -2 events: want at least 0":                           When().Reply().Fault(StallAfter(-2)),
-		"has the fault TruncateAfter(-1), which comes after -1 events: want at least 0":                        When().Reply().Fault(TruncateAfter(-1)),
-		"has the fault ErrorAfter(1, 200), which has the status 200: want one from 400 to 599":                 When().Reply().Fault(ErrorAfter(1, &Error{Status: 200})),
-		"has the fault ErrorAfter(1, nil), which has no error to send: want one":                               When().Reply().Fault(ErrorAfter(1, nil)),
-		"has the fault Drip(0, 1s), which never ends or never waits: want at least 1 byte, and a wait above 0": When().Reply().Fault(Drip(0, time.Second)),
-		"has the fault Drip(1, 0s), which never ends or never waits: want at least 1 byte, and a wait above 0": When().Reply().Fault(Drip(1, 0)),
-		"has a Fault that is none: make one with a function such as StallAfter":                                When().Reply().Fault(Fault{}),
-		"says nothing: add Reply(…) or Fail(…)":                                                                When().Fault(StallAfter(0)),
-		"has a Pace with a wait below 0":                                                                       When().Reply().Pace(Pace{Token: -1}),
-		"has a Pace with a Jitter that is not from 0 to 1":                                                     When().Reply().Pace(Pace{Jitter: 1.5}),
+func TestInvalidFaults(t *testing.T) {
+	with := func(faults ...Fault) *Rule { return When().Reply().Fault(faults...) }
+	const drip = "never ends or never waits: want at least 1 byte, and a wait above 0"
+	for _, c := range []struct {
+		rule        *Rule
+		fault, want string
+	}{
+		{with(ResetAfter(1), StallAfter(2)), "StallAfter(2)", "also ends the answer: want one such fault"},
+		{with(SplitEveryByte()).Fault(SplitAtRandom(1)), "SplitAtRandom(1)", "also splits events: want one such fault"},
+		{with(WrongContentType("a"), WrongContentType("b")), `WrongContentType("b")`, "is a second content type: want one"},
+		{with(StallAfter(-2)), "StallAfter(-2)", "comes after -2 events: want at least 0"},
+		{with(TruncateAfter(-1)), "TruncateAfter(-1)", "comes after -1 events: want at least 0"},
+		{with(ErrorAfter(1, &Error{Status: 200})), "ErrorAfter(1, 200)", "has the status 200: want one from 400 to 599"},
+		{with(ErrorAfter(1, nil)), "ErrorAfter(1, nil)", "has no error to send"},
+		{with(Drip(0, time.Second)), "Drip(0, 1s)", drip},
+		{with(Drip(1, 0)), "Drip(1, 0s)", drip},
+		{with(Fault{}), "", "has a zero Fault: create one with a function such as StallAfter"},
+		{When().Fault(StallAfter(0)), "", "says nothing: add Reply(…) or Fail(…)"},
+		{When().Reply().Pace(Pace{Token: -1}), "", "has a Pace with a negative wait"},
+		{When().Reply().Pace(Pace{Jitter: 1.5}), "", "has a Pace with a Jitter that is not from 0 to 1"},
 	} {
-		_, err := Start(Options{}, rule)
+		want := c.want
+		if c.fault != "" {
+			want = "has the fault " + c.fault + ", which " + c.want
+		}
+		_, err := Start(Options{}, c.rule)
 		require.EqualError(t, err, "starting the model server: rule 1 of the server "+want)
 	}
 	_, err := Start(Options{Pace: Pace{FirstToken: -1}})
-	require.EqualError(t, err, "starting the model server: it has a Pace with a wait below 0")
+	require.EqualError(t, err, "starting the model server: the configuration has a Pace with a negative wait")
 }
 
-// What needs no fault of its own, because a rule can say it: each name of such a fault, the rule, and what of it reaches the wire.
-func TestFaultsThatARuleSays(t *testing.T) {
+// These faults are in a rule's reply: the fault's name, the rule, and a part of the wire bytes.
+func TestFaultsInReplies(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		rule *Rule
@@ -299,7 +325,7 @@ func TestFaultsThatARuleSays(t *testing.T) {
 	}
 }
 
-func TestThePaceIsKept(t *testing.T) {
+func TestPace(t *testing.T) {
 	pace := Pace{FirstToken: 3 * time.Second, Token: 100 * time.Millisecond}
 	arrivals := func(t *testing.T, o Pace, rule *Rule) (at []time.Duration) {
 		synctest.Test(t, func(t *testing.T) {
@@ -321,14 +347,15 @@ func TestThePaceIsKept(t *testing.T) {
 			}
 			require.ErrorIs(t, err, io.EOF)
 		})
-		return slices.Compact(at) // what comes at one instant may come in several reads
+		return slices.Compact(at) // bytes of one instant may need several reads
 	}
 	var steady []time.Duration
 	for i := range 10 {
 		steady = append(steady, 3*time.Second+time.Duration(i)*100*time.Millisecond)
 	}
 	require.Equal(t, steady, arrivals(t, pace, When().Reply(Text(story))), "the server's")
-	require.Equal(t, steady, arrivals(t, Pace{FirstToken: time.Hour}, When().Reply(Text(story)).Pace(pace)), "the rule's, which goes before")
+	require.Equal(t, steady, arrivals(t, Pace{FirstToken: time.Hour}, When().Reply(Text(story)).Pace(pace)),
+		"the rule's, which goes before")
 
 	pace.Jitter, pace.Seed = 0.5, 7
 	varied := arrivals(t, pace, When().Reply(Text(story)))
@@ -363,7 +390,7 @@ func FuzzSplitters(f *testing.F) {
 	})
 }
 
-// What is cut is a beginning of the answer, and never all of it.
+// A cut answer is a prefix of the whole one, and shorter.
 func FuzzCuts(f *testing.F) {
 	f.Add(3, 1, true, "abc")
 	f.Add(1, 0, false, "")

@@ -6,68 +6,69 @@ import (
 	"sync"
 )
 
-// Gate holds answers back until a test lets them go: see [Rule.Hold]. Requests are known by words that stand in them, such as one that a
-// test has put into its question, so that each is held and let go by itself. Its methods are safe for concurrent use, and a gate may
-// belong to several rules and servers. The zero value is a gate.
+// Gate delays answers until a test releases them: see [Rule.Hold]. A word in the request, such as one from the test's
+// question, selects which requests are held and released together. The zero value is ready. Gates are safe for
+// concurrent use, also by several rules and servers.
 type Gate struct {
 	mu     sync.Mutex
-	places map[string]*place // by word
+	states map[string]*gateState // by word
 }
 
-// place is what is known of the requests with one word.
-type place struct {
-	held chan struct{} // closed once there was one
-	left chan struct{} // closed once there was one and all are over
+// gateState is the state of the requests with one word.
+type gateState struct {
+	held chan struct{} // closed when the first is held
+	left chan struct{} // closed when all held ones have ended
 	open chan struct{} // closed by Open
-	now  int           // how many there are that are not over
+	now  int           // held and not ended
 }
 
-// place returns the one of a word, which from then on is waited for. The lock is held.
-func (g *Gate) place(word string) *place {
-	if g.places[word] == nil {
-		if g.places == nil {
-			g.places = map[string]*place{}
+// state returns the state of a word and creates it if needed. The caller holds the lock.
+func (g *Gate) state(word string) *gateState {
+	if g.states[word] == nil {
+		if g.states == nil {
+			g.states = map[string]*gateState{}
 		}
-		g.places[word] = &place{held: make(chan struct{}), left: make(chan struct{}), open: make(chan struct{})}
+		g.states[word] = &gateState{held: make(chan struct{}), left: make(chan struct{}), open: make(chan struct{})}
 	}
-	return g.places[word]
+	return g.states[word]
 }
 
-// Close has the gate hold requests in which the word stands. Those without a word for which it was closed pass as if there were no gate.
-// Closing it again changes nothing.
+// Close makes the gate hold requests that contain the word. Requests without such a word pass. A repeated call has no
+// effect.
 func (g *Gate) Close(word string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.place(word)
+	g.state(word)
 }
 
-// Open lets the requests with the word go, those that are held and those to come. Opening it again changes nothing.
+// Open releases requests with the word, held and future ones. A repeated call has no effect.
 func (g *Gate) Open(word string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	closeOnce(g.place(word).open)
+	closeOnce(g.state(word).open)
 }
 
-// Held returns a channel that is closed once a request with the word is held: the model has been asked, and the header of its answer sent.
+// Held returns a channel that closes when a request with the word is held: the server has read it and sent the answer's
+// header.
 func (g *Gate) Held(word string) <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.place(word).held
+	return g.state(word).held
 }
 
-// Left returns a channel that is closed once a request with the word was held and is over: it was let go and answered, or its caller hung up.
-// Its end is in journal and trace by then.
+// Left returns a channel that closes when all held requests with the word have ended, answered or cancelled by the
+// caller. Journal and trace then contain the end.
 func (g *Gate) Left(word string) <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.place(word).left
+	return g.state(word).left
 }
 
-// Idle waits until all that was held is over, or ctx ends.
+// Idle waits until every held request has ended, or ctx ends.
 func (g *Gate) Idle(ctx context.Context) {
 	g.mu.Lock()
 	var busy []<-chan struct{}
-	for _, p := range g.places {
+	for _, p := range g.states {
 		if p.now > 0 {
 			busy = append(busy, p.left)
 		}
@@ -82,14 +83,14 @@ func (g *Gate) Idle(ctx context.Context) {
 	}
 }
 
-// enter counts a request that is to be held, and returns the place of its word; nil where it may pass.
-func (g *Gate) enter(body []byte) *place {
+// enter counts a request to be held and returns its word's state; nil if it may pass.
+func (g *Gate) enter(body []byte) *gateState {
 	if g == nil {
 		return nil
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for word, p := range g.places {
+	for word, p := range g.states {
 		if !strings.Contains(string(body), word) {
 			continue
 		}
@@ -101,7 +102,7 @@ func (g *Gate) enter(body []byte) *place {
 	return nil
 }
 
-func (g *Gate) leave(p *place) {
+func (g *Gate) leave(p *gateState) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if p.now--; p.now == 0 {
@@ -109,7 +110,7 @@ func (g *Gate) leave(p *place) {
 	}
 }
 
-// closeOnce closes a channel that may be closed already; its owner's lock is held.
+// closeOnce closes a channel that may be closed already. The caller holds the lock.
 func closeOnce(c chan struct{}) {
 	select {
 	case <-c:
@@ -118,15 +119,15 @@ func closeOnce(c chan struct{}) {
 	}
 }
 
-// Hold makes answers wait, between their header and what they say, until the gate lets them go; a caller that hangs up meanwhile is
-// noticed. Only what answers with success is held.
+// Hold delays answers between header and body until the gate opens; a caller that hangs up is noticed. Only successful
+// answers are held.
 func (r *Rule) Hold(g *Gate) *Rule {
 	r.gate = g
 	return r
 }
 
-// hold keeps an answer at the gate. It reports false where the caller has gone, or the server was closed, before the gate was opened.
-func (s *Server) hold(ctx context.Context, p *place) bool {
+// hold waits at the gate. False: the caller left or the server closed before the gate opened.
+func (s *Server) hold(ctx context.Context, p *gateState) bool {
 	select {
 	case <-p.open:
 		return ctx.Err() == nil

@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/memnet"
 )
 
-// asking is a chat completion that asks something, as a whole or as a stream.
+// asking returns a chat completion request, plain or streamed.
 func asking(question string, stream bool) string {
 	return fmt.Sprintf(`{"model":"m","stream":%t,"messages":[{"role":"user","content":%q}]}`, stream, question)
 }
@@ -27,35 +27,37 @@ func closedNow(c <-chan struct{}) bool {
 	}
 }
 
-func TestAGateHoldsAnAnswerBehindItsHeader(t *testing.T) {
+func TestGateHoldsTheAnswerAfterItsHeader(t *testing.T) {
 	for _, stream := range []bool{false, true} {
 		var s seen
 		gate := &Gate{}
-		inMemory(t, &s, Script(When().Reply(Text("late")).Hold(gate)), func(t *testing.T, server *Server, network *memnet.Network) {
-			gate.Close("word")
-			gate.Close("word")
-			resp, err := send(t, t.Context(), network, server, asking("take your time, word", stream))
-			require.NoError(t, err, "the header is there")
-			require.True(t, closedNow(gate.Held("word")))
-			<-time.After(time.Hour) // of virtual time
-			require.False(t, closedNow(gate.Left("word")))
-			gate.Open("word")
-			gate.Open("word")
-			body, err := io.ReadAll(resp.Body)
-			require.NoError(t, err)
-			require.NoError(t, resp.Body.Close())
-			require.Contains(t, string(body), "late")
-			<-gate.Left("word")
-			require.Equal(t, 200, server.Journal()[0].Status)
-			require.False(t, server.Journal()[0].HungUp)
-		})
+		inMemory(t, &s, Script(When().Reply(Text("late")).Hold(gate)),
+			func(t *testing.T, server *Server, network *memnet.Network) {
+				gate.Close("word")
+				gate.Close("word")
+				resp, err := send(t, t.Context(), network, server, asking("take your time, word", stream))
+				require.NoError(t, err, "the header is there")
+				require.True(t, closedNow(gate.Held("word")))
+				<-time.After(time.Hour) // virtual time
+				require.False(t, closedNow(gate.Left("word")))
+				gate.Open("word")
+				gate.Open("word")
+				body, err := io.ReadAll(resp.Body)
+				require.NoError(t, err)
+				require.NoError(t, resp.Body.Close())
+				require.Contains(t, string(body), "late")
+				<-gate.Left("word")
+				require.Equal(t, 200, server.Journal()[0].Status)
+				require.False(t, server.Journal()[0].HungUp)
+			})
 	}
 }
 
-func TestAGateHoldsNothingElse(t *testing.T) {
+func TestGateLetsOtherRequestsPass(t *testing.T) {
 	var s seen
 	gate := &Gate{}
-	rules := Script(When(LastUser("refuse")).Fail(&Error{Status: 400, Message: "no"}).Hold(gate), When().Reply(Text("at once")).Hold(gate))
+	rules := Script(When(LastUser("refuse")).Fail(&Error{Status: 400, Message: "no"}).Hold(gate),
+		When().Reply(Text("at once")).Hold(gate))
 	inMemory(t, &s, rules, func(t *testing.T, server *Server, network *memnet.Network) {
 		gate.Close("word")
 		gate.Close("opened")
@@ -73,29 +75,30 @@ func TestAGateHoldsNothingElse(t *testing.T) {
 	})
 }
 
-func TestACallerThatHangsUpAtTheGateHasLeft(t *testing.T) {
+func TestHangUpAtTheGateEndsTheRequest(t *testing.T) {
 	var s seen
 	gate := &Gate{}
-	inMemory(t, &s, Script(When().Reply(Text("at last")).Hold(gate)), func(t *testing.T, server *Server, network *memnet.Network) {
-		gate.Close("word")
-		ctx, hangUp := context.WithCancel(t.Context())
-		_, err := send(t, ctx, network, server, asking("word", true))
-		require.NoError(t, err)
-		idle := make(chan struct{})
-		go func() {
-			gate.Idle(context.Background())
-			close(idle)
-		}()
-		synctest.Wait()
-		require.False(t, closedNow(idle))
-		hangUp()
-		<-gate.Left("word")
-		<-idle
-		require.True(t, server.Journal()[0].HungUp, "its end is known by then")
-		ended, cancel := context.WithCancel(t.Context())
-		cancel()
-		_, err = send(t, t.Context(), network, server, asking("word", true))
-		require.NoError(t, err)
-		gate.Idle(ended) // waits for nobody
-	})
+	inMemory(t, &s, Script(When().Reply(Text("at last")).Hold(gate)),
+		func(t *testing.T, server *Server, network *memnet.Network) {
+			gate.Close("word")
+			ctx, hangUp := context.WithCancel(t.Context())
+			_, err := send(t, ctx, network, server, asking("word", true))
+			require.NoError(t, err)
+			idle := make(chan struct{})
+			go func() {
+				gate.Idle(context.Background())
+				close(idle)
+			}()
+			synctest.Wait()
+			require.False(t, closedNow(idle))
+			hangUp()
+			<-gate.Left("word")
+			<-idle
+			require.True(t, server.Journal()[0].HungUp, "its end is known by then")
+			ended, cancel := context.WithCancel(t.Context())
+			cancel()
+			_, err = send(t, t.Context(), network, server, asking("word", true))
+			require.NoError(t, err)
+			gate.Idle(ended) // must return at once
+		})
 }

@@ -10,57 +10,56 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Exchange is one request that reached the server, and what became of it.
+// Exchange is one request that reached the server, and its answer.
 type Exchange struct {
-	// Number counts the exchanges of a server from 1; the trace's events carry it.
+	// Number counts a server's exchanges from 1. The trace's events carry it.
 	Number int64
-	// Dialect is "" for a request to a path or by a method that no dialect has.
+	// Dialect is "" if no dialect serves the path and method.
 	Dialect string
-	// Aside is true for a request beside the conversation, such as one for the list of models. No rule is asked about it.
+	// SideRequest is true for a request outside conversations, such as for the model list. No rule applies to it.
 	SideRequest bool
 	Method      string
 	Path        string
 	Header      http.Header
-	// Body is the request's body as it came. It is cut short where the caller hung up, or the body was over the limit.
+	// Body is the request's body. It is incomplete if the caller hung up or the body exceeded the limit.
 	Body []byte
-	// Request is the body in neutral form, read anew for each call of [Server.Journal]; nil where it could not be read.
+	// Request is the neutral form, decoded again by each call of [Server.Journal]. Nil: the body is unreadable.
 	Request *Request
-	// Owner is the mark of the script that the request belongs to; "" is the server's own rules. Marks are all
-	// the marks that were seen in it, sorted: others than the owner's have leaked into the conversation.
+	// Owner is the mark of the request's script; "" means the server's detach rules. Marks are all marks in the
+	// request, sorted: others than Owner leaked into the conversation.
 	Owner string
 	Marks []string
-	// Rule describes the rule that answered, Miss says why none did, and Refused why the request was refused before any
-	// was tried. At most one of them is set.
+	// Rule describes the rule that answered, Miss says why none did, Refused why the server refused the request before
+	// rules applied. At most one is set.
 	Rule    string
 	Miss    string
 	Refused string
-	// Fault names what the rule let go wrong with the answer; "" is nothing.
+	// Fault names the rule's delivery faults; "" for none.
 	Fault string
-	// Status is the HTTP status that was sent; 0 while there is none, and when the caller hung up before.
+	// Status is the HTTP status sent; 0 while pending, or if the caller hung up before it.
 	Status int
-	// HungUp is true when the caller went away before the answer was whole.
+	// HungUp is true if the caller left before the answer was complete.
 	HungUp bool
-	// Closed is true when the server was closed before the answer was whole.
+	// Closed is true if the server closed before the answer was complete.
 	Closed bool
-	// Began is when the request had come in, Ended when the answer had been handed over or the caller hung up; zero
-	// before that.
+	// Began is when the request was read, Ended when the answer was written or the caller hung up. Zero before that.
 	Began, Ended time.Time
 
-	codec   dialect.Codec // that can read the body; nil where none can
+	codec   dialect.Codec // nil if the body is unreadable
 	url     *url.URL
 	dropped bool // from the journal
 }
 
-// journal keeps the last exchanges of a server, within limits. The server's mutex guards it.
+// journal keeps a server's last exchanges within limits. The server's mutex guards it.
 type journal struct {
-	kept    []*Exchange // the oldest first
-	bytes   int64       // they take, roughly
+	kept    []*Exchange // oldest first
+	bytes   int64       // estimated memory
 	number  int64       // of the last exchange
-	dropped int64       // since the start or the last reset
+	dropped int64       // since the last reset
 	misses  int64       // among those dropped
 }
 
-// exchangeCost is what an exchange takes beside its body: itself, its headers and its texts.
+// exchangeCost estimates the memory of an exchange without its body, in bytes.
 const exchangeCost = 2 << 10
 
 func (x *Exchange) cost() int64 { return exchangeCost + int64(len(x.Body)) }
@@ -72,7 +71,7 @@ func (j *journal) open(x *Exchange, exchanges int, bytes int64) {
 	if n := len(j.kept); n > 0 {
 		before = j.kept[n-1]
 	}
-	x.own(before)
+	x.detach(before)
 	j.kept = append(j.kept, x)
 	j.bytes += x.cost()
 	for len(j.kept) > 1 && (len(j.kept) > exchanges || j.bytes > bytes) {
@@ -87,9 +86,9 @@ func (j *journal) open(x *Exchange, exchanges int, bytes int64) {
 	}
 }
 
-// own makes the header and the address the journal's own, for those of the request are whoever's who sent or serves it. What is the same as in the
-// exchange before, as it mostly is where one client asks again and again, is taken from there: so the journal holds it once.
-func (x *Exchange) own(before *Exchange) {
+// detach copies the header and URL, which the request's sender or handler may reuse. It shares them with the previous
+// exchange if they are equal, as for most clients, to save memory.
+func (x *Exchange) detach(before *Exchange) {
 	if maps.EqualFunc(x.Header, before.Header, slices.Equal) {
 		x.Header = before.Header
 	} else {
@@ -103,12 +102,12 @@ func (x *Exchange) own(before *Exchange) {
 	}
 }
 
-func (j *journal) end(x *Exchange, status int, h how) {
+func (j *journal) end(x *Exchange, status int, h endReason) {
 	x.Status, x.HungUp, x.Closed, x.Ended = status, h == hungUp, h == closed, time.Now()
 }
 
-// Journal returns the exchanges so far, in the order in which the requests came in, without those that were dropped: see [Server.Dropped].
-// What the pointers, slices and maps in it point to is the server's own: do not change it.
+// Journal returns the exchanges in order of arrival, without dropped ones: see [Server.Dropped]. Pointers, slices and
+// maps in it belong to the server: do not change their contents.
 func (s *Server) Journal() []Exchange {
 	s.mu.Lock()
 	exchanges := make([]Exchange, len(s.journal.kept))
@@ -122,28 +121,27 @@ func (s *Server) Journal() []Exchange {
 	return exchanges
 }
 
-// decode sets the Request. The journal keeps only what came in, which is smaller, and spares the garbage collector its parts.
+// decode sets Request. The journal stores only bodies: they are smaller and cheaper for the garbage collector.
 func (x *Exchange) decode() {
 	if x.codec == nil {
 		return
 	}
 	r := &http.Request{Method: x.Method, URL: x.url, Header: x.Header}
 	req, refused := x.codec.Decode(r, x.Body)
-	if refused == nil { // which it was not the first time either
-		req.Decoded = nil // a codec's own
+	if refused == nil { // always, as the first decoding succeeded
+		req.Decoded = nil // internal to the codec
 		x.Request = req
 	}
 }
 
-// Dropped is how many exchanges the journal has dropped, the oldest first, because of its limits.
+// Dropped returns how many of the oldest exchanges the journal has dropped to stay within its limits.
 func (s *Server) Dropped() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.journal.dropped
 }
 
-// Reset empties the journal and lets the rules begin anew, as if they had not been used. Exchanges in flight go on; the numbers of
-// exchanges do, too.
+// Reset empties the journal and marks all rules unused. Exchanges in flight continue, and so does the numbering.
 func (s *Server) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,7 +151,7 @@ func (s *Server) Reset() {
 	}
 }
 
-// Requests returns the requests so far in neutral form, in the order in which they came in, without those that could not be read.
+// Requests returns the readable requests in neutral form, in order of arrival.
 func (s *Server) Requests() []Request {
 	var requests []Request
 	for _, x := range s.Journal() {
@@ -164,8 +162,7 @@ func (s *Server) Requests() []Request {
 	return requests
 }
 
-// Unused describes the rules that were used less often than they must be, the server's own first, then those of the
-// marks in order.
+// Unused describes the rules that answered too rarely: the server's own first, then those of each mark in order.
 func (s *Server) Unused() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -4,27 +4,26 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"time"
 	"unicode/utf8"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// JournalPath is where a server shows its journal to programs in any language: GET answers with the journal as JSON, DELETE does what
-// [Server.Reset] does. Neither is in the journal. Credentials in headers are shown as tokens, but for [Options].Key.
+// JournalPath serves the journal to programs in any language: GET returns it as JSON, DELETE calls [Server.Reset]. The
+// journal does not contain these requests. Credentials in headers appear as tokens, except [Options].Key.
 const JournalPath = "/_journal"
 
 func (s *Server) serveJournal(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodGet:
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(dialect.Marshal(s.journalDocument())) // whoever hung up does not want it
+		_, _ = w.Write(s.journalDocument()) // a caller that hung up does not need it
 	case http.MethodDelete:
 		s.Reset()
 		w.WriteHeader(http.StatusNoContent)
 	default:
-		a := (&misdirected{status: http.StatusMethodNotAllowed, allow: "GET, DELETE",
+		a := (&routingError{status: http.StatusMethodNotAllowed, allow: "GET, DELETE",
 			text: fmt.Sprintf("%s %s is not served: want GET or DELETE", r.Method, JournalPath)}).answer()
 		for name, values := range a.Header {
 			w.Header()[name] = values
@@ -34,125 +33,85 @@ func (s *Server) serveJournal(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// The journal as JSON. Names are those of the Go types, as JavaScript writes them.
-type journalDocument struct {
-	Exchanges []exchangeDocument `json:"exchanges"`
-	Dropped   int64              `json:"dropped"`
-	Unused    []string           `json:"unused"`
-}
-
-type exchangeDocument struct {
-	Number  int64             `json:"number"`
-	Dialect string            `json:"dialect"`
-	Aside   bool              `json:"sideRequest,omitempty"`
-	Method  string            `json:"method"`
-	Path    string            `json:"path"`
-	Header  map[string]string `json:"header"`
-	Body    any               `json:"body"` // the JSON as it came, or a string of what is none
-	Request *requestDocument  `json:"request,omitempty"`
-	Owner   string            `json:"owner,omitempty"`
-	Marks   []string          `json:"marks,omitempty"`
-	Rule    string            `json:"rule,omitempty"`
-	Miss    string            `json:"miss,omitempty"`
-	Refused string            `json:"refused,omitempty"`
-	Fault   string            `json:"fault,omitempty"`
-	Status  int               `json:"status"`
-	HungUp  bool              `json:"hungUp,omitempty"`
-	Closed  bool              `json:"closed,omitempty"`
-	Began   time.Time         `json:"began"`
-	Ended   time.Time         `json:"ended,omitzero"`
-}
-
-type requestDocument struct {
-	Dialect       string            `json:"dialect"`
-	Model         string            `json:"model"`
-	System        string            `json:"system,omitempty"`
-	Messages      []messageDocument `json:"messages"`
-	Tools         []toolDocument    `json:"tools,omitempty"`
-	ToolChoice    string            `json:"toolChoice,omitempty"`
-	MaxTokens     *int64            `json:"maxTokens,omitempty"`
-	Temperature   *float64          `json:"temperature,omitempty"`
-	StopSequences []string          `json:"stopSequences,omitempty"`
-	Stream        bool              `json:"stream"`
-	Turn          int               `json:"turn"`
-}
-
-type messageDocument struct {
-	Role    dialect.Role    `json:"role"`
-	Content []blockDocument `json:"content"`
-	Path    string          `json:"path"`
-}
-
-type blockDocument struct {
-	Type      dialect.BlockType `json:"type"`
-	Text      string            `json:"text,omitempty"`
-	Signature string            `json:"signature,omitempty"`
-	Data      []byte            `json:"data,omitempty"`
-	MimeType  string            `json:"mimeType,omitempty"`
-	ID        string            `json:"id,omitempty"`
-	Name      string            `json:"name,omitempty"`
-	Input     any               `json:"input,omitempty"`
-	Content   []blockDocument   `json:"content,omitempty"`
-	IsError   bool              `json:"isError,omitempty"`
-	Raw       any               `json:"raw,omitempty"` // of what the neutral form has no word for
-	Path      string            `json:"path"`
-}
-
-type toolDocument struct {
-	Name        string `json:"name"`
-	Description string `json:"description,omitempty"`
-	InputSchema any    `json:"inputSchema,omitempty"`
-	Path        string `json:"path"`
-}
-
-func (s *Server) journalDocument() journalDocument {
-	d := journalDocument{Exchanges: []exchangeDocument{}, Dropped: s.Dropped(), Unused: s.Unused()}
-	if d.Unused == nil {
-		d.Unused = []string{}
-	}
+// journalDocument returns the journal as JSON. Names follow the Go types, in JavaScript's style.
+func (s *Server) journalDocument() json.RawMessage {
+	exchanges := []json.RawMessage{}
 	for _, x := range s.Journal() {
-		d.Exchanges = append(d.Exchanges, exchangeDocument{
-			x.Number, x.Dialect, x.SideRequest, x.Method, x.Path, trace.SelectHeader(x.Header, s.options.planted), asJSON(x.Body), documentOf(x.Request),
-			x.Owner, x.Marks, x.Rule, x.Miss, x.Refused, x.Fault, x.Status, x.HungUp, x.Closed, x.Began, x.Ended,
-		})
+		exchanges = append(exchanges, s.exchangeDocument(&x))
 	}
-	return d
+	unused := s.Unused()
+	if unused == nil {
+		unused = []string{}
+	}
+	return dialect.Ordered("exchanges", exchanges, "dropped", s.Dropped(), "unused", unused)
 }
 
-func documentOf(r *Request) *requestDocument {
-	if r == nil {
-		return nil
+func (s *Server) exchangeDocument(x *Exchange) json.RawMessage {
+	var ended, request any = dialect.Absent, dialect.Absent
+	if !x.Ended.IsZero() {
+		ended = x.Ended
 	}
-	d := &requestDocument{
-		Dialect: r.Dialect, Model: r.Model, System: r.System, Messages: []messageDocument{}, ToolChoice: r.ToolChoice, MaxTokens: r.MaxTokens,
-		Temperature: r.Temperature, StopSequences: r.StopSequences, Stream: r.Stream, Turn: r.Turn(),
+	if x.Request != nil {
+		request = requestDocument(x.Request)
 	}
+	return dialect.Ordered("number", x.Number, "dialect", x.Dialect, "sideRequest", dialect.OrAbsent(x.SideRequest),
+		"method", x.Method, "path", x.Path, "header", trace.SelectHeader(x.Header, s.options.planted), "body", asJSON(x.Body),
+		"request", request, "owner", dialect.OrAbsent(x.Owner), "marks", listOrAbsent(x.Marks),
+		"rule", dialect.OrAbsent(x.Rule), "miss", dialect.OrAbsent(x.Miss), "refused", dialect.OrAbsent(x.Refused),
+		"fault", dialect.OrAbsent(x.Fault), "status", x.Status, "hungUp", dialect.OrAbsent(x.HungUp),
+		"closed", dialect.OrAbsent(x.Closed), "began", x.Began, "ended", ended)
+}
+
+func requestDocument(r *Request) json.RawMessage {
+	messages := []json.RawMessage{}
 	for _, m := range r.Messages {
-		d.Messages = append(d.Messages, messageDocument{m.Role, blockDocuments(m.Content), m.Path})
+		messages = append(messages, dialect.Ordered("role", m.Role, "content", blockDocuments(m.Content), "path", m.Path))
 	}
+	var tools []json.RawMessage
 	for _, t := range r.Tools {
-		d.Tools = append(d.Tools, toolDocument{t.Name, t.Description, asJSON(t.InputSchema), t.Path})
+		tools = append(tools, dialect.Ordered("name", t.Name, "description", dialect.OrAbsent(t.Description),
+			"inputSchema", jsonOrAbsent(t.InputSchema), "path", t.Path))
 	}
-	return d
+	return dialect.Ordered("dialect", r.Dialect, "model", r.Model, "system", dialect.OrAbsent(r.System),
+		"messages", messages, "tools", listOrAbsent(tools), "toolChoice", dialect.OrAbsent(r.ToolChoice),
+		"maxTokens", dialect.OrAbsent(r.MaxTokens), "temperature", dialect.OrAbsent(r.Temperature),
+		"stopSequences", listOrAbsent(r.StopSequences), "stream", r.Stream, "turn", r.Turn())
 }
 
-func blockDocuments(blocks []Block) []blockDocument {
-	all := []blockDocument{}
+func blockDocuments(blocks []Block) []json.RawMessage {
+	all := []json.RawMessage{}
 	for _, b := range blocks {
-		d := blockDocument{Type: b.Type, Text: b.Text, Signature: b.Signature, Data: b.Data, MimeType: b.MimeType, ID: b.ID, Name: b.Name,
-			Input: asJSON(b.Input), IsError: b.IsError, Path: b.Path}
-		if b.Type == dialect.ToolResult {
-			d.Content = blockDocuments(b.Content)
-		}
+		var raw any = dialect.Absent
 		if b.Type == dialect.Other {
-			d.Raw = asJSON(b.Raw)
+			raw = jsonOrAbsent(b.Raw)
 		}
-		all = append(all, d)
+		var content []json.RawMessage
+		if b.Type == dialect.ToolResult {
+			content = blockDocuments(b.Content)
+		}
+		all = append(all, dialect.Ordered("type", b.Type, "text", dialect.OrAbsent(b.Text),
+			"signature", dialect.OrAbsent(b.Signature), "data", listOrAbsent(b.Data), "mimeType", dialect.OrAbsent(b.MimeType),
+			"id", dialect.OrAbsent(b.ID), "name", dialect.OrAbsent(b.Name), "input", jsonOrAbsent(b.Input),
+			"content", listOrAbsent(content), "isError", dialect.OrAbsent(b.IsError), "raw", raw, "path", b.Path))
 	}
 	return all
 }
 
-// asJSON is the JSON as it came, a string of what is none, and bytes of what is no text either.
+func listOrAbsent[T any](list []T) any {
+	if len(list) == 0 {
+		return dialect.Absent
+	}
+	return list
+}
+
+func jsonOrAbsent(data []byte) any {
+	if data == nil {
+		return dialect.Absent
+	}
+	return asJSON(data)
+}
+
+// asJSON returns JSON unchanged, other text as a string, and other bytes as base64.
 func asJSON(data []byte) any {
 	switch {
 	case data == nil:

@@ -22,7 +22,7 @@ func numbers(s *Server) (n []int64) {
 	return n
 }
 
-func TestTheJournalKeepsTheNewest(t *testing.T) {
+func TestJournalKeepsTheNewest(t *testing.T) {
 	s, err := Start(Options{MaxExchanges: 3}, When().Reply())
 	require.NoError(t, err)
 	defer s.Close()
@@ -37,7 +37,7 @@ func TestTheJournalKeepsTheNewest(t *testing.T) {
 	require.NoError(t, err)
 	defer s.Close()
 	for range 3 {
-		post(s, chatPath, hello) // some two thousand bytes each
+		post(s, chatPath, hello) // about 2,000 bytes each
 	}
 	require.Equal(t, []int64{2, 3}, numbers(s))
 	post(s, chatPath, strings.Replace(hello, "hello", strings.Repeat("x", 9000), 1))
@@ -45,7 +45,7 @@ func TestTheJournalKeepsTheNewest(t *testing.T) {
 	require.EqualValues(t, 3, s.Dropped())
 }
 
-func TestNewFailsTheTestForWhatItsJournalHasDropped(t *testing.T) {
+func TestNewReportsDroppedMisses(t *testing.T) {
 	var tb fakeTB
 	s := New(&tb, When(LastUser("hello")).Reply())
 	s.options.MaxExchanges = 1
@@ -54,23 +54,23 @@ func TestNewFailsTheTestForWhatItsJournalHasDropped(t *testing.T) {
 	post(s, chatPath, hello)
 	tb.end()
 	require.Equal(t, []string{
-		"log: the journal is full: it has dropped 2 model requests, the oldest",
-		"error: among those that the journal has dropped were 1 model request that no rule matched",
+		"log: the journal is full: it dropped the oldest 2 model requests",
+		"error: no rule matched 1 model request that the journal has dropped",
 	}, tb.said)
 }
 
-func TestAMissThatIsDroppedInFlightIsCounted(t *testing.T) {
+func TestDroppedMissesAreCounted(t *testing.T) {
 	s, err := Start(Options{MaxExchanges: 1})
 	require.NoError(t, err)
 	defer s.Close()
 	first, second := &Exchange{url: &url.URL{}}, &Exchange{url: &url.URL{}}
 	s.open(first)
 	s.open(second)
-	s.miss(served[0].Codec, first, http.ErrNoCookie)
+	s.miss(codecs[0].Codec, first, http.ErrNoCookie)
 	require.EqualValues(t, 1, s.journal.misses)
 }
 
-func TestResetBeginsAnew(t *testing.T) {
+func TestResetEmptiesJournalAndCounts(t *testing.T) {
 	s, err := Start(Options{MaxExchanges: 1}, When().Reply(Call("t", "{}")).Once())
 	require.NoError(t, err)
 	defer s.Close()
@@ -88,8 +88,9 @@ func TestResetBeginsAnew(t *testing.T) {
 	require.Equal(t, []int64{5}, numbers(s), "numbers go on, as the trace does")
 }
 
-func TestTheJournalOverHTTP(t *testing.T) {
-	s, err := Start(Options{Key: "planted"}, When(LastUser("hello")).Reply(Text("hi")).Fault(SplitEveryByte()), When().Reply(Text("never")))
+func TestJournalOverHTTP(t *testing.T) {
+	s, err := Start(Options{Key: "planted"}, When(LastUser("hello")).Reply(Text("hi")).Fault(SplitEveryByte()),
+		When().Reply(Text("never")))
 	require.NoError(t, err)
 	defer s.Close()
 	ask := func(method, host string) *httptest.ResponseRecorder {
@@ -99,12 +100,14 @@ func TestTheJournalOverHTTP(t *testing.T) {
 		return w
 	}
 	require.JSONEq(t, `{"exchanges":[],"dropped":0,"unused":[
-		"rule 1, When(LastUser(\"hello\")) of the server was never used","rule 2, When() of the server was never used"]}`, ask("GET", "127.0.0.1").Body.String())
+		"rule 1, When(LastUser(\"hello\")) of the server was never used","rule 2, When() of the server was never used"]}`,
+		ask("GET", "127.0.0.1").Body.String())
 
 	r := httptest.NewRequest("POST", "http://127.0.0.1"+chatPath, strings.NewReader(
 		`{"model":"m","max_tokens":9,"messages":[{"role":"system","content":"be brief"},{"role":"user","content":"hello"},
 		{"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"t","arguments":"{\"a\":1}"}}]},
-		{"role":"tool","tool_call_id":"c1","content":"hello"}],"tools":[{"type":"function","function":{"name":"t","parameters":{"type":"object","properties":{}}}}]}`))
+		{"role":"tool","tool_call_id":"c1","content":"hello"}],"tools":[{"type":"function","function":{"name":"t",
+		"parameters":{"type":"object","properties":{}}}}]}`))
 	r.Header = http.Header{"Authorization": {"Bearer planted"}, "X-Api-Key": {"real"}}
 	s.Handler().ServeHTTP(httptest.NewRecorder(), r)
 	post(s, chatPath, "no JSON")
@@ -126,11 +129,14 @@ func TestTheJournalOverHTTP(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{"dialect":"openai-chat","model":"m","system":"be brief","maxTokens":9,"stream":false,"turn":2,
 		"tools":[{"name":"t","inputSchema":{"type":"object","properties":{}},"path":"tools[0]"}],
-		"messages":[{"role":"user","path":"messages[1]","content":[{"type":"text","text":"hello","path":"messages[1].content"}]},
-		{"role":"assistant","path":"messages[2]","content":[{"type":"tool_use","id":"c1","name":"t","input":{"a":1},"path":"messages[2].tool_calls[0]"}]},
+		"messages":[{"role":"user","path":"messages[1]","content":[{"type":"text","text":"hello",
+		"path":"messages[1].content"}]},
+		{"role":"assistant","path":"messages[2]","content":[{"type":"tool_use","id":"c1","name":"t","input":{"a":1},
+		"path":"messages[2].tool_calls[0]"}]},
 		{"role":"user","path":"messages[3]","content":[{"type":"tool_result","id":"c1","path":"messages[3]",
 			"content":[{"type":"text","text":"hello","path":"messages[3].content"}]}]}]}`, string(neutral))
-	require.Equal(t, []any{`rule 1, When(LastUser("hello")) of the server`, "SplitEveryByte()", 200.0}, []any{x["rule"], x["fault"], x["status"]})
+	require.Equal(t, []any{`rule 1, When(LastUser("hello")) of the server`, "SplitEveryByte()", 200.0},
+		[]any{x["rule"], x["fault"], x["status"]})
 	require.Equal(t, "no JSON", got.Exchanges[1]["body"])
 	require.Contains(t, got.Exchanges[1]["refused"], "could not be read")
 	require.Equal(t, "/w==", got.Exchanges[2]["body"], "what is no text is in base64")
@@ -142,8 +148,8 @@ func TestTheJournalOverHTTP(t *testing.T) {
 	require.Contains(t, ask("GET", "127.0.0.1").Body.String(), `"exchanges":[]`)
 }
 
-// The heap is what grows with the requests; a process has some 15 MB besides.
-func TestManyRequestsLeaveLittleBehind(t *testing.T) {
+// Only the heap grows with the requests; a process needs about 15 MB more.
+func TestManyRequestsNeedLittleMemory(t *testing.T) {
 	s, err := Start(Options{}, When().Reply(Text(benchReply)))
 	require.NoError(t, err)
 	defer s.Close()
@@ -152,7 +158,7 @@ func TestManyRequestsLeaveLittleBehind(t *testing.T) {
 	}
 	measure := func() int64 {
 		runtime.GC()
-		runtime.GC() // what is pooled goes with the second
+		runtime.GC() // the second collection empties the pools
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapAlloc)
@@ -166,8 +172,8 @@ func TestManyRequestsLeaveLittleBehind(t *testing.T) {
 	require.Positive(t, s.Dropped())
 }
 
-// Whoever sends requests without a network, or serves them to others, too, may change them afterwards.
-func TestTheJournalStaysAsItWas(t *testing.T) {
+// A caller without a network, or another handler, may change a request afterwards.
+func TestJournalDoesNotChange(t *testing.T) {
 	s := New(t, When().Reply(Text("a")))
 	r := httptest.NewRequest("POST", s.URL+chatPath+"?to=one", strings.NewReader(hello))
 	for range 2 {
@@ -184,8 +190,8 @@ func TestTheJournalStaysAsItWas(t *testing.T) {
 	}
 }
 
-// What requests have in common is in memory once, and what they have not is each one's own.
-func TestTheJournalSharesWhatIsTheSame(t *testing.T) {
+// Equal parts of requests share memory; different ones do not.
+func TestJournalSharesEqualParts(t *testing.T) {
 	s := New(t, When().Reply(Text("a")))
 	for _, name := range []string{"one", "one", "two", "one"} {
 		r := httptest.NewRequest("POST", s.URL+chatPath+"?to="+name, strings.NewReader(hello))

@@ -10,10 +10,10 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// markForm is what a mark may look like: a word that survives in names of tools and files, and turns up nowhere by chance.
+// markForm describes valid marks: words that are valid in tool and file names, and unlikely by chance.
 var markForm = regexp.MustCompile(`^[a-z0-9]{6,}$`)
 
-// checkMark holds a new mark against those there are.
+// checkMark compares a new mark with the existing ones.
 func checkMark(mark string, taken map[string]*script) error {
 	if !markForm.MatchString(mark) {
 		return fmt.Errorf("mark %q: want at least 6 of a-z and 0-9", mark)
@@ -24,14 +24,14 @@ func checkMark(mark string, taken map[string]*script) error {
 		case other == mark:
 			return fmt.Errorf("mark %q has a script already", mark)
 		case strings.Contains(other, mark) || strings.Contains(mark, other):
-			return fmt.Errorf("mark %q: one of it and the mark %q contains the other, and they could not be told apart", mark, other)
+			return fmt.Errorf("mark %q: it contains the mark %q, or is contained in it: want words that differ",
+				mark, other)
 		}
 	}
 	return nil
 }
 
-// firstSerial sets the replies of one script apart from those of others, whatever the order in which the scripts are
-// used: ids come out the same in every run.
+// firstSerial separates the serials of scripts, so that ids do not depend on the order in which scripts are used.
 func firstSerial(mark string) int64 {
 	if mark == "" {
 		return 0
@@ -41,28 +41,28 @@ func firstSerial(mark string) int64 {
 	return int64(h.Sum32())<<24 | 1<<56
 }
 
-// owner tells whose a request is. A mark in the last user turn decides, the last one where there are several; otherwise
-// the only mark in the whole request does. all are the marks that the request has, sorted.
+// owner returns the mark that owns the request: the last mark in the last user turn, else the only mark in the whole
+// request. all are the request's marks, sorted.
 func owner(req *Request, marks []string) (mark string, all []string) {
-	texts := []string{spoken(req.Messages), req.System}
+	texts := []string{markText(req.Messages), req.System}
 	for _, t := range req.Tools {
 		texts = append(texts, t.Name, t.Description)
 	}
-	all = found(marks, texts...)
-	turn, last := spoken(req.LastUserTurn()), -1
+	all = marksIn(marks, texts...)
+	turn, last := markText(req.LastUserTurn()), -1
 	for _, m := range all {
 		if at := strings.LastIndex(turn, m); at > last {
 			mark, last = m, at
 		}
 	}
 	if mark == "" {
-		mark = only(all)
+		mark = single(all)
 	}
 	return mark, all
 }
 
-// found are the marks that stand in any of the texts, sorted.
-func found(marks []string, texts ...string) []string {
+// marksIn returns the marks that any text contains, sorted.
+func marksIn(marks []string, texts ...string) []string {
 	var all []string
 	for _, m := range marks {
 		if slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, m) }) {
@@ -73,16 +73,15 @@ func found(marks []string, texts ...string) []string {
 	return all
 }
 
-// only returns the mark if there is exactly one.
-func only(all []string) string {
+func single(all []string) string {
 	if len(all) == 1 {
 		return all[0]
 	}
 	return ""
 }
 
-// spoken is everything in the messages in which a mark may stand, in order.
-func spoken(messages []Message) string {
+// markText returns all parts of the messages that may contain a mark, in order.
+func markText(messages []Message) string {
 	var out strings.Builder
 	var speak func([]Block)
 	speak = func(blocks []Block) {

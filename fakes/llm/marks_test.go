@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-func TestMarksThatCannotBeToldApart(t *testing.T) {
+func TestInvalidMarks(t *testing.T) {
 	s, err := Start(Options{})
 	require.NoError(t, err)
 	defer s.Close()
@@ -22,8 +22,8 @@ func TestMarksThatCannotBeToldApart(t *testing.T) {
 		"abc-def":   "want at least 6 of a-z and 0-9",
 		"abcdefg\n": "want at least 6 of a-z and 0-9",
 		"abcdef1":   `mark "abcdef1" has a script already`,
-		"abcdef":    `mark "abcdef": one of it and the mark "abcdef1" contains the other`,
-		"xabcdef1x": `mark "xabcdef1x": one of it and the mark "abcdef1" contains the other`,
+		"abcdef":    `mark "abcdef": it contains the mark "abcdef1"`,
+		"xabcdef1x": `mark "xabcdef1x": it contains the mark "abcdef1"`,
 	} {
 		require.ErrorContains(t, s.Script(mark, When().Reply()), want)
 	}
@@ -31,7 +31,7 @@ func TestMarksThatCannotBeToldApart(t *testing.T) {
 	require.NoError(t, s.Script("zzzzzz", When().Reply()), "a script that was refused does not take the mark")
 }
 
-func TestTheOwnerOfARequest(t *testing.T) {
+func TestOwner(t *testing.T) {
 	const a, b, c = "aaaaaa", "bbbbbb", "cccccc"
 	text := func(s string) string { return `{"type":"text","text":"` + s + `"}` }
 	user := func(block string) string { return `{"role":"user","content":` + block + `}` }
@@ -43,9 +43,13 @@ func TestTheOwnerOfARequest(t *testing.T) {
 		{"inside a word", messages(user(text("x_" + a + "x"))), a, a},
 		{"another case is no mark", messages(user(text("AAAAAA"))), "", ""},
 		{"the last one in the last turn", messages(user(text(b+a)), user(text(c+" "+b))), b, a + b + c},
-		{"the last turn before the others", messages(user(text(a)), assistant(a), user(text(b))) + `,"systemPrompt":"` + c + `"`, b, a + b + c},
-		{"a tool result", messages(user(text(a)), assistant("x"), user(`{"type":"tool_result","toolUseId":"u","content":[`+text(b)+`]}`)), b, a + b},
-		{"a resource in a result", messages(user(`{"type":"tool_result","toolUseId":"u","content":[{"type":"resource_link","uri":"file:///` + b + `.txt"}]}`)), b, b},
+		{"the last turn before the others", messages(user(text(a)), assistant(a), user(text(b))) + `,"systemPrompt":"` + c +
+			`"`, b, a + b + c},
+		{"a tool result", messages(user(text(a)), assistant("x"),
+			user(`{"type":"tool_result","toolUseId":"u","content":[`+text(b)+`]}`)), b, a + b},
+		{"a resource in a result",
+			messages(user(`{"type":"tool_result","toolUseId":"u","content":[{"type":"resource_link","uri":"file:///` + b +
+				`.txt"}]}`)), b, b},
 		{"a block that nobody knows", messages(user(`{"type":"video","name":"` + b + `"}`)), b, b},
 		{"the arguments of a use", messages(user(`{"type":"tool_use","id":"u","name":"n","input":{"k":"` + b + `"}}`)), b, b},
 		{"the system prompt", messages(user(text("hi"))) + `,"systemPrompt":"` + a + `"`, a, a},
@@ -78,16 +82,18 @@ func TestTheOwnerOfARequest(t *testing.T) {
 	}
 }
 
-func TestAnImageIsMarkedByItsAddress(t *testing.T) {
+func TestImageAddressMayContainAMark(t *testing.T) {
 	s, err := Start(Options{})
 	require.NoError(t, err)
 	defer s.Close()
 	require.NoError(t, s.Script("aaaaaa", When().Reply()))
-	post(s, "/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://x/aaaaaa.png"}}]}]}`)
+	post(s, "/v1/chat/completions",
+		`{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://x/aaaaaa.png"}`+
+			`}]}]}`)
 	require.Equal(t, "aaaaaa", s.Journal()[0].Owner)
 }
 
-func TestMarkedRequestsAreAnsweredByTheirScriptOnly(t *testing.T) {
+func TestOnlyTheirScriptAnswersMarkedRequests(t *testing.T) {
 	s, err := Start(Options{}, When().Reply(Text("anybody's")))
 	require.NoError(t, err)
 	defer s.Close()
@@ -97,13 +103,14 @@ func TestMarkedRequestsAreAnsweredByTheirScriptOnly(t *testing.T) {
 		return post(s, "/native", `{"messages":[{"role":"user","content":{"type":"text","text":"`+text+`"}}]}`).Body.String()
 	}
 	require.Contains(t, ask("hi"), "anybody's")
-	require.Contains(t, ask("aaaaaa"), "no rule of mark aaaaaa matches this request; the nearest of 1 is rule 1, When(Turn(7)): the turn is 1, want 7")
+	require.Contains(t, ask("aaaaaa"),
+		"no rule of mark aaaaaa matches this request; the nearest of 1 is rule 1, When(Turn(7)): the turn is 1, want 7")
 	require.Contains(t, ask("bbbbbb"), "no rule matches this request: mark bbbbbb has no rules")
 	require.Equal(t, []string{"rule 1, When(Turn(7)) of mark aaaaaa was never used"}, s.Unused())
 }
 
-// What a conversation is told is the same in every run, whatever the others do meanwhile.
-func TestIDsDependOnTheConversationOnly(t *testing.T) {
+// A conversation's answers are the same in every run, whatever runs in parallel.
+func TestIDsDependOnlyOnTheConversation(t *testing.T) {
 	ids := func(others int) []string {
 		s, err := Start(Options{}, When().Reply(Call("t", "{}")))
 		require.NoError(t, err)

@@ -9,30 +9,28 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Matcher decides whether a rule is meant for a request. Matchers are called from several goroutines at once, and
-// must not change the request. One that is a [fmt.Stringer] is named so in messages.
+// Matcher decides whether a rule applies to a request. It must be safe for concurrent use and must not change the
+// request. Messages name it by its String method if it has one.
 type Matcher interface {
-	// Match returns nil for a request that matches, and otherwise an error that says what differs: it is shown to whoever
-	// looks for the reason why no rule matched.
+	// Match returns nil if the request matches, else an error that describes the difference. A miss shows that error.
 	Match(*Request) error
 }
 
-// MatcherFunc makes a function a [Matcher].
+// MatcherFunc is a function as a [Matcher].
 type MatcherFunc func(*Request) error
 
 // Match calls the function.
 func (f MatcherFunc) Match(r *Request) error { return f(r) }
 
-// named is a matcher that calls itself by the call that made it.
-type named struct {
+type namedMatcher struct {
 	MatcherFunc
 	name string
 }
 
-func (n named) String() string { return n.name }
+func (n namedMatcher) String() string { return n.name }
 
 func matcher(match MatcherFunc, format string, args ...any) Matcher {
-	return named{match, fmt.Sprintf(format, args...)}
+	return namedMatcher{match, fmt.Sprintf(format, args...)}
 }
 
 // Any matches every request.
@@ -40,40 +38,41 @@ func Any() Matcher {
 	return matcher(func(*Request) error { return nil }, "Any()")
 }
 
-// LastUser matches a request whose last user turn contains the text: what the user said since the model last spoke,
-// tool results included.
+// LastUser matches if the last user turn contains the text: everything since the model's last message, tool results
+// included.
 func LastUser(text string) Matcher {
 	return matcher(func(r *Request) error {
 		turn := r.LastUserTurn()
 		if len(turn) == 1 {
 			return contains("the last user turn", dialect.PlainText(turn[0].Content), text)
 		}
-		said := make([]string, len(turn))
+		texts := make([]string, len(turn))
 		for i := range turn {
-			said[i] = dialect.PlainText(turn[i].Content)
+			texts[i] = dialect.PlainText(turn[i].Content)
 		}
-		return contains("the last user turn", strings.Join(said, "\n"), text)
+		return contains("the last user turn", strings.Join(texts, "\n"), text)
 	}, "LastUser(%q)", text)
 }
 
-// System matches a request whose system prompt contains the text.
+// System matches if the system prompt contains the text.
 func System(text string) Matcher {
 	return matcher(func(r *Request) error { return contains("the system prompt", r.System, text) }, "System(%q)", text)
 }
 
-// ToolResults matches a request with n tool results in its last user turn.
+// ToolResults matches if the last user turn has n tool results.
 func ToolResults(n int) Matcher {
 	return matcher(func(r *Request) error {
-		return same("the number of tool results in the last user turn", len(dialect.Blocks(r.LastUserTurn(), dialect.ToolResult)), n)
+		return same("the number of tool results in the last user turn",
+			len(dialect.Blocks(r.LastUserTurn(), dialect.ToolResult)), n)
 	}, "ToolResults(%d)", n)
 }
 
-// Turn matches the model's n-th turn: 1 is a fresh question, and each assistant message in the history adds one.
+// Turn matches the model's nth turn: 1, plus one for each assistant message in the history.
 func Turn(n int) Matcher {
 	return matcher(func(r *Request) error { return same("the turn", r.Turn(), n) }, "Turn(%d)", n)
 }
 
-// Offers matches a request that offers the tool.
+// Offers matches if the request offers the tool.
 func Offers(tool string) Matcher {
 	return matcher(func(r *Request) error {
 		var names []string
@@ -90,7 +89,7 @@ func Offers(tool string) Matcher {
 	}, "Offers(%q)", tool)
 }
 
-// Choice matches a request with the tool choice: auto, required, none, "tool:" and a name, or "" for none given.
+// Choice matches the tool choice: auto, required, none, "tool:" and a name, or "" if not given.
 func Choice(mode string) Matcher {
 	return matcher(func(r *Request) error { return same("the tool choice", r.ToolChoice, mode) }, "Choice(%q)", mode)
 }
@@ -100,7 +99,7 @@ func Model(name string) Matcher {
 	return matcher(func(r *Request) error { return same("the model", r.Model, name) }, "Model(%q)", name)
 }
 
-// Dialect matches a request in the dialect, such as "openai-chat".
+// Dialect matches the dialect, such as "openai-chat".
 func Dialect(name string) Matcher {
 	return matcher(func(r *Request) error { return same("the dialect", r.Dialect, name) }, "Dialect(%q)", name)
 }
@@ -119,7 +118,7 @@ func same[T comparable](what string, got, want T) error {
 	return fmt.Errorf("%s is %#v, want %#v", what, got, want)
 }
 
-// short quotes a text, cut to what fits a message.
+// short quotes at most 160 characters of a text.
 func short(text string) string {
 	const limit = 160
 	if runes := []rune(text); len(runes) > limit {

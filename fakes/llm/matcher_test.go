@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// question is a request in its second turn, with two results.
+// question is a request in its second turn with two results.
 func question() *Request {
 	result := func(s string) Block {
 		return Block{Type: dialect.ToolResult, Content: []Block{Text(s)}}
@@ -27,16 +27,17 @@ func question() *Request {
 	}
 }
 
-func TestMatchersSayWhatDiffers(t *testing.T) {
+func TestMatchersReportDifferences(t *testing.T) {
 	for _, c := range []struct {
 		matcher Matcher
 		name    string
-		want    string // "" where it matches
+		want    string // "" for a match
 	}{
 		{Any(), "Any()", ""},
 		{LastUser("well?"), `LastUser("well?")`, ""},
 		{LastUser("15°C"), `LastUser("15°C")`, ""},
-		{LastUser("weather"), `LastUser("weather")`, `the last user turn is "18°C\n15°C\nwell?", want it to contain "weather"`},
+		{LastUser("weather"), `LastUser("weather")`,
+			`the last user turn is "18°C\n15°C\nwell?", want it to contain "weather"`},
 		{System("brief"), `System("brief")`, ""},
 		{System("long"), `System("long")`, `the system prompt is "be brief", want it to contain "long"`},
 		{ToolResults(2), "ToolResults(2)", ""},
@@ -63,7 +64,7 @@ func TestMatchersSayWhatDiffers(t *testing.T) {
 	require.EqualError(t, Offers("x").Match(&Request{}), `no tools are offered, want "x"`)
 }
 
-func TestDifferencesAreCutShort(t *testing.T) {
+func TestDifferencesAreShortened(t *testing.T) {
 	r := &Request{System: strings.Repeat("ö", 1000)}
 	err := System("x").Match(r)
 	require.Contains(t, err.Error(), strings.Repeat("ö", 160)+`…"`)

@@ -7,30 +7,29 @@ import (
 	"time"
 )
 
-// Pace is how fast the model speaks. The zero value is at once. In a testing/synctest bubble the waits are in its virtual time.
+// Pace is the speed of the model. The zero value is immediate. In a testing/synctest bubble its waits are virtual.
 type Pace struct {
-	// FirstToken is the time until the answer begins, header and all.
+	// FirstToken is the time before the answer's header.
 	FirstToken time.Duration
 	// Token is the time between two events of a stream.
 	Token time.Duration
-	// Jitter makes each wait longer or shorter by up to this part of it, from 0 to 1.
+	// Jitter varies each wait randomly by up to this fraction, 0 to 1.
 	Jitter float64
-	// Seed is what the jitter is drawn from: the same seed, the same waits in each answer.
+	// Seed seeds the jitter. Equal seeds give each answer equal waits.
 	Seed int64
 }
 
-// Validate says what a server would refuse the pace for; nil when it would not.
+// Validate returns the error with which a server would reject the pace.
 func (p Pace) Validate() error {
 	switch {
 	case p.FirstToken < 0 || p.Token < 0:
-		return errors.New("has a Pace with a wait below 0")
+		return errors.New("has a Pace with a negative wait")
 	case !(p.Jitter >= 0 && p.Jitter <= 1):
 		return errors.New("has a Pace with a Jitter that is not from 0 to 1")
 	}
 	return nil
 }
 
-// waits draws the waits of one answer.
 type waits struct {
 	Pace
 	random *rand.Rand // nil without jitter
@@ -51,7 +50,7 @@ func (w *waits) vary(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (1 + w.Jitter*(2*w.random.Float64()-1)))
 }
 
-// wait waits that long, and reports whether the caller is still there, and the server open, when the time has passed.
+// wait waits. False: the caller left or the server closed first.
 func (s *Server) wait(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil
@@ -67,7 +66,7 @@ func (s *Server) wait(ctx context.Context, d time.Duration) bool {
 	return false
 }
 
-// stall waits until the caller hangs up or the server is closed.
+// stall waits until the caller hangs up or the server closes.
 func (s *Server) stall(ctx context.Context) {
 	select {
 	case <-ctx.Done():

@@ -13,9 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Codecs make requests and answers in the memory of old ones: no caller may get what another one asked for, and what a matcher has
-// kept of a request stays as it was.
-func TestRecycledMemoryIsNobodyElses(t *testing.T) {
+// Codecs reuse memory. No caller may receive another's data, and a request that a matcher keeps must not change.
+func TestRecycledMemoryIsNotShared(t *testing.T) {
 	var mu sync.Mutex
 	var kept []*Request
 	keep := MatcherFunc(func(r *Request) error {
@@ -35,7 +34,8 @@ func TestRecycledMemoryIsNobodyElses(t *testing.T) {
 			for j := range requests {
 				model := fmt.Sprintf("model-%d-%d", i, j)
 				history := strings.Repeat(fmt.Sprintf(`{"role":"user","content":"\"%s\" é"},`, model), 1+j%20)
-				body := fmt.Sprintf(`{"model":"%s","messages":[%s{"role":"user","content":[{"type":"text","text":"%s"}]}],"stop":"%s","max_tokens":%d,"stream":%t}`,
+				body := fmt.Sprintf(`{"model":"%s","messages":[%s{"role":"user","content":[{"type":"text","text":"%s"}]}],`+
+					`"stop":"%s","max_tokens":%d,"stream":%t}`,
 					model, history, model, model, 1+i, j%3 == 0)
 				w := post(s, chatPath, body)
 				assert.Contains(t, w.Body.String(), `"`+model+`"`)

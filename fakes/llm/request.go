@@ -1,31 +1,35 @@
 package llm
 
 import (
+	"bytes"
+	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// The neutral form of a conversation under this package's name, so that a test needs one import.
+// The neutral form of a conversation, so that a test needs only this import.
 type (
-	// Request is what a caller asked of the model, whatever the provider's format. See [dialect.Request].
+	// Request is a caller's request to the model, in any dialect.
 	Request = dialect.Request
 	// Message is one turn of a request.
 	Message = dialect.Message
-	// Block is one piece of a message or of a reply.
+	// Block is one piece of a message or a reply.
 	Block = dialect.Block
 	// Tool is a tool that a request offers.
 	Tool = dialect.Tool
-	// Answer is an HTTP answer, as a [Source] gives it.
+	// Answer is the HTTP answer of a [Source].
 	Answer = dialect.Answer
-	// Error is an error in the provider's own shape, for [Rule.Fail].
+	// Error is a provider error, for [Rule.Fail].
 	Error = dialect.Error
-	// StopReason is why the model stopped, in the terms of MCP.
+	// StopReason is why the model stopped.
 	StopReason = dialect.StopReason
 )
 
-// The stop reasons that MCP names. A word that no one knows reaches the wire as it is.
+// MCP's stop reasons. An unknown word reaches the wire unchanged.
 const (
 	EndTurn          = dialect.EndTurn
 	StopForTool      = dialect.StopForTool
@@ -33,8 +37,8 @@ const (
 	StopStopSequence = dialect.StopStopSequence
 )
 
-// Two more, for which each dialect has its provider's own form. With [StopRefusal] the reply's text is what the model says in
-// refusing; with [StopContentFilter] it is what the provider let through.
+// Two more, which each dialect maps to its provider's form. The text of a [StopRefusal] is the model's refusal; the
+// text of a [StopContentFilter] is what the provider let through.
 const (
 	StopRefusal       = dialect.StopRefusal
 	StopContentFilter = dialect.StopContentFilter
@@ -43,20 +47,49 @@ const (
 // Text is a text in a reply.
 func Text(s string) Block { return Block{Type: dialect.Text, Text: s} }
 
-// Call is a tool use in a reply, whose id the server mints. The arguments are JSON; what is no JSON reaches the client
-// as it is where the provider carries arguments as text, which is a fault worth testing.
+// Call is a tool use in a reply; the server generates its id. Invalid JSON arguments reach the client unchanged if the
+// provider carries arguments as text: a fault worth testing.
 func Call(name, arguments string) Block { return CallID("", name, arguments) }
 
-// CallID is a tool use with an id of the test's choosing.
+// CallID is a tool use with a given id.
 func CallID(id, name, arguments string) Block {
 	return Block{Type: dialect.ToolUse, ID: id, Name: name, Input: []byte(arguments)}
 }
 
-// Thinking is what the model thought before it answered, with the provider's seal on it, which a client hands back as it came; "" is none. Providers
-// that show nothing of it leave it out.
+// Thinking is the model's reasoning before its answer, with the provider's signature, which a client returns unchanged;
+// "" for none. Providers that hide reasoning omit it.
 func Thinking(text, signature string) Block {
 	return Block{Type: dialect.Thinking, Text: text, Signature: signature}
 }
 
-// RetryAfter is the header of an [Error] that asks the caller to try again after so many seconds.
+// RetryAfter returns an [Error] header that asks the caller to retry after that many seconds.
 func RetryAfter(seconds int) http.Header { return http.Header{"Retry-After": {strconv.Itoa(seconds)}} }
+
+// Dialects returns the names of all dialects, in the order in which a server tries them.
+func Dialects() []string {
+	names := make([]string, len(codecs))
+	for i, d := range codecs {
+		names[i] = d.Name()
+	}
+	return names
+}
+
+// Decode reads a recorded request of a dialect; path is the URL path of the request. It does not apply the provider's
+// rules. The request owns a copy of the body. The error reports an unknown dialect or an unreadable body.
+func Decode(name, path string, body []byte) (*Request, error) {
+	var known []string
+	for _, d := range codecs {
+		known = append(known, d.Name())
+		if d.Name() != name {
+			continue
+		}
+		r := &http.Request{Method: http.MethodPost, URL: &url.URL{Path: path},
+			Header: http.Header{"Content-Type": {"application/json"}}}
+		req, bad := d.Decode(r, bytes.Clone(body))
+		if bad != nil {
+			return nil, bad
+		}
+		return req, nil
+	}
+	return nil, fmt.Errorf("dialect %q is unknown: want one of %s", name, strings.Join(known, ", "))
+}

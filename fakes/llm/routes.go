@@ -10,54 +10,54 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// route is a pattern of a codec, for its conversations or for an aside.
+// route is a codec's pattern, for conversations or side requests.
 type route struct {
 	method   string
-	literal  string   // the path, where it has no wildcard
+	literal  string   // the path, if it has no wildcard
 	segments []string // "" is a wildcard
-	open     bool     // any segments may follow
+	open     bool     // more segments may follow
 	target
 }
 
-// target is what a request is meant for: a codec's conversation, or an aside of it.
+// target is a codec's conversations or its side requests.
 type target struct {
 	dialect.Codec
-	aside dialect.SideRequests // nil for a conversation
+	side dialect.SideRequests // nil for conversations
 }
 
-// routes returns the routes of all codecs, asides first: what none of them claims may still be a conversation. Codecs may share patterns,
-// or have some of which neither is the more special one, which [http.ServeMux] would not take.
+// routes returns all routes, side requests first: what no codec claims there may be a conversation. Codecs may share
+// patterns, or have patterns that overlap without one being more specific, which [http.ServeMux] rejects.
 func routes() []route {
-	var asides, conversations []route
-	for _, d := range served {
+	var sideRoutes, conversations []route
+	for _, d := range codecs {
 		if a, ok := d.Codec.(dialect.SideRequests); ok {
 			for _, pattern := range a.SideRequestPatterns() {
-				asides = append(asides, newRoute(pattern, target{d.Codec, a}))
+				sideRoutes = append(sideRoutes, newRoute(pattern, target{d.Codec, a}))
 			}
 		}
 		for _, pattern := range d.Patterns() {
 			conversations = append(conversations, newRoute(pattern, target{Codec: d.Codec}))
 		}
 	}
-	return append(asides, conversations...)
+	return append(sideRoutes, conversations...)
 }
 
-// known are the routes of conversations without a wildcard, by their path, of which nothing else can be meant: a request to one of them, which
-// is nearly every request, is found at once.
-func known(all []route) map[string]*route {
-	known := map[string]*route{}
+// exactRoutes indexes conversation routes without wildcards by path if no other route can match. Nearly every request
+// uses one.
+func exactRoutes(all []route) map[string]*route {
+	exact := map[string]*route{}
 	for i := range all {
 		at := &all[i]
 		first := slices.IndexFunc(all, func(r route) bool { return r.method == at.method && r.matches(at.literal) })
-		if at.literal != "" && at.aside == nil && first == i {
-			known[at.literal] = at
+		if at.literal != "" && at.side == nil && first == i {
+			exact[at.literal] = at
 		}
 	}
-	return known
+	return exact
 }
 
-// newRoute reads a pattern of [http.ServeMux]: a method, and a path in which {name} stands for a segment, a last {name...} for any,
-// and a last {$} for the end.
+// newRoute parses a pattern of [http.ServeMux]: a method and a path with {name} for a segment, a final {name...} for
+// several, or a final {$}.
 func newRoute(pattern string, to target) route {
 	method, path, _ := strings.Cut(strings.TrimSuffix(pattern, "{$}"), " ")
 	r := route{method: method, target: to, segments: strings.Split(path, "/")}
@@ -76,7 +76,6 @@ func newRoute(pattern string, to target) route {
 	return r
 }
 
-// matches reports whether the path is one of the route's.
 func (r *route) matches(path string) bool {
 	if r.literal != "" {
 		return path == r.literal
@@ -95,13 +94,13 @@ func (r *route) matches(path string) bool {
 	return more == r.open
 }
 
-// find returns what a request is meant for, or the answer for one that is meant for nothing here.
-func (s *Server) find(r *http.Request) (target, *misdirected) {
+// find returns the target of a request, or the answer if there is none.
+func (s *Server) find(r *http.Request) (target, *routingError) {
 	if !s.local(r.Host) {
-		return target{}, &misdirected{status: http.StatusForbidden, text: fmt.Sprintf(
+		return target{}, &routingError{status: http.StatusForbidden, text: fmt.Sprintf(
 			"host %q is not served: this is a test's model server, for 127.0.0.1, localhost and [::1] only", r.Host)}
 	}
-	if at := s.known[r.URL.Path]; at != nil && at.method == r.Method {
+	if at := s.exact[r.URL.Path]; at != nil && at.method == r.Method {
 		return at.target, nil
 	}
 	var allowed []string
@@ -113,27 +112,27 @@ func (s *Server) find(r *http.Request) (target, *misdirected) {
 			if !slices.Contains(allowed, at.method) {
 				allowed = append(allowed, at.method)
 			}
-		case at.aside == nil || at.aside.Claims(r):
+		case at.side == nil || at.side.Claims(r):
 			return at.target, nil
 		}
 	}
 	if len(allowed) > 0 {
 		methods := strings.Join(allowed, ", ")
-		return target{}, &misdirected{status: http.StatusMethodNotAllowed, allow: methods, text: fmt.Sprintf(
+		return target{}, &routingError{status: http.StatusMethodNotAllowed, allow: methods, text: fmt.Sprintf(
 			"%s %s is not served: want %s", r.Method, r.URL.Path, methods)}
 	}
-	var there []string
-	for _, d := range served {
+	var patterns []string
+	for _, d := range codecs {
 		for _, pattern := range d.Patterns() {
-			there = append(there, fmt.Sprintf("%s (%s)", pattern, d.Name()))
+			patterns = append(patterns, fmt.Sprintf("%s (%s)", pattern, d.Name()))
 		}
 	}
-	return target{}, &misdirected{status: http.StatusNotFound, text: fmt.Sprintf(
-		"%s %s is not served: there are %s", r.Method, r.URL.Path, strings.Join(there, ", "))}
+	return target{}, &routingError{status: http.StatusNotFound, text: fmt.Sprintf(
+		"%s %s is not served: there are %s", r.Method, r.URL.Path, strings.Join(patterns, ", "))}
 }
 
-// local reports whether a request is for this machine, or for the host that the listener itself names. Others come from a
-// browser that was led here under a foreign name.
+// local reports whether a request's host is this machine or the listener's address. Any other host may be a browser
+// attack by DNS rebinding.
 func (s *Server) local(hostport string) bool {
 	if s.address != "" && hostport == s.address {
 		return true
@@ -148,17 +147,18 @@ func (s *Server) local(hostport string) bool {
 	return strings.EqualFold(host, "localhost") || host == s.host
 }
 
-// misdirected is a request that reaches no dialect, and so gets no provider's error.
-type misdirected struct {
+// routingError is a request outside all dialects, which gets a plain error.
+type routingError struct {
 	status int
 	text   string
 	allow  string
 }
 
-func (m *misdirected) answer() dialect.Answer {
+func (m *routingError) answer() dialect.Answer {
 	h := http.Header{"Content-Type": {"application/json"}, "X-Should-Retry": {"false"}}
 	if m.allow != "" {
 		h.Set("Allow", m.allow)
 	}
-	return dialect.Answer{Status: m.status, Header: h, Chunks: [][]byte{dialect.Marshal(map[string]string{"error": m.text})}}
+	return dialect.Answer{Status: m.status, Header: h,
+		Chunks: [][]byte{dialect.Marshal(map[string]string{"error": m.text})}}
 }

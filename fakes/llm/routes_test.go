@@ -17,8 +17,10 @@ func TestRoutes(t *testing.T) {
 	}{
 		{"POST /native", []string{"/native"}, []string{"/", "/native/", "/native/x", "//native", "native", "/nativ", ""}},
 		{"GET /{$}", []string{"/"}, []string{"", "//", "/x", "/v1/models"}},
-		{"GET /v1/models/{id}", []string{"/v1/models/x"}, []string{"/v1/models", "/v1/models/", "/v1/models/x/y", "/v1//models/x"}},
-		{"GET /v1/models/{id...}", []string{"/v1/models/x", "/v1/models/x/y", "/v1/models/"}, []string{"/v1/models", "/v1/model/x"}},
+		{"GET /v1/models/{id}", []string{"/v1/models/x"}, []string{"/v1/models", "/v1/models/", "/v1/models/x/y",
+			"/v1//models/x"}},
+		{"GET /v1/models/{id...}", []string{"/v1/models/x", "/v1/models/x/y", "/v1/models/"},
+			[]string{"/v1/models", "/v1/model/x"}},
 	} {
 		r := newRoute(c.pattern, target{})
 		for _, path := range c.yes {
@@ -30,14 +32,14 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// What hosts ask before and beside a conversation, each in its provider's shape, in journal and trace, and no business of any rule.
-func TestAsidesAreAnsweredAndSeen(t *testing.T) {
+// Side requests get the provider's shape, are in journal and trace, and reach no rule.
+func TestSideRequestsAreAnsweredAndRecorded(t *testing.T) {
 	var seen seen
 	s, err := Start(Options{Record: seen.record}, When().Reply(Text("hi")).Once())
 	require.NoError(t, err)
 	defer s.Close()
 	require.NoError(t, s.Script("aaaaaa"))
-	count := `{"model":"claude","messages":[{"role":"user","content":"aaaaaa"}]}`
+	plural := `{"model":"claude","messages":[{"role":"user","content":"aaaaaa"}]}`
 	for i, c := range []struct {
 		method, path, header, body string
 		dialect, want              string
@@ -47,10 +49,11 @@ func TestAsidesAreAnsweredAndSeen(t *testing.T) {
 		{"GET", "/v1/models/ft:gpt-4o/x", "", "", dialect.OpenAIChat, `"id": "ft:gpt-4o/x"`},
 		{"GET", "/v1/models", "Anthropic-Version", "", dialect.Anthropic, `"has_more":`},
 		{"GET", "/v1/models/claude-", "Anthropic-Version", "", dialect.Anthropic, `"id":"claude-"`},
-		{"POST", "/v1/messages/count_tokens", "Anthropic-Version", count, dialect.Anthropic, `"input_tokens":`},
+		{"POST", "/v1/messages/count_tokens", "Anthropic-Version", plural, dialect.Anthropic, `"input_tokens":`},
 		{"GET", "/api/tags", "", "", dialect.Ollama, `"models":`},
 		{"GET", "/v1beta/models?key=k", "", "", dialect.Gemini, `"models":`},
-		{"POST", "/v1beta/models/gemini-2.5-flash:countTokens?key=k", "", `{"contents":[{"role":"user","parts":[{"text":"aaaaaa"}]}]}`, dialect.Gemini, `"totalTokens":`},
+		{"POST", "/v1beta/models/gemini-2.5-flash:countTokens?key=k", "",
+			`{"contents":[{"role":"user","parts":[{"text":"aaaaaa"}]}]}`, dialect.Gemini, `"totalTokens":`},
 		{"GET", "/mistral/v1/models", "", "", "mistral", `"object": "list"`},
 	} {
 		r := httptest.NewRequest(c.method, "http://127.0.0.1"+c.path, strings.NewReader(c.body))
@@ -81,7 +84,7 @@ func TestAsidesAreAnsweredAndSeen(t *testing.T) {
 	s.Handler().ServeHTTP(w, httptest.NewRequest("POST", "http://127.0.0.1/v1/models", nil))
 	require.Equal(t, 405, w.Code)
 	require.Equal(t, "GET", w.Header().Get("Allow"))
-	r := httptest.NewRequest("POST", "http://127.0.0.1/v1/messages/count_tokens", strings.NewReader(count))
+	r := httptest.NewRequest("POST", "http://127.0.0.1/v1/messages/count_tokens", strings.NewReader(plural))
 	r.Header.Set("Content-Encoding", "gzip")
 	w = httptest.NewRecorder()
 	s.Handler().ServeHTTP(w, r)
@@ -89,12 +92,13 @@ func TestAsidesAreAnsweredAndSeen(t *testing.T) {
 	require.Contains(t, w.Body.String(), `"type":"error"`, "in the provider's shape")
 }
 
-// Gemini's paths of conversations and of asides are the same pattern, and its stream is asked for by the path.
-func TestAConversationWhosePatternIsAnAsidesToo(t *testing.T) {
+// Gemini's conversations and side requests share a pattern; the path also selects the stream.
+func TestConversationsMaySharePatternsWithSideRequests(t *testing.T) {
 	s, err := Start(Options{}, When(LastUser("hello")).Reply(Text("hi")))
 	require.NoError(t, err)
 	defer s.Close()
-	w := post(s, "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse&key=k", `{"contents":[{"role":"user","parts":[{"text":"hello"}]}]}`)
+	w := post(s, "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse&key=k",
+		`{"contents":[{"role":"user","parts":[{"text":"hello"}]}]}`)
 	require.Equal(t, 200, w.Code)
 	require.Contains(t, w.Body.String(), `"text": "hi"`)
 	x := s.Journal()[0]

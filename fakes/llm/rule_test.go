@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// said returns what the rules answer to each request in turn: a reply's text, or the error.
+// said returns each request's reply text or error, in order.
 func said(t *testing.T, rules []*Rule, requests ...*Request) []string {
 	t.Helper()
 	s, err := newScript("the server", 0, rules)
@@ -27,7 +27,7 @@ func said(t *testing.T, rules []*Rule, requests ...*Request) []string {
 	return answers
 }
 
-func TestTheFirstRuleThatMatchesAndIsNotSpentAnswers(t *testing.T) {
+func TestFirstMatchingRuleWithAnswersLeftAnswers(t *testing.T) {
 	q := question()
 	rules := Script(
 		When(Turn(1)).Reply(Text("one")),
@@ -38,7 +38,7 @@ func TestTheFirstRuleThatMatchesAndIsNotSpentAnswers(t *testing.T) {
 	require.Equal(t, []string{"two", "three", "three", "four", "four"}, said(t, rules, q, q, q, q, q))
 }
 
-func TestAMissNamesTheNearestRule(t *testing.T) {
+func TestMissNamesTheNearestRule(t *testing.T) {
 	q := question()
 	for _, c := range []struct {
 		name  string
@@ -46,21 +46,25 @@ func TestAMissNamesTheNearestRule(t *testing.T) {
 		want  string
 	}{
 		{"no rules", nil, "no rule matches this request: the server has no rules"},
-		{"one rule", Script(When(Turn(1)).Reply()), "no rule of the server matches this request; the nearest of 1 is rule 1, When(Turn(1)): the turn is 2, want 1"},
-		{"fewest differences", Script(When(Turn(1), System("x")).Reply(), When(Turn(1)).Reply()), "the nearest of 2 is rule 2, When(Turn(1)): the turn is 2, want 1"},
-		{"most that is right", Script(When(Turn(1)).Reply(), When(System("brief"), Turn(1)).Reply()), `rule 2, When(System("brief"), Turn(1)): the turn is 2`},
+		{"one rule", Script(When(Turn(1)).Reply()),
+			"no rule of the server matches this request; the nearest of 1 is rule 1, When(Turn(1)): the turn is 2, want 1"},
+		{"fewest differences", Script(When(Turn(1), System("x")).Reply(), When(Turn(1)).Reply()),
+			"the nearest of 2 is rule 2, When(Turn(1)): the turn is 2, want 1"},
+		{"most that is right", Script(When(Turn(1)).Reply(), When(System("brief"), Turn(1)).Reply()),
+			`rule 2, When(System("brief"), Turn(1)): the turn is 2`},
 		{"then the first", Script(When(Turn(1)).Reply(), When(Turn(3)).Reply()), "rule 1, When(Turn(1))"},
 		{"the first difference", Script(When(Turn(3), Turn(1)).Reply()), "the turn is 2, want 3"},
 	} {
 		t.Run(c.name, func(t *testing.T) { require.Contains(t, said(t, c.rules, q)[0], c.want) })
 	}
 	spent := said(t, Script(When(Turn(1)).Reply(), When(Turn(2)).Reply(Text("a")).Once()), q, q)
-	require.Equal(t, "no rule of the server matches this request; the nearest of 2 is rule 2, When(Turn(2)): it matches, but has given its 1 answer", spent[1])
+	require.Equal(t, "no rule of the server matches this request; the nearest of 2 is rule 2, When(Turn(2)): it "+
+		"matches, but has given its 1 answer", spent[1])
 	spent = said(t, Script(When().Reply(Text("a")).Times(2)), q, q, q)
 	require.Contains(t, spent[2], "rule 1, When(): it matches, but has given its 2 answers")
 }
 
-func TestSenselessRulesAreRefused(t *testing.T) {
+func TestInvalidRulesAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		rule *Rule
 		want string
@@ -79,9 +83,10 @@ func TestSenselessRulesAreRefused(t *testing.T) {
 	}
 }
 
-func TestUnusedRules(t *testing.T) {
+func TestUnusedRulesAreReported(t *testing.T) {
 	s, err := newScript("mark abcdef", 0, Script(
-		When(Turn(1)).Reply(), When(Turn(1)).Reply().Optional(), When(Turn(2)).Reply().Once(), When(Turn(2)).Reply().Times(3), When(Turn(2)).Reply(),
+		When(Turn(1)).Reply(), When(Turn(1)).Reply().Optional(), When(Turn(2)).Reply().Once(),
+		When(Turn(2)).Reply().Times(3), When(Turn(2)).Reply(),
 	))
 	require.NoError(t, err)
 	require.Len(t, s.unused(), 4)
@@ -116,7 +121,7 @@ func TestRulesAreCopied(t *testing.T) {
 	require.Equal(t, "no", chosen.fail.Message)
 }
 
-func TestALimitHoldsUnderConcurrency(t *testing.T) {
+func TestTimesIsExactUnderConcurrency(t *testing.T) {
 	s, err := newScript("x", 0, Script(When().Reply().Times(20)))
 	require.NoError(t, err)
 	var wg sync.WaitGroup
@@ -133,8 +138,8 @@ func TestALimitHoldsUnderConcurrency(t *testing.T) {
 	require.Empty(t, s.unused())
 }
 
-// A matcher may look at what the server has seen.
-func TestMatchersRunWithoutLocks(t *testing.T) {
+// A matcher may read the journal.
+func TestMatchersMayUseTheServer(t *testing.T) {
 	var s *Server
 	s, err := Start(Options{}, When(MatcherFunc(func(*Request) error {
 		if len(s.Requests()) == 1 && len(s.Unused()) == 1 {
@@ -148,8 +153,8 @@ func TestMatchersRunWithoutLocks(t *testing.T) {
 	require.True(t, strings.HasPrefix(s.Journal()[0].Rule, "rule 1, When(llm.MatcherFunc) of the server"))
 }
 
-// What stands before a provider adds headers to every answer, and some providers say in one of their own whose account it is for.
-func TestHeadersAndAccountsAreAddedToEveryAnswer(t *testing.T) {
+// Proxies add headers to every answer; some providers name the account in a header.
+func TestHeaderAndAccountAreInEveryAnswer(t *testing.T) {
 	rules := map[string]*Rule{
 		"a reply":             When().Reply(Text("a text of several words, to be cut")),
 		"a cut reply":         When().Reply(Text("a text of several words, to be cut")).Fault(TruncateAfter(1)),
@@ -164,7 +169,8 @@ func TestHeadersAndAccountsAreAddedToEveryAnswer(t *testing.T) {
 			{"/native", `{"maxTokens":5,"messages":[{"role":"user","content":{"type":"text","text":"hi"}}]}`, ""},
 		} {
 			t.Run(name+" at "+at.path, func(t *testing.T) {
-				s, err := Start(Options{Lenient: true}, rule.Header(http.Header{"Set-Cookie": {"a=b; path=/"}}).Account("org-planted"))
+				s, err := Start(Options{Lenient: true},
+					rule.Header(http.Header{"Set-Cookie": {"a=b; path=/"}}).Account("org-planted"))
 				require.NoError(t, err)
 				defer s.Close()
 				got := post(s, at.path, at.body).Header()

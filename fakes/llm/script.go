@@ -5,19 +5,19 @@ import (
 	"sync/atomic"
 )
 
-// script is the rules of one owner: the server's own, or those of a mark.
+// script holds the rules of the server or of a mark.
 type script struct {
-	name   string // as it is called in messages
-	rules  []*registered
-	before int64        // the serial before the first reply's
+	name   string // in messages
+	rules  []*serverRule
+	before int64        // initial serial
 	serial atomic.Int64 // of the last reply
 }
 
-// registered is a server's copy of a rule, and how often it answered.
-type registered struct {
+// serverRule is a server's copy of a rule, with a count of its answers.
+type serverRule struct {
 	Rule
 	number   int    // from 1
-	label    string // as it is called in the journal
+	label    string // in the journal
 	delivery delivery
 	answered atomic.Int64
 }
@@ -30,14 +30,14 @@ func newScript(name string, serial int64, rules []*Rule) (*script, error) {
 		if err != nil {
 			return nil, fmt.Errorf("rule %d of %s %w", i+1, name, err)
 		}
-		own := &registered{Rule: *r, number: i + 1, delivery: d}
+		own := &serverRule{Rule: *r, number: i + 1, delivery: d}
 		own.label = fmt.Sprintf("%v of %s", own, name)
 		s.rules = append(s.rules, own)
 	}
 	return s, nil
 }
 
-// reset forgets what was answered.
+// reset marks all rules unused.
 func (s *script) reset() {
 	s.serial.Store(s.before)
 	for _, r := range s.rules {
@@ -45,8 +45,8 @@ func (s *script) reset() {
 	}
 }
 
-// claim counts an answer, unless the rule has given all it may.
-func (r *registered) claim() bool {
+// claim counts an answer. False: the rule has no answers left.
+func (r *serverRule) claim() bool {
 	for {
 		n := r.answered.Load()
 		if r.limited && n >= int64(r.times) {
@@ -58,12 +58,12 @@ func (r *registered) claim() bool {
 	}
 }
 
-func (r *registered) String() string { return fmt.Sprintf("rule %d, %s", r.number, r.Rule.String()) }
+func (r *serverRule) String() string { return fmt.Sprintf("rule %d, %s", r.number, r.Rule.String()) }
 
-// choose claims the first rule that matches and is not spent. Otherwise the error names the nearest rule, the one with the
-// fewest differences and then the most that is right, and its first difference.
-func (s *script) choose(req *Request) (*registered, error) {
-	var nearest *registered
+// choose claims the first matching rule with answers left. Otherwise the error names the nearest rule, with the fewest
+// differing and then the most matching matchers, and its first difference.
+func (s *script) choose(req *Request) (*serverRule, error) {
+	var nearest *serverRule
 	var difference error
 	var fewest, most int
 	for _, r := range s.rules {
@@ -72,19 +72,20 @@ func (s *script) choose(req *Request) (*registered, error) {
 			if r.claim() {
 				return r, nil
 			}
-			first = fmt.Errorf("it matches, but has given its %s", count(r.times, "answer"))
+			first = fmt.Errorf("it matches, but has given its %s", plural(r.times, "answer"))
 		}
-		if different := len(r.matchers) - matched; nearest == nil || different < fewest || different == fewest && matched > most {
+		if different := len(r.matchers) - matched; nearest == nil || different < fewest || different == fewest &&
+			matched > most {
 			nearest, difference, fewest, most = r, first, different, matched
 		}
 	}
 	if nearest == nil {
 		return nil, fmt.Errorf("no rule matches this request: %s has no rules", s.name)
 	}
-	return nil, fmt.Errorf("no rule of %s matches this request; the nearest of %d is %v: %w", s.name, len(s.rules), nearest, difference)
+	return nil, fmt.Errorf("no rule of %s matches this request; the nearest of %d is %v: %w", s.name, len(s.rules),
+		nearest, difference)
 }
 
-// unused describes the rules that answered less often than they must.
 func (s *script) unused() []string {
 	var unused []string
 	for _, r := range s.rules {
@@ -92,16 +93,16 @@ func (s *script) unused() []string {
 		if r.optional || n >= want {
 			continue
 		}
-		said := "was never used"
+		state := "was never used"
 		if n > 0 {
-			said = fmt.Sprintf("answered %d of %d times", n, want)
+			state = fmt.Sprintf("answered %d of %d times", n, want)
 		}
-		unused = append(unused, fmt.Sprintf("%v of %s %s", r, s.name, said))
+		unused = append(unused, fmt.Sprintf("%v of %s %s", r, s.name, state))
 	}
 	return unused
 }
 
-func count(n int, what string) string {
+func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}

@@ -10,48 +10,59 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// errGone says that a wait was given up: the caller hung up, or the server was closed.
-var errGone = errors.New("the caller is gone")
+// errCallerGone says that the caller hung up or the server closed during a wait.
+var errCallerGone = errors.New("the caller is gone")
 
-// send delivers the answer, a chunk of a stream at a time. Chunks, and before the last of them the end, are recorded before they
-// are written: what the caller does about the answer then comes after it in the trace, in every run. A stall is the exception: its
-// end is when the caller has gone.
+// send delivers the answer chunk by chunk. It records each chunk, and the end with the last one, before writing, so
+// that the caller's reaction always follows it in the trace. The exception is a stall, which ends when the caller
+// leaves.
 func (s *Server) send(w http.ResponseWriter, r *http.Request, x *Exchange, o outcome) {
 	ctx, waits := r.Context(), o.pace.waits()
 	unsent := o.Answer
 	unsent.Status = 0
 	if !s.wait(ctx, o.delivery.delay+waits.vary(waits.FirstToken)) {
-		s.giveUp(x, unsent)
+		s.endUnfinished(x, unsent)
 		return
 	}
 	if o.delivery.cut.silent {
-		s.breakOff(ctx, w, x, outcome{Answer: unsent, delivery: o.delivery})
+		s.stallOrReset(ctx, w, x, outcome{Answer: unsent, delivery: o.delivery})
 		return
 	}
-	held := o.gate.enter(x.Body) // before the caller can see that it is answered
+	held := o.gate.enter(x.Body) // before the caller sees the header
 	s.sendHeader(w, &o)
 	control := http.NewResponseController(w)
 	if held != nil {
-		defer o.gate.leave(held) // when its end is in the trace
-		_ = control.Flush()      // a caller that is gone is seen at the gate
+		defer o.gate.leave(held) // once the end is in the trace
+		_ = control.Flush()      // a hang-up is noticed while held
 		if !s.hold(ctx, held) {
-			s.giveUp(x, o.Answer)
+			s.endUnfinished(x, o.Answer)
 			return
 		}
 	}
-	began := time.Now()
-	stalling := o.delivery.cut.ending == stalls
-	if len(o.Chunks) == 0 && !stalling {
-		s.end(x, o.Answer, inOrder)
+	if !s.sendChunks(ctx, w, x, &o, &waits) {
+		s.endUnfinished(x, o.Answer)
+		return
 	}
-	split := splitter(nil)
+	if ending := o.delivery.cut.ending; ending == stalls || ending == resets {
+		_ = control.Flush() // at least the header
+		s.stallOrReset(ctx, w, x, o)
+	}
+}
+
+// sendChunks writes the chunks. False: the caller left or the server closed first.
+func (s *Server) sendChunks(ctx context.Context, w http.ResponseWriter, x *Exchange, o *outcome, waits *waits) bool {
+	began, control, stalling := time.Now(), http.NewResponseController(w), o.delivery.cut.ending == stalls
+	if len(o.Chunks) == 0 && !stalling {
+		s.end(x, o.Answer, completed)
+	}
+	var split splitter
 	if o.delivery.split != nil {
 		split = o.delivery.split()
 	}
 	for i, chunk := range o.Chunks {
 		pause := o.pauseBefore(i)
 		if pause > 0 {
-			_ = control.Flush() // also the header of a pause before the first chunk
+			_ = control.Flush() // at least the header
 		}
 		switch {
 		case o.delivery.spread > 0:
@@ -60,24 +71,19 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, x *Exchange, o out
 			pause += waits.vary(waits.Token)
 		}
 		if !s.wait(ctx, pause) {
-			s.giveUp(x, o.Answer)
-			return
+			return false
 		}
 		if s.options.Record != nil {
 			s.record(x, trace.Event{Chunk: &trace.ModelChunk{Exchange: x.Number, Data: chunk}})
 		}
 		if i == len(o.Chunks)-1 && !stalling {
-			s.end(x, o.Answer, inOrder)
+			s.end(x, o.Answer, completed)
 		}
-		if s.write(ctx, w, control, chunk, split, &o) != nil {
-			s.giveUp(x, o.Answer)
-			return
+		if s.write(ctx, w, control, chunk, split, o) != nil {
+			return false
 		}
 	}
-	if ending := o.delivery.cut.ending; ending == stalls || ending == resets {
-		_ = control.Flush() // also the header of an answer without chunks
-		s.breakOff(ctx, w, x, o)
-	}
+	return true
 }
 
 func (s *Server) sendHeader(w http.ResponseWriter, o *outcome) {
@@ -89,7 +95,7 @@ func (s *Server) sendHeader(w http.ResponseWriter, o *outcome) {
 		header["Content-Length"] = []string{strconv.Itoa(length(o.Chunks))}
 	}
 	if o.delivery.contentType != nil {
-		header["Content-Type"] = nil // which keeps net/http from guessing one
+		header["Content-Type"] = nil // prevents content sniffing by net/http
 		if *o.delivery.contentType != "" {
 			header["Content-Type"] = []string{*o.delivery.contentType}
 		}
@@ -105,23 +111,24 @@ func length(chunks [][]byte) int {
 	return n
 }
 
-// write writes a chunk, in pieces where the rule says so. Each piece of those, and each chunk of a stream, goes out by itself.
-func (s *Server) write(ctx context.Context, w http.ResponseWriter, control *http.ResponseController, chunk []byte, split splitter, o *outcome) error {
+// write writes a chunk, split as the rule says, and flushes each piece and each chunk of a stream.
+func (s *Server) write(ctx context.Context, w http.ResponseWriter, control *http.ResponseController, chunk []byte,
+	split splitter, o *outcome) error {
 	if split == nil {
-		return put(w, control, chunk, o.Stream || len(o.Chunks) > 1)
+		return writeAndFlush(w, control, chunk, o.Stream || len(o.Chunks) > 1)
 	}
 	for i, piece := range split(chunk) {
 		if i > 0 && !s.wait(ctx, o.delivery.between) {
-			return errGone
+			return errCallerGone
 		}
-		if err := put(w, control, piece, true); err != nil {
+		if err := writeAndFlush(w, control, piece, true); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func put(w http.ResponseWriter, control *http.ResponseController, data []byte, flush bool) error {
+func writeAndFlush(w http.ResponseWriter, control *http.ResponseController, data []byte, flush bool) error {
 	if _, err := w.Write(data); err != nil || !flush {
 		return err
 	}
@@ -131,33 +138,33 @@ func put(w http.ResponseWriter, control *http.ResponseController, data []byte, f
 	return nil
 }
 
-// giveUp ends an exchange that could not be brought to its end.
-func (s *Server) giveUp(x *Exchange, a Answer) {
+// endUnfinished records the end of an unfinished exchange.
+func (s *Server) endUnfinished(x *Exchange, a Answer) {
 	select {
 	case <-s.closing:
 		s.end(x, a, closed)
-		panic(http.ErrAbortHandler) // lest half an answer looks whole
+		panic(http.ErrAbortHandler) // half an answer must not look complete
 	default:
 		s.end(x, a, hungUp)
 	}
 }
 
-// breakOff stalls, or resets the connection.
-func (s *Server) breakOff(ctx context.Context, w http.ResponseWriter, x *Exchange, o outcome) {
+// stallOrReset stalls or resets the connection.
+func (s *Server) stallOrReset(ctx context.Context, w http.ResponseWriter, x *Exchange, o outcome) {
 	if o.delivery.cut.ending == stalls {
 		s.stall(ctx)
-		s.giveUp(x, o.Answer)
+		s.endUnfinished(x, o.Answer)
 		return
 	}
 	if o.Status == 0 {
-		s.end(x, o.Answer, inOrder)
+		s.end(x, o.Answer, completed)
 	}
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler) // which closes the connection, where there is no way to reset it
+		panic(http.ErrAbortHandler) // closes a connection that cannot be reset
 	}
 	if tcp, ok := conn.(interface{ SetLinger(seconds int) error }); ok {
-		_ = tcp.SetLinger(0) // closing it is a reset then
+		_ = tcp.SetLinger(0) // makes Close a reset
 	}
 	_ = conn.Close()
 }

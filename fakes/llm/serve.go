@@ -10,15 +10,15 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// outcome is what becomes of a request.
+// outcome is an answer and its delivery.
 type outcome struct {
 	dialect.Answer
 	delivery delivery
 	pace     Pace
-	gate     *Gate // nil: none
+	gate     *Gate // may be nil
 }
 
-// serve reads a request, puts it into journal and trace, and answers it.
+// serve reads a request, records it in journal and trace, and answers it.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == JournalPath && s.local(r.Host) {
 		s.serveJournal(w, r)
@@ -26,15 +26,15 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	x := &Exchange{Method: r.Method, Path: r.URL.Path, Header: r.Header, url: r.URL}
 	var refusal dialect.Answer
-	to, misdirected := s.find(r)
+	to, routingError := s.find(r)
 	body, err := s.readBody(w, r)
 	x.Body = body
 	tooLarge := err != nil && errors.As(err, new(*http.MaxBytesError))
 	var req *Request
-	if misdirected != nil {
-		x.Refused, refusal = misdirected.text, misdirected.answer()
+	if routingError != nil {
+		x.Refused, refusal = routingError.text, routingError.answer()
 	} else {
-		x.Dialect, x.SideRequest = to.Name(), to.aside != nil
+		x.Dialect, x.SideRequest = to.Name(), to.side != nil
 		var refused *Error
 		if req, refused = s.read(to, r, x, tooLarge); refused != nil {
 			x.Refused, refusal = refused.Message, to.EncodeError(refused.At(r.URL))
@@ -44,11 +44,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil && !tooLarge:
 		s.end(x, dialect.Answer{}, hungUp)
-		panic(http.ErrAbortHandler) // there is nobody left to answer
+		panic(http.ErrAbortHandler) // nobody waits for an answer
 	case x.Refused != "":
 		s.send(w, r, x, outcome{Answer: refusal})
 	case x.SideRequest:
-		s.send(w, r, x, outcome{Answer: to.aside.AnswerSideRequest(r, body)})
+		s.send(w, r, x, outcome{Answer: to.side.AnswerSideRequest(r, body)})
 	default:
 		o := s.decide(to.Codec, x, req)
 		s.send(w, r, x, o)
@@ -56,15 +56,14 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// recycle gives back the memory of an answer that was sent, where it is the codec's and no trace has it. Where the caller hung up, something that
-// was asked to write it may be at it still.
+// recycle returns an answer's memory to its codec, unless a trace or an interrupted write may still use it.
 func (s *Server) recycle(codec dialect.Codec, x *Exchange, req *Request, a dialect.Answer) {
 	if recycler, ok := codec.(dialect.Recycler); ok && s.options.Source == nil && s.options.Record == nil && !x.HungUp {
 		recycler.Recycle(req, a)
 	}
 }
 
-// readBody reads the body, in one piece where its length is known.
+// readBody reads the body, with one allocation if its length is known.
 func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength < 0 || r.ContentLength > s.options.MaxBody {
 		return io.ReadAll(http.MaxBytesReader(w, r.Body, s.options.MaxBody))
@@ -74,10 +73,10 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error
 	return body[:n:n], err
 }
 
-// read decodes and checks a request, and finds its owner: also of one that is refused, which is evidence all the same.
+// read decodes and checks a request and finds its owner, even if it is refused.
 func (s *Server) read(to target, r *http.Request, x *Exchange, tooLarge bool) (*Request, *Error) {
 	s.mu.Lock()
-	marks := s.marks // only ever appended to
+	marks := s.marks // append-only
 	s.mu.Unlock()
 	req, refused := s.decode(to, r, x, tooLarge)
 	switch {
@@ -85,8 +84,8 @@ func (s *Server) read(to target, r *http.Request, x *Exchange, tooLarge bool) (*
 	case req != nil:
 		x.Owner, x.Marks = owner(req, marks)
 	default:
-		x.Marks = found(marks, string(x.Body))
-		x.Owner = only(x.Marks)
+		x.Marks = marksIn(marks, string(x.Body))
+		x.Owner = single(x.Marks)
 	}
 	if req == nil || s.options.Lenient {
 		return req, refused
@@ -94,7 +93,7 @@ func (s *Server) read(to target, r *http.Request, x *Exchange, tooLarge bool) (*
 	return req, to.Check(req)
 }
 
-// decode decodes a request; an aside is nil.
+// decode decodes a request. A side request gives nil.
 func (s *Server) decode(to target, r *http.Request, x *Exchange, tooLarge bool) (*Request, *Error) {
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return nil, &Error{Status: http.StatusUnsupportedMediaType, Message: fmt.Sprintf(
@@ -115,7 +114,7 @@ func (s *Server) decode(to target, r *http.Request, x *Exchange, tooLarge bool) 
 	return req, nil
 }
 
-// decide finds the answer of the source, or of the owner's rules.
+// decide returns the answer of the source or of the owner's rules.
 func (s *Server) decide(codec dialect.Codec, x *Exchange, req *Request) outcome {
 	if s.options.Source != nil {
 		answer, err := s.options.Source.Answer(req)
@@ -128,11 +127,11 @@ func (s *Server) decide(codec dialect.Codec, x *Exchange, req *Request) outcome 
 		return outcome{Answer: answer, pace: s.options.Pace}
 	}
 	s.mu.Lock()
-	owned := s.scripts[x.Owner]
+	script := s.scripts[x.Owner]
 	s.mu.Unlock()
-	shown := *req
-	shown.Decoded = nil // the codec's, which is used again: a matcher may keep the request, or hand it on
-	rule, err := owned.choose(&shown)
+	visible := *req
+	visible.Decoded = nil // codec memory that is reused; a matcher may keep the request
+	rule, err := script.choose(&visible)
 	if err != nil {
 		return s.miss(codec, x, err)
 	}
@@ -148,7 +147,7 @@ func (s *Server) decide(codec dialect.Codec, x *Exchange, req *Request) outcome 
 		o.Answer = codec.EncodeError(rule.fail.At(x.url))
 	} else {
 		o.gate = rule.gate
-		reply.Serial = owned.serial.Add(1)
+		reply.Serial = script.serial.Add(1)
 		o.Answer = codec.Encode(req, &reply)
 	}
 	if o.delivery.cut.ending != whole {
@@ -159,7 +158,7 @@ func (s *Server) decide(codec dialect.Codec, x *Exchange, req *Request) outcome 
 	return o
 }
 
-// miss is a 404: the SDKs try again after errors of the server, and each miss would cost seconds.
+// miss answers with 404: SDKs retry server errors, which would take seconds.
 func (s *Server) miss(codec dialect.Codec, x *Exchange, why error) outcome {
 	s.mu.Lock()
 	x.Miss = why.Error()
@@ -167,11 +166,11 @@ func (s *Server) miss(codec dialect.Codec, x *Exchange, why error) outcome {
 		s.journal.misses++
 	}
 	s.mu.Unlock()
-	missed := &Error{Status: http.StatusNotFound, Message: why.Error(), Header: http.Header{"X-Should-Retry": {"false"}}}
-	return outcome{Answer: codec.EncodeError(missed.At(x.url))}
+	e := &Error{Status: http.StatusNotFound, Message: why.Error(), Header: http.Header{"X-Should-Retry": {"false"}}}
+	return outcome{Answer: codec.EncodeError(e.At(x.url))}
 }
 
-// open enters an exchange into the journal, which numbers it, and into the trace.
+// open records the start of an exchange in journal and trace. The journal numbers it.
 func (s *Server) open(x *Exchange) {
 	s.mu.Lock()
 	s.journal.open(x, s.options.MaxExchanges, s.options.MaxJournal)
@@ -184,17 +183,17 @@ func (s *Server) open(x *Exchange) {
 	}
 }
 
-// how an exchange ended.
-type how int
+// endReason says how an exchange ended.
+type endReason int
 
 const (
-	inOrder how = iota
-	hungUp      // the caller went away
-	closed      // Close was called
+	completed endReason = iota
+	hungUp              // by the caller
+	closed              // by Close
 )
 
-// end enters the end. A second one corrects the first: the last chunk could not be written after all.
-func (s *Server) end(x *Exchange, a dialect.Answer, h how) {
+// end records the end of an exchange. A second call corrects the first: the last chunk could not be written.
+func (s *Server) end(x *Exchange, a dialect.Answer, h endReason) {
 	s.mu.Lock()
 	s.journal.end(x, a.Status, h)
 	s.mu.Unlock()
@@ -206,7 +205,7 @@ func (s *Server) end(x *Exchange, a dialect.Answer, h how) {
 	}
 }
 
-// record records an event. Who has one made for it asks first whether anything is recorded: events take memory.
+// record records an event. Callers first test Options.Record, to avoid building events in vain.
 func (s *Server) record(x *Exchange, e trace.Event) {
 	e.Case = x.Owner
 	s.options.Record(e)

@@ -17,8 +17,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// served are the dialects, each with what a client is told: the base URL that its SDK expects, relative to the server's.
-var served = []struct {
+// codecs lists the codecs with the base URL that their SDKs expect, relative to the server's URL.
+var codecs = []struct {
 	dialect.Codec
 	base string
 }{
@@ -35,76 +35,76 @@ var served = []struct {
 	{openai.IndexFromOne, "/index-from-one/v1"},
 }
 
-// The limits when none are given: of a request's body, and of the journal.
+// Default limits.
 const (
 	defaultMaxBody      = 32 << 20
 	defaultMaxExchanges = 10_000
 	defaultMaxJournal   = 8 << 20
 )
 
-// Options say how a server behaves. The zero value is a strict server on a loopback port of its own.
+// Options configure a server. The zero value is a strict server on a free loopback port.
 type Options struct {
-	// Record is given every event; nil records nothing. Event.Case is the mark of the owner, or "". It is called from
-	// several goroutines at once, for the events of one exchange in order, and before the caller can see what they tell of.
-	// Where the last chunk could not be written after all, a second ModelEnd corrects the first.
+	// Record receives every event; may be nil. Event.Case is the owner's mark or "". Calls are concurrent, but in order
+	// for one exchange, and precede the caller's view of the event. If the last chunk could not be written, a second
+	// ModelEnd corrects the first.
 	Record func(trace.Event) trace.Ref
-	// Key is the planted API key, which is kept in the trace where other credentials become tokens.
+	// Key is the planted API key. The trace keeps it, but replaces other credentials by tokens.
 	Key string
-	// Lenient leaves out the provider's own rules of histories, roles and tools.
+	// Lenient disables the provider's rules for histories, roles and tools.
 	Lenient bool
-	// Listener is what to serve on, and closed by Close; nil is a free port of 127.0.0.1.
+	// Listener is where to serve; Close closes it. Nil: a free port of 127.0.0.1.
 	Listener net.Listener
-	// Source answers in place of rules; nil: the rules do.
+	// Source answers instead of rules; may be nil.
 	Source Source
-	// Pace is how fast the model speaks where a rule does not say.
+	// Pace applies to rules without their own.
 	Pace Pace
-	// MaxBody limits a request's body, in bytes; 0: 32 MiB.
+	// MaxBody limits a request's body, in bytes. 0: 32 MiB.
 	MaxBody int64
-	// MaxExchanges and MaxJournal, in bytes of memory, roughly, limit the journal: the oldest exchanges are dropped for new ones, but
-	// never the newest. 0: 10,000 exchanges and 8 MiB.
+	// MaxExchanges and MaxJournal (estimated bytes) limit the journal, which drops its oldest exchanges but never the
+	// newest. 0: 10,000 exchanges, 8 MiB.
 	MaxExchanges int
 	MaxJournal   int64
 }
 
-// planted reports whether a text holds the planted key.
+// planted reports whether the text contains the planted key.
 func (o *Options) planted(text string) bool { return o.Key != "" && strings.Contains(text, o.Key) }
 
-// Source answers requests, as a cassette does. It is called from several goroutines at once. Its error is a miss, which the
-// caller gets in the provider's shape.
+// Source answers requests, for example from a cassette. It must be safe for concurrent use. An error is a miss, which
+// the caller receives in the provider's shape.
 type Source interface {
 	Answer(*Request) (Answer, error)
 }
 
-// Server is a scripted model server. Its methods are safe for concurrent use.
+// Server is a scripted model server. It is safe for concurrent use.
 type Server struct {
-	// URL is where the server is, without a path and without a slash at its end.
+	// URL is the server's address, without path or final slash.
 	URL string
 
 	options Options
 	address string // of the listener
-	host    string // in it
+	host    string // of the address
 	routes  []route
-	known   map[string]*route // of them, by path
+	exact   map[string]*route // by path
 	http    *http.Server
-	closing chan struct{} // closed when Close is called
-	ended   chan struct{} // closed when http serves no more
+	closing chan struct{} // closed by Close
+	ended   chan struct{} // closed when http has stopped
 
 	mu       sync.Mutex
-	scripts  map[string]*script // by mark; "" are the server's own rules
+	scripts  map[string]*script // by mark; "" for the server's own rules
 	marks    []string
 	journal  journal
 	closed   bool
 	inFlight sync.WaitGroup
 }
 
-// Start starts a server with rules, to be closed by the caller. It fails when a rule makes no sense, when there are rules
-// beside a Source, or when it cannot listen.
+// Start starts a server with rules; the caller must close it. It fails if a rule is invalid, if there are both rules
+// and a Source, or if it cannot listen.
 func Start(o Options, rules ...*Rule) (*Server, error) {
 	if o.Source != nil && len(rules) > 0 {
-		return nil, errors.New("starting the model server: there are rules and a Source: want one of them")
+		return nil, errors.New("starting the model server: both rules and a Source are given: want one of them")
 	}
 	if err := o.Pace.Validate(); err != nil {
-		return nil, fmt.Errorf("starting the model server: it %w", err)
+		return nil, fmt.Errorf("starting the model server: the configuration %w", err)
 	}
 	if o.MaxBody <= 0 {
 		o.MaxBody = defaultMaxBody
@@ -127,53 +127,54 @@ func Start(o Options, rules ...*Rule) (*Server, error) {
 	address := o.Listener.Addr().String()
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		host = address // of a listener that knows no ports
+		host = address // a listener without ports
 	}
 	all := routes()
 	s := &Server{
 		URL:     "http://" + address,
-		options: o, address: address, host: host, routes: all, known: known(all),
+		options: o, address: address, host: host, routes: all, exact: exactRoutes(all),
 		scripts: map[string]*script{"": own},
 		closing: make(chan struct{}), ended: make(chan struct{}),
 	}
 	s.http = &http.Server{Handler: http.HandlerFunc(s.serveUntilClosed)}
 	go func() {
 		defer close(s.ended)
-		_ = s.http.Serve(o.Listener) // ends by Close
+		_ = s.http.Serve(o.Listener) // returns after Close
 	}()
 	return s, nil
 }
 
-// OpenAI is the base URL for OpenAI's SDKs, for chat and responses: OPENAI_BASE_URL.
+// OpenAI returns the base URL for OpenAI's SDKs, chat and responses: OPENAI_BASE_URL.
 func (s *Server) OpenAI() string { return s.Bases()[dialect.OpenAIChat] }
 
-// Anthropic is the base URL for Anthropic's SDKs: ANTHROPIC_BASE_URL.
+// Anthropic returns the base URL for Anthropic's SDKs: ANTHROPIC_BASE_URL.
 func (s *Server) Anthropic() string { return s.Bases()[dialect.Anthropic] }
 
-// Ollama is the address for Ollama's clients: OLLAMA_HOST.
+// Ollama returns the address for Ollama's clients: OLLAMA_HOST.
 func (s *Server) Ollama() string { return s.Bases()[dialect.Ollama] }
 
-// Gemini is the base URL for Google's SDKs, of the Gemini API and of Vertex AI: GOOGLE_GEMINI_BASE_URL, GOOGLE_VERTEX_BASE_URL.
+// Gemini returns the base URL for Google's SDKs: GOOGLE_GEMINI_BASE_URL (Gemini API), GOOGLE_VERTEX_BASE_URL (Vertex
+// AI).
 func (s *Server) Gemini() string { return s.Bases()[dialect.Gemini] }
 
-// Native is the address of the native dialect, to which an adapter posts a CreateMessageRequestParams.
+// Native returns the URL to which an adapter posts a CreateMessageRequestParams.
 func (s *Server) Native() string { return s.Bases()[dialect.Native] }
 
-// Bases returns the base URL of each dialect, by its name: what a client in that dialect has to be told.
+// Bases returns the base URL of each dialect by name, as its clients expect it.
 func (s *Server) Bases() map[string]string {
 	bases := map[string]string{}
-	for _, d := range served {
+	for _, d := range codecs {
 		bases[d.Name()] = s.URL + d.base
 	}
 	return bases
 }
 
-// Script adds the rules of one marked conversation. The mark is a word of at least six of a-z and 0-9 that stands somewhere
-// in the conversation's requests; none may contain another. Requests with the mark are answered by these rules only. With a
-// [Source] there are no rules, and the mark only tells conversations apart.
+// Script adds the rules of one marked conversation. The mark is a word of at least six characters a-z and 0-9 in the
+// conversation's requests; no mark may contain another. Only these rules answer requests with the mark. With a [Source]
+// there are no rules, and the mark only identifies the conversation.
 func (s *Server) Script(mark string, rules ...*Rule) error {
 	if s.options.Source != nil && len(rules) > 0 {
-		return fmt.Errorf("script of mark %q: there are rules and a Source: want one of them", mark)
+		return fmt.Errorf("script of mark %q: both rules and a Source are given: want one of them", mark)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,7 +190,7 @@ func (s *Server) Script(mark string, rules ...*Rule) error {
 	return nil
 }
 
-// Handler returns the server's handler, to be mounted elsewhere. It goes on after Close, which ends only its waits and stalls.
+// Handler returns the server's handler, for another server. It works after Close, which only ends its waits and stalls.
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
 func (s *Server) serveUntilClosed(w http.ResponseWriter, r *http.Request) {
@@ -204,8 +205,8 @@ func (s *Server) serveUntilClosed(w http.ResponseWriter, r *http.Request) {
 	s.serve(w, r)
 }
 
-// Close closes the listener and every connection at once, and returns when the exchanges in flight have ended. It may be
-// called again.
+// Close closes the listener and all connections, and returns when the exchanges in flight have ended. It may be called
+// again.
 func (s *Server) Close() {
 	s.mu.Lock()
 	if !s.closed {
@@ -213,7 +214,7 @@ func (s *Server) Close() {
 		close(s.closing)
 	}
 	s.mu.Unlock()
-	_ = s.http.Close() // what could not be closed is gone
+	_ = s.http.Close() // a failed connection is closed too
 	<-s.ended
 	s.inFlight.Wait()
 }

@@ -17,7 +17,7 @@ const (
 	hello    = `{"model":"m","messages":[{"role":"user","content":"hello"}]}`
 )
 
-// post asks a server's handler, without a network.
+// post sends a request to a server's handler without a network.
 func post(s *Server, path, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest("POST", "http://127.0.0.1"+path, strings.NewReader(body))
 	w := httptest.NewRecorder()
@@ -25,7 +25,7 @@ func post(s *Server, path, body string) *httptest.ResponseRecorder {
 	return w
 }
 
-func TestEachDialectIsAnsweredInItsOwnShape(t *testing.T) {
+func TestEachDialectHasItsOwnShape(t *testing.T) {
 	s, err := Start(Options{}, When(LastUser("hello")).Reply(Text("hi")).Model("big"))
 	require.NoError(t, err)
 	defer s.Close()
@@ -34,14 +34,16 @@ func TestEachDialectIsAnsweredInItsOwnShape(t *testing.T) {
 	require.Equal(t, s.URL, s.Anthropic())
 	require.Equal(t, s.URL, s.Ollama())
 	require.Equal(t, s.URL, s.Gemini())
-	require.Len(t, s.Bases(), len(served))
+	require.Len(t, s.Bases(), len(codecs))
 	require.Equal(t, s.Native(), s.Bases()["native"])
 
-	resp, err := http.Post(s.Native(), "application/json", strings.NewReader(`{"messages":[{"role":"user","content":{"type":"text","text":"hello"}}]}`))
+	resp, err := http.Post(s.Native(), "application/json",
+		strings.NewReader(`{"messages":[{"role":"user","content":{"type":"text","text":"hello"}}]}`))
 	require.NoError(t, err)
 	body, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
-	require.Equal(t, `{"role":"assistant","content":{"type":"text","text":"hi"},"model":"big","stopReason":"endTurn"}`, string(body))
+	require.Equal(t, `{"role":"assistant","content":{"type":"text","text":"hi"},"model":"big","stopReason":"endTurn"}`,
+		string(body))
 
 	resp, err = http.Post(s.OpenAI()+"/chat/completions", "application/json", strings.NewReader(hello))
 	require.NoError(t, err)
@@ -50,7 +52,8 @@ func TestEachDialectIsAnsweredInItsOwnShape(t *testing.T) {
 	require.Contains(t, string(body), `"content": "hi"`)
 	require.EqualValues(t, len(body), resp.ContentLength)
 
-	resp, err = http.Post(s.OpenAI()+"/chat/completions", "application/json", strings.NewReader(strings.Replace(hello, "{", `{"stream":true,`, 1)))
+	resp, err = http.Post(s.OpenAI()+"/chat/completions", "application/json",
+		strings.NewReader(strings.Replace(hello, "{", `{"stream":true,`, 1)))
 	require.NoError(t, err)
 	body, err = io.ReadAll(resp.Body)
 	require.NoError(t, err)
@@ -58,7 +61,8 @@ func TestEachDialectIsAnsweredInItsOwnShape(t *testing.T) {
 	require.True(t, strings.HasSuffix(string(body), "data: [DONE]\n\n"))
 	require.Equal(t, "text/event-stream; charset=utf-8", resp.Header.Get("Content-Type"))
 
-	r, err := http.NewRequest("POST", s.Anthropic()+"/v1/messages", strings.NewReader(strings.Replace(hello, "{", `{"max_tokens":7,`, 1)))
+	r, err := http.NewRequest("POST", s.Anthropic()+"/v1/messages",
+		strings.NewReader(strings.Replace(hello, "{", `{"max_tokens":7,`, 1)))
 	require.NoError(t, err)
 	r.Header = http.Header{"X-Api-Key": {"sk"}, "Anthropic-Version": {"2023-06-01"}}
 	resp, err = http.DefaultClient.Do(r)
@@ -84,7 +88,7 @@ func TestEachDialectIsAnsweredInItsOwnShape(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotAnswered(t *testing.T) {
+func TestUnservedRequests(t *testing.T) {
 	long := `{"model":"m","messages":[{"role":"user","content":"` + strings.Repeat("x", 2000) + `"}]}`
 	chatError := func(text string) string { return `"message": "` + text }
 	for _, c := range []struct {
@@ -95,24 +99,36 @@ func TestWhatIsNotAnswered(t *testing.T) {
 		want                     string
 	}{
 		{"another path", "POST", "/v1/v1/chat/completions", "127.0.0.1", nil, hello, 404,
-			`{"error":"POST /v1/v1/chat/completions is not served: there are POST /native (native), POST /v1/chat/completions (openai-chat), `},
-		{"a path that is not clean", "POST", "/v1//chat/completions", "127.0.0.1", nil, hello, 404, "POST /v1//chat/completions is not served"},
+			`{"error":"POST /v1/v1/chat/completions is not served: there are POST /native (native), POST ` +
+				`/v1/chat/completions (openai-chat), `},
+		{"a path that is not clean", "POST", "/v1//chat/completions", "127.0.0.1", nil, hello, 404,
+			"POST /v1//chat/completions is not served"},
 		{"a slash too many", "POST", chatPath + "/", "127.0.0.1", nil, hello, 404, "is not served: there are"},
-		{"another method", "GET", chatPath, "127.0.0.1", nil, "", 405, `{"error":"GET /v1/chat/completions is not served: want POST"}`},
-		{"another host", "POST", chatPath, "evil.example:80", nil, hello, 403, `host \"evil.example:80\" is not served: this is a test's model server`},
+		{"another method", "GET", chatPath, "127.0.0.1", nil, "", 405,
+			`{"error":"GET /v1/chat/completions is not served: want POST"}`},
+		{"another host", "POST", chatPath, "evil.example:80", nil, hello, 403,
+			`host \"evil.example:80\" is not served: this is a test's model server`},
 		{"localhost", "POST", chatPath, "LocalHost:80", nil, hello, 200, ""},
 		{"IPv6", "POST", chatPath, "[::1]:80", nil, hello, 200, ""},
 		{"IPv6 without a port", "POST", chatPath, "[::1]", nil, hello, 200, ""},
-		{"no JSON", "POST", chatPath, "127.0.0.1", nil, "hello", 400, chatError("the body could not be read as a JSON object: invalid character 'h'")},
-		{"no JSON, native", "POST", "/native", "127.0.0.1", nil, "hello", 400, `{"error":{"code":-32602,"message":"the body is not a JSON object`},
-		{"compressed", "POST", chatPath, "127.0.0.1", http.Header{"Content-Encoding": {"gzip"}}, "\x1f\x8b", 415, chatError(`the body has the content encoding \"gzip\", which the scripted model does not undo`)},
+		{"no JSON", "POST", chatPath, "127.0.0.1", nil, "hello", 400,
+			chatError("the body could not be read as a JSON object: invalid character 'h'")},
+		{"no JSON, native", "POST", "/native", "127.0.0.1", nil, "hello", 400,
+			`{"error":{"code":-32602,"message":"the body is not a JSON object`},
+		{"compressed", "POST", chatPath, "127.0.0.1", http.Header{"Content-Encoding": {"gzip"}}, "\x1f\x8b", 415,
+			chatError(`the body has the content encoding \"gzip\", which the scripted model does not undo`)},
 		{"called uncompressed", "POST", chatPath, "127.0.0.1", http.Header{"Content-Encoding": {"identity"}}, hello, 200, ""},
-		{"too large", "POST", chatPath, "127.0.0.1", nil, long, 413, chatError("the body is larger than the scripted model's limit of 1000 bytes")},
-		{"too large, native", "POST", "/native", "127.0.0.1", nil, long, 413, `{"error":{"code":-32603,"message":"the body is larger`},
-		{"refused", "POST", chatPath, "127.0.0.1", nil, `{"model":"m","messages":[{"role":"human","content":"hello"}]}`, 400, chatError(`messages[0] has the role \"human\"`)},
+		{"too large", "POST", chatPath, "127.0.0.1", nil, long, 413,
+			chatError("the body is larger than the scripted model's limit of 1000 bytes")},
+		{"too large, native", "POST", "/native", "127.0.0.1", nil, long, 413,
+			`{"error":{"code":-32603,"message":"the body is larger`},
+		{"refused", "POST", chatPath, "127.0.0.1", nil, `{"model":"m","messages":[{"role":"human","content":"hello"}]}`, 400,
+			chatError(`messages[0] has the role \"human\"`)},
 		{"missed", "POST", chatPath, "127.0.0.1", nil, `{"model":"m","messages":[{"role":"user","content":"bye"}]}`, 404,
-			chatError(`no rule of the server matches this request; the nearest of 1 is rule 1, When(LastUser(\"hello\")): the last user turn is \"bye\", want it to contain \"hello\"`)},
-		{"missed, native", "POST", "/native", "127.0.0.1", nil, `{}`, 404, `{"error":{"code":-32603,"message":"no rule of the server matches`},
+			chatError(`no rule of the server matches this request; the nearest of 1 is rule 1, When(LastUser(\"hello\")): ` +
+				`the last user turn is \"bye\", want it to contain \"hello\"`)},
+		{"missed, native", "POST", "/native", "127.0.0.1", nil, `{}`, 404,
+			`{"error":{"code":-32603,"message":"no rule of the server matches`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, err := Start(Options{MaxBody: 1000}, When(LastUser("hello")).Reply())
@@ -144,7 +160,7 @@ func TestWhatIsNotAnswered(t *testing.T) {
 	}
 }
 
-func TestLenientServersLeaveOutTheProvidersRules(t *testing.T) {
+func TestLenientServerSkipsTheProvidersRules(t *testing.T) {
 	s, err := Start(Options{Lenient: true}, When().Reply(Text("fine")))
 	require.NoError(t, err)
 	defer s.Close()
@@ -152,8 +168,9 @@ func TestLenientServersLeaveOutTheProvidersRules(t *testing.T) {
 	require.Equal(t, 400, post(s, chatPath, `{"messages":7}`).Code, "what cannot be read cannot be answered")
 }
 
-func TestRulesThatFail(t *testing.T) {
-	s, err := Start(Options{}, When().Fail(&Error{Status: 429, Message: "slow down", Header: http.Header{"retry-after": {"3"}}}).Once())
+func TestFailRules(t *testing.T) {
+	s, err := Start(Options{},
+		When().Fail(&Error{Status: 429, Message: "slow down", Header: http.Header{"retry-after": {"3"}}}).Once())
 	require.NoError(t, err)
 	defer s.Close()
 	w := post(s, chatPath, hello)
@@ -166,14 +183,15 @@ func TestRulesThatFail(t *testing.T) {
 	require.Empty(t, x.Refused+x.Miss)
 }
 
-func TestRepliesSayWhatTheRuleSays(t *testing.T) {
+func TestReplyFollowsTheRule(t *testing.T) {
 	s, err := Start(Options{},
 		When(Model("late")).Reply(CallID("c1", "t", `{"a":1}`)).LateUse(),
 		When().Reply(Text("a"), Call("t", `{"a`)).StopReason(StopMaxTokens).Model("other"))
 	require.NoError(t, err)
 	defer s.Close()
 	plain := post(s, chatPath, hello).Body.String()
-	for _, want := range []string{`"finish_reason": "length"`, `"model": "other"`, `"content": "a"`, `"arguments": "{\"a"`} {
+	for _, want := range []string{`"finish_reason": "length"`, `"model": "other"`, `"content": "a"`,
+		`"arguments": "{\"a"`} {
 		require.Contains(t, plain, want)
 	}
 	late := post(s, chatPath, strings.Replace(hello, `"m"`, `"late","stream":true`, 1)).Body.String()
@@ -182,7 +200,7 @@ func TestRepliesSayWhatTheRuleSays(t *testing.T) {
 	require.Contains(t, after, `"arguments":":1}"`)
 }
 
-// source answers with what it holds.
+// source always returns the same answer.
 type source struct {
 	answer Answer
 	err    error
@@ -190,8 +208,9 @@ type source struct {
 
 func (s source) Answer(*Request) (Answer, error) { return s.answer, s.err }
 
-func TestASourceAnswersInPlaceOfRules(t *testing.T) {
-	recorded := Answer{Status: 201, Header: http.Header{"content-type": {"text/plain"}}, Chunks: [][]byte{[]byte("a"), []byte("b")}}
+func TestSourceReplacesRules(t *testing.T) {
+	recorded := Answer{Status: 201, Header: http.Header{"content-type": {"text/plain"}},
+		Chunks: [][]byte{[]byte("a"), []byte("b")}}
 	for _, c := range []struct {
 		source Source
 		status int
@@ -200,14 +219,17 @@ func TestASourceAnswersInPlaceOfRules(t *testing.T) {
 	}{
 		{source{answer: recorded}, 201, "ab", ""},
 		{source{answer: Answer{Status: 204}}, 204, "", ""},
-		{source{err: errors.New("nothing recorded for it")}, 404, `"message": "nothing recorded for it"`, "nothing recorded for it"},
-		{source{}, 404, "the source answered with the status 0", "the source answered with the status 0: want one from 200 to 599"},
+		{source{err: errors.New("nothing recorded for it")}, 404, `"message": "nothing recorded for it"`,
+			"nothing recorded for it"},
+		{source{}, 404, "the source answered with the status 0",
+			"the source answered with the status 0: want one from 200 to 599"},
 	} {
 		s, err := Start(Options{Source: c.source})
 		require.NoError(t, err)
 		defer s.Close()
 		require.NoError(t, s.Script("aaaaaa"))
-		require.EqualError(t, s.Script("bbbbbb", When().Reply()), `script of mark "bbbbbb": there are rules and a Source: want one of them`)
+		require.EqualError(t, s.Script("bbbbbb", When().Reply()),
+			`script of mark "bbbbbb": both rules and a Source are given: want one of them`)
 		w := post(s, chatPath, strings.Replace(hello, "hello", "aaaaaa", 1))
 		require.Equal(t, c.status, w.Code)
 		require.Contains(t, w.Body.String(), c.body)
@@ -221,10 +243,10 @@ func TestASourceAnswersInPlaceOfRules(t *testing.T) {
 		}
 	}
 	_, err := Start(Options{Source: source{}}, When().Reply())
-	require.EqualError(t, err, "starting the model server: there are rules and a Source: want one of them")
+	require.EqualError(t, err, "starting the model server: both rules and a Source are given: want one of them")
 }
 
-func TestAListenerOfTheCallers(t *testing.T) {
+func TestServerUsesTheGivenListener(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	s, err := Start(Options{Listener: l}, When().Reply())
@@ -239,23 +261,25 @@ func TestAListenerOfTheCallers(t *testing.T) {
 	require.Equal(t, 200, post(s, "/native", "{}").Code, "a handler mounted elsewhere goes on")
 }
 
-func TestAnErrorHasTheFormOfWhatWasAskedFor(t *testing.T) {
+func TestErrorFormFollowsTheRequest(t *testing.T) {
 	s, err := Start(Options{}, When().Fail(&Error{Status: 503, Message: "busy"}))
 	require.NoError(t, err)
 	defer s.Close()
-	const to, ask = "/v1beta/models/gemini-2.5-flash:streamGenerateContent", `{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}`
+	const to, ask = "/v1beta/models/gemini-2.5-flash:streamGenerateContent",
+		`{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}`
 	for _, body := range []string{ask, "{", `{"contents":[]}`} { // failed, unreadable, refused
 		require.Equal(t, "[{", post(s, to, body).Body.String()[:2])
 		require.Equal(t, "{\n", post(s, to+"?alt=sse", body).Body.String()[:2])
 	}
 }
 
-func TestTheHostOfTheListenerIsServed(t *testing.T) {
+func TestListenerHostIsServed(t *testing.T) {
 	s := &Server{host: "model.test"}
 	require.True(t, s.local("model.test:80"))
 	require.True(t, s.local("model.test"))
 	require.True(t, s.local("127.8.8.8:1"))
-	for _, foreign := range []string{"", "127.0.0.1.evil.example", "localhost.evil.example:80", "10.0.0.1", "[fe80::1]:80"} {
+	for _, foreign := range []string{"", "127.0.0.1.evil.example", "localhost.evil.example:80", "10.0.0.1",
+		"[fe80::1]:80"} {
 		require.False(t, s.local(foreign), foreign)
 	}
 }

@@ -6,77 +6,74 @@ import (
 	"time"
 )
 
-// Spread delivers the answer evenly over so long, in pieces that are not a stream's events, of which the first comes at once behind the
-// header. The rule's pace between events counts for nothing beside it.
+// Spread delivers the answer evenly over this duration, in pieces unrelated to events, the first together with the
+// header. It replaces the pace between events.
 func Spread(over time.Duration) Fault {
 	return fault(func(d *delivery) error {
 		switch {
 		case over <= 0:
 			return errors.New("takes no time: want a time above 0")
 		case d.split != nil || d.spread > 0:
-			return errors.New("is the second that splits events: want one")
+			return errors.New("also splits events: want one such fault")
 		}
 		d.spread = over
 		return nil
 	}, "Spread(%v)", over)
 }
 
-// spreadPieces is in how many pieces an answer is spread, at most.
-const spreadPieces = 64
+const maxSpreadPieces = 64
 
-// PauseBefore sends nothing for so long, and then the answer.
+// PauseBefore waits this long before the answer.
 func PauseBefore(pause time.Duration) Fault {
 	return fault(func(d *delivery) error {
 		switch {
 		case pause <= 0:
 			return errors.New("takes no time: want a time above 0")
 		case d.pause > 0 || d.delay > 0:
-			return errors.New("is the second pause: want one")
+			return errors.New("is a second pause: want one")
 		}
 		d.delay = pause
 		return nil
 	}, "PauseBefore(%v)", pause)
 }
 
-// PauseAfter sends the header and n events, nothing for so long, and then the rest. Of a plain answer the half goes out before the pause, or
-// nothing where n is 0. A pause comes before the last event at the latest.
+// PauseAfter sends the header and n events, waits, then sends the rest. Of a plain answer it sends half before the
+// pause, or nothing if n is 0. The pause comes before the last event at the latest.
 func PauseAfter(n int, pause time.Duration) Fault {
 	return fault(func(d *delivery) error {
 		switch {
 		case n < 0 || pause <= 0:
-			return errors.New("comes before the beginning or takes no time: want at least 0 events, and a time above 0")
+			return errors.New("has a negative count or takes no time: want at least 0 events and a time above 0")
 		case d.pause > 0 || d.delay > 0:
-			return errors.New("is the second pause: want one")
+			return errors.New("is a second pause: want one")
 		}
 		d.pause, d.pauseAt = pause, n
 		return nil
 	}, "PauseAfter(%d, %v)", n, pause)
 }
 
-// spreadOut cuts the answer where there is something to wait for.
+// spreadOut splits the answer where it must wait.
 func (o *outcome) spreadOut() {
 	d := &o.delivery
 	switch {
 	case d.spread > 0:
-		o.Chunks = parts(slices.Concat(o.Chunks...), spreadPieces)
+		o.Chunks = splitEvenly(slices.Concat(o.Chunks...), maxSpreadPieces)
 	case d.pause > 0 && !o.Stream:
 		d.pauseAt = min(d.pauseAt, 1)
-		o.Chunks = parts(slices.Concat(o.Chunks...), 2)
+		o.Chunks = splitEvenly(slices.Concat(o.Chunks...), 2)
 	}
 }
 
-// due is how long after the header a chunk of a Spread is due. A piece that was late, on a busy machine, does not make the next one late.
+// due is when a chunk of a Spread is due, after the header. A late piece does not delay the next one.
 func (o *outcome) due(chunk int) time.Duration {
 	return o.delivery.spread * time.Duration(chunk) / time.Duration(max(len(o.Chunks)-1, 1))
 }
 
-// parts cuts a body into so many, or a few less.
-func parts(body []byte, n int) [][]byte {
+func splitEvenly(body []byte, n int) [][]byte {
 	size := max((len(body)+n-1)/n, 1)
-	return sizes(func() int { return size })(body)
+	return splitBySize(func() int { return size })(body)
 }
 
-// pauseBefore is how long the answer pauses before a chunk.
 func (o *outcome) pauseBefore(chunk int) time.Duration {
 	if o.delivery.pause > 0 && chunk == min(o.delivery.pauseAt, len(o.Chunks)-1) {
 		return o.delivery.pause

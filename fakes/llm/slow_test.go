@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/memnet"
 )
 
-// arrivals asks with the body and returns the instants at which something came, and all that came.
+// arrivals returns the times at which parts of the answer arrive, and the whole answer.
 func arrivals(t *testing.T, network *memnet.Network, server *Server, body string) (at []time.Duration, all string) {
 	began := time.Now()
 	resp, err := send(t, t.Context(), network, server, body)
@@ -26,10 +26,10 @@ func arrivals(t *testing.T, network *memnet.Network, server *Server, body string
 		}
 	}
 	require.ErrorIs(t, err, io.EOF)
-	return slices.Compact(at), all // what comes at one instant may come in several reads
+	return slices.Compact(at), all // bytes of one instant may need several reads
 }
 
-func TestASlowAnswerArrivesWholeAtTheTimesThatItsFaultSays(t *testing.T) {
+func TestSlowAnswerArrivesCompleteAndOnTime(t *testing.T) {
 	const s = time.Second
 	every := func(n int, gap time.Duration) (at []time.Duration) {
 		for i := range n {
@@ -51,28 +51,30 @@ func TestASlowAnswerArrivesWholeAtTheTimesThatItsFaultSays(t *testing.T) {
 		for name, want := range map[string][]time.Duration{streamed: c.streamed, hello: c.plain} {
 			t.Run(c.name, func(t *testing.T) {
 				var seen seen
-				inMemory(t, &seen, Script(When().Reply(Text(story)).Fault(c.fault)), func(t *testing.T, server *Server, network *memnet.Network) {
-					text, _ := undisturbed(t, name)
-					at, all := arrivals(t, network, server, name)
-					require.Equal(t, text, all)
-					x := server.Journal()[0]
-					require.Equal(t, []any{c.name, 200, false, false}, []any{x.Fault, x.Status, x.HungUp, x.Closed})
-					if want == nil {
-						require.Greater(t, len(at), spreadPieces/2)
-						for i := range at {
-							require.Equal(t, 90*s*time.Duration(i)/time.Duration(len(at)-1), at[i])
+				inMemory(t, &seen, Script(When().Reply(Text(story)).Fault(c.fault)),
+					func(t *testing.T, server *Server, network *memnet.Network) {
+						text, _ := withoutFaults(t, name)
+						at, all := arrivals(t, network, server, name)
+						require.Equal(t, text, all)
+						x := server.Journal()[0]
+						require.Equal(t, []any{c.name, 200, false, false}, []any{x.Fault, x.Status, x.HungUp, x.Closed})
+						if want == nil {
+							require.Greater(t, len(at), maxSpreadPieces/2)
+							for i := range at {
+								require.Equal(t, 90*s*time.Duration(i)/time.Duration(len(at)-1), at[i])
+							}
+							return
 						}
-						return
-					}
-					require.Equal(t, want, at)
-				})
+						require.Equal(t, want, at)
+					})
 			})
 		}
 	}
 }
 
-func TestWhatIsPausedEndsWithItsServer(t *testing.T) {
-	for _, make := range []func() Fault{func() Fault { return PauseAfter(1, time.Hour) }, func() Fault { return Spread(time.Hour) }} {
+func TestPauseEndsWithTheServer(t *testing.T) {
+	for _, make := range []func() Fault{func() Fault { return PauseAfter(1, time.Hour) },
+		func() Fault { return Spread(time.Hour) }} {
 		var s seen
 		inMemory(t, &s, nil, func(t *testing.T, server *Server, network *memnet.Network) {
 			require.NoError(t, server.Script("mkslow", When().Reply(Text(story)).Fault(make())))
@@ -85,11 +87,12 @@ func TestWhatIsPausedEndsWithItsServer(t *testing.T) {
 	}
 }
 
-// startAsking asks for a stream and tells how that ended.
+// startAsking requests a stream and reports its end.
 func startAsking(t *testing.T, network *memnet.Network, server *Server) <-chan error {
 	ended := make(chan error)
 	go func() {
-		resp, err := send(t, t.Context(), network, server, `{"model":"gpt-4o","stream":true,"messages":[{"role":"user","content":"mkslow1"}]}`)
+		resp, err := send(t, t.Context(), network, server,
+			`{"model":"gpt-4o","stream":true,"messages":[{"role":"user","content":"mkslow1"}]}`)
 		if err == nil {
 			_, err = io.ReadAll(resp.Body)
 			err = errors.Join(err, resp.Body.Close())
@@ -99,17 +102,23 @@ func startAsking(t *testing.T, network *memnet.Network, server *Server) <-chan e
 	return ended
 }
 
-func TestFaultsOfTimeThatMakeNoSense(t *testing.T) {
-	for want, rule := range map[string]*Rule{
-		"has the fault Spread(0s), which takes no time: want a time above 0":                                                              When().Reply().Fault(Spread(0)),
-		"has the fault Spread(1s), which is the second that splits events: want one":                                                      When().Reply().Fault(SplitEveryByte(), Spread(time.Second)),
-		"has the fault SplitEveryByte(), which is the second that splits events: want one":                                                When().Reply().Fault(Spread(time.Second), SplitEveryByte()),
-		"has the fault PauseAfter(-1, 1s), which comes before the beginning or takes no time: want at least 0 events, and a time above 0": When().Reply().Fault(PauseAfter(-1, time.Second)),
-		"has the fault PauseAfter(1, 0s), which comes before the beginning or takes no time: want at least 0 events, and a time above 0":  When().Reply().Fault(PauseAfter(1, 0)),
-		"has the fault PauseAfter(1, 1s), which is the second pause: want one":                                                            When().Reply().Fault(PauseAfter(1, time.Second), PauseAfter(1, time.Second)),
-		"has the fault PauseBefore(0s), which takes no time: want a time above 0":                                                         When().Reply().Fault(PauseBefore(0)),
-		"has the fault PauseBefore(1s), which is the second pause: want one":                                                              When().Reply().Fault(PauseAfter(1, time.Second), PauseBefore(time.Second)),
+func TestInvalidSlowFaults(t *testing.T) {
+	const pause = "has a negative count or takes no time: want at least 0 events and a time above 0"
+	for _, c := range []struct {
+		faults []Fault
+		want   string
+	}{
+		{[]Fault{Spread(0)}, "takes no time: want a time above 0"},
+		{[]Fault{SplitEveryByte(), Spread(time.Second)}, "also splits events: want one such fault"},
+		{[]Fault{Spread(time.Second), SplitEveryByte()}, "also splits events: want one such fault"},
+		{[]Fault{PauseAfter(-1, time.Second)}, pause},
+		{[]Fault{PauseAfter(1, 0)}, pause},
+		{[]Fault{PauseAfter(1, time.Second), PauseAfter(1, time.Second)}, "is a second pause: want one"},
+		{[]Fault{PauseBefore(0)}, "takes no time: want a time above 0"},
+		{[]Fault{PauseAfter(1, time.Second), PauseBefore(time.Second)}, "is a second pause: want one"},
 	} {
-		require.EqualError(t, rule.Validate(), want)
+		last := c.faults[len(c.faults)-1]
+		err := When().Reply().Fault(c.faults...).Validate()
+		require.EqualError(t, err, "has the fault "+last.String()+", which "+c.want)
 	}
 }

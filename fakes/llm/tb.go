@@ -9,14 +9,14 @@ type TB interface {
 	Fatalf(format string, args ...any)
 }
 
-// New starts a server for a test, and closes it at the test's end. The test fails for each request that no rule matched, and
-// for each rule that was used less often than it must be. What was refused is logged.
+// New starts a server for a test and closes it at the end. The test fails for each request that no rule matched, and
+// for each rule used too rarely. Refused requests are logged.
 func New(t TB, rules ...*Rule) *Server {
 	t.Helper()
 	s, err := Start(Options{}, rules...)
 	if err != nil {
 		t.Fatalf("%v", err)
-		return nil // a TB of somebody else's may go on
+		return nil // another TB may continue
 	}
 	t.Cleanup(func() {
 		t.Helper()
@@ -30,10 +30,11 @@ func New(t TB, rules ...*Rule) *Server {
 			}
 		}
 		if s.journal.dropped > 0 {
-			t.Logf("the journal is full: it has dropped %s, the oldest", count(int(s.journal.dropped), "model request"))
+			t.Logf("the journal is full: it dropped the oldest %s", plural(int(s.journal.dropped), "model request"))
 		}
 		if s.journal.misses > 0 {
-			t.Errorf("among those that the journal has dropped were %s that no rule matched", count(int(s.journal.misses), "model request"))
+			t.Errorf("no rule matched %s that the journal has dropped",
+				plural(int(s.journal.misses), "model request"))
 		}
 		for _, unused := range s.Unused() {
 			t.Errorf("%s", unused)

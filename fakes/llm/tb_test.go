@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeTB is a test that keeps what is said of it.
+// fakeTB records its calls.
 type fakeTB struct {
 	said     []string
 	cleanups []func()
@@ -38,7 +38,8 @@ func TestNewFailsTheTest(t *testing.T) {
 	require.Empty(t, tb.said)
 	tb.end()
 	require.Equal(t, []string{
-		`error: model request 2, POST /v1/chat/completions: no rule of the server matches this request; the nearest of 3 is rule 1, When(LastUser("hello")): the last user turn is "bye", want it to contain "hello"`,
+		`error: model request 2, POST /v1/chat/completions: no rule of the server matches this request; the nearest of 3 ` +
+			`is rule 1, When(LastUser("hello")): the last user turn is "bye", want it to contain "hello"`,
 		`log: model request 3, POST /v1/chat/completions, was refused with 400: no model is named: set model`,
 		`error: rule 2, When(Turn(9)) of the server was never used`,
 	}, tb.said)
@@ -46,7 +47,7 @@ func TestNewFailsTheTest(t *testing.T) {
 	require.Error(t, err, "the server was closed")
 }
 
-func TestNewIsContent(t *testing.T) {
+func TestNewPassesWhenAllRulesAreUsed(t *testing.T) {
 	var tb fakeTB
 	s := New(&tb, When(LastUser("hello")).Reply().Once())
 	post(s, chatPath, hello)
@@ -60,17 +61,19 @@ func TestNewCountsTheRulesOfMarks(t *testing.T) {
 	require.NoError(t, s.Script("bbbbbb", When().Reply()))
 	require.NoError(t, s.Script("aaaaaa", When().Reply()))
 	tb.end()
-	require.Equal(t, []string{"error: rule 1, When() of mark aaaaaa was never used", "error: rule 1, When() of mark bbbbbb was never used"}, tb.said)
+	require.Equal(t, []string{"error: rule 1, When() of mark aaaaaa was never used",
+		"error: rule 1, When() of mark bbbbbb was never used"}, tb.said)
 }
 
-func TestNewRefusesSenselessRules(t *testing.T) {
+func TestNewRefusesInvalidRules(t *testing.T) {
 	var tb fakeTB
 	require.Nil(t, New(&tb, When()))
-	require.Equal(t, []string{"fatal: starting the model server: rule 1 of the server says nothing: add Reply(…) or Fail(…)"}, tb.said)
+	require.Equal(t, []string{"fatal: starting the model server: rule 1 of the server says nothing: add Reply(…) or " +
+		"Fail(…)"}, tb.said)
 	require.Empty(t, tb.cleanups)
 }
 
-func TestTheRealTBWillDo(t *testing.T) {
+func TestNewAcceptsARealTB(t *testing.T) {
 	s := New(t, When().Reply())
 	require.Equal(t, 200, post(s, "/native", `{}`).Code)
 }

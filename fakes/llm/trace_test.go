@@ -22,12 +22,12 @@ import (
 
 const streamed = `{"model":"m","stream":true,"messages":[{"role":"user","content":"hello"}]}`
 
-// seen keeps events, and what a client says of itself, in the order in which they come. Events are shown in short.
+// seen records short forms of events and of a client's actions, in order.
 type seen struct {
 	mu     sync.Mutex
 	events []string
 	all    []trace.Event
-	hook   func(trace.Event) // called before an event is kept
+	hook   func(trace.Event) // called before an event is recorded
 }
 
 func (s *seen) record(e trace.Event) trace.Ref {
@@ -62,7 +62,7 @@ func (s *seen) say(line string) {
 	s.events = append(s.events, line)
 }
 
-// inMemory runs a server on a network in memory, in a bubble, at the end of which nothing may be left running.
+// inMemory runs a server on an in-memory network in a bubble, and requires that no goroutine remains.
 func inMemory(t *testing.T, s *seen, rules []*Rule, run func(*testing.T, *Server, *memnet.Network)) {
 	synctest.Test(t, func(t *testing.T) {
 		network := memnet.New()
@@ -86,16 +86,17 @@ func send(t *testing.T, ctx context.Context, network *memnet.Network, s *Server,
 	return client.Do(req)
 }
 
-func TestTheTraceHasRequestChunksAndEnd(t *testing.T) {
+func TestTraceHasRequestChunksAndEnd(t *testing.T) {
 	var s seen
-	inMemory(t, &s, Script(When(LastUser("hello")).Reply(Text("hi")).Once()), func(t *testing.T, server *Server, network *memnet.Network) {
-		for _, body := range []string{streamed, hello, `{"model":"m","messages":[]}`} {
-			resp, err := send(t, t.Context(), network, server, body)
-			require.NoError(t, err)
-			_, err = io.Copy(io.Discard, resp.Body)
-			require.NoError(t, err)
-		}
-	})
+	inMemory(t, &s, Script(When(LastUser("hello")).Reply(Text("hi")).Once()),
+		func(t *testing.T, server *Server, network *memnet.Network) {
+			for _, body := range []string{streamed, hello, `{"model":"m","messages":[]}`} {
+				resp, err := send(t, t.Context(), network, server, body)
+				require.NoError(t, err)
+				_, err = io.Copy(io.Discard, resp.Body)
+				require.NoError(t, err)
+			}
+		})
 	require.Equal(t, []string{
 		"request 1 openai-chat", "chunk 1", "chunk 1", "chunk 1", "chunk 1", "end 1 status 200 stream",
 		"request 2 openai-chat", "chunk 2", "end 2 status 404",
@@ -113,9 +114,9 @@ func TestTheTraceHasRequestChunksAndEnd(t *testing.T) {
 	require.Empty(t, s.all[5].End.Miss+s.all[5].End.Refused)
 }
 
-// Each event waits, before it is recorded, until the client has taken in all that was written. What the client does after
-// the last byte must not stand before the end, and each chunk must have reached it before the next.
-func TestTheOrderOfAStreamIsTheSameInEveryRun(t *testing.T) {
+// Recording waits until the client has read all that was written. So the client's reaction to the last byte must follow
+// the end, and each chunk must arrive before the next is recorded.
+func TestTraceOrderIsReproducible(t *testing.T) {
 	s := seen{hook: func(trace.Event) { synctest.Wait() }}
 	inMemory(t, &s, Script(When().Reply(Text("hi"))), func(t *testing.T, server *Server, network *memnet.Network) {
 		resp, err := send(t, t.Context(), network, server, streamed)
@@ -137,10 +138,10 @@ func TestTheOrderOfAStreamIsTheSameInEveryRun(t *testing.T) {
 	}, s.events)
 }
 
-func TestCallersThatHangUp(t *testing.T) {
+func TestCallerHangsUp(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		when   func(e trace.Event, n int) bool // n counts the chunks so far
+		when   func(e trace.Event, n int) bool // n counts the chunks
 		want   []string
 		status int
 	}{
@@ -151,37 +152,38 @@ func TestCallersThatHangUp(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var s seen
-			inMemory(t, &s, Script(When().Reply(Text("a text of several fragments"))), func(t *testing.T, server *Server, network *memnet.Network) {
-				ctx, cancel := context.WithCancel(t.Context())
-				chunks, noticed := 0, make(chan struct{})
-				s.hook = func(e trace.Event) {
-					if e.Chunk != nil {
-						chunks++
+			inMemory(t, &s, Script(When().Reply(Text("a text of several fragments"))),
+				func(t *testing.T, server *Server, network *memnet.Network) {
+					ctx, cancel := context.WithCancel(t.Context())
+					chunks, noticed := 0, make(chan struct{})
+					s.hook = func(e trace.Event) {
+						if e.Chunk != nil {
+							chunks++
+						}
+						if c.when(e, chunks) && ctx.Err() == nil {
+							cancel()
+							synctest.Wait() // until the server notices
+							close(noticed)
+						}
 					}
-					if c.when(e, chunks) && ctx.Err() == nil {
-						cancel()
-						synctest.Wait() // until the server knows
-						close(noticed)
+					resp, err := send(t, ctx, network, server, streamed)
+					if err == nil {
+						_, err = io.Copy(io.Discard, resp.Body)
 					}
-				}
-				resp, err := send(t, ctx, network, server, streamed)
-				if err == nil {
-					_, err = io.Copy(io.Discard, resp.Body)
-				}
-				require.ErrorIs(t, err, context.Canceled)
-				<-noticed
-				synctest.Wait()
-				x := server.Journal()[0]
-				require.True(t, x.HungUp)
-				require.Equal(t, c.status, x.Status)
-				require.False(t, x.Ended.IsZero())
-			})
+					require.ErrorIs(t, err, context.Canceled)
+					<-noticed
+					synctest.Wait()
+					x := server.Journal()[0]
+					require.True(t, x.HungUp)
+					require.Equal(t, c.status, x.Status)
+					require.False(t, x.Ended.IsZero())
+				})
 			require.Equal(t, c.want, s.events)
 		})
 	}
 }
 
-func TestACallerThatHangsUpInTheMiddleOfItsRequest(t *testing.T) {
+func TestCallerHangsUpDuringItsRequest(t *testing.T) {
 	var s seen
 	inMemory(t, &s, nil, func(t *testing.T, server *Server, network *memnet.Network) {
 		conn, err := network.DialContext(t.Context(), "tcp", strings.TrimPrefix(server.URL, "http://"))
@@ -201,22 +203,24 @@ func TestACallerThatHangsUpInTheMiddleOfItsRequest(t *testing.T) {
 	require.Equal(t, []string{"request 1 native", "end 1 status 0 hung up"}, s.events)
 }
 
-// brokenWriter is the connection of a caller who went away unnoticed.
+// brokenWriter is the connection of a caller who left unnoticed.
 type brokenWriter struct{ http.ResponseWriter }
 
 func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 
-func TestALastChunkThatCannotBeWrittenCorrectsTheEnd(t *testing.T) {
+func TestUnwrittenLastChunkCorrectsTheEnd(t *testing.T) {
 	var s seen
 	server, err := Start(Options{Record: s.record}, When().Reply())
 	require.NoError(t, err)
 	defer server.Close()
-	server.Handler().ServeHTTP(brokenWriter{httptest.NewRecorder()}, httptest.NewRequest("POST", "http://localhost"+chatPath, strings.NewReader(hello)))
-	require.Equal(t, []string{"request 1 openai-chat", "chunk 1", "end 1 status 200", "end 1 status 200 hung up"}, s.events)
+	server.Handler().ServeHTTP(brokenWriter{httptest.NewRecorder()},
+		httptest.NewRequest("POST", "http://localhost"+chatPath, strings.NewReader(hello)))
+	require.Equal(t, []string{"request 1 openai-chat", "chunk 1", "end 1 status 200", "end 1 status 200 hung up"},
+		s.events)
 	require.True(t, server.Journal()[0].HungUp)
 }
 
-func TestCloseEndsWhatIsInFlight(t *testing.T) {
+func TestCloseEndsExchangesInFlight(t *testing.T) {
 	var s seen
 	inMemory(t, &s, Script(When().Reply(Text("hi"))), func(t *testing.T, server *Server, network *memnet.Network) {
 		held, closed := make(chan struct{}), make(chan struct{})
@@ -224,7 +228,7 @@ func TestCloseEndsWhatIsInFlight(t *testing.T) {
 			if e.Chunk != nil {
 				s.hook = nil
 				close(held)
-				synctest.Wait() // until Close waits for this very exchange
+				synctest.Wait() // until Close waits for this exchange
 			}
 		}
 		go func() {

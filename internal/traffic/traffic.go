@@ -1,5 +1,5 @@
-// Package traffic reads recordings of real traffic with providers of models, for the tests of those who imitate it. The recordings belong to
-// others and are no part of the project.
+// Package traffic reads recordings of real traffic with model providers, for the tests of codecs that imitate it. The
+// recordings belong to others and are not part of the project: see package shared. Formats of recordings belong here.
 package traffic
 
 import (
@@ -17,50 +17,50 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/mcp-conform/mcp-conform/internal/shared"
 )
 
-// folder is where the recordings are, seen from the packages of fakes/llm, by the provider.
-const folder = "../../../../shared/traffic"
-
-// Exchange is a request and its answer. What was not recorded is empty: of some there is only the answer.
+// Exchange is a request and its answer. Parts that were not recorded are empty; some recordings have only the answer.
 type Exchange struct {
-	// Name is the file's, and where it holds several exchanges a number behind it.
+	// Name is the file's name, with an index if the file holds several exchanges.
 	Name    string
 	URL     string
 	Header  http.Header // of the request
 	Request string
-	// Status is 0 where it was not recorded.
+	// Status is the HTTP status, or 0.
 	Status      int
 	ContentType string // of the answer
-	// Answer is the body. Of a file of chunks it is those, each on a line of its own: see IsChunks.
+	// Answer is the body, or the data of each stream event on a line: see IsChunks.
 	Answer string
 }
 
-// IsChunks reports whether of a stream only the data of its events was recorded.
+// IsChunks reports whether only the data of a stream's events was recorded.
 func (x *Exchange) IsChunks() bool { return strings.HasSuffix(x.Name, ".chunks.txt") }
 
-// Needed reads the recordings of a provider. Without any, the test is skipped, or fails in CI.
+// Needed returns the recordings of a provider. It skips the test without [shared.Variable], and fails it without
+// recordings.
 func Needed(t testing.TB, provider string) []Exchange {
 	t.Helper()
-	all := Read(t, provider)
-	switch {
-	case len(all) > 0:
-	case os.Getenv("CI") == "true":
-		t.Fatalf("there are no recordings in %s/%s", folder, provider)
-	default:
-		t.Skipf("there are no recordings in %s/%s", folder, provider)
-	}
-	return all
+	return read(t, shared.Path(t, "traffic", provider))
 }
 
-// Read reads the recordings of a provider, of which there may be none: those of go-vcr, vcrpy and Ruby's VCR, dumps of httprr, and bare answers.
+// Read returns the recordings of a provider; none without [shared.Variable]. It reads cassettes of go-vcr, vcrpy and
+// Ruby's VCR, dumps of httprr, and bare answers.
 func Read(t testing.TB, provider string) []Exchange {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(folder, provider, "*"))
-	if err != nil {
-		t.Fatal(err)
+	if os.Getenv(shared.Variable) == "" {
+		return nil
 	}
-	var all []Exchange
+	return read(t, shared.Path(t, "traffic", provider))
+}
+
+func read(t testing.TB, dir string) (all []Exchange) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no recordings in %s: %v", dir, err)
+	}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
@@ -75,7 +75,7 @@ func Read(t testing.TB, provider string) []Exchange {
 	return all
 }
 
-// parse reads a file by the ending of its name.
+// parse reads a file in the format of its extension.
 func parse(name string, data []byte) ([]Exchange, error) {
 	switch filepath.Ext(name) {
 	case ".yaml", ".yml":
@@ -87,27 +87,27 @@ func parse(name string, data []byte) ([]Exchange, error) {
 	}
 	x := Exchange{Name: name, Answer: string(data)}
 	if x.IsChunks() {
-		x.Status = http.StatusOK // or there would be no stream
+		x.Status = http.StatusOK // otherwise there is no stream
 	}
 	return []Exchange{x}, nil
 }
 
-// recorded is an exchange as go-vcr, vcrpy and VCR have it.
+// recorded is an exchange in a cassette of go-vcr, vcrpy or VCR.
 type recorded struct {
 	Request struct {
-		Body     any            // a text, or {string: …}
-		Headers  map[string]any // texts, or lists of them
+		Body     any            // a string, or {string: …}
+		Headers  map[string]any // strings, or lists of them
 		URL, URI string
 	}
 	Response struct {
 		Body    any
 		Headers map[string]any
 		Code    int
-		Status  any // a text, or {code: …}
+		Status  any // a string, or {code: …}
 	}
 }
 
-func cassette(name string, data []byte) ([]Exchange, error) {
+func cassette(name string, data []byte) (all []Exchange, err error) {
 	var c struct {
 		Interactions []recorded
 		Ruby         []recorded `yaml:"http_interactions"`
@@ -115,74 +115,74 @@ func cassette(name string, data []byte) ([]Exchange, error) {
 	if err := yaml.Unmarshal(data, &c); err != nil {
 		return nil, err
 	}
-	var all []Exchange
 	for i, r := range append(c.Interactions, c.Ruby...) {
-		x := Exchange{Name: fmt.Sprintf("%s/%d", name, i), URL: r.Request.URL + r.Request.URI, Header: canonical(r.Request.Headers), Status: r.Response.Code,
-			ContentType: canonical(r.Response.Headers).Get("Content-Type")}
+		x := Exchange{
+			Name: fmt.Sprintf("%s/%d", name, i), URL: r.Request.URL + r.Request.URI, Header: header(r.Request.Headers),
+			Status: r.Response.Code, ContentType: header(r.Response.Headers).Get("Content-Type"),
+		}
 		if status, ok := r.Response.Status.(map[string]any); ok {
 			x.Status, _ = status["code"].(int)
 		}
-		var err error
 		if x.Request, err = text(r.Request.Body); err != nil {
-			return nil, fmt.Errorf("the request of %s: %w", x.Name, err)
+			return nil, fmt.Errorf("request of %s: %w", x.Name, err)
 		}
 		if x.Answer, err = text(r.Response.Body); err != nil {
-			return nil, fmt.Errorf("the answer of %s: %w", x.Name, err)
+			return nil, fmt.Errorf("answer of %s: %w", x.Name, err)
 		}
 		all = append(all, x)
 	}
 	return all, nil
 }
 
-func canonical(header map[string]any) http.Header {
+func header(values map[string]any) http.Header {
 	h := http.Header{}
-	for name, value := range header {
-		values, isList := value.([]any)
+	for name, value := range values {
+		list, isList := value.([]any)
 		if !isList {
-			values = []any{value}
+			list = []any{value}
 		}
-		for _, v := range values {
+		for _, v := range list {
 			h.Add(name, fmt.Sprint(v))
 		}
 	}
 	return h
 }
 
-// text returns a body, decoded and unpacked.
+// text returns a body, decoded and decompressed.
 func text(body any) (string, error) {
-	if held, ok := body.(map[string]any); ok {
-		body = held["string"]
+	if inner, ok := body.(map[string]any); ok {
+		body = inner["string"]
 	}
-	said, ok := body.(string)
+	s, ok := body.(string)
 	if !ok {
-		return "", fmt.Errorf("its body is a %T: want a text", body)
+		return "", fmt.Errorf("the body is a %T: want a string", body)
 	}
-	// That a text is base64 is said by a tag that is lost on the way. No body of a provider is base64 by chance.
-	if raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(said), "")); err == nil {
-		said = string(raw)
+	// The YAML tag for base64 is lost here. No provider's body is valid base64 by chance.
+	if raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(s), "")); err == nil {
+		s = string(raw)
 	}
-	if !strings.HasPrefix(said, "\x1f\x8b") {
-		return said, nil
+	if !strings.HasPrefix(s, "\x1f\x8b") {
+		return s, nil
 	}
-	r, err := gzip.NewReader(strings.NewReader(said))
+	r, err := gzip.NewReader(strings.NewReader(s))
 	if err != nil {
 		return "", err
 	}
-	unpacked, err := io.ReadAll(r)
-	if errors.Is(err, io.ErrUnexpectedEOF) { // one recorder lost the end of it
+	decompressed, err := io.ReadAll(r)
+	if errors.Is(err, io.ErrUnexpectedEOF) { // one recorder drops the end
 		err = nil
 	}
-	return string(unpacked), err
+	return string(decompressed), err
 }
 
-// dump reads what httprr writes: a line with the format, one with two lengths, a request and a response.
+// dump reads the format of httprr: a version line, a line with two lengths, a request and a response.
 func dump(data []byte) (Exchange, error) {
 	in := bufio.NewReader(bytes.NewReader(data))
-	var asked, answered int
-	if _, err := fmt.Fscanf(in, "httprr trace v1\n%d %d\n", &asked, &answered); err != nil {
+	var requestSize, answerSize int
+	if _, err := fmt.Fscanf(in, "httprr trace v1\n%d %d\n", &requestSize, &answerSize); err != nil {
 		return Exchange{}, err
 	}
-	raw := make([]byte, asked)
+	raw := make([]byte, requestSize)
 	if _, err := io.ReadFull(in, raw); err != nil {
 		return Exchange{}, err
 	}

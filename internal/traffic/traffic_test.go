@@ -9,11 +9,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/internal/shared"
 )
 
 const (
-	rawRequest = "POST https://m.test/v1?x=1 HTTP/1.1\r\nHost: m.test\r\nX-Version: 1\r\nContent-Length: 7\r\n\r\n{\"a\":1}"
-	rawAnswer  = "HTTP/1.1 201 Created\r\nContent-Type: text/plain\r\nContent-Length: 7\r\n\r\n{\"b\":2}"
+	rawRequest = "POST https://m.test/v1?x=1 HTTP/1.1\r\nHost: m.test\r\nX-Version: 1\r\nContent-Length: " +
+		"7\r\n\r\n{\"a\":1}"
+	rawAnswer = "HTTP/1.1 201 Created\r\nContent-Type: text/plain\r\nContent-Length: 7\r\n\r\n{\"b\":2}"
 )
 
 func TestEveryFormatIsRead(t *testing.T) {
@@ -23,7 +26,8 @@ func TestEveryFormatIsRead(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	base := base64.StdEncoding.EncodeToString(packed.Bytes())
-	whole := Exchange{URL: "https://m.test/v1?x=1", Header: http.Header{"X-Version": {"1"}}, Request: `{"a":1}`, Status: 201, ContentType: "text/plain", Answer: `{"b":2}`}
+	whole := Exchange{URL: "https://m.test/v1?x=1", Header: http.Header{"X-Version": {"1"}}, Request: `{"a":1}`,
+		Status: 201, ContentType: "text/plain", Answer: `{"b":2}`}
 	named := func(name string) Exchange { x := whole; x.Name = name; return x }
 	for name, c := range map[string]struct {
 		data string
@@ -40,11 +44,14 @@ interactions:
 `, named("python.yaml/0")},
 		"ruby.yml": {`http_interactions:
 - request: {body: {encoding: UTF-8, string: '{"a":1}'}, uri: 'https://m.test/v1?x=1', headers: {X-Version: ["1"]}}
-  response: {body: {encoding: ASCII-8BIT, string: "eyJi\nIjoyfQ=="}, status: {code: 201, message: Created}, headers: {Content-Type: [text/plain]}}
+  response: {body: {encoding: ASCII-8BIT, string: "eyJi\nIjoyfQ=="}, status: {code: 201, message: Created},
+headers: {Content-Type: [text/plain]}}
 `, named("ruby.yml/0")},
-		"raw.httprr": {fmt.Sprintf("httprr trace v1\n%d %d\n%s%s", len(rawRequest), len(rawAnswer), rawRequest, rawAnswer), Exchange{
-			Name: "raw.httprr", URL: "https://m.test/v1?x=1", Header: http.Header{"X-Version": {"1"}, "Content-Length": {"7"}}, Request: `{"a":1}`,
-			Status: 201, ContentType: "text/plain", Answer: `{"b":2}`}},
+		"raw.httprr": {fmt.Sprintf("httprr trace v1\n%d %d\n%s%s", len(rawRequest), len(rawAnswer), rawRequest, rawAnswer),
+			Exchange{
+				Name: "raw.httprr", URL: "https://m.test/v1?x=1", Header: http.Header{"X-Version": {"1"}, "Content-Length": {"7"}},
+				Request: `{"a":1}`,
+				Status:  201, ContentType: "text/plain", Answer: `{"b":2}`}},
 		"bare.json":         {`{"b":2}`, Exchange{Name: "bare.json", Answer: `{"b":2}`}},
 		"stream.chunks.txt": {"{}\n{}\n", Exchange{Name: "stream.chunks.txt", Status: 200, Answer: "{}\n{}\n"}},
 	} {
@@ -56,9 +63,10 @@ interactions:
 	}
 }
 
-func TestWhatCannotBeReadIsAnError(t *testing.T) {
+func TestUnreadableRecordingsAreErrors(t *testing.T) {
 	for name, data := range map[string]string{
-		"a.yaml": "interactions: 7", "b.yaml": "interactions: [{request: {body: [1]}}]", "c.yml": "http_interactions: [{request: {body: ''}, response: {body: 7}}]",
+		"a.yaml": "interactions: 7", "b.yaml": "interactions: [{request: {body: [1]}}]",
+		"c.yml":    "http_interactions: [{request: {body: ''}, response: {body: 7}}]",
 		"d.httprr": "no dump", "e.httprr": "httprr trace v1\n99 1\nGET", "f.httprr": "httprr trace v1\n3 1\nGETx",
 	} {
 		_, err := parse(name, []byte(data))
@@ -66,6 +74,7 @@ func TestWhatCannotBeReadIsAnError(t *testing.T) {
 	}
 }
 
-func TestRecordingsOfNobodyAreNone(t *testing.T) {
-	require.Empty(t, Read(t, "nobody"))
+func TestReadReturnsNothingWithoutTheVariable(t *testing.T) {
+	t.Setenv(shared.Variable, "")
+	require.Empty(t, Read(t, "anthropic"))
 }

@@ -1,9 +1,9 @@
-// Package anthropic speaks Anthropic Messages, with streams, errors, counts of tokens, lists of models and the strictness of the
-// real thing, as far as recorded traffic and public reports of refused requests show it.
+// Package anthropic speaks Anthropic Messages: requests, answers, streams, errors, token counts and model lists. It is
+// as strict as the API is known to be from recorded traffic and public reports of refused requests.
 //
-// What only some models refuse is accepted: a history that begins or ends with the assistant, and thinking that is switched on in
-// one of its two ways. But messages of the role system are refused to the models that are known not to take them. That a signature is
-// genuine is not checked, and neither is that a key is.
+// The codec accepts what only some models refuse: a history that begins or ends with the assistant, and both ways to
+// enable thinking. It refuses system messages for the models that are known not to take them. It verifies neither
+// signatures nor keys.
 package anthropic
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Messages speaks Anthropic Messages. It is a [dialect.Asides], too.
+// Messages speaks Anthropic Messages. It also implements [dialect.SideRequests] and [dialect.Accounts].
 var Messages dialect.Codec = messages{}
 
 type messages struct{}
@@ -26,14 +26,13 @@ var (
 func (messages) Name() string       { return dialect.Anthropic }
 func (messages) Patterns() []string { return []string{"POST /v1/messages"} }
 
-// organization stands where the API names whose key it was, and is not to be taken for a real one.
+// organization is the account in every answer. No real account has this name.
 const organization = "scripted-model"
 
 const accountHeader = "Anthropic-Organization-Id"
 
 func (messages) AccountHeader() string { return accountHeader }
 
-// header returns the headers of an answer; id is the request's id.
 func header(contentType, id string) http.Header {
 	return http.Header{
 		accountHeader:  {organization},
@@ -42,7 +41,7 @@ func header(contentType, id string) http.Header {
 	}
 }
 
-// addLimits adds the headers of the rate limits, which a key that is known gets with every answer but a refusal.
+// addLimits adds the rate-limit headers, which every answer has except a refusal.
 func addLimits(h http.Header) {
 	reset := []string{time.Now().UTC().Format(time.RFC3339)}
 	for name, values := range limits {
@@ -53,7 +52,7 @@ func addLimits(h http.Header) {
 	}
 }
 
-// The headers of the limits, and those of when they begin anew. The slices are shared: nobody may write to them.
+// The rate-limit headers, and those with the reset times. Answers share the slices: do not write to them.
 var (
 	limits = http.Header{
 		"Anthropic-Ratelimit-Requests-Limit":          {"10000"},
@@ -65,16 +64,16 @@ var (
 		"Anthropic-Ratelimit-Output-Tokens-Limit":     {"2000000"},
 		"Anthropic-Ratelimit-Output-Tokens-Remaining": {"2000000"},
 	}
-	resets = []string{"Anthropic-Ratelimit-Requests-Reset", "Anthropic-Ratelimit-Tokens-Reset", "Anthropic-Ratelimit-Input-Tokens-Reset",
+	resets = []string{"Anthropic-Ratelimit-Requests-Reset", "Anthropic-Ratelimit-Tokens-Reset",
+		"Anthropic-Ratelimit-Input-Tokens-Reset",
 		"Anthropic-Ratelimit-Output-Tokens-Reset"}
 )
 
-// requestID makes a request's id.
 func requestID(serial int64, position int) string {
-	return dialect.MintID("req_01", 22, serial, position)
+	return dialect.GenerateID("req_01", 22, serial, position)
 }
 
-// reasons are the stop reasons in Anthropic's words. It has one word for a model that declines and for an answer held back.
+// reasons maps stop reasons to Anthropic's words. One word covers a refusal and a filtered answer.
 var reasons = map[dialect.StopReason]string{
 	dialect.EndTurn:           "end_turn",
 	dialect.StopForTool:       "tool_use",
@@ -86,7 +85,7 @@ var reasons = map[dialect.StopReason]string{
 
 const refused = "refusal"
 
-// stopReason leaves Anthropic's own further words as they are, such as pause_turn and model_context_window_exceeded.
+// stopReason returns other words unchanged, such as pause_turn and model_context_window_exceeded.
 func stopReason(r dialect.StopReason) string {
 	if word, ok := reasons[r]; ok {
 		return word

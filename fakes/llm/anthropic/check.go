@@ -8,28 +8,20 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// documented are the members of a request, counted those of a count of tokens, and beta those that either has besides under an
-// anthropic-beta header, from the API reference of 2026.
+// The members of a request, of a token count, and those that an anthropic-beta header adds to both: API reference of
+// 2026.
 var (
-	documented = set("cache_control", "container", "diagnostics", "inference_geo", "max_tokens", "messages", "metadata", "model", "output_config",
-		"service_tier", "speed", "stop_sequences", "stream", "system", "temperature", "thinking", "tool_choice", "tools", "top_k", "top_p")
-	counted = set("cache_control", "messages", "model", "output_config", "speed", "system", "thinking", "tool_choice", "tools")
-	beta    = set("compaction", "context_management", "fallback_credit_token", "fallbacks", "mcp_servers", "output_format")
+	requestMembers = dialect.Set("cache_control container diagnostics inference_geo max_tokens messages metadata model " +
+		"output_config " +
+		"service_tier speed stop_sequences stream system temperature thinking tool_choice tools top_k top_p")
+	countMembers = dialect.Set("cache_control messages model output_config speed system thinking tool_choice tools")
+	betaMembers  = dialect.Set("compaction context_management fallback_credit_token fallbacks mcp_servers output_format")
 )
 
-func set(names ...string) map[string]bool {
-	s := map[string]bool{}
-	for _, name := range names {
-		s[name] = true
-	}
-	return s
-}
+var versions = dialect.Set("2023-01-01 2023-06-01 2026-10-21")
 
-// versions are those of the API that the anthropic-version header may name.
-var versions = set("2023-01-01", "2023-06-01", "2026-10-21")
-
-// Check holds a request against the rules of which the API is known to refuse a breach, in an order of its own: headers, members,
-// parameters, tools, messages, history. A body that cannot be read is refused before that, also one without a key.
+// Check applies the rules that the API is known to enforce: headers, members, parameters, tools, messages, history. The
+// order is our own. [messages.Decode] refuses an unreadable body earlier, even without a key.
 func (messages) Check(req *dialect.Request) *dialect.Error {
 	if err := checkHeader(req.Header); err != nil {
 		return err
@@ -41,39 +33,33 @@ func (messages) Check(req *dialect.Request) *dialect.Error {
 			return err
 		}
 	}
-	if err := checkMembers(q.Members, "", documented, isBeta(req.Header)); err != nil {
+	if err := checkMembers(q.Members, "", requestMembers, isBeta(req.Header)); err != nil {
 		return err
 	}
 	if q.maxTokens == nil {
-		return invalid("max_tokens: it is required and missing")
+		return missing("", "max_tokens")
 	}
 	return check(q, isBeta(req.Header))
 }
 
-// check holds the rules that a message and a count of tokens have in common.
+// check applies the rules that a message and a token count share.
 func check(q *request, isBeta bool) *dialect.Error {
-	for _, check := range []func(*request) *dialect.Error{checkParameters, checkThinking} {
-		if err := check(q); err != nil {
+	for _, check := range []func(*request, bool) *dialect.Error{
+		checkParameters, checkSystemPrompt, checkThinking, checkTools, checkToolChoice, checkMessages, checkHistory,
+	} {
+		if err := check(q, isBeta); err != nil {
 			return err
 		}
 	}
-	if err := checkTools(q, isBeta); err != nil {
-		return err
-	}
-	if err := checkToolChoice(q); err != nil {
-		return err
-	}
-	if err := checkMessages(q, isBeta); err != nil {
-		return err
-	}
-	return checkHistory(q)
+	return nil
 }
 
-// checkHeader wants a key, which may be any, and the version of the API.
+// checkHeader requires an API version and any key.
 func checkHeader(h http.Header) *dialect.Error {
 	bearer, isBearer := strings.CutPrefix(h.Get("Authorization"), "Bearer ")
 	if h.Get("X-Api-Key") == "" && (!isBearer || bearer == "") {
-		return &dialect.Error{Status: http.StatusUnauthorized, Message: "there is no key: want one as x-api-key, or as a bearer token in authorization"}
+		return &dialect.Error{Status: http.StatusUnauthorized,
+			Message: "there is no key: want one as x-api-key, or as a bearer token in authorization"}
 	}
 	switch version := h.Get("Anthropic-Version"); {
 	case version == "":
@@ -86,29 +72,29 @@ func checkHeader(h http.Header) *dialect.Error {
 
 func isBeta(h http.Header) bool { return h.Get("Anthropic-Beta") != "" }
 
-// checkMembers refuses members that are not known. It is the one refusal whose words are the API's: users look for them.
+// checkMembers refuses unknown members. Only this refusal uses the API's own words, because users search for them.
 func checkMembers(o dialect.Members, path string, known map[string]bool, isBeta bool) *dialect.Error {
 	for _, name := range o.Unknown(known) {
-		if !(isBeta && (path != "" || beta[name])) {
+		if !(isBeta && (path != "" || betaMembers[name])) {
 			return invalid("%s%s: Extra inputs are not permitted", path, name)
 		}
 	}
 	return nil
 }
 
-func checkParameters(q *request) *dialect.Error {
+func checkParameters(q *request, _ bool) *dialect.Error {
 	switch {
 	case q.model == "":
-		return invalid("model: it is required and missing")
+		return missing("", "model")
 	case !q.Has("messages"):
 		return invalid("messages: they are required and missing")
 	case len(q.messages) == 0:
 		return invalid("messages: want at least one")
 	case q.maxTokens != nil && *q.maxTokens < 0:
 		return invalid("max_tokens: it is %d: want at least 0", *q.maxTokens)
-	case q.temperature != nil && (*q.temperature < 0 || *q.temperature > 1):
+	case dialect.Outside(q.temperature, 0, 1):
 		return invalid("temperature: it is %v: want 0 to 1", *q.temperature)
-	case q.topP != nil && (*q.topP < 0 || *q.topP > 1):
+	case dialect.Outside(q.topP, 0, 1):
 		return invalid("top_p: it is %v: want 0 to 1", *q.topP)
 	}
 	for i, s := range q.stopSequences {
@@ -116,6 +102,10 @@ func checkParameters(q *request) *dialect.Error {
 			return invalid("stop_sequences[%d]: it is white space: want something else in it", i)
 		}
 	}
+	return nil
+}
+
+func checkSystemPrompt(q *request, _ bool) *dialect.Error {
 	for _, b := range q.system {
 		switch {
 		case b.kind != "text":
@@ -124,13 +114,13 @@ func checkParameters(q *request) *dialect.Error {
 			return invalid("%s: the text is empty: want something in it", b.path)
 		}
 	}
-	return checkMembers(q.metadata, "metadata.", set("user_id"), false)
+	return checkMembers(q.metadata, "metadata.", dialect.Set("user_id"), false)
 }
 
-// minBudget is the least that thinking may be given.
+// minBudget is the smallest budget for thinking, in tokens.
 const minBudget = 1024
 
-func checkThinking(q *request) *dialect.Error {
+func checkThinking(q *request, _ bool) *dialect.Error {
 	if q.thinking == nil {
 		return nil
 	}
@@ -141,7 +131,7 @@ func checkThinking(q *request) *dialect.Error {
 	case kind == "disabled":
 		return nil
 	case kind == "enabled" && q.budget == nil:
-		return invalid("thinking.budget_tokens: it is required and missing")
+		return missing("", "thinking.budget_tokens")
 	case kind == "enabled" && *q.budget < minBudget:
 		return invalid("thinking.budget_tokens: it is %d: want at least %d", *q.budget, minBudget)
 	case kind == "enabled" && q.maxTokens != nil && *q.maxTokens <= *q.budget:

@@ -3,29 +3,34 @@ package anthropic
 import (
 	"encoding/base64"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Kinds of blocks, by where they may stand. What the provider's own tools do is the assistant's turn, results and all.
+// The block types that each place allows. The assistant's turn also holds the results of the provider's own tools.
 var (
-	inUser      = []string{"text", "image", "document", "search_result", "tool_result", "container_upload"}
-	inAssistant = []string{"text", "thinking", "redacted_thinking", "tool_use", "server_tool_use", "web_search_tool_result", "web_fetch_tool_result",
-		"code_execution_tool_result", "bash_code_execution_tool_result", "text_editor_code_execution_tool_result", "tool_search_tool_result"}
-	inResult = []string{"text", "image", "search_result", "document", "tool_reference", "browser_state"}
+	userBlocks      = []string{"text", "image", "document", "search_result", "tool_result", "container_upload"}
+	assistantBlocks = []string{"text", "thinking", "redacted_thinking", "tool_use", "server_tool_use",
+		"web_search_tool_result", "web_fetch_tool_result",
+		"code_execution_tool_result", "bash_code_execution_tool_result", "text_editor_code_execution_tool_result",
+		"tool_search_tool_result"}
+	resultBlocks = []string{"text", "image", "search_result", "document", "tool_reference", "browser_state"}
 )
 
-// blockMembers are the members of the blocks that a client makes; those of others are not looked at.
+var messageMembers = dialect.Set("content role")
+
+// blockMembers lists the members of the blocks that a client writes. The codec does not inspect other blocks.
 var blockMembers = map[string]map[string]bool{
-	"text":              set("cache_control", "citations", "text", "type"),
-	"image":             set("cache_control", "source", "transformations", "type"),
-	"document":          set("cache_control", "citations", "context", "source", "title", "type"),
-	"thinking":          set("signature", "thinking", "type"),
-	"redacted_thinking": set("data", "type"),
-	"tool_use":          set("cache_control", "caller", "id", "input", "name", "toolset_name", "type"),
-	"tool_result":       set("cache_control", "content", "is_error", "tool_use_id", "toolset_name", "type"),
+	"text":              dialect.Set("cache_control citations text type"),
+	"image":             dialect.Set("cache_control source transformations type"),
+	"document":          dialect.Set("cache_control citations context source title type"),
+	"thinking":          dialect.Set("signature thinking type"),
+	"redacted_thinking": dialect.Set("data type"),
+	"tool_use":          dialect.Set("cache_control caller id input name toolset_name type"),
+	"tool_result":       dialect.Set("cache_control content is_error tool_use_id toolset_name type"),
 }
 
 func checkMessages(q *request, isBeta bool) *dialect.Error {
@@ -38,43 +43,47 @@ func checkMessages(q *request, isBeta bool) *dialect.Error {
 }
 
 func (m *message) check(last, isBeta bool) *dialect.Error {
-	if err := checkMembers(m.Members, m.path+".", set("content", "role"), isBeta); err != nil {
+	if err := checkMembers(m.Members, m.path+".", messageMembers, isBeta); err != nil {
 		return err
 	}
-	allowed := inUser
+	allowed := userBlocks
 	switch m.role {
 	case "user":
 	case "assistant":
-		allowed = inAssistant
+		allowed = assistantBlocks
 	case "system":
-		allowed = inSystem
+		allowed = systemBlocks
 	default:
 		return invalid("%s.role: it is %q: want user or assistant", m.path, m.role)
 	}
-	prefill := last && m.role == "assistant" // how the answer is to begin
-	if m.empty() && !prefill && !m.isDirective(isBeta) {
-		return invalid("%s: it has no content: only the last message may be without, if it is the assistant's", m.path)
+	prefill := last && m.role == "assistant" // the beginning of the answer
+	if m.empty() {
+		if !prefill && !m.isDirective(isBeta) {
+			return invalid("%s: it has no content: only the last message may be without, if it is the assistant's", m.path)
+		}
+		return nil
 	}
 	for _, b := range m.content {
 		if err := b.check(allowed, "a message of the role "+m.role, isBeta); err != nil {
 			return err
 		}
-		if b.kind == "text" && strings.TrimSpace(b.text) == "" && !(prefill && m.empty()) {
+		if b.blank() {
 			return invalid("%s: the text is empty or white space: want something else in it", b.path)
 		}
 	}
-	if prefill && !m.empty() {
-		if b := m.content[len(m.content)-1]; b.kind == "text" && strings.TrimRight(b.text, " \t\r\n") != b.text {
-			return invalid("%s: the last message is the assistant's and ends in white space: want it without", b.path)
-		}
+	b := m.content[len(m.content)-1]
+	if prefill && b.kind == "text" && strings.TrimRight(b.text, " \t\r\n") != b.text {
+		return invalid("%s: the last message is the assistant's and ends in white space: want it without", b.path)
 	}
 	return nil
 }
 
-// empty reports whether the message says nothing: it has no blocks, or is an empty string.
+// empty reports whether the message has no blocks or is an empty string.
 func (m *message) empty() bool {
 	return len(m.content) == 0 || m.content[0].raw == nil && m.content[0].text == ""
 }
+
+func (b *block) blank() bool { return b.kind == "text" && strings.TrimSpace(b.text) == "" }
 
 func (b *block) check(allowed []string, where string, isBeta bool) *dialect.Error {
 	if b.raw == nil { // a string
@@ -90,19 +99,15 @@ func (b *block) check(allowed []string, where string, isBeta bool) *dialect.Erro
 	}
 	switch b.kind {
 	case "text":
-		if !b.Has("text") {
-			return b.missing("text")
-		}
+		return b.require(b.Has("text"), "text")
 	case "thinking":
 		for _, name := range []string{"thinking", "signature"} {
-			if !dialect.IsKind(b.Raw(name), '"') {
-				return b.missing(name)
+			if err := b.require(dialect.IsKind(b.Raw(name), '"'), name); err != nil {
+				return err
 			}
 		}
 	case "redacted_thinking":
-		if b.Members.Text("data") == "" {
-			return b.missing("data")
-		}
+		return b.require(b.Members.Text("data") != "", "data")
 	case "image":
 		return b.checkImage()
 	case "tool_use":
@@ -113,22 +118,28 @@ func (b *block) check(allowed []string, where string, isBeta bool) *dialect.Erro
 	return nil
 }
 
-func (b *block) missing(name string) *dialect.Error {
-	return invalid("%s.%s: it is required and missing", b.path, name)
+func (b *block) require(has bool, name string) *dialect.Error {
+	if has {
+		return nil
+	}
+	return missing(b.path, name)
 }
 
-// mediaTypes are those that an image may have.
+func missing(path, name string) *dialect.Error {
+	return invalid("%s: it is required and missing", dialect.Join(path, name))
+}
+
 var mediaTypes = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
 
 func (b *block) checkImage() *dialect.Error {
 	if b.source == nil {
-		return b.missing("source")
+		return missing(b.path, "source")
 	}
 	path := b.path + ".source"
 	switch kind := b.source.Text("type"); kind {
 	case "url", "file":
 		if name := map[string]string{"url": "url", "file": "file_id"}[kind]; b.source.Text(name) == "" {
-			return invalid("%s.%s: it is required and missing", path, name)
+			return missing(path, name)
 		}
 		return nil
 	case "base64":
@@ -165,31 +176,31 @@ func (b *block) checkResult(isBeta bool) *dialect.Error {
 	if !toolID.MatchString(b.id) {
 		return invalid("%s.tool_use_id: it is %q: want a match of %s", b.path, b.id, toolID)
 	}
-	said := false
+	hasContent := false
 	for _, inner := range b.content {
-		if err := inner.check(inResult, "a tool result", isBeta); err != nil {
+		if err := inner.check(resultBlocks, "a tool result", isBeta); err != nil {
 			return err
 		}
 		if b.isError && inner.kind != "text" {
 			return invalid("%s: beside is_error all content is text, and %s has the type %q", b.path, inner.path, inner.kind)
 		}
-		said = said || inner.kind != "text" || inner.text != ""
+		hasContent = hasContent || inner.kind != "text" || inner.text != ""
 	}
-	if b.isError && !said {
+	if b.isError && !hasContent {
 		return invalid("%s: it has is_error and no content: want content that says what went wrong", b.path)
 	}
 	return nil
 }
 
-// checkHistory holds the API's rule of tools: each tool use is answered by one tool result in the very next message, which begins
-// with them, and each result answers one. No two tool uses have one id.
-func checkHistory(q *request) *dialect.Error {
+// checkHistory enforces the API's rule for tools: the very next message begins with one tool result for each tool use.
+// Each result belongs to one tool use, and all tool use ids differ.
+func checkHistory(q *request, _ bool) *dialect.Error {
 	ids := map[string]bool{}
-	var asked []string // by the message before
-	before := 0        // its place
+	var uses []string // ids in the message before
+	before := 0       // its index
 	for i := range q.messages {
 		m := &q.messages[i]
-		if m.role == "system" { // which stands between no tool use and its result
+		if m.role == "system" { // may not separate a tool use from its result: see checkSystem
 			continue
 		}
 		results := map[string]bool{}
@@ -200,7 +211,7 @@ func checkHistory(q *request) *dialect.Error {
 				continue
 			}
 			switch {
-			case !slices.Contains(asked, b.id):
+			case !slices.Contains(uses, b.id):
 				return invalid("%s: it answers %s, and the message before it has no such tool use", b.path, b.id)
 			case results[b.id]:
 				return invalid("%s: it is a second result for %s: want one for each tool use", b.path, b.id)
@@ -209,10 +220,10 @@ func checkHistory(q *request) *dialect.Error {
 			}
 			results[b.id] = true
 		}
-		if err := answered(asked, results, before); err != nil {
+		if err := checkAnswered(uses, results, before); err != nil {
 			return err
 		}
-		asked, before = nil, i
+		uses, before = nil, i
 		for _, b := range m.content {
 			if b.kind != "tool_use" {
 				continue
@@ -221,17 +232,72 @@ func checkHistory(q *request) *dialect.Error {
 				return invalid("%s: its id %s is there twice: want ids that differ", b.path, b.id)
 			}
 			ids[b.id] = true
-			asked = append(asked, b.id)
+			uses = append(uses, b.id)
 		}
 	}
-	return answered(asked, nil, before)
+	return checkAnswered(uses, nil, before)
 }
 
-// answered refuses tool uses of the i-th message that have no result in the one behind it.
-func answered(asked []string, results map[string]bool, i int) *dialect.Error {
-	open := slices.DeleteFunc(slices.Clone(asked), func(id string) bool { return results[id] })
+// checkAnswered refuses tool uses of message i that have no result in the next message.
+func checkAnswered(uses []string, results map[string]bool, i int) *dialect.Error {
+	open := slices.DeleteFunc(slices.Clone(uses), func(id string) bool { return results[id] })
 	if len(open) == 0 {
 		return nil
 	}
-	return invalid("messages[%d]: tool uses without their tool results in the very next message: want one for each of %s", i, strings.Join(open, ", "))
+	return invalid("messages[%d]: tool uses without their tool results in the very next message: want one for each of %s",
+		i, strings.Join(open, ", "))
+}
+
+// noSystemMessages matches the models that refuse every system message: all before Opus 4.8. Newer models accept them
+// in the middle of a conversation, at certain places: see the provider's guide, "Mid-conversation system messages".
+var noSystemMessages = regexp.MustCompile(
+	`claude-(instant|[123]\b|(sonnet|haiku)-[34]\b|opus-(3\b|4([-.][0-7])?([-@:]\d{8}|\D*$)))`)
+
+// systemBlocks are the block types of a system message. A beta adds blocks that change the tools; they are not
+// supported.
+var systemBlocks = []string{"text"}
+
+// isDirective reports whether the message is empty and only configures the following output. A beta allows it anywhere.
+func (m *message) isDirective(isBeta bool) bool {
+	return isBeta && m.role == "system" && len(m.content) == 0 && m.Has("output_config")
+}
+
+// checkSystem enforces the place of system messages: after a user message, and before an assistant message or the end.
+func checkSystem(q *request, isBeta bool) *dialect.Error {
+	for i := range q.messages {
+		m := &q.messages[i]
+		if m.role != "system" || m.isDirective(isBeta) {
+			continue
+		}
+		switch before, after := q.neighbor(i, -1), q.neighbor(i, 1); {
+		case before == nil:
+			return invalid("%s: its role is system, and it is the first: the system prompt is system, beside messages", m.path)
+		case before.role == "assistant" && !before.endsInServerResult():
+			return invalid("%s: its role is system, and it follows the assistant: want it after a user's message, or a "+
+				"result of the provider's own tools", m.path)
+		case after != nil && after.role == "user":
+			return invalid(
+				"%s: its role is system, and a user's message follows: want it before the assistant's, or at the end", m.path)
+		}
+		if noSystemMessages.MatchString(q.model) {
+			return invalid("%s: its role is system, which the model %s does not take: the system prompt is system, beside "+
+				"messages", m.path, q.model)
+		}
+	}
+	return nil
+}
+
+// neighbor returns the nearest message that is not a system message, in direction 1 or -1. Nil: there is none.
+func (q *request) neighbor(i, direction int) *message {
+	for i += direction; i >= 0 && i < len(q.messages); i += direction {
+		if q.messages[i].role != "system" {
+			return &q.messages[i]
+		}
+	}
+	return nil
+}
+
+// endsInServerResult reports whether the last block is the result of a tool that the provider runs itself.
+func (m *message) endsInServerResult() bool {
+	return len(m.content) > 0 && strings.HasSuffix(m.content[len(m.content)-1].kind, "_tool_result")
 }

@@ -8,16 +8,16 @@ import (
 )
 
 var (
-	// toolName is what a tool may be called, and toolID what the id of a tool use may be.
+	// Valid tool names and tool use ids.
 	toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
 	toolID   = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
-	// ownTool is the type of a tool of the provider's own, such as web_search_20250305.
-	ownTool = regexp.MustCompile(`^[a-z_]+_[0-9]{8}$`)
+	// providerTool matches the type of a provider's tool, such as web_search_20250305.
+	providerTool = regexp.MustCompile(`^[a-z_]+_[0-9]{8}$`)
 )
 
 // toolMembers are the members of a tool that the caller runs.
-var toolMembers = set("allowed_callers", "cache_control", "defer_loading", "description", "eager_input_streaming", "input_examples",
-	"input_schema", "name", "strict", "type")
+var toolMembers = dialect.Set("allowed_callers cache_control defer_loading description eager_input_streaming " +
+	"input_examples input_schema name strict type")
 
 func checkTools(q *request, isBeta bool) *dialect.Error {
 	names := map[string]bool{}
@@ -35,7 +35,7 @@ func checkTools(q *request, isBeta bool) *dialect.Error {
 
 func (t *tool) check(isBeta bool) *dialect.Error {
 	if t.kind != "" && t.kind != "custom" {
-		if !isBeta && !ownTool.MatchString(t.kind) {
+		if !isBeta && !providerTool.MatchString(t.kind) {
 			return invalid("%s: it has the type %q: want custom, or no type", t.path, t.kind)
 		}
 		return nil
@@ -48,7 +48,7 @@ func (t *tool) check(isBeta bool) *dialect.Error {
 	}
 	path := t.path + ".input_schema"
 	if !t.Has("input_schema") {
-		return invalid("%s: it is required and missing", path)
+		return missing(t.path, "input_schema")
 	}
 	var schema dialect.Members
 	if t.Read("input_schema", &schema) != nil {
@@ -65,11 +65,11 @@ func (t *tool) check(isBeta bool) *dialect.Error {
 	return nil
 }
 
-func checkToolChoice(q *request) *dialect.Error {
+func checkToolChoice(q *request, _ bool) *dialect.Error {
 	if q.choice == nil {
 		return nil
 	}
-	known := set("type", "disable_parallel_tool_use")
+	known := dialect.Set("type disable_parallel_tool_use")
 	switch q.choiceType {
 	case "auto":
 	case "any":
@@ -77,7 +77,7 @@ func checkToolChoice(q *request) *dialect.Error {
 			return invalid("tool_choice: it is any and there are no tools: want it only with tools")
 		}
 	case "none":
-		known = set("type")
+		known = dialect.Set("type")
 	case "tool":
 		known["name"] = true
 		if !slices.ContainsFunc(q.tools, func(t tool) bool { return t.name == q.choiceOf }) {

@@ -8,16 +8,17 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Decode refuses a body that is not a JSON object or has members of another type than the API documents. Messages of one role in a
-// row are one turn, as the model sees them, those of the system are its prompt, and a last message in which the assistant has yet to say
-// something is none.
+// Decode refuses a body that is not a JSON object, or has members of another type than documented. As for the model,
+// consecutive messages of one role are one turn, system messages are part of the prompt, and an empty last assistant
+// message is dropped.
 func (messages) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Error) {
 	q, refused := parse(body)
 	if refused != nil {
 		return nil, refused
 	}
 	req := &dialect.Request{
-		Dialect: dialect.Anthropic, Model: q.model, ToolChoice: q.toolChoice(), MaxTokens: q.maxTokens, Temperature: q.temperature,
+		Dialect: dialect.Anthropic, Model: q.model, ToolChoice: q.toolChoice(), MaxTokens: q.maxTokens,
+		Temperature:   q.temperature,
 		StopSequences: q.stopSequences, Stream: q.stream, Body: body, Header: r.Header, Decoded: q,
 	}
 	var system []string
@@ -25,7 +26,7 @@ func (messages) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect
 		system = append(system, b.text)
 	}
 	for i, m := range q.messages {
-		if m.role == "system" { // in the middle of the conversation
+		if m.role == "system" {
 			for _, b := range m.content {
 				system = append(system, b.text)
 			}
@@ -34,7 +35,7 @@ func (messages) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect
 		if m.role == "assistant" && m.empty() && i == len(q.messages)-1 {
 			continue
 		}
-		role := dialect.Role(m.role) // an unknown one is kept for Check and the journal
+		role := dialect.Role(m.role) // Check refuses an unknown role; the journal keeps it
 		last := len(req.Messages) - 1
 		if last < 0 || req.Messages[last].Role != role {
 			req.Messages = append(req.Messages, dialect.Message{Role: role, Path: m.path})
@@ -44,12 +45,13 @@ func (messages) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect
 	}
 	req.System = strings.Join(system, "\n\n")
 	for _, t := range q.tools {
-		req.Tools = append(req.Tools, dialect.Tool{Name: t.name, Description: t.description, InputSchema: t.Raw("input_schema"), Path: t.path})
+		req.Tools = append(req.Tools, dialect.Tool{Name: t.name, Description: t.description,
+			InputSchema: t.Raw("input_schema"), Path: t.path})
 	}
 	return req, nil
 }
 
-// toolChoice returns the mode, "tool:NAME" for a choice of one tool, or what stands there where it is neither.
+// toolChoice returns the mode, "tool:NAME" for one tool, or an unknown value unchanged.
 func (q *request) toolChoice() string {
 	switch q.choiceType {
 	case "any":
@@ -68,7 +70,8 @@ func neutral(content []block) []dialect.Block {
 	return blocks
 }
 
-// neutral reads a block. Documents, redacted thinking, what the provider's own tools do and what is unknown are Other.
+// neutral reads a block. Documents, redacted thinking, blocks of the provider's own tools and unknown blocks become
+// Other.
 func (b *block) neutral() dialect.Block {
 	n := dialect.Block{Type: dialect.Other, Raw: b.raw, Path: b.path}
 	switch b.kind {
@@ -81,7 +84,7 @@ func (b *block) neutral() dialect.Block {
 		switch b.source.Text("type") {
 		case "base64":
 			n.MimeType = b.source.Text("media_type")
-			n.Data, _ = base64.StdEncoding.DecodeString(b.source.Text("data")) // Check refuses what is none
+			n.Data, _ = base64.StdEncoding.DecodeString(b.source.Text("data")) // Check refuses invalid base64
 		case "url":
 			n.Text = b.source.Text("url")
 		case "file":

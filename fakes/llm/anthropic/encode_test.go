@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -28,7 +29,7 @@ func join(a dialect.Answer) string {
 	return all.String()
 }
 
-// said returns the data of each event of a stream, less the first and the last; each chunk is one event, named as its type.
+// said returns the data of a stream's events except the first and last. Each chunk must be one event named as its type.
 func said(t *testing.T, a dialect.Answer) []string {
 	t.Helper()
 	require.True(t, a.Stream)
@@ -47,7 +48,7 @@ func said(t *testing.T, a dialect.Answer) []string {
 	return all
 }
 
-// cutEvent cuts one event of a stream into its name and its data.
+// cutEvent splits an event into name and data.
 func cutEvent(t testing.TB, event string) (name, data string) {
 	t.Helper()
 	name, data, found := strings.Cut(strings.TrimSuffix(event, "\n\n"), "\ndata: ")
@@ -60,7 +61,7 @@ func cutEvent(t testing.TB, event string) (name, data string) {
 	return name, data
 }
 
-func TestStreamsHaveTheProvidersOrder(t *testing.T) {
+func TestStreamEvents(t *testing.T) {
 	start := func(i int, block string) string {
 		return fmt.Sprintf(`{"index":%d,"content_block":%s}`, i, block)
 	}
@@ -71,7 +72,8 @@ func TestStreamsHaveTheProvidersOrder(t *testing.T) {
 	input := func(i int, s string) string { return delta(i, "input_json", "partial_json", s) }
 	stop := func(i int) string { return fmt.Sprintf(`{"index":%d}`, i) }
 	end := func(reason, sequence, details string, output int) string {
-		return fmt.Sprintf(`{"delta":{"stop_reason":"%s","stop_sequence":%s,"stop_details":%s},"usage":{"input_tokens":38,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":%d}}`,
+		return fmt.Sprintf(`{"delta":{"stop_reason":"%s","stop_sequence":%s,"stop_details":%s},"usage":{"input_tokens":38,`+
+			`"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":%d}}`,
 			reason, sequence, details, output)
 	}
 	const (
@@ -85,73 +87,71 @@ func TestStreamsHaveTheProvidersOrder(t *testing.T) {
 		want  []string
 	}{
 		{"text", dialect.Reply{Content: []dialect.Block{says("sunny, 18°C")}}, []string{
-			start(0, empty), pinged, text(0, "sunn"), text(0, "y, 1"), text(0, "8°C"), stop(0), end("end_turn", "null", "null", 4)}},
+			start(0, empty), pinged, text(0, "sunn"), text(0, "y, 1"), text(0, "8°C"), stop(0),
+			end("end_turn", "null", "null", 4)}},
 		{"nothing", dialect.Reply{}, []string{end("end_turn", "null", "null", 1)}},
-		{"an empty text", dialect.Reply{Content: []dialect.Block{says("")}}, []string{start(0, empty), pinged, stop(0), end("end_turn", "null", "null", 1)}},
-		{"text beside calls, late or not", dialect.Reply{LateUse: true, Content: []dialect.Block{says("so"), asks("add", `{"a":2}`), asks("add", `{}`)}}, []string{
-			start(0, empty), pinged, text(0, "so"), stop(0),
-			start(1, use), input(1, ""), input(1, `{"a"`), input(1, `:2}`), stop(1),
-			start(2, use), input(2, ""), stop(2), end("tool_use", "null", "null", 5)}},
-		{"input that is junk", dialect.Reply{Content: []dialect.Block{asks("add", `{"a`)}}, []string{
+		{"an empty text", dialect.Reply{Content: []dialect.Block{says("")}},
+			[]string{start(0, empty), pinged, stop(0), end("end_turn", "null", "null", 1)}},
+		{"text beside calls, late or not",
+			dialect.Reply{LateUse: true, Content: []dialect.Block{says("so"), asks("add", `{"a":2}`), asks("add", `{}`)}},
+			[]string{
+				start(0, empty), pinged, text(0, "so"), stop(0),
+				start(1, use), input(1, ""), input(1, `{"a"`), input(1, `:2}`), stop(1),
+				start(2, use), input(2, ""), stop(2), end("tool_use", "null", "null", 5)}},
+		{"invalid JSON input", dialect.Reply{Content: []dialect.Block{asks("add", `{"a`)}}, []string{
 			start(0, use), pinged, input(0, ""), input(0, `{"a`), stop(0), end("tool_use", "null", "null", 2)}},
 		{"no input", dialect.Reply{Content: []dialect.Block{asks("add", ``)}}, []string{
 			start(0, use), pinged, input(0, ""), stop(0), end("tool_use", "null", "null", 1)}},
-		{"thinking", dialect.Reply{Content: []dialect.Block{{Type: dialect.Thinking, Text: "hm, so", Signature: "Er=="}, {Type: dialect.Other, Raw: []byte(redacted)}, says("so")}}, []string{
-			start(0, `{"type":"thinking","thinking":"","signature":""}`), pinged, delta(0, "thinking", "thinking", "hm, "), delta(0, "thinking", "thinking", "so"),
+		{"thinking", dialect.Reply{Content: []dialect.Block{{Type: dialect.Thinking, Text: "hm, so", Signature: "Er=="},
+			{Type: dialect.Other, Raw: []byte(redacted)}, says("so")}}, []string{
+			start(0, `{"type":"thinking","thinking":"","signature":""}`), pinged, delta(0, "thinking", "thinking", "hm, "),
+			delta(0, "thinking", "thinking", "so"),
 			delta(0, "signature", "signature", "Er=="), stop(0),
 			start(1, redacted), stop(1), start(2, empty), text(2, "so"), stop(2), end("end_turn", "null", "null", 3)}},
-		{"an image, which no model answers with", dialect.Reply{Content: []dialect.Block{{Type: dialect.Image, Data: []byte("x")}, says("so")}}, []string{
-			start(0, empty), pinged, text(0, "so"), stop(0), end("end_turn", "null", "null", 1)}},
-		{"a stop sequence", dialect.Reply{StopReason: dialect.StopStopSequence, Content: []dialect.Block{says("so")}}, []string{
-			start(0, empty), pinged, text(0, "so"), stop(0), end("stop_sequence", `"END"`, "null", 1)}},
+		{"an image is dropped",
+			dialect.Reply{Content: []dialect.Block{{Type: dialect.Image, Data: []byte("x")}, says("so")}}, []string{
+				start(0, empty), pinged, text(0, "so"), stop(0), end("end_turn", "null", "null", 1)}},
+		{"a stop sequence", dialect.Reply{StopReason: dialect.StopStopSequence, Content: []dialect.Block{says("so")}},
+			[]string{
+				start(0, empty), pinged, text(0, "so"), stop(0), end("stop_sequence", `"END"`, "null", 1)}},
 		{"a refusal", dialect.Reply{StopReason: dialect.StopRefusal, Content: []dialect.Block{says("no")}}, []string{
-			start(0, empty), pinged, text(0, "no"), stop(0), end("refusal", "null", `{"type":"refusal","category":null,"explanation":null}`, 1)}},
+			start(0, empty), pinged, text(0, "no"), stop(0),
+			end("refusal", "null", `{"type":"refusal","category":null,"explanation":null}`, 1)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			require.Equal(t, c.want, said(t, Messages.Encode(decode(t, body(user, `,"stream":true,"stop_sequences":["END"]`)), &c.reply)))
+			require.Equal(t, c.want,
+				said(t, Messages.Encode(decode(t, body(user, `,"stream":true,"stop_sequences":["END"]`)), &c.reply)))
 		})
 	}
 }
 
-func TestAStreamByteForByte(t *testing.T) {
-	a := Messages.Encode(decode(t, body(user, `,"stream":true`)), &dialect.Reply{Content: []dialect.Block{says("<ö>")}, Serial: 1})
-	require.Equal(t, `event: message_start
-data: {"type":"message_start","message":{"model":"claude-x","id":"msg_01NpTRbnp3PHIIxtrB3j9nzp","type":"message","role":"assistant","content":[],"stop_reason":null,"stop_sequence":null,"stop_details":null,`+
-		`"usage":{"input_tokens":31,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"cache_creation":{"ephemeral_5m_input_tokens":0,"ephemeral_1h_input_tokens":0},"output_tokens":1,"service_tier":"standard","inference_geo":"not_available"}}}
-
-event: content_block_start
-data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}
-
-event: ping
-data: {"type": "ping"}
-
-event: content_block_delta
-data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"<ö>"}}
-
-event: content_block_stop
-data: {"type":"content_block_stop","index":0}
-
-event: message_delta
-data: {"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null,"stop_details":null},"usage":{"input_tokens":31,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":2}}
-
-event: message_stop
-data: {"type":"message_stop"}
-
-`, join(a))
+func TestStreamBytes(t *testing.T) {
+	want, err := os.ReadFile("testdata/stream.txt")
+	require.NoError(t, err)
+	reply := &dialect.Reply{Content: []dialect.Block{says("<ö>")}, Serial: 1}
+	require.Equal(t, string(want), join(Messages.Encode(decode(t, body(user, `,"stream":true`)), reply)))
 }
 
-func TestAPlainAnswerByteForByte(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // where time is known
-		a := Messages.Encode(decode(t, body(user, "")), &dialect.Reply{Content: []dialect.Block{says("a\n"), {Type: dialect.ToolUse, Name: "add", Input: []byte(`{"a": 2}`)}}, Serial: 1, Model: "claude-y"})
-		require.Equal(t, `{"model":"claude-y","id":"msg_01NpTRbnp3PHIIxtrB3j9nzp","type":"message","role":"assistant","content":[{"type":"text","text":"a\n"},`+
-			`{"type":"tool_use","id":"toolu_01TAllBj3Is5nWGNhjWXAp9b","name":"add","input":{"a":2},"caller":{"type":"direct"}}],"stop_reason":"tool_use","stop_sequence":null,"stop_details":null,`+
-			`"usage":{"input_tokens":28,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"cache_creation":{"ephemeral_5m_input_tokens":0,"ephemeral_1h_input_tokens":0},"output_tokens":4,"service_tier":"standard","inference_geo":"not_available"}}`, join(a))
+func TestPlainAnswerBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // the time is fixed
+		a := Messages.Encode(decode(t, body(user, "")),
+			&dialect.Reply{Content: []dialect.Block{says("a\n"),
+				{Type: dialect.ToolUse, Name: "add", Input: []byte(`{"a": 2}`)}}, Serial: 1, Model: "claude-y"})
+		require.Equal(t, `{"model":"claude-y","id":"msg_01NpTRbnp3PHIIxtrB3j9nzp","type":"message","role":"assistant",`+
+			`"content":[{"type":"text","text":"a\n"},`+
+			`{"type":"tool_use","id":"toolu_01TAllBj3Is5nWGNhjWXAp9b","name":"add","input":{"a":2},"caller":{"type":"direct"}`+
+			`}],"stop_reason":"tool_use","stop_sequence":null,"stop_details":null,`+
+			`"usage":{"input_tokens":28,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"cache_creation":{`+
+			`"ephemeral_5m_input_tokens":0,"ephemeral_1h_input_tokens":0},"output_tokens":4,"service_tier":"standard",`+
+			`"inference_geo":"not_available"}}`, join(a))
 		require.Equal(t, http.StatusOK, a.Status)
 		require.False(t, a.Stream)
 		for name, want := range map[string]string{
 			"Content-Type": "application/json", "Anthropic-Organization-Id": "scripted-model",
-			"Anthropic-Ratelimit-Requests-Limit": "10000", "Anthropic-Ratelimit-Requests-Remaining": "9999", "Anthropic-Ratelimit-Requests-Reset": "2000-01-01T00:00:00Z",
-			"Anthropic-Ratelimit-Tokens-Limit": "12000000", "Anthropic-Ratelimit-Input-Tokens-Remaining": "10000000", "Anthropic-Ratelimit-Output-Tokens-Reset": "2000-01-01T00:00:00Z",
+			"Anthropic-Ratelimit-Requests-Limit": "10000", "Anthropic-Ratelimit-Requests-Remaining": "9999",
+			"Anthropic-Ratelimit-Requests-Reset": "2000-01-01T00:00:00Z",
+			"Anthropic-Ratelimit-Tokens-Limit":   "12000000", "Anthropic-Ratelimit-Input-Tokens-Remaining": "10000000",
+			"Anthropic-Ratelimit-Output-Tokens-Reset": "2000-01-01T00:00:00Z",
 		} {
 			require.Equal(t, want, a.Header.Get(name), name)
 		}
@@ -178,10 +178,12 @@ func plain(t *testing.T, reply dialect.Reply) (m struct {
 	return m
 }
 
-func TestStopReasonsInTheProvidersWords(t *testing.T) {
+func TestStopReasons(t *testing.T) {
 	for reason, want := range map[dialect.StopReason]string{
-		"": "end_turn", "endTurn": "end_turn", "toolUse": "tool_use", "maxTokens": "max_tokens", "stopSequence": "stop_sequence",
-		"refusal": "refusal", "contentFilter": "refusal", "pause_turn": "pause_turn", "model_context_window_exceeded": "model_context_window_exceeded",
+		"": "end_turn", "endTurn": "end_turn", "toolUse": "tool_use", "maxTokens": "max_tokens",
+		"stopSequence": "stop_sequence",
+		"refusal":      "refusal", "contentFilter": "refusal", "pause_turn": "pause_turn",
+		"model_context_window_exceeded": "model_context_window_exceeded",
 	} {
 		m := plain(t, dialect.Reply{StopReason: reason, Content: []dialect.Block{says("hi")}})
 		require.Equal(t, want, m.Reason)
@@ -190,16 +192,18 @@ func TestStopReasonsInTheProvidersWords(t *testing.T) {
 	require.Equal(t, "tool_use", plain(t, dialect.Reply{Content: []dialect.Block{asks("add", "{}")}}).Reason)
 }
 
-// What the model wrote as input is read by the provider, and of what cannot be read nothing is left.
-func TestAPlainToolUseHasAnInputThatIsJSON(t *testing.T) {
+// The provider parses the model's input; invalid JSON becomes {}.
+func TestPlainToolUseInputIsValidJSON(t *testing.T) {
 	for given, want := range map[string]string{`{"a":1}`: `{"a":1}`, ``: `{}`, `{"a`: `{}`, `[1]`: `[1]`} {
-		require.Equal(t, want, string(plain(t, dialect.Reply{Content: []dialect.Block{asks("add", given)}}).Content[0]["input"]), given)
+		require.Equal(t, want,
+			string(plain(t, dialect.Reply{Content: []dialect.Block{asks("add", given)}}).Content[0]["input"]), given)
 	}
 }
 
-func TestBlocksOfAPlainAnswer(t *testing.T) {
+func TestPlainAnswerBlocks(t *testing.T) {
 	m := plain(t, dialect.Reply{Content: []dialect.Block{
-		{Type: dialect.Thinking, Text: "hm"}, {Type: dialect.Other, Raw: []byte(redacted)}, {Type: dialect.Other, Raw: []byte("{")}, {Type: dialect.Audio}, says("so"),
+		{Type: dialect.Thinking, Text: "hm"}, {Type: dialect.Other, Raw: []byte(redacted)},
+		{Type: dialect.Other, Raw: []byte("{")}, {Type: dialect.Audio}, says("so"),
 	}})
 	require.Len(t, m.Content, 3)
 	require.Equal(t, `"hm"`, string(m.Content[0]["thinking"]))
@@ -209,7 +213,7 @@ func TestBlocksOfAPlainAnswer(t *testing.T) {
 	require.Empty(t, plain(t, dialect.Reply{}).Content)
 }
 
-func TestIDsAreUniqueAndTheSameAgain(t *testing.T) {
+func TestIDsAreUniqueAndReproducible(t *testing.T) {
 	seen := map[string]bool{}
 	for serial := range int64(50) {
 		use := dialect.Block{Type: dialect.ToolUse, Name: "add"}
@@ -226,13 +230,14 @@ func TestIDsAreUniqueAndTheSameAgain(t *testing.T) {
 	}
 }
 
-// A stream says what the plain answer says, in events that are each whole, whatever the model says.
+// A stream has the content of the plain answer, in complete events.
 func FuzzStream(f *testing.F) {
 	f.Add("sunny, 18°C", `{"city":"Köln"}`, "hm")
 	f.Add("", "", "")
 	f.Add("a\n\nevent: x\u2028", `{"a`, "\x00")
 	f.Fuzz(func(t *testing.T, text, input, thought string) {
-		reply := &dialect.Reply{Content: []dialect.Block{{Type: dialect.Thinking, Text: thought}, says(text), asks("add", input)}}
+		reply := &dialect.Reply{Content: []dialect.Block{{Type: dialect.Thinking, Text: thought}, says(text),
+			asks("add", input)}}
 		req := decode(t, body(user, `,"stream":true`))
 		texts := map[string]string{}
 		for i, chunk := range Messages.Encode(req, reply).Chunks {
@@ -246,7 +251,7 @@ func FuzzStream(f *testing.F) {
 			}
 			for member, raw := range d.Delta {
 				var fragment string
-				_ = json.Unmarshal(raw, &fragment) // null, of a stop reason that is not given
+				_ = json.Unmarshal(raw, &fragment) // null for a missing stop reason
 				texts[member] += fragment
 			}
 		}

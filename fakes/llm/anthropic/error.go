@@ -7,10 +7,9 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// overloaded is the API's own status, and its word overloaded_error.
 const overloaded = 529
 
-// kinds are Anthropic's words for a status. Others are invalid_request_error below 500, and api_error above.
+// kinds are Anthropic's words by status. The default is invalid_request_error below 500, api_error above.
 var kinds = map[int]string{
 	http.StatusUnauthorized:          "authentication_error",
 	http.StatusPaymentRequired:       "billing_error",
@@ -35,44 +34,32 @@ func kindOf(e *dialect.Error) string {
 	return "invalid_request_error"
 }
 
-type errorBody struct {
-	Type      string `json:"type"`
-	Error     any    `json:"error"`
-	RequestID string `json:"request_id"`
-}
-
-type errorDetails struct {
-	Type    string `json:"type"`
-	Message string `json:"message"`
-}
-
 func errorID(e *dialect.Error) string { return requestID(int64(e.Status), len(e.Message)) }
 
-// EncodeError writes {"type":"error","error":{type,message},"request_id"}. x-should-retry says of each whether another try makes
-// sense: the SDKs go by it.
+// EncodeError writes {"type":"error","error":{type,message},"request_id"}. The SDKs retry by the header x-should-retry.
 func (messages) EncodeError(e *dialect.Error) dialect.Answer {
 	id := errorID(e)
 	h := header("application/json", id)
 	retry := "false"
 	switch {
-	case e.Status == http.StatusUnauthorized: // nobody knows whose key it was
+	case e.Status == http.StatusUnauthorized: // without a key the account is unknown
 		h.Del(accountHeader)
 	case e.Status == http.StatusTooManyRequests:
 		retry = "true"
 		addLimits(h)
-	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict, e.Status >= http.StatusInternalServerError:
+	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict,
+		e.Status >= http.StatusInternalServerError:
 		retry = "true"
 	}
 	h.Set("X-Should-Retry", retry)
 	maps.Copy(h, e.Header)
-	body := dialect.Marshal(errorBody{"error", errorDetails{kindOf(e), e.Message}, id})
+	details := dialect.Ordered("type", kindOf(e), "message", e.Message)
+	body := dialect.Ordered("type", "error", "error", details, "request_id", id)
 	return dialect.Answer{Status: e.Status, Header: h, Chunks: [][]byte{body}}
 }
 
-// EncodeErrorEvent writes the event error, whose data is the error's body with details besides, which are null.
+// EncodeErrorEvent writes an error event: the error body plus details, which are null.
 func (messages) EncodeErrorEvent(_ *dialect.Request, _ *dialect.Reply, _ int, e *dialect.Error) []byte {
-	return event("error", errorBody{"error", struct {
-		Details *struct{} `json:"details"`
-		errorDetails
-	}{nil, errorDetails{kindOf(e), e.Message}}, errorID(e)})
+	details := dialect.Ordered("details", nil, "type", kindOf(e), "message", e.Message)
+	return event("error", "error", details, "request_id", errorID(e))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// A tool's result is missing, and the request is refused as the API would refuse it.
+// A request without a tool result is refused with the API's error.
 func Example() {
 	r := &http.Request{Header: http.Header{"X-Api-Key": {"sk"}, "Anthropic-Version": {"2023-06-01"}}}
 	req, _ := anthropic.Messages.Decode(r, []byte(`{"model":"claude-haiku-4-5","max_tokens":100,"messages":[

@@ -4,12 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// request is a request's body as Anthropic documents it. What is read loosely here, [messages.Check] judges.
+// request is a request body as Anthropic documents it. [messages.Check] judges what the parser reads leniently.
 type request struct {
 	dialect.Members
 	model                string
@@ -22,7 +21,6 @@ type request struct {
 	maxTokens            *int64
 	temperature, topP    *float64
 	stopSequences        []string
-	disableParallel      *bool
 	budget               *int64
 	choiceType, choiceOf string
 }
@@ -33,13 +31,13 @@ type message struct {
 	content    []block
 }
 
-// block is a block of content. Content that is a string is one text block, which has no JSON of its own.
+// block is a content block. A string is one text block with nil raw.
 type block struct {
 	dialect.Members
 	path, kind string
 	raw        json.RawMessage
-	text       string  // of a text block, and of a thinking block
-	id         string  // of a tool use, and the one that a result answers
+	text       string  // of text and thinking
+	id         string  // of a tool use, or the tool use of a result
 	name       string  // of a tool use
 	isError    bool    // of a tool result
 	content    []block // of a tool result
@@ -51,7 +49,7 @@ type tool struct {
 	path, kind, name, description string
 }
 
-// parse refuses what has not the documented type, as the API does before it looks at anything else.
+// parse refuses members of an undocumented type, as the API does before all other checks.
 func parse(body []byte) (*request, *dialect.Error) {
 	var q request
 	var err error
@@ -61,127 +59,78 @@ func parse(body []byte) (*request, *dialect.Error) {
 	if q.Members == nil {
 		return nil, invalid("the request body is null: want a JSON object")
 	}
-	r := &reader{}
-	r.read(q.Members, "", "model", &q.model)
-	r.read(q.Members, "", "stream", &q.stream)
-	r.read(q.Members, "", "metadata", &q.metadata)
-	q.maxTokens = optional[int64](r, q.Members, "", "max_tokens")
-	q.temperature = optional[float64](r, q.Members, "", "temperature")
-	q.topP = optional[float64](r, q.Members, "", "top_p")
-	r.read(q.Members, "", "stop_sequences", &q.stopSequences)
-	r.read(q.Members, "", "thinking", &q.thinking)
-	q.budget = optional[int64](r, q.thinking, "thinking.", "budget_tokens")
-	r.read(q.Members, "", "tool_choice", &q.choice)
-	r.read(q.choice, "tool_choice.", "type", &q.choiceType)
-	r.read(q.choice, "tool_choice.", "name", &q.choiceOf)
-	q.disableParallel = optional[bool](r, q.choice, "tool_choice.", "disable_parallel_tool_use")
+	r := &reader{dialect.Reader{Invalid: func(path, want string, got json.RawMessage) *dialect.Error {
+		return invalid("%s: want %s, got %s", path, want, dialect.JSONName(got))
+	}}}
+	r.Read(q.Members, "", "model", &q.model)
+	r.Read(q.Members, "", "stream", &q.stream)
+	r.Read(q.Members, "", "metadata", &q.metadata)
+	q.maxTokens = dialect.Optional[int64](&r.Reader, q.Members, "", "max_tokens")
+	q.temperature = dialect.Optional[float64](&r.Reader, q.Members, "", "temperature")
+	q.topP = dialect.Optional[float64](&r.Reader, q.Members, "", "top_p")
+	r.Read(q.Members, "", "stop_sequences", &q.stopSequences)
+	r.Read(q.Members, "", "thinking", &q.thinking)
+	q.budget = dialect.Optional[int64](&r.Reader, q.thinking, "thinking", "budget_tokens")
+	r.Read(q.Members, "", "tool_choice", &q.choice)
+	r.Read(q.choice, "tool_choice", "type", &q.choiceType)
+	r.Read(q.choice, "tool_choice", "name", &q.choiceOf)
+	r.Read(q.choice, "tool_choice", "disable_parallel_tool_use", new(bool))
 	q.system = r.content(q.Members, "", "system", 0)
-	var list []json.RawMessage
-	r.read(q.Members, "", "messages", &list)
-	q.messages = make([]message, len(list))
-	for i, raw := range list {
-		q.messages[i] = r.message(raw, at("messages", i))
-	}
-	list = nil
-	r.read(q.Members, "", "tools", &list)
-	for i, raw := range list {
-		q.tools = append(q.tools, r.tool(raw, at("tools", i)))
-	}
-	return &q, r.err
+	r.Each(q.Members, "", "messages", func(raw json.RawMessage, path string) {
+		m := message{Members: r.Object(raw, path), path: path}
+		r.Read(m.Members, path, "role", &m.role)
+		m.content = r.content(m.Members, path, "content", maxDepth)
+		q.messages = append(q.messages, m)
+	})
+	r.Each(q.Members, "", "tools", func(raw json.RawMessage, path string) {
+		t := tool{Members: r.Object(raw, path), path: path}
+		r.Read(t.Members, path, "type", &t.kind)
+		r.Read(t.Members, path, "name", &t.name)
+		r.Read(t.Members, path, "description", &t.description)
+		q.tools = append(q.tools, t)
+	})
+	return &q, r.Err
 }
 
-// at is the path of an element.
-func at(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+type reader struct{ dialect.Reader }
 
-// reader reads members and keeps the first that has not the documented type.
-type reader struct{ err *dialect.Error }
+// maxDepth is the depth of blocks within blocks: a tool result in a message. Deeper blocks stay raw.
+const maxDepth = 1
 
-func (r *reader) read(o dialect.Members, path, name string, v any) {
-	if o.Read(name, v) != nil {
-		r.refuse(path+name, dialect.TypeName(v), o.Raw(name))
-	}
-}
-
-func (r *reader) object(raw json.RawMessage, path string) dialect.Members {
-	var o dialect.Members
-	if dialect.ReadPart(raw, &o) != nil || o == nil {
-		r.refuse(path, "an object", raw)
-	}
-	return o
-}
-
-func (r *reader) refuse(path string, want string, got json.RawMessage) {
-	if r.err == nil {
-		r.err = invalid("%s: want %s, got %s", path, want, dialect.JSONName(got))
-	}
-}
-
-func optional[T any](r *reader, o dialect.Members, path, name string) *T {
-	if !o.Has(name) {
-		return nil
-	}
-	v := new(T)
-	r.read(o, path, name, v)
-	return v
-}
-
-func (r *reader) message(raw json.RawMessage, path string) message {
-	m := message{Members: r.object(raw, path), path: path}
-	r.read(m.Members, path+".", "role", &m.role)
-	m.content = r.content(m.Members, path+".", "content", deepest)
-	return m
-}
-
-// deepest is how far blocks hold blocks: a tool result in a message. What is further down is read as it stands.
-const deepest = 1
-
-// content reads a string or an array of blocks; depth is how many levels of blocks there may be below it.
-func (r *reader) content(of dialect.Members, path, name string, depth int) []block {
+// content reads a string or an array of blocks. depth is how many levels of blocks may follow.
+func (r *reader) content(of dialect.Members, path, name string, depth int) (blocks []block) {
 	if dialect.IsKind(of.Raw(name), '"') {
-		return []block{{path: path + name, kind: "text", text: of.Text(name)}}
+		return []block{{path: dialect.Join(path, name), kind: "text", text: of.Text(name)}}
 	}
-	var list []json.RawMessage
-	r.read(of, path, name, &list)
-	if len(list) == 0 {
-		return nil
-	}
-	blocks := make([]block, len(list))
-	for i, raw := range list {
-		blocks[i] = r.block(raw, at(path+name, i), depth)
-	}
+	r.Each(of, path, name, func(raw json.RawMessage, path string) {
+		blocks = append(blocks, r.block(raw, path, depth))
+	})
 	return blocks
 }
 
 func (r *reader) block(raw json.RawMessage, path string, depth int) block {
-	b := block{Members: r.object(raw, path), path: path, raw: raw}
-	at := path + "."
-	r.read(b.Members, at, "type", &b.kind)
+	b := block{Members: r.Object(raw, path), path: path, raw: raw}
+	r.Read(b.Members, path, "type", &b.kind)
 	switch b.kind {
 	case "text", "thinking":
-		r.read(b.Members, at, b.kind, &b.text)
+		r.Read(b.Members, path, b.kind, &b.text)
 	case "image":
-		r.read(b.Members, at, "source", &b.source)
+		r.Read(b.Members, path, "source", &b.source)
 	case "tool_use":
-		r.read(b.Members, at, "id", &b.id)
-		r.read(b.Members, at, "name", &b.name)
+		r.Read(b.Members, path, "id", &b.id)
+		r.Read(b.Members, path, "name", &b.name)
 	case "tool_result":
-		r.read(b.Members, at, "tool_use_id", &b.id)
-		r.read(b.Members, at, "is_error", &b.isError)
+		r.Read(b.Members, path, "tool_use_id", &b.id)
+		r.Read(b.Members, path, "is_error", &b.isError)
 		if depth > 0 {
-			b.content = r.content(b.Members, at, "content", depth-1)
+			b.content = r.content(b.Members, path, "content", depth-1)
 		}
 	}
 	return b
 }
 
-func (r *reader) tool(raw json.RawMessage, path string) tool {
-	t := tool{Members: r.object(raw, path), path: path}
-	r.read(t.Members, path+".", "type", &t.kind)
-	r.read(t.Members, path+".", "name", &t.name)
-	r.read(t.Members, path+".", "description", &t.description)
-	return t
-}
-
 func invalid(format string, args ...any) *dialect.Error {
-	return &dialect.Error{Status: http.StatusBadRequest, Kind: "invalid_request_error", Message: fmt.Sprintf(format, args...)}
+	return &dialect.Error{
+		Status: http.StatusBadRequest, Kind: "invalid_request_error", Message: fmt.Sprintf(format, args...),
+	}
 }

@@ -1,122 +1,66 @@
 package anthropic
 
 import (
+	"encoding/json"
+
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// event writes one event of a stream: its name, which is also the type in its data, and a blank line.
-func event(name string, data any) []byte {
-	return append(append([]byte("event: "+name+"\ndata: "), dialect.Marshal(data)...), "\n\n"...)
+// event writes an event: its name, which is also the type in its data, its other members, and a blank line.
+func event(name string, members ...any) []byte {
+	data := dialect.Ordered(append([]any{"type", name}, members...)...)
+	return append(append([]byte("event: "+name+"\ndata: "), data...), "\n\n"...)
 }
 
-// ping has a blank in its data, in real traffic.
+// ping has a space in its data, as in real traffic.
 var ping = []byte("event: ping\ndata: {\"type\": \"ping\"}\n\n")
 
-type blockStart struct {
-	Type  string `json:"type"`
-	Index int    `json:"index"`
-	Block any    `json:"content_block"`
-}
-
-type blockDelta struct {
-	Type  string `json:"type"`
-	Index int    `json:"index"`
-	Delta any    `json:"delta"`
-}
-
-type blockStop struct {
-	Type  string `json:"type"`
-	Index int    `json:"index"`
-}
-
-type textDelta struct {
-	Type string `json:"type"`
-	Text string `json:"text"`
-}
-
-type inputDelta struct {
-	Type string `json:"type"`
-	JSON string `json:"partial_json"`
-}
-
-type thinkingDelta struct {
-	Type     string `json:"type"`
-	Thinking string `json:"thinking"`
-}
-
-type signatureDelta struct {
-	Type      string `json:"type"`
-	Signature string `json:"signature"`
-}
-
-type messageDelta struct {
-	Type  string `json:"type"`
-	Delta struct {
-		StopReason   *string      `json:"stop_reason"`
-		StopSequence *string      `json:"stop_sequence"`
-		StopDetails  *stopDetails `json:"stop_details"`
-	} `json:"delta"`
-	Usage struct {
-		Input         int `json:"input_tokens"`
-		CacheCreation int `json:"cache_creation_input_tokens"`
-		CacheRead     int `json:"cache_read_input_tokens"`
-		Output        int `json:"output_tokens"`
-	} `json:"usage"`
-}
-
-// stream returns the events: the empty message, each block with its deltas, then the stop reason. A ping stands at its usual place,
-// behind the start of the first block.
+// stream returns the events: the empty message, the deltas of each block, then the stop reason.
+// A ping follows the start of the first block, as in real traffic.
 func (m *answer) stream() [][]byte {
-	begun := *m
-	begun.Content, begun.StopReason, begun.StopSequence, begun.StopDetails = []any{}, nil, nil, nil
-	begun.Usage.Output = 1
-	events := [][]byte{event("message_start", struct {
-		Type    string  `json:"type"`
-		Message *answer `json:"message"`
-	}{"message_start", &begun})}
+	events := [][]byte{event("message_start", "message", m.object([]any{}, end{}, 1))}
 	for i, b := range m.blocks {
-		start, deltas := inPieces(b)
-		events = append(events, event("content_block_start", blockStart{"content_block_start", i, start}))
+		start, deltas := blockEvents(b)
+		events = append(events, event("content_block_start", "index", i, "content_block", start))
 		if i == 0 {
 			events = append(events, ping)
 		}
 		for _, delta := range deltas {
-			events = append(events, event("content_block_delta", blockDelta{"content_block_delta", i, delta}))
+			events = append(events, event("content_block_delta", "index", i, "delta", delta))
 		}
-		events = append(events, event("content_block_stop", blockStop{"content_block_stop", i}))
+		events = append(events, event("content_block_stop", "index", i))
 	}
-	end := messageDelta{Type: "message_delta"}
-	end.Delta.StopReason, end.Delta.StopSequence, end.Delta.StopDetails = m.StopReason, m.StopSequence, m.StopDetails
-	end.Usage.Input, end.Usage.Output = m.Usage.Input, m.Usage.Output
-	return append(events, event("message_delta", end), event("message_stop", struct {
-		Type string `json:"type"`
-	}{"message_stop"}))
+	usage := dialect.Ordered("input_tokens", m.input, "cache_creation_input_tokens", 0, "cache_read_input_tokens", 0,
+		"output_tokens", m.output)
+	delta := dialect.Ordered(m.end.members()...)
+	return append(events, event("message_delta", "delta", delta, "usage", usage), event("message_stop"))
 }
 
-// inPieces returns how a block begins in a stream, and the deltas that follow. The first delta of a tool use's input is empty, and
-// the only one where there is no input to speak of.
-func inPieces(b dialect.Block) (start any, deltas []any) {
+// blockEvents returns the start of a block and its deltas. The first delta of a tool use's input is always empty.
+func blockEvents(b dialect.Block) (start any, deltas []json.RawMessage) {
+	add := func(kind, member, text string) {
+		deltas = append(deltas, dialect.Ordered("type", kind, member, text))
+	}
 	switch b.Type {
 	case dialect.Text:
 		for _, fragment := range dialect.Fragments(b.Text) {
-			deltas = append(deltas, textDelta{"text_delta", fragment})
+			add("text_delta", "text", fragment)
 		}
-		return textBlock{Type: "text"}, deltas
+		b.Text = ""
 	case dialect.Thinking:
 		for _, fragment := range dialect.Fragments(b.Text) {
-			deltas = append(deltas, thinkingDelta{"thinking_delta", fragment})
+			add("thinking_delta", "thinking", fragment)
 		}
-		return thinkingBlock{Type: "thinking"}, append(deltas, signatureDelta{"signature_delta", b.Signature})
+		add("signature_delta", "signature", b.Signature)
+		b.Text, b.Signature = "", ""
 	case dialect.ToolUse:
-		input := string(b.Input)
-		if input == string(noInput) {
-			input = ""
+		add("input_json_delta", "partial_json", "")
+		if input := string(b.Input); input != string(noInput) {
+			for _, fragment := range dialect.Fragments(input) {
+				add("input_json_delta", "partial_json", fragment)
+			}
 		}
-		deltas = append(deltas, inputDelta{Type: "input_json_delta"})
-		for _, fragment := range dialect.Fragments(input) {
-			deltas = append(deltas, inputDelta{"input_json_delta", fragment})
-		}
-		return useBlock{"tool_use", b.ID, b.Name, noInput, caller{"direct"}}, deltas
+		b.Input = noInput
 	}
-	return whole(b), nil
+	return contentBlock(b), deltas
 }

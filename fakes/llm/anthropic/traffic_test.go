@@ -15,11 +15,12 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
-// deviations are where our frames differ from recorded ones, and why. member is a path in the JSON of a frame that ours have and
-// some recorded ones do not; "" is the frame itself.
+// deviations are known differences from recordings, with reasons. member is a path in an event's data that only our
+// events have; "" is the event itself.
 var deviations = []struct{ member, why string }{
 	{"", "a ping may come anywhere, and again; ours stands once, at its usual place behind the start of the first block"},
-	{"", "recorded data is padded with blanks before its last brace, at random; ours is not, which no reader of JSON can tell"},
+	{"", "recorded data is padded with blanks before its last brace, at random; ours is not, which no reader of JSON " +
+		"can tell"},
 	{"stop_details", "younger than some recordings"},
 	{"message.stop_details", "younger than the recorded streams"},
 	{"delta.stop_details", "younger than the recorded streams"},
@@ -28,7 +29,7 @@ var deviations = []struct{ member, why string }{
 	{"content_block.caller.type", "younger than some recordings"},
 }
 
-// stream is an answer as it was sent: each event is named as the type of its data.
+// stream is a recorded stream: each event has the name of its type.
 func stream(t *testing.T, r *traffic.Exchange) string {
 	if !r.IsChunks() {
 		return r.Answer
@@ -42,16 +43,16 @@ func stream(t *testing.T, r *traffic.Exchange) string {
 	return events.String()
 }
 
-func TestRecordedTrafficIsUnderstoodAndImitated(t *testing.T) {
+func TestCodecImitatesRecordedTraffic(t *testing.T) {
 	all := traffic.Needed(t, "anthropic")
-	added := map[string]bool{} // members of ours that a recording has not
+	added := map[string]bool{} // members that only our answers have
 	for _, r := range all {
 		t.Run(r.Name, func(t *testing.T) {
 			request := r.Request
 			if request == "" {
 				request = body(user, `,"stream":true`)
 			}
-			if r.Header.Get("Anthropic-Version") == "" { // which one recorder took out
+			if r.Header.Get("Anthropic-Version") == "" { // one recorder removed them
 				r.Header = keyed()
 			}
 			req, err := Messages.Decode(&http.Request{Header: r.Header}, []byte(request))
@@ -92,18 +93,18 @@ func TestRecordedTrafficIsUnderstoodAndImitated(t *testing.T) {
 	require.Equal(t, told, added, "the table says where we differ, and nothing else")
 }
 
-// shaped is what an answer is made of.
+// shaped is the structure of an answer.
 type shaped struct {
 	streamed bool
 	pings    int
-	kinds    []string            // of its events but the pings, a run of one kind once
-	members  map[string][]string // by kind: every path of a member, with its type
+	kinds    []string            // of its events without pings; repeats count once
+	members  map[string][]string // by kind: every member's path and type
 	blocks   []dialect.Block
 	reason   dialect.StopReason
 	model    string
 }
 
-// reply is what we would have to say for such an answer.
+// reply returns the scripted reply with the same content.
 func (s *shaped) reply() *dialect.Reply {
 	return &dialect.Reply{Model: s.model, StopReason: s.reason, Content: s.blocks}
 }
@@ -121,7 +122,8 @@ func shape(t *testing.T, answer string) *shaped {
 		s.model, s.reason = m.Model, dialect.StopReason(m.Reason)
 		for _, b := range m.Content {
 			s.kinds = append(s.kinds, b.Type)
-			s.blocks = append(s.blocks, dialect.Block{Type: dialect.BlockType(b.Type), Text: b.Text, ID: b.ID, Name: b.Name, Input: b.Input})
+			s.blocks = append(s.blocks, dialect.Block{Type: dialect.BlockType(b.Type), Text: b.Text, ID: b.ID, Name: b.Name,
+				Input: b.Input})
 		}
 		s.members["message"] = members(t, answer)
 		return s
@@ -164,7 +166,8 @@ func (s *shaped) add(t *testing.T, event string) {
 		s.model = e.Message.Model
 	case "content_block_start":
 		require.Equal(t, len(s.blocks), e.Index, "blocks come one after the other")
-		s.blocks = append(s.blocks, dialect.Block{Type: dialect.BlockType(e.Block.Type), Text: e.Block.Text, ID: e.Block.ID, Name: e.Block.Name})
+		s.blocks = append(s.blocks, dialect.Block{Type: dialect.BlockType(e.Block.Type), Text: e.Block.Text, ID: e.Block.ID,
+			Name: e.Block.Name})
 	case "content_block_delta":
 		require.Equal(t, len(s.blocks)-1, e.Index, "a delta is of the last block that began")
 		last := &s.blocks[e.Index]
@@ -191,7 +194,7 @@ func errorType(t *testing.T, text string) string {
 	return e.Error.Type
 }
 
-// members returns the path of every member of a JSON text, with its type; of an input, which is the caller's, only that it is there.
+// members returns the path and type of every member; inside an input, which the caller defines, nothing.
 func members(t *testing.T, text string) []string {
 	t.Helper()
 	var v any

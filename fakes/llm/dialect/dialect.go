@@ -1,5 +1,6 @@
-// Package dialect is the provider-neutral form of a conversation with a model, and the interface of the codecs that
-// turn each provider's wire format into it and back. It is a leaf: codecs import it, fakes/llm imports the codecs.
+// Package dialect defines the provider-neutral form of a conversation with a model, and the codec interface. A codec
+// translates between that form and one provider's wire format. JSON tools that all codecs share belong here too. The
+// package is a leaf: codecs import it, and fakes/llm imports the codecs.
 package dialect
 
 import (
@@ -11,7 +12,7 @@ import (
 
 // Names of the dialects.
 const (
-	Native          = "native"           // an MCP CreateMessageRequestParams in, a CreateMessageResult out
+	Native          = "native"           // MCP: CreateMessageRequestParams in, CreateMessageResult out
 	OpenAIChat      = "openai-chat"      // OpenAI Chat Completions
 	OpenAIResponses = "openai-responses" // OpenAI Responses
 	Anthropic       = "anthropic"        // Anthropic Messages
@@ -19,20 +20,20 @@ const (
 	Ollama          = "ollama"           // Ollama chat
 )
 
-// Role is who speaks. Providers that have more roles are mapped: a tool's result is the user's turn, as in MCP.
+// Role is the speaker. Providers with more roles are mapped: as in MCP, a tool result belongs to the user's turn.
 type Role string
 
-// The roles of a conversation. System and developer prompts are Request.System.
+// The roles of a conversation. System and developer messages are in Request.System.
 const (
 	User      Role = "user"
 	Assistant Role = "assistant"
 )
 
-// BlockType is what a block holds, in the terms of MCP.
+// BlockType is the kind of a block, in MCP's terms.
 type BlockType string
 
-// The block types. Thinking is a model's reasoning, which MCP has no block for: a client keeps it from the server, and hands it
-// back to the provider where that asks for it. Other is something that the neutral form has no word for; its Raw is kept.
+// The block types. MCP has no Thinking block: a client hides the model's reasoning from the server, and returns it to
+// the provider if required. Other has no neutral form; its Raw is kept.
 const (
 	Text       BlockType = "text"
 	Image      BlockType = "image"
@@ -46,29 +47,28 @@ const (
 // Block is one piece of a message.
 type Block struct {
 	Type BlockType
-	// Text of a text or thinking block.
+	// Text of a text or thinking block. For media given by address: the address.
 	Text string
-	// Signature is the provider's seal on a thinking block, or on a tool use (Gemini's thoughtSignature): opaque, and to be
-	// handed back as it came.
+	// Signature is the provider's opaque signature of a thinking block or a tool use (Gemini's thoughtSignature). A
+	// client returns it unchanged.
 	Signature string
-	// Data is the media, decoded from base64, and MimeType its type, of an image or audio block. A medium that is given by
-	// address has the address in Text.
+	// Data is the decoded media of an image or audio block, and MimeType its type.
 	Data     []byte
 	MimeType string
-	// ID is the id of a tool use, or the id of the tool use that a result answers.
+	// ID is the id of a tool use, or the tool use that a result belongs to.
 	ID string
-	// Name is the tool's name, on a tool use (and on a result, where the provider names it).
+	// Name is the tool's name, on a tool use, and on a result if the provider names it.
 	Name string
-	// Input is a tool use's arguments: JSON as it was written. In a Reply it may be no JSON at all, which a
-	// codec whose provider carries arguments as text sends as it is.
+	// Input is the arguments of a tool use, as written. In a Reply it may be invalid JSON: a codec sends it unchanged
+	// if its provider carries arguments as text.
 	Input json.RawMessage
-	// Content is what a tool result holds.
+	// Content of a tool result.
 	Content []Block
-	// IsError is set on a tool result that the provider's own wire calls an error.
+	// IsError is true for a tool result that the provider's format marks as an error.
 	IsError bool
-	// Raw is the block as it stood on the wire, where it stood alone.
+	// Raw is the block's own JSON on the wire; nil if it has none.
 	Raw json.RawMessage
-	// Path is where in the request's body the block stands, such as "messages[3]". Empty in a Reply.
+	// Path is the block's place in the request body, such as "messages[3]". Empty in a Reply.
 	Path string
 }
 
@@ -76,7 +76,7 @@ type Block struct {
 type Message struct {
 	Role    Role
 	Content []Block
-	// Path is where in the request's body the message begins.
+	// Path is the place in the request body where the message begins.
 	Path string
 }
 
@@ -88,41 +88,39 @@ type Tool struct {
 	Path        string
 }
 
-// Modes of Request.ToolChoice. A choice of one particular tool is "tool:" and its name.
+// Modes of Request.ToolChoice. The choice of one tool is "tool:" and its name.
 const (
 	ChoiceAuto     = "auto"
 	ChoiceRequired = "required"
 	ChoiceNone     = "none"
 )
 
-// Request is what a caller asked of the model.
+// Request is a caller's request to the model.
 type Request struct {
 	Dialect string
 	Model   string
-	// System is the system prompt; several are joined by a blank line.
+	// System is the system prompt. A blank line joins several.
 	System   string
 	Messages []Message
 	Tools    []Tool
-	// ToolChoice is a mode in the terms of MCP; "" when the request says nothing of it.
+	// ToolChoice is the mode, in MCP's terms. Empty: not given.
 	ToolChoice string
-	// MaxTokens and Temperature are nil when the request does not give them.
+	// MaxTokens and Temperature are nil if not given.
 	MaxTokens     *int64
 	Temperature   *float64
 	StopSequences []string
-	// Stream is true when the caller wants the answer as a stream.
+	// Stream is true if the caller asks for a stream.
 	Stream bool
-	// Body is the request's body as it came, Header its headers.
+	// Body and Header are the request's own, unchanged.
 	Body   json.RawMessage
 	Header http.Header
-	// URL is where the request was sent: path and query, of which some providers make a part of it. Nil where the codec
-	// has no use for it.
+	// URL has the path and query, which some providers use as parameters. Nil if the codec does not need it.
 	URL *url.URL
-	// Decoded is the codec's own form of the body, which spares its Check and Encode a second reading. nil makes them read Body.
+	// Decoded is the codec's own form of the body, so that Check and Encode need not parse again. Nil: they parse Body.
 	Decoded any
 }
 
-// Turn is the number of the model's turn that is asked for: 1 for a fresh question, one more for each assistant
-// message in the history.
+// Turn returns the number of the requested model turn: 1, plus one for each assistant message in the history.
 func (r *Request) Turn() int {
 	turn := 1
 	for _, m := range r.Messages {
@@ -133,7 +131,7 @@ func (r *Request) Turn() int {
 	return turn
 }
 
-// LastUserTurn returns the user's messages after the last assistant message: what the model is to answer now.
+// LastUserTurn returns the user's messages after the last assistant message.
 func (r *Request) LastUserTurn() []Message {
 	for i := len(r.Messages); i > 0; i-- {
 		if r.Messages[i-1].Role == Assistant {
@@ -143,7 +141,7 @@ func (r *Request) LastUserTurn() []Message {
 	return r.Messages
 }
 
-// Blocks returns every block of the type in the messages, in order, also those inside a tool result.
+// Blocks returns all blocks of the type in order, including those inside tool results.
 func Blocks(messages []Message, t BlockType) []Block {
 	var found []Block
 	for _, m := range messages {
@@ -161,7 +159,7 @@ func Blocks(messages []Message, t BlockType) []Block {
 	return found
 }
 
-// PlainText returns the texts of the blocks, and of the results among them, joined by newlines.
+// PlainText joins the texts of the blocks, including those of tool results, by newlines.
 func PlainText(blocks []Block) string {
 	if len(blocks) == 1 && blocks[0].Type == Text {
 		return blocks[0].Text
@@ -178,36 +176,36 @@ func PlainText(blocks []Block) string {
 	return strings.Join(texts, "\n")
 }
 
-// StopReason is why the model stopped, in the terms of MCP, or in the provider's own where MCP has no word.
+// StopReason is why the model stopped, in MCP's words, or in the provider's if MCP has none.
 type StopReason string
 
-// The standard stop reasons of MCP, and two that every codec has a word of its provider for.
+// MCP's standard stop reasons, and two that every codec maps to its provider's word.
 const (
 	EndTurn          StopReason = "endTurn"
 	StopForTool      StopReason = "toolUse"
 	StopMaxTokens    StopReason = "maxTokens"
 	StopStopSequence StopReason = "stopSequence"
 
-	StopRefusal       StopReason = "refusal"       // the model declines; the reply's text says so
-	StopContentFilter StopReason = "contentFilter" // the provider held the answer back, or the rest of it
+	StopRefusal       StopReason = "refusal"       // the model declines, in the reply's text
+	StopContentFilter StopReason = "contentFilter" // the provider withheld all or the rest of the answer
 )
 
-// Reply is what the model says.
+// Reply is the model's scripted answer.
 type Reply struct {
-	// Content is text and tool uses, in order. A tool use without an ID is given one where the provider has ids.
+	// Content is text and tool uses, in order. A tool use without an ID gets one if the provider has ids.
 	Content []Block
-	// StopReason "" means toolUse where the content has a tool use, endTurn otherwise.
+	// StopReason defaults to toolUse if the content has a tool use, else to endTurn.
 	StopReason StopReason
-	// Model is the model's name; "" means the one that was asked for.
+	// Model is the model's name. Empty: the requested one.
 	Model string
-	// Serial tells the replies of one model server apart; ids are made from it.
+	// Serial identifies the reply on its server. Codecs generate ids from it.
 	Serial int64
-	// LateUse makes a streaming codec send the last tool use's final fragment after the finish reason, a fault seen in the
-	// wild; codecs whose stream has no such order ignore it.
+	// LateUse makes a stream deliver the end of the last tool use after the finish reason, as some real servers do.
+	// Codecs without such an order ignore it.
 	LateUse bool
 }
 
-// Reason returns the stop reason, or what it is when none is given.
+// Reason returns the stop reason or its default.
 func (r *Reply) Reason() StopReason {
 	if r.StopReason != "" {
 		return r.StopReason
@@ -220,7 +218,7 @@ func (r *Reply) Reason() StopReason {
 	return EndTurn
 }
 
-// Answer is an HTTP answer, ready to be sent: for a stream each chunk is one event of it, to be flushed by itself.
+// Answer is an HTTP answer. Each chunk of a stream is one event, flushed by itself.
 type Answer struct {
 	Status int
 	Header http.Header
@@ -228,25 +226,24 @@ type Answer struct {
 	Stream bool
 }
 
-// Error is a request that the provider would refuse. Codecs give it the provider's own shape.
+// Error is an error of the provider. Codecs write it in the provider's own shape.
 type Error struct {
-	// Status is the provider's HTTP status for it.
+	// Status is the HTTP status.
 	Status int
-	// Kind is the provider's word for the class of the error, such as "invalid_request_error". "" is the codec's usual word
-	// for the status.
+	// Kind is the provider's error class, such as "invalid_request_error". Empty: the codec's default for the status.
 	Kind string
-	// Code and Param are the provider's further words; empty is none, or the codec's usual one for the status.
+	// Code and Param are the provider's further words. Empty: none, or the codec's default for the status.
 	Code  string
 	Param string
 	// Message says what is wrong, in our own words.
 	Message string
-	// Header is sent besides the provider's own, such as Retry-After; nil adds nothing.
+	// Header adds headers, such as Retry-After; may be nil.
 	Header http.Header
-	// URL is where the request was sent that the error answers, on which its form may depend. A server sets it.
+	// URL of the failed request, which may decide the error's form. A server sets it.
 	URL *url.URL
 }
 
-// At returns the error as one that answers a request to the URL.
+// At returns a copy of the error for a request to the URL.
 func (e *Error) At(u *url.URL) *Error {
 	copied := *e
 	copied.URL = u
@@ -259,46 +256,45 @@ func (e *Error) Error() string { return e.Message }
 type Codec interface {
 	// Name is the dialect's name.
 	Name() string
-	// Patterns are the routes that the provider serves, as patterns of [http.ServeMux] such as "POST /v1/chat/completions".
+	// Patterns returns the provider's routes as patterns of [http.ServeMux], such as "POST /v1/chat/completions".
 	Patterns() []string
-	// Decode reads a request, parts of which are then parts of the body: do not change that afterwards. It refuses what the provider cannot
-	// read at all.
+	// Decode reads a request, or refuses what the provider cannot read at all. The request shares memory with the body:
+	// do not change it afterwards.
 	Decode(r *http.Request, body []byte) (*Request, *Error)
-	// Check holds a request against the provider's own rules of history, roles and tools. It is what a
-	// lenient fake leaves out.
+	// Check applies the provider's rules for history, roles and tools. A lenient fake skips it.
 	Check(*Request) *Error
-	// Encode writes the reply as the provider would, as a stream where the request asks for one.
+	// Encode writes the reply in the provider's format, as a stream if the request asks for one.
 	Encode(*Request, *Reply) Answer
-	// EncodeError writes an error as the provider would, with headers that keep SDKs from trying again unless the
-	// provider itself would have them try.
+	// EncodeError writes an error in the provider's format. Its headers prevent SDK retries unless the provider invites
+	// them.
 	EncodeError(*Error) Answer
-	// EncodeErrorEvent writes an error as the provider tells of one in the middle of a stream, under a status of 200, after the first
-	// events of the reply, as many as were sent; nil where its stream has no such event.
+	// EncodeErrorEvent writes an error inside a stream with status 200, after the first sent events of the reply. Nil:
+	// the provider's streams have no error event.
 	EncodeErrorEvent(r *Request, reply *Reply, sent int, e *Error) []byte
 }
 
-// Accounts are the codecs of providers that say in a header of every answer whose account it is for. A codec is one by implementing this, too.
+// Accounts is implemented by the codecs of providers that name the account in a header of every answer.
 type Accounts interface {
 	// AccountHeader is the header's name, in canonical form.
 	AccountHeader() string
 }
 
-// Recycler is a codec that makes new requests and answers in the memory of old ones, as servers of tests are asked the same things all the time.
-// A codec is one by implementing this, too.
+// Recycler is implemented by codecs that reuse the memory of finished requests and answers.
 type Recycler interface {
-	// Recycle takes back what the codec alone knows of a request that it decoded, which then has nothing Decoded, and an answer that it
-	// encoded, or one made of that: nobody may have a use for the answer, neither for its header nor for its chunks, nor for this copy of the
-	// request. What the request points to stays whole, for others may have kept a copy without Decoded.
+	// Recycle takes back req.Decoded, which becomes nil, and an answer from Encode. The caller must no longer use the
+	// answer, its header, its chunks, or this copy of the request. Everything else that the request points to stays
+	// intact.
 	Recycle(*Request, Answer)
 }
 
-// Asides are what a codec serves besides conversations, such as lists of models and counts of tokens. A codec has them by
-// implementing this, too.
+// SideRequests is implemented by codecs that also serve requests outside conversations, such as model lists and token
+// counts.
 type SideRequests interface {
-	// SideRequestPatterns are the routes, as [Codec.Patterns] has them. Two codecs may share one: the first that claims a request gets it.
+	// SideRequestPatterns returns the routes, like [Codec.Patterns]. Codecs may share one: the first that claims a
+	// request gets it.
 	SideRequestPatterns() []string
 	// Claims reports whether a request to one of the routes is meant for this provider.
 	Claims(*http.Request) bool
-	// AnswerSideRequest answers.
+	// AnswerSideRequest answers a claimed request.
 	AnswerSideRequest(r *http.Request, body []byte) Answer
 }

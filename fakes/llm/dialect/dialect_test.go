@@ -11,18 +11,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestMintedIDs(t *testing.T) {
+func TestGeneratedIDs(t *testing.T) {
 	seen := map[string]bool{}
 	for serial := range int64(30) {
 		for position := range 30 {
-			id := MintID("call_", 24, serial, position)
+			id := GenerateID("call_", 24, serial, position)
 			require.Regexp(t, "^call_[A-Za-z0-9]{24}$", id)
-			require.Equal(t, id, MintID("call_", 24, serial, position))
+			require.Equal(t, id, GenerateID("call_", 24, serial, position))
 			require.False(t, seen[id], id)
 			seen[id] = true
 		}
 	}
-	require.NotEqual(t, MintID("a", 8, 1, 0)[1:], MintID("b", 8, 1, 0)[1:])
+	require.NotEqual(t, GenerateID("a", 8, 1, 0)[1:], GenerateID("b", 8, 1, 0)[1:])
 }
 
 func TestFragments(t *testing.T) {
@@ -83,12 +83,12 @@ func TestMembersHaveExactNames(t *testing.T) {
 	require.Error(t, new(Members).UnmarshalJSON([]byte("[]")))
 }
 
-func TestMarshalEscapesNothingForHTML(t *testing.T) {
+func TestMarshalDoesNotEscapeHTML(t *testing.T) {
 	require.Equal(t, `{"a":"<&>ö"}`, string(Marshal(map[string]string{"a": "<&>ö"})))
 	require.Panics(t, func() { Marshal(json.RawMessage("{")) })
 }
 
-func TestBlocksLooksIntoResults(t *testing.T) {
+func TestBlocksIncludesToolResults(t *testing.T) {
 	messages := []Message{
 		{Role: User, Content: []Block{{Type: Text, Text: "q"}}},
 		{Role: Assistant, Content: []Block{{Type: ToolUse, ID: "u"}}},
@@ -103,10 +103,12 @@ func TestBlocksLooksIntoResults(t *testing.T) {
 	require.Equal(t, "r", PlainText(messages[2].Content))
 }
 
-// What is read without encoding/json must be read as it would read it.
+// Members reads JSON as encoding/json does.
 func FuzzReadMembers(f *testing.F) {
-	for _, seed := range []string{`{}`, ` { "a" : 1 , "b":[ ] ,"c":{"d":"}\"]"}, "e":null,"f":true,"a":"x\u00e9\n" } `, `null`, `[1]`, `{"a":1`, `{"\u0061":-1e5,"a":false}`, `{"a":12,"b":1.5,"c":1e400,"d":9223372036854775808,"e":-0}`,
-		`{"a":[1, "]" ,{"b":[2]},[]]}`, "{\"\xff\":\"\xff\"}", `7`, ``, `{"a":"\\"}`, `{"a":"\\\""}`, `{"a":"\"\\\/\b\f\n\r\té\t","b":"\u00e9\\u","c":"\\u0041"}`} {
+	for _, seed := range []string{`{}`, ` { "a" : 1 , "b":[ ] ,"c":{"d":"}\"]"}, "e":null,"f":true,"a":"x\u00e9\n" } `,
+		`null`, `[1]`, `{"a":1`, `{"\u0061":-1e5,"a":false}`, `{"a":12,"b":1.5,"c":1e400,"d":9223372036854775808,"e":-0}`,
+		`{"a":[1, "]" ,{"b":[2]},[]]}`, "{\"\xff\":\"\xff\"}", `7`, ``, `{"a":"\\"}`, `{"a":"\\\""}`,
+		`{"a":"\"\\\/\b\f\n\r\té\t","b":"\u00e9\\u","c":"\\u0041"}`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
@@ -124,8 +126,10 @@ func FuzzReadMembers(f *testing.F) {
 		for name, value := range want {
 			require.Equal(t, value, got.Raw(name))
 			require.Equal(t, want.Has(name), got.Has(name))
-			for _, pair := range [][2]any{{new(string), new(string)}, {new(bool), new(bool)}, {new(int64), new(int64)}, {new(float64), new(float64)},
-				{new(Object), new(Object)}, {new(Members), new(Members)}, {new([]Members), new([]Members)}, {new([]json.RawMessage), new([]json.RawMessage)}} {
+			for _, pair := range [][2]any{{new(string), new(string)}, {new(bool), new(bool)}, {new(int64), new(int64)},
+				{new(float64), new(float64)},
+				{new(Object), new(Object)}, {new(Members), new(Members)}, {new([]Members), new([]Members)},
+				{new([]json.RawMessage), new([]json.RawMessage)}} {
 				if !want.Has(name) {
 					continue
 				}
@@ -140,8 +144,10 @@ func FuzzReadMembers(f *testing.F) {
 }
 
 func FuzzValid(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,-0.5e+7,true,false,null,"x\u00e9\n\\"],"b":{}}`, ` [ ] `, `[1,]`, `{"a"}`, `{"a":1,}`, `01`, `-`, `1.`, `1e`, `.5`, `tru`, `"\x"`, `"\u12"`,
-		"\"\x01\"", `"`, `"\`, `{"a":1}x`, `[1 2]`, `{1:2}`, `-0`, `1E+2`, `"` + "\xff" + `"`, `]`, `[}`, `{"a" : 1 , "b" : [ { } ] }`, `"\u12G4"`, `nul`, `{]`} {
+	for _, seed := range []string{`{"a":[1,-0.5e+7,true,false,null,"x\u00e9\n\\"],"b":{}}`, ` [ ] `, `[1,]`, `{"a"}`,
+		`{"a":1,}`, `01`, `-`, `1.`, `1e`, `.5`, `tru`, `"\x"`, `"\u12"`,
+		"\"\x01\"", `"`, `"\`, `{"a":1}x`, `[1 2]`, `{1:2}`, `-0`, `1E+2`, `"` + "\xff" + `"`, `]`, `[}`,
+		`{"a" : 1 , "b" : [ { } ] }`, `"\u12G4"`, `nul`, `{]`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -151,7 +157,7 @@ func FuzzValid(f *testing.F) {
 	})
 }
 
-func TestValidAsDeepAsEncodingJSON(t *testing.T) {
+func TestNestingLimitIsThatOfEncodingJSON(t *testing.T) {
 	for depth, want := range map[int]bool{10_000: true, 10_001: false} {
 		raw := []byte(strings.Repeat("[", depth) + strings.Repeat("]", depth))
 		require.Equal(t, want, json.Valid(raw))
@@ -160,7 +166,8 @@ func TestValidAsDeepAsEncodingJSON(t *testing.T) {
 }
 
 func FuzzAppendText(f *testing.F) {
-	for _, seed := range []string{"", "plain", "a\"b\\c\n\r\t\b\f\x00\x1f\x7f", "é💧\u2028\u2029\ufffd", "\xff\xe2\x80", "<&>"} {
+	for _, seed := range []string{"", "plain", "a\"b\\c\n\r\t\b\f\x00\x1f\x7f", "é💧\u2028\u2029\ufffd",
+		"\xff\xe2\x80", "<&>"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -6,28 +6,27 @@ import (
 	"slices"
 )
 
-// Members is a JSON object as a codec reads it: once, and by the names that it knows. It is an [Object] that costs little: a list in the order
-// of the text, whose names and values, and the strings read from them, are parts of the text, not copies. Do not change that afterwards. The last
-// of several members with one name counts.
+// Members is a cheap [Object]: a list in text order whose names, values and strings share memory with the text. Do not
+// change the text afterwards. Of several members with one name the last counts.
 type Members []Member
 
-// Member is a member of an object. Its value is whole JSON, without white space around it.
+// Member is a member of an object. Its value is complete JSON without surrounding white space.
 type Member struct {
 	Name  []byte
 	Value json.RawMessage
 }
 
-// ReadMembers reads a JSON object, of which null is the nil one. The error is that of encoding/json.
+// ReadMembers reads a JSON object; null gives nil. Errors are those of encoding/json.
 func ReadMembers(raw []byte) (Members, error) {
-	var few [16]Member // most objects have no more, and those are counted before they take memory
-	m, err := AppendMembers(few[:0], raw)
+	var buffer [16]Member // enough for most objects, without an allocation
+	m, err := AppendMembers(buffer[:0], raw)
 	if m == nil {
 		return nil, err
 	}
 	return append(make(Members, 0, len(m)), m...), nil
 }
 
-// AppendMembers is [ReadMembers] into m, which is empty and not nil.
+// AppendMembers is [ReadMembers] into m, which must be empty and not nil.
 func AppendMembers(m Members, raw []byte) (Members, error) {
 	begin, end := space(raw, 0), -1
 	if IsKind(raw[begin:], '{') {
@@ -40,22 +39,22 @@ func AppendMembers(m Members, raw []byte) (Members, error) {
 	return m, nil
 }
 
-// UnmarshalJSON reads an object for encoding/json, with copies.
+// UnmarshalJSON reads a copy of an object, for encoding/json.
 func (m *Members) UnmarshalJSON(raw []byte) error {
 	read, err := ReadMembers(bytes.Clone(raw))
 	*m = read
 	return err
 }
 
-// members reads what is known to be a valid object.
+// members reads a valid object.
 func members(raw []byte) Members {
-	var few [8]Member // most objects have no more, and those are counted before they take memory
-	m := few[:0]
+	var buffer [8]Member // see ReadMembers
+	m := buffer[:0]
 	EachMember(raw, func(name []byte, value json.RawMessage) { m = append(m, Member{name, value}) })
 	return append(make(Members, 0, len(m)), m...)
 }
 
-// Raw returns a member's value; nil when there is none.
+// Raw returns a member's value; nil if missing.
 func (m Members) Raw(name string) json.RawMessage {
 	for i := len(m) - 1; i >= 0; i-- {
 		if string(m[i].Name) == name {
@@ -65,7 +64,7 @@ func (m Members) Raw(name string) json.RawMessage {
 	return nil
 }
 
-// Has reports whether the member is there and is not null.
+// Has reports whether the member is present and not null.
 func (m Members) Has(name string) bool {
 	v := m.Raw(name)
 	return v != nil && !IsKind(v, 'n')
@@ -80,16 +79,16 @@ func (m Members) Read(name string, v any) error {
 	return ReadPart(raw, v)
 }
 
-// Text returns a member that is a string; "" when there is none.
+// Text returns a member that is a string, else "".
 func (m Members) Text(name string) string {
-	s, _ := TextOf(m.Raw(name)) // not a string: there is none
+	s, _ := TextOf(m.Raw(name))
 	return s
 }
 
-// Names returns the members' names, sorted, each once.
+// Names returns the sorted names without duplicates.
 func (m Members) Names() []string { return m.Unknown(nil) }
 
-// Unknown is Names without those that are known.
+// Unknown is Names without the known ones.
 func (m Members) Unknown(known map[string]bool) []string {
 	var names []string
 	for i := range m {

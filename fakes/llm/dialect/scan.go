@@ -9,62 +9,59 @@ import (
 	"unsafe"
 )
 
-// ReadPart reads a part of what [ReadMembers] has read into v, a pointer, as encoding/json would, but without looking for mistakes in
-// it again, and without copies.
+// ReadPart reads a part of validated JSON (see [ReadMembers]) into the pointer v, like encoding/json but without
+// copies.
 func ReadPart(raw json.RawMessage, v any) error {
-	if len(raw) == 0 {
-		return json.Unmarshal(raw, v)
+	if len(raw) > 0 && read(raw, v) {
+		return nil
 	}
-	switch v := v.(type) {
-	case *string:
-		if raw[0] == '"' {
-			*v = text(raw)
-			return nil
-		}
-	case *Object:
-		if raw[0] == '{' {
-			*v = Object{}
-			EachMember(raw, func(name []byte, value json.RawMessage) { (*v)[string(name)] = value })
-			return nil
-		}
-	case *Members:
-		if raw[0] == '{' {
-			*v = members(raw)
-			return nil
-		}
-	case *[]json.RawMessage:
-		switch raw[0] {
-		case '[':
-			*v = elements(raw)
-			return nil
-		case '{': // the error is that of any object, and this one may be long
-			return json.Unmarshal([]byte("{}"), v)
-		}
-	case *int64:
-		if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
-			*v = n
-			return nil
-		}
-	case *float64:
-		if n, err := strconv.ParseFloat(string(raw), 64); err == nil {
-			*v = n
-			return nil
-		}
-	case *bool:
-		switch raw[0] {
-		case 't':
-			*v = true
-			return nil
-		case 'f':
-			*v = false
-			return nil
-		}
+	if _, isList := v.(*[]json.RawMessage); isList && IsKind(raw, '{') {
+		raw = []byte("{}") // the same error for every object, without its text
 	}
 	return json.Unmarshal(raw, v)
 }
 
-// EachMember calls member for each member of a part of what [ReadMembers] has read, in their order, and reports whether the part is an
-// object at all. The name is to be used during the call only.
+// read reads a value of the expected type. False leaves v unchanged.
+func read(raw json.RawMessage, v any) (ok bool) {
+	switch v := v.(type) {
+	case *string:
+		return set(v)(TextOf(raw))
+	case *Object:
+		if raw[0] == '{' {
+			*v = Object{}
+			return EachMember(raw, func(name []byte, value json.RawMessage) { (*v)[string(name)] = value })
+		}
+	case *Members:
+		if raw[0] == '{' {
+			*v = members(raw)
+			return true
+		}
+	case *[]json.RawMessage:
+		return set(v)(Elements(raw))
+	case *int64:
+		n, err := strconv.ParseInt(string(raw), 10, 64)
+		return set(v)(n, err == nil)
+	case *float64:
+		n, err := strconv.ParseFloat(string(raw), 64)
+		return set(v)(n, err == nil)
+	case *bool:
+		return set(v)(raw[0] == 't', raw[0] == 't' || raw[0] == 'f')
+	}
+	return false
+}
+
+// set returns a function that sets v to a value if it is valid.
+func set[T any](v *T) func(T, bool) bool {
+	return func(value T, ok bool) bool {
+		if ok {
+			*v = value
+		}
+		return ok
+	}
+}
+
+// EachMember calls member for each member of validated JSON, in order. It reports whether raw is an object. The name is
+// valid only during the call.
 func EachMember(raw json.RawMessage, member func(name []byte, value json.RawMessage)) bool {
 	i := space(raw, 0)
 	if i == len(raw) || raw[i] != '{' {
@@ -78,16 +75,16 @@ func EachMember(raw json.RawMessage, member func(name []byte, value json.RawMess
 	return true
 }
 
-// WalkObject calls member for each member of the object that begins at i in what [ReadMembers] has read, with the name and where the value begins;
-// member returns where that ends, which it knows when it has read the value, or else by [End]. So a text is walked through once, however deep
-// it is. The result is where the object ends.
+// WalkObject walks the object that begins at i in validated JSON and returns its end. It calls member with each name
+// and the start of its value; member returns the value's end, from reading it or from [End]. So each level is scanned
+// only once.
 func WalkObject(raw []byte, i int, member func(name []byte, i int) (end int)) (end int) {
 	i = space(raw, i+1)
 	for raw[i] != '}' {
 		end := quoted(raw, i)
 		name := nameOf(raw[i:end])
 		i = space(raw, end)
-		i = member(name, space(raw, i+1)) // past the colon
+		i = member(name, space(raw, i+1)) // skip the colon
 		if i = space(raw, i); raw[i] == ',' {
 			i = space(raw, i+1)
 		}
@@ -95,7 +92,7 @@ func WalkObject(raw []byte, i int, member func(name []byte, i int) (end int)) (e
 	return i + 1
 }
 
-// WalkArray is [WalkObject] of an array and its elements.
+// WalkArray is [WalkObject] for the elements of an array.
 func WalkArray(raw []byte, i int, element func(i int) (end int)) (end int) {
 	i = space(raw, i+1)
 	for raw[i] != ']' {
@@ -107,7 +104,6 @@ func WalkArray(raw []byte, i int, element func(i int) (end int)) (end int) {
 	return i + 1
 }
 
-// nameOf returns the name that a string is.
 func nameOf(quoted []byte) []byte {
 	if name := quoted[1 : len(quoted)-1]; plain(name) {
 		return name
@@ -115,10 +111,10 @@ func nameOf(quoted []byte) []byte {
 	return []byte(text(quoted))
 }
 
-// plain reports whether a string stands there as it is.
+// plain reports whether a string has no escapes and is valid UTF-8.
 func plain(inner []byte) bool { return bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) }
 
-// Elements returns the elements of a part of what [ReadMembers] has read, and whether it is an array at all.
+// Elements returns the elements of validated JSON, and whether it is an array.
 func Elements(raw json.RawMessage) (all []json.RawMessage, isArray bool) {
 	if !IsKind(raw, '[') {
 		return nil, false
@@ -126,10 +122,10 @@ func Elements(raw json.RawMessage) (all []json.RawMessage, isArray bool) {
 	return elements(raw), true
 }
 
-// elements reads the elements of what is known to be a valid array.
+// elements reads a valid array.
 func elements(raw []byte) []json.RawMessage {
-	var few [16]json.RawMessage // most arrays have no more, and those are counted before they take memory
-	all := few[:0]
+	var buffer [16]json.RawMessage // enough for most arrays, without an allocation
+	all := buffer[:0]
 	WalkArray(raw, 0, func(i int) int {
 		end := End(raw, i)
 		all = append(all, raw[i:end:end])
@@ -138,7 +134,6 @@ func elements(raw []byte) []json.RawMessage {
 	return append(make([]json.RawMessage, 0, len(all)), all...)
 }
 
-// space returns the place of the first character from i on that is no white space, or the end.
 func space(raw []byte, i int) int {
 	for i < len(raw) && (raw[i] == ' ' || raw[i] == '\n' || raw[i] == '\r' || raw[i] == '\t') {
 		i++
@@ -146,7 +141,7 @@ func space(raw []byte, i int) int {
 	return i
 }
 
-// End returns the end of the value that begins at i in what [ReadMembers] has read.
+// End returns the end of the value that begins at i in validated JSON.
 func End(raw []byte, i int) int {
 	switch raw[i] {
 	case '"':
@@ -174,14 +169,13 @@ func End(raw []byte, i int) int {
 	return i
 }
 
-// quoted returns the end of the string that begins at i.
 func quoted(raw []byte, i int) int {
-	for i = stop(raw, i+1); raw[i] != '"'; i = stop(raw, i+2) { // a backslash: what it escapes may be a quotation mark
+	for i = stop(raw, i+1); raw[i] != '"'; i = stop(raw, i+2) { // skip a backslash and the character that it escapes
 	}
 	return i + 1
 }
 
-// TextOf returns the text of a part of what [ReadMembers] has read, and whether it is a string at all.
+// TextOf returns the text of validated JSON, and whether it is a string.
 func TextOf(raw json.RawMessage) (s string, isText bool) {
 	if !IsKind(raw, '"') {
 		return "", false
@@ -197,27 +191,21 @@ func BytesOf(raw json.RawMessage) (text []byte, isText bool) {
 	return textBytes(raw), true
 }
 
-// text returns the text of what is known to be a valid string.
+// frequentWords need no allocation.
+var frequentWords = [...]string{"user", "assistant", "system", "tool", "function", "text"}
+
+// text decodes a valid string.
 func text(raw []byte) string {
-	switch string(raw[1 : len(raw)-1]) { // words of every message take no memory of their own
-	case "user":
-		return "user"
-	case "assistant":
-		return "assistant"
-	case "system":
-		return "system"
-	case "tool":
-		return "tool"
-	case "function":
-		return "function"
-	case "text":
-		return "text"
+	for _, word := range frequentWords {
+		if string(raw[1:len(raw)-1]) == word {
+			return word
+		}
 	}
 	inner := textBytes(raw)
-	return unsafe.String(unsafe.SliceData(inner), len(inner)) // without a copy: see [Members]
+	return unsafe.String(unsafe.SliceData(inner), len(inner)) // no copy: see Members
 }
 
-// textBytes is text as bytes, which are a part of the string where they stand there as they are.
+// textBytes decodes a valid string, sharing its memory if it has no escapes.
 func textBytes(raw []byte) []byte {
 	inner := raw[1 : len(raw)-1 : len(raw)-1]
 	if plain(inner) {
@@ -227,11 +215,11 @@ func textBytes(raw []byte) []byte {
 		return unescaped(inner)
 	}
 	var s string
-	_ = json.Unmarshal(raw, &s) // it is valid
+	_ = json.Unmarshal(raw, &s) // valid JSON
 	return []byte(s)
 }
 
-// unescaped undoes escapes of one character.
+// unescaped decodes single-character escapes.
 func unescaped(inner []byte) []byte {
 	out := make([]byte, 0, len(inner))
 	for {
@@ -251,53 +239,47 @@ func unescaped(inner []byte) []byte {
 
 const hex = "0123456789abcdef"
 
-// AppendText appends the text as JSON, as [Marshal] writes it.
+// AppendText appends the text as a JSON string, as [Marshal] writes it.
 func AppendText[T string | []byte](out []byte, text T) []byte {
 	out = append(out, '"')
-	start := 0
-	for i := 0; i < len(text); {
+	start, size := 0, 1
+	for i := 0; i < len(text); i += size {
 		c := text[i]
+		size = 1
 		if c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' {
-			i++
 			continue
 		}
-		if c >= utf8.RuneSelf {
-			r, size := utf8.DecodeRuneInString(string(text[i:min(len(text), i+utf8.UTFMax)]))
-			if r != utf8.RuneError && r != '\u2028' && r != '\u2029' || r == utf8.RuneError && size > 1 {
-				i += size
-				continue
-			}
-			out = append(out, text[start:i]...)
-			if r == utf8.RuneError {
-				out = append(out, `\ufffd`...)
-			} else {
-				out = append(out, `\u202`...)
-				out = append(out, hex[r&0xf])
-			}
-			i += size
-			start = i
+		var escape string
+		if c < utf8.RuneSelf {
+			escape = escaped(c)
+		} else if escape, size = escapedRune(string(text[i:min(len(text), i+utf8.UTFMax)])); escape == "" {
 			continue
 		}
-		out = append(out, text[start:i]...)
-		switch c {
-		case '"', '\\':
-			out = append(out, '\\', c)
-		case '\b':
-			out = append(out, `\b`...)
-		case '\f':
-			out = append(out, `\f`...)
-		case '\n':
-			out = append(out, `\n`...)
-		case '\r':
-			out = append(out, `\r`...)
-		case '\t':
-			out = append(out, `\t`...)
-		default:
-			out = append(out, `\u00`...)
-			out = append(out, hex[c>>4], hex[c&0xf])
-		}
-		i++
-		start = i
+		out = append(append(out, text[start:i]...), escape...)
+		start = i + size
 	}
 	return append(append(out, text[start:]...), '"')
+}
+
+// escaped returns the escape of a control character, quotation mark or backslash.
+func escaped(c byte) string {
+	if i := strings.IndexByte("\b\f\n\r\t\"\\", c); i >= 0 {
+		return `\b\f\n\r\t\"\\`[2*i : 2*i+2]
+	}
+	const hex = "0123456789abcdef"
+	return `\u00` + string([]byte{hex[c>>4], hex[c&0xf]})
+}
+
+// escapedRune returns the escape of the first character, "" for most, and its size.
+func escapedRune(text string) (escape string, size int) {
+	switch r, size := utf8.DecodeRuneInString(text); {
+	case r == '\u2028':
+		return `\u2028`, size
+	case r == '\u2029':
+		return `\u2029`, size
+	case r == utf8.RuneError && size == 1: // invalid UTF-8
+		return `\ufffd`, size
+	default:
+		return "", size
+	}
 }

@@ -5,18 +5,18 @@ import (
 	"math/bits"
 )
 
-// deepest is how many objects and arrays may be inside of one another, as with encoding/json.
-const deepest = 10_000
+// maxDepth is how deep objects and arrays may nest, as in encoding/json.
+const maxDepth = 10_000
 
-// valid returns the end of the JSON value that begins at i, and -1 where none does. Valid is what is valid for encoding/json, whose own
-// test takes several times as long. depth counts the objects and arrays around it.
+// valid returns the end of the JSON value at i, or -1 if it is invalid. It accepts what encoding/json accepts, several
+// times as fast. depth is the number of enclosing objects and arrays.
 func valid(raw []byte, i, depth int) int {
 	if i == len(raw) {
 		return -1
 	}
 	switch c := raw[i]; c {
 	case '{', '[':
-		if depth == deepest {
+		if depth == maxDepth {
 			return -1
 		}
 		return validMembers(raw, i, depth+1, nil)
@@ -32,8 +32,8 @@ func valid(raw []byte, i, depth int) int {
 	return validNumber(raw, i)
 }
 
-// validMembers is valid of an object or an array. Of an object it calls member, unless that is nil, for each member, whose name is as it
-// would be read.
+// validMembers is valid for an object or an array. It calls member, unless nil, with each decoded name and value of an
+// object.
 func validMembers(raw []byte, i, depth int, member func(name, value []byte)) int {
 	opening := raw[i]
 	closing := opening + 2 // in ASCII
@@ -102,9 +102,8 @@ func validText(raw []byte, i int) int {
 	}
 }
 
-// stop returns the place of the first byte from i on that does not stand for itself in a string: a quotation mark, a backslash or a control
-// character. It is the length where there is none. Eight bytes are looked at at once: each of the three differences has the highest bit of a
-// byte set where that byte is one, and perhaps in those above the first.
+// stop returns the index of the next quotation mark, backslash or control character, or len(raw). It tests eight bytes
+// at once: each difference sets the highest bit of a byte that matches, and perhaps of bytes above the first match.
 func stop(raw []byte, i int) int {
 	const ones, highest = 0x0101010101010101, 0x8080808080808080
 	for ; i+8 <= len(raw); i += 8 {
@@ -154,7 +153,7 @@ func validNumber(raw []byte, i int) int {
 	return i
 }
 
-// validDigits wants at least one digit.
+// validDigits requires at least one digit.
 func validDigits(raw []byte, i int) int {
 	begin := i
 	for i < len(raw) && isDigit(raw[i]) {

@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Check holds a request against the rules of which the API is known to answer 4xx, in an order of its own: credentials, fields,
-// parameters, tools, contents, history.
+// Check applies the rules that the API is known to enforce: credentials, fields, parameters, tools, contents, history.
+// The order is our own.
 func (codec) Check(req *dialect.Request) *dialect.Error {
 	to := targetOf(req.URL)
 	if err := checkCredentials(req, to); err != nil {
@@ -26,7 +26,8 @@ func (codec) Check(req *dialect.Request) *dialect.Error {
 	case reader.unknown != nil:
 		return unknownNames(reader.unknown)
 	}
-	for _, check := range []func(*node) *dialect.Error{checkConfig, checkTools, checkToolConfig, checkContents, checkHistory} {
+	for _, check := range []func(*node) *dialect.Error{checkConfig, checkTools, checkToolConfig, checkContents,
+		checkHistory} {
 		if err := check(q); err != nil {
 			return err
 		}
@@ -37,20 +38,21 @@ func (codec) Check(req *dialect.Request) *dialect.Error {
 	return nil
 }
 
-// checkCredentials wants any credentials at all.
 func checkCredentials(req *dialect.Request, to target) *dialect.Error {
 	token, isBearer := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer ")
 	switch {
-	case req.Header.Get("X-Goog-Api-Key") != "", isBearer && token != "", req.URL != nil && req.URL.Query().Get("key") != "":
+	case req.Header.Get("X-Goog-Api-Key") != "", isBearer && token != "", req.URL != nil &&
+		req.URL.Query().Get("key") != "":
 		return nil
 	case to.vertex:
 		return &dialect.Error{Status: http.StatusUnauthorized, Code: "CREDENTIALS_MISSING",
-			Message: "the request has no credentials: want Authorization: Bearer and an access token, or an API key in x-goog-api-key"}
+			Message: "the request has no credentials: want Authorization: Bearer and an access token, or an API key in " +
+				"x-goog-api-key"}
 	}
-	return &dialect.Error{Status: http.StatusForbidden, Message: "the request has no API key: want one in the header x-goog-api-key, or as ?key="}
+	return &dialect.Error{Status: http.StatusForbidden,
+		Message: "the request has no API key: want one in the header x-goog-api-key, or as ?key="}
 }
 
-// unknownNames names every field that the API does not have.
 func unknownNames(unknown []unknownName) *dialect.Error {
 	var lines []string
 	for _, u := range unknown {
@@ -69,10 +71,12 @@ func checkConfig(q *node) *dialect.Error {
 		name     string
 		low, top float64
 	}{
-		{"maxOutputTokens", 1, 1<<31 - 1}, {"temperature", 0, 2}, {"topP", 0, 1}, {"topK", 1, 1<<31 - 1}, {"candidateCount", 1, 8},
+		{"maxOutputTokens", 1, 1<<31 - 1}, {"temperature", 0, 2}, {"topP", 0, 1}, {"topK", 1, 1<<31 - 1},
+		{"candidateCount", 1, 8},
 	} {
 		if got := config.number(limit.name); got != nil && (*got < limit.low || *got > limit.top) {
-			return invalid("generation_config", "%s is %v: want %v to %v", config.at(limit.name).path, *got, limit.low, limit.top)
+			return invalid("generation_config", "%s is %v: want %v to %v", config.at(limit.name).path, *got,
+				limit.low, limit.top)
 		}
 	}
 	if stops := len(config.list("stopSequences")); stops > 5 {
@@ -99,11 +103,12 @@ func checkContents(q *node) *dialect.Error {
 	return nil
 }
 
-// checkContent accepts the role function, of the API's first days, for what functions returned.
+// checkContent also accepts the role function, from the API's early days, for function responses.
 func (n *node) checkContent() *dialect.Error {
 	parts := n.list("parts")
 	switch role := n.text("role"); {
-	case role != "" && role != "user" && role != "model" && (role != "function" || n.count("functionResponse") < len(parts)):
+	case role != "" && role != "user" && role != "model" &&
+		(role != "function" || n.count("functionResponse") < len(parts)):
 		return invalid(n.path+".role", "%s has the role %q: want user or model", n.path, role)
 	case len(parts) == 0:
 		return invalid(n.path+".parts", "%s.parts is empty: want at least one part", n.path)
@@ -116,7 +121,6 @@ func (n *node) checkContent() *dialect.Error {
 	return nil
 }
 
-// count counts the parts that have the field.
 func (n *node) count(field string) int {
 	count := 0
 	for _, p := range n.list("parts") {
@@ -127,8 +131,9 @@ func (n *node) count(field string) int {
 	return count
 }
 
-// data are the fields of a part of which it has exactly one.
-var data = []string{"text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode", "codeExecutionResult", "toolCall", "toolResponse"}
+// data are the fields of which a part has exactly one.
+var data = []string{"text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode",
+	"codeExecutionResult", "toolCall", "toolResponse"}
 
 func (n *node) checkPart() *dialect.Error {
 	var has []string
@@ -144,7 +149,8 @@ func (n *node) checkPart() *dialect.Error {
 		return invalid(n.path, "%s has %s: want one of them in a part", n.path, strings.Join(has, " and "))
 	}
 	for _, needed := range []struct{ in, field string }{
-		{"inlineData", "mimeType"}, {"inlineData", "data"}, {"fileData", "fileUri"}, {"functionCall", "name"}, {"functionResponse", "name"},
+		{"inlineData", "mimeType"}, {"inlineData", "data"}, {"fileData", "fileUri"}, {"functionCall", "name"},
+		{"functionResponse", "name"},
 	} {
 		if inner := n.at(needed.in); inner != nil && inner.text(needed.field) == "" {
 			return invalid(inner.path+"."+needed.field, "%s has no %s", inner.path, needed.field)

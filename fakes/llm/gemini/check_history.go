@@ -2,11 +2,11 @@ package gemini
 
 import "github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 
-// checkHistory holds the API's rules of function calls: a turn of calls comes right after a user's turn or one of responses, and the very
-// next turn has as many responses as there were calls. Ids and names do not count.
+// checkHistory enforces the API's rules for function calls: a turn of calls follows a user's turn or a turn of
+// responses, and the next turn has as many responses as calls. Ids and names do not matter.
 func checkHistory(q *node) *dialect.Error {
 	contents := q.list("contents")
-	asked := 0 // calls in the turn before
+	pending := 0 // in the previous turn
 	for i, c := range contents {
 		calls, responses := c.count("functionCall"), c.count("functionResponse")
 		isModel := role(c) == dialect.Assistant
@@ -15,28 +15,31 @@ func checkHistory(q *node) *dialect.Error {
 			return invalid(c.path, "%s has a functionCall and the role %s: want the role model", c.path, c.text("role"))
 		case responses > 0 && isModel:
 			return invalid(c.path, "%s has a functionResponse and the role model: want the role user", c.path)
-		case responses > 0 && asked == 0:
-			return invalid(c.path, "%s has a functionResponse: a turn of function responses comes right after a turn of function calls", c.path)
-		case responses != asked:
-			return unequal(c.path, responses, asked)
+		case responses > 0 && pending == 0:
+			return invalid(c.path, "%s has a functionResponse: a turn of function responses comes right after a turn of "+
+				"function calls", c.path)
+		case responses != pending:
+			return unequal(c.path, responses, pending)
 		case calls > 0 && (i == 0 || role(contents[i-1]) != dialect.User):
-			return invalid(c.path, "%s has a functionCall: a turn of function calls comes right after a user's turn or a turn of function responses", c.path)
+			return invalid(c.path, "%s has a functionCall: a turn of function calls comes right after a user's turn or a "+
+				"turn of function responses", c.path)
 		}
-		asked = calls
+		pending = calls
 	}
-	if asked > 0 {
-		return unequal("contents", 0, asked)
+	if pending > 0 {
+		return unequal("contents", 0, pending)
 	}
 	return nil
 }
 
 func unequal(path string, responses, calls int) *dialect.Error {
-	return invalid(path, "the number of function response parts, %d, is not that of the function call parts of the turn before, %d: want a functionResponse for each functionCall, in the very next content",
+	return invalid(path, "the number of function response parts, %d, is not that of the function call parts of the "+
+		"turn before, %d: want a functionResponse for each functionCall, in the very next content",
 		responses, calls)
 }
 
-// checkSignatures holds the rule of the third generation: since the user last spoke, the first call of each of the model's turns carries
-// its thoughtSignature. Earlier turns need none. What the signature is only the API can tell.
+// checkSignatures enforces the rule of generation 3: since the user last spoke, the first call of each model turn has
+// its thoughtSignature. Earlier turns need none. The codec cannot verify the signature.
 func checkSignatures(q *node) *dialect.Error {
 	contents := q.list("contents")
 	began := 0 // the current turn
@@ -51,7 +54,8 @@ func checkSignatures(q *node) *dialect.Error {
 				continue
 			}
 			if p.text("thoughtSignature") == "" {
-				return invalid(p.path, "the function call %s at %s has no thought_signature: want the one that came with it", p.at("functionCall").text("name"), p.path)
+				return invalid(p.path, "the function call %s at %s has no thought_signature: want the one that came with it",
+					p.at("functionCall").text("name"), p.path)
 			}
 			break
 		}

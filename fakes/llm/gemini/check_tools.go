@@ -8,10 +8,9 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// functionName is what a function may be called.
 var functionName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$`)
 
-// checkTools accepts an object schema without properties. The API has refused it at times, and hosts leave parameters out for it.
+// checkTools accepts an object schema without properties. The API refused it at times, so hosts omit parameters.
 func checkTools(q *node) *dialect.Error {
 	seen := map[string]bool{}
 	for _, d := range declarations(q) {
@@ -44,23 +43,24 @@ func checkParameters(schema *node) *dialect.Error {
 	return nil
 }
 
-// modes are the modes of function calling.
 var modes = []string{"AUTO", "ANY", "NONE", "VALIDATED"}
 
 func checkToolConfig(q *node) *dialect.Error {
 	config := q.at("toolConfig").at("functionCallingConfig")
 	mode := config.at("mode")
-	said, allowed := config.text("mode"), config.strings("allowedFunctionNames")
-	if mode != nil && dialect.IsKind(mode.raw, '"') && said != "MODE_UNSPECIFIED" && !slices.Contains(modes, said) {
-		return invalid(mode.path, "invalid value at '%s': %q is no mode: want %s", mode.path, said, strings.Join(modes, ", "))
+	word, allowed := config.text("mode"), config.strings("allowedFunctionNames")
+	if mode != nil && dialect.IsKind(mode.raw, '"') && word != "MODE_UNSPECIFIED" && !slices.Contains(modes, word) {
+		return invalid(mode.path, "invalid value at '%s': %q is no mode: want %s", mode.path, word, strings.Join(modes, ", "))
 	}
 	declared := declarations(q)
-	forces := said == "ANY" || said == "VALIDATED"
+	forces := word == "ANY" || word == "VALIDATED"
 	switch {
 	case forces && len(declared) == 0:
-		return invalid("tool_config", "function calling has the mode %s, and no function is declared: want functionDeclarations", said)
+		return invalid("tool_config",
+			"function calling has the mode %s, and no function is declared: want functionDeclarations", word)
 	case !forces && len(allowed) > 0:
-		return invalid("tool_config", "allowedFunctionNames is set, and the mode is %q: want it with ANY or VALIDATED only", said)
+		return invalid("tool_config", "allowedFunctionNames is set, and the mode is %q: want it with ANY or VALIDATED only",
+			word)
 	}
 	for _, name := range allowed {
 		if !slices.ContainsFunc(declared, func(d *node) bool { return d.text("name") == name }) {

@@ -9,13 +9,12 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Decode refuses a path that names no model and method, and a body that is not a JSON object or has fields of another kind than the API
-// documents.
+// Decode refuses a path without model and method, a body that is not a JSON object, and fields of another kind than
+// documented.
 //
-// A functionResponse is a tool result of a user's turn. Its content is every string in its response as a text each, so that they can be
-// found as they were said; where there is more in it than strings, its whole JSON follows as one more text. It is an error where the
-// response has the member error, which is how the API wants to be told. Ids are those that the request has, "" where it has none: calls
-// and results then belong together by name and order.
+// A functionResponse is a tool result in a user's turn. Each string in its response becomes a text; if it has other
+// values, its whole JSON follows as one more text. It is an error if the response has the member error, as the API
+// documents. Ids are the request's own, possibly "": then calls and results belong together by name and order.
 func (codec) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Error) {
 	to := targetOf(r.URL)
 	if to.model == "" || to.method != generate && to.method != streamGenerate {
@@ -28,8 +27,10 @@ func (codec) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Er
 	}
 	config := q.at("generationConfig")
 	req := &dialect.Request{
-		Dialect: dialect.Gemini, Model: to.model, System: systemPrompt(q), ToolChoice: toolChoice(q), Temperature: config.number("temperature"),
-		StopSequences: config.strings("stopSequences"), Stream: to.method == streamGenerate, Body: body, Header: r.Header, URL: r.URL,
+		Dialect: dialect.Gemini, Model: to.model, System: systemPrompt(q), ToolChoice: toolChoice(q),
+		Temperature:   config.number("temperature"),
+		StopSequences: config.strings("stopSequences"), Stream: to.method == streamGenerate, Body: body, Header: r.Header,
+		URL:     r.URL,
 		Decoded: parsed{q, reader},
 	}
 	if limit := config.number("maxOutputTokens"); limit != nil {
@@ -51,15 +52,15 @@ func (codec) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Er
 	return req, nil
 }
 
-// role is the role of a content; that of one which names none is the user.
+// role returns the role of a content; the default is the user.
 func role(c *node) dialect.Role {
-	switch said := c.text("role"); said {
+	switch name := c.text("role"); name {
 	case "model":
 		return dialect.Assistant
 	case "", "user", "function":
 		return dialect.User
 	default:
-		return dialect.Role(said) // an unknown one is kept for Check and the journal
+		return dialect.Role(name) // Check refuses an unknown role; the journal keeps it
 	}
 }
 
@@ -71,7 +72,6 @@ func systemPrompt(q *node) string {
 	return strings.Join(texts, "\n\n")
 }
 
-// declarations are the functions of all tools.
 func declarations(q *node) []*node {
 	var all []*node
 	for _, t := range q.list("tools") {
@@ -80,8 +80,8 @@ func declarations(q *node) []*node {
 	return all
 }
 
-// toolChoice returns the mode in the terms of MCP, "tool:NAME" where one function has to be called, or what stands there where it is
-// neither. VALIDATED lets the model choose, as AUTO does.
+// toolChoice returns the mode in MCP's terms, "tool:NAME" if one function is forced, or an unknown value unchanged.
+// VALIDATED lets the model choose, like AUTO.
 func toolChoice(q *node) string {
 	config := q.at("toolConfig").at("functionCallingConfig")
 	allowed := config.strings("allowedFunctionNames")
@@ -101,7 +101,7 @@ func toolChoice(q *node) string {
 	}
 }
 
-// block reads a part. What is neither text, image, audio, call nor result is Other.
+// block reads a part. Unknown parts become Other.
 func (n *node) block() dialect.Block {
 	b := dialect.Block{Type: dialect.Other, Raw: n.raw, Path: n.path, Signature: n.text("thoughtSignature")}
 	switch {
@@ -126,7 +126,6 @@ func (n *node) block() dialect.Block {
 	return b
 }
 
-// media reads inlineData and fileData.
 func (n *node) media(b *dialect.Block) {
 	inline, file := n.at("inlineData"), n.at("fileData")
 	b.MimeType = inline.text("mimeType") + file.text("mimeType")
@@ -141,15 +140,15 @@ func (n *node) media(b *dialect.Block) {
 	b.Data, b.Text = inline.bytes("data"), file.text("fileUri")
 }
 
-// response reads what a function returned, and whether it is an error.
+// response reads a function's response and whether it is an error.
 func response(result *node) (content []dialect.Block, isError bool) {
 	at := result.at("response")
 	if at != nil {
-		said := func(text string) {
+		add := func(text string) {
 			content = append(content, dialect.Block{Type: dialect.Text, Text: text, Path: at.path})
 		}
-		if !eachString(json.NewDecoder(strings.NewReader(string(at.raw))), said) {
-			said(string(at.raw))
+		if !eachString(at.raw, add) {
+			add(string(at.raw))
 		}
 		var members dialect.Members
 		_ = dialect.ReadPart(at.raw, &members) // a struct
@@ -164,37 +163,21 @@ func response(result *node) (content []dialect.Block, isError bool) {
 	return content, isError
 }
 
-// eachString calls said with each string of a JSON object that is no member's name, in order. It reports whether there is nothing
-// else in it.
-func eachString(dec *json.Decoder, said func(string)) bool {
-	only := true
-	type frame struct{ object, value bool } // value: what comes next is a member's value
-	var open []frame
-	for {
-		token, err := dec.Token()
-		if err != nil {
-			return only
-		}
-		top := len(open) - 1
-		if top >= 0 && open[top].object && !open[top].value {
-			if _, isName := token.(string); isName {
-				open[top].value = true
-				continue
-			}
-		} else if top >= 0 {
-			open[top].value = false
-		}
-		switch t := token.(type) {
-		case json.Delim:
-			if t == '{' || t == '[' {
-				open = append(open, frame{object: t == '{'})
-			} else {
-				open = open[:top]
-			}
-		case string:
-			said(t)
-		default:
-			only = false
-		}
+// eachString calls add with each string value of validated JSON, in order. It reports whether there are no other
+// scalars.
+func eachString(raw json.RawMessage, add func(string)) (only bool) {
+	only = true
+	each := func(value json.RawMessage) { only = eachString(value, add) && only }
+	if text, isString := dialect.TextOf(raw); isString {
+		add(text)
+		return true
 	}
+	if dialect.EachMember(raw, func(_ []byte, value json.RawMessage) { each(value) }) {
+		return only
+	}
+	elements, isArray := dialect.Elements(raw)
+	for _, element := range elements {
+		each(element)
+	}
+	return only && isArray
 }

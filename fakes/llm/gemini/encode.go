@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -10,13 +11,13 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Encode writes text, thoughts and tool uses, in order; other blocks are left out. Thoughts are written whether the request asks for them
-// or not: that is the script's to decide. A tool use whose input is no JSON object cannot be written in this format: as with the real
-// thing, the answer then ends in MALFORMED_FUNCTION_CALL, with what the model wrote in finishMessage.
+// Encode writes text, thoughts and tool uses, in order, and drops other blocks. It writes thoughts even if the request
+// does not ask for them: the script decides. The format cannot carry input that is not a JSON object. As with the real
+// API, the answer then ends with MALFORMED_FUNCTION_CALL, and finishMessage holds the model's output.
 func (codec) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 	c := newCompletion(req, reply)
 	if !req.Stream {
-		return dialect.Answer{Status: http.StatusOK, Header: header(jsonType), Chunks: [][]byte{append(indented(c.plain()), '\n')}}
+		return plainAnswer(http.StatusOK, c.plain())
 	}
 	chunks := c.stream(reply.LateUse)
 	a := dialect.Answer{Status: http.StatusOK, Stream: true}
@@ -27,10 +28,10 @@ func (codec) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 		}
 		return a
 	}
-	a.Header = header(jsonType)
+	a.Header = header("application/json; charset=UTF-8")
 	before := "["
 	for i := range chunks {
-		a.Chunks = append(a.Chunks, append(append([]byte(before), indented(chunks[i])...), '\n'))
+		a.Chunks = append(a.Chunks, append(append([]byte(before), dialect.Indented(chunks[i])...), '\n'))
 		before = ",\r\n"
 	}
 	last := len(a.Chunks) - 1
@@ -38,7 +39,7 @@ func (codec) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 	return a
 }
 
-// finishReasons are the stop reasons in the API's words. It has none for tool use, and cannot tell a stop sequence from an end.
+// finishReasons maps stop reasons to the API's words. Tool use and stop sequences have none of their own.
 var finishReasons = map[dialect.StopReason]string{
 	dialect.EndTurn:           "STOP",
 	dialect.StopForTool:       "STOP",
@@ -48,67 +49,77 @@ var finishReasons = map[dialect.StopReason]string{
 	dialect.StopContentFilter: "SAFETY",
 }
 
-// completion is an answer before it is put on the wire, plain or streamed.
+// completion is an answer before encoding, plain or streamed.
 type completion struct {
 	id, model string
 	parts     []part
 	finish    string
 	message   string // finishMessage
-	blocked   bool   // the prompt, so that there is no candidate
-	usage     usage
+	blocked   bool   // the prompt is blocked: no candidate
+	usage     usage  // of the prompt
 }
 
 type part struct {
-	Text             *string       `json:"text,omitempty"`
-	Thought          bool          `json:"thought,omitempty"`
-	FunctionCall     *functionCall `json:"functionCall,omitempty"`
-	ThoughtSignature string        `json:"thoughtSignature,omitempty"`
+	text      string
+	thought   bool
+	call      *functionCall
+	signature string // thoughtSignature
 }
 
 type functionCall struct {
-	Name string          `json:"name"`
-	Args json.RawMessage `json:"args,omitempty"`
-	ID   string          `json:"id,omitempty"`
+	name, id string
+	args     json.RawMessage // nil: none
+}
+
+func (p part) MarshalJSON() ([]byte, error) {
+	if p.call == nil {
+		return dialect.Ordered("text", p.text, "thought", dialect.OrAbsent(p.thought),
+			"thoughtSignature", dialect.OrAbsent(p.signature)), nil
+	}
+	var args any = dialect.Absent
+	if p.call.args != nil {
+		args = p.call.args
+	}
+	return dialect.Ordered(
+		"functionCall", dialect.Ordered("name", p.call.name, "args", args, "id", dialect.OrAbsent(p.call.id)),
+		"thoughtSignature", dialect.OrAbsent(p.signature)), nil
 }
 
 func newCompletion(req *dialect.Request, reply *dialect.Reply) *completion {
-	c := &completion{id: mint("response", 23, reply.Serial, 0), model: reply.Model, finish: finishReasons[reply.Reason()]}
-	if c.model == "" {
-		c.model = req.Model
-	}
+	c := &completion{id: generateID("response", 23, reply.Serial, 0), model: cmp.Or(reply.Model, req.Model),
+		finish: finishReasons[reply.Reason()]}
 	if c.finish == "" {
 		c.finish = string(reply.Reason())
 	}
 	for i, b := range reply.Content {
 		switch b.Type {
 		case dialect.Text, dialect.Thinking:
-			c.parts = append(c.parts, part{Text: &b.Text, Thought: b.Type == dialect.Thinking, ThoughtSignature: b.Signature})
+			c.parts = append(c.parts, part{text: b.Text, thought: b.Type == dialect.Thinking, signature: b.Signature})
 		case dialect.ToolUse:
 			c.add(&b, reply.Serial, i)
 		}
 	}
 	c.blocked = reply.Reason() == dialect.StopContentFilter && len(c.parts) == 0
-	c.count(req)
+	c.usage.prompt = 8 + len(req.Body)/4
 	return c
 }
 
-// add adds a call.
 func (c *completion) add(b *dialect.Block, serial int64, position int) {
 	var args map[string]json.RawMessage
 	if err := json.Unmarshal(b.Input, &args); len(b.Input) > 0 && (err != nil || args == nil) {
 		c.finish, c.message = "MALFORMED_FUNCTION_CALL", fmt.Sprintf("Malformed function call: %s(%s)", b.Name, b.Input)
 		return
 	}
-	call := &functionCall{Name: b.Name, ID: b.ID}
+	p := part{call: &functionCall{name: b.Name, id: b.ID}, signature: b.Signature}
 	if len(args) > 0 {
-		call.Args = b.Input
+		p.call.args = b.Input
 	}
-	if call.ID == "" && generation(c.model) > 2 {
-		call.ID = strings.ToLower(mint("call", 8, serial, position))
+	if b.ID == "" && generation(c.model) > 2 {
+		p.call.id = strings.ToLower(generateID("call", 8, serial, position))
 	}
-	p := part{FunctionCall: call, ThoughtSignature: b.Signature}
-	if p.ThoughtSignature == "" && thinks(c.model) && !slices.ContainsFunc(c.parts, part.isCall) {
-		p.ThoughtSignature = mint("signature", 32, serial, position) // reads as base64
+	hasCall := slices.ContainsFunc(c.parts, func(p part) bool { return p.call != nil })
+	if p.signature == "" && thinks(c.model) && !hasCall {
+		p.signature = generateID("signature", 32, serial, position) // looks like base64
 	}
 	c.parts = append(c.parts, p)
 	if c.message == "" {
@@ -116,103 +127,70 @@ func (c *completion) add(b *dialect.Block, serial int64, position int) {
 	}
 }
 
-// mint makes an id of n letters and digits, another one for each kind of thing.
-func mint(kind string, n int, serial int64, position int) string {
-	return strings.TrimPrefix(dialect.MintID(kind, n, serial, position), kind)
+// generateID returns an id of n letters and digits. Each kind has its own ids.
+func generateID(kind string, n int, serial int64, position int) string {
+	return strings.TrimPrefix(dialect.GenerateID(kind, n, serial, position), kind)
 }
 
-func (p part) isCall() bool { return p.FunctionCall != nil }
+type usage struct{ prompt, candidates, thoughts int }
 
-type usage struct {
-	Prompt     int        `json:"promptTokenCount"`
-	Candidates int        `json:"candidatesTokenCount,omitempty"`
-	Total      int        `json:"totalTokenCount"`
-	Details    []modality `json:"promptTokensDetails"`
-	Thoughts   int        `json:"thoughtsTokenCount,omitempty"`
-}
-
-type modality struct {
-	Modality string `json:"modality"`
-	Tokens   int    `json:"tokenCount"`
-}
-
-// count counts a token for some four bytes; nobody can hold the fake to more.
-func (c *completion) count(req *dialect.Request) {
-	c.usage.Prompt = 8 + len(req.Body)/4
-	c.usage.Total = c.usage.Prompt
-	c.usage.Details = []modality{{"TEXT", c.usage.Prompt}}
-	for _, p := range c.parts {
-		c.usage.add(p)
-	}
-}
-
+// add estimates the tokens of a part, roughly four bytes each; clients cannot rely on more.
 func (u *usage) add(p part) {
 	switch {
-	case p.Thought:
-		u.Thoughts += 1 + len(*p.Text)/4
-	case p.Text != nil:
-		u.Candidates += 1 + len(*p.Text)/4
+	case p.thought:
+		u.thoughts += 1 + len(p.text)/4
+	case p.call == nil:
+		u.candidates += 1 + len(p.text)/4
 	default:
-		u.Candidates += 1 + (len(p.FunctionCall.Name)+len(p.FunctionCall.Args))/4
+		u.candidates += 1 + (len(p.call.name)+len(p.call.args))/4
+		if p.signature != "" {
+			u.thoughts += 16 // the signed thought
+		}
 	}
-	if p.isCall() && p.ThoughtSignature != "" {
-		u.Thoughts += 16 // what the signature seals
-	}
-	u.Total = u.Prompt + u.Candidates + u.Thoughts
 }
 
-// generateResponse is a GenerateContentResponse.
-type generateResponse struct {
-	Candidates     []candidate     `json:"candidates,omitempty"`
-	PromptFeedback *promptFeedback `json:"promptFeedback,omitempty"`
-	UsageMetadata  usage           `json:"usageMetadata"`
-	ModelVersion   string          `json:"modelVersion"`
-	ResponseID     string          `json:"responseId"`
+func (u usage) object() json.RawMessage {
+	return dialect.Ordered("promptTokenCount", u.prompt, "candidatesTokenCount", dialect.OrAbsent(u.candidates),
+		"totalTokenCount", u.prompt+u.candidates+u.thoughts, "promptTokensDetails", textTokens(u.prompt),
+		"thoughtsTokenCount", dialect.OrAbsent(u.thoughts))
 }
 
-type promptFeedback struct {
-	BlockReason string `json:"blockReason"`
+func textTokens(n int) []json.RawMessage {
+	return []json.RawMessage{dialect.Ordered("modality", "TEXT", "tokenCount", n)}
 }
 
-type candidate struct {
-	Content       content        `json:"content"`
-	FinishReason  string         `json:"finishReason,omitempty"`
-	Index         int            `json:"index"`
-	SafetyRatings []safetyRating `json:"safetyRatings,omitempty"`
-	FinishMessage string         `json:"finishMessage,omitempty"`
-}
-
-type content struct {
-	Parts []part `json:"parts,omitempty"`
-	Role  string `json:"role"`
-}
-
-type safetyRating struct {
-	Category    string `json:"category"`
-	Probability string `json:"probability"`
-	Blocked     bool   `json:"blocked"`
-}
-
-// plain is the whole answer.
-func (c *completion) plain() generateResponse {
+func (c *completion) plain() json.RawMessage {
 	if c.blocked {
 		return c.refused()
 	}
-	return c.response(candidate{Content: content{c.parts, "model"}, FinishReason: c.finish, SafetyRatings: c.ratings(), FinishMessage: c.message}, c.usage)
-}
-
-func (c *completion) response(only candidate, u usage) generateResponse {
-	return generateResponse{Candidates: []candidate{only}, UsageMetadata: u, ModelVersion: c.model, ResponseID: c.id}
-}
-
-// refused is the answer to a prompt that was blocked: it has no candidates.
-func (c *completion) refused() generateResponse {
-	return generateResponse{PromptFeedback: &promptFeedback{"PROHIBITED_CONTENT"}, UsageMetadata: c.usage, ModelVersion: c.model, ResponseID: c.id}
-}
-
-func (c *completion) ratings() []safetyRating {
-	if c.finish != "SAFETY" {
-		return nil
+	u := c.usage
+	for _, p := range c.parts {
+		u.add(p)
 	}
-	return []safetyRating{{"HARM_CATEGORY_DANGEROUS_CONTENT", "HIGH", true}}
+	return c.response(c.candidate(c.parts, c.finish, c.message), u)
+}
+
+// candidate is the only candidate of an answer or of a chunk.
+func (c *completion) candidate(parts []part, finish, message string) json.RawMessage {
+	var content, ratings any = dialect.Ordered("role", "model"), dialect.Absent
+	if len(parts) > 0 {
+		content = dialect.Ordered("parts", parts, "role", "model")
+	}
+	if finish == "SAFETY" {
+		ratings = []json.RawMessage{dialect.Ordered(
+			"category", "HARM_CATEGORY_DANGEROUS_CONTENT", "probability", "HIGH", "blocked", true)}
+	}
+	return dialect.Ordered("content", content, "finishReason", dialect.OrAbsent(finish), "index", 0,
+		"safetyRatings", ratings, "finishMessage", dialect.OrAbsent(message))
+}
+
+func (c *completion) response(candidate json.RawMessage, u usage) json.RawMessage {
+	return dialect.Ordered("candidates", []json.RawMessage{candidate}, "usageMetadata", u.object(),
+		"modelVersion", c.model, "responseId", c.id)
+}
+
+// refused returns the answer to a blocked prompt, which has no candidates.
+func (c *completion) refused() json.RawMessage {
+	return dialect.Ordered("promptFeedback", dialect.Ordered("blockReason", "PROHIBITED_CONTENT"),
+		"usageMetadata", c.usage.object(), "modelVersion", c.model, "responseId", c.id)
 }

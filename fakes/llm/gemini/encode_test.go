@@ -26,7 +26,7 @@ func join(a dialect.Answer) []byte {
 	return all
 }
 
-// chunks returns the responses in an answer, of any form.
+// chunks returns the responses in an answer of any form.
 func chunks(t testing.TB, a dialect.Answer) []string {
 	t.Helper()
 	text := string(join(a))
@@ -52,7 +52,7 @@ func chunks(t testing.TB, a dialect.Answer) []string {
 	return all
 }
 
-// said returns for each chunk its parts, and behind them the finish reason and message.
+// said returns each chunk's parts, finish reason and message.
 func said(t testing.TB, a dialect.Answer) []string {
 	t.Helper()
 	var all []string
@@ -83,7 +83,7 @@ func said(t testing.TB, a dialect.Answer) []string {
 	return all
 }
 
-func TestStreamsHaveTheOrderOfTheirGeneration(t *testing.T) {
+func TestStreamChunksByGeneration(t *testing.T) {
 	const (
 		old    = "/v1beta/models/gemini-2.0-flash:streamGenerateContent"
 		third  = pro + streamGenerate
@@ -101,35 +101,51 @@ func TestStreamsHaveTheOrderOfTheirGeneration(t *testing.T) {
 		reply    dialect.Reply
 		want     []string
 	}{
-		{"text", old, dialect.Reply{Content: []dialect.Block{says("sunny, 18°C")}}, []string{`[{"text":"sunn"}]`, `[{"text":"y, 1"}]`, `[{"text":"8°C"}] STOP`}},
-		{"text of the third", third, dialect.Reply{Content: []dialect.Block{says("sunny")}}, []string{`[{"text":"sunn"}]`, `[{"text":"y"}]`, `[{"text":""}] STOP`}},
+		{"text", old, dialect.Reply{Content: []dialect.Block{says("sunny, 18°C")}},
+			[]string{`[{"text":"sunn"}]`, `[{"text":"y, 1"}]`, `[{"text":"8°C"}] STOP`}},
+		{"text of the third", third, dialect.Reply{Content: []dialect.Block{says("sunny")}},
+			[]string{`[{"text":"sunn"}]`, `[{"text":"y"}]`, `[{"text":""}] STOP`}},
 		{"nothing", old, dialect.Reply{}, []string{`[{"text":""}] STOP`}},
 		{"nothing of the third", third, dialect.Reply{}, []string{`[{"text":""}] STOP`}},
-		{"calls", old, dialect.Reply{Content: []dialect.Block{asks("a", `{"x":1}`), asks("b", `{}`)}}, []string{`[` + a + `,` + b + `]` + called}},
-		{"calls of 2.5 carry a signature", flash + streamGenerate, dialect.Reply{Content: []dialect.Block{use("", "a", `{"x":1}`, "c2ln"), asks("b", ``)}},
+		{"calls", old, dialect.Reply{Content: []dialect.Block{asks("a", `{"x":1}`), asks("b", `{}`)}},
+			[]string{`[` + a + `,` + b + `]` + called}},
+		{"calls of 2.5 carry a signature", flash + streamGenerate,
+			dialect.Reply{Content: []dialect.Block{use("", "a", `{"x":1}`, "c2ln"), asks("b", ``)}},
 			[]string{`[` + signedAs(a, "c2ln") + `,` + b + `]` + called}},
-		{"calls of the third have ids and chunks of their own", third, dialect.Reply{Content: []dialect.Block{use("c1", "a", `{"x":1}`, "c2ln"), use("c2", "b", `{}`, "")}},
-			[]string{`[` + signedAs(strings.Replace(a, `}}}`, `},"id":"c1"}}`, 1), "c2ln") + `]`, `[{"functionCall":{"name":"b","id":"c2"}}]`, `[{"text":""}] STOP`}},
-		{"text and calls keep their order", old, dialect.Reply{Content: []dialect.Block{asks("b", `{}`), says("so"), asks("a", `{"x":1}`)}},
+		{"calls of the third have ids and chunks of their own", third,
+			dialect.Reply{Content: []dialect.Block{use("c1", "a", `{"x":1}`, "c2ln"), use("c2", "b", `{}`, "")}},
+			[]string{`[` + signedAs(strings.Replace(a, `}}}`, `},"id":"c1"}}`, 1), "c2ln") + `]`,
+				`[{"functionCall":{"name":"b","id":"c2"}}]`, `[{"text":""}] STOP`}},
+		{"text and calls keep their order", old,
+			dialect.Reply{Content: []dialect.Block{asks("b", `{}`), says("so"), asks("a", `{"x":1}`)}},
 			[]string{`[` + b + `]`, `[{"text":"so"}]`, `[` + a + `]` + called}},
-		{"thoughts", old, dialect.Reply{Content: []dialect.Block{{Type: dialect.Thinking, Text: "hm", Signature: "c2ln"}, says("so")}},
+		{"thoughts", old, dialect.Reply{Content: []dialect.Block{{Type: dialect.Thinking, Text: "hm", Signature: "c2ln"},
+			says("so")}},
 			[]string{`[{"text":"hm","thought":true,"thoughtSignature":"c2ln"}]`, `[{"text":"so"}] STOP`}},
-		{"late use", old, dialect.Reply{LateUse: true, Content: []dialect.Block{asks("a", `{"x":1}`), asks("b", `{}`)}}, []string{`[` + a + `]` + called, `[` + b + `]`}},
-		{"late use of one", old, dialect.Reply{LateUse: true, Content: []dialect.Block{asks("b", `{}`)}}, []string{`[{"text":""}]` + called, `[` + b + `]`}},
+		{"late use", old, dialect.Reply{LateUse: true, Content: []dialect.Block{asks("a", `{"x":1}`), asks("b", `{}`)}},
+			[]string{`[` + a + `]` + called, `[` + b + `]`}},
+		{"late use of one", old, dialect.Reply{LateUse: true, Content: []dialect.Block{asks("b", `{}`)}},
+			[]string{`[{"text":""}]` + called, `[` + b + `]`}},
 		{"late use of the third", third, dialect.Reply{LateUse: true, Content: []dialect.Block{use("c1", "b", `{}`, "c2ln")}},
 			[]string{`[{"text":""}] STOP`, `[{"functionCall":{"name":"b","id":"c1"},"thoughtSignature":"c2ln"}]`}},
-		{"late use of nothing", old, dialect.Reply{LateUse: true, Content: []dialect.Block{says("so")}}, []string{`[{"text":"so"}] STOP`}},
-		{"truncated", old, dialect.Reply{StopReason: dialect.StopMaxTokens, Content: []dialect.Block{says("so")}}, []string{`[{"text":"so"}] MAX_TOKENS`}},
-		{"arguments that are junk", old, dialect.Reply{Content: []dialect.Block{says("so"), asks("a", `{"x`)}}, []string{`[{"text":"so"}] MALFORMED_FUNCTION_CALL Malformed function call: a({"x)`}},
-		{"arguments that are junk, of the third", third, dialect.Reply{Content: []dialect.Block{asks("a", `[]`)}}, []string{`[{"text":""}] MALFORMED_FUNCTION_CALL Malformed function call: a([])`}},
-		{"filtered", old, dialect.Reply{StopReason: dialect.StopContentFilter, Content: []dialect.Block{says("so")}}, []string{`[{"text":"so"}] SAFETY`}},
-		{"a prompt that is filtered", old, dialect.Reply{StopReason: dialect.StopContentFilter}, []string{`{"blockReason":"PROHIBITED_CONTENT"}`}},
+		{"late use of nothing", old, dialect.Reply{LateUse: true, Content: []dialect.Block{says("so")}},
+			[]string{`[{"text":"so"}] STOP`}},
+		{"truncated", old, dialect.Reply{StopReason: dialect.StopMaxTokens, Content: []dialect.Block{says("so")}},
+			[]string{`[{"text":"so"}] MAX_TOKENS`}},
+		{"invalid JSON arguments", old, dialect.Reply{Content: []dialect.Block{says("so"), asks("a", `{"x`)}},
+			[]string{`[{"text":"so"}] MALFORMED_FUNCTION_CALL Malformed function call: a({"x)`}},
+		{"arguments that are junk, of the third", third, dialect.Reply{Content: []dialect.Block{asks("a", `[]`)}},
+			[]string{`[{"text":""}] MALFORMED_FUNCTION_CALL Malformed function call: a([])`}},
+		{"filtered", old, dialect.Reply{StopReason: dialect.StopContentFilter, Content: []dialect.Block{says("so")}},
+			[]string{`[{"text":"so"}] SAFETY`}},
+		{"a prompt that is filtered", old, dialect.Reply{StopReason: dialect.StopContentFilter},
+			[]string{`{"blockReason":"PROHIBITED_CONTENT"}`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			sse := GenerateContent.Encode(decode(t, c.to+"?alt=sse", body(user, "")), &c.reply)
 			want := c.want
 			got := said(t, sse)
-			for i := range got { // events have blanks after colons
+			for i := range got { // events have spaces after colons
 				got[i] = strings.ReplaceAll(got[i], `": `, `":`)
 			}
 			require.Equal(t, want, got)
@@ -149,10 +165,16 @@ func signedAs(part, signature string) string {
 	return strings.TrimSuffix(part, "}") + `,"thoughtSignature":"` + signature + `"}`
 }
 
-func TestAStreamByteForByte(t *testing.T) {
+func TestStreamBytes(t *testing.T) {
 	content := &dialect.Reply{Content: []dialect.Block{says("<ö>: x")}, Serial: 1, Model: "gemini-2.5-flash-001"}
-	first, last := `{"candidates": [{"content": {"parts": [{"text": "<ö>"}],"role": "model"},"index": 0}],"usageMetadata": {"promptTokenCount": 21,"candidatesTokenCount": 2,"totalTokenCount": 23,"promptTokensDetails": [{"modality": "TEXT","tokenCount": 21}]},"modelVersion": "gemini-2.5-flash-001","responseId": "tGDGy6tg35GJ2GFmvSe2b9x"}`,
-		`{"candidates": [{"content": {"parts": [{"text": ": x"}],"role": "model"},"finishReason": "STOP","index": 0}],"usageMetadata": {"promptTokenCount": 21,"candidatesTokenCount": 3,"totalTokenCount": 24,"promptTokensDetails": [{"modality": "TEXT","tokenCount": 21}]},"modelVersion": "gemini-2.5-flash-001","responseId": "tGDGy6tg35GJ2GFmvSe2b9x"}`
+	first, last := `{"candidates": [{"content": {"parts": [{"text": "<ö>"}],"role": "model"},"index": 0}],`+
+		`"usageMetadata": {"promptTokenCount": 21,"candidatesTokenCount": 2,"totalTokenCount": 23,"promptTokensDetails": `+
+		`[{"modality": "TEXT","tokenCount": 21}]},"modelVersion": "gemini-2.5-flash-001","responseId": `+
+		`"tGDGy6tg35GJ2GFmvSe2b9x"}`,
+		`{"candidates": [{"content": {"parts": [{"text": ": x"}],"role": "model"},"finishReason": "STOP","index": 0}],`+
+			`"usageMetadata": {"promptTokenCount": 21,"candidatesTokenCount": 3,"totalTokenCount": 24,"promptTokensDetails": `+
+			`[{"modality": "TEXT","tokenCount": 21}]},"modelVersion": "gemini-2.5-flash-001","responseId": `+
+			`"tGDGy6tg35GJ2GFmvSe2b9x"}`
 	sse := GenerateContent.Encode(decode(t, flash+streamGenerate+"?alt=sse", body(user, "")), content)
 	require.Equal(t, "data: "+first+"\r\n\r\ndata: "+last+"\r\n\r\n", string(join(sse)))
 
@@ -164,8 +186,9 @@ func TestAStreamByteForByte(t *testing.T) {
 	require.JSONEq(t, "["+first+","+last+"]", string(join(array)))
 }
 
-func TestAPlainAnswerByteForByte(t *testing.T) {
-	a := GenerateContent.Encode(decode(t, pro+generate, body(user, "")), &dialect.Reply{Content: []dialect.Block{asks("add", `{"a": 2}`), asks("now", `{ }`)}, Serial: 1})
+func TestPlainAnswerBytes(t *testing.T) {
+	a := GenerateContent.Encode(decode(t, pro+generate, body(user, "")),
+		&dialect.Reply{Content: []dialect.Block{asks("add", `{"a": 2}`), asks("now", `{ }`)}, Serial: 1})
 	require.Equal(t, `{
   "candidates": [
     {
@@ -217,17 +240,21 @@ func TestAPlainAnswerByteForByte(t *testing.T) {
 	require.Equal(t, "scaffolding on HTTPServer2", a.Header.Get("Server"))
 }
 
-func TestPlainAnswersOfEveryKind(t *testing.T) {
+func TestPlainAnswers(t *testing.T) {
 	for name, c := range map[string]struct {
 		reply dialect.Reply
 		want  string
 	}{
-		"nothing":              {dialect.Reply{}, "STOP"},
-		"a refusal":            {dialect.Reply{StopReason: dialect.StopRefusal, Content: []dialect.Block{says("no")}}, `[{"text":"no"}] PROHIBITED_CONTENT`},
-		"an end":               {dialect.Reply{StopReason: dialect.EndTurn, Content: []dialect.Block{asks("b", "")}}, `[{"functionCall":{"name":"b"}}] STOP Model generated function call(s).`},
-		"a stop sequence":      {dialect.Reply{StopReason: dialect.StopStopSequence, Content: []dialect.Block{says("so")}}, `[{"text":"so"}] STOP`},
-		"a word of the API's":  {dialect.Reply{StopReason: "UNEXPECTED_TOOL_CALL"}, "UNEXPECTED_TOOL_CALL"},
-		"a prompt it withheld": {dialect.Reply{StopReason: dialect.StopContentFilter}, `{"blockReason":"PROHIBITED_CONTENT"}`},
+		"nothing": {dialect.Reply{}, "STOP"},
+		"a refusal": {dialect.Reply{StopReason: dialect.StopRefusal, Content: []dialect.Block{says("no")}},
+			`[{"text":"no"}] PROHIBITED_CONTENT`},
+		"an end": {dialect.Reply{StopReason: dialect.EndTurn, Content: []dialect.Block{asks("b", "")}},
+			`[{"functionCall":{"name":"b"}}] STOP Model generated function call(s).`},
+		"a stop sequence": {dialect.Reply{StopReason: dialect.StopStopSequence, Content: []dialect.Block{says("so")}},
+			`[{"text":"so"}] STOP`},
+		"another word of the API": {dialect.Reply{StopReason: "UNEXPECTED_TOOL_CALL"}, "UNEXPECTED_TOOL_CALL"},
+		"a blocked prompt": {dialect.Reply{StopReason: dialect.StopContentFilter},
+			`{"blockReason":"PROHIBITED_CONTENT"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			req := decode(t, "/v1beta/models/gemini-2.0-flash:"+generate, body(user, ""))
@@ -235,11 +262,33 @@ func TestPlainAnswersOfEveryKind(t *testing.T) {
 			require.Equal(t, []string{c.want}, got)
 		})
 	}
-	filtered := join(GenerateContent.Encode(decode(t, flash+generate, body(user, "")), &dialect.Reply{StopReason: dialect.StopContentFilter, Content: []dialect.Block{says("so")}}))
+	filtered := join(GenerateContent.Encode(decode(t, flash+generate, body(user, "")),
+		&dialect.Reply{StopReason: dialect.StopContentFilter, Content: []dialect.Block{says("so")}}))
 	require.Contains(t, string(filtered), `"blocked": true`)
 }
 
-func TestIDsAreMintedFromTheThirdGenerationOn(t *testing.T) {
+// generateResponse is a GenerateContentResponse.
+type generateResponse struct {
+	Candidates []struct {
+		Content struct {
+			Parts []struct {
+				Text             *string
+				Thought          bool
+				FunctionCall     *wireCall
+				ThoughtSignature string
+			}
+		}
+		FinishReason, FinishMessage string
+	}
+	ModelVersion string
+}
+
+type wireCall struct {
+	Name, ID string
+	Args     json.RawMessage
+}
+
+func TestGeneration3HasGeneratedIDs(t *testing.T) {
 	ids := map[string]bool{}
 	for serial := range int64(20) {
 		var got generateResponse
@@ -251,7 +300,8 @@ func TestIDsAreMintedFromTheThirdGenerationOn(t *testing.T) {
 		}
 	}
 	require.Len(t, ids, 40)
-	for name, want := range map[string]int{"gemini-2.5-pro": 2, "gemini-3-pro-preview": 3, "gemini-3.1-flash": 3, "gemini-10-pro": 10, "gemini-1.5-pro": 2, "learnlm": 2,
+	for name, want := range map[string]int{"gemini-2.5-pro": 2, "gemini-3-pro-preview": 3, "gemini-3.1-flash": 3,
+		"gemini-10-pro": 10, "gemini-1.5-pro": 2, "learnlm": 2,
 		"gemini-99999999999999999999": 2} {
 		require.Equal(t, want, generation(name), name)
 	}
@@ -267,13 +317,12 @@ func FuzzEncode(f *testing.F) {
 		if form&1 != 0 {
 			to = pro
 		}
-		reply := &dialect.Reply{StopReason: dialect.StopReason(reason), LateUse: form&2 != 0, Content: []dialect.Block{says(text), asks("a", input), asks("b", "{}")}}
+		reply := &dialect.Reply{StopReason: dialect.StopReason(reason), LateUse: form&2 != 0,
+			Content: []dialect.Block{says(text), asks("a", input), asks("b", "{}")}}
 		var want string
 		for _, p := range newCompletion(decode(t, to+generate, body(user, "")), reply).parts {
-			if p.Text != nil {
-				want += *p.Text
-			} else {
-				want += " " + p.FunctionCall.Name
+			if want += p.text; p.call != nil {
+				want += " " + p.call.name
 			}
 		}
 		for _, end := range []string{generate, streamGenerate, streamGenerate + "?alt=sse"} {
@@ -291,7 +340,7 @@ func FuzzEncode(f *testing.F) {
 					}
 				}
 			}
-			if utf8.ValidString(text) { // JSON has no way to write anything else
+			if utf8.ValidString(text) { // JSON cannot hold other text
 				require.Equal(t, want, got, end)
 			}
 		}

@@ -1,6 +1,8 @@
 package gemini
 
 import (
+	"cmp"
+	"encoding/json"
 	"maps"
 	"net/http"
 	"slices"
@@ -8,7 +10,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// statuses are the words of google.rpc.Code for a status (cloud.google.com/apis/design/errors).
+// statuses maps HTTP statuses to google.rpc.Code (cloud.google.com/apis/design/errors).
 var statuses = map[int]string{
 	http.StatusBadRequest:          "INVALID_ARGUMENT",
 	http.StatusUnauthorized:        "UNAUTHENTICATED",
@@ -23,78 +25,67 @@ var statuses = map[int]string{
 	http.StatusGatewayTimeout:      "DEADLINE_EXCEEDED",
 }
 
-type errorDetails struct {
-	Code    int    `json:"code"`
-	Message string `json:"message"`
-	Status  string `json:"status"`
-	Details []any  `json:"details,omitempty"`
-}
-
-// errorBody is {"error":{code,message,status,details}}.
-func errorBody(e *dialect.Error) map[string]errorDetails {
-	status := e.Kind
-	if status == "" {
-		status = statuses[e.Status]
-	}
-	if status == "" && e.Status >= 500 {
-		status = "UNKNOWN"
-	}
+// errorBody returns {"error":{code,message,status,details}}.
+func errorBody(e *dialect.Error) json.RawMessage {
+	status := cmp.Or(e.Kind, statuses[e.Status])
 	if status == "" {
 		status = "FAILED_PRECONDITION"
+		if e.Status >= http.StatusInternalServerError {
+			status = "UNKNOWN"
+		}
 	}
-	return map[string]errorDetails{"error": {e.Status, e.Message, status, details(e)}}
+	var more any = dialect.Absent
+	if all := details(e); all != nil {
+		more = all
+	}
+	return dialect.Ordered("error",
+		dialect.Ordered("code", e.Status, "message", e.Message, "status", status, "details", more))
 }
 
-const (
-	detailType = "type.googleapis.com/google.rpc."
-	service    = "generativelanguage.googleapis.com"
-)
+const service = "generativelanguage.googleapis.com"
 
-// details are what the API says besides: the reason of a code, the field of a parameter, and of an exhausted quota which it is
-// and when to try again. It has no Retry-After: an error's own is told as the delay, too.
-func details(e *dialect.Error) []any {
-	var all []any
+// details returns the reason of a code, the field of a parameter, and for an exhausted quota its name and the retry
+// delay. The API has no Retry-After: an error's own becomes the delay too.
+func details(e *dialect.Error) (all []any) {
+	add := func(kind string, members map[string]any) {
+		members["@type"] = "type.googleapis.com/google.rpc." + kind
+		all = append(all, members)
+	}
+	type object = map[string]any
 	if e.Code != "" {
-		all = append(all, map[string]any{"@type": detailType + "ErrorInfo", "reason": e.Code, "domain": "googleapis.com",
-			"metadata": map[string]string{"service": service}},
-			map[string]any{"@type": detailType + "LocalizedMessage", "locale": "en-US", "message": e.Message})
+		add("ErrorInfo", object{"reason": e.Code, "domain": "googleapis.com", "metadata": object{"service": service}})
+		add("LocalizedMessage", object{"locale": "en-US", "message": e.Message})
 	}
 	if e.Param != "" {
-		all = append(all, map[string]any{"@type": detailType + "BadRequest",
-			"fieldViolations": []any{map[string]string{"field": e.Param, "description": e.Message}}})
+		add("BadRequest", object{"fieldViolations": []any{object{"field": e.Param, "description": e.Message}}})
 	}
 	if e.Status == http.StatusTooManyRequests {
-		delay := e.Header.Get("Retry-After")
-		if delay == "" {
-			delay = "1"
-		}
-		const metric = service + "/generate_content_requests"
-		all = append(all,
-			map[string]any{"@type": detailType + "Help", "links": []any{map[string]string{
-				"description": "About quotas", "url": "https://ai.google.dev/gemini-api/docs/rate-limits"}}},
-			map[string]any{"@type": detailType + "QuotaFailure", "violations": []any{map[string]any{
-				"quotaMetric": metric, "quotaId": "GenerateRequestsPerMinutePerProjectPerModel", "quotaValue": "1000",
-				"quotaDimensions": map[string]string{"location": "global", "model": "gemini"}}}},
-			map[string]any{"@type": detailType + "RetryInfo", "retryDelay": delay + "s"})
+		add("Help", object{"links": []any{object{
+			"description": "About quotas", "url": "https://ai.google.dev/gemini-api/docs/rate-limits"}}})
+		add("QuotaFailure", object{"violations": []any{object{
+			"quotaMetric": service + "/generate_content_requests", "quotaValue": "1000",
+			"quotaId":         "GenerateRequestsPerMinutePerProjectPerModel",
+			"quotaDimensions": object{"location": "global", "model": "gemini"}}}})
+		add("RetryInfo", object{"retryDelay": cmp.Or(e.Header.Get("Retry-After"), "1") + "s"})
 	}
 	return all
 }
 
-// EncodeError writes {"error":{code,message,status,details}}, in an array where the answer would have been a stream that is one.
+// EncodeError writes {"error":{code,message,status,details}}, inside an array if the answer would have been an array
+// stream.
 func (codec) EncodeError(e *dialect.Error) dialect.Answer {
-	h := header(jsonType)
-	maps.Copy(h, e.Header)
-	body := append(indented(errorBody(e)), '\n')
+	a := plainAnswer(e.Status, errorBody(e))
+	maps.Copy(a.Header, e.Header)
 	if to := targetOf(e.URL); to.method == streamGenerate && !to.events {
-		body = slices.Concat([]byte("["), body, []byte("]"))
+		a.Chunks[0] = slices.Concat([]byte("["), a.Chunks[0], []byte("]"))
 	}
-	return dialect.Answer{Status: e.Status, Header: h, Chunks: [][]byte{body}}
+	return a
 }
 
-// EncodeErrorEvent writes an event of the stream whose data is the error's body, or one more item of the array, and its end.
+// EncodeErrorEvent writes an event with the error body, or a last item of the array and its end.
 func (codec) EncodeErrorEvent(req *dialect.Request, _ *dialect.Reply, _ int, e *dialect.Error) []byte {
 	if targetOf(req.URL).events {
 		return event(errorBody(e))
 	}
-	return append(append([]byte(",\r\n"), indented(errorBody(e))...), "\n]"...)
+	return append(append([]byte(",\r\n"), dialect.Indented(errorBody(e))...), "\n]"...)
 }

@@ -1,67 +1,37 @@
 package gemini
 
-import "strings"
+import (
+	_ "embed"
+	"strings"
 
-// documented are the messages of a request and the kinds of their fields, from the API reference of 2026: another message, a scalar,
-// "any" for what is not looked into, "[]" before what is repeated, "map:" before the values of a map. The API reads each field by its
-// camelCase name and by its snake_case name.
-var documented = map[string]map[string]string{
-	"request": {
-		"contents": "[]content", "systemInstruction": "content", "tools": "[]tool", "toolConfig": "toolConfig",
-		"safetySettings": "[]safetySetting", "generationConfig": "generationConfig", "cachedContent": "string", "model": "string",
-		"labels": "struct", "store": "bool", "serviceTier": "enum", "modelArmorConfig": "any",
-	},
-	"content": {"role": "string", "parts": "[]part"},
-	"part": {
-		"text": "string", "inlineData": "blob", "fileData": "fileData", "functionCall": "functionCall", "functionResponse": "functionResponse",
-		"executableCode": "any", "codeExecutionResult": "any", "toolCall": "any", "toolResponse": "any", "thought": "bool",
-		"thoughtSignature": "bytes", "videoMetadata": "any", "mediaResolution": "any", "partMetadata": "struct", "mediaProcessing": "enum",
-		"audioTranscription": "any", "speechMetadata": "any",
-	},
-	"blob":         {"mimeType": "string", "data": "bytes", "displayName": "string"},
-	"fileData":     {"mimeType": "string", "fileUri": "string", "displayName": "string"},
-	"functionCall": {"id": "string", "name": "string", "args": "struct", "partialArgs": "any", "willContinue": "bool"},
-	"functionResponse": {
-		"id": "string", "name": "string", "response": "struct", "parts": "[]responsePart", "willContinue": "bool", "scheduling": "enum",
-	},
-	"responsePart": {"inlineData": "blob", "fileData": "fileData", "mediaProcessing": "enum"},
-	"tool": {
-		"functionDeclarations": "[]functionDeclaration", "googleSearch": "any", "googleSearchRetrieval": "any", "codeExecution": "any",
-		"urlContext": "any", "computerUse": "any", "fileSearch": "any", "googleMaps": "any", "retrieval": "any", "enterpriseWebSearch": "any",
-		"parallelAiSearch": "any", "exaAiSearch": "any", "mcpServers": "any",
-	},
-	"functionDeclaration": {
-		"name": "string", "description": "string", "behavior": "enum", "parameters": "schema", "parametersJsonSchema": "struct",
-		"response": "schema", "responseJsonSchema": "any",
-	},
-	"schema": {
-		"type": "enum", "format": "string", "title": "string", "description": "string", "nullable": "bool", "enum": "[]string",
-		"items": "schema", "properties": "map:schema", "required": "[]string", "propertyOrdering": "[]string", "anyOf": "[]schema",
-		"minItems": "integer", "maxItems": "integer", "minLength": "integer", "maxLength": "integer", "minProperties": "integer",
-		"maxProperties": "integer", "minimum": "number", "maximum": "number", "pattern": "string", "default": "any", "example": "any",
-		"additionalProperties": "any", "ref": "string", "defs": "any", "prefixItems": "[]schema",
-	},
-	"toolConfig":            {"functionCallingConfig": "functionCallingConfig", "retrievalConfig": "any", "includeServerSideToolInvocations": "bool"},
-	"functionCallingConfig": {"mode": "enum", "allowedFunctionNames": "[]string", "streamFunctionCallArguments": "bool"},
-	"safetySetting":         {"category": "enum", "threshold": "enum", "method": "enum"},
-	"generationConfig": {
-		"maxOutputTokens": "integer", "temperature": "number", "topP": "number", "topK": "number", "stopSequences": "[]string",
-		"candidateCount": "integer", "seed": "integer", "presencePenalty": "number", "frequencyPenalty": "number",
-		"responseMimeType": "string", "responseSchema": "schema", "responseJsonSchema": "any", "responseModalities": "any",
-		"responseFormat": "any", "responseLogprobs": "bool", "logprobs": "integer", "enableEnhancedCivicAnswers": "bool",
-		"speechConfig": "any", "thinkingConfig": "any", "imageConfig": "any", "mediaResolution": "enum", "audioTimestamp": "bool",
-		"routingConfig": "any", "modelSelectionConfig": "any", "enableAffectiveDialog": "bool", "translationConfig": "any",
-		"audioTranscriptionConfig": "any",
-	},
-}
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
 
-// vertexOnly are fields that the Gemini API does not know, and Vertex AI does.
-var vertexOnly = map[string]bool{
-	"request.labels": true, "request.modelArmorConfig": true, "schema.additionalProperties": true, "schema.ref": true, "schema.defs": true,
-	"schema.prefixItems": true,
-}
+//go:embed fields.txt
+var fieldsText string
 
-// fieldName returns the camelCase name of a message's field that is written so or in snake_case; "" for one that the message has not.
+// documented lists the messages of a request and the kinds of their fields, from the API reference of 2026: a message,
+// a scalar, "any" for uninspected values, "[]" before a repeated kind, "map:" before the kind of a map's values. In
+// fields.txt a line with a message's name precedes lines of NAME:KIND. The API accepts camelCase and snake_case names.
+var documented = func() map[string]map[string]string {
+	messages := map[string]map[string]string{}
+	var fields map[string]string
+	for word := range strings.FieldsSeq(fieldsText) {
+		if name, kind, isField := strings.Cut(word, ":"); isField {
+			fields[name] = kind
+			continue
+		}
+		fields = map[string]string{}
+		messages[word] = fields
+	}
+	return messages
+}()
+
+// vertexOnly are fields that Vertex AI has and the Gemini API has not.
+var vertexOnly = dialect.Set("request.labels request.modelArmorConfig " +
+	"schema.additionalProperties schema.ref schema.defs schema.prefixItems")
+
+// fieldName returns the camelCase name of a message's field, or "" if unknown.
 func fieldName(message, written string) string {
 	fields := documented[message]
 	if fields[written] != "" {

@@ -1,12 +1,12 @@
-// Package gemini speaks the wire format of Google's Gemini: generateContent and streamGenerateContent, by the paths of the Gemini API and
-// of Vertex AI, with the two forms of its streams, errors, and the strictness of the real thing, as far as recorded traffic and public
-// reports of refused requests show it.
+// Package gemini speaks Google's Gemini: generateContent and streamGenerateContent on the paths of the Gemini API and
+// of Vertex AI, both stream formats, errors, model lists and token counts. It is as strict as the API is known to be
+// from recorded traffic and public reports of refused requests.
 //
-// The generation of the model, which its name tells, decides what an answer looks like. Up to 2.x a call has no id, and all calls of a turn
-// come at once; from 3 on each has an id and a chunk of its own, and the history of a turn has to hold the thoughtSignature of each step's
-// first call. A name that tells no generation counts as 2.
+// The generation in the model's name decides the answer's format. Up to 2.x a call has no id, and all calls of a turn
+// share a chunk. From 3 on each call has an id and a chunk, and a turn's history must contain the thoughtSignature of
+// each step's first call. A name without a generation counts as 2.
 //
-// Numbers in a call's args are sent as the reply has them; the real API, whose args are a protobuf Struct, rounds them to a float64.
+// Numbers in args are sent unchanged. The real API rounds them to float64, because its args are a protobuf Struct.
 package gemini
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// GenerateContent speaks generateContent and streamGenerateContent. It is a [dialect.Asides], too: lists of models, and counts of tokens.
+// GenerateContent speaks generateContent and streamGenerateContent. It also implements [dialect.SideRequests].
 var GenerateContent dialect.Codec = codec{}
 
 type codec struct{}
@@ -35,7 +35,7 @@ func (codec) Patterns() []string {
 	return patterns
 }
 
-// collections are the paths under which models are found: of the Gemini API, and of Vertex AI with a project and without one.
+// collections are the paths above the models: Gemini API, then Vertex AI with and without a project.
 var collections = []string{
 	"/v1beta/models",
 	"/v1/models",
@@ -52,14 +52,14 @@ const (
 	countTokens    = "countTokens"
 )
 
-// target is what a request's URL says of it.
+// target holds the parameters in a request's URL.
 type target struct {
 	model, method string
 	vertex        bool
-	events        bool // a stream is of server-sent events, and not one JSON array
+	events        bool // the stream is SSE, not one JSON array
 }
 
-// targetOf reads a URL; of none it makes the zero target.
+// targetOf reads a URL; nil gives the zero target.
 func targetOf(u *url.URL) target {
 	if u == nil {
 		return target{}
@@ -74,7 +74,7 @@ func targetOf(u *url.URL) target {
 
 var generationOf = regexp.MustCompile(`gemini-(\d+)`)
 
-// generation is the model's generation: 2 for what is older, or says nothing of it.
+// generation returns the model's generation, at least 2.
 func generation(model string) int {
 	if m := generationOf.FindStringSubmatch(model); m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil {
@@ -84,12 +84,11 @@ func generation(model string) int {
 	return 2
 }
 
-// thinks reports whether a model's calls carry thoughtSignatures.
+// thinks reports whether the model's calls have thoughtSignatures.
 func thinks(model string) bool {
 	return generation(model) > 2 || strings.Contains(model, "gemini-2.5")
 }
 
-// header returns the headers that every answer has.
 func header(contentType string) http.Header {
 	return http.Header{
 		"Content-Type":           {contentType},
@@ -102,8 +101,14 @@ func header(contentType string) http.Header {
 	}
 }
 
-const jsonType = "application/json; charset=UTF-8"
+// plainAnswer writes indented JSON, like the API outside events.
+func plainAnswer(status int, v any) dialect.Answer {
+	body := append(dialect.Indented(v), '\n')
+	return dialect.Answer{Status: status, Header: header("application/json; charset=UTF-8"), Chunks: [][]byte{body}}
+}
 
 func invalid(field, format string, args ...any) *dialect.Error {
-	return &dialect.Error{Status: http.StatusBadRequest, Kind: "INVALID_ARGUMENT", Param: field, Message: fmt.Sprintf(format, args...)}
+	return &dialect.Error{
+		Status: http.StatusBadRequest, Kind: "INVALID_ARGUMENT", Param: field, Message: fmt.Sprintf(format, args...),
+	}
 }

@@ -11,12 +11,13 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// node is a value of a request, its fields by their camelCase names. The methods of a nil node, which is one that is absent, find nothing.
+// node is a value of a request, with its fields by camelCase name. Methods of a nil node, an absent value, return zero
+// values.
 type node struct {
 	raw    json.RawMessage
-	path   string // as it is written in the body
+	path   string // as written in the body
 	fields map[string]*node
-	items  []*node // of an array, or the only one where a message stands in place of an array
+	items  []*node // of an array; a lone message counts as one item
 }
 
 func (n *node) at(name string) *node {
@@ -26,7 +27,6 @@ func (n *node) at(name string) *node {
 	return n.fields[name]
 }
 
-// list returns the items of a repeated field.
 func (n *node) list(name string) []*node {
 	if n = n.at(name); n == nil {
 		return nil
@@ -34,7 +34,7 @@ func (n *node) list(name string) []*node {
 	return n.items
 }
 
-// text returns a field that is a string; "" when there is none.
+// text returns a string field, else "".
 func (n *node) text(name string) string { return n.at(name).string() }
 
 func (n *node) string() string {
@@ -45,13 +45,13 @@ func (n *node) string() string {
 	return s
 }
 
-// number returns a field that is a number, also one written as a string; nil when there is none.
+// number returns a number field, also one in a string; nil if there is none.
 func (n *node) number(name string) *float64 {
 	if n = n.at(name); n == nil {
 		return nil
 	}
-	f, err := strconv.ParseFloat(strings.Trim(string(n.raw), `"`), 64)
-	if err != nil {
+	f, ok := number(n.raw)
+	if !ok {
 		return nil
 	}
 	return &f
@@ -62,16 +62,15 @@ func (n *node) bool(name string) bool {
 	return n != nil && string(n.raw) == "true"
 }
 
-// bytes returns a field of bytes; nil when there is none.
+// bytes returns a field of bytes; nil if there is none.
 func (n *node) bytes(name string) []byte {
 	if n.at(name) == nil {
 		return nil
 	}
-	data, _ := decodeBase64(n.text(name)) // read before
+	data, _ := decodeBase64(n.text(name)) // validated by scalar
 	return data
 }
 
-// strings returns the items of a repeated field of strings.
 func (n *node) strings(name string) []string {
 	var all []string
 	for _, item := range n.list(name) {
@@ -80,8 +79,7 @@ func (n *node) strings(name string) []string {
 	return all
 }
 
-// reader reads a body by the table of fields. It keeps the first value that has not the kind it should, and every name that the table has
-// not.
+// reader reads a body by the table of fields. It keeps the first value of a wrong kind and all unknown names.
 type reader struct {
 	vertex  bool
 	err     *dialect.Error
@@ -90,19 +88,19 @@ type reader struct {
 
 type unknownName struct{ name, at string }
 
-// parsed is a request that was read, and what its reader found.
+// parsed is a request and the findings of its reader.
 type parsed struct {
 	request *node
 	reader  *reader
 }
 
-// parse refuses what has not the documented kind, as the API does before it looks at anything else.
+// parse refuses values of an undocumented kind, as the API does before all other checks.
 func parse(body []byte, vertex bool) (*node, *reader) {
 	r := &reader{vertex: vertex}
-	if len(bytes.TrimSpace(body)) == 0 { // which is what the SDKs send for a request without anything in it
+	if len(bytes.TrimSpace(body)) == 0 { // SDKs send an empty request like this
 		body = []byte("{}")
 	}
-	o, err := dialect.ReadMembers(body) // from here on the body is known to be JSON
+	o, err := dialect.ReadMembers(body) // validates the JSON
 	if err != nil {
 		r.err = invalid("", "the body could not be read as a JSON object: %v", err)
 		return nil, r
@@ -114,7 +112,7 @@ func parse(body []byte, vertex bool) (*node, *reader) {
 	return r.read("request", body, ""), r
 }
 
-// read reads a value of a kind. Null is a value that is absent.
+// read reads a value of a kind; null is absent.
 func (r *reader) read(kind string, raw json.RawMessage, path string) *node {
 	raw = bytes.TrimSpace(raw)
 	if string(raw) == "null" {
@@ -126,7 +124,7 @@ func (r *reader) read(kind string, raw json.RawMessage, path string) *node {
 		return n
 	}
 	if value, isMap := strings.CutPrefix(kind, "map:"); isMap {
-		o := r.object(n, "an object")
+		o := r.object(n)
 		for _, name := range o.Names() {
 			r.add(n, name, name, value, o.Raw(name))
 		}
@@ -137,7 +135,7 @@ func (r *reader) read(kind string, raw json.RawMessage, path string) *node {
 		r.scalar(n, kind)
 		return n
 	}
-	o := r.object(n, "an object")
+	o := r.object(n)
 	for _, written := range o.Names() {
 		name := fieldName(kind, written)
 		if name != "" && (r.vertex || !vertexOnly[kind+"."+name]) {
@@ -150,11 +148,7 @@ func (r *reader) read(kind string, raw json.RawMessage, path string) *node {
 }
 
 func (r *reader) add(n *node, name, written, kind string, raw json.RawMessage) {
-	path := written
-	if n.path != "" {
-		path = n.path + "." + written
-	}
-	if value := r.read(kind, raw, path); value != nil {
+	if value := r.read(kind, raw, dialect.Join(n.path, written)); value != nil {
 		if n.fields == nil {
 			n.fields = map[string]*node{}
 		}
@@ -162,7 +156,7 @@ func (r *reader) add(n *node, name, written, kind string, raw json.RawMessage) {
 	}
 }
 
-// readItems reads an array. The API takes a lone message for an array of one, as in "parts": {"text": "hi"}.
+// readItems reads an array. The API accepts a lone message as an array of one, as in "parts": {"text": "hi"}.
 func (r *reader) readItems(n *node, kind string) {
 	if dialect.IsKind(n.raw, '{') && documented[kind] != nil {
 		n.items = []*node{r.read(kind, n.raw, n.path)}
@@ -174,7 +168,7 @@ func (r *reader) readItems(n *node, kind string) {
 		return
 	}
 	for i, raw := range items {
-		path := n.path + "[" + strconv.Itoa(i) + "]"
+		path := dialect.At(n.path, i)
 		item := r.read(kind, raw, path)
 		if item == nil {
 			item = &node{raw: raw, path: path}
@@ -184,46 +178,48 @@ func (r *reader) readItems(n *node, kind string) {
 	}
 }
 
-func (r *reader) object(n *node, want string) dialect.Members {
+func (r *reader) object(n *node) dialect.Members {
 	var o dialect.Members
 	if dialect.ReadPart(n.raw, &o) != nil {
-		r.refuse(n, want)
+		r.refuse(n, "an object")
 	}
 	return o
 }
 
-// scalar holds a value against the JSON form of its kind (protobuf.dev/programming-guides/json).
+// scalar checks a value against the JSON form of its kind (protobuf.dev/programming-guides/json).
 func (r *reader) scalar(n *node, kind string) {
-	quoted, isString := "", dialect.IsKind(n.raw, '"')
-	if isString {
-		quoted = n.string()
-	}
+	text, isString := dialect.TextOf(n.raw)
+	valid, want := true, ""
 	switch kind {
 	case "string":
-		if !isString {
-			r.refuse(n, "a string")
-		}
+		valid, want = isString, "a string"
 	case "bytes":
-		if _, err := decodeBase64(quoted); !isString || err != nil {
-			r.refuse(n, "base64")
-		}
+		_, err := decodeBase64(text)
+		valid, want = isString && err == nil, "base64"
 	case "bool":
-		if !dialect.IsKind(n.raw, 't') && !dialect.IsKind(n.raw, 'f') {
-			r.refuse(n, "true or false")
-		}
+		valid, want = dialect.IsKind(n.raw, 't') || dialect.IsKind(n.raw, 'f'), "true or false"
 	case "enum":
-		if _, err := strconv.Atoi(string(n.raw)); !isString && err != nil {
-			r.refuse(n, "one of an enum's words")
-		}
-	case "number", "integer":
-		written := strings.Trim(string(n.raw), `"`)
-		f, err := strconv.ParseFloat(written, 64)
-		if err != nil || !json.Valid([]byte(written)) || kind == "integer" && (f != math.Trunc(f) || math.Abs(f) >= 1<<63) {
-			r.refuse(n, map[string]string{"number": "a number", "integer": "an integer"}[kind])
-		}
+		_, err := strconv.Atoi(string(n.raw))
+		valid, want = isString || err == nil, "one of an enum's words"
+	case "number":
+		_, valid = number(n.raw)
+		want = "a number"
+	case "integer":
+		f, isNumber := number(n.raw)
+		valid, want = isNumber && f == math.Trunc(f) && math.Abs(f) < 1<<63, "an integer"
 	case "struct":
-		r.object(n, "an object")
+		r.object(n)
 	}
+	if !valid {
+		r.refuse(n, want)
+	}
+}
+
+// number reads a number, also one in a string.
+func number(raw json.RawMessage) (f float64, ok bool) {
+	written := strings.Trim(string(raw), `"`)
+	f, err := strconv.ParseFloat(written, 64)
+	return f, err == nil && json.Valid([]byte(written))
 }
 
 func (r *reader) refuse(n *node, want string) {
@@ -232,7 +228,7 @@ func (r *reader) refuse(n *node, want string) {
 	}
 }
 
-// short cuts a value to what fits a message.
+// short cuts a value for a message.
 func short(raw json.RawMessage) string {
 	const limit = 60
 	if runes := []rune(string(raw)); len(runes) > limit {
@@ -241,7 +237,7 @@ func short(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// decodeBase64 reads either alphabet, with padding or without.
+// decodeBase64 reads both alphabets, with or without padding.
 func decodeBase64(text string) ([]byte, error) {
 	text = strings.TrimRight(strings.NewReplacer("-", "+", "_", "/").Replace(text), "=")
 	return base64.RawStdEncoding.DecodeString(text)

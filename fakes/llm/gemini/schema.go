@@ -9,10 +9,10 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// noParameters is the schema of a function that declares none, which the API wants of one without arguments.
+// noParameters is the schema of a function without parameters.
 const noParameters = `{"type":"object"}`
 
-// inputSchema returns the parameters of a declaration as JSON Schema, in whichever of the two forms they were given.
+// inputSchema returns the parameters of a declaration as JSON Schema, from either form.
 func inputSchema(declaration *node) json.RawMessage {
 	if schema := declaration.at("parametersJsonSchema"); schema != nil {
 		return schema.raw
@@ -23,13 +23,14 @@ func inputSchema(declaration *node) json.RawMessage {
 	return json.RawMessage(noParameters)
 }
 
-// types are the types of the API's schemas, and what JSON Schema calls them. The API takes them in either case.
+// types maps the API's schema types, accepted in either case, to JSON Schema.
 var types = map[string]string{
-	"OBJECT": "object", "ARRAY": "array", "STRING": "string", "NUMBER": "number", "INTEGER": "integer", "BOOLEAN": "boolean", "NULL": "null",
+	"OBJECT": "object", "ARRAY": "array", "STRING": "string", "NUMBER": "number", "INTEGER": "integer",
+	"BOOLEAN": "boolean", "NULL": "null",
 }
 
-// jsonSchema writes a schema of the API's own form as JSON Schema. The two differ in the names of types, in nullable, and in
-// integers, which may be strings.
+// jsonSchema converts a schema of the API's own form to JSON Schema. They differ in type names, nullable, and integers
+// as strings.
 func jsonSchema(s *node) map[string]any {
 	out := map[string]any{}
 	for name, field := range s.fields {
@@ -66,20 +67,21 @@ func jsonSchema(s *node) map[string]any {
 }
 
 func typeName(field *node) string {
-	said := field.string()
-	if name := types[strings.ToUpper(said)]; name != "" {
+	word := field.string()
+	if name := types[strings.ToUpper(word)]; name != "" {
 		return name
 	}
-	return said
+	return word
 }
 
-// checkSchema holds a schema of the API's own form against what the API is known to refuse.
+// checkSchema enforces the API's rules for a schema of its own form.
 func checkSchema(s *node) *dialect.Error {
 	kind := ""
 	if t := s.at("type"); t != nil {
-		said := t.string()
-		if kind = types[strings.ToUpper(said)]; kind == "" && dialect.IsKind(t.raw, '"') && said != "TYPE_UNSPECIFIED" {
-			return invalid(t.path, "invalid value at '%s': %q is no type: want %s", t.path, said, strings.Join(slices.Sorted(maps.Keys(types)), ", "))
+		word := t.string()
+		if kind = types[strings.ToUpper(word)]; kind == "" && dialect.IsKind(t.raw, '"') && word != "TYPE_UNSPECIFIED" {
+			return invalid(t.path, "invalid value at '%s': %q is no type: want %s", t.path, word,
+				strings.Join(slices.Sorted(maps.Keys(types)), ", "))
 		}
 	}
 	if kind == "array" && s.at("items") == nil {

@@ -1,88 +1,89 @@
 package gemini
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// stream returns the chunks of a stream. Text comes in fragments. Up to 2.x all calls that stand together come in one chunk, and the last
-// chunk has the finish reason; from 3 on each call has a chunk, and the finish reason comes with an empty text. late sends the last call
-// after the finish reason.
-func (c *completion) stream(late bool) []generateResponse {
+// stream returns the chunks of a stream, with text in fragments. Up to 2.x adjacent calls share a chunk, and the last
+// chunk has the finish reason. From 3 on each call has a chunk, and the finish reason comes with an empty text. late
+// sends the last call after the finish reason.
+func (c *completion) stream(late bool) []json.RawMessage {
 	if c.blocked {
-		return []generateResponse{c.refused()}
+		return []json.RawMessage{c.refused()}
 	}
 	groups := c.groups()
 	var held []part
-	if last := len(groups) - 1; late && last >= 0 && groups[last][0].isCall() {
+	if last := len(groups) - 1; late && last >= 0 && groups[last][0].call != nil {
 		calls := groups[last]
 		held, groups[last] = calls[len(calls)-1:], calls[:len(calls)-1]
 		if len(groups[last]) == 0 {
 			groups = groups[:last]
 		}
 	}
-	apart := generation(c.model) > 2
-	if apart || len(groups) == 0 {
-		groups = append(groups, []part{{Text: new(string)}})
+	ownChunks := generation(c.model) > 2
+	if ownChunks || len(groups) == 0 {
+		groups = append(groups, []part{{}})
 	}
-	u := usage{Prompt: c.usage.Prompt, Details: c.usage.Details}
-	var chunks []generateResponse
-	for i, parts := range groups {
+	u := c.usage
+	var chunks []json.RawMessage
+	add := func(parts []part, finish, message string) {
 		for _, p := range parts {
 			u.add(p)
 		}
-		said := candidate{Content: content{parts, "model"}}
-		if i == len(groups)-1 {
-			said.FinishReason, said.SafetyRatings = c.finish, c.ratings()
-			if !apart || c.finish == "MALFORMED_FUNCTION_CALL" {
-				said.FinishMessage = c.message
-			}
+		chunks = append(chunks, c.response(c.candidate(parts, finish, message), u))
+	}
+	for i, parts := range groups {
+		switch {
+		case i < len(groups)-1:
+			add(parts, "", "")
+		case !ownChunks || c.finish == "MALFORMED_FUNCTION_CALL":
+			add(parts, c.finish, c.message)
+		default:
+			add(parts, c.finish, "")
 		}
-		chunks = append(chunks, c.response(said, u))
 	}
 	if held != nil {
-		u.add(held[0])
-		chunks = append(chunks, c.response(candidate{Content: content{held, "model"}}, u))
+		add(held, "", "")
 	}
 	return chunks
 }
 
-// groups are the parts of each chunk.
+// groups returns the parts of each chunk.
 func (c *completion) groups() [][]part {
 	var groups [][]part
 	inCalls := false
 	for _, p := range c.parts {
 		switch {
-		case p.isCall() && inCalls && generation(c.model) == 2:
+		case p.call != nil && inCalls && generation(c.model) == 2:
 			groups[len(groups)-1] = append(groups[len(groups)-1], p)
-		case p.isCall():
+		case p.call != nil:
 			groups = append(groups, []part{p})
 		default:
-			fragments := dialect.Fragments(*p.Text)
-			if len(fragments) == 0 && p.ThoughtSignature != "" {
+			fragments := dialect.Fragments(p.text)
+			if len(fragments) == 0 && p.signature != "" {
 				fragments = []string{""}
 			}
 			for i, fragment := range fragments {
-				said := part{Text: &fragment, Thought: p.Thought}
+				next := part{text: fragment, thought: p.thought}
 				if i == len(fragments)-1 {
-					said.ThoughtSignature = p.ThoughtSignature
+					next.signature = p.signature
 				}
-				groups = append(groups, []part{said})
+				groups = append(groups, []part{next})
 			}
 		}
-		inCalls = p.isCall()
+		inCalls = p.call != nil
 	}
 	return groups
 }
 
-// event writes a server-sent event as the API does: its JSON has a blank after each colon, its lines end in CRLF.
+// event writes an event like the API: a space after each colon of the JSON, lines that end in CRLF.
 func event(v any) []byte {
 	return append(append([]byte("data: "), spaced(dialect.Marshal(v))...), "\r\n\r\n"...)
 }
 
-// spaced puts a blank after each colon of JSON that is not in a string.
+// spaced adds a space after each JSON colon outside strings.
 func spaced(raw []byte) []byte {
 	out := make([]byte, 0, len(raw)+len(raw)/8)
 	inString, escaped := false, false
@@ -100,13 +101,4 @@ func spaced(raw []byte) []byte {
 		}
 	}
 	return out
-}
-
-// indented writes JSON as the API does outside of events: by two spaces.
-func indented(v any) []byte {
-	var out bytes.Buffer
-	if err := json.Indent(&out, dialect.Marshal(v), "", "  "); err != nil {
-		panic(err) // Marshal writes JSON
-	}
-	return out.Bytes()
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
-// deviations are members of chunks that recordings have and ours have not, or ours have and they have not: in which recordings, by how their
-// names begin, and for what reason.
+// deviations are known differences from recordings: members that only one side has, the prefix of the recordings'
+// names, and the reason.
 var deviations = []struct{ member, in, why string }{
 	{"usageMetadata.trafficType", "ai__", "Vertex AI's: by which contract a project pays"},
 	{"createTime", "ai__", "Vertex AI's"},
@@ -27,12 +27,14 @@ var deviations = []struct{ member, in, why string }{
 	{"usageMetadata.promptTokensDetails", "ai__", "Vertex AI counts in the last chunk only"},
 	{"usageMetadata.thoughtsTokenCount", "", "how much a model thinks is its own affair"},
 	{"candidates.content.parts.functionCall.id", "ai__", "the third generation has no ids on Vertex AI"},
-	{"candidates.content.parts.functionCall.id", "llm-gemini__", "the third generation had no ids in its streams at first"},
-	{"candidates.content.parts.functionCall.willContinue", "ai__", "arguments come in pieces on Vertex AI only, and where streamFunctionCallArguments asks for it"},
+	{"candidates.content.parts.functionCall.id", "llm-gemini__",
+		"the third generation had no ids in its streams at first"},
+	{"candidates.content.parts.functionCall.willContinue", "ai__",
+		"arguments come in pieces on Vertex AI only, and where streamFunctionCallArguments asks for it"},
 	{"candidates.content.parts.functionCall.args", "ai__", "ours are whole, for the same reason"},
 }
 
-// alike returns the members of theirs and ours, without those that may differ in the recording.
+// alike returns both lists of members without known differences.
 func alike(name string, theirs, ours []string, needed map[string]bool) (want, got []string) {
 	may := func(own, other []string) []string {
 		return slices.DeleteFunc(slices.Clone(own), func(member string) bool {
@@ -59,7 +61,7 @@ func events(chunks []string) string {
 	return out.String()
 }
 
-func TestRecordedTrafficIsUnderstoodAndImitated(t *testing.T) {
+func TestCodecImitatesRecordedTraffic(t *testing.T) {
 	all := traffic.Needed(t, "gemini")
 	needed := map[string]bool{}
 	for _, r := range all {
@@ -79,7 +81,7 @@ func TestRecordedTrafficIsUnderstoodAndImitated(t *testing.T) {
 				require.Equal(t, keys(t, r.Answer), keys(t, string(join(ours))))
 				return
 			}
-			// The recorded answers, as replies of ours.
+			// Our codec must imitate the recorded answers.
 			if r.IsChunks() {
 				r.Answer = events(strings.Split(r.Answer, "\n"))
 			}
@@ -107,7 +109,7 @@ func TestRecordedTrafficIsUnderstoodAndImitated(t *testing.T) {
 	}
 }
 
-// imitated is the error of a recording, as a script would have it.
+// imitated returns the error of a recording as a script would have it.
 func imitated(t *testing.T, r traffic.Exchange) *dialect.Error {
 	t.Helper()
 	e := &dialect.Error{Status: r.Status, Message: "m"}
@@ -117,21 +119,21 @@ func imitated(t *testing.T, r traffic.Exchange) *dialect.Error {
 	return e
 }
 
-// shaped is what an answer is made of.
+// shaped is the structure of an answer.
 type shaped struct {
-	framing         []string            // what stands between its chunks
-	kinds           []string            // of its chunks, a run of one kind once
-	members         map[string][]string // by kind of chunk: every path of a member
+	framing         []string            // between its chunks
+	kinds           []string            // of its chunks; repeats count once
+	members         map[string][]string // by kind: every member's path
 	text            string
 	finish, message string
-	calls           []functionCall
+	calls           []wireCall
 	signatures      []string
 	thoughts        string
 	model           string
-	partial         string // arguments that come in pieces, of which these recordings have one string each
+	partial         string // arguments in pieces; these recordings have one string each
 }
 
-// reply is what we would have to say for such an answer.
+// reply returns the scripted reply with the same content.
 func (s *shaped) reply() *dialect.Reply {
 	reply := &dialect.Reply{Model: s.model}
 	if s.thoughts != "" {
@@ -198,7 +200,7 @@ func (s *shaped) add(t *testing.T, data string) {
 			s.calls, s.signatures = append(s.calls, *p.FunctionCall), append(s.signatures, p.ThoughtSignature)
 		case p.FunctionCall != nil:
 			s.piece(t, data)
-			return // one more of the pieces that a call comes in: in ours it comes whole
+			return // a further piece of a call; our calls are complete
 		case p.Thought:
 			kind += "thought "
 			s.thoughts += *p.Text
@@ -222,7 +224,7 @@ func (s *shaped) add(t *testing.T, data string) {
 	s.members[kind] = keys(t, data)
 }
 
-// piece takes in a piece of the last call's arguments.
+// piece adds a piece of the last call's arguments.
 func (s *shaped) piece(t *testing.T, data string) {
 	t.Helper()
 	var r struct {
@@ -247,11 +249,11 @@ func (s *shaped) piece(t *testing.T, data string) {
 	}
 	if r.Candidates[0].FinishReason != "" {
 		s.finish = r.Candidates[0].FinishReason
-		s.kinds = append(s.kinds, "empty text finish") // which ours send in place of the last piece
+		s.kinds = append(s.kinds, "empty text finish") // ours replaces the last piece
 	}
 }
 
-// keys returns the path of every member of a JSON text; what stands in the arguments of a call is the model's.
+// keys returns the path of every member, except inside the arguments of a call.
 func keys(t *testing.T, text string) []string {
 	t.Helper()
 	var v any

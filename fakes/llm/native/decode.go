@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Decode refuses only a body that is not a JSON object, or whose messages are not an array. Members of a wrong type count as
-// absent, and blocks that cannot be read become Other: what a client sends is for the checks to judge.
+// Decode refuses only a body that is not a JSON object or whose messages are not an array. Members of a wrong type
+// count as absent, and unreadable blocks become Other: checks judge what a client sends.
 func (codec) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Error) {
 	params, err := dialect.ReadMembers(body)
 	if err != nil || params == nil {
@@ -31,12 +31,13 @@ func (codec) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Er
 		req.Messages = append(req.Messages, message(raw, fmt.Sprintf("messages[%d]", i)))
 	}
 	var tools []json.RawMessage
-	_ = params.Read("tools", &tools) // of a wrong type: absent, like the members below
+	_ = params.Read("tools", &tools) // a wrong type counts as absent
 	for i, raw := range tools {
 		var t dialect.Members
 		_ = dialect.ReadPart(raw, &t)
 		req.Tools = append(req.Tools, dialect.Tool{
-			Name: t.Text("name"), Description: t.Text("description"), InputSchema: t.Raw("inputSchema"), Path: fmt.Sprintf("tools[%d]", i),
+			Name: t.Text("name"), Description: t.Text("description"), InputSchema: t.Raw("inputSchema"),
+			Path: fmt.Sprintf("tools[%d]", i),
 		})
 	}
 	req.MaxTokens = optional[int64](params, "maxTokens")
@@ -72,7 +73,7 @@ func model(params dialect.Members) string {
 	return DefaultModel
 }
 
-// toolChoice returns the mode; an empty choice is auto (2025-11-25, schema ToolChoice).
+// toolChoice returns the mode; an empty choice means auto (2025-11-25, schema ToolChoice).
 func toolChoice(params dialect.Members) string {
 	choice := optional[dialect.Members](params, "toolChoice")
 	switch {
@@ -92,7 +93,6 @@ func message(raw json.RawMessage, path string) dialect.Message {
 	return dialect.Message{Role: dialect.Role(m.Text("role")), Content: content(m, path+".content", false), Path: path}
 }
 
-// content reads a block or an array of blocks.
 func content(of dialect.Members, path string, inResult bool) []dialect.Block {
 	if !of.Has("content") {
 		return nil
@@ -108,7 +108,7 @@ func content(of dialect.Members, path string, inResult bool) []dialect.Block {
 	return blocks
 }
 
-// readBlock reads a result within a result as Other: MCP has no such thing, and nesting without end stays unread.
+// readBlock reads a block. A result inside a result, which MCP does not have, becomes Other, so nesting is bounded.
 func readBlock(raw json.RawMessage, path string, inResult bool) dialect.Block {
 	b := dialect.Block{Type: dialect.Other, Raw: raw, Path: path}
 	var o dialect.Members

@@ -1,12 +1,14 @@
 // Package native is the dialect of adapters: POST an MCP CreateMessageRequestParams to /native, and the answer is a
-// CreateMessageResult. An adapter in any language is then a few lines, with no provider's format between client and model.
+// CreateMessageResult. An adapter in any language is then a few lines, without a provider's format between client and
+// model.
 //
-// It is lenient about histories and roles on purpose: a client must refuse them itself, and an adapter that hands
-// everything on must not pass because we refused in its place.
+// It is lenient about histories and roles on purpose. A client must refuse invalid ones itself: an adapter that passes
+// everything on must not succeed because this server refused in its place.
 package native
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -19,7 +21,7 @@ import (
 // Codec speaks the native dialect. It never streams.
 var Codec dialect.Codec = codec{}
 
-// DefaultModel is the model's name for a request that hints at none.
+// DefaultModel is the model's name if the request has no hint.
 const DefaultModel = "scripted-model"
 
 type codec struct{}
@@ -27,69 +29,44 @@ type codec struct{}
 func (codec) Name() string       { return dialect.Native }
 func (codec) Patterns() []string { return []string{"POST /native"} }
 
-// Check finds no fault: see the package's comment.
+// Check accepts everything: see the package comment.
 func (codec) Check(*dialect.Request) *dialect.Error { return nil }
 
-// result is a CreateMessageResult of MCP 2025-11-25 and later, where content is a block or an array of blocks.
-type result struct {
-	Role       dialect.Role       `json:"role"`
-	Content    any                `json:"content"`
-	Model      string             `json:"model"`
-	StopReason dialect.StopReason `json:"stopReason"`
-}
-
-// Encode writes a single block for exactly one text, and for an empty completion, which clients of every revision can read, and an
-// array otherwise. What the model only thinks has no block in MCP.
+// Encode writes a single block for exactly one text or an empty completion, which clients of every revision can read,
+// else an array. It omits thinking, which has no block in MCP.
 func (codec) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
-	said := slices.DeleteFunc(slices.Clone(reply.Content), func(b dialect.Block) bool { return b.Type == dialect.Thinking })
-	blocks := make([]any, len(said))
-	for i, b := range said {
-		blocks[i] = block(b, dialect.MintID("call_", 24, reply.Serial, i))
+	visible := slices.DeleteFunc(slices.Clone(reply.Content),
+		func(b dialect.Block) bool { return b.Type == dialect.Thinking })
+	blocks := make([]json.RawMessage, len(visible))
+	for i, b := range visible {
+		blocks[i] = block(b, dialect.GenerateID("call_", 24, reply.Serial, i))
 	}
-	r := result{Role: dialect.Assistant, Content: blocks, Model: reply.Model, StopReason: reply.Reason()}
+	var content any = blocks
 	switch {
 	case len(blocks) == 0:
-		r.Content = block(dialect.Block{Type: dialect.Text}, "")
-	case len(blocks) == 1 && said[0].Type == dialect.Text:
-		r.Content = blocks[0]
+		content = block(dialect.Block{Type: dialect.Text}, "")
+	case len(blocks) == 1 && visible[0].Type == dialect.Text:
+		content = blocks[0]
 	}
-	if r.Model == "" {
-		r.Model = req.Model
-	}
-	return answer(http.StatusOK, r)
+	return answer(http.StatusOK, dialect.Ordered("role", "assistant", "content", content,
+		"model", cmp.Or(reply.Model, req.Model), "stopReason", string(reply.Reason())))
 }
 
-// block returns a block in the shape of MCP. A block with Raw is sent as it is.
-func block(b dialect.Block, id string) any {
-	if json.Valid(b.Raw) {
+// block returns a block in MCP's shape, or its Raw if valid.
+func block(b dialect.Block, id string) json.RawMessage {
+	kind := string(b.Type)
+	switch {
+	case json.Valid(b.Raw):
 		return b.Raw
+	case b.Type == dialect.Text:
+		return dialect.Ordered("type", kind, "text", b.Text)
+	case b.Type == dialect.ToolUse:
+		return dialect.Ordered("type", kind, "id", cmp.Or(b.ID, id), "name", b.Name, "input", input(b.Input))
 	}
-	switch b.Type {
-	case dialect.Text:
-		return struct {
-			Type dialect.BlockType `json:"type"`
-			Text string            `json:"text"`
-		}{b.Type, b.Text}
-	case dialect.ToolUse:
-		if b.ID != "" {
-			id = b.ID
-		}
-		return struct {
-			Type  dialect.BlockType `json:"type"`
-			ID    string            `json:"id"`
-			Name  string            `json:"name"`
-			Input json.RawMessage   `json:"input"`
-		}{b.Type, id, b.Name, input(b.Input)}
-	}
-	return struct {
-		Type     dialect.BlockType `json:"type"`
-		Data     []byte            `json:"data"`
-		MimeType string            `json:"mimeType"`
-	}{b.Type, b.Data, b.MimeType}
+	return dialect.Ordered("type", kind, "data", b.Data, "mimeType", b.MimeType)
 }
 
-// input returns a tool use's arguments as JSON. Arguments that are no JSON become a string: wrong on the wire, as they are
-// wrong from the model.
+// input returns the arguments of a tool use as JSON. Invalid JSON becomes a string, which is invalid on the wire too.
 func input(arguments json.RawMessage) json.RawMessage {
 	switch {
 	case len(bytes.TrimSpace(arguments)) == 0:
@@ -100,8 +77,8 @@ func input(arguments json.RawMessage) json.RawMessage {
 	return dialect.Marshal(string(arguments))
 }
 
-// EncodeError writes a JSON-RPC error object under "error". Its code is the error's Code where that is a number,
-// -32602 (invalid params) for a 400, and -32603 (internal error) otherwise.
+// EncodeError writes a JSON-RPC error object under "error". Its code is the error's Code if numeric, -32602 (invalid
+// params) for status 400, else -32603 (internal error).
 func (codec) EncodeError(e *dialect.Error) dialect.Answer {
 	code, err := strconv.Atoi(e.Code)
 	switch {
@@ -111,16 +88,12 @@ func (codec) EncodeError(e *dialect.Error) dialect.Answer {
 	default:
 		code = -32603
 	}
-	type rpcError struct {
-		Code    int    `json:"code"`
-		Message string `json:"message"`
-	}
-	a := answer(e.Status, map[string]rpcError{"error": {code, e.Message}})
+	a := answer(e.Status, dialect.Ordered("error", dialect.Ordered("code", code, "message", e.Message)))
 	maps.Copy(a.Header, e.Header)
 	return a
 }
 
-// EncodeErrorEvent has nothing to write: the dialect has no streams.
+// EncodeErrorEvent returns nil: the dialect does not stream.
 func (codec) EncodeErrorEvent(*dialect.Request, *dialect.Reply, int, *dialect.Error) []byte {
 	return nil
 }

@@ -19,15 +19,18 @@ func decode(t testing.TB, body string) *dialect.Request {
 }
 
 func TestDecodeReadsEveryMember(t *testing.T) {
-	body := `{"messages":[{"role":"user","content":{"type":"text","text":"hi"}}],"systemPrompt":"be brief","maxTokens":7,"temperature":0.5,
-		"modelPreferences":{"hints":[{},{"name":"small"},{"name":"large"}]},"stopSequences":["a"],"toolChoice":{"mode":"required"},
+	body := `{"messages":[{"role":"user","content":{"type":"text","text":"hi"}}],"systemPrompt":"be brief",
+	"maxTokens":7,"temperature":0.5,
+		"modelPreferences":{"hints":[{},{"name":"small"},{"name":"large"}]},"stopSequences":["a"],
+		"toolChoice":{"mode":"required"},
 		"tools":[{"name":"add","description":"adds","inputSchema":{"type":"object"}}],"metadata":{},"_meta":{}}`
 	maxTokens, temperature := int64(7), 0.5
 	require.Equal(t, &dialect.Request{
 		Dialect: "native", Model: "small", System: "be brief",
 		Messages: []dialect.Message{{Role: dialect.User, Path: "messages[0]", Content: []dialect.Block{
 			{Type: dialect.Text, Text: "hi", Raw: []byte(`{"type":"text","text":"hi"}`), Path: "messages[0].content"}}}},
-		Tools:      []dialect.Tool{{Name: "add", Description: "adds", InputSchema: []byte(`{"type":"object"}`), Path: "tools[0]"}},
+		Tools: []dialect.Tool{{Name: "add", Description: "adds", InputSchema: []byte(`{"type":"object"}`),
+			Path: "tools[0]"}},
 		ToolChoice: "required", MaxTokens: &maxTokens, Temperature: &temperature, StopSequences: []string{"a"},
 		Body: []byte(body), Header: http.Header{"X": {"y"}},
 	}, decode(t, body))
@@ -35,28 +38,36 @@ func TestDecodeReadsEveryMember(t *testing.T) {
 
 func TestDecodeReadsContent(t *testing.T) {
 	use := `{"type":"tool_use","id":"u1","name":"add","input":{"a":1},"_meta":{"k":1}}`
-	result := `{"type":"tool_result","toolUseId":"u1","content":[{"type":"text","text":"2"},{"type":"resource_link","uri":"a:b"},{"type":"tool_result"}],"isError":true,"structuredContent":{}}`
+	result := `{"type":"tool_result","toolUseId":"u1","content":[{"type":"text","text":"2"},{"type":"resource_link",` +
+		`"uri":"a:b"},{"type":"tool_result"}],"isError":true,"structuredContent":{}}`
 	for _, c := range []struct {
 		name, content string
 		want          []dialect.Block
 	}{
 		{"an array", `[{"type":"text","text":"a"},` + use + `]`, []dialect.Block{
 			{Type: dialect.Text, Text: "a", Raw: []byte(`{"type":"text","text":"a"}`), Path: "messages[0].content[0]"},
-			{Type: dialect.ToolUse, ID: "u1", Name: "add", Input: []byte(`{"a":1}`), Raw: []byte(use), Path: "messages[0].content[1]"},
+			{Type: dialect.ToolUse, ID: "u1", Name: "add", Input: []byte(`{"a":1}`), Raw: []byte(use),
+				Path: "messages[0].content[1]"},
 		}},
-		{"a result", result, []dialect.Block{{Type: dialect.ToolResult, ID: "u1", IsError: true, Raw: []byte(result), Path: "messages[0].content", Content: []dialect.Block{
-			{Type: dialect.Text, Text: "2", Raw: []byte(`{"type":"text","text":"2"}`), Path: "messages[0].content.content[0]"},
-			{Type: dialect.Other, Raw: []byte(`{"type":"resource_link","uri":"a:b"}`), Path: "messages[0].content.content[1]"},
-			{Type: dialect.Other, Raw: []byte(`{"type":"tool_result"}`), Path: "messages[0].content.content[2]"},
-		}}}},
-		{"media", `[{"type":"image","data":"aGk=","mimeType":"image/png"},{"type":"audio","data":"!","mimeType":"audio/wav"}]`, []dialect.Block{
-			{Type: dialect.Image, Data: []byte("hi"), MimeType: "image/png", Raw: []byte(`{"type":"image","data":"aGk=","mimeType":"image/png"}`), Path: "messages[0].content[0]"},
-			{Type: dialect.Audio, MimeType: "audio/wav", Raw: []byte(`{"type":"audio","data":"!","mimeType":"audio/wav"}`), Path: "messages[0].content[1]"},
-		}},
+		{"a result", result, []dialect.Block{{Type: dialect.ToolResult, ID: "u1", IsError: true, Raw: []byte(result),
+			Path: "messages[0].content", Content: []dialect.Block{
+				{Type: dialect.Text, Text: "2", Raw: []byte(`{"type":"text","text":"2"}`), Path: "messages[0].content.content[0]"},
+				{Type: dialect.Other, Raw: []byte(`{"type":"resource_link","uri":"a:b"}`), Path: "messages[0].content.content[1]"},
+				{Type: dialect.Other, Raw: []byte(`{"type":"tool_result"}`), Path: "messages[0].content.content[2]"},
+			}}}},
+		{"media", `[{"type":"image","data":"aGk=","mimeType":"image/png"},
+			{"type":"audio","data":"!","mimeType":"audio/wav"}]`,
+			[]dialect.Block{
+				{Type: dialect.Image, Data: []byte("hi"), MimeType: "image/png",
+					Raw: []byte(`{"type":"image","data":"aGk=","mimeType":"image/png"}`), Path: "messages[0].content[0]"},
+				{Type: dialect.Audio, MimeType: "audio/wav", Raw: []byte(`{"type":"audio","data":"!","mimeType":"audio/wav"}`),
+					Path: "messages[0].content[1]"},
+			}},
 		{"an id under a name in another case", `{"type":"tool_result","toolUseID":"u1"}`, []dialect.Block{
 			{Type: dialect.ToolResult, Raw: []byte(`{"type":"tool_result","toolUseID":"u1"}`), Path: "messages[0].content"}}},
 		{"a string", `"hi"`, []dialect.Block{{Type: dialect.Other, Raw: []byte(`"hi"`), Path: "messages[0].content"}}},
-		{"an unknown block", `{"type":"video"}`, []dialect.Block{{Type: dialect.Other, Raw: []byte(`{"type":"video"}`), Path: "messages[0].content"}}},
+		{"an unknown block", `{"type":"video"}`,
+			[]dialect.Block{{Type: dialect.Other, Raw: []byte(`{"type":"video"}`), Path: "messages[0].content"}}},
 		{"null", `null`, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -65,7 +76,7 @@ func TestDecodeReadsContent(t *testing.T) {
 	}
 }
 
-// What the specification forbids gets through: the client is to refuse it.
+// The codec accepts what the specification forbids: the client must refuse it.
 func TestDecodeIsLenient(t *testing.T) {
 	for name, body := range map[string]string{
 		"no messages":   `{}`,
@@ -73,7 +84,8 @@ func TestDecodeIsLenient(t *testing.T) {
 		"null message":  `{"messages":[null]}`,
 		"no message":    `{"messages":["hi"]}`,
 		"unknown role":  `{"messages":[{"role":"system","content":[]}]}`,
-		"wrong types":   `{"messages":[{"role":1,"content":1}],"maxTokens":1.5,"temperature":"x","stopSequences":"x","tools":"x","toolChoice":7,"modelPreferences":[],"systemPrompt":{}}`,
+		"wrong types": `{"messages":[{"role":1,"content":1}],"maxTokens":1.5,"temperature":"x","stopSequences":"x",` +
+			`"tools":"x","toolChoice":7,"modelPreferences":[],"systemPrompt":{}}`,
 		"orphan result": `{"messages":[{"role":"assistant","content":{"type":"tool_result","toolUseId":"u"}}]}`,
 		"null tool":     `{"messages":[],"tools":[null,"x"],"toolChoice":{}}`,
 	} {
@@ -84,7 +96,7 @@ func TestDecodeIsLenient(t *testing.T) {
 	require.Nil(t, decode(t, `{"messages":[],"maxTokens":1.5}`).MaxTokens)
 }
 
-func TestDecodeRefusesWhatCannotBeRead(t *testing.T) {
+func TestDecodeRefusesUnreadableBodies(t *testing.T) {
 	for body, want := range map[string]string{
 		``:                  "the body is not a JSON object: want the params of sampling/createMessage",
 		`null`:              "the body is not a JSON object",
@@ -113,19 +125,28 @@ func TestEncode(t *testing.T) {
 		{"one text", dialect.Reply{Content: []dialect.Block{text("a < b")}},
 			`{"role":"assistant","content":{"type":"text","text":"a < b"},"model":"small","stopReason":"endTurn"}`},
 		{"two texts", dialect.Reply{Content: []dialect.Block{text("a"), text("b")}, Model: "big", StopReason: "maxTokens"},
-			`{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"model":"big","stopReason":"maxTokens"}`},
-		{"nothing", dialect.Reply{}, `{"role":"assistant","content":{"type":"text","text":""},"model":"small","stopReason":"endTurn"}`},
+			`{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"model":"big",` +
+				`"stopReason":"maxTokens"}`},
+		{"nothing", dialect.Reply{},
+			`{"role":"assistant","content":{"type":"text","text":""},"model":"small","stopReason":"endTurn"}`},
 		{"a use", dialect.Reply{Content: []dialect.Block{use("u", `{"a": 1}`)}},
-			`{"role":"assistant","content":[{"type":"tool_use","id":"u","name":"add","input":{"a":1}}],"model":"small","stopReason":"toolUse"}`},
+			`{"role":"assistant","content":[{"type":"tool_use","id":"u","name":"add","input":{"a":1}}],"model":"small",` +
+				`"stopReason":"toolUse"}`},
 		{"a use without id or input", dialect.Reply{Serial: 3, Content: []dialect.Block{use("", "")}},
-			`{"role":"assistant","content":[{"type":"tool_use","id":"` + dialect.MintID("call_", 24, 3, 0) + `","name":"add","input":{}}],"model":"small","stopReason":"toolUse"}`},
-		{"input that is no JSON", dialect.Reply{Content: []dialect.Block{use("u", `{"a`)}},
-			`{"role":"assistant","content":[{"type":"tool_use","id":"u","name":"add","input":"{\"a"}],"model":"small","stopReason":"toolUse"}`},
-		{"an image", dialect.Reply{Content: []dialect.Block{{Type: dialect.Image, Data: []byte("hi"), MimeType: "image/png"}}},
-			`{"role":"assistant","content":[{"type":"image","data":"aGk=","mimeType":"image/png"}],"model":"small","stopReason":"endTurn"}`},
-		{"a block whose raw form is broken", dialect.Reply{Content: []dialect.Block{{Type: dialect.Text, Text: "a", Raw: []byte(`{"type"`)}}},
+			`{"role":"assistant","content":[{"type":"tool_use","id":"` + dialect.GenerateID("call_", 24, 3,
+				0) + `","name":"add","input":{}}],"model":"small","stopReason":"toolUse"}`},
+		{"invalid JSON input", dialect.Reply{Content: []dialect.Block{use("u", `{"a`)}},
+			`{"role":"assistant","content":[{"type":"tool_use","id":"u","name":"add","input":"{\"a"}],"model":"small",` +
+				`"stopReason":"toolUse"}`},
+		{"an image", dialect.Reply{Content: []dialect.Block{{Type: dialect.Image, Data: []byte("hi"),
+			MimeType: "image/png"}}},
+			`{"role":"assistant","content":[{"type":"image","data":"aGk=","mimeType":"image/png"}],"model":"small",` +
+				`"stopReason":"endTurn"}`},
+		{"a block with invalid raw JSON",
+			dialect.Reply{Content: []dialect.Block{{Type: dialect.Text, Text: "a", Raw: []byte(`{"type"`)}}},
 			`{"role":"assistant","content":{"type":"text","text":"a"},"model":"small","stopReason":"endTurn"}`},
-		{"a block of the test's own", dialect.Reply{Content: []dialect.Block{{Type: dialect.Text, Raw: []byte(`{"type":"text"}`)}}},
+		{"a raw block",
+			dialect.Reply{Content: []dialect.Block{{Type: dialect.Text, Raw: []byte(`{"type":"text"}`)}}},
 			`{"role":"assistant","content":{"type":"text"},"model":"small","stopReason":"endTurn"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -157,7 +178,8 @@ func TestErrorsAreJSONRPC(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	f.Add([]byte(`{"messages":[{"role":"user","content":[{"type":"tool_result","toolUseId":"u","content":[{"type":"image","data":"aGk="}]}]}],"tools":[{"name":"a"}],"toolChoice":{}}`))
+	f.Add([]byte(`{"messages":[{"role":"user","content":[{"type":"tool_result","toolUseId":"u","content":[{"type":` +
+		`"image","data":"aGk="}]}]}],"tools":[{"name":"a"}],"toolChoice":{}}`))
 	f.Add([]byte(`{"messages":[null,1,{"content":"x"}],"modelPreferences":{"hints":[null]}}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		req, err := Codec.Decode(&http.Request{}, body)
@@ -170,7 +192,8 @@ func FuzzDecode(f *testing.F) {
 		if err := Codec.Check(req); err != nil {
 			t.Fatalf("refused: %+v", err)
 		}
-		reply := &dialect.Reply{Content: []dialect.Block{{Type: dialect.Text, Text: string(body)}, {Type: dialect.ToolUse, Input: body}}}
+		reply := &dialect.Reply{Content: []dialect.Block{{Type: dialect.Text, Text: string(body)},
+			{Type: dialect.ToolUse, Input: body}}}
 		if a := Codec.Encode(req, reply); !json.Valid(a.Chunks[0]) {
 			t.Fatalf("no JSON: %s", a.Chunks[0])
 		}

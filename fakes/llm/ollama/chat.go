@@ -1,13 +1,11 @@
-// Package ollama speaks the wire format of Ollama. [Chat] is POST /api/chat, with its streams of one JSON object a line, its errors,
-// and the lists and descriptions of models that hosts ask for before they chat. It follows version 0.17.
+// Package ollama speaks Ollama's POST /api/chat: requests, streams of one JSON object a line, errors, and the model
+// lists and descriptions that hosts request before a chat. It follows version 0.17.
 //
-// Ollama is lenient, and so is the fake. It takes histories in which calls have no result, results no call, or roles are unknown,
-// and it ignores members that it does not know. It refuses what its types cannot hold, such as arguments that are a string, content
-// that is an array, an image that is no base64, or a parameter of a tool that is not described by an object; a model name that is
-// none; options of another type than theirs, with a 500; and not much else. Every model can everything here: Ollama itself refuses
-// tools, images and thinking where a model has none.
-//
-// There is no tool choice, no refusal, and no word for an answer that was held back.
+// Like Ollama, the codec is lenient. It accepts calls without results, results without calls, unknown roles, and
+// unknown members. It refuses what Ollama's Go types cannot hold, such as string arguments, array content, invalid
+// base64 images, or a tool parameter that is not an object; invalid model names; and options of a wrong type, with
+// status 500. Every model supports tools, images and thinking here; Ollama refuses them for models without. The format
+// has no tool choice, no refusal, and no word for a filtered answer.
 package ollama
 
 import (
@@ -25,9 +23,9 @@ type chat struct{}
 func (chat) Name() string       { return dialect.Ollama }
 func (chat) Patterns() []string { return []string{"POST /api/chat"} }
 
-// NoIDs is the tag of models that answer as Ollama did before it gave calls ids, as llama3.2:no-ids does: a call has no id, and an
-// index only where that is not 0. Of a request for such a model, ids are not read either, as they were not then: a result belongs to
-// a call by its tool_name, and by its place.
+// NoIDs is the tag of models, such as llama3.2:no-ids, that answer like Ollama before it had call ids: no id, and an
+// index only if it is not 0. Ids in their requests are ignored, as then: a result belongs to a call by tool_name and
+// position.
 const NoIDs = "no-ids"
 
 func withoutIDs(model string) bool { return strings.HasSuffix(model, ":"+NoIDs) }
@@ -36,7 +34,7 @@ const contentJSON = "application/json; charset=utf-8"
 
 func header(contentType string) http.Header { return http.Header{"Content-Type": {contentType}} }
 
-// reasons are the stop reasons in Ollama's words: the end of a turn is all one to it.
+// reasons maps stop reasons to Ollama's words. All ends of a turn are "stop".
 var reasons = map[dialect.StopReason]string{
 	dialect.EndTurn:           "stop",
 	dialect.StopForTool:       "stop",

@@ -10,10 +10,11 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// modelName is what Ollama takes for the name of a model: [[scheme://]host/][namespace/]model[:tag].
-var modelName = regexp.MustCompile(`^(([a-z]+://)?\w[\w.:-]{0,349}/)?(\w[\w-]{0,79}/)?\w[\w.-]{0,79}(:\w[\w.-]{0,79})?$`)
+// modelName matches the model names that Ollama accepts: [[scheme://]host/][namespace/]model[:tag].
+var modelName = regexp.MustCompile(
+	`^(([a-z]+://)?\w[\w.:-]{0,349}/)?(\w[\w-]{0,79}/)?\w[\w.-]{0,79}(:\w[\w.-]{0,79})?$`)
 
-// Check refuses what Ollama refuses once it could read a request; see the package's comment. It has no rules of histories.
+// Check refuses what Ollama refuses in a readable request: see the package comment. It has no history rules.
 func (chat) Check(req *dialect.Request) *dialect.Error {
 	q, refused := parsed(req)
 	if refused != nil {
@@ -36,12 +37,12 @@ func (chat) Check(req *dialect.Request) *dialect.Error {
 	return nil
 }
 
-// fail is a refusal that comes as a failure of the server, as some do.
+// fail is a refusal that Ollama reports as a server failure.
 func fail(format string, args ...any) *dialect.Error {
 	return &dialect.Error{Status: http.StatusInternalServerError, Message: fmt.Sprintf(format, args...)}
 }
 
-// The types of options, which have to be exact; an option that is not known is ignored.
+// The exact types of options. Unknown options are ignored.
 const (
 	aNumber = "a number"
 	aBool   = "true or false"
@@ -49,9 +50,13 @@ const (
 )
 
 var optionTypes = map[string]string{
-	"num_keep": aNumber, "seed": aNumber, "num_predict": aNumber, "top_k": aNumber, "top_p": aNumber, "min_p": aNumber, "typical_p": aNumber,
-	"repeat_last_n": aNumber, "temperature": aNumber, "repeat_penalty": aNumber, "presence_penalty": aNumber, "frequency_penalty": aNumber,
-	"stop": texts, "num_ctx": aNumber, "num_batch": aNumber, "num_gpu": aNumber, "main_gpu": aNumber, "use_mmap": aBool, "num_thread": aNumber,
+	"num_keep": aNumber, "seed": aNumber, "num_predict": aNumber, "top_k": aNumber, "top_p": aNumber, "min_p": aNumber,
+	"typical_p":     aNumber,
+	"repeat_last_n": aNumber, "temperature": aNumber, "repeat_penalty": aNumber, "presence_penalty": aNumber,
+	"frequency_penalty": aNumber,
+	"stop":              texts, "num_ctx": aNumber, "num_batch": aNumber, "num_gpu": aNumber, "main_gpu": aNumber,
+	"use_mmap":   aBool,
+	"num_thread": aNumber,
 }
 
 func isType(want string, v any) bool {

@@ -8,11 +8,12 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Decode refuses what Ollama's own types cannot hold. A limit of 0 tokens or fewer is none. Images come before the text of their
-// message, which is how a model sees them.
+// Decode refuses what Ollama's types cannot hold. A limit below 1 token means none. Images precede their message's
+// text, as for a model.
 //
-// A call without an id has its path for one, and its result gets that too: a result without an id answers the first call of the turn
-// before it that has its tool_name and no result yet, or else the first without a result. What is left over has no id.
+// A call without an id gets its path as id, and so does its result. A result without an id belongs to the first call of
+// the turn before with its tool_name and no result yet, else to the first without a result. Remaining results have no
+// id.
 func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Error) {
 	q, refused := parse(body)
 	if refused != nil {
@@ -33,14 +34,15 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 	}
 	for i, t := range q.tools {
 		req.Tools = append(req.Tools, dialect.Tool{
-			Name: t.Function.Name, Description: t.Function.Description, InputSchema: t.Function.Parameters, Path: fmt.Sprintf("tools[%d]", i),
+			Name: t.Function.Name, Description: t.Function.Description, InputSchema: t.Function.Parameters,
+			Path: fmt.Sprintf("tools[%d]", i),
 		})
 	}
 	req.System, req.Messages = q.conversation()
 	return req, nil
 }
 
-// option returns an option, nil where there is none of the type.
+// option returns an option; nil if it has another type.
 func option[T any](q *request, name string) *T {
 	if v, ok := q.Options[name].(T); ok {
 		return &v
@@ -48,10 +50,10 @@ func option[T any](q *request, name string) *T {
 	return nil
 }
 
-// conversation returns the system prompt and the turns. Results in a row are one turn of the user.
+// conversation returns the system prompt and the turns. Consecutive results are one user turn.
 func (q *request) conversation() (prompt string, turns []dialect.Message) {
 	var system []string
-	var open []dialect.Block // calls that have no result yet
+	var open []dialect.Block // calls without a result
 	inResults := false
 	for i := range q.messages {
 		m, path := &q.messages[i], fmt.Sprintf("messages[%d]", i)
@@ -61,11 +63,12 @@ func (q *request) conversation() (prompt string, turns []dialect.Message) {
 		case m.Role == "system":
 			system = append(system, m.Content)
 		case inResults:
-			result := dialect.Block{Type: dialect.ToolResult, Name: m.ToolName, Content: m.blocks(path), Raw: q.Messages[i], Path: path}
+			result := dialect.Block{Type: dialect.ToolResult, Name: m.ToolName, Content: m.blocks(path), Raw: q.Messages[i],
+				Path: path}
 			if !withoutIDs(q.Model) {
 				result.ID = m.ToolCallID
 			}
-			open = settle(&result, open)
+			open = matchResult(&result, open)
 			if !wasInResults {
 				turns = append(turns, dialect.Message{Role: dialect.User, Path: path})
 			}
@@ -76,14 +79,15 @@ func (q *request) conversation() (prompt string, turns []dialect.Message) {
 			if m.Role == string(dialect.Assistant) {
 				open = uses
 			}
-			turns = append(turns, dialect.Message{Role: dialect.Role(m.Role), Content: append(m.blocks(path), uses...), Path: path})
+			turns = append(turns, dialect.Message{Role: dialect.Role(m.Role), Content: append(m.blocks(path), uses...),
+				Path: path})
 		}
 	}
 	return strings.Join(system, "\n\n"), turns
 }
 
-// settle finds the call that a result belongs to among those without one, and returns the rest.
-func settle(result *dialect.Block, open []dialect.Block) []dialect.Block {
+// matchResult matches a result with a call in open, and returns the remaining calls.
+func matchResult(result *dialect.Block, open []dialect.Block) []dialect.Block {
 	same := []func(dialect.Block) bool{func(use dialect.Block) bool { return use.ID == result.ID }}
 	if result.ID == "" {
 		same = []func(dialect.Block) bool{
@@ -102,7 +106,6 @@ func settle(result *dialect.Block, open []dialect.Block) []dialect.Block {
 	return open
 }
 
-// blocks returns what a message says and shows.
 func (m *message) blocks(path string) []dialect.Block {
 	var blocks []dialect.Block
 	if m.Thinking != "" {
@@ -119,7 +122,6 @@ func (m *message) blocks(path string) []dialect.Block {
 	return blocks
 }
 
-// uses returns a message's calls.
 func (m *message) uses(path string, withoutIDs bool) []dialect.Block {
 	var uses []dialect.Block
 	for i, c := range m.calls {

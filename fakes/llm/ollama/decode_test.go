@@ -15,10 +15,11 @@ const (
 	calls = `{"role":"assistant","content":"","tool_calls":[` + call1 + `,` + call2 + `]}`
 	call1 = `{"id":"c1","function":{"index":0,"name":"add","arguments":{"a":1}}}`
 	call2 = `{"id":"c2","function":{"index":1,"name":"sub","arguments":{}}}`
-	add   = `{"type":"function","function":{"name":"add","description":"adds","parameters":{"type":"object","properties":{"a":{"type":"integer"}}}}}`
+	add   = `{"type":"function","function":{"name":"add","description":"adds","parameters":{"type":"object",` +
+		`"properties":{"a":{"type":"integer"}}}}}`
 )
 
-// body is a request with the messages and further members.
+// body returns a request with the messages and more members.
 func body(messages, more string) string {
 	return `{"model":"llama3.2","messages":[` + messages + `]` + more + `}`
 }
@@ -28,35 +29,38 @@ func decode(t testing.TB, text string) *dialect.Request {
 	req, err := Chat.Decode(&http.Request{Header: http.Header{"X": {"y"}}}, []byte(text))
 	require.Nil(t, err)
 	require.NotNil(t, req.Decoded)
-	req.Decoded = nil // what is made of it must not need it
+	req.Decoded = nil // Check and Encode must work without it
 	return req
 }
 
 func TestDecodeReadsEveryMember(t *testing.T) {
 	text := body(`{"role":"system","content":"be brief"},{"role":"SYSTEM","content":"be kind"},`+user,
-		`,"options":{"num_predict":7,"temperature":0.5,"stop":["a","b"],"seed":1},"tools":[`+add+`],"think":"low","keep_alive":"5m","format":"json","unknown":{}`)
+		`,"options":{"num_predict":7,"temperature":0.5,"stop":["a","b"],"seed":1},"tools":[`+
+			add+`],"think":"low","keep_alive":"5m","format":"json","unknown":{}`)
 	maxTokens, temperature := int64(7), 0.5
 	require.Equal(t, &dialect.Request{
 		Dialect: "ollama", Model: "llama3.2", System: "be brief\n\nbe kind",
 		Messages: []dialect.Message{{
-			Role: dialect.User, Path: "messages[2]", Content: []dialect.Block{{Type: dialect.Text, Text: "hi", Path: "messages[2].content"}},
+			Role: dialect.User, Path: "messages[2]",
+			Content: []dialect.Block{{Type: dialect.Text, Text: "hi", Path: "messages[2].content"}},
 		}},
 		Tools: []dialect.Tool{
-			{Name: "add", Description: "adds", InputSchema: []byte(`{"type":"object","properties":{"a":{"type":"integer"}}}`), Path: "tools[0]"},
+			{Name: "add", Description: "adds", InputSchema: []byte(`{"type":"object","properties":{"a":{"type":"integer"}}}`),
+				Path: "tools[0]"},
 		},
 		MaxTokens: &maxTokens, Temperature: &temperature, StopSequences: []string{"a", "b"}, Stream: true,
 		Body: []byte(text), Header: http.Header{"X": {"y"}},
 	}, decode(t, text))
 }
 
-func TestARequestStreamsUnlessItSaysNot(t *testing.T) {
+func TestStreamingIsTheDefault(t *testing.T) {
 	require.True(t, decode(t, body(user, "")).Stream)
 	require.True(t, decode(t, body(user, `,"stream":null`)).Stream)
 	require.True(t, decode(t, body(user, `,"stream":true`)).Stream)
 	require.False(t, decode(t, body(user, `,"stream":false`)).Stream)
 }
 
-func TestALimitOfNoTokensIsNoLimit(t *testing.T) {
+func TestZeroTokenLimitMeansNoLimit(t *testing.T) {
 	for _, n := range []string{"0", "-1", "-2", "0.5", `"7"`, "null"} {
 		require.Nil(t, decode(t, body(user, `,"options":{"num_predict":`+n+`}`)).MaxTokens, n)
 	}
@@ -73,26 +77,34 @@ func TestDecodeReadsMessages(t *testing.T) {
 	}{
 		{"an image before the text", `{"role":"user","content":"what is it?","images":["iVBORw0KGgo="]}`, []dialect.Message{
 			{Role: dialect.User, Path: "messages[0]", Content: []dialect.Block{
-				{Type: dialect.Image, Data: png, MimeType: "image/png", Path: "messages[0].images[0]"}, text("what is it?", "messages[0].content"),
+				{Type: dialect.Image, Data: png, MimeType: "image/png", Path: "messages[0].images[0]"},
+				text("what is it?", "messages[0].content"),
 			}},
 		}},
-		{"thinking before the calls", `{"role":"assistant","content":"so","thinking":"hm","tool_calls":[` + call1 + `]}`, []dialect.Message{
-			{Role: dialect.Assistant, Path: "messages[0]", Content: []dialect.Block{
-				{Type: dialect.Thinking, Text: "hm", Path: "messages[0].thinking"}, text("so", "messages[0].content"),
-				{Type: dialect.ToolUse, ID: "c1", Name: "add", Input: []byte(`{"a":1}`), Raw: []byte(call1), Path: "messages[0].tool_calls[0]"},
+		{"thinking before the calls", `{"role":"assistant","content":"so","thinking":"hm","tool_calls":[` + call1 + `]}`,
+			[]dialect.Message{
+				{Role: dialect.Assistant, Path: "messages[0]", Content: []dialect.Block{
+					{Type: dialect.Thinking, Text: "hm", Path: "messages[0].thinking"}, text("so", "messages[0].content"),
+					{Type: dialect.ToolUse, ID: "c1", Name: "add", Input: []byte(`{"a":1}`), Raw: []byte(call1),
+						Path: "messages[0].tool_calls[0]"},
+				}},
 			}},
-		}},
-		{"results in a row are one user's turn", `{"role":"tool","content":"1"},{"role":"tool","content":"2","tool_name":"add"},` + user, []dialect.Message{
-			{Role: dialect.User, Path: "messages[0]", Content: []dialect.Block{
-				{Type: dialect.ToolResult, Content: []dialect.Block{text("1", "messages[0].content")}, Raw: []byte(`{"role":"tool","content":"1"}`), Path: "messages[0]"},
-				{Type: dialect.ToolResult, Name: "add", Content: []dialect.Block{text("2", "messages[1].content")}, Raw: []byte(`{"role":"tool","content":"2","tool_name":"add"}`), Path: "messages[1]"},
+		{"results in a row are one user's turn",
+			`{"role":"tool","content":"1"},{"role":"tool","content":"2","tool_name":"add"},` + user, []dialect.Message{
+				{Role: dialect.User, Path: "messages[0]", Content: []dialect.Block{
+					{Type: dialect.ToolResult, Content: []dialect.Block{text("1", "messages[0].content")},
+						Raw: []byte(`{"role":"tool","content":"1"}`), Path: "messages[0]"},
+					{Type: dialect.ToolResult, Name: "add", Content: []dialect.Block{text("2", "messages[1].content")},
+						Raw: []byte(`{"role":"tool","content":"2","tool_name":"add"}`), Path: "messages[1]"},
+				}},
+				{Role: dialect.User, Path: "messages[2]", Content: []dialect.Block{text("hi", "messages[2].content")}},
 			}},
-			{Role: dialect.User, Path: "messages[2]", Content: []dialect.Block{text("hi", "messages[2].content")}},
-		}},
-		{"a call without arguments", `{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"a","arguments":null}}]}`, []dialect.Message{
-			{Role: dialect.Assistant, Path: "messages[0]", Content: []dialect.Block{{Type: dialect.ToolUse, ID: "c", Name: "a", Input: []byte(`{}`),
-				Raw: []byte(`{"id":"c","function":{"name":"a","arguments":null}}`), Path: "messages[0].tool_calls[0]"}}},
-		}},
+		{"a call without arguments",
+			`{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"a","arguments":null}}]}`, []dialect.Message{
+				{Role: dialect.Assistant, Path: "messages[0]",
+					Content: []dialect.Block{{Type: dialect.ToolUse, ID: "c", Name: "a", Input: []byte(`{}`),
+						Raw: []byte(`{"id":"c","function":{"name":"a","arguments":null}}`), Path: "messages[0].tool_calls[0]"}}},
+			}},
 		{"an unknown role", `{"role":"human","content":"hi"}`, []dialect.Message{
 			{Role: "human", Path: "messages[0]", Content: []dialect.Block{text("hi", "messages[0].content")}}}},
 		{"names in another case", `{"Role":"User","CONTENT":"hi"}`, []dialect.Message{
@@ -103,11 +115,13 @@ func TestDecodeReadsMessages(t *testing.T) {
 	}
 }
 
-func TestResultsBelongToCallsByIDByNameOrByTheirPlace(t *testing.T) {
+func TestResultsMatchCallsByIDNameOrPosition(t *testing.T) {
 	const (
 		first, second = "messages[0].tool_calls[0]", "messages[0].tool_calls[1]"
-		bare          = `{"role":"assistant","tool_calls":[{"function":{"name":"add","arguments":{}}},{"function":{"name":"sub","arguments":{}}}]}`
-		twice         = `{"role":"assistant","tool_calls":[{"function":{"name":"add","arguments":{}}},{"function":{"name":"add","arguments":{}}}]}`
+		bare          = `{"role":"assistant","tool_calls":[{"function":{"name":"add","arguments":{}}},{"function":{"name":` +
+			`"sub","arguments":{}}}]}`
+		twice = `{"role":"assistant","tool_calls":[{"function":{"name":"add","arguments":{}}},{"function":{"name":` +
+			`"add","arguments":{}}}]}`
 	)
 	result := func(more string) string { return `,{"role":"tool","content":"x"` + more + `}` }
 	for _, c := range []struct {
@@ -119,13 +133,17 @@ func TestResultsBelongToCallsByIDByNameOrByTheirPlace(t *testing.T) {
 		{"an id of no call", "llama3.2", calls + result(`,"tool_call_id":"c9"`), []string{"c9"}},
 		{"by name", "llama3.2", calls + result(`,"tool_name":"sub"`) + result(`,"tool_name":"add"`), []string{"c2", "c1"}},
 		{"by place", "llama3.2", calls + result("") + result(""), []string{"c1", "c2"}},
-		{"by name without ids", "llama3.2", bare + result(`,"tool_name":"sub"`) + result(`,"tool_name":"add"`), []string{second, first}},
-		{"by place among those of a name", "llama3.2", twice + result(`,"tool_name":"add"`) + result(`,"tool_name":"add"`), []string{first, second}},
+		{"by name without ids", "llama3.2", bare + result(`,"tool_name":"sub"`) + result(`,"tool_name":"add"`),
+			[]string{second, first}},
+		{"by place among those of a name", "llama3.2", twice + result(`,"tool_name":"add"`) + result(`,"tool_name":"add"`),
+			[]string{first, second}},
 		{"by place where no call has the name", "llama3.2", bare + result(`,"tool_name":"mul"`), []string{first}},
 		{"more results than calls", "llama3.2", bare + result("") + result("") + result(""), []string{first, second, ""}},
-		{"ids are not read where there are none", "llama3.2:no-ids", calls + result(`,"tool_call_id":"c2"`) + result(`,"tool_call_id":"c1"`), []string{first, second}},
+		{"ids are not read where there are none", "llama3.2:no-ids",
+			calls + result(`,"tool_call_id":"c2"`) + result(`,"tool_call_id":"c1"`), []string{first, second}},
 		{"no calls", "llama3.2", user + result(`,"tool_name":"add"`), []string{""}},
-		{"calls of the turn before", "llama3.2", calls + `,` + user + `,{"role":"assistant","content":"so"}` + result(""), []string{""}},
+		{"calls of the turn before", "llama3.2", calls + `,` + user + `,{"role":"assistant","content":"so"}` + result(""),
+			[]string{""}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
@@ -141,10 +159,11 @@ func TestResultsBelongToCallsByIDByNameOrByTheirPlace(t *testing.T) {
 	}
 }
 
-// What decodes can be checked and answered, and the answer to it is whole.
+// A decoded request can be checked and answered completely.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
-		body(user+`,`+calls+`,{"role":"tool","content":"1","tool_call_id":"c1"},{"role":"tool","tool_name":"add"}`, `,"tools":[`+add+`],"think":true,"options":{"stop":["x"],"num_predict":1e300}`),
+		body(user+`,`+calls+`,{"role":"tool","content":"1","tool_call_id":"c1"},{"role":"tool","tool_name":"add"}`,
+			`,"tools":[`+add+`],"think":true,"options":{"stop":["x"],"num_predict":1e300}`),
 		body(`{"role":"user","content":"x","images":["aGk="]}`, `,"stream":false,"keep_alive":0`),
 		body(`null,{"tool_calls":[null]},{"role":"tool"}`, `,"tools":[null],"options":{}`),
 		`null`, `{}`, `{"keep_alive":"0s"}`, `[`, ``,
@@ -165,6 +184,7 @@ func FuzzDecode(f *testing.F) {
 		if err := Chat.Check(req); err != nil && (err.Status != 400 && err.Status != 500 || err.Message == "") {
 			t.Fatalf("a refusal that says nothing: %+v", err)
 		}
-		whole(t, Chat.Encode(req, &dialect.Reply{Content: []dialect.Block{{Type: dialect.Text, Text: string(text)}, {Type: dialect.ToolUse, Input: text}}}))
+		whole(t, Chat.Encode(req, &dialect.Reply{Content: []dialect.Block{{Type: dialect.Text, Text: string(text)},
+			{Type: dialect.ToolUse, Input: text}}}))
 	})
 }

@@ -1,6 +1,7 @@
 package ollama
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,152 +12,121 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// response is an answer, or a line of one.
-type response struct {
-	Model      string    `json:"model"`
-	CreatedAt  time.Time `json:"created_at"`
-	Message    said      `json:"message"`
-	Done       bool      `json:"done"`
-	DoneReason string    `json:"done_reason,omitempty"`
-	metrics
-}
-
-type said struct {
-	Role      dialect.Role `json:"role"`
-	Content   string       `json:"content"`
-	Thinking  string       `json:"thinking,omitempty"`
-	ToolCalls []wanted     `json:"tool_calls,omitempty"`
-}
-
-// wanted is a tool call.
-type wanted struct {
-	ID       string   `json:"id,omitempty"`
-	Function function `json:"function"`
-}
-
-type function struct {
-	Index     *int            `json:"index,omitempty"`
-	Name      string          `json:"name"`
-	Arguments json.RawMessage `json:"arguments"`
-}
-
-// metrics stand on the last line of an answer that says something; times are in nanoseconds.
-type metrics struct {
-	TotalDuration      time.Duration `json:"total_duration,omitempty"`
-	LoadDuration       time.Duration `json:"load_duration,omitempty"`
-	PromptEvalCount    int           `json:"prompt_eval_count,omitempty"`
-	PromptEvalDuration time.Duration `json:"prompt_eval_duration,omitempty"`
-	EvalCount          int           `json:"eval_count,omitempty"`
-	EvalDuration       time.Duration `json:"eval_duration,omitempty"`
-}
-
-// Encode writes thinking, text and tool uses in their order, each call of a stream on a line of its own. Arguments are objects here, so
-// that a call with others is handed on as the text that the model wrote, which is what becomes of a call that Ollama cannot read. A late
-// use comes on the last line. A request without messages loads the model, or with a keep_alive of 0 unloads it, whatever the reply.
+// Encode writes thinking, text and tool uses in order; in a stream each call has a line. Arguments must be objects
+// here: a call with others becomes text, as in Ollama when it cannot parse a call. A late use is on the last line. A
+// request without messages loads the model, or unloads it if keep_alive is 0; the reply is ignored.
 func (chat) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
-	a := &answer{model: reply.Model, reason: doneReason(reply.Reason())}
-	if a.model == "" {
-		a.model = req.Model
-	}
+	a := &answer{model: cmp.Or(reply.Model, req.Model)}
 	if len(req.Messages) == 0 && req.System == "" {
-		return plain(response{Model: a.model, CreatedAt: now(), Message: said{Role: dialect.Assistant}, Done: true, DoneReason: loads(req)})
+		return plain(a.response(modelMessage{}, "done", true, "done_reason", loadReason(req)))
 	}
 	lines := a.lines(reply)
-	if reply.LateUse && len(lines) > 0 && lines[len(lines)-1].ToolCalls != nil {
-		last := len(lines) - 1
-		lines, a.late = lines[:last], lines[last].ToolCalls
+	var last modelMessage
+	if n := len(lines); reply.LateUse && n > 0 && lines[n-1].calls != nil {
+		lines, last.calls = lines[:n-1], lines[n-1].calls
 	}
-	tokens := 1 // of some four bytes; nobody can hold the fake to more
+	tokens := 1 // roughly four bytes each
 	for _, b := range reply.Content {
 		tokens += (len(b.Text) + len(b.Name) + len(b.Input)) / 4
 	}
-	end := a.end(8+len(req.Body)/4, tokens)
+	end := append([]any{"done", true, "done_reason", doneReason(reply.Reason())}, metrics(8+len(req.Body)/4, tokens)...)
 	if !req.Stream {
 		for _, l := range lines {
-			end.Message.Content += l.Content
-			end.Message.Thinking += l.Thinking
+			last.content += l.content
+			last.thinking += l.thinking
 		}
-		end.Message.ToolCalls = a.calls
-		return plain(end)
+		last.calls = a.calls
+		return plain(a.response(last, end...))
 	}
 	chunks := make([][]byte, 0, len(lines)+1)
 	for _, l := range lines {
-		chunks = append(chunks, line(response{Model: a.model, CreatedAt: now(), Message: l}))
+		chunks = append(chunks, line(a.response(l, "done", false)))
 	}
-	return dialect.Answer{Status: http.StatusOK, Header: header("application/x-ndjson"), Chunks: append(chunks, line(end)), Stream: true}
+	return dialect.Answer{Status: http.StatusOK, Header: header("application/x-ndjson"),
+		Chunks: append(chunks, line(a.response(last, end...))), Stream: true}
 }
 
-// answer is what becomes of a reply.
 type answer struct {
-	model, reason string
-	calls, late   []wanted
+	model string
+	calls []json.RawMessage
 }
 
-// lines returns the messages of a stream, but for the last.
-func (a *answer) lines(reply *dialect.Reply) []said {
-	var lines []said
-	say := func(text string) {
+// modelMessage is the model's message in a plain answer or a line of a stream.
+type modelMessage struct {
+	content, thinking string
+	calls             []json.RawMessage
+}
+
+// response returns a plain answer or a line of a stream; end are the members after the message.
+func (a *answer) response(m modelMessage, end ...any) json.RawMessage {
+	var calls any = dialect.Absent
+	if m.calls != nil {
+		calls = m.calls
+	}
+	members := []any{"model", a.model, "created_at", time.Now().UTC(), "message", dialect.Ordered("role", "assistant",
+		"content", m.content, "thinking", dialect.OrAbsent(m.thinking), "tool_calls", calls)}
+	return dialect.Ordered(append(members, end...)...)
+}
+
+// metrics returns the times, in nanoseconds, and token counts of the last line, for a small model.
+func metrics(prompt, tokens int) []any {
+	const load, evalPrompt = 25 * time.Millisecond, 200 * time.Millisecond
+	eval := time.Duration(tokens) * 10 * time.Millisecond
+	return []any{"total_duration", load + evalPrompt + eval, "load_duration", load, "prompt_eval_count", prompt,
+		"prompt_eval_duration", evalPrompt, "eval_count", tokens, "eval_duration", eval}
+}
+
+func (a *answer) lines(reply *dialect.Reply) (lines []modelMessage) {
+	addText := func(text string) {
 		for _, fragment := range dialect.Fragments(text) {
-			lines = append(lines, said{Role: dialect.Assistant, Content: fragment})
+			lines = append(lines, modelMessage{content: fragment})
 		}
 	}
 	for i, b := range reply.Content {
 		switch b.Type {
 		case dialect.Thinking:
 			for _, fragment := range dialect.Fragments(b.Text) {
-				lines = append(lines, said{Role: dialect.Assistant, Thinking: fragment})
+				lines = append(lines, modelMessage{thinking: fragment})
 			}
 		case dialect.Text:
-			say(b.Text)
+			addText(b.Text)
 		case dialect.ToolUse:
-			if arguments := given(b.Input); !json.Valid(arguments) || arguments[0] != '{' {
-				say(fmt.Sprintf(`{"name": %q, "parameters": %s}`, b.Name, arguments))
+			arguments := orEmpty(b.Input)
+			if !json.Valid(arguments) || arguments[0] != '{' {
+				addText(fmt.Sprintf(`{"name": %q, "parameters": %s}`, b.Name, arguments))
 				continue
 			}
-			c := a.call(b, strings.ToLower(dialect.MintID("call_", 8, reply.Serial, i)))
+			c := a.call(b, arguments, strings.ToLower(dialect.GenerateID("call_", 8, reply.Serial, i)))
 			a.calls = append(a.calls, c)
-			lines = append(lines, said{Role: dialect.Assistant, ToolCalls: []wanted{c}})
+			lines = append(lines, modelMessage{calls: []json.RawMessage{c}})
 		}
 	}
 	return lines
 }
 
-// call writes a tool use: with an id, and an index that counts the calls, or as it was before there were ids.
-func (a *answer) call(b dialect.Block, id string) wanted {
-	index := len(a.calls)
-	c := wanted{ID: b.ID, Function: function{Index: &index, Name: b.Name, Arguments: given(b.Input)}}
-	switch {
-	case withoutIDs(a.model):
-		c.ID = ""
-		if index == 0 {
-			c.Function.Index = nil
+// call writes a tool use, with an id and index unless the model is one without ids.
+func (a *answer) call(b dialect.Block, arguments json.RawMessage, id string) json.RawMessage {
+	var index any = len(a.calls)
+	if b.ID != "" {
+		id = b.ID
+	}
+	if withoutIDs(a.model) {
+		id = ""
+		if len(a.calls) == 0 {
+			index = dialect.Absent
 		}
-	case c.ID == "":
-		c.ID = id
 	}
-	return c
+	function := dialect.Ordered("index", index, "name", b.Name, "arguments", arguments)
+	return dialect.Ordered("id", dialect.OrAbsent(id), "function", function)
 }
 
-// end is the last line. Times are what a small model takes.
-func (a *answer) end(prompt, tokens int) response {
-	const perToken = 10 * time.Millisecond
-	m := metrics{
-		LoadDuration: 25 * time.Millisecond, PromptEvalCount: prompt, PromptEvalDuration: 200 * time.Millisecond,
-		EvalCount: tokens, EvalDuration: time.Duration(tokens) * perToken,
-	}
-	m.TotalDuration = m.LoadDuration + m.PromptEvalDuration + m.EvalDuration
-	return response{Model: a.model, CreatedAt: now(), Message: said{Role: dialect.Assistant, ToolCalls: a.late}, Done: true, DoneReason: a.reason, metrics: m}
-}
-
-// loads is why an answer to no messages is done.
-func loads(req *dialect.Request) string {
+// loadReason returns the done reason of a request without messages.
+func loadReason(req *dialect.Request) string {
 	if q, _ := parsed(req); q != nil && q.KeepAlive != nil && *q.KeepAlive == 0 {
 		return "unload"
 	}
 	return "load"
 }
-
-func now() time.Time { return time.Now().UTC() }
 
 func plain(v any) dialect.Answer {
 	return dialect.Answer{Status: http.StatusOK, Header: header(contentJSON), Chunks: [][]byte{marshal(v)}}
@@ -164,23 +134,23 @@ func plain(v any) dialect.Answer {
 
 func line(v any) []byte { return append(marshal(v), '\n') }
 
-// marshal writes JSON as Ollama does, with HTML's escapes.
+// marshal writes JSON with HTML escapes, as Ollama does.
 func marshal(v any) []byte {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		panic(fmt.Sprintf("ollama: a codec built what is not JSON: %v", err))
+		panic(fmt.Sprintf("ollama: a codec built invalid JSON: %v", err))
 	}
 	return raw
 }
 
-// EncodeError writes {"error":TEXT}. Ollama has no words for kind, code and parameter.
+// EncodeError writes {"error":TEXT}. Ollama has no kind, code or parameter.
 func (chat) EncodeError(e *dialect.Error) dialect.Answer {
 	h := header(contentJSON)
 	maps.Copy(h, e.Header)
 	return dialect.Answer{Status: e.Status, Header: h, Chunks: [][]byte{marshal(map[string]string{"error": e.Message})}}
 }
 
-// EncodeErrorEvent writes the error on a line.
+// EncodeErrorEvent writes the error as a line.
 func (chat) EncodeErrorEvent(_ *dialect.Request, _ *dialect.Reply, _ int, e *dialect.Error) []byte {
 	return line(map[string]string{"error": e.Message})
 }

@@ -21,7 +21,7 @@ func asks(name, arguments string) dialect.Block {
 
 func join(a dialect.Answer) []byte { return bytes.Join(a.Chunks, nil) }
 
-// messages returns the message of each line of an answer, and behind it why it is done.
+// messages returns each line's message and done reason.
 func messages(t *testing.T, a dialect.Answer) []string {
 	t.Helper()
 	require.True(t, a.Stream)
@@ -45,9 +45,10 @@ func messages(t *testing.T, a dialect.Answer) []string {
 	return said
 }
 
-func TestStreamsHaveTheProvidersOrder(t *testing.T) {
+func TestStreamEvents(t *testing.T) {
 	call := func(id, index, name, arguments string) string {
-		return `{"content":"","tool_calls":[{"id":"` + id + `","function":{"index":` + index + `,"name":"` + name + `","arguments":` + arguments + `}}]}`
+		return `{"content":"","tool_calls":[{"id":"` + id + `","function":{"index":` + index + `,"name":"` + name +
+			`","arguments":` + arguments + `}}]}`
 	}
 	const end = `{"content":""} stop`
 	for _, c := range []struct {
@@ -55,30 +56,42 @@ func TestStreamsHaveTheProvidersOrder(t *testing.T) {
 		reply       dialect.Reply
 		want        []string
 	}{
-		{"text", "m", dialect.Reply{Content: []dialect.Block{says("sunny, 18°C")}}, []string{`{"content":"sunn"}`, `{"content":"y, 1"}`, `{"content":"8°C"}`, end}},
+		{"text", "m", dialect.Reply{Content: []dialect.Block{says("sunny, 18°C")}},
+			[]string{`{"content":"sunn"}`, `{"content":"y, 1"}`, `{"content":"8°C"}`, end}},
 		{"nothing", "m", dialect.Reply{}, []string{end}},
-		{"thinking", "m", dialect.Reply{Content: []dialect.Block{{Type: dialect.Thinking, Text: "hm, so"}, says("hi")}}, []string{
-			`{"content":"","thinking":"hm, "}`, `{"content":"","thinking":"so"}`, `{"content":"hi"}`, end}},
-		{"each call on a line of its own", "m", dialect.Reply{Content: []dialect.Block{asks("add", `{"a": 2}`), asks("sub", ``)}}, []string{
-			call("c-add", "0", "add", `{"a":2}`), call("c-sub", "1", "sub", `{}`), end}},
+		{"thinking", "m", dialect.Reply{Content: []dialect.Block{{Type: dialect.Thinking, Text: "hm, so"}, says("hi")}},
+			[]string{
+				`{"content":"","thinking":"hm, "}`, `{"content":"","thinking":"so"}`, `{"content":"hi"}`, end}},
+		{"each call on a line of its own", "m",
+			dialect.Reply{Content: []dialect.Block{asks("add", `{"a": 2}`), asks("sub", ``)}}, []string{
+				call("c-add", "0", "add", `{"a":2}`), call("c-sub", "1", "sub", `{}`), end}},
 		{"in the order of the reply", "m", dialect.Reply{Content: []dialect.Block{asks("add", `{}`), says("so")}}, []string{
 			call("c-add", "0", "add", `{}`), `{"content":"so"}`, end}},
 		{"without ids", "m:no-ids", dialect.Reply{Content: []dialect.Block{asks("add", `{}`), asks("sub", `{}`)}}, []string{
-			`{"content":"","tool_calls":[{"function":{"name":"add","arguments":{}}}]}`, `{"content":"","tool_calls":[{"function":{"index":1,"name":"sub","arguments":{}}}]}`, end}},
-		{"without ids by the reply's model", "m", dialect.Reply{Model: "x:no-ids", Content: []dialect.Block{asks("add", `{}`)}}, []string{
-			`{"content":"","tool_calls":[{"function":{"name":"add","arguments":{}}}]}`, end}},
-		{"a late use is on the last line", "m", dialect.Reply{LateUse: true, Content: []dialect.Block{asks("add", `{}`), asks("sub", `{}`)}}, []string{
-			call("c-add", "0", "add", `{}`), call("c-sub", "1", "sub", `{}`) + " stop"}},
-		{"late text is none", "m", dialect.Reply{LateUse: true, Content: []dialect.Block{asks("add", `{}`), says("so")}}, []string{
-			call("c-add", "0", "add", `{}`), `{"content":"so"}`, end}},
+			`{"content":"","tool_calls":[{"function":{"name":"add","arguments":{}}}]}`,
+			`{"content":"","tool_calls":[{"function":{"index":1,"name":"sub","arguments":{}}}]}`, end}},
+		{"without ids by the reply's model", "m",
+			dialect.Reply{Model: "x:no-ids", Content: []dialect.Block{asks("add", `{}`)}}, []string{
+				`{"content":"","tool_calls":[{"function":{"name":"add","arguments":{}}}]}`, end}},
+		{"a late use is on the last line", "m",
+			dialect.Reply{LateUse: true, Content: []dialect.Block{asks("add", `{}`), asks("sub", `{}`)}}, []string{
+				call("c-add", "0", "add", `{}`), call("c-sub", "1", "sub", `{}`) + " stop"}},
+		{"late text is none", "m", dialect.Reply{LateUse: true, Content: []dialect.Block{asks("add", `{}`), says("so")}},
+			[]string{
+				call("c-add", "0", "add", `{}`), `{"content":"so"}`, end}},
 		{"late use of nothing", "m", dialect.Reply{LateUse: true}, []string{end}},
-		{"arguments that are junk", "m", dialect.Reply{Content: []dialect.Block{asks("a", `{"`)}}, []string{
-			`{"content":"{\"na"}`, `{"content":"me\":"}`, `{"content":" \"a\""}`, `{"content":", \"p"}`, `{"content":"aram"}`, `{"content":"eter"}`, `{"content":"s\": "}`, `{"content":"{\"}"}`, end}},
-		{"arguments that are an array", "m", dialect.Reply{Content: []dialect.Block{asks("a", `[]`), asks("add", `{}`)}}, []string{
-			`{"content":"{\"na"}`, `{"content":"me\":"}`, `{"content":" \"a\""}`, `{"content":", \"p"}`, `{"content":"aram"}`, `{"content":"eter"}`, `{"content":"s\": "}`, `{"content":"[]}"}`,
-			call("c-add", "0", "add", `{}`), end}},
-		{"big integers stay", "m", dialect.Reply{Content: []dialect.Block{asks("add", `{"n":9007199254740993}`)}}, []string{call("c-add", "0", "add", `{"n":9007199254740993}`), end}},
-		{"truncated", "m", dialect.Reply{StopReason: dialect.StopMaxTokens, Content: []dialect.Block{says("hi")}}, []string{`{"content":"hi"}`, `{"content":""} length`}},
+		{"invalid JSON arguments", "m", dialect.Reply{Content: []dialect.Block{asks("a", `{"`)}}, []string{
+			`{"content":"{\"na"}`, `{"content":"me\":"}`, `{"content":" \"a\""}`, `{"content":", \"p"}`, `{"content":"aram"}`,
+			`{"content":"eter"}`, `{"content":"s\": "}`, `{"content":"{\"}"}`, end}},
+		{"arguments that are an array", "m", dialect.Reply{Content: []dialect.Block{asks("a", `[]`), asks("add", `{}`)}},
+			[]string{
+				`{"content":"{\"na"}`, `{"content":"me\":"}`, `{"content":" \"a\""}`, `{"content":", \"p"}`, `{"content":"aram"}`,
+				`{"content":"eter"}`, `{"content":"s\": "}`, `{"content":"[]}"}`,
+				call("c-add", "0", "add", `{}`), end}},
+		{"big integers stay", "m", dialect.Reply{Content: []dialect.Block{asks("add", `{"n":9007199254740993}`)}},
+			[]string{call("c-add", "0", "add", `{"n":9007199254740993}`), end}},
+		{"truncated", "m", dialect.Reply{StopReason: dialect.StopMaxTokens, Content: []dialect.Block{says("hi")}},
+			[]string{`{"content":"hi"}`, `{"content":""} length`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			req := decode(t, `{"model":"`+c.model+`","messages":[`+user+`]}`)
@@ -87,25 +100,29 @@ func TestStreamsHaveTheProvidersOrder(t *testing.T) {
 	}
 }
 
-func TestAStreamByteForByte(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // where time is known
+func TestStreamBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // the time is fixed
 		a := Chat.Encode(decode(t, body(user, "")), &dialect.Reply{Content: []dialect.Block{says("<ö>")}})
 		const head = `{"model":"llama3.2","created_at":"2000-01-01T00:00:00Z","message":{"role":"assistant","content":"`
 		require.Equal(t, head+`\u003cö\u003e"},"done":false}`+"\n"+
 			head+`"},"done":true,"done_reason":"stop","total_duration":245000000,"load_duration":25000000,`+
-			`"prompt_eval_count":24,"prompt_eval_duration":200000000,"eval_count":2,"eval_duration":20000000}`+"\n", string(join(a)))
+			`"prompt_eval_count":24,"prompt_eval_duration":200000000,"eval_count":2,"eval_duration":20000000}`+"\n",
+			string(join(a)))
 		require.Len(t, a.Chunks, 2)
 	})
 }
 
-func TestAPlainAnswerByteForByte(t *testing.T) {
+func TestPlainAnswerBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		use := dialect.Block{Type: dialect.ToolUse, Name: "add", Input: []byte(`{"a": 2}`)}
 		a := Chat.Encode(decode(t, body(user, `,"stream":false`)), &dialect.Reply{LateUse: true, Model: "qwen3:8b", Serial: 1,
 			Content: []dialect.Block{{Type: dialect.Thinking, Text: "hm, so"}, says("one, "), says("two"), use, use}})
-		require.Equal(t, `{"model":"qwen3:8b","created_at":"2000-01-01T00:00:00Z","message":{"role":"assistant","content":"one, two","thinking":"hm, so",`+
-			`"tool_calls":[{"id":"call_zscylvdv","function":{"index":0,"name":"add","arguments":{"a":2}}},{"id":"call_narf3sgt","function":{"index":1,"name":"add","arguments":{"a":2}}}]},`+
-			`"done":true,"done_reason":"stop","total_duration":295000000,"load_duration":25000000,"prompt_eval_count":27,"prompt_eval_duration":200000000,"eval_count":7,"eval_duration":70000000}`,
+		require.Equal(t, `{"model":"qwen3:8b","created_at":"2000-01-01T00:00:00Z","message":{"role":"assistant","content":`+
+			`"one, two","thinking":"hm, so",`+
+			`"tool_calls":[{"id":"call_zscylvdv","function":{"index":0,"name":"add","arguments":{"a":2}}},{"id":`+
+			`"call_narf3sgt","function":{"index":1,"name":"add","arguments":{"a":2}}}]},`+
+			`"done":true,"done_reason":"stop","total_duration":295000000,"load_duration":25000000,"prompt_eval_count":27,`+
+			`"prompt_eval_duration":200000000,"eval_count":7,"eval_duration":70000000}`,
 			string(join(a)))
 		require.Equal(t, 200, a.Status)
 		require.False(t, a.Stream)
@@ -113,33 +130,38 @@ func TestAPlainAnswerByteForByte(t *testing.T) {
 	})
 }
 
-func TestStopReasonsInTheProvidersWords(t *testing.T) {
+func TestStopReasons(t *testing.T) {
 	for reason, want := range map[dialect.StopReason]string{
-		"": "stop", "endTurn": "stop", "toolUse": "stop", "maxTokens": "length", "stopSequence": "stop", "refusal": "stop", "contentFilter": "stop", "unload": "unload",
+		"": "stop", "endTurn": "stop", "toolUse": "stop", "maxTokens": "length", "stopSequence": "stop", "refusal": "stop",
+		"contentFilter": "stop", "unload": "unload",
 	} {
 		var got struct {
 			Reason string `json:"done_reason"`
 		}
-		a := Chat.Encode(decode(t, body(user, `,"stream":false`)), &dialect.Reply{StopReason: reason, Content: []dialect.Block{says("hi")}})
+		a := Chat.Encode(decode(t, body(user, `,"stream":false`)),
+			&dialect.Reply{StopReason: reason, Content: []dialect.Block{says("hi")}})
 		require.NoError(t, json.Unmarshal(join(a), &got))
 		require.Equal(t, want, got.Reason)
 	}
 }
 
-func TestARequestWithoutMessagesLoadsTheModelOrUnloadsIt(t *testing.T) {
+func TestRequestWithoutMessagesLoadsOrUnloadsTheModel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for more, want := range map[string]string{"": "load", `,"keep_alive":"5m"`: "load", `,"keep_alive":0`: "unload", `,"keep_alive":"0s"`: "unload"} {
+		for more, want := range map[string]string{"": "load", `,"keep_alive":"5m"`: "load", `,"keep_alive":0`: "unload",
+			`,"keep_alive":"0s"`: "unload"} {
 			a := Chat.Encode(decode(t, `{"model":"m"`+more+`}`), &dialect.Reply{Content: []dialect.Block{says("hi")}})
-			require.Equal(t, `{"model":"m","created_at":"2000-01-01T00:00:00Z","message":{"role":"assistant","content":""},"done":true,"done_reason":"`+want+`"}`, string(join(a)))
+			require.Equal(t, `{"model":"m","created_at":"2000-01-01T00:00:00Z","message":{"role":"assistant","content":""},`+
+				`"done":true,"done_reason":"`+want+`"}`, string(join(a)))
 			require.False(t, a.Stream)
 		}
 	})
 }
 
-func TestIDsAreUniqueAndTheSameAgain(t *testing.T) {
+func TestIDsAreUniqueAndReproducible(t *testing.T) {
 	seen := map[string]bool{}
 	for serial := range int64(50) {
-		reply := &dialect.Reply{Serial: serial, Content: []dialect.Block{{Type: dialect.ToolUse}, {Type: dialect.ToolUse}, asks("mine", "")}}
+		reply := &dialect.Reply{Serial: serial, Content: []dialect.Block{{Type: dialect.ToolUse}, {Type: dialect.ToolUse},
+			asks("mine", "")}}
 		ids := idsOf(t, reply)
 		require.Equal(t, ids, idsOf(t, reply))
 		require.Equal(t, "c-mine", ids[2])
@@ -166,7 +188,7 @@ func idsOf(t *testing.T, reply *dialect.Reply) []string {
 	return ids
 }
 
-// whole fails unless an answer is one that a client can read to its end: objects on lines, the last of them done.
+// whole requires a complete answer: objects on lines, only the last one done.
 func whole(t testing.TB, a dialect.Answer) {
 	t.Helper()
 	for i, chunk := range a.Chunks {
@@ -174,7 +196,8 @@ func whole(t testing.TB, a dialect.Answer) {
 			Model string
 			Done  *bool
 		}
-		if err := json.Unmarshal(chunk, &l); err != nil || l.Done == nil || *l.Done != (i == len(a.Chunks)-1) || a.Stream != (bytes.IndexByte(chunk, '\n') == len(chunk)-1) {
+		if err := json.Unmarshal(chunk, &l); err != nil || l.Done == nil || *l.Done != (i == len(a.Chunks)-1) ||
+			a.Stream != (bytes.IndexByte(chunk, '\n') == len(chunk)-1) {
 			t.Fatalf("chunk %d of %d is no part of an answer: %q (%v)", i, len(a.Chunks), chunk, err)
 		}
 	}
@@ -183,14 +206,34 @@ func whole(t testing.TB, a dialect.Answer) {
 	}
 }
 
-// Whatever a script says comes out as lines that can be read, with the text in them.
+// response is a plain answer or a line of a stream.
+type response struct {
+	Message    said
+	Done       bool
+	DoneReason string `json:"done_reason"`
+}
+
+type said struct {
+	Role, Content, Thinking string
+	ToolCalls               []struct {
+		ID       string
+		Function struct {
+			Index     *int
+			Name      string
+			Arguments json.RawMessage
+		}
+	} `json:"tool_calls"`
+}
+
+// Every reply gives readable lines with all of its text.
 func FuzzEncode(f *testing.F) {
 	f.Add("hi <b>", "hm", "add", []byte(`{"a":1}`), true, "m")
 	f.Add("", "", "", []byte(`{"`), false, "m:no-ids")
 	f.Add("\xff", "\x00", "a\"b", []byte(`[1]`), true, "")
 	f.Fuzz(func(t *testing.T, text, thought, name string, arguments []byte, late bool, model string) {
 		req := &dialect.Request{Model: model, Stream: true, Messages: make([]dialect.Message, 1)}
-		reply := &dialect.Reply{LateUse: late, Content: []dialect.Block{{Type: dialect.Thinking, Text: thought}, says(text), asks(name, string(arguments)), asks(name, "")}}
+		reply := &dialect.Reply{LateUse: late, Content: []dialect.Block{{Type: dialect.Thinking, Text: thought}, says(text),
+			asks(name, string(arguments)), asks(name, "")}}
 		streamed := Chat.Encode(req, reply)
 		whole(t, streamed)
 		req.Stream = false
@@ -211,7 +254,8 @@ func FuzzEncode(f *testing.F) {
 			t.Fatal(err)
 		}
 		r.Message.Role = ""
-		if got, want := fmt.Sprint(string(marshal(all))), fmt.Sprint(string(marshal(r.Message))); got != want && !strings.Contains(got, "\ufffd") {
+		if got, want := fmt.Sprint(string(marshal(all))), fmt.Sprint(string(marshal(r.Message))); got != want &&
+			!strings.Contains(got, "\ufffd") {
 			t.Fatalf("streamed %s, plain %s", got, want)
 		}
 	})

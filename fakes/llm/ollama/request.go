@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// request is a request's body. Ollama reads it with encoding/json, and so do we: names count in any case, the first value of a
-// body is all of it, and null is as good as nothing.
+// request is a request body. Like Ollama it is read by encoding/json: names in any case, only the first value of the
+// body, null as absent.
 type request struct {
 	Model       string            `json:"model"`
 	Messages    []json.RawMessage `json:"messages"`
@@ -33,7 +33,7 @@ type request struct {
 	tools    []tool
 }
 
-// message is a message of a request. Its images are decoded from base64.
+// message is a message of a request, with decoded images.
 type message struct {
 	Role       string            `json:"role"`
 	Content    string            `json:"content"`
@@ -64,7 +64,7 @@ type tool struct {
 	} `json:"function"`
 }
 
-// parameters and property are what Ollama reads of a tool's schema. It drops the rest.
+// parameters and property are the parts of a tool's schema that Ollama reads.
 type parameters struct {
 	Type       string              `json:"type"`
 	Defs       any                 `json:"$defs"`
@@ -82,7 +82,7 @@ type property struct {
 	Properties  map[string]property `json:"properties"`
 }
 
-// types is the name of a type, or several.
+// types is one type name or several.
 type types struct{}
 
 func (*types) UnmarshalJSON(raw []byte) error {
@@ -92,7 +92,7 @@ func (*types) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, new([]string))
 }
 
-// think is true or false, or how much.
+// think is a boolean or a level.
 type think struct{}
 
 func (*think) UnmarshalJSON(raw []byte) error {
@@ -103,7 +103,7 @@ func (*think) UnmarshalJSON(raw []byte) error {
 	return fmt.Errorf(`think is %s: want true, false, "high", "medium" or "low"`, raw)
 }
 
-// duration is a number of seconds, or a text such as 5m.
+// duration is a number of seconds, or a string such as 5m.
 type duration time.Duration
 
 func (d *duration) UnmarshalJSON(raw []byte) error {
@@ -121,7 +121,7 @@ func (d *duration) UnmarshalJSON(raw []byte) error {
 	return fmt.Errorf("keep_alive is %s: want a number of seconds, or a duration such as \"5m\"", raw)
 }
 
-// parsed is a request as it was parsed when it was decoded, or else anew.
+// parsed returns the request as Decode parsed it, or parses it again.
 func parsed(req *dialect.Request) (*request, *dialect.Error) {
 	if q, ok := req.Decoded.(*request); ok {
 		return q, nil
@@ -148,7 +148,7 @@ func parse(body []byte) (*request, *dialect.Error) {
 			if err := json.Unmarshal(raw, &c); err != nil {
 				return nil, refuse("%s.tool_calls[%d] cannot be read: %v", path, j, err)
 			}
-			if c.Function.Arguments = given(c.Function.Arguments); c.Function.Arguments[0] != '{' {
+			if c.Function.Arguments = orEmpty(c.Function.Arguments); c.Function.Arguments[0] != '{' {
 				return nil, refuse("%s.tool_calls[%d] has arguments that are no object: got %s", path, j, c.Function.Arguments)
 			}
 			m.calls = append(m.calls, c)
@@ -169,8 +169,8 @@ func parse(body []byte) (*request, *dialect.Error) {
 	return &q, nil
 }
 
-// given returns arguments, {} where there are none.
-func given(arguments json.RawMessage) json.RawMessage {
+// orEmpty returns the arguments, or {} if missing.
+func orEmpty(arguments json.RawMessage) json.RawMessage {
 	if arguments = bytes.TrimSpace(arguments); len(arguments) == 0 || string(arguments) == "null" {
 		return json.RawMessage("{}")
 	}

@@ -14,18 +14,19 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
-// deviations are where our answers are not as those of a recording, and why.
+// deviations are known differences from recordings, with reasons.
 var deviations = []struct {
-	recording, member string // a path of a member, or "" for the order of the lines
+	recording, member string // a member's path, or "" for the order of lines
 	reason            string
 }{
 	{"prism__ollama__generate-text-with-multiple-tools-1.json", "message.tool_calls.function.index",
 		"that version counted calls only where it read them one after the other, in a stream; we count them in both"},
 	{"prism__ollama__stream-with-tools-3.sse", "",
-		"where tools are offered Ollama may hold text back, as it could become a call, until the last line; ours comes in pieces before that"},
+		"where tools are offered Ollama may hold text back, as it could become a call, until the last line; ours comes in " +
+			"pieces before that"},
 }
 
-// deviates reports whether a difference is known, and takes it off the list of those that are still to be seen.
+// deviates reports whether a difference is known, and marks it as seen.
 func deviates(recording, member string, unseen map[string]bool) bool {
 	for _, d := range deviations {
 		if d.recording == recording && d.member == member {
@@ -36,7 +37,7 @@ func deviates(recording, member string, unseen map[string]bool) bool {
 	return false
 }
 
-func TestRecordedTrafficIsUnderstoodAndImitated(t *testing.T) {
+func TestCodecImitatesRecordedTraffic(t *testing.T) {
 	all := traffic.Needed(t, "ollama")
 	unseen := map[string]bool{}
 	for _, d := range deviations {
@@ -52,7 +53,7 @@ func TestRecordedTrafficIsUnderstoodAndImitated(t *testing.T) {
 			}
 			req := decode(t, asked)
 			require.Nil(t, Chat.Check(req))
-			// The recordings are from before there were ids.
+			// The recordings predate call ids.
 			req.Model += ":" + NoIDs
 			a := Chat.Encode(req, theirs.reply())
 			if r.ContentType != "" {
@@ -86,15 +87,15 @@ func symmetric(a, b []string) []string {
 	return only
 }
 
-// shaped is what an answer is made of.
+// shaped is the structure of an answer.
 type shaped struct {
-	kinds                  []string            // of its lines, a run of one kind once, but for calls
-	members                map[string][]string // by kind of line: every path of a member
+	kinds                  []string            // of its lines; repeats except calls count once
+	members                map[string][]string // by kind: every member's path
 	text, thinking, reason string
 	calls                  []string
 }
 
-// reply is what we would have to say for such an answer.
+// reply returns the scripted reply with the same content.
 func (s *shaped) reply() *dialect.Reply {
 	reply := &dialect.Reply{}
 	if s.thinking != "" {
@@ -147,7 +148,7 @@ func shape(t *testing.T, text string) *shaped {
 	return s
 }
 
-// members returns the path of every member of a line, but of those in arguments.
+// members returns the path of every member, except inside arguments.
 func members(t *testing.T, line string) []string {
 	t.Helper()
 	var v any

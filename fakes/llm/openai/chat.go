@@ -1,7 +1,8 @@
-// Package openai speaks the wire formats of OpenAI. [Chat] is Chat Completions and [Responses] is Responses, with streams, errors and the
-// strictness of the real thing, as far as recorded traffic and public reports of refused requests show it. Both list models.
+// Package openai speaks OpenAI's Chat Completions ([Chat]) and Responses ([Responses]), and the variants of compatible
+// servers: requests, answers, streams, errors and model lists. It is as strict as the API is known to be from recorded
+// traffic and public reports of refused requests.
 //
-// The deprecated functions and function_call are refused rather than half understood.
+// The deprecated functions and function_call are not supported: requests with them are refused.
 package openai
 
 import (
@@ -13,13 +14,13 @@ import (
 // Chat speaks OpenAI Chat Completions.
 var Chat dialect.Codec = chat{models{&openAI}}
 
-// chat is the format, as a server of some style speaks it.
+// chat is Chat Completions in the style of one server.
 type chat struct{ models }
 
 func (c chat) Name() string       { return c.name }
 func (c chat) Patterns() []string { return []string{"POST " + c.base + "/chat/completions"} }
 
-// reasons are the stop reasons in OpenAI's words. It cannot tell a stop sequence, or a refusal, from an end: that is a member of the
+// reasons maps stop reasons to OpenAI's words. Stop sequences have none of their own; a refusal is a member of the
 // message.
 var reasons = map[dialect.StopReason]string{
 	dialect.EndTurn:           "stop",
@@ -37,7 +38,7 @@ func finishReason(r dialect.StopReason) string {
 	return string(r)
 }
 
-// reasoning reports whether the model is one of those whose answers have no logprobs and no system fingerprint.
+// reasoning reports whether the model's answers have neither logprobs nor a system fingerprint.
 func reasoning(model string) bool {
 	for _, prefix := range []string{"gpt-5", "o1", "o3", "o4"} {
 		if strings.HasPrefix(model, prefix) {

@@ -10,19 +10,18 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// documented are the members of a request, from the API reference of 2026. The deprecated functions and function_call are
-// not among them: see the package's comment.
-var documented = map[string]bool{
-	"audio": true, "frequency_penalty": true, "logit_bias": true, "logprobs": true, "max_completion_tokens": true, "max_tokens": true,
-	"messages": true, "metadata": true, "modalities": true, "model": true, "moderation": true, "n": true, "parallel_tool_calls": true,
-	"prediction": true, "presence_penalty": true, "prompt_cache_key": true, "prompt_cache_options": true, "prompt_cache_retention": true,
-	"reasoning_effort": true, "response_format": true, "safety_identifier": true, "seed": true, "service_tier": true, "stop": true,
-	"store": true, "stream": true, "stream_options": true, "temperature": true, "tool_choice": true, "tools": true, "top_logprobs": true,
-	"top_p": true, "user": true, "verbosity": true, "web_search_options": true,
-}
+// chatMembers are the members of a request: API reference of 2026, without functions and function_call (see the package
+// comment).
+var chatMembers = dialect.Set(`
+	audio frequency_penalty logit_bias logprobs max_completion_tokens max_tokens messages metadata
+	modalities model moderation n parallel_tool_calls prediction presence_penalty prompt_cache_key
+	prompt_cache_options prompt_cache_retention reasoning_effort response_format safety_identifier seed
+	service_tier stop store stream stream_options temperature tool_choice tools top_logprobs top_p user
+	verbosity web_search_options
+`)
 
-// Check holds a request against the rules of which the API is known to answer 400, in an order of its own: members,
-// parameters, what the model takes, tools, messages, history.
+// Check applies the rules that the API is known to enforce: members, parameters, model, tools, messages, history. The
+// order is our own.
 func (c chat) Check(req *dialect.Request) *dialect.Error {
 	q, ok := req.Decoded.(*request)
 	if !ok {
@@ -32,7 +31,9 @@ func (c chat) Check(req *dialect.Request) *dialect.Error {
 		}
 	}
 	q.style = c.style
-	for _, check := range []func(*request) *dialect.Error{checkMembers, checkParameters, checkModel, checkTools, checkToolChoice, checkMessages, checkHistory} {
+	for _, check := range []func(*request) *dialect.Error{
+		checkMembers, checkParameters, checkModel, checkTools, checkToolChoice, checkMessages, checkHistory,
+	} {
 		if err := check(q); err != nil {
 			return err
 		}
@@ -43,7 +44,7 @@ func (c chat) Check(req *dialect.Request) *dialect.Error {
 func checkMembers(q *request) *dialect.Error {
 	var unknown []string
 	if q.style.isOpenAI {
-		unknown = q.Unknown(documented)
+		unknown = q.Unknown(chatMembers)
 	}
 	switch {
 	case len(unknown) == 1:
@@ -62,12 +63,13 @@ func checkMembers(q *request) *dialect.Error {
 
 func checkParameters(q *request) *dialect.Error {
 	switch {
-	case q.temperature != nil && (*q.temperature < 0 || *q.temperature > 2):
+	case dialect.Outside(q.temperature, 0, 2):
 		return invalid("temperature", "decimal_out_of_range", "temperature is %v: want 0 to 2", *q.temperature)
-	case q.n != nil && (*q.n < 1 || *q.n > 128):
+	case dialect.Outside(q.n, 1, 128):
 		return invalid("n", "integer_out_of_range", "n is %d: want 1 to 128", *q.n)
 	case q.maxTokens != nil && q.maxCompleted != nil:
-		return invalid("max_tokens", "invalid_parameter_combination", "max_tokens and max_completion_tokens are both set: want one of them")
+		return invalid("max_tokens", "invalid_parameter_combination",
+			"max_tokens and max_completion_tokens are both set: want one of them")
 	case len(q.stop) > 4:
 		return invalid("stop", "array_above_max_length", "stop has %d sequences: want at most 4", len(q.stop))
 	case q.Has("stream_options") && !q.stream:
@@ -98,8 +100,7 @@ func checkMessages(q *request) *dialect.Error {
 	return nil
 }
 
-// nineOnly is what Mistral takes for the id of a call.
-var nineOnly = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
+var mistralCallID = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
 
 func (q *request) checkIDs(m *message) *dialect.Error {
 	if q.style.callIDs == nil {
@@ -113,14 +114,13 @@ func (q *request) checkIDs(m *message) *dialect.Error {
 		ids = append(ids, m.toolCallID)
 	}
 	for _, id := range ids {
-		if !nineOnly.MatchString(id) {
+		if !mistralCallID.MatchString(id) {
 			return invalid(m.path, "", "%s has the tool call id %q: want 9 of a-z, A-Z and 0-9", m.path, id)
 		}
 	}
 	return nil
 }
 
-// allowedParts are the parts that a role's content may have.
 var allowedParts = map[string][]string{
 	"system":    {"text"},
 	"developer": {"text"},
@@ -135,15 +135,15 @@ func (m *message) check(i int) *dialect.Error {
 		return invalid(fmt.Sprintf("messages.[%d].role", i), "invalid_value",
 			"%s has the role %q: want system, developer, user, assistant or tool", m.path, m.role)
 	}
-	if m.hasCalls && m.role != "assistant" {
-		return invalid(m.path+".tool_calls", "", "%s has tool_calls: only an assistant's message may", m.path)
-	}
-	if m.hasCalls && len(m.calls) == 0 {
-		return invalid(m.path+".tool_calls", "empty_array", "%s.tool_calls is empty: want at least one call, or no tool_calls", m.path)
-	}
-	spoken := m.role == "assistant" && (len(m.calls) > 0 || m.refusal != nil || m.hasAudio)
-	if !m.hasText && len(m.parts) == 0 && !spoken {
-		return invalid(fmt.Sprintf("messages.[%d].content", i), "", "%s, role %s, has no content: want a string or an array of parts", m.path, m.role)
+	switch {
+	case m.hasCalls && m.role != "assistant":
+		return invalidAt(m.path, "tool_calls", "", "has tool_calls: only an assistant's message may")
+	case m.hasCalls && len(m.calls) == 0:
+		return invalid(m.path+".tool_calls", "empty_array",
+			"%s.tool_calls is empty: want at least one call, or no tool_calls", m.path)
+	case m.empty():
+		return invalid(fmt.Sprintf("messages.[%d].content", i), "",
+			"%s, role %s, has no content: want a string or an array of parts", m.path, m.role)
 	}
 	for _, p := range m.parts {
 		if err := p.check(m.role, allowed); err != nil {
@@ -158,14 +158,22 @@ func (m *message) check(i int) *dialect.Error {
 	return nil
 }
 
+// empty reports whether a message has no content, and nothing that replaces an assistant's.
+func (m *message) empty() bool {
+	if m.role == "assistant" && (len(m.calls) > 0 || m.refusal != nil || m.hasAudio) {
+		return false
+	}
+	return !m.hasText && len(m.parts) == 0
+}
+
 func (p *part) check(role string, allowed []string) *dialect.Error {
 	kind := p.Text("type")
 	if !slices.Contains(allowed, kind) {
-		return invalid(p.path+".type", "invalid_value", "%s has the type %q: want %s in a message of the role %s",
-			p.path, kind, strings.Join(allowed, " or "), role)
+		return invalidAt(p.path, "type", "invalid_value", "has the type %q: want %s in a message of the role %s", kind,
+			strings.Join(allowed, " or "), role)
 	}
 	if kind == "text" && !dialect.IsKind(p.Raw("text"), '"') {
-		return invalid(p.path+".text", "missing_required_parameter", "%s has no text: want a string", p.path)
+		return invalidAt(p.path, "text", "missing_required_parameter", "has no text: want a string")
 	}
 	if kind != "image_url" {
 		return nil
@@ -174,10 +182,11 @@ func (p *part) check(role string, allowed []string) *dialect.Error {
 	_ = p.Read("image_url", &image)
 	url := image.Text("url")
 	if url == "" {
-		return invalid(p.path+".image_url", "missing_required_parameter", "%s has no url: want image_url as an object with a url", p.path)
+		return invalidAt(p.path, "image_url", "missing_required_parameter",
+			"has no url: want image_url as an object with a url")
 	}
 	if _, _, err := dataURI(url); err != nil && !errors.Is(err, errNotData) {
-		return invalid(p.path+".image_url.url", "invalid_base64", "%s has an image that cannot be read: %v", p.path, err)
+		return invalidAt(p.path, "image_url.url", "invalid_base64", "has an image that cannot be read: %v", err)
 	}
 	return nil
 }
@@ -185,57 +194,94 @@ func (p *part) check(role string, allowed []string) *dialect.Error {
 func (c *toolCall) check() *dialect.Error {
 	switch {
 	case c.kind != "function" && c.kind != "custom":
-		return invalid(c.path+".type", "invalid_value", "%s has the type %q: want function", c.path, c.kind)
+		return invalidAt(c.path, "type", "invalid_value", "has the type %q: want function", c.kind)
 	case c.id == "":
-		return invalid(c.path+".id", "missing_required_parameter", "%s has no id", c.path)
+		return invalidAt(c.path, "id", "missing_required_parameter", "has no id")
 	case len(c.id) > maxCallID:
-		return invalid(c.path+".id", "string_above_max_length", "%s has an id of %d characters: want at most %d", c.path, len(c.id), maxCallID)
+		return invalidAt(c.path, "id", "string_above_max_length", "has an id of %d characters: want at most %d",
+			len(c.id), maxCallID)
 	case c.name == "":
-		return invalid(c.path+".function.name", "missing_required_parameter", "%s has no function.name", c.path)
+		return invalidAt(c.path, "function.name", "missing_required_parameter", "has no function.name")
 	case !isToolName(c.name):
-		return invalid(c.path+".function.name", "invalid_value", "%s has the name %q: want a match of %s", c.path, c.name, toolName)
+		return invalidAt(c.path, "function.name", "invalid_value", "has the name %q: want a match of %s", c.name, toolName)
 	case !dialect.IsKind(c.arguments, '"'):
-		return invalid(c.path+".function.arguments", "invalid_type",
-			"%s has arguments that are no string: want the JSON text of the arguments, got %s", c.path, dialect.JSONName(c.arguments))
+		return invalidAt(c.path, "function.arguments", "invalid_type",
+			"has arguments that are no string: want the JSON text of the arguments, got %s", dialect.JSONName(c.arguments))
 	}
 	return nil
 }
 
-// checkHistory holds the API's rule of tool calls: each is answered by a tool message before any other message comes, and
-// each tool message answers one.
+// checkHistory enforces the API's rule for tool calls: tool messages answer all of them before any other message, and
+// each tool message answers a call.
 func checkHistory(q *request) *dialect.Error {
-	var asked, unanswered []string // ids of the last assistant message's calls
+	var called, unanswered []string // ids of the last assistant message's calls
 	for i := range q.messages {
 		m := &q.messages[i]
 		if m.role == "tool" {
 			switch {
-			case len(asked) == 0:
+			case len(called) == 0:
 				return invalid(fmt.Sprintf("messages.[%d].role", i), "",
 					"%s has the role tool and answers no call: want it after an assistant message with tool_calls", m.path)
-			case !slices.Contains(asked, m.toolCallID):
+			case !slices.Contains(called, m.toolCallID):
 				return invalid(fmt.Sprintf("messages.[%d].tool_call_id", i), "",
-					"%s answers the call %q: the assistant message before it made only %s", m.path, m.toolCallID, strings.Join(asked, ", "))
+					"%s answers the call %q: the assistant message before it made only %s", m.path, m.toolCallID,
+					strings.Join(called, ", "))
 			}
 			unanswered = slices.DeleteFunc(unanswered, func(id string) bool { return id == m.toolCallID })
 			continue
 		}
-		if err := answered(unanswered, i); err != nil {
+		if err := checkAnswered(unanswered, i); err != nil {
 			return err
 		}
-		asked = nil
+		called = nil
 		for _, c := range m.calls {
-			asked = append(asked, c.id)
+			called = append(called, c.id)
 		}
-		unanswered = slices.Clone(asked)
+		unanswered = slices.Clone(called)
 	}
-	return answered(unanswered, len(q.messages))
+	return checkAnswered(unanswered, len(q.messages))
 }
 
-// answered refuses calls that have no answer when the i-th message comes, or the end.
-func answered(unanswered []string, i int) *dialect.Error {
+// checkAnswered refuses calls that have no answer before message i.
+func checkAnswered(unanswered []string, i int) *dialect.Error {
 	if len(unanswered) == 0 {
 		return nil
 	}
 	return invalid(fmt.Sprintf("messages.[%d].role", i), "",
-		"tool calls without an answer before messages[%d]: want a tool message for each of %s", i, strings.Join(unanswered, ", "))
+		"tool calls without an answer before messages[%d]: want a tool message for each of %s", i,
+		strings.Join(unanswered, ", "))
+}
+
+// fixedTemperature matches models that accept only temperature 1. Later GPT-5 models accept others at some efforts.
+var fixedTemperature = regexp.MustCompile(`^(o[134]|gpt-5)($|-)`)
+
+var withoutStop = regexp.MustCompile(`^(o[34]|gpt-5)($|-)`)
+
+// chatModel matches models that do not reason, although they have the name of a reasoning model.
+var chatModel = regexp.MustCompile(`-chat($|-)`)
+
+// checkModel refuses what reasoning models do not accept: max_tokens, temperature, stop sequences.
+func checkModel(q *request) *dialect.Error {
+	if !q.style.isOpenAI || !reasoning(q.model) || chatModel.MatchString(q.model) {
+		return nil
+	}
+	switch {
+	case q.maxTokens != nil:
+		return invalid("max_tokens", "unsupported_parameter",
+			"max_tokens is set, which the model %s does not take: want max_completion_tokens", q.model)
+	case dialect.Outside(q.temperature, 1, 1) && fixedTemperature.MatchString(q.model):
+		return invalid("temperature", "unsupported_value", "temperature is %v: the model %s takes only 1, the default",
+			*q.temperature, q.model)
+	case len(q.stop) > 0 && withoutStop.MatchString(q.model):
+		return invalid("stop", "unsupported_parameter", "stop is set, which the model %s does not take", q.model)
+	}
+	return nil
+}
+
+// checkModel is the same rule for Responses.
+func (q *responsesRequest) checkModel() *dialect.Error {
+	if dialect.Outside(q.temperature, 1, 1) && fixedTemperature.MatchString(q.model) && !chatModel.MatchString(q.model) {
+		return invalid("temperature", "", "temperature is %v, which the model %s does not take", *q.temperature, q.model)
+	}
+	return nil
 }

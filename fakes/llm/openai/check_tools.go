@@ -1,19 +1,20 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// toolName is what a tool may be called, and maxTools how many there may be.
+// toolName is the pattern of valid tool names, maxTools the maximum number of tools.
 const (
 	toolName = `^[a-zA-Z0-9_-]{1,64}$`
 	maxTools = 128
 )
 
-// isToolName matches toolName.
 func isToolName(name string) bool {
 	for i := range len(name) {
 		c := name[i]
@@ -43,54 +44,57 @@ func checkTools(q *request) *dialect.Error {
 
 func (t *tool) check() *dialect.Error {
 	if t.kind != "function" && t.kind != "custom" {
-		return invalid(t.path+".type", "invalid_value", "%s has the type %q: want function", t.path, t.kind)
+		return invalidAt(t.path, "type", "invalid_value", "has the type %q: want function", t.kind)
 	}
 	if t.name == "" {
 		member := t.path + "." + t.kind
-		return invalid(member+".name", "missing_required_parameter", "%s has no name", member)
+		return invalidAt(member, "name", "missing_required_parameter", "has no name")
 	}
 	if !isToolName(t.name) {
 		member := t.path + "." + t.kind
-		return invalid(member+".name", "invalid_value", "%s has the name %q: want a match of %s", member, t.name, toolName)
+		return invalidAt(member, "name", "invalid_value", "has the name %q: want a match of %s", t.name, toolName)
 	}
-	if t.kind == "custom" || !isGiven(t.parameters) {
+	if t.kind == "custom" || !dialect.IsGiven(t.parameters) {
 		return nil
 	}
 	return t.checkParameters("function.parameters")
 }
 
-// checkParameters wants an object schema. That properties is required, and so more than JSON Schema asks, is what users of
-// MCP tools without arguments keep running into.
+// checkParameters requires an object schema with properties. JSON Schema does not require properties: MCP tools without
+// arguments often fail here.
 func (t *tool) checkParameters(member string) *dialect.Error {
 	const code = "invalid_function_parameters"
 	var isObject, hasProperties bool
 	var forbidden string
-	if !dialect.EachMember(t.parameters, func(name []byte, value json.RawMessage) {
+	isSchema := dialect.EachMember(t.parameters, func(name []byte, value json.RawMessage) {
 		switch string(name) {
 		case "type":
 			kind, _ := dialect.TextOf(value)
 			isObject = kind == "object"
 		case "properties":
-			hasProperties = isGiven(value)
+			hasProperties = dialect.IsGiven(value)
 		default:
-			if topForbids[string(name)] {
+			if topLevelForbidden[string(name)] {
 				forbidden = string(name)
 			}
 		}
-	}) {
-		return invalid(t.path+"."+member, "invalid_type", "the parameters of tool %s are no schema: want an object, got %s", t.name, dialect.JSONName(t.parameters))
+	})
+	refuse := func(code, format string, args ...any) *dialect.Error {
+		return invalid(t.path+"."+member, code, format, append([]any{t.name}, args...)...)
 	}
-	if !isObject {
-		return invalid(t.path+"."+member, code, `the parameters of tool %s have no "type": "object": want the schema of an object`, t.name)
-	}
-	if !hasProperties {
-		return invalid(t.path+"."+member, code, `the parameters of tool %s have no properties: want them in every object schema, "properties": {} if there are none`, t.name)
-	}
-	if forbidden != "" {
-		return invalid(t.path+"."+member, code, "the parameters of tool %s have %s at their top level, where it is not possible", t.name, forbidden)
-	}
-	if at := itemless(t.parameters, "parameters"); at != "" {
-		return invalid(t.path+"."+member, code, "the tool %s has an array without items at %s: want items in the schema of every array", t.name, at)
+	switch at := withoutItems(t.parameters, "parameters"); {
+	case !isSchema:
+		return refuse("invalid_type", "the parameters of tool %s are no schema: want an object, got %s",
+			dialect.JSONName(t.parameters))
+	case !isObject:
+		return refuse(code, `the parameters of tool %s have no "type": "object": want the schema of an object`)
+	case !hasProperties:
+		return refuse(code, "the parameters of tool %s have no properties: want them in every object schema, "+
+			`"properties": {} if there are none`)
+	case forbidden != "":
+		return refuse(code, "the parameters of tool %s have %s at their top level, where it is not possible", forbidden)
+	case at != "":
+		return refuse(code, "the tool %s has an array without items at %s: want items in the schema of every array", at)
 	}
 	return nil
 }
@@ -104,14 +108,16 @@ func checkToolChoice(q *request) *dialect.Error {
 	}
 	raw := q.Raw("tool_choice")
 	if dialect.IsKind(raw, '"') {
-		if mode := q.Text("tool_choice"); !slices.Contains([]string{dialect.ChoiceAuto, dialect.ChoiceNone, dialect.ChoiceRequired}, mode) {
+		if mode := q.Text("tool_choice"); !slices.Contains([]string{dialect.ChoiceAuto, dialect.ChoiceNone,
+			dialect.ChoiceRequired}, mode) {
 			return invalid("tool_choice", "invalid_value", "tool_choice is %q: want auto, none, required, or an object", mode)
 		}
 		return nil
 	}
 	var choice, inner dialect.Members
 	if q.Read("tool_choice", &choice) != nil {
-		return invalid("tool_choice", "invalid_type", "tool_choice has the wrong type: want a string or an object, got %s", dialect.JSONName(raw))
+		return invalid("tool_choice", "invalid_type", "tool_choice has the wrong type: want a string or an object, got %s",
+			dialect.JSONName(raw))
 	}
 	kind := choice.Text("type")
 	_ = choice.Read(kind, &inner)
@@ -125,5 +131,43 @@ func checkToolChoice(q *request) *dialect.Error {
 		}
 		return nil
 	}
-	return invalid("tool_choice.type", "invalid_value", "tool_choice has the type %q: want function, custom or allowed_tools", kind)
+	return invalid("tool_choice.type", "invalid_value",
+		"tool_choice has the type %q: want function, custom or allowed_tools", kind)
+}
+
+// topLevelForbidden are forbidden at the top level of a function's schema.
+var topLevelForbidden = dialect.Set("oneOf anyOf allOf enum not")
+
+// withoutItems returns the path of an array without items in a schema, or "". JSON Schema allows it, so MCP servers use
+// it; the API does not.
+func withoutItems(raw json.RawMessage, path string) (at string) {
+	if !bytes.Contains(raw, []byte(`"array"`)) {
+		return ""
+	}
+	var s dialect.Members
+	if dialect.ReadPart(raw, &s) != nil {
+		return ""
+	}
+	if s.Text("type") == "array" && !s.Has("items") {
+		return path
+	}
+	for _, holder := range []string{"properties", "$defs", "definitions"} {
+		var inner dialect.Members
+		_ = s.Read(holder, &inner) // a wrong type counts as empty
+		for _, name := range inner.Names() {
+			if at := withoutItems(inner.Raw(name), path+"."+holder+"."+name); at != "" {
+				return at
+			}
+		}
+	}
+	for _, holder := range []string{"anyOf", "oneOf", "allOf"} {
+		var choices []json.RawMessage
+		_ = s.Read(holder, &choices)
+		for i, choice := range choices {
+			if at := withoutItems(choice, fmt.Sprintf("%s.%s[%d]", path, holder, i)); at != "" {
+				return at
+			}
+		}
+	}
+	return withoutItems(s.Raw("items"), path+".items")
 }

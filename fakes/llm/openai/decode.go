@@ -10,15 +10,16 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Decode refuses a body that is not a JSON object or has members of another type than the API documents. Arguments that
-// are not a string are read as they stand: [chat.Check] refuses them.
+// Decode refuses a body that is not a JSON object, or has members of another type than documented. It accepts arguments
+// that are not a string; [chat.Check] refuses them.
 func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Error) {
 	q, refused := parse(body)
 	if refused != nil {
 		return nil, refused
 	}
 	req := &dialect.Request{
-		Dialect: dialect.OpenAIChat, Model: q.model, ToolChoice: q.toolChoice(), MaxTokens: q.maxCompleted, Temperature: q.temperature,
+		Dialect: dialect.OpenAIChat, Model: q.model, ToolChoice: toolChoice(q.Members, false), MaxTokens: q.maxCompleted,
+		Temperature:   q.temperature,
 		StopSequences: q.stop, Stream: q.stream, Body: body, Header: r.Header, Decoded: q,
 	}
 	if req.MaxTokens == nil {
@@ -28,11 +29,11 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 		req.Messages = make([]dialect.Message, 0, len(q.messages))
 	}
 	n := q.blocks()
-	room := make(blocks, n+q.results())
-	all, results := room[:0:n], room[n:n]
-	var few [2]string
-	system := few[:0]
-	inResults := false // the last message is a user's turn made of tool messages
+	memory := make(blocks, n+q.results())
+	all, results := memory[:0:n], memory[n:n]
+	var buffer [2]string
+	system := buffer[:0]
+	inResults := false // the last turn consists of tool messages
 	for i := range q.messages {
 		m := &q.messages[i]
 		wasInResults := inResults
@@ -49,7 +50,7 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 			results = append(results, result)
 			req.Messages[len(req.Messages)-1].Content = results[:len(results):len(results)]
 		default:
-			role := dialect.Role(m.role) // an unknown one is kept for Check and the journal
+			role := dialect.Role(m.role) // Check refuses an unknown role; the journal keeps it
 			req.Messages = append(req.Messages, dialect.Message{Role: role, Content: all.of(m), Path: m.path})
 		}
 	}
@@ -64,30 +65,33 @@ func (chat) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Err
 	return req, nil
 }
 
-// toolChoice returns the mode, "tool:NAME" for a choice of one tool, or what stands there where it is neither.
-func (q *request) toolChoice() string {
-	if !q.Has("tool_choice") {
-		return ""
-	}
+// toolChoice returns the mode, "tool:NAME" for one tool, or an unknown value unchanged. In Chat Completions an inner
+// object describes the choice: {"type":"function","function":{…}}. In Responses it is flat.
+func toolChoice(q dialect.Members, flat bool) string {
 	var mode string
-	var choice, named dialect.Members
-	if q.Read("tool_choice", &mode) == nil {
+	var choice dialect.Members
+	switch {
+	case !q.Has("tool_choice"):
+		return ""
+	case q.Read("tool_choice", &mode) == nil:
 		return mode
-	}
-	if q.Read("tool_choice", &choice) == nil {
+	case q.Read("tool_choice", &choice) == nil:
 		kind := choice.Text("type")
-		_ = choice.Read(kind, &named) // {"type":"function","function":{…}}
+		if !flat {
+			inner := choice
+			choice = nil
+			_ = inner.Read(kind, &choice)
+		}
 		switch kind {
 		case "function", "custom":
-			return "tool:" + named.Text("name")
+			return "tool:" + choice.Text("name")
 		case "allowed_tools":
-			return named.Text("mode")
+			return choice.Text("mode")
 		}
 	}
 	return string(q.Raw("tool_choice"))
 }
 
-// results is how many tool messages there are.
 func (q *request) results() int {
 	n := 0
 	for i := range q.messages {
@@ -98,10 +102,9 @@ func (q *request) results() int {
 	return n
 }
 
-// blocks are those of many messages, in one piece of memory.
+// blocks holds the blocks of several messages in one allocation.
 type blocks []dialect.Block
 
-// blocks is how many there are.
 func (q *request) blocks() int {
 	n := 0
 	for i := range q.messages {
@@ -117,7 +120,7 @@ func (q *request) blocks() int {
 	return n
 }
 
-// of adds a message's content and its calls, and returns them.
+// of adds and returns a message's content and calls.
 func (all *blocks) of(m *message) []dialect.Block {
 	begin := len(*all)
 	add := func(b dialect.Block) { *all = append(*all, b) }
@@ -141,7 +144,6 @@ func (all *blocks) of(m *message) []dialect.Block {
 	return (*all)[begin:end:end]
 }
 
-// input returns the arguments' text.
 func (c *toolCall) input() json.RawMessage {
 	text, isText := dialect.BytesOf(c.arguments)
 	if !isText {
@@ -150,7 +152,7 @@ func (c *toolCall) input() json.RawMessage {
 	return text
 }
 
-// block reads a part. A file, and what is unknown, is Other.
+// block reads a part. Files and unknown parts become Other.
 func (p *part) block() dialect.Block {
 	b := dialect.Block{Type: dialect.Other, Raw: p.raw, Path: p.path}
 	kind := p.Text("type")
@@ -174,7 +176,6 @@ func (p *part) block() dialect.Block {
 	return b
 }
 
-// audioType is the MIME type of a format.
 func audioType(format string) string {
 	if format == "mp3" {
 		return "audio/mpeg"
@@ -182,7 +183,7 @@ func audioType(format string) string {
 	return "audio/" + format
 }
 
-// errNotData says that a URL is an address, no data.
+// errNotData says that a URL is an address.
 var errNotData = errors.New("not a data URI")
 
 // dataURI reads data:TYPE;base64,DATA.

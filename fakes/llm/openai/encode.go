@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 	"time"
@@ -8,25 +9,25 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Encode writes text and tool uses; the model has no other blocks to answer with, and others are left out. Several texts
-// are one, as the wire has room for one only. With [dialect.StopRefusal] the text is OpenAI's refusal.
+// Encode writes text and tool uses, and drops other blocks: the model has none. It joins texts, because the format has
+// one content string. The text of a [dialect.StopRefusal] is OpenAI's refusal.
 func (c chat) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
-	said := c.completion(req, reply)
+	answer := c.completion(req, reply)
 	memory := new(scratch)
 	if q, ok := req.Decoded.(*request); ok {
 		memory = &q.answered
 	}
-	h := c.fill(memory.takeHeader(), said.requestID)
+	h := c.fill(memory.takeHeader(), answer.requestID)
 	if req.Stream {
 		h["Content-Type"] = eventStream
-		return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: said.stream(c.includeUsage(req), reply.LateUse), Stream: true}
+		return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: answer.stream(c.includeUsage(req), reply.LateUse),
+			Stream: true}
 	}
 	h["Content-Type"] = jsonType
-	body := memory.takeBody(1200 + len(said.text) + len(said.refusal))
-	return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: [][]byte{said.plain(body)}}
+	body := memory.takeBody(1200 + len(answer.text) + len(answer.refusal))
+	return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: [][]byte{answer.plain(body)}}
 }
 
-// completion is an answer before it is put on the wire, plain or streamed.
 type completion struct {
 	style                        *style
 	id, requestID, model, finish string
@@ -38,98 +39,124 @@ type completion struct {
 }
 
 func (c *chat) completion(req *dialect.Request, reply *dialect.Reply) *completion {
-	said := &completion{
+	answer := &completion{
 		style:     c.style,
-		id:        dialect.MintID("chatcmpl-", 29, reply.Serial, 0),
-		requestID: dialect.MintID("req_", 32, reply.Serial, 0),
-		model:     reply.Model,
+		id:        dialect.GenerateID("chatcmpl-", 29, reply.Serial, 0),
+		requestID: dialect.GenerateID("req_", 32, reply.Serial, 0),
+		model:     cmp.Or(reply.Model, req.Model),
 		finish:    finishReason(reply.Reason()),
 		created:   time.Now().Unix(),
 		refuses:   c.isOpenAI && reply.Reason() == dialect.StopRefusal,
 	}
-	if said.model == "" {
-		said.model = req.Model
-	}
-	said.reasoning = c.isOpenAI && reasoning(said.model)
-	spoken := 0
+	answer.reasoning = c.isOpenAI && reasoning(answer.model)
+	size := 0
 	for i, b := range reply.Content {
 		switch {
-		case b.Type == dialect.Text && said.refuses:
-			said.refusal += b.Text
+		case b.Type == dialect.Text && answer.refuses:
+			answer.refusal += b.Text
 		case b.Type == dialect.Text:
-			said.text += b.Text
+			answer.text += b.Text
 		case b.Type == dialect.ToolUse:
 			id := b.ID
 			if id == "" {
 				id = c.callID(reply.Serial, i)
 			}
-			said.calls = append(said.calls, call{id, b.Name, string(b.Input)})
+			answer.calls = append(answer.calls, call{id, b.Name, string(b.Input)})
 		}
-		spoken += len(b.Text) + len(b.Name) + len(b.Input)
+		size += len(b.Text) + len(b.Name) + len(b.Input)
 	}
-	// A token is some four bytes; nobody can hold the fake to more.
-	said.usage = usage{8 + len(req.Body)/4, 1 + spoken/4}
-	return said
+	// Roughly four bytes a token; clients cannot rely on more.
+	answer.usage = usage{8 + len(req.Body)/4, 1 + size/4}
+	return answer
 }
 
 type call struct{ id, name, arguments string }
 
 type usage struct{ prompt, completion int }
 
-// silent reports whether content is null: in a refusal, and beside tool calls where there is no text.
+// silent reports whether content is null: in a refusal, and beside calls without text.
 func (c *completion) silent() bool { return c.refuses || c.text == "" && len(c.calls) > 0 }
 
-// plain appends it to an empty body, indented by two spaces, with a last newline, as OpenAI writes outside streams.
+// plain writes the answer into an empty body, indented by two spaces with a final newline, like OpenAI outside streams.
 func (c *completion) plain(body []byte) []byte {
-	b := builder(body)
-	if c.style.comments {
-		b.say("\n         \n")
+	b, s := builder(body), c.style
+	if s.comments {
+		b.raw("\n         \n")
 	}
-	b.say("{\n  \"id\": ").text(c.id).say(",\n  \"object\": \"chat.completion\",\n  \"created\": ").number(c.created)
-	b.say(",\n  \"model\": ").text(c.model).say(",\n  \"choices\": [\n    {\n      \"index\": 0,\n      \"message\": {\n        \"role\": \"assistant\",\n        \"content\": ")
-	b.textOr(c.silent(), c.text)
+	b.raw(`{
+  "id": `).text(c.id).raw(`,
+  "object": "chat.completion",
+  "created": `).number(c.created).raw(`,
+  "model": `).text(c.model).raw(`,
+  "choices": [
+    {
+      "index": 0,
+      "message": {
+        "role": "assistant",
+        "content": `).textOr(c.silent(), c.text)
 	for i, call := range c.calls {
-		b.say(",\n")
+		b.raw(",\n")
 		if i == 0 {
-			b.say("        \"tool_calls\": [\n")
+			b.raw("        \"tool_calls\": [\n")
 		}
-		b.say("          {\n            \"id\": ").text(call.id).say(",\n            \"type\": \"function\",\n            \"function\": {\n              \"name\": ")
-		b.text(call.name).say(",\n              \"arguments\": ").text(call.arguments).say("\n            }\n          }")
+		b.raw(`          {
+            "id": `).text(call.id).raw(`,
+            "type": "function",
+            "function": {
+              "name": `).text(call.name).raw(`,
+              "arguments": `).text(call.arguments).raw(`
+            }
+          }`)
 		if i == len(c.calls)-1 {
-			b.say("\n        ]")
+			b.raw("\n        ]")
 		}
 	}
-	if c.style.isOpenAI {
-		b.say(",\n        \"refusal\": ").textOr(!c.refuses, c.refusal).say(",\n        \"annotations\": []")
+	if s.isOpenAI {
+		b.raw(",\n        \"refusal\": ").textOr(!c.refuses, c.refusal).raw(",\n        \"annotations\": []")
 	}
-	b.say("\n      }")
-	if c.style.logprobs && !c.reasoning {
-		b.say(",\n      \"logprobs\": null")
+	b.raw("\n      }")
+	if s.logprobs && !c.reasoning {
+		b.raw(",\n      \"logprobs\": null")
 	}
-	b.say(",\n      \"finish_reason\": ").text(c.finish).say("\n    }\n  ],\n  \"usage\": {\n    \"prompt_tokens\": ").number(int64(c.usage.prompt))
-	b.say(",\n    \"completion_tokens\": ").number(int64(c.usage.completion)).say(",\n    \"total_tokens\": ").number(int64(c.usage.prompt + c.usage.completion))
-	b.say(",\n    \"prompt_tokens_details\": {\n      \"cached_tokens\": 0,\n      \"audio_tokens\": 0\n    },\n    \"completion_tokens_details\": {\n" +
-		"      \"reasoning_tokens\": 0,\n      \"audio_tokens\": 0,\n      \"accepted_prediction_tokens\": 0,\n      \"rejected_prediction_tokens\": 0\n    }\n  }")
-	if c.style.isOpenAI {
-		b.say(",\n  \"service_tier\": \"default\"")
+	b.raw(`,
+      "finish_reason": `).text(c.finish).raw(`
+    }
+  ],
+  "usage": {
+    "prompt_tokens": `).number(int64(c.usage.prompt)).raw(`,
+    "completion_tokens": `).number(int64(c.usage.completion)).raw(`,
+    "total_tokens": `).number(int64(c.usage.prompt + c.usage.completion)).raw(`,
+    "prompt_tokens_details": {
+      "cached_tokens": 0,
+      "audio_tokens": 0
+    },
+    "completion_tokens_details": {
+      "reasoning_tokens": 0,
+      "audio_tokens": 0,
+      "accepted_prediction_tokens": 0,
+      "rejected_prediction_tokens": 0
+    }
+  }`)
+	if s.isOpenAI {
+		b.raw(",\n  \"service_tier\": \"default\"")
 	}
-	if c.style.fingerprint != "" {
-		b.say(",\n  \"system_fingerprint\": ").textOr(c.reasoning, c.style.fingerprint)
+	if s.fingerprint != "" {
+		b.raw(",\n  \"system_fingerprint\": ").textOr(c.reasoning, s.fingerprint)
 	}
-	b.say("\n}\n")
+	b.raw("\n}\n")
 	return b
 }
 
-// builder is JSON that is being written.
+// builder is JSON under construction.
 type builder []byte
 
-// say appends JSON, text a string, number a number, and textOr null or a string.
-func (b *builder) say(json string) *builder { *b = append(*b, json...); return b }
+// raw appends JSON, text a string, number a number, textOr null or a string.
+func (b *builder) raw(json string) *builder { *b = append(*b, json...); return b }
 func (b *builder) text(s string) *builder   { *b = dialect.AppendText(*b, s); return b }
 func (b *builder) number(n int64) *builder  { *b = strconv.AppendInt(*b, n, 10); return b }
 func (b *builder) textOr(null bool, s string) *builder {
 	if null {
-		return b.say("null")
+		return b.raw("null")
 	}
 	return b.text(s)
 }

@@ -18,7 +18,7 @@ func asks(name, arguments string) dialect.Block {
 	return dialect.Block{Type: dialect.ToolUse, Name: name, Input: []byte(arguments)}
 }
 
-// choices returns what stands under choices[0] in each event of a stream, in short: the delta, and the finish reason behind it.
+// choices returns the delta and finish reason of choices[0] in each event.
 func choices(t *testing.T, a dialect.Answer) []string {
 	t.Helper()
 	require.True(t, a.Stream)
@@ -51,9 +51,10 @@ func choices(t *testing.T, a dialect.Answer) []string {
 	return said
 }
 
-func TestStreamsHaveTheProvidersOrder(t *testing.T) {
+func TestStreamEvents(t *testing.T) {
 	opening := func(id, name string) string {
-		return `"tool_calls":[{"index":` + id[1:] + `,"id":"` + id + `","type":"function","function":{"name":"` + name + `","arguments":""}}]`
+		return `"tool_calls":[{"index":` + id[1:] + `,"id":"` + id + `","type":"function","function":{"name":"` + name +
+			`","arguments":""}}]`
 	}
 	arguments := func(index, text string) string {
 		return `{"tool_calls":[{"index":` + index + `,"function":{"arguments":` + string(dialect.Marshal(text)) + `}}]}`
@@ -70,27 +71,37 @@ func TestStreamsHaveTheProvidersOrder(t *testing.T) {
 		want  []string
 	}{
 		{"text", "", dialect.Reply{Content: []dialect.Block{says("sunny, 18°C")}}, []string{
-			`{"role":"assistant","content":"","refusal":null}`, `{"content":"sunn"}`, `{"content":"y, 1"}`, `{"content":"8°C"}`, `{} stop`, `[DONE]`}},
-		{"with usage", `,"stream_options":{"include_usage":true}`, dialect.Reply{Content: []dialect.Block{says("hi")}}, []string{
-			`{"role":"assistant","content":"","refusal":null}`, `{"content":"hi"}`, `{} stop`, `usage`, `[DONE]`}},
+			`{"role":"assistant","content":"","refusal":null}`, `{"content":"sunn"}`, `{"content":"y, 1"}`, `{"content":"8°C"}`,
+			`{} stop`, `[DONE]`}},
+		{"with usage", `,"stream_options":{"include_usage":true}`, dialect.Reply{Content: []dialect.Block{says("hi")}},
+			[]string{
+				`{"role":"assistant","content":"","refusal":null}`, `{"content":"hi"}`, `{} stop`, `usage`, `[DONE]`}},
 		{"nothing", "", dialect.Reply{}, []string{`{"role":"assistant","content":"","refusal":null}`, `{} stop`, `[DONE]`}},
 		{"one call opens in the first chunk", "", dialect.Reply{Content: []dialect.Block{use("c0", `{"a":2}`)}}, []string{
-			`{"role":"assistant","content":null,` + opening("c0", "add") + `,"refusal":null}`, arguments("0", `{"a"`), arguments("0", `:2}`), `{} tool_calls`, `[DONE]`}},
-		{"several calls come one by one", "", dialect.Reply{Content: []dialect.Block{use("c0", `{}`), use("c1", `{"a":2}`)}}, []string{
-			`{"role":"assistant","content":null}`, `{` + opening("c0", "add") + `}`, arguments("0", `{}`),
-			`{` + opening("c1", "add") + `}`, arguments("1", `{"a"`), arguments("1", `:2}`), `{} tool_calls`, `[DONE]`}},
+			`{"role":"assistant","content":null,` + opening("c0", "add") + `,"refusal":null}`, arguments("0", `{"a"`),
+			arguments("0", `:2}`), `{} tool_calls`, `[DONE]`}},
+		{"several calls come one by one", "", dialect.Reply{Content: []dialect.Block{use("c0", `{}`), use("c1", `{"a":2}`)}},
+			[]string{
+				`{"role":"assistant","content":null}`, `{` + opening("c0", "add") + `}`, arguments("0", `{}`),
+				`{` + opening("c1", "add") + `}`, arguments("1", `{"a"`), arguments("1", `:2}`), `{} tool_calls`, `[DONE]`}},
 		{"text comes before calls", "", dialect.Reply{Content: []dialect.Block{use("c0", `{}`), says("so")}}, []string{
-			`{"role":"assistant","content":"","refusal":null}`, `{"content":"so"}`, `{` + opening("c0", "add") + `}`, arguments("0", `{}`), `{} tool_calls`, `[DONE]`}},
+			`{"role":"assistant","content":"","refusal":null}`, `{"content":"so"}`, `{` + opening("c0", "add") + `}`,
+			arguments("0", `{}`), `{} tool_calls`, `[DONE]`}},
 		{"late use", "", dialect.Reply{LateUse: true, Content: []dialect.Block{use("c0", `{"a":2}`)}}, []string{
-			`{"role":"assistant","content":null}`, `{` + opening("c0", "add") + `}`, arguments("0", `{"a"`), `{} tool_calls`, arguments("0", `:2}`), `[DONE]`}},
-		{"late use without arguments", `,"stream_options":{"include_usage":true}`, dialect.Reply{LateUse: true, Content: []dialect.Block{use("c0", ``)}}, []string{
-			`{"role":"assistant","content":null}`, `{} tool_calls`, `{` + opening("c0", "add") + `}`, `usage`, `[DONE]`}},
+			`{"role":"assistant","content":null}`, `{` + opening("c0", "add") + `}`, arguments("0", `{"a"`), `{} tool_calls`,
+			arguments("0", `:2}`), `[DONE]`}},
+		{"late use without arguments", `,"stream_options":{"include_usage":true}`,
+			dialect.Reply{LateUse: true, Content: []dialect.Block{use("c0", ``)}}, []string{
+				`{"role":"assistant","content":null}`, `{} tool_calls`, `{` + opening("c0", "add") + `}`, `usage`, `[DONE]`}},
 		{"late use of nothing", "", dialect.Reply{LateUse: true, Content: []dialect.Block{says("hi")}}, []string{
 			`{"role":"assistant","content":"","refusal":null}`, `{"content":"hi"}`, `{} stop`, `[DONE]`}},
-		{"arguments that are junk", "", dialect.Reply{Content: []dialect.Block{use("c0", `{"a`)}}, []string{
-			`{"role":"assistant","content":null,` + opening("c0", "add") + `,"refusal":null}`, arguments("0", `{"a`), `{} tool_calls`, `[DONE]`}},
-		{"stop beside calls", "", dialect.Reply{StopReason: dialect.EndTurn, Content: []dialect.Block{use("c0", `{}`)}}, []string{
-			`{"role":"assistant","content":null,` + opening("c0", "add") + `,"refusal":null}`, arguments("0", `{}`), `{} stop`, `[DONE]`}},
+		{"invalid JSON arguments", "", dialect.Reply{Content: []dialect.Block{use("c0", `{"a`)}}, []string{
+			`{"role":"assistant","content":null,` + opening("c0", "add") + `,"refusal":null}`, arguments("0", `{"a`),
+			`{} tool_calls`, `[DONE]`}},
+		{"stop beside calls", "", dialect.Reply{StopReason: dialect.EndTurn, Content: []dialect.Block{use("c0", `{}`)}},
+			[]string{
+				`{"role":"assistant","content":null,` + opening("c0", "add") + `,"refusal":null}`, arguments("0", `{}`), `{} stop`,
+				`[DONE]`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			require.Equal(t, c.want, choices(t, Chat.Encode(decode(t, body(user, `,"stream":true`+c.more)), &c.reply)))
@@ -98,18 +109,22 @@ func TestStreamsHaveTheProvidersOrder(t *testing.T) {
 	}
 }
 
-func TestAStreamByteForByte(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // where time is known
+func TestStreamBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // the time is fixed
 		req := decode(t, body(user, `,"stream":true,"stream_options":{"include_usage":true}`))
 		a := Chat.Encode(req, &dialect.Reply{Content: []dialect.Block{says("<ö>")}, Serial: 1})
-		head := `data: {"id":"chatcmpl-t3JPFBEwVBTPgGcxQ5SFjJQFQTFo3","object":"chat.completion.chunk","created":946684800,"model":"gpt-4o",` +
+		head := `data: {"id":"chatcmpl-t3JPFBEwVBTPgGcxQ5SFjJQFQTFo3","object":"chat.completion.chunk","created":` +
+			`946684800,"model":"gpt-4o",` +
 			`"service_tier":"default","system_fingerprint":"fp_5c0f8d2e1b","choices":[`
 		require.Equal(t, []string{
-			head + `{"index":0,"delta":{"role":"assistant","content":"","refusal":null},"logprobs":null,"finish_reason":null}],"usage":null}` + "\n\n",
+			head + `{"index":0,"delta":{"role":"assistant","content":"","refusal":null},"logprobs":null,"finish_reason":null}` +
+				`],"usage":null}` + "\n\n",
 			head + `{"index":0,"delta":{"content":"<ö>"},"logprobs":null,"finish_reason":null}],"usage":null}` + "\n\n",
 			head + `{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}],"usage":null}` + "\n\n",
-			head + `],"usage":{"prompt_tokens":37,"completion_tokens":2,"total_tokens":39,"prompt_tokens_details":{"cached_tokens":0,"audio_tokens":0},` +
-				`"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}}}` + "\n\n",
+			head + `],"usage":{"prompt_tokens":37,"completion_tokens":2,"total_tokens":39,"prompt_tokens_details":{` +
+				`"cached_tokens":0,"audio_tokens":0},` +
+				`"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":0,"accepted_prediction_tokens":0,` +
+				`"rejected_prediction_tokens":0}}}` + "\n\n",
 			"data: [DONE]\n\n",
 		}, strings.SplitAfter(string(join(a)), "\n\n")[:5])
 		require.Len(t, a.Chunks, 5)
@@ -125,9 +140,10 @@ func join(a dialect.Answer) []byte {
 	return all
 }
 
-func TestAPlainAnswerByteForByte(t *testing.T) {
+func TestPlainAnswerBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := Chat.Encode(decode(t, body(user, "")), &dialect.Reply{Content: []dialect.Block{asks("add", `{"a": 2}`)}, Serial: 1, Model: "gpt-4o-2024-08-06"})
+		a := Chat.Encode(decode(t, body(user, "")), &dialect.Reply{Content: []dialect.Block{asks("add", `{"a": 2}`)},
+			Serial: 1, Model: "gpt-4o-2024-08-06"})
 		require.Equal(t, `{
   "id": "chatcmpl-t3JPFBEwVBTPgGcxQ5SFjJQFQTFo3",
   "object": "chat.completion",
@@ -206,9 +222,10 @@ func spoken(t *testing.T, reply dialect.Reply) (content *string, calls []spokenC
 	return got.Choices[0].Message.Content, got.Choices[0].Message.Calls, got.Choices[0].Finish
 }
 
-func TestStopReasonsInTheProvidersWords(t *testing.T) {
+func TestStopReasons(t *testing.T) {
 	for reason, want := range map[dialect.StopReason]string{
-		"": "stop", "endTurn": "stop", "toolUse": "tool_calls", "maxTokens": "length", "stopSequence": "stop", "content_filter": "content_filter",
+		"": "stop", "endTurn": "stop", "toolUse": "tool_calls", "maxTokens": "length", "stopSequence": "stop",
+		"content_filter": "content_filter",
 	} {
 		_, _, finish := spoken(t, dialect.Reply{StopReason: reason, Content: []dialect.Block{says("hi")}})
 		require.Equal(t, want, finish)
@@ -217,7 +234,7 @@ func TestStopReasonsInTheProvidersWords(t *testing.T) {
 	require.Equal(t, "tool_calls", finish)
 }
 
-func TestContentIsNullOnlyBesideCalls(t *testing.T) {
+func TestContentIsNullOnlyBesideToolCalls(t *testing.T) {
 	content, _, _ := spoken(t, dialect.Reply{})
 	require.Equal(t, "", *content)
 	content, _, _ = spoken(t, dialect.Reply{Content: []dialect.Block{asks("add", "{}")}})
@@ -227,10 +244,11 @@ func TestContentIsNullOnlyBesideCalls(t *testing.T) {
 	require.Equal(t, "", calls[0].Function.Arguments)
 }
 
-func TestIDsAreUniqueAndTheSameAgain(t *testing.T) {
+func TestIDsAreUniqueAndReproducible(t *testing.T) {
 	seen := map[string]bool{}
 	for serial := range int64(50) {
-		reply := dialect.Reply{Serial: serial, Content: []dialect.Block{asks("add", ""), asks("add", ""), {Type: dialect.ToolUse, ID: "mine", Name: "add"}}}
+		reply := dialect.Reply{Serial: serial, Content: []dialect.Block{asks("add", ""), asks("add", ""),
+			{Type: dialect.ToolUse, ID: "mine", Name: "add"}}}
 		_, calls, _ := spoken(t, reply)
 		_, again, _ := spoken(t, reply)
 		require.Equal(t, calls, again)

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"maps"
@@ -10,61 +9,52 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// kindOf and codeOf are OpenAI's usual words for a status.
-func kindOf(status int) string {
+// words returns the error's kind and code, or OpenAI's defaults for the status.
+func words(e *dialect.Error) (kind, code string) {
 	switch {
-	case status == http.StatusTooManyRequests:
-		return "requests"
-	case status >= http.StatusInternalServerError:
-		return "server_error"
+	case e.Status == http.StatusTooManyRequests:
+		kind, code = "requests", "rate_limit_exceeded"
+	case e.Status >= http.StatusInternalServerError:
+		kind = "server_error"
+	default:
+		kind = "invalid_request_error"
 	}
-	return "invalid_request_error"
+	return cmp.Or(e.Kind, kind), cmp.Or(e.Code, code)
 }
 
-func codeOf(status int) string {
-	if status == http.StatusTooManyRequests {
-		return "rate_limit_exceeded"
+func errorObject(e *dialect.Error, kind, code string) json.RawMessage {
+	return dialect.Ordered("message", e.Message, "type", kind, "param", orNull(e.Param), "code", orNull(code))
+}
+
+// orNull returns nil, null on the wire, for "".
+func orNull(s string) any {
+	if s == "" {
+		return nil
 	}
-	return ""
+	return s
 }
 
-// errorDetails are what OpenAI says of an error.
-type errorDetails struct {
-	Message string  `json:"message"`
-	Type    string  `json:"type"`
-	Param   *string `json:"param"`
-	Code    *string `json:"code"`
-}
-
-// errorBody is {"error":{message,type,param,code}}.
-func errorBody(e *dialect.Error) map[string]errorDetails {
-	kind, code := cmp.Or(e.Kind, kindOf(e.Status)), cmp.Or(e.Code, codeOf(e.Status))
-	return map[string]errorDetails{"error": {e.Message, kind, optional(e.Param), optional(code)}}
-}
-
-// errorBody is the body in the server's own shape. OpenRouter's code is the status, and there is nothing else.
-func (s *style) errorBody(e *dialect.Error) any {
-	if !s.numericCode {
-		return errorBody(e)
+// errorBody returns {"error":…} in the server's shape. OpenRouter has only a message and the status as code.
+func (s *style) errorBody(e *dialect.Error) json.RawMessage {
+	if s.numericCode {
+		return dialect.Ordered("error", dialect.Ordered("code", e.Status, "message", e.Message))
 	}
-	type details struct {
-		Code    int    `json:"code"`
-		Message string `json:"message"`
-	}
-	return map[string]details{"error": {e.Status, e.Message}}
+	kind, code := words(e)
+	return dialect.Ordered("error", errorObject(e, kind, code))
 }
 
-// EncodeErrorEvent writes an event of the stream whose data is the error's body.
+// EncodeErrorEvent writes an event with the error body.
 func (c chat) EncodeErrorEvent(_ *dialect.Request, _ *dialect.Reply, _ int, e *dialect.Error) []byte {
-	return append(append([]byte("data: "), dialect.Marshal(c.errorBody(e))...), "\n\n"...)
+	return append(append([]byte("data: "), c.errorBody(e)...), "\n\n"...)
 }
 
-// EncodeError writes {"error":{message,type,param,code}}. What the SDKs would try again by the status alone they may; every
-// other error says that they should not.
+// EncodeError writes {"error":{message,type,param,code}}. A header prevents retries by the SDKs unless the status alone
+// invites them.
 func (s style) EncodeError(e *dialect.Error) dialect.Answer {
-	h := s.header("application/json; charset=utf-8", dialect.MintID("req_", 32, int64(e.Status), len(e.Message)))
+	h := s.header("application/json; charset=utf-8", dialect.GenerateID("req_", 32, int64(e.Status), len(e.Message)))
 	switch {
-	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict, e.Status == http.StatusTooManyRequests, e.Status >= 500:
+	case e.Status == http.StatusRequestTimeout, e.Status == http.StatusConflict,
+		e.Status == http.StatusTooManyRequests, e.Status >= http.StatusInternalServerError:
 	default:
 		h.Set("X-Should-Retry", "false")
 	}
@@ -72,20 +62,5 @@ func (s style) EncodeError(e *dialect.Error) dialect.Answer {
 	return dialect.Answer{Status: e.Status, Header: h, Chunks: [][]byte{indented(s.errorBody(e))}}
 }
 
-// optional returns nil, which is null on the wire, for the empty string.
-func optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-// indented writes JSON as OpenAI does outside streams: by two spaces, with a last newline.
-func indented(v any) []byte {
-	var out bytes.Buffer
-	if err := json.Indent(&out, dialect.Marshal(v), "", "  "); err != nil {
-		panic(err) // Marshal writes JSON
-	}
-	out.WriteByte('\n')
-	return out.Bytes()
-}
+// indented indents JSON by two spaces with a final newline, like OpenAI outside streams.
+func indented(v any) []byte { return append(dialect.Indented(v), '\n') }

@@ -1,6 +1,6 @@
 package openai
 
-// writer writes the events of a stream, one behind the other in one buffer.
+// writer writes the events of a stream into one buffer.
 type writer struct {
 	c         *completion
 	withUsage bool
@@ -11,100 +11,103 @@ type writer struct {
 
 func (c *completion) writer(withUsage bool, events int) *writer {
 	head := make(builder, 0, 256)
-	head.say(`data: {"id":`).text(c.id).say(`,"object":"chat.completion.chunk","created":`).number(c.created).say(`,"model":`).text(c.model)
+	head.raw(`data: {"id":`).text(c.id).raw(`,"object":"chat.completion.chunk","created":`).number(c.created).raw(
+		`,"model":`).text(c.model)
 	if c.style.isOpenAI {
-		head.say(`,"service_tier":"default"`)
+		head.raw(`,"service_tier":"default"`)
 	}
 	if c.style.comments {
-		head.say(`,"provider":"Scripted"`)
+		head.raw(`,"provider":"Scripted"`)
 	}
 	if c.style.fingerprint != "" {
-		head.say(`,"system_fingerprint":`).textOr(c.reasoning, c.style.fingerprint)
+		head.raw(`,"system_fingerprint":`).textOr(c.reasoning, c.style.fingerprint)
 	}
-	head.say(`,"choices":[`)
-	return &writer{c: c, withUsage: withUsage, head: string(head), out: make(builder, 0, events*(len(head)+120)+len(c.text)), ends: make([]int, 0, events+2)}
+	head.raw(`,"choices":[`)
+	return &writer{c: c, withUsage: withUsage, head: string(head),
+		out: make(builder, 0, events*(len(head)+120)+len(c.text)), ends: make([]int, 0, events+2)}
 }
 
-// raw is an event of its own.
 func (w *writer) raw(event string) {
-	w.out.say(event)
+	w.out.raw(event)
 	w.end()
 }
 
-// choice is an event with one choice.
+// choice writes an event with one choice.
 func (w *writer) choice(d delta) {
 	s := w.c.style
-	w.out.say(w.head).say(`{"index":0,"delta":`).say(d.json)
+	w.out.raw(w.head).raw(`{"index":0,"delta":`).raw(d.json)
 	if s.logprobs && !w.c.reasoning {
-		w.out.say(`,"logprobs":null`)
+		w.out.raw(`,"logprobs":null`)
 	}
 	switch {
 	case d.finishes:
-		w.out.say(`,"finish_reason":`).text(w.c.finish)
+		w.out.raw(`,"finish_reason":`).text(w.c.finish)
 		if s.repeatedFinish {
-			w.out.say(`,"native_finish_reason":`).text(w.c.finish)
+			w.out.raw(`,"native_finish_reason":`).text(w.c.finish)
 		}
 	case !s.noNullFinish:
-		w.out.say(`,"finish_reason":null`)
+		w.out.raw(`,"finish_reason":null`)
 		if s.repeatedFinish {
-			w.out.say(`,"native_finish_reason":null`)
+			w.out.raw(`,"native_finish_reason":null`)
 		}
 	}
-	w.out.say("}]")
+	w.out.raw("}]")
 	switch {
 	case d.finishes && s.joinedFinish:
-		w.out.say(`,"usage":`)
+		w.out.raw(`,"usage":`)
 		w.count()
 	case d.finishes && s.groqUsage:
-		w.out.say(`,"x_groq":{"id":`).text(w.c.requestID).say(`,"usage":`)
+		w.out.raw(`,"x_groq":{"id":`).text(w.c.requestID).raw(`,"usage":`)
 		w.count()
-		w.out.say(`},"usage":`)
+		w.out.raw(`},"usage":`)
 		w.count()
 	case s.groqUsage && len(w.ends) == 0:
-		w.out.say(`,"x_groq":{"id":`).text(w.c.requestID).say(`,"seed":1}`)
+		w.out.raw(`,"x_groq":{"id":`).text(w.c.requestID).raw(`,"seed":1}`)
 	case w.withUsage && s.isOpenAI:
-		w.out.say(`,"usage":null`)
+		w.out.raw(`,"usage":null`)
 	}
-	w.out.say("}\n\n")
+	w.out.raw("}\n\n")
 	w.end()
 }
 
-// usage is an event with the usage alone.
 func (w *writer) usage() {
 	s := w.c.style
-	w.out.say(w.head)
+	w.out.raw(w.head)
 	if s.repeatedFinish {
-		w.out.say(`{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":`).text(w.c.finish)
-		w.out.say(`,"native_finish_reason":`).text(w.c.finish).say(`}`)
+		w.out.raw(`{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":`).text(w.c.finish)
+		w.out.raw(`,"native_finish_reason":`).text(w.c.finish).raw(`}`)
 	}
-	w.out.say(`],"usage":`)
+	w.out.raw(`],"usage":`)
 	w.count()
 	if s.groqUsage {
-		w.out.say(`,"service_tier":"on_demand"`)
+		w.out.raw(`,"service_tier":"on_demand"`)
 	}
-	w.out.say("}\n\n")
+	w.out.raw("}\n\n")
 	w.end()
 }
 
-// count is the usage as such, in the members that the server has.
+// count writes the usage object with the server's members.
 func (w *writer) count() {
 	s, u := w.c.style, w.c.usage
-	w.out.say(`{"prompt_tokens":`).number(int64(u.prompt)).say(`,"completion_tokens":`).number(int64(u.completion))
-	w.out.say(`,"total_tokens":`).number(int64(u.prompt + u.completion))
+	w.out.raw(`{"prompt_tokens":`).number(int64(u.prompt)).raw(`,"completion_tokens":`).number(int64(u.completion))
+	w.out.raw(`,"total_tokens":`).number(int64(u.prompt + u.completion))
 	switch {
 	case s.groqUsage:
-		w.out.say(`,"queue_time":0.2,"prompt_time":0.02,"completion_time":0.17,"total_time":0.19`)
+		w.out.raw(`,"queue_time":0.2,"prompt_time":0.02,"completion_time":0.17,"total_time":0.19`)
 	case s.joinedFinish:
-		w.out.say(`,"prompt_tokens_details":{"cached_tokens":0}`)
+		w.out.raw(`,"prompt_tokens_details":{"cached_tokens":0}`)
 	case s.noNullFinish:
-		w.out.say(`,"prompt_tokens_details":{"text_tokens":`).number(int64(u.prompt)).say(`,"audio_tokens":0,"image_tokens":0,"cached_tokens":0}`)
-		w.out.say(`,"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0},` +
+		w.out.raw(`,"prompt_tokens_details":{"text_tokens":`).number(int64(u.prompt)).raw(`,"audio_tokens":0,` +
+			`"image_tokens":0,"cached_tokens":0}`)
+		w.out.raw(`,"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":0,"accepted_prediction_tokens":0,` +
+			`"rejected_prediction_tokens":0},` +
 			`"num_sources_used":0,"cost_in_usd_ticks":0`)
 	default:
-		w.out.say(`,"prompt_tokens_details":{"cached_tokens":0,"audio_tokens":0},` +
-			`"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}`)
+		w.out.raw(`,"prompt_tokens_details":{"cached_tokens":0,"audio_tokens":0},` +
+			`"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":0,"accepted_prediction_tokens":0,` +
+			`"rejected_prediction_tokens":0}`)
 	}
-	w.out.say("}")
+	w.out.raw("}")
 }
 
 func (w *writer) end() { w.ends = append(w.ends, len(w.out)) }

@@ -12,12 +12,12 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
-// ollamaDeviations are where the answers of Ollama's own endpoint for OpenAI's clients are not as ours, which are OpenAI's: members of
-// theirs alone, or of ours alone, and why.
+// ollamaDeviations are members that only Ollama's endpoint for OpenAI clients has, or only our codec, with reasons.
 var ollamaDeviations = map[string]string{
 	"choices.delta.reasoning":    "it streams its models' thinking, which OpenAI's chat keeps to itself",
 	"choices.delta.content null": "its content is empty beside calls, and OpenAI's is null",
-	"choices.logprobs":           valueless, "choices.logprobs null": valueless, "choices.delta.refusal": valueless, "choices.delta.refusal null": valueless,
+	"choices.logprobs":           valueless, "choices.logprobs null": valueless, "choices.delta.refusal": valueless,
+	"choices.delta.refusal null":      valueless,
 	"usage null":                      valueless,
 	"usage.completion_tokens_details": sumsOnly, "usage.completion_tokens_details.accepted_prediction_tokens": sumsOnly,
 	"usage.completion_tokens_details.audio_tokens": sumsOnly, "usage.completion_tokens_details.reasoning_tokens": sumsOnly,
@@ -30,13 +30,14 @@ const (
 	sumsOnly  = "it counts tokens, and not of which kind they are"
 )
 
-// ollamaKinds are the kinds of chunks in which a whole answer differs, theirs and ours, and why.
+// ollamaKinds are known differences in the kinds of chunks, theirs and ours, with reasons.
 var ollamaKinds = map[string]struct{ ours, reason string }{
-	"delta role content|delta content|delta content opens|delta finish|usage|[DONE]": {"delta role opens|delta arguments|delta finish|usage|[DONE]",
+	"delta role content|delta content|delta content opens|delta finish|usage|[DONE]": {"delta role opens|delta " +
+		"arguments|delta finish|usage|[DONE]",
 		"it thinks first, and then has a call in one piece, with its arguments"},
 }
 
-func TestRecordedTrafficOfOllamaForOpenAIsClientsIsUnderstood(t *testing.T) {
+func TestChatResemblesOllamasOpenAIEndpoint(t *testing.T) {
 	all := traffic.Needed(t, "ollama-openai")
 	unseen := maps.Clone(ollamaDeviations)
 	for _, r := range all {

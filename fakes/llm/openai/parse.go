@@ -8,10 +8,10 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// request is a request's body as OpenAI documents it. What is read loosely here, [chat.Check] judges.
+// request is a request body as OpenAI documents it. [chat.Check] judges what the parser reads leniently.
 type request struct {
 	dialect.Members
-	style                   *style // of the server that it is held against
+	style                   *style // of the server whose rules apply
 	model                   string
 	messages                []message
 	tools                   []tool
@@ -29,12 +29,12 @@ type message struct {
 	path       string
 	role       string
 	toolCallID string
-	text       string // content that is a string
+	text       string // string content
 	hasText    bool
-	parts      []part // content that is an array
+	parts      []part // array content
 	refusal    *string
 	hasAudio   bool
-	hasCalls   bool // tool_calls, even if there are none in it
+	hasCalls   bool // has tool_calls, maybe empty
 	calls      []toolCall
 }
 
@@ -47,16 +47,16 @@ type part struct {
 type toolCall struct {
 	path, id, kind, name string
 	raw                  json.RawMessage
-	arguments            json.RawMessage // a string, if it is right
+	arguments            json.RawMessage // a string, if valid
 }
 
 type tool struct {
 	path, kind, name, description string
 	parameters                    json.RawMessage
-	flat                          dialect.Members // of Responses, where all stands in the tool itself
+	flat                          dialect.Members // in Responses: the tool itself
 }
 
-// parse refuses what has not the documented type, as the API does before it looks at anything else.
+// parse refuses members of an undocumented type, as the API does before all other checks.
 func parse(body []byte) (*request, *dialect.Error) {
 	q := requests.Get().(*request)
 	var err error
@@ -66,48 +66,42 @@ func parse(body []byte) (*request, *dialect.Error) {
 	if q.Members == nil {
 		return nil, invalid("", "", "the body is null: want a JSON object")
 	}
-	r := &reader{}
-	r.read(q.Members, "", "model", &q.model)
-	r.read(q.Members, "", "stream", &q.stream)
-	q.temperature = number[float64](r, q.Members, "temperature")
-	q.maxTokens = number[int64](r, q.Members, "max_tokens")
-	q.maxCompleted = number[int64](r, q.Members, "max_completion_tokens")
-	q.n = number[int64](r, q.Members, "n")
+	r := newReader()
+	r.Read(q.Members, "", "model", &q.model)
+	r.Read(q.Members, "", "stream", &q.stream)
+	q.temperature = dialect.Optional[float64](&r.Reader, q.Members, "", "temperature")
+	q.maxTokens = dialect.Optional[int64](&r.Reader, q.Members, "", "max_tokens")
+	q.maxCompleted = dialect.Optional[int64](&r.Reader, q.Members, "", "max_completion_tokens")
+	q.n = dialect.Optional[int64](&r.Reader, q.Members, "", "n")
 	if dialect.IsKind(q.Raw("stop"), '"') {
 		q.stop = []string{q.Text("stop")}
 	} else if q.Read("stop", &q.stop) != nil {
-		r.refuse("stop", "a string or an array of strings", q.Raw("stop"))
+		r.Refuse("stop", "a string or an array of strings", q.Raw("stop"))
 	}
 	r.array(q.Raw("messages"), "messages", func(i int, raw []byte, begin int) int {
 		q.messages = append(q.messages, message{paths: messagePaths(i)})
 		return r.message(&q.messages[i], raw, begin)
 	})
 	r.array(q.Raw("tools"), "tools", func(i int, raw []byte, begin int) int {
-		q.tools = append(q.tools, tool{path: at("tools", i)})
+		q.tools = append(q.tools, tool{path: dialect.At("tools", i)})
 		return r.tool(&q.tools[i], raw, begin)
 	})
-	return q, r.err
+	return q, r.Err
 }
 
-// reader reads members and keeps the first that has not the documented type.
-type reader struct{ err *dialect.Error }
+// reader also walks arrays and objects without allocating them.
+type reader struct{ dialect.Reader }
 
-func (r *reader) read(o dialect.Members, path, name string, v any) {
-	r.member(o.Raw(name), path, name, v)
+func newReader() *reader {
+	return &reader{dialect.Reader{Invalid: func(path, want string, got json.RawMessage) *dialect.Error {
+		return invalid(path, "invalid_type", "%s has the wrong type: want %s, got %s", path, want, dialect.JSONName(got))
+	}}}
 }
 
-// member reads a member that has been found, at the path of its object. One that is null or not there is left out.
-func (r *reader) member(raw json.RawMessage, path, name string, v any) {
-	if !isGiven(raw) || dialect.ReadPart(raw, v) == nil {
-		return
-	}
-	r.refuseMember(path, name, dialect.TypeName(v), raw)
-}
-
-// array calls element for each element of what should be an array, with its number and where it begins; element returns where it ends.
+// array calls element with the index and start of each element; element returns its end. Another type is an error.
 func (r *reader) array(raw json.RawMessage, name string, element func(i int, raw []byte, begin int) (end int)) {
 	switch {
-	case !isGiven(raw):
+	case !dialect.IsGiven(raw):
 	case dialect.IsKind(raw, '['):
 		i := -1
 		dialect.WalkArray(raw, 0, func(begin int) int {
@@ -115,60 +109,30 @@ func (r *reader) array(raw json.RawMessage, name string, element func(i int, raw
 			return element(i, raw, begin)
 		})
 	default:
-		r.refuse(name, "an array", raw)
+		r.Refuse(name, "an array", raw)
 	}
 }
 
-// eachMember calls member for each member of what should be an object, itself a member of the one at the path, and begins there, as
-// [dialect.WalkObject] does.
-func (r *reader) eachMember(raw []byte, begin int, path, name string, member func(name []byte, i int) (end int)) (end int) {
+// eachMember walks the object at begin, the member name of the object at path, like [dialect.WalkObject]. Another type
+// is an error.
+func (r *reader) eachMember(
+	raw []byte, begin int, path, name string, member func(name []byte, i int) (end int),
+) (end int) {
 	if raw[begin] == '{' {
 		return dialect.WalkObject(raw, begin, member)
 	}
 	end = dialect.End(raw, begin)
-	r.refuseMember(path, name, "an object", raw[begin:end])
+	r.Refuse(dialect.Join(path, name), "an object", raw[begin:end])
 	return end
 }
 
-// value reads a value that begins there into v, a pointer; the path is that of its object.
+// value reads the value at begin into the pointer v; path is its object's.
 func (r *reader) value(raw []byte, begin int, path, name string, v any) (end int) {
 	end = dialect.End(raw, begin)
-	r.member(raw[begin:end:end], path, name, v)
+	r.Value(raw[begin:end:end], path, name, v)
 	return end
 }
 
-func (r *reader) refuseMember(path, name, want string, got json.RawMessage) {
-	if path != "" {
-		name = path + "." + name
-	}
-	r.refuse(name, want, got)
-}
-
-// object reads an array's element.
-func (r *reader) object(raw json.RawMessage, path string) dialect.Members {
-	var o dialect.Members
-	if dialect.ReadPart(raw, &o) != nil || o == nil {
-		r.refuse(path, "an object", raw)
-	}
-	return o
-}
-
-func (r *reader) refuse(path, want string, got json.RawMessage) {
-	if r.err == nil {
-		r.err = invalid(path, "invalid_type", "%s has the wrong type: want %s, got %s", path, want, dialect.JSONName(got))
-	}
-}
-
-func number[T int64 | float64](r *reader, o dialect.Members, name string) *T {
-	if !o.Has(name) {
-		return nil
-	}
-	v := new(T)
-	r.read(o, "", name, v)
-	return v
-}
-
-// message reads a message, of which the paths are known.
 func (r *reader) message(m *message, raw []byte, begin int) (end int) {
 	path := m.paths.message
 	end = r.eachMember(raw, begin, "", path, func(name []byte, i int) int {
@@ -192,9 +156,8 @@ func (r *reader) message(m *message, raw []byte, begin int) (end int) {
 	return end
 }
 
-// content reads a string or an array of parts.
 func (r *reader) content(m *message, raw []byte, begin int) (end int) {
-	m.hasText, m.parts = false, nil // of several members with one name the last counts
+	m.hasText, m.parts = false, nil // the last of repeated members counts
 	end = dialect.End(raw, begin)
 	content := json.RawMessage(raw[begin:end:end])
 	if dialect.IsKind(content, '"') {
@@ -202,22 +165,21 @@ func (r *reader) content(m *message, raw []byte, begin int) (end int) {
 		return end
 	}
 	r.array(content, m.paths.content, func(i int, raw []byte, begin int) int {
-		path := at(m.paths.content, i)
+		path := dialect.At(m.paths.content, i)
 		end := dialect.End(raw, begin)
 		element := raw[begin:end:end]
-		m.parts = append(m.parts, part{r.object(element, path), path, element})
+		m.parts = append(m.parts, part{r.Object(element, path), path, element})
 		return end
 	})
 	return end
 }
 
-// calls reads the calls of a message.
 func (r *reader) calls(m *message, raw []byte, begin int) (end int) {
 	m.calls, m.hasCalls = nil, raw[begin] != 'n'
 	if raw[begin] != '[' {
 		end = dialect.End(raw, begin)
 		if m.hasCalls {
-			r.refuseMember(m.paths.message, "tool_calls", "an array", raw[begin:end])
+			r.Refuse(m.paths.message+".tool_calls", "an array", raw[begin:end])
 		}
 		return end
 	}
@@ -230,18 +192,18 @@ func (r *reader) calls(m *message, raw []byte, begin int) (end int) {
 	})
 }
 
-// call reads a call, of which there may be many in a history, without an object for each of its parts.
+// call reads a call without allocating its objects: histories may have many.
 func (r *reader) call(c *toolCall, raw []byte, begin int) (end int) {
 	function, end := r.function(raw, begin, c.path, &c.kind, &c.id)
 	c.raw = raw[begin:end:end]
 	if function == nil {
 		return end
 	}
-	arguments := of(c.kind, "arguments", "input") // a custom tool takes a text
-	r.eachMember(function, 0, c.path, of(c.kind, "function", "custom"), func(name []byte, i int) int {
+	arguments := byKind(c.kind, "arguments", "input") // a custom tool takes a text
+	r.eachMember(function, 0, c.path, byKind(c.kind, "function", "custom"), func(name []byte, i int) int {
 		switch string(name) {
 		case "name":
-			return r.value(function, i, c.path, of(c.kind, "function.name", "custom.name"), &c.name)
+			return r.value(function, i, c.path, byKind(c.kind, "function.name", "custom.name"), &c.name)
 		case arguments:
 			end := dialect.End(function, i)
 			c.arguments = function[i:end:end]
@@ -252,8 +214,8 @@ func (r *reader) call(c *toolCall, raw []byte, begin int) (end int) {
 	return end
 }
 
-// function reads the kind, and the id where there is one, of a tool or a call, and returns what its member of that kind holds; nil where there
-// is none.
+// function reads the kind, and the id unless nil, of a tool or call. It returns the member of that kind; nil if
+// missing.
 func (r *reader) function(raw []byte, begin int, path string, kind, id *string) (function json.RawMessage, end int) {
 	var custom json.RawMessage
 	end = r.eachMember(raw, begin, "", path, func(name []byte, i int) int {
@@ -262,10 +224,10 @@ func (r *reader) function(raw []byte, begin int, path string, kind, id *string) 
 		switch string(name) {
 		case "id":
 			if id != nil {
-				r.member(value, path, "id", id)
+				r.Value(value, path, "id", id)
 			}
 		case "type":
-			r.member(value, path, "type", kind)
+			r.Value(value, path, "type", kind)
 		case "function":
 			function = value
 		case "custom":
@@ -276,35 +238,31 @@ func (r *reader) function(raw []byte, begin int, path string, kind, id *string) 
 	if *kind == "custom" {
 		function = custom
 	}
-	if !isGiven(function) {
+	if !dialect.IsGiven(function) {
 		return nil, end
 	}
 	return function, end
 }
 
-// of chooses what a tool, or a call, of a kind has in place of a function's.
-func of(kind, function, custom string) string {
+// byKind selects the word for a kind of tool or call.
+func byKind(kind, function, custom string) string {
 	if kind == "custom" {
 		return custom
 	}
 	return function
 }
 
-// isGiven reports whether a member is there and not null.
-func isGiven(raw json.RawMessage) bool { return raw != nil && !dialect.IsKind(raw, 'n') }
-
-// tool reads a tool, of which the path is known.
 func (r *reader) tool(t *tool, raw []byte, begin int) (end int) {
 	function, end := r.function(raw, begin, t.path, &t.kind, nil)
 	if function == nil {
 		return end
 	}
-	r.eachMember(function, 0, t.path, of(t.kind, "function", "custom"), func(name []byte, i int) int {
+	r.eachMember(function, 0, t.path, byKind(t.kind, "function", "custom"), func(name []byte, i int) int {
 		switch string(name) {
 		case "name":
-			return r.value(function, i, t.path, of(t.kind, "function.name", "custom.name"), &t.name)
+			return r.value(function, i, t.path, byKind(t.kind, "function.name", "custom.name"), &t.name)
 		case "description":
-			return r.value(function, i, t.path, of(t.kind, "function.description", "custom.description"), &t.description)
+			return r.value(function, i, t.path, byKind(t.kind, "function.description", "custom.description"), &t.description)
 		case "parameters":
 			end := dialect.End(function, i)
 			t.parameters = function[i:end:end]
@@ -320,4 +278,47 @@ func invalid(param, code, format string, args ...any) *dialect.Error {
 		Status: http.StatusBadRequest, Kind: "invalid_request_error", Code: code, Param: param,
 		Message: fmt.Sprintf(format, args...),
 	}
+}
+
+// invalidAt refuses a member of the object at path; the message begins with the path.
+func invalidAt(path, member, code, format string, args ...any) *dialect.Error {
+	return invalid(path+"."+member, code, "%s "+format, append([]any{path}, args...)...)
+}
+
+// paths are the places of a message and its contents in a request.
+type paths struct {
+	message, content string
+	calls            [4]string // the first calls
+}
+
+func pathsOf(i int) paths {
+	p := paths{message: dialect.At("messages", i)}
+	p.content = p.message + ".content"
+	for j := range p.calls {
+		p.calls[j] = dialect.At(p.message+".tool_calls", j)
+	}
+	return p
+}
+
+func (p *paths) call(i int) string {
+	if i < len(p.calls) {
+		return p.calls[i]
+	}
+	return dialect.At(p.message+".tool_calls", i)
+}
+
+// cachedPaths holds frequent paths, to avoid allocations.
+var cachedPaths = func() (all [32]paths) {
+	for i := range all {
+		all[i] = pathsOf(i)
+	}
+	return all
+}()
+
+func messagePaths(i int) *paths {
+	if i < len(cachedPaths) {
+		return &cachedPaths[i]
+	}
+	p := pathsOf(i)
+	return &p
 }

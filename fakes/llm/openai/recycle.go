@@ -7,18 +7,18 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// requests are read in the memory of those that are over. Nothing of a [dialect.Request] lies in it.
+// requests holds the memory of finished requests. A [dialect.Request] does not point into it.
 var requests = sync.Pool{New: func() any {
 	return &request{Members: make(dialect.Members, 0, 16), messages: make([]message, 0, 16), tools: make([]tool, 0, 8)}
 }}
 
-// scratch is the memory of an answer that is over, for the next one; what is taken from it is not there for another. The zero value has none.
+// scratch is the memory of a finished answer. Taking a part removes it. The zero value is empty.
 type scratch struct {
 	header http.Header
 	body   []byte
 }
 
-// takeHeader returns an empty header, and takeBody an empty body that has room for so many bytes.
+// takeHeader returns an empty header, takeBody an empty body with that capacity.
 func (s *scratch) takeHeader() http.Header {
 	h := s.header
 	if s.header = nil; h == nil {
@@ -27,18 +27,18 @@ func (s *scratch) takeHeader() http.Header {
 	return h
 }
 
-func (s *scratch) takeBody(room int) []byte {
+func (s *scratch) takeBody(size int) []byte {
 	b := s.body
-	if s.body = nil; cap(b) < room {
-		b = make([]byte, 0, room)
+	if s.body = nil; cap(b) < size {
+		b = make([]byte, 0, size)
 	}
 	return b[:0]
 }
 
-// most is how much memory of an answer is kept, in bytes, and longest the longest conversation of which any is, in messages.
+// maxKeptBody limits the answer memory that is kept, in bytes; maxKeptMessages limits the conversations, in messages.
 const (
-	most    = 16 << 10
-	longest = 256
+	maxKeptBody     = 16 << 10
+	maxKeptMessages = 256
 )
 
 // Recycle implements [dialect.Recycler].
@@ -48,18 +48,18 @@ func (chat) Recycle(req *dialect.Request, a dialect.Answer) {
 		return
 	}
 	req.Decoded = nil
-	if cap(q.messages) > longest {
+	if cap(q.messages) > maxKeptMessages {
 		return
 	}
 	clear(q.Members)
 	clear(q.messages)
 	clear(q.tools)
-	recycled := request{Members: q.Members[:0], messages: q.messages[:0], tools: q.tools[:0]}
+	empty := request{Members: q.Members[:0], messages: q.messages[:0], tools: q.tools[:0]}
 	clear(a.Header)
-	recycled.answered.header = a.Header
-	if len(a.Chunks) == 1 && cap(a.Chunks[0]) <= most {
-		recycled.answered.body = a.Chunks[0]
+	empty.answered.header = a.Header
+	if len(a.Chunks) == 1 && cap(a.Chunks[0]) <= maxKeptBody {
+		empty.answered.body = a.Chunks[0]
 	}
-	*q = recycled
+	*q = empty
 	requests.Put(q)
 }

@@ -1,15 +1,17 @@
 package openai
 
 import (
+	"cmp"
+	"encoding/json"
 	"net/http"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Responses speaks OpenAI Responses. It keeps nothing: a request that builds on a response, a conversation, an item or a prompt that
-// the provider is to have kept is refused as the provider refuses one that it has not, and one that is to run in the background too.
+// Responses speaks OpenAI Responses. The server stores nothing: it refuses references to stored responses,
+// conversations, items and prompts like the provider refuses unknown ones, and background requests too.
 //
-// A refusal, and reasoning, have items and parts of their own here. There are no stop sequences.
+// Refusals and reasoning have their own parts and items. There are no stop sequences.
 var Responses dialect.Codec = responses{models{&openAI}}
 
 type responses struct{ models }
@@ -17,8 +19,7 @@ type responses struct{ models }
 func (responses) Name() string       { return dialect.OpenAIResponses }
 func (responses) Patterns() []string { return []string{"POST /v1/responses"} }
 
-// outcome is a stop reason in the provider's words: the response's status, and what makes it incomplete. A word of the provider's
-// own is the status, if it is one, and otherwise what makes it incomplete.
+// outcome returns the status of a response, and why it is incomplete. An unknown reason makes it incomplete.
 func outcome(reason dialect.StopReason) (status, incomplete string) {
 	switch reason {
 	case dialect.EndTurn, dialect.StopForTool, dialect.StopStopSequence, dialect.StopRefusal:
@@ -33,53 +34,48 @@ func outcome(reason dialect.StopReason) (status, incomplete string) {
 	return "incomplete", string(reason)
 }
 
-// EncodeErrorEvent writes an error event and then response.failed, of the same response and with the numbers that follow.
+// EncodeErrorEvent writes an error event and response.failed, with the stream's id and the next sequence numbers.
 func (responses) EncodeErrorEvent(req *dialect.Request, reply *dialect.Reply, sent int, e *dialect.Error) []byte {
-	details := errorBody(e)["error"]
-	if details.Code == nil {
-		details.Code = &details.Type
-	}
+	kind, code := words(e)
+	code = cmp.Or(code, kind)
 	r := newResponse(req, &dialect.Reply{StopReason: "failed", Model: reply.Model, Serial: reply.Serial})
-	r.failure = dialect.Marshal(map[string]string{"code": *details.Code, "message": details.Message})
+	r.failure = dialect.Ordered("code", code, "message", e.Message)
 	r.sequence = sent
-	r.say(event{Type: "error", Error: dialect.Marshal(details)})
-	r.say(event{Type: "response.failed", Response: r.object("failed")})
+	r.emit("error", "error", errorObject(e, kind, code))
+	r.emit("response.failed", "response", r.object("failed"))
 	return append(r.events[0], r.events[1]...)
 }
 
-// models lists models: what hosts ask for before they start, and the same for both ways of asking.
 type models struct{ *style }
 
-// listed are the models that are listed. The fake answers for every other, too.
+// listed are the listed models. Other names exist too.
 var listed = []string{"gpt-4o", "gpt-4o-mini", "gpt-4.1", "gpt-5", "gpt-5-mini", "o4-mini"}
 
-type model struct {
-	ID      string `json:"id"`
-	Object  string `json:"object"`
-	Created int64  `json:"created"`
-	OwnedBy string `json:"owned_by"`
-}
-
-// SideRequestPatterns are the list of models, and each of them.
+// SideRequestPatterns returns the routes of the model list and of one model.
 func (m models) SideRequestPatterns() []string {
 	return []string{"GET " + m.path(), "GET " + m.path() + "/{model...}"}
 }
 
 func (m models) path() string { return m.base + "/models" }
 
-// Claims leaves to Anthropic, which has the same paths, what its SDKs ask.
+// Claims leaves requests of Anthropic's SDKs to Anthropic, which has the same paths.
 func (models) Claims(r *http.Request) bool { return r.Header.Get("Anthropic-Version") == "" }
 
-// AnswerSideRequest answers. Every model that is asked for by name is there.
+// AnswerSideRequest answers with the list or a model. Every model exists.
 func (m models) AnswerSideRequest(r *http.Request, _ []byte) dialect.Answer {
-	describe := func(id string) model { return model{ID: id, Object: "model", Created: 1715367049, OwnedBy: "system"} }
-	h := m.header("application/json", dialect.MintID("req_", 32, 0, len(r.URL.Path)))
+	describe := func(id string) json.RawMessage {
+		return dialect.Ordered("id", id, "object", "model", "created", 1715367049, "owned_by", "system")
+	}
+	var body json.RawMessage
 	if len(r.URL.Path) > len(m.path())+1 {
-		return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: [][]byte{indented(describe(r.URL.Path[len(m.path())+1:]))}}
+		body = describe(r.URL.Path[len(m.path())+1:])
+	} else {
+		var list []json.RawMessage
+		for _, id := range listed {
+			list = append(list, describe(id))
+		}
+		body = dialect.Ordered("data", list, "object", "list")
 	}
-	all := make([]model, len(listed))
-	for i, id := range listed {
-		all[i] = describe(id)
-	}
-	return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: [][]byte{indented(map[string]any{"object": "list", "data": all})}}
+	h := m.header("application/json", dialect.GenerateID("req_", 32, 0, len(r.URL.Path)))
+	return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: [][]byte{indented(body)}}
 }

@@ -11,35 +11,33 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// documentedResponses are the members of a request, from the API reference of 2026.
-var documentedResponses = set("access_programs background context_management conversation include input instructions max_output_tokens " +
-	"max_tool_calls metadata model moderation parallel_tool_calls previous_response_id prompt prompt_cache_key prompt_cache_options " +
-	"prompt_cache_retention reasoning safety_identifier service_tier store stream stream_options temperature text tool_choice tools " +
+// responsesMembers are the members of a request: API reference of 2026.
+var responsesMembers = dialect.Set("access_programs background context_management conversation include input " +
+	"instructions max_output_tokens " +
+	"max_tool_calls metadata model moderation parallel_tool_calls previous_response_id prompt prompt_cache_key " +
+	"prompt_cache_options " +
+	"prompt_cache_retention reasoning safety_identifier service_tier store stream stream_options temperature text " +
+	"tool_choice tools " +
 	"top_logprobs top_p truncation user")
 
-// moved are members of Chat Completions that have another name, or place, in Responses.
-var moved = map[string]string{
-	"messages": "input", "max_tokens": "max_output_tokens", "max_completion_tokens": "max_output_tokens", "response_format": "text.format",
-	"reasoning_effort": "reasoning.effort", "verbosity": "text.verbosity", "functions": "tools", "function_call": "tool_choice",
+// renamedMembers maps members of Chat Completions to their names in Responses.
+var renamedMembers = map[string]string{
+	"messages": "input", "max_tokens": "max_output_tokens", "max_completion_tokens": "max_output_tokens",
+	"response_format":  "text.format",
+	"reasoning_effort": "reasoning.effort", "verbosity": "text.verbosity", "functions": "tools",
+	"function_call": "tool_choice",
 }
 
-// includable is what include may ask for.
-var includable = set("file_search_call.results web_search_call.results web_search_call.action.sources message.input_image.image_url " +
-	"computer_call_output.output.image_url code_interpreter_call.outputs reasoning.encrypted_content message.output_text.logprobs")
+var includable = dialect.Set("file_search_call.results web_search_call.results web_search_call.action.sources " +
+	"message.input_image.image_url " +
+	"computer_call_output.output.image_url code_interpreter_call.outputs reasoning.encrypted_content " +
+	"message.output_text.logprobs")
 
-func set(words string) map[string]bool {
-	s := map[string]bool{}
-	for word := range strings.FieldsSeq(words) {
-		s[word] = true
-	}
-	return s
-}
-
-// minOutputTokens is the least that max_output_tokens may be: of all providers, only this one has such a limit.
+// minOutputTokens is the minimum of max_output_tokens; no other provider has one.
 const minOutputTokens = 16
 
-// Check holds a request against the rules of which the API is known to answer 400, or 404 for what it has not kept, in an order of its
-// own: members, what is kept, parameters, tools, items, history.
+// Check applies the rules that the API is known to enforce: members, stored objects, parameters, tools, items, history.
+// Unknown stored objects give 404, all else 400. The order is our own.
 func (responses) Check(req *dialect.Request) *dialect.Error {
 	q, ok := req.Decoded.(*responsesRequest)
 	if !ok {
@@ -49,8 +47,10 @@ func (responses) Check(req *dialect.Request) *dialect.Error {
 		}
 	}
 	for _, check := range []func(*responsesRequest) *dialect.Error{
-		(*responsesRequest).checkMembers, (*responsesRequest).checkKept, (*responsesRequest).checkParameters, (*responsesRequest).checkModel,
-		(*responsesRequest).checkTools, (*responsesRequest).checkToolChoice, (*responsesRequest).checkItems, (*responsesRequest).checkHistory,
+		(*responsesRequest).checkMembers, (*responsesRequest).checkStored, (*responsesRequest).checkParameters,
+		(*responsesRequest).checkModel,
+		(*responsesRequest).checkTools, (*responsesRequest).checkToolChoice, (*responsesRequest).checkItems,
+		(*responsesRequest).checkHistory,
 	} {
 		if err := check(q); err != nil {
 			return err
@@ -60,9 +60,10 @@ func (responses) Check(req *dialect.Request) *dialect.Error {
 }
 
 func (q *responsesRequest) checkMembers() *dialect.Error {
-	if names := q.Unknown(documentedResponses); names != nil {
-		if name := names[0]; moved[name] != "" {
-			return invalid(name, "unsupported_parameter", "%s is not a parameter here: in Responses it is %s", name, moved[name])
+	if names := q.Unknown(responsesMembers); names != nil {
+		if name := names[0]; renamedMembers[name] != "" {
+			return invalid(name, "unsupported_parameter", "%s is not a parameter here: in Responses it is %s", name,
+				renamedMembers[name])
 		}
 		return unknown(names[0])
 	}
@@ -72,12 +73,10 @@ func (q *responsesRequest) checkMembers() *dialect.Error {
 	return nil
 }
 
-// unknown refuses a member that the API does not know.
 func unknown(path string) *dialect.Error {
 	return invalid(path, "unknown_parameter", "the parameter %s is unknown: leave it out", path)
 }
 
-// onlyKnown refuses members of an object that are not among those of its kind.
 func onlyKnown(o dialect.Members, path string, members map[string]bool) *dialect.Error {
 	if names := o.Unknown(members); names != nil {
 		return unknown(path + "." + names[0])
@@ -85,18 +84,22 @@ func onlyKnown(o dialect.Members, path string, members map[string]bool) *dialect
 	return nil
 }
 
-// checkKept refuses what builds on something that the fake, which keeps nothing, has not.
-func (q *responsesRequest) checkKept() *dialect.Error {
+// checkStored refuses references to stored objects: this server stores nothing.
+func (q *responsesRequest) checkStored() *dialect.Error {
 	switch {
 	case q.Has("previous_response_id"):
 		return invalid("previous_response_id", "previous_response_not_found",
-			"the response %s is not there, as this model server keeps none: send the whole conversation as input", q.Raw("previous_response_id"))
+			"the response %s is not there, as this model server keeps none: send the whole conversation as input",
+			q.Raw("previous_response_id"))
 	case q.Has("conversation"):
-		return notKept("conversation", "the conversation %s is not there, as this model server keeps none: send it as input", q.Raw("conversation"))
+		return notStored("conversation",
+			"the conversation %s is not there, as this model server keeps none: send it as input", q.Raw("conversation"))
 	case q.Has("prompt"):
-		return notKept("prompt", "the prompt %s is not there, as this model server keeps none: send it as input or instructions", q.Raw("prompt"))
+		return notStored("prompt", "the prompt %s is not there, as this model server keeps none: send it as input or "+
+			"instructions", q.Raw("prompt"))
 	case q.background:
-		return invalid("background", "", "background is set: this model server answers at once and keeps nothing, so leave it out")
+		return invalid("background", "",
+			"background is set: this model server answers at once and keeps nothing, so leave it out")
 	case q.prompt == nil && !q.Has("input"):
 		return invalid("input", "missing_required_parameter", "input is missing: want a string or an array of items")
 	case q.prompt == nil && len(q.items) == 0:
@@ -105,7 +108,7 @@ func (q *responsesRequest) checkKept() *dialect.Error {
 	return nil
 }
 
-func notKept(param, format string, args ...any) *dialect.Error {
+func notStored(param, format string, args ...any) *dialect.Error {
 	err := invalid(param, "", format, args...)
 	err.Status = http.StatusNotFound
 	return err
@@ -113,50 +116,54 @@ func notKept(param, format string, args ...any) *dialect.Error {
 
 func (q *responsesRequest) checkParameters() *dialect.Error {
 	switch {
-	case q.temperature != nil && (*q.temperature < 0 || *q.temperature > 2):
+	case dialect.Outside(q.temperature, 0, 2):
 		return invalid("temperature", "decimal_out_of_range", "temperature is %v: want 0 to 2", *q.temperature)
-	case q.topP != nil && (*q.topP < 0 || *q.topP > 1):
+	case dialect.Outside(q.topP, 0, 1):
 		return invalid("top_p", "decimal_out_of_range", "top_p is %v: want 0 to 1", *q.topP)
 	case q.maxTokens != nil && *q.maxTokens < minOutputTokens:
-		return invalid("max_output_tokens", "integer_below_min_value", "max_output_tokens is %d: want at least %d", *q.maxTokens, minOutputTokens)
-	case q.topLogprobs != nil && (*q.topLogprobs < 0 || *q.topLogprobs > 20):
+		return invalid("max_output_tokens", "integer_below_min_value", "max_output_tokens is %d: want at least %d",
+			*q.maxTokens, minOutputTokens)
+	case dialect.Outside(q.topLogprobs, 0, 20):
 		return invalid("top_logprobs", "integer_out_of_range", "top_logprobs is %d: want 0 to 20", *q.topLogprobs)
 	case q.Has("stream_options") && !q.stream:
 		return invalid("stream_options", "", "stream_options is set without stream: want it only with stream: true")
 	}
 	for _, name := range q.include {
 		if !includable[name] {
-			return invalid("include", "invalid_value", "include has %q: want %s", name, strings.Join(slices.Sorted(maps.Keys(includable)), ", "))
+			return invalid("include", "invalid_value", "include has %q: want %s", name,
+				strings.Join(slices.Sorted(maps.Keys(includable)), ", "))
 		}
 	}
 	return nil
 }
 
-// itemMembers are the members of an item, and of a part, by its type. Items of tools that the provider runs itself are not looked into.
+// Members of items and parts by type. Items of the provider's own tools are not inspected.
 var (
 	itemMembers = map[string]map[string]bool{
-		"message":                 set("type role content id status phase"),
-		"function_call":           set("type id call_id name arguments status namespace async caller"),
-		"function_call_output":    set("type id call_id name output status namespace caller"),
-		"custom_tool_call":        set("type id call_id name input status namespace caller"),
-		"custom_tool_call_output": set("type id call_id name output status namespace caller"),
-		"reasoning":               set("type id summary content encrypted_content"),
-		"item_reference":          set("type id"),
+		"message":                 dialect.Set("type role content id status phase"),
+		"function_call":           dialect.Set("type id call_id name arguments status namespace async caller"),
+		"function_call_output":    dialect.Set("type id call_id name output status namespace caller"),
+		"custom_tool_call":        dialect.Set("type id call_id name input status namespace caller"),
+		"custom_tool_call_output": dialect.Set("type id call_id name output status namespace caller"),
+		"reasoning":               dialect.Set("type id summary content encrypted_content"),
+		"item_reference":          dialect.Set("type id"),
 	}
 	partMembers = map[string]map[string]bool{
-		"input_text":   set("type text prompt_cache_breakpoint"),
-		"input_image":  set("type image_url file_id detail prompt_cache_breakpoint"),
-		"input_file":   set("type file_data file_id file_url filename detail prompt_cache_breakpoint"),
-		"input_audio":  set("type input_audio"),
-		"output_text":  set("type text annotations logprobs"),
-		"refusal":      set("type refusal"),
-		"summary_text": set("type text"),
+		"input_text":   dialect.Set("type text prompt_cache_breakpoint"),
+		"input_image":  dialect.Set("type image_url file_id detail prompt_cache_breakpoint"),
+		"input_file":   dialect.Set("type file_data file_id file_url filename detail prompt_cache_breakpoint"),
+		"input_audio":  dialect.Set("type input_audio"),
+		"output_text":  dialect.Set("type text annotations logprobs"),
+		"refusal":      dialect.Set("type refusal"),
+		"summary_text": dialect.Set("type text"),
 	}
-	hostedItems = set("additional_tools apply_patch_call apply_patch_call_output code_interpreter_call compaction compaction_trigger computer_call " +
-		"computer_call_output configuration_update file_search_call image_generation_call local_shell_call local_shell_call_output mcp_approval_request " +
-		"mcp_approval_response mcp_call mcp_list_tools program program_output shell_call shell_call_output tool_search_call tool_search_output web_search_call")
+	hostedItems = dialect.Set("additional_tools apply_patch_call apply_patch_call_output code_interpreter_call " +
+		"compaction compaction_trigger computer_call " +
+		"computer_call_output configuration_update file_search_call image_generation_call local_shell_call " +
+		"local_shell_call_output mcp_approval_request " +
+		"mcp_approval_response mcp_call mcp_list_tools program program_output shell_call shell_call_output " +
+		"tool_search_call tool_search_output web_search_call")
 
-	// messageParts are the parts that a message may have, by its role.
 	messageParts = map[string][]string{
 		"user":      {"input_text", "input_image", "input_file", "input_audio"},
 		"system":    {"input_text", "input_image", "input_file"},
@@ -165,7 +172,7 @@ var (
 	}
 	resultParts = []string{"input_text", "input_image", "input_file"}
 
-	// idPrefixes are what the ids of items begin with: that of a call is not its call_id.
+	// idPrefixes are the prefixes of item ids. A call's item id is not its call_id.
 	idPrefixes = map[string]string{"message": "msg", "function_call": "fc", "reasoning": "rs"}
 
 	identifier = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
@@ -188,20 +195,23 @@ func (it *item) check() *dialect.Error {
 	case hostedItems[it.kind]:
 		return nil
 	case !known:
-		return invalid(it.path+".type", "invalid_value", "%s has the type %q: want message, function_call, function_call_output, reasoning, "+
-			"item_reference, or the item of a tool that the provider runs", it.path, it.kind)
+		return invalid(it.path+".type", "invalid_value",
+			"%s has the type %q: want message, function_call, function_call_output, reasoning, "+
+				"item_reference, or the item of a tool that the provider runs", it.path, it.kind)
 	}
 	if err := onlyKnown(it.Members, it.path, members); err != nil {
 		return err
 	}
 	if prefix := idPrefixes[it.kind]; it.id != "" && !strings.HasPrefix(it.id, prefix) {
-		return invalid(it.path+".id", "invalid_value", "%s has the id %q: want one that begins with %q, or none", it.path, it.id, prefix)
+		return invalidAt(it.path, "id", "invalid_value", "has the id %q: want one that begins with %q, or none",
+			it.id, prefix)
 	}
 	switch it.kind {
 	case "message":
 		parts, known := messageParts[it.role]
 		if !known {
-			return invalid(it.path+".role", "invalid_value", "%s has the role %q: want assistant, system, developer or user", it.path, it.role)
+			return invalidAt(it.path, "role", "invalid_value", "has the role %q: want assistant, system, developer or user",
+				it.role)
 		}
 		return it.checkContent(parts, "a message of the role "+it.role)
 	case "function_call", "custom_tool_call":
@@ -217,7 +227,8 @@ func (it *item) check() *dialect.Error {
 		}
 		return it.checkContent([]string{"summary_text"}, "the summary of reasoning")
 	}
-	return notKept("input", "%s refers to the item %q, which is not there, as this model server keeps none: send the item itself", it.path, it.id)
+	return notStored("input", "%s refers to the item %q, which is not there, as this model server keeps none: send the "+
+		"item itself", it.path, it.id)
 }
 
 func missing(path, name string) *dialect.Error {
@@ -229,7 +240,8 @@ func (it *item) checkCallID() *dialect.Error {
 	case it.callID == "":
 		return missing(it.path, "call_id")
 	case len(it.callID) > maxCallID:
-		return invalid(it.path+".call_id", "string_above_max_length", "%s has a call_id of %d characters: want at most %d", it.path, len(it.callID), maxCallID)
+		return invalidAt(it.path, "call_id", "string_above_max_length", "has a call_id of %d characters: want at most %d",
+			len(it.callID), maxCallID)
 	}
 	return nil
 }
@@ -246,16 +258,17 @@ func (it *item) checkCall() *dialect.Error {
 	case it.name == "":
 		return missing(it.path, "name")
 	case !identifier.MatchString(it.name):
-		return invalid(it.path+".name", "invalid_value", "%s has the name %q: want a match of %s", it.path, it.name, identifier)
+		return invalidAt(it.path, "name", "invalid_value", "has the name %q: want a match of %s", it.name, identifier)
 	case !it.Has(member):
 		return missing(it.path, member)
 	case !dialect.IsKind(it.Raw(member), '"'):
-		return invalid(it.path+"."+member, "invalid_type", "%s.%s has the wrong type: want a string, got %s", it.path, member, dialect.JSONName(it.Raw(member)))
+		return invalid(it.path+"."+member, "invalid_type", "%s.%s has the wrong type: want a string, got %s", it.path,
+			member, dialect.JSONName(it.Raw(member)))
 	}
 	return nil
 }
 
-// checkContent wants a text, or parts of the allowed types.
+// checkContent requires a text, or parts of the allowed types.
 func (it *item) checkContent(allowed []string, where string) *dialect.Error {
 	if it.text == nil && !it.Has(contents[it.kind]) {
 		return missing(it.path, contents[it.kind])
@@ -271,7 +284,8 @@ func (it *item) checkContent(allowed []string, where string) *dialect.Error {
 func (p *part) checkFlat(allowed []string, where string) *dialect.Error {
 	kind := p.Text("type")
 	if !slices.Contains(allowed, kind) {
-		return invalid(p.path+".type", "invalid_value", "%s has the type %q: want %s in %s", p.path, kind, strings.Join(allowed, " or "), where)
+		return invalidAt(p.path, "type", "invalid_value", "has the type %q: want %s in %s", kind,
+			strings.Join(allowed, " or "), where)
 	}
 	if err := onlyKnown(p.Members, p.path, partMembers[kind]); err != nil {
 		return err
@@ -288,13 +302,14 @@ func (p *part) checkFlat(allowed []string, where string) *dialect.Error {
 	case "input_image":
 		url := p.Raw("image_url")
 		if p.Has("image_url") && !dialect.IsKind(url, '"') {
-			return invalid(p.path+".image_url", "invalid_type", "%s.image_url has the wrong type: want a URL as a string, got %s", p.path, dialect.JSONName(url))
+			return invalid(p.path+".image_url", "invalid_type",
+				"%s.image_url has the wrong type: want a URL as a string, got %s", p.path, dialect.JSONName(url))
 		}
 		if !p.Has("image_url") && !p.Has("file_id") {
 			return missing(p.path, "image_url")
 		}
 		if _, _, err := dataURI(p.Text("image_url")); err != nil && !errors.Is(err, errNotData) {
-			return invalid(p.path+".image_url", "invalid_value", "%s has an image that cannot be read: %v", p.path, err)
+			return invalidAt(p.path, "image_url", "invalid_value", "has an image that cannot be read: %v", err)
 		}
 	case "input_audio":
 		if !dialect.IsKind(p.Raw("input_audio"), '{') {
@@ -304,33 +319,34 @@ func (p *part) checkFlat(allowed []string, where string) *dialect.Error {
 	return nil
 }
 
-// checkHistory holds the API's rules of calls and reasoning: each call has an output, each output a call before it, and what was
-// reasoned out comes after the reasoning.
+// checkHistory enforces the API's rules: each call has an output, each output follows its call, and reasoning precedes
+// what it led to.
 func (q *responsesRequest) checkHistory() *dialect.Error {
-	var asked, unanswered []string
+	var called, unanswered []string
 	for i := range q.items {
 		it := &q.items[i]
 		switch it.kind {
 		case "function_call", "custom_tool_call":
-			asked, unanswered = append(asked, it.callID), append(unanswered, it.callID)
+			called, unanswered = append(called, it.callID), append(unanswered, it.callID)
 		case "function_call_output", "custom_tool_call_output":
-			if !slices.Contains(asked, it.callID) {
+			if !slices.Contains(called, it.callID) {
 				return invalid("input", "", "%s is the output of the call %q: no such call comes before it", it.path, it.callID)
 			}
 			unanswered = slices.DeleteFunc(unanswered, func(id string) bool { return id == it.callID })
 		case "reasoning":
 			if i == len(q.items)-1 || !q.items[i+1].followsReasoning() {
-				return invalid("input", "", "%s is reasoning (%s) that nothing comes of: want the item that followed it after it", it.path, it.id)
+				return invalid("input", "", "%s is reasoning (%s) that nothing comes of: want the item that followed it after it",
+					it.path, it.id)
 			}
 		}
 	}
 	if len(unanswered) > 0 {
-		return invalid("input", "", "calls without an output: want a function_call_output for each of %s", strings.Join(unanswered, ", "))
+		return invalid("input", "", "calls without an output: want a function_call_output for each of %s",
+			strings.Join(unanswered, ", "))
 	}
 	return nil
 }
 
-// followsReasoning reports whether an item is the assistant's.
 func (it *item) followsReasoning() bool {
 	_, turn := it.speaker()
 	return turn == string(dialect.Assistant)

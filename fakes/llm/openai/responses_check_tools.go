@@ -11,14 +11,14 @@ import (
 
 const maxFlatName = 128
 
-// hostedTools are those that the provider runs itself.
-var hostedTools = set("apply_patch code_interpreter computer computer_use_preview file_search image_generation local_shell mcp namespace " +
-	"programmatic_tool_calling shell tool_search web_search web_search_2025_08_26 web_search_preview web_search_preview_2025_03_11")
+var hostedTools = dialect.Set("apply_patch code_interpreter computer computer_use_preview file_search " +
+	"image_generation local_shell mcp namespace " +
+	"programmatic_tool_calling shell tool_search web_search web_search_2025_08_26 web_search_preview " +
+	"web_search_preview_2025_03_11")
 
-// toolMembers are the members of the tools that have a name.
 var toolMembers = map[string]map[string]bool{
-	"function": set("type name description parameters strict async defer_loading allowed_callers output_schema"),
-	"custom":   set("type name description format defer_loading allowed_callers"),
+	"function": dialect.Set("type name description parameters strict async defer_loading allowed_callers output_schema"),
+	"custom":   dialect.Set("type name description format defer_loading allowed_callers"),
 }
 
 func (q *responsesRequest) checkTools() *dialect.Error {
@@ -33,45 +33,48 @@ func (q *responsesRequest) checkTools() *dialect.Error {
 	return nil
 }
 
-// checkFlat looks for the name first: a tool of Chat Completions' shape has it one level down.
+// checkFlat checks the name first: in a Chat Completions tool it is one level deeper.
 func (t *tool) checkFlat() *dialect.Error {
 	members, named := toolMembers[t.kind]
 	switch {
 	case hostedTools[t.kind]:
 		return nil
 	case !named:
-		return invalid(t.path+".type", "invalid_value", "%s has the type %q: want function, custom, or a tool that the provider runs", t.path, t.kind)
+		return invalidAt(t.path, "type", "invalid_value",
+			"has the type %q: want function, custom, or a tool that the provider runs", t.kind)
 	case t.name == "":
 		return missing(t.path, "name")
 	case !identifier.MatchString(t.name):
-		return invalid(t.path+".name", "invalid_value", "%s has the name %q: want a match of %s", t.path, t.name, identifier)
+		return invalidAt(t.path, "name", "invalid_value", "has the name %q: want a match of %s", t.name, identifier)
 	case len(t.name) > maxFlatName:
-		return invalid(t.path+".name", "string_above_max_length", "%s has a name of %d characters: want at most %d", t.path, len(t.name), maxFlatName)
+		return invalidAt(t.path, "name", "string_above_max_length", "has a name of %d characters: want at most %d",
+			len(t.name), maxFlatName)
 	}
 	if err := onlyKnown(t.flat, t.path, members); err != nil {
 		return err
 	}
-	if t.kind == "custom" || !isGiven(t.parameters) {
+	if t.kind == "custom" || !dialect.IsGiven(t.parameters) {
 		return nil
 	}
 	if err := t.checkParameters("parameters"); err != nil {
 		return err
 	}
 	var strict bool
-	if _ = t.flat.Read("strict", &strict); strict { // its type is looked at when it is read
-		if at, why := looseIn(t.parameters, "parameters"); why != "" {
-			return invalid(t.path+".parameters", "invalid_function_parameters", "the tool %s is strict, and in its %s %s", t.name, at, why)
+	if _ = t.flat.Read("strict", &strict); strict { // checked by flatTool
+		if at, why := strictViolation(t.parameters, "parameters"); why != "" {
+			return invalid(t.path+".parameters", "invalid_function_parameters", "the tool %s is strict, and in its %s %s",
+				t.name, at, why)
 		}
 	}
 	return nil
 }
 
-// strictForbids are words of JSON Schema that a strict tool must not use.
+// strictForbids are JSON Schema words that a strict tool must not use.
 var strictForbids = []string{"allOf", "oneOf", "not", "dependentRequired", "dependentSchemas", "if", "then", "else"}
 
-// looseIn finds what a strict tool's schema must not leave open, and where: every object names all of its properties as required and has
-// no others.
-func looseIn(raw json.RawMessage, path string) (at, why string) {
+// strictViolation finds the first violation of strictness: each object requires all its properties and allows no
+// others.
+func strictViolation(raw json.RawMessage, path string) (at, why string) {
 	var s, properties dialect.Members
 	if dialect.ReadPart(raw, &s) != nil {
 		return "", ""
@@ -81,7 +84,7 @@ func looseIn(raw json.RawMessage, path string) (at, why string) {
 			return path, fmt.Sprintf("%s is used, which is not permitted", word)
 		}
 	}
-	_ = s.Read("properties", &properties) // of another type, there are none
+	_ = s.Read("properties", &properties) // a wrong type counts as empty
 	if s.Text("type") == "object" || s.Has("properties") {
 		if string(s.Raw("additionalProperties")) != "false" {
 			return path, "additionalProperties is not false"
@@ -98,18 +101,18 @@ func looseIn(raw json.RawMessage, path string) (at, why string) {
 		var inner dialect.Members
 		_ = s.Read(holder, &inner)
 		for _, name := range inner.Names() {
-			if at, why := looseIn(inner.Raw(name), path+"."+holder+"."+name); why != "" {
+			if at, why := strictViolation(inner.Raw(name), path+"."+holder+"."+name); why != "" {
 				return at, why
 			}
 		}
 	}
-	if at, why := looseIn(s.Raw("items"), path+".items"); why != "" {
+	if at, why := strictViolation(s.Raw("items"), path+".items"); why != "" {
 		return at, why
 	}
 	var choices []json.RawMessage
 	_ = s.Read("anyOf", &choices)
 	for i, choice := range choices {
-		if at, why := looseIn(choice, fmt.Sprintf("%s.anyOf[%d]", path, i)); why != "" {
+		if at, why := strictViolation(choice, fmt.Sprintf("%s.anyOf[%d]", path, i)); why != "" {
 			return at, why
 		}
 	}
@@ -132,7 +135,8 @@ func (q *responsesRequest) checkToolChoice() *dialect.Error {
 	}
 	var choice dialect.Members
 	if q.Read("tool_choice", &choice) != nil {
-		return invalid("tool_choice", "invalid_type", "tool_choice has the wrong type: want a string or an object, got %s", dialect.JSONName(raw))
+		return invalid("tool_choice", "invalid_type", "tool_choice has the wrong type: want a string or an object, got %s",
+			dialect.JSONName(raw))
 	}
 	kind := choice.Text("type")
 	switch {
@@ -141,14 +145,15 @@ func (q *responsesRequest) checkToolChoice() *dialect.Error {
 	case hostedTools[kind]:
 		return nil
 	case toolMembers[kind] == nil:
-		return invalid("tool_choice.type", "invalid_value", "tool_choice has the type %q: want function, custom, allowed_tools, or a tool that the provider runs", kind)
+		return invalid("tool_choice.type", "invalid_value",
+			"tool_choice has the type %q: want function, custom, allowed_tools, or a tool that the provider runs", kind)
 	case !choice.Has("name"):
 		return missing("tool_choice", "name")
 	}
 	return q.offered(choice, "tool_choice")
 }
 
-// checkAllowed wants a mode, and tools that are among those offered.
+// checkAllowed requires a mode, and only offered tools.
 func (q *responsesRequest) checkAllowed(choice dialect.Members) *dialect.Error {
 	if mode := choice.Text("mode"); mode != dialect.ChoiceAuto && mode != dialect.ChoiceRequired {
 		return invalid("tool_choice.mode", "invalid_value", "tool_choice.mode is %q: want auto or required", mode)
@@ -159,7 +164,7 @@ func (q *responsesRequest) checkAllowed(choice dialect.Members) *dialect.Error {
 	}
 	for i, t := range tools {
 		if toolMembers[t.Text("type")] == nil {
-			continue // one that the provider runs
+			continue // run by the provider
 		}
 		if err := q.offered(t, fmt.Sprintf("tool_choice.tools[%d]", i)); err != nil {
 			return err
@@ -168,7 +173,6 @@ func (q *responsesRequest) checkAllowed(choice dialect.Members) *dialect.Error {
 	return nil
 }
 
-// offered wants a tool that is named to be among the tools.
 func (q *responsesRequest) offered(choice dialect.Members, path string) *dialect.Error {
 	kind, name := choice.Text("type"), choice.Text("name")
 	if !slices.ContainsFunc(q.tools, func(t tool) bool { return t.kind == kind && t.name == name }) {

@@ -9,16 +9,17 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Decode refuses a body that is not a JSON object or has members of another type than the API documents. Items of the assistant's in a
-// row are one turn, and so are results in a row. A tool that the provider runs itself has its type for a name.
+// Decode refuses a body that is not a JSON object, or has members of another type than documented. Consecutive items of
+// the assistant are one turn, and so are consecutive results. A tool that the provider runs has its type as name.
 func (responses) Decode(r *http.Request, body []byte) (*dialect.Request, *dialect.Error) {
 	q, refused := parseResponses(body)
 	if refused != nil {
 		return nil, refused
 	}
 	req := &dialect.Request{
-		Dialect: dialect.OpenAIResponses, Model: q.model, ToolChoice: q.toolChoice(), MaxTokens: q.maxTokens, Temperature: q.temperature,
-		Stream: q.stream, Body: body, Header: r.Header, Decoded: q,
+		Dialect: dialect.OpenAIResponses, Model: q.model, ToolChoice: toolChoice(q.Members, true), MaxTokens: q.maxTokens,
+		Temperature: q.temperature,
+		Stream:      q.stream, Body: body, Header: r.Header, Decoded: q,
 	}
 	var system []string
 	if q.instructions != "" {
@@ -28,7 +29,7 @@ func (responses) Decode(r *http.Request, body []byte) (*dialect.Request, *dialec
 		said := []dialect.Block{{Type: dialect.Text, Text: *q.prompt, Path: "input"}}
 		req.Messages = []dialect.Message{{Role: dialect.User, Content: said, Path: "input"}}
 	}
-	last := "" // what made the last message: results, or the assistant
+	last := "" // kind of the last message: results or assistant
 	for i := range q.items {
 		it := &q.items[i]
 		role, turn := it.speaker()
@@ -55,7 +56,7 @@ func (responses) Decode(r *http.Request, body []byte) (*dialect.Request, *dialec
 	return req, nil
 }
 
-// speaker returns whose an item is, and what kind of turn it can be one with; "" is none.
+// speaker returns an item's role, and the kind of turn that it may join; "" for a turn of its own.
 func (it *item) speaker() (role dialect.Role, turn string) {
 	switch {
 	case it.kind == "message" && it.role == string(dialect.Assistant):
@@ -68,27 +69,7 @@ func (it *item) speaker() (role dialect.Role, turn string) {
 	return dialect.Assistant, string(dialect.Assistant)
 }
 
-// toolChoice returns the mode, "tool:NAME" for a choice of one tool, or what stands there where it is neither.
-func (q *responsesRequest) toolChoice() string {
-	var mode string
-	var choice dialect.Members
-	switch {
-	case !q.Has("tool_choice"):
-		return ""
-	case q.Read("tool_choice", &mode) == nil:
-		return mode
-	case q.Read("tool_choice", &choice) == nil:
-		switch kind := choice.Text("type"); kind {
-		case "function", "custom":
-			return "tool:" + choice.Text("name")
-		case "allowed_tools":
-			return choice.Text("mode")
-		}
-	}
-	return string(q.Raw("tool_choice"))
-}
-
-// blocks returns what an item is. What the neutral form has no word for is Other.
+// blocks returns an item's blocks. Items without a neutral form become Other.
 func (it *item) blocks() []dialect.Block {
 	switch it.kind {
 	case "message":
@@ -99,18 +80,20 @@ func (it *item) blocks() []dialect.Block {
 			member = "input"
 		}
 		c := toolCall{arguments: it.Raw(member)}
-		return []dialect.Block{{Type: dialect.ToolUse, ID: it.callID, Name: it.name, Input: c.input(), Raw: it.raw, Path: it.path}}
+		return []dialect.Block{{Type: dialect.ToolUse, ID: it.callID, Name: it.name, Input: c.input(), Raw: it.raw,
+			Path: it.path}}
 	case "function_call_output", "custom_tool_call_output":
-		return []dialect.Block{{Type: dialect.ToolResult, ID: it.callID, Name: it.name, Content: it.content(), Raw: it.raw, Path: it.path}}
+		return []dialect.Block{{Type: dialect.ToolResult, ID: it.callID, Name: it.name, Content: it.content(), Raw: it.raw,
+			Path: it.path}}
 	case "reasoning":
 		return []dialect.Block{{
-			Type: dialect.Thinking, ID: it.id, Text: dialect.PlainText(it.content()), Signature: it.Text("encrypted_content"), Raw: it.raw, Path: it.path,
+			Type: dialect.Thinking, ID: it.id, Text: dialect.PlainText(it.content()), Signature: it.Text("encrypted_content"),
+			Raw: it.raw, Path: it.path,
 		}}
 	}
 	return []dialect.Block{{Type: dialect.Other, ID: it.id, Raw: it.raw, Path: it.path}}
 }
 
-// content returns what an item says.
 func (it *item) content() []dialect.Block {
 	var blocks []dialect.Block
 	if it.text != nil {
@@ -122,7 +105,7 @@ func (it *item) content() []dialect.Block {
 	return blocks
 }
 
-// flatBlock reads a part whose members stand in itself. A file, and what is unknown, is Other.
+// flatBlock reads a part of Responses. Files and unknown parts become Other.
 func (p *part) flatBlock() dialect.Block {
 	b := dialect.Block{Type: dialect.Other, Raw: p.raw, Path: p.path}
 	switch kind := p.Text("type"); kind {
@@ -144,18 +127,17 @@ func (p *part) flatBlock() dialect.Block {
 		}
 	case "input_audio":
 		var audio dialect.Members
-		_ = p.Read("input_audio", &audio) // of another type, it has no data
+		_ = p.Read("input_audio", &audio) // a wrong type has no data
 		b.Type, b.MimeType = dialect.Audio, audioType(audio.Text("format"))
 		b.Data, _ = base64.StdEncoding.DecodeString(audio.Text("data"))
 	}
 	return b
 }
 
-// includes reports whether the request asks for something that responses have only then.
 func includes(req *dialect.Request, what string) bool {
 	q, ok := req.Decoded.(*responsesRequest)
 	if !ok {
-		if q, _ = parseResponses(req.Body); q == nil { // a request made by hand
+		if q, _ = parseResponses(req.Body); q == nil { // a hand-made request
 			return false
 		}
 	}

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"time"
@@ -8,129 +9,110 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// null is a member that is there, and null. A nil json.RawMessage with omitempty is one that is not there.
-var null = json.RawMessage("null")
-
-// Encode writes thinking, text and tool uses as items in their order, texts in a row as the parts of one message. In a refusal the
-// texts are what is refused with. Reasoning is sealed where the request includes reasoning.encrypted_content. What was cut off shows in the
-// last item, too.
+// Encode writes thinking, text and tool uses as items in order; adjacent texts are parts of one message. The texts of a
+// refusal are refusal parts. Reasoning is encrypted if the request includes reasoning.encrypted_content. An incomplete
+// response has an incomplete last item.
 func (o responses) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 	r := newResponse(req, reply)
+	a := dialect.Answer{Status: http.StatusOK, Stream: req.Stream}
 	if req.Stream {
-		return dialect.Answer{
-			Status: http.StatusOK, Header: o.header("text/event-stream; charset=utf-8", r.requestID), Chunks: r.stream(), Stream: true,
-		}
+		a.Header, a.Chunks = o.header("text/event-stream; charset=utf-8", r.requestID), r.stream()
+	} else {
+		a.Header, a.Chunks = o.header("application/json", r.requestID), [][]byte{indented(r.object(r.status))}
 	}
-	return dialect.Answer{Status: http.StatusOK, Header: o.header("application/json", r.requestID), Chunks: [][]byte{indented(r.object(r.status))}}
+	return a
 }
 
-// response is an answer before it is put on the wire, plain or streamed.
 type response struct {
 	id, requestID, model string
 	status, incomplete   string
-	failure              json.RawMessage // null where all is well
+	failure              any // nil without an error
 	created              int64
-	asked                dialect.Members
-	stored               []outputItem
-	usage                responseUsage
+	request              dialect.Members // the request
+	output               []outputItem
+	usage                tokens
 	plain                bool
 
 	sequence int
 	events   [][]byte
 }
 
-// outputItem is an item of the output. One of the three is set.
+type tokens struct{ input, output, reasoning int }
+
+// outputItem is an item of the output. One of parts, call and thought is set.
 type outputItem struct {
 	id, status string
 	parts      []outputPart   // of a message
 	call       *dialect.Block // its ID is the call_id
-	thought    *dialect.Block // its Signature is the encrypted content, "" for none
+	thought    *dialect.Block // its Signature is the encrypted content or ""
 }
 
-// outputPart is a text, or a refusal.
 type outputPart struct {
 	text    string
 	refusal bool
 }
 
-type responseUsage struct {
-	Input        int `json:"input_tokens"`
-	InputDetails struct {
-		Cached int `json:"cached_tokens"`
-	} `json:"input_tokens_details"`
-	Output        int `json:"output_tokens"`
-	OutputDetails struct {
-		Reasoning int `json:"reasoning_tokens"`
-	} `json:"output_tokens_details"`
-	Total int `json:"total_tokens"`
-}
-
 func newResponse(req *dialect.Request, reply *dialect.Reply) *response {
 	r := &response{
-		id:        dialect.MintID("resp_", 32, reply.Serial, 0),
-		requestID: dialect.MintID("req_", 32, reply.Serial, 0),
-		model:     reply.Model,
-		failure:   null,
+		id:        dialect.GenerateID("resp_", 32, reply.Serial, 0),
+		requestID: dialect.GenerateID("req_", 32, reply.Serial, 0),
+		model:     cmp.Or(reply.Model, req.Model),
 		created:   time.Now().Unix(),
 		plain:     !req.Stream,
 	}
-	if r.model == "" {
-		r.model = req.Model
-	}
-	r.asked, _ = dialect.ReadMembers(req.Body) // a request made by hand has none
+	r.request, _ = dialect.ReadMembers(req.Body) // empty for a hand-made request
 	r.status, r.incomplete = outcome(reply.Reason())
-	sealed := includes(req, "reasoning.encrypted_content")
-	spoken := 0
+	encrypted := includes(req, "reasoning.encrypted_content")
+	size := 0
 	for i, b := range reply.Content {
-		r.add(b, i, reply, sealed)
+		r.add(b, i, reply, encrypted)
 		n := len(b.Text) + len(b.Name) + len(b.Input)
-		spoken += n
+		size += n
 		if b.Type == dialect.Thinking {
-			r.usage.OutputDetails.Reasoning += n / 4
+			r.usage.reasoning += n / 4
 		}
 	}
-	if n := len(r.stored); n > 0 && r.status == "incomplete" {
-		r.stored[n-1].status = r.status
+	if n := len(r.output); n > 0 && r.status == "incomplete" {
+		r.output[n-1].status = r.status
 	}
-	// A token is some four bytes; nobody can hold the fake to more.
-	r.usage.Input, r.usage.Output = 8+len(req.Body)/4, 1+spoken/4
-	r.usage.Total = r.usage.Input + r.usage.Output
+	// Roughly four bytes a token; clients cannot rely on more.
+	r.usage.input, r.usage.output = 8+len(req.Body)/4, 1+size/4
 	return r
 }
 
-// add makes an item of a block, or adds it to the message before it.
-func (r *response) add(b dialect.Block, i int, reply *dialect.Reply, sealed bool) {
-	mint := func(prefix string) outputItem {
-		return outputItem{id: dialect.MintID(prefix, 32, reply.Serial, i), status: "completed"}
+// add makes an item of a block, or adds it to the previous message.
+func (r *response) add(b dialect.Block, i int, reply *dialect.Reply, encrypted bool) {
+	item := func(prefix string) outputItem {
+		return outputItem{id: dialect.GenerateID(prefix, 32, reply.Serial, i), status: "completed"}
 	}
 	switch b.Type {
 	case dialect.Text:
-		if n := len(r.stored); n == 0 || r.stored[n-1].parts == nil {
-			r.stored = append(r.stored, mint("msg_"))
+		if n := len(r.output); n == 0 || r.output[n-1].parts == nil {
+			r.output = append(r.output, item("msg_"))
 		}
-		message := &r.stored[len(r.stored)-1]
+		message := &r.output[len(r.output)-1]
 		message.parts = append(message.parts, outputPart{b.Text, reply.Reason() == dialect.StopRefusal})
 	case dialect.ToolUse:
 		if b.ID == "" {
-			b.ID = dialect.MintID("call_", 24, reply.Serial, i)
+			b.ID = dialect.GenerateID("call_", 24, reply.Serial, i)
 		}
-		made := mint("fc_")
-		made.call = &b
-		r.stored = append(r.stored, made)
+		call := item("fc_")
+		call.call = &b
+		r.output = append(r.output, call)
 	case dialect.Thinking:
 		switch {
-		case !sealed:
+		case !encrypted:
 			b.Signature = ""
 		case b.Signature == "":
-			b.Signature = dialect.MintID("gAAAAA", 32, reply.Serial, i)
+			b.Signature = dialect.GenerateID("gAAAAA", 32, reply.Serial, i)
 		}
-		made := mint("rs_")
-		made.thought = &b
-		r.stored = append(r.stored, made)
+		thought := item("rs_")
+		thought.thought = &b
+		r.output = append(r.output, thought)
 	}
 }
 
-// write writes an item. One that is opened has nothing in it yet.
+// write writes an item, empty if it is just opened.
 func (it *outputItem) write(opened bool) json.RawMessage {
 	status := it.status
 	if opened {
@@ -142,181 +124,121 @@ func (it *outputItem) write(opened bool) json.RawMessage {
 		if opened {
 			arguments = ""
 		}
-		return dialect.Marshal(struct {
-			ID        string `json:"id"`
-			Type      string `json:"type"`
-			Status    string `json:"status"`
-			Arguments string `json:"arguments"`
-			CallID    string `json:"call_id"`
-			Name      string `json:"name"`
-		}{it.id, "function_call", status, arguments, it.call.ID, it.call.Name})
+		return dialect.Ordered("id", it.id, "type", "function_call", "status", status, "arguments", arguments,
+			"call_id", it.call.ID, "name", it.call.Name)
 	case it.thought != nil:
 		summary := []json.RawMessage{}
 		if it.thought.Text != "" && !opened {
 			summary = append(summary, summaryPart(it.thought.Text))
 		}
-		return dialect.Marshal(struct {
-			ID        string            `json:"id"`
-			Type      string            `json:"type"`
-			Encrypted string            `json:"encrypted_content,omitempty"`
-			Summary   []json.RawMessage `json:"summary"`
-		}{it.id, "reasoning", it.thought.Signature, summary})
+		return dialect.Ordered("id", it.id, "type", "reasoning",
+			"encrypted_content", dialect.OrAbsent(it.thought.Signature), "summary", summary)
 	}
 	content := []json.RawMessage{}
 	for _, p := range it.parts {
 		if !opened {
-			content = append(content, p.write(false))
+			content = append(content, p.write(p.text))
 		}
 	}
-	return dialect.Marshal(struct {
-		ID      string            `json:"id"`
-		Type    string            `json:"type"`
-		Status  string            `json:"status"`
-		Content []json.RawMessage `json:"content"`
-		Role    dialect.Role      `json:"role"`
-	}{it.id, "message", status, content, dialect.Assistant})
+	return dialect.Ordered("id", it.id, "type", "message", "status", status, "content", content, "role", "assistant")
 }
 
-func (p outputPart) write(opened bool) json.RawMessage {
-	if opened {
-		p.text = ""
-	}
+// write writes a part with the text so far.
+func (p outputPart) write(text string) json.RawMessage {
 	if p.refusal {
-		return dialect.Marshal(struct {
-			Type    string `json:"type"`
-			Refusal string `json:"refusal"`
-		}{"refusal", p.text})
+		return dialect.Ordered("type", "refusal", "refusal", text)
 	}
-	return dialect.Marshal(struct {
-		Type        string   `json:"type"`
-		Annotations []string `json:"annotations"`
-		Logprobs    []string `json:"logprobs"`
-		Text        string   `json:"text"`
-	}{"output_text", []string{}, []string{}, p.text})
+	return dialect.Ordered("type", "output_text", "annotations", []string{}, "logprobs", []string{}, "text", text)
 }
 
 func summaryPart(text string) json.RawMessage {
-	return dialect.Marshal(struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}{"summary_text", text})
+	return dialect.Ordered("type", "summary_text", "text", text)
 }
 
-// echo returns a member of the request, or what the API takes for one that is not given.
-func (r *response) echo(name, otherwise string) json.RawMessage {
-	if r.asked.Has(name) {
-		return r.asked.Raw(name)
+// echo returns a member of the request or the API's default.
+func (r *response) echo(name, fallback string) json.RawMessage {
+	if r.request.Has(name) {
+		return r.request.Raw(name)
 	}
-	return json.RawMessage(otherwise)
+	return json.RawMessage(fallback)
 }
 
-// filled returns an object of the request with the members that the API adds to it.
-func (r *response) filled(name string, otherwise map[string]json.RawMessage) map[string]json.RawMessage {
+// completed returns an object of the request, completed with defaults.
+func (r *response) completed(name string, members map[string]any) map[string]any {
 	var given dialect.Object
-	_ = r.asked.Read(name, &given) // of another type, it is not given
+	_ = r.request.Read(name, &given) // a wrong type counts as missing
 	for member, value := range given {
-		otherwise[member] = value
+		members[member] = value
 	}
-	return otherwise
+	return members
 }
 
-// tools returns the tools as the API gives them back: functions with all their members, and strict unless they say not.
+// tools echoes the tools like the API: functions with all members, strict by default.
 func (r *response) tools() []json.RawMessage {
 	var given []dialect.Object
-	_ = r.asked.Read("tools", &given) // refused before, unless the fake is lenient
+	_ = r.request.Read("tools", &given) // invalid only on a lenient server
 	tools := []json.RawMessage{}
 	for _, t := range given {
-		raw := dialect.Marshal(t)
+		raw := json.RawMessage(dialect.Marshal(t))
 		if t.Text("type") == "function" {
-			or := func(name, otherwise string) json.RawMessage {
+			or := func(name, fallback string) json.RawMessage {
 				if t.Has(name) {
 					return t[name]
 				}
-				return json.RawMessage(otherwise)
+				return json.RawMessage(fallback)
 			}
-			raw = dialect.Marshal(struct {
-				Type        string          `json:"type"`
-				Description json.RawMessage `json:"description"`
-				Name        string          `json:"name"`
-				Parameters  json.RawMessage `json:"parameters"`
-				Strict      json.RawMessage `json:"strict"`
-			}{"function", or("description", "null"), t.Text("name"), or("parameters", "null"), or("strict", "true")})
+			raw = dialect.Ordered("type", "function", "description", or("description", "null"), "name", t.Text("name"),
+				"parameters", or("parameters", "null"), "strict", or("strict", "true"))
 		}
 		tools = append(tools, raw)
 	}
 	return tools
 }
 
-// object writes the response as it stands at a status. Until it is over it has no output, and no usage.
+// object writes the response at a status. It has output and usage only at the end.
 func (r *response) object(status string) json.RawMessage {
-	over := status == r.status
-	completed, incomplete, usage, tier := null, null, null, json.RawMessage(`"auto"`)
+	var completed, incomplete, usage any
+	var billing any = dialect.Absent
+	tier := "auto"
 	output := []json.RawMessage{}
-	if over {
-		for i := range r.stored {
-			output = append(output, r.stored[i].write(false))
+	if status == r.status {
+		for i := range r.output {
+			output = append(output, r.output[i].write(false))
 		}
 		if status == "completed" {
-			completed = dialect.Marshal(r.created)
+			completed = r.created
 		}
 		if r.incomplete != "" {
-			incomplete = dialect.Marshal(map[string]string{"reason": r.incomplete})
+			incomplete = dialect.Ordered("reason", r.incomplete)
 		}
-		if string(r.failure) == "null" {
-			usage, tier = dialect.Marshal(r.usage), json.RawMessage(`"default"`)
+		if r.failure == nil {
+			usage, tier = r.usage.object(), "default"
 		}
 	}
-	var billing json.RawMessage
 	if r.plain {
-		billing = json.RawMessage(`{"payer":"developer"}`)
+		billing = dialect.Ordered("payer", "developer")
 	}
-	return dialect.Marshal(struct {
-		ID             string                     `json:"id"`
-		Object         string                     `json:"object"`
-		Created        int64                      `json:"created_at"`
-		Status         string                     `json:"status"`
-		Background     bool                       `json:"background"`
-		Billing        json.RawMessage            `json:"billing,omitempty"`
-		Completed      json.RawMessage            `json:"completed_at"`
-		Error          json.RawMessage            `json:"error"`
-		Frequency      json.RawMessage            `json:"frequency_penalty"`
-		Incomplete     json.RawMessage            `json:"incomplete_details"`
-		Instructions   json.RawMessage            `json:"instructions"`
-		MaxTokens      json.RawMessage            `json:"max_output_tokens"`
-		MaxToolCalls   json.RawMessage            `json:"max_tool_calls"`
-		Model          string                     `json:"model"`
-		Moderation     json.RawMessage            `json:"moderation"`
-		Output         []json.RawMessage          `json:"output"`
-		Parallel       json.RawMessage            `json:"parallel_tool_calls"`
-		Presence       json.RawMessage            `json:"presence_penalty"`
-		Previous       json.RawMessage            `json:"previous_response_id"`
-		CacheKey       json.RawMessage            `json:"prompt_cache_key"`
-		CacheRetention json.RawMessage            `json:"prompt_cache_retention"`
-		Reasoning      map[string]json.RawMessage `json:"reasoning"`
-		Safety         json.RawMessage            `json:"safety_identifier"`
-		Tier           json.RawMessage            `json:"service_tier"`
-		Store          json.RawMessage            `json:"store"`
-		Temperature    json.RawMessage            `json:"temperature"`
-		Text           map[string]json.RawMessage `json:"text"`
-		ToolChoice     json.RawMessage            `json:"tool_choice"`
-		Tools          []json.RawMessage          `json:"tools"`
-		TopLogprobs    json.RawMessage            `json:"top_logprobs"`
-		TopP           json.RawMessage            `json:"top_p"`
-		Truncation     json.RawMessage            `json:"truncation"`
-		Usage          json.RawMessage            `json:"usage"`
-		User           json.RawMessage            `json:"user"`
-		Metadata       json.RawMessage            `json:"metadata"`
-	}{
-		ID: r.id, Object: "response", Created: r.created, Status: status, Billing: billing, Completed: completed, Error: r.failure,
-		Frequency: json.RawMessage("0.0"), Incomplete: incomplete, Instructions: r.echo("instructions", "null"),
-		MaxTokens: r.echo("max_output_tokens", "null"), MaxToolCalls: r.echo("max_tool_calls", "null"), Model: r.model, Moderation: null,
-		Output: output, Parallel: r.echo("parallel_tool_calls", "true"), Presence: json.RawMessage("0.0"),
-		Previous: r.echo("previous_response_id", "null"), CacheKey: r.echo("prompt_cache_key", "null"),
-		CacheRetention: r.echo("prompt_cache_retention", `"in_memory"`),
-		Reasoning:      r.filled("reasoning", map[string]json.RawMessage{"context": null, "effort": null, "summary": null}),
-		Safety:         r.echo("safety_identifier", "null"), Tier: tier, Store: r.echo("store", "true"), Temperature: r.echo("temperature", "1.0"),
-		Text:       r.filled("text", map[string]json.RawMessage{"format": json.RawMessage(`{"type":"text"}`), "verbosity": json.RawMessage(`"medium"`)}),
-		ToolChoice: r.echo("tool_choice", `"auto"`), Tools: r.tools(), TopLogprobs: r.echo("top_logprobs", "0"), TopP: r.echo("top_p", "1.0"),
-		Truncation: r.echo("truncation", `"disabled"`), Usage: usage, User: r.echo("user", "null"), Metadata: r.echo("metadata", "{}"),
-	})
+	zero := json.RawMessage("0.0")
+	return dialect.Ordered("id", r.id, "object", "response", "created_at", r.created, "status", status,
+		"background", false, "billing", billing, "completed_at", completed, "error", r.failure,
+		"frequency_penalty", zero, "incomplete_details", incomplete, "instructions", r.echo("instructions", "null"),
+		"max_output_tokens", r.echo("max_output_tokens", "null"), "max_tool_calls", r.echo("max_tool_calls", "null"),
+		"model", r.model, "moderation", nil, "output", output,
+		"parallel_tool_calls", r.echo("parallel_tool_calls", "true"), "presence_penalty", zero,
+		"previous_response_id", r.echo("previous_response_id", "null"),
+		"prompt_cache_key", r.echo("prompt_cache_key", "null"),
+		"prompt_cache_retention", r.echo("prompt_cache_retention", `"in_memory"`),
+		"reasoning", r.completed("reasoning", map[string]any{"context": nil, "effort": nil, "summary": nil}),
+		"safety_identifier", r.echo("safety_identifier", "null"), "service_tier", tier, "store", r.echo("store", "true"),
+		"temperature", r.echo("temperature", "1.0"),
+		"text", r.completed("text", map[string]any{"format": map[string]string{"type": "text"}, "verbosity": "medium"}),
+		"tool_choice", r.echo("tool_choice", `"auto"`), "tools", r.tools(), "top_logprobs", r.echo("top_logprobs", "0"),
+		"top_p", r.echo("top_p", "1.0"), "truncation", r.echo("truncation", `"disabled"`), "usage", usage,
+		"user", r.echo("user", "null"), "metadata", r.echo("metadata", "{}"))
+}
+
+func (t tokens) object() json.RawMessage {
+	return dialect.Ordered("input_tokens", t.input, "input_tokens_details", dialect.Ordered("cached_tokens", 0),
+		"output_tokens", t.output, "output_tokens_details", dialect.Ordered("reasoning_tokens", t.reasoning),
+		"total_tokens", t.input+t.output)
 }

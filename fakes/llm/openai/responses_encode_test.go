@@ -13,19 +13,24 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// told is an event of a stream, as it is read.
-type told struct {
-	event
-	name string
-	raw  string
+// event is a stream event, read from its JSON.
+type event struct {
+	Type                        string
+	Arguments, Text, Refusal    *string
+	Delta                       string
+	Error, Item, Part, Response json.RawMessage
+	OutputIndex                 *int `json:"output_index"`
+	ContentIndex                *int `json:"content_index"`
+	SummaryIndex                *int `json:"summary_index"`
+	Sequence                    int  `json:"sequence_number"`
 }
 
-// eventsOf reads a stream's events, and holds each name against its type, and the numbers against the order.
-func eventsOf(t testing.TB, a dialect.Answer) []told {
+// eventsOf reads a stream's events and checks their names and sequence numbers.
+func eventsOf(t testing.TB, a dialect.Answer) []event {
 	t.Helper()
 	require.True(t, a.Stream)
 	require.Equal(t, "text/event-stream; charset=utf-8", a.Header.Get("Content-Type"))
-	var all []told
+	var all []event
 	for i, chunk := range a.Chunks {
 		e := readEvent(t, string(chunk))
 		require.Equal(t, i, e.Sequence)
@@ -34,21 +39,21 @@ func eventsOf(t testing.TB, a dialect.Answer) []told {
 	return all
 }
 
-func readEvent(t testing.TB, chunk string) told {
+func readEvent(t testing.TB, chunk string) event {
 	t.Helper()
 	chunk, ends := strings.CutSuffix(chunk, "\n\n")
 	name, data, found := strings.Cut(chunk, "\ndata: ")
 	name, named := strings.CutPrefix(name, "event: ")
 	require.True(t, ends && found && named && !strings.Contains(data, "\n"), "%q", chunk)
-	e := told{name: name, raw: data}
-	require.NoError(t, json.Unmarshal([]byte(data), &e.event), data)
+	var e event
+	require.NoError(t, json.Unmarshal([]byte(data), &e), data)
 	require.Equal(t, name, e.Type)
 	return e
 }
 
-// short tells an event on a line: its name, where it belongs, and what it says.
-func (e *told) short() string {
-	line := strings.TrimPrefix(e.name, "response.")
+// short returns an event's name, indexes and content on one line.
+func (e *event) short() string {
+	line := strings.TrimPrefix(e.Type, "response.")
 	for _, at := range []*int{e.OutputIndex, e.ContentIndex, e.SummaryIndex} {
 		if at != nil {
 			line += fmt.Sprint(" ", *at)
@@ -57,9 +62,9 @@ func (e *told) short() string {
 	if e.Delta != "" {
 		line += " " + e.Delta
 	}
-	for _, said := range []*string{e.Arguments, e.Text, e.Refusal} {
-		if said != nil {
-			line += " " + *said
+	for _, text := range []*string{e.Arguments, e.Text, e.Refusal} {
+		if text != nil {
+			line += " " + *text
 		}
 	}
 	for _, raw := range []json.RawMessage{e.Item, e.Part} {
@@ -74,7 +79,7 @@ func ask(id, name, arguments string) dialect.Block {
 	return dialect.Block{Type: dialect.ToolUse, ID: id, Name: name, Input: []byte(arguments)}
 }
 
-func TestResponsesStreamsHaveTheProvidersOrder(t *testing.T) {
+func TestResponsesStreamEvents(t *testing.T) {
 	const begin = "created|in_progress|"
 	part := func(text string) string {
 		return `{"type":"output_text","annotations":[],"logprobs":[],"text":"` + text + `"}`
@@ -83,9 +88,10 @@ func TestResponsesStreamsHaveTheProvidersOrder(t *testing.T) {
 		return `{"id":"` + id + `","type":"message","status":"` + status + `","content":[` + content + `],"role":"assistant"}`
 	}
 	call := func(id, status, arguments, callID string) string {
-		return `{"id":"` + id + `","type":"function_call","status":"` + status + `","arguments":` + string(dialect.Marshal(arguments)) + `,"call_id":"` + callID + `","name":"add"}`
+		return `{"id":"` + id + `","type":"function_call","status":"` + status + `","arguments":` +
+			string(dialect.Marshal(arguments)) + `,"call_id":"` + callID + `","name":"add"}`
 	}
-	id := func(prefix string, position int) string { return dialect.MintID(prefix, 32, 0, position) }
+	id := func(prefix string, position int) string { return dialect.GenerateID(prefix, 32, 0, position) }
 	for _, c := range []struct {
 		name  string
 		more  string
@@ -94,37 +100,62 @@ func TestResponsesStreamsHaveTheProvidersOrder(t *testing.T) {
 	}{
 		{"nothing", "", dialect.Reply{}, begin + "completed"},
 		{"text", "", dialect.Reply{Content: []dialect.Block{says("sunny")}}, begin +
-			"output_item.added 0 " + message(id("msg_", 0), "in_progress", "") + "|content_part.added 0 0 " + part("") + "|output_text.delta 0 0 sunn|output_text.delta 0 0 y|output_text.done 0 0 sunny|" +
-			"content_part.done 0 0 " + part("sunny") + "|output_item.done 0 " + message(id("msg_", 0), "completed", part("sunny")) + "|completed"},
+			"output_item.added 0 " + message(id("msg_", 0), "in_progress", "") + "|content_part.added 0 0 " + part("") +
+			"|output_text.delta 0 0 sunn|output_text.delta 0 0 y|output_text.done 0 0 sunny|" +
+			"content_part.done 0 0 " + part("sunny") + "|output_item.done 0 " + message(id("msg_", 0), "completed",
+			part("sunny")) + "|completed"},
 		{"two texts are parts of one message", "", dialect.Reply{Content: []dialect.Block{says("a"), says("b")}}, begin +
-			"output_item.added 0 " + message(id("msg_", 0), "in_progress", "") + "|content_part.added 0 0 " + part("") + "|output_text.delta 0 0 a|output_text.done 0 0 a|content_part.done 0 0 " + part("a") +
-			"|content_part.added 0 1 " + part("") + "|output_text.delta 0 1 b|output_text.done 0 1 b|content_part.done 0 1 " + part("b") +
+			"output_item.added 0 " + message(id("msg_", 0), "in_progress", "") + "|content_part.added 0 0 " + part("") +
+			"|output_text.delta 0 0 a|output_text.done 0 0 a|content_part.done 0 0 " + part("a") +
+			"|content_part.added 0 1 " + part("") + "|output_text.delta 0 1 b|output_text.done 0 1 b|content_part.done 0 1 " +
+			part("b") +
 			"|output_item.done 0 " + message(id("msg_", 0), "completed", part("a")+","+part("b")) + "|completed"},
 		{"calls", "", dialect.Reply{Content: []dialect.Block{ask("a", "add", `{"a":2}`), ask("", "add", "")}}, begin +
-			"output_item.added 0 " + call(id("fc_", 0), "in_progress", "", "a") + `|function_call_arguments.delta 0 {"a"|function_call_arguments.delta 0 :2}|function_call_arguments.done 0 {"a":2}|` +
+			"output_item.added 0 " + call(id("fc_", 0), "in_progress", "",
+			"a") + `|function_call_arguments.delta 0 {"a"|function_call_arguments.delta 0 :2}|function_call_arguments.done ` +
+			`0 {"a":2}|` +
 			"output_item.done 0 " + call(id("fc_", 0), "completed", `{"a":2}`, "a") +
-			"|output_item.added 1 " + call(id("fc_", 1), "in_progress", "", dialect.MintID("call_", 24, 0, 1)) + "|function_call_arguments.done 1 |" +
-			"output_item.done 1 " + call(id("fc_", 1), "completed", "", dialect.MintID("call_", 24, 0, 1)) + "|completed"},
-		{"thinking, text and a call in their order", "", dialect.Reply{LateUse: true, Content: []dialect.Block{{Type: dialect.Thinking, Text: "hm", Signature: "sealed"}, ask("a", "add", `{}`), says("so")}}, begin +
-			`output_item.added 0 {"id":"` + id("rs_", 0) + `","type":"reasoning","summary":[]}|reasoning_summary_part.added 0 0 {"type":"summary_text","text":""}|reasoning_summary_text.delta 0 0 hm|` +
-			`reasoning_summary_text.done 0 0 hm|reasoning_summary_part.done 0 0 {"type":"summary_text","text":"hm"}|output_item.done 0 {"id":"` + id("rs_", 0) + `","type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]}` +
-			"|output_item.added 1 " + call(id("fc_", 1), "in_progress", "", "a") + `|function_call_arguments.delta 1 {}|function_call_arguments.done 1 {}|output_item.done 1 ` + call(id("fc_", 1), "completed", `{}`, "a") +
-			"|output_item.added 2 " + message(id("msg_", 2), "in_progress", "") + "|content_part.added 2 0 " + part("") + "|output_text.delta 2 0 so|output_text.done 2 0 so|content_part.done 2 0 " + part("so") +
-			"|output_item.done 2 " + message(id("msg_", 2), "completed", part("so")) + "|completed"},
-		{"sealed thinking without a summary", `,"include":["reasoning.encrypted_content"]`, dialect.Reply{Content: []dialect.Block{{Type: dialect.Thinking, Signature: "sealed"}}}, begin +
-			`output_item.added 0 {"id":"` + id("rs_", 0) + `","type":"reasoning","encrypted_content":"sealed","summary":[]}|output_item.done 0 {"id":"` + id("rs_", 0) + `","type":"reasoning","encrypted_content":"sealed","summary":[]}|completed`},
+			"|output_item.added 1 " + call(id("fc_", 1), "in_progress", "", dialect.GenerateID("call_", 24, 0, 1)) +
+			"|function_call_arguments.done 1 |" +
+			"output_item.done 1 " + call(id("fc_", 1), "completed", "", dialect.GenerateID("call_", 24, 0, 1)) + "|completed"},
+		{"thinking, text and a call in their order", "",
+			dialect.Reply{LateUse: true, Content: []dialect.Block{{Type: dialect.Thinking, Text: "hm", Signature: "sealed"},
+				ask("a", "add", `{}`), says("so")}}, begin +
+				`output_item.added 0 {"id":"` + id("rs_",
+				0) + `","type":"reasoning","summary":[]}|reasoning_summary_part.added 0 0 {"type":"summary_text","text":""}` +
+				`|reasoning_summary_text.delta 0 0 hm|` +
+				`reasoning_summary_text.done 0 0 hm|reasoning_summary_part.done 0 0 {"type":"summary_text","text":"hm"}` +
+				`|output_item.done 0 {"id":"` + id("rs_",
+				0) + `","type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]}` +
+				"|output_item.added 1 " + call(id("fc_", 1), "in_progress", "",
+				"a") + `|function_call_arguments.delta 1 {}|function_call_arguments.done 1 {}|output_item.done 1 ` +
+				call(id("fc_", 1), "completed", `{}`, "a") +
+				"|output_item.added 2 " + message(id("msg_", 2), "in_progress", "") + "|content_part.added 2 0 " + part("") +
+				"|output_text.delta 2 0 so|output_text.done 2 0 so|content_part.done 2 0 " + part("so") +
+				"|output_item.done 2 " + message(id("msg_", 2), "completed", part("so")) + "|completed"},
+		{"sealed thinking without a summary", `,"include":["reasoning.encrypted_content"]`,
+			dialect.Reply{Content: []dialect.Block{{Type: dialect.Thinking, Signature: "sealed"}}}, begin +
+				`output_item.added 0 {"id":"` + id("rs_",
+				0) + `","type":"reasoning","encrypted_content":"sealed","summary":[]}|output_item.done 0 {"id":"` + id("rs_",
+				0) + `","type":"reasoning","encrypted_content":"sealed","summary":[]}|completed`},
 		{"a refusal", "", dialect.Reply{StopReason: dialect.StopRefusal, Content: []dialect.Block{says("no")}}, begin +
-			"output_item.added 0 " + message(id("msg_", 0), "in_progress", "") + `|content_part.added 0 0 {"type":"refusal","refusal":""}|refusal.delta 0 0 no|refusal.done 0 0 no|content_part.done 0 0 {"type":"refusal","refusal":"no"}|` +
+			"output_item.added 0 " + message(id("msg_", 0), "in_progress",
+			"") + `|content_part.added 0 0 {"type":"refusal","refusal":""}|refusal.delta 0 0 no|refusal.done 0 0 ` +
+			`no|content_part.done 0 0 {"type":"refusal","refusal":"no"}|` +
 			"output_item.done 0 " + message(id("msg_", 0), "completed", `{"type":"refusal","refusal":"no"}`) + "|completed"},
 		{"truncated", "", dialect.Reply{StopReason: dialect.StopMaxTokens, Content: []dialect.Block{says("a")}}, begin +
-			"output_item.added 0 " + message(id("msg_", 0), "in_progress", "") + "|content_part.added 0 0 " + part("") + "|output_text.delta 0 0 a|output_text.done 0 0 a|content_part.done 0 0 " + part("a") +
+			"output_item.added 0 " + message(id("msg_", 0), "in_progress", "") + "|content_part.added 0 0 " + part("") +
+			"|output_text.delta 0 0 a|output_text.done 0 0 a|content_part.done 0 0 " + part("a") +
 			"|output_item.done 0 " + message(id("msg_", 0), "incomplete", part("a")) + "|incomplete"},
-		{"arguments that are junk", "", dialect.Reply{Content: []dialect.Block{ask("a", "add", `{"`)}}, begin +
-			"output_item.added 0 " + call(id("fc_", 0), "in_progress", "", "a") + `|function_call_arguments.delta 0 {"|function_call_arguments.done 0 {"|output_item.done 0 ` + call(id("fc_", 0), "completed", `{"`, "a") + "|completed"},
+		{"invalid JSON arguments", "", dialect.Reply{Content: []dialect.Block{ask("a", "add", `{"`)}}, begin +
+			"output_item.added 0 " + call(id("fc_", 0), "in_progress", "",
+			"a") + `|function_call_arguments.delta 0 {"|function_call_arguments.done 0 {"|output_item.done 0 ` +
+			call(id("fc_", 0), "completed", `{"`, "a") + "|completed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
-			for _, e := range eventsOf(t, Responses.Encode(decodeResponses(t, input(userItem, `,"stream":true`+c.more)), &c.reply)) {
+			for _, e := range eventsOf(t, Responses.Encode(decodeResponses(t, input(userItem, `,"stream":true`+c.more)),
+				&c.reply)) {
 				got = append(got, e.short())
 			}
 			require.Equal(t, strings.Split(c.want, "|"), got)
@@ -145,11 +176,13 @@ func spokenByResponses(t *testing.T, more string, reply dialect.Reply) map[strin
 	return got
 }
 
-func TestStopReasonsInResponsesWords(t *testing.T) {
+func TestResponsesStopReasons(t *testing.T) {
 	for reason, want := range map[dialect.StopReason][2]any{
-		"": {"completed", nil}, "endTurn": {"completed", nil}, "toolUse": {"completed", nil}, "stopSequence": {"completed", nil}, "refusal": {"completed", nil},
+		"": {"completed", nil}, "endTurn": {"completed", nil}, "toolUse": {"completed", nil},
+		"stopSequence": {"completed", nil}, "refusal": {"completed", nil},
 		"maxTokens": {"incomplete", "max_output_tokens"}, "contentFilter": {"incomplete", "content_filter"},
-		"cancelled": {"cancelled", nil}, "failed": {"failed", nil}, "completed": {"completed", nil}, "of its own": {"incomplete", "of its own"},
+		"cancelled": {"cancelled", nil}, "failed": {"failed", nil}, "completed": {"completed", nil},
+		"of its own": {"incomplete", "of its own"},
 	} {
 		got := spokenByResponses(t, "", dialect.Reply{StopReason: reason, Content: []dialect.Block{says("hi")}})
 		require.Equal(t, want[0], got["status"])
@@ -158,27 +191,36 @@ func TestStopReasonsInResponsesWords(t *testing.T) {
 		} else {
 			require.Equal(t, map[string]any{"reason": want[1]}, got["incomplete_details"])
 		}
-		stream := eventsOf(t, Responses.Encode(decodeResponses(t, input(userItem, `,"stream":true`)), &dialect.Reply{StopReason: reason}))
-		require.Equal(t, fmt.Sprint("response.", want[0]), stream[len(stream)-1].name)
+		stream := eventsOf(t, Responses.Encode(decodeResponses(t, input(userItem, `,"stream":true`)),
+			&dialect.Reply{StopReason: reason}))
+		require.Equal(t, fmt.Sprint("response.", want[0]), stream[len(stream)-1].Type)
 	}
 }
 
-func TestAResponseGivesBackWhatWasAsked(t *testing.T) {
+func TestResponseEchoesTheRequest(t *testing.T) {
 	got := spokenByResponses(t, "", dialect.Reply{})
 	for name, want := range map[string]any{
-		"instructions": nil, "max_output_tokens": nil, "store": true, "temperature": 1.0, "tool_choice": "auto", "tools": []any{}, "metadata": map[string]any{}, "parallel_tool_calls": true,
-		"reasoning": map[string]any{"context": nil, "effort": nil, "summary": nil}, "text": map[string]any{"format": map[string]any{"type": "text"}, "verbosity": "medium"},
-		"output": []any{}, "model": "gpt-4o", "object": "response", "truncation": "disabled",
+		"instructions": nil, "max_output_tokens": nil, "store": true, "temperature": 1.0, "tool_choice": "auto",
+		"tools": []any{}, "metadata": map[string]any{}, "parallel_tool_calls": true,
+		"reasoning": map[string]any{"context": nil, "effort": nil, "summary": nil},
+		"text":      map[string]any{"format": map[string]any{"type": "text"}, "verbosity": "medium"},
+		"output":    []any{}, "model": "gpt-4o", "object": "response", "truncation": "disabled",
 	} {
 		require.Equal(t, want, got[name], name)
 	}
-	got = spokenByResponses(t, `,"instructions":"i","max_output_tokens":70,"store":false,"temperature":0.5,"tool_choice":"none","metadata":{"a":"b"},"parallel_tool_calls":false,
-		"reasoning":{"effort":"low"},"text":{"verbosity":"low"},"tools":[`+flatAdd+`,{"type":"function","name":"sub","description":"d","strict":false},{"type":"web_search"}]`, dialect.Reply{Model: "gpt-4o-2024-08-06"})
+	got = spokenByResponses(t, `,"instructions":"i","max_output_tokens":70,"store":false,"temperature":0.5,
+	"tool_choice":"none","metadata":{"a":"b"},"parallel_tool_calls":false,
+		"reasoning":{"effort":"low"},"text":{"verbosity":"low"},"tools":[`+flatAdd+`,{"type":"function","name":"sub",
+		"description":"d","strict":false},{"type":"web_search"}]`, dialect.Reply{Model: "gpt-4o-2024-08-06"})
 	for name, want := range map[string]any{
-		"instructions": "i", "max_output_tokens": 70.0, "store": false, "temperature": 0.5, "tool_choice": "none", "metadata": map[string]any{"a": "b"}, "parallel_tool_calls": false,
-		"reasoning": map[string]any{"context": nil, "effort": "low", "summary": nil}, "text": map[string]any{"format": map[string]any{"type": "text"}, "verbosity": "low"}, "model": "gpt-4o-2024-08-06",
+		"instructions": "i", "max_output_tokens": 70.0, "store": false, "temperature": 0.5, "tool_choice": "none",
+		"metadata": map[string]any{"a": "b"}, "parallel_tool_calls": false,
+		"reasoning": map[string]any{"context": nil, "effort": "low", "summary": nil},
+		"text":      map[string]any{"format": map[string]any{"type": "text"}, "verbosity": "low"},
+		"model":     "gpt-4o-2024-08-06",
 		"tools": []any{
-			map[string]any{"type": "function", "name": "add", "description": nil, "strict": true, "parameters": map[string]any{"type": "object", "properties": map[string]any{}}},
+			map[string]any{"type": "function", "name": "add", "description": nil, "strict": true,
+				"parameters": map[string]any{"type": "object", "properties": map[string]any{}}},
 			map[string]any{"type": "function", "name": "sub", "description": "d", "strict": false, "parameters": nil},
 			map[string]any{"type": "web_search"},
 		},
@@ -187,15 +229,16 @@ func TestAResponseGivesBackWhatWasAsked(t *testing.T) {
 	}
 }
 
-func TestAResponsesErrorByteForByte(t *testing.T) {
+func TestResponsesErrorBody(t *testing.T) {
 	a := Responses.EncodeError(refusalOfResponses(input(userItem+`,`+itemA, "")))
 	require.Equal(t, http.StatusBadRequest, a.Status)
 	require.Equal(t, "false", a.Header.Get("X-Should-Retry"))
-	require.JSONEq(t, `{"error":{"message":"calls without an output: want a function_call_output for each of a","type":"invalid_request_error","param":"input","code":null}}`, string(join(a)))
+	require.JSONEq(t, `{"error":{"message":"calls without an output: want a function_call_output for each of a","type":`+
+		`"invalid_request_error","param":"input","code":null}}`, string(join(a)))
 }
 
-func TestAFailureInAStreamIsAnErrorAndAFailedResponse(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // where time is known
+func TestStreamErrorIsFollowedByFailedResponse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // the time is fixed
 		req := decodeResponses(t, input(userItem, `,"stream":true`))
 		for code, given := range map[string]dialect.Error{
 			"rate_limit_exceeded": {Status: 429, Kind: "tokens", Code: "rate_limit_exceeded", Message: "slow"},
@@ -206,9 +249,10 @@ func TestAFailureInAStreamIsAnErrorAndAFailedResponse(t *testing.T) {
 			chunks := strings.SplitAfter(string(Responses.EncodeErrorEvent(req, reply, 4, &given)), "\n\n")
 			require.Len(t, chunks, 3)
 			first, second := readEvent(t, chunks[0]), readEvent(t, chunks[1])
-			require.Equal(t, "error", first.name)
-			require.JSONEq(t, `{"type":"`+errorBody(&given)["error"].Type+`","code":"`+code+`","message":"slow","param":null}`, string(first.Error))
-			require.Equal(t, "response.failed", second.name)
+			kind, _ := words(&given)
+			require.Equal(t, "error", first.Type)
+			require.JSONEq(t, `{"type":"`+kind+`","code":"`+code+`","message":"slow","param":null}`, string(first.Error))
+			require.Equal(t, "response.failed", second.Type)
 			require.Equal(t, []int{readEvent(t, string(begun[3])).Sequence + 1, 5}, []int{first.Sequence, second.Sequence})
 			var failed map[string]any
 			require.NoError(t, json.Unmarshal(second.Response, &failed))
@@ -221,10 +265,11 @@ func TestAFailureInAStreamIsAnErrorAndAFailedResponse(t *testing.T) {
 	})
 }
 
-func TestIDsOfResponsesAreUniqueAndTheSameAgain(t *testing.T) {
+func TestResponsesIDsAreUniqueAndReproducible(t *testing.T) {
 	seen := map[string]bool{}
 	for serial := range int64(50) {
-		reply := dialect.Reply{Serial: serial, Content: []dialect.Block{says("a"), asks("add", ""), {Type: dialect.Thinking}, asks("add", ""), ask("mine", "add", "")}}
+		reply := dialect.Reply{Serial: serial, Content: []dialect.Block{says("a"), asks("add", ""), {Type: dialect.Thinking},
+			asks("add", ""), ask("mine", "add", "")}}
 		got := spokenByResponses(t, "", reply)["output"].([]any)
 		require.Equal(t, got, spokenByResponses(t, "", reply)["output"])
 		var ids []string
@@ -235,7 +280,8 @@ func TestIDsOfResponsesAreUniqueAndTheSameAgain(t *testing.T) {
 				ids = append(ids, callID)
 			}
 		}
-		require.Regexp(t, "^msg_[A-Za-z0-9]{32} fc_[A-Za-z0-9]{32} call_[A-Za-z0-9]{24} rs_[A-Za-z0-9]{32} fc_[A-Za-z0-9]{32} call_[A-Za-z0-9]{24} fc_[A-Za-z0-9]{32}$", strings.Join(ids, " "))
+		require.Regexp(t, "^msg_[A-Za-z0-9]{32} fc_[A-Za-z0-9]{32} call_[A-Za-z0-9]{24} rs_[A-Za-z0-9]{32} "+
+			"fc_[A-Za-z0-9]{32} call_[A-Za-z0-9]{24} fc_[A-Za-z0-9]{32}$", strings.Join(ids, " "))
 		require.Equal(t, "mine", got[4].(map[string]any)["call_id"])
 		for _, id := range ids {
 			require.False(t, seen[id], id)
@@ -244,7 +290,8 @@ func TestIDsOfResponsesAreUniqueAndTheSameAgain(t *testing.T) {
 	}
 }
 
-// Whatever a script says comes out as events that can be read: put together, the pieces are what the last event holds, and what a plain answer is.
+// Every reply gives readable events. The deltas together are the final event's text, and the output is the plain
+// answer's.
 func FuzzResponsesStream(f *testing.F) {
 	f.Add("hi <b>", "hm", "add", []byte(`{"a":1}`), "endTurn")
 	f.Add("", "", "", []byte(`{"`), "refusal")

@@ -1,45 +1,30 @@
 package openai
 
 import (
-	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// event is an event of a stream. Which members it has depends on its type.
-type event struct {
-	Type         string          `json:"type"`
-	Arguments    *string         `json:"arguments,omitempty"`
-	ContentIndex *int            `json:"content_index,omitempty"`
-	Delta        string          `json:"delta,omitempty"`
-	Error        json.RawMessage `json:"error,omitempty"`
-	Item         json.RawMessage `json:"item,omitempty"`
-	ItemID       string          `json:"item_id,omitempty"`
-	Logprobs     *[]string       `json:"logprobs,omitempty"`
-	OutputIndex  *int            `json:"output_index,omitempty"`
-	Part         json.RawMessage `json:"part,omitempty"`
-	Refusal      *string         `json:"refusal,omitempty"`
-	Response     json.RawMessage `json:"response,omitempty"`
-	Sequence     int             `json:"sequence_number"`
-	SummaryIndex *int            `json:"summary_index,omitempty"`
-	Text         *string         `json:"text,omitempty"`
-}
-
-// say adds an event, under its name and with the next number.
-func (r *response) say(e event) {
-	e.Sequence = r.sequence
+// emit adds an event with the next sequence number. The members are in alphabetical order, as in real traffic.
+func (r *response) emit(kind string, members ...any) {
+	i := 0
+	for i < len(members) && members[i].(string) < "sequence_number" {
+		i += 2
+	}
+	data := dialect.Ordered(slices.Concat([]any{"type", kind}, members[:i], []any{"sequence_number", r.sequence},
+		members[i:])...)
 	r.sequence++
-	r.events = append(r.events, fmt.Appendf(nil, "event: %s\ndata: %s\n\n", e.Type, dialect.Marshal(e)))
+	r.events = append(r.events, fmt.Appendf(nil, "event: %s\ndata: %s\n\n", kind, data))
 }
 
-// stream returns the events of a stream, each with its name and its blank line.
 func (r *response) stream() [][]byte {
-	r.say(event{Type: "response.created", Response: r.object("in_progress")})
-	r.say(event{Type: "response.in_progress", Response: r.object("in_progress")})
-	for i := range r.stored {
-		it := &r.stored[i]
-		r.say(event{Type: "response.output_item.added", Item: it.write(true), OutputIndex: &i})
+	r.emit("response.created", "response", r.object("in_progress"))
+	r.emit("response.in_progress", "response", r.object("in_progress"))
+	for i := range r.output {
+		it := &r.output[i]
+		r.emit("response.output_item.added", "item", it.write(true), "output_index", i)
 		switch {
 		case it.call != nil:
 			r.streamCall(it, i)
@@ -47,68 +32,51 @@ func (r *response) stream() [][]byte {
 			r.streamThought(it, i)
 		default:
 			for j, p := range it.parts {
-				r.streamPart(it, i, j, p)
+				r.streamPart(it.id, i, j, p)
 			}
 		}
-		r.say(event{Type: "response.output_item.done", Item: it.write(false), OutputIndex: &i})
+		r.emit("response.output_item.done", "item", it.write(false), "output_index", i)
 	}
-	r.say(event{Type: "response." + r.status, Response: r.object(r.status)})
+	r.emit("response."+r.status, "response", r.object(r.status))
 	return r.events
 }
 
 func (r *response) streamCall(it *outputItem, i int) {
+	const kind = "response.function_call_arguments."
 	arguments := string(it.call.Input)
 	for _, fragment := range dialect.Fragments(arguments) {
-		r.say(event{Type: "response.function_call_arguments.delta", Delta: fragment, ItemID: it.id, OutputIndex: &i})
+		r.emit(kind+"delta", "delta", fragment, "item_id", it.id, "output_index", i)
 	}
-	r.say(event{Type: "response.function_call_arguments.done", Arguments: &arguments, ItemID: it.id, OutputIndex: &i})
+	r.emit(kind+"done", "arguments", arguments, "item_id", it.id, "output_index", i)
 }
 
 func (r *response) streamThought(it *outputItem, i int) {
-	text, first := it.thought.Text, 0
+	const kind = "response.reasoning_summary_"
+	text := it.thought.Text
 	if text == "" {
 		return
 	}
-	at := func(kind string) event {
-		return event{Type: "response." + kind, ItemID: it.id, OutputIndex: &i, SummaryIndex: &first}
-	}
-	added, done := at("reasoning_summary_part.added"), at("reasoning_summary_part.done")
-	added.Part, done.Part = summaryPart(""), summaryPart(text)
-	r.say(added)
+	r.emit(kind+"part.added", "item_id", it.id, "output_index", i, "part", summaryPart(""), "summary_index", 0)
 	for _, fragment := range dialect.Fragments(text) {
-		delta := at("reasoning_summary_text.delta")
-		delta.Delta = fragment
-		r.say(delta)
+		r.emit(kind+"text.delta", "delta", fragment, "item_id", it.id, "output_index", i, "summary_index", 0)
 	}
-	whole := at("reasoning_summary_text.done")
-	whole.Text = &text
-	r.say(whole)
-	r.say(done)
+	r.emit(kind+"text.done", "item_id", it.id, "output_index", i, "summary_index", 0, "text", text)
+	r.emit(kind+"part.done", "item_id", it.id, "output_index", i, "part", summaryPart(text), "summary_index", 0)
 }
 
-func (r *response) streamPart(it *outputItem, i, j int, p outputPart) {
-	at := func(kind string) event {
-		return event{Type: "response." + kind, ItemID: it.id, OutputIndex: &i, ContentIndex: &j}
-	}
-	added, done := at("content_part.added"), at("content_part.done")
-	added.Part, done.Part = p.write(true), p.write(false)
-	r.say(added)
-	name := "output_text"
+func (r *response) streamPart(id string, i, j int, p outputPart) {
+	kind, member := "response.output_text.", "text"
+	var logprobs any = []string{}
 	if p.refusal {
-		name = "refusal"
+		kind, member, logprobs = "response.refusal.", "refusal", dialect.Absent
 	}
-	whole := at(name + ".done")
-	whole.Text = &p.text
-	logprobs := &[]string{}
-	if p.refusal {
-		whole.Text, whole.Refusal, logprobs = nil, &p.text, nil
+	part := func(kind, text string) {
+		r.emit("response.content_part."+kind, "content_index", j, "item_id", id, "output_index", i, "part", p.write(text))
 	}
+	part("added", "")
 	for _, fragment := range dialect.Fragments(p.text) {
-		delta := at(name + ".delta")
-		delta.Delta, delta.Logprobs = fragment, logprobs
-		r.say(delta)
+		r.emit(kind+"delta", "content_index", j, "delta", fragment, "item_id", id, "logprobs", logprobs, "output_index", i)
 	}
-	whole.Logprobs = logprobs
-	r.say(whole)
-	r.say(done)
+	r.emit(kind+"done", "content_index", j, "item_id", id, "logprobs", logprobs, "output_index", i, member, p.text)
+	part("done", p.text)
 }

@@ -13,23 +13,27 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
-// standIns are requests for recordings that have none: what the response in them gives back.
+// standIns are requests for recordings without one, from what the response echoes.
 var standIns = map[string]string{
 	"prism__openai__stream-rate-limited-1.json": input(userItem, `,"stream":true,"max_output_tokens":2048`),
 	"ai__openai-error.1.chunks.txt":             input(userItem, `,"stream":true,"reasoning":{"effort":"medium"}`),
 	"ai__openai-error.1.json":                   input(userItem, ""),
 }
 
-// responsesDeviations are members in which our answers are not as recorded ones, and why. The path is that of a response.
+// responsesDeviations are members that differ from recordings, by path in a response, with reasons.
 var responsesDeviations = []struct {
 	recordings, reason string
 	members            []string
 }{
-	{"prism__openai__stream-rate-limited-1.json ai__openai-error.1.chunks.txt", "responses came to have them after these recordings were made", []string{
-		"completed_at", "completed_at null", "frequency_penalty", "moderation", "moderation null", "presence_penalty", "reasoning.context", "reasoning.context null"}},
+	{"prism__openai__stream-rate-limited-1.json ai__openai-error.1.chunks.txt",
+		"responses came to have them after these recordings were made", []string{
+			"completed_at", "completed_at null", "frequency_penalty", "moderation", "moderation null", "presence_penalty",
+			"reasoning.context", "reasoning.context null"}},
 	{"prism__openai__stream-rate-limited-1.json", "and these before the other", []string{
-		"prompt_cache_key", "prompt_cache_key null", "prompt_cache_retention", "safety_identifier", "safety_identifier null", "text.verbosity"}},
-	{"ai__openai-error.1.chunks.txt", "gpt-5 has no such default, and we have one for all models", []string{"prompt_cache_retention null"}},
+		"prompt_cache_key", "prompt_cache_key null", "prompt_cache_retention", "safety_identifier", "safety_identifier null",
+		"text.verbosity"}},
+	{"ai__openai-error.1.chunks.txt", "gpt-5 has no such default, and we have one for all models",
+		[]string{"prompt_cache_retention null"}},
 }
 
 func deviatesFromResponses(recording, member string, unseen map[string]bool) bool {
@@ -43,7 +47,7 @@ func deviatesFromResponses(recording, member string, unseen map[string]bool) boo
 	return false
 }
 
-func TestRecordedResponsesAreUnderstoodAndImitated(t *testing.T) {
+func TestCodecImitatesRecordedResponses(t *testing.T) {
 	all := traffic.Needed(t, "openai-responses")
 	unseen := map[string]bool{}
 	for _, d := range responsesDeviations {
@@ -68,7 +72,7 @@ func TestRecordedResponsesAreUnderstoodAndImitated(t *testing.T) {
 			theirs := shapeOfResponses(t, r.Answer)
 			ours := shapeOfResponses(t, string(join(Responses.Encode(req, theirs.reply()))))
 			if theirs.failure != nil {
-				// The stream of an answer that goes wrong at once, in place of its end.
+				// A stream that fails at once ends with these events.
 				begun := Responses.Encode(req, &dialect.Reply{}).Chunks[:2]
 				begun = append(begun, Responses.EncodeErrorEvent(req, &dialect.Reply{}, len(begun), theirs.failure))
 				ours = shapeOfResponses(t, string(join(dialect.Answer{Chunks: begun})))
@@ -90,20 +94,20 @@ func lacking(all, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(m string) bool { return slices.Contains(others, m) })
 }
 
-// withoutNull leaves out which members are null: errors differ in that.
+// withoutNull drops members that are null, in which errors differ.
 func withoutNull(members []string) []string {
 	return slices.DeleteFunc(members, func(m string) bool { return strings.HasSuffix(m, " null") })
 }
 
-// shapedResponse is what an answer is made of.
+// shapedResponse is the structure of an answer.
 type shapedResponse struct {
-	kinds   []string            // of its events, a run of one kind once
-	members map[string][]string // by kind: every path of a member
+	kinds   []string            // of its events; repeats count once
+	members map[string][]string // by kind: every member's path
 	items   []string
 	failure *dialect.Error
 }
 
-// reply is what we would have to say for such an answer.
+// reply returns the scripted reply with the same content.
 func (s *shapedResponse) reply() *dialect.Reply {
 	reply := &dialect.Reply{}
 	for _, it := range s.items {
@@ -116,7 +120,7 @@ func (s *shapedResponse) reply() *dialect.Reply {
 	return reply
 }
 
-// shapeOfResponses reads a plain answer, a stream, or the data of one on a line each.
+// shapeOfResponses reads a plain answer, a stream, or its data with one event a line.
 func shapeOfResponses(t *testing.T, text string) *shapedResponse {
 	t.Helper()
 	s := &shapedResponse{members: map[string][]string{}}
@@ -124,8 +128,9 @@ func shapeOfResponses(t *testing.T, text string) *shapedResponse {
 	switch {
 	case strings.HasPrefix(text, "event:"):
 		for chunk := range strings.SplitSeq(text, "\n\n") {
-			e := readEvent(t, chunk+"\n\n")
-			s.add(t, e.raw)
+			readEvent(t, chunk+"\n\n")
+			_, data, _ := strings.Cut(chunk, "\ndata: ")
+			s.add(t, data)
 		}
 	case strings.HasPrefix(text, `{"type"`):
 		for data := range strings.SplitSeq(text, "\n") {
@@ -153,10 +158,9 @@ func (s *shapedResponse) add(t *testing.T, data string) {
 	}
 	s.members[kind] = keys(t, data)
 	if e.Error != nil {
-		s.failure = &dialect.Error{}
-		var said errorDetails
-		require.NoError(t, json.Unmarshal(e.Error, &said))
-		s.failure.Kind, s.failure.Code, s.failure.Message = said.Type, *said.Code, said.Message
+		var failure struct{ Type, Code, Message string }
+		require.NoError(t, json.Unmarshal(e.Error, &failure))
+		s.failure = &dialect.Error{Kind: failure.Type, Code: failure.Code, Message: failure.Message}
 	}
 	if e.Type == "response.completed" {
 		s.takeOutput(t, e.Response)

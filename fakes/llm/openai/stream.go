@@ -7,7 +7,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// includeUsage reports whether the request asks for a last chunk with the usage, or the server sends it anyway.
+// includeUsage reports whether a last chunk has the usage: on request, or always for some servers.
 func (c *chat) includeUsage(req *dialect.Request) bool {
 	if c.usageAnyway {
 		return true
@@ -16,7 +16,7 @@ func (c *chat) includeUsage(req *dialect.Request) bool {
 	if !ok {
 		var refused *dialect.Error
 		if body, refused = parse(req.Body); refused != nil {
-			return false // a request made by hand
+			return false // a hand-made request
 		}
 	}
 	var options dialect.Members
@@ -26,14 +26,13 @@ func (c *chat) includeUsage(req *dialect.Request) bool {
 	return include
 }
 
-// delta is the JSON of a delta, and finishes says that the finish reason comes beside it.
+// delta is the JSON of a delta; finishes adds the finish reason beside it.
 type delta struct {
 	json     string
 	finishes bool
 }
 
-// stream returns the events of a stream, each with its blank line. late sends the last delta of the calls after the
-// finish reason.
+// stream returns the events, each with a blank line. late sends the last call delta after the finish reason.
 func (c *completion) stream(withUsage, late bool) [][]byte {
 	s := c.style
 	deltas, held := c.deltas(late)
@@ -52,41 +51,21 @@ func (c *completion) stream(withUsage, late bool) [][]byte {
 	return w.events()
 }
 
-// deltas are those of a stream, up to the finish reason, and those that come too late.
+// deltas returns the deltas up to the finish reason, and those after it.
 func (c *completion) deltas(late bool) (deltas, held []delta) {
-	s := c.style
-	calls := c.callDeltas()
-	inFirst := s.isOpenAI && c.text == "" && !c.refuses && len(c.calls) == 1 && !late // a single call opens in the first chunk; several come after it
-	member := `{"content":`
-	if c.refuses {
-		member = `{"refusal":`
+	s, calls := c.style, c.callDeltas()
+	all := slices.Concat(c.textDeltas(), calls)
+	switch {
+	case c.opensWithCall(late):
+		all[0] = `{"role":"assistant","content":null,` + calls[0][1:len(calls[0])-1] + `,"refusal":null}`
+	case s.joinedRole && len(all) > 0:
+		all[0] = all[0][:len(all[0])-1] + `,"role":"assistant"}`
+	default:
+		all = slices.Insert(all, 0, c.opening())
 	}
-	fragments := dialect.Fragments(c.text + c.refusal)
-	texts := make([]string, len(fragments), len(fragments)+1)
-	for i, fragment := range fragments {
-		var few [128]byte
-		texts[i] = string(append(dialect.AppendText(append(few[:0], member...), fragment), '}'))
-	}
-	if inFirst {
-		deltas = append(deltas, delta{json: `{"role":"assistant","content":null,` + calls[0][1:len(calls[0])-1] + `,"refusal":null}`})
-		calls = calls[1:]
-	} else {
-		opening := c.opening()
-		rest := slices.Concat(texts, calls)
-		if s.joinedRole && len(rest) > 0 {
-			first := rest[0][:len(rest[0])-1] + `,"role":"assistant"}`
-			if len(texts) > 0 {
-				texts[0] = first
-			} else {
-				calls[0] = first
-			}
-		} else {
-			texts = slices.Insert(texts, 0, opening)
-		}
-	}
-	deltas = slices.Grow(deltas, len(texts)+len(calls)+1)
-	for _, json := range slices.Concat(texts, calls) {
-		deltas = append(deltas, delta{json: json})
+	deltas = make([]delta, len(all), len(all)+1)
+	for i, json := range all {
+		deltas[i].json = json
 	}
 	if late && len(calls) > 0 {
 		last := len(deltas) - 1
@@ -103,7 +82,25 @@ func (c *completion) deltas(late bool) (deltas, held []delta) {
 	return deltas, held
 }
 
-// opening is the first delta.
+func (c *completion) textDeltas() []string {
+	member := `{"content":`
+	if c.refuses {
+		member = `{"refusal":`
+	}
+	fragments := dialect.Fragments(c.text + c.refusal)
+	texts := make([]string, len(fragments))
+	for i, fragment := range fragments {
+		var buffer [128]byte
+		texts[i] = string(append(dialect.AppendText(append(buffer[:0], member...), fragment), '}'))
+	}
+	return texts
+}
+
+// opensWithCall reports whether the first chunk opens a call, as OpenAI does for a single call without text.
+func (c *completion) opensWithCall(late bool) bool {
+	return c.style.isOpenAI && c.text == "" && !c.refuses && len(c.calls) == 1 && !late
+}
+
 func (c *completion) opening() string {
 	switch {
 	case c.style.bareRole:
@@ -118,8 +115,8 @@ func (c *completion) opening() string {
 	return `{"role":"assistant","content":"","refusal":null}`
 }
 
-// callDeltas opens each call with its id and name, and follows with its arguments, one call after the other. Where calls come whole
-// it is one delta a call, or one for all.
+// callDeltas opens each call with id and name, and continues with its arguments, one call after the other. Servers with
+// whole calls use one delta for each call, or one for all.
 func (c *completion) callDeltas() []string {
 	s := c.style
 	var deltas []string

@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
-// styles are the compatible servers that were recorded, by file.
+// styles maps recordings to compatible servers.
 var styles = map[string]dialect.Codec{
 	"docker-agent__TestExec_Mistral_ToolCall.yaml":                                    Mistral,
 	"fantasy__TestOpenAICompatibleCommon__groq-kimi-k2__multi_tool_streaming.yaml":    Groq,
@@ -19,12 +19,12 @@ var styles = map[string]dialect.Codec{
 	"ai__anthropic-fallback-tool-call.sse":                                            IndexFromOne,
 }
 
-// styleDeviations are the members that only theirs have, and why ours do without.
+// styleDeviations are members that only the recordings have, with reasons.
 var styleDeviations = map[string]string{
 	"p": "random padding",
 }
 
-func TestRecordedTrafficOfCompatibleServersIsUnderstoodAndImitated(t *testing.T) {
+func TestCodecsImitateCompatibleServers(t *testing.T) {
 	all := traffic.Needed(t, "openai-compat")
 	for _, r := range all {
 		t.Run(r.Name, func(t *testing.T) {
@@ -37,7 +37,7 @@ func TestRecordedTrafficOfCompatibleServersIsUnderstoodAndImitated(t *testing.T)
 			}
 			req := decode(t, text)
 			require.Nil(t, codec.Check(req))
-			theirs := shape(t, strings.TrimRight(r.Answer, "\n")+"\n\n") // one has lost its last line
+			theirs := shape(t, strings.TrimRight(r.Answer, "\n")+"\n\n") // one lost its last line
 			ours := shape(t, string(join(codec.Encode(req, theirs.reply()))))
 			require.Equal(t, theirs.kinds, ours.kinds)
 			for kind, members := range theirs.members {
@@ -52,12 +52,14 @@ func TestRecordedTrafficOfCompatibleServersIsUnderstoodAndImitated(t *testing.T)
 	}
 }
 
-// Each compatible server is shown by the deltas and finish reasons of one reply.
-func TestCompatibleServersDifferAsTheyDo(t *testing.T) {
-	reply := dialect.Reply{Content: []dialect.Block{says("so"), {Type: dialect.ToolUse, ID: "aaaaaaaa1", Name: "add", Input: []byte(`{"a":2}`)},
+// Each server's variations show in the deltas and finish reasons of one reply.
+func TestCompatibleServerVariations(t *testing.T) {
+	reply := dialect.Reply{Content: []dialect.Block{says("so"), {Type: dialect.ToolUse, ID: "aaaaaaaa1", Name: "add",
+		Input: []byte(`{"a":2}`)},
 		{Type: dialect.ToolUse, ID: "aaaaaaaa2", Name: "add", Input: []byte(`{}`)}}}
 	whole := func(index, id, arguments string) string {
-		return `{"index":` + index + `,"id":"` + id + `","type":"function","function":{"name":"add","arguments":` + quote(arguments) + `}}`
+		return `{"index":` + index + `,"id":"` + id + `","type":"function","function":{"name":"add","arguments":` +
+			quote(arguments) + `}}`
 	}
 	part := func(index, arguments string) string {
 		return `{"tool_calls":[{"index":` + index + `,"function":{"arguments":` + quote(arguments) + `}}]}`
@@ -65,19 +67,25 @@ func TestCompatibleServersDifferAsTheyDo(t *testing.T) {
 	for _, c := range []struct {
 		codec dialect.Codec
 		want  []string
-		late  []string // what stands from the finish reason on, with LateUse
+		late  []string // from the finish reason on, with LateUse
 	}{
 		{Mistral, []string{`{"role":"assistant","content":""}`, `{"content":"so"}`,
-			`{"tool_calls":[` + strings.ReplaceAll(whole("0", "aaaaaaaa1", `{"a":2}`)+","+whole("1", "aaaaaaaa2", `{}`), `,"type":"function"`, "") + `]} tool_calls`, `[DONE]`},
-			[]string{`{"content":""} tool_calls`, `{"tool_calls":[` + strings.ReplaceAll(whole("0", "aaaaaaaa1", `{"a":2}`)+","+whole("1", "aaaaaaaa2", `{}`), `,"type":"function"`, "") + `]}`, `[DONE]`}},
-		{Groq, []string{`{"role":"assistant","content":""}`, `{"content":"so"}`, `{"tool_calls":[` + whole("0", "aaaaaaaa1", `{"a":2}`) + `]}`,
+			`{"tool_calls":[` + strings.ReplaceAll(whole("0", "aaaaaaaa1", `{"a":2}`)+","+whole("1", "aaaaaaaa2", `{}`),
+				`,"type":"function"`, "") + `]} tool_calls`, `[DONE]`},
+			[]string{`{"content":""} tool_calls`,
+				`{"tool_calls":[` + strings.ReplaceAll(whole("0", "aaaaaaaa1", `{"a":2}`)+","+whole("1", "aaaaaaaa2", `{}`),
+					`,"type":"function"`, "") + `]}`, `[DONE]`}},
+		{Groq, []string{`{"role":"assistant","content":""}`, `{"content":"so"}`,
+			`{"tool_calls":[` + whole("0", "aaaaaaaa1", `{"a":2}`) + `]}`,
 			`{"tool_calls":[` + whole("1", "aaaaaaaa2", `{}`) + `]}`, `{} tool_calls`, `[DONE]`},
 			[]string{`{} tool_calls`, `{"tool_calls":[` + whole("1", "aaaaaaaa2", `{}`) + `]}`, `[DONE]`}},
 		{XAI, []string{`{"content":"so","role":"assistant"}`, `{"tool_calls":[` + whole("0", "aaaaaaaa1", `{"a":2}`) + `]}`,
 			`{"tool_calls":[` + whole("1", "aaaaaaaa2", `{}`) + `]}`, `{} tool_calls`, `[DONE]`},
 			[]string{`{} tool_calls`, `{"tool_calls":[` + whole("1", "aaaaaaaa2", `{}`) + `]}`, `[DONE]`}},
-		{IndexFromOne, []string{`{"role":"assistant"}`, `{"content":"so"}`, `{"tool_calls":[` + whole("1", "aaaaaaaa1", ``) + `]}`, part("1", ""), part("1", `{"a"`),
-			part("1", `:2}`), `{"tool_calls":[` + whole("2", "aaaaaaaa2", ``) + `]}`, part("2", ""), part("2", "{}"), `{} tool_calls`, `[DONE]`},
+		{IndexFromOne, []string{`{"role":"assistant"}`, `{"content":"so"}`,
+			`{"tool_calls":[` + whole("1", "aaaaaaaa1", ``) + `]}`, part("1", ""), part("1", `{"a"`),
+			part("1", `:2}`), `{"tool_calls":[` + whole("2", "aaaaaaaa2", ``) + `]}`, part("2", ""), part("2", "{}"),
+			`{} tool_calls`, `[DONE]`},
 			[]string{`{} tool_calls`, part("2", "{}"), `[DONE]`}},
 	} {
 		t.Run(c.codec.Name(), func(t *testing.T) {
@@ -87,33 +95,38 @@ func TestCompatibleServersDifferAsTheyDo(t *testing.T) {
 			late.LateUse = true
 			said := choices(t, c.codec.Encode(req, &late))
 			require.Equal(t, c.late, said[len(said)-len(c.late):])
-			require.Equal(t, []string{"POST " + strings.TrimSuffix(c.codec.(chat).base, "/") + "/chat/completions"}, c.codec.Patterns())
+			require.Equal(t, []string{"POST " + strings.TrimSuffix(c.codec.(chat).base, "/") + "/chat/completions"},
+				c.codec.Patterns())
 		})
 	}
 }
 
-func TestOpenRouterCommentsAndRepeatsItself(t *testing.T) {
+func TestOpenRouterSendsCommentsAndRepeatsTheFinishReason(t *testing.T) {
 	req := decode(t, body(user, `,"stream":true,"provider":{}`))
 	require.Nil(t, OpenRouter.Check(req), "it has members of its own")
 	a := OpenRouter.Encode(req, &dialect.Reply{Content: []dialect.Block{says("hi")}})
 	require.Equal(t, ": OPENROUTER PROCESSING\n\n", string(a.Chunks[0]))
 	a.Chunks = a.Chunks[2:]
-	require.Equal(t, []string{`{"role":"assistant","content":""}`, `{"content":"hi"}`, `{"content":""} stop`, `{"role":"assistant","content":""} stop`, `[DONE]`}, choices(t, a))
+	require.Equal(t, []string{`{"role":"assistant","content":""}`, `{"content":"hi"}`, `{"content":""} stop`,
+		`{"role":"assistant","content":""} stop`, `[DONE]`}, choices(t, a))
 	require.Contains(t, string(a.Chunks[3]), `"native_finish_reason":"stop"}],"usage":{"prompt_tokens":`)
-	plain := string(join(OpenRouter.Encode(decode(t, body(user, "")), &dialect.Reply{Content: []dialect.Block{says("hi")}})))
+	plain := string(join(OpenRouter.Encode(decode(t, body(user, "")),
+		&dialect.Reply{Content: []dialect.Block{says("hi")}})))
 	require.True(t, strings.HasPrefix(plain, "\n         \n{\n"), "%q", plain)
 	require.NotContains(t, plain, "annotations")
 	keys(t, plain) // it is JSON
 	failed := &dialect.Error{Status: 402, Kind: "k", Code: "c", Message: "no credit"}
 	require.JSONEq(t, `{"error":{"code":402,"message":"no credit"}}`, string(join(OpenRouter.EncodeError(failed))))
-	require.Equal(t, "data: {\"error\":{\"code\":402,\"message\":\"no credit\"}}\n\n", string(OpenRouter.EncodeErrorEvent(req, nil, 0, failed)))
+	require.Equal(t, "data: {\"error\":{\"code\":402,\"message\":\"no credit\"}}\n\n",
+		string(OpenRouter.EncodeErrorEvent(req, nil, 0, failed)))
 }
 
-func TestMistralTakesOnlyIdsOfItsOwnForm(t *testing.T) {
+func TestMistralRefusesOtherIDs(t *testing.T) {
 	a := Mistral.Encode(decode(t, body(user, "")), &dialect.Reply{Content: []dialect.Block{asks("add", "{}")}})
 	require.Regexp(t, `"id": "[A-Za-z0-9]{9}"`, string(join(a)))
 	history := func(id string) string {
-		return body(user+`,{"role":"assistant","tool_calls":[{"id":"`+id+`","type":"function","function":{"name":"add","arguments":"{}"}}]},
+		return body(user+`,{"role":"assistant","tool_calls":[
+			{"id":"`+id+`","type":"function","function":{"name":"add","arguments":"{}"}}]},
 			{"role":"tool","tool_call_id":"`+id+`","content":"4"}`, "")
 	}
 	require.Nil(t, Mistral.Check(decode(t, history("D9WYdiHxV"))))
@@ -130,12 +143,15 @@ func TestRefusalsAndFilteredAnswers(t *testing.T) {
 	require.Contains(t, plain, `"refusal": "I can't",`)
 	require.Contains(t, plain, `"finish_reason": "stop"`)
 	stream := decode(t, body(user, `,"stream":true`))
-	require.Equal(t, []string{`{"role":"assistant","content":null,"refusal":""}`, `{"refusal":"I ca"}`, `{"refusal":"n't"}`, `{} stop`, `[DONE]`}, choices(t, Chat.Encode(stream, &refusal)))
-	require.Equal(t, []string{`{"content":"I ca","role":"assistant"}`, `{"content":"n't"}`, `{} stop`, `[DONE]`}, choices(t, XAI.Encode(stream, &refusal)), "a server without refusals says it")
+	require.Equal(t, []string{`{"role":"assistant","content":null,"refusal":""}`, `{"refusal":"I ca"}`,
+		`{"refusal":"n't"}`, `{} stop`, `[DONE]`}, choices(t, Chat.Encode(stream, &refusal)))
+	require.Equal(t, []string{`{"content":"I ca","role":"assistant"}`, `{"content":"n't"}`, `{} stop`, `[DONE]`},
+		choices(t, XAI.Encode(stream, &refusal)), "a server without refusals says it")
 
 	filtered := dialect.Reply{StopReason: dialect.StopContentFilter, Content: []dialect.Block{says("so")}}
 	content, _, finish := spoken(t, filtered)
 	require.Equal(t, "so", *content)
 	require.Equal(t, "content_filter", finish)
-	require.Equal(t, []string{`{"role":"assistant","content":"","refusal":null}`, `{"content":"so"}`, `{} content_filter`, `[DONE]`}, choices(t, Chat.Encode(stream, &filtered)))
+	require.Equal(t, []string{`{"role":"assistant","content":"","refusal":null}`, `{"content":"so"}`, `{} content_filter`,
+		`[DONE]`}, choices(t, Chat.Encode(stream, &filtered)))
 }

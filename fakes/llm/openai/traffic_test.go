@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
-func TestRecordedTrafficIsUnderstoodAndImitated(t *testing.T) {
+func TestCodecImitatesRecordedTraffic(t *testing.T) {
 	all := traffic.Needed(t, "openai-chat")
 	for _, r := range all {
 		t.Run(r.Name, func(t *testing.T) {
@@ -24,7 +24,7 @@ func TestRecordedTrafficIsUnderstoodAndImitated(t *testing.T) {
 				require.Equal(t, keys(t, r.Answer), keys(t, string(join(ours))))
 				return
 			}
-			// The recorded answers, as replies of ours.
+			// Our codec must imitate the recorded answers.
 			theirs := shape(t, r.Answer)
 			ours := shape(t, string(join(Chat.Encode(req, theirs.reply()))))
 			require.Equal(t, theirs.kinds, ours.kinds)
@@ -38,17 +38,17 @@ func TestRecordedTrafficIsUnderstoodAndImitated(t *testing.T) {
 	}
 }
 
-// shaped is what an answer is made of.
+// shaped is the structure of an answer.
 type shaped struct {
-	kinds        []string            // of its events, a run of one kind once
-	members      map[string][]string // by kind of event: every path of a member
+	kinds        []string            // of its events; repeats count once
+	members      map[string][]string // by kind: every member's path
 	text, finish string
 	names        []string
 	arguments    []string
 	model        string
 }
 
-// reply is what we would have to say for such an answer.
+// reply returns the scripted reply with the same content.
 func (s *shaped) reply() *dialect.Reply {
 	reply := &dialect.Reply{Model: s.model}
 	if s.text != "" {
@@ -131,10 +131,10 @@ func (s *shaped) add(t *testing.T, data string) {
 	s.members[kind] = keys(t, data)
 }
 
-// younger are members that the API's answers came to have: recordings from before do without.
+// younger are members that the API added after some recordings.
 var younger = map[string]bool{"service_tier": true, "choices.message.annotations": true}
 
-// keys returns the path of every member of a JSON text, but for random padding, and whether it is null.
+// keys returns the path of every member except random padding, and whether it is null.
 func keys(t *testing.T, text string) []string {
 	t.Helper()
 	var v any

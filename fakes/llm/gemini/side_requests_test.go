@@ -32,7 +32,8 @@ func TestModelsAreListedAndDescribed(t *testing.T) {
 	require.Equal(t, true, one["thinking"])
 
 	_, vertexOnes := get("/v1beta1/publishers/google/models")
-	require.Equal(t, "publishers/google/models/gemini-2.0-flash", vertexOnes["publisherModels"].([]any)[0].(map[string]any)["name"])
+	require.Equal(t, "publishers/google/models/gemini-2.0-flash",
+		vertexOnes["publisherModels"].([]any)[0].(map[string]any)["name"])
 }
 
 func TestTokensAreCounted(t *testing.T) {
@@ -43,7 +44,9 @@ func TestTokensAreCounted(t *testing.T) {
 	status, got := count(flash+countTokens, body(user, ""))
 	require.Equal(t, http.StatusOK, status)
 	require.JSONEq(t, `{"totalTokens":11,"promptTokensDetails":[{"modality":"TEXT","tokenCount":11}]}`, got)
-	_, wrapped := count(flash+countTokens, `{"generateContentRequest":{"model":"models/gemini-2.5-flash","systemInstruction":{"parts":[{"text":"be kind"}]},"contents":[`+user+`]}}`)
+	_, wrapped := count(flash+countTokens,
+		`{"generateContentRequest":{"model":"models/gemini-2.5-flash","systemInstruction":{"parts":[{"text":"be kind"}]},`+
+			`"contents":[`+user+`]}}`)
 	require.Contains(t, wrapped, `"totalTokens": 18`)
 	for text, want := range map[string]string{
 		`{`:                          "the body could not be read as a JSON object",
@@ -60,7 +63,7 @@ func TestTokensAreCounted(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, aside.AnswerSideRequest(r, []byte(body(user, ""))).Status)
 }
 
-func TestRequestsOfOthersAreNotClaimed(t *testing.T) {
+func TestOtherProvidersRequestsAreNotClaimed(t *testing.T) {
 	for _, c := range []struct {
 		method, to string
 		key        bool
@@ -82,7 +85,7 @@ func TestRequestsOfOthersAreNotClaimed(t *testing.T) {
 		}
 		require.Equal(t, c.want, aside.Claims(r), "%s %s", c.method, c.to)
 	}
-	mux := http.NewServeMux() // the patterns are ones
+	mux := http.NewServeMux() // as in the patterns
 	for _, pattern := range aside.SideRequestPatterns() {
 		mux.Handle(pattern, http.NotFoundHandler())
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// aside asks for what stands beside conversations.
+// aside sends a side request.
 func aside(t *testing.T, method, path, body string) (int, map[string]any) {
 	t.Helper()
 	asides := Chat.(dialect.SideRequests)
@@ -53,8 +53,8 @@ func TestModelsAreListedAndDescribed(t *testing.T) {
 	}
 }
 
-// Clients look whether anybody is there before they chat.
-func TestOllamaIsRunning(t *testing.T) {
+// Clients probe the server before they chat.
+func TestGreeting(t *testing.T) {
 	asides := Chat.(dialect.SideRequests)
 	for _, method := range []string{"GET", "HEAD"} {
 		require.Contains(t, asides.SideRequestPatterns(), method+" /{$}")
@@ -64,7 +64,7 @@ func TestOllamaIsRunning(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeDescribedIsRefused(t *testing.T) {
+func TestUnknownModelsAreRefused(t *testing.T) {
 	for body, want := range map[string]string{
 		`{}`:                   `the model "" is no name: set model`,
 		`{"model":"my model"}`: `the model "my model" is no name: set model`,

@@ -8,21 +8,21 @@ import (
 
 const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-// MintID makes an id such as providers give: the prefix and n letters and digits, at most 32. It is the same for the same
-// prefix, serial and position, and different otherwise.
-func MintID(prefix string, n int, serial int64, position int) string {
-	var few [64]byte
-	seed := binary.BigEndian.AppendUint64(append(few[:0], prefix...), uint64(serial))
+// GenerateID returns an id in a provider's style: the prefix, then n letters and digits (at most 32). Equal arguments
+// give equal ids, others different ones.
+func GenerateID(prefix string, n int, serial int64, position int) string {
+	var buffer [64]byte
+	seed := binary.BigEndian.AppendUint64(append(buffer[:0], prefix...), uint64(serial))
 	sum := sha256.Sum256(binary.BigEndian.AppendUint64(seed, uint64(position)))
-	id := append(few[:0], prefix...)
+	id := append(buffer[:0], prefix...)
 	for _, b := range sum[:n] {
 		id = append(id, alphanumeric[int(b)%len(alphanumeric)])
 	}
 	return string(id)
 }
 
-// Fragments cuts a text as a stream of tokens would arrive: a few characters each, at most some ten pieces however long
-// the text, never inside a character. Put together they are the text. No text, no fragments.
+// Fragments cuts a text like a token stream: a few characters each, at most about ten fragments, never inside a
+// character. An empty text has none.
 func Fragments(text string) []string {
 	size := max(4, len(text)/8)
 	fragments := make([]string, 0, 9)

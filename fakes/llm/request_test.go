@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestRecordedRequestsAreReadAgain(t *testing.T) {
+func TestDecodeReadsRecordedRequests(t *testing.T) {
 	for dialect, body := range map[string]string{
 		"openai-chat":      hello,
 		"openai-responses": `{"model":"gpt-4o","input":"hello"}`,
@@ -19,7 +19,8 @@ func TestRecordedRequestsAreReadAgain(t *testing.T) {
 		require.Equal(t, dialect, req.Dialect)
 		require.NoError(t, LastUser("hello").Match(req))
 	}
-	req, err := Decode("gemini", "/v1beta/models/gemini-2.5-flash:streamGenerateContent", []byte(`{"contents":[{"parts":[{"text":"hello"}]}]}`))
+	req, err := Decode("gemini", "/v1beta/models/gemini-2.5-flash:streamGenerateContent",
+		[]byte(`{"contents":[{"parts":[{"text":"hello"}]}]}`))
 	require.NoError(t, err)
 	require.NoError(t, LastUser("hello").Match(req))
 	require.Equal(t, "gemini-2.5-flash", req.Model, "which only the path says")
@@ -27,7 +28,7 @@ func TestRecordedRequestsAreReadAgain(t *testing.T) {
 	line := []byte(hello)
 	req, err = Decode("openai-chat", chatPath, line)
 	require.NoError(t, err)
-	clear(line) // as who reads the next request into it
+	clear(line) // the caller reuses the memory
 	require.NoError(t, LastUser("hello").Match(req))
 	_, err = Decode("openai-chat", chatPath, []byte(`{`))
 	require.ErrorContains(t, err, "the body could not be read as a JSON object")

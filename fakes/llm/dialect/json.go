@@ -1,0 +1,146 @@
+package dialect
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// IsKind reports whether a JSON value, without leading white space, begins with the character of its type: {, [, ", t,
+// f or n.
+func IsKind(raw json.RawMessage, first byte) bool { return len(raw) > 0 && raw[0] == first }
+
+// IsGiven reports whether a member's value is present and not null.
+func IsGiven(raw json.RawMessage) bool { return raw != nil && !IsKind(raw, 'n') }
+
+// JSONName names the JSON type of an actual value for a message. A number is shown.
+func JSONName(raw json.RawMessage) string {
+	switch {
+	case len(raw) == 0:
+		return "nothing"
+	case IsKind(raw, '"'):
+		return "a string"
+	case IsKind(raw, '{'):
+		return "an object"
+	case IsKind(raw, '['):
+		return "an array"
+	case IsKind(raw, 't'), IsKind(raw, 'f'):
+		return "true or false"
+	case IsKind(raw, 'n'):
+		return "null"
+	}
+	return "the number " + string(raw)
+}
+
+// TypeName names the JSON type that decodes into the pointer v, for a message about the expected type.
+func TypeName(v any) string {
+	switch v.(type) {
+	case *string, **string:
+		return "a string"
+	case *bool:
+		return "true or false"
+	case *int64:
+		return "an integer"
+	case *float64:
+		return "a number"
+	case *Object, *Members:
+		return "an object"
+	case *[]string:
+		return "an array of strings"
+	}
+	return "an array"
+}
+
+// Object is a JSON object with exact member names. encoding/json accepts "toolUseID" for "toolUseId"; providers do not,
+// and a fake must not hide the mistake. Values are complete JSON without surrounding white space.
+type Object map[string]json.RawMessage
+
+// Has reports whether the member is present and not null.
+func (o Object) Has(name string) bool { return IsGiven(o[name]) }
+
+// Read reads the member into the pointer v. A missing or null member leaves v unchanged. A member of another type is an
+// error; it leaves v unchanged unless v is a slice, map or struct.
+func (o Object) Read(name string, v any) error {
+	if !o.Has(name) {
+		return nil
+	}
+	return ReadPart(o[name], v)
+}
+
+// Text returns a member that is a string, else "".
+func (o Object) Text(name string) string {
+	var s string
+	_ = o.Read(name, &s)
+	return s
+}
+
+// Set returns the words of a text as a set.
+func Set(words string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
+	}
+	return set
+}
+
+// Marshal writes JSON on one line without HTML escapes, as providers do. It panics if v cannot be written; a codec's
+// own values always can.
+func Marshal(v any) []byte {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic(fmt.Sprintf("dialect: a codec built invalid JSON: %v", err))
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}
+
+// Indented is [Marshal] indented by two spaces.
+func Indented(v any) []byte {
+	var out bytes.Buffer
+	if err := json.Indent(&out, Marshal(v), "", "  "); err != nil {
+		panic(err) // Marshal writes JSON
+	}
+	return out.Bytes()
+}
+
+type absent struct{}
+
+// Absent is the value of a member that [Ordered] omits.
+var Absent = absent{}
+
+// Ordered writes a JSON object from names and values in turn, in this order. It omits members whose value is [Absent].
+func Ordered(pairs ...any) json.RawMessage {
+	out := []byte{'{'}
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] == Absent {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(AppendText(out, pairs[i].(string)), ':')
+		switch v := pairs[i+1].(type) {
+		case string:
+			out = AppendText(out, v)
+		case int:
+			out = strconv.AppendInt(out, int64(v), 10)
+		case nil:
+			out = append(out, "null"...)
+		default:
+			out = append(out, Marshal(v)...)
+		}
+	}
+	return append(out, '}')
+}
+
+// OrAbsent returns the value, or [Absent] if it is the zero value.
+func OrAbsent[T comparable](v T) any {
+	var zero T
+	if v == zero {
+		return Absent
+	}
+	return v
+}

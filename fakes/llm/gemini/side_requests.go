@@ -1,0 +1,97 @@
+package gemini
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// SideRequestPatterns returns the routes of model lists, models, and token counts, which share a conversation's path.
+func (codec) SideRequestPatterns() []string {
+	var patterns []string
+	for _, path := range collections {
+		patterns = append(patterns, "GET "+path, "GET "+path+"/{model}", "POST "+path+"/{model}")
+	}
+	return patterns
+}
+
+// Claims takes a GET below /v1 only with a Google key, because OpenAI has the same paths, and a POST only for a token
+// count.
+func (codec) Claims(r *http.Request) bool {
+	to := targetOf(r.URL)
+	if r.Method == http.MethodPost {
+		return to.method == countTokens
+	}
+	return to.vertex || strings.HasPrefix(r.URL.Path, "/v1beta") ||
+		r.Header.Get("X-Goog-Api-Key") != "" || r.URL.Query().Get("key") != ""
+}
+
+// listed are the listed models. Other names exist too.
+var listed = []string{"gemini-2.0-flash", "gemini-2.5-flash", "gemini-2.5-pro", "gemini-3-flash-preview",
+	"gemini-3-pro-preview"}
+
+func describe(name, prefix string) json.RawMessage {
+	return dialect.Ordered("name", prefix+name, "version", "001", "displayName", name,
+		"description", "Scripted: answers what a test says", "inputTokenLimit", 1<<20, "outputTokenLimit", 1<<16,
+		"supportedGenerationMethods", []string{generate, countTokens}, "temperature", 1, "topP", 0.95, "topK", 64,
+		"maxTemperature", 2, "thinking", dialect.OrAbsent(thinks(name)))
+}
+
+// AnswerSideRequest answers with the models, one model, or a token count (about four bytes a token).
+func (c codec) AnswerSideRequest(r *http.Request, body []byte) dialect.Answer {
+	to := targetOf(r.URL)
+	if refused := checkCredentials(&dialect.Request{Header: r.Header, URL: r.URL}, to); refused != nil {
+		return c.EncodeError(refused)
+	}
+	prefix := "models/"
+	if to.vertex {
+		prefix = "publishers/google/models/"
+	}
+	switch {
+	case r.Method == http.MethodPost:
+		tokens, refused := countOf(body, to)
+		if refused != nil {
+			return c.EncodeError(refused)
+		}
+		return plainAnswer(http.StatusOK, dialect.Ordered("totalTokens", tokens, "promptTokensDetails", textTokens(tokens)))
+	case to.model != "models":
+		return plainAnswer(http.StatusOK, describe(to.model, prefix))
+	}
+	list := make([]json.RawMessage, len(listed))
+	for i, name := range listed {
+		list[i] = describe(name, prefix)
+	}
+	member := "models"
+	if to.vertex {
+		member = "publisherModels"
+	}
+	return plainAnswer(http.StatusOK, dialect.Ordered(member, list))
+}
+
+// countOf counts the tokens of the contents, or of the request in generateContentRequest.
+func countOf(body []byte, to target) (int, *dialect.Error) {
+	given, err := dialect.ReadMembers(body)
+	if err != nil {
+		return 0, invalid("", "the body could not be read as a JSON object: %v", err)
+	}
+	request := body
+	for _, name := range []string{"generateContentRequest", "generate_content_request"} {
+		if given.Has(name) {
+			request = given.Raw(name)
+		}
+	}
+	q, reader := parse(request, to.vertex)
+	if reader.err != nil {
+		return 0, reader.err
+	}
+	if err := checkContents(q); err != nil {
+		return 0, err
+	}
+	size := len(q.at("contents").raw)
+	if system := q.at("systemInstruction"); system != nil {
+		size += len(system.raw)
+	}
+	return 1 + size/4, nil
+}

@@ -1,0 +1,74 @@
+package ollama
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+)
+
+// models are the listed models. Other names exist too.
+var models = []string{"llama3.2:latest", "qwen3:8b", "gpt-oss:20b", "llama3.2:" + NoIDs}
+
+// version is the Ollama version that the answers follow.
+const version = "0.17.4"
+
+// loaded is the modification time of every model.
+var loaded = time.Date(2026, time.January, 2, 3, 4, 5, 0, time.UTC)
+
+// SideRequestPatterns returns what hosts request before a chat: a greeting, models and their capabilities, loaded
+// models, the version.
+func (chat) SideRequestPatterns() []string {
+	return []string{"GET /api/tags", "GET /api/ps", "GET /api/version", "POST /api/show", "GET /{$}", "HEAD /{$}"}
+}
+
+// Claims takes every request: no other codec serves these paths.
+func (chat) Claims(*http.Request) bool { return true }
+
+// AnswerSideRequest answers that no model is loaded, and that every model has all capabilities.
+func (c chat) AnswerSideRequest(r *http.Request, body []byte) dialect.Answer {
+	switch r.URL.Path {
+	case "/api/tags":
+		list := []json.RawMessage{}
+		for _, name := range models {
+			list = append(list, describe(name))
+		}
+		return plain(map[string]any{"models": list})
+	case "/api/ps":
+		return plain(map[string]any{"models": []string{}})
+	case "/":
+		h := http.Header{"Content-Type": {"text/plain; charset=utf-8"}}
+		return dialect.Answer{Status: http.StatusOK, Header: h, Chunks: [][]byte{[]byte("Ollama is running")}}
+	case "/api/version":
+		return plain(map[string]string{"version": version})
+	}
+	var wanted struct{ Model, Name string }
+	if err := json.Unmarshal(body, &wanted); err != nil {
+		return c.EncodeError(refuse("the body cannot be read: %v", err))
+	}
+	if wanted.Model == "" {
+		wanted.Model = wanted.Name
+	}
+	if !modelName.MatchString(wanted.Model) {
+		return c.EncodeError(refuse("the model %q is no name: set model", wanted.Model))
+	}
+	info := map[string]any{"general.architecture": family, family + ".context_length": 131072}
+	return plain(dialect.Ordered("details", details(), "model_info", info,
+		"capabilities", []string{"completion", "tools", "vision", "thinking"}, "modified_at", loaded))
+}
+
+const family = "llama"
+
+func details() json.RawMessage {
+	return dialect.Ordered("parent_model", "", "format", "gguf", "family", family, "families", []string{family},
+		"parameter_size", "3.2B", "quantization_level", "Q4_K_M")
+}
+
+func describe(name string) json.RawMessage {
+	digest := sha256.Sum256([]byte(name))
+	return dialect.Ordered("name", name, "model", name, "modified_at", loaded, "size", 2019393189,
+		"digest", hex.EncodeToString(digest[:]), "details", details())
+}
