@@ -10,7 +10,9 @@ import (
 )
 
 // planted reports whether a text holds the planted key of these tests, or the planted list of numbers.
-func planted(text string) bool { return strings.Contains(text, "sk-planted") || strings.Contains(text, "115,107") }
+func planted(text string) bool {
+	return strings.Contains(text, "sk-planted") || strings.Contains(text, "115,107")
+}
 
 func TestSelectHeader(t *testing.T) {
 	for _, test := range []struct {
