@@ -14,7 +14,7 @@ import (
 
 const builtinPrefix = "builtin:"
 
-// wires are the ways in which a built-in client can ask the model; the first is the default.
+// wires are the built-in clients' wires to the model; the first is the default.
 var wires = []struct {
 	name   string
 	config reference.Config
@@ -33,9 +33,8 @@ var wires = []struct {
 	{"gemini-3", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini3}},
 }
 
-// builtin returns the configuration of a built-in client: builtin:reference or builtin:mutant/NAME, each with the name of a wire at its
-// end, as /plain, /native or /anthropic, for another way to ask the model. A mutant whose fault the default wire does not show has
-// one that does.
+// builtin returns the configuration of builtin:reference or builtin:mutant/NAME, each optionally with a wire at its
+// end, such as /plain, /native or /anthropic. The default wire of a mutant is the first on which its fault shows.
 func builtin(name string) (reference.Config, error) {
 	rest, ok := strings.CutPrefix(name, builtinPrefix)
 	config, chosen := wires[0].config, false
@@ -50,24 +49,26 @@ func builtin(name string) (reference.Config, error) {
 	if mutant, found := strings.CutPrefix(rest, "mutant/"); ok && found {
 		if m := reference.Find(mutant); m != nil {
 			if !chosen {
-				config = shows(m)
+				config = firstWire(m)
 			}
 			return m.Config(config), nil
 		}
 	}
-	var names []string
-	for _, m := range reference.Mutants() {
-		names = append(names, builtinPrefix+"mutant/"+m.Name)
+	names := []string{builtinPrefix + "reference"}
+	for _, mutant := range mutantNames() {
+		names = append(names, builtinPrefix+"mutant/"+mutant)
 	}
-	hint := "want builtin:reference or builtin:mutant/NAME (mcp-conform selftest lists the names)"
-	if near := conformance.Nearest(name, append(names, builtinPrefix+"reference")); near != nil {
-		hint = "did you mean " + strings.Join(near, ", ") + "?"
+	hint := "use builtin:reference or builtin:mutant/NAME (mcp-conform selftest lists the names)"
+	if near := conformance.Nearest(name, names); near != nil {
+		hint = didYouMean(near)
 	}
-	return reference.Config{}, fmt.Errorf("there is no built-in client %q; %s", name, hint)
+	return reference.Config{}, fmt.Errorf("unknown built-in client %q; %s", name, hint)
 }
 
-// shows returns the first wire on which the mutant's fault shows.
-func shows(m *reference.Mutant) reference.Config {
+func didYouMean(names []string) string { return "did you mean " + strings.Join(names, ", ") + "?" }
+
+// firstWire returns the first wire on which the mutant's fault shows.
+func firstWire(m *reference.Mutant) reference.Config {
 	for _, w := range wires {
 		if m.ShowsIn(w.config) {
 			return w.config
@@ -76,20 +77,28 @@ func shows(m *reference.Mutant) reference.Config {
 	return wires[0].config
 }
 
-// clientCommand is this program in the part of a client under test.
+func mutantNames() []string {
+	var names []string
+	for _, m := range reference.Mutants() {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// clientCommand is this program as a client under test.
 type clientCommand struct {
 	Name string `arg:""`
-	URL  string `arg:"" optional:"" help:"Nothing over stdio."`
+	URL  string `arg:"" optional:"" help:"Omit it over stdio."`
 }
 
 func (c *clientCommand) Run(ctx context.Context) error {
 	config, err := builtin(c.Name)
 	if err != nil {
-		return &exitError{exitUsage, err}
+		return usage(err)
 	}
 	env, err := harness.EnvFromProcess([]string{c.URL}, os.Getenv)
 	if err != nil {
-		return &exitError{exitUsage, err}
+		return usage(err)
 	}
 	if err := reference.Client(config)(ctx, env); err != nil {
 		return &exitError{exitFailed, err}

@@ -14,7 +14,7 @@ type explainCommand struct {
 	ID string `arg:"" help:"A check, such as parallel/results-reach-model, or a scenario."`
 }
 
-// Run explains a check, or lists what a scenario has.
+// Run explains a check, or lists the checks of a scenario.
 func (c *explainCommand) Run(s streams) error {
 	var b bytes.Buffer
 	var names []string
@@ -51,7 +51,7 @@ func explainScenario(b *bytes.Buffer, s *conformance.Scenario) {
 	for _, c := range s.Checks {
 		fmt.Fprintf(b, "  %-24s %s\n", c.ID, c.Rule)
 	}
-	fmt.Fprintf(b, "\nmcp-conform explain %s/CHECK says more.\n", s.ID)
+	fmt.Fprintf(b, "\nMore: mcp-conform explain %s/CHECK\n", s.ID)
 }
 
 func explainCheck(b *bytes.Buffer, s *conformance.Scenario, c *conformance.Check) {
@@ -62,23 +62,30 @@ func explainCheck(b *bytes.Buffer, s *conformance.Scenario, c *conformance.Check
 		if !ok {
 			continue
 		}
-		fmt.Fprintf(b, "  %-13s  %s", r, level)
+		text := string(level)
 		if req := c.Requirement(r); req != nil {
-			fmt.Fprintf(b, ": %s\n  %15s%s", req.Text, "", req.URL)
+			text += fmt.Sprintf(": %s\n%s", req.Text, req.URL)
 		}
-		b.WriteByte('\n')
+		explainLine(b, string(r), text)
 	}
-	fmt.Fprintf(b, "  shown by       %s\n", strings.Join(c.ShownBy(s), ", "))
-	var killers []string
+	explainLine(b, "covered by", strings.Join(c.ShownBy(s), ", "))
+	var mutants []string
 	for _, m := range reference.Mutants() {
 		if slices.Contains(m.Kills, id) {
-			killers = append(killers, fmt.Sprintf("builtin:mutant/%s (%s)", m.Name, m.Doc))
+			mutants = append(mutants, fmt.Sprintf("builtin:mutant/%s (%s)", m.Name, m.Doc))
 		}
 	}
-	fmt.Fprintf(b, "  fails          %s\n", strings.Join(killers, "\n                 "))
-	fmt.Fprintf(b, "  again          mcp-conform run --scenario %s -- COMMAND\n", id)
+	explainLine(b, "mutants", strings.Join(mutants, "\n"))
+	explainLine(b, "reproduce", "mcp-conform run --scenario "+id+" -- COMMAND")
 }
 
 func explainText(b *bytes.Buffer, id string, c *conformance.Check) {
-	fmt.Fprintf(b, "%s\n  wants          %s\n  usual cause    %s\n  how to mend    %s\n", id, c.Rule, c.Cause, c.Fix)
+	fmt.Fprintln(b, id)
+	explainLine(b, "rule", c.Rule)
+	explainLine(b, "likely cause", c.Cause)
+	explainLine(b, "fix", c.Fix)
+}
+
+func explainLine(b *bytes.Buffer, label, text string) {
+	fmt.Fprintf(b, "  %-13s  %s\n", label, strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 17)))
 }

@@ -17,7 +17,7 @@ func (versionCommand) Run(s streams) error {
 	return err
 }
 
-// version is the version of the module that this program was built from, as the toolchain knows it.
+// version is the version of the module of this program.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
