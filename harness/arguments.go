@@ -2,6 +2,7 @@ package harness
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -40,15 +41,16 @@ func mentions(args []string, place string) bool {
 
 // checkPlaces returns a CommandError for placeholders that the client's transport does not have.
 func (c *Client) checkPlaces() error {
+	var err error
 	switch {
 	case c.stdio && mentions(c.argv[1:], urlPlace):
-		return &CommandError{c.argv[0], fmt.Errorf("its arguments have %s, but over stdio the server has no URL: use %s or %s",
-			urlPlace, commandPlace, configPlace)}
+		err = errors.New("over stdio the server has no URL: use {server-command} or {config}, not {url}")
 	case !c.stdio && mentions(c.argv[1:], commandPlace):
-		return &CommandError{c.argv[0], fmt.Errorf("its arguments have %s, but over HTTP it launches no server: use %s, or run the client over stdio",
-			commandPlace, urlPlace)}
+		err = errors.New("over HTTP it launches no server: use {url}, not {server-command}, or run it over stdio")
+	default:
+		return nil
 	}
-	return nil
+	return &CommandError{c.argv[0], err}
 }
 
 // serverName is the server's name in a configuration file.
@@ -60,7 +62,7 @@ const serverName = "mcp-conform"
 func writeConfig(dir string, env *Env) (string, error) {
 	server := map[string]any{"type": "http", "url": env.URL}
 	if env.Server != nil {
-		server = map[string]any{"type": "stdio", "command": env.Server[0], "args": env.Server[1:], "env": map[string]string{}}
+		server = map[string]any{"type": "stdio", "command": env.Server[0], "args": env.Server[1:], "env": struct{}{}}
 	}
 	servers := map[string]any{serverName: server}
 	raw, err := json.MarshalIndent(map[string]any{"mcpServers": servers, "servers": servers}, "", "  ")

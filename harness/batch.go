@@ -101,7 +101,7 @@ func (f *finished) unsettled(s *surveyed, i int) bool {
 	return !s.reached(&f.cases[i]) || !settled || !f.trace.Whole
 }
 
-// around returns the sessions after a crash in one case: those before it together, it alone, and those after it together.
+// around returns the sessions after a crash in one case: the cases before it, the case alone, and those after it.
 func (f *finished) around(suspect int) []batch {
 	parts := []batch{f.part(0, suspect), f.part(suspect, suspect+1), f.part(suspect+1, len(f.cases))}
 	return slices.DeleteFunc(parts, func(b batch) bool { return len(b.cases) == 0 })

@@ -45,7 +45,7 @@ func (r *Runner) inBubble(cases []Case) (*trace.Trace, error) {
 		r.Bubble(func() {
 			// The run's context is from outside the bubble: its channel must not be used here.
 			t, err = r.play(context.Background(), cases, rec.Store, func() {})
-			// An idle connection in this pool would keep the bubble open, and crash the process when another one uses it.
+			// An idle connection in this pool would keep the bubble open, and crash the process if another uses it.
 			http.DefaultClient.CloseIdleConnections()
 		})
 	}()
@@ -75,7 +75,8 @@ func leaked(t *trace.Trace) *trace.Trace {
 	for i := len(t.Events) - 1; i >= 0; i-- {
 		if p := t.Events[i].Process; p != nil && p.State == trace.Ended {
 			noted := *p
-			noted.Leak = cmp.Or(p.Leak, "goroutines of the client were still blocked after it had returned and everything was closed")
+			const leak = "goroutines of the client were still blocked after it had returned and everything was closed"
+			noted.Leak = cmp.Or(p.Leak, leak)
 			t.Events[i].Process = &noted
 			return t
 		}
@@ -86,8 +87,8 @@ func leaked(t *trace.Trace) *trace.Trace {
 // leftBehind notes in the trace that its client was left running, at the virtual time of its last event.
 func leftBehind(t *trace.Trace, limit time.Duration) *trace.Trace {
 	e := trace.Event{Seq: 1, Process: &trace.Process{State: trace.Ended, Outside: true, Err: fmt.Sprintf(
-		"no event for %s of real time: the client waits for something outside virtual time, such as a real socket, a pool "+
-			"or a worker of an earlier session, or never rests; run it with harness.Loopback()", limit)}}
+		"no event for %s of real time: the client waits for something outside virtual time, such as a real socket, "+
+			"a pool or a worker of an earlier session, or never rests; run it with harness.Loopback()", limit)}}
 	for i := range t.Events {
 		if e.At = t.Events[i].At; t.Events[i].Case == "" {
 			e.Seq = t.Events[i].Seq + 1
@@ -100,7 +101,8 @@ func leftBehind(t *trace.Trace, limit time.Duration) *trace.Trace {
 // withAdvice adds to a network error of a client in virtual time how to fix it.
 func withAdvice(err string) string {
 	if strings.Contains(err, "dial tcp") && !strings.Contains(err, "in-memory network") {
-		err += " (in virtual time only env.HTTP reaches the server and the model: use it, or run the client with harness.Loopback())"
+		err += " (in virtual time only env.HTTP reaches the server and the model: " +
+			"use it, or run the client with harness.Loopback())"
 	}
 	return err
 }

@@ -52,8 +52,8 @@ type Case struct {
 	TellsVersions bool
 	// Isolated cases get a session of their own, because they may break it for others.
 	Isolated bool
-	// Hostile cases send what may crash a client. They share sessions among themselves, in a process of its own if there
-	// is one ([Runner.Contained]). If such a session ends before its barrier, further sessions find the case at fault.
+	// Hostile cases send what may crash a client. They share sessions among themselves, if possible in a process of
+	// its own ([Runner.Contained]). If such a session ends before its barrier, further sessions find the case at fault.
 	Hostile bool
 	// Wait is how long the case waits by design. Its client has that much more time, in a session of its own that does
 	// not count as one of the parallel ones. 0 for none.

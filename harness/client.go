@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// Client is a client under test, made by [InProcess], [Command] or [CommandStdio]. It can be started any number of times.
+// Client is a client under test, made by [InProcess], [Command] or [CommandStdio]. It may start any number of times.
 type Client struct {
 	// Name is the client's name in reports.
 	Name string

@@ -177,8 +177,8 @@ func (c *containment) ended(p *trace.Process, report string) (*trace.Process, er
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && p.Interrupted:
 	case errors.Is(err, fs.ErrNotExist):
-		return p, &fault{fmt.Sprintf("the test binary, run again with %q to contain the client, did not reach the client: %s",
-			strings.Join(c.args(), " "), howEnded(p))}
+		return p, &fault{fmt.Sprintf("the test binary, run again with %q to contain the client, "+
+			"did not reach the client: %s", strings.Join(c.args(), " "), howEnded(p))}
 	case err != nil:
 		return nil, fmt.Errorf("the state of the contained client is unreadable: %w", err)
 	case p.ExitCode != 0 && crash != "": // also after the client returned: it left a goroutine that crashed

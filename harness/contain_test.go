@@ -79,7 +79,7 @@ func TestTheTraceSaysHowAContainedClientEnded(t *testing.T) {
 			want{panic: "fatal error: sync: unlock of unlocked mutex"}},
 		"an error": {func(context.Context, harness.Env) error { return errors.New("out of luck") }, want{err: "out of luck"}},
 		"ends its goroutine": {here(t.FailNow),
-			want{err: "the client's function ended its goroutine (runtime.Goexit, or FailNow of a test) instead of returning"}},
+			want{err: "the client's function ended its goroutine (by runtime.Goexit or FailNow) instead of returning"}},
 		"exits": {here(func() { os.Exit(7) }),
 			want{err: "it ended its whole process, with status 7, instead of returning"}},
 		"exits with success": {here(func() { os.Exit(0) }),

@@ -74,7 +74,8 @@ var providers = []struct {
 	{dialect.OpenAIChat, []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}, []string{"OPENAI_API_KEY"}},
 	{dialect.OpenAIResponses, []string{"OPENAI_BASE_URL", "OPENAI_API_BASE"}, []string{"OPENAI_API_KEY"}},
 	{dialect.Anthropic, []string{"ANTHROPIC_BASE_URL"}, []string{"ANTHROPIC_API_KEY"}},
-	{dialect.Gemini, []string{"GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL"}, []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}},
+	{dialect.Gemini, []string{"GOOGLE_GEMINI_BASE_URL", "GOOGLE_VERTEX_BASE_URL"},
+		[]string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}},
 	{dialect.Ollama, []string{"OLLAMA_HOST"}, []string{"OLLAMA_API_KEY"}},
 }
 
@@ -143,7 +144,8 @@ func isProviderVariable(name string) bool {
 // function such as [os.Getenv]. Only the server is required: the URL, or for a client of [CommandStdio] the command
 // in the environment. The rest may be zero. Its error says which part is missing or invalid.
 func EnvFromProcess(args []string, getenv func(string) string) (Env, error) {
-	e := Env{HTTP: http.DefaultClient, Revision: server.Revision(getenv(envVersion)), Report: printOutcome, announce: printFeature}
+	e := Env{HTTP: http.DefaultClient, Revision: server.Revision(getenv(envVersion)),
+		Report: printOutcome, announce: printFeature}
 	var v contextVar
 	if raw := getenv(envContext); raw != "" {
 		if err := json.Unmarshal([]byte(raw), &v); err != nil {
@@ -162,7 +164,8 @@ func EnvFromProcess(args []string, getenv func(string) string) (Env, error) {
 	}
 	e.URL = args[len(args)-1]
 	if u, err := url.Parse(e.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return Env{}, fmt.Errorf("last argument: expected the server's URL, such as http://127.0.0.1:8080/mcp, found %q", e.URL)
+		return Env{}, fmt.Errorf(
+			"last argument: expected the server's URL, such as http://127.0.0.1:8080/mcp, found %q", e.URL)
 	}
 	return e, nil
 }

@@ -11,11 +11,13 @@ import (
 )
 
 // runFunction calls the client's function and waits for it, or until the grace after the end of ctx.
-func runFunction(ctx context.Context, run func(context.Context, Env) error, env Env, grace time.Duration) *trace.Process {
+func runFunction(
+	ctx context.Context, run func(context.Context, Env) error, env Env, grace time.Duration,
+) *trace.Process {
 	ended := make(chan *trace.Process, 1)
 	go func() {
-		p := &trace.Process{State: trace.Ended,
-			Err: "the client's function ended its goroutine (runtime.Goexit, or FailNow of a test) instead of returning"}
+		p := &trace.Process{State: trace.Ended, // if the function does not return
+			Err: "the client's function ended its goroutine (by runtime.Goexit or FailNow) instead of returning"}
 		defer func() { ended <- p }()
 		defer func() {
 			if v := recover(); v != nil {

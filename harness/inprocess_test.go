@@ -29,7 +29,7 @@ func TestTheTraceSaysHowAFunctionEnded(t *testing.T) {
 		"a panic": {func(context.Context, harness.Env) error { panic("out of range \xff") },
 			trace.Process{Panic: "out of range �"}},
 		"the end of its goroutine": {func(context.Context, harness.Env) error { runtime.Goexit(); return nil },
-			trace.Process{Err: "the client's function ended its goroutine (runtime.Goexit, or FailNow of a test) instead of returning"}},
+			trace.Process{Err: "the client's function ended its goroutine (by runtime.Goexit or FailNow) instead of returning"}},
 		"an error at its time limit": {func(ctx context.Context, _ harness.Env) error { <-ctx.Done(); return ctx.Err() },
 			trace.Process{Deadline: true, Err: "context canceled"}},
 		"nil at its time limit": {func(ctx context.Context, _ harness.Env) error { <-ctx.Done(); return nil },

@@ -18,7 +18,7 @@ const (
 
 // Limits say how long a client has to wait for the model, and how long the model lets it wait.
 type Limits struct {
-	// Client is how long the client has to wait for the model, from the request to the end of the answer ([Env.Timeout]).
+	// Client is how long the client has to wait for the model, from the request to the end of the answer.
 	Client time.Duration
 	// Declared is true if Client is a known property of the client ([Runner.ClientTimeout]). Else Client is a request,
 	// and a client with a limit of its own may ignore it.

@@ -14,7 +14,7 @@ import (
 // Outcome is a client's report about its own call: the wire does not show how the client understood a response. A
 // client in a process of its own writes it as a line to its standard output:
 //
-//	{"mcp-conform":"outcome","tool":"basic-question","outcome":"failed","error":{"code":-32602,"message":"unknown tool"}}
+//	{"mcp-conform":"outcome","tool":"basic-text","outcome":"failed","error":{"code":-32602,"message":"unknown tool"}}
 type Outcome struct {
 	// Tool is the tool, the prompt, or the URI of the resource.
 	Tool string `json:"tool"`
@@ -42,7 +42,7 @@ const (
 const (
 	// Decisions: a user, or a driver in the user's place, decides as [Env.Decision] says.
 	Decisions = "decisions"
-	// Tasks: the client runs samples as tasks if [Env.Declare] declares them (2025-11-25, basic/utilities/tasks). Without
+	// Tasks: the client runs samples as tasks if [Env.Declare] has them (2025-11-25, basic/utilities/tasks). Without
 	// the feature a client still declares what it is asked to, and the checks of tasks do not apply.
 	Tasks = "tasks"
 )
@@ -96,7 +96,8 @@ func printFeature(feature string) {
 // readLine reads a contract line into v, and reports whether it may be one.
 func readLine(line []byte, v any) bool {
 	line = bytes.TrimSpace(line)
-	return bytes.HasPrefix(line, []byte("{")) && bytes.Contains(line, []byte("mcp-conform")) && json.Unmarshal(line, v) == nil
+	return bytes.HasPrefix(line, []byte("{")) && bytes.Contains(line, []byte("mcp-conform")) &&
+		json.Unmarshal(line, v) == nil
 }
 
 // readOutcome reads an outcome line; ok is false for every other line.

@@ -101,9 +101,10 @@ func (r *run) startInTurn(ctx context.Context, cases []Case) (*trace.Trace, erro
 	})
 }
 
-// each plays the sessions, as many at once as there are slots, and returns them in their order. It calls over, which may
-// be nil, for each session in that order, as soon as the session and those before it are over.
-func (r *run) each(ctx context.Context, sessions []batch, slots chan struct{}, play playSession, over func(int, *finished),
+// each plays the sessions, as many at once as there are slots, and returns them in their order. It calls over for each
+// session in that order, as soon as the session and those before it are over; nil for no call.
+func (r *run) each(
+	ctx context.Context, sessions []batch, slots chan struct{}, play playSession, over func(int, *finished),
 ) []finished {
 	done := make([]finished, len(sessions))
 	ended := make([]chan struct{}, len(sessions))

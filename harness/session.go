@@ -47,7 +47,8 @@ func (r *Runner) header(client *Client, cases []Case, limit time.Duration) (trac
 	}
 	ids := map[string]string{}
 	for _, c := range cases {
-		header.Cases = append(header.Cases, trace.Case{ID: c.ID, Tool: c.Tool(), Mark: c.Mark(), Carrier: string(c.Carrier)})
+		header.Cases = append(header.Cases,
+			trace.Case{ID: c.ID, Tool: c.Tool(), Mark: c.Mark(), Carrier: string(c.Carrier)})
 		ids[c.Tool()], ids[c.Mark()] = c.ID, c.ID
 		if c.Carrier == server.ResourcesRead {
 			ids[server.ResourceURI(c.Tool())] = c.ID // in outcomes
@@ -58,7 +59,9 @@ func (r *Runner) header(client *Client, cases []Case, limit time.Duration) (trac
 
 // play plays the cases and returns the trace. It passes the recorder to started at once: a bubble may not get to the
 // end. It calls spoke for each message of the client.
-func (r *Runner) play(ctx context.Context, cases []Case, started func(*trace.Recorder), spoke func()) (*trace.Trace, error) {
+func (r *Runner) play(
+	ctx context.Context, cases []Case, started func(*trace.Recorder), spoke func(),
+) (*trace.Trace, error) {
 	client, limit := r.client(&cases[0]), r.limit(cases)
 	var count atomic.Int64
 	progress, connected := count.Load, make(chan struct{})
@@ -196,8 +199,8 @@ func (r *Runner) startFakes(client *Client, cases []Case, record func(trace.Even
 	if revisions == nil {
 		revisions = []server.Revision{r.Revision}
 	}
-	f.server, err = server.Start(server.Options{Revisions: revisions, TellsVersions: cases[0].TellsVersions, Record: record,
-		Seed: r.Seed, Listener: listeners[1], Planted: Planted(PlantedKey).Holds}, tools...)
+	f.server, err = server.Start(server.Options{Revisions: revisions, TellsVersions: cases[0].TellsVersions,
+		Record: record, Seed: r.Seed, Listener: listeners[1], Planted: Planted(PlantedKey).Holds}, tools...)
 	if err != nil {
 		f.model.Close()
 		return nil, err

@@ -114,9 +114,9 @@ func commandError(t *testing.T, c harness.Client) (mistake *harness.CommandError
 
 func TestPlaceholdersOfTheOtherTransportAreTheCallersMistake(t *testing.T) {
 	for want, client := range map[string]harness.Client{
-		"over stdio the server has no URL: use {server-command} or {config}": harness.CommandStdio("sh", "-c", "x {url}"),
-		"over HTTP it launches no server: use {url}":                         harness.Command("sh", "-c", "x {server-command}"),
-		`the client "" cannot be started: the command is missing`:            harness.CommandStdio(),
+		"over stdio the server has no URL":                        harness.CommandStdio("sh", "-c", "x {url}"),
+		"over HTTP it launches no server":                         harness.Command("sh", "-c", "x {server-command}"),
+		`the client "" cannot be started: the command is missing`: harness.CommandStdio(),
 	} {
 		require.ErrorContains(t, commandError(t, client), want)
 	}

@@ -34,7 +34,7 @@ func killWith(variable []byte) bool {
 			continue
 		}
 		environ, err := os.ReadFile(path) // fails for other users' processes, and for those that ended
-		if err == nil && (bytes.HasPrefix(environ, variable) || bytes.Contains(environ, append([]byte{0}, variable...))) {
+		if err == nil && bytes.Contains(append([]byte{0}, environ...), append([]byte{0}, variable...)) {
 			found = process.Kill() == nil || found
 		}
 		_ = process.Release()

@@ -33,6 +33,7 @@ func vars() map[string]string {
 		"run_command": "The client's command, after --. {url} is the server's URL, {config} an mcp.json, " +
 			"{prompt} a task for a host. Without {url} and {config} the URL comes last. " +
 			"With --stdio, {server-command} launches the server.",
+		"record_modes": "record,record-missing,replay,passthrough",
 		"record_mode": "record: record everything anew; record-missing: record what the cassette lacks; " +
 			"replay: answer from the cassette only; passthrough: record nothing.",
 		"record_upstream": "Address of a provider (openai, anthropic, gemini, ollama, native) if not its own; " +
@@ -40,6 +41,6 @@ func vars() map[string]string {
 		"list_requirements": "List the requirements of the specification: the checks that enforce each " +
 			"and the mutants that prove them, or why no check does.",
 		"serve_listen":   "Loopback address to listen on (default: a free port of 127.0.0.1).",
-		"selftest_every": "Play each mutant on every model wire that shows its fault, with the whole catalogue on each.",
+		"selftest_every": "Play each mutant on every wire that shows its fault, with the whole catalogue on each.",
 	}
 }

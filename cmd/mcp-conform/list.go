@@ -14,7 +14,7 @@ import (
 type listCommand struct {
 	Requirements bool     `help:"${list_requirements}"`
 	Revision     []string `placeholder:"DATE" help:"With --requirements: only these revisions (default: all)."`
-	Format       string   `enum:"text,json,markdown" default:"text" help:"Format: text, json, or markdown (requirements only)."`
+	Format       string   `enum:"text,json,markdown" default:"text" help:"Format; markdown for requirements only."`
 }
 
 type listedScenario struct {

@@ -17,9 +17,9 @@ import (
 
 type recordCommand struct {
 	Cassette string            `required:"" placeholder:"FILE" help:"The cassette to write. Its name ends in .yaml."`
-	Mode     string            `enum:"record,record-missing,replay,passthrough" default:"record-missing" help:"${record_mode}"`
+	Mode     string            `enum:"${record_modes}" default:"record-missing" help:"${record_mode}"`
 	Upstream map[string]string `placeholder:"PROVIDER=URL" help:"${record_upstream}"`
-	Origin   string            `enum:"recorded,scripted" default:"recorded" help:"What answers: recorded (a real model) or scripted."`
+	Origin   string            `enum:"recorded,scripted" default:"recorded" help:"Kind of model that answers."`
 	Paced    bool              `help:"Replay answers at the recorded pace."`
 	Command  []string          `arg:"" optional:"" passthrough:"" help:"The command to record, after --."`
 }

@@ -34,7 +34,7 @@ type runCommand struct {
 	Patience time.Duration `name:"client-timeout" placeholder:"DURATION" help:"${run_client_timeout}"`
 	Jobs     int           `short:"j" default:"${jobs}" help:"Number of parallel sessions."`
 	Fuzz     int           `placeholder:"N" help:"${run_fuzz}"`
-	Frames   string        `placeholder:"DIR" default:"mcp-conform-frames" help:"Folder of requests kept by --fuzz (default: ${default})."`
+	Frames   string        `placeholder:"DIR" default:"mcp-conform-frames" help:"Folder for --fuzz (${default})."`
 	Frame    string        `placeholder:"FILE" help:"Play only this kept malformed request."`
 	Strict   bool          `help:"Warnings fail the run, too."`
 	Command  []string      `arg:"" optional:"" help:"${run_command}"`

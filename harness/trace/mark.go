@@ -18,7 +18,7 @@ const (
 	// MarkConnection says that a connection with one message a line was opened; the text is its name, which is the
 	// Session of its frames.
 	MarkConnection = "connection"
-	// MarkKilled says that the client killed the server before it closed the server's input; the text is the connection.
+	// MarkKilled says that the client killed the server before closing its input; the text is the connection.
 	MarkKilled = "killed"
 	// MarkStderr is a line that the server wrote to its standard error, over stdio.
 	MarkStderr = "stderr"
