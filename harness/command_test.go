@@ -57,8 +57,8 @@ func TestTheTraceSaysHowACommandEnded(t *testing.T) {
 
 func TestACommandThatHangsEndsAtItsTimeLimit(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, &trace.Process{State: trace.Ended, ExitCode: -1, Signal: "terminated", Deadline: true, Stdout: "waiting\n"},
-		end(t, shell("echo waiting; exec sleep 1000"), longEnough))
+	require.Equal(t, &trace.Process{State: trace.Ended, ExitCode: -1, Signal: "terminated", Deadline: true,
+		Stdout: "waiting\n"}, end(t, shell("echo waiting; exec sleep 1000"), longEnough))
 }
 
 func TestACommandThatEndsWhenAskedIsStillOutOfTime(t *testing.T) {
@@ -195,7 +195,8 @@ func TestPlaceholdersAreReplacedAndTheURLComesLast(t *testing.T) {
 
 func TestTheConfigurationNamesTheServerInBothStyles(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	out := end(t, harness.Command("sh", "-c", `cat "$1"; echo "$1 $TMPDIR $PWD" >&2; echo x >"$TMPDIR/left"`, "sh", "{config}"), 0)
+	const script = `cat "$1"; echo "$1 $TMPDIR $PWD" >&2; echo x >"$TMPDIR/left"`
+	out := end(t, harness.Command("sh", "-c", script, "sh", "{config}"), 0)
 	var config map[string]map[string]struct{ Type, URL string }
 	require.NoError(t, json.Unmarshal([]byte(out.Stdout), &config))
 	require.Len(t, config, 2)
@@ -216,7 +217,8 @@ func TestTheTraceHasTheClientsOutcomes(t *testing.T) {
 	const completed = `{"mcp-conform":"outcome","tool":"s-a","outcome":"completed"}`
 	const failed = `{"mcp-conform":"outcome","tool":"s-b","outcome":"failed","error":{"code":-32602,"message":"no"}}`
 	const invalid = `{"mcp-conform":"outcome","tool":"s-a","outcome":"well"}`
-	client := shell(`echo one; echo '` + completed + `'; echo two; echo '` + failed + `'; echo '` + invalid + `'; printf '` + completed + `'`)
+	client := shell(`echo one; echo '` + completed + `'; echo two; echo '` + failed + `'
+		echo '` + invalid + `'; printf '` + completed + `'`)
 	tr := play(t, harness.Runner{Client: client}, quiet("s/a"), quiet("s/b"))[0]
 	require.Equal(t, map[string][]string{"s/a": {completed, completed}, "s/b": {failed}}, marks(tr, trace.MarkOutcome))
 	require.Equal(t, "one\ntwo\n"+invalid+"\n", ending(t, tr).Stdout)

@@ -63,7 +63,8 @@ func TestAProcessReceivesTheContract(t *testing.T) {
 		"scenario": "sampling",
 		"capabilities": {"sampling": {"tools": {}}},
 		"models": {"openai-chat": "http://127.0.0.1:4712/v1", "anthropic": "http://127.0.0.1:4712",
-			"gemini": "http://127.0.0.1:4712", "ollama": "http://127.0.0.1:4712", "native": "http://127.0.0.1:4712/native"},
+			"gemini": "http://127.0.0.1:4712", "ollama": "http://127.0.0.1:4712",
+			"native": "http://127.0.0.1:4712/native"},
 		"key": "`+PlantedKey+`",
 		"tools": ["basic-question"],
 		"prompts": ["mrtr-prompt"],
@@ -90,11 +91,11 @@ func TestAProcessReadsTheContract(t *testing.T) {
 
 func TestRealProvidersAreNotPassedOn(t *testing.T) {
 	variables := example.variables([]string{
-		"OPENAI_API_KEY=sk-real", "OPENAI_BASE_URL=https://real", "OPENAI_ORG_ID=org-real", "openai_api_key=sk-real",
-		"ANTHROPIC_API_KEY=sk-real", "ANTHROPIC_AUTH_TOKEN=real", "ANTHROPIC_BASE_URL=https://real", "CLAUDE_CODE_USE_BEDROCK=real",
-		"GEMINI_API_KEY=real", "GOOGLE_API_KEY=real", "GOOGLE_APPLICATION_CREDENTIALS=/real", "GOOGLE_GEMINI_BASE_URL=https://real",
-		"OLLAMA_HOST=real:11434", "AWS_SECRET_ACCESS_KEY=real", "AWS_SESSION_TOKEN=real", "AZURE_OPENAI_ENDPOINT=https://real",
-		"MISTRAL_API_KEY=real", "HF_TOKEN=real", "SOME_NEW_PROVIDER_API_KEY=real", "SOME_NEW_PROVIDER_BASE_URL=https://real",
+		"OPENAI_API_KEY=real", "OPENAI_BASE_URL=real", "OPENAI_ORG_ID=real", "openai_api_key=real",
+		"ANTHROPIC_API_KEY=real", "ANTHROPIC_AUTH_TOKEN=real", "ANTHROPIC_BASE_URL=real", "CLAUDE_CODE_USE_BEDROCK=real",
+		"GEMINI_API_KEY=real", "GOOGLE_API_KEY=real", "GOOGLE_APPLICATION_CREDENTIALS=real", "GOOGLE_GEMINI_BASE_URL=real",
+		"OLLAMA_HOST=real", "AWS_SECRET_ACCESS_KEY=real", "AWS_SESSION_TOKEN=real", "AZURE_OPENAI_ENDPOINT=real",
+		"MISTRAL_API_KEY=real", "HF_TOKEN=real", "SOME_NEW_PROVIDER_API_KEY=real", "SOME_NEW_PROVIDER_BASE_URL=real",
 		"MCP_CONFORMANCE_CONTEXT=real", "MCP_CONFORMANCE_SOMETHING=real", "HARMLESS=kept",
 	})
 	for _, v := range variables {
@@ -134,6 +135,7 @@ func TestInvalidCapabilitiesAreOurMistake(t *testing.T) {
 }
 
 func TestAnIncompleteContractIsAnError(t *testing.T) {
+	const invalid = "invalid JSON in MCP_CONFORMANCE_CONTEXT: "
 	const url = "expected the server's URL, such as http://127.0.0.1:8080/mcp, found "
 	for _, c := range []struct {
 		args          []string
@@ -143,8 +145,8 @@ func TestAnIncompleteContractIsAnError(t *testing.T) {
 		{[]string{"http://127.0.0.1/mcp", "--verbose"}, "", url + `"--verbose"`},
 		{[]string{"file:///mcp"}, "", url + `"file:///mcp"`},
 		{[]string{""}, "", url + `""`},
-		{[]string{example.URL}, "{", "invalid JSON in MCP_CONFORMANCE_CONTEXT: unexpected end of JSON input"},
-		{[]string{example.URL}, `{"models":{"native":5}}`, "invalid JSON in MCP_CONFORMANCE_CONTEXT: json: cannot unmarshal number"},
+		{[]string{example.URL}, "{", invalid + "unexpected end of JSON input"},
+		{[]string{example.URL}, `{"models":{"native":5}}`, invalid + "json: cannot unmarshal number"},
 		{nil, `{"server":{}}`, "MCP_CONFORMANCE_CONTEXT has a server without a command"},
 	} {
 		_, err := EnvFromProcess(c.args, getenv([]string{envContext + "=" + c.context}))
@@ -153,13 +155,15 @@ func TestAnIncompleteContractIsAnError(t *testing.T) {
 }
 
 func FuzzEnvFromProcess(f *testing.F) {
-	f.Add(example.URL, "2025-11-25", `{"capabilities":{"sampling":{}},"models":{"native":"http://127.0.0.1/native"},"key":"sk","tools":["a"]}`)
+	f.Add(example.URL, "2025-11-25",
+		`{"capabilities":{"sampling":{}},"models":{"native":"http://127.0.0.1/native"},"key":"sk","tools":["a"]}`)
 	f.Add("", "", "")
 	f.Add("--flag", "x", "null")
 	f.Add("", "2026-07-28", `{"server":{"command":"/bin/x","args":["y",""]}}`)
 	f.Add("http://[::1", "2026-07-28", `{"models":null}`)
 	f.Fuzz(func(t *testing.T, arg, version, context string) {
-		env, err := EnvFromProcess([]string{arg}, getenv([]string{envVersion + "=" + version, envContext + "=" + context}))
+		variables := []string{envVersion + "=" + version, envContext + "=" + context}
+		env, err := EnvFromProcess([]string{arg}, getenv(variables))
 		if err != nil {
 			require.Zero(t, env)
 			return

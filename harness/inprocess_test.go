@@ -29,10 +29,11 @@ func TestTheTraceSaysHowAFunctionEnded(t *testing.T) {
 		"a panic": {func(context.Context, harness.Env) error { panic("out of range \xff") },
 			trace.Process{Panic: "out of range �"}},
 		"the end of its goroutine": {func(context.Context, harness.Env) error { runtime.Goexit(); return nil },
-			trace.Process{Err: "the client's function ended its goroutine (by runtime.Goexit or FailNow) instead of returning"}},
-		"an error at its time limit": {func(ctx context.Context, _ harness.Env) error { <-ctx.Done(); return ctx.Err() },
+			trace.Process{Err: "the client's function ended its goroutine (by runtime.Goexit or FailNow) " +
+				"instead of returning"}},
+		"an error at its limit": {func(ctx context.Context, _ harness.Env) error { <-ctx.Done(); return ctx.Err() },
 			trace.Process{Deadline: true, Err: "context canceled"}},
-		"nil at its time limit": {func(ctx context.Context, _ harness.Env) error { <-ctx.Done(); return nil },
+		"nil at its limit": {func(ctx context.Context, _ harness.Env) error { <-ctx.Done(); return nil },
 			trace.Process{Deadline: true}},
 		"it ignores its context": {func(context.Context, harness.Env) error { select {} },
 			trace.Process{Deadline: true, Leak: "the client's function did not return after its context had ended"}},
@@ -49,7 +50,8 @@ func TestTheTraceSaysHowAFunctionEnded(t *testing.T) {
 			if c.want.Deadline {
 				timeout = 20 * time.Millisecond
 			}
-			traces := play(t, harness.Runner{Client: client, Timeout: timeout, Bubble: inBubble(t)}, quiet("case/quiet"))
+			r := harness.Runner{Client: client, Timeout: timeout, Bubble: inBubble(t)}
+			traces := play(t, r, quiet("case/quiet"))
 			require.Equal(t, &c.want, ending(t, traces[0]))
 		})
 	}
@@ -57,7 +59,8 @@ func TestTheTraceSaysHowAFunctionEnded(t *testing.T) {
 
 func TestTheTraceHasVirtualTime(t *testing.T) {
 	client := harness.InProcess(func(ctx context.Context, _ harness.Env) error { <-ctx.Done(); return nil })
-	events := play(t, harness.Runner{Client: client, CaseTimeout: 40 * time.Hour, Bubble: inBubble(t)}, quiet("s/a"))[0].Events
+	r := harness.Runner{Client: client, CaseTimeout: 40 * time.Hour, Bubble: inBubble(t)}
+	events := play(t, r, quiet("s/a"))[0].Events
 	require.Equal(t, 40*time.Hour, events[len(events)-1].At)
 }
 
@@ -200,7 +203,7 @@ func TestABubbleThatFailsIsAnError(t *testing.T) {
 		"it ends its goroutine":      {func(func()) { runtime.Goexit() }, "the session's bubble failed"},
 		"it runs nothing":            {func(func()) {}, "the session's bubble failed"},
 		"it panics":                  {func(func()) { panic("no such luck") }, "the session panicked: no such luck"},
-		"it panics about a deadlock": {func(func()) { panic("deadlock: at once") }, "the session panicked: deadlock: at once"},
+		"it panics about a deadlock": {func(func()) { panic("deadlock: at once") }, "panicked: deadlock: at once"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := harness.Runner{Client: right(), Revision: server.V20251125, Bubble: c.bubble}

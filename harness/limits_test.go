@@ -27,10 +27,11 @@ func TestLimitsDependOnTheClockAndWhatIsDeclared(t *testing.T) {
 		"in process, in real time":       {&inProcess, nil, 0, Beyond, Limits{2 * second, false, 6 * second}},
 		"in virtual time":                {&inProcess, bubble, 0, Beyond, Limits{minute, false, 15 * minute}},
 		"in virtual time, declared":      {&inProcess, bubble, second, Beyond, Limits{second, true, 7 * second}},
-		"in virtual time, declared long": {&inProcess, bubble, time.Hour, Beyond, Limits{time.Hour, true, 2*time.Hour + 5*second}},
-		"within, in virtual time":        {&inProcess, bubble, 0, Within, Limits{minute, false, 15 * second}},
-		"within":                         {&program, nil, 0, Within, Limits{minute, false, second}},
-		"within, declared":               {&program, nil, second, Within, Limits{second, true, second / 4}},
+		"in virtual time, declared long": {&inProcess, bubble, 60 * minute, Beyond,
+			Limits{60 * minute, true, 120*minute + 5*second}},
+		"within, in virtual time": {&inProcess, bubble, 0, Within, Limits{minute, false, 15 * second}},
+		"within":                  {&program, nil, 0, Within, Limits{minute, false, second}},
+		"within, declared":        {&program, nil, second, Within, Limits{second, true, second / 4}},
 	} {
 		r := Runner{Client: *c.client, Bubble: c.bubble, ClientTimeout: c.declared}
 		one := Case{ID: "s/a", Timed: c.timed, Wait: time.Millisecond}

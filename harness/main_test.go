@@ -40,7 +40,8 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil { // with -race, each program would take a second to end
+	// With -race, each program would take a second to end.
+	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil {
 		panic(err)
 	}
 	flag.Parse()

@@ -76,7 +76,8 @@ func TestOnlyKnownFeaturesAreAnnounced(t *testing.T) {
 
 // BenchmarkFlood measures how fast a client's output is read: lines of any kind, and lines like outcomes.
 func BenchmarkFlood(b *testing.B) {
-	for name, line := range map[string]string{"short": "y\n", "braces": "{\n", "long": strings.Repeat("x", 1000) + "\n"} {
+	long := strings.Repeat("x", 1000) + "\n"
+	for name, line := range map[string]string{"short": "y\n", "braces": "{\n", "long": long} {
 		b.Run(name, func(b *testing.B) {
 			flood := []byte(strings.Repeat(line, (32<<10)/len(line)))
 			lines := &lineFilter{to: &headTail{}, report: func(Outcome) {}}

@@ -42,14 +42,15 @@ func TestCasesShareASessionUnlessTheyAreIsolated(t *testing.T) {
 }
 
 func TestTheHeaderDescribesTheRun(t *testing.T) {
-	r := harness.Runner{Client: right(harness.Named("mine")), Revision: server.V20260728, Seed: 7, Tool: "v1", Bubble: inBubble(t)}
+	r := harness.Runner{Client: right(harness.Named("mine")), Revision: server.V20260728, Seed: 7, Tool: "v1",
+		Bubble: inBubble(t)}
 	tr := play(t, r, question("s/a"))[0]
 	h := tr.Header
 	require.JSONEq(t, `{"sampling":{"tools":{}}}`, string(h.Declare))
 	require.NotEmpty(t, h.Key)
 	one := question("s/a")
-	require.Equal(t, trace.Header{Tool: "v1", Client: "mine", Revision: "2026-07-28", Seed: 7, Declare: h.Declare, Key: h.Key,
-		Timeout: harness.DefaultCaseTimeout, ClientTimeout: harness.DefaultClientTimeout,
+	require.Equal(t, trace.Header{Tool: "v1", Client: "mine", Revision: "2026-07-28", Seed: 7, Declare: h.Declare,
+		Key: h.Key, Timeout: harness.DefaultCaseTimeout, ClientTimeout: harness.DefaultClientTimeout,
 		Cases: []trace.Case{{ID: "s/a", Tool: "s-a", Mark: one.Mark()}}}, h)
 	for _, e := range tr.Events {
 		require.Contains(t, []string{"", "s/a"}, e.Case, "not its tool or mark")
@@ -176,7 +177,9 @@ func received(t *testing.T, r harness.Runner, all ...harness.Case) (env harness.
 }
 
 func TestAClientReceivesOnlyTheChosenDialect(t *testing.T) {
-	for dialect, want := range map[string]string{"anthropic": "anthropic", "native": "native", "mistral": "openai-chat"} {
+	for dialect, want := range map[string]string{
+		"anthropic": "anthropic", "native": "native", "mistral": "openai-chat",
+	} {
 		model := received(t, harness.Runner{Dialect: dialect, Bubble: inBubble(t)}, quiet("case/quiet")).Model
 		require.Len(t, model, 1)
 		require.Contains(t, model, want)

@@ -189,7 +189,8 @@ func TestRequestsThatTheModelRefusesGiveNoMoreTime(t *testing.T) {
 		postEverySecond(ctx, env, env.Model["native"], "{}")
 		return ctx.Err()
 	})
-	events := play(t, harness.Runner{Client: client, CaseTimeout: time.Minute, Bubble: inBubble(t)}, question("s/a"))[0].Events
+	r := harness.Runner{Client: client, CaseTimeout: time.Minute, Bubble: inBubble(t)}
+	events := play(t, r, question("s/a"))[0].Events
 	ended := events[len(events)-1]
 	require.True(t, ended.Process.Deadline)
 	require.Less(t, ended.At, 2*time.Minute)

@@ -32,8 +32,9 @@ func connections(tr *trace.Trace) []string { return marks(tr, trace.MarkConnecti
 
 const (
 	ping       = `{"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n"
-	initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
-		`"clientInfo":{"name":"raw","version":"1"}}}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
+	initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
+		`"capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}` + "\n" +
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
 )
 
 func TestAClientLaunchesTheServerInBothEras(t *testing.T) {
@@ -75,7 +76,8 @@ func printStdio() error {
 }
 
 func TestAClientFindsTheServersCommandInThreePlaces(t *testing.T) {
-	p := end(t, harness.CommandStdio(self(t), "program:print-stdio", "--server={server-command}", "{config}", "last"), 0)
+	argv := []string{self(t), "program:print-stdio", "--server={server-command}", "{config}", "last"}
+	p := end(t, harness.CommandStdio(argv...), 0)
 	require.True(t, p.Clean(), "%+v", p)
 	type command struct {
 		Type    string
@@ -186,9 +188,9 @@ func TestAPipeThatAClientLeavesOpenIsNotALeak(t *testing.T) {
 }
 
 func TestAServerThatCannotBeLaunchedIsAnError(t *testing.T) {
-	env, err := harness.EnvFromProcess(nil, func(name string) string {
-		return map[string]string{"MCP_CONFORMANCE_CONTEXT": `{"server":{"command":"/no/such/server","args":["x"]}}`}[name]
-	})
+	variables := map[string]string{
+		"MCP_CONFORMANCE_CONTEXT": `{"server":{"command":"/no/such/server","args":["x"]}}`}
+	env, err := harness.EnvFromProcess(nil, func(name string) string { return variables[name] })
 	require.NoError(t, err)
 	require.Equal(t, []string{"/no/such/server", "x"}, env.Server)
 	_, err = env.Launch(t.Context(), nil)

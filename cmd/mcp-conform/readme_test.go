@@ -36,7 +36,8 @@ func TestThePagesShowTheCommandsOutput(t *testing.T) {
 			t.Run(filepath.Base(path)+"/"+block[1], func(t *testing.T) {
 				output, _ := exec.Command("mcp-conform", strings.Fields(block[1])...).Output() // some show failures
 				if *update {
-					text = strings.Replace(text, block[0], "```console\n$ mcp-conform "+block[1]+"\n"+string(output)+"```", 1)
+					shown := "```console\n$ mcp-conform " + block[1] + "\n" + string(output) + "```"
+					text = strings.Replace(text, block[0], shown, 1)
 					return
 				}
 				require.Equal(t, block[2], string(output), "go test ./cmd/mcp-conform -run Pages -update accepts it")
@@ -63,7 +64,8 @@ func TestThePagesShowTheCodeAsItIs(t *testing.T) {
 	}))
 	for path, text := range pages(t) {
 		for _, block := range goBlock.FindAllStringSubmatch(text, -1) {
-			require.Contains(t, files[filepath.Base(block[1])], strings.TrimRight(block[2], "\n"), "%s: %s", path, block[1])
+			code := strings.TrimRight(block[2], "\n")
+			require.Contains(t, files[filepath.Base(block[1])], code, "%s: %s", path, block[1])
 		}
 	}
 }

@@ -21,11 +21,13 @@ func askModel() int {
 		}
 		body := fmt.Sprintf(`{"model":"gpt-4o","stream":%t,"messages":[{"role":"user","content":%q}]}`,
 			strings.Contains(question, "weather"), question)
-		req, err := http.NewRequest(http.MethodPost, os.Getenv("OPENAI_BASE_URL")+"/chat/completions", strings.NewReader(body))
+		url := os.Getenv("OPENAI_BASE_URL") + "/chat/completions"
+		req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
 		if err != nil {
 			panic(err)
 		}
-		req.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + os.Getenv("OPENAI_API_KEY")}}
+		req.Header = http.Header{"Content-Type": {"application/json"},
+			"Authorization": {"Bearer " + os.Getenv("OPENAI_API_KEY")}}
 		resp, err := http.DefaultClient.Do(req)
 		if err != nil {
 			fmt.Println(err)

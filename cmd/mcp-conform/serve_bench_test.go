@@ -16,12 +16,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkServe measures the command from its start until it has answered 100,000 requests of 1 KB, when its journal is
-// long full: the time until it prints its addresses, and its resident memory. The documentation of fakes/llm has numbers.
+// BenchmarkServe measures the command from its start until it has answered 100,000 requests of 1 KB, with a full
+// journal: the time until it prints its addresses, and its resident memory. The documentation of fakes/llm has numbers.
 func BenchmarkServe(b *testing.B) {
 	file := filepath.Join(b.TempDir(), "weather.yaml")
-	require.NoError(b, os.WriteFile(file, []byte("rules:\n  - when: {lastUser: weather}\n    reply: [{text: sunny}]\n"), 0o600))
-	body := fmt.Sprintf(`{"model":"m","messages":[{"role":"system","content":%q},{"role":"user","content":"weather?"}]}`, strings.Repeat("be brief ", 100))
+	rules := []byte("rules:\n  - when: {lastUser: weather}\n    reply: [{text: sunny}]\n")
+	require.NoError(b, os.WriteFile(file, rules, 0o600))
+	body := fmt.Sprintf(`{"model":"m","messages":[{"role":"system","content":%q},{"role":"user","content":"weather?"}]}`,
+		strings.Repeat("be brief ", 100))
 	var start time.Duration
 	var resident float64
 	for b.Loop() {

@@ -2,8 +2,6 @@ package report_test
 
 import (
 	"encoding/json"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 
@@ -33,14 +31,17 @@ func TestTheJSONKeysAreStable(t *testing.T) {
 	require.Equal(t, map[string]int{"pass": 2, "fail": 2, "warn": 1, "info": 1, "not_applicable": 1, "unsupported": 1,
 		"not_observed": 4, "harness_error": 1}, doc.Summary)
 	for _, result := range doc.Results {
-		require.Subset(t, slices.Collect(maps.Keys(result)), []string{"scenario", "revision", "check", "level", "verdict",
-			"message", "requirement", "evidence", "duration_ms"})
+		for _, key := range strings.Fields("scenario revision check level verdict message requirement") {
+			require.Contains(t, result, key)
+		}
 		require.IsType(t, []any{}, result["evidence"])
 		require.IsType(t, 0.0, result["duration_ms"])
 	}
 	failed := doc.Results[2]
 	require.Equal(t, "results-reach-model", failed["check"])
-	require.Subset(t, slices.Collect(maps.Keys(failed)), []string{"cause", "fix", "reproduce", "around", "cases", "dialects"})
+	for _, key := range strings.Fields("cause fix reproduce around cases dialects") {
+		require.Contains(t, failed, key)
+	}
 	requirement := failed["requirement"].(map[string]any)
 	require.Equal(t, "2025-11-25/sampling/08", requirement["id"])
 	require.Contains(t, requirement["url"], "https://")

@@ -48,8 +48,9 @@ func TestWorstFollowsTheOrderOfVerdicts(t *testing.T) {
 }
 
 func TestTheSummaryHasEveryVerdict(t *testing.T) {
-	rs := report.Results{Results: []report.Result{{Verdict: report.Pass}, {Verdict: report.Warn}, {Verdict: report.Pass}}}
+	pass := report.Result{Verdict: report.Pass}
+	rs := report.Results{Results: []report.Result{pass, {Verdict: report.Warn}, pass}}
 	rs.Count()
-	require.Equal(t, map[report.Verdict]int{report.Fail: 0, report.HarnessError: 0, report.NotObserved: 0, report.Warn: 1,
-		report.Info: 0, report.Pass: 2, report.Unsupported: 0, report.NotApplicable: 0}, rs.Summary)
+	require.Equal(t, map[report.Verdict]int{"fail": 0, "harness_error": 0, "not_observed": 0, "warn": 1,
+		"info": 0, "pass": 2, "unsupported": 0, "not_applicable": 0}, rs.Summary)
 }

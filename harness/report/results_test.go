@@ -1,10 +1,15 @@
 package report_test
 
-import "github.com/mcp-conform/mcp-conform/harness/report"
+import (
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
 
 // result is one result without evidence.
-func result(id [2]string, revision string, level report.Level, verdict report.Verdict, message string) report.Result {
-	return report.Result{Scenario: id[0], Check: id[1], Revision: revision, Level: level, Verdict: verdict,
+func result(id, revision string, level report.Level, verdict report.Verdict, message string) report.Result {
+	scenario, check, _ := strings.Cut(id, "/")
+	return report.Result{Scenario: scenario, Check: check, Revision: revision, Level: level, Verdict: verdict,
 		Message: message, Evidence: []report.Evidence{}}
 }
 
@@ -12,19 +17,21 @@ func result(id [2]string, revision string, level report.Level, verdict report.Ve
 func everything() *report.Results {
 	const old, new, story = "2025-11-25", "2026-07-28", "parallel/two-cities"
 	const neverCalled = "the client never called the tool\nparallel-two-cities"
-	connects := result([2]string{"client", "connects"}, old, report.Robust, report.Pass, "the client connected")
+	connects := result("client/connects", old, report.Robust, report.Pass, "the client connected")
 	connects.DurationMS = 12
-	ends := result([2]string{"client", "ends-cleanly"}, old, report.Robust, report.Fail, "expected exit status 0, found 7")
-	ends.Evidence = []report.Evidence{{Label: "stderr", Text: "\x1b[31mTypeError\x1b[0m: undefined\r\n\tat loop (client.js:1)"}}
+	ends := result("client/ends-cleanly", old, report.Robust, report.Fail, "expected exit status 0, found 7")
+	ends.Evidence = []report.Evidence{
+		{Label: "stderr", Text: "\x1b[31mTypeError\x1b[0m: undefined\r\n\tat loop (client.js:1)"}}
 	ends.Cause, ends.Fix = "the client crashes", "exit with 0"
 
-	reach := result([2]string{"parallel", "results-reach-model"}, old, report.Robust, report.Fail,
+	reach := result("parallel/results-reach-model", old, report.Robust, report.Fail,
 		"expected 2 tool results in the model request, found 1")
 	reach.Dialects = []string{"openai-chat", "native"}
 	reach.Requirement = &report.Requirement{ID: "2025-11-25/sampling/08", Text: "every tool use gets a result",
 		URL: "https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#tool-use-and-result-balance"}
 	reach.Evidence = []report.Evidence{
-		{Label: "server sent", Event: "sampling request 2", Case: story, Seq: 14, Path: "params", Text: "result call_a1\nresult call_b2"},
+		{Label: "server sent", Event: "sampling request 2", Case: story, Seq: 14, Path: "params",
+			Text: "result call_a1\nresult call_b2"},
 		{Label: "model received", Event: "model request 2", Case: story, Seq: 15, Path: "messages[3]"},
 		{Label: "session", Seq: 3, Path: "error"},
 		{Label: "model said", Text: "a note about no event"}}
@@ -39,21 +46,21 @@ func everything() *report.Results {
 	reach.Reproduce, reach.DurationMS = "mcp-conform run --scenario "+story, 3
 	reach.Cases = []report.CaseResult{{Case: story, Verdict: report.Fail, Message: "2 and 1"}}
 
-	unseen := result([2]string{"parallel", "results-reach-model"}, new, report.Robust, report.NotObserved, neverCalled)
+	unseen := result("parallel/results-reach-model", new, report.Robust, report.NotObserved, neverCalled)
 	unseen.Reproduce = "mcp-conform run one"
-	unseenToo := result([2]string{"parallel", "max-tokens"}, new, report.Must, report.NotObserved, neverCalled)
+	unseenToo := result("parallel/max-tokens", new, report.Must, report.NotObserved, neverCalled)
 	unseenToo.Reproduce = "mcp-conform run another"
 	rs := &report.Results{Tool: "v1.2.3", Client: "node client.js", Seed: 42, Results: []report.Result{
 		connects, ends, reach,
-		result([2]string{"parallel", "max-tokens"}, old, report.Robust, report.Warn, "expected 100, found 90"),
-		result([2]string{"parallel", "stop-reason"}, old, report.May, report.Info, "length"),
-		result([2]string{"parallel", "declined"}, old, report.Should, report.Unsupported, "the user cannot decline"),
-		result([2]string{"parallel", "only-here"}, old, report.Must, report.NotApplicable, "not declared"),
-		result([2]string{"client", "connects"}, new, report.Robust, report.Pass, "the client connected"),
+		result("parallel/max-tokens", old, report.Robust, report.Warn, "expected 100, found 90"),
+		result("parallel/stop-reason", old, report.May, report.Info, "length"),
+		result("parallel/declined", old, report.Should, report.Unsupported, "the user cannot decline"),
+		result("parallel/only-here", old, report.Must, report.NotApplicable, "not declared"),
+		result("client/connects", new, report.Robust, report.Pass, "the client connected"),
 		unseen, unseenToo,
-		result([2]string{"tool-use", "input-intact"}, new, report.Robust, report.NotObserved, neverCalled),
-		result([2]string{"tool-use", "alone-unseen"}, new, report.Robust, report.NotObserved, "the answer has no tool use"),
-		result([2]string{"tool-use", "ours"}, new, report.Robust, report.HarnessError, "the harness broke the protocol"),
+		result("tool-use/input-intact", new, report.Robust, report.NotObserved, neverCalled),
+		result("tool-use/alone-unseen", new, report.Robust, report.NotObserved, "the answer has no tool use"),
+		result("tool-use/ours", new, report.Robust, report.HarnessError, "the harness broke the protocol"),
 	}}
 	rs.Count()
 	return rs
@@ -62,8 +69,8 @@ func everything() *report.Results {
 // calm is a run with one warning.
 func calm() *report.Results {
 	rs := &report.Results{Tool: "v1.2.3", Client: "reference", Seed: 1, Results: []report.Result{
-		result([2]string{"basic", "answered"}, "2025-11-25", report.Robust, report.Pass, "yes"),
-		result([2]string{"basic", "model-named"}, "2025-11-25", report.Advice, report.Warn, "another name"),
+		result("basic/answered", "2025-11-25", report.Robust, report.Pass, "yes"),
+		result("basic/model-named", "2025-11-25", report.Advice, report.Warn, "another name"),
 	}}
 	rs.Count()
 	return rs

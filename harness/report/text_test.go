@@ -19,7 +19,7 @@ func TestTextMatchesTheGoldenFiles(t *testing.T) {
 	interrupted := calm()
 	interrupted.Interrupted = true
 	ours := &report.Results{Results: []report.Result{
-		result([2]string{"s", "c"}, "2025-11-25", report.Must, report.HarnessError, "ours")}}
+		result("s/c", "2025-11-25", report.Must, report.HarnessError, "ours")}}
 	ours.Count()
 	for name, c := range map[string]struct {
 		results *report.Results

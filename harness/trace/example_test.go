@@ -10,7 +10,8 @@ import (
 
 // Record a trace, write it to a file, and read it again. Half of the file is an error.
 func Example() {
-	rec := trace.NewRecorder(trace.Header{Revision: "2025-11-25", Cases: []trace.Case{{ID: "basic/text", Tool: "t1"}}}, 0)
+	header := trace.Header{Revision: "2025-11-25", Cases: []trace.Case{{ID: "basic/text", Tool: "t1"}}}
+	rec := trace.NewRecorder(header, 0)
 	rec.Record(trace.Event{Process: &trace.Process{State: trace.Started}})
 	request := rec.Record(trace.Event{Case: "basic/text",
 		Frame: &trace.Frame{Dir: trace.ToClient, Raw: trace.Bytes(`{"method":"sampling/createMessage"}`)}})

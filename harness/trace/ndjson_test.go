@@ -15,12 +15,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// full is a trace with every field of every payload.
+// full is a trace with every kind of payload.
 func full() *Trace {
 	return &Trace{
 		Header: Header{
-			Tool: "v1", Client: "node client.js", Revision: "2025-11-25", Seed: -7, Declare: json.RawMessage(`{"sampling":{"x":"<&>"}}`),
-			Key: "sk-planted", Timeout: time.Minute, Cases: []Case{{ID: "basic/text", Tool: "t1", Mark: "m1"}, {ID: "basic/two", Tool: "t2"}},
+			Tool: "v1", Client: "node client.js", Revision: "2025-11-25", Seed: -7, Key: "sk-planted", Timeout: time.Minute,
+			Declare: json.RawMessage(`{"sampling":{"x":"<&>"}}`),
+			Cases:   []Case{{ID: "basic/text", Tool: "t1", Mark: "m1"}, {ID: "basic/two", Tool: "t2"}},
 		},
 		Events: []Event{
 			{Seq: 1, Process: &Process{State: Started, Argv: []string{"node", "client.js"}}},
@@ -34,11 +35,12 @@ func full() *Trace {
 				Header: map[string]string{"Authorization": "Bearer sk-planted"}, Body: Bytes("line\nline\u2028\x00"),
 			}},
 			{Seq: 3, Case: "basic/text", Chunk: &ModelChunk{Exchange: 1, Data: Bytes("half of a rune: \xe2\x82")}},
-			{Seq: 4, Case: "basic/text", End: &ModelEnd{Exchange: 1, Status: 200, Stream: true, HungUp: true, Closed: true, Fault: "f", Miss: "m", Refused: "r"}},
+			{Seq: 4, Case: "basic/text", End: &ModelEnd{
+				Exchange: 1, Status: 200, Stream: true, HungUp: true, Closed: true, Fault: "f", Miss: "m", Refused: "r"}},
 			{Seq: 5, Case: "basic/text", Mark: &Mark{Name: MarkHandlerEnded, Text: "text"}},
 			{Seq: 2, At: time.Hour, Process: &Process{
-				State: Ended, ExitCode: -1, Signal: "killed", Deadline: true, Interrupted: true, Err: "e", Panic: "p", Leak: "l",
-				Stdout: "out", Stderr: "err",
+				State: Ended, ExitCode: -1, Signal: "killed", Deadline: true, Interrupted: true, Err: "e", Panic: "p",
+				Leak: "l", Stdout: "out", Stderr: "err",
 			}},
 		},
 		Whole: false, Dropped: 3,
@@ -52,20 +54,26 @@ func write(t testing.TB, trace *Trace) string {
 }
 
 func TestATraceSurvivesAFile(t *testing.T) {
-	frame := func(raw Bytes) []Event { return []Event{{Seq: 1, Frame: &Frame{Dir: ToClient, Raw: raw}}} }
+	frame := func(raw Bytes) *Trace {
+		return &Trace{Events: []Event{{Seq: 1, Frame: &Frame{Dir: ToClient, Raw: raw}}}, Whole: true}
+	}
+	everyByte := make(Bytes, 256)
+	for i := range everyByte {
+		everyByte[i] = byte(i)
+	}
 	for name, trace := range map[string]*Trace{
-		"every field":                  full(),
+		"every payload":                full(),
 		"empty":                        {},
 		"empty and whole":              {Whole: true},
-		"no payload":                   {Events: frame(nil)},
 		"an empty declare":             {Header: Header{Declare: json.RawMessage(`{}`)}},
-		"payloads that are not UTF-8":  {Events: frame(Bytes("\xff\xfe\x00")), Whole: true},
-		"half of a surrogate pair":     {Events: frame(Bytes("\xed\xa0\x80")), Whole: true},
-		"a replacement character":      {Events: frame(Bytes("\ufffd")), Whole: true},
-		"a payload that looks encoded": {Events: frame(Bytes(`{"base64":"aGk="}`)), Whole: true},
-		"a payload that looks escaped": {Events: frame(Bytes(`"\u003c\n"`)), Whole: true},
-		"every byte":                   {Events: frame(everyByte()), Whole: true},
-		"a long line":                  {Events: frame(bytes.Repeat([]byte("\x01"), 1<<20)), Whole: true},
+		"no bytes":                     frame(nil),
+		"invalid UTF-8":                frame(Bytes("\xff\xfe\x00")),
+		"half of a surrogate pair":     frame(Bytes("\xed\xa0\x80")),
+		"a replacement character":      frame(Bytes("\ufffd")),
+		"a payload that looks encoded": frame(Bytes(`{"base64":"aGk="}`)),
+		"a payload that looks escaped": frame(Bytes(`"\u003c\n"`)),
+		"every byte":                   frame(everyByte),
+		"a long line":                  frame(bytes.Repeat([]byte("\x01"), 1<<20)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := write(t, trace)
@@ -81,14 +89,6 @@ func TestATraceSurvivesAFile(t *testing.T) {
 	}
 }
 
-func everyByte() Bytes {
-	b := make(Bytes, 256)
-	for i := range b {
-		b[i] = byte(i)
-	}
-	return b
-}
-
 func TestAFileIsReadableJSON(t *testing.T) {
 	file := write(t, &Trace{
 		Header: Header{Revision: "2025-11-25", Declare: json.RawMessage(`{"a":"<"}`)}, Whole: true,
@@ -100,70 +100,73 @@ func TestAFileIsReadableJSON(t *testing.T) {
 `, file)
 }
 
-func TestAnEmptyPayloadIsReadAsNil(t *testing.T) {
-	for _, none := range []string{`""`, `{"base64":""}`} {
-		trace, err := Read(strings.NewReader(header + `{"seq":1,"frame":{"dir":"to-client","raw":` + none + `}}` + "\n" + footed))
-		require.NoError(t, err)
-		require.Equal(t, &Frame{Dir: ToClient}, trace.Events[0].Frame)
-	}
-}
-
 const (
 	header = `{"mcpConformTrace":1,"header":{"revision":"2025-11-25","seed":1}}` + "\n"
 	mark   = `{"seq":1,"at":0,"mark":{"name":"m"}}` + "\n"
 	footed = `{"footer":{"events":1,"whole":true}}` + "\n"
 )
 
-func TestReadErrors(t *testing.T) {
-	const noFooter, foreign = "trace is truncated: the footer is missing ", "trace line 1: not a trace: "
-	const onePayload, afterFooter = "trace line 2: expected an event with 1 payload, found ", "trace line 4: unexpected text after the footer"
-	const badPayload = `trace line 2: invalid event: expected a payload as a string or {"base64": "…"}: `
-	raw := func(json string) string {
-		return header + `{"seq":1,"frame":{"dir":"to-client","raw":` + json + `}}` + "\n" + footed
+// withRaw is a file with a frame whose payload is the JSON.
+func withRaw(json string) string {
+	return header + `{"seq":1,"frame":{"dir":"to-client","raw":` + json + `}}` + "\n" + footed
+}
+
+func TestAnEmptyPayloadIsReadAsNil(t *testing.T) {
+	for _, empty := range []string{`""`, `{"base64":""}`} {
+		trace, err := Read(strings.NewReader(withRaw(empty)))
+		require.NoError(t, err)
+		require.Equal(t, &Frame{Dir: ToClient}, trace.Events[0].Frame)
 	}
-	for _, test := range []struct{ name, file, want string }{
-		{"empty", "", noFooter + "(the file is empty)"},
-		{"header only", header, noFooter + "(it ends after line 1)"},
-		{"no footer", header + mark, noFooter + "(it ends after line 2)"},
-		{"cut in the header", header[:30], noFooter + "(it ends in the middle of line 1)"},
-		{"cut in the header's first letters", header[:3], noFooter + "(it ends in the middle of line 1)"},
-		{"cut in a header with other spacing", `{ "header" : {"see`, noFooter + "(it ends in the middle of line 1)"},
-		{"cut before the header's newline", strings.TrimSpace(header), noFooter + "(it ends in the middle of line 1)"},
-		{"cut in an event", header + mark[:20], noFooter + "(it ends in the middle of line 2)"},
-		{"cut in the footer", header + mark + footed[:20], noFooter + "(it ends in the middle of line 3)"},
-		{"cut before the last newline", header + mark + strings.TrimSpace(footed), noFooter + "(it ends in the middle of line 3)"},
-		{"not JSON", "hello\n", foreign + "invalid character 'h'"},
-		{"not JSON, no newline", "hello", foreign + "invalid character 'h'"},
-		{"not text", "\xff\xd8\xff\xe0", "trace line 1: invalid UTF-8"},
-		{"other JSON", `{"name":"x"}` + "\n", foreign + `expected {"mcpConformTrace":…,"header":{…}}`},
-		{"no header", `{"mcpConformTrace":1}` + "\n", foreign + `expected {"mcpConformTrace":…,"header":{…}}`},
-		{"a later version", `{"mcpConformTrace":2,"header":{}}` + "\n" + footed, "trace line 1: format version 2, but this program reads version 1"},
-		{"a wrong header", `{"mcpConformTrace":1,"header":{"seed":"x"}}` + "\n", foreign + "json: cannot unmarshal string into Go struct field Header.header.seed"},
-		{"too few events", header + footed, "trace line 2: the footer counts 1 events, the file has 0"},
-		{"too many events", header + mark + mark + footed, "trace line 4: the footer counts 1 events, the file has 2"},
-		{"an event after the footer", header + mark + footed + mark, afterFooter},
-		{"a trace after the footer", header + mark + footed + header + mark + footed, afterFooter},
-		{"half a line after the footer", header + mark + footed + mark[:3], afterFooter},
-		{"an empty line after the footer", header + mark + footed + "\n", afterFooter},
-		{"a null footer", header + `{"footer":null}` + "\n", "trace line 2: the footer is null"},
-		{"a footer that is a number", header + `{"footer":7}` + "\n", "trace line 2: invalid footer: json: "},
-		{"two payloads", header + `{"seq":1,"mark":{"name":"m"},"modelEnd":{"exchange":1}}` + "\n" + footed, onePayload + "2"},
-		{"no payload", header + `{"seq":1}` + "\n" + footed, onePayload + "0"},
-		{"an unknown payload", header + `{"seq":1,"audio":{}}` + "\n" + footed, onePayload + "0"},
-		{"a null event", header + "null\n" + footed, onePayload + "0"},
-		{"an empty line", header + "\n" + mark + footed, "trace line 2: invalid event: unexpected end of JSON input"},
-		{"two events in a line", header + strings.TrimSpace(mark) + mark + footed, "trace line 2: invalid event: invalid character '{'"},
-		{"a damaged event", header + "{\"seq\":1,\"mark\":{\"name\":\"\xff\"}}\n" + footed, "trace line 2: invalid UTF-8"},
-		{"a numeric payload", raw("7"), badPayload + "json: cannot unmarshal number"},
-		{"an unknown encoding", raw(`{"hex":"00"}`), badPayload + `json: unknown field "hex"`},
-		{"an empty object as payload", raw("{}"), badPayload + "base64 is missing"},
-		{"a null payload", raw("null"), badPayload + "base64 is missing"},
-		{"invalid base64", raw(`{"base64":"?"}`), badPayload + "illegal base64 data at input byte 0"},
+}
+
+func TestReadErrors(t *testing.T) {
+	const noFooter, cutIn = "trace is truncated: the footer is missing ", "(it ends in the middle of line "
+	const foreign, onePayload = "line 1: not a trace: ", "line 2: expected an event with 1 payload, found "
+	const afterFooter = "line 4: unexpected text after the footer"
+	const badPayload = `line 2: invalid event: expected a payload as a string or {"base64": "…"}: `
+	for _, test := range []struct{ file, want string }{
+		{"", noFooter + "(the file is empty)"},
+		{header, noFooter + "(it ends after line 1)"},
+		{header + mark, noFooter + "(it ends after line 2)"},
+		{header[:30], noFooter + cutIn + "1)"},
+		{header[:3], noFooter + cutIn + "1)"},
+		{`{ "header" : {"see`, noFooter + cutIn + "1)"},
+		{strings.TrimSpace(header), noFooter + cutIn + "1)"},
+		{header + mark[:20], noFooter + cutIn + "2)"},
+		{header + mark + footed[:20], noFooter + cutIn + "3)"},
+		{header + mark + strings.TrimSpace(footed), noFooter + cutIn + "3)"},
+		{"hello\n", foreign + "invalid character 'h'"},
+		{"hello", foreign + "invalid character 'h'"},
+		{"\xff\xd8\xff\xe0", "line 1: invalid UTF-8"},
+		{`{"name":"x"}` + "\n", foreign + `expected {"mcpConformTrace":…,"header":{…}}`},
+		{`{"mcpConformTrace":1}` + "\n", foreign + `expected {"mcpConformTrace":…,"header":{…}}`},
+		{`{"mcpConformTrace":2,"header":{}}` + "\n" + footed, "line 1: format version 2, but this program reads version 1"},
+		{`{"mcpConformTrace":1,"header":{"seed":"x"}}` + "\n", foreign + "json: cannot unmarshal string"},
+		{header + footed, "line 2: the footer counts 1 events, the file has 0"},
+		{header + mark + mark + footed, "line 4: the footer counts 1 events, the file has 2"},
+		{header + mark + footed + mark, afterFooter},
+		{header + mark + footed + header + mark + footed, afterFooter},
+		{header + mark + footed + mark[:3], afterFooter},
+		{header + mark + footed + "\n", afterFooter},
+		{header + `{"footer":null}` + "\n", "line 2: the footer is null"},
+		{header + `{"footer":7}` + "\n", "line 2: invalid footer: json: "},
+		{header + `{"seq":1,"mark":{"name":"m"},"modelEnd":{"exchange":1}}` + "\n" + footed, onePayload + "2"},
+		{header + `{"seq":1}` + "\n" + footed, onePayload + "0"},
+		{header + `{"seq":1,"audio":{}}` + "\n" + footed, onePayload + "0"},
+		{header + "null\n" + footed, onePayload + "0"},
+		{header + "\n" + mark + footed, "line 2: invalid event: unexpected end of JSON input"},
+		{header + strings.TrimSpace(mark) + mark + footed, "line 2: invalid event: invalid character '{'"},
+		{header + "{\"seq\":1,\"mark\":{\"name\":\"\xff\"}}\n" + footed, "line 2: invalid UTF-8"},
+		{withRaw("7"), badPayload + "json: cannot unmarshal number"},
+		{withRaw(`{"hex":"00"}`), badPayload + `json: unknown field "hex"`},
+		{withRaw("{}"), badPayload + "base64 is missing"},
+		{withRaw("null"), badPayload + "base64 is missing"},
+		{withRaw(`{"base64":"?"}`), badPayload + "illegal base64 data at input byte 0"},
 	} {
 		trace, err := Read(strings.NewReader(test.file))
-		require.ErrorContains(t, err, test.want, test.name)
-		require.Equal(t, strings.HasPrefix(test.want, noFooter), errors.Is(err, ErrTruncated), test.name)
-		require.Nil(t, trace, test.name)
+		require.ErrorContains(t, err, test.want, test.file)
+		require.Equal(t, strings.HasPrefix(test.want, noFooter), errors.Is(err, ErrTruncated), test.file)
+		require.Nil(t, trace, test.file)
 	}
 }
 
@@ -189,63 +192,51 @@ func TestReadAcceptsCRLF(t *testing.T) {
 }
 
 func TestWriteErrors(t *testing.T) {
-	one := Event{Mark: &Mark{Name: "m"}}
-	for _, test := range []struct {
-		name  string
-		trace Trace
-		want  string
-	}{
-		{"no payload", Trace{Events: []Event{one, {Seq: 2}}}, "writing event 2 of the trace: expected 1 payload, found 0"},
-		{"two payloads", Trace{Events: []Event{{Mark: &Mark{}, Frame: &Frame{}}}}, "writing event 1 of the trace: expected 1 payload, found 2"},
-		{"a declare that is not JSON", Trace{Header: Header{Declare: json.RawMessage("{")}},
-			"writing the trace's header: json: error calling MarshalJSON for type json.RawMessage: unexpected end of JSON input"},
+	for want, trace := range map[string]Trace{
+		"event 2 of the trace: expected 1 payload, found 0": {Events: []Event{{Mark: &Mark{Name: "m"}}, {Seq: 2}}},
+		"event 1 of the trace: expected 1 payload, found 2": {Events: []Event{{Mark: &Mark{}, Frame: &Frame{}}}},
+		"the trace's header: json: error":                   {Header: Header{Declare: json.RawMessage("{")}},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			var file bytes.Buffer
-			require.EqualError(t, test.trace.Write(&file), test.want)
-			_, err := Read(&file)
-			require.ErrorIs(t, err, ErrTruncated, "a partial file is not a trace")
-		})
+		var file bytes.Buffer
+		require.ErrorContains(t, trace.Write(&file), "writing "+want)
+		_, err := Read(&file)
+		require.ErrorIs(t, err, ErrTruncated, "a partial file is not a trace")
 	}
-	require.ErrorContains(t, full().Write(&fullDisk{}), "no space")
+	require.ErrorContains(t, full().Write(fullDisk{}), "no space")
 }
 
 type fullDisk struct{}
 
-func (*fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space") }
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space") }
 
 // FuzzRead checks that whatever Read accepts survives a second file, and that Read refuses every part of it.
 func FuzzRead(f *testing.F) {
-	var file bytes.Buffer
-	require.NoError(f, full().Write(&file))
-	f.Add(file.Bytes(), uint(100))
-	f.Add([]byte(header+mark+footed), uint(70))
-	f.Add([]byte(header+mark+strings.TrimSpace(footed)), uint(0))
-	f.Add([]byte(header+mark+footed+mark), uint(0))
-	f.Add([]byte(`{"mcpConformTrace":1,"header":{"declare": [ "<" ],"cases":[]}}`+"\n"+
-		`{"seq":1,"frame":{"raw":"","http":{"header":{}}}}`+"\n"+footed), uint(3))
-	f.Add([]byte(header+`{"SEQ":1,"process":{"argv":[]},"process":{"state":"\ud800"}}`+"\n"+footed), uint(3))
-	f.Add([]byte(header+`{"seq":1,"modelChunk":{"data":{"base64":""}}}`+"\n"+footed), uint(3))
-	f.Add([]byte(header+`{"seq":1,"modelChunk":{"data":{"base64":"aGk="}}}`+"\r\n"+footed), uint(3))
-	f.Add([]byte(" "+header+mark+footed), uint(1))
-	f.Add([]byte("hello"), uint(0))
+	for _, seed := range []struct {
+		file string
+		at   uint
+	}{
+		{write(f, full()), 100}, {header + mark + footed, 70}, {header + mark + strings.TrimSpace(footed), 0},
+		{header + mark + footed + mark, 0}, {" " + header + mark + footed, 1}, {"hello", 0},
+		{`{"mcpConformTrace":1,"header":{"declare": [ "<" ],"cases":[]}}` + "\n" +
+			`{"seq":1,"frame":{"raw":"","http":{"header":{}}}}` + "\n" + footed, 3},
+		{header + `{"SEQ":1,"process":{"argv":[]},"process":{"state":"\ud800"}}` + "\n" + footed, 3},
+		{withRaw(`{"base64":""}`), 3}, {strings.ReplaceAll(withRaw(`{"base64":"aGk="}`), "\n", "\r\n"), 3},
+	} {
+		f.Add([]byte(seed.file), seed.at)
+	}
 	f.Fuzz(func(t *testing.T, file []byte, at uint) {
 		trace, err := Read(bytes.NewReader(file))
 		if err != nil {
 			require.Nil(t, trace)
 			return
 		}
-		var once, twice bytes.Buffer
-		require.NoError(t, trace.Write(&once))
-		written := bytes.Clone(once.Bytes())
-		again, err := Read(&once)
+		once := write(t, trace)
+		again, err := Read(strings.NewReader(once))
 		require.NoError(t, err)
 		if diff := cmp.Diff(trace, again, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatal(diff)
 		}
-		require.NoError(t, again.Write(&twice))
-		require.Equal(t, string(written), twice.String())
-
+		require.Equal(t, once, write(t, again))
 		_, err = Read(bytes.NewReader(file[:at%uint(len(file))]))
 		require.ErrorIs(t, err, ErrTruncated)
 	})

@@ -9,7 +9,8 @@ import (
 func TestForSelectsACaseAndTheSession(t *testing.T) {
 	trace := &Trace{
 		Header: Header{Revision: "2025-11-25", Seed: 3, Cases: []Case{{ID: "a"}, {ID: "b"}}}, Dropped: 2,
-		Events: []Event{{Seq: 1}, {Case: "a", Seq: 1}, {Case: "b", Seq: 1}, {Seq: 2}, {Case: "a", Seq: 2}, {Case: "ab", Seq: 1}},
+		Events: []Event{{Seq: 1}, {Case: "a", Seq: 1}, {Case: "b", Seq: 1}, {Seq: 2}, {Case: "a", Seq: 2},
+			{Case: "ab", Seq: 1}},
 	}
 	for caseID, want := range map[string][]Event{
 		"a":       {{Seq: 1}, {Case: "a", Seq: 1}, {Seq: 2}, {Case: "a", Seq: 2}},
@@ -38,9 +39,9 @@ func TestFindReturnsTheNamedEvent(t *testing.T) {
 func TestOnlyASuccessfulEndIsClean(t *testing.T) {
 	require.True(t, (&Process{State: Ended, Stdout: "out", Stderr: "err"}).Clean())
 	for _, p := range []Process{
-		{State: Started}, {}, {State: Ended, ExitCode: 1}, {State: Ended, Signal: "killed"}, {State: Ended, Deadline: true},
-		{State: Ended, Interrupted: true}, {State: Ended, Err: "e"}, {State: Ended, Panic: "p"}, {State: Ended, Leak: "l"},
-		{State: Ended, Outside: true}, {State: Ended, ExitCode: -1, Signal: "killed", Err: "e"},
+		{}, {State: Started}, {State: Ended, ExitCode: 1}, {State: Ended, Signal: "killed"},
+		{State: Ended, Deadline: true}, {State: Ended, Interrupted: true}, {State: Ended, Err: "e"},
+		{State: Ended, Panic: "p"}, {State: Ended, Leak: "l"}, {State: Ended, Outside: true},
 	} {
 		require.False(t, p.Clean(), "%+v", p)
 	}
