@@ -32,7 +32,8 @@ func TestToolDerivesFromTheID(t *testing.T) {
 func TestCasesWithDifferentSettingsDoNotShareASession(t *testing.T) {
 	cases := []Case{{ID: "a"}, {ID: "b", Declare: []byte(`{}`)}, {ID: "c", Declare: []byte(defaultDeclare)},
 		{ID: "d", Declare: []byte(`{}`)}, {ID: "e", Isolated: true}, {ID: "f", Decision: Decline},
-		{ID: "g", Decision: Approve}, {ID: "h", Hostile: true}, {ID: "i", Wait: 1}, {ID: "j", Isolated: true, Stdio: true}}
+		{ID: "g", Decision: Approve}, {ID: "h", Hostile: true},
+		{ID: "i", Wait: 1}, {ID: "j", Isolated: true, Stdio: true}}
 	for stdio, want := range map[bool][][]string{
 		true:  {{"a", "c", "g"}, {"b", "d"}, {"e"}, {"f"}, {"h"}, {"i"}, {"j"}},
 		false: {{"a", "c", "g", "j"}, {"b", "d"}, {"e"}, {"f"}, {"h"}, {"i"}},

@@ -92,8 +92,10 @@ func TestAProcessReadsTheContract(t *testing.T) {
 func TestRealProvidersAreNotPassedOn(t *testing.T) {
 	variables := example.variables([]string{
 		"OPENAI_API_KEY=real", "OPENAI_BASE_URL=real", "OPENAI_ORG_ID=real", "openai_api_key=real",
-		"ANTHROPIC_API_KEY=real", "ANTHROPIC_AUTH_TOKEN=real", "ANTHROPIC_BASE_URL=real", "CLAUDE_CODE_USE_BEDROCK=real",
-		"GEMINI_API_KEY=real", "GOOGLE_API_KEY=real", "GOOGLE_APPLICATION_CREDENTIALS=real", "GOOGLE_GEMINI_BASE_URL=real",
+		"ANTHROPIC_API_KEY=real", "ANTHROPIC_AUTH_TOKEN=real", "ANTHROPIC_BASE_URL=real",
+		"CLAUDE_CODE_USE_BEDROCK=real",
+		"GEMINI_API_KEY=real", "GOOGLE_API_KEY=real", "GOOGLE_APPLICATION_CREDENTIALS=real",
+		"GOOGLE_GEMINI_BASE_URL=real",
 		"OLLAMA_HOST=real", "AWS_SECRET_ACCESS_KEY=real", "AWS_SESSION_TOKEN=real", "AZURE_OPENAI_ENDPOINT=real",
 		"MISTRAL_API_KEY=real", "HF_TOKEN=real", "SOME_NEW_PROVIDER_API_KEY=real", "SOME_NEW_PROVIDER_BASE_URL=real",
 		"MCP_CONFORMANCE_CONTEXT=real", "MCP_CONFORMANCE_SOMETHING=real", "HARMLESS=kept",

@@ -22,7 +22,7 @@ func BenchmarkServe(b *testing.B) {
 	file := filepath.Join(b.TempDir(), "weather.yaml")
 	rules := []byte("rules:\n  - when: {lastUser: weather}\n    reply: [{text: sunny}]\n")
 	require.NoError(b, os.WriteFile(file, rules, 0o600))
-	body := fmt.Sprintf(`{"model":"m","messages":[{"role":"system","content":%q},{"role":"user","content":"weather?"}]}`,
+	body := fmt.Sprintf(`{"model":"m","messages":[{"role":"system","content":%q},{"role":"user","content":"weather"}]}`,
 		strings.Repeat("be brief ", 100))
 	var start time.Duration
 	var resident float64

@@ -19,7 +19,7 @@ import (
 func full() *Trace {
 	return &Trace{
 		Header: Header{
-			Tool: "v1", Client: "node client.js", Revision: "2025-11-25", Seed: -7, Key: "sk-planted", Timeout: time.Minute,
+			Tool: "v1", Client: "node c.js", Revision: "2025-11-25", Seed: -7, Key: "sk-planted", Timeout: time.Minute,
 			Declare: json.RawMessage(`{"sampling":{"x":"<&>"}}`),
 			Cases:   []Case{{ID: "basic/text", Tool: "t1", Mark: "m1"}, {ID: "basic/two", Tool: "t2"}},
 		},
@@ -36,11 +36,12 @@ func full() *Trace {
 			}},
 			{Seq: 3, Case: "basic/text", Chunk: &ModelChunk{Exchange: 1, Data: Bytes("half of a rune: \xe2\x82")}},
 			{Seq: 4, Case: "basic/text", End: &ModelEnd{
-				Exchange: 1, Status: 200, Stream: true, HungUp: true, Closed: true, Fault: "f", Miss: "m", Refused: "r"}},
+				Exchange: 1, Status: 200, Stream: true, HungUp: true, Closed: true, Fault: "f", Miss: "m",
+				Refused: "r"}},
 			{Seq: 5, Case: "basic/text", Mark: &Mark{Name: MarkHandlerEnded, Text: "text"}},
 			{Seq: 2, At: time.Hour, Process: &Process{
-				State: Ended, ExitCode: -1, Signal: "killed", Deadline: true, Interrupted: true, Err: "e", Panic: "p",
-				Leak: "l", Stdout: "out", Stderr: "err",
+				State: Ended, ExitCode: -1, Signal: "killed", Deadline: true, Interrupted: true, Err: "e",
+				Panic: "p", Leak: "l", Stdout: "out", Stderr: "err",
 			}},
 		},
 		Whole: false, Dropped: 3,
@@ -140,7 +141,7 @@ func TestReadErrors(t *testing.T) {
 		{"\xff\xd8\xff\xe0", "line 1: invalid UTF-8"},
 		{`{"name":"x"}` + "\n", foreign + `expected {"mcpConformTrace":…,"header":{…}}`},
 		{`{"mcpConformTrace":1}` + "\n", foreign + `expected {"mcpConformTrace":…,"header":{…}}`},
-		{`{"mcpConformTrace":2,"header":{}}` + "\n" + footed, "line 1: format version 2, but this program reads version 1"},
+		{`{"mcpConformTrace":2,"header":{}}` + "\n" + footed, "line 1: format version 2, but this program"},
 		{`{"mcpConformTrace":1,"header":{"seed":"x"}}` + "\n", foreign + "json: cannot unmarshal string"},
 		{header + footed, "line 2: the footer counts 1 events, the file has 0"},
 		{header + mark + mark + footed, "line 4: the footer counts 1 events, the file has 2"},
