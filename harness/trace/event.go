@@ -123,7 +123,7 @@ type ModelEnd struct {
 	HungUp bool `json:"hungUp,omitempty"`
 	// Closed is true when the model server was closed before the answer was complete.
 	Closed bool `json:"closed,omitempty"`
-	// Fault names the deliberate fault of the answer; empty for none.
+	// Fault names a deliberate fault; empty for none.
 	Fault string `json:"fault,omitempty"`
 	// Miss says why no rule or recording matched; empty when one did.
 	Miss string `json:"miss,omitempty"`
@@ -147,15 +147,15 @@ type Process struct {
 	Argv []string `json:"argv,omitempty"`
 	// ExitCode is the exit status, on Ended; -1 after a signal, 0 for a client in process.
 	ExitCode int `json:"exitCode,omitempty"`
-	// Signal names the signal that ended the process.
+	// Signal ended the process.
 	Signal string `json:"signal,omitempty"`
 	// Deadline is true when the harness ended the client because its time was up.
 	Deadline bool `json:"deadline,omitempty"`
 	// Interrupted is true when the harness ended the client because the run was cancelled.
 	Interrupted bool `json:"interrupted,omitempty"`
-	// Err is the error that a client in process returned.
+	// Err is the error of a client in process.
 	Err string `json:"err,omitempty"`
-	// Panic is the value with which a client in process panicked.
+	// Panic is the value of its panic.
 	Panic string `json:"panic,omitempty"`
 	// Leak says what a client in process left running.
 	Leak string `json:"leak,omitempty"`

@@ -15,7 +15,7 @@ import (
 type Trace struct {
 	Header Header
 	Events []Event
-	// Whole is true when the trace has every event: the run was recorded to its end, within the recorder's limit.
+	// Whole is true when the trace has every event of the run.
 	Whole bool
 	// Dropped counts the events beyond the limit of the [Recorder]; 0 when Whole.
 	Dropped int64
@@ -25,7 +25,6 @@ type Trace struct {
 type Header struct {
 	// Tool is the version of the program that recorded the trace.
 	Tool string `json:"tool,omitempty"`
-	// Client names the client under test.
 	Client string `json:"client,omitempty"`
 	// Revision is the protocol revision of the run, such as "2025-11-25".
 	Revision string `json:"revision"`
@@ -33,7 +32,7 @@ type Header struct {
 	Speaks []string `json:"speaks,omitempty"`
 	// Transport is [Stdio], or "" for Streamable HTTP.
 	Transport string `json:"transport,omitempty"`
-	// Seed determines the marks, ids and tokens of the run.
+	// Seed determines the run's marks, ids and tokens.
 	Seed int64 `json:"seed"`
 	// Declare holds the client capabilities that the client was asked to declare, as JSON; empty for no request.
 	Declare json.RawMessage `json:"declare,omitempty"`
@@ -51,7 +50,7 @@ type Header struct {
 	Patience time.Duration `json:"patience,omitempty"`
 	// Replayed is true when the model's answers are recordings. An unmatched request is then not the client's fault.
 	Replayed bool `json:"replayed,omitempty"`
-	// Cases are the cases, in the order in which the client was offered them.
+	// Cases are in the order in which the client was offered them.
 	Cases []Case `json:"cases,omitempty"`
 }
 
@@ -64,12 +63,11 @@ type Case struct {
 	ID string `json:"id"`
 	// Tool is the name of the tool, prompt or resource that starts the case.
 	Tool string `json:"tool"`
-	// Mark is the word that identifies the case's conversation on the model's wire.
+	// Mark identifies the case's conversation on the model's wire.
 	Mark string `json:"mark,omitempty"`
 	// Carrier is the request that starts the case if not a tool call: "prompts/get" or "resources/read".
 	Carrier string `json:"carrier,omitempty"`
-	// Replayed is true when this session ended before the case was over. The case was then run again in another one,
-	// and this session says nothing about it.
+	// Replayed is true when the session ended before the case was over: the case ran again in another session.
 	Replayed bool `json:"replayed,omitempty"`
 }
 
