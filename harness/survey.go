@@ -7,7 +7,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// surveyed says how far a client came in a session.
+// surveyed is how far a client got in a session.
 type surveyed struct {
 	ended       *trace.Process
 	asked       bool            // for the tools
@@ -66,10 +66,10 @@ func methodOf(raw []byte) string {
 	return m.Method
 }
 
-// outOfReach says that a client must be waited for in real time.
+// outOfReach is the reason for a session that waits in real time.
 const outOfReach = "the client waited for something outside virtual time"
 
-// stuck says why a session of one case cost time for nothing; "" if it did not. In virtual time hardly anything does.
+// stuck says why a session of one case wasted time; "" if it did not. In virtual time hardly any session does.
 func stuck(t *trace.Trace, virtual bool) string {
 	s := survey(t)
 	first := &t.Header.Cases[0]

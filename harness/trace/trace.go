@@ -24,7 +24,7 @@ type Trace struct {
 // Header holds what a judge has to know beyond the events.
 type Header struct {
 	// Tool is the version of the program that recorded the trace.
-	Tool string `json:"tool,omitempty"`
+	Tool   string `json:"tool,omitempty"`
 	Client string `json:"client,omitempty"`
 	// Revision is the protocol revision of the run, such as "2025-11-25".
 	Revision string `json:"revision"`
