@@ -16,6 +16,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -68,27 +69,15 @@ type containedVar struct {
 	Context  contextVar      `json:"context"`
 }
 
-// calls counts the calls of Contain in each running test.
-var calls struct {
-	sync.Mutex
-	of map[TB]int
-}
+// calls counts the calls of Contain in each running test: an *atomic.Int64 by TB.
+var calls sync.Map
 
 func nthCall(t TB) int {
-	calls.Lock()
-	defer calls.Unlock()
-	if calls.of == nil {
-		calls.of = map[TB]int{}
+	n, found := calls.LoadOrStore(t, new(atomic.Int64))
+	if !found {
+		t.Cleanup(func() { calls.Delete(t) })
 	}
-	if calls.of[t] == 0 {
-		t.Cleanup(func() {
-			calls.Lock()
-			defer calls.Unlock()
-			delete(calls.of, t)
-		})
-	}
-	calls.of[t]++
-	return calls.of[t]
+	return int(n.(*atomic.Int64).Add(1))
 }
 
 // runContained runs the client in the process that contains it, and skips the rest of the test, if this call is meant.
