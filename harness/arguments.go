@@ -53,7 +53,6 @@ func (c *Client) checkPlaces() error {
 	return &CommandError{c.argv[0], err}
 }
 
-// serverName is the server's name in a configuration file.
 const serverName = "mcp-conform"
 
 // writeConfig writes the file for {config} and returns its path. Hosts look for the server under mcpServers or, as VS
@@ -73,7 +72,6 @@ func writeConfig(dir string, env *Env) (string, error) {
 	return path, os.WriteFile(path, append(raw, '\n'), 0o600)
 }
 
-// prompt is the task for a host.
 func (e *Env) prompt() string {
 	which := "every tool"
 	if e.Tools != nil {

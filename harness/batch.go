@@ -17,7 +17,6 @@ type batch struct {
 	index []int
 }
 
-// single reports whether the session is for one case only.
 func (b *batch) single() bool { return len(b.cases) == 1 }
 
 // part is a session for the cases from one index to before another.

@@ -145,7 +145,6 @@ func withBarrier(cases []Case) []Case {
 // Tool is the name of the case's tool: Name, or the ID in the characters that model providers accept.
 func (c *Case) Tool() string { return cmp.Or(c.Name, strings.ReplaceAll(c.ID, "/", "-")) }
 
-// defaultDeclare is the default of Case.Declare.
 const defaultDeclare = `{"sampling":{"tools":{}}}`
 
 func (c *Case) declare() string { return cmp.Or(string(c.Declare), defaultDeclare) }

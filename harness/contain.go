@@ -59,7 +59,6 @@ type containment struct {
 	call int
 }
 
-// containedVar is the JSON of envContained.
 type containedVar struct {
 	Test     string          `json:"test"`
 	Call     int             `json:"call"`
@@ -189,7 +188,6 @@ type fault struct{ text string }
 
 func (f *fault) Error() string { return f.text }
 
-// howEnded says how a process ended, and what it printed.
 func howEnded(p *trace.Process) string {
 	output := strings.TrimSpace(p.Stdout + "\n" + p.Stderr)
 	how := fmt.Sprintf("it exited with status %d", p.ExitCode)

@@ -40,7 +40,6 @@ type contextVar struct {
 	Server       *serverVar        `json:"server,omitempty"`
 }
 
-// serverVar is the command that launches the server.
 type serverVar struct {
 	Command string   `json:"command"`
 	Args    []string `json:"args"`

@@ -46,7 +46,6 @@ type streams struct {
 	out, err io.Writer
 }
 
-// json writes a value as indented JSON.
 func (s streams) json(v any) error {
 	enc := json.NewEncoder(s.out)
 	enc.SetEscapeHTML(false)

@@ -94,7 +94,6 @@ func requirementsText(list []listedRequirement) []byte {
 	return b.Bytes()
 }
 
-// tally counts the requirements by state.
 func tally(list []listedRequirement) string {
 	counts := map[string]int{}
 	for _, r := range list {

@@ -84,7 +84,6 @@ func (c *runCommand) validateTimes() error {
 	return nil
 }
 
-// validateFuzz checks the flags about malformed requests.
 func (c *runCommand) validateFuzz() error {
 	switch {
 	case c.Fuzz < 0 || c.Fuzz > mostFuzz:
@@ -141,7 +140,6 @@ func (c *runCommand) Run(ctx context.Context, s streams) error {
 	return c.exit(ctx, results, errors.Join(err, runErr))
 }
 
-// suite is what the flags select.
 func (c *runCommand) suite() (*conformance.Suite, error) {
 	client, err := c.client()
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 )
 
-// script is a script for the model.
 type script struct {
 	options llm.Options
 	rules   []*llm.Rule

@@ -17,7 +17,6 @@ func (versionCommand) Run(s streams) error {
 	return err
 }
 
-// version is the version of the module of this program.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
