@@ -11,38 +11,38 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// Client is a client under test. It is made by [InProcess], [Command] or [CommandStdio], and can be started any number of times.
+// Client is a client under test, made by [InProcess], [Command] or [CommandStdio]. It may start any number of times.
 type Client struct {
-	// Name is how reports call the client.
+	// Name is the client's name in reports.
 	Name string
-	// Grace is how long the client is given to end once it was told to; 0 for [DefaultGrace]. It has no bearing on verdicts: a client that
-	// had to be told has already run out of its time.
+	// Grace is how long the client may take to end after it was asked to; 0 for [DefaultGrace]. It does not affect
+	// verdicts: a client that has to be asked is out of time already.
 	Grace time.Duration
 
 	run       func(context.Context, Env) error
 	argv      []string
 	loopback  bool
-	stdio     bool         // it launches the server, in place of connecting to it
-	contained *containment // where run is called in another process
+	stdio     bool         // launches the server instead of connecting to it
+	contained *containment // runs in another process; nil for ours
 }
 
-// DefaultGrace is how long a client is given to end when nothing else is said.
+// DefaultGrace is the default of [Client.Grace].
 const DefaultGrace = 2 * time.Second
 
-// Option changes how a client is run.
+// Option changes how a client runs.
 type Option func(*Client)
 
-// Loopback runs a client in process over real sockets and in real time, also under go test: for one that cannot live
-// in a bubble, because it keeps connections, channels or workers in package-level variables or blocks on something outside. That the runtime
-// ends the test with "synctest channel from outside bubble" is a sign of the former.
+// Loopback runs a client in process over real sockets and in real time, also under go test. It is for a client that
+// cannot live in a bubble, because it keeps connections, channels or workers in package-level variables, or blocks on
+// something outside. The runtime's "synctest channel from outside bubble" is a sign of such variables.
 func Loopback() Option { return func(c *Client) { c.loopback = true } }
 
-// Named gives the client a name for reports.
+// Named sets the client's name in reports.
 func Named(name string) Option { return func(c *Client) { c.Name = name } }
 
-// InProcess is a client that is a function of this program. Run connects to env.URL through env.HTTP, lists the tools, calls each
-// once with {}, answers sampling by asking the model at env.Model, and returns nil, or an error when it failed. It has to
-// return when its context ends.
+// InProcess is a client that is a function of this program. run connects to env.URL through env.HTTP, lists the tools,
+// calls each once with {}, answers sampling by asking the model at env.Model, and returns nil, or an error if it
+// failed. It must return when its context ends.
 func InProcess(run func(ctx context.Context, env Env) error, options ...Option) Client {
 	c := Client{Name: "in-process client", run: run}
 	for _, o := range options {
@@ -51,15 +51,15 @@ func InProcess(run func(ctx context.Context, env Env) error, options ...Option) 
 	return c
 }
 
-// Command is a client that is a program. It is started as it is, without a shell, in the folder that we run in, with the environment that
-// the README describes. In its arguments, anywhere, {url} is the server's URL, {config} the path of an mcp.json that names the server, and
-// {prompt} what a host is asked to do; with neither {url} nor {config} the URL comes last. It does what InProcess says of run,
-// and exits with 0.
+// Command is a client that is a program. It starts as given, without a shell, in our working directory, with the
+// environment that the README describes. In its arguments, {url} is the server's URL, {config} the path of an mcp.json
+// that names the server, and {prompt} a task for a host; without {url} and {config} the URL comes last. It does what
+// [InProcess] describes, and exits with 0.
 func Command(argv ...string) Client {
 	return Client{Name: strings.Join(argv, " "), argv: argv}
 }
 
-// InBubble reports whether the client can be run in virtual time, in a testing/synctest bubble.
+// InBubble reports whether the client can run in virtual time, in a testing/synctest bubble.
 func (c *Client) InBubble() bool { return c.run != nil && !c.loopback && c.contained == nil }
 
 // Argv returns the command line of a client in a process of its own; nil for one in ours.
@@ -70,9 +70,8 @@ func (c *Client) Argv() []string {
 	return c.argv
 }
 
-// CommandError says that the client's program cannot be started at all: a mistake of whoever called, not of the client.
+// CommandError says that the client's program cannot start: a mistake of the caller, not of the client.
 type CommandError struct {
-	// Path is what was tried.
 	Path string
 	Err  error
 }
@@ -83,33 +82,32 @@ func (e *CommandError) Error() string {
 
 func (e *CommandError) Unwrap() error { return e.Err }
 
-// check returns a CommandError for a program that is not there or may not be run.
+// check returns a CommandError for a program that is missing or not executable.
 func (c *Client) check() error {
 	if c.run != nil {
 		return nil
 	}
 	if len(c.argv) == 0 {
-		return &CommandError{Err: fmt.Errorf("no command was given")}
+		return &CommandError{Err: fmt.Errorf("the command is missing")}
 	}
 	if _, err := exec.LookPath(c.argv[0]); err != nil {
 		if strings.ContainsAny(c.argv[0], " \t") {
-			err = fmt.Errorf("%w (the command is never split: write its words apart, or sh -c '…')", err)
+			err = fmt.Errorf("%w (the command is never split: pass separate words, or use sh -c '…')", err)
 		}
 		return &CommandError{c.argv[0], err}
 	}
 	return c.checkPlaces()
 }
 
-// start runs the client to its end and returns how it ended. It returns soon after ctx has ended, whatever the client does. Its
-// error says that it could not be started at all or, where it is a fault, that what was played is not to be held against the client.
+// start runs the client and returns how it ended, soon after ctx has ended at the latest. Its error says that the
+// client could not start or, if it is a fault, that the session must not be judged.
 func (c *Client) start(ctx context.Context, env Env) (*trace.Process, error) {
+	grace := cmp.Or(c.Grace, DefaultGrace)
 	switch {
 	case c.contained != nil:
-		return c.contained.run(ctx, env, c.grace())
+		return c.contained.run(ctx, env, grace)
 	case c.run != nil:
-		return runFunction(ctx, c.run, env, c.grace()), nil
+		return runFunction(ctx, c.run, env, grace), nil
 	}
-	return runCommand(ctx, c.argv, env, c.grace())
+	return runCommand(ctx, c.argv, env, grace)
 }
-
-func (c *Client) grace() time.Duration { return cmp.Or(c.Grace, DefaultGrace) }

@@ -11,15 +11,16 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// runCommand runs the client's program as a process group of its own and waits for it. When ctx ends the group is told to
-// end, and killed after the grace; nothing of the group outlives the call nor, on Linux, what got away from it. It runs in the folder that we run in. Files that it
-// needs, and temporary ones of its own, are in a folder that goes with it. Its error is a CommandError, or says what we ran out of.
+// runCommand runs the client's program in a process group and waits for it. When ctx ends it terminates the group, and
+// kills it after the grace. No process of the group outlives the call nor, on Linux, one that left the group. The
+// client runs in our working directory; its files, also temporary ones, are in a folder that is removed. The error is
+// a CommandError, or says what the system lacks.
 func runCommand(ctx context.Context, argv []string, env Env, grace time.Duration) (*trace.Process, error) {
 	dir, err := os.MkdirTemp("", "mcp-conform-")
 	if err != nil {
 		return nil, fmt.Errorf("starting the client: %w", err)
 	}
-	defer os.RemoveAll(dir) // what a process that got away still writes there is out of our reach
+	defer os.RemoveAll(dir) // a stray process may still write there
 	config, err := writeConfig(dir, &env)
 	if err != nil {
 		return nil, fmt.Errorf("starting the client: %w", err)
@@ -29,16 +30,16 @@ func runCommand(ctx context.Context, argv []string, env Env, grace time.Duration
 	return runProcess(ctx, cmd, grace, &env)
 }
 
-// temporary are the variables that say where temporary files go: into a folder that no other process is told of.
+// temporary are the variables for temporary files. Only this client receives the folder's name.
 func temporary(dir string) []string { return []string{"TMPDIR=" + dir, "TMP=" + dir, "TEMP=" + dir} }
 
-// runProcess runs a command whose arguments and environment are set. The last variable of the latter is one that only this command has.
+// runProcess runs a prepared command. The last variable of its environment must be unique to it.
 func runProcess(ctx context.Context, cmd *exec.Cmd, grace time.Duration, env *Env) (*trace.Process, error) {
 	ownGroup(cmd)
 	var outputs [2]*output
-	for i, told := range []*Env{env, nil} {
+	for i, lines := range []*Env{env, nil} {
 		var err error
-		if outputs[i], err = newOutput(told); err != nil {
+		if outputs[i], err = newOutput(lines); err != nil {
 			return nil, fmt.Errorf("starting the client: %w", err)
 		}
 		defer outputs[i].close(0)
@@ -49,11 +50,11 @@ func runProcess(ctx context.Context, cmd *exec.Cmd, grace time.Duration, env *En
 	}
 	waited := make(chan error, 1)
 	go func() { waited <- cmd.Wait() }()
-	p := exitOf(ctx, cmd, waited, grace)
+	p := waitFor(ctx, cmd, waited, grace)
 	if env.settle != nil {
-		env.settle(grace) // the servers that it launched are of its group
+		env.settle(grace) // the servers that the client launched are in its group
 	}
-	killGroup(cmd) // what the client left behind
+	killGroup(cmd)
 	killStrays(cmd.Env[len(cmd.Env)-1])
 	for _, o := range outputs {
 		o.close(grace)
@@ -62,8 +63,8 @@ func runProcess(ctx context.Context, cmd *exec.Cmd, grace time.Duration, env *En
 	return p, nil
 }
 
-// exitOf waits for the process, which is told to end when ctx does, and killed after the grace.
-func exitOf(ctx context.Context, cmd *exec.Cmd, waited <-chan error, grace time.Duration) *trace.Process {
+// waitFor waits for the process. When ctx ends it terminates the group, and kills it after the grace.
+func waitFor(ctx context.Context, cmd *exec.Cmd, waited <-chan error, grace time.Duration) *trace.Process {
 	select {
 	case err := <-waited:
 		return exited(err)

@@ -7,7 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -21,96 +21,89 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
-// hostile is the case in a process of its own.
-func hostile(c harness.Case) harness.Case {
-	c.Hostile = true
-	return c
-}
-
-// contain plays a hostile case with the client, contained, and a harmless one. It does not return in the process that contains it.
-func contain(t *testing.T, c harness.Client, r harness.Runner) (hostileTrace *trace.Trace, err error) {
+// playContained plays a hostile case with the client, contained. It does not return in the process that contains it.
+func playContained(t *testing.T, c harness.Client, revision server.Revision) *trace.Trace {
 	t.Helper()
 	contained, ours := harness.Contain(t, c)
 	if !ours {
-		t.SkipNow() // what follows is for the process that plays
+		t.SkipNow() // the rest is for the process that plays
 	}
-	r.Client, r.Contained, r.Bubble = c, contained, inBubble(t)
-	r.CaseTimeout = time.Minute // on a busy machine, too
-	if r.Revision == "" {
-		r.Revision = server.V20251125
-	}
-	var traces []*trace.Trace
-	err = r.Run(t.Context(), []harness.Case{hostile(question("s/a"))}, func(tr *trace.Trace) { traces = append(traces, tr) })
-	if err != nil {
-		return nil, err
-	}
+	traces := play(t, harness.Runner{Client: c, Contained: contained, Revision: revision, Bubble: inBubble(t),
+		CaseTimeout: time.Minute}, hostile(question("s/a")))
 	require.Len(t, traces, 1)
-	return traces[0], nil
+	return traces[0]
 }
 
-func TestAContainedClientIsAFullClientWhateverItsTestIsCalled(t *testing.T) {
+func TestAContainedClientIsCompleteUnderAnyTestName(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"plain", "the same name", "the same name", "with/a/slash", "(reg)ex.*p[", `"quotes" 'and' \back\slashes`, "naïve 答え", "#01", "{curly}|$x^", ""} {
+	for _, name := range []string{"plain", "the same name", "the same name", "with/a/slash", "(reg)ex.*p[",
+		`"quotes" 'and' \back\slashes`, "naïve 答え", "#01", "{curly}|$x^", ""} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inner := t.TempDir() // which the other process makes, too
-			tr, err := contain(t, right(harness.Named("mine")), harness.Runner{Revision: server.V20260728})
-			require.NoError(t, err)
+			tr := playContained(t, right(harness.Named("mine")), server.V20260728)
 			require.DirExists(t, inner)
-			p := ending(t, tr)
-			require.True(t, p.Clean(), "%+v", p)
+			requireClean(t, tr)
 			require.Equal(t, "mine", tr.Header.Client)
 			require.Equal(t, 1, modelRequests(tr))
 			require.Equal(t, filepath.Base(os.Args[0]), tr.Events[0].Process.Argv[0])
-			outcomes := 0
-			for _, e := range tr.Events {
-				if e.Mark != nil && e.Mark.Name == trace.MarkOutcome {
-					outcomes++
-					require.Equal(t, "s/a", e.Case)
-				}
-			}
-			require.Equal(t, 1, outcomes, "it reports from there, too")
-			require.True(t, slices.ContainsFunc(tr.Events, func(e trace.Event) bool { return e.Mark != nil && e.Mark.Name == trace.MarkSupports }), "and announces")
+			require.Len(t, marks(tr, trace.MarkOutcome)["s/a"], 1)
+			require.NotEmpty(t, marks(tr, trace.MarkSupports))
 		})
 	}
 }
 
-func TestHowAContainedClientEndedIsInTheTrace(t *testing.T) {
+// elsewhere calls a function on a goroutine of its own and waits for ever.
+func elsewhere(do func()) func(context.Context, harness.Env) error {
+	return func(ctx context.Context, _ harness.Env) error {
+		go do()
+		<-ctx.Done()
+		return nil
+	}
+}
+
+func TestTheTraceSaysHowAContainedClientEnded(t *testing.T) {
 	t.Parallel()
-	type want struct{ panic, err, leak string }
+	type function = func(context.Context, harness.Env) error
+	here := func(do func()) function {
+		return func(context.Context, harness.Env) error { do(); return nil }
+	}
+	outOfLuck := errors.New("out of luck")
+	type want struct{ panic, err string }
 	for name, c := range map[string]struct {
-		run  func(context.Context, harness.Env) error
+		run  function
 		want want
 	}{
-		"panics":                   {func(context.Context, harness.Env) error { panic("out of range") }, want{panic: "out of range"}},
-		"panics on another thread": {elsewhere(func() { panic("out of range") }), want{panic: "out of range"}},
-		"panics with an error":     {elsewhere(func() { panic(errors.New("out of luck")) }), want{panic: "out of luck"}},
-		"dereferences nil":         {elsewhere(func() { fmt.Println(*(*int)(nil)) }), want{panic: "runtime error: invalid memory address or nil pointer dereference"}},
-		"is ended by the runtime":  {elsewhere(func() { new(sync.Mutex).Unlock() }), want{panic: "fatal error: sync: unlock of unlocked mutex"}},
-		"returns an error":         {func(context.Context, harness.Env) error { return errors.New("out of luck") }, want{err: "out of luck"}},
-		"ends its goroutine": {func(context.Context, harness.Env) error { t.FailNow(); return nil },
-			want{err: "the client's function ended its goroutine (runtime.Goexit, or FailNow of a test) and did not return"}},
-		"exits": {func(context.Context, harness.Env) error { os.Exit(7); return nil },
-			want{err: "it ended its whole process, with status 7, and did not return"}},
-		"exits with success": {func(context.Context, harness.Env) error { os.Exit(0); return nil },
-			want{err: "it ended its whole process, with status 0, and did not return"}},
+		"panics":                      {here(func() { panic("out of range") }), want{panic: "out of range"}},
+		"panics on another goroutine": {elsewhere(func() { panic("out of range") }), want{panic: "out of range"}},
+		"panics with an error":        {elsewhere(func() { panic(outOfLuck) }), want{panic: "out of luck"}},
+		"dereferences nil": {elsewhere(func() { fmt.Println(*(*int)(nil)) }),
+			want{panic: "runtime error: invalid memory address or nil pointer dereference"}},
+		"a fatal error": {elsewhere(func() { new(sync.Mutex).Unlock() }),
+			want{panic: "fatal error: sync: unlock of unlocked mutex"}},
+		"an error": {func(context.Context, harness.Env) error { return outOfLuck }, want{err: "out of luck"}},
+		"ends its goroutine": {here(t.FailNow),
+			want{err: "the client's function ended its goroutine (by runtime.Goexit or FailNow) instead of returning"}},
+		"exits": {here(func() { os.Exit(7) }),
+			want{err: "it ended its whole process, with status 7, instead of returning"}},
+		"exits with success": {here(func() { os.Exit(0) }),
+			want{err: "it ended its whole process, with status 0, instead of returning"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tr, err := contain(t, harness.InProcess(c.run), harness.Runner{})
-			require.NoError(t, err)
-			p := ending(t, tr)
-			require.Equal(t, c.want, want{strings.TrimSuffix(p.Panic, " [recovered]"), p.Err, p.Leak}, "%+v", p)
+			p := ending(t, playContained(t, harness.InProcess(c.run), server.V20251125))
+			require.Equal(t, c.want, want{strings.TrimSuffix(p.Panic, " [recovered]"), p.Err}, "%+v", p)
+			require.Empty(t, p.Leak)
 			require.False(t, p.Clean())
 		})
 	}
 }
 
-func TestAContainedClientIsToldToEnd(t *testing.T) {
+func TestACancelledRunEndsAContainedClient(t *testing.T) {
 	client := harness.InProcess(func(ctx context.Context, env harness.Env) error {
-		_ = reference.Client(reference.Config{})(context.WithoutCancel(ctx), env)
+		_ = correct(context.WithoutCancel(ctx), env)
 		<-ctx.Done()
-		return errors.New("told to end")
+		return errors.New("its context ended")
 	})
 	client.Grace = harness.DefaultTimeout
 	contained, ours := harness.Contain(t, client)
@@ -127,79 +120,56 @@ func TestAContainedClientIsToldToEnd(t *testing.T) {
 	var p *trace.Process
 	require.ErrorIs(t, r.Run(ctx, []harness.Case{c}, func(tr *trace.Trace) { p = ending(t, tr) }), context.Canceled)
 	require.True(t, p.Interrupted)
-	require.Equal(t, "told to end", p.Err, "and is given the time for it")
+	require.Equal(t, "its context ended", p.Err, "it had the time to return")
 }
 
-// elsewhere does something on a goroutine of its own and waits for what never comes.
-func elsewhere(do func()) func(context.Context, harness.Env) error {
-	return func(ctx context.Context, _ harness.Env) error {
-		go do()
-		<-ctx.Done()
-		return nil
-	}
-}
-
-func TestEachCallOfOneTestContainsItsOwnClient(t *testing.T) {
+func TestEachCallOfContainRunsItsOwnClient(t *testing.T) {
 	for i := range 3 {
-		said := fmt.Errorf("client %d", i)
-		tr, err := func() (*trace.Trace, error) {
-			contained, ours := harness.Contain(t, harness.InProcess(func(context.Context, harness.Env) error { return said }))
-			if !ours {
-				return nil, nil // the process is for another call
-			}
-			var got *trace.Trace
-			r := harness.Runner{Client: right(), Contained: contained, Revision: server.V20251125, CaseTimeout: time.Minute}
-			err := r.Run(t.Context(), []harness.Case{hostile(quiet("s/a"))}, func(tr *trace.Trace) { got = tr })
-			return got, err
-		}()
-		if tr == nil && err == nil {
-			continue
+		failure := fmt.Errorf("client %d", i)
+		client := harness.InProcess(func(context.Context, harness.Env) error { return failure })
+		contained, ours := harness.Contain(t, client)
+		if !ours {
+			continue // the process is for another call
 		}
-		require.NoError(t, err)
-		require.Equal(t, said.Error(), ending(t, tr).Err)
+		r := harness.Runner{Client: right(), Contained: contained, CaseTimeout: time.Minute}
+		traces := play(t, r, hostile(quiet("s/a")))
+		require.Equal(t, failure.Error(), ending(t, traces[0]).Err)
 	}
 }
 
-func TestATestThatDoesNotComeAsFarAgainIsOurFault(t *testing.T) {
+func TestAProcessThatNeverReachesTheClientIsAFault(t *testing.T) {
 	if os.Getenv("MCP_CONFORM_CONTAINED") != "" {
 		t.Skip("not in this process")
 	}
-	tr, err := contain(t, right(), harness.Runner{})
-	require.NoError(t, err)
-	var faults []string
-	for _, e := range tr.Events {
-		if e.Mark != nil && e.Mark.Name == trace.MarkHarnessError {
-			require.Equal(t, []string{"", "s/a"}[len(faults)], e.Case, "it is no word on the session, nor on the case")
-			faults = append(faults, e.Mark.Text)
-		}
-	}
-	require.Len(t, faults, 2)
-	require.Regexp(t, `^the test binary was started again, to contain the client, with "-test\.run=\^TestATestThatDoesNotComeAsFarAgainIsOurFault\$.*", `+
-		`and never came as far as the client: it exited with status 0, and said "PASS"`, faults[0])
+	faults := marks(playContained(t, right(), server.V20251125), trace.MarkHarnessError)
+	require.Len(t, faults, 2, "for the session and for the case")
+	require.Equal(t, faults[""], faults["s/a"])
+	require.Regexp(t, `"-test\.run=\^TestAProcessThatNeverReachesTheClientIsAFault\$.*" to contain the client, `+
+		`did not reach the client: it exited with status 0, and printed "PASS"`, faults[""][0])
 }
 
-func TestAProgramIsContainedAsItIs(t *testing.T) {
+func TestAProgramNeedsNoContainment(t *testing.T) {
 	contained, ours := harness.Contain(t, harness.Command("true"))
 	require.True(t, ours)
 	require.Nil(t, contained)
 }
 
-// TestUnderEveryFlag runs the tests of a package that a user could have written, with what go test has to offer.
-func TestUnderEveryFlag(t *testing.T) {
+// TestContainWorksUnderEveryFlag runs the tests of a user's package with what go test offers.
+func TestContainWorksUnderEveryFlag(t *testing.T) {
 	gotool, err := exec.LookPath("go")
-	if err != nil && os.Getenv("CI") == "" {
-		t.Skip("there is no go command in the PATH: add the one that built this test")
+	if err != nil {
+		t.Skip("needs the go command in the PATH")
 	}
-	require.NoError(t, err)
 	profile := filepath.Join(t.TempDir(), "cover.out")
-	cmd := exec.CommandContext(t.Context(), gotool, "test", "./testdata/contained", "-json", "-shuffle=on", "-count=2", "-parallel=4", "-short",
-		"-cover", "-coverprofile="+profile, "-args", "-setting", "mine")
+	cmd := exec.CommandContext(t.Context(), gotool, "test", "./testdata/contained", "-json", "-shuffle=on", "-count=2",
+		"-parallel=4", "-short", "-cover", "-coverprofile="+profile, "-args", "-setting", "mine")
 	cmd.Env = append(os.Environ(), "EXPECT_SHORT=1", "EXPECT_SETTING=mine")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	require.Equal(t, 8, strings.Count(string(out), `"Action":"pass","Package":"github.com/mcp-conform/mcp-conform/harness/testdata/contained","Test":"TestClients/`), "%s", out)
+	passed := regexp.MustCompile(`"Action":"pass","Package":"[^"]*/contained","Test":"TestClients/`)
+	require.Len(t, passed.FindAll(out, -1), 8, "%s", out)
 	covered, err := os.ReadFile(profile)
 	require.NoError(t, err)
 	require.Contains(t, string(covered), "contained/client.go:")
-	require.Regexp(t, `client\.go:\S+ \d+ 1\n`, string(covered), "the profile is of the run, not of a process that it started")
+	require.Regexp(t, `client\.go:\S+ \d+ 1\n`, string(covered), "the profile of the run, not of a contained process")
 }

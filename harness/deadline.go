@@ -9,21 +9,23 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// errTimeUp is why the context of a session ends when the client's time is up. Any other end of it means that the run was given up.
+// errTimeUp is the cause with which the context of a session ends at its time limit. Every other cause means that the
+// run was cancelled.
 var errTimeUp = errors.New("the client's time is up")
 
 const (
-	// parts of its time are looked at for whether a client gets on, and after so many idle ones in a row it does not.
+	// parts is into how many parts its time limit is divided, and idleParts how many idle ones in a row end a session.
 	parts, idleParts = 6, 3
-	// mostTimes is how often its time a client may take that does.
+	// mostTimes is how often the limit an active session may last.
 	mostTimes = 4
 )
 
-// within is a context that ends, by errTimeUp, when a client's time is up. It runs from the client's first word, for which there is as much: to start
-// is what takes long on a busy machine. While something gets done, such as a call or an answer of the model, a
-// client does not hang, although the machine may have no time for it: so it has more for as long as something was done in the last half
-// of its time, and mostTimes of it at the most. Done counts that (see getsOn).
-func within(ctx context.Context, limit time.Duration, spoken <-chan struct{}, done func() int64) (context.Context, context.CancelFunc) {
+// withLimit returns a context that ends with errTimeUp at a session's time limit. The limit runs from the client's
+// first message, for which there is as much time, because a start may take long on a busy machine. An active client
+// does not hang: it gets more time, up to mostTimes the limit, as long as progress, a counter (see isProgress), changed
+// within the last half of the limit.
+func withLimit(ctx context.Context, limit time.Duration, connected <-chan struct{}, progress func() int64,
+) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
 		start := time.NewTimer(limit)
@@ -34,7 +36,7 @@ func within(ctx context.Context, limit time.Duration, spoken <-chan struct{}, do
 		case <-start.C:
 			cancel(errTimeUp)
 			return
-		case <-spoken:
+		case <-connected:
 		}
 		ticker := time.NewTicker(max(limit/parts, 1))
 		defer ticker.Stop()
@@ -45,7 +47,7 @@ func within(ctx context.Context, limit time.Duration, spoken <-chan struct{}, do
 				return
 			case <-ticker.C:
 			}
-			if now := done(); now != before {
+			if now := progress(); now != before {
 				before, idle = now, 0
 			} else {
 				idle++
@@ -59,14 +61,17 @@ func within(ctx context.Context, limit time.Duration, spoken <-chan struct{}, do
 	return ctx, func() { cancel(nil) }
 }
 
-// getsOn reports whether an event shows that a client is about its cases: a message of one, a play that is over, an answer of the model. To be
-// refused by the model again and again is to get nothing done.
-func getsOn(e *trace.Event) bool {
+// isProgress reports whether an event shows that a client works on its cases: a message about one, the end of a
+// handler, an answer of the model. Repeated refusals by the model are no progress.
+func isProgress(e *trace.Event) bool {
 	switch {
 	case e.Mark != nil:
 		return e.Mark.Name == trace.MarkHandlerEnded
 	case e.End != nil:
 		return e.End.Status == http.StatusOK && e.End.Fault == ""
 	}
-	return e.Case != "" && e.Frame != nil && e.Frame.Dir == trace.FromClient
+	return e.Case != "" && fromClient(e)
 }
+
+// fromClient reports whether an event is a frame that the client sent.
+func fromClient(e *trace.Event) bool { return e.Frame != nil && e.Frame.Dir == trace.FromClient }

@@ -12,11 +12,11 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
-// A client in process is a function. This one hands on to the reference client; yours connects to env.URL through env.HTTP, calls
-// every tool that is listed, and answers sampling by asking the model at env.Model.
+// A client in process is a function. This one calls a correct client. Yours connects to env.URL through env.HTTP, calls
+// every listed tool, and answers sampling by asking the model at env.Model.
 func ExampleInProcess() {
 	client := harness.InProcess(func(ctx context.Context, env harness.Env) error {
-		return reference.Client(reference.Config{})(ctx, env)
+		return correct(ctx, env)
 	}, harness.Named("my client"))
 
 	greeting := harness.Case{
@@ -33,22 +33,23 @@ func ExampleInProcess() {
 		fmt.Println("client:", t.Header.Client)
 		for _, e := range t.Events {
 			if e.Request != nil {
-				fmt.Println("the model was asked in the dialect", e.Request.Dialect)
+				fmt.Println("model request in the dialect", e.Request.Dialect)
 			}
 		}
 		last := t.Events[len(t.Events)-1]
-		fmt.Println("ended well:", last.Process.Clean())
+		fmt.Println("clean end:", last.Process.Clean())
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
 	// Output:
 	// client: my client
-	// the model was asked in the dialect openai-chat
-	// ended well: true
+	// model request in the dialect openai-chat
+	// clean end: true
 }
 
-// A client in a process of its own is a command, in any language. It is given the server's URL as its last argument, or where {url} stands.
+// A client in a process of its own is a command, in any language. It receives the server's URL as its last argument, or
+// in place of {url}.
 func ExampleCommand() {
 	client := harness.Command("sh", "-c", `echo "cannot connect" >&2; exit 7`)
 	idle := harness.Case{ID: "example/idle", Handler: func(*server.Session) (any, error) { return "done", nil }}

@@ -10,12 +10,14 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// runFunction calls the client's function and waits for it, or for the end of ctx and the grace after it.
-func runFunction(ctx context.Context, run func(context.Context, Env) error, env Env, grace time.Duration) *trace.Process {
+// runFunction calls the client's function and waits for it, or until the grace after the end of ctx.
+func runFunction(
+	ctx context.Context, run func(context.Context, Env) error, env Env, grace time.Duration,
+) *trace.Process {
 	ended := make(chan *trace.Process, 1)
 	go func() {
-		// What stands here until the function has returned is the case of one that ends its goroutine, as t.FailNow does.
-		p := &trace.Process{State: trace.Ended, Err: "the client's function ended its goroutine (runtime.Goexit, or FailNow of a test) and did not return"}
+		p := &trace.Process{State: trace.Ended, // if the function does not return
+			Err: "the client's function ended its goroutine (by runtime.Goexit or FailNow) instead of returning"}
 		defer func() { ended <- p }()
 		defer func() {
 			if v := recover(); v != nil {
@@ -39,13 +41,13 @@ func runFunction(ctx context.Context, run func(context.Context, Env) error, env 
 	select {
 	case p = <-ended:
 	case <-timer.C:
-		p.Leak = "the client's function did not return although its context had ended"
+		p.Leak = "the client's function did not return after its context had ended"
 	}
 	markCause(ctx, p)
 	return p
 }
 
-// markCause notes why we ended the client.
+// markCause notes why the harness ended the client.
 func markCause(ctx context.Context, p *trace.Process) {
 	if errors.Is(context.Cause(ctx), errTimeUp) {
 		p.Deadline = true
@@ -54,5 +56,5 @@ func markCause(ctx context.Context, p *trace.Process) {
 	}
 }
 
-// valid makes what a client said UTF-8, so that the trace holds the same before and after it was in a file.
+// valid makes a client's text valid UTF-8, so that a trace is the same before and after a file.
 func valid(text string) string { return strings.ToValidUTF8(text, "�") }

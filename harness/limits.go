@@ -1,18 +1,30 @@
 package harness
 
 import (
+	"cmp"
 	"time"
 )
 
-// Limits are how long a client is to wait for the model, and how long the model lets it wait.
+const (
+	// DefaultTimeout is the default of [Runner.Timeout].
+	DefaultTimeout = 30 * time.Second
+	// DefaultCaseTimeout is the default of [Runner.CaseTimeout].
+	DefaultCaseTimeout = 10 * time.Second
+	// DefaultClientTimeout is how long a client is asked to wait for the model if nothing is declared.
+	DefaultClientTimeout = time.Minute
+	// MostAttempts is how often a client may ask the model for one sample, and wait each time.
+	MostAttempts = 3
+)
+
+// Limits say how long a client has to wait for the model, and how long the model lets it wait.
 type Limits struct {
-	// Client is how long the client waits for the model, from asking it to the end of the answer. The client is told so: [Env.Timeout].
+	// Client is how long the client has to wait for the model, from the request to the end of the answer.
 	Client time.Duration
-	// Declared is true where whoever started the run said so of the client: [Runner.ClientTimeout]. Where nobody did, Client is a wish, and a
-	// client that has a limit of its own need not fulfil it.
+	// Declared is true if Client is a known property of the client ([Runner.ClientTimeout]). Else Client is a request,
+	// and a client with a limit of its own may ignore it.
 	Declared bool
-	// Patience is how long the model of a [Case.Timed] takes. Where that is [Beyond] the client's limit it is so by a margin for a busy machine:
-	// who is still there when it has passed did not give up at Client.
+	// Patience is how long the model of a [Case.Timed] takes. For [Beyond] it exceeds Client by a margin for a busy
+	// machine: a client that still waits then did not time out at Client.
 	Patience time.Duration
 }
 
@@ -20,30 +32,24 @@ type Limits struct {
 type Timing int
 
 const (
-	// Untimed is no time to speak of.
+	// Untimed: no measurable time.
 	Untimed Timing = iota
-	// Within is a part of the client's limit.
+	// Within: a part of the client's limit.
 	Within
-	// Beyond is more than the client's limit.
+	// Beyond: more than the client's limit.
 	Beyond
 )
 
-// DefaultClientTimeout is how long a client is told to wait for the model when nobody has declared what it does.
-const DefaultClientTimeout = time.Minute
-
 const (
-	// briefTimeout is what it is told in its place where it has to be waited for by a real clock.
-	briefTimeout = 2 * time.Second
-	// briefMargin is how much longer than that it is waited for, and declaredMargin how much longer than twice what was declared.
-	briefMargin, declaredMargin = 4 * time.Second, 5 * time.Second
-	// virtualPatience is for ever, for all that anybody can wait.
+	// briefTimeout replaces DefaultClientTimeout when the wait takes real time, and briefMargin is added to it.
+	briefTimeout, briefMargin = 2 * time.Second, 4 * time.Second
+	// declaredMargin is added to twice a declared limit.
+	declaredMargin = 5 * time.Second
+	// virtualPatience is practically for ever.
 	virtualPatience = 15 * time.Minute
-	// withinReal is the most that is taken within a limit where it has to be waited for by a real clock.
+	// withinReal bounds a wait in real time within the limit.
 	withinReal = time.Second
 )
-
-// MostAttempts is how often a client may be expected to ask the model for one sample, and be kept waiting each time.
-const MostAttempts = 3
 
 // limits are those of a session with the case.
 func (r *Runner) limits(c *Case) Limits {
@@ -58,7 +64,7 @@ func (r *Runner) limits(c *Case) Limits {
 		l.Patience = l.Client / 4
 	case c.Timed == Within:
 		l.Patience = min(l.Client/4, withinReal)
-	case l.Declared: // in virtual time the same, so that a client is held to the same wherever it is played
+	case l.Declared: // also in virtual time, so that verdicts do not depend on the clock
 		l.Patience = 2*l.Client + declaredMargin
 	case virtual:
 		l.Patience = virtualPatience
@@ -68,5 +74,12 @@ func (r *Runner) limits(c *Case) Limits {
 	return l
 }
 
-// waits is how long the case waits by design.
-func (r *Runner) waits(c *Case) time.Duration { return c.Wait + MostAttempts*r.limits(c).Patience }
+// limit is how long a session may take. A case that waits by design has that time in addition.
+func (r *Runner) limit(cases []Case) time.Duration {
+	limit := cmp.Or(r.Timeout, DefaultTimeout)
+	if len(cases) > 1 {
+		return limit
+	}
+	waits := cases[0].Wait + MostAttempts*r.limits(&cases[0]).Patience
+	return cmp.Or(r.CaseTimeout, max(limit/3, min(limit, DefaultCaseTimeout))) + waits
+}

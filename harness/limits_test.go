@@ -8,30 +8,34 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestHowLongAClientIsKeptWaiting(t *testing.T) {
+func TestLimitsDependOnTheClockAndWhatIsDeclared(t *testing.T) {
 	inProcess, program := InProcess(func(context.Context, Env) error { return nil }), Command("client")
+	bubble := func(func()) {}
+	const second, minute = time.Second, time.Minute
 	for name, c := range map[string]struct {
-		runner Runner
-		timed  Timing
-		want   Limits
+		client   *Client
+		bubble   func(func())
+		declared time.Duration
+		timed    Timing
+		want     Limits
 	}{
-		"not at all":                      {Runner{Client: program}, Untimed, Limits{Client: time.Minute}},
-		"not at all, declared":            {Runner{Client: program, ClientTimeout: time.Second}, Untimed, Limits{time.Second, true, 0}},
-		"a program":                       {Runner{Client: program}, Beyond, Limits{2 * time.Second, false, 6 * time.Second}},
-		"a program, declared":             {Runner{Client: program, ClientTimeout: 20 * time.Second}, Beyond, Limits{20 * time.Second, true, 45 * time.Second}},
-		"in virtual time":                 {Runner{Client: inProcess, Bubble: func(func()) {}}, Beyond, Limits{time.Minute, false, 15 * time.Minute}},
-		"in virtual time, declared":       {Runner{Client: inProcess, Bubble: func(func()) {}, ClientTimeout: time.Second}, Beyond, Limits{time.Second, true, 7 * time.Second}},
-		"in virtual time, declared long":  {Runner{Client: inProcess, Bubble: func(func()) {}, ClientTimeout: time.Hour}, Beyond, Limits{time.Hour, true, 2*time.Hour + 5*time.Second}},
-		"within, in virtual time":         {Runner{Client: inProcess, Bubble: func(func()) {}}, Within, Limits{time.Minute, false, 15 * time.Second}},
-		"within":                          {Runner{Client: program}, Within, Limits{time.Minute, false, time.Second}},
-		"within, declared":                {Runner{Client: program, ClientTimeout: time.Second}, Within, Limits{time.Second, true, 250 * time.Millisecond}},
-		"in process, but in real time":    {Runner{Client: inProcess}, Beyond, Limits{2 * time.Second, false, 6 * time.Second}},
-		"a program, beside virtual time ": {Runner{Client: program, Bubble: func(func()) {}}, Beyond, Limits{2 * time.Second, false, 6 * time.Second}},
+		"untimed":                        {&program, nil, 0, Untimed, Limits{Client: minute}},
+		"untimed, declared":              {&program, nil, second, Untimed, Limits{second, true, 0}},
+		"a program":                      {&program, nil, 0, Beyond, Limits{2 * second, false, 6 * second}},
+		"a program, declared":            {&program, nil, 20 * second, Beyond, Limits{20 * second, true, 45 * second}},
+		"a program, beside virtual time": {&program, bubble, 0, Beyond, Limits{2 * second, false, 6 * second}},
+		"in process, in real time":       {&inProcess, nil, 0, Beyond, Limits{2 * second, false, 6 * second}},
+		"in virtual time":                {&inProcess, bubble, 0, Beyond, Limits{minute, false, 15 * minute}},
+		"in virtual time, declared":      {&inProcess, bubble, second, Beyond, Limits{second, true, 7 * second}},
+		"in virtual time, declared long": {&inProcess, bubble, 60 * minute, Beyond,
+			Limits{60 * minute, true, 120*minute + 5*second}},
+		"within, in virtual time": {&inProcess, bubble, 0, Within, Limits{minute, false, 15 * second}},
+		"within":                  {&program, nil, 0, Within, Limits{minute, false, second}},
+		"within, declared":        {&program, nil, second, Within, Limits{second, true, second / 4}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			one := Case{ID: "s/a", Timed: c.timed, Wait: time.Millisecond}
-			require.Equal(t, c.want, c.runner.limits(&one))
-			require.Equal(t, DefaultCaseTimeout+time.Millisecond+3*c.want.Patience, c.runner.limit([]Case{one}), "the session has the time for it, three times over")
-		})
+		r := Runner{Client: *c.client, Bubble: c.bubble, ClientTimeout: c.declared}
+		one := Case{ID: "s/a", Timed: c.timed, Wait: time.Millisecond}
+		require.Equal(t, c.want, r.limits(&one), name)
+		require.Equal(t, DefaultCaseTimeout+time.Millisecond+3*c.want.Patience, r.limit([]Case{one}), name)
 	}
 }

@@ -3,136 +3,140 @@ package harness
 import (
 	"bytes"
 	"encoding/json"
-	"io"
+	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// Outcome is what a client says of a call of its own: the wire does not show what it took an answer for. A client in a process of its own
-// says it in a line on its standard output:
+// Outcome is a client's report about its own call: the wire does not show how the client understood a response. A
+// client in a process of its own writes it as a line to its standard output:
 //
-//	{"mcp-conform":"outcome","tool":"basic-question","outcome":"failed","error":{"code":-32602,"message":"unknown tool"}}
+//	{"mcp-conform":"outcome","tool":"basic-text","outcome":"failed","error":{"code":-32602,"message":"unknown tool"}}
 type Outcome struct {
-	// Tool is the tool that was called, the prompt that was got, or the URI of the resource that was read.
+	// Tool is the tool, the prompt, or the URI of the resource.
 	Tool string `json:"tool"`
 	// Ended is how the call ended for the client: one of the constants below.
 	Ended string `json:"outcome"`
-	// Error is the error with which it ended; nil where there was none.
+	// Error is the error with which it ended; nil for none.
 	Error *OutcomeError `json:"error,omitempty"`
 }
 
-// OutcomeError is an error as the client saw it. Code is 0 for one that is no JSON-RPC error.
+// OutcomeError is an error as the client saw it. Code is 0 if it is not a JSON-RPC error.
 type OutcomeError struct {
 	Code    int    `json:"code,omitempty"`
 	Message string `json:"message"`
 }
 
-// What a call can end in.
+// How a call ended.
 const (
-	Completed     = "completed"      // a result, whatever it says
-	Failed        = "failed"         // an error
-	InputRequired = "input_required" // a result that asks for input, which the client did not give
-	GaveUp        = "gave-up"        // the client's own limit, of time or of rounds, or that it was told to ([Env.GiveUp])
+	Completed     = "completed"      // with a result, also an error result
+	Failed        = "failed"         // with an error
+	InputRequired = "input_required" // with a result that requires input, which the client did not give
+	GaveUp        = "gave-up"        // by the client's own limit of time or rounds, or by [Env.GiveUp]
 )
 
-// outcomeKind is what the member mcp-conform of an outcome line says.
-const outcomeKind = "outcome"
+// Features of clients.
+const (
+	// Decisions: a user, or a driver in the user's place, decides as [Env.Decision] says.
+	Decisions = "decisions"
+	// Tasks: the client runs samples as tasks if [Env.Declare] has them (2025-11-25, basic/utilities/tasks). Without
+	// the feature a client still declares what it is asked to, and the checks of tasks do not apply.
+	Tasks = "tasks"
+)
 
-// Line is the outcome as a line of standard output, with its end.
-func (o Outcome) Line() []byte {
-	raw, err := json.Marshal(struct {
-		Kind string `json:"mcp-conform"`
-		Outcome
-	}{outcomeKind, o})
+// features are all features.
+var features = []string{Decisions, Tasks}
+
+// Values of the member mcp-conform of a contract line.
+const (
+	outcomeKind = "outcome"
+	featureKind = "supports"
+)
+
+type outcomeLine struct {
+	Kind string `json:"mcp-conform"`
+	Outcome
+}
+
+type featureLine struct {
+	Kind    string `json:"mcp-conform"`
+	Feature string `json:"feature"`
+}
+
+// Announce says that the client has a feature, so that the feature's checks apply. Once a session is enough, at any
+// time and from any goroutine. A client in a process of its own writes a line to its standard output:
+//
+//	{"mcp-conform":"supports","feature":"decisions"}
+func (e Env) Announce(feature string) {
+	if e.announce != nil {
+		e.announce(feature)
+	}
+}
+
+// Line returns the outcome as a line of standard output, with its newline.
+func (o Outcome) Line() []byte { return contractLine(outcomeLine{outcomeKind, o}) }
+
+func contractLine(v any) []byte {
+	raw, err := json.Marshal(v)
 	if err != nil {
-		panic("harness: an outcome is plain data: " + err.Error())
+		panic("harness: encoding plain data cannot fail: " + err.Error())
 	}
 	return append(raw, '\n')
 }
 
-// readOutcome reads a line of output that is an outcome line; anything else is not.
-func readOutcome(line []byte) (o Outcome, ok bool) {
+// printOutcome and printFeature report from a process of its own. A write error means that nobody reads.
+func printOutcome(o Outcome) { _, _ = os.Stdout.Write(o.Line()) }
+func printFeature(feature string) {
+	_, _ = os.Stdout.Write(contractLine(featureLine{featureKind, feature}))
+}
+
+// readLine reads a contract line into v, and reports whether it may be one.
+func readLine(line []byte, v any) bool {
 	line = bytes.TrimSpace(line)
-	if !bytes.HasPrefix(line, []byte("{")) || !bytes.Contains(line, []byte("mcp-conform")) {
-		return o, false
-	}
-	var told struct {
-		Kind string `json:"mcp-conform"`
-		Outcome
-	}
-	err := json.Unmarshal(line, &told)
-	known := slices.Contains([]string{Completed, Failed, InputRequired, GaveUp}, told.Ended)
-	return told.Outcome, err == nil && told.Kind == outcomeKind && known && told.Tool != ""
+	return bytes.HasPrefix(line, []byte("{")) && bytes.Contains(line, []byte("mcp-conform")) &&
+		json.Unmarshal(line, v) == nil
 }
 
-// outcomes takes the contract's lines, which begin with a brace, out of what a process writes and passes the rest on: those that tell an
-// outcome, and those that announce a feature. It is for one writer at a time.
-type outcomes struct {
-	to       io.Writer
-	report   func(Outcome)
-	announce func(feature string)
-	line     []byte // the beginning of a line that may be one, up to longestLine
-	passed   bool   // the line is none, and is passed on as it comes
+// readOutcome reads an outcome line; ok is false for every other line.
+func readOutcome(line []byte) (o Outcome, ok bool) {
+	var v outcomeLine
+	ok = readLine(line, &v) && v.Kind == outcomeKind && v.Tool != "" &&
+		slices.Contains([]string{Completed, Failed, InputRequired, GaveUp}, v.Ended)
+	return v.Outcome, ok
 }
 
-// longestLine is how long an outcome line may be, in bytes.
-const longestLine = 64 << 10
-
-func (o *outcomes) Write(p []byte) (int, error) {
-	n := len(p)
-	for len(p) > 0 {
-		if o.passed || len(o.line) == 0 && p[0] != '{' {
-			p = o.pass(p)
-			continue
-		}
-		end := bytes.IndexByte(p, '\n') + 1
-		if end == 0 {
-			o.take(p)
-			break
-		}
-		o.take(p[:end])
-		o.flush()
-		o.passed = false
-		p = p[end:]
-	}
-	return n, nil
-}
-
-// pass passes on all that comes before the next line that may be an outcome, at once, and returns the rest: floods are of short lines.
-func (o *outcomes) pass(p []byte) []byte {
-	end := bytes.Index(p, []byte("\n{")) + 1
-	o.passed = end == 0 && p[len(p)-1] != '\n'
-	if end == 0 {
-		end = len(p)
-	}
-	_, _ = o.to.Write(p[:end]) // memory takes everything
-	return p[end:]
-}
-
-// take adds to the line, unless that is too long to be one.
-func (o *outcomes) take(part []byte) {
-	o.line = append(o.line, part...)
-	if len(o.line) > longestLine {
-		_, _ = o.to.Write(o.line)
-		o.line, o.passed = nil, true
-	}
-}
-
-// flush deals with the line as it is, also when no end of it will come.
-func (o *outcomes) flush() {
-	if said, ok := readOutcome(o.line); ok {
-		o.report(said)
-	} else if feature, ok := readFeature(o.line); ok {
-		o.announce(feature)
-	} else {
-		_, _ = o.to.Write(o.line)
-	}
-	o.line = o.line[:0]
+// readFeature reads a line that announces a feature; ok is false for every other line.
+func readFeature(line []byte) (feature string, ok bool) {
+	var v featureLine
+	ok = readLine(line, &v) && v.Kind == featureKind && slices.Contains(features, v.Feature)
+	return v.Feature, ok
 }
 
 // mark is the outcome as a note in the trace.
 func (o Outcome) mark() *trace.Mark {
 	return &trace.Mark{Name: trace.MarkOutcome, Text: strings.TrimSpace(string(o.Line()))}
+}
+
+// announcements collects a client's features. They enter the trace at its end: what a process prints may arrive before
+// or after what it sends.
+type announcements struct {
+	mu    sync.Mutex
+	names []string
+}
+
+func (a *announcements) add(name string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !slices.Contains(a.names, name) {
+		a.names = append(a.names, name)
+	}
+}
+
+func (a *announcements) all() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Sorted(slices.Values(a.names))
 }

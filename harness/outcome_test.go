@@ -2,7 +2,6 @@ package harness
 
 import (
 	"bytes"
-	"flag"
 	"strings"
 	"testing"
 
@@ -15,7 +14,11 @@ func FuzzReadOutcome(f *testing.F) {
 	f.Add([]byte(`{"mcp-conform":"outcome","tool":"s-a","outcome":"well"}`))
 	f.Add([]byte(`{"mcp-conform":"income","tool":"s-a","outcome":"failed"}`))
 	f.Add([]byte(`{"mcp-conform":`))
+	f.Add([]byte(`{"mcp-conform":"supports","feature":"decisions"}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
+		if feature, ok := readFeature(line); ok {
+			require.Contains(t, features, feature)
+		}
 		o, ok := readOutcome(line)
 		if !ok {
 			return
@@ -27,53 +30,57 @@ func FuzzReadOutcome(f *testing.F) {
 	})
 }
 
-func TestALineOfAnyLengthPassesHoweverItIsWritten(t *testing.T) {
+func TestOutputPassesUnchangedAroundContractLines(t *testing.T) {
 	long := strings.Repeat("x", 3*longestLine)
-	const said = `{"mcp-conform":"outcome","tool":"s-a","outcome":"failed"}` + "\n"
+	const outcome = `{"mcp-conform":"outcome","tool":"s-a","outcome":"failed"}` + "\n"
 	for _, piece := range []int{1, 7, 1000, 1 << 20} {
 		var out strings.Builder
-		told := 0
-		lines := &outcomes{to: &out, report: func(Outcome) { told++ }}
-		text := "first\n" + said + "{" + long + "\n" + said + "{" + long + said + "\n\n{}\n last"
-		for rest := text; rest != ""; {
+		reported := 0
+		lines := &lineFilter{to: &out, report: func(Outcome) { reported++ }}
+		// What follows a long line on the same line is not a contract line.
+		rest := "first\n" + outcome + "{" + long + "\n" + outcome + "{" + long + outcome + "\n\n{}\n last"
+		for rest != "" {
 			n := min(piece, len(rest))
 			_, err := lines.Write([]byte(rest[:n]))
 			require.NoError(t, err)
 			rest = rest[n:]
 		}
 		lines.flush()
-		require.Equal(t, "first\n{"+long+"\n{"+long+said+"\n\n{}\n last", out.String())
-		require.Equal(t, 2, told, "%d: what follows a long line on the same one is no line of its own", piece)
+		require.Equal(t, "first\n{"+long+"\n{"+long+outcome+"\n\n{}\n last", out.String())
+		require.Equal(t, 2, reported, piece)
 	}
 }
 
-func TestAContainedTestIsGivenTheUsersOwnArguments(t *testing.T) {
-	flags := flag.NewFlagSet("", flag.ContinueOnError)
-	flags.Bool("test.v", false, "")
-	flags.Bool("test.short", false, "")
-	flags.String("test.run", "", "")
-	flags.String("setting", "", "")
-	flags.Bool("quick", false, "")
-	for given, want := range map[string]string{
-		"": "",
-		"-test.v=true -test.run=^TestX$ -test.paniconexit0 -test.coverprofile=x": "",
-		"-test.run TestX -setting test.run --quick pos -test.v":                  "-setting test.run --quick pos -test.v",
-		"--test.short -quick -setting=a":                                         "--test.short -quick -setting=a",
-		"-test.v -- -test.v":                                                     "-- -test.v",
-		"-unknown value":                                                         "-unknown value",
-		"-setting":                                                               "-setting",
-		"- -test.v":                                                              "- -test.v",
+func TestOnlyKnownFeaturesAreAnnounced(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"mcp-conform":"supports","feature":"decisions"}`:                  Decisions,
+		`{"mcp-conform":"supports","feature":"tasks"}`:                      Tasks,
+		` {"feature": "decisions", "mcp-conform": "supports", "more": 1}  `: "", // does not begin with its brace
+		`{"mcp-conform":"supports","feature":"telepathy"}`:                  "",
+		`{"mcp-conform":"supports"}`:                                        "",
+		`{"mcp-conform":"outcome","feature":"decisions"}`:                   "",
+		`{"mcp-conform":"supports","feature":["decisions"]}`:                "",
+		`decisions`: "",
 	} {
-		require.Equal(t, strings.Fields(want), append([]string{}, ownArgs(strings.Fields(given), flags)...), given)
+		var kept bytes.Buffer
+		var got string
+		lines := &lineFilter{to: &kept, report: func(Outcome) {}, announce: func(f string) { got = f }}
+		_, err := lines.Write([]byte(line + "\n"))
+		require.NoError(t, err)
+		lines.flush()
+		require.Equal(t, want, got, line)
+		require.Equal(t, want == "", kept.String() == line+"\n", line)
 	}
+	Env{}.Announce(Decisions) // outside of the harness
 }
 
-// BenchmarkFlood tells how fast a client's output is read, for lines of any kind, and such as begin like outcomes.
+// BenchmarkFlood measures how fast a client's output is read: lines of any kind, and lines like outcomes.
 func BenchmarkFlood(b *testing.B) {
-	for name, line := range map[string]string{"short lines": "y\n", "braces": "{\n", "long lines": strings.Repeat("x", 1000) + "\n"} {
+	long := strings.Repeat("x", 1000) + "\n"
+	for name, line := range map[string]string{"short": "y\n", "braces": "{\n", "long": long} {
 		b.Run(name, func(b *testing.B) {
 			flood := []byte(strings.Repeat(line, (32<<10)/len(line)))
-			lines := &outcomes{to: &ends{}, report: func(Outcome) {}}
+			lines := &lineFilter{to: &headTail{}, report: func(Outcome) {}}
 			b.SetBytes(int64(len(flood)))
 			for b.Loop() {
 				_, _ = lines.Write(flood)

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -8,21 +9,24 @@ import (
 	"time"
 )
 
-// How much of a process's output is kept of each of its two streams, in bytes: the beginning, where the cause often stands, and the end.
+// How much of each of a process's two streams is kept, in bytes: the beginning, which often has the cause, and the end.
 const (
 	keptHead = 4 << 10
 	keptTail = 16 << 10
 )
 
-// output is one of a process's two streams: the pipe that it writes into, and what is kept of what came out of it. The pipe is ours and not
-// one of os/exec, whose Wait waits for everybody who holds it: we are to know at once that the process has ended, whatever it left behind.
+// longestLine bounds a contract line, in bytes.
+const longestLine = 64 << 10
+
+// output is one of a process's two streams: the pipe that it writes to, and the kept part. The pipe is not one of
+// os/exec, whose Wait waits for everybody who holds it: the end of the process must be seen at once.
 type output struct {
-	kept        ends
+	kept        headTail
 	read, write *os.File
 	drained     chan struct{}
 }
 
-// newOutput makes a stream that tells the environment what the lines in it say that are the contract's; nil where none are expected.
+// newOutput makes a stream. It passes the contract lines in it to env; nil for a stream without any.
 func newOutput(env *Env) (*output, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -32,19 +36,19 @@ func newOutput(env *Env) (*output, error) {
 	go func() {
 		defer close(o.drained)
 		if env == nil {
-			_, _ = io.Copy(&o.kept, r) // ends when nobody holds the other end any more, or with close
+			_, _ = io.Copy(&o.kept, r) // ends when all writers are gone, or with close
 			return
 		}
-		lines := &outcomes{to: &o.kept, report: env.Report, announce: env.announce}
+		lines := &lineFilter{to: &o.kept, report: env.Report, announce: env.announce}
 		_, _ = io.Copy(lines, r)
 		lines.flush()
 	}()
 	return o, nil
 }
 
-// close closes our ends of the pipe, once everything was read or the patience is over: somebody may have got away with the other end.
+// close closes our ends of the pipe when everything was read, or after so long: a stray process may hold the other end.
 func (o *output) close(patience time.Duration) {
-	_ = o.write.Close() // closed already where the process was started
+	_ = o.write.Close() // closed already if the process was started
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
@@ -55,39 +59,101 @@ func (o *output) close(patience time.Duration) {
 	<-o.drained
 }
 
-// ends keeps the beginning and the end of what is written to it. It is safe for concurrent use.
-type ends struct {
+// lineFilter takes the contract lines, which begin with a brace, out of a process's output and passes on the rest. It
+// is not safe for concurrent use.
+type lineFilter struct {
+	to       io.Writer
+	report   func(Outcome)
+	announce func(feature string)
+	line     []byte // the beginning of a possible contract line, up to longestLine
+	passing  bool   // the current line is output
+}
+
+func (f *lineFilter) Write(p []byte) (int, error) {
+	n := len(p)
+	for len(p) > 0 {
+		if f.passing || len(f.line) == 0 && p[0] != '{' {
+			p = f.pass(p)
+			continue
+		}
+		end := bytes.IndexByte(p, '\n') + 1
+		if end == 0 {
+			f.take(p)
+			break
+		}
+		f.take(p[:end])
+		f.flush()
+		f.passing = false
+		p = p[end:]
+	}
+	return n, nil
+}
+
+// pass passes on everything up to the next possible contract line, in one piece, because floods are of short lines. It
+// returns the rest.
+func (f *lineFilter) pass(p []byte) []byte {
+	end := bytes.Index(p, []byte("\n{")) + 1
+	f.passing = end == 0 && p[len(p)-1] != '\n'
+	if end == 0 {
+		end = len(p)
+	}
+	_, _ = f.to.Write(p[:end]) // to memory
+	return p[end:]
+}
+
+// take adds to the line, unless the line gets too long.
+func (f *lineFilter) take(part []byte) {
+	f.line = append(f.line, part...)
+	if len(f.line) > longestLine {
+		_, _ = f.to.Write(f.line)
+		f.line, f.passing = nil, true
+	}
+}
+
+// flush handles the line as it is, also without a newline.
+func (f *lineFilter) flush() {
+	if outcome, ok := readOutcome(f.line); ok {
+		f.report(outcome)
+	} else if feature, ok := readFeature(f.line); ok {
+		f.announce(feature)
+	} else {
+		_, _ = f.to.Write(f.line)
+	}
+	f.line = f.line[:0]
+}
+
+// headTail keeps the beginning and the end of what is written to it. It is safe for concurrent use.
+type headTail struct {
 	mu         sync.Mutex
 	head, tail []byte
 	dropped    int64
 }
 
-func (e *ends) Write(p []byte) (int, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	first := min(len(p), keptHead-len(e.head))
-	e.head = append(e.head, p[:first]...)
-	e.tail = append(e.tail, p[first:]...)
-	if len(e.tail) > 4*keptTail { // not with every line, which would be slow
-		e.trim()
+func (k *headTail) Write(p []byte) (int, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	first := min(len(p), keptHead-len(k.head))
+	k.head = append(k.head, p[:first]...)
+	k.tail = append(k.tail, p[first:]...)
+	if len(k.tail) > 4*keptTail { // for each line it would be slow
+		k.trim()
 	}
 	return len(p), nil
 }
 
-// trim drops what is too much.
-func (e *ends) trim() {
-	if over := len(e.tail) - keptTail; over > 0 {
-		e.tail = append(e.tail[:0], e.tail[over:]...)
-		e.dropped += int64(over)
+func (k *headTail) trim() {
+	if over := len(k.tail) - keptTail; over > 0 {
+		k.tail = append(k.tail[:0], k.tail[over:]...)
+		k.dropped += int64(over)
 	}
 }
 
-// String returns what was kept, with a line that says how much is missing between the two.
-func (e *ends) String() string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.trim(); e.dropped == 0 {
-		return valid(string(e.head) + string(e.tail))
+// String returns the kept text, with a line between the two parts that counts the missing bytes.
+func (k *headTail) String() string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.trim(); k.dropped == 0 {
+		return valid(string(k.head) + string(k.tail))
 	}
-	return fmt.Sprintf("%s\n… %d bytes are left out here …\n%s", valid(string(e.head)), e.dropped, valid(string(e.tail)))
+	return fmt.Sprintf("%s\n… %d bytes omitted …\n%s", valid(string(k.head)), k.dropped, valid(string(k.tail)))
 }

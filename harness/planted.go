@@ -2,18 +2,18 @@ package harness
 
 import "github.com/mcp-conform/mcp-conform/internal/leak"
 
-// What is planted in a run, to see whether the client gives it away: each is made up, and to be found nowhere else. They are the same in every
-// run, so that a saved one can be judged again.
+// Secrets planted in a run, to see whether the client leaks them. They are fake, and appear nowhere else. They are the
+// same in every run, so that a saved run can be judged again.
 const (
-	// PlantedKey looks like a provider's key and is none. Every client is told it.
+	// PlantedKey looks like a provider's key. Every client receives it.
 	PlantedKey = "sk-planted-0123456789abcdef0123456789abcdef"
-	// PlantedAccount looks like the id of the account that a key belongs to, and PlantedCookie like a cookie of the provider's. Cases may
-	// have the model say them.
+	// PlantedAccount looks like the id of a key's account, PlantedCookie like a provider's cookie. Cases may put them
+	// into the model's answers.
 	PlantedAccount = "org-planted-w7Qm2Rk9ZtXb4VdLs8Hc"
 	PlantedCookie  = "planted-Jf5Nq8TzPx3GyUw6.1763740800-Bv0Ke2Sd9Am"
 )
 
-// Planted finds what was planted in a run with the key, under the names "the key", "the account" and "the cookie".
+// Planted finds the secrets of a run with the key, under the names "the key", "the account" and "the cookie".
 func Planted(key string) *leak.Finder {
 	return leak.New(leak.Secret{Name: "the key", Value: key}, leak.Secret{Name: "the account", Value: PlantedAccount},
 		leak.Secret{Name: "the cookie", Value: PlantedCookie})

@@ -7,11 +7,8 @@ import (
 	"os/exec"
 )
 
-// Without process groups only the process itself can be ended.
-func ownGroup(*exec.Cmd) {}
-
-func terminateGroup(cmd *exec.Cmd) { _ = cmd.Process.Kill() }
-
-func killGroup(cmd *exec.Cmd) { _ = cmd.Process.Kill() }
-
+// Without process groups only the process itself can be killed.
+func ownGroup(*exec.Cmd)                 {}
+func terminateGroup(cmd *exec.Cmd)       { _ = cmd.Process.Kill() }
+func killGroup(cmd *exec.Cmd)            { _ = cmd.Process.Kill() }
 func signalName(*os.ProcessState) string { return "" }

@@ -8,12 +8,12 @@ import (
 	"syscall"
 )
 
-// ownGroup puts the process at the head of a group, so that it can be ended with all its children.
+// ownGroup starts the process as the leader of a group, so that the group can be killed with all its children.
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 func terminateGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 
-// killGroup kills what is left of the group; that nothing is left is no error.
+// killGroup kills what is left of the group, if anything.
 func killGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 
 func signalName(state *os.ProcessState) string {

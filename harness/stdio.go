@@ -11,25 +11,25 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/relay"
 )
 
-// CommandStdio is a client that is a program and launches its server itself, to speak to it over the standard streams. It is started as
-// [Command] says, with three ways to learn of the server's command: in its arguments {server-command} is that command as one string, quoted
-// for a shell, and {config} the path of an mcp.json that has it under mcpServers; in its environment MCP_CONFORMANCE_CONTEXT has it
-// under "server", as "command" and "args". Nothing is added to its arguments. The server may be launched any number of times; it needs
-// nothing in its environment, and ends when its standard input does.
+// CommandStdio is a client that is a program and launches its server, to speak to it over the standard streams. It
+// starts as [Command] describes, but no argument is appended. It finds the server's command in one of three ways:
+// {server-command} in its arguments is the command as one string, quoted for a shell; {config} is the path of an
+// mcp.json that has it under mcpServers; MCP_CONFORMANCE_CONTEXT has it under "server", as "command" and "args". The
+// server may be launched any number of times. It needs no environment, and ends when its standard input does.
 //
-// What is launched is this program, with [relay.Argument] as its first argument: it hands the bytes on to the server in the process that
-// called. An init function sees to that, so that a test binary does it too, whatever its TestMain.
+// The command is this program with [relay.Argument] as its first argument: it relays the bytes to the server in the
+// calling process. An init function sees to that, also in a test binary with any TestMain.
 func CommandStdio(argv ...string) Client {
 	c := Command(argv...)
 	c.stdio = true
 	return c
 }
 
-// Stdio has a client in process speak as over stdio: env.URL is empty, and env.Launch gives it a pipe to the server. In virtual time it is one in
-// memory.
+// Stdio makes a client in process use stdio: env.URL is empty, and env.Launch returns a pipe to the server, in memory
+// if time is virtual.
 func Stdio() Option { return func(c *Client) { c.stdio = true } }
 
-// launchable has the client launch the server in place of connecting to it, where that is how it works: env is told how.
+// launchable sets up env for a client that launches the server.
 func (f *fakes) launchable(client *Client, env *Env) error {
 	if !client.stdio {
 		return nil
@@ -37,7 +37,7 @@ func (f *fakes) launchable(client *Client, env *Env) error {
 	env.URL = ""
 	if client.run != nil && client.contained == nil {
 		env.Launch = func(ctx context.Context, stderr io.Writer) (io.ReadWriteCloser, error) {
-			return inMemory(ctx, f.server, stderr)
+			return launchInMemory(ctx, f.server, stderr)
 		}
 		return nil
 	}
@@ -50,8 +50,8 @@ func (f *fakes) launchable(client *Client, env *Env) error {
 	return nil
 }
 
-// inMemory connects to a server without a process between.
-func inMemory(ctx context.Context, to *server.Server, stderr io.Writer) (io.ReadWriteCloser, error) {
+// launchInMemory connects to a server without a process in between.
+func launchInMemory(ctx context.Context, to *server.Server, stderr io.Writer) (io.ReadWriteCloser, error) {
 	network := memnet.New()
 	listener, err := network.Listen("127.0.0.1:0")
 	if err != nil {
@@ -69,33 +69,33 @@ func inMemory(ctx context.Context, to *server.Server, stderr io.Writer) (io.Read
 	if stderr == nil {
 		stderr = io.Discard
 	}
-	p := &pretended{served, stderr, atomic.Bool{}}
-	go to.ServeConn(context.Background(), p) // ends with the server, if not before
-	return &pretendedPipe{client, p}, nil
+	p := &memoryServer{served, stderr, atomic.Bool{}}
+	go to.ServeConn(context.Background(), p) // ends with the server at the latest
+	return &memoryPipe{client, p}, nil
 }
 
-// pretended is a server that is no process, as it is served.
-type pretended struct {
+// memoryServer is the server's end of a pipe in memory.
+type memoryServer struct {
 	io.ReadWriteCloser
 	stderr io.Writer
 	killed atomic.Bool
 }
 
-func (p *pretended) Stderr() io.Writer { return p.stderr }
-func (p *pretended) Killed() bool      { return p.killed.Load() }
+func (s *memoryServer) Stderr() io.Writer { return s.stderr }
+func (s *memoryServer) Killed() bool      { return s.killed.Load() }
 
-// pretendedPipe is the client's end of it.
-type pretendedPipe struct {
+// memoryPipe is the client's end.
+type memoryPipe struct {
 	io.ReadWriteCloser
-	of *pretended
+	server *memoryServer
 }
 
-func (p *pretendedPipe) Kill() error {
-	p.of.killed.Store(true)
+func (p *memoryPipe) Kill() error {
+	p.server.killed.Store(true)
 	return p.Close()
 }
 
-// launches tells the client of the server's command, if there is one.
+// launches sets the server's command, if there is one.
 func (e *Env) launches(command []string) {
 	if len(command) == 0 {
 		return

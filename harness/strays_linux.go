@@ -7,11 +7,11 @@ import (
 	"strconv"
 )
 
-// mostSweeps bounds how often strays are looked for, should they beget others faster than they are found.
+// mostSweeps bounds the search for strays that start others faster than it finds them.
 const mostSweeps = 20
 
-// killStrays kills what got away from the client's group, as daemons do: every process that was given the environment variable, which no
-// others have.
+// killStrays kills processes that left the client's group, as daemons do: those with the environment variable, which
+// only the client received.
 func killStrays(variable string) {
 	for range mostSweeps {
 		if !killWith(append([]byte(variable), 0)) {
@@ -29,12 +29,12 @@ func killWith(variable []byte) bool {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		process, err := os.FindProcess(pid) // a handle, so that what is killed is what was looked at
+		process, err := os.FindProcess(pid) // a handle: Kill reaches the process that was inspected
 		if err != nil {
 			continue
 		}
-		environ, err := os.ReadFile(path) // of other people's processes we may not, and of those that have ended there is none
-		if err == nil && (bytes.HasPrefix(environ, variable) || bytes.Contains(environ, append([]byte{0}, variable...))) {
+		environ, err := os.ReadFile(path) // fails for other users' processes, and for those that ended
+		if err == nil && bytes.Contains(append([]byte{0}, environ...), append([]byte{0}, variable...)) {
 			found = process.Kill() == nil || found
 		}
 		_ = process.Release()

@@ -2,5 +2,5 @@
 
 package harness
 
-// killStrays cannot find what got away: only Linux tells of which environment a process is.
+// killStrays does nothing: only Linux shows the environment of a process.
 func killStrays(string) {}

@@ -15,7 +15,7 @@ import (
 
 const builtinPrefix = "builtin:"
 
-// wires are the ways in which a built-in client can ask the model; the first is the default.
+// wires are the built-in clients' wires to the model; the first is the default.
 var wires = []struct {
 	name   string
 	config reference.Config
@@ -34,9 +34,8 @@ var wires = []struct {
 	{"gemini-3", reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini3}},
 }
 
-// builtin returns a built-in client: builtin:reference or builtin:mutant/NAME, each with the name of a wire at its
-// end, as /plain, /native or /anthropic, for another way to ask the model. A mutant whose fault the default wire does not show has
-// one that does.
+// builtin returns the client builtin:reference or builtin:mutant/NAME, each optionally with a wire at its
+// end, such as /plain, /native or /anthropic. The default wire of a mutant is the first on which its fault shows.
 func builtin(name string) (func(context.Context, harness.Env) error, error) {
 	rest, ok := strings.CutPrefix(name, builtinPrefix)
 	config, chosen := wires[0].config, false
@@ -51,24 +50,26 @@ func builtin(name string) (func(context.Context, harness.Env) error, error) {
 	if mutant, found := strings.CutPrefix(rest, "mutant/"); ok && found {
 		if m := mutants.Find(mutant); m != nil {
 			if !chosen {
-				config = shows(m)
+				config = firstWire(m)
 			}
 			return m.Client(config, nil), nil
 		}
 	}
-	var names []string
-	for _, m := range mutants.All() {
-		names = append(names, builtinPrefix+"mutant/"+m.Name)
+	names := []string{builtinPrefix + "reference"}
+	for _, mutant := range mutantNames() {
+		names = append(names, builtinPrefix+"mutant/"+mutant)
 	}
-	hint := "want builtin:reference or builtin:mutant/NAME (mcp-conform selftest lists the names)"
-	if near := nearest.Names(name, append(names, builtinPrefix+"reference")); near != nil {
-		hint = "did you mean " + strings.Join(near, ", ") + "?"
+	hint := "use builtin:reference or builtin:mutant/NAME (mcp-conform selftest lists the names)"
+	if near := nearest.Names(name, names); near != nil {
+		hint = didYouMean(near)
 	}
-	return nil, fmt.Errorf("there is no built-in client %q; %s", name, hint)
+	return nil, fmt.Errorf("unknown built-in client %q; %s", name, hint)
 }
 
-// shows returns the first wire on which the mutant's fault shows.
-func shows(m *mutants.Mutant) reference.Config {
+func didYouMean(names []string) string { return "did you mean " + strings.Join(names, ", ") + "?" }
+
+// firstWire returns the first wire on which the mutant's fault shows.
+func firstWire(m *mutants.Mutant) reference.Config {
 	for _, w := range wires {
 		if m.ShowsIn(w.config) {
 			return w.config
@@ -77,20 +78,28 @@ func shows(m *mutants.Mutant) reference.Config {
 	return wires[0].config
 }
 
-// clientCommand is this program in the part of a client under test.
+func mutantNames() []string {
+	var names []string
+	for _, m := range mutants.All() {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// clientCommand is this program as a client under test.
 type clientCommand struct {
 	Name string `arg:""`
-	URL  string `arg:"" optional:"" help:"Nothing over stdio."`
+	URL  string `arg:"" optional:"" help:"Omit it over stdio."`
 }
 
 func (c *clientCommand) Run(ctx context.Context) error {
 	run, err := builtin(c.Name)
 	if err != nil {
-		return &exitError{exitUsage, err}
+		return usage(err)
 	}
 	env, err := harness.EnvFromProcess([]string{c.URL}, os.Getenv)
 	if err != nil {
-		return &exitError{exitUsage, err}
+		return usage(err)
 	}
 	if err := run(ctx, env); err != nil {
 		return &exitError{exitFailed, err}

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -17,58 +16,58 @@ import (
 )
 
 type cassetteCommand struct {
-	Show cassetteShow `cmd:"" help:"Show what is in a cassette."`
-	Lint cassetteLint `cmd:"" help:"Look for secrets in cassettes, and for bodies that are not valid."`
+	Show cassetteShow `cmd:"" help:"Show the interactions of a cassette."`
+	Lint cassetteLint `cmd:"" help:"Find secrets and invalid bodies in cassettes."`
 }
 
 type cassetteShow struct {
 	File        string `arg:"" help:"A cassette, or the name of an embedded recording."`
-	Interaction int    `default:"-1" placeholder:"N" help:"Show this interaction whole, and no other."`
+	Interaction int    `default:"-1" placeholder:"N" help:"Show interaction N, from 0, with its bodies."`
 }
 
 // Run lists the interactions, or shows one.
 func (c *cassetteShow) Run(s streams) error {
 	f, err := cassettes.Read(c.File)
 	if err != nil {
-		return &exitError{exitUsage, err}
+		return usage(err)
 	}
-	if c.Interaction >= len(f.Interactions) {
-		return &exitError{exitUsage, fmt.Errorf("--interaction %d: %s has %d, which count from 0", c.Interaction, c.File, len(f.Interactions))}
+	if n := len(f.Interactions); c.Interaction >= n {
+		return usage(fmt.Errorf("--interaction %d: %s has %d interactions, from 0", c.Interaction, c.File, n))
 	}
 	if c.Interaction >= 0 {
-		_, err = fmt.Fprint(s.out, whole(&f.Interactions[c.Interaction]))
+		it := &f.Interactions[c.Interaction]
+		_, err = fmt.Fprintf(s.out, "%s %s\n\n%s\n\n%s\n\n%s\n", it.Method, it.URL, indented(it.Request), answer(it),
+			strings.TrimRight(indented(it.Response), "\n"))
 		return err
 	}
-	fmt.Fprintf(s.out, "%s: %d interactions, origin: %s\n\n", c.File, len(f.Interactions), cmp.Or(string(f.Origin), "not said"))
+	origin := cmp.Or(string(f.Origin), "unknown")
+	fmt.Fprintf(s.out, "%s: %d interactions, origin: %s\n\n", c.File, len(f.Interactions), origin)
 	t := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
-	fmt.Fprint(t, "#\tdialect\tmodel\tasked\tanswered\n")
+	fmt.Fprint(t, "#\tdialect\tmodel\trequest\tanswer\n")
 	for i := range f.Interactions {
 		it := &f.Interactions[i]
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\n", it.Number, cmp.Or(it.Dialect, it.Method+" "+it.URL), model(it), asked(it), answered(it))
+		model, request := question(it)
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\n",
+			it.Number, cmp.Or(it.Dialect, it.Method+" "+it.URL), model, request, answer(it))
 	}
 	return t.Flush()
 }
 
-func model(it *cassettes.Interaction) string {
+// question is the model's name, and the request in a few words.
+func question(it *cassettes.Interaction) (model, request string) {
 	if it.Asked == nil {
-		return "-"
+		return "-", fmt.Sprintf("%d bytes", len(it.Request))
 	}
-	return cmp.Or(it.Asked.Model, "-")
-}
-
-// asked is the question in a few words.
-func asked(it *cassettes.Interaction) string {
-	if it.Asked == nil {
-		return fmt.Sprintf("%d bytes", len(it.Request))
-	}
+	turn := it.Asked.LastUserTurn()
 	var blocks []dialect.Block
-	for _, m := range it.Asked.LastUserTurn() {
+	for _, m := range turn {
 		blocks = append(blocks, m.Content...)
 	}
-	if n := len(dialect.Blocks(it.Asked.LastUserTurn(), dialect.ToolResult)); n > 0 {
-		return fmt.Sprintf("turn %d, %d tool results", it.Asked.Turn(), n)
+	content := quoted(dialect.PlainText(blocks))
+	if n := len(dialect.Blocks(turn, dialect.ToolResult)); n > 0 {
+		content = fmt.Sprintf("%d tool results", n)
 	}
-	return fmt.Sprintf("turn %d, %s", it.Asked.Turn(), quoted(dialect.PlainText(blocks)))
+	return cmp.Or(it.Asked.Model, "-"), fmt.Sprintf("turn %d, %s", it.Asked.Turn(), content)
 }
 
 func quoted(text string) string {
@@ -79,27 +78,23 @@ func quoted(text string) string {
 	return fmt.Sprintf("%q", text)
 }
 
-// answered is the answer in a few words.
-func answered(it *cassettes.Interaction) string {
-	said := fmt.Sprintf("%d, %d bytes", it.Status, len(it.Response))
+// answer is the answer in a few words.
+func answer(it *cassettes.Interaction) string {
+	text := fmt.Sprintf("%d, %d bytes", it.Status, len(it.Response))
 	if it.Stream {
-		said += fmt.Sprintf(" in %d events", it.Events)
+		text += fmt.Sprintf(" in %d events", it.Events)
 	}
 	if it.Took > 0 {
-		said += fmt.Sprintf(", %s (the first after %s)", it.Took.Round(time.Millisecond), it.First.Round(time.Millisecond))
+		took, first := it.Took.Round(time.Millisecond), it.First.Round(time.Millisecond)
+		text += fmt.Sprintf(", %s (the first after %s)", took, first)
 	}
 	if it.Cut != "" {
-		said += ", cut short by the " + it.Cut
+		text += ", cut short by the " + it.Cut
 	}
-	return said
+	return text
 }
 
-// whole is an interaction with its bodies.
-func whole(it *cassettes.Interaction) string {
-	return fmt.Sprintf("%s %s\n\n%s\n\n%s\n\n%s\n", it.Method, it.URL, indented(it.Request), answered(it), strings.TrimRight(indented(it.Response), "\n"))
-}
-
-// indented is a body, in lines where it is JSON.
+// indented is a body, in lines if it is JSON.
 func indented(body string) string {
 	var tree any
 	dec := json.NewDecoder(strings.NewReader(body))
@@ -118,13 +113,13 @@ type cassetteLint struct {
 	Files []string `arg:"" help:"Cassettes, or names of embedded recordings."`
 }
 
-// Run says what it finds, and fails where it finds something.
+// Run prints the findings, and fails if there are any.
 func (c *cassetteLint) Run(s streams) error {
 	found := 0
 	for _, name := range c.Files {
 		f, err := cassettes.Read(name)
 		if err != nil {
-			return &exitError{exitUsage, err}
+			return usage(err)
 		}
 		for _, finding := range f.Lint(environmentSecrets(os.Environ())...) {
 			fmt.Fprintf(s.out, "%s: %s\n", name, finding)
@@ -132,13 +127,13 @@ func (c *cassetteLint) Run(s streams) error {
 		}
 	}
 	if found > 0 {
-		return &exitError{exitFailed, fmt.Errorf("%d findings: take out what is named, or record the cassette again", found)}
+		return &exitError{exitFailed, fmt.Errorf("%d findings: remove them, or record the cassette again", found)}
 	}
 	_, err := fmt.Fprintf(s.out, "ok: %d cassettes\n", len(c.Files))
 	return err
 }
 
-// word is what a password for tests is, such as postgres, and what conversations are full of.
+// word matches passwords for tests, such as postgres, which appear in many conversations.
 var word = regexp.MustCompile(`^[A-Za-z]{0,15}$`)
 
 // environmentSecrets are the values of variables that hold keys and tokens.
@@ -146,7 +141,7 @@ func environmentSecrets(environment []string) []string {
 	var secrets []string
 	for _, v := range environment {
 		name, value, _ := strings.Cut(v, "=")
-		if isSecretVariable(name) && !word.MatchString(value) {
+		if isSecretVariable(strings.ToUpper(name)) && !word.MatchString(value) {
 			secrets = append(secrets, value)
 		}
 	}
@@ -154,8 +149,6 @@ func environmentSecrets(environment []string) []string {
 }
 
 func isSecretVariable(name string) bool {
-	name = strings.ToUpper(name)
-	return slices.ContainsFunc([]string{"_KEY", "_TOKEN", "_SECRET", "_PASSWORD"}, func(end string) bool { return strings.HasSuffix(name, end) })
+	return slices.ContainsFunc([]string{"_KEY", "_TOKEN", "_SECRET", "_PASSWORD"},
+		func(end string) bool { return strings.HasSuffix(name, end) })
 }
-
-var errNoCommand = errors.New("there is no command to run: want mcp-conform record --cassette FILE -- command…")

@@ -15,7 +15,7 @@ type explainCommand struct {
 	ID string `arg:"" help:"A check, such as parallel/results-reach-model, or a scenario."`
 }
 
-// Run explains a check, or lists what a scenario has.
+// Run explains a check, or lists the checks of a scenario.
 func (c *explainCommand) Run(s streams) error {
 	var b bytes.Buffer
 	var names []string
@@ -44,26 +44,29 @@ func explainScenario(b *bytes.Buffer, s *conformance.Scenario) {
 		_, name, _ := strings.Cut(c.ID, "/")
 		fmt.Fprintf(b, "  %-24s %s\n", name, c.Rule)
 	}
-	fmt.Fprintf(b, "\nmcp-conform explain %s/CHECK says more.\n", s.ID)
+	fmt.Fprintf(b, "\nMore: mcp-conform explain %s/CHECK\n", s.ID)
 }
 
 func explainCheck(b *bytes.Buffer, c *conformance.Check) {
-	fmt.Fprintf(b, "%s\n  rule           %s\n  likely cause   %s\n  fix            %s\n", c.ID, c.Rule, c.Cause, c.Fix)
+	fmt.Fprintln(b, c.ID)
+	explainLine(b, "rule", c.Rule)
+	explainLine(b, "likely cause", c.Cause)
+	explainLine(b, "fix", c.Fix)
 	for _, r := range conformance.AllRevisions() {
 		level, ok := c.Levels[r]
 		if !ok {
 			continue
 		}
-		fmt.Fprintf(b, "  %-13s  %s", r, level)
+		text := string(level)
 		for _, req := range c.Requirements {
 			if strings.HasPrefix(req.ID, string(r)+"/") {
-				fmt.Fprintf(b, ": %s\n  %15s%s", req.Text, "", req.URL)
+				text += fmt.Sprintf(": %s\n%s", req.Text, req.URL)
 			}
 		}
-		b.WriteByte('\n')
+		explainLine(b, string(r), text)
 	}
 	if len(c.Cases) > 0 {
-		fmt.Fprintf(b, "  cases          %s\n", strings.Join(c.Cases, ", "))
+		explainLine(b, "covered by", strings.Join(c.Cases, ", "))
 	}
 	var killers []string
 	for _, m := range mutants.All() {
@@ -71,6 +74,10 @@ func explainCheck(b *bytes.Buffer, c *conformance.Check) {
 			killers = append(killers, fmt.Sprintf("builtin:mutant/%s (%s)", m.Name, m.Doc))
 		}
 	}
-	fmt.Fprintf(b, "  fails          %s\n", strings.Join(killers, "\n                 "))
-	fmt.Fprintf(b, "  reproduce      mcp-conform run --scenario %s -- COMMAND\n", c.ID)
+	explainLine(b, "mutants", strings.Join(killers, "\n"))
+	explainLine(b, "reproduce", "mcp-conform run --scenario "+c.ID+" -- COMMAND")
+}
+
+func explainLine(b *bytes.Buffer, label, text string) {
+	fmt.Fprintf(b, "  %-13s  %s\n", label, strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", 17)))
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,9 +12,9 @@ import (
 )
 
 type listCommand struct {
-	Requirements bool     `help:"List the statements of the specification instead, with the checks that enforce each and the mutants that prove them, or the reason why none does."`
-	Revision     []string `placeholder:"DATE" help:"With --requirements: those of these revisions (default: all)."`
-	Format       string   `enum:"text,json,markdown" default:"text" help:"Format: text or json; for the requirements also markdown."`
+	Requirements bool     `help:"${list_requirements}"`
+	Revision     []string `placeholder:"DATE" help:"With --requirements: only these revisions (default: all)."`
+	Format       string   `enum:"text,json,markdown" default:"text" help:"Format; markdown for requirements only."`
 }
 
 type listedScenario struct {
@@ -35,13 +33,13 @@ type listedCheck struct {
 	Requirements []report.Requirement             `json:"requirements"`
 }
 
-// Validate finds flags that make no sense.
+// Validate checks the combination of flags.
 func (c *listCommand) Validate() error {
 	switch {
 	case !c.Requirements && c.Format == "markdown":
-		return errors.New("--format markdown: want text or json, or --requirements, which has a table")
+		return errors.New("--format markdown needs --requirements: use text or json, or add --requirements")
 	case !c.Requirements && c.Revision != nil:
-		return errors.New("--revision: want --requirements with it")
+		return errors.New("--revision needs --requirements")
 	}
 	return knownRevisions(c.Revision)
 }
@@ -49,49 +47,40 @@ func (c *listCommand) Validate() error {
 // Run lists the catalogue, or the table of requirements.
 func (c *listCommand) Run(s streams) error {
 	if c.Requirements {
-		list, err := listRequirements(c.Format, c.Revision)
-		if err != nil {
-			return err
-		}
-		_, err = s.out.Write(list)
-		return err
+		return listRequirements(s, c.Format, c.Revision)
 	}
 	var list []listedScenario
 	for _, scenario := range conformance.Scenarios() {
-		listed := listedScenario{ID: scenario.ID, Purpose: scenario.Purpose, Revisions: scenario.Revisions, Cases: append([]string{}, scenario.Cases...)}
+		listed := listedScenario{ID: scenario.ID, Purpose: scenario.Purpose, Revisions: scenario.Revisions,
+			Cases: append([]string{}, scenario.Cases...)}
 		for _, check := range scenario.Checks {
-			listed.Checks = append(listed.Checks, listedCheck{ID: check.ID, Rule: check.Rule, Levels: check.Levels, Cases: check.Cases,
-				Requirements: check.Requirements})
+			listed.Checks = append(listed.Checks, listedCheck{ID: check.ID, Rule: check.Rule, Levels: check.Levels,
+				Cases: check.Cases, Requirements: check.Requirements})
 		}
 		list = append(list, listed)
 	}
-	var b bytes.Buffer
 	if c.Format == "json" {
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		if err := enc.Encode(list); err != nil {
+		return s.json(list)
+	}
+	for _, listed := range list {
+		if err := listed.text(s); err != nil {
 			return err
 		}
-	} else {
-		listText(&b, list)
 	}
-	_, err := s.out.Write(b.Bytes())
+	return nil
+}
+
+func (l *listedScenario) text(s streams) error {
+	lines := fmt.Sprintf("%s — %s (%s)\n  cases: %s\n",
+		l.ID, l.Purpose, strings.Join(revisionNames(l.Revisions), ", "), strings.Join(l.Cases, ", "))
+	for _, c := range l.Checks {
+		lines += fmt.Sprintf("  %-34s %-14s %s\n", c.ID, levelText(c.Levels), c.Rule)
+	}
+	_, err := fmt.Fprintln(s.out, lines)
 	return err
 }
 
-func listText(b *bytes.Buffer, list []listedScenario) {
-	for _, s := range list {
-		fmt.Fprintf(b, "%s — %s (%s)\n", s.ID, s.Purpose, strings.Join(revisionNames(s.Revisions), ", "))
-		fmt.Fprintf(b, "  cases: %s\n", strings.Join(s.Cases, ", "))
-		for _, c := range s.Checks {
-			fmt.Fprintf(b, "  %-34s %-14s %s\n", c.ID, levelText(c.Levels), c.Rule)
-		}
-		b.WriteByte('\n')
-	}
-}
-
-// levelText is a check's level, or its levels where the revisions differ.
+// levelText is a check's level, such as "ROBUST/MUST" if the revisions differ.
 func levelText(levels map[server.Revision]report.Level) string {
 	var names []string
 	for _, r := range conformance.AllRevisions() {

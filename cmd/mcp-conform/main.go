@@ -1,9 +1,12 @@
-// Command mcp-conform judges MCP clients that answer sampling requests: it starts the client against a fake MCP server and a fake
-// model, and says with the frames to prove it what the client gets right and wrong.
+// Command mcp-conform judges MCP clients that answer sampling requests. It starts the client against a fake MCP server
+// and a fake model, and reports what the client does right and wrong, with the messages that prove it.
+//
+// Here belong flags, their validation, exit codes and the wiring; what a run does is in the packages below the root.
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +20,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-// Exit codes. Of several that apply the highest of 130, 3 and 1 wins.
+// Exit codes. If several apply, the highest of 130, 3 and 1 wins.
 const (
 	exitOK          = 0
 	exitFailed      = 1
@@ -27,15 +30,15 @@ const (
 )
 
 type cli struct {
-	Run      runCommand      `cmd:"" help:"Judge a client (without a command: the built-in reference client)."`
+	Run      runCommand      `cmd:"" help:"Judge a client (default: the built-in reference client)."`
 	Serve    serveCommand    `cmd:"" help:"Serve the scripted model to any program, until interrupted."`
-	Record   recordCommand   `cmd:"" help:"Run a command, and record what it asks its model and what that answers."`
-	Cassette cassetteCommand `cmd:"" help:"Look after cassettes."`
-	List     listCommand     `cmd:"" help:"List scenarios, cases and checks, or the requirements that they enforce."`
-	Explain  explainCommand  `cmd:"" help:"Say what a check wants, how clients break it, and how to mend them."`
-	Selftest selftestCommand `cmd:"" help:"Prove the checks: the kill matrix of reference and mutants."`
-	Version  versionCommand  `cmd:"" help:"Print the version and the revisions that can be judged."`
-	Client   clientCommand   `cmd:"" hidden:"" help:"Be a built-in client. The harness starts it."`
+	Record   recordCommand   `cmd:"" help:"Run a command and record its model traffic in a cassette."`
+	Cassette cassetteCommand `cmd:"" help:"Inspect and lint cassettes."`
+	List     listCommand     `cmd:"" help:"List scenarios, cases and checks, or the requirements behind them."`
+	Explain  explainCommand  `cmd:"" help:"Explain a check: the rule, the likely cause of a failure, and the fix."`
+	Selftest selftestCommand `cmd:"" help:"Test the checks: every mutant of the reference client must fail its checks."`
+	Version  versionCommand  `cmd:"" help:"Print the version and the supported protocol revisions."`
+	Client   clientCommand   `cmd:"" hidden:"" help:"Run as a built-in client. The harness starts it."`
 }
 
 // streams are where a command writes.
@@ -43,7 +46,14 @@ type streams struct {
 	out, err io.Writer
 }
 
-// exitError carries an exit code through kong, with what to say about it, if anything.
+func (s streams) json(v any) error {
+	enc := json.NewEncoder(s.out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// exitError carries an exit code through kong; err may be nil.
 type exitError struct {
 	code int
 	err  error
@@ -58,9 +68,12 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
+// usage is an error for exit code 2.
+func usage(err error) error { return &exitError{exitUsage, err} }
+
 func main() { os.Exit(mainCode()) }
 
-// mainCode is main for tests, which start it as a command of their own.
+// mainCode is main for tests, which run it as a command.
 func mainCode() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -84,12 +97,12 @@ func run(ctx context.Context, args []string, s streams) int {
 		return code
 	}
 	if err != nil {
-		return exitCode(s, &exitError{exitUsage, fmt.Errorf("%w (mcp-conform --help says what there is)", err)})
+		return exitCode(s, usage(fmt.Errorf("%w (see mcp-conform --help)", err)))
 	}
 	return exitCode(s, parsed.Run())
 }
 
-// exitCode says what went wrong and returns the exit code for it.
+// exitCode prints the error and returns its exit code.
 func exitCode(s streams, err error) int {
 	if err == nil {
 		return exitOK
@@ -104,7 +117,7 @@ func exitCode(s streams, err error) int {
 	return exit.code
 }
 
-// codeOf tells the caller's mistakes from ours.
+// codeOf distinguishes the caller's mistakes from ours.
 func codeOf(err error) int {
 	var selection *conformance.SelectionError
 	var command *harness.CommandError

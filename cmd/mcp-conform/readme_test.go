@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,51 +13,59 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var consoleBlock = regexp.MustCompile("(?s)```console\n\\$ mcp-conform ([^\n]*)\n(.*?)```")
+var update = flag.Bool("update", false, "write the command's output in the README, docs and scripts anew")
 
-var update = flag.Bool("update", false, "write what the README and the scripts show of the command anew")
-
-// What the README and the pages under docs show of the command is what the command prints.
-func TestThePagesShowWhatTheCommandPrints(t *testing.T) {
-	pages, err := filepath.Glob("../../docs/*.md")
+// pages returns the README and the pages under docs, by path.
+func pages(t *testing.T) map[string]string {
+	paths, err := filepath.Glob("../../docs/*.md")
 	require.NoError(t, err)
-	for _, path := range append(pages, "../../README.md") {
+	texts := map[string]string{}
+	for _, path := range append(paths, "../../README.md") {
 		raw, err := os.ReadFile(path)
 		require.NoError(t, err)
-		shown := string(raw)
-		for _, block := range consoleBlock.FindAllStringSubmatch(shown, -1) {
+		texts[path] = string(raw)
+	}
+	return texts
+}
+
+var consoleBlock = regexp.MustCompile("(?s)```console\n\\$ mcp-conform ([^\n]*)\n(.*?)```")
+
+func TestThePagesShowTheCommandsOutput(t *testing.T) {
+	for path, text := range pages(t) {
+		for _, block := range consoleBlock.FindAllStringSubmatch(text, -1) {
 			t.Run(filepath.Base(path)+"/"+block[1], func(t *testing.T) {
-				cmd := exec.Command("mcp-conform", strings.Fields(block[1])...)
-				printed, _ := cmd.Output() // some of them fail, which is what they show
+				output, _ := exec.Command("mcp-conform", strings.Fields(block[1])...).Output() // some show failures
 				if *update {
-					shown = strings.Replace(shown, block[0], "```console\n$ mcp-conform "+block[1]+"\n"+string(printed)+"```", 1)
+					shown := "```console\n$ mcp-conform " + block[1] + "\n" + string(output) + "```"
+					text = strings.Replace(text, block[0], shown, 1)
 					return
 				}
-				require.Equal(t, block[2], string(printed), "go test ./cmd/mcp-conform -run Pages -update takes it")
+				require.Equal(t, block[2], string(output), "go test ./cmd/mcp-conform -run Pages -update accepts it")
 			})
 		}
 		if *update {
-			require.NoError(t, os.WriteFile(path, []byte(shown), 0o644))
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 		}
 	}
 }
 
 var goBlock = regexp.MustCompile("(?s)```go\n// ([a-z_/]+\\.go)\n(.*?)```")
 
-// Code on a page that names its file stands in that file.
+// The first line of a block of Go is a file name. The file may move to another folder.
 func TestThePagesShowTheCodeAsItIs(t *testing.T) {
-	pages, err := filepath.Glob("../../docs/*.md")
-	require.NoError(t, err)
-	shown := 0
-	for _, path := range pages {
-		page, err := os.ReadFile(path)
-		require.NoError(t, err)
-		for _, block := range goBlock.FindAllStringSubmatch(string(page), -1) {
-			code, err := os.ReadFile(filepath.Join("../..", block[1]))
-			require.NoError(t, err)
-			require.Contains(t, string(code), strings.TrimRight(block[2], "\n"), "%s shows %s as it is not", path, block[1])
-			shown++
+	files := map[string]string{} // all Go files with a name
+	require.NoError(t, filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		files[d.Name()] += string(raw)
+		return err
+	}))
+	for path, text := range pages(t) {
+		for _, block := range goBlock.FindAllStringSubmatch(text, -1) {
+			code := strings.TrimRight(block[2], "\n")
+			require.Contains(t, files[filepath.Base(block[1])], code, "%s: %s", path, block[1])
 		}
 	}
-	require.NotZero(t, shown)
 }

@@ -16,45 +16,40 @@ import (
 )
 
 type recordCommand struct {
-	Cassette string            `required:"" placeholder:"FILE" help:"The cassette to write, which ends in .yaml."`
-	Mode     string            `enum:"record,record-missing,replay,passthrough" default:"record-missing" help:"record: everything anew; record-missing: what is not in the cassette yet; replay: answer from the cassette alone; passthrough: record nothing."`
-	Upstream map[string]string `placeholder:"PROVIDER=URL" help:"Where a provider is (openai, anthropic, gemini, ollama, native), where it is not the provider's own address; may be repeated."`
-	Origin   string            `enum:"recorded,scripted" default:"recorded" help:"What is at the other end: a provider's model (recorded), or a scripted one."`
-	Paced    bool              `help:"Replay answers at the pace at which they were recorded."`
-	Command  []string          `arg:"" optional:"" passthrough:"" help:"The command whose requests to its model are recorded, after --."`
+	Cassette string            `required:"" placeholder:"FILE" help:"The cassette to write. Its name ends in .yaml."`
+	Mode     string            `enum:"${record_modes}" default:"record-missing" help:"${record_mode}"`
+	Upstream map[string]string `placeholder:"PROVIDER=URL" help:"${record_upstream}"`
+	Origin   string            `enum:"recorded,scripted" default:"recorded" help:"Kind of model that answers."`
+	Paced    bool              `help:"Replay answers at the recorded pace."`
+	Command  []string          `arg:"" optional:"" passthrough:"" help:"The command to record, after --."`
 }
 
-// replayKey is what a command that has no key is told to use where none is needed.
-const replayKey = "sk-not-needed-for-a-replay"
+const (
+	// replayKey is the key for a command that has none and needs none.
+	replayKey = "sk-not-needed-for-a-replay"
+	// shortestKey is the length from which a key or token of the environment is kept out of a cassette. A shorter one
+	// may be a word of the conversation, which a replay with another environment would not find.
+	shortestKey = 16
+	// patience is how long a command may take to end after an interrupt.
+	patience = 5 * time.Second
+)
 
-// shortestKey is how long a key or token of the environment must be to be kept out of a cassette. What is shorter may be a word that a conversation
-// is about, and would not be found again where the environment is another.
-const shortestKey = 16
-
-// Run runs the command with its model behind the proxy.
+// Run runs the command with the proxy as its model.
 func (c *recordCommand) Run(ctx context.Context, s streams) error {
 	command := c.Command
 	if len(command) > 0 && command[0] == "--" {
 		command = command[1:]
 	}
 	if len(command) == 0 {
-		return &exitError{exitUsage, errNoCommand}
+		return usage(errors.New("the command is missing: use mcp-conform record --cassette FILE -- command…"))
 	}
 	path, err := exec.LookPath(command[0])
 	if err != nil {
-		return &exitError{exitUsage, fmt.Errorf("the command cannot be started: %w", err)}
+		return usage(fmt.Errorf("the command cannot be started: %w", err))
 	}
-	options := []cassettes.Option{cassettes.WithMode(cassettes.Mode(c.Mode)), cassettes.WithOrigin(cassettes.Origin(c.Origin)),
-		cassettes.WithSecrets(slices.DeleteFunc(environmentSecrets(os.Environ()), func(s string) bool { return len(s) < shortestKey })...)}
-	if c.Paced {
-		options = append(options, cassettes.Paced())
-	}
-	for provider, address := range c.Upstream {
-		options = append(options, cassettes.WithUpstream(provider, address))
-	}
-	proxy, err := cassettes.StartProxy(c.Cassette, options...)
+	proxy, err := cassettes.StartProxy(c.Cassette, c.options()...)
 	if err != nil {
-		return &exitError{exitUsage, err}
+		return usage(err)
 	}
 	run := exec.CommandContext(ctx, path, command[1:]...)
 	run.Stdin, run.Stdout, run.Stderr = os.Stdin, s.out, s.err
@@ -72,18 +67,28 @@ func (c *recordCommand) Run(ctx context.Context, s streams) error {
 	case ctx.Err() != nil:
 		return &exitError{exitInterrupted, errors.New("interrupted")}
 	case ran != nil:
-		return &exitError{exitFailed, fmt.Errorf("the command did not end well: %w", ran)}
+		return &exitError{exitFailed, fmt.Errorf("the command failed: %w", ran)}
 	case written != nil:
 		return &exitError{exitFailed, nil}
 	}
 	return nil
 }
 
-// patience is how long a command has to end by itself after an interrupt.
-const patience = 5 * time.Second
+func (c *recordCommand) options() []cassettes.Option {
+	secrets := slices.DeleteFunc(environmentSecrets(os.Environ()), func(s string) bool { return len(s) < shortestKey })
+	options := []cassettes.Option{cassettes.WithMode(cassettes.Mode(c.Mode)),
+		cassettes.WithOrigin(cassettes.Origin(c.Origin)), cassettes.WithSecrets(secrets...)}
+	if c.Paced {
+		options = append(options, cassettes.Paced())
+	}
+	for provider, address := range c.Upstream {
+		options = append(options, cassettes.WithUpstream(provider, address))
+	}
+	return options
+}
 
-// recordEnvironment is the command's: ours, with the addresses of the providers led to the proxy. Keys are the command's own; where nothing
-// but the cassette is asked, it gets one for each SDK that would not start without.
+// recordEnvironment returns the command's environment: ours, with the proxy's address for every provider. The keys are
+// ours; in a replay, an SDK that would not start without a key gets one.
 func recordEnvironment(ours []string, bases map[string]string, replay bool) []string {
 	environment := slices.Clone(ours)
 	has := func(name string) bool {
@@ -91,18 +96,13 @@ func recordEnvironment(ours []string, bases map[string]string, replay bool) []st
 	}
 	variables := harness.ModelVariables(bases, replayKey)
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
-		if variables[name] == replayKey && (has(name) || !replay) {
-			continue
+		if variables[name] != replayKey || replay && !has(name) {
+			environment = append(environment, name+"="+variables[name])
 		}
-		environment = append(environment, name+"="+variables[name])
 	}
-	const direct = "127.0.0.1,localhost,::1"
+	const loopback = "127.0.0.1,localhost,::1"
 	for _, name := range []string{"NO_PROXY", "no_proxy"} {
-		value := direct
-		if before := os.Getenv(name); before != "" {
-			value = before + "," + direct
-		}
-		environment = append(environment, name+"="+value)
+		environment = append(environment, name+"="+strings.TrimPrefix(os.Getenv(name)+","+loopback, ","))
 	}
 	return environment
 }

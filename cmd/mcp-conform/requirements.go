@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,129 +12,122 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/mutants"
 )
 
-// What is done about a statement.
+// States of a requirement.
 const (
 	enforced = "enforced"
 	excluded = "excluded"
 )
 
-// listedStatement is a statement of the specification, and what is done about it.
-type listedStatement struct {
+// listedRequirement is a sentence of the specification, with the checks that enforce it, or the reason why none does.
+type listedRequirement struct {
 	ID       string          `json:"id"`
 	Revision server.Revision `json:"revision"`
 	Level    report.Level    `json:"level"`
-	Says     string          `json:"says"`
+	Text     string          `json:"text"`
 	URL      string          `json:"url"`
 	State    string          `json:"state"`
-	Why      string          `json:"why,omitempty"` // it is excluded
+	Reason   string          `json:"reason,omitempty"` // of an excluded one
 	Checks   []provenCheck   `json:"checks,omitempty"`
 }
 
-// provenCheck is a check and the mutants that it must fail.
+// provenCheck is a check and the mutants that must fail it.
 type provenCheck struct {
 	ID      string   `json:"id"`
 	Mutants []string `json:"mutants"`
 }
 
-// listRequirements is the table of requirements of the revisions, nil for all, in the format: text, json or markdown.
-func listRequirements(format string, revisions []string) ([]byte, error) {
-	list := listedStatements()
+// listRequirements writes the requirements of the revisions, nil for all, as text, json or markdown.
+func listRequirements(s streams, format string, revisions []string) error {
+	list := listedRequirements()
 	if revisions != nil {
-		list = slices.DeleteFunc(list, func(s listedStatement) bool { return !slices.Contains(revisions, string(s.Revision)) })
+		list = slices.DeleteFunc(list, func(r listedRequirement) bool {
+			return !slices.Contains(revisions, string(r.Revision))
+		})
 	}
-	var b bytes.Buffer
-	switch format {
-	case "json":
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		if err := enc.Encode(list); err != nil {
-			return nil, err
-		}
-	case "markdown":
-		requirementsMarkdown(&b, list)
-	default:
-		requirementsText(&b, list)
+	if format == "json" {
+		return s.json(list)
 	}
-	return b.Bytes(), nil
+	text := requirementsText
+	if format == "markdown" {
+		text = requirementsMarkdown
+	}
+	_, err := s.out.Write(text(list))
+	return err
 }
 
-func listedStatements() []listedStatement {
-	provers := proversOf()
-	var list []listedStatement
-	for _, s := range conformance.Requirements() {
-		listed := listedStatement{ID: s.ID, Revision: s.Revision, Level: s.Level, Says: s.Text, URL: s.URL, State: enforced}
-		if s.Excluded != "" {
-			listed.State, listed.Why = excluded, s.Excluded
-		}
-		for _, id := range s.Checks {
-			listed.Checks = append(listed.Checks, provenCheck{id, append([]string{}, provers[id]...)})
-		}
-		list = append(list, listed)
-	}
-	return list
-}
-
-// proversOf are the mutants that each check must fail, in the catalogue's order.
-func proversOf() map[string][]string {
-	provers := map[string][]string{}
+func listedRequirements() []listedRequirement {
+	provers := map[string][]string{} // mutants by check
 	for _, m := range mutants.All() {
 		for _, id := range m.Kills {
 			provers[id] = append(provers[id], m.Name)
 		}
 	}
-	return provers
+	var list []listedRequirement
+	for _, s := range conformance.Requirements() {
+		r := listedRequirement{ID: s.ID, Revision: s.Revision, Level: s.Level, Text: s.Text, URL: s.URL,
+			State: enforced}
+		if s.Excluded != "" {
+			r.State, r.Reason = excluded, s.Excluded
+		}
+		for _, id := range s.Checks {
+			r.Checks = append(r.Checks, provenCheck{id, append([]string{}, provers[id]...)})
+		}
+		list = append(list, r)
+	}
+	return list
 }
 
-func requirementsText(b *bytes.Buffer, list []listedStatement) {
-	for _, s := range list {
-		fmt.Fprintf(b, "%s  %s  %s\n    %s\n", s.ID, s.Level, s.Says, s.URL)
-		if s.Why != "" {
-			fmt.Fprintf(b, "    %s: %s\n", s.State, s.Why)
+func requirementsText(list []listedRequirement) []byte {
+	var b bytes.Buffer
+	for _, r := range list {
+		fmt.Fprintf(&b, "%s  %s  %s\n    %s\n", r.ID, r.Level, r.Text, r.URL)
+		if r.Reason != "" {
+			fmt.Fprintf(&b, "    %s: %s\n", r.State, r.Reason)
 		}
-		for _, c := range s.Checks {
-			fmt.Fprintf(b, "    checked by %s, proven by %s\n", c.ID, strings.Join(c.Mutants, ", "))
+		for _, c := range r.Checks {
+			fmt.Fprintf(&b, "    checked by %s, proven by %s\n", c.ID, strings.Join(c.Mutants, ", "))
 		}
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(b, "%s\n", tally(list))
+	fmt.Fprintf(&b, "%s\n", tally(list))
+	return b.Bytes()
 }
 
-// tally counts what is done about the statements.
-func tally(list []listedStatement) string {
+func tally(list []listedRequirement) string {
 	counts := map[string]int{}
-	for _, s := range list {
-		counts[s.State]++
+	for _, r := range list {
+		counts[r.State]++
 	}
-	return fmt.Sprintf("%d statements: %d %s, %d %s", len(list), counts[enforced], enforced, counts[excluded], excluded)
+	return fmt.Sprintf("%d requirements: %d enforced, %d excluded", len(list), counts[enforced], counts[excluded])
 }
 
-func requirementsMarkdown(b *bytes.Buffer, list []listedStatement) {
-	fmt.Fprintf(b, "# Requirements\n\n%s.\n", tally(list))
+func requirementsMarkdown(list []listedRequirement) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# Requirements\n\n%s.\n", tally(list))
 	var revision server.Revision
-	for _, s := range list {
-		if s.Revision != revision {
-			revision = s.Revision
-			fmt.Fprintf(b, "\n## %s\n\n| statement | level | what it says | checks, and the mutants that prove them |\n|---|---|---|---|\n", revision)
+	for _, r := range list {
+		if r.Revision != revision {
+			revision = r.Revision
+			const head = "| requirement | level | text | checks and their mutants |\n|---|---|---|---|"
+			fmt.Fprintf(&b, "\n## %s\n\n%s\n", revision, head)
 		}
-		_, name, _ := strings.Cut(s.ID, "/")
-		fmt.Fprintf(b, "| [%s](%s) | %s | %s | %s |\n", name, s.URL, s.Level, cell(s.Says), s.done())
+		_, name, _ := strings.Cut(r.ID, "/")
+		fmt.Fprintf(&b, "| [%s](%s) | %s | %s | %s |\n", name, r.URL, r.Level, cell.Replace(r.Text), r.stateCell())
 	}
+	return b.Bytes()
 }
 
-// done is what is done about a statement, in a cell of a table.
-func (s *listedStatement) done() string {
-	if s.Why != "" {
-		return s.State + ": " + s.Why
+// stateCell is the state of a requirement, in a cell of a table.
+func (r *listedRequirement) stateCell() string {
+	if r.Reason != "" {
+		return r.State + ": " + r.Reason
 	}
 	var checks []string
-	for _, c := range s.Checks {
+	for _, c := range r.Checks {
 		checks = append(checks, fmt.Sprintf("`%s` (%s)", c.ID, strings.Join(c.Mutants, ", ")))
 	}
 	return strings.Join(checks, "<br>")
 }
 
-// cell is text that a table of Markdown holds as it is.
-func cell(text string) string {
-	return strings.NewReplacer("|", `\|`, "_", `\_`, "*", `\*`).Replace(text)
-}
+// cell escapes text for a table in Markdown.
+var cell = strings.NewReplacer("|", `\|`, "_", `\_`, "*", `\*`)

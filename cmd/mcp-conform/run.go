@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -20,41 +19,33 @@ import (
 )
 
 type runCommand struct {
-	Scenario []string      `placeholder:"GLOB" help:"Play and judge only these scenarios, cases or checks; may be repeated."`
-	Skip     []string      `placeholder:"GLOB" help:"Leave these out; may be repeated."`
+	Scenario []string      `placeholder:"GLOB" help:"Play only these scenarios, cases or checks; may be repeated."`
+	Skip     []string      `placeholder:"GLOB" help:"Skip these scenarios, cases or checks; may be repeated."`
 	Revision []string      `placeholder:"DATE" help:"Protocol revisions to judge (default: ${revisions})."`
-	Builtin  string        `name:"client" placeholder:"NAME" help:"Judge a built-in client: builtin:reference, builtin:mutant/NAME."`
-	Dialect  string        `placeholder:"NAME" help:"Tell the client of this model wire format only: ${dialects}."`
-	Stdio    bool          `help:"The client launches its server over stdio, by {server-command}, {config} or its environment, in place of connecting to a URL."`
-	LLM      string        `name:"llm" enum:"script,replay" default:"script" help:"What answers the model's requests: the scenarios' scripts, or the recorded cassettes."`
+	Builtin  string        `name:"client" placeholder:"NAME" help:"${run_client}"`
+	Dialect  string        `placeholder:"NAME" help:"${run_dialect}"`
+	Stdio    bool          `help:"${run_stdio}"`
+	LLM      string        `name:"llm" enum:"script,replay" default:"script" help:"${run_llm}"`
 	Format   string        `enum:"text,json" default:"text" help:"Format of the report: text or json."`
-	Out      string        `placeholder:"DIR" help:"Also write results and traces into this folder."`
+	Out      string        `placeholder:"DIR" help:"Also write results and traces to this folder."`
 	Seed     int64         `default:"1" help:"Seed of session ids and request states."`
-	Timeout  time.Duration `default:"${timeout}" help:"How long one session with the client may take."`
-	CaseTime time.Duration `name:"case-timeout" placeholder:"DURATION" help:"How long a session of one case may take (default: ${casetimeout}, or the timeout if that is less, or a third of it)."`
-	Patience time.Duration `name:"client-timeout" placeholder:"DURATION" help:"How long the client waits for the model before it gives up. It is told so, and held to it; without it the client is told of ${clienttimeout}, and need not have that very limit."`
-	Jobs     int           `short:"j" default:"${jobs}" help:"How many sessions may run at once."`
-	Fuzz     int           `placeholder:"N" help:"Play N more malformed requests in each revision, made from the seed. Those that break the client are made small and kept."`
-	Frames   string        `placeholder:"DIR" default:"mcp-conform-frames" help:"Folder for the malformed requests that --fuzz keeps (default: ${default})."`
-	Frame    string        `placeholder:"FILE" help:"Play one malformed request that was kept, and nothing else."`
-	Strict   bool          `help:"Fail on warnings, too."`
-	Command  []string      `arg:"" optional:"" help:"The client's command, after --. {url} is the server's URL, {config} an mcp.json, {prompt} what a host is to do; without the first two the URL comes last. With --stdio {server-command} is what launches the server."`
+	Timeout  time.Duration `default:"${timeout}" help:"Time limit of one session with the client."`
+	CaseTime time.Duration `name:"case-timeout" placeholder:"DURATION" help:"${run_case_timeout}"`
+	Patience time.Duration `name:"client-timeout" placeholder:"DURATION" help:"${run_client_timeout}"`
+	Jobs     int           `short:"j" default:"${jobs}" help:"Number of parallel sessions."`
+	Fuzz     int           `placeholder:"N" help:"${run_fuzz}"`
+	Frames   string        `placeholder:"DIR" default:"mcp-conform-frames" help:"Folder for --fuzz (${default})."`
+	Frame    string        `placeholder:"FILE" help:"Play only this kept malformed request."`
+	Strict   bool          `help:"Warnings fail the run, too."`
+	Command  []string      `arg:"" optional:"" help:"${run_command}"`
 }
 
-// leastPatience is the shortest limit of a client that can be told from a machine that has no time for it.
-const leastPatience = 500 * time.Millisecond
-
-// vars are the defaults that help texts show.
-func vars() map[string]string {
-	return map[string]string{
-		"revisions":     strings.Join(revisionNames(conformance.Revisions()), ", "),
-		"dialects":      strings.Join(llm.Dialects(), ", "),
-		"timeout":       harness.DefaultTimeout.String(),
-		"casetimeout":   harness.DefaultCaseTimeout.String(),
-		"clienttimeout": harness.DefaultClientTimeout.String(),
-		"jobs":          fmt.Sprint(runtime.NumCPU()),
-	}
-}
+const (
+	// leastPatience is the shortest limit of a client that a busy machine does not blur.
+	leastPatience = 500 * time.Millisecond
+	// mostFuzz is how many malformed requests a run may generate: each takes a few exchanges.
+	mostFuzz = 100_000
+)
 
 func revisionNames(revisions []server.Revision) []string {
 	names := make([]string, len(revisions))
@@ -64,102 +55,112 @@ func revisionNames(revisions []server.Revision) []string {
 	return names
 }
 
-// Validate finds flags that make no sense, before anything is started.
+// Validate checks the flags before anything starts.
 func (c *runCommand) Validate() error {
-	switch {
-	case c.Builtin != "" && len(c.Command) > 0:
-		return errors.New("--client and a command were both given: want one of them")
-	case c.Jobs < 1:
-		return fmt.Errorf("-j %d: want at least 1", c.Jobs)
-	case c.Timeout <= 0:
-		return fmt.Errorf("--timeout %s: want more than 0", c.Timeout)
-	case c.Patience < 0:
-		return fmt.Errorf("--client-timeout %s: want more than 0", c.Patience)
-	case c.Patience > 0 && c.Patience < leastPatience:
-		return fmt.Errorf("--client-timeout %s: want at least %s, for in less a busy machine shows more of itself than of the client", c.Patience, leastPatience)
-	case c.CaseTime < 0:
-		return fmt.Errorf("--case-timeout %s: want more than 0", c.CaseTime)
-	}
-	if err := c.validateFuzz(); err != nil {
+	if err := errors.Join(c.validateTimes(), c.validateFuzz()); err != nil {
 		return err
 	}
-	if c.Dialect != "" && !slices.Contains(llm.Dialects(), c.Dialect) {
-		return fmt.Errorf("--dialect %q: want one of %s", c.Dialect, strings.Join(llm.Dialects(), ", "))
+	switch {
+	case c.Builtin != "" && len(c.Command) > 0:
+		return errors.New("found both --client and a command: use one of them")
+	case c.Jobs < 1:
+		return fmt.Errorf("-j: expected at least 1, found %d", c.Jobs)
+	case c.Dialect != "" && !slices.Contains(llm.Dialects(), c.Dialect):
+		return fmt.Errorf("--dialect: expected one of %s, found %q", strings.Join(llm.Dialects(), ", "), c.Dialect)
 	}
 	return knownRevisions(c.Revision)
 }
 
-// knownRevisions returns what is wrong with the value of a flag that names revisions.
-func knownRevisions(names []string) error {
-	for _, r := range names {
-		if !slices.Contains(conformance.AllRevisions(), server.Revision(r)) {
-			return fmt.Errorf("--revision %q: want one of %s", r, strings.Join(revisionNames(conformance.AllRevisions()), ", "))
-		}
+func (c *runCommand) validateTimes() error {
+	switch {
+	case c.Timeout <= 0:
+		return fmt.Errorf("--timeout: expected more than 0, found %s", c.Timeout)
+	case c.CaseTime < 0:
+		return fmt.Errorf("--case-timeout: expected more than 0, found %s", c.CaseTime)
+	case c.Patience < 0 || c.Patience > 0 && c.Patience < leastPatience:
+		return fmt.Errorf("--client-timeout: expected at least %s, found %s, which is too short to measure reliably",
+			leastPatience, c.Patience)
 	}
 	return nil
 }
 
-// validateFuzz finds what makes no sense of the flags about malformed requests.
 func (c *runCommand) validateFuzz() error {
 	switch {
 	case c.Fuzz < 0 || c.Fuzz > mostFuzz:
-		return fmt.Errorf("--fuzz %d: want 0 to %d", c.Fuzz, mostFuzz)
+		return fmt.Errorf("--fuzz: expected 0 to %d, found %d", mostFuzz, c.Fuzz)
 	case c.Fuzz > 0 && c.Frames == "":
-		return errors.New("--frames: want the name of a folder")
+		return errors.New("--frames: the name of the folder is missing")
 	case c.Frame != "" && (c.Fuzz > 0 || len(c.Scenario)+len(c.Skip)+len(c.Revision) > 0):
-		return errors.New("--frame plays one request in its own revision: want none of --fuzz, --scenario, --skip and --revision beside it")
+		return errors.New("--frame plays one request in its revision: omit --fuzz, --scenario, --skip and --revision")
 	case c.Frame != "" && c.LLM != "script":
-		return errors.New("--frame and --llm replay were both given: no recording answers what is malformed")
+		return errors.New("--frame and --llm replay exclude each other: no recording answers a malformed request")
 	}
 	return nil
 }
 
-// mostFuzz is how many malformed requests one run makes: each takes a few exchanges.
-const mostFuzz = 100_000
+// knownRevisions returns an error for an unknown value of --revision.
+func knownRevisions(names []string) error {
+	known := revisionNames(conformance.AllRevisions())
+	for _, r := range names {
+		if !slices.Contains(known, r) {
+			return fmt.Errorf("--revision: expected one of %s, found %q", strings.Join(known, ", "), r)
+		}
+	}
+	return nil
+}
 
 // Run judges the client.
 func (c *runCommand) Run(ctx context.Context, s streams) error {
-	client, err := c.client()
+	suite, err := c.suite()
 	if err != nil {
-		return &exitError{exitUsage, err}
+		return err
 	}
-	suite := conformance.Suite{Client: client, Only: c.Scenario, Skip: c.Skip, Seed: c.Seed, Timeout: c.Timeout, CaseTimeout: c.CaseTime, ClientTimeout: c.Patience,
-		Parallel: c.Jobs, Tool: version(), Dialect: c.Dialect, Reproduce: c.again}
-	suite.Fuzz, suite.Frame, suite.ReproduceFile = c.Fuzz, c.Frame, c.reproduce
 	if c.Fuzz > 0 {
-		suite.Frames = c.Frames
-		fmt.Fprintf(s.err, "mcp-conform: %d malformed requests more in each revision are made from seed %d\n", c.Fuzz, c.Seed)
-	}
-	for _, r := range c.Revision {
-		suite.Revisions = append(suite.Revisions, server.Revision(r))
-	}
-	if c.LLM == "replay" {
-		if err := c.replay(&suite); err != nil {
-			return err
-		}
+		const note = "mcp-conform: playing %d malformed requests in each revision, from seed %d\n"
+		fmt.Fprintf(s.err, note, c.Fuzz, c.Seed)
 	}
 	results, traces, runErr := suite.Run(ctx)
 	if results == nil {
 		if ctx.Err() != nil {
-			return &exitError{exitInterrupted, errors.New("interrupted before anything was judged")}
+			return &exitError{exitInterrupted, errors.New("interrupted before the first result")}
 		}
 		return runErr
 	}
-	if c.Format == "json" {
-		_, err = s.out.Write(report.JSON(results))
-	} else {
-		_, err = s.out.Write(report.Text(results, report.TextOptions{Color: colors(s.out), Strict: c.Strict}))
+	text := report.JSON(results)
+	if c.Format == "text" {
+		text = report.Text(results, report.TextOptions{Color: colors(s.out), Strict: c.Strict})
 	}
+	_, err = s.out.Write(text)
 	if err == nil && c.Out != "" {
-		var where string
-		if where, err = save(c.Out, results, traces); err == nil {
-			fmt.Fprintf(s.err, "mcp-conform: results and traces are in %s\n", where)
+		var place string
+		if place, err = save(c.Out, results, traces); err == nil {
+			fmt.Fprintf(s.err, "mcp-conform: wrote results and traces to %s\n", place)
 		}
 	}
 	return c.exit(ctx, results, errors.Join(err, runErr))
 }
 
-// replay has the cassettes answer in place of the scripts, and leaves out what is not recorded.
+func (c *runCommand) suite() (*conformance.Suite, error) {
+	client, err := c.client()
+	if err != nil {
+		return nil, usage(err)
+	}
+	suite := &conformance.Suite{Client: client, Only: c.Scenario, Skip: c.Skip, Seed: c.Seed, Timeout: c.Timeout,
+		CaseTimeout: c.CaseTime, ClientTimeout: c.Patience, Parallel: c.Jobs, Tool: version(), Dialect: c.Dialect,
+		Fuzz: c.Fuzz, Frame: c.Frame, Reproduce: c.reproduceCase, ReproduceFile: c.reproduceFrame}
+	if c.Fuzz > 0 {
+		suite.Frames = c.Frames
+	}
+	for _, r := range c.Revision {
+		suite.Revisions = append(suite.Revisions, server.Revision(r))
+	}
+	if c.LLM == "replay" {
+		return suite, c.replay(suite)
+	}
+	return suite, nil
+}
+
+// replay makes the cassettes answer, and skips what is not recorded.
 func (c *runCommand) replay(suite *conformance.Suite) error {
 	player, err := cassettes.Replay()
 	if err != nil {
@@ -173,7 +174,8 @@ func (c *runCommand) replay(suite *conformance.Suite) error {
 			continue
 		}
 		if slices.Contains(c.Scenario, s.ID) {
-			return &exitError{exitUsage, fmt.Errorf("--llm replay: scenario %s is not recorded, only %s are", s.ID, strings.Join(recorded, ", "))}
+			return usage(fmt.Errorf("--llm replay: there is no recording of scenario %s, only of %s",
+				s.ID, strings.Join(recorded, ", ")))
 		}
 		suite.Skip = append(suite.Skip, s.ID, s.ID+"/*")
 	}
@@ -213,36 +215,35 @@ func (c *runCommand) client() (harness.Client, error) {
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return harness.Client{}, fmt.Errorf("this program cannot find itself, to start the built-in client: %w", err)
+		return harness.Client{}, fmt.Errorf("finding this program, to start the built-in client: %w", err)
 	}
 	client := command(self, "client", name)
 	client.Name = name
 	return client, nil
 }
 
-// again is the command that plays one case again. The client as a whole has no case of its own.
-func (c *runCommand) again(revision server.Revision, caseID string) string {
+// reproduceCase returns the command that plays one case again; without a case, the revision.
+func (c *runCommand) reproduceCase(revision server.Revision, caseID string) string {
 	if c.Frame != "" {
-		return c.reproduce(c.Frame)
+		return c.reproduceFrame(c.Frame)
 	}
-	words := []string{"mcp-conform", "run"}
+	var flags []string
 	if caseID != "" {
-		words = append(words, "--scenario", caseID)
+		flags = append(flags, "--scenario", caseID)
 	}
-	words = append(words, "--revision", string(revision))
+	flags = append(flags, "--revision", string(revision))
 	if strings.HasPrefix(caseID, "malformed/fuzz-") {
-		words = append(words, "--fuzz", fmt.Sprint(c.Fuzz), "--seed", fmt.Sprint(c.Seed))
+		flags = append(flags, "--fuzz", fmt.Sprint(c.Fuzz), "--seed", fmt.Sprint(c.Seed))
 	}
-	return c.onThisClient(words)
+	return c.commandLine(flags...)
 }
 
-// reproduce is the command that plays a malformed request that was kept.
-func (c *runCommand) reproduce(path string) string {
-	return c.onThisClient([]string{"mcp-conform", "run", "--frame", path})
-}
+// reproduceFrame returns the command that plays a kept malformed request.
+func (c *runCommand) reproduceFrame(path string) string { return c.commandLine("--frame", path) }
 
-// onThisClient is a command line with what says which client is judged, and how.
-func (c *runCommand) onThisClient(words []string) string {
+// commandLine is a run with the flags, and those that choose the client.
+func (c *runCommand) commandLine(flags ...string) string {
+	words := append([]string{"mcp-conform", "run"}, flags...)
 	if c.Stdio {
 		words = append(words, "--stdio")
 	}
@@ -259,8 +260,7 @@ func (c *runCommand) onThisClient(words []string) string {
 		words = append(words, "--client", c.Builtin)
 	}
 	if len(c.Command) > 0 {
-		words = append(words, "--")
-		words = append(words, c.Command...)
+		words = append(append(words, "--"), c.Command...)
 	}
 	return shell.Quote(words...)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// save writes results and traces into a folder and returns where they are: the folder itself, or, where a run has been there before,
-// a folder run-2, run-3, … in it. Each file appears whole or not at all.
+// save writes results and traces into a folder and returns their place: the folder itself, or run-2, run-3, … in it if
+// it has the files of an earlier run. Each file is written completely or not at all.
 func save(dir string, results *report.Results, traces []*trace.Trace) (string, error) {
 	dir, err := claim(dir)
 	if err != nil {
@@ -26,17 +26,17 @@ func save(dir string, results *report.Results, traces []*trace.Trace) (string, e
 		if n := written[name]; n > 1 {
 			name = fmt.Sprintf("%s-%d", name, n)
 		}
-		if err := writeWhole(filepath.Join(dir, "traces", name+".ndjson"), t.Write); err != nil {
+		if err := writeFile(filepath.Join(dir, "traces", name+".ndjson"), t.Write); err != nil {
 			return "", err
 		}
 	}
-	return dir, writeWhole(filepath.Join(dir, "results.json"), func(w io.Writer) error {
+	return dir, writeFile(filepath.Join(dir, "results.json"), func(w io.Writer) error {
 		_, err := w.Write(report.JSON(results))
 		return err
 	})
 }
 
-// claim makes a place for one run's files. The folder of the traces is what two runs contend for: only one can make it.
+// claim makes a folder for one run's files. Of two runs at once, only one can make the folder of the traces.
 func claim(dir string) (string, error) {
 	for n := 1; ; n++ {
 		place := dir
@@ -56,8 +56,8 @@ func claim(dir string) (string, error) {
 	}
 }
 
-// writeWhole writes a file under a temporary name and renames it.
-func writeWhole(path string, write func(io.Writer) error) (err error) {
+// writeFile writes a file under a temporary name and renames it.
+func writeFile(path string, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
 	if err != nil {
 		return fmt.Errorf("--out: %w", err)

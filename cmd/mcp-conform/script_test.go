@@ -24,7 +24,11 @@ pace: {firstToken: 1ms, token: 10us, jitter: 0.5, seed: 7}
 lenient: true
 rules:
   - when: {lastUser: a, system: b, toolResults: 0, turn: 1, offers: t, choice: auto, model: m, dialect: openai-chat}
-    reply: [{text: "18°C"}, {call: t, id: c1, arguments: {b: [1, 2.5], a: "x"}}, {call: t, arguments: '{"half'}, {call: t}]
+    reply:
+      - text: "18°C"
+      - {call: t, id: c1, arguments: {b: [1, 2.5], a: "x"}}
+      - {call: t, arguments: '{"half'}
+      - {call: t}
     header: {x-machine: seven}
     account: org-1
     stop: maxTokens
@@ -42,71 +46,67 @@ rules:
   - {when: {turn: 5}, reply: [], fault: {resetAfter: 0, drip: {bytes: 3, wait: 1s}}}
   - {when: {turn: 6}, reply: [], fault: {truncateAfter: 1}}
   - {when: {turn: 7}, reply: [], fault: {errorAfter: {events: 1, error: {status: 500, message: oops}}}}
-  - {when: {turn: 8}, reply: [{thinking: hm, signature: Er==}, {call: t, signature: Es==}], fault: {spread: 10ms, pauseBefore: 1ms}}
+  - when: {turn: 8}
+    reply: [{thinking: hm, signature: Er==}, {call: t, signature: Es==}]
+    fault: {spread: 10ms, pauseBefore: 1ms}
   - {when: {turn: 9}, reply: [{thinking: hm}], fault: {pauseAfter: {events: 1, pause: 1ms}}}
 `
 
-func TestAScriptSaysWhatARuleCan(t *testing.T) {
+func TestAScriptCanExpressEveryRule(t *testing.T) {
 	s, err := parseScript("s.yaml", []byte(everything))
 	require.NoError(t, err)
 	require.True(t, s.options.Lenient)
 	require.Equal(t, llm.Pace{FirstToken: 1e6, Token: 1e4, Jitter: 0.5, Seed: 7}, s.options.Pace)
-	same := func(want *llm.Rule, got *llm.Rule) {
-		t.Helper()
-		require.Equal(t, want.String(), got.String())
-		// The faults are told by their names: they hold functions.
-		answer := func(r *llm.Rule) (code int, header, body, journal string) {
-			server, err := llm.Start(llm.Options{Lenient: true}, r)
-			require.NoError(t, err)
-			defer server.Close()
-			w := httptest.NewRecorder()
-			server.Handler().ServeHTTP(w, httptest.NewRequest("POST", "http://localhost/v1/chat/completions", strings.NewReader(
-				`{"model":"m","tool_choice":"auto","messages":[{"role":"system","content":"b"},{"role":"user","content":"a"}],"tools":[{"type":"function","function":{"name":"t"}}]}`)))
-			x := server.Journal()[0]
-			return w.Code, fmt.Sprint(w.Header()), w.Body.String(), x.Rule + x.Fault + x.Miss
-		}
-		code, header, body, journal := answer(want)
-		gotCode, gotHeader, gotBody, gotJournal := answer(got)
-		require.Equal(t, []any{code, header, body, journal}, []any{gotCode, gotHeader, gotBody, gotJournal})
+	for i, rule := range s.rules[2:] {
+		require.Equal(t, fmt.Sprintf("When(Turn(%d))", i+2), rule.String())
 	}
-	same(llm.When(llm.LastUser("a"), llm.System("b"), llm.Offers("t"), llm.Choice("auto"), llm.Model("m"), llm.Dialect("openai-chat"), llm.ToolResults(0), llm.Turn(1)).
-		Reply(llm.Text("18°C"), llm.CallID("c1", "t", `{"a":"x","b":[1,2.5]}`), llm.Call("t", `{"half`), llm.Call("t", "{}")).StopReason(llm.StopMaxTokens).Model("other").
-		Header(http.Header{"X-Machine": {"seven"}}).Account("org-1").
-		Fault(llm.TruncateInside(2), llm.SplitAtRandom(9), llm.WrongContentType("text/html")), s.rules[0])
 	header := llm.RetryAfter(3)
 	header.Set("X-Own", "y")
-	same(llm.When().Fail(&llm.Error{Status: 429, Message: "slow", Kind: "k", Code: "c", Param: "p", Header: header}), s.rules[1])
-	for i, turn := range s.rules[2:] {
-		require.Equal(t, fmt.Sprintf("When(Turn(%d))", i+2), turn.String())
-	}
-	thought := s.rules[8]
 	sealed := llm.Call("t", "{}")
 	sealed.Signature = "Es=="
-	anew := llm.When(llm.Turn(8)).Reply(llm.Thinking("hm", "Er=="), sealed).Fault(llm.Spread(10*time.Millisecond), llm.PauseBefore(time.Millisecond))
-	require.Equal(t, anthropicAnswer(t, anew, 8), anthropicAnswer(t, thought, 8))
-	require.Contains(t, anthropicAnswer(t, thought, 8), `"signature":"Er=="`)
-	paused := llm.When(llm.Turn(9)).Reply(llm.Thinking("hm", "")).Fault(llm.PauseAfter(1, time.Millisecond))
-	require.Equal(t, anthropicAnswer(t, paused, 9), anthropicAnswer(t, s.rules[9], 9))
+	for i, want := range map[int]*llm.Rule{
+		0: llm.When(llm.LastUser("a"), llm.System("b"), llm.Offers("t"), llm.Choice("auto"), llm.Model("m"),
+			llm.Dialect("openai-chat"), llm.ToolResults(0), llm.Turn(1)).
+			Reply(llm.Text("18°C"), llm.CallID("c1", "t", `{"a":"x","b":[1,2.5]}`), llm.Call("t", `{"half`),
+				llm.Call("t", "{}")).
+			StopReason(llm.StopMaxTokens).Model("other").Header(http.Header{"X-Machine": {"seven"}}).Account("org-1").
+			Fault(llm.TruncateInside(2), llm.SplitAtRandom(9), llm.WrongContentType("text/html")),
+		1: llm.When().Fail(&llm.Error{Status: 429, Message: "slow", Kind: "k", Code: "c", Param: "p", Header: header}),
+	} {
+		require.Equal(t, want.String(), s.rules[i].String())
+		const path, request = "/v1/chat/completions", `{"model":"m","tool_choice":"auto",` +
+			`"tools":[{"type":"function","function":{"name":"t"}}],` +
+			`"messages":[{"role":"system","content":"b"},{"role":"user","content":"a"}]}`
+		require.Equal(t, answerTo(t, want, path, request), answerTo(t, s.rules[i], path, request))
+	}
+	for turn, want := range map[int]*llm.Rule{
+		8: llm.When(llm.Turn(8)).Reply(llm.Thinking("hm", "Er=="), sealed).
+			Fault(llm.Spread(10*time.Millisecond), llm.PauseBefore(time.Millisecond)),
+		9: llm.When(llm.Turn(9)).Reply(llm.Thinking("hm", "")).Fault(llm.PauseAfter(1, time.Millisecond)),
+	} {
+		earlier := strings.Repeat(`{"role":"user","content":"a"},{"role":"assistant","content":"b"},`, turn-1)
+		request := `{"model":"m","max_tokens":1,"messages":[` + earlier + `{"role":"user","content":"a"}]}`
+		got := answerTo(t, s.rules[turn], "/v1/messages", request)
+		require.Equal(t, answerTo(t, want, "/v1/messages", request), got)
+		require.Contains(t, got, `"thinking"`)
+	}
 }
 
-// anthropicAnswer is what a rule for the turn has Anthropic's clients told, and what the journal says of it.
-func anthropicAnswer(t *testing.T, r *llm.Rule, turn int) string {
+// answerTo returns what a rule answers, and what the journal says about it: rules hold functions and do not compare.
+func answerTo(t *testing.T, r *llm.Rule, path, request string) string {
 	t.Helper()
 	server, err := llm.Start(llm.Options{Lenient: true}, r)
 	require.NoError(t, err)
 	defer server.Close()
-	history := strings.Repeat(`{"role":"user","content":"a"},{"role":"assistant","content":"b"},`, turn-1) + `{"role":"user","content":"a"}`
 	w := httptest.NewRecorder()
-	server.Handler().ServeHTTP(w, httptest.NewRequest("POST", "http://localhost/v1/messages", strings.NewReader(`{"model":"m","max_tokens":1,"messages":[`+history+`]}`)))
-	require.Equal(t, 200, w.Code, w.Body.String())
-	return w.Body.String() + server.Journal()[0].Fault
+	post := httptest.NewRequest("POST", "http://localhost"+path, strings.NewReader(request))
+	server.Handler().ServeHTTP(w, post)
+	x := server.Journal()[0]
+	return fmt.Sprint(w.Code, w.Header(), w.Body.String(), x.Rule, x.Fault, x.Miss)
 }
 
-// What the schema allows is what is read, member by member: the one is for editors, the other decides.
-func TestTheSchemaHasTheMembersThatAreRead(t *testing.T) {
-	type object struct {
-		Properties map[string]json.RawMessage
-	}
+func TestTheSchemaHasTheMembersOfTheFile(t *testing.T) {
+	type object struct{ Properties map[string]json.RawMessage }
 	var schema struct {
 		object
 		Defs map[string]object `json:"$defs"`
@@ -120,9 +120,11 @@ func TestTheSchemaHasTheMembersThatAreRead(t *testing.T) {
 		object object
 		read   any
 	}{
-		{schema.object, scriptFile{}}, {schema.Defs["rule"], scriptRule{}}, {schema.Defs["when"], scriptWhen{}}, {schema.Defs["block"], scriptBlock{}},
-		{schema.Defs["error"], scriptError{}}, {schema.Defs["fault"], scriptFault{}}, {schema.Defs["pace"], scriptPace{}},
-		{nested("errorAfter"), scriptErrorAfter{}}, {nested("drip"), scriptDrip{}}, {nested("pauseAfter"), scriptPause{}},
+		{schema.object, scriptFile{}}, {schema.Defs["rule"], scriptRule{}}, {schema.Defs["when"], scriptWhen{}},
+		{schema.Defs["block"], scriptBlock{}}, {schema.Defs["error"], scriptError{}},
+		{schema.Defs["fault"], scriptFault{}}, {schema.Defs["pace"], scriptPace{}},
+		{nested("errorAfter"), scriptErrorAfter{}}, {nested("drip"), scriptDrip{}},
+		{nested("pauseAfter"), scriptPause{}},
 	} {
 		var described, read []string
 		for name := range c.object.Properties {
@@ -138,7 +140,7 @@ func TestTheSchemaHasTheMembersThatAreRead(t *testing.T) {
 	}
 }
 
-// schemaAccepts holds a script against the schema.
+// schemaAccepts reports whether a script is valid by the schema.
 func schemaAccepts(t testing.TB, text string) bool {
 	t.Helper()
 	document, err := jsonschema.UnmarshalJSON(strings.NewReader(scriptSchema))
@@ -154,44 +156,48 @@ func schemaAccepts(t testing.TB, text string) bool {
 	return schema.Validate(script) == nil
 }
 
-func TestTheSchemaAcceptsWhatIsReadAndNothingElse(t *testing.T) {
+func TestInvalidScriptsAreRefused(t *testing.T) {
 	require.True(t, schemaAccepts(t, everything))
+	const rule, empty, noRules = "rules:\n- ", "rules:\n- reply: []\n  ", "s.yaml: expected at least one rule"
+	const oneKind, onlyCall = "2:11: rule 1 has an invalid block", "2:11: rule 1 has id or arguments without call"
+	const duration = "3:17: expected a duration with a unit, such as 250ms, found "
 	for text, want := range map[string]string{
-		"rules:\n- reply: [{tekst: a}]":                    `s.yaml:2:12: unknown field "tekst"`,
-		"rules:\n- reply: [{text: [a]}]":                   "s.yaml:2:18: want a text, got a list",
-		"rules:\n- reply: [{}]":                            "s.yaml:2:11: rule 1 has a block that is not one of them: want text, thinking or call",
-		"rules:\n- reply: [{text: a, call: b}]":            "s.yaml:2:11: rule 1 has a block that is not one of them: want text, thinking or call",
-		"rules:\n- reply: [{text: a, id: b}]":              "s.yaml:2:11: rule 1 has id or arguments without call: want them with call only",
-		"rules:\n- reply: [{thinking: a, arguments: {}}]":  "s.yaml:2:11: rule 1 has id or arguments without call: want them with call only",
-		"rules:\n- reply: [{text: a, signature: b}]":       "s.yaml:2:11: rule 1 has a text with signature: want it with thinking or call only",
-		"rules:\n- reply: []\n  times: 0":                  "s.yaml:2:8: rule 1 answers 0 times: want at least 1",
-		"rules:\n- reply: []\n  times: often":              "s.yaml:3:10: want a whole number, got a text",
-		"rules:\n- reply: []\n  pace: {token: 10}":         "s.yaml:3:17: 10 is no duration: want a number with a unit, such as 250ms",
-		"rules:\n- reply: []\n  pace: {token: fast}":       "s.yaml:3:17: fast is no duration: want a number with a unit, such as 250ms",
-		"rules:\n- reply: []\n  pace: {jitter: 2}":         "s.yaml:2:8: rule 1 has a Pace with a Jitter that is not from 0 to 1",
-		"rules:\n- reply: []\npace: {jitter: 2}":           "s.yaml:3:7: the script has a Pace with a Jitter that is not from 0 to 1",
-		"rules:\n- reply: []\n  fault: {stallAfter: -1}":   "s.yaml:2:8: rule 1 has the fault StallAfter(-1), which comes after -1 events: want at least 0",
-		"rules:\n- fail: {status: 200}":                    "s.yaml:2:7: rule 1 fails with the status 200: want one from 400 to 599",
-		"rules: 7":                                         "s.yaml:1:8: ",
-		"rules: []":                                        "s.yaml: there are no rules: want at least one under rules",
-		"lenient: true":                                    "s.yaml: there are no rules: want at least one under rules",
-		"rules:\n- reply: []\n  optional: 1":               "s.yaml:3:13: want true or false, got a whole number",
-		"rules:\n- reply: []\n  fault: {drip: {bytes: 1}}": "s.yaml:2:8: rule 1 has the fault Drip(1, 0s), which never ends or never waits",
-		"rules:\n- reply: []\n  fault: {errorAfter: {}}":   "s.yaml:2:8: rule 1 has the fault ErrorAfter(0, 0), which has the status 0: want one from 400 to 599",
-		"rules:\n- reply: []\n  fault: {errorAfter: [a]}":  "s.yaml:3:23: ",
+		rule + "reply: [{tekst: a}]":                   `2:12: unknown field "tekst"`,
+		rule + "reply: [{text: [a]}]":                  "2:18: expected a text, found a list",
+		rule + "reply: [{}]":                           oneKind,
+		rule + "reply: [{text: a, call: b}]":           oneKind,
+		rule + "reply: [{text: a, id: b}]":             onlyCall,
+		rule + "reply: [{thinking: a, arguments: {}}]": onlyCall,
+		rule + "reply: [{text: a, signature: b}]":      "2:11: rule 1 has a text with signature",
+		rule + "fail: {status: 200}":                   "2:7: rule 1 ",
+		empty + "times: 0":                             "2:8: rule 1 ",
+		empty + "times: often":                         "3:10: expected a whole number, found a text",
+		empty + "pace: {token: 10}":                    duration + "10",
+		empty + "pace: {token: fast}":                  duration + "fast",
+		empty + "pace: {jitter: 2}":                    "2:8: rule 1 ",
+		empty + "fault: {stallAfter: -1}":              "2:8: rule 1 ",
+		empty + "optional: 1":                          "3:13: expected true or false, found a whole number",
+		empty + "fault: {drip: {bytes: 1}}":            "2:8: rule 1 ",
+		empty + "fault: {errorAfter: {}}":              "2:8: rule 1 ",
+		empty + "fault: {errorAfter: [a]}":             "3:23: ",
+		"rules:\n- reply: []\npace: {jitter: 2}":       "3:7: the script ",
+		"rules: 7":                                     "1:8: ",
+		"rules: []":                                    noRules,
+		"lenient: true":                                noRules,
 	} {
 		_, err := parseScript("s.yaml", []byte(text))
+		assert.ErrorContains(t, err, "s.yaml:")
 		assert.ErrorContains(t, err, want)
 		assert.False(t, schemaAccepts(t, text), text)
 	}
-	for text, want := range map[string]string{
-		"":                                 "s.yaml: there are no rules",
-		"rules: [":                         "s.yaml:1:8: sequence end token ']' not found\n>  1 | rules: [\n              ^",
-		"rules:\n- reply: []\n---\na: 1":   "s.yaml: there is more than one YAML document: want one",
-		"rules:\n- reply: []\n  reply: []": `s.yaml:3:3: mapping key "reply" already defined at [2:3]`,
-		"rules:\n- reply: [{call: t, arguments: {a: .nan}}]": "s.yaml:2:11: rule 1 has arguments that JSON cannot hold",
-		"rules:\n- reply: []\n  fault: {spread: 0s}":         "s.yaml:2:8: rule 1 has the fault Spread(0s), which takes no time",
-		"rules:\n- reply: []\n  fail: {status: 400}":         "s.yaml:2:8: rule 1 has both Reply and Fail: want one of them",
+	for text, want := range map[string]string{ // beyond the schema
+		"":                               noRules,
+		"rules: [":                       "1:8: sequence end token ']' not found\n>  1 | rules: [\n              ^",
+		"rules:\n- reply: []\n---\na: 1": "s.yaml: expected one YAML document, found more",
+		empty + "reply: []":              `3:3: mapping key "reply" already defined at [2:3]`,
+		empty + "fault: {spread: 0s}":    "2:8: rule 1 ",
+		empty + "fail: {status: 400}":    "2:8: rule 1 ",
+		rule + "reply: [{call: t, arguments: {a: .nan}}]": "2:11: rule 1 has arguments that JSON cannot hold",
 	} {
 		_, err := parseScript("s.yaml", []byte(text))
 		assert.ErrorContains(t, err, want)
@@ -200,9 +206,10 @@ func TestTheSchemaAcceptsWhatIsReadAndNothingElse(t *testing.T) {
 	require.ErrorContains(t, err, "reading the script: open missing.yaml")
 }
 
-// Whatever the file holds, it is a script that a server takes, or an error that names the file.
+// A file is a valid script, or an error that names the file.
 func FuzzScripts(f *testing.F) {
-	for _, seed := range []string{everything, "rules:\n- reply: [{text: *a}]", "rules: [", "\x00", "a: &a [*a]", "? {}", "rules:\n- fault: {drip: {bytes: 1, wait: 1s}}\n  reply: []", "%YAML 9", "- \n-"} {
+	for _, seed := range []string{everything, "rules:\n- reply: [{text: *a}]", "rules: [", "\x00", "a: &a [*a]", "? {}",
+		"rules:\n- fault: {drip: {bytes: 1, wait: 1s}}\n  reply: []", "%YAML 9", "- \n-"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -16,16 +15,20 @@ import (
 )
 
 type selftestCommand struct {
-	Mutant []string `arg:"" optional:"" help:"Play these mutants, and no others."`
+	Mutant []string `arg:"" optional:"" help:"Play only these mutants."`
 	Format string   `enum:"text,json" default:"text" help:"Format: text or json."`
-	Every  bool     `help:"Play each mutant on every wire to the model on which its fault shows, and the whole catalogue on each."`
+	Every  bool     `help:"${selftest_every}"`
 }
 
 // Run plays the kill matrix.
 func (c *selftestCommand) Run(ctx context.Context, s streams) error {
 	for _, name := range c.Mutant {
 		if mutants.Find(name) == nil {
-			return &exitError{exitUsage, fmt.Errorf("there is no mutant %q; %s", name, hint(name, mutantNames()))}
+			hint := "mcp-conform selftest lists the names"
+			if near := nearest.Names(name, mutantNames()); near != nil {
+				hint = didYouMean(near)
+			}
+			return usage(fmt.Errorf("unknown mutant %q; %s", name, hint))
 		}
 	}
 	m, err := selftest.Run(ctx, selftest.Options{Parallel: runtime.NumCPU(), Every: c.Every, Mutants: c.Mutant})
@@ -35,41 +38,29 @@ func (c *selftestCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	var b bytes.Buffer
 	if c.Format == "json" {
-		enc := json.NewEncoder(&b)
-		enc.SetIndent("", "  ")
-		if err := enc.Encode(m); err != nil {
-			return err
-		}
+		err = s.json(m)
 	} else {
-		matrixText(&b, m)
+		_, err = s.out.Write(matrixText(m))
 	}
-	if _, err := s.out.Write(b.Bytes()); err != nil {
-		return err
+	if err == nil && len(m.Wrong) > 0 {
+		err = &exitError{exitFailed, fmt.Errorf("the checks are not proven: %d problems", len(m.Wrong))}
 	}
-	if len(m.Wrong) > 0 {
-		return &exitError{exitFailed, fmt.Errorf("the checks are not proven: %d things are wrong", len(m.Wrong))}
-	}
-	return nil
+	return err
 }
 
-// matrixText writes a line a mutant: who failed it, over all settings in which it was played.
-func matrixText(b *bytes.Buffer, m *selftest.Matrix) {
-	fmt.Fprintf(b, "%-22s %-6s %s\n", "client", "played", "failed by")
+// matrixText writes a line for each client: the checks that failed, over all its settings.
+func matrixText(m *selftest.Matrix) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%-22s %-6s %s\n", "client", "played", "failed checks")
 	mutants := 0
 	for _, name := range append([]string{""}, mutantNames()...) {
 		played := 0
-		var killed []string
+		var failed []string
 		for _, row := range m.Rows {
-			if row.Mutant != name {
-				continue
-			}
-			played++
-			for _, id := range row.Killed {
-				if !slices.Contains(killed, id) {
-					killed = append(killed, id)
-				}
+			if row.Mutant == name {
+				played++
+				failed = append(failed, row.Killed...)
 			}
 		}
 		if played == 0 {
@@ -80,29 +71,25 @@ func matrixText(b *bytes.Buffer, m *selftest.Matrix) {
 		} else {
 			mutants++
 		}
-		if killed == nil {
-			killed = []string{"nothing"}
-		}
-		fmt.Fprintf(b, "%-22s %5dx %s\n", name, played, strings.Join(killed, ", "))
+		fmt.Fprintf(&b, "%-22s %5dx %s\n", name, played, strings.Join(inOrder(failed), ", "))
 	}
 	for _, wrong := range m.Wrong {
-		fmt.Fprintf(b, "WRONG  %s\n", wrong)
+		fmt.Fprintf(&b, "WRONG  %s\n", wrong)
 	}
-	fmt.Fprintf(b, "%d checks, %d mutants, %d sessions: %d wrong\n", len(m.Checks), mutants, len(m.Rows), len(m.Wrong))
+	fmt.Fprintf(&b, "%d checks, %d mutants, %d sessions: %d wrong\n", len(m.Checks), mutants, len(m.Rows), len(m.Wrong))
+	return b.Bytes()
 }
 
-// hint names what is nearest to a name that is not there.
-func hint(name string, names []string) string {
-	if near := nearest.Names(name, names); near != nil {
-		return "did you mean " + strings.Join(near, ", ") + "?"
+// inOrder returns the ids without repetitions; "none" for no ids.
+func inOrder(ids []string) []string {
+	var unique []string
+	for _, id := range ids {
+		if !slices.Contains(unique, id) {
+			unique = append(unique, id)
+		}
 	}
-	return "mcp-conform selftest lists the names"
-}
-
-func mutantNames() []string {
-	var names []string
-	for _, m := range mutants.All() {
-		names = append(names, m.Name)
+	if unique == nil {
+		return []string{"none"}
 	}
-	return names
+	return unique
 }

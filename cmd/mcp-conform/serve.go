@@ -15,34 +15,35 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-// serveKey is what the SDKs are told to use for a key. The fake takes any.
+// serveKey is the key for SDKs. The fake accepts any.
 const serveKey = "sk-scripted-model"
 
 //go:embed script.schema.json
 var scriptSchema string
 
 type serveCommand struct {
-	LLM    string `name:"llm" placeholder:"FILE" help:"Serve the scripted model, by the rules in this YAML file."`
-	Listen string `default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"Where to listen; loopback only (default: a free port of 127.0.0.1)."`
-	Schema bool   `help:"Print the JSON Schema of scripts, and do nothing else."`
+	LLM    string `name:"llm" placeholder:"FILE" help:"Serve the scripted model with the rules in this YAML file."`
+	Listen string `default:"127.0.0.1:0" placeholder:"HOST:PORT" help:"${serve_listen}"`
+	Schema bool   `help:"Only print the JSON Schema of scripts."`
 }
 
-// Run serves until it is interrupted, which is how it is meant to end.
+// Run serves until it is interrupted, which is its normal end.
 func (c *serveCommand) Run(ctx context.Context, s streams) error {
 	if c.Schema {
 		_, err := io.WriteString(s.out, scriptSchema)
 		return err
 	}
 	if c.LLM == "" {
-		return &exitError{exitUsage, errors.New("there is nothing to serve: want --llm FILE, or --schema to see what the file may say")}
+		return usage(errors.New("the script is missing: use --llm FILE (--schema prints the format)"))
 	}
 	script, err := readScript(c.LLM)
 	if err != nil {
-		return &exitError{exitUsage, err}
+		return usage(err)
 	}
 	host, _, err := net.SplitHostPort(c.Listen)
 	if ip := net.ParseIP(host); err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return &exitError{exitUsage, fmt.Errorf("--listen %q: want a loopback address with a port, such as 127.0.0.1:8080", c.Listen)}
+		return usage(fmt.Errorf("--listen: expected a loopback address with a port, such as 127.0.0.1:8080, found %q",
+			c.Listen))
 	}
 	listener, err := net.Listen("tcp", c.Listen)
 	if err != nil {
@@ -53,7 +54,7 @@ func (c *serveCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	err = announce(s.out, model, c.LLM, len(script.rules))
+	err = printAddresses(s.out, model, c.LLM, len(script.rules))
 	if err == nil {
 		<-ctx.Done()
 	}
@@ -64,15 +65,16 @@ func (c *serveCommand) Run(ctx context.Context, s streams) error {
 	return err
 }
 
-// announce says where the model is, and what to tell programs that are to use it.
-func announce(w io.Writer, model *llm.Server, file string, rules int) error {
+// printAddresses prints the model's addresses, and the variables for programs that use it.
+func printAddresses(w io.Writer, model *llm.Server, file string, rules int) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "the scripted model answers by the rules of %s (%d) until it is interrupted\n\n", file, rules)
+	fmt.Fprintf(t, "serving the %d rules of %s until interrupted\n\n", rules, file)
 	bases := model.Bases()
 	for _, name := range slices.Sorted(maps.Keys(bases)) {
 		fmt.Fprintf(t, "%s\t%s\n", name, bases[name])
 	}
-	fmt.Fprintf(t, "journal\t%s%s\t(GET; DELETE empties it, and the rules begin anew)\n\n", model.URL, llm.JournalPath)
+	const journal = "journal\t%s%s\t(GET reads it; DELETE empties it and resets the rules)\n\n"
+	fmt.Fprintf(t, journal, model.URL, llm.JournalPath)
 	variables := harness.ModelVariables(bases, serveKey)
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		fmt.Fprintf(t, "export %s=%s\n", name, variables[name])

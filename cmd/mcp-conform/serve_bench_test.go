@@ -16,19 +16,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The command that serves a script, from its start to what it has in memory when it has answered 100,000 requests of 1 KB, long after its
-// journal is full: the time until it has said where it is, and what the system calls resident. See the documentation of fakes/llm for numbers.
+// BenchmarkServe measures the command from its start until it has answered 100,000 requests of 1 KB, with a full
+// journal: the time until it prints its addresses, and its resident memory. The documentation of fakes/llm has numbers.
 func BenchmarkServe(b *testing.B) {
 	file := filepath.Join(b.TempDir(), "weather.yaml")
-	require.NoError(b, os.WriteFile(file, []byte("rules:\n  - when: {lastUser: weather}\n    reply: [{text: sunny}]\n"), 0o600))
-	body := fmt.Sprintf(`{"model":"m","messages":[{"role":"system","content":%q},{"role":"user","content":"weather?"}]}`, strings.Repeat("be brief ", 100))
+	rules := []byte("rules:\n  - when: {lastUser: weather}\n    reply: [{text: sunny}]\n")
+	require.NoError(b, os.WriteFile(file, rules, 0o600))
+	body := fmt.Sprintf(`{"model":"m","messages":[{"role":"system","content":%q},{"role":"user","content":"weather"}]}`,
+		strings.Repeat("be brief ", 100))
 	var start time.Duration
 	var resident float64
 	for b.Loop() {
 		begun := time.Now()
 		s := serve(b, "--llm", file)
 		start += time.Since(begun)
-		load(b, s.said["OPENAI_BASE_URL"]+"/chat/completions", body)
+		load(b, s.printed["OPENAI_BASE_URL"]+"/chat/completions", body)
 		resident += residentMB(b, s.cmd.Process.Pid)
 		require.Empty(b, s.end(b, os.Interrupt))
 	}

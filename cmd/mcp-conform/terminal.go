@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// colors reports whether to write colours: to a terminal, unless NO_COLOR says otherwise (https://no-color.org).
+// colors reports whether to write colours: to a terminal, unless NO_COLOR is set (https://no-color.org).
 func colors(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {

@@ -17,7 +17,6 @@ func (versionCommand) Run(s streams) error {
 	return err
 }
 
-// version is the version of the module that this program was built from, as the toolchain knows it.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version

@@ -10,9 +10,10 @@ func ExampleText() {
 	rs := &report.Results{Tool: "v1.2.3", Client: "node client.js", Seed: 1, Results: []report.Result{
 		{Scenario: "basic", Revision: "2025-11-25", Check: "answered", Level: report.Robust, Verdict: report.Pass},
 		{Scenario: "basic", Revision: "2025-11-25", Check: "has-model", Level: report.Must, Verdict: report.Fail,
-			Message:  "the result does not name the model",
-			Evidence: []report.Evidence{{Label: "answer 1", Case: "basic/question", Seq: 6, Path: "result.model", Text: "it is missing"}},
-			Fix:      "set model to the name of the model that answered"},
+			Message: "expected the model's name in the result, found none",
+			Evidence: []report.Evidence{
+				{Label: "response 1", Case: "basic/question", Seq: 6, Path: "result.model", Text: "missing"}},
+			Fix: "set model to the name of the model that answered"},
 	}}
 	rs.Count()
 	fmt.Print(string(report.Text(rs, report.TextOptions{})))
@@ -25,11 +26,11 @@ func ExampleText() {
 	//   has-model  MUST         FAIL
 	//
 	// FAIL  basic/has-model · MUST · 2025-11-25
-	//       the result does not name the model
+	//       expected the model's name in the result, found none
 	//
-	//       answer 1          result.model  [basic/question #6]
-	//                         it is missing
-	//       how to mend       set model to the name of the model that answered
+	//       response 1        result.model  [basic/question #6]
+	//                         missing
+	//       fix               set model to the name of the model that answered
 	//
 	// failed: 1 fail, 1 pass
 	// exit with an error: true

@@ -1,61 +1,76 @@
 package report_test
 
-import "github.com/mcp-conform/mcp-conform/harness/report"
+import (
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// result is one result without evidence.
+func result(id, revision string, level report.Level, verdict report.Verdict, message string) report.Result {
+	scenario, check, _ := strings.Cut(id, "/")
+	return report.Result{Scenario: scenario, Check: check, Revision: revision, Level: level, Verdict: verdict,
+		Message: message, Evidence: []report.Evidence{}}
+}
 
 // everything is a run with every verdict in it, in two revisions.
 func everything() *report.Results {
+	const old, new, story = "2025-11-25", "2026-07-28", "parallel/two-cities"
+	const neverCalled = "the client never called the tool\nparallel-two-cities"
+	connects := result("client/connects", old, report.Robust, report.Pass, "the client connected")
+	connects.DurationMS = 12
+	ends := result("client/ends-cleanly", old, report.Robust, report.Fail, "expected exit status 0, found 7")
+	ends.Evidence = []report.Evidence{
+		{Label: "stderr", Text: "\x1b[31mTypeError\x1b[0m: undefined\r\n\tat loop (client.js:1)"}}
+	ends.Cause, ends.Fix = "the client crashes", "exit with 0"
+
+	reach := result("parallel/results-reach-model", old, report.Robust, report.Fail,
+		"expected 2 tool results in the model request, found 1")
+	reach.Dialects = []string{"openai-chat", "native"}
+	reach.Requirement = &report.Requirement{ID: "2025-11-25/sampling/08", Text: "every tool use gets a result",
+		URL: "https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#tool-use-and-result-balance"}
+	reach.Evidence = []report.Evidence{
+		{Label: "server sent", Event: "sampling request 2", Case: story, Seq: 14, Path: "params",
+			Text: "result call_a1\nresult call_b2"},
+		{Label: "model received", Event: "model request 2", Case: story, Seq: 15, Path: "messages[3]"},
+		{Label: "session", Seq: 3, Path: "error"},
+		{Label: "model said", Text: "a note about no event"}}
+	reach.Around = []report.Step{
+		{Case: story, Seq: 13, From: "client", To: "server", Says: "result of request 1"},
+		{Case: story, Seq: 14, From: "server", To: "client", Says: "sampling/createMessage, id 2", Marked: true,
+			Excerpts: []report.Excerpt{
+				{Path: "params.role", Text: `{"text":"答え 🗼","role":"user"}`, Start: 22, Length: 6},
+				{Path: "params.model", Text: `{"role":"user"}`, Start: 14, Length: 1, Missing: true}}},
+		{Case: story, Seq: 90, From: "client", Says: "ended by a signal:\nSIGSEGV"}}
+	reach.Cause, reach.Fix = "the converter stops after the first <tool_result>", "map every tool_result block"
+	reach.Reproduce, reach.DurationMS = "mcp-conform run --scenario "+story, 3
+	reach.Cases = []report.CaseResult{{Case: story, Verdict: report.Fail, Message: "2 and 1"}}
+
+	unseen := result("parallel/results-reach-model", new, report.Robust, report.NotObserved, neverCalled)
+	unseen.Reproduce = "mcp-conform run one"
+	unseenToo := result("parallel/max-tokens", new, report.Must, report.NotObserved, neverCalled)
+	unseenToo.Reproduce = "mcp-conform run another"
 	rs := &report.Results{Tool: "v1.2.3", Client: "node client.js", Seed: 42, Results: []report.Result{
-		{Scenario: "client", Revision: "2025-11-25", Check: "connects", Level: report.Robust, Verdict: report.Pass,
-			Message: "the client connected and was served", Evidence: []report.Evidence{}, DurationMS: 12},
-		{Scenario: "client", Revision: "2025-11-25", Check: "ends-cleanly", Level: report.Robust, Verdict: report.Fail,
-			Message: "the client did not end well: it exited with status 7", Evidence: []report.Evidence{
-				{Label: "stderr", Text: "\x1b[31mTypeError\x1b[0m: undefined\r\n\tat loop (client.js:1)"}},
-			Cause: "the client crashes", Fix: "exit with 0"},
-		{Scenario: "parallel", Revision: "2025-11-25", Check: "results-reach-model", Level: report.Robust, Verdict: report.Fail,
-			Message: "the server sent 2 tool results, and the model was given 1", Dialects: []string{"openai-chat", "native"},
-			Requirement: &report.Requirement{ID: "2025-11-25/sampling/08", Text: "every tool use is answered",
-				URL: "https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#tool-use-and-result-balance"},
-			Evidence: []report.Evidence{
-				{Label: "server sent", Event: "sampling request 2", Case: "parallel/two-cities", Seq: 14, Path: "params", Text: "result for call_a1\nresult for call_b2"},
-				{Label: "model was given", Event: "model request 2", Case: "parallel/two-cities", Seq: 15, Path: "messages[3]"},
-				{Label: "session", Seq: 3, Path: "error"},
-				{Label: "model said", Text: "a place that is no event"}},
-			Around: []report.Step{
-				{Case: "parallel/two-cities", Seq: 13, From: "client", To: "server", Says: "result for id 1"},
-				{Case: "parallel/two-cities", Seq: 14, From: "server", To: "client", Says: "sampling/createMessage, id 2", Marked: true, Excerpts: []report.Excerpt{
-					{Path: "params.role", Text: `{"text":"答え 🗼","role":"user"}`, Start: 22, Length: 6},
-					{Path: "params.model", Text: `{"role":"user"}`, Start: 14, Length: 1, Missing: true}}},
-				{Case: "parallel/two-cities", Seq: 90, From: "client", Says: "a signal ended it:\nSIGSEGV"}},
-			Cause: "the converter stops after the first <tool_result>", Fix: "turn every tool_result block into one",
-			Reproduce: "mcp-conform run --scenario parallel/two-cities", DurationMS: 3,
-			Cases: []report.CaseResult{{Case: "parallel/two-cities", Verdict: report.Fail, Message: "2 and 1"}}},
-		{Scenario: "parallel", Revision: "2025-11-25", Check: "max-tokens", Level: report.Robust, Verdict: report.Warn,
-			Message: "not as it should be", Evidence: []report.Evidence{}},
-		{Scenario: "parallel", Revision: "2025-11-25", Check: "stop-reason", Level: report.May, Verdict: report.Info, Message: "length", Evidence: []report.Evidence{}},
-		{Scenario: "parallel", Revision: "2025-11-25", Check: "declined", Level: report.Should, Verdict: report.Unsupported,
-			Message: "nobody can say no", Evidence: []report.Evidence{}},
-		{Scenario: "parallel", Revision: "2025-11-25", Check: "only-here", Level: report.Must, Verdict: report.NotApplicable, Message: "not declared", Evidence: []report.Evidence{}},
-		{Scenario: "client", Revision: "2026-07-28", Check: "connects", Level: report.Robust, Verdict: report.Pass, Message: "served", Evidence: []report.Evidence{}},
-		{Scenario: "parallel", Revision: "2026-07-28", Check: "results-reach-model", Level: report.Robust, Verdict: report.NotObserved,
-			Message: "the client never called the tool\nparallel-two-cities", Evidence: []report.Evidence{}, Reproduce: "mcp-conform run again"},
-		{Scenario: "parallel", Revision: "2026-07-28", Check: "max-tokens", Level: report.Must, Verdict: report.NotObserved,
-			Message: "the client never called the tool\nparallel-two-cities", Evidence: []report.Evidence{}, Reproduce: "mcp-conform run another"},
-		{Scenario: "tool-use", Revision: "2026-07-28", Check: "input-intact", Level: report.Robust, Verdict: report.NotObserved,
-			Message: "the client never called the tool\nparallel-two-cities", Evidence: []report.Evidence{}},
-		{Scenario: "tool-use", Revision: "2026-07-28", Check: "alone-unseen", Level: report.Robust, Verdict: report.NotObserved,
-			Message: "the answer has no tool use", Evidence: []report.Evidence{}},
-		{Scenario: "tool-use", Revision: "2026-07-28", Check: "ours", Level: report.Robust, Verdict: report.HarnessError,
-			Message: "the harness broke the protocol itself", Evidence: []report.Evidence{}},
+		connects, ends, reach,
+		result("parallel/max-tokens", old, report.Robust, report.Warn, "expected 100, found 90"),
+		result("parallel/stop-reason", old, report.May, report.Info, "length"),
+		result("parallel/declined", old, report.Should, report.Unsupported, "the user cannot decline"),
+		result("parallel/only-here", old, report.Must, report.NotApplicable, "not declared"),
+		result("client/connects", new, report.Robust, report.Pass, "the client connected"),
+		unseen, unseenToo,
+		result("tool-use/input-intact", new, report.Robust, report.NotObserved, neverCalled),
+		result("tool-use/alone-unseen", new, report.Robust, report.NotObserved, "the answer has no tool use"),
+		result("tool-use/ours", new, report.Robust, report.HarnessError, "the harness broke the protocol"),
 	}}
 	rs.Count()
 	return rs
 }
 
-// calm is a run in which all is well, but for one thing to look at.
+// calm is a run with one warning.
 func calm() *report.Results {
 	rs := &report.Results{Tool: "v1.2.3", Client: "reference", Seed: 1, Results: []report.Result{
-		{Scenario: "basic", Revision: "2025-11-25", Check: "answered", Level: report.Robust, Verdict: report.Pass, Message: "yes", Evidence: []report.Evidence{}},
-		{Scenario: "basic", Revision: "2025-11-25", Check: "model-named", Level: report.Advice, Verdict: report.Warn, Message: "another name", Evidence: []report.Evidence{}},
+		result("basic/answered", "2025-11-25", report.Robust, report.Pass, "yes"),
+		result("basic/model-named", "2025-11-25", report.Advice, report.Warn, "another name"),
 	}}
 	rs.Count()
 	return rs

@@ -1,9 +1,9 @@
-// A client of the smallest kind, without dependencies: Streamable HTTP by fetch, in both eras, and the model in the native dialect.
-// It calls every tool once, answers sampling by asking the model, and says how each call ended. What JSON.parse does to integers beyond
-// 2^53 it does, too, and a check finds it out.
+// A minimal client without dependencies: Streamable HTTP with fetch, in both eras, and the model in the native dialect.
+// It calls every tool once, answers sampling by asking the model, and reports how each call ended. JSON.parse rounds
+// integers beyond 2^53, so a check fails it.
 const url = process.argv.at(-1);
 const revision = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION;
-const told = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT);
+const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT);
 const modern = revision >= "2026";
 const clientInfo = { name: "node-adapter", version: "1" };
 let session, lastID = 0;
@@ -33,20 +33,26 @@ async function* messages(response) {
 }
 
 async function sample(params) {
-  const response = await fetch(told.models.native, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(params) });
-  if (!response.ok) throw new Error(`the model answered with ${response.status}`);
+  const headers = { "Content-Type": "application/json" };
+  const response = await fetch(context.models.native, { method: "POST", headers, body: JSON.stringify(params) });
+  if (!response.ok) throw new Error(`the model returned status ${response.status}`);
   return response.json();
 }
 
 async function respond(request) {
-  const answer = await sample(request.params).then((result) => ({ result }), (e) => ({ error: { code: -32603, message: e.message } }));
+  const answer = await sample(request.params).then(
+    (result) => ({ result }), (e) => ({ error: { code: -32603, message: e.message } }));
   await post({ jsonrpc: "2.0", id: request.id, ...answer });
 }
 
 async function request(method, params) {
   const id = ++lastID;
   if (modern) {
-    params = { ...params, _meta: { "io.modelcontextprotocol/protocolVersion": revision, "io.modelcontextprotocol/clientInfo": clientInfo, "io.modelcontextprotocol/clientCapabilities": told.capabilities } };
+    params = { ...params, _meta: {
+      "io.modelcontextprotocol/protocolVersion": revision,
+      "io.modelcontextprotocol/clientInfo": clientInfo,
+      "io.modelcontextprotocol/clientCapabilities": context.capabilities,
+    } };
   }
   for await (const message of messages(await post({ jsonrpc: "2.0", id, method, params }))) {
     if (message.method === "sampling/createMessage") await respond(message);
@@ -63,11 +69,12 @@ async function retry(method, params, { inputRequests, requestState }) {
 }
 
 if (!modern) {
-  await request("initialize", { protocolVersion: revision, capabilities: told.capabilities, clientInfo });
+  await request("initialize", { protocolVersion: revision, capabilities: context.capabilities, clientInfo });
   await post({ jsonrpc: "2.0", method: "notifications/initialized" });
 }
 const { tools } = await request("tools/list", {});
 for (const { name } of tools) {
-  const ended = await request("tools/call", { name, arguments: {} }).then(() => ({ outcome: "completed" }), (e) => ({ outcome: "failed", error: { code: e.code, message: e.message } }));
+  const ended = await request("tools/call", { name, arguments: {} }).then(
+    () => ({ outcome: "completed" }), (e) => ({ outcome: "failed", error: { code: e.code, message: e.message } }));
   console.log(JSON.stringify({ "mcp-conform": "outcome", tool: name, ...ended }));
 }

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Bytes is a payload as it was seen. In JSON it is a string where it is valid UTF-8, which keeps a trace readable,
-// and {"base64": "…"} where it is not, so that not one byte is lost.
+// Bytes is a payload as it was seen. Its JSON is a string if it is valid UTF-8, so that a trace stays readable, and
+// else {"base64": "…"}, so that no byte is lost.
 type Bytes []byte
 
 type base64Bytes struct {
@@ -27,33 +27,34 @@ func (b Bytes) MarshalJSON() ([]byte, error) {
 	}
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false) // a trace is read by people, and is no web page
+	enc.SetEscapeHTML(false) // people read traces
 	err := enc.Encode(string(b))
 	return text.Bytes(), err
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. Anything but the two forms is an error: a payload is never lost silently.
+// UnmarshalJSON implements [json.Unmarshaler]. Every other form is an error, so that no payload is lost silently.
 func (b *Bytes) UnmarshalJSON(data []byte) error {
 	var text *string
 	if json.Unmarshal(data, &text) == nil && text != nil {
-		*b = some([]byte(*text))
+		*b = nilIfEmpty([]byte(*text))
 		return nil
 	}
 	var encoded base64Bytes
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(&encoded); err != nil {
-		return fmt.Errorf(`payload is neither a string nor {"base64": "…"}: %w`, err)
+	err := dec.Decode(&encoded)
+	if err == nil && encoded.Base64 == nil {
+		err = errors.New("base64 is missing")
 	}
-	if encoded.Base64 == nil {
-		return errors.New(`payload is neither a string nor {"base64": "…"}`)
+	if err != nil {
+		return fmt.Errorf(`expected a payload as a string or {"base64": "…"}: %w`, err)
 	}
-	*b = some(*encoded.Base64)
+	*b = nilIfEmpty(*encoded.Base64)
 	return nil
 }
 
-// some returns b, or nil for no bytes: there is one way to have none.
-func some(b []byte) Bytes {
+// nilIfEmpty returns b, or nil for no bytes: an empty payload has one representation.
+func nilIfEmpty(b []byte) Bytes {
 	if len(b) == 0 {
 		return nil
 	}

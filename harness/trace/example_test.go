@@ -8,11 +8,13 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// A trace is recorded, kept in a file, and read again; half of the file is no trace.
+// Record a trace, write it to a file, and read it again. Half of the file is an error.
 func Example() {
-	rec := trace.NewRecorder(trace.Header{Revision: "2025-11-25", Cases: []trace.Case{{ID: "basic/text", Tool: "t1"}}}, 0)
+	header := trace.Header{Revision: "2025-11-25", Cases: []trace.Case{{ID: "basic/text", Tool: "t1"}}}
+	rec := trace.NewRecorder(header, 0)
 	rec.Record(trace.Event{Process: &trace.Process{State: trace.Started}})
-	asked := rec.Record(trace.Event{Case: "basic/text", Frame: &trace.Frame{Dir: trace.ToClient, Raw: trace.Bytes(`{"method":"sampling/createMessage"}`)}})
+	request := rec.Record(trace.Event{Case: "basic/text",
+		Frame: &trace.Frame{Dir: trace.ToClient, Raw: trace.Bytes(`{"method":"sampling/createMessage"}`)}})
 	rec.Record(trace.Event{Case: "other/case", Mark: &trace.Mark{Name: trace.MarkHandlerStarted}})
 
 	var file bytes.Buffer
@@ -24,13 +26,13 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(len(saved.Events), "events,", len(saved.For("basic/text").Events), "of them bear on basic/text")
-	fmt.Println(string(saved.Find(asked).Frame.Raw))
+	fmt.Println(len(saved.Events), "events,", len(saved.For("basic/text").Events), "of them for basic/text")
+	fmt.Println(string(saved.Find(request).Frame.Raw))
 
 	_, err = trace.Read(half)
 	fmt.Println(errors.Is(err, trace.ErrTruncated))
 	// Output:
-	// 3 events, 2 of them bear on basic/text
+	// 3 events, 2 of them for basic/text
 	// {"method":"sampling/createMessage"}
 	// true
 }

@@ -9,70 +9,71 @@ import (
 	"strings"
 )
 
-// kept are the headers that bear on the protocols, in canonical form.
-var kept = map[string]bool{
+// keptHeaders are the headers that matter to the protocols, in canonical form.
+var keptHeaders = map[string]bool{
 	"Accept": true, "Content-Type": true, "Content-Encoding": true, "Host": true, "Origin": true, "Last-Event-Id": true,
 	"Retry-After": true, "User-Agent": true, "Anthropic-Version": true, "Anthropic-Beta": true,
 }
 
-// secret are the headers whose values are credentials.
-var secret = map[string]bool{
+// secretHeaders are the headers whose values are credentials.
+var secretHeaders = map[string]bool{
 	"Authorization": true, "Proxy-Authorization": true, "X-Api-Key": true, "Api-Key": true, "X-Goog-Api-Key": true,
 	"Cookie": true, "Set-Cookie": true, "Openai-Organization": true, "Openai-Project": true,
 }
 
-// SelectHeader returns the headers worth keeping, each with its values joined by ", ". A credential becomes a token that is
-// the same for the same value and gives nothing away. What holds a planted secret, which is none, is kept: of a list, such as one of
-// cookies, the items that do, whatever the header. planted says which text holds one; nil for none. Names are expected in canonical form;
-// h may be nil.
+// SelectHeader returns the headers worth keeping, each with its values joined by ", ". It replaces credentials by
+// their [Token]. It keeps planted secrets, which are fake; of a list, such as one of cookies, only the items that hold
+// one, whatever the header. planted reports whether a text holds a planted secret; nil for none. Names must be in
+// canonical form; h may be nil.
 func SelectHeader(h http.Header, planted func(string) bool) map[string]string {
 	selected := map[string]string{}
 	for name, values := range h {
 		value := strings.Join(values, ", ")
 		switch {
-		case kept[name] || strings.HasPrefix(name, "Mcp-"):
+		case keptHeaders[name] || strings.HasPrefix(name, "Mcp-"):
 			selected[name] = value
 		case planted != nil && planted(value):
 			selected[name] = onlyPlanted(value, planted)
-		case secret[name]:
+		case secretHeaders[name]:
 			selected[name] = Token(value)
 		}
 	}
 	return selected
 }
 
-// onlyPlanted makes tokens of the items of a list that hold no planted secret. Where none does, it is the list that does.
-func onlyPlanted(value string, planted func(string) bool) string {
-	parts := strings.FieldsFunc(value, func(r rune) bool { return r == ';' || r == ',' })
+// onlyPlanted replaces the items of a list that hold no planted secret by their tokens. If no single item holds one,
+// the list as a whole does, and stays.
+func onlyPlanted(list string, planted func(string) bool) string {
+	items := strings.FieldsFunc(list, func(r rune) bool { return r == ';' || r == ',' })
 	found := false
-	for i, part := range parts {
-		if part = strings.TrimSpace(part); planted(part) {
+	for i, item := range items {
+		if item = strings.TrimSpace(item); planted(item) {
 			found = true
 		} else {
-			part = Token(part)
+			item = Token(item)
 		}
-		parts[i] = part
+		items[i] = item
 	}
 	if !found {
-		return value
+		return list
 	}
-	return strings.Join(parts, "; ")
+	return strings.Join(items, "; ")
 }
 
-// SelectAddress returns what of an address's path and query is worth keeping: the parameters that hold a planted secret, each as it was
-// written, or all where none does by itself; "" where there is no such secret. planted says which text holds one; nil for none.
+// SelectAddress returns the query parameters that hold a planted secret, as they were written, or the whole path and
+// query if no single parameter does; "" without such a secret. planted is as in [SelectHeader].
 func SelectAddress(u *url.URL, planted func(string) bool) string {
 	if planted == nil || !planted(u.RequestURI()) {
 		return ""
 	}
-	parts := slices.DeleteFunc(strings.Split(u.RawQuery, "&"), func(part string) bool { return !planted(part) })
-	if len(parts) == 0 {
+	parameters := slices.DeleteFunc(strings.Split(u.RawQuery, "&"), func(p string) bool { return !planted(p) })
+	if len(parameters) == 0 {
 		return u.RequestURI()
 	}
-	return "?" + strings.Join(parts, "&")
+	return "?" + strings.Join(parameters, "&")
 }
 
-// Token returns the stand-in for a secret: equal for equal secrets, and of no use to anybody.
+// Token returns a placeholder for a secret: equal for equal secrets, and useless to anybody else.
 func Token(value string) string {
 	sum := sha256.Sum256([]byte(value))
 	return "secret:" + hex.EncodeToString(sum[:6])

@@ -8,11 +8,11 @@ import (
 // DefaultLimit is how many bytes of payload a [Recorder] keeps when no limit is given.
 const DefaultLimit = 256 << 20
 
-// eventCost is what an event counts beside its payload.
+// eventCost is what an event counts besides its payload, in bytes.
 const eventCost = 128
 
-// Recorder writes a trace. It is safe for concurrent use. Payloads are kept as they are given, not copied: do not
-// change them afterwards. A nil Recorder records nothing; the zero Recorder is of no use, make one with [NewRecorder].
+// Recorder writes a trace. It is safe for concurrent use. It keeps payloads without a copy: do not change them
+// afterwards. A nil Recorder records nothing; the zero Recorder is not usable.
 type Recorder struct {
 	mu      sync.Mutex
 	start   time.Time
@@ -32,9 +32,8 @@ func NewRecorder(header Header, limit int64) *Recorder {
 	return &Recorder{start: time.Now(), header: header, seq: map[string]int64{}, left: limit}
 }
 
-// Record appends an event, whose Seq and At it sets, and returns its name. Past the recorder's limit events are counted but
-// not kept, except those of a Process, of which there are few and without which a trace says nothing of its end.
-// What is not kept has no name: the zero Ref.
+// Record appends an event, sets its Seq and At, and returns its name. Beyond the limit it counts events without
+// keeping them, and returns the zero Ref. It always keeps Process events: they are few, and say how the client ended.
 func (r *Recorder) Record(e Event) Ref {
 	if r == nil {
 		return Ref{}
@@ -56,7 +55,7 @@ func (r *Recorder) Record(e Event) Ref {
 	return e.Ref()
 }
 
-// Count returns how many events have been kept so far; 0 for a nil Recorder.
+// Count returns how many events were kept so far; 0 for a nil Recorder.
 func (r *Recorder) Count() int {
 	if r == nil {
 		return 0
@@ -80,9 +79,8 @@ func (e *Event) size() int64 {
 	return 0
 }
 
-// Stop ends the recording and returns what was recorded. What is recorded later is dropped silently: a
-// client that is being killed may go on for a moment. Stop may be called again, with the same answer.
-// That of a nil Recorder is an empty trace, which is not Whole.
+// Stop ends the recording and returns the trace; repeated calls return the same. Later events are dropped silently,
+// because a client that is being killed may continue for a moment. A nil Recorder returns an empty trace, not Whole.
 func (r *Recorder) Stop() *Trace {
 	if r == nil {
 		return &Trace{}

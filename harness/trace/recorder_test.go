@@ -15,15 +15,12 @@ func note(caseID, text string) Event {
 	return Event{Case: caseID, Mark: &Mark{Name: "note", Text: text}}
 }
 
-func TestEventsAreNumberedByCase(t *testing.T) {
+func TestEachCaseNumbersItsEvents(t *testing.T) {
 	rec := NewRecorder(Header{Revision: "2025-11-25"}, 0)
-	for _, step := range []struct {
-		caseID string
-		want   int64
-	}{{"", 1}, {"a", 1}, {"b", 1}, {"a", 2}, {"", 2}, {"b", 2}, {"a", 3}} {
-		e := note(step.caseID, "")
-		e.Seq = 99 // not ours to choose
-		require.Equal(t, Ref{Case: step.caseID, Seq: step.want}, rec.Record(e))
+	for _, want := range []Ref{{"", 1}, {"a", 1}, {"b", 1}, {"a", 2}, {"", 2}, {"b", 2}, {"a", 3}} {
+		e := note(want.Case, "")
+		e.Seq = 99 // the recorder replaces it
+		require.Equal(t, want, rec.Record(e))
 	}
 	trace := rec.Stop()
 	require.Equal(t, "2025-11-25", trace.Header.Revision)
@@ -35,11 +32,11 @@ func TestEventsAreNumberedByCase(t *testing.T) {
 	require.Equal(t, []string{"1", "a1", "b1", "a2", "2", "b2", "a3"}, order)
 }
 
-func TestEventsHaveTheTimeOfTheRun(t *testing.T) {
+func TestEventsCarryTheTimeSinceTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := NewRecorder(Header{}, 0)
 		rec.Record(note("", ""))
-		<-time.After(time.Minute) // the bubble's minute: no time passes
+		<-time.After(time.Minute) // virtual
 		e := note("", "")
 		e.At = time.Hour
 		rec.Record(e)
@@ -49,7 +46,7 @@ func TestEventsHaveTheTimeOfTheRun(t *testing.T) {
 	})
 }
 
-func TestManyMayRecordAtOnce(t *testing.T) {
+func TestGoroutinesRecordConcurrently(t *testing.T) {
 	const goroutines, each = 8, 200
 	rec := NewRecorder(Header{}, 0)
 	var all sync.WaitGroup
@@ -58,7 +55,7 @@ func TestManyMayRecordAtOnce(t *testing.T) {
 			for i := range each {
 				ref := rec.Record(note(fmt.Sprint("own", g), fmt.Sprint(i)))
 				assert.EqualValues(t, i+1, ref.Seq)
-				rec.Record(note("shared", ""))
+				rec.Record(note("common", ""))
 			}
 		})
 	}
@@ -73,10 +70,10 @@ func TestManyMayRecordAtOnce(t *testing.T) {
 		require.GreaterOrEqual(t, e.At, last)
 		last = e.At
 	}
-	require.EqualValues(t, goroutines*each, next["shared"])
+	require.EqualValues(t, goroutines*each, next["common"])
 }
 
-func TestStoppingWhileOthersRecord(t *testing.T) {
+func TestEventsAfterStopAreDropped(t *testing.T) {
 	rec := NewRecorder(Header{}, 0)
 	var all sync.WaitGroup
 	for range 4 {
@@ -86,17 +83,17 @@ func TestStoppingWhileOthersRecord(t *testing.T) {
 		})
 	}
 	first := rec.Stop()
-	all.Wait() // each has noticed that nothing is kept any more
-	require.Equal(t, first, rec.Stop(), "what comes late changes nothing")
-	require.True(t, first.Whole, "what comes late is not missing")
+	all.Wait() // until each one sees that nothing is kept
+	require.Equal(t, first, rec.Stop())
+	require.True(t, first.Whole)
 }
 
-func TestTheLimit(t *testing.T) {
+func TestTheLimitKeepsTheEndOfTheProcess(t *testing.T) {
 	rec := NewRecorder(Header{}, 2*eventCost+10)
 	require.NotZero(t, rec.Record(note("a", "12345")))
 	require.NotZero(t, rec.Record(note("a", "12345")))
-	require.Zero(t, rec.Record(note("a", "")), "over the limit")
-	require.Zero(t, rec.Record(note("b", "")), "and it stays so")
+	require.Zero(t, rec.Record(note("a", "")))
+	require.Zero(t, rec.Record(note("b", "")))
 	require.Equal(t, Ref{Seq: 1}, rec.Record(Event{Process: &Process{State: Ended, Stderr: "why"}}))
 	trace := rec.Stop()
 	require.False(t, trace.Whole)
@@ -106,7 +103,7 @@ func TestTheLimit(t *testing.T) {
 	require.EqualValues(t, 2, trace.Events[1].Seq)
 }
 
-func TestEveryPayloadCounts(t *testing.T) {
+func TestEveryPayloadCountsAgainstTheLimit(t *testing.T) {
 	bytes := make(Bytes, 1000)
 	for name, e := range map[string]Event{
 		"frame":   {Frame: &Frame{Raw: bytes}},
@@ -114,20 +111,19 @@ func TestEveryPayloadCounts(t *testing.T) {
 		"chunk":   {Chunk: &ModelChunk{Data: bytes}},
 		"mark":    {Mark: &Mark{Text: string(bytes)}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			require.NotZero(t, NewRecorder(Header{}, eventCost+1000).Record(e))
-			require.Zero(t, NewRecorder(Header{}, eventCost+999).Record(e))
-		})
+		require.NotZero(t, NewRecorder(Header{}, eventCost+1000).Record(e), name)
+		require.Zero(t, NewRecorder(Header{}, eventCost+999).Record(e), name)
 	}
-	require.Zero(t, NewRecorder(Header{}, eventCost-1).Record(Event{End: &ModelEnd{}}), "an event has a cost of its own")
+	require.Zero(t, NewRecorder(Header{}, eventCost-1).Record(Event{End: &ModelEnd{}}))
 	for _, limit := range []int64{0, -1} {
-		require.NotZero(t, NewRecorder(Header{}, limit).Record(note("", "")), "no limit is the default one")
+		require.NotZero(t, NewRecorder(Header{}, limit).Record(note("", "")), "the default limit")
 	}
 }
 
 func TestANilRecorderRecordsNothing(t *testing.T) {
 	var rec *Recorder
 	require.Zero(t, rec.Record(note("", "")))
+	require.Zero(t, rec.Count())
 	require.Equal(t, &Trace{}, rec.Stop())
 }
 

@@ -1,4 +1,4 @@
-// Package contained is what somebody could have who tests a client of their own.
+// Package contained is an example of a user's package that tests a client.
 package contained
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
-// Client is right, unless it is broken on purpose: then it crashes where nobody can recover.
+// Client is correct, or crashes on a goroutine where nothing can recover.
 func Client(broken bool) harness.Client {
 	return harness.InProcess(func(ctx context.Context, env harness.Env) error {
 		if broken {

@@ -38,9 +38,9 @@ func TestClients(t *testing.T) {
 				return
 			}
 			if os.Getenv("MCP_CONFORM_CONTAINED") != "" {
-				panic("the process that contains a client plays nothing")
+				panic("a process that contains a client must play nothing")
 			}
-			c := harness.Case{ID: "s/a", Hostile: true, Play: func(*server.Session) (any, error) { return "done", nil }}
+			c := harness.Case{ID: "s/a", Hostile: true, Handler: func(*server.Session) (any, error) { return "done", nil }}
 			r := harness.Runner{Client: client, Contained: contained, Revision: server.V20251125, CaseTimeout: time.Minute}
 			require.NoError(t, r.Run(t.Context(), []harness.Case{c}, func(tr *trace.Trace) {
 				p := tr.Events[len(tr.Events)-1].Process

@@ -1,0 +1,143 @@
+// Package report holds the results of a run and their encodings, text and JSON. Encoders are pure functions: equal
+// results give equal bytes. Here belong the shape of a result and how a reader sees it, and no rule about clients.
+package report
+
+import "slices"
+
+// Results is the outcome of a run.
+type Results struct {
+	// Tool is the version of the program.
+	Tool string `json:"tool"`
+	// Client names the client under test.
+	Client string `json:"client"`
+	Seed   int64  `json:"seed"`
+	// Summary counts the results by verdict. It has every verdict, some with 0.
+	Summary map[Verdict]int `json:"summary"`
+	// Interrupted is true when the run was cancelled: the results are those until then.
+	Interrupted bool     `json:"interrupted,omitempty"`
+	Results     []Result `json:"results"`
+}
+
+// Result is the outcome of one check in one revision: the worst over the check's cases.
+type Result struct {
+	Scenario string  `json:"scenario"`
+	Revision string  `json:"revision"`
+	Check    string  `json:"check"`
+	Level    Level   `json:"level"`
+	Verdict  Verdict `json:"verdict"`
+	Message  string  `json:"message"`
+	// Requirement is nil for a rule of our own.
+	Requirement *Requirement `json:"requirement"`
+	// Dialects are the model wire formats of the evidence.
+	Dialects []string `json:"dialects,omitempty"`
+	// Evidence holds the events that the verdict rests on.
+	Evidence []Evidence `json:"evidence"`
+	// Around are the steps just before and after the evidence, in order; empty for a check that passes.
+	Around []Step `json:"around,omitempty"`
+	// Cause is the likely cause, and Fix what to do about it; both are empty for a check that passes.
+	Cause string `json:"cause,omitempty"`
+	Fix   string `json:"fix,omitempty"`
+	// Reproduce is the command that reproduces this result alone.
+	Reproduce string `json:"reproduce,omitempty"`
+	// DurationMS is how long the check's cases took, in milliseconds.
+	DurationMS int64 `json:"duration_ms"`
+	// Cases are the verdicts by case.
+	Cases []CaseResult `json:"cases,omitempty"`
+}
+
+// ID is scenario and check, such as "parallel/results-order".
+func (r *Result) ID() string { return r.Scenario + "/" + r.Check }
+
+// CaseResult is a check's verdict on one case.
+type CaseResult struct {
+	Case    string  `json:"case"`
+	Verdict Verdict `json:"verdict"`
+	Message string  `json:"message"`
+}
+
+// Requirement is the sentence of the specification that a check enforces, in our own words, and its address.
+type Requirement struct {
+	ID   string `json:"id"`
+	URL  string `json:"url"`
+	Text string `json:"text,omitempty"`
+}
+
+// Evidence is an event of the trace and the place in it that matters.
+type Evidence struct {
+	// Label says what the evidence is, such as "model received". Event names the event if the label does not, such as
+	// "model request 2".
+	Label string `json:"label"`
+	Event string `json:"event,omitempty"`
+	// Case and Seq name the event in the trace; Seq is 0 for a note about no single event.
+	Case string `json:"case,omitempty"`
+	Seq  int64  `json:"seq,omitempty"`
+	// Path is the JSON path of the place, such as messages[3], and Text what was found there.
+	Path string `json:"path,omitempty"`
+	Text string `json:"text,omitempty"`
+}
+
+// Step is one message or turn of events near the evidence.
+type Step struct {
+	// Case and Seq name the event in the trace.
+	Case string `json:"case,omitempty"`
+	Seq  int64  `json:"seq"`
+	// From and To are server, client or model; To is empty for an event that is not a message.
+	From string `json:"from"`
+	To   string `json:"to,omitempty"`
+	// Says is the step in a few words.
+	Says string `json:"says"`
+	// Marked is true for a step that the verdict rests on.
+	Marked bool `json:"marked,omitempty"`
+	// Excerpts show the places in its JSON that matter.
+	Excerpts []Excerpt `json:"excerpts,omitempty"`
+}
+
+// Excerpt is a line of JSON around a place in it.
+type Excerpt struct {
+	Path string `json:"path"`
+	Text string `json:"text"`
+	// Start and Length locate the place in Text, in characters.
+	Start  int `json:"start"`
+	Length int `json:"length"`
+	// Missing is true when there is no value at Path: the place is then the end of the object that lacks it.
+	Missing bool `json:"missing,omitempty"`
+}
+
+// Failed reports whether the result fails a run. In a strict run, warnings fail, too.
+func (r *Result) Failed(strict bool) bool {
+	switch r.Verdict {
+	case Fail:
+		return true
+	case NotObserved:
+		return r.Level.Fails() || strict && r.Level != May
+	case Warn:
+		return strict
+	}
+	return false
+}
+
+// Warned reports whether the result is a warning.
+func (r *Result) Warned() bool {
+	return r.Verdict == Warn || r.Verdict == NotObserved && !r.Level.Fails()
+}
+
+// Failed reports whether any result fails the run. A run without results has failed.
+func (rs *Results) Failed(strict bool) bool {
+	return len(rs.Results) == 0 || slices.ContainsFunc(rs.Results, func(r Result) bool { return r.Failed(strict) })
+}
+
+// Has reports whether any result has the verdict.
+func (rs *Results) Has(v Verdict) bool {
+	return slices.ContainsFunc(rs.Results, func(r Result) bool { return r.Verdict == v })
+}
+
+// Count sets the summary.
+func (rs *Results) Count() {
+	rs.Summary = map[Verdict]int{}
+	for _, v := range Verdicts() {
+		rs.Summary[v] = 0
+	}
+	for _, r := range rs.Results {
+		rs.Summary[r.Verdict]++
+	}
+}

@@ -1,0 +1,89 @@
+package harness
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// surveyed is how far a client got in a session.
+type surveyed struct {
+	ended       *trace.Process
+	asked       bool            // for the tools
+	called      map[string]bool // the tools of these cases
+	last        string          // the case of the client's last request
+	begun, over map[string]int  // handler runs by case, and those that succeeded before the client ended
+}
+
+// reached reports whether the client called the case's tool. Other carriers are optional for clients.
+func (s *surveyed) reached(c *Case) bool { return s.called[c.ID] || c.Carrier != "" }
+
+// crashed reports whether the client failed by itself.
+func (s *surveyed) crashed() bool {
+	p := s.ended
+	return !p.Deadline && !p.Outside && (p.Signal != "" || p.ExitCode != 0 || p.Panic != "" || p.Err != "")
+}
+
+// died reports whether the client failed, or had to be ended.
+func (s *surveyed) died() bool { return s.ended.Deadline || s.ended.Outside || s.crashed() }
+
+// survey reads a trace.
+func survey(t *trace.Trace) surveyed {
+	s := surveyed{called: map[string]bool{}, begun: map[string]int{}, over: map[string]int{}}
+	for i := range t.Events {
+		e := &t.Events[i]
+		switch {
+		case e.Process != nil && e.Process.State == trace.Ended:
+			s.ended = e.Process
+		case e.Mark != nil:
+			s.mark(e)
+		case fromClient(e):
+			s.called[e.Case] = true
+			method := methodOf(e.Frame.Raw)
+			s.asked = s.asked || strings.HasPrefix(method, "tools/")
+			if e.Case != "" && method != "" && !strings.HasPrefix(method, "notifications/") {
+				s.last = e.Case
+			}
+		}
+	}
+	return s
+}
+
+func (s *surveyed) mark(e *trace.Event) {
+	switch {
+	case e.Mark.Name == trace.MarkHandlerStarted:
+		s.begun[e.Case]++
+	case e.Mark.Name == trace.MarkHandlerEnded && e.Mark.Text == "" && s.ended == nil:
+		s.over[e.Case]++
+	}
+}
+
+// methodOf is the method of a request; "" for anything else.
+func methodOf(raw []byte) string {
+	var m struct{ Method string }
+	_ = json.Unmarshal(raw, &m)
+	return m.Method
+}
+
+// outOfReach is the reason for a session that waits in real time.
+const outOfReach = "the client waited for something outside virtual time"
+
+// stuck says why a session of one case wasted time; "" if it did not. In virtual time hardly any session does.
+func stuck(t *trace.Trace, virtual bool) string {
+	s := survey(t)
+	first := &t.Header.Cases[0]
+	switch {
+	case s.ended != nil && s.ended.Outside:
+		return outOfReach
+	case !t.Whole:
+		return "the client sent more than the trace keeps"
+	case virtual || s.ended == nil || s.ended.Interrupted:
+		return ""
+	case s.ended.Deadline:
+		return "the client hung"
+	case !s.called[first.ID] && first.Carrier == "" && t.Header.Speaks == nil:
+		return "the client never called the tool"
+	}
+	return ""
+}

@@ -1,0 +1,48 @@
+package harness
+
+import (
+	"flag"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// TestPattern returns the value of -test.run for just the test, or the subtest of the names, whatever characters they
+// hold. A slash separates levels.
+func TestPattern(names ...string) string {
+	levels := strings.Split(strings.Join(names, "/"), "/")
+	for i, level := range levels {
+		levels[i] = "^" + regexp.QuoteMeta(level) + "$"
+	}
+	return strings.Join(levels, "/")
+}
+
+// ownArgs returns the arguments without those of package testing, except -test.short, which tests depend on.
+func ownArgs(args []string, flags *flag.FlagSet) []string {
+	var own []string
+	for len(args) > 0 {
+		arg := args[0]
+		if len(arg) < 2 || arg[0] != '-' || arg == "--" {
+			return append(own, args...) // the end of the flags
+		}
+		name, _, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		n := 1
+		if !hasValue && !isBool(flags.Lookup(name)) {
+			n = min(2, len(args)) // the next argument is its value
+		}
+		if !strings.HasPrefix(name, "test.") || name == "test.short" {
+			own = append(own, args[:n]...)
+		}
+		args = args[n:]
+	}
+	return slices.Clip(own)
+}
+
+// isBool reports whether a flag has no separate value. An unknown flag is taken to have none.
+func isBool(f *flag.Flag) bool {
+	if f == nil {
+		return true
+	}
+	b, ok := f.Value.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
+}
