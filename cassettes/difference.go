@@ -10,15 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// differences are what two bodies do not have in common.
+// differences is the result of a comparison.
 type differences struct {
 	count int
-	// first is where they begin, in words; "" where there are none.
+	// first describes the first difference; "" if there is none.
 	first string
 }
 
-// compare returns the differences of two trees, a member or element that is not there counting as one, and what was taken out of one of them as
-// none.
+// compare compares two trees. A missing member or element is one difference. A removed secret equals any secret.
 func compare(want, got any) differences {
 	var d differences
 	d.walk("", want, got)
@@ -38,11 +37,11 @@ func (d *differences) walk(path string, want, got any) {
 			return
 		}
 	case string:
-		if g, ok := got.(string); ok && mayBe(w, g) {
+		if g, ok := got.(string); ok && sameButSecrets(w, g) {
 			return
 		}
 	case opaque:
-		if g, ok := got.(opaque); ok && mayBe(string(w), string(g)) {
+		if g, ok := got.(opaque); ok && sameButSecrets(string(w), string(g)) {
 			return
 		}
 	}
@@ -51,11 +50,11 @@ func (d *differences) walk(path string, want, got any) {
 	}
 }
 
-// mayBe reports whether two texts may be the same but for secrets that were taken out of only one of them: what is a secret where a conversation is
-// recorded need not be known as one where it is played, and a key for tests may be a word.
-func mayBe(a, b string) bool { return fills(a, b) || fills(b, a) }
+// sameButSecrets reports whether two texts are equal except for secrets removed from one of them. A secret on the
+// recording machine may be unknown on the replaying one, and a test key may be an ordinary word.
+func sameButSecrets(a, b string) bool { return fills(a, b) || fills(b, a) }
 
-// fills reports whether a text is the pattern, with something in each place of what was taken out.
+// fills reports whether text equals pattern with a secret in place of each removed one.
 func fills(pattern, text string) bool {
 	begin, rest, found := strings.Cut(pattern, redacted)
 	if !found || !strings.HasPrefix(text, begin) {
@@ -63,18 +62,18 @@ func fills(pattern, text string) bool {
 	}
 	text = text[len(begin):]
 	for {
-		if len(text) < shortest {
+		if len(text) < minSecret {
 			return false
 		}
 		next, more, found := strings.Cut(rest, redacted)
 		if !found {
-			return strings.HasSuffix(text[shortest:], rest)
+			return strings.HasSuffix(text[minSecret:], rest)
 		}
-		at := strings.Index(text[shortest:], next)
+		at := strings.Index(text[minSecret:], next)
 		if at < 0 {
 			return false
 		}
-		text, rest = text[shortest+at+len(next):], more
+		text, rest = text[minSecret+at+len(next):], more
 	}
 }
 
@@ -110,7 +109,7 @@ func (d *differences) arrays(path string, want, got []any) {
 	}
 }
 
-// add counts a difference and puts the first one into words.
+// add counts a difference and describes the first one.
 func (d *differences) add(path string, want any, wanted bool, got any, came bool) {
 	if d.count++; d.count > 1 {
 		return
@@ -128,7 +127,7 @@ func (d *differences) add(path string, want any, wanted bool, got any, came bool
 	if wanted && came {
 		w, g = fromDifference(w, g)
 	}
-	d.first = fmt.Sprintf("at %s expected %s, came %s", path, clip(w), clip(g))
+	d.first = fmt.Sprintf("at %s expected %s, found %s", path, clip(w), clip(g))
 }
 
 func show(v any) string {
@@ -138,12 +137,13 @@ func show(v any) string {
 	return canonical(v)
 }
 
-// isWord reports whether a member's name can stand in a path as it is.
+// isWord reports whether a member name needs no quotes in a path.
 func isWord(name string) bool {
-	return name != "" && strings.IndexFunc(name, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) < 0
+	other := func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	return name != "" && strings.IndexFunc(name, other) < 0
 }
 
-// fromDifference shortens what two long values begin with in common, so that the difference is among what is shown of them.
+// fromDifference shortens a long common beginning of two values.
 func fromDifference(a, b string) (string, string) {
 	const context = 24
 	same := 0

@@ -24,27 +24,25 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// odd are requests and answers of which HTTP has more than models have.
+// odd are requests and answers that models do not use, but HTTP allows.
 var odd = map[string]struct {
-	method, path, replayed string // replayed is the path of the request when it is played; "" for the same
+	method, path, replayed string // replayed is the path when replaying; "": the same
 	serve                  http.HandlerFunc
 }{
 	"no content":        {"POST", "/a", "", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }},
 	"not modified":      {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) }},
-	"an empty answer":   {"POST", "/a", "", func(http.ResponseWriter, *http.Request) {}},
-	"a head alone":      {"HEAD", "/a", "", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "100") }},
-	"chunks, no stream": {"POST", "/a", "", func(w http.ResponseWriter, _ *http.Request) { pieces(w, "text/plain", "one ", "two") }},
-	"a stream with the line ends of Windows": {"POST", "/a", "", func(w http.ResponseWriter, _ *http.Request) {
-		pieces(w, "text/event-stream; charset=utf-8", "event: a\r\nda", "ta: 1\r\n\r", "\ndata: 2\r\n\r\n")
-	}},
-	"an empty stream": {"POST", "/a", "", func(w http.ResponseWriter, _ *http.Request) { pieces(w, "text/event-stream") }},
-	"a picture": {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) {
-		pieces(w, "image/png", "\x89PNG\r\n\x1a\n\x00\xff\n\n x")
-	}},
-	"text that is no UTF-8": {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) { pieces(w, "text/plain; charset=iso-8859-1", "\xe9t\xe9") }},
-	"a very long line":      {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) { pieces(w, "text/plain", strings.Repeat("long ", 1<<18)) }},
-	"a header twice":        {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) { w.Header()["Anthropic-Beta"] = []string{"a", "b"} }},
-	"an odd header": {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) {
+	"empty answer":      {"POST", "/a", "", func(http.ResponseWriter, *http.Request) {}},
+	"HEAD":              {"HEAD", "/a", "", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "100") }},
+	"chunked text":      {"POST", "/a", "", writes("text/plain", "one ", "two")},
+	"CRLF stream":       {"POST", "/a", "", writes("text/event-stream; charset=utf-8", "event: a\r\nda", "ta: 1\r\n\r", "\ndata: 2\r\n\r\n")},
+	"empty stream":      {"POST", "/a", "", writes("text/event-stream")},
+	"image":             {"GET", "/a", "", writes("image/png", "\x89PNG\r\n\x1a\n\x00\xff\n\n x")},
+	"not UTF-8":         {"GET", "/a", "", writes("text/plain; charset=iso-8859-1", "\xe9t\xe9")},
+	"long line":         {"GET", "/a", "", writes("text/plain", strings.Repeat("long ", 1<<18))},
+	"header twice":      {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) { w.Header()["Anthropic-Beta"] = []string{"a", "b"} }},
+	"other query order": {"GET", "/a?b=1&c=2&b=3", "/a?c=2&b=1&b=3", writes("text/plain", "a")},
+	"custom method":     {"PROPFIND", "/a", "", writes("text/plain", "a")},
+	"odd header": {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Odd", "ä\t")
 		w.Header().Set("Retry-After", "ä")
 	}},
@@ -53,13 +51,15 @@ var odd = map[string]struct {
 		pieces(w, "text/plain", "a")
 		w.Header().Set("X-Sum", "1")
 	}},
-	"parameters in another order": {"GET", "/a?b=1&c=2&b=3", "/a?c=2&b=1&b=3", func(w http.ResponseWriter, _ *http.Request) { pieces(w, "text/plain", "a") }},
-	"an escaped path":             {"GET", "/a%2Fb/%C3%A9", "", func(w http.ResponseWriter, r *http.Request) { pieces(w, "text/plain", r.URL.EscapedPath()) }},
-	"a status without a name":     {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(599) }},
-	"a method of its own":         {"PROPFIND", "/a", "", func(w http.ResponseWriter, _ *http.Request) { pieces(w, "text/plain", "a") }},
+	"escaped path":   {"GET", "/a%2Fb/%C3%A9", "", func(w http.ResponseWriter, r *http.Request) { pieces(w, "text/plain", r.URL.EscapedPath()) }},
+	"unnamed status": {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(599) }},
 }
 
-// pieces writes an answer, each piece on its own.
+func writes(mediaType string, all ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { pieces(w, mediaType, all...) }
+}
+
+// pieces writes an answer and flushes each piece.
 func pieces(w http.ResponseWriter, mediaType string, pieces ...string) {
 	w.Header().Set("Content-Type", mediaType)
 	w.(http.Flusher).Flush()
@@ -69,8 +69,8 @@ func pieces(w http.ResponseWriter, mediaType string, pieces ...string) {
 	}
 }
 
-// What passes through a proxy is the same recorded or not, and when it is played.
-func TestWhatElseHTTPHas(t *testing.T) {
+// Passthrough, recording and replay give the caller the same answer.
+func TestUnusualHTTPIsReplayed(t *testing.T) {
 	for name, c := range odd {
 		t.Run(name, func(t *testing.T) {
 			provider := httptest.NewServer(c.serve)
@@ -99,13 +99,12 @@ func TestWhatElseHTTPHas(t *testing.T) {
 	}
 }
 
-// Who closes an answer that he has read, without waiting for the connection's end, has all of it.
-func TestAnAnswerThatIsClosedWhenItIsRead(t *testing.T) {
+func TestCompleteAnswerThatTheCallerClosesEarly(t *testing.T) {
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/json":
 			pieces(w, "application/json; charset=utf-8", `{"a":`, `1}`)
-			<-r.Context().Done() // the caller does not wait for the end
+			<-r.Context().Done() // the connection stays open
 		case "/half":
 			pieces(w, "application/json", `{"a":1},`)
 			<-r.Context().Done()
@@ -141,8 +140,8 @@ func TestAnAnswerThatIsClosedWhenItIsRead(t *testing.T) {
 	require.Equal(t, []string{wholeAnswer, cutByCaller, wholeAnswer, wholeAnswer}, cuts)
 }
 
-// A file that is uploaded stands between lines that a client makes up each time.
-func TestAnUploadIsFoundAgain(t *testing.T) {
+// A client generates the boundary of an upload for each request.
+func TestUploadIsReplayed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "talk.yaml")
 	for _, c := range []struct {
 		mode   Mode
@@ -157,15 +156,14 @@ func TestAnUploadIsFoundAgain(t *testing.T) {
 		require.NoError(t, err)
 		_, _ = io.WriteString(part, c.file)
 		require.NoError(t, form.Close())
-		resp, err := (&http.Client{Transport: tr}).Post("https://api.openai.com/v1/audio/transcriptions", form.FormDataContentType(), &body)
-		require.NoError(t, err)
-		require.NoError(t, drain(resp))
-		require.Equal(t, c.status, resp.StatusCode)
+		status, _ := send(t, tr, "https://api.openai.com/v1/audio/transcriptions", body.String(),
+			http.Header{"Content-Type": {form.FormDataContentType()}})
+		require.Equal(t, c.status, status)
 		require.Equal(t, c.status != 200, tr.Close() != nil)
 	}
 }
 
-func TestEqualRequestsAtOnceThroughTheProxy(t *testing.T) {
+func TestEqualConcurrentRequestsThroughTheProxy(t *testing.T) {
 	const n = 50
 	var asked atomic.Int64
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -199,12 +197,12 @@ func TestEqualRequestsAtOnceThroughTheProxy(t *testing.T) {
 	}
 	live := talk(WithMode(RecordAnew))
 	require.Len(t, slices.Compact(slices.Clone(live)), n)
-	require.Equal(t, live, talk(), "each of them once")
+	require.Equal(t, live, talk(), "each answer once")
 	require.EqualValues(t, n, asked.Load())
 }
 
-// A connection that becomes one of another protocol works as without a proxy, and is said not to have been recorded.
-func TestAnotherProtocolIsPassedOn(t *testing.T) {
+// An upgraded connection works through the proxy and is reported as not recorded.
+func TestProxyPassesAnUpgradedConnectionOn(t *testing.T) {
 	hungUp := make(chan struct{})
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		conn, rw, err := w.(http.Hijacker).Hijack()
@@ -239,13 +237,13 @@ func TestAnotherProtocolIsPassedOn(t *testing.T) {
 	line, err := lines.ReadString('\n')
 	require.NoError(t, err)
 	require.Equal(t, "echo hello\n", line)
-	require.EqualError(t, p.Close(), "recording to "+path+": request 1, GET "+provider.URL+"/v1/realtime, was not recorded: it has become a connection of another protocol")
+	require.ErrorContains(t, p.Close(), "GET "+provider.URL+"/v1/realtime, was not recorded: the connection switched to another protocol")
 	_, err = lines.ReadString('\n')
 	require.Error(t, err, "the proxy is closed")
 	<-hungUp
 }
 
-// endless is a body of so many bytes that are nowhere at once.
+// endless is a body of zeros that needs no memory.
 type endless struct{ left int }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -258,10 +256,10 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// What is too large to be recorded passes, both ways, and takes no more memory than what may be recorded.
-func TestTwoHundredMegabytes(t *testing.T) {
-	defer func(most int64) { mostBody = most }(mostBody)
-	mostBody = 1 << 20
+// A body that is too large to be recorded passes both ways without more memory.
+func TestTwoHundredMegabytesPassThrough(t *testing.T) {
+	defer func(most int64) { maxBody = most }(maxBody)
+	maxBody = 1 << 20
 	const size = 200 << 20
 	path := filepath.Join(t.TempDir(), "talk.yaml")
 	through := transportFunc(func(r *http.Request) (*http.Response, error) {
@@ -291,13 +289,13 @@ func TestTwoHundredMegabytes(t *testing.T) {
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(32<<20), mode)
 		if mode == ReplayOnly {
 			require.Equal(t, 404, resp.StatusCode)
-			require.EqualError(t, err, "POST /v1/chat/completions: the request's body is larger than 1 MiB")
+			require.ErrorContains(t, err, "the request body is larger than 1 MiB")
 			continue
 		}
 		require.EqualValues(t, size, n)
-		require.ErrorContains(t, err, "POST "+chat+", was not recorded: the request's body is larger than 1 MiB")
+		require.ErrorContains(t, err, "POST "+chat+", was not recorded: the request body is larger than 1 MiB")
 	}
 	r, err := load(path)
 	require.NoError(t, err)
-	require.Len(t, r.interactions, 1, "the rest is in the file")
+	require.Len(t, r.interactions, 1)
 }

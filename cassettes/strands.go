@@ -6,49 +6,51 @@ import (
 	"strings"
 )
 
-// restated are the members in which clients restate what a model said, some of them in the pieces in which it came. What has other names, such as
-// tools and their parameters, is no text together.
+// restated are the members in which clients repeat what a model said, sometimes in the pieces in which it came. Other
+// members, such as names of tools and parameters, do not form one text.
 var restated = []string{"content", "text", "thinking"}
 
-// request returns a request's body without secrets.
-func (c *cleaning) request(body string) string { return edited(body, c.inRequest(body)) }
+// request returns a request body without secrets.
+func (c *scrubber) request(body string) string { return edited(body, c.inRequest(body)) }
 
-// inRequest returns the edits that take secrets out of a request's body, also those that are restated in pieces.
-func (c *cleaning) inRequest(body string) []edit {
-	return c.inLeaves(body, slices.DeleteFunc(leavesOf(body), func(l leaf) bool { return !slices.Contains(restated, l.name) }), false)
+// inRequest returns the edits that remove the secrets of a request body, including those repeated in pieces.
+func (c *scrubber) inRequest(body string) []edit {
+	return c.inLeaves(body, slices.DeleteFunc(leavesOf(body), func(l leaf) bool {
+		return !slices.Contains(restated, l.name)
+	}), false)
 }
 
-// inBody returns the edits that take secrets out of an answer's body, also those that are said in pieces: a model's words, and the arguments of
-// its calls, come a few letters at a time, each in an event of its own, and what they are together stands nowhere. A secret's first piece is
-// replaced, and its others are left empty, so that whoever puts them together has the same text as where it stands whole. Of an answer that was cut
-// short, it may be the beginning of a secret that is said last.
-func (c *cleaning) inBody(body string, cut bool) []edit { return c.inLeaves(body, leavesOf(body), cut) }
+// inBody returns the edits that remove the secrets of an answer, including those that arrive in pieces: a model's
+// words and arguments come a few letters per event. The first piece of a secret is replaced and the others are
+// emptied, so that a client which joins them gets the same text as from a whole secret. If cut, the answer may end
+// within a secret.
+func (c *scrubber) inBody(body string, cut bool) []edit { return c.inLeaves(body, leavesOf(body), cut) }
 
-// inLeaves is inBody, with the texts in the body that may be pieces of one.
-func (c *cleaning) inLeaves(body string, leaves []leaf, cut bool) []edit {
-	t := &taking{cleaning: c, cut: cut}
+// inLeaves is inBody for the given leaves.
+func (c *scrubber) inLeaves(body string, leaves []leaf, cut bool) []edit {
+	t := &removal{scrubber: c, cut: cut}
 	for grouping := range groupings {
-		t.takeFrom(strandsOf(body, leaves, grouping, t.edits))
+		t.removeFrom(joinLeaves(body, leaves, grouping, t.edits))
 	}
-	whole := &strand{}
+	whole := &joined{}
 	whole.add(body, span{0, len(body)}, t.edits)
-	t.takeFrom([]*strand{whole})
+	t.removeFrom([]*joined{whole})
 	return t.edits
 }
 
-// taking is what is taken out of a body.
-type taking struct {
-	*cleaning
+// removal collects the edits of one body.
+type removal struct {
+	*scrubber
 	cut   bool
-	edits []edit // in order
+	edits []edit // sorted
 }
 
-// takeFrom takes out what is secret in the strands.
-func (t *taking) takeFrom(strands []*strand) {
+// removeFrom removes the secrets of the texts.
+func (t *removal) removeFrom(texts []*joined) {
 	var more []edit
-	for _, s := range strands {
+	for _, s := range texts {
 		if s.leaves > 1 && !s.varied {
-			continue // as the name of the model in each event, which is no text together
+			continue // such as the model's name in each event
 		}
 		secret := t.find(s.text.String())
 		if t.cut {
@@ -69,11 +71,11 @@ func (t *taking) takeFrom(strands []*strand) {
 	slices.SortFunc(t.edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
 }
 
-// begun returns the end of a text where a known secret begins there and does not end.
-func (c *cleaning) begun(text string) []span {
+// begun returns the end of a text that is the beginning of a known secret.
+func (c *scrubber) begun(text string) []span {
 	var found []span
 	for _, known := range c.known {
-		for n := min(len(known)-1, len(text)); n >= shortest; n-- {
+		for n := min(len(known)-1, len(text)); n >= minSecret; n-- {
 			if strings.HasSuffix(text, known[:n]) {
 				found = append(found, span{len(text) - n, len(text)})
 				break
@@ -83,66 +85,66 @@ func (c *cleaning) begun(text string) []span {
 	return found
 }
 
-// strand is a text that stands in pieces in a body.
-type strand struct {
+// joined is a text that a body holds in pieces.
+type joined struct {
 	text   strings.Builder
-	pieces []strandPiece
+	pieces []piece
 	leaves int
-	first  string // of the leaves
-	varied bool   // whether another one differs
+	first  string // leaf
+	varied bool   // another leaf differs from the first
 }
 
-type strandPiece struct {
+type piece struct {
 	at int // in the text
 	span
 }
 
-// gap stands in a strand where something was taken out, so that what is on both sides of it is not read together.
+// gap replaces what was removed, so that its two sides are not read as one text.
 const gap = "\x00"
 
-// strandsOf returns the texts that the leaves of a body are together, in one of the groupings, without what was taken out.
-func strandsOf(body string, leaves []leaf, grouping int, taken []edit) []*strand {
-	byKey := map[uint64]*strand{}
-	var all []*strand
+// joinLeaves returns the texts that leaves form in one grouping, without what was removed before.
+func joinLeaves(body string, leaves []leaf, grouping int, removed []edit) []*joined {
+	byKey := map[uint64]*joined{}
+	var all []*joined
 	for _, l := range leaves {
 		s := byKey[l.keys[grouping]]
 		if s == nil {
-			s = &strand{}
+			s = &joined{}
 			byKey[l.keys[grouping]] = s
 			all = append(all, s)
 		}
-		s.add(body, l.span, taken)
+		s.add(body, l.span, removed)
 	}
 	return all
 }
 
-// add adds a part of a body, without what was taken out of it.
-func (s *strand) add(body string, part span, taken []edit) {
+// add appends a part of a body, without what was removed before.
+func (s *joined) add(body string, part span, removed []edit) {
 	text := body[part.from:part.to]
 	if s.leaves++; s.leaves == 1 {
 		s.first = text
 	}
 	s.varied = s.varied || text != s.first
-	i, _ := slices.BinarySearchFunc(taken, part.from, func(e edit, from int) int { return cmp.Compare(e.to, from+1) })
-	for ; i < len(taken) && taken[i].from < part.to; i++ {
-		s.piece(body, span{part.from, max(part.from, taken[i].from)})
+	i, _ := slices.BinarySearchFunc(removed, part.from, func(e edit, from int) int { return cmp.Compare(e.to, from+1) })
+	for ; i < len(removed) && removed[i].from < part.to; i++ {
+		s.piece(body, span{part.from, max(part.from, removed[i].from)})
 		s.text.WriteString(gap)
-		part.from = min(part.to, taken[i].to)
+		part.from = min(part.to, removed[i].to)
 	}
 	s.piece(body, part)
 }
 
-func (s *strand) piece(body string, part span) {
+func (s *joined) piece(body string, part span) {
 	if part.from < part.to {
-		s.pieces = append(s.pieces, strandPiece{s.text.Len(), part})
+		s.pieces = append(s.pieces, piece{s.text.Len(), part})
 		s.text.WriteString(body[part.from:part.to])
 	}
 }
 
-// parts returns where in the body a part of the text stands.
-func (s *strand) parts(of span) []span {
+// parts returns the spans of the body that form a span of the text.
+func (s *joined) parts(of span) []span {
 	var parts []span
-	i, found := slices.BinarySearchFunc(s.pieces, of.from, func(p strandPiece, at int) int { return cmp.Compare(p.at, at) })
+	i, found := slices.BinarySearchFunc(s.pieces, of.from, func(p piece, at int) int { return cmp.Compare(p.at, at) })
 	if !found {
 		i--
 	}

@@ -18,15 +18,15 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// teller is how a dialect streams texts: one event for each piece, and where in an event a piece of which text stands.
-type teller struct {
+// streaming is how a dialect streams texts: one event per piece, and where an event holds it.
+type streaming struct {
 	mediaType string
 	event     func(text int, piece string) string // piece is a JSON string
 	end       string
 	read      func(event map[string]any) (text int, piece string)
 }
 
-// at returns what stands under the names and places in a tree; nil for nothing.
+// at returns the value under names and indexes of a tree, or nil.
 func at(tree any, path ...any) any {
 	for _, step := range path {
 		switch s := step.(type) {
@@ -56,40 +56,42 @@ func intAt(tree any, path ...any) int {
 
 const sse = "text/event-stream"
 
-// tellers are all dialects, with what a model says and with what it gives to tools.
-var tellers = map[string]teller{
+// streams are all dialects, for texts and for tool arguments.
+var streams = map[string]streaming{
 	dialect.OpenAIChat: {sse, func(n int, p string) string {
-		return fmt.Sprintf("data: {\"id\":\"chatcmpl-1\",\"model\":\"m\",\"choices\":[{\"index\":%d,\"delta\":{\"content\":%s}}]}\n\n", n, p)
-	}, "data: [DONE]\n\n", func(e map[string]any) (int, string) {
+		return data(`{"id":"chatcmpl-1","model":"m","choices":[{"index":%d,"delta":{"content":%s}}]}`, n, p)
+	}, data("[DONE]"), func(e map[string]any) (int, string) {
 		return intAt(e, "choices", 0, "index"), textAt(e, "choices", 0, "delta", "content")
 	}},
 	dialect.OpenAIChat + " arguments": {sse, func(n int, p string) string {
-		return fmt.Sprintf("data: {\"id\":\"chatcmpl-1\",\"choices\":[{\"delta\":{\"tool_calls\":[{\"function\":{\"arguments\":%s},\"index\":%d}]},\"index\":0}]}\n\n", p, n)
-	}, "data: [DONE]\n\n", func(e map[string]any) (int, string) {
+		return data(`{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":%s},"index":%d}]},"index":0}]}`, p, n)
+	}, data("[DONE]"), func(e map[string]any) (int, string) {
 		call := at(e, "choices", 0, "delta", "tool_calls", 0)
 		return intAt(call, "index"), textAt(call, "function", "arguments")
 	}},
 	dialect.OpenAIResponses: {sse, func(n int, p string) string {
-		return fmt.Sprintf("event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"item_id\":\"msg_%d\",\"output_index\":%d,\"content_index\":0,\"delta\":%s}\n\n", n, n, p)
-	}, "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{}}\n\n", func(e map[string]any) (int, string) {
+		return "event: response.output_text.delta\n" +
+			data(`{"type":"response.output_text.delta","item_id":"msg_%d","output_index":%[1]d,"content_index":0,"delta":%s}`, n, p)
+	}, "event: response.completed\n" + data(`{"type":"response.completed","response":{}}`), func(e map[string]any) (int, string) {
 		return intAt(e, "output_index"), textAt(e, "delta")
 	}},
-	dialect.OpenAIResponses + " arguments beside text": {sse, func(n int, p string) string { // which have one place, and differ in their kind
+	dialect.OpenAIResponses + " arguments beside text": {sse, func(n int, p string) string { // only the type differs
 		kind := []string{"response.output_text.delta", "response.function_call_arguments.delta"}[n]
-		return fmt.Sprintf("data: {\"delta\":%s,\"type\":%q}\n\n", p, kind)
+		return data(`{"delta":%s,"type":%q}`, p, kind)
 	}, "", func(e map[string]any) (int, string) {
 		return map[string]int{"response.function_call_arguments.delta": 1}[textAt(e, "type")], textAt(e, "delta")
 	}},
 	dialect.Anthropic: {sse, func(n int, p string) string {
-		return fmt.Sprintf("event: content_block_delta\r\ndata: {\"type\":\"content_block_delta\",\"index\":%d,\"delta\":{\"type\":\"text_delta\",\"text\":%s}}\r\n\r\n", n, p)
-	}, "event: message_stop\r\ndata: {\"type\":\"message_stop\"}\r\n\r\n", func(e map[string]any) (int, string) {
+		return crlf("event: content_block_delta\n" +
+			data(`{"type":"content_block_delta","index":%d,"delta":{"type":"text_delta","text":%s}}`, n, p))
+	}, crlf("event: message_stop\n" + data(`{"type":"message_stop"}`)), func(e map[string]any) (int, string) {
 		return intAt(e, "index"), textAt(e, "delta", "text")
 	}},
 	dialect.Anthropic + " arguments": {sse, func(n int, p string) string {
-		return fmt.Sprintf("data: {\"type\":\"content_block_delta\",\ndata: \"index\":%d,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":%s}}\n\n", n, p)
+		return data("{\"type\":\"content_block_delta\",\ndata: \"index\":%d,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":%s}}", n, p)
 	}, "", func(e map[string]any) (int, string) { return intAt(e, "index"), textAt(e, "delta", "partial_json") }},
 	dialect.Gemini + " thoughts beside text": {sse, func(n int, p string) string {
-		return fmt.Sprintf("data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":%s,\"thought\":%t}],\"role\":\"model\"},\"index\":0}]}\r\n\r\n", p, n == 1)
+		return crlf(data(`{"candidates":[{"content":{"parts":[{"text":%s,"thought":%t}],"role":"model"},"index":0}]}`, p, n == 1))
 	}, "", func(e map[string]any) (int, string) {
 		part := at(e, "candidates", 0, "content", "parts", 0)
 		return map[any]int{true: 1}[at(part, "thought")], textAt(part, "text")
@@ -100,7 +102,7 @@ var tellers = map[string]teller{
 		return intAt(e, "candidates", 0, "index"), textAt(e, "candidates", 0, "content", "parts", 0, "text")
 	}},
 	dialect.Ollama + " thoughts beside text": {"application/x-ndjson", func(n int, p string) string {
-		return fmt.Sprintf("{\"model\":\"m\",\"message\":{\"role\":\"assistant\",%q:%s},\"done\":false}\n", []string{"content", "thinking"}[n], p)
+		return fmt.Sprintf(`{"model":"m","message":{"role":"assistant",%q:%s},"done":false}`+"\n", []string{"content", "thinking"}[n], p)
 	}, "{\"done\":true}\n", func(e map[string]any) (int, string) {
 		if thought := textAt(e, "message", "thinking"); thought != "" {
 			return 1, thought
@@ -109,7 +111,12 @@ var tellers = map[string]teller{
 	}},
 }
 
-// literal writes UTF-16 as a JSON string, each unit in one of the ways in which it may be written. Half a character is escaped.
+// data returns an event with one line of data.
+func data(format string, args ...any) string { return "data: " + fmt.Sprintf(format, args...) + "\n\n" }
+
+func crlf(text string) string { return strings.ReplaceAll(text, "\n", "\r\n") }
+
+// literal writes UTF-16 as a JSON string with a random choice of escapes. A lone surrogate is escaped.
 func literal(r *rand.Rand, units []uint16) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -129,8 +136,8 @@ func literal(r *rand.Rand, units []uint16) string {
 	return b.String()
 }
 
-// retold puts the texts of a body together again.
-func (l *teller) retold(t *testing.T, body string) []string {
+// joined returns the two texts of a body.
+func (l *streaming) joined(t *testing.T, body string) []string {
 	texts := make([]string, 2)
 	for _, event := range events([]byte(body)) {
 		var data []string
@@ -156,11 +163,10 @@ func (l *teller) retold(t *testing.T, body string) []string {
 	return texts
 }
 
-// What a model says a few letters at a time is a secret all the same, wherever it is cut and however its letters are written; what it says beside
-// stays, in the pieces in which it came.
-func TestASecretThatIsSaidInPiecesIsInNoFile(t *testing.T) {
+// A secret is removed wherever it is split and however it is escaped. Other text keeps its pieces.
+func TestSecretInStreamedPiecesIsRemoved(t *testing.T) {
 	const seed = 11
-	for name, l := range tellers {
+	for name, l := range streams {
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, seed))
 			for round := range 12 {
@@ -171,7 +177,7 @@ func TestASecretThatIsSaidInPiecesIsInNoFile(t *testing.T) {
 					for _, s := range secrets {
 						said[n] += word(r, r.IntN(6)) + " is " + s + ". "
 					}
-					if strings.Contains(name, "arguments") { // where it stands in JSON in a text in JSON
+					if strings.Contains(name, "arguments") { // JSON in a text in JSON
 						said[n] = string(mustJSON(said[n]))
 					}
 				}
@@ -194,19 +200,14 @@ func TestASecretThatIsSaidInPiecesIsInNoFile(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "talk.yaml")
 				rec, err := Record(path, replying(func() (*http.Response, error) { return answer(l.mediaType, whole), nil }), Recorded)
 				require.NoError(t, err)
-				req, err := http.NewRequest(http.MethodPost, chat, strings.NewReader("{}"))
-				require.NoError(t, err)
-				req.Header.Set("Authorization", "Bearer "+odd)
-				resp, err := rec.RoundTrip(req)
-				require.NoError(t, err)
-				live, err := io.ReadAll(resp.Body)
-				require.NoError(t, err)
-				require.Equal(t, whole, string(live), "the caller gets the stream as it is")
+				header := http.Header{"Authorization": {"Bearer " + odd}}
+				_, live := send(t, rec, chat, "{}", header)
+				require.Equal(t, whole, live, "the caller gets the original stream")
 				require.NoError(t, rec.Close())
 
 				f, err := Read(path)
 				require.NoError(t, err)
-				for n, text := range l.retold(t, f.Interactions[0].Response) {
+				for n, text := range l.joined(t, f.Interactions[0].Response) {
 					want := said[n]
 					for _, s := range secrets {
 						want = strings.ReplaceAll(strings.ReplaceAll(want, s, redacted), strings.Trim(string(mustJSON(s)), `"`), redacted)
@@ -214,70 +215,74 @@ func TestASecretThatIsSaidInPiecesIsInNoFile(t *testing.T) {
 					require.Equal(t, want, text, "round %d of seed %d", round, seed)
 				}
 				require.Empty(t, f.Lint(odd))
-				require.Equal(t, f.Interactions[0].Response, edited(f.Interactions[0].Response, cleaner(req.Header, nil).inBody(f.Interactions[0].Response, false)))
+				saved := f.Interactions[0].Response
+				require.Equal(t, saved, edited(saved, newScrubber(header, nil).inBody(saved, false)))
 
-				// One that stock go-vcr has recorded is found.
-				leaky := strings.NewReplacer("'{}'", string(mustJSON(whole)), "headers: {}", "headers: {Content-Type: ["+l.mediaType+"]}").Replace(small)
-				require.NoError(t, os.WriteFile(path, []byte(leaky), 0o600))
-				f, err = Read(path)
-				require.NoError(t, err)
-				require.True(t, slices.ContainsFunc(f.Lint(), func(f Finding) bool {
-					return f.Where == "response body" && strings.Contains(f.What, "what looks like a secret")
-				}))
+				// Lint finds it in a file that go-vcr has written.
+				leaky := strings.NewReplacer("'{}'", mustJSON(whole), "headers: {}", "headers: {Content-Type: ["+l.mediaType+"]}").Replace(small)
+				require.True(t, lints(t, path, leaky, "response body", "what looks like a secret"))
 			}
 		})
 	}
 }
 
-func TestSecretsInOddPieces(t *testing.T) {
+// lints writes a file and reports whether Lint finds this.
+func lints(t *testing.T, path, file, where, what string) bool {
+	require.NoError(t, os.WriteFile(path, []byte(file), 0o600))
+	f, err := Read(path)
+	require.NoError(t, err)
+	return slices.ContainsFunc(f.Lint(), func(f Finding) bool { return f.Where == where && strings.Contains(f.What, what) })
+}
+
+func TestSecretInUnusualPieces(t *testing.T) {
 	const key = "sk-proj-abcdefghijklmnopqrstuvwxyz"
 	for name, c := range map[string]struct{ body, want string }{
-		"whole":            {`{"a":"` + key + `","b":["x"]}`, `{"a":"REDACTED","b":["x"]}`},
-		"behind an escape": {`{"a":"one\n` + key + `"}`, `{"a":"one\nREDACTED"}`},
-		"escaped":          {`{"a":"\u0073k-proj-abcdefghijklmnopqrst\u0075vwxyz!"}`, `{"a":"REDACTED!"}`},
-		"the first piece looks like one, too": {"data: {\"t\":\"sk-proj-abcdefghijklmnopqrstuvw\"}\n\ndata: {\"t\":\"xyz !\"}\n\n",
-			"data: {\"t\":\"REDACTED\"}\n\ndata: {\"t\":\" !\"}\n\n"},
-		"in events of two kinds": {"data: {\"type\":\"start\",\"index\":1,\"block\":{\"text\":\"sk-proj-abc\"}}\n\ndata: {\"type\":\"delta\",\"index\":1,\"delta\":{\"text\":\"defghijklmnopqrst\"}}\n\n",
-			"data: {\"type\":\"start\",\"index\":1,\"block\":{\"text\":\"REDACTED\"}}\n\ndata: {\"type\":\"delta\",\"index\":1,\"delta\":{\"text\":\"\"}}\n\n"},
-		"as tokens, of which some are said elsewhere, too": {
+		"whole":                      {`{"a":"` + key + `","b":["x"]}`, `{"a":"REDACTED","b":["x"]}`},
+		"after an escape":            {`{"a":"one\n` + key + `"}`, `{"a":"one\nREDACTED"}`},
+		"escaped":                    {`{"a":"\u0073k-proj-abcdefghijklmnopqrst\u0075vwxyz!"}`, `{"a":"REDACTED!"}`},
+		"first piece looks like one": {data(`{"t":"sk-proj-abcdefghijklmnopqrstuvw"}`) + data(`{"t":"xyz !"}`), data(`{"t":"REDACTED"}`) + data(`{"t":" !"}`)},
+		"two kinds of events": {data(`{"type":"start","index":1,"block":{"text":"sk-proj-abc"}}`) + data(`{"type":"delta","index":1,"delta":{"text":"defghijklmnopqrst"}}`),
+			data(`{"type":"start","index":1,"block":{"text":"REDACTED"}}`) + data(`{"type":"delta","index":1,"delta":{"text":""}}`)},
+		"tokens, some repeated": {
 			`{"choices":[{"logprobs":{"content":[{"token":"sk-proj-","top_logprobs":[{"token":"sk-proj-"},{"token":"no"}]},{"token":"abcdefghijklmnop","top_logprobs":[]}]}}]}`,
 			`{"choices":[{"logprobs":{"content":[{"token":"REDACTED","top_logprobs":[{"token":"sk-proj-"},{"token":"no"}]},{"token":"","top_logprobs":[]}]}}]}`},
-		"in texts that are apart":          {`{"content":[{"text":"` + key + `"},{"text":"and"}]}`, `{"content":[{"text":"REDACTED"},{"text":"and"}]}`},
-		"as plain words":                   {"data: sk-proj-abc\n\ndata: defghijklmnopqrst\n\n", "data: REDACTED\n\ndata: \n\n"},
-		"as plain words and numbers":       {"data: sk-proj-abc\n\ndata: 12345\n\ndata: 6defghijk\n\ndata: [DONE]\n\n", "data: REDACTED\n\ndata: \n\ndata: \n\ndata: [DONE]\n\n"},
-		"with the line ends of an old Mac": {"\ufeffdata: {\"t\":\"sk-proj-ab\"}\r\rdata: {\"t\":\"cdefghijklmnop\"}\r\r", "\ufeffdata: {\"t\":\"REDACTED\"}\r\rdata: {\"t\":\"\"}\r\r"},
-		"cut short":                        {"data: {\"a\":[{\"t\":\"my sk-proj-abcdefghijkl\"}]}\n\ndata: {\"a\":[{\"t\":\"mnopqrst", "data: {\"a\":[{\"t\":\"my REDACTED\"}]}\n\ndata: {\"a\":[{\"t\":\""},
-		"cut short lines":                  {"{\"t\":\"my sk-proj-abcdefghijkl\"}\n{\"t\":\"mnopqrst", "{\"t\":\"my REDACTED\"}\n{\"t\":\""},
-		"behind a line that is broken":     {"{\"t\":\"sk-proj-abcdefghijkl\"}\n{oh no\n{\"t\":\"mnopqrst\"}\n", "{\"t\":\"REDACTED\"}\n{oh no\n{\"t\":\"\"}\n"},
-		"beside the same text in all":      {"{\"m\":\"sk-tiny\"}\n{\"m\":\"sk-tiny\"}\n{\"m\":\"sk-tiny\"}\n", "{\"m\":\"sk-tiny\"}\n{\"m\":\"sk-tiny\"}\n{\"m\":\"sk-tiny\"}\n"},
-		"on both sides of a whole one":     {`[{"t":["sk-abcdefgh"]},{"u":"` + key + `"},{"t":["ijklmnopqrst"]}]`, `[{"t":["REDACTED"]},{"u":"REDACTED"},{"t":[""]}]`},
-		"but not across a whole one":       {`{"t":["sk-abcdefgh","` + key + `","ijklmnopqrst"]}`, `{"t":["sk-abcdefgh","REDACTED","ijklmnopqrst"]}`},
-		"of a part that is said twice": {"data: {\"t\":\"sk-proj-abcdefgh\"}\n\ndata: {\"t\":\"ijklmnopqrst \"}\n\ndata: {\"t\":\"sk-proj-abcdefgh\"}\n\ndata: {\"t\":\"ijklmnopqrst\"}\n\n",
-			"data: {\"t\":\"REDACTED\"}\n\ndata: {\"t\":\" \"}\n\ndata: {\"t\":\"REDACTED\"}\n\ndata: {\"t\":\"\"}\n\n"},
-		"beside those of another answer": {"data: {\"item_id\":\"a\",\"t\":\"sk-proj-abcdefgh\"}\n\ndata: {\"item_id\":\"b\",\"t\":\"other\"}\n\ndata: {\"item_id\":\"a\",\"t\":\"ijklmnopqrst\"}\n\n",
-			"data: {\"item_id\":\"a\",\"t\":\"REDACTED\"}\n\ndata: {\"item_id\":\"b\",\"t\":\"other\"}\n\ndata: {\"item_id\":\"a\",\"t\":\"\"}\n\n"},
-		"at the end of one, where the last event says more": {"{\"m\":{\"t\":\"sk-proj-abcdefghijkl\"},\"done\":false}\n{\"m\":{\"t\":\"mnop\"},\"done\":true}\n",
+		"separate texts":         {`{"content":[{"text":"` + key + `"},{"text":"and"}]}`, `{"content":[{"text":"REDACTED"},{"text":"and"}]}`},
+		"plain words":            {data("sk-proj-abc") + data("defghijklmnopqrst"), data("REDACTED") + data("")},
+		"plain words, numbers":   {data("sk-proj-abc") + data("12345") + data("6defghijk") + data("[DONE]"), data("REDACTED") + data("") + data("") + data("[DONE]")},
+		"CR line ends":           {"\ufeffdata: {\"t\":\"sk-proj-ab\"}\r\rdata: {\"t\":\"cdefghijklmnop\"}\r\r", "\ufeffdata: {\"t\":\"REDACTED\"}\r\rdata: {\"t\":\"\"}\r\r"},
+		"truncated events":       {data(`{"a":[{"t":"my sk-proj-abcdefghijkl"}]}`) + `data: {"a":[{"t":"mnopqrst`, data(`{"a":[{"t":"my REDACTED"}]}`) + `data: {"a":[{"t":"`},
+		"truncated lines":        {"{\"t\":\"my sk-proj-abcdefghijkl\"}\n{\"t\":\"mnopqrst", "{\"t\":\"my REDACTED\"}\n{\"t\":\""},
+		"after an invalid line":  {"{\"t\":\"sk-proj-abcdefghijkl\"}\n{oh no\n{\"t\":\"mnopqrst\"}\n", "{\"t\":\"REDACTED\"}\n{oh no\n{\"t\":\"\"}\n"},
+		"constant text":          {strings.Repeat("{\"m\":\"sk-tiny\"}\n", 3), strings.Repeat("{\"m\":\"sk-tiny\"}\n", 3)},
+		"around a whole one":     {`[{"t":["sk-abcdefgh"]},{"u":"` + key + `"},{"t":["ijklmnopqrst"]}]`, `[{"t":["REDACTED"]},{"u":"REDACTED"},{"t":[""]}]`},
+		"not across a whole one": {`{"t":["sk-abcdefgh","` + key + `","ijklmnopqrst"]}`, `{"t":["sk-abcdefgh","REDACTED","ijklmnopqrst"]}`},
+		"a part that occurs twice": {data(`{"t":"sk-proj-abcdefgh"}`) + data(`{"t":"ijklmnopqrst "}`) + data(`{"t":"sk-proj-abcdefgh"}`) + data(`{"t":"ijklmnopqrst"}`),
+			data(`{"t":"REDACTED"}`) + data(`{"t":" "}`) + data(`{"t":"REDACTED"}`) + data(`{"t":""}`)},
+		"another item between": {data(`{"item_id":"a","t":"sk-proj-abcdefgh"}`) + data(`{"item_id":"b","t":"other"}`) + data(`{"item_id":"a","t":"ijklmnopqrst"}`),
+			data(`{"item_id":"a","t":"REDACTED"}`) + data(`{"item_id":"b","t":"other"}`) + data(`{"item_id":"a","t":""}`)},
+		"last event says more": {"{\"m\":{\"t\":\"sk-proj-abcdefghijkl\"},\"done\":false}\n{\"m\":{\"t\":\"mnop\"},\"done\":true}\n",
 			"{\"m\":{\"t\":\"REDACTED\"},\"done\":false}\n{\"m\":{\"t\":\"\"},\"done\":true}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, c.want, edited(c.body, (&cleaning{}).inBody(c.body, false)))
+			require.Equal(t, c.want, edited(c.body, (&scrubber{}).inBody(c.body, false)))
 		})
 	}
 }
 
-func TestDeepBodiesAreRead(t *testing.T) {
-	for _, deep := range []string{strings.Repeat("[", 100_000), strings.Repeat(`{"a":`, 100_000), strings.Repeat("[", 5000) + `"sk-proj-abcdefghijklmnop"` + strings.Repeat("]", 5000)} {
-		require.Equal(t, (&cleaning{}).Replace(deep), edited(deep, (&cleaning{}).inBody(deep, false)))
+func TestDeepNesting(t *testing.T) {
+	for _, deep := range []string{strings.Repeat("[", 100_000), strings.Repeat(`{"a":`, 100_000),
+		strings.Repeat("[", 5000) + `"sk-proj-abcdefghijklmnop"` + strings.Repeat("]", 5000)} {
+		require.Equal(t, (&scrubber{}).Replace(deep), edited(deep, (&scrubber{}).inBody(deep, false)))
 	}
 }
 
-// However a body is broken, edits are in order and apart, what was JSON still is, and nothing is left to take out.
+// Edits are sorted and disjoint, valid JSON stays valid, and no secret is left.
 func FuzzInBody(f *testing.F) {
 	f.Add("data: {\"t\":\"sk-proj-ab\\u0063def\"}\r\n\r\ndata: {\"t\":\n\rdata: \"gh\\/ijklmnopqrst\"}\n\n", "password")
 	f.Add("[{\"a\":\"pass\\\\\"},\n{\"a\":\"\\\"word\"}]", `pass"word`)
 	f.Add("{\"a\":\"\\ud83d\"}\n{\"a\":\"\\uddfcpassword", "🗼password")
 	f.Fuzz(func(t *testing.T, body, secret string) {
-		c := cleaner(nil, nil, secret)
+		c := newScrubber(nil, nil, secret)
 		edits := c.inBody(body, false)
 		last := 0
 		for _, e := range edits {
@@ -299,27 +304,27 @@ func FuzzInBody(f *testing.F) {
 	})
 }
 
-// Of a secret that somebody was saying when the answer was cut short, the beginning is in no file either.
-func TestASecretThatIsCutShort(t *testing.T) {
-	c := cleaner(nil, nil, "not like a key at all")
+// Only an answer that was cut short may end with the beginning of a secret.
+func TestSecretAtTheEndOfATruncatedAnswer(t *testing.T) {
+	c := newScrubber(nil, nil, "not like a key at all")
 	for body, want := range map[string]string{
-		"data: {\"t\":\"It is not li\"}\n\ndata: {\"t\":\"ke a k\"}\n\n": "data: {\"t\":\"It is REDACTED\"}\n\ndata: {\"t\":\"\"}\n\n",
-		"data: {\"t\":\"It is not li\"}\n\ndata: {\"t\":\"ke a k":        "data: {\"t\":\"It is REDACTED\"}\n\ndata: {\"t\":\"",
+		data(`{"t":"It is not li"}`) + data(`{"t":"ke a k"}`): data(`{"t":"It is REDACTED"}`) + data(`{"t":""}`),
+		data(`{"t":"It is not li"}`) + `data: {"t":"ke a k`:   data(`{"t":"It is REDACTED"}`) + `data: {"t":"`,
 		"It is not like a":      "It is REDACTED",
 		"It is not li":          "It is not li",
 		"It is not like a cat.": "It is not like a cat.",
 	} {
 		require.Equal(t, want, edited(body, c.inBody(body, true)))
-		require.Equal(t, body, edited(body, c.inBody(body, false)), "whoever was not cut short means what he says")
+		require.Equal(t, body, edited(body, c.inBody(body, false)), "complete answer")
 	}
 }
 
-// A client restates what the model has said. What it says of a secret when it is recorded, and of its place when it is played, is one request.
-func TestAConversationOfASecretIsFoundAgain(t *testing.T) {
-	l := tellers[dialect.OpenAIChat+" arguments"]
+// A client repeats what the model said: the secret when recording, its replacement when replaying.
+func TestConversationWithASecretReplays(t *testing.T) {
+	l := streams[dialect.OpenAIChat+" arguments"]
 	var said strings.Builder
 	for piece := range slices.Chunk([]rune(`{"key":"sk-proj-abcdefghijklmnopqrstuvwxyz","to":["é/\\"]}`), 3) {
-		said.WriteString(l.event(0, string(mustJSON(string(piece)))))
+		said.WriteString(l.event(0, mustJSON(string(piece))))
 	}
 	provider := transportFunc(func(r *http.Request) (*http.Response, error) {
 		body, err := io.ReadAll(r.Body)
@@ -333,27 +338,30 @@ func TestAConversationOfASecretIsFoundAgain(t *testing.T) {
 	for _, mode := range []Mode{RecordAnew, ReplayOnly} {
 		tr, err := New(path, WithMode(mode), WithTransport(provider))
 		require.NoError(t, err)
-		arguments := l.retold(t, asks(t, tr, `{"model":"m","messages":[{"role":"user","content":"Go."}]}`))[0]
+		arguments := l.joined(t, asks(t, tr, `{"model":"m","messages":[{"role":"user","content":"Go."}]}`))[0]
 		require.Equal(t, mode == RecordAnew, strings.Contains(arguments, "sk-proj-abcdefghijklmnopqrstuvwxyz"))
-		call := `{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":` + string(mustJSON(arguments)) + `}}]}`
-		require.Contains(t, asks(t, tr, `{"model":"m","messages":[{"role":"user","content":"Go."},`+call+`,{"role":"tool","tool_call_id":"c","content":"ok"}]}`), "Done.")
+		call := `{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":` + mustJSON(arguments) + `}}]}`
+		require.Contains(t, asks(t, tr, `{"model":"m","messages":[{"role":"user","content":"Go."},`+call+
+			`,{"role":"tool","tool_call_id":"c","content":"ok"}]}`), "Done.")
 		require.NoError(t, tr.Close())
 	}
 }
 
-// Names of tools, and lists of words, are no text together.
-func TestWhatARequestHasBesideTexts(t *testing.T) {
-	for _, body := range []string{`{"tools":[{"name":"user-info"},{"name":"searchrepositories"}]}`, `{"enum":["user-agent","referer","accept","cookie"]}`,
-		`{"required":["org-id","projectid","repositoryname"]}`, `{"messages":[{"content":"of an org-"},{"content":"and of internationalization"}]}`} {
-		require.Equal(t, body, (&cleaning{}).request(body))
+func TestNamesInARequestAreNotJoined(t *testing.T) {
+	for _, body := range []string{
+		`{"tools":[{"name":"user-info"},{"name":"searchrepositories"}]}`, `{"enum":["user-agent","referer","accept","cookie"]}`,
+		`{"required":["org-id","projectid","repositoryname"]}`,
+		`{"messages":[{"content":"of an org-"},{"content":"and of internationalization"}]}`,
+	} {
+		require.Equal(t, body, (&scrubber{}).request(body))
 	}
 }
 
-// Some clients keep a stream as the pieces in which it came, and restate those.
-func TestASecretThatIsRestatedInPieces(t *testing.T) {
+// Some clients keep a stream as pieces and repeat the pieces.
+func TestSecretRepeatedInPiecesIsRemoved(t *testing.T) {
 	const key, odd = "sk-proj-abcdefghijklmnopqrstuvwxyz", "like no key at all"
 	event := func(piece string) string {
-		return `data: {"candidates":[{"content":{"parts":[{"text":` + string(mustJSON(piece)) + `}],"role":"model"},"index":0}]}` + "\r\n\r\n"
+		return crlf(data(`{"candidates":[{"content":{"parts":[{"text":%s}],"role":"model"},"index":0}]}`, mustJSON(piece)))
 	}
 	var said strings.Builder
 	for piece := range slices.Chunk([]byte("It is "+key+", and "+odd+"."), 7) {
@@ -368,30 +376,23 @@ func TestASecretThatIsRestatedInPieces(t *testing.T) {
 		return answer(sse, said.String()), nil
 	})
 	path := filepath.Join(t.TempDir(), "talk.yaml")
-	send := func(tr *Transport, turns ...string) string {
-		body := `{"contents":[{"role":"user","parts":[{"text":"Which?"}]}` + strings.Join(turns, "") + `]}`
-		req, err := http.NewRequest(http.MethodPost, "https://h/v1beta/models/m:streamGenerateContent?alt=sse", strings.NewReader(body))
-		require.NoError(t, err)
-		req.Header.Set("X-Goog-Api-Key", odd)
-		resp, err := tr.RoundTrip(req)
-		require.NoError(t, err)
-		require.Equal(t, 200, resp.StatusCode)
-		heard, err := io.ReadAll(resp.Body)
-		require.NoError(t, err)
-		require.NoError(t, resp.Body.Close())
-		return string(heard)
+	ask := func(tr *Transport, turns ...string) string {
+		status, answer := send(t, tr, "https://h/v1beta/models/m:streamGenerateContent?alt=sse",
+			`{"contents":[{"role":"user","parts":[{"text":"Which?"}]}`+strings.Join(turns, "")+`]}`, http.Header{"X-Goog-Api-Key": {odd}})
+		require.Equal(t, 200, status)
+		return answer
 	}
 	for _, mode := range []Mode{RecordAnew, ReplayOnly} {
 		tr, err := New(path, WithMode(mode), WithTransport(provider))
 		require.NoError(t, err)
 		var turns []string
-		for _, e := range events([]byte(send(tr))) {
+		for _, e := range events([]byte(ask(tr))) {
 			var chunk map[string]any
 			require.NoError(t, json.Unmarshal([]byte(strings.TrimPrefix(string(e), "data: ")), &chunk))
 			piece := textAt(chunk, "candidates", 0, "content", "parts", 0, "text")
-			turns = append(turns, `,{"role":"model","parts":[{"text":`+string(mustJSON(piece))+`}]}`)
+			turns = append(turns, `,{"role":"model","parts":[{"text":`+mustJSON(piece)+`}]}`)
 		}
-		send(tr, turns...)
+		ask(tr, turns...)
 		require.NoError(t, tr.Close())
 	}
 	f, err := Read(path)
@@ -399,11 +400,6 @@ func TestASecretThatIsRestatedInPieces(t *testing.T) {
 	require.Equal(t, 2, strings.Count(f.Interactions[1].Request, redacted))
 	require.NotContains(t, f.Interactions[1].Request, "fghij")
 	require.Empty(t, f.Lint(odd))
-	leaky := strings.Replace(small, `'{"messages":[]}'`, string(mustJSON(`{"a":[{"text":"sk-proj-ab"},{"text":"cdefghijklmnopqrst"}]}`)), 1)
-	require.NoError(t, os.WriteFile(path, []byte(leaky), 0o600))
-	f, err = Read(path)
-	require.NoError(t, err)
-	require.True(t, slices.ContainsFunc(f.Lint(), func(f Finding) bool {
-		return f.Where == "request body" && strings.Contains(f.What, "begins, in pieces, what looks like a secret")
-	}))
+	leaky := strings.Replace(small, `'{"messages":[]}'`, mustJSON(`{"a":[{"text":"sk-proj-ab"},{"text":"cdefghijklmnopqrst"}]}`), 1)
+	require.True(t, lints(t, path, leaky, "request body", "in pieces, what looks like a secret"))
 }
