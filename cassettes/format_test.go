@@ -28,23 +28,28 @@ interactions:
 func TestInvalidFiles(t *testing.T) {
 	ours := "# origin: recorded\n" + small
 	for name, c := range map[string]struct{ file, want string }{
-		"empty":                    {"", "no version"},
-		"other YAML":               {"[]", "line 1: cannot construct !!seq"},
-		"invalid YAML":             {"version: 2\n\tinteractions: []\n", "line 2: found a tab character"},
-		"wrong type":               {strings.Replace(small, "200", "OK", 1), "line 12: cannot construct !!str `OK` into int"},
-		"other version":            {strings.Replace(small, "version: 2", "version: 1", 1), "unsupported format version 1: expected 2"},
-		"other recorder":           {"interactions:\n- request: {body: {string: '{}'}, uri: 'http://h/'}\nversion: 1\n", "unsupported format version 1"},
-		"no interactions":          {"version: 2\ninteractions: []\n", "no interactions"},
-		"null":                     {"version: 2\ninteractions: [null]\n", "interaction 0: found null"},
-		"no method":                {strings.Replace(small, "POST", "''", 1), `interaction 0: invalid request method ""`},
-		"broken address":           {strings.Replace(small, "http://127.0.0.1", "'::'", 1), "line 7: did not find expected key"},
-		"invalid address":          {strings.Replace(small, "http://127.0.0.1", ":", 1), "interaction 0: request url: parse"},
-		"informational status":     {strings.Replace(small, "200", "100", 1), "interaction 0: invalid response code 100"},
-		"cut in an interaction":    {strings.Replace(small, "        code: 200\n", "", 1), "interaction 0: the response has no code"},
+		"empty":        {"", "no version"},
+		"other YAML":   {"[]", "line 1: cannot construct !!seq"},
+		"invalid YAML": {"version: 2\n\tinteractions: []\n", "line 2: found a tab character"},
+		"wrong type":   {strings.Replace(small, "200", "OK", 1), "line 12: cannot construct !!str `OK` into int"},
+		"other version": {strings.Replace(small, "version: 2", "version: 1", 1),
+			"unsupported format version 1: expected 2"},
+		"other recorder": {"interactions:\n- request: {body: {string: '{}'}, uri: 'http://h/'}\nversion: 1\n",
+			"unsupported format version 1"},
+		"no interactions": {"version: 2\ninteractions: []\n", "no interactions"},
+		"null":            {"version: 2\ninteractions: [null]\n", "interaction 0: found null"},
+		"no method":       {strings.Replace(small, "POST", "''", 1), `interaction 0: invalid request method ""`},
+		"broken address": {strings.Replace(small, "http://127.0.0.1", "'::'", 1),
+			"line 7: did not find expected key"},
+		"invalid address":      {strings.Replace(small, "http://127.0.0.1", ":", 1), "interaction 0: request url: parse"},
+		"informational status": {strings.Replace(small, "200", "100", 1), "interaction 0: invalid response code 100"},
+		"cut in an interaction": {strings.Replace(small, "        code: 200\n", "", 1),
+			"interaction 0: the response has no code"},
 		"two documents":            {small + small, "second YAML document"},
 		"cut after an interaction": {ours, `truncated: its last line is "        code: 200"`},
 		"cut in the last line":     {ours + "# end: 1 inter", `found 1 interactions, but the last line is "# end: 1 inter"`},
-		"removed interaction":      {ours + "# end: 2 interactions\n", `found 1 interactions, but the last line is "# end: 2 interactions"`},
+		"removed interaction": {ours + "# end: 2 interactions\n",
+			`found 1 interactions, but the last line is "# end: 2 interactions"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := parse("x.yaml", []byte(c.file))
@@ -87,7 +92,11 @@ func TestMissingFile(t *testing.T) {
 	_, err = Replay(folder + extension)
 	require.Error(t, err)
 	_, err = Replay("wether")
-	require.ErrorContains(t, err, `recording "wether" not found: use one of the 60 names of the form SCENARIO.DIALECT, such as parallel.native`)
+	require.ErrorContains(
+		t,
+		err,
+		`recording "wether" not found: use one of the 60 names of the form SCENARIO.DIALECT, such as parallel.native`,
+	)
 	require.NoError(t, os.Mkdir(filepath.Join(folder, "folder.yaml"), 0o700))
 	_, err = Replay(filepath.Join(folder, "folder.yaml"))
 	require.ErrorContains(t, err, "cassette "+filepath.Join(folder, "folder.yaml")+": ")
@@ -109,9 +118,19 @@ func TestGoVCRLoadsTheRecordings(t *testing.T) {
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte(small))
 	f.Add(frame(Scripted, 1, false, []byte(small)))
-	f.Add([]byte("version: 2\ninteractions: [{request: {method: GET, url: 'http://h/a?key=b'}, response: {code: 204, headers: {a: []}}}]"))
-	f.Add([]byte("version: 2\ninteractions: [{request: {method: POST, url: /native, body: '{\"messages\":{\"content\":{\"type\":\"tool_use\",\"id\":\"a\"}}}'}, " +
-		"response: {code: 200, headers: {content-type: [text/event-stream]}, body: \"a\\r\\n\\r\\n\\n\"}}]"))
+	f.Add(
+		[]byte(
+			"version: 2\ninteractions: [{request: {method: GET, url: 'http://h/a?key=b'}, response: {code: 204, headers: " +
+				"{a: []}}}]",
+		),
+	)
+	f.Add(
+		[]byte(
+			"version: 2\ninteractions: [{request: {method: POST, url: /native, body: " +
+				"'{\"messages\":{\"content\":{\"type\":\"tool_use\",\"id\":\"a\"}}}'}, " +
+				"response: {code: 200, headers: {content-type: [text/event-stream]}, body: \"a\\r\\n\\r\\n\\n\"}}]",
+		),
+	)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := parse("x.yaml", data)
 		if err != nil {

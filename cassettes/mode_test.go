@@ -35,8 +35,9 @@ func (c *counting) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // answer is a provider's response.
 func answer(mediaType, body string) *http.Response {
-	return &http.Response{StatusCode: 200, Status: "200 OK", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: int64(len(body)),
-		Body: io.NopCloser(strings.NewReader(body)), Header: http.Header{"Content-Type": {mediaType}}}
+	return &http.Response{StatusCode: 200, Status: "200 OK", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		ContentLength: int64(len(body)),
+		Body:          io.NopCloser(strings.NewReader(body)), Header: http.Header{"Content-Type": {mediaType}}}
 }
 
 const chat = "https://api.openai.com/v1/chat/completions"
@@ -165,7 +166,8 @@ func TestConcurrentWritersOfOneFileLoseNothing(t *testing.T) {
 	for n, err := range said {
 		file := path
 		if err != nil {
-			before := "recording to " + path + ": another program changed the file since the recording began: this recording is in "
+			before := "recording to " + path +
+				": another program changed the file since the recording began: this recording is in "
 			require.Contains(t, err.Error(), before)
 			file = strings.TrimPrefix(err.Error(), before)
 			require.Regexp(t, `^talk\.conflict-[1-7]\.yaml$`, filepath.Base(file))
@@ -199,21 +201,6 @@ func TestRecordingsKeepTheOrderOfRequests(t *testing.T) {
 	}
 }
 
-func TestConcurrentRecording(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "talk.yaml")
-	tr, err := New(path, WithMode(RecordMissing), WithTransport(&counting{}))
-	require.NoError(t, err)
-	var all sync.WaitGroup
-	for i := range 16 {
-		all.Go(func() { asks(t, tr, fmt.Sprintf(`{"n":%d}`, i)) })
-	}
-	all.Wait()
-	require.NoError(t, tr.Close())
-	r, err := load(path)
-	require.NoError(t, err)
-	require.Len(t, r.interactions, 16)
-}
-
 // replying is a provider that ignores the request.
 type replying func() (*http.Response, error)
 
@@ -239,8 +226,10 @@ func TestUnrecordableExchangesAreReportedAndTheRestIsKept(t *testing.T) {
 		"gzip":         {encoded("gzip", zip(`{"said":"in a zip"}`)), `{}`, `{"said":"in a zip"}`, ""},
 		"invalid gzip": {encoded("gzip", "no zip"), `{}`, "", "the answer is not valid gzip: unexpected EOF"},
 		"brotli":       {encoded("br", "?"), `{}`, "", `the answer has the content encoding "br"`},
-		"long answer":  {func() (*http.Response, error) { return answer("text/plain", long), nil }, `{}`, "", "the answer is larger than 1 MiB"},
-		"long request": {func() (*http.Response, error) { return answer("text/plain", "ok"), nil }, long, "", "the request body is larger than 1 MiB"},
+		"long answer": {func() (*http.Response, error) { return answer("text/plain", long), nil }, `{}`, "",
+			"the answer is larger than 1 MiB"},
+		"long request": {func() (*http.Response, error) { return answer("text/plain", "ok"), nil }, long, "",
+			"the request body is larger than 1 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "talk.yaml")

@@ -50,7 +50,11 @@ func post(t *testing.T, rt http.RoundTripper, url, body string) *http.Response {
 }
 
 func TestOpenAnswersFromTheFile(t *testing.T) {
-	beside(t, "weather", strings.Replace(small, "headers: {}", "headers: {content-type: [text/event-stream], x-request-id: [r]}", 1))
+	beside(
+		t,
+		"weather",
+		strings.Replace(small, "headers: {}", "headers: {content-type: [text/event-stream], x-request-id: [r]}", 1),
+	)
 	var tb fakeTB
 	rt := Open(&tb, "weather")
 	resp := post(t, rt, "https://api.openai.com/v1/chat/completions", `{ "messages" : [] }`)
@@ -66,7 +70,13 @@ func TestOpenAnswersFromTheFile(t *testing.T) {
 }
 
 func TestStreamIsReadEventByEvent(t *testing.T) {
-	beside(t, "stream", strings.NewReplacer("headers: {}", "headers: {Content-Type: [text/event-stream]}", "'{}'", `"data: 1\n\ndata: 2\n\n"`).Replace(small))
+	beside(
+		t,
+		"stream",
+		strings.NewReplacer("headers: {}", "headers: {Content-Type: [text/event-stream]}", "'{}'",
+			`"data: 1\n\ndata: 2\n\n"`).
+			Replace(small),
+	)
 	resp := post(t, Open(t, "stream"), "http://h/v1/chat/completions", `{"messages":[]}`)
 	defer resp.Body.Close()
 	buffer := make([]byte, 100)
@@ -80,7 +90,8 @@ func TestStreamIsReadEventByEvent(t *testing.T) {
 
 func TestOpenFailsTheTestForUnknownAndUnusedRequests(t *testing.T) {
 	beside(t, "weather", small)
-	const miss = `this openai-chat request is not recorded; the nearest is interaction 0 of testdata/cassettes/weather.yaml: ` +
+	const miss = `this openai-chat request is not recorded; the nearest is interaction 0 of ` +
+		`testdata/cassettes/weather.yaml: ` +
 		`at messages[0] expected nothing, found 1 (differences: 1); if the request is correct, record the conversation again`
 	var tb fakeTB
 	resp := post(t, Open(&tb, "weather"), "http://h/v1/chat/completions", `{"messages":[1]}`)
@@ -89,7 +100,11 @@ func TestOpenFailsTheTestForUnknownAndUnusedRequests(t *testing.T) {
 	require.Equal(t, "false", resp.Header.Get("X-Should-Retry"))
 	body, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
-	require.JSONEq(t, `{"type":"error","error":{"type":"not_found_error","code":"not_recorded","param":null,"message":"`+miss+`"}}`, string(body))
+	require.JSONEq(
+		t,
+		`{"type":"error","error":{"type":"not_found_error","code":"not_recorded","param":null,"message":"`+miss+`"}}`,
+		string(body),
+	)
 	require.Empty(t, tb.said)
 	tb.end()
 	require.Equal(t, []string{
@@ -113,7 +128,11 @@ func TestOpenWithoutAFile(t *testing.T) {
 	require.Nil(t, Open(&tb, "wether"))
 	require.Len(t, tb.said, 1)
 	require.Contains(t, tb.said[0], `fatal: opening the cassette: recording "wether" not found: `)
-	require.Contains(t, tb.said[0], "; testdata/cassettes contains weather.yaml; set MCP_CONFORM_CASSETTES=record-missing to record")
+	require.Contains(
+		t,
+		tb.said[0],
+		"; testdata/cassettes contains weather.yaml; set MCP_CONFORM_CASSETTES=record-missing to record",
+	)
 }
 
 func TestCancelledRequestIsNotAnswered(t *testing.T) {

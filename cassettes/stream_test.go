@@ -41,14 +41,28 @@ func (d dripping) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		out.CloseWithError(d.end)
 	}()
-	return &http.Response{StatusCode: 200, Status: "200 OK", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: -1, Body: in, Request: r,
-		Header: http.Header{"Content-Type": {d.mediaType}}}, nil
+	return &http.Response{
+		StatusCode:    200,
+		Status:        "200 OK",
+		Proto:         "HTTP/1.1",
+		ProtoMajor:    1,
+		ProtoMinor:    1,
+		ContentLength: -1,
+		Body:          in,
+		Request:       r,
+		Header:        http.Header{"Content-Type": {d.mediaType}},
+	}, nil
 }
 
 var story = []string{"data: one\n\nda", "ta: two\n\n", "data: [DONE]\n\n"}
 
 // tell requests the story and returns its pieces with their arrival times, until it ends or stop returns true.
-func tell(ctx context.Context, t *testing.T, rt http.RoundTripper, stop func(read string) bool) (pieces []string, at []time.Duration, err error) {
+func tell(
+	ctx context.Context,
+	t *testing.T,
+	rt http.RoundTripper,
+	stop func(read string) bool,
+) (pieces []string, at []time.Duration, err error) {
 	t.Helper()
 	began := time.Now()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, chat, strings.NewReader(storyRequest))
@@ -104,7 +118,11 @@ func TestStreamIsRecordedWhileItPassesAndReplayedAtItsPace(t *testing.T) {
 
 		beside, err := os.ReadFile(timingFile(path))
 		require.NoError(t, err)
-		require.Equal(t, "{\"version\": 1, \"interactions\": [\n{\"id\":0,\"first_ms\":3000,\"pieces\":[[13,1000],[9,1000],[14,1000]]}\n]}\n", string(beside))
+		require.Equal(
+			t,
+			"{\"version\": 1, \"interactions\": [\n{\"id\":0,\"first_ms\":3000,\"pieces\":[[13,1000],[9,1000],[14,1000]]}\n]}\n",
+			string(beside),
+		)
 		plain, err := cassette.Load(strings.TrimSuffix(path, extension))
 		require.NoError(t, err, "go-vcr can load the cassette")
 		require.Equal(t, strings.Join(story, ""), plain.Interactions[0].Response.Body)
@@ -162,10 +180,15 @@ func TestStreamThatIsCutShort(t *testing.T) {
 	}{
 		"by the provider": {dripping{"text/event-stream", story[:2], broken}, nil, story[:2],
 			"because the provider cut the answer short: unexpected EOF"},
-		"by the caller": {dripping{"text/event-stream", story, io.EOF}, func(read string) bool { return strings.Contains(read, "two") }, story[:2],
+		"by the caller": {dripping{"text/event-stream", story, io.EOF}, func(read string) bool {
+			return strings.Contains(read,
+				"two")
+		}, story[:2],
 			"because the caller cut the answer short: unexpected EOF"},
-		"by the caller after the end": {dripping{"text/event-stream", story, io.EOF}, func(read string) bool { return strings.Contains(read, "DONE") }, story, "EOF"},
-		"before its first byte":       {dripping{"text/event-stream", nil, broken}, nil, nil, "because the provider cut the answer short: unexpected EOF"},
+		"by the caller after the end": {dripping{"text/event-stream", story, io.EOF},
+			func(read string) bool { return strings.Contains(read, "DONE") }, story, "EOF"},
+		"before its first byte": {dripping{"text/event-stream", nil, broken}, nil, nil,
+			"because the provider cut the answer short: unexpected EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -235,9 +258,17 @@ func TestMissingTimings(t *testing.T) {
 
 func FuzzTimings(f *testing.F) {
 	f.Add([]byte(`{"version":1,"interactions":[{"id":0,"first_ms":3,"pieces":[[2,0],[3,7]],"cut":"caller"}]}`))
-	f.Add([]byte(`{"version":1,"interactions":[{"id":0,"pieces":[[9223372036854775807,0],[9223372036854775807,0],[7,0]]}]}`))
+	f.Add(
+		[]byte(`{"version":1,"interactions":[{"id":0,"pieces":[[9223372036854775807,0],[9223372036854775807,0],[7,0]]}]}`),
+	)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r := &recording{interactions: []*cassette.Interaction{{Response: cassette.Response{Code: 200, Body: "12345", Headers: http.Header{"Content-Type": {"text/event-stream"}}}}}}
+		r := &recording{
+			interactions: []*cassette.Interaction{
+				{
+					Response: cassette.Response{Code: 200, Body: "12345", Headers: http.Header{"Content-Type": {"text/event-stream"}}},
+				},
+			},
+		}
 		when, err := parseTimings("x", data, r)
 		if err != nil {
 			return
