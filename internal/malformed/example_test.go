@@ -12,5 +12,5 @@ func Example() {
 	crashes := func(params []byte) bool { return bytes.Contains(params, []byte("null")) }
 	params := []byte(`{"messages":[{"role":"user","content":{"type":"text","text":null}}],"maxTokens":100}`)
 	fmt.Printf("%s\n", malformed.Shrink(params, 500, crashes))
-	// Output: {"messages":[null]}
+	// Output: {"messages":null}
 }

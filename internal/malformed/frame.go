@@ -91,12 +91,6 @@ func request(r *random, tools bool) *node {
 	}
 	say("user", blocks...)
 	p.add("systemPrompt", must(quoted("You are a helpful assistant. (conversation "+Conversation+")")))
-	optional := []struct{ name, value string }{
-		{"temperature", "0.5"}, {"stopSequences", `["END"]`}, {"includeContext", `"none"`}, {"metadata", `{"user":"nobody"}`},
-		{"_meta", `{"com.example/trace":"t"}`},
-		{"modelPreferences", `{"hints":[{"name":"small"}],"costPriority":0.5,"speedPriority":0.2,` +
-			`"intelligencePriority":0.1}`},
-	}
 	type member struct{ name, value string }
 	optional := []member{
 		{"temperature", "0.5"}, {"stopSequences", `["END"]`}, {"includeContext", `"none"`},
