@@ -76,7 +76,7 @@ var streams = map[string]streaming{
 				n,
 				p,
 			)
-	}, "event: response.completed\n" + data(`{"type":"response.completed","response":{}}`), func(e map[string]any) (int, string) {
+	}, "event: response.completed\n" + data(`{"type":"response.completed"}`), func(e map[string]any) (int, string) {
 		return intAt(e, "output_index"), textAt(e, "delta")
 	}},
 	dialect.OpenAIResponses + " arguments beside text": {sse, func(n int, p string) string { // only the type differs
@@ -229,7 +229,11 @@ func TestSecretInStreamedPiecesIsRemoved(t *testing.T) {
 				for n, text := range l.joined(t, f.Interactions[0].Response) {
 					want := said[n]
 					for _, s := range secrets {
-						want = strings.ReplaceAll(strings.ReplaceAll(want, s, redacted), strings.Trim(string(mustJSON(s)), `"`), redacted)
+						want = strings.ReplaceAll(
+							strings.ReplaceAll(want, s, redacted),
+							strings.Trim(string(mustJSON(s)), `"`),
+							redacted,
+						)
 					}
 					require.Equal(t, want, text, "round %d of seed %d", round, seed)
 				}

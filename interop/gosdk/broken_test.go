@@ -27,17 +27,19 @@ type (
 func broken(request func(*sampleParams), answer func(*sampleResult)) harness.Client {
 	return gosdk.Client(func(env harness.Env) *mcp.ClientOptions {
 		ask := gosdk.AskModel(env)
-		return &mcp.ClientOptions{CreateMessageWithToolsHandler: func(ctx context.Context, req *sampleRequest) (*sampleResult,
-			error) {
-			if request != nil {
-				request(req.Params)
-			}
-			result, err := ask(ctx, req)
-			if err == nil && answer != nil {
-				answer(result)
-			}
-			return result, err
-		}}
+		return &mcp.ClientOptions{
+			CreateMessageWithToolsHandler: func(ctx context.Context, req *sampleRequest) (*sampleResult,
+				error) {
+				if request != nil {
+					request(req.Params)
+				}
+				result, err := ask(ctx, req)
+				if err == nil && answer != nil {
+					answer(result)
+				}
+				return result, err
+			},
+		}
 	})
 }
 
@@ -63,7 +65,10 @@ func firstOf[T mcp.Content](content []mcp.Content) []mcp.Content {
 var unanswered = slices.Concat(
 	expect.Fails("client: no request got a result", "client/sampled", "basic/answered"),
 	expect.In(server.V20251125, expect.Passes("fine: an error is a response", "basic/answers-once", "basic/id-echoed")),
-	expect.In(server.V20260728, expect.Unsupported("fine: no sign that the client continued", "tool-use/unoffered-tool")),
+	expect.In(
+		server.V20260728,
+		expect.Unsupported("fine: no sign that the client continued", "tool-use/unoffered-tool"),
+	),
 	expect.NotSeen("client: there is no result", "basic/*", "tool-use/*", "parallel/*"),
 )
 
@@ -128,7 +133,8 @@ func TestBrokenClients(t *testing.T) {
 
 		{"declares tools with the older handler", gosdk.Client(func(env harness.Env) *mcp.ClientOptions {
 			options := plain(env)
-			options.Capabilities = &mcp.ClientCapabilities{Sampling: &mcp.SamplingCapabilities{Tools: &mcp.SamplingToolsCapabilities{}}}
+			sampling := &mcp.SamplingCapabilities{Tools: &mcp.SamplingToolsCapabilities{}}
+			options.Capabilities = &mcp.ClientCapabilities{Sampling: sampling}
 			return options
 		}), slices.Concat(
 			expect.Fails("SDK: it silently drops the tools for the older handler", "tool-use/tools-reach-model",

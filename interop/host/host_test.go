@@ -56,7 +56,8 @@ func TestForbiddenRequests(t *testing.T) {
 }
 
 func TestForbiddenToolUses(t *testing.T) {
-	const use, text = `{"content":[{"type":"text","text":"Yes."},{"type":"tool_use","id":"a","name":"t","input":{}}]}`, `{"content":{"type":"text","text":"No."}}`
+	const use = `{"content":[{"type":"text","text":"Yes."},{"type":"tool_use","id":"a","name":"t","input":{}}]}`
+	const text = `{"content":{"type":"text","text":"No."}}`
 	for name, c := range map[string]struct {
 		params, result string
 		want           bool
