@@ -2,13 +2,11 @@ package cassettes
 
 import "strings"
 
-// edit replaces a span of a text.
 type edit struct {
 	span
 	with string
 }
 
-// edited applies edits, which are sorted.
 func edited(text string, edits []edit) string {
 	if len(edits) == 0 {
 		return text

@@ -63,7 +63,6 @@ func newExchange(r *http.Request) (*exchange, io.ReadCloser, error) {
 	return x, body.resend, nil
 }
 
-// requestBody is a request body that was read.
 type requestBody struct {
 	text     string
 	unzipped bool          // text was sent compressed
@@ -100,7 +99,6 @@ func readBody(r *http.Request) (*requestBody, error) {
 	return body, r.Body.Close()
 }
 
-// both joins a reader and a closer.
 type both struct {
 	io.Reader
 	io.Closer
@@ -111,7 +109,7 @@ func (x *exchange) answered(resp *http.Response) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.last = time.Now()
-	x.timing.First = milliseconds(x.last.Sub(x.began))
+	x.timing.First = x.last.Sub(x.began).Milliseconds()
 	x.interaction.Response = cassette.Response{
 		Proto: resp.Proto, ProtoMajor: resp.ProtoMajor, ProtoMinor: resp.ProtoMinor, TransferEncoding: resp.TransferEncoding,
 		ContentLength: resp.ContentLength, Uncompressed: resp.Uncompressed,
@@ -173,7 +171,7 @@ func (x *exchange) piece(p []byte, full bool) {
 	if n := len(x.timing.Pieces); x.full && n > 0 {
 		x.timing.Pieces[n-1][0] += int64(len(p))
 	} else {
-		x.timing.Pieces = append(x.timing.Pieces, [2]int64{int64(len(p)), milliseconds(now.Sub(x.last))})
+		x.timing.Pieces = append(x.timing.Pieces, [2]int64{int64(len(p)), now.Sub(x.last).Milliseconds()})
 	}
 	x.body.Write(p)
 	x.last, x.full = now, full
@@ -220,7 +218,6 @@ func finished(stream []byte) bool {
 // finalEvent bounds the search for the last event, in bytes from the end. That event may repeat the whole answer.
 const finalEvent = 1 << 20
 
-// isAnswered reports whether a response has begun.
 func (x *exchange) isAnswered() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -8,7 +8,6 @@ import (
 // Replace returns the text without secrets.
 func (c *scrubber) Replace(text string) string { return edited(text, c.inText(text)) }
 
-// inText returns the edits that remove the secrets of a text.
 func (c *scrubber) inText(text string) []edit {
 	var edits []edit
 	for _, s := range c.find(text) {

@@ -32,7 +32,6 @@ const (
 	timedComment  = "# end: %d timed interactions" // with timings in a file beside it
 )
 
-// recording is the content of a file.
 type recording struct {
 	name         string
 	origin       Origin // "": unknown
@@ -120,7 +119,6 @@ func decode(data []byte) (*recording, error) {
 	return r, nil
 }
 
-// decodeYAML decodes the one YAML document of a file.
 func decodeYAML(data []byte) (*document, error) {
 	var d document
 	dec := yaml.NewDecoder(bytes.NewReader(data))

@@ -102,7 +102,6 @@ func pathOf(d *understood, u *url.URL) string {
 	return u.Path
 }
 
-// mediaType returns the answer's content type without parameters.
 func (i *Interaction) mediaType() string {
 	for name, values := range i.recorded.Response.Headers {
 		if http.CanonicalHeaderKey(name) == "Content-Type" && len(values) > 0 {

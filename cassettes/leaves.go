@@ -52,7 +52,6 @@ func jsonLeaves(body string, at int) []leaf {
 	return all
 }
 
-// eventLeaves reads server-sent events.
 func eventLeaves(body string) []leaf {
 	var all []leaf
 	at, event := len(body)-len(strings.TrimPrefix(body, byteOrder)), []span(nil)
@@ -237,7 +236,6 @@ func separate(apart *[groupings]uint64, name string, value json.Token, depth int
 	}
 }
 
-// mixed adds a part to a key.
 func mixed(key uint64, part string) uint64 {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, part) // never fails

@@ -41,7 +41,6 @@ func (f *File) Lint(secrets ...string) []Finding {
 	return found
 }
 
-// reporter adds a finding.
 type reporter func(where, format string, args ...any)
 
 // lintSecrets looks for secrets in every part of an interaction.

@@ -34,10 +34,8 @@ func load(name string) (*recording, error) {
 	return r, loadTimings(name, r)
 }
 
-// anyName is the name of an embedded recording.
 const anyName = "parallel.native"
 
-// inFolder returns the cassettes in a folder, sorted.
 func inFolder(folder string) []string {
 	entries, _ := os.ReadDir(folder) // an unreadable folder lists none
 	var names []string

@@ -65,7 +65,6 @@ func WithSecrets(secrets ...string) Option {
 	return func(s *settings) { s.secrets = append(s.secrets, secrets...) }
 }
 
-// newSettings applies the options.
 func newSettings(options []Option) (settings, error) {
 	s := settings{origin: Recorded}
 	for _, o := range options {
@@ -96,7 +95,6 @@ func Open(t llm.TB, name string, options ...Option) http.RoundTripper {
 	return openForTest(t, name, options, open)
 }
 
-// openForTest opens the cassette of a test, and closes it when the test ends.
 func openForTest[T interface{ finish() []error }](
 	t llm.TB, name string, options []Option, open func(path string, s settings) (T, error),
 ) (opened T) {
@@ -134,7 +132,6 @@ func New(path string, options ...Option) (*Transport, error) {
 	return openFile(path, options, open)
 }
 
-// openFile opens the cassette at a path.
 func openFile[T any](path string, options []Option, open func(string, settings) (T, error)) (opened T, err error) {
 	s, err := newSettings(options)
 	if err == nil {

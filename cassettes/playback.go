@@ -35,7 +35,6 @@ func respond(r *http.Request, a dialect.Answer, when *timing, paced bool) *http.
 	}
 }
 
-// playback is the body of a replayed answer.
 type playback struct {
 	ctx    context.Context
 	chunks [][]byte

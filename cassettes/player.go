@@ -22,7 +22,6 @@ type Player struct {
 
 var _ llm.Source = (*Player)(nil)
 
-// interaction is a recorded interaction, prepared for matching and replay.
 type interaction struct {
 	cassette string
 	number   int // in its file, from 0
@@ -104,7 +103,6 @@ func (p *Player) Answer(r *dialect.Request) (dialect.Answer, error) {
 	return answer, nil
 }
 
-// find returns the next interaction for the request.
 func (p *Player) find(r *request) (*interaction, error) {
 	q := p.byKey[r.key()]
 	if q == nil {
@@ -134,7 +132,6 @@ func (p *Player) nearest(r *request) (nearest *interaction, least differences) {
 	return nearest, least
 }
 
-// miss says why no interaction matches.
 func (p *Player) miss(r *request, nearest *interaction, least differences) error {
 	if nearest != nil {
 		return fmt.Errorf("this %s request is not recorded; the nearest is %v: %s (differences: %d); "+
@@ -151,7 +148,6 @@ func (p *Player) miss(r *request, nearest *interaction, least differences) error
 		r.kind, strings.Join(p.names, ", "), strings.Join(kinds, ", "))
 }
 
-// unused returns the interactions that were not used.
 func (p *Player) unused() []*interaction {
 	var left []*interaction
 	for _, i := range p.interactions {

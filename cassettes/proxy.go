@@ -95,7 +95,6 @@ func startProxy(path string, s settings) (*Proxy, error) {
 	return p, nil
 }
 
-// addressesOf returns the address of each provider.
 func addressesOf(s settings) (map[string]*url.URL, error) {
 	addresses := map[string]*url.URL{}
 	for _, u := range upstreams {

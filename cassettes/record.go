@@ -80,7 +80,6 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// drop removes an exchange that failed.
 func (r *Recorder) drop(x *exchange) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -116,7 +115,6 @@ func conflictPath(path string) string {
 	}
 }
 
-// save writes what was recorded.
 func (r *Recorder) save() error {
 	c := cassette.New(strings.TrimSuffix(r.path, extension))
 	var when []timing
@@ -170,9 +168,8 @@ func (x *exchange) save(id int, secrets *scrubber) (*cassette.Interaction, timin
 		return nil, t, err
 	}
 	i.ID, t.ID = id, id
-	edits, err := scrub(i, t.Cut != wholeAnswer, secrets)
-	t.fit(edits)
-	return i, t, err
+	t.fit(scrub(i, t.Cut != wholeAnswer, secrets))
+	return i, t, nil
 }
 
 // secrets are the given secrets and the credentials of all requests: a client may tell one provider the key of another.

@@ -37,7 +37,6 @@ func kindOf(method string, u *url.URL) string {
 	return kind
 }
 
-// kindOfDecoded returns the kind of a request that a server has decoded.
 func kindOfDecoded(r *dialect.Request) string {
 	if r.URL != nil {
 		return kindOf(http.MethodPost, r.URL)
@@ -72,7 +71,6 @@ func withoutBoundary(header http.Header, body string) string {
 	return strings.ReplaceAll(body, "--"+params["boundary"], "--boundary")
 }
 
-// key is equal for equal requests.
 func (r *request) key() [sha256.Size]byte {
 	return sha256.Sum256(appendCanonical(append([]byte(r.kind), 0), r.body))
 }

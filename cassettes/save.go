@@ -48,7 +48,6 @@ func write(path string, origin Origin, saved []*cassette.Interaction, document [
 	return nil
 }
 
-// file is a path and what to write there.
 type file struct {
 	path string
 	data []byte

@@ -34,19 +34,12 @@ var (
 // scrub removes secrets, and what differs between two recordings, from an interaction. It returns its edits of the
 // answer's body. Besides the interaction's own secrets it knows those of the recording. It replaces headers and
 // trailers and does not modify the old ones.
-func scrub(i *cassette.Interaction, cut bool, secrets *scrubber) ([]edit, error) {
+func scrub(i *cassette.Interaction, cut bool, secrets *scrubber) []edit {
 	q, r := &i.Request, &i.Response
-	u, err := url.Parse(q.URL)
-	if err != nil {
-		return nil, err
-	}
 	clean := &scrubber{slices.Clone(secrets.known)}
 	clean.addCookies((&http.Request{Header: q.Headers}).Cookies())
 	clean.addCookies((&http.Response{Header: r.Headers}).Cookies())
-	u.RawQuery = withoutCredentials(u.Query()).Encode()
-	u.User = nil
-	u.Host = withoutPort(u.Host)
-	q.URL, q.Host = clean.Replace(u.String()), withoutPort(q.Host)
+	q.URL, q.Host = clean.Replace(addressWithoutCredentials(q.URL)), withoutPort(q.Host)
 	q.Form = withoutCredentials(q.Form)
 	for _, values := range q.Form {
 		for n := range values {
@@ -60,14 +53,13 @@ func scrub(i *cassette.Interaction, cut bool, secrets *scrubber) ([]edit, error)
 		*header = scrubHeader(*header, i.ID, clean)
 	}
 	r.Status = clean.Replace(r.Status)
-	return edits, nil
+	return edits
 }
 
 func isCredential(param string) bool {
 	return slices.Contains(credentialParams, strings.ToLower(param))
 }
 
-// withoutCredentials returns query parameters with their credentials replaced.
 func withoutCredentials(params url.Values) url.Values {
 	kept := url.Values{}
 	for name, values := range params {

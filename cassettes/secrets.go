@@ -21,7 +21,7 @@ var (
 	credentialParams = []string{"key", "api_key", "api-key", "apikey", "access_token", "token"}
 )
 
-// minSecret is the minSecret credential, in bytes, that is searched for. Shorter ones occur by chance.
+// minSecret is the length of the shortest credential, in bytes, that is searched for. Shorter ones occur by chance.
 const minSecret = 8
 
 // pattern recognizes a secret by its beginning, at the beginning of a word, and what follows.

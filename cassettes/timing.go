@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"time"
 )
 
 // How an answer ended.
@@ -29,7 +28,6 @@ type timing struct {
 	Cut string `json:"cut,omitempty"`
 }
 
-// timings is the content of the file.
 type timings struct {
 	Version      int      `json:"version"`
 	Interactions []timing `json:"interactions"`
@@ -40,10 +38,7 @@ const (
 	timingVersion   = 1
 )
 
-// timingFile returns the path of a cassette's timings.
 func timingFile(path string) string { return strings.TrimSuffix(path, extension) + timingExtension }
-
-func milliseconds(d time.Duration) int64 { return d.Milliseconds() }
 
 // encode writes one line per interaction.
 func (t *timings) encode() []byte {

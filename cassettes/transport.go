@@ -83,7 +83,6 @@ func (t *Transport) find(r *http.Request, body *requestBody) (*interaction, erro
 	return t.player.find(newRequest(clean.Replace(kindOf(r.Method, r.URL)), r.Header, clean.request(body.text)))
 }
 
-// send calls the provider.
 func (t *Transport) send(r *http.Request) (*http.Response, error) {
 	if t.recorder != nil {
 		return t.recorder.RoundTrip(r)
@@ -91,7 +90,6 @@ func (t *Transport) send(r *http.Request) (*http.Response, error) {
 	return t.real.RoundTrip(r)
 }
 
-// play responds with a recorded answer.
 func (t *Transport) play(r *http.Request, i *interaction) (*http.Response, error) {
 	answer := i.answer
 	answer.Header = answer.Header.Clone()

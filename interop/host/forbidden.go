@@ -12,14 +12,16 @@ type block struct {
 	ToolUseID string `json:"toolUseId"`
 }
 
+type message struct {
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+}
+
 // Forbidden says why a strict host refuses a request, given the declared capabilities (both JSON); "" if it is valid.
 // The rules are from 2025-11-25, client/sampling#message-content-constraints and #tool-use-and-result-balance.
 func Forbidden(params, declared json.RawMessage) string {
 	var request struct {
-		Messages []struct {
-			Role    string          `json:"role"`
-			Content json.RawMessage `json:"content"`
-		} `json:"messages"`
+		Messages   []message       `json:"messages"`
 		Tools      json.RawMessage `json:"tools"`
 		ToolChoice json.RawMessage `json:"toolChoice"`
 	}
@@ -35,35 +37,43 @@ func Forbidden(params, declared json.RawMessage) string {
 		if !ok {
 			return "a message has no content"
 		}
-		var uses, results []string
-		for _, b := range blocks {
-			switch b.Type {
-			case "tool_use":
-				uses = append(uses, b.ID)
-			case "tool_result":
-				results = append(results, b.ToolUseID)
-			}
+		why := ""
+		if why, open = m.imbalance(blocks, open); why != "" {
+			return why
 		}
-		switch {
-		case len(uses) > 0 && m.Role != "assistant":
-			return "a user message contains a tool_use"
-		case len(results) > 0 && m.Role != "user":
-			return "an assistant message contains a tool_result"
-		case len(results) > 0 && len(results) < len(blocks):
-			return "a message contains a tool_result and other content"
-		case twice(uses), twice(results):
-			return "duplicate id"
-		case !within(results, open):
-			return "a tool_result has no tool_use"
-		case !within(open, results):
-			return "a tool_use has no tool_result"
-		}
-		open = uses
 	}
 	if len(open) > 0 {
 		return "a tool_use has no tool_result"
 	}
 	return ""
+}
+
+// imbalance says what is wrong with a message after tool uses without results (open), and returns its own tool uses.
+func (m message) imbalance(blocks []block, open []string) (why string, uses []string) {
+	var results []string
+	for _, b := range blocks {
+		switch b.Type {
+		case "tool_use":
+			uses = append(uses, b.ID)
+		case "tool_result":
+			results = append(results, b.ToolUseID)
+		}
+	}
+	switch {
+	case len(uses) > 0 && m.Role != "assistant":
+		why = "a user message contains a tool_use"
+	case len(results) > 0 && m.Role != "user":
+		why = "an assistant message contains a tool_result"
+	case len(results) > 0 && len(results) < len(blocks):
+		why = "a message contains a tool_result and other content"
+	case twice(uses), twice(results):
+		why = "duplicate id"
+	case !within(results, open):
+		why = "a tool_result has no tool_use"
+	case !within(open, results):
+		why = "a tool_use has no tool_result"
+	}
+	return why, uses
 }
 
 // Defies reports whether an answer uses a tool although the request has none, or has the tool choice none.

@@ -10,7 +10,6 @@ import (
 // members, such as names of tools and parameters, do not form one text.
 var restated = []string{"content", "text", "thinking"}
 
-// request returns a request body without secrets.
 func (c *scrubber) request(body string) string { return edited(body, c.inRequest(body)) }
 
 // inRequest returns the edits that remove the secrets of a request body, including those repeated in pieces.
