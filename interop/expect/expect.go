@@ -83,8 +83,8 @@ func (row *Row) covers(r *report.Result) bool {
 	return err == nil && matches && (row.Revision == "" || string(row.Revision) == r.Revision)
 }
 
-// Apart are the scenarios with tables of their own, because each fault needs sessions of its own.
-var Apart = []string{"malformed"}
+// SeparateRuns are the scenarios with tables of their own, because each fault needs sessions of its own.
+var SeparateRuns = []string{"malformed"}
 
 // Rows that clients share.
 var (
@@ -112,9 +112,9 @@ var (
 		Warns("adapter: it sends every history to the model, and the native dialect accepts it", "balance/*-*"))
 )
 
-// Trusting are the scenarios in which a strict client differs from a permissive one. All others run with the strict
+// StrictMatters are the scenarios in which a strict client differs from a permissive one. All others run with the strict
 // one only.
-var Trusting = []string{"declare", "tool-use", "balance"}
+var StrictMatters = []string{"declare", "tool-use", "balance"}
 
 // usual is the verdict without a row. None of the clients supports tasks.
 func usual(r *report.Result) report.Verdict {

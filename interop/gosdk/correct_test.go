@@ -28,7 +28,7 @@ func asking(env harness.Env) *mcp.ClientOptions {
 
 // everything is the whole catalogue, in all revisions.
 func everything(c harness.Client) conformance.Suite {
-	return conformance.Suite{Client: c, Revisions: conformance.AllRevisions(), Skip: expect.Apart}
+	return conformance.Suite{Client: c, Revisions: conformance.AllRevisions(), Skip: expect.SeparateRuns}
 }
 
 func TestCorrectClient(t *testing.T) {
@@ -62,7 +62,8 @@ func TestClientWithTheSDKsTypesAlone(t *testing.T) {
 			return pass[mcp.CreateMessageWithToolsResult](ctx, env, req.Params)
 		}}
 	})
-	expect.Verdicts(t, conformance.Suite{Client: client, Skip: expect.Apart}, permissive, patient, undecided, overHTTP,
+	expect.Verdicts(t, conformance.Suite{Client: client, Skip: expect.SeparateRuns}, permissive, patient, undecided,
+		overHTTP,
 		expect.Fails("SDK: ToolUseContent.Input decodes numbers as float64: 9007199254740993 becomes …992",
 			"tool-use/input-intact"))
 }
@@ -95,7 +96,7 @@ var undeclaredTools = slices.Concat(
 	expect.NotApplicable("fine: the client does not declare sampling.tools", "tool-use/*", "parallel/*"))
 
 func TestClientAsProcess(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: process("asking"), Skip: expect.Apart}, permissive, overHTTP)
+	expect.Verdicts(t, conformance.Suite{Client: process("asking"), Skip: expect.SeparateRuns}, permissive, overHTTP)
 }
 
 // pass sends a sampling request to the model through the SDK's types alone.
@@ -119,10 +120,11 @@ func pass[Result any](ctx context.Context, env harness.Env, params any) (*Result
 }
 
 func TestMalformedRequests(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking), Only: expect.Apart, Skip: expect.Slow}, malformed)
+	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking), Only: expect.SeparateRuns, Skip: expect.Slow},
+		malformed)
 }
 
 func TestMalformedRequestsWithoutTools(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(plain), Only: expect.Apart, Skip: expect.Slow},
+	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(plain), Only: expect.SeparateRuns, Skip: expect.Slow},
 		malformedPlain)
 }

@@ -76,8 +76,8 @@ func (m message) imbalance(blocks []block, open []string) (why string, uses []st
 	return why, uses
 }
 
-// Defies reports whether an answer uses a tool although the request has none, or has the tool choice none.
-func Defies(params, result json.RawMessage) bool {
+// UsesForbiddenTool reports whether an answer uses a tool although the request has none, or has the tool choice none.
+func UsesForbiddenTool(params, result json.RawMessage) bool {
 	var request struct {
 		Tools      []json.RawMessage `json:"tools"`
 		ToolChoice struct {

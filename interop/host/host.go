@@ -59,7 +59,7 @@ func (h Host) Sample(ctx context.Context, params any) (json.RawMessage, error) {
 	switch {
 	case err != nil:
 		return nil, &Refusal{internalError, "the model did not answer"}
-	case h.Strict && Defies(raw, result):
+	case h.Strict && UsesForbiddenTool(raw, result):
 		return nil, &Refusal{internalError, "the model used a forbidden tool"}
 	case h.Env.Decision == harness.DeclineAnswer:
 		return nil, &Refusal{declined, "the user declined the answer"}

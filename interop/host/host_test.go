@@ -73,7 +73,7 @@ func TestForbiddenToolUses(t *testing.T) {
 		"invalid answer":         {`{}`, `7`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, c.want, host.Defies(json.RawMessage(c.params), json.RawMessage(c.result)))
+			require.Equal(t, c.want, host.UsesForbiddenTool(json.RawMessage(c.params), json.RawMessage(c.result)))
 		})
 	}
 }

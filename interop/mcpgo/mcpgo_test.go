@@ -59,7 +59,7 @@ var overStreams = slices.Concat(
 	expect.Warns("SDK: it does not skip a byte order mark", "transport/sse-rare"))
 
 func TestClient(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel), Skip: expect.Apart},
+	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel), Skip: expect.SeparateRuns},
 		halfAMinute, undeclaredServed, common, trusting, expect.HandedOn)
 }
 
@@ -67,16 +67,18 @@ func TestStrictClient(t *testing.T) {
 	strict := mcpgo.Client(func(env harness.Env) client.SamplingHandler {
 		return mcpgo.Handler(host.Host{Env: env, Strict: true})
 	})
-	expect.Verdicts(t, conformance.Suite{Client: strict, Skip: expect.Apart}, halfAMinute, common, codeless)
+	expect.Verdicts(t, conformance.Suite{Client: strict, Skip: expect.SeparateRuns}, halfAMinute, common, codeless)
 }
 
 func TestClientOverSockets(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel, harness.Loopback()), Skip: expect.Apart},
+	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel, harness.Loopback()),
+		Skip: expect.SeparateRuns},
 		undeclaredServed, common, trusting, expect.HandedOn)
 }
 
 func TestMalformedRequests(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel), Only: expect.Apart, Skip: expect.Slow},
+	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel), Only: expect.SeparateRuns,
+		Skip: expect.Slow},
 		malformed)
 }
 

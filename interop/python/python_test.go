@@ -36,8 +36,8 @@ var simple = expect.In(server.V20251125, slices.Concat(
 
 func TestClients(t *testing.T) {
 	permissive, strict := client(t), client(t, "--strict")
-	permissive.Only, permissive.Skip = expect.Trusting, expect.Apart
-	strict.Skip = expect.Apart
+	permissive.Only, permissive.Skip = expect.StrictMatters, expect.SeparateRuns
+	strict.Skip = expect.SeparateRuns
 	t.Run("permissive", func(t *testing.T) {
 		expect.Verdicts(t, permissive, undeclaredServed, expect.GivenIDs, trusting, expect.HandedOn)
 	})
@@ -49,7 +49,7 @@ func TestClients(t *testing.T) {
 
 func TestMalformedRequests(t *testing.T) {
 	s := client(t)
-	s.Only, s.Skip = expect.Apart, expect.Slow
+	s.Only, s.Skip = expect.SeparateRuns, expect.Slow
 	expect.Verdicts(t, s, expect.Warns("adapter: it serves what it is given",
 		"malformed/error-due", "malformed/wrong-types", "malformed/no-model-call", "malformed/bad-schema"))
 }

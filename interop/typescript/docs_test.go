@@ -26,7 +26,7 @@ func TestAdapterOfTheDocumentation(t *testing.T) {
 	_, err = adapter.Write(block[1])
 	require.NoError(t, err)
 	require.NoError(t, adapter.Close())
-	suite := conformance.Suite{Client: harness.Command("node", adapter.Name()), Skip: expect.Apart}
+	suite := conformance.Suite{Client: harness.Command("node", adapter.Name()), Skip: expect.SeparateRuns}
 	expect.Verdicts(t, suite, expect.NoProcess, javaScript, trusting, unchecked, typed,
 		expect.In(server.V20260728, expect.Unsupported("page: it uses no prompts and resources",
 			"mrtr/prompts-and-resources", "transport/header-value")),

@@ -60,15 +60,16 @@ func TestClients(t *testing.T) {
 		only  []string
 		table []expect.Row
 	}{
-		{"v1", []string{"node", "v1.mjs"}, expect.Trusting, slices.Concat(onlyLegacy, numbersAndUses, trusting)},
+		{"v1", []string{"node", "v1.mjs"}, expect.StrictMatters, slices.Concat(onlyLegacy, numbersAndUses, trusting)},
 		{"v1, strict", []string{"node", "v1.mjs", "--strict"}, nil, slices.Concat(onlyLegacy, refusesTasks, expect.NoPipe,
 			javaScript)},
-		{"v2", []string{"node", "v2.mjs"}, expect.Trusting, slices.Concat(numbersAndUses, trusting, unchecked)},
+		{"v2", []string{"node", "v2.mjs"}, expect.StrictMatters, slices.Concat(numbersAndUses, trusting, unchecked)},
 		{"v2, strict", []string{"node", "v2.mjs", "--strict"}, nil, slices.Concat(expect.NoProcess, javaScript, typed,
 			expect.ClosedStream)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			expect.Verdicts(t, conformance.Suite{Client: harness.Command(c.argv...), Only: c.only, Skip: expect.Apart}, c.table)
+			expect.Verdicts(t, conformance.Suite{Client: harness.Command(c.argv...), Only: c.only, Skip: expect.SeparateRuns},
+				c.table)
 		})
 	}
 }
@@ -83,7 +84,7 @@ func TestMalformedRequests(t *testing.T) {
 		{"v2.mjs", malformedV2},
 	} {
 		t.Run(c.script, func(t *testing.T) {
-			expect.Verdicts(t, conformance.Suite{Client: harness.Command("node", c.script), Only: expect.Apart,
+			expect.Verdicts(t, conformance.Suite{Client: harness.Command("node", c.script), Only: expect.SeparateRuns,
 				Skip: expect.Slow}, c.table)
 		})
 	}
