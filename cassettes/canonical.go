@@ -46,6 +46,8 @@ func appendCanonical(b []byte, tree any) []byte {
 		return append(b, ']')
 	case json.Number:
 		return append(b, canonicalNumber(string(v))...)
+	case absent:
+		return append(b, "nothing"...)
 	case opaque: // never equal to JSON
 		return append(b, v...)
 	}

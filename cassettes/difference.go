@@ -1,6 +1,7 @@
 package cassettes
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -46,7 +47,7 @@ func (d *differences) walk(path string, want, got any) {
 		}
 	}
 	if canonical(want) != canonical(got) {
-		d.add(path, want, true, got, true)
+		d.add(path, want, got)
 	}
 }
 
@@ -81,53 +82,43 @@ func (d *differences) objects(path string, want, got map[string]any) {
 	names := slices.Concat(slices.Collect(maps.Keys(want)), slices.Collect(maps.Keys(got)))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		w, wanted := want[name]
-		g, came := got[name]
 		below := path + fmt.Sprintf("[%q]", name)
 		if isWord(name) {
 			below = strings.TrimPrefix(path+"."+name, ".")
 		}
-		if wanted && came {
-			d.walk(below, w, g)
-		} else {
-			d.add(below, w, wanted, g, came)
-		}
+		d.walk(below, member(want, name), member(got, name))
 	}
 }
 
 func (d *differences) arrays(path string, want, got []any) {
 	for i := range max(len(want), len(got)) {
-		below := fmt.Sprintf("%s[%d]", path, i)
-		switch {
-		case i >= len(want):
-			d.add(below, nil, false, got[i], true)
-		case i >= len(got):
-			d.add(below, want[i], true, nil, false)
-		default:
-			d.walk(below, want[i], got[i])
-		}
+		d.walk(fmt.Sprintf("%s[%d]", path, i), item(want, i), item(got, i))
 	}
 }
 
+// absent is a member or an item that is missing.
+type absent struct{}
+
+func member(o map[string]any, name string) any {
+	if v, ok := o[name]; ok {
+		return v
+	}
+	return absent{}
+}
+
+func item(list []any, i int) any {
+	if i < len(list) {
+		return list[i]
+	}
+	return absent{}
+}
+
 // add counts a difference and describes the first one.
-func (d *differences) add(path string, want any, wanted bool, got any, came bool) {
-	if d.count++; d.count > 1 {
-		return
+func (d *differences) add(path string, want, got any) {
+	if d.count++; d.count == 1 {
+		w, g := fromDifference(show(want), show(got))
+		d.first = fmt.Sprintf("at %s expected %s, found %s", cmp.Or(path, "the body"), clip(w), clip(g))
 	}
-	if path == "" {
-		path = "the body"
-	}
-	w, g := "nothing", "nothing"
-	if wanted {
-		w = show(want)
-	}
-	if came {
-		g = show(got)
-	}
-	if wanted && came {
-		w, g = fromDifference(w, g)
-	}
-	d.first = fmt.Sprintf("at %s expected %s, found %s", path, clip(w), clip(g))
 }
 
 func show(v any) string {

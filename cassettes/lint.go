@@ -1,7 +1,6 @@
 package cassettes
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -132,23 +131,19 @@ func (i *Interaction) lintBodies(say reporter) {
 
 // isEvent reports whether a piece of a stream is JSON, a comment, or the end of an OpenAI chat.
 func isEvent(chunk []byte) bool {
-	var data [][]byte
+	var data []string
 	isSSE := false
-	for line := range bytes.SplitSeq(bytes.ReplaceAll(chunk, []byte("\r"), []byte("\n")), []byte("\n")) {
-		field, value, ok := bytes.Cut(line, []byte(":"))
-		switch string(field) {
+	for line := range strings.SplitSeq(strings.ReplaceAll(string(chunk), "\r", "\n"), "\n") {
+		switch field, value, ok := strings.Cut(line, ":"); field {
 		case "data":
-			if ok {
-				data = append(data, bytes.TrimPrefix(value, []byte(" ")))
-			}
-			isSSE = true
+			data, isSSE = append(data, strings.TrimPrefix(value, " ")), true
 		case "", "event", "id", "retry":
 			isSSE = isSSE || ok
 		}
 	}
-	text := bytes.Join(data, []byte("\n"))
+	text := strings.Join(data, "\n")
 	if !isSSE {
-		text = bytes.TrimSpace(chunk)
+		text = strings.TrimSpace(string(chunk))
 	}
-	return len(text) == 0 || string(text) == "[DONE]" || json.Valid(text)
+	return text == "" || text == "[DONE]" || json.Valid([]byte(text))
 }
