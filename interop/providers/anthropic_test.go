@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	"github.com/anthropics/anthropic-sdk-go"
@@ -310,24 +309,10 @@ func TestAnthropicRetries(t *testing.T) {
 	require.Len(t, srv.Journal(), 1, "a miss is not retried")
 }
 
-// cutShort serves the first events of a stream and then an error.
-func cutShort(t *testing.T, events int, e *dialect.Error) *httptest.Server {
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		req := &dialect.Request{Stream: true}
-		a := fake.Messages.Encode(req, &dialect.Reply{Content: []dialect.Block{llm.Text("sunny, all day")}})
-		w.Header().Set("Content-Type", a.Header.Get("Content-Type"))
-		for _, chunk := range a.Chunks[:events] {
-			_, _ = w.Write(chunk)
-		}
-		_, _ = w.Write(fake.Messages.EncodeErrorEvent(req, nil, 0, e))
-	}))
-	t.Cleanup(srv.Close)
-	return srv
-}
-
 func TestAnthropicErrorInAStream(t *testing.T) {
 	for events, told := range map[int]int{0: 0, 1: 1, 5: 4} { // the SDK hides the ping
-		client := anthropicClient(cutShort(t, events, &dialect.Error{Status: 529, Message: "busy"}).URL)
+		client := anthropicClient(serveBroken(t, fake.Messages, "sunny, all day", events, &dialect.Error{Status: 529,
+			Message: "busy"}))
 		stream := client.Messages.NewStreaming(t.Context(), anthropicParams(anthropicQuestion))
 		seen := 0
 		for stream.Next() {
@@ -342,22 +327,7 @@ func TestAnthropicErrorInAStream(t *testing.T) {
 }
 
 func TestAnthropicSideRequests(t *testing.T) {
-	side := fake.Messages.(dialect.SideRequests)
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		require.True(t, side.Claims(r))
-		var body json.RawMessage
-		_ = json.NewDecoder(r.Body).Decode(&body) // a GET has no body
-		a := side.AnswerSideRequest(r, body)
-		for name, values := range a.Header {
-			w.Header()[name] = values
-		}
-		w.WriteHeader(a.Status)
-		for _, chunk := range a.Chunks {
-			_, _ = w.Write(chunk)
-		}
-	}))
-	defer srv.Close()
-	client := anthropicClient(srv.URL)
+	client := anthropicClient(serveSideRequests(t, fake.Messages))
 
 	var names []string
 	models := client.Models.ListAutoPaging(t.Context(), anthropic.ModelListParams{})

@@ -212,19 +212,6 @@ func (nowhere) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, &net.OpError{Op: "dial", Err: context.Canceled}
 }
 
-func TestSDKsAreRecordedByTheirTransport(t *testing.T) {
-	model := llm.New(t, sunny.Times(4))
-	path := filepath.Join(t.TempDir(), "talk.yaml")
-	said := "sunny – 18°C 🗼, and so it stays"
-	for _, mode := range []cassettes.Mode{cassettes.RecordMissing, cassettes.ReplayOnly} {
-		transport, err := cassettes.New(path, cassettes.WithMode(mode), cassettes.WithOrigin(cassettes.Scripted))
-		require.NoError(t, err)
-		require.Equal(t, []string{said, said, said, said}, talks(t, model.Bases(), &http.Client{Transport: transport}), mode)
-		require.NoError(t, transport.Close(), mode)
-	}
-	require.Len(t, model.Requests(), 4)
-}
-
 func TestSDKsDoNotRetryAMiss(t *testing.T) {
 	model := llm.New(t, sunny.Times(4))
 	path := filepath.Join(t.TempDir(), "talk.yaml")

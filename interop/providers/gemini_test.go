@@ -6,7 +6,6 @@ import (
 	"errors"
 	"iter"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	"cloud.google.com/go/auth"
@@ -197,18 +196,11 @@ func TestGeminiErrors(t *testing.T) {
 }
 
 func TestGeminiErrorInAStream(t *testing.T) {
-	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		req := &llm.Request{URL: r.URL, Stream: true, Model: gemini2}
-		a := gemini.GenerateContent.Encode(req, &dialect.Reply{Content: []llm.Block{llm.Text("once upon a time")}})
-		_, _ = w.Write(a.Chunks[0]) // the test fails if the client is gone
-		_, _ = w.Write(gemini.GenerateContent.EncodeErrorEvent(req, nil, 0, &llm.Error{Status: 503, Message: "overloaded"}))
-	}))
-	defer broken.Close()
+	url := serveBroken(t, gemini.GenerateContent, "once upon a time", 1, &llm.Error{Status: 503, Message: "overloaded"})
 	var texts []string
 	var failed error
-	for r, err := range geminiClient(t, broken.URL).Models.GenerateContentStream(t.Context(), gemini2, genai.Text("hi"),
-		nil) {
+	stream := geminiClient(t, url).Models.GenerateContentStream(t.Context(), gemini2, genai.Text("hi"), nil)
+	for r, err := range stream {
 		if err != nil {
 			failed = err
 			continue

@@ -2,7 +2,6 @@ package providers
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -171,26 +170,14 @@ func TestOllamaErrors(t *testing.T) {
 }
 
 func TestOllamaErrorInAStream(t *testing.T) {
-	base := openAIBroken(t, fake.Chat, &dialect.Reply{Content: []dialect.Block{llm.Text("sunny")}}, 1)
+	base := serveBroken(t, fake.Chat, "sunny", 1, outOfOrder)
 	said, _, err := askOllama(t, ollamaClient(t, base), ollamaRequest("llama3.2", nil))
 	require.EqualError(t, err, "out of order")
 	require.Equal(t, "sunn", said.text)
 }
 
 func TestOllamaModels(t *testing.T) {
-	side := fake.Chat.(dialect.SideRequests)
-	mux := http.NewServeMux()
-	for _, pattern := range side.SideRequestPatterns() {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			a := side.AnswerSideRequest(r, []byte(`{"model":"my-model"}`))
-			for _, chunk := range a.Chunks {
-				_, _ = w.Write(chunk) // the test fails if the client is gone
-			}
-		})
-	}
-	srv := httptest.NewServer(mux)
-	defer srv.Close()
-	client := ollamaClient(t, srv.URL)
+	client := ollamaClient(t, serveSideRequests(t, fake.Chat))
 	list, err := client.List(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "llama3.2:latest", list.Models[0].Name)

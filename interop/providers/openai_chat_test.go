@@ -1,9 +1,7 @@
 package providers
 
 import (
-	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	"github.com/openai/openai-go/v3"
@@ -210,36 +208,10 @@ func TestOpenAIChatErrors(t *testing.T) {
 	require.Equal(t, "out of order", said.Message)
 }
 
-// openAIBroken serves the first chunks of a stream and then an error.
-func openAIBroken(t *testing.T, codec dialect.Codec, reply *dialect.Reply, chunks int) string {
-	t.Helper()
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var body json.RawMessage
-		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-			t.Error(err)
-		}
-		req, refused := codec.Decode(r, body)
-		if refused != nil {
-			t.Error(refused)
-			return
-		}
-		a := codec.Encode(req, reply)
-		for name, values := range a.Header {
-			w.Header()[name] = values
-		}
-		for _, chunk := range a.Chunks[:chunks] {
-			_, _ = w.Write(chunk) // the test fails if the client is gone
-		}
-		_, _ = w.Write(codec.EncodeErrorEvent(req, reply, chunks, &dialect.Error{Status: 500, Code: "server_error",
-			Message: "out of order"}))
-	}))
-	t.Cleanup(srv.Close)
-	return srv.URL
-}
+var outOfOrder = &dialect.Error{Status: 500, Code: "server_error", Message: "out of order"}
 
 func TestOpenAIChatErrorInAStream(t *testing.T) {
-	url := openAIBroken(t, fake.Chat, &dialect.Reply{Content: []dialect.Block{llm.Text("sunny")}}, 2)
-	client := openAIClient(url + "/v1")
+	client := openAIClient(serveBroken(t, fake.Chat, "sunny", 2, outOfOrder) + "/v1")
 	stream := client.Chat.Completions.NewStreaming(t.Context(), openAIChatParams())
 	defer stream.Close()
 	text := ""
@@ -251,16 +223,7 @@ func TestOpenAIChatErrorInAStream(t *testing.T) {
 }
 
 func TestOpenAIModels(t *testing.T) {
-	side := fake.Chat.(dialect.SideRequests)
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a := side.AnswerSideRequest(r, nil)
-		w.Header()["Content-Type"] = a.Header["Content-Type"]
-		for _, chunk := range a.Chunks {
-			_, _ = w.Write(chunk) // the test fails if the client is gone
-		}
-	}))
-	defer srv.Close()
-	client := openAIClient(srv.URL + "/v1")
+	client := openAIClient(serveSideRequests(t, fake.Chat) + "/v1")
 	list, err := client.Models.List(t.Context())
 	require.NoError(t, err)
 	require.NotEmpty(t, list.Data)

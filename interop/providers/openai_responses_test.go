@@ -255,8 +255,7 @@ func TestOpenAIResponsesErrors(t *testing.T) {
 }
 
 func TestOpenAIResponsesErrorInAStream(t *testing.T) {
-	url := openAIBroken(t, fake.Responses, &dialect.Reply{Content: []dialect.Block{llm.Text("sunny")}}, 2)
-	client := openAIClient(url + "/v1")
+	client := openAIClient(serveBroken(t, fake.Responses, "sunny", 2, outOfOrder) + "/v1")
 	stream := client.Responses.NewStreaming(t.Context(), openAIResponsesParams())
 	defer stream.Close()
 	var names []string
