@@ -108,8 +108,7 @@ func TestGoVCRLoadsTheRecordings(t *testing.T) {
 	for _, name := range Names() {
 		stock, err := cassette.Load(embeddedFolder + name)
 		require.NoError(t, err)
-		ours, err := load(name)
-		require.NoError(t, err)
+		ours := loaded(t, name)
 		require.Equal(t, Scripted, ours.origin)
 		require.Equal(t, stock.Interactions, ours.interactions)
 	}

@@ -3,7 +3,6 @@ package cassettes
 import (
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,7 +15,7 @@ func FuzzSaveAndLoad(f *testing.F) {
 	f.Add("\n x", " \n\n# end: 0 interactions\n", "application/json", "")
 	f.Add("\xff\x00", "...\n---\n", "x; y=\"", "a b")
 	f.Fuzz(func(t *testing.T, asked, said, mediaType, key string) {
-		path := filepath.Join(t.TempDir(), "talk.yaml")
+		path := talkFile(t)
 		rec, err := Record(path, transportFunc(func(*http.Request) (*http.Response, error) {
 			return answer(mediaType, said), nil
 		}), Recorded)
@@ -33,8 +32,7 @@ func FuzzSaveAndLoad(f *testing.F) {
 		if len(key) >= 16 && !strings.Contains(redacted, key) { // a shorter one may occur by chance
 			require.NotContains(t, string(file), key)
 		}
-		tr, err := New(path)
-		require.NoError(t, err)
+		tr := opened(t, path)
 		_, played := send(t, tr, chat, asked, header)
 		require.Equal(t, edited(said, newScrubber(header, nil).inBody(said, false)), played)
 		require.NoError(t, tr.Close())

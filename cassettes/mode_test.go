@@ -63,6 +63,36 @@ func send(t *testing.T, rt http.RoundTripper, url, body string, header http.Head
 	return resp.StatusCode, string(answer)
 }
 
+func talkFile(t *testing.T) string { return filepath.Join(t.TempDir(), "talk.yaml") }
+
+func recorder(t *testing.T, path string, real http.RoundTripper) *Recorder {
+	t.Helper()
+	rec, err := Record(path, real, Recorded)
+	require.NoError(t, err)
+	return rec
+}
+
+func opened(t *testing.T, path string, options ...Option) *Transport {
+	t.Helper()
+	tr, err := New(path, options...)
+	require.NoError(t, err)
+	return tr
+}
+
+func loaded(t *testing.T, path string) *recording {
+	t.Helper()
+	r, err := load(path)
+	require.NoError(t, err)
+	return r
+}
+
+func inspected(t *testing.T, path string) *File {
+	t.Helper()
+	f, err := Read(path)
+	require.NoError(t, err)
+	return f
+}
+
 // zip returns the gzip form of a text.
 func zip(text string) string {
 	var b strings.Builder
@@ -73,11 +103,10 @@ func zip(text string) string {
 }
 
 func TestModes(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+	path := talkFile(t)
 	provider := &counting{}
 	open := func(mode Mode) *Transport {
-		tr, err := New(path, WithMode(mode), WithTransport(provider))
-		require.NoError(t, err)
+		tr := opened(t, path, WithMode(mode), WithTransport(provider))
 		return tr
 	}
 
@@ -114,8 +143,7 @@ func TestModes(t *testing.T) {
 	tr = open(RecordAnew)
 	require.Equal(t, `{"asked":4,"of":7}`, asks(t, tr, `{"a":1}`))
 	require.NoError(t, tr.Close())
-	r, err := load(path)
-	require.NoError(t, err)
+	r := loaded(t, path)
 	require.Len(t, r.interactions, 1)
 }
 
@@ -148,11 +176,10 @@ func TestModeFromTheEnvironment(t *testing.T) {
 
 func TestConcurrentWritersOfOneFileLoseNothing(t *testing.T) {
 	const writers = 8
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+	path := talkFile(t)
 	var open []*Transport
 	for n := range writers {
-		tr, err := New(path, WithMode(RecordAnew), WithTransport(&counting{}))
-		require.NoError(t, err)
+		tr := opened(t, path, WithMode(RecordAnew), WithTransport(&counting{}))
 		asks(t, tr, fmt.Sprintf(`{"n":%d}`, n))
 		open = append(open, tr)
 	}
@@ -172,8 +199,7 @@ func TestConcurrentWritersOfOneFileLoseNothing(t *testing.T) {
 			file = strings.TrimPrefix(err.Error(), before)
 			require.Regexp(t, `^talk\.conflict-[1-7]\.yaml$`, filepath.Base(file))
 		}
-		r, err := load(file)
-		require.NoError(t, err)
+		r := loaded(t, file)
 		require.Equal(t, fmt.Sprintf(`{"n":%d}`, n), r.interactions[0].Request.Body)
 		found[file] = file
 	}
@@ -182,9 +208,8 @@ func TestConcurrentWritersOfOneFileLoseNothing(t *testing.T) {
 }
 
 func TestRecordingsKeepTheOrderOfRequests(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "talk.yaml")
-	rec, err := Record(path, &counting{}, Recorded)
-	require.NoError(t, err)
+	path := talkFile(t)
+	rec := recorder(t, path, &counting{})
 	var open []*http.Response
 	for i := range 5 {
 		open = append(open, post(t, rec, chat, fmt.Sprintf(`{"n":%d}`, i)))
@@ -194,8 +219,7 @@ func TestRecordingsKeepTheOrderOfRequests(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, rec.Close())
-	r, err := load(path)
-	require.NoError(t, err)
+	r := loaded(t, path)
 	for i, it := range r.interactions {
 		require.Equal(t, fmt.Sprintf(`{"n":%d}`, i), it.Request.Body)
 	}
@@ -232,7 +256,7 @@ func TestUnrecordableExchangesAreReportedAndTheRestIsKept(t *testing.T) {
 			"the request body is larger than 1 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "talk.yaml")
+			path := talkFile(t)
 			turn := 0
 			rec, err := Record(path, transportFunc(func(r *http.Request) (*http.Response, error) {
 				if turn++; turn == 1 {
@@ -284,10 +308,9 @@ func TestUnwritablePath(t *testing.T) {
 }
 
 func TestFailedRequestIsNotRecorded(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+	path := talkFile(t)
 	gone := errors.New("connection refused")
-	rec, err := Record(path, replying(func() (*http.Response, error) { return nil, gone }), Recorded)
-	require.NoError(t, err)
+	rec := recorder(t, path, replying(func() (*http.Response, error) { return nil, gone }))
 	req, err := http.NewRequest(http.MethodPost, chat, strings.NewReader(`{}`))
 	require.NoError(t, err)
 	_, err = rec.RoundTrip(req)

@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -105,7 +104,7 @@ func TestUnusualHTTPIsReplayed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			provider := httptest.NewServer(c.serve)
 			defer provider.Close()
-			path := filepath.Join(t.TempDir(), "talk.yaml")
+			path := talkFile(t)
 			heard := map[Mode]string{}
 			for _, mode := range []Mode{Passthrough, RecordAnew, ReplayOnly} {
 				p := proxied(t, path, WithMode(mode), WithUpstream("openai", provider.URL))
@@ -149,9 +148,8 @@ func TestCompleteAnswerThatTheCallerClosesEarly(t *testing.T) {
 		}
 	}))
 	defer provider.Close()
-	path := filepath.Join(t.TempDir(), "talk.yaml")
-	rec, err := Record(path, nil, Recorded)
-	require.NoError(t, err)
+	path := talkFile(t)
+	rec := recorder(t, path, nil)
 	for _, at := range []string{"/json", "/half", "/nothing", "/head"} {
 		method := "GET"
 		if at == "/head" {
@@ -167,8 +165,7 @@ func TestCompleteAnswerThatTheCallerClosesEarly(t *testing.T) {
 		require.NoError(t, resp.Body.Close())
 	}
 	require.NoError(t, rec.Close())
-	r, err := load(path)
-	require.NoError(t, err)
+	r := loaded(t, path)
 	var cuts []string
 	for i := range r.timings {
 		cuts = append(cuts, r.timings[i].Cut)
@@ -178,14 +175,13 @@ func TestCompleteAnswerThatTheCallerClosesEarly(t *testing.T) {
 
 // A client generates the boundary of an upload for each request.
 func TestUploadIsReplayed(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+	path := talkFile(t)
 	for _, c := range []struct {
 		mode   Mode
 		file   string
 		status int
 	}{{RecordAnew, "\x00\xff\r\n--x", 200}, {ReplayOnly, "\x00\xff\r\n--x", 200}, {ReplayOnly, "\x00\xfe\r\n--x", 404}} {
-		tr, err := New(path, WithMode(c.mode), WithTransport(&counting{}), AllowUnused())
-		require.NoError(t, err)
+		tr := opened(t, path, WithMode(c.mode), WithTransport(&counting{}), AllowUnused())
 		var body bytes.Buffer
 		form := multipart.NewWriter(&body)
 		part, err := form.CreateFormFile("file", "a.wav")
@@ -206,7 +202,7 @@ func TestEqualConcurrentRequestsThroughTheProxy(t *testing.T) {
 		pieces(w, "application/json", fmt.Sprintf(`{"n":%d}`, asked.Add(1)))
 	}))
 	defer provider.Close()
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+	path := talkFile(t)
 	talk := func(options ...Option) []string {
 		p := proxied(t, path, append(options, WithUpstream("openai", provider.URL))...)
 		var mu sync.Mutex
@@ -261,7 +257,7 @@ func TestProxyPassesAnUpgradedConnectionOn(t *testing.T) {
 		}
 	}))
 	defer provider.Close()
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+	path := talkFile(t)
 	p := proxied(t, path, WithMode(RecordAnew), WithUpstream("openai", provider.URL))
 	conn, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", strings.TrimPrefix(p.URL, "http://"))
 	require.NoError(t, err)
@@ -311,7 +307,7 @@ func TestTwoHundredMegabytesPassThrough(t *testing.T) {
 	defer func(most int64) { maxBody = most }(maxBody)
 	maxBody = 1 << 20
 	const size = 200 << 20
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+	path := talkFile(t)
 	through := transportFunc(func(r *http.Request) (*http.Response, error) {
 		n, err := io.Copy(io.Discard, r.Body)
 		require.NoError(t, err)
@@ -320,8 +316,7 @@ func TestTwoHundredMegabytesPassThrough(t *testing.T) {
 		return resp, nil
 	})
 	for _, mode := range []Mode{RecordAnew, RecordMissing, ReplayOnly} {
-		tr, err := New(path, WithMode(mode), WithTransport(through), AllowUnused())
-		require.NoError(t, err)
+		tr := opened(t, path, WithMode(mode), WithTransport(through), AllowUnused())
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		if mode == RecordAnew {
@@ -345,7 +340,6 @@ func TestTwoHundredMegabytesPassThrough(t *testing.T) {
 		require.EqualValues(t, size, n)
 		require.ErrorContains(t, err, "POST "+chat+", was not recorded: the request body is larger than 1 MiB")
 	}
-	r, err := load(path)
-	require.NoError(t, err)
+	r := loaded(t, path)
 	require.Len(t, r.interactions, 1)
 }

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -212,7 +211,7 @@ func TestSecretInStreamedPiecesIsRemoved(t *testing.T) {
 					whole = "[" + strings.TrimSuffix(whole, ",\n") + "]"
 				}
 
-				path := filepath.Join(t.TempDir(), "talk.yaml")
+				path := talkFile(t)
 				rec, err := Record(
 					path,
 					replying(func() (*http.Response, error) { return answer(l.mediaType, whole), nil }),
@@ -224,8 +223,7 @@ func TestSecretInStreamedPiecesIsRemoved(t *testing.T) {
 				require.Equal(t, whole, live, "the caller gets the original stream")
 				require.NoError(t, rec.Close())
 
-				f, err := Read(path)
-				require.NoError(t, err)
+				f := inspected(t, path)
 				for n, text := range l.joined(t, f.Interactions[0].Response) {
 					want := said[n]
 					for _, s := range secrets {
@@ -253,8 +251,7 @@ func TestSecretInStreamedPiecesIsRemoved(t *testing.T) {
 // lints writes a file and reports whether Lint finds this.
 func lints(t *testing.T, path, file, where, what string) bool {
 	require.NoError(t, os.WriteFile(path, []byte(file), 0o600))
-	f, err := Read(path)
-	require.NoError(t, err)
+	f := inspected(t, path)
 	return slices.ContainsFunc(
 		f.Lint(),
 		func(f Finding) bool { return f.Where == where && strings.Contains(f.What, what) },
@@ -377,10 +374,9 @@ func TestConversationWithASecretReplays(t *testing.T) {
 		}
 		return answer("application/json", `{"choices":[{"message":{"content":"Done."}}]}`), nil
 	})
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+	path := talkFile(t)
 	for _, mode := range []Mode{RecordAnew, ReplayOnly} {
-		tr, err := New(path, WithMode(mode), WithTransport(provider))
-		require.NoError(t, err)
+		tr := opened(t, path, WithMode(mode), WithTransport(provider))
 		arguments := l.joined(t, asks(t, tr, `{"model":"m","messages":[{"role":"user","content":"Go."}]}`))[0]
 		require.Equal(t, mode == RecordAnew, strings.Contains(arguments, "sk-proj-abcdefghijklmnopqrstuvwxyz"))
 		call := `{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":` +
@@ -422,7 +418,7 @@ func TestSecretRepeatedInPiecesIsRemoved(t *testing.T) {
 		}
 		return answer(sse, said.String()), nil
 	})
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+	path := talkFile(t)
 	ask := func(tr *Transport, turns ...string) string {
 		status, answer := send(
 			t,
@@ -438,8 +434,7 @@ func TestSecretRepeatedInPiecesIsRemoved(t *testing.T) {
 		return answer
 	}
 	for _, mode := range []Mode{RecordAnew, ReplayOnly} {
-		tr, err := New(path, WithMode(mode), WithTransport(provider))
-		require.NoError(t, err)
+		tr := opened(t, path, WithMode(mode), WithTransport(provider))
 		var turns []string
 		for _, e := range events([]byte(ask(tr))) {
 			var chunk map[string]any
@@ -450,8 +445,7 @@ func TestSecretRepeatedInPiecesIsRemoved(t *testing.T) {
 		ask(tr, turns...)
 		require.NoError(t, tr.Close())
 	}
-	f, err := Read(path)
-	require.NoError(t, err)
+	f := inspected(t, path)
 	require.Equal(t, 2, strings.Count(f.Interactions[1].Request, redacted))
 	require.NotContains(t, f.Interactions[1].Request, "fghij")
 	require.Empty(t, f.Lint(odd))

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,7 +37,7 @@ func before(model *llm.Server) []Option {
 
 func TestProxyRecordsAndReplaysEveryProvider(t *testing.T) {
 	model := llm.New(t, llm.When().Reply(llm.Text("Hello 🗼"), llm.Call("f", `{"a":1}`)).Times(9))
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+	path := talkFile(t)
 	const tool = `{"name":"f","description":"d","parameters":{"type":"object","properties":{}}}`
 	const body = `"model":"m","messages":[{"role":"user","content":"Hi"}],"tools":`
 	requests := []struct{ dialect, path, body string }{
@@ -132,7 +131,7 @@ func TestProxyStreamsAndKnowsWhoCutAnAnswerShort(t *testing.T) {
 		require.NoError(t, err)
 		return resp, bufio.NewReader(resp.Body), cancel
 	}
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+	path := talkFile(t)
 	p := proxied(t, path, WithMode(RecordAnew), WithUpstream("openai", provider.URL))
 
 	resp, lines, cancel := talk(p, `{"n":1}`)
@@ -153,8 +152,7 @@ func TestProxyStreamsAndKnowsWhoCutAnAnswerShort(t *testing.T) {
 	require.NoError(t, resp.Body.Close())
 	require.NoError(t, p.Close())
 
-	r, err := load(path)
-	require.NoError(t, err)
+	r := loaded(t, path)
 	require.Equal(t, "provider", r.timings[0].Cut)
 	require.Equal(t, strings.Join(story[:2], ""), r.interactions[0].Response.Body)
 	require.Equal(t, "caller", r.timings[1].Cut)
@@ -176,7 +174,7 @@ func TestProxyRecordsUncompressedAnswers(t *testing.T) {
 		_, _ = io.WriteString(w, zip(`{"said":"zipped"}`))
 	}))
 	defer provider.Close()
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+	path := talkFile(t)
 	p := proxied(t, path, WithMode(RecordAnew), WithUpstream("anthropic", provider.URL))
 	_, said := send(
 		t,
@@ -187,8 +185,7 @@ func TestProxyRecordsUncompressedAnswers(t *testing.T) {
 	)
 	require.Equal(t, `{"said":"zipped"}`, said)
 	require.NoError(t, p.Close())
-	r, err := load(path)
-	require.NoError(t, err)
+	r := loaded(t, path)
 	require.Equal(t, `{"said":"zipped"}`, r.interactions[0].Response.Body)
 }
 
@@ -205,7 +202,7 @@ func TestProxyRewritesRedirectsWithinTheProvider(t *testing.T) {
 		}
 	}))
 	defer provider.Close()
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+	path := talkFile(t)
 	p := proxied(t, path, WithMode(RecordAnew), WithUpstream("openai", provider.URL))
 	get := func(p *Proxy, path string) string {
 		resp, err := (&http.Client{CheckRedirect: func(r *http.Request, _ []*http.Request) error {
@@ -232,7 +229,7 @@ func TestProxyRewritesRedirectsWithinTheProvider(t *testing.T) {
 }
 
 func TestRequestsThatTheProxyRejects(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+	path := talkFile(t)
 	gone := httptest.NewServer(nil)
 	gone.Close()
 	p := proxied(t, path, WithMode(Passthrough), WithUpstream("openai", gone.URL))

@@ -40,8 +40,7 @@ func (a *answering) RoundTrip(r *http.Request) (*http.Response, error) {
 func record(t *testing.T, real http.RoundTripper, url string, bodies ...string) (string, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a", "b.yaml")
-	rec, err := Record(path, real, Recorded)
-	require.NoError(t, err)
+	rec := recorder(t, path, real)
 	for _, body := range bodies {
 		req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
 		require.NoError(t, err)
@@ -58,7 +57,7 @@ func record(t *testing.T, real http.RoundTripper, url string, bodies ...string) 
 		require.NoError(t, resp.Body.Close())
 		require.Equal(t, "Bearer "+secret, req.Header.Get("Authorization"))
 	}
-	err = rec.Close()
+	err := rec.Close()
 	require.Equal(t, err, rec.Close(), "second call")
 	return path, err
 }
@@ -120,8 +119,7 @@ func TestBodiesReadBackUnchanged(t *testing.T) {
 		"\ufeffx", "a \n b", "null", "~", "\u2028\n x"}
 	path, err := record(t, &answering{handler: echo}, "http://127.0.0.1/", bodies...)
 	require.NoError(t, err)
-	r, err := load(path)
-	require.NoError(t, err)
+	r := loaded(t, path)
 	require.Equal(t, Recorded, r.origin)
 	require.Len(t, r.interactions, len(bodies))
 	for i, body := range bodies {

@@ -61,13 +61,11 @@ func TestReadOnlyFolder(t *testing.T) {
 	_, err = New(filepath.Join(folder, "new", "talk.yaml"), WithMode(RecordMissing))
 	require.EqualError(t, err, "recording to "+filepath.Join(folder, "new", "talk.yaml")+cannot)
 
-	tr, err := New(path, WithMode(RecordMissing), WithTransport(&counting{}))
-	require.NoError(t, err)
+	tr := opened(t, path, WithMode(RecordMissing), WithTransport(&counting{}))
 	asks(t, tr, `{"a":1}`)
 	require.NoError(t, tr.Close(), "nothing to write")
 
-	tr, err = New(path, WithMode(RecordMissing), WithTransport(&counting{}))
-	require.NoError(t, err)
+	tr = opened(t, path, WithMode(RecordMissing), WithTransport(&counting{}))
 	asks(t, tr, `{"a":1}`)
 	asks(t, tr, `{"b":1}`)
 	require.EqualError(t, tr.Close(), "recording to "+path+cannot)
@@ -102,9 +100,8 @@ func TestFullDisk(t *testing.T) {
 		require.Contains(t, string(out), "PASS")
 		return
 	}
-	path := filepath.Join(t.TempDir(), "talk.yaml")
-	tr, err := New(path, WithMode(RecordAnew), WithTransport(&counting{}))
-	require.NoError(t, err)
+	path := talkFile(t)
+	tr := opened(t, path, WithMode(RecordAnew), WithTransport(&counting{}))
 	asks(t, tr, `{"a":1}`)
 	require.NoError(t, tr.Close())
 	was := map[string]string{}
@@ -114,12 +111,11 @@ func TestFullDisk(t *testing.T) {
 		was[file] = string(data)
 	}
 
-	tr, err = New(path, WithMode(RecordAnew), WithTransport(&counting{}))
-	require.NoError(t, err)
+	tr = opened(t, path, WithMode(RecordAnew), WithTransport(&counting{}))
 	asks(t, tr, `{"b":"`+strings.Repeat("long ", 5000)+`"}`)
 	asks(t, tr, `{"c":1}`)
 	again := fill(t, 16<<10) // enough for the timings, not for the cassette
-	err = tr.Close()
+	err := tr.Close()
 	again()
 	require.EqualError(
 		t,
@@ -134,8 +130,7 @@ func TestFullDisk(t *testing.T) {
 	files, err := os.ReadDir(filepath.Dir(path))
 	require.NoError(t, err)
 	require.Len(t, files, 2, "no temporary file is left")
-	tr, err = New(path)
-	require.NoError(t, err)
+	tr = opened(t, path)
 	asks(t, tr, `{"a":1}`)
 	require.NoError(t, tr.Close(), "the old recording replays")
 }

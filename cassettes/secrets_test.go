@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -66,7 +65,7 @@ func TestNoPlantedSecretIsSaved(t *testing.T) {
 		req.Header = http.Header{"Authorization": {"Bearer " + key}, "Cookie": {"session=" + cookie + "; theme=dark"},
 			"X-Custom": {everything}, "Content-Type": {"application/json; note=" + looks}}
 		req.Form = url.Values{"said": {everything}}
-		path := filepath.Join(t.TempDir(), "talk.yaml")
+		path := talkFile(t)
 		rec, err := Record(path, transportFunc(func(*http.Request) (*http.Response, error) {
 			resp := answer("text/event-stream", data("%s", everything)+data("%s", mustJSON(everything))+data("[DONE]"))
 			resp.Header["Set-Cookie"] = []string{"id=" + set + "; Path=/; Domain=.openai.com; HttpOnly"}
@@ -125,14 +124,13 @@ func mustJSON(s string) string { return canonical(s) }
 
 // A secret of one request is removed from all: a client may tell one provider the key of another.
 func TestSecretsOfTheWholeRecording(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+	path := talkFile(t)
 	const key, password, named = "first-providers-key", "pass:word of basic", "what the caller names"
 	everything := strings.Join([]string{key, password, named}, " and ")
 	within := base64.StdEncoding.EncodeToString([]byte("ab" + key + "cd"))
 	provider := replying(func() (*http.Response, error) { return answer("text/plain", everything+within), nil })
 	for _, mode := range []Mode{RecordAnew, ReplayOnly} {
-		tr, err := New(path, WithSecrets(named), WithTransport(provider), WithMode(mode))
-		require.NoError(t, err)
+		tr := opened(t, path, WithSecrets(named), WithTransport(provider), WithMode(mode))
 		for _, header := range []string{"", "Bearer " + key, "Basic " +
 			base64.StdEncoding.EncodeToString([]byte("user:"+password))} {
 			status, _ := send(t, tr, "https://api.example.com/"+url.PathEscape(named)+"?q="+url.QueryEscape(named), named,
@@ -152,13 +150,12 @@ func TestSecretsOfTheWholeRecording(t *testing.T) {
 
 // A test key may be an ordinary word of the conversation.
 func TestConversationReplaysWithAnotherKey(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+	path := talkFile(t)
 	for _, c := range []struct {
 		mode Mode
 		key  string
 	}{{RecordAnew, "of-a-person"}, {ReplayOnly, "lm-studio"}, {RecordAnew, "lm-studio"}, {ReplayOnly, "of-a-person"}} {
-		tr, err := New(path, WithMode(c.mode), WithTransport(&counting{}))
-		require.NoError(t, err)
+		tr := opened(t, path, WithMode(c.mode), WithTransport(&counting{}))
 		for _, said := range []string{"Set it to lm-studio.", "Set it to another one."} {
 			status, _ := send(
 				t,
@@ -194,7 +191,7 @@ func TestCredentialHeadersOfGateways(t *testing.T) {
 func TestSecretsInCompressedRequests(t *testing.T) {
 	const body = `{"messages":[{"role":"user","content":"the-key-of-it"}]}`
 	zipped := zip(body)
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+	path := talkFile(t)
 	for _, c := range []struct {
 		mode           Mode
 		encoding, body string
@@ -215,8 +212,7 @@ func TestSecretsInCompressedRequests(t *testing.T) {
 			require.Equal(t, c.encoding, r.Header.Get("Content-Encoding"))
 			return answer("application/json", `{}`), err
 		})
-		tr, err := New(path, WithMode(c.mode), WithTransport(real), AllowUnused())
-		require.NoError(t, err)
+		tr := opened(t, path, WithMode(c.mode), WithTransport(real), AllowUnused())
 		header := http.Header{"Authorization": {"Bearer the-key-of-it"}}
 		if c.encoding != "" {
 			header.Set("Content-Encoding", c.encoding)
@@ -226,14 +222,13 @@ func TestSecretsInCompressedRequests(t *testing.T) {
 		if c.mode != ReplayOnly {
 			require.Equal(t, c.body, string(sent))
 		}
-		if err = tr.Close(); c.wrong == "" {
+		if err := tr.Close(); c.wrong == "" {
 			require.NoError(t, err)
 		} else {
 			require.ErrorContains(t, err, c.wrong)
 		}
 	}
-	r, err := load(path)
-	require.NoError(t, err)
+	r := loaded(t, path)
 	require.Len(t, r.interactions, 1)
 	q := r.interactions[0].Request
 	require.Equal(t, strings.Replace(body, "the-key-of-it", redacted, 1), q.Body)

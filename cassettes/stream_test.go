@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -97,9 +96,8 @@ func seconds(n ...int) []time.Duration {
 // recorded records the story and returns the file.
 func recorded(t *testing.T, provider http.RoundTripper, stop func(string) bool) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "story.yaml")
-	rec, err := Record(path, provider, Recorded)
-	require.NoError(t, err)
+	path := talkFile(t)
+	rec := recorder(t, path, provider)
 	_, _, _ = tell(t.Context(), t, rec, stop)
 	require.NoError(t, rec.Close())
 	return path
@@ -107,9 +105,8 @@ func recorded(t *testing.T, provider http.RoundTripper, stop func(string) bool) 
 
 func TestStreamIsRecordedWhileItPassesAndReplayedAtItsPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		path := filepath.Join(t.TempDir(), "story.yaml")
-		rec, err := Record(path, dripping{"text/event-stream", story, io.EOF}, Recorded)
-		require.NoError(t, err)
+		path := talkFile(t)
+		rec := recorder(t, path, dripping{"text/event-stream", story, io.EOF})
 		pieces, at, err := tell(t.Context(), t, rec, nil)
 		require.ErrorIs(t, err, io.EOF)
 		require.Equal(t, story, pieces, "the caller gets each piece as it arrives")
@@ -134,8 +131,7 @@ func TestStreamIsRecordedWhileItPassesAndReplayedAtItsPace(t *testing.T) {
 			"without delay": {nil, seconds(0, 0, 0, 0)},
 			"paced":         {[]Option{Paced()}, seconds(3, 4, 5, 6)},
 		} {
-			tr, err := New(path, c.options...)
-			require.NoError(t, err)
+			tr := opened(t, path, c.options...)
 			pieces, at, err = tell(t.Context(), t, tr, nil)
 			require.ErrorIs(t, err, io.EOF, name)
 			require.Equal(t, story, pieces, name)
@@ -149,17 +145,15 @@ func TestPacedAnswerEndsWhenItIsCancelledOrClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := recorded(t, dripping{"text/event-stream", story, io.EOF}, nil)
 		for _, after := range []time.Duration{time.Second, 3500 * time.Millisecond} {
-			tr, err := New(path, Paced())
-			require.NoError(t, err)
+			tr := opened(t, path, Paced())
 			ctx, cancel := context.WithTimeout(t.Context(), after)
 			began := time.Now()
-			_, _, err = tell(ctx, t, tr, nil)
+			_, _, err := tell(ctx, t, tr, nil)
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			require.Equal(t, after, time.Since(began))
 			cancel()
 		}
-		tr, err := New(path, Paced())
-		require.NoError(t, err)
+		tr := opened(t, path, Paced())
 		req, err := http.NewRequest(http.MethodPost, chat, strings.NewReader(storyRequest))
 		require.NoError(t, err)
 		resp, err := tr.RoundTrip(req)
@@ -192,8 +186,7 @@ func TestStreamThatIsCutShort(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				tr, err := New(recorded(t, c.provider, c.stop))
-				require.NoError(t, err)
+				tr := opened(t, recorded(t, c.provider, c.stop))
 				pieces, _, err := tell(t.Context(), t, tr, nil)
 				require.ErrorContains(t, err, c.ends)
 				require.Equal(t, c.want, pieces)
@@ -288,9 +281,8 @@ func FuzzTimings(f *testing.F) {
 // A recording that ends early, as after Ctrl-C, keeps complete answers and the beginning of others.
 func TestRecordingThatEndsEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		path := filepath.Join(t.TempDir(), "story.yaml")
-		rec, err := Record(path, dripping{"text/event-stream", story, io.EOF}, Recorded)
-		require.NoError(t, err)
+		path := talkFile(t)
+		rec := recorder(t, path, dripping{"text/event-stream", story, io.EOF})
 		var all sync.WaitGroup
 		for range 3 { // after 6.5 s the first is complete, the second has one piece, and the third no answer
 			all.Go(func() { _, _, _ = tell(t.Context(), t, rec, nil) })
@@ -299,8 +291,7 @@ func TestRecordingThatEndsEarly(t *testing.T) {
 		<-time.After(500 * time.Millisecond)
 		require.NoError(t, rec.Close())
 		all.Wait()
-		r, err := load(path)
-		require.NoError(t, err)
+		r := loaded(t, path)
 		require.Len(t, r.interactions, 2)
 		require.Equal(t, []string{wholeAnswer, cutByCaller}, []string{r.timings[0].Cut, r.timings[1].Cut})
 		require.Equal(t, story[0], r.interactions[1].Response.Body)
