@@ -25,7 +25,7 @@ interactions:
         code: 200
 `
 
-func TestInvalidFiles(t *testing.T) {
+func TestInvalidFilesAreRejected(t *testing.T) {
 	ours := "# origin: recorded\n" + small
 	for name, c := range map[string]struct{ file, want string }{
 		"empty":        {"", "no version"},
@@ -59,7 +59,7 @@ func TestInvalidFiles(t *testing.T) {
 	}
 }
 
-func TestParse(t *testing.T) {
+func TestFilesOfGoVCRAndOfWindowsAreRead(t *testing.T) {
 	r, err := parse("x.yaml", []byte(small))
 	require.NoError(t, err, "a file of go-vcr")
 	require.Equal(t, Origin(""), r.origin)
@@ -80,7 +80,7 @@ func TestTruncatedRecordingIsAnError(t *testing.T) {
 	}
 }
 
-func TestMissingFile(t *testing.T) {
+func TestMissingFileIsNamed(t *testing.T) {
 	folder := t.TempDir()
 	missing := filepath.Join(folder, "wether.yaml")
 	_, err := Replay(missing)

@@ -102,7 +102,7 @@ func zip(text string) string {
 	return b.String()
 }
 
-func TestModes(t *testing.T) {
+func TestModeSaysWhatIsReplayedAndRecorded(t *testing.T) {
 	path := talkFile(t)
 	provider := &counting{}
 	open := func(mode Mode) *Transport {
@@ -147,7 +147,7 @@ func TestModes(t *testing.T) {
 	require.Len(t, r.interactions, 1)
 }
 
-func TestModeFromTheEnvironment(t *testing.T) {
+func TestEnvironmentSetsTheMode(t *testing.T) {
 	t.Chdir(t.TempDir())
 	provider := &counting{}
 	var tb fakeTB
@@ -290,7 +290,7 @@ func TestUnrecordableExchangesAreReportedAndTheRestIsKept(t *testing.T) {
 }
 
 // Requests may cost money, so an unwritable path is an error before the first one.
-func TestUnwritablePath(t *testing.T) {
+func TestUnwritablePathIsReportedFirst(t *testing.T) {
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "a"), nil, 0o600))
 	path := filepath.Join(folder, "a", "talk.yaml")

@@ -134,7 +134,7 @@ func TestUnusualHTTPIsReplayed(t *testing.T) {
 	}
 }
 
-func TestCompleteAnswerThatTheCallerClosesEarly(t *testing.T) {
+func TestAnswerThatTheCallerClosesAtItsEndIsComplete(t *testing.T) {
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/json":

@@ -118,7 +118,7 @@ func TestOpenFailsTheTestForUnknownAndUnusedRequests(t *testing.T) {
 	require.Empty(t, lax.said)
 }
 
-func TestOpenWithoutAFile(t *testing.T) {
+func TestOpenFindsEmbeddedRecordings(t *testing.T) {
 	var tb fakeTB
 	require.NotNil(t, Open(&tb, "parallel.native", AllowUnused()), "embedded")
 	tb.end()

@@ -258,7 +258,7 @@ func lints(t *testing.T, path, file, where, what string) bool {
 	)
 }
 
-func TestSecretInUnusualPieces(t *testing.T) {
+func TestSecretInUnusualPiecesIsRemoved(t *testing.T) {
 	const key = "sk-proj-abcdefghijklmnopqrstuvwxyz"
 	for name, c := range map[string]struct{ body, want string }{
 		"whole":           {`{"a":"` + key + `","b":["x"]}`, `{"a":"REDACTED","b":["x"]}`},
@@ -309,7 +309,7 @@ func TestSecretInUnusualPieces(t *testing.T) {
 	}
 }
 
-func TestDeepNesting(t *testing.T) {
+func TestDeeplyNestedBodiesAreRead(t *testing.T) {
 	for _, deep := range []string{strings.Repeat("[", 100_000), strings.Repeat(`{"a":`, 100_000),
 		strings.Repeat("[", 5000) + `"sk-proj-abcdefghijklmnop"` + strings.Repeat("]", 5000)} {
 		require.Equal(t, (&scrubber{}).Replace(deep), edited(deep, (&scrubber{}).inBody(deep, false)))
@@ -345,7 +345,7 @@ func FuzzInBody(f *testing.F) {
 }
 
 // Only an answer that was cut short may end with the beginning of a secret.
-func TestSecretAtTheEndOfATruncatedAnswer(t *testing.T) {
+func TestSecretAtTheEndOfATruncatedAnswerIsRemoved(t *testing.T) {
 	c := newScrubber(nil, nil, "not like a key at all")
 	for body, want := range map[string]string{
 		data(`{"t":"It is not li"}`) + data(`{"t":"ke a k"}`): data(`{"t":"It is REDACTED"}`) + data(`{"t":""}`),

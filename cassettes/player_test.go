@@ -52,7 +52,7 @@ func TestMissNamesTheNearestInteraction(t *testing.T) {
 	require.EqualError(t, err, "no openai-chat request is recorded in tape, which has native; record the conversation")
 }
 
-func TestChunksOfAReplayedAnswer(t *testing.T) {
+func TestReplayedStreamHasTheRecordedChunks(t *testing.T) {
 	for name, c := range map[string]struct {
 		mediaType, body string
 		chunks          []string

@@ -228,7 +228,7 @@ func TestProxyRewritesRedirectsWithinTheProvider(t *testing.T) {
 	}
 }
 
-func TestRequestsThatTheProxyRejects(t *testing.T) {
+func TestProxyRejectsUnknownRequests(t *testing.T) {
 	path := talkFile(t)
 	gone := httptest.NewServer(nil)
 	gone.Close()
@@ -267,7 +267,7 @@ func TestRequestsThatTheProxyRejects(t *testing.T) {
 	require.ErrorContains(t, err, path+" not found")
 }
 
-func TestProxyOfATest(t *testing.T) {
+func TestProxyFailsItsTest(t *testing.T) {
 	beside(t, "weather", small)
 	var tb fakeTB
 	p := NewProxy(&tb, "weather")

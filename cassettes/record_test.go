@@ -146,7 +146,7 @@ func TestFileThatReadsBackDifferentlyIsNotWritten(t *testing.T) {
 	require.Len(t, files, 1, "no temporary file is left")
 }
 
-func TestInvalidRecordArguments(t *testing.T) {
+func TestRecordRejectsInvalidArguments(t *testing.T) {
 	_, err := Record("weather", http.DefaultTransport, Recorded)
 	require.EqualError(t, err, `recording to "weather": use the path of a file that ends in .yaml`)
 	_, err = Record("weather.yaml", http.DefaultTransport, "")

@@ -31,7 +31,7 @@ const inMCP = `{"maxTokens":10,"messages":[
 		{"type":"tool_result","toolUseId":"A","content":[{"type":"text","text":"18"}]},
 		{"type":"tool_result","toolUseId":"B","content":[]}]}]}`
 
-func TestEqualRequests(t *testing.T) {
+func TestRequestsThatDifferInGeneratedValuesAreEqual(t *testing.T) {
 	quoted := func(id string) string { return `"` + id + `"` }
 	for name, c := range map[string]struct {
 		kind, body string
@@ -88,7 +88,7 @@ func TestEqualRequests(t *testing.T) {
 	}
 }
 
-func TestKindsOfRequests(t *testing.T) {
+func TestAddressNamesTheDialect(t *testing.T) {
 	for address, want := range map[string]string{
 		"https://api.openai.com/v1/chat/completions":                                     dialect.OpenAIChat,
 		"https://openrouter.ai/api/v1/chat/completions":                                  dialect.OpenAIChat,
@@ -108,7 +108,7 @@ func TestKindsOfRequests(t *testing.T) {
 	require.Equal(t, "GET /native", kindOf("GET", &url.URL{Path: "/native"}))
 }
 
-func TestFirstDifference(t *testing.T) {
+func TestDifferenceNamesThePath(t *testing.T) {
 	long := strings.Repeat("the same words ", 10)
 	for name, c := range map[string]struct{ want, got, first string }{
 		"value":               {`{"a":{"b":[1,2]}}`, `{"a":{"b":[1,3]}}`, `at a.b[1] expected 2, found 3`},
@@ -158,7 +158,7 @@ func exponentOf(number string) string {
 }
 
 // A secret that was removed when recording may be unknown when replaying, and vice versa.
-func TestSameButSecrets(t *testing.T) {
+func TestRemovedSecretEqualsAnySecret(t *testing.T) {
 	for name, c := range map[string]struct {
 		a, b string
 		same bool

@@ -43,7 +43,7 @@ func capabilities(t *testing.T, call uintptr, r [2]rights) [2]rights {
 	return r
 }
 
-func TestReadOnlyFolder(t *testing.T) {
+func TestReadOnlyFolderKeepsTheFile(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "talk.yaml")
 	before, err := New(path, WithMode(RecordMissing), WithTransport(&counting{}))
@@ -88,12 +88,12 @@ func fill(t *testing.T, most uint64) (again func()) {
 }
 
 // The limit applies to the process, and the go command logs to files too, so the test runs in a process of its own.
-func TestFullDisk(t *testing.T) {
+func TestFullDiskKeepsTheFile(t *testing.T) {
 	const isOwn = "MCP_CONFORM_TEST_FULL_DISK"
 	if os.Getenv(isOwn) == "" {
 		self, err := os.Executable()
 		require.NoError(t, err)
-		own := exec.Command(self, "-test.run=^TestFullDisk$")
+		own := exec.Command(self, "-test.run=^TestFullDiskKeepsTheFile$")
 		own.Env = append(os.Environ(), isOwn+"=1")
 		out, err := own.CombinedOutput()
 		require.NoError(t, err, string(out))

@@ -123,7 +123,7 @@ func TestManyBeginningsAreScannedInLinearTime(t *testing.T) {
 func mustJSON(s string) string { return canonical(s) }
 
 // A secret of one request is removed from all: a client may tell one provider the key of another.
-func TestSecretsOfTheWholeRecording(t *testing.T) {
+func TestSecretOfOneRequestIsRemovedFromAll(t *testing.T) {
 	path := talkFile(t)
 	const key, password, named = "first-providers-key", "pass:word of basic", "what the caller names"
 	everything := strings.Join([]string{key, password, named}, " and ")
@@ -170,7 +170,7 @@ func TestConversationReplaysWithAnotherKey(t *testing.T) {
 	}
 }
 
-func TestCredentialHeadersOfGateways(t *testing.T) {
+func TestCredentialHeadersOfGatewaysAreKnown(t *testing.T) {
 	for name, value := range map[string]string{"Authorization": "Key the-key-of-it",
 		"Ocp-Apim-Subscription-Key": "the-key-of-it",
 		"Cf-Access-Client-Secret":   "the-key-of-it", "X-Auth-Token": "Bearer the-key-of-it",
@@ -188,7 +188,7 @@ func TestCredentialHeadersOfGateways(t *testing.T) {
 
 // A gzipped request is recorded uncompressed, without secrets, and found in both forms. Other encodings are not
 // recorded.
-func TestSecretsInCompressedRequests(t *testing.T) {
+func TestSecretsInCompressedRequestsAreRemoved(t *testing.T) {
 	const body = `{"messages":[{"role":"user","content":"the-key-of-it"}]}`
 	zipped := zip(body)
 	path := talkFile(t)

@@ -164,7 +164,7 @@ func TestPacedAnswerEndsWhenItIsCancelledOrClosed(t *testing.T) {
 	})
 }
 
-func TestStreamThatIsCutShort(t *testing.T) {
+func TestStreamThatIsCutShortEndsWithAnError(t *testing.T) {
 	broken := errors.New("connection reset by peer")
 	for name, c := range map[string]struct {
 		provider dripping
@@ -195,7 +195,7 @@ func TestStreamThatIsCutShort(t *testing.T) {
 	}
 }
 
-func TestFinalEvents(t *testing.T) {
+func TestFinalEventEndsAStream(t *testing.T) {
 	for stream, want := range map[string]bool{
 		"data: {}\n\ndata: [DONE]\n\n":                                true,
 		"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n":  true,
@@ -217,7 +217,7 @@ func TestFinalEvents(t *testing.T) {
 	}
 }
 
-func TestInvalidTimings(t *testing.T) {
+func TestInvalidTimingsAreRejected(t *testing.T) {
 	r := &recording{interactions: []*cassette.Interaction{{Response: cassette.Response{Body: "12345"}}}}
 	one := func(fields string) string { return `{"version":1,"interactions":[{` + fields + `}]}` }
 	for in, want := range map[string]string{
@@ -240,7 +240,7 @@ func TestInvalidTimings(t *testing.T) {
 	require.Equal(t, []timing{{0, 3, [][2]int64{{2, 0}, {3, 7}}, cutByCaller}}, got)
 }
 
-func TestMissingTimings(t *testing.T) {
+func TestMissingTimingsAreAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := recorded(t, dripping{"text/event-stream", story, io.EOF}, nil)
 		require.NoError(t, os.Remove(timingFile(path)))
@@ -279,7 +279,7 @@ func FuzzTimings(f *testing.F) {
 }
 
 // A recording that ends early, as after Ctrl-C, keeps complete answers and the beginning of others.
-func TestRecordingThatEndsEarly(t *testing.T) {
+func TestRecordingThatEndsEarlyKeepsWhatArrived(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := talkFile(t)
 		rec := recorder(t, path, dripping{"text/event-stream", story, io.EOF})

@@ -72,7 +72,7 @@ func TestEveryWayToBreakIsUsed(t *testing.T) {
 	}
 }
 
-func TestShrink(t *testing.T) {
+func TestShrinkKeepsWhatBreaksTheClient(t *testing.T) {
 	member := func(p map[string]any, name string) bool { _, there := p[name]; return there }
 	for name, c := range map[string]struct {
 		from   string
@@ -169,7 +169,7 @@ type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
-func TestInvalidFiles(t *testing.T) {
+func TestInvalidFilesAreRejected(t *testing.T) {
 	for raw, want := range map[string]string{
 		``:                                                "invalid frame: the text is truncated",
 		`{"mcp-conform":"frame","revision"`:               "invalid frame: the text is truncated",

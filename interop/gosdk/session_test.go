@@ -135,7 +135,7 @@ func TestCallsTheGivenTools(t *testing.T) {
 	require.Equal(t, []string{"{}", "{}"}, called)
 }
 
-func TestRunErrors(t *testing.T) {
+func TestRunReturnsConnectionErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	srv := startServer(t, server.Options{}, server.Tool{Name: "cancel", Handler: func(s *server.Session) (any, error) {
 		cancel()

@@ -19,7 +19,7 @@ const (
 		`{"type":"tool_use","id":"b","name":"t","input":{}}]}`
 )
 
-func TestForbiddenRequests(t *testing.T) {
+func TestStrictHostRefusesInvalidRequests(t *testing.T) {
 	result := func(id string) string { return `{"type":"tool_result","toolUseId":"` + id + `","content":[]}` }
 	user := func(blocks string) string { return `{"role":"user","content":[` + blocks + `]}` }
 	for name, c := range map[string]struct{ declared, messages, more, why string }{
@@ -55,7 +55,7 @@ func TestForbiddenRequests(t *testing.T) {
 	}
 }
 
-func TestForbiddenToolUses(t *testing.T) {
+func TestForbiddenToolUsesAreFound(t *testing.T) {
 	const use = `{"content":[{"type":"text","text":"Yes."},{"type":"tool_use","id":"a","name":"t","input":{}}]}`
 	const text = `{"content":{"type":"text","text":"No."}}`
 	for name, c := range map[string]struct {
@@ -78,7 +78,7 @@ func TestForbiddenToolUses(t *testing.T) {
 	}
 }
 
-func TestSample(t *testing.T) {
+func TestSampleRefusesWithTheRightCode(t *testing.T) {
 	params := json.RawMessage(`{"messages":[{"role":"user","content":{"type":"text","text":"Hello?"}}],"maxTokens":10,` +
 		`"tools":[]}`)
 	for name, c := range map[string]struct {

@@ -38,7 +38,7 @@ func streamedByAnthropic(t *testing.T, c anthropic.Client, params anthropic.Mess
 	return &whole
 }
 
-func TestAnthropicReplies(t *testing.T) {
+func TestAnthropicSDKReadsEveryReply(t *testing.T) {
 	thinking := llm.Block{Type: dialect.Thinking, Text: "hm, so it is", Signature: "Er=="}
 	redacted := llm.Block{Type: dialect.Other, Raw: json.RawMessage(`{"type":"redacted_thinking","data":"xyz"}`)}
 	type block struct{ kind, text, name, input string } // text is also a signature or data
@@ -140,7 +140,7 @@ func bareBlocks(blocks []llm.Block) []llm.Block {
 	return all
 }
 
-func TestAnthropicRequest(t *testing.T) {
+func TestAnthropicSDKsRequestIsRead(t *testing.T) {
 	gif := []byte("GIF89a")
 	srv := llm.New(t,
 		llm.When(llm.Turn(1)).Reply(
@@ -210,7 +210,7 @@ func TestAnthropicRequest(t *testing.T) {
 		string(request.Tools[0].InputSchema))
 }
 
-func TestAnthropicToolChoices(t *testing.T) {
+func TestAnthropicSDKsToolChoicesAreRead(t *testing.T) {
 	srv := llm.New(t, llm.When().Reply(llm.Text("so")))
 	client := anthropicClient(srv.Anthropic())
 	params := anthropicParams(anthropicQuestion)
@@ -235,7 +235,7 @@ func TestAnthropicToolChoices(t *testing.T) {
 	require.Equal(t, []string{"", "auto", "required", "none", "tool:look"}, choices)
 }
 
-func TestAnthropicErrors(t *testing.T) {
+func TestAnthropicSDKReadsErrors(t *testing.T) {
 	once := func(status int) *llm.Rule { return llm.When().Fail(&llm.Error{Status: status, Message: "m"}).Once() }
 	noKey := func(url string) anthropic.Client {
 		return anthropic.NewClient(option.WithBaseURL(url),
@@ -286,7 +286,7 @@ func TestAnthropicErrors(t *testing.T) {
 	}
 }
 
-func TestAnthropicRetries(t *testing.T) {
+func TestAnthropicSDKRetriesOnlyWhatItShould(t *testing.T) {
 	soon := http.Header{"Retry-After-Ms": {"1"}}
 	for _, status := range []int{429, 500, 529} {
 		srv := llm.New(t, llm.When().Fail(&llm.Error{Status: status, Message: "m", Header: soon}).Once(),
@@ -309,7 +309,7 @@ func TestAnthropicRetries(t *testing.T) {
 	require.Len(t, srv.Journal(), 1, "a miss is not retried")
 }
 
-func TestAnthropicErrorInAStream(t *testing.T) {
+func TestAnthropicSDKReadsAnErrorInAStream(t *testing.T) {
 	for events, told := range map[int]int{0: 0, 1: 1, 5: 4} { // the SDK hides the ping
 		client := anthropicClient(serveBroken(t, fake.Messages, "sunny, all day", events, &dialect.Error{Status: 529,
 			Message: "busy"}))
@@ -326,7 +326,7 @@ func TestAnthropicErrorInAStream(t *testing.T) {
 	}
 }
 
-func TestAnthropicSideRequests(t *testing.T) {
+func TestAnthropicSDKReadsSideRequests(t *testing.T) {
 	client := anthropicClient(serveSideRequests(t, fake.Messages))
 
 	var names []string

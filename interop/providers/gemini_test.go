@@ -88,7 +88,7 @@ func said(r *genai.GenerateContentResponse) (text, thoughts string, calls []gena
 	return text, thoughts, calls
 }
 
-func TestGeminiReplies(t *testing.T) {
+func TestGeminiSDKReadsEveryReply(t *testing.T) {
 	args := func(text string) (o map[string]any) {
 		require.NoError(t, json.Unmarshal([]byte(text), &o))
 		return o
@@ -145,7 +145,7 @@ func TestGeminiReplies(t *testing.T) {
 	}
 }
 
-func TestGeminiGenerations(t *testing.T) {
+func TestGeminiSDKSeesBothGenerations(t *testing.T) {
 	srv := llm.New(t, llm.When().Reply(llm.Call("add", `{"a":2}`), llm.Call("add", `{"a":3}`)))
 	for model, want := range map[string]int{gemini2: 1, gemini3: 3} {
 		for name, client := range map[string]*genai.Client{"gemini": geminiClient(t, srv.Gemini()), "vertex": vertexClient(t,
@@ -158,7 +158,7 @@ func TestGeminiGenerations(t *testing.T) {
 	}
 }
 
-func TestGeminiBlockedPrompt(t *testing.T) {
+func TestGeminiSDKReadsABlockedPrompt(t *testing.T) {
 	srv := llm.New(t, llm.When().Reply().StopReason(dialect.StopContentFilter))
 	client := geminiClient(t, srv.Gemini())
 	plain, err := client.Models.GenerateContent(t.Context(), gemini2, genai.Text("hi"), nil)
@@ -170,7 +170,7 @@ func TestGeminiBlockedPrompt(t *testing.T) {
 	}
 }
 
-func TestGeminiErrors(t *testing.T) {
+func TestGeminiSDKReadsErrors(t *testing.T) {
 	for status, word := range map[int]string{400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED",
 		404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED",
 		500: "INTERNAL", 503: "UNAVAILABLE", 504: "DEADLINE_EXCEEDED"} {
@@ -195,7 +195,7 @@ func TestGeminiErrors(t *testing.T) {
 	}
 }
 
-func TestGeminiErrorInAStream(t *testing.T) {
+func TestGeminiSDKReadsAnErrorInAStream(t *testing.T) {
 	url := serveBroken(t, gemini.GenerateContent, "once upon a time", 1, &llm.Error{Status: 503, Message: "overloaded"})
 	var texts []string
 	var failed error
@@ -215,7 +215,7 @@ func TestGeminiErrorInAStream(t *testing.T) {
 }
 
 // The SDK's request passes the strict rules of the fake and is read as the conversation.
-func TestGeminiRequest(t *testing.T) {
+func TestGeminiSDKsRequestIsRead(t *testing.T) {
 	for _, model := range []string{gemini2, gemini3} {
 		for how, connect := range map[string]func(*testing.T, string) *genai.Client{"gemini": geminiClient,
 			"vertex": vertexClient} {
@@ -300,7 +300,7 @@ func TestGeminiRequest(t *testing.T) {
 	}
 }
 
-func TestGeminiInvalidRequests(t *testing.T) {
+func TestGeminiSDKsInvalidRequestsAreRefused(t *testing.T) {
 	srv, err := llm.Start(llm.Options{})
 	require.NoError(t, err)
 	defer srv.Close()

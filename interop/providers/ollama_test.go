@@ -60,7 +60,7 @@ func ollamaRequest(model string, stream *bool) *api.ChatRequest {
 		Messages: []api.Message{{Role: "user", Content: "What is the weather?"}}}
 }
 
-func TestOllamaReplies(t *testing.T) {
+func TestOllamaSDKReadsEveryReply(t *testing.T) {
 	thought := llm.Block{Type: dialect.Thinking, Text: "hm, so it is"}
 	for name, c := range map[string]struct {
 		rule *llm.Rule
@@ -104,7 +104,7 @@ func TestOllamaReplies(t *testing.T) {
 	}
 }
 
-func TestOllamaRequest(t *testing.T) {
+func TestOllamaSDKsRequestIsRead(t *testing.T) {
 	srv := llm.New(t, llm.When().Reply(llm.Text("so it is")))
 	call := func(id string, arguments map[string]any) api.ToolCall {
 		c := api.ToolCall{ID: id, Function: api.ToolCallFunction{Name: "look", Arguments: api.NewToolCallFunctionArguments()}}
@@ -145,7 +145,7 @@ func TestOllamaRequest(t *testing.T) {
 	require.Equal(t, want, openAINeutral(srv.Requests()[0]))
 }
 
-func TestOllamaErrors(t *testing.T) {
+func TestOllamaSDKReadsErrors(t *testing.T) {
 	srv, err := llm.Start(llm.Options{}, llm.When(llm.LastUser("fail")).Fail(&llm.Error{Status: 503,
 		Message: "server busy"}))
 	require.NoError(t, err)
@@ -169,14 +169,14 @@ func TestOllamaErrors(t *testing.T) {
 		ask(failing))
 }
 
-func TestOllamaErrorInAStream(t *testing.T) {
+func TestOllamaSDKReadsAnErrorInAStream(t *testing.T) {
 	base := serveBroken(t, fake.Chat, "sunny", 1, outOfOrder)
 	said, _, err := askOllama(t, ollamaClient(t, base), ollamaRequest("llama3.2", nil))
 	require.EqualError(t, err, "out of order")
 	require.Equal(t, "sunn", said.text)
 }
 
-func TestOllamaModels(t *testing.T) {
+func TestOllamaSDKListsModels(t *testing.T) {
 	client := ollamaClient(t, serveSideRequests(t, fake.Chat))
 	list, err := client.List(t.Context())
 	require.NoError(t, err)

@@ -67,7 +67,7 @@ func saidInChat(t *testing.T, c *openai.ChatCompletion) openAISaid {
 	return s
 }
 
-func TestOpenAIChatReplies(t *testing.T) {
+func TestOpenAIChatSDKReadsEveryReply(t *testing.T) {
 	for name, c := range openAIReplies {
 		t.Run(name, func(t *testing.T) {
 			srv := llm.New(t, c.rule)
@@ -142,7 +142,7 @@ func openAINeutral(r llm.Request) llm.Request {
 var openAILookSchema = map[string]any{"type": "object",
 	"properties": map[string]any{"n": map[string]any{"type": "integer"}}}
 
-func TestOpenAIChatRequest(t *testing.T) {
+func TestOpenAIChatSDKsRequestIsRead(t *testing.T) {
 	srv := llm.New(t, llm.When().Reply(llm.Text("so it is")))
 	call := func(id, arguments string) openai.ChatCompletionMessageToolCallUnionParam {
 		return openai.ChatCompletionMessageToolCallUnionParam{
@@ -175,7 +175,7 @@ func TestOpenAIChatRequest(t *testing.T) {
 	require.Equal(t, want, openAINeutral(srv.Requests()[0]))
 }
 
-func TestOpenAIChatErrors(t *testing.T) {
+func TestOpenAIChatSDKReadsErrors(t *testing.T) {
 	srv, err := llm.Start(
 		llm.Options{},
 		llm.When(llm.LastUser("fail")).Fail(&llm.Error{Status: 500, Kind: "server_error",
@@ -210,7 +210,7 @@ func TestOpenAIChatErrors(t *testing.T) {
 
 var outOfOrder = &dialect.Error{Status: 500, Code: "server_error", Message: "out of order"}
 
-func TestOpenAIChatErrorInAStream(t *testing.T) {
+func TestOpenAIChatSDKReadsAnErrorInAStream(t *testing.T) {
 	client := openAIClient(serveBroken(t, fake.Chat, "sunny", 2, outOfOrder) + "/v1")
 	stream := client.Chat.Completions.NewStreaming(t.Context(), openAIChatParams())
 	defer stream.Close()
@@ -222,7 +222,7 @@ func TestOpenAIChatErrorInAStream(t *testing.T) {
 	require.ErrorContains(t, stream.Err(), "out of order")
 }
 
-func TestOpenAIModels(t *testing.T) {
+func TestOpenAISDKListsModels(t *testing.T) {
 	client := openAIClient(serveSideRequests(t, fake.Chat) + "/v1")
 	list, err := client.Models.List(t.Context())
 	require.NoError(t, err)

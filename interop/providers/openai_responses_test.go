@@ -90,7 +90,7 @@ func streamedResponse(t *testing.T, c openai.Client, params responses.ResponseNe
 	return end
 }
 
-func TestOpenAIResponsesReplies(t *testing.T) {
+func TestOpenAIResponsesSDKReadsEveryReply(t *testing.T) {
 	for name, c := range openAIReplies {
 		t.Run(name, func(t *testing.T) {
 			srv := llm.New(t, c.rule)
@@ -106,7 +106,7 @@ func TestOpenAIResponsesReplies(t *testing.T) {
 	}
 }
 
-func TestOpenAIResponsesRefusalsFiltersAndReasoning(t *testing.T) {
+func TestOpenAIResponsesSDKReadsRefusalsFiltersAndReasoning(t *testing.T) {
 	thought := llm.Block{Type: dialect.Thinking, Text: "hm, so it is", Signature: "sealed"}
 	for name, c := range map[string]struct {
 		rule *llm.Rule
@@ -138,7 +138,7 @@ func TestOpenAIResponsesRefusalsFiltersAndReasoning(t *testing.T) {
 	}
 }
 
-func TestOpenAIResponsesRequest(t *testing.T) {
+func TestOpenAIResponsesSDKsRequestIsRead(t *testing.T) {
 	srv := llm.New(t, llm.When().Reply(llm.Text("so it is")))
 	client := openAIClient(srv.OpenAI())
 	image := responses.ResponseInputContentParamOfInputImage("auto")
@@ -178,7 +178,7 @@ func TestOpenAIResponsesRequest(t *testing.T) {
 	require.Equal(t, openAIConversation(dialect.OpenAIResponses), openAINeutral(srv.Requests()[0]))
 }
 
-func TestOpenAIResponsesItemsCanBeSentBack(t *testing.T) {
+func TestOpenAIResponsesSDKCanSendItemsBack(t *testing.T) {
 	thought := llm.Block{Type: dialect.Thinking, Text: "hm", Signature: "sealed"}
 	srv := llm.New(t,
 		llm.When(llm.Turn(1)).Reply(thought, llm.Text("so"), llm.Call("look", `{"n":1}`)),
@@ -220,7 +220,7 @@ func TestOpenAIResponsesItemsCanBeSentBack(t *testing.T) {
 	require.Equal(t, first.Output[2].CallID, turn[2].ID)
 }
 
-func TestOpenAIResponsesErrors(t *testing.T) {
+func TestOpenAIResponsesSDKReadsErrors(t *testing.T) {
 	srv, err := llm.Start(llm.Options{}, llm.When(llm.LastUser("fail")).Fail(&llm.Error{Status: 429,
 		Code: "rate_limit_exceeded", Message: "slow down"}))
 	require.NoError(t, err)
@@ -254,7 +254,7 @@ func TestOpenAIResponsesErrors(t *testing.T) {
 	require.Equal(t, "rate_limit_exceeded", said.Code)
 }
 
-func TestOpenAIResponsesErrorInAStream(t *testing.T) {
+func TestOpenAIResponsesSDKReadsAnErrorInAStream(t *testing.T) {
 	client := openAIClient(serveBroken(t, fake.Responses, "sunny", 2, outOfOrder) + "/v1")
 	stream := client.Responses.NewStreaming(t.Context(), openAIResponsesParams())
 	defer stream.Close()

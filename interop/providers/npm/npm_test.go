@@ -36,7 +36,7 @@ type seen struct {
 	}
 }
 
-func TestConversationWithEverySDK(t *testing.T) {
+func TestEverySDKHasTheSameConversation(t *testing.T) {
 	installed(t)
 	for _, c := range []struct {
 		sdk     string
