@@ -60,8 +60,8 @@ type document struct {
 	Interactions []*cassette.Interaction
 }
 
-// frame adds the comments to a cassette of n interactions.
-func frame(origin Origin, n int, timed bool, document []byte) []byte {
+// withComments adds the comments to a cassette of n interactions.
+func withComments(origin Origin, n int, timed bool, document []byte) []byte {
 	var b bytes.Buffer
 	end := endComment
 	if timed {

@@ -65,7 +65,7 @@ func TestFilesOfGoVCRAndOfWindowsAreRead(t *testing.T) {
 	require.Equal(t, Origin(""), r.origin)
 	require.Equal(t, 200, r.interactions[0].Response.Code)
 
-	windows := strings.ReplaceAll(string(frame(Recorded, 1, false, []byte(small))), "\n", "\r\n")
+	windows := strings.ReplaceAll(string(withComments(Recorded, 1, false, []byte(small))), "\n", "\r\n")
 	r, err = parse("x.yaml", []byte(windows))
 	require.NoError(t, err, "CRLF line ends")
 	require.Equal(t, Recorded, r.origin)
@@ -73,7 +73,7 @@ func TestFilesOfGoVCRAndOfWindowsAreRead(t *testing.T) {
 
 // A truncated recording is an error wherever it ends.
 func TestTruncatedRecordingIsAnError(t *testing.T) {
-	whole := frame(Scripted, 1, false, []byte(small))
+	whole := withComments(Scripted, 1, false, []byte(small))
 	for n := range len(whole) - len("\n") {
 		_, err := parse("x.yaml", whole[:n])
 		require.Error(t, err, "%q", whole[:n])
@@ -116,7 +116,7 @@ func TestGoVCRLoadsTheRecordings(t *testing.T) {
 
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte(small))
-	f.Add(frame(Scripted, 1, false, []byte(small)))
+	f.Add(withComments(Scripted, 1, false, []byte(small)))
 	f.Add(
 		[]byte(
 			"version: 2\ninteractions: [{request: {method: GET, url: 'http://h/a?key=b'}, response: {code: 204, headers: " +

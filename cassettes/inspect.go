@@ -95,7 +95,7 @@ func (i *Interaction) read() {
 }
 
 // pathOf returns the path that the model server knows, without the prefix of a gateway.
-func pathOf(d *understood, u *url.URL) string {
+func pathOf(d *knownDialect, u *url.URL) string {
 	if d.name == dialect.Gemini {
 		return "/v1beta" + u.Path[strings.LastIndex(u.Path, d.path):]
 	}

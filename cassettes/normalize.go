@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// understood describes a dialect whose requests are compared by meaning.
-type understood struct {
+// knownDialect describes a dialect whose requests are compared by meaning.
+type knownDialect struct {
 	name string
 	// path is the end of the address, because gateways add a prefix. For Gemini it precedes the model.
 	path string
@@ -19,7 +19,7 @@ type understood struct {
 	normalize func(params map[string]any, ids *renamer)
 }
 
-var dialects = []understood{
+var dialects = []knownDialect{
 	{dialect.OpenAIChat, "/chat/completions", openAIVolatile, normalizeChat},
 	{dialect.OpenAIResponses, "/responses", openAIVolatile, normalizeResponses},
 	{dialect.Anthropic, "/messages", []string{"metadata"}, normalizeBlocks("tool_use_id")},
@@ -31,7 +31,7 @@ var dialects = []understood{
 var openAIVolatile = []string{"user", "safety_identifier", "prompt_cache_key", "metadata"}
 
 // dialectOf returns the dialect of a kind of request, or nil.
-func dialectOf(kind string) *understood {
+func dialectOf(kind string) *knownDialect {
 	name, _, _ := strings.Cut(kind, " ")
 	for i := range dialects {
 		if dialects[i].name == name {
@@ -42,7 +42,7 @@ func dialectOf(kind string) *understood {
 }
 
 // serves reports whether a POST to the address uses the dialect. It returns what else the address says.
-func (d *understood) serves(u *url.URL) (rest string, ok bool) {
+func (d *knownDialect) serves(u *url.URL) (rest string, ok bool) {
 	if d.name != dialect.Gemini {
 		return "", strings.HasSuffix(u.Path, d.path)
 	}

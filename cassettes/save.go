@@ -15,8 +15,8 @@ import (
 // write saves a cassette, whose YAML is document, and its timings (nil: none). It first reads the YAML back and
 // compares: earlier versions of the library silently lost spaces at the beginning of bodies.
 func write(path string, origin Origin, saved []*cassette.Interaction, document []byte, when []timing) error {
-	framed := frame(origin, len(saved), when != nil, document)
-	back, err := parse(path, framed)
+	commented := withComments(origin, len(saved), when != nil, document)
+	back, err := parse(path, commented)
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func write(path string, origin Origin, saved []*cassette.Interaction, document [
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	staged := []file{{path, framed}}
+	staged := []file{{path, commented}}
 	if when != nil {
 		beside := (&timings{Interactions: when}).encode()
 		if _, err := parseTimings(timingFile(path), beside, back); err != nil {
