@@ -23,8 +23,8 @@
 //
 //   - ids of tool calls and of OpenAI's response items, compared by order; a result must have the id of its call
 //   - the notation of a call's arguments, if the dialect carries them as JSON text
-//   - user, safety_identifier, prompt_cache_key and metadata (OpenAI); metadata (Anthropic); labels (Gemini); keep_alive
-//     (Ollama); _meta and metadata (native)
+//   - user, safety_identifier, prompt_cache_key and metadata (OpenAI); metadata (Anthropic); labels (Gemini);
+//     keep_alive (Ollama); _meta and metadata (native)
 //   - the boundary of an upload (multipart/form-data), and gzip
 //   - the value of a removed secret, if it has eight bytes or more
 //

@@ -112,8 +112,8 @@ var (
 		Warns("adapter: it sends every history to the model, and the native dialect accepts it", "balance/*-*"))
 )
 
-// StrictMatters are the scenarios in which a strict client differs from a permissive one. All others run with the strict
-// one only.
+// StrictMatters are the scenarios in which a strict client differs from a permissive one. All others run with the
+// strict one only.
 var StrictMatters = []string{"declare", "tool-use", "balance"}
 
 // usual is the verdict without a row. None of the clients supports tasks.

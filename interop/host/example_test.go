@@ -8,7 +8,8 @@ import (
 )
 
 func ExampleForbidden() {
-	params := json.RawMessage(`{"messages":[{"role":"user","content":{"type":"tool_result","toolUseId":"a","content":[]}}]}`)
+	const result = `{"type":"tool_result","toolUseId":"a","content":[]}`
+	params := json.RawMessage(`{"messages":[{"role":"user","content":` + result + `}]}`)
 	fmt.Println(host.Forbidden(params, json.RawMessage(`{"sampling":{"tools":{}}}`)))
 	// Output: a tool_result has no tool_use
 }
