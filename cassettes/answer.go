@@ -10,11 +10,11 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// ofTheConnection are headers that whoever sends the answer writes himself.
+// ofTheConnection are headers that the sender of the answer sets.
 var ofTheConnection = []string{"Connection", "Content-Length", "Date", "Keep-Alive", "Transfer-Encoding"}
 
-// answerOf makes an answer of a recorded response, in chunks where it is a stream, and without what was taken out of it. The chunks are those
-// that came, where the timing says so, and otherwise the stream's events.
+// answerOf returns the answer of a recorded response, without the header values that were removed. A stream has the
+// recorded chunks, or its events if the timing is unknown.
 func answerOf(r *cassette.Response, when *timing) dialect.Answer {
 	a := dialect.Answer{Status: r.Code, Header: http.Header{}}
 	for name, values := range r.Headers {
@@ -23,7 +23,7 @@ func answerOf(r *cassette.Response, when *timing) dialect.Answer {
 		}
 	}
 	for _, name := range ofTheConnection {
-		delete(a.Header, name) // of our own map
+		delete(a.Header, name)
 	}
 	body := []byte(r.Body)
 	mediaType, _, _ := mime.ParseMediaType(a.Header.Get("Content-Type"))
@@ -48,10 +48,10 @@ func answerOf(r *cassette.Response, when *timing) dialect.Answer {
 	return a
 }
 
-// events cuts a stream of server-sent events after each blank line, whichever way its lines end. Put together the pieces are the stream.
+// events splits a stream after each blank line, for all line endings. The joined pieces are the stream.
 func events(stream []byte) [][]byte {
 	var pieces [][]byte
-	begin, line := 0, 0 // where the piece begins, and the line
+	begin, line := 0, 0 // of the piece and of the line
 	for i := 0; i < len(stream); i++ {
 		if stream[i] != '\n' && stream[i] != '\r' {
 			continue

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// readJSON returns a body as a tree in which numbers keep their digits, and false for a body that is not one JSON value.
+// readJSON decodes one JSON value; numbers keep their digits. It returns false for an invalid body.
 func readJSON(body []byte) (any, bool) {
 	if !json.Valid(body) {
 		return nil, false
@@ -22,7 +22,7 @@ func readJSON(body []byte) (any, bool) {
 	return tree, err == nil
 }
 
-// appendCanonical appends the one form of all trees that are equal.
+// appendCanonical appends the form that is the same for all equal trees.
 func appendCanonical(b []byte, tree any) []byte {
 	switch v := tree.(type) {
 	case map[string]any:
@@ -46,7 +46,9 @@ func appendCanonical(b []byte, tree any) []byte {
 		return append(b, ']')
 	case json.Number:
 		return append(b, canonicalNumber(string(v))...)
-	case opaque: // is no JSON, and so is never equal to what is
+	case absent:
+		return append(b, "nothing"...)
+	case opaque: // never equal to JSON
 		return append(b, v...)
 	}
 	raw, err := json.Marshal(tree)
@@ -58,15 +60,15 @@ func appendCanonical(b []byte, tree any) []byte {
 
 func canonical(tree any) string { return string(appendCanonical(nil, tree)) }
 
-// canonicalNumber writes a JSON number in one way, without losing a digit of it: 1, 1.0 and 10e-1 are one number, and 9007199254740993
-// is not 9007199254740992, which it would be as a float64.
+// canonicalNumber returns one notation for equal numbers and keeps every digit: 1, 1.0 and 10e-1 are equal, while
+// 9007199254740993 differs from 9007199254740992 (as float64 they are equal).
 func canonicalNumber(s string) string {
 	digits, negative := strings.CutPrefix(s, "-")
 	exponent := 0
 	if i := strings.IndexAny(digits, "eE"); i >= 0 {
 		var err error
 		if exponent, err = strconv.Atoi(digits[i+1:]); err != nil || exponent > 1<<30 || exponent < -1<<30 {
-			return s // nobody writes such a number in two ways
+			return s // too large to matter
 		}
 		digits = digits[:i]
 	}

@@ -1,6 +1,7 @@
 package cassettes
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,15 +11,14 @@ import (
 	"unicode/utf8"
 )
 
-// differences are what two bodies do not have in common.
+// differences is the result of a comparison.
 type differences struct {
 	count int
-	// first is where they begin, in words; "" where there are none.
+	// first describes the first difference; "" if there is none.
 	first string
 }
 
-// compare returns the differences of two trees, a member or element that is not there counting as one, and what was taken out of one of them as
-// none.
+// compare compares two trees. A missing member or element is one difference. A removed secret equals any secret.
 func compare(want, got any) differences {
 	var d differences
 	d.walk("", want, got)
@@ -38,24 +38,24 @@ func (d *differences) walk(path string, want, got any) {
 			return
 		}
 	case string:
-		if g, ok := got.(string); ok && mayBe(w, g) {
+		if g, ok := got.(string); ok && sameButSecrets(w, g) {
 			return
 		}
 	case opaque:
-		if g, ok := got.(opaque); ok && mayBe(string(w), string(g)) {
+		if g, ok := got.(opaque); ok && sameButSecrets(string(w), string(g)) {
 			return
 		}
 	}
 	if canonical(want) != canonical(got) {
-		d.add(path, want, true, got, true)
+		d.add(path, want, got)
 	}
 }
 
-// mayBe reports whether two texts may be the same but for secrets that were taken out of only one of them: what is a secret where a conversation is
-// recorded need not be known as one where it is played, and a key for tests may be a word.
-func mayBe(a, b string) bool { return fills(a, b) || fills(b, a) }
+// sameButSecrets reports whether two texts are equal except for secrets removed from one of them. A secret on the
+// recording machine may be unknown on the replaying one, and a test key may be an ordinary word.
+func sameButSecrets(a, b string) bool { return fills(a, b) || fills(b, a) }
 
-// fills reports whether a text is the pattern, with something in each place of what was taken out.
+// fills reports whether text equals pattern with a secret in place of each removed one.
 func fills(pattern, text string) bool {
 	begin, rest, found := strings.Cut(pattern, redacted)
 	if !found || !strings.HasPrefix(text, begin) {
@@ -63,18 +63,18 @@ func fills(pattern, text string) bool {
 	}
 	text = text[len(begin):]
 	for {
-		if len(text) < shortest {
+		if len(text) < minSecret {
 			return false
 		}
 		next, more, found := strings.Cut(rest, redacted)
 		if !found {
-			return strings.HasSuffix(text[shortest:], rest)
+			return strings.HasSuffix(text[minSecret:], rest)
 		}
-		at := strings.Index(text[shortest:], next)
+		at := strings.Index(text[minSecret:], next)
 		if at < 0 {
 			return false
 		}
-		text, rest = text[shortest+at+len(next):], more
+		text, rest = text[minSecret+at+len(next):], more
 	}
 }
 
@@ -82,53 +82,43 @@ func (d *differences) objects(path string, want, got map[string]any) {
 	names := slices.Concat(slices.Collect(maps.Keys(want)), slices.Collect(maps.Keys(got)))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		w, wanted := want[name]
-		g, came := got[name]
 		below := path + fmt.Sprintf("[%q]", name)
 		if isWord(name) {
 			below = strings.TrimPrefix(path+"."+name, ".")
 		}
-		if wanted && came {
-			d.walk(below, w, g)
-		} else {
-			d.add(below, w, wanted, g, came)
-		}
+		d.walk(below, member(want, name), member(got, name))
 	}
 }
 
 func (d *differences) arrays(path string, want, got []any) {
 	for i := range max(len(want), len(got)) {
-		below := fmt.Sprintf("%s[%d]", path, i)
-		switch {
-		case i >= len(want):
-			d.add(below, nil, false, got[i], true)
-		case i >= len(got):
-			d.add(below, want[i], true, nil, false)
-		default:
-			d.walk(below, want[i], got[i])
-		}
+		d.walk(fmt.Sprintf("%s[%d]", path, i), item(want, i), item(got, i))
 	}
 }
 
-// add counts a difference and puts the first one into words.
-func (d *differences) add(path string, want any, wanted bool, got any, came bool) {
-	if d.count++; d.count > 1 {
-		return
+// absent is a member or an item that is missing.
+type absent struct{}
+
+func member(o map[string]any, name string) any {
+	if v, ok := o[name]; ok {
+		return v
 	}
-	if path == "" {
-		path = "the body"
+	return absent{}
+}
+
+func item(list []any, i int) any {
+	if i < len(list) {
+		return list[i]
 	}
-	w, g := "nothing", "nothing"
-	if wanted {
-		w = show(want)
+	return absent{}
+}
+
+// add counts a difference and describes the first one.
+func (d *differences) add(path string, want, got any) {
+	if d.count++; d.count == 1 {
+		w, g := fromDifference(show(want), show(got))
+		d.first = fmt.Sprintf("at %s expected %s, found %s", cmp.Or(path, "the body"), clip(w), clip(g))
 	}
-	if came {
-		g = show(got)
-	}
-	if wanted && came {
-		w, g = fromDifference(w, g)
-	}
-	d.first = fmt.Sprintf("at %s expected %s, came %s", path, clip(w), clip(g))
 }
 
 func show(v any) string {
@@ -138,12 +128,13 @@ func show(v any) string {
 	return canonical(v)
 }
 
-// isWord reports whether a member's name can stand in a path as it is.
+// isWord reports whether a member name needs no quotes in a path.
 func isWord(name string) bool {
-	return name != "" && strings.IndexFunc(name, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) < 0
+	other := func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	return name != "" && strings.IndexFunc(name, other) < 0
 }
 
-// fromDifference shortens what two long values begin with in common, so that the difference is among what is shown of them.
+// fromDifference shortens a long common beginning of two values.
 func fromDifference(a, b string) (string, string) {
 	const context = 24
 	same := 0

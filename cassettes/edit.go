@@ -2,13 +2,11 @@ package cassettes
 
 import "strings"
 
-// edit is a part of a text, and what stands there in its place.
 type edit struct {
 	span
 	with string
 }
 
-// edited returns a text with what the edits, which are in order, put into it.
 func edited(text string, edits []edit) string {
 	if len(edits) == 0 {
 		return text
@@ -24,13 +22,13 @@ func edited(text string, edits []edit) string {
 	return b.String()
 }
 
-// mover tells where places of a text are after edits. It is asked for them in their order.
+// mover maps places of a text to places after the edits. Call to with ascending places.
 type mover struct {
 	edits []edit
-	moved int // by those that are past
+	moved int // by the edits already passed
 }
 
-// to returns where a place is. One within what was replaced is behind what stands there now.
+// to maps one place. A place inside a replaced span maps to the end of the replacement.
 func (m *mover) to(place int) int {
 	for len(m.edits) > 0 && m.edits[0].to <= place {
 		m.past()

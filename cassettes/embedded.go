@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// recordings holds the recordings of the project. Its README.md says how they are made.
+// recordings are the recordings of the project. Its README.md says how to make them.
 //
 //go:embed recordings
 var recordings embed.FS
@@ -16,7 +16,7 @@ const (
 	extension      = ".yaml"
 )
 
-// Names returns the names of the embedded recordings, sorted: the scenario, a dot, and the wire form, as in
+// Names returns the names of the embedded recordings, sorted. A name is the scenario, a dot and the wire form, such as
 // "parallel.openai-chat-plain".
 func Names() []string {
 	entries, err := recordings.ReadDir(strings.TrimSuffix(embeddedFolder, "/"))
@@ -32,7 +32,7 @@ func Names() []string {
 	return names
 }
 
-// Scenarios returns the scenarios of which there are embedded recordings, sorted. Of others a run from the recordings can only miss.
+// Scenarios returns the scenarios that have embedded recordings, sorted.
 func Scenarios() []string {
 	var scenarios []string
 	for _, name := range Names() {
@@ -42,6 +42,6 @@ func Scenarios() []string {
 	return slices.Compact(scenarios)
 }
 
-// Unrecorded returns the cases of these scenarios of which there are no recordings, since those would be longer than all others together. A
-// run from the recordings leaves them out.
+// Unrecorded returns the cases of these scenarios that have no recordings, because those would be longer than all
+// others together. A run from the recordings skips them.
 func Unrecorded() []string { return []string{"basic/long", "loop/sixty-four-rounds"} }

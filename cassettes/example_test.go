@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 )
 
-// A conversation with a model is recorded once, and answered from the file from then on.
+// A conversation is recorded once and then answered from the file.
 func Example() {
 	folder, err := os.MkdirTemp("", "")
 	if err != nil {
@@ -22,7 +22,7 @@ func Example() {
 	defer os.RemoveAll(folder)
 	file := filepath.Join(folder, "weather.yaml")
 
-	// Record. For a provider's model say Recorded, and leave its address as it is.
+	// Record. For a real provider use Recorded, and do not change its address.
 	model, err := llm.Start(llm.Options{}, llm.When(llm.LastUser("weather")).Reply(llm.Text("18°C")))
 	if err != nil {
 		panic(err)
@@ -65,7 +65,7 @@ func ask(transport http.RoundTripper, url string) string {
 	return string(answer)
 }
 
-// A test answers its client from testdata/cassettes/weather.yaml.
+// A test whose client is answered from testdata/cassettes/weather.yaml.
 func ExampleOpen() {
 	test := func(t llm.TB) { // your test; t is its *testing.T
 		client := &http.Client{Transport: cassettes.Open(t, "weather")}
@@ -75,7 +75,7 @@ func ExampleOpen() {
 	// Output: It is eighteen degrees.
 }
 
-// A program in any language is told the proxy's address in place of the provider's.
+// A program in any language uses the proxy's address in place of the provider's.
 func ExampleNewProxy() {
 	test := func(t llm.TB) { // your test; t is its *testing.T
 		proxy := cassettes.NewProxy(t, "weather")
@@ -85,7 +85,7 @@ func ExampleNewProxy() {
 	// Output: true
 }
 
-// exampleTB is a test that nothing goes wrong in.
+// exampleTB is a TB that prints.
 type exampleTB struct{}
 
 func (exampleTB) Helper()                     {}
@@ -94,7 +94,7 @@ func (exampleTB) Logf(f string, a ...any)     { fmt.Printf(f+"\n", a...) }
 func (t exampleTB) Errorf(f string, a ...any) { t.Logf(f, a...) }
 func (t exampleTB) Fatalf(f string, a ...any) { t.Logf(f, a...) }
 
-// askOpenAI asks as OpenAI's SDK does.
+// askOpenAI sends a request like OpenAI's SDK.
 func askOpenAI(client *http.Client, question string) string {
 	body := fmt.Sprintf(`{"model":"gpt-4o","messages":[{"role":"user","content":%q}]}`, question)
 	resp, err := client.Post("https://api.openai.com/v1/chat/completions", "application/json", strings.NewReader(body))

@@ -19,26 +19,26 @@ import (
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
 )
 
-// mostBody is how large a body may be that is recorded, in bytes. Tests have it smaller.
-var mostBody int64 = 64 << 20
+// maxBody is the largest body that is recorded, in bytes. Tests lower it.
+var maxBody int64 = 64 << 20
 
-// exchange is a request and its answer while they are recorded.
+// exchange collects one request and its response while they pass.
 type exchange struct {
 	interaction cassette.Interaction
 	began       time.Time
 
 	mu     sync.Mutex
-	body   bytes.Buffer // of the answer, as far as it came
+	body   bytes.Buffer // of the response, so far
 	timing timing
-	last   time.Time // when the piece before came
-	full   bool      // whether it filled the reader's buffer, so that the next one is more of it
+	last   time.Time // arrival of the previous piece
+	full   bool      // the previous piece filled the reader's buffer, so the next one continues it
 	over   bool
-	// trailer is filled by whoever reads the body, when that ends.
+	// trailer is filled by the transport when the body ends.
 	trailer http.Header
-	wrong   error // why it cannot be recorded
+	wrong   error // why the exchange cannot be recorded
 }
 
-// newExchange takes down a request. What it returns is the body to send.
+// newExchange copies a request and returns the body to send in its place.
 func newExchange(r *http.Request) (*exchange, io.ReadCloser, error) {
 	x := &exchange{began: time.Now()}
 	x.interaction.Request = cassette.Request{
@@ -60,54 +60,56 @@ func newExchange(r *http.Request) (*exchange, io.ReadCloser, error) {
 		q.Headers.Del("Content-Length")
 		q.ContentLength = int64(len(body.text))
 	}
-	return x, body.again, nil
+	return x, body.resend, nil
 }
 
-// requestBody is a body that was read.
 type requestBody struct {
 	text     string
-	unzipped bool          // whether the text is what was zipped, in which secrets can be looked for
-	again    io.ReadCloser // what is to be sent in its place
-	wrong    error         // why there is no text: it is larger than what is recorded, or cannot be looked into
+	unzipped bool          // text was sent compressed
+	resend   io.ReadCloser // the same bytes again, to be sent
+	wrong    error         // why text is missing: the body is too large, or its encoding is unknown
 }
 
 func readBody(r *http.Request) (*requestBody, error) {
 	if r.Body == nil || r.Body == http.NoBody {
-		return &requestBody{again: http.NoBody}, nil
+		return &requestBody{resend: http.NoBody}, nil
 	}
-	data, err := io.ReadAll(io.LimitReader(r.Body, mostBody+1))
+	data, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	if err != nil {
 		return nil, errors.Join(err, r.Body.Close())
 	}
-	if int64(len(data)) > mostBody {
-		return &requestBody{again: &both{io.MultiReader(bytes.NewReader(data), r.Body), r.Body}, wrong: fmt.Errorf("the request's body is larger than %d MiB", mostBody>>20)}, nil
+	if int64(len(data)) > maxBody {
+		return &requestBody{
+			resend: &both{io.MultiReader(bytes.NewReader(data), r.Body), r.Body},
+			wrong:  fmt.Errorf("the request body is larger than %d MiB", maxBody>>20),
+		}, nil
 	}
-	body := &requestBody{text: string(data), again: io.NopCloser(bytes.NewReader(data))}
+	body := &requestBody{text: string(data), resend: io.NopCloser(bytes.NewReader(data))}
 	switch encoding := strings.ToLower(r.Header.Get("Content-Encoding")); encoding {
 	case "", "identity":
 	case "gzip", "x-gzip":
 		body.unzipped = true
 		if body.text, err = unzipped(data); err != nil {
-			body.wrong = fmt.Errorf("the request's body is not the gzip that it says it is: %w", err)
+			body.wrong = fmt.Errorf("the request body is not valid gzip: %w", err)
 		}
 	default:
-		body.wrong = fmt.Errorf("the request's body has the content encoding %q, in which secrets cannot be looked for: send it with gzip, or with none", encoding)
+		body.wrong = fmt.Errorf("the request body has the content encoding %q, "+
+			"which cannot be searched for secrets: send it as gzip or uncompressed", encoding)
 	}
 	return body, r.Body.Close()
 }
 
-// both reads from one and closes another.
 type both struct {
 	io.Reader
 	io.Closer
 }
 
-// answered takes down the head of the answer and returns the answer with a body that is recorded while it is read.
+// answered copies the response head and wraps the body, so that it is recorded while the caller reads it.
 func (x *exchange) answered(resp *http.Response) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.last = time.Now()
-	x.timing.First = milliseconds(x.last.Sub(x.began))
+	x.timing.First = x.last.Sub(x.began).Milliseconds()
 	x.interaction.Response = cassette.Response{
 		Proto: resp.Proto, ProtoMajor: resp.ProtoMajor, ProtoMinor: resp.ProtoMinor, TransferEncoding: resp.TransferEncoding,
 		ContentLength: resp.ContentLength, Uncompressed: resp.Uncompressed,
@@ -115,8 +117,8 @@ func (x *exchange) answered(resp *http.Response) {
 	}
 	x.trailer = resp.Trailer
 	switch {
-	case resp.StatusCode == http.StatusSwitchingProtocols: // the body is the connection, which is the caller's to write to
-		x.wrong = errors.New("it has become a connection of another protocol")
+	case resp.StatusCode == http.StatusSwitchingProtocols: // the body is a connection that the caller also writes to
+		x.wrong = errors.New("the connection switched to another protocol")
 	case resp.Body == nil || resp.Body == http.NoBody:
 		x.over = true
 	default:
@@ -124,7 +126,7 @@ func (x *exchange) answered(resp *http.Response) {
 	}
 }
 
-// tee is the body of an answer: who reads it gets each piece when it comes, and the exchange takes it down.
+// tee is a response body that passes each piece to the reader and to the exchange.
 type tee struct {
 	x    *exchange
 	ctx  context.Context
@@ -146,22 +148,22 @@ func (t *tee) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close without having read to the end is the caller's way to cut an answer short.
+// Close before the end of the body means that the caller cut the answer short.
 func (t *tee) Close() error {
 	err := t.body.Close()
 	t.x.end(cutByCaller)
 	return err
 }
 
-// piece takes down what came at one time. A piece that fills the buffer may go on in the next one.
+// piece records one read. A read that fills the buffer may continue in the next one.
 func (x *exchange) piece(p []byte, full bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if len(p) == 0 || x.over || x.wrong != nil {
 		return
 	}
-	if int64(x.body.Len()+len(p)) > mostBody {
-		x.wrong = fmt.Errorf("the answer is larger than %d MiB", mostBody>>20)
+	if int64(x.body.Len()+len(p)) > maxBody {
+		x.wrong = fmt.Errorf("the answer is larger than %d MiB", maxBody>>20)
 		x.body = bytes.Buffer{}
 		return
 	}
@@ -169,14 +171,14 @@ func (x *exchange) piece(p []byte, full bool) {
 	if n := len(x.timing.Pieces); x.full && n > 0 {
 		x.timing.Pieces[n-1][0] += int64(len(p))
 	} else {
-		x.timing.Pieces = append(x.timing.Pieces, [2]int64{int64(len(p)), milliseconds(now.Sub(x.last))})
+		x.timing.Pieces = append(x.timing.Pieces, [2]int64{int64(len(p)), now.Sub(x.last).Milliseconds()})
 	}
 	x.body.Write(p)
 	x.last, x.full = now, full
 }
 
-// end takes down how the answer ended. The first word counts. A caller who has read all that there is to a stream or to a JSON value, and goes
-// without waiting for the connection's end, has cut nothing short.
+// end records how the answer ended; only the first call counts. A caller that has read a complete stream or JSON value
+// and closes before the connection ends has cut nothing short.
 func (x *exchange) end(how string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -184,7 +186,7 @@ func (x *exchange) end(how string) {
 		return
 	}
 	x.over = true
-	if how == wholeAnswer { // else somebody may be filling it now
+	if how == wholeAnswer { // otherwise the transport may still be filling it
 		x.interaction.Response.Trailer = x.trailer.Clone()
 	}
 	if how == cutByCaller && x.complete() {
@@ -193,7 +195,7 @@ func (x *exchange) end(how string) {
 	x.timing.Cut = how
 }
 
-// complete reports whether all of the answer is there, as far as can be told from what came.
+// complete reports whether the whole answer has arrived, as far as its bytes tell.
 func (x *exchange) complete() bool {
 	r, body := &x.interaction.Response, x.body.Bytes()
 	if int64(len(body)) == r.ContentLength || finished(body) {
@@ -203,28 +205,27 @@ func (x *exchange) complete() bool {
 	return mediaType == "application/json" && json.Valid(body)
 }
 
-// final is what the last event of a stream has in it. Gemini's has no word of its own: nothing comes between its last chunk and the end.
-var final = regexp.MustCompile(`(?m)^data: ?\[DONE\]|^event: ?(?:message_stop|response\.(?:completed|incomplete|failed))\b|` +
+// final matches the last event of a stream. Gemini has no such event: its last chunk is followed by the end.
+var final = regexp.MustCompile(`(?m)^data: ?\[DONE\]|` +
+	`^event: ?(?:message_stop|response\.(?:completed|incomplete|failed))\b|` +
 	`"type": ?"(?:message_stop|response\.(?:completed|incomplete|failed))"|"done": ?true`)
 
-// finished reports whether a stream has come to its last event.
+// finished reports whether a stream has reached its last event.
 func finished(stream []byte) bool {
 	return bytes.HasSuffix(stream, []byte("\n")) && final.Match(stream[max(0, len(stream)-finalEvent):])
 }
 
-// finalEvent is how far from the end of a stream its last event is looked for: the whole answer may be repeated in it.
+// finalEvent bounds the search for the last event, in bytes from the end. That event may repeat the whole answer.
 const finalEvent = 1 << 20
 
-// isAnswered reports whether there is an answer, or the beginning of one.
 func (x *exchange) isAnswered() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.interaction.Response.Code != 0
 }
 
-// taken returns the interaction as it goes into a file, and its timing. An answer that is still coming is taken as one that the caller cut
-// short.
-func (x *exchange) taken() (*cassette.Interaction, timing, error) {
+// result returns the interaction to be saved, and its timing. An unfinished answer counts as cut short by the caller.
+func (x *exchange) result() (*cassette.Interaction, timing, error) {
 	x.end(cutByCaller)
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -235,20 +236,21 @@ func (x *exchange) taken() (*cassette.Interaction, timing, error) {
 	i.Response.Body = x.body.String()
 	encoding := strings.ToLower(i.Response.Headers.Get("Content-Encoding"))
 	if x.body.Len() == 0 {
-		encoding = "" // as in the answer to a HEAD
+		encoding = "" // such as the response to a HEAD
 	}
 	switch encoding {
 	case "", "identity":
 	case "gzip", "x-gzip":
 		plain, err := unzipped(x.body.Bytes())
 		if err != nil {
-			return nil, timing{}, fmt.Errorf("the answer is not the gzip that it says it is: %w", err)
+			return nil, timing{}, fmt.Errorf("the answer is not valid gzip: %w", err)
 		}
 		i.Response.Body, i.Response.Uncompressed, i.Response.ContentLength = plain, true, -1
-		i.Response.Headers.Del("Content-Encoding") // of our own copy
+		i.Response.Headers.Del("Content-Encoding") // of the copy
 		when.Pieces = nil
 	default:
-		return nil, timing{}, fmt.Errorf("the answer has the content encoding %q, in which secrets cannot be looked for: ask for gzip, or for none", encoding)
+		return nil, timing{}, fmt.Errorf("the answer has the content encoding %q, "+
+			"which cannot be searched for secrets: ask for gzip or no encoding", encoding)
 	}
 	return &i, when, check(&i)
 }
@@ -258,12 +260,12 @@ func unzipped(body []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	plain, err := io.ReadAll(io.LimitReader(r, mostBody+1))
+	plain, err := io.ReadAll(io.LimitReader(r, maxBody+1))
 	switch {
-	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF): // which is how one ends that was cut short
+	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF): // which ends a body that was cut short
 		return "", err
-	case int64(len(plain)) > mostBody:
-		return "", fmt.Errorf("it is larger than %d MiB", mostBody>>20)
+	case int64(len(plain)) > maxBody:
+		return "", fmt.Errorf("larger than %d MiB when uncompressed", maxBody>>20)
 	}
 	return string(plain), nil
 }

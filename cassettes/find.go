@@ -6,10 +6,9 @@ import (
 )
 
 // Replace returns the text without secrets.
-func (c *cleaning) Replace(text string) string { return edited(text, c.inText(text)) }
+func (c *scrubber) Replace(text string) string { return edited(text, c.inText(text)) }
 
-// inText returns the edits that take secrets out of a text.
-func (c *cleaning) inText(text string) []edit {
+func (c *scrubber) inText(text string) []edit {
 	var edits []edit
 	for _, s := range c.find(text) {
 		edits = append(edits, edit{s, redacted})
@@ -17,17 +16,17 @@ func (c *cleaning) inText(text string) []edit {
 	return edits
 }
 
-// span is a part of a text, from a byte to the one behind its last.
+// span is a range of bytes; to is exclusive.
 type span struct{ from, to int }
 
-// deepest is how often a text may be escaped: JSON in a text in JSON is escaped twice.
-const deepest = 4
+// maxEscapes is how many levels of escapes are undone: JSON in a text in JSON is escaped twice.
+const maxEscapes = 4
 
-// find returns where secrets stand in a text, in their order and none within another, however often it is escaped.
-func (c *cleaning) find(text string) []span {
+// find returns the secrets of a text, however often it is escaped, in order and without overlap.
+func (c *scrubber) find(text string) []span {
 	found := c.findPlain(text)
-	texts := []string{text} // at each level
-	for len(texts) <= deepest && strings.Contains(text, `\`) {
+	texts := []string{text} // by level
+	for len(texts) <= maxEscapes && strings.Contains(text, `\`) {
 		text = unescape(text)
 		deep := merged(c.findPlain(text))
 		for _, escaped := range slices.Backward(texts) {
@@ -42,10 +41,10 @@ func (c *cleaning) find(text string) []span {
 	return merged(found)
 }
 
-// findPlain returns where secrets stand in a text that is not escaped, in no order.
-func (c *cleaning) findPlain(text string) []span {
+// findPlain returns the secrets of an unescaped text, in any order.
+func (c *scrubber) findPlain(text string) []span {
 	var found []span
-	each := func(begin string, end func(at int) int) { // has end look behind each occurrence, which returns -1 for none
+	each := func(begin string, end func(at int) int) { // end returns where the secret ends, or -1
 		for at := 0; ; {
 			i := strings.Index(text[at:], begin)
 			if i < 0 {
@@ -61,20 +60,21 @@ func (c *cleaning) findPlain(text string) []span {
 	for _, known := range c.known {
 		each(known, func(at int) int { return at })
 	}
-	for _, l := range looks {
-		barren := 0 // up to where there is none: what follows a token's beginning may be as long as the text, and be full of beginnings
-		each(l.begin, func(at int) int {
-			if before := at - len(l.begin) - 1; before >= 0 && isWordByte(text[before]) && isWordByte(l.begin[0]) {
+	for _, p := range patterns {
+		// noToken is the end of a run without a token. Such a run may be long and full of token beginnings.
+		noToken := 0
+		each(p.begin, func(at int) int {
+			if before := at - len(p.begin) - 1; before >= 0 && isWordByte(text[before]) && isWordByte(p.begin[0]) {
 				return -1
 			}
-			if at < barren {
+			if at < noToken {
 				return -1
 			}
-			if rest := l.rest.FindStringIndex(text[at:]); rest != nil {
+			if rest := p.rest.FindStringIndex(text[at:]); rest != nil {
 				return at + rest[1]
 			}
-			if l.begin == token {
-				barren = at + len(tokenRun.FindString(text[at:]))
+			if p.begin == token {
+				noToken = at + len(tokenRun.FindString(text[at:]))
 			}
 			return -1
 		})
@@ -86,7 +86,7 @@ func isWordByte(b byte) bool {
 	return b == '_' || b >= '0' && b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z'
 }
 
-// merged puts spans in order, and those that overlap into one.
+// merged sorts spans and joins those that overlap.
 func merged(spans []span) []span {
 	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
 	var all []span

@@ -17,7 +17,7 @@ import (
 // Origin says where a recording comes from.
 type Origin string
 
-// The origins. A file that go-vcr alone has written has none.
+// The origins. A file written by go-vcr alone has none.
 const (
 	// Scripted is a recording of a scripted model: no provider was called for it.
 	Scripted Origin = "scripted"
@@ -25,24 +25,22 @@ const (
 	Recorded Origin = "recorded"
 )
 
-// The comments of our own, at the beginning and at the end of a file. They say to whoever opens it what it is, and YAML does not
-// notice when a list ends too early.
+// Comments at the beginning and the end of a file. YAML alone does not show that a list ends too early.
 const (
 	originComment = "# origin: "
 	endComment    = "# end: %d interactions"
-	timedComment  = "# end: %d timed interactions" // of a cassette with timings beside it
+	timedComment  = "# end: %d timed interactions" // with timings in a file beside it
 )
 
-// recording is a file that was read.
 type recording struct {
 	name         string
-	origin       Origin // "" where the file does not say
+	origin       Origin // "": unknown
 	interactions []*cassette.Interaction
-	timed        bool     // whether it has timings beside it
-	timings      []timing // of each interaction; nil where there are none
+	timed        bool     // has timings beside it
+	timings      []timing // by interaction, or nil
 }
 
-// allTimings returns a timing for each interaction, of which nothing but the ID is known where the file has none.
+// allTimings returns a timing for each interaction. Without a timing file only its ID is set.
 func (r *recording) allTimings() []timing {
 	if r.timings != nil {
 		return slices.Clone(r.timings)
@@ -54,16 +52,16 @@ func (r *recording) allTimings() []timing {
 	return all
 }
 
-const anotherVersion = "the format is version %d: want %d, that of go-vcr v4; record it again"
+const anotherVersion = "unsupported format version %d: expected %d (go-vcr v4); record it again"
 
-// document is the YAML of go-vcr. Its own struct has version 2 where the file has none.
+// document is go-vcr's YAML. Unlike go-vcr's own struct it shows a missing version.
 type document struct {
 	Version      *int
 	Interactions []*cassette.Interaction
 }
 
-// frame puts the comments around a cassette of n interactions.
-func frame(origin Origin, n int, timed bool, document []byte) []byte {
+// withComments adds the comments to a cassette of n interactions.
+func withComments(origin Origin, n int, timed bool, document []byte) []byte {
 	var b bytes.Buffer
 	end := endComment
 	if timed {
@@ -73,71 +71,88 @@ func frame(origin Origin, n int, timed bool, document []byte) []byte {
 	return b.Bytes()
 }
 
-// parse reads a file. Its error begins with the name, and says in which line or interaction what is wrong.
+// parse decodes a file. Its error starts with the name, and names the line or interaction.
 func parse(name string, data []byte) (*recording, error) {
-	wrong := func(format string, args ...any) (*recording, error) {
-		return nil, fmt.Errorf("cassette "+name+": "+format, args...)
+	r, err := decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("cassette %s: %w", name, err)
 	}
-	r := &recording{name: name}
+	r.name = name
+	for i, it := range r.interactions {
+		if err := check(it); err != nil {
+			return nil, fmt.Errorf("cassette %s: interaction %d: %w", name, i, err)
+		}
+	}
+	return r, nil
+}
+
+// decode decodes a file without a look at its interactions.
+func decode(data []byte) (*recording, error) {
+	r := &recording{}
 	first, _, _ := strings.Cut(string(data), "\n")
 	if origin, ours := strings.CutPrefix(first, originComment); ours {
 		r.origin = Origin(strings.TrimSpace(origin))
 	}
 	end := lastLine(data)
 	if r.origin != "" && !strings.HasPrefix(end, "# end: ") {
-		return wrong("the file is cut short: its last line should begin with %q and is %q; restore it, or record it again", "# end: ", clip(end))
+		return nil, fmt.Errorf("the file is truncated: its last line is %q, expected %q; restore it or record it again",
+			clip(end), "# end: ")
 	}
-	var d document
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	if err := dec.Decode(&d); err != nil && !errors.Is(err, io.EOF) {
-		var other struct{ Version *int } // whose interactions look otherwise
-		if yaml.Unmarshal(data, &other) == nil && other.Version != nil && *other.Version != cassette.CassetteFormatVersion {
-			return wrong(anotherVersion, *other.Version, cassette.CassetteFormatVersion)
-		}
-		return wrong("%w", err)
-	}
-	switch err := dec.Decode(&yaml.Node{}); {
-	case err == nil:
-		return wrong("there is another document behind the first: want one cassette to a file")
-	case !errors.Is(err, io.EOF):
-		return wrong("%w", err)
+	d, err := decodeYAML(data)
+	if err != nil {
+		return nil, err
 	}
 	r.interactions = d.Interactions
 	n := len(r.interactions)
 	r.timed = end == fmt.Sprintf(timedComment, n)
 	switch {
 	case d.Version == nil:
-		return wrong("there is no version: want a cassette of go-vcr, version %d", cassette.CassetteFormatVersion)
+		return nil, fmt.Errorf("no version: expected a go-vcr cassette of version %d", cassette.CassetteFormatVersion)
 	case *d.Version != cassette.CassetteFormatVersion:
-		return wrong(anotherVersion, *d.Version, cassette.CassetteFormatVersion)
+		return nil, fmt.Errorf(anotherVersion, *d.Version, cassette.CassetteFormatVersion)
 	case n == 0:
-		return wrong("there are no interactions in it: record it again")
+		return nil, errors.New("no interactions: record it again")
 	case r.origin != "" && !r.timed && end != fmt.Sprintf(endComment, n):
-		return wrong("the file holds %d interactions, and its last line has it as %q: restore it, or record it again", n, clip(end))
-	}
-	for i, it := range r.interactions {
-		if err := check(it); err != nil {
-			return wrong("interaction %d: %w", i, err)
-		}
+		return nil, fmt.Errorf("found %d interactions, but the last line is %q: restore the file or record it again",
+			n, clip(end))
 	}
 	return r, nil
 }
 
-// check finds what cannot be played back. A file of go-vcr's own that was cut within an interaction ends without its status.
+func decodeYAML(data []byte) (*document, error) {
+	var d document
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	if err := dec.Decode(&d); err != nil && !errors.Is(err, io.EOF) {
+		var other struct{ Version *int } // another version may have other interactions
+		if yaml.Unmarshal(data, &other) == nil && other.Version != nil && *other.Version != cassette.CassetteFormatVersion {
+			return nil, fmt.Errorf(anotherVersion, *other.Version, cassette.CassetteFormatVersion)
+		}
+		return nil, err
+	}
+	switch err := dec.Decode(&yaml.Node{}); {
+	case err == nil:
+		return nil, errors.New("found a second YAML document: expected one cassette per file")
+	case !errors.Is(err, io.EOF):
+		return nil, err
+	}
+	return &d, nil
+}
+
+// check finds an interaction that cannot be replayed. A go-vcr file that was truncated within one has no status.
 func check(it *cassette.Interaction) error {
 	if it == nil {
-		return errors.New("it is null: want a request and a response")
+		return errors.New("found null: expected a request and a response")
 	}
 	if _, err := url.Parse(it.Request.URL); err != nil {
-		return fmt.Errorf("the request's url: %w", err)
+		return fmt.Errorf("request url: %w", err)
 	}
 	switch code := it.Response.Code; {
 	case !isMethod(it.Request.Method):
-		return fmt.Errorf("the request has the method %q: want one of HTTP", it.Request.Method)
+		return fmt.Errorf("invalid request method %q", it.Request.Method)
 	case code == 0:
-		return errors.New("the response has no code: the file may be cut short; restore it, or record it again")
+		return errors.New("the response has no code: the file may be truncated; restore it or record it again")
 	case code < http.StatusOK || code > 599:
-		return fmt.Errorf("the response has the code %d: want one from 200 to 599", code)
+		return fmt.Errorf("invalid response code %d: expected 200 to 599", code)
 	}
 	return nil
 }
@@ -151,7 +166,7 @@ func lastLine(data []byte) string {
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
-// clip shortens a text for a message of one line.
+// clip shortens a text for a one-line message.
 func clip(text string) string {
 	const most = 80
 	if len(text) <= most {

@@ -13,42 +13,43 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// File is a cassette to be looked at. It is read by [Read].
+// File is a cassette to be inspected. [Read] makes one.
 type File struct {
 	Path string
-	// Origin is "" for a file that does not say it, such as one of go-vcr's own.
+	// Origin is "" if the file does not say it, such as a file of go-vcr.
 	Origin Origin
-	// Timed is true where it is known when the pieces of its answers came.
+	// Timed is true if the arrival times of the answers are known.
 	Timed        bool
 	Interactions []Interaction
 }
 
 // Interaction is a recorded request and its answer.
 type Interaction struct {
-	// Number is its place in the file, from 0.
+	// Number is the place in the file, from 0.
 	Number      int
 	Method, URL string
-	// Dialect is the model's wire format; "" for an address that is of none.
+	// Dialect is the model's wire format; "" if the address has none.
 	Dialect string
-	// Asked is the request in neutral form; nil where it is of no dialect, or cannot be read.
+	// Asked is the request in neutral form; nil without a dialect, or if it is invalid.
 	Asked *dialect.Request
-	// Status is that of HTTP.
+	// Status is the HTTP status.
 	Status int
-	// Stream is true for an answer that is a stream, and Events counts its events or lines.
+	// Stream is true for a streamed answer; Events counts its events or lines.
 	Stream bool
 	Events int
 	// Request and Response are the bodies.
 	Request, Response string
-	// First is the time to the head of the answer, and Took to its end; 0 where they are not known.
+	// First is the time to the head of the answer, Took the time to its end; 0 if unknown.
 	First, Took time.Duration
-	// Cut is who cut the answer short, "caller" or "provider"; "" for one that is whole.
+	// Cut says who cut the answer short: "caller", "provider" or "" (complete).
 	Cut string
 
 	recorded *cassette.Interaction
-	unread   error // why Asked is nil, for one that is of a dialect
+	unread   error // why Asked is nil although there is a dialect
 }
 
-// Read reads the cassette at a path, which ends in .yaml, or an embedded recording by its name. Its error says where the file is wrong.
+// Read reads a cassette by a path that ends in .yaml, or an embedded recording by name. Its error says where the file
+// is wrong.
 func Read(path string) (*File, error) {
 	r, err := load(path)
 	if err != nil {
@@ -56,7 +57,10 @@ func Read(path string) (*File, error) {
 	}
 	f := &File{Path: path, Origin: r.origin, Timed: r.timed}
 	for n, it := range r.interactions {
-		i := Interaction{Number: n, Method: it.Request.Method, URL: it.Request.URL, Status: it.Response.Code, Request: it.Request.Body, Response: it.Response.Body, recorded: it}
+		i := Interaction{
+			Number: n, Method: it.Request.Method, URL: it.Request.URL, Status: it.Response.Code,
+			Request: it.Request.Body, Response: it.Response.Body, recorded: it,
+		}
 		if r.timings != nil {
 			i.time(&r.timings[n])
 		}
@@ -74,18 +78,15 @@ func (i *Interaction) time(t *timing) {
 	}
 }
 
-// read finds out what is asked and how it is answered.
+// read decodes the request and counts the events of the answer.
 func (i *Interaction) read() {
 	u, err := url.Parse(i.URL)
 	if err != nil {
-		panic(err) // parse has read it
+		panic(err) // parse has checked it
 	}
-	name, _, _ := strings.Cut(kindOf(i.Method, u), " ")
-	for k := range dialects {
-		if dialects[k].name == name {
-			i.Dialect = name
-			i.Asked, i.unread = llm.Decode(name, pathOf(&dialects[k], u), []byte(i.Request))
-		}
+	if d := dialectOf(kindOf(i.Method, u)); d != nil {
+		i.Dialect = d.name
+		i.Asked, i.unread = llm.Decode(d.name, pathOf(d, u), []byte(i.Request))
 	}
 	answer := answerOf(&i.recorded.Response, nil)
 	if i.Stream = answer.Stream; i.Stream {
@@ -93,15 +94,14 @@ func (i *Interaction) read() {
 	}
 }
 
-// pathOf is the path by which the model server knows the dialect: without what a gateway puts before it.
-func pathOf(d *understood, u *url.URL) string {
+// pathOf returns the path that the model server knows, without the prefix of a gateway.
+func pathOf(d *knownDialect, u *url.URL) string {
 	if d.name == dialect.Gemini {
 		return "/v1beta" + u.Path[strings.LastIndex(u.Path, d.path):]
 	}
 	return u.Path
 }
 
-// mediaType is the answer's, without parameters.
 func (i *Interaction) mediaType() string {
 	for name, values := range i.recorded.Response.Headers {
 		if http.CanonicalHeaderKey(name) == "Content-Type" && len(values) > 0 {

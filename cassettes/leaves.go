@@ -9,42 +9,53 @@ import (
 	"strings"
 )
 
-// leaf is a text in a body: a JSON string without its quotes, as it is written there.
+// leaf is a JSON string in a body, without its quotes and still escaped.
 type leaf struct {
 	span
-	name string // of the member that it is, or is in a list of
+	name string // of its member, or of the member with its array
 	// keys are equal for leaves that may be pieces of one text.
 	keys [groupings]uint64
 }
 
-// The groupings of leaves, the first of which is what clients put together, and the others are for what it does not foresee: a text may begin in
-// an event of another kind than it goes on in, and a plain answer may list the tokens of what it says.
+// Groupings of leaves. Clients join texts by the first. The others cover surprises: a text may begin in another kind of
+// event than it continues in, and a plain answer may list the tokens of its text.
 const (
-	byPlace   = iota // the names on the way to it, the kind of event, and which of several texts it is of
-	byPath           // the names on the way, and numbers called index
-	byName           // its own name, and those numbers
-	groupings        // how many there are
+	byPlace   = iota // path, kind of event, and which of several texts
+	byPath           // path, and numbers called index
+	byName           // member name, and numbers called index
+	groupings        // count
 )
 
-// leavesOf returns the texts in a body, in their order: of JSON, of several in a row or in lines, and of server-sent events, whose data need not be
-// JSON. A body that ends too early has those that are there.
+// leavesOf returns the texts of a body in order. It reads JSON, several JSON values, JSON lines and server-sent events,
+// whose data need not be JSON. A truncated body yields the leaves it has.
 func leavesOf(body string) []leaf {
-	var all []leaf
 	text := strings.TrimLeft(body, byteOrder+" \t\r\n")
-	if begin := len(body) - len(text); strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
-		one := strings.HasPrefix(text, "{") && json.Valid([]byte(text))
-		for at := begin; at < len(body); {
-			s := leafScan{data: body[at:], base: at, positions: one}
-			end, err := s.scan()
-			all = append(all, s.leaves...)
-			if at += end; err != nil {
-				_, rest, _ := strings.Cut(body[at:], "\n") // what follows may be read again
-				at = len(body) - len(rest)
-			}
-		}
-		return all
+	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
+		return jsonLeaves(body, len(body)-len(text))
 	}
-	for at, event := len(body)-len(strings.TrimPrefix(body, byteOrder)), []span(nil); at <= len(body); {
+	return eventLeaves(body)
+}
+
+// jsonLeaves reads JSON values from a place of a body on.
+func jsonLeaves(body string, at int) []leaf {
+	var all []leaf
+	one := body[at] == '{' && json.Valid([]byte(body[at:]))
+	for at < len(body) {
+		s := leafScan{data: body[at:], base: at, positions: one}
+		end, err := s.scan()
+		all = append(all, s.leaves...)
+		if at += end; err != nil {
+			_, rest, _ := strings.Cut(body[at:], "\n") // the next line may be valid again
+			at = len(body) - len(rest)
+		}
+	}
+	return all
+}
+
+func eventLeaves(body string) []leaf {
+	var all []leaf
+	at, event := len(body)-len(strings.TrimPrefix(body, byteOrder)), []span(nil)
+	for {
 		end := at + len(body[at:])
 		if i := strings.IndexAny(body[at:], "\r\n"); i >= 0 {
 			end = at + i
@@ -66,13 +77,12 @@ func leavesOf(body string) []leaf {
 			at++
 		}
 	}
-	return all
 }
 
-// byteOrder is what may stand before a text, and is none of it.
+// byteOrder is the byte order mark that may precede a text.
 const byteOrder = "\ufeff"
 
-// leavesOfEvent returns those of an event with the lines of data. Where they are no JSON, each line is one.
+// leavesOfEvent returns the leaves of one event, given its data lines. A line that is not JSON is one leaf.
 func leavesOfEvent(body string, lines []span) []leaf {
 	if len(lines) == 0 {
 		return nil
@@ -86,14 +96,14 @@ func leavesOfEvent(body string, lines []span) []leaf {
 	}
 	s := leafScan{data: data.String()}
 	_, err := s.scan()
-	isJSON := err == nil && strings.HasPrefix(strings.TrimLeft(s.data, " \t\n"), "{") // else words, also those that are a number
+	isJSON := err == nil && strings.HasPrefix(strings.TrimLeft(s.data, " \t\n"), "{") // otherwise words or numbers
 	if len(s.leaves) == 0 && !isJSON && s.data != "[DONE]" {
 		for _, line := range lines {
 			s.leaves = append(s.leaves, leaf{span: line})
 		}
 		return s.leaves
 	}
-	at, line := 0, 0 // where the line begins in the data
+	at, line := 0, 0 // at is the beginning of the line in the data
 	for i := range s.leaves {
 		l := &s.leaves[i]
 		for l.from > at+lines[line].to-lines[line].from {
@@ -109,25 +119,25 @@ func leavesOfEvent(body string, lines []span) []leaf {
 // leafScan reads one JSON value.
 type leafScan struct {
 	data      string
-	base      int  // where it begins in the body
-	positions bool // whether places in arrays tell texts apart: not where each event has an array of its own
+	base      int  // its place in the body
+	positions bool // array indexes separate texts; false if each event has its own array
 	decoder   *json.Decoder
 	leaves    []leaf
 }
 
-// scan reads the value, and returns where it ends, or where it can be read no more.
+// scan reads the value and returns its end, or where reading failed.
 func (s *leafScan) scan() (end int, err error) {
 	s.decoder = json.NewDecoder(strings.NewReader(s.data))
 	_, err = s.value([groupings]uint64{}, "", 0)
 	return int(s.decoder.InputOffset()), err
 }
 
-// deepestJSON is how deep a value may be nested that is read.
-const deepestJSON = 1000
+// maxDepth bounds the nesting of JSON values.
+const maxDepth = 1000
 
-var errTooDeep = errors.New("it is nested too deep")
+var errTooDeep = errors.New("nested too deep")
 
-// value reads a value with the keys, of the member name, and returns it where it is no array or object.
+// value reads a value and returns it, or nil for an array or object.
 func (s *leafScan) value(keys [groupings]uint64, name string, depth int) (json.Token, error) {
 	before := int(s.decoder.InputOffset())
 	token, err := s.decoder.Token()
@@ -150,7 +160,7 @@ func (s *leafScan) value(keys [groupings]uint64, name string, depth int) (json.T
 }
 
 func (s *leafScan) array(keys [groupings]uint64, name string, depth int) error {
-	if depth >= deepestJSON {
+	if depth >= maxDepth {
 		return errTooDeep
 	}
 	for i := 0; s.decoder.More(); i++ {
@@ -166,7 +176,7 @@ func (s *leafScan) array(keys [groupings]uint64, name string, depth int) error {
 	return err
 }
 
-// begins returns where the token begins that comes after a place.
+// begins returns where the token after a place begins.
 func (s *leafScan) begins(place int) int {
 	return len(s.data) - len(strings.TrimLeft(s.data[place:], " \t\r\n,:"))
 }
@@ -176,12 +186,12 @@ func (s *leafScan) leaf(text span, keys [groupings]uint64, name string) {
 	s.leaves = append(s.leaves, leaf{span{s.base + text.from, s.base + text.to}, name, keys})
 }
 
-// object reads an object whose brace has been read. What tells its texts from those of others may stand behind them.
+// object reads an object after its brace. Members that separate its texts from others may follow those texts.
 func (s *leafScan) object(keys [groupings]uint64, depth int) error {
 	first := len(s.leaves)
 	var apart [groupings]uint64
 	err := errTooDeep
-	for depth < deepestJSON {
+	for depth < maxDepth {
 		if !s.decoder.More() {
 			_, err = s.decoder.Token()
 			break
@@ -190,13 +200,13 @@ func (s *leafScan) object(keys [groupings]uint64, depth int) error {
 		if token, err = s.decoder.Token(); err != nil {
 			break
 		}
-		name, _ := token.(string) // the decoder has seen that it is one
+		name, _ := token.(string) // the decoder accepts only strings here
 		below := keys
 		below[byPlace], below[byPath] = mixed(keys[byPlace], name), mixed(keys[byPath], name)
 		if token, err = s.value(below, name, depth+1); err != nil {
 			break
 		}
-		tellApart(&apart, name, token, depth)
+		separate(&apart, name, token, depth)
 	}
 	for i := range s.leaves[first:] {
 		for k := range apart {
@@ -206,8 +216,8 @@ func (s *leafScan) object(keys [groupings]uint64, depth int) error {
 	return err
 }
 
-// tellApart takes down a member that tells the texts of its object from others. Some write no index where it is 0.
-func tellApart(apart *[groupings]uint64, name string, value json.Token, depth int) {
+// separate notes a member that separates the texts of its object from others. Some providers omit an index of 0.
+func separate(apart *[groupings]uint64, name string, value json.Token, depth int) {
 	switch v := value.(type) {
 	case float64:
 		if v != 0 && (name == "index" || strings.HasSuffix(name, "_index")) {
@@ -220,15 +230,14 @@ func tellApart(apart *[groupings]uint64, name string, value json.Token, depth in
 			apart[byPlace] += mixed(2, name+v)
 		}
 	case bool:
-		if v && depth > 0 { // as a thought of Gemini's; at the top it says that the answer is done
+		if v && depth > 0 { // such as Gemini's thought; at the top level it says that the answer is done
 			apart[byPlace] += mixed(3, name)
 		}
 	}
 }
 
-// mixed returns a key with one more part to it.
 func mixed(key uint64, part string) uint64 {
 	h := fnv.New64a()
-	_, _ = io.WriteString(h, part) // a hash takes all
+	_, _ = io.WriteString(h, part) // never fails
 	return (key + h.Sum64()) * 0x9e3779b97f4a7c15
 }

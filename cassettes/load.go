@@ -9,19 +9,20 @@ import (
 	"strings"
 )
 
-// load reads an embedded recording by its name, or a file by its path, which ends in .yaml. Where there is none it says what there is.
+// load reads an embedded recording by name, or a file by a path that ends in .yaml. Its error lists what exists.
 func load(name string) (*recording, error) {
 	if !strings.HasSuffix(name, extension) {
 		data, err := recordings.ReadFile(embeddedFolder + name + extension)
 		if err != nil {
-			return nil, fmt.Errorf("there is no recording %q: want a scenario and a form, such as %s, of which there are %d; or the path of a file that ends in %s",
-				name, anyName, len(Names()), extension)
+			return nil, fmt.Errorf("recording %q not found: use one of the %d names of the form SCENARIO.DIALECT, "+
+				"such as %s, or the path of a file that ends in %s", name, len(Names()), anyName, extension)
 		}
 		return parse(name, data)
 	}
 	data, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no cassette %s: its folder has %s: %w", name, list(inFolder(filepath.Dir(name))), err)
+		return nil, fmt.Errorf("cassette %s not found: its folder contains %s: %w",
+			name, list(inFolder(filepath.Dir(name))), err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cassette %s: %w", name, err)
@@ -33,12 +34,10 @@ func load(name string) (*recording, error) {
 	return r, loadTimings(name, r)
 }
 
-// anyName is the name of an embedded recording.
 const anyName = "parallel.native"
 
-// inFolder returns the names of the cassettes in a folder, sorted; none where it is not there.
 func inFolder(folder string) []string {
-	entries, _ := os.ReadDir(folder) // what cannot be read has none to offer
+	entries, _ := os.ReadDir(folder) // an unreadable folder lists none
 	var names []string
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), extension) {

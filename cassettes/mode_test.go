@@ -1,7 +1,6 @@
 package cassettes
 
 import (
-	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -16,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// counting is a provider that says how often it was asked.
+// counting is a provider that says how many requests it got.
 type counting struct {
 	mu    sync.Mutex
 	asked int
@@ -34,30 +33,80 @@ func (c *counting) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer("application/json", said), nil
 }
 
-// answer is a provider's.
+// answer is a provider's response.
 func answer(mediaType, body string) *http.Response {
-	return &http.Response{StatusCode: 200, Status: "200 OK", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: int64(len(body)),
-		Body: io.NopCloser(strings.NewReader(body)), Header: http.Header{"Content-Type": {mediaType}}}
+	return &http.Response{StatusCode: 200, Status: "200 OK", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		ContentLength: int64(len(body)),
+		Body:          io.NopCloser(strings.NewReader(body)), Header: http.Header{"Content-Type": {mediaType}}}
 }
 
 const chat = "https://api.openai.com/v1/chat/completions"
 
-// asks asks and returns what was said.
+// asks posts an OpenAI chat request and returns the answer.
 func asks(t *testing.T, rt http.RoundTripper, body string) string {
 	t.Helper()
-	resp := post(t, rt, chat, body)
-	defer resp.Body.Close()
-	said, err := io.ReadAll(resp.Body)
-	require.NoError(t, err)
-	return string(said)
+	_, answer := send(t, rt, chat, body, http.Header{"Content-Type": {"application/json"}})
+	return answer
 }
 
-func TestModes(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+// send posts a request and returns the status and the whole answer.
+func send(t *testing.T, rt http.RoundTripper, url, body string, header http.Header) (int, string) {
+	t.Helper()
+	req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
+	require.NoError(t, err)
+	req.Header = header
+	resp, err := rt.RoundTrip(req)
+	require.NoError(t, err)
+	answer, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	return resp.StatusCode, string(answer)
+}
+
+func talkFile(t *testing.T) string { return filepath.Join(t.TempDir(), "talk.yaml") }
+
+func recorder(t *testing.T, path string, real http.RoundTripper) *Recorder {
+	t.Helper()
+	rec, err := Record(path, real, Recorded)
+	require.NoError(t, err)
+	return rec
+}
+
+func opened(t *testing.T, path string, options ...Option) *Transport {
+	t.Helper()
+	tr, err := New(path, options...)
+	require.NoError(t, err)
+	return tr
+}
+
+func loaded(t *testing.T, path string) *recording {
+	t.Helper()
+	r, err := load(path)
+	require.NoError(t, err)
+	return r
+}
+
+func inspected(t *testing.T, path string) *File {
+	t.Helper()
+	f, err := Read(path)
+	require.NoError(t, err)
+	return f
+}
+
+// zip returns the gzip form of a text.
+func zip(text string) string {
+	var b strings.Builder
+	w := gzip.NewWriter(&b)
+	_, _ = io.WriteString(w, text)
+	_ = w.Close()
+	return b.String()
+}
+
+func TestModeSaysWhatIsReplayedAndRecorded(t *testing.T) {
+	path := talkFile(t)
 	provider := &counting{}
 	open := func(mode Mode) *Transport {
-		tr, err := New(path, WithMode(mode), WithTransport(provider))
-		require.NoError(t, err)
+		tr := opened(t, path, WithMode(mode), WithTransport(provider))
 		return tr
 	}
 
@@ -67,39 +116,38 @@ func TestModes(t *testing.T) {
 	require.NoFileExists(t, path)
 
 	tr = open(RecordMissing)
-	require.Equal(t, `{"asked":2,"of":7}`, asks(t, tr, `{"a":1}`), "there is no file yet")
+	require.Equal(t, `{"asked":2,"of":7}`, asks(t, tr, `{"a":1}`), "new file")
 	require.NoError(t, tr.Close())
 
 	tr = open(RecordMissing)
 	require.Equal(t, `{"asked":2,"of":7}`, asks(t, tr, `{"a":1}`), "from the file")
-	require.Equal(t, `{"asked":3,"of":8}`, asks(t, tr, `{"b":22}`), "which does not have this")
+	require.Equal(t, `{"asked":3,"of":8}`, asks(t, tr, `{"b":22}`), "from the provider")
 	require.NoError(t, tr.Close())
 
 	was, err := os.ReadFile(path)
 	require.NoError(t, err)
 	tr = open(RecordMissing)
 	require.Equal(t, `{"asked":2,"of":7}`, asks(t, tr, `{"a":1}`))
-	require.EqualError(t, tr.Close(), "interaction 1 of "+path+" was not played: the request was not made")
+	require.EqualError(t, tr.Close(), "interaction 1 of "+path+" was not used: no such request was made")
 	is, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Equal(t, string(was), string(is), "nothing was missing")
+	require.Equal(t, string(was), string(is))
 
 	tr = open(ReplayOnly)
 	require.Equal(t, `{"asked":3,"of":8}`, asks(t, tr, `{"b":22}`))
 	require.Equal(t, `{"asked":2,"of":7}`, asks(t, tr, `{"a":1}`))
 	require.Contains(t, asks(t, tr, `{"a":2}`), "not_recorded")
-	require.ErrorContains(t, tr.Close(), "POST /v1/chat/completions: this openai-chat request was not recorded; the nearest is interaction 0 of "+path+": at a expected 1, came 2")
+	require.ErrorContains(t, tr.Close(), "the nearest is interaction 0 of "+path+": at a expected 1, found 2")
 	require.Equal(t, 3, provider.asked)
 
 	tr = open(RecordAnew)
 	require.Equal(t, `{"asked":4,"of":7}`, asks(t, tr, `{"a":1}`))
 	require.NoError(t, tr.Close())
-	r, err := load(path)
-	require.NoError(t, err)
+	r := loaded(t, path)
 	require.Len(t, r.interactions, 1)
 }
 
-func TestTheModeOfATestComesFromItsEnvironment(t *testing.T) {
+func TestEnvironmentSetsTheMode(t *testing.T) {
 	t.Chdir(t.TempDir())
 	provider := &counting{}
 	var tb fakeTB
@@ -118,20 +166,20 @@ func TestTheModeOfATestComesFromItsEnvironment(t *testing.T) {
 	t.Setenv(ModeVariable, "rekord")
 	tb = fakeTB{}
 	require.Nil(t, Open(&tb, "a/talk"))
-	require.Equal(t, []string{"fatal: opening the cassette: the variable MCP_CONFORM_CASSETTES is \"rekord\": want one of [replay record-missing record passthrough]"}, tb.said)
+	require.Equal(t, []string{"fatal: opening the cassette: the variable MCP_CONFORM_CASSETTES is \"rekord\": " +
+		"expected one of [replay record-missing record passthrough]"}, tb.said)
 	_, err := New("a.yaml", WithMode("no"))
-	require.EqualError(t, err, `the mode is "no": want one of [replay record-missing record passthrough]`)
+	require.EqualError(t, err, `the mode is "no": expected one of [replay record-missing record passthrough]`)
 	_, err = New("a", WithMode(RecordAnew))
-	require.EqualError(t, err, `cassette "a": want the path of a file that ends in .yaml`)
+	require.EqualError(t, err, `cassette "a": use the path of a file that ends in .yaml`)
 }
 
-func TestWritersOfOneFileLoseNothing(t *testing.T) {
+func TestConcurrentWritersOfOneFileLoseNothing(t *testing.T) {
 	const writers = 8
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+	path := talkFile(t)
 	var open []*Transport
 	for n := range writers {
-		tr, err := New(path, WithMode(RecordAnew), WithTransport(&counting{}))
-		require.NoError(t, err)
+		tr := opened(t, path, WithMode(RecordAnew), WithTransport(&counting{}))
 		asks(t, tr, fmt.Sprintf(`{"n":%d}`, n))
 		open = append(open, tr)
 	}
@@ -145,13 +193,13 @@ func TestWritersOfOneFileLoseNothing(t *testing.T) {
 	for n, err := range said {
 		file := path
 		if err != nil {
-			before := "recording to " + path + ": somebody else has written the file since the recording began: what was recorded here is in "
+			before := "recording to " + path +
+				": another program changed the file since the recording began: this recording is in "
 			require.Contains(t, err.Error(), before)
 			file = strings.TrimPrefix(err.Error(), before)
 			require.Regexp(t, `^talk\.conflict-[1-7]\.yaml$`, filepath.Base(file))
 		}
-		r, err := load(file)
-		require.NoError(t, err)
+		r := loaded(t, file)
 		require.Equal(t, fmt.Sprintf(`{"n":%d}`, n), r.interactions[0].Request.Body)
 		found[file] = file
 	}
@@ -159,10 +207,9 @@ func TestWritersOfOneFileLoseNothing(t *testing.T) {
 	require.Contains(t, found, path)
 }
 
-func TestRecordingsStandInTheOrderOfTheirRequests(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "talk.yaml")
-	rec, err := Record(path, &counting{}, Recorded)
-	require.NoError(t, err)
+func TestRecordingsKeepTheOrderOfRequests(t *testing.T) {
+	path := talkFile(t)
+	rec := recorder(t, path, &counting{})
 	var open []*http.Response
 	for i := range 5 {
 		open = append(open, post(t, rec, chat, fmt.Sprintf(`{"n":%d}`, i)))
@@ -172,41 +219,21 @@ func TestRecordingsStandInTheOrderOfTheirRequests(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, rec.Close())
-	r, err := load(path)
-	require.NoError(t, err)
+	r := loaded(t, path)
 	for i, it := range r.interactions {
 		require.Equal(t, fmt.Sprintf(`{"n":%d}`, i), it.Request.Body)
 	}
 }
 
-func TestManyMayRecordAtOnce(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "talk.yaml")
-	tr, err := New(path, WithMode(RecordMissing), WithTransport(&counting{}))
-	require.NoError(t, err)
-	var all sync.WaitGroup
-	for i := range 16 {
-		all.Go(func() { asks(t, tr, fmt.Sprintf(`{"n":%d}`, i)) })
-	}
-	all.Wait()
-	require.NoError(t, tr.Close())
-	r, err := load(path)
-	require.NoError(t, err)
-	require.Len(t, r.interactions, 16)
-}
-
-// replying is a provider with one answer.
+// replying is a provider that ignores the request.
 type replying func() (*http.Response, error)
 
 func (r replying) RoundTrip(*http.Request) (*http.Response, error) { return r() }
 
-func TestWhatARecordingCannotHoldIsSaidAndTheRestIsKept(t *testing.T) {
-	defer func(most int64) { mostBody = most }(mostBody)
-	mostBody = 1 << 20
+func TestUnrecordableExchangesAreReportedAndTheRestIsKept(t *testing.T) {
+	defer func(most int64) { maxBody = most }(maxBody)
+	maxBody = 1 << 20
 	long := strings.Repeat("x", 1<<20+1)
-	var zipped bytes.Buffer
-	w := gzip.NewWriter(&zipped)
-	_, _ = io.WriteString(w, `{"said":"in a zip"}`)
-	require.NoError(t, w.Close())
 	encoded := func(encoding, body string) replying {
 		return func() (*http.Response, error) {
 			resp := answer("application/json", body)
@@ -218,17 +245,18 @@ func TestWhatARecordingCannotHoldIsSaidAndTheRestIsKept(t *testing.T) {
 		provider replying
 		request  string
 		want     string // in the file
-		err      string // without the head; "" for none
+		err      string // or ""
 	}{
-		"gzip":          {encoded("gzip", zipped.String()), `{}`, `{"said":"in a zip"}`, ""},
-		"broken gzip":   {encoded("gzip", "no zip"), `{}`, "", "request 2, POST " + chat + ", was not recorded: the answer is not the gzip that it says it is: unexpected EOF"},
-		"brotli":        {encoded("br", "?"), `{}`, "", `request 2, POST ` + chat + `, was not recorded: the answer has the content encoding "br", in which secrets cannot be looked for: ask for gzip, or for none`},
-		"a long answer": {func() (*http.Response, error) { return answer("text/plain", long), nil }, `{}`, "", "request 2, POST " + chat + ", was not recorded: the answer is larger than 1 MiB"},
-		"a long request": {func() (*http.Response, error) { return answer("text/plain", "ok"), nil }, long, "",
-			"request 2, POST " + chat + ", was not recorded: the request's body is larger than 1 MiB"},
+		"gzip":         {encoded("gzip", zip(`{"said":"in a zip"}`)), `{}`, `{"said":"in a zip"}`, ""},
+		"invalid gzip": {encoded("gzip", "no zip"), `{}`, "", "the answer is not valid gzip: unexpected EOF"},
+		"brotli":       {encoded("br", "?"), `{}`, "", `the answer has the content encoding "br"`},
+		"long answer": {func() (*http.Response, error) { return answer("text/plain", long), nil }, `{}`, "",
+			"the answer is larger than 1 MiB"},
+		"long request": {func() (*http.Response, error) { return answer("text/plain", "ok"), nil }, long, "",
+			"the request body is larger than 1 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "talk.yaml")
+			path := talkFile(t)
 			turn := 0
 			rec, err := Record(path, transportFunc(func(r *http.Request) (*http.Response, error) {
 				if turn++; turn == 1 {
@@ -236,7 +264,7 @@ func TestWhatARecordingCannotHoldIsSaidAndTheRestIsKept(t *testing.T) {
 				}
 				n, err := io.Copy(io.Discard, r.Body)
 				require.NoError(t, err)
-				require.Equal(t, int64(len(c.request)), n, "the provider gets the whole request, recorded or not")
+				require.Equal(t, int64(len(c.request)), n, "the provider gets the whole request")
 				return c.provider()
 			}), Recorded)
 			require.NoError(t, err)
@@ -245,50 +273,49 @@ func TestWhatARecordingCannotHoldIsSaidAndTheRestIsKept(t *testing.T) {
 			require.NoError(t, err)
 			want, err := io.ReadAll(live.Body)
 			require.NoError(t, err)
-			require.Equal(t, string(want), asks(t, rec, c.request), "the caller gets the answer as it is")
+			require.Equal(t, string(want), asks(t, rec, c.request), "the caller gets the original answer")
 			err = rec.Close()
 			r, loaded := load(path)
 			require.NoError(t, loaded)
 			if c.err != "" {
-				require.EqualError(t, err, "recording to "+path+": "+c.err)
+				require.ErrorContains(t, err, "recording to "+path+": request 2, POST "+chat+", was not recorded: "+c.err)
 				require.Len(t, r.interactions, 1)
 				return
 			}
 			require.NoError(t, err)
 			require.Equal(t, c.want, r.interactions[1].Response.Body)
-			require.Empty(t, r.interactions[1].Response.Headers.Get("Content-Encoding"), "what is in the file is not encoded")
+			require.Empty(t, r.interactions[1].Response.Headers.Get("Content-Encoding"))
 		})
 	}
 }
 
-// What cannot be written in the end is said at the beginning: what is asked of a provider costs.
-func TestWhereNothingCanBeWritten(t *testing.T) {
+// Requests may cost money, so an unwritable path is an error before the first one.
+func TestUnwritablePathIsReportedFirst(t *testing.T) {
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "a"), nil, 0o600))
 	path := filepath.Join(folder, "a", "talk.yaml")
 	_, err := Record(path, &counting{}, Recorded)
-	require.EqualError(t, err, "recording to "+path+": the folder "+filepath.Join(folder, "a")+" takes no files: not a directory")
+	require.ErrorContains(t, err, "recording to "+path+": cannot create files in the folder "+filepath.Join(folder, "a"))
 
 	path = filepath.Join(folder, "talk.yaml")
 	require.NoError(t, os.Mkdir(path, 0o700))
 	_, err = Record(path, &counting{}, Recorded)
-	require.EqualError(t, err, "recording to "+path+": it is a folder")
+	require.EqualError(t, err, "recording to "+path+": the path is a folder")
 
 	_, err = Record(filepath.Join(folder, "b", "c", "talk.yaml"), &counting{}, Recorded)
-	require.NoError(t, err, "where there is none yet")
-	require.NoDirExists(t, filepath.Join(folder, "b"), "but only for what is recorded")
+	require.NoError(t, err, "the folder is created later")
+	require.NoDirExists(t, filepath.Join(folder, "b"))
 }
 
-func TestARequestThatFailsIsNotRecorded(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+func TestFailedRequestIsNotRecorded(t *testing.T) {
+	path := talkFile(t)
 	gone := errors.New("connection refused")
-	rec, err := Record(path, replying(func() (*http.Response, error) { return nil, gone }), Recorded)
-	require.NoError(t, err)
+	rec := recorder(t, path, replying(func() (*http.Response, error) { return nil, gone }))
 	req, err := http.NewRequest(http.MethodPost, chat, strings.NewReader(`{}`))
 	require.NoError(t, err)
 	_, err = rec.RoundTrip(req)
 	require.ErrorIs(t, err, gone)
-	require.EqualError(t, rec.Close(), "recording to "+path+": nothing was recorded: not one request was answered")
+	require.EqualError(t, rec.Close(), "recording to "+path+": nothing was recorded: no request was answered")
 }
 
 type transportFunc func(*http.Request) (*http.Response, error)

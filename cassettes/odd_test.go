@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -24,27 +23,50 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// odd are requests and answers of which HTTP has more than models have.
+// odd are requests and answers that models do not use, but HTTP allows.
 var odd = map[string]struct {
-	method, path, replayed string // replayed is the path of the request when it is played; "" for the same
+	method, path, replayed string // replayed is the path when replaying; "": the same
 	serve                  http.HandlerFunc
 }{
-	"no content":        {"POST", "/a", "", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }},
-	"not modified":      {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) }},
-	"an empty answer":   {"POST", "/a", "", func(http.ResponseWriter, *http.Request) {}},
-	"a head alone":      {"HEAD", "/a", "", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "100") }},
-	"chunks, no stream": {"POST", "/a", "", func(w http.ResponseWriter, _ *http.Request) { pieces(w, "text/plain", "one ", "two") }},
-	"a stream with the line ends of Windows": {"POST", "/a", "", func(w http.ResponseWriter, _ *http.Request) {
-		pieces(w, "text/event-stream; charset=utf-8", "event: a\r\nda", "ta: 1\r\n\r", "\ndata: 2\r\n\r\n")
-	}},
-	"an empty stream": {"POST", "/a", "", func(w http.ResponseWriter, _ *http.Request) { pieces(w, "text/event-stream") }},
-	"a picture": {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) {
-		pieces(w, "image/png", "\x89PNG\r\n\x1a\n\x00\xff\n\n x")
-	}},
-	"text that is no UTF-8": {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) { pieces(w, "text/plain; charset=iso-8859-1", "\xe9t\xe9") }},
-	"a very long line":      {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) { pieces(w, "text/plain", strings.Repeat("long ", 1<<18)) }},
-	"a header twice":        {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) { w.Header()["Anthropic-Beta"] = []string{"a", "b"} }},
-	"an odd header": {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) {
+	"no content": {
+		"POST",
+		"/a",
+		"",
+		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) },
+	},
+	"not modified": {
+		"GET",
+		"/a",
+		"",
+		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) },
+	},
+	"empty answer": {"POST", "/a", "", func(http.ResponseWriter, *http.Request) {}},
+	"HEAD": {
+		"HEAD",
+		"/a",
+		"",
+		func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "100") },
+	},
+	"chunked text": {"POST", "/a", "", writes("text/plain", "one ", "two")},
+	"CRLF stream": {
+		"POST",
+		"/a",
+		"",
+		writes("text/event-stream; charset=utf-8", "event: a\r\nda", "ta: 1\r\n\r", "\ndata: 2\r\n\r\n"),
+	},
+	"empty stream": {"POST", "/a", "", writes("text/event-stream")},
+	"image":        {"GET", "/a", "", writes("image/png", "\x89PNG\r\n\x1a\n\x00\xff\n\n x")},
+	"not UTF-8":    {"GET", "/a", "", writes("text/plain; charset=iso-8859-1", "\xe9t\xe9")},
+	"long line":    {"GET", "/a", "", writes("text/plain", strings.Repeat("long ", 1<<18))},
+	"header twice": {
+		"GET",
+		"/a",
+		"",
+		func(w http.ResponseWriter, _ *http.Request) { w.Header()["Anthropic-Beta"] = []string{"a", "b"} },
+	},
+	"other query order": {"GET", "/a?b=1&c=2&b=3", "/a?c=2&b=1&b=3", writes("text/plain", "a")},
+	"custom method":     {"PROPFIND", "/a", "", writes("text/plain", "a")},
+	"odd header": {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Odd", "ä\t")
 		w.Header().Set("Retry-After", "ä")
 	}},
@@ -53,13 +75,20 @@ var odd = map[string]struct {
 		pieces(w, "text/plain", "a")
 		w.Header().Set("X-Sum", "1")
 	}},
-	"parameters in another order": {"GET", "/a?b=1&c=2&b=3", "/a?c=2&b=1&b=3", func(w http.ResponseWriter, _ *http.Request) { pieces(w, "text/plain", "a") }},
-	"an escaped path":             {"GET", "/a%2Fb/%C3%A9", "", func(w http.ResponseWriter, r *http.Request) { pieces(w, "text/plain", r.URL.EscapedPath()) }},
-	"a status without a name":     {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(599) }},
-	"a method of its own":         {"PROPFIND", "/a", "", func(w http.ResponseWriter, _ *http.Request) { pieces(w, "text/plain", "a") }},
+	"escaped path": {
+		"GET",
+		"/a%2Fb/%C3%A9",
+		"",
+		func(w http.ResponseWriter, r *http.Request) { pieces(w, "text/plain", r.URL.EscapedPath()) },
+	},
+	"unnamed status": {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(599) }},
 }
 
-// pieces writes an answer, each piece on its own.
+func writes(mediaType string, all ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { pieces(w, mediaType, all...) }
+}
+
+// pieces writes an answer and flushes each piece.
 func pieces(w http.ResponseWriter, mediaType string, pieces ...string) {
 	w.Header().Set("Content-Type", mediaType)
 	w.(http.Flusher).Flush()
@@ -69,13 +98,13 @@ func pieces(w http.ResponseWriter, mediaType string, pieces ...string) {
 	}
 }
 
-// What passes through a proxy is the same recorded or not, and when it is played.
-func TestWhatElseHTTPHas(t *testing.T) {
+// Passthrough, recording and replay give the caller the same answer.
+func TestUnusualHTTPIsReplayed(t *testing.T) {
 	for name, c := range odd {
 		t.Run(name, func(t *testing.T) {
 			provider := httptest.NewServer(c.serve)
 			defer provider.Close()
-			path := filepath.Join(t.TempDir(), "talk.yaml")
+			path := talkFile(t)
 			heard := map[Mode]string{}
 			for _, mode := range []Mode{Passthrough, RecordAnew, ReplayOnly} {
 				p := proxied(t, path, WithMode(mode), WithUpstream("openai", provider.URL))
@@ -90,7 +119,13 @@ func TestWhatElseHTTPHas(t *testing.T) {
 				body, err := io.ReadAll(resp.Body)
 				require.NoError(t, err)
 				require.NoError(t, resp.Body.Close())
-				heard[mode] = fmt.Sprintf("%d %q %q %q", resp.StatusCode, resp.Header["Content-Type"], resp.Header["Anthropic-Beta"], body)
+				heard[mode] = fmt.Sprintf(
+					"%d %q %q %q",
+					resp.StatusCode,
+					resp.Header["Content-Type"],
+					resp.Header["Anthropic-Beta"],
+					body,
+				)
 				require.NoError(t, p.Close(), mode)
 			}
 			require.Equal(t, heard[Passthrough], heard[RecordAnew])
@@ -99,13 +134,12 @@ func TestWhatElseHTTPHas(t *testing.T) {
 	}
 }
 
-// Who closes an answer that he has read, without waiting for the connection's end, has all of it.
-func TestAnAnswerThatIsClosedWhenItIsRead(t *testing.T) {
+func TestAnswerThatTheCallerClosesAtItsEndIsComplete(t *testing.T) {
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/json":
 			pieces(w, "application/json; charset=utf-8", `{"a":`, `1}`)
-			<-r.Context().Done() // the caller does not wait for the end
+			<-r.Context().Done() // the connection stays open
 		case "/half":
 			pieces(w, "application/json", `{"a":1},`)
 			<-r.Context().Done()
@@ -114,9 +148,8 @@ func TestAnAnswerThatIsClosedWhenItIsRead(t *testing.T) {
 		}
 	}))
 	defer provider.Close()
-	path := filepath.Join(t.TempDir(), "talk.yaml")
-	rec, err := Record(path, nil, Recorded)
-	require.NoError(t, err)
+	path := talkFile(t)
+	rec := recorder(t, path, nil)
 	for _, at := range []string{"/json", "/half", "/nothing", "/head"} {
 		method := "GET"
 		if at == "/head" {
@@ -132,8 +165,7 @@ func TestAnAnswerThatIsClosedWhenItIsRead(t *testing.T) {
 		require.NoError(t, resp.Body.Close())
 	}
 	require.NoError(t, rec.Close())
-	r, err := load(path)
-	require.NoError(t, err)
+	r := loaded(t, path)
 	var cuts []string
 	for i := range r.timings {
 		cuts = append(cuts, r.timings[i].Cut)
@@ -141,38 +173,36 @@ func TestAnAnswerThatIsClosedWhenItIsRead(t *testing.T) {
 	require.Equal(t, []string{wholeAnswer, cutByCaller, wholeAnswer, wholeAnswer}, cuts)
 }
 
-// A file that is uploaded stands between lines that a client makes up each time.
-func TestAnUploadIsFoundAgain(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+// A client generates the boundary of an upload for each request.
+func TestUploadIsReplayed(t *testing.T) {
+	path := talkFile(t)
 	for _, c := range []struct {
 		mode   Mode
 		file   string
 		status int
 	}{{RecordAnew, "\x00\xff\r\n--x", 200}, {ReplayOnly, "\x00\xff\r\n--x", 200}, {ReplayOnly, "\x00\xfe\r\n--x", 404}} {
-		tr, err := New(path, WithMode(c.mode), WithTransport(&counting{}), AllowUnused())
-		require.NoError(t, err)
+		tr := opened(t, path, WithMode(c.mode), WithTransport(&counting{}), AllowUnused())
 		var body bytes.Buffer
 		form := multipart.NewWriter(&body)
 		part, err := form.CreateFormFile("file", "a.wav")
 		require.NoError(t, err)
 		_, _ = io.WriteString(part, c.file)
 		require.NoError(t, form.Close())
-		resp, err := (&http.Client{Transport: tr}).Post("https://api.openai.com/v1/audio/transcriptions", form.FormDataContentType(), &body)
-		require.NoError(t, err)
-		require.NoError(t, drain(resp))
-		require.Equal(t, c.status, resp.StatusCode)
+		status, _ := send(t, tr, "https://api.openai.com/v1/audio/transcriptions", body.String(),
+			http.Header{"Content-Type": {form.FormDataContentType()}})
+		require.Equal(t, c.status, status)
 		require.Equal(t, c.status != 200, tr.Close() != nil)
 	}
 }
 
-func TestEqualRequestsAtOnceThroughTheProxy(t *testing.T) {
+func TestEqualConcurrentRequestsThroughTheProxy(t *testing.T) {
 	const n = 50
 	var asked atomic.Int64
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		pieces(w, "application/json", fmt.Sprintf(`{"n":%d}`, asked.Add(1)))
 	}))
 	defer provider.Close()
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+	path := talkFile(t)
 	talk := func(options ...Option) []string {
 		p := proxied(t, path, append(options, WithUpstream("openai", provider.URL))...)
 		var mu sync.Mutex
@@ -180,7 +210,11 @@ func TestEqualRequestsAtOnceThroughTheProxy(t *testing.T) {
 		var all sync.WaitGroup
 		for range n {
 			all.Go(func() {
-				resp, err := http.Post(p.Bases()[dialect.OpenAIChat]+"/chat/completions", "application/json", strings.NewReader(`{"model":"m"}`))
+				resp, err := http.Post(
+					p.Bases()[dialect.OpenAIChat]+"/chat/completions",
+					"application/json",
+					strings.NewReader(`{"model":"m"}`),
+				)
 				if err != nil {
 					t.Error(err)
 					return
@@ -199,12 +233,12 @@ func TestEqualRequestsAtOnceThroughTheProxy(t *testing.T) {
 	}
 	live := talk(WithMode(RecordAnew))
 	require.Len(t, slices.Compact(slices.Clone(live)), n)
-	require.Equal(t, live, talk(), "each of them once")
+	require.Equal(t, live, talk(), "each answer once")
 	require.EqualValues(t, n, asked.Load())
 }
 
-// A connection that becomes one of another protocol works as without a proxy, and is said not to have been recorded.
-func TestAnotherProtocolIsPassedOn(t *testing.T) {
+// An upgraded connection works through the proxy and is reported as not recorded.
+func TestProxyPassesAnUpgradedConnectionOn(t *testing.T) {
 	hungUp := make(chan struct{})
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		conn, rw, err := w.(http.Hijacker).Hijack()
@@ -223,12 +257,18 @@ func TestAnotherProtocolIsPassedOn(t *testing.T) {
 		}
 	}))
 	defer provider.Close()
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+	path := talkFile(t)
 	p := proxied(t, path, WithMode(RecordAnew), WithUpstream("openai", provider.URL))
 	conn, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", strings.TrimPrefix(p.URL, "http://"))
 	require.NoError(t, err)
 	defer conn.Close()
-	_, err = io.WriteString(conn, "GET /openai/v1/realtime HTTP/1.1\r\nHost: "+strings.TrimPrefix(p.URL, "http://")+"\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
+	_, err = io.WriteString(
+		conn,
+		"GET /openai/v1/realtime HTTP/1.1\r\nHost: "+strings.TrimPrefix(
+			p.URL,
+			"http://",
+		)+"\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n",
+	)
 	require.NoError(t, err)
 	lines := bufio.NewReader(conn)
 	resp, err := http.ReadResponse(lines, nil)
@@ -239,13 +279,17 @@ func TestAnotherProtocolIsPassedOn(t *testing.T) {
 	line, err := lines.ReadString('\n')
 	require.NoError(t, err)
 	require.Equal(t, "echo hello\n", line)
-	require.EqualError(t, p.Close(), "recording to "+path+": request 1, GET "+provider.URL+"/v1/realtime, was not recorded: it has become a connection of another protocol")
+	require.ErrorContains(
+		t,
+		p.Close(),
+		"GET "+provider.URL+"/v1/realtime, was not recorded: the connection switched to another protocol",
+	)
 	_, err = lines.ReadString('\n')
 	require.Error(t, err, "the proxy is closed")
 	<-hungUp
 }
 
-// endless is a body of so many bytes that are nowhere at once.
+// endless is a body of zeros that needs no memory.
 type endless struct{ left int }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -258,12 +302,12 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// What is too large to be recorded passes, both ways, and takes no more memory than what may be recorded.
-func TestTwoHundredMegabytes(t *testing.T) {
-	defer func(most int64) { mostBody = most }(mostBody)
-	mostBody = 1 << 20
+// A body that is too large to be recorded passes both ways without more memory.
+func TestTwoHundredMegabytesPassThrough(t *testing.T) {
+	defer func(most int64) { maxBody = most }(maxBody)
+	maxBody = 1 << 20
 	const size = 200 << 20
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+	path := talkFile(t)
 	through := transportFunc(func(r *http.Request) (*http.Response, error) {
 		n, err := io.Copy(io.Discard, r.Body)
 		require.NoError(t, err)
@@ -272,8 +316,7 @@ func TestTwoHundredMegabytes(t *testing.T) {
 		return resp, nil
 	})
 	for _, mode := range []Mode{RecordAnew, RecordMissing, ReplayOnly} {
-		tr, err := New(path, WithMode(mode), WithTransport(through), AllowUnused())
-		require.NoError(t, err)
+		tr := opened(t, path, WithMode(mode), WithTransport(through), AllowUnused())
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		if mode == RecordAnew {
@@ -291,13 +334,12 @@ func TestTwoHundredMegabytes(t *testing.T) {
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(32<<20), mode)
 		if mode == ReplayOnly {
 			require.Equal(t, 404, resp.StatusCode)
-			require.EqualError(t, err, "POST /v1/chat/completions: the request's body is larger than 1 MiB")
+			require.ErrorContains(t, err, "the request body is larger than 1 MiB")
 			continue
 		}
 		require.EqualValues(t, size, n)
-		require.ErrorContains(t, err, "POST "+chat+", was not recorded: the request's body is larger than 1 MiB")
+		require.ErrorContains(t, err, "POST "+chat+", was not recorded: the request body is larger than 1 MiB")
 	}
-	r, err := load(path)
-	require.NoError(t, err)
-	require.Len(t, r.interactions, 1, "the rest is in the file")
+	r := loaded(t, path)
+	require.Len(t, r.interactions, 1)
 }

@@ -16,19 +16,19 @@ type Mode string
 
 // The modes.
 const (
-	// ReplayOnly answers from the cassette and never from the network.
+	// ReplayOnly answers from the cassette and never uses the network.
 	ReplayOnly Mode = "replay"
-	// RecordMissing answers from the cassette, and asks the provider for what is not in it, which is added.
+	// RecordMissing answers from the cassette. It sends other requests to the provider and adds them.
 	RecordMissing Mode = "record-missing"
-	// RecordAnew asks the provider for everything, and replaces the cassette.
+	// RecordAnew sends every request to the provider and replaces the cassette.
 	RecordAnew Mode = "record"
-	// Passthrough asks the provider for everything and leaves the cassette alone.
+	// Passthrough sends every request to the provider and does not touch the cassette.
 	Passthrough Mode = "passthrough"
 )
 
 var modes = []Mode{ReplayOnly, RecordMissing, RecordAnew, Passthrough}
 
-// ModeVariable is the environment variable with the mode of cassettes for which the program does not say it.
+// ModeVariable is the environment variable with the mode. [WithMode] overrides it.
 const ModeVariable = "MCP_CONFORM_CASSETTES"
 
 // Option is a setting of [Open], [New], [NewProxy] and [StartProxy].
@@ -40,33 +40,32 @@ type settings struct {
 	origin      Origin
 	paced       bool
 	allowUnused bool
-	upstreams   map[string]string // of a proxy, by provider
+	upstreams   map[string]string // base URL by provider, for a proxy
 	secrets     []string
 }
 
-// WithMode sets the mode. Without it [ModeVariable] does, and where that is empty it is [ReplayOnly].
+// WithMode sets the mode. The default is the value of [ModeVariable], then [ReplayOnly].
 func WithMode(m Mode) Option { return func(s *settings) { s.mode = m } }
 
 // WithTransport sets the transport that reaches the provider; nil is [http.DefaultTransport].
 func WithTransport(real http.RoundTripper) Option { return func(s *settings) { s.real = real } }
 
-// WithOrigin says what kind of model is at the other end of the transport. Without it, it is [Recorded]: a provider's.
+// WithOrigin says what kind of model answers. The default is [Recorded]: a provider.
 func WithOrigin(o Origin) Option { return func(s *settings) { s.origin = o } }
 
-// Paced plays streams at the pace at which they were recorded, and answers as late. Without it they come at once.
+// Paced replays answers and streams at the recorded pace. The default is without delay.
 func Paced() Option { return func(s *settings) { s.paced = true } }
 
-// AllowUnused lets a test pass that does not make all the requests of the cassette.
+// AllowUnused accepts that some interactions of the cassette are not used.
 func AllowUnused() Option { return func(s *settings) { s.allowUnused = true } }
 
-// WithSecrets names what no file is to hold, beside the credentials of the requests, which need not be named, and what looks like a key. What is
-// shorter than eight bytes is not looked for.
+// WithSecrets adds secrets that no file may contain. Credentials of the requests and texts that look like keys need not
+// be listed. A secret shorter than eight bytes is ignored.
 func WithSecrets(secrets ...string) Option {
 	return func(s *settings) { s.secrets = append(s.secrets, secrets...) }
 }
 
-// settled returns the settings that the options make.
-func settled(options []Option) (settings, error) {
+func newSettings(options []Option) (settings, error) {
 	s := settings{origin: Recorded}
 	for _, o := range options {
 		o(&s)
@@ -79,7 +78,7 @@ func settled(options []Option) (settings, error) {
 		s.mode = ReplayOnly
 	}
 	if !slices.Contains(modes, s.mode) {
-		return s, fmt.Errorf("%s is %q: want one of %v", from, s.mode, modes)
+		return s, fmt.Errorf("%s is %q: expected one of %v", from, s.mode, modes)
 	}
 	if s.real == nil {
 		s.real = http.DefaultTransport
@@ -87,54 +86,67 @@ func settled(options []Option) (settings, error) {
 	return s, nil
 }
 
-// Open returns a transport for a test's client that answers from testdata/cassettes/NAME.yaml, or where there is no such file from the
-// embedded recording of that name; a name of "" is the test's own. In another [Mode] it asks the provider and writes the file, at the test's end.
-// A request that is not found when it is to be replayed gets a 404 that says so and that SDKs do not try again, and fails the test, as do
-// interactions that were not played. The transport is safe for concurrent use.
+// Open returns a transport that answers from testdata/cassettes/NAME.yaml, or from the embedded recording of that name.
+// A name of "" is the test's own. In another [Mode] it calls the provider and writes the file when the test ends.
+// A replayed request that is not found gets a 404 that SDKs do not retry, and fails the test. An unused interaction
+// fails it too, without [AllowUnused]. The transport is safe for concurrent use.
 func Open(t llm.TB, name string, options ...Option) http.RoundTripper {
 	t.Helper()
-	file, advice, s, err := ofTest(t, name, options)
-	if err == nil {
-		var tr *Transport
-		if tr, err = open(file, s); err == nil {
-			t.Cleanup(func() {
-				t.Helper()
-				for _, err := range tr.finish() {
-					t.Errorf("%v", err)
-				}
-			})
-			return tr
-		}
-	}
-	t.Fatalf("opening the cassette: %v%s", err, advice)
-	return nil // a TB of somebody else's may go on
+	return openForTest(t, name, options, open)
 }
 
-// ofTest finds the cassette of a test, with advice for when it is not there.
-func ofTest(t llm.TB, name string, options []Option) (file, advice string, s settings, err error) {
+func openForTest[T interface{ finish() []error }](
+	t llm.TB, name string, options []Option, open func(path string, s settings) (T, error),
+) (opened T) {
+	t.Helper()
 	if named, ok := t.(interface{ Name() string }); ok && name == "" {
 		name = named.Name()
 	}
-	if s, err = settled(options); err != nil {
-		return "", "", s, err
+	advice := ""
+	s, err := newSettings(options)
+	if err == nil {
+		file := filepath.Join("testdata", "cassettes", filepath.FromSlash(name)+extension)
+		if _, err := os.Stat(file); err != nil && s.mode == ReplayOnly {
+			advice = fmt.Sprintf("; %s contains %s; set %s=%s to record what is missing",
+				filepath.Dir(file), list(inFolder(filepath.Dir(file))), ModeVariable, RecordMissing)
+			file = name
+		}
+		opened, err = open(file, s)
 	}
-	file = filepath.Join("testdata", "cassettes", filepath.FromSlash(name)+extension)
-	if _, err := os.Stat(file); err != nil && s.mode == ReplayOnly {
-		advice = fmt.Sprintf("; in %s are %s; %s=%s records what is missing", filepath.Dir(file), list(inFolder(filepath.Dir(file))), ModeVariable, RecordMissing)
-		file = name
+	if err != nil {
+		t.Fatalf("opening the cassette: %v%s", err, advice)
+		return opened // another TB's Fatalf may return
 	}
-	return file, advice, s, nil
+	t.Cleanup(func() {
+		t.Helper()
+		for _, err := range opened.finish() {
+			t.Errorf("%v", err)
+		}
+	})
+	return opened
 }
 
-// New returns a transport as [Open] does, for a program that is no test: path is that of the file, which ends in .yaml. Its Close says what
-// went wrong, and writes what is to be written.
+// New returns a transport like [Open]'s for a program that is not a test. The path ends in .yaml. Close writes the file
+// and returns the errors.
 func New(path string, options ...Option) (*Transport, error) {
-	s, err := settled(options)
-	if err != nil {
-		return nil, err
+	return openFile(path, options, open)
+}
+
+func openFile[T any](path string, options []Option, open func(string, settings) (T, error)) (opened T, err error) {
+	s, err := newSettings(options)
+	if err == nil {
+		err = checkPath("cassette", path)
 	}
-	if !strings.HasSuffix(path, extension) {
-		return nil, fmt.Errorf("cassette %q: want the path of a file that ends in %s", path, extension)
+	if err != nil {
+		return opened, err
 	}
 	return open(path, s)
+}
+
+// checkPath returns an error for a path that does not end in .yaml.
+func checkPath(doing, path string) error {
+	if strings.HasSuffix(path, extension) {
+		return nil
+	}
+	return fmt.Errorf("%s %q: use the path of a file that ends in %s", doing, path, extension)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeTB is a test that keeps what is said of it.
+// fakeTB is a TB that keeps its output.
 type fakeTB struct {
 	said     []string
 	cleanups []func()
@@ -34,7 +34,7 @@ func (f *fakeTB) end() {
 	}
 }
 
-// beside makes the test run in a folder with a cassette of the name.
+// beside changes to a folder that contains a cassette.
 func beside(t *testing.T, name, file string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -49,8 +49,12 @@ func post(t *testing.T, rt http.RoundTripper, url, body string) *http.Response {
 	return resp
 }
 
-func TestATestIsAnsweredFromItsFile(t *testing.T) {
-	beside(t, "weather", strings.Replace(small, "headers: {}", "headers: {content-type: [text/event-stream], x-request-id: [r]}", 1))
+func TestOpenAnswersFromTheFile(t *testing.T) {
+	beside(
+		t,
+		"weather",
+		strings.Replace(small, "headers: {}", "headers: {content-type: [text/event-stream], x-request-id: [r]}", 1),
+	)
 	var tb fakeTB
 	rt := Open(&tb, "weather")
 	resp := post(t, rt, "https://api.openai.com/v1/chat/completions", `{ "messages" : [] }`)
@@ -65,37 +69,47 @@ func TestATestIsAnsweredFromItsFile(t *testing.T) {
 	require.Empty(t, tb.said)
 }
 
-func TestAStreamIsReadEventByEvent(t *testing.T) {
-	beside(t, "stream", strings.NewReplacer("headers: {}", "headers: {Content-Type: [text/event-stream]}", "'{}'", `"data: 1\n\ndata: 2\n\n"`).Replace(small))
+func TestStreamIsReadEventByEvent(t *testing.T) {
+	beside(
+		t,
+		"stream",
+		strings.NewReplacer("headers: {}", "headers: {Content-Type: [text/event-stream]}", "'{}'",
+			`"data: 1\n\ndata: 2\n\n"`).
+			Replace(small),
+	)
 	resp := post(t, Open(t, "stream"), "http://h/v1/chat/completions", `{"messages":[]}`)
 	defer resp.Body.Close()
 	buffer := make([]byte, 100)
 	n, err := resp.Body.Read(buffer)
 	require.NoError(t, err)
-	require.Equal(t, "data: 1\n\n", string(buffer[:n]), "one event at a time, however much there is room for")
+	require.Equal(t, "data: 1\n\n", string(buffer[:n]), "one event per Read")
 	line, err := bufio.NewReader(resp.Body).ReadString('\n')
 	require.NoError(t, err)
 	require.Equal(t, "data: 2\n", line)
 }
 
-func TestATestFailsForWhatWasNotRecordedAndWhatWasNotPlayed(t *testing.T) {
+func TestOpenFailsTheTestForUnknownAndUnusedRequests(t *testing.T) {
 	beside(t, "weather", small)
-	const miss = `the nearest is interaction 0 of testdata/cassettes/weather.yaml: at messages[0] expected nothing, came 1 (differences: 1); ` +
-		`if the request is right, record the conversation again`
+	const miss = `this openai-chat request is not recorded; the nearest is interaction 0 of ` +
+		`testdata/cassettes/weather.yaml: ` +
+		`at messages[0] expected nothing, found 1 (differences: 1); if the request is correct, record the conversation again`
 	var tb fakeTB
 	resp := post(t, Open(&tb, "weather"), "http://h/v1/chat/completions", `{"messages":[1]}`)
 	defer resp.Body.Close()
 	require.Equal(t, 404, resp.StatusCode)
-	require.Equal(t, "false", resp.Header.Get("X-Should-Retry"), "or SDKs would try again, and wait before they do")
+	require.Equal(t, "false", resp.Header.Get("X-Should-Retry"))
 	body, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
-	require.JSONEq(t, `{"type":"error","error":{"type":"not_found_error","code":"not_recorded","param":null,`+
-		`"message":"this openai-chat request was not recorded; `+miss+`"}}`, string(body))
+	require.JSONEq(
+		t,
+		`{"type":"error","error":{"type":"not_found_error","code":"not_recorded","param":null,"message":"`+miss+`"}}`,
+		string(body),
+	)
 	require.Empty(t, tb.said)
 	tb.end()
 	require.Equal(t, []string{
-		"error: POST /v1/chat/completions: this openai-chat request was not recorded; " + miss,
-		"error: interaction 0 of testdata/cassettes/weather.yaml was not played: the request was not made",
+		"error: POST /v1/chat/completions: " + miss,
+		"error: interaction 0 of testdata/cassettes/weather.yaml was not used: no such request was made",
 	}, tb.said)
 
 	var lax fakeTB
@@ -104,19 +118,24 @@ func TestATestFailsForWhatWasNotRecordedAndWhatWasNotPlayed(t *testing.T) {
 	require.Empty(t, lax.said)
 }
 
-func TestOpenWithoutAFile(t *testing.T) {
+func TestOpenFindsEmbeddedRecordings(t *testing.T) {
 	var tb fakeTB
-	require.NotNil(t, Open(&tb, "parallel.native", AllowUnused()), "the embedded one")
+	require.NotNil(t, Open(&tb, "parallel.native", AllowUnused()), "embedded")
 	tb.end()
 	require.Empty(t, tb.said)
 
 	beside(t, "weather", small)
 	require.Nil(t, Open(&tb, "wether"))
-	require.Equal(t, []string{`fatal: opening the cassette: there is no recording "wether": want a scenario and a form, such as parallel.native, of which there are 60; ` +
-		`or the path of a file that ends in .yaml; in testdata/cassettes are weather.yaml; MCP_CONFORM_CASSETTES=record-missing records what is missing`}, tb.said)
+	require.Len(t, tb.said, 1)
+	require.Contains(t, tb.said[0], `fatal: opening the cassette: recording "wether" not found: `)
+	require.Contains(
+		t,
+		tb.said[0],
+		"; testdata/cassettes contains weather.yaml; set MCP_CONFORM_CASSETTES=record-missing to record",
+	)
 }
 
-func TestACancelledRequestIsNotAnswered(t *testing.T) {
+func TestCancelledRequestIsNotAnswered(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://h/", nil)

@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// respond makes a response of an answer, whose body is read a chunk at a time: at the pace of its timing, where that is wanted and known.
+// respond returns a response whose body has the chunks of an answer, at their recorded pace if it is paced and known.
 func respond(r *http.Request, a dialect.Answer, when *timing, paced bool) *http.Response {
 	length := int64(-1)
 	if !a.Stream {
@@ -35,19 +35,18 @@ func respond(r *http.Request, a dialect.Answer, when *timing, paced bool) *http.
 	}
 }
 
-// playback is the body of an answer that is played.
 type playback struct {
 	ctx    context.Context
 	chunks [][]byte
-	pauses [][2]int64 // before each chunk; nil for none
+	pauses [][2]int64 // one before each chunk, or nil
 	cut    string
-	begun  bool // whether some of the first chunk has been read
+	begun  bool // some of the first chunk has been read
 
 	once   sync.Once
 	closed chan struct{}
 }
 
-// Read reads from one chunk only.
+// Read returns bytes of one chunk only.
 func (b *playback) Read(p []byte) (int, error) {
 	select {
 	case <-b.closed:
@@ -74,21 +73,21 @@ func (b *playback) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// ending is what comes after the last chunk. An answer that was cut short ends as one that breaks off: nobody is to take it for a whole one.
+// ending returns the error after the last chunk. An answer that was cut short does not end with io.EOF.
 func (b *playback) ending() error {
 	if b.cut == wholeAnswer {
 		return io.EOF
 	}
-	return fmt.Errorf("the recording ends here, since the %s cut the answer short: %w", b.cut, io.ErrUnexpectedEOF)
+	return fmt.Errorf("the recording ends here because the %s cut the answer short: %w", b.cut, io.ErrUnexpectedEOF)
 }
 
-// Close implements [io.Closer]: a Read that waits comes back.
+// Close implements [io.Closer]. A waiting Read returns.
 func (b *playback) Close() error {
 	b.once.Do(func() { close(b.closed) })
 	return nil
 }
 
-// pause waits so many milliseconds, or until the end of ctx, or until a body is closed.
+// pause waits for some milliseconds, the end of ctx, or the closing of the body.
 func pause(ctx context.Context, closed <-chan struct{}, ms int64) error {
 	if ms == 0 {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Player answers requests with what was recorded for them. It is made by [Replay] and is an [llm.Source]. Its methods are safe for
+// Player answers requests from recordings. [Replay] makes one. It is an [llm.Source]. Its methods are safe for
 // concurrent use.
 type Player struct {
 	names        []string // of the cassettes
@@ -22,31 +22,30 @@ type Player struct {
 
 var _ llm.Source = (*Player)(nil)
 
-// interaction is a recorded one, ready to be compared and to be played.
 type interaction struct {
 	cassette string
-	number   int // as its file counts, from 0
+	number   int // in its file, from 0
 	address  *url.URL
 	request  *request
 	answer   dialect.Answer
-	when     *timing // nil where it is not known
-	queue    *queue  // of those with an equal request
-	place    int     // in it
+	when     *timing // nil: unknown
+	queue    *queue  // of interactions with an equal request
+	place    int     // in the queue
 }
 
 func (i *interaction) String() string {
 	return fmt.Sprintf("interaction %d of %s", i.number, i.cassette)
 }
 
-// queue are the interactions with equal requests, in the order of the recording.
+// queue holds interactions with equal requests, in recorded order.
 type queue struct {
-	all    []*interaction
-	mu     sync.Mutex
-	played int
+	all  []*interaction
+	mu   sync.Mutex
+	used int
 }
 
-// Replay returns a player of recordings: embedded ones by their names (see [Names]), others by the path of their file, which ends in
-// .yaml. Without names it plays all that are embedded. Its error names the file and the line, and what is wrong there.
+// Replay returns a player of recordings: embedded ones by name (see [Names]), files by a path that ends in .yaml.
+// Without names it plays all embedded recordings. Its error names the file and the line.
 func Replay(names ...string) (*Player, error) {
 	if len(names) == 0 {
 		names = Names()
@@ -69,9 +68,11 @@ func newPlayer(all ...*recording) *Player {
 		for n, recorded := range r.interactions {
 			u, err := url.Parse(recorded.Request.URL)
 			if err != nil {
-				panic(err) // parse has read it
+				panic(err) // parse has checked it
 			}
-			i := &interaction{cassette: r.name, number: n, address: u, request: newRequest(kindOf(recorded.Request.Method, u), recorded.Request.Headers, recorded.Request.Body)}
+			q := &recorded.Request
+			i := &interaction{cassette: r.name, number: n, address: u,
+				request: newRequest(kindOf(q.Method, u), q.Headers, q.Body)}
 			if r.timings != nil {
 				i.when = &r.timings[n]
 			}
@@ -89,10 +90,10 @@ func newPlayer(all ...*recording) *Player {
 	return p
 }
 
-// Answer returns what was recorded for the request. Its error, for one that was not recorded, names the nearest interaction and the first
-// difference. The answer's chunks are shared: do not change them. An answer that was cut short is one here that ends there.
+// Answer returns the recorded answer to a request. Its error names the nearest interaction and the first difference.
+// Do not modify the chunks of the answer: they are shared. An answer that was cut short ends where it was cut.
 func (p *Player) Answer(r *dialect.Request) (dialect.Answer, error) {
-	clean := cleaner(r.Header, r.URL)
+	clean := newScrubber(r.Header, r.URL)
 	i, err := p.find(newRequest(clean.Replace(kindOfDecoded(r)), r.Header, clean.request(string(r.Body))))
 	if err != nil {
 		return dialect.Answer{}, err
@@ -102,7 +103,6 @@ func (p *Player) Answer(r *dialect.Request) (dialect.Answer, error) {
 	return answer, nil
 }
 
-// find returns the next interaction to be played for the request.
 func (p *Player) find(r *request) (*interaction, error) {
 	q := p.byKey[r.key()]
 	if q == nil {
@@ -114,12 +114,12 @@ func (p *Player) find(r *request) (*interaction, error) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	next := q.all[min(q.played, len(q.all)-1)]
-	q.played++
+	next := q.all[min(q.used, len(q.all)-1)]
+	q.used++
 	return next, nil
 }
 
-// nearest returns the interaction of the request's kind with the fewest differences, the first of several; nil where there is none of the kind.
+// nearest returns the first interaction of the request's kind with the fewest differences, or nil.
 func (p *Player) nearest(r *request) (nearest *interaction, least differences) {
 	for _, i := range p.interactions {
 		if i.request.kind != r.kind {
@@ -132,10 +132,10 @@ func (p *Player) nearest(r *request) (nearest *interaction, least differences) {
 	return nearest, least
 }
 
-// miss says why no interaction is the request: the nearest is taken for the one that was meant.
 func (p *Player) miss(r *request, nearest *interaction, least differences) error {
 	if nearest != nil {
-		return fmt.Errorf("this %s request was not recorded; the nearest is %v: %s (differences: %d); if the request is right, record the conversation again",
+		return fmt.Errorf("this %s request is not recorded; the nearest is %v: %s (differences: %d); "+
+			"if the request is correct, record the conversation again",
 			r.kind, nearest, least.first, least.count)
 	}
 	var kinds []string
@@ -144,16 +144,15 @@ func (p *Player) miss(r *request, nearest *interaction, least differences) error
 			kinds = append(kinds, i.request.kind)
 		}
 	}
-	return fmt.Errorf("no request of %s was recorded in %s: there are %s; record the conversation",
+	return fmt.Errorf("no %s request is recorded in %s, which has %s; record the conversation",
 		r.kind, strings.Join(p.names, ", "), strings.Join(kinds, ", "))
 }
 
-// unused returns the interactions that were not played.
 func (p *Player) unused() []*interaction {
 	var left []*interaction
 	for _, i := range p.interactions {
 		i.queue.mu.Lock()
-		if i.place >= i.queue.played {
+		if i.place >= i.queue.used {
 			left = append(left, i)
 		}
 		i.queue.mu.Unlock()

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,13 +13,14 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// tape is a recording of native requests: request, answer, request, answer, …
+// tape is a recording of native requests and answers, in turn.
 func tape(pairs ...string) *recording {
 	r := &recording{name: "tape"}
 	for i := 0; i < len(pairs); i += 2 {
 		r.interactions = append(r.interactions, &cassette.Interaction{
-			Request:  cassette.Request{Method: http.MethodPost, URL: "http://127.0.0.1/native", Body: pairs[i]},
-			Response: cassette.Response{Code: http.StatusOK, Body: pairs[i+1], Headers: http.Header{"Content-Type": {"application/json"}}},
+			Request: cassette.Request{Method: http.MethodPost, URL: "http://127.0.0.1/native", Body: pairs[i]},
+			Response: cassette.Response{Code: http.StatusOK, Body: pairs[i+1],
+				Headers: http.Header{"Content-Type": {"application/json"}}},
 		})
 	}
 	return r
@@ -31,7 +31,7 @@ func ask(p *Player, body string) (string, error) {
 	return string(bytes.Join(a.Chunks, nil)), err
 }
 
-func TestEqualRequestsAreAnsweredInTheOrderOfTheRecording(t *testing.T) {
+func TestEqualRequestsAreAnsweredInRecordedOrder(t *testing.T) {
 	p := newPlayer(tape(`{"a":1}`, "first", `{"b":1}`, "other", `{ "a": 1.0 }`, "second"), tape(`{"a":1}`, "third"))
 	for _, want := range []string{"first", "second", "third", "third", "third"} {
 		got, err := ask(p, `{"a":1}`)
@@ -42,56 +42,32 @@ func TestEqualRequestsAreAnsweredInTheOrderOfTheRecording(t *testing.T) {
 	require.Equal(t, "interaction 1 of tape", p.unused()[0].String())
 }
 
-func TestManyMayAskAtOnce(t *testing.T) {
-	var pairs []string
-	for i := range 50 {
-		pairs = append(pairs, `{"a":1}`, fmt.Sprint(i))
-	}
-	p := newPlayer(tape(pairs...))
-	var mu sync.Mutex
-	var all sync.WaitGroup
-	seen := map[string]int{}
-	for range 50 {
-		all.Go(func() {
-			a, err := p.Answer(&dialect.Request{Dialect: dialect.Native, Body: []byte(`{"a":1}`)})
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			a.Header.Set("Own", "to each")
-			mu.Lock()
-			defer mu.Unlock()
-			seen[string(a.Chunks[0])]++
-		})
-	}
-	all.Wait()
-	require.Len(t, seen, 50, "each recording was played once")
-	require.Empty(t, p.unused())
-}
-
-func TestAMissNamesTheNearest(t *testing.T) {
-	p := newPlayer(tape(`{"model":"a","messages":[{"role":"user","content":"hello"}]}`, "", `{"model":"b","messages":[{"role":"user","content":"bye"}]}`, ""))
+func TestMissNamesTheNearestInteraction(t *testing.T) {
+	p := newPlayer(tape(`{"model":"a","messages":[{"role":"user","content":"hello"}]}`, "",
+		`{"model":"b","messages":[{"role":"user","content":"bye"}]}`, ""))
 	_, err := ask(p, `{"model":"b","messages":[{"role":"user","content":"good bye"}]}`)
-	require.EqualError(t, err, `this native request was not recorded; the nearest is interaction 1 of tape: at messages[0].content expected "bye", `+
-		`came "good bye" (differences: 1); if the request is right, record the conversation again`)
+	require.ErrorContains(t, err, `the nearest is interaction 1 of tape: at messages[0].content expected "bye", found `+
+		`"good bye" (differences: 1)`)
 	_, err = p.Answer(&dialect.Request{Dialect: dialect.OpenAIChat, Body: []byte(`{}`)})
-	require.EqualError(t, err, "no request of openai-chat was recorded in tape: there are native; record the conversation")
+	require.EqualError(t, err, "no openai-chat request is recorded in tape, which has native; record the conversation")
 }
 
-func TestAStreamStaysAStream(t *testing.T) {
+func TestReplayedStreamHasTheRecordedChunks(t *testing.T) {
 	for name, c := range map[string]struct {
 		mediaType, body string
 		chunks          []string
 	}{
-		"events":                {"text/event-stream; charset=utf-8", "data: 1\n\ndata: 2\n\n", []string{"data: 1\n\n", "data: 2\n\n"}},
-		"events of Windows":     {"text/event-stream", "event: a\r\ndata: 1\r\n\r\ndata: 2\r\n\r\n", []string{"event: a\r\ndata: 1\r\n\r\n", "data: 2\r\n\r\n"}},
-		"events of an old Mac":  {"text/event-stream", "data: 1\r\rdata: 2\r\r", []string{"data: 1\r\r", "data: 2\r\r"}},
-		"an end that is cut":    {"text/event-stream", "data: 1\n\ndata: 2", []string{"data: 1\n\n", "data: 2"}},
-		"comments between them": {"text/event-stream", ": wait\n\ndata: 1\n\n", []string{": wait\n\n", "data: 1\n\n"}},
-		"lines":                 {"application/x-ndjson", "{}\n{\"done\":true}\n", []string{"{}\n", "{\"done\":true}\n"}},
-		"no stream":             {"application/json", "{}\n\n{}", []string{"{}\n\n{}"}},
-		"nothing":               {"text/event-stream", "", nil},
-		"nothing at all":        {"application/json", "", nil},
+		"events": {"text/event-stream; charset=utf-8", "data: 1\n\ndata: 2\n\n",
+			[]string{"data: 1\n\n", "data: 2\n\n"}},
+		"CRLF events": {"text/event-stream", "event: a\r\ndata: 1\r\n\r\ndata: 2\r\n\r\n",
+			[]string{"event: a\r\ndata: 1\r\n\r\n", "data: 2\r\n\r\n"}},
+		"CR events":    {"text/event-stream", "data: 1\r\rdata: 2\r\r", []string{"data: 1\r\r", "data: 2\r\r"}},
+		"truncated":    {"text/event-stream", "data: 1\n\ndata: 2", []string{"data: 1\n\n", "data: 2"}},
+		"comments":     {"text/event-stream", ": wait\n\ndata: 1\n\n", []string{": wait\n\n", "data: 1\n\n"}},
+		"lines":        {"application/x-ndjson", "{}\n{\"done\":true}\n", []string{"{}\n", "{\"done\":true}\n"}},
+		"not a stream": {"application/json", "{}\n\n{}", []string{"{}\n\n{}"}},
+		"empty stream": {"text/event-stream", "", nil},
+		"empty body":   {"application/json", "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := answerOf(&cassette.Response{Code: 200, Body: c.body, Headers: http.Header{"content-type": {c.mediaType}}}, nil)
@@ -120,7 +96,7 @@ func FuzzEvents(f *testing.F) {
 	})
 }
 
-// questions are so many different requests, and their answers.
+// questions returns n different requests with answers.
 func questions(n int) []string {
 	var pairs []string
 	for i := range n {
@@ -129,14 +105,14 @@ func questions(n int) []string {
 	return pairs
 }
 
-// However long a recording is, to find an interaction costs the same: no other one is looked at.
-func TestTheLengthOfARecordingIsNoMatter(t *testing.T) {
+// Finding an interaction costs the same in a long recording: no other interaction is compared.
+func TestLookupDoesNotDependOnTheLength(t *testing.T) {
 	allocations := map[int]float64{}
 	for _, n := range []int{10, 10_000} {
 		pairs := questions(n)
 		p := newPlayer(tape(pairs...))
 		for _, i := range p.interactions {
-			i.request = nil // which whoever compared it would stumble over
+			i.request = nil // a comparison would panic
 		}
 		for i := 0; i < len(pairs); i += 2 {
 			_, err := ask(p, pairs[i])
@@ -144,10 +120,9 @@ func TestTheLengthOfARecordingIsNoMatter(t *testing.T) {
 		}
 		allocations[n] = testing.AllocsPerRun(100, func() { _, _ = ask(p, pairs[0]) })
 	}
-	require.Less(t, allocations[10_000], 2*allocations[10], "a race detector drops some of what is pooled")
+	require.Less(t, allocations[10_000], 2*allocations[10], "the race detector drops some pooled objects")
 }
 
-// BenchmarkAnswer measures it.
 func BenchmarkAnswer(b *testing.B) {
 	for _, n := range []int{10, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

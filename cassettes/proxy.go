@@ -17,8 +17,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// upstreams are the providers that a proxy stands before: the first part of the path, where the provider is when nothing else is said, what
-// of a base URL is the SDK's to have, and the dialects.
+// upstreams are the providers of a proxy: the first part of the path, the provider's own address, what an SDK expects
+// at the end of a base URL, and the dialects.
 var upstreams = []struct {
 	name, address, base string
 	dialects            []string
@@ -30,8 +30,8 @@ var upstreams = []struct {
 	{"native", "", "/native", []string{dialect.Native}},
 }
 
-// WithUpstream sets where a proxy finds a provider, which is "openai", "anthropic", "gemini", "ollama" or "native": an address without the /v1
-// of SDKs for OpenAI. Without it, that is the provider's own; native has none.
+// WithUpstream sets the address of a proxy's provider: "openai" (without /v1), "anthropic", "gemini", "ollama" or
+// "native". The default is the provider's public address; native has none.
 func WithUpstream(provider, address string) Option {
 	return func(s *settings) {
 		if s.upstreams == nil {
@@ -41,72 +41,38 @@ func WithUpstream(provider, address string) Option {
 	}
 }
 
-// Proxy is a server on the loopback interface that answers for the providers as [Transport] does, for clients in any language: they are told its
-// address in place of the provider's. It is made by [NewProxy] and [StartProxy]. Its methods are safe for concurrent use.
+// Proxy is a loopback server that answers for the providers as [Transport] does, for clients in any language. The
+// client uses its address as the base URL. [NewProxy] and [StartProxy] make one. Its methods are safe for concurrent
+// use.
 type Proxy struct {
-	// URL is the address, such as http://127.0.0.1:1234. Each provider is at a path of its own, see [Proxy.Bases].
+	// URL is the address, such as http://127.0.0.1:1234. [Proxy.Bases] has the base URL of each provider.
 	URL string
 
 	transport *Transport
 	server    *http.Server
 	served    chan struct{}
-	hangUp    context.CancelFunc  // on who is answered, also by another protocol, whose connections the server does not know any more
+	hangUp    context.CancelFunc  // ends requests, including upgraded connections that the server no longer tracks
 	addresses map[string]*url.URL // by provider
 }
 
-// NewProxy starts a proxy for a test, with the cassette of [Open], and closes it at the test's end. The test fails for the same reasons.
+// NewProxy starts a proxy with the cassette of [Open] and closes it when the test ends. It fails the test for the same
+// reasons.
 func NewProxy(t llm.TB, name string, options ...Option) *Proxy {
 	t.Helper()
-	file, advice, s, err := ofTest(t, name, options)
-	if err == nil {
-		var p *Proxy
-		if p, err = startProxy(file, s); err == nil {
-			t.Cleanup(func() {
-				t.Helper()
-				for _, err := range p.finish() {
-					t.Errorf("%v", err)
-				}
-			})
-			return p
-		}
-	}
-	t.Fatalf("opening the cassette: %v%s", err, advice)
-	return nil // a TB of somebody else's may go on
+	return openForTest(t, name, options, startProxy)
 }
 
-// StartProxy starts a proxy with the cassette at path, as [New] has it. The caller closes it.
+// StartProxy starts a proxy with the cassette at path, like [New]. The caller closes it.
 func StartProxy(path string, options ...Option) (*Proxy, error) {
-	s, err := settled(options)
-	if err != nil {
-		return nil, err
-	}
-	if !strings.HasSuffix(path, extension) {
-		return nil, fmt.Errorf("cassette %q: want the path of a file that ends in %s", path, extension)
-	}
-	return startProxy(path, s)
+	return openFile(path, options, startProxy)
 }
 
 func startProxy(path string, s settings) (*Proxy, error) {
-	p := &Proxy{addresses: map[string]*url.URL{}, served: make(chan struct{})}
-	for _, u := range upstreams {
-		address := u.address
-		if given, ok := s.upstreams[u.name]; ok {
-			address = given
-		} else if address == "" && s.mode == ReplayOnly {
-			address = "http://" + u.name + ".invalid" // where nobody goes
-		}
-		at, err := url.Parse(address)
-		if err != nil || address != "" && (at.Scheme != "http" && at.Scheme != "https" || at.Host == "") {
-			return nil, fmt.Errorf("the upstream of %s is %q: want an address such as https://api.example.com", u.name, address)
-		}
-		p.addresses[u.name] = at
-	}
-	for name := range s.upstreams {
-		if p.addresses[name] == nil {
-			return nil, fmt.Errorf("there is no provider %q: want one of %s", name, strings.Join(providers(), ", "))
-		}
-	}
+	p := &Proxy{served: make(chan struct{})}
 	var err error
+	if p.addresses, err = addressesOf(s); err != nil {
+		return nil, err
+	}
 	if p.transport, err = open(path, s); err != nil {
 		return nil, err
 	}
@@ -115,15 +81,42 @@ func startProxy(path string, s settings) (*Proxy, error) {
 		return nil, fmt.Errorf("starting the proxy: %w", err)
 	}
 	p.URL = "http://" + listener.Addr().String()
-	quiet := log.New(io.Discard, "", 0) // what goes wrong is an answer, and in the cassette
+	quiet := log.New(io.Discard, "", 0) // errors are in the response and in the cassette
 	var ctx context.Context
 	ctx, p.hangUp = context.WithCancel(context.Background())
-	p.server = &http.Server{Handler: p.handler(quiet), ErrorLog: quiet, BaseContext: func(net.Listener) context.Context { return ctx }}
+	p.server = &http.Server{
+		Handler: p.handler(quiet), ErrorLog: quiet,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
 	go func() {
 		defer close(p.served)
-		_ = p.server.Serve(listener) // until it is closed
+		_ = p.server.Serve(listener) // returns when it is closed
 	}()
 	return p, nil
+}
+
+func addressesOf(s settings) (map[string]*url.URL, error) {
+	addresses := map[string]*url.URL{}
+	for _, u := range upstreams {
+		address := u.address
+		if given, ok := s.upstreams[u.name]; ok {
+			address = given
+		} else if address == "" && s.mode == ReplayOnly {
+			address = "http://" + u.name + ".invalid" // never called
+		}
+		at, err := url.Parse(address)
+		if err != nil || address != "" && (at.Scheme != "http" && at.Scheme != "https" || at.Host == "") {
+			return nil, fmt.Errorf("the upstream of %s is %q: expected an address such as https://api.example.com",
+				u.name, address)
+		}
+		addresses[u.name] = at
+	}
+	for name := range s.upstreams {
+		if addresses[name] == nil {
+			return nil, fmt.Errorf("unknown provider %q: expected one of %s", name, strings.Join(providers(), ", "))
+		}
+	}
+	return addresses, nil
 }
 
 func providers() []string {
@@ -134,8 +127,8 @@ func providers() []string {
 	return names
 }
 
-// Bases returns the base URL of each dialect, as that provider's SDK wants it: OPENAI_BASE_URL with /v1, ANTHROPIC_BASE_URL,
-// GOOGLE_GEMINI_BASE_URL, OLLAMA_HOST.
+// Bases returns the base URL of each dialect, as the provider's SDK expects it: OPENAI_BASE_URL (with /v1),
+// ANTHROPIC_BASE_URL, GOOGLE_GEMINI_BASE_URL, OLLAMA_HOST.
 func (p *Proxy) Bases() map[string]string {
 	bases := map[string]string{}
 	for _, u := range upstreams {
@@ -146,7 +139,7 @@ func (p *Proxy) Bases() map[string]string {
 	return bases
 }
 
-// handler sends each request on to its provider, by the transport, and the answer back as it comes.
+// handler forwards requests to their providers through the transport, and streams the answers back.
 func (p *Proxy) handler(quiet *log.Logger) http.Handler {
 	reverse := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -155,8 +148,8 @@ func (p *Proxy) handler(quiet *log.Logger) http.Handler {
 			r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = to.Scheme, to.Host, ""
 			path := strings.TrimSuffix(to.EscapedPath(), "/") + rest
 			r.Out.URL.RawPath = path
-			r.Out.URL.Path, _ = url.PathUnescape(path) // which the server has read already
-			r.Out.Header.Del("Accept-Encoding")        // the transport asks for what it undoes itself: a cassette is to be read
+			r.Out.URL.Path, _ = url.PathUnescape(path) // valid, because the server has parsed it
+			r.Out.Header.Del("Accept-Encoding")        // the transport sets it, and decodes: cassettes are readable
 		},
 		Transport:     p.transport,
 		FlushInterval: -1,
@@ -166,8 +159,8 @@ func (p *Proxy) handler(quiet *log.Logger) http.Handler {
 			return nil
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
-			if r.Context().Err() == nil { // else nobody listens
-				fail(w, http.StatusBadGateway, "the provider was not reached: "+err.Error())
+			if r.Context().Err() == nil { // otherwise the client is gone
+				fail(w, http.StatusBadGateway, "cannot reach the provider: "+err.Error())
 			}
 		},
 	}
@@ -175,34 +168,36 @@ func (p *Proxy) handler(quiet *log.Logger) http.Handler {
 		provider, _ := split(r.URL.EscapedPath())
 		switch to := p.addresses[provider]; {
 		case r.Host != strings.TrimPrefix(p.URL, "http://") && !strings.HasPrefix(r.Host, "localhost:"):
-			fail(w, http.StatusForbidden, fmt.Sprintf("the host %q is not this proxy's", r.Host))
+			fail(w, http.StatusForbidden, fmt.Sprintf("unknown host %q", r.Host))
 		case to == nil:
-			fail(w, http.StatusNotFound, fmt.Sprintf("there is no provider at %s: want a path that begins with /%s", r.URL.Path, strings.Join(providers(), "/, /")+"/"))
+			fail(w, http.StatusNotFound, fmt.Sprintf("no provider at %s: expected a path that begins with /%s/",
+				r.URL.Path, strings.Join(providers(), "/, /")))
 		case to.Host == "":
-			fail(w, http.StatusNotFound, fmt.Sprintf("the proxy was not told where %s is", provider))
+			fail(w, http.StatusNotFound, "the address of "+provider+" is not set")
 		default:
 			reverse.ServeHTTP(w, r)
 		}
 	})
 }
 
-// fail answers with an error of the proxy's own, which SDKs do not try again.
+// fail responds with an error of the proxy, which SDKs do not retry.
 func fail(w http.ResponseWriter, status int, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Should-Retry", "false")
 	w.WriteHeader(status)
-	_, _ = w.Write(dialect.Marshal(map[string]any{"type": "error", "error": map[string]any{"type": "proxy_error", "code": nil, "param": nil, "message": message}}))
+	_, _ = w.Write(dialect.Marshal(map[string]any{"type": "error",
+		"error": map[string]any{"type": "proxy_error", "code": nil, "param": nil, "message": message}}))
 }
 
-// split returns the provider that a path names, and the path at the provider's.
+// split separates the provider of a path from the provider's own path.
 func split(path string) (provider, rest string) {
 	provider, rest, _ = strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	return provider, "/" + rest
 }
 
-// leadBack has a redirect within a provider lead to the proxy again: else the client would go there by itself.
+// leadBack redirects to the proxy what a provider redirects to itself; otherwise the client would bypass the proxy.
 func (p *Proxy) leadBack(r *http.Response) {
-	location, err := r.Location() // relative to the request that went out
+	location, err := r.Location() // resolved against the forwarded request
 	if err != nil {
 		return
 	}
@@ -211,21 +206,16 @@ func (p *Proxy) leadBack(r *http.Response) {
 		path, within := strings.CutPrefix(location.EscapedPath(), strings.TrimSuffix(to.EscapedPath(), "/")+"/")
 		if within && to.Host != "" && location.Scheme == to.Scheme && location.Host == to.Host {
 			path = "/" + path
-			r.Header.Set("Location", p.URL+"/"+name+path+query(location))
+			if location.RawQuery != "" {
+				path += "?" + location.RawQuery
+			}
+			r.Header.Set("Location", p.URL+"/"+name+path)
 			return
 		}
 	}
 }
 
-func query(u *url.URL) string {
-	if u.RawQuery == "" {
-		return ""
-	}
-	return "?" + u.RawQuery
-}
-
-// Close ends the proxy, writes what was recorded, and returns what went wrong, as [Transport.Close] does. Answers that are still coming are
-// cut short.
+// Close stops the proxy, cuts unfinished answers short, and returns the errors as [Transport.Close] does.
 func (p *Proxy) Close() error { return errors.Join(p.finish()...) }
 
 func (p *Proxy) finish() []error {

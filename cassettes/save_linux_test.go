@@ -14,11 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// readOnly makes a folder one that takes no files from this goroutine, which gives up its right to write everywhere, if it has it. What it
-// returns takes that back.
+// readOnly makes a folder read-only for this goroutine, even for root. The returned function restores it.
 func readOnly(t *testing.T, folder string) (again func()) {
 	t.Helper()
-	runtime.LockOSThread() // the rights are the thread's
+	runtime.LockOSThread() // capabilities belong to the thread
 	require.NoError(t, os.Chmod(folder, 0o555))
 	was := capabilities(t, syscall.SYS_CAPGET, [2]rights{})
 	const overAccess = 1 << 1 // CAP_DAC_OVERRIDE
@@ -32,10 +31,10 @@ func readOnly(t *testing.T, folder string) (again func()) {
 	}
 }
 
-// rights are those of a thread as Linux has them, the first 32 and the others: see capget(2).
+// rights are the capabilities of a thread, see capget(2).
 type rights struct{ Effective, Permitted, Inheritable uint32 }
 
-// capabilities gets or sets those of this thread.
+// capabilities gets or sets the capabilities of this thread.
 func capabilities(t *testing.T, call uintptr, r [2]rights) [2]rights {
 	t.Helper()
 	header := struct{ version, pid uint32 }{version: 0x20080522}
@@ -44,7 +43,7 @@ func capabilities(t *testing.T, call uintptr, r [2]rights) [2]rights {
 	return r
 }
 
-func TestAReadOnlyFolder(t *testing.T) {
+func TestReadOnlyFolderKeepsTheFile(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "talk.yaml")
 	before, err := New(path, WithMode(RecordMissing), WithTransport(&counting{}))
@@ -57,29 +56,28 @@ func TestAReadOnlyFolder(t *testing.T) {
 	again := readOnly(t, folder)
 	defer again()
 	_, err = New(path, WithMode(RecordAnew))
-	require.EqualError(t, err, "recording to "+path+": the folder "+folder+" takes no files: permission denied")
+	cannot := ": cannot create files in the folder " + folder + ": permission denied"
+	require.EqualError(t, err, "recording to "+path+cannot)
 	_, err = New(filepath.Join(folder, "new", "talk.yaml"), WithMode(RecordMissing))
-	require.EqualError(t, err, "recording to "+filepath.Join(folder, "new", "talk.yaml")+": the folder "+folder+" takes no files: permission denied")
+	require.EqualError(t, err, "recording to "+filepath.Join(folder, "new", "talk.yaml")+cannot)
 
-	tr, err := New(path, WithMode(RecordMissing), WithTransport(&counting{}))
-	require.NoError(t, err)
+	tr := opened(t, path, WithMode(RecordMissing), WithTransport(&counting{}))
 	asks(t, tr, `{"a":1}`)
-	require.NoError(t, tr.Close(), "nothing was missing, so nothing is to be written")
+	require.NoError(t, tr.Close(), "nothing to write")
 
-	tr, err = New(path, WithMode(RecordMissing), WithTransport(&counting{}))
-	require.NoError(t, err)
+	tr = opened(t, path, WithMode(RecordMissing), WithTransport(&counting{}))
 	asks(t, tr, `{"a":1}`)
 	asks(t, tr, `{"b":1}`)
-	require.EqualError(t, tr.Close(), "recording to "+path+": the folder "+folder+" takes no files: permission denied")
+	require.EqualError(t, tr.Close(), "recording to "+path+cannot)
 	is, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, string(was), string(is))
 }
 
-// fill has files take no more than so many bytes, as a disk that is full does. What it returns takes that back.
+// fill limits the size of files, like a full disk. The returned function restores the limit.
 func fill(t *testing.T, most uint64) (again func()) {
 	t.Helper()
-	signal.Ignore(syscall.SIGXFSZ) // which would end the process
+	signal.Ignore(syscall.SIGXFSZ) // its default ends the process
 	var was syscall.Rlimit
 	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was))
 	require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: most, Max: was.Max}))
@@ -89,22 +87,21 @@ func fill(t *testing.T, most uint64) (again func()) {
 	}
 }
 
-// The limit is the whole process's, which writes other files, too, such as the go command's log of the test: so this is one of its own.
-func TestADiskThatIsFull(t *testing.T) {
+// The limit applies to the process, and the go command logs to files too, so the test runs in a process of its own.
+func TestFullDiskKeepsTheFile(t *testing.T) {
 	const isOwn = "MCP_CONFORM_TEST_FULL_DISK"
 	if os.Getenv(isOwn) == "" {
 		self, err := os.Executable()
 		require.NoError(t, err)
-		own := exec.Command(self, "-test.run=^TestADiskThatIsFull$")
+		own := exec.Command(self, "-test.run=^TestFullDiskKeepsTheFile$")
 		own.Env = append(os.Environ(), isOwn+"=1")
 		out, err := own.CombinedOutput()
 		require.NoError(t, err, string(out))
 		require.Contains(t, string(out), "PASS")
 		return
 	}
-	path := filepath.Join(t.TempDir(), "talk.yaml")
-	tr, err := New(path, WithMode(RecordAnew), WithTransport(&counting{}))
-	require.NoError(t, err)
+	path := talkFile(t)
+	tr := opened(t, path, WithMode(RecordAnew), WithTransport(&counting{}))
 	asks(t, tr, `{"a":1}`)
 	require.NoError(t, tr.Close())
 	was := map[string]string{}
@@ -114,14 +111,17 @@ func TestADiskThatIsFull(t *testing.T) {
 		was[file] = string(data)
 	}
 
-	tr, err = New(path, WithMode(RecordAnew), WithTransport(&counting{}))
-	require.NoError(t, err)
+	tr = opened(t, path, WithMode(RecordAnew), WithTransport(&counting{}))
 	asks(t, tr, `{"b":"`+strings.Repeat("long ", 5000)+`"}`)
 	asks(t, tr, `{"c":1}`)
-	again := fill(t, 16<<10) // room for the timings, and not for the cassette
-	err = tr.Close()
+	again := fill(t, 16<<10) // enough for the timings, not for the cassette
+	err := tr.Close()
 	again()
-	require.EqualError(t, err, "recording to "+path+": talk.yaml was not written, and what was there before stands: file too large")
+	require.EqualError(
+		t,
+		err,
+		"recording to "+path+": talk.yaml was not written, the old file is unchanged: file too large",
+	)
 	for file, want := range was {
 		data, err := os.ReadFile(file)
 		require.NoError(t, err)
@@ -129,9 +129,8 @@ func TestADiskThatIsFull(t *testing.T) {
 	}
 	files, err := os.ReadDir(filepath.Dir(path))
 	require.NoError(t, err)
-	require.Len(t, files, 2, "nothing is left of what was begun")
-	tr, err = New(path)
-	require.NoError(t, err)
+	require.Len(t, files, 2, "no temporary file is left")
+	tr = opened(t, path)
 	asks(t, tr, `{"a":1}`)
-	require.NoError(t, tr.Close(), "the old recording plays")
+	require.NoError(t, tr.Close(), "the old recording replays")
 }

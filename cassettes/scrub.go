@@ -11,11 +11,11 @@ import (
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
 )
 
-// redacted stands for what was taken out. It is the same for everybody, so that a recording made again differs in nothing else.
+// redacted replaces what was removed. It is constant, so that two recordings of one conversation are equal.
 const redacted = "REDACTED"
 
-// plain are the headers whose values are kept, and plainPrefixes begin the names of more. All others may be a credential's, an
-// account's or a machine's, and are not.
+// plain lists headers that keep their values, plainPrefixes more of them. Any other header may hold a credential, an
+// account or a machine name.
 var (
 	plain = []string{
 		"Accept", "Cache-Control", "Content-Encoding", "Content-Length", "Content-Type", "Transfer-Encoding",
@@ -25,28 +25,21 @@ var (
 	plainPrefixes = []string{"Anthropic-Ratelimit-", "X-Ratelimit-"}
 )
 
-// Headers of which each answer has its own value, and what they get in its place: SDKs read them.
+// Headers with a value of their own in each answer, and their replacements, which SDKs can parse.
 var (
 	requestIDs = []string{"Request-Id", "X-Request-Id"}
 	someDate   = "Sat, 01 Jan 2000 00:00:00 GMT"
 )
 
-// scrub takes out of an interaction what must not reach a file, and what differs from one recording to the next, and returns what it put into
-// the answer's body. It knows the secrets of the recording beside those of the interaction. What the headers and trailers were is left as it is:
-// they are replaced.
-func scrub(i *cassette.Interaction, cut bool, secrets *cleaning) ([]edit, error) {
+// scrub removes secrets, and what differs between two recordings, from an interaction. It returns its edits of the
+// answer's body. Besides the interaction's own secrets it knows those of the recording. It replaces headers and
+// trailers and does not modify the old ones.
+func scrub(i *cassette.Interaction, cut bool, secrets *scrubber) []edit {
 	q, r := &i.Request, &i.Response
-	u, err := url.Parse(q.URL)
-	if err != nil {
-		return nil, err
-	}
-	clean := &cleaning{slices.Clone(secrets.known)} // which has the credentials of this request
+	clean := &scrubber{slices.Clone(secrets.known)}
 	clean.addCookies((&http.Request{Header: q.Headers}).Cookies())
 	clean.addCookies((&http.Response{Header: r.Headers}).Cookies())
-	u.RawQuery = withoutCredentials(u.Query()).Encode()
-	u.User = nil
-	u.Host = withoutPort(u.Host)
-	q.URL, q.Host = clean.Replace(u.String()), withoutPort(q.Host)
+	q.URL, q.Host = clean.Replace(addressWithoutCredentials(q.URL)), withoutPort(q.Host)
 	q.Form = withoutCredentials(q.Form)
 	for _, values := range q.Form {
 		for n := range values {
@@ -60,14 +53,13 @@ func scrub(i *cassette.Interaction, cut bool, secrets *cleaning) ([]edit, error)
 		*header = scrubHeader(*header, i.ID, clean)
 	}
 	r.Status = clean.Replace(r.Status)
-	return edits, nil
+	return edits
 }
 
 func isCredential(param string) bool {
 	return slices.Contains(credentialParams, strings.ToLower(param))
 }
 
-// withoutCredentials returns the parameters of an address with nothing in those that hold a credential.
 func withoutCredentials(params url.Values) url.Values {
 	kept := url.Values{}
 	for name, values := range params {
@@ -79,8 +71,7 @@ func withoutCredentials(params url.Values) url.Values {
 	return kept
 }
 
-// addressWithoutCredentials returns an address with nothing in its parameters that hold a credential, without a user and without a port of this
-// machine.
+// addressWithoutCredentials removes the credentials, the user and the local port of an address.
 func addressWithoutCredentials(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -94,7 +85,7 @@ func addressWithoutCredentials(address string) string {
 	return u.String()
 }
 
-// withoutPort leaves out the port on this machine, which is another one each time.
+// withoutPort removes the port of this machine, which changes with each run.
 func withoutPort(hostport string) string {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {
@@ -110,7 +101,7 @@ func withoutPort(hostport string) string {
 	return hostport
 }
 
-// scrubBody keeps the length true, if it was.
+// scrubBody sets a body and keeps its length correct, if it was.
 func scrubBody(body *string, length *int64, clean string) {
 	if *length == int64(len(*body)) {
 		*length = int64(len(clean))
@@ -118,13 +109,14 @@ func scrubBody(body *string, length *int64, clean string) {
 	*body = clean
 }
 
-// scrubHeader returns the header with all its names, and with values only where they may be kept.
-func scrubHeader(h http.Header, interaction int, clean *cleaning) http.Header {
+// scrubHeader returns all header names, with values only where they may be kept.
+func scrubHeader(h http.Header, interaction int, clean *scrubber) http.Header {
 	scrubbed := http.Header{}
 	for name, values := range h {
 		known := http.CanonicalHeaderKey(name)
 		switch {
-		case slices.Contains(plain, known), slices.ContainsFunc(plainPrefixes, func(p string) bool { return strings.HasPrefix(known, p) }):
+		case slices.Contains(plain, known),
+			slices.ContainsFunc(plainPrefixes, func(p string) bool { return strings.HasPrefix(known, p) }):
 			for _, value := range values {
 				scrubbed[name] = append(scrubbed[name], clean.Replace(value))
 			}

@@ -1,8 +1,6 @@
 package cassettes
 
 import (
-	"bytes"
-	"compress/gzip"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -10,14 +8,13 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// planted is a secret of a kind, made from a seed.
+// planted makes secrets of each kind.
 var planted = map[string]func(*rand.Rand) string{
 	"openai":    func(r *rand.Rand) string { return "sk-proj-" + word(r, 40) },
 	"anthropic": func(r *rand.Rand) string { return "sk-ant-api03-" + word(r, 60) + "-AA" },
@@ -39,17 +36,19 @@ func word(r *rand.Rand, n int) string {
 	return string(b)
 }
 
-// Whatever is planted, anywhere, no file contains it. What looks like a secret is found by its looks; what does not, by having been a
-// credential of the request, or a cookie.
-func TestNoPlantedSecretIsInAFile(t *testing.T) {
+// No planted secret reaches a file, wherever it is: neither one that looks like a key, nor a credential of the
+// request, nor a cookie.
+func TestNoPlantedSecretIsSaved(t *testing.T) {
 	const seed = 7
 	r := rand.New(rand.NewPCG(seed, seed))
-	odd := func() string { return word(r, 9) + `"/+ \` + word(r, 9) } // which looks like nothing, and is written otherwise in JSON and in an address
+	odd := func() string { return word(r, 9) + `"/+ \` + word(r, 9) } // not like a key, and escaped in JSON and addresses
 	for n := range 50 {
 		var secrets []string
 		secret := func() string {
 			s := odd()
-			if kinds := []string{"openai", "anthropic", "google", "groq", "xai", "github", "org", "project", "jwt"}; r.IntN(2) == 0 {
+			if kinds := []string{"openai", "anthropic", "google", "groq", "xai", "github", "org", "project", "jwt"}; r.IntN(
+				2,
+			) == 0 {
 				s = planted[kinds[r.IntN(len(kinds))]](r)
 			}
 			secrets = append(secrets, s)
@@ -60,16 +59,16 @@ func TestNoPlantedSecretIsInAFile(t *testing.T) {
 		looks := planted["org"](r)
 		secrets = append(secrets, looks)
 		everything := strings.Join(secrets, " and ")
-		req, err := http.NewRequest(http.MethodPost, "https://api.openai.com/v1/chat/completions?alt=sse&key="+url.QueryEscape(param),
-			strings.NewReader(fmt.Sprintf(`{"said":%q,"zipped":%q}`, everything, base64.StdEncoding.EncodeToString([]byte(key)))))
+		body := fmt.Sprintf(`{"said":%q,"zipped":%q}`, everything, base64.StdEncoding.EncodeToString([]byte(key)))
+		req, err := http.NewRequest(http.MethodPost, chat+"?alt=sse&key="+url.QueryEscape(param), strings.NewReader(body))
 		require.NoError(t, err)
-		req.Header = http.Header{"Authorization": {"Bearer " + key}, "Cookie": {"session=" + cookie + "; theme=dark"}, "X-Custom": {everything},
-			"Content-Type": {"application/json; note=" + looks}}
+		req.Header = http.Header{"Authorization": {"Bearer " + key}, "Cookie": {"session=" + cookie + "; theme=dark"},
+			"X-Custom": {everything}, "Content-Type": {"application/json; note=" + looks}}
 		req.Form = url.Values{"said": {everything}}
-		path := filepath.Join(t.TempDir(), "talk.yaml")
+		path := talkFile(t)
 		rec, err := Record(path, transportFunc(func(*http.Request) (*http.Response, error) {
-			resp := answer("text/event-stream", "data: "+everything+"\n\ndata: "+string(mustJSON(everything))+"\n\ndata: [DONE]\n\n")
-			resp.Header["Set-Cookie"] = []string{"id=" + set + "; Path=/; Domain=.openai.com; Expires=Wed, 21 Oct 2099 07:28:00 GMT; HttpOnly"}
+			resp := answer("text/event-stream", data("%s", everything)+data("%s", mustJSON(everything))+data("[DONE]"))
+			resp.Header["Set-Cookie"] = []string{"id=" + set + "; Path=/; Domain=.openai.com; HttpOnly"}
 			resp.Header["X-Leak"], resp.Trailer = []string{everything}, http.Header{"X-Trailer": {everything}}
 			resp.Status = "200 fine, " + looks
 			return resp, nil
@@ -77,138 +76,134 @@ func TestNoPlantedSecretIsInAFile(t *testing.T) {
 		require.NoError(t, err)
 		resp, err := rec.RoundTrip(req)
 		require.NoError(t, err)
-		require.NoError(t, drain(resp))
+		_, err = io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
 		require.NoError(t, rec.Close())
 
 		for _, name := range []string{path, timingFile(path)} {
 			file, err := os.ReadFile(name)
 			require.NoError(t, err)
 			for _, s := range secrets {
-				for form, text := range map[string]string{"as it is": s, "in JSON": strings.Trim(string(mustJSON(s)), `"`), "in an address": url.QueryEscape(s),
-					"in base64": base64.StdEncoding.EncodeToString([]byte(s))} {
-					require.NotContains(t, string(file), text, "round %d of seed %d: a secret %s", n, seed, form)
+				for form, text := range map[string]string{"plain": s, "JSON": strings.Trim(mustJSON(s), `"`),
+					"address": url.QueryEscape(s), "base64": base64.StdEncoding.EncodeToString([]byte(s))} {
+					require.NotContains(t, string(file), text, "round %d of seed %d, %s", n, seed, form)
 				}
 			}
 			if name == path {
-				require.Contains(t, string(file), "api.openai.com", "what is no secret stays")
+				require.Contains(t, string(file), "api.openai.com")
 			}
 		}
 		_, err = New(path)
-		require.NoError(t, err, "and its timing fits")
+		require.NoError(t, err, "the timings fit")
 	}
 }
 
-func TestWhatOnlyLooksALittleLikeASecretStays(t *testing.T) {
-	clean := cleaner(http.Header{"Authorization": {"Bearer short"}}, nil)
-	for _, text := range []string{"the task-oriented model", "sk-short", "a risk-free organisation org-chart", "call_HmjRWNWYiLpUIAJrLPlVrpLF", "msg_01XFDUDYJgAACzvnptvVoYEL",
-		"user-agent", "short", "eyJhbGciOi without dots", "chatcmpl-9zabcdefghijklmnopqrstuvwx"} {
+func TestOrdinaryTextsAreKept(t *testing.T) {
+	clean := newScrubber(http.Header{"Authorization": {"Bearer short"}}, nil)
+	for _, text := range []string{"the task-oriented model", "sk-short", "a risk-free organisation org-chart",
+		"call_HmjRWNWYiLpUIAJrLPlVrpLF",
+		"msg_01XFDUDYJgAACzvnptvVoYEL", "user-agent", "short", "eyJhbGciOi without dots",
+		"chatcmpl-9zabcdefghijklmnopqrstuvwx"} {
 		require.Equal(t, text, clean.Replace(text))
 	}
 }
 
-// What looks like the beginning of many secrets is looked through once, and what comes behind it is found.
-func TestManyBeginnings(t *testing.T) {
+// Many beginnings of a secret are scanned once, and a secret after them is found.
+func TestManyBeginningsAreScannedInLinearTime(t *testing.T) {
 	for _, begin := range []string{"eyJ-", "sk-", "-----BEGIN ", "AIza-", "user-", `\`, `\u005c`} {
-		for _, secret := range []string{"eyJabcdefgh.eyJabcdefgh.abcdefgh", "-----BEGIN RSA PRIVATE KEY-----", "sk-abcdefghijklmnop"} {
+		for _, secret := range []string{"eyJabcdefgh.eyJabcdefgh.abcdefgh", "-----BEGIN RSA PRIVATE KEY-----",
+			"sk-abcdefghijklmnop"} {
 			text := strings.Repeat(begin, 1<<16) + " "
-			require.True(t, strings.HasSuffix((&cleaning{}).Replace(text+secret), " "+redacted), begin)
+			require.True(t, strings.HasSuffix((&scrubber{}).Replace(text+secret), " "+redacted), begin)
 		}
 	}
 }
 
-func mustJSON(s string) []byte { return []byte(canonical(s)) }
+func mustJSON(s string) string { return canonical(s) }
 
-func drain(resp *http.Response) error {
-	buffer := make([]byte, 7) // so that secrets lie across pieces
-	for {
-		if _, err := resp.Body.Read(buffer); err != nil {
-			return resp.Body.Close()
-		}
-	}
-}
-
-// A secret is none of one interaction alone: the key for one provider may be said to another, and what the caller names stands in no header.
-func TestSecretsOfTheWholeRecording(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+// A secret of one request is removed from all: a client may tell one provider the key of another.
+func TestSecretOfOneRequestIsRemovedFromAll(t *testing.T) {
+	path := talkFile(t)
 	const key, password, named = "first-providers-key", "pass:word of basic", "what the caller names"
 	everything := strings.Join([]string{key, password, named}, " and ")
 	within := base64.StdEncoding.EncodeToString([]byte("ab" + key + "cd"))
-	options := []Option{WithSecrets(named), WithTransport(replying(func() (*http.Response, error) { return answer("text/plain", everything+within), nil }))}
+	provider := replying(func() (*http.Response, error) { return answer("text/plain", everything+within), nil })
 	for _, mode := range []Mode{RecordAnew, ReplayOnly} {
-		tr, err := New(path, append(options, WithMode(mode))...)
-		require.NoError(t, err)
-		for _, header := range []string{"", "Bearer " + key, "Basic " + base64.StdEncoding.EncodeToString([]byte("user:"+password))} {
-			req, err := http.NewRequest(http.MethodPost, "https://api.example.com/"+url.PathEscape(named)+"?q="+url.QueryEscape(named), strings.NewReader(named))
-			require.NoError(t, err)
-			req.Header.Set("Authorization", header)
-			resp, err := tr.RoundTrip(req)
-			require.NoError(t, err)
-			require.NoError(t, drain(resp))
-			require.Equal(t, 200, resp.StatusCode)
+		tr := opened(t, path, WithSecrets(named), WithTransport(provider), WithMode(mode))
+		for _, header := range []string{"", "Bearer " + key, "Basic " +
+			base64.StdEncoding.EncodeToString([]byte("user:"+password))} {
+			status, _ := send(t, tr, "https://api.example.com/"+url.PathEscape(named)+"?q="+url.QueryEscape(named), named,
+				http.Header{"Authorization": {header}})
+			require.Equal(t, 200, status)
 		}
-		require.NoError(t, tr.Close(), "it is found again, although the file does not say what was asked")
+		require.NoError(t, tr.Close())
 	}
 	file, err := os.ReadFile(path)
 	require.NoError(t, err)
-	for _, s := range []string{key, password, named, url.PathEscape(named), url.QueryEscape(named), base64.StdEncoding.EncodeToString([]byte(key))[4:16], within[4:20]} {
+	for _, s := range []string{key, password, named, url.PathEscape(named), url.QueryEscape(named),
+		base64.StdEncoding.EncodeToString([]byte(key))[4:16], within[4:20]} {
 		require.NotContains(t, string(file), s)
 	}
 	require.Equal(t, 3, strings.Count(string(file), "body: REDACTED and REDACTED and REDACTEDYWJREDACTED"))
 }
 
-// The key that a client has for tests may be a word that it also says.
-func TestAConversationIsFoundWithAnotherKey(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+// A test key may be an ordinary word of the conversation.
+func TestConversationReplaysWithAnotherKey(t *testing.T) {
+	path := talkFile(t)
 	for _, c := range []struct {
 		mode Mode
 		key  string
 	}{{RecordAnew, "of-a-person"}, {ReplayOnly, "lm-studio"}, {RecordAnew, "lm-studio"}, {ReplayOnly, "of-a-person"}} {
-		tr, err := New(path, WithMode(c.mode), WithTransport(&counting{}))
-		require.NoError(t, err)
+		tr := opened(t, path, WithMode(c.mode), WithTransport(&counting{}))
 		for _, said := range []string{"Set it to lm-studio.", "Set it to another one."} {
-			req, err := http.NewRequest(http.MethodPost, chat, strings.NewReader(`{"messages":[{"role":"user","content":"`+said+`"}]}`))
-			require.NoError(t, err)
-			req.Header.Set("Authorization", "Bearer "+c.key)
-			resp, err := tr.RoundTrip(req)
-			require.NoError(t, err)
-			require.NoError(t, drain(resp))
-			require.Equal(t, 200, resp.StatusCode, c)
+			status, _ := send(
+				t,
+				tr,
+				chat,
+				`{"messages":[{"role":"user","content":"`+said+`"}]}`,
+				http.Header{"Authorization": {"Bearer " + c.key}},
+			)
+			require.Equal(t, 200, status, c)
 		}
 		require.NoError(t, tr.Close())
 	}
 }
 
-// Gateways have headers and schemes of their own.
-func TestKeysInHeadersOfOtherNames(t *testing.T) {
-	for name, value := range map[string]string{"Authorization": "Key the-key-of-it", "Ocp-Apim-Subscription-Key": "the-key-of-it", "Cf-Access-Client-Secret": "the-key-of-it",
-		"X-Auth-Token": "Bearer the-key-of-it", "Proxy-Authorization": "Basic " + base64.StdEncoding.EncodeToString([]byte("the-key-of-it:"))} {
-		require.Equal(t, "say REDACTED", cleaner(http.Header{name: {value}}, nil).Replace("say the-key-of-it"), name)
+func TestCredentialHeadersOfGatewaysAreKnown(t *testing.T) {
+	for name, value := range map[string]string{"Authorization": "Key the-key-of-it",
+		"Ocp-Apim-Subscription-Key": "the-key-of-it",
+		"Cf-Access-Client-Secret":   "the-key-of-it", "X-Auth-Token": "Bearer the-key-of-it",
+		"Proxy-Authorization": "Basic " + base64.StdEncoding.EncodeToString([]byte("the-key-of-it:"))} {
+		require.Equal(t, "say REDACTED", newScrubber(http.Header{name: {value}}, nil).Replace("say the-key-of-it"), name)
 	}
 	for _, user := range []*url.Userinfo{url.User("the-key-of-it"), url.UserPassword("somebody", "the-key-of-it")} {
-		require.Equal(t, "somebody says REDACTED", cleaner(nil, &url.URL{User: user}).Replace("somebody says the-key-of-it"))
+		require.Equal(
+			t,
+			"somebody says REDACTED",
+			newScrubber(nil, &url.URL{User: user}).Replace("somebody says the-key-of-it"),
+		)
 	}
 }
 
-// A request that is zipped is recorded as what is in it, without secrets, and found again however it is sent. What cannot be looked into is in no file.
-func TestSecretsInZippedRequests(t *testing.T) {
+// A gzipped request is recorded uncompressed, without secrets, and found in both forms. Other encodings are not
+// recorded.
+func TestSecretsInCompressedRequestsAreRemoved(t *testing.T) {
 	const body = `{"messages":[{"role":"user","content":"the-key-of-it"}]}`
-	var zipped bytes.Buffer
-	z := gzip.NewWriter(&zipped)
-	_, _ = io.WriteString(z, body)
-	require.NoError(t, z.Close())
-	path := filepath.Join(t.TempDir(), "talk.yaml")
+	zipped := zip(body)
+	path := talkFile(t)
 	for _, c := range []struct {
 		mode           Mode
 		encoding, body string
 		status         int
 		wrong          string
 	}{
-		{RecordAnew, "gzip", zipped.String(), 200, ""},
-		{ReplayOnly, "gzip", zipped.String(), 200, ""},
+		{RecordAnew, "gzip", zipped, 200, ""},
+		{ReplayOnly, "gzip", zipped, 200, ""},
 		{ReplayOnly, "", body, 200, ""},
-		{RecordMissing, "zstd", body, 200, `was not recorded: the request's body has the content encoding "zstd", in which secrets cannot be looked for: send it with gzip, or with none`},
-		{RecordMissing, "gzip", body, 200, "was not recorded: the request's body is not the gzip that it says it is: gzip: invalid header"},
-		{ReplayOnly, "zstd", body, 404, `POST /v1/chat/completions: the request's body has the content encoding "zstd"`},
+		{RecordMissing, "zstd", body, 200, `was not recorded: the request body has the content encoding "zstd"`},
+		{RecordMissing, "gzip", body, 200, "was not recorded: the request body is not valid gzip: gzip: invalid header"},
+		{ReplayOnly, "zstd", body, 404, `POST /v1/chat/completions: the request body has the content encoding "zstd"`},
 	} {
 		var sent []byte
 		real := transportFunc(func(r *http.Request) (*http.Response, error) {
@@ -217,29 +212,23 @@ func TestSecretsInZippedRequests(t *testing.T) {
 			require.Equal(t, c.encoding, r.Header.Get("Content-Encoding"))
 			return answer("application/json", `{}`), err
 		})
-		tr, err := New(path, WithMode(c.mode), WithTransport(real), AllowUnused())
-		require.NoError(t, err)
-		req, err := http.NewRequest(http.MethodPost, chat, strings.NewReader(c.body))
-		require.NoError(t, err)
-		req.Header.Set("Authorization", "Bearer the-key-of-it")
+		tr := opened(t, path, WithMode(c.mode), WithTransport(real), AllowUnused())
+		header := http.Header{"Authorization": {"Bearer the-key-of-it"}}
 		if c.encoding != "" {
-			req.Header.Set("Content-Encoding", c.encoding)
+			header.Set("Content-Encoding", c.encoding)
 		}
-		resp, err := tr.RoundTrip(req)
-		require.NoError(t, err)
-		require.NoError(t, drain(resp))
-		require.Equal(t, c.status, resp.StatusCode)
+		status, _ := send(t, tr, chat, c.body, header)
+		require.Equal(t, c.status, status)
 		if c.mode != ReplayOnly {
-			require.Equal(t, c.body, string(sent), "it is sent as it is")
+			require.Equal(t, c.body, string(sent))
 		}
-		if err = tr.Close(); c.wrong == "" {
+		if err := tr.Close(); c.wrong == "" {
 			require.NoError(t, err)
 		} else {
 			require.ErrorContains(t, err, c.wrong)
 		}
 	}
-	r, err := load(path)
-	require.NoError(t, err)
+	r := loaded(t, path)
 	require.Len(t, r.interactions, 1)
 	q := r.interactions[0].Request
 	require.Equal(t, strings.Replace(body, "the-key-of-it", redacted, 1), q.Body)

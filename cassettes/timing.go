@@ -6,31 +6,28 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
-	"time"
 )
 
 // How an answer ended.
 const (
 	wholeAnswer   = ""
-	cutByCaller   = "caller"   // who closed it, or gave up, before it was all there
-	cutByProvider = "provider" // or something on the way: the connection broke
+	cutByCaller   = "caller"   // who closed or cancelled before the end
+	cutByProvider = "provider" // or the connection broke
 )
 
-// timing is when an answer came, and how it ended: what a cassette of go-vcr has no place for. It stands in a file beside it.
+// timing says when an answer arrived and how it ended. It is saved in a file beside the cassette.
 type timing struct {
-	// ID is the interaction's.
+	// ID is the number of the interaction.
 	ID int `json:"id"`
-	// First is the time to the answer's head, in milliseconds.
+	// First is the time to the response head, in milliseconds.
 	First int64 `json:"first_ms"`
-	// Pieces are the body's: how many bytes, and how many milliseconds after the piece before. Nil where they are not known.
+	// Pieces are the pieces of the body: bytes, and milliseconds since the previous piece. Nil: unknown.
 	Pieces [][2]int64 `json:"pieces,omitempty"`
-	// Cut is who cut the answer short; "" for one that is whole.
+	// Cut says who cut the answer short: "caller", "provider" or "" (complete).
 	Cut string `json:"cut,omitempty"`
 }
 
-// timings is the file.
 type timings struct {
 	Version      int      `json:"version"`
 	Interactions []timing `json:"interactions"`
@@ -41,19 +38,16 @@ const (
 	timingVersion   = 1
 )
 
-// timingFile returns the path of the timings of a cassette's.
 func timingFile(path string) string { return strings.TrimSuffix(path, extension) + timingExtension }
 
-func milliseconds(d time.Duration) int64 { return d.Milliseconds() }
-
-// encode writes a line for each interaction.
+// encode writes one line per interaction.
 func (t *timings) encode() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "{\"version\": %d, \"interactions\": [", timingVersion)
 	for i, one := range t.Interactions {
 		line, err := json.Marshal(one)
 		if err != nil {
-			panic(err) // numbers and a word
+			panic(err) // numbers and a string always marshal
 		}
 		if i > 0 {
 			b.WriteByte(',')
@@ -65,10 +59,10 @@ func (t *timings) encode() []byte {
 	return []byte(b.String())
 }
 
-// parseTimings reads the timings of a cassette. Its error begins with the name and says what to do.
+// parseTimings decodes the timings of a cassette. Its error starts with the name and says what to do.
 func parseTimings(name string, data []byte, r *recording) ([]timing, error) {
 	wrong := func(format string, args ...any) ([]timing, error) {
-		return nil, fmt.Errorf("timings "+name+": "+format+"; restore the file, or record the cassette again", args...)
+		return nil, fmt.Errorf("timings "+name+": "+format+"; restore the file or record the cassette again", args...)
 	}
 	var t timings
 	if err := json.Unmarshal(data, &t); err != nil {
@@ -76,9 +70,9 @@ func parseTimings(name string, data []byte, r *recording) ([]timing, error) {
 	}
 	switch {
 	case t.Version != timingVersion:
-		return wrong("the format is version %d, and not %d", t.Version, timingVersion)
+		return wrong("unknown format version %d, expected %d", t.Version, timingVersion)
 	case len(t.Interactions) != len(r.interactions):
-		return wrong("there are %d interactions in it, and %d in the cassette", len(t.Interactions), len(r.interactions))
+		return wrong("found %d interactions, expected %d as in the cassette", len(t.Interactions), len(r.interactions))
 	}
 	for i := range t.Interactions {
 		if err := t.Interactions[i].check(i, len(r.interactions[i].Response.Body)); err != nil {
@@ -88,13 +82,13 @@ func parseTimings(name string, data []byte, r *recording) ([]timing, error) {
 	return t.Interactions, nil
 }
 
-// check holds a timing against the body that it is of.
+// check compares a timing with the length of its body.
 func (t *timing) check(id, length int) error {
 	if t.ID != id {
-		return fmt.Errorf("it has the id %d", t.ID)
+		return fmt.Errorf("unexpected id %d", t.ID)
 	}
 	if t.Cut != wholeAnswer && t.Cut != cutByCaller && t.Cut != cutByProvider {
-		return fmt.Errorf("cut is %q: want %q or %q", t.Cut, cutByCaller, cutByProvider)
+		return fmt.Errorf("cut is %q: expected %q or %q", t.Cut, cutByCaller, cutByProvider)
 	}
 	if t.First < 0 {
 		return errors.New("first_ms is less than 0")
@@ -105,17 +99,17 @@ func (t *timing) check(id, length int) error {
 	sum := int64(0)
 	for _, p := range t.Pieces {
 		if p[0] <= 0 || p[1] < 0 || p[0] > int64(length) {
-			return fmt.Errorf("a piece is %v: want a number of bytes, and of milliseconds", p)
+			return fmt.Errorf("invalid piece %v: expected a number of bytes and of milliseconds", p)
 		}
 		sum += p[0]
 	}
 	if sum != int64(length) {
-		return fmt.Errorf("its pieces are %d bytes, and the body in the cassette is %d", sum, length)
+		return fmt.Errorf("the pieces have %d bytes, the body in the cassette has %d", sum, length)
 	}
 	return nil
 }
 
-// fit has the pieces fit a body after edits. A piece keeps its end where that is not within what was replaced.
+// fit adapts the pieces to an edited body. A piece keeps its end unless the end was inside a replaced part.
 func (t *timing) fit(edits []edit) {
 	if len(edits) == 0 || t.Pieces == nil {
 		return
@@ -134,7 +128,7 @@ func (t *timing) fit(edits []edit) {
 	t.Pieces = pieces
 }
 
-// loadTimings reads the timings beside a cassette, where it says that there are some.
+// loadTimings reads the timings of a cassette that says it has them.
 func loadTimings(path string, r *recording) error {
 	if !r.timed {
 		return nil
@@ -142,7 +136,7 @@ func loadTimings(path string, r *recording) error {
 	name := timingFile(path)
 	data, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("cassette %s: its timings are to be in %s beside it, which is not there: restore it, or record the cassette again", path, filepath.Base(name))
+		return fmt.Errorf("cassette %s: its timings are missing: restore %s or record the cassette again", path, name)
 	}
 	if err != nil {
 		return fmt.Errorf("timings %s: %w", name, err)

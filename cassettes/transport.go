@@ -11,18 +11,18 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Transport answers requests from a cassette, or has them answered and records that, as its mode says. It is made by [New], and safe for
+// Transport answers requests from a cassette, or from the provider, as its mode says. [New] makes one. It is safe for
 // concurrent use until it is closed.
 type Transport struct {
 	settings
-	player   *Player   // nil where nothing is played
-	recorder *Recorder // nil where nothing is recorded
+	player   *Player   // nil: nothing is replayed
+	recorder *Recorder // nil: nothing is recorded
 
 	mu     sync.Mutex
 	misses []error
 }
 
-// open opens a cassette by its path, or in the mode for replay by the name of an embedded recording.
+// open opens a cassette by path, or for replay an embedded recording by name.
 func open(name string, s settings) (*Transport, error) {
 	t := &Transport{settings: s}
 	var r *recording
@@ -47,7 +47,7 @@ func open(name string, s settings) (*Transport, error) {
 // RoundTrip implements [http.RoundTripper].
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if t.player == nil {
-		return t.ask(r)
+		return t.send(r)
 	}
 	body, err := readBody(r)
 	if err != nil {
@@ -61,11 +61,11 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	case err == nil:
 		return t.play(r, i)
 	case t.mode == RecordMissing:
-		again := r.Clone(r.Context())
-		again.Body = body.again
-		return t.ask(again)
+		resend := r.Clone(r.Context())
+		resend.Body = body.resend
+		return t.send(resend)
 	}
-	if err := body.again.Close(); err != nil {
+	if err := body.resend.Close(); err != nil {
 		return nil, err
 	}
 	t.mu.Lock()
@@ -74,24 +74,22 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return respond(r, missing(err), nil, false), nil
 }
 
-// find finds the interaction to be played. One with a body too large to be recorded is none.
+// find returns the interaction for the request. A body that cannot be recorded matches none.
 func (t *Transport) find(r *http.Request, body *requestBody) (*interaction, error) {
 	if body.wrong != nil {
 		return nil, body.wrong
 	}
-	clean := cleaner(r.Header, r.URL, t.secrets...)
+	clean := newScrubber(r.Header, r.URL, t.secrets...)
 	return t.player.find(newRequest(clean.Replace(kindOf(r.Method, r.URL)), r.Header, clean.request(body.text)))
 }
 
-// ask asks the provider.
-func (t *Transport) ask(r *http.Request) (*http.Response, error) {
+func (t *Transport) send(r *http.Request) (*http.Response, error) {
 	if t.recorder != nil {
 		return t.recorder.RoundTrip(r)
 	}
 	return t.real.RoundTrip(r)
 }
 
-// play answers with what was recorded.
 func (t *Transport) play(r *http.Request, i *interaction) (*http.Response, error) {
 	answer := i.answer
 	answer.Header = answer.Header.Clone()
@@ -104,18 +102,19 @@ func (t *Transport) play(r *http.Request, i *interaction) (*http.Response, error
 	return respond(r, answer, i.when, t.paced), nil
 }
 
-// leadOn has a redirect within the provider lead to where the provider is now, which may be somewhere else than when it was recorded.
+// leadOn adapts a redirect within the provider to the provider's current address.
 func (i *interaction) leadOn(h http.Header, now *url.URL) {
 	to, err := url.Parse(h.Get("Location"))
-	if err != nil || to.Host == "" || to.Scheme != i.address.Scheme || withoutPort(to.Host) != withoutPort(i.address.Host) {
+	was := i.address
+	if err != nil || to.Host == "" || to.Scheme != was.Scheme || withoutPort(to.Host) != withoutPort(was.Host) {
 		return
 	}
 	to.Scheme, to.Host = now.Scheme, now.Host
 	h.Set("Location", to.String())
 }
 
-// Close writes what was recorded, and returns what went wrong: requests that were not found, interactions that were not played (but
-// with [AllowUnused]), a file that could not be written.
+// Close writes the recording. It returns the requests that were not found, the unused interactions (without
+// [AllowUnused]), and the error of writing the file.
 func (t *Transport) Close() error { return errors.Join(t.finish()...) }
 
 func (t *Transport) finish() []error {
@@ -124,7 +123,7 @@ func (t *Transport) finish() []error {
 	wrong := t.misses
 	if t.player != nil && !t.allowUnused {
 		for _, i := range t.player.unused() {
-			wrong = append(wrong, fmt.Errorf("%v was not played: the request was not made", i))
+			wrong = append(wrong, fmt.Errorf("%v was not used: no such request was made", i))
 		}
 	}
 	if t.recorder != nil {
@@ -135,8 +134,8 @@ func (t *Transport) finish() []error {
 	return wrong
 }
 
-// missing is the answer to a request that was not recorded: an error, since SDKs take no connection for one that was lost, and in a
-// shape in which those of OpenAI and of Anthropic find the message.
+// missing is the response to a request that is not recorded. It has a status, because SDKs retry lost connections, and
+// a shape in which the SDKs of OpenAI and Anthropic find the message.
 func missing(why error) dialect.Answer {
 	return dialect.Answer{
 		Status: http.StatusNotFound,

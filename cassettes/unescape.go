@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// unescape undoes the escapes of JSON in a text, which need not be one string: what stands between them stays, as does what is no escape.
+// unescape undoes JSON escapes anywhere in a text. Invalid escapes stay.
 func unescape(escaped string) string {
 	var b strings.Builder
 	for rest := escaped; rest != ""; {
@@ -21,12 +21,12 @@ func unescape(escaped string) string {
 	return b.String()
 }
 
-// sources returns what parts of an unescaped text stand for in the escaped one. They are in order and apart. Of an escape it is the whole.
+// sources maps parts of an unescaped text (sorted, disjoint) to the escaped text. An escape is mapped as a whole.
 func sources(escaped string, parts []span) []span {
 	all := make([]span, len(parts))
-	begun, ended := 0, 0               // how many parts have their beginning, and their end
+	begun, ended := 0, 0               // parts whose beginning, and whose end, is known
 	at, source := 0, 0                 // in the unescaped text and in the escaped one
-	pass := func(plain, escaped int) { // what both have next; an escape where they differ
+	pass := func(plain, escaped int) { // lengths of the next section; they differ for an escape
 		exact := func(place int) int { return source + place - at }
 		for ; begun < len(parts) && parts[begun].from < at+plain; begun++ {
 			all[begun].from = source
@@ -52,7 +52,7 @@ func sources(escaped string, parts []span) []span {
 	return all
 }
 
-// encodable is what is written of half a character.
+// encodable returns what is written for half a surrogate pair.
 func encodable(r rune) rune {
 	if utf16.IsSurrogate(r) {
 		return utf8.RuneError
@@ -60,7 +60,8 @@ func encodable(r rune) rune {
 	return r
 }
 
-// nextEscape returns how much stands before the next escape in a text, what that stands for, and how long it is: 0 where there is none.
+// nextEscape returns the length of the text before the next escape, the escaped rune, and the escape's length (0:
+// none).
 func nextEscape(text string) (plain int, r rune, length int) {
 	for {
 		i := strings.IndexByte(text[plain:], '\\')
@@ -75,13 +76,14 @@ func nextEscape(text string) (plain int, r rune, length int) {
 	}
 }
 
-// simpleEscapes are those of one letter, and what they stand for.
+// simpleEscapes are the escapes of one letter; simpleMeaning are the characters they stand for.
 const (
 	simpleEscapes = `"\/bfnrt`
 	simpleMeaning = "\"\\/\b\f\n\r\t"
 )
 
-// readEscape reads the escape at the beginning of a text, and how long it is: 0 for none. A surrogate with its other half is one escape.
+// readEscape reads an escape at the beginning of a text and returns its length (0: none). A surrogate pair is one
+// escape.
 func readEscape(text string) (rune, int) {
 	if len(text) < 2 {
 		return 0, 0

@@ -18,7 +18,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
-	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
 // playContained plays a hostile case with the client, contained. It does not return in the process that contains it.

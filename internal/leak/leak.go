@@ -1,9 +1,9 @@
-// Package leak finds secrets in what a program has written, in whatever form they were put there.
+// Package leak finds secrets in texts. It knows the forms in which programs write a secret; the places to search are
+// the caller's.
 //
-// It looks for each secret as it is; escaped as JSON, programming languages, URLs or HTML escape, several times over; in base64 of either
-// alphabet, wherever in the encoded text the secret begins; in hexadecimal digits; and as a list of the numbers of its bytes. A secret that
-// lacks a few characters at its ends, as one that was cut off or masked too little, is found, too. It does not find what was compressed,
-// encrypted, encoded twice or taken to pieces.
+// It finds a secret as it is; with escapes of JSON, programming languages, URLs or HTML, also repeated; in both
+// alphabets of base64, at any offset; in hexadecimal; as a list of byte values; and without a few characters at its
+// ends (cut off or masked). It does not find a secret that is compressed, encrypted, encoded twice or split.
 package leak
 
 import (
@@ -14,29 +14,29 @@ import (
 	"strings"
 )
 
-// Secret is something that is not to be found.
+// Secret is a text to search for.
 type Secret struct {
-	// Name is what it is called in messages, such as "the key".
+	// Name is the name in messages, such as "the key".
 	Name string
-	// Value is the secret itself. One of fewer than [Least] bytes is not looked for: such are found anywhere.
+	// Value is the secret. It is ignored if it is shorter than [Least]: short texts occur by chance.
 	Value string
 }
 
-// Least is the length of the shortest secret that is looked for, in bytes.
+// Least is the length of the shortest secret that is searched for, in bytes.
 const Least = 12
 
 // Hit is a secret that was found.
 type Hit struct {
-	// Name is the secret's.
+	// Name is the name of the secret.
 	Name string
-	// Form says what had been done to it, such as "in base64"; "" where nothing had.
+	// Form is the encoding, such as "in base64"; "" for none.
 	Form string
 }
 
-// Finder looks for some secrets. The nil Finder finds nothing. It is safe for concurrent use.
+// Finder searches for secrets. A nil Finder finds none. It is safe for concurrent use.
 type Finder struct {
-	needles []needle             // the plainest form of each secret first, secret by secret
-	begins  [1 << 16 / 64]uint64 // the first two bytes of the needles, a bit for each pair
+	needles []needle             // by secret, the plain form first
+	begins  [1 << 16 / 64]uint64 // the set of their first two bytes
 	by      map[uint16][]int     // needles by their first two bytes
 }
 
@@ -46,7 +46,7 @@ type needle struct {
 	text []byte
 }
 
-// New returns a Finder of the secrets.
+// New returns a Finder of these secrets.
 func New(secrets ...Secret) *Finder {
 	f := &Finder{by: map[uint16][]int{}}
 	for _, s := range secrets {
@@ -62,17 +62,17 @@ func New(secrets ...Secret) *Finder {
 			}
 		}
 		digits := hex.EncodeToString([]byte(s.Value))
-		f.add(s, "in hexadecimal digits", digits)
-		f.add(s, "in hexadecimal digits", strings.ToUpper(digits))
-		f.add(s, "as the numbers of its bytes", numbers(s.Value))
+		f.add(s, "in hexadecimal", digits)
+		f.add(s, "in hexadecimal", strings.ToUpper(digits))
+		f.add(s, "as byte values", numbers(s.Value))
 		if end := len(s.Value) / mostMissing; len(s.Value)-2*end >= Least {
-			f.add(s, "but for characters at its ends", s.Value[end:len(s.Value)-end])
+			f.add(s, "without its first or last characters", s.Value[end:len(s.Value)-end])
 		}
 	}
 	return f
 }
 
-// mostMissing is the part of a secret that may be missing at each end of it, an eighth: what masks of providers leave is far less than the rest.
+// mostMissing limits what may be missing at each end: an eighth. Masks of providers show far less than the rest.
 const mostMissing = 8
 
 func (f *Finder) add(s Secret, form, text string) {
@@ -82,15 +82,15 @@ func (f *Finder) add(s Secret, form, text string) {
 	f.needles = append(f.needles, needle{Hit{s.Name, form}, []byte(text)})
 }
 
-// insideBase64 is what base64 makes of a value that begins at an offset, counted from the last multiple of three: all of it but the
-// letters at both ends, which depend on what stands around it.
+// insideBase64 returns the base64 of a value at an offset (modulo three), without the letters at both ends, which
+// depend on the neighbouring bytes.
 func insideBase64(value string, offset int) string {
 	const bits, letter = 8, 6
 	all := base64.RawStdEncoding.EncodeToString(append(make([]byte, offset), value...))
 	return all[(offset*bits+letter-1)/letter : (offset+len(value))*bits/letter]
 }
 
-// numbers are those of a value's bytes, as a list in JSON.
+// numbers returns the byte values as a JSON list without brackets.
 func numbers(value string) string {
 	list := make([]string, len(value))
 	for i := range len(value) {
@@ -99,7 +99,7 @@ func numbers(value string) string {
 	return strings.Join(list, ",")
 }
 
-// Find looks for the secrets in a text, and returns the first that it finds, in the order in which they were given.
+// Find returns the first secret in a text, in the order of [New].
 func (f *Finder) Find(text []byte) (Hit, bool) {
 	if f == nil || len(f.needles) == 0 {
 		return Hit{}, false
@@ -120,7 +120,7 @@ func (f *Finder) Find(text []byte) (Hit, bool) {
 	return hit, true
 }
 
-// first returns the first needle that stands in a text, or limit where none before that does. It reads the text once.
+// first returns the lowest needle in a text, or limit if there is none below it. It reads the text once.
 func (f *Finder) first(text []byte, limit int) int {
 	for i := 0; i+1 < len(text); i++ {
 		pair := uint16(text[i])<<8 | uint16(text[i+1])
@@ -136,7 +136,7 @@ func (f *Finder) first(text []byte, limit int) int {
 	return limit
 }
 
-// Holds reports whether a text holds one of the secrets.
+// Holds reports whether a text contains a secret.
 func (f *Finder) Holds(text string) bool {
 	_, found := f.Find([]byte(text))
 	return found

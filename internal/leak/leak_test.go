@@ -18,7 +18,8 @@ import (
 
 const key, cookie = "sk-planted-0123456789abcdef0123456789abcdef", "ü?>~ÿ+/Xr4TgN8vKq2PzLw7"
 
-var finder = leak.New(leak.Secret{Name: "the key", Value: key}, leak.Secret{Name: "the cookie", Value: cookie}, leak.Secret{Name: "too short", Value: "error"})
+var finder = leak.New(leak.Secret{Name: "the key", Value: key}, leak.Secret{Name: "the cookie", Value: cookie},
+	leak.Secret{Name: "too short", Value: "error"})
 
 func TestSecretsAreFoundInEveryForm(t *testing.T) {
 	each := func(format string) func(string) string {
@@ -40,34 +41,44 @@ func TestSecretsAreFoundInEveryForm(t *testing.T) {
 		write      func(string) string
 	}{
 		{"as it is", "", func(s string) string { return s }},
-		{"JSON escapes", "behind escapes", each(`\u%04x`)},
-		{"JSON escapes in capitals", "behind escapes", each(`\u%04X`)},
-		{"bytes of a language", "behind escapes", each(`\x%02x`)},
-		{"JSON in JSON", "behind escapes", func(s string) string { return asJSON(asJSON(each(`\u%04x`)(s))) }},
-		{"URL escapes", "behind escapes of a URL", each("%%%02x")},
-		{"URL escapes, twice", "behind escapes of a URL", func(s string) string { return url.QueryEscape(each("%%%02X")(s)) }},
-		{"entities", "behind escapes of HTML", each("&#%d;")},
+		{"JSON escapes", "escaped", each(`\u%04x`)},
+		{"JSON escapes in capitals", "escaped", each(`\u%04X`)},
+		{"bytes of a language", "escaped", each(`\x%02x`)},
+		{"JSON in JSON", "escaped", func(s string) string { return asJSON(asJSON(each(`\u%04x`)(s))) }},
+		{"URL escapes", "URL-escaped", each("%%%02x")},
+		{"URL escapes, twice", "URL-escaped", func(s string) string { return url.QueryEscape(each("%%%02X")(s)) }},
+		{"entities", "HTML-escaped", each("&#%d;")},
 		{"base64", "in base64", func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }},
-		{"base64 without padding", "in base64", func(s string) string { return base64.RawStdEncoding.EncodeToString([]byte(s)) }},
+		{"base64 without padding", "in base64",
+			func(s string) string { return base64.RawStdEncoding.EncodeToString([]byte(s)) }},
 		{"base64 of URLs", "in base64", func(s string) string { return base64.URLEncoding.EncodeToString([]byte(s)) }},
-		{"base64 behind one", "in base64", func(s string) string { return base64.URLEncoding.EncodeToString([]byte(":" + s + "!")) }},
-		{"base64 behind two", "in base64", func(s string) string { return base64.StdEncoding.EncodeToString([]byte("a:" + s + "!!")) }},
+		{"base64 behind one", "in base64", func(s string) string {
+			return base64.URLEncoding.EncodeToString([]byte(":" + s +
+				"!"))
+		}},
+		{"base64 behind two", "in base64", func(s string) string {
+			return base64.StdEncoding.EncodeToString([]byte("a:" + s +
+				"!!"))
+		}},
 		{"base64 in lines", "in base64", wrapped},
 		{"base64 in lines, in JSON", "in base64", func(s string) string { return asJSON(wrapped(s)) }},
-		{"base64 in a URL", "in base64", func(s string) string { return url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(s))) }},
-		{"digits", "in hexadecimal digits", func(s string) string { return hex.EncodeToString([]byte(s)) }},
-		{"large digits", "in hexadecimal digits", func(s string) string { return strings.ToUpper(hex.EncodeToString([]byte(s))) }},
-		{"digits of a dump", "in hexadecimal digits", func(s string) string { return fmt.Sprintf("% x", s) }},
-		{"numbers", "as the numbers of its bytes", func(s string) string { return string(marshal(bytesOf(s))) }},
-		{"numbers of a language", "as the numbers of its bytes", func(s string) string { return strings.Join(strings.Fields(fmt.Sprintf("%d", []byte(s))), ", ") }},
+		{"base64 in a URL", "in base64",
+			func(s string) string { return url.QueryEscape(base64.StdEncoding.EncodeToString([]byte(s))) }},
+		{"digits", "in hexadecimal", func(s string) string { return hex.EncodeToString([]byte(s)) }},
+		{"large digits", "in hexadecimal", func(s string) string { return strings.ToUpper(hex.EncodeToString([]byte(s))) }},
+		{"digits of a dump", "in hexadecimal", func(s string) string { return fmt.Sprintf("% x", s) }},
+		{"numbers", "as byte values", func(s string) string { return string(marshal(bytesOf(s))) }},
+		{"numbers of a language", "as byte values",
+			func(s string) string { return strings.Join(strings.Fields(fmt.Sprintf("%d", []byte(s))), ", ") }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			hit, found := finder.Find([]byte("before " + test.write(key) + " after"))
 			require.True(t, found)
 			require.Equal(t, leak.Hit{Name: "the key", Form: test.form}, hit)
 			hit, found = finder.Find([]byte(test.write(cookie)))
-			if test.name == "JSON escapes" || test.name == "JSON escapes in capitals" || test.name == "JSON in JSON" || test.name == "entities" {
-				return // a byte of it is no character
+			if test.name == "JSON escapes" || test.name == "JSON escapes in capitals" || test.name == "JSON in JSON" ||
+				test.name == "entities" {
+				return // some bytes of the cookie are not characters
 			}
 			require.True(t, found)
 			require.Equal(t, leak.Hit{Name: "the cookie", Form: test.form}, hit)
@@ -77,9 +88,11 @@ func TestSecretsAreFoundInEveryForm(t *testing.T) {
 	require.True(t, finder.Holds(asJSON(cookie)))
 }
 
-func TestWhatIsNoSecretIsNotFound(t *testing.T) {
-	for _, text := range []string{"", "error", "sk-planted-0123456789abcdef", "sk-pl***********cdef", key[:len(key)*3/4], key[len(key)/4:], key[:6] + "…" + key[len(key)-6:], strings.ToUpper(key),
-		`\`, `\u`, `\u00`, `\u00zz`, `\x`, `\x-1`, "%", "%4", "%zz", "%-1", "&", "&#;", strings.Repeat(`\\`, 5000), strings.Repeat("%25", 5000)} {
+func TestOtherTextsAreNotFound(t *testing.T) {
+	for _, text := range []string{"", "error", "sk-planted-0123456789abcdef", "sk-pl***********cdef", key[:len(key)*3/4],
+		key[len(key)/4:], key[:6] + "…" + key[len(key)-6:], strings.ToUpper(key),
+		`\`, `\u`, `\u00`, `\u00zz`, `\x`, `\x-1`, "%", "%4", "%zz", "%-1", "&", "&#;", strings.Repeat(`\\`, 5000),
+		strings.Repeat("%25", 5000)} {
 		hit, found := finder.Find([]byte(text))
 		require.False(t, found, "%s: %v", text, hit)
 	}
@@ -88,25 +101,26 @@ func TestWhatIsNoSecretIsNotFound(t *testing.T) {
 	require.False(t, leak.New().Holds(key))
 }
 
-func TestASecretIsFoundThatLacksLittle(t *testing.T) {
-	for _, text := range []string{key[:len(key)-1], key[1:], key[:len(key)-4] + "****", "key (" + strings.TrimPrefix(key, "sk-") + ")", url.QueryEscape("a=" + key[:len(key)-4] + "…")} {
+func TestShortenedSecretIsFound(t *testing.T) {
+	for _, text := range []string{key[:len(key)-1], key[1:], key[:len(key)-4] + "****", "key (" + strings.TrimPrefix(key,
+		"sk-") + ")", url.QueryEscape("a=" + key[:len(key)-4] + "…")} {
 		hit, found := finder.Find([]byte(text))
 		require.True(t, found, text)
 		require.Equal(t, "the key", hit.Name)
-		require.Equal(t, "but for characters at its ends", hit.Form)
+		require.Equal(t, "without its first or last characters", hit.Form)
 	}
 	hit, _ := finder.Find([]byte(key[1:] + " " + key))
 	require.Equal(t, leak.Hit{Name: "the key"}, hit, "the whole of it first")
 }
 
-func TestTheFirstSecretIsNamed(t *testing.T) {
+func TestFirstSecretIsNamed(t *testing.T) {
 	hit, _ := finder.Find([]byte(cookie + " " + base64.StdEncoding.EncodeToString([]byte(key))))
 	require.Equal(t, leak.Hit{Name: "the key", Form: "in base64"}, hit)
 	hit, _ = finder.Find([]byte(base64.StdEncoding.EncodeToString([]byte(key)) + key))
 	require.Equal(t, leak.Hit{Name: "the key"}, hit, "and its plainest form")
 }
 
-// FuzzFind puts a secret into a text, and that through layers of escapes with one encoding among them at most: it is found, whatever is around it.
+// A secret is found after one encoding and several escapes, in any text.
 func FuzzFind(f *testing.F) {
 	f.Add("before", "after", uint64(1))
 	f.Add(`\u00`, "41", uint64(77))
@@ -123,9 +137,9 @@ func FuzzFind(f *testing.F) {
 		for range random.IntN(4) {
 			text = escape(random, text)
 		}
-		wrapped := "{ " + text + " }" // apart from what may begin an escape itself
+		wrapped := "{ " + text + " }" // so that the text around it does not begin an escape
 		require.True(t, finder.Holds(wrapped), "%q", wrapped)
-		finder.Holds(before + after) // whatever it is, it comes to an end
+		finder.Holds(before + after) // must end
 	})
 }
 

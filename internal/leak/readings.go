@@ -8,16 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// reading is a text with escapes undone.
+// reading is a text after unescaping.
 type reading struct {
 	text []byte
-	how  string // what was undone last
+	how  string // the last escapes undone
 }
 
-// mostReadings bounds the work for a text that is made of nothing but escapes. What a program writes has a handful.
+// mostReadings bounds the work for a text that consists of escapes.
 const mostReadings = 24
 
-// readings are the text as it is, and with the escapes undone that it holds, in any order; each of them also without white space, at which
+// readings returns the text and its unescaped forms, in any order of escapes, each with and without white space:
 // encoders break long lines.
 func readings(text []byte) []reading {
 	all := []reading{{text: text}}
@@ -53,12 +53,12 @@ var escapes = []struct {
 	sign, how string
 	undo      func([]byte) []byte
 }{
-	{`\`, "behind escapes", unescape},
-	{"%", "behind escapes of a URL", unpercent},
-	{"&", "behind escapes of HTML", func(text []byte) []byte { return []byte(html.UnescapeString(string(text))) }},
+	{`\`, "escaped", unescape},
+	{"%", "URL-escaped", unpercent},
+	{"&", "HTML-escaped", func(text []byte) []byte { return []byte(html.UnescapeString(string(text))) }},
 }
 
-// unescape undoes the escapes of JSON, and those of like languages, \xFF among them. What is no escape stays.
+// unescape undoes escapes of JSON and of programming languages, such as \xFF. Invalid escapes stay.
 func unescape(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {
@@ -98,7 +98,7 @@ func unescape(text []byte) []byte {
 	return out
 }
 
-// unpercent undoes the escapes of a URL. What is none stays.
+// unpercent undoes the escapes of URLs. Invalid escapes stay.
 func unpercent(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {
@@ -114,7 +114,7 @@ func unpercent(text []byte) []byte {
 	return out
 }
 
-// hexadecimal reads so many digits at the beginning of a text.
+// hexadecimal decodes digits at the beginning of a text.
 func hexadecimal(text []byte, digits int) (value uint64, ok bool) {
 	if len(text) < digits || strings.ContainsAny(string(text[:digits]), "+-_") {
 		return 0, false

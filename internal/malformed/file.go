@@ -11,28 +11,31 @@ import (
 	"strings"
 )
 
-// File is a frame that broke a client, as it is kept.
+// File is a request that broke a client, as it is kept.
 type File struct {
-	// Revision is the one in which it did.
+	// Revision is the protocol revision of the session.
 	Revision string
 	// From says where the frame comes from, such as "seed 7, frame 31".
 	From string
-	// Broken says what was done to a valid request to make the frame that this one was shrunk from.
+	// Broken says what was done to a valid request; the params were shrunk afterwards.
 	Broken string
-	// Check is the check that failed, and Says what it said.
+	// Check is the id of the failed check, and Says its message.
 	Check, Says string
-	// Params are those of the request, in which [Conversation] stands for the word of the conversation.
+	// Params are the params of the request. They contain [Conversation].
 	Params json.RawMessage
 }
 
-// fileKind is what the member mcp-conform of a file says.
+// fileKind is the value of the member mcp-conform.
 const fileKind = "frame"
 
-// Write writes the frame as a file, its params byte for byte.
+// Write writes the file, with the params byte for byte.
 func (f *File) Write(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("{\n")
-	for _, m := range [][2]string{{"mcp-conform", fileKind}, {"revision", f.Revision}, {"from", f.From}, {"broken", f.Broken}, {"check", f.Check}, {"says", f.Says}} {
+	for _, m := range [][2]string{
+		{"mcp-conform", fileKind}, {"revision", f.Revision}, {"from", f.From},
+		{"broken", f.Broken}, {"check", f.Check}, {"says", f.Says},
+	} {
 		fmt.Fprintf(&b, "  %s: %s,\n", quoted(m[0]), quoted(m[1]))
 	}
 	fmt.Fprintf(&b, "  \"params\": %s\n}\n", f.Params)
@@ -40,8 +43,8 @@ func (f *File) Write(w io.Writer) error {
 	return err
 }
 
-// Keep writes the frame into a folder, which is made where it is not there, and returns the path. The name tells the revision, the check and
-// name apart; a file that is there already gives way. It appears whole or not at all.
+// Keep writes the file into dir, which it creates if needed, and returns the path REVISION-NAME.json. It replaces an
+// existing file, and writes all of it or nothing.
 func (f *File) Keep(dir, name string) (path string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("keeping a frame: %w", err)
@@ -60,7 +63,7 @@ func (f *File) Keep(dir, name string) (path string, err error) {
 	return path, nil
 }
 
-// Open reads a file that Keep has written, or that was written in its place.
+// Open reads a file that Keep has written.
 func Open(path string) (*File, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -73,7 +76,7 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
-// Read reads the text of a file.
+// Read decodes a file.
 func Read(raw []byte) (*File, error) {
 	var said struct {
 		Kind     string          `json:"mcp-conform"`
@@ -87,26 +90,26 @@ func Read(raw []byte) (*File, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&said); err != nil {
-		return nil, fmt.Errorf("this is no frame: %w", notWhole(err))
+		return nil, fmt.Errorf("invalid frame: %w", notWhole(err))
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return nil, errors.New("this is no frame: there is more behind its end")
+		return nil, errors.New("invalid frame: unexpected text after its end")
 	}
 	switch {
 	case said.Kind != fileKind:
-		return nil, fmt.Errorf(`this is no frame: want a member "mcp-conform": %q, got %q`, fileKind, said.Kind)
+		return nil, fmt.Errorf(`invalid frame: expected "mcp-conform": %q, found %q`, fileKind, said.Kind)
 	case said.Params == nil:
-		return nil, errors.New("the frame has no params")
+		return nil, errors.New("invalid frame: no params")
 	case said.Revision == "":
-		return nil, errors.New("the frame has no revision")
+		return nil, errors.New("invalid frame: no revision")
 	}
 	return &File{said.Revision, said.From, said.Broken, said.Check, said.Says, said.Params}, nil
 }
 
-// notWhole says of a text that ends too soon that it does.
+// notWhole returns a plain error for a truncated text.
 func notWhole(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the text ends too early")
+		return errors.New("the text is truncated")
 	}
 	return err
 }

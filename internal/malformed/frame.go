@@ -1,5 +1,5 @@
-// Package malformed makes sampling requests that are not as the protocol has them, from a seed, makes those that break a client as small as
-// they can be, and keeps them in files.
+// Package malformed generates sampling requests that break the protocol, shrinks those that break a client, and keeps
+// them in files. The ways to break a request belong here, as edits of a JSON tree. Sending and judging them does not.
 package malformed
 
 import (
@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// Frame is one request: the params of a sampling/createMessage.
+// Frame is one generated request.
 type Frame struct {
-	// Params are sent byte for byte, but for [Conversation].
+	// Params are the params of sampling/createMessage. All bytes but [Conversation] are sent unchanged.
 	Params json.RawMessage
-	// Broken says where the request is broken, and how.
+	// Broken says where and how the request is broken.
 	Broken string
-	// Tools is true where it takes a client that declares tools.
+	// Tools is true if the request needs a client that declares sampling.tools.
 	Tools bool
 }
 
-// Conversation stands in the texts of a frame for the word by which the model tells conversations apart.
+// Conversation is replaced with the word by which the model tells conversations apart.
 const Conversation = "CONVERSATION"
 
-// Generate returns the n-th frame of a seed for a revision. The same numbers give the same frame.
+// Generate returns the n-th frame of a seed for a revision. Equal arguments give equal frames.
 func Generate(revision string, seed int64, n int) Frame {
 	r := seeded(seed, n)
 	for {
@@ -40,10 +40,10 @@ func Generate(revision string, seed int64, n int) Frame {
 	}
 }
 
-// withTools is the first revision whose sampling has tools, and content that is an array.
+// withTools is the first revision with tools and content arrays in sampling.
 const withTools = "2025-11-25"
 
-// NewFrame returns the frame of params. Its error says that they cannot be sent as any.
+// NewFrame returns the frame with these params. It returns an error if they are not JSON.
 func NewFrame(params []byte) (Frame, error) {
 	n, err := parse(params)
 	if err != nil {
@@ -60,7 +60,7 @@ func frame(n *node, raw []byte) Frame {
 	return f
 }
 
-// request is a valid request with some of what one can have.
+// request returns a valid request with a random choice of members.
 func request(r *random, tools bool) *node {
 	p := must(`{"messages":[],"maxTokens":1000}`)
 	messages := p.items[0]
@@ -76,7 +76,8 @@ func request(r *random, tools bool) *node {
 	if tools && r.half() {
 		say("user", must(`{"type":"text","text":"Is it warm in Oslo?"}`))
 		say("assistant", must(`{"type":"tool_use","id":"use-1","name":"get_weather","input":{"city":"Oslo"}}`))
-		say("user", must(`{"type":"tool_result","toolUseId":"use-1","content":[{"type":"text","text":"windy"}],"isError":false}`))
+		say("user", must(`{"type":"tool_result","toolUseId":"use-1","content":[{"type":"text","text":"windy"}],`+
+			`"isError":false}`))
 		say("assistant", must(`{"type":"text","text":"It is windy."}`))
 	} else if r.half() {
 		say("user", must(`{"type":"text","text":"Good day."}`))
@@ -85,17 +86,22 @@ func request(r *random, tools bool) *node {
 	blocks := []*node{must(`{"type":"text","text":"Which colour is the sky? (conversation ` + Conversation + `)"}`)}
 	if r.half() {
 		blocks = append([]*node{must(r.one(
-			`{"type":"image","data":"iVBORw0KGgo=","mimeType":"image/png"}`, `{"type":"audio","data":"UklGRg==","mimeType":"audio/wav"}`))}, blocks...)
+			`{"type":"image","data":"iVBORw0KGgo=","mimeType":"image/png"}`,
+			`{"type":"audio","data":"UklGRg==","mimeType":"audio/wav"}`))}, blocks...)
 	}
 	say("user", blocks...)
 	p.add("systemPrompt", must(quoted("You are a helpful assistant. (conversation "+Conversation+")")))
-	optional := []struct{ name, value string }{
-		{"temperature", "0.5"}, {"stopSequences", `["END"]`}, {"includeContext", `"none"`}, {"metadata", `{"user":"nobody"}`}, {"_meta", `{"com.example/trace":"t"}`},
-		{"modelPreferences", `{"hints":[{"name":"small"}],"costPriority":0.5,"speedPriority":0.2,"intelligencePriority":0.1}`},
+	type member struct{ name, value string }
+	optional := []member{
+		{"temperature", "0.5"}, {"stopSequences", `["END"]`}, {"includeContext", `"none"`},
+		{"metadata", `{"user":"nobody"}`}, {"_meta", `{"com.example/trace":"t"}`},
+		{"modelPreferences", `{"hints":[{"name":"small"}],"costPriority":0.5,"speedPriority":0.2,` +
+			`"intelligencePriority":0.1}`},
 	}
 	if tools {
-		optional = append(optional, struct{ name, value string }{"tools", `[{"name":"get_weather","description":"Current weather in a city","inputSchema":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}}]`},
-			struct{ name, value string }{"toolChoice", `{"mode":"auto"}`})
+		optional = append(optional, member{"tools", `[{"name":"get_weather","description":"Current weather in a city",` +
+			`"inputSchema":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}}]`},
+			member{"toolChoice", `{"mode":"auto"}`})
 	}
 	for _, o := range optional {
 		if r.half() {
@@ -105,7 +111,7 @@ func request(r *random, tools bool) *node {
 	return p
 }
 
-// random is a source of choices.
+// random is a source of random choices.
 type random struct{ *rand.Rand }
 
 func seeded(seed int64, n int) *random {
@@ -115,13 +121,15 @@ func seeded(seed int64, n int) *random {
 func (r *random) half() bool                   { return r.IntN(2) == 0 }
 func (r *random) one(choices ...string) string { return choices[r.IntN(len(choices))] }
 
-// breakOne breaks one thing and says what: first the way is chosen, and then where it can be gone.
+// breakOne breaks one value and says how. It first chooses the way, then a place where it is possible.
 func (r *random) breakOne(request *node) string {
 	for {
 		way := ways[r.IntN(len(ways))]
-		all := slices.DeleteFunc(places(request, ""), func(p place) bool { return strings.Count(p.path, "[") > 8 }) // what deepen has made
+		all := slices.DeleteFunc(places(request, ""), func(p place) bool {
+			return strings.Count(p.path, "[") > 8 // inside of what deepen has added
+		})
 		if len(all) == 0 {
-			return "nothing is left"
+			return "the request is empty"
 		}
 		for _, i := range r.Perm(len(all)) {
 			path := all[i].path
@@ -132,12 +140,14 @@ func (r *random) breakOne(request *node) string {
 	}
 }
 
-// ways are those in which a value can be broken. They say what they did; "" where there is nothing of theirs to be done.
-var ways = []func(*random, *place) string{drop, wrongType, null, unknownWord, nest, deepen, badBase64, oddNumber, twice, oddText, empty, repeat, stranger}
+// ways change a value and say how; "" if the change is not possible there.
+var ways = []func(*random, *place) string{
+	drop, wrongType, null, unknownWord, nest, deepen, badBase64, oddNumber, twice, oddText, empty, repeat, stranger,
+}
 
 func drop(_ *random, p *place) string {
 	p.holder.remove(p.i)
-	return "is left out"
+	return "is missing"
 }
 
 func wrongType(r *random, p *place) string {
@@ -146,7 +156,7 @@ func wrongType(r *random, p *place) string {
 	return "is " + raw
 }
 
-// WrongType returns a JSON value that is of none of the types, and not null.
+// WrongType returns a JSON value that has none of the types and is not null.
 func WrongType(r *rand.Rand, types ...string) string {
 	for {
 		raw := (&random{r}).one(`7`, `"seven"`, `true`, `{"seven":7}`, `["seven"]`)
@@ -161,7 +171,7 @@ func null(_ *random, p *place) string {
 	return "is null"
 }
 
-// words are the values of fields that have a few.
+// words are the members whose values are from a short list.
 var words = []string{"role", "type", "mode", "includeContext", "mimeType"}
 
 func unknownWord(r *random, p *place) string {
@@ -205,7 +215,8 @@ func oddNumber(r *random, p *place) string {
 	if p.value().is() != "number" {
 		return ""
 	}
-	number := r.one("-1", "0", "-0", "0.5", "1e3", "1e400", "-1e400", "1e999999", "9007199254740993", "2147483648", "18446744073709551616", strings.Repeat("9", 400))
+	number := r.one("-1", "0", "-0", "0.5", "1e3", "1e400", "-1e400", "1e999999", "9007199254740993", "2147483648",
+		"18446744073709551616", strings.Repeat("9", 400))
 	p.replace(must(number))
 	return "is " + clip(number)
 }
@@ -219,14 +230,15 @@ func twice(r *random, p *place) string {
 		second = p.value().clone()
 	}
 	p.holder.add(p.name(), second)
-	return "is there twice, the second time as " + clip(string(second.bytes()))
+	return "occurs twice, the second time as " + clip(string(second.bytes()))
 }
 
 func oddText(r *random, p *place) string {
 	if p.value().is() != "string" {
 		return ""
 	}
-	text := r.one(`"\ud800"`, `"\udc00\ud800"`, `"a\u0000b"`, `"\u2028\u2029"`, `"\ufeff"`, `"`+strings.Repeat(`\ud83d`, 50)+`"`, quoted(strings.Repeat("x", 32<<10)), quoted("%s%n%x ${7*7} '; --"))
+	text := r.one(`"\ud800"`, `"\udc00\ud800"`, `"a\u0000b"`, `"\u2028\u2029"`, `"\ufeff"`, `"`+strings.Repeat(`\ud83d`,
+		50)+`"`, quoted(strings.Repeat("x", 32<<10)), quoted("%s%n%x ${7*7} '; --"))
 	p.replace(&node{text: text})
 	return "is " + clip(text)
 }
@@ -248,7 +260,7 @@ func repeat(r *random, p *place) string {
 	for range times {
 		p.holder.items = append(p.holder.items, p.value().clone())
 	}
-	return fmt.Sprintf("is there %d times more", times)
+	return fmt.Sprintf("is repeated %d times", times)
 }
 
 func stranger(r *random, p *place) string {
@@ -260,7 +272,7 @@ func stranger(r *random, p *place) string {
 	return fmt.Sprintf("has a member %q", name)
 }
 
-// clip shortens what is quoted, in characters.
+// clip shortens a quoted text to 60 characters.
 func clip(text string) string {
 	if runes := []rune(text); len(runes) > 60 {
 		return string(runes[:60]) + "…"

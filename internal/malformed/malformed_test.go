@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,7 +36,7 @@ func TestEveryFrameIsJSONAndMostAreInvalid(t *testing.T) {
 			require.True(t, json.Valid(f.Params), "%s", f.Params)
 			require.NotEmpty(t, f.Broken)
 			require.False(t, f.Tools && revision < withTools, "%s", f.Params)
-			require.NotContains(t, string(f.Params), "\n", "a line of its own takes it")
+			require.NotContains(t, string(f.Params), "\n", "stdio frames are lines")
 			if schema.Validate(revision, schema.CreateMessageRequestParams, f.Params) != nil {
 				wrong++
 			}
@@ -44,8 +45,8 @@ func TestEveryFrameIsJSONAndMostAreInvalid(t *testing.T) {
 			}
 			seen[string(f.Params)] = true
 		}
-		require.Greater(t, wrong, 70, "%s: most are wrong", revision)
-		require.Less(t, wrong, 120, "%s: and some only odd", revision)
+		require.Greater(t, wrong, 70, "%s: most frames are invalid", revision)
+		require.Less(t, wrong, 120, "%s: some frames are valid", revision)
 		require.Equal(t, revision >= withTools, tools > 25)
 		require.Greater(t, len(seen), 105, "they differ")
 	}
@@ -58,40 +59,40 @@ func TestTheSameSeedGivesTheSameFrames(t *testing.T) {
 	}
 }
 
-func TestEveryWayToBreakIsTaken(t *testing.T) {
+func TestEveryWayToBreakIsUsed(t *testing.T) {
 	var said strings.Builder
 	for n := range 700 {
 		said.WriteString(Generate("2025-11-25", 1, n).Broken + "\n")
 	}
-	for _, how := range []string{" is left out", ` is "seven"`, " is null", `role is "system"`, `type is "`, "is in an array", "is in an object",
-		"is in 640 arrays", `data is "not base64!"`, " is 1e400", "is there twice", `is "\ud800"`, " is []", "times more", `has a member "__proto__"`, ", and "} {
+	for _, how := range []string{" is missing", ` is "seven"`, " is null", `role is "system"`, `type is "`,
+		"is in an array", "is in an object",
+		"is in 640 arrays", `data is "not base64!"`, " is 1e400", "occurs twice", `is "\ud800"`, " is []", "is repeated ",
+		`has a member "__proto__"`, ", and "} {
 		require.True(t, strings.Contains(said.String(), how), how)
 	}
 }
 
-func TestShrinkLeavesWhatIsNeeded(t *testing.T) {
+func TestShrinkKeepsWhatBreaksTheClient(t *testing.T) {
 	member := func(p map[string]any, name string) bool { _, there := p[name]; return there }
 	for name, c := range map[string]struct {
 		from   string
 		breaks func(p map[string]any) bool
 		want   string
 	}{
-		"one member": {`{"messages":[{"role":"user"},{"role":"assistant"}],"maxTokens":1e400,"systemPrompt":"long"}`,
+		"member": {`{"messages":[{"role":"user"},{"role":"assistant"}],"maxTokens":1e400,"systemPrompt":"long"}`,
 			func(p map[string]any) bool { return member(p, "maxTokens") }, `{"maxTokens":1e400}`},
-		"a null in a list": {`{"messages":[{"role":"user","content":{"type":"text","text":"hello"}},null,{"role":"user"}],"maxTokens":7}`,
+		"null in a list": {`{"messages":[{"role":"user","content":{"type":"text","text":"hello"}},null,{"role":"user"}],` +
+			`"maxTokens":7}`,
 			func(p map[string]any) bool {
 				messages, _ := p["messages"].([]any)
-				for _, m := range messages {
-					if m == nil {
-						return true
-					}
-				}
-				return false
+				return slices.Contains(messages, any(nil))
 			}, `{"messages":[null]}`},
-		"a depth": {`{"metadata":` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `}`,
-			func(p map[string]any) bool { return depth(p["metadata"]) > 100 }, `{"metadata":` + strings.Repeat("[", 101) + strings.Repeat("]", 101) + `}`},
-		"a length": {`{"systemPrompt":"` + strings.Repeat("x", 30000) + `"}`,
-			func(p map[string]any) bool { s, _ := p["systemPrompt"].(string); return len(s) > 1000 }, `{"systemPrompt":"` + strings.Repeat("x", 1875) + `"}`},
+		"depth": {`{"metadata":` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `}`,
+			func(p map[string]any) bool { return depth(p["metadata"]) > 100 }, `{"metadata":` + strings.Repeat("[", 101) +
+				strings.Repeat("]", 101) + `}`},
+		"length": {`{"systemPrompt":"` + strings.Repeat("x", 30000) + `"}`,
+			func(p map[string]any) bool { s, _ := p["systemPrompt"].(string); return len(s) > 1000 }, `{"systemPrompt":"` +
+				strings.Repeat("x", 1875) + `"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tried := 0
@@ -118,7 +119,7 @@ func depth(v any) int {
 	return 1 + depth(list[0])
 }
 
-func TestShrinkKeepsToItsAttempts(t *testing.T) {
+func TestShrinkLimitsItsAttempts(t *testing.T) {
 	tried := 0
 	whole := Generate("2025-11-25", 1, 1).Params
 	got := Shrink(whole, 5, func([]byte) bool { tried++; return false })
@@ -127,7 +128,7 @@ func TestShrinkKeepsToItsAttempts(t *testing.T) {
 	require.Equal(t, "not JSON", string(Shrink([]byte("not JSON"), 5, func([]byte) bool { return true })))
 }
 
-func TestTwoMembersOfOneNameStayTwo(t *testing.T) {
+func TestDuplicateMembersAreKept(t *testing.T) {
 	raw := `{"a":1,"a":"\ud800","b":[{"c":1e400}]}`
 	n, err := parse([]byte(raw))
 	require.NoError(t, err)
@@ -136,9 +137,10 @@ func TestTwoMembersOfOneNameStayTwo(t *testing.T) {
 	require.EqualError(t, err, "not JSON")
 }
 
-func TestAFileHoldsTheFrameByteForByte(t *testing.T) {
+func TestFileKeepsTheParamsByteForByte(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "frames")
-	f := &File{Revision: "2025-11-25", From: "seed 7, frame 31", Broken: `messages[0] is "\ud800"`, Check: "malformed/survives", Says: "it panicked",
+	f := &File{Revision: "2025-11-25", From: "seed 7, frame 31", Broken: `messages[0] is "\ud800"`,
+		Check: "malformed/survives", Says: "it panicked",
 		Params: json.RawMessage(`{"a":1,"a":"\ud800<é>","b":1e400}`)}
 	path, err := f.Keep(dir, "fuzz-31")
 	require.NoError(t, err)
@@ -147,10 +149,10 @@ func TestAFileHoldsTheFrameByteForByte(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, f, got)
 	_, err = f.Keep(dir, "fuzz-31")
-	require.NoError(t, err, "it gives way to itself")
+	require.NoError(t, err, "a file is replaced")
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	require.Len(t, left, 1, "nothing half-written is left")
+	require.Len(t, left, 1, "no temporary file is left")
 
 	blocked := filepath.Join(dir, "2025-11-25-taken.json")
 	require.NoError(t, os.MkdirAll(filepath.Join(blocked, "x"), 0o755))
@@ -167,15 +169,15 @@ type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
-func TestWhatIsNoFrameIsSaidToBeNone(t *testing.T) {
+func TestInvalidFilesAreRejected(t *testing.T) {
 	for raw, want := range map[string]string{
-		``:                                                "this is no frame: the text ends too early",
-		`{"mcp-conform":"frame","revision"`:               "this is no frame: the text ends too early",
-		`{"mcp-conform":"outcome"}`:                       `this is no frame: want a member "mcp-conform": "frame", got "outcome"`,
-		`{"mcp-conform":"frame","tool":1}`:                `this is no frame: json: unknown field "tool"`,
-		`{"mcp-conform":"frame"} x`:                       "this is no frame: there is more behind its end",
-		`{"mcp-conform":"frame","params":1}`:              "the frame has no revision",
-		`{"mcp-conform":"frame","revision":"2025-11-25"}`: "the frame has no params",
+		``:                                                "invalid frame: the text is truncated",
+		`{"mcp-conform":"frame","revision"`:               "invalid frame: the text is truncated",
+		`{"mcp-conform":"outcome"}`:                       `invalid frame: expected "mcp-conform": "frame", found "outcome"`,
+		`{"mcp-conform":"frame","tool":1}`:                `invalid frame: json: unknown field "tool"`,
+		`{"mcp-conform":"frame"} x`:                       "invalid frame: unexpected text after its end",
+		`{"mcp-conform":"frame","params":1}`:              "invalid frame: no revision",
+		`{"mcp-conform":"frame","revision":"2025-11-25"}`: "invalid frame: no params",
 	} {
 		_, err := Read([]byte(raw))
 		require.EqualError(t, err, want, raw)
@@ -183,12 +185,12 @@ func TestWhatIsNoFrameIsSaidToBeNone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "frame.json")
 	require.NoError(t, os.WriteFile(path, []byte(`{}`), 0o600))
 	_, err := Open(path)
-	require.EqualError(t, err, path+`: this is no frame: want a member "mcp-conform": "frame", got ""`)
+	require.EqualError(t, err, path+`: invalid frame: expected "mcp-conform": "frame", found ""`)
 	_, err = NewFrame([]byte(`{"a"`))
 	require.EqualError(t, err, "params: not JSON")
 }
 
-// FuzzGenerate holds, for any seed, that frames are what they say; FuzzRead that no text crashes the reader, and that what it reads it writes.
+// Frames are valid JSON for any seed.
 func FuzzGenerate(f *testing.F) {
 	f.Add(int64(1), 0)
 	f.Add(int64(-1), 1<<40)
@@ -204,8 +206,10 @@ func FuzzGenerate(f *testing.F) {
 	})
 }
 
+// No text crashes Read, and a file that it reads can be written again.
 func FuzzRead(f *testing.F) {
-	f.Add([]byte(`{"mcp-conform":"frame","revision":"2025-11-25","from":"seed 1","broken":"b","check":"c","says":"s","params":{"a":1,"a":2}}`))
+	f.Add([]byte(`{"mcp-conform":"frame","revision":"2025-11-25","from":"seed 1","broken":"b","check":"c","says":"s",` +
+		`"params":{"a":1,"a":2}}`))
 	f.Add([]byte(`{"mcp-conform":"frame","revision":"x","params":null}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		file, err := Read(raw)

@@ -2,8 +2,8 @@ package malformed
 
 import "bytes"
 
-// Shrink returns the smallest params that it finds, from some that break a client on, that break it, too. Breaks tries params out; it is
-// called no more than as often as there are attempts. Each thing that the result holds is needed, where the attempts were enough to see so.
+// Shrink returns the smallest params it finds that still break a client. It calls breaks at most attempts times. With
+// enough attempts, every part of the result is needed.
 func Shrink(params []byte, attempts int, breaks func(params []byte) bool) []byte {
 	best, err := parse(params)
 	if err != nil {
@@ -26,7 +26,7 @@ type shrinker struct {
 	tried    map[string]bool
 }
 
-// pass goes through the value once, from the outside, and keeps each step that leaves it broken; nil where there was none.
+// pass tries to shrink each value once, outer values first. It returns nil if nothing could be shrunk.
 func (s *shrinker) pass(n *node) *node {
 	shrunk := false
 	for at := 0; ; at++ {
@@ -51,7 +51,7 @@ func (s *shrinker) pass(n *node) *node {
 	return n
 }
 
-// try reports whether the candidate breaks the client, which costs an attempt.
+// try uses one attempt to find out whether the candidate breaks the client.
 func (s *shrinker) try(candidate *node) bool {
 	raw := candidate.bytes()
 	if s.attempts == 0 || s.tried[string(raw)] {
@@ -62,11 +62,11 @@ func (s *shrinker) try(candidate *node) bool {
 	return s.breaks(raw)
 }
 
-// steps make a value smaller. They report false where it is as small as they make it.
+// steps make a value smaller, or return false.
 var steps = []func(*place) bool{
 	func(p *place) bool { p.holder.remove(p.i); return true },
 	halveItems,
-	func(p *place) bool { // what it holds, alone
+	func(p *place) bool { // replace it with its only item
 		n := p.value()
 		if len(n.items) != 1 {
 			return false
@@ -74,7 +74,7 @@ var steps = []func(*place) bool{
 		p.replace(n.items[0])
 		return true
 	},
-	func(p *place) bool { // nothing in it
+	func(p *place) bool { // empty it
 		n := p.value()
 		if len(n.items) == 0 {
 			return false
@@ -85,7 +85,7 @@ var steps = []func(*place) bool{
 	halveText,
 }
 
-// halveItems drops the second half of many items, and of arrays in arrays half of the depth.
+// halveItems drops the second half of the items, or half of the depth of nested arrays.
 func halveItems(p *place) bool {
 	n := p.value()
 	depth, inner := 0, n
@@ -109,7 +109,7 @@ func halveItems(p *place) bool {
 	return true
 }
 
-// halveText drops the second half of a text that says nothing of where it ends.
+// halveText drops the second half of a text without escapes.
 func halveText(p *place) bool {
 	n := p.value()
 	const short = 4

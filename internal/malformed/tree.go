@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// node is a JSON value as it is written: members in their order, also where two have one name, and what is in no other value to the letter.
+// node is a JSON value as it is written: members in their order, duplicate names included.
 type node struct {
-	kind  byte     // '{', '[', or 0 for what holds no other value
-	text  string   // as it is written, of kind 0
+	kind  byte     // '{', '[', or 0 for other values
+	text  string   // the literal, if kind is 0
 	names []string // of an object's members
 	items []*node  // of an array, or the values of an object's members
 }
 
-// parse reads a JSON value.
+// parse decodes a JSON value.
 func parse(raw []byte) (*node, error) {
 	raw = bytes.TrimSpace(raw)
 	if !json.Valid(raw) {
@@ -26,7 +26,7 @@ func parse(raw []byte) (*node, error) {
 	return read(raw)
 }
 
-// read is parse for what is known to be JSON.
+// read decodes valid JSON.
 func read(raw []byte) (*node, error) {
 	if raw[0] != '{' && raw[0] != '[' {
 		return &node{text: string(raw)}, nil
@@ -57,7 +57,7 @@ func read(raw []byte) (*node, error) {
 	return n, nil
 }
 
-// must is parse for JSON of our own.
+// must is parse for constants.
 func must(raw string) *node {
 	n, err := parse([]byte(raw))
 	if err != nil {
@@ -66,7 +66,7 @@ func must(raw string) *node {
 	return n
 }
 
-// bytes writes the value, without white space.
+// bytes encodes the value without white space.
 func (n *node) bytes() []byte {
 	var b bytes.Buffer
 	n.write(&b)
@@ -89,7 +89,7 @@ func (n *node) write(b *bytes.Buffer) {
 		}
 		item.write(b)
 	}
-	b.WriteByte(n.kind + 2) // in ASCII each bracket closes two places after it opens
+	b.WriteByte(n.kind + 2) // in ASCII the closing bracket is two after the opening one
 }
 
 func quoted(text string) string {
@@ -102,7 +102,7 @@ func quoted(text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// clone is a copy that shares nothing.
+// clone returns a deep copy.
 func (n *node) clone() *node {
 	c := &node{kind: n.kind, text: n.text, names: slices.Clone(n.names)}
 	for _, item := range n.items {
@@ -111,7 +111,7 @@ func (n *node) clone() *node {
 	return c
 }
 
-// remove takes out the i-th item.
+// remove removes the i-th item.
 func (n *node) remove(i int) {
 	n.items = slices.Delete(n.items, i, i+1)
 	if n.kind == '{' {
@@ -119,12 +119,12 @@ func (n *node) remove(i int) {
 	}
 }
 
-// add puts a member behind the others of an object.
+// add appends a member to an object.
 func (n *node) add(name string, value *node) {
 	n.names, n.items = append(n.names, name), append(n.items, value)
 }
 
-// place is a value in another one: the i-th item of its holder.
+// place is the i-th item of a node.
 type place struct {
 	holder *node
 	i      int
@@ -141,7 +141,7 @@ func nameOf(n *node, i int) string {
 	return ""
 }
 
-// places are all values inside of another one, outer ones first.
+// places returns all values inside of a value, outer ones first.
 func places(n *node, path string) []place {
 	var all []place
 	for i := range n.items {
@@ -155,7 +155,7 @@ func places(n *node, path string) []place {
 	return all
 }
 
-// is returns the type of a value, as JSON Schema names it.
+// is returns the JSON Schema type of a value.
 func (n *node) is() string {
 	switch {
 	case n.kind == '{':

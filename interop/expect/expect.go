@@ -1,9 +1,11 @@
-// Package expect holds the verdicts on a client against a table of what is expected of it, in both directions: a fault that was mended
-// shows up just as a new one does. Each row says why its verdict is right: whose fault it is, the SDK's, the adapter's, or ours.
+// Package expect compares the verdicts on a client with a table of expected verdicts, in both directions: a fixed
+// fault is reported like a new one. Each row says why its verdict is right: the fault of the SDK, of the adapter, or
+// nobody's. Rows that several clients share belong here, and the tools that their tests need.
 package expect
 
 import (
 	"bytes"
+	"cmp"
 	"path"
 	"runtime"
 	"slices"
@@ -16,15 +18,16 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// Row is a verdict and why it is right.
+// Row is an expected verdict.
 type Row struct {
 	// Checks is a pattern of scenario/check.
 	Checks  string
 	Verdict report.Verdict
-	// Or is another one that is right, too, where it is chance which comes; "" for none.
-	Or  report.Verdict
+	// Or is a second accepted verdict, if chance decides; "" for none.
+	Or report.Verdict
+	// Why is a sentence that starts with who is at fault: "SDK: …", "adapter: …", "language: …", or "fine: …".
 	Why string
-	// Revision is the one that the row is about; "" for every one that is judged.
+	// Revision limits the row to a revision; "" for all.
 	Revision server.Revision
 }
 
@@ -34,21 +37,21 @@ func Fails(why string, checks ...string) []Row { return rows(report.Fail, why, c
 // Warns returns rows for checks that warn.
 func Warns(why string, checks ...string) []Row { return rows(report.Warn, why, checks) }
 
-// Passes returns rows for checks that pass, above a row for their scenario that says otherwise.
+// Passes returns rows for checks that pass. Place them before a row for their scenario.
 func Passes(why string, checks ...string) []Row { return rows(report.Pass, why, checks) }
 
-// Reports returns rows for checks that only report.
+// Reports returns rows for checks with the verdict info.
 func Reports(why string, checks ...string) []Row { return rows(report.Info, why, checks) }
 
-// NotSeen returns rows for checks that find nothing to judge.
+// NotSeen returns rows for checks with nothing to judge.
 func NotSeen(why string, checks ...string) []Row { return rows(report.NotObserved, why, checks) }
 
-// NotApplicable returns rows for checks that have no bearing on the client.
+// NotApplicable returns rows for checks that do not apply to the client.
 func NotApplicable(why string, checks ...string) []Row {
 	return rows(report.NotApplicable, why, checks)
 }
 
-// Unsupported returns rows for checks that take more than the client's driver can do.
+// Unsupported returns rows for checks that need more than the client's adapter can do.
 func Unsupported(why string, checks ...string) []Row { return rows(report.Unsupported, why, checks) }
 
 func rows(v report.Verdict, why string, checks []string) []Row {
@@ -59,7 +62,7 @@ func rows(v report.Verdict, why string, checks []string) []Row {
 	return table
 }
 
-// OrPasses returns rows for checks that may also pass, by chance.
+// OrPasses returns rows for checks that may also pass.
 func OrPasses(table []Row) []Row {
 	for i := range table {
 		table[i].Or = report.Pass
@@ -80,20 +83,40 @@ func (row *Row) covers(r *report.Result) bool {
 	return err == nil && matches && (row.Revision == "" || string(row.Revision) == r.Revision)
 }
 
-// Apart are the scenarios that have tables of their own, because they take sessions of their own for each fault that they find.
-var Apart = []string{"malformed"}
+// SeparateRuns are the scenarios with tables of their own, because each fault needs sessions of its own.
+var SeparateRuns = []string{"malformed"}
 
-// NoPipe is in every table of a client over HTTP, and NoProcess in those of one that is judged in 2026-07-28, too.
+// Rows that clients share.
 var (
-	NoPipe    = NotApplicable("nothing is wrong: the client launches no server", "transport/stdio", "transport/stderr", "transport/pipe-ends", "transport/shuts-down")
-	NoProcess = slices.Concat(NoPipe, NotApplicable("nothing is wrong: the client launches no server", "transport/restarts"))
+	// NoPipe is for clients over HTTP, NoProcess for those that also speak 2026-07-28.
+	NoPipe = NotApplicable("fine: the client launches no server",
+		"transport/stdio", "transport/stderr", "transport/pipe-ends", "transport/shuts-down")
+	NoProcess = slices.Concat(NoPipe, NotApplicable("fine: the client launches no server", "transport/restarts"))
+	// GivenIDs, NoStreams and NoThoughts are for clients that ask the model in the native dialect; Native is all of them.
+	GivenIDs = NotApplicable("fine: the native dialect has ids and no signatures",
+		"tool-use/id-minted", "tool-use/thought-signature")
+	NoStreams  = NotApplicable("fine: the native dialect has no streams", "parallel/streamed-uses", "parallel/late-delta")
+	NoThoughts = NotApplicable("fine: the native dialect has no thoughts, and its model is the first hint",
+		"basic/thinking-apart", "basic/hints-over-numbers")
+	Native = slices.Concat(GivenIDs, NoStreams, NoThoughts)
+	// NoProgress is for clients that report no progress. SeparateToken is for 2026-07-28: another session abandons calls.
+	NoProgress = NotApplicable("fine: the client reports no progress, and requests it for one call at a time",
+		"time/progress-token", "time/progress-rises", "time/progress-ends", "time/token-unique")
+	SeparateToken = In(server.V20260728, NotApplicable(
+		"fine: the calls with a progress token are in another session", "time/token-shape"))
+	// ClosedStream is for clients over HTTP.
+	ClosedStream = In(server.V20260728, NotApplicable(
+		"fine: nothing arrives on a stream that the client has closed", "cancel/late-response"))
+	// HandedOn is for clients whose handler checks no history.
+	HandedOn = slices.Concat(Passes("fine: the whole history reaches the model", "balance/not-dropped"),
+		Warns("adapter: it sends every history to the model, and the native dialect accepts it", "balance/*-*"))
 )
 
-// Trusting are the scenarios in which a client that refuses what it should differs from the same client that does not: there is something in them
-// to refuse. All others are played with the first alone, which does all that the second does, and more.
-var Trusting = []string{"declare", "tool-use", "balance"}
+// StrictMatters are the scenarios in which a strict client differs from a permissive one. All others run with the
+// strict one only.
+var StrictMatters = []string{"declare", "tool-use", "balance"}
 
-// usual is the verdict where no table has a word for it. None of the clients takes samples as tasks.
+// usual is the verdict without a row. None of the clients supports tasks.
 func usual(r *report.Result) report.Verdict {
 	plainly := []string{"tasks/task-ignored", "tasks/no-task-calls"}
 	if r.Scenario == "tasks" && !slices.Contains(plainly, r.ID()) {
@@ -102,14 +125,14 @@ func usual(r *report.Result) report.Verdict {
 	return report.Pass
 }
 
-// Slow are the cases that take as long as all others together, which says more of the machine than of a client.
+// Slow are the cases that take as long as all others together.
 var Slow = []string{"malformed/long-string"}
 
-// Verdicts plays the suite, in virtual time where its client allows it, and holds every verdict against the table: what is not in it has
-// to pass, but for what is asked of clients that take tasks, and what is in it has to be as it says. A row further up goes before one further down, and a row for which no result is
-// left is wrong.
-func Verdicts(t *testing.T, s conformance.Suite, table []Row) {
+// Verdicts runs the suite, in virtual time if its client allows it, and compares every verdict with the tables. A
+// result without a row must pass. The first matching row counts, and every row must match a result.
+func Verdicts(t *testing.T, s conformance.Suite, tables ...[]Row) {
 	t.Helper()
+	table := slices.Concat(tables...)
 	contained, ours := harness.Contain(t, s.Client)
 	if !ours {
 		return
@@ -124,25 +147,26 @@ func Verdicts(t *testing.T, s conformance.Suite, table []Row) {
 	used := make([]bool, len(table))
 	for i := range rs.Results {
 		r := &rs.Results[i]
-		want, or, why := usual(r), report.Verdict(""), "it is in no table"
+		want, or, why := usual(r), report.Verdict(""), ""
 		for j := range table {
 			if table[j].covers(r) {
 				want, or, why, used[j] = table[j].Verdict, table[j].Or, table[j].Why, true
 				break
 			}
 		}
-		if r.Verdict == report.Info && r.Level == report.May && why == "it is in no table" {
-			continue // what only reports has nothing to pass
+		if r.Verdict == report.Info && r.Level == report.May && why == "" {
+			continue // this check only reports
 		}
 		if r.Verdict != want && r.Verdict != or {
 			var note bytes.Buffer
 			report.Note(&note, r, report.TextOptions{})
-			t.Errorf("%s %s: want %s (%s), got %s\n%s", r.Revision, r.ID(), want, why, r.Verdict, &note)
+			t.Errorf("%s %s: expected %s (%s), found %s\n%s",
+				r.Revision, r.ID(), want, cmp.Or(why, "no row covers it"), r.Verdict, &note)
 		}
 	}
 	for j, row := range table {
 		if !used[j] {
-			t.Errorf("%s: no result is left for this row of the table", row.Checks)
+			t.Errorf("%s: this row covers no result", row.Checks)
 		}
 	}
 }

@@ -6,7 +6,11 @@ import (
 	"testing"
 )
 
-// Program skips a test on a machine without the program, and says how it gets there. In CI it fails: nothing is skipped there.
+// RequireToolsVariable is the environment variable that turns the skips of [Program] and [File] into failures, if it
+// is "1".
+const RequireToolsVariable = "MCP_CONFORM_REQUIRE_TOOLS"
+
+// Program skips the test if a program is missing, and says how to install it.
 func Program(t testing.TB, name, install string) {
 	t.Helper()
 	if _, err := exec.LookPath(name); err != nil {
@@ -14,7 +18,7 @@ func Program(t testing.TB, name, install string) {
 	}
 }
 
-// File is Program for a file or folder that has to be installed first.
+// File is Program for a file or folder that must be installed.
 func File(t testing.TB, path, install string) {
 	t.Helper()
 	if _, err := os.Stat(path); err != nil {
@@ -24,8 +28,8 @@ func File(t testing.TB, path, install string) {
 
 func missing(t testing.TB, what, install string) {
 	t.Helper()
-	if os.Getenv("CI") != "" {
+	if os.Getenv(RequireToolsVariable) == "1" {
 		t.Fatalf("%s is missing: %s", what, install)
 	}
-	t.Skipf("%s is missing: %s", what, install)
+	t.Skipf("%s is missing (a failure with %s=1): %s", what, RequireToolsVariable, install)
 }

@@ -17,12 +17,11 @@ import (
 	"github.com/mcp-conform/mcp-conform/interop/gosdk"
 )
 
-//lint:file-ignore SA1019 sampling is deprecated since 2026-07-28, and what this package is about for as long as the protocol has it.
+//lint:file-ignore SA1019 sampling is deprecated since 2026-07-28, but supported.
 
-// BenchmarkSession is one session from its start to its end: both sides are started, the client connects, lists the tools, calls one, is
-// asked for one sample, which it answers by itself, and closes. In ours the server and the harness are ours, everything is recorded,
-// and a fake model stands by; gosdk is the SDK's client with the SDK's server on loopback, and nothing else. Ours should take no
-// more than twice as long.
+// BenchmarkSession is one session with one tool call and one sample, which the client answers itself. In "ours" the
+// server and the harness are ours, everything is recorded, and a fake model runs; "gosdk" is the SDK's client and
+// server on loopback. Ours should take at most twice as long.
 func BenchmarkSession(b *testing.B) {
 	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
 		b.Run("ours/"+string(revision), func(b *testing.B) { benchmarkOurs(b, revision) })
@@ -63,7 +62,8 @@ func benchmarkSDK(b *testing.B, revision server.Revision, options mcp.Streamable
 	for b.Loop() {
 		sessions++
 		sdk := mcp.NewServer(&mcp.Implementation{Name: "go-sdk server", Version: "1"}, nil)
-		sdk.AddTool(&mcp.Tool{Name: "bench", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		sdk.AddTool(&mcp.Tool{Name: "bench", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context,
+			req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			result, err := sample(ctx, req)
 			if err == nil && result.InputRequests == nil {
 				answered++
@@ -71,7 +71,8 @@ func benchmarkSDK(b *testing.B, revision server.Revision, options mcp.Streamable
 			return result, err
 		})
 		srv := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return sdk }, &options))
-		require.NoError(b, gosdk.Run(b.Context(), harness.Env{URL: srv.URL, HTTP: srv.Client(), Revision: revision}, echoing(harness.Env{})))
+		require.NoError(b, gosdk.Run(b.Context(), harness.Env{URL: srv.URL, HTTP: srv.Client(), Revision: revision},
+			echoing(harness.Env{})))
 		srv.Close()
 	}
 	require.Equal(b, sessions, answered)

@@ -15,27 +15,36 @@ import (
 	"github.com/mcp-conform/mcp-conform/interop/gosdk"
 )
 
-//lint:file-ignore SA1019 sampling is deprecated since 2026-07-28, and what this package is about for as long as the protocol has it.
+//lint:file-ignore SA1019 sampling is deprecated since 2026-07-28, but supported.
 
-// broken is the correct client with something done to a request before the model is asked, or to its answer.
-func broken(request func(*mcp.CreateMessageWithToolsParams), answer func(*mcp.CreateMessageWithToolsResult)) harness.Client {
+type (
+	sampleRequest = mcp.CreateMessageWithToolsRequest
+	sampleParams  = mcp.CreateMessageWithToolsParams
+	sampleResult  = mcp.CreateMessageWithToolsResult
+)
+
+// broken is the correct client with an edit of the request before the model is asked, or of its answer.
+func broken(request func(*sampleParams), answer func(*sampleResult)) harness.Client {
 	return gosdk.Client(func(env harness.Env) *mcp.ClientOptions {
 		ask := gosdk.AskModel(env)
-		return &mcp.ClientOptions{CreateMessageWithToolsHandler: func(ctx context.Context, req *mcp.CreateMessageWithToolsRequest) (*mcp.CreateMessageWithToolsResult, error) {
-			if request != nil {
-				request(req.Params)
-			}
-			result, err := ask(ctx, req)
-			if err == nil && answer != nil {
-				answer(result)
-			}
-			return result, err
-		}}
+		return &mcp.ClientOptions{
+			CreateMessageWithToolsHandler: func(ctx context.Context, req *sampleRequest) (*sampleResult,
+				error) {
+				if request != nil {
+					request(req.Params)
+				}
+				result, err := ask(ctx, req)
+				if err == nil && answer != nil {
+					answer(result)
+				}
+				return result, err
+			},
+		}
 	})
 }
 
 // handling is a client with a handler that never asks a model.
-func handling(handler func(context.Context, *mcp.CreateMessageWithToolsRequest) (*mcp.CreateMessageWithToolsResult, error)) harness.Client {
+func handling(handler func(context.Context, *sampleRequest) (*sampleResult, error)) harness.Client {
 	return gosdk.Client(func(harness.Env) *mcp.ClientOptions {
 		return &mcp.ClientOptions{CreateMessageWithToolsHandler: handler}
 	})
@@ -52,18 +61,22 @@ func firstOf[T mcp.Content](content []mcp.Content) []mcp.Content {
 	})
 }
 
-// unanswered is the table of a client that was asked and answered nothing with a result.
+// unanswered is the table of a client that was asked and returned no result.
 var unanswered = slices.Concat(
-	expect.Fails("no request was answered with a result", "client/sampled", "basic/answered"),
-	expect.In(server.V20251125, expect.Passes("an error is a response all the same", "basic/answers-once", "basic/id-echoed")),
-	expect.In(server.V20260728, expect.Unsupported("nothing shows that the client went on", "tool-use/unoffered-tool")),
-	expect.NotSeen("there is no result to judge", "basic/*", "tool-use/*", "parallel/*"),
+	expect.Fails("client: no request got a result", "client/sampled", "basic/answered"),
+	expect.In(server.V20251125, expect.Passes("fine: an error is a response", "basic/answers-once", "basic/id-echoed")),
+	expect.In(
+		server.V20260728,
+		expect.Unsupported("fine: no sign that the client continued", "tool-use/unoffered-tool"),
+	),
+	expect.NotSeen("client: there is no result", "basic/*", "tool-use/*", "parallel/*"),
 )
 
-// hanging is the table of a client that does not get beyond its first call.
+// hanging is the table of a client that hangs in its first call.
 var hanging = slices.Concat(
-	expect.Fails("no request was answered, and the client had to be ended", "client/sampled", "client/ends-cleanly", "basic/answered"),
-	expect.NotSeen("the first call was still open at the end", "basic/*", "tool-use/*", "parallel/*"),
+	expect.Fails("client: no response, and the client was killed", "client/sampled", "client/ends-cleanly",
+		"basic/answered"),
+	expect.NotSeen("client: the first call did not end", "basic/*", "tool-use/*", "parallel/*"),
 )
 
 func TestBrokenClients(t *testing.T) {
@@ -72,68 +85,70 @@ func TestBrokenClients(t *testing.T) {
 		client harness.Client
 		table  []expect.Row
 	}{
-		{"drops the second tool result", broken(func(p *mcp.CreateMessageWithToolsParams) {
+		{"drops the second tool result", broken(func(p *sampleParams) {
 			for _, m := range p.Messages {
 				m.Content = firstOf[*mcp.ToolResultContent](m.Content)
 			}
 		}, nil), slices.Concat(trusting,
-			expect.Fails("the model gets one result of two, or of 33", "parallel/results-reach-model"),
-			expect.NotSeen("the result that they are about is the one that was dropped", "parallel/results-order", "parallel/error-result"))},
+			expect.Fails("client: the model gets one result of two, or of 33", "parallel/results-reach-model"),
+			expect.NotSeen("client: it dropped the result to be judged", "parallel/results-order", "parallel/error-result"))},
 
-		{"returns the first tool use only", broken(nil, func(r *mcp.CreateMessageWithToolsResult) {
+		{"returns the first tool use only", broken(nil, func(r *sampleResult) {
 			r.Content = firstOf[*mcp.ToolUseContent](r.Content)
 		}), slices.Concat(trusting,
-			expect.Fails("the server gets one tool use of two, or of 33", "parallel/all-uses", "parallel/over-32-calls"),
-			expect.NotSeen("they take two tool uses, or two results", "parallel/unique-ids", "parallel/error-result"))},
+			expect.Fails("client: the server gets one tool use of two, or of 33", "parallel/all-uses", "parallel/over-32-calls"),
+			expect.NotSeen("client: there are no two tool uses", "parallel/unique-ids", "parallel/error-result"))},
 
-		{"says endTurn beside a tool use", broken(nil, func(r *mcp.CreateMessageWithToolsResult) {
+		{"says endTurn beside a tool use", broken(nil, func(r *sampleResult) {
 			if r.StopReason == "toolUse" {
 				r.StopReason = "endTurn"
 			}
-		}), slices.Concat(trusting, expect.Fails("that is not why it stopped", "tool-use/stop-reason-tooluse"))},
+		}), slices.Concat(trusting, expect.Fails("client: wrong stop reason", "tool-use/stop-reason-tooluse"))},
 
-		{"answers as the user", broken(nil, func(r *mcp.CreateMessageWithToolsResult) { r.Role = "user" }),
-			slices.Concat(trusting, expect.Fails("the answer is the assistant's", "basic/role-assistant"))},
+		{"answers as the user", broken(nil, func(r *sampleResult) { r.Role = "user" }),
+			slices.Concat(trusting, expect.Fails("client: wrong role", "basic/role-assistant"))},
 
-		{"refuses everything", handling(func(context.Context, *mcp.CreateMessageWithToolsRequest) (*mcp.CreateMessageWithToolsResult, error) {
+		{"refuses everything", handling(func(context.Context, *sampleRequest) (*sampleResult, error) {
 			return nil, errors.New("no model today")
 		}), unanswered},
 
-		// The SDK cancels the handler in the second era, and in the first neither when the call ends nor when the session is closed.
-		{"never answers", handling(func(ctx context.Context, _ *mcp.CreateMessageWithToolsRequest) (*mcp.CreateMessageWithToolsResult, error) {
+		// The SDK cancels the handler in 2026-07-28 only.
+		{"never answers", handling(func(ctx context.Context, _ *sampleRequest) (*sampleResult, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}), hanging},
-		{"never answers, whatever happens", handling(func(context.Context, *mcp.CreateMessageWithToolsRequest) (*mcp.CreateMessageWithToolsResult, error) {
+		{"never answers or ends", handling(func(context.Context, *sampleRequest) (*sampleResult, error) {
 			select {}
 		}), hanging},
 
 		{"declares no sampling", gosdk.Client(func(harness.Env) *mcp.ClientOptions { return nil }), slices.Concat(
-			expect.Fails("a client under test has to declare sampling", "client/sampled"),
-			expect.NotApplicable("nothing may be asked of the client", "basic/*", "tool-use/*", "parallel/*"))},
+			expect.Fails("client: a client under test must declare sampling", "client/sampled"),
+			expect.NotApplicable("client: it cannot be asked", "basic/*", "tool-use/*", "parallel/*"))},
 
 		{"declares sampling without tools", gosdk.Client(func(env harness.Env) *mcp.ClientOptions {
 			options := asking(env)
 			options.Capabilities = &mcp.ClientCapabilities{Sampling: &mcp.SamplingCapabilities{}}
 			return options
-		}), slices.Concat(expect.Fails("the handler's: it returns whatever the model says", "tool-use/no-tools-no-use"), undeclaredTools)},
+		}), slices.Concat(expect.Fails(returnsAll, "tool-use/no-tools-no-use"), undeclaredTools)},
 
-		{"declares tools and has the handler that knows none", gosdk.Client(func(env harness.Env) *mcp.ClientOptions {
+		{"declares tools with the older handler", gosdk.Client(func(env harness.Env) *mcp.ClientOptions {
 			options := plain(env)
-			options.Capabilities = &mcp.ClientCapabilities{Sampling: &mcp.SamplingCapabilities{Tools: &mcp.SamplingToolsCapabilities{}}}
+			sampling := &mcp.SamplingCapabilities{Tools: &mcp.SamplingToolsCapabilities{}}
+			options.Capabilities = &mcp.ClientCapabilities{Sampling: sampling}
 			return options
 		}), slices.Concat(
-			expect.Fails("the SDK's: it drops the tools for the older handler, and says nothing", "tool-use/tools-reach-model"),
-			expect.Passes("no tools at all are no foreign ones, and forbid the model to use any", "tool-use/only-these-tools", "tool-use/choice-none"),
-			expect.Fails("the same: none of 64 tools reaches the model", "tool-use/many-tools"),
-			expect.Fails("the SDK cannot read a tool use for the older handler", "tool-use/stop-beside-calls"),
-			expect.Passes("an error is what is due, or a way to refuse", "tool-use/choice-none-*", "tool-use/required-unmet", "tool-use/no-tools-no-use",
-				"tool-use/bad-arguments", "tool-use/unoffered-tool", "parallel/over-32-calls"),
-			expect.NotApplicable("ours: the native dialect has no streams", "parallel/late-delta"),
-			expect.NotSeen("the SDK cannot read a tool use for the older handler, which then returns an error", "tool-use/*", "parallel/*"))},
+			expect.Fails("SDK: it silently drops the tools for the older handler", "tool-use/tools-reach-model",
+				"tool-use/many-tools"),
+			expect.Passes("fine: there are no tools to judge", "tool-use/only-these-tools", "tool-use/choice-none"),
+			expect.Fails("SDK: it cannot decode a tool use for the older handler", "tool-use/stop-beside-calls"),
+			expect.Passes("fine: an error is accepted", "tool-use/choice-none-*", "tool-use/required-unmet",
+				"tool-use/no-tools-no-use", "tool-use/bad-arguments", "tool-use/unoffered-tool", "parallel/over-32-calls"),
+			expect.NotApplicable("fine: the native dialect has no streams", "parallel/late-delta"),
+			expect.NotSeen("SDK: for the older handler a tool use is an error", "tool-use/*", "parallel/*"))},
 
-		{"declares sampling and has no handler", gosdk.Client(func(env harness.Env) *mcp.ClientOptions {
-			return &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{Sampling: &mcp.SamplingCapabilities{Tools: &mcp.SamplingToolsCapabilities{}}}}
+		{"declares sampling without a handler", gosdk.Client(func(env harness.Env) *mcp.ClientOptions {
+			sampling := &mcp.SamplingCapabilities{Tools: &mcp.SamplingToolsCapabilities{}}
+			return &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{Sampling: sampling}}
 		}), unanswered},
 
 		{"returns early", harness.InProcess(func(ctx context.Context, env harness.Env) error {
@@ -142,19 +157,19 @@ func TestBrokenClients(t *testing.T) {
 				return err
 			}
 			return session.Close()
-		}), expect.NotSeen("no tool was called", "client/sampled", "basic/*", "tool-use/*", "parallel/*")},
+		}), expect.NotSeen("client: it called no tool", "client/sampled", "basic/*", "tool-use/*", "parallel/*")},
 
-		{"returns early and leaves its session open", harness.InProcess(func(ctx context.Context, env harness.Env) error {
+		{"returns early with an open session", harness.InProcess(func(ctx context.Context, env harness.Env) error {
 			_, err := connected(ctx, env)
 			return err
 		}), slices.Concat(
-			expect.Fails("goroutines of the session are left behind", "client/ends-cleanly"),
-			expect.NotSeen("no tool was called", "client/sampled", "basic/*", "tool-use/*", "parallel/*"))},
+			expect.Fails("client: it leaks goroutines of the session", "client/ends-cleanly"),
+			expect.NotSeen("client: it called no tool", "client/sampled", "basic/*", "tool-use/*", "parallel/*"))},
 
 		{"exits in the middle", process("exits in the middle"), slices.Concat(
-			expect.Fails("the request was never answered", "client/sampled", "basic/answered"),
-			expect.Unsupported("nothing shows that the client went on", "tool-use/unoffered-tool"),
-			expect.NotSeen("the process was gone by then", "basic/*", "tool-use/*", "parallel/*"))},
+			expect.Fails("client: no response", "client/sampled", "basic/answered"),
+			expect.Unsupported("fine: no sign that the client continued", "tool-use/unoffered-tool"),
+			expect.NotSeen("client: the process had ended", "basic/*", "tool-use/*", "parallel/*"))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			expect.Verdicts(t, conformance.Suite{Client: c.client, Only: judged}, c.table)
@@ -162,7 +177,7 @@ func TestBrokenClients(t *testing.T) {
 	}
 }
 
-// connected is a session in which nothing has been done yet.
+// connected returns a new session.
 func connected(ctx context.Context, env harness.Env) (*mcp.ClientSession, error) {
 	client := mcp.NewClient(&mcp.Implementation{Name: "early"}, asking(env))
 	return client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: env.URL, HTTPClient: env.HTTP},

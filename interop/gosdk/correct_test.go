@@ -19,78 +19,87 @@ import (
 	"github.com/mcp-conform/mcp-conform/interop/host"
 )
 
-//lint:file-ignore SA1019 sampling is deprecated since 2026-07-28, and what this package is about for as long as the protocol has it.
+//lint:file-ignore SA1019 sampling is deprecated since 2026-07-28, but supported.
 
-// asking is a correct client: its handler asks the model, and makes up for what the SDK does not do right by itself.
+// asking is a correct client: its handler asks the model and works around faults of the SDK.
 func asking(env harness.Env) *mcp.ClientOptions {
 	return &mcp.ClientOptions{CreateMessageWithToolsHandler: gosdk.AskModel(env)}
 }
 
+// everything is the whole catalogue, in all revisions.
+func everything(c harness.Client) conformance.Suite {
+	return conformance.Suite{Client: c, Revisions: conformance.AllRevisions(), Skip: expect.SeparateRuns}
+}
+
 func TestCorrectClient(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking), Revisions: conformance.AllRevisions(), Skip: expect.Apart}, slices.Concat(permissive, overHTTP, unbatched))
+	expect.Verdicts(t, everything(gosdk.Client(asking)), permissive, overHTTP, unbatched)
 }
 
 func TestStrictClient(t *testing.T) {
 	strict := gosdk.Client(func(env harness.Env) *mcp.ClientOptions {
 		return &mcp.ClientOptions{CreateMessageWithToolsHandler: gosdk.Handler(host.Host{Env: env, Strict: true})}
 	})
-	expect.Verdicts(t, conformance.Suite{Client: strict, Revisions: conformance.AllRevisions(), Skip: expect.Apart}, slices.Concat(quiet, notStreamed, numbersUnread, inRounds, answersCancelled, overHTTP, unbatched))
+	expect.Verdicts(t, everything(strict), common, inRounds, answersCancelled, overHTTP, unbatched)
 }
 
 func TestCorrectClientOverSockets(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking, harness.Loopback()), Revisions: conformance.AllRevisions(), Skip: expect.Apart}, slices.Concat(permissive, overHTTP, unbatched))
+	expect.Verdicts(t, everything(gosdk.Client(asking, harness.Loopback())), permissive, overHTTP, unbatched)
 }
 
 func TestClientOverStdio(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking, harness.Stdio()), Revisions: conformance.AllRevisions(), Skip: expect.Apart}, slices.Concat(permissive, withoutHTTP))
+	expect.Verdicts(t, everything(gosdk.Client(asking, harness.Stdio())), permissive, withoutHTTP)
 }
 
 func TestProcessOverStdio(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: harness.CommandStdio(os.Args[0], "asking"), Revisions: conformance.AllRevisions(), Skip: expect.Apart}, slices.Concat(permissive, withoutHTTP))
+	expect.Verdicts(t, everything(harness.CommandStdio(os.Args[0], "asking")), permissive, withoutHTTP)
 }
 
-// The SDK's types alone: the handler reads the model's answer into the SDK's result and returns it.
-func TestClientThatTrustsTheTypes(t *testing.T) {
+// The handler decodes the model's answer into the SDK's result and returns it.
+func TestClientWithTheSDKsTypesAlone(t *testing.T) {
 	client := gosdk.Client(func(env harness.Env) *mcp.ClientOptions {
-		return &mcp.ClientOptions{CreateMessageWithToolsHandler: func(ctx context.Context, req *mcp.CreateMessageWithToolsRequest) (*mcp.CreateMessageWithToolsResult, error) {
+		return &mcp.ClientOptions{CreateMessageWithToolsHandler: func(ctx context.Context, req *sampleRequest) (*sampleResult,
+			error) {
 			return pass[mcp.CreateMessageWithToolsResult](ctx, env, req.Params)
 		}}
 	})
-	expect.Verdicts(t, conformance.Suite{Client: client, Skip: expect.Apart}, slices.Concat(permissive, patient, undecided, overHTTP,
-		expect.Fails("the SDK's: ToolUseContent.Input is a map[string]any whose numbers are read as float64: 9007199254740993 becomes …992", "tool-use/input-intact")))
+	expect.Verdicts(t, conformance.Suite{Client: client, Skip: expect.SeparateRuns}, permissive, patient, undecided,
+		overHTTP,
+		expect.Fails("SDK: ToolUseContent.Input decodes numbers as float64: 9007199254740993 becomes …992",
+			"tool-use/input-intact"))
 }
 
-// The older handler knows neither tools nor several blocks, and the SDK declares sampling without tools for it.
+// The older handler knows neither tools nor content arrays, and the SDK declares sampling without tools for it.
 func TestClientWithoutTools(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(plain), Revisions: conformance.AllRevisions(), Skip: expect.Apart}, slices.Concat(quiet, patient, undeclaredServed, withoutTools, numbersUnread, undecided, inRounds, answersCancelled, overHTTP, unbatched,
-		expect.NotApplicable("nothing is wrong: the client declares no tools and uses none", "declare/tools-declared", "basic/meta-preserved"),
-		withTools(func() []expect.Row {
-			return expect.NotApplicable("the SDK's: it refuses content that is an array for the older handler", "basic/text-beside-media")
-		}),
-		expect.NotSeen("the SDK's: it refuses content that is an array for the older handler", "basic/content-array")))
+	const noArrays = "SDK: it refuses a content array for the older handler"
+	expect.Verdicts(t, everything(gosdk.Client(plain)), quiet, patient, undeclaredServed, withoutTools, expect.NoThoughts,
+		undecided, inRounds, answersCancelled, overHTTP, unbatched,
+		expect.NotApplicable("fine: the client declares no tools", "declare/tools-declared", "basic/meta-preserved"),
+		withTools(func() []expect.Row { return expect.NotApplicable(noArrays, "basic/text-beside-media") }),
+		expect.NotSeen(noArrays, "basic/content-array"))
 }
 
-// plain are the options of a client with the older handler.
+// plain is a client with the older handler.
 func plain(env harness.Env) *mcp.ClientOptions {
-	return &mcp.ClientOptions{CreateMessageHandler: func(ctx context.Context, req *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+	return &mcp.ClientOptions{CreateMessageHandler: func(ctx context.Context,
+		req *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
 		return pass[mcp.CreateMessageResult](ctx, env, req.Params)
 	}}
 }
 
 var withoutTools = slices.Concat(
-	expect.Passes("the SDK's older types hold no tool use", "tool-use/no-tools-no-use"),
-	expect.Passes("requests without tools may be asked of it at once", "loop/concurrent"),
-	expect.NotApplicable("nothing is wrong: the client does not declare sampling.tools", "loop/*", "balance/*"), undeclaredTools)
+	expect.Passes("fine: the SDK's older types have no tool use", "tool-use/no-tools-no-use"),
+	expect.Passes("fine: requests without tools are allowed", "loop/concurrent"),
+	expect.NotApplicable("fine: the client does not declare sampling.tools", "loop/*", "balance/*"), undeclaredTools)
 
 var undeclaredTools = slices.Concat(
-	expect.Passes("a request without tools may be asked of it", "tool-use/only-these-tools"),
-	expect.NotApplicable("nothing is wrong: the client does not declare sampling.tools", "tool-use/*", "parallel/*"))
+	expect.Passes("fine: requests without tools are allowed", "tool-use/only-these-tools"),
+	expect.NotApplicable("fine: the client does not declare sampling.tools", "tool-use/*", "parallel/*"))
 
 func TestClientAsProcess(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: process("asking"), Skip: expect.Apart}, slices.Concat(permissive, overHTTP))
+	expect.Verdicts(t, conformance.Suite{Client: process("asking"), Skip: expect.SeparateRuns}, permissive, overHTTP)
 }
 
-// pass hands a sampling request on to the model, with nothing but the SDK's types between.
+// pass sends a sampling request to the model through the SDK's types alone.
 func pass[Result any](ctx context.Context, env harness.Env, params any) (*Result, error) {
 	body, err := json.Marshal(params)
 	if err != nil {
@@ -110,11 +119,12 @@ func pass[Result any](ctx context.Context, env harness.Env, params any) (*Result
 	return result, json.NewDecoder(resp.Body).Decode(result)
 }
 
-// What no handler sees: the SDK reads the requests, and hands on what it could read.
-func TestWhatIsMalformed(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking), Only: expect.Apart, Skip: expect.Slow}, malformed)
+func TestMalformedRequests(t *testing.T) {
+	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(asking), Only: expect.SeparateRuns, Skip: expect.Slow},
+		malformed)
 }
 
-func TestWhatIsMalformedWithoutTools(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(plain), Only: expect.Apart, Skip: expect.Slow}, malformedPlain)
+func TestMalformedRequestsWithoutTools(t *testing.T) {
+	expect.Verdicts(t, conformance.Suite{Client: gosdk.Client(plain), Only: expect.SeparateRuns, Skip: expect.Slow},
+		malformedPlain)
 }

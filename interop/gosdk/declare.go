@@ -7,11 +7,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-//lint:file-ignore SA1019 sampling is deprecated since 2026-07-28, and what this package is about for as long as the protocol has it.
+//lint:file-ignore SA1019 sampling is deprecated since 2026-07-28, but supported.
 
-// declaring returns the options of a client that declares no more of sampling than asked says, which are capabilities as JSON; nothing
-// asked is no limit. It adds nothing: a client that cannot sample does not start to claim so. Since the SDK declares sampling for
-// whoever has a handler, a client that shall declare none has to be without one.
+// declaring limits the declared sampling capabilities to asked, capabilities as JSON (empty: no limit). It adds
+// nothing. The SDK declares sampling for every client with a handler, so a client that declares none must have no
+// handler.
 func declaring(asked json.RawMessage, options *mcp.ClientOptions) (*mcp.ClientOptions, error) {
 	limited := mcp.ClientOptions{}
 	if options != nil {
@@ -26,13 +26,14 @@ func declaring(asked json.RawMessage, options *mcp.ClientOptions) (*mcp.ClientOp
 		} `json:"sampling"`
 	}
 	if err := json.Unmarshal(asked, &limit); err != nil {
-		return nil, fmt.Errorf("the capabilities to declare are %s, want those of MCP as a JSON object: %w", asked, err)
+		return nil, fmt.Errorf("invalid capabilities to declare %s, expected a JSON object: %w", asked, err)
 	}
-	capabilities := mcp.ClientCapabilities{RootsV2: &mcp.RootCapabilities{ListChanged: true}} // the SDK's own default
+	capabilities := mcp.ClientCapabilities{RootsV2: &mcp.RootCapabilities{ListChanged: true}} // the SDK's default
 	if limited.Capabilities != nil {
 		capabilities = *limited.Capabilities
 	}
-	samples := capabilities.Sampling != nil || limited.CreateMessageHandler != nil || limited.CreateMessageWithToolsHandler != nil
+	samples := capabilities.Sampling != nil || limited.CreateMessageHandler != nil ||
+		limited.CreateMessageWithToolsHandler != nil
 	switch {
 	case !samples || limit.Sampling != nil && limit.Sampling.Tools != nil:
 		return &limited, nil

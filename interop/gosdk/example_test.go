@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/interop/gosdk"
 )
 
-// A session by hand, with a server and a model of one's own. In a test, conformance.Run(t, gosdk.Client(…)) does all of it.
+// A session with your own server and model. In a test, conformance.Run(t, gosdk.Client(…)) does all of this.
 func Example() {
 	model, err := llm.Start(llm.Options{}, llm.When(llm.LastUser("capital of France")).Reply(llm.Text("Paris.")))
 	if err != nil {
@@ -32,7 +32,7 @@ func Example() {
 
 	env := harness.Env{URL: srv.URL, HTTP: http.DefaultClient, Revision: server.V20260728, Model: model.Bases()}
 	err = gosdk.Run(context.Background(), env, &mcp.ClientOptions{
-		//lint:ignore SA1019 sampling is deprecated since 2026-07-28, and what this package is about for as long as the protocol has it.
+		//lint:ignore SA1019 sampling is deprecated since 2026-07-28, but supported.
 		CreateMessageWithToolsHandler: gosdk.AskModel(env),
 	})
 	fmt.Println(err)

@@ -7,94 +7,96 @@ import (
 	"github.com/mcp-conform/mcp-conform/interop/expect"
 )
 
-// judged are the scenarios for which clients that are broken on purpose have their tables: a new one is no news of them.
+// judged are the scenarios of clients that are broken on purpose.
 var judged = []string{"basic/question", "basic/truncated", "tool-use", "parallel"}
 
-// undeclaredServed are the SDK's doing.
-var undeclaredServed = slices.Concat(
-	expect.Fails("the SDK's: it hands tools that were not declared on to the handler", "declare/undeclared-tools-refused", "declare/undeclared-toolchoice-refused"),
-	withTools(func() []expect.Row {
-		return expect.Fails("the SDK's: it hands tools that were not declared on to the handler", "declare/no-model-call")
-	}))
+const servesUndeclared = "SDK: it passes undeclared tools to the handler"
 
-// withTools are the rows for each revision that has tools, where those that have none differ.
+var undeclaredServed = slices.Concat(
+	expect.Fails(servesUndeclared, "declare/undeclared-tools-refused", "declare/undeclared-toolchoice-refused"),
+	withTools(func() []expect.Row { return expect.Fails(servesUndeclared, "declare/no-model-call") }))
+
+// withTools limits rows to the revisions with tools.
 func withTools(rows func() []expect.Row) []expect.Row {
 	return slices.Concat(expect.In(server.V20251125, rows()), expect.In(server.V20260728, rows()))
 }
 
-// notStreamed is in every table of a client that asks the model in the native dialect.
-var notStreamed = expect.NotApplicable("ours: the native dialect has no streams, gives ids, and signs nothing",
-	"parallel/streamed-uses", "parallel/late-delta", "tool-use/id-minted", "tool-use/thought-signature")
+// quiet is in every table: the SDK requests progress only for the calls that are abandoned.
+var quiet = slices.Concat(expect.NoProgress, expect.SeparateToken)
 
-// numbersUnread is in every table of a client that has the fake read its hints.
-var numbersUnread = expect.NotApplicable("ours: the native dialect's model is the first hint, whatever the numbers are, and shows no thoughts",
-	"basic/hints-over-numbers", "basic/thinking-apart")
+// common is in the tables of clients with the newer handler.
+var common = slices.Concat(quiet, expect.Native)
 
-// quiet is in every table: the SDK reports progress and asks for it only where its user does, who does so of calls that are to be given up.
-var quiet = slices.Concat(
-	expect.NotApplicable("nothing is wrong: the client reports no progress, and asks for it one call at a time", "time/progress-token", "time/progress-rises", "time/progress-ends",
-		"time/token-unique"),
-	expect.In(server.V20260728, expect.NotApplicable("ours: the calls that are to be given up, with a progress token, are in another session", "time/token-shape")))
+// patient is for handlers of a few lines.
+var patient = expect.Fails("adapter: it waits for the model without a limit",
+	"time/model-stalls", "time/stream-stalls", "time/total-limit")
 
-// patient is in the tables of handlers of a few lines.
-var patient = expect.Fails("the handler's: it waits for the model as long as the server does", "time/model-stalls", "time/stream-stalls", "time/total-limit")
+const returnsAll = "adapter: it returns every answer of the model"
 
-// trusting is in the tables of clients that return whatever the model says.
-var trusting = slices.Concat(notStreamed, expect.Fails("the handler's: it returns whatever the model says", "tool-use/choice-none-filtered", "tool-use/no-tools-no-use"))
+// trusting is for clients that do not check the model's answer.
+var trusting = slices.Concat(expect.GivenIDs, expect.NoStreams,
+	expect.Fails(returnsAll, "tool-use/choice-none-filtered", "tool-use/no-tools-no-use"))
 
-// handedOn is the handler's doing: it hands on every history, and so does the SDK.
-var handedOn = slices.Concat(
-	expect.Passes("nothing is dropped on the way to the model", "balance/not-dropped"),
-	expect.Warns("the handler's: it hands every history on to the model, and the native dialect's model takes each", "balance/*-*"))
+var answersCancelled = expect.OrPasses(expect.Warns(
+	"SDK: a cancel ends the handler's context, and the handler's error is sent as a response", "cancel/no-answer"))
 
-// answersCancelled is the SDK's doing.
-var answersCancelled = expect.OrPasses(expect.Warns("the SDK's: the handler's context ends with a cancel, and the error that it then returns is sent", "cancel/no-answer"))
-
-// overHTTP is in every table of a client over HTTP.
-var overHTTP = slices.Concat(expect.NoProcess,
-	expect.In(server.V20260728, expect.NotApplicable("nothing is wrong: nothing comes on a stream that the client has closed", "cancel/late-response")),
+// overHTTP is for clients over HTTP.
+var overHTTP = slices.Concat(expect.NoProcess, expect.ClosedStream,
 	expect.In(server.V20251125, slices.Concat(
-		expect.Fails("the SDK's: it ends with the session, and leaves another one to its user, who makes none", "transport/session-lost"),
-		expect.NotApplicable("the same: there is no other session", "transport/handlers-survive"))),
-	expect.Warns("the SDK's: it takes a byte order mark for a part of the field's name, and knows no line end but LF and CR LF", "transport/sse-rare"),
-	expect.In(server.V20260728, expect.Fails("the SDK's: it puts the name of a prompt into Mcp-Name as it is", "transport/header-value")))
+		expect.Fails("SDK: it does not open a new session after 404, and neither does the adapter", "transport/session-lost"),
+		expect.NotApplicable("SDK: there is no new session", "transport/handlers-survive"))),
+	expect.Warns("SDK: it does not skip a byte order mark and does not accept CR as a line end", "transport/sse-rare"),
+	expect.In(server.V20260728, expect.Fails("SDK: it does not encode a prompt's name in Mcp-Name",
+		"transport/header-value")))
 
-// withoutHTTP is in every table of a client over stdio.
+// withoutHTTP is for clients over stdio.
 var withoutHTTP = slices.Concat(
-	expect.In(server.V20260728, expect.NotApplicable("nothing is wrong: there are no headers over stdio", "declare/http-headers", "transport/header-value")),
-	expect.NotApplicable("nothing is wrong: over stdio there are no requests, streams and sessions of HTTP", "transport/on-*-stream", "transport/accept*", "transport/reconnects", "transport/retry-honoured",
-		"transport/answers-once", "transport/session-lost", "transport/handlers-survive", "transport/ends-session", "transport/response-post", "transport/one-message", "transport/sse-*"),
-	expect.In(server.V20251125, expect.NotApplicable("nothing is wrong: messages name no version over stdio", "transport/version-listed")),
-	expect.In(server.V20260728, expect.Warns("the SDK's and the adapter's: neither starts a server again that has ended", "transport/restarts")))
+	expect.In(server.V20260728, expect.NotApplicable("fine: stdio has no headers", "declare/http-headers",
+		"transport/header-value")),
+	expect.NotApplicable("fine: stdio has no HTTP requests, streams and sessions", "transport/on-*-stream",
+		"transport/accept*",
+		"transport/reconnects", "transport/retry-honoured", "transport/answers-once", "transport/session-lost",
+		"transport/handlers-survive", "transport/ends-session", "transport/response-post", "transport/one-message",
+		"transport/sse-*"),
+	expect.In(server.V20251125, expect.NotApplicable("fine: messages over stdio name no version",
+		"transport/version-listed")),
+	expect.In(server.V20260728, expect.Warns("SDK and adapter: neither restarts a server", "transport/restarts")))
 
-// unbatched is the SDK's doing, over HTTP.
-var unbatched = expect.In(server.V20250326, expect.Fails("the SDK's: over HTTP it takes an event for one message, and a batch for the end of the connection; over stdio it reads batches",
+var unbatched = expect.In(server.V20250326, expect.Fails("SDK: over HTTP a batch in an event ends the connection",
 	"transport/batch", "client/ends-cleanly"))
 
-// undecided is in the tables of clients whose handler asks nobody, and does not say that it does.
-var undecided = expect.Unsupported("the handler's: there is no person in it", "consent/declined", "consent/declined-code", "consent/no-model-call",
-	"consent/no-made-up-answer", "consent/declined-after", "consent/alive")
+// undecided is for clients whose handler asks no user and announces none.
+var undecided = expect.Unsupported("adapter: it asks no user", "consent/declined", "consent/declined-code",
+	"consent/no-model-call", "consent/no-made-up-answer", "consent/declined-after", "consent/alive")
 
-// inRounds are the SDK's doing where a result asks for input.
+// inRounds is about results that require input.
 var inRounds = expect.In(server.V20260728, slices.Concat(
-	expect.Fails("the SDK's: it looks for inputRequests, whatever the resultType says", "mrtr/missing-result-type", "mrtr/unknown-result-type"),
-	expect.Fails("the SDK's: RequestState is a string with omitempty", "mrtr/state-empty"),
-	expect.Fails("the SDK's: it cannot read a roots/list without params, which are optional", "mrtr/retried"),
-	expect.Fails("the SDK's: the handlers of the older era still answer requests of the server's", "mrtr/direct-request-unanswered", "mrtr/no-responses"),
-	expect.Fails("the SDK's: it panics at an input request that is null", "mrtr/bad-input"),
-	expect.Fails("the SDK's: it panics at an input request that is null, and takes the refusal of its response for the end", "client/ends-cleanly")))
+	expect.Fails("SDK: it looks for inputRequests and ignores resultType", "mrtr/missing-result-type",
+		"mrtr/unknown-result-type"),
+	expect.Fails("SDK: RequestState is a string with omitempty", "mrtr/state-empty"),
+	expect.Fails("SDK: it cannot decode a roots/list without params, which are optional", "mrtr/retried"),
+	expect.Fails("SDK: it still answers requests of the server", "mrtr/direct-request-unanswered", "mrtr/no-responses"),
+	expect.Fails("SDK: it panics at an input request that is null", "mrtr/bad-input"),
+	expect.Fails("SDK: it panics at an input request that is null, and ends when its response is refused",
+		"client/ends-cleanly")))
 
-// permissive is in the table of such a client where everything is judged.
-var permissive = slices.Concat(quiet, undeclaredServed, trusting, numbersUnread, inRounds, handedOn, answersCancelled)
+// permissive is for a client that checks nothing, in a full run.
+var permissive = slices.Concat(quiet, undeclaredServed, trusting, expect.NoThoughts, inRounds, expect.HandedOn,
+	answersCancelled)
+
+const gone = "SDK: the connection is closed"
 
 var malformed = slices.Concat(
-	expect.Fails("the SDK's: a message that is nested deeper than its JSON reader goes ends the whole connection", "malformed/survives", "client/ends-cleanly"),
-	expect.NotSeen("the same: there is nobody left", "malformed/answered", "malformed/alive", "malformed/tolerated"),
-	expect.Warns("the SDK's and the handler's: they hand on what the SDK's types can hold, in which all that is missing is empty",
+	expect.Fails("SDK: a message deeper than its JSON decoder allows ends the connection", "malformed/survives",
+		"client/ends-cleanly"),
+	expect.NotSeen(gone, "malformed/answered", "malformed/alive", "malformed/tolerated"),
+	expect.Warns("SDK and adapter: they accept what the SDK's types can hold; missing members are empty",
 		"malformed/error-due", "malformed/wrong-types", "malformed/no-model-call"),
-	expect.Warns("the SDK's and the handler's: nobody reads the schemas of the tools", "malformed/bad-schema"))
+	expect.Warns("SDK and adapter: neither checks the schemas of tools", "malformed/bad-schema"))
 
 var malformedPlain = slices.Concat(
-	expect.Fails("the SDK's: for the older handler it looks into a message that is null, which ends the process; and the same as with the newer one", "malformed/survives", "client/ends-cleanly"),
-	expect.NotSeen("the same: there is nobody left", "malformed/answered", "malformed/alive", "malformed/error-due", "malformed/error-code", "malformed/no-model-call", "malformed/tolerated"),
-	expect.NotApplicable("nothing is wrong: the client does not declare sampling.tools", "malformed/bad-schema"))
+	expect.Fails("SDK: a null message ends the process with the older handler; a deep one ends the connection with both",
+		"malformed/survives", "client/ends-cleanly"),
+	expect.NotSeen(gone, "malformed/answered", "malformed/alive", "malformed/error-due",
+		"malformed/error-code", "malformed/no-model-call", "malformed/tolerated"),
+	expect.NotApplicable("fine: the client does not declare sampling.tools", "malformed/bad-schema"))

@@ -1,4 +1,4 @@
-// Package gosdk puts clients that are built on the official Go SDK (github.com/modelcontextprotocol/go-sdk) under test, in a line:
+// Package gosdk tests clients that are built on the official Go SDK (github.com/modelcontextprotocol/go-sdk):
 //
 //	func TestSampling(t *testing.T) {
 //		conformance.Run(t, gosdk.Client(func(env harness.Env) *mcp.ClientOptions {
@@ -6,10 +6,10 @@
 //		}))
 //	}
 //
-// The options are those of the client that is shipped; what they need to know of the run, such as where the model is, stands in
-// the [harness.Env]. [Client] does the rest: it connects, calls every tool and closes. The revision is negotiated as the shipped client
-// negotiates it, with a server that speaks that of the run and no other: versions of the SDK without it are found not to speak it. [AskModel] is
-// a sampling handler for those who have none yet, or want to see what the SDK does by itself.
+// Use the options of the client that you ship; [harness.Env] says where the model is. [Client] connects, calls every
+// tool and closes. The SDK negotiates the revision with a server that offers only the revision of the run. [AskModel]
+// is a sampling handler for a client without one. What depends on this SDK belongs here; what all Go adapters share
+// belongs in package host.
 package gosdk
 
 import (
@@ -26,22 +26,20 @@ import (
 	"github.com/mcp-conform/mcp-conform/interop/host"
 )
 
-// Client returns a go-sdk client with the options as a client under test, run in process. Options is called once for each session,
-// and is given its environment: handlers that ask a model do so at env.Model, through env.HTTP. Nil options are those of a
-// client without any handler.
+// Client returns a go-sdk client that runs in process. Options is called for each session. Handlers reach the model at
+// env.Model through env.HTTP. Nil options make a client without handlers.
 func Client(options func(env harness.Env) *mcp.ClientOptions, o ...harness.Option) harness.Client {
 	return harness.InProcess(func(ctx context.Context, env harness.Env) error {
 		return Run(ctx, env, options(env))
 	}, append([]harness.Option{harness.Named("go-sdk client")}, o...)...)
 }
 
-// Run is one session of a go-sdk client with the options: it connects to env.URL, or launches the server, lists the tools, calls those in
-// env.Tools, or else all, once each with {}, gets env.Prompts, reads env.Resources, and closes. It is what [Client] runs, and what a program runs that is started as a
-// client under test (see [harness.EnvFromProcess]).
+// Run runs one session: it connects to env.URL or launches the server, lists the tools, calls those in env.Tools (nil:
+// all) with {}, gets env.Prompts, reads env.Resources, and closes. A client in a process of its own calls it with the
+// environment of [harness.EnvFromProcess].
 //
-// Of sampling the client declares what its options imply, and no more than env.Declare asks for. Run returns an error when it could
-// not connect or list the tools, when the connection was lost, and when its context ended. A call that fails is no error: how it
-// went is for the server to see.
+// The client declares no more of sampling than env.Declare asks for. Run returns an error if it cannot connect or list
+// the tools, if the connection is lost, or if ctx ends. A failed call is not an error: it is reported to env.Report.
 func Run(ctx context.Context, env harness.Env, options *mcp.ClientOptions) error {
 	options, err := declaring(env.Declare, options)
 	if err != nil {
@@ -56,14 +54,10 @@ func Run(ctx context.Context, env harness.Env, options *mcp.ClientOptions) error
 	if err != nil {
 		return fmt.Errorf("connecting to %s: %w", cmp.Or(env.URL, "the server"), err)
 	}
-	err = callTools(ctx, session, env)
-	if err == nil {
-		err = useOthers(ctx, session, env)
-	}
-	return errors.Join(err, closeSession(ctx, session))
+	return errors.Join(callAll(ctx, session, env), closeSession(ctx, session))
 }
 
-// transportOf is Streamable HTTP to env.URL, or else the pipe of a server that the client launches itself.
+// transportOf returns Streamable HTTP to env.URL, or the pipe of a launched server.
 func transportOf(ctx context.Context, env harness.Env) (mcp.Transport, error) {
 	if env.Launch == nil {
 		return &mcp.StreamableClientTransport{Endpoint: env.URL, HTTPClient: env.HTTP}, nil
@@ -75,12 +69,12 @@ func transportOf(ctx context.Context, env harness.Env) (mcp.Transport, error) {
 	return &mcp.IOTransport{Reader: pipe, Writer: leftOpen{pipe}}, nil
 }
 
-// leftOpen is the writing side of a pipe that is closed by its reading side, and only once.
+// leftOpen is the writing side of a pipe, which its reading side closes.
 type leftOpen struct{ io.Writer }
 
 func (leftOpen) Close() error { return nil }
 
-// heeding returns the options of a client that sees progress, by which it knows when to give up a call (see [harness.Env.GiveUp]).
+// heeding adds a handler that reports progress, the signal to abandon a call (see [harness.Env.GiveUp]).
 func heeding(env *harness.Env, options *mcp.ClientOptions) *mcp.ClientOptions {
 	own := options.ProgressNotificationHandler
 	options.ProgressNotificationHandler = func(ctx context.Context, n *mcp.ProgressNotificationClientRequest) {
@@ -92,7 +86,7 @@ func heeding(env *harness.Env, options *mcp.ClientOptions) *mcp.ClientOptions {
 	return options
 }
 
-// call calls a tool, or gives the call up where that is what it is for.
+// call calls a tool, and abandons the call if env says so.
 func call(ctx context.Context, session *mcp.ClientSession, env *harness.Env, tool string) error {
 	ctx, token, done := env.Call(ctx, tool)
 	defer done()
@@ -107,8 +101,8 @@ func call(ctx context.Context, session *mcp.ClientSession, env *harness.Env, too
 	return err
 }
 
-// callTools calls the tools that it is told to, or all that are listed, and tells how each call ended.
-func callTools(ctx context.Context, session *mcp.ClientSession, env harness.Env) error {
+// callAll makes the calls of the session and reports how each ended.
+func callAll(ctx context.Context, session *mcp.ClientSession, env harness.Env) error {
 	var listed []string
 	for tool, err := range session.Tools(ctx, nil) {
 		if err != nil {
@@ -120,36 +114,31 @@ func callTools(ctx context.Context, session *mcp.ClientSession, env harness.Env)
 	if names == nil {
 		names = listed
 	}
-	for _, name := range names {
-		err := call(ctx, session, &env, name)
-		host.Tell(env, name, err, codeOf(err))
-		if ctx.Err() != nil || errors.Is(err, mcp.ErrConnectionClosed) {
-			return fmt.Errorf("calling %s: %w", name, err)
+	lost := func(err error) error {
+		if errors.Is(err, mcp.ErrConnectionClosed) {
+			return err
+		}
+		return ctx.Err()
+	}
+	for _, calls := range []host.Calls{
+		{Names: names, Call: func(name string) error { return call(ctx, session, &env, name) }},
+		{Names: env.Prompts, Call: func(name string) error {
+			_, err := session.GetPrompt(ctx, &mcp.GetPromptParams{Name: name})
+			return err
+		}},
+		{Names: env.Resources, Call: func(uri string) error {
+			_, err := session.ReadResource(ctx, &mcp.ReadResourceParams{URI: uri})
+			return err
+		}},
+	} {
+		if err := calls.Make(env, lost, codeOf); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// useOthers gets the prompts and reads the resources that it is told to, and tells how each call ended.
-func useOthers(ctx context.Context, session *mcp.ClientSession, env harness.Env) error {
-	for _, name := range env.Prompts {
-		_, err := session.GetPrompt(ctx, &mcp.GetPromptParams{Name: name})
-		host.Tell(env, name, err, codeOf(err))
-		if ctx.Err() != nil || errors.Is(err, mcp.ErrConnectionClosed) {
-			return fmt.Errorf("getting the prompt %s: %w", name, err)
-		}
-	}
-	for _, uri := range env.Resources {
-		_, err := session.ReadResource(ctx, &mcp.ReadResourceParams{URI: uri})
-		host.Tell(env, uri, err, codeOf(err))
-		if ctx.Err() != nil || errors.Is(err, mcp.ErrConnectionClosed) {
-			return fmt.Errorf("reading %s: %w", uri, err)
-		}
-	}
-	return nil
-}
-
-// codeOf is the code of a JSON-RPC error, 0 for any other.
+// codeOf returns the code of a JSON-RPC error, or 0.
 func codeOf(err error) int {
 	var wire *jsonrpc.Error
 	if errors.As(err, &wire) {
@@ -158,8 +147,8 @@ func codeOf(err error) int {
 	return 0
 }
 
-// closeSession closes the session and waits for that, but no longer than ctx: the SDK's Close waits for handlers that still run, and does
-// not cancel them (v1.8.0).
+// closeSession closes the session, or returns when ctx ends: the SDK's Close waits for running handlers without
+// cancelling them (v1.8.0).
 func closeSession(ctx context.Context, session *mcp.ClientSession) error {
 	closed := make(chan error, 1)
 	go func() { closed <- session.Close() }()

@@ -13,17 +13,20 @@ import (
 	"github.com/mcp-conform/mcp-conform/interop/host"
 )
 
-//lint:file-ignore SA1019 sampling is deprecated since 2026-07-28, and what this package is about for as long as the protocol has it.
+//lint:file-ignore SA1019 sampling is deprecated since 2026-07-28, but supported.
 
-// AskModel returns a sampling handler that hands each request on to the run's model in the native dialect, and the model's answer back
-// to the server, unless the person of the run declines. It checks nothing, so that what is found is the SDK's doing. When the model
-// fails, the server is told so by an internal error, and nothing of what the model said.
-func AskModel(env harness.Env) func(context.Context, *mcp.CreateMessageWithToolsRequest) (*mcp.CreateMessageWithToolsResult, error) {
+// handler is the type of the SDK's sampling handler.
+type handler = func(context.Context, *mcp.CreateMessageWithToolsRequest) (*mcp.CreateMessageWithToolsResult, error)
+
+// AskModel returns a sampling handler that asks the run's model in the native dialect, unless the user of the run
+// declines. It checks nothing, so that findings are the SDK's. If the model fails, the server gets an internal error
+// without the model's message.
+func AskModel(env harness.Env) handler {
 	return Handler(host.Host{Env: env})
 }
 
-// Handler is AskModel for a host of the caller's, such as a strict one. It announces that the person of the run decides.
-func Handler(h host.Host) func(context.Context, *mcp.CreateMessageWithToolsRequest) (*mcp.CreateMessageWithToolsResult, error) {
+// Handler is AskModel for a given host, such as a strict one. It announces that the user of the run decides.
+func Handler(h host.Host) handler {
 	h.Env.Announce(harness.Decisions)
 	return func(ctx context.Context, req *mcp.CreateMessageWithToolsRequest) (*mcp.CreateMessageWithToolsResult, error) {
 		raw, err := h.Sample(ctx, req.Params)
@@ -35,17 +38,17 @@ func Handler(h host.Host) func(context.Context, *mcp.CreateMessageWithToolsReque
 		}
 		var refusal *host.Refusal
 		switch {
-		case errors.As(err, &refusal): // a plain error would reach the server whole, with the code 0
+		case errors.As(err, &refusal): // the SDK would send another error's text with the code 0
 			return nil, &jsonrpc.Error{Code: int64(refusal.Code), Message: refusal.Message}
 		case err != nil:
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the model's answer cannot be read"}
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "invalid answer of the model"}
 		}
 		return &result, nil
 	}
 }
 
-// exactInputs gives the tool uses their inputs as the model wrote them: the SDK reads every number as a float64, which rounds integers
-// beyond 2^53 (v1.8.0).
+// exactInputs restores the inputs of tool uses: the SDK reads numbers as float64, which rounds integers beyond 2^53
+// (v1.8.0).
 func exactInputs(result *mcp.CreateMessageWithToolsResult, raw []byte) error {
 	var written struct{ Content any }
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -59,7 +62,7 @@ func exactInputs(result *mcp.CreateMessageWithToolsResult, raw []byte) error {
 	}
 	for i, block := range result.Content {
 		if use, ok := block.(*mcp.ToolUseContent); ok {
-			exact, _ := blocks[i].(map[string]any) // an object, or the SDK would not have read it
+			exact, _ := blocks[i].(map[string]any) // the SDK has read an object
 			use.Input, _ = exact["input"].(map[string]any)
 		}
 	}

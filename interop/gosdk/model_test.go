@@ -14,15 +14,16 @@ import (
 	"github.com/mcp-conform/mcp-conform/interop/gosdk"
 )
 
-//lint:file-ignore SA1019 sampling is deprecated since 2026-07-28, and what this package is about for as long as the protocol has it.
+//lint:file-ignore SA1019 sampling is deprecated since 2026-07-28, but supported.
 
 func request(text string) *mcp.CreateMessageWithToolsRequest {
 	return &mcp.CreateMessageWithToolsRequest{Params: &mcp.CreateMessageWithToolsParams{MaxTokens: 10,
 		Messages: []*mcp.SamplingMessageV2{{Role: "user", Content: []mcp.Content{&mcp.TextContent{Text: text}}}}}}
 }
 
-func TestAskModelKeepsNumbersAsTheyAre(t *testing.T) {
-	model := llm.New(t, llm.When(llm.LastUser("count")).Reply(llm.Text("Counting."), llm.Call("count", `{"to":9007199254740993}`), llm.Call("stop", `{"at":1.50}`)))
+func TestAskModelKeepsNumbers(t *testing.T) {
+	model := llm.New(t, llm.When(llm.LastUser("count")).Reply(llm.Text("Counting."),
+		llm.Call("count", `{"to":9007199254740993}`), llm.Call("stop", `{"at":1.50}`)))
 	ask := gosdk.AskModel(harness.Env{HTTP: http.DefaultClient, Model: model.Bases()})
 	result, err := ask(t.Context(), request("count"))
 	require.NoError(t, err)
@@ -31,12 +32,14 @@ func TestAskModelKeepsNumbersAsTheyAre(t *testing.T) {
 	require.Equal(t, map[string]any{"at": json.Number("1.50")}, result.Content[2].(*mcp.ToolUseContent).Input)
 }
 
-// What the model says of its troubles is not for the server.
-func TestAskModelTellsTheServerThatItFailedAndNoMore(t *testing.T) {
-	model, err := llm.Start(llm.Options{}, llm.When(llm.LastUser("fail")).Fail(&llm.Error{Status: http.StatusTooManyRequests, Message: "sk-planted is over its limit"}))
+// The server must not see the model's message.
+func TestAskModelHidesTheModelsError(t *testing.T) {
+	model, err := llm.Start(llm.Options{},
+		llm.When(llm.LastUser("fail")).Fail(&llm.Error{Status: http.StatusTooManyRequests,
+			Message: "sk-planted is over its limit"}))
 	require.NoError(t, err)
 	ask := gosdk.AskModel(harness.Env{HTTP: http.DefaultClient, Model: model.Bases(), Key: "sk-planted"})
-	want := &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the model could not be asked"}
+	want := &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the model did not answer"}
 
 	_, err = ask(t.Context(), request("fail"))
 	require.Equal(t, want, err)

@@ -12,30 +12,32 @@ import (
 	"github.com/mcp-conform/mcp-conform/interop/gosdk"
 )
 
-//lint:file-ignore SA1019 sampling is deprecated since 2026-07-28, and what this package is about for as long as the protocol has it.
+//lint:file-ignore SA1019 sampling is deprecated since 2026-07-28, but supported.
 
-// programs are the clients that the test binary turns into when it is started as one.
+// programs are the clients that the test binary can run as.
 var programs = map[string]func(harness.Env) *mcp.ClientOptions{
 	"asking": asking,
 	"exits in the middle": func(env harness.Env) *mcp.ClientOptions {
 		options := asking(env)
-		options.CreateMessageWithToolsHandler = func(context.Context, *mcp.CreateMessageWithToolsRequest) (*mcp.CreateMessageWithToolsResult, error) {
-			os.Exit(0) // a success, as far as its caller can tell
+		options.CreateMessageWithToolsHandler = func(
+			context.Context, *mcp.CreateMessageWithToolsRequest,
+		) (*mcp.CreateMessageWithToolsResult, error) {
+			os.Exit(0) // looks like success
 			return nil, nil
 		}
 		return options
 	},
 }
 
-// process is the test binary, started as a client in a process of its own.
+// process is the test binary as a client.
 func process(program string) harness.Client {
 	return harness.Command(os.Args[0], program, "{url}")
 }
 
-// TestMain turns the binary into a client where the harness has started it as one: no test of ours has that variable set.
+// TestMain runs a client if the harness has started the test binary, which sets this variable.
 func TestMain(m *testing.M) {
 	if os.Getenv("MCP_CONFORMANCE_SCENARIO") == "" {
-		os.Setenv("GORACE", "atexit_sleep_ms=0") // or under -race each of those clients sleeps for a second before it exits
+		os.Setenv("GORACE", "atexit_sleep_ms=0") // with -race each client would sleep for a second at exit
 		os.Exit(m.Run())
 	}
 	env, err := harness.EnvFromProcess(os.Args[1:], os.Getenv)

@@ -21,13 +21,14 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
-//lint:file-ignore SA1019 sampling is deprecated since 2026-07-28, and what this package is about for as long as the protocol has it.
+//lint:file-ignore SA1019 sampling is deprecated since 2026-07-28, but supported.
 
-// forecast is what the tool of the SDK's server says: the next sample that it needs, given the answers so far, or nil and its result.
+// forecast returns the next sample of the SDK server's tool, given the answers so far, or nil and the result.
 func forecast(answers []*mcp.CreateMessageWithToolsResult) (*mcp.CreateMessageWithToolsParams, string) {
 	ask := &mcp.CreateMessageWithToolsParams{MaxTokens: 100,
-		Messages: []*mcp.SamplingMessageV2{{Role: "user", Content: []mcp.Content{&mcp.TextContent{Text: "Weather in Paris and London?"}}}},
-		Tools:    []*mcp.Tool{{Name: "get_weather", InputSchema: json.RawMessage(`{"type":"object","properties":{}}`)}},
+		Messages: []*mcp.SamplingMessageV2{{Role: "user",
+			Content: []mcp.Content{&mcp.TextContent{Text: "Weather in Paris and London?"}}}},
+		Tools: []*mcp.Tool{{Name: "get_weather", InputSchema: json.RawMessage(`{"type":"object","properties":{}}`)}},
 	}
 	if len(answers) == 0 {
 		return ask, ""
@@ -36,7 +37,8 @@ func forecast(answers []*mcp.CreateMessageWithToolsResult) (*mcp.CreateMessageWi
 	for _, block := range answers[0].Content {
 		if use, ok := block.(*mcp.ToolUseContent); ok {
 			text := fmt.Sprintf("mild in %v", use.Input["city"])
-			results = append(results, &mcp.ToolResultContent{ToolUseID: use.ID, Content: []mcp.Content{&mcp.TextContent{Text: text}}})
+			results = append(results, &mcp.ToolResultContent{ToolUseID: use.ID,
+				Content: []mcp.Content{&mcp.TextContent{Text: text}}})
 		}
 	}
 	ask.Messages = append(ask.Messages, &mcp.SamplingMessageV2{Role: "assistant", Content: answers[0].Content},
@@ -47,7 +49,7 @@ func forecast(answers []*mcp.CreateMessageWithToolsResult) (*mcp.CreateMessageWi
 	return nil, answers[1].Content[0].(*mcp.TextContent).Text
 }
 
-// askDirectly samples as the first era does: by requests of its own, while the call waits.
+// askDirectly samples with requests of the server (2025-11-25 and older).
 func askDirectly(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	var answers []*mcp.CreateMessageWithToolsResult
 	for {
@@ -63,7 +65,7 @@ func askDirectly(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolRe
 	}
 }
 
-// askByResult samples as the second era does: by results that require input. What was answered so far travels in the state.
+// askByResult samples with results that require input (2026-07-28). The state holds the answers so far.
 func askByResult(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	var answers []*mcp.CreateMessageWithToolsResult
 	if state := req.Params.RequestState; state != "" {
@@ -72,7 +74,7 @@ func askByResult(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResu
 		}
 		answer, ok := req.Params.InputResponses["forecast"].(*mcp.CreateMessageWithToolsResult)
 		if !ok {
-			return nil, fmt.Errorf("the retry has no answer under forecast: %v", req.Params.InputResponses)
+			return nil, fmt.Errorf("no answer forecast in the retry: %v", req.Params.InputResponses)
 		}
 		answers = append(answers, answer)
 	}
@@ -80,11 +82,11 @@ func askByResult(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResu
 	if ask == nil {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: said}}}, nil
 	}
-	state, err := json.Marshal(slices.Concat([]*mcp.CreateMessageWithToolsResult{}, answers)) // never null
+	state, err := json.Marshal(slices.Concat([]*mcp.CreateMessageWithToolsResult{}, answers)) // not null
 	return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"forecast": ask}, RequestState: string(state)}, err
 }
 
-// The SDK's server must look to our reference client as our own does.
+// Our reference client works with the SDK's server as with our own.
 func TestReferenceAgainstServerOfTheSDK(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -94,15 +96,17 @@ func TestReferenceAgainstServerOfTheSDK(t *testing.T) {
 	}{
 		{"first era", server.V20251125, askDirectly, &mcp.StreamableHTTPOptions{}},
 		{"first era, over stdio", server.V20251125, askDirectly, nil},
-		// The SDK serves the second era to those only who say that they keep no sessions.
+		// The SDK serves 2026-07-28 only without sessions.
 		{"second era", server.V20260728, askByResult, &mcp.StreamableHTTPOptions{Stateless: true}},
-		{"second era, plain JSON", server.V20260728, askByResult, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true}},
+		{"second era, plain JSON", server.V20260728, askByResult, &mcp.StreamableHTTPOptions{Stateless: true,
+			JSONResponse: true}},
 		{"second era, over stdio", server.V20260728, askByResult, nil},
 	} {
 		for _, d := range []string{dialect.OpenAIChat, dialect.Native} {
 			t.Run(c.name+", "+d, func(t *testing.T) {
 				model := llm.New(t,
-					llm.When(llm.Turn(1), llm.Offers("get_weather")).Reply(llm.Call("get_weather", `{"city":"Paris"}`), llm.Call("get_weather", `{"city":"London"}`)),
+					llm.When(llm.Turn(1), llm.Offers("get_weather")).Reply(llm.Call("get_weather", `{"city":"Paris"}`),
+						llm.Call("get_weather", `{"city":"London"}`)),
 					llm.When(llm.Turn(2), llm.ToolResults(2), llm.LastUser("mild in London")).Reply(llm.Text("Mild everywhere.")),
 				)
 				var last *mcp.CallToolResult
@@ -130,11 +134,11 @@ func TestReferenceAgainstServerOfTheSDK(t *testing.T) {
 	}
 }
 
-// piped is the client's end of a pipe to the SDK's server, which ends with it.
+// piped returns the client's end of a pipe to the SDK's server.
 func piped(t *testing.T, sdk *mcp.Server) io.ReadWriteCloser {
 	clients, servers := net.Pipe()
 	session, err := sdk.Connect(t.Context(), &mcp.IOTransport{Reader: servers, Writer: servers}, nil)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = session.Wait() }) // that the pipe has ended is no news
+	t.Cleanup(func() { _ = session.Wait() }) // ends with the pipe
 	return clients
 }

@@ -16,17 +16,19 @@ import (
 	"github.com/mcp-conform/mcp-conform/interop/gosdk"
 )
 
-//lint:file-ignore SA1019 sampling is deprecated since 2026-07-28, and what this package is about for as long as the protocol has it.
+//lint:file-ignore SA1019 sampling is deprecated since 2026-07-28, but supported.
 
-// echoing are the options of a client that gives the last message back, from no model.
+// echoing is a client that returns the last message without a model.
 func echoing(harness.Env) *mcp.ClientOptions {
-	return &mcp.ClientOptions{CreateMessageWithToolsHandler: func(_ context.Context, req *mcp.CreateMessageWithToolsRequest) (*mcp.CreateMessageWithToolsResult, error) {
+	return &mcp.ClientOptions{CreateMessageWithToolsHandler: func(_ context.Context, req *sampleRequest) (*sampleResult,
+		error) {
 		last := req.Params.Messages[len(req.Params.Messages)-1]
-		return &mcp.CreateMessageWithToolsResult{Role: "assistant", Model: "echo", Content: last.Content, StopReason: "endTurn"}, nil
+		return &mcp.CreateMessageWithToolsResult{Role: "assistant", Model: "echo", Content: last.Content,
+			StopReason: "endTurn"}, nil
 	}}
 }
 
-// startServer starts a fake server that is held to its own rules at the end of the test.
+// startServer starts a fake server, which must report no problems at the end of the test.
 func startServer(t *testing.T, o server.Options, tools ...server.Tool) *server.Server {
 	t.Helper()
 	srv, err := server.Start(o, tools...)
@@ -42,16 +44,17 @@ func env(srv *server.Server, revision server.Revision) harness.Env {
 	return harness.Env{URL: srv.URL, HTTP: http.DefaultClient, Revision: revision}
 }
 
-// Our server must look right to the SDK's client in every way in which it can answer.
+// The SDK's client works with our server in every response mode.
 func TestSessionInEveryResponseMode(t *testing.T) {
 	for mode, responses := range map[string]server.Responses{"auto": server.Auto, "SSE": server.SSE, "JSON": server.JSON} {
 		for _, revision := range server.Revisions() {
 			t.Run(fmt.Sprintf("%s/%s", mode, revision), func(t *testing.T) {
 				var answers []server.Answer
-				srv := startServer(t, server.Options{Responses: responses}, server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
-					answers = append(s.SampleAll(s.Ask("one"), s.Ask("two")), s.SampleAll(s.Ask("three"))...)
-					return "done", nil
-				}})
+				srv := startServer(t, server.Options{Responses: responses},
+					server.Tool{Name: "ask", Handler: func(s *server.Session) (any, error) {
+						answers = append(s.SampleAll(s.Ask("one"), s.Ask("two")), s.SampleAll(s.Ask("three"))...)
+						return "done", nil
+					}})
 				require.NoError(t, gosdk.Run(t.Context(), env(srv, revision), echoing(harness.Env{})))
 				require.Len(t, answers, 3)
 				for i, want := range []string{"one", "two", "three"} {
@@ -65,23 +68,25 @@ func TestSessionInEveryResponseMode(t *testing.T) {
 	}
 }
 
-// A server with both eras serves the client in the one that it asks for.
+// A server offers one revision, and the client uses it.
 func TestRevisionIsNegotiated(t *testing.T) {
 	for _, revision := range server.Revisions() {
 		var got server.Revision
-		srv := startServer(t, server.Options{Revisions: []server.Revision{revision}}, server.Tool{Name: "see", Handler: func(s *server.Session) (any, error) {
-			got = s.Revision()
-			return nil, nil
-		}})
+		srv := startServer(t, server.Options{Revisions: []server.Revision{revision}},
+			server.Tool{Name: "see", Handler: func(s *server.Session) (any, error) {
+				got = s.Revision()
+				return nil, nil
+			}})
 		require.NoError(t, gosdk.Run(t.Context(), env(srv, revision), nil))
 		require.Equal(t, revision, got)
 	}
 }
 
-func TestDeclaresNoMoreThanIsAsked(t *testing.T) {
+func TestDeclaresNoMoreThanRequested(t *testing.T) {
 	handler := echoing(harness.Env{}).CreateMessageWithToolsHandler
 	both := func(sampling *mcp.SamplingCapabilities) *mcp.ClientOptions {
-		return &mcp.ClientOptions{CreateMessageWithToolsHandler: handler, Capabilities: &mcp.ClientCapabilities{Sampling: sampling}}
+		return &mcp.ClientOptions{CreateMessageWithToolsHandler: handler,
+			Capabilities: &mcp.ClientCapabilities{Sampling: sampling}}
 	}
 	for _, c := range []struct {
 		asked           string
@@ -101,25 +106,27 @@ func TestDeclaresNoMoreThanIsAsked(t *testing.T) {
 		for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
 			t.Run(fmt.Sprintf("%s/%s", c.asked, revision), func(t *testing.T) {
 				seen := map[string]bool{}
-				srv := startServer(t, server.Options{Revisions: []server.Revision{revision}}, server.Tool{Name: "see", Handler: func(s *server.Session) (any, error) {
-					seen = map[string]bool{"roots": s.Declares("roots"), "sampling": s.Declares("sampling"), "tools": s.Declares("sampling", "tools")}
-					return nil, nil
-				}})
+				srv := startServer(t, server.Options{Revisions: []server.Revision{revision}},
+					server.Tool{Name: "see", Handler: func(s *server.Session) (any, error) {
+						seen = map[string]bool{"roots": s.Declares("roots"), "sampling": s.Declares("sampling"),
+							"tools": s.Declares("sampling", "tools")}
+						return nil, nil
+					}})
 				told := env(srv, revision)
 				told.Declare = json.RawMessage(c.asked)
 				require.NoError(t, gosdk.Run(t.Context(), told, c.options))
-				roots := c.options == nil || c.options.Capabilities == nil // the SDK's default, which stays as it is
+				roots := c.options == nil || c.options.Capabilities == nil // the SDK's default
 				require.Equal(t, map[string]bool{"roots": roots, "sampling": c.sampling, "tools": c.tools}, seen)
 			})
 		}
 	}
 }
 
-func TestCallsTheToolsThatItIsTold(t *testing.T) {
+func TestCallsTheGivenTools(t *testing.T) {
 	var called []string
 	note := func(s *server.Session) (any, error) {
 		called = append(called, string(s.Arguments()))
-		return nil, errors.New("a failure that is no failure of the client")
+		return nil, errors.New("a failure of the tool")
 	}
 	srv := startServer(t, server.Options{}, server.Tool{Name: "a", Handler: note}, server.Tool{Name: "b", Handler: note})
 	told := env(srv, server.V20251125)
@@ -128,7 +135,7 @@ func TestCallsTheToolsThatItIsTold(t *testing.T) {
 	require.Equal(t, []string{"{}", "{}"}, called)
 }
 
-func TestRunSaysWhatWentWrong(t *testing.T) {
+func TestRunReturnsConnectionErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	srv := startServer(t, server.Options{}, server.Tool{Name: "cancel", Handler: func(s *server.Session) (any, error) {
 		cancel()
@@ -144,11 +151,14 @@ func TestRunSaysWhatWentWrong(t *testing.T) {
 	require.ErrorContains(t, gosdk.Run(t.Context(), told, nil), "connecting to "+told.URL)
 
 	told.Declare = json.RawMessage(`[]`)
-	require.ErrorContains(t, gosdk.Run(t.Context(), told, nil), "the capabilities to declare are []")
+	require.ErrorContains(t, gosdk.Run(t.Context(), told, nil), "invalid capabilities to declare []")
 }
 
-func TestHowEachCallEndedIsTold(t *testing.T) {
-	srv := startServer(t, server.Options{}, server.Tool{Name: "well", Handler: func(*server.Session) (any, error) { return nil, nil }})
+func TestReportsHowEachCallEnded(t *testing.T) {
+	srv := startServer(t, server.Options{}, server.Tool{Name: "well", Handler: func(*server.Session) (any,
+		error) {
+		return nil, nil
+	}})
 	told := env(srv, server.V20251125)
 	told.Tools = []string{"well", "no-such-tool"}
 	var outcomes []harness.Outcome

@@ -5,26 +5,28 @@ import (
 	"slices"
 )
 
-// block is what matters of a content block here.
+// block holds the members of a content block that are checked.
 type block struct {
 	Type      string `json:"type"`
 	ID        string `json:"id"`
 	ToolUseID string `json:"toolUseId"`
 }
 
-// Forbidden says why a good host refuses the request, given the capabilities that it declared, both as JSON; "" for one that is right. The
-// rules are those of 2025-11-25, client/sampling#message-content-constraints and #tool-use-and-result-balance.
+type message struct {
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+}
+
+// Forbidden says why a strict host refuses a request, given the declared capabilities (both JSON); "" if it is valid.
+// The rules are from 2025-11-25, client/sampling#message-content-constraints and #tool-use-and-result-balance.
 func Forbidden(params, declared json.RawMessage) string {
 	var request struct {
-		Messages []struct {
-			Role    string          `json:"role"`
-			Content json.RawMessage `json:"content"`
-		} `json:"messages"`
+		Messages   []message       `json:"messages"`
 		Tools      json.RawMessage `json:"tools"`
 		ToolChoice json.RawMessage `json:"toolChoice"`
 	}
 	if err := json.Unmarshal(params, &request); err != nil {
-		return "the request is not well-formed"
+		return "invalid request"
 	}
 	if (request.Tools != nil || request.ToolChoice != nil) && !declaresTools(declared) {
 		return "tools were not declared"
@@ -35,30 +37,10 @@ func Forbidden(params, declared json.RawMessage) string {
 		if !ok {
 			return "a message has no content"
 		}
-		var uses, results []string
-		for _, b := range blocks {
-			switch b.Type {
-			case "tool_use":
-				uses = append(uses, b.ID)
-			case "tool_result":
-				results = append(results, b.ToolUseID)
-			}
+		why := ""
+		if why, open = m.imbalance(blocks, open); why != "" {
+			return why
 		}
-		switch {
-		case len(uses) > 0 && m.Role != "assistant":
-			return "a tool_use stands under the role user"
-		case len(results) > 0 && m.Role != "user":
-			return "a tool_result stands under the role assistant"
-		case len(results) > 0 && len(results) < len(blocks):
-			return "a tool_result stands beside other content"
-		case twice(uses), twice(results):
-			return "an id comes twice"
-		case !within(results, open):
-			return "a tool_result has no tool_use"
-		case !within(open, results):
-			return "a tool_use has no tool_result"
-		}
-		open = uses
 	}
 	if len(open) > 0 {
 		return "a tool_use has no tool_result"
@@ -66,8 +48,36 @@ func Forbidden(params, declared json.RawMessage) string {
 	return ""
 }
 
-// Defies reports whether the model's answer uses a tool where the request has none, or its tool choice is none.
-func Defies(params, result json.RawMessage) bool {
+// imbalance says what is wrong with a message after tool uses without results (open), and returns its own tool uses.
+func (m message) imbalance(blocks []block, open []string) (why string, uses []string) {
+	var results []string
+	for _, b := range blocks {
+		switch b.Type {
+		case "tool_use":
+			uses = append(uses, b.ID)
+		case "tool_result":
+			results = append(results, b.ToolUseID)
+		}
+	}
+	switch {
+	case len(uses) > 0 && m.Role != "assistant":
+		why = "a user message contains a tool_use"
+	case len(results) > 0 && m.Role != "user":
+		why = "an assistant message contains a tool_result"
+	case len(results) > 0 && len(results) < len(blocks):
+		why = "a message contains a tool_result and other content"
+	case twice(uses), twice(results):
+		why = "duplicate id"
+	case !within(results, open):
+		why = "a tool_result has no tool_use"
+	case !within(open, results):
+		why = "a tool_use has no tool_result"
+	}
+	return why, uses
+}
+
+// UsesForbiddenTool reports whether an answer uses a tool although the request has none, or has the tool choice none.
+func UsesForbiddenTool(params, result json.RawMessage) bool {
 	var request struct {
 		Tools      []json.RawMessage `json:"tools"`
 		ToolChoice struct {
@@ -78,7 +88,7 @@ func Defies(params, result json.RawMessage) bool {
 		Content json.RawMessage `json:"content"`
 	}
 	if json.Unmarshal(params, &request) != nil || json.Unmarshal(result, &answer) != nil {
-		return false // neither asks for anything that could be read
+		return false // nothing to compare
 	}
 	blocks, _ := contentOf(answer.Content)
 	allowed := len(request.Tools) > 0 && request.ToolChoice.Mode != "none"
@@ -94,7 +104,7 @@ func declaresTools(declared json.RawMessage) bool {
 	return json.Unmarshal(declared, &capabilities) == nil && capabilities.Sampling.Tools != nil
 }
 
-// contentOf reads a block or an array of blocks.
+// contentOf decodes one block or an array of blocks.
 func contentOf(raw json.RawMessage) ([]block, bool) {
 	var blocks []block
 	if json.Unmarshal(raw, &blocks) == nil && blocks != nil {
@@ -110,7 +120,7 @@ func twice(ids []string) bool {
 	return len(slices.Compact(sorted)) < len(ids)
 }
 
-// within reports whether every id is among the others.
+// within reports whether all ids are among the others.
 func within(ids, others []string) bool {
 	return !slices.ContainsFunc(ids, func(id string) bool { return !slices.Contains(others, id) })
 }

@@ -1,5 +1,6 @@
-// Package host is what a host does between its SDK and its model, for the adapters that are written in Go: the person decides, the model is
-// asked in the native dialect, and a strict host refuses what it should.
+// Package host is the part of a host between its SDK and its model, for the adapters in Go: the user decides, the
+// model is asked in the native dialect, a strict host refuses invalid requests, and each call is reported. It knows no
+// SDK.
 package host
 
 import (
@@ -18,12 +19,12 @@ import (
 // Host answers sampling requests in the environment of a run. It is safe for concurrent use.
 type Host struct {
 	Env harness.Env
-	// Strict refuses tools that were not declared, and histories that the specification forbids, before anybody is asked, and answers in
-	// which the model uses a tool that it was not to use.
+	// Strict refuses undeclared tools and invalid histories before the user is asked, and answers with a forbidden tool
+	// use.
 	Strict bool
 }
 
-// Refusal is an error that the server is to get, with its code.
+// Refusal is an error for the server.
 type Refusal struct {
 	Code    int
 	Message string
@@ -31,19 +32,20 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return r.Message }
 
-// Codes of refusals.
+// Codes of refusals. The specification gives -1 to a request that the user rejected (2025-11-25,
+// client/sampling#error-handling).
 const (
 	invalidParams = -32602
 	internalError = -32603
-	declined      = -1 // 2025-11-25, client/sampling#error-handling: the user rejected the request
+	declined      = -1
 )
 
-// Sample answers a request, whose params are anything that marshals to a CreateMessageRequestParams, with a CreateMessageResult. Its error
-// is a [Refusal], which says nothing of what the provider said.
+// Sample answers a request. Params is anything that marshals to CreateMessageRequestParams; the result is a
+// CreateMessageResult. An error is a [Refusal] and never contains the provider's message.
 func (h Host) Sample(ctx context.Context, params any) (json.RawMessage, error) {
 	raw, err := json.Marshal(params)
 	if err != nil {
-		return nil, &Refusal{invalidParams, "the request cannot be read"}
+		return nil, &Refusal{invalidParams, "invalid request"}
 	}
 	if h.Strict {
 		if why := Forbidden(raw, h.Env.Declare); why != "" {
@@ -51,21 +53,21 @@ func (h Host) Sample(ctx context.Context, params any) (json.RawMessage, error) {
 		}
 	}
 	if h.Env.Decision == harness.Decline {
-		return nil, &Refusal{declined, "the person declined the request"}
+		return nil, &Refusal{declined, "the user declined the request"}
 	}
 	result, err := h.ask(ctx, raw)
 	switch {
 	case err != nil:
-		return nil, &Refusal{internalError, "the model could not be asked"}
-	case h.Strict && Defies(raw, result):
-		return nil, &Refusal{internalError, "the model used a tool that it was not to use"}
+		return nil, &Refusal{internalError, "the model did not answer"}
+	case h.Strict && UsesForbiddenTool(raw, result):
+		return nil, &Refusal{internalError, "the model used a forbidden tool"}
 	case h.Env.Decision == harness.DeclineAnswer:
-		return nil, &Refusal{declined, "the person declined the answer"}
+		return nil, &Refusal{declined, "the user declined the answer"}
 	}
 	return result, nil
 }
 
-// ask posts the params to the model and returns its answer, for all of which there is one limit.
+// ask posts the params to the model. One time limit covers the whole answer.
 func (h Host) ask(ctx context.Context, params []byte) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(h.Env.Timeout, harness.DefaultClientTimeout))
 	defer cancel()
@@ -85,7 +87,7 @@ func (h Host) ask(ctx context.Context, params []byte) (json.RawMessage, error) {
 		return nil, err
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the model answered with HTTP %d", resp.StatusCode)
+		return nil, fmt.Errorf("the model responded with HTTP %d", resp.StatusCode)
 	}
 	return answer, nil
 }

@@ -14,83 +14,79 @@ import (
 	"github.com/mcp-conform/mcp-conform/interop/mcpgo"
 )
 
-var notStreamed = slices.Concat(expect.NoProcess,
-	expect.NotApplicable("ours: the native dialect has no streams, gives ids, and signs nothing",
-		"parallel/streamed-uses", "parallel/late-delta", "tool-use/id-minted", "tool-use/thought-signature", "basic/thinking-apart"),
-	expect.NotApplicable("ours: the native dialect's model is the first hint, whatever the numbers are", "basic/hints-over-numbers"),
-	expect.NotApplicable("nothing is wrong: the client reports no progress, and asks for it one call at a time", "time/progress-token", "time/progress-rises", "time/progress-ends",
-		"time/token-unique"),
-	expect.In(server.V20260728, expect.NotApplicable("ours: the calls that are to be given up, with a progress token, are in another session", "time/token-shape")))
+// common is in every table.
+var common = slices.Concat(expect.NoProcess, expect.Native, expect.NoProgress, expect.SeparateToken, inRounds,
+	cancelling, overStreams,
+	expect.Fails("SDK: ToolUseContent.Input decodes numbers as float64: 9007199254740993 becomes …992",
+		"tool-use/input-intact"),
+	expect.Warns("SDK: every error of the handler has the code -32603", "consent/declined-code"))
 
-// undeclaredServed are the SDK's doing.
-var undeclaredServed = expect.Fails("the SDK's: it hands tools that were not declared on to the handler, which is not told of it",
+var undeclaredServed = expect.Fails("SDK: it passes undeclared tools to the handler without saying so",
 	"declare/undeclared-tools-refused", "declare/undeclared-toolchoice-refused", "declare/no-model-call")
 
-// halfAMinute is the SDK's doing, and shows where the model is waited for longer than that: in virtual time.
-var halfAMinute = expect.In(server.V20251125, expect.Fails("the SDK's: over HTTP it gives a request of the server 30 seconds, and after these it sends no answer at all, "+
-	"not even its error, so that server and client wait for one another (v1.2.1)", "time/model-stalls", "time/stream-stalls", "time/total-limit", "client/ends-cleanly"))
+// halfAMinute shows in virtual time only, where the model is slower than that.
+var halfAMinute = expect.In(server.V20251125,
+	expect.Fails("SDK: over HTTP it sends no response to a request of the server "+
+		"after 30 seconds, so that both sides wait (v1.2.1)",
+		"time/model-stalls", "time/stream-stalls", "time/total-limit", "client/ends-cleanly"))
 
-// float64s are the SDK's doing.
-var float64s = expect.Fails("the SDK's: ToolUseContent.Input is any, read with numbers as float64: 9007199254740993 becomes …992", "tool-use/input-intact")
-
-// oneCode is the SDK's doing.
-var oneCode = expect.Warns("the SDK's: whatever error the handler returns, the server gets the code -32603", "consent/declined-code")
-
-// inRounds are the SDK's doing where a result asks for input.
+// inRounds is about results that require input.
 var inRounds = expect.In(server.V20260728, slices.Concat(
-	expect.Fails("the SDK's: the state is a string with omitempty", "mrtr/state-empty"),
-	expect.Fails("the SDK's: the handlers of the older era still answer requests of the server's", "mrtr/direct-request-unanswered", "mrtr/no-responses"),
-	expect.Fails("the SDK's: every type but input_required is complete to it", "mrtr/unknown-result-type")))
+	expect.Fails("SDK: the state is a string with omitempty", "mrtr/state-empty"),
+	expect.Fails("SDK: it still answers requests of the server", "mrtr/direct-request-unanswered", "mrtr/no-responses"),
+	expect.Fails("SDK: it treats every type but input_required as complete", "mrtr/unknown-result-type")))
 
-// trusting is the handler's doing: it returns whatever the model says.
-var trusting = expect.Fails("the handler's: it returns whatever the model says", "tool-use/choice-none-filtered", "tool-use/no-tools-no-use")
+var trusting = expect.Fails("adapter: it returns every answer of the model",
+	"tool-use/choice-none-filtered", "tool-use/no-tools-no-use")
 
-// handedOn is the handler's doing: it hands on every history.
-var handedOn = expect.Warns("the handler's: it hands every history on to the model, and the native dialect's model takes each", "balance/*-*")
+var codeless = expect.In(server.V20251125, expect.Warns("SDK: every error of the handler has the code -32603",
+	"balance/missing-result", "balance/no-result", "balance/late-result", "balance/trailing-use", "balance/mixed-content",
+	"balance/orphan-result", "balance/duplicate-*", "balance/use-in-user", "balance/result-in-assistant"))
 
-// codeless are the SDK's doing.
-var codeless = expect.In(server.V20251125, expect.Warns("the SDK's: a handler's error has no code, and goes out as -32603",
-	"balance/missing-result", "balance/no-result", "balance/late-result", "balance/trailing-use", "balance/mixed-content", "balance/orphan-result",
-	"balance/duplicate-*", "balance/use-in-user", "balance/result-in-assistant"))
+const hangsUp = "SDK: over HTTP it closes the stream, which before 2026-07-28 is not a cancel, and sends none"
 
-// undropped stands above it: what the model is given is whole.
-var undropped = expect.Passes("nothing is dropped on the way to the model", "balance/not-dropped")
+var cancelling = slices.Concat(expect.ClosedStream,
+	expect.OrPasses(expect.Warns("SDK: it ignores notifications/cancelled", "cancel/stops-work", "cancel/no-answer")),
+	expect.Warns(hangsUp, "cancel/caller-cancels"),
+	expect.In(server.V20251125, expect.Warns(hangsUp, "cancel/call-cancelled")))
 
-// cancelling is the SDK's doing, over HTTP.
-var cancelling = slices.Concat(
-	expect.OrPasses(expect.Warns("the SDK's: its client does not heed notifications/cancelled", "cancel/stops-work", "cancel/no-answer")),
-	expect.Warns("the SDK's: over HTTP it hangs up, which before 2026-07-28 is no cancel, and sends none", "cancel/caller-cancels"),
-	expect.In(server.V20251125, expect.Warns("the SDK's: over HTTP it hangs up, which before 2026-07-28 is no cancel, and sends none", "cancel/call-cancelled")),
-	expect.In(server.V20260728, expect.NotApplicable("nothing is wrong: nothing comes on a stream that the client has closed", "cancel/late-response")))
-
-// overStreams are the SDK's doing, over HTTP.
 var overStreams = slices.Concat(
 	expect.In(server.V20251125, slices.Concat(
-		expect.NotApplicable("nothing is wrong: the client opens no stream with GET", "transport/on-get-stream"),
-		expect.OrPasses(expect.Warns("the SDK's: it remembers no requests, so that one which comes twice is answered twice", "transport/duplicate-request")),
-		expect.Fails("the SDK's: it leaves another session to its user, who makes none", "transport/session-lost"),
-		expect.NotApplicable("the same: there is no other session", "transport/handlers-survive"))),
-	expect.Warns("the SDK's: it takes a byte order mark for a part of the field's name", "transport/sse-rare"))
+		expect.NotApplicable("fine: the client opens no GET stream", "transport/on-get-stream"),
+		expect.OrPasses(expect.Warns("SDK: it answers a duplicate request twice", "transport/duplicate-request")),
+		expect.Fails("SDK: it opens no new session, and neither does the adapter", "transport/session-lost"),
+		expect.NotApplicable("SDK: there is no new session", "transport/handlers-survive"))),
+	expect.Warns("SDK: it does not skip a byte order mark", "transport/sse-rare"))
 
 func TestClient(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel), Skip: expect.Apart}, slices.Concat(halfAMinute, undeclaredServed, notStreamed, float64s, oneCode, trusting, inRounds, undropped, handedOn, cancelling, overStreams))
+	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel), Skip: expect.SeparateRuns},
+		halfAMinute, undeclaredServed, common, trusting, expect.HandedOn)
 }
 
 func TestStrictClient(t *testing.T) {
-	strict := mcpgo.Client(func(env harness.Env) client.SamplingHandler { return mcpgo.Handler(host.Host{Env: env, Strict: true}) })
-	expect.Verdicts(t, conformance.Suite{Client: strict, Skip: expect.Apart}, slices.Concat(halfAMinute, notStreamed, float64s, oneCode, inRounds, codeless, cancelling, overStreams))
+	strict := mcpgo.Client(func(env harness.Env) client.SamplingHandler {
+		return mcpgo.Handler(host.Host{Env: env, Strict: true})
+	})
+	expect.Verdicts(t, conformance.Suite{Client: strict, Skip: expect.SeparateRuns}, halfAMinute, common, codeless)
 }
 
 func TestClientOverSockets(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel, harness.Loopback()), Skip: expect.Apart}, slices.Concat(undeclaredServed, notStreamed, float64s, oneCode, trusting, inRounds, undropped, handedOn, cancelling, overStreams))
+	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel, harness.Loopback()),
+		Skip: expect.SeparateRuns},
+		undeclaredServed, common, trusting, expect.HandedOn)
 }
 
-func TestWhatIsMalformed(t *testing.T) {
-	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel), Only: expect.Apart, Skip: expect.Slow}, malformed)
+func TestMalformedRequests(t *testing.T) {
+	expect.Verdicts(t, conformance.Suite{Client: mcpgo.Client(mcpgo.AskModel), Only: expect.SeparateRuns,
+		Skip: expect.Slow},
+		malformed)
 }
 
 var malformed = slices.Concat(
-	expect.In(server.V20251125, expect.Fails("the SDK's: it reads requests into float64, and drops one with a number that fits into none, such as 1e400, with the call that it came for", "malformed/answered")),
-	expect.Warns("the SDK's: it reads requests into its types, in which all that is missing is empty, and hands them on", "malformed/error-due", "malformed/wrong-types", "malformed/no-model-call"),
-	expect.Warns("the SDK's: what it cannot read is an internal error", "malformed/error-code"),
-	expect.Warns("the SDK's and the handler's: nobody reads the schemas of the tools", "malformed/bad-schema"))
+	expect.In(server.V20251125, expect.Fails(
+		"SDK: it drops a request with a number that is too large for float64, such as 1e400, and the call with it",
+		"malformed/answered")),
+	expect.Warns("SDK: it decodes requests into its types, in which missing members are empty",
+		"malformed/error-due", "malformed/wrong-types", "malformed/no-model-call"),
+	expect.Warns("SDK: what it cannot decode is an internal error", "malformed/error-code"),
+	expect.Warns("SDK and adapter: neither checks the schemas of tools", "malformed/bad-schema"))

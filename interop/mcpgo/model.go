@@ -11,12 +11,12 @@ import (
 	"github.com/mcp-conform/mcp-conform/interop/host"
 )
 
-// AskModel returns a sampling handler that hands each request on to the run's model in the native dialect, and the model's answer back
-// to the server, unless the person of the run declines. It checks nothing, so that what is found is the SDK's doing. When the model
-// fails, the server is told so, and nothing of what the model said.
+// AskModel returns a sampling handler that asks the run's model in the native dialect, unless the user of the run
+// declines. It checks nothing, so that findings are the SDK's. If the model fails, the server gets an error without
+// the model's message.
 func AskModel(env harness.Env) client.SamplingHandler { return Handler(host.Host{Env: env}) }
 
-// Handler is AskModel for a host of the caller's, such as a strict one. It announces that the person of the run decides.
+// Handler is AskModel for a given host, such as a strict one. It announces that the user of the run decides.
 func Handler(h host.Host) client.SamplingHandler {
 	h.Env.Announce(harness.Decisions)
 	return asking{h}

@@ -1,3 +1,4 @@
-// Package providers proves, in its tests, that fakes/llm speaks what the providers' own SDKs speak: each SDK reads every kind of
-// answer and stream that the fake gives, and the requests that it builds are read as the conversation that they are.
+// Package providers proves in its tests that fakes/llm speaks the wire formats of the providers: their SDKs read every
+// kind of answer and stream of the fake, and the fake reads the conversations that the SDKs send. It has no code of
+// its own.
 package providers

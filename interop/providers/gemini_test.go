@@ -6,7 +6,6 @@ import (
 	"errors"
 	"iter"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	"cloud.google.com/go/auth"
@@ -23,10 +22,11 @@ const (
 	gemini3 = "gemini-3-pro-preview"
 )
 
-// geminiClient is Google's SDK, pointed at a server.
+// geminiClient returns Google's SDK for a server.
 func geminiClient(t *testing.T, url string) *genai.Client {
 	t.Helper()
-	c, err := genai.NewClient(t.Context(), &genai.ClientConfig{APIKey: "key", Backend: genai.BackendGeminiAPI, HTTPOptions: genai.HTTPOptions{BaseURL: url}})
+	c, err := genai.NewClient(t.Context(), &genai.ClientConfig{APIKey: "key", Backend: genai.BackendGeminiAPI,
+		HTTPOptions: genai.HTTPOptions{BaseURL: url}})
 	require.NoError(t, err)
 	return c
 }
@@ -37,18 +37,20 @@ func (staticToken) Token(context.Context) (*auth.Token, error) {
 	return &auth.Token{Value: "t", Type: "Bearer"}, nil
 }
 
-// vertexClient is the same for Vertex AI.
+// vertexClient returns Google's SDK for a server as Vertex AI.
 func vertexClient(t *testing.T, url string) *genai.Client {
 	t.Helper()
 	c, err := genai.NewClient(t.Context(), &genai.ClientConfig{
 		Backend: genai.BackendVertexAI, Project: "p", Location: "europe-west1",
-		Credentials: auth.NewCredentials(&auth.CredentialsOptions{TokenProvider: staticToken{}}), HTTPOptions: genai.HTTPOptions{BaseURL: url}})
+		Credentials: auth.NewCredentials(&auth.CredentialsOptions{TokenProvider: staticToken{}}),
+		HTTPOptions: genai.HTTPOptions{BaseURL: url}})
 	require.NoError(t, err)
 	return c
 }
 
-// whole puts a stream together: its parts, and what its chunks say last. It also returns the number of chunks.
-func whole(t *testing.T, stream iter.Seq2[*genai.GenerateContentResponse, error]) (all *genai.GenerateContentResponse, chunks int) {
+// whole joins the chunks of a stream and counts them.
+func whole(t *testing.T, stream iter.Seq2[*genai.GenerateContentResponse, error]) (all *genai.GenerateContentResponse,
+	chunks int) {
 	t.Helper()
 	for r, err := range stream {
 		require.NoError(t, err)
@@ -68,7 +70,7 @@ func whole(t *testing.T, stream iter.Seq2[*genai.GenerateContentResponse, error]
 	return all, chunks
 }
 
-// said is what a response says, in the order of its parts.
+// said returns the texts, thoughts and calls of a response.
 func said(r *genai.GenerateContentResponse) (text, thoughts string, calls []genai.FunctionCall) {
 	if len(r.Candidates) == 0 || r.Candidates[0].Content == nil {
 		return
@@ -86,7 +88,7 @@ func said(r *genai.GenerateContentResponse) (text, thoughts string, calls []gena
 	return text, thoughts, calls
 }
 
-func TestTheGeminiSDKReadsEveryReply(t *testing.T) {
+func TestGeminiSDKReadsEveryReply(t *testing.T) {
 	args := func(text string) (o map[string]any) {
 		require.NoError(t, json.Unmarshal([]byte(text), &o))
 		return o
@@ -100,18 +102,23 @@ func TestTheGeminiSDKReadsEveryReply(t *testing.T) {
 		rule *llm.Rule
 		want want
 	}{
-		"text":      {llm.When().Reply(llm.Text("sunny – 18°C, <b>\n")), want{text: "sunny – 18°C, <b>\n", finish: "STOP"}},
-		"nothing":   {llm.When().Reply(), want{finish: "STOP"}},
-		"truncated": {llm.When().Reply(llm.Text("once")).StopReason(llm.StopMaxTokens), want{text: "once", finish: "MAX_TOKENS"}},
+		"text":    {llm.When().Reply(llm.Text("sunny – 18°C, <b>\n")), want{text: "sunny – 18°C, <b>\n", finish: "STOP"}},
+		"nothing": {llm.When().Reply(), want{finish: "STOP"}},
+		"truncated": {llm.When().Reply(llm.Text("once")).StopReason(llm.StopMaxTokens),
+			want{text: "once", finish: "MAX_TOKENS"}},
 		"a tool": {llm.When().Reply(llm.Call("add", `{"a":2,"s":"Köln"}`)),
 			want{calls: []genai.FunctionCall{{Name: "add", Args: args(`{"a":2,"s":"Köln"}`)}}, finish: "STOP"}},
 		"two tools and text": {llm.When().Reply(llm.Text("so"), llm.Call("add", `{"a":2}`), llm.Call("now", `{}`)),
 			want{text: "so", calls: []genai.FunctionCall{{Name: "add", Args: args(`{"a":2}`)}, {Name: "now"}}, finish: "STOP"}},
-		"a thought": {llm.When().Reply(llm.Block{Type: dialect.Thinking, Text: "hm, well"}, llm.Text("so")), want{text: "so", thoughts: "hm, well", finish: "STOP"}},
-		"a refusal": {llm.When().Reply(llm.Text("no")).StopReason(dialect.StopRefusal), want{text: "no", finish: "PROHIBITED_CONTENT"}},
-		"filtered":  {llm.When().Reply(llm.Text("so")).StopReason(dialect.StopContentFilter), want{text: "so", finish: "SAFETY"}},
-		"junk":      {llm.When().Reply(llm.Call("add", `{"a`)), want{finish: "MALFORMED_FUNCTION_CALL"}},
-		"late":      {llm.When().Reply(llm.Call("add", `{"a":2}`), llm.Call("now", `{}`)).LateUse(), want{calls: []genai.FunctionCall{{Name: "add", Args: args(`{"a":2}`)}, {Name: "now"}}, finish: "STOP"}},
+		"a thought": {llm.When().Reply(llm.Block{Type: dialect.Thinking, Text: "hm, well"}, llm.Text("so")),
+			want{text: "so", thoughts: "hm, well", finish: "STOP"}},
+		"a refusal": {llm.When().Reply(llm.Text("no")).StopReason(dialect.StopRefusal),
+			want{text: "no", finish: "PROHIBITED_CONTENT"}},
+		"filtered": {llm.When().Reply(llm.Text("so")).StopReason(dialect.StopContentFilter),
+			want{text: "so", finish: "SAFETY"}},
+		"junk": {llm.When().Reply(llm.Call("add", `{"a`)), want{finish: "MALFORMED_FUNCTION_CALL"}},
+		"late": {llm.When().Reply(llm.Call("add", `{"a":2}`), llm.Call("now", `{}`)).LateUse(),
+			want{calls: []genai.FunctionCall{{Name: "add", Args: args(`{"a":2}`)}, {Name: "now"}}, finish: "STOP"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, model := range []string{gemini2, gemini3} {
@@ -125,7 +132,7 @@ func TestTheGeminiSDKReadsEveryReply(t *testing.T) {
 					got.text, got.thoughts, got.calls = said(r)
 					got.finish = r.Candidates[0].FinishReason
 					for i := range got.calls {
-						require.Equal(t, model == gemini3, got.calls[i].ID != "", "from the third generation on calls have ids")
+						require.Equal(t, model == gemini3, got.calls[i].ID != "", "only Gemini 3 has ids of calls")
 						got.calls[i].ID = ""
 					}
 					require.Equal(t, c.want, got, model)
@@ -138,10 +145,11 @@ func TestTheGeminiSDKReadsEveryReply(t *testing.T) {
 	}
 }
 
-func TestTheGeminiSDKSeesTheGenerations(t *testing.T) {
+func TestGeminiSDKSeesBothGenerations(t *testing.T) {
 	srv := llm.New(t, llm.When().Reply(llm.Call("add", `{"a":2}`), llm.Call("add", `{"a":3}`)))
 	for model, want := range map[string]int{gemini2: 1, gemini3: 3} {
-		for name, client := range map[string]*genai.Client{"gemini": geminiClient(t, srv.Gemini()), "vertex": vertexClient(t, srv.Gemini())} {
+		for name, client := range map[string]*genai.Client{"gemini": geminiClient(t, srv.Gemini()), "vertex": vertexClient(t,
+			srv.Gemini())} {
 			r, chunks := whole(t, client.Models.GenerateContentStream(t.Context(), model, genai.Text("hi"), nil))
 			require.Equal(t, want, chunks, "%s, %s", model, name)
 			require.NotEmpty(t, r.Candidates[0].Content.Parts[0].ThoughtSignature)
@@ -150,7 +158,7 @@ func TestTheGeminiSDKSeesTheGenerations(t *testing.T) {
 	}
 }
 
-func TestTheGeminiSDKSeesABlockedPrompt(t *testing.T) {
+func TestGeminiSDKReadsABlockedPrompt(t *testing.T) {
 	srv := llm.New(t, llm.When().Reply().StopReason(dialect.StopContentFilter))
 	client := geminiClient(t, srv.Gemini())
 	plain, err := client.Models.GenerateContent(t.Context(), gemini2, genai.Text("hi"), nil)
@@ -162,10 +170,12 @@ func TestTheGeminiSDKSeesABlockedPrompt(t *testing.T) {
 	}
 }
 
-func TestTheGeminiSDKReadsErrors(t *testing.T) {
-	for status, word := range map[int]string{400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED",
+func TestGeminiSDKReadsErrors(t *testing.T) {
+	for status, word := range map[int]string{400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED",
+		404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED",
 		500: "INTERNAL", 503: "UNAVAILABLE", 504: "DEADLINE_EXCEEDED"} {
-		srv := llm.New(t, llm.When().Fail(&llm.Error{Status: status, Message: "it broke", Header: http.Header{"Retry-After": {"3"}}}))
+		srv := llm.New(t, llm.When().Fail(&llm.Error{Status: status, Message: "it broke",
+			Header: http.Header{"Retry-After": {"3"}}}))
 		client := geminiClient(t, srv.Gemini())
 		_, plain := client.Models.GenerateContent(t.Context(), gemini2, genai.Text("hi"), nil)
 		var streamed error
@@ -185,19 +195,12 @@ func TestTheGeminiSDKReadsErrors(t *testing.T) {
 	}
 }
 
-// The SDK finds an error in the middle of a stream where the fake would put one.
-func TestTheGeminiSDKReadsAnErrorInMidStream(t *testing.T) {
-	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		req := &llm.Request{URL: r.URL, Stream: true, Model: gemini2}
-		a := gemini.GenerateContent.Encode(req, &dialect.Reply{Content: []llm.Block{llm.Text("once upon a time")}})
-		_, _ = w.Write(a.Chunks[0]) // to a client that has gone nothing is owed
-		_, _ = w.Write(gemini.GenerateContent.EncodeErrorEvent(req, nil, 0, &llm.Error{Status: 503, Message: "overloaded"}))
-	}))
-	defer broken.Close()
+func TestGeminiSDKReadsAnErrorInAStream(t *testing.T) {
+	url := serveBroken(t, gemini.GenerateContent, "once upon a time", 1, &llm.Error{Status: 503, Message: "overloaded"})
 	var texts []string
 	var failed error
-	for r, err := range geminiClient(t, broken.URL).Models.GenerateContentStream(t.Context(), gemini2, genai.Text("hi"), nil) {
+	stream := geminiClient(t, url).Models.GenerateContentStream(t.Context(), gemini2, genai.Text("hi"), nil)
+	for r, err := range stream {
 		if err != nil {
 			failed = err
 			continue
@@ -211,25 +214,38 @@ func TestTheGeminiSDKReadsAnErrorInMidStream(t *testing.T) {
 	require.Equal(t, "UNAVAILABLE", got.Status)
 }
 
-// What the SDK sends is the conversation that the test had in mind, and the fake's strict rules take it.
-func TestTheGeminiSDKsRequestsAreRead(t *testing.T) {
+// The SDK's request passes the strict rules of the fake and is read as the conversation.
+func TestGeminiSDKsRequestIsRead(t *testing.T) {
 	for _, model := range []string{gemini2, gemini3} {
-		for how, connect := range map[string]func(*testing.T, string) *genai.Client{"gemini": geminiClient, "vertex": vertexClient} {
+		for how, connect := range map[string]func(*testing.T, string) *genai.Client{"gemini": geminiClient,
+			"vertex": vertexClient} {
 			t.Run(model+"/"+how, func(t *testing.T) {
-				srv := llm.New(t, llm.When(llm.Turn(1)).Reply(llm.Call("weather", `{"city":"Paris"}`), llm.Call("weather", `{"city":"London"}`)),
+				srv := llm.New(t, llm.When(llm.Turn(1)).Reply(llm.Call("weather", `{"city":"Paris"}`),
+					llm.Call("weather", `{"city":"London"}`)),
 					llm.When(llm.Turn(2), llm.ToolResults(2)).Reply(llm.Text("18 and 15")))
 				config := &genai.GenerateContentConfig{
-					SystemInstruction: genai.NewContentFromText("be brief", genai.RoleUser), MaxOutputTokens: 100, Temperature: genai.Ptr[float32](0.5), StopSequences: []string{"END"},
+					SystemInstruction: genai.NewContentFromText("be brief", genai.RoleUser), MaxOutputTokens: 100,
+					Temperature: genai.Ptr[float32](0.5), StopSequences: []string{"END"},
 					Tools: []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{
-						{Name: "weather", Description: "tells it", Parameters: &genai.Schema{Type: genai.TypeObject, Required: []string{"city"},
-							Properties: map[string]*genai.Schema{"city": {Type: genai.TypeString, MinLength: genai.Ptr[int64](1), Nullable: genai.Ptr(true)}}}},
+						{Name: "weather", Description: "tells it", Parameters: &genai.Schema{Type: genai.TypeObject,
+							Required: []string{"city"},
+							Properties: map[string]*genai.Schema{"city": {Type: genai.TypeString, MinLength: genai.Ptr[int64](1),
+								Nullable: genai.Ptr(true)}}}},
 						{Name: "now", ParametersJsonSchema: map[string]any{"type": "object", "additionalProperties": false}},
 					}}},
-					ToolConfig: &genai.ToolConfig{FunctionCallingConfig: &genai.FunctionCallingConfig{Mode: genai.FunctionCallingConfigModeAny}},
+					ToolConfig: &genai.ToolConfig{
+						FunctionCallingConfig: &genai.FunctionCallingConfig{Mode: genai.FunctionCallingConfigModeAny},
+					},
 				}
 				chat, err := connect(t, srv.Gemini()).Chats.Create(t.Context(), model, config, nil)
 				require.NoError(t, err)
-				first, err := chat.Send(t.Context(), genai.NewPartFromText("The weather?"), genai.NewPartFromBytes([]byte{1, 2, 3}, "image/png"), genai.NewPartFromBytes([]byte{4}, "audio/wav"))
+				first, err := chat.Send(
+					t.Context(),
+					genai.NewPartFromText("The weather?"),
+					genai.NewPartFromBytes([]byte{1, 2, 3},
+						"image/png"),
+					genai.NewPartFromBytes([]byte{4}, "audio/wav"),
+				)
 				require.NoError(t, err)
 				_, _, calls := said(first)
 				var responses []*genai.Part
@@ -253,19 +269,22 @@ func TestTheGeminiSDKsRequestsAreRead(t *testing.T) {
 				require.Equal(t, dialect.ChoiceRequired, req.ToolChoice)
 				require.Equal(t, "weather", req.Tools[0].Name)
 				require.Equal(t, "tells it", req.Tools[0].Description)
-				require.JSONEq(t, `{"type":"object","required":["city"],"properties":{"city":{"type":["string","null"],"minLength":1}}}`, string(req.Tools[0].InputSchema))
+				require.JSONEq(t, `{"type":"object","required":["city"],"properties":{"city":{"type":["string","null"],`+
+					`"minLength":1}}}`, string(req.Tools[0].InputSchema))
 				require.JSONEq(t, `{"type":"object","additionalProperties":false}`, string(req.Tools[1].InputSchema))
 
 				require.Len(t, req.Messages, 3)
 				require.Equal(t, dialect.User, req.Messages[0].Role)
 				asked := req.Messages[0].Content
 				require.Equal(t, "The weather?", asked[0].Text)
-				require.Equal(t, []any{dialect.Image, "image/png", []byte{1, 2, 3}}, []any{asked[1].Type, asked[1].MimeType, asked[1].Data})
-				require.Equal(t, []any{dialect.Audio, "audio/wav", []byte{4}}, []any{asked[2].Type, asked[2].MimeType, asked[2].Data})
+				require.Equal(t, []any{dialect.Image, "image/png", []byte{1, 2, 3}}, []any{asked[1].Type, asked[1].MimeType,
+					asked[1].Data})
+				require.Equal(t, []any{dialect.Audio, "audio/wav", []byte{4}}, []any{asked[2].Type, asked[2].MimeType,
+					asked[2].Data})
 				require.Equal(t, dialect.Assistant, req.Messages[1].Role)
 				uses, results := req.Messages[1].Content, req.Messages[2].Content
 				require.Len(t, uses, 2)
-				require.NotEmpty(t, uses[0].Signature, "the SDK hands it back")
+				require.NotEmpty(t, uses[0].Signature, "the SDK sends it back")
 				require.JSONEq(t, `{"city":"London"}`, string(uses[1].Input))
 				require.Len(t, results, 2)
 				require.Equal(t, "18°C", dialect.PlainText(results[0].Content))
@@ -281,7 +300,7 @@ func TestTheGeminiSDKsRequestsAreRead(t *testing.T) {
 	}
 }
 
-func TestTheGeminiSDKIsRefusedAsByGoogle(t *testing.T) {
+func TestGeminiSDKsInvalidRequestsAreRefused(t *testing.T) {
 	srv, err := llm.Start(llm.Options{})
 	require.NoError(t, err)
 	defer srv.Close()
@@ -291,18 +310,21 @@ func TestTheGeminiSDKIsRefusedAsByGoogle(t *testing.T) {
 	}
 	result := genai.NewPartFromFunctionResponse("weather", map[string]any{"output": "18°C"})
 	history := func(model []*genai.Part, user ...*genai.Part) []*genai.Content {
-		return []*genai.Content{genai.NewContentFromText("hi", genai.RoleUser), genai.NewContentFromParts(model, genai.RoleModel), genai.NewContentFromParts(user, genai.RoleUser)}
+		return []*genai.Content{genai.NewContentFromText("hi", genai.RoleUser), genai.NewContentFromParts(model,
+			genai.RoleModel), genai.NewContentFromParts(user, genai.RoleUser)}
 	}
 	for name, c := range map[string]struct {
 		model    string
 		contents []*genai.Content
 		want     string
 	}{
-		"one of two results":        {gemini2, history([]*genai.Part{call("Paris"), call("London")}, result), "the number of function response parts, 1, is not that"},
-		"no signature":              {gemini3, history([]*genai.Part{call("Paris")}, result), "has no thought_signature"},
-		"nothing":                   {gemini2, nil, "contents is not specified"},
-		"a role of another API":     {gemini2, []*genai.Content{genai.NewContentFromText("hi", "assistant")}, `has the role "assistant"`},
-		"a result without its call": {gemini2, []*genai.Content{genai.NewContentFromParts([]*genai.Part{result}, genai.RoleUser)}, "comes right after a turn of function calls"},
+		"one of two results": {gemini2, history([]*genai.Part{call("Paris"), call("London")}, result),
+			"function response"},
+		"no signature":        {gemini3, history([]*genai.Part{call("Paris")}, result), "thought_signature"},
+		"nothing":             {gemini2, nil, "contents"},
+		"role of another API": {gemini2, []*genai.Content{genai.NewContentFromText("hi", "assistant")}, `"assistant"`},
+		"result without a call": {gemini2, []*genai.Content{genai.NewContentFromParts([]*genai.Part{result}, genai.RoleUser)},
+			"function call"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := client.Models.GenerateContent(t.Context(), c.model, c.contents, nil)

@@ -1,9 +1,7 @@
 package providers
 
 import (
-	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	"github.com/openai/openai-go/v3"
@@ -19,7 +17,7 @@ func openAIClient(url string) openai.Client {
 	return openai.NewClient(option.WithBaseURL(url), option.WithAPIKey("sk-test"))
 }
 
-// openAISaid is what an SDK made of an answer, whichever way it was asked for.
+// openAISaid is what the SDK made of an answer of either API.
 type openAISaid struct {
 	text, refusal string
 	calls         []openAICall
@@ -28,24 +26,31 @@ type openAISaid struct {
 
 type openAICall struct{ name, arguments string }
 
-// openAIReplies are the kinds of replies, what every SDK of OpenAI's is to read, and the reasons in the words of both ways of asking.
+// openAIReplies are kinds of replies, their content, and the stop reason of each API.
 var openAIReplies = map[string]struct {
 	rule           *llm.Rule
 	want           openAISaid
 	chat, response string
 }{
-	"text":            {llm.When().Reply(llm.Text("sunny – 18°C, <b>\n")), openAISaid{text: "sunny – 18°C, <b>\n"}, "stop", "completed"},
-	"texts":           {llm.When().Reply(llm.Text("a"), llm.Text("b")), openAISaid{text: "ab"}, "stop", "completed"},
-	"nothing":         {llm.When().Reply(), openAISaid{}, "stop", "completed"},
-	"truncated":       {llm.When().Reply(llm.Text("once")).StopReason(llm.StopMaxTokens), openAISaid{text: "once"}, "length", "max_output_tokens"},
-	"a tool":          {llm.When().Reply(llm.Call("add", `{"n":9007199254740993,"s":"Köln"}`)), openAISaid{calls: []openAICall{{"add", `{"n":9007199254740993,"s":"Köln"}`}}}, "tool_calls", "completed"},
-	"tools at once":   {llm.When().Reply(llm.Text("so"), llm.Call("add", `{"a":1}`), llm.Call("add", `{}`)), openAISaid{text: "so", calls: []openAICall{{"add", `{"a":1}`}, {"add", `{}`}}}, "tool_calls", "completed"},
-	"tools at an end": {llm.When().Reply(llm.Call("add", `{"a":1}`)).StopReason(llm.EndTurn), openAISaid{calls: []openAICall{{"add", `{"a":1}`}}}, "stop", "completed"},
-	"junk":            {llm.When().Reply(llm.Call("add", `{"a`)), openAISaid{calls: []openAICall{{"add", `{"a`}}}, "tool_calls", "completed"},
+	"text": {llm.When().Reply(llm.Text("sunny – 18°C, <b>\n")), openAISaid{text: "sunny – 18°C, <b>\n"}, "stop",
+		"completed"},
+	"texts":   {llm.When().Reply(llm.Text("a"), llm.Text("b")), openAISaid{text: "ab"}, "stop", "completed"},
+	"nothing": {llm.When().Reply(), openAISaid{}, "stop", "completed"},
+	"truncated": {llm.When().Reply(llm.Text("once")).StopReason(llm.StopMaxTokens), openAISaid{text: "once"},
+		"length", "max_output_tokens"},
+	"a tool": {llm.When().Reply(llm.Call("add", `{"n":9007199254740993,"s":"Köln"}`)),
+		openAISaid{calls: []openAICall{{"add", `{"n":9007199254740993,"s":"Köln"}`}}}, "tool_calls", "completed"},
+	"tools at once": {llm.When().Reply(llm.Text("so"), llm.Call("add", `{"a":1}`), llm.Call("add", `{}`)),
+		openAISaid{text: "so", calls: []openAICall{{"add", `{"a":1}`}, {"add", `{}`}}}, "tool_calls", "completed"},
+	"tools at an end": {llm.When().Reply(llm.Call("add", `{"a":1}`)).StopReason(llm.EndTurn),
+		openAISaid{calls: []openAICall{{"add", `{"a":1}`}}}, "stop", "completed"},
+	"junk": {llm.When().Reply(llm.Call("add", `{"a`)), openAISaid{calls: []openAICall{{"add", `{"a`}}},
+		"tool_calls", "completed"},
 }
 
 func openAIChatParams() openai.ChatCompletionNewParams {
-	return openai.ChatCompletionNewParams{Model: "gpt-4o", Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("What is the weather?")}}
+	return openai.ChatCompletionNewParams{Model: "gpt-4o",
+		Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("What is the weather?")}}
 }
 
 func saidInChat(t *testing.T, c *openai.ChatCompletion) openAISaid {
@@ -62,7 +67,7 @@ func saidInChat(t *testing.T, c *openai.ChatCompletion) openAISaid {
 	return s
 }
 
-func TestOpenAIsSDKReadsEveryReplyInChat(t *testing.T) {
+func TestOpenAIChatSDKReadsEveryReply(t *testing.T) {
 	for name, c := range openAIReplies {
 		t.Run(name, func(t *testing.T) {
 			srv := llm.New(t, c.rule)
@@ -89,13 +94,15 @@ func TestOpenAIsSDKReadsEveryReplyInChat(t *testing.T) {
 	}
 }
 
-// openAIConversation is the conversation that is built with each SDK, as the fake is to read it.
+// openAIConversation is the conversation of the request tests, as the fake reads it.
 func openAIConversation(name string) llm.Request {
 	limit, temperature := int64(70), 0.5
 	return llm.Request{
-		Dialect: name, Model: "gpt-4o", System: "be brief", ToolChoice: "required", MaxTokens: &limit, Temperature: &temperature,
+		Dialect: name, Model: "gpt-4o", System: "be brief", ToolChoice: "required", MaxTokens: &limit,
+		Temperature: &temperature,
 		Messages: []llm.Message{
-			{Role: dialect.User, Content: []llm.Block{{Type: dialect.Text, Text: "What is this?"}, {Type: dialect.Image, Data: []byte("hi"), MimeType: "image/png"}}},
+			{Role: dialect.User, Content: []llm.Block{{Type: dialect.Text, Text: "What is this?"},
+				{Type: dialect.Image, Data: []byte("hi"), MimeType: "image/png"}}},
 			{Role: dialect.Assistant, Content: []llm.Block{
 				{Type: dialect.Text, Text: "so"},
 				{Type: dialect.ToolUse, ID: "a", Name: "look", Input: []byte(`{"n":9007199254740993}`)},
@@ -107,11 +114,12 @@ func openAIConversation(name string) llm.Request {
 			}},
 			{Role: dialect.User, Content: []llm.Block{{Type: dialect.Text, Text: "And?"}}},
 		},
-		Tools: []llm.Tool{{Name: "look", Description: "looks", InputSchema: []byte(`{"properties":{"n":{"type":"integer"}},"type":"object"}`)}},
+		Tools: []llm.Tool{{Name: "look", Description: "looks",
+			InputSchema: []byte(`{"properties":{"n":{"type":"integer"}},"type":"object"}`)}},
 	}
 }
 
-// neutral leaves out of a request where things stood and how they were written.
+// openAINeutral removes places and notation from a request.
 func openAINeutral(r llm.Request) llm.Request {
 	r.Body, r.Header = nil, nil
 	var strip func([]llm.Block)
@@ -131,16 +139,22 @@ func openAINeutral(r llm.Request) llm.Request {
 	return r
 }
 
-var openAILookSchema = map[string]any{"type": "object", "properties": map[string]any{"n": map[string]any{"type": "integer"}}}
+var openAILookSchema = map[string]any{"type": "object",
+	"properties": map[string]any{"n": map[string]any{"type": "integer"}}}
 
-func TestOpenAIsSDKBuildsAChatThatIsReadAsTheConversationItIs(t *testing.T) {
+func TestOpenAIChatSDKsRequestIsRead(t *testing.T) {
 	srv := llm.New(t, llm.When().Reply(llm.Text("so it is")))
 	call := func(id, arguments string) openai.ChatCompletionMessageToolCallUnionParam {
-		return openai.ChatCompletionMessageToolCallUnionParam{OfFunction: &openai.ChatCompletionMessageFunctionToolCallParam{ID: id,
-			Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{Name: "look", Arguments: arguments}}}
+		return openai.ChatCompletionMessageToolCallUnionParam{
+			OfFunction: &openai.ChatCompletionMessageFunctionToolCallParam{ID: id,
+				Function: openai.ChatCompletionMessageFunctionToolCallFunctionParam{Name: "look", Arguments: arguments}},
+		}
 	}
 	assistant := openai.AssistantMessage("so")
-	assistant.OfAssistant.ToolCalls = []openai.ChatCompletionMessageToolCallUnionParam{call("a", `{"n":9007199254740993}`), call("b", `{}`)}
+	assistant.OfAssistant.ToolCalls = []openai.ChatCompletionMessageToolCallUnionParam{
+		call("a", `{"n":9007199254740993}`),
+		call("b", `{}`),
+	}
 	client := openAIClient(srv.OpenAI())
 	_, err := client.Chat.Completions.New(t.Context(), openai.ChatCompletionNewParams{
 		Model: "gpt-4o", MaxCompletionTokens: openai.Int(70), Temperature: openai.Float(0.5),
@@ -161,8 +175,12 @@ func TestOpenAIsSDKBuildsAChatThatIsReadAsTheConversationItIs(t *testing.T) {
 	require.Equal(t, want, openAINeutral(srv.Requests()[0]))
 }
 
-func TestOpenAIsSDKReadsErrorsAndDoesNotTryAMissAgain(t *testing.T) {
-	srv, err := llm.Start(llm.Options{}, llm.When(llm.LastUser("fail")).Fail(&llm.Error{Status: 500, Kind: "server_error", Message: "out of order"}))
+func TestOpenAIChatSDKReadsErrors(t *testing.T) {
+	srv, err := llm.Start(
+		llm.Options{},
+		llm.When(llm.LastUser("fail")).Fail(&llm.Error{Status: 500, Kind: "server_error",
+			Message: "out of order"}),
+	)
 	require.NoError(t, err)
 	defer srv.Close()
 	client := openAIClient(srv.OpenAI())
@@ -178,10 +196,10 @@ func TestOpenAIsSDKReadsErrorsAndDoesNotTryAMissAgain(t *testing.T) {
 	require.Equal(t, http.StatusBadRequest, said.StatusCode)
 	require.Equal(t, "invalid_request_error", said.Type)
 	require.Equal(t, "messages.[1].role", said.Param)
-	require.Contains(t, said.Message, "answers no call")
+	require.Contains(t, said.Message, "call")
 
 	require.Equal(t, http.StatusNotFound, ask(openAIChatParams()).StatusCode)
-	require.Len(t, srv.Journal(), 2, "a miss is not tried again")
+	require.Len(t, srv.Journal(), 2, "a miss is not retried")
 
 	failing := openAIChatParams()
 	failing.Messages[0] = openai.UserMessage("fail")
@@ -190,35 +208,10 @@ func TestOpenAIsSDKReadsErrorsAndDoesNotTryAMissAgain(t *testing.T) {
 	require.Equal(t, "out of order", said.Message)
 }
 
-// openAIBroken serves the beginning of a stream, and then an error.
-func openAIBroken(t *testing.T, codec dialect.Codec, reply *dialect.Reply, chunks int) string {
-	t.Helper()
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var body json.RawMessage
-		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-			t.Error(err)
-		}
-		req, refused := codec.Decode(r, body)
-		if refused != nil {
-			t.Error(refused)
-			return
-		}
-		a := codec.Encode(req, reply)
-		for name, values := range a.Header {
-			w.Header()[name] = values
-		}
-		for _, chunk := range a.Chunks[:chunks] {
-			_, _ = w.Write(chunk) // whoever does not read it fails the test
-		}
-		_, _ = w.Write(codec.EncodeErrorEvent(req, reply, chunks, &dialect.Error{Status: 500, Code: "server_error", Message: "out of order"}))
-	}))
-	t.Cleanup(srv.Close)
-	return srv.URL
-}
+var outOfOrder = &dialect.Error{Status: 500, Code: "server_error", Message: "out of order"}
 
-func TestOpenAIsSDKReadsAnErrorInAStreamOfChat(t *testing.T) {
-	url := openAIBroken(t, fake.Chat, &dialect.Reply{Content: []dialect.Block{llm.Text("sunny")}}, 2)
-	client := openAIClient(url + "/v1")
+func TestOpenAIChatSDKReadsAnErrorInAStream(t *testing.T) {
+	client := openAIClient(serveBroken(t, fake.Chat, "sunny", 2, outOfOrder) + "/v1")
 	stream := client.Chat.Completions.NewStreaming(t.Context(), openAIChatParams())
 	defer stream.Close()
 	text := ""
@@ -229,17 +222,8 @@ func TestOpenAIsSDKReadsAnErrorInAStreamOfChat(t *testing.T) {
 	require.ErrorContains(t, stream.Err(), "out of order")
 }
 
-func TestOpenAIsSDKListsModels(t *testing.T) {
-	asides := fake.Chat.(dialect.SideRequests)
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a := asides.AnswerSideRequest(r, nil)
-		w.Header()["Content-Type"] = a.Header["Content-Type"]
-		for _, chunk := range a.Chunks {
-			_, _ = w.Write(chunk) // whoever does not read it fails the test
-		}
-	}))
-	defer srv.Close()
-	client := openAIClient(srv.URL + "/v1")
+func TestOpenAISDKListsModels(t *testing.T) {
+	client := openAIClient(serveSideRequests(t, fake.Chat) + "/v1")
 	list, err := client.Models.List(t.Context())
 	require.NoError(t, err)
 	require.NotEmpty(t, list.Data)

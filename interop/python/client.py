@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A client with nothing but the standard library, in both eras of the protocol.
+"""A client with only the standard library, for all revisions.
 
-It is started with the server's URL as its last argument, and with --strict before it as a host that refuses what it should.
+Its last argument is the server's URL. With --strict before it, the client refuses invalid requests.
 """
 
 import base64
@@ -20,7 +20,7 @@ MOST_ROUNDS = 10  # of one call
 
 
 class Wire:
-    """Streamable HTTP: every message is a POST, and what comes back is one message or a stream of them."""
+    """Streamable HTTP: every message is a POST; the response is one message or a stream."""
 
     def __init__(self, url, revision, host):
         self.url, self.revision, self.host = url, revision, host
@@ -28,7 +28,7 @@ class Wire:
         self.ids = 0
 
     def post(self, message, name=None):
-        """Sends a message and yields what comes back."""
+        """Sends a message and yields the messages that come back."""
         headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
         if self.session or self.revision >= MODERN:
             headers["MCP-Protocol-Version"] = self.revision
@@ -37,7 +37,8 @@ class Wire:
         if self.revision >= MODERN:
             headers["Mcp-Method"] = message["method"]
             if name:
-                plain = name.isascii() and name.isprintable() and name == name.strip() and not (name.startswith("=?base64?") and name.endswith("?="))
+                plain = (name.isascii() and name.isprintable() and name == name.strip()
+                         and not (name.startswith("=?base64?") and name.endswith("?=")))
                 headers["Mcp-Name"] = name if plain else "=?base64?" + base64.b64encode(name.encode()).decode() + "?="
         request = urllib.request.Request(self.url, json.dumps(message).encode(), headers, method="POST")
         try:
@@ -55,7 +56,7 @@ class Wire:
                 yield from events(response)
 
     def call(self, method, params, name=None):
-        """Makes a request, again and again as long as its result asks for input, and returns the result."""
+        """Makes a request, retries it while its result asks for input, and returns the result."""
         wanted = params
         for _ in range(MOST_ROUNDS):
             result = self.request(method, wanted, name)
@@ -63,35 +64,35 @@ class Wire:
             if self.revision < MODERN or kind == "complete":
                 return result
             if kind != "input_required":
-                raise Refusal(None, f"a result of the unknown type {kind!r}")
+                raise Refusal(None, f"unknown result type {kind!r}")
             wanted = self.fulfil(params, result)
         raise Refusal(None, f"the server still asks for input after {MOST_ROUNDS} rounds")
 
     def request(self, method, params, name):
-        """Makes a request once and returns its result, whatever the server asks meanwhile."""
+        """Makes one request and returns its result. Answers the server's requests meanwhile."""
         self.ids += 1
         mine = self.ids
         request = {"jsonrpc": "2.0", "id": mine, "method": method, "params": self.meta(params)}
         try:
             with contextlib.closing(self.post(request, name)) as messages:
                 result = self.read(messages, mine)
-        except GivenUp:  # by which the stream was closed: in the older revisions that is no cancel
+        except GivenUp:  # closing the stream cancels only in the newest revision
             if self.revision < MODERN:
                 self.cancel(mine)
             raise
-        if self.host.given_up:  # where a request was answered that came for this one
+        if self.host.given_up:  # a request of the server was answered for this one
             raise GivenUp
         if result is None:
-            raise Refusal(None, f"no answer came for {method}")
+            raise Refusal(None, f"no response to {method}")
         return result
 
     def read(self, messages, mine):
-        """Reads what comes for a request until its result is there, and returns that; None where the stream ends before."""
+        """Returns the result of a request, or None if the stream ends before it."""
         answering = []
         for message in messages:
             if "method" in message and "id" in message:
-                if self.revision < MODERN:  # from then on servers make no requests, and get no responses
-                    # Beside the stream, which is to be read meanwhile: the server may ask for more, or whether we are still there.
+                if self.revision < MODERN:  # newer servers make no requests
+                    # In a thread: the server may send more requests on the stream meanwhile.
                     answering.append(threading.Thread(target=self.answer, args=(message, mine)))
                     answering[-1].start()
             elif message.get("method") == "notifications/progress":
@@ -106,7 +107,7 @@ class Wire:
         return None
 
     def cancel(self, mine):
-        self.notify("notifications/cancelled", {"requestId": mine, "reason": "given up"})
+        self.notify("notifications/cancelled", {"requestId": mine, "reason": "abandoned"})
 
     def notify(self, method, params=None):
         for _ in self.post({"jsonrpc": "2.0", "method": method} | ({"params": params} if params else {})):
@@ -124,7 +125,7 @@ class Wire:
         return params | {"_meta": meta} if meta else params
 
     def answer(self, request, mine):
-        """Answers a request of the server's, which came for one of ours."""
+        """Answers a request of the server that belongs to one of ours."""
         reply = {"jsonrpc": "2.0", "id": request["id"]}
         try:
             if request["method"] == "ping":
@@ -135,18 +136,19 @@ class Wire:
                 raise Refusal(-32601, "no such method")
         except Refusal as refusal:
             reply["error"] = {"code": refusal.code, "message": str(refusal)}
-        except GivenUp:  # nobody wants the answer any more
+        except GivenUp:  # the answer is no longer needed
             self.cancel(mine)
             return
         for _ in self.post(reply):
             pass
 
     def fulfil(self, params, result):
-        """Answers what a result asks for, and returns the params of the request that is to be made again."""
+        """Answers the input requests of a result, and returns the params of the retry."""
         retry = params | {"inputResponses": {}}
         for key, asked in result.get("inputRequests", {}).items():
-            if not isinstance(asked, dict) or asked.get("method") != "sampling/createMessage" or "sampling" not in self.host.capabilities:
-                raise Refusal(None, f"the server asks for what was not declared: {asked!r}")
+            declared = "sampling" in self.host.capabilities
+            if not isinstance(asked, dict) or asked.get("method") != "sampling/createMessage" or not declared:
+                raise Refusal(None, f"an input request that was not declared: {asked!r}")
             retry["inputResponses"][key] = self.host.sample(asked.get("params"))
         if "requestState" in result:
             retry["requestState"] = result["requestState"]
@@ -156,7 +158,8 @@ class Wire:
         if self.revision >= MODERN:
             return
         self.revision = self.call("initialize", {
-            "protocolVersion": self.revision, "capabilities": self.host.capabilities, "clientInfo": self.host.info})["protocolVersion"]
+            "protocolVersion": self.revision, "capabilities": self.host.capabilities,
+            "clientInfo": self.host.info})["protocolVersion"]
         self.notify("notifications/initialized")
 
     def close(self):
@@ -172,11 +175,11 @@ def join(threads):
 
 
 def lines(response):
-    """The lines of a stream, which end in LF, CR or both."""
+    """The lines of a stream; they end in LF, CR or CR LF."""
     line, skips, first = b"", False, True
     for piece in iter(lambda: response.read1(1 << 16), b""):
         for part in piece.splitlines(keepends=True):
-            if skips and part == b"\n":  # that of a CR LF
+            if skips and part == b"\n":  # of a CR LF
                 skips = False
                 continue
             line, skips = line + part, part.endswith(b"\r")
@@ -199,8 +202,9 @@ def events(response):
 
 
 def main():
-    sys.setrecursionlimit(10_000)  # json reads what is nested by calling itself
-    host = Host(json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}")), strict="--strict" in sys.argv)
+    sys.setrecursionlimit(10_000)  # json reads nested values recursively
+    context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}"))
+    host = Host(context, strict="--strict" in sys.argv)
     wire = Wire(sys.argv[-1], os.environ.get("MCP_CONFORMANCE_PROTOCOL_VERSION") or MODERN, host)
     host.announce()
     wire.open()

@@ -1,4 +1,4 @@
-"""What the client does when it is asked to sample: the person decides, and the model is asked."""
+"""The sampling of the client: the user decides, and the model is asked."""
 
 import http.client
 import json
@@ -7,7 +7,7 @@ import urllib.request
 
 
 class Refusal(Exception):
-    """An error that the other side is told, with its code."""
+    """An error for the other side, with its code."""
 
     def __init__(self, code, message):
         super().__init__(message)
@@ -15,11 +15,11 @@ class Refusal(Exception):
 
 
 class GivenUp(Exception):
-    """The client was told to give up the call that is under way."""
+    """The client abandons the current call."""
 
 
 class Host:
-    """Told is the contract of the run: what to declare, how the person decides, where the model is."""
+    """Told is the context of the run: what to declare, how the user decides, where the model is."""
 
     info = {"name": "python-adapter", "version": "1"}
 
@@ -33,11 +33,11 @@ class Host:
         self.timeout = told.get("timeoutMs", 60_000) / 1000
 
     def calls(self, tool):
-        """Begins the call of a tool, which may be one to give up."""
+        """Begins the call of a tool."""
         self.giving_up, self.given_up = tool in self.give_up, False
 
     def progressed(self):
-        """Is told that the call makes progress, or the model begins to answer."""
+        """Is called when the call makes progress, or when the model begins to answer. Abandons the call if the run says so."""
         if self.giving_up:
             self.giving_up, self.given_up = False, True
             raise GivenUp
@@ -50,21 +50,22 @@ class Host:
         if self.strict and (wrong := forbidden(params, self.capabilities["sampling"])):
             raise Refusal(-32602, wrong)
         if self.decision == "decline":
-            raise Refusal(-1, "the person declined")
+            raise Refusal(-1, "the user declined")
         request = urllib.request.Request(self.model, json.dumps(params).encode(), {
             "Content-Type": "application/json", "Authorization": "Bearer " + self.key})
         try:
             result = json.loads(self.ask(request))
-        except (OSError, http.client.HTTPException, ValueError) as error:  # what the provider says of its errors is not for the server
-            raise Refusal(-32603, "the model could not be asked") from error
-        if self.strict and not may_use_tools(params) and any(block["type"] == "tool_use" for block in blocks(result["content"])):
-            raise Refusal(-32603, "the model used a tool that it was not to use")
+        except (OSError, http.client.HTTPException, ValueError) as error:  # the server must not see the provider's message
+            raise Refusal(-32603, "the model did not answer") from error
+        uses = any(block["type"] == "tool_use" for block in blocks(result["content"]))
+        if self.strict and uses and not may_use_tools(params):
+            raise Refusal(-32603, "the model used a forbidden tool")
         if self.decision == "decline-answer":
-            raise Refusal(-1, "the person declined the answer")
+            raise Refusal(-1, "the user declined the answer")
         return result
 
     def ask(self, request):
-        """Posts the request and returns the answer, for all of which there is one limit: the library's own is for each piece."""
+        """Posts the request and returns the answer. The limit is for all of it: the library's own is per read."""
         until = time.monotonic() + self.timeout
         answer = b""
         with urllib.request.urlopen(request, timeout=self.timeout) as response:
@@ -76,11 +77,11 @@ class Host:
         return answer
 
     def announce(self):
-        """Tells the harness that the person decides as the run wants it."""
+        """Tells the harness that the user decides as the run wants it."""
         print(json.dumps({"mcp-conform": "supports", "feature": "decisions"}), flush=True)
 
     def outcome(self, tool, how, **more):
-        """Tells the harness how a call ended: the wire does not show what a client took an answer for."""
+        """Tells the harness how a call ended."""
         print(json.dumps({"mcp-conform": "outcome", "tool": tool, "outcome": how} | more), flush=True)
 
 
@@ -93,7 +94,7 @@ def may_use_tools(params):
 
 
 def forbidden(params, declared):
-    """Says what is wrong with a request; None for one that is right."""
+    """Says what is wrong with a request, or returns None."""
     if ("tools" in params or "toolChoice" in params) and "tools" not in declared:
         return "tools were not declared"
     unanswered = set()
@@ -102,13 +103,13 @@ def forbidden(params, declared):
         uses = [block["id"] for block in content if block["type"] == "tool_use"]
         results = [block["toolUseId"] for block in content if block["type"] == "tool_result"]
         if uses and message["role"] != "assistant":
-            return "a tool_use under the role user"
+            return "a user message contains a tool_use"
         if results and message["role"] != "user":
-            return "a tool_result under the role assistant"
+            return "an assistant message contains a tool_result"
         if results and len(results) < len(content):
-            return "a tool_result beside other content"
+            return "a message contains a tool_result and other content"
         if len(set(uses)) < len(uses) or len(set(results)) < len(results):
-            return "an id comes twice"
+            return "duplicate id"
         if set(results) - unanswered:
             return "a tool_result without its tool_use"
         if unanswered - set(results):

@@ -1,5 +1,5 @@
-// What every adapter here does alike: it reads the contract, asks the model in the native dialect, and tells how its calls ended.
-// Only v1.mjs and v2.mjs know an SDK.
+// What all adapters share: reading the contract, asking the model in the native dialect, reporting how calls ended. Only
+// v1.mjs and v2.mjs know an SDK.
 
 const told = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}");
 
@@ -8,11 +8,10 @@ export const revision = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION;
 export const capabilities = told.capabilities ?? { sampling: { tools: {} } };
 export const info = { name: "typescript-adapter", version: "1" };
 
-// A strict client refuses what a good host refuses: tools it did not declare, histories that the specification forbids, and tool uses
-// of the model that the request does not allow.
+// A strict client refuses undeclared tools, invalid histories, and tool uses that the request forbids.
 const strict = process.argv.includes("--strict");
 
-/** An error with the code that the server is to get. */
+/** An error for the server, with its code. */
 export class Refusal extends Error {
   constructor(code, message) {
     super(message);
@@ -20,50 +19,50 @@ export class Refusal extends Error {
   }
 }
 
-// The person decides as the run wants it: see decision below.
+// The user decides as the run wants it: see told.decision.
 console.log(JSON.stringify({ "mcp-conform": "supports", feature: "decisions" }));
 
 function unanswered() {
-  throw new Refusal(-32603, "the model could not be asked");
+  throw new Refusal(-32603, "the model did not answer");
 }
 
-/** Answers a sampling request: the person decides, and the model is asked. */
+/** Answers a sampling request: the user decides, and the model is asked. */
 export async function sample(params, signal) {
   if (strict) {
     const wrong = forbidden(params);
     if (wrong) throw new Refusal(-32602, wrong);
   }
-  if (told.decision === "decline") throw new Refusal(-1, "the person declined");
+  if (told.decision === "decline") throw new Refusal(-1, "the user declined");
   const response = await fetch(told.models.native, {
     method: "POST",
     headers: { "Content-Type": "application/json", Authorization: `Bearer ${told.key}` },
     body: JSON.stringify(params),
-    signal: AbortSignal.any([signal, AbortSignal.timeout(told.timeoutMs ?? 60_000)]), // also of the body
+    signal: AbortSignal.any([signal, AbortSignal.timeout(told.timeoutMs ?? 60_000)]), // includes the body
   }).catch(unanswered);
-  giveUp?.(); // for the model begins to answer
-  // What the provider says of its errors is not for the server.
+  giveUp?.(); // the model begins to answer
+  // The server must not see the provider's message.
   if (!response.ok) unanswered();
   const result = await response.json().catch(unanswered);
   if (strict && !mayUseTools(params) && blocks(result.content).some((block) => block.type === "tool_use"))
-    throw new Refusal(-32603, "the model used a tool that it was not to use");
-  if (told.decision === "decline-answer") throw new Refusal(-1, "the person declined the answer");
+    throw new Refusal(-32603, "the model used a forbidden tool");
+  if (told.decision === "decline-answer") throw new Refusal(-1, "the user declined the answer");
   return result;
 }
 
-let giveUp; // gives up the call that is under way; undefined where it is not to be given up
+let giveUp; // abandons the current call; undefined if it must not be abandoned
 
-/** The options of a call that is to be given up, with a progress token, for the SDK sends one to whoever listens; undefined for any other. */
+/** The options of a call to be abandoned, or undefined. With onprogress the SDK sends a progress token. */
 function givingUp(name) {
   giveUp = undefined;
   if (!told.giveUp?.includes(name)) return undefined;
   const controller = new AbortController();
-  giveUp = () => controller.abort(new Error("the client was told to give up this call"));
+  giveUp = () => controller.abort(new Error("the run asked to abandon this call"));
   return { signal: controller.signal, onprogress: giveUp };
 }
 
 /**
- * Lists the tools and calls each once, or those that it is told to; then gets prompts and reads resources, where it is told of some. How a
- * call ended is for the server to see, and told besides. Call makes a call of a tool with options, as the SDK has it.
+ * Calls each tool once, or those that the run names; then gets prompts and reads resources that it names. Reports how each
+ * call ended. Call is a tool call of the SDK.
  */
 export async function callTools(client, call) {
   const listed = (await client.listTools()).tools.map((tool) => tool.name);
@@ -81,7 +80,8 @@ async function ended(name, call, signal) {
     outcome({ tool: name, outcome: "completed" });
   } catch (error) {
     const how = signal?.aborted ? "gave-up" : "failed";
-    outcome({ tool: name, outcome: how, error: { code: typeof error.code === "number" ? error.code : 0, message: error.message } });
+    const code = typeof error.code === "number" ? error.code : 0;
+    outcome({ tool: name, outcome: how, error: { code, message: error.message } });
   }
 }
 
@@ -102,9 +102,9 @@ function forbidden(params) {
     const content = blocks(message.content);
     const results = content.filter((block) => block.type === "tool_result").map((block) => block.toolUseId);
     const uses = content.filter((block) => block.type === "tool_use").map((block) => block.id);
-    if (uses.length && message.role !== "assistant") return "a tool_use under the role user";
-    if (results.length && message.role !== "user") return "a tool_result under the role assistant";
-    if (results.length && results.length < content.length) return "a tool_result beside other content";
+    if (uses.length && message.role !== "assistant") return "a user message contains a tool_use";
+    if (results.length && message.role !== "user") return "an assistant message contains a tool_result";
+    if (results.length && results.length < content.length) return "a message contains a tool_result and other content";
     if (new Set(uses).size < uses.length) return "two tool uses with one id";
     if (new Set(results).size < results.length) return "two results for one tool use";
     if (results.some((id) => !open.includes(id))) return "a tool_result without its tool_use";

@@ -1,4 +1,4 @@
-// A client on @modelcontextprotocol/sdk (v1), which speaks 2025-11-25 and older. It is started with the server's URL as its last argument.
+// A client on @modelcontextprotocol/sdk (v1), for 2025-11-25 and older. Its last argument is the server's URL.
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { CreateMessageRequestSchema } from "@modelcontextprotocol/sdk/types.js";
@@ -11,5 +11,5 @@ if (capabilities.sampling) {
 const transport = new StreamableHTTPClientTransport(url);
 await client.connect(transport);
 await callTools(client, (params, options) => client.callTool(params, undefined, options));
-await transport.terminateSession().catch(() => {}); // which the server may have ended
+await transport.terminateSession().catch(() => {}); // the server may have ended it
 await client.close();

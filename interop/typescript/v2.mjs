@@ -1,4 +1,4 @@
-// A client on @modelcontextprotocol/client (v2), which speaks both eras. It is started with the server's URL as its last argument.
+// A client on @modelcontextprotocol/client (v2), for all revisions. Its last argument is the server's URL.
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { callTools, capabilities, info, revision, sample, url } from "./adapter.mjs";
 
@@ -11,5 +11,5 @@ if (capabilities.sampling) {
 const transport = new StreamableHTTPClientTransport(url);
 await client.connect(transport);
 await callTools(client, (params, options) => client.callTool(params, options));
-if (transport.sessionId) await transport.terminateSession().catch(() => {}); // which the server may have ended
+if (transport.sessionId) await transport.terminateSession().catch(() => {}); // the server may have ended it
 await client.close();

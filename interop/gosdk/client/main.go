@@ -1,4 +1,4 @@
-// Command client is a client on the official Go SDK in a process of its own, to be put under test:
+// Command client is a client on the official Go SDK as a process:
 //
 //	mcp-conform run -- client [--strict]
 package main
@@ -16,14 +16,15 @@ import (
 	"github.com/mcp-conform/mcp-conform/interop/host"
 )
 
-//lint:file-ignore SA1019 sampling is deprecated since 2026-07-28, and what this is about for as long as the protocol has it.
+//lint:file-ignore SA1019 sampling is deprecated since 2026-07-28, but supported.
 
 func main() {
-	strict := flag.Bool("strict", false, "refuse what a good host refuses: undeclared tools, and histories that the specification forbids")
+	strict := flag.Bool("strict", false, "refuse undeclared tools and invalid histories")
 	flag.Parse()
 	env, err := harness.EnvFromProcess(flag.Args(), os.Getenv)
 	if err == nil {
-		err = gosdk.Run(context.Background(), env, &mcp.ClientOptions{CreateMessageWithToolsHandler: gosdk.Handler(host.Host{Env: env, Strict: *strict})})
+		h := gosdk.Handler(host.Host{Env: env, Strict: *strict})
+		err = gosdk.Run(context.Background(), env, &mcp.ClientOptions{CreateMessageWithToolsHandler: h})
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -1,4 +1,4 @@
-// Command client is a client on mark3labs/mcp-go in a process of its own, to be put under test:
+// Command client is a client on mark3labs/mcp-go as a process:
 //
 //	mcp-conform run -- client [--strict]
 package main
@@ -15,7 +15,7 @@ import (
 )
 
 func main() {
-	strict := flag.Bool("strict", false, "refuse what a good host refuses: undeclared tools, and histories that the specification forbids")
+	strict := flag.Bool("strict", false, "refuse undeclared tools and invalid histories")
 	flag.Parse()
 	env, err := harness.EnvFromProcess(flag.Args(), os.Getenv)
 	if err == nil {

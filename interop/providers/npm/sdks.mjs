@@ -1,8 +1,8 @@
-// Holds one conversation with the model at a base URL, by one of the providers' own SDKs, and prints what the SDK made of it:
+// Holds one conversation with the model at a base URL, through a provider's own SDK, and prints what the SDK returned:
 //
 //	node sdks.mjs SDK BASE-URL plain|streamed
 //
-// The model asks for two tools at once and is given their results; then it is asked for something at which it fails.
+// The model calls two tools and gets their results. The last request fails.
 const [sdk, base, how] = process.argv.slice(2);
 const streamed = how === "streamed";
 const question = "How is the weather in Paris and London?";
@@ -10,8 +10,8 @@ const description = "Current weather in a city";
 const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
 const results = { Paris: "eighteen degrees", London: "fifteen degrees" };
 
-// Each has ask(history), which returns {text, calls: [{id, name, input}], reason, turn}, and writes its own history: user(text), and
-// answers(turn, calls) with the turn restated.
+// Each SDK has ask(history), which returns {text, calls: [{id, name, input}], reason, turn}, and builds its own history with
+// user(text) and answers(turn, calls).
 const sdks = {
   "openai-chat": async () => {
     const { default: OpenAI } = await import("openai");
@@ -40,7 +40,7 @@ const sdks = {
         const body = { model: "gpt-4o", max_output_tokens: 100, input, tools };
         const whole = streamed ? await client.responses.stream(body).finalResponse() : await client.responses.create(body);
         const calls = whole.output.filter((item) => item.type === "function_call").map((c) => ({ id: c.call_id, name: c.name, input: JSON.parse(c.arguments) }));
-        // What the SDK has parsed is its own: the API does not know these members.
+        // The SDK adds members that the API does not accept.
         const turn = JSON.parse(JSON.stringify(whole.output, (name, value) => (name.startsWith("parsed") ? undefined : value)));
         return { text: whole.output_text, calls, reason: whole.status, turn };
       },
