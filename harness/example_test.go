@@ -9,7 +9,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
-	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
 // A client in process is a function. This one calls a correct client. Yours connects to env.URL through env.HTTP, calls
