@@ -16,7 +16,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
-	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
 func TestTheTraceSaysHowAFunctionEnded(t *testing.T) {

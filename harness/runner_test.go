@@ -15,7 +15,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
-	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
 func TestCasesShareASessionUnlessTheyAreIsolated(t *testing.T) {
