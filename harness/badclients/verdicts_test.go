@@ -48,9 +48,9 @@ func (e *expected) revisions() []server.Revision {
 	}
 	for _, c := range badclients.All() {
 		switch {
-		case c.Name == e.client && c.Legacy:
+		case c.Name == e.client && c.Era == "legacy":
 			return []server.Revision{server.V20251125}
-		case c.Name == e.client && c.Modern:
+		case c.Name == e.client && c.Era == "modern":
 			return []server.Revision{server.V20260728}
 		}
 	}
@@ -172,6 +172,5 @@ func (e *expected) hold(t *testing.T, rs *report.Results) {
 func TestEveryBadClientHasAnExpectedVerdict(t *testing.T) {
 	for _, c := range badclients.All() {
 		require.True(t, slices.ContainsFunc(verdicts, func(e expected) bool { return e.client == c.Name }), c.Name)
-		require.NotEmpty(t, c.Doc)
 	}
 }
