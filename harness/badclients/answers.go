@@ -53,17 +53,10 @@ func answering(f func(b *bad, m *mutants.Message)) func(*bad) mutants.Edit {
 	}
 }
 
-// retrying edits the retries of calls (modern era), and exits if the server refuses one.
+// retrying edits the retries of calls (modern era).
 func retrying(f func(params object)) func(*bad) mutants.Edit {
-	return func(b *bad) mutants.Edit {
-		return mutants.Edit{
-			Retry: func(_ *mutants.Call, params object) { f(params) },
-			In: func(m *mutants.Message) {
-				if m.Request != nil && m.Request.Call() != nil && m.Body["error"] != nil {
-					b.wire.Die("the server refused a retry")
-				}
-			},
-		}
+	return func(*bad) mutants.Edit {
+		return mutants.Edit{Retry: func(_ *mutants.Call, params object) { f(params) }}
 	}
 }
 

@@ -99,6 +99,11 @@ func (c *Client) run(env harness.Env) error {
 		if c.asked != nil {
 			e.Asked = func(*mutants.Sample) { c.asked(b) }
 		}
+		e.In = func(m *mutants.Message) {
+			if env.Revision.Modern() && m.IsResponse() && m.Body["error"] != nil {
+				w.Die("the server refused a request")
+			}
+		}
 		return e
 	}, nil)(context.Background(), env)
 }
