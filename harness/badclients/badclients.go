@@ -19,19 +19,29 @@ import (
 // object is a JSON object.
 type object = map[string]any
 
-// Client is a bad client: what it does instead of the right thing. It does right what is nil.
+// Client is a bad client.
 type Client struct {
 	Name string
-	// Doc says in one sentence what it does.
-	Doc string
-	// Modern is true for a client of 2026-07-28 alone, Legacy for one of earlier revisions alone.
-	Modern, Legacy bool
+	// Era is "legacy" for a client of the revisions before 2026-07-28 alone, and "modern" for one of that alone.
+	Era string
 
-	first  func(b *bad)              // before it connects
-	opened func(b *bad)              // once it is connected
-	asked  func(b *bad)              // when it gets a sampling request
-	last   func() (exitStatus int)   // when all tools have been called
-	edit   func(b *bad) mutants.Edit // on its wires
+	before func(b *bad)              // it connects
+	opened func(b *bad)              // it is connected
+	asked  func(b *bad)              // it gets a sampling request
+	edit   func(b *bad) mutants.Edit // of its wires
+	after  func() (exitStatus int)   // it has called all tools
+}
+
+const both, legacy, modern = "", "legacy", "modern"
+
+// What each bad client does, and when. It does everything else right.
+
+func before(name string, f func(b *bad)) Client        { return Client{Name: name, before: f} }
+func opens(name, era string, f func(b *bad)) Client    { return Client{Name: name, Era: era, opened: f} }
+func onSample(name, era string, f func(b *bad)) Client { return Client{Name: name, Era: era, asked: f} }
+func after(name string, f func() int) Client           { return Client{Name: name, after: f} }
+func edits(name, era string, f func(b *bad) mutants.Edit) Client {
+	return Client{Name: name, Era: era, edit: f}
 }
 
 // bad is a bad client that runs.
@@ -60,8 +70,8 @@ func Main(name string, args []string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	if last := clients[i].last; last != nil {
-		return last()
+	if after := clients[i].after; after != nil {
+		return after()
 	}
 	return 0
 }
@@ -69,8 +79,8 @@ func Main(name string, args []string) int {
 // run runs the client to the end of its session.
 func (c *Client) run(env harness.Env) error {
 	b := &bad{env: env}
-	if c.first != nil {
-		c.first(b)
+	if c.before != nil {
+		c.before(b)
 	}
 	return mutants.Client(reference.Config{Dialect: dialect.Native}, func(w *mutants.Wire) mutants.Edit {
 		b.wire = w
@@ -88,6 +98,11 @@ func (c *Client) run(env harness.Env) error {
 		}
 		if c.asked != nil {
 			e.Asked = func(*mutants.Sample) { c.asked(b) }
+		}
+		e.In = func(m *mutants.Message) {
+			if env.Revision.Modern() && m.IsResponse() && m.Body["error"] != nil {
+				w.Die("the server refused a request")
+			}
 		}
 		return e
 	}, nil)(context.Background(), env)

@@ -14,50 +14,48 @@ import (
 // bodies are clients with wrong request bodies. Most of them send one such request once they are connected, and
 // continue as usual.
 var bodies = []Client{
-	{Name: "huge-body", Doc: "posts a body of 1 GB", opened: throws(func() io.Reader {
+	opens("huge-body", both, throws(func() io.Reader {
 		return io.LimitReader(endless("x"), 1<<30)
-	})},
-	{Name: "huge-answer", Doc: "answers a sampling request with 200 MB of text", edit: func(*bad) mutants.Edit {
+	})),
+	edits("huge-answer", both, func(*bad) mutants.Edit {
 		return mutants.Edit{Result: func(result object) {
 			result["content"] = object{"type": "text", "text": strings.Repeat("x", 200<<20)}
 		}}
-	}},
-	{Name: "chunked-without-end", Doc: "posts chunks without end",
-		opened: throws(func() io.Reader { return endless(" ") })},
-	{Name: "gzip-bomb", Doc: "posts a small body that unpacks to a large one", opened: func(b *bad) {
+	}),
+	opens("chunked-without-end", both, throws(func() io.Reader { return endless(" ") })),
+	opens("gzip-bomb", both, func(b *bad) {
 		var packed bytes.Buffer
 		z := gzip.NewWriter(&packed)
 		_, _ = io.Copy(z, io.LimitReader(endless("x"), 64<<20)) // memory takes everything
 		_ = z.Close()
 		b.throw(&packed, func(r *http.Request) { r.Header.Set("Content-Encoding", "gzip") })
-	}},
-	{Name: "garbage", Doc: "posts a body that is not JSON", opened: throwsText("\x00\x01GET / HTTP/1.1\r\n{{{{")},
-	{Name: "half-a-frame", Doc: "posts the first half of a message",
-		opened: throwsText(`{"jsonrpc":"2.0","id":99,"method":"tools/ca`)},
-	{Name: "empty-body", Doc: "posts an empty body", opened: throwsText("")},
-	{Name: "byte-order-mark", Doc: "begins each body with a byte order mark", edit: requests(func(r *http.Request) {
+	}),
+	opens("garbage", both, throwsText("\x00\x01GET / HTTP/1.1\r\n{{{{")),
+	opens("half-a-frame", both, throwsText(`{"jsonrpc":"2.0","id":99,"method":"tools/ca`)),
+	opens("empty-body", both, throwsText("")),
+	edits("byte-order-mark", both, requests(func(r *http.Request) {
 		if r.Body != nil {
 			r.Body, r.ContentLength = io.NopCloser(io.MultiReader(strings.NewReader("\ufeff"), r.Body)), -1
 		}
-	})},
-	{Name: "utf-16", Doc: "posts a message in UTF-16", opened: throwsText("{\x00\"\x00j\x00s\x00o\x00n\x00}\x00")},
-	{Name: "deep-nesting", Doc: "posts a hundred thousand brackets", opened: throwsText(strings.Repeat("[", 100000))},
-	{Name: "batch", Doc: "posts two messages as an array", opened: throwsText(
-		`[{"jsonrpc":"2.0","id":90,"method":"ping"},{"jsonrpc":"2.0","id":91,"method":"tools/list"}]`)},
-	{Name: "wrong-content-type", Doc: "posts its messages as a form", edit: requests(func(r *http.Request) {
+	})),
+	opens("utf-16", both, throwsText("{\x00\"\x00j\x00s\x00o\x00n\x00}\x00")),
+	opens("deep-nesting", both, throwsText(strings.Repeat("[", 100000))),
+	opens("batch", both, throwsText(
+		`[{"jsonrpc":"2.0","id":90,"method":"ping"},{"jsonrpc":"2.0","id":91,"method":"tools/list"}]`)),
+	edits("wrong-content-type", both, requests(func(r *http.Request) {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	})},
-	{Name: "accepts-nothing", Doc: "accepts only HTML", edit: requests(func(r *http.Request) {
+	})),
+	edits("accepts-nothing", both, requests(func(r *http.Request) {
 		r.Header.Set("Accept", "text/html")
-	})},
-	{Name: "floods-frames", Doc: "sends two thousand unknown notifications", opened: func(b *bad) {
+	})),
+	opens("floods-frames", both, func(b *bad) {
 		for i := range 2000 {
 			if b.wire.Send(b.wire.Context, object{"jsonrpc": "2.0", "method": "notifications/noise",
 				"params": object{"n": i}}) != nil {
 				return
 			}
 		}
-	}},
+	}),
 }
 
 // requests edits each HTTP request to the server.

@@ -17,39 +17,36 @@ import (
 
 // connections are clients whose connections are wrong.
 var connections = []Client{
-	{Name: "slowloris", Doc: "posts one byte and keeps the connection open", opened: func(b *bad) {
+	opens("slowloris", both, func(b *bad) {
 		b.begin(b.dial(), "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{")
-	}},
-	{Name: "slowloris-header", Doc: "never ends the header of a request, and waits", opened: func(b *bad) {
+	}),
+	opens("slowloris-header", both, func(b *bad) {
 		conn := b.dial()
 		b.begin(conn, "X-Slow: ")
 		_, _ = io.ReadAll(conn) // which does not come
-	}},
-	{Name: "never-ends-its-body", Doc: "never ends its response, and waits", Legacy: true, asked: func(b *bad) {
+	}),
+	onSample("never-ends-its-body", legacy, func(b *bad) {
 		conn, h := b.dial(), b.wire.Header()
 		b.begin(conn, "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"+
 			headerSession+": "+h.Get(headerSession)+"\r\n"+headerVersion+": "+h.Get(headerVersion)+
 			"\r\nContent-Length: 100000\r\n\r\n{\"jsonrpc\":")
 		_, _ = io.ReadAll(conn)
-	}},
-	{Name: "http-1.0", Doc: "sends a request in HTTP/1.0", opened: func(b *bad) { b.raw("HTTP/1.0", 1) }},
-	{Name: "pipelines", Doc: "sends ten requests before it reads a response",
-		opened: func(b *bad) { b.raw("HTTP/1.1", 10) }},
-	{Name: "no-keep-alive", Doc: "closes the connection after each request",
-		edit: requests(func(r *http.Request) { r.Close = true })},
-	{Name: "opens-200-gets", Doc: "opens the session's stream two hundred times and reads none of them", Legacy: true,
-		opened: func(b *bad) {
-			for range 200 {
-				r := b.build(http.MethodGet, "", "", nil)
-				go func() { _, _ = http.DefaultClient.Do(r) }() // some are refused
-			}
-		}},
-	{Name: "connects-and-says-nothing", Doc: "opens fifty connections and sends nothing", opened: func(b *bad) {
+	}),
+	opens("http-1.0", both, func(b *bad) { b.raw("HTTP/1.0", 1) }),
+	opens("pipelines", both, func(b *bad) { b.raw("HTTP/1.1", 10) }),
+	edits("no-keep-alive", both, requests(func(r *http.Request) { r.Close = true })),
+	opens("opens-200-gets", legacy, func(b *bad) {
+		for range 200 {
+			r := b.build(http.MethodGet, "", "", nil)
+			go func() { _, _ = http.DefaultClient.Do(r) }() // some are refused
+		}
+	}),
+	opens("connects-and-says-nothing", both, func(b *bad) {
 		for range 50 {
 			b.dial()
 		}
-	}},
-	{Name: "reads-nothing", Doc: "makes fifty calls and does not read the responses", edit: func(b *bad) mutants.Edit {
+	}),
+	edits("reads-nothing", both, func(b *bad) mutants.Edit {
 		var once sync.Once
 		return mutants.Edit{Out: func(m *mutants.Message) {
 			if m.Method() != "tools/call" {
@@ -59,34 +56,33 @@ var connections = []Client{
 				name, _ := m.Params()["name"].(string)
 				body := mcpjson.Marshal(object{"jsonrpc": "2.0", "id": 7000, "method": "tools/call",
 					"params": object{"name": name, "arguments": object{}, "_meta": b.meta()}})
+				var conn net.Conn
 				for range 50 {
-					_ = b.build(http.MethodPost, "tools/call", name, bytes.NewReader(body)).Write(b.dial())
+					conn = b.dial()
+					_ = b.build(http.MethodPost, "tools/call", name, bytes.NewReader(body)).Write(conn)
 				}
+				_, _ = conn.Read(make([]byte, 1)) // the server has begun a response
 			})
 		}}
-	}},
-	{Name: "closes-in-the-middle-of-a-stream", Doc: "closes the stream when it gets a sampling request", Legacy: true,
-		asked: func(b *bad) { b.wire.Die("a sampling request came") }},
-	{Name: "resets", Doc: "resets a connection in the middle of a request", opened: func(b *bad) {
+	}),
+	onSample("closes-in-the-middle-of-a-stream", legacy, func(b *bad) { b.wire.Die("a sampling request came") }),
+	opens("resets", both, func(b *bad) {
 		conn := b.dial()
 		b.begin(conn, "Content-Length: 50\r\n\r\n{")
 		if tcp, ok := conn.(*net.TCPConn); ok {
 			_ = tcp.SetLinger(0)
 		}
 		_ = conn.Close()
-	}},
-	{Name: "wrong-host", Doc: "sends another host in each request",
-		edit: requests(func(r *http.Request) { r.Host = "mcp.example.com" })},
-	{Name: "wrong-origin", Doc: "sends the origin of another page",
-		edit: requests(func(r *http.Request) { r.Header.Set("Origin", "https://evil.example.com") })},
-	{Name: "not-http", Doc: "sends something other than HTTP", first: func(b *bad) {
+	}),
+	edits("wrong-host", both, requests(func(r *http.Request) { r.Host = "mcp.example.com" })),
+	edits("wrong-origin", both, requests(func(r *http.Request) { r.Header.Set("Origin", "https://evil.example.com") })),
+	before("not-http", func(b *bad) {
 		conn := b.dial()
 		_, _ = conn.Write([]byte("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")) // the beginning of a TLS handshake
 		_ = conn.SetReadDeadline(time.Now().Add(time.Second))
 		_, _ = io.ReadAll(conn)
-	}},
-	{Name: "wrong-path", Doc: "posts to the root instead of the endpoint",
-		edit: requests(func(r *http.Request) { r.URL.Path = "/" })},
+	}),
+	edits("wrong-path", both, requests(func(r *http.Request) { r.URL.Path = "/" })),
 }
 
 func (b *bad) endpoint() *url.URL {

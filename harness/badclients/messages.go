@@ -14,11 +14,9 @@ const (
 
 // messages are clients that break the rules of sessions and of JSON-RPC.
 var messages = []Client{
-	{Name: "wrong-session-id", Doc: "uses the id of a session that does not exist", Legacy: true,
-		edit: connected(func(h http.Header) { h.Set(headerSession, "no-such-session") })},
-	{Name: "no-session-id", Doc: "does not send the id of its session", Legacy: true,
-		edit: connected(func(h http.Header) { h.Del(headerSession) })},
-	{Name: "unknown-version", Doc: "asks for a revision that does not exist", edit: func(b *bad) mutants.Edit {
+	edits("wrong-session-id", legacy, connected(func(h http.Header) { h.Set(headerSession, "no-such-session") })),
+	edits("no-session-id", legacy, connected(func(h http.Header) { h.Del(headerSession) })),
+	edits("unknown-version", both, func(b *bad) mutants.Edit {
 		unknown := "2019-01-01"
 		if b.env.Revision.Modern() {
 			unknown = "2026-12-31"
@@ -33,59 +31,56 @@ var messages = []Client{
 				meta["io.modelcontextprotocol/protocolVersion"] = unknown
 			}
 		}}
-	}},
-	{Name: "changes-its-version", Doc: "sends another revision in its headers than it agreed on", Legacy: true,
-		edit: connected(func(h http.Header) { h.Set(headerVersion, "2024-11-05") })},
-	{Name: "calls-before-initialize", Doc: "lists the tools before it initializes", Legacy: true,
-		edit: func(b *bad) mutants.Edit {
-			return mutants.Edit{Out: func(m *mutants.Message) {
-				if m.Method() == "initialize" {
-					b.wire.Request("tools/list", object{})
-				}
-			}}
-		}},
-	{Name: "initializes-twice", Doc: "initializes twice in one session", Legacy: true, opened: func(b *bad) {
+	}),
+	edits("changes-its-version", legacy, connected(func(h http.Header) { h.Set(headerVersion, "2024-11-05") })),
+	edits("calls-before-initialize", legacy, func(b *bad) mutants.Edit {
+		return mutants.Edit{Out: func(m *mutants.Message) {
+			if m.Method() == "initialize" {
+				b.wire.Request("tools/list", object{})
+			}
+		}}
+	}),
+	opens("initializes-twice", legacy, func(b *bad) {
 		b.wire.Request("initialize", object{"protocolVersion": b.env.Revision, "capabilities": object{},
 			"clientInfo": object{"name": "again", "version": "1"}})
-	}},
-	{Name: "deletes-in-the-middle", Doc: "ends the session when it gets a sampling request", Legacy: true,
-		edit: func(b *bad) mutants.Edit {
-			return mutants.Edit{Asked: func(s *mutants.Sample) {
-				s.Withhold()
-				b.end()
-			}}
-		}},
-	{Name: "reconnects", Doc: "opens a new session for each call", Legacy: true, edit: func(b *bad) mutants.Edit {
+	}),
+	edits("deletes-in-the-middle", legacy, func(b *bad) mutants.Edit {
+		return mutants.Edit{Asked: func(s *mutants.Sample) {
+			s.Withhold()
+			b.end()
+		}}
+	}),
+	edits("reconnects", legacy, func(b *bad) mutants.Edit {
 		return mutants.Edit{Ended: func(*harness.Outcome) { b.end() }}
-	}},
-	{Name: "unknown-tool", Doc: "calls a tool that does not exist", opened: func(b *bad) {
+	}),
+	opens("unknown-tool", both, func(b *bad) {
 		b.request("tools/call", object{"name": "no-such-tool", "arguments": object{}})
-	}},
-	{Name: "unknown-method", Doc: "calls a method that does not exist", opened: func(b *bad) {
+	}),
+	opens("unknown-method", both, func(b *bad) {
 		b.request("tools/destroy", object{})
-	}},
-	{Name: "params-of-another-type", Doc: "calls a tool with an array as params", opened: func(b *bad) {
+	}),
+	opens("params-of-another-type", both, func(b *bad) {
 		_ = b.wire.Send(b.wire.Context, object{"jsonrpc": "2.0", "id": 77, "method": "tools/call", "params": []int{1, 2}})
-	}},
-	{Name: "unknown-progress", Doc: "reports progress with an unknown token", opened: func(b *bad) {
+	}),
+	opens("unknown-progress", both, func(b *bad) {
 		for method, params := range map[string]object{
 			"notifications/progress":  {"progressToken": "none", "progress": -1},
 			"notifications/cancelled": {"requestId": 12345},
 		} {
 			_ = b.wire.Send(b.wire.Context, object{"jsonrpc": "2.0", "method": method, "params": params})
 		}
-	}},
-	{Name: "calls-every-tool-twice", Doc: "runs its whole session twice", edit: func(*bad) mutants.Edit {
+	}),
+	edits("calls-every-tool-twice", both, func(*bad) mutants.Edit {
 		return mutants.Edit{Run: func(_ *mutants.Wire, run func() error) error {
 			if err := run(); err != nil {
 				return err
 			}
 			return run()
 		}}
-	}},
-	{Name: "calls-nothing", Doc: "connects and calls no tool", edit: func(*bad) mutants.Edit {
+	}),
+	edits("calls-nothing", both, func(*bad) mutants.Edit {
 		return mutants.Edit{Env: func(env *harness.Env) { env.Tools = []string{} }}
-	}},
+	}),
 }
 
 // connected edits the headers of each message once the client is connected (legacy era).
