@@ -1,24 +1,23 @@
 package evidence
 
-import (
-	"slices"
-)
+import "slices"
 
-// samplingTasks is the capability of a client that takes samples as tasks.
+// SamplingTasks is the path of the capability of a client that takes sampling requests as tasks.
 var SamplingTasks = []string{"tasks", "requests", "sampling", "createMessage"}
 
-// takesNoPlain reports whether the client refused a plain sample of the case as one that takes them as tasks alone, which it may
-// (2025-11-25, basic/utilities/tasks#task-support-and-handling).
+// OnlyTakesTasks reports whether the client refused a plain sampling request of the case because it takes them only as
+// tasks, which it may (2025-11-25, basic/utilities/tasks#task-support-and-handling).
 func (ev *Case) OnlyTakesTasks() bool {
-	return slices.ContainsFunc(ev.Rounds, func(r *Round) bool { return r.RefusedWithoutTask() && !HasMember(r.Raw, "task") })
+	return slices.ContainsFunc(ev.Rounds, func(r *Round) bool { return r.RefusedWithoutTask() && !r.asksForTask() })
 }
 
-// asksForTask reports whether a sample of the case was asked for as a task.
-func (ev *Case) AsksForTask() bool {
-	return slices.ContainsFunc(ev.Rounds, func(r *Round) bool { return HasMember(r.Raw, "task") })
-}
+// AsksForTask reports whether the server asked for a task in the case.
+func (ev *Case) AsksForTask() bool { return slices.ContainsFunc(ev.Rounds, (*Round).asksForTask) }
 
-// refusedPlain reports whether a sample was refused with the code for that.
+func (r *Round) asksForTask() bool { return HasMember(r.Raw, "task") }
+
+// RefusedWithoutTask reports whether a client that declares [SamplingTasks] refused the request with the error -32600.
 func (r *Round) RefusedWithoutTask() bool {
-	return !r.Hostile && len(r.Answers) > 0 && r.Answers[0].Err != nil && r.Answers[0].Err.Code == CodeInvalidRequest && r.Declared.Declares(SamplingTasks...)
+	return !r.Hostile && len(r.Answers) > 0 && r.Answers[0].Err != nil &&
+		r.Answers[0].Err.Code == CodeInvalidRequest && r.Declared.Declares(SamplingTasks...)
 }

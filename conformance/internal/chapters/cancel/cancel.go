@@ -70,7 +70,7 @@ func cancelInFlight(gate *story.Stage) server.Handler {
 		heeded := story.Either(story.CancelIgnoredAfter, gate.Left(word), nil) // that the client hung up is seen a moment later
 		gate.Open(word)
 		if heeded {
-			gate.Lasts(lateAnswer)
+			gate.DelayBarrier(lateAnswer)
 		} else {
 			story.Either(story.Reaction, asked.Done(), nil)
 		}
@@ -119,11 +119,11 @@ func cancelInVain(frames func(first json.RawMessage) []string) func(*story.Stage
 			}
 			inTurn := false
 			for i, frame := range frames(first.ID()) {
-				ask, word := story.Ponder(s, gate, i+1)
+				ask, word := story.HeldQuestion(s, gate, i+1)
 				if inTurn {
 					gate.Open(word)
 				}
-				asked, err := story.Held(s, gate, ask, word)
+				asked, err := story.StartHeld(s, gate, ask, word)
 				waited := false
 				if err == nil {
 					waited, err = cancelBeside(s, frame, func() { gate.Open(word) })
@@ -195,7 +195,7 @@ func sampleUntilGivenUp(gate *story.Stage) server.Handler {
 		}
 		done := func() {} // in the second era a client that gives up leaves the play as it is
 		if !s.Revision().Modern() {
-			done = gate.Begin()
+			done = gate.BlockBarrier()
 		}
 		defer done()
 		asked, word, err := story.StartPondering(s, gate)
@@ -218,7 +218,7 @@ func sampleUntilGivenUp(gate *story.Stage) server.Handler {
 // workUntilGivenUp makes progress with a call that the client is to give up then, and answers it all the same.
 func workUntilGivenUp(gate *story.Stage) server.Handler {
 	return func(s *server.Session) (any, error) {
-		defer gate.Begin()()
+		defer gate.BlockBarrier()()
 		if err := s.Progress(1, 2); err != nil {
 			return nil, err
 		}

@@ -177,7 +177,7 @@ func ofTask(id string) server.TaskParams { return server.TaskParams{TaskID: id} 
 func playTask(gate *story.Stage) server.Handler {
 	return func(s *server.Session) (any, error) {
 		q := &inquiry{Session: s}
-		ask, word := story.Ponder(s, gate, 1)
+		ask, word := story.HeldQuestion(s, gate, 1)
 		defer gate.Open(word)
 		ask.Meta = map[string]any{"progressToken": fmt.Sprintf("progress-of-task-%d", s.Call())}
 		id := q.create(gate, ask, word)
@@ -266,7 +266,7 @@ func playCancelledTask(gate *story.Stage) server.Handler {
 			return "The client cancels no tasks.", nil
 		}
 		q := &inquiry{Session: s}
-		ask, word := story.Ponder(s, gate, 1)
+		ask, word := story.HeldQuestion(s, gate, 1)
 		defer gate.Open(word)
 		id := q.create(gate, ask, word)
 		if id == "" {
