@@ -28,7 +28,7 @@ var cancelMutants = []Mutant{
 	{Name: "cancels-by-text-on-the-pipe", Doc: "names the request that it cancels by the text of its id, over stdio", Kills: []string{"cancel/names-own"},
 		Also: []string{"cancel/call-cancelled"}, Stdio: true, Wire: true, Era: "modern", broken: faults{cancelsByText: true}},
 	{Name: "leaves-model-running", Doc: "waits for the model also when the call was given up for which it was asked", Kills: []string{"cancel/model-ends"},
-		Also: []string{"cancel/stops-work", "tasks/work-stops"}, Wire: true, broken: faults{leavesModelRunning: true}},
+		Also: []string{"cancel/stops-work"}, Wire: true, broken: faults{leavesModelRunning: true}},
 	{Name: "cancels-ended", Doc: "cancels a call that has come back for input", Kills: []string{"cancel/ended-call"},
 		Wire: true, Era: "modern", broken: faults{cancelsEnded: true}},
 	{Name: "retries-given-up", Doc: "makes a call again that was given up", Kills: []string{"cancel/no-retry"},

@@ -42,7 +42,7 @@ const twoInOne = `[{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}
 var transportMutants = []Mutant{
 	{Name: "moves-over", Doc: "has nobody for requests on the stream of its call any more, once one came on the stream that it opened with GET", Kills: []string{"transport/on-post-stream"},
 		Also: []string{"transport/id-collision"}, Wire: true, Era: "legacy", broken: faults{transport: transportFaults{movesOver: true}}},
-	{Name: "deaf-listener", Doc: "opens a stream with GET and reads no requests from it", Kills: []string{"transport/on-get-stream", "tasks/any-stream"},
+	{Name: "deaf-listener", Doc: "opens a stream with GET and reads no requests from it", Kills: []string{"transport/on-get-stream"},
 		Wire: true, Era: "legacy", broken: faults{transport: transportFaults{deafListening: true}}},
 	{Name: "wants-streams", Doc: "takes a call's response for a failure where it is plain JSON", Kills: []string{"transport/accepts-json"}, Also: []string{"client/ends-cleanly"},
 		Wire: true, Era: "legacy", broken: faults{transport: transportFaults{plainIsAnError: true}}},

@@ -52,6 +52,7 @@ const (
 	noServerHeaders = "no sample depends on a header of the server in this revision"
 	paramHeaders    = "the tools of the fake server have no parameters to mirror: it is about calling tools, and no sample depends on it"
 	toolTasks       = "it is about calling tools as tasks, which the fake server does not offer"
+	mustsOnly       = "no known client takes sampling requests as tasks: only the MUSTs about tasks are judged"
 	noInput         = "a task of sampling needs nothing more from the server that asked for it"
 	noAuthorization = "sessions of the fake server have no authorization"
 )

@@ -40,7 +40,11 @@ var quick = []struct{ question, word, answer string }{
 // WellConsidered is the model's answer to every other question.
 const WellConsidered = "That is well considered."
 
-// Pondered completes a case whose handler holds back the model's answers with a gate. Questions in quick pass the gate.
+// Impossible is the question that the model refuses.
+const Impossible = "Do the impossible."
+
+// Pondered completes a case whose handler holds back the model's answers with a gate. Questions in quick and [Impossible]
+// pass the gate.
 func Pondered(c harness.Case, handler func(*Stage) server.Handler) harness.Case {
 	c.Barrier = true
 	c.Make = func(harness.Limits) harness.Stage {
@@ -49,6 +53,8 @@ func Pondered(c harness.Case, handler func(*Stage) server.Handler) harness.Case 
 		for _, q := range quick {
 			rules = append(rules, llm.When(llm.LastUser(q.word)).Reply(llm.Text(q.answer)).Optional())
 		}
+		refusal := &llm.Error{Status: 400, Message: "The model cannot do this."}
+		rules = append(rules, llm.When(llm.LastUser("impossible")).Fail(refusal).Optional())
 		rules = append(rules, llm.When().Reply(llm.Text(WellConsidered)).Hold(&gate.Gate))
 		return harness.Stage{Handler: handler(gate), Rules: rules, Settled: gate.settled}
 	}
