@@ -96,8 +96,9 @@ func (ev *Case) ReportedAbandoned() *Place {
 	return nil
 }
 
-// CompletedUnanswered returns where the client reported a call as complete that the server had not responded to; nil if
-// it did not. Only calls after the given position count. The trace has a response of the server before the client can.
+// CompletedUnanswered returns where the client reported a call as complete that the server had not responded to; nil
+// if it did not. Only calls after the given position count. The trace has a response of the server before the client
+// can.
 func (s *Session) CompletedUnanswered(after int) *Place {
 	called, answered := map[string]bool{}, map[string]bool{} // by case
 	for i := range s.Trace.Events {

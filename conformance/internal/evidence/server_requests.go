@@ -30,8 +30,8 @@ func (r *ServerRequest) Result() dialect.Object {
 	return ObjectOf(r.Response.Result)
 }
 
-// ServerRequests returns the server's requests of the call with one of the methods, in order. Responses are found by id,
-// compared as [IDText] does.
+// ServerRequests returns the server's requests of the call with one of the methods, in order. Responses are found by
+// id, compared as [IDText] does.
 func (ev *Case) ServerRequests(methods ...string) []*ServerRequest {
 	var all []*ServerRequest
 	ev.EachFrame(func(e *trace.Event, m *Message) {
@@ -86,8 +86,8 @@ func (a *Answer) Outcome() string {
 	return "a result"
 }
 
-// DifferentMember returns the first member, by name, in which two objects differ, except _meta; "" if there is none. Of
-// values that are not objects it returns "type".
+// DifferentMember returns the first member, by name, in which two objects differ, except _meta; "" if there is none.
+// Of values that are not objects it returns "type".
 func DifferentMember(a, b json.RawMessage) string {
 	one, other := ObjectOf(a), ObjectOf(b)
 	if one == nil || other == nil {

@@ -20,7 +20,8 @@ const (
 	TaskKey    = "io.modelcontextprotocol/related-task"
 )
 
-// TerminalStatuses are the statuses of a task that has ended (2025-11-25, basic/utilities/tasks#task-status-lifecycle).
+// TerminalStatuses are the statuses of a task that has ended (2025-11-25,
+// basic/utilities/tasks#task-status-lifecycle).
 var TerminalStatuses = []string{"completed", "failed", "cancelled"}
 
 // Task is what a case shows of the task that the client created for the first sampling request.
@@ -121,8 +122,9 @@ func (t *Task) Asked(method string) []*ServerRequest {
 	})
 }
 
-// LongEnded returns the state that proves that the task had ended before a position of the trace; nil if that is in doubt.
-// Over HTTP two POSTs may overtake one another, so the proof is a request sent after the end and answered before the position.
+// LongEnded returns the state that proves that the task had ended before a position of the trace; nil if that is in
+// doubt. Over HTTP two POSTs may overtake one another, so the proof is a request sent after the end and answered
+// before the position.
 func (ev *Case) LongEnded(t *Task, position int) *TaskState {
 	end := t.First(position, TerminalStatuses...)
 	if end != nil && slices.ContainsFunc(t.Requests, func(r *ServerRequest) bool {

@@ -15,8 +15,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-// How long a handler waits for the client. None is a whole number of seconds, because the limits of clients are: a client
-// that hangs up at its own limit does so clearly before or clearly after.
+// How long a handler waits for the client. None is a whole number of seconds, because the limits of clients are: a
+// client that hangs up at its own limit does so clearly before or clearly after.
 const (
 	// CancelIgnoredAfter is how long the client has to respond to the request after a cancel. Then the model answers the
 	// cancelled one. A client that handles one request at a time and ignores the cancel cannot respond earlier.
@@ -28,8 +28,8 @@ const (
 	Reaction = 2500 * time.Millisecond
 )
 
-// quick are the questions that the model answers at once. A word identifies each, because a client may split a text into
-// several parts. No answer contains another.
+// quick are the questions that the model answers at once. A word identifies each, because a client may split a text
+// into several parts. No answer contains another.
 var quick = []struct{ question, word, answer string }{
 	{"Name a bird.", "bird", "A robin."},
 	{"Name a fish.", "fish", "A herring."},
@@ -43,8 +43,8 @@ const WellConsidered = "That is well considered."
 // Impossible is the question that the model refuses.
 const Impossible = "Do the impossible."
 
-// Pondered completes a case whose handler holds back the model's answers with a gate. Questions in quick and [Impossible]
-// pass the gate.
+// Pondered completes a case whose handler holds back the model's answers with a gate. Questions in quick and
+// [Impossible] pass the gate.
 func Pondered(c harness.Case, handler func(*Stage) server.Handler) harness.Case {
 	c.Barrier = true
 	c.Make = func(harness.Limits) harness.Stage {
@@ -61,8 +61,8 @@ func Pondered(c harness.Case, handler func(*Stage) server.Handler) harness.Case 
 	return c
 }
 
-// Stage is what the handler and the model of a case share in one session: the gate in front of the model's answers, and
-// what the session's barrier must wait for. It is safe for concurrent use.
+// Stage is what the handler and the model of a case share in one session: the gate in front of the model's answers,
+// and what the session's barrier must wait for. It is safe for concurrent use.
 type Stage struct {
 	llm.Gate
 	mu       sync.Mutex
@@ -86,8 +86,8 @@ func (st *Stage) BlockBarrier() (done func()) {
 	return sync.OnceFunc(func() { close(over) })
 }
 
-// settled returns when the gate holds no answer and nothing else blocks the barrier, at the latest after the time that a
-// handler waits for the client.
+// settled returns when the gate holds no answer and nothing else blocks the barrier, at the latest after the time that
+// a handler waits for the client.
 func (st *Stage) settled(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 3*Reaction)
 	defer cancel()
@@ -150,8 +150,8 @@ func StartHeld(
 	return asked, nil
 }
 
-// Others returns the model's answer to another question of the case, if the client's answer contains one; otherwise "".
-// A client may add text of its own.
+// Others returns the model's answer to another question of the case, if the client's answer contains one; otherwise
+// "". A client may add text of its own.
 func Others(a *evidence.Answer, r *evidence.Round) string {
 	said := dialect.PlainText(a.Blocks())
 	for _, q := range quick {

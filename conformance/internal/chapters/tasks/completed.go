@@ -11,7 +11,8 @@ import (
 )
 
 // A task completes. The server asks for the result while the model thinks, and lets the model answer. Then it asks for
-// the result again, for this task, unknown ones and the list, cancels the task, and repeats the request without a task.
+// the result again, for this task, unknown ones and the list, cancels the task, and repeats the request without a
+// task.
 var answered = withTask("tasks/answered", false, func(a *asker) {
 	if a.ask(server.TasksGet, a.task); a.over {
 		return
