@@ -12,7 +12,7 @@ import (
 
 // ServerRequest is a request of the server, and the client's response to it.
 type ServerRequest struct {
-	Place  // of the params
+	Place  // of the params, or of the message if it has none
 	Method string
 	// ID is the id as it was written.
 	ID json.RawMessage
@@ -39,6 +39,9 @@ func (ev *Case) ServerRequests(methods ...string) []*ServerRequest {
 		case e.Frame.Resent:
 		case e.Frame.Dir == trace.ToClient && slices.Contains(methods, m.Method):
 			place := Place{e.Ref(), "params", m.Method}
+			if m.Params == nil {
+				place.Path = ""
+			}
 			all = append(all, &ServerRequest{Place: place, Method: m.Method, ID: m.ID, Params: ObjectOf(m.Params)})
 		case e.Frame.Dir == trace.FromClient && m.IsResponse():
 			i := slices.IndexFunc(all, func(r *ServerRequest) bool {

@@ -108,7 +108,9 @@ func (t *Task) ShownBy(method string) bool {
 
 // First returns the first state before a position with one of the statuses; nil if there is none.
 func (t *Task) First(before int, statuses ...string) *TaskState {
-	i := slices.IndexFunc(t.States, func(s TaskState) bool { return s.Position < before && slices.Contains(statuses, s.Status) })
+	i := slices.IndexFunc(t.States, func(s TaskState) bool {
+		return s.Position < before && slices.Contains(statuses, s.Status)
+	})
 	if i < 0 {
 		return nil
 	}

@@ -43,7 +43,7 @@ var cancelsCall = []string{
 
 var callCancelled = check.Check{
 	ID: "call-cancelled", Cases: []string{"call-while-working"},
-	Rule:       "A client that abandons a call while the server works cancels it (2026-07-28 over HTTP: closes its stream)",
+	Rule:       "A client that abandons a call while the server works cancels it (2026-07-28, HTTP: closes its stream)",
 	Levels:     check.Levels(report.Should, report.Must),
 	Statements: cancelsCall, Needs: []check.Need{abandoned},
 	Cause: "the client only stops listening, or closes the stream in a revision in which that is no cancel",
