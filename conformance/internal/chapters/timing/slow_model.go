@@ -241,7 +241,7 @@ func stillWaiting(e *evidence.Case) check.Verdict {
 	if header.TimeoutDeclared {
 		limit = fmt.Sprintf(" after %s", header.ClientTimeout)
 	}
-	v := check.Fail("%s: expected the client to time out%s, found it still waiting after %s", stall, limit, header.Patience)
+	v := check.Fail("%s: expected the client to time out%s, found it waiting after %s", stall, limit, header.Patience)
 	return v.Show(e.Rounds[0].Asked, "").Show(waitedFor(e)[0].Place, "")
 }
 
