@@ -77,20 +77,7 @@ func (ev *Case) Task() *Task {
 	}
 	add(result.At("task"), created, "", order[ev.Rounds[0].Asked.Ref])
 	for _, r := range t.Requests {
-		shown := r.Result()
-		switch {
-		case shown == nil || r.Method == TasksResult:
-		case r.Method == TasksList:
-			var tasks []json.RawMessage
-			_ = shown.Read("tasks", &tasks) // an invalid list has no tasks
-			for i, raw := range tasks {
-				if o := ObjectOf(raw); o.Text("taskId") == t.ID {
-					add(r.Response.At(fmt.Sprintf("tasks[%d]", i)), o, r.Method, order[r.Ref])
-				}
-			}
-		case r.Params.Text("taskId") == t.ID && (shown.Text("taskId") == t.ID || !shown.Has("taskId")):
-			add(r.Response.Place, shown, r.Method, order[r.Ref])
-		}
+		t.shown(r, func(at Place, task dialect.Object) { add(at, task, r.Method, order[r.Ref]) })
 	}
 	for e, m := range ev.Session.FromClient() { // notifications belong to no case
 		if o := ObjectOf(m.Params); m.Method == TaskStatus && o.Text("taskId") == t.ID {
@@ -99,6 +86,24 @@ func (ev *Case) Task() *Task {
 	}
 	slices.SortStableFunc(t.States[1:], func(a, b TaskState) int { return a.Position - b.Position })
 	return t
+}
+
+// shown calls add with the task as the response to a request shows it, if it does.
+func (t *Task) shown(r *ServerRequest, add func(Place, dialect.Object)) {
+	result := r.Result()
+	switch {
+	case result == nil || r.Method == TasksResult:
+	case r.Method == TasksList:
+		var tasks []json.RawMessage
+		_ = result.Read("tasks", &tasks) // an invalid list has no tasks
+		for i, raw := range tasks {
+			if o := ObjectOf(raw); o.Text("taskId") == t.ID {
+				add(r.Response.At(fmt.Sprintf("tasks[%d]", i)), o)
+			}
+		}
+	case r.Params.Text("taskId") == t.ID && (result.Text("taskId") == t.ID || !result.Has("taskId")):
+		add(r.Response.Place, result)
+	}
 }
 
 // ShownBy reports whether a message of the method shows the task.
