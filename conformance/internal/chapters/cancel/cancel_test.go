@@ -116,8 +116,8 @@ type row struct {
 func run(t *testing.T, caseID string, in []server.Revision, rows []row) {
 	tests := make([]tracetest.Test, len(rows))
 	for i, r := range rows {
-		tests[i] = tracetest.Test{Check: "cancel/" + r.check, Name: r.name, CaseID: caseID, In: in, Dialects: tracetest.Native,
-			Verdict: r.verdict, Message: r.message, Steps: func(s *tracetest.Story) {
+		tests[i] = tracetest.Test{Check: "cancel/" + r.check, Name: r.name, CaseID: caseID, In: in,
+			Dialects: tracetest.Native, Verdict: r.verdict, Message: r.message, Steps: func(s *tracetest.Story) {
 				r.steps(cancelStory{s})
 				if !s.Ended {
 					s.PassesBarrier()
@@ -127,7 +127,7 @@ func run(t *testing.T, caseID string, in []server.Revision, rows []row) {
 	tracetest.Run(t, catalogue, tests)
 }
 
-// atItsLimit is a part of the verdict for a client that hung up on the model when its own limit of a second had expired.
+// atItsLimit is in the verdict for a client that hung up on the model when its own limit of a second had expired.
 const atItsLimit = "1s"
 
 func TestTheServerCancelsWhileTheModelThinks(t *testing.T) {
@@ -142,13 +142,13 @@ func TestTheServerCancelsWhileTheModelThinks(t *testing.T) {
 		{"stops-work", "the client hangs up before its own limit", report.Pass, "", func(s cancelStory) {
 			s.limited().thinks().cancels("1001").later(time.Second / 2).hangsUp().asks("fish").says("A herring.")
 		}},
-		{"stops-work", "the client continues, and hangs up late", report.Unsupported, "the cancel", func(s cancelStory) {
+		{"stops-work", "the client continues and hangs up late", report.Unsupported, "the cancel", func(s cancelStory) {
 			s.thinks().cancels("1001").asks("fish").says("A herring.").later(5 * time.Second / 4).hangsUp()
 		}},
 		{"stops-work", "the client does everything slowly", report.Pass, "", func(s cancelStory) {
 			s.thinks().cancels("1001").asks("fish").later(time.Second / 2).says("A herring.").later(time.Second).hangsUp()
 		}},
-		{"stops-work", "the client hangs up late, and continues", report.Unsupported, "the cancel", func(s cancelStory) {
+		{"stops-work", "it hangs up late, and continues", report.Unsupported, "the cancel", func(s cancelStory) {
 			s.thinks().cancels("1001").asks("fish").later(time.Second).hangsUp().says("A herring.")
 		}},
 		{"stops-work", "the client waits for the model", report.Warn, "that it waited", func(s cancelStory) {

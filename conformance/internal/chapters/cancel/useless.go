@@ -35,8 +35,7 @@ var notWellFormed = story.Pondered(harness.Case{ID: "cancel/not-well-formed", Re
 	}))
 
 // cancelUseless sends cancels that name no running request. Params returns their params; they may name the first
-// request, which the client has responded to. Each is sent while the model thinks about a request that it does not
-// name, and another request follows it. The model thinks no longer than that takes, because clients have a limit.
+// request, which the client has responded to.
 func cancelUseless(params func(first json.RawMessage) []string) func(*story.Stage) server.Handler {
 	return func(gate *story.Stage) server.Handler {
 		return func(s *server.Session) (any, error) {
@@ -51,16 +50,16 @@ func cancelUseless(params func(first json.RawMessage) []string) func(*story.Stag
 			for i, p := range params(first.ID()) {
 				ask, word := story.HeldQuestion(s, gate, i+1)
 				if serial {
-					gate.Open(word) // nothing can be running beside
+					gate.Open(word)
 				}
-				asked, err := story.StartHeld(s, gate, ask, word)
-				waited := false
+				running, err := story.StartHeld(s, gate, ask, word)
 				if err == nil {
+					var waited bool
 					waited, err = cancelBeside(s, p, func() { gate.Open(word) })
+					serial = serial || waited
 				}
-				serial = serial || waited
 				gate.Open(word)
-				if err != nil || !story.Either(story.Reaction, asked.Done(), nil) { // the cancel ended it: there is no more to see
+				if err != nil || !story.Either(story.Reaction, running.Done(), nil) { // the cancel ended it
 					return "done", err
 				}
 			}
@@ -69,9 +68,10 @@ func cancelUseless(params func(first json.RawMessage) []string) func(*story.Stag
 	}
 }
 
-// cancelBeside sends a cancel and then a sampling request. It reports whether the client handles one request at a
-// time, so that it responds only after release, or not in time.
-func cancelBeside(s *server.Session, params string, release func()) (serial bool, err error) {
+// cancelBeside sends a cancel, while the model thinks about a request that it does not name, and then another request.
+// Release lets the model answer, because clients wait only so long for it. cancelBeside reports whether the client had
+// to wait for that: then it handles one request at a time.
+func cancelBeside(s *server.Session, params string, release func()) (waited bool, err error) {
 	if params != "" {
 		params = `,"params":` + params
 	}
@@ -82,45 +82,42 @@ func cancelBeside(s *server.Session, params string, release func()) (serial bool
 	if err != nil {
 		return false, err
 	}
-	if serial = !story.Either(story.SerialAfter, later.Done(), nil); serial {
+	if waited = !story.Either(story.SerialAfter, later.Done(), nil); waited {
 		release()
 	}
 	_, err = later.Answer()
-	return serial, err
+	return waited, err
 }
 
-var cancelErrors = []string{
-	"2025-03-26/cancellation/errors", "2025-06-18/cancellation/errors", "2025-11-25/cancellation/10",
-}
-
-var unknownID = check.Check{
+var unknownID = ignoring(check.Check{
 	ID: "unknown-id", Cases: []string{"unknown-request"},
-	Rule:       "The client SHOULD ignore a cancel of a request that it never received",
-	Levels:     check.InLegacy(report.Should),
-	Statements: cancelErrors, Results: 1, Needs: []check.Need{uselessCancelSent},
+	Rule:  "The client SHOULD ignore a cancel of a request that it never received",
 	Cause: "the client treats a request that it does not find as an error; or every cancel ends everything that runs",
 	Fix:   "Look up the request by its id. Do nothing if there is none.",
-	Judge: ignoresCancel,
-}
+})
 
-var finishedID = check.Check{
+var finishedID = ignoring(check.Check{
 	ID: "finished-id", Cases: []string{"finished-request"},
-	Rule:       "The client SHOULD ignore a cancel of a request that it has responded to",
-	Levels:     check.InLegacy(report.Should),
-	Statements: cancelErrors, Results: 1, Needs: []check.Need{uselessCancelSent},
+	Rule:  "The client SHOULD ignore a cancel of a request that it has responded to",
 	Cause: "the client keeps requests after it has responded, and responds again when they are cancelled",
 	Fix:   "Forget a request when its response is sent. Do nothing if there is none.",
-	Judge: ignoresCancel,
-}
+})
 
-var malformedCancel = check.Check{
+var malformedCancel = ignoring(check.Check{
 	ID: "malformed-cancel", Cases: []string{"not-well-formed"},
-	Rule:       "The client SHOULD ignore a cancel with invalid params",
-	Levels:     check.InLegacy(report.Should),
-	Statements: cancelErrors, Results: 1, Needs: []check.Need{uselessCancelSent},
+	Rule:  "The client SHOULD ignore a cancel with invalid params",
 	Cause: "the client reads the params without checking their types, and the exception ends the connection or what runs",
 	Fix:   "Look for a requestId that is a string or a number. Do nothing if there is none.",
-	Judge: ignoresCancel,
+})
+
+// ignoring completes a check that the client ignores the cancels of its case.
+func ignoring(c check.Check) check.Check {
+	c.Levels = check.InLegacy(report.Should)
+	c.Statements = []string{
+		"2025-03-26/cancellation/errors", "2025-06-18/cancellation/errors", "2025-11-25/cancellation/10",
+	}
+	c.Results, c.Needs, c.Judge = 1, []check.Need{uselessCancelSent}, ignoresCancel
+	return c
 }
 
 // uselessCancelSent needs a cancel that names no running request, and the request after it.
