@@ -44,36 +44,34 @@ func delayed(id string, timed harness.Timing, expect string, fault func(harness.
 	}}
 }
 
-var modelStalls = check.Check{
+var modelStalls = timingOut(check.Check{
 	ID: "model-stalls", Cases: []string{"stall-headers"},
-	Rule:     "The client times out on a model that sends nothing, and returns an error to the server",
-	Levels:   check.Everywhere(report.Robust),
-	Requests: 1, Needs: []check.Need{modelAsked},
+	Rule:  "The client times out on a model that sends nothing, and returns an error to the server",
 	Cause: "the HTTP client has no timeout, or one of many minutes",
 	Fix:   "Set a timeout for each model request that covers the whole answer. When it expires, respond with an error.",
-	Judge: timesOut,
-}
+})
 
 // streamStalls is a check of its own: a client may pass only one of the two, and if its limit is unknown, only one may
 // tell.
-var streamStalls = check.Check{
+var streamStalls = timingOut(check.Check{
 	ID: "stream-stalls", Cases: []string{"stall-midstream"},
-	Rule:     "The client times out on a model that stops in the middle of its answer, and returns an error to the server",
-	Levels:   check.Everywhere(report.Robust),
-	Requests: 1, Needs: []check.Need{modelAsked},
+	Rule:  "The client times out on a model that stops in the middle of its answer, and returns an error to the server",
 	Cause: "the HTTP client has a timeout only for the header, and none for the stream after it",
 	Fix:   "Let the timeout of a model request last until the end of its answer. When it expires, respond with an error.",
-	Judge: timesOut,
-}
+})
 
-var totalLimit = check.Check{
+var totalLimit = timingOut(check.Check{
 	ID: "total-limit", Cases: []string{"drip"},
-	Rule:     "The client times out on a stream that does not end, and returns an error to the server",
-	Levels:   check.Everywhere(report.Robust),
-	Requests: 1, Needs: []check.Need{modelAsked},
+	Rule:  "The client times out on a stream that does not end, and returns an error to the server",
 	Cause: "the timeout starts again with each piece, so that a model that sends a letter now and then is never too late",
 	Fix:   "Set a timeout for the whole answer, in addition to one for silence.",
-	Judge: timesOut,
+})
+
+// timingOut completes a check that the client times out on a model that stalls.
+func timingOut(c check.Check) check.Check {
+	c.Levels = check.Everywhere(report.Robust)
+	c.Requests, c.Needs, c.Judge = 1, []check.Need{modelAsked}, timesOut
+	return c
 }
 
 var modelSlow = check.Check{
@@ -168,16 +166,16 @@ func timesOut(e *evidence.Case) check.Verdict {
 		return stillWaiting(e)
 	case header.TimeoutDeclared && len(model) > 1 && askedFor(e) >= header.Patience:
 		return showRetries(e, check.Fail("%s: expected the client to time out after %s, found that it still retries after %s",
-			check.Expected[string](e), header.ClientTimeout, header.Patience))
+			stall(e), header.ClientTimeout, header.Patience))
 	case len(r.Answers) > 0:
-		return check.Pass("%s: the client timed out and returned an error", check.Expected[string](e)).Show(r.Asked, "")
+		return check.Pass("%s: the client timed out and returned an error", stall(e)).Show(r.Asked, "")
 	case s.Ended != nil && s.Ended.Deadline && !s.CalledAfter(s.Order[r.Asked.Ref]):
 		switch {
 		case !timedOutEachTime(e):
 			return stillWaiting(e)
 		case len(model) > harness.MostAttempts:
 			return showRetries(e, check.Fail("%s: expected the client to time out, found that it retries without an end",
-				check.Expected[string](e)))
+				stall(e)))
 		case !e.Revision.Modern():
 			return silentTimeout(e)
 		}
@@ -185,28 +183,31 @@ func timesOut(e *evidence.Case) check.Verdict {
 	return noResponse(e)
 }
 
+// stall is what the case says of the model.
+func stall(e *evidence.Case) string { return check.Expected[string](e) }
+
 // resultOfStall is the verdict for a result although the model stalled.
 func resultOfStall(e *evidence.Case) check.Verdict {
-	a, stall := e.Rounds[0].Result(), check.Expected[string](e)
+	a := e.Rounds[0].Result()
 	if evidence.Holds(a.Blocks(), ending) {
 		return stillWaiting(e).Show(a.Place, "")
 	}
 	if first := waitedFor(e)[0]; len(first.Answer) == 0 {
-		return check.Fail("%s before its first word: expected an error, found an answer that the client made up", stall).
+		return check.Fail("%s before its first word: expected an error, found an answer that the client made up", stall(e)).
 			Show(first.Place, "").Show(a.Place, "%s", evidence.Compact(a.Result))
 	}
 	reason, _ := a.Text("stopReason")
 	if reason != "" && !slices.Contains([]string{"endTurn", "stopSequence", "toolUse"}, reason) {
-		return check.Warn("%s: expected an error, found what had come by then, with the stop reason %q", stall, reason).
+		return check.Warn("%s: expected an error, found what had come by then, with the stop reason %q", stall(e), reason).
 			Show(a.Place, "%s", evidence.Compact(a.Result))
 	}
-	return check.Fail("%s: expected an error, found what had come by then as if it were the whole answer", stall).
+	return check.Fail("%s: expected an error, found what had come by then as if it were the whole answer", stall(e)).
 		Show(a.Place, "%s", evidence.Compact(a.Result))
 }
 
 // noResponse judges a client that sent no response to the sampling request.
 func noResponse(e *evidence.Case) check.Verdict {
-	r, stall := e.Rounds[0], check.Expected[string](e)
+	r := e.Rounds[0]
 	if v := check.UnsettledAfter(e.Session, r.Asked, "whether the client timed out is unknown"); v != nil {
 		return *v
 	}
@@ -216,32 +217,32 @@ func noResponse(e *evidence.Case) check.Verdict {
 	case !hungUp && gotWholeBefore(e, nextCall(e.Session, r.Asked)):
 		return stillWaiting(e)
 	case e.Revision.Modern():
-		return check.Pass("%s: the client timed out and did not fulfil the input request", stall).Show(r.Asked, "")
+		return check.Pass("%s: the client timed out and did not fulfil the input request", stall(e)).Show(r.Asked, "")
 	case cancel != nil:
 		return check.Unsupported("%s: the client abandoned the call that the request belongs to: let it wait longer for its "+
-			"call than for the model", stall).Show(*cancel, "")
+			"call than for the model", stall(e)).Show(*cancel, "")
 	}
 	return silentTimeout(e)
 }
 
 // silentTimeout is the verdict for a client that timed out and returned no error.
 func silentTimeout(e *evidence.Case) check.Verdict {
-	return check.Fail("%s: expected an error when the client timed out, found no response", check.Expected[string](e)).
+	return check.Fail("%s: expected an error when the client timed out, found no response", stall(e)).
 		Show(e.Rounds[0].Asked, "").Show(waitedFor(e)[0].Place, "hung up on")
 }
 
 // stillWaiting is the verdict for a client that did not time out. If its limit is unknown, only [forever] is too long.
 func stillWaiting(e *evidence.Case) check.Verdict {
-	stall, header := check.Expected[string](e), e.Session.Trace.Header
+	header := e.Session.Trace.Header
 	if !header.TimeoutDeclared && header.Patience < forever {
 		return check.Unsupported("%s: the client still waits after %s: declare its limit (%s), or let it use the limit "+
-			"that it is told", stall, header.Patience, check.LimitOption)
+			"that it is told", stall(e), header.Patience, check.LimitOption)
 	}
 	limit := ""
 	if header.TimeoutDeclared {
 		limit = fmt.Sprintf(" after %s", header.ClientTimeout)
 	}
-	v := check.Fail("%s: expected the client to time out%s, found it waiting after %s", stall, limit, header.Patience)
+	v := check.Fail("%s: expected the client to time out%s, found it waiting after %s", stall(e), limit, header.Patience)
 	return v.Show(e.Rounds[0].Asked, "").Show(waitedFor(e)[0].Place, "")
 }
 
