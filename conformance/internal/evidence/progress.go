@@ -8,15 +8,16 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// progressNote is a report of progress that the client made.
+// ProgressNote is a progress notification of the client.
 type ProgressNote struct {
 	Place
-	Raw            json.RawMessage
-	Token, Written json.RawMessage // nil where they are missing
-	Value          float64         // what written says; NaN for no number
+	// Raw is the message as the client wrote it, Token and Written its progressToken and progress; nil if missing.
+	Raw, Token, Written json.RawMessage
+	// Value is the value of Written; NaN if that is not a number.
+	Value float64
 }
 
-// progress are the reports of the session, in order.
+// Progress returns the client's progress notifications of the session, in order.
 func (s *Session) Progress() []ProgressNote {
 	var notes []ProgressNote
 	for e, m := range s.FromClient() {
@@ -24,23 +25,24 @@ func (s *Session) Progress() []ProgressNote {
 			continue
 		}
 		var params dialect.Object
-		_ = dialect.ReadPart(m.Params, &params) // what cannot be read has no token
-		note := ProgressNote{Place: Place{e.Ref(), "", "progress"}, Raw: json.RawMessage(e.Frame.Raw), Token: params["progressToken"], Written: params["progress"]}
-		var err error
-		if note.Value, err = strconv.ParseFloat(string(note.Written), 64); err != nil {
-			note.Value = math.NaN()
+		_ = dialect.ReadPart(m.Params, &params) // invalid params have no token
+		value, err := strconv.ParseFloat(string(params["progress"]), 64)
+		if err != nil {
+			value = math.NaN()
 		}
-		notes = append(notes, note)
+		notes = append(notes, ProgressNote{Place: Place{e.Ref(), "", "progress"}, Raw: json.RawMessage(e.Frame.Raw),
+			Token: params["progressToken"], Written: params["progress"], Value: value})
 	}
 	return notes
 }
 
-// token is the progress token of a sampling request, as it was written; nil where it asks for no progress.
+// Token returns the progress token of a sampling request as it was written; nil if there is none.
 func (r *Round) Token() json.RawMessage { return TokenIn(r.Raw) }
 
+// TokenIn returns the progress token in the _meta of params as it was written; nil if there is none.
 func TokenIn(params json.RawMessage) json.RawMessage {
 	var o, meta dialect.Object
-	_ = dialect.ReadPart(params, &o) // what cannot be read asks for nothing
+	_ = dialect.ReadPart(params, &o) // invalid params have no token
 	_ = o.Read("_meta", &meta)
 	return meta["progressToken"]
 }

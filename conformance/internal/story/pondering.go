@@ -15,76 +15,90 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-// ignoring is how long a client may take to answer what is asked after a cancel, before the model answers what was cancelled. One
-// that answers one request after the other, and does not heed the cancel, cannot answer before the model has.
-const CancelIgnoredAfter = 1500 * time.Millisecond
+// How long a handler waits for the client. None is a whole number of seconds, because the limits of clients are: a
+// client that hangs up at its own limit does so clearly before or clearly after.
+const (
+	// CancelIgnoredAfter is how long the client has to respond to the request after a cancel. Then the model answers the
+	// cancelled one. A client that handles one request at a time and ignores the cancel cannot respond earlier.
+	CancelIgnoredAfter = 1500 * time.Millisecond
+	// SerialAfter is how long the client has to respond to a second request before the handler takes it for a client
+	// that handles one request at a time.
+	SerialAfter = 800 * time.Millisecond
+	// Reaction is how long the client has to abandon its call or its model request.
+	Reaction = 2500 * time.Millisecond
+)
 
-// serial is the same where nothing is held against a client that has not seen the cancel by then.
-const SerialAfter = 800 * time.Millisecond
-
-// reaction is how long a client may take to give up its call, and its request of the model.
-const Reaction = 2500 * time.Millisecond
-
-// What the model says where it has not to think, by what is asked. Each is told from all the others, by a word: a client may send a text in
-// several parts.
-var quickly = []struct{ asked, word, says string }{
-	{"Name a bird.", "bird", "A robin."}, {"Name a fish.", "fish", "A herring."}, {"Name a tree.", "tree", "An oak."}, {"Are you still there?", "still", "I am."},
+// quick are the questions that the model answers at once. A word identifies each, because a client may split a text
+// into several parts. No answer contains another.
+var quick = []struct{ question, word, answer string }{
+	{"Name a bird.", "bird", "A robin."},
+	{"Name a fish.", "fish", "A herring."},
+	{"Name a tree.", "tree", "An oak."},
+	{"Are you still there?", "still", "I am."},
 }
 
+// WellConsidered is the model's answer to every other question.
 const WellConsidered = "That is well considered."
 
-// pondered is a case in which the model thinks until a gate is opened, and answers everything else at once.
-func Pondered(c harness.Case, play func(*Stage) server.Handler) harness.Case {
+// Impossible is the question that the model refuses.
+const Impossible = "Do the impossible."
+
+// Pondered completes a case whose handler holds back the model's answers with a gate. Questions in quick and
+// [Impossible] pass the gate.
+func Pondered(c harness.Case, handler func(*Stage) server.Handler) harness.Case {
 	c.Barrier = true
 	c.Make = func(harness.Limits) harness.Stage {
 		gate := &Stage{}
 		var rules []*llm.Rule
-		for _, q := range quickly {
-			rules = append(rules, llm.When(llm.LastUser(q.word)).Reply(llm.Text(q.says)).Optional())
+		for _, q := range quick {
+			rules = append(rules, llm.When(llm.LastUser(q.word)).Reply(llm.Text(q.answer)).Optional())
 		}
+		refusal := &llm.Error{Status: 400, Message: "The model cannot do this."}
+		rules = append(rules, llm.When(llm.LastUser("impossible")).Fail(refusal).Optional())
 		rules = append(rules, llm.When().Reply(llm.Text(WellConsidered)).Hold(&gate.Gate))
-		return harness.Stage{Handler: play(gate), Rules: rules, Settled: gate.settled}
+		return harness.Stage{Handler: handler(gate), Rules: rules, Settled: gate.settled}
 	}
 	return c
 }
 
-// stage is what play and model share in a session: the gate, and what the plays still have to see to.
+// Stage is what the handler and the model of a case share in one session: the gate in front of the model's answers,
+// and what the session's barrier must wait for. It is safe for concurrent use.
 type Stage struct {
 	llm.Gate
-	mu    sync.Mutex
-	busy  []chan struct{} // one for each play that is waited for, closed at its end
-	until time.Time       // when nothing more is to be seen
+	mu       sync.Mutex
+	handlers []chan struct{} // the barrier waits until each is closed
+	until    time.Time       // the barrier waits until then
 }
 
-// lasts has what follows the case wait for what may still come of it, so long from now.
-func (st *Stage) Lasts(d time.Duration) {
+// DelayBarrier makes the barrier wait for d from now, for a late response of the client.
+func (st *Stage) DelayBarrier(d time.Duration) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.until = time.Now().Add(d)
 }
 
-// begin has what follows the case wait for the play, until done is called.
-func (st *Stage) Begin() (done func()) {
+// BlockBarrier makes the barrier wait until the caller calls done. A second call of done has no effect.
+func (st *Stage) BlockBarrier() (done func()) {
 	over := make(chan struct{})
 	st.mu.Lock()
-	st.busy = append(st.busy, over)
-	st.mu.Unlock()
+	defer st.mu.Unlock()
+	st.handlers = append(st.handlers, over)
 	return sync.OnceFunc(func() { close(over) })
 }
 
-// settled waits until the model holds nothing any more, and the plays have seen what there was to see, which takes them no longer than they wait
-// for a client.
+// settled returns when the gate holds no answer and nothing else blocks the barrier, at the latest after the time that
+// a handler waits for the client.
 func (st *Stage) settled(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 3*Reaction)
 	defer cancel()
 	st.Idle(ctx)
 	st.mu.Lock()
-	busy, until := slices.Clone(st.busy), st.until
+	handlers, until := slices.Clone(st.handlers), st.until
 	st.mu.Unlock()
 	if !until.IsZero() {
 		Either(time.Until(until), ctx.Done(), nil)
 	}
-	for _, over := range busy {
+	for _, over := range handlers {
 		select {
 		case <-over:
 		case <-ctx.Done():
@@ -92,14 +106,15 @@ func (st *Stage) settled(ctx context.Context) {
 	}
 }
 
-// ponder is the n-th question of a play that the model thinks about, and the word by which the gate knows it: each call of the tool has its own.
-func Ponder(s *server.Session, gate *Stage, n int) (*server.CreateMessageParams, string) {
+// HeldQuestion returns the nth question of a handler whose answer the gate holds, and the word by which the gate
+// identifies it. Each call of the tool has words of its own.
+func HeldQuestion(s *server.Session, gate *Stage, n int) (*server.CreateMessageParams, string) {
 	word := fmt.Sprintf("ponder%dand%dwell", s.Call(), n)
 	gate.Close(word)
 	return s.Ask(fmt.Sprintf("Take your time over this (%s).", word)), word
 }
 
-// either waits until one of the two is closed, a nil one never, for at most so long, and reports whether one was.
+// Either waits until a or b is closed, for at most limit, and reports whether one was. A nil channel is never closed.
 func Either(limit time.Duration, a, b <-chan struct{}) bool {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
@@ -112,15 +127,18 @@ func Either(limit time.Duration, a, b <-chan struct{}) bool {
 	return true
 }
 
-// startPondering asks a question that the model thinks about, and returns when it does, or never will.
+// StartPondering sends a question whose answer the gate holds. It returns when the model has the question, or when the
+// client has responded without it.
 func StartPondering(s *server.Session, gate *Stage) (asked *server.Pending, word string, err error) {
-	ask, word := Ponder(s, gate, 1)
-	asked, err = Held(s, gate, ask, word)
+	ask, word := HeldQuestion(s, gate, 1)
+	asked, err = StartHeld(s, gate, ask, word)
 	return asked, word, err
 }
 
-// held asks a question, and returns when the model thinks about it, or never will.
-func Held(s *server.Session, gate *Stage, ask *server.CreateMessageParams, word string) (*server.Pending, error) {
+// StartHeld is [StartPondering] for a question of [HeldQuestion].
+func StartHeld(
+	s *server.Session, gate *Stage, ask *server.CreateMessageParams, word string,
+) (*server.Pending, error) {
 	asked, err := s.Start(ask)
 	if err != nil {
 		return nil, err
@@ -132,18 +150,17 @@ func Held(s *server.Session, gate *Stage, ask *server.CreateMessageParams, word 
 	return asked, nil
 }
 
-// anothers returns what an answer says that belongs to another question of the play; "" for nothing. A client may say more than its model did.
+// Others returns the model's answer to another question of the case, if the client's answer contains one; otherwise
+// "". A client may add text of its own.
 func Others(a *evidence.Answer, r *evidence.Round) string {
-	said, asked := dialect.PlainText(a.Blocks()), string(r.Raw)
-	for _, q := range quickly {
-		if strings.Contains(asked, q.asked) {
-			if strings.Contains(said, q.says) {
-				return ""
-			}
-			continue
-		}
-		if strings.Contains(said, q.says) {
-			return q.says
+	said := dialect.PlainText(a.Blocks())
+	for _, q := range quick {
+		asked, answered := strings.Contains(string(r.Raw), q.question), strings.Contains(said, q.answer)
+		switch {
+		case asked && answered:
+			return ""
+		case !asked && answered:
+			return q.answer
 		}
 	}
 	if strings.Contains(said, WellConsidered) {

@@ -1,7 +1,10 @@
+// Package tasks judges sampling requests that ask for a task, an experiment of 2025-11-25 (basic/utilities/tasks). No
+// known client takes them, so the package judges only what a client MUST do. A client that declares no tasks ignores
+// the field. With one that does, a task completes, fails or is cancelled. Checks that pass show no messages, because
+// the client chooses the ids and times in them.
 package tasks
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -10,276 +13,129 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
-	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// Samples that are asked for as tasks, an experiment of 2025-11-25. First one of a client that does not declare them; then, in a session of a client that
-// is told to, a task that is followed to its end, one whose request fails, and one that is cancelled. What else is asked about tasks is asked of the
-// first of these. A check that passes shows no frames: the ids and times in them are of the client's making.
+// Scenario is the chapter.
 var Scenario = check.Scenario{
 	ID:        "tasks",
-	Purpose:   "samples that are asked for as tasks, of clients that declare them and of others",
+	Purpose:   "sampling requests that ask for a task, with clients that declare tasks and with others",
 	Revisions: check.NewestLegacy,
-	Cases: []harness.Case{
-		story.Delivered(harness.Case{ID: "tasks/undeclared"}, playUndeclaredTask),
-		story.Pondered(harness.Case{ID: "tasks/answered", Declare: declareTasks}, playTask),
-		neverDone(story.Pondered(harness.Case{ID: "tasks/failed", Declare: declareTasks}, playFailedTask)),
-		story.Pondered(harness.Case{ID: "tasks/cancelled", Declare: declareTasks}, playCancelledTask),
-	},
+	Cases:     []harness.Case{undeclared, answered, failed, cancelled},
 	Checks: []check.Check{
-		taskIgnored, noTaskCalls, createdTask, createdSoon, taskTimestamps, ttlTold, taskTTL, taskStatus, resultBlocks, resultEqualsPlain, failureTold,
-		resultRelated, noRelatedTask, parameterCounts, unknownTask, tasksListed, endIsFinal, taskCancel, staysCancelled, taskWorkStops,
-		taskAnyStream, progressTokenKept, plainBesideTasks,
+		taskIgnored, noTaskCalls, createdTask, timestamps, ttlStated, status, resultBlocks, resultEqualsPlain, relatedTask,
+		parameterCounts, unknownTask, listed, endIsFinal, taskCancel, staysCancelled, progressTokenKept,
 	},
 }
 
-// declareTasks are the capabilities of a client that takes samples as tasks, and does all that there is to do about them.
-var declareTasks = json.RawMessage(`{"sampling":{"tools":{}},"tasks":{"list":{},"cancel":{},"requests":{"sampling":{"createMessage":{}}}}}`)
-
-const (
-	// wantedTTL is for how many milliseconds tasks are to be kept: longer than any play takes.
-	wantedTTL = 600_000
-	// strangeTask is the id of no task, and strangeCursor a cursor that nobody gave out.
-	strangeTask   = "no-such-task"
-	strangeCursor = "no-such-cursor"
-	// pollAgain is how long a task is left alone between two requests for how it stands.
-	pollAgain = 200 * time.Millisecond
-	// mostPages is how many pages of a list are read.
-	mostPages = 20
-	// theImpossible is the word in what the model is asked, and fails.
-	theImpossible = "impossible"
-)
-
-const relatedTask = "io.modelcontextprotocol/related-task"
-
-// neverDone has the model refuse what has the word in it.
-func neverDone(c harness.Case) harness.Case {
-	ponders := c.Make
-	c.Make = func(limits harness.Limits) harness.Stage {
-		st := ponders(limits)
-		refuses := llm.When(llm.LastUser(theImpossible)).Fail(&llm.Error{Status: 400, Message: "The model cannot do this."}).Optional()
-		st.Rules = slices.Insert(st.Rules, 0, refuses)
-		return st
-	}
+// must completes a check on the task that the client created.
+func must(c check.Check) check.Check {
+	c.Levels = check.InNewestLegacy(report.Must)
+	c.Needs = append([]check.Need{taskRequested, taskCreated}, c.Needs...)
 	return c
 }
 
-// playUndeclaredTask asks plainly, and then for a task, of a client that does not declare tasks.
-func playUndeclaredTask(s *server.Session) (any, error) {
-	if s.Declares(evidence.SamplingTasks...) {
-		return "The client declares more than it was told to.", nil
+// taskRequested needs a client that announces tasks, and a request for one.
+func taskRequested(e *evidence.Case) *check.Verdict {
+	if e.Session.Supports[harness.Tasks] { // to declare tasks is not enough: the harness told it to
+		return check.Unless(len(e.Rounds) > 0, check.NotReached(e, "a request for a task"))
 	}
-	if _, err := s.Sample(s.Ask("Does this come through?")); err != nil {
-		return nil, err
-	}
-	ask := s.Ask("And this?")
-	ask.Task = &server.TaskMetadata{TTL: wantedTTL}
-	asked, err := s.Start(server.Hostile(ask))
-	if err != nil {
-		return nil, err
-	}
-	story.Wait(s, asked)
-	return "done", nil
+	return check.Unless(false, check.NotApplicable(`the client does not announce that it takes requests as tasks; `+
+		`if it does, let its driver announce "tasks" (Env.Announce, or {"mcp-conform":"supports","feature":"tasks"})`))
 }
 
-// inquiry asks about tasks. After a request that nobody answers nothing more is asked.
-type inquiry struct {
+// taskCreated needs a task with an id. If there is none, created-task reports it.
+func taskCreated(e *evidence.Case) *check.Verdict {
+	return check.Unless(e.Task() != nil, check.NotApplicable("the client created no task (see tasks/created-task)"))
+}
+
+const (
+	wantedTTL    = 600_000                // the ttl that the server asks for, in milliseconds: longer than any case takes
+	pollInterval = 200 * time.Millisecond // the time between two tasks/get
+	mostPages    = 20                     // how many pages of tasks/list the server reads
+	noTask       = "no-such-task"         // an id that the client never gave out
+	noCursor     = "no-such-cursor"       // a cursor that the client never gave out
+)
+
+// asker sends requests about a task. After one without a response, or one that it cannot send, it sends no more.
+type asker struct {
 	*server.Session
-	stopped error
-	silent  bool
+	sampling *server.CreateMessageParams // the request for the task
+	task     server.TaskParams           // the params of a request about the task
+
+	gate *story.Stage
+	word string
+	err  error
+	over bool
 }
 
-// start sends a request about tasks; nil where nothing more is asked.
-func (q *inquiry) start(method server.TaskMethod, params any) *server.Pending {
-	if q.stopped != nil || q.silent {
-		return nil
-	}
-	asked, err := q.StartTask(method, params)
-	q.stopped = err
-	return asked
-}
-
-// ask sends such a request and returns its result; nil for none.
-func (q *inquiry) ask(method server.TaskMethod, params any) dialect.Object {
-	return q.answer(q.start(method, params))
-}
-
-// answer waits for the answer to a request and returns its result; nil for none.
-func (q *inquiry) answer(asked *server.Pending) dialect.Object {
-	if asked == nil {
-		return nil
-	}
-	if !story.Either(story.Reaction, asked.Done(), q.Context().Done()) {
-		q.silent = true
-		return nil
-	}
-	var result dialect.Object
-	raw, err := asked.Answer()
-	if err != nil || dialect.ReadPart(raw, &result) != nil {
-		return nil // what that means is judged from the trace
-	}
-	return result
-}
-
-// create asks for a sample as a task, and returns the id of the task; "" where none was made. A client that answers only when it has the model's answer
-// gets that then.
-func (q *inquiry) create(gate *story.Stage, ask *server.CreateMessageParams, word string) string {
-	ask.Task = &server.TaskMetadata{TTL: wantedTTL}
-	asked, err := q.Start(ask)
-	if err != nil {
-		q.stopped = err
-		return ""
-	}
-	if !story.Either(story.CancelIgnoredAfter, asked.Done(), q.Context().Done()) {
-		gate.Open(word)
-	}
-	var made dialect.Object
-	_ = q.answer(asked).Read("task", &made) // what is no task has no id
-	return made.Text("taskId")
-}
-
-// untilEnded polls until a task has ended, for no longer than a client may take to react: of one whose result came it is told at once that it has.
-func (q *inquiry) untilEnded(id string) {
-	ctx, cancel := context.WithTimeout(q.Context(), story.Reaction)
-	defer cancel()
-	for ctx.Err() == nil {
-		task := q.ask(server.TasksGet, ofTask(id))
-		if task == nil || slices.Contains(endsOfTasks, task.Text("status")) {
-			return
-		}
-		story.Either(pollAgain, ctx.Done(), nil)
-	}
-}
-
-// plainly asks for the same without a task.
-func (q *inquiry) plainly(ask *server.CreateMessageParams) {
-	if q.stopped != nil || q.silent {
-		return
-	}
-	plain := *ask
-	plain.Task, plain.Meta = nil, nil
-	asked, err := q.Start(&plain)
-	if q.stopped = err; err == nil {
-		q.answer(asked)
-	}
-}
-
-// done is how a play ends.
-func (q *inquiry) done() (any, error) { return "done", q.stopped }
-
-// ofTask are the params of a request about a task.
-func ofTask(id string) server.TaskParams { return server.TaskParams{TaskID: id} }
-
-// playTask follows a task to its end. While the model thinks its result is asked for, which has to wait; then everything else is asked.
-func playTask(gate *story.Stage) server.Handler {
-	return func(s *server.Session) (any, error) {
-		q := &inquiry{Session: s}
-		ask, word := story.Ponder(s, gate, 1)
-		defer gate.Open(word)
-		ask.Meta = map[string]any{"progressToken": fmt.Sprintf("progress-of-task-%d", s.Call())}
-		id := q.create(gate, ask, word)
-		if id == "" {
-			return q.done()
-		}
-		q.ask(server.TasksGet, ofTask(id))
-		if result := q.start(server.TasksResult, ofTask(id)); result != nil {
-			if beside := q.start(server.TasksGet, ofTask(id)); beside != nil {
-				story.Either(story.SerialAfter, beside.Done(), nil) // a client that answers one after the other cannot, before the model has
+// withTask is a case in which the server asks for a task and follows it up. The model thinks until follow calls open.
+func withTask(id string, impossible bool, follow func(*asker)) harness.Case {
+	c := harness.Case{ID: id, Declare: json.RawMessage(
+		`{"sampling":{"tools":{}},"tasks":{"list":{},"cancel":{},"requests":{"sampling":{"createMessage":{}}}}}`)}
+	return story.Pondered(c, func(gate *story.Stage) server.Handler {
+		return func(s *server.Session) (any, error) {
+			a := &asker{Session: s, gate: gate}
+			a.sampling, a.word = story.HeldQuestion(s, gate, 1)
+			defer a.open()
+			if impossible {
+				a.sampling = s.Ask(story.Impossible) // the model refuses at once
 			}
-			gate.Open(word)
-			q.answer(result)
+			a.sampling.Task = &server.TaskMetadata{TTL: wantedTTL}
+			a.sampling.Meta = map[string]any{"progressToken": fmt.Sprintf("%s-%d", id, s.Call())}
+			asked, err := s.Start(a.sampling)
+			if err == nil && !story.Either(story.CancelIgnoredAfter, asked.Done(), s.Context().Done()) {
+				a.open() // for a client that responds only once it has the model's answer
+			}
+			a.task.TaskID = evidence.ObjectOf(a.result(asked, err)["task"]).Text("taskId")
+			if a.task.TaskID != "" {
+				follow(a)
+			}
+			return "done", a.err
 		}
-		q.untilEnded(id)
-		q.ask(server.TasksResult, ofTask(id))
-		q.ask(server.TasksGet, server.Hostile(server.TaskParams{TaskID: id, Meta: map[string]any{relatedTask: map[string]any{"taskId": strangeTask}}}))
-		q.askOfStrangers()
-		q.list()
-		if s.Declares("tasks", "cancel") {
-			q.ask(server.TasksCancel, ofTask(id))
-			q.ask(server.TasksGet, ofTask(id))
-		}
-		q.plainly(ask)
-		q.listen(id)
-		return q.done()
-	}
+	})
 }
 
-// askOfStrangers asks about a task that there is not.
-func (q *inquiry) askOfStrangers() {
-	q.ask(server.TasksGet, ofTask(strangeTask))
-	q.ask(server.TasksResult, ofTask(strangeTask))
-	if q.Declares("tasks", "cancel") {
-		q.ask(server.TasksCancel, ofTask(strangeTask))
+// open lets the model answer.
+func (a *asker) open() { a.gate.Open(a.word) }
+
+// ask sends a request about tasks and returns its result; nil for none: what that means is judged from the trace.
+func (a *asker) ask(method server.TaskMethod, params any) dialect.Object {
+	if a.over {
+		return nil
 	}
-	if q.Declares("tasks", "list") {
-		q.ask(server.TasksList, server.Hostile(server.TaskParams{Cursor: strangeCursor}))
-	}
+	return a.result(a.StartTask(method, params))
 }
 
-// list reads the pages of the list of tasks.
-func (q *inquiry) list() {
-	if !q.Declares("tasks", "list") {
-		return
+// result waits for the result of a request that was sent without an error.
+func (a *asker) result(asked *server.Pending, err error) dialect.Object {
+	a.err = err
+	a.over = err != nil || !story.Either(story.Reaction, asked.Done(), a.Context().Done())
+	if a.over {
+		return nil
 	}
-	next := server.TaskParams{}
-	for range mostPages {
-		page := q.ask(server.TasksList, next)
-		if next.Cursor = page.Text("nextCursor"); next.Cursor == "" {
+	raw, _ := asked.Answer() // an error has no result
+	return evidence.ObjectOf(raw)
+}
+
+// poll asks for the status until the task has ended.
+func (a *asker) poll() {
+	for range story.Reaction / pollInterval {
+		task := a.ask(server.TasksGet, a.task)
+		if task == nil || slices.Contains(evidence.TerminalStatuses, task.Text("status")) {
 			return
 		}
+		story.Either(pollInterval, a.Context().Done(), nil)
 	}
 }
 
-// listen asks about a task on the stream that the client has opened, if it has.
-func (q *inquiry) listen(id string) {
-	ctx, cancel := context.WithTimeout(q.Context(), story.ListenPatience)
-	defer cancel()
-	if q.Listens(ctx) {
-		q.ask(server.TasksGet, server.OnGET(ofTask(id)))
-	}
-}
-
-// playFailedTask asks for what the model refuses, as a task and plainly.
-func playFailedTask(gate *story.Stage) server.Handler {
-	return func(s *server.Session) (any, error) {
-		q := &inquiry{Session: s}
-		ask := s.Ask("Do the " + theImpossible + ".")
-		id := q.create(gate, ask, "")
-		if id == "" {
-			return q.done()
-		}
-		q.ask(server.TasksResult, ofTask(id))
-		q.untilEnded(id)
-		q.ask(server.TasksResult, ofTask(id))
-		q.plainly(ask)
-		return q.done()
-	}
-}
-
-// playCancelledTask cancels a task while the model thinks about it, and lets the model answer then.
-func playCancelledTask(gate *story.Stage) server.Handler {
-	return func(s *server.Session) (any, error) {
-		if !s.Declares("tasks", "cancel") {
-			return "The client cancels no tasks.", nil
-		}
-		q := &inquiry{Session: s}
-		ask, word := story.Ponder(s, gate, 1)
-		defer gate.Open(word)
-		id := q.create(gate, ask, word)
-		if id == "" {
-			return q.done()
-		}
-		story.Either(story.Reaction, gate.Held(word), s.Context().Done())
-		q.ask(server.TasksCancel, ofTask(id))
-		q.ask(server.TasksGet, ofTask(id))
-		story.Either(story.CancelIgnoredAfter, gate.Left(word), nil) // that the client hung up is seen a moment later
-		gate.Open(word)
-		q.ask(server.TasksResult, ofTask(id))
-		q.ask(server.TasksGet, ofTask(id))
-		q.ask(server.TasksCancel, ofTask(id))
-		return q.done()
+// plainly sends the sampling request again, without asking for a task.
+func (a *asker) plainly() {
+	plain := *a.sampling
+	if plain.Task, plain.Meta = nil, nil; !a.over {
+		a.result(a.Start(&plain))
 	}
 }

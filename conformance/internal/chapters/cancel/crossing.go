@@ -1,0 +1,74 @@
+package cancel
+
+import (
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// The server cancels one request as soon as it was sent, and another as soon as the model answers: each time the
+// response may be on its way. Another request follows each cancel.
+var crossing = gated("cancel/crossing", func(gate *story.Stage) server.Handler {
+	return func(s *server.Session) (any, error) {
+		if _, err := s.Sample(s.Ask("Are you still there?")); err != nil {
+			return nil, err
+		}
+		asked, err := s.Start(s.Ask("Name a bird."))
+		if err != nil {
+			return nil, err
+		}
+		if err := s.Cancel(asked, "asked by mistake"); err != nil {
+			return nil, err
+		}
+		if _, err := s.Sample(s.Ask("Name a fish.")); err != nil {
+			return nil, err
+		}
+		asked, word, err := story.StartPondering(s, gate)
+		gate.Open(word)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.Cancel(asked, "it takes too long"); err != nil {
+			return nil, err
+		}
+		return s.Sample(s.Ask("Name a tree."))
+	}
+})
+
+var race = check.Check{
+	ID: "race", Cases: []string{"crossing"},
+	Rule:       "The client MUST handle a cancel that crosses its response, and continue with later requests",
+	Levels:     check.InLegacy(report.Must),
+	Statements: []string{"2025-03-26/cancellation/timing", "2025-06-18/cancellation/timing", "2025-11-25/cancellation/07"},
+	Results:    1,
+	Cause:      "the client treats a request as running while it sends the response, and the cancel hits the next request",
+	Fix:        "Decide once, under a lock, whether a request is answered or cancelled. Keep nothing of it after that.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		for _, r := range e.Rounds[1:] {
+			if cancel := e.Cancelled(r); cancel != nil {
+				if len(r.Answers) > 1 {
+					return check.Fail("expected at most one response to a cancelled request, found %d", len(r.Answers)).
+						Show(*cancel, "").Show(r.Answers[0].Place, "").Show(r.Answers[1].Place, "")
+				}
+				continue
+			}
+			a := r.Result()
+			switch {
+			case r.CassetteMiss() != "":
+				return noResult(e, r)
+			case a == nil:
+				v := check.Fail("expected a result for the request after a cancel, found none%s", e.WhyNoResult(r.N))
+				return check.ShowOutput(e.Session, v.Show(r.Asked, ""))
+			case story.Others(a, r) != "":
+				return check.Fail("expected the result of this request, found that of another one: %q", story.Others(a, r)).
+					Show(r.Asked, "").Show(a.At("content"), "%s", evidence.Compact(a.Member("content")))
+			}
+		}
+		if len(e.Rounds) < 5 {
+			return check.NotObserved("the case ended too early%s", e.WhyNoResult(len(e.Rounds)))
+		}
+		return settled(e, e.Rounds[4].Asked, "the requests after the cancels have results")
+	},
+}

@@ -1,0 +1,163 @@
+package cancel
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// The server reports progress of a call, and the client abandons the call. The server responds to it all the same.
+var callWhileWorking = story.Pondered(harness.Case{ID: "cancel/call-while-working", GiveUp: true},
+	func(gate *story.Stage) server.Handler {
+		return func(s *server.Session) (any, error) {
+			defer gate.BlockBarrier()()
+			if err := s.Progress(1, 2); err != nil {
+				return nil, err
+			}
+			if !s.WantsProgress() || !story.Either(story.Reaction, s.Context().Done(), nil) {
+				return "done", nil
+			}
+			result := story.Object{"content": []any{server.Text("too late")}}
+			if s.Revision().Modern() {
+				result["resultType"] = "complete"
+			}
+			raw, err := json.Marshal(story.Object{"jsonrpc": "2.0", "id": s.CallID(), "result": result})
+			if err != nil {
+				return nil, err
+			}
+			return nil, s.Send(raw)
+		}
+	})
+
+// cancelsCall are the statements on how a client cancels a request.
+var cancelsCall = []string{
+	"2025-03-26/transports/cancel", "2025-06-18/transports/cancel", "2025-11-25/transports/13", "2025-11-25/lifecycle/02",
+	"2026-07-28/cancellation/05", "2026-07-28/stdio/06", "2026-07-28/cancellation/01", "2026-07-28/cancellation/07",
+}
+
+var callCancelled = check.Check{
+	ID: "call-cancelled", Cases: []string{"call-while-working"},
+	Rule:       "A client that abandons a call while the server works cancels it (2026-07-28, HTTP: closes its stream)",
+	Levels:     check.Levels(report.Should, report.Must),
+	Statements: cancelsCall, Needs: []check.Need{abandoned},
+	Cause: "the client only stops listening, or closes the stream in a revision in which that is no cancel",
+	Fix:   "Send notifications/cancelled with the id of the call. In 2026-07-28 over HTTP, close the stream of the call.",
+	Judge: cancelsItsCall,
+}
+
+// cancelsItsCall judges how a client cancels the call that it abandons.
+func cancelsItsCall(e *evidence.Case) check.Verdict {
+	call := evidence.Place{Ref: e.FirstCall, Label: "the call"}
+	cancels, id := e.CallCancels()
+	byStream := e.Revision.Modern() && !e.Session.OverStdio()
+	switch {
+	case byStream && e.StreamClosed() != nil:
+		return check.Pass("the client closed the stream of its call")
+	case byStream:
+		return check.Warn("expected the client to close the stream of the abandoned call, found it open: the server goes on").
+			Show(call, "").Show(abandonedAt(e), "")
+	case len(cancels) > 0:
+		return check.Pass("the client cancelled its call")
+	}
+	return check.Fail("expected %s with the id of the abandoned call, found none", evidence.MethodCancelled).
+		Show(call.At("id"), "%s", id).Show(abandonedAt(e), "")
+}
+
+var namesOwn = check.Check{
+	ID: "names-own", Cases: []string{"call-while-sampling", "call-while-working"},
+	Rule:   "The client MUST cancel only requests of its own, by their id, and never initialize",
+	Levels: check.Everywhere(report.Must),
+	Statements: []string{"2025-03-26/cancellation/behavior", "2025-06-18/cancellation/behavior",
+		"2025-11-25/cancellation/01", "2025-11-25/cancellation/02", "2025-11-25/basic/12",
+		"2026-07-28/cancellation/11", "2026-07-28/basic/22"},
+	Needs: []check.Need{abandoned},
+	Cause: "the client writes the id as a string, or names another request, or gives the cancel an id of its own",
+	Fix:   "Send a notification, without an id. Write requestId exactly as the id of the request.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		requests, cancels := ownMessages(e)
+		for _, c := range cancels {
+			if v := misnames(e, c, requests); v != nil {
+				return *v
+			}
+		}
+		return check.Pass("the client cancelled only requests of its own")
+	},
+}
+
+// ownMessage is a message of the client.
+type ownMessage struct {
+	evidence.Place
+	*evidence.Message
+}
+
+// ownMessages returns the requests that the client sent in the session of the call, and its cancels.
+func ownMessages(e *evidence.Case) (requests, cancels []ownMessage) {
+	session := e.Session.Trace.Find(e.FirstCall).Frame.Session
+	for ev, m := range e.Session.FromClient() {
+		switch {
+		case ev.Frame.Session != session && ev.Frame.Session != "":
+		case m.Method == evidence.MethodCancelled:
+			cancels = append(cancels, ownMessage{evidence.Place{Ref: ev.Ref(), Path: "params", Label: "cancel"}, m})
+		case m.Method != "" && m.ID != nil:
+			requests = append(requests, ownMessage{evidence.Place{Ref: ev.Ref(), Label: m.Method}, m})
+		}
+	}
+	return requests, cancels
+}
+
+// misnames returns nil if a cancel names one of the requests, and otherwise the verdict.
+func misnames(e *evidence.Case, cancel ownMessage, requests []ownMessage) *check.Verdict {
+	id, isNotification := evidence.CancelOf(cancel.Message)
+	var named []string // the methods of the requests that it may name: a client may have used the id twice
+	for _, r := range requests {
+		before := e.Session.Order[r.Ref] < e.Session.Order[cancel.Ref]
+		if evidence.SameID(r.ID, id) && (before || !e.Session.OverStdio()) { // over HTTP a cancel may overtake its request
+			named = append(named, r.Method)
+		}
+	}
+	var v check.Verdict
+	switch {
+	case !isNotification:
+		at := evidence.Place{Ref: cancel.Ref, Path: "id", Label: "cancel"}
+		v = check.Fail("expected a cancel without an id, found the id %s", cancel.ID).Show(at, "%s", cancel.ID)
+	case len(named) == 0:
+		v = check.Fail("expected requestId to name a request of the client, found %s", check.OrMissing(id)).
+			Show(cancel.At("requestId"), "%s", check.OrMissing(id))
+	case !slices.ContainsFunc(named, func(method string) bool { return method != "initialize" }):
+		v = check.Fail("expected no cancel of initialize, found one").Show(cancel.At("requestId"), "%s", id)
+	default:
+		return nil
+	}
+	return &v
+}
+
+var lateResponse = check.Check{
+	ID: "late-response", Cases: []string{"call-while-working"},
+	Rule:   "The client SHOULD ignore a response to a call that it has abandoned",
+	Levels: check.Everywhere(report.Should),
+	Statements: []string{"2025-03-26/cancellation/behavior", "2025-06-18/cancellation/behavior",
+		"2025-11-25/cancellation/06", "2026-07-28/cancellation/15", "2026-07-28/cancellation/16"},
+	Needs: []check.Need{abandoned},
+	Cause: "the client takes a response without a request for a broken connection, or for that to its latest request",
+	Fix:   "Match responses to requests by id. Drop a response that no request waits for.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		shown := abandonedAt(e)
+		if e.Revision.Modern() && !e.Session.OverStdio() {
+			return check.NotApplicable("over HTTP the client closes the stream, and no response can come after that")
+		}
+		if early := e.Session.CompletedUnanswered(e.Session.Order[shown.Ref]); early != nil {
+			return check.Fail("expected the client to ignore the response to the abandoned call, found that it took it for the "+
+				"response to its next call").Show(shown, "").Show(*early, "")
+		}
+		if v := check.Survived(e, shown, "the client did not continue after the response to the abandoned call"); v != nil {
+			return *v
+		}
+		return check.Pass("the client continued")
+	},
+}

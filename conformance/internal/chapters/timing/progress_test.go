@@ -1,0 +1,151 @@
+package timing
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// progressStory is a story about progress. Its methods return it.
+type progressStory struct{ *tracetest.Story }
+
+// asks is a sampling request with a progress token, "" for none; answers is its result.
+func (s progressStory) asks(token string) progressStory {
+	ask := any(tracetest.Asking("How is it going?"))
+	if token != "" {
+		ask = withToken(ask, token)
+	}
+	s.Asks(ask)
+	return s
+}
+
+func (s progressStory) answers() progressStory {
+	s.Answers(tracetest.Saying("Well."))
+	return s
+}
+
+// reports is a progress notification for each of the values; token "" is none.
+func (s progressStory) reports(token string, values ...string) progressStory {
+	if token != "" {
+		token = `"progressToken":` + token + `,`
+	}
+	for _, value := range values {
+		s.Frame("", trace.FromClient, 0,
+			`{"jsonrpc":"2.0","method":"notifications/progress","params":{`+token+`"progress":`+value+`}}`)
+	}
+	return s
+}
+
+func TestProgressOfASamplingRequest(t *testing.T) {
+	const token, rises, ends = "time/progress-token", "time/progress-rises", "time/progress-ends"
+	// during returns steps that report progress of the first of three requests.
+	during := func(values ...string) func(progressStory) {
+		return func(s progressStory) {
+			s.asks(`"t"`).reports(`"t"`, values...).answers().asks("").answers().asks("").answers().PassesBarrier()
+		}
+	}
+	var tests []tracetest.Test
+	add := func(check, name string, v report.Verdict, message string, steps func(progressStory)) {
+		tests = append(tests, tracetest.Test{Check: check, Name: name, CaseID: "progress", In: tracetest.InA, Verdict: v,
+			Message: message, Steps: func(s *tracetest.Story) { steps(progressStory{s}) }})
+	}
+	for _, check := range []string{token, rises, ends} {
+		add(check, "no notification", report.NotApplicable, "no progress", during())
+		add(check, "rising progress", report.Pass, "", during("0.5", "1e0", "2"))
+	}
+	add(token, "the id of the request", report.Fail, "found 1001", func(s progressStory) {
+		s.asks(`"t"`).reports("1001", "1").answers().PassesBarrier()
+	})
+	add(token, "no token", report.Fail, "found none", func(s progressStory) {
+		s.reports("", "1").asks("").answers().PassesBarrier()
+	})
+	add(token, "a number as a string", report.Fail, `found "7"`, func(s progressStory) {
+		s.asks("7").reports(`"7"`, "1").answers().PassesBarrier()
+	})
+	add(token, "a token before its request", report.Fail, "found 7", func(s progressStory) {
+		s.reports("7", "1").asks("7").answers().PassesBarrier()
+	})
+	add(rises, "the same without a token twice", report.Pass, "", func(s progressStory) {
+		s.asks(`"t"`).reports(`"t"`, "1").answers().asks("").reports("", "1", "1").answers().PassesBarrier()
+	})
+	add(rises, "the same twice", report.Fail, "above 1, found 1.0", during("1", "1.0"))
+	add(rises, "lower progress over HTTP, where POSTs overtake", report.Warn, "above 2, found 1", during("2", "1"))
+	add(rises, "lower progress over stdio", report.Fail, "above 2, found 1", func(s progressStory) {
+		s.Trace.Header.Transport = trace.Stdio
+		during("2", "1")(s)
+	})
+	add(rises, "a string", report.Fail, `found "half"`, during(`"half"`))
+	add(ends, "a notification that the response overtakes", report.Pass, "", func(s progressStory) {
+		s.asks("7").answers().reports("7", "1").asks("").reports("7", "2").answers().PassesBarrier()
+	})
+	add(ends, "a notification long after the response", report.Fail, "after its response", func(s progressStory) {
+		s.asks(`"t"`).answers().asks("").answers().asks("").reports(`"t"`, "3").answers().PassesBarrier()
+	})
+	add(ends, "a session without a barrier", report.Unsupported, "", func(s progressStory) {
+		s.asks("7").reports("7", "1").answers()
+	})
+	tracetest.Run(t, catalogue, tests)
+}
+
+// requests is a request of the client with a progress token; gets is the response to it.
+func (s progressStory) requests(caseID string, id int, token string) progressStory {
+	meta := `"_meta":{"progressToken":` + token + `},`
+	if own := s.Meta(); own != "" {
+		meta = `"_meta":{"progressToken":` + token + "," + own[len(`"_meta":{`):]
+	}
+	s.Frame(caseID, trace.FromClient, 0,
+		fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/list","params":{%s"cursor":"x"}}`, id, meta))
+	return s
+}
+
+func (s progressStory) gets(id int) progressStory {
+	s.Frame("", trace.ToClient, 200, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"tools":[]}}`, id))
+	return s
+}
+
+func TestTheClientsOwnProgressTokens(t *testing.T) {
+	const shape, unique = "time/token-shape", "time/token-unique"
+	together := func(a, b string) func(progressStory) {
+		return func(s progressStory) { s.requests("", 20, a).requests("", 21, b).gets(20).gets(21) }
+	}
+	var tests []tracetest.Test
+	add := func(check, name string, v report.Verdict, message string, steps func(progressStory)) {
+		tests = append(tests, tracetest.Test{Check: check, Name: name, CaseID: "progress", Verdict: v, Message: message,
+			Steps: func(s *tracetest.Story) {
+				steps(progressStory{s})
+				progressStory{s}.asks("").answers().PassesBarrier()
+			}})
+	}
+	for _, check := range []string{shape, unique} {
+		add(check, "no token", report.NotApplicable, "no progress", func(progressStory) {})
+		add(check, "tokens of both types", report.Pass, "", together(`"1"`, `1`))
+	}
+	add(shape, "integers in other notations", report.Pass, "", together(`1.0`, `2e3`))
+	for _, token := range []string{`1.5`, `null`, `{}`} {
+		add(shape, token, report.Fail, "found "+token, together(`1`, token))
+	}
+	add(unique, "the same together", report.Fail, `"t" twice`, together(`"t"`, `"t"`))
+	add(unique, "the same in turn", report.NotApplicable, "", func(s progressStory) {
+		s.requests("", 20, `"t"`).gets(20).requests("", 21, `"t"`).gets(21)
+	})
+	add(unique, "the same, before a cancel that it overtakes", report.NotApplicable, "", func(s progressStory) {
+		s.requests("", 20, `"t"`).requests("", 21, `"t"`).GivesUp("20")
+		s.gets(21)
+	})
+	add(unique, "the same, before the end of the stream", report.NotApplicable, "", func(s progressStory) {
+		s.requests(s.CaseID, 20, `"t"`).requests("", 21, `"t"`).Closes()
+		s.gets(21)
+	})
+	add(unique, "the same, beside a cancel of another request", report.Fail, "", func(s progressStory) {
+		s.requests("", 20, `"t"`).GivesUp("19")
+		s.requests("", 21, `"t"`).gets(21)
+	})
+	add(unique, "the same, beside the end of another stream", report.Fail, "", func(s progressStory) {
+		s.requests("", 20, `"t"`).Closes()
+		s.requests("", 21, `"t"`).gets(21)
+	})
+	tracetest.Run(t, catalogue, tests)
+}
