@@ -12,18 +12,18 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-type trail = tracetest.Story
+type session = tracetest.Story
 
 var river = tracetest.Asking("Which river?")
 
 // announces is a client whose user decides as the run asks, and the server's request.
-func announces(s *trail) *trail {
+func announces(s *session) *session {
 	s.Add("", trace.Event{Mark: &trace.Mark{Name: trace.MarkSupports, Text: harness.Decisions}})
 	return s.Asks(river)
 }
 
 // passesBarrier is the call of the barrier if the user declines: the server requests nothing in it.
-func passesBarrier(s *trail) {
+func passesBarrier(s *session) {
 	before, call := s.CaseID, s.Call
 	s.CaseID, s.Call = harness.BarrierID, 0
 	s.Trace.Header.Cases = append(s.Trace.Header.Cases, trace.Case{ID: harness.BarrierID, Tool: harness.BarrierID})
@@ -32,29 +32,29 @@ func passesBarrier(s *trail) {
 }
 
 // after returns steps that follow announces and precede the barrier. afterModel has a request to the model first.
-func after(then func(*trail) *trail) func(*trail) {
-	return func(s *trail) { passesBarrier(then(announces(s))) }
+func after(then func(*session) *session) func(*session) {
+	return func(s *session) { passesBarrier(then(announces(s))) }
 }
 
-func afterModel(then func(*trail) *trail) func(*trail) {
-	return after(func(s *trail) *trail { return then(s.Prompts(river)) })
+func afterModel(then func(*session) *session) func(*session) {
+	return after(func(s *session) *session { return then(s.Prompts(river)) })
 }
 
-func refuses(code int, message string) func(*trail) *trail {
-	return func(s *trail) *trail { return s.Refuses(code, message) }
+func refuses(code int, message string) func(*session) *session {
+	return func(s *session) *session { return s.Refuses(code, message) }
 }
 
-func returns(result string) func(*trail) *trail {
-	return func(s *trail) *trail { return s.Answers(result) }
+func returns(result string) func(*session) *session {
+	return func(s *session) *session { return s.Answers(result) }
 }
 
-func says(text string) func(*trail) *trail { return returns(tracetest.Saying(text)) }
+func says(text string) func(*session) *session { return returns(tracetest.Saying(text)) }
 
-func silent(s *trail) *trail { return s }
+func silent(s *session) *session { return s }
 
 // unannounced is a client that does not say that its user decides as the run asks.
-func unannounced(then func(*trail) *trail) func(*trail) {
-	return func(s *trail) { passesBarrier(then(s.Asks(river))) }
+func unannounced(then func(*session) *session) func(*session) {
+	return func(s *session) { passesBarrier(then(s.Asks(river))) }
 }
 
 const (
@@ -88,14 +88,14 @@ func TestDeclinedRequestsAreNotAnswered(t *testing.T) {
 		{Name: "the code -1 tells of a user", In: tracetest.InA, Verdict: report.Pass, Message: "the error code -1",
 			Steps: unannounced(refuses(-1, "no"))},
 		{Name: "no retry without a barrier is not judged", In: tracetest.InB, Verdict: report.Unsupported, Message: unsettled,
-			Steps: func(s *trail) { announces(s) }},
+			Steps: func(s *session) { announces(s) }},
 	})
 	tracetest.RunCheck(t, catalogue, "consent/declined-code", "request", []tracetest.Test{
 		{Name: "-1 passes", In: tracetest.InA, Verdict: report.Pass, Message: "-1", Steps: after(refuses(-1, "no"))},
 		{Name: "-32603 warns", In: tracetest.InA, Verdict: report.Warn, Message: "expected the error code -1, found -32603",
 			Steps: after(refuses(-32603, "no"))},
 		{Name: "-1 as a string warns", In: tracetest.InA, Verdict: report.Warn, Message: `found "-1"`,
-			Steps: after(func(s *trail) *trail { return s.Responds(s.ID(), `"error":{"code":"-1","message":"no"}`) })},
+			Steps: after(func(s *session) *session { return s.Responds(s.ID(), `"error":{"code":"-1","message":"no"}`) })},
 		{Name: "no error is not judged", In: tracetest.InA, Verdict: report.NotApplicable, Message: "no error",
 			Steps: after(says("The Danube."))},
 	})
@@ -108,14 +108,14 @@ func TestDeclinedRequestsDoNotReachTheModel(t *testing.T) {
 		{Name: "no request passes", Verdict: report.Pass, Message: "no call of the model", Steps: after(refuses(-1, "no"))},
 		{Name: "a request fails", Verdict: report.Fail, Message: "expected no request", Steps: afterModel(refuses(-1, "no"))},
 		{Name: "a request that the model refuses fails", Verdict: report.Fail, Message: "expected no request",
-			Dialects: tracetest.Native, Steps: after(func(s *trail) *trail {
+			Dialects: tracetest.Native, Steps: after(func(s *session) *session {
 				return s.Prompt(string(dialect.Marshal(river)), trace.ModelEnd{Status: 500}).Refuses(-1, "no")
 			})},
 		{Name: "a request without a mark is not judged", Verdict: report.NotObserved, Message: "without the mark of any case",
 			Dialects: tracetest.OpenAI,
-			Steps:    after(func(s *trail) *trail { s.Add("", unmarked); return s.Refuses(-1, "no") })},
+			Steps:    after(func(s *session) *session { s.Add("", unmarked); return s.Refuses(-1, "no") })},
 		{Name: "a request without a known user is not judged", Verdict: report.Unsupported, Message: unknown,
-			Steps: unannounced(func(s *trail) *trail { return s.Prompts(river) })},
+			Steps: unannounced(func(s *session) *session { return s.Prompts(river) })},
 	})
 	tracetest.RunCheck(t, catalogue, "consent/no-made-up-answer", "request", []tracetest.Test{
 		{Name: "an error passes", In: tracetest.InA, Verdict: report.Pass, Message: "-1", Steps: after(refuses(-1, "no"))},
@@ -128,7 +128,7 @@ func TestDeclinedRequestsDoNotReachTheModel(t *testing.T) {
 			Steps: after(says("The user declined."))},
 		{Name: "an answer beside a request without a mark is not judged", Verdict: report.NotObserved,
 			Message: "without the mark of any case", Dialects: tracetest.OpenAI,
-			Steps: after(func(s *trail) *trail { s.Add("", unmarked); return says("The Danube.")(s) })},
+			Steps: after(func(s *session) *session { s.Add("", unmarked); return says("The Danube.")(s) })},
 		{Name: "an error as a result warns", Verdict: report.Warn, Message: noContent, Steps: after(returns(asError))},
 		{Name: "another method's result warns", In: tracetest.InB, Verdict: report.Warn, Message: noContent,
 			Steps: after(returns(`{"action":"decline"}`))},
@@ -139,8 +139,8 @@ func TestDeclinedRequestsDoNotReachTheModel(t *testing.T) {
 func TestRetriesNeedAllInput(t *testing.T) {
 	const missing = "expected a response to each input request, found one missing"
 	const complete = "a response to each"
-	retries := func(responses string) func(*trail) *trail {
-		return func(s *trail) *trail { return s.Retries(responses) }
+	retries := func(responses string) func(*session) *session {
+		return func(s *session) *session { return s.Retries(responses) }
 	}
 	tests := []tracetest.Test{
 		{Name: "no retry passes", Verdict: report.Pass, Message: noRetry, Steps: after(silent)},
@@ -151,22 +151,22 @@ func TestRetriesNeedAllInput(t *testing.T) {
 		{Name: "a retry with the state alone fails", Verdict: report.Fail, Message: missing, Steps: unannounced(retries(""))},
 		{Name: "a retry with another key fails", Verdict: report.Fail, Message: missing,
 			Steps: after(retries(`,"inputResponses":{"y":{}}`))},
-		{Name: "two calls with an answer each pass", Verdict: report.Pass, Message: complete, Steps: func(s *trail) {
+		{Name: "two calls with an answer each pass", Verdict: report.Pass, Message: complete, Steps: func(s *session) {
 			afterModel(says("The Danube."))(s)
 			s.Calls().Asks(river).Prompts(river).Answers(tracetest.Saying("The Danube."))
 		}},
 		{Name: "a new call is no retry", Verdict: report.Pass, Message: noRetry,
-			Steps: func(s *trail) { announces(s).Calls(); s.Call = 1; passesBarrier(s) }},
+			Steps: func(s *session) { announces(s).Calls(); s.Call = 1; passesBarrier(s) }},
 		{Name: "some answers of many requests fail", CaseID: "fifty", Verdict: report.Fail,
-			Message: missing, Steps: func(s *trail) {
+			Message: missing, Steps: func(s *session) {
 				s.Asks(river)
 				s.Samples = 0
 				s.Asks(river).Answers(tracetest.Saying(fruit)).Retries(`,"inputResponses":{}`)
 			}},
 		{Name: "all answers of many requests pass", CaseID: "fifty", Verdict: report.Pass, Message: complete,
-			Steps: func(s *trail) { s.Asks(river).Answers(tracetest.Saying(fruit)) }},
+			Steps: func(s *session) { s.Asks(river).Answers(tracetest.Saying(fruit)) }},
 		{Name: "no retry after many requests is not judged", CaseID: "fifty", Verdict: report.NotApplicable,
-			Message: "did not retry", Steps: func(s *trail) { s.Asks(river) }},
+			Message: "did not retry", Steps: func(s *session) { s.Asks(river) }},
 	}
 	for i := range tests {
 		tests[i].In = tracetest.InB
@@ -175,25 +175,25 @@ func TestRetriesNeedAllInput(t *testing.T) {
 }
 
 func TestClientsStayAliveAfterARefusal(t *testing.T) {
-	ends := func(p trace.Process) func(*trail) {
-		return func(s *trail) { announces(s).Ends(p) }
+	ends := func(p trace.Process) func(*session) {
+		return func(s *session) { announces(s).Ends(p) }
 	}
 	tracetest.RunCheck(t, catalogue, "consent/alive", "request", []tracetest.Test{
 		{Name: "a later response passes", Verdict: report.Pass, Message: "went on", Steps: after(refuses(-1, "no"))},
 		{Name: "a crash fails", Verdict: report.Fail,
 			Message: "it exited with status 1", Steps: ends(trace.Process{ExitCode: 1})},
 		{Name: "a crash without a known user is not judged", Verdict: report.Unsupported, Message: unknown,
-			Steps: func(s *trail) { s.Asks(river).Ends(trace.Process{ExitCode: 1}) }},
+			Steps: func(s *session) { s.Asks(river).Ends(trace.Process{ExitCode: 1}) }},
 		{Name: "no response is not judged", In: tracetest.InA, Verdict: report.NotApplicable, Message: "no response",
 			Steps: ends(trace.Process{Deadline: true})},
 		{Name: "no later request is not judged", Verdict: report.Unsupported, Message: unsettled,
-			Steps: func(s *trail) { announces(s).Refuses(-1, "no") }},
+			Steps: func(s *session) { announces(s).Refuses(-1, "no") }},
 	})
 }
 
 func TestDeclinedAnswersDoNotReachTheServer(t *testing.T) {
 	encoded := base64.StdEncoding.EncodeToString([]byte(`{"text":"` + declinedAnswer + `"}`))
-	notifies := func(s *trail) *trail {
+	notifies := func(s *session) *session {
 		s.Frame("", trace.FromClient, 0,
 			fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"message":%q}}`, declinedAnswer))
 		return s.Refuses(-1, "no")
@@ -222,21 +222,21 @@ func TestDeclinedAnswersDoNotReachTheServer(t *testing.T) {
 		{Name: "a refusal before the model answers is not judged", In: tracetest.InA, Verdict: report.Unsupported,
 			Message: "no answer to decline", Steps: after(refuses(-1, "no"))},
 		{Name: "an answer without a known user is not judged", Verdict: report.Unsupported, Message: unknown,
-			Steps: unannounced(func(s *trail) *trail { return says(declinedAnswer)(s.Prompts(river)) })},
+			Steps: unannounced(func(s *session) *session { return says(declinedAnswer)(s.Prompts(river)) })},
 	})
 }
 
 func TestBurstsAreCounted(t *testing.T) {
-	each := func(respond func(s *trail, i int)) func(*trail) {
-		return func(s *trail) {
+	each := func(respond func(s *session, i int)) func(*session) {
+		return func(s *session) {
 			for i := range burstSize {
 				s.Asks(river)
 				respond(s, i)
 			}
 		}
 	}
-	upToTen := func(beyond func(*trail) *trail) func(*trail) {
-		return each(func(s *trail, i int) {
+	upToTen := func(beyond func(*session) *session) func(*session) {
+		return each(func(s *session, i int) {
 			if i < 10 {
 				s.Prompts(river).Answers(tracetest.Saying(fruit))
 			} else {
@@ -246,15 +246,15 @@ func TestBurstsAreCounted(t *testing.T) {
 	}
 	tracetest.RunCheck(t, catalogue, "consent/burst", "fifty", []tracetest.Test{
 		{Name: "all are answered", Verdict: report.Info, Message: "all 50",
-			Steps: each(func(s *trail, _ int) { s.Answers(tracetest.Saying(fruit)) })},
+			Steps: each(func(s *session, _ int) { s.Answers(tracetest.Saying(fruit)) })},
 		{Name: "some are refused", In: tracetest.InA, Verdict: report.Info,
 			Message: "answered 10 and refused 40, with the codes [-32603 -32000]",
-			Steps:   upToTen(func(s *trail) *trail { return s.Refuses([]int{-32000, -32603}[s.Samples%2], "too many") })},
+			Steps:   upToTen(func(s *session) *session { return s.Refuses([]int{-32000, -32603}[s.Samples%2], "too many") })},
 		{Name: "some have no response", In: tracetest.InA, Verdict: report.Warn,
 			Message: "each of 50 concurrent requests, found 10 answers", Steps: upToTen(silent)},
 		{Name: "some have an answer without the model", Verdict: report.Warn, Message: "found 40 answers without the model",
 			Steps: upToTen(says("Too many requests."))},
 		{Name: "all are refused", Verdict: report.NotApplicable,
-			Message: "none of 50", Steps: each(func(s *trail, _ int) { s.Refuses(-1, "no") })},
+			Message: "none of 50", Steps: each(func(s *session, _ int) { s.Refuses(-1, "no") })},
 	})
 }

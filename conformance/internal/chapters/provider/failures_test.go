@@ -10,11 +10,11 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-type story = tracetest.Story
+type session = tracetest.Story
 
 // afterFailures is a client whose model answers with the HTTP statuses, one after the other.
-func afterFailures(then func(*story), statuses ...int) func(*story) {
-	return func(s *story) {
+func afterFailures(then func(*session), statuses ...int) func(*session) {
+	return func(s *session) {
 		s.Asks(tracetest.Asking(tracetest.WhenOpen))
 		for _, status := range statuses {
 			s.Fails(status)
@@ -24,15 +24,15 @@ func afterFailures(then func(*story), statuses ...int) func(*story) {
 }
 
 // refuses is an error response, after which the client goes on. returns is a result in its place.
-func refuses(s *story) { s.Refuses(-32603, "the model is down").OtherwiseAnswers() }
+func refuses(s *session) { s.Refuses(-32603, "the model is down").OtherwiseAnswers() }
 
-func returns(result string) func(*story) {
-	return func(s *story) { s.Answers(result).OtherwiseAnswers() }
+func returns(result string) func(*session) {
+	return func(s *session) { s.Answers(result).OtherwiseAnswers() }
 }
 
-func refusesAndStops(s *story) { s.Refuses(-32603, "no") }
+func refusesAndStops(s *session) { s.Refuses(-32603, "no") }
 
-func hangs(s *story) { s.Ends(trace.Process{Deadline: true}) }
+func hangs(s *session) { s.Ends(trace.Process{Deadline: true}) }
 
 const (
 	refused   = `"the model is down" (code -32603)`
@@ -72,8 +72,8 @@ func TestIsErrorRejectsInventedAnswers(t *testing.T) {
 }
 
 func TestFailedMRTRRejectsRetriesWithoutInput(t *testing.T) {
-	retries := func(responses string) func(*story) {
-		return afterFailures(func(s *story) { s.Retries(responses).OtherwiseAnswers() }, 401)
+	retries := func(responses string) func(*session) {
+		return afterFailures(func(s *session) { s.Retries(responses).OtherwiseAnswers() }, 401)
 	}
 	const missing = "expected an input response in the retry after HTTP 401, found none"
 	tracetest.RunCheck(t, catalogue, "provider-errors/failed-mrtr", "unauthorized", []tracetest.Test{
@@ -93,10 +93,10 @@ func TestFailedMRTRRejectsRetriesWithoutInput(t *testing.T) {
 }
 
 func TestPartialAnswersAreNotComplete(t *testing.T) {
-	cutOff := func(then func(*story)) func(*story) {
-		return func(s *story) { s.Asks(tracetest.Asking(tracetest.WhenOpen)).BreaksOff(); then(s) }
+	cutOff := func(then func(*session)) func(*session) {
+		return func(s *session) { s.Asks(tracetest.Asking(tracetest.WhenOpen)).BreaksOff(); then(s) }
 	}
-	stopped := func(text, reason string) func(*story) {
+	stopped := func(text, reason string) func(*session) {
 		return cutOff(returns(tracetest.With(tracetest.Saying(text), "stopReason", reason)))
 	}
 	const half = "The bridge opens at six"
@@ -121,22 +121,22 @@ func TestPartialAnswersAreNotComplete(t *testing.T) {
 		{Name: "the token limit as the reason warns", Verdict: report.Warn,
 			Message: "maxTokens", Steps: stopped(half, `"maxTokens"`)},
 		{Name: "an answer after a retry passes", Verdict: report.Pass, Message: "retried and received an answer",
-			Steps: cutOff(func(s *story) { s.Fails(200); returns(tracetest.Saying(answer))(s) })},
+			Steps: cutOff(func(s *session) { s.Fails(200); returns(tracetest.Saying(answer))(s) })},
 		{Name: "an answer after an HTTP error fails", CaseID: "error-midway", Verdict: report.Fail,
 			Message: "found an answer", Steps: afterFailures(returns(tracetest.Saying("")), 500)},
 		{Name: "no response is not judged", Verdict: report.NotObserved,
-			Message: tracetest.NoAnswer, Steps: cutOff(func(*story) {})},
+			Message: tracetest.NoAnswer, Steps: cutOff(func(*session) {})},
 	})
 }
 
 func TestRefusalsAreTold(t *testing.T) {
-	after := func(said string, then func(*story)) func(*story) {
-		return func(s *story) {
+	after := func(said string, then func(*session)) func(*session) {
+		return func(s *session) {
 			s.Asks(tracetest.Asking(tracetest.WhenOpen)).Prompting(trace.ModelEnd{Status: 200}, said)
 			then(s)
 		}
 	}
-	stopped := func(said, text, reason string) func(*story) {
+	stopped := func(said, text, reason string) func(*session) {
 		return after(said, returns(tracetest.With(tracetest.Saying(text), "stopReason", reason)))
 	}
 	const (
@@ -177,8 +177,8 @@ func TestRefusalsAreTold(t *testing.T) {
 }
 
 func TestRetriesAreReported(t *testing.T) {
-	limited := func(waits ...time.Duration) func(*story) {
-		return func(s *story) {
+	limited := func(waits ...time.Duration) func(*session) {
+		return func(s *session) {
 			s.Asks(tracetest.Asking(tracetest.WhenOpen)).Fails(429)
 			at := s.Trace.Events[len(s.Trace.Events)-1].At
 			for _, w := range waits {
@@ -206,7 +206,7 @@ func TestRetriesAreReported(t *testing.T) {
 func TestErrorCodesBlameNobodyElse(t *testing.T) {
 	test := func(code int, verdict report.Verdict) tracetest.Test {
 		return tracetest.Test{Name: fmt.Sprint(code), In: tracetest.InA, Verdict: verdict, Message: fmt.Sprint(code),
-			Steps: afterFailures(func(s *story) { s.Refuses(code, "no").OtherwiseAnswers() }, 500)}
+			Steps: afterFailures(func(s *session) { s.Refuses(code, "no").OtherwiseAnswers() }, 500)}
 	}
 	tests := []tracetest.Test{
 		test(-32603, report.Pass), test(429, report.Pass),
@@ -220,7 +220,7 @@ func TestErrorCodesBlameNobodyElse(t *testing.T) {
 }
 
 func TestClientsStayAliveAfterFailures(t *testing.T) {
-	refusesAll := func(s *story) {
+	refusesAll := func(s *session) {
 		refusesAndStops(s)
 		s.CaseID, s.Samples = "other/case", 0
 		s.Trace.Header.Cases = append(s.Trace.Header.Cases, trace.Case{ID: s.CaseID, Tool: "other-case"})
@@ -230,7 +230,7 @@ func TestClientsStayAliveAfterFailures(t *testing.T) {
 		{Name: "a later response passes", Verdict: report.Pass, Message: "after HTTP 401 the client responded",
 			Steps: afterFailures(refuses, 401)},
 		{Name: "a crash fails", Verdict: report.Fail, Message: "after HTTP 401, found none: it exited with status 1",
-			Steps: afterFailures(func(s *story) { s.Refuses(-32603, "no"); dies(s) }, 401)},
+			Steps: afterFailures(func(s *session) { s.Refuses(-32603, "no"); dies(s) }, 401)},
 		{Name: "a client that hangs is not judged", Verdict: report.NotObserved,
 			Message: "found none after 1 request to the model", Steps: afterFailures(hangs, 401)},
 		{Name: "a later error is not judged", In: tracetest.InA, Verdict: report.NotObserved,
@@ -238,9 +238,9 @@ func TestClientsStayAliveAfterFailures(t *testing.T) {
 		{Name: "no later call is not judged", Verdict: report.NotObserved, Message: "the client called no other tool",
 			Steps: afterFailures(refusesAndStops, 401)},
 		{Name: "tools in another order are not judged", Verdict: report.Unsupported, Message: "in the order of tools/list",
-			Steps: func(s *story) { s.PassesBarrier(); afterFailures(refusesAndStops, 401)(s) }},
+			Steps: func(s *session) { s.PassesBarrier(); afterFailures(refusesAndStops, 401)(s) }},
 		{Name: "an interrupted run is not judged", In: tracetest.InA, Verdict: report.NotObserved, Message: "interrupted",
-			Steps: afterFailures(func(s *story) {
+			Steps: afterFailures(func(s *session) {
 				s.Refuses(-32603, "no").Marks(trace.MarkHandlerEnded, "").Ends(trace.Process{Interrupted: true})
 			}, 401)},
 	})

@@ -15,30 +15,31 @@ import (
 
 // Errors that last. Some providers quote the key, as this HTTP 403 does, or name the account, as HTTP 429 does.
 var permanentErrors = []harness.Case{
-	failing("unauthorized", failure{name: "HTTP 401", noAccount: true}, status(http.StatusUnauthorized,
-		"invalid_api_key", "Incorrect API key provided. You can find your key in the settings of your account.")),
-	failing("forbidden", failure{name: "HTTP 403"}, status(http.StatusForbidden, "",
-		"Permission denied: the consumer of api_key:"+harness.PlantedKey+" has been suspended.")),
-	failing("not-found", failure{name: "HTTP 404"}, status(http.StatusNotFound, "model_not_found",
-		"The model does not exist, or you do not have access to it.")),
+	httpError("unauthorized", 0, llm.Error{Status: http.StatusUnauthorized, Code: "invalid_api_key",
+		Message: "Incorrect API key provided. You can find your key in the settings of your account."}),
+	httpError("forbidden", 0, llm.Error{Status: http.StatusForbidden,
+		Message: "Permission denied: the consumer of api_key:" + harness.PlantedKey + " has been suspended."}),
+	httpError("not-found", 0, llm.Error{Status: http.StatusNotFound, Code: "model_not_found",
+		Message: "The model does not exist, or you do not have access to it."}),
 }
 
 // badRequest is an error that the server may have caused, by the parameters of its request.
 var badRequest = []harness.Case{
-	failing("bad-request", failure{name: "HTTP 400"}, status(http.StatusBadRequest, "",
-		"This model does not take this combination of parameters.")),
+	httpError("bad-request", 0, llm.Error{Status: http.StatusBadRequest,
+		Message: "This model does not take this combination of parameters."}),
 }
 
 // Errors that may pass, so that a client may retry. Here every retry fails. Only Anthropic has a status of its own
 // for an overloaded model.
 var temporaryErrors = []harness.Case{
-	failing("rate-limited", failure{name: "HTTP 429", retries: retryTime}, llm.When().Fail(rateLimit)),
-	failing("server-error", failure{name: "HTTP 500", retries: retryTime}, status(http.StatusInternalServerError, "",
-		"Traceback (most recent call last):\n  File \""+internalCode+"\", line 218, in dispatch\n"+
-			"    raise Unreachable(host)\nUnreachable: "+internalHost+":8443 did not answer")),
+	httpError("rate-limited", retryTime, rateLimit),
+	httpError("server-error", retryTime, llm.Error{Status: http.StatusInternalServerError,
+		Message: "Traceback (most recent call last):\n  File \"" + internalCode + "\", line 218, in dispatch\n" +
+			"    raise Unreachable(host)\nUnreachable: " + internalHost + ":8443 did not answer"}),
 	failing("overloaded", failure{name: "an overloaded model", retries: retryTime},
 		llm.When(inDialect(dialect.Anthropic)).Fail(&llm.Error{Status: 529, Message: "Overloaded"}),
-		status(http.StatusServiceUnavailable, "", "The model is overloaded. Please try again later.")),
+		llm.When().Fail(&llm.Error{Status: http.StatusServiceUnavailable,
+			Message: "The model is overloaded. Please try again later."})),
 	failing("reset", failure{name: "a connection reset", retries: retryTime},
 		llm.When().Fault(llm.ResetBeforeHeaders())),
 }
@@ -46,23 +47,25 @@ var temporaryErrors = []harness.Case{
 // singleRateLimit is a rate limit that is over at the first retry.
 var singleRateLimit = []harness.Case{
 	failing("rate-limited-once", failure{name: "a single HTTP 429"},
-		llm.When().Fail(rateLimit).Once(), llm.When().Reply(llm.Text(answer))),
+		llm.When().Fail(&rateLimit).Once(), llm.When().Reply(llm.Text(answer))),
 }
-
-// retryAfter is what the provider's Retry-After asks for, in seconds.
-const retryAfter = 1
 
 // retryTime is enough for retries that all fail: the SDKs of providers wait about 0.5 s and 1 s, others 1, 2 and 4 s.
 const retryTime = 10 * time.Second
 
-var rateLimit = &llm.Error{
+// retryAfter is what the provider asks for, in seconds.
+const retryAfter = 1
+
+var rateLimit = llm.Error{
 	Status: http.StatusTooManyRequests, Code: "rate_limit_exceeded", Header: llm.RetryAfter(retryAfter),
 	Message: "Rate limit reached for requests per minute in organization " + harness.PlantedAccount +
 		". Please try again in 1s.",
 }
 
-func status(status int, code, message string) *llm.Rule {
-	return llm.When().Fail(&llm.Error{Status: status, Code: code, Message: message})
+func httpError(id string, retries time.Duration, e llm.Error) harness.Case {
+	unauthorized := e.Status == http.StatusUnauthorized
+	f := failure{name: fmt.Sprintf("HTTP %d", e.Status), noAccount: unauthorized, retries: retries}
+	return failing(id, f, llm.When().Fail(&e))
 }
 
 // inDialect matches requests in one dialect.
@@ -142,8 +145,7 @@ var retried = check.Check{
 	},
 }
 
-// againstRetryAfter compares the client's retries with the Retry-After of HTTP 429; "" if it received none before a
-// retry.
+// againstRetryAfter compares the client's retries with Retry-After; "" if the client did not receive it.
 func againstRetryAfter(e *evidence.Case) string {
 	const least = retryAfter * time.Second * 9 / 10 // timers and clocks differ a little
 	events, calls := e.Session.Trace.Events, e.Rounds[0].Model

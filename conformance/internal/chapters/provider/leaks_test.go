@@ -18,8 +18,8 @@ import (
 )
 
 // failed is a run with a planted key, in which the model answers with a status and a body.
-func failed(status int, body string, then func(*story)) func(*story) {
-	return func(s *story) {
+func failed(status int, body string, then func(*session)) func(*session) {
+	return func(s *session) {
 		s.Trace.Header.Key = harness.PlantedKey
 		s.Asks(tracetest.Asking(tracetest.WhenOpen)).Prompting(trace.ModelEnd{Status: status}, body)
 		then(s)
@@ -27,10 +27,10 @@ func failed(status int, body string, then func(*story)) func(*story) {
 }
 
 // tells is an error with the message; in 2026-07-28, which has none, a notification with it.
-func tells(message string) func(*story) { return tellsJSON(string(dialect.Marshal(message))) }
+func tells(message string) func(*session) { return tellsJSON(string(dialect.Marshal(message))) }
 
-func tellsJSON(message string) func(*story) {
-	return func(s *story) {
+func tellsJSON(message string) func(*session) {
+	return func(s *session) {
 		if s.Revision.Modern() {
 			notifies(s.CaseID, message)(s)
 		} else {
@@ -41,20 +41,20 @@ func tellsJSON(message string) func(*story) {
 }
 
 // tellsAnd is a client that reveals nothing in its error, and does something else.
-func tellsAnd(then func(*story)) func(*story) {
-	return failed(401, "", func(s *story) { tells("the model is down")(s); then(s) })
+func tellsAnd(then func(*session)) func(*session) {
+	return failed(401, "", func(s *session) { tells("the model is down")(s); then(s) })
 }
 
-func notifies(caseID, message string) func(*story) {
-	return func(s *story) {
+func notifies(caseID, message string) func(*session) {
+	return func(s *session) {
 		s.Frame(caseID, trace.FromClient, 0,
 			`{"jsonrpc":"2.0","method":"notifications/message","params":{"data":`+message+`}}`)
 	}
 }
 
 // sendsHeader sets a header of the client's first request.
-func sendsHeader(name, value string) func(*story) {
-	return tellsAnd(func(s *story) {
+func sendsHeader(name, value string) func(*session) {
+	return tellsAnd(func(s *session) {
 		for i := range s.Trace.Events {
 			if f := s.Trace.Events[i].Frame; f != nil && f.Dir == trace.FromClient && f.HTTP != nil {
 				f.HTTP.Header[name] = value
@@ -64,7 +64,7 @@ func sendsHeader(name, value string) func(*story) {
 	})
 }
 
-func dies(s *story) { s.Ends(trace.Process{ExitCode: 1}) }
+func dies(s *session) { s.Ends(trace.Process{ExitCode: 1}) }
 
 func TestSecretsDoNotReachTheServer(t *testing.T) {
 	const key = harness.PlantedKey
@@ -74,7 +74,7 @@ func TestSecretsDoNotReachTheServer(t *testing.T) {
 		fmt.Fprintf(&escaped, `\u%04x`, c)
 	}
 	var tests []tracetest.Test
-	add := func(verdict report.Verdict, message, name string, steps func(*story)) {
+	add := func(verdict report.Verdict, message, name string, steps func(*session)) {
 		tests = append(tests, tracetest.Test{Name: name, Verdict: verdict, Message: message, Steps: steps})
 	}
 	for name, message := range map[string]string{
@@ -105,14 +105,14 @@ func TestSecretsDoNotReachTheServer(t *testing.T) {
 	add(report.Pass, "no planted secret", "the key in another case of the scenario",
 		tellsAnd(notifies("provider-errors/reset", `"`+key+`"`)))
 	add(report.Pass, "no planted secret", "the key from the server",
-		tellsAnd(func(s *story) { s.Frame(s.CaseID, trace.ToClient, 0, `"`+key+`"`) }))
+		tellsAnd(func(s *session) { s.Frame(s.CaseID, trace.ToClient, 0, `"`+key+`"`) }))
 	add(report.NotObserved, "it exited with status 1", "a client that dies", failed(401, "", dies))
 	add(report.Fail, "found the key", "a client that leaks the key and dies",
-		func(s *story) { sendsHeader("Authorization", key)(s); dies(s) })
+		func(s *session) { sendsHeader("Authorization", key)(s); dies(s) })
 	add(report.Unsupported, "in the order of tools/list", "a client that calls the last tool first",
-		func(s *story) { s.PassesBarrier(); failed(401, "", refusesAndStops)(s) })
+		func(s *session) { s.PassesBarrier(); failed(401, "", refusesAndStops)(s) })
 	add(report.Unsupported, "no planted key", "a trace without a key", afterFailures(refuses, 401))
-	add(report.NotObserved, notCalled, "a client that does not call the model", func(s *story) {
+	add(report.NotObserved, notCalled, "a client that does not call the model", func(s *session) {
 		s.Trace.Header.Key = key
 		s.Asks(tracetest.Asking(tracetest.WhenOpen)).Answers(tracetest.Saying("At six."))
 	})
@@ -123,7 +123,7 @@ func TestErrorBodiesStayWithTheClient(t *testing.T) {
 	const sentence = "This model does not take this combination of parameters."
 	const body = `{"error":{"message":"` + sentence + `","type":"invalid_request_error","param":null,"code":null}}`
 	var tests []tracetest.Test
-	add := func(verdict report.Verdict, message, name string, steps func(*story)) {
+	add := func(verdict report.Verdict, message, name string, steps func(*session)) {
 		tests = append(tests, tracetest.Test{Name: name, Verdict: verdict, Message: message, Steps: steps})
 	}
 	for provider, body := range map[string]string{

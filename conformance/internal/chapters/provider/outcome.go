@@ -40,7 +40,7 @@ func timedOut(e *evidence.Case) *check.Verdict {
 	return &v
 }
 
-// modelCalled needs a request to the model that it could answer, of any call of the tool: without answers it is
+// modelCalled needs a request to the model in any call of the case's tool: without an answer of the client it is
 // unknown which of several concurrent calls it belongs to.
 func modelCalled(e *evidence.Case) *check.Verdict {
 	var v check.Verdict
