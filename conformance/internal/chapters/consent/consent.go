@@ -16,7 +16,7 @@ import (
 // Scenario is the chapter.
 var Scenario = check.Scenario{
 	ID:        "consent",
-	Purpose:   "the user declines, or many requests come at once",
+	Purpose:   "the user declines a request or an answer, or many requests arrive at once",
 	Revisions: check.AllRevisions(),
 	Cases:     []harness.Case{request, answer, fifty},
 	Checks: []check.Check{
@@ -85,6 +85,7 @@ var alive = check.Check{
 	},
 }
 
+// noResponse leaves a client without a response to consent/declined.
 func noResponse() check.Verdict {
 	return check.NotApplicable("the client sent no response (see consent/declined)")
 }

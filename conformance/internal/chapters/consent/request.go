@@ -111,10 +111,10 @@ var declinedMRTR = check.Check{
 		if v := userDecides(e); v != nil && declines {
 			return *v
 		}
-		switch answers := e.Rounds[0].Answers; {
-		case len(answers) > 0:
+		if answers := e.Rounds[0].Answers; len(answers) > 0 {
 			return check.Pass("the retry has a response to each input request").Show(answers[0].Place, "")
-		case bool(declines):
+		}
+		if declines {
 			return refused(e)
 		}
 		return check.NotApplicable("the client did not retry the call")
