@@ -1,79 +1,91 @@
+// Package consent judges clients with a user between the server and the model. The user may decline the request
+// before the client calls the model (request.go), or the answer before it reaches the server (answer.go). The client
+// then returns an error or, in 2026-07-28, does not retry the call. It may also refuse some of many concurrent
+// requests (burst.go).
 package consent
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
-	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
-	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// A person stands between the server and the model: who may refuse the request before the model is asked, and the answer before the server
-// gets it. What a refusal looks like is an error in the first era, and nothing at all in the second, where a client need not come back.
+// Scenario is the chapter.
 var Scenario = check.Scenario{
 	ID:        "consent",
-	Purpose:   "the person says no, or is asked for too much at once",
+	Purpose:   "the user declines a request or an answer, or many requests arrive at once",
 	Revisions: check.AllRevisions(),
-	Cases: []harness.Case{
-		{
-			ID: "consent/request", Decision: harness.Decline, Barrier: true,
-			Handler: func(s *server.Session) (any, error) { return s.Sample(s.Ask("Which river flows through Vienna?")) },
-			Script:  story.Says("The Danube."),
-		},
-		{
-			ID: "consent/answer", Decision: harness.DeclineAnswer, Barrier: true,
-			Handler: func(s *server.Session) (any, error) { return s.Sample(s.Ask("Which river flows through Cairo?")) },
-			Script:  story.Says(refusedAnswer),
-		},
-		{
-			ID: "consent/fifty", Barrier: true, // a client may refuse all of them, which is told from refusing everything by what else it answers
-			Handler: func(s *server.Session) (any, error) {
-				asked := make([]any, burstSize)
-				for i := range asked {
-					asked[i] = s.Ask(fmt.Sprintf("Name a fruit, please: this is number %d.", i+1))
-				}
-				return fmt.Sprintf("%d answers", len(s.SampleAll(asked...))), nil
-			},
-			Script: story.Says(fruitSaid),
-		},
+	Cases:     []harness.Case{request, answer, fifty},
+	Checks: []check.Check{
+		declined, declinedCode, noModelCall, noMadeUpAnswer, declinedMRTR, declinedAfter, alive, burst,
 	},
-	Checks: []check.Check{declined, declinedCode, declinedNoModelCall, noMadeUpAnswer, declinedMRTR, declinedAfter, declinedAlive, burst},
 }
 
-// refusedAnswer is what the model says and the person keeps from the server: words that nobody else would find.
-const refusedAnswer = "It is the Nile, says heron 4471."
+// userDeclines is what a case expects: true if the user declines, and false if a client may answer.
+type userDeclines bool
 
-// burstSize is how many samples are asked for at once.
-const burstSize = 50
-
-// fruitSaid is what the model says to each of them.
-const fruitSaid = "A pear."
-
-// codeDeclined is the error of a person who declined (2025-11-25, client/sampling#error-handling).
+// codeDeclined is the error code for a request that the user declined (2025-11-25, client/sampling#error-handling).
 const codeDeclined = -1
 
-// declinedRound returns the request that the person was to refuse, or the verdict for where nothing follows from what became of it. A client that does not say
-// that its person decides as the run wants it may have nobody to ask, or an adapter that asks nobody: all that it can show is a refusal
-// that can be nothing else.
-func declinedRound(e *evidence.Case) (*evidence.Round, *check.Verdict) {
+// userDecides needs a client whose user decides as the run asks. Any other client may have no user: then only an
+// error with the code -1 shows that it asked one.
+func userDecides(e *evidence.Case) *check.Verdict {
 	r := e.Rounds[0]
-	if e.Session.Supports[harness.Decisions] || slices.ContainsFunc(r.Answers, func(a evidence.Answer) bool { return a.Err != nil && a.Err.Code == codeDeclined }) {
-		return r, nil
+	declines := func(a evidence.Answer) bool { return a.Err != nil && a.Err.Code == codeDeclined }
+	if e.Session.Supports[harness.Decisions] || slices.ContainsFunc(r.Answers, declines) {
+		return nil
 	}
-	v := check.Unsupported(`it is not known whether anybody was asked: it takes a client whose person decides as it is told to (decision in MCP_CONFORMANCE_CONTEXT, Env.Decision), and that says so ({"mcp-conform":"supports","feature":"decisions"}, Env.Announce)`).
+	v := check.Unsupported("unknown whether the client asked a user: follow decision in MCP_CONFORMANCE_CONTEXT "+
+		`(Env.Decision), and announce it with {"mcp-conform":"supports","feature":"decisions"} (Env.Announce)`).
 		Show(r.Asked, "")
-	return nil, &v
+	return &v
 }
 
-// Levels and requirements of what every revision says of a person's consent.
-var (
-	everyoneMayRefuse = []string{"2025-03-26/sampling/user-interaction-model", "2025-06-18/sampling/user-interaction-model",
-		"2025-11-25/sampling/01", "2025-11-25/sampling/14", "2026-07-28/sampling/02", "2026-07-28/sampling/21"}
-	everyoneMayReview = []string{"2025-03-26/sampling/user-interaction-model", "2025-06-18/sampling/user-interaction-model",
-		"2025-11-25/sampling/02", "2026-07-28/sampling/03"}
-	refusalCode = map[server.Revision]report.Level{server.V20251125: report.Should}
-)
+// refused judges that the client refused: with an error or, in 2026-07-28, without an answer.
+func refused(e *evidence.Case) check.Verdict {
+	r := e.Rounds[0]
+	switch a := r.Result(); {
+	case a != nil && !evidence.IsNoAnswer(a):
+		return showResult(check.Fail("expected a refusal, found an answer"), r)
+	case a != nil && !e.Revision.Modern():
+		return showResult(check.Fail("expected an error, found a result without content"), r)
+	case a != nil:
+		return showResult(check.Pass("the client refused with an input response without content"), r)
+	case len(r.Answers) > 0:
+		return check.Pass("the client refused with the error code %d", r.Answers[0].Err.Code).
+			Show(r.Answers[0].Place, "%s", evidence.Compact(r.Answers[0].RawErr))
+	case !e.Revision.Modern():
+		return check.Fail("expected an error, found no response").Show(r.Asked, "%s", evidence.Compact(r.Raw))
+	}
+	if v := check.Unsettled(e, r); v != nil {
+		return *v
+	}
+	return check.Pass("the client refused: it did not retry the call").Show(r.Asked, "")
+}
+
+func showResult(v check.Verdict, r *evidence.Round) check.Verdict {
+	return v.Show(r.Asked, "").Show(r.Result().Place, "%s", evidence.Compact(r.Result().Result))
+}
+
+var alive = check.Check{
+	ID: "alive", Cases: []string{"request", "answer"},
+	Rule:   "The session continues after the user declined",
+	Levels: check.Everywhere(report.Robust), Requests: 1, Needs: []check.Need{userDecides},
+	Cause: "the exception for the refusal ends the connection or the client",
+	Fix:   "Catch the exception in the sampling handler, and return it as the error of that one request.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		r, ended := e.Rounds[0], e.Session.Ended
+		if len(r.Answers) == 0 && !e.Revision.Modern() && ended != nil && ended.Deadline {
+			return noResponse()
+		}
+		return check.Alive(e, r, "expected the client to go on after the user declined, found that it stopped")
+	},
+}
+
+// noResponse leaves a client without a response to consent/declined.
+func noResponse() check.Verdict {
+	return check.NotApplicable("the client sent no response (see consent/declined)")
+}

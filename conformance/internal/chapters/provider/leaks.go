@@ -16,84 +16,97 @@ import (
 )
 
 var noSecret = check.Check{
-	ID: "no-secret", Rule: "neither the provider's key, nor its cookies, nor the account's id appear on the MCP wire", Levels: check.Everywhere(report.Must), Requests: 1,
-	Statements: []string{"2025-03-26/sampling/sensitive", "2025-06-18/sampling/sensitive", "2025-11-25/sampling/18", "2026-07-28/sampling/25"},
-	Cause:      "an error's text is handed on as it is, in which the provider quotes the key, or names the account, or the HTTP library the address with the key in it; or what is set for the model, such as a header, is set for the server, too",
-	Fix:        "write what the server is told yourself, keep the provider's words and headers in the log, and have an HTTP client for each of the two (what is shown was planted for the run, and is no secret)",
+	ID: "no-secret",
+	Statements: []string{
+		"2025-03-26/sampling/sensitive", "2025-06-18/sampling/sensitive", "2025-11-25/sampling/18", "2026-07-28/sampling/25",
+	},
+	Rule:   "The client MUST NOT send the provider's key, its cookies or the account's ID to the server",
+	Levels: check.Everywhere(report.Must), Requests: 1,
+	Cause: "the client forwards the text of an error that quotes the key, the account or a URL with the key; " +
+		"or one HTTP client sends the model's headers to the server, too",
+	Fix: "Write an error message of your own, and log the provider's text and headers. " +
+		"Use separate HTTP clients for the provider and the server. (The values shown were planted for the run.)",
 	Judge: func(e *evidence.Case) check.Verdict {
 		if e.Session.Trace.Header.Key == "" {
-			return check.Unsupported("the trace names no key that was planted")
+			return check.Unsupported("the trace names no planted key")
 		}
-		finder := harness.Planted(e.Session.Trace.Header.Key)
-		for _, said := range saidHere(e) {
-			if hit, where, text := said.Find(finder); text != "" {
-				return check.Fail("%s is on the wire to the server%s", hit.Name, evidence.DescribeForm(hit)).Show(where, "%s", text)
+		planted := harness.Planted(e.Session.Trace.Header.Key)
+		for _, message := range sentHere(e) {
+			if hit, where, text := message.Find(planted); text != "" {
+				return check.Fail("expected no secret of the provider in what the client sends, found %s%s",
+					hit.Name, evidence.DescribeForm(hit)).Show(where, "%s", text)
 			}
 		}
-		if missing := unasked(e); missing != nil {
-			return *missing
-		}
-		if unsaid := unsaid(e, "that nothing secret follows"); unsaid != nil {
-			return *unsaid
-		}
-		return check.Pass("nothing that the client sent holds the key, a cookie or the account")
+		return nothingFound(e, "no planted secret")
 	},
 }
 
 var noUpstreamBody = check.Check{
-	ID: "no-upstream-body", Rule: "the provider's error body, its internals and its stack traces are not handed to the server", Levels: check.Everywhere(report.Advice), Requests: 1,
-	Cases: slices.DeleteFunc(idsOf(allFailures()), func(id string) bool { return slices.Contains(idsOf(unwillings), id) }),
-	Cause: "the text of the SDK's error is the message of the client's, and holds all that the provider said",
-	Fix:   "say what failed in words of your own, such as \"the model is not available\", and keep the rest in the log",
+	ID: "no-upstream-body", Cases: names(permanentErrors, badRequest, temporaryErrors, singleRateLimit, cuts),
+	Rule:   "The client does not forward the provider's error body, internals or stack traces to the server",
+	Levels: check.Everywhere(report.Advice), Requests: 1,
+	Cause: "the client returns the SDK's error text, which contains all that the provider said",
+	Fix:   "Write a message of your own, such as \"the model is not available\", and log the rest.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		r := e.Rounds[0]
-		finder := leak.New(leak.Secret{Name: "the name of a machine inside the provider", Value: internalHost},
-			leak.Secret{Name: "a line of the provider's stack trace", Value: internalCode}, leak.Secret{Name: "the name of the machine before the provider", Value: frontMachine})
-		bodies := errorBodies(r)
-		for _, said := range said(e) {
-			if hit, where, text := said.Find(finder); text != "" {
-				return check.Fail("%s is handed to the server%s", hit.Name, evidence.DescribeForm(hit)).Show(where, "%s", text)
+		bodies := errorBodies(e.Rounds[0])
+		for _, message := range e.Session.Sendings(func(caseID string) bool { return caseID == e.Case.ID }) {
+			if hit, where, text := message.Find(internals); text != "" {
+				return check.Fail("expected an error message of the client's own, found %s%s",
+					hit.Name, evidence.DescribeForm(hit)).Show(where, "%s", text)
 			}
 			for _, body := range bodies {
-				if where, text := shows(said, body); text != "" {
-					return check.Fail("the provider's error body is handed to the server").ShowAs("model said", body.at, "%s", evidence.Compact(body.raw)).Show(where, "%s", text)
+				if where, text := body.findIn(message); text != "" {
+					return check.Fail("expected an error message of the client's own, found the provider's error body").
+						ShowAs("model said", body.at, "%s", evidence.Compact(body.raw)).Show(where, "%s", text)
 				}
 			}
 		}
-		if missing := unasked(e); missing != nil {
-			return *missing
-		}
-		if unsaid := unsaid(e, "that nothing of it follows"); unsaid != nil {
-			return *unsaid
-		}
-		return check.Pass("nothing that the client sent shows what the provider said of its failure, but in a sentence")
+		return nothingFound(e, "no internals of the provider")
 	},
 }
 
-// said is what the client sent in the case.
-func said(ev *evidence.Case) []evidence.Sending {
-	return ev.Session.Sendings(func(caseID string) bool { return caseID == ev.Case.ID })
+var internals = leak.New(
+	leak.Secret{Name: "the name of a host inside the provider", Value: internalHost},
+	leak.Secret{Name: "a line of the provider's stack trace", Value: internalCode},
+	leak.Secret{Name: "the name of the machine in front of the provider", Value: frontMachine},
+)
+
+// nothingFound passes if the model was called and the trace settles that the client sent nothing more.
+func nothingFound(e *evidence.Case, what string) check.Verdict {
+	if v := modelCalled(e); v != nil {
+		return *v
+	}
+	switch why := e.Session.Unsettled(e.Rounds[0].Asked); {
+	case why == "":
+		return check.Pass("the client sent %s", what)
+	case outOfOrder(e.Session):
+		return check.Unsupported("%s found, but one could still have followed: the client must call the tools in the "+
+			"order of tools/list and answer the last sampling request: %s", what, why)
+	default:
+		return check.NotObserved("%s found, but one could still have followed: %s", what, why)
+	}
 }
 
-// saidHere is what the client sent in the case; in the first of the scenario's in a session, also what it sent outside of them all.
-func saidHere(ev *evidence.Case) []evidence.Sending {
-	cases := ev.Session.Trace.Header.Cases
-	first := slices.IndexFunc(cases, func(c trace.Case) bool { return strings.HasPrefix(c.ID, check.ProviderPrefix) })
-	return ev.Session.Sendings(func(caseID string) bool {
-		return caseID == ev.Case.ID || cases[first].ID == ev.Case.ID && !strings.HasPrefix(caseID, check.ProviderPrefix)
+// sentHere returns what the client sent in the case. For the scenario's first case in the session, it adds what the
+// client sent outside the scenario.
+func sentHere(e *evidence.Case) []evidence.Sending {
+	inScenario := func(caseID string) bool { return strings.HasPrefix(caseID, check.ProviderPrefix) }
+	cases := e.Session.Trace.Header.Cases
+	first := cases[slices.IndexFunc(cases, func(c trace.Case) bool { return inScenario(c.ID) })]
+	return e.Session.Sendings(func(caseID string) bool {
+		return caseID == e.Case.ID || first.ID == e.Case.ID && !inScenario(caseID)
 	})
 }
 
-// errorBody is what a provider said of a failure, and to which request: the document, the sentence in it that is for people, and the names of its
-// members.
+// errorBody is the JSON body of a provider's error.
 type errorBody struct {
 	raw     json.RawMessage
-	message string
-	names   []string
-	at      evidence.Place // the request that was answered with it
+	message string         // the sentence for people
+	keys    []string       // of the body and all objects in it
+	at      evidence.Place // the request to the model
 }
 
-// errorBodies are those of a round.
+// errorBodies returns the error bodies that the model sent in a round.
 func errorBodies(r *evidence.Round) []errorBody {
 	var bodies []errorBody
 	for _, x := range r.Model {
@@ -102,81 +115,63 @@ func errorBodies(r *evidence.Round) []errorBody {
 			if json.Unmarshal(document, &o) != nil || !o.Has("error") {
 				continue
 			}
-			body := errorBody{raw: document, message: o.Text("error"), at: x.Place} // Ollama's is the sentence itself
+			message := o.Text("error") // Ollama's error is the sentence itself
 			if o.Read("error", &details) == nil && details != nil {
-				body.message = details.Text("message")
+				message = details.Text("message")
 			}
-			names := map[string]bool{}
-			namesIn(evidence.Decoded(document), names)
-			body.names = slices.Sorted(maps.Keys(names))
-			if body.message != "" {
-				bodies = append(bodies, body)
+			if message == "" {
+				continue
 			}
+			keys := map[string]bool{}
+			eachObject(evidence.Decoded(document), func(o map[string]any) bool {
+				for key := range o {
+					keys[key] = true
+				}
+				return false
+			})
+			bodies = append(bodies, errorBody{document, message, slices.Sorted(maps.Keys(keys)), x.Place})
 		}
 	}
 	return bodies
 }
 
-func namesIn(value any, names map[string]bool) {
-	switch v := value.(type) {
-	case []any:
-		for _, item := range v {
-			namesIn(item, names)
-		}
-	case map[string]any:
-		for name, item := range v {
-			names[name] = true
-			namesIn(item, names)
-		}
-	}
-}
-
-// shows returns where the client shows the body as it is, as text or as JSON; "" where it does not. To quote the provider's sentence, or its
-// status, is not to show the body.
-func shows(s evidence.Sending, body errorBody) (where evidence.Place, text string) {
+// findIn returns where a message of the client contains the body, as text or as JSON, and the text there; "" if it
+// does not. The provider's sentence or status alone is not the body.
+func (b *errorBody) findIn(s evidence.Sending) (where evidence.Place, text string) {
 	where = evidence.Place{Ref: s.Event.Ref(), Label: "the client sent"}
 	message := evidence.Decoded(s.Event.Frame.Raw)
 	evidence.EachString(message, "", func(path, value string) bool {
-		if strings.Contains(value, body.message) && body.named(value) {
+		if strings.Contains(value, b.message) && b.hasKeys(value) {
 			where.Path, text = path, value
 		}
 		return text == ""
 	})
-	if text == "" && holdsDocument(message, body.raw) {
+	sameJSON := func(o map[string]any) bool { return evidence.SameJSON(dialect.Marshal(o), b.raw) }
+	if text == "" && eachObject(message, sameJSON) {
 		text = evidence.Compact(s.Event.Frame.Raw)
 	}
 	return where, text
 }
 
-// named reports whether a text has the names of the body's members in quotes, as JSON and some languages write them: two of them, or all
-// where there are fewer.
-func (b *errorBody) named(text string) bool {
-	found := 0
-	for _, name := range b.names {
-		for _, quote := range []string{`"`, `'`, `\"`} {
-			if strings.Contains(text, quote+name+quote) {
-				found++
-				break
-			}
-		}
-	}
-	return found >= min(2, len(b.names))
+// hasKeys reports whether a text has two of the body's keys, or all of fewer, in quotes as JSON and some languages
+// write them.
+func (b *errorBody) hasKeys(text string) bool {
+	missing := slices.DeleteFunc(slices.Clone(b.keys), func(key string) bool {
+		return slices.ContainsFunc([]string{`"`, `'`, `\"`}, func(quote string) bool {
+			return strings.Contains(text, quote+key+quote)
+		})
+	})
+	return len(b.keys)-len(missing) >= min(2, len(b.keys))
 }
 
-// holdsDocument reports whether a document stands in another.
-func holdsDocument(value any, document json.RawMessage) bool {
+// eachObject calls f with each object of a document until f returns true, and reports whether it did.
+func eachObject(value any, f func(map[string]any) bool) bool {
+	each := func(item any) bool { return eachObject(item, f) }
 	switch v := value.(type) {
 	case []any:
-		return slices.ContainsFunc(v, func(item any) bool { return holdsDocument(item, document) })
+		return slices.ContainsFunc(v, each)
 	case map[string]any:
-		if evidence.SameJSON(dialect.Marshal(v), document) {
-			return true
-		}
-		for _, item := range v {
-			if holdsDocument(item, document) {
-				return true
-			}
-		}
+		return f(v) || slices.ContainsFunc(slices.Collect(maps.Values(v)), each)
 	}
 	return false
 }

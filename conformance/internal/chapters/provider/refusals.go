@@ -1,0 +1,74 @@
+package provider
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+const (
+	filtered    = "The bridge opens at" // what a content filter leaves of the answer
+	refusalText = "I am sorry, but I cannot help with that."
+)
+
+// The provider filters the answer, or the model refuses to give one.
+var refusals = []harness.Case{
+	failing("content-filter", failure{name: "a content filter"},
+		llm.When().Reply(llm.Text(filtered)).StopReason(llm.StopContentFilter)),
+	failing("refusal", failure{name: "a refusal", refusal: refusalText},
+		llm.When().Reply(llm.Text(refusalText)).StopReason(llm.StopRefusal)),
+}
+
+var refusalTold = check.Check{
+	ID: "refusal-told", Cases: names(refusals),
+	Rule:   "An answer that the model refused or the provider filtered becomes an error, or its stop reason says so",
+	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Needs: []check.Need{resultDespiteFailure, check.ReadableContent(1)},
+	Cause: "unknown stop reasons become endTurn, or the client ignores the provider's refusal field",
+	Fix: "Return the provider's stop reason unchanged if MCP has no word for it, " +
+		"and the text of the model's refusal as the content.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		r, f := e.Rounds[0], failureOf(e)
+		a, x := r.Result(), r.LastExchange()
+		reason, given := a.Text("stopReason")
+		switch plainEnd := endsAsUsual(x); {
+		case given && !slices.Contains(evidence.StandardStopReasons, reason):
+			return check.Pass("the stop reason says why there is no answer: %s", reason).
+				Show(a.At("stopReason"), "%q", reason)
+		case plainEnd && f.refusal == "":
+			return check.NotApplicable("the provider has no stop reason for a content filter")
+		case plainEnd && evidence.Holds(a.Blocks(), f.refusal):
+			return check.Pass("the provider reports a usual end, and the text of the refusal is passed on").
+				Show(a.At("content"), "%q", f.refusal)
+		case plainEnd:
+			v := check.Fail("expected a stop reason or the text of the refusal, found neither").
+				ShowAs("model said", x.Place, "%q", f.refusal)
+			return showMembers(v, a, "content", "stopReason")
+		case !given:
+			return showMembers(check.Warn("expected the provider's stop reason for %s, found none", f), a, "content")
+		}
+		return showMembers(check.Fail("expected a stop reason for %s, found %s", f, reason), a, "stopReason", "content")
+	},
+}
+
+// endsAsUsual reports whether the provider gave a refusal the stop reason of any other answer. OpenAI and compatible
+// providers mark a refusal by its field, if at all, and Ollama has one stop reason for everything.
+func endsAsUsual(x *evidence.Exchange) bool {
+	return slices.ContainsFunc(evidence.Documents(x.Answer), func(document json.RawMessage) bool {
+		var o, response dialect.Object
+		if json.Unmarshal(document, &o) != nil {
+			return false
+		}
+		var choices []dialect.Object
+		_ = o.Read("choices", &choices) // other dialects may have a member of another type
+		_ = o.Read("response", &response)
+		return slices.ContainsFunc(choices, func(c dialect.Object) bool { return c.Text("finish_reason") == "stop" }) ||
+			o.Text("done_reason") == "stop" || o.Text("status") == "completed" || response.Text("status") == "completed"
+	})
+}
