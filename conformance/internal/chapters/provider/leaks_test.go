@@ -87,9 +87,9 @@ func TestSecretsDoNotReachTheServer(t *testing.T) {
 	}
 	for name, leak := range map[string]struct{ message, found string }{
 		"the key":           {"bad key " + key, "the key"},
-		"the key cut off":   {"bad key " + key[:len(key)-4] + "…", "the key, but for characters at its ends"},
+		"the key cut off":   {"bad key " + key[:len(key)-4] + "…", "the key, without its first or last characters"},
 		"the key in base64": {"Basic " + encoded, "the key, in base64"},
-		"the key escaped":   {escaped.String(), "the key, behind escapes"},
+		"the key escaped":   {escaped.String(), "the key, escaped"},
 		"the cookie":        {"Set-Cookie: __cf_bm=" + harness.PlantedCookie, "the cookie"},
 		"the account":       {rateLimit.Message, "the account"},
 	} {
