@@ -49,16 +49,11 @@ var cancelEdits = edits{
 			w.sendError(m.Params()["requestId"], codeInvalidParams)
 		}
 	}),
-	"dies-of-strange-cancel": onCancel(func(w *Wire, m *Message) {
-		if seen, _ := w.Seen(m.Params()["requestId"]); !seen && isID(m.Params()["requestId"]) {
-			w.Die("a cancellation of an unknown request")
-		}
+	"dies-of-strange-cancel": diesAfter(func(w *Wire, id any) bool {
+		seen, _ := w.Seen(id)
+		return !seen && isID(id)
 	}),
-	"dies-of-bad-cancel": onCancel(func(w *Wire, m *Message) {
-		if !isID(m.Params()["requestId"]) {
-			w.Die("a malformed cancellation")
-		}
-	}),
+	"dies-of-bad-cancel": diesAfter(func(_ *Wire, id any) bool { return !isID(id) }),
 	"tainted-by-cancel": func(*Wire) Edit {
 		var tainted atomic.Bool
 		return Edit{
@@ -104,6 +99,27 @@ func onCancel(f func(w *Wire, m *Message)) func(*Wire) Edit {
 			f(m.Wire, m)
 		}
 	})
+}
+
+// diesAfter closes the connection after a cancellation of some ids: at the next sampling request, so that the order of
+// events is always the same.
+func diesAfter(bad func(w *Wire, id any) bool) func(*Wire) Edit {
+	return func(w *Wire) Edit {
+		var doomed atomic.Bool
+		return Edit{
+			In: func(m *Message) {
+				if m.Method() == methodCancelled && bad(w, m.Params()["requestId"]) {
+					doomed.Store(true)
+				}
+			},
+			Asked: func(s *Sample) {
+				if doomed.Load() {
+					s.Withhold()
+					w.Die("a cancellation")
+				}
+			},
+		}
+	}
 }
 
 // ownCancel edits the client's cancellations.
