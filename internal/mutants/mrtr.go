@@ -133,8 +133,9 @@ var mrtrEdits = edits{
 			}
 			return kind
 		}),
-	"answers-direct-requests": responds(methodSample, object{"role": "assistant", "content": textBlock("yes"), "model": "none"}),
-	"answers-pings":           responds("ping", object{}),
+	"answers-direct-requests": responds(methodSample, object{"role": "assistant", "model": "none",
+		"content": textBlock("yes")}),
+	"answers-pings": responds("ping", object{}),
 	"gives-roots-to-all": onInput(func(r object) {
 		requests := member(r, "inputRequests")
 		for key, item := range requests {

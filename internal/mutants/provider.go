@@ -58,7 +58,9 @@ var providerEdits = edits{
 		return chunks
 	}),
 	"failure-as-invalid-params": failures(says(codeInvalidParams, func(*Wire, error) string { return failed })),
-	"failure-as-a-refusal":      failures(says(codeDeclined, func(*Wire, error) string { return "User rejected sampling request" })),
+	"failure-as-a-refusal": failures(says(codeDeclined, func(*Wire, error) string {
+		return "User rejected sampling request"
+	})),
 	"dies-of-failures": func(w *Wire) Edit {
 		var dead atomic.Bool
 		e := failures(func(_ *Wire, err error) (object, error) {
