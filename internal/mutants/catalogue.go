@@ -32,19 +32,19 @@ func read() []Mutant {
 	}
 	var mutants []Mutant
 	_, sections, _ := strings.Cut(catalogue, "\n== ")
-	for _, section := range strings.Split(sections, "\n== ") {
-		chapter, lines, _ := strings.Cut(section, "\n")
-		for _, line := range strings.Split(lines, "\n") {
-			switch name, doc, isName := strings.Cut(line, ": "); {
-			case line == "":
-			case line[0] == '\t':
-				mutants[len(mutants)-1].read(chapter, line)
-			case isName && known[name] != nil:
-				mutants = append(mutants, Mutant{Name: name, Doc: doc, edit: known[name]})
-				delete(known, name)
-			default:
-				panic(fmt.Sprintf("mutants: the catalogue has the line %q: no edit with that name is left", line))
+	for section := range strings.SplitSeq(sections, "\n== ") {
+		chapter, entries, _ := strings.Cut(section, "\n\n")
+		entries = strings.ReplaceAll(strings.TrimSpace(entries), "\n\t", "\t")
+		for entry := range strings.SplitSeq(entries, "\n") {
+			title, checks, _ := strings.Cut(entry, "\t")
+			name, doc, _ := strings.Cut(title, ": ")
+			m := Mutant{Name: name, Doc: doc, edit: known[name]}
+			if m.edit == nil {
+				panic(fmt.Sprintf("mutants: the catalogue has %q: no edit with that name is left", entry))
 			}
+			delete(known, name)
+			m.read(chapter, checks)
+			mutants = append(mutants, m)
 		}
 	}
 	for name := range known {
@@ -53,26 +53,22 @@ func read() []Mutant {
 	return mutants
 }
 
-// read reads a line about the mutant's checks and where its bug shows. A long one is continued on the next.
-func (m *Mutant) read(chapter, line string) {
-	for _, word := range strings.Fields(strings.NewReplacer("[", "[ ", "]", "").Replace(line)) {
-		switch {
-		case word == "|":
-			m.Also = []string{}
-		case word == "[":
-			m.reading = true
-		case m.reading:
-			m.limit(word)
-		default:
-			if !strings.Contains(word, "/") {
-				word = chapter + "/" + word
-			}
-			if m.Also == nil {
-				m.Kills = append(m.Kills, word)
-			} else {
-				m.Also = append(m.Also, word)
+// read reads which checks fail the mutant, and where its bug shows.
+func (m *Mutant) read(chapter, text string) {
+	text, limits, _ := strings.Cut(text, "[")
+	must, may, _ := strings.Cut(text, "|")
+	whole := func(list string) []string {
+		checks := strings.Fields(list)
+		for i, id := range checks {
+			if !strings.Contains(id, "/") {
+				checks[i] = chapter + "/" + id
 			}
 		}
+		return checks
+	}
+	m.Kills, m.Also = whole(must), whole(may)
+	for _, word := range strings.Fields(strings.TrimSuffix(limits, "]")) {
+		m.limit(word)
 	}
 }
 

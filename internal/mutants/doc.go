@@ -4,6 +4,6 @@
 // every host sets: the check of a request, the handler of samples, the retry policy.
 //
 // The package belongs to the self-test: every check of the catalogue must fail a mutant that was made for it.
-// catalogue.txt says what each mutant does wrong, which checks must fail it, and where its bug shows. Its edit is in the
-// file of the chapter. The files named wire hold the machinery, and content.go what the edits of several chapters share.
+// catalogue.txt says what each mutant does wrong, which checks must fail it, and where its bug shows. Its edit is in
+// the file of the chapter. The files named wire hold the machinery, and content.go what several chapters share.
 package mutants

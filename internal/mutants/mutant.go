@@ -41,8 +41,7 @@ type Mutant struct {
 	// Hangs is true for a mutant that never ends by itself in the legacy era.
 	Hangs bool
 
-	edit    func(w *Wire) Edit
-	reading bool // the words in brackets
+	edit func(w *Wire) Edit
 }
 
 // Client returns the mutant as a function for [harness.InProcess], in the setting that the configuration describes.
