@@ -6,78 +6,64 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 )
 
 // anthropicMutants are wrong in the translation to Anthropic Messages and back.
-var anthropicMutants = chapter("parallel",
-	m("ignores-block-index", "treats every block of Anthropic's stream as the first one",
-		"streamed-uses all-uses | over-32-calls tool-use/text-and-tool", reply(oneBlock),
-		only(dialect.Anthropic), streamed),
-	m("ping-is-an-error", "abandons a stream at an event that it does not know, such as ping",
-		"basic/answered | mrtr/retried mrtr/prompts-and-resources client/sampled declare/over-declared"+
-			" basic/parameters-harmless basic/unknown-extras tool-use/many-tools tool-use/stop-beside-calls",
-		just(Edit{Model: func(w *Wire, next http.RoundTripper) http.RoundTripper {
-			return replies(next, func(body io.ReadCloser) io.ReadCloser {
-				return readCloser{&lines{from: bufio.NewReader(body), edit: w.pingIsAnError}, body}
-			})
-		}}), only(dialect.Anthropic), streamed),
-	m("appends-to-empty-input", "appends a streamed input to the {} at its start, and reads {}",
-		"tool-use/input-intact streamed-uses | all-uses over-32-calls tool-use/bad-arguments",
-		reply(func(chunks []object) []object {
-			for _, e := range chunks {
-				if delta := member(e, "delta"); delta["partial_json"] != nil {
-					delta["partial_json"] = ""
-				}
+var anthropicEdits = edits{
+	"ignores-block-index": reply(oneBlock),
+	"ping-is-an-error": just(Edit{Model: func(w *Wire, next http.RoundTripper) http.RoundTripper {
+		return replies(next, func(body io.ReadCloser) io.ReadCloser {
+			return readCloser{&lines{from: bufio.NewReader(body), edit: w.pingIsAnError}, body}
+		})
+	}}),
+	"appends-to-empty-input": reply(func(chunks []object) []object {
+		for _, e := range chunks {
+			if delta := member(e, "delta"); delta["partial_json"] != nil {
+				delta["partial_json"] = ""
 			}
-			return chunks
-		}), only(dialect.Anthropic), streamed),
-	m("results-one-by-one", "sends each tool result in its own message, and not all in the next one",
-		"results-reach-model", request(func(body object) {
-			var messages []any
-			eachMessage(func(m object) {
-				if !hasResults(m) {
-					messages = append(messages, m)
-					return
-				}
-				for _, b := range m["content"].([]any) {
-					messages = append(messages, object{"role": m["role"], "content": []any{b}})
-				}
-			})(body)
-			body["messages"] = messages
-		}), only(dialect.Anthropic)),
-	m("results-as-assistant", "sends tool results with the role assistant", "results-reach-model | loop/three-rounds",
-		request(eachMessage(func(m object) {
-			if hasResults(m) {
-				m["role"] = "assistant"
+		}
+		return chunks
+	}),
+	"results-one-by-one": request(func(body object) {
+		var messages []any
+		eachMessage(func(m object) {
+			if !hasResults(m) {
+				messages = append(messages, m)
+				return
 			}
-		})), only(dialect.Anthropic)),
-	m("text-before-results", "puts a text before the tool results, which have to come first",
-		"results-reach-model | loop/three-rounds", request(eachMessage(func(m object) {
-			if hasResults(m) {
-				m["content"] = append([]any{textBlock("The tools say:")}, m["content"].([]any)...)
+			for _, b := range m["content"].([]any) {
+				messages = append(messages, object{"role": m["role"], "content": []any{b}})
 			}
-		})), only(dialect.Anthropic)),
-	m("drops-is-error-flag", "sends tool results without is_error", "error-result",
-		request(eachBlock("tool_result", unset("is_error"))), only(dialect.Anthropic)),
-	m("max-tokens-as-end-turn", "reports every stop reason except end_turn and tool_use as endTurn",
-		"basic/stop-reason-true | basic/stop-reason provider-errors/refusal-told", result(func(r object) {
-			if r["stopReason"] != "toolUse" {
-				r["stopReason"] = "endTurn"
+		})(body)
+		body["messages"] = messages
+	}),
+	"results-as-assistant": request(eachMessage(func(m object) {
+		if hasResults(m) {
+			m["role"] = "assistant"
+		}
+	})),
+	"text-before-results": request(eachMessage(func(m object) {
+		if hasResults(m) {
+			m["content"] = append([]any{textBlock("The tools say:")}, m["content"].([]any)...)
+		}
+	})),
+	"drops-is-error-flag": request(eachBlock("tool_result", unset("is_error"))),
+	"max-tokens-as-end-turn": result(func(r object) {
+		if r["stopReason"] != "toolUse" {
+			r["stopReason"] = "endTurn"
+		}
+	}),
+	"anthropic-stop-reasons": result(func(r object) {
+		for ours, theirs := range map[string]string{"endTurn": "end_turn", "toolUse": "tool_use",
+			"maxTokens": "max_tokens", "stopSequence": "stop_sequence"} {
+			if r["stopReason"] == ours {
+				r["stopReason"] = theirs
+				return
 			}
-		}), only(dialect.Anthropic)),
-	m("anthropic-stop-reasons", "returns Anthropic's words for stop reasons",
-		"tool-use/stop-reason-tooluse | basic/stop-reason", result(func(r object) {
-			for ours, theirs := range map[string]string{"endTurn": "end_turn", "toolUse": "tool_use",
-				"maxTokens": "max_tokens", "stopSequence": "stop_sequence"} {
-				if r["stopReason"] == ours {
-					r["stopReason"] = theirs
-					return
-				}
-			}
-		}), only(dialect.Anthropic)),
-)
+		}
+	}),
+}
 
 // pingIsAnError makes an error of a ping. It edits lines, so that the error comes when the ping does.
 func (w *Wire) pingIsAnError(line []byte) []byte {

@@ -6,59 +6,40 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/client"
 	"github.com/mcp-conform/mcp-conform/fakes/client/model"
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 )
 
-const (
-	// refusesAll are the checks that a client refuses an invalid history.
-	refusesAll = " balance/missing-result balance/no-result balance/late-result balance/trailing-use" +
-		" balance/mixed-content balance/orphan-result balance/duplicate-use-id balance/duplicate-result" +
-		" balance/use-in-user balance/result-in-assistant "
-	// callsModel are the checks that the model never gets such a history, and that a converter drops nothing of it.
-	callsModel = " | no-model-call not-dropped"
-)
-
-var balanceMutants = chapter("balance",
-	accepts("missing-result", "accepts one result for several tool uses"),
-	accepts("no-result", "accepts a text in place of a tool result"),
-	accepts("late-result", "accepts a tool result anywhere after its tool use"),
-	accepts("trailing-use", "accepts a history that ends with a tool use"),
-	accepts("mixed-content", "accepts tool results beside other content"),
-	accepts("orphan-result", "accepts a tool result without a tool use"),
-	accepts("duplicate-use-id", "accepts two tool uses with the same id"),
-	accepts("duplicate-result", "accepts two results for one tool use"),
-	accepts("use-in-user", "accepts a tool use with the role user"),
-	accepts("result-in-assistant", "accepts a tool result with the role assistant"),
-	m("hands-on-histories", "passes every history to the model", refusesAll+"no-model-call"+callsModel,
-		overlooks(func(string) bool { return true }), only(dialect.Native)),
-	m("imbalance-is-internal", "refuses an invalid history with an internal error", refusesAll, answered(func(s *Sample) {
+var balanceEdits = edits{
+	"accepts-missing-result":      accepts("missing-result"),
+	"accepts-no-result":           accepts("no-result"),
+	"accepts-late-result":         accepts("late-result"),
+	"accepts-trailing-use":        accepts("trailing-use"),
+	"accepts-mixed-content":       accepts("mixed-content"),
+	"accepts-orphan-result":       accepts("orphan-result"),
+	"accepts-duplicate-use-id":    accepts("duplicate-use-id"),
+	"accepts-duplicate-result":    accepts("duplicate-result"),
+	"accepts-use-in-user":         accepts("use-in-user"),
+	"accepts-result-in-assistant": accepts("result-in-assistant"),
+	"hands-on-histories":          overlooks(func(string) bool { return true }),
+	"imbalance-is-internal": answered(func(s *Sample) {
 		if rule(s.Asked) != "" && s.Error["code"] != nil {
 			s.Error["code"] = codeInternal
 		}
-	}), wire, legacy),
-	m("invents-results", "invents a result for each tool use that has none, and answers",
-		"missing-result no-result trailing-use"+callsModel, repairs(inventResults)),
-	m("drops-orphans", "drops tool results without a tool use, and answers", "orphan-result"+callsModel,
-		repairs(dropOrphans)),
-	m("drops-misplaced", "drops tool uses and results with the wrong role, and answers the rest",
-		"use-in-user result-in-assistant not-dropped"+callsModel, repairs(dropMisplaced)),
-	m("asks-before-it-validates", "asks the model before it checks the history", "no-model-call", asksAnyway(
+	}),
+	"invents-results": repairs(inventResults),
+	"drops-orphans":   repairs(dropOrphans),
+	"drops-misplaced": repairs(dropMisplaced),
+	"asks-before-it-validates": asksAnyway(
 		func(w *Wire, s *Sample) bool { return w.Declares(s.Asked) && rule(s.Asked) != "" },
-		set("messages", []any{object{"role": "user", "content": textBlock("?")}}))),
-	m("dies-of-imbalance", "refuses an invalid history and exits",
-		"alive | malformed/survives client/ends-cleanly"+refusesAll,
-		diesOf(func(_ *Wire, s *Sample) bool { return rule(s.Asked) != "" }), wire),
-	m("ignores-imbalance", "never responds to an invalid history",
-		"alive | malformed/answered client/ends-cleanly"+refusesAll,
-		withholds(func(s *Sample) bool { return rule(s.Asked) != "" }), wire, legacy, hangs),
-)
+		set("messages", []any{object{"role": "user", "content": textBlock("?")}})),
+	"dies-of-imbalance": diesOf(func(_ *Wire, s *Sample) bool { return rule(s.Asked) != "" }),
+	"ignores-imbalance": withholds(func(s *Sample) bool { return rule(s.Asked) != "" }),
+}
 
 // accepts is a client that does not know one rule of histories. Providers know most of them themselves, so that the bug
 // shows where the model does not.
-func accepts(name, doc string) Mutant {
-	return m("accepts-"+name, doc, name+callsModel, overlooks(func(rule string) bool { return rule == name }),
-		only(dialect.Native))
+func accepts(name string) func(*Wire) Edit {
+	return overlooks(func(rule string) bool { return rule == name })
 }
 
 // overlooks is a client whose check of requests lacks some rules.

@@ -4,47 +4,38 @@ import (
 	"fmt"
 	"regexp"
 
-	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-var consentMutants = chapter("consent",
-	m("overrules-the-person", "asks the model although the user declined the request", "declined no-model-call",
-		overrules(harness.Decline, nil), wire),
-	m("asks-ahead-of-the-person", "asks the model before the user has decided", "no-model-call",
-		overrules(harness.Decline, func(w *Wire, s *Sample) {
-			if w.Serves(s.Asked) {
-				s.Refuse(codeDeclined, "the user declined the request")
-			}
-		}), wire),
-	m("refusal-as-internal-error", "uses the code of internal errors if the user declines", "declined-code",
-		answered(func(s *Sample) {
-			if isDeclined(s) && s.Wire.Env.Decision == harness.Decline {
-				s.Refuse(codeInternal, "broken on purpose: another code")
-			}
-		}), wire, during(server.V20251125)),
-	m("makes-up-refusals", "answers in place of the model that the user declined", "declined no-made-up-answer",
-		asked(func(s *Sample) {
-			if s.Wire.Env.Decision == harness.Decline && s.Wire.Serves(s.Asked) {
-				s.Answer(object{"role": "assistant", "content": textBlock("The user declined this request."),
-					"model": "none", "stopReason": "endTurn"})
-			}
-		}), wire),
-	m("retries-without-input", "retries the call without the input that the user declined", "declined-mrtr",
-		insteadOfDeclining(func(s *Sample) { s.Withhold() }), wire, modern),
-	m("error-as-input", "retries the call with an error in place of the input", "no-made-up-answer | declined",
-		insteadOfDeclining(func(s *Sample) {
-			s.Answer(object{"error": object{"code": codeDeclined, "message": "the user declined"}})
-		}), wire, modern),
-	m("delivers-unseen", "sends the answer to the server before the user has seen it", "declined-after",
-		overrules(harness.DeclineAnswer, nil), wire),
-	m("tells-what-was-refused", "quotes the model's answer in the error when the user declines it", "declined-after",
-		overrules(harness.DeclineAnswer, func(_ *Wire, s *Sample) {
-			if s.Result != nil {
-				s.Refuse(codeDeclined, "the user declined this answer: "+said(s.Result))
-			}
-		}), wire, during(server.V20251125)),
-	m("dies-when-declined", "exits when the user declines", "alive | client/ends-cleanly", func(w *Wire) Edit {
+var consentEdits = edits{
+	"overrules-the-person": overrules(harness.Decline, nil),
+	"asks-ahead-of-the-person": overrules(harness.Decline, func(w *Wire, s *Sample) {
+		if w.Serves(s.Asked) {
+			s.Refuse(codeDeclined, "the user declined the request")
+		}
+	}),
+	"refusal-as-internal-error": answered(func(s *Sample) {
+		if isDeclined(s) && s.Wire.Env.Decision == harness.Decline {
+			s.Refuse(codeInternal, "broken on purpose: another code")
+		}
+	}),
+	"makes-up-refusals": asked(func(s *Sample) {
+		if s.Wire.Env.Decision == harness.Decline && s.Wire.Serves(s.Asked) {
+			s.Answer(object{"role": "assistant", "content": textBlock("The user declined this request."),
+				"model": "none", "stopReason": "endTurn"})
+		}
+	}),
+	"retries-without-input": insteadOfDeclining(func(s *Sample) { s.Withhold() }),
+	"error-as-input": insteadOfDeclining(func(s *Sample) {
+		s.Answer(object{"error": object{"code": codeDeclined, "message": "the user declined"}})
+	}),
+	"delivers-unseen": overrules(harness.DeclineAnswer, nil),
+	"tells-what-was-refused": overrules(harness.DeclineAnswer, func(_ *Wire, s *Sample) {
+		if s.Result != nil {
+			s.Refuse(codeDeclined, "the user declined this answer: "+said(s.Result))
+		}
+	}),
+	"dies-when-declined": func(w *Wire) Edit {
 		return Edit{
 			Sent: func(m *Message) {
 				if m.Sample != nil && isDeclined(m.Sample) {
@@ -57,15 +48,14 @@ var consentMutants = chapter("consent",
 				}
 			},
 		}
-	}, wire),
-	m("limits-bursts", "refuses all but the first few of many requests", "burst", refuses(isBeyondNine), wire, legacy),
-	m("leaves-out-of-bursts", "answers the first few of many input requests and retries without the others",
-		"declined-mrtr burst", asked(func(s *Sample) {
-			if isBeyondNine(s) {
-				s.Withhold()
-			}
-		}), wire, modern),
-)
+	},
+	"limits-bursts": refuses(isBeyondNine),
+	"leaves-out-of-bursts": asked(func(s *Sample) {
+		if isBeyondNine(s) {
+			s.Withhold()
+		}
+	}),
+}
 
 // overrules is a client that acts as if the user had approved what the decision declines. Answered edits what it then
 // answers; nil for nothing.

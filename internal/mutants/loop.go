@@ -11,34 +11,29 @@ import (
 // loopLimit is the number of rounds after which clients refuse, hang or die in a long loop.
 const loopLimit = 10
 
-var loopMutants = chapter("loop",
-	m("forgets-the-middle", "passes only the question and the last round of a loop to the model", "three-rounds",
-		params(func(p object) {
-			messages, _ := p["messages"].([]any)
-			s := Sample{Asked: p}
-			if n := len(messages); s.Turn() > 2 && len(ids(messages[n-1].(object), "tool_result", "toolUseId")) > 0 {
-				p["messages"] = []any{messages[0], messages[n-2], messages[n-1]}
-			}
-		})),
-	m("stops-after-ten", "refuses to continue a loop after ten rounds, as it may", "iteration-limit",
-		refuses(func(s *Sample) bool { return s.Turn() > loopLimit }), wire),
-	m("hangs-after-ten", "never responds to a sampling request after ten rounds of a loop",
-		"stops-with-error | iteration-limit client/ends-cleanly", asked(func(s *Sample) {
-			if s.Turn() > loopLimit {
-				s.Withhold()
-			}
-		}), wire, legacy, hangs),
-	m("dies-after-ten", "exits after ten rounds of a loop", "stops-with-error | iteration-limit client/ends-cleanly",
-		asked(func(s *Sample) {
-			if s.Turn() > loopLimit {
-				s.Wire.Die("ten rounds")
-			}
-		}), wire),
-	m("shares-the-question", "uses the question of one loop in another", "interleaved", sharesFirst),
-	m("ignores-digits", "gives requests that differ only in digits the same answer", "concurrent", ignoresDigits),
-	m("forgets-over-twelve", "ignores all questions of a call after the twelfth",
-		"concurrent | client/ends-cleanly cancel/malformed-cancel", forgetsOver(12), wire, hangs),
-)
+var loopEdits = edits{
+	"forgets-the-middle": params(func(p object) {
+		messages, _ := p["messages"].([]any)
+		s := Sample{Asked: p}
+		if n := len(messages); s.Turn() > 2 && len(ids(messages[n-1].(object), "tool_result", "toolUseId")) > 0 {
+			p["messages"] = []any{messages[0], messages[n-2], messages[n-1]}
+		}
+	}),
+	"stops-after-ten": refuses(func(s *Sample) bool { return s.Turn() > loopLimit }),
+	"hangs-after-ten": asked(func(s *Sample) {
+		if s.Turn() > loopLimit {
+			s.Withhold()
+		}
+	}),
+	"dies-after-ten": asked(func(s *Sample) {
+		if s.Turn() > loopLimit {
+			s.Wire.Die("ten rounds")
+		}
+	}),
+	"shares-the-question": sharesFirst,
+	"ignores-digits":      ignoresDigits,
+	"forgets-over-twelve": forgetsOver(12),
+}
 
 // sharesFirst remembers how the latest conversation with tools begins, and begins every longer one so.
 func sharesFirst(*Wire) Edit {

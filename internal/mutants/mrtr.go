@@ -11,179 +11,156 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/client/model"
 )
 
-var mrtrMutants = chapter("mrtr",
-	m("one-input-at-most", "returns a result with two input requests to its caller", "retried",
-		onInput(func(r object) {
-			if len(member(r, "inputRequests")) > 1 {
-				abandon(r)
+var mrtrEdits = edits{
+	"one-input-at-most": onInput(func(r object) {
+		if len(member(r, "inputRequests")) > 1 {
+			abandon(r)
+		}
+	}),
+	"forgets-a-key": onResponses(
+		func(responses object) {
+			if len(responses) > 1 {
+				delete(responses, slices.Max(slices.Collect(maps.Keys(responses))))
 			}
-		}), wire, modern),
-	m("forgets-a-key", "answers all input requests of a result except one",
-		"every-key | consent/burst consent/declined-mrtr loop/concurrent", onResponses(
-			func(responses object) {
-				if len(responses) > 1 {
-					delete(responses, slices.Max(slices.Collect(maps.Keys(responses))))
-				}
-			}), wire, modern),
-	m("samples-only", "leaves everything except samples out of a retry", "every-key",
-		retry(func(c *Call, p object) {
-			for key, item := range member(c.Result, "inputRequests") {
-				if asked, _ := item.(object); asked["method"] != methodSample {
-					delete(member(p, "inputResponses"), key)
-				}
+		}),
+	"samples-only": retry(func(c *Call, p object) {
+		for key, item := range member(c.Result, "inputRequests") {
+			if asked, _ := item.(object); asked["method"] != methodSample {
+				delete(member(p, "inputResponses"), key)
 			}
-		}), wire, modern),
-	m("wraps-answers", "wraps each of several answers as a JSON-RPC response", "answers-valid", onResponses(
+		}
+	}),
+	"wraps-answers": onResponses(
 		func(responses object) {
 			for key, answer := range responses {
 				if len(responses) > 1 {
 					responses[key] = object{"result": answer}
 				}
 			}
-		}), wire, modern),
-	m("forgets-the-state", "sends the state only in the first retry",
-		"state-echoed rounds | endless basic/include-context", retry(func(c *Call, p object) {
-			if c.Retries > 0 {
-				delete(p, "requestState")
-			}
-		}), wire, modern),
-	m("ascii-state", "replaces all characters except ASCII in a state", "state-echoed", onState(asciiOnly), wire,
-		modern),
-	m("trims-the-state", "trims white space in a state", "state-echoed", onState(func(state string) string {
+		}),
+	"forgets-the-state": retry(func(c *Call, p object) {
+		if c.Retries > 0 {
+			delete(p, "requestState")
+		}
+	}),
+	"ascii-state": onState(asciiOnly),
+	"trims-the-state": onState(func(state string) string {
 		return strings.Join(strings.Fields(state), " ")
-	}), wire, modern),
-	m("short-state", "sends only the first 4,096 bytes of a state", "state-echoed",
-		onState(func(state string) string {
-			return state[:min(len(state), 4096)]
-		}), wire, modern),
-	m("first-state-for-all", "sends the first state of a call in all retries",
-		"state-echoed rounds | endless basic/include-context", retry(
-			func(c *Call, p object) {
-				if c.States[0] != nil && p["requestState"] != nil {
-					p["requestState"] = *c.States[0]
-				}
-			}), wire, modern),
-	m("omits-empty-state", "does not send an empty state", "state-empty", retry(func(_ *Call, p object) {
+	}),
+	"short-state": onState(func(state string) string {
+		return state[:min(len(state), 4096)]
+	}),
+	"first-state-for-all": retry(
+		func(c *Call, p object) {
+			if c.States[0] != nil && p["requestState"] != nil {
+				p["requestState"] = *c.States[0]
+			}
+		}),
+	"omits-empty-state": retry(func(_ *Call, p object) {
 		if p["requestState"] == "" {
 			delete(p, "requestState")
 		}
-	}), wire, modern),
-	m("empty-for-no-state", "sends an empty state if it got none", "no-state-invented",
-		retry(func(_ *Call, p object) {
-			if p["requestState"] == nil {
-				p["requestState"] = ""
-			}
-		}), wire, modern),
-	m("null-for-no-state", "sends null if it got no state", "no-state-invented",
-		retry(func(_ *Call, p object) {
-			if p["requestState"] == nil {
-				p["requestState"] = nil
-			}
-		}), wire, modern),
-	m("keeps-the-state", "sends the state of an earlier round if it got none", "no-state-invented", retry(
+	}),
+	"empty-for-no-state": retry(func(_ *Call, p object) {
+		if p["requestState"] == nil {
+			p["requestState"] = ""
+		}
+	}),
+	"null-for-no-state": retry(func(_ *Call, p object) {
+		if p["requestState"] == nil {
+			p["requestState"] = nil
+		}
+	}),
+	"keeps-the-state": retry(
 		func(c *Call, p object) {
 			if latest := c.Latest(); p["requestState"] == nil && latest != nil {
 				p["requestState"] = *latest
 			}
-		}), wire, modern),
-	m("reuses-the-id", "sends a retry with the id of the call", "new-id | prompts-and-resources", out(func(m *Message) {
+		}),
+	"reuses-the-id": out(func(m *Message) {
 		if c := m.Call(); c != nil && Key(c.ID) != Key(m.Body["id"]) {
 			m.Wire.Rename(m, c.ID)
 		}
-	}), wire, modern),
-	m("other-arguments", "sends a retry with other arguments than the call", "same-params",
-		retry(func(_ *Call, p object) {
-			if p["arguments"] != nil {
-				p["arguments"] = object{"again": true}
-			}
-		}), wire, modern),
-	m("retries-twice", "sends each retry twice", "retries-once", in(func(m *Message) {
+	}),
+	"other-arguments": retry(func(_ *Call, p object) {
+		if p["arguments"] != nil {
+			p["arguments"] = object{"again": true}
+		}
+	}),
+	"retries-twice": in(func(m *Message) {
 		if m.IsResponse() && m.Request != nil && m.Request.Call() != nil && m.Request.Call().Retries > 0 {
 			m.Wire.Request(m.Request.Method(), m.Request.Params())
 		}
-	}), wire, modern),
-	m("three-rounds", "abandons a call after three rounds", "rounds | endless basic/include-context", rounds(4), wire,
-		modern),
-	m("never-gives-up", "retries a call as often as the server asks for input", "endless", rounds(math.MaxInt), wire,
-		modern),
-	m("not-without-input", "does not retry a call if it got only a state", "state-only",
-		onInput(func(r object) {
-			if len(member(r, "inputRequests")) == 0 {
-				abandon(r)
-			}
-		}), wire, modern),
-	m("leaks-between-rounds", "sends the input and the state of a call in another request", "isolation",
-		func(w *Wire) Edit {
-			return Edit{Retry: func(_ *Call, p object) {
-				w.Request("tools/list", object{"_meta": p["_meta"], "requestState": p["requestState"],
-					"inputResponses": p["inputResponses"]})
-			}}
-		}, wire, modern),
-	m("tools-alone", "ignores input requests in results of prompts/get", "prompts-and-resources",
-		ignores("prompts/get"), wire, modern),
-	m("resources-as-they-are", "ignores input requests in results of resources/read", "prompts-and-resources",
-		ignores("resources/read"), wire, modern),
-	m("looks-for-input", "answers the input requests of a result without a type", "missing-result-type", onType(
+	}),
+	"three-rounds":   rounds(4),
+	"never-gives-up": rounds(math.MaxInt),
+	"not-without-input": onInput(func(r object) {
+		if len(member(r, "inputRequests")) == 0 {
+			abandon(r)
+		}
+	}),
+	"leaks-between-rounds": func(w *Wire) Edit {
+		return Edit{Retry: func(_ *Call, p object) {
+			w.Request("tools/list", object{"_meta": p["_meta"], "requestState": p["requestState"],
+				"inputResponses": p["inputResponses"]})
+		}}
+	},
+	"tools-alone":           ignores("prompts/get"),
+	"resources-as-they-are": ignores("resources/read"),
+	"looks-for-input": onType(
 		func(kind string, asks bool) string {
 			if kind == "" && asks {
 				return "input_required"
 			}
 			return kind
-		}), wire, modern),
-	m("wants-a-type", "refuses a result without a type", "missing-result-type",
-		onType(func(kind string, _ bool) string {
-			if kind == "" {
-				return "missing"
-			}
-			return kind
-		}), wire, modern),
-	m("takes-any-type", "treats a result of an unknown type as complete", "unknown-result-type",
-		onType(func(kind string, _ bool) string {
-			if isUnknown(kind) {
-				return "complete"
-			}
-			return kind
-		}), wire, modern),
-	m("fulfils-any-type", "answers the input requests of a result of an unknown type", "unknown-result-type", onType(
+		}),
+	"wants-a-type": onType(func(kind string, _ bool) string {
+		if kind == "" {
+			return "missing"
+		}
+		return kind
+	}),
+	"takes-any-type": onType(func(kind string, _ bool) string {
+		if isUnknown(kind) {
+			return "complete"
+		}
+		return kind
+	}),
+	"fulfils-any-type": onType(
 		func(kind string, asks bool) string {
 			if isUnknown(kind) && asks {
 				return "input_required"
 			}
 			return kind
-		}), wire, modern),
-	m("answers-direct-requests", "answers a sampling request that comes as a JSON-RPC request",
-		"direct-request-unanswered no-responses",
-		responds(methodSample, object{"role": "assistant", "content": textBlock("yes"), "model": "none"}),
-		wire, modern),
-	m("answers-pings", "responds to a ping, which this era does not have", "no-responses",
-		responds("ping", object{}), wire, modern),
-	m("gives-roots-to-all", "answers input requests that it did not declare", "undeclared-input",
-		onInput(func(r object) {
-			requests := member(r, "inputRequests")
-			for key, item := range requests {
-				if asked, _ := item.(object); asked["method"] != methodSample {
-					requests[key] = object{"method": "roots/list"}
+		}),
+	"answers-direct-requests": responds(methodSample, object{"role": "assistant", "model": "none",
+		"content": textBlock("yes")}),
+	"answers-pings": responds("ping", object{}),
+	"gives-roots-to-all": onInput(func(r object) {
+		requests := member(r, "inputRequests")
+		for key, item := range requests {
+			if asked, _ := item.(object); asked["method"] != methodSample {
+				requests[key] = object{"method": "roots/list"}
+			}
+		}
+	}),
+	"dies-of-null-input": func(w *Wire) Edit {
+		return onInput(func(r object) {
+			for _, asked := range member(r, "inputRequests") {
+				if asked == nil {
+					w.Panic("an input request is null")
 				}
 			}
-		}), wire, modern),
-	m("dies-of-null-input", "panics at an input request that is null", "bad-input | client/ends-cleanly",
-		func(w *Wire) Edit {
-			return onInput(func(r object) {
-				for _, asked := range member(r, "inputRequests") {
-					if asked == nil {
-						w.Panic("an input request is null")
-					}
-				}
-			})(w)
-		}, wire, modern),
-	m("fractions-for-ids", "sends requests other than calls with the id 1.5", "request-ids", func(w *Wire) Edit {
+		})(w)
+	},
+	"fractions-for-ids": func(w *Wire) Edit {
 		return meta(func(m *Message) {
 			if m.Params()["name"] == nil && m.Params()["uri"] == nil {
 				w.Rename(m, json.Number("1.5"))
 			}
 		})(w)
-	}, wire, modern),
-)
+	},
+}
 
 func retry(f func(c *Call, params object)) func(*Wire) Edit { return just(Edit{Retry: f}) }
 

@@ -3,7 +3,7 @@ package mutants
 import (
 	"context"
 	"slices"
-	"strings"
+	"sync"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
@@ -70,48 +70,6 @@ func (m *Mutant) Revisions(newest []server.Revision) []server.Revision {
 	return newest
 }
 
-// object is a JSON object.
-type object = map[string]any
-
-// m makes a mutant. Checks are those that must fail it and, after a bar, those that may. A check without a chapter
-// belongs to that of the mutant.
-func m(name, doc, checks string, edit func(w *Wire) Edit, options ...func(*Mutant)) Mutant {
-	must, may, _ := strings.Cut(checks, "|")
-	mutant := Mutant{Name: name, Doc: doc, Kills: strings.Fields(must), Also: strings.Fields(may), edit: edit}
-	for _, option := range options {
-		option(&mutant)
-	}
-	return mutant
-}
-
-// chapter completes the checks of mutants with the name of their chapter.
-func chapter(name string, all ...Mutant) []Mutant {
-	for i := range all {
-		for _, checks := range [][]string{all[i].Kills, all[i].Also} {
-			for k, id := range checks {
-				if !strings.Contains(id, "/") {
-					checks[k] = name + "/" + id
-				}
-			}
-		}
-	}
-	return all
-}
-
-// Options of mutants, as the members of [Mutant] explain them.
-func wire(m *Mutant)     { m.Wire = true }
-func once(m *Mutant)     { m.Once = true }
-func stdio(m *Mutant)    { m.Stdio = true }
-func hangs(m *Mutant)    { m.Hangs = true }
-func streamed(m *Mutant) { m.Streamed = true }
-func legacy(m *Mutant)   { m.Era = "legacy" }
-func modern(m *Mutant)   { m.Era = "modern" }
-
-func only(dialects ...string) func(*Mutant)             { return func(m *Mutant) { m.Dialects = dialects } }
-func except(dialects ...string) func(*Mutant)           { return func(m *Mutant) { m.Except = dialects } }
-func onModel(name string) func(*Mutant)                 { return func(m *Mutant) { m.Model = name } }
-func during(revisions ...server.Revision) func(*Mutant) { return func(m *Mutant) { m.In = revisions } }
-
 // Find returns the mutant with that name, or nil.
 func Find(name string) *Mutant {
 	for _, m := range All() {
@@ -123,9 +81,6 @@ func Find(name string) *Mutant {
 }
 
 // All returns every mutant, in the order of the catalogue.
-func All() []Mutant {
-	return slices.Concat(clientMutants, stdioMutants, declareMutants, basicMutants, toolMutants, parallelMutants,
-		loopMutants, balanceMutants, malformedMutants, cancelMutants, timeMutants, providerMutants, consentMutants,
-		mrtrMutants, transportMutants, versionMutants, taskMutants, anthropicMutants, ollamaMutants, responsesMutants,
-		geminiMutants, translationMutants)
-}
+func All() []Mutant { return slices.Clone(all()) }
+
+var all = sync.OnceValue(read)

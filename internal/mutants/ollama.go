@@ -1,53 +1,37 @@
 package mutants
 
-import (
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
-)
-
 // ollamaMutants are wrong in the translation to Ollama: each has code that was written for another provider.
-var ollamaMutants = chapter("parallel",
-	m("ollama-arguments-as-text", "repeats tool uses to the model with their arguments as text, as for OpenAI",
-		"uses-restated | results-reach-model results-order error-result loop/three-rounds",
-		request(eachMessage(func(m object) {
-			eachItem(m["tool_calls"], func(call object) {
-				function := member(call, "function")
-				function["arguments"] = string(marshal(function["arguments"]))
-			})
-		})), only(dialect.Ollama)),
-	m("ollama-limit-beside-options", "sends the token limit where OpenAI has it, which Ollama ignores",
-		"basic/max-tokens | malformed/tolerated", request(func(body object) {
-			options := member(body, "options")
-			body["max_tokens"] = options["num_predict"]
-			delete(options, "num_predict")
-		}), only(dialect.Ollama)),
-	m("ollama-tools-of-mcp", "offers tools in the format of MCP, which Ollama ignores",
-		"tool-use/tools-reach-model | tool-use/only-these-tools tool-use/many-tools",
-		request(func(body object) {
-			eachItem(body["tools"], func(tool object) {
-				function := member(tool, "function")
-				tool["name"], tool["inputSchema"] = function["name"], function["parameters"]
-				delete(tool, "function")
-			})
-		}), only(dialect.Ollama)),
-	m("ollama-ids-from-names", "uses the tool's name as the id of a tool use",
-		"unique-ids | tool-use/id-minted tool-use/fresh-ids", result(idsFromNames), only(dialect.Ollama)),
-	m("ollama-mints-names", "uses the tool's name as the id that an old Ollama does not send",
-		"tool-use/id-minted unique-ids | tool-use/fresh-ids basic/hints-respected",
-		just(Edit{Result: idsFromNames, ModelRequest: set("model", "llama3.2:no-ids")}),
-		only(dialect.Ollama)),
-	m("ollama-thinks-aloud", "puts the model's thinking before its text", "basic/thinking-apart",
-		reply(func(lines []object) []object {
-			for _, line := range lines {
-				if message := member(line, "message"); message["thinking"] != nil {
-					message["content"] = text(message, "thinking") + text(message, "content")
-				}
+var ollamaEdits = edits{
+	"ollama-arguments-as-text": request(eachMessage(func(m object) {
+		eachItem(m["tool_calls"], func(call object) {
+			function := member(call, "function")
+			function["arguments"] = string(marshal(function["arguments"]))
+		})
+	})),
+	"ollama-limit-beside-options": request(func(body object) {
+		options := member(body, "options")
+		body["max_tokens"] = options["num_predict"]
+		delete(options, "num_predict")
+	}),
+	"ollama-tools-of-mcp": request(func(body object) {
+		eachItem(body["tools"], func(tool object) {
+			function := member(tool, "function")
+			tool["name"], tool["inputSchema"] = function["name"], function["parameters"]
+			delete(tool, "function")
+		})
+	}),
+	"ollama-ids-from-names": result(idsFromNames),
+	"ollama-mints-names":    just(Edit{Result: idsFromNames, ModelRequest: set("model", "llama3.2:no-ids")}),
+	"ollama-thinks-aloud": reply(func(lines []object) []object {
+		for _, line := range lines {
+			if message := member(line, "message"); message["thinking"] != nil {
+				message["content"] = text(message, "thinking") + text(message, "content")
 			}
-			return lines
-		}), only(dialect.Ollama)),
-	m("ollama-results-by-name", "sends tool results with the tool's name but no id, in the server's order",
-		"results-order", just(Edit{Params: byNameAndPlace, ModelRequest: eachMessage(unset("tool_call_id"))}),
-		only(dialect.Ollama)),
-)
+		}
+		return lines
+	}),
+	"ollama-results-by-name": just(Edit{Params: byNameAndPlace, ModelRequest: eachMessage(unset("tool_call_id"))}),
+}
 
 // idsFromNames gives tool uses their tool's name as the id.
 func idsFromNames(r object) {

@@ -21,138 +21,108 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-// answersAll are the checks of a client that makes an answer of every failure, a timeout too.
-const answersAll = "is-error partial-not-whole |" + timeLimits + "malformed/tolerated"
-
-var providerMutants = chapter("provider-errors",
-	m("failure-as-empty-answer", "answers with an empty text and no model if the provider fails",
-		answersAll,
-		failures(answers(object{"role": "assistant", "model": "", "content": textBlock("")}))),
-	m("failure-as-words-of-the-user", "answers with a sentence of the user if the provider fails",
-		answersAll,
-		failures(answers(object{"role": "user", "model": "none", "stopReason": "endTurn",
-			"content": textBlock("Something went wrong.")}))),
-	m("leaves-out-what-failed", "retries the call without the input for which the provider refused the key",
-		"failed-mrtr", func(w *Wire) Edit {
-			e := failures(func(_ *Wire, err error) (object, error) {
-				if status(err) == http.StatusUnauthorized {
-					return object{"mutant": "left out"}, nil
-				}
-				return nil, err
-			})(w)
-			e.Answered = func(s *Sample) {
-				if s.Result["mutant"] != nil {
-					s.Withhold()
-				}
+var providerEdits = edits{
+	"failure-as-empty-answer": failures(answers(object{"role": "assistant", "model": "", "content": textBlock("")})),
+	"failure-as-words-of-the-user": failures(answers(object{"role": "user", "model": "none", "stopReason": "endTurn",
+		"content": textBlock("Something went wrong.")})),
+	"leaves-out-what-failed": func(w *Wire) Edit {
+		e := failures(func(_ *Wire, err error) (object, error) {
+			if status(err) == http.StatusUnauthorized {
+				return object{"mutant": "left out"}, nil
 			}
-			return e
-		}, modern),
-	m("partial-as-whole", "treats a stream that breaks off as complete, as openai-go does",
-		"partial-not-whole | time/stream-stalls time/total-limit", func(w *Wire) Edit {
-			var name string
-			return Edit{
-				Options: func(_ *Wire, _ *client.Options, m *model.Options) { name = m.Dialect },
-				Model: func(w *Wire, next http.RoundTripper) http.RoundTripper {
-					return replies(next, func(body io.ReadCloser) io.ReadCloser { return w.completed(name, body) })
-				},
+			return nil, err
+		})(w)
+		e.Answered = func(s *Sample) {
+			if s.Result["mutant"] != nil {
+				s.Withhold()
 			}
-		}, streamed, except(dialect.Native)),
-	m("unknown-ends-as-end-turn", "reports every stop reason that MCP does not have as endTurn", "refusal-told",
-		result(func(r object) {
-			if !slices.Contains([]string{"toolUse", "maxTokens", "stopSequence"}, text(r, "stopReason")) {
-				r["stopReason"] = "endTurn"
+		}
+		return e
+	},
+	"partial-as-whole": func(w *Wire) Edit {
+		var name string
+		return Edit{
+			Options: func(_ *Wire, _ *client.Options, m *model.Options) { name = m.Dialect },
+			Model: func(w *Wire, next http.RoundTripper) http.RoundTripper {
+				return replies(next, func(body io.ReadCloser) io.ReadCloser { return w.completed(name, body) })
+			},
+		}
+	},
+	"unknown-ends-as-end-turn": result(func(r object) {
+		if !slices.Contains([]string{"toolUse", "maxTokens", "stopSequence"}, text(r, "stopReason")) {
+			r["stopReason"] = "endTurn"
+		}
+	}),
+	"overlooks-refusals": reply(func(chunks []object) []object {
+		eachDelta(chunks, unset("refusal"))
+		return chunks
+	}),
+	"failure-as-invalid-params": failures(says(codeInvalidParams, func(*Wire, error) string { return failed })),
+	"failure-as-a-refusal": failures(says(codeDeclined, func(*Wire, error) string {
+		return "User rejected sampling request"
+	})),
+	"dies-of-failures": func(w *Wire) Edit {
+		var dead atomic.Bool
+		e := failures(func(_ *Wire, err error) (object, error) {
+			dead.Store(true)
+			return nil, err
+		})(w)
+		e.Ended = func(*harness.Outcome) {
+			if dead.Load() {
+				w.Die("a failure of the provider")
 			}
-		}), except(dialect.Ollama)),
-	m("overlooks-refusals", "ignores a refusal that is not in the text", "refusal-told",
-		reply(func(chunks []object) []object {
-			eachDelta(chunks, unset("refusal"))
-			return chunks
-		}), only(dialect.OpenAIChat)),
-	m("failure-as-invalid-params", "reports every failure of the provider as invalid params", "error-code",
-		failures(says(codeInvalidParams, func(*Wire, error) string { return failed })), legacy, wire),
-	m("failure-as-a-refusal", "reports every failure of the provider as a refusal by the user", "error-code",
-		failures(says(codeDeclined, func(*Wire, error) string { return "User rejected sampling request" })), legacy,
-		wire),
-	m("dies-of-failures", "exits with an error if the provider fails", "alive client/ends-cleanly | malformed/survives",
-		func(w *Wire) Edit {
-			var dead atomic.Bool
-			e := failures(func(_ *Wire, err error) (object, error) {
-				dead.Store(true)
-				return nil, err
-			})(w)
-			e.Ended = func(*harness.Outcome) {
-				if dead.Load() {
-					w.Die("a failure of the provider")
-				}
-			}
-			return e
-		}),
-	m("retries-once", "asks once more, after the time that the provider wants", "retried",
-		retries(func(n int, err error) (time.Duration, bool) {
-			return retryAfter(err), n < 2
-		})),
-	m("retries-at-once", "asks three times more, without a wait", "retried",
-		retries(func(n int, _ error) (time.Duration, bool) { return 0, n < 4 })),
-	m("retries-for-ever", "asks every second until the provider answers", "retried client/ends-cleanly",
-		retries(func(int, error) (time.Duration, bool) { return time.Second, true }), hangs),
-	leaks("quotes-the-provider", "sends the provider's message, which can hold the key or a stack trace, to the server",
-		"no-secret no-upstream-body", func(_ *Wire, err error) string { return quoted(err) }),
-	leaks("hands-on-the-body", "sends the provider's error body to the server", "no-upstream-body no-secret",
-		func(_ *Wire, err error) string { return err.Error() }),
-	leaks("hands-on-headers", "sends the headers of the provider's answer to the server", "no-secret no-upstream-body",
-		func(_ *Wire, err error) string {
-			var told *model.ProviderError
-			if !errors.As(err, &told) {
+		}
+		return e
+	},
+	"retries-once": retries(func(n int, err error) (time.Duration, bool) {
+		return retryAfter(err), n < 2
+	}),
+	"retries-at-once":     retries(func(n int, _ error) (time.Duration, bool) { return 0, n < 4 }),
+	"retries-for-ever":    retries(func(int, error) (time.Duration, bool) { return time.Second, true }),
+	"quotes-the-provider": failures(says(codeInternal, func(_ *Wire, err error) string { return quoted(err) })),
+	"hands-on-the-body":   failures(says(codeInternal, func(_ *Wire, err error) string { return err.Error() })),
+	"hands-on-headers": failures(says(codeInternal, func(_ *Wire, err error) string {
+		var told *model.ProviderError
+		if !errors.As(err, &told) {
+			return failed
+		}
+		return fmt.Sprintf("the model said %d %v", told.Status, told.Header)
+	})),
+	"key-in-errors": failures(says(codeInternal, func(w *Wire, _ error) string { return failed + " with " + w.Env.Key })),
+	"key-in-base64": failures(says(codeInternal, func(w *Wire, _ error) string {
+		return failed + " with Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("api:"+w.Env.Key))
+	})),
+	"key-percent-encoded": failures(says(codeInternal, func(w *Wire, _ error) string {
+		return failed + " at https://provider.example/?key=" + strings.ReplaceAll(w.Env.Key, "-", "%2D")
+	})),
+	"key-in-address": func(w *Wire) Edit {
+		var address atomic.Value
+		e := failures(says(codeInternal, func(_ *Wire, err error) string {
+			if status(err) != 0 {
 				return failed
 			}
-			return fmt.Sprintf("the model said %d %v", told.Status, told.Header)
-		}),
-	leaks("key-in-errors", "sends the server the key with which it asked the model", "no-secret",
-		func(w *Wire, _ error) string { return failed + " with " + w.Env.Key }),
-	leaks("key-in-base64", "sends the server the key in base64, as in a header for the model", "no-secret",
-		func(w *Wire, _ error) string {
-			return failed + " with Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("api:"+w.Env.Key))
-		}, wire),
-	leaks("key-percent-encoded", "sends the server the escaped key, as in an address of the model", "no-secret",
-		func(w *Wire, _ error) string {
-			return failed + " at https://provider.example/?key=" + strings.ReplaceAll(w.Env.Key, "-", "%2D")
-		}, wire),
-	m("key-in-address", "puts the key in the model's address, and sends the server the address if the connection breaks",
-		"no-secret", func(w *Wire) Edit {
-			var address atomic.Value
-			e := failures(says(codeInternal, func(_ *Wire, err error) string {
-				if status(err) != 0 {
-					return failed
-				}
-				return fmt.Sprintf("Post %q: %v", address.Load(), err)
-			}))(w)
-			e.Model = func(_ *Wire, next http.RoundTripper) http.RoundTripper {
-				return roundTrip(func(r *http.Request) (*http.Response, error) {
-					r = w.withQuery(r, "key")
-					address.Store(r.URL.String())
-					return next.RoundTrip(r)
-				})
-			}
-			return e
-		}, legacy, only(dialect.Gemini)),
-	m("key-to-the-server", "sends the model's key to the server, as HTTP clients do that both share", "no-secret",
-		everyHeader(func(w *Wire, h http.Header) { h.Set("Authorization", "Bearer "+w.Env.Key) }), wire,
-		overHTTP),
-	m("key-in-a-header-of-its-own", "sends the server a header with the model's key in base64", "no-secret",
-		everyHeader(func(w *Wire, h http.Header) {
-			h.Set("X-Context", base64.RawURLEncoding.EncodeToString(marshal(object{"key": w.Env.Key})))
-		}), wire, overHTTP),
-	m("key-in-the-servers-url", "adds the model's key to the server's address", "no-secret",
-		toServer(func(w *Wire, r *http.Request, next http.RoundTripper) (*http.Response, error) {
-			return next.RoundTrip(w.withQuery(r, "api_key"))
-		}), wire, overHTTP),
-	m("key-in-meta", "puts the model's key into the _meta of its requests", "no-secret", func(w *Wire) Edit {
+			return fmt.Sprintf("Post %q: %v", address.Load(), err)
+		}))(w)
+		e.Model = func(_ *Wire, next http.RoundTripper) http.RoundTripper {
+			return roundTrip(func(r *http.Request) (*http.Response, error) {
+				r = w.withQuery(r, "key")
+				address.Store(r.URL.String())
+				return next.RoundTrip(r)
+			})
+		}
+		return e
+	},
+	"key-to-the-server": everyHeader(func(w *Wire, h http.Header) { h.Set("Authorization", "Bearer "+w.Env.Key) }),
+	"key-in-a-header-of-its-own": everyHeader(func(w *Wire, h http.Header) {
+		h.Set("X-Context", base64.RawURLEncoding.EncodeToString(marshal(object{"key": w.Env.Key})))
+	}),
+	"key-in-the-servers-url": toServer(func(w *Wire, r *http.Request, next http.RoundTripper) (*http.Response, error) {
+		return next.RoundTrip(w.withQuery(r, "api_key"))
+	}),
+	"key-in-meta": func(w *Wire) Edit {
 		return meta(func(m *Message) { m.Meta()["example.com/context"] = object{"key": w.Env.Key} })(w)
-	}, wire, modern),
-)
-
-// overHTTP leaves out the dialect in which the self-test runs clients over stdio, which send the server no headers.
-var overHTTP = except(dialect.Native)
+	},
+}
 
 const failed = "the model could not be asked"
 
@@ -180,11 +150,6 @@ func says(code int, message func(w *Wire, err error) string) func(*Wire, error) 
 	return func(w *Wire, err error) (object, error) {
 		return nil, &client.Error{Code: code, Message: message(w, err)}
 	}
-}
-
-// leaks is a mutant whose errors show the server what it must not see.
-func leaks(name, doc, checks string, message func(w *Wire, err error) string, options ...func(*Mutant)) Mutant {
-	return m(name, doc, checks, failures(says(codeInternal, message)), append(options, legacy)...)
 }
 
 // retries asks the model again after failures that may be temporary.

@@ -11,97 +11,84 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-var stdioMutants = chapter("transport",
-	m("logs-on-the-pipe", "writes log lines to the server's standard input", "client/only-messages stdio",
-		piped(func(w *Wire, p *brokenPipe) {
-			p.write = func(line []byte) (int, error) {
-				w.Fire()
-				_, err := p.Pipe.Write(append([]byte("DEBUG sending a message\n"), line...))
-				return len(line), err
-			}
-		}), stdio),
-	m("fears-stderr", "closes its connection if the server writes to standard error", "stderr client/ends-cleanly",
-		func(w *Wire) Edit { return Edit{Stderr: alarm{w}} }, stdio, wire),
-	m("waits-for-a-dead-server", "waits forever for the response of a server that has ended",
-		"pipe-ends client/ends-cleanly | restarts", piped(func(w *Wire, p *brokenPipe) {
-			p.ended = func() {
-				w.Fire()
-				<-w.Context.Done()
-			}
-		}), stdio, wire),
-	m("crashes-with-its-server", "crashes if its server ends", "pipe-ends client/ends-cleanly | restarts",
-		piped(func(w *Wire, p *brokenPipe) {
-			p.ended = func() { w.Panic("the server has ended") }
-		}), stdio, wire),
-	m("never-restarts", "ends with its server, in a revision in which it can restart it", "restarts",
-		func(w *Wire) Edit {
-			var launched atomic.Bool
-			return Edit{Env: func(env *harness.Env) {
-				launch := env.Launch
-				env.Launch = func(ctx context.Context, stderr io.Writer) (io.ReadWriteCloser, error) {
-					if launched.Swap(true) {
-						w.Fire()
-						return nil, errors.New("broken on purpose: never restarts a server")
-					}
-					return launch(ctx, stderr)
+var stdioEdits = edits{
+	"logs-on-the-pipe": piped(func(w *Wire, p *brokenPipe) {
+		p.write = func(line []byte) (int, error) {
+			w.Fire()
+			_, err := p.Pipe.Write(append([]byte("DEBUG sending a message\n"), line...))
+			return len(line), err
+		}
+	}),
+	"fears-stderr": func(w *Wire) Edit { return Edit{Stderr: alarm{w}} },
+	"waits-for-a-dead-server": piped(func(w *Wire, p *brokenPipe) {
+		p.ended = func() {
+			w.Fire()
+			<-w.Context.Done()
+		}
+	}),
+	"crashes-with-its-server": piped(func(w *Wire, p *brokenPipe) {
+		p.ended = func() { w.Panic("the server has ended") }
+	}),
+	"never-restarts": func(w *Wire) Edit {
+		var launched atomic.Bool
+		return Edit{Env: func(env *harness.Env) {
+			launch := env.Launch
+			env.Launch = func(ctx context.Context, stderr io.Writer) (io.ReadWriteCloser, error) {
+				if launched.Swap(true) {
+					w.Fire()
+					return nil, errors.New("broken on purpose: never restarts a server")
 				}
-			}}
-		}, stdio, wire, modern),
-	m("kills-its-server", "kills its server instead of closing its input", "shuts-down",
-		piped(func(w *Wire, p *brokenPipe) {
-			p.close = func() error {
-				w.Fire()
-				return p.Kill()
+				return launch(ctx, stderr)
 			}
-		}), stdio, wire),
-	m("skips-batches", "ignores batches", "batch", onBatch(func(*Wire, []byte) []byte { return nil }), wire,
-		during(server.V20250326)),
-	m("first-of-a-batch", "responds only to the first request of a batch", "batch",
-		onBatch(func(_ *Wire, raw []byte) []byte {
-			list, _ := batch(raw)
-			return marshal(list[:min(1, len(list))])
-		}), wire, during(server.V20250326)),
-	m("dies-of-batches", "ends its call when a batch comes", "batch client/ends-cleanly",
-		onBatch(func(w *Wire, raw []byte) []byte {
-			w.Die("a batch")
-			return nil
-		}), wire, during(server.V20250326)),
-)
+		}}
+	},
+	"kills-its-server": piped(func(w *Wire, p *brokenPipe) {
+		p.close = func() error {
+			w.Fire()
+			return p.Kill()
+		}
+	}),
+	"skips-batches": onBatch(func(*Wire, []byte) []byte { return nil }),
+	"first-of-a-batch": onBatch(func(_ *Wire, raw []byte) []byte {
+		list, _ := batch(raw)
+		return marshal(list[:min(1, len(list))])
+	}),
+	"dies-of-batches": onBatch(func(w *Wire, raw []byte) []byte {
+		w.Die("a batch")
+		return nil
+	}),
+}
 
-var versionMutants = chapter("transport",
-	m("insists-on-its-version", "uses its newest version with a server that lists only others", "version-listed",
-		in(func(m *Message) { m.discovers(server.V20260728) }), wire, modern),
-	m("old-version-in-meta", "sends requests of the modern era with the version of the legacy era that the server lists",
-		"version-listed", func(*Wire) Edit {
-			var oldest atomic.Value
-			return Edit{
-				In: func(m *Message) {
-					if spoken := m.discovers(server.V20260728); len(spoken) > 0 {
-						oldest.Store(string(slices.Min(spoken)))
-					}
-				},
-				Out: func(m *Message) {
-					if version, ok := oldest.Load().(string); ok && m.Meta()[metaVersion] != nil {
-						m.Meta()[metaVersion] = version
-						m.Header.Set("Mcp-Protocol-Version", version)
-					}
-				},
-			}
-		}, wire, modern),
-	m("keeps-its-version", "uses the version that it asked for, whatever the server answers", "version-listed",
-		in(func(m *Message) {
-			if m.Answers("initialize") && m.Result()["protocolVersion"] != nil {
-				m.Result()["protocolVersion"] = m.Request.Params()["protocolVersion"]
-			}
-		}), wire, legacy),
-	m("waits-for-its-version", "never ends if the server does not speak its version", "other-version",
-		in(func(m *Message) {
-			if m.Answers("server/discover") && !slices.Contains(m.discovers(""), server.V20260728) {
-				m.Wire.Fire()
-				<-m.Wire.Context.Done()
-			}
-		}), wire, modern),
-)
+var versionEdits = edits{
+	"insists-on-its-version": in(func(m *Message) { m.discovers(server.V20260728) }),
+	"old-version-in-meta": func(*Wire) Edit {
+		var oldest atomic.Value
+		return Edit{
+			In: func(m *Message) {
+				if spoken := m.discovers(server.V20260728); len(spoken) > 0 {
+					oldest.Store(string(slices.Min(spoken)))
+				}
+			},
+			Out: func(m *Message) {
+				if version, ok := oldest.Load().(string); ok && m.Meta()[metaVersion] != nil {
+					m.Meta()[metaVersion] = version
+					m.Header.Set("Mcp-Protocol-Version", version)
+				}
+			},
+		}
+	},
+	"keeps-its-version": in(func(m *Message) {
+		if m.Answers("initialize") && m.Result()["protocolVersion"] != nil {
+			m.Result()["protocolVersion"] = m.Request.Params()["protocolVersion"]
+		}
+	}),
+	"waits-for-its-version": in(func(m *Message) {
+		if m.Answers("server/discover") && !slices.Contains(m.discovers(""), server.V20260728) {
+			m.Wire.Fire()
+			<-m.Wire.Context.Done()
+		}
+	}),
+}
 
 // discovers returns the revisions that the response to server/discover lists, and adds one to it; "" adds none.
 func (m *Message) discovers(also server.Revision) []server.Revision {

@@ -9,115 +9,100 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-var taskMutants = chapter("tasks",
-	m("takes-undeclared-tasks", "runs a request as a task without declaring tasks", "task-ignored", takesUndeclared,
-		wire, legacy),
-	m("refuses-undeclared-tasks", "refuses a request with a task, which it may ignore", "task-ignored",
-		asked(func(s *Sample) {
-			if s.Asked["task"] != nil && !s.Wire.declaresTasks() {
-				s.Refuse(codeNoMethod, "broken on purpose: tasks are not supported")
-			}
-		}), wire, legacy),
-	m("calls-as-tasks", "calls tools as tasks on a server that offers no tasks", "no-task-calls",
-		out(func(m *Message) {
-			if m.Method() == "tools/call" {
-				m.Params()["task"] = object{"ttl": json.Number("60000")}
-			}
-		}), wire, legacy),
-	m("answers-tasks-plainly", "declares tasks and answers without creating one", "created-task",
-		asked(func(s *Sample) {
-			delete(s.Params, "task")
-		}), wire, legacy),
-	m("numeric-task-ids", "uses numbers as task ids", "created-task", everyTask(set("taskId", json.Number("1"))),
-		wire, legacy),
-	m("one-task-id", "gives all tasks the same id", "created-task | status end-is-final", oneTaskID, wire, legacy),
-	m("submitted-tasks", "creates tasks with a status that does not exist", "created-task | status",
-		out(func(m *Message) {
-			if task := member(m.Result(), "task"); task["status"] != nil {
-				task["status"] = "submitted"
-			}
-		}), wire, legacy),
-	m("creates-late", "returns a task only when its work is done", "created-soon", createsLate, wire, legacy),
-	m("unix-times", "writes times as seconds since 1970", "timestamps", everyTask(func(task object) {
+var taskEdits = edits{
+	"takes-undeclared-tasks": takesUndeclared,
+	"refuses-undeclared-tasks": asked(func(s *Sample) {
+		if s.Asked["task"] != nil && !s.Wire.declaresTasks() {
+			s.Refuse(codeNoMethod, "broken on purpose: tasks are not supported")
+		}
+	}),
+	"calls-as-tasks": out(func(m *Message) {
+		if m.Method() == "tools/call" {
+			m.Params()["task"] = object{"ttl": json.Number("60000")}
+		}
+	}),
+	"answers-tasks-plainly": asked(func(s *Sample) {
+		delete(s.Params, "task")
+	}),
+	"numeric-task-ids": everyTask(set("taskId", json.Number("1"))),
+	"one-task-id":      oneTaskID,
+	"submitted-tasks": out(func(m *Message) {
+		if task := member(m.Result(), "task"); task["status"] != nil {
+			task["status"] = "submitted"
+		}
+	}),
+	"creates-late": createsLate,
+	"unix-times": everyTask(func(task object) {
 		if at, err := time.Parse(time.RFC3339Nano, text(task, "createdAt")); err == nil {
 			task["createdAt"] = at.Unix()
 		}
-	}), wire, legacy),
-	m("drops-ttl", "does not say how long it keeps a task", "ttl-told",
-		afterGet(unset("ttl")), wire, legacy),
-	m("own-ttl", "keeps every task for an hour", "ttl", everyTask(set("ttl", json.Number("3600000"))), wire, legacy),
-	m("revives-tasks", "reports the status of every task as working", "status | stays-cancelled",
-		afterGet(set("status", "working")), wire, legacy),
-	m("result-at-once", "returns an error if a task's result is not there yet", "result-blocks", resultAtOnce, wire,
-		legacy),
-	m("wraps-results", "wraps a task's result in another object", "result-equals-plain", out(func(m *Message) {
+	}),
+	"drops-ttl":      afterGet(unset("ttl")),
+	"own-ttl":        everyTask(set("ttl", json.Number("3600000"))),
+	"revives-tasks":  afterGet(set("status", "working")),
+	"result-at-once": resultAtOnce,
+	"wraps-results": out(func(m *Message) {
 		if result, ok := m.Body["result"].(object); ok && m.Answers("tasks/result") {
 			m.Body["result"] = object{"result": result, "_meta": result["_meta"]}
 			delete(result, "_meta")
 		}
-	}), wire, legacy),
-	m("failure-as-result", "returns the failure of a task as its result", "result-equals-plain",
-		out(func(m *Message) {
-			if failed := member(m.Body, "error"); m.Answers("tasks/result") && m.Sample != nil && failed["message"] != nil {
-				delete(m.Body, "error")
-				m.Body["result"] = object{"role": "assistant", "model": "none",
-					"content": textBlock(text(failed, "message")), "_meta": related(m.Request.Params()["taskId"])}
-			}
-		}), wire, legacy),
-	m("silent-failure", "does not say why a task failed", "failure-told", everyTask(unset("statusMessage")), wire, legacy),
-	m("unrelated-result", "does not name the task of a result", "related-task", out(func(m *Message) {
+	}),
+	"failure-as-result": out(func(m *Message) {
+		if failed := member(m.Body, "error"); m.Answers("tasks/result") && m.Sample != nil && failed["message"] != nil {
+			delete(m.Body, "error")
+			m.Body["result"] = object{"role": "assistant", "model": "none",
+				"content": textBlock(text(failed, "message")), "_meta": related(m.Request.Params()["taskId"])}
+		}
+	}),
+	"silent-failure": everyTask(unset("statusMessage")),
+	"unrelated-result": out(func(m *Message) {
 		if m.Answers("tasks/result") {
 			delete(member(m.Result(), "_meta"), relatedTask)
 		}
-	}), wire, legacy),
-	m("relates-all", "names the task twice in its status", "no-related-task", afterGet(func(task object) {
+	}),
+	"relates-all": afterGet(func(task object) {
 		task["_meta"] = related(task["taskId"])
-	}), wire, legacy),
-	m("believes-meta", "reads the task id from _meta", "parameter-counts", in(func(m *Message) {
+	}),
+	"believes-meta": in(func(m *Message) {
 		if id := member(m.Meta(), relatedTask)["taskId"]; id != nil && m.Params()["taskId"] != nil {
 			m.Params()["taskId"] = id
 		}
-	}), wire, legacy),
-	m("strange-task-internal", "refuses an unknown task id with an internal error", "unknown-task",
-		out(func(m *Message) {
-			failed := member(m.Body, "error")
-			if m.Answers("tasks/get", "tasks/result", "tasks/cancel") && failed["code"] != nil &&
-				!m.Wire.knowsTask(m.Request.Params()["taskId"]) {
-				failed["code"] = codeInternal
-			}
-		}), wire, legacy),
-	m("lists-no-tasks", "lists no tasks", "listed", out(func(m *Message) {
+	}),
+	"strange-task-internal": out(func(m *Message) {
+		failed := member(m.Body, "error")
+		if m.Answers("tasks/get", "tasks/result", "tasks/cancel") && failed["code"] != nil &&
+			!m.Wire.knowsTask(m.Request.Params()["taskId"]) {
+			failed["code"] = codeInternal
+		}
+	}),
+	"lists-no-tasks": out(func(m *Message) {
 		if m.Answers("tasks/list") && m.Result()["tasks"] != nil {
 			m.Result()["tasks"] = []any{}
 		}
-	}), wire, legacy),
-	m("cancels-ended-task", "accepts the cancellation of a task that has ended", "end-is-final", cancelsEndedTask,
-		wire, legacy),
-	m("cancels-later", "responds to a cancellation with the status before it", "task-cancel", out(func(m *Message) {
+	}),
+	"cancels-ended-task": cancelsEndedTask,
+	"cancels-later": out(func(m *Message) {
 		if m.Answers("tasks/cancel") && m.Result()["status"] == "cancelled" {
 			m.Result()["status"] = "working"
 			m.Result()["lastUpdatedAt"] = m.Result()["createdAt"]
 			delete(m.Result(), "statusMessage")
 		}
-	}), wire, legacy),
-	m("uncancels", "completes a task that was cancelled", "stays-cancelled | status work-stops", uncancels, wire,
-		legacy),
-	m("works-on-cancelled-task", "keeps the model working for a task that was cancelled", "work-stops",
-		just(Edit{Model: (*Wire).detached}), wire, legacy),
-	m("progress-under-id", "reports the progress of a task with its id as the token", "progress-token-kept", progress(
+	}),
+	"uncancels":               uncancels,
+	"works-on-cancelled-task": just(Edit{Model: (*Wire).detached}),
+	"progress-under-id": progress(
 		func(p object) {
 			if id := member(member(p, "_meta"), relatedTask)["taskId"]; id != nil {
 				p["progressToken"] = id
 			}
-		}), wire, legacy),
-	m("progress-after-end", "reports progress of a task that has ended", "progress-token-kept", progressAfterEnd, wire,
-		legacy),
-	m("wants-tasks", "refuses sampling requests without a task", "plain", asked(func(s *Sample) {
+		}),
+	"progress-after-end": progressAfterEnd,
+	"wants-tasks": asked(func(s *Sample) {
 		if s.Asked["task"] == nil && s.Wire.declaresTasks() {
 			s.Refuse(codeInvalidRequest, "samples have to be tasks")
 		}
-	}), wire, legacy),
-)
+	}),
+}
 
 // declaresTasks reports whether the client was told to declare tasks.
 func (w *Wire) declaresTasks() bool {

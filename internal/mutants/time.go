@@ -19,54 +19,41 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-// timeLimits are the checks of the client's time limit.
-const timeLimits = " time/model-stalls time/stream-stalls time/total-limit "
-
-var timeMutants = chapter("time",
-	m("waits-for-ever", "has no time limit for the model", timeLimits, just(Edit{Options: unlimited})),
-	m("limits-the-header", "limits the wait for the header of the model's answer, but not for its body",
-		"stream-stalls total-limit", just(Edit{Options: unlimited, Model: partly(false)})),
-	m("limits-silence", "restarts the time limit with each piece of the model's answer", "total-limit",
-		just(Edit{Options: unlimited, Model: partly(true)})),
-	m("limits-attempts", "gives each of six attempts the whole time limit", timeLimits, just(Edit{Model: (*Wire).limited,
+var timeEdits = edits{
+	"waits-for-ever":    just(Edit{Options: unlimited}),
+	"limits-the-header": just(Edit{Options: unlimited, Model: partly(false)}),
+	"limits-silence":    just(Edit{Options: unlimited, Model: partly(true)}),
+	"limits-attempts": just(Edit{Model: (*Wire).limited,
 		Options: func(w *Wire, o *client.Options, m *model.Options) {
 			unlimited(w, o, m)
 			m.Retry = func(n int, err error) (time.Duration, bool) {
 				return time.Second / 2, n < 6 && errors.Is(err, context.DeadlineExceeded)
 			}
-		}})),
-	m("hasty", "abandons a stream that is alive", "model-slow", just(Edit{
+		}}),
+	"hasty": just(Edit{
 		Options: func(w *Wire, o *client.Options, _ *model.Options) {
 			w.Fire()
 			o.Timeout = w.limit() / 16
-		}})),
-	m("keeps-partial", "returns what it has when the model falls silent",
-		"stream-stalls | total-limit model-slow", // the latter on a machine that is too busy
-		just(Edit{Options: unlimited, Model: func(w *Wire, next http.RoundTripper) http.RoundTripper {
-			return replies(w.limited(next), func(body io.ReadCloser) io.ReadCloser {
-				return &partial{Closer: body, w: w, lines: bufio.NewReader(body)}
-			})
-		}}), only(dialect.OpenAIChat), streamed),
-	m("blocks-pings", "responds to one request of the server at a time, pings too", "alive-while-sampling", oneAtATime,
-		legacy, wire),
-	m("pongs-by-text", "responds to a ping with its id as a string", "alive-while-sampling", out(func(m *Message) {
+		}}),
+	"keeps-partial": just(Edit{Options: unlimited, Model: func(w *Wire, next http.RoundTripper) http.RoundTripper {
+		return replies(w.limited(next), func(body io.ReadCloser) io.ReadCloser {
+			return &partial{Closer: body, w: w, lines: bufio.NewReader(body)}
+		})
+	}}),
+	"blocks-pings": oneAtATime,
+	"pongs-by-text": out(func(m *Message) {
 		if m.Answers("ping") {
 			m.Body["id"] = Key(m.Body["id"])
 		}
-	}), legacy, wire),
-	m("token-as-text", "reports progress with a number token as a string", "progress-token",
-		progress(func(p object) {
-			p["progressToken"] = fmt.Sprint(p["progressToken"])
-		}), legacy, wire),
-	m("progress-stands", "reports the same progress each time", "progress-rises",
-		progress(set("progress", json.Number("1"))), legacy, wire),
-	m("progress-goes-on", "reports progress on a request that it answered long ago", "progress-ends", progressGoesOn,
-		legacy, wire),
-	m("one-token", "uses one progress token for all of its requests", "token-unique",
-		ownToken(func(any) any { return "progress" }), legacy, wire),
-	m("fractional-token", "uses fractions as progress tokens", "token-shape",
-		ownToken(func(token any) any { return json.Number(fmt.Sprint(token) + ".5") }), wire),
-)
+	}),
+	"token-as-text": progress(func(p object) {
+		p["progressToken"] = fmt.Sprint(p["progressToken"])
+	}),
+	"progress-stands":  progress(set("progress", json.Number("1"))),
+	"progress-goes-on": progressGoesOn,
+	"one-token":        ownToken(func(any) any { return "progress" }),
+	"fractional-token": ownToken(func(token any) any { return json.Number(fmt.Sprint(token) + ".5") }),
+}
 
 // limit is the client's time limit for the model.
 func (w *Wire) limit() time.Duration { return cmp.Or(w.Env.Timeout, harness.DefaultClientTimeout) }

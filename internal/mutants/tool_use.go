@@ -5,108 +5,82 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 )
 
-var toolMutants = chapter("tool-use",
-	m("end-turn-beside-use", "reports a tool use with the stop reason endTurn", "stop-reason-tooluse",
-		result(func(r object) {
-			eachUse(func(int, object) { r["stopReason"] = "endTurn" })(r)
-		})),
-	m("input-as-text", "returns the input of a tool use as a string of JSON", "tool-use-block",
-		result(eachUse(func(_ int, use object) { use["input"] = string(marshal(use["input"])) }))),
-	m("input-via-float", "rounds big integers in the input of a tool use", "input-intact",
-		result(eachUse(func(_ int, use object) { use["input"] = viaFloat64(use["input"]) })),
-		except(dialect.Gemini)),
-	m("cuts-long-input", "cuts long texts in the input of a tool use", "input-intact",
-		result(eachUse(func(_ int, use object) {
-			if input := member(use, "input"); len(text(input, "notes")) > 1000 {
-				input["notes"] = text(input, "notes")[:1000] + "…"
+var toolEdits = edits{
+	"end-turn-beside-use": result(func(r object) {
+		eachUse(func(int, object) { r["stopReason"] = "endTurn" })(r)
+	}),
+	"input-as-text":   result(eachUse(func(_ int, use object) { use["input"] = string(marshal(use["input"])) })),
+	"input-via-float": result(eachUse(func(_ int, use object) { use["input"] = viaFloat64(use["input"]) })),
+	"cuts-long-input": result(eachUse(func(_ int, use object) {
+		if input := member(use, "input"); len(text(input, "notes")) > 1000 {
+			input["notes"] = text(input, "notes")[:1000] + "…"
+		}
+	})),
+	"null-for-empty-input": result(eachUse(func(_ int, use object) {
+		if input, ok := use["input"].(object); ok && len(input) == 0 {
+			use["input"] = nil
+		}
+	})),
+	"drops-text-beside-use": result(dropTextBesideUse),
+	"drops-use-beside-text": result(func(r object) {
+		if len(ofType(r["content"], "text")) > 0 {
+			keep(r, "tool_use", 0)
+		}
+	}),
+	"ids-anew-each-turn": result(eachUse(func(i int, use object) { use["id"] = fmt.Sprintf("call_%d", i+1) })),
+	"drops-tools":        request(withoutTools),
+	"drops-descriptions": params(eachTool(unset("description"))),
+	"simplifies-schemas": params(eachTool(simplifySchema)),
+	"at-most-40-tools":   params(atMostTools(40)),
+	"at-most-64-tools":   params(atMostTools(64)),
+	"adds-own-tools": params(func(p object) {
+		if tools, ok := p["tools"].([]any); ok {
+			p["tools"] = append(tools, object{"name": "host_search", "description": "the host's own",
+				"inputSchema": object{"type": "object", "properties": object{}}})
+		}
+	}),
+	"runs-tools":           runsTools(true),
+	"runs-unoffered-tools": runsTools(false),
+	"auto-as-required":     params(choosing("auto", "required")),
+	"required-as-auto":     params(choosing("required", "auto")),
+	"none-as-auto": just(Edit{Params: choosing("none", "auto"), Answered: func(s *Sample) {
+		choice := member(s.Asked, "toolChoice")
+		if choice["mode"] != "none" || len(ofType(s.Result["content"], "tool_use")) == 0 {
+			return
+		}
+		keep(s.Result, "tool_use", 0)
+		delete(s.Result, "stopReason")
+		if said(s.Result) == "" {
+			s.Refuse(codeInternal, "the model used a tool")
+		}
+	}}),
+	"ignores-none":         ignoresNone,
+	"empty-choice-as-none": params(choosing("", "none")),
+	"trusts-the-model":     trustsModel,
+	"invents-tool-uses": answered(func(s *Sample) {
+		choice := member(s.Asked, "toolChoice")
+		if s.Result != nil && choice["mode"] == "required" && len(ofType(s.Result["content"], "tool_use")) == 0 {
+			s.Result["content"] = []any{object{"type": "tool_use", "id": "call_0", "name": "book_flight",
+				"input": object{}}}
+			s.Result["stopReason"] = "toolUse"
+		}
+	}),
+	"believes-stop": reply(func(chunks []object) []object {
+		for _, c := range chunks {
+			if c["stopReason"] == "endTurn" {
+				keep(c, "tool_use", 0)
 			}
-		}))),
-	m("null-for-empty-input", "returns a tool use without arguments with the input null",
-		"tool-use-block | input-intact", result(eachUse(func(_ int, use object) {
-			if input, ok := use["input"].(object); ok && len(input) == 0 {
-				use["input"] = nil
-			}
-		}))),
-	m("drops-text-beside-use", "drops the model's text beside a tool use", "text-and-tool", result(dropTextBesideUse)),
-	m("drops-use-beside-text", "drops a tool use beside the model's text", "text-and-tool",
-		result(func(r object) {
-			if len(ofType(r["content"], "text")) > 0 {
-				keep(r, "tool_use", 0)
-			}
-		})),
-	m("ids-anew-each-turn", "numbers the tool uses of each turn from 1 and uses the number as the id",
-		"fresh-ids | id-minted thought-signature",
-		result(eachUse(func(i int, use object) { use["id"] = fmt.Sprintf("call_%d", i+1) }))),
-	m("drops-tools", "does not pass the tools to the model", "tools-reach-model | many-tools", request(withoutTools)),
-	m("drops-descriptions", "passes the tools to the model without their descriptions", "tools-reach-model",
-		params(eachTool(unset("description")))),
-	m("simplifies-schemas", "keeps only the names and types of the properties of input schemas", "tools-reach-model",
-		params(eachTool(simplifySchema))),
-	m("at-most-40-tools", "offers the model 40 tools and silently drops the rest", "many-tools",
-		params(atMostTools(40))),
-	m("at-most-64-tools", "offers the model 64 tools and silently drops the rest", "many-tools",
-		params(atMostTools(64))),
-	m("adds-own-tools", "offers the model a tool of the host beside the tools of the request", "only-these-tools",
-		params(func(p object) {
-			if tools, ok := p["tools"].([]any); ok {
-				p["tools"] = append(tools, object{"name": "host_search", "description": "the host's own",
-					"inputSchema": object{"type": "object", "properties": object{}}})
-			}
-		})),
-	m("runs-tools", "calls the tools that the model wants by itself", "not-executed unoffered-tool", runsTools(true)),
-	m("runs-unoffered-tools", "calls a tool that nobody offered, on any server that has it", "unoffered-tool",
-		runsTools(false)),
-	m("auto-as-required", "changes the tool choice auto to required", "choice-auto",
-		params(choosing("auto", "required")), except(dialect.Ollama)),
-	m("required-as-auto", "changes the tool choice required to auto", "choice-required",
-		params(choosing("required", "auto")), except(dialect.Ollama)),
-	m("none-as-auto", "changes the tool choice none to auto and drops the tool uses of the model", "choice-none",
-		just(Edit{Params: choosing("none", "auto"), Answered: func(s *Sample) {
-			choice := member(s.Asked, "toolChoice")
-			if choice["mode"] != "none" || len(ofType(s.Result["content"], "tool_use")) == 0 {
-				return
-			}
-			keep(s.Result, "tool_use", 0)
-			delete(s.Result, "stopReason")
-			if said(s.Result) == "" {
-				s.Refuse(codeInternal, "the model used a tool")
-			}
-		}}), except(dialect.Ollama)),
-	m("ignores-none", "changes the tool choice none to auto and returns the tool uses of the model",
-		"choice-none choice-none-holds loop/last-round-none | choice-none-filtered no-tools-no-use", ignoresNone,
-		except(dialect.Ollama)),
-	m("empty-choice-as-none", "reads a tool choice without a mode as none", "choice-empty",
-		params(choosing("", "none")), except(dialect.Ollama)),
-	m("trusts-the-model", "returns tool uses that the request does not allow", "choice-none-filtered no-tools-no-use",
-		trustsModel),
-	m("invents-tool-uses", "invents a tool use if one is required and the model makes none", "required-unmet",
-		answered(func(s *Sample) {
-			choice := member(s.Asked, "toolChoice")
-			if s.Result != nil && choice["mode"] == "required" && len(ofType(s.Result["content"], "tool_use")) == 0 {
-				s.Result["content"] = []any{object{"type": "tool_use", "id": "call_0", "name": "book_flight",
-					"input": object{}}}
-				s.Result["stopReason"] = "toolUse"
-			}
-		})),
-	m("believes-stop", "ignores tool calls if the finish reason says that the model ended its turn",
-		"stop-beside-calls", reply(func(chunks []object) []object {
-			for _, c := range chunks {
-				if c["stopReason"] == "endTurn" {
-					keep(c, "tool_use", 0)
-				}
-			}
-			if finish(chunks) == "stop" {
-				eachDelta(chunks, unset("tool_calls"))
-			}
-			return chunks
-		}), only(dialect.OpenAIChat, dialect.Native)),
-	m("empties-bad-arguments", "replaces arguments that are not JSON with {}", "bad-arguments",
-		reply(emptyBadArguments), only(dialect.OpenAIChat, dialect.Native)),
-)
+		}
+		if finish(chunks) == "stop" {
+			eachDelta(chunks, unset("tool_calls"))
+		}
+		return chunks
+	}),
+	"empties-bad-arguments": reply(emptyBadArguments),
+}
 
 // runsTools calls the tools that the model wants on the server: all of them, or only those that nobody offered.
 func runsTools(all bool) func(*Wire) Edit {

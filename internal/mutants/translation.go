@@ -207,43 +207,42 @@ func (t *translation) raisesLimit(body object) {
 	body[t.limit[len(t.limit)-1]] = 4096
 }
 
-// translationMutants are common bugs of hosts, each in the translation to one provider alone.
-var translationMutants = func() []Mutant {
-	var all []Mutant
+// translationEdits are common bugs of hosts, each in the translation to one provider alone.
+func translationEdits() edits {
+	all := edits{}
 	for _, t := range translations {
-		add := func(name, doc string, edit func(*Wire) Edit, checks string) {
-			all = append(all, m(t.name+"-"+name, doc+", only in the translation to "+t.dialect, checks, edit,
-				only(t.dialect), once))
-		}
-		add("drops-second-result", "drops the second of several tool results", request(t.dropsSecond),
-			"parallel/results-reach-model")
-		add("swaps-ids", "swaps the ids of tool results", request(t.swapsFirst), "parallel/results-order")
-		if t.worked != nil {
-			add("drops-is-error", "passes the result of a failed tool to the model as a success", request(t.forgetsErrors),
-				"parallel/error-result")
-		}
-		if t.misattributed != nil {
-			add("wrong-role", "sends tool results to the model with another role", request(t.misattributed),
-				"parallel/results-reach-model | parallel/results-order parallel/result-content")
-		}
-		if t.choice == "" {
-			add("offers-anyway", "offers tools if the choice is none, and returns the tool uses", ignoresNone,
-				"tool-use/choice-none-holds | tool-use/choice-none-filtered tool-use/no-tools-no-use")
-		} else {
-			add("ignores-choice", "drops the tool choice", request(func(body object) { delete(body, t.choice) }),
-				"tool-use/choice-required tool-use/choice-none")
-		}
-		add("more-tokens", "raises the token limit to a minimum of its own", request(t.raisesLimit), "basic/max-tokens")
-		add("drops-images", "drops images", request(t.dropsImages), "basic/media | parallel/result-content")
-		add("drops-text-beside-use", "drops the model's text beside a tool use", result(dropTextBesideUse),
-			"tool-use/text-and-tool")
-		if t.dialect != dialect.Anthropic { // which has a mutant of its own for it
-			add("length-as-end", "reports an answer that was cut at the limit as complete", result(lengthAsEnd),
-				"basic/stop-reason-true | basic/stop-reason")
+		for name, edit := range t.edits() {
+			all[t.name+"-"+name] = edit
 		}
 	}
 	return all
-}()
+}
+
+// edits are the bugs in the translation to one provider.
+func (t *translation) edits() edits {
+	all := edits{
+		"drops-second-result":   request(t.dropsSecond),
+		"swaps-ids":             request(t.swapsFirst),
+		"more-tokens":           request(t.raisesLimit),
+		"drops-images":          request(t.dropsImages),
+		"drops-text-beside-use": result(dropTextBesideUse),
+	}
+	if t.worked != nil {
+		all["drops-is-error"] = request(t.forgetsErrors)
+	}
+	if t.misattributed != nil {
+		all["wrong-role"] = request(t.misattributed)
+	}
+	if t.choice == "" {
+		all["offers-anyway"] = ignoresNone
+	} else {
+		all["ignores-choice"] = request(unset(t.choice))
+	}
+	if t.dialect != dialect.Anthropic { // which has a mutant of its own for it
+		all["length-as-end"] = result(lengthAsEnd)
+	}
+	return all
+}
 
 func lengthAsEnd(result object) {
 	if result["stopReason"] == "maxTokens" {

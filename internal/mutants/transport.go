@@ -15,53 +15,45 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 )
 
-var transportMutants = chapter("transport",
-	m("moves-over", "refuses requests on the stream of its call once one came on the stream opened with GET",
-		"on-post-stream | id-collision", movesOver, wire, legacy),
-	m("deaf-listener", "opens a stream with GET and ignores the requests on it", "on-get-stream tasks/any-stream",
-		in(func(m *Message) {
-			if m.IsRequest() && m.Listening {
-				m.Drop()
+var transportEdits = edits{
+	"moves-over": movesOver,
+	"deaf-listener": in(func(m *Message) {
+		if m.IsRequest() && m.Listening {
+			m.Drop()
+		}
+	}),
+	"wants-streams": in(func(m *Message) {
+		if m.Answers("tools/call") && !m.Streamed && m.Body["error"] == nil {
+			m.Wire.Die("the response is not a stream")
+		}
+	}),
+	"accepts-streams-only": out(func(m *Message) { m.Header.Set("Accept", "text/event-stream") }),
+	"ids-collide": in(func(m *Message) {
+		if m.IsRequest() && m.Post != nil && Key(m.Post.Body["id"]) == Key(m.Body["id"]) {
+			delete(m.Body, "method")
+			delete(m.Body, "params")
+			m.Body["result"] = object{}
+		}
+	}),
+	"answers-repeats": answersRepeats,
+	"never-comes-back": toServer(
+		func(w *Wire, r *http.Request, next http.RoundTripper) (*http.Response, error) {
+			if r.Method == http.MethodGet && r.Header.Get(lastEventID) != "" {
+				w.Fire()
+				return nil, errors.New("broken on purpose: never resumes a stream")
 			}
-		}), wire, legacy),
-	m("wants-streams", "treats the response of a call as a failure if it is plain JSON",
-		"accepts-json | client/ends-cleanly", in(func(m *Message) {
-			if m.Answers("tools/call") && !m.Streamed && m.Body["error"] == nil {
-				m.Wire.Die("the response is not a stream")
-			}
-		}), wire, legacy),
-	m("accepts-streams-only", "does not accept JSON in its Accept header", "accept-header",
-		out(func(m *Message) { m.Header.Set("Accept", "text/event-stream") }), wire),
-	m("ids-collide", "takes a request of the server with the id of its own request for the response", "id-collision",
-		in(func(m *Message) {
-			if m.IsRequest() && m.Post != nil && Key(m.Post.Body["id"]) == Key(m.Body["id"]) {
-				delete(m.Body, "method")
-				delete(m.Body, "params")
-				m.Body["result"] = object{}
-			}
-		}), wire, legacy),
-	m("answers-repeats", "responds to a request each time it comes", "duplicate-request", answersRepeats, wire, legacy),
-	m("never-comes-back", "takes the end of a connection for the end of the call", "reconnects | client/ends-cleanly",
-		toServer(
-			func(w *Wire, r *http.Request, next http.RoundTripper) (*http.Response, error) {
-				if r.Method == http.MethodGet && r.Header.Get(lastEventID) != "" {
-					w.Fire()
-					return nil, errors.New("broken on purpose: never resumes a stream")
-				}
-				return next.RoundTrip(r)
-			}), wire, legacy),
-	m("comes-back-at-once", "resumes a stream before the time that the server wants", "retry-honoured", just(Edit{
+			return next.RoundTrip(r)
+		}),
+	"comes-back-at-once": just(Edit{
 		Line: func(line []byte) ([]byte, bool) {
 			if bytes.HasPrefix(line, []byte("retry:")) {
 				return []byte("retry: 1"), true
 			}
 			return line, true
-		}}), wire, legacy),
-	m("comes-back-from-the-start", "resumes a stream from its first event and answers the repeated requests again",
-		"answers-once | duplicate-request reconnects", fromTheStart, wire, legacy),
-	m("ends-with-the-session", "starts no other session after the server has lost its own", "session-lost",
-		losesSession, wire, legacy),
-	m("keeps-the-session-id", "initializes with the id of the lost session", "session-lost", func(*Wire) Edit {
+		}}),
+	"comes-back-from-the-start": fromTheStart,
+	"ends-with-the-session":     losesSession,
+	"keeps-the-session-id": func(*Wire) Edit {
 		var lost atomic.Value
 		return Edit{Out: func(m *Message) {
 			if id := m.Header.Get(sessionID); id != "" {
@@ -70,8 +62,8 @@ var transportMutants = chapter("transport",
 				m.Header.Set(sessionID, id)
 			}
 		}}
-	}, wire, legacy),
-	m("forgets-handlers", "refuses sampling in every session after its first", "handlers-survive", func(*Wire) Edit {
+	},
+	"forgets-handlers": func(*Wire) Edit {
 		var sessions atomic.Int32
 		return Edit{
 			Out: func(m *Message) {
@@ -85,14 +77,13 @@ var transportMutants = chapter("transport",
 				}
 			},
 		}
-	}, wire, legacy),
-	m("answers-without-version", "sends its responses without the protocol version", "response-post",
-		out(func(m *Message) {
-			if m.IsResponse() {
-				m.Header.Del("Mcp-Protocol-Version")
-			}
-		}), wire, legacy),
-	m("posts-arrays", "posts two messages as one array", "one-message", toServer(
+	},
+	"answers-without-version": out(func(m *Message) {
+		if m.IsResponse() {
+			m.Header.Del("Mcp-Protocol-Version")
+		}
+	}),
+	"posts-arrays": toServer(
 		func(w *Wire, r *http.Request, next http.RoundTripper) (*http.Response, error) {
 			if r.Method == http.MethodDelete {
 				w.Fire()
@@ -105,46 +96,40 @@ var transportMutants = chapter("transport",
 				}
 			}
 			return next.RoundTrip(r)
-		}), wire, legacy),
-	m("never-deletes", "does not end its session", "ends-session", toServer(
+		}),
+	"never-deletes": toServer(
 		func(w *Wire, r *http.Request, next http.RoundTripper) (*http.Response, error) {
 			if r.Method == http.MethodDelete {
 				w.Fire()
 				return local(r, http.StatusNoContent, nil), nil
 			}
 			return next.RoundTrip(r)
-		}), wire, legacy),
-	m("cycles-ids", "reuses the ids of its requests", "own-ids", out(func(m *Message) {
+		}),
+	"cycles-ids": out(func(m *Message) {
 		if n, ok := m.Body["id"].(json.Number); ok && m.IsRequest() {
 			i, _ := n.Int64() // the client counts its requests
 			m.Wire.Rename(m, json.Number(fmt.Sprint(i%3)))
 		}
-	}), wire, legacy),
-	m("names-as-they-are", "writes every name into a header as it is", "header-value | declare/http-headers",
-		encodesNames(func(name string) string { return name }), wire, modern),
-	m("marks-in-capitals", "writes the markers of an encoded name in capitals", "header-value | declare/http-headers",
-		encodesNames(func(name string) string {
-			return "=?BASE64?" + base64.StdEncoding.EncodeToString([]byte(name)) + "?="
-		}), wire, modern),
-	m("one-data-line", "keeps only the last of an event's data lines", "sse-details | client/ends-cleanly",
-		just(Edit{Payload: func(raw []byte) []byte {
-			return raw[bytes.LastIndexByte(raw, '\n')+1:]
-		}}), wire),
-	m("wants-a-space", "ignores data without a space after the colon", "sse-details | client/ends-cleanly",
-		just(Edit{Line: func(line []byte) ([]byte, bool) {
-			value, isData := bytes.CutPrefix(line, []byte("data:"))
-			return line, !isData || bytes.HasPrefix(value, []byte(" "))
-		}}), wire),
-	m("lines-end-in-lf", "does not know that CR ends a line", "sse-rare | client/ends-cleanly",
-		just(Edit{OnlyLF: true}), wire, legacy),
-	m("keeps-the-mark", "reads a byte order mark as part of the first field's name", "sse-rare | client/ends-cleanly",
-		just(Edit{Line: func(line []byte) ([]byte, bool) {
-			if bytes.HasPrefix(line, []byte(byteOrderMark)) {
-				return append([]byte(byteOrderMark), line...), true // the client ignores one
-			}
-			return line, true
-		}}), wire),
-)
+	}),
+	"names-as-they-are": encodesNames(func(name string) string { return name }),
+	"marks-in-capitals": encodesNames(func(name string) string {
+		return "=?BASE64?" + base64.StdEncoding.EncodeToString([]byte(name)) + "?="
+	}),
+	"one-data-line": just(Edit{Payload: func(raw []byte) []byte {
+		return raw[bytes.LastIndexByte(raw, '\n')+1:]
+	}}),
+	"wants-a-space": just(Edit{Line: func(line []byte) ([]byte, bool) {
+		value, isData := bytes.CutPrefix(line, []byte("data:"))
+		return line, !isData || bytes.HasPrefix(value, []byte(" "))
+	}}),
+	"lines-end-in-lf": just(Edit{OnlyLF: true}),
+	"keeps-the-mark": just(Edit{Line: func(line []byte) ([]byte, bool) {
+		if bytes.HasPrefix(line, []byte(byteOrderMark)) {
+			return append([]byte(byteOrderMark), line...), true // the client ignores one
+		}
+		return line, true
+	}}),
+}
 
 const (
 	byteOrderMark = "\ufeff"

@@ -95,6 +95,7 @@ type Wire struct {
 // called once a run; nil edits nothing. Fired is called each time an edit changes something.
 func Client(c reference.Config, edit func(w *Wire) Edit, fired func()) func(context.Context, harness.Env) error {
 	return func(ctx context.Context, env harness.Env) error {
+		c := c // of this run
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		w := &Wire{Env: env, Context: ctx, fired: fired, open: map[io.Closer]bool{}, traffic: newTraffic()}
@@ -106,14 +107,13 @@ func Client(c reference.Config, edit func(w *Wire) Edit, fired func()) func(cont
 			c.Edit = func(_ *harness.Env, o *client.Options, m *model.Options) { w.edit.Options(w, o, m) }
 		}
 		run := func() error { return reference.Client(c)(ctx, env) }
-		if whole := w.edit.Run; whole != nil {
-			inner := run
-			run = func() error {
-				w.Fire()
-				return whole(w, inner)
-			}
+		var err error
+		if w.edit.Run == nil {
+			err = run()
+		} else {
+			w.Fire()
+			err = w.edit.Run(w, run)
 		}
-		err := run()
 		err = errors.Join(err, w.failure())
 		cancel()
 		w.work.Wait()

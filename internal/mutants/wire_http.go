@@ -76,7 +76,7 @@ func (w *Wire) posted(r *http.Request) (*http.Response, error) {
 	}
 	m := &Message{Wire: w, Body: o, Header: r.Header.Clone()}
 	w.mu.Lock()
-	w.header, w.url = m.Header, r.URL.String()
+	w.header, w.url = r.Header.Clone(), r.URL.String()
 	if m.Method() == "tools/call" {
 		w.call = m
 	}

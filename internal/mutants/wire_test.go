@@ -16,7 +16,8 @@ import (
 )
 
 // run runs a client on a case and returns its verdicts by check.
-func run(t *testing.T, client func(context.Context, harness.Env) error, only string, options ...harness.Option) map[string]report.Verdict {
+func run(t *testing.T, client func(context.Context, harness.Env) error, only string,
+	options ...harness.Option) map[string]report.Verdict {
 	t.Helper()
 	suite := conformance.Suite{Client: harness.InProcess(client, options...), Only: []string{only}, Seed: 1,
 		Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}
@@ -44,7 +45,8 @@ func hooks(*Wire) Edit {
 func TestAWireThatChangesNothingIsNotNoticed(t *testing.T) {
 	for name, options := range map[string][]harness.Option{"HTTP": nil, "stdio": {harness.Stdio()}} {
 		t.Run(name, func(t *testing.T) {
-			for _, only := range []string{"tool-use/input-intact", "parallel/results-reach-model", "mrtr/rounds", "basic/id-echoed"} {
+			for _, only := range []string{"tool-use/input-intact", "parallel/results-reach-model", "mrtr/rounds",
+				"basic/id-echoed"} {
 				var fired atomic.Int64
 				client := Client(reference.Config{}, hooks, func() { fired.Add(1) })
 				require.Equal(t, run(t, reference.Client(reference.Config{}), only, options...), run(t, client, only, options...))
