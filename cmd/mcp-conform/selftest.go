@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-conform/mcp-conform/conformance/selftest"
 	"github.com/mcp-conform/mcp-conform/internal/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/nearest"
+	"github.com/mcp-conform/mcp-conform/internal/selftest"
 )
 
 type selftestCommand struct {

@@ -31,14 +31,12 @@ var taskEdits = edits{
 			task["status"] = "submitted"
 		}
 	}),
-	"creates-late": createsLate,
 	"unix-times": everyTask(func(task object) {
 		if at, err := time.Parse(time.RFC3339Nano, text(task, "createdAt")); err == nil {
 			task["createdAt"] = at.Unix()
 		}
 	}),
 	"drops-ttl":      afterGet(unset("ttl")),
-	"own-ttl":        everyTask(set("ttl", json.Number("3600000"))),
 	"revives-tasks":  afterGet(set("status", "working")),
 	"result-at-once": resultAtOnce,
 	"wraps-results": out(func(m *Message) {
@@ -54,14 +52,10 @@ var taskEdits = edits{
 				"content": textBlock(text(failed, "message")), "_meta": related(m.Request.Params()["taskId"])}
 		}
 	}),
-	"silent-failure": everyTask(unset("statusMessage")),
 	"unrelated-result": out(func(m *Message) {
 		if m.Answers("tasks/result") {
 			delete(member(m.Result(), "_meta"), relatedTask)
 		}
-	}),
-	"relates-all": afterGet(func(task object) {
-		task["_meta"] = related(task["taskId"])
 	}),
 	"believes-meta": in(func(m *Message) {
 		if id := member(m.Meta(), relatedTask)["taskId"]; id != nil && m.Params()["taskId"] != nil {
@@ -88,8 +82,7 @@ var taskEdits = edits{
 			delete(m.Result(), "statusMessage")
 		}
 	}),
-	"uncancels":               uncancels,
-	"works-on-cancelled-task": just(Edit{Model: (*Wire).detached}),
+	"uncancels": uncancels,
 	"progress-under-id": progress(
 		func(p object) {
 			if id := member(member(p, "_meta"), relatedTask)["taskId"]; id != nil {
@@ -97,11 +90,6 @@ var taskEdits = edits{
 			}
 		}),
 	"progress-after-end": progressAfterEnd,
-	"wants-tasks": asked(func(s *Sample) {
-		if s.Asked["task"] == nil && s.Wire.declaresTasks() {
-			s.Refuse(codeInvalidRequest, "samples have to be tasks")
-		}
-	}),
 }
 
 // declaresTasks reports whether the client was told to declare tasks.
@@ -190,22 +178,6 @@ func oneTaskID(*Wire) Edit {
 			}
 		},
 	}
-}
-
-// createsLate holds back a created task until the client reports its end.
-func createsLate(*Wire) Edit {
-	var mu sync.Mutex
-	held := map[string]object{}
-	return Edit{Out: func(m *Message) {
-		mu.Lock()
-		defer mu.Unlock()
-		if task := member(m.Result(), "task"); task["taskId"] != nil {
-			held[Key(task["taskId"])] = m.Body
-			m.Drop()
-		} else if created := held[Key(m.Params()["taskId"])]; created != nil && m.Method() == methodTaskStatus {
-			m.Before(created)
-		}
-	}}
 }
 
 // resultAtOnce refuses tasks/result for a task whose end the client has not reported.

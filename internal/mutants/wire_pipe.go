@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"sync"
 
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
 )
@@ -55,7 +54,6 @@ type pipe struct {
 	forget func()
 
 	writing chan struct{} // holds a token while somebody writes to the server
-	closing sync.Once
 }
 
 func (p *pipe) Read(b []byte) (int, error) { return p.reader.Read(b) }

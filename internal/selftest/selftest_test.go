@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mcp-conform/mcp-conform/conformance/selftest"
+	"github.com/mcp-conform/mcp-conform/internal/selftest"
 )
 
 // The test runs a sample, or the whole matrix if MCP_CONFORM_MATRIX is "whole", which takes some minutes.
