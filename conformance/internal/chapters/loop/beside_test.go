@@ -1,7 +1,9 @@
 package loop
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -12,108 +14,125 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// bothLoops is the story of the two loops. What the model is given, and what the client answers, in a round of one of them goes through the
-// edits; nil for those of a right client.
-func bothLoops(prompt func(loop, round int, ask *server.CreateMessageParams), answer func(loop, round int, right string) string) func(*tracetest.Story) {
-	return func(s *tracetest.Story) {
-		var asks []*server.CreateMessageParams
-		for i, t := range loops {
-			asks = append(asks, conversing(s, i+1, t.question, story.GetWeather))
+// conversing is a question of the story's nth conversation.
+func conversing(s *tracetest.Story, n int, question string, tools ...server.Tool) *request {
+	name := conversationName(s.Trace.Header.Cases[0].Mark, n)
+	return tracetest.Asking(fmt.Sprintf("%s (conversation %s)", question, name), tools...)
+}
+
+// answersEach responds to the last n requests, by their number among those. A missing number gets no response.
+func answersEach(s *tracetest.Story, n int, results map[int]string) {
+	responses := map[string]json.RawMessage{}
+	for _, i := range slices.Sorted(maps.Keys(results)) {
+		responses[fmt.Sprintf("x-%d", s.Samples-n+i)] = json.RawMessage(results[i])
+		if !s.Revision.Modern() {
+			s.Responds(fmt.Sprint(1000+s.Asked-n+i), `"result":`+results[i])
 		}
-		for round := 1; round <= len(north.cities)+1; round++ {
-			s.AsksAll(asks[0], asks[1])
+	}
+	if s.Revision.Modern() {
+		s.Retries(`,"inputResponses":` + string(dialect.Marshal(responses)))
+	}
+}
+
+// bothQuestions are the first requests of the two loops.
+func bothQuestions(s *tracetest.Story) (asks []*request) {
+	for i, t := range loops {
+		asks = append(asks, conversing(s, i+1, t.question, story.GetWeather))
+	}
+	s.AsksAll(asks[0], asks[1])
+	return asks
+}
+
+// bothLoops is the story of the two loops. Non-nil functions change what the model receives, and what the client
+// returns, for a loop (from 0) in a round (from 1).
+func bothLoops(
+	prompt func(loop, round int, ask *request), answer func(loop, round int, right string) string,
+) func(*tracetest.Story) {
+	return func(s *tracetest.Story) {
+		asks := bothQuestions(s)
+		for round := 1; ; round++ {
 			answers := map[int]string{}
-			for i := range asks {
-				own := loops[i]
-				right := tracetest.Saying(own.end)
-				if round <= len(own.cities) {
-					right = useOf(own.cities[round-1])
+			for i, own := range loops {
+				result := tracetest.Saying(own.end)
+				if round < loopRounds {
+					result = useOf(own.cities[round-1])
 				}
-				given := *asks[i]
-				given.Messages = slices.Clone(asks[i].Messages)
-				if prompt != nil {
-					prompt(i, round, &given)
-				}
-				s.Prompts(&given)
 				if answer != nil {
-					right = answer(i, round, right)
+					result = answer(i, round, result)
 				}
-				answers[i+1] = right
-			}
-			answersEach(s, 2, answers)
-			if round <= len(north.cities) {
-				for i := range asks {
-					asks[i] = asks[i].After([]byte(answers[i+1]), weatherReports)
+				answers[i+1] = result
+				received := *asks[i]
+				received.Messages = slices.Clone(asks[i].Messages)
+				if prompt != nil {
+					prompt(i, round, &received)
 				}
+				s.Prompts(&received)
 			}
+			answersEach(s, len(loops), answers)
+			if round == loopRounds {
+				return
+			}
+			for i := range asks {
+				asks[i] = asks[i].After([]byte(answers[i+1]), weatherReports)
+			}
+			s.AsksAll(asks[0], asks[1])
 		}
 	}
 }
 
-func TestLoopsDoNotMix(t *testing.T) {
-	swapFirst := func(loop, round int, ask *server.CreateMessageParams) {
+func TestTwoLoopsDoNotMix(t *testing.T) {
+	north, south := loops[0], loops[1]
+	otherQuestion := func(loop, round int, ask *request) {
 		if loop == 1 && round == 2 {
 			ask.Messages[0] = tracetest.Turn{Role: "user", Content: server.Text(north.question)}
 		}
 	}
-	swapAnswer := func(loop, round int, right string) string {
-		if loop == 0 && round == 1 {
-			return useOf(south.cities[0])
-		}
-		return right
+	northReturns := func(inRound int, city string) func(*tracetest.Story) {
+		return bothLoops(nil, func(loop, round int, right string) string {
+			if loop == 0 && round == inRound {
+				return useOf(city)
+			}
+			return right
+		})
 	}
-	repeat := func(loop, round int, right string) string {
-		if loop == 0 && round == 2 {
-			return useOf(north.cities[0])
-		}
-		return right
-	}
-	elsewhere := func(loop, round int, right string) string {
-		if loop == 0 && round == 2 {
-			return useOf("Atlantis")
-		}
-		return right
-	}
-	tracetest.Run(t, catalogue, []tracetest.Test{
-		{Name: "at all", Check: "loop/interleaved", CaseID: "two-loops", Steps: bothLoops(nil, nil), Verdict: report.Pass,
-			Message: "each loop had its own answers, and the model its own history of each"},
-		{Name: "where one of them repeats itself", Check: "loop/interleaved", CaseID: "two-loops", Steps: bothLoops(nil, repeat), Verdict: report.Pass,
-			Message: "each loop had its own answers, and the model its own history of each"},
-		{Name: "on the way to the model", Check: "loop/interleaved", CaseID: "two-loops", Steps: bothLoops(swapFirst, nil), Verdict: report.Fail,
-			Message: `the model was given "Which harbour in the north is the windier one?" for a request of the other loop`},
-		{Name: "on the way back", Check: "loop/interleaved", CaseID: "two-loops", Steps: bothLoops(nil, swapAnswer), Verdict: report.Fail,
-			Message: `the answer to one loop's request is of the other loop: it says "Naples"`},
-		{Name: "with what was never said", Check: "loop/interleaved", CaseID: "two-loops", Steps: bothLoops(nil, elsewhere), Verdict: report.NotObserved,
-			Message: "the answer to one loop's request has words of neither loop, so that it says nothing of both"},
-		{Name: "where the second is refused", Check: "loop/interleaved", CaseID: "two-loops", In: tracetest.InA, Verdict: report.NotApplicable,
-			Message: `the client does not take both loops at once: "busy" (code -32000)`, Steps: func(s *tracetest.Story) {
-				s.AsksAll(conversing(s, 1, north.question, story.GetWeather), conversing(s, 2, south.question, story.GetWeather))
+	tracetest.RunCheck(t, catalogue, "loop/interleaved", "two-loops", []tracetest.Test{
+		{Name: "they do not", Steps: bothLoops(nil, nil), Verdict: report.Pass},
+		{Name: "one repeats itself", Steps: northReturns(2, "Oslo"), Verdict: report.Pass},
+		{Name: "a question of the other loop", Steps: bothLoops(otherQuestion, nil), Verdict: report.Fail,
+			Message: fmt.Sprintf("in the model request, found %q", north.question)},
+		{Name: "a result of the other loop", Steps: northReturns(1, south.cities[0]), Verdict: report.Fail,
+			Message: `in the result, found "Naples"`},
+		{Name: "a result of neither loop", Steps: northReturns(2, "Atlantis"), Verdict: report.NotObserved,
+			Message: "no text of either loop"},
+		{Name: "the second is refused", In: tracetest.InA, Verdict: report.NotApplicable, Message: `"busy" (code -32000)`,
+			Steps: func(s *tracetest.Story) {
+				bothQuestions(s)
 				s.Refuses(-32000, "busy")
 				s.Asked--
 				s.Answers(useOf("Oslo"))
 			}},
-		{Name: "where both are left", Check: "loop/interleaved", CaseID: "two-loops", In: tracetest.InB, Verdict: report.NotApplicable,
-			Message: "the client does not take both loops at once: it did not fulfil the input request", Steps: func(s *tracetest.Story) {
-				s.AsksAll(conversing(s, 1, north.question, story.GetWeather), conversing(s, 2, south.question, story.GetWeather)).PassesBarrier()
-			}},
-		{Name: "which is not known of those that are not told apart", Check: "loop/interleaved", CaseID: "two-loops", Verdict: report.NotObserved,
-			Message: "of which loop sampling request 1 is cannot be read", Steps: func(s *tracetest.Story) {
+		{Name: "both are unfulfilled", In: tracetest.InB, Verdict: report.NotApplicable, Message: tracetest.NotFulfilled,
+			Steps: func(s *tracetest.Story) { bothQuestions(s); s.PassesBarrier() }},
+		{Name: "unknown conversations", Verdict: report.NotObserved, Message: "request 1 does not say its conversation",
+			Steps: func(s *tracetest.Story) {
 				s.AsksAll(tracetest.Asking(north.question), tracetest.Asking(south.question))
 			}},
-		{Name: "of which little is seen", Check: "loop/interleaved", CaseID: "two-loops", Verdict: report.NotObserved,
-			Message: "the server did not send sampling request 3: the handler could not continue from the response to request 2", Steps: func(s *tracetest.Story) {
-				s.AsksAll(conversing(s, 1, north.question, story.GetWeather), conversing(s, 2, south.question, story.GetWeather))
+		{Name: "one round only", Verdict: report.NotObserved, Message: "did not send sampling request 3",
+			Steps: func(s *tracetest.Story) {
+				bothQuestions(s)
 				answersEach(s, 2, map[int]string{1: useOf("Oslo"), 2: useOf("Naples")})
 			}},
 	})
 }
 
-// sixteen are all the questions at once, asked of the model in another order, and answered as the edit has it: with "" not at all.
-func sixteen(answer func(n int) string) func(*tracetest.Story) {
+// lockers are all questions in flight, which the model receives in reverse order, and the client's texts; no response
+// for "".
+func lockers(answer func(n int) string) func(*tracetest.Story) {
 	return func(s *tracetest.Story) {
 		var asks []any
 		for n := range atOnce {
@@ -121,7 +140,7 @@ func sixteen(answer func(n int) string) func(*tracetest.Story) {
 		}
 		s.AsksAll(asks...)
 		for _, ask := range slices.Backward(asks) {
-			s.Prompts(ask.(*server.CreateMessageParams))
+			s.Prompts(ask.(*request))
 		}
 		answers := map[int]string{}
 		for n := 1; n <= atOnce; n++ {
@@ -135,112 +154,140 @@ func sixteen(answer func(n int) string) func(*tracetest.Story) {
 	}
 }
 
-func TestManyRequestsInFlight(t *testing.T) {
-	but := func(odd int, text string) func(int) string {
-		return func(n int) string {
+// lockersBut are the lockers with another text for one of them, and what follows.
+func lockersBut(odd int, text string, then ...func(*tracetest.Story)) func(*tracetest.Story) {
+	return func(s *tracetest.Story) {
+		lockers(func(n int) string {
 			if n == odd {
 				return text
 			}
 			return lockerAnswer(n)
+		})(s)
+		for _, step := range then {
+			step(s)
 		}
 	}
-	all := sixteen(lockerAnswer)
-	none := sixteen(func(int) string { return "" })
-	const check = "loop/concurrent"
-	tracetest.Run(t, catalogue, []tracetest.Test{
-		{Name: "are each answered", Check: check, CaseID: "sixteen-at-once", Steps: all, Verdict: report.Pass,
-			Message: "of 16 requests in flight 16 were answered, each with its own content, and 0 refused"},
-		{Name: "are each answered in the client's own words", Check: check, CaseID: "sixteen-at-once", Steps: sixteen(func(n int) string { return "Well. " + lockerAnswer(n) }),
-			Verdict: report.Pass, Message: "of 16 requests in flight 16 were answered, each with its own content, and 0 refused"},
-		{Name: "are answered, or refused", Check: check, CaseID: "sixteen-at-once", In: tracetest.InA, Verdict: report.Pass, Message: "of 16 requests in flight 15 were answered, each with its own content, and 1 refused",
-			Steps: func(s *tracetest.Story) { sixteen(but(16, ""))(s); s.Refuses(-32000, "busy") }},
-		{Name: "are too many, and so left", Check: check, CaseID: "sixteen-at-once", In: tracetest.InB, Verdict: report.Pass, Message: "the client does not fulfil 16 requests at once, and goes on",
+}
+
+func TestManyRequestsInFlightGetTheirOwnResults(t *testing.T) {
+	none := lockers(func(int) string { return "" })
+	twice := lockersBut(0, "", func(s *tracetest.Story) { s.Answers(tracetest.Saying(lockerAnswer(16))) })
+	const all = "16 of 16 requests in flight got their own result, 0 an error"
+	tracetest.RunCheck(t, catalogue, "loop/concurrent", "sixteen-at-once", []tracetest.Test{
+		{Name: "all", Steps: lockers(lockerAnswer), Verdict: report.Pass, Message: all},
+		{Name: "texts around them", Steps: lockers(func(n int) string { return "Well. " + lockerAnswer(n) }),
+			Verdict: report.Pass, Message: all},
+		{Name: "one error", In: tracetest.InA, Verdict: report.Pass,
+			Message: "15 of 16 requests in flight got their own result, 1 an error",
+			Steps:   lockersBut(16, "", func(s *tracetest.Story) { s.Refuses(-32000, "busy") })},
+		{Name: "all unfulfilled", In: tracetest.InB, Verdict: report.Pass, Message: "does not fulfil 16 requests",
 			Steps: func(s *tracetest.Story) { none(s); s.PassesBarrier() }},
-		{Name: "are answered crosswise", Check: check, CaseID: "sixteen-at-once", Steps: sixteen(but(3, lockerAnswer(5))), Verdict: report.Fail,
-			Message: "of 16 requests in flight the answer to one, question 3, is what the model said to another, question 5"},
-		{Name: "are answered with something", Check: check, CaseID: "sixteen-at-once", Steps: sixteen(but(3, "Any key.")), Verdict: report.Fail,
-			Message: "of 16 requests in flight the answer to one, question 3, is not what the model said to it"},
-		{Name: "are answered but for one", Check: check, CaseID: "sixteen-at-once", In: tracetest.InA, Steps: sixteen(but(7, "")), Verdict: report.Fail,
-			Message: "of 16 requests in flight nothing came back for 1, the first of them number 7: it is neither answered nor refused"},
-		{Name: "are answered but for one", Check: check, CaseID: "sixteen-at-once", In: tracetest.InB, Steps: sixteen(but(7, "")), Verdict: report.Fail,
-			Message: "of 16 requests in flight nothing came back for 1, the first of them number 7: the retry has others of the keys, and not its own"},
-		{Name: "are answered until the client dies", Check: check, CaseID: "sixteen-at-once", In: tracetest.InA, Verdict: report.Fail,
-			Message: "of 16 requests in flight nothing came back for 1, the first of them number 7: it is neither answered nor refused; it panicked: concurrent map writes",
-			Steps: func(s *tracetest.Story) {
-				sixteen(but(7, ""))(s)
-				s.Ends(trace.Process{Panic: "concurrent map writes"})
-			}},
-		{Name: "are answered, one of them twice", Check: check, CaseID: "sixteen-at-once", In: tracetest.InA, Verdict: report.Fail, Message: "one of 16 requests in flight was answered 2 times",
-			Steps: func(s *tracetest.Story) { all(s); s.Answers(tracetest.Saying(lockerAnswer(16))) }},
-		{Name: "are answered in two retries, of which another check speaks", Check: check, CaseID: "sixteen-at-once", In: tracetest.InB, Verdict: report.Pass,
-			Message: "of 16 requests in flight 16 were answered, each with its own content, and 0 refused", Steps: func(s *tracetest.Story) { all(s); s.Answers(tracetest.Saying(lockerAnswer(16))) }},
-		{Name: "are left, which is not settled", Check: check, CaseID: "sixteen-at-once", In: tracetest.InB, Steps: none, Verdict: report.NotObserved,
-			Message: "the client answers nothing at all: no response to request 1"},
-		{Name: "are not all asked", Check: check, CaseID: "sixteen-at-once", Verdict: report.NotObserved, Message: "the server did not send sampling request 16",
+		{Name: "one of another question", Steps: lockersBut(3, lockerAnswer(5)), Verdict: report.Fail,
+			Message: "question 3 of 16 in flight, found the one to question 5"},
+		{Name: "one of no question", Steps: lockersBut(3, "Any key."), Verdict: report.Fail,
+			Message: "question 3 of 16 in flight, found another text"},
+		{Name: "one is missing", In: tracetest.InA, Steps: lockersBut(7, ""), Verdict: report.Fail,
+			Message: "1 are missing, first that to request 7: no result and no error"},
+		{Name: "one is missing", In: tracetest.InB, Steps: lockersBut(7, ""), Verdict: report.Fail,
+			Message: "1 are missing, first that to request 7: the retry has other keys"},
+		{Name: "the client dies", In: tracetest.InA, Verdict: report.Fail, Message: "it panicked: concurrent map writes",
+			Steps: lockersBut(7, "", func(s *tracetest.Story) { s.Ends(trace.Process{Panic: "concurrent map writes"}) })},
+		{Name: "one twice", In: tracetest.InA, Steps: twice, Verdict: report.Fail, Message: "found 2 to one"},
+		{Name: "one twice, which another check judges", In: tracetest.InB, Steps: twice, Verdict: report.Pass,
+			Message: all},
+		{Name: "a response may still come", In: tracetest.InB, Steps: none, Verdict: report.NotObserved,
+			Message: "no response to request 1"},
+		{Name: "one question only", Verdict: report.NotObserved, Message: "did not send sampling request 16",
 			Steps: func(s *tracetest.Story) {
 				s.Asks(conversing(s, 1, lockerQuestion(1))).Answers(tracetest.Saying(lockerAnswer(1)))
 			}},
-		{Name: "are not told apart", Check: check, CaseID: "sixteen-at-once", Verdict: report.NotObserved, Message: "which of the questions sampling request 1 asks cannot be read",
+		{Name: "unknown conversations", Verdict: report.NotObserved, Message: "request 1 does not say its conversation",
 			Steps: func(s *tracetest.Story) {
-				var asks []any
-				for range atOnce {
-					asks = append(asks, tracetest.Asking("What opens it?"))
-				}
-				s.AsksAll(asks...)
+				s.AsksAll(slices.Repeat([]any{tracetest.Asking("What opens it?")}, atOnce)...)
 			}},
-		{Name: "are more than the model has answers for", Check: check, CaseID: "sixteen-at-once", In: tracetest.InA, Verdict: report.NotObserved,
-			Message: "the model had no answer for one of the requests: no rule", Steps: func(s *tracetest.Story) {
+		{Name: "the model has no answer", In: tracetest.InA, Verdict: report.NotObserved, Message: "no rule",
+			Steps: func(s *tracetest.Story) {
 				none(s)
-				s.Prompt(string(dialect.Marshal(tracetest.AsChat(conversing(s, 1, lockerQuestion(1))))), trace.ModelEnd{Status: 404, Miss: "no rule"})
+				s.Prompt(string(dialect.Marshal(conversing(s, 1, lockerQuestion(1)))), trace.ModelEnd{})
 				for i := range s.Trace.Events {
 					if end := s.Trace.Events[i].End; end != nil {
 						end.Status, end.Miss = 404, "no rule"
 					}
 				}
 			}},
-		{Name: "cannot be read when they come back", Check: check, CaseID: "sixteen-at-once", In: tracetest.InA, Verdict: report.NotObserved, Message: "the content of the result cannot be decoded (see basic/has-content)",
-			Steps: func(s *tracetest.Story) { sixteen(but(1, ""))(s); s.Responds("1001", `"result":{"role":"assistant"}`) }},
+		{Name: "an unreadable result", In: tracetest.InA, Verdict: report.NotObserved, Message: tracetest.NoContent,
+			Steps: lockersBut(1, "", func(s *tracetest.Story) { s.Responds("1001", `"result":{"role":"assistant"}`) })},
 	})
 }
 
-// The model's wire says of which conversation a request is, so that it is known which of many in flight it was made for.
-func TestModelRequestsOfManyInFlightBelongToTheirOwn(t *testing.T) {
+// A model request names its conversation, so that it belongs to the right one of many requests in flight.
+func TestModelRequestsBelongToTheirOwnRounds(t *testing.T) {
+	retried := func(s *tracetest.Story) {
+		var asks []any
+		for n := range atOnce {
+			asks = append(asks, conversing(s, n+1, lockerQuestion(n+1)))
+		}
+		s.AsksAll(asks...)
+		answers := map[int]string{}
+		for i, ask := range slices.Backward(asks) {
+			s.Prompt(string(dialect.Marshal(ask)), trace.ModelEnd{Status: 500})
+			answers[i+1] = tracetest.Saying(lockerAnswer(i + 1))
+		}
+		for _, ask := range asks {
+			s.Prompts(ask.(*request))
+		}
+		answersEach(s, atOnce, answers)
+	}
 	for _, revision := range tracetest.BothEras {
-		for name, tell := range map[string]func(*tracetest.Story){
-			"in another order": sixteen(lockerAnswer),
-			"each with a first try that failed": func(s *tracetest.Story) {
-				var asks []any
-				for n := range atOnce {
-					asks = append(asks, conversing(s, n+1, lockerQuestion(n+1)))
-				}
-				s.AsksAll(asks...)
-				answers := map[int]string{}
-				for i, ask := range slices.Backward(asks) {
-					s.Prompt(string(dialect.Marshal(ask)), trace.ModelEnd{Status: 500})
-					answers[i+1] = tracetest.Saying(lockerAnswer(i + 1))
-				}
-				for _, ask := range asks {
-					s.Prompts(ask.(*server.CreateMessageParams))
-				}
-				answersEach(s, atOnce, answers)
-			},
-			"and one is refused, which the model was asked for all the same": func(s *tracetest.Story) {
-				sixteen(func(n int) string {
-					if n == 9 {
-						return ""
-					}
-					return lockerAnswer(n)
-				})(s)
-			},
+		for name, steps := range map[string]func(*tracetest.Story){
+			"in reverse order": lockers(lockerAnswer), "after a failed first try": retried,
+			"one without a response": lockersBut(9, ""),
 		} {
 			s := tracetest.Begin(t, catalogue, revision, dialect.Native, "loop/sixteen-at-once")
-			tell(s)
+			steps(s)
 			for _, r := range evidence.Decode(s.Trace).Case("loop/sixteen-at-once").Rounds {
 				require.NotEmpty(t, r.Model, "%s, %s: round %d", revision, name, r.N)
 				for _, x := range r.Model {
-					require.True(t, x.Says(fmt.Sprintf("n%d)", numberOf(r, s.Trace.Header.Cases[0].Mark))), "%s, %s: round %d has a request that is another's", revision, name, r.N)
+					own := fmt.Sprintf("n%d)", conversationOf(r, s.Trace.Header.Cases[0].Mark))
+					require.True(t, x.Says(own), "%s, %s: round %d has a request of another", revision, name, r.N)
 				}
 			}
 		}
 	}
+}
+
+func TestTheModelReceivesNothingOfEarlierRequests(t *testing.T) {
+	two := func(prompt func(*tracetest.Story, *request)) func(*tracetest.Story) {
+		return func(s *tracetest.Story) {
+			ask := conversing(s, 1, umbrella.question, story.GetWeather)
+			lap(s, lap(s, ask, useOf("Reykjavik"), nil), tracetest.Saying(umbrella.end), nil)
+			colour := conversing(s, 2, "Name a colour.")
+			prompt(s.Asks(colour), colour)
+			s.Answers(tracetest.Saying("Teal."))
+		}
+	}
+	preceded := func(text string) func(*tracetest.Story) {
+		return two(func(s *tracetest.Story, colour *request) {
+			received := *colour
+			received.Messages = append(history{{Role: "user", Content: server.Text(text)}}, colour.Messages...)
+			s.Prompts(&received)
+		})
+	}
+	mark := conversationName((&harness.Case{ID: "loop/two-questions"}).Mark(), 1)
+	require.Equal(t, report.Advice, stateless.Levels[server.V20251125])
+	require.Equal(t, report.Should, stateless.Levels[server.V20260728])
+	tracetest.RunCheck(t, catalogue, "loop/stateless", "two-questions", []tracetest.Test{
+		{Name: "it does not", Steps: two(func(s *tracetest.Story, colour *request) { s.Prompts(colour) }),
+			Verdict: report.Pass},
+		{Name: "the client's own text", Steps: preceded("You speak for a server of mine."), Verdict: report.Pass},
+		{Name: "a question", Steps: preceded("Before this: " + umbrella.question), Verdict: report.Warn,
+			Message: umbrella.question},
+		{Name: "a tool result", Steps: preceded("You know of sleet and gusts."), Verdict: report.Warn,
+			Message: `"sleet and gusts"`},
+		{Name: "the model's text", Steps: preceded(umbrella.end), Verdict: report.Warn, Message: umbrella.end},
+		{Name: "a system prompt", Steps: preceded("(conversation " + mark + ")"), Verdict: report.Warn,
+			Message: "conversation " + mark + " of loop/two-questions"},
+		{Name: "no model request", Steps: two(func(*tracetest.Story, *request) {}), Verdict: report.NotObserved,
+			Message: "received no request for sampling request 3"},
+	})
 }
