@@ -1,7 +1,6 @@
 package balance
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -86,7 +85,13 @@ func judgeCode(r *evidence.Round, h history, codeNamed bool) check.Verdict {
 
 // show adds the wrong part of the history, and the blocks that the model received.
 func show(v check.Verdict, r *evidence.Round, h history) check.Verdict {
-	v = v.ShowAs("server sent", r.Asked.At(h.path()), "%s", part(r, h.path()))
+	var sent struct {
+		Messages []struct{ Content json.RawMessage }
+	}
+	_ = json.Unmarshal(r.Raw, &sent) // our own server sent it
+	if h.at < len(sent.Messages) {
+		v = v.ShowAs("server sent", r.Asked.At(h.path()), "%s", evidence.Compact(sent.Messages[h.at].Content))
+	}
 	x := r.LastExchange()
 	if x == nil || x.Request == nil {
 		return v
@@ -100,18 +105,6 @@ func show(v check.Verdict, r *evidence.Round, h history) check.Verdict {
 		received += "\nthe model refused it: " + x.End.Refused
 	}
 	return v.ShowAs("model received", x.At("messages"), "%s", received)
-}
-
-// part returns the JSON at a path of the params, or all params if there is none.
-func part(r *evidence.Round, path string) string {
-	var params bytes.Buffer
-	if json.Compact(&params, r.Raw) != nil {
-		return evidence.Compact(r.Raw)
-	}
-	if start, end, exists := evidence.Locate(params.Bytes(), path); exists {
-		return evidence.Clip(params.String()[start:end])
-	}
-	return evidence.Clip(params.String())
 }
 
 var notDropped = check.Check{

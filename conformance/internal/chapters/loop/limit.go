@@ -36,7 +36,7 @@ var iterationLimit = check.Check{
 		case r == nil && sent < mostRounds:
 			return check.NotObserved("the server did not send sampling request %d%s", sent+1, e.WhyNoResult(sent))
 		case r == nil:
-			return check.Info("the client continues for %d rounds, all of the story", sent).Show(e.Rounds[sent-1].Asked, "")
+			return check.Info("the client continues for all %d rounds of the case", sent).Show(e.Rounds[sent-1].Asked, "")
 		case how == "":
 			return check.NotObserved("no result for sampling request %d (see loop/stops-with-error)%s", r.N, e.WhyNoResult(r.N)).
 				Show(r.Asked, "")

@@ -31,7 +31,7 @@ var (
 
 func TestTheLimitOfALoopIsReported(t *testing.T) {
 	tracetest.RunCheck(t, catalogue, "loop/iteration-limit", "sixty-four-rounds", []tracetest.Test{
-		{Name: "none", Dialects: tracetest.Native, Steps: toTheEnd, Verdict: report.Info, Message: "for 64 rounds"},
+		{Name: "none", Dialects: tracetest.Native, Steps: toTheEnd, Verdict: report.Info, Message: "for all 64 rounds"},
 		{Name: "an error", In: tracetest.InA, Steps: refusing, Verdict: report.Info,
 			Message: `for 2 rounds: "too many rounds" (code -32603)`},
 		{Name: "not fulfilled", In: tracetest.InB, Steps: silent, Verdict: report.Info,

@@ -116,13 +116,3 @@ func conversation(mark string, n int) llm.Matcher {
 
 // conversationName is the word that identifies a conversation of a case.
 func conversationName(mark string, n int) string { return fmt.Sprintf("%sn%d", mark, n) }
-
-// conversationOf returns which conversation of the case a round belongs to, from 1; 0 if its params do not say.
-func conversationOf(r *evidence.Round, mark string) int {
-	for n := 1; n <= atOnce; n++ {
-		if slices.Contains(r.Conversations, conversationName(mark, n)) {
-			return n
-		}
-	}
-	return 0
-}

@@ -185,7 +185,8 @@ func TestTheMalformationsOfTheCatalogue(t *testing.T) {
 		require.NotEmpty(t, m.says, m.id)
 	}
 	for _, id := range []string{"unknown-role", "system-role", "missing-role", "missing-messages", "null-message",
-		"null-content", "unknown-content-type", "content-string", "bad-base64", "missing-max-tokens", "unknown-tool-choice", "null-tool",
+		"null-content", "unknown-content-type", "content-string", "bad-base64", "missing-max-tokens", "unknown-tool-choice",
+		"null-tool",
 		"tool-without-schema", "empty-messages", "zero-max-tokens", "negative-max-tokens", "huge-max-tokens",
 		"fractional-max-tokens", "duplicate-tool-names", "tool-bad-schema", "deep-nesting", "long-string"} {
 		require.True(t, seen[id], "%s of the catalogue is missing", id)

@@ -132,7 +132,7 @@ var noModelCall = check.Check{
 			return check.NotObserved("a model call could still have come: %s", why).Show(r.Asked, "")
 		}
 		if len(r.Model) > 0 {
-			return check.Pass("the model refused its request").Show(r.Model[0].Place, "")
+			return check.Pass("the model refused the client's request").Show(r.Model[0].Place, "")
 		}
 		return check.Pass("no call of the model was completed")
 	},

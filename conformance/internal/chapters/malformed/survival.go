@@ -115,7 +115,7 @@ var alive = check.Check{
 			return check.Unsupported("no request followed: the client must call the tools in the order of tools/list")
 		}
 		last := later[len(later)-1]
-		v := show(check.Fail("expected a result for a plain question after %s, found none, but one before it", request(e)), e)
+		v := show(check.Fail("expected a result for the plain question after %s, found none", request(e)), e)
 		if len(last.Answers) > 0 {
 			return v.ShowJSON(last.Answers[0].Place, last.Answers[0].RawErr)
 		}

@@ -197,7 +197,7 @@ func TestManyRequestsInFlightGetTheirOwnResults(t *testing.T) {
 			Message: all},
 		{Name: "a response may still come", In: tracetest.InB, Steps: none, Verdict: report.NotObserved,
 			Message: "no response to request 1"},
-		{Name: "one question only", Verdict: report.NotObserved, Message: "did not send sampling request 16",
+		{Name: "one question only", Verdict: report.NotObserved, Message: "did not send sampling request 2",
 			Steps: func(s *tracetest.Story) {
 				s.Asks(conversing(s, 1, lockerQuestion(1))).Answers(tracetest.Saying(lockerAnswer(1)))
 			}},
