@@ -191,5 +191,5 @@ func TestTheMalformationsOfTheCatalogue(t *testing.T) {
 		"fractional-max-tokens", "duplicate-tool-names", "tool-bad-schema", "deep-nesting", "long-string"} {
 		require.True(t, seen[id], "%s of the catalogue is missing", id)
 	}
-	require.Equal(t, "a request in which a generated part is wrong", request(&evidence.Case{}))
+	require.Equal(t, "a request in which a part of the frame is wrong", request(&evidence.Case{}))
 }

@@ -11,12 +11,13 @@ import (
 // wrongRequest is the round of the wrong request: the second of its case.
 func wrongRequest(e *evidence.Case) *evidence.Round { return e.Rounds[1] }
 
-// malformationOf returns what is wrong with the request of a case. A generated frame has no entry in the table.
+// malformationOf returns what is wrong with the request of a case. A frame from a seed or a file has no entry in the
+// table.
 func malformationOf(e *evidence.Case) malformation {
 	if m, ok := e.Expect.(malformation); ok {
 		return m
 	}
-	return malformation{says: "a generated part is wrong"}
+	return malformation{says: "a part of the frame is wrong"}
 }
 
 // request names the wrong request in a message.
