@@ -1,137 +1,120 @@
 package balance
 
 import (
+	"encoding/json"
+	"fmt"
+
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// Rules of the specification about histories. The first era names the error, and its code, for a missing and for a mixed result.
-var (
-	missingRule = []string{"2025-11-25/sampling/13", "2025-11-25/sampling/08", "2026-07-28/sampling/09"}
-	mixedRule   = []string{"2025-11-25/sampling/13", "2025-11-25/sampling/07", "2026-07-28/sampling/08"}
-	orphanRule  = []string{"2025-11-25/schema/07", "2026-07-28/schema/07"}
-	contentRule = []string{"2025-11-25/sampling/15", "2026-07-28/sampling/22"}
-)
-
-// refusal is a check that a client refuses a history. Where the specification names no code for it, another one than -32602 is no more than
-// a matter of advice.
-func refusal(id, says string, level report.Level, requirements []string, usual, mend string) check.Check {
-	named := requirements[0] == "2025-11-25/sampling/13"
-	return check.Check{
-		ID: id, Rule: says, Levels: check.Everywhere(level), Requests: 1, Cases: casesOf(func(h *history) bool { return h.check == id }), Statements: requirements,
-		Cause: usual, Fix: mend,
-		Judge: func(e *evidence.Case) check.Verdict { return refusesHistory(e, historyOf(e.Case.ID), named) },
-	}
+// kind is a check that the client refuses histories, and these histories.
+type kind struct {
+	id, rule   string
+	level      report.Level
+	statements []string
+	cause, fix string
+	histories  []history
 }
 
-// refusesHistory judges what became of a history that the server must not send.
-func refusesHistory(ev *evidence.Case, h *history, named bool) check.Verdict {
-	r := ev.Rounds[0]
-	tell := func(v check.Verdict) check.Verdict {
-		v = v.ShowAs("server sent", r.Asked.At(h.at), "%s", part(r, h.at))
-		if x := r.LastExchange(); x != nil && x.Request != nil {
-			given := describeTurns(x.Request.Messages)
-			if x.End.Refused != "" {
-				given += "\nthe model refused it: " + x.End.Refused
-			}
-			v = v.ShowAs("model was given", x.At("messages"), "%s", given)
-		}
-		return v
+// cases are the names of the kind's histories.
+func (k kind) cases() []string {
+	var names []string
+	for _, h := range k.histories {
+		names = append(names, h.name)
 	}
+	return names
+}
+
+// refusals are the checks of [forbidden].
+func refusals() []check.Check {
+	var checks []check.Check
+	for _, k := range forbidden {
+		named := k.statements[0] == codeNamed
+		checks = append(checks, check.Check{
+			ID: k.id, Cases: k.cases(), Rule: k.rule,
+			Levels: check.Everywhere(k.level), Statements: k.statements, Requests: 1, Cause: k.cause, Fix: k.fix,
+			Judge: func(e *evidence.Case) check.Verdict { return judgeRefusal(e, named) },
+		})
+	}
+	return checks
+}
+
+// judgeRefusal judges whether the client refused the history. An error code other than -32602 breaks the rule if the
+// specification names the code, and is a flaw otherwise.
+func judgeRefusal(e *evidence.Case, codeNamed bool) check.Verdict {
+	r, h := e.Rounds[0], check.Expected[history](e)
 	switch {
 	case r.CassetteMiss() != "":
 		return check.NotObserved("the model had no answer for sampling request 1")
 	case r.Result() != nil:
-		return tell(check.Fail("the client answered a history in which %s", h.wrong)).Show(r.Result().Place, "%s", evidence.Compact(r.Result().Result))
-	case len(r.Answers) == 0 && !ev.Revision.Modern():
-		return tell(check.Fail("the client neither refused nor answered a history in which %s: an error is due%s", h.wrong, ev.Died()))
-	case !ev.Session.AnswersAny():
-		return check.NotObserved("the client was not seen to answer anything, so that it cannot be said that it refuses this history%s", ev.WhyNoResult(1))
+		return show(check.Fail("expected a refusal of a history in which %s, found a result", h.wrong), r, h).
+			ShowJSON(r.Result().Place, r.Result().Result)
+	case len(r.Answers) == 0 && !e.Revision.Modern():
+		return show(check.Fail("expected an error for a history in which %s, found no response%s", h.wrong, e.Died()), r, h)
+	case !e.Session.AnswersAny():
+		return check.NotObserved("the client returns no result for any sampling request%s", e.WhyNoResult(1))
 	case len(r.Answers) > 0:
-		return withCode(ev, h, named, tell)
+		return judgeCode(r, h, codeNamed)
 	}
-	if v := check.Unsettled(ev, r); v != nil {
+	if v := check.Unsettled(e, r); v != nil {
 		return *v
 	}
-	return check.Pass("the client did not fulfil a request in which %s", h.wrong).Show(r.Asked.At(h.at), "")
+	return check.Pass("the client did not fulfil a request in which %s", h.wrong).Show(r.Asked.At(h.path()), "")
 }
 
-// withCode judges the error with which a client refused a history.
-func withCode(ev *evidence.Case, h *history, named bool, tell func(check.Verdict) check.Verdict) check.Verdict {
-	a := ev.Rounds[0].Answers[0]
+// judgeCode judges the error with which the client refused the history.
+func judgeCode(r *evidence.Round, h history, codeNamed bool) check.Verdict {
+	a := r.Answers[0]
 	if a.Err.Code == evidence.CodeInvalidParams {
-		return check.Pass("the client refused it with the code %d", evidence.CodeInvalidParams).Show(a.Place, "%s", evidence.Compact(a.RawErr))
+		return check.Pass("the client refused it with the code %d", evidence.CodeInvalidParams).ShowJSON(a.Place, a.RawErr)
 	}
-	whose := ""
-	if x := ev.Rounds[0].LastExchange(); x != nil && x.End.Refused != "" {
-		whose = ", when the model had refused it"
+	found := fmt.Sprint(a.Err.Code)
+	if x := r.LastExchange(); x != nil && x.End.Refused != "" {
+		found += ", after the model refused it"
 	}
-	if !named {
-		return tell(check.Warn("the client refused a history in which %s with the code %d%s: %d says that the request is wrong", h.wrong, a.Err.Code, whose, evidence.CodeInvalidParams)).Show(a.Place, "%s", evidence.Compact(a.RawErr))
+	verdict := check.Warn
+	if codeNamed {
+		verdict = check.Fail
 	}
-	return tell(check.Fail("the client refused a history in which %s with the code %d%s: %d is due", h.wrong, a.Err.Code, whose, evidence.CodeInvalidParams)).Show(a.Place, "%s", evidence.Compact(a.RawErr))
+	v := verdict("expected the code %d for a history in which %s, found %s", evidence.CodeInvalidParams, h.wrong, found)
+	return show(v, r, h).ShowJSON(a.Place, a.RawErr)
 }
 
-// describeTurns shows what a history holds, a line for each block.
-func describeTurns(messages []dialect.Message) string {
+// show adds the wrong part of the history, and the blocks that the model received.
+func show(v check.Verdict, r *evidence.Round, h history) check.Verdict {
+	var sent struct {
+		Messages []struct{ Content json.RawMessage }
+	}
+	_ = json.Unmarshal(r.Raw, &sent) // our own server sent it
+	if h.at < len(sent.Messages) {
+		v = v.ShowAs("server sent", r.Asked.At(h.path()), "%s", evidence.Compact(sent.Messages[h.at].Content))
+	}
+	x := r.LastExchange()
+	if x == nil || x.Request == nil {
+		return v
+	}
 	var blocks []dialect.Block
-	for _, m := range messages {
+	for _, m := range x.Request.Messages {
 		blocks = append(blocks, m.Content...)
 	}
-	return evidence.Describe(blocks)
+	received := evidence.Describe(blocks)
+	if x.End.Refused != "" {
+		received += "\nthe model refused it: " + x.End.Refused
+	}
+	return v.ShowAs("model received", x.At("messages"), "%s", received)
 }
 
-const answersAnything = "the handler hands every history on to the model, as if its server could not be wrong"
-
-var missingResult = refusal("missing-result", "a history in which one of several tool uses has no result is refused", report.Should, missingRule,
-	"results are counted by message and not by tool use, or the missing one is made up",
-	"look for a result under the id of each tool use in the very next message, and answer -32602 where one is missing")
-
-var noResult = refusal("no-result", "a history in which plain text follows a tool use is refused", report.Should, missingRule,
-	answersAnything,
-	"answer -32602 where the message behind a tool use holds no results")
-
-var lateResult = refusal("late-result", "a history in which another message stands between a tool use and its result is refused", report.Should, missingRule,
-	"results are looked for anywhere behind their tool use",
-	"look for results in the very next message, and answer -32602 where they are not there")
-
-var trailingUse = refusal("trailing-use", "a history that ends with a tool use without a result is refused", report.Should, missingRule,
-	"tool uses are looked at when the next message comes, and there is none",
-	"answer -32602 where the last message of the history holds a tool use")
-
-var mixedContent = refusal("mixed-content", "a message that holds other content beside tool results is refused", report.Should, mixedRule,
-	"the message is taken apart into results and the rest, since the provider's wire has a place for both",
-	"answer -32602 where a message with tool results holds anything else")
-
-var orphanResult = refusal("orphan-result", "a tool result without a tool use is refused", report.Should, orphanRule,
-	"the result is dropped, or handed on, and the provider finds out or the model wonders",
-	"answer -32602 where a tool result has no tool use in the message before it")
-
-var duplicateUseID = refusal("duplicate-use-id", "a message in which two tool uses have one id is refused", report.Should, contentRule,
-	"tool uses are kept in a map, by their ids",
-	"answer -32602 where an id comes twice")
-
-var duplicateResult = refusal("duplicate-result", "a tool use with two results is refused", report.Advice, contentRule,
-	"results are kept in a map, by the ids of their tool uses, so that one of them is lost",
-	"answer -32602 where two results are for one tool use")
-
-var useInUser = refusal("use-in-user", "a tool use under the role user is refused", report.Advice, contentRule,
-	answersAnything,
-	"answer -32602 where a message of the user holds a tool use")
-
-var resultInAssistant = refusal("result-in-assistant", "a tool result under the role assistant is refused", report.Advice, contentRule,
-	answersAnything,
-	"answer -32602 where a message of the assistant holds a tool result")
-
 var notDropped = check.Check{
-	ID: "not-dropped", Rule: "a tool use or result under the wrong role is refused, or it reaches the model: it is not dropped silently", Levels: check.Everywhere(report.Robust), Requests: 1,
-	Cases: casesOf(func(h *history) bool { return h.marker != "" }),
-	Cause: "the converter knows tool uses under one role and results under the other, and leaves out what it does not know",
-	Fix:   "answer with an error (-32602) where there is no place for a block",
+	ID: "not-dropped", Cases: []string{"user-calls", "assistant-answers"},
+	Rule:   "A tool use or result under the wrong role is refused or reaches the model; the client does not drop it",
+	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Cause: "the converter knows tool uses under one role and results under the other, and skips all others",
+	Fix:   "Return an error (-32602) for a block that has no place in the provider's format.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		r, h := e.Rounds[0], historyOf(e.Case.ID)
+		r, h := e.Rounds[0], check.Expected[history](e)
 		if len(r.Answers) == 0 && e.Revision.Modern() {
 			if v := check.Unsettled(e, r); v != nil {
 				return *v
@@ -148,28 +131,33 @@ var notDropped = check.Check{
 			return *missing
 		}
 		if !x.Says(h.marker) {
-			return check.Fail("the client answered a history in which %s, and dropped it", h.wrong).
-				ShowAs("server sent", r.Asked.At(h.at), "%s", part(r, h.at)).ShowAs("model was given", x.At("messages"), "%s", describeTurns(x.Request.Messages)).
-				Show(r.Result().Place, "%s", evidence.Compact(r.Result().Result))
+			return show(check.Fail("expected %q in the model request or a refusal, found neither: %s", h.marker, h.wrong), r, h).
+				ShowJSON(r.Result().Place, r.Result().Result)
 		}
 		return check.Pass("it reached the model").Show(x.Place, "")
 	},
 }
 
-var balanceNoModelCall = check.Check{
-	ID: "no-model-call", Rule: "a history that cannot be right costs no model call", Levels: check.Everywhere(report.Advice), Requests: 1,
-	Cause: "the history is handed on, and the model answers, or the client looks at it when the answer is there",
-	Fix:   "look at the history before the model is asked",
+var noModelCall = check.Check{
+	ID:     "no-model-call",
+	Rule:   "A forbidden history costs no model call",
+	Levels: check.Everywhere(report.Advice), Requests: 1,
+	Cause: "the history is passed on without validation, or validated after the model answered",
+	Fix:   "Validate the history before you call the model.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		return check.NoModelCall(e, e.Rounds[0], "the model was asked, and answered, for a history in which "+historyOf(e.Case.ID).wrong)
+		wrong := check.Expected[history](e).wrong
+		return check.NoModelCall(e, e.Rounds[0], "expected no model call for a history in which "+wrong+", found one")
 	},
 }
 
-var balanceAlive = check.Check{
-	ID: "alive", Rule: "the session goes on after a history that cannot be right", Levels: check.Everywhere(report.Robust), Requests: 1,
-	Cause: "what the client throws at a history that it did not expect ends its connection, or itself",
-	Fix:   "turn it into an error for that one request, and go on",
+var alive = check.Check{
+	ID:     "alive",
+	Rule:   "The session continues after a forbidden history",
+	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Cause: "an exception about an unexpected history ends the connection, or the client",
+	Fix:   "Turn the exception into an error for that one request, and continue.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		return check.Alive(e, e.Rounds[0], "the client did not go on after a history in which "+historyOf(e.Case.ID).wrong)
+		wrong := check.Expected[history](e).wrong
+		return check.Alive(e, e.Rounds[0], "expected the client to continue after a history in which "+wrong)
 	},
 }

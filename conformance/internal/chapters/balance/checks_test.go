@@ -6,172 +6,162 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// sendingOf is the request with a history.
-func sendingOf(h *history) *server.CreateMessageParams {
-	ask := tracetest.Asking("What is the weather like?", story.GetWeather)
-	ask.Messages = append(ask.Messages, h.messages...)
-	return ask
+var catalogue = check.Catalogue{Scenario}
+
+type request = server.CreateMessageParams
+
+// sending is the request with a history, and what follows it.
+func (h history) sending(then func(*tracetest.Story, *request)) func(*tracetest.Story) {
+	return func(s *tracetest.Story) {
+		ask := tracetest.Asking("What is the weather like?", story.GetWeather)
+		ask.Messages = append(ask.Messages, h.messages...)
+		then(s.Asks(ask).OnPurpose(), ask)
+	}
 }
+
+// refusing are the client's error, which the modern revision does not have, and the barrier.
+func refusing(code int) func(*tracetest.Story, *request) {
+	return func(s *tracetest.Story, _ *request) { s.Refuses(code, "no").PassesBarrier() }
+}
+
+// answering is a client that answers as if nothing were wrong.
+func answering(s *tracetest.Story, ask *request) {
+	s.Prompts(ask).Answers(tracetest.Saying("Mild.")).PassesBarrier()
+}
+
+// prompting is a model request that ends as given, and the client's error.
+func prompting(end trace.ModelEnd) func(*tracetest.Story, *request) {
+	return func(s *tracetest.Story, ask *request) {
+		s.Prompt(string(dialect.Marshal(ask)), end).Refuses(-32603, "no").PassesBarrier()
+	}
+}
+
+func nothing(*tracetest.Story, *request)         { /* the client does nothing */ }
+func onlyBarrier(s *tracetest.Story, _ *request) { s.PassesBarrier() }
+func dying(s *tracetest.Story, _ *request) {
+	s.Refuses(-32602, "no").Ends(trace.Process{Panic: "nil map"})
+}
+func dyingWithoutError(s *tracetest.Story, _ *request)  { s.Ends(trace.Process{Panic: "nil map"}) }
+func refusingEverything(s *tracetest.Story, _ *request) { s.Refuses(-32602, "no") }
+
+var refusedByModel = trace.ModelEnd{Status: 400, Refused: "unbalanced"}
 
 func TestForbiddenHistoriesAreRefused(t *testing.T) {
-	const mild = "It is mild there."
-	const code = "-32602"
-	for i := range histories {
-		h := &histories[i]
-		check := "balance/" + h.check
-		wrongCode, answered := "the client refused a history in which "+h.wrong+" with the code ", "the client answered a history in which "+h.wrong
-		due := ": " + code + " says that the request is wrong"
-		if slices.Contains([]string{"missing-result", "no-result", "late-result", "trailing-use", "mixed-content"}, h.check) {
-			due = ": " + code + " is due"
+	named := []string{"missing-result", "no-result", "late-result", "trailing-use", "mixed-content"}
+	for _, kind := range forbidden {
+		require.Equal(t, slices.Contains(named, kind.id), kind.statements[0] == codeNamed, "%s names its code", kind.id)
+		for _, h := range kind.histories {
+			tracetest.RunCheck(t, catalogue, "balance/"+kind.id, h.name, []tracetest.Test{
+				{Name: "the right error", In: tracetest.InA, Verdict: report.Pass, Message: "-32602",
+					Steps: h.sending(refusing(-32602))},
+				{Name: "another error", In: tracetest.InA, Verdict: report.Warn,
+					Message: "code -32602 for a history in which " + h.wrong +
+						", found -32603", Steps: h.sending(refusing(-32603))},
+				{Name: "the provider's error", In: tracetest.InA, Verdict: report.Warn,
+					Message: "found -32603, after the model refused it",
+					Steps:   h.sending(prompting(refusedByModel))},
+				{Name: "the provider's error, which has no code", In: tracetest.InB, Verdict: report.Pass, Message: h.wrong,
+					Steps: h.sending(prompting(refusedByModel))},
+				{Name: "not fulfilled", In: tracetest.InB, Verdict: report.Pass, Message: h.wrong, Steps: h.sending(onlyBarrier)},
+				{Name: "no response", In: tracetest.InA, Verdict: report.Warn, Message: "found no response",
+					Steps: h.sending(onlyBarrier)},
+				{Name: "it dies", In: tracetest.InA, Verdict: report.Warn, Message: "found no response; it panicked: nil map",
+					Steps: h.sending(dyingWithoutError)},
+				{Name: "a response may still come", In: tracetest.InB, Verdict: report.NotObserved,
+					Message: "no response to request 1",
+					Steps:   h.sending(nothing)},
+				{Name: "it refuses everything", In: tracetest.InA, Verdict: report.NotObserved,
+					Message: `request 1: "no" (code -32602)`,
+					Steps:   h.sending(refusingEverything)},
+				{Name: "a result", Dialects: tracetest.Native, Verdict: report.Warn, Message: h.wrong + ", found a result",
+					Steps: h.sending(answering)},
+				{Name: "the model has no answer", In: tracetest.InA, Dialects: tracetest.Native, Verdict: report.NotObserved,
+					Message: "had no answer", Steps: h.sending(prompting(trace.ModelEnd{Status: 404, Miss: "no rule"}))},
+				{Name: "tools are not declared", Declares: tracetest.SamplingOnly, Verdict: report.NotApplicable,
+					Message: "sampling.tools",
+					Steps:   func(s *tracetest.Story) { s.Marks(trace.MarkWithheld, "sampling.tools") }},
+			})
 		}
-		asks := func(then func(s *tracetest.Story, ask *server.CreateMessageParams)) func(*tracetest.Story) {
-			return func(s *tracetest.Story) {
-				ask := sendingOf(h)
-				s.Asks(ask).OnPurpose()
-				then(s, ask)
+	}
+}
+
+func TestAForbiddenHistoryCostsNoModelCallAndNoSession(t *testing.T) {
+	h := forbidden[0].histories[0]
+	tracetest.RunCheck(t, catalogue, "balance/no-model-call", h.name, []tracetest.Test{
+		{Name: "refused at once", Verdict: report.Pass, Steps: h.sending(refusing(-32602))},
+		{Name: "refused by the provider", Dialects: tracetest.Native, Verdict: report.Pass,
+			Steps: h.sending(prompting(refusedByModel))},
+		{Name: "refused after a model call", Dialects: tracetest.Native, Verdict: report.Warn, Message: h.wrong,
+			Steps: h.sending(func(s *tracetest.Story, ask *request) { s.Prompts(ask).Refuses(-32602, "no").PassesBarrier() })},
+	})
+	tracetest.RunCheck(t, catalogue, "balance/alive", h.name, []tracetest.Test{
+		{Name: "it continues", Verdict: report.Pass, Steps: h.sending(refusing(-32602))},
+		{Name: "it dies", Verdict: report.Fail, Message: h.wrong + ": it panicked: nil map", Steps: h.sending(dying)},
+	})
+}
+
+func TestABlockUnderTheWrongRoleIsNotDropped(t *testing.T) {
+	var marked []string
+	for _, kind := range forbidden {
+		for _, h := range kind.histories {
+			if h.marker == "" {
+				continue
 			}
+			marked = append(marked, h.name)
+			tracetest.RunCheck(t, catalogue, "balance/not-dropped", h.name, []tracetest.Test{
+				{Name: "it reaches the model", Dialects: tracetest.Native, Verdict: report.Pass, Message: "reached the model",
+					Steps: h.sending(answering)},
+				{Name: "it is dropped", Dialects: tracetest.Native, Verdict: report.Fail, Message: h.wrong,
+					Steps: h.sending(func(s *tracetest.Story, ask *request) {
+						short := *ask
+						short.Messages = ask.Messages[:1]
+						answering(s, &short)
+					})},
+				{Name: "it is refused", In: tracetest.InA, Verdict: report.Pass, Message: `"no" (code -32603)`,
+					Steps: h.sending(refusing(-32603))},
+				{Name: "it is not fulfilled", In: tracetest.InB, Verdict: report.Pass, Message: tracetest.NotFulfilled,
+					Steps: h.sending(onlyBarrier)},
+				{Name: "a response may still come", In: tracetest.InB, Verdict: report.Unsupported,
+					Message: "one could still have come",
+					Steps:   h.sending(nothing)},
+				{Name: "no response", In: tracetest.InA, Verdict: report.NotObserved, Message: tracetest.NoAnswer,
+					Steps: h.sending(onlyBarrier)},
+				{Name: "a result without a model request", Verdict: report.NotObserved, Message: "the model received no request",
+					Steps: h.sending(func(s *tracetest.Story, _ *request) { s.Answers(tracetest.Saying("Mild.")).PassesBarrier() })},
+			})
 		}
-		tracetest.Run(t, catalogue, []tracetest.Test{
-			{Name: "by an error", Check: check, CaseID: h.name, In: tracetest.InA, Verdict: report.Pass, Message: "the client refused it with the code " + code,
-				Steps: asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.Refuses(-32602, "no").PassesBarrier() })},
-			{Name: "by another error", Check: check, CaseID: h.name, In: tracetest.InA, Verdict: report.Warn, Message: wrongCode + "-32603" + due,
-				Steps: asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.Refuses(-32603, "no").PassesBarrier() })},
-			{Name: "by the provider", Check: check, CaseID: h.name, In: tracetest.InA, Verdict: report.Warn, Message: wrongCode + "0, when the model had refused it" + due,
-				Steps: asks(func(s *tracetest.Story, ask *server.CreateMessageParams) {
-					s.Prompt(string(dialect.Marshal(ask)), trace.ModelEnd{Status: 400, Refused: "unbalanced"}).Refuses(0, "HTTP 400").PassesBarrier()
-				})},
-			{Name: "by the provider, which is enough where there is no code", Check: check, CaseID: h.name, In: tracetest.InB, Verdict: report.Pass, Message: "the client did not fulfil a request in which " + h.wrong,
-				Steps: asks(func(s *tracetest.Story, ask *server.CreateMessageParams) {
-					s.Prompt(string(dialect.Marshal(ask)), trace.ModelEnd{Status: 400, Refused: "unbalanced"}).PassesBarrier()
-				})},
-			{Name: "by silence", Check: check, CaseID: h.name, In: tracetest.InB, Verdict: report.Pass, Message: "the client did not fulfil a request in which " + h.wrong,
-				Steps: asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.PassesBarrier() })},
-			{Name: "by silence, where a word is due", Check: check, CaseID: h.name, In: tracetest.InA, Verdict: report.Warn, Message: "the client neither refused nor answered a history in which " + h.wrong + ": an error is due",
-				Steps: asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.PassesBarrier() })},
-			{Name: "by dying", Check: check, CaseID: h.name, In: tracetest.InA, Verdict: report.Warn,
-				Message: "the client neither refused nor answered a history in which " + h.wrong + ": an error is due; it panicked: nil map",
-				Steps:   asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.Ends(trace.Process{Panic: "nil map"}) })},
-			{Name: "by silence at the end", Check: check, CaseID: h.name, In: tracetest.InB, Verdict: report.NotObserved,
-				Message: "the client was not seen to answer anything, so that it cannot be said that it refuses this history: no response to request 1",
-				Steps:   asks(func(*tracetest.Story, *server.CreateMessageParams) {})},
-			{Name: "as all else is", Check: check, CaseID: h.name, In: tracetest.InA, Verdict: report.NotObserved,
-				Message: `the client was not seen to answer anything, so that it cannot be said that it refuses this history: error response to request 1: "no" (code -32602)`,
-				Steps:   asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.Refuses(-32602, "no") })},
-			{Name: "not at all", Check: check, CaseID: h.name, Dialects: tracetest.Native, Verdict: report.Warn, Message: answered,
-				Steps: asks(func(s *tracetest.Story, ask *server.CreateMessageParams) {
-					s.Prompts(ask).Answers(tracetest.Saying(mild)).PassesBarrier()
-				})},
-			{Name: "for want of an answer of ours", Check: check, CaseID: h.name, In: tracetest.InA, Dialects: tracetest.Native, Verdict: report.NotObserved, Message: "the model had no answer for sampling request 1",
-				Steps: asks(func(s *tracetest.Story, ask *server.CreateMessageParams) {
-					s.Prompt(string(dialect.Marshal(ask)), trace.ModelEnd{Status: 404, Miss: "no rule"}).Refuses(-32603, "no").PassesBarrier()
-				})},
-			{Name: "where tools are not declared", Check: check, CaseID: h.name, Declares: tracetest.SamplingOnly, Verdict: report.NotApplicable,
-				Message: "the client does not declare sampling.tools, so the server must not ask for it",
-				Steps:   func(s *tracetest.Story) { s.Marks(trace.MarkWithheld, "sampling.tools") }},
+	}
+	require.Equal(t, marked, notDropped.Cases)
+}
 
-			{Name: "before the model is asked", Check: "balance/no-model-call", CaseID: h.name, Verdict: report.Pass, Message: "no call of the model was completed",
-				Steps: asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.Refuses(-32602, "no").PassesBarrier() })},
-			{Name: "after the model was asked", Check: "balance/no-model-call", CaseID: h.name, Dialects: tracetest.Native, Verdict: report.Warn,
-				Message: "the model was asked, and answered, for a history in which " + h.wrong,
-				Steps: asks(func(s *tracetest.Story, ask *server.CreateMessageParams) {
-					s.Prompts(ask).Refuses(-32602, "no").PassesBarrier()
-				})},
-			{Name: "by the provider", Check: "balance/no-model-call", CaseID: h.name, Verdict: report.Pass, Message: "no call of the model was completed",
-				Steps: asks(func(s *tracetest.Story, _ *server.CreateMessageParams) {
-					s.Prompt(`{}`, trace.ModelEnd{Status: 400, Refused: "unbalanced"}).Refuses(-32603, "no").PassesBarrier()
-				})},
-
-			{Name: "and life goes on", Check: "balance/alive", CaseID: h.name, Verdict: report.Pass, Message: "the client went on",
-				Steps: asks(func(s *tracetest.Story, _ *server.CreateMessageParams) { s.Refuses(-32602, "no").PassesBarrier() })},
-			{Name: "and life ends", Check: "balance/alive", CaseID: h.name, Verdict: report.Fail,
-				Message: "the client did not go on after a history in which " + h.wrong + ": it panicked: nil map",
-				Steps: asks(func(s *tracetest.Story, _ *server.CreateMessageParams) {
-					s.Refuses(-32602, "no").Ends(trace.Process{Panic: "nil map"})
-				})},
-		})
+func TestAReportShowsTheWrongPartOfAHistory(t *testing.T) {
+	for _, c := range []struct{ check, name, path, part string }{
+		{"missing-result", "one-result-of-two", "params.messages[2].content",
+			`[{"type":"tool_result","toolUseId":"call_paris","content":[{"type":"text","text":"eighteen degrees"}]}]`},
+		{"trailing-use", "use-at-the-end", "params.messages[1].content",
+			`[{"type":"tool_use","id":"call_paris","name":"get_weather","input":{"city":"Paris"}}]`},
+	} {
+		s := tracetest.Begin(t, catalogue, server.V20251125, dialect.Native, "balance/"+c.name)
+		i := slices.IndexFunc(Scenario.Cases, func(one harness.Case) bool { return one.ID == s.CaseID })
+		Scenario.Cases[i].Expect.(history).sending(answering)(s)
+		got := s.Result("balance/" + c.check)
+		require.Equal(t, c.part, got.Evidence[0].Text)
+		require.Equal(t, c.path, got.Evidence[0].Path)
+		require.Contains(t, got.Evidence[1].Text, "tool use call_paris: get_weather", "what the model received")
 	}
 }
 
-func TestWhatIsUnderTheWrongRoleIsNotDropped(t *testing.T) {
-	for i := range histories {
-		h := &histories[i]
-		if h.marker == "" {
-			continue
-		}
-		given := func(keep int) func(*tracetest.Story) {
-			return func(s *tracetest.Story) {
-				ask := sendingOf(h)
-				s.Asks(ask).OnPurpose()
-				short := *ask
-				short.Messages = ask.Messages[:keep]
-				s.Prompts(&short).Answers(tracetest.Saying("Mild.")).PassesBarrier()
-			}
-		}
-		check := "balance/not-dropped"
-		tracetest.Run(t, catalogue, []tracetest.Test{
-			{Name: "but given to the model", Check: check, CaseID: h.name, Dialects: tracetest.Native, Steps: given(len(h.messages) + 1), Verdict: report.Pass, Message: "it reached the model"},
-			{Name: "but is", Check: check, CaseID: h.name, Dialects: tracetest.Native, Steps: given(1), Verdict: report.Fail, Message: "the client answered a history in which " + h.wrong + ", and dropped it"},
-			{Name: "but refused", Check: check, CaseID: h.name, In: tracetest.InA, Verdict: report.Pass, Message: `the client refuses it: "no" (code -32603)`,
-				Steps: func(s *tracetest.Story) { s.Asks(sendingOf(h)).OnPurpose().Refuses(-32603, "no").PassesBarrier() }},
-			{Name: "but left", Check: check, CaseID: h.name, In: tracetest.InB, Verdict: report.Pass, Message: "the client refuses it: it did not fulfil the input request",
-				Steps: func(s *tracetest.Story) { s.Asks(sendingOf(h)).OnPurpose().PassesBarrier() }},
-			{Name: "but left, which is not settled", Check: check, CaseID: h.name, In: tracetest.InB, Verdict: report.Unsupported,
-				Message: "no response came, but one could still have come: the client must call the tools in the order of tools/list and answer the last sampling request: " +
-					"no later sampling request was answered, so it could still come",
-				Steps: func(s *tracetest.Story) { s.Asks(sendingOf(h)).OnPurpose() }},
-			{Name: "but not answered", Check: check, CaseID: h.name, In: tracetest.InA, Verdict: report.NotObserved, Message: "no result for sampling request 1: no response to request 1",
-				Steps: func(s *tracetest.Story) { s.Asks(sendingOf(h)).OnPurpose().PassesBarrier() }},
-			{Name: "but answered without a model", Check: check, CaseID: h.name, Verdict: report.NotObserved,
-				Message: "the model received no request for sampling request 1: none had the mark of the case",
-				Steps: func(s *tracetest.Story) {
-					s.Asks(sendingOf(h)).OnPurpose().Answers(tracetest.Saying("Mild.")).PassesBarrier()
-				}},
-		})
-	}
-}
-
-// A report shows the very part of the history that is wrong.
-func TestAForbiddenHistoryIsShownWhereItIsWrong(t *testing.T) {
-	shown := map[string]string{
-		"balance/one-result-of-two": `[{"type":"tool_result","toolUseId":"call_paris","content":[{"type":"text","text":"eighteen degrees"}]}]`,
-		"balance/use-at-the-end":    `[{"type":"tool_use","id":"call_paris","name":"get_weather","input":{"city":"Paris"}}]`,
-	}
-	for id, part := range shown {
-		h := historyOf(id)
-		s := tracetest.Begin(t, catalogue, server.V20251125, dialect.Native, id)
-		ask := sendingOf(h)
-		got := s.Asks(ask).OnPurpose().Prompts(ask).Answers(tracetest.Saying("Mild.")).PassesBarrier().Result("balance/" + h.check)
-		require.Equal(t, part, got.Evidence[0].Text)
-		require.Equal(t, "params."+h.at, got.Evidence[0].Path)
-		require.Contains(t, got.Evidence[1].Text, "tool use call_paris: get_weather", "and what the model was given")
-	}
-}
-
-// Each of the histories is wrong in one way: a server that sends it does so on purpose, and once.
-func TestEachHistoryHasACheckOfItsOwn(t *testing.T) {
-	shown := map[string]int{}
-	for _, c := range Scenario.Checks {
-		for _, name := range c.Cases {
-			shown[name]++
-			require.Equal(t, name, historyOf("balance/"+name).name)
-		}
-	}
-	for _, h := range histories {
-		want := 1
-		if h.marker != "" {
-			want = 2 // and that it is not dropped
-		}
-		require.Equal(t, want, shown[h.name], h.name)
-	}
-	require.Len(t, Scenario.Cases, len(histories))
+func TestCasesOfHistoriesShareASession(t *testing.T) {
 	for _, c := range Scenario.Cases {
 		require.True(t, c.Barrier, c.ID)
 		require.False(t, c.Isolated || c.Hostile, "%s: a session for each would cost more than it shows", c.ID)

@@ -1,0 +1,136 @@
+package balance
+
+import (
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+type messages = []server.SamplingMessage
+
+func user(blocks ...any) server.SamplingMessage {
+	return server.SamplingMessage{Role: "user", Content: blocks}
+}
+func assistant(blocks ...any) server.SamplingMessage {
+	return server.SamplingMessage{Role: "assistant", Content: blocks}
+}
+
+// useFor is a tool use.
+func useFor(id, city string) server.ToolUseContent {
+	input := story.JSON(story.Object{"city": city})
+	return server.ToolUseContent{Type: "tool_use", ID: id, Name: story.GetWeather.Name, Input: input}
+}
+
+// resultFor is a result for the tool use with the id.
+func resultFor(id, weather string) server.ToolResultContent {
+	return server.ToolUseContent{ID: id}.Result(server.Text(weather))
+}
+
+var (
+	inParis   = useFor("call_paris", "Paris")
+	inLondon  = useFor("call_london", "London")
+	parisMild = resultFor("call_paris", "eighteen degrees")
+)
+
+// The statements of the specification about histories. 2025-11-25 names the error code for a missing result and for
+// mixed content.
+var (
+	noResultFor  = []string{codeNamed, "2025-11-25/sampling/08", "2026-07-28/sampling/09"}
+	mixedContent = []string{codeNamed, "2025-11-25/sampling/07", "2026-07-28/sampling/08"}
+	unknownUse   = []string{"2025-11-25/schema/07", "2026-07-28/schema/07"}
+	validContent = []string{"2025-11-25/sampling/15", "2026-07-28/sampling/22"}
+)
+
+const codeNamed = "2025-11-25/sampling/13"
+
+const passedOn = "the handler passes every history on to the model, without validation"
+
+// forbidden are the histories that a server must not send, by the check that judges them, in the order of reports.
+var forbidden = []kind{
+	{id: "missing-result", level: report.Should, statements: noResultFor,
+		rule:  "The client refuses a history in which one of several tool uses has no result",
+		cause: "results are counted by message and not by tool use, or the client invents the missing one",
+		fix:   "Look for a result under the id of each tool use in the very next message. Return -32602 if one is missing.",
+		histories: []history{
+			{name: "one-result-of-two", wrong: "one of two tool uses has no result", at: 2,
+				messages: messages{assistant(inParis, inLondon), user(parisMild)}},
+		}},
+	{id: "no-result", level: report.Should, statements: noResultFor,
+		rule:  "The client refuses a history in which plain text follows a tool use",
+		cause: passedOn,
+		fix:   "Return -32602 if the message after a tool use has no results.",
+		histories: []history{
+			{name: "text-for-result", wrong: "a tool use is followed by plain text", at: 2,
+				messages: messages{assistant(inParis), user(server.Text("Never mind Paris. How are you?"))}},
+		}},
+	{id: "late-result", level: report.Should, statements: noResultFor,
+		rule:  "The client refuses a history in which another message is between a tool use and its result",
+		cause: "results are searched anywhere after their tool use",
+		fix:   "Look for results in the very next message. Return -32602 if they are not there.",
+		histories: []history{
+			{name: "text-before-result", wrong: "another message is between a tool use and its result", at: 2,
+				messages: messages{assistant(inParis), user(server.Text("One moment, please.")), user(parisMild)}},
+		}},
+	{id: "trailing-use", level: report.Should, statements: noResultFor,
+		rule:  "The client refuses a history that ends with a tool use without a result",
+		cause: "tool uses are validated when the next message comes, and there is none",
+		fix:   "Return -32602 if the last message of the history has a tool use.",
+		histories: []history{
+			{name: "use-at-the-end", wrong: "the last message is a tool use without a result", at: 1,
+				messages: messages{assistant(inParis)}},
+		}},
+	{id: "mixed-content", level: report.Should, statements: mixedContent,
+		rule:  "The client refuses a message with other content beside tool results",
+		cause: "the message is split into results and the rest, because the provider's wire has a place for both",
+		fix:   "Return -32602 if a message with tool results has any other content.",
+		histories: []history{
+			{name: "text-beside-result", wrong: "a text is beside a tool result", at: 2,
+				messages: messages{assistant(inParis), user(server.Text("Here is the result:"), parisMild)}},
+			{name: "image-beside-result", wrong: "an image is beside a tool result", at: 2,
+				messages: messages{assistant(inParis), user(parisMild, server.Image("image/png", story.WeatherMap))}},
+			{name: "audio-beside-result", wrong: "audio is beside a tool result", at: 2,
+				messages: messages{assistant(inParis), user(parisMild, server.Audio("audio/wav", story.Thunder))}},
+		}},
+	{id: "orphan-result", level: report.Should, statements: unknownUse,
+		rule:  "The client refuses a tool result without a tool use",
+		cause: "the result is dropped, or passed on for the provider or the model to notice",
+		fix:   "Return -32602 if the message before a tool result has no tool use with its id.",
+		histories: []history{
+			{name: "result-for-nothing", wrong: "a tool result has no tool use", at: 2,
+				messages: messages{assistant(server.Text("Let me see.")), user(parisMild)}},
+		}},
+	{id: "duplicate-use-id", level: report.Should, statements: validContent,
+		rule:  "The client refuses a message in which two tool uses have the same id",
+		cause: "tool uses are kept in a map, by their ids",
+		fix:   "Return -32602 if an id occurs twice.",
+		histories: []history{
+			{name: "one-id-for-two", wrong: "two tool uses of a message have the same id", at: 1,
+				messages: messages{assistant(inParis, useFor("call_paris", "London")), user(parisMild)}},
+		}},
+	{id: "duplicate-result", level: report.Advice, statements: validContent,
+		rule:  "The client refuses a tool use with two results",
+		cause: "results are kept in a map, by the ids of their tool uses, so that one of them is lost",
+		fix:   "Return -32602 if a tool use has two results.",
+		histories: []history{
+			{name: "two-results-for-one", wrong: "a tool use has two results", at: 2,
+				messages: messages{assistant(inParis), user(parisMild, resultFor("call_paris", "twenty degrees"))}},
+		}},
+	{id: "use-in-user", level: report.Advice, statements: validContent,
+		rule:  "The client refuses a tool use under the role user",
+		cause: passedOn,
+		fix:   "Return -32602 if a message of the user has a tool use.",
+		histories: []history{
+			{name: "user-calls", wrong: "a tool use has the role user", at: 1, marker: "Reykjavik",
+				messages: messages{user(useFor("call_user", "Reykjavik")), user(resultFor("call_user", "sleet"))}},
+		}},
+	{id: "result-in-assistant", level: report.Advice, statements: validContent,
+		rule:  "The client refuses a tool result under the role assistant",
+		cause: passedOn,
+		fix:   "Return -32602 if a message of the assistant has a tool result.",
+		histories: []history{
+			{name: "assistant-answers", wrong: "a tool result has the role assistant", at: 2, marker: "twelve degrees",
+				messages: messages{
+					assistant(inParis), assistant(resultFor("call_paris", "twelve degrees")), user(server.Text("So?")),
+				}},
+		}},
+}

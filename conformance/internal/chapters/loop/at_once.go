@@ -1,0 +1,251 @@
+package loop
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// loops run at the same time, and have as many cities each. A loop's index is the number of its conversation, less
+// one.
+var loops = []tour{
+	{"Which harbour in the north is the windier one?", []string{"Oslo", "Bergen"}, "Bergen is the windier one."},
+	{"Which harbour in the south is the calmer one?", []string{"Naples", "Genoa"}, "Genoa is the calmer one."},
+}
+
+// loopRounds is the number of rounds of each loop, with the one of the final text.
+var loopRounds = len(loops[0].cities) + 1
+
+// Two loops run at the same time. The order of their requests changes from round to round, so that it does not
+// identify the loop.
+var sideBySide = harness.Case{ID: "loop/two-loops", Barrier: true,
+	Handler: func(s *server.Session) (any, error) {
+		var asks []any
+		for _, t := range loops {
+			asks = append(asks, s.Ask(t.question, story.GetWeather))
+		}
+		for round := 1; ; round++ {
+			for i, answer := range s.SampleAll(asks...) {
+				if answer.Err != nil || round == loopRounds {
+					return answer.Result, answer.Err
+				}
+				asks[i] = asks[i].(*server.CreateMessageParams).After(answer.Result, weatherReports)
+			}
+			slices.Reverse(asks)
+		}
+	},
+	Script: func(mark string) []*llm.Rule {
+		var rules []*llm.Rule
+		for i, t := range loops {
+			rules = append(rules, t.rules(conversation(mark, i+1))...)
+		}
+		return rules
+	}}
+
+var interleaved = check.Check{
+	ID: "interleaved", Cases: []string{"two-loops"},
+	Rule:   "Two tool loops that run at the same time do not mix",
+	Levels: check.Everywhere(report.Robust), Requests: 2,
+	Cause: "the client keeps the history, or the current request, in a variable that all requests share",
+	Fix:   "Keep all state of a sampling request in a value of its own, such as the handler's local variables.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		for _, r := range e.Rounds {
+			n := conversationOf(r, e.Case.Mark)
+			if n < 1 || n > len(loops) {
+				return check.NotObserved("sampling request %d does not say its conversation", r.N).ShowJSON(r.Asked, r.Raw)
+			}
+			if v, found := mixed(r, loops[n-1], loops[len(loops)-n]); found {
+				return showRound(v, r)
+			}
+		}
+		for _, r := range e.Rounds {
+			if how := check.Refusal(e, r); how != "" {
+				return check.NotApplicable("the client does not accept both loops at once: %s", how)
+			}
+			if _, unread := check.ReadableResult(e, r); unread != nil {
+				return *unread
+			}
+		}
+		if sent := len(e.Rounds); sent < len(loops)*loopRounds {
+			return check.NotObserved("the server did not send sampling request %d%s", sent+1, e.WhyNoResult(sent))
+		}
+		return check.Pass("each loop had its own results, and the model its own history of each")
+	},
+}
+
+// mixed searches a round of one loop for texts of the other, and for a result with no text of either.
+func mixed(r *evidence.Round, own, other tour) (check.Verdict, bool) {
+	for _, x := range r.Model {
+		for _, word := range other.words() {
+			if x.Request != nil && x.Says(word) {
+				return check.Fail("expected only texts of one loop in the model request, found %q of the other loop", word), true
+			}
+		}
+	}
+	a := r.Result()
+	if a == nil || a.Blocks() == nil {
+		return check.Verdict{}, false
+	}
+	says := func(word string) bool {
+		return evidence.Holds(a.Blocks(), word) || slices.Contains(evidence.AskedFor(a), word)
+	}
+	for _, word := range other.words() {
+		if says(word) {
+			return check.Fail("expected only texts of one loop in the result, found %q of the other loop", word), true
+		}
+	}
+	// Which of its own words is due depends on the history that the model received. Other checks judge that.
+	return check.NotObserved("the result of a request has no text of either loop"), !slices.ContainsFunc(own.words(), says)
+}
+
+// showRound adds the question of a round, what the model received for it, and the client's responses.
+func showRound(v check.Verdict, r *evidence.Round) check.Verdict {
+	v = v.ShowAs("server sent", r.Asked.At("messages"), "%s", evidence.Spoken(r.Params.Messages[:1]))
+	for _, x := range r.Model {
+		if x.Request != nil {
+			v = v.ShowAs("model received", x.Place, "%s", evidence.Compact(x.Request.Body))
+		}
+	}
+	for _, a := range r.Answers {
+		v = v.ShowJSON(a.Place, a.Result)
+	}
+	return v
+}
+
+// atOnce is how many requests are in flight together. Many clients have a lower limit of their own, as they may.
+const atOnce = 16
+
+func lockerQuestion(n int) string { return fmt.Sprintf("What opens locker number %d?", n) }
+func lockerAnswer(n int) string   { return fmt.Sprintf("It opens with the code %d.", 4096+37*n) }
+
+// Sixteen questions, each in a conversation of its own, are in flight together.
+var allAtOnce = harness.Case{ID: "loop/sixteen-at-once", Barrier: true,
+	Handler: func(s *server.Session) (any, error) {
+		asks := make([]any, atOnce)
+		for i := range asks {
+			asks[i] = s.Ask(lockerQuestion(i + 1))
+		}
+		for _, answer := range s.SampleAll(asks...) {
+			if answer.Err != nil {
+				return nil, answer.Err
+			}
+		}
+		return "done", nil
+	},
+	Script: func(mark string) []*llm.Rule {
+		var rules []*llm.Rule
+		for n := 1; n <= atOnce; n++ {
+			rules = append(rules, llm.When(conversation(mark, n)).Reply(llm.Text(lockerAnswer(n))))
+		}
+		return rules
+	}}
+
+var concurrent = check.Check{
+	ID: "concurrent", Cases: []string{"sixteen-at-once"},
+	Rule:   "Each of many requests in flight gets one response: its own content, or an error",
+	Levels: check.Everywhere(report.Robust), Requests: atOnce,
+	Cause: "the client drops requests that are over its limit, or keeps a result in a variable that all requests share",
+	Fix:   "Return the model's answer to each request, one by one if necessary, or an error above your limit.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		for _, r := range e.Rounds {
+			if why := r.CassetteMiss(); why != "" {
+				return check.NotObserved("the model had no answer for one of the requests: %s", evidence.Clip(why))
+			}
+		}
+		results, refused := 0, 0
+		var open []*evidence.Round
+		for _, r := range e.Rounds {
+			if v := wrongAnswer(e, r); v != nil {
+				return *v
+			}
+			switch {
+			case r.Result() != nil:
+				results++
+			case len(r.Answers) > 0:
+				refused++
+			default:
+				open = append(open, r)
+			}
+		}
+		if results == 0 && !e.Session.AnswersAny() {
+			return check.NotObserved("the client returns no result for any sampling request%s", e.WhyNoResult(1))
+		}
+		if len(open) > 0 {
+			return noResponse(e, open, results)
+		}
+		return check.Pass("%d of %d requests in flight got their own result, %d an error", results, atOnce, refused)
+	},
+}
+
+// wrongAnswer judges the responses to one of many requests; nil if there is one with the right content, an error, or
+// none.
+func wrongAnswer(e *evidence.Case, r *evidence.Round) *check.Verdict {
+	n := conversationOf(r, e.Case.Mark)
+	if n == 0 {
+		v := check.NotObserved("sampling request %d does not say its conversation", r.N).ShowJSON(r.Asked, r.Raw)
+		return &v
+	}
+	if len(r.Answers) > 1 && !e.Revision.Modern() {
+		v := check.Fail("expected one response to each of %d requests in flight, found %d to one", atOnce, len(r.Answers)).
+			Show(r.Asked, "%s", lockerQuestion(n))
+		for _, a := range r.Answers {
+			v = v.ShowJSON(a.Place, append(a.RawErr, a.Result...))
+		}
+		return &v
+	}
+	a := r.Result()
+	if a == nil {
+		return nil
+	}
+	if unread := check.UnreadableContent(a); unread != nil {
+		return unread
+	}
+	if evidence.Holds(a.Blocks(), lockerAnswer(n)) {
+		return nil
+	}
+	found := "another text"
+	for other := 1; other <= atOnce; other++ {
+		if evidence.Holds(a.Blocks(), lockerAnswer(other)) {
+			found = fmt.Sprintf("the one to question %d", other)
+		}
+	}
+	v := check.Fail("expected the model's answer to question %d of %d in flight, found %s", n, atOnce, found).
+		Show(r.Asked, "%s", lockerQuestion(n)).ShowAs("model said", evidence.Place{}, "%q", lockerAnswer(n)).
+		ShowJSON(a.At("content"), a.Member("content"))
+	return &v
+}
+
+// noResponse judges requests without a response. In 2026-07-28 a client may leave all of them unfulfilled, but not
+// some.
+func noResponse(e *evidence.Case, open []*evidence.Round, results int) check.Verdict {
+	first := open[0]
+	how := "no result and no error"
+	if e.Revision.Modern() {
+		if results == 0 {
+			if v := check.Unsettled(e, first); v != nil {
+				return *v
+			}
+			return check.Pass("the client does not fulfil %d requests at once, and continues", atOnce)
+		}
+		how = "the retry has other keys, and not its own"
+	}
+	return check.ShowOutput(e.Session, check.Fail("expected %d responses, %d are missing, first that to request %d: %s%s",
+		atOnce, len(open), first.N, how, e.Died()).ShowJSON(first.Asked, first.Raw))
+}
+
+// conversationOf returns which conversation of the case a round belongs to, from 1; 0 if its params do not say.
+func conversationOf(r *evidence.Round, mark string) int {
+	for n := 1; n <= atOnce; n++ {
+		if slices.Contains(r.Conversations, conversationName(mark, n)) {
+			return n
+		}
+	}
+	return 0
+}

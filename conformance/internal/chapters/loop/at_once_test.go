@@ -1,0 +1,293 @@
+package loop
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// conversing is a question of the story's nth conversation.
+func conversing(s *tracetest.Story, n int, question string, tools ...server.Tool) *request {
+	name := conversationName(s.Trace.Header.Cases[0].Mark, n)
+	return tracetest.Asking(fmt.Sprintf("%s (conversation %s)", question, name), tools...)
+}
+
+// answersEach responds to the last n requests, by their number among those. A missing number gets no response.
+func answersEach(s *tracetest.Story, n int, results map[int]string) {
+	responses := map[string]json.RawMessage{}
+	for _, i := range slices.Sorted(maps.Keys(results)) {
+		responses[fmt.Sprintf("x-%d", s.Samples-n+i)] = json.RawMessage(results[i])
+		if !s.Revision.Modern() {
+			s.Responds(fmt.Sprint(1000+s.Asked-n+i), `"result":`+results[i])
+		}
+	}
+	if s.Revision.Modern() {
+		s.Retries(`,"inputResponses":` + string(dialect.Marshal(responses)))
+	}
+}
+
+// bothQuestions are the first requests of the two loops.
+func bothQuestions(s *tracetest.Story) (asks []*request) {
+	for i, t := range loops {
+		asks = append(asks, conversing(s, i+1, t.question, story.GetWeather))
+	}
+	s.AsksAll(asks[0], asks[1])
+	return asks
+}
+
+// bothLoops is the story of the two loops. Non-nil functions change what the model receives, and what the client
+// returns, for a loop (from 0) in a round (from 1).
+func bothLoops(
+	prompt func(loop, round int, ask *request), answer func(loop, round int, right string) string,
+) func(*tracetest.Story) {
+	return func(s *tracetest.Story) {
+		asks := bothQuestions(s)
+		for round := 1; ; round++ {
+			answers := map[int]string{}
+			for i, own := range loops {
+				result := tracetest.Saying(own.end)
+				if round < loopRounds {
+					result = useOf(own.cities[round-1])
+				}
+				if answer != nil {
+					result = answer(i, round, result)
+				}
+				answers[i+1] = result
+				received := *asks[i]
+				received.Messages = slices.Clone(asks[i].Messages)
+				if prompt != nil {
+					prompt(i, round, &received)
+				}
+				s.Prompts(&received)
+			}
+			answersEach(s, len(loops), answers)
+			if round == loopRounds {
+				return
+			}
+			for i := range asks {
+				asks[i] = asks[i].After([]byte(answers[i+1]), weatherReports)
+			}
+			s.AsksAll(asks[0], asks[1])
+		}
+	}
+}
+
+func TestTwoLoopsDoNotMix(t *testing.T) {
+	north, south := loops[0], loops[1]
+	otherQuestion := func(loop, round int, ask *request) {
+		if loop == 1 && round == 2 {
+			ask.Messages[0] = tracetest.Turn{Role: "user", Content: server.Text(north.question)}
+		}
+	}
+	northReturns := func(inRound int, city string) func(*tracetest.Story) {
+		return bothLoops(nil, func(loop, round int, right string) string {
+			if loop == 0 && round == inRound {
+				return useOf(city)
+			}
+			return right
+		})
+	}
+	tracetest.RunCheck(t, catalogue, "loop/interleaved", "two-loops", []tracetest.Test{
+		{Name: "they do not", Steps: bothLoops(nil, nil), Verdict: report.Pass},
+		{Name: "one repeats itself", Steps: northReturns(2, "Oslo"), Verdict: report.Pass},
+		{Name: "a question of the other loop", Steps: bothLoops(otherQuestion, nil), Verdict: report.Fail,
+			Message: fmt.Sprintf("in the model request, found %q", north.question)},
+		{Name: "a result of the other loop", Steps: northReturns(1, south.cities[0]), Verdict: report.Fail,
+			Message: `in the result, found "Naples"`},
+		{Name: "a result of neither loop", Steps: northReturns(2, "Atlantis"), Verdict: report.NotObserved,
+			Message: "no text of either loop"},
+		{Name: "the second is refused", In: tracetest.InA, Verdict: report.NotApplicable, Message: `"busy" (code -32000)`,
+			Steps: func(s *tracetest.Story) {
+				bothQuestions(s)
+				s.Refuses(-32000, "busy")
+				s.Asked--
+				s.Answers(useOf("Oslo"))
+			}},
+		{Name: "both are unfulfilled", In: tracetest.InB, Verdict: report.NotApplicable, Message: tracetest.NotFulfilled,
+			Steps: func(s *tracetest.Story) { bothQuestions(s); s.PassesBarrier() }},
+		{Name: "unknown conversations", Verdict: report.NotObserved, Message: "request 1 does not say its conversation",
+			Steps: func(s *tracetest.Story) {
+				s.AsksAll(tracetest.Asking(north.question), tracetest.Asking(south.question))
+			}},
+		{Name: "one round only", Verdict: report.NotObserved, Message: "did not send sampling request 3",
+			Steps: func(s *tracetest.Story) {
+				bothQuestions(s)
+				answersEach(s, 2, map[int]string{1: useOf("Oslo"), 2: useOf("Naples")})
+			}},
+	})
+}
+
+// lockers are all questions in flight, which the model receives in reverse order, and the client's texts; no response
+// for "".
+func lockers(answer func(n int) string) func(*tracetest.Story) {
+	return func(s *tracetest.Story) {
+		var asks []any
+		for n := range atOnce {
+			asks = append(asks, conversing(s, n+1, lockerQuestion(n+1)))
+		}
+		s.AsksAll(asks...)
+		for _, ask := range slices.Backward(asks) {
+			s.Prompts(ask.(*request))
+		}
+		answers := map[int]string{}
+		for n := 1; n <= atOnce; n++ {
+			if text := answer(n); text != "" {
+				answers[n] = tracetest.Saying(text)
+			}
+		}
+		if len(answers) > 0 {
+			answersEach(s, atOnce, answers)
+		}
+	}
+}
+
+// lockersBut are the lockers with another text for one of them, and what follows.
+func lockersBut(odd int, text string, then ...func(*tracetest.Story)) func(*tracetest.Story) {
+	return func(s *tracetest.Story) {
+		lockers(func(n int) string {
+			if n == odd {
+				return text
+			}
+			return lockerAnswer(n)
+		})(s)
+		for _, step := range then {
+			step(s)
+		}
+	}
+}
+
+func TestManyRequestsInFlightGetTheirOwnResults(t *testing.T) {
+	none := lockers(func(int) string { return "" })
+	twice := lockersBut(0, "", func(s *tracetest.Story) { s.Answers(tracetest.Saying(lockerAnswer(16))) })
+	const all = "16 of 16 requests in flight got their own result, 0 an error"
+	tracetest.RunCheck(t, catalogue, "loop/concurrent", "sixteen-at-once", []tracetest.Test{
+		{Name: "all", Steps: lockers(lockerAnswer), Verdict: report.Pass, Message: all},
+		{Name: "texts around them", Steps: lockers(func(n int) string { return "Well. " + lockerAnswer(n) }),
+			Verdict: report.Pass, Message: all},
+		{Name: "one error", In: tracetest.InA, Verdict: report.Pass,
+			Message: "15 of 16 requests in flight got their own result, 1 an error",
+			Steps:   lockersBut(16, "", func(s *tracetest.Story) { s.Refuses(-32000, "busy") })},
+		{Name: "all unfulfilled", In: tracetest.InB, Verdict: report.Pass, Message: "does not fulfil 16 requests",
+			Steps: func(s *tracetest.Story) { none(s); s.PassesBarrier() }},
+		{Name: "one of another question", Steps: lockersBut(3, lockerAnswer(5)), Verdict: report.Fail,
+			Message: "question 3 of 16 in flight, found the one to question 5"},
+		{Name: "one of no question", Steps: lockersBut(3, "Any key."), Verdict: report.Fail,
+			Message: "question 3 of 16 in flight, found another text"},
+		{Name: "one is missing", In: tracetest.InA, Steps: lockersBut(7, ""), Verdict: report.Fail,
+			Message: "1 are missing, first that to request 7: no result and no error"},
+		{Name: "one is missing", In: tracetest.InB, Steps: lockersBut(7, ""), Verdict: report.Fail,
+			Message: "1 are missing, first that to request 7: the retry has other keys"},
+		{Name: "the client dies", In: tracetest.InA, Verdict: report.Fail, Message: "it panicked: concurrent map writes",
+			Steps: lockersBut(7, "", func(s *tracetest.Story) { s.Ends(trace.Process{Panic: "concurrent map writes"}) })},
+		{Name: "one twice", In: tracetest.InA, Steps: twice, Verdict: report.Fail, Message: "found 2 to one"},
+		{Name: "one twice, which another check judges", In: tracetest.InB, Steps: twice, Verdict: report.Pass,
+			Message: all},
+		{Name: "a response may still come", In: tracetest.InB, Steps: none, Verdict: report.NotObserved,
+			Message: "no response to request 1"},
+		{Name: "one question only", Verdict: report.NotObserved, Message: "did not send sampling request 2",
+			Steps: func(s *tracetest.Story) {
+				s.Asks(conversing(s, 1, lockerQuestion(1))).Answers(tracetest.Saying(lockerAnswer(1)))
+			}},
+		{Name: "unknown conversations", Verdict: report.NotObserved, Message: "request 1 does not say its conversation",
+			Steps: func(s *tracetest.Story) {
+				s.AsksAll(slices.Repeat([]any{tracetest.Asking("What opens it?")}, atOnce)...)
+			}},
+		{Name: "the model has no answer", In: tracetest.InA, Verdict: report.NotObserved, Message: "no rule",
+			Steps: func(s *tracetest.Story) {
+				none(s)
+				s.Prompt(string(dialect.Marshal(conversing(s, 1, lockerQuestion(1)))), trace.ModelEnd{})
+				for i := range s.Trace.Events {
+					if end := s.Trace.Events[i].End; end != nil {
+						end.Status, end.Miss = 404, "no rule"
+					}
+				}
+			}},
+		{Name: "an unreadable result", In: tracetest.InA, Verdict: report.NotObserved, Message: tracetest.NoContent,
+			Steps: lockersBut(1, "", func(s *tracetest.Story) { s.Responds("1001", `"result":{"role":"assistant"}`) })},
+	})
+}
+
+// A model request names its conversation, so that it belongs to the right one of many requests in flight.
+func TestModelRequestsBelongToTheirOwnRounds(t *testing.T) {
+	retried := func(s *tracetest.Story) {
+		var asks []any
+		for n := range atOnce {
+			asks = append(asks, conversing(s, n+1, lockerQuestion(n+1)))
+		}
+		s.AsksAll(asks...)
+		answers := map[int]string{}
+		for i, ask := range slices.Backward(asks) {
+			s.Prompt(string(dialect.Marshal(ask)), trace.ModelEnd{Status: 500})
+			answers[i+1] = tracetest.Saying(lockerAnswer(i + 1))
+		}
+		for _, ask := range asks {
+			s.Prompts(ask.(*request))
+		}
+		answersEach(s, atOnce, answers)
+	}
+	for _, revision := range tracetest.BothEras {
+		for name, steps := range map[string]func(*tracetest.Story){
+			"in reverse order": lockers(lockerAnswer), "after a failed first try": retried,
+			"one without a response": lockersBut(9, ""),
+		} {
+			s := tracetest.Begin(t, catalogue, revision, dialect.Native, "loop/sixteen-at-once")
+			steps(s)
+			for _, r := range evidence.Decode(s.Trace).Case("loop/sixteen-at-once").Rounds {
+				require.NotEmpty(t, r.Model, "%s, %s: round %d", revision, name, r.N)
+				for _, x := range r.Model {
+					own := fmt.Sprintf("n%d)", conversationOf(r, s.Trace.Header.Cases[0].Mark))
+					require.True(t, x.Says(own), "%s, %s: round %d has a request of another", revision, name, r.N)
+				}
+			}
+		}
+	}
+}
+
+func TestTheModelReceivesNothingOfEarlierRequests(t *testing.T) {
+	two := func(prompt func(*tracetest.Story, *request)) func(*tracetest.Story) {
+		return func(s *tracetest.Story) {
+			ask := conversing(s, 1, umbrella.question, story.GetWeather)
+			lap(s, lap(s, ask, useOf("Reykjavik"), nil), tracetest.Saying(umbrella.end), nil)
+			colour := conversing(s, 2, "Name a colour.")
+			prompt(s.Asks(colour), colour)
+			s.Answers(tracetest.Saying("Teal."))
+		}
+	}
+	preceded := func(text string) func(*tracetest.Story) {
+		return two(func(s *tracetest.Story, colour *request) {
+			received := *colour
+			received.Messages = append(history{{Role: "user", Content: server.Text(text)}}, colour.Messages...)
+			s.Prompts(&received)
+		})
+	}
+	mark := conversationName((&harness.Case{ID: "loop/two-questions"}).Mark(), 1)
+	require.Equal(t, report.Advice, stateless.Levels[server.V20251125])
+	require.Equal(t, report.Should, stateless.Levels[server.V20260728])
+	tracetest.RunCheck(t, catalogue, "loop/stateless", "two-questions", []tracetest.Test{
+		{Name: "it does not", Steps: two(func(s *tracetest.Story, colour *request) { s.Prompts(colour) }),
+			Verdict: report.Pass},
+		{Name: "the client's own text", Steps: preceded("You speak for a server of mine."), Verdict: report.Pass},
+		{Name: "a question", Steps: preceded("Before this: " + umbrella.question), Verdict: report.Warn,
+			Message: umbrella.question},
+		{Name: "a tool result", Steps: preceded("You know of sleet and gusts."), Verdict: report.Warn,
+			Message: `"sleet and gusts"`},
+		{Name: "the model's text", Steps: preceded(umbrella.end), Verdict: report.Warn, Message: umbrella.end},
+		{Name: "a system prompt", Steps: preceded("(conversation " + mark + ")"), Verdict: report.Warn,
+			Message: "conversation " + mark + " of loop/two-questions"},
+		{Name: "no model request", Steps: two(func(*tracetest.Story, *request) {}), Verdict: report.NotObserved,
+			Message: "received no request for sampling request 3"},
+	})
+}

@@ -1,0 +1,231 @@
+package loop
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/requirements"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
+	"github.com/mcp-conform/mcp-conform/fakes/llm"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+var (
+	threeCities = tour{
+		"Which of the three cities is the warmest?", []string{"Paris", "London", "Rome"}, "Rome is the warmest of them.",
+	}
+	twoCities = tour{
+		"Which of the two cities is the colder one?", []string{"Paris", "London"}, "London is the colder one.",
+	}
+)
+
+// The model asks for the weather in three cities, one after the other, and then answers. A client may refuse a round
+// at its own limit.
+var growing = harness.Case{ID: "loop/three-cities", Barrier: true,
+	Handler: inTurn(threeCities.question, 4, nil),
+	Script:  threeCities.script,
+	Expect:  threeCities}
+
+var threeRounds = check.Check{
+	ID: "three-rounds", Cases: []string{"three-cities"},
+	Rule:   "In each round of a tool loop the model receives the whole history, and its final text reaches the server",
+	Levels: check.Everywhere(report.Robust), Statements: requirements.Balance, Requests: 1,
+	Cause: "the client keeps its own history and appends the server's to it, or passes on only the last messages",
+	Fix:   "Build the model request from all messages of the sampling request, in their order, and from nothing else.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		for _, r := range e.Rounds {
+			if v := otherHistory(e, r); v != nil {
+				return *v
+			}
+			if how := check.Refusal(e, r); how != "" {
+				return check.NotApplicable("the client ends the loop in round %d: %s", r.N, how)
+			}
+		}
+		return endsInText(e)
+	},
+}
+
+// otherHistory compares the history that the model received in a round with that of the sampling request; nil if they
+// are the same.
+func otherHistory(e *evidence.Case, r *evidence.Round) *check.Verdict {
+	x, missing := check.ModelRequest(r)
+	if missing != nil {
+		if len(r.Model) == 0 && check.Refusal(e, r) != "" {
+			return nil // the client refused before it called the model
+		}
+		return missing
+	}
+	sent, received := outline(r.Params.Messages), outline(x.Request.Messages)
+	var v check.Verdict
+	switch {
+	case x.End.Refused != "" && r.N == 1:
+		v = check.NotObserved("the model refused the first request of the loop, which has no history: %s", x.End.Refused)
+	case !slices.Equal(sent, received):
+		v = check.Fail("expected the server's history in the model request of round %d, found another", r.N)
+	case x.End.Refused != "":
+		v = check.Fail("expected the model to accept the history of round %d, it refused: %s", r.N, x.End.Refused)
+	default:
+		return nil
+	}
+	v = v.ShowAs("server sent", r.Asked.At("messages"), "%s", strings.Join(sent, "\n")).
+		ShowAs("model received", x.At("messages"), "%s", strings.Join(received, "\n"))
+	return &v
+}
+
+// outline describes a history of the tour: a line for the question, each tool use, and each result with the city of
+// its tool use.
+func outline(messages []dialect.Message) []string {
+	var lines []string
+	city := map[string]string{} // by the ID of the tool use
+	for _, m := range messages {
+		if m.Role == dialect.User && evidence.Holds(m.Content, threeCities.question) {
+			lines = append(lines, "the question")
+		}
+		for _, b := range m.Content {
+			switch b.Type {
+			case dialect.ToolUse:
+				city[b.ID] = cityIn(evidence.Arguments(b))
+				lines = append(lines, "a tool use for "+city[b.ID])
+			case dialect.ToolResult:
+				lines = append(lines, fmt.Sprintf("the result for %s: %s", city[b.ID], weatherSaid(b)))
+			}
+		}
+	}
+	return lines
+}
+
+// weatherSaid returns the weather in a result, without the text around it.
+func weatherSaid(result dialect.Block) string {
+	for _, city := range threeCities.cities {
+		if evidence.Holds(result.Content, weatherIn[city]) {
+			return weatherIn[city]
+		}
+	}
+	return evidence.Clip(dialect.PlainText(result.Content))
+}
+
+// endsInText judges that the result of the tour's last request is the model's final text.
+func endsInText(e *evidence.Case) check.Verdict {
+	t := check.Expected[tour](e)
+	rounds := len(t.cities)
+	if len(e.Rounds) <= rounds {
+		return check.NotObserved("the server did not send sampling request %d%s", rounds+1, e.WhyNoResult(len(e.Rounds)))
+	}
+	a, unread := check.ReadableResult(e, e.Rounds[rounds])
+	if unread != nil {
+		return *unread
+	}
+	said := evidence.Place{Label: "model said"}
+	if uses := a.Uses(); len(uses) > 0 {
+		return check.Fail("expected the final text after %d rounds, found a tool use", rounds).Show(said, "%q", t.end).
+			ShowJSON(a.At(uses[0].Path), uses[0].Raw)
+	}
+	if !evidence.Holds(a.Blocks(), t.end) {
+		return check.Fail("expected the final text after %d rounds, found another result", rounds).Show(said, "%q", t.end).
+			ShowJSON(a.At("content"), a.Member("content"))
+	}
+	return check.Pass("the final text came back after %d rounds", rounds).Show(a.At("content"), "%q", t.end)
+}
+
+// The server ends a loop, whose model would go on. A client may refuse the last round at its own limit.
+var ended = harness.Case{ID: "loop/told-to-stop", Barrier: true,
+	Handler: inTurn(twoCities.question, 3, forbidTools),
+	Script:  eager,
+	Expect:  twoCities}
+
+// forbidTools ends a loop as a server does (2025-11-25, client/sampling#multi-turn-tool-loop).
+func forbidTools(ask *server.CreateMessageParams) {
+	ask.ToolChoice = &server.ToolChoice{Mode: dialect.ChoiceNone}
+}
+
+// withoutTools matches a request in which the model must not use a tool.
+var withoutTools = llm.MatcherFunc(func(r *llm.Request) error {
+	if r.ToolChoice == dialect.ChoiceNone || len(r.Tools) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the model may use %s", story.Names(r.Tools))
+})
+
+// eager is a model that goes on as long as it may. In its last round it says its final text, and calls a tool beside
+// it if it may.
+func eager(string) []*llm.Rule {
+	return llm.Script(
+		llm.When(llm.Turn(1)).Reply(story.Calls([]string{"Paris"})...),
+		llm.When(llm.Turn(2)).Reply(story.Calls([]string{"London"})...),
+		llm.When(withoutTools).Reply(llm.Text(twoCities.end)),
+		llm.When().Reply(llm.Text(twoCities.end), story.Calls([]string{"Rome"})[0]),
+	)
+}
+
+var lastRoundNone = check.Check{
+	ID: "last-round-none", Cases: []string{"told-to-stop"},
+	Rule:   `A loop that the server ends with the tool choice "none" ends in text`,
+	Levels: check.Everywhere(report.Robust), Requests: 3,
+	Statements: []string{"2025-11-25/sampling/10", "2026-07-28/sampling/11"},
+	Cause:      "toolChoice is not passed on, or tools that the history uses are left out, which some providers refuse",
+	Fix:        `Send the provider's tool choice for "none" together with the tools. Leave tool uses out of the result.`,
+	Judge: func(e *evidence.Case) check.Verdict {
+		r := e.Rounds[2]
+		if x := r.LastExchange(); x != nil && x.End.Refused != "" {
+			return check.Fail("expected the model to accept the last request of the loop, it refused: %s", x.End.Refused).
+				ShowAs("server sent", r.Asked.At("toolChoice"), "%q", dialect.ChoiceNone).Show(x.Place, "")
+		}
+		if how := check.Refusal(e, r); how != "" {
+			return check.NotApplicable("the client refuses the last request of the loop: %s", how)
+		}
+		return endsInText(e)
+	},
+}
+
+var umbrella = tour{"Will my sister need her umbrella?", []string{"Reykjavik"}, "She had better take it along."}
+
+// A loop is followed by a question that has nothing to do with it.
+var afterEachOther = harness.Case{ID: "loop/two-questions",
+	Handler: func(s *server.Session) (any, error) {
+		if answer, err := inTurn(umbrella.question, 2, nil)(s); err != nil {
+			return answer, err
+		}
+		return s.Sample(s.Ask("Name a colour."))
+	},
+	Script: func(mark string) []*llm.Rule {
+		return append(umbrella.rules(conversation(mark, 1)), llm.When().Reply(llm.Text("Teal.")))
+	},
+	Expect: umbrella}
+
+var stateless = check.Check{
+	ID: "stateless", Cases: []string{"two-questions"},
+	Rule:   "The model receives nothing of earlier sampling requests",
+	Levels: check.Levels(report.Advice, report.Should), Statements: []string{"2026-07-28/sampling/14"},
+	Requests: 3, Needs: []check.Need{check.ModelReadsRequest(3)},
+	Cause: "the client keeps one history for the session and appends each request to it",
+	Fix:   "Build the model request from the messages of the current request alone. Keep no history between requests.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		r := e.Rounds[2]
+		x := r.LastExchange()
+		return foreignText(e, r, x).ShowAs("server sent", r.Asked.At("messages"), "%s", evidence.Spoken(r.Params.Messages)).
+			ShowAs("model received", x.Place, "%s", evidence.Compact(x.Request.Body))
+	},
+}
+
+// foreignText judges that a model request has no text of another conversation than its round's.
+func foreignText(e *evidence.Case, r *evidence.Round, x *evidence.Exchange) check.Verdict {
+	for _, word := range check.Expected[tour](e).words() {
+		if x.Says(word) {
+			return check.Fail("expected only the texts of its request, found %q of an earlier one", word)
+		}
+	}
+	for _, c := range e.Session.Trace.Header.Cases {
+		for _, other := range evidence.Conversations(x.Request.Body, c.Mark) {
+			if !slices.Contains(r.Conversations, other) {
+				return check.Fail("expected only the texts of its request, found conversation %s of %s", other, c.ID)
+			}
+		}
+	}
+	return check.Pass("the model received nothing of earlier requests")
+}

@@ -1,0 +1,142 @@
+package malformed
+
+import (
+	"slices"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+)
+
+// wrongRequest is the round of the wrong request: the second of its case.
+func wrongRequest(e *evidence.Case) *evidence.Round { return e.Rounds[1] }
+
+// malformationOf returns what is wrong with the request of a case. A frame from a seed or a file has no entry in the
+// table.
+func malformationOf(e *evidence.Case) malformation {
+	if m, ok := e.Expect.(malformation); ok {
+		return m
+	}
+	return malformation{says: "a part of the frame is wrong"}
+}
+
+// request names the wrong request in a message.
+func request(e *evidence.Case) string { return "a request in which " + malformationOf(e).says }
+
+// show adds the wrong part of the request.
+func show(v check.Verdict, e *evidence.Case) check.Verdict {
+	r := wrongRequest(e)
+	return v.ShowAs("server sent", r.Asked.At(malformationOf(e).at), "%s", evidence.Compact(r.Raw))
+}
+
+// continued reports whether the client responded to a later request of another case. Responses to its own case do not
+// count: the client may have sent them in parallel while it hung.
+func continued(e *evidence.Case) bool {
+	s, r := e.Session, wrongRequest(e)
+	for _, c := range s.Trace.Header.Cases {
+		for _, other := range s.Calls[c.ID] {
+			if c.ID != e.Case.ID && slices.ContainsFunc(other.Rounds, func(later *evidence.Round) bool {
+				return len(later.Answers) > 0 && s.Order[later.Asked.Ref] > s.Order[r.Asked.Ref]
+			}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// perished returns the verdict of other checks for a client that did not survive the request; nil for one that did.
+func perished(e *evidence.Case) *check.Verdict {
+	s := e.Session
+	if s.Ended == nil || s.Ended.Clean() || continued(e) {
+		return nil
+	}
+	v := check.NotObserved("the client did not survive the request (see malformed/survives): %s", s.Ending())
+	return &v
+}
+
+var survives = check.Check{
+	ID:     "survives",
+	Rule:   "A malformed request neither crashes nor hangs the client",
+	Levels: check.Everywhere(report.Robust), Results: 1, Requests: 2,
+	Cause: "a member is used before it is validated: a null object, a missing array, nesting without a limit",
+	Fix:   "Validate the params before you use them. Turn every exception into an error for that one request.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		s := e.Session
+		switch {
+		case continued(e):
+			return check.Pass("the client continued after %s", request(e))
+		case s.Ended == nil:
+			return check.NotObserved("the trace does not say how the client ended")
+		case s.Ended.Clean():
+			return check.Pass("the client ended cleanly after %s", request(e))
+		}
+		return check.ShowOutput(s, show(check.Fail("expected the client to survive %s: %s", request(e), s.Ending()), e))
+	},
+}
+
+var answered = check.Check{
+	ID:     "answered",
+	Rule:   "A malformed request gets a response: an error or a result",
+	Levels: check.InLegacy(report.Robust), Results: 1, Requests: 2,
+	Cause: "a parser drops the request, or nobody catches the handler's exception; the server waits for ever",
+	Fix:   "Respond to every request that has an id, with an error if you cannot read it.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		r := wrongRequest(e)
+		if len(r.Answers) > 0 {
+			return check.Pass("the request got a response").Show(r.Answers[0].Place, "")
+		}
+		if v := perished(e); v != nil {
+			return *v
+		}
+		if why := e.Session.Unsettled(r.Asked); why != "" {
+			return check.NotObserved("no response came, but one could still have come: %s", why).Show(r.Asked, "")
+		}
+		return show(check.Fail("expected a response to %s, found none; later requests got one", request(e)), e)
+	},
+}
+
+var alive = check.Check{
+	ID:     "alive",
+	Rule:   "The client samples as before after a malformed request",
+	Levels: check.Everywhere(report.Robust), Results: 1, Requests: 2,
+	Cause: "an exception ends the connection, or leaves it in a state without responses",
+	Fix:   "Turn the exception into an error for that one request, and continue.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		later := validAfter(e.Session, wrongRequest(e))
+		for _, r := range later {
+			if a := r.Result(); a != nil {
+				return check.Pass("a later plain question got a result").Show(a.Place, "")
+			}
+		}
+		if v := perished(e); v != nil {
+			return *v
+		}
+		if len(later) == 0 {
+			return check.Unsupported("no request followed: the client must call the tools in the order of tools/list")
+		}
+		last := later[len(later)-1]
+		v := show(check.Fail("expected a result for the plain question after %s, found none", request(e)), e)
+		if len(last.Answers) > 0 {
+			return v.ShowJSON(last.Answers[0].Place, last.Answers[0].RawErr)
+		}
+		return v.ShowJSON(last.Asked, last.Raw)
+	},
+}
+
+// validAfter returns the valid requests after a round, in order.
+func validAfter(s *evidence.Session, r *evidence.Round) []*evidence.Round {
+	order := func(r *evidence.Round) int { return s.Order[r.Asked.Ref] }
+	var found []*evidence.Round
+	for _, c := range s.Trace.Header.Cases {
+		for _, ev := range s.Calls[c.ID] {
+			for _, other := range ev.Rounds {
+				if !other.Hostile && order(other) > order(r) {
+					found = append(found, other)
+				}
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b *evidence.Round) int { return order(a) - order(b) })
+	return found
+}
