@@ -55,7 +55,7 @@ var richResults = []harness.Case{
 var weatherMap = story.Base64Of(story.WeatherMap)
 
 func rich(id string, c content) harness.Case {
-	one := weather("result-"+id, c.results, cities{"Paris", "London"})
+	one := weather("result-"+id, c.results, parisAndLondon)
 	one.Expect = c
 	return one
 }
@@ -70,7 +70,8 @@ func (c content) results(uses []server.ToolUseContent) []server.ToolResultConten
 }
 
 var resultContent = check.Check{
-	ID: "result-content", Cases: []string{"result-texts", "result-image", "result-images", "result-audio", "result-resource-link",
+	ID: "result-content",
+	Cases: []string{"result-texts", "result-image", "result-images", "result-audio", "result-resource-link",
 		"result-embedded-resource", "result-structured", "result-structured-and-text", "result-empty"},
 	Rule:   "The content of a tool result reaches the model, or the client returns an error",
 	Levels: check.Everywhere(report.Robust), Requests: 2,

@@ -82,5 +82,6 @@ func TestFormsOfTheContentOfResults(t *testing.T) {
 		passes("in the JSON of a text, with escaped slashes",
 			sends("result-image", only(server.Text(`{"image":"`+strings.ReplaceAll(weatherMap, "/", `\/`)+`"}`)))),
 		fails("a placeholder", sends("result-image", only(server.Text("[image]"))), incomplete),
-		fails("without data", sends("result-image", only(story.Object{"type": "image", "mimeType": "image/png", "data": ""})), incomplete))
+		fails("without data",
+			sends("result-image", only(story.Object{"type": "image", "mimeType": "image/png", "data": ""})), incomplete))
 }

@@ -53,7 +53,8 @@ func TestTheModelCanTellThatAToolFailed(t *testing.T) {
 	judges(t, "error-result", "failing-tool",
 		passes("by the flag, or a word before the text", continues(tracetest.AsItIs)),
 		passes("by a word after a long text", continues(saying(func(_ block, failed bool) (string, string) {
-			return "", strings.Repeat("a long story, ", 60) + map[bool]string{true: "Outcome: failure", false: "Outcome: success"}[failed]
+			end := map[bool]string{true: "Outcome: failure", false: "Outcome: success"}[failed]
+			return "", strings.Repeat("a long story, ", 60) + end
 		}))),
 		passes("under ids of the client", continues(renamed)),
 		passes("inside JSON", continues(eachResult(func(b block) {
@@ -66,7 +67,8 @@ func TestTheModelCanTellThatAToolFailed(t *testing.T) {
 			city := map[any]string{"call_a": "Paris", "call_b": "London", "call_c": "Atlantis"}[b["toolUseId"]]
 			return "get_weather(" + city + "):", ""
 		})), unseen),
-		row("by a text beside the results", continues(besides("Note: the second tool FAILED.")), report.Pass, "a text beside the results"),
+		row("by a text beside the results",
+			continues(besides("Note: the second tool FAILED.")), report.Pass, "a text beside the results"),
 		fails("nothing", continues(silent), unseen),
 		fails("a text beside the results about something else", continues(besides("Go on.")), unseen),
 		fails("a flag on all results", continues(eachResult(func(b block) { b["isError"] = true })), unseen),
@@ -76,7 +78,8 @@ func TestTheModelCanTellThatAToolFailed(t *testing.T) {
 // Old versions of Ollama do not read ids, so an id cannot show the model which tool failed.
 func TestAnIDDoesNotShowThatAToolFailed(t *testing.T) {
 	shapes := func(failed string) (first, second string) {
-		req, err := llm.Decode(dialect.Ollama, "/api/chat", []byte(`{"model":"llama3.2:no-ids","messages":[{"role":"assistant","tool_calls":[
+		req, err := llm.Decode(dialect.Ollama, "/api/chat", []byte(`{"model":"llama3.2:no-ids","messages":[
+			{"role":"assistant","tool_calls":[
 			{"id":"a","function":{"name":"w","arguments":{}}},{"id":"b","function":{"name":"w","arguments":{}}}]},
 			{"role":"tool","content":"one","tool_name":"w","tool_call_id":"a"},
 			{"role":"tool","content":"`+failed+`two","tool_name":"w","tool_call_id":"b"}]}`))

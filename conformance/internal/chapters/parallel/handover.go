@@ -45,7 +45,7 @@ func (h *handover) uses() (sent, received []dialect.Block) {
 func (h *handover) arrival(sent *dialect.Block) int {
 	text := dialect.PlainText(sent.Content)
 	i := slices.IndexFunc(h.received, func(b dialect.Block) bool {
-		return b.ID == h.ids[sent.ID] && strings.Contains(dialect.PlainText(b.Content), text)
+		return b.ID == h.ids[sent.ID] && hasText(&b, text)
 	})
 	if i < 0 {
 		i = withText(h.received, text)
@@ -55,7 +55,11 @@ func (h *handover) arrival(sent *dialect.Block) int {
 
 // withText returns the index of the first block whose text contains a text, -1 for none.
 func withText(blocks []dialect.Block, text string) int {
-	return slices.IndexFunc(blocks, func(b dialect.Block) bool { return strings.Contains(dialect.PlainText(b.Content), text) })
+	return slices.IndexFunc(blocks, func(b dialect.Block) bool { return hasText(&b, text) })
+}
+
+func hasText(b *dialect.Block, text string) bool {
+	return strings.Contains(dialect.PlainText(b.Content), text)
 }
 
 // hasResult reports whether the model received a result under the id of the sent one.
@@ -74,7 +78,8 @@ func (h *handover) show(v check.Verdict) check.Verdict {
 	if why := h.model.End.Refused; why != "" {
 		got += "\nthe model refused it: " + why
 	}
-	return v.ShowAs("server sent", h.Asked, "%s", evidence.Describe(h.sent)).ShowAs("model received", h.model.Place, "%s", got)
+	return v.ShowAs("server sent", h.Asked, "%s", evidence.Describe(h.sent)).
+		ShowAs("model received", h.model.Place, "%s", got)
 }
 
 // counterparts returns for each tool use that the server knows the one that the model received; nil for none. A

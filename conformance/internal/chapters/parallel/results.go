@@ -28,14 +28,14 @@ var resultsReachModel = check.Check{
 		for _, s := range h.sent {
 			i := withText(rest, dialect.PlainText(s.Content))
 			if i < 0 {
-				return h.show(check.Fail("expected the result for %s in the model request, its text is missing", evidence.QuoteID(s.ID)))
+				return h.show(check.Fail("expected the text of the result for %s, found none", evidence.QuoteID(s.ID)))
 			}
 			rest = slices.Delete(rest, i, i+1)
 		}
 		seen := map[string]bool{}
 		for _, b := range h.received {
 			if seen[b.ID] {
-				return h.show(check.Fail("expected 1 tool result for %s in the model request, found 2", evidence.QuoteID(b.ID)))
+				return h.show(check.Fail("expected 1 result for %s in the model request, found 2", evidence.QuoteID(b.ID)))
 			}
 			seen[b.ID] = true
 		}

@@ -11,19 +11,21 @@ import (
 
 func TestAllToolUsesReachTheServer(t *testing.T) {
 	uses := func(second [3]string) string { return tracetest.Wanting(paris, second) }
-	beside := `[{"type":"text","text":"Let me see."},{"type":"tool_use","id":"a","name":"get_weather","input":` + tracetest.Paris +
-		`},{"type":"tool_use","id":"b","name":"get_weather","input":` + tracetest.London + `}]`
-	for check, answers := range map[string]func(result string) steps{"all-uses": tracetest.Wants, "streamed-uses": streaming} {
+	beside := `[{"type":"text","text":"Let me see."},` +
+		`{"type":"tool_use","id":"a","name":"get_weather","input":{"city":"Paris"}},` +
+		`{"type":"tool_use","id":"b","name":"get_weather","input":{"city":"London"}}]`
+	for check, answers := range map[string]func(string) steps{"all-uses": tracetest.Wants, "streamed-uses": streaming} {
 		judges(t, check, "two-cities",
 			openAI(passes("both", answers(two))),
 			openAI(passes("beside a text", answers(tracetest.With(two, "content", beside)))),
 			openAI(fails("the first", answers(tracetest.Wanting(paris)), "expected 2 tool uses in the result, found 1")),
 			openAI(fails("none", answers(tracetest.Saying("Let me see.")), "found 0")),
-			openAI(fails("in reverse order", answers(tracetest.Wanting([3]string{"call_b", "get_weather", tracetest.London}, paris)),
+			openAI(fails("in reverse order",
+				answers(tracetest.Wanting([3]string{"call_b", "get_weather", tracetest.London}, paris)),
 				"expected get_weather for Paris as tool use 1")),
 			openAI(fails("the first twice", answers(uses([3]string{"call_b", "get_weather", tracetest.Paris})),
 				`for London as tool use 2, found get_weather for "Paris"`)),
-			openAI(fails("another tool", answers(uses([3]string{"call_b", "weather", tracetest.London})), `found weather for "London"`)),
+			openAI(fails("another tool", answers(uses([3]string{"call_b", "weather", tracetest.London})), "found weather")),
 			openAI(unobserved("no content", answers(tracetest.Without(two, "content")), tracetest.NoContent)))
 	}
 	judges(t, "streamed-uses", "two-cities",
@@ -32,14 +34,15 @@ func TestAllToolUsesReachTheServer(t *testing.T) {
 
 func TestToolUsesHaveUniqueIDs(t *testing.T) {
 	uses := func(id string) steps {
-		return tracetest.Wants(tracetest.Wanting([3]string{id, "get_weather", tracetest.Paris}, [3]string{id, "get_weather", tracetest.London}))
+		return tracetest.Wants(tracetest.Wanting([3]string{id, "get_weather", "{}"}, [3]string{id, "get_weather", "{}"}))
 	}
 	judges(t, "unique-ids", "two-cities",
 		row("two ids", tracetest.Wants(two), report.Pass, "2 tool uses have 2 ids"),
 		fails("the same id", uses("call_1"), "found call_1 twice"),
 		fails("no ids", uses(""), "found (no id) twice"),
 		unobserved("one tool use", tracetest.Wants(tracetest.Wanting(paris)), "the result has 1 tool uses"))
-	judges(t, "unique-ids", "thirty-three", row("33 ids", tracetest.Wants(many(33)), report.Pass, "33 tool uses have 33 ids"))
+	judges(t, "unique-ids", "thirty-three",
+		row("33 ids", tracetest.Wants(many(33)), report.Pass, "33 tool uses have 33 ids"))
 }
 
 func TestThirtyThreeToolUsesReachTheServerOrAreRefused(t *testing.T) {
@@ -60,12 +63,13 @@ func TestALateFragmentReachesTheServer(t *testing.T) {
 		openAI(fails("the late arguments are lost",
 			streaming(tracetest.Wanting(paris, [3]string{"call_b", "get_weather", "{}"})), "late arguments")),
 		openAI(fails("no result", streaming(""), "no response to request 1")),
-		openAI(unobserved("the model had no stream", streams("", trace.ModelEnd{Status: 404, Miss: "no rule matches"}), "no rule matches")),
+		openAI(unobserved("the model had no stream",
+			streams("", trace.ModelEnd{Status: 404, Miss: "no rule matches"}), "no rule matches")),
 		unobserved("no model request", func(s *tracetest.Story) { s.Asks(asked).Answers(two) },
 			"the model received no request for sampling request 1"),
 		row("the client asks for no stream", tracetest.Wants(two), report.NotApplicable, ""),
-		test{Name: "the dialect allows no late fragment", Dialects: []string{dialect.Anthropic}, Verdict: report.NotApplicable,
-			Message: "anthropic", Steps: func(s *tracetest.Story) {
+		test{Name: "the dialect allows no late fragment", Dialects: []string{dialect.Anthropic},
+			Verdict: report.NotApplicable, Message: "anthropic", Steps: func(s *tracetest.Story) {
 				const body = `{"stream":true,"messages":[{"role":"user","content":"What is the weather like there?"}]}`
 				s.Asks(asked).Prompt(body, trace.ModelEnd{Status: 200}).Answers(two)
 			}},

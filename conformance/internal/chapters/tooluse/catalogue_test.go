@@ -70,8 +70,8 @@ func holding(content string) steps {
 	return tracetest.Uses(tracetest.With(tracetest.Booked(), "content", content))
 }
 
-var unreadable = unobserved("the result has no content", tracetest.Uses(tracetest.Without(tracetest.Booked(), "content")),
-	tracetest.NoContent)
+var unreadable = unobserved("the result has no content",
+	tracetest.Uses(tracetest.Without(tracetest.Booked(), "content")), tracetest.NoContent)
 
 // using is a client that answers with uses, each given as id, name and input.
 func using(uses ...[3]string) steps { return tracetest.Uses(tracetest.Wanting(uses...)) }

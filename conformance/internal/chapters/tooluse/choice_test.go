@@ -78,7 +78,7 @@ func TestToolChoicesReachTheModel(t *testing.T) {
 			s.Calls()
 			booked(s)
 		}, `tool_choice is "any"`)),
-		openAI(unobserved("the model accepts no tools of the client", refusedByModel("required", "no such tools"), "no such tools")),
+		openAI(unobserved("the model refuses all tools", refusedByModel("required", "no such tools"), "no such tools")),
 		unobserved("the client refuses everything",
 			func(s *tracetest.Story) { s.Asks(choosing("required")).Refuses(-32603, "no") }, noModelRequest))...)
 	judges(t, "choice-none", "none",
@@ -105,5 +105,31 @@ func TestAProviderWithoutToolChoicesIsReported(t *testing.T) {
 		ev.Expect = mode
 		ev.Rounds[0].Model[0].Request.Dialect = dialect.Ollama
 		require.Equal(t, want, judgeChoice(ev).Kind, mode)
+	}
+}
+
+func TestUnwantedToolUsesDoNotReachTheServer(t *testing.T) {
+	asks := choosing("none")
+	answering := func(result string) steps {
+		return func(s *tracetest.Story) { s.Asks(asks).Prompts(asks).Answers(result) }
+	}
+	const beside = `[{"type":"text","text":"Yes."},{"type":"tool_use","id":"a","name":"book_flight","input":{}}]`
+	judges(t, "choice-none-holds", "none",
+		passes("a text", answering(tracetest.Saying("As you like."))),
+		passes("an empty text", answering(tracetest.Saying(""))),
+		passes("no blocks", answering(tracetest.With(tracetest.Saying(""), "content", "[]"))),
+		passes("a text with the tool's name", answering(tracetest.Saying(`book_flight({"from":"Zürich"})`))),
+		fails("a tool use", answering(tracetest.Booked("{}")), "expected no tool use in the result, found 1"),
+		fails("a tool use beside a text", answering(tracetest.With(tracetest.Booked(), "content", beside)), "found 1"),
+		unobserved("the result has no content",
+			answering(tracetest.Without(tracetest.Saying(""), "content")), tracetest.NoContent),
+		unobserved("no result", func(s *tracetest.Story) { s.Asks(asks).Prompts(asks) }, tracetest.NoAnswer),
+		legacy(row("the client returns an error", func(s *tracetest.Story) {
+			s.Asks(asks).Prompts(asks).Refuses(-32603, "refused").OtherwiseAnswers()
+		}, report.Pass, refusal)))
+	for check, caseID := range map[string]string{"choice-none-filtered": "none-defied", "no-tools-no-use": "no-tools"} {
+		judges(t, check, caseID,
+			passes("a text", answering(tracetest.Saying("As you like."))),
+			fails("a tool use", answering(tracetest.Booked("{}")), "found 1"))
 	}
 }

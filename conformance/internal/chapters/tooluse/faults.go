@@ -23,17 +23,10 @@ var requiredUnmet = check.Check{
 	Levels: check.Everywhere(report.Robust), Requests: 1,
 	Cause: "the client invents a tool use, or drops the text",
 	Fix:   "Pass on what the model says, or return an error.",
-	Judge: func(e *evidence.Case) check.Verdict {
-		r := e.Rounds[0]
-		if how := check.Refusal(e, r); how != "" {
-			return check.Pass("the client refuses a text in place of a tool use: %s", how)
-		}
-		a, v := check.ReadableResult(e, r)
-		if v != nil {
-			return *v
-		}
+	Judge: unlessRefused("a text in place of a tool use", func(_ *evidence.Case, a *evidence.Answer) check.Verdict {
 		failed := func(found string) check.Verdict {
-			return showContent(check.Fail("expected the model's text, found %s", found).Show(modelSaid, "%q", unwilling), a)
+			v := check.Fail("expected the model's text, found %s", found)
+			return showContent(v.Show(modelSaid, "%q", unwilling), a)
 		}
 		switch {
 		case len(a.Uses()) > 0:
@@ -42,7 +35,7 @@ var requiredUnmet = check.Check{
 			return failed("another text")
 		}
 		return check.Pass("the model's text reached the server").Show(a.At("content"), "%q", unwilling)
-	},
+	}),
 }
 
 // The model uses a tool, and the provider reports the end of the turn.
@@ -148,16 +141,8 @@ var unofferedTool = check.Check{
 	Levels: check.Everywhere(report.Robust), Requests: 1, Needs: []check.Need{notRun},
 	Cause: "the host looks the name up among all its tools, or takes the most similar one",
 	Fix:   "Pass the tool use on, or return an error.",
-	Judge: func(e *evidence.Case) check.Verdict {
-		r := e.Rounds[0]
-		if how := check.Refusal(e, r); how != "" {
-			return check.Pass("the client refuses a tool that was not offered: %s", how)
-		}
-		a, v := check.ReadableResult(e, r)
-		switch {
-		case v != nil:
-			return *v
-		case len(a.Uses()) == 0:
+	Judge: unlessRefused("a tool that was not offered", func(_ *evidence.Case, a *evidence.Answer) check.Verdict {
+		if len(a.Uses()) == 0 {
 			return judgeTextInstead(a)
 		}
 		use := a.Uses()[0]
@@ -165,8 +150,9 @@ var unofferedTool = check.Check{
 			return check.Warn("expected a use of %s, found one of %s", cancelling.name, use.Name).
 				ShowJSON(a.At(use.Path), use.Raw)
 		}
-		return check.Pass("the tool use reached the server, and the client did not run it").ShowJSON(a.At(use.Path), use.Raw)
-	},
+		return check.Pass("the tool use reached the server, and the client did not run it").
+			ShowJSON(a.At(use.Path), use.Raw)
+	}),
 }
 
 // notRun needs a client that did not run the tool that was not offered. It returns the failure for one that did.

@@ -16,7 +16,8 @@ var noResult = unobserved("no result", silent, tracetest.NoAnswer)
 func TestATextInPlaceOfARequiredToolUse(t *testing.T) {
 	judges(t, "required-unmet", "required-defied", append(refused(report.Pass, refusing),
 		passes("the text", saying(unwilling)),
-		passes("in two blocks", holding(`[{"type":"text","text":"I would rather "},{"type":"text","text":"not book anything."}]`)),
+		passes("in two blocks",
+			holding(`[{"type":"text","text":"I would rather "},{"type":"text","text":"not book anything."}]`)),
 		passes("with a note", saying("(no tool was used) "+unwilling)),
 		fails("a tool use", tracetest.Uses(tracetest.Booked("{}")), "found a tool use"),
 		fails("no text", saying(""), "found another text"),
@@ -27,7 +28,8 @@ func TestToolCallsBesideTheEndOfTheTurn(t *testing.T) {
 	use := `{"type":"tool_use","id":"a","name":"book_flight","input":` + simpleBooking.input + `}`
 	judges(t, "stop-beside-calls", "says-stop", append(refused(report.Fail, refusing),
 		passes("a tool use", booked),
-		passes("with the provider's stop reason", tracetest.Uses(tracetest.With(tracetest.Booked(), "stopReason", `"endTurn"`))),
+		passes("with the provider's stop reason",
+			tracetest.Uses(tracetest.With(tracetest.Booked(), "stopReason", `"endTurn"`))),
 		passes("beside a text", holding(`[{"type":"text","text":""},`+use+`]`)),
 		fails("no tool use", saying(""), "found no tool use"),
 		legacy(unobserved("the client refuses everything",

@@ -1,6 +1,8 @@
 package tooluse
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,6 +10,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 // offering is a client that edits the request on its way to the model.
@@ -38,7 +41,7 @@ func (r rawSchema) MarshalJSON() ([]byte, error) { return []byte(r), nil }
 
 func TestToolsReachTheModel(t *testing.T) {
 	const person = `{"properties":{"name":{"type":"string"}},"required":["name"],"type":"object"}`
-	const number, other = `"number":{"type":"integer"}`, "the input schema of the tool book_flight"
+	const number, other = `"number":{"type":"integer"}`, "the input schema of book_flight"
 	description := func(text string) steps {
 		return offering(func(p *server.CreateMessageParams) { p.Tools[0].Description = text })
 	}
@@ -47,23 +50,28 @@ func TestToolsReachTheModel(t *testing.T) {
 		passes("in another order",
 			offering(func(p *server.CreateMessageParams) { p.Tools[0], p.Tools[1] = p.Tools[1], p.Tools[0] })),
 		passes("more in the description", description("[flights] "+story.BookFlight.Description+".")),
-		passes("more in the schema", schemaEdit(`"properties":{"class"`, `"$schema":"x","title":"Booking","properties":{"class"`)),
+		passes("more in the schema",
+			schemaEdit(`"properties":{"class"`, `"$schema":"x","title":"Booking","properties":{"class"`)),
 		passes("as a strict provider requires", schemaEdit(`"required":["from","to"]`, `"required":["to","from","number"]`,
 			number, `"number":{"type":["integer","null"]}`)),
 		passes("another form of a number", schemaEdit(`"minLength":1`, `"minLength":1.0`)),
 		passes("without an empty value",
 			offering(func(p *server.CreateMessageParams) { p.Tools[1].InputSchema = story.Object{"type": "object"} })),
-		passes("with a reference resolved", schemaEdit(`{"$ref":"#/$defs/person"}`, person, `"$defs":{"person":`+person+`},`, "")),
+		passes("with a reference resolved",
+			schemaEdit(`{"$ref":"#/$defs/person"}`, person, `"$defs":{"person":`+person+`},`, "")),
 		passes("with definitions elsewhere", schemaEdit("$defs", "definitions")),
-		passes("more in a property's description", schemaEdit("city of departure", "city of departure (at least 1 character)")),
-		passes("with a property that may be null", schemaEdit(number, `"number":{"anyOf":[{"type":"integer"},{"type":"null"}]}`)),
+		passes("more in a property's description",
+			schemaEdit("city of departure", "city of departure (at least 1 character)")),
+		passes("with a property that may be null",
+			schemaEdit(number, `"number":{"anyOf":[{"type":"integer"},{"type":"null"}]}`)),
 
 		fails("no tools", offering(func(p *server.CreateMessageParams) { p.Tools = nil }), "found 0: book_flight is missing"),
 		fails("one of two", offering(func(p *server.CreateMessageParams) { p.Tools = p.Tools[:1] }),
 			"expected 2 tools in the model request, found 1: list_airports is missing"),
-		fails("another name", offering(func(p *server.CreateMessageParams) { p.Tools[0].Name = "bookFlight" }), "book_flight is missing"),
-		fails("no description", description(""), "the description of the tool book_flight"),
-		fails("another description", description("Books"), "the description of the tool book_flight"),
+		fails("another name",
+			offering(func(p *server.CreateMessageParams) { p.Tools[0].Name = "bookFlight" }), "book_flight is missing"),
+		fails("no description", description(""), "the description of book_flight"),
+		fails("another description", description("Books"), "the description of book_flight"),
 		fails("no schema", schema(story.Object{"type": "object"}), other),
 		fails("nothing required", schemaEdit(`,"required":["from","to"]`, ""), other),
 		fails("less required", schemaEdit(`["from","to"]`, `["from"]`), other),
@@ -84,7 +92,8 @@ func TestNoOtherToolsReachTheModel(t *testing.T) {
 	host := server.Tool{Name: "host_search", InputSchema: story.Object{"type": "object"}}
 	without := func(offered ...server.Tool) steps {
 		return func(s *tracetest.Story) {
-			s.Asks(tracetest.Asking("Book it.")).Prompts(tracetest.Asking("Book it.", offered...)).Answers(tracetest.Saying("How?"))
+			s.Asks(tracetest.Asking("Book it.")).Prompts(tracetest.Asking("Book it.", offered...))
+			s.Answers(tracetest.Saying("How?"))
 		}
 	}
 	judges(t, "only-these-tools", "one-tool",
@@ -96,4 +105,34 @@ func TestNoOtherToolsReachTheModel(t *testing.T) {
 	judges(t, "only-these-tools", "no-tools",
 		passes("none", without()),
 		fails("a tool of the host", without(host), "found host_search"))
+}
+
+func TestManyToolsReachTheModelOrAreRefused(t *testing.T) {
+	asks := func(n int) *server.CreateMessageParams { return tracetest.Asking("Use the last tool.", numbered(n)...) }
+	last := func(n int) string { return tracetest.Wanting([3]string{"call_1", fmt.Sprintf("tool_%d", n), "{}"}) }
+	offering := func(n, offered int, result string) steps {
+		return func(s *tracetest.Story) { s.Asks(asks(n)).Prompts(asks(offered)).Answers(result) }
+	}
+	refusing := func(n int) steps { // and answering another request
+		return func(s *tracetest.Story) {
+			s.Asks(asks(n)).Refuses(-32603, "refused").Calls().Asks(asks(1)).Answers(tracetest.Saying("Fine."))
+		}
+	}
+	const beside = `[{"type":"text","text":"So many!"},{"type":"tool_use","id":"a","name":"tool_65","input":{"value":1}}]`
+	judges(t, "many-tools", "sixty-four-tools", append(refused(report.Fail, refusing(64)),
+		passes("all tools", offering(64, 64, last(64))),
+		passes("in reverse order", func(s *tracetest.Story) {
+			reversed := asks(64)
+			slices.Reverse(reversed.Tools)
+			s.Asks(asks(64)).Prompts(reversed).Answers(last(64))
+		}),
+		unobserved("the client refuses everything",
+			func(s *tracetest.Story) { s.Asks(asks(64)).Refuses(-32603, "no") }, noModelRequest),
+		fails("40 of 64", offering(64, 40, tracetest.Saying("Which?")), "found 40: tool_41 is missing"),
+		fails("the tool use is lost", offering(64, 64, tracetest.Saying("Which?")), "tool_64, the last of 64 tools"),
+		unobserved("no result", func(s *tracetest.Story) { s.Asks(asks(64)).Prompts(asks(64)) }, tracetest.NoAnswer))...)
+	judges(t, "many-tools", "sixty-five-tools", append(refused(report.Pass, refusing(65)),
+		passes("all tools", offering(65, 65, last(65))),
+		passes("a text beside the use", offering(65, 65, tracetest.With(last(65), "content", beside))),
+		fails("64 of 65", offering(65, 64, last(65)), "tool_65 is missing"))...)
 }

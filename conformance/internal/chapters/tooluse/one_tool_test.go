@@ -7,6 +7,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
@@ -46,6 +47,7 @@ func TestToolUseBlocksAreValid(t *testing.T) {
 
 func TestToolInputIsUnchanged(t *testing.T) {
 	const another, big = "found another input", "9007199254740993"
+	const seatA, seatB = `{"row":12,"letter":"A"}`, `{"row":13,"letter":"B"}`
 	nuts := strings.Repeat("No nuts, please. ", 500)
 	changed := func(old, new string) steps {
 		return tracetest.Uses(tracetest.Booked(strings.Replace(story.Booking, old, new, 1)))
@@ -64,7 +66,7 @@ func TestToolInputIsUnchanged(t *testing.T) {
 		fails("a big integer as text", changed(big, `"`+big+`"`), another),
 		fails("a long text cut", changed(nuts, nuts[17:]), another),
 		fails("an array in another order",
-			changed(`{"row":12,"letter":"A"},{"row":13,"letter":"B"}`, `{"row":13,"letter":"B"},{"row":12,"letter":"A"}`), another),
+			changed(seatA+","+seatB, seatB+","+seatA), another),
 		fails("an empty value lost", changed(`,"extras":{}`, ""), another),
 		fails("empty", tracetest.Uses(tracetest.Booked("{}")), another),
 		fails("another tool", using([3]string{"call_1", "list_airports", story.Booking}), "book_flight, found list_airports"),
@@ -91,4 +93,22 @@ func TestTheServerRunsTheTool(t *testing.T) {
 		fails("the client calls the tool", run("book_flight"), "book_flight"),
 		passes("the client calls another tool", run("mine")),
 		row("no second request", booked, report.NotObserved, "sampling request 2"))
+}
+
+func TestTextBesideAToolUseReachesTheServer(t *testing.T) {
+	const use = `{"type":"tool_use","id":"call_1","name":"book_flight","input":{}}`
+	text := func(s string) string { return string(dialect.Marshal(server.Text(s))) }
+	blocks := func(list ...string) steps { return holding("[" + strings.Join(list, ",") + "]") }
+	judges(t, "text-and-tool", "text-beside",
+		passes("text, then tool use", blocks(text(besideUse), use)),
+		passes("the text in two blocks", blocks(text("Let me book "), text("that flight."), use)),
+		passes("with words of the client", blocks(text("[model] "+besideUse+"\n"), use)),
+		passes("text on both sides", blocks(text(besideUse), use, text("Done."))),
+		openAI(passes("the text last, if the provider has no order", blocks(use, text(besideUse)))),
+		native(fails("the text last, if the provider has an order",
+			blocks(use, text(besideUse)), "the text after the tool use")),
+		fails("no text", blocks(use), "found no text"),
+		fails("an empty text", blocks(text(""), use), "found no text"),
+		fails("no tool use", saying(besideUse), "found no tool use"),
+		unreadable)
 }

@@ -96,6 +96,20 @@ func returnsToolUse(n int) check.Need {
 	}
 }
 
+// unlessRefused returns a judge of the client's first result. It passes a refusal.
+func unlessRefused(what string, judge func(*evidence.Case, *evidence.Answer) check.Verdict) func(*evidence.Case) check.Verdict {
+	return func(e *evidence.Case) check.Verdict {
+		if how := check.Refusal(e, e.Rounds[0]); how != "" {
+			return check.Pass("the client refuses %s: %s", what, how)
+		}
+		a, v := check.ReadableResult(e, e.Rounds[0])
+		if v != nil {
+			return *v
+		}
+		return judge(e, a)
+	}
+}
+
 // showContent adds the content of the result.
 func showContent(v check.Verdict, a *evidence.Answer) check.Verdict {
 	return v.ShowJSON(a.At("content"), a.Member("content"))

@@ -34,7 +34,8 @@ func TestToolUsesOfTwoTurnsHaveDifferentIDs(t *testing.T) {
 		passes("they differ in case", turns(airports("call_a"), airports("call_A"))),
 		passes("none, which tool-use-block judges", turns(airports(""), airports(""))),
 		fails("the same id", turns(airports("call_0"), airports("call_0")), "call_0 in both"),
-		unobserved("one turn without a tool use", turns(airports("call_0"), tracetest.Saying("No more.")), "result 2 has no tool use"),
+		unobserved("one turn without a tool use",
+			turns(airports("call_0"), tracetest.Saying("No more.")), "result 2 has no tool use"),
 		unobserved("one turn", turns(airports("call_0"), ""), "sampling request 2"))
 }
 
@@ -83,7 +84,7 @@ func TestIDsAreGeneratedIfTheProviderGivesNone(t *testing.T) {
 	}{
 		"by turn and name": {withoutID, airports("list_airports-1"), airports("list_airports-2"), report.Pass, "2 ids for 2"},
 		"by a counter":     {withoutID, airports("0"), airports("1"), report.Pass, "2 ids for 2"},
-		"by name":          {withoutID, airports("list_airports"), airports("list_airports"), check.Failed, "list_airports twice"},
+		"by name":          {withoutID, airports("list"), airports("list"), check.Failed, "found list twice"},
 		"none":             {withoutID, airports(""), "", check.Failed, "list_airports, found none"},
 		"only in one turn": {withoutID, airports("a"), airports(""), check.Failed, "list_airports, found none"},
 		"one turn":         {withoutID, airports("a"), "", report.NotObserved, "1 of 2 tool uses"},
@@ -105,7 +106,7 @@ func TestThoughtSignaturesReachTheModelAgain(t *testing.T) {
 		"the same":                      {signed, "c2VhbA==", report.Pass, ""},
 		"lost":                          {signed, "", check.Failed, "list_airports with its signature, found it without"},
 		"changed":                       {signed, "c2VhbB==", check.Failed, "found it without"},
-		"a placeholder":                 {signed, anySignature, report.Warn, "list_airports with its signature, found a placeholder"},
+		"a placeholder":                 {signed, anySignature, report.Warn, "found a placeholder"},
 		"none given":                    {withID, "", report.NotApplicable, "does not sign"},
 		"none given, and a placeholder": {withID, anySignature, report.NotApplicable, "does not sign"},
 		"the model's answer is unknown": {`{}`, "", report.NotObserved, "cannot be decoded"},
