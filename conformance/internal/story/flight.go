@@ -34,7 +34,7 @@ var BookFlight = server.Tool{
 var ListAirports = server.Tool{Name: "list_airports", Description: "Lists airports",
 	InputSchema: Object{"type": "object", "properties": Object{}}}
 
-// Booking is an input of [BookFlight]: nested, with quotes, several scripts, an integer beyond 2^53, an empty object and
-// a long text.
+// Booking is an input of [BookFlight]: nested, with quotes, several scripts, an integer beyond 2^53, an empty object
+// and a long text.
 var Booking = `{"from":"Zürich","to":"東京 \"HND\"\n<any>","seats":[{"row":12,"letter":"A"},{"row":13,"letter":"B"}],` +
 	`"number":9007199254740993,"extras":{},"notes":"` + strings.Repeat("No nuts, please. ", 500) + `"}`

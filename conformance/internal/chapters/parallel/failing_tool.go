@@ -63,15 +63,13 @@ func (h *handover) outcomes() (failed, worked []outcome, missing *check.Verdict)
 		sent := &h.sent[i]
 		at := h.arrival(sent)
 		if at < 0 || taken[at] {
-			v := check.NotObserved("not all results reached the model (see parallel/results-reach-model)").
-				Show(h.model.At("messages"), "%s", evidence.Describe(h.received))
+			v := h.show(check.NotObserved("not all results reached the model (see parallel/results-reach-model)"))
 			return nil, nil, &v
 		}
 		taken[at] = true
 		use := slices.IndexFunc(uses, func(u dialect.Block) bool { return u.ID == sent.ID })
 		if use < 0 {
-			v := check.NotObserved("the server sent a result without a tool use").
-				Show(h.Asked.At(sent.Path), "%s", evidence.QuoteID(sent.ID))
+			v := h.show(check.NotObserved("the server sent a result without a tool use"))
 			return nil, nil, &v
 		}
 		o := outcome{&h.received[at], shape(&h.received[at], sent, &uses[use])}

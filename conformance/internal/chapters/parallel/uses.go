@@ -58,8 +58,7 @@ func judgeUses(e *evidence.Case) check.Verdict {
 	a, want := e.Rounds[0].Result(), check.Expected[cities](e)
 	uses := a.Uses()
 	show := func(v check.Verdict) check.Verdict {
-		return v.Show(evidence.Place{Label: "model said"}, "get_weather for %s", strings.Join(want, ", ")).
-			ShowAs("server received", a.At("content"), "%s", evidence.Describe(uses))
+		return showUses(v.Show(evidence.Place{Label: "model said"}, "get_weather for %s", strings.Join(want, ", ")), a)
 	}
 	if len(uses) != len(want) {
 		return show(check.Fail("expected %d tool uses in the result, found %d", len(want), len(uses)))
@@ -73,13 +72,15 @@ func judgeUses(e *evidence.Case) check.Verdict {
 	return show(check.Pass("all %d tool uses reached the server, in the model's order", len(want)))
 }
 
+// showUses adds the tool uses of the result.
+func showUses(v check.Verdict, a *evidence.Answer) check.Verdict {
+	return v.ShowAs("server received", a.At("content"), "%s", evidence.Describe(a.Uses()))
+}
+
 // asksForStream needs a client that streams the model's answer in the first round.
 func asksForStream(e *evidence.Case) *check.Verdict {
-	if e.Rounds[0].LastExchange().Request.Stream {
-		return nil
-	}
-	v := check.NotApplicable("the client does not ask the model for a stream")
-	return &v
+	return check.Unless(e.Rounds[0].LastExchange().Request.Stream,
+		check.NotApplicable("the client does not ask the model for a stream"))
 }
 
 var uniqueIDs = check.Check{
@@ -102,8 +103,7 @@ var uniqueIDs = check.Check{
 			}
 			seen[use.ID] = use
 		}
-		return check.Pass("%d tool uses have %d ids", len(uses), len(seen)).
-			Show(a.At("content"), "%s", evidence.Describe(uses))
+		return showUses(check.Pass("%d tool uses have %d ids", len(uses), len(seen)), a)
 	},
 }
 
@@ -125,8 +125,8 @@ var over32Calls = check.Check{
 		got := evidence.AskedFor(a)
 		for _, city := range want {
 			if !slices.Contains(got, city) {
-				return check.Fail("expected %d tool uses in the result, found %d: %s is missing", len(want), len(got), city).
-					Show(a.At("content"), "%s", evidence.Describe(a.Uses()))
+				return showUses(check.Fail("expected %d tool uses in the result, found %d: %s is missing",
+					len(want), len(got), city), a)
 			}
 		}
 		return check.Pass("all %d tool uses reached the server", len(want))
@@ -158,7 +158,7 @@ var lateDelta = check.Check{
 		a := r.Result()
 		switch {
 		case a == nil && r.LastExchange().End.Status != 200:
-			return check.NotObserved("the model sent no stream to the client%s", e.WhyNoResult(1))
+			return check.NotObserved("the model sent no stream%s", e.WhyNoResult(1))
 		case a == nil:
 			return check.Fail("expected a result from a stream with a late fragment%s", e.WhyNoResult(1)).
 				Show(r.Model[0].Place, "")
@@ -167,22 +167,17 @@ var lateDelta = check.Check{
 			return *v
 		}
 		if last := want[len(want)-1]; !slices.Contains(evidence.AskedFor(a), last) {
-			return check.Fail("expected the late arguments of the last tool call, found none").
-				Show(evidence.Place{Label: "model said"}, "get_weather for %s, last", last).
-				Show(a.At("content"), "%s", evidence.Describe(a.Uses()))
+			return showUses(check.Fail("expected the late arguments of the last tool call, found none").
+				Show(evidence.Place{Label: "model said"}, "get_weather for %s, last", last), a)
 		}
-		return check.Pass("the late fragment reached the server").Show(a.At("content"), "%s", evidence.Describe(a.Uses()))
+		return showUses(check.Pass("the late fragment reached the server"), a)
 	},
 }
 
 // allowsLateFragments needs a dialect whose streams may send a piece of a tool call with the finish reason, or after
 // it.
 func allowsLateFragments(e *evidence.Case) *check.Verdict {
-	switch d := e.Rounds[0].LastExchange().Request.Dialect; d {
-	case dialect.OpenAIChat, dialect.Gemini, dialect.Ollama:
-		return nil
-	default:
-		v := check.NotApplicable("a stream of %s cannot send a late fragment", d)
-		return &v
-	}
+	d := e.Rounds[0].LastExchange().Request.Dialect
+	return check.Unless(slices.Contains([]string{dialect.OpenAIChat, dialect.Gemini, dialect.Ollama}, d),
+		check.NotApplicable("a stream of %s cannot send a late fragment", d))
 }

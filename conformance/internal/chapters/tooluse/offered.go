@@ -145,9 +145,7 @@ var manyTools = check.Check{
 
 // decodedTools needs tools of the first sampling request that could be decoded.
 func decodedTools(e *evidence.Case) *check.Verdict {
-	if r := e.Rounds[0]; r.Params == nil || len(r.Params.Tools) == 0 {
-		v := check.NotObserved("the tools of sampling request 1 cannot be decoded").Show(r.Asked, "")
-		return &v
-	}
-	return nil
+	r := e.Rounds[0]
+	return check.Unless(r.Params != nil && len(r.Params.Tools) > 0,
+		check.NotObserved("the tools of sampling request 1 cannot be decoded").Show(r.Asked, ""))
 }

@@ -73,29 +73,34 @@ var toolUseBlock = check.Check{
 				Show(modelSaid, "%s", check.Expected[toolUse](e)), a)
 		}
 		for _, use := range uses {
-			v := check.Pass("")
-			switch {
-			case use.ID == "":
-				v = check.Fail("expected a tool_use block with an id, found none")
-			case use.Name == "":
-				v = check.Fail("expected a tool_use block with a name, found none")
-			case len(use.Input) == 0:
-				v = check.Fail("expected a tool_use block with an object as input, found none")
-			case use.Input[0] != '{':
-				v = check.Fail("expected a tool_use block with an object as input, found %s", evidence.Compact(use.Input))
-			default:
-				continue
+			if found := flaw(use); found != "" {
+				return check.Fail("expected a tool_use block with an id, a name and an object as input, found %s", found).
+					ShowJSON(a.At(use.Path), use.Raw)
 			}
-			return v.ShowJSON(a.At(use.Path), use.Raw)
 		}
 		return check.Pass("the tool_use block is valid").ShowJSON(a.At(uses[0].Path), uses[0].Raw)
 	},
 }
 
+// flaw returns what is wrong with a tool_use block, "" for nothing.
+func flaw(use dialect.Block) string {
+	switch {
+	case use.ID == "":
+		return "no id"
+	case use.Name == "":
+		return "no name"
+	case len(use.Input) == 0:
+		return "no input"
+	case use.Input[0] != '{':
+		return "the input " + evidence.Compact(use.Input)
+	}
+	return ""
+}
+
+// inputIntact leaves blocks that are not valid to toolUseBlock.
 var inputIntact = check.Check{
 	ID: "input-intact", Cases: []string{"one-tool", "two-turns"},
-	Rule: "The input of a tool use reaches the server unchanged: nested values, long texts, big integers, empty values",
-	// An invalid block is for tool-use-block.
+	Rule:   "The input of a tool use reaches the server unchanged: nested values, long texts, big integers, empty values",
 	Levels: check.Everywhere(report.Robust), Results: 1, Needs: []check.Need{returnsToolUse(1)},
 	Cause: "arguments go through a float64, which rounds big integers, or through a type that drops unknown members",
 	Fix:   "Pass the arguments on as raw JSON.",
@@ -118,18 +123,12 @@ var inputIntact = check.Check{
 			return check.Pass("the input is unchanged").ShowJSON(at, use.Input)
 		case !evidence.SameJSON(rounded(got), rounded(input)):
 			return failed("another input")
-		case roundsNumbers(e.Rounds[0]):
+		case dialectOf(e.Rounds[0]) == dialect.Gemini: // whose arguments are a protobuf Struct, with numbers as float64
 			return check.Pass("the input is unchanged except an integer beyond 2^53, which the provider itself rounds").
 				ShowJSON(at, use.Input)
 		}
 		return failed("an integer beyond 2^53 rounded")
 	},
-}
-
-// roundsNumbers reports whether the provider sends arguments as a protobuf Struct, whose numbers are float64.
-func roundsNumbers(r *evidence.Round) bool {
-	x := r.LastExchange()
-	return x != nil && x.Request != nil && x.Request.Dialect == dialect.Gemini
 }
 
 // rounded returns a document with its numbers as float64, as JavaScript has them; nil for invalid JSON.
@@ -194,7 +193,5 @@ var textAndTool = check.Check{
 // ordersBlocks reports whether the provider's answer orders text and tool uses. OpenAI's chat completions and Ollama
 // have a member for each, and no order.
 func ordersBlocks(r *evidence.Round) bool {
-	x := r.LastExchange()
-	separate := []string{dialect.OpenAIChat, dialect.Ollama}
-	return x != nil && x.Request != nil && !slices.Contains(separate, x.Request.Dialect)
+	return !slices.Contains([]string{dialect.OpenAIChat, dialect.Ollama, ""}, dialectOf(r))
 }

@@ -32,16 +32,16 @@ func TestToolUseBlocksAreValid(t *testing.T) {
 		passes("a valid block", booked),
 		passes("no array", holding(whole)),
 		passes("beside a text", holding(`[{"type":"text","text":"Booking."},`+whole+`]`)),
-		fails("no id", block("id", ""), "an id, found none"),
-		fails("no name", block("name", ""), "a name, found none"),
-		fails("no input", block("input", ""), "found none"),
-		fails("input as text", block("input", `"{}"`), `found "{}"`),
-		fails("input null", block("input", "null"), "found null"),
+		fails("no id", block("id", ""), "found no id"),
+		fails("no name", block("name", ""), "found no name"),
+		fails("no input", block("input", ""), "found no input"),
+		fails("input as text", block("input", `"{}"`), `found the input "{}"`),
+		fails("input null", block("input", "null"), "found the input null"),
 		fails("written as text", saying("book_flight()"), "expected a tool_use block for"),
 		fails("of the provider's type", block("type", `"function"`), "expected a tool_use block for"),
 		unreadable)
 	judges(t, "tool-use-block", "two-turns",
-		fails("input null if there are no arguments", turns(listing("call_1", "null"), ""), "found null"),
+		fails("input null if there are no arguments", turns(listing("call_1", "null"), ""), "found the input null"),
 		fails("no block if there are no arguments", turns(tracetest.Saying("Let me look."), ""), "for the model's tool call"))
 }
 

@@ -76,11 +76,9 @@ func expecting(expect any, c harness.Case) harness.Case {
 
 // decodedParams needs params of the first sampling request that could be decoded.
 func decodedParams(e *evidence.Case) *check.Verdict {
-	if e.Rounds[0].Params != nil {
-		return nil
-	}
-	v := check.NotObserved("the params of sampling request 1 cannot be decoded").Show(e.Rounds[0].Asked, "")
-	return &v
+	r := e.Rounds[0]
+	return check.Unless(r.Params != nil,
+		check.NotObserved("the params of sampling request 1 cannot be decoded").Show(r.Asked, ""))
 }
 
 // returnsToolUse needs a tool use in the result of the nth sampling request (from 1). The check tool-use-block judges
@@ -88,16 +86,23 @@ func decodedParams(e *evidence.Case) *check.Verdict {
 func returnsToolUse(n int) check.Need {
 	return func(e *evidence.Case) *check.Verdict {
 		a := e.Rounds[n-1].Result()
-		if len(a.Uses()) > 0 {
-			return nil
-		}
-		v := check.NotObserved("result %d has no tool use (see tool-use/tool-use-block)", n).ShowJSON(a.Place, a.Result)
-		return &v
+		return check.Unless(len(a.Uses()) > 0,
+			check.NotObserved("result %d has no tool use (see tool-use/tool-use-block)", n).ShowJSON(a.Place, a.Result))
 	}
 }
 
+// dialectOf returns the dialect of the round's model request, "" for a request that could not be decoded.
+func dialectOf(r *evidence.Round) string {
+	if x := r.LastExchange(); x != nil && x.Request != nil {
+		return x.Request.Dialect
+	}
+	return ""
+}
+
 // unlessRefused returns a judge of the client's first result. It passes a refusal.
-func unlessRefused(what string, judge func(*evidence.Case, *evidence.Answer) check.Verdict) func(*evidence.Case) check.Verdict {
+func unlessRefused(
+	what string, judge func(*evidence.Case, *evidence.Answer) check.Verdict,
+) func(*evidence.Case) check.Verdict {
 	return func(e *evidence.Case) check.Verdict {
 		if how := check.Refusal(e, e.Rounds[0]); how != "" {
 			return check.Pass("the client refuses %s: %s", what, how)

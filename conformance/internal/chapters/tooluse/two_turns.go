@@ -54,8 +54,11 @@ var idGenerated = check.Check{
 			if a == nil {
 				break
 			}
-			if v := providerGivesNoID(r); v != nil {
+			switch given, v := someCall(r, func(c evidence.ModelCall) bool { return c.ID != "" }); {
+			case v != nil:
 				return *v
+			case given:
+				return check.NotApplicable("the provider gives its tool calls ids")
 			}
 			for _, use := range a.Uses() {
 				at := a.At(use.Path).At("id")
@@ -78,24 +81,15 @@ var idGenerated = check.Check{
 	},
 }
 
-// providerGivesNoID returns nil if the model's tool calls of the round have no ids, and otherwise the verdict.
-func providerGivesNoID(r *evidence.Round) *check.Verdict {
-	calls, v := modelCalls(r)
-	if v == nil && slices.ContainsFunc(calls, func(c evidence.ModelCall) bool { return c.ID != "" }) {
-		given := check.NotApplicable("the provider gives its tool calls ids")
-		v = &given
+// someCall reports whether one of the model's tool calls of the round is as wanted, or returns the verdict for an answer
+// without calls that could be decoded.
+func someCall(r *evidence.Round, is func(evidence.ModelCall) bool) (bool, *check.Verdict) {
+	var calls []evidence.ModelCall
+	if x := r.LastExchange(); x != nil {
+		calls = x.Calls()
 	}
-	return v
-}
-
-// modelCalls returns the model's tool calls of the round, or the verdict for an answer without calls that could be
-// decoded.
-func modelCalls(r *evidence.Round) ([]evidence.ModelCall, *check.Verdict) {
-	if x := r.LastExchange(); x != nil && len(x.Calls()) > 0 {
-		return x.Calls(), nil
-	}
-	v := check.NotObserved("the model's tool calls cannot be decoded").Show(r.Asked, "")
-	return nil, &v
+	return slices.ContainsFunc(calls, is), check.Unless(len(calls) > 0,
+		check.NotObserved("the model's tool calls cannot be decoded").Show(r.Asked, ""))
 }
 
 var freshIDs = check.Check{
@@ -151,19 +145,15 @@ var thoughtSignature = check.Check{
 
 // modelSignsCalls needs tool calls of the model with signatures, in the first turn.
 func modelSignsCalls(e *evidence.Case) *check.Verdict {
-	calls, v := modelCalls(e.Rounds[0])
-	if v == nil && !slices.ContainsFunc(calls, func(c evidence.ModelCall) bool { return c.Signature != "" }) {
-		unsigned := check.NotApplicable("the model does not sign its tool calls")
-		v = &unsigned
+	signed, v := someCall(e.Rounds[0], func(c evidence.ModelCall) bool { return c.Signature != "" })
+	if v == nil {
+		v = check.Unless(signed, check.NotApplicable("the model does not sign its tool calls"))
 	}
 	return v
 }
 
 // modelAskedAgain needs a request to the model for the second sampling request.
 func modelAskedAgain(e *evidence.Case) *check.Verdict {
-	if x := e.Rounds[1].LastExchange(); x != nil && x.Request != nil {
-		return nil
-	}
-	v := check.NotObserved("the model received no valid request for sampling request 2").Show(e.Rounds[1].Asked, "")
-	return &v
+	return check.Unless(dialectOf(e.Rounds[1]) != "",
+		check.NotObserved("the model received no valid request for sampling request 2").Show(e.Rounds[1].Asked, ""))
 }
