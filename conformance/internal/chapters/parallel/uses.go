@@ -14,8 +14,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// The model uses a tool for two cities at once. The server sends the results in reverse order. Both must reach the
-// model.
+// The model uses a tool for two cities at once. The server sends the results in reverse order.
 var twoCities = weather("two-cities", story.Reversed(degrees), parisAndLondon)
 
 var (
@@ -23,7 +22,7 @@ var (
 	degrees        = story.Texts("eighteen degrees", "fifteen degrees")
 )
 
-// The model makes more tool uses at once than clients may have room for.
+// The model makes more tool uses at once than some clients allow.
 var thirtyThree = weather("thirty-three", story.Texts("mild"), numbered(33))
 
 func numbered(n int) cities {

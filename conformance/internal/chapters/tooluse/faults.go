@@ -73,8 +73,7 @@ var stopBesideCalls = check.Check{
 // cutOff is invalid JSON: it ends too soon.
 var cutOff = toolUse{"book_flight", `{"from":"Zürich","to":"Tok`}
 
-// The model's arguments are invalid JSON. A client may return that to the model, which then gives no arguments any
-// more.
+// The model's arguments are invalid JSON. A client may ask again; the model then answers with a text.
 var invalidArguments = flight("torn-arguments", nil,
 	llm.When(llm.Turn(1)).Reply(cutOff.call()), llm.When().Reply(llm.Text("Never mind.")))
 
@@ -83,7 +82,7 @@ var badArguments = check.Check{
 	Rule:   "Invalid JSON arguments become an error or reach the server as they are, never as {}",
 	Levels: check.Everywhere(report.Robust), Requests: 1,
 	Cause: "invalid arguments become an empty object, and the server runs the tool with it",
-	Fix:   "Return an error, or return the error to the model and ask again.",
+	Fix:   "Return an error to the server, or report the invalid JSON to the model and ask again.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
 		if how := check.Refusal(e, r); how != "" {
@@ -131,7 +130,7 @@ func sendsArgumentsAsText(x *evidence.Exchange) bool {
 
 var cancelling = toolUse{"cancel_flight", simpleBooking.input}
 
-// The model uses a tool that was not offered. A client may return that to the model, which then uses none.
+// The model uses a tool that was not offered. A client may ask again; the model then answers with a text.
 var unknownTool = flight("unknown-tool", nil,
 	llm.When(llm.Turn(1)).Reply(cancelling.call()), llm.When().Reply(llm.Text("Never mind.")))
 

@@ -81,8 +81,8 @@ var idGenerated = check.Check{
 	},
 }
 
-// someCall reports whether one of the model's tool calls of the round is as wanted, or returns the verdict for an answer
-// without calls that could be decoded.
+// someCall reports whether is holds for one of the model's tool calls of the round. It returns a verdict if none could be
+// decoded.
 func someCall(r *evidence.Round, is func(evidence.ModelCall) bool) (bool, *check.Verdict) {
 	var calls []evidence.ModelCall
 	if x := r.LastExchange(); x != nil {
