@@ -81,8 +81,8 @@ var idGenerated = check.Check{
 	},
 }
 
-// someCall reports whether is holds for one of the model's tool calls of the round. It returns a verdict if none could be
-// decoded.
+// someCall reports whether a condition holds for one of the model's tool calls of the round. It returns a verdict if no
+// call could be decoded.
 func someCall(r *evidence.Round, is func(evidence.ModelCall) bool) (bool, *check.Verdict) {
 	var calls []evidence.ModelCall
 	if x := r.LastExchange(); x != nil {
