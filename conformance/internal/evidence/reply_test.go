@@ -21,7 +21,7 @@ func TestToolCallsAreReadFromEveryDialect(t *testing.T) {
 			`{"id":"b","type":"function","function":{"name":"u","arguments":"{}"}}]}}]}`,
 			calls{{ID: "a", Name: "t"}, {ID: "b", Name: "u"}}},
 		"OpenAI, streamed": {
-			`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"t","arguments":""}}]}}]}` + "\n\n" +
+			`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"t"}}]}}]}` + "\n\n" +
 				`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}}]}` + "\n\n" +
 				"data: [DONE]\n\n", one},
 		"OpenAI responses, streamed": {"event: response.output_item.added\n" +
