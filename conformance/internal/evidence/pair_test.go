@@ -80,17 +80,17 @@ func TestResultsThatGeminiIsGiven(t *testing.T) {
 	cities := tracetest.Reversed(story.Texts("eighteen degrees", "fifteen degrees"))
 	tellings := []tracetest.Test{
 		{Name: "in the order of the calls", Check: "parallel/results-order", Steps: told(cities, warm+","+mild),
-			Verdict: report.Pass, Message: "every result stands under its own id"},
+			Verdict: report.Pass, Message: "under its own id"},
 		{Name: "in the order in which they came", Check: "parallel/results-order", Steps: told(cities, mild+","+warm), Verdict: report.Fail,
-			Message: "the result for get_weather, number 2 of turn 1 was given to the model as the result for get_weather, number 1 of turn 1"},
+			Message: "the result for get_weather, number 2 of turn 1 under its id, found it under get_weather, number 1 of turn 1"},
 		{Name: "both of one name", Check: "parallel/results-reach-model", Steps: told(cities, warm+","+mild),
 			Verdict: report.Pass, Message: "all 2 results reached the model"},
 		{Name: "one for the name", Check: "parallel/results-reach-model", Steps: told(cities, warm), Verdict: report.Fail,
-			Message: "the server sent 2 tool results, and the model was given 1"},
+			Message: "expected 2 tool results in the model request, found 1"},
 		{Name: "an error by the API's own word", Check: "parallel/error-result", Steps: told(tracetest.OneFails, worked+","+failed),
 			Verdict: report.Pass, Message: "the model can tell that the tool failed"},
 		{Name: "an error like any other", Check: "parallel/error-result", Steps: told(tracetest.OneFails, worked+","+silent), Verdict: report.Fail,
-			Message: "the model cannot tell the failed tool's result from the others"},
+			Message: "expected a sign of the failed tool"},
 	}
 	for i := range tellings {
 		tellings[i].Dialects = []string{dialect.Gemini}

@@ -1,6 +1,7 @@
 package tooluse
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -14,79 +15,106 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// The server says whether the model may, must or must not use a tool, and the model does as it is told, as far as it is told.
-var choiceCases = []harness.Case{
-	flight("tool-use/auto", &server.ToolChoice{Mode: dialect.ChoiceAuto}, obedient...),
-	flight("tool-use/required", &server.ToolChoice{Mode: dialect.ChoiceRequired}, obedient...),
-	flight("tool-use/none", &server.ToolChoice{Mode: dialect.ChoiceNone}, obedient...),
-	flight("tool-use/no-mode", &server.ToolChoice{}, obedient...),
-}
-
-// obedient is a model that uses a tool where it has one and nobody forbids it.
-var obedient = llm.Script(
-	llm.When(llm.Choice(dialect.ChoiceNone)).Reply(llm.Text("I would book it, if I might.")),
-	llm.When(llm.Offers("book_flight")).Reply(llm.Call("book_flight", short)),
-	llm.When().Reply(llm.Text("I have no tool to book it with.")),
+// The server sets a tool choice, and the model obeys the choice that it receives. The expectation is the choice that
+// must reach the model.
+var (
+	auto     = chosen("auto", dialect.ChoiceAuto, server.ToolChoice{Mode: dialect.ChoiceAuto})
+	required = chosen("required", dialect.ChoiceRequired, server.ToolChoice{Mode: dialect.ChoiceRequired})
+	none     = chosen("none", dialect.ChoiceNone, server.ToolChoice{Mode: dialect.ChoiceNone})
+	noMode   = chosen("no-mode", dialect.ChoiceAuto, server.ToolChoice{})
 )
 
+func chosen(id, expect string, choice server.ToolChoice) harness.Case {
+	return expecting(expect, flight(id, &choice,
+		llm.When(llm.Choice(dialect.ChoiceNone)).Reply(llm.Text("I would book it, if I might.")),
+		llm.When(llm.Offers("book_flight")).Reply(simpleBooking.call()),
+		llm.When().Reply(llm.Text("I have no tool to book it with.")),
+	))
+}
+
 var choiceAuto = check.Check{
-	ID: "choice-auto", Rule: "the tool choice auto reaches the model, or is left out, which means the same", Levels: check.Everywhere(report.Robust), Requests: 1,
-	Cases: []string{"auto"},
-	Cause: "a choice that the client makes for its own tools is sent with every request",
-	Fix:   "send the provider's word for auto, or none at all",
-	Judge: func(e *evidence.Case) check.Verdict { return judgeChoice(e, dialect.ChoiceAuto) },
+	ID: "choice-auto", Cases: []string{"auto"},
+	Rule:   "The tool choice auto reaches the model, or is omitted, which means the same",
+	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Cause: "the tool choice for the client's own tools is sent with every request",
+	Fix:   "Send the provider's term for auto, or omit the tool choice.",
+	Judge: judgeChoice,
 }
 
 var choiceRequired = check.Check{
-	ID: "choice-required", Rule: "the tool choice required reaches the model in the provider's own word", Levels: check.Everywhere(report.Robust), Requests: 1,
-	Cases:      []string{"required"},
+	ID: "choice-required", Cases: []string{"required"},
 	Statements: []string{"2025-11-25/sampling/09", "2026-07-28/sampling/10"},
-	Cause:      "toolChoice is not passed on, so that the model is free to answer without a tool",
-	Fix:        `send the provider's word: "required" with OpenAI, {"type":"any"} with Anthropic, ANY with Gemini`,
-	Judge:      func(e *evidence.Case) check.Verdict { return judgeChoice(e, dialect.ChoiceRequired) },
+	Rule:       "The tool choice required reaches the model, in the provider's term",
+	Levels:     check.Everywhere(report.Robust), Requests: 1,
+	Cause: "toolChoice is not passed on, so the model may answer without a tool",
+	Fix:   `Send the provider's term: "required" to OpenAI, {"type":"any"} to Anthropic, ANY to Gemini.`,
+	Judge: judgeChoice,
 }
 
 var choiceNone = check.Check{
-	ID: "choice-none", Rule: "the tool choice none reaches the model in the provider's own word, or the model is given no tools", Levels: check.Everywhere(report.Robust), Requests: 1,
-	Cases: []string{"none"},
-	Cause: "toolChoice is not passed on, and a choice that is left out means auto",
-	Fix:   `send the provider's word: "none" with OpenAI, {"type":"none"} with Anthropic, NONE with Gemini; or leave the tools out`,
-	Judge: func(e *evidence.Case) check.Verdict { return judgeChoice(e, dialect.ChoiceNone) },
+	ID: "choice-none", Cases: []string{"none"},
+	Rule:   "The tool choice none reaches the model, in the provider's term, or the model receives no tools",
+	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Cause: "toolChoice is not passed on, and an omitted tool choice means auto",
+	Fix:   `Send the provider's term: "none" to OpenAI, {"type":"none"} to Anthropic, NONE to Gemini. Or omit the tools.`,
+	Judge: judgeChoice,
 }
 
-// judgeChoice holds the choice that the model was given against the server's.
-func judgeChoice(e *evidence.Case, mode string) check.Verdict {
-	r := e.Rounds[0]
+var choiceEmpty = check.Check{
+	ID: "choice-empty", Cases: []string{"no-mode"},
+	Statements: []string{"2025-11-25/schema/ToolChoice", "2026-07-28/schema/ToolChoice"},
+	Rule:       "The client MUST treat a toolChoice without a mode as auto",
+	Levels:     check.Everywhere(report.Must), Requests: 1,
+	Cause: "the mode is expected to be set, so an empty one is passed on to the provider, or is an error",
+	Fix:   "Treat a missing mode as auto.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		r := e.Rounds[0]
+		if how := check.RefusalWithTools(e, r); how != "" && len(r.Model) == 0 {
+			return check.Fail("expected a toolChoice without a mode to be accepted, found a refusal: %s", how).
+				Show(r.Asked.At("toolChoice"), "{}")
+		}
+		return judgeChoice(e)
+	},
+}
+
+// judgeChoice compares the tool choice that the model received with the expected one.
+func judgeChoice(e *evidence.Case) check.Verdict {
+	r, want := e.Rounds[0], check.Expected[string](e)
 	if how := check.RefusalWithTools(e, r); how != "" && len(r.Model) == 0 {
-		return check.Warn("the client declares sampling.tools, and does not serve the tool choice %s: %s", mode, how).Show(r.Asked.At("toolChoice"), "%q", mode)
+		return check.Warn("expected the tool choice %s to be accepted, found a refusal: %s", want, how).
+			Show(r.Asked.At("toolChoice"), "%q", want)
 	}
-	x, missing := check.ModelRequest(r)
-	if missing != nil {
-		return *missing
+	x, v := check.ModelRequest(r)
+	if v != nil {
+		return *v
 	}
-	got, tools := x.Request.ToolChoice, x.Request.Tools
-	tell := func(v check.Verdict) check.Verdict {
-		return v.ShowAs("server sent", r.Asked.At("toolChoice"), "%q", mode).ShowAs("model was given", x.Place, "%s, and %s", choiceText(got), story.Names(tools))
-	}
-	switch {
-	case x.End.Refused != "" && !toolsTaken(e.Session):
-		return tell(check.NotObserved("the model takes no request with tools of this client's (see tool-use/tools-reach-model): %s", x.End.Refused))
-	case x.End.Refused != "":
-		return tell(check.Fail("the model refused what the client made of the tool choice %s: %s", mode, x.End.Refused))
-	case mode == dialect.ChoiceNone && (got == mode || len(tools) == 0):
-		return tell(check.Pass("the model was told to use no tool"))
-	case len(tools) == 0:
-		return tell(check.NotObserved("the model was offered no tools to choose from (see tool-use/tools-reach-model)"))
-	case got == mode, mode == dialect.ChoiceAuto && got == "":
-		return tell(check.Pass("the tool choice %s reached the model", mode))
-	case x.Request.Dialect == dialect.Ollama:
-		return tell(check.Info("Ollama has no word for the tool choice %s", mode))
-	}
-	return tell(check.Fail("the server's tool choice is %s, and the model was given %s", mode, choiceText(got)))
+	return compareChoice(e.Session, x, want).ShowAs("server sent", r.Asked.At("toolChoice"), "%q", want).
+		ShowAs("model received", x.Place, "%s", choiceAndTools(x.Request))
 }
 
-// toolsTaken reports whether the model answered any request of the session that offers it tools.
-func toolsTaken(s *evidence.Session) bool {
+func compareChoice(s *evidence.Session, x *evidence.Exchange, want string) check.Verdict {
+	got, tools := x.Request.ToolChoice, x.Request.Tools
+	switch {
+	case x.End.Refused != "" && !modelAcceptsTools(s):
+		return check.NotObserved("the model refuses all tools of this client (see tool-use/tools-reach-model): %s",
+			x.End.Refused)
+	case x.End.Refused != "":
+		return check.Fail("expected a valid tool choice %s in the model request, the model refused it: %s",
+			want, x.End.Refused)
+	case want == dialect.ChoiceNone && (got == want || len(tools) == 0):
+		return check.Pass("the model was not allowed to use a tool")
+	case len(tools) == 0:
+		return check.NotObserved("the model was offered no tools (see tool-use/tools-reach-model)")
+	case got == want, want == dialect.ChoiceAuto && got == "":
+		return check.Pass("the tool choice %s reached the model", want)
+	case x.Request.Dialect == dialect.Ollama:
+		return check.Info("Ollama has no tool choice %s", want)
+	}
+	return check.Fail("expected the tool choice %s in the model request, found %s", want, choiceText(got))
+}
+
+// modelAcceptsTools reports whether the model answered any request of the session that offers it tools.
+func modelAcceptsTools(s *evidence.Session) bool {
 	for _, exchanges := range s.Exchanges {
 		if slices.ContainsFunc(exchanges, func(x *evidence.Exchange) bool {
 			return x.End.Status == 200 && x.Request != nil && len(x.Request.Tools) > 0
@@ -97,62 +125,62 @@ func toolsTaken(s *evidence.Session) bool {
 	return false
 }
 
-// choiceText is a tool choice in words.
 func choiceText(choice string) string {
-	if choice == "" {
-		return "none at all, which means auto"
-	}
-	return fmt.Sprintf("%q", choice)
+	return cmp.Or(choice, "nothing, which means auto")
 }
 
-var choiceEmpty = check.Check{
-	ID: "choice-empty", Rule: "a toolChoice without a mode is auto", Levels: check.Everywhere(report.Must), Requests: 1, Cases: []string{"no-mode"},
-	Statements: []string{"2025-11-25/schema/ToolChoice", "2026-07-28/schema/ToolChoice"},
-	Cause:      "the mode is read as if it were always there, and an empty word is passed on to the provider, or is an error",
-	Fix:        "treat a missing mode as auto",
-	Judge: func(e *evidence.Case) check.Verdict {
-		r := e.Rounds[0]
-		if how := check.RefusalWithTools(e, r); how != "" && len(r.Model) == 0 {
-			return check.Fail("the client does not serve a toolChoice without a mode, which is a valid one: %s", how).Show(r.Asked.At("toolChoice"), "{}")
-		}
-		return judgeChoice(e, dialect.ChoiceAuto)
-	},
+// choiceAndTools describes what a request allows the model.
+func choiceAndTools(r *dialect.Request) string {
+	return fmt.Sprintf("tool choice %s, %s", choiceText(r.ToolChoice), story.Names(r.Tools))
 }
 
+// The model uses a tool although the tool choice is none, or although no tool is offered.
+var (
+	noneDefied = flight("none-defied", &server.ToolChoice{Mode: dialect.ChoiceNone},
+		llm.When().Reply(llm.Text("As you like."), simpleBooking.call()))
+
+	noTools = story.Once("tool-use/no-tools",
+		func(s *server.Session) any { return s.Ask("Book a flight from Zürich to Tokyo.") },
+		llm.When().Reply(llm.Text("I will."), simpleBooking.call()))
+)
+
+var noneForbidsTools = []string{"2025-11-25/sampling/10", "2026-07-28/sampling/11"}
+
+// choiceNoneHolds judges the obedient model of the case none.
 var choiceNoneHolds = check.Check{
-	ID: "choice-none-holds", Rule: "under the tool choice none no tool use comes back", Levels: check.Everywhere(report.Must), Requests: 1, Cases: []string{"none"},
-	Statements: []string{"2025-11-25/sampling/10", "2026-07-28/sampling/11"},
-	Cause:      "toolChoice is not passed on, so that the model uses a tool that it must not use",
-	Fix:        "pass the tool choice on, or offer the model no tools",
-	Judge:      noUse("under the tool choice none"),
+	ID: "choice-none-holds", Cases: []string{"none"}, Statements: noneForbidsTools,
+	Rule:   "The client MUST NOT return a tool use under the tool choice none",
+	Levels: check.Everywhere(report.Must), Requests: 1, Needs: []check.Need{decodedParams},
+	Cause: "toolChoice is not passed on, so the model uses a tool",
+	Fix:   "Pass the tool choice on, or offer the model no tools.",
+	Judge: unlessRefused("the tool use", judgeNoUse),
 }
 
 var choiceNoneFiltered = check.Check{
-	ID: "choice-none-filtered", Rule: "a tool use that the model makes in spite of the tool choice none does not reach the server", Levels: check.Everywhere(report.Robust), Requests: 1,
-	Cases:      []string{"none-defied"},
-	Statements: []string{"2025-11-25/sampling/10", "2026-07-28/sampling/11"},
-	Cause:      "the client trusts the model to do as it is told",
-	Fix:        "leave tool uses out of the answer where the server's tool choice is none, or answer with an error",
-	Judge:      noUse("under the tool choice none"),
+	ID: "choice-none-filtered", Cases: []string{"none-defied"}, Statements: noneForbidsTools,
+	Rule:   "A tool use that the model makes despite the tool choice none does not reach the server",
+	Levels: check.Everywhere(report.Robust), Requests: 1, Needs: []check.Need{decodedParams},
+	Cause: "the client relies on the model to obey the tool choice",
+	Fix:   "Remove tool uses from the result if the server's tool choice is none, or return an error.",
+	Judge: unlessRefused("the tool use", judgeNoUse),
 }
 
-// noUse is a judge that wants an answer without a tool use, or an error; when says under what conditions.
-func noUse(when string) func(*evidence.Case) check.Verdict {
-	return func(e *evidence.Case) check.Verdict {
-		r := e.Rounds[0]
-		if r.Params == nil {
-			return check.NotObserved("the params of sampling request 1 cannot be decoded").Show(r.Asked, "")
-		}
-		if how := check.Refusal(e, r); how != "" {
-			return check.Pass("no tool use came back %s, but an error: %s", when, how)
-		}
-		a, unread := check.ReadableResult(e, r)
-		if unread != nil {
-			return *unread
-		}
-		if uses := a.Uses(); len(uses) > 0 {
-			return check.Fail("%s a tool use came back", when).ShowAs("server sent", r.Asked, "the tool choice %s, and %s", choiceText(r.Params.ToolChoice), story.Names(r.Params.Tools)).Show(a.At(uses[0].Path), "%s", evidence.Compact(uses[0].Raw))
-		}
-		return check.Pass("no tool use came back %s", when).Show(a.At("content"), "")
+var noToolsNoUse = check.Check{
+	ID: "no-tools-no-use", Cases: []string{"no-tools"},
+	Rule:   "The client returns no tool use for a request without tools",
+	Levels: check.Everywhere(report.Robust), Requests: 1, Needs: []check.Need{decodedParams},
+	Cause: "the host's own tools are in the model request, or a tool use that the model invented is passed on",
+	Fix:   "Offer the model no tools if the request has none, and remove invented tool uses from the result.",
+	Judge: unlessRefused("the tool use", judgeNoUse),
+}
+
+// judgeNoUse passes a result without a tool use.
+func judgeNoUse(e *evidence.Case, a *evidence.Answer) check.Verdict {
+	r := e.Rounds[0]
+	if uses := a.Uses(); len(uses) > 0 {
+		return check.Fail("expected no tool use in the result, found %d", len(uses)).
+			ShowAs("server sent", r.Asked, "%s", choiceAndTools(r.Params)).
+			ShowJSON(a.At(uses[0].Path), uses[0].Raw)
 	}
+	return check.Pass("the client returned no tool use").Show(a.At("content"), "")
 }

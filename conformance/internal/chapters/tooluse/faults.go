@@ -8,179 +8,174 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
-	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-const (
-	// unoffered is a tool that nobody offers, and that the model asks for all the same.
-	unoffered = "cancel_flight"
-	// torn are arguments that end too soon.
-	torn = `{"from":"Zürich","to":"Tok`
-	// unwilling is what the model says where it has to use a tool.
-	unwilling = "I would rather not book anything."
-)
+const unwilling = "I would rather not book anything."
 
-// The model does what it should not: it uses tools where it must not or cannot, none where it must, says that it has stopped beside a tool
-// use, tears arguments, and asks for a tool that is not there. A client may tell it so, and ask once more.
-var faultCases = []harness.Case{
-	flight("tool-use/none-defied", &server.ToolChoice{Mode: dialect.ChoiceNone}, llm.When().Reply(llm.Text("As you like."), llm.Call("book_flight", short))),
-	flight("tool-use/required-defied", &server.ToolChoice{Mode: dialect.ChoiceRequired}, llm.When().Reply(llm.Text(unwilling))),
-	{
-		ID:      "tool-use/no-tools",
-		Handler: func(s *server.Session) (any, error) { return s.Sample(s.Ask("Book a flight from Zürich to Tokyo.")) },
-		Script: func(string) []*llm.Rule {
-			return llm.Script(llm.When().Reply(llm.Text("I will."), llm.Call("book_flight", short)))
-		},
-		Barrier: true,
-	},
-	flight("tool-use/says-stop", nil, llm.When().Reply(llm.Call("book_flight", short)).StopReason(llm.EndTurn)),
-	flight("tool-use/torn-arguments", nil, llm.When(llm.Turn(1)).Reply(llm.Call("book_flight", torn)), llm.When().Reply(llm.Text("Never mind."))),
-	flight("tool-use/unknown-tool", nil, llm.When(llm.Turn(1)).Reply(llm.Call(unoffered, short)), llm.When().Reply(llm.Text("Never mind."))),
-}
+// The server requires a tool use, and the model answers with a text.
+var requiredDefied = flight("required-defied", &server.ToolChoice{Mode: dialect.ChoiceRequired},
+	llm.When().Reply(llm.Text(unwilling)))
 
 var requiredUnmet = check.Check{
-	ID: "required-unmet", Rule: "a text in place of a required tool use is passed on, or is an error; no tool use is made up", Levels: check.Everywhere(report.Robust), Requests: 1,
-	Cases: []string{"required-defied"},
-	Cause: "the client fills in a tool use that the model never made, or drops the text",
-	Fix:   "pass on what the model says, or answer with an error",
-	Judge: func(e *evidence.Case) check.Verdict {
-		r := e.Rounds[0]
-		if how := check.Refusal(e, r); how != "" {
-			return check.Pass("the client does not take a text in place of a tool use, and says so: %s", how)
+	ID: "required-unmet", Cases: []string{"required-defied"},
+	Rule:   "A text in place of a required tool use reaches the server, or the client returns an error",
+	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Cause: "the client invents a tool use, or drops the text",
+	Fix:   "Pass on what the model says, or return an error.",
+	Judge: unlessRefused("a text in place of a tool use", func(_ *evidence.Case, a *evidence.Answer) check.Verdict {
+		failed := func(found string) check.Verdict {
+			v := check.Fail("expected the model's text, found %s", found)
+			return showContent(v.Show(modelSaid, "%q", unwilling), a)
 		}
-		a, unread := check.ReadableResult(e, r)
-		if unread != nil {
-			return *unread
+		switch {
+		case len(a.Uses()) > 0:
+			return failed("a tool use")
+		case !evidence.Holds(a.Blocks(), unwilling):
+			return failed("another text")
 		}
-		said := evidence.Place{Label: "model said"}
-		if uses := a.Uses(); len(uses) > 0 {
-			return check.Fail("the model used no tool, and the answer has a tool use").Show(said, "%q", unwilling).Show(a.At(uses[0].Path), "%s", evidence.Compact(uses[0].Raw))
-		}
-		if !evidence.Holds(a.Blocks(), unwilling) {
-			return check.Fail("the model used no tool, and what it said instead is lost").Show(said, "%q", unwilling).Show(a.At("content"), "%s", evidence.Compact(a.Member("content")))
-		}
-		return check.Pass("what the model said was passed on").Show(a.At("content"), "%q", unwilling)
-	},
+		return check.Pass("the model's text reached the server").Show(a.At("content"), "%q", unwilling)
+	}),
 }
 
-var noToolsNoUse = check.Check{
-	ID: "no-tools-no-use", Rule: "no tool use comes back to a request without tools", Levels: check.Everywhere(report.Robust), Requests: 1, Cases: []string{"no-tools"},
-	Cause: "the host's own tools are in the model's request, or a tool use that the model made up is passed on",
-	Fix:   "offer the model no tools where the request has none, and leave out what it makes up",
-	Judge: noUse("without a tool in the request"),
-}
+// The model uses a tool, and the provider reports the end of the turn.
+var saysStop = flight("says-stop", nil, llm.When().Reply(simpleBooking.call()).StopReason(llm.EndTurn))
 
 var stopBesideCalls = check.Check{
-	ID: "stop-beside-calls", Rule: "tool calls are kept when the provider says that the model came to its end", Levels: check.Everywhere(report.Robust), Requests: 1,
-	Cases: []string{"says-stop"},
-	Cause: "the client looks for tool calls only where the finish reason speaks of them",
-	Fix:   "take every tool call that is there, whatever the finish reason is",
+	ID: "stop-beside-calls", Cases: []string{"says-stop"},
+	Rule:   "Tool calls reach the server even if the provider reports the end of the turn",
+	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Cause: "the client reads tool calls only if the finish reason announces them",
+	Fix:   "Read every tool call in the answer, whatever the finish reason is.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
-		said := evidence.Place{Label: "model said"}
 		if x := r.LastExchange(); x == nil || x.End.Status != 200 {
-			return check.NotObserved("the model did not get as far as such an answer%s", e.WhyNoResult(1))
+			return check.NotObserved("the model did not answer%s", e.WhyNoResult(1))
+		}
+		failed := func(found string) check.Verdict {
+			return check.Fail("expected the tool call beside the end of the turn, found %s", found).
+				Show(modelSaid, "%s, then the end of the turn", simpleBooking)
 		}
 		if how := check.RefusalWithTools(e, r); how != "" {
-			return check.Fail("the provider calls a tool call the end of the turn, and the client makes no answer of it: %s", how).Show(said, "book_flight(%s), and that it stopped", short)
+			return failed("a refusal: " + how)
 		}
-		a, unread := check.ReadableResult(e, r)
-		if unread != nil {
-			return *unread
+		a, v := check.ReadableResult(e, r)
+		switch {
+		case v != nil:
+			return *v
+		case len(a.Uses()) == 0:
+			return showContent(failed("no tool use"), a)
 		}
-		if len(a.Uses()) == 0 {
-			return check.Fail("the provider called a tool call the end of the turn, and the tool call is lost").
-				Show(said, "book_flight(%s), and that it stopped", short).Show(a.At("content"), "%s", evidence.Compact(a.Member("content")))
-		}
-		return check.Pass("the tool call was kept").Show(a.At("content"), "%s", evidence.Describe(a.Uses()))
+		return showUses(check.Pass("the tool call reached the server"), a)
 	},
 }
+
+// cutOff is invalid JSON: it ends too soon.
+var cutOff = toolUse{"book_flight", `{"from":"Zürich","to":"Tok`}
+
+// The model's arguments are invalid JSON. A client may ask again; the model then answers with a text.
+var invalidArguments = flight("torn-arguments", nil,
+	llm.When(llm.Turn(1)).Reply(cutOff.call()), llm.When().Reply(llm.Text("Never mind.")))
 
 var badArguments = check.Check{
-	ID: "bad-arguments", Rule: "arguments that are not JSON are an error, or are shown as they are; never is {} passed off as the model's words",
-	Levels: check.Everywhere(report.Robust), Requests: 1, Cases: []string{"torn-arguments"},
-	Cause: "what cannot be parsed becomes an empty object, and the server runs the tool with nothing",
-	Fix:   "answer with an error, or tell the model and ask again",
+	ID: "bad-arguments", Cases: []string{"torn-arguments"},
+	Rule:   "Invalid JSON arguments become an error or reach the server as they are, never as {}",
+	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Cause: "invalid arguments become an empty object, and the server runs the tool with it",
+	Fix:   "Return an error to the server, or report the invalid JSON to the model and ask again.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		r := e.Rounds[0]
 		if how := check.Refusal(e, r); how != "" {
-			return check.Pass("the client refuses arguments that are not JSON: %s", how)
+			return check.Pass("the client refuses invalid JSON arguments: %s", how)
 		}
-		x, missing := check.ModelRequest(r)
+		x, v := check.ModelRequest(r)
 		switch {
-		case missing != nil:
-			return *missing
-		case !givesText(x):
-			return check.NotApplicable("the provider gives arguments as an object, which cannot be torn")
+		case v != nil:
+			return *v
+		case !sendsArgumentsAsText(x):
+			return check.NotApplicable("the provider sends arguments as an object, which is always valid")
 		}
-		a, unread := check.ReadableResult(e, r)
-		if unread != nil {
-			return *unread
-		}
-		said := evidence.Place{Label: "model said"}
-		uses := a.Uses()
-		if len(uses) == 0 {
-			return eitherSaid(a, "the tool use is not passed on, and the answer is the text %q", "the model's tool use is lost, and no error says so")
-		}
-		input, at := uses[0].Input, a.At(uses[0].Path).At("input")
+		a, v := check.ReadableResult(e, r)
 		switch {
-		case evidence.Contains(evidence.Decoded(input), torn):
-			return check.Pass("the arguments are shown as they are").Show(at, "%s", evidence.Compact(input))
-		case evidence.Contains(evidence.Decoded(input), "Zürich"):
-			return check.Warn("arguments that end too soon were made whole by the client").Show(said, "%s", torn).Show(at, "%s", evidence.Compact(input))
+		case v != nil:
+			return *v
+		case len(a.Uses()) == 0:
+			return judgeTextInstead(a)
 		}
-		return check.Fail("arguments that are not JSON were passed off as %s", evidence.Compact(input)).Show(said, "%s", torn).Show(at, "%s", evidence.Compact(input))
+		use := a.Uses()[0]
+		input, at := evidence.Decoded(use.Input), a.At(use.Path).At("input")
+		switch {
+		case evidence.Contains(input, cutOff.input):
+			return check.Pass("the invalid arguments reached the server as they are").ShowJSON(at, use.Input)
+		case evidence.Contains(input, "Zürich"):
+			return check.Warn("expected the invalid arguments as they are, found them completed").
+				Show(modelSaid, "%s", cutOff).ShowJSON(at, use.Input)
+		}
+		return check.Fail("expected an error for invalid JSON, found the input %s", evidence.Compact(use.Input)).
+			Show(modelSaid, "%s", cutOff).ShowJSON(at, use.Input)
 	},
 }
 
-// givesText reports whether the model's wire carries arguments as text: Gemini's and Ollama's do not, and Anthropic's only as a stream.
-func givesText(x *evidence.Exchange) bool {
-	return x.Request.Dialect != dialect.Gemini && x.Request.Dialect != dialect.Ollama && (x.Request.Dialect != dialect.Anthropic || x.Request.Stream)
+// sendsArgumentsAsText reports whether the provider sends arguments as text. Gemini and Ollama do not, and Anthropic
+// only in a stream.
+func sendsArgumentsAsText(x *evidence.Exchange) bool {
+	switch x.Request.Dialect {
+	case dialect.Gemini, dialect.Ollama:
+		return false
+	case dialect.Anthropic:
+		return x.Request.Stream
+	}
+	return true
 }
+
+var cancelling = toolUse{"cancel_flight", simpleBooking.input}
+
+// The model uses a tool that was not offered. A client may ask again; the model then answers with a text.
+var unknownTool = flight("unknown-tool", nil,
+	llm.When(llm.Turn(1)).Reply(cancelling.call()), llm.When().Reply(llm.Text("Never mind.")))
 
 var unofferedTool = check.Check{
-	ID: "unoffered-tool", Rule: "a tool that nobody offered is passed on or refused when the model asks for it, and never run", Levels: check.Everywhere(report.Robust), Requests: 1,
-	Cases: []string{"unknown-tool"},
-	Cause: "the host looks the name up among all tools that it knows, or takes the nearest one",
-	Fix:   "pass the tool use on, or answer with an error",
-	Judge: func(e *evidence.Case) check.Verdict {
-		r := e.Rounds[0]
-		for _, call := range e.Session.ForeignCalls {
-			if call.Tool == unoffered {
-				return check.Fail("the client called %s, a tool that nobody offered", unoffered).Show(call.Place, "%s", unoffered)
-			}
+	ID: "unoffered-tool", Cases: []string{"unknown-tool"},
+	Rule:   "The client passes on or refuses a call of a tool that was not offered, and does not run it",
+	Levels: check.Everywhere(report.Robust), Requests: 1, Needs: []check.Need{notRun},
+	Cause: "the host looks the name up among all its tools, or takes the most similar one",
+	Fix:   "Pass the tool use on, or return an error.",
+	Judge: unlessRefused("a tool that was not offered", func(_ *evidence.Case, a *evidence.Answer) check.Verdict {
+		if len(a.Uses()) == 0 {
+			return judgeTextInstead(a)
 		}
-		last := r.Asked
-		if len(r.Answers) > 0 {
-			last = r.Answers[0].Place
+		use := a.Uses()[0]
+		if use.Name != cancelling.name {
+			return check.Warn("expected a use of %s, found one of %s", cancelling.name, use.Name).
+				ShowJSON(a.At(use.Path), use.Raw)
 		}
-		if v := check.UnsettledAfter(e.Session, last, "that the client does not run the tool cannot be said"); v != nil {
-			return *v
-		}
-		if how := check.Refusal(e, r); how != "" {
-			return check.Pass("the client refuses a tool that nobody offered: %s", how)
-		}
-		a, unread := check.ReadableResult(e, r)
-		if unread != nil {
-			return *unread
-		}
-		uses := a.Uses()
-		if len(uses) == 0 {
-			return eitherSaid(a, "the tool use is not passed on, and the answer is the text %q", "the model's tool use is lost, and no error says so")
-		}
-		if use := uses[0]; use.Name != unoffered {
-			return check.Warn("the model asked for %s, and the answer asks for %s", unoffered, use.Name).Show(a.At(use.Path), "%s", evidence.Compact(use.Raw))
-		}
-		return check.Pass("the tool use was passed on, and not run").Show(a.At(uses[0].Path), "%s", evidence.Compact(uses[0].Raw))
-	},
+		return check.Pass("the tool use reached the server, and the client did not run it").
+			ShowJSON(a.At(use.Path), use.Raw)
+	}),
 }
 
-// eitherSaid passes an answer that has a text in place of what the model said; one that has nothing is broken.
-func eitherSaid(a *evidence.Answer, said, lost string) check.Verdict {
+// notRun needs a client that did not run the tool that was not offered. It returns the failure for one that did.
+func notRun(e *evidence.Case) *check.Verdict {
+	for _, call := range e.Session.ForeignCalls {
+		if call.Tool == cancelling.name {
+			v := check.Fail("expected no call of %s, which was not offered, found one", call.Tool).
+				Show(call.Place, "%s", call.Tool)
+			return &v
+		}
+	}
+	last := e.Rounds[0].Asked
+	if answers := e.Rounds[0].Answers; len(answers) > 0 {
+		last = answers[0].Place
+	}
+	return check.UnsettledAfter(e.Session, last, "the client could still run the tool")
+}
+
+// judgeTextInstead passes a text in place of the model's tool use.
+func judgeTextInstead(a *evidence.Answer) check.Verdict {
 	text := dialect.PlainText(a.Blocks())
 	if strings.TrimSpace(text) == "" {
-		return check.Fail("%s", lost).Show(a.At("content"), "%s", evidence.Compact(a.Member("content")))
+		return showContent(check.Fail("expected the tool use, a text or an error, found an empty result"), a)
 	}
-	return check.Pass(said, evidence.Clip(text)).Show(a.At("content"), "%q", text)
+	return check.Pass("the client returned a text in place of the tool use: %q", evidence.Clip(text)).
+		Show(a.At("content"), "%q", text)
 }

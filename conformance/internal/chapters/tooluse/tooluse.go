@@ -1,93 +1,65 @@
+// Package tooluse judges sampling with tools, in turns with at most one tool use: the model uses a tool, the server
+// runs it and samples again with the result. Then the same with many tools, with each tool choice, and with a model
+// that breaks the rules.
+//
+// Each file tells a story: first the cases, in which the server asks and the scripted model answers, then their
+// checks. This file has what several stories share.
 package tooluse
 
 import (
-	"slices"
-
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
-	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-// bookFlight has a schema with most of what schemas have; listAirports has nothing in it.
-var ()
-
-// simpleFlight is bookFlight with a schema of which no client makes anything wrong, for cases that are not about schemas.
-var simpleFlight = server.Tool{Name: tracetest.BookFlight.Name, Description: tracetest.BookFlight.Description, InputSchema: story.Object{"type": "object",
-	"properties": story.Object{"from": story.Object{"type": "string"}, "to": story.Object{"type": "string"}}, "required": []string{"from", "to"}}}
-
-// beside is what the model says beside a tool use.
-const beside = "Let me book that flight."
-
-// The model asks for one tool of two; the server runs it and asks again with the result. Then the same with little to it, with much to
-// it, under each choice that a server can make, and with a model that does what it should not.
+// Scenario is the chapter.
 var Scenario = check.Scenario{
 	ID:        "tool-use",
 	Purpose:   "the model asks for one tool, the server runs it",
 	Revisions: check.WithTools,
-	Cases: slices.Concat([]harness.Case{{
-		ID: "tool-use/one-tool",
-		Handler: func(s *server.Session) (any, error) {
-			ask := s.Ask("Book a flight from Zürich to Tokyo.", tracetest.BookFlight, tracetest.ListAirports)
-			first, err := s.Sample(ask)
-			if err != nil {
-				return nil, err
-			}
-			return s.Sample(ask.After(first, story.Texts("booked as flight seventeen")))
-		},
-		Script: func(string) []*llm.Rule {
-			return llm.Script(
-				llm.When(llm.Turn(1)).Reply(llm.Call("book_flight", tracetest.Booking)),
-				llm.When(llm.Turn(2)).Reply(llm.Text("Your flight is booked.")),
-			)
-		},
-	}, {
-		ID: "tool-use/two-turns", // one tool in each, the same, and nothing in its input
-		Handler: func(s *server.Session) (any, error) {
-			ask := s.Ask("Where can I fly to?", simpleFlight, tracetest.ListAirports)
-			first, err := s.Sample(ask)
-			if err != nil {
-				return nil, err
-			}
-			next := ask.After(first, story.Texts("none is open yet"))
-			second, err := s.Sample(next)
-			if err != nil {
-				return nil, err
-			}
-			return s.Sample(next.After(second, story.Texts("Zürich and Tokyo")))
-		},
-		Script: func(string) []*llm.Rule {
-			return llm.Script(
-				llm.When(llm.Turn(1)).Reply(llm.Call("list_airports", `{}`)),
-				llm.When(llm.Turn(2)).Reply(llm.Call("list_airports", `{}`)),
-				llm.When(llm.Turn(3)).Reply(llm.Text("To Zürich and to Tokyo.")),
-			)
-		},
+	Cases: []harness.Case{
+		oneTool, twoTurns, textBeside, sixtyFourTools, sixtyFiveTools,
+		auto, required, none, noMode,
+		noneDefied, requiredDefied, noTools, saysStop, invalidArguments, unknownTool,
 	},
-		flight("tool-use/text-beside", nil, llm.When().Reply(llm.Text(beside), llm.Call("book_flight", short))),
-		manyTools("tool-use/sixty-four-tools", 64),
-		manyTools("tool-use/sixty-five-tools", 65),
-	}, choiceCases, faultCases),
 	Checks: []check.Check{
-		stopReasonToolUse, toolUseBlock, inputIntact, textAndTool, idMinted, freshIDs, thoughtSignature, notExecuted,
-		toolsReachModel, onlyTheseTools, manyToolsWork,
+		stopReasonToolUse, toolUseBlock, inputIntact, textAndTool, idGenerated, freshIDs, thoughtSignature, notExecuted,
+		toolsReachModel, onlyTheseTools, manyTools,
 		choiceAuto, choiceRequired, choiceNone, choiceEmpty, choiceNoneHolds, choiceNoneFiltered,
 		requiredUnmet, noToolsNoUse, stopBesideCalls, badArguments, unofferedTool,
 	},
 }
 
-// short is an input without peculiarities.
-const short = `{"from":"Zürich","to":"Tokyo"}`
+// toolUse is the first tool use of the scripted model. Input is JSON.
+type toolUse struct{ name, input string }
 
-// flight is a case of one sample: the tools are offered under a choice, nil for none, and the model answers by the rules. A client may refuse
-// some of these, which can be told from a client that answers nothing by what else it answers: so there is something else.
+func (u toolUse) String() string { return u.name + "(" + evidence.Clip(u.input) + ")" }
+
+// call returns the model's answer with the tool use.
+func (u toolUse) call() llm.Block { return llm.Call(u.name, u.input) }
+
+// simpleBooking is a use of simpleFlight: [story.BookFlight] for cases that are not about schemas.
+var (
+	simpleBooking = toolUse{"book_flight", `{"from":"Zürich","to":"Tokyo"}`}
+	simpleFlight  = server.Tool{Name: story.BookFlight.Name, Description: story.BookFlight.Description,
+		InputSchema: story.Object{"type": "object", "required": []string{"from", "to"},
+			"properties": story.Object{"from": story.Object{"type": "string"}, "to": story.Object{"type": "string"}}}}
+)
+
+// modelSaid is the place of what the scripted model answers.
+var modelSaid = evidence.Place{Label: "model said"}
+
+// flight returns a case of one sampling request with two tools and a tool choice, nil for none; the model answers by
+// the rules. The case has a barrier: a client may refuse some of these requests, and what else it answers tells that
+// from a client that answers nothing.
 func flight(id string, choice *server.ToolChoice, rules ...*llm.Rule) harness.Case {
 	return harness.Case{
-		ID: id,
+		ID: "tool-use/" + id,
 		Handler: func(s *server.Session) (any, error) {
-			ask := s.Ask("Book a flight from Zürich to Tokyo.", simpleFlight, tracetest.ListAirports)
+			ask := s.Ask("Book a flight from Zürich to Tokyo.", simpleFlight, story.ListAirports)
 			ask.ToolChoice = choice
 			return s.Sample(ask)
 		},
@@ -96,15 +68,59 @@ func flight(id string, choice *server.ToolChoice, rules ...*llm.Rule) harness.Ca
 	}
 }
 
-// manyTools is a case with n tools, of which the model wants the last.
-func manyTools(id string, n int) harness.Case {
-	tools := numbered(n)
-	return harness.Case{
-		ID:      id,
-		Handler: func(s *server.Session) (any, error) { return s.Sample(s.Ask("Use the last tool.", tools...)) },
-		Script: func(string) []*llm.Rule {
-			return llm.Script(llm.When().Reply(llm.Call(tools[n-1].Name, `{"value":1}`)))
-		},
-		Barrier: true,
+// expecting returns the case with its expectation.
+func expecting(expect any, c harness.Case) harness.Case {
+	c.Expect = expect
+	return c
+}
+
+// decodedParams needs params of the first sampling request that could be decoded.
+func decodedParams(e *evidence.Case) *check.Verdict {
+	r := e.Rounds[0]
+	return check.Unless(r.Params != nil,
+		check.NotObserved("the params of sampling request 1 cannot be decoded").Show(r.Asked, ""))
+}
+
+// returnsToolUse needs a tool use in the result of the nth sampling request (from 1). The check tool-use-block judges
+// that it is there.
+func returnsToolUse(n int) check.Need {
+	return func(e *evidence.Case) *check.Verdict {
+		a := e.Rounds[n-1].Result()
+		return check.Unless(len(a.Uses()) > 0,
+			check.NotObserved("result %d has no tool use (see tool-use/tool-use-block)", n).ShowJSON(a.Place, a.Result))
 	}
+}
+
+// dialectOf returns the dialect of the round's model request, "" for a request that could not be decoded.
+func dialectOf(r *evidence.Round) string {
+	if x := r.LastExchange(); x != nil && x.Request != nil {
+		return x.Request.Dialect
+	}
+	return ""
+}
+
+// unlessRefused returns a judge of the client's first result. It passes a refusal.
+func unlessRefused(
+	what string, judge func(*evidence.Case, *evidence.Answer) check.Verdict,
+) func(*evidence.Case) check.Verdict {
+	return func(e *evidence.Case) check.Verdict {
+		if how := check.Refusal(e, e.Rounds[0]); how != "" {
+			return check.Pass("the client refuses %s: %s", what, how)
+		}
+		a, v := check.ReadableResult(e, e.Rounds[0])
+		if v != nil {
+			return *v
+		}
+		return judge(e, a)
+	}
+}
+
+// showContent adds the content of the result.
+func showContent(v check.Verdict, a *evidence.Answer) check.Verdict {
+	return v.ShowJSON(a.At("content"), a.Member("content"))
+}
+
+// showUses adds the tool uses of the result.
+func showUses(v check.Verdict, a *evidence.Answer) check.Verdict {
+	return v.Show(a.At("content"), "%s", evidence.Describe(a.Uses()))
 }
