@@ -31,6 +31,14 @@ func ReadableContent(n int) Need {
 	}
 }
 
+// Unless returns nil if a precondition holds, and otherwise the verdict.
+func Unless(holds bool, v Verdict) *Verdict {
+	if holds {
+		return nil
+	}
+	return &v
+}
+
 // Expected returns the Expect of the case. It panics if the case has an expectation of another type: a mistake of the catalogue.
 func Expected[T any](e *evidence.Case) T { return e.Expect.(T) }
 

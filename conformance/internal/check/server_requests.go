@@ -5,14 +5,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// Unless returns nil if a precondition holds, and otherwise the verdict.
-func Unless(holds bool, v Verdict) *Verdict {
-	if holds {
-		return nil
-	}
-	return &v
-}
-
 // NotReached is the verdict for a case that ended before a step of the server.
 func NotReached(e *evidence.Case, step string) Verdict {
 	return NotObserved("the case ended before %s%s", step, e.Died())

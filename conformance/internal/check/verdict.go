@@ -58,6 +58,11 @@ func (v Verdict) Show(p evidence.Place, format string, args ...any) Verdict {
 	return v
 }
 
+// ShowJSON adds a place in the trace and the JSON there, compact. A nil value is shown as missing.
+func (v Verdict) ShowJSON(p evidence.Place, raw []byte) Verdict {
+	return v.Show(p, "%s", OrMissing(raw))
+}
+
 // ShowAs is Show with a label that says what the evidence means, such as "server sent" or "model received".
 func (v Verdict) ShowAs(label string, p evidence.Place, format string, args ...any) Verdict {
 	v = v.Show(p, format, args...)
