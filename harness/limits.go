@@ -32,11 +32,11 @@ type Limits struct {
 type Timing int
 
 const (
-	// Untimed: no measurable time.
+	// Untimed is no measurable time.
 	Untimed Timing = iota
-	// Within: a part of the client's limit.
+	// Within is a part of the client's limit.
 	Within
-	// Beyond: more than the client's limit.
+	// Beyond is more than the client's limit.
 	Beyond
 )
 

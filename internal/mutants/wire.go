@@ -147,8 +147,8 @@ func (w *Wire) wrap(env *harness.Env) {
 		}
 	}
 	if w.edit.Env != nil {
-		told := fmt.Sprint(env.Declare, env.Decision, env.Timeout)
-		if w.edit.Env(env); told != fmt.Sprint(env.Declare, env.Decision, env.Timeout) {
+		told := fmt.Sprint(string(env.Declare), env.Decision, env.Timeout)
+		if w.edit.Env(env); told != fmt.Sprint(string(env.Declare), env.Decision, env.Timeout) {
 			w.Fire()
 		}
 	}

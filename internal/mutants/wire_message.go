@@ -48,8 +48,10 @@ func (m *Message) Meta() object { return member(m.Params(), "_meta") }
 // Result returns the result of a response, or an empty object that is not part of the message.
 func (m *Message) Result() object { return member(m.Body, "result") }
 
-// IsRequest and IsResponse report what kind of message it is.
-func (m *Message) IsRequest() bool  { return m.Method() != "" && m.Body["id"] != nil }
+// IsRequest reports whether the message is a request.
+func (m *Message) IsRequest() bool { return m.Method() != "" && m.Body["id"] != nil }
+
+// IsResponse reports whether the message is a response.
 func (m *Message) IsResponse() bool { return m.Method() == "" }
 
 // Answers reports whether the message is a response to a request of one of the methods.
@@ -75,9 +77,11 @@ func (m *Message) Reply(member string, value any) {
 	m.reply = object{"jsonrpc": "2.0", "id": m.Body["id"], member: value}
 }
 
-// Before and After send another message to the same side.
+// Before sends another message to the same side, before this one.
 func (m *Message) Before(body object) { m.before = append(m.before, body) }
-func (m *Message) After(body object)  { m.after = append(m.after, body) }
+
+// After sends another message to the same side, after this one.
+func (m *Message) After(body object) { m.after = append(m.after, body) }
 
 // Key names an id, whatever its type.
 func Key(id any) string { return string(mcpjson.Marshal(id)) }

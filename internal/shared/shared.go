@@ -1,5 +1,5 @@
-// Package shared finds test data that is not part of the repository: the published schemas of MCP and recordings of real
-// provider traffic. Only tests import it. What reads or parses that data belongs to the package that needs it.
+// Package shared finds test data that is not part of the repository: the published schemas of MCP and recordings of
+// real provider traffic. Only tests import it. What reads or parses that data belongs to the package that needs it.
 package shared
 
 import (
@@ -22,8 +22,8 @@ func Dir(t testing.TB) string {
 	return dir
 }
 
-// Path returns the path of a file or folder of the data, such as Path(t, "spec", "2025-11-25.schema.json"). It skips the
-// test when [Variable] is unset, and fails it when nothing exists at the path.
+// Path returns the path of a file or folder of the data, such as Path(t, "spec", "2025-11-25.schema.json"). It skips
+// the test when [Variable] is unset, and fails it when nothing exists at the path.
 func Path(t testing.TB, elem ...string) string {
 	t.Helper()
 	path := filepath.Join(append([]string{Dir(t)}, elem...)...)

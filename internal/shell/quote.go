@@ -14,7 +14,8 @@ func Quote(words ...string) string {
 
 func quote(word string) string {
 	special := func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@%+,", r))
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@%+,",
+			r))
 	}
 	if word != "" && !strings.ContainsFunc(word, special) {
 		return word

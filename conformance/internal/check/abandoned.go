@@ -5,9 +5,9 @@ import "github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 // LimitOption is how a user declares the client's own time limit.
 const LimitOption = "--client-timeout, conformance.ClientTimeout"
 
-// Abandoned returns the event that shows that the client abandoned its call, as the harness asked, or the verdict for a client that did not.
-// In 2026-07-28 the MCP wire does not show it for a call that came back for input. The model's wire does: the client hung up there and sent
-// no answer.
+// Abandoned returns the event that shows that the client abandoned its call, as the harness asked, or the verdict for
+// a client that did not. In 2026-07-28 the MCP wire does not show it for a call that came back for input. The model's
+// wire does: the client hung up there and sent no answer.
 func Abandoned(ev *evidence.Case) (evidence.Place, *Verdict) {
 	if places, _ := ev.CallCancels(); len(places) > 0 {
 		return places[0], nil
@@ -23,12 +23,15 @@ func Abandoned(ev *evidence.Case) (evidence.Place, *Verdict) {
 	if x := hungUpOnModel(ev); x != nil {
 		return x.Place, nil
 	}
-	return evidence.Place{}, Unsupported("the client did not abandon its call: its driver must follow giveUp of MCP_CONFORMANCE_CONTEXT "+
-		"(Env.GiveUp): call the tool with a progress token, and cancel the call at the first progress notification or when the model begins to "+
+	return evidence.Place{}, Unsupported("the client did not abandon its call: its driver must follow giveUp of "+
+		"MCP_CONFORMANCE_CONTEXT "+
+		"(Env.GiveUp): call the tool with a progress token, and cancel the call at the first progress notification or "+
+		"when the model begins to "+
 		"answer").Show(evidence.Place{Ref: ev.FirstCall, Label: "the call"}, "").ptr()
 }
 
-// hungUpOnModel returns a request to the model, of a round without an answer, on which the client hung up before its own limit.
+// hungUpOnModel returns a request to the model, of a round without an answer, on which the client hung up before its
+// own limit.
 func hungUpOnModel(ev *evidence.Case) *evidence.Exchange {
 	if !ev.Revision.Modern() {
 		return nil
@@ -43,14 +46,15 @@ func hungUpOnModel(ev *evidence.Case) *evidence.Exchange {
 	return nil
 }
 
-// ByItsLimit returns the verdict for a client that hung up on the model after its own limit had passed: the limit explains it as well as a
-// cancel does. It returns nil for a client that hung up earlier, or not at all.
+// ByItsLimit returns the verdict for a client that hung up on the model after its own limit had passed: the limit
+// explains it as well as a cancel does. It returns nil for a client that hung up earlier, or not at all.
 func ByItsLimit(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange) *Verdict {
 	header := ev.Session.Trace.Header
 	if !header.TimeoutDeclared || !x.End.HungUp || ev.ModelEndTime(x)-ev.TimeOf(r.Asked.Ref) < header.ClientTimeout {
 		return nil
 	}
-	return Unsupported("the client hung up on the model after its own limit of %s: declare a longer one (%s), of 10 seconds or more",
+	return Unsupported("the client hung up on the model after its own limit of %s: declare a longer one (%s), of 10 "+
+		"seconds or more",
 		header.ClientTimeout, LimitOption).Show(r.Asked, "").Show(x.Place, "").ptr()
 }
 

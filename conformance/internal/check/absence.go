@@ -2,15 +2,16 @@ package check
 
 import "github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 
-// UnsettledAfter returns nil if the trace settles that nothing more followed an event, and otherwise the verdict, which begins with what. A
-// client that ended cleanly did nothing wrong: it only calls the tools in another order.
+// UnsettledAfter returns nil if the trace settles that nothing more followed an event, and otherwise the verdict,
+// which begins with what. A client that ended cleanly did nothing wrong: it only calls the tools in another order.
 func UnsettledAfter(s *evidence.Session, after evidence.Place, what string) *Verdict {
 	why := s.Unsettled(after)
 	if why == "" {
 		return nil
 	}
 	if s.Ended != nil && s.Ended.Clean() && s.Trace.Whole {
-		return Unsupported("%s: the client must call the tools in the order of tools/list and answer the last sampling request: %s",
+		return Unsupported("%s: the client must call the tools in the order of tools/list and answer the last sampling "+
+			"request: %s",
 			what, why).ptr()
 	}
 	return NotObserved("%s: %s", what, why).ptr()
@@ -30,8 +31,8 @@ func UnsettledSince(ev *evidence.Case, after evidence.Place) *Verdict {
 	return v
 }
 
-// NoModelCall judges that no call of the model was completed for a round. A call that the provider refused costs nothing and does not count.
-// Fault is the message for a client that made one.
+// NoModelCall judges that no call of the model was completed for a round. A call that the provider refused costs
+// nothing and does not count. Fault is the message for a client that made one.
 func NoModelCall(ev *evidence.Case, r *evidence.Round, fault string) Verdict {
 	if completed := r.CompletedCalls(); len(completed) > 0 {
 		return Fail("%s", fault).Show(r.Asked, "").Show(completed[0].Place, "%s", evidence.Compact(completed[0].Request.Body))
@@ -57,8 +58,8 @@ func Alive(ev *evidence.Case, r *evidence.Round, fault string) Verdict {
 	return ShowOutput(s, Fail("%s: %s", fault, s.Ending()).Show(r.Asked, "%s", evidence.Compact(r.Raw)))
 }
 
-// Survived returns nil if the client went on after a place, the failure if it ended there, and otherwise the verdict that neither was seen. A
-// client that hung after it called another tool hung for another reason.
+// Survived returns nil if the client went on after a place, the failure if it ended there, and otherwise the verdict
+// that neither was seen. A client that hung after it called another tool hung for another reason.
 func Survived(ev *evidence.Case, after evidence.Place, fault string) *Verdict {
 	s := ev.Session
 	switch at := s.Order[after.Ref]; {

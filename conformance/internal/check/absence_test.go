@@ -20,7 +20,8 @@ import (
 )
 
 // barred plays the cases with the reference client, which calls the tools in the order given, and returns the trace.
-func barred(t *testing.T, revision server.Revision, declare string, tools []string, cases ...harness.Case) *trace.Trace {
+func barred(t *testing.T, revision server.Revision, declare string, tools []string,
+	cases ...harness.Case) *trace.Trace {
 	var traces []*trace.Trace
 	for i := range cases {
 		cases[i].Declare = json.RawMessage(declare)
@@ -50,15 +51,21 @@ func TestAnAbsenceIsSettledByALaterSampleAndAnEndInOrder(t *testing.T) {
 		change  func(*trace.Trace)
 		want    string
 	}{
-		"a barrier":                               {declare: all},
-		"a call, where no sample may be asked":    {declare: none},
-		"the barrier came first":                  {declare: all, tools: []string{harness.BarrierID, "story-one"}, want: nothingLater},
-		"the call of the barrier came first":      {declare: none, tools: []string{harness.BarrierID, "story-one"}, want: nothingLater},
-		"the barrier was never called":            {declare: all, tools: []string{"story-one"}, want: nothingLater},
-		"the trace is incomplete":                 {declare: all, change: func(tr *trace.Trace) { tr.Whole = false }, want: "the trace is incomplete"},
-		"the client failed":                       {declare: all, change: endsWith(trace.Process{ExitCode: 3}), want: "the session did not end cleanly: it exited with status 3"},
-		"the client hung":                         {declare: all, change: endsWith(trace.Process{Deadline: true}), want: "the session did not end cleanly: it was still running after 10s and was ended"},
-		"the trace does not say how it ended":     {declare: all, change: endsWith(trace.Process{State: trace.Started}), want: "the session did not end cleanly: the trace does not say how it ended"},
+		"a barrier":                            {declare: all},
+		"a call, where no sample may be asked": {declare: none},
+		"the barrier came first": {declare: all, tools: []string{harness.BarrierID, "story-one"},
+			want: nothingLater},
+		"the call of the barrier came first": {declare: none, tools: []string{harness.BarrierID, "story-one"},
+			want: nothingLater},
+		"the barrier was never called": {declare: all, tools: []string{"story-one"}, want: nothingLater},
+		"the trace is incomplete": {declare: all, change: func(tr *trace.Trace) { tr.Whole = false },
+			want: "the trace is incomplete"},
+		"the client failed": {declare: all, change: endsWith(trace.Process{ExitCode: 3}),
+			want: "the session did not end cleanly: it exited with status 3"},
+		"the client hung": {declare: all, change: endsWith(trace.Process{Deadline: true}),
+			want: "the session did not end cleanly: it was still running after 10s and was ended"},
+		"the trace does not say how it ended": {declare: all, change: endsWith(trace.Process{State: trace.Started}),
+			want: "the session did not end cleanly: the trace does not say how it ended"},
 		"the barrier's sample was never answered": {declare: all, change: withoutAnswers, want: nothingLater},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,7 +8,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// How many steps a report shows before and after each piece of evidence, how many in all, and how many places it marks in one of them.
+// How many steps a report shows before and after each piece of evidence, how many in all, and how many places it marks
+// in one of them.
 const (
 	stepsBefore = 1
 	stepsAfter  = 3
@@ -16,8 +17,8 @@ const (
 	mostMarks   = 2
 )
 
-// around returns the steps of the exchange just before and after the evidence, with the places of the evidence marked in them. All are of
-// the case of the first piece of evidence.
+// around returns the steps of the exchange just before and after the evidence, with the places of the evidence marked
+// in them. All are of the case of the first piece of evidence.
 func around(s *evidence.Session, shown []report.Evidence) []report.Step {
 	caseID, marked := markedEvents(s, shown)
 	var all []report.Step

@@ -32,7 +32,8 @@ func told(r *report.Result) []string {
 }
 
 func TestAFailureTellsWhatWentOnAroundTheEvidence(t *testing.T) {
-	s := tracetest.Begin(t, catalogue, server.V20251125, dialect.OpenAIChat, "basic/question").Asks(tracetest.Asking(story.Question)).Prompts(tracetest.Asking(story.Question)).
+	s := tracetest.Begin(t, catalogue, server.V20251125, dialect.OpenAIChat,
+		"basic/question").Asks(tracetest.Asking(story.Question)).Prompts(tracetest.Asking(story.Question)).
 		Answers(tracetest.With(tracetest.Saying(story.Answer), "role", `"user"`))
 	s.Frame(s.CaseID, trace.ToClient, 200, `{"jsonrpc":"2.0","id":7,"result":{"content":[]}}`)
 	require.Equal(t, []string{
@@ -44,7 +45,8 @@ func TestAFailureTellsWhatWentOnAroundTheEvidence(t *testing.T) {
 }
 
 func TestTheNextEraTellsOfRetries(t *testing.T) {
-	s := tracetest.Begin(t, catalogue, server.V20260728, dialect.Native, "basic/question").Asks(tracetest.Asking(story.Question)).Prompts(tracetest.Asking(story.Question)).
+	s := tracetest.Begin(t, catalogue, server.V20260728, dialect.Native,
+		"basic/question").Asks(tracetest.Asking(story.Question)).Prompts(tracetest.Asking(story.Question)).
 		Answers(tracetest.Without(tracetest.Saying(story.Answer), "model"))
 	require.Equal(t, []string{
 		"model > client: 200",
@@ -64,7 +66,8 @@ func TestWhatKeptAModelFromAnsweringIsTold(t *testing.T) {
 		"a stream":        {trace.ModelEnd{Status: 200, Stream: true}, "200, a stream"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := tracetest.Begin(t, catalogue, server.V20251125, dialect.Native, "basic/question").Asks(tracetest.Asking(story.Question))
+			s := tracetest.Begin(t, catalogue, server.V20251125, dialect.Native,
+				"basic/question").Asks(tracetest.Asking(story.Question))
 			s.Prompt(string(dialect.Marshal(tracetest.Asking(story.Question))), c.end)
 			s.Refuses(-32603, "the model failed")
 			require.Equal(t, []string{
@@ -79,7 +82,8 @@ func TestWhatKeptAModelFromAnsweringIsTold(t *testing.T) {
 }
 
 func TestWhatPassesTellsNothingMore(t *testing.T) {
-	s := tracetest.Begin(t, catalogue, server.V20251125, dialect.Native, "basic/question").Asks(tracetest.Asking(story.Question)).Prompts(tracetest.Asking(story.Question)).Answers(tracetest.Saying(story.Answer))
+	s := tracetest.Begin(t, catalogue, server.V20251125, dialect.Native,
+		"basic/question").Asks(tracetest.Asking(story.Question)).Prompts(tracetest.Asking(story.Question)).Answers(tracetest.Saying(story.Answer))
 	require.Empty(t, s.Result("basic/role-assistant").Around)
 }
 
@@ -89,10 +93,13 @@ func TestFramesInWords(t *testing.T) {
 		"HTTP 202":                  {HTTP: &trace.HTTP{Status: 202}},
 		"ends the stream":           {Closed: true},
 		"notifications/initialized": {Raw: trace.Bytes(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)},
-		"HTTP 400, error response -32600, no id: no":           {HTTP: &trace.HTTP{Status: 400}, Raw: trace.Bytes(`{"jsonrpc":"2.0","error":{"code":-32600,"message":"no"}}`)},
-		"result (input_required), id 3":                        {Raw: trace.Bytes(`{"jsonrpc":"2.0","id":3,"result":{"resultType":"input_required"}}`)},
-		"invalid JSON-RPC: nonsense":                           {Raw: trace.Bytes("nonsense")},
-		`sampling/createMessage, id "a" (the stream was gone)`: {Raw: trace.Bytes(`{"jsonrpc":"2.0","id":"a","method":"sampling/createMessage"}`), Lost: true},
+		"HTTP 400, error response -32600, no id: no": {HTTP: &trace.HTTP{Status: 400},
+			Raw: trace.Bytes(`{"jsonrpc":"2.0","error":{"code":-32600,"message":"no"}}`)},
+		"result (input_required), id 3": {Raw: trace.Bytes(`{"jsonrpc":"2.0","id":3,` +
+			`"result":{"resultType":"input_required"}}`)},
+		"invalid JSON-RPC: nonsense": {Raw: trace.Bytes("nonsense")},
+		`sampling/createMessage, id "a" (the stream was gone)`: {Raw: trace.Bytes(`{"jsonrpc":"2.0","id":"a",` +
+			`"method":"sampling/createMessage"}`), Lost: true},
 	} {
 		require.Equal(t, want, check.DescribeFrame(&f))
 	}

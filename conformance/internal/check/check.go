@@ -1,5 +1,5 @@
-// Package check defines what a scenario and a check are, and how the verdicts of a check on its cases become one result. It belongs here what
-// checks of several chapters share: levels, verdicts, preconditions. It knows no chapter.
+// Package check defines what a scenario and a check are, and how the verdicts of a check on its cases become one
+// result. It belongs here what checks of several chapters share: levels, verdicts, preconditions. It knows no chapter.
 package check
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// ClientScenario is the scenario of checks of the client as a whole (package chapters/client). Every run has them, so that no run passes
-// without evidence.
+// ClientScenario is the scenario of checks of the client as a whole (package chapters/client). Every run has them, so
+// that no run passes without evidence.
 const ClientScenario = "client"
 
 // ProviderPrefix begins the IDs of the cases in which the model fails on purpose.
@@ -42,8 +42,8 @@ type Check struct {
 	Rule string
 	// Levels say how binding the rule is, by revision. A check is not judged in a revision without a level.
 	Levels map[server.Revision]report.Level
-	// Statements are the IDs of the statements of the specification that the rule enforces (package requirements). Reports name the
-	// first one of a revision. A level must not be stricter than the statements of its revision.
+	// Statements are the IDs of the statements of the specification that the rule enforces (package requirements).
+	// Reports name the first one of a revision. A level must not be stricter than the statements of its revision.
 	Statements []string
 	// Cases are the IDs of the cases that the check judges, without the scenario; nil for all cases of the scenario.
 	Cases []string

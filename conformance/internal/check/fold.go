@@ -17,7 +17,8 @@ type caseVerdict struct {
 }
 
 // fold makes one result of a check's verdicts: the worst, with its message and evidence.
-func fold(scenario string, c *Check, level report.Level, revision server.Revision, verdicts []caseVerdict) report.Result {
+func fold(scenario string, c *Check, level report.Level, revision server.Revision,
+	verdicts []caseVerdict) report.Result {
 	r := report.Result{Scenario: scenario, Revision: string(revision), Check: c.ID, Level: level,
 		Requirement: c.Requirement(revision), Evidence: []report.Evidence{}}
 	var kinds []report.Verdict

@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// JudgeScenario judges one scenario in one revision: one result for each wanted check whose cases occur in the sessions. A nil wanted
-// wants all checks.
+// JudgeScenario judges one scenario in one revision: one result for each wanted check whose cases occur in the
+// sessions. A nil wanted wants all checks.
 func JudgeScenario(
 	scenario *Scenario, revision server.Revision, sessions []*evidence.Session, wanted func(*Scenario, *Check) bool,
 ) []report.Result {
@@ -47,7 +47,8 @@ func (c *Check) verdicts(scenario *Scenario, sessions []*evidence.Session) []cas
 	return verdicts
 }
 
-// replayed reports whether the case was played again because its session did not end cleanly. Then only the second play counts.
+// replayed reports whether the case was played again because its session did not end cleanly. Then only the second
+// play counts.
 func replayed(ev *evidence.Case, sessions []*evidence.Session) bool {
 	return ev.Case.Replayed && slices.ContainsFunc(sessions, func(s *evidence.Session) bool {
 		again := s.Case(ev.Case.ID)
@@ -55,15 +56,17 @@ func replayed(ev *evidence.Case, sessions []*evidence.Session) bool {
 	})
 }
 
-// replaySafe judges one case. If the cassettes had no answer for the client, only verdicts about what the client asked the model count:
-// those do not depend on the answer.
+// replaySafe judges one case. If the cassettes had no answer for the client, only verdicts about what the client asked
+// the model count: those do not depend on the answer.
 func (c *Check) replaySafe(ev *evidence.Case) Verdict {
 	v := c.verdict(ev)
 	switch why := CassetteMiss(ev); {
-	case why == "", v.Kind == report.NotApplicable, v.Kind == report.HarnessError, v.Kind == report.Unsupported, aboutModelRequest(ev, v):
+	case why == "", v.Kind == report.NotApplicable, v.Kind == report.HarnessError, v.Kind == report.Unsupported,
+		aboutModelRequest(ev, v):
 		return v
 	default:
-		return Unsupported("no cassette answers what this client asks the model, so judge it with the scripts (--llm script): %s", why)
+		return Unsupported("no cassette answers what this client asks the model, so judge it with the scripts (--llm "+
+			"script): %s", why)
 	}
 }
 

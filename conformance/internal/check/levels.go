@@ -12,8 +12,8 @@ import (
 // WithTools are the revisions in which a sampling request may carry tools: the newest of each era.
 var WithTools = []server.Revision{server.V20251125, server.V20260728}
 
-// NewestLegacy is the newest revision with sessions. The transport is judged in it alone: older revisions have no priming events and no
-// retry, and their clients run the same code.
+// NewestLegacy is the newest revision with sessions. The transport is judged in it alone: older revisions have no
+// priming events and no retry, and their clients run the same code.
 var NewestLegacy = []server.Revision{server.V20251125}
 
 // AllRevisions returns every revision that some scenario is played in, oldest first.

@@ -8,11 +8,12 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// Need is a precondition of a check. It returns nil if the case fulfils it, and otherwise the verdict that takes the place of Judge's.
+// Need is a precondition of a check. It returns nil if the case fulfils it, and otherwise the verdict that takes the
+// place of Judge's.
 type Need func(*evidence.Case) *Verdict
 
-// ModelReadsRequest needs a request to the model for the nth sampling request (from 1) that could be decoded. Judge finds it with
-// [evidence.Round.LastExchange].
+// ModelReadsRequest needs a request to the model for the nth sampling request (from 1) that could be decoded. Judge
+// finds it with [evidence.Round.LastExchange].
 func ModelReadsRequest(n int) Need {
 	return func(e *evidence.Case) *Verdict {
 		if len(e.Rounds) < n {
@@ -39,7 +40,8 @@ func Unless(holds bool, v Verdict) *Verdict {
 	return &v
 }
 
-// Expected returns the Expect of the case. It panics if the case has an expectation of another type: a mistake of the catalogue.
+// Expected returns the Expect of the case. It panics if the case has an expectation of another type: a mistake of the
+// catalogue.
 func Expected[T any](e *evidence.Case) T { return e.Expect.(T) }
 
 // verdict judges one case, once all preconditions hold. Judge therefore finds only evidence that it can read.
@@ -60,7 +62,8 @@ func (c *Check) unjudged(ev *evidence.Case) *Verdict {
 	s := ev.Session
 	switch {
 	case len(ev.HarnessErrors) > 0:
-		return NewVerdict(report.HarnessError, "the harness broke the protocol: %s", []any{strings.Join(ev.HarnessErrors, "; ")}).ptr()
+		return NewVerdict(report.HarnessError, "the harness broke the protocol: %s",
+			[]any{strings.Join(ev.HarnessErrors, "; ")}).ptr()
 	case s.SpokeOtherRevision():
 		return NotApplicable("the client does not speak %s: it tried %s", s.Revision, s.Tried).ptr()
 	case ev.NotPlayed != "":
@@ -80,7 +83,8 @@ func (c *Check) unjudged(ev *evidence.Case) *Verdict {
 	return c.tooFew(ev)
 }
 
-// notCalled returns the verdict for a client that did not make the call, or that the server did not ask; nil for any other.
+// notCalled returns the verdict for a client that did not make the call, or that the server did not ask; nil for any
+// other.
 func notCalled(ev *evidence.Case) *Verdict {
 	switch {
 	case !ev.Called && ev.Case.Carrier != "" && ev.Died() == "":
@@ -108,7 +112,8 @@ func (c *Check) tooFew(ev *evidence.Case) *Verdict {
 	}
 	switch sent := len(ev.Rounds); {
 	case sent < max(c.Requests, c.Results):
-		return NotObserved("the server did not send sampling request %d%s", sent+1, cmp.Or(ev.WhyNoResult(sent), ev.Died())).ptr()
+		return NotObserved("the server did not send sampling request %d%s", sent+1, cmp.Or(ev.WhyNoResult(sent),
+			ev.Died())).ptr()
 	case results < c.Results:
 		return NotObserved("no result for sampling request %d%s", results+1, ev.WhyNoResult(results+1)).ptr()
 	}

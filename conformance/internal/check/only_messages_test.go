@@ -16,7 +16,8 @@ import (
 // What the client was about to write when its server ended is nobody's fault.
 func TestALineThatTheEndOfTheServerCutsIsNotHeldAgainstTheClient(t *testing.T) {
 	end := trace.Event{Frame: &trace.Frame{Dir: trace.ToClient, Closed: true, Hostile: true}}
-	half := trace.Event{Frame: &trace.Frame{Dir: trace.FromClient, Raw: trace.Bytes(`{"jsonrpc":"2.0","id":3,"meth`), Partial: true}}
+	half := trace.Event{Frame: &trace.Frame{Dir: trace.FromClient, Raw: trace.Bytes(`{"jsonrpc":"2.0","id":3,"meth`),
+		Partial: true}}
 	for name, c := range map[string]struct {
 		events []trace.Event
 		want   report.Verdict

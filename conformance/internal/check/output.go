@@ -27,8 +27,9 @@ func ShowOutput(s *evidence.Session, v Verdict) Verdict {
 // shownLines is how many invalid lines a report shows.
 const shownLines = 3
 
-// OnlyMessages judges that every line of the client over stdio was a JSON-RPC message (2025-11-25, basic/transports#stdio; 2026-07-28,
-// basic/transports/stdio). An unfinished line does not count if we ended the client or its server.
+// OnlyMessages judges that every line of the client over stdio was a JSON-RPC message (2025-11-25,
+// basic/transports#stdio; 2026-07-28, basic/transports/stdio). An unfinished line does not count if we ended the
+// client or its server.
 func OnlyMessages(sessions []*evidence.Session) Verdict {
 	invalid, messages := 0, 0
 	v := Fail("")

@@ -7,7 +7,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 )
 
-// UnreadableContent returns the verdict for a result whose content cannot be decoded; nil for any other. Other checks judge the content.
+// UnreadableContent returns the verdict for a result whose content cannot be decoded; nil for any other. Other checks
+// judge the content.
 func UnreadableContent(a *evidence.Answer) *Verdict {
 	if a.Blocks() != nil {
 		return nil
@@ -25,7 +26,8 @@ func ReadableResult(ev *evidence.Case, r *evidence.Round) (*evidence.Answer, *Ve
 	return a, UnreadableContent(a)
 }
 
-// ModelRequest returns the request to the model that the round's result rests on, or the verdict for a round without one that can be decoded.
+// ModelRequest returns the request to the model that the round's result rests on, or the verdict for a round without
+// one that can be decoded.
 func ModelRequest(r *evidence.Round) (*evidence.Exchange, *Verdict) {
 	x := r.LastExchange()
 	switch {
@@ -33,7 +35,8 @@ func ModelRequest(r *evidence.Round) (*evidence.Exchange, *Verdict) {
 		return nil, NotObserved("the params of sampling request %d cannot be decoded", r.N).
 			Show(r.Asked, "%s", evidence.Compact(r.Raw)).ptr()
 	case x == nil:
-		return nil, NotObserved("the model received no request for sampling request %d: none had the mark of the case", r.N).ptr()
+		return nil, NotObserved("the model received no request for sampling request %d: none had the mark of the case",
+			r.N).ptr()
 	case x.Request == nil:
 		why := x.Unreadable.Error()
 		if x.End.Refused != "" {
@@ -44,8 +47,9 @@ func ModelRequest(r *evidence.Round) (*evidence.Exchange, *Verdict) {
 	return x, nil
 }
 
-// Refusal returns how the client refused a round; "" if it did not. In the first era a client refuses with an error response. In 2026-07-28 it
-// sends nothing, which counts only if the client answers other requests and went on: it answered a later one, or ended cleanly.
+// Refusal returns how the client refused a round; "" if it did not. In the first era a client refuses with an error
+// response. In 2026-07-28 it sends nothing, which counts only if the client answers other requests and went on: it
+// answered a later one, or ended cleanly.
 func Refusal(ev *evidence.Case, r *evidence.Round) string {
 	anything := func(*evidence.Round) bool { return true }
 	if r.CassetteMiss() != "" || !ev.Session.Answers(anything) { // after a miss, the error that follows is our doing
@@ -60,8 +64,8 @@ func Refusal(ev *evidence.Case, r *evidence.Round) string {
 	return ""
 }
 
-// RefusalWithTools is [Refusal] for a client that answers some other request with tools. A client that answers none refuses all tools, not
-// this request.
+// RefusalWithTools is [Refusal] for a client that answers some other request with tools. A client that answers none
+// refuses all tools, not this request.
 func RefusalWithTools(ev *evidence.Case, r *evidence.Round) string {
 	withTools := func(other *evidence.Round) bool { return other.Params != nil && len(other.Params.Tools) > 0 }
 	if !ev.Session.Answers(withTools) {
@@ -70,7 +74,8 @@ func RefusalWithTools(ev *evidence.Case, r *evidence.Round) string {
 	return Refusal(ev, r)
 }
 
-// RetriedWithoutKey returns the failure for a retry that lacks the response to an input request; nil if there is no such retry.
+// RetriedWithoutKey returns the failure for a retry that lacks the response to an input request; nil if there is no
+// such retry.
 func RetriedWithoutKey(ev *evidence.Case, format string, args ...any) *Verdict {
 	for _, r := range ev.Rounds {
 		if at := ev.RetryWithoutKey(r); at != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/requirements"
 )
 
-// Validate returns the mistakes of a catalogue: duplicate names, unknown cases and statements, missing fields, levels without a statement.
+// Validate returns the mistakes of a catalogue: duplicate names, unknown cases and statements, missing fields, levels
+// without a statement.
 func Validate(scenarios Catalogue) error {
 	v := validation{taken: map[string]bool{ClientScenario: true}}
 	for i := range scenarios {
@@ -67,16 +68,7 @@ func (v *validation) check(s *Scenario, c *Check, cases map[string]bool) {
 	if c.ID == "" || c.Rule == "" || c.Cause == "" || c.Fix == "" || c.Judge == nil || len(c.Levels) == 0 {
 		v.add("check %s: ID, Rule, Cause, Fix, Judge and Levels are required", id)
 	}
-	for _, name := range c.Cases {
-		if !cases[name] {
-			v.add("check %s: unknown case %s", id, name)
-		}
-	}
-	for _, statement := range c.Statements {
-		if requirements.ByID[statement] == nil {
-			v.add("check %s: unknown statement %s", id, statement)
-		}
-	}
+	v.references(id, c, cases)
 	judged := false
 	for _, r := range s.Revisions {
 		judged = judged || c.Levels[r] != ""
@@ -86,5 +78,19 @@ func (v *validation) check(s *Scenario, c *Check, cases map[string]bool) {
 	}
 	if !judged {
 		v.add("check %s: no level in any revision of the scenario", id)
+	}
+}
+
+// references validates the cases and statements that the check names.
+func (v *validation) references(id string, c *Check, cases map[string]bool) {
+	for _, name := range c.Cases {
+		if !cases[name] {
+			v.add("check %s: unknown case %s", id, name)
+		}
+	}
+	for _, statement := range c.Statements {
+		if requirements.ByID[statement] == nil {
+			v.add("check %s: unknown statement %s", id, statement)
+		}
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// Verdict is a check's verdict on one case: made by [Pass], [Fail] and their like, with evidence added by [Verdict.Show].
+// Verdict is a check's verdict on one case: made by [Pass], [Fail] and their like, with evidence added by
+// [Verdict.Show].
 type Verdict struct {
 	Kind     report.Verdict
 	Message  string
@@ -26,8 +27,8 @@ func NewVerdict(kind report.Verdict, format string, args []any) Verdict {
 // Pass is for positive evidence that the client follows the rule. The message names the evidence.
 func Pass(format string, args ...any) Verdict { return NewVerdict(report.Pass, format, args) }
 
-// Fail is for a client that breaks the rule. The level of the check decides whether that fails or warns. The message says what was
-// expected, then what was found.
+// Fail is for a client that breaks the rule. The level of the check decides whether that fails or warns. The message
+// says what was expected, then what was found.
 func Fail(format string, args ...any) Verdict { return NewVerdict(Failed, format, args) }
 
 // Warn is for a flaw that breaks no rule of the check's level.
@@ -53,7 +54,8 @@ func NotObserved(format string, args ...any) Verdict {
 
 // Show adds evidence: a place in the trace, and the text found or missed there.
 func (v Verdict) Show(p evidence.Place, format string, args ...any) Verdict {
-	v.Evidence = append(slices.Clip(v.Evidence), report.Evidence{Label: p.Label, Case: p.Ref.Case, Seq: p.Ref.Seq, Path: p.Path,
+	v.Evidence = append(slices.Clip(v.Evidence), report.Evidence{Label: p.Label, Case: p.Ref.Case, Seq: p.Ref.Seq,
+		Path: p.Path,
 		Text: evidence.Clip(fmt.Sprintf(format, args...))})
 	return v
 }

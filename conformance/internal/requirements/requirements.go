@@ -1,9 +1,10 @@
-// Package requirements holds the table of normative statements about sampling clients, as data: statements.json. It belongs here what the
-// specification demands; how a check enforces it belongs in a chapter.
+// Package requirements holds the table of normative statements about sampling clients, as data: statements.json. It
+// belongs here what the specification demands; how a check enforces it belongs in a chapter.
 //
-// The table holds every normative sentence (MUST, SHOULD, MAY) of the pages on sampling, cancellation, progress, multi round-trip requests
-// and timeouts, including the duties of servers and users. Of the other pages (basic, transports, tasks, ping, the schema's comments on
-// sampling) it holds the sentences that bind clients; of the revisions before 2025-11-25 only what checks enforce.
+// The table holds every normative sentence (MUST, SHOULD, MAY) of the pages on sampling, cancellation, progress, multi
+// round-trip requests and timeouts, including the duties of servers and users. Of the other pages (basic, transports,
+// tasks, ping, the schema's comments on sampling) it holds the sentences that bind clients; of the revisions before
+// 2025-11-25 only what checks enforce.
 package requirements
 
 import (
@@ -34,8 +35,8 @@ type Statement struct {
 	// Level is the level of its keyword, the stricter of two. A type of the schema is a MUST.
 	Level report.Level
 	Text  string
-	// Digest is the first 12 hexadecimal digits of the SHA-256 of the sentence, without asterisks and with single spaces. It shows that the
-	// specification changed. "" for a type of the schema, and for sentences read in another draft.
+	// Digest is the first 12 hexadecimal digits of the SHA-256 of the sentence, without asterisks and with single spaces.
+	// It shows that the specification changed. "" for a type of the schema, and for sentences read in another draft.
 	Digest string
 	// Excluded says why no check enforces the statement; "" if checks do.
 	Excluded string
@@ -103,7 +104,8 @@ func read(source []byte) []Statement {
 
 func (t *table) statement(e *entry, revision, page, path, name string) Statement {
 	name, anchor, _ := strings.Cut(name, "#")
-	s := Statement{ID: revision + "/" + page + "/" + name, URL: Site + revision + "/" + path, Level: e.Level, Text: e.Text, Digest: e.Digest}
+	s := Statement{ID: revision + "/" + page + "/" + name, URL: Site + revision + "/" + path, Level: e.Level, Text: e.Text,
+		Digest: e.Digest}
 	if anchor != "" {
 		s.URL += "#" + anchor
 	}

@@ -1,5 +1,5 @@
-// Package client judges the client as a whole: that it connects, is of use, and ends cleanly. Its checks judge all sessions of a revision, not
-// cases. They are part of every run, so that no run passes without evidence.
+// Package client judges the client as a whole: that it connects, is of use, and ends cleanly. Its checks judge all
+// sessions of a revision, not cases. They are part of every run, so that no run passes without evidence.
 package client
 
 import (
@@ -36,8 +36,9 @@ var checks = []wholeCheck{
 		Rule: "Over stdio, the client MUST write only JSON-RPC messages to the server, one per line",
 		Statements: []string{"2025-11-25/transports/05", "2025-11-25/transports/03", "2025-11-25/transports/01",
 			"2026-07-28/stdio/03", "2026-07-28/stdio/01", "2026-07-28/transports/01"},
-		Cause: "the client writes logs or a byte order mark to the pipe, breaks JSON over lines, or ends in the middle of a message",
-		Fix:   "Write each message as UTF-8 JSON without line breaks, then one line feed. Write logs to standard error.",
+		Cause: "the client writes logs or a byte order mark to the pipe, breaks JSON over lines, or ends in the middle of " +
+			"a message",
+		Fix: "Write each message as UTF-8 JSON without line breaks, then one line feed. Write logs to standard error.",
 	}, check.OnlyMessages},
 	{check.Check{
 		ID:    "sampled",
@@ -106,7 +107,8 @@ func (c *wholeCheck) verdict(revision server.Revision, sessions []*evidence.Sess
 	return v
 }
 
-// RequireSomeRevision turns "does not speak the revision" into a failure if it is so in every revision: then the client was never judged.
+// RequireSomeRevision turns "does not speak the revision" into a failure if it is so in every revision: then the
+// client was never judged.
 func RequireSomeRevision(rs *report.Results) {
 	var other []*report.Result
 	for i := range rs.Results {

@@ -37,7 +37,8 @@ func TestWhetherTheClientConnects(t *testing.T) {
 	}{
 		{"it does", (*tracetest.Story).Connects, report.Pass, "the client connected and used the server", tracetest.BothEras},
 		{"it exits at once", func(*tracetest.Story) {}, report.Fail, unused + "it ended with success", tracetest.BothEras},
-		{"it crashes", func(s *tracetest.Story) { s.Ends(trace.Process{ExitCode: 2, Stderr: "no such host\n"}) }, report.Fail, unused + "it exited with status 2", tracetest.BothEras},
+		{"it crashes", func(s *tracetest.Story) { s.Ends(trace.Process{ExitCode: 2, Stderr: "no such host\n"}) }, report.Fail,
+			unused + "it exited with status 2", tracetest.BothEras},
 		{"it initializes and leaves", func(s *tracetest.Story) {
 			initialize(`{"protocolVersion":"2025-11-25"}`)(s)
 			s.Frame("", trace.ToClient, 200, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}`)
@@ -51,10 +52,13 @@ func TestWhetherTheClientConnects(t *testing.T) {
 			s.Frame("", trace.ToClient, 404, `{"jsonrpc":"2.0","error":{"code":-32600,"message":"session is unknown"}}`)
 		}, report.Fail, unused + "it ended with success", tracetest.InA},
 		{"it opens a stream and hangs up", func(s *tracetest.Story) {
-			s.Add("", trace.Event{Frame: &trace.Frame{Dir: trace.FromClient, Stream: "get", Session: tracetest.SessionID, Closed: true}})
+			s.Add("", trace.Event{Frame: &trace.Frame{Dir: trace.FromClient, Stream: "get", Session: tracetest.SessionID,
+				Closed: true}})
 		}, report.Fail, unused + "it ended with success", tracetest.InA},
-		{"it initializes without a version", initialize(`{"capabilities":{}}`), report.Fail, unused + "it ended with success", tracetest.InA},
-		{"it initializes with what is no object", initialize(`[]`), report.Fail, unused + "it ended with success", tracetest.InA},
+		{"it initializes without a version", initialize(`{"capabilities":{}}`), report.Fail, unused + "it ended with success",
+			tracetest.InA},
+		{"it initializes with what is no object", initialize(`[]`), report.Fail, unused + "it ended with success",
+			tracetest.InA},
 		{"it takes the revision that it is offered", func(s *tracetest.Story) {
 			initialize(`{"protocolVersion":"2025-06-18"}`)(s)
 			s.Frame("", trace.ToClient, 200, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}`)
@@ -67,15 +71,18 @@ func TestWhetherTheClientConnects(t *testing.T) {
 		}, report.Pass, "the client connected and used the server", tracetest.InA},
 		{"it tries the older era first", func(s *tracetest.Story) {
 			initialize(`{"protocolVersion":"2025-11-25"}`)(s)
-			s.Frame("", trace.ToClient, 400, `{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"unsupported protocol version"}}`)
+			s.Frame("", trace.ToClient, 400,
+				`{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"unsupported protocol version"}}`)
 			s.Connects()
 		}, report.Pass, "the client connected and used the server", tracetest.InB},
 		{"it calls a tool and nothing else", func(s *tracetest.Story) {
 			s.Calls()
 			s.Asks(tracetest.Asking(story.Question))
 		}, report.Pass, "the client connected and used the server", tracetest.InB},
-		{"the run is interrupted", func(s *tracetest.Story) { s.Ends(trace.Process{Interrupted: true}) }, report.NotObserved, "the run was interrupted first", tracetest.BothEras},
-		{"the trace was cut", func(s *tracetest.Story) { s.Trace.Whole = false }, report.NotObserved, "the trace is incomplete", tracetest.BothEras},
+		{"the run is interrupted", func(s *tracetest.Story) { s.Ends(trace.Process{Interrupted: true}) }, report.NotObserved,
+			"the run was interrupted first", tracetest.BothEras},
+		{"the trace was cut", func(s *tracetest.Story) { s.Trace.Whole = false }, report.NotObserved,
+			"the trace is incomplete", tracetest.BothEras},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, revision := range c.in {
@@ -112,13 +119,17 @@ func TestWhetherAnythingIsSampled(t *testing.T) {
 		in      []server.Revision
 	}{
 		{"it is", tracetest.Right, report.Pass, "the client answered sampling requests with results", tracetest.BothEras},
-		{"it is not declared", func(s *tracetest.Story) { s.Marks(trace.MarkWithheld, "sampling") }, report.Fail, "expected the client to declare sampling, so no sampling request could be sent", tracetest.BothEras},
-		{"it is never answered", func(s *tracetest.Story) { s.Asks(tracetest.Asking(story.Question)) }, report.Fail, "expected a result for at least one sampling request, found none", tracetest.BothEras},
+		{"it is not declared", func(s *tracetest.Story) { s.Marks(trace.MarkWithheld, "sampling") }, report.Fail,
+			"expected the client to declare sampling, so no sampling request could be sent", tracetest.BothEras},
+		{"it is never answered", func(s *tracetest.Story) { s.Asks(tracetest.Asking(story.Question)) }, report.Fail,
+			"expected a result for at least one sampling request, found none", tracetest.BothEras},
 		{"the model always fails", func(s *tracetest.Story) {
 			s.CaseID, s.Trace.Header.Cases[0].ID = "provider-errors/unauthorized", "provider-errors/unauthorized"
 			s.Calls().Asks(tracetest.Asking(story.Question)).Fails(401)
-		}, report.NotObserved, "the model failed on purpose for every sampling request, so there was nothing to answer with", tracetest.BothEras},
-		{"it is refused", func(s *tracetest.Story) { s.Asks(tracetest.Asking(story.Question)).Refuses(-1, "no") }, report.Fail, "expected a result for at least one sampling request, found none", tracetest.InA},
+		}, report.NotObserved, "the model failed on purpose for every sampling request, so there was nothing to " +
+			"answer with", tracetest.BothEras},
+		{"it is refused", func(s *tracetest.Story) { s.Asks(tracetest.Asking(story.Question)).Refuses(-1, "no") },
+			report.Fail, "expected a result for at least one sampling request, found none", tracetest.InA},
 		{"it is declared once that is asked for", func(s *tracetest.Story) {
 			s.Marks(trace.MarkWithheld, "sampling")
 			s.Calls()
@@ -127,7 +138,8 @@ func TestWhetherAnythingIsSampled(t *testing.T) {
 		{"the run is interrupted", func(s *tracetest.Story) {
 			s.Asks(tracetest.Asking(story.Question)).Ends(trace.Process{Interrupted: true})
 		}, report.NotObserved, "the run was interrupted first", tracetest.BothEras},
-		{"the trace was cut", func(s *tracetest.Story) { s.Trace.Whole = false }, report.NotObserved, "the trace is incomplete", tracetest.BothEras},
+		{"the trace was cut", func(s *tracetest.Story) { s.Trace.Whole = false }, report.NotObserved,
+			"the trace is incomplete", tracetest.BothEras},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, revision := range c.in {
@@ -153,14 +165,18 @@ func TestHowTheClientEnds(t *testing.T) {
 		verdict report.Verdict
 		message string
 	}{
-		"with success":    {trace.Process{}, report.Pass, "the client ended by itself, with success"},
-		"with a status":   {trace.Process{ExitCode: 3}, report.Fail, badly + "it exited with status 3"},
-		"by a signal":     {trace.Process{ExitCode: -1, Signal: "segmentation fault"}, report.Fail, badly + "it was ended by the signal segmentation fault"},
-		"by a panic":      {trace.Process{Panic: "index out of range"}, report.Fail, badly + "it panicked: index out of range"},
-		"by an error":     {trace.Process{Err: "EOF"}, report.Fail, badly + "it returned the error: EOF"},
-		"by us":           {trace.Process{Deadline: true, Signal: "killed", ExitCode: -1}, report.Fail, badly + "it was still running after 1m0s and was ended"},
-		"with a leak":     {trace.Process{Leak: "goroutines were left"}, report.Fail, badly + "goroutines were left"},
-		"by whoever gave": {trace.Process{Interrupted: true, Signal: "terminated", ExitCode: -1}, report.NotObserved, "the run was interrupted first"},
+		"with success":  {trace.Process{}, report.Pass, "the client ended by itself, with success"},
+		"with a status": {trace.Process{ExitCode: 3}, report.Fail, badly + "it exited with status 3"},
+		"by a signal": {trace.Process{ExitCode: -1, Signal: "segmentation fault"}, report.Fail, badly +
+			"it was ended by the signal segmentation fault"},
+		"by a panic": {trace.Process{Panic: "index out of range"}, report.Fail, badly +
+			"it panicked: index out of range"},
+		"by an error": {trace.Process{Err: "EOF"}, report.Fail, badly + "it returned the error: EOF"},
+		"by us": {trace.Process{Deadline: true, Signal: "killed", ExitCode: -1}, report.Fail, badly +
+			"it was still running after 1m0s and was ended"},
+		"with a leak": {trace.Process{Leak: "goroutines were left"}, report.Fail, badly + "goroutines were left"},
+		"by whoever gave": {trace.Process{Interrupted: true, Signal: "terminated", ExitCode: -1}, report.NotObserved,
+			"the run was interrupted first"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := questionOf(t, server.V20251125)
@@ -180,7 +196,8 @@ func TestHowTheClientEnds(t *testing.T) {
 func TestAClientThatSpeaksNoRevisionOfTheRunFails(t *testing.T) {
 	foreign := func(revision server.Revision) *trace.Trace {
 		s := tracetest.Unconnected(t, catalogue, revision, dialect.Native, "basic/question")
-		s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05"}}`)
+		s.Frame("", trace.FromClient, 0,
+			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05"}}`)
 		return s.Ends(trace.Process{ExitCode: 1}).Trace
 	}
 	rs, err := judge.Traces(catalogue, []*trace.Trace{foreign(server.V20251125), foreign(server.V20260728)}, nil)
@@ -193,7 +210,8 @@ func TestAClientThatSpeaksNoRevisionOfTheRunFails(t *testing.T) {
 			continue
 		}
 		require.Equal(t, report.Fail, r.Verdict)
-		require.Equal(t, "the client does not speak "+r.Revision+": it tried 2024-11-05; it was not judged in any revision", r.Message)
+		require.Equal(t, "the client does not speak "+r.Revision+": it tried 2024-11-05; it was not judged in any revision",
+			r.Message)
 		require.NotEmpty(t, r.Fix)
 	}
 

@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-// excused reports whether the session's server was of no use by design: it spoke other versions, or ended. The client need not do anything
-// with such a server.
+// excused reports whether the session's server was of no use by design: it spoke other versions, or ended. The client
+// need not do anything with such a server.
 func excused(s *evidence.Session) bool { return len(s.Trace.Header.Speaks) > 0 || s.Lost }
 
 func connects(sessions []*evidence.Session) check.Verdict {
@@ -65,17 +65,20 @@ func sampled(sessions []*evidence.Session) check.Verdict {
 	}
 	switch {
 	case !all.askable:
-		return check.NotApplicable("in every session the harness asked the client to declare no sampling or the user to decline, " +
+		return check.NotApplicable("in every session the harness asked the client to declare no sampling or the user to " +
+			"decline, " +
 			"or the server was not for sampling")
 	case all.withheld != "":
 		return check.Fail("expected the client to declare %s, so no sampling request could be sent", all.withheld)
 	case !all.called:
 		return check.NotObserved("the client called no tool, so the server sent no sampling request")
 	case all.unmatched != "":
-		return check.NotObserved("no cassette answers what this client asks the model, so judge it with the scripts (--llm script): %s",
+		return check.NotObserved("no cassette answers what this client asks the model, so judge it with the scripts "+
+			"(--llm script): %s",
 			all.unmatched)
 	case all.rounds > 0 && all.failed == all.rounds:
-		return check.NotObserved("the model failed on purpose for every sampling request, so there was nothing to answer with")
+		return check.NotObserved("the model failed on purpose for every sampling request, so there was nothing to " +
+			"answer with")
 	}
 	return check.Fail("expected a result for at least one sampling request, found none")
 }
@@ -174,7 +177,8 @@ func whereItEnded(s *evidence.Session) string {
 		where = ", after " + last.Case.ID
 	}
 	if n := replayed(s); n > 0 {
-		where += fmt.Sprintf("; the other %d of the session's %d cases are judged in sessions of their own", n, len(s.Trace.Header.Cases))
+		where += fmt.Sprintf("; the other %d of the session's %d cases are judged in sessions of their own", n,
+			len(s.Trace.Header.Cases))
 	}
 	return where
 }
