@@ -3,85 +3,68 @@ package mrtr
 import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
-	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-var retriesOnce = check.Check{
-	ID: "retries-once", Rule: "a wish for input is answered by one retry", Levels: check.InModern(report.Robust), Cases: wishing,
-	Cause: "two layers of a client, a library and its host, both make the request again",
-	Fix:   "let one of them do it",
-	Judge: func(e *evidence.Case) check.Verdict {
-		return eachRetry(e, nil, func(from, retry *evidence.CarryingRequest) check.Verdict {
-			if from.Retries[0] == retry {
-				return check.Verdict{}
+// tooManyRounds is more than any reasonable limit: a client that completes them has none.
+const tooManyRounds = 100
+
+var (
+	fiveRounds = inRounds(harness.Case{ID: "mrtr/five-rounds"}, 5)
+	forEver    = inRounds(harness.Case{ID: "mrtr/for-ever", Barrier: true}, tooManyRounds)
+)
+
+// inRounds asks for one sample per round. The checks compare with the number of rounds.
+func inRounds(c harness.Case, rounds int) harness.Case {
+	c.Script, c.Expect = story.Says("Another one."), rounds
+	c.Handler = func(s *server.Session) (any, error) {
+		for range rounds {
+			if _, err := s.Sample(s.Ask("And another one?")); err != nil {
+				return nil, err
 			}
-			return check.Fail("the client made its request %d times in answer to one result", len(from.Retries)).
-				Show(from.InputRequired.Place, "").Show(from.Retries[0].Place, "").Show(retry.Place, "")
-		}, "each wish was answered by one retry")
-	},
+		}
+		return "That is enough.", nil
+	}
+	return c
 }
 
-var fiveRounds = check.Check{
-	ID: "rounds", Rule: "a call is gone on with when its result asks for input again", Levels: check.InModern(report.Robust), Cases: []string{"five-rounds"}, Requests: 1,
-	Cause: "a retry is held to be the last, and its result is not looked at",
-	Fix:   "look at the result of a retry as at that of the call, up to a limit of rounds (10 is usual)",
+var rounds = check.Check{
+	ID: "rounds", Rule: "The client continues a call whose retry asks for input again", Levels: robust,
+	Cases: []string{"five-rounds"}, Requests: 1, Needs: []check.Need{inputRequired, someRetry},
+	Cause: "the client takes the result of a retry as complete",
+	Fix:   "Handle the result of a retry like that of the call, up to a limit of rounds (usually 10).",
 	Judge: func(e *evidence.Case) check.Verdict {
-		wishes := e.InputRequiredResults()
-		switch n := e.Retries(); {
-		case n >= enoughRounds:
-			return check.Pass("the client made %d rounds", n).Show(wishes[n-1].Retries[0].Place, "")
-		case n == 0:
-			return check.NotObserved("the client made no retry at all (see mrtr/retried)").Show(wishes[0].InputRequired.Place, "")
-		default:
-			if v := unanswered(e); v != nil {
-				return *v
-			}
-			return check.ShowOutput(e.Session, check.Fail("the client stopped after %d rounds of %d%s", n, enoughRounds, e.Died()).Show(wishes[len(wishes)-1].InputRequired.Place, ""))
+		results, n, want := e.InputRequiredResults(), e.Retries(), check.Expected[int](e)
+		if n >= want {
+			return check.Pass("the client completed %d rounds", n).Show(results[n-1].Retries[0].Place, "")
 		}
+		if v := modelAnswered(e); v != nil {
+			return *v
+		}
+		return check.ShowOutput(e.Session, check.Fail("expected %d rounds, found %d%s", want, n, e.Died()).
+			Show(results[len(results)-1].InputRequired.Place, ""))
 	},
 }
 
 var endless = check.Check{
-	ID: "endless", Rule: "a server that asks for ever is given up on", Levels: check.InModern(report.Robust), Cases: []string{"for-ever"}, Requests: 1,
-	Cause: "the client makes its request again for as long as it is asked to",
-	Fix:   "give up on a call after a number of rounds (10 is usual), with an error for whoever made it",
+	ID: "endless", Rule: "The client abandons a call whose results ask for input without end", Levels: robust,
+	Cases: []string{"for-ever"}, Requests: 1, Needs: []check.Need{inputRequired, someRetry},
+	Cause: "the client retries as long as the server asks",
+	Fix:   "Abandon a call after a number of rounds (usually 10), and return an error to its caller.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		wishes := e.InputRequiredResults()
-		if len(wishes) == 0 {
-			return noWish(e)
-		}
-		last := wishes[len(wishes)-1]
-		n := e.Retries()
-		switch why := e.Session.Unsettled(last.InputRequired.Place); {
-		case n >= tooManyRounds:
-			return check.Fail("the client made its request again %d times, and showed no sign of a limit", n).Show(last.Retries[0].Place, "")
-		case n == 0:
-			return check.NotObserved("the client made no retry at all (see mrtr/retried)").Show(last.InputRequired.Place, "")
-		case e.Outcome != nil && e.Outcome.Ended != "":
-			return check.Pass("the client gave up after %d rounds, and says of its call: %s", n, e.Outcome.Ended).Show(last.InputRequired.Place, "")
+		results, n, outcome := e.InputRequiredResults(), e.Retries(), e.ReportedOutcome()
+		last := results[len(results)-1]
+		at := last.InputRequired.Place
+		switch why := e.Session.Unsettled(at); {
+		case n >= check.Expected[int](e):
+			return check.Fail("expected a limit of rounds, found %d rounds", n).Show(last.Retries[0].Place, "")
+		case outcome != "":
+			return check.Pass("the client abandoned the call after %d rounds and reports: %s", n, outcome).Show(at, "")
 		case why != "":
-			return check.NotObserved("that the client gave up after %d rounds cannot be said: %s", n, why).Show(last.InputRequired.Place, "")
+			return check.NotObserved("the client may still continue after %d rounds: %s", n, why).Show(at, "")
 		}
-		return check.Pass("the client gave up after %d rounds", n).Show(last.InputRequired.Place, "")
-	},
-}
-
-var stateOnly = check.Check{
-	ID: "state-only", Rule: "what becomes of a result that has a state and asks for nothing", Levels: check.InModern(report.May), Cases: []string{"only-state"},
-	Statements: []string{"2026-07-28/mrtr/23"},
-	Cause:      "a client may retry at once, or not at all",
-	Fix:        "nothing has to be mended",
-	Judge: func(e *evidence.Case) check.Verdict {
-		wishes := e.InputRequiredResults()
-		switch {
-		case len(wishes) == 0:
-			return noWish(e)
-		case len(wishes[0].Retries) > 0:
-			return check.Info("a result without input requests is answered by a retry").Show(wishes[0].Retries[0].Place, "")
-		}
-		if why := e.Session.Unsettled(wishes[0].InputRequired.Place); why != "" {
-			return check.NotObserved("no retry came, and it is not settled that none would have: %s", why)
-		}
-		return check.Info("a result without input requests is not answered by a retry").Show(wishes[0].InputRequired.Place, "")
+		return check.Pass("the client abandoned the call after %d rounds", n).Show(at, "")
 	},
 }
