@@ -57,7 +57,8 @@ func TestARetryRepeatsTheRequestWithInput(t *testing.T) {
 			[]step{one, calls(8, `,"arguments":{"a":1}`+withState("s")+gives("a"))}},
 		{"same-params", "several", "another method", report.Fail, "method", []step{one, otherMethod}},
 
-		{"new-id", "several", "the same digits in a string", report.Pass, "", []step{one, calls(`"7"`, withState("s")+gives("a"))}},
+		{"new-id", "several", "the same digits in a string", report.Pass, "",
+			[]step{one, calls(`"7"`, withState("s")+gives("a"))}},
 		{"new-id", "several", "the same id", report.Fail, "the id 7", []step{one, calls(7, withState("s")+gives("a"))}},
 		{"new-id", "states", "the call's id in the second round", report.Fail, "the id 7",
 			[]step{one, retry, asks(8, inputs("b")), calls(7, gives("b"))}},
@@ -95,7 +96,8 @@ func TestTheStateComesBackUnchanged(t *testing.T) {
 		{"no-state-invented", "states", "of an earlier round", report.Fail, "found one",
 			[]step{round("one", withState("one")), asks(8, inputs("b")), calls(9, withState("one")+gives("b"))}},
 
-		{"state-only", "only-state", "a retry", report.Info, "the client retries", []step{onlyState, calls(8, withState("s"))}},
+		{"state-only", "only-state", "a retry", report.Info, "the client retries",
+			[]step{onlyState, calls(8, withState("s"))}},
 		{"state-only", "only-state", "no retry", report.Info, "does not retry", []step{onlyState, passesBarrier}},
 		{"state-only", "only-state", "no retry yet", report.NotObserved, "no later sampling request", []step{onlyState}},
 	})
@@ -123,7 +125,8 @@ func TestAClientContinuesUpToALimitOfRounds(t *testing.T) {
 		{"endless", "for-ever", "a limit", report.Pass, "after 9 rounds", []step{stops(9), passesBarrier}},
 		{"endless", "for-ever", "a limit that the client reports", report.Pass, "after 9 rounds and reports: gave-up",
 			[]step{stops(9), reports("gave-up")}},
-		{"endless", "for-ever", "a retry could still come", report.NotObserved, "no later sampling request", []step{stops(9)}},
+		{"endless", "for-ever", "a retry could still come", report.NotObserved, "no later sampling request",
+			[]step{stops(9)}},
 		{"endless", "for-ever", "no limit", report.Fail, "found 100 rounds", []step{completes(tooManyRounds)}},
 		{"endless", "for-ever", "no retry", report.NotObserved, "mrtr/retried", []step{stops(0)}},
 	})
@@ -135,7 +138,8 @@ func TestOtherRequestsHaveNoInputOfTheCall(t *testing.T) {
 	}
 	run(t, []test{
 		{"isolation", "several", "none before the retry", report.Pass, "some came between", meanwhile("")},
-		{"isolation", "several", "none after the retry", report.Pass, "none came between", []step{completes(1), passesBarrier}},
+		{"isolation", "several", "none after the retry", report.Pass, "none came between",
+			[]step{completes(1), passesBarrier}},
 		{"isolation", "several", "another state", report.Pass, "some came between", meanwhile(withState("its own"))},
 		{"isolation", "several", "its state", report.Fail, "a call of mrtr-several in tools/list", meanwhile(withState("s"))},
 		{"isolation", "several", "its input", report.Fail, "a call of mrtr-several in tools/list", meanwhile(gives("a"))},
@@ -182,8 +186,10 @@ func TestTheTypeOfAResultDecides(t *testing.T) {
 	retry := calls(8, withState("s")+gives("a"))
 	run(t, []test{
 		{"missing-result-type", "untyped", "complete", report.Pass, "", []step{untyped, reports("completed"), passesBarrier}},
-		{"missing-result-type", "untyped", "refused", report.Warn, "(failed)", []step{untyped, reports("failed"), passesBarrier}},
-		{"missing-result-type", "untyped", "not reported", report.Unsupported, "docs/adapters.md", []step{untyped, passesBarrier}},
+		{"missing-result-type", "untyped", "refused", report.Warn, "(failed)",
+			[]step{untyped, reports("failed"), passesBarrier}},
+		{"missing-result-type", "untyped", "not reported", report.Unsupported, "docs/adapters.md",
+			[]step{untyped, passesBarrier}},
 		{"missing-result-type", "untyped", "a retry could still come", report.NotObserved, "no later sampling request",
 			[]step{untyped}},
 		{"missing-result-type", "untyped", "a retry", report.Fail, "without resultType, found a retry",
@@ -192,10 +198,11 @@ func TestTheTypeOfAResultDecides(t *testing.T) {
 			[]step{untyped, prompts, reports("completed"), passesBarrier}},
 		{"missing-result-type", "untyped", "no such result", report.NotObserved, "", nil},
 
-		{"unknown-result-type", "unknown-type", "refused", report.Pass, "", []step{unknown, reports("failed"), passesBarrier}},
+		{"unknown-result-type", "unknown-type", "refused", report.Pass, "",
+			[]step{unknown, reports("failed"), passesBarrier}},
 		{"unknown-result-type", "unknown-type", "complete", report.Fail, "unheard-of, found the outcome completed",
 			[]step{unknown, reports("completed"), passesBarrier}},
-		{"unknown-result-type", "unknown-type", "a result that asks for input", report.Warn, "found the outcome input_required",
+		{"unknown-result-type", "unknown-type", "asks for input", report.Warn, "found the outcome input_required",
 			[]step{unknown, reports("input_required"), passesBarrier}},
 		{"unknown-result-type", "unknown-type", "a retry", report.Fail, "type unheard-of, found a retry",
 			[]step{unknown, retry, reports("failed"), passesBarrier}},
@@ -243,9 +250,11 @@ func TestAClientSurvivesInputRequestsThatItCannotFulfil(t *testing.T) {
 	panics := func(s *tracetest.Story) { s.Ends(trace.Process{Panic: "nil"}) }
 	run(t, []test{
 		{"undeclared-input", "undeclared", "no retry", report.Pass, "roots/list", []step{undeclared, passesBarrier}},
-		{"undeclared-input", "undeclared", "no retry yet", report.NotObserved, "no later sampling request", []step{undeclared}},
+		{"undeclared-input", "undeclared", "no retry yet", report.NotObserved, "no later sampling request",
+			[]step{undeclared}},
 		{"undeclared-input", "undeclared", "no response", report.Pass, "retried without", retries(`{}`)},
-		{"undeclared-input", "undeclared", "an error", report.Warn, "refuses", retries(`{"undeclared":{"error":{"code":-32601}}}`)},
+		{"undeclared-input", "undeclared", "an error", report.Warn, "refuses",
+			retries(`{"undeclared":{"error":{"code":-32601}}}`)},
 		{"undeclared-input", "undeclared", "a response", report.Fail, "roots/list", retries(`{"undeclared":{"roots":[]}}`)},
 		{"undeclared-input", "undeclared", "everything is declared", report.NotApplicable, "roots and elicitation",
 			[]step{handlerEnds}},

@@ -185,8 +185,8 @@ var isolation = check.Check{
 	},
 }
 
-// leaked returns the request whose result's state or keys are in a request of another case; nil for none. The server may
-// have asked that case for the same.
+// leaked returns the request whose result's state or keys are in a request of another case; nil for none. The server
+// may have asked that case for the same.
 func leaked(s *evidence.Session, results []*request, e *trace.Event) *request {
 	m := s.Message(e)
 	if !evidence.HasMember(m.Params, "requestState") && !evidence.HasMember(m.Params, "inputResponses") {
