@@ -76,12 +76,7 @@ var noResponses = check.Check{
 	Judge:      func(e *evidence.Case) check.Verdict { return noneOf(e, e.Session.UnmatchedResponses) },
 }
 
-func requestSent(e *evidence.Case) *check.Verdict {
-	if sentDirectly(e) != nil {
-		return nil
-	}
-	return instead(check.NotObserved("the server did not send such a request%s", e.Died()))
-}
+var requestSent = check.Observed(sentDirectly, "the server did not send such a request")
 
 // noneOf judges that none of the responses came.
 func noneOf(e *evidence.Case, responses []evidence.Answer) check.Verdict {

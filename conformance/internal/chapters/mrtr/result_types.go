@@ -30,12 +30,7 @@ func lookAlike(id, resultType string) harness.Case {
 // needsLookAlike need such a result, a client that did not fulfil its inputRequests, and a reported outcome.
 var needsLookAlike = []check.Need{lookAlikeSent, notFulfilled, outcomeReported}
 
-func lookAlikeSent(e *evidence.Case) *check.Verdict {
-	if sentLookAlike(e) != nil {
-		return nil
-	}
-	return instead(check.NotObserved("the server did not send such a result%s", e.Died()))
-}
+var lookAlikeSent = check.Observed(sentLookAlike, "the server did not send such a result")
 
 // sentLookAlike returns the request that got the result; nil for none.
 func sentLookAlike(e *evidence.Case) *request {
