@@ -52,7 +52,7 @@ func notFulfilled(e *evidence.Case) *check.Verdict {
 		result = "a result of the unknown type " + r.InputRequired.Type
 	}
 	fulfilled := func(found string, at evidence.Place) *check.Verdict {
-		return instead(check.Fail("expected the client to ignore the inputRequests of %s, found %s", result, found).
+		return check.Instead(check.Fail("expected the client to ignore the inputRequests of %s, found %s", result, found).
 			Show(r.InputRequired.Place, "").Show(at, ""))
 	}
 	if len(r.Retries) > 0 {
@@ -72,7 +72,7 @@ func outcomeReported(e *evidence.Case) *check.Verdict {
 	if v := settled(e, r); v != nil {
 		return v
 	}
-	return instead(check.Unsupported("the client ignored the inputRequests; make it report the outcome of its call "+
+	return check.Instead(check.Unsupported("the client ignored the inputRequests; make it report the outcome of its call "+
 		"(docs/adapters.md)").Show(r.InputRequired.Place, ""))
 }
 
@@ -132,10 +132,8 @@ var undeclaredInput = check.Check{
 		from := e.InputRequiredResults()[0]
 		method := from.InputRequired.Requests["undeclared"]
 		if len(from.Retries) == 0 {
-			if v := settled(e, from); v != nil {
-				return *v
-			}
-			return check.Pass("the client did not retry: it does not declare %s", method).Show(from.InputRequired.Place, "")
+			return settled(e, from).
+				Or(check.Pass("the client did not retry: it does not declare %s", method).Show(from.InputRequired.Place, ""))
 		}
 		retry := from.Retries[0]
 		answer := retry.Responses["undeclared"]

@@ -65,25 +65,23 @@ func inputRequired(e *evidence.Case) *check.Verdict {
 		return nil
 	}
 	if why, ok := e.Expect.(asksNothing); ok && e.Over {
-		return instead(check.NotApplicable("%s", why))
+		return check.Instead(check.NotApplicable("%s", why))
 	}
-	return instead(check.NotObserved("the server did not ask for input%s", e.Died()))
+	return check.Instead(check.NotObserved("the server did not ask for input%s", e.Died()))
 }
 
 // someRetry needs a retry.
 func someRetry(e *evidence.Case) *check.Verdict {
-	if e.Retries() > 0 {
-		return nil
-	}
-	return instead(check.NotObserved("the client sent no retry (see mrtr/retried)").
-		Show(e.InputRequiredResults()[0].InputRequired.Place, ""))
+	return check.Unless(e.Retries() > 0,
+		check.NotObserved("the client sent no retry (see mrtr/retried)").
+			Show(e.InputRequiredResults()[0].InputRequired.Place, ""))
 }
 
 // modelAnswered needs a model that had an answer for every request of the client.
 func modelAnswered(e *evidence.Case) *check.Verdict {
 	for _, r := range e.Rounds {
 		if why := r.CassetteMiss(); why != "" {
-			return instead(check.NotObserved("the model had no answer for the client: %s", evidence.Clip(why)))
+			return check.Instead(check.NotObserved("the model had no answer for the client: %s", evidence.Clip(why)))
 		}
 	}
 	return nil
@@ -92,13 +90,9 @@ func modelAnswered(e *evidence.Case) *check.Verdict {
 // settled needs a trace that settles that no retry follows the result of a request.
 func settled(e *evidence.Case, from *request) *check.Verdict {
 	at := from.InputRequired.Place
-	if why := e.Session.Unsettled(at); why != "" {
-		return instead(check.NotObserved("no retry came, but one could still have come: %s", why).Show(at, ""))
-	}
-	return nil
+	why := e.Session.Unsettled(at)
+	return check.Unless(why == "", check.NotObserved("no retry came, but one could still have come: %s", why).Show(at, ""))
 }
-
-func instead(v check.Verdict) *check.Verdict { return &v }
 
 // noFault is the verdict on a retry without a fault.
 var noFault check.Verdict

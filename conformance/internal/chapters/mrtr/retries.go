@@ -295,11 +295,9 @@ var rounds = check.Check{
 		if n >= want {
 			return check.Pass("the client completed %d rounds", n).Show(results[n-1].Retries[0].Place, "")
 		}
-		if v := modelAnswered(e); v != nil {
-			return *v
-		}
-		return check.ShowOutput(e.Session, check.Fail("expected %d rounds, found %d%s", want, n, e.Died()).
-			Show(results[len(results)-1].InputRequired.Place, ""))
+		return modelAnswered(e).
+			Or(check.ShowOutput(e.Session, check.Fail("expected %d rounds, found %d%s", want, n, e.Died()).
+				Show(results[len(results)-1].InputRequired.Place, "")))
 	},
 }
 

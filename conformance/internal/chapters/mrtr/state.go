@@ -64,10 +64,9 @@ var stateEchoed = check.Check{
 
 // retriesWithoutRequests needs a retry if the result has no inputRequests.
 func retriesWithoutRequests(e *evidence.Case) *check.Verdict {
-	if first := e.InputRequiredResults()[0]; asksForInput(first.InputRequired) || len(first.Retries) > 0 {
-		return nil
-	}
-	return instead(check.NotApplicable("the client does not retry after a result without inputRequests, as it may"))
+	first := e.InputRequiredResults()[0]
+	return check.Unless(asksForInput(first.InputRequired) || len(first.Retries) > 0,
+		check.NotApplicable("the client does not retry after a result without inputRequests, as it may"))
 }
 
 var stateEmpty = check.Check{
@@ -143,10 +142,8 @@ var stateOnly = check.Check{
 		if len(from.Retries) > 0 {
 			return check.Info("the client retries after a result without inputRequests").Show(from.Retries[0].Place, "")
 		}
-		if v := settled(e, from); v != nil {
-			return *v
-		}
-		return check.Info("the client does not retry after a result without inputRequests").Show(from.InputRequired.Place, "")
+		return settled(e, from).
+			Or(check.Info("the client does not retry after a result without inputRequests").Show(from.InputRequired.Place, ""))
 	},
 }
 

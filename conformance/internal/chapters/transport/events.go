@@ -119,11 +119,9 @@ func readsStyles(e *evidence.Case) check.Verdict {
 			return check.NotObserved("no result for sampling request %d%s", r.N, e.WhyNoResult(r.N))
 		}
 		if len(r.Answers) == 0 {
-			if v := check.Survived(e, r.Asked, "the client did not go on after a stream with "+styles[i].name); v != nil {
-				return *v
-			}
-			return check.Fail("expected a response to a sampling request on a stream with %s, found none", styles[i].name).
-				Show(r.Asked, "")
+			return check.Survived(e, r.Asked, "the client did not go on after a stream with "+styles[i].name).
+				Or(check.Fail("expected a response to a sampling request on a stream with %s, found none", styles[i].name).
+					Show(r.Asked, ""))
 		}
 	}
 	if len(rounds) < len(styles) {

@@ -36,7 +36,7 @@ func sentHTTP(e *evidence.Case) *check.Verdict {
 	for range httpRequests(e.Session) {
 		return nil
 	}
-	return instead(check.NotObserved("the client sent no HTTP request"))
+	return check.Instead(check.NotObserved("the client sent no HTTP request"))
 }
 
 func requestAt(e *trace.Event, m *evidence.Message) evidence.Place {
@@ -197,10 +197,9 @@ var endsSession = check.Check{
 }
 
 func endedCleanly(e *evidence.Case) *check.Verdict {
-	if s := e.Session; s.Ended == nil || !s.Ended.Clean() || len(s.Issued) == 0 {
-		return instead(check.NotObserved("the session did not end cleanly: %s", s.Ending()))
-	}
-	return nil
+	s := e.Session
+	return check.Unless(s.Ended != nil && s.Ended.Clean() && len(s.Issued) > 0,
+		check.NotObserved("the session did not end cleanly: %s", s.Ending()))
 }
 
 // Prompts with names that a header cannot contain, or that look like an encoded name.
@@ -242,9 +241,7 @@ var headerValue = check.Check{
 }
 
 func carrierSent(e *evidence.Case) *check.Verdict {
-	if e.Session.Trace.Find(e.FirstCall) != nil {
-		return nil
-	}
-	return instead(check.Unsupported("the client never sent %s: make it use the prompts of MCP_CONFORMANCE_CONTEXT "+
-		"(Env.Prompts)", e.Case.Carrier))
+	return check.Unless(e.Session.Trace.Find(e.FirstCall) != nil,
+		check.Unsupported("the client never sent %s: make it use the prompts of MCP_CONFORMANCE_CONTEXT "+
+			"(Env.Prompts)", e.Case.Carrier))
 }

@@ -95,10 +95,9 @@ var sessionLost = check.Check{
 }
 
 func newSession(e *evidence.Case) *check.Verdict {
-	if l := lossOf(e); l != nil && l.anew != nil {
-		return nil
-	}
-	return instead(check.NotApplicable("there was no new session (see transport/session-lost)"))
+	l := lossOf(e)
+	return check.Unless(l != nil && l.anew != nil,
+		check.NotApplicable("there was no new session (see transport/session-lost)"))
 }
 
 var handlersSurvive = check.Check{

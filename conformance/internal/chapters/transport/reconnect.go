@@ -109,10 +109,8 @@ var connectionClosed = check.Observed(comebackOf,
 	"the server closed no connection: the client had no stream for its call")
 
 func clientReturned(e *evidence.Case) *check.Verdict {
-	if comebackOf(e).returned != nil {
-		return nil
-	}
-	return instead(check.NotApplicable("the client did not resume the stream of its call (see transport/reconnects)"))
+	return check.Unless(comebackOf(e).returned != nil,
+		check.NotApplicable("the client did not resume the stream of its call (see transport/reconnects)"))
 }
 
 var reconnects = check.Check{
@@ -187,9 +185,6 @@ var answersOnce = check.Check{
 			return check.NotObserved("the client did not respond to the request that was pending when the connection closed%s",
 				e.WhyNoResult(1))
 		}
-		if v := check.UnsettledSince(e, at(c.returned, "GET")); v != nil {
-			return *v
-		}
-		return check.Pass("the client sent one response per request")
+		return check.UnsettledSince(e, at(c.returned, "GET")).Or(check.Pass("the client sent one response per request"))
 	},
 }

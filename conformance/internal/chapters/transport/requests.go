@@ -75,15 +75,11 @@ var acceptsJSON = check.Check{
 			return check.Fail("expected the client to accept plain JSON, found that it reports a failed call").Show(response, "")
 		}
 		if e.Revision.Modern() && len(e.Rounds) > 0 && len(e.Rounds[0].Answers) == 0 {
-			if v := check.UnsettledSince(e, response); v != nil {
-				return *v
-			}
-			return check.Fail("expected a retry after a plain JSON result that asks for input, found none").Show(response, "")
+			return check.UnsettledSince(e, response).
+				Or(check.Fail("expected a retry after a plain JSON result that asks for input, found none").Show(response, ""))
 		}
-		if v := check.Survived(e, response, "the client did not go on after a plain JSON response"); v != nil {
-			return *v
-		}
-		return check.Pass("the client accepted a plain JSON response")
+		return check.Survived(e, response, "the client did not go on after a plain JSON response").
+			Or(check.Pass("the client accepted a plain JSON response"))
 	},
 }
 
@@ -101,10 +97,8 @@ func plainResponse(e *evidence.Case) *evidence.Place {
 var plainResponseSent = check.Observed(plainResponse, "the server sent no plain JSON response")
 
 func notTurnedDown(e *evidence.Case) *check.Verdict {
-	if e.TurnedDown == "" {
-		return nil
-	}
-	return instead(check.NotObserved("the server refused a request with %s", e.TurnedDown).Show(e.TurnedDownAt, ""))
+	return check.Unless(e.TurnedDown == "",
+		check.NotObserved("the server refused a request with %s", e.TurnedDown).Show(e.TurnedDownAt, ""))
 }
 
 // The server's request has the id of the client's pending call.
@@ -194,10 +188,7 @@ var duplicateRequest = check.Check{
 
 // afterRepeat returns the failure, or the verdict for a client that did not go on after the round.
 func afterRepeat(e *evidence.Case, r *evidence.Round, failure check.Verdict) check.Verdict {
-	if v := check.Survived(e, r.Asked, "the client did not go on after a request that came twice"); v != nil {
-		return *v
-	}
-	return failure
+	return check.Survived(e, r.Asked, "the client did not go on after a request that came twice").Or(failure)
 }
 
 // The server sends three sampling requests in one batch. The case is isolated: a client that cannot read a batch may
@@ -240,7 +231,7 @@ var batchSent = check.Observed(batchMark, "the server did not send the batch")
 // inBatch returns nil for a request with a refusal or its own result.
 func inBatch(e *evidence.Case, r *evidence.Round) *check.Verdict {
 	if r.CassetteMiss() != "" {
-		return instead(check.NotObserved("no result for sampling request %d%s", r.N, e.WhyNoResult(r.N)))
+		return check.Instead(check.NotObserved("no result for sampling request %d%s", r.N, e.WhyNoResult(r.N)))
 	}
 	if len(r.Answers) == 0 {
 		if v := check.Survived(e, r.Asked, "the client did not go on after a batch"); v != nil {
@@ -249,14 +240,14 @@ func inBatch(e *evidence.Case, r *evidence.Round) *check.Verdict {
 		sent := batchMark(e)
 		v := check.Fail("expected a response to request %d of a batch, found none%s", r.N, e.Died())
 		v = v.Show(at(sent, "a batch"), "%s", sent.Mark.Text).Show(r.Asked, "")
-		return instead(check.ShowOutput(e.Session, v))
+		return check.Instead(check.ShowOutput(e.Session, v))
 	}
 	a := r.Result()
 	if a == nil {
 		return nil
 	}
 	if other := story.Others(a, r); other != "" {
-		return instead(check.Fail("expected the answer to request %d of a batch, found that to another: %q", r.N, other).
+		return check.Instead(check.Fail("expected the answer to request %d of a batch, found another: %q", r.N, other).
 			Show(r.Asked, "").Show(a.At("content"), "%s", strings.TrimSpace(dialect.PlainText(a.Blocks()))))
 	}
 	return nil

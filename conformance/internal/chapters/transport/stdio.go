@@ -85,18 +85,13 @@ var stderrIsNoError = check.Check{
 				return check.ShowOutput(e.Session, v.Show(place, "%s", wrote.Mark.Text).Show(r.Asked, ""))
 			}
 		}
-		if v := check.Survived(e, place, "the client did not go on "+after); v != nil {
-			return *v
-		}
-		return check.Pass("the client went on")
+		return check.Survived(e, place, "the client did not go on "+after).Or(check.Pass("the client went on"))
 	},
 }
 
 func logged(e *evidence.Case) *check.Verdict {
-	if mark(e, trace.MarkStderr) != nil {
-		return nil
-	}
-	return instead(check.NotObserved("the server did not write to standard error%s", e.WhyNoResult(len(e.Rounds))))
+	return check.Unless(mark(e, trace.MarkStderr) != nil,
+		check.NotObserved("the server did not write to standard error%s", e.WhyNoResult(len(e.Rounds))))
 }
 
 var shutsDown = check.Check{
@@ -162,17 +157,12 @@ func lostServer(e *evidence.Case) *trace.Event {
 }
 
 func serverEnded(e *evidence.Case) *check.Verdict {
-	if lostServer(e) != nil {
-		return nil
-	}
-	return instead(check.NotObserved("the sample was over before the server could end%s", e.WhyNoResult(1)))
+	return check.Unless(lostServer(e) != nil,
+		check.NotObserved("the sample was over before the server could end%s", e.WhyNoResult(1)))
 }
 
 func endKnown(e *evidence.Case) *check.Verdict {
-	if e.Session.Ended != nil {
-		return nil
-	}
-	return instead(check.NotObserved("the trace does not say how the client ended"))
+	return check.Unless(e.Session.Ended != nil, check.NotObserved("the trace does not say how the client ended"))
 }
 
 var pipeEnds = check.Check{

@@ -34,7 +34,7 @@ var (
 	mustBoth = check.SinceTools(report.Must)
 )
 
-// askOnce asks one question, in a way of its own.
+// askOnce asks one question. Way changes how it is sent.
 func askOnce(way func(any) any) server.Handler {
 	return func(s *server.Session) (any, error) {
 		return "done", askAndWait(s, way(s.Ask("Does this come through?")))
@@ -54,28 +54,19 @@ func askAndWait(s *server.Session, ask any) error {
 
 // overHTTP and overStdio need a session over the transport that the rule is about.
 func overHTTP(e *evidence.Case) *check.Verdict {
-	if !e.Session.OverStdio() {
-		return nil
-	}
-	return instead(check.NotApplicable("the rule is about HTTP, and the client speaks over stdio"))
+	return check.Unless(!e.Session.OverStdio(),
+		check.NotApplicable("the rule is about HTTP, and the client speaks over stdio"))
 }
 
 func overStdio(e *evidence.Case) *check.Verdict {
-	if e.Session.OverStdio() {
-		return nil
-	}
-	return instead(check.NotApplicable("the rule is about stdio, and the client speaks over HTTP"))
+	return check.Unless(e.Session.OverStdio(),
+		check.NotApplicable("the rule is about stdio, and the client speaks over HTTP"))
 }
 
 // asked needs a sampling request. Unlike Check.Requests, it can follow another precondition.
 func asked(e *evidence.Case) *check.Verdict {
-	if len(e.Rounds) > 0 {
-		return nil
-	}
-	return instead(check.NotObserved("the server did not send a sampling request"))
+	return check.Unless(len(e.Rounds) > 0, check.NotObserved("the server did not send a sampling request"))
 }
-
-func instead(v check.Verdict) *check.Verdict { return &v }
 
 // find returns the first event of the case that matches; nil for none.
 func find(e *evidence.Case, matches func(*trace.Event) bool) *trace.Event {
@@ -104,10 +95,8 @@ func served(e *evidence.Case, r *evidence.Round, how string) check.Verdict {
 		if !e.Session.AnswersAny() {
 			return answersNothing(e)
 		}
-		if v := check.Survived(e, r.Asked, "the client did not go on after a sampling request "+how); v != nil {
-			return *v
-		}
-		return check.Fail("expected a response to a sampling request %s, found none", how).Show(r.Asked, "")
+		return check.Survived(e, r.Asked, "the client did not go on after a sampling request "+how).
+			Or(check.Fail("expected a response to a sampling request %s, found none", how).Show(r.Asked, ""))
 	}
 	if a := r.Answers[0]; a.Err != nil && a.Err.Code == evidence.MethodNotFound {
 		return check.Fail("expected a result for a sampling request %s, found error %d", how, a.Err.Code).

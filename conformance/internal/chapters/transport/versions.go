@@ -123,11 +123,11 @@ func listedVersions(m *evidence.Message) (versions []string, how string) {
 	_ = failed.Read("data", &data)
 	switch {
 	case result.Text("protocolVersion") != "":
-		return []string{result.Text("protocolVersion")}, "its response to initialize"
+		return []string{result.Text("protocolVersion")}, "response to initialize"
 	case result.Read("supportedVersions", &versions) == nil && versions != nil:
-		return versions, "its response to server/discover"
+		return versions, "response to server/discover"
 	case m.Err != nil && m.Err.Code == codeUnsupportedVersion && data.Read("supported", &versions) == nil:
-		return versions, "its error response"
+		return versions, "error response"
 	}
 	return nil, ""
 }
@@ -150,18 +150,14 @@ func namedVersion(f *trace.Frame, m *evidence.Message) (version string, inMeta b
 var needsVersions = []check.Need{cameToServer, opensInRevision}
 
 func cameToServer(e *evidence.Case) *check.Verdict {
-	if e.Session.Asked {
-		return nil
-	}
-	return instead(check.Unsupported("the client sent nothing: make it find out the version if "+
-		"MCP_CONFORMANCE_PROTOCOL_VERSION (Env.Revision) is empty; %s", e.Session.Ending()))
+	return check.Unless(e.Session.Asked,
+		check.Unsupported("the client sent nothing: make it find out the version if "+
+			"MCP_CONFORMANCE_PROTOCOL_VERSION (Env.Revision) is empty; %s", e.Session.Ending()))
 }
 
 func opensInRevision(e *evidence.Case) *check.Verdict {
-	if !e.Revision.Modern() || versions(e.Session).modern {
-		return nil
-	}
-	return instead(check.NotApplicable("the client begins with initialize: it does not ask for %s", e.Revision))
+	return check.Unless(!e.Revision.Modern() || versions(e.Session).modern,
+		check.NotApplicable("the client begins with initialize: it does not ask for %s", e.Revision))
 }
 
 var versionListed = check.Check{
@@ -178,7 +174,7 @@ var versionListed = check.Check{
 		v := versions(e.Session)
 		list := strings.Join(v.listed, ", ")
 		differs := func(verdict func(string, ...any) check.Verdict, more string) check.Verdict {
-			return verdict("expected requests in %s (%s), found %s%s", list, v.how, v.named, more).
+			return verdict("expected requests in %s (the server's %s), found %s%s", list, v.how, v.named, more).
 				Show(*v.by, "%s", e.Session.Trace.Find(v.by.Ref).Frame.Raw).Show(v.wrong[0], "%s", v.named)
 		}
 		switch {
