@@ -31,7 +31,7 @@ var (
 	robust = check.InModern(report.Robust)
 )
 
-// ifSampling wraps a handler that builds results itself. A client without sampling gets a sample, which is withheld.
+// ifSampling wraps a handler that builds results itself. For a client without sampling, Sample withholds the request.
 func ifSampling(handler server.Handler) server.Handler {
 	return func(s *server.Session) (any, error) {
 		if !s.Declares("sampling") {

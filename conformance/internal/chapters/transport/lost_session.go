@@ -25,9 +25,9 @@ var lostSession = story.Delivered(
 
 // loss is what a client did after the server ended its session.
 type loss struct {
-	notFound *evidence.Place // the server's 404; nil for none
-	request  bool            // whether the 404 responds to a JSON-RPC request, and not, for example, to a stream
-	anew     *trace.Event    // the client's next initialize; nil for none
+	notFound   *evidence.Place // the server's 404; nil for none
+	request    bool            // whether the 404 responds to a JSON-RPC request, and not, for example, to a stream
+	initialize *trace.Event    // the client's next initialize; nil for none
 }
 
 // lossOf returns nil if the server ended no session.
@@ -37,7 +37,7 @@ func lossOf(e *evidence.Case) *loss {
 		return nil
 	}
 	l, deletes := &loss{}, false
-	for i := e.Session.Order[ended.Ref()] + 1; i < len(e.Session.Trace.Events) && l.anew == nil; i++ {
+	for i := e.Session.Order[ended.Ref()] + 1; i < len(e.Session.Trace.Events) && l.initialize == nil; i++ {
 		ev := &e.Session.Trace.Events[i]
 		if ev.Frame == nil || ev.Frame.HTTP == nil {
 			continue
@@ -47,7 +47,7 @@ func lossOf(e *evidence.Case) *loss {
 		case ev.Frame.Dir == trace.FromClient:
 			deletes = http.Method == "DELETE"
 			if m.Method == "initialize" {
-				l.anew = ev
+				l.initialize = ev
 			}
 		case http.Status == 404 && !deletes && !l.request:
 			if l.request = m.ID != nil; l.request || l.notFound == nil {
@@ -78,10 +78,10 @@ var sessionLost = check.Check{
 	Fix:   "If a request with a session id gets 404, send initialize without it. Repeat the request in the new session.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		l := lossOf(e)
-		if l.anew != nil {
-			if id := l.anew.Frame.HTTP.Header["Mcp-Session-Id"]; id != "" {
+		if l.initialize != nil {
+			if id := l.initialize.Frame.HTTP.Header["Mcp-Session-Id"]; id != "" {
 				return check.Fail("expected initialize without a session id, found the id of the old session").
-					Show(at(l.anew, "initialize"), "Mcp-Session-Id: %s", id)
+					Show(at(l.initialize, "initialize"), "Mcp-Session-Id: %s", id)
 			}
 			return check.Pass("the client started a new session")
 		}
@@ -96,7 +96,7 @@ var sessionLost = check.Check{
 
 func newSession(e *evidence.Case) *check.Verdict {
 	l := lossOf(e)
-	return check.Unless(l != nil && l.anew != nil,
+	return check.Unless(l != nil && l.initialize != nil,
 		check.NotApplicable("there was no new session (see transport/session-lost)"))
 }
 
@@ -106,9 +106,9 @@ var handlersSurvive = check.Check{
 	Cause: "handlers and capabilities belong to the lost connection, and the new one has none",
 	Fix:   "Create each new session with the same capabilities and handlers as the first.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		s, anew := e.Session, lossOf(e).anew
+		s, initialize := e.Session, lossOf(e).initialize
 		for _, r := range s.Requests {
-			if r.Ref == anew.Ref() && !r.Declares("sampling") && s.Requests[0].Declares("sampling") {
+			if r.Ref == initialize.Ref() && !r.Declares("sampling") && s.Requests[0].Declares("sampling") {
 				return check.Fail("expected the sampling capability in the new session, found none").
 					ShowJSON(r.CapabilitiesAt(), r.Declared())
 			}
@@ -116,7 +116,7 @@ var handlersSurvive = check.Check{
 		if len(e.Rounds) == 0 || e.Rounds[0].Result() == nil {
 			return check.NotObserved("the client did not sample in its first session%s", e.WhyNoResult(1))
 		}
-		return samplesAfter(s, s.Order[anew.Ref()], e.Case.ID)
+		return samplesAfter(s, s.Order[initialize.Ref()], e.Case.ID)
 	},
 }
 

@@ -51,24 +51,24 @@ var disconnect = story.Pondered(
 		}
 	})
 
-// comeback is what a client did after the server closed the connection of its call.
-type comeback struct {
+// resumption is what a client did after the server closed the connection of its call.
+type resumption struct {
 	closed   *trace.Event
 	returned *trace.Event // its first GET with a Last-Event-ID; nil for none
 	blank    *trace.Event // its first GET without one; nil for none
 	repeated *trace.Event // the first message from before the close that the server sent again; nil for none
 }
 
-func (c *comeback) close() evidence.Place { return at(c.closed, "end of the connection") }
+func (c *resumption) close() evidence.Place { return at(c.closed, "end of the connection") }
 
 // showReturn shows the GET and its Last-Event-ID.
-func (c *comeback) showReturn(v check.Verdict) check.Verdict {
+func (c *resumption) showReturn(v check.Verdict) check.Verdict {
 	return v.Show(at(c.returned, "GET"), "Last-Event-ID: %s", c.returned.Frame.HTTP.Header["Last-Event-Id"])
 }
 
-// comebackOf returns nil if the server closed no connection.
-func comebackOf(e *evidence.Case) *comeback {
-	c := &comeback{}
+// resumptionOf returns nil if the server closed no connection.
+func resumptionOf(e *evidence.Case) *resumption {
+	c := &resumption{}
 	before := map[string]bool{} // the ids of events with a message before the close
 	for i := range e.Session.Trace.Events {
 		ev := &e.Session.Trace.Events[i]
@@ -93,7 +93,7 @@ func comebackOf(e *evidence.Case) *comeback {
 }
 
 // takeRequest notes a GET of the session after the close.
-func (c *comeback) takeRequest(e *trace.Event) {
+func (c *resumption) takeRequest(e *trace.Event) {
 	if f := e.Frame; f.HTTP == nil || f.HTTP.Method != "GET" || f.Session != c.closed.Frame.Session {
 		return
 	}
@@ -105,11 +105,11 @@ func (c *comeback) takeRequest(e *trace.Event) {
 	}
 }
 
-var connectionClosed = check.Observed(comebackOf,
+var connectionClosed = check.Observed(resumptionOf,
 	"the server closed no connection: the client had no stream for its call")
 
 func clientReturned(e *evidence.Case) *check.Verdict {
-	return check.Unless(comebackOf(e).returned != nil,
+	return check.Unless(resumptionOf(e).returned != nil,
 		check.NotApplicable("the client did not resume the stream of its call (see transport/reconnects)"))
 }
 
@@ -122,7 +122,7 @@ var reconnects = check.Check{
 	Fix: "If a stream ends without the response, send a GET to the endpoint with the id of its last event as " +
 		"Last-Event-ID, and continue to read.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		c := comebackOf(e)
+		c := resumptionOf(e)
 		closed := c.closed.Frame
 		switch {
 		case c.returned == nil && c.blank != nil:
@@ -157,7 +157,7 @@ var retryHonoured = check.Check{
 	Cause: "the client uses a delay of its own, or does not read the field retry",
 	Fix:   "Read the field retry of the stream, in milliseconds, and wait for that time before the GET.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		c := comebackOf(e)
+		c := resumptionOf(e)
 		if want, took := c.closed.Frame.Retry, c.returned.At-c.closed.At; took < want-clockSlack {
 			return check.Fail("expected the client to wait %s before it reconnects, found less", want).
 				Show(c.close(), "retry: %d", want.Milliseconds()).
@@ -174,7 +174,7 @@ var answersOnce = check.Check{
 	Cause: "the client resumes from an event that it had received, and responds to the same requests again",
 	Fix:   "Keep the id of the last event of each stream, and remember the ids of answered requests.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		c := comebackOf(e)
+		c := resumptionOf(e)
 		for _, r := range e.Rounds {
 			if len(r.Answers) > 1 {
 				return c.showReturn(check.Fail("expected 1 response per request, found %d", len(r.Answers))).

@@ -66,7 +66,7 @@ var plain = story.Delivered(harness.Case{ID: "transport/plain", Responses: serve
 var acceptsJSON = check.Check{
 	ID: "accepts-json", Rule: "The client MUST accept a plain JSON response", Levels: mustBoth, Cases: []string{"plain"},
 	Statements: []string{"2025-11-25/transports/10", "2026-07-28/streamable-http/07"},
-	Needs:      []check.Need{overHTTP, plainResponseSent, notTurnedDown},
+	Needs:      []check.Need{overHTTP, plainResponseSent, notRefused},
 	Cause:      "the client reads every body as an event stream, whatever its Content-Type",
 	Fix:        "Read the Content-Type of each response: application/json is one message, text/event-stream a stream.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -96,7 +96,7 @@ func plainResponse(e *evidence.Case) *evidence.Place {
 
 var plainResponseSent = check.Observed(plainResponse, "the server sent no plain JSON response")
 
-func notTurnedDown(e *evidence.Case) *check.Verdict {
+func notRefused(e *evidence.Case) *check.Verdict {
 	return check.Unless(e.TurnedDown == "",
 		check.NotObserved("the server refused a request with %s", e.TurnedDown).Show(e.TurnedDownAt, ""))
 }
