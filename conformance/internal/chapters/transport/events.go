@@ -11,56 +11,68 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// styled is a way to write events, and what it is called.
-type styled struct {
+// The server asks one question in each style of a list. The list is the expectation of the case.
+var (
+	events     = inStyles(harness.Case{ID: "transport/events"}, usualStyles)
+	rareEvents = inStyles(harness.Case{ID: "transport/rare-events", Isolated: true}, rareStyles)
+)
+
+// style is a legal way to write an event stream, and its name.
+type style struct {
 	name string
 	server.Style
 }
 
-// plainStyle is what the others are held against: a client that changes what is asked there, too, does so for reasons of its own.
-var plainStyle = styled{"characters that are line ends elsewhere, and not in an event stream", server.Style{}}
+type stylesOf func(server.Revision) []style
 
-// usualStyles are those that servers have, or come to by the libraries that they are built on and the proxies between. In the second era each question
-// is a round of the call, of which a client may not go through many.
-func usualStyles(r server.Revision) []styled {
+// plainStyle shows what a client changes in every style, for reasons of its own.
+var plainStyle = style{"characters that end lines elsewhere, but not in an event stream", server.Style{}}
+
+// usualStyles are common in servers, libraries and proxies. In 2026-07-28 each question is a round of the call, and a
+// client may allow only a few.
+func usualStyles(r server.Revision) []style {
 	if r.Modern() {
-		return []styled{
+		return []style{
 			plainStyle,
-			{"CRLF, comments, events without data, and no space behind the colons", server.Style{LineEnd: "\r\n", Tight: true, Extra: []string{": keep-alive", "", "data:", ""}}},
-			{"a message over several data lines, an event type, an unknown field, and bytes one by one", server.Style{Folded: true, Extra: []string{"event: message", "unknown: field"}, Piece: 1}},
+			{"CRLF, comments, events without data, and no space after colons",
+				server.Style{LineEnd: "\r\n", Tight: true, Extra: []string{": keep-alive", "", "data:", ""}}},
+			{"a message on several data lines, an event type, an unknown field, and single bytes",
+				server.Style{Folded: true, Extra: []string{"event: message", "unknown: field"}, Piece: 1}},
 		}
 	}
-	return []styled{
+	return []style{
 		plainStyle,
 		{"lines that end in CRLF", server.Style{LineEnd: "\r\n"}},
-		{"comments between the events, as they keep connections alive", server.Style{Extra: []string{": keep-alive", "", ":", ""}}},
-		{"no space behind the colons", server.Style{Tight: true}},
-		{"a message over several data lines", server.Style{Folded: true}},
-		{"an event type, and a field that nobody knows", server.Style{Extra: []string{"event: message", "unknown: field"}}},
-		{"events without data before the message", server.Style{Extra: []string{"data:", "", "event: message", "data:", ""}}},
-		{"bytes that come one by one, which cuts characters", server.Style{Piece: 1}},
+		{"comments between events, which keep connections alive", server.Style{Extra: []string{": keep-alive", "", ":", ""}}},
+		{"no space after colons", server.Style{Tight: true}},
+		{"a message on several data lines", server.Style{Folded: true}},
+		{"an event type and an unknown field", server.Style{Extra: []string{"event: message", "unknown: field"}}},
+		{"events without data before the message",
+			server.Style{Extra: []string{"data:", "", "event: message", "data:", ""}}},
+		{"single bytes, which cut characters", server.Style{Piece: 1}},
 	}
 }
 
-// rareStyles are just as legal, and hardly seen. A byte order mark has to be the first that is written on a stream, of which each round of the second
-// era has its own. There nothing comes behind the event, so that one who waits for what may be the LF of a CR LF waits in vain: of that nothing is asked.
-func rareStyles(r server.Revision) []styled {
-	mark := styled{"a byte order mark before the first event", server.Style{BOM: true}}
+// rareStyles are legal, but rare. A byte order mark must be the first on a stream: in 2026-07-28 each round has its own
+// stream. CR alone is not asked for there: nothing follows the event, and a client may wait for the LF of a CRLF.
+func rareStyles(r server.Revision) []style {
+	mark := style{"a byte order mark before the first event", server.Style{BOM: true}}
 	if r.Modern() {
-		return []styled{plainStyle, mark}
+		return []style{plainStyle, mark}
 	}
-	return []styled{mark, plainStyle, {"lines that end in CR alone", server.Style{LineEnd: "\r"}}}
+	return []style{mark, plainStyle, {"lines that end in CR alone", server.Style{LineEnd: "\r"}}}
 }
 
-// foreign is in each question: characters of two, three and four bytes, and separators that are no line ends to an event stream.
+// foreign is part of each question: characters of two to four bytes, and separators that end no line of a stream.
 const foreign = "Größe 東京 𝄞 a\u2028b\u0085c"
 
-// playStyles asks a question in each style.
-func playStyles(styles func(server.Revision) []styled) server.Handler {
-	return func(s *server.Session) (any, error) {
+func inStyles(c harness.Case, styles stylesOf) harness.Case {
+	c.Responses, c.Revisions, c.Expect = server.SSE, check.WithTools, styles
+	return story.Delivered(c, func(s *server.Session) (any, error) {
 		for i, style := range styles(s.Revision()) {
 			if err := s.Style(style.Style); err != nil {
 				return nil, err
@@ -69,68 +81,66 @@ func playStyles(styles func(server.Revision) []styled) server.Handler {
 			if err != nil {
 				return nil, err
 			}
-			raw := bytes.ReplaceAll(ask, []byte(`\u2028`), []byte("\u2028")) // as JSON may have it, and encoding/json does not
-			asked, err := s.Start(json.RawMessage(raw))
-			if err != nil {
+			raw := bytes.ReplaceAll(ask, []byte(`\u2028`), []byte("\u2028")) // legal in JSON; encoding/json escapes it
+			if err := askAndWait(s, json.RawMessage(raw)); err != nil {
 				return nil, err
 			}
-			story.Wait(s, asked)
 		}
 		return "done", s.Style(server.Style{})
-	}
+	})
 }
 
 var sseDetails = check.Check{
-	ID: "sse-details", Rule: "a message is read however the event stream that brings it is written", Levels: check.SinceTools(report.Robust), Cases: []string{"events"},
-	Cause: "streams are read by a few lines of code that expect \"data: \", one line, and LF",
-	Fix:   "read streams as HTML says (9.2.6, interpreting an event stream), or with a library that does: bytes until the end of a line, then characters",
-	Judge: overHTTP(1, func(e *evidence.Case) check.Verdict { return readStyles(e, usualStyles) }),
+	ID: "sse-details", Rule: "The client reads messages from event streams in every common style",
+	Levels: check.SinceTools(report.Robust), Cases: []string{"events"}, Needs: []check.Need{overHTTP, asked},
+	Cause: "the client's parser expects \"data: \", one line, and LF",
+	Fix: "Read streams as HTML says (9.2.6, interpreting an event stream), or with a library that does. Split bytes " +
+		"into lines first, then decode characters.",
+	Judge: readsStyles,
 }
 
 var sseRare = check.Check{
-	ID: "sse-rare", Rule: "a message is read also after a byte order mark, and between lines that end in CR", Levels: check.SinceTools(report.Advice), Cases: []string{"rare-events"},
-	Cause: "lines are looked for that end in LF, as those of nearly all servers do",
-	Fix:   "take CR, LF and CRLF for the end of a line, and leave out a byte order mark at the beginning of the stream",
-	Judge: overHTTP(1, func(e *evidence.Case) check.Verdict { return readStyles(e, rareStyles) }),
+	ID: "sse-rare", Rule: "The client reads messages after a byte order mark, and between lines that end in CR",
+	Levels: check.SinceTools(report.Advice), Cases: []string{"rare-events"}, Needs: []check.Need{overHTTP, asked},
+	Cause: "the client looks only for lines that end in LF, as in nearly all streams",
+	Fix:   "Accept CR, LF and CRLF as line ends, and skip a byte order mark at the beginning of the stream.",
+	Judge: readsStyles,
 }
 
-// readStyles wants every question answered, and to have reached the model as it was asked.
-func readStyles(ev *evidence.Case, of func(server.Revision) []styled) check.Verdict {
-	styles := of(ev.Revision)
-	if !ev.Session.AnswersAny() {
-		return check.NotObserved("the client answered no sampling request at all (see basic/answered)%s", ev.Died())
+// readsStyles judges that every question got a response, and reached the model unchanged.
+func readsStyles(e *evidence.Case) check.Verdict {
+	styles := check.Expected[stylesOf](e)(e.Revision)
+	if !e.Session.AnswersAny() {
+		return answersNothing(e)
 	}
-	for i, r := range ev.Rounds {
-		if i == len(styles) {
-			break
+	rounds := e.Rounds[:min(len(e.Rounds), len(styles))]
+	for i, r := range rounds {
+		if r.CassetteMiss() != "" {
+			return check.NotObserved("no result for sampling request %d%s", r.N, e.WhyNoResult(r.N))
 		}
-		style := styles[i].name
-		switch {
-		case r.CassetteMiss() != "":
-			return check.NotObserved("no result for sampling request %d%s", r.N, ev.WhyNoResult(r.N))
-		case len(r.Answers) == 0:
-			if v := check.Survived(ev, r.Asked, "the client did not go on after a stream with "+style); v != nil {
-				return *v
-			}
-			return check.Fail("a sampling request was not read from a stream with %s", style).Show(r.Asked, "")
+		if len(r.Answers) == 0 {
+			return check.Survived(e, r.Asked, "the client did not go on after a stream with "+styles[i].name).
+				Or(check.Fail("expected a response to a sampling request on a stream with %s, found none", styles[i].name).
+					Show(r.Asked, ""))
 		}
 	}
-	if len(ev.Rounds) < len(styles) {
-		return check.NotObserved("the play did not get as far as a stream with %s%s", styles[len(ev.Rounds)].name, ev.Died())
+	if len(rounds) < len(styles) {
+		return check.NotObserved("the server sent no stream with %s%s", styles[len(rounds)].name, e.Died())
 	}
-	for i, r := range ev.Rounds[:len(styles)] {
-		if x := garbled(r); x != nil && slices.ContainsFunc(ev.Rounds, func(other *evidence.Round) bool { return len(other.Model) > 0 && garbled(other) == nil }) {
-			return check.Fail("the text of a sampling request was changed that came on a stream with %s", styles[i].name).Show(r.Asked, "%s", foreign).Show(x.Place, "%s", evidence.Compact(x.Request.Body))
+	unchanged := func(r *evidence.Round) bool { return len(r.Model) > 0 && garbled(r) == nil }
+	keepsSome := slices.ContainsFunc(e.Rounds, unchanged)
+	var names []string
+	for i, r := range rounds {
+		if x := garbled(r); x != nil && keepsSome {
+			return check.Fail("expected the text unchanged in the model request, found another: stream with %s", styles[i].name).
+				Show(r.Asked, "%s", foreign).ShowJSON(x.Place, x.Request.Body)
 		}
+		names = append(names, styles[i].name)
 	}
-	var read []string
-	for _, s := range styles {
-		read = append(read, s.name)
-	}
-	return check.Pass("read: %s", strings.Join(read, "; "))
+	return check.Pass("the client read: %s", strings.Join(names, "; "))
 }
 
-// garbled returns the request of the model in which what was asked is not as it was; nil where it is.
+// garbled returns a request to the model without the text of the question; nil for none.
 func garbled(r *evidence.Round) *evidence.Exchange {
 	for _, x := range r.Model {
 		if x.Request != nil && !x.Says(foreign) {

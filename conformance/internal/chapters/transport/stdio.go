@@ -13,30 +13,14 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// What is about the server's process, which the client launches: a session over HTTP has none, and is asked something simple in its place.
-var stdioCases = []harness.Case{
-	story.Pondered(harness.Case{ID: "transport/pipe", Stdio: true}, sampleOverPipe),
-	story.Pondered(harness.Case{ID: "transport/pipe-end", Stdio: true, Isolated: true}, endThePipe),
-}
+// manyLines is a question with line ends that JSON escapes, and others that it need not escape.
+const manyLines = "Name a bird.\nOr two,\r\nor\u2028three, or \"\\n\" – 鳥?"
 
-var stdioChecks = []check.Check{overPipe, stderrIsNoError, pipeEnds, restarts, shutsDown}
-
-// lately are the levels of a rule that the two older revisions do not have in the table, and which is good advice there.
-func lately(l report.Level) map[server.Revision]report.Level {
-	return map[server.Revision]report.Level{server.V20250326: report.Advice, server.V20250618: report.Advice, server.V20251125: l, server.V20260728: l}
-}
-
-// onSeveralLines asks for an answer in which careless code finds the ends of lines: those that JSON escapes, and those that it need not.
-const onSeveralLines = "Name a bird.\nOr two,\r\nor\u2028three, or \"\\n\" – 鳥?"
-
-// seen is how long a client may take to see that its server has ended, before the model answers it and there is nobody to read its own answer.
-const seen = 300 * time.Millisecond
-
-// sampleOverPipe asks what has line ends in it, and then writes to standard error while the model thinks about the next one. A client that bears that
-// answers it, and one more.
-func sampleOverPipe(gate *story.Stage) server.Handler {
+// The server asks a question with line ends. While the model thinks about the next one, it writes to standard error,
+// and then asks once more. Over HTTP it asks only the first question.
+var pipe = story.Pondered(harness.Case{ID: "transport/pipe", Stdio: true}, func(gate *story.Stage) server.Handler {
 	return func(s *server.Session) (any, error) {
-		if _, err := s.Sample(s.Ask(onSeveralLines)); err != nil || !s.OverStdio() {
+		if _, err := s.Sample(s.Ask(manyLines)); err != nil || !s.OverStdio() {
 			return "done", err
 		}
 		asked, word, err := story.StartPondering(s, gate)
@@ -57,197 +41,168 @@ func sampleOverPipe(gate *story.Stage) server.Handler {
 		}
 		return s.Sample(s.Ask("Name a fish."))
 	}
-}
+})
 
-// endThePipe ends the server, as far as the client can see, while the model thinks about a sample. A client that calls again, having started the server
-// again, is answered.
-func endThePipe(gate *story.Stage) server.Handler {
-	return func(s *server.Session) (any, error) {
-		if !s.OverStdio() || s.Call() > 1 {
-			return s.Sample(s.Ask("Name a bird."))
-		}
-		asked, word, err := story.StartPondering(s, gate)
-		defer gate.Open(word)
-		if err != nil {
-			return nil, err
-		}
-		select {
-		case <-asked.Done():
-			return asked.Answer() // there is no sample under way
-		default:
-		}
-		if err := s.HangUp(); err != nil {
-			return nil, err
-		}
-		story.Either(seen, nil, nil)
-		gate.Open(word)
-		return asked.Answer()
-	}
-}
-
-// noPipe is what is said of a rule about the pipe where there is none.
-func noPipe() check.Verdict {
-	return check.NotApplicable("the client speaks over HTTP, and this is about a server that it launches, over stdio")
+// adviceBefore returns a level for the newest revisions. Older ones do not have the rule: there it is advice.
+func adviceBefore(l report.Level) map[server.Revision]report.Level {
+	return map[server.Revision]report.Level{
+		server.V20250326: report.Advice, server.V20250618: report.Advice, server.V20251125: l, server.V20260728: l}
 }
 
 var overPipe = check.Check{
-	ID: "stdio", Rule: "over stdio each message is a line of UTF-8, and nothing else goes to the server's standard input", Levels: check.Everywhere(report.Must), Requests: 1,
-	Statements: []string{"2025-03-26/transports/stdio", "2025-06-18/transports/stdio", "2025-11-25/transports/05", "2025-11-25/transports/03", "2025-11-25/transports/01",
-		"2026-07-28/stdio/03", "2026-07-28/stdio/01", "2026-07-28/transports/01"},
-	Cases: []string{"pipe"},
-	Cause: "a log line goes to standard output in place of standard error, JSON is written over several lines, or a text with line ends is not escaped",
-	Fix:   "write each message as UTF-8 JSON without line breaks, then one line feed, and logs to standard error",
+	ID: "stdio", Rule: "Over stdio, the client MUST write each message as one line of UTF-8, and nothing else",
+	Levels: check.Everywhere(report.Must), Requests: 1, Cases: []string{"pipe"}, Needs: []check.Need{overStdio},
+	Statements: []string{"2025-03-26/transports/stdio", "2025-06-18/transports/stdio", "2025-11-25/transports/05",
+		"2025-11-25/transports/03", "2025-11-25/transports/01", "2026-07-28/stdio/03", "2026-07-28/stdio/01",
+		"2026-07-28/transports/01"},
+	Cause: "the client logs to standard output, writes JSON on several lines, or does not escape line ends in texts",
+	Fix:   "Write each message as UTF-8 JSON without line breaks, then one line feed. Write logs to standard error.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		if !e.Session.OverStdio() {
-			return noPipe()
-		}
 		v := check.OnlyMessages([]*evidence.Session{e.Session})
 		if v.Kind == report.Pass && len(e.Rounds[0].Answers) == 0 {
-			return check.NotObserved("no answer came that could have line ends in it%s", e.WhyNoResult(1))
+			return check.NotObserved("no response to the question with line ends%s", e.WhyNoResult(1))
 		}
 		return v
 	},
 }
 
-// logged is the first line that the server wrote to standard error, where it got that far.
-func logged(ev *evidence.Case) *evidence.Place {
-	return find(ev, func(e *trace.Event) bool { return e.Mark != nil && e.Mark.Name == trace.MarkStderr }, "standard error")
-}
-
-// lostServer is where the server ended on purpose; nil where it did not.
-func lostServer(ev *evidence.Case) *evidence.Place {
-	return find(ev, func(e *trace.Event) bool {
-		return e.Frame != nil && e.Frame.Dir == trace.ToClient && e.Frame.Closed && e.Frame.Hostile
-	}, "end of the server")
-}
-
-// find returns the first event of the case that is what is looked for; nil where there is none.
-func find(ev *evidence.Case, is func(*trace.Event) bool, label string) *evidence.Place {
-	for i := range ev.Session.Trace.Events {
-		if e := &ev.Session.Trace.Events[i]; e.Case == ev.Case.ID && is(e) {
-			return &evidence.Place{Ref: e.Ref(), Label: label}
-		}
-	}
-	return nil
-}
-
 var stderrIsNoError = check.Check{
-	ID: "stderr", Rule: "what the server writes to standard error is no error", Levels: lately(report.Should), Requests: 1, Statements: []string{"2025-11-25/transports/04", "2026-07-28/stdio/02"}, Cases: []string{"pipe"},
-	Cause: "whatever comes on standard error is raised as an error, or nobody reads it until the server cannot write any more",
-	Fix:   "pass it on, keep it, or drop it, and go on",
+	ID: "stderr", Rule: "The client SHOULD NOT take the server's output on standard error as an error",
+	Levels: adviceBefore(report.Should), Requests: 1, Cases: []string{"pipe"},
+	Statements: []string{"2025-11-25/transports/04", "2026-07-28/stdio/02"}, Needs: []check.Need{overStdio, logged},
+	Cause: "the client raises an error for any output on standard error, or does not read it until the server blocks",
+	Fix:   "Forward, store or discard the output, and go on.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		at := logged(e)
-		switch {
-		case !e.Session.OverStdio():
-			return noPipe()
-		case at == nil:
-			return check.NotObserved("the server did not get as far as writing to standard error%s", e.WhyNoResult(len(e.Rounds)))
-		}
+		const after = "after output on standard error"
+		wrote := mark(e, trace.MarkStderr)
+		place := at(wrote, "standard error")
 		for _, r := range e.Rounds[1:] {
 			if r.CassetteMiss() != "" {
 				return check.NotObserved("no result for sampling request %d%s", r.N, e.WhyNoResult(r.N))
 			}
 			if r.Result() == nil {
-				return check.ShowOutput(e.Session, check.Fail("the server wrote to standard error while a sample was under way, and no result for sampling request %d%s", r.N, e.WhyNoResult(r.N)).
-					Show(*at, "%s", e.Session.Trace.Find(at.Ref).Mark.Text).Show(r.Asked, ""))
+				v := check.Fail("expected a result for sampling request %d %s, found none%s", r.N, after, e.WhyNoResult(r.N))
+				return check.ShowOutput(e.Session, v.Show(place, "%s", wrote.Mark.Text).Show(r.Asked, ""))
 			}
 		}
-		if v := check.Survived(e, *at, "the client did not go on after the server had written to standard error"); v != nil {
-			return *v
-		}
-		return check.Pass("the client went on")
+		return check.Survived(e, place, "the client did not go on "+after).Or(check.Pass("the client went on"))
 	},
 }
 
-var pipeEnds = check.Check{
-	ID: "pipe-ends", Rule: "a client whose server ends while a sample is under way neither hangs nor crashes", Levels: check.Everywhere(report.Robust), Requests: 1, Cases: []string{"pipe-end"},
-	Cause: "the answer is written to a pipe that nobody reads, and the error or signal that comes of it is not caught; or the call waits for an answer that cannot come any more",
-	Fix:   "end every call that is under way when the server's output ends, with an error that says so, and drop answers that there is nobody to read",
-	Judge: func(e *evidence.Case) check.Verdict {
-		v, at := withoutServer(e)
-		if v != nil {
-			return *v
-		}
-		s := e.Session
-		switch {
-		case s.Ended != nil && s.Ended.Deadline && !s.CalledAfter(s.Order[at.Ref]):
-			return check.ShowOutput(s, check.Fail("the server ended while a sample was under way, and the client hung: %s", s.Ending()).Show(*at, ""))
-		case s.Ended != nil && s.Ended.Deadline:
-			return check.NotObserved("the client started the server again, and did not come to its end for another reason: %s", s.Ending()).Show(*at, "")
-		case !evidence.EndedByItself(s.Ended):
-			return check.ShowOutput(s, check.Fail("the server ended while a sample was under way, and the client crashed: %s", s.Crash()).Show(*at, ""))
-		case s.ServedLater(s.Order[at.Ref]):
-			return check.Pass("the client started the server again, and went on")
-		}
-		return check.Pass("the client came to its end by itself")
-	},
-}
-
-// withoutServer returns where the server ended while a sample was under way, or the verdict for a session in which it did not.
-func withoutServer(ev *evidence.Case) (*check.Verdict, *evidence.Place) {
-	at := lostServer(ev)
-	var v check.Verdict
-	switch {
-	case !ev.Session.OverStdio():
-		v = noPipe()
-	case at == nil:
-		v = check.NotObserved("the sample was over before the server could end%s", ev.WhyNoResult(1))
-	case ev.Session.Ended == nil:
-		v = check.NotObserved("the trace does not say how the client ended")
-	default:
-		return nil, at
-	}
-	return &v, nil
-}
-
-var restarts = check.Check{
-	ID: "restarts", Rule: "a server that ends unexpectedly is started again", Levels: check.InModern(report.Should), Requests: 1, Statements: []string{"2026-07-28/stdio/08"},
-	Cases: []string{"pipe-end"},
-	Cause: "the end of the server is taken for the end of the session, which this revision does not have",
-	Fix:   "launch the server again when it is needed next, and make again what was under way: it remembers nothing that would be lost",
-	Judge: func(e *evidence.Case) check.Verdict {
-		v, at := withoutServer(e)
-		s := e.Session
-		switch {
-		case v != nil:
-			return *v
-		case s.Ended.Deadline || !evidence.EndedByItself(s.Ended):
-			return check.NotObserved("the client did not come to its end by itself (see transport/pipe-ends): %s", s.Ending())
-		case launchedAfter(s, s.Order[at.Ref]):
-			return check.Pass("the client started the server again")
-		}
-		return check.ShowOutput(s, check.Fail("the server ended, and the client did not start it again: %s", s.Ending()).Show(*at, ""))
-	},
-}
-
-// launchedAfter reports whether the client launched the server after a place in the trace.
-func launchedAfter(s *evidence.Session, place int) bool {
-	for i := range s.Trace.Events {
-		if e := &s.Trace.Events[i]; e.Mark != nil && e.Mark.Name == trace.MarkConnection && s.Order[e.Ref()] > place {
-			return true
-		}
-	}
-	return false
+func logged(e *evidence.Case) *check.Verdict {
+	return check.Unless(mark(e, trace.MarkStderr) != nil,
+		check.NotObserved("the server did not write to standard error%s", e.WhyNoResult(len(e.Rounds))))
 }
 
 var shutsDown = check.Check{
-	ID: "shuts-down", Rule: "a client that needs its server no more ends the server's input first", Levels: lately(report.Should), Cases: []string{"pipe"},
+	ID: "shuts-down", Rule: "The client SHOULD close the server's input before it ends the server",
+	Levels: adviceBefore(report.Should), Cases: []string{"pipe"},
 	Statements: []string{"2025-11-25/lifecycle/shutdown", "2026-07-28/stdio/07"},
-	Cause:      "the process of the server is killed, so that it can neither finish nor tidy up",
-	Fix:        "close the server's standard input, wait for its end, and end its process only when that does not come in time",
+	Needs:      []check.Need{overStdio},
+	Cause:      "the client kills the server's process, which then cannot finish or clean up",
+	Fix:        "Close the server's standard input and wait for its end. Kill the process only after a timeout.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		s := e.Session
-		switch {
-		case !s.OverStdio():
-			return noPipe()
-		case s.Ended == nil || !s.Ended.Clean():
-			return check.NotApplicable("the client did not come to its end in order (see client/ends-cleanly): %s", s.Ending())
+		if s.Ended == nil || !s.Ended.Clean() {
+			return check.NotApplicable("the client did not end cleanly (see client/ends-cleanly): %s", s.Ending())
 		}
 		for i := range s.Trace.Events {
 			if ev := &s.Trace.Events[i]; ev.Mark != nil && ev.Mark.Name == trace.MarkKilled {
-				return check.Fail("the client ended the process of its server before it had ended its input").Show(evidence.Place{Ref: ev.Ref(), Label: "end of the server"}, "%s", ev.Mark.Text)
+				return check.Fail("expected the end of the server's input first, found the end of its process").
+					Show(at(ev, "end of the server"), "%s", ev.Mark.Text)
 			}
 		}
 		return check.Pass("the server's input ended first")
+	},
+}
+
+// endSeen is how long a client may take to see that its server has ended. The model answers only then, and nobody reads
+// the client's result.
+const endSeen = 300 * time.Millisecond
+
+// The server ends while the model thinks. If the client restarts it and calls again, it asks something simple, as over
+// HTTP.
+var pipeEnd = story.Pondered(harness.Case{ID: "transport/pipe-end", Stdio: true, Isolated: true},
+	func(gate *story.Stage) server.Handler {
+		return func(s *server.Session) (any, error) {
+			if !s.OverStdio() || s.Call() > 1 {
+				return s.Sample(s.Ask("Name a bird."))
+			}
+			asked, word, err := story.StartPondering(s, gate)
+			defer gate.Open(word)
+			if err != nil {
+				return nil, err
+			}
+			select {
+			case <-asked.Done():
+				return asked.Answer() // the model does not think
+			default:
+			}
+			if err := s.HangUp(); err != nil {
+				return nil, err
+			}
+			story.Either(endSeen, nil, nil)
+			gate.Open(word)
+			return asked.Answer()
+		}
+	})
+
+var needsLostServer = []check.Need{overStdio, serverEnded, endKnown}
+
+// lostServer returns where the server ended on purpose; nil if it did not.
+func lostServer(e *evidence.Case) *trace.Event {
+	return find(e, func(ev *trace.Event) bool {
+		return ev.Frame != nil && ev.Frame.Dir == trace.ToClient && ev.Frame.Closed && ev.Frame.Hostile
+	})
+}
+
+func serverEnded(e *evidence.Case) *check.Verdict {
+	return check.Unless(lostServer(e) != nil,
+		check.NotObserved("the sample was over before the server could end%s", e.WhyNoResult(1)))
+}
+
+func endKnown(e *evidence.Case) *check.Verdict {
+	return check.Unless(e.Session.Ended != nil, check.NotObserved("the trace does not say how the client ended"))
+}
+
+var pipeEnds = check.Check{
+	ID: "pipe-ends", Rule: "The client neither hangs nor crashes when its server ends during a sample",
+	Levels: check.Everywhere(report.Robust), Requests: 1, Cases: []string{"pipe-end"}, Needs: needsLostServer,
+	Cause: "the client does not catch the error or signal of a write to a closed pipe, or it waits for a response forever",
+	Fix:   "When the server's output ends, end every pending call with an error. Discard results that nobody reads.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		s, lost := e.Session, at(lostServer(e), "end of the server")
+		const expected = "expected the client to end or restart its server when that ended, found that it "
+		switch {
+		case s.Ended.Deadline && !s.CalledAfter(s.Order[lost.Ref]):
+			return check.ShowOutput(s, check.Fail(expected+"hung: %s", s.Ending()).Show(lost, ""))
+		case s.Ended.Deadline:
+			return check.NotObserved("the client restarted the server, but hung later: %s", s.Ending()).Show(lost, "")
+		case !evidence.EndedByItself(s.Ended):
+			return check.ShowOutput(s, check.Fail(expected+"crashed: %s", s.Crash()).Show(lost, ""))
+		case s.ServedLater(s.Order[lost.Ref]):
+			return check.Pass("the client restarted the server, and went on")
+		}
+		return check.Pass("the client ended by itself")
+	},
+}
+
+var restarts = check.Check{
+	ID: "restarts", Rule: "The client SHOULD restart a server that ends unexpectedly",
+	Levels: check.InModern(report.Should), Requests: 1, Cases: []string{"pipe-end"},
+	Statements: []string{"2026-07-28/stdio/08"}, Needs: needsLostServer,
+	Cause: "the client takes the end of the server as the end of a session, which this revision does not have",
+	Fix:   "Start the server again when it is next needed, and repeat pending requests: the server keeps no state.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		s, lost := e.Session, at(lostServer(e), "end of the server")
+		if !evidence.EndedByItself(s.Ended) {
+			return check.NotObserved("the client did not end by itself (see transport/pipe-ends): %s", s.Ending())
+		}
+		for i := range s.Trace.Events {
+			if ev := &s.Trace.Events[i]; ev.Mark != nil && ev.Mark.Name == trace.MarkConnection && i > s.Order[lost.Ref] {
+				return check.Pass("the client restarted the server")
+			}
+		}
+		return check.ShowOutput(s, check.Fail("expected a restart of the server, found none: %s", s.Ending()).Show(lost, ""))
 	},
 }

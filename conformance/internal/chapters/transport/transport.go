@@ -1,152 +1,110 @@
+// Package transport judges how messages come and go: over Streamable HTTP, over stdio, in batches, and in a revision
+// that both sides speak.
 package transport
 
 import (
-	"context"
-	"errors"
 	"slices"
-	"time"
 
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// The ways in which messages come and go. Over Streamable HTTP: on the stream of the call, on the one that the client opened, as plain JSON, under ids
-// that others have too, over connections and sessions that end, and in streams that are written in every legal way. Over stdio, from a server that
-// may end. In batches, and in a version that both sides speak.
+// Scenario is the chapter.
 var Scenario = check.Scenario{
 	ID:        "transport",
-	Purpose:   "streams that break, sessions that are lost, and all the ways in which a message may come",
+	Purpose:   "streams that break, sessions that are lost, and every legal form of a message",
 	Revisions: check.AllRevisions(),
-	Cases: slices.Concat([]harness.Case{
-		story.Delivered(harness.Case{ID: "transport/plain", Responses: server.JSON, Revisions: check.WithTools}, playPlain),
-		story.Delivered(harness.Case{ID: "transport/get-stream", Revisions: check.NewestLegacy}, playListening),
-		story.Delivered(harness.Case{ID: "transport/post-stream", Revisions: check.NewestLegacy}, playOnce(asIs)),
-		story.Delivered(harness.Case{ID: "transport/same-id", Revisions: check.NewestLegacy}, playOnce(server.UnderCallID)),
-		story.Pondered(harness.Case{ID: "transport/repeated", Revisions: check.NewestLegacy}, playRepeated),
-		story.Delivered(harness.Case{ID: "transport/events", Responses: server.SSE, Revisions: check.WithTools}, playStyles(usualStyles)),
-		story.Delivered(harness.Case{ID: "transport/rare-events", Responses: server.SSE, Revisions: check.WithTools, Isolated: true}, playStyles(rareStyles)),
-		story.Pondered(harness.Case{ID: "transport/disconnect", Revisions: check.NewestLegacy, Wait: comeBackAfter + returnPatience}, playDisconnect),
-		story.Delivered(harness.Case{ID: "transport/lost-session", Revisions: check.NewestLegacy, Isolated: true}, playSessionLost),
-		story.Delivered(harness.Case{ID: "transport/encoded-name", Name: "Größe in 東京", Carrier: server.PromptsGet, Revisions: newestModern}, playOnce(asIs)),
-		story.Delivered(harness.Case{ID: "transport/look-alike-name", Name: "=?base64?bG9vay1hbGlrZQ==?=", Carrier: server.PromptsGet, Revisions: newestModern}, playOnce(asIs)),
-	}, stdioCases, batchCases, versionCases),
-	Checks: slices.Concat([]check.Check{
-		onPostStream, onGETStream, acceptsJSON, acceptHeader, idCollision, duplicateRequest, reconnects, retryHonoured, answersOnceResumed,
-		sessionLost, handlersSurvive, endsSession, responsePost, oneMessage, ownIDs, sseDetails, sseRare, headerValue,
-	}, stdioChecks, batchChecks, versionChecks),
+	Cases: slices.Concat([]harness.Case{plain, getStream, postStream, sameID, repeated, events, rareEvents, disconnect,
+		lostSession, encodedName, lookAlikeName, pipe, pipeEnd, together}, versionCases),
+	Checks: []check.Check{
+		onPostStream, onGETStream, acceptsJSON, acceptHeader, idCollision, duplicateRequest, reconnects, retryHonoured,
+		answersOnce, sessionLost, handlersSurvive, endsSession, responsePost, oneMessage, ownIDs, sseDetails, sseRare,
+		headerValue, overPipe, stderrIsNoError, pipeEnds, restarts, shutsDown, batch, versionListed, otherVersion,
+	},
 }
 
-// newestModern is the revision in which headers repeat what is in the body.
-var newestModern = []server.Revision{server.V20260728}
-
-const (
-	// comeBackAfter is what a client is told to wait. Clients that do not heed it come back at once, or after a second of their own.
-	comeBackAfter = 1200 * time.Millisecond
-	// returnPatience is how much longer it is waited for.
-	returnPatience = 6 * time.Second
-
-	// readPatience is how long a client may take to answer a ping while it samples.
-	readPatience = 2 * time.Second
+var (
+	must     = check.InNewestLegacy(report.Must)
+	robust   = check.InNewestLegacy(report.Robust)
+	mustBoth = check.SinceTools(report.Must)
 )
 
-// playOnce asks one question, in a way of its own.
-func playOnce(way func(any) any) server.Handler {
+// askOnce asks one question. Way changes how it is sent.
+func askOnce(way func(any) any) server.Handler {
 	return func(s *server.Session) (any, error) {
-		asked, err := s.Start(way(s.Ask("Does this come through?")))
-		if err != nil {
-			return nil, err
-		}
-		story.Wait(s, asked)
-		return "done", nil
+		return "done", askAndWait(s, way(s.Ask("Does this come through?")))
 	}
 }
 
-// asIs is the way in which everything else is asked.
 func asIs(ask any) any { return ask }
 
-// playPlain has its call answered without a stream. In the first era there is then nothing to sample on, but the stream that a client may have opened.
-func playPlain(s *server.Session) (any, error) {
-	if !s.Revision().Modern() {
-		return "a plain response", nil
-	}
-	return playOnce(asIs)(s)
-}
-
-// playListening asks on the stream that the client has opened, if it has.
-func playListening(s *server.Session) (any, error) {
-	ctx, cancel := context.WithTimeout(s.Context(), story.ListenPatience)
-	defer cancel()
-	if !s.Listens(ctx) {
-		return "no stream to ask on", nil
-	}
-	return playOnce(server.OnGET)(s)
-}
-
-// playRepeated sends a request once more while the model thinks about it, and then another one. A client that answers a ping has read what was sent before
-// it; one that does one thing after the other answers none until then.
-func playRepeated(gate *story.Stage) server.Handler {
-	return func(s *server.Session) (any, error) {
-		asked, word, err := story.StartPondering(s, gate)
-		defer gate.Open(word)
-		if err == nil {
-			err = s.Repeat(asked)
-		}
-		if err != nil {
-			return nil, err
-		}
-		ctx, cancel := context.WithTimeout(s.Context(), readPatience)
-		defer cancel()
-		_ = s.Ping(ctx)
-		gate.Open(word)
+// askAndWait waits for a response as [story.Wait] does.
+func askAndWait(s *server.Session, ask any) error {
+	asked, err := s.Start(ask)
+	if err == nil {
 		story.Wait(s, asked)
-		later, err := s.Start(s.Ask("Name a fish."))
-		if err != nil {
-			return nil, err
-		}
-		story.Wait(s, later)
-		return "done", nil
 	}
+	return err
 }
 
-// playDisconnect closes the connection while the model thinks about a sample, and asks another question once the client has come back. The call is
-// answered on the stream that it then has.
-func playDisconnect(gate *story.Stage) server.Handler {
-	return func(s *server.Session) (any, error) {
-		if err := s.Resumable(); errors.Is(err, server.ErrNoStream) {
-			return "no stream to come back for", nil
-		} else if err != nil {
-			return nil, err
-		}
-		asked, word, err := story.StartPondering(s, gate)
-		defer gate.Open(word)
-		if err != nil {
-			return nil, err
-		}
-		if err := s.Disconnect(comeBackAfter); err != nil {
-			return nil, err
-		}
-		if !story.Either(comeBackAfter+returnPatience, s.Resumed(), s.Context().Done()) || s.Context().Err() != nil {
-			return "nobody came back", nil
-		}
-		later, err := s.Start(s.Ask("Name a fish."))
-		if err != nil {
-			return nil, err
-		}
-		story.Wait(s, later)
-		gate.Open(word)
-		story.Wait(s, asked)
-		return "done", nil
-	}
+// overHTTP and overStdio need a session over the transport that the rule is about.
+func overHTTP(e *evidence.Case) *check.Verdict {
+	return check.Unless(!e.Session.OverStdio(),
+		check.NotApplicable("the rule is about HTTP, and the client speaks over stdio"))
 }
 
-// playSessionLost ends the session with the first call of its tool; a client may make it again.
-func playSessionLost(s *server.Session) (any, error) {
-	if s.Call() == 1 {
-		if err := s.EndSession(); err != nil && !errors.Is(err, server.ErrNoStream) {
-			return nil, err
+func overStdio(e *evidence.Case) *check.Verdict {
+	return check.Unless(e.Session.OverStdio(),
+		check.NotApplicable("the rule is about stdio, and the client speaks over HTTP"))
+}
+
+// asked needs a sampling request. Unlike Check.Requests, it can follow another precondition.
+func asked(e *evidence.Case) *check.Verdict {
+	return check.Unless(len(e.Rounds) > 0, check.NotObserved("the server did not send a sampling request"))
+}
+
+// find returns the first event of the case that matches; nil for none.
+func find(e *evidence.Case, matches func(*trace.Event) bool) *trace.Event {
+	for i := range e.Session.Trace.Events {
+		if ev := &e.Session.Trace.Events[i]; ev.Case == e.Case.ID && matches(ev) {
+			return ev
 		}
 	}
-	return playOnce(asIs)(s)
+	return nil
+}
+
+// mark returns the first mark of a name in the case; nil for none.
+func mark(e *evidence.Case, name string) *trace.Event {
+	return find(e, func(ev *trace.Event) bool { return ev.Mark != nil && ev.Mark.Name == name })
+}
+
+// at returns the place of an event.
+func at(e *trace.Event, label string) evidence.Place {
+	return evidence.Place{Ref: e.Ref(), Label: label}
+}
+
+// served judges that the client responded to a round; how says how the request came. An error response counts, except
+// for "method not found".
+func served(e *evidence.Case, r *evidence.Round, how string) check.Verdict {
+	if len(r.Answers) == 0 {
+		if !e.Session.AnswersAny() {
+			return answersNothing(e)
+		}
+		return check.Survived(e, r.Asked, "the client did not go on after a sampling request "+how).
+			Or(check.Fail("expected a response to a sampling request %s, found none", how).Show(r.Asked, ""))
+	}
+	if a := r.Answers[0]; a.Err != nil && a.Err.Code == evidence.MethodNotFound {
+		return check.Fail("expected a result for a sampling request %s, found error %d", how, a.Err.Code).
+			Show(r.Asked, "").Show(a.Place, "%s", a.RawErr)
+	}
+	return check.Pass("the client responded to a sampling request %s", how)
+}
+
+func answersNothing(e *evidence.Case) check.Verdict {
+	return check.NotObserved("the client answered no sampling request (see basic/answered)%s", e.Died())
 }

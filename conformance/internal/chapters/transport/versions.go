@@ -15,8 +15,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// A server that speaks another revision than that of the run, with a client that is left to find out: it goes on in one that both speak, or it ends and
-// says that there is none.
+// The server speaks other revisions than that of the run, and the client must find out. It may go on in one that both
+// speak, or end and say that there is none.
 var versionCases = []harness.Case{
 	speaking("older-version", server.V20251125, false, server.V20250618),
 	speaking("both-eras", server.V20260728, false, server.V20251125, server.V20260728),
@@ -24,11 +24,10 @@ var versionCases = []harness.Case{
 	speaking("older-era-told", server.V20260728, true, server.V20251125),
 }
 
-var versionChecks = []check.Check{versionListed, otherVersion}
-
-// speaking is a case of a run in one revision, the server of which speaks others. Tells is [harness.Case.TellsVersions].
+// speaking is a case of a run in one revision, with a server of others. Tells is [harness.Case.TellsVersions].
 func speaking(name string, in server.Revision, tells bool, speaks ...server.Revision) harness.Case {
-	return harness.Case{ID: "transport/" + name, Revisions: []server.Revision{in}, Isolated: true, Speaks: speaks, TellsVersions: tells, Script: story.Says("A wren."),
+	return harness.Case{ID: "transport/" + name, Revisions: []server.Revision{in}, Isolated: true, Speaks: speaks,
+		TellsVersions: tells, Script: story.Says("A wren."),
 		Handler: func(s *server.Session) (any, error) {
 			if !s.Declares("sampling") {
 				return "not asked, since sampling is not declared", nil
@@ -37,91 +36,107 @@ func speaking(name string, in server.Revision, tells bool, speaks ...server.Revi
 		}}
 }
 
-// versioning is what a session shows of versions: those that the server said it speaks, and those that the client named after that.
+// versioning is what a session shows about versions: those that the server listed, and those that the client then used.
 type versioning struct {
-	modern bool             // whether the client asked for anything in the newer era
-	by     *evidence.Place  // of the server's word
-	how    string           // that is
-	told   []string         // by it
-	right  int              // requests of the client, after that, in a version that it was told of
-	wrong  []evidence.Place // those in another
-	named  string           // in the first of them
-	apart  bool             // whether all of those may have been on their way, since the server had not been asked for its versions when it told them
+	modern bool // whether the client sent a request of 2026-07-28
+
+	listed []string        // by the server's latest message about versions; nil for none
+	by     *evidence.Place // that message
+	how    string          // what it is, in words
+
+	right int              // later requests of the client in a listed version
+	wrong []evidence.Place // those in another
+	named string           // the version of the first wrong one
+	// crossed is true if the wrong requests may have been sent before the client read the server's message.
+	crossed bool
+
+	discovers map[string]bool // the ids of server/discover
+	before    map[string]bool // the methods of earlier requests
+	crossing  bool            // whether a request may still have crossed the server's message
 }
 
-// versions reads a session's frames. That a client tries initialize with a version that was not told is no fault: the server says then which it is.
-func versions(s *evidence.Session) versioning {
-	var v versioning
-	discovers := map[string]bool{} // by the ids of the requests
-	before := map[string]bool{}    // the methods of the others
-	crossing := false              // a request may have been on its way when the server spoke
+// versions reads the versions in a session's messages.
+func versions(s *evidence.Session) *versioning {
+	v := &versioning{discovers: map[string]bool{}, before: map[string]bool{}}
 	for i := range s.Trace.Events {
 		e := &s.Trace.Events[i]
-		if e.Frame == nil || e.Frame.Raw.IsZero() || e.Frame.Lost {
-			continue
-		}
-		m := s.Message(e)
-		if e.Frame.Dir == trace.ToClient {
-			if told, how := toldVersions(m); told != nil {
-				if v.told == nil {
-					v.apart = m.Err != nil && !discovers[string(m.ID)]
-					crossing = v.apart
-				}
-				crossing = crossing && m.Err != nil
-				v.told, v.how, v.by = told, how, &evidence.Place{Ref: e.Ref(), Label: "server's versions"}
-			}
-			continue
-		}
-		if m.Method == "server/discover" {
-			discovers[string(m.ID)] = true
-		}
-		first := !before[m.Method]
-		before[m.Method] = true
-		v.modern = v.modern || m.Method == "server/discover" || evidence.ModernVersion(e.Frame, m) != ""
-		if v.told == nil || m.Method == "" || m.Method == "initialize" || m.Method == "server/discover" {
-			continue
-		}
-		named, inMeta := namedVersion(e.Frame, m)
 		switch {
-		case named == "":
-		case slices.Contains(v.told, named) && (!inMeta || server.Revision(named).Modern()):
-			v.right++
-		case crossing && first: // as of a client that asks several things at once
+		case e.Frame == nil || e.Frame.Raw.IsZero() || e.Frame.Lost:
+		case e.Frame.Dir == trace.ToClient:
+			v.fromServer(e, s.Message(e))
 		default:
-			v.apart = v.apart && crossing
-			v.wrong = append(v.wrong, evidence.Place{Ref: e.Ref(), Label: m.Method})
-			if len(v.wrong) == 1 {
-				v.named = named
-			}
+			v.fromClient(e, s.Message(e))
 		}
 	}
 	return v
 }
 
-// toldVersions are the versions that a message of the server's says it speaks, and by what; nil where it says nothing of them.
-func toldVersions(m *evidence.Message) (versions []string, how string) {
+func (v *versioning) fromServer(e *trace.Event, m *evidence.Message) {
+	listed, how := listedVersions(m)
+	if listed == nil {
+		return
+	}
+	if v.listed == nil { // unasked, if it is an error for anything but server/discover
+		v.crossed = m.Err != nil && !v.discovers[string(m.ID)]
+		v.crossing = v.crossed
+	}
+	v.crossing = v.crossing && m.Err != nil
+	place := at(e, "server's versions")
+	v.listed, v.how, v.by = listed, how, &place
+}
+
+// fromClient judges the version of a request. An initialize may name any version: the server responds with one.
+func (v *versioning) fromClient(e *trace.Event, m *evidence.Message) {
+	discover := m.Method == "server/discover"
+	if discover {
+		v.discovers[string(m.ID)] = true
+	}
+	first := !v.before[m.Method]
+	v.before[m.Method] = true
+	v.modern = v.modern || discover || evidence.ModernVersion(e.Frame, m) != ""
+	if v.listed == nil || m.Method == "" || m.Method == "initialize" || discover {
+		return
+	}
+	named, inMeta := namedVersion(e.Frame, m)
+	switch {
+	case named == "":
+	case slices.Contains(v.listed, named) && (!inMeta || server.Revision(named).Modern()):
+		v.right++
+	case v.crossing && first: // a client may send several requests at once
+	default:
+		v.crossed = v.crossed && v.crossing
+		if len(v.wrong) == 0 {
+			v.named = named
+		}
+		v.wrong = append(v.wrong, at(e, m.Method))
+	}
+}
+
+// codeUnsupportedVersion is the code of UnsupportedProtocolVersionError (2026-07-28, basic/index#error-codes).
+const codeUnsupportedVersion = -32022
+
+// listedVersions returns the versions that a message of the server lists, and what the message is; nil for none.
+func listedVersions(m *evidence.Message) (versions []string, how string) {
 	var result, failed, data dialect.Object
-	_ = dialect.ReadPart(m.Result, &result) // what is no object says nothing
+	_ = dialect.ReadPart(m.Result, &result) // what is not an object lists nothing
 	_ = json.Unmarshal(m.RawErr, &failed)
 	_ = failed.Read("data", &data)
 	switch {
 	case result.Text("protocolVersion") != "":
-		return []string{result.Text("protocolVersion")}, "its answer to initialize"
+		return []string{result.Text("protocolVersion")}, "response to initialize"
 	case result.Read("supportedVersions", &versions) == nil && versions != nil:
-		return versions, "its answer to server/discover"
+		return versions, "response to server/discover"
 	case m.Err != nil && m.Err.Code == codeUnsupportedVersion && data.Read("supported", &versions) == nil:
-		return versions, "its error"
+		return versions, "error response"
 	}
 	return nil, ""
 }
 
-// codeUnsupportedVersion is that of an UnsupportedProtocolVersionError (2026-07-28, basic/index#error-codes).
-const codeUnsupportedVersion = -32022
-
-// namedVersion is the version that a message of the client's names, and whether it does so as the newer era does, in its _meta; "" where it names none.
+// namedVersion returns the version that a message of the client names, and whether it is in _meta, as in 2026-07-28; ""
+// for none.
 func namedVersion(f *trace.Frame, m *evidence.Message) (version string, inMeta bool) {
 	var params, meta dialect.Object
-	_ = dialect.ReadPart(m.Params, &params) // what cannot be read names nothing
+	_ = dialect.ReadPart(m.Params, &params) // undecodable params name nothing
 	_ = params.Read("_meta", &meta)
 	if meta.Has(evidence.MetaVersion) {
 		return meta.Text(evidence.MetaVersion), true
@@ -132,76 +147,77 @@ func namedVersion(f *trace.Frame, m *evidence.Message) (version string, inMeta b
 	return version, false
 }
 
-// tried says whether the client did what there is to judge: it came, and, in a run of the newer era, asked for something in that.
-func tried(ev *evidence.Case, v *versioning) *check.Verdict {
-	s := ev.Session
-	none := func(verdict check.Verdict) *check.Verdict { return &verdict }
-	switch {
-	case !s.Asked:
-		return none(check.Unsupported("the client asked the server for nothing: it takes one that finds out for itself which version to speak, where MCP_CONFORMANCE_PROTOCOL_VERSION "+
-			"(Env.Revision) is empty; %s", s.Ending()))
-	case ev.Revision.Modern() && !v.modern:
-		return none(check.NotApplicable("the client opens in the older era, and has nothing to find out"))
-	}
-	return nil
+var needsVersions = []check.Need{cameToServer, opensInRevision}
+
+func cameToServer(e *evidence.Case) *check.Verdict {
+	return check.Unless(e.Session.Asked,
+		check.Unsupported("the client sent nothing: make it find out the version if "+
+			"MCP_CONFORMANCE_PROTOCOL_VERSION (Env.Revision) is empty; %s", e.Session.Ending()))
+}
+
+func opensInRevision(e *evidence.Case) *check.Verdict {
+	return check.Unless(!e.Revision.Modern() || versions(e.Session).modern,
+		check.NotApplicable("the client begins with initialize: it does not ask for %s", e.Revision))
 }
 
 var versionListed = check.Check{
-	ID: "version-listed", Rule: "a client that was told which versions the server speaks goes on in one of them, if it goes on", Whole: true,
+	ID: "version-listed", Rule: "The client MUST continue only in a version that the server lists", Whole: true,
 	Levels: map[server.Revision]report.Level{server.V20251125: report.Must, server.V20260728: report.Should},
-	Cases:  []string{"older-version", "both-eras", "older-era", "older-era-told"}, Statements: []string{"2025-11-25/lifecycle/operation", "2025-11-25/lifecycle/negotiation",
-		"2025-11-25/transports/24", "2026-07-28/versioning/selects"},
-	Cause: "the newest version of the client's library is taken whatever the server says, or a version of the older era is put into requests of the newer one",
-	Fix:   "choose a version that the server lists; speak those up to 2025-11-25 by initialize, and in the version that this comes back with; if there is none in common, end and say so",
+	Cases:  []string{"older-version", "both-eras", "older-era", "older-era-told"},
+	Statements: []string{"2025-11-25/lifecycle/operation", "2025-11-25/lifecycle/negotiation", "2025-11-25/transports/24",
+		"2026-07-28/versioning/selects"},
+	Needs: needsVersions,
+	Cause: "the client always uses its newest version, or puts a version with sessions into requests of 2026-07-28",
+	Fix: "Choose a version that the server lists. Use initialize for versions up to 2025-11-25, and continue in the " +
+		"version of its response. If there is no common version, end and report it.",
 	Judge: func(e *evidence.Case) check.Verdict {
 		v := versions(e.Session)
-		if other := tried(e, &v); other != nil {
-			return *other
+		list := strings.Join(v.listed, ", ")
+		differs := func(verdict func(string, ...any) check.Verdict, more string) check.Verdict {
+			return verdict("expected requests in %s (the server's %s), found %s%s", list, v.how, v.named, more).
+				Show(*v.by, "%s", e.Session.Trace.Find(v.by.Ref).Frame.Raw).Show(v.wrong[0], "%s", v.named)
 		}
-		list := strings.Join(v.told, ", ")
 		switch {
-		case v.told == nil && e.Called:
-			return check.Pass("the client asked in a version that the server speaks")
-		case v.told == nil:
-			return check.NotApplicable("the server, which speaks %s alone, knew nothing of what it was asked, and the client asked no further", strings.Join(e.Session.Trace.Header.Speaks, ", "))
-		case len(v.wrong) == 1 && v.right == 0 && v.apart:
-			return check.NotApplicable("the client went no further when it was told that the server speaks %s: the one request behind that may have been on its way", list)
+		case v.listed == nil && e.Called:
+			return check.Pass("the client sent its requests in a version that the server speaks")
+		case v.listed == nil:
+			return check.NotApplicable("the server (%s) did not understand the client, and the client did not continue",
+				strings.Join(e.Session.Trace.Header.Speaks, ", "))
+		case len(v.wrong) == 1 && v.right == 0 && v.crossed:
+			return check.NotApplicable("the client did not continue after the server listed %s: its one request may have "+
+				"crossed the list", list)
 		case len(v.wrong) > 0 && v.right == 0:
-			return check.Fail("the server says by %s that it speaks %s, and the client went on in %s", v.how, list, v.named).Show(*v.by, "%s", e.Session.Trace.Find(v.by.Ref).Frame.Raw).
-				Show(v.wrong[0], "%s", v.named)
+			return differs(check.Fail, "")
 		case len(v.wrong) > 0:
-			return check.Warn("the server says by %s that it speaks %s, and the client went on in %s before it took one of those", v.how, list, v.named).Show(*v.by, "").Show(v.wrong[0], "%s", v.named)
+			return differs(check.Warn, " first")
 		case v.right == 0 && e.Called:
-			return check.NotApplicable("the client went on, and over this transport its messages do not say in which version")
+			return check.NotApplicable("the client continued, but over this transport its messages name no version")
 		case v.right == 0:
-			return check.NotApplicable("the client went no further when it was told that the server speaks %s", list)
+			return check.NotApplicable("the client did not continue after the server listed %s", list)
 		}
-		return check.Pass("the client went on in a version that the server speaks: %s", list)
+		return check.Pass("the client continued in a version that the server lists: %s", list)
 	},
 }
 
 var otherVersion = check.Check{
-	ID: "other-version", Rule: "a client that meets a server of another version goes on in that, or ends: it neither hangs nor crashes", Levels: map[server.Revision]report.Level{
-		server.V20251125: report.Robust, server.V20260728: report.Robust}, Whole: true, Cases: []string{"older-version", "older-era", "older-era-told"},
-	Cause: "an answer is waited for that the server does not give, or the same question is asked again and again",
-	Fix:   "take an error for an answer: try the older era, or end and say which versions the server speaks",
+	ID: "other-version", Rule: "The client neither hangs nor crashes when the server speaks another version", Whole: true,
+	Levels: map[server.Revision]report.Level{server.V20251125: report.Robust, server.V20260728: report.Robust},
+	Cases:  []string{"older-version", "older-era", "older-era-told"}, Needs: append(needsVersions, endKnown),
+	Cause: "the client waits for a response that the server does not send, or repeats the same request without end",
+	Fix:   "Handle an error response: try an older version with initialize, or end and report the server's versions.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		v, s := versions(e.Session), e.Session
-		if other := tried(e, &v); other != nil {
-			return *other
-		}
+		s := e.Session
 		speaks := strings.Join(s.Trace.Header.Speaks, ", ")
+		const expected = "expected the client to continue or end with a server of %s only, found that it "
 		switch {
-		case s.Ended == nil:
-			return check.NotObserved("the trace does not say how the client ended")
 		case s.Ended.Deadline && e.Called:
-			return check.NotObserved("the client went on in the version of the server, and did not come to its end for another reason: %s", s.Ending())
+			return check.NotObserved("the client continued in the server's version, and hung for another reason: %s", s.Ending())
 		case s.Ended.Deadline:
-			return check.ShowOutput(s, check.Fail("the server speaks %s alone, and the client hung: %s", speaks, s.Ending()))
+			return check.ShowOutput(s, check.Fail(expected+"hung: %s", speaks, s.Ending()))
 		case !evidence.EndedByItself(s.Ended):
-			return check.ShowOutput(s, check.Fail("the server speaks %s alone, and the client crashed: %s", speaks, s.Crash()))
+			return check.ShowOutput(s, check.Fail(expected+"crashed: %s", speaks, s.Crash()))
 		case e.Called:
-			return check.Pass("the client went on in %s", speaks)
+			return check.Pass("the client continued in %s", speaks)
 		}
 		return check.Pass("the client ended: %s", s.Ending())
 	},

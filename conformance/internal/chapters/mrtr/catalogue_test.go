@@ -1,5 +1,0 @@
-package mrtr
-
-import "github.com/mcp-conform/mcp-conform/conformance/internal/check"
-
-var catalogue = check.Catalogue{Scenario}

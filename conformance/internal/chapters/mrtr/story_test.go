@@ -1,0 +1,103 @@
+package mrtr
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// test is a story of 2026-07-28 and the verdict of a check of this chapter.
+type test struct {
+	check, caseID, name string
+	verdict             report.Verdict
+	message             string
+	steps               []step
+}
+
+type step = func(*tracetest.Story)
+
+func run(t *testing.T, tests []test) {
+	var all []tracetest.Test
+	for _, c := range tests {
+		all = append(all, tracetest.Test{Name: c.name, Check: "mrtr/" + c.check, CaseID: c.caseID, In: tracetest.InB,
+			Dialects: tracetest.Native, Verdict: c.verdict, Message: c.message, Steps: inOrder(c.steps...)})
+	}
+	tracetest.Run(t, check.Catalogue{Scenario}, all)
+}
+
+func inOrder(steps ...step) step {
+	return func(s *tracetest.Story) {
+		for _, next := range steps {
+			next(s)
+		}
+	}
+}
+
+// result is the result of the request with the id. Its members are without the braces.
+func result(id int, members string) step {
+	return func(s *tracetest.Story) {
+		s.Frame(s.CaseID, trace.ToClient, 200, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{%s}}`, id, members))
+	}
+}
+
+// asks is a result that asks for input. Its members each end in a comma.
+func asks(id int, members string) step { return result(id, members+`"resultType":"input_required"`) }
+
+// calls is a call of the tool with the id. Its members each begin with a comma.
+func calls(id any, members string) step {
+	return func(s *tracetest.Story) {
+		if !strings.Contains(members, `"arguments"`) {
+			members = `,"arguments":{}` + members
+		}
+		s.Frame(s.CaseID, trace.FromClient, 0,
+			fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"method":"tools/call","params":{%s"name":"x"%s}}`, id, s.Meta(), members))
+	}
+}
+
+// listsTools is a request of the client outside the case.
+func listsTools(id, members string) step {
+	return func(s *tracetest.Story) {
+		s.Frame("", trace.FromClient, 0,
+			`{"jsonrpc":"2.0","id":`+id+`,"method":"tools/list","params":{`+s.Meta()+`"x":1`+members+`}}`)
+	}
+}
+
+// inputs are inputRequests for samples under the keys.
+func inputs(keys ...string) string {
+	var members []string
+	for _, key := range keys {
+		members = append(members,
+			fmt.Sprintf(`%q:{"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}`, key))
+	}
+	return `"inputRequests":{` + strings.Join(members, ",") + `},`
+}
+
+// gives are the inputResponses of a retry, with a result under each key.
+func gives(keys ...string) string {
+	var members []string
+	for _, key := range keys {
+		members = append(members, fmt.Sprintf("%q:%s", key, tracetest.Saying("Yes.")))
+	}
+	return givesRaw(`{` + strings.Join(members, ",") + `}`)
+}
+
+func givesRaw(responses string) string { return `,"inputResponses":` + responses }
+
+// The requestState of a result, and of a retry.
+func state(s string) string     { return fmt.Sprintf(`"requestState":%q,`, s) }
+func withState(s string) string { return fmt.Sprintf(`,"requestState":%q`, s) }
+
+func passesBarrier(s *tracetest.Story) { s.PassesBarrier() }
+
+func prompts(s *tracetest.Story) {
+	s.Prompt(`{"messages":[],"maxTokens":1}`, trace.ModelEnd{Status: 200})
+}
+
+func reports(outcome string) step { return func(s *tracetest.Story) { s.CallEnds(outcome) } }
+
+func handlerEnds(s *tracetest.Story) { s.Marks(trace.MarkHandlerEnded, "") }

@@ -1,5 +1,0 @@
-package transport
-
-import "github.com/mcp-conform/mcp-conform/conformance/internal/check"
-
-var catalogue = check.Catalogue{Scenario}

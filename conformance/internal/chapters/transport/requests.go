@@ -1,0 +1,254 @@
+package transport
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// The server asks on the stream of the call.
+var postStream = story.Delivered(harness.Case{ID: "transport/post-stream", Revisions: check.NewestLegacy},
+	askOnce(asIs))
+
+var onPostStream = check.Check{
+	ID: "on-post-stream", Rule: "The client MUST respond to a request that comes on the stream of a call", Levels: must,
+	Cases: []string{"post-stream"}, Statements: []string{"2025-11-25/transports/10"},
+	Needs: []check.Need{overHTTP, asked},
+	Cause: "the client reads only the response from the stream of a POST",
+	Fix:   "Pass every message of the stream to the handler of all messages, and only the response to the caller.",
+	Judge: func(e *evidence.Case) check.Verdict { return served(e, e.Rounds[0], "on the stream of the call") },
+}
+
+// The server asks on the stream that the client opened with GET, if it did.
+var getStream = story.Delivered(harness.Case{ID: "transport/get-stream", Revisions: check.NewestLegacy},
+	func(s *server.Session) (any, error) {
+		ctx, cancel := context.WithTimeout(s.Context(), story.ListenPatience)
+		defer cancel()
+		if !s.Listens(ctx) {
+			return "no stream to ask on", nil
+		}
+		return askOnce(server.OnGET)(s)
+	})
+
+var onGETStream = check.Check{
+	ID: "on-get-stream", Rule: "The client MUST respond to a request that comes on the stream that it opened with GET",
+	Levels: must, Cases: []string{"get-stream"}, Statements: []string{"2025-11-25/transports/15"},
+	Needs: []check.Need{overHTTP},
+	Cause: "the client opens the stream for notifications, and has no handler for requests on it",
+	Fix:   "Pass every message of the stream to the handler of all messages.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		if len(e.Rounds) == 0 {
+			return check.NotApplicable("the client opened no stream with GET, as it may")
+		}
+		return served(e, e.Rounds[0], "on the stream that the client opened with GET")
+	},
+}
+
+// The server responds to the call with plain JSON. In 2025-11-25 it then has no stream to ask on.
+var plain = story.Delivered(harness.Case{ID: "transport/plain", Responses: server.JSON, Revisions: check.WithTools},
+	func(s *server.Session) (any, error) {
+		if !s.Revision().Modern() {
+			return "a plain response", nil
+		}
+		return askOnce(asIs)(s)
+	})
+
+var acceptsJSON = check.Check{
+	ID: "accepts-json", Rule: "The client MUST accept a plain JSON response", Levels: mustBoth, Cases: []string{"plain"},
+	Statements: []string{"2025-11-25/transports/10", "2026-07-28/streamable-http/07"},
+	Needs:      []check.Need{overHTTP, plainResponseSent, notRefused},
+	Cause:      "the client reads every body as an event stream, whatever its Content-Type",
+	Fix:        "Read the Content-Type of each response: application/json is one message, text/event-stream a stream.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		response := *plainResponse(e)
+		if e.ReportedOutcome() == harness.Failed {
+			return check.Fail("expected the client to accept plain JSON, found that it reports a failed call").Show(response, "")
+		}
+		if e.Revision.Modern() && len(e.Rounds) > 0 && len(e.Rounds[0].Answers) == 0 {
+			return check.UnsettledSince(e, response).
+				Or(check.Fail("expected a retry after a plain JSON result that asks for input, found none").Show(response, ""))
+		}
+		return check.Survived(e, response, "the client did not go on after a plain JSON response").
+			Or(check.Pass("the client accepted a plain JSON response"))
+	},
+}
+
+// plainResponse returns the place of the first result that came without a stream; nil for none.
+func plainResponse(e *evidence.Case) *evidence.Place {
+	var plain *evidence.Place
+	e.EachFrame(func(ev *trace.Event, m *evidence.Message) {
+		if f := ev.Frame; plain == nil && f.Dir == trace.ToClient && m.Result != nil && f.Stream == "" {
+			plain = &evidence.Place{Ref: ev.Ref(), Path: "result", Label: "plain response"}
+		}
+	})
+	return plain
+}
+
+var plainResponseSent = check.Observed(plainResponse, "the server sent no plain JSON response")
+
+func notRefused(e *evidence.Case) *check.Verdict {
+	return check.Unless(e.TurnedDown == "",
+		check.NotObserved("the server refused a request with %s", e.TurnedDown).Show(e.TurnedDownAt, ""))
+}
+
+// The server's request has the id of the client's pending call.
+var sameID = story.Delivered(harness.Case{ID: "transport/same-id", Revisions: check.NewestLegacy},
+	askOnce(server.UnderCallID))
+
+var idCollision = check.Check{
+	ID: "id-collision", Rule: "The client responds to a request whose id equals the id of its own pending request",
+	Levels: robust, Requests: 1, Cases: []string{"same-id"},
+	Cause: "the client takes every message with the id of a pending request as its response, even a request",
+	Fix:   "Test for method first. A message with one is a request of the server, which has its own ids.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		r := e.Rounds[0]
+		if v := served(e, r, "with the id of the client's own pending call"); v.Kind != report.Pass {
+			return v
+		}
+		if e.ReportedOutcome() == harness.Failed {
+			return check.Fail("expected a completed call, found that the client reports a failed call").Show(r.Asked, "")
+		}
+		return check.Pass("the client responded to the request, and the call ended")
+	},
+}
+
+// readPatience is how long a client may take to respond to a ping while it samples.
+const readPatience = 2 * time.Second
+
+// The server sends a request twice while the model thinks, and then another one. A client that responds to the ping has
+// read both; a client that handles one request at a time does not respond to it.
+var repeated = story.Pondered(harness.Case{ID: "transport/repeated", Revisions: check.NewestLegacy},
+	func(gate *story.Stage) server.Handler {
+		return func(s *server.Session) (any, error) {
+			asked, word, err := story.StartPondering(s, gate)
+			defer gate.Open(word)
+			if err == nil {
+				err = s.Repeat(asked)
+			}
+			if err != nil {
+				return nil, err
+			}
+			ctx, cancel := context.WithTimeout(s.Context(), readPatience)
+			defer cancel()
+			_ = s.Ping(ctx)
+			gate.Open(word)
+			story.Wait(s, asked)
+			return "done", askAndWait(s, s.Ask("Name a fish."))
+		}
+	})
+
+// duplicateRequest only warns about two results: the server is at fault, and each request has a response.
+var duplicateRequest = check.Check{
+	ID: "duplicate-request", Rule: "The client sends at most one result for a request that comes twice, and goes on",
+	Levels: robust, Requests: 2, Cases: []string{"repeated"},
+	Cause: "the client does not remember request ids, so it samples twice",
+	Fix:   "Remember the ids of pending and answered requests. Ignore a second request, or respond with an error.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		first, second, last := e.Rounds[0], e.Rounds[1], e.Rounds[len(e.Rounds)-1]
+		twice := func(v check.Verdict) check.Verdict {
+			return v.Show(first.Asked, "").Show(second.Asked, "the same again")
+		}
+		responses := slices.Concat(first.Answers, second.Answers)
+		results := slices.DeleteFunc(slices.Clone(responses), func(a evidence.Answer) bool { return a.Result == nil })
+		another := len(e.Rounds) > 2
+		switch {
+		case len(results) > 1:
+			return twice(check.Warn("expected at most 1 result for one id, found %d", len(results))).
+				Show(results[0].Place, "").Show(results[1].Place, "")
+		case len(responses) == 0 && !e.Session.AnswersAny():
+			return answersNothing(e)
+		case len(responses) == 0:
+			return afterRepeat(e, second, twice(check.Fail("expected a response to a request that came twice, found none")))
+		case another && len(last.Answers) == 0:
+			return afterRepeat(e, last, check.Fail("expected a response to the request after the repeated one, found none").
+				Show(second.Asked, "").Show(last.Asked, ""))
+		}
+		if v := check.UnsettledSince(e, second.Asked); v != nil {
+			return *v
+		}
+		// If the end of the call cut off a second result, the model still received more requests than for the last one.
+		prompts, most := slices.Concat(first.Model, second.Model), len(last.Model)
+		if another && most > 0 && len(prompts) > most {
+			return twice(check.Warn("expected at most %d requests to the model for one id, found %d", most, len(prompts))).
+				Show(prompts[0].Place, "").Show(prompts[len(prompts)-1].Place, "")
+		}
+		return check.Pass("no second result came")
+	},
+}
+
+// afterRepeat returns the failure, or the verdict for a client that did not go on after the round.
+func afterRepeat(e *evidence.Case, r *evidence.Round, failure check.Verdict) check.Verdict {
+	return check.Survived(e, r.Asked, "the client did not go on after a request that came twice").Or(failure)
+}
+
+// The server sends three sampling requests in one batch. The case is isolated: a client that cannot read a batch may
+// lose its connection.
+var together = story.Pondered(
+	harness.Case{ID: "transport/together", Revisions: []server.Revision{server.V20250326}, Isolated: true},
+	func(*story.Stage) server.Handler {
+		return func(s *server.Session) (any, error) {
+			asked, err := s.StartBatch(s.Ask("Name a bird."), s.Ask("Name a fish."), s.Ask("Name a tree."))
+			if err != nil {
+				return nil, err
+			}
+			for _, one := range asked {
+				story.Either(story.Reaction, one.Done(), s.Context().Done())
+			}
+			return "done", nil
+		}
+	})
+
+var batch = check.Check{
+	ID: "batch", Rule: "The client MUST respond to each request of a batch",
+	Levels: map[server.Revision]report.Level{server.V20250326: report.Must}, Cases: []string{"together"},
+	Statements: []string{"2025-03-26/basic/batching"}, Needs: []check.Need{batchSent},
+	Cause: "the client expects one message, and ignores an array, or ends the stream with an error",
+	Fix:   "Split an array, and respond to each request in it, in a batch or separately. Only 2025-03-26 has batches.",
+	Judge: func(e *evidence.Case) check.Verdict {
+		for _, r := range e.Rounds {
+			if v := inBatch(e, r); v != nil {
+				return *v
+			}
+		}
+		return check.Pass("the client responded to each request of the batch")
+	},
+}
+
+func batchMark(e *evidence.Case) *trace.Event { return mark(e, trace.MarkBatch) }
+
+var batchSent = check.Observed(batchMark, "the server did not send the batch")
+
+// inBatch returns nil for a request with a refusal or its own result.
+func inBatch(e *evidence.Case, r *evidence.Round) *check.Verdict {
+	if r.CassetteMiss() != "" {
+		return check.Instead(check.NotObserved("no result for sampling request %d%s", r.N, e.WhyNoResult(r.N)))
+	}
+	if len(r.Answers) == 0 {
+		if v := check.Survived(e, r.Asked, "the client did not go on after a batch"); v != nil {
+			return v
+		}
+		sent := batchMark(e)
+		v := check.Fail("expected a response to request %d of a batch, found none%s", r.N, e.Died())
+		v = v.Show(at(sent, "a batch"), "%s", sent.Mark.Text).Show(r.Asked, "")
+		return check.Instead(check.ShowOutput(e.Session, v))
+	}
+	a := r.Result()
+	if a == nil {
+		return nil
+	}
+	if other := story.Others(a, r); other != "" {
+		return check.Instead(check.Fail("expected the answer to request %d of a batch, found another: %q", r.N, other).
+			Show(r.Asked, "").Show(a.At("content"), "%s", strings.TrimSpace(dialect.PlainText(a.Blocks()))))
+	}
+	return nil
+}
