@@ -10,11 +10,11 @@ func UnsettledAfter(s *evidence.Session, after evidence.Place, what string) *Ver
 		return nil
 	}
 	if s.Ended != nil && s.Ended.Clean() && s.Trace.Whole {
-		return Unsupported("%s: the client must call the tools in the order of tools/list and answer the last sampling "+
+		return Instead(Unsupported("%s: the client must call the tools in the order of tools/list and answer the last sampling "+
 			"request: %s",
-			what, why).ptr()
+			what, why))
 	}
-	return NotObserved("%s: %s", what, why).ptr()
+	return Instead(NotObserved("%s: %s", what, why))
 }
 
 // Unsettled is [UnsettledAfter] for the answers to a round.
@@ -68,5 +68,5 @@ func Survived(ev *evidence.Case, after evidence.Place, fault string) *Verdict {
 	case s.Ended == nil || s.Ended.Clean() || s.Ended.Deadline && s.CalledAfter(at):
 		return UnsettledSince(ev, after)
 	}
-	return ShowOutput(s, Fail("%s: %s", fault, s.Ending()).Show(after, "")).ptr()
+	return Instead(ShowOutput(s, Fail("%s: %s", fault, s.Ending()).Show(after, "")))
 }

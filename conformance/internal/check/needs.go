@@ -17,7 +17,7 @@ type Need func(*evidence.Case) *Verdict
 func ModelReadsRequest(n int) Need {
 	return func(e *evidence.Case) *Verdict {
 		if len(e.Rounds) < n {
-			return NotObserved("the server did not send sampling request %d%s", n, e.WhyNoResult(n-1)).ptr()
+			return Instead(NotObserved("the server did not send sampling request %d%s", n, e.WhyNoResult(n-1)))
 		}
 		_, v := ModelRequest(e.Rounds[n-1])
 		return v
@@ -62,20 +62,20 @@ func (c *Check) unjudged(ev *evidence.Case) *Verdict {
 	s := ev.Session
 	switch {
 	case len(ev.HarnessErrors) > 0:
-		return NewVerdict(report.HarnessError, "the harness broke the protocol: %s",
-			[]any{strings.Join(ev.HarnessErrors, "; ")}).ptr()
+		return Instead(NewVerdict(report.HarnessError, "the harness broke the protocol: %s",
+			[]any{strings.Join(ev.HarnessErrors, "; ")}))
 	case s.SpokeOtherRevision():
-		return NotApplicable("the client does not speak %s: it tried %s", s.Revision, s.Tried).ptr()
+		return Instead(NotApplicable("the client does not speak %s: it tried %s", s.Revision, s.Tried))
 	case ev.NotPlayed != "":
-		return NotObserved("the case was not played: %s", ev.NotPlayed).ptr()
+		return Instead(NotObserved("the case was not played: %s", ev.NotPlayed))
 	case c.Whole && s.Trace.Whole && !s.Interrupted():
 		return nil
 	case s.Interrupted() && !ev.Over:
-		return NotObserved("the run was interrupted before the case was over").ptr()
+		return Instead(NotObserved("the run was interrupted before the case was over"))
 	case !s.Connected:
-		return NotObserved("the client never used the server (see client/connects)").ptr()
+		return Instead(NotObserved("the client never used the server (see client/connects)"))
 	case !s.Trace.Whole:
-		return NotObserved("the trace is incomplete: %d events were over the recorder's limit", s.Trace.Dropped).ptr()
+		return Instead(NotObserved("the trace is incomplete: %d events were over the recorder's limit", s.Trace.Dropped))
 	}
 	if v := notCalled(ev); v != nil {
 		return v
@@ -88,18 +88,18 @@ func (c *Check) unjudged(ev *evidence.Case) *Verdict {
 func notCalled(ev *evidence.Case) *Verdict {
 	switch {
 	case !ev.Called && ev.Case.Carrier != "" && ev.Died() == "":
-		return Unsupported("the client never sent %s: make it use the prompts and resources of MCP_CONFORMANCE_CONTEXT "+
-			"(Env.Prompts, Env.Resources)", ev.Case.Carrier).ptr()
+		return Instead(Unsupported("the client never sent %s: make it use the prompts and resources of MCP_CONFORMANCE_CONTEXT "+
+			"(Env.Prompts, Env.Resources)", ev.Case.Carrier))
 	case !ev.Called:
-		return NotObserved("the client never called the tool %s%s", ev.Case.Tool, ev.Died()).ptr()
+		return Instead(NotObserved("the client never called the tool %s%s", ev.Case.Tool, ev.Died()))
 	case ev.Withheld != "":
-		return NotApplicable("the client does not declare %s, so the server must not ask for it", ev.Withheld).ptr()
+		return Instead(NotApplicable("the client does not declare %s, so the server must not ask for it", ev.Withheld))
 	case len(ev.Rounds) == 0 && !ev.AskedForInput() && ev.TurnedDown != "":
 		refusal := ev.Session.Trace.Find(ev.TurnedDownAt.Ref).Frame.Raw
-		return NotObserved("the server refused the call with %s", ev.TurnedDown).
-			Show(ev.TurnedDownAt, "%s", evidence.Compact(refusal)).ptr()
+		return Instead(NotObserved("the server refused the call with %s", ev.TurnedDown).
+			Show(ev.TurnedDownAt, "%s", evidence.Compact(refusal)))
 	case ev.OnlyTakesTasks() && !ev.AsksForTask():
-		return NotApplicable("the client accepts sampling requests only as tasks, as it may").ptr()
+		return Instead(NotApplicable("the client accepts sampling requests only as tasks, as it may"))
 	}
 	return nil
 }
@@ -112,10 +112,10 @@ func (c *Check) tooFew(ev *evidence.Case) *Verdict {
 	}
 	switch sent := len(ev.Rounds); {
 	case sent < max(c.Requests, c.Results):
-		return NotObserved("the server did not send sampling request %d%s", sent+1, cmp.Or(ev.WhyNoResult(sent),
-			ev.Died())).ptr()
+		return Instead(NotObserved("the server did not send sampling request %d%s", sent+1, cmp.Or(ev.WhyNoResult(sent),
+			ev.Died())))
 	case results < c.Results:
-		return NotObserved("no result for sampling request %d%s", results+1, ev.WhyNoResult(results+1)).ptr()
+		return Instead(NotObserved("no result for sampling request %d%s", results+1, ev.WhyNoResult(results+1)))
 	}
 	return nil
 }

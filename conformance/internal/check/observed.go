@@ -9,6 +9,6 @@ func Observed[T any](find func(*evidence.Case) *T, message string) Need {
 		if find(e) != nil {
 			return nil
 		}
-		return NotObserved("%s%s", message, e.Died()).ptr()
+		return Instead(NotObserved("%s%s", message, e.Died()))
 	}
 }

@@ -13,15 +13,15 @@ func UnreadableContent(a *evidence.Answer) *Verdict {
 	if a.Blocks() != nil {
 		return nil
 	}
-	return NotObserved("the content of the result cannot be decoded (see basic/has-content)").
-		Show(a.At("content"), "%s", OrMissing(a.Member("content"))).ptr()
+	return Instead(NotObserved("the content of the result cannot be decoded (see basic/has-content)").
+		Show(a.At("content"), "%s", OrMissing(a.Member("content"))))
 }
 
 // ReadableResult returns the result of a round, or the verdict for a round without one whose content can be decoded.
 func ReadableResult(ev *evidence.Case, r *evidence.Round) (*evidence.Answer, *Verdict) {
 	a := r.Result()
 	if a == nil {
-		return nil, NotObserved("no result for sampling request %d%s", r.N, ev.WhyNoResult(r.N)).ptr()
+		return nil, Instead(NotObserved("no result for sampling request %d%s", r.N, ev.WhyNoResult(r.N)))
 	}
 	return a, UnreadableContent(a)
 }
@@ -32,17 +32,17 @@ func ModelRequest(r *evidence.Round) (*evidence.Exchange, *Verdict) {
 	x := r.LastExchange()
 	switch {
 	case r.Params == nil || len(r.Params.LastUserTurn()) == 0:
-		return nil, NotObserved("the params of sampling request %d cannot be decoded", r.N).
-			Show(r.Asked, "%s", evidence.Compact(r.Raw)).ptr()
+		return nil, Instead(NotObserved("the params of sampling request %d cannot be decoded", r.N).
+			Show(r.Asked, "%s", evidence.Compact(r.Raw)))
 	case x == nil:
-		return nil, NotObserved("the model received no request for sampling request %d: none had the mark of the case",
-			r.N).ptr()
+		return nil, Instead(NotObserved("the model received no request for sampling request %d: none had the mark of the case",
+			r.N))
 	case x.Request == nil:
 		why := x.Unreadable.Error()
 		if x.End.Refused != "" {
 			why = x.End.Refused
 		}
-		return nil, Fail("expected a valid request to the model, it refused: %s", why).Show(x.Place, "").ptr()
+		return nil, Instead(Fail("expected a valid request to the model, it refused: %s", why).Show(x.Place, ""))
 	}
 	return x, nil
 }
@@ -79,8 +79,8 @@ func RefusalWithTools(ev *evidence.Case, r *evidence.Round) string {
 func RetriedWithoutKey(ev *evidence.Case, format string, args ...any) *Verdict {
 	for _, r := range ev.Rounds {
 		if at := ev.RetryWithoutKey(r); at != nil {
-			return Fail(format, args...).Show(r.Asked, "").
-				Show(at.At("inputResponses"), "← no response under the key %q", r.Key).ptr()
+			return Instead(Fail(format, args...).Show(r.Asked, "").
+				Show(at.At("inputResponses"), "← no response under the key %q", r.Key))
 		}
 	}
 	return nil

@@ -73,8 +73,6 @@ func (v Verdict) ShowAs(label string, p evidence.Place, format string, args ...a
 	return v
 }
 
-func (v Verdict) ptr() *Verdict { return &v }
-
 // Settle turns Failed into the verdict of the level. Other verdicts stay.
 func Settle(kind report.Verdict, level report.Level) report.Verdict {
 	switch {
@@ -87,3 +85,14 @@ func Settle(kind report.Verdict, level report.Level) report.Verdict {
 	}
 	return report.Warn
 }
+
+// Or returns the verdict, or the other one if it is nil.
+func (v *Verdict) Or(other Verdict) Verdict {
+	if v != nil {
+		return *v
+	}
+	return other
+}
+
+// Instead returns the verdict of a precondition that does not hold.
+func Instead(v Verdict) *Verdict { return &v }
