@@ -135,9 +135,9 @@ func TestClientsWithUnusualBugsFail(t *testing.T) {
 				"parallel/results-reach-model": unseen}},
 		"decomposed letters": {edit: mutants.Edit{Result: decomposedText}, cases: talk,
 			want: verdicts{"basic/text-intact": fail}},
-		"answers that are not JSON-RPC": {edit: mutants.Edit{Out: answersDoNotParse}, revisions: legacy, cases: "basic declare",
-			some: true, want: verdicts{"client/sampled": fail, "client/ends-cleanly": fail, "declare/over-declared": fail,
-				"basic/has-content": unseen}},
+		"answers that are not JSON-RPC": {edit: mutants.Edit{Out: answersDoNotParse}, revisions: legacy,
+			cases: "basic declare", some: true, want: verdicts{"client/sampled": fail,
+				"client/ends-cleanly": fail, "declare/over-declared": fail, "basic/has-content": unseen}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -33,11 +33,11 @@ func blockIDs(change func(string) string) func(object) {
 }
 
 var anthropicVariations = of(reference.Config{Dialect: dialect.Anthropic}, "anthropic-",
-	v("own-ids-to-model", "gives the model ids of its own", idsMatch, results, request(blockIDs(own))),
-	v("own-ids-to-server", "gives the server ids of its own", "MCP does not say where the ids of tool uses come from", minted,
+	v("own-ids-to-model", "gives the model ids of its own", idsMatch, results, blockIDs(own)),
+	edited("own-ids-to-server", "gives the server ids of its own", anyIDs, minted,
 		replyAndRequest(each("content", func(b object) { rename(b, "id", own) }), blockIDs(given)), anthropicPlain),
 	v("strings", "sends a string for content of one text block", saysSame, "basic tool-use/one-tool parallel",
-		request(each("messages", func(m object) {
+		each("messages", func(m object) {
 			blocks := objects(m["content"])
 			for _, b := range blocks {
 				if inner := objects(b["content"]); len(inner) == 1 && inner[0]["type"] == "text" {
@@ -47,10 +47,10 @@ var anthropicVariations = of(reference.Config{Dialect: dialect.Anthropic}, "anth
 			if len(blocks) == 1 && blocks[0]["type"] == "text" {
 				m["content"] = blocks[0]["text"]
 			}
-		}))),
+		})),
 	v("cached-prompt-blocks", "sends the system prompt as blocks, with cache control",
 		"Anthropic: system is a string or blocks, and blocks and tools may have cache_control", prompts,
-		request(func(body object) {
+		func(body object) {
 			cached := object{"type": "ephemeral"}
 			if system, ok := body["system"].(string); ok {
 				prompt := textBlock(system)
@@ -58,29 +58,29 @@ var anthropicVariations = of(reference.Config{Dialect: dialect.Anthropic}, "anth
 				body["system"] = []any{textBlock("You speak for a server."), prompt}
 			}
 			each("tools", func(tool object) { tool["cache_control"] = cached })(body)
-		})),
+		}),
 	v("own-first-message", "puts a user message of its own before the conversation", promptIsOwn, prompts,
-		request(func(body object) {
+		func(body object) {
 			body["messages"] = append([]any{user("You speak for a server of mine.")}, array(body["messages"])...)
-		})),
+		}),
 	v("text-after-results", "adds a text after the tool results", "Anthropic: text may follow the tool results", results,
-		request(eachContent(func(blocks []any) []any {
+		eachContent(func(blocks []any) []any {
 			if objects(blocks)[0]["type"] == "tool_result" {
 				return append(blocks, textBlock("Go on."))
 			}
 			return blocks
-		}))),
+		})),
 	v("error-in-words", "says in a text, not with is_error, that a tool failed", resultForm, results,
-		request(eachBlock("tool_result", func(b object) {
+		eachBlock("tool_result", func(b object) {
 			if b["is_error"] == true {
 				delete(b, "is_error")
 				b["content"] = append([]any{textBlock("Error:")}, array(b["content"])...)
 			}
-		}))),
+		})),
 	v("always-is-error", "sends is_error with every result", saysSame, results,
-		request(eachBlock("tool_result", func(b object) { b["is_error"] = b["is_error"] == true }))),
+		eachBlock("tool_result", func(b object) { b["is_error"] = b["is_error"] == true })),
 	v("images-after-results", "sends images of tool results after the results", resultForm, results,
-		request(eachContent(func(blocks []any) []any {
+		eachContent(func(blocks []any) []any {
 			for _, b := range objects(blocks) {
 				for _, inner := range ofType(b["content"], "image") {
 					b["content"] = "see below"
@@ -88,20 +88,20 @@ var anthropicVariations = of(reference.Config{Dialect: dialect.Anthropic}, "anth
 				}
 			}
 			return blocks
-		}))),
+		})),
 	v("result-as-document", "sends a tool's log as a document", resultForm, results,
-		request(eachBlock("tool_result", func(b object) {
+		eachBlock("tool_result", func(b object) {
 			for _, inner := range objects(b["content"]) {
 				if log := text(inner, "text"); strings.HasPrefix(log, "weather:log") {
 					source := object{"type": "text", "media_type": "text/plain", "data": log}
 					b["content"] = []any{object{"type": "document", "title": "log", "source": source}}
 				}
 			}
-		}))),
+		})),
 	v("uses-with-caller", "repeats tool uses with their caller", "Anthropic: a tool use may have a caller", results,
-		request(eachBlock("tool_use", func(b object) { b["caller"] = object{"type": "direct"} }))),
+		eachBlock("tool_use", func(b object) { b["caller"] = object{"type": "direct"} })),
 	v("says-auto", "sends the tool choice auto, and tools even if there are none", saysSame, "basic tool-use",
-		request(func(body object) {
+		func(body object) {
 			if body["tool_choice"] != nil {
 				return
 			}
@@ -109,25 +109,25 @@ var anthropicVariations = of(reference.Config{Dialect: dialect.Anthropic}, "anth
 			if body["tools"] == nil {
 				body["tools"] = []any{}
 			}
-		})),
+		}),
 	v("own-settings", "sets stream, metadata and thinking", ownSettings, "basic tool-use parallel/two-cities",
-		request(func(body object) {
+		func(body object) {
 			body["stream"], body["metadata"] = false, object{"user_id": "u"}
 			choice, _ := body["tool_choice"].(object)
 			if choice["type"] != "any" { // a model that thinks cannot be made to use a tool
 				body["thinking"] = object{"type": "adaptive"}
 				delete(body, "temperature") // the provider refuses it beside thinking
 			}
-		}), anthropicPlain),
+		}, anthropicPlain),
 	v("strict-schemas", "makes the tools' schemas strict", "Anthropic: a strict tool allows no further properties", tools,
-		request(each("tools", func(tool object) {
+		each("tools", func(tool object) {
 			tool["type"], tool["strict"] = "custom", true
 			tool["input_schema"].(object)["additionalProperties"] = false
-		}))),
+		})),
 	v("prefilled-answer", "ends the first request with an empty message of the assistant",
-		"Anthropic: a last message of the assistant begins its answer", prompts, request(func(body object) {
+		"Anthropic: a last message of the assistant begins its answer", prompts, func(body object) {
 			if messages := array(body["messages"]); len(messages) == 1 {
 				body["messages"] = append(messages, object{"role": "assistant", "content": ""})
 			}
-		})),
+		}),
 )

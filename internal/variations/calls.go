@@ -18,13 +18,13 @@ const (
 
 // callVariations differ in which tools they call, and when.
 var callVariations = anyOrder(of(reference.Config{}, "calls-",
-	v("in-reverse", "calls the last tool of the list first", mayCall, mayCallIn, listed(func(tools []any) []any {
+	edited("in-reverse", "calls the last tool of the list first", mayCall, mayCallIn, listed(func(tools []any) []any {
 		slices.Reverse(tools)
 		return tools
 	})),
-	v("twice", "calls each tool a second time after all others", mayCall, mayCallIn,
+	edited("twice", "calls each tool a second time after all others", mayCall, mayCallIn,
 		listed(func(tools []any) []any { return append(tools, tools...) })),
-	v("unknown-tool", "calls first a tool that the server does not have", mayCall, mayCallIn,
+	edited("unknown-tool", "calls first a tool that the server does not have", mayCall, mayCallIn,
 		listed(func(tools []any) []any { return append([]any{object{"name": "no-such-tool"}}, tools...) })),
 	runs("twice-at-once", "calls all tools in two sessions at once", mayCallIn,
 		func(ctx context.Context, env harness.Env, client client) error {
@@ -65,7 +65,7 @@ func anyOrder(all []Variation) []Variation {
 
 // runs makes a variation that runs the reference client, or more than one.
 func runs(name, doc, cases string, run func(ctx context.Context, env harness.Env, client client) error) Variation {
-	made := v(name, doc, mayCall, cases, mutants.Edit{})
+	made := edited(name, doc, mayCall, cases, mutants.Edit{})
 	made.client = func(c reference.Config, fired func()) client {
 		return func(ctx context.Context, env harness.Env) error {
 			fired()

@@ -16,7 +16,6 @@ var (
 )
 
 // Edits of one thing alone.
-func request(f func(body object)) mutants.Edit    { return mutants.Edit{ModelRequest: f} }
 func result(f func(result object)) mutants.Edit   { return mutants.Edit{Result: f} }
 func out(f func(m *mutants.Message)) mutants.Edit { return mutants.Edit{Out: f} }
 

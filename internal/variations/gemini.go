@@ -47,26 +47,26 @@ func numbered(inner object, n int) { inner["id"] = fmt.Sprint(n + 1) }
 const geminiIDs = "Gemini: the id of a function call is optional; calls and responses match by name and position"
 
 var geminiVariations = of(reference.Config{Dialect: dialect.Gemini, Plain: true}, "gemini-",
-	v("own-ids", "gives calls and results ids of its own", geminiIDs, results, request(eachFunctionPart(numbered))),
+	v("own-ids", "gives calls and results ids of its own", geminiIDs, results, eachFunctionPart(numbered)),
 	v("no-ids", "gives back none of the ids of the third generation", geminiIDs, results,
-		request(eachFunctionPart(func(inner object, _ int) { delete(inner, "id") })), gemini3),
+		eachFunctionPart(func(inner object, _ int) { delete(inner, "id") }), gemini3),
 	v("ids-on-results", "gives ids with the results alone", geminiIDs, results,
-		request(eachPart("functionResponse", numbered))),
+		eachPart("functionResponse", numbered)),
 	v("results-reordered", "sends two results in reverse order, with their ids", idsMatch, results,
-		request(each("contents", func(c object) {
+		each("contents", func(c object) {
 			parts := array(c["parts"])
 			if len(parts) == 2 && objects(parts)[0]["functionResponse"] != nil {
 				parts[0], parts[1] = parts[1], parts[0]
 			}
-		})), gemini3),
-	v("result-member", "names the output of a tool result", resultForm, results, request(eachResponse(func(r object) {
+		}), gemini3),
+	v("result-member", "names the output of a tool result", resultForm, results, eachResponse(func(r object) {
 		if output, ok := r["output"]; ok {
 			delete(r, "output")
 			r["result"] = output
 		}
-	}))),
+	})),
 	v("mcp-blocks", "passes the content of tool results on as MCP has it", resultForm, results,
-		request(eachResponse(func(r object) {
+		eachResponse(func(r object) {
 			output, ok := r["output"]
 			if !ok {
 				output = r["error"]
@@ -74,25 +74,25 @@ var geminiVariations = of(reference.Config{Dialect: dialect.Gemini, Plain: true}
 			delete(r, "output")
 			delete(r, "error")
 			r["content"], r["isError"] = []any{object{"type": "text", "text": output}}, !ok
-		}))),
+		})),
 	v("error-in-words", "says in the output that a tool failed", resultForm, results,
-		request(eachResponse(func(r object) {
+		eachResponse(func(r object) {
 			if problem, ok := r["error"]; ok {
 				delete(r, "error")
 				r["output"] = fmt.Sprintf("Error: %v", problem)
 			}
-		}))),
+		})),
 	v("function-role", "sends results with the role function", "Gemini: the API still takes the older role", results,
-		request(each("contents", func(c object) {
+		each("contents", func(c object) {
 			for _, p := range objects(c["parts"]) {
 				if p["functionResponse"] == nil {
 					return
 				}
 			}
 			c["role"] = "function"
-		}))),
+		})),
 	v("omits-empty", "omits empty arguments and schemas without properties", saysSame, minted,
-		request(func(body object) {
+		func(body object) {
 			eachPart("functionCall", func(inner object, _ int) {
 				if args, ok := inner["args"].(object); ok && len(args) == 0 {
 					delete(inner, "args")
@@ -103,10 +103,10 @@ var geminiVariations = of(reference.Config{Dialect: dialect.Gemini, Plain: true}
 					delete(d, "parametersJsonSchema")
 				}
 			})(body)
-		})),
+		}),
 	v("snake-case", "writes member names in snake_case", "protobuf: parsers accept the original field names",
-		"basic tool-use/one-tool parallel", request(func(body object) { snake(body) }), gemini3),
-	v("one-tool-each", "sends each function as a tool", saysSame, tools, request(func(body object) {
+		"basic tool-use/one-tool parallel", func(body object) { snake(body) }, gemini3),
+	v("one-tool-each", "sends each function as a tool", saysSame, tools, func(body object) {
 		var tools []any
 		eachDeclaration(func(d object) {
 			tools = append(tools, object{"functionDeclarations": []any{d}})
@@ -114,23 +114,23 @@ var geminiVariations = of(reference.Config{Dialect: dialect.Gemini, Plain: true}
 		if tools != nil {
 			body["tools"] = tools
 		}
-	})),
-	v("own-schema-form", "writes schemas in the form of the API", "Gemini: parameters takes its own subset of OpenAPI", tools,
-		request(eachDeclaration(func(d object) {
+	}),
+	v("own-schema-form", "writes schemas in the form of the API", "Gemini: parameters is a subset of OpenAPI", tools,
+		eachDeclaration(func(d object) {
 			d["parameters"] = ownForm(inlined(d["parametersJsonSchema"].(object)))
 			delete(d, "parametersJsonSchema")
-		}))),
-	v("says-validated", "sends the mode VALIDATED if there is none", ownSettings, tools, request(func(body object) {
+		})),
+	v("says-validated", "sends the mode VALIDATED if there is none", ownSettings, tools, func(body object) {
 		if body["tools"] != nil && body["toolConfig"] == nil {
 			body["toolConfig"] = object{"functionCallingConfig": object{"mode": "VALIDATED"}}
 		}
-	})),
+	}),
 	v("own-settings", "sets thinking, topK and safety settings", ownSettings, "basic tool-use/one-tool",
-		request(func(body object) {
+		func(body object) {
 			config := body["generationConfig"].(object)
 			config["thinkingConfig"], config["topK"] = object{"thinkingLevel": "low"}, 40
 			body["safetySettings"] = []any{object{"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"}}
-		}), gemini3),
+		}, gemini3),
 )
 
 // snake writes the member names of a request in snake_case, except those of the user.

@@ -18,17 +18,17 @@ var noChatIDs = each("messages", func(m object) {
 })
 
 var ollamaVariations = of(reference.Config{Dialect: dialect.Ollama}, "ollama-",
-	v("own-ids", "gives the model ids of its own", idsMatch, results, request(chatIDs(own))),
-	v("no-ids", "gives the model no ids", ollamaIDs, results, request(noChatIDs)),
-	v("no-ids-for-none", "gives a model without ids none", ollamaIDs, results, request(noChatIDs), withoutIDs),
+	v("own-ids", "gives the model ids of its own", idsMatch, results, chatIDs(own)),
+	v("no-ids", "gives the model no ids", ollamaIDs, results, noChatIDs),
+	v("no-ids-for-none", "gives a model without ids none", ollamaIDs, results, noChatIDs, withoutIDs),
 	v("no-tool-name", "does not name the tool of a result", ollamaIDs, results,
-		request(eachRole("tool", func(m object) { delete(m, "tool_name") }))),
+		eachRole("tool", func(m object) { delete(m, "tool_name") })),
 	v("results-by-position", "gives results neither tool name nor id", ollamaIDs, results,
-		request(eachRole("tool", func(m object) {
+		eachRole("tool", func(m object) {
 			delete(m, "tool_name")
 			delete(m, "tool_call_id")
-		})), withoutIDs),
-	v("results-reordered", "sends results in reverse order, with their ids", idsMatch, results, request(func(body object) {
+		}), withoutIDs),
+	v("results-reordered", "sends results in reverse order, with their ids", idsMatch, results, func(body object) {
 		messages := array(body["messages"])
 		for i := 0; i < len(messages); i++ {
 			end := i // of the results in a row
@@ -38,17 +38,17 @@ var ollamaVariations = of(reference.Config{Dialect: dialect.Ollama}, "ollama-",
 			slices.Reverse(messages[i:end])
 			i = max(i, end)
 		}
-	})),
+	}),
 	v("simpler-schemas", "keeps of schemas only what Ollama's own types have",
 		"Ollama: a property has type, items, description and enum", tools,
-		request(eachFunction(func(function object) {
+		eachFunction(func(function object) {
 			_, properties := parameters(function)
 			for _, property := range properties {
 				delete(property.(object), "minLength")
 			}
-		}))),
+		})),
 	v("images-after-results", "sends images of tool results in a message of the user", resultForm, results,
-		request(func(body object) {
+		func(body object) {
 			var images []any
 			eachRole("tool", func(m object) {
 				images = append(images, array(m["images"])...)
@@ -59,10 +59,10 @@ var ollamaVariations = of(reference.Config{Dialect: dialect.Ollama}, "ollama-",
 				shown["images"] = images
 				body["messages"] = append(array(body["messages"]), shown)
 			}
-		})),
+		}),
 	v("own-settings", "repeats thinking and sets think and keep_alive", ownSettings, "basic tool-use parallel/two-cities",
-		request(func(body object) {
+		func(body object) {
 			body["think"], body["keep_alive"] = false, "5m"
 			eachRole("assistant", func(m object) { m["thinking"] = "hm" })(body)
-		})),
+		}),
 )

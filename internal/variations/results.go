@@ -29,42 +29,42 @@ func meta(o object) object {
 
 // resultVariations differ in what the client sends to the server.
 var resultVariations = of(reference.Config{}, "result-",
-	v("no-empty-text", "leaves empty texts out of its results", "an empty text says nothing", "basic tool-use parallel",
-		result(func(r object) {
+	edited("no-empty-text", "leaves empty texts out of its results", "an empty text says nothing",
+		"basic tool-use parallel", result(func(r object) {
 			if blocks, ok := r["content"].([]any); ok {
 				r["content"] = slices.DeleteFunc(blocks, func(b any) bool { return b.(object)["text"] == "" })
 				meta(r)["com.example/blocks"] = len(blocks)
 			}
 		}), withTools),
-	v("always-array", "answers with an array of one block", blockOrArray, "basic tool-use parallel loop/three-cities mrtr",
-		result(func(r object) {
+	edited("always-array", "answers with an array of one block", blockOrArray,
+		"basic tool-use parallel loop/three-cities mrtr", result(func(r object) {
 			if block, ok := r["content"].(object); ok {
 				r["content"] = []any{block}
 			}
 		}), withTools),
-	v("two-text-blocks", "answers with the text in two blocks", blockOrArray, "basic tool-use parallel provider-errors",
-		result(func(r object) {
+	edited("two-text-blocks", "answers with the text in two blocks", blockOrArray,
+		"basic tool-use parallel provider-errors", result(func(r object) {
 			if block, ok := r["content"].(object); ok {
 				one, other := split(text(block, "text"))
 				r["content"] = []any{textBlock(one), textBlock(other)}
 			}
 		}), withTools),
-	v("text-beside-uses", "adds a text before its tool uses", blockOrArray, minted, result(func(r object) {
+	edited("text-beside-uses", "adds a text before its tool uses", blockOrArray, minted, result(func(r object) {
 		if blocks, ok := r["content"].([]any); ok {
 			r["content"] = append([]any{textBlock("Let me see.")}, blocks...)
 		}
 	}), withTools),
-	v("extra-members", "adds members to its results", openResult, "basic tool-use parallel mrtr tasks consent",
+	edited("extra-members", "adds members to its results", openResult, "basic tool-use parallel mrtr tasks consent",
 		result(func(r object) {
 			meta(r)["com.example/trace"] = "1"
 			r["usage"] = object{"tokens": 3}
 		})),
-	v("no-stop-reason", "gives no stop reasons", stopReasons, "basic tool-use parallel provider-errors",
+	edited("no-stop-reason", "gives no stop reasons", stopReasons, "basic tool-use parallel provider-errors",
 		result(func(r object) { delete(r, "stopReason") }),
 		warns("tool-use/stop-reason-tooluse", "provider-errors/refusal-told")),
-	v("own-stop-reasons", "gives stop reasons of its own", stopReasons, "basic tool-use parallel provider-errors",
+	edited("own-stop-reasons", "gives stop reasons of its own", stopReasons, "basic tool-use parallel provider-errors",
 		result(func(r object) { r["stopReason"] = "done" }), warns("tool-use/stop-reason-tooluse")),
-	v("token-in-call", "sends a progress token and metadata with each call of a tool",
+	edited("token-in-call", "sends a progress token and metadata with each call of a tool",
 		"progress: a request may have a progress token; _meta is open", "basic parallel time cancel mrtr",
 		out(func(m *mutants.Message) {
 			if m.Method() == "tools/call" {
@@ -72,8 +72,8 @@ var resultVariations = of(reference.Config{}, "result-",
 				token["com.example/call"], token["progressToken"] = "7", "progress-7"
 			}
 		})),
-	v("null-error", "writes \"error\": null beside each result", "a member that is null is as good as missing to most parsers",
-		"basic tool-use transport", out(func(m *mutants.Message) {
+	edited("null-error", "writes \"error\": null beside each result",
+		"most JSON libraries read null as a missing member", "basic tool-use transport", out(func(m *mutants.Message) {
 			if m.Body["result"] != nil {
 				m.Body["error"] = nil
 			}

@@ -20,13 +20,13 @@ const (
 
 // sessionVariations differ in how the client uses its sessions.
 var sessionVariations = of(reference.Config{}, "session-",
-	v("listens", "opens the stream of each session with GET", mayListen, inSessions, mutants.Edit{Server: listens}),
-	v("listens-and-stays", "opens that stream and never ends a session", mayStay, inSessions,
+	edited("listens", "opens the stream of each session with GET", mayListen, inSessions, mutants.Edit{Server: listens}),
+	edited("listens-and-stays", "opens that stream and never ends a session", mayStay, inSessions,
 		mutants.Edit{Server: func(w *mutants.Wire, next http.RoundTripper) http.RoundTripper {
 			return listens(w, stays(w, next))
 		}}, warns(leavesOpen)),
-	v("stays", "never ends a session", mayStay, inSessions, mutants.Edit{Server: stays}, warns(leavesOpen)),
-	v("native-listens", "passes requests on as they are, and opens the stream", mayListen, inSessions,
+	edited("stays", "never ends a session", mayStay, inSessions, mutants.Edit{Server: stays}, warns(leavesOpen)),
+	edited("native-listens", "passes requests on as they are, and opens the stream", mayListen, inSessions,
 		mutants.Edit{Server: listens}, with(reference.Config{Dialect: dialect.Native})),
 )
 

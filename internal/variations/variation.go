@@ -56,14 +56,6 @@ func (v *Variation) Client(c reference.Config, fired func()) func(context.Contex
 	return mutants.Client(c, v.edit, fired)
 }
 
-// Revisions returns the revisions in which the variation occurs, given the newest revision of each era.
-func (v *Variation) Revisions(newest []server.Revision) []server.Revision {
-	if v.In != nil {
-		return v.In
-	}
-	return newest
-}
-
 // Find returns the variation with that name, or nil.
 func Find(name string) *Variation {
 	for _, v := range All() {
@@ -80,8 +72,13 @@ func All() []Variation {
 		resultVariations, sessionVariations, callVariations)
 }
 
-// v makes a variation. Cases are patterns, separated by spaces.
-func v(name, doc, allowed, cases string, edit mutants.Edit, options ...func(*Variation)) Variation {
+// v makes a variation that edits the requests to the model. Cases are patterns, separated by spaces.
+func v(name, doc, allowed, cases string, edit func(body object), options ...func(*Variation)) Variation {
+	return edited(name, doc, allowed, cases, mutants.Edit{ModelRequest: edit}, options...)
+}
+
+// edited makes a variation with any other edit.
+func edited(name, doc, allowed, cases string, edit mutants.Edit, options ...func(*Variation)) Variation {
 	v := Variation{Name: name, Doc: doc, Allowed: allowed, Cases: strings.Fields(cases),
 		edit: func(*mutants.Wire) mutants.Edit { return edit }}
 	for _, option := range options {

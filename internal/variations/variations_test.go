@@ -25,11 +25,11 @@ func TestVariationsPassEveryCheck(t *testing.T) {
 			var fired atomic.Int64
 			suite := conformance.Suite{
 				Client:    harness.InProcess(v.Client(v.Config, func() { fired.Add(1) })),
-				Revisions: v.Revisions(conformance.Revisions()), Only: v.Cases, Skip: []string{"basic/long"}, Seed: 1,
+				Revisions: v.In, Only: v.Cases, Skip: []string{"basic/long"}, Seed: 1,
 				Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) },
 			}
 			if whole {
-				suite.Only, suite.Skip, suite.Parallel = nil, nil, 2
+				suite.Only, suite.Skip = nil, nil
 			}
 			t.Logf("%s, which is correct (%s); cases: %s", v.Doc, v.Allowed, strings.Join(suite.Only, " "))
 			rs, _, err := suite.Run(t.Context())
