@@ -10,7 +10,7 @@ import (
 
 // Where variations of requests to a model matter.
 const (
-	prompts = "basic tool-use/one-tool parallel/two-cities"
+	prompts = "basic tool-use/one-tool parallel/two-cities loop/two-questions mrtr/several time/slow"
 	tools   = "tool-use parallel/two-cities"
 	results = "tool-use/two-turns parallel loop/three-cities"
 	minted  = "tool-use parallel/two-cities parallel/thirty-three loop/three-cities"

@@ -2,7 +2,6 @@ package variations_test
 
 import (
 	"os"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -15,8 +14,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/variations"
 )
 
-// TestVariationsPassEveryCheck runs each variation on its own cases, or on the whole catalogue if MCP_CONFORM_MATRIX is
-// "whole", which takes some minutes.
+// The test runs each variation on its own cases, or on the whole catalogue if MCP_CONFORM_MATRIX is "whole", which takes
+// some minutes.
 func TestVariationsPassEveryCheck(t *testing.T) {
 	whole := os.Getenv("MCP_CONFORM_MATRIX") == "whole"
 	for _, v := range variations.All() {
@@ -29,9 +28,9 @@ func TestVariationsPassEveryCheck(t *testing.T) {
 				Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) },
 			}
 			if whole {
-				suite.Only, suite.Skip = nil, nil
+				suite.Only, suite.Skip = nil, []string{"malformed/long-string"} // it proves no check
 			}
-			t.Logf("%s, which is correct (%s); cases: %s", v.Doc, v.Allowed, strings.Join(suite.Only, " "))
+			t.Logf("%s, which is correct (%s); only %q, without %q", v.Doc, v.Allowed, suite.Only, suite.Skip)
 			rs, _, err := suite.Run(t.Context())
 			require.NoError(t, err)
 			expected, found := map[string]report.Verdict{}, map[string]report.Verdict{}
