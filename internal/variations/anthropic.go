@@ -33,8 +33,8 @@ func blockIDs(change func(string) string) func(object) {
 }
 
 var anthropicVariations = of(reference.Config{Dialect: dialect.Anthropic}, "anthropic-",
-	v("own-ids-to-model", "gives the model ids of its own", idsMatch, results, blockIDs(own)),
-	edited("own-ids-to-server", "gives the server ids of its own", anyIDs, minted,
+	v("own-ids-to-model", "gives the model its own ids", idsMatch, results, blockIDs(own)),
+	edited("own-ids-to-server", "gives the server its own ids", anyIDs, minted,
 		replyAndRequest(each("content", func(b object) { rename(b, "id", own) }), blockIDs(given)), anthropicPlain),
 	v("strings", "sends a string for content of one text block", saysSame, "basic tool-use/one-tool parallel",
 		each("messages", func(m object) {
@@ -59,7 +59,7 @@ var anthropicVariations = of(reference.Config{Dialect: dialect.Anthropic}, "anth
 			}
 			each("tools", func(tool object) { tool["cache_control"] = cached })(body)
 		}),
-	v("own-first-message", "puts a user message of its own before the conversation", promptIsOwn, prompts,
+	v("own-first-message", "puts its own user message before the conversation", promptIsOwn, prompts,
 		func(body object) {
 			body["messages"] = append([]any{user("You speak for a server of mine.")}, array(body["messages"])...)
 		}),

@@ -24,7 +24,7 @@ var callVariations = anyOrder(of(reference.Config{}, "calls-",
 	})),
 	edited("twice", "calls each tool a second time after all others", mayCall, mayCallIn,
 		listed(func(tools []any) []any { return append(tools, tools...) })),
-	edited("unknown-tool", "calls first a tool that the server does not have", mayCall, mayCallIn,
+	edited("unknown-tool", "calls an unknown tool first", mayCall, mayCallIn,
 		listed(func(tools []any) []any { return append([]any{object{"name": "no-such-tool"}}, tools...) })),
 	runs("twice-at-once", "calls all tools in two sessions at once", mayCallIn,
 		func(ctx context.Context, env harness.Env, client client) error {
@@ -47,7 +47,7 @@ var callVariations = anyOrder(of(reference.Config{}, "calls-",
 			}
 			return atOnce(all...)
 		}),
-	runs("lists-first", "lists the tools in a session of its own first", mayCallIn,
+	runs("lists-first", "lists the tools in a separate session first", mayCallIn,
 		func(ctx context.Context, env harness.Env, client client) error {
 			if _, err := list(ctx, env); err != nil {
 				return err

@@ -22,7 +22,7 @@ const (
 	anyIDs      = "MCP does not say where the ids of tool uses come from"
 	promptIsOwn = "MCP: the client may modify or omit the system prompt"
 	saysSame    = "the provider documents both forms as equal"
-	ownSettings = "MCP leaves every setting that the server omits to the client"
+	ownSettings = "MCP leaves the settings of the model to the client"
 	resultForm  = "neither MCP nor the provider prescribes how the content of a tool result is written for the model"
 )
 
@@ -34,8 +34,8 @@ func chatIDs(change func(string) string) func(object) {
 	})
 }
 
-// edits the text of a chat message, which may be a string or parts.
-func said(m object, edit func(string) string) {
+// editText edits the text of a chat message, which may be a string or parts.
+func editText(m object, edit func(string) string) {
 	rename(m, "content", edit)
 	each("content", func(part object) { rename(part, "text", edit) })(m)
 }
@@ -52,8 +52,8 @@ func parameters(function object) (schema, properties object) {
 }
 
 var chatVariations = of(reference.Config{}, "chat-",
-	v("own-ids-to-model", "gives the model ids of its own", idsMatch, results, chatIDs(own)),
-	edited("own-ids-to-server", "gives the server ids of its own", anyIDs, minted,
+	v("own-ids-to-model", "gives the model its own ids", idsMatch, results, chatIDs(own)),
+	edited("own-ids-to-server", "gives the server its own ids", anyIDs, minted,
 		replyAndRequest(each("choices", func(choice object) {
 			message, _ := choice["message"].(object)
 			each("tool_calls", func(call object) { rename(call, "id", own) })(message)
@@ -61,7 +61,7 @@ var chatVariations = of(reference.Config{}, "chat-",
 	v("prompt-in-user-message", "puts the system prompt into the first user message", promptIsOwn, prompts,
 		func(body object) {
 			messages := objects(body["messages"])
-			said(messages[1], func(said string) string { return text(messages[0], "content") + "\n\n" + said })
+			editText(messages[1], func(s string) string { return text(messages[0], "content") + "\n\n" + s })
 			body["messages"] = array(body["messages"])[1:]
 		}),
 	v("no-system-prompt", "drops the system prompt", promptIsOwn, prompts,
@@ -70,7 +70,7 @@ var chatVariations = of(reference.Config{}, "chat-",
 		eachRole("system", func(m object) { m["role"] = "developer" })),
 	v("wrapped-prompt", "adds tags around the user's text", "MCP: the client may edit the prompt with its user",
 		prompts, eachRole("user", func(m object) {
-			said(m, func(text string) string { return "<request>\n" + text + "\n</request>" })
+			editText(m, func(text string) string { return "<request>\n" + text + "\n</request>" })
 		})),
 	v("text-as-parts", "sends every text as a part", saysSame, "basic tool-use/one-tool parallel",
 		each("messages", func(m object) {
@@ -85,14 +85,14 @@ var chatVariations = of(reference.Config{}, "chat-",
 				m["content"] = []any{textBlock(one), textBlock(other)}
 			}
 		})),
-	v("own-first-message", "puts a user message of its own before the conversation", promptIsOwn, prompts,
+	v("own-first-message", "puts its own user message before the conversation", promptIsOwn, prompts,
 		func(body object) {
 			hello := user("You speak for a server of mine.")
 			body["messages"] = slices.Insert(array(body["messages"]), 1, any(hello))
 		}),
 	v("results-in-json", "wraps each tool result in JSON", resultForm, results,
 		eachRole("tool", func(m object) {
-			said(m, func(text string) string { return string(mcpjson.Marshal(object{"result": text})) })
+			editText(m, func(text string) string { return string(mcpjson.Marshal(object{"result": text})) })
 		})),
 	v("says-auto", "sends the tool choice auto and parallel_tool_calls, which are defaults", saysSame, tools,
 		func(body object) {

@@ -47,7 +47,7 @@ func numbered(inner object, n int) { inner["id"] = fmt.Sprint(n + 1) }
 const geminiIDs = "Gemini: the id of a function call is optional; calls and responses match by name and position"
 
 var geminiVariations = of(reference.Config{Dialect: dialect.Gemini, Plain: true}, "gemini-",
-	v("own-ids", "gives calls and results ids of its own", geminiIDs, results, eachFunctionPart(numbered)),
+	v("own-ids", "gives calls and results its own ids", geminiIDs, results, eachFunctionPart(numbered)),
 	v("no-ids", "gives back none of the ids of the third generation", geminiIDs, results,
 		eachFunctionPart(func(inner object, _ int) { delete(inner, "id") }), gemini3),
 	v("ids-on-results", "gives ids with the results alone", geminiIDs, results,
@@ -59,13 +59,13 @@ var geminiVariations = of(reference.Config{Dialect: dialect.Gemini, Plain: true}
 				parts[0], parts[1] = parts[1], parts[0]
 			}
 		}), gemini3),
-	v("result-member", "names the output of a tool result", resultForm, results, eachResponse(func(r object) {
+	v("result-member", "names the output of a tool \"result\"", resultForm, results, eachResponse(func(r object) {
 		if output, ok := r["output"]; ok {
 			delete(r, "output")
 			r["result"] = output
 		}
 	})),
-	v("mcp-blocks", "passes the content of tool results on as MCP has it", resultForm, results,
+	v("mcp-blocks", "passes the content of tool results on in MCP's form", resultForm, results,
 		eachResponse(func(r object) {
 			output, ok := r["output"]
 			if !ok {

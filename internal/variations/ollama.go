@@ -7,7 +7,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
-// withoutIDs is a model whose tool calls have no ids, as before Ollama 0.12.
+// withoutIDs is a model whose tool calls have no ids.
 var withoutIDs = with(reference.Config{Dialect: dialect.Ollama, Model: "llama3.2:no-ids"})
 
 const ollamaIDs = "Ollama: ids and tool_name are optional; results also match by position"
@@ -18,9 +18,9 @@ var noChatIDs = each("messages", func(m object) {
 })
 
 var ollamaVariations = of(reference.Config{Dialect: dialect.Ollama}, "ollama-",
-	v("own-ids", "gives the model ids of its own", idsMatch, results, chatIDs(own)),
+	v("own-ids", "gives the model its own ids", idsMatch, results, chatIDs(own)),
 	v("no-ids", "gives the model no ids", ollamaIDs, results, noChatIDs),
-	v("no-ids-for-none", "gives a model without ids none", ollamaIDs, results, noChatIDs, withoutIDs),
+	v("no-ids-for-none", "gives no ids to a model that gives none", ollamaIDs, results, noChatIDs, withoutIDs),
 	v("no-tool-name", "does not name the tool of a result", ollamaIDs, results,
 		eachRole("tool", func(m object) { delete(m, "tool_name") })),
 	v("results-by-position", "gives results neither tool name nor id", ollamaIDs, results,
@@ -39,7 +39,7 @@ var ollamaVariations = of(reference.Config{Dialect: dialect.Ollama}, "ollama-",
 			i = max(i, end)
 		}
 	}),
-	v("simpler-schemas", "keeps of schemas only what Ollama's own types have",
+	v("simpler-schemas", "removes from schemas what Ollama's own types do not have",
 		"Ollama: a property has type, items, description and enum", tools,
 		eachFunction(func(function object) {
 			_, properties := parameters(function)

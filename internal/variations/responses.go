@@ -17,7 +17,7 @@ func eachInput(kind string, edit func(item object)) func(object) {
 }
 
 var responsesVariations = of(reference.Config{Dialect: dialect.OpenAIResponses}, "responses-",
-	v("own-ids", "gives the model ids of its own", idsMatch, results,
+	v("own-ids", "gives the model its own ids", idsMatch, results,
 		each("input", func(item object) { rename(item, "call_id", own) })),
 	edited("item-ids", "uses the id of the item as the id of the call", idsMatch, minted,
 		replyAndRequest(each("output", func(item object) {

@@ -11,7 +11,7 @@ import (
 
 const (
 	mayListen   = "transports: the client may open a stream with GET"
-	mayStay     = "transports: a client that no longer needs its session should end it"
+	mayStay     = "transports: a client should end its session, but need not"
 	inSessions  = "transport basic/question tasks cancel"
 	leavesOpen  = "transport/ends-session"
 	sessionID   = "Mcp-Session-Id"
