@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,6 +17,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/internal/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/reference"
+	"github.com/mcp-conform/mcp-conform/internal/variations"
 )
 
 func TestReferencePasses(t *testing.T) {
@@ -42,8 +42,8 @@ func mutant(name string) harness.Client {
 	return harness.InProcess(mutants.Find(name).Client(reference.Config{Plain: true}, nil))
 }
 
-// reticent gives no stop reasons, which is not as it should be and breaks no rule.
-var reticent = habit{message: results(func(r map[string]any) { delete(r, "stopReason") })}.client(reference.Config{}, new(atomic.Bool))
+// reticent gives no stop reasons, which breaks no rule.
+var reticent = variations.Find("result-no-stop-reason").Client(reference.Config{}, nil)
 
 // usersTests are what users of the package write. They are run in a process of their own, where they may fail.
 var usersTests = map[string]func(*testing.T){

@@ -1,109 +1,165 @@
 package conformance_test
 
 import (
-	"bytes"
+	"encoding/json"
 	"maps"
-	"regexp"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mcp-conform/mcp-conform/conformance"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
+	"github.com/mcp-conform/mcp-conform/internal/mutants"
 	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
-// TestClientsThatAreWrongInUnusualWaysAreCaught is about what could slip through between the mutants.
-func TestClientsThatAreWrongInUnusualWaysAreCaught(t *testing.T) {
-	plain := reference.Config{Plain: true}
-	uses := func(edit func(blocks []any) []any) func(map[string]any) {
-		return results(func(r map[string]any) {
-			if blocks, ok := r["content"].([]any); ok {
-				r["content"] = edit(blocks)
-			}
-		})
-	}
-	responseID := regexp.MustCompile(`"id":(\d+),"jsonrpc":"2.0","result"`)
-	for name, c := range map[string]struct {
-		habit
-		config    reference.Config
-		revisions []server.Revision
-		want      looked // what there is to look at: all of it, or, of a client that does little right, some
-		some      bool
-	}{
-		"writes ids with a fraction": {revisions: []server.Revision{server.V20251125}, want: looked{"basic/id-echoed": report.Fail},
-			habit: habit{message: func(map[string]any) {}, raw: func(body []byte) []byte {
-				return responseID.ReplaceAll(body, []byte(`"id":$1.0,"jsonrpc":"2.0","result"`))
-			}}},
-		"gives every tool use twice": {revisions: withTools, habit: habit{message: uses(func(blocks []any) []any {
-			twice := slices.Clone(blocks)
-			for _, b := range usesAmong(blocks) {
-				other := map[string]any{"type": b["type"], "name": b["name"], "input": b["input"], "id": b["id"].(string) + "-2"}
-				twice = append(twice, other)
-			}
-			return twice
-		})}, want: looked{"tool-use/input-intact": report.Fail, "parallel/all-uses": report.Fail, "parallel/streamed-uses": report.Fail}},
-		"prefixes the names of tools in its answer": {revisions: withTools, habit: habit{message: uses(func(blocks []any) []any {
-			for _, b := range usesAmong(blocks) {
-				b["name"] = "server__" + b["name"].(string)
-			}
-			return blocks
-		})}, want: looked{"tool-use/input-intact": report.Fail, "tool-use/unoffered-tool": report.Warn, "parallel/all-uses": report.Fail, "parallel/streamed-uses": report.Fail}},
-		"keeps the text of the first of many results": {habit: habit{request: func(body map[string]any) {
-			first := true
-			for _, m := range objects(body["messages"]) {
-				if m["role"] == "tool" && !first {
-					m["content"] = "(see above)"
-				}
-				first = first && m["role"] != "tool"
-			}
-		}}, want: looked{"parallel/results-reach-model": report.Fail, "parallel/results-order": report.NotObserved, "parallel/error-result": report.NotObserved,
-			"loop/three-rounds": report.Fail}},
-		"gives results to the model as the user's words": {habit: habit{request: func(body map[string]any) {
-			var messages []any
-			for _, m := range objects(body["messages"]) {
-				if m["role"] == "tool" {
-					m = map[string]any{"role": "user", "content": "The tool said: " + m["content"].(string)}
-				}
-				delete(m, "tool_calls")
-				if m["content"] != nil {
-					messages = append(messages, m)
-				}
-			}
-			body["messages"] = messages
-		}}, want: looked{"parallel/results-reach-model": report.Fail, "parallel/results-order": report.NotObserved, "parallel/uses-restated": report.Fail,
-			"parallel/error-result": report.NotObserved, "parallel/result-content": report.Fail, "loop/three-rounds": report.Fail}},
-		"makes answers up": {config: plain, habit: habit{reply: func(body map[string]any) {
-			for _, choice := range objects(body["choices"]) {
-				choice["message"], choice["finish_reason"] = map[string]any{"role": "assistant", "content": "I am sorry."}, "stop"
-			}
-		}}, some: true, want: looked{"basic/text-intact": report.Fail, "basic/stop-reason-true": report.Fail, "tool-use/tool-use-block": report.Fail,
-			"parallel/all-uses": report.Fail, "parallel/over-32-calls": report.Fail, "parallel/results-reach-model": report.NotObserved}},
-		"composes what the model said anew": {habit: habit{message: results(func(r map[string]any) {
-			if block, ok := r["content"].(map[string]any); ok {
-				block["text"] = strings.ReplaceAll(block["text"].(string), "è", "e\u0300")
-			}
-		})}, want: looked{"basic/text-intact": report.Fail}},
-		"sends answers that nobody can read": {revisions: []server.Revision{server.V20251125}, habit: habit{raw: func(body []byte) []byte {
-			return bytes.ReplaceAll(body, []byte(`"result"`), []byte(`"Result"`))
-		}}, some: true, want: looked{"client/sampled": report.Fail, "client/ends-cleanly": report.Fail, "declare/over-declared": report.Fail, "basic/has-content": report.NotObserved}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var shown atomic.Bool
-			got := look(t, c.client(c.config, &shown), c.revisions...)
-			require.True(t, shown.Load(), "the fault never showed")
-			if c.some {
-				maps.DeleteFunc(got, func(id string, _ report.Verdict) bool { return c.want[id] == "" })
-			}
-			require.Equal(t, c.want, got)
-		})
+type (
+	object   = map[string]any
+	verdicts = map[string]report.Verdict
+)
+
+// unusual is a client with a bug that is in between those of the mutants.
+type unusual struct {
+	edit      mutants.Edit
+	config    reference.Config
+	revisions []server.Revision
+	cases     string   // in which the bug occurs
+	want      verdicts // all that are neither pass nor not applicable
+	some      bool     // of a client that does little right, want is only a part
+}
+
+// eachToolMessage edits the messages of a chat completion with the role tool.
+func eachToolMessage(body object, edit func(i int, m object)) {
+	i := 0
+	for _, m := range mcpjson.Messages(body) {
+		if m["role"] == "tool" {
+			edit(i, m)
+			i++
+		}
 	}
 }
 
-// usesAmong are the tool uses in a list of blocks.
-func usesAmong(blocks []any) []map[string]any {
-	return slices.DeleteFunc(objects(blocks), func(b map[string]any) bool { return b["type"] != "tool_use" })
+func answersDoNotParse(m *mutants.Message) {
+	if result, ok := m.Body["result"]; ok {
+		m.Body["Result"] = result
+		delete(m.Body, "result")
+	}
+}
+
+func idsWithFraction(m *mutants.Message) {
+	if n, ok := m.Body["id"].(json.Number); ok && m.Body["result"] != nil {
+		m.Body["id"] = n + ".0"
+	}
+}
+
+func usesTwice(r object) {
+	for _, b := range mcpjson.OfType(r["content"], "tool_use") {
+		other := maps.Clone(b)
+		other["id"] = b["id"].(string) + "-2"
+		r["content"] = append(r["content"].([]any), other)
+	}
+}
+
+func prefixedNames(r object) {
+	for _, b := range mcpjson.OfType(r["content"], "tool_use") {
+		b["name"] = "server__" + b["name"].(string)
+	}
+}
+
+func resultsAsUserText(body object) {
+	eachToolMessage(body, func(_ int, m object) {
+		said := m["content"].(string)
+		clear(m)
+		m["role"], m["content"] = "user", "The tool said: "+said
+	})
+	messages := []any{}
+	for _, m := range mcpjson.Messages(body) {
+		if delete(m, "tool_calls"); m["content"] != nil {
+			messages = append(messages, m)
+		}
+	}
+	body["messages"] = messages
+}
+
+func inventedAnswers(replies []object) []object {
+	for _, body := range replies {
+		choices, _ := body["choices"].([]any)
+		for _, choice := range choices {
+			choice.(object)["message"] = object{"role": "assistant", "content": "I am sorry."}
+			choice.(object)["finish_reason"] = "stop"
+		}
+	}
+	return replies
+}
+
+func decomposedText(r object) {
+	if block, ok := r["content"].(object); ok {
+		block["text"] = strings.ReplaceAll(block["text"].(string), "è", "e\u0300")
+	}
+}
+
+func TestClientsWithUnusualBugsFail(t *testing.T) {
+	legacy := []server.Revision{server.V20251125}
+	const fail, unseen = report.Fail, report.NotObserved
+	const talk = "basic tool-use parallel loop/three-cities"
+	for name, c := range map[string]unusual{
+		"ids with a fraction": {edit: mutants.Edit{Out: idsWithFraction}, revisions: legacy, cases: "basic",
+			want: verdicts{"basic/id-echoed": fail}},
+		"every tool use twice": {edit: mutants.Edit{Result: usesTwice}, cases: talk, want: verdicts{
+			"tool-use/input-intact": fail, "parallel/all-uses": fail, "parallel/streamed-uses": fail}},
+		"prefixed tool names": {edit: mutants.Edit{Result: prefixedNames}, cases: talk, want: verdicts{
+			"tool-use/input-intact": fail, "tool-use/unoffered-tool": report.Warn, "parallel/all-uses": fail,
+			"parallel/streamed-uses": fail}},
+		"only the text of the first result": {edit: mutants.Edit{ModelRequest: func(body object) {
+			eachToolMessage(body, func(i int, m object) {
+				if i > 0 {
+					m["content"] = "(see above)"
+				}
+			})
+		}}, cases: talk, want: verdicts{"parallel/results-reach-model": fail, "parallel/results-order": unseen,
+			"parallel/error-result": unseen, "loop/three-rounds": fail}},
+		"tool results as text of the user": {edit: mutants.Edit{ModelRequest: resultsAsUserText}, cases: talk, want: verdicts{
+			"parallel/results-reach-model": fail, "parallel/results-order": unseen, "parallel/uses-restated": fail,
+			"parallel/error-result": unseen, "parallel/result-content": fail, "loop/three-rounds": fail}},
+		"invented answers": {edit: mutants.Edit{ModelReply: inventedAnswers}, config: reference.Config{Plain: true},
+			cases: talk, some: true, want: verdicts{"basic/text-intact": fail, "basic/stop-reason-true": fail,
+				"tool-use/tool-use-block": fail, "parallel/all-uses": fail, "parallel/over-32-calls": fail,
+				"parallel/results-reach-model": unseen}},
+		"decomposed letters": {edit: mutants.Edit{Result: decomposedText}, cases: talk,
+			want: verdicts{"basic/text-intact": fail}},
+		"answers that are not JSON-RPC": {edit: mutants.Edit{Out: answersDoNotParse}, revisions: legacy,
+			cases: "basic declare", some: true, want: verdicts{"client/sampled": fail,
+				"client/ends-cleanly": fail, "declare/over-declared": fail, "basic/has-content": unseen}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var fired atomic.Int64
+			client := mutants.Client(c.config, func(*mutants.Wire) mutants.Edit { return c.edit }, func() { fired.Add(1) })
+			suite := conformance.Suite{Client: harness.InProcess(client), Revisions: c.revisions, Seed: 1,
+				Only: strings.Fields(c.cases), Skip: []string{"basic/long"},
+				Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}
+			if os.Getenv("MCP_CONFORM_MATRIX") == "whole" {
+				suite.Only, suite.Skip = nil, append(suite.Skip, "malformed", "malformed/*", "loop/sixty-four-rounds")
+			}
+			rs, _, err := suite.Run(t.Context())
+			require.NoError(t, err)
+			found := verdicts{}
+			for _, r := range rs.Results {
+				ok := slices.Contains([]report.Verdict{report.Pass, report.NotApplicable, report.Info}, r.Verdict)
+				if _, wanted := c.want[r.ID()]; !ok && (wanted || !c.some) {
+					found[r.ID()] = report.Worst(r.Verdict, found[r.ID()])
+				}
+			}
+			require.Equal(t, c.want, found)
+			require.Positive(t, fired.Load(), "the bug never occurred")
+		})
+	}
 }
