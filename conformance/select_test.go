@@ -16,7 +16,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// chosen returns what a selection plays and judges in a revision.
+// chosen returns the cases that a selection plays in a revision, and the checks that it judges.
 func chosen(t *testing.T, revision server.Revision, only, skip []string) (cases, checks []string) {
 	t.Helper()
 	s, err := newSelection(only, skip)
@@ -34,7 +34,7 @@ func chosen(t *testing.T, revision server.Revision, only, skip []string) (cases,
 	return cases, checks
 }
 
-// scenariosBut are all scenarios but one.
+// scenariosBut returns all scenarios but one.
 func scenariosBut(id string) (others []string) {
 	for _, s := range catalogue() {
 		if s.ID != id {
@@ -44,7 +44,7 @@ func scenariosBut(id string) (others []string) {
 	return others
 }
 
-func TestWhatASelectionPlaysAndJudges(t *testing.T) {
+func TestASelectionChoosesCasesAndChecks(t *testing.T) {
 	var everyCase, everyCheck, basicChecks []string
 	for _, s := range catalogue() {
 		for _, c := range s.Cases {
@@ -113,12 +113,12 @@ func everyCheckOf(scenario string) []string {
 	return ids
 }
 
-func TestARevisionPlaysWhatItHas(t *testing.T) {
+func TestARevisionPlaysItsOwnCases(t *testing.T) {
 	for _, revision := range []server.Revision{server.V20250326, server.V20250618} {
 		cases, _ := chosen(t, revision, nil, nil)
 		require.Equal(t, []string{"declare/sampling", "declare/undeclared-sampling", "basic/question", "basic/truncated", "basic/empty", "basic/failing", "basic/ids",
 			"basic/long", "basic/tuned", "basic/hints", "basic/turns", "basic/image", "basic/audio", "basic/extras", "basic/context", "basic/thinking"}, cases[:16],
-			"there are no tools in it, and no arrays")
+			"the revision has no tools and no arrays")
 		var scenarios []string
 		for _, id := range cases {
 			scenario, _, _ := strings.Cut(id, "/")
@@ -127,12 +127,12 @@ func TestARevisionPlaysWhatItHas(t *testing.T) {
 		require.Equal(t, []string{"declare", "basic", "malformed", "cancel", "provider-errors", "consent", "transport"}, slices.Compact(scenarios))
 	}
 	cases, _ := chosen(t, server.V20260728, []string{"basic/answers-once"}, nil)
-	require.Empty(t, cases, "the check has no level in it")
+	require.Empty(t, cases, "the check has no level in the revision")
 	cases, _ = chosen(t, server.V20260728, nil, nil)
-	require.NotContains(t, cases, "basic/ids", "what it shows has no level in it")
+	require.NotContains(t, cases, "basic/ids", "its checks have no level in the revision")
 }
 
-func TestWhatIsSelectedIsAllThatIsJudged(t *testing.T) {
+func TestOnlyTheSelectionIsJudged(t *testing.T) {
 	s := tracetest.Begin(t, catalogue(), server.V20251125, dialect.Native, "basic/question")
 	tracetest.Right(s)
 	selected, err := newSelection([]string{"basic/has-*"}, []string{"basic/has-model"})
@@ -144,10 +144,10 @@ func TestWhatIsSelectedIsAllThatIsJudged(t *testing.T) {
 		ids = append(ids, r.ID())
 	}
 	require.Equal(t, []string{"client/connects", "client/sampled", "client/ends-cleanly", "basic/has-content"}, ids,
-		"the client as a whole is judged in every run")
+		"every run judges the client as a whole")
 }
 
-func TestASelectionOfNothingNamesWhatComesNear(t *testing.T) {
+func TestAnEmptySelectionSuggestsNames(t *testing.T) {
 	for name, c := range map[string]struct {
 		only, skip []string
 		want       string

@@ -20,14 +20,14 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
-// suiteOf judges a client in virtual time.
+// suiteOf returns a suite that judges a client in virtual time.
 func suiteOf(t *testing.T, c harness.Client) conformance.Suite {
 	return conformance.Suite{Client: c, Seed: 1, Tool: "test", Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}
 }
 
-func TestTheCommandThatReproducesAResultNamesACaseOfIt(t *testing.T) {
+func TestTheReproduceCommandNamesACaseOfTheResult(t *testing.T) {
 	suite := suiteOf(t, mutant("text-results-only"))
-	suite.Revisions = []server.Revision{server.V20251125}
+	suite.Revisions, suite.Only = []server.Revision{server.V20251125}, sample("basic", "parallel")
 	suite.Reproduce = func(revision server.Revision, caseID string) string {
 		return fmt.Sprintf("play %s in %s", caseID, revision)
 	}
@@ -37,21 +37,22 @@ func TestTheCommandThatReproducesAResultNamesACaseOfIt(t *testing.T) {
 		switch {
 		case r.ID() == "parallel/result-content":
 			require.Equal(t, report.Fail, r.Verdict)
-			require.Equal(t, "play parallel/result-image in 2025-11-25", r.Reproduce, "the first case of the verdict, not of the check")
+			require.Equal(t, "play parallel/result-image in 2025-11-25", r.Reproduce, "the first case with the verdict")
 		case r.Verdict == report.Pass || r.Verdict == report.NotApplicable:
 			require.Empty(t, r.Reproduce, r.ID())
 		}
 	}
 
 	suite = suiteOf(t, mutant("never-connects"))
+	suite.Only = sample("basic")
 	suite.Reproduce = func(revision server.Revision, caseID string) string { return fmt.Sprintf("%s/%q", revision, caseID) }
 	rs, _, err = suite.Run(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "client/connects", rs.Results[0].ID())
-	require.Equal(t, `2025-11-25/""`, rs.Results[0].Reproduce, "the client as a whole has no case of its own")
+	require.Equal(t, `2025-11-25/""`, rs.Results[0].Reproduce, "the client as a whole has no case")
 }
 
-func TestASuiteRunsWhatItIsAskedFor(t *testing.T) {
+func TestASuitePlaysItsRevisionsInOrder(t *testing.T) {
 	right := harness.InProcess(reference.Client(reference.Config{}), harness.Named("right"))
 	for name, c := range map[string]struct {
 		change func(*conformance.Suite)
@@ -83,7 +84,7 @@ func TestASuiteRunsWhatItIsAskedFor(t *testing.T) {
 	}
 }
 
-func TestASuiteThatCannotRunSaysWhy(t *testing.T) {
+func TestASuiteThatCannotRunReturnsAnError(t *testing.T) {
 	right := harness.InProcess(reference.Client(reference.Config{}))
 	for name, c := range map[string]struct {
 		change func(*conformance.Suite)
@@ -96,18 +97,18 @@ func TestASuiteThatCannotRunSaysWhy(t *testing.T) {
 		"nothing in the revision": {func(s *conformance.Suite) {
 			s.Only, s.Revisions = []string{"tool-use"}, []server.Revision{server.V20250618}
 		}, "the selection has no case in the revisions that are run", new(*conformance.SelectionError)},
-		"a program that is not there": {func(s *conformance.Suite) { s.Client = harness.Command("no-such-client") },
+		"a missing program": {func(s *conformance.Suite) { s.Client = harness.Command("no-such-client") },
 			`the client "no-such-client" cannot be started: exec: "no-such-client": executable file not found in $PATH`, new(*harness.CommandError)},
 		"a bubble that fails": {func(s *conformance.Suite) {
 			s.Bubble, s.Revisions, s.Only = func(func()) {}, []server.Revision{server.V20251125}, []string{"parallel"}
 		},
-			"the session's bubble failed: the test's own output says why", nil},
+			"the session's bubble failed", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			suite := suiteOf(t, right)
 			c.change(&suite)
 			rs, _, err := suite.Run(t.Context())
-			require.EqualError(t, err, c.want)
+			require.ErrorContains(t, err, c.want)
 			require.Nil(t, rs)
 			if c.as != nil {
 				require.ErrorAs(t, err, c.as)
@@ -116,7 +117,7 @@ func TestASuiteThatCannotRunSaysWhy(t *testing.T) {
 	}
 }
 
-func TestASuiteThatIsInterruptedSaysWhatItSaw(t *testing.T) {
+func TestAnInterruptedSuiteReturnsItsResults(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	client := harness.InProcess(func(_ context.Context, env harness.Env) error {
 		wire := env
@@ -131,17 +132,17 @@ func TestASuiteThatIsInterruptedSaysWhatItSaw(t *testing.T) {
 	rs, traces, err := suite.Run(ctx)
 	require.ErrorIs(t, err, context.Canceled)
 	require.True(t, rs.Interrupted)
-	require.Len(t, traces, 1, "the second revision was not begun")
+	require.Len(t, traces, 1, "the second revision did not start")
 	verdicts := map[string]report.Verdict{}
 	for _, r := range rs.Results {
 		verdicts[r.ID()] = r.Verdict
-		require.NotEqual(t, report.Fail, r.Verdict, "%s: whoever interrupts a run convicts nobody: %s", r.ID(), r.Message)
+		require.NotEqual(t, report.Fail, r.Verdict, "%s: an interrupt is not a failure: %s", r.ID(), r.Message)
 	}
 	require.Equal(t, report.Pass, verdicts["client/sampled"])
 	require.Equal(t, report.Info, verdicts["basic/system-prompt"])
 }
 
-func TestARunThatIsInterruptedBeforeItBeginsHasNothingToSay(t *testing.T) {
+func TestARunInterruptedAtOnceHasNoResults(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	suite := suiteOf(t, harness.InProcess(reference.Client(reference.Config{})))
@@ -151,12 +152,12 @@ func TestARunThatIsInterruptedBeforeItBeginsHasNothingToSay(t *testing.T) {
 	require.Empty(t, traces)
 }
 
-func TestNoMoreSessionsRunAtOnceThanTheSuiteAllows(t *testing.T) {
+func TestParallelLimitsTheConcurrentSessions(t *testing.T) {
 	for _, allowed := range []int{0, 1, 2, 3} {
 		meet := make(chan bool)
 		var met atomic.Bool
 		client := harness.InProcess(func(ctx context.Context, env harness.Env) error {
-			// The sessions of the two revisions wait for each other, as long as they may.
+			// The sessions of the two revisions wait for each other.
 			select {
 			case meet <- true:
 			case <-meet:
@@ -166,7 +167,7 @@ func TestNoMoreSessionsRunAtOnceThanTheSuiteAllows(t *testing.T) {
 			return nil
 		}, harness.Loopback())
 		timeout := harness.DefaultTimeout
-		if allowed < 2 { // who waits does so in vain
+		if allowed < 2 { // They never meet.
 			timeout = 100 * time.Millisecond
 		}
 		suite := conformance.Suite{Client: client, Only: []string{"basic"}, Parallel: allowed, Timeout: timeout}
@@ -177,8 +178,9 @@ func TestNoMoreSessionsRunAtOnceThanTheSuiteAllows(t *testing.T) {
 	}
 }
 
-func TestEveryRevisionOfARunCanBeJudgedAlone(t *testing.T) {
+func TestEveryTraceOfARunCanBeJudgedAlone(t *testing.T) {
 	suite := suiteOf(t, harness.InProcess(reference.Client(reference.Config{})))
+	suite.Skip = sample("loop")
 	rs, traces, err := suite.Run(t.Context())
 	require.NoError(t, err)
 	var parts []report.Result
@@ -188,12 +190,12 @@ func TestEveryRevisionOfARunCanBeJudgedAlone(t *testing.T) {
 		for _, tr := range traces {
 			if tr.Header.Revision == string(revision) {
 				ofIt = append(ofIt, tr)
-				if tr.Header.Patience == 0 { // what waits does so alone
+				if tr.Header.Patience == 0 {
 					declaring++
 				}
 			}
 		}
-		require.Greater(t, declaring, 9, "a session for each thing that the client is told, for what is hostile, and for each case that waits or stands alone")
+		require.Greater(t, declaring, 9, "sessions for each declaration, for hostile cases, and for cases that run alone")
 		one, err := conformance.Judge(ofIt...)
 		require.NoError(t, err)
 		parts = append(parts, one.Results...)
@@ -202,6 +204,6 @@ func TestEveryRevisionOfARunCanBeJudgedAlone(t *testing.T) {
 	for _, tr := range traces {
 		one, err := conformance.Judge(tr)
 		require.NoError(t, err)
-		require.False(t, one.Failed(true), "a part of a run that is right is right")
+		require.False(t, one.Failed(true), "a part of a passing run passes")
 	}
 }
