@@ -15,8 +15,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// yourClient is the function that you write: it connects your client to the server and calls every tool. This client has a bug: it
-// answers without asking the model.
+// yourClient is the function that you write: it connects your client to the server and calls every tool. This client
+// has a bug: it answers without asking the model.
 func yourClient(ctx context.Context, env harness.Env) error {
 	c, err := client.Connect(ctx, client.Options{
 		URL: env.URL, HTTP: env.HTTP, Revision: env.Revision,

@@ -26,8 +26,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
-// habit is a way of its own that a client has. The reference client takes it on: what it sends, and what the model answers, passes
-// through the functions that are set.
+// habit is a way of its own that a client has. The reference client takes it on: what it sends, and what the model
+// answers, passes through the functions that are set.
 type habit struct {
 	// request edits what the model is asked, reply what it answers, message what is sent to the server.
 	request, reply, message func(map[string]any)
@@ -207,14 +207,16 @@ func chatIDs(rename func(string) string) func(map[string]any) {
 // looked is a result that is neither pass nor without bearing on the client.
 type looked map[string]report.Verdict
 
-// look runs a client against the catalogue, but for its longest texts and its longest loop, and for requests that no habit is made for, and returns what there is to look at, by scenario/check.
+// look runs a client against the catalogue, but for its longest texts and its longest loop, and for requests that no
+// habit is made for, and returns what there is to look at, by scenario/check.
 func look(t *testing.T, run func(context.Context, harness.Env) error, revisions ...server.Revision) looked {
 	t.Helper()
 	return lookBut(t, nil, run, revisions...)
 }
 
-// lookAtTheModel is look for a habit that shows on the wire to the model alone, in a dialect other than the first. What is judged of the wire to
-// the server alone is left out, and what repeats a conversation: look has them with the habits of the first.
+// lookAtTheModel is look for a habit that shows on the wire to the model alone, in a dialect other than the first.
+// What is judged of the wire to the server alone is left out, and what repeats a conversation: look has them with the
+// habits of the first.
 func lookAtTheModel(t *testing.T, run func(context.Context, harness.Env) error) looked {
 	t.Helper()
 	return lookBut(t, []string{"transport", "transport/*", "tasks", "tasks/*", "mrtr/for-ever", "consent/fifty"}, run)

@@ -12,7 +12,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
-// eachPart edits each part of the contents that has the field: with the part, the field, and its place among those of its content.
+// eachPart edits each part of the contents that has the field: with the part, the field, and its place among those of
+// its content.
 func eachPart(field string, edit func(part, inner map[string]any, n int)) func(map[string]any) {
 	return func(body map[string]any) {
 		for _, c := range objects(body["contents"]) {
@@ -174,8 +175,8 @@ func TestClientsOfGeminiThatAreRightButDifferAreNotAccused(t *testing.T) {
 	}
 }
 
-// ownForm is a JSON Schema as Gemini's own form has it: types in capitals, lengths as text, what it refers to in place, and nothing of what that
-// form has no word for.
+// ownForm is a JSON Schema as Gemini's own form has it: types in capitals, lengths as text, what it refers to in
+// place, and nothing of what that form has no word for.
 func ownForm(v any, definitions map[string]any) any {
 	switch v := v.(type) {
 	case []any:

@@ -24,7 +24,8 @@ var withTools = []server.Revision{server.V20251125, server.V20260728}
 // open is what is said of a client that leaves its sessions open, which a right one should not.
 var open = looked{"transport/ends-session": report.Warn}
 
-// TestClientsThatAreRightButDifferAreNotAccused is about our worst bug: a verdict against a client that does nothing wrong.
+// TestClientsThatAreRightButDifferAreNotAccused is about our worst bug: a verdict against a client that does nothing
+// wrong.
 func TestClientsThatAreRightButDifferAreNotAccused(t *testing.T) {
 	plain, native := reference.Config{Plain: true}, reference.Config{Dialect: dialect.Native}
 	own := func(id string) string { return "own-" + id }

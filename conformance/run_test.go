@@ -157,7 +157,7 @@ func TestRunReportsToGoTest(t *testing.T) {
 				"no response to request 1; it panicked: out of range"}},
 		"a test that does not reach the client again": {
 			outcomes: []string{"PASS: " + top + "/client/connects", "PASS: " + top + "/client/ends-cleanly", "FAIL: " + top + "/basic/answered"},
-			says: []string{"conformance: this is a fault of the harness, not of the client",
+			says: []string{"conformance: this is an error of the harness, not of the client",
 				"did not reach the client: it exited with status 0"}},
 		"a client with a warning": {ok: true,
 			outcomes: []string{"PASS: " + top + "/tool-use/stop-reason-tooluse"},

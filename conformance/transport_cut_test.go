@@ -57,7 +57,8 @@ func (c *severed) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// through plays transport/disconnect with the reference behind a cutter. It returns the bytes that passed, and the verdicts.
+// through plays transport/disconnect with the reference behind a cutter. It returns the bytes that passed, and the
+// verdicts.
 func through(t *testing.T, at int) (string, map[string]string) {
 	t.Helper()
 	var crossed string
@@ -80,8 +81,8 @@ func through(t *testing.T, at int) (string, map[string]string) {
 	return crossed, verdicts
 }
 
-// A break at any byte of a resumable stream changes no verdict. A stream is resumable after its first event, and a client that has not
-// read the retry time cannot honour it. A sample breaks at the bytes around line ends.
+// A break at any byte of a resumable stream changes no verdict. A stream is resumable after its first event, and a
+// client that has not read the retry time cannot honour it. A sample breaks at the bytes around line ends.
 func TestABrokenConnectionChangesNoVerdict(t *testing.T) {
 	all, want := through(t, -1)
 	require.Contains(t, want["transport/reconnects"], string(report.Pass))

@@ -18,7 +18,7 @@ import (
 // transported plays cases with a client in real time.
 func transported(t *testing.T, c harness.Client, revision server.Revision, only ...string) *report.Results {
 	t.Helper()
-	suite := conformance.Suite{Client: c, Revisions: []server.Revision{revision}, Only: only, Seed: 1, Parallel: 2, Timeout: 6 * time.Second, CaseTimeout: 6 * time.Second}
+	suite := conformance.Suite{Client: c, Revisions: []server.Revision{revision}, Only: only, Seed: 1, Parallel: 2, Timeout: 4 * time.Second, CaseTimeout: 4 * time.Second}
 	rs, _, err := suite.Run(t.Context())
 	require.NoError(t, err)
 	return rs
@@ -67,7 +67,8 @@ func TestAClientOfOneVersionPassesWithAnotherServer(t *testing.T) {
 	require.Equal(t, report.Fail, find(t, rs, "client/connects").Verdict, "nothing green comes of a client that never came")
 }
 
-// Both revisions are judged where nobody says which; a client that speaks one of them is judged in that, and not accused in the other.
+// Both revisions are judged where nobody says which; a client that speaks one of them is judged in that, and not
+// accused in the other.
 func TestAClientOfOneEraIsJudgedInThatAlone(t *testing.T) {
 	for own, other := range map[server.Revision]server.Revision{server.V20251125: server.V20260728, server.V20260728: server.V20251125} {
 		s := suiteOf(t, harness.InProcess(func(ctx context.Context, env harness.Env) error {

@@ -56,8 +56,8 @@ func (a *Answer) Text(name string) (string, bool) {
 	return s, raw != nil && string(raw) != "null" && json.Unmarshal(raw, &s) == nil
 }
 
-// Blocks returns the content of the answer, with paths relative to the answer; nil if it is invalid. The first call decodes it, so
-// calls must not be concurrent.
+// Blocks returns the content of the answer, with paths relative to the answer; nil if it is invalid. The first call
+// decodes it, so calls must not be concurrent.
 func (a *Answer) Blocks() []dialect.Block {
 	if !a.decoded {
 		a.decoded, a.blocks = true, decodeBlocks(a.Member("content"))
@@ -95,7 +95,8 @@ func AskedFor(a *Answer) []string {
 	return cities
 }
 
-// Arguments returns the input of a tool use, also if it is a JSON text in a string: tool-use/tool-use-block judges its type.
+// Arguments returns the input of a tool use, also if it is a JSON text in a string: tool-use/tool-use-block judges its
+// type.
 func Arguments(use dialect.Block) json.RawMessage {
 	var text string
 	if json.Unmarshal(use.Input, &text) == nil {
@@ -104,7 +105,8 @@ func Arguments(use dialect.Block) json.RawMessage {
 	return use.Input
 }
 
-// IsNoAnswer reports whether the answer has nothing of a CreateMessageResult: it may be an error, another method's result, or empty.
+// IsNoAnswer reports whether the answer has nothing of a CreateMessageResult: it may be an error, another method's
+// result, or empty.
 func IsNoAnswer(a *Answer) bool { return a.Member("content") == nil && a.Member("role") == nil }
 
 // NoAnswerText names an answer for which [IsNoAnswer] holds.
@@ -115,7 +117,8 @@ func NoAnswerText(a *Answer) string {
 	return "an object that is not a CreateMessageResult"
 }
 
-// RetryWithoutKey returns the retry of the round's call that lacks an answer for it, where null does not count; nil for none.
+// RetryWithoutKey returns the retry of the round's call that lacks an answer for it, where null does not count; nil
+// for none.
 func (ev *Case) RetryWithoutKey(r *Round) *Place {
 	s := ev.Session
 	asked := s.Order[r.Asked.Ref]

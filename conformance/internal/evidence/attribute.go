@@ -34,7 +34,8 @@ func (s *Session) addModelChunk(e *trace.Event) {
 	}
 }
 
-// addModelEnd adds the end of the model's response. A later end corrects the first, but the client may have continued since the first.
+// addModelEnd adds the end of the model's response. A later end corrects the first, but the client may have continued
+// since the first.
 func (s *Session) addModelEnd(e *trace.Event) {
 	for _, x := range s.Exchanges[e.Case] {
 		if x.number != e.End.Exchange {
@@ -47,10 +48,11 @@ func (s *Session) addModelEnd(e *trace.Event) {
 	}
 }
 
-// attribute assigns the case's model requests to rounds. A request does not name its round, and two concurrent calls of a tool ask the
-// model the same. So each round first gets the request that its answer can be based on: one that the model answered between the
-// sampling request and the answer, with a history of the same length. Rounds choose in the order of their answers, so that every round
-// gets a request if that is possible. The other requests go to the likeliest round.
+// attribute assigns the case's model requests to rounds. A request does not name its round, and two concurrent calls
+// of a tool ask the model the same. So each round first gets the request that its answer can be based on: one that the
+// model answered between the sampling request and the answer, with a history of the same length. Rounds choose in the
+// order of their answers, so that every round gets a request if that is possible. The other requests go to the
+// likeliest round.
 func (s *Session) attribute(caseID string) {
 	var rounds []*Round
 	for _, ev := range s.Calls[caseID] {
@@ -93,8 +95,8 @@ func (s *Session) attribute(caseID string) {
 	}
 }
 
-// likeliest returns the round of a request on which no answer is based: preferably an open one, of the same conversation, with a history
-// of the same length, and the latest of those; nil if the request precedes every round.
+// likeliest returns the round of a request on which no answer is based: preferably an open one, of the same
+// conversation, with a history of the same length, and the latest of those; nil if the request precedes every round.
 func (s *Session) likeliest(rounds []*Round, x *Exchange) *Round {
 	var best *Round
 	most := -1
@@ -131,15 +133,16 @@ func (r *Round) converses(x *Exchange) bool {
 	return slices.ContainsFunc(r.Conversations, func(c string) bool { return slices.Contains(x.conversations, c) })
 }
 
-// namesOther reports whether a request names the conversation of another open round and not this one's. A round that is over does not
-// count: a client may still send the model what it was asked before.
+// namesOther reports whether a request names the conversation of another open round and not this one's. A round that
+// is over does not count: a client may still send the model what it was asked before.
 func (s *Session) namesOther(rounds []*Round, r *Round, x *Exchange) bool {
 	return !r.converses(x) && slices.ContainsFunc(rounds, func(other *Round) bool {
 		return other.converses(x) && s.Order[other.Asked.Ref] < x.Began && x.Began < s.AnsweredAt(other)
 	})
 }
 
-// Conversations returns the names of a case's conversations in a text: its mark, "n" and a number. Without a mark there are none.
+// Conversations returns the names of a case's conversations in a text: its mark, "n" and a number. Without a mark
+// there are none.
 func Conversations(text []byte, mark string) []string {
 	var found []string
 	for mark != "" {

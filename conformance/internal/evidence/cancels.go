@@ -47,8 +47,8 @@ func (ev *Case) UselessCancels() []Place {
 	return places
 }
 
-// ownCancels returns where the client cancelled its call: the first request for it, whose id is returned, too. Of a request that is over the
-// server does not know whose it was, so that the id tells.
+// ownCancels returns where the client cancelled its call: the first request for it, whose id is returned, too. Of a
+// request that is over the server does not know whose it was, so that the id tells.
 func (ev *Case) CallCancels() (places []Place, id json.RawMessage) {
 	called := ev.Session.Trace.Find(ev.FirstCall)
 	if called == nil {
@@ -88,8 +88,9 @@ func (ev *Case) ReportedAbandoned() *Place {
 	return nil
 }
 
-// completedUnanswered returns where the client said that a call which it made after a place was complete, although the server had not answered that
-// yet; nil where it did not. What the server sends is in the trace before it is on its way.
+// completedUnanswered returns where the client said that a call which it made after a place was complete, although the
+// server had not answered that yet; nil where it did not. What the server sends is in the trace before it is on its
+// way.
 func (s *Session) CompletedUnanswered(after int) *Place {
 	called, answered := map[string]bool{}, map[string]bool{} // by case
 	for i := range s.Trace.Events {

@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// CarryingRequest is a call of the second era, or one of its retries, with the input that its result requests (2026-07-28,
-// basic/patterns/mrtr). The carrying requests of a call form a chain.
+// CarryingRequest is a call of the second era, or one of its retries, with the input that its result requests
+// (2026-07-28, basic/patterns/mrtr). The carrying requests of a call form a chain.
 type CarryingRequest struct {
 	// Place is the place of the params.
 	Place
@@ -71,9 +71,9 @@ func (l *CarryingRequest) isRetry() bool {
 	return l.Params["inputResponses"] != nil || l.Params["requestState"] != nil
 }
 
-// continued returns the request that a retry continues: the one that asked for a key of the retry, else the latest without a retry,
-// else the latest that asked for input. The retry's state does not decide, because checks judge it. A request that is not a retry
-// gives nil.
+// continued returns the request that a retry continues: the one that asked for a key of the retry, else the latest
+// without a retry, else the latest that asked for input. The retry's state does not decide, because checks judge it. A
+// request that is not a retry gives nil.
 func (ev *Case) continued(l *CarryingRequest) *CarryingRequest {
 	if !l.isRetry() {
 		return nil

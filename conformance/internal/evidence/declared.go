@@ -7,7 +7,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// ClientRequest is what a request of the client declares: in the second era in its _meta, in the first in the params of initialize.
+// ClientRequest is what a request of the client declares: in the second era in its _meta, in the first in the params
+// of initialize.
 type ClientRequest struct {
 	// Place is the _meta, or the params.
 	Place
@@ -23,8 +24,8 @@ type ClientRequest struct {
 	Session string
 }
 
-// CarryingMethods holds the methods whose result may ask for input (2026-07-28, basic/patterns/mrtr#supported-requests), and the
-// member of their params that the header Mcp-Name repeats.
+// CarryingMethods holds the methods whose result may ask for input (2026-07-28,
+// basic/patterns/mrtr#supported-requests), and the member of their params that the header Mcp-Name repeats.
 var CarryingMethods = map[string]string{"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 // Members of _meta that the second era reserves (2026-07-28, basic/index#meta).
@@ -34,8 +35,8 @@ const (
 	MetaCapabilities = "io.modelcontextprotocol/clientCapabilities"
 )
 
-// addRequest adds what a request of the client declares. In the second era, initialize is only a probe of the server's revisions and
-// declares nothing.
+// addRequest adds what a request of the client declares. In the second era, initialize is only a probe of the server's
+// revisions and declares nothing.
 func (s *Session) addRequest(e *trace.Event, m *Message) {
 	if e.Frame.Raw.IsZero() || m.Method == "" || m.ID == nil || s.Revision.Modern() && m.Method == "initialize" {
 		return
@@ -72,8 +73,8 @@ func (s *Session) assignSession(session string, id json.RawMessage) {
 	}
 }
 
-// declaration returns the request whose declarations apply to a frame: in the second era the same request, in the first the
-// initialize of its session; nil for none.
+// declaration returns the request whose declarations apply to a frame: in the second era the same request, in the
+// first the initialize of its session; nil for none.
 func (s *Session) declaration(e *trace.Event) *ClientRequest {
 	for i := range s.Requests {
 		r := &s.Requests[i]

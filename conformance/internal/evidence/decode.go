@@ -81,8 +81,8 @@ func (s *Session) call(e *trace.Event) *Case {
 	return calls[min(max(e.Call, 1), len(calls))-1]
 }
 
-// Case returns the evidence of a case; nil if the session did not offer it. If the client called the tool several times, the first
-// call with a sampling request counts: an earlier one may have taught the client what to declare.
+// Case returns the evidence of a case; nil if the session did not offer it. If the client called the tool several
+// times, the first call with a sampling request counts: an earlier one may have taught the client what to declare.
 func (s *Session) Case(id string) *Case {
 	calls := s.Calls[id]
 	for _, ev := range calls {

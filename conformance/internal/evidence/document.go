@@ -59,7 +59,8 @@ func Contains(value any, text string) bool {
 	return false
 }
 
-// EachString calls f with each string of a decoded document and its path, in order, until f returns false. Keys of objects count.
+// EachString calls f with each string of a decoded document and its path, in order, until f returns false. Keys of
+// objects count.
 func EachString(value any, path string, f func(path, value string) bool) bool {
 	return walk(value, path, func(path string, v any) bool {
 		text, ok := v.(string)

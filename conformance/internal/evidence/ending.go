@@ -60,16 +60,16 @@ func EndedByItself(p *trace.Process) bool {
 		p.Signal == "" && p.Panic == "" && p.Leak == "" && CrashNote(p.Stderr) == ""
 }
 
-// CrashNote returns the line in which a runtime reports an uncaught error; "" for none. The exit status alone does not tell a crash
-// from a failure.
+// CrashNote returns the line in which a runtime reports an uncaught error; "" for none. The exit status alone does not
+// tell a crash from a failure.
 func CrashNote(stderr string) string { return crashLine.FindString(stderr) }
 
 // crashLine matches such a line of Go, Rust, Node and .NET.
 var crashLine = regexp.MustCompile(
 	`(?m)^(goroutine \d+ \[running\]|thread '.*' panicked|.*Unhandled 'error' event|Unhandled exception\.).*$`)
 
-// Died returns "; " and how the client ended, if it crashed before the case was over; else "". A client that hung still waits for
-// something, which the verdict is about.
+// Died returns "; " and how the client ended, if it crashed before the case was over; else "". A client that hung
+// still waits for something, which the verdict is about.
 func (ev *Case) Died() string {
 	s := ev.Session
 	if ev.Over || s.Ended == nil || s.Ended.Clean() || s.Ended.Deadline || s.Ended.Leak != "" {
@@ -96,9 +96,9 @@ func (ev *Case) WhyNoResult(n int) string {
 	return why
 }
 
-// Unsettled returns why something unseen may still have followed an event; "" if it did not follow: the session ended cleanly, and the
-// server served the client later ([Session.ServedLater]). [harness.Case.Barrier] provides a later request. A ping proves nothing: a
-// client can answer it on another goroutine.
+// Unsettled returns why something unseen may still have followed an event; "" if it did not follow: the session ended
+// cleanly, and the server served the client later ([Session.ServedLater]). [harness.Case.Barrier] provides a later
+// request. A ping proves nothing: a client can answer it on another goroutine.
 func (s *Session) Unsettled(after Place) string {
 	switch {
 	case !s.Trace.Whole:
@@ -111,8 +111,8 @@ func (s *Session) Unsettled(after Place) string {
 	return ""
 }
 
-// ServedLater reports whether the client answered a sampling request sent after the index. If the server must not send one, because
-// the client does not declare sampling or the user declines, a completed call counts.
+// ServedLater reports whether the client answered a sampling request sent after the index. If the server must not send
+// one, because the client does not declare sampling or the user declines, a completed call counts.
 func (s *Session) ServedLater(index int) bool {
 	for _, c := range s.Trace.Header.Cases {
 		for _, ev := range s.Calls[c.ID] {

@@ -1,6 +1,6 @@
-// Package evidence decodes a trace into what checks judge: sessions, cases, sampling requests with their answers, and the requests to the
-// model. [Decode] is a pure function of the trace. It belongs here what reads a trace and does not judge it: no verdicts, no
-// levels, nothing that only one chapter needs.
+// Package evidence decodes a trace into what checks judge: sessions, cases, sampling requests with their answers, and
+// the requests to the model. [Decode] is a pure function of the trace. It belongs here what reads a trace and does not
+// judge it: no verdicts, no levels, nothing that only one chapter needs.
 package evidence
 
 import (
@@ -34,8 +34,8 @@ func (p Place) At(path string) Place {
 type Session struct {
 	Trace    *trace.Trace
 	Revision server.Revision
-	// Connected is true if the server served the client in the revision of the run. Foreign is true if the client tried another
-	// revision, and Tried says which.
+	// Connected is true if the server served the client in the revision of the run. Foreign is true if the client tried
+	// another revision, and Tried says which.
 	Connected, Foreign bool
 	Tried              string
 	// GivenUp is true if no client was started, because too many sessions had achieved nothing.
@@ -56,7 +56,8 @@ type Session struct {
 	Unmarked []Place
 	// Connections counts how often the client launched the server, over stdio.
 	Connections int
-	// Messages counts the client's valid messages over stdio. InvalidLines and PartialLines hold the other lines, in order.
+	// Messages counts the client's valid messages over stdio. InvalidLines and PartialLines hold the other lines, in
+	// order.
 	Messages                   int
 	InvalidLines, PartialLines []Place
 	// UnmatchedResponses holds responses of the first era to unknown requests, in order.
@@ -89,7 +90,8 @@ type Case struct {
 	Expect any
 	// Called is true once the client called the tool.
 	Called bool
-	// TurnedDown is the HTTP status, or over stdio the error, with which the server refused the call at TurnedDownAt; "" for none.
+	// TurnedDown is the HTTP status, or over stdio the error, with which the server refused the call at TurnedDownAt; ""
+	// for none.
 	TurnedDown   string
 	TurnedDownAt Place
 	// Rounds holds the sampling requests, in order.

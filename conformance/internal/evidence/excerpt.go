@@ -13,8 +13,9 @@ import (
 // excerptWidth is the width of an excerpt in characters, without the ellipses.
 const excerptWidth = 100
 
-// Excerpt returns the part of a JSON document around a path, on one line, with the value marked. If the value is missing, the mark is on
-// the end of its parent. It reports false for invalid JSON, and for a value longer than an excerpt.
+// Excerpt returns the part of a JSON document around a path, on one line, with the value marked. If the value is
+// missing, the mark is on the end of its parent. It reports false for invalid JSON, and for a value longer than an
+// excerpt.
 func Excerpt(raw []byte, path string) (report.Excerpt, bool) {
 	var line bytes.Buffer
 	if json.Compact(&line, raw) != nil {
@@ -45,8 +46,8 @@ func Excerpt(raw []byte, path string) (report.Excerpt, bool) {
 	return x, true
 }
 
-// Locate returns the offsets of the value at a path of compact JSON. If only its parent exists, it returns those of the parent and false;
-// if neither exists, -1 and false.
+// Locate returns the offsets of the value at a path of compact JSON. If only its parent exists, it returns those of
+// the parent and false; if neither exists, -1 and false.
 func Locate(doc []byte, path string) (start, end int, found bool) {
 	start, end = 0, len(doc)
 	names := steps(path)

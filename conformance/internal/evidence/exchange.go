@@ -6,8 +6,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// LastExchange returns the request to the model on which the round's answer is based: the last successful one, or else the last; nil
-// if there is none.
+// LastExchange returns the request to the model on which the round's answer is based: the last successful one, or else
+// the last; nil if there is none.
 func (r *Round) LastExchange() *Exchange {
 	for _, x := range slices.Backward(r.Model) {
 		if x.End.Status == 200 {

@@ -62,7 +62,8 @@ func HasMember(raw json.RawMessage, name string) bool {
 	return o.Has(name)
 }
 
-// IDText returns the text of a string id and the value of a number, so that an id that came back with another type is still found.
+// IDText returns the text of a string id and the value of a number, so that an id that came back with another type is
+// still found.
 func IDText(id json.RawMessage) string {
 	var text string
 	if json.Unmarshal(id, &text) == nil {

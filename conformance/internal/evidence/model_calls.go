@@ -13,7 +13,8 @@ type ModelCall struct {
 	ID, Name, Signature string
 }
 
-// Calls returns the tool calls of the model's response, in any dialect, streamed or not. An id that a stream repeats counts once.
+// Calls returns the tool calls of the model's response, in any dialect, streamed or not. An id that a stream repeats
+// counts once.
 func (x *Exchange) Calls() []ModelCall {
 	var found []ModelCall
 	seen := map[string]bool{}
@@ -29,7 +30,8 @@ func (x *Exchange) Calls() []ModelCall {
 	return found
 }
 
-// Documents returns the JSON documents of a response: the response itself, or each line without the prefix of a server-sent event.
+// Documents returns the JSON documents of a response: the response itself, or each line without the prefix of a
+// server-sent event.
 func Documents(answer []byte) []json.RawMessage {
 	if json.Valid(answer) {
 		return []json.RawMessage{answer}
@@ -49,7 +51,8 @@ var callContainers = []string{
 	"choices", "message", "delta", "tool_calls", "candidates", "content", "parts", "content_block", "response", "output", "item",
 }
 
-// walkCalls calls add with each tool call: OpenAI's and Ollama's tool_calls, Gemini's functionCall, the blocks and items of the others.
+// walkCalls calls add with each tool call: OpenAI's and Ollama's tool_calls, Gemini's functionCall, the blocks and
+// items of the others.
 func walkCalls(document json.RawMessage, add func(ModelCall)) {
 	var list []json.RawMessage
 	var o, function dialect.Object

@@ -7,9 +7,9 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// pair assigns ids to tool uses and results of a model request that have none, as with Gemini: within a turn and what follows it, the
-// nth result with a name belongs to the nth use of that name. If one of a pair has an id, the other gets it. A result without a name
-// belongs to no use.
+// pair assigns ids to tool uses and results of a model request that have none, as with Gemini: within a turn and what
+// follows it, the nth result with a name belongs to the nth use of that name. If one of a pair has an id, the other
+// gets it. A result without a name belongs to no use.
 func pair(messages []dialect.Message) {
 	turn := 0
 	for i := range messages {

@@ -83,8 +83,8 @@ func (ev *Case) addRefusal(e *trace.Event, how string) {
 	ev.TurnedDown, ev.TurnedDownAt = how, Place{e.Ref(), "error", how}
 }
 
-// roundOf returns the round of a response of the first era, by its id. If ids repeat, an unanswered round comes first, then one whose
-// id is exactly the same.
+// roundOf returns the round of a response of the first era, by its id. If ids repeat, an unanswered round comes first,
+// then one whose id is exactly the same.
 func (ev *Case) roundOf(id json.RawMessage) *Round {
 	var best *Round
 	most := 0

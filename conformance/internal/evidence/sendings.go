@@ -33,7 +33,8 @@ func DescribeForm(h leak.Hit) string {
 	return ", " + h.Form
 }
 
-// Find returns the first secret in the headers, the address and the body, its place, and the text that contains it; "" for none.
+// Find returns the first secret in the headers, the address and the body, its place, and the text that contains it; ""
+// for none.
 func (s Sending) Find(finder *leak.Finder) (hit leak.Hit, where Place, text string) {
 	f := s.Event.Frame
 	where = Place{Ref: s.Event.Ref(), Label: "the client sent"}

@@ -64,7 +64,8 @@ func (s *Session) addSessionMark(m *trace.Mark) {
 	}
 }
 
-// addSessionFrame adds a frame, or a request to the model, without a case. The server refused an unreadable one: its HTTP status says so.
+// addSessionFrame adds a frame, or a request to the model, without a case. The server refused an unreadable one: its
+// HTTP status says so.
 func (s *Session) addSessionFrame(e *trace.Event, m *Message) {
 	f := e.Frame
 	if f == nil {
@@ -116,7 +117,8 @@ func (s *Session) addSessionResponse(e *trace.Event, m *Message) {
 	}
 }
 
-// noteInitialize notes another revision in an initialize request. A request without a revision is invalid and names none.
+// noteInitialize notes another revision in an initialize request. A request without a revision is invalid and names
+// none.
 func (s *Session) noteInitialize(m *Message) {
 	var p dialect.Object
 	_ = dialect.ReadPart(m.Params, &p)

@@ -7,8 +7,8 @@ import (
 // samplingTasks is the capability of a client that takes samples as tasks.
 var SamplingTasks = []string{"tasks", "requests", "sampling", "createMessage"}
 
-// takesNoPlain reports whether the client refused a plain sample of the case as one that takes them as tasks alone, which it may
-// (2025-11-25, basic/utilities/tasks#task-support-and-handling).
+// takesNoPlain reports whether the client refused a plain sample of the case as one that takes them as tasks alone,
+// which it may (2025-11-25, basic/utilities/tasks#task-support-and-handling).
 func (ev *Case) OnlyTakesTasks() bool {
 	return slices.ContainsFunc(ev.Rounds, func(r *Round) bool { return r.RefusedWithoutTask() && !HasMember(r.Raw, "task") })
 }
