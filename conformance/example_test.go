@@ -25,13 +25,12 @@ func yourClient(ctx context.Context, env harness.Env) error {
 	if err != nil {
 		return err
 	}
-	for _, tool := range env.Tools {
-		_, err := c.CallTool(ctx, tool, nil)
-		if err != nil {
-			return errors.Join(err, c.Close())
-		}
+	tools, err := c.ListTools(ctx)
+	for _, tool := range tools {
+		_, callErr := c.CallTool(ctx, tool.Name, nil)
+		err = errors.Join(err, callErr)
 	}
-	return c.Close()
+	return errors.Join(err, c.Close())
 }
 
 // A run is recorded in a file and judged again from it.

@@ -155,7 +155,7 @@ func TestAMissOfTheRecordingsIsNotAFailure(t *testing.T) {
 
 func TestNothingToJudgeIsAnError(t *testing.T) {
 	_, err := Judge()
-	require.EqualError(t, err, "there is nothing to judge: no trace holds a session")
+	require.EqualError(t, err, "nothing to judge: the traces have no session")
 }
 
 func TestAnEmptyTraceDoesNotPass(t *testing.T) {

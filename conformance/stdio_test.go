@@ -101,12 +101,10 @@ func TestBadClientsOverStdio(t *testing.T) {
 	} {
 		t.Run(behaviour, func(t *testing.T) {
 			t.Parallel()
-			timeout := harness.DefaultTimeout
+			client, timeout := python(t, behaviour), harness.DefaultTimeout
 			if strings.Contains(want.says, "still running") {
-				timeout = short
+				client.Grace, timeout = time.Second/4, short
 			}
-			client := python(t, behaviour)
-			client.Grace = time.Second
 			rs, traces := overStdio(t, client, timeout)
 			raw := string(report.JSON(rs))
 			for id, verdict := range map[string]report.Verdict{"connects": want.connects, "only-messages": want.onlyMessages,
