@@ -22,8 +22,10 @@ func Requirements() []Requirement {
 	by := enforcedBy()
 	var all []Requirement
 	for _, s := range requirements.Statements() {
-		all = append(all, Requirement{Requirement: report.Requirement{ID: s.ID, URL: s.URL, Text: s.Text}, Revision: s.Revision(), Level: s.Level,
-			Checks: by[s.ID], Excluded: s.Excluded})
+		all = append(all, Requirement{
+			Requirement: report.Requirement{ID: s.ID, URL: s.URL, Text: s.Text},
+			Revision:    s.Revision(), Level: s.Level, Checks: by[s.ID], Excluded: s.Excluded,
+		})
 	}
 	return all
 }

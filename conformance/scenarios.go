@@ -32,8 +32,9 @@ func Revisions() []server.Revision { return slices.Clone(check.WithTools) }
 // catalogue returns all scenarios in the order of reports.
 func catalogue() check.Catalogue {
 	return check.Catalogue{
-		declare.Scenario, basic.Scenario, tooluse.Scenario, parallel.Scenario, loop.Scenario, balance.Scenario, malformed.Scenario,
-		cancel.Scenario, timing.Scenario, provider.Scenario, consent.Scenario, mrtr.Scenario, transport.Scenario, tasks.Scenario,
+		declare.Scenario, basic.Scenario, tooluse.Scenario, parallel.Scenario, loop.Scenario, balance.Scenario,
+		malformed.Scenario, cancel.Scenario, timing.Scenario, provider.Scenario, consent.Scenario, mrtr.Scenario,
+		transport.Scenario, tasks.Scenario,
 	}
 }
 
@@ -91,8 +92,10 @@ func Scenarios() []Scenario {
 }
 
 func describe(s *check.Scenario, c *check.Check) Check {
-	d := Check{ID: s.ID + "/" + c.ID, Rule: c.Rule, Levels: map[server.Revision]report.Level{}, Requirements: []report.Requirement{},
-		Cases: c.CasesOf(s), Cause: c.Cause, Fix: c.Fix, enforces: c.Statements}
+	d := Check{
+		ID: s.ID + "/" + c.ID, Rule: c.Rule, Cases: c.CasesOf(s), Cause: c.Cause, Fix: c.Fix, enforces: c.Statements,
+		Levels: map[server.Revision]report.Level{}, Requirements: []report.Requirement{},
+	}
 	for _, r := range AllRevisions() {
 		if level, ok := c.Levels[r]; ok && slices.Contains(s.Revisions, r) {
 			d.Levels[r] = level

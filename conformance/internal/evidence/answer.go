@@ -124,13 +124,16 @@ func (ev *Case) RetryWithoutKey(r *Round) *Place {
 	asked := s.Order[r.Asked.Ref]
 	for i := asked + 1; i < len(s.Trace.Events); i++ {
 		e := &s.Trace.Events[i]
-		otherCall := e.Call != 0 && e.Call != s.Trace.Events[asked].Call // 0 is a retry that the server could not assign to a call.
+		// Call 0 is a retry that the server could not assign to a call.
+		otherCall := e.Call != 0 && e.Call != s.Trace.Events[asked].Call
 		if e.Case != ev.Case.ID || otherCall || e.Frame == nil || e.Frame.Dir != trace.FromClient {
 			continue
 		}
 		m := s.Message(e)
 		isRetry := HasMember(m.Params, "inputResponses") || HasMember(m.Params, "requestState")
-		answered := slices.ContainsFunc(r.Answers, func(a Answer) bool { return a.Ref == e.Ref() && string(a.Result) != "null" })
+		answered := slices.ContainsFunc(r.Answers, func(a Answer) bool {
+			return a.Ref == e.Ref() && string(a.Result) != "null"
+		})
 		if m.Method == "tools/call" && isRetry && !answered {
 			return &Place{e.Ref(), "params", "the retry"}
 		}

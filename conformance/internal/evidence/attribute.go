@@ -16,7 +16,8 @@ func (s *Session) addModelRequest(e *trace.Event) {
 	if e.Request.SideRequest {
 		return // It asks the model nothing.
 	}
-	x := &Exchange{Place: Place{Ref: e.Ref()}, number: e.Request.Exchange, Began: s.Order[e.Ref()], Behind: s.Order[e.Ref()]}
+	at := s.Order[e.Ref()]
+	x := &Exchange{Place: Place{Ref: e.Ref()}, number: e.Request.Exchange, Began: at, Behind: at}
 	x.Request, x.Unreadable = llm.Decode(e.Request.Dialect, e.Request.Path, e.Request.Body)
 	x.conversations = Conversations(e.Request.Body, s.Calls[e.Case][0].Case.Mark)
 	if x.Request != nil {

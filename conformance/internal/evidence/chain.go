@@ -105,7 +105,9 @@ func (ev *Case) continued(l *CarryingRequest) *CarryingRequest {
 func (ev *Case) addInputRequired(e *trace.Event, m *Message) {
 	var result, requests dialect.Object
 	_ = dialect.ReadPart(m.Result, &result) // An invalid result asks for nothing.
-	in := &InputRequired{Place: Place{e.Ref(), "result", "result"}, Type: result.Text("resultType"), Requests: map[string]string{}}
+	in := &InputRequired{
+		Place: Place{e.Ref(), "result", "result"}, Type: result.Text("resultType"), Requests: map[string]string{},
+	}
 	if in.Type != "input_required" && !result.Has("inputRequests") {
 		return
 	}

@@ -78,7 +78,8 @@ func (s *Session) assignSession(session string, id json.RawMessage) {
 func (s *Session) declaration(e *trace.Event) *ClientRequest {
 	for i := range s.Requests {
 		r := &s.Requests[i]
-		if s.Revision.Modern() && r.Ref == e.Ref() || !s.Revision.Modern() && r.Method == "initialize" && r.Session == e.Frame.Session {
+		initialized := r.Method == "initialize" && r.Session == e.Frame.Session
+		if s.Revision.Modern() && r.Ref == e.Ref() || !s.Revision.Modern() && initialized {
 			return r
 		}
 	}

@@ -120,7 +120,8 @@ func (s *Session) ServedLater(index int) bool {
 			if withoutRequest && ev.Over && s.Order[ev.FirstCall] > index {
 				return true
 			}
-			if slices.ContainsFunc(ev.Rounds, func(r *Round) bool { return len(r.Answers) > 0 && s.Order[r.Asked.Ref] > index }) {
+			answered := func(r *Round) bool { return len(r.Answers) > 0 && s.Order[r.Asked.Ref] > index }
+			if slices.ContainsFunc(ev.Rounds, answered) {
 				return true
 			}
 		}

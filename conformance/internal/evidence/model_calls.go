@@ -48,7 +48,8 @@ func Documents(answer []byte) []json.RawMessage {
 
 // callContainers are the members in which the providers nest tool calls.
 var callContainers = []string{
-	"choices", "message", "delta", "tool_calls", "candidates", "content", "parts", "content_block", "response", "output", "item",
+	"choices", "message", "delta", "tool_calls", "candidates", "content", "parts", "content_block",
+	"response", "output", "item",
 }
 
 // walkCalls calls add with each tool call: OpenAI's and Ollama's tool_calls, Gemini's functionCall, the blocks and

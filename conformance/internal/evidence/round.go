@@ -109,7 +109,8 @@ func (ev *Case) roundOf(id json.RawMessage) *Round {
 func (ev *Case) addRound(at Place, id string, params json.RawMessage) *Round {
 	n := len(ev.Rounds) + 1
 	at.Label = fmt.Sprintf("sampling request %d", n)
-	r := &Round{N: n, Asked: at, Key: id, Raw: params, Declared: ev.Declared, Conversations: Conversations(params, ev.Case.Mark)}
+	r := &Round{N: n, Asked: at, Key: id, Raw: params, Declared: ev.Declared}
+	r.Conversations = Conversations(params, ev.Case.Mark)
 	r.Params, _ = llm.Decode(dialect.Native, "", params) // nil for params that are invalid on purpose.
 	ev.Rounds = append(ev.Rounds, r)
 	return r

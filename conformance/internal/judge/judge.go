@@ -1,5 +1,5 @@
-// Package judge judges the traces of one run by a catalogue: it decodes them, gives each check its sessions, and adds the checks of the
-// client as a whole. It belongs here what spans several scenarios or revisions.
+// Package judge judges the traces of one run by a catalogue: it decodes them, gives each check its sessions, and adds
+// the checks of the client as a whole. It belongs here what spans several scenarios or revisions.
 package judge
 
 import (
@@ -16,9 +16,11 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// Traces judges the traces of one run by the wanted checks; nil wants all. The results are sorted by revision, then in the order of the
-// catalogue. It returns an error if the traces have no session.
-func Traces(scenarios check.Catalogue, traces []*trace.Trace, wanted func(*check.Scenario, *check.Check) bool) (*report.Results, error) {
+// Traces judges the traces of one run by the wanted checks; nil wants all. The results are sorted by revision, then in
+// the order of the catalogue. It returns an error if the traces have no session.
+func Traces(
+	scenarios check.Catalogue, traces []*trace.Trace, wanted func(*check.Scenario, *check.Check) bool,
+) (*report.Results, error) {
 	rs := &report.Results{Results: []report.Result{}}
 	var revisions []server.Revision
 	sessions := map[server.Revision][]*evidence.Session{}

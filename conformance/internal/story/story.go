@@ -1,5 +1,5 @@
-// Package story holds what cases of several chapters play: questions, model answers, tools and waits. It belongs here what a case needs
-// and no check judges by; a story of one chapter stays in its package.
+// Package story holds what cases of several chapters play: questions, model answers, tools and waits. It belongs here
+// what a case needs and no check judges by; a story of one chapter stays in its package.
 package story
 
 import (
@@ -19,8 +19,8 @@ const (
 	Answer   = "Paris – \"la Ville Lumière\" 🗼\n\n\tトウ, and a backslash \\ beside <i>&lt;</i>"
 )
 
-// Once returns a case with one sampling request, to which the model answers by the rule. It has a barrier, because a client may refuse
-// some requests: its other answers show whether it refuses all.
+// Once returns a case with one sampling request, to which the model answers by the rule. It has a barrier, because a
+// client may refuse some requests: its other answers show whether it refuses all.
 func Once(id string, ask func(*server.Session) any, rule *llm.Rule) harness.Case {
 	return harness.Case{ID: id, Handler: func(s *server.Session) (any, error) { return s.Sample(ask(s)) },
 		Script:  func(string) []*llm.Rule { return llm.Script(rule) },

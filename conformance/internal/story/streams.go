@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-// ListenPatience is how long a handler waits for the GET stream, which is optional. A client that opens one starts before it calls a tool,
-// but on a busy machine the call can arrive first.
+// ListenPatience is how long a handler waits for the GET stream, which is optional. A client that opens one starts
+// before it calls a tool, but on a busy machine the call can arrive first.
 const ListenPatience = 2 * time.Second
 
 // Said is the model's answer in cases of [Delivered].
@@ -22,8 +22,8 @@ func Delivered(c harness.Case, handler server.Handler) harness.Case {
 	return c
 }
 
-// Wait waits for a response, in the first era for at most [Reaction]: a client may never respond, and the trace shows a late response.
-// In the second era, the handler ends with the client's retry.
+// Wait waits for a response, in the first era for at most [Reaction]: a client may never respond, and the trace shows
+// a late response. In the second era, the handler ends with the client's retry.
 func Wait(s *server.Session, asked *server.Pending) {
 	if s.Revision().Modern() {
 		<-asked.Done()
