@@ -60,6 +60,7 @@ func find(t *testing.T, rs *report.Results, id string) *report.Result {
 }
 
 func TestACrashFailsOnlyTheCaseInWhichItHappened(t *testing.T) {
+	t.Parallel()
 	for _, revision := range conformance.Revisions() {
 		right := suiteOf(t, harness.InProcess(reference.Client(reference.Config{Plain: true})))
 		right.Revisions, right.Only = []server.Revision{revision}, sample("basic", "tool-use", "parallel", "consent")
@@ -117,6 +118,7 @@ func TestARunStopsAfterThreeSessionsThatHang(t *testing.T) {
 }
 
 func TestAClientThatWaitsOutsideVirtualTimeIsAdvisedToUseLoopback(t *testing.T) {
+	t.Parallel()
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
 	defer r.Close()

@@ -19,6 +19,7 @@ import (
 
 // A client may share one HTTP client with a cookie jar between server and model.
 func TestACookieJarIsNotALeak(t *testing.T) {
+	t.Parallel()
 	suite := suiteOf(t, harness.InProcess(func(ctx context.Context, env harness.Env) error {
 		jar, err := cookiejar.New(nil)
 		if err != nil {

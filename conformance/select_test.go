@@ -176,6 +176,7 @@ func TestAnEmptySelectionSuggestsNames(t *testing.T) {
 }
 
 func TestEveryNameOfTheCatalogueSelectsSomething(t *testing.T) {
+	t.Parallel()
 	for _, name := range allNames() {
 		played := 0
 		for _, revision := range check.AllRevisions() {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,13 +31,43 @@ func python(t *testing.T, behaviour string) harness.Client {
 	return harness.CommandStdio(path, filepath.Join("testdata", "stdio_client.py"), behaviour)
 }
 
-// overStdio plays the simplest case with a client.
-func overStdio(t *testing.T, c harness.Client, timeout time.Duration) (*report.Results, []*trace.Trace) {
+// overStdio returns a suite with the simplest case.
+func overStdio(c harness.Client, timeout time.Duration) conformance.Suite {
+	return conformance.Suite{Client: c, Revisions: []server.Revision{server.V20251125}, Only: []string{"basic/question"},
+		Seed: 1, Timeout: timeout, CaseTimeout: timeout}
+}
+
+// played is what a suite returned.
+type played struct {
+	*report.Results
+	traces []*trace.Trace
+}
+
+// playAll runs suites at once, more than -parallel allows: their clients wait more than they work.
+func playAll(t *testing.T, suites map[string]conformance.Suite) map[string]played {
 	t.Helper()
-	suite := conformance.Suite{Client: c, Revisions: []server.Revision{server.V20251125}, Only: []string{"basic/question"}, Seed: 1, Timeout: timeout, CaseTimeout: timeout}
-	rs, traces, err := suite.Run(t.Context())
-	require.NoError(t, err)
-	return rs, traces
+	all, errs := map[string]played{}, map[string]error{}
+	var mu sync.Mutex
+	var running sync.WaitGroup
+	for name, suite := range suites {
+		running.Go(func() {
+			rs, traces, err := suite.Run(t.Context())
+			mu.Lock()
+			defer mu.Unlock()
+			all[name], errs[name] = played{rs, traces}, err
+		})
+	}
+	running.Wait()
+	for name, err := range errs {
+		require.NoError(t, err, name)
+	}
+	return all
+}
+
+// playOverStdio plays the simplest case with a client.
+func playOverStdio(t *testing.T, c harness.Client) *report.Results {
+	t.Helper()
+	return playAll(t, map[string]conformance.Suite{"": overStdio(c, 0)})[""].Results
 }
 
 // noRelays waits until no relay of this process is left.
@@ -71,6 +102,7 @@ func noRelays(t *testing.T) {
 }
 
 func TestBadClientsOverStdio(t *testing.T) {
+	t.Parallel()
 	t.Cleanup(func() { noRelays(t) })
 	const short = 3 * time.Second // Far more than a client needs until it hangs.
 	type want struct {
@@ -79,7 +111,7 @@ func TestBadClientsOverStdio(t *testing.T) {
 		connections                                  int    // 0 for any number
 	}
 	const pass, fail, unseen = report.Pass, report.Fail, report.NotObserved
-	for behaviour, want := range map[string]want{
+	clients := map[string]want{
 		"none":                {pass, pass, pass, pass, "", 1},
 		"crlf":                {pass, pass, pass, pass, "", 1},
 		"leaves-the-server":   {pass, pass, pass, pass, "", 1},
@@ -98,14 +130,18 @@ func TestBadClientsOverStdio(t *testing.T) {
 		"reads-nothing":       {pass, pass, unseen, fail, "it was still running after 3s", 0},
 		"kills-the-server":    {pass, pass, unseen, pass, "", 0},
 		"dies":                {pass, pass, unseen, fail, "it was ended by the signal killed", 0},
-	} {
+	}
+	suites := map[string]conformance.Suite{}
+	for behaviour, want := range clients {
+		client, timeout := python(t, behaviour), harness.DefaultTimeout
+		if strings.Contains(want.says, "still running") {
+			client.Grace, timeout = time.Second/4, short
+		}
+		suites[behaviour] = overStdio(client, timeout)
+	}
+	for behaviour, played := range playAll(t, suites) {
+		want, rs, traces := clients[behaviour], played.Results, played.traces
 		t.Run(behaviour, func(t *testing.T) {
-			t.Parallel()
-			client, timeout := python(t, behaviour), harness.DefaultTimeout
-			if strings.Contains(want.says, "still running") {
-				client.Grace, timeout = time.Second/4, short
-			}
-			rs, traces := overStdio(t, client, timeout)
 			raw := string(report.JSON(rs))
 			for id, verdict := range map[string]report.Verdict{"connects": want.connects, "only-messages": want.onlyMessages,
 				"sampled": want.sampled, "ends-cleanly": want.endsCleanly} {
@@ -132,7 +168,7 @@ func TestAClientThatNeverLaunchesTheServerFailsConnects(t *testing.T) {
 	if err != nil {
 		t.Skip("sh is not in the PATH: on Windows, install Git")
 	}
-	rs, _ := overStdio(t, harness.CommandStdio(sh, "-c", "exit 0"), 0)
+	rs := playOverStdio(t, harness.CommandStdio(sh, "-c", "exit 0"))
 	noRelays(t)
 	r := find(t, rs, "client/connects")
 	require.Equal(t, report.Fail, r.Verdict)
@@ -146,7 +182,7 @@ func TestAShellCanRunTheServerCommand(t *testing.T) {
 		t.Skip("sh is not in the PATH: on Windows, install Git")
 	}
 	const script = `printf '%%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"sh","version":"1"}}}' '{"jsonrpc":"2.0","method":"notifications/initialized"}' '{"jsonrpc":"2.0","id":2,"method":"ping"}' | %s`
-	rs, _ := overStdio(t, harness.CommandStdio(sh, "-c", fmt.Sprintf(script, "{server-command}")), 0)
+	rs := playOverStdio(t, harness.CommandStdio(sh, "-c", fmt.Sprintf(script, "{server-command}")))
 	noRelays(t)
 	require.Equal(t, report.Pass, find(t, rs, "client/connects").Verdict)
 	require.Equal(t, report.Pass, find(t, rs, "client/ends-cleanly").Verdict)

@@ -26,6 +26,7 @@ func suiteOf(t *testing.T, c harness.Client) conformance.Suite {
 }
 
 func TestTheReproduceCommandNamesACaseOfTheResult(t *testing.T) {
+	t.Parallel()
 	suite := suiteOf(t, mutant("text-results-only"))
 	suite.Revisions, suite.Only = []server.Revision{server.V20251125}, sample("basic", "parallel")
 	suite.Reproduce = func(revision server.Revision, caseID string) string {
@@ -53,6 +54,7 @@ func TestTheReproduceCommandNamesACaseOfTheResult(t *testing.T) {
 }
 
 func TestASuitePlaysItsRevisionsInOrder(t *testing.T) {
+	t.Parallel()
 	right := harness.InProcess(reference.Client(reference.Config{}), harness.Named("right"))
 	for name, c := range map[string]struct {
 		change func(*conformance.Suite)
@@ -153,6 +155,7 @@ func TestARunInterruptedAtOnceHasNoResults(t *testing.T) {
 }
 
 func TestParallelLimitsTheConcurrentSessions(t *testing.T) {
+	t.Parallel()
 	for _, allowed := range []int{0, 1, 2, 3} {
 		meet := make(chan bool)
 		var met atomic.Bool
@@ -179,6 +182,7 @@ func TestParallelLimitsTheConcurrentSessions(t *testing.T) {
 }
 
 func TestEveryTraceOfARunCanBeJudgedAlone(t *testing.T) {
+	t.Parallel()
 	suite := suiteOf(t, harness.InProcess(reference.Client(reference.Config{})))
 	suite.Skip = sample("loop")
 	rs, traces, err := suite.Run(t.Context())

@@ -84,6 +84,7 @@ func through(t *testing.T, at int) (string, map[string]string) {
 // A break at any byte of a resumable stream changes no verdict. A stream is resumable after its first event, and a
 // client that has not read the retry time cannot honour it. A sample breaks at the bytes around line ends.
 func TestABrokenConnectionChangesNoVerdict(t *testing.T) {
+	t.Parallel()
 	all, want := through(t, -1)
 	require.Contains(t, want["transport/reconnects"], string(report.Pass))
 	first := strings.Index(all, "\n\n") + 2

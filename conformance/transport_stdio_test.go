@@ -15,31 +15,32 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
-// transported plays cases with a client in real time.
-func transported(t *testing.T, c harness.Client, revision server.Revision, only ...string) *report.Results {
-	t.Helper()
-	suite := conformance.Suite{Client: c, Revisions: []server.Revision{revision}, Only: only, Seed: 1, Parallel: 2, Timeout: 4 * time.Second, CaseTimeout: 4 * time.Second}
-	rs, _, err := suite.Run(t.Context())
-	require.NoError(t, err)
-	return rs
+// transported returns a suite that plays cases in real time.
+func transported(c harness.Client, revision server.Revision, only ...string) conformance.Suite {
+	return conformance.Suite{Client: c, Revisions: []server.Revision{revision}, Only: only, Seed: 1, Parallel: 2,
+		Timeout: 4 * time.Second, CaseTimeout: 4 * time.Second}
 }
 
 func TestProcessesWhoseServerEndsOrLogs(t *testing.T) {
+	t.Parallel()
 	t.Cleanup(func() { noRelays(t) })
 	const pass, fail = report.Pass, report.Fail
-	for behaviour, want := range map[string]map[string]report.Verdict{
+	clients := map[string]map[string]report.Verdict{
 		"kills-in-the-end":   {"transport/shuts-down": report.Warn, "client/ends-cleanly": pass},
 		"none":               {"transport/shuts-down": pass, "transport/stdio": pass, "transport/stderr": pass, "transport/pipe-ends": pass, "client/ends-cleanly": pass},
 		"logs":               {"transport/stdio": fail, "transport/stderr": pass, "transport/pipe-ends": pass, "client/ends-cleanly": pass},
 		"fears-stderr":       {"transport/stderr": report.Warn, "client/ends-cleanly": fail},
 		"dies-of-sigpipe":    {"transport/pipe-ends": fail, "client/ends-cleanly": fail},
 		"waits-for-the-dead": {"transport/pipe-ends": fail, "client/ends-cleanly": fail},
-	} {
+	}
+	suites := map[string]conformance.Suite{}
+	for behaviour := range clients {
+		suites[behaviour] = transported(python(t, behaviour), server.V20251125, "transport/pipe", "transport/pipe-end")
+	}
+	for behaviour, played := range playAll(t, suites) {
 		t.Run(behaviour, func(t *testing.T) {
-			t.Parallel()
-			rs := transported(t, python(t, behaviour), server.V20251125, "transport/pipe", "transport/pipe-end")
-			for id, verdict := range want {
-				r := find(t, rs, id)
+			for id, verdict := range clients[behaviour] {
+				r := find(t, played.Results, id)
 				require.Equal(t, verdict, r.Verdict, "%s: %s", id, r.Message)
 			}
 		})
@@ -48,7 +49,10 @@ func TestProcessesWhoseServerEndsOrLogs(t *testing.T) {
 
 // A client that speaks one version does not fail with a server that speaks another.
 func TestAClientOfOneVersionPassesWithAnotherServer(t *testing.T) {
-	rs := transported(t, python(t, "none"), server.V20251125, "transport/older-version", "transport/pipe")
+	t.Parallel()
+	suite := transported(python(t, "none"), server.V20251125, "transport/older-version", "transport/pipe")
+	rs, _, err := suite.Run(t.Context())
+	require.NoError(t, err)
 	require.Equal(t, report.Pass, find(t, rs, "transport/other-version").Verdict)
 	require.Equal(t, report.NotApplicable, find(t, rs, "transport/version-listed").Verdict, "its messages name no version")
 	require.Equal(t, report.Pass, find(t, rs, "client/ends-cleanly").Verdict)
@@ -58,7 +62,9 @@ func TestAClientOfOneVersionPassesWithAnotherServer(t *testing.T) {
 		t.Skip("sh is not in the PATH: on Windows, install Git")
 	}
 	script := `test -n "$MCP_CONFORMANCE_PROTOCOL_VERSION" || { echo 'no version' >&2; exit 7; }`
-	rs = transported(t, harness.Command(sh, "-c", script), server.V20260728, "transport/older-era")
+	suite = transported(harness.Command(sh, "-c", script), server.V20260728, "transport/older-era")
+	rs, _, err = suite.Run(t.Context())
+	require.NoError(t, err)
 	for _, check := range []string{"version-listed", "other-version"} {
 		r := find(t, rs, "transport/"+check)
 		require.Equal(t, report.Unsupported, r.Verdict, "it need not know what an empty revision means")
