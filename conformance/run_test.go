@@ -32,10 +32,8 @@ func TestReferencePasses(t *testing.T) {
 			t.Parallel()
 			options := []conformance.Option{conformance.In(conformance.AllRevisions()...), conformance.Strict()}
 			if name != "native" {
-				options = append(options, conformance.Skip("malformed")) // It runs in processes of its own and asks no model.
-				if !whole {                                              // Package selftest plays the rest.
-					options = append(options, conformance.Only("basic", "tool-use", "parallel", "loop", "provider-errors"))
-				}
+				// The hostile cases run in processes of their own and ask no model. Package selftest plays all dialects.
+				options = append(options, conformance.Skip("malformed"), conformance.Only(sample("basic", "parallel", "provider-errors/unauthorized")...))
 			}
 			conformance.Run(t, harness.InProcess(reference.Client(config)), options...)
 		})

@@ -21,9 +21,19 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/relay"
 )
 
+// findPython returns the path of the interpreter itself: the python3 in the PATH may be a script that takes long to find it.
+var findPython = sync.OnceValues(func() (string, error) {
+	path, err := exec.LookPath("python3")
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.Command(path, "-c", "import sys; print(sys.executable)").Output()
+	return strings.TrimSpace(string(out)), err
+})
+
 // python returns a client over stdio with one of the behaviours of its script.
 func python(t *testing.T, behaviour string) harness.Client {
-	path, err := exec.LookPath("python3")
+	path, err := findPython()
 	if err != nil && os.Getenv("MCP_CONFORM_REQUIRE_TOOLS") == "" {
 		t.Skip("python3 is not in the PATH: install Python 3.9 or later, as with apt-get install python3")
 	}
@@ -43,14 +53,17 @@ type played struct {
 	traces []*trace.Trace
 }
 
-// playAll runs suites at once, more than -parallel allows: their clients wait more than they work.
+// playAll runs up to six suites at once, more than -parallel allows: their clients wait more than they work.
 func playAll(t *testing.T, suites map[string]conformance.Suite) map[string]played {
 	t.Helper()
 	all, errs := map[string]played{}, map[string]error{}
 	var mu sync.Mutex
 	var running sync.WaitGroup
+	slots := make(chan struct{}, 6)
 	for name, suite := range suites {
 		running.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
 			rs, traces, err := suite.Run(t.Context())
 			mu.Lock()
 			defer mu.Unlock()
@@ -104,7 +117,7 @@ func noRelays(t *testing.T) {
 func TestBadClientsOverStdio(t *testing.T) {
 	t.Parallel()
 	t.Cleanup(func() { noRelays(t) })
-	const short = 3 * time.Second // Far more than a client needs until it hangs.
+	const short = 4 * time.Second // Far more than a client needs until it hangs.
 	type want struct {
 		connects, onlyMessages, sampled, endsCleanly report.Verdict
 		says                                         string // In the report.
@@ -119,25 +132,25 @@ func TestBadClientsOverStdio(t *testing.T) {
 		"restarts":            {pass, pass, pass, pass, "", 2},
 		"closes-at-once":      {fail, unseen, unseen, pass, "it ended with success", 0},
 		"logs":                {pass, fail, pass, pass, `"INFO sending notifications/initialized"`, 1},
-		"byte-order-mark":     {fail, fail, unseen, fail, "it was still running after 3s", 0},
+		"byte-order-mark":     {fail, fail, unseen, fail, "it was still running after 4s", 0},
 		"half-a-frame":        {pass, fail, fail, pass, `\"result\":{\"role\":\"assist"`, 0},
 		"garbage":             {pass, fail, pass, pass, "2 ", 1},
 		"batch":               {pass, fail, pass, pass, `"[{\"jsonrpc\":\"2.0\",\"id\":100,`, 1},
 		"two-in-a-line":       {pass, fail, pass, pass, `}{\"jsonrpc\":`, 1},
-		"pretty":              {fail, fail, unseen, fail, "it was still running after 3s", 0},
+		"pretty":              {fail, fail, unseen, fail, "it was still running after 4s", 0},
 		"latin1":              {pass, fail, pass, pass, `"invalid UTF-8"`, 1},
 		"long-line":           {pass, fail, pass, pass, `"xxxxxxxxxxxx`, 1},
-		"reads-nothing":       {pass, pass, unseen, fail, "it was still running after 3s", 0},
+		"reads-nothing":       {pass, pass, unseen, fail, "it was still running after 4s", 0},
 		"kills-the-server":    {pass, pass, unseen, pass, "", 0},
 		"dies":                {pass, pass, unseen, fail, "it was ended by the signal killed", 0},
 	}
 	suites := map[string]conformance.Suite{}
 	for behaviour, want := range clients {
-		client, timeout := python(t, behaviour), harness.DefaultTimeout
+		suite := overStdio(python(t, behaviour), harness.DefaultTimeout)
 		if strings.Contains(want.says, "still running") {
-			client.Grace, timeout = time.Second/4, short
+			suite.Client.Grace, suite.Timeout, suite.CaseTimeout = time.Second/4, short, short
 		}
-		suites[behaviour] = overStdio(client, timeout)
+		suites[behaviour] = suite
 	}
 	for behaviour, played := range playAll(t, suites) {
 		want, rs, traces := clients[behaviour], played.Results, played.traces
