@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAnExcerptMarksThePlace(t *testing.T) {
+func TestExcerptMarksTheValue(t *testing.T) {
 	long := strings.Repeat("é", 300)
 	for _, c := range []struct{ name, doc, path, text, marked string }{
 		{"a member", `{"role": "user", "model": "m"}`, "role", `{"role":"user","model":"m"}`, `"user"`},
@@ -35,7 +35,7 @@ func TestAnExcerptMarksThePlace(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeMarkedHasNoExcerpt(t *testing.T) {
+func TestExcerptNeedsAShortValueInValidJSON(t *testing.T) {
 	for name, c := range map[string]struct{ doc, path string }{
 		"no JSON":                    {`{"a":`, "a"},
 		"nothing":                    {``, "a"},

@@ -16,7 +16,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-func TestResultsWithoutIDsBelongToTheUsesOfTheirNameAndPlace(t *testing.T) {
+func TestPairMatchesResultsWithoutIDsByNameAndOrder(t *testing.T) {
 	const first, second = "weather, number 1 of turn 1", "weather, number 2 of turn 1"
 	use := func(name, id string) dialect.Block {
 		return dialect.Block{Type: dialect.ToolUse, Name: name, ID: id}
@@ -61,7 +61,7 @@ func asGemini(responses string) string {
 		{"role":"user","parts":[` + responses + `]}]}`
 }
 
-func TestResultsThatGeminiIsGiven(t *testing.T) {
+func TestResultsReachGeminiByNameAndOrder(t *testing.T) {
 	const (
 		asked  = `{"contents":[{"role":"user","parts":[{"text":"What is the weather like there?"}]}]}`
 		warm   = `{"functionResponse":{"name":"get_weather","response":{"output":"eighteen degrees"}}}`
@@ -102,7 +102,7 @@ func TestResultsThatGeminiIsGiven(t *testing.T) {
 	tracetest.Run(t, catalogue, tellings)
 }
 
-func TestGeminisOwnRoundingIsNotTheClients(t *testing.T) {
+func TestRoundingByGeminiIsNotAFault(t *testing.T) {
 	rounded := strings.Replace(tracetest.Booking, "9007199254740993", "9007199254740992", 1)
 	for d, want := range map[string]report.Verdict{dialect.Gemini: report.Pass, dialect.OpenAIChat: report.Fail} {
 		s := tracetest.Begin(t, catalogue, server.V20251125, d, "tool-use/one-tool")
