@@ -13,7 +13,8 @@ import (
 )
 
 // chapters are the scenarios of chapters 1 to 11.
-var chapters = []string{"declare", "basic", "tool-use", "parallel", "loop", "balance", "malformed", "cancel", "time", "provider-errors", "consent"}
+var chapters = []string{"declare", "basic", "tool-use", "parallel", "loop", "balance", "malformed", "cancel", "time",
+	"provider-errors", "consent"}
 
 // BenchmarkCatalogue plays and judges chapters 1 to 11 in both eras with a correct client in process, in real time as
 // the command does. The longest wait is that for a client timeout of two seconds. A run must stay below three seconds

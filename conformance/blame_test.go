@@ -96,7 +96,8 @@ func TestACrashFailsOnlyTheCaseInWhichItHappened(t *testing.T) {
 
 		alone, err := conformance.Judge(traces[0])
 		require.NoError(t, err)
-		require.Equal(t, report.NotObserved, find(t, alone, "parallel/all-uses").Verdict, "a case without another session is judged by this one")
+		require.Equal(t, report.NotObserved, find(t, alone, "parallel/all-uses").Verdict,
+			"a case without another session is judged by this one")
 	}
 }
 
@@ -143,8 +144,10 @@ func TestAClientThatWaitsOutsideVirtualTimeIsAdvisedToUseLoopback(t *testing.T) 
 }
 
 func TestASkippedCaseIsNotASession(t *testing.T) {
-	tr := &trace.Trace{Whole: true, Header: trace.Header{Revision: "2025-11-25", Cases: []trace.Case{{ID: "basic/question", Tool: "basic-question"}}},
-		Events: []trace.Event{{Seq: 1, Case: "basic/question", Mark: &trace.Mark{Name: trace.MarkNotPlayed, Text: "for a reason"}}}}
+	tr := &trace.Trace{Whole: true, Header: trace.Header{Revision: "2025-11-25",
+		Cases: []trace.Case{{ID: "basic/question", Tool: "basic-question"}}},
+		Events: []trace.Event{{Seq: 1, Case: "basic/question",
+			Mark: &trace.Mark{Name: trace.MarkNotPlayed, Text: "for a reason"}}}}
 	rs, err := conformance.Judge(tr)
 	require.NoError(t, err)
 	for _, r := range rs.Results {
@@ -156,7 +159,8 @@ func TestASkippedCaseIsNotASession(t *testing.T) {
 }
 
 func TestAHarnessErrorIsNotAFailureOfTheClient(t *testing.T) {
-	tr := &trace.Trace{Whole: true, Header: trace.Header{Revision: "2025-11-25", Cases: []trace.Case{{ID: "basic/question", Tool: "basic-question"}}},
+	tr := &trace.Trace{Whole: true, Header: trace.Header{Revision: "2025-11-25",
+		Cases: []trace.Case{{ID: "basic/question", Tool: "basic-question"}}},
 		Events: []trace.Event{{Seq: 1, Mark: &trace.Mark{Name: trace.MarkHarnessError, Text: "our fault"}},
 			{Seq: 1, Case: "basic/question", Mark: &trace.Mark{Name: trace.MarkHarnessError, Text: "our fault"}},
 			{Seq: 2, Process: &trace.Process{State: trace.Ended, ExitCode: 1}}}}

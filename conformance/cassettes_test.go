@@ -55,9 +55,11 @@ var forms = []struct {
 func sampled(scenario, form int) bool { return whole || (scenario+form)%3 == 0 }
 
 // play plays scenarios in virtual time, with their scripts if source is nil.
-func play(t *testing.T, only []string, run func(context.Context, harness.Env) error, source llm.Source, revisions ...server.Revision) *report.Results {
+func play(t *testing.T, only []string, run func(context.Context, harness.Env) error, source llm.Source,
+	revisions ...server.Revision) *report.Results {
 	t.Helper()
-	suite := conformance.Suite{Client: harness.InProcess(run), Revisions: revisions, Only: only, Skip: cassettes.Unrecorded(), Seed: 1, Source: source,
+	suite := conformance.Suite{Client: harness.InProcess(run), Revisions: revisions, Only: only,
+		Skip: cassettes.Unrecorded(), Seed: 1, Source: source,
 		Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}
 	rs, _, err := suite.Run(t.Context())
 	require.NoError(t, err)
@@ -185,7 +187,8 @@ func TestARunFromRecordingsEqualsTheRunFromScripts(t *testing.T) {
 				require.Equal(t, string(report.JSON(scripted)), string(report.JSON(replayed)))
 				if scenario == "balance" {
 					careless := recordedFrom(scenario, form.config)
-					scripted, replayed = play(t, []string{scenario}, careless, nil, revisions...), play(t, []string{scenario}, careless, source, revisions...)
+					scripted, replayed = play(t, []string{scenario}, careless, nil, revisions...), play(t, []string{scenario},
+						careless, source, revisions...)
 					require.Equal(t, string(report.JSON(scripted)), string(report.JSON(replayed)))
 				}
 			})
@@ -220,10 +223,12 @@ func TestMutantsAreKilledFromRecordings(t *testing.T) {
 				t.Run(mutant.Name+"/"+form.name, func(t *testing.T) {
 					t.Parallel()
 					for _, r := range play(t, kills, mutant.Client(form.config, nil), source, conformance.Revisions()...).Results {
-						if !slices.Contains(kills, r.ID()) || r.Verdict == report.Unsupported && strings.Contains(r.Message, "--llm script") {
+						if !slices.Contains(kills, r.ID()) || r.Verdict == report.Unsupported &&
+							strings.Contains(r.Message, "--llm script") {
 							continue
 						}
-						require.Contains(t, []report.Verdict{report.Fail, report.Warn}, r.Verdict, "%s in %s: %s", r.ID(), r.Revision, r.Message)
+						require.Contains(t, []report.Verdict{report.Fail, report.Warn}, r.Verdict, "%s in %s: %s", r.ID(), r.Revision,
+							r.Message)
 						killed.Add(1)
 					}
 				})

@@ -56,7 +56,8 @@ func TestEqualRunsGiveEqualReports(t *testing.T) {
 	}{
 		{"reference, streamed", reference.Client(reference.Config{}), long, true, true},
 		{"reference, native", reference.Client(reference.Config{Dialect: dialect.Native}), long, true, false},
-		{"reference, gemini 3", reference.Client(reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini3}), long, true, false},
+		{"reference, gemini 3", reference.Client(reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini3}), long,
+			true, false},
 		{"mutant first-result-only", mutants.Find("first-result-only").Client(reference.Config{}, nil), long, true, false},
 		{"mutant null-content", mutants.Find("null-content").Client(reference.Config{}, nil), anyOrder, false, true},
 		{"mutant runs-tools", mutants.Find("runs-tools").Client(reference.Config{}, nil), anyOrder, false, false},
@@ -71,7 +72,8 @@ func TestEqualRunsGiveEqualReports(t *testing.T) {
 			only := sample("basic", "tool-use", "parallel", "mrtr", "consent", "cancel/*")
 			once := reported(t, conformance.Suite{Client: client, Only: only, Skip: c.skip, Parallel: 1})
 			require.True(t, json.Valid([]byte(once)))
-			require.Equal(t, once, reported(t, conformance.Suite{Client: client, Only: only, Skip: c.skip, Parallel: 4}), "concurrent sessions")
+			require.Equal(t, once, reported(t, conformance.Suite{Client: client, Only: only, Skip: c.skip, Parallel: 4}),
+				"concurrent sessions")
 			if c.sockets {
 				suite := conformance.Suite{Client: client, Only: sample("basic", "parallel"), Skip: waiting, Parallel: 1}
 				virtual := reported(t, suite)

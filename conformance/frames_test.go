@@ -118,10 +118,12 @@ func TestAFolderThatIsNotWritableIsAnError(t *testing.T) {
 
 // Under go test, the environment names the frame and the report shows the command.
 func TestRunPlaysTheFrameThatTheEnvironmentNames(t *testing.T) {
-	file := malformed.File{Revision: "2025-11-25", From: "seed 3, frame 31", Check: "malformed/survives", Params: json.RawMessage(`{"messages":[null]}`)}
+	file := malformed.File{Revision: "2025-11-25", From: "seed 3, frame 31", Check: "malformed/survives",
+		Params: json.RawMessage(`{"messages":[null]}`)}
 	path, err := file.Keep(t.TempDir(), "null")
 	require.NoError(t, err)
-	for name, outcome := range map[string]string{"a client that survives any frame": "PASS", "a client that crashes on null": "FAIL"} {
+	for name, outcome := range map[string]string{"a client that survives any frame": "PASS",
+		"a client that crashes on null": "FAIL"} {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestInAUsersPlace$", "-test.v")
 		cmd.Env = append(os.Environ(), inUsersPlace+"="+name, "MCP_CONFORM_FRAME="+path, "GORACE=atexit_sleep_ms=0")
 		raw, err := cmd.CombinedOutput()
@@ -139,7 +141,8 @@ func TestRunPlaysTheFrameThatTheEnvironmentNames(t *testing.T) {
 
 func init() {
 	usersTests["a client that survives any frame"] = func(t *testing.T) {
-		conformance.Run(t, harness.InProcess(reference.Client(reference.Config{Plain: true})), conformance.Fuzz(1), conformance.Frames(t.TempDir()))
+		conformance.Run(t, harness.InProcess(reference.Client(reference.Config{Plain: true})), conformance.Fuzz(1),
+			conformance.Frames(t.TempDir()))
 	}
 	usersTests["a client that crashes on null"] = func(t *testing.T) { conformance.Run(t, mutant("dies-of-null")) }
 }

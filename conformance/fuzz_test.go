@@ -26,7 +26,8 @@ func FuzzJudge(f *testing.F) {
 		{"parallel/failing-tool", tracetest.GoesOn(tracetest.TwoUses(), tracetest.OneFails, tracetest.AsItIs)},
 		{"parallel/result-image", tracetest.GoesOn(tracetest.TwoUses(), story.Texts("mild"), tracetest.AsItIs)},
 	}
-	edits := [][2]string{{}, {`messages`, `massages`}, {`\"user\"`, `\"assistant\"`}, {`\"content\"`, `\"contents\"`}, {`"call":1`, `"call":99999999`},
+	edits := [][2]string{{}, {`messages`, `massages`}, {`\"user\"`, `\"assistant\"`}, {`\"content\"`, `\"contents\"`},
+		{`"call":1`, `"call":99999999`},
 		{`\"maxTokens\":1000`, `\"maxTokens\":\"x\"`}, {`"http":`, `"stream":"x","closed":true,"hppt":`}}
 	for i, one := range stories {
 		for _, revision := range tracetest.BothEras {

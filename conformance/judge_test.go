@@ -50,7 +50,8 @@ func TestPreconditionsDecideWhetherACaseIsJudged(t *testing.T) {
 		{"speaks the other era", "tool-use/tool-use-block", idle(func(s *tracetest.Story) {
 			s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`)
 		}), report.NotApplicable, "the client does not speak 2025-11-25: it tried 2026-07-28", tracetest.InA},
-		{"withheld", "tool-use/tool-use-block", began(func(s *tracetest.Story) { s.Marks(trace.MarkWithheld, "sampling.tools") }),
+		{"withheld", "tool-use/tool-use-block",
+			began(func(s *tracetest.Story) { s.Marks(trace.MarkWithheld, "sampling.tools") }),
 			report.NotApplicable, "the client does not declare sampling.tools, so the server must not ask for it", nil},
 		{"incomplete trace", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
 			tracetest.Uses(tracetest.Booked())(s)
@@ -64,26 +65,30 @@ func TestPreconditionsDecideWhetherACaseIsJudged(t *testing.T) {
 			s.Trace.Whole = false
 		}), report.HarnessError, "the harness broke the protocol: a frame was wrong", nil},
 		{"refused by the server", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
-			s.Frame(s.CaseID, trace.ToClient, 400, `{"jsonrpc":"2.0","error":{"code":-32020,"message":"header Mcp-Name is missing"}}`)
+			s.Frame(s.CaseID, trace.ToClient, 400,
+				`{"jsonrpc":"2.0","error":{"code":-32020,"message":"header Mcp-Name is missing"}}`)
 		}), report.NotObserved, "the server refused the call with HTTP 400", nil},
 		{"no sampling request", "tool-use/tool-use-block", began(func(*tracetest.Story) {}),
 			report.NotObserved, "the server did not send sampling request 1", nil},
 		{"no response", "tool-use/tool-use-block", began(func(s *tracetest.Story) { s.Asks(tracetest.AskingForFlight()) }),
 			report.NotObserved, "no result for sampling request 1: no response to request 1", nil},
-		{"an error response", "tool-use/tool-use-block", began(func(s *tracetest.Story) { s.Asks(tracetest.AskingForFlight()).Refuses(-1, "no") }),
+		{"an error response", "tool-use/tool-use-block",
+			began(func(s *tracetest.Story) { s.Asks(tracetest.AskingForFlight()).Refuses(-1, "no") }),
 			report.NotObserved, `no result for sampling request 1: error response to request 1: "no" (code -1)`, tracetest.InA},
 		{"no response to the second", "tool-use/not-executed", began(func(s *tracetest.Story) {
 			tracetest.Uses(tracetest.Booked())(s)
 			s.Asks(tracetest.AskingForFlight())
 		}), report.NotObserved, "no result for sampling request 2: no response to request 2", nil},
-		{"interrupted", "tool-use/tool-use-block", began(func(s *tracetest.Story) { s.Asks(tracetest.AskingForFlight()).Ends(trace.Process{Interrupted: true}) }),
+		{"interrupted", "tool-use/tool-use-block",
+			began(func(s *tracetest.Story) { s.Asks(tracetest.AskingForFlight()).Ends(trace.Process{Interrupted: true}) }),
 			report.NotObserved, "the run was interrupted before the case was over", nil},
 		{"interrupted after its end", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
 			tracetest.Uses(tracetest.Booked())(s)
 			s.Marks(trace.MarkHandlerEnded, "").Ends(trace.Process{Interrupted: true})
 		}), report.Pass, "the tool use is well-formed", nil},
 		{"ended by the interrupt", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
-			s.Asks(tracetest.AskingForFlight()).Ends(trace.Process{Interrupted: true}).Marks(trace.MarkHandlerEnded, "context canceled")
+			s.Asks(tracetest.AskingForFlight()).Ends(trace.Process{Interrupted: true}).Marks(trace.MarkHandlerEnded,
+				"context canceled")
 		}), report.NotObserved, "the run was interrupted before the case was over", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -103,13 +108,17 @@ func TestPreconditionsDecideWhetherACaseIsJudged(t *testing.T) {
 func TestTheMessageSaysWhyARoundIsMissing(t *testing.T) {
 	const check = "parallel/results-reach-model"
 	tracetest.Run(t, catalogue(), []tracetest.Test{
-		{Name: "no sampling request", Check: check, CaseID: "two-cities", Steps: func(*tracetest.Story) {}, Verdict: report.NotObserved,
+		{Name: "no sampling request", Check: check, CaseID: "two-cities", Steps: func(*tracetest.Story) {},
+			Verdict: report.NotObserved,
 			Message: "the server did not send sampling request 1"},
-		{Name: "no response to the first", Check: check, CaseID: "two-cities", Steps: func(s *tracetest.Story) { s.Asks(tracetest.AskingForWeather()) }, Verdict: report.NotObserved,
+		{Name: "no response to the first", Check: check, CaseID: "two-cities",
+			Steps: func(s *tracetest.Story) { s.Asks(tracetest.AskingForWeather()) }, Verdict: report.NotObserved,
 			Message: "the server did not send sampling request 2: no response to request 1"},
-		{Name: "the first was refused", Check: check, CaseID: "two-cities", In: tracetest.InA, Steps: func(s *tracetest.Story) { s.Asks(tracetest.AskingForWeather()).Refuses(-1, "no") },
+		{Name: "the first was refused", Check: check, CaseID: "two-cities", In: tracetest.InA,
+			Steps:   func(s *tracetest.Story) { s.Asks(tracetest.AskingForWeather()).Refuses(-1, "no") },
 			Verdict: report.NotObserved, Message: `the server did not send sampling request 2: error response to request 1: "no" (code -1)`},
-		{Name: "the handler could not continue", Check: check, CaseID: "two-cities", Steps: tracetest.Wants(tracetest.Saying("Sunny.")), Verdict: report.NotObserved,
+		{Name: "the handler could not continue", Check: check, CaseID: "two-cities",
+			Steps: tracetest.Wants(tracetest.Saying("Sunny.")), Verdict: report.NotObserved,
 			Message: "the server did not send sampling request 2: the handler could not continue from the response to request 1"},
 	})
 }
@@ -121,7 +130,8 @@ func TestAMissOfTheRecordingsIsNotAFailure(t *testing.T) {
 		s.Trace.Header.Replayed = replayed
 		tracetest.Wants(tracetest.TwoUses())(s)
 		next := tracetest.AskingForWeather().After(json.RawMessage(tracetest.TwoUses()), story.Texts("mild"))
-		return s.Asks(next).Prompt(`{"maxTokens":5,"messages":[]}`, trace.ModelEnd{Status: 404, Miss: "nothing like it"}).Refuses(-32603, "the model failed")
+		return s.Asks(next).Prompt(`{"maxTokens":5,"messages":[]}`,
+			trace.ModelEnd{Status: 404, Miss: "nothing like it"}).Refuses(-32603, "the model failed")
 	}
 	for _, revision := range tracetest.BothEras {
 		got := missed(true, revision).Result("parallel/result-content")
@@ -130,7 +140,8 @@ func TestAMissOfTheRecordingsIsNotAFailure(t *testing.T) {
 
 		first := tracetest.Begin(t, catalogue(), revision, dialect.Native, "parallel/two-cities")
 		first.Trace.Header.Replayed = true
-		first.Asks(tracetest.AskingForWeather()).Prompt(`{"maxTokens":5,"messages":[]}`, trace.ModelEnd{Status: 404, Miss: "nothing like it"})
+		first.Asks(tracetest.AskingForWeather()).Prompt(`{"maxTokens":5,"messages":[]}`,
+			trace.ModelEnd{Status: 404, Miss: "nothing like it"})
 		rs := first.Judged()
 		for _, r := range rs.Results {
 			switch r.ID() {
@@ -147,7 +158,8 @@ func TestAMissOfTheRecordingsIsNotAFailure(t *testing.T) {
 		require.True(t, rs.Failed(false))
 
 		scripted := tracetest.Begin(t, catalogue(), revision, dialect.Native, "parallel/two-cities")
-		scripted.Asks(tracetest.AskingForWeather()).Prompt(`{"maxTokens":5,"messages":[]}`, trace.ModelEnd{Status: 404, Miss: "no rule"})
+		scripted.Asks(tracetest.AskingForWeather()).Prompt(`{"maxTokens":5,"messages":[]}`,
+			trace.ModelEnd{Status: 404, Miss: "no rule"})
 		require.Equal(t, report.NotObserved, scripted.Result("parallel/results-reach-model").Verdict)
 		require.Equal(t, report.Fail, scripted.Result("client/sampled").Verdict)
 	}
@@ -174,7 +186,8 @@ func TestOnlyCasesOfTheTracesAreJudged(t *testing.T) {
 }
 
 func TestResultsDoNotDependOnTheOrderOfTraces(t *testing.T) {
-	modern, legacy := tracetest.Begin(t, catalogue(), server.V20260728, dialect.Native, "basic/question"), tracetest.Begin(t, catalogue(), server.V20251125, dialect.Native, "basic/question")
+	modern, legacy := tracetest.Begin(t, catalogue(), server.V20260728, dialect.Native,
+		"basic/question"), tracetest.Begin(t, catalogue(), server.V20251125, dialect.Native, "basic/question")
 	tracetest.Right(modern)
 	tracetest.Right(legacy)
 	modern.Ends(trace.Process{})
@@ -188,7 +201,8 @@ func TestResultsDoNotDependOnTheOrderOfTraces(t *testing.T) {
 }
 
 func TestTheWorstCaseDecidesACheck(t *testing.T) {
-	good, bad := tracetest.Begin(t, catalogue(), server.V20251125, dialect.Native, "basic/question"), tracetest.Begin(t, catalogue(), server.V20251125, dialect.OpenAIChat, "basic/truncated")
+	good, bad := tracetest.Begin(t, catalogue(), server.V20251125, dialect.Native, "basic/question"), tracetest.Begin(t,
+		catalogue(), server.V20251125, dialect.OpenAIChat, "basic/truncated")
 	tracetest.Right(good)
 	tracetest.TruncatedWith(tracetest.With(tracetest.Saying(story.Answer), "role", `"user"`))(bad)
 	for _, s := range []*tracetest.Story{good, bad} {
@@ -214,7 +228,8 @@ func TestTheWorstCaseDecidesACheck(t *testing.T) {
 }
 
 func TestAVerdictInSeveralCasesCountsThem(t *testing.T) {
-	both := []*tracetest.Story{tracetest.Begin(t, catalogue(), server.V20251125, dialect.Native, "basic/question"), tracetest.Begin(t, catalogue(), server.V20251125, dialect.Native, "basic/truncated")}
+	both := []*tracetest.Story{tracetest.Begin(t, catalogue(), server.V20251125, dialect.Native, "basic/question"),
+		tracetest.Begin(t, catalogue(), server.V20251125, dialect.Native, "basic/truncated")}
 	var traces []*trace.Trace
 	for _, s := range both {
 		tracetest.AnswersWith(tracetest.Without(tracetest.Saying(story.Answer), "role"))(s)

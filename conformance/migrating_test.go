@@ -41,7 +41,8 @@ func TestThePageOnMigratingShowsRealFrames(t *testing.T) {
 	require.NoError(t, err)
 	page := string(raw)
 	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
-		block := regexp.MustCompile(`(?s)<!-- frames ` + string(revision) + ` -->\n(.*?)<!-- end -->`).FindStringSubmatchIndex(page)
+		block := regexp.MustCompile(`(?s)<!-- frames ` + string(revision) +
+			` -->\n(.*?)<!-- end -->`).FindStringSubmatchIndex(page)
 		require.NotNil(t, block, revision)
 		shown := frames(t, revision)
 		if !*update {
@@ -78,7 +79,8 @@ func frames(t *testing.T, revision server.Revision) string {
 			llm.When(llm.Turn(1)).Reply(llm.Call("get_weather", `{"city":"Paris"}`)),
 			llm.When(llm.Turn(2)).Reply(llm.Text("It is 18°C in Paris.")))
 	}}
-	r := harness.Runner{Client: harness.InProcess(reference.Client(reference.Config{Dialect: dialect.Native})), Revision: revision, Seed: 1,
+	r := harness.Runner{Client: harness.InProcess(reference.Client(reference.Config{Dialect: dialect.Native})),
+		Revision: revision, Seed: 1,
 		Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}
 	var page strings.Builder
 	require.NoError(t, r.Run(t.Context(), []harness.Case{c}, func(tr *trace.Trace) {

@@ -116,7 +116,8 @@ func digest(sentence string) string {
 }
 
 func TestADigestIgnoresMarkupAndSpace(t *testing.T) {
-	require.Equal(t, requirements.ByID["2025-11-25/sampling/15"].Digest, digest("Both parties **SHOULD** validate\n   message content"))
+	require.Equal(t, requirements.ByID["2025-11-25/sampling/15"].Digest,
+		digest("Both parties **SHOULD** validate\n   message content"))
 }
 
 func TestEachStatementIsEnforcedOrExcluded(t *testing.T) {
@@ -160,6 +161,7 @@ func TestChecksEnforceKnownStatements(t *testing.T) {
 		require.NotNil(t, requirements.ByID[id], "%s enforces %s, which is not in the table", checks[0], id)
 		require.Subset(t, names, checks)
 	}
-	require.Subset(t, enforcedBy()["2025-11-25/sampling/08"], []string{"parallel/results-reach-model", "parallel/results-order"})
+	require.Subset(t, enforcedBy()["2025-11-25/sampling/08"],
+		[]string{"parallel/results-reach-model", "parallel/results-order"})
 	require.Contains(t, enforcedBy()["2025-11-25/transports/05"], "client/only-messages")
 }

@@ -33,7 +33,8 @@ func TestReferencePasses(t *testing.T) {
 			options := []conformance.Option{conformance.In(conformance.AllRevisions()...), conformance.Strict()}
 			if name != "native" {
 				// The hostile cases run in processes of their own and ask no model. Package selftest plays all dialects.
-				options = append(options, conformance.Skip("malformed"), conformance.Only(sample("basic", "parallel", "provider-errors/unauthorized")...))
+				options = append(options, conformance.Skip("malformed"),
+					conformance.Only(sample("basic", "parallel", "provider-errors/unauthorized")...))
 			}
 			conformance.Run(t, harness.InProcess(reference.Client(config)), options...)
 		})
@@ -67,30 +68,37 @@ var stopReason = regexp.MustCompile(`,"stopReason":"[^"]*"|"stopReason":"[^"]*",
 // usersTests are tests as users write them. Each runs in a process of its own, where it may fail.
 var usersTests = map[string]func(*testing.T){
 	"a correct client": func(t *testing.T) {
-		conformance.Run(t, harness.InProcess(reference.Client(reference.Config{Plain: true})), conformance.In(server.V20251125))
+		conformance.Run(t, harness.InProcess(reference.Client(reference.Config{Plain: true})),
+			conformance.In(server.V20251125))
 	},
 	"a broken client": func(t *testing.T) {
-		conformance.Run(t, mutant("first-result-only"), conformance.In(server.V20251125), conformance.Only("parallel/two-cities"))
+		conformance.Run(t, mutant("first-result-only"), conformance.In(server.V20251125),
+			conformance.Only("parallel/two-cities"))
 	},
 	"a client with a warning": func(t *testing.T) {
-		conformance.Run(t, harness.InProcess(withoutStopReason), conformance.In(server.V20251125), conformance.Only("tool-use"))
+		conformance.Run(t, harness.InProcess(withoutStopReason), conformance.In(server.V20251125),
+			conformance.Only("tool-use"))
 	},
 	"a client with a warning, strictly": func(t *testing.T) {
-		conformance.Run(t, harness.InProcess(withoutStopReason), conformance.In(server.V20251125), conformance.Only("tool-use"), conformance.Strict())
+		conformance.Run(t, harness.InProcess(withoutStopReason), conformance.In(server.V20251125),
+			conformance.Only("tool-use"), conformance.Strict())
 	},
 	"a client without one check": func(t *testing.T) {
-		conformance.Run(t, mutant("first-result-only"), conformance.In(server.V20251125), conformance.Only("parallel/two-cities"),
+		conformance.Run(t, mutant("first-result-only"), conformance.In(server.V20251125),
+			conformance.Only("parallel/two-cities"),
 			conformance.Skip("parallel/results-*"), conformance.Seed(7), conformance.Timeout(harness.DefaultTimeout))
 	},
 	"a client that never connects": func(t *testing.T) {
-		conformance.Run(t, harness.InProcess(func(context.Context, harness.Env) error { return nil }), conformance.Only("basic"))
+		conformance.Run(t, harness.InProcess(func(context.Context, harness.Env) error { return nil }),
+			conformance.Only("basic"))
 	},
 	"an unknown scenario": func(t *testing.T) {
 		conformance.Run(t, mutant("first-result-only"), conformance.Only("paralel"))
 	},
 	"a correct client and a hostile case": func(t *testing.T) {
 		conformance.MakeHostile()
-		conformance.Run(t, harness.InProcess(reference.Client(reference.Config{Plain: true})), conformance.In(server.V20251125), conformance.Only("basic"))
+		conformance.Run(t, harness.InProcess(reference.Client(reference.Config{Plain: true})),
+			conformance.In(server.V20251125), conformance.Only("basic"))
 	},
 	"a client that crashes on a hostile case": func(t *testing.T) {
 		conformance.MakeHostile()
@@ -104,7 +112,8 @@ var usersTests = map[string]func(*testing.T){
 		if os.Getenv("MCP_CONFORM_CONTAINED") != "" {
 			t.Skip("only once")
 		}
-		conformance.Run(t, harness.InProcess(reference.Client(reference.Config{Plain: true})), conformance.In(server.V20251125), conformance.Only("basic"))
+		conformance.Run(t, harness.InProcess(reference.Client(reference.Config{Plain: true})),
+			conformance.In(server.V20251125), conformance.Only("basic"))
 	},
 	"a missing program": func(t *testing.T) {
 		conformance.Run(t, harness.Command("no-such-client"), conformance.Only("basic"))
@@ -130,12 +139,14 @@ func TestRunReportsToGoTest(t *testing.T) {
 		noSubtest bool
 	}{
 		"a correct client": {ok: true,
-			outcomes: []string{"PASS: " + top + "/client/connects", "PASS: " + top + "/basic/answered", "PASS: " + top + "/parallel/results-reach-model",
+			outcomes: []string{"PASS: " + top + "/client/connects", "PASS: " + top + "/basic/answered", "PASS: " + top +
+				"/parallel/results-reach-model",
 				"SKIP: " + top + "/parallel/streamed-uses"},
 			says:    []string{"verdict not_applicable: the client does not ask the model for a stream"},
 			saysNot: []string{"FAIL"}},
 		"a broken client": {
-			outcomes: []string{"FAIL: " + top, "FAIL: " + top + "/parallel", "FAIL: " + top + "/parallel/results-reach-model", "PASS: " + top + "/parallel/all-uses",
+			outcomes: []string{"FAIL: " + top, "FAIL: " + top + "/parallel", "FAIL: " + top + "/parallel/results-reach-model",
+				"PASS: " + top + "/parallel/all-uses",
 				"PASS: " + top + "/client/connects"},
 			says: []string{
 				"FAIL  parallel/results-reach-model · ROBUST · 2025-11-25 · openai-chat",
@@ -148,13 +159,16 @@ func TestRunReportsToGoTest(t *testing.T) {
 				"reproduce         go test -run '^TestInAUsersPlace$/^2025-11-25$/^parallel$'",
 			}},
 		"a correct client and a hostile case": {ok: true,
-			outcomes: []string{"PASS: " + top + "/client/ends-cleanly", "PASS: " + top + "/basic/text-intact"}, saysNot: []string{"FAIL"}},
+			outcomes: []string{"PASS: " + top + "/client/ends-cleanly", "PASS: " + top +
+				"/basic/text-intact"}, saysNot: []string{"FAIL"}},
 		"a client that crashes on a hostile case": {
-			outcomes: []string{"FAIL: " + top + "/client/ends-cleanly", "FAIL: " + top + "/basic/answered", "PASS: " + top + "/client/connects"},
+			outcomes: []string{"FAIL: " + top + "/client/ends-cleanly", "FAIL: " + top + "/basic/answered", "PASS: " + top +
+				"/client/connects"},
 			says: []string{"it panicked: out of range", "stderr            panic: out of range",
 				"no response to request 1; it panicked: out of range"}},
 		"a test that does not reach the client again": {
-			outcomes: []string{"PASS: " + top + "/client/connects", "PASS: " + top + "/client/ends-cleanly", "FAIL: " + top + "/basic/answered"},
+			outcomes: []string{"PASS: " + top + "/client/connects", "PASS: " + top + "/client/ends-cleanly", "FAIL: " + top +
+				"/basic/answered"},
 			says: []string{"conformance: this is an error of the harness, not of the client",
 				"did not reach the client: it exited with status 0"}},
 		"a client with a warning": {ok: true,
@@ -167,7 +181,8 @@ func TestRunReportsToGoTest(t *testing.T) {
 			outcomes: []string{"PASS: " + top + "/parallel/all-uses"},
 			saysNot:  []string{"results-reach-model ("}},
 		"a client that never connects": {
-			outcomes: []string{"FAIL: " + top + "/client/connects", "FAIL: TestInAUsersPlace/2026-07-28/client/connects", "FAIL: " + top + "/basic/answered"},
+			outcomes: []string{"FAIL: " + top + "/client/connects", "FAIL: TestInAUsersPlace/2026-07-28/client/connects",
+				"FAIL: " + top + "/basic/answered"},
 			says: []string{"the client never used the server; it ended with success",
 				"NOT SEEN  basic/answered", "reproduce         go test -run '^TestInAUsersPlace$/^2025-11-25$/^client$'"}},
 		"an unknown scenario": {noSubtest: true,

@@ -21,7 +21,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/relay"
 )
 
-// findPython returns the path of the interpreter itself: the python3 in the PATH may be a script that takes long to find it.
+// findPython returns the path of the interpreter itself: the python3 in the PATH may be a script that takes long to
+// find it.
 var findPython = sync.OnceValues(func() (string, error) {
 	path, err := exec.LookPath("python3")
 	if err != nil {
@@ -203,6 +204,7 @@ func TestAShellCanRunTheServerCommand(t *testing.T) {
 }
 
 func TestAProgramOverStdioIsJudgedUnderGoTest(t *testing.T) {
-	conformance.Run(t, python(t, "none"), conformance.In(server.V20251125), conformance.Only("basic", "tool-use", "parallel"))
+	conformance.Run(t, python(t, "none"), conformance.In(server.V20251125),
+		conformance.Only("basic", "tool-use", "parallel"))
 	noRelays(t)
 }

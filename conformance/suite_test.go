@@ -22,7 +22,8 @@ import (
 
 // suiteOf returns a suite that judges a client in virtual time.
 func suiteOf(t *testing.T, c harness.Client) conformance.Suite {
-	return conformance.Suite{Client: c, Seed: 1, Tool: "test", Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}
+	return conformance.Suite{Client: c, Seed: 1, Tool: "test",
+		Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}
 }
 
 func TestTheReproduceCommandNamesACaseOfTheResult(t *testing.T) {
@@ -46,7 +47,10 @@ func TestTheReproduceCommandNamesACaseOfTheResult(t *testing.T) {
 
 	suite = suiteOf(t, mutant("never-connects"))
 	suite.Only = sample("basic")
-	suite.Reproduce = func(revision server.Revision, caseID string) string { return fmt.Sprintf("%s/%q", revision, caseID) }
+	suite.Reproduce = func(revision server.Revision,
+		caseID string) string {
+		return fmt.Sprintf("%s/%q", revision, caseID)
+	}
 	rs, _, err = suite.Run(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "client/connects", rs.Results[0].ID())
@@ -60,11 +64,19 @@ func TestASuitePlaysItsRevisionsInOrder(t *testing.T) {
 		change func(*conformance.Suite)
 		want   []string // revision of each trace
 	}{
-		"both eras":           {func(*conformance.Suite) {}, []string{"2025-11-25", "2026-07-28"}},
-		"one revision":        {func(s *conformance.Suite) { s.Revisions = []server.Revision{server.V20250618} }, []string{"2025-06-18"}},
-		"in the order given":  {func(s *conformance.Suite) { s.Revisions = []server.Revision{server.V20260728, server.V20251125} }, []string{"2026-07-28", "2025-11-25"}},
-		"a revision once":     {func(s *conformance.Suite) { s.Revisions = []server.Revision{server.V20260728, server.V20260728} }, []string{"2026-07-28"}},
-		"where there is more": {func(s *conformance.Suite) { s.Only = []string{"basic/answers-once"} }, []string{"2025-11-25"}},
+		"both eras": {func(*conformance.Suite) {}, []string{"2025-11-25", "2026-07-28"}},
+		"one revision": {func(s *conformance.Suite) { s.Revisions = []server.Revision{server.V20250618} },
+			[]string{"2025-06-18"}},
+		"in the order given": {func(s *conformance.Suite) {
+			s.Revisions = []server.Revision{server.V20260728,
+				server.V20251125}
+		}, []string{"2026-07-28", "2025-11-25"}},
+		"a revision once": {func(s *conformance.Suite) {
+			s.Revisions = []server.Revision{server.V20260728,
+				server.V20260728}
+		}, []string{"2026-07-28"}},
+		"where there is more": {func(s *conformance.Suite) { s.Only = []string{"basic/answers-once"} },
+			[]string{"2025-11-25"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			suite := suiteOf(t, right)
@@ -81,7 +93,8 @@ func TestASuitePlaysItsRevisionsInOrder(t *testing.T) {
 			require.Equal(t, "test", rs.Tool)
 			require.Equal(t, int64(1), rs.Seed)
 			require.False(t, rs.Failed(true))
-			require.True(t, slices.IsSortedFunc(rs.Results, func(a, b report.Result) int { return strings.Compare(a.Revision, b.Revision) }))
+			require.True(t, slices.IsSortedFunc(rs.Results,
+				func(a, b report.Result) int { return strings.Compare(a.Revision, b.Revision) }))
 		})
 	}
 }
@@ -95,7 +108,8 @@ func TestASuiteThatCannotRunReturnsAnError(t *testing.T) {
 	}{
 		"an unknown revision": {func(s *conformance.Suite) { s.Revisions = []server.Revision{"2024-11-05"} },
 			`unknown revision "2024-11-05": use one of [2025-03-26 2025-06-18 2025-11-25 2026-07-28]`, nil},
-		"an unknown scenario": {func(s *conformance.Suite) { s.Only = []string{"bsaic"} }, `"bsaic" matches no scenario, case or check; did you mean basic?`, new(*conformance.SelectionError)},
+		"an unknown scenario": {func(s *conformance.Suite) { s.Only = []string{"bsaic"} },
+			`"bsaic" matches no scenario, case or check; did you mean basic?`, new(*conformance.SelectionError)},
 		"nothing in the revision": {func(s *conformance.Suite) {
 			s.Only, s.Revisions = []string{"tool-use"}, []server.Revision{server.V20250618}
 		}, "the selection has no case in the revisions that are run", new(*conformance.SelectionError)},

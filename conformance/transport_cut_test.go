@@ -31,7 +31,8 @@ type cutter struct {
 func (c *cutter) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := c.RoundTripper.RoundTrip(r)
 	ofCall := r.Method == http.MethodPost || r.Header.Get("Last-Event-Id") != ""
-	if err == nil && ofCall && r.URL.String() == c.url && strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+	if err == nil && ofCall && r.URL.String() == c.url &&
+		strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
 		resp.Body = &severed{resp.Body, c}
 	}
 	return resp, err
@@ -69,9 +70,10 @@ func through(t *testing.T, at int) (string, map[string]string) {
 		crossed = network.seen.String()
 		return err
 	})
-	suite := conformance.Suite{Client: client, Revisions: []server.Revision{server.V20251125}, Seed: 1, Only: []string{"transport/disconnect"}, Bubble: func(f func()) {
-		synctest.Test(t, func(*testing.T) { f() })
-	}}
+	suite := conformance.Suite{Client: client, Revisions: []server.Revision{server.V20251125}, Seed: 1,
+		Only: []string{"transport/disconnect"}, Bubble: func(f func()) {
+			synctest.Test(t, func(*testing.T) { f() })
+		}}
 	rs, _, err := suite.Run(t.Context())
 	require.NoError(t, err)
 	verdicts := map[string]string{}

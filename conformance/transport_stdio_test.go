@@ -25,9 +25,11 @@ func TestProcessesWhoseServerEndsOrLogs(t *testing.T) {
 	t.Cleanup(func() { noRelays(t) })
 	const pass, fail = report.Pass, report.Fail
 	clients := map[string]map[string]report.Verdict{
-		"kills-in-the-end":   {"transport/shuts-down": report.Warn, "client/ends-cleanly": pass},
-		"none":               {"transport/shuts-down": pass, "transport/stdio": pass, "transport/stderr": pass, "transport/pipe-ends": pass, "client/ends-cleanly": pass},
-		"logs":               {"transport/stdio": fail, "transport/stderr": pass, "transport/pipe-ends": pass, "client/ends-cleanly": pass},
+		"kills-in-the-end": {"transport/shuts-down": report.Warn, "client/ends-cleanly": pass},
+		"none": {"transport/shuts-down": pass, "transport/stdio": pass, "transport/stderr": pass,
+			"transport/pipe-ends": pass, "client/ends-cleanly": pass},
+		"logs": {"transport/stdio": fail, "transport/stderr": pass, "transport/pipe-ends": pass,
+			"client/ends-cleanly": pass},
 		"fears-stderr":       {"transport/stderr": report.Warn, "client/ends-cleanly": fail},
 		"dies-of-sigpipe":    {"transport/pipe-ends": fail, "client/ends-cleanly": fail},
 		"waits-for-the-dead": {"transport/pipe-ends": fail, "client/ends-cleanly": fail},
@@ -73,13 +75,15 @@ func TestAClientOfOneVersionPassesWithAnotherServer(t *testing.T) {
 		require.Equal(t, report.Unsupported, r.Verdict, "it need not know what an empty revision means")
 		require.Contains(t, r.Message, "it exited with status 7")
 	}
-	require.Equal(t, report.Fail, find(t, rs, "client/connects").Verdict, "nothing green comes of a client that never came")
+	require.Equal(t, report.Fail, find(t, rs, "client/connects").Verdict,
+		"nothing green comes of a client that never came")
 }
 
 // Both revisions are judged where nobody says which; a client that speaks one of them is judged in that, and not
 // accused in the other.
 func TestAClientOfOneEraIsJudgedInThatAlone(t *testing.T) {
-	for own, other := range map[server.Revision]server.Revision{server.V20251125: server.V20260728, server.V20260728: server.V20251125} {
+	for own, other := range map[server.Revision]server.Revision{server.V20251125: server.V20260728,
+		server.V20260728: server.V20251125} {
 		s := suiteOf(t, harness.InProcess(func(ctx context.Context, env harness.Env) error {
 			env.Revision = own
 			return reference.Client(reference.Config{})(ctx, env)

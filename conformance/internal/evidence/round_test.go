@@ -33,7 +33,8 @@ func TestEachCallOfAToolIsDecodedByItself(t *testing.T) {
 			Verdict: report.Pass, Message: "each sampling request cost one model call"},
 		{Name: "each request has its own answer", Check: "basic/answered", CaseID: "question", Steps: twice,
 			Verdict: report.Pass, Message: "every sampling request got a result"},
-		{Name: "the first call is judged", Check: "basic/text-intact", CaseID: "question", Steps: again(tracetest.Saying("something else")),
+		{Name: "the first call is judged", Check: "basic/text-intact", CaseID: "question",
+			Steps:   again(tracetest.Saying("something else")),
 			Verdict: report.Pass, Message: "the text is unchanged"},
 		{Name: "also where the first one was not answered", Check: "basic/answered", CaseID: "question", Verdict: report.Fail,
 			Message: "expected a result for the sampling request: no response to request 1",
@@ -42,7 +43,8 @@ func TestEachCallOfAToolIsDecodedByItself(t *testing.T) {
 				s.Calls()
 				tracetest.Right(s)
 			}},
-		{Name: "the first in which something was asked", Check: "basic/text-intact", CaseID: "question", Verdict: report.Pass, Message: "the text is unchanged",
+		{Name: "the first in which something was asked", Check: "basic/text-intact", CaseID: "question",
+			Verdict: report.Pass, Message: "the text is unchanged",
 			Steps: func(s *tracetest.Story) {
 				s.Marks(trace.MarkWithheld, "sampling")
 				s.Calls()

@@ -12,8 +12,9 @@ import (
 func TestDecodeAcceptsTheEndOfAGetStream(t *testing.T) {
 	s := Decode(&trace.Trace{
 		Header: trace.Header{Revision: "2025-11-25"},
-		Events: []trace.Event{{Seq: 1, Frame: &trace.Frame{Dir: trace.FromClient, Stream: "get", Session: "s", Closed: true}}},
-		Whole:  true,
+		Events: []trace.Event{{Seq: 1, Frame: &trace.Frame{Dir: trace.FromClient, Stream: "get", Session: "s",
+			Closed: true}}},
+		Whole: true,
 	})
 	require.False(t, s.Connected)
 	require.False(t, s.Foreign)
