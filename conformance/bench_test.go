@@ -12,12 +12,13 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
-// chapters are the scenarios of the catalogue's chapters 1 to 11.
-var chapters = []string{"declare", "basic", "tool-use", "parallel", "loop", "balance", "malformed", "cancel", "time", "provider-errors", "consent"}
+// chapters are the scenarios of chapters 1 to 11.
+var chapters = []string{"declare", "basic", "tool-use", "parallel", "loop", "balance", "malformed", "cancel", "time",
+	"provider-errors", "consent"}
 
-// BenchmarkCatalogue plays and judges chapters 1 to 11 of the catalogue, all cases in both eras, with a client in process that is right. The
-// time is real, as for the command: the longest wait is that for a client which gives up after two seconds, and all others are beside it. It
-// has to stay below three seconds on two cores.
+// BenchmarkCatalogue plays and judges chapters 1 to 11 in both eras with a correct client in process, in real time as
+// the command does. The longest wait is that for a client timeout of two seconds. A run must stay below three seconds
+// on two cores.
 func BenchmarkCatalogue(b *testing.B) {
 	for name, config := range map[string]reference.Config{
 		"openai-chat": {},

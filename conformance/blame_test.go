@@ -21,7 +21,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
-// whoOn is the reference client with something that happens to it once the server has taken its call of a tool; "" for any.
+// whoOn returns the reference client with an incident right after a call of the tool; "" for any tool.
 func whoOn(tool string, happens func(context.Context), o ...harness.Option) harness.Client {
 	return harness.InProcess(func(ctx context.Context, env harness.Env) error {
 		env.HTTP = &http.Client{Transport: incident{env.HTTP.Transport, tool, happens}}
@@ -59,21 +59,21 @@ func find(t *testing.T, rs *report.Results, id string) *report.Result {
 	return &rs.Results[i]
 }
 
-func TestACrashConvictsTheCaseThatItCameWithAndNoOther(t *testing.T) {
+func TestACrashFailsOnlyTheCaseInWhichItHappened(t *testing.T) {
+	t.Parallel()
 	for _, revision := range conformance.Revisions() {
 		right := suiteOf(t, harness.InProcess(reference.Client(reference.Config{Plain: true})))
-		right.Revisions = []server.Revision{revision}
+		right.Revisions, right.Only = []server.Revision{revision}, sample("basic", "tool-use", "parallel", "consent")
 		want, _, err := right.Run(t.Context())
 		require.NoError(t, err)
 
 		suite := suiteOf(t, whoOn("tool-use-one-tool", func(context.Context) { panic("out of range") }))
-		suite.Revisions = right.Revisions
+		suite.Revisions, suite.Only = right.Revisions, right.Only
 		rs, traces, err := suite.Run(t.Context())
 		require.NoError(t, err)
 		ends := find(t, rs, "client/ends-cleanly")
 		require.Equal(t, report.Fail, ends.Verdict)
-		require.Regexp(t, `^the client did not end well: it panicked: out of range, in the middle of tool-use/one-tool; of the session's \d+ cases the \d+ that were not over by `+
-			`then are judged alone, each in a session of its own \(and not well in 1 more of \d+ sessions\)$`, ends.Message)
+		require.Regexp(t, `it panicked: out of range, in the middle of tool-use/one-tool; .* \d+ of .* \d+ cases .* 1 more of \d+ sessions`, ends.Message)
 		require.Equal(t, "tool-use/one-tool: it panicked: out of range", ends.Evidence[0].Text)
 		for i := range rs.Results {
 			r := &rs.Results[i]
@@ -82,7 +82,7 @@ func TestACrashConvictsTheCaseThatItCameWithAndNoOther(t *testing.T) {
 				require.Equal(t, want.Results[i].Cases, r.Cases, r.ID())
 			}
 			for _, c := range r.Cases {
-				if c.Case == "tool-use/one-tool" && strings.Contains(c.Message, "no answer came") {
+				if c.Case == "tool-use/one-tool" && strings.Contains(c.Message, "no response") {
 					require.True(t, strings.HasSuffix(c.Message, "; it panicked: out of range"), c.Message)
 				}
 			}
@@ -92,31 +92,34 @@ func TestACrashConvictsTheCaseThatItCameWithAndNoOther(t *testing.T) {
 		for i := range again.Results {
 			again.Results[i].Reproduce = rs.Results[i].Reproduce
 		}
-		require.Equal(t, rs.Results, again.Results, "the traces hold all of it")
+		require.Equal(t, rs.Results, again.Results, "the traces suffice to judge")
 
 		alone, err := conformance.Judge(traces[0])
 		require.NoError(t, err)
-		require.Equal(t, report.NotObserved, find(t, alone, "parallel/all-uses").Verdict, "what was never played elsewhere is judged by what there is")
+		require.Equal(t, report.NotObserved, find(t, alone, "parallel/all-uses").Verdict,
+			"a case without another session is judged by this one")
 	}
 }
 
-func TestAClientThatHangsForEverIsGivenUpAndTheReportSaysSo(t *testing.T) {
-	client := whoOn("", func(ctx context.Context) { <-ctx.Done() }, harness.Loopback()) // on every call
+func TestARunStopsAfterThreeSessionsThatHang(t *testing.T) {
+	t.Parallel()
+	client := whoOn("", func(ctx context.Context) { <-ctx.Done() }, harness.Loopback())
 	client.Grace = time.Second
-	suite := conformance.Suite{Client: client, Revisions: []server.Revision{server.V20260728}, Timeout: 4 * time.Second, CaseTimeout: 200 * time.Millisecond,
-		Only: []string{"basic", "tool-use", "parallel"}} // one session, if all goes well
+	suite := conformance.Suite{Client: client, Revisions: []server.Revision{server.V20260728}, Timeout: 2 * time.Second,
+		CaseTimeout: 200 * time.Millisecond, Only: []string{"basic", "tool-use", "parallel"}} // One session without the hang.
 	rs, _, err := suite.Run(t.Context())
 	require.NoError(t, err)
 	ends := find(t, rs, "client/ends-cleanly")
 	require.Equal(t, report.Fail, ends.Verdict)
-	require.Contains(t, ends.Message, "it was still running after 4s and was ended, in the middle of basic/question; of the session's")
-	require.True(t, strings.HasSuffix(ends.Message, "(and not well in 3 more of 4 sessions)"), ends.Message)
+	require.Contains(t, ends.Message, "it was still running after 2s and was ended, in the middle of basic/question")
+	require.Contains(t, ends.Message, "3 more of 4 sessions")
 	last := find(t, rs, "parallel/over-32-calls")
 	require.Equal(t, report.NotObserved, last.Verdict)
-	require.Equal(t, "the case was not played: 3 sessions in a row got nowhere, and the client hung in the last one", last.Message)
+	require.Contains(t, last.Message, "the case was not played: 3 sessions in a row")
 }
 
-func TestAClientThatVirtualTimeCannotHoldGetsAVerdictAndAdvice(t *testing.T) {
+func TestAClientThatWaitsOutsideVirtualTimeIsAdvisedToUseLoopback(t *testing.T) {
+	t.Parallel()
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
 	defer r.Close()
@@ -137,24 +140,27 @@ func TestAClientThatVirtualTimeCannotHoldGetsAVerdictAndAdvice(t *testing.T) {
 	require.Equal(t, report.Fail, find(t, rs, "client/connects").Verdict)
 	require.Contains(t, find(t, rs, "client/ends-cleanly").Message, "run it with harness.Loopback()")
 	require.NoError(t, w.Close())
-	<-over // the test may end once the bubble has
+	<-over
 }
 
-func TestACaseThatWasGivenUpIsNoSession(t *testing.T) {
-	tr := &trace.Trace{Whole: true, Header: trace.Header{Revision: "2025-11-25", Cases: []trace.Case{{ID: "basic/question", Tool: "basic-question"}}},
-		Events: []trace.Event{{Seq: 1, Case: "basic/question", Mark: &trace.Mark{Name: trace.MarkNotPlayed, Text: "for a reason"}}}}
+func TestASkippedCaseIsNotASession(t *testing.T) {
+	tr := &trace.Trace{Whole: true, Header: trace.Header{Revision: "2025-11-25",
+		Cases: []trace.Case{{ID: "basic/question", Tool: "basic-question"}}},
+		Events: []trace.Event{{Seq: 1, Case: "basic/question",
+			Mark: &trace.Mark{Name: trace.MarkNotPlayed, Text: "for a reason"}}}}
 	rs, err := conformance.Judge(tr)
 	require.NoError(t, err)
 	for _, r := range rs.Results {
-		require.Equal(t, "basic", r.Scenario, "nothing is said of a client that was not there")
+		require.Equal(t, "basic", r.Scenario, "there was no client to judge")
 		require.Equal(t, report.NotObserved, r.Verdict)
 		require.Equal(t, "the case was not played: for a reason", r.Message)
 	}
 	require.True(t, rs.Failed(false))
 }
 
-func TestAFaultOfOursAboutASessionConvictsNoClient(t *testing.T) {
-	tr := &trace.Trace{Whole: true, Header: trace.Header{Revision: "2025-11-25", Cases: []trace.Case{{ID: "basic/question", Tool: "basic-question"}}},
+func TestAHarnessErrorIsNotAFailureOfTheClient(t *testing.T) {
+	tr := &trace.Trace{Whole: true, Header: trace.Header{Revision: "2025-11-25",
+		Cases: []trace.Case{{ID: "basic/question", Tool: "basic-question"}}},
 		Events: []trace.Event{{Seq: 1, Mark: &trace.Mark{Name: trace.MarkHarnessError, Text: "our fault"}},
 			{Seq: 1, Case: "basic/question", Mark: &trace.Mark{Name: trace.MarkHarnessError, Text: "our fault"}},
 			{Seq: 2, Process: &trace.Process{State: trace.Ended, ExitCode: 1}}}}

@@ -23,7 +23,8 @@ func TestToolNamesAndMarksAreUniqueAndValid(t *testing.T) {
 			require.Empty(t, tools[c.Tool()], "%s and %s share a tool name", c.ID, tools[c.Tool()])
 			require.Regexp(t, `^[a-z0-9]{6,}$`, c.Mark())
 			for mark, other := range marks {
-				require.False(t, strings.Contains(mark, c.Mark()) || strings.Contains(c.Mark(), mark), "one mark of %s and %s is part of the other", c.ID, other)
+				require.False(t, strings.Contains(mark, c.Mark()) || strings.Contains(c.Mark(), mark),
+					"the mark of %s contains that of %s", c.ID, other)
 			}
 			tools[c.Tool()], marks[c.Mark()] = c.ID, c.ID
 			if c.Script != nil {

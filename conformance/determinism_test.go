@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"testing"
 	"testing/synctest"
 
@@ -16,11 +17,22 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
-// reported runs a client and returns the report, less the times in it.
-func reported(t *testing.T, run func(context.Context, harness.Env) error, skip []string, parallel int, o ...harness.Option) string {
+// whole makes the tests of this package play every case and setting. Without it they play a sample that takes seconds.
+var whole = os.Getenv("MCP_CONFORM_MATRIX") == "whole"
+
+// sample returns what a test plays: nil, for everything, if [whole] is set, else the patterns.
+func sample(patterns ...string) []string {
+	if whole {
+		return nil
+	}
+	return patterns
+}
+
+// reported returns the report of a run without its times.
+func reported(t *testing.T, suite conformance.Suite) string {
 	t.Helper()
-	suite := conformance.Suite{Client: harness.InProcess(run, o...), Seed: 1, Parallel: parallel, Skip: skip,
-		Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}
+	suite.Seed = 1
+	suite.Bubble = func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }
 	rs, _, err := suite.Run(t.Context())
 	require.NoError(t, err)
 	for i := range rs.Results {
@@ -30,31 +42,44 @@ func reported(t *testing.T, run func(context.Context, harness.Env) error, skip [
 }
 
 func TestEqualRunsGiveEqualReports(t *testing.T) {
-	long := []string{"loop/sixty-four-rounds", "malformed", "malformed/*"} // cost as much as all the others, and are of their kind
-	// By a real clock, what waits comes when it comes.
+	long := []string{"loop/sixty-four-rounds", "malformed", "malformed/*"} // These cost as much as all others and add nothing here.
+	// With a real clock, the order of events in these varies.
 	waiting := append([]string{"time", "time/*", "cancel", "cancel/*"}, long...)
-	// What a client does at once comes in any order. A pass says nothing of it, and a failure shows the very frames.
+	// In these a client works concurrently. A pass does not show the order of events, but a failure does.
 	anyOrder := append([]string{"loop/two-loops", "loop/sixteen-at-once"}, long...)
-	thoroughly := map[string]func(context.Context, harness.Env) error{
-		"reference, streamed":      reference.Client(reference.Config{}),
-		"reference, native":        reference.Client(reference.Config{Dialect: dialect.Native}),
-		"reference, gemini 3":      reference.Client(reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini3}),
-		"mutant first-result-only": mutants.Find("first-result-only").Client(reference.Config{}, nil),
-	}
-	for name, run := range thoroughly {
-		t.Run(name, func(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		run     func(context.Context, harness.Env) error
+		skip    []string
+		sockets bool // Also over real sockets.
+		sampled bool // Also without MCP_CONFORM_MATRIX=whole.
+	}{
+		{"reference, streamed", reference.Client(reference.Config{}), long, true, true},
+		{"reference, native", reference.Client(reference.Config{Dialect: dialect.Native}), long, true, false},
+		{"reference, gemini 3", reference.Client(reference.Config{Dialect: dialect.Gemini, Model: reference.Gemini3}), long,
+			true, false},
+		{"mutant first-result-only", mutants.Find("first-result-only").Client(reference.Config{}, nil), long, true, false},
+		{"mutant null-content", mutants.Find("null-content").Client(reference.Config{}, nil), anyOrder, false, true},
+		{"mutant runs-tools", mutants.Find("runs-tools").Client(reference.Config{}, nil), anyOrder, false, false},
+		{"mutant stops-at-finish", mutants.Find("stops-at-finish").Client(reference.Config{}, nil), anyOrder, false, false},
+	} {
+		if !whole && !c.sampled {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			once := reported(t, run, long, 1)
+			client := harness.InProcess(c.run)
+			only := sample("basic", "tool-use", "parallel", "mrtr", "consent", "cancel/*")
+			once := reported(t, conformance.Suite{Client: client, Only: only, Skip: c.skip, Parallel: 1})
 			require.True(t, json.Valid([]byte(once)))
-			require.Equal(t, once, reported(t, run, long, 4), "several sessions at once")
-			require.Equal(t, reported(t, run, waiting, 1), reported(t, run, waiting, 4, harness.Loopback()), "over real sockets")
-		})
-	}
-	for _, name := range []string{"null-content", "runs-tools", "stops-at-finish"} {
-		t.Run("mutant "+name+", twice", func(t *testing.T) {
-			t.Parallel()
-			run := mutants.Find(name).Client(reference.Config{}, nil)
-			require.Equal(t, reported(t, run, anyOrder, 1), reported(t, run, anyOrder, 4))
+			require.Equal(t, once, reported(t, conformance.Suite{Client: client, Only: only, Skip: c.skip, Parallel: 4}),
+				"concurrent sessions")
+			if c.sockets {
+				suite := conformance.Suite{Client: client, Only: sample("basic", "parallel"), Skip: waiting, Parallel: 1}
+				virtual := reported(t, suite)
+				suite.Client, suite.Parallel = harness.InProcess(c.run, harness.Loopback()), 4
+				require.Equal(t, virtual, reported(t, suite), "real sockets")
+			}
 		})
 	}
 }

@@ -1,12 +1,16 @@
-// Package conformance judges MCP clients that answer sampling requests. In the test of a client:
+// Package conformance judges MCP clients that respond to sampling requests. In the test of a client:
 //
 //	func TestSampling(t *testing.T) {
 //		conformance.Run(t, harness.InProcess(func(ctx context.Context, env harness.Env) error {
-//			// connect to env.URL through env.HTTP, call every tool once, answer sampling by asking the model at env.Model
+//			// Connect to env.URL through env.HTTP, call every tool once, and ask the model at env.Model.
 //		}))
 //	}
 //
-// A [Scenario] is a story: what the server plays, what the model says, and the checks that hold what came of it against the
-// specification. A [Check] is a function of the evidence, which is decoded from a trace and nothing else; [Judge] judges a
-// trace that was recorded before. To read one scenario, start at parallel.go.
+// [Run] plays the catalogue and reports each check as a subtest. [Suite] does the same without a test, and [Judge]
+// judges recorded traces. [Scenarios] and [Requirements] describe the catalogue: a [Scenario] has cases, in each of
+// which the server sends sampling requests and the fake model answers, and a [Check] is one requirement on the client.
+// Verdicts depend on the trace alone.
+//
+// The catalogue itself is internal: one package per chapter under internal/chapters, where parallel is a good start.
+// It belongs here what a user of the package calls, and what selects, plays and judges the chapters.
 package conformance

@@ -17,10 +17,10 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/malformed"
 )
 
-// FrameError says that the file of a frame cannot be played: a mistake of whoever called.
+// FrameError is the error for an invalid file in [Suite].Frame.
 type FrameError struct{ Err error }
 
-func (e *FrameError) Error() string { return fmt.Sprintf("the frame cannot be played: %v", e.Err) }
+func (e *FrameError) Error() string { return fmt.Sprintf("reading the frame: %v", e.Err) }
 func (e *FrameError) Unwrap() error { return e.Err }
 
 const (
@@ -28,8 +28,8 @@ const (
 	frameCase = chapter.MalformedID + "/frame"
 )
 
-// made are the cases of frames that are not in the catalogue, because they are made for this run: those of Fuzz, or the one of Frame alone.
-func (s *Suite) made() ([]harness.Case, error) {
+// generated returns the cases of this run that are not in the catalogue: those of Fuzz, or only that of Frame.
+func (s *Suite) generated() ([]harness.Case, error) {
 	if s.Frame == "" {
 		var cases []harness.Case
 		for n := range s.Fuzz {
@@ -43,7 +43,7 @@ func (s *Suite) made() ([]harness.Case, error) {
 	}
 	revision := server.Revision(f.Revision)
 	if !slices.Contains(AllRevisions(), revision) {
-		return nil, &FrameError{fmt.Errorf("%s: revision %q cannot be judged: want one of %v", s.Frame, f.Revision, AllRevisions())}
+		return nil, &FrameError{fmt.Errorf("%s: unknown revision %q: use one of %v", s.Frame, f.Revision, AllRevisions())}
 	}
 	c, err := keptCase(f.Params)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Suite) made() ([]harness.Case, error) {
 	return []harness.Case{c}, nil
 }
 
-// keptCase is the case of params that are in a file, or are on their way to one.
+// keptCase returns the case that sends the params.
 func keptCase(params json.RawMessage) (harness.Case, error) {
 	f, err := malformed.NewFrame(params)
 	_, name, _ := strings.Cut(frameCase, "/")
@@ -62,8 +62,8 @@ func keptCase(params json.RawMessage) (harness.Case, error) {
 	}), err
 }
 
-// withMade are the scenarios with the cases that traces have of frames which were made for their run.
-func withMade(scenarios check.Catalogue, traces []*trace.Trace) check.Catalogue {
+// withGenerated adds the generated cases of traces to the scenarios.
+func withGenerated(scenarios check.Catalogue, traces []*trace.Trace) check.Catalogue {
 	i := slices.IndexFunc(scenarios, func(s check.Scenario) bool { return s.ID == chapter.MalformedID })
 	known := map[string]bool{}
 	for _, c := range scenarios[i].Cases {
@@ -80,7 +80,7 @@ func withMade(scenarios check.Catalogue, traces []*trace.Trace) check.Catalogue 
 	return scenarios
 }
 
-// seedOf are the seed and the number from which the frame of a case was made; false for a case of another kind.
+// seedOf returns the seed and number that generate the frame of a case; false for a case of another kind.
 func (s *Suite) seedOf(caseID string) (seed int64, n int, ok bool) {
 	_, name, _ := strings.Cut(caseID, "/")
 	if _, err := fmt.Sscanf(name, "corpus-%d", &n); err == nil {
@@ -93,28 +93,28 @@ func (s *Suite) seedOf(caseID string) (seed int64, n int, ok bool) {
 }
 
 const (
-	// mostKept is how many frames are kept for one check in one revision: one fault of a client shows in many.
-	mostKept = 3
-	// mostAttempts is how often a client is tried with a smaller frame, mostHangs where each attempt is a wait.
-	mostAttempts = 80
-	mostHangs    = 10
+	// maxKept limits the frames kept for a check in a revision: many frames show the same fault.
+	maxKept = 3
+	// maxAttempts limits the sessions that shrink a frame, maxHangs those in which the client hangs in real time.
+	maxAttempts = 80
+	maxHangs    = 10
 )
 
-// keepFrames makes the frames that broke the client as small as they can be, keeps each in a file, and says in the results where.
+// keepFrames shrinks the frames that broke the client and keeps each in a file, which it names in the results.
 func (s *Suite) keepFrames(ctx context.Context, rs *report.Results) error {
 	for i := range rs.Results {
 		r := &rs.Results[i]
 		if r.Scenario != chapter.MalformedID || r.Level != report.Robust || r.Verdict != report.Fail {
 			continue
 		}
-		keptOf := 0
+		kept := 0
 		for _, c := range r.Cases {
 			seed, n, ok := s.seedOf(c.Case)
-			if !ok || c.Verdict != report.Fail || keptOf == mostKept || ctx.Err() != nil {
+			if !ok || c.Verdict != report.Fail || kept == maxKept || ctx.Err() != nil {
 				continue
 			}
-			keptOf++
-			if err := s.keep(ctx, r, &c, seed, n, keptOf == 1); err != nil {
+			kept++
+			if err := s.keep(ctx, r, &c, seed, n, kept == 1); err != nil {
 				return err
 			}
 		}
@@ -122,12 +122,12 @@ func (s *Suite) keepFrames(ctx context.Context, rs *report.Results) error {
 	return nil
 }
 
-// keep keeps the frame of one case. The first one of a result is what reproduces it.
+// keep keeps the frame of one case. The first frame of a result becomes its reproduce command.
 func (s *Suite) keep(ctx context.Context, r *report.Result, c *report.CaseResult, seed int64, n int, first bool) error {
 	frame := malformed.Generate(r.Revision, seed, n)
-	attempts := mostAttempts
+	attempts := maxAttempts
 	if s.Bubble == nil && strings.Contains(c.Message, "hung") {
-		attempts = mostHangs
+		attempts = maxHangs
 	}
 	var failed error
 	breaks := func(params []byte) bool {
@@ -137,29 +137,33 @@ func (s *Suite) keep(ctx context.Context, r *report.Result, c *report.CaseResult
 		}
 		return again && failed == nil
 	}
-	note := "as small as it became"
+	note := "shrunk"
 	if breaks(frame.Params) {
 		frame.Params = malformed.Shrink(frame.Params, attempts, breaks)
 	} else {
-		note = "whole, for it did not break the client again"
+		note = "not shrunk: it did not break the client again"
 	}
 	if failed != nil || ctx.Err() != nil {
 		return failed
 	}
-	file := malformed.File{Revision: r.Revision, From: fmt.Sprintf("seed %d, frame %d", seed, n+1), Broken: frame.Broken, Check: r.ID(), Says: c.Message, Params: frame.Params}
+	file := malformed.File{
+		Revision: r.Revision, From: fmt.Sprintf("seed %d, frame %d", seed, n+1), Broken: frame.Broken,
+		Check: r.ID(), Says: c.Message, Params: frame.Params,
+	}
 	_, name, _ := strings.Cut(c.Case, "/")
 	path, err := file.Keep(s.Frames, r.Check+"-"+name)
 	if err != nil {
 		return err
 	}
-	r.Evidence = append(r.Evidence, report.Evidence{Label: "kept", Case: c.Case, Text: evidence.Clip(fmt.Sprintf("%s (%s): %s", path, note, frame.Params))})
+	text := evidence.Clip(fmt.Sprintf("%s (%s): %s", path, note, frame.Params))
+	r.Evidence = append(r.Evidence, report.Evidence{Label: "kept", Case: c.Case, Text: text})
 	if s.ReproduceFile != nil && first {
 		r.Reproduce = s.ReproduceFile(path)
 	}
 	return nil
 }
 
-// breaks reports whether the check fails with the params alone.
+// breaks reports whether the check fails with only these params.
 func (s *Suite) breaks(ctx context.Context, r *report.Result, params json.RawMessage) (bool, error) {
 	revision := server.Revision(r.Revision)
 	c, err := keptCase(params)
@@ -175,5 +179,7 @@ func (s *Suite) breaks(ctx context.Context, r *report.Result, params json.RawMes
 	if err != nil {
 		return false, err
 	}
-	return slices.ContainsFunc(again.Results, func(other report.Result) bool { return other.ID() == r.ID() && other.Verdict == report.Fail }), nil
+	return slices.ContainsFunc(again.Results, func(other report.Result) bool {
+		return other.ID() == r.ID() && other.Verdict == report.Fail
+	}), nil
 }

@@ -20,21 +20,9 @@ import (
 
 var sound = harness.InProcess(reference.Client(reference.Config{Plain: true}))
 
-// nullFrame is how many frames of seed 3 it takes until one has null for its first message.
+// nullFrame is the number of the first frame of seed 3 with null as its first message.
 const nullFrame = 7
 
-func resultOf(t *testing.T, rs *report.Results, id string) *report.Result {
-	t.Helper()
-	for i := range rs.Results {
-		if rs.Results[i].ID() == id {
-			return &rs.Results[i]
-		}
-	}
-	t.Fatalf("%s is not judged", id)
-	return nil
-}
-
-// What breaks a client is kept with nothing in it but what breaks it, and breaks it again.
 func TestAFrameThatBreaksAClientIsShrunkAndKept(t *testing.T) {
 	for name, c := range map[string]struct {
 		check, params string
@@ -50,13 +38,14 @@ func TestAFrameThatBreaksAClientIsShrunkAndKept(t *testing.T) {
 			if c.fuzz == 0 {
 				c.fuzz = 40
 			}
+			t.Parallel()
 			dir := t.TempDir()
 			suite := suiteOf(t, mutant(name))
 			suite.Revisions, suite.Only, suite.Seed, suite.Fuzz, suite.Frames = []server.Revision{c.revision}, []string{"malformed/fuzz-*"}, c.seed, c.fuzz, dir
 			suite.ReproduceFile = func(path string) string { return "again with " + path }
 			rs, _, err := suite.Run(t.Context())
 			require.NoError(t, err)
-			r := resultOf(t, rs, c.check)
+			r := find(t, rs, c.check)
 			files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 			require.NoError(t, err)
 			if c.params == "" && r.Verdict == report.Pass {
@@ -83,22 +72,22 @@ func TestAFrameThatBreaksAClientIsShrunkAndKept(t *testing.T) {
 			again.Frame = path
 			rs, traces, err := again.Run(t.Context())
 			require.NoError(t, err)
-			require.Equal(t, report.Fail, resultOf(t, rs, c.check).Verdict, "the file alone breaks it")
+			require.Equal(t, report.Fail, find(t, rs, c.check).Verdict, "the file alone breaks the client")
 			require.Len(t, traces, 1)
 			judged, err := conformance.Judge(traces...)
 			require.NoError(t, err)
-			require.Equal(t, report.Fail, resultOf(t, judged, c.check).Verdict, "a trace of it can be judged again")
+			require.Equal(t, report.Fail, find(t, judged, c.check).Verdict, "its trace can be judged again")
 
-			bears := suiteOf(t, sound)
-			bears.Frame = path
-			rs, _, err = bears.Run(t.Context())
+			correct := suiteOf(t, sound)
+			correct.Frame = path
+			rs, _, err = correct.Run(t.Context())
 			require.NoError(t, err)
-			require.False(t, rs.Failed(false), "a right client bears it")
+			require.False(t, rs.Failed(false), "a correct client survives it")
 		})
 	}
 }
 
-func TestAFrameThatCannotBePlayedIsTheCallersMistake(t *testing.T) {
+func TestAnInvalidFrameFileIsAFrameError(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -106,52 +95,54 @@ func TestAFrameThatCannotBePlayedIsTheCallersMistake(t *testing.T) {
 		return path
 	}
 	for path, want := range map[string]string{
-		filepath.Join(dir, "none.json"):     "the frame cannot be played: open " + filepath.Join(dir, "none.json") + ": no such file or directory",
-		write("torn.json", `{"mcp-conform`): "the frame cannot be played: " + filepath.Join(dir, "torn.json") + ": this is no frame: the text ends too early",
-		write("old.json", `{"mcp-conform":"frame","revision":"2020-01-01","params":{}}`): "the frame cannot be played: " + filepath.Join(dir, "old.json") +
-			`: revision "2020-01-01" cannot be judged: want one of [2025-03-26 2025-06-18 2025-11-25 2026-07-28]`,
+		filepath.Join(dir, "missing.json"):                                               "missing.json: no such file or directory",
+		write("torn.json", `{"mcp-conform`):                                              "torn.json: invalid frame: the text is truncated",
+		write("old.json", `{"mcp-conform":"frame","revision":"2020-01-01","params":{}}`): `old.json: unknown revision "2020-01-01"`,
 	} {
 		suite := conformance.Suite{Client: sound, Frame: path}
 		_, _, err := suite.Run(t.Context())
-		require.EqualError(t, err, want)
+		require.ErrorContains(t, err, want)
 		require.ErrorAs(t, err, new(*conformance.FrameError))
 	}
 }
 
-func TestAFolderThatCannotBeWrittenIsAnError(t *testing.T) {
+func TestAFolderThatIsNotWritableIsAnError(t *testing.T) {
 	blocked := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(blocked, nil, 0o600))
 	suite := suiteOf(t, mutant("dies-of-null"))
 	suite.Revisions, suite.Only, suite.Seed, suite.Fuzz, suite.Frames = []server.Revision{server.V20251125}, []string{"malformed/fuzz-0007"}, 3, nullFrame, blocked
 	rs, _, err := suite.Run(t.Context())
 	require.ErrorContains(t, err, "keeping a frame")
-	require.NotNil(t, rs, "what was judged is there all the same")
+	require.NotNil(t, rs, "the results are returned all the same")
 }
 
-// Under go test the environment names the frame, and the report the command.
-func TestAUserPlaysAKeptFrame(t *testing.T) {
-	file := malformed.File{Revision: "2025-11-25", From: "seed 3, frame 31", Check: "malformed/survives", Params: json.RawMessage(`{"messages":[null]}`)}
+// Under go test, the environment names the frame and the report shows the command.
+func TestRunPlaysTheFrameThatTheEnvironmentNames(t *testing.T) {
+	file := malformed.File{Revision: "2025-11-25", From: "seed 3, frame 31", Check: "malformed/survives",
+		Params: json.RawMessage(`{"messages":[null]}`)}
 	path, err := file.Keep(t.TempDir(), "null")
 	require.NoError(t, err)
-	for name, outcome := range map[string]string{"a client that bears any frame": "PASS", "a client that dies of null": "FAIL"} {
+	for name, outcome := range map[string]string{"a client that survives any frame": "PASS",
+		"a client that crashes on null": "FAIL"} {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestInAUsersPlace$", "-test.v")
 		cmd.Env = append(os.Environ(), inUsersPlace+"="+name, "MCP_CONFORM_FRAME="+path, "GORACE=atexit_sleep_ms=0")
 		raw, err := cmd.CombinedOutput()
 		out := string(raw)
 		require.Equal(t, outcome == "PASS", err == nil, out)
 		require.Contains(t, out, outcome+": TestInAUsersPlace/2025-11-25/malformed/survives")
-		require.NotContains(t, out, "2026-07-28", "a frame has its revision")
+		require.NotContains(t, out, "2026-07-28", "a frame belongs to one revision")
 		if outcome == "FAIL" {
-			require.Contains(t, out, "again             MCP_CONFORM_FRAME="+path+" go test -run '^TestInAUsersPlace$'")
+			require.Contains(t, out, "reproduce         MCP_CONFORM_FRAME="+path+" go test -run '^TestInAUsersPlace$'")
 		} else {
-			require.Contains(t, out, "1 malformed requests more in each revision are made from seed 1")
+			require.Contains(t, out, "1 more malformed requests per revision, from seed 1")
 		}
 	}
 }
 
 func init() {
-	usersTests["a client that bears any frame"] = func(t *testing.T) {
-		conformance.Run(t, harness.InProcess(reference.Client(reference.Config{Plain: true})), conformance.Fuzz(1), conformance.Frames(t.TempDir()))
+	usersTests["a client that survives any frame"] = func(t *testing.T) {
+		conformance.Run(t, harness.InProcess(reference.Client(reference.Config{Plain: true})), conformance.Fuzz(1),
+			conformance.Frames(t.TempDir()))
 	}
-	usersTests["a client that dies of null"] = func(t *testing.T) { conformance.Run(t, mutant("dies-of-null")) }
+	usersTests["a client that crashes on null"] = func(t *testing.T) { conformance.Run(t, mutant("dies-of-null")) }
 }

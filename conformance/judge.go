@@ -6,13 +6,13 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// Judge judges the traces of one run, in the order of the catalogue. What no trace has the cases of is not judged, and of a trace that is
-// not whole nothing is said but what it shows. Its error says that there is nothing to judge.
+// Judge judges the traces of one run. The results are in the order of the catalogue and cover only the cases of the
+// traces. An incomplete trace counts only for what it contains. It returns an error if the traces have no session.
 func Judge(traces ...*trace.Trace) (*report.Results, error) {
 	return judgeSelected(traces, nil)
 }
 
-// judge is Judge for a selection; nil selects everything.
+// judgeSelected judges the checks of a selection; nil selects everything.
 func judgeSelected(traces []*trace.Trace, chosen *selection) (*report.Results, error) {
-	return judge.Traces(withMade(catalogue(), traces), traces, chosen.check)
+	return judge.Traces(withGenerated(catalogue(), traces), traces, chosen.check)
 }

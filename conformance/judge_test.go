@@ -17,9 +17,8 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// TestWhatKeepsACaseFromBeingJudged goes through the gates before a check: which each says why, and that it is not the client's fault where
-// it is not.
-func TestWhatKeepsACaseFromBeingJudged(t *testing.T) {
+// Each precondition of a check has its verdict and says why the case is not judged.
+func TestPreconditionsDecideWhetherACaseIsJudged(t *testing.T) {
 	began := func(then func(*tracetest.Story)) func(server.Revision) *tracetest.Story {
 		return func(r server.Revision) *tracetest.Story {
 			s := tracetest.Begin(t, catalogue(), r, dialect.Native, "tool-use/one-tool")
@@ -51,40 +50,45 @@ func TestWhatKeepsACaseFromBeingJudged(t *testing.T) {
 		{"speaks the other era", "tool-use/tool-use-block", idle(func(s *tracetest.Story) {
 			s.Frame("", trace.FromClient, 0, `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`)
 		}), report.NotApplicable, "the client does not speak 2025-11-25: it tried 2026-07-28", tracetest.InA},
-		{"withheld", "tool-use/tool-use-block", began(func(s *tracetest.Story) { s.Marks(trace.MarkWithheld, "sampling.tools") }),
+		{"withheld", "tool-use/tool-use-block",
+			began(func(s *tracetest.Story) { s.Marks(trace.MarkWithheld, "sampling.tools") }),
 			report.NotApplicable, "the client does not declare sampling.tools, so the server must not ask for it", nil},
-		{"cut by the recorder", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
+		{"incomplete trace", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
 			tracetest.Uses(tracetest.Booked())(s)
 			s.Trace.Whole, s.Trace.Dropped = false, 3
 		}), report.NotObserved, "the trace is incomplete: 3 events were over the recorder's limit", nil},
-		{"a fault of ours", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
+		{"a harness error", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
 			s.Marks(trace.MarkHarnessError, "a frame was wrong").Marks(trace.MarkHarnessError, "and another")
 		}), report.HarnessError, "the harness broke the protocol: a frame was wrong; and another", nil},
-		{"a fault of ours in a run that was cut, too", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
+		{"a harness error in an incomplete trace", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
 			s.Marks(trace.MarkHarnessError, "a frame was wrong")
 			s.Trace.Whole = false
 		}), report.HarnessError, "the harness broke the protocol: a frame was wrong", nil},
-		{"turned down by the server", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
-			s.Frame(s.CaseID, trace.ToClient, 400, `{"jsonrpc":"2.0","error":{"code":-32020,"message":"header Mcp-Name is missing"}}`)
+		{"refused by the server", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
+			s.Frame(s.CaseID, trace.ToClient, 400,
+				`{"jsonrpc":"2.0","error":{"code":-32020,"message":"header Mcp-Name is missing"}}`)
 		}), report.NotObserved, "the server refused the call with HTTP 400", nil},
-		{"nothing was asked", "tool-use/tool-use-block", began(func(*tracetest.Story) {}),
+		{"no sampling request", "tool-use/tool-use-block", began(func(*tracetest.Story) {}),
 			report.NotObserved, "the server did not send sampling request 1", nil},
-		{"not answered", "tool-use/tool-use-block", began(func(s *tracetest.Story) { s.Asks(tracetest.AskingForFlight()) }),
+		{"no response", "tool-use/tool-use-block", began(func(s *tracetest.Story) { s.Asks(tracetest.AskingForFlight()) }),
 			report.NotObserved, "no result for sampling request 1: no response to request 1", nil},
-		{"answered by an error", "tool-use/tool-use-block", began(func(s *tracetest.Story) { s.Asks(tracetest.AskingForFlight()).Refuses(-1, "no") }),
+		{"an error response", "tool-use/tool-use-block",
+			began(func(s *tracetest.Story) { s.Asks(tracetest.AskingForFlight()).Refuses(-1, "no") }),
 			report.NotObserved, `no result for sampling request 1: error response to request 1: "no" (code -1)`, tracetest.InA},
-		{"the second not answered", "tool-use/not-executed", began(func(s *tracetest.Story) {
+		{"no response to the second", "tool-use/not-executed", began(func(s *tracetest.Story) {
 			tracetest.Uses(tracetest.Booked())(s)
 			s.Asks(tracetest.AskingForFlight())
 		}), report.NotObserved, "no result for sampling request 2: no response to request 2", nil},
-		{"interrupted", "tool-use/tool-use-block", began(func(s *tracetest.Story) { s.Asks(tracetest.AskingForFlight()).Ends(trace.Process{Interrupted: true}) }),
+		{"interrupted", "tool-use/tool-use-block",
+			began(func(s *tracetest.Story) { s.Asks(tracetest.AskingForFlight()).Ends(trace.Process{Interrupted: true}) }),
 			report.NotObserved, "the run was interrupted before the case was over", nil},
-		{"interrupted after it was over", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
+		{"interrupted after its end", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
 			tracetest.Uses(tracetest.Booked())(s)
 			s.Marks(trace.MarkHandlerEnded, "").Ends(trace.Process{Interrupted: true})
-		}), report.Pass, "the tool use is well-formed", nil},
-		{"freed by the end of an interrupted run", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
-			s.Asks(tracetest.AskingForFlight()).Ends(trace.Process{Interrupted: true}).Marks(trace.MarkHandlerEnded, "context canceled")
+		}), report.Pass, "the tool_use block is valid", nil},
+		{"ended by the interrupt", "tool-use/tool-use-block", began(func(s *tracetest.Story) {
+			s.Asks(tracetest.AskingForFlight()).Ends(trace.Process{Interrupted: true}).Marks(trace.MarkHandlerEnded,
+				"context canceled")
 		}), report.NotObserved, "the run was interrupted before the case was over", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -94,60 +98,68 @@ func TestWhatKeepsACaseFromBeingJudged(t *testing.T) {
 			}
 			for _, revision := range revisions {
 				got := c.tell(revision).Result(c.check)
-				require.Equal(t, strings.ReplaceAll(c.message, "%s", string(revision)), got.Message)
+				require.Contains(t, got.Message, strings.ReplaceAll(c.message, "%s", string(revision)))
 				require.Equal(t, c.verdict, got.Verdict)
 			}
 		})
 	}
 }
 
-func TestARoundThatWasNotReachedSaysWhy(t *testing.T) {
+func TestTheMessageSaysWhyARoundIsMissing(t *testing.T) {
 	const check = "parallel/results-reach-model"
 	tracetest.Run(t, catalogue(), []tracetest.Test{
-		{Name: "nothing was asked", Check: check, CaseID: "two-cities", Steps: func(*tracetest.Story) {}, Verdict: report.NotObserved,
+		{Name: "no sampling request", Check: check, CaseID: "two-cities", Steps: func(*tracetest.Story) {},
+			Verdict: report.NotObserved,
 			Message: "the server did not send sampling request 1"},
-		{Name: "the first was not answered", Check: check, CaseID: "two-cities", Steps: func(s *tracetest.Story) { s.Asks(tracetest.AskingForWeather()) }, Verdict: report.NotObserved,
+		{Name: "no response to the first", Check: check, CaseID: "two-cities",
+			Steps: func(s *tracetest.Story) { s.Asks(tracetest.AskingForWeather()) }, Verdict: report.NotObserved,
 			Message: "the server did not send sampling request 2: no response to request 1"},
-		{Name: "the first was refused", Check: check, CaseID: "two-cities", In: tracetest.InA, Steps: func(s *tracetest.Story) { s.Asks(tracetest.AskingForWeather()).Refuses(-1, "no") },
+		{Name: "the first was refused", Check: check, CaseID: "two-cities", In: tracetest.InA,
+			Steps:   func(s *tracetest.Story) { s.Asks(tracetest.AskingForWeather()).Refuses(-1, "no") },
 			Verdict: report.NotObserved, Message: `the server did not send sampling request 2: error response to request 1: "no" (code -1)`},
-		{Name: "there was nothing to go on from", Check: check, CaseID: "two-cities", Steps: tracetest.Wants(tracetest.Saying("Sunny.")), Verdict: report.NotObserved,
+		{Name: "the handler could not continue", Check: check, CaseID: "two-cities",
+			Steps: tracetest.Wants(tracetest.Saying("Sunny.")), Verdict: report.NotObserved,
 			Message: "the server did not send sampling request 2: the handler could not continue from the response to request 1"},
 	})
 }
 
-// A miss of the recordings is our own limit: it is neither a refusal of the client's nor a fault. A miss of the scripts is what the
-// client asked for.
-func TestAMissOfTheRecordingsConvictsNobody(t *testing.T) {
+// A request that no recording matches is a limit of the harness. One that no script matches is the client's doing.
+func TestAMissOfTheRecordingsIsNotAFailure(t *testing.T) {
 	missed := func(replayed bool, revision server.Revision) *tracetest.Story {
 		s := tracetest.Begin(t, catalogue(), revision, dialect.Native, "parallel/result-image")
 		s.Trace.Header.Replayed = replayed
 		tracetest.Wants(tracetest.TwoUses())(s)
 		next := tracetest.AskingForWeather().After(json.RawMessage(tracetest.TwoUses()), story.Texts("mild"))
-		return s.Asks(next).Prompt(`{"maxTokens":5,"messages":[]}`, trace.ModelEnd{Status: 404, Miss: "nothing like it"}).Refuses(-32603, "the model failed")
+		return s.Asks(next).Prompt(`{"maxTokens":5,"messages":[]}`,
+			trace.ModelEnd{Status: 404, Miss: "nothing like it"}).Refuses(-32603, "the model failed")
 	}
 	for _, revision := range tracetest.BothEras {
 		got := missed(true, revision).Result("parallel/result-content")
-		require.Equal(t, report.Fail, got.Verdict, "what the model was asked is evidence all the same")
-		require.Equal(t, "a tool result's content never reached the model (image)", got.Message)
+		require.Equal(t, report.Fail, got.Verdict, "the model request is evidence all the same")
+		require.Contains(t, got.Message, "image")
 
 		first := tracetest.Begin(t, catalogue(), revision, dialect.Native, "parallel/two-cities")
 		first.Trace.Header.Replayed = true
-		first.Asks(tracetest.AskingForWeather()).Prompt(`{"maxTokens":5,"messages":[]}`, trace.ModelEnd{Status: 404, Miss: "nothing like it"})
+		first.Asks(tracetest.AskingForWeather()).Prompt(`{"maxTokens":5,"messages":[]}`,
+			trace.ModelEnd{Status: 404, Miss: "nothing like it"})
 		rs := first.Judged()
 		for _, r := range rs.Results {
 			switch r.ID() {
 			case "client/sampled":
-				require.Equal(t, report.NotObserved, r.Verdict, "a run that judged nothing is no success")
-				require.Equal(t, "no cassette answers what this client asks the model, so judge it with the scripts (--llm script): nothing like it", r.Message)
+				require.Equal(t, report.NotObserved, r.Verdict, "a run that judged nothing does not pass")
+				require.Contains(t, r.Message, "--llm script")
+				require.Contains(t, r.Message, "nothing like it")
 			case "parallel/results-reach-model":
 				require.Equal(t, report.Unsupported, r.Verdict)
-				require.Equal(t, "no cassette answers what this client asks the model, so judge it with the scripts (--llm script): nothing like it", r.Message)
+				require.Contains(t, r.Message, "--llm script")
+				require.Contains(t, r.Message, "nothing like it")
 			}
 		}
 		require.True(t, rs.Failed(false))
 
 		scripted := tracetest.Begin(t, catalogue(), revision, dialect.Native, "parallel/two-cities")
-		scripted.Asks(tracetest.AskingForWeather()).Prompt(`{"maxTokens":5,"messages":[]}`, trace.ModelEnd{Status: 404, Miss: "no rule"})
+		scripted.Asks(tracetest.AskingForWeather()).Prompt(`{"maxTokens":5,"messages":[]}`,
+			trace.ModelEnd{Status: 404, Miss: "no rule"})
 		require.Equal(t, report.NotObserved, scripted.Result("parallel/results-reach-model").Verdict)
 		require.Equal(t, report.Fail, scripted.Result("client/sampled").Verdict)
 	}
@@ -155,17 +167,17 @@ func TestAMissOfTheRecordingsConvictsNobody(t *testing.T) {
 
 func TestNothingToJudgeIsAnError(t *testing.T) {
 	_, err := Judge()
-	require.EqualError(t, err, "there is nothing to judge: no trace holds a session")
+	require.EqualError(t, err, "nothing to judge: the traces have no session")
 }
 
-func TestATraceOfNothingIsNoSuccess(t *testing.T) {
+func TestAnEmptyTraceDoesNotPass(t *testing.T) {
 	rs, err := Judge(&trace.Trace{Whole: true, Header: trace.Header{Revision: "2025-11-25"}})
 	require.NoError(t, err)
 	require.True(t, rs.Failed(false))
 	require.Zero(t, rs.Summary[report.Pass])
 }
 
-func TestWhatNoTraceHasIsNotJudged(t *testing.T) {
+func TestOnlyCasesOfTheTracesAreJudged(t *testing.T) {
 	rs := tracetest.Begin(t, catalogue(), server.V20250618, dialect.Native, "basic/question").Judged()
 	for _, r := range rs.Results {
 		require.Equal(t, "2025-06-18", r.Revision)
@@ -173,8 +185,9 @@ func TestWhatNoTraceHasIsNotJudged(t *testing.T) {
 	}
 }
 
-func TestResultsFollowTheCatalogueWhateverTheOrderOfTraces(t *testing.T) {
-	modern, legacy := tracetest.Begin(t, catalogue(), server.V20260728, dialect.Native, "basic/question"), tracetest.Begin(t, catalogue(), server.V20251125, dialect.Native, "basic/question")
+func TestResultsDoNotDependOnTheOrderOfTraces(t *testing.T) {
+	modern, legacy := tracetest.Begin(t, catalogue(), server.V20260728, dialect.Native,
+		"basic/question"), tracetest.Begin(t, catalogue(), server.V20251125, dialect.Native, "basic/question")
 	tracetest.Right(modern)
 	tracetest.Right(legacy)
 	modern.Ends(trace.Process{})
@@ -187,8 +200,9 @@ func TestResultsFollowTheCatalogueWhateverTheOrderOfTraces(t *testing.T) {
 	require.Equal(t, "2025-11-25", one.Results[0].Revision)
 }
 
-func TestTheWorstCaseSpeaksForACheck(t *testing.T) {
-	good, bad := tracetest.Begin(t, catalogue(), server.V20251125, dialect.Native, "basic/question"), tracetest.Begin(t, catalogue(), server.V20251125, dialect.OpenAIChat, "basic/truncated")
+func TestTheWorstCaseDecidesACheck(t *testing.T) {
+	good, bad := tracetest.Begin(t, catalogue(), server.V20251125, dialect.Native, "basic/question"), tracetest.Begin(t,
+		catalogue(), server.V20251125, dialect.OpenAIChat, "basic/truncated")
 	tracetest.Right(good)
 	tracetest.TruncatedWith(tracetest.With(tracetest.Saying(story.Answer), "role", `"user"`))(bad)
 	for _, s := range []*tracetest.Story{good, bad} {
@@ -196,16 +210,15 @@ func TestTheWorstCaseSpeaksForACheck(t *testing.T) {
 	}
 	rs, err := Judge(good.Trace, bad.Trace)
 	require.NoError(t, err)
-	const wrong = `expected the role "assistant" in the result, found "user"`
 	for _, r := range rs.Results {
 		if r.Check != "role-assistant" {
 			continue
 		}
 		require.Equal(t, report.Fail, r.Verdict)
-		require.Equal(t, wrong, r.Message)
-		require.Equal(t, []report.CaseResult{
-			{Case: "basic/question", Verdict: report.Pass, Message: "every result has the role"},
-			{Case: "basic/truncated", Verdict: report.Fail, Message: wrong}}, r.Cases)
+		require.Contains(t, r.Message, `"user"`)
+		require.Len(t, r.Cases, 2)
+		require.Equal(t, report.CaseResult{Case: "basic/truncated", Verdict: report.Fail, Message: r.Message}, r.Cases[1])
+		require.Equal(t, report.Pass, r.Cases[0].Verdict)
 		require.Equal(t, []string{dialect.Native, dialect.OpenAIChat}, r.Dialects)
 		require.Equal(t, "basic/truncated", r.Evidence[0].Case)
 		require.Equal(t, "result.role", r.Evidence[0].Path)
@@ -215,7 +228,8 @@ func TestTheWorstCaseSpeaksForACheck(t *testing.T) {
 }
 
 func TestAVerdictInSeveralCasesCountsThem(t *testing.T) {
-	both := []*tracetest.Story{tracetest.Begin(t, catalogue(), server.V20251125, dialect.Native, "basic/question"), tracetest.Begin(t, catalogue(), server.V20251125, dialect.Native, "basic/truncated")}
+	both := []*tracetest.Story{tracetest.Begin(t, catalogue(), server.V20251125, dialect.Native, "basic/question"),
+		tracetest.Begin(t, catalogue(), server.V20251125, dialect.Native, "basic/truncated")}
 	var traces []*trace.Trace
 	for _, s := range both {
 		tracetest.AnswersWith(tracetest.Without(tracetest.Saying(story.Answer), "role"))(s)
@@ -225,12 +239,12 @@ func TestAVerdictInSeveralCasesCountsThem(t *testing.T) {
 	require.NoError(t, err)
 	for _, r := range rs.Results {
 		if r.Check == "role-assistant" {
-			require.Contains(t, r.Message, "(the same verdict in 1 more of its 2 cases)")
+			require.Contains(t, r.Message, "1 more of its 2 cases")
 		}
 	}
 }
 
-func TestALevelDecidesWhatABrokenRuleIs(t *testing.T) {
+func TestTheLevelDecidesTheVerdictOfAFailure(t *testing.T) {
 	for level, want := range map[report.Level]report.Verdict{report.Must: report.Fail, report.Robust: report.Fail,
 		report.Should: report.Warn, report.Advice: report.Warn, report.May: report.Info} {
 		require.Equal(t, want, check.Settle(check.Failed, level), level)
@@ -239,7 +253,7 @@ func TestALevelDecidesWhatABrokenRuleIs(t *testing.T) {
 	}
 }
 
-func TestTheTimeOfAResultIsThatOfItsPlays(t *testing.T) {
+func TestTheDurationOfAResultIsThatOfItsCases(t *testing.T) {
 	s := tracetest.Begin(t, catalogue(), server.V20251125, dialect.Native, "basic/question")
 	tracetest.Right(s)
 	for i := range s.Trace.Events {

@@ -22,7 +22,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
-// weather is the play that docs/migrating.md shows.
+// weather is the handler that docs/migrating.md shows.
 func weather(s *server.Session) (any, error) {
 	ask := s.Ask("What is the weather in Paris?", server.Tool{Name: "get_weather"})
 	first, err := s.Sample(ask)
@@ -34,18 +34,19 @@ func weather(s *server.Session) (any, error) {
 	}))
 }
 
-// The frames on the page for those who come from the older revision are those of real sessions.
-func TestThePageOnMigratingShowsWhatGoesOverTheWire(t *testing.T) {
+// docs/migrating.md shows the frames of real sessions.
+func TestThePageOnMigratingShowsRealFrames(t *testing.T) {
 	const path = "../docs/migrating.md"
 	raw, err := os.ReadFile(path)
 	require.NoError(t, err)
 	page := string(raw)
 	for _, revision := range []server.Revision{server.V20251125, server.V20260728} {
-		block := regexp.MustCompile(`(?s)<!-- frames ` + string(revision) + ` -->\n(.*?)<!-- end -->`).FindStringSubmatchIndex(page)
+		block := regexp.MustCompile(`(?s)<!-- frames ` + string(revision) +
+			` -->\n(.*?)<!-- end -->`).FindStringSubmatchIndex(page)
 		require.NotNil(t, block, revision)
 		shown := frames(t, revision)
 		if !*update {
-			require.Equal(t, shown, page[block[2]:block[3]], "go test ./conformance -run Migrating -update takes it")
+			require.Equal(t, shown, page[block[2]:block[3]], "update the page with go test ./conformance -run Migrating -update")
 		}
 		page = page[:block[2]] + shown + page[block[3]:]
 	}
@@ -54,7 +55,7 @@ func TestThePageOnMigratingShowsWhatGoesOverTheWire(t *testing.T) {
 	}
 }
 
-// Every check that the page names is there.
+// Every check that the page names exists.
 func TestThePageOnMigratingNamesChecks(t *testing.T) {
 	raw, err := os.ReadFile("../docs/migrating.md")
 	require.NoError(t, err)
@@ -71,26 +72,27 @@ func TestThePageOnMigratingNamesChecks(t *testing.T) {
 	}
 }
 
-// frames plays the weather with the reference client and tells what went over the wire.
+// frames plays the weather with the reference client and returns its frames as Markdown.
 func frames(t *testing.T, revision server.Revision) string {
 	c := harness.Case{ID: "tour/weather", Handler: weather, Script: func(string) []*llm.Rule {
 		return llm.Script(
 			llm.When(llm.Turn(1)).Reply(llm.Call("get_weather", `{"city":"Paris"}`)),
 			llm.When(llm.Turn(2)).Reply(llm.Text("It is 18°C in Paris.")))
 	}}
-	r := harness.Runner{Client: harness.InProcess(reference.Client(reference.Config{Dialect: dialect.Native})), Revision: revision, Seed: 1,
+	r := harness.Runner{Client: harness.InProcess(reference.Client(reference.Config{Dialect: dialect.Native})),
+		Revision: revision, Seed: 1,
 		Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}
-	var told strings.Builder
+	var page strings.Builder
 	require.NoError(t, r.Run(t.Context(), []harness.Case{c}, func(tr *trace.Trace) {
 		for _, e := range tr.Events {
-			tellFrame(t, &told, &e)
+			writeFrame(t, &page, &e)
 		}
 	}))
-	return told.String()
+	return page.String()
 }
 
-// tellFrame tells a frame: who sends it, what of HTTP is about the protocol, and the message.
-func tellFrame(t *testing.T, told *strings.Builder, e *trace.Event) {
+// writeFrame writes the sender of a frame, its protocol headers and its message.
+func writeFrame(t *testing.T, page *strings.Builder, e *trace.Event) {
 	f := e.Frame
 	if f == nil || f.Closed {
 		return
@@ -99,14 +101,14 @@ func tellFrame(t *testing.T, told *strings.Builder, e *trace.Event) {
 	if f.Dir == trace.FromClient {
 		who = "client → server"
 	}
-	fmt.Fprintf(told, "**%s**", who)
+	fmt.Fprintf(page, "**%s**", who)
 	switch {
 	case f.HTTP != nil && f.HTTP.Method != "":
-		fmt.Fprintf(told, ", %s", f.HTTP.Method)
+		fmt.Fprintf(page, ", %s", f.HTTP.Method)
 	case f.HTTP != nil && f.HTTP.Header["Content-Type"] == "text/event-stream", f.HTTP == nil:
-		told.WriteString(", on the stream")
+		page.WriteString(", on the stream")
 	}
-	told.WriteString("\n\n")
+	page.WriteString("\n\n")
 	var lines []string
 	if f.HTTP != nil {
 		for name, value := range f.HTTP.Header {
@@ -125,6 +127,6 @@ func tellFrame(t *testing.T, told *strings.Builder, e *trace.Event) {
 		lines = append(lines, b.String())
 	}
 	if lines != nil {
-		fmt.Fprintf(told, "```http\n%s\n```\n\n", strings.Join(lines, "\n"))
+		fmt.Fprintf(page, "```http\n%s\n```\n\n", strings.Join(lines, "\n"))
 	}
 }

@@ -6,24 +6,26 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// Requirement is a normative statement of the specification, and what the catalogue does about it.
+// Requirement is a normative statement of the specification with the checks that enforce it.
 type Requirement struct {
 	report.Requirement
 	Revision server.Revision
 	Level    report.Level
 	// Checks are the IDs of the checks that enforce it, in the order of the catalogue.
 	Checks []string
-	// Excluded says why no check enforces it; "" for one that is enforced.
+	// Excluded is why no check enforces it; "" if one does.
 	Excluded string
 }
 
-// Requirements returns every normative statement about a sampling client that the project knows, by revision and page.
+// Requirements returns the normative statements about sampling clients, in the order of revision and page.
 func Requirements() []Requirement {
 	by := enforcedBy()
 	var all []Requirement
 	for _, s := range requirements.Statements() {
-		all = append(all, Requirement{Requirement: report.Requirement{ID: s.ID, URL: s.URL, Text: s.Text}, Revision: s.Revision(), Level: s.Level,
-			Checks: by[s.ID], Excluded: s.Excluded})
+		all = append(all, Requirement{
+			Requirement: report.Requirement{ID: s.ID, URL: s.URL, Text: s.Text},
+			Revision:    s.Revision(), Level: s.Level, Checks: by[s.ID], Excluded: s.Excluded,
+		})
 	}
 	return all
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,29 +17,24 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/requirements"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
+	"github.com/mcp-conform/mcp-conform/internal/shared"
 )
 
-// listed is a normative sentence of the specification, as the project's list of them has it.
+// listed is an entry of statements.json, the list of the specification's normative sentences.
 type listed struct {
 	ID, Revision, Page, Section, Digest string
 	Keywords                            []string
 }
 
-// specification is the folder with the specification's schemas and statements, which lies beside the repository and is no part of it.
-var specification = filepath.Join("..", "..", "shared", "spec")
-
-// specified reads a file of the specification.
+// specified reads a file of the specification. It skips the test without the shared data.
 func specified(t *testing.T, name string) []byte {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(specification, name))
-	if os.IsNotExist(err) && os.Getenv("CI") != "true" {
-		t.Skipf("%s is not there: the requirements are not held against the specification", filepath.Join(specification, name))
-	}
+	raw, err := os.ReadFile(shared.Path(t, "spec", name))
 	require.NoError(t, err)
 	return raw
 }
 
-func TestTheTableHasEveryStatementThatIsListed(t *testing.T) {
+func TestTheTableHasEveryListedStatement(t *testing.T) {
 	var list []listed
 	require.NoError(t, json.Unmarshal(specified(t, "statements.json"), &list))
 	require.NotEmpty(t, list)
@@ -49,10 +43,10 @@ func TestTheTableHasEveryStatementThatIsListed(t *testing.T) {
 		require.NotNil(t, s, "%s is not in the table", l.ID)
 		require.Equal(t, server.Revision(l.Revision), s.Revision(), l.ID)
 		require.Equal(t, strictest(l.Keywords), s.Level, l.ID)
-		if l.Digest != "" { // the comments of the schema are listed without one
+		if l.Digest != "" { // Comments of the schema have none in the list.
 			require.Equal(t, l.Digest, s.Digest, l.ID)
 		}
-		var places []string // a section may be a list of them
+		var places []string // A section can be a list.
 		for section := range strings.SplitSeq(l.Section, ", ") {
 			places = append(places, strings.TrimSuffix(requirements.Site+l.Revision+"/"+l.Page+"#"+anchor(section), "#"))
 		}
@@ -60,7 +54,7 @@ func TestTheTableHasEveryStatementThatIsListed(t *testing.T) {
 	}
 }
 
-// strictest is the level of a sentence with these keywords.
+// strictest returns the level of a sentence with these keywords.
 func strictest(keywords []string) report.Level {
 	for _, l := range []report.Level{report.Must, report.Should} {
 		if slices.ContainsFunc(keywords, func(k string) bool { return strings.HasPrefix(k, string(l)) }) {
@@ -70,12 +64,12 @@ func strictest(keywords []string) report.Level {
 	return report.May
 }
 
-// anchor is a heading as the specification's site names it in a link.
+// anchor returns a heading as the fragment of a URL on the specification's site.
 func anchor(heading string) string {
 	return strings.ReplaceAll(regexp.MustCompile("[^a-z0-9 -]").ReplaceAllString(strings.ToLower(heading), ""), " ", "-")
 }
 
-func TestWhatTheTableHasFromASchemaIsInIt(t *testing.T) {
+func TestStatementsFromASchemaAreInTheSchema(t *testing.T) {
 	for _, revision := range check.WithTools {
 		digests := map[string]bool{}
 		var schema any
@@ -87,14 +81,14 @@ func TestWhatTheTableHasFromASchemaIsInIt(t *testing.T) {
 				}
 			}
 		})
-		held := 0
+		found := 0
 		for id, s := range requirements.ByID {
 			if strings.HasPrefix(id, string(revision)+"/schema/") && s.Digest != "" {
-				held++
+				found++
 				require.True(t, digests[s.Digest], "%s: no comment of the schema has the digest %s", id, s.Digest)
 			}
 		}
-		require.NotZero(t, held)
+		require.NotZero(t, found)
 	}
 }
 
@@ -115,14 +109,15 @@ func eachDescription(schema any, f func(string)) {
 	}
 }
 
-// digest is that of a sentence, as [Statement] says.
+// digest returns the digest of a sentence (see [requirements.Statement]).
 func digest(sentence string) string {
 	sum := sha256.Sum256([]byte(strings.Join(strings.Fields(strings.ReplaceAll(sentence, "**", "")), " ")))
 	return hex.EncodeToString(sum[:])[:12]
 }
 
-func TestADigestIsThatOfTheSentence(t *testing.T) {
-	require.Equal(t, requirements.ByID["2025-11-25/sampling/15"].Digest, digest("Both parties **SHOULD** validate\n   message content"))
+func TestADigestIgnoresMarkupAndSpace(t *testing.T) {
+	require.Equal(t, requirements.ByID["2025-11-25/sampling/15"].Digest,
+		digest("Both parties **SHOULD** validate\n   message content"))
 }
 
 func TestEachStatementIsEnforcedOrExcluded(t *testing.T) {
@@ -130,18 +125,18 @@ func TestEachStatementIsEnforcedOrExcluded(t *testing.T) {
 	for _, s := range requirements.Statements() {
 		checks := enforced[s.ID]
 		if s.Excluded != "" {
-			require.Empty(t, checks, "%s is excluded, and enforced: one of them is wrong", s.ID)
+			require.Empty(t, checks, "%s is both excluded and enforced", s.ID)
 		} else {
-			require.NotEmpty(t, checks, "no check enforces %s, and nothing says why: exclude it with a reason", s.ID)
+			require.NotEmpty(t, checks, "no check enforces %s: add one, or exclude the statement with a reason", s.ID)
 		}
 	}
 }
 
-func TestNoStatementIsTwiceInTheTable(t *testing.T) {
+func TestStatementIDsAreUnique(t *testing.T) {
 	require.Len(t, requirements.ByID, len(requirements.Statements()))
 }
 
-func TestEachStatementIsWhole(t *testing.T) {
+func TestEachStatementIsComplete(t *testing.T) {
 	for _, s := range requirements.Statements() {
 		require.Contains(t, check.AllRevisions(), s.Revision(), s.ID)
 		require.Regexp(t, `^[0-9-]{10}/[a-z-]+/(\d\d|[A-Za-z-]+)$`, s.ID)
@@ -152,7 +147,7 @@ func TestEachStatementIsWhole(t *testing.T) {
 	}
 }
 
-func TestWhatEnforcesAStatementIsThere(t *testing.T) {
+func TestChecksEnforceKnownStatements(t *testing.T) {
 	var names []string
 	for _, c := range client.Checks() {
 		names = append(names, "client/"+c.ID)
@@ -166,6 +161,7 @@ func TestWhatEnforcesAStatementIsThere(t *testing.T) {
 		require.NotNil(t, requirements.ByID[id], "%s enforces %s, which is not in the table", checks[0], id)
 		require.Subset(t, names, checks)
 	}
-	require.Subset(t, enforcedBy()["2025-11-25/sampling/08"], []string{"parallel/results-reach-model", "parallel/results-order"})
+	require.Subset(t, enforcedBy()["2025-11-25/sampling/08"],
+		[]string{"parallel/results-reach-model", "parallel/results-order"})
 	require.Contains(t, enforcedBy()["2025-11-25/transports/05"], "client/only-messages")
 }

@@ -25,48 +25,51 @@ type settings struct {
 	strict bool
 }
 
-// In judges the revisions, in place of [Revisions].
+// In sets the revisions to judge. The default is [Revisions].
 func In(revisions ...server.Revision) Option { return func(s *settings) { s.Revisions = revisions } }
 
-// Only plays and judges what the patterns name: scenarios ("parallel"), cases ("parallel/two-cities"), checks ("parallel/results-*").
+// Only plays and judges what the patterns name: scenarios ("parallel"), cases ("parallel/two-cities") or checks
+// ("parallel/results-*"). The wildcards are those of [path.Match]. A check includes its cases, and a case its checks.
 func Only(patterns ...string) Option { return func(s *settings) { s.Suite.Only = patterns } }
 
-// Skip leaves out what the patterns name.
+// Skip omits what the patterns name (see [Only]).
 func Skip(patterns ...string) Option { return func(s *settings) { s.Suite.Skip = patterns } }
 
-// Seed makes session ids and request states from the number; without it, from 1.
+// Seed sets the number that generates session ids, request states and malformed requests. The default is 1.
 func Seed(n int64) Option { return func(s *settings) { s.Suite.Seed = n } }
 
-// Fuzz makes n more malformed requests from the seed and plays them in each revision. One that breaks the client is made as small as it can be, and kept in the folder
-// of [Frames].
+// Fuzz plays n more malformed requests in each revision, generated from the seed. One that breaks the client is shrunk
+// and kept in the folder of [Frames].
 func Fuzz(n int) Option { return func(s *settings) { s.Suite.Fuzz = n } }
 
-// Frames names the folder for what Fuzz finds; without it, testdata/mcp-conform.
+// Frames sets the folder for what [Fuzz] finds. The default is testdata/mcp-conform.
 func Frames(dir string) Option { return func(s *settings) { s.Suite.Frames = dir } }
 
-// Timeout is how long a session with the client may take; without it, [harness.DefaultTimeout]. For a client in process it is
-// virtual time, unless it runs with [harness.Loopback].
+// Timeout limits a session with the client. The default is [harness.DefaultTimeout]. For a client in process it is
+// virtual time, except with [harness.Loopback].
 func Timeout(d time.Duration) Option { return func(s *settings) { s.Suite.Timeout = d } }
 
-// ClientTimeout says how long the client waits for the model, before it gives up and says so to the server. The client is told so in
-// [harness.Env], and held to it; without it the client is told of [harness.DefaultClientTimeout], and need not have that very limit, but one.
+// ClientTimeout sets after how long the client times out waiting for the model and returns an error to the server. The
+// client receives it in [harness.Env], and a check enforces it. Without the option, the client receives
+// [harness.DefaultClientTimeout] and must have some timeout.
 func ClientTimeout(d time.Duration) Option { return func(s *settings) { s.Suite.ClientTimeout = d } }
 
-// Strict fails the test on warnings, too.
+// Strict fails the test on warnings as well.
 func Strict() Option { return func(s *settings) { s.strict = true } }
 
-// Run plays the scenarios against the client and reports each check as a subtest, named revision/scenario/check. A check
-// that is broken fails its subtest with the evidence; one that does not apply is skipped, with the reason. A client in process runs in
-// virtual time, over an in-memory network, unless it was made with [harness.Loopback].
+// Run plays the scenarios with the client and reports each check as a subtest, named revision/scenario/check. A failed
+// check fails its subtest with the evidence; one that does not apply is skipped with the reason. A client in process
+// runs in virtual time over an in-memory network, except with [harness.Loopback].
 //
-// Cases that may crash a client are played with one in process in a process of its own: the test binary, started again to run just this
-// test up to here. Have the test come this far by itself, and whatever it sets up bear to be set up twice.
+// Cases that may crash a client in process run in a process of their own: Run starts the test binary again with only
+// this test. So the test must reach Run without other tests, and its setup must be repeatable.
 //
-// With a path in the environment variable MCP_CONFORM_FRAME Run plays the malformed request that is in that file, and nothing else.
+// If the environment variable MCP_CONFORM_FRAME holds the path of a kept malformed request (see [Fuzz]), Run plays
+// only that.
 func Run(t *testing.T, c harness.Client, options ...Option) {
 	t.Helper()
-	contained, ours := harness.Contain(t, c)
-	if !ours {
+	contained, ok := harness.Contain(t, c)
+	if !ok {
 		return
 	}
 	s := settings{Suite: Suite{Client: c, Contained: contained, Seed: 1, Tool: "go test", Bubble: func(f func()) {
@@ -82,12 +85,12 @@ func Run(t *testing.T, c harness.Client, options ...Option) {
 	}
 	if s.Suite.Fuzz > 0 {
 		s.Suite.Frames = cmp.Or(s.Suite.Frames, filepath.Join("testdata", "mcp-conform"))
-		t.Logf("conformance: %d malformed requests more in each revision are made from seed %d", s.Suite.Fuzz, s.Suite.Seed)
+		t.Logf("conformance: %d more malformed requests per revision, from seed %d", s.Suite.Fuzz, s.Suite.Seed)
 	}
 	s.Suite.Frame = os.Getenv(envFrame)
 	reproduce := func(path string) string {
 		if absolute, err := filepath.Abs(path); err == nil {
-			path = absolute // the command may be given elsewhere
+			path = absolute // The command may run in another folder.
 		}
 		return envFrame + "=" + shell.Quote(path) + " go test -run " + pattern(name)
 	}
@@ -104,7 +107,7 @@ func Run(t *testing.T, c harness.Client, options ...Option) {
 			for _, scenario := range groups(revision, func(r *report.Result) string { return r.Scenario }) {
 				t.Run(scenario[0].Scenario, func(t *testing.T) {
 					for _, r := range scenario {
-						t.Run(r.Check, func(t *testing.T) { tell(t, &r, s.strict) })
+						t.Run(r.Check, func(t *testing.T) { reportResult(t, &r, s.strict) })
 					}
 				})
 			}
@@ -112,11 +115,11 @@ func Run(t *testing.T, c harness.Client, options ...Option) {
 	}
 }
 
-// envFrame names the file of the one malformed request that is played.
+// envFrame names the environment variable with the path of the only malformed request to play.
 const envFrame = "MCP_CONFORM_FRAME"
 
-// tell makes a result the outcome of its subtest.
-func tell(t *testing.T, r *report.Result, strict bool) {
+// reportResult makes a result the outcome of its subtest.
+func reportResult(t *testing.T, r *report.Result, strict bool) {
 	var note bytes.Buffer
 	note.WriteByte('\n')
 	report.Note(&note, r, report.TextOptions{})
@@ -124,7 +127,7 @@ func tell(t *testing.T, r *report.Result, strict bool) {
 	case r.Failed(strict):
 		t.Error(note.String())
 	case r.Verdict == report.HarnessError:
-		t.Fatal("conformance: this is a fault of the harness, not of the client:" + note.String())
+		t.Fatal("conformance: this is an error of the harness, not of the client:" + note.String())
 	case r.Verdict == report.NotApplicable, r.Verdict == report.Unsupported:
 		t.Skipf("verdict %s: %s", r.Verdict, r.Message)
 	case r.Verdict != report.Pass:
@@ -132,7 +135,7 @@ func tell(t *testing.T, r *report.Result, strict bool) {
 	}
 }
 
-// groups splits results into runs of those that share a key. They come sorted.
+// groups splits sorted results into groups with the same key.
 func groups(results []report.Result, key func(*report.Result) string) [][]report.Result {
 	var split [][]report.Result
 	for i := range results {
@@ -144,7 +147,7 @@ func groups(results []report.Result, key func(*report.Result) string) [][]report
 	return split
 }
 
-// pattern makes a -run pattern, quoted for a shell, of a test's name and those of its subtests.
+// pattern returns the quoted -run pattern for a test's name and those of its subtests.
 func pattern(names ...string) string {
 	return "'" + strings.ReplaceAll(harness.TestPattern(names...), "'", `'\''`) + "'"
 }

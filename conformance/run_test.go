@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/conformance"
-	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
@@ -28,50 +27,60 @@ func TestReferencePasses(t *testing.T) {
 		"gemini 3":        {Dialect: dialect.Gemini, Model: reference.Gemini3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			options := []conformance.Option{conformance.In(check.AllRevisions()...), conformance.Strict()}
+			t.Parallel()
+			options := []conformance.Option{conformance.In(conformance.AllRevisions()...), conformance.Strict()}
 			if name != "native" {
-				options = append(options, conformance.Skip("malformed")) // which is played in processes of its own, and asks no model
+				// The hostile cases run in processes of their own and ask no model. Package selftest plays all dialects.
+				options = append(options, conformance.Skip("malformed"),
+					conformance.Only(sample("basic", "parallel", "provider-errors/unauthorized")...))
 			}
 			conformance.Run(t, harness.InProcess(reference.Client(config)), options...)
 		})
 	}
 }
 
-// mutant is the reference client, broken in one way.
+// mutant returns a mutant of the reference client.
 func mutant(name string) harness.Client {
 	return harness.InProcess(mutants.Find(name).Client(reference.Config{Plain: true}, nil))
 }
 
-// reticent gives no stop reasons, which breaks no rule.
-var reticent = variations.Find("result-no-stop-reason").Client(reference.Config{}, nil)
+// withoutStopReason is a client without stop reasons, which warns.
+var withoutStopReason = variations.Find("result-no-stop-reason").Client(reference.Config{}, nil)
 
-// usersTests are what users of the package write. They are run in a process of their own, where they may fail.
+// usersTests are tests as users write them. Each runs in a process of its own, where it may fail.
 var usersTests = map[string]func(*testing.T){
-	"a right client": func(t *testing.T) {
-		conformance.Run(t, harness.InProcess(reference.Client(reference.Config{Plain: true})), conformance.In(server.V20251125))
+	"a correct client": func(t *testing.T) {
+		conformance.Run(t, harness.InProcess(reference.Client(reference.Config{Plain: true})),
+			conformance.In(server.V20251125))
 	},
 	"a broken client": func(t *testing.T) {
-		conformance.Run(t, mutant("first-result-only"), conformance.In(server.V20251125), conformance.Only("parallel/two-cities"))
+		conformance.Run(t, mutant("first-result-only"), conformance.In(server.V20251125),
+			conformance.Only("parallel/two-cities"))
 	},
-	"a client that asks for a look": func(t *testing.T) {
-		conformance.Run(t, harness.InProcess(reticent), conformance.In(server.V20251125), conformance.Only("tool-use"))
+	"a client with a warning": func(t *testing.T) {
+		conformance.Run(t, harness.InProcess(withoutStopReason), conformance.In(server.V20251125),
+			conformance.Only("tool-use"))
 	},
-	"a client that asks for a look, strictly": func(t *testing.T) {
-		conformance.Run(t, harness.InProcess(reticent), conformance.In(server.V20251125), conformance.Only("tool-use"), conformance.Strict())
+	"a client with a warning, strictly": func(t *testing.T) {
+		conformance.Run(t, harness.InProcess(withoutStopReason), conformance.In(server.V20251125),
+			conformance.Only("tool-use"), conformance.Strict())
 	},
-	"a client that leaves something out": func(t *testing.T) {
-		conformance.Run(t, mutant("first-result-only"), conformance.In(server.V20251125), conformance.Only("parallel/two-cities"),
+	"a client without one check": func(t *testing.T) {
+		conformance.Run(t, mutant("first-result-only"), conformance.In(server.V20251125),
+			conformance.Only("parallel/two-cities"),
 			conformance.Skip("parallel/results-*"), conformance.Seed(7), conformance.Timeout(harness.DefaultTimeout))
 	},
-	"a client that never comes": func(t *testing.T) {
-		conformance.Run(t, harness.InProcess(func(context.Context, harness.Env) error { return nil }), conformance.Only("basic"))
+	"a client that never connects": func(t *testing.T) {
+		conformance.Run(t, harness.InProcess(func(context.Context, harness.Env) error { return nil }),
+			conformance.Only("basic"))
 	},
-	"a scenario that is not there": func(t *testing.T) {
+	"an unknown scenario": func(t *testing.T) {
 		conformance.Run(t, mutant("first-result-only"), conformance.Only("paralel"))
 	},
-	"a right client, and a hostile case": func(t *testing.T) {
+	"a correct client and a hostile case": func(t *testing.T) {
 		conformance.MakeHostile()
-		conformance.Run(t, harness.InProcess(reference.Client(reference.Config{Plain: true})), conformance.In(server.V20251125), conformance.Only("basic"))
+		conformance.Run(t, harness.InProcess(reference.Client(reference.Config{Plain: true})),
+			conformance.In(server.V20251125), conformance.Only("basic"))
 	},
 	"a client that crashes on a hostile case": func(t *testing.T) {
 		conformance.MakeHostile()
@@ -80,81 +89,87 @@ var usersTests = map[string]func(*testing.T){
 			select {}
 		}), conformance.In(server.V20251125), conformance.Only("basic"))
 	},
-	"a test that does not come as far again": func(t *testing.T) {
+	"a test that does not reach the client again": func(t *testing.T) {
 		conformance.MakeHostile()
 		if os.Getenv("MCP_CONFORM_CONTAINED") != "" {
-			t.Skip("once is enough")
+			t.Skip("only once")
 		}
-		conformance.Run(t, harness.InProcess(reference.Client(reference.Config{Plain: true})), conformance.In(server.V20251125), conformance.Only("basic"))
+		conformance.Run(t, harness.InProcess(reference.Client(reference.Config{Plain: true})),
+			conformance.In(server.V20251125), conformance.Only("basic"))
 	},
-	"a program that is not there": func(t *testing.T) {
+	"a missing program": func(t *testing.T) {
 		conformance.Run(t, harness.Command("no-such-client"), conformance.Only("basic"))
 	},
 }
 
-// inUsersPlace names the test to run in the place of a user's.
+// inUsersPlace names the environment variable with the test to run.
 const inUsersPlace = "MCP_CONFORM_USERS_TEST"
 
 func TestInAUsersPlace(t *testing.T) {
-	if run := usersTests[os.Getenv(inUsersPlace)]; run != nil { // in the process that TestWhatAUserSees starts, and nowhere else
+	if run := usersTests[os.Getenv(inUsersPlace)]; run != nil { // Set only in the processes that TestRunReportsToGoTest starts.
 		run(t)
 	}
 }
 
-func TestWhatAUserSees(t *testing.T) {
+func TestRunReportsToGoTest(t *testing.T) {
 	const top = "TestInAUsersPlace/2025-11-25"
 	for name, c := range map[string]struct {
 		ok        bool
-		outcomes  []string // how subtests end
+		outcomes  []string // Of subtests.
 		says      []string
 		saysNot   []string
 		noSubtest bool
 	}{
-		"a right client": {ok: true,
-			outcomes: []string{"PASS: " + top + "/client/connects", "PASS: " + top + "/basic/answered", "PASS: " + top + "/parallel/results-reach-model",
+		"a correct client": {ok: true,
+			outcomes: []string{"PASS: " + top + "/client/connects", "PASS: " + top + "/basic/answered", "PASS: " + top +
+				"/parallel/results-reach-model",
 				"SKIP: " + top + "/parallel/streamed-uses"},
 			says:    []string{"verdict not_applicable: the client does not ask the model for a stream"},
 			saysNot: []string{"FAIL"}},
 		"a broken client": {
-			outcomes: []string{"FAIL: " + top, "FAIL: " + top + "/parallel", "FAIL: " + top + "/parallel/results-reach-model", "PASS: " + top + "/parallel/all-uses",
+			outcomes: []string{"FAIL: " + top, "FAIL: " + top + "/parallel", "FAIL: " + top + "/parallel/results-reach-model",
+				"PASS: " + top + "/parallel/all-uses",
 				"PASS: " + top + "/client/connects"},
 			says: []string{
 				"FAIL  parallel/results-reach-model · ROBUST · 2025-11-25 · openai-chat",
-				"the server sent 2 tool results, and the model was given 1",
 				"server sent       sampling request 2  params  [parallel/two-cities #",
 				`"fifteen degrees"`,
-				"← there is no result for call_",
-				"why               every tool use is answered, by id, in the very next user message",
+				"call_",
+				"requirement       every tool use is answered, by id, in the very next user message",
 				"https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#tool-use-and-result-balance",
-				"usual cause       the converter stops after the first tool_result",
-				"again             go test -run '^TestInAUsersPlace$/^2025-11-25$/^parallel$'",
+				"likely cause      the converter stops after the first tool_result",
+				"reproduce         go test -run '^TestInAUsersPlace$/^2025-11-25$/^parallel$'",
 			}},
-		"a right client, and a hostile case": {ok: true,
-			outcomes: []string{"PASS: " + top + "/client/ends-cleanly", "PASS: " + top + "/basic/text-intact"}, saysNot: []string{"FAIL"}},
+		"a correct client and a hostile case": {ok: true,
+			outcomes: []string{"PASS: " + top + "/client/ends-cleanly", "PASS: " + top +
+				"/basic/text-intact"}, saysNot: []string{"FAIL"}},
 		"a client that crashes on a hostile case": {
-			outcomes: []string{"FAIL: " + top + "/client/ends-cleanly", "FAIL: " + top + "/basic/answered", "PASS: " + top + "/client/connects"},
-			says: []string{"the client did not end well: it panicked: out of range", "stderr            panic: out of range",
-				"the client did not answer a sampling request with a result: no response to request 1; it panicked: out of range"}},
-		"a test that does not come as far again": {
-			outcomes: []string{"PASS: " + top + "/client/connects", "PASS: " + top + "/client/ends-cleanly", "FAIL: " + top + "/basic/answered"},
-			says: []string{"conformance: this is a fault of the harness, not of the client",
-				"never came as far as the client: it exited with status 0, and said"}},
-		"a client that asks for a look": {ok: true,
+			outcomes: []string{"FAIL: " + top + "/client/ends-cleanly", "FAIL: " + top + "/basic/answered", "PASS: " + top +
+				"/client/connects"},
+			says: []string{"it panicked: out of range", "stderr            panic: out of range",
+				"no response to request 1; it panicked: out of range"}},
+		"a test that does not reach the client again": {
+			outcomes: []string{"PASS: " + top + "/client/connects", "PASS: " + top + "/client/ends-cleanly", "FAIL: " + top +
+				"/basic/answered"},
+			says: []string{"conformance: this is an error of the harness, not of the client",
+				"did not reach the client: it exited with status 0"}},
+		"a client with a warning": {ok: true,
 			outcomes: []string{"PASS: " + top + "/tool-use/stop-reason-tooluse"},
-			says:     []string{"warn  tool-use/stop-reason-tooluse · ROBUST · 2025-11-25", "the stop reason is left out beside a tool use"}},
-		"a client that asks for a look, strictly": {
+			says:     []string{"warn  tool-use/stop-reason-tooluse · ROBUST · 2025-11-25"}},
+		"a client with a warning, strictly": {
 			outcomes: []string{"FAIL: " + top + "/tool-use/stop-reason-tooluse"},
-			says:     []string{"the stop reason is left out beside a tool use"}},
-		"a client that leaves something out": {ok: true,
+			says:     []string{"warn  tool-use/stop-reason-tooluse"}},
+		"a client without one check": {ok: true,
 			outcomes: []string{"PASS: " + top + "/parallel/all-uses"},
 			saysNot:  []string{"results-reach-model ("}},
-		"a client that never comes": {
-			outcomes: []string{"FAIL: " + top + "/client/connects", "FAIL: TestInAUsersPlace/2026-07-28/client/connects", "FAIL: " + top + "/basic/answered"},
-			says: []string{"the client never got as far as using the server; it ended with success",
-				"NOT SEEN  basic/answered", "again             go test -run '^TestInAUsersPlace$/^2025-11-25$/^client$'"}},
-		"a scenario that is not there": {noSubtest: true,
+		"a client that never connects": {
+			outcomes: []string{"FAIL: " + top + "/client/connects", "FAIL: TestInAUsersPlace/2026-07-28/client/connects",
+				"FAIL: " + top + "/basic/answered"},
+			says: []string{"the client never used the server; it ended with success",
+				"NOT SEEN  basic/answered", "reproduce         go test -run '^TestInAUsersPlace$/^2025-11-25$/^client$'"}},
+		"an unknown scenario": {noSubtest: true,
 			says: []string{`conformance: "paralel" matches no scenario, case or check; did you mean parallel?`}},
-		"a program that is not there": {noSubtest: true,
+		"a missing program": {noSubtest: true,
 			says: []string{`conformance: the client "no-such-client" cannot be started: exec: "no-such-client": executable file not found in $PATH`}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,27 +23,29 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// AllRevisions returns every revision that some scenario is played in, oldest first.
+// AllRevisions returns every revision of the catalogue, oldest first.
 func AllRevisions() []server.Revision { return check.AllRevisions() }
 
 // Revisions returns the revisions that a run judges by default: the newest of each era.
 func Revisions() []server.Revision { return slices.Clone(check.WithTools) }
 
-// catalogue returns all scenarios with their cases and checks, in the order of reports.
+// catalogue returns all scenarios in the order of reports.
 func catalogue() check.Catalogue {
 	return check.Catalogue{
 		declare.Scenario, basic.Scenario, tooluse.Scenario, parallel.Scenario, loop.Scenario, balance.Scenario,
-		malformed.Scenario, cancel.Scenario, timing.Scenario, provider.Scenario, consent.Scenario, mrtr.Scenario, transport.Scenario, tasks.Scenario,
+		malformed.Scenario, cancel.Scenario, timing.Scenario, provider.Scenario, consent.Scenario, mrtr.Scenario,
+		transport.Scenario, tasks.Scenario,
 	}
 }
 
 // Scenario describes one scenario of the catalogue.
 type Scenario struct {
-	ID      string
+	ID string
+	// Purpose says in half a sentence what the scenario is about.
 	Purpose string
 	// Revisions are those in which the scenario is played.
 	Revisions []server.Revision
-	// Cases are the IDs of its cases, such as "parallel/two-cities".
+	// Cases holds the IDs of its cases, such as "parallel/two-cities".
 	Cases  []string
 	Checks []Check
 }
@@ -60,14 +62,14 @@ type Check struct {
 	Requirements []report.Requirement
 	// Cases are the IDs of the cases that the check judges; nil for a check of the client as a whole.
 	Cases []string
-	// Cause is what usually makes a client fail the check, and Fix what to do about it.
+	// Cause is the likely cause of a failure, and Fix what to do about it.
 	Cause, Fix string
 
-	enforces []string // the IDs of all statements behind the rule
+	enforces []string // The IDs of all statements behind the rule.
 }
 
-// Scenarios returns the catalogue in the order of reports. First comes "client": checks of the client as a whole, which have no cases
-// and are part of every run.
+// Scenarios returns the catalogue in the order of reports. The first, "client", has the checks of the client as a
+// whole, which have no cases and are part of every run.
 func Scenarios() []Scenario {
 	whole := Scenario{ID: check.ClientScenario, Purpose: "the client as a whole", Revisions: AllRevisions()}
 	for _, c := range client.Checks() {
@@ -90,8 +92,10 @@ func Scenarios() []Scenario {
 }
 
 func describe(s *check.Scenario, c *check.Check) Check {
-	d := Check{ID: s.ID + "/" + c.ID, Rule: c.Rule, Levels: map[server.Revision]report.Level{}, Requirements: []report.Requirement{},
-		Cases: c.CasesOf(s), Cause: c.Cause, Fix: c.Fix, enforces: c.Statements}
+	d := Check{
+		ID: s.ID + "/" + c.ID, Rule: c.Rule, Cases: c.CasesOf(s), Cause: c.Cause, Fix: c.Fix, enforces: c.Statements,
+		Levels: map[server.Revision]report.Level{}, Requirements: []report.Requirement{},
+	}
 	for _, r := range AllRevisions() {
 		if level, ok := c.Levels[r]; ok && slices.Contains(s.Revisions, r) {
 			d.Levels[r] = level

@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"fmt"
-	"github.com/mcp-conform/mcp-conform/internal/nearest"
 	"path"
 	"slices"
 	"strings"
@@ -11,15 +10,16 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness"
+	"github.com/mcp-conform/mcp-conform/internal/nearest"
 )
 
-// SelectionError says that what was selected is not there: a mistake of whoever called.
+// SelectionError is the error for a selection without a match.
 type SelectionError struct {
-	// Pattern is the pattern that is malformed or matches nothing; "" where all of them together leave nothing.
+	// Pattern is invalid or matches nothing; "" if the selection as a whole has no case.
 	Pattern string
-	// Nearest are names that come near it.
+	// Nearest holds similar names.
 	Nearest []string
-	// Err says what is wrong with a malformed pattern.
+	// Err is the syntax error of an invalid pattern; else nil.
 	Err error
 }
 
@@ -37,18 +37,16 @@ func (e *SelectionError) Error() string {
 	return text
 }
 
-// selection is what a run plays and judges. A pattern names scenarios ("parallel"), cases ("parallel/two-cities") or checks
-// ("parallel/results-*"), with the wildcards of [path.Match]; "*" is every scenario. A check brings its cases, and a
-// case all checks that it shows.
+// selection decides what a run plays and judges, by the patterns of [Only] and [Skip].
 type selection struct {
 	only, skip []string
-	made       []harness.Case // for this run, of the scenario malformed
+	generated  []harness.Case // For this run, in the scenario malformed.
 }
 
-// newSelection checks the patterns.
-func newSelection(only, skip []string, made ...harness.Case) (*selection, error) {
+// newSelection validates the patterns.
+func newSelection(only, skip []string, generated ...harness.Case) (*selection, error) {
 	names := allNames()
-	for _, c := range made {
+	for _, c := range generated {
 		names = append(names, c.ID)
 	}
 	for _, pattern := range slices.Concat(only, skip) {
@@ -59,10 +57,10 @@ func newSelection(only, skip []string, made ...harness.Case) (*selection, error)
 			return nil, &SelectionError{Pattern: pattern, Nearest: nearest.Names(pattern, names)}
 		}
 	}
-	return &selection{only, skip, made}, nil
+	return &selection{only, skip, generated}, nil
 }
 
-// allNames are the names that a pattern can match.
+// allNames returns the names that a pattern can match.
 func allNames() []string {
 	var names []string
 	for _, s := range catalogue() {
@@ -81,7 +79,7 @@ func matches(pattern, name string) bool {
 	if !strings.ContainsAny(pattern, `*?[\`) {
 		return pattern == name
 	}
-	ok, _ := path.Match(pattern, name) // checked before
+	ok, _ := path.Match(pattern, name) // newSelection validated it.
 	return ok
 }
 
@@ -91,7 +89,7 @@ func anyMatches(patterns []string, names ...string) bool {
 	})
 }
 
-// check reports whether a check is judged: it is named, or its scenario is, or one of its cases, and it is not skipped.
+// check reports whether a check is judged: it, its scenario or one of its cases is selected, and it is not skipped.
 func (s *selection) check(scenario *check.Scenario, check *check.Check) bool {
 	if s == nil {
 		return true
@@ -108,7 +106,7 @@ func (s *selection) check(scenario *check.Scenario, check *check.Check) bool {
 	return len(s.only) == 0 || anyMatches(s.only, names...)
 }
 
-// cases returns what has to be played in a revision for the selection to be judged.
+// cases returns the cases to play in a revision so that the selection can be judged.
 func (s *selection) cases(revision server.Revision) []harness.Case {
 	var cases []harness.Case
 	for _, scenario := range catalogue() {
@@ -116,17 +114,13 @@ func (s *selection) cases(revision server.Revision) []harness.Case {
 			continue
 		}
 		if scenario.ID == malformed.MalformedID {
-			scenario.Cases = append(slices.Clip(scenario.Cases), s.made...)
+			scenario.Cases = append(slices.Clip(scenario.Cases), s.generated...)
 		}
-		var judged []*check.Check
-		for i := range scenario.Checks {
-			if check := &scenario.Checks[i]; check.Levels[revision] != "" && s.check(&scenario, check) {
-				judged = append(judged, check)
-			}
-		}
+		judged := s.judged(&scenario, revision)
 		for _, c := range scenario.Cases {
 			shows := func(check *check.Check) bool {
-				return check.Judges(c.ID) && (len(s.only) == 0 || anyMatches(s.only, scenario.ID, c.ID, scenario.ID+"/"+check.ID))
+				named := len(s.only) == 0 || anyMatches(s.only, scenario.ID, c.ID, scenario.ID+"/"+check.ID)
+				return named && check.Judges(c.ID)
 			}
 			playable := c.Revisions == nil || slices.Contains(c.Revisions, revision)
 			if playable && !anyMatches(s.skip, c.ID) && slices.ContainsFunc(judged, shows) {
@@ -135,4 +129,15 @@ func (s *selection) cases(revision server.Revision) []harness.Case {
 		}
 	}
 	return cases
+}
+
+// judged returns the selected checks of a scenario that have a level in the revision.
+func (s *selection) judged(scenario *check.Scenario, revision server.Revision) []*check.Check {
+	var judged []*check.Check
+	for i := range scenario.Checks {
+		if c := &scenario.Checks[i]; c.Levels[revision] != "" && s.check(scenario, c) {
+			judged = append(judged, c)
+		}
+	}
+	return judged
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// chosen returns what a selection plays and judges in a revision.
+// chosen returns the cases that a selection plays in a revision, and the checks that it judges.
 func chosen(t *testing.T, revision server.Revision, only, skip []string) (cases, checks []string) {
 	t.Helper()
 	s, err := newSelection(only, skip)
@@ -34,7 +34,7 @@ func chosen(t *testing.T, revision server.Revision, only, skip []string) (cases,
 	return cases, checks
 }
 
-// scenariosBut are all scenarios but one.
+// scenariosBut returns all scenarios but one.
 func scenariosBut(id string) (others []string) {
 	for _, s := range catalogue() {
 		if s.ID != id {
@@ -44,11 +44,12 @@ func scenariosBut(id string) (others []string) {
 	return others
 }
 
-func TestWhatASelectionPlaysAndJudges(t *testing.T) {
+func TestASelectionChoosesCasesAndChecks(t *testing.T) {
 	var everyCase, everyCheck, basicChecks []string
 	for _, s := range catalogue() {
 		for _, c := range s.Cases {
-			if slices.Contains(s.Revisions, server.V20251125) && (c.Revisions == nil || slices.Contains(c.Revisions, server.V20251125)) {
+			if slices.Contains(s.Revisions, server.V20251125) &&
+				(c.Revisions == nil || slices.Contains(c.Revisions, server.V20251125)) {
 				everyCase = append(everyCase, c.ID)
 			}
 		}
@@ -68,18 +69,29 @@ func TestWhatASelectionPlaysAndJudges(t *testing.T) {
 		"a scenario":           {[]string{"basic"}, nil, everyCaseOf("basic"), basicChecks},
 		"a scenario by a glob": {[]string{"bas*"}, nil, everyCaseOf("basic"), basicChecks},
 		"all of a scenario":    {[]string{"basic/*"}, nil, everyCaseOf("basic"), basicChecks},
-		"a check":              {[]string{"parallel/results-order"}, nil, []string{"parallel/two-cities"}, []string{"parallel/results-order"}},
-		"a check of two cases": {[]string{"parallel/unique-ids"}, nil, []string{"parallel/two-cities", "parallel/thirty-three"}, []string{"parallel/unique-ids"}},
-		"checks by a glob":     {[]string{"parallel/results-*"}, nil, []string{"parallel/two-cities", "parallel/thirty-three"}, []string{"parallel/results-reach-model", "parallel/results-order"}},
-		"a case":               {[]string{"parallel/failing-tool"}, nil, []string{"parallel/failing-tool"}, []string{"parallel/error-result"}},
-		"cases by a glob":      {[]string{"parallel/result-t*"}, nil, []string{"parallel/result-texts"}, []string{"parallel/result-content"}},
-		"a case and a check":   {[]string{"parallel/late-fragment", "tool-use/input-intact"}, nil, []string{"tool-use/one-tool", "tool-use/two-turns", "parallel/late-fragment"}, []string{"tool-use/input-intact", "parallel/late-delta"}},
-		"all but scenarios":    {nil, scenariosBut("tool-use"), everyCaseOf("tool-use"), everyCheckOf("tool-use")},
-		"a scenario less checks": {[]string{"parallel"}, []string{"parallel/*result*", "parallel/*-*-*", "parallel/*delta", "parallel/[asu]*-uses", "parallel/un*"},
+		"a check": {[]string{"parallel/results-order"}, nil, []string{"parallel/two-cities"},
+			[]string{"parallel/results-order"}},
+		"a check of two cases": {[]string{"parallel/unique-ids"}, nil,
+			[]string{"parallel/two-cities", "parallel/thirty-three"}, []string{"parallel/unique-ids"}},
+		"checks by a glob": {[]string{"parallel/results-*"}, nil,
+			[]string{"parallel/two-cities", "parallel/thirty-three"}, []string{"parallel/results-reach-model",
+				"parallel/results-order"}},
+		"a case": {[]string{"parallel/failing-tool"}, nil, []string{"parallel/failing-tool"},
+			[]string{"parallel/error-result"}},
+		"cases by a glob": {[]string{"parallel/result-t*"}, nil, []string{"parallel/result-texts"},
+			[]string{"parallel/result-content"}},
+		"a case and a check": {[]string{"parallel/late-fragment", "tool-use/input-intact"}, nil,
+			[]string{"tool-use/one-tool", "tool-use/two-turns", "parallel/late-fragment"}, []string{"tool-use/input-intact",
+				"parallel/late-delta"}},
+		"all but scenarios": {nil, scenariosBut("tool-use"), everyCaseOf("tool-use"), everyCheckOf("tool-use")},
+		"a scenario less checks": {[]string{"parallel"},
+			[]string{"parallel/*result*", "parallel/*-*-*", "parallel/*delta", "parallel/[asu]*-uses", "parallel/un*"},
 			[]string{"parallel/two-cities"}, []string{"parallel/uses-restated"}},
-		"all but a case":            {[]string{"tool-use", "parallel"}, []string{"parallel/*"}, everyCaseOf("tool-use"), everyCheckOf("tool-use")},
-		"a case that shows several": {[]string{"basic/failing"}, nil, []string{"basic/failing"}, []string{"basic/answers-once", "basic/error-shape"}},
-		"nothing left":              {[]string{"basic"}, []string{"*"}, nil, nil},
+		"all but a case": {[]string{"tool-use", "parallel"}, []string{"parallel/*"}, everyCaseOf("tool-use"),
+			everyCheckOf("tool-use")},
+		"a case that shows several": {[]string{"basic/failing"}, nil, []string{"basic/failing"},
+			[]string{"basic/answers-once", "basic/error-shape"}},
+		"nothing left": {[]string{"basic"}, []string{"*"}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cases, checks := chosen(t, server.V20251125, c.only, c.skip)
@@ -113,26 +125,28 @@ func everyCheckOf(scenario string) []string {
 	return ids
 }
 
-func TestARevisionPlaysWhatItHas(t *testing.T) {
+func TestARevisionPlaysItsOwnCases(t *testing.T) {
 	for _, revision := range []server.Revision{server.V20250326, server.V20250618} {
 		cases, _ := chosen(t, revision, nil, nil)
-		require.Equal(t, []string{"declare/sampling", "declare/undeclared-sampling", "basic/question", "basic/truncated", "basic/empty", "basic/failing", "basic/ids",
+		require.Equal(t, []string{"declare/sampling", "declare/undeclared-sampling", "basic/question", "basic/truncated",
+			"basic/empty", "basic/failing", "basic/ids",
 			"basic/long", "basic/tuned", "basic/hints", "basic/turns", "basic/image", "basic/audio", "basic/extras", "basic/context", "basic/thinking"}, cases[:16],
-			"there are no tools in it, and no arrays")
+			"the revision has no tools and no arrays")
 		var scenarios []string
 		for _, id := range cases {
 			scenario, _, _ := strings.Cut(id, "/")
 			scenarios = append(scenarios, scenario)
 		}
-		require.Equal(t, []string{"declare", "basic", "malformed", "cancel", "provider-errors", "consent", "transport"}, slices.Compact(scenarios))
+		require.Equal(t, []string{"declare", "basic", "malformed", "cancel", "provider-errors", "consent", "transport"},
+			slices.Compact(scenarios))
 	}
 	cases, _ := chosen(t, server.V20260728, []string{"basic/answers-once"}, nil)
-	require.Empty(t, cases, "the check has no level in it")
+	require.Empty(t, cases, "the check has no level in the revision")
 	cases, _ = chosen(t, server.V20260728, nil, nil)
-	require.NotContains(t, cases, "basic/ids", "what it shows has no level in it")
+	require.NotContains(t, cases, "basic/ids", "its checks have no level in the revision")
 }
 
-func TestWhatIsSelectedIsAllThatIsJudged(t *testing.T) {
+func TestOnlyTheSelectionIsJudged(t *testing.T) {
 	s := tracetest.Begin(t, catalogue(), server.V20251125, dialect.Native, "basic/question")
 	tracetest.Right(s)
 	selected, err := newSelection([]string{"basic/has-*"}, []string{"basic/has-model"})
@@ -144,23 +158,30 @@ func TestWhatIsSelectedIsAllThatIsJudged(t *testing.T) {
 		ids = append(ids, r.ID())
 	}
 	require.Equal(t, []string{"client/connects", "client/sampled", "client/ends-cleanly", "basic/has-content"}, ids,
-		"the client as a whole is judged in every run")
+		"every run judges the client as a whole")
 }
 
-func TestASelectionOfNothingNamesWhatComesNear(t *testing.T) {
+func TestAnEmptySelectionSuggestsNames(t *testing.T) {
 	for name, c := range map[string]struct {
 		only, skip []string
 		want       string
 	}{
-		"a typing error":           {[]string{"paralel"}, nil, `"paralel" matches no scenario, case or check; did you mean parallel?`},
-		"a check's typing error":   {[]string{"parallel/result-order"}, nil, `"parallel/result-order" matches no scenario, case or check; did you mean parallel/results-order, parallel/result-audio, parallel/result-texts?`},
-		"a check alone":            {[]string{"late-delta"}, nil, `"late-delta" matches no scenario, case or check; did you mean parallel/late-delta?`},
-		"nothing like it":          {[]string{"zzzzzzzz"}, nil, `"zzzzzzzz" matches no scenario, case or check`},
-		"a glob of nothing":        {[]string{"basic/z*"}, nil, `"basic/z*" matches no scenario, case or check; did you mean basic, basic/ids?`},
-		"one of several":           {[]string{"basic", "bsaic"}, nil, `"bsaic" matches no scenario, case or check; did you mean basic?`},
-		"to be skipped":            {nil, []string{"paralel"}, `"paralel" matches no scenario, case or check; did you mean parallel?`},
-		"the client, always there": {nil, []string{"client/connects"}, `"client/connects" matches no scenario, case or check`},
-		"a bad pattern":            {[]string{"basic/[a"}, nil, `pattern "basic/[a": syntax error in pattern`},
+		"a typing error": {[]string{"paralel"}, nil,
+			`"paralel" matches no scenario, case or check; did you mean parallel?`},
+		"a check's typing error": {[]string{"parallel/result-order"}, nil,
+			`"parallel/result-order" matches no scenario, case or check; did you mean parallel/results-order, parallel/result-audio, parallel/result-texts?`},
+		"a check alone": {[]string{"late-delta"}, nil,
+			`"late-delta" matches no scenario, case or check; did you mean parallel/late-delta?`},
+		"nothing like it": {[]string{"zzzzzzzz"}, nil, `"zzzzzzzz" matches no scenario, case or check`},
+		"a glob of nothing": {[]string{"basic/z*"}, nil,
+			`"basic/z*" matches no scenario, case or check; did you mean basic, basic/ids?`},
+		"one of several": {[]string{"basic", "bsaic"}, nil,
+			`"bsaic" matches no scenario, case or check; did you mean basic?`},
+		"to be skipped": {nil, []string{"paralel"},
+			`"paralel" matches no scenario, case or check; did you mean parallel?`},
+		"the client, always there": {nil, []string{"client/connects"},
+			`"client/connects" matches no scenario, case or check`},
+		"a bad pattern": {[]string{"basic/[a"}, nil, `pattern "basic/[a": syntax error in pattern`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := newSelection(c.only, c.skip)
@@ -176,6 +197,7 @@ func TestASelectionOfNothingNamesWhatComesNear(t *testing.T) {
 }
 
 func TestEveryNameOfTheCatalogueSelectsSomething(t *testing.T) {
+	t.Parallel()
 	for _, name := range allNames() {
 		played := 0
 		for _, revision := range check.AllRevisions() {

@@ -16,24 +16,24 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// Suite is a run: a client, and what is asked of it. Only Client is required.
+// Suite is the configuration of a run. Only Client is required.
 type Suite struct {
 	Client harness.Client
-	// Revisions are those to judge, each in sessions of its own; nil for [Revisions].
+	// Revisions are judged in sessions of their own; nil for [Revisions].
 	Revisions []server.Revision
-	// Only and Skip are patterns of scenarios, cases and checks; nil for all, and for none.
+	// Only and Skip are patterns of scenarios, cases and checks (see [Only]); nil for everything, and for nothing.
 	Only, Skip []string
-	// Seed makes session ids and request states.
+	// Seed generates session ids, request states and malformed requests.
 	Seed int64
-	// Timeout is how long one session with the client may take, CaseTimeout one of a single case; 0 for what [harness.Runner] says.
+	// Timeout limits a session with the client, CaseTimeout one with a single case; 0 for the default of [harness.Runner].
 	Timeout, CaseTimeout time.Duration
-	// ClientTimeout is how long the client waits for the model; 0 where that is not known (see [harness.Runner]).
+	// ClientTimeout is how long the client waits for the model; 0 if unknown (see [harness.Runner]).
 	ClientTimeout time.Duration
-	// Parallel is how many sessions run at once; 0 for one.
+	// Parallel is the number of concurrent sessions; 0 for one.
 	Parallel int
-	// Dialect is the only model wire format that the client is told of; "" for all that there are.
+	// Dialect is the only model wire format that the client is offered; "" for all.
 	Dialect string
-	// Source answers the model's requests in place of the scenarios' scripts; nil for the scripts.
+	// Source answers requests to the model in place of the scenarios' scripts; nil for the scripts.
 	Source llm.Source
 	// Tool is the version of the program, for the report.
 	Tool string
@@ -41,47 +41,38 @@ type Suite struct {
 	Bubble func(func())
 	// Contained plays the hostile cases in place of Client (see [harness.Runner]); nil for Client.
 	Contained *harness.Client
-	// Watchdog is how long, by a real clock, a session in virtual time may take; 0 for [harness.DefaultWatchdog].
+	// Watchdog limits the real time of a session in virtual time; 0 for [harness.DefaultWatchdog].
 	Watchdog time.Duration
-	// Again returns the command that plays just one case again, for the report; nil for none.
+	// Reproduce returns the command that plays one case, or the whole run for "", for the report; nil for none.
 	Reproduce func(revision server.Revision, caseID string) string
-	// Fuzz is how many malformed requests are made from Seed and played in each revision, beside those of the catalogue.
+	// Fuzz is the number of malformed requests per revision that Seed generates in addition to the catalogue's.
 	Fuzz int
-	// Frames is the folder for malformed requests, of those that are made from a seed, that break the client: each is made as small as it can
-	// be, which takes some more sessions, and kept as a file. "" keeps none.
+	// Frames is the folder in which generated malformed requests that break the client are kept. Each is shrunk first,
+	// which takes more sessions. "" keeps none.
 	Frames string
-	// Frame is the path of such a file: it alone is played then, in its revision. "" for none.
+	// Frame is the path of a file in Frames: only that is played, in its revision. "" for none.
 	Frame string
-	// Reproduce returns the command that plays a file of Frames, for the report; nil for none.
+	// ReproduceFile returns the command that plays a file in Frames, for the report; nil for none.
 	ReproduceFile func(path string) string
 }
 
-// Run plays and judges. It returns the results, and the traces that they rest on in the order of the revisions. When the context ends
-// it returns what was judged until then, marked as interrupted, with the context's error. Errors are a [SelectionError], a [FrameError], a
-// [harness.CommandError], or say what went wrong on our own side.
+// Run plays and judges. It returns the results and their traces, in the order of the revisions. When the context ends,
+// it returns the results so far, marked as interrupted, with the context's error. Errors are a [SelectionError], a
+// [FrameError], a [harness.CommandError], or an error of the harness. Run does not change the suite.
 func (s *Suite) Run(ctx context.Context) (*report.Results, []*trace.Trace, error) {
-	suite := *s // what follows from the settings is not the caller's
+	suite := *s
 	s = &suite
-	made, err := s.made()
+	generated, err := s.generated()
 	if err != nil {
 		return nil, nil, err
 	}
-	chosen, err := newSelection(s.Only, s.Skip, made...)
+	chosen, err := newSelection(s.Only, s.Skip, generated...)
 	if err != nil {
 		return nil, nil, err
 	}
-	wanted := s.Revisions
-	if wanted == nil {
-		wanted = Revisions()
-	}
-	var revisions []server.Revision
-	for _, r := range wanted {
-		if !slices.Contains(AllRevisions(), r) {
-			return nil, nil, fmt.Errorf("revision %q cannot be judged: want one of %v", r, AllRevisions())
-		}
-		if !slices.Contains(revisions, r) {
-			revisions = append(revisions, r)
-		}
+	revisions, err := s.revisions()
+	if err != nil {
+		return nil, nil, err
 	}
 	traces, err := s.play(ctx, revisions, chosen)
 	var usage *harness.CommandError
@@ -103,11 +94,29 @@ func (s *Suite) Run(ctx context.Context) (*report.Results, []*trace.Trace, error
 	return rs, traces, err
 }
 
-// play plays the revisions, several at once where that is allowed, and returns the traces in their order.
+// revisions returns the revisions to judge, each once.
+func (s *Suite) revisions() ([]server.Revision, error) {
+	wanted := s.Revisions
+	if wanted == nil {
+		wanted = Revisions()
+	}
+	var revisions []server.Revision
+	for _, r := range wanted {
+		if !slices.Contains(AllRevisions(), r) {
+			return nil, fmt.Errorf("unknown revision %q: use one of %v", r, AllRevisions())
+		}
+		if !slices.Contains(revisions, r) {
+			revisions = append(revisions, r)
+		}
+	}
+	return revisions, nil
+}
+
+// play plays the revisions, concurrently if Parallel allows it, and returns the traces in their order.
 func (s *Suite) play(ctx context.Context, revisions []server.Revision, chosen *selection) ([]*trace.Trace, error) {
 	traces := make([][]*trace.Trace, len(revisions))
 	errs := make([]error, len(revisions))
-	atOnce := max(min(s.Parallel, len(revisions)), 1) // revisions, each with its share of the sessions that may run at once
+	atOnce := max(min(s.Parallel, len(revisions)), 1) // Each revision gets its share of the concurrent sessions.
 	one := func(i int) {
 		cases := chosen.cases(revisions[i])
 		if len(cases) == 0 || ctx.Err() != nil {
@@ -130,13 +139,16 @@ func (s *Suite) play(ctx context.Context, revisions []server.Revision, chosen *s
 	return slices.Concat(traces...), errors.Join(errs...)
 }
 
-// runner plays cases in a revision, several sessions at once.
+// runner returns a runner for a revision.
 func (s *Suite) runner(revision server.Revision, parallel int) *harness.Runner {
-	return &harness.Runner{Client: s.Client, Revision: revision, Seed: s.Seed, Timeout: s.Timeout, CaseTimeout: s.CaseTimeout, ClientTimeout: s.ClientTimeout,
-		Contained: s.Contained, Parallel: parallel, Tool: s.Tool, Dialect: s.Dialect, Source: s.Source, Bubble: s.Bubble, Watchdog: s.Watchdog}
+	return &harness.Runner{
+		Client: s.Client, Contained: s.Contained, Revision: revision, Seed: s.Seed, Tool: s.Tool,
+		Timeout: s.Timeout, CaseTimeout: s.CaseTimeout, ClientTimeout: s.ClientTimeout, Watchdog: s.Watchdog,
+		Parallel: parallel, Dialect: s.Dialect, Source: s.Source, Bubble: s.Bubble,
+	}
 }
 
-// tellAgain adds to each result that calls for a look the command that reproduces it.
+// addReproduce adds the reproduce command to each result that did not pass.
 func (s *Suite) addReproduce(rs *report.Results) {
 	if s.Reproduce == nil {
 		return
@@ -146,13 +158,13 @@ func (s *Suite) addReproduce(rs *report.Results) {
 		if r.Verdict == report.Pass || r.Verdict == report.NotApplicable {
 			continue
 		}
-		again := ""
+		caseID := ""
 		for _, c := range r.Cases {
 			if c.Verdict == r.Verdict {
-				again = c.Case
+				caseID = c.Case
 				break
 			}
 		}
-		r.Reproduce = s.Reproduce(server.Revision(r.Revision), again)
+		r.Reproduce = s.Reproduce(server.Revision(r.Revision), caseID)
 	}
 }

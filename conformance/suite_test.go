@@ -20,14 +20,16 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/reference"
 )
 
-// suiteOf judges a client in virtual time.
+// suiteOf returns a suite that judges a client in virtual time.
 func suiteOf(t *testing.T, c harness.Client) conformance.Suite {
-	return conformance.Suite{Client: c, Seed: 1, Tool: "test", Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}
+	return conformance.Suite{Client: c, Seed: 1, Tool: "test",
+		Bubble: func(f func()) { synctest.Test(t, func(*testing.T) { f() }) }}
 }
 
-func TestTheCommandThatReproducesAResultNamesACaseOfIt(t *testing.T) {
+func TestTheReproduceCommandNamesACaseOfTheResult(t *testing.T) {
+	t.Parallel()
 	suite := suiteOf(t, mutant("text-results-only"))
-	suite.Revisions = []server.Revision{server.V20251125}
+	suite.Revisions, suite.Only = []server.Revision{server.V20251125}, sample("basic", "parallel")
 	suite.Reproduce = func(revision server.Revision, caseID string) string {
 		return fmt.Sprintf("play %s in %s", caseID, revision)
 	}
@@ -37,31 +39,44 @@ func TestTheCommandThatReproducesAResultNamesACaseOfIt(t *testing.T) {
 		switch {
 		case r.ID() == "parallel/result-content":
 			require.Equal(t, report.Fail, r.Verdict)
-			require.Equal(t, "play parallel/result-image in 2025-11-25", r.Reproduce, "the first case of the verdict, not of the check")
+			require.Equal(t, "play parallel/result-image in 2025-11-25", r.Reproduce, "the first case with the verdict")
 		case r.Verdict == report.Pass || r.Verdict == report.NotApplicable:
 			require.Empty(t, r.Reproduce, r.ID())
 		}
 	}
 
 	suite = suiteOf(t, mutant("never-connects"))
-	suite.Reproduce = func(revision server.Revision, caseID string) string { return fmt.Sprintf("%s/%q", revision, caseID) }
+	suite.Only = sample("basic")
+	suite.Reproduce = func(revision server.Revision,
+		caseID string) string {
+		return fmt.Sprintf("%s/%q", revision, caseID)
+	}
 	rs, _, err = suite.Run(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "client/connects", rs.Results[0].ID())
-	require.Equal(t, `2025-11-25/""`, rs.Results[0].Reproduce, "the client as a whole has no case of its own")
+	require.Equal(t, `2025-11-25/""`, rs.Results[0].Reproduce, "the client as a whole has no case")
 }
 
-func TestASuiteRunsWhatItIsAskedFor(t *testing.T) {
+func TestASuitePlaysItsRevisionsInOrder(t *testing.T) {
+	t.Parallel()
 	right := harness.InProcess(reference.Client(reference.Config{}), harness.Named("right"))
 	for name, c := range map[string]struct {
 		change func(*conformance.Suite)
 		want   []string // revision of each trace
 	}{
-		"both eras":           {func(*conformance.Suite) {}, []string{"2025-11-25", "2026-07-28"}},
-		"one revision":        {func(s *conformance.Suite) { s.Revisions = []server.Revision{server.V20250618} }, []string{"2025-06-18"}},
-		"in the order given":  {func(s *conformance.Suite) { s.Revisions = []server.Revision{server.V20260728, server.V20251125} }, []string{"2026-07-28", "2025-11-25"}},
-		"a revision once":     {func(s *conformance.Suite) { s.Revisions = []server.Revision{server.V20260728, server.V20260728} }, []string{"2026-07-28"}},
-		"where there is more": {func(s *conformance.Suite) { s.Only = []string{"basic/answers-once"} }, []string{"2025-11-25"}},
+		"both eras": {func(*conformance.Suite) {}, []string{"2025-11-25", "2026-07-28"}},
+		"one revision": {func(s *conformance.Suite) { s.Revisions = []server.Revision{server.V20250618} },
+			[]string{"2025-06-18"}},
+		"in the order given": {func(s *conformance.Suite) {
+			s.Revisions = []server.Revision{server.V20260728,
+				server.V20251125}
+		}, []string{"2026-07-28", "2025-11-25"}},
+		"a revision once": {func(s *conformance.Suite) {
+			s.Revisions = []server.Revision{server.V20260728,
+				server.V20260728}
+		}, []string{"2026-07-28"}},
+		"where there is more": {func(s *conformance.Suite) { s.Only = []string{"basic/answers-once"} },
+			[]string{"2025-11-25"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			suite := suiteOf(t, right)
@@ -78,12 +93,13 @@ func TestASuiteRunsWhatItIsAskedFor(t *testing.T) {
 			require.Equal(t, "test", rs.Tool)
 			require.Equal(t, int64(1), rs.Seed)
 			require.False(t, rs.Failed(true))
-			require.True(t, slices.IsSortedFunc(rs.Results, func(a, b report.Result) int { return strings.Compare(a.Revision, b.Revision) }))
+			require.True(t, slices.IsSortedFunc(rs.Results,
+				func(a, b report.Result) int { return strings.Compare(a.Revision, b.Revision) }))
 		})
 	}
 }
 
-func TestASuiteThatCannotRunSaysWhy(t *testing.T) {
+func TestASuiteThatCannotRunReturnsAnError(t *testing.T) {
 	right := harness.InProcess(reference.Client(reference.Config{}))
 	for name, c := range map[string]struct {
 		change func(*conformance.Suite)
@@ -91,23 +107,24 @@ func TestASuiteThatCannotRunSaysWhy(t *testing.T) {
 		as     any
 	}{
 		"an unknown revision": {func(s *conformance.Suite) { s.Revisions = []server.Revision{"2024-11-05"} },
-			`revision "2024-11-05" cannot be judged: want one of [2025-03-26 2025-06-18 2025-11-25 2026-07-28]`, nil},
-		"an unknown scenario": {func(s *conformance.Suite) { s.Only = []string{"bsaic"} }, `"bsaic" matches no scenario, case or check; did you mean basic?`, new(*conformance.SelectionError)},
+			`unknown revision "2024-11-05": use one of [2025-03-26 2025-06-18 2025-11-25 2026-07-28]`, nil},
+		"an unknown scenario": {func(s *conformance.Suite) { s.Only = []string{"bsaic"} },
+			`"bsaic" matches no scenario, case or check; did you mean basic?`, new(*conformance.SelectionError)},
 		"nothing in the revision": {func(s *conformance.Suite) {
 			s.Only, s.Revisions = []string{"tool-use"}, []server.Revision{server.V20250618}
 		}, "the selection has no case in the revisions that are run", new(*conformance.SelectionError)},
-		"a program that is not there": {func(s *conformance.Suite) { s.Client = harness.Command("no-such-client") },
+		"a missing program": {func(s *conformance.Suite) { s.Client = harness.Command("no-such-client") },
 			`the client "no-such-client" cannot be started: exec: "no-such-client": executable file not found in $PATH`, new(*harness.CommandError)},
 		"a bubble that fails": {func(s *conformance.Suite) {
 			s.Bubble, s.Revisions, s.Only = func(func()) {}, []server.Revision{server.V20251125}, []string{"parallel"}
 		},
-			"the session's bubble failed: the test's own output says why", nil},
+			"the session's bubble failed", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			suite := suiteOf(t, right)
 			c.change(&suite)
 			rs, _, err := suite.Run(t.Context())
-			require.EqualError(t, err, c.want)
+			require.ErrorContains(t, err, c.want)
 			require.Nil(t, rs)
 			if c.as != nil {
 				require.ErrorAs(t, err, c.as)
@@ -116,7 +133,7 @@ func TestASuiteThatCannotRunSaysWhy(t *testing.T) {
 	}
 }
 
-func TestASuiteThatIsInterruptedSaysWhatItSaw(t *testing.T) {
+func TestAnInterruptedSuiteReturnsItsResults(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	client := harness.InProcess(func(_ context.Context, env harness.Env) error {
 		wire := env
@@ -131,17 +148,17 @@ func TestASuiteThatIsInterruptedSaysWhatItSaw(t *testing.T) {
 	rs, traces, err := suite.Run(ctx)
 	require.ErrorIs(t, err, context.Canceled)
 	require.True(t, rs.Interrupted)
-	require.Len(t, traces, 1, "the second revision was not begun")
+	require.Len(t, traces, 1, "the second revision did not start")
 	verdicts := map[string]report.Verdict{}
 	for _, r := range rs.Results {
 		verdicts[r.ID()] = r.Verdict
-		require.NotEqual(t, report.Fail, r.Verdict, "%s: whoever interrupts a run convicts nobody: %s", r.ID(), r.Message)
+		require.NotEqual(t, report.Fail, r.Verdict, "%s: an interrupt is not a failure: %s", r.ID(), r.Message)
 	}
 	require.Equal(t, report.Pass, verdicts["client/sampled"])
 	require.Equal(t, report.Info, verdicts["basic/system-prompt"])
 }
 
-func TestARunThatIsInterruptedBeforeItBeginsHasNothingToSay(t *testing.T) {
+func TestARunInterruptedAtOnceHasNoResults(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	suite := suiteOf(t, harness.InProcess(reference.Client(reference.Config{})))
@@ -151,12 +168,13 @@ func TestARunThatIsInterruptedBeforeItBeginsHasNothingToSay(t *testing.T) {
 	require.Empty(t, traces)
 }
 
-func TestNoMoreSessionsRunAtOnceThanTheSuiteAllows(t *testing.T) {
+func TestParallelLimitsTheConcurrentSessions(t *testing.T) {
+	t.Parallel()
 	for _, allowed := range []int{0, 1, 2, 3} {
 		meet := make(chan bool)
 		var met atomic.Bool
 		client := harness.InProcess(func(ctx context.Context, env harness.Env) error {
-			// The sessions of the two revisions wait for each other, as long as they may.
+			// The sessions of the two revisions wait for each other.
 			select {
 			case meet <- true:
 			case <-meet:
@@ -166,7 +184,7 @@ func TestNoMoreSessionsRunAtOnceThanTheSuiteAllows(t *testing.T) {
 			return nil
 		}, harness.Loopback())
 		timeout := harness.DefaultTimeout
-		if allowed < 2 { // who waits does so in vain
+		if allowed < 2 { // They never meet.
 			timeout = 100 * time.Millisecond
 		}
 		suite := conformance.Suite{Client: client, Only: []string{"basic"}, Parallel: allowed, Timeout: timeout}
@@ -177,8 +195,10 @@ func TestNoMoreSessionsRunAtOnceThanTheSuiteAllows(t *testing.T) {
 	}
 }
 
-func TestEveryRevisionOfARunCanBeJudgedAlone(t *testing.T) {
+func TestEveryTraceOfARunCanBeJudgedAlone(t *testing.T) {
+	t.Parallel()
 	suite := suiteOf(t, harness.InProcess(reference.Client(reference.Config{})))
+	suite.Skip = sample("loop")
 	rs, traces, err := suite.Run(t.Context())
 	require.NoError(t, err)
 	var parts []report.Result
@@ -188,12 +208,12 @@ func TestEveryRevisionOfARunCanBeJudgedAlone(t *testing.T) {
 		for _, tr := range traces {
 			if tr.Header.Revision == string(revision) {
 				ofIt = append(ofIt, tr)
-				if tr.Header.Patience == 0 { // what waits does so alone
+				if tr.Header.Patience == 0 {
 					declaring++
 				}
 			}
 		}
-		require.Greater(t, declaring, 9, "a session for each thing that the client is told, for what is hostile, and for each case that waits or stands alone")
+		require.Greater(t, declaring, 9, "sessions for each declaration, for hostile cases, and for cases that run alone")
 		one, err := conformance.Judge(ofIt...)
 		require.NoError(t, err)
 		parts = append(parts, one.Results...)
@@ -202,6 +222,6 @@ func TestEveryRevisionOfARunCanBeJudgedAlone(t *testing.T) {
 	for _, tr := range traces {
 		one, err := conformance.Judge(tr)
 		require.NoError(t, err)
-		require.False(t, one.Failed(true), "a part of a run that is right is right")
+		require.False(t, one.Failed(true), "a part of a passing run passes")
 	}
 }

@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/harness/trace"
@@ -40,7 +39,7 @@ func survey(t *trace.Trace) surveyed {
 			s.mark(e)
 		case fromClient(e):
 			s.called[e.Case] = true
-			method := methodOf(e.Frame.Raw)
+			method := trace.ReadMessage(e.Frame.Raw).Method
 			s.asked = s.asked || strings.HasPrefix(method, "tools/")
 			if e.Case != "" && method != "" && !strings.HasPrefix(method, "notifications/") {
 				s.last = e.Case
@@ -57,13 +56,6 @@ func (s *surveyed) mark(e *trace.Event) {
 	case e.Mark.Name == trace.MarkHandlerEnded && e.Mark.Text == "" && s.ended == nil:
 		s.over[e.Case]++
 	}
-}
-
-// methodOf is the method of a request; "" for anything else.
-func methodOf(raw []byte) string {
-	var m struct{ Method string }
-	_ = json.Unmarshal(raw, &m)
-	return m.Method
 }
 
 // outOfReach is the reason for a session that waits in real time.

@@ -11,22 +11,23 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// takeModelRequest takes in a request to the model. Which round it was made for is seen once all is known.
-func (s *Session) takeModelRequest(e *trace.Event) {
+// addModelRequest adds a request to the model. [Session.attribute] finds its round once all events are known.
+func (s *Session) addModelRequest(e *trace.Event) {
 	if e.Request.SideRequest {
-		return // nothing is asked of the model
+		return // It asks the model nothing.
 	}
-	x := &Exchange{Place: Place{Ref: e.Ref()}, number: e.Request.Exchange, Began: s.Order[e.Ref()], Behind: s.Order[e.Ref()]}
+	at := s.Order[e.Ref()]
+	x := &Exchange{Place: Place{Ref: e.Ref()}, number: e.Request.Exchange, Began: at, Behind: at}
 	x.Request, x.Unreadable = llm.Decode(e.Request.Dialect, e.Request.Path, e.Request.Body)
 	x.conversations = Conversations(e.Request.Body, s.Calls[e.Case][0].Case.Mark)
 	if x.Request != nil {
-		Pair(x.Request.Messages)
+		pair(x.Request.Messages)
 	}
 	s.Exchanges[e.Case] = append(s.Exchanges[e.Case], x)
 }
 
-// takeModelChunk takes in a piece of the model's answer.
-func (s *Session) takeModelChunk(e *trace.Event) {
+// addModelChunk adds a part of the model's response.
+func (s *Session) addModelChunk(e *trace.Event) {
 	for _, x := range s.Exchanges[e.Case] {
 		if x.number == e.Chunk.Exchange {
 			x.Answer = append(x.Answer, e.Chunk.Data...)
@@ -34,22 +35,25 @@ func (s *Session) takeModelChunk(e *trace.Event) {
 	}
 }
 
-func (s *Session) takeModelEnd(e *trace.Event) {
+// addModelEnd adds the end of the model's response. A later end corrects the first, but the client may have continued
+// since the first.
+func (s *Session) addModelEnd(e *trace.Event) {
 	for _, x := range s.Exchanges[e.Case] {
 		if x.number != e.End.Exchange {
 			continue
 		}
-		if x.Behind == x.Began { // what corrects it comes later, when the client may have gone on
+		if x.Behind == x.Began {
 			x.Behind = s.Order[e.Ref()]
 		}
 		x.End = *e.End
 	}
 }
 
-// attribute gives the case's model requests to the rounds that they were made for. The model's wire does not say: a client may call a
-// tool twice at once, and each call asks the model the same. So each round gets first the request that its answer can rest on: one that
-// the model answered after the round was asked and before it was answered, for a history as long. Rounds choose in the order in which
-// they were answered, which leaves none without where all can have one. What is left goes to a round that was open.
+// attribute assigns the case's model requests to rounds. A request does not name its round, and two concurrent calls
+// of a tool ask the model the same. So each round first gets the request that its answer can be based on: one that the
+// model answered between the sampling request and the answer, with a history of the same length. Rounds choose in the
+// order of their answers, so that every round gets a request if that is possible. The other requests go to the
+// likeliest round.
 func (s *Session) attribute(caseID string) {
 	var rounds []*Round
 	for _, ev := range s.Calls[caseID] {
@@ -57,14 +61,14 @@ func (s *Session) attribute(caseID string) {
 	}
 	slices.SortStableFunc(rounds, func(a, b *Round) int { return cmp.Compare(s.AnsweredAt(a), s.AnsweredAt(b)) })
 	taken := map[*Exchange]*Round{}
-	for _, exactly := range []bool{true, false} {
+	for _, exact := range []bool{true, false} {
 		for _, r := range rounds {
 			if len(r.Model) > 0 {
 				continue
 			}
 			i := slices.IndexFunc(s.Exchanges[caseID], func(x *Exchange) bool {
 				return taken[x] == nil && x.End.Status == 200 && s.Order[r.Asked.Ref] < x.Began && x.Behind < s.AnsweredAt(r) &&
-					(r.fits(x) || !exactly && !s.elsewhere(rounds, r, x))
+					(r.fits(x) || !exact && !s.namesOther(rounds, r, x))
 			})
 			if i >= 0 {
 				x := s.Exchanges[caseID][i]
@@ -92,8 +96,8 @@ func (s *Session) attribute(caseID string) {
 	}
 }
 
-// likeliest returns the round that a request was made for when no answer rests on it: one that was open, with a history as long, the latest
-// asked; nil for a request that came before anything was asked.
+// likeliest returns the round of a request on which no answer is based: preferably an open one, of the same
+// conversation, with a history of the same length, and the latest of those; nil if the request precedes every round.
 func (s *Session) likeliest(rounds []*Round, x *Exchange) *Round {
 	var best *Round
 	most := -1
@@ -107,7 +111,7 @@ func (s *Session) likeliest(rounds []*Round, x *Exchange) *Round {
 			likely += 2
 		}
 		if r.converses(x) && x.Began < s.AnsweredAt(r) {
-			likely += 4 // of several that are open, it is of the one that it names
+			likely += 4
 		}
 		if r.fits(x) {
 			likely++
@@ -119,9 +123,10 @@ func (s *Session) likeliest(rounds []*Round, x *Exchange) *Round {
 	return best
 }
 
-// fits reports whether a request has a history as long as the round's, and is of the same conversation, where it says of which it is.
+// fits reports whether a request has a history of the round's length and names no other conversation.
 func (r *Round) fits(x *Exchange) bool {
-	return x.Request != nil && r.Params != nil && x.Request.Turn() == r.Params.Turn() && (len(x.conversations) == 0 || r.converses(x))
+	return x.Request != nil && r.Params != nil && x.Request.Turn() == r.Params.Turn() &&
+		(len(x.conversations) == 0 || r.converses(x))
 }
 
 // converses reports whether a request names the round's conversation.
@@ -129,15 +134,16 @@ func (r *Round) converses(x *Exchange) bool {
 	return slices.ContainsFunc(r.Conversations, func(c string) bool { return slices.Contains(x.conversations, c) })
 }
 
-// elsewhere reports whether a request names the conversation of another round that is open beside this one, and not this one's. Where nothing
-// else is open, what a request names is no matter: a client may still give the model what was asked before.
-func (s *Session) elsewhere(rounds []*Round, r *Round, x *Exchange) bool {
+// namesOther reports whether a request names the conversation of another open round and not this one's. A round that
+// is over does not count: a client may still send the model what it was asked before.
+func (s *Session) namesOther(rounds []*Round, r *Round, x *Exchange) bool {
 	return !r.converses(x) && slices.ContainsFunc(rounds, func(other *Round) bool {
 		return other.converses(x) && s.Order[other.Asked.Ref] < x.Began && x.Began < s.AnsweredAt(other)
 	})
 }
 
-// conversations returns the words by which a case's conversations are told apart, as they stand in a text: its mark and a number.
+// Conversations returns the names of a case's conversations in a text: its mark, "n" and a number. Without a mark
+// there are none.
 func Conversations(text []byte, mark string) []string {
 	var found []string
 	for mark != "" {
@@ -157,7 +163,7 @@ func Conversations(text []byte, mark string) []string {
 	return found
 }
 
-// answeredAt is the place of a round's first answer among all events; beyond them all where there is none.
+// AnsweredAt returns the index of the event with the round's first answer; [math.MaxInt] if there is none.
 func (s *Session) AnsweredAt(r *Round) int {
 	if len(r.Answers) == 0 {
 		return math.MaxInt

@@ -10,42 +10,42 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// Link is a request of the second era that carries a play, the call or one of its retries, and the result that it got (2026-07-28,
-// basic/patterns/mrtr). The links of a call are its chain.
+// CarryingRequest is a call of the second era, or one of its retries, with the input that its result requests
+// (2026-07-28, basic/patterns/mrtr). The carrying requests of a call form a chain.
 type CarryingRequest struct {
-	// Place is where the request's params stand.
+	// Place is the place of the params.
 	Place
 	// ID is the JSON-RPC id as it was written.
 	ID     json.RawMessage
 	Method string
 	Params dialect.Object
-	// Responses are its inputResponses by key; nil where it has none, or none that can be read.
+	// Responses holds its inputResponses by key; nil if missing or invalid.
 	Responses dialect.Object
-	// Wish is what its result asks for; nil for one that asks for nothing, or that never came.
+	// InputRequired is its result, if that asks for input; else nil.
 	InputRequired *InputRequired
-	// Retries are the requests that answer the wish, in order: one, if all is well.
+	// Retries holds the requests that respond to InputRequired, in order; a correct client sends one.
 	Retries []*CarryingRequest
 }
 
-// Wish is a result that asks for input, or one that looks as if it did.
+// InputRequired is a result that asks for input, or resembles one.
 type InputRequired struct {
-	// Place is where the result stands.
+	// Place is the place of the result.
 	Place
-	// Type is its resultType; "" where it has none.
+	// Type is the resultType; "" if missing.
 	Type string
-	// State is its requestState; nil where it has none.
+	// State is the requestState; nil if missing.
 	State *string
-	// Requests are its inputRequests by key: the method of each, "" for one that has none.
+	// Requests holds the method of each input request by key; "" if missing.
 	Requests map[string]string
 }
 
-// Keys are the keys of the input requests, sorted.
-func (w *InputRequired) Keys() []string { return slices.Sorted(maps.Keys(w.Requests)) }
+// Keys returns the keys of the input requests, sorted.
+func (in *InputRequired) Keys() []string { return slices.Sorted(maps.Keys(in.Requests)) }
 
-// takeLink takes in a request that carries the play.
-func (ev *Case) takeLink(e *trace.Event, m *Message) {
+// addCarryingRequest adds a call or a retry.
+func (ev *Case) addCarryingRequest(e *trace.Event, m *Message) {
 	l := &CarryingRequest{Place: Place{e.Ref(), "params", "call"}, ID: m.ID, Method: m.Method}
-	_ = dialect.ReadPart(m.Params, &l.Params) // what cannot be read holds nothing
+	_ = dialect.ReadPart(m.Params, &l.Params) // Invalid params are empty.
 	_ = l.Params.Read("inputResponses", &l.Responses)
 	if from := ev.continued(l); from != nil {
 		from.Retries = append(from.Retries, l)
@@ -57,7 +57,7 @@ func (ev *Case) takeLink(e *trace.Event, m *Message) {
 	ev.CarryingRequests = append(ev.CarryingRequests, l)
 }
 
-// retried counts the wishes that were answered by a retry.
+// Retries counts the requests for input that got a retry.
 func (ev *Case) Retries() int {
 	n := 0
 	for _, l := range ev.CarryingRequests {
@@ -66,14 +66,14 @@ func (ev *Case) Retries() int {
 	return n
 }
 
-// isRetry reports whether the request brings what only a retry does.
+// isRetry reports whether the request has a member that only a retry has.
 func (l *CarryingRequest) isRetry() bool {
 	return l.Params["inputResponses"] != nil || l.Params["requestState"] != nil
 }
 
-// continued returns the link whose wish a retry answers: the one whose keys it brings or, where it brings none that was asked for, the
-// latest that has no retry yet, or else the latest of all. Its state does not decide, for whether that is right is to be judged. Nil for what
-// is no retry.
+// continued returns the request that a retry continues: the one that asked for a key of the retry, else the latest
+// without a retry, else the latest that asked for input. The retry's state does not decide, because checks judge it. A
+// request that is not a retry gives nil.
 func (ev *Case) continued(l *CarryingRequest) *CarryingRequest {
 	if !l.isRetry() {
 		return nil
@@ -101,38 +101,40 @@ func (ev *Case) continued(l *CarryingRequest) *CarryingRequest {
 	return latest
 }
 
-// takeWish takes in a result that asks for input, of whatever type.
-func (ev *Case) takeWish(e *trace.Event, m *Message) {
+// addInputRequired adds a result that asks for input to the request that it answers.
+func (ev *Case) addInputRequired(e *trace.Event, m *Message) {
 	var result, requests dialect.Object
-	_ = dialect.ReadPart(m.Result, &result) // what cannot be read asks for nothing
-	w := &InputRequired{Place: Place{e.Ref(), "result", "result"}, Type: result.Text("resultType"), Requests: map[string]string{}}
-	if w.Type != "input_required" && !result.Has("inputRequests") {
+	_ = dialect.ReadPart(m.Result, &result) // An invalid result asks for nothing.
+	in := &InputRequired{
+		Place: Place{e.Ref(), "result", "result"}, Type: result.Text("resultType"), Requests: map[string]string{},
+	}
+	if in.Type != "input_required" && !result.Has("inputRequests") {
 		return
 	}
 	_ = result.Read("inputRequests", &requests)
 	for key, raw := range requests {
-		in := ReadMessage(raw)
-		w.Requests[key] = in.Method
+		request := ReadMessage(raw)
+		in.Requests[key] = request.Method
 	}
 	if result.Has("requestState") {
 		var state string
 		_ = result.Read("requestState", &state)
-		w.State = &state
+		in.State = &state
 	}
 	for _, l := range slices.Backward(ev.CarryingRequests) {
 		if l.InputRequired == nil && SameID(l.ID, m.ID) {
-			l.InputRequired = w
+			l.InputRequired = in
 			return
 		}
 	}
 }
 
-// wished reports whether the server answered a request of the chain with a wish, or with what looks like one.
+// AskedForInput reports whether the server asked for input, or seemed to.
 func (ev *Case) AskedForInput() bool {
 	return slices.ContainsFunc(ev.CarryingRequests, func(l *CarryingRequest) bool { return l.InputRequired != nil })
 }
 
-// wishes are the links that were answered with an InputRequiredResult, in order.
+// InputRequiredResults returns the requests that got an InputRequiredResult, in order.
 func (ev *Case) InputRequiredResults() []*CarryingRequest {
 	var found []*CarryingRequest
 	for _, l := range ev.CarryingRequests {
@@ -143,16 +145,16 @@ func (ev *Case) InputRequiredResults() []*CarryingRequest {
 	return found
 }
 
-// state is the requestState that a retry brings, and whether it is a string.
+// State returns the requestState of a retry, and whether it is a string.
 func (l *CarryingRequest) State() (string, bool) {
 	var s string
 	return s, l.Params.Has("requestState") && l.Params.Read("requestState", &s) == nil
 }
 
-// called is where the client called.
+// CallPlace returns the place of the call.
 func (ev *Case) CallPlace() Place { return Place{ev.FirstCall, "params", "call"} }
 
-// took is what the client says that it took a result for; "" where it says nothing.
+// ReportedOutcome returns how the client says that the call ended; "" if it does not say.
 func (ev *Case) ReportedOutcome() string {
 	if ev.Outcome == nil {
 		return ""

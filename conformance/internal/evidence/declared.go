@@ -7,25 +7,25 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// ClientRequest is what a request of the client's says of the client itself: in its _meta in the second era, and in the first, where only
-// initialize does, in its params.
+// ClientRequest is what a request of the client declares: in the second era in its _meta, in the first in the params
+// of initialize.
 type ClientRequest struct {
-	// Place is where it says so: the _meta, or the params.
+	// Place is the _meta, or the params.
 	Place
 	Method string
-	// Version, Info and Capabilities are as they were written; nil where they are missing.
+	// Version, Info and Capabilities are as they were written; nil if missing.
 	Version, Info, Capabilities json.RawMessage
 	// Name is the params' name or uri, which the second era repeats in a header for some methods.
 	Name string
-	// Header holds the HTTP headers that bear on the protocol; nil on transports without HTTP.
+	// Header holds the HTTP headers of the protocol; nil on other transports.
 	Header map[string]string
 
 	ID      json.RawMessage
 	Session string
 }
 
-// carrying are the methods whose results may ask for sampling (2026-07-28, basic/patterns/mrtr#supported-requests), with the member of
-// their params that the header Mcp-Name repeats.
+// CarryingMethods holds the methods whose result may ask for input (2026-07-28,
+// basic/patterns/mrtr#supported-requests), and the member of their params that the header Mcp-Name repeats.
 var CarryingMethods = map[string]string{"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 // Members of _meta that the second era reserves (2026-07-28, basic/index#meta).
@@ -35,21 +35,17 @@ const (
 	MetaCapabilities = "io.modelcontextprotocol/clientCapabilities"
 )
 
-// takeRequest takes note of what a frame says of the client; of one that is no request of the client's, nothing. Requests of another era,
-// with which a client finds out what the server speaks, are held to nothing.
-func (s *Session) takeRequest(e *trace.Event, m *Message) {
-	f := e.Frame
-	if f == nil || f.Dir != trace.FromClient || f.Raw.IsZero() {
-		return
-	}
-	if m.Method == "" || m.ID == nil || s.Revision.Modern() && m.Method == "initialize" {
+// addRequest adds what a request of the client declares. In the second era, initialize is only a probe of the server's
+// revisions and declares nothing.
+func (s *Session) addRequest(e *trace.Event, m *Message) {
+	if e.Frame.Raw.IsZero() || m.Method == "" || m.ID == nil || s.Revision.Modern() && m.Method == "initialize" {
 		return
 	}
 	var params, meta dialect.Object
-	_ = dialect.ReadPart(m.Params, &params) // what cannot be read says nothing
-	r := ClientRequest{Place: Place{e.Ref(), "params", m.Method}, Method: m.Method, ID: m.ID, Session: f.Session}
-	if f.HTTP != nil {
-		r.Header = f.HTTP.Header
+	_ = dialect.ReadPart(m.Params, &params) // Invalid params declare nothing.
+	r := ClientRequest{Place: Place{e.Ref(), "params", m.Method}, Method: m.Method, ID: m.ID, Session: e.Frame.Session}
+	if http := e.Frame.HTTP; http != nil {
+		r.Header = http.Header
 		if r.Header == nil {
 			r.Header = map[string]string{}
 		}
@@ -66,8 +62,8 @@ func (s *Session) takeRequest(e *trace.Event, m *Message) {
 	s.Requests = append(s.Requests, r)
 }
 
-// takeSession takes note of the session that the server opened in answer to an initialize: what that declared holds for it.
-func (s *Session) takeSession(session string, id json.RawMessage) {
+// assignSession assigns a new session to the initialize request that it answers.
+func (s *Session) assignSession(session string, id json.RawMessage) {
 	for i := range s.Requests {
 		r := &s.Requests[i]
 		if r.Method == "initialize" && r.Session == "" && SameID(r.ID, id) {
@@ -77,19 +73,20 @@ func (s *Session) takeSession(session string, id json.RawMessage) {
 	}
 }
 
-// declaration is the request by which the client declares what holds for a request of the wire: that request itself in the
-// second era, the session's initialize in the first. Nil where there is none.
+// declaration returns the request whose declarations apply to a frame: in the second era the same request, in the
+// first the initialize of its session; nil for none.
 func (s *Session) declaration(e *trace.Event) *ClientRequest {
 	for i := range s.Requests {
 		r := &s.Requests[i]
-		if s.Revision.Modern() && r.Ref == e.Ref() || !s.Revision.Modern() && r.Method == "initialize" && r.Session == e.Frame.Session {
+		initialized := r.Method == "initialize" && r.Session == e.Frame.Session
+		if s.Revision.Modern() && r.Ref == e.Ref() || !s.Revision.Modern() && initialized {
 			return r
 		}
 	}
 	return nil
 }
 
-// declared returns what stands at a path of the capabilities, such as "sampling", "tools"; nil where nothing does.
+// Declared returns the value at a path of the capabilities, such as "sampling", "tools"; nil if missing.
 func (r *ClientRequest) Declared(path ...string) json.RawMessage {
 	if r == nil {
 		return nil
@@ -105,13 +102,13 @@ func (r *ClientRequest) Declared(path ...string) json.RawMessage {
 	return value
 }
 
-// declares reports whether the client declares the capability, in whatever shape.
+// Declares reports whether the client declares a capability, with any value but null.
 func (r *ClientRequest) Declares(path ...string) bool {
 	value := r.Declared(path...)
 	return value != nil && string(value) != "null"
 }
 
-// capabilities is where the capabilities stand, to be shown beside them.
+// CapabilitiesAt returns the place of the capabilities.
 func (r *ClientRequest) CapabilitiesAt() Place {
 	switch {
 	case r == nil:

@@ -10,18 +10,19 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
-// excerptWidth is how many characters of a frame an excerpt shows.
+// excerptWidth is the width of an excerpt in characters, without the ellipses.
 const excerptWidth = 100
 
-// excerpt cuts the frame's JSON, on one line, to what surrounds the place at the path, and marks the place; where nothing stands
-// there, it marks the end of what it is missing from. It reports false for what is no JSON, and for a place too long to be marked.
+// Excerpt returns the part of a JSON document around a path, on one line, with the value marked. If the value is
+// missing, the mark is on the end of its parent. It reports false for invalid JSON, and for a value longer than an
+// excerpt.
 func Excerpt(raw []byte, path string) (report.Excerpt, bool) {
 	var line bytes.Buffer
 	if json.Compact(&line, raw) != nil {
 		return report.Excerpt{}, false
 	}
-	start, end, there := Locate(line.Bytes(), path)
-	if !there {
+	start, end, found := Locate(line.Bytes(), path)
+	if !found {
 		start = end - 1
 	}
 	if start < 0 || utf8.RuneCount(line.Bytes()[start:end]) > excerptWidth {
@@ -29,9 +30,9 @@ func Excerpt(raw []byte, path string) (report.Excerpt, bool) {
 	}
 	before, place := []rune(line.String()[:start]), []rune(line.String()[start:end])
 	after := []rune(line.String()[end:])
-	room := (excerptWidth - len(place)) / 2
-	x := report.Excerpt{Path: path, Length: len(place), Missing: !there}
-	if cut := len(before) - max(room, excerptWidth-len(place)-len(after)); cut > 0 {
+	side := (excerptWidth - len(place)) / 2
+	x := report.Excerpt{Path: path, Length: len(place), Missing: !found}
+	if cut := len(before) - max(side, excerptWidth-len(place)-len(after)); cut > 0 {
 		x.Text, before = "…", before[cut:]
 	}
 	x.Text += string(before)
@@ -45,9 +46,9 @@ func Excerpt(raw []byte, path string) (report.Excerpt, bool) {
 	return x, true
 }
 
-// locate returns where in the JSON the value at the path stands; where it is not there and what it would be part of is, that, and false.
-// The start is -1 where neither is there.
-func Locate(doc []byte, path string) (start, end int, there bool) {
+// Locate returns the offsets of the value at a path of compact JSON. If only its parent exists, it returns those of
+// the parent and false; if neither exists, -1 and false.
+func Locate(doc []byte, path string) (start, end int, found bool) {
 	start, end = 0, len(doc)
 	names := steps(path)
 	for i, name := range names {
@@ -96,7 +97,7 @@ func steps(path string) []string {
 	return found
 }
 
-// member returns where in a compact object or array one of its values stands.
+// member returns the offsets of a member of a compact object, or of an item of an array.
 func member(doc []byte, name string) (start, end int, ok bool) {
 	dec := json.NewDecoder(bytes.NewReader(doc))
 	open, err := dec.Token()

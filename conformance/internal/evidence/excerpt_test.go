@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAnExcerptMarksThePlace(t *testing.T) {
+func TestExcerptMarksTheValue(t *testing.T) {
 	long := strings.Repeat("é", 300)
 	for _, c := range []struct{ name, doc, path, text, marked string }{
 		{"a member", `{"role": "user", "model": "m"}`, "role", `{"role":"user","model":"m"}`, `"user"`},
 		{"an item", `{"messages":[{"a":1},{"b":2}]}`, "messages[1]", `{"messages":[{"a":1},{"b":2}]}`, `{"b":2}`},
 		{"inside an item", `{"messages":[{"a":1},{"b":2}]}`, "messages[1].b", `{"messages":[{"a":1},{"b":2}]}`, `2`},
-		{"under a name that has to be quoted", `{"in":{"a.b":{"role":"user"}}}`, `in["a.b"].role`, `{"in":{"a.b":{"role":"user"}}}`, `"user"`},
+		{"under a name that has to be quoted", `{"in":{"a.b":{"role":"user"}}}`, `in["a.b"].role`,
+			`{"in":{"a.b":{"role":"user"}}}`, `"user"`},
 		{"what is missing", `{"result":{"role":"user"},"id":1}`, "result.model", `{"result":{"role":"user"},"id":1}`, `}`},
 		{"an item that is missing", `{"messages":[1,2],"id":1}`, "messages[2]", `{"messages":[1,2],"id":1}`, `]`},
 		{"the whole", `{"a":1}`, "", `{"a":1}`, `{"a":1}`},
@@ -35,7 +36,7 @@ func TestAnExcerptMarksThePlace(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeMarkedHasNoExcerpt(t *testing.T) {
+func TestExcerptNeedsAShortValueInValidJSON(t *testing.T) {
 	for name, c := range map[string]struct{ doc, path string }{
 		"no JSON":                    {`{"a":`, "a"},
 		"nothing":                    {``, "a"},

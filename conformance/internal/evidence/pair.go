@@ -7,10 +7,10 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// pair gives ids of ours to the tool uses and results of a model's request that have none on their provider's wire, so that it can be told
-// which belongs to which. Such a wire pairs them as Gemini's does: within a turn and what follows it, the n-th result of a name is that of
-// the n-th use of the name. Where one of a pair has an id the other one takes it. A result without a name belongs to nothing.
-func Pair(messages []dialect.Message) {
+// pair assigns ids to tool uses and results of a model request that have none, as with Gemini: within a turn and what
+// follows it, the nth result with a name belongs to the nth use of that name. If one of a pair has an id, the other
+// gets it. A result without a name belongs to no use.
+func pair(messages []dialect.Message) {
 	turn := 0
 	for i := range messages {
 		if messages[i].Role != dialect.Assistant {
@@ -30,7 +30,7 @@ func Pair(messages []dialect.Message) {
 	}
 }
 
-// pairFirst pairs the first use, or the first result where there are no uses, and returns the rest.
+// pairFirst pairs the first use, or the first result if no use is left, and returns the rest.
 func pairFirst(uses, results []*dialect.Block, place string) (otherUses, otherResults []*dialect.Block) {
 	if len(uses) == 0 {
 		if r := results[0]; r.ID == "" && r.Name != "" {
@@ -60,7 +60,7 @@ func pairFirst(uses, results []*dialect.Block, place string) (otherUses, otherRe
 	return uses[1:], results
 }
 
-// pointers are the blocks of a type in the messages themselves.
+// pointers returns pointers to the blocks of a type.
 func pointers(messages []dialect.Message, t dialect.BlockType) []*dialect.Block {
 	var found []*dialect.Block
 	for i := range messages {
@@ -73,7 +73,7 @@ func pointers(messages []dialect.Message, t dialect.BlockType) []*dialect.Block 
 	return found
 }
 
-// unmatched are the blocks whose id none of the others has.
+// unmatched returns the blocks whose id no other block has.
 func unmatched(blocks, others []*dialect.Block) []*dialect.Block {
 	known := map[string]bool{}
 	for _, o := range others {

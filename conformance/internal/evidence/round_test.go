@@ -15,7 +15,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-func TestAToolThatIsCalledTwicePlaysTwice(t *testing.T) {
+func TestEachCallOfAToolIsDecodedByItself(t *testing.T) {
 	twice := func(s *tracetest.Story) {
 		tracetest.Right(s)
 		s.Calls()
@@ -33,7 +33,8 @@ func TestAToolThatIsCalledTwicePlaysTwice(t *testing.T) {
 			Verdict: report.Pass, Message: "each sampling request cost one model call"},
 		{Name: "each request has its own answer", Check: "basic/answered", CaseID: "question", Steps: twice,
 			Verdict: report.Pass, Message: "every sampling request got a result"},
-		{Name: "the first call is judged", Check: "basic/text-intact", CaseID: "question", Steps: again(tracetest.Saying("something else")),
+		{Name: "the first call is judged", Check: "basic/text-intact", CaseID: "question",
+			Steps:   again(tracetest.Saying("something else")),
 			Verdict: report.Pass, Message: "the text is unchanged"},
 		{Name: "also where the first one was not answered", Check: "basic/answered", CaseID: "question", Verdict: report.Fail,
 			Message: "expected a result for the sampling request: no response to request 1",
@@ -42,7 +43,8 @@ func TestAToolThatIsCalledTwicePlaysTwice(t *testing.T) {
 				s.Calls()
 				tracetest.Right(s)
 			}},
-		{Name: "the first in which something was asked", Check: "basic/text-intact", CaseID: "question", Verdict: report.Pass, Message: "the text is unchanged",
+		{Name: "the first in which something was asked", Check: "basic/text-intact", CaseID: "question",
+			Verdict: report.Pass, Message: "the text is unchanged",
 			Steps: func(s *tracetest.Story) {
 				s.Marks(trace.MarkWithheld, "sampling")
 				s.Calls()
@@ -52,7 +54,7 @@ func TestAToolThatIsCalledTwicePlaysTwice(t *testing.T) {
 }
 
 // Both calls ask before either is answered, and the model's wire does not say which request is whose.
-func TestTwoCallsAtOnceHaveTheirOwnModelRequests(t *testing.T) {
+func TestConcurrentCallsHaveTheirOwnModelRequests(t *testing.T) {
 	for _, revision := range tracetest.BothEras {
 		s := tracetest.Begin(t, catalogue, revision, dialect.Native, "basic/question")
 		s.Asks(tracetest.Asking(story.Question))
@@ -68,7 +70,7 @@ func TestTwoCallsAtOnceHaveTheirOwnModelRequests(t *testing.T) {
 	}
 }
 
-func TestAModelRequestBelongsToTheRoundThatItIsMadeFor(t *testing.T) {
+func TestModelRequestsAreAttributedToRounds(t *testing.T) {
 	first, second := tracetest.AskingForWeather(), tracetest.AskingForWeather().After(json.RawMessage(tracetest.TwoUses()), tracetest.WeatherResults)
 	for name, c := range map[string]struct {
 		tell func(*tracetest.Story)
@@ -100,7 +102,7 @@ func TestAModelRequestBelongsToTheRoundThatItIsMadeFor(t *testing.T) {
 	}
 }
 
-func TestIDsAreKnownLooselyAndHeldExactly(t *testing.T) {
+func TestAnIDOfAnotherTypeStillFindsItsRound(t *testing.T) {
 	for name, c := range map[string]struct {
 		sent, got   string
 		known, same bool
@@ -124,7 +126,7 @@ func TestIDsAreKnownLooselyAndHeldExactly(t *testing.T) {
 	}
 }
 
-func TestNumbersAreTheSameByTheirValue(t *testing.T) {
+func TestSameNumberComparesValues(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want bool
@@ -138,7 +140,7 @@ func TestNumbersAreTheSameByTheirValue(t *testing.T) {
 	}
 }
 
-func TestALongAnswerIsClippedInAReport(t *testing.T) {
+func TestALongAnswerIsClipped(t *testing.T) {
 	s := tracetest.Begin(t, catalogue, server.V20251125, dialect.Native, "basic/question")
 	long := make([]byte, 5000)
 	for i := range long {

@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -10,18 +9,12 @@ import (
 	"github.com/mcp-conform/mcp-conform/internal/leak"
 )
 
-func DescribeForm(h leak.Hit) string {
-	if h.Form == "" {
-		return ""
-	}
-	return ", " + h.Form
-}
-
-// sending is something that the client sent: a frame, with the headers of it.
+// Sending is a frame that the client sent, with its headers.
 type Sending struct {
 	Event *trace.Event
 }
 
+// Sendings returns the client's frames for which in holds of their case ID ("" for none).
 func (s *Session) Sendings(in func(caseID string) bool) []Sending {
 	var all []Sending
 	for e := range s.FromClient() {
@@ -32,7 +25,16 @@ func (s *Session) Sendings(in func(caseID string) bool) []Sending {
 	return all
 }
 
-// find returns where in it a secret stands, and the text that holds it; "" where none does.
+// DescribeForm returns ", " and the form in which a secret was found, such as base64; "" for plain text.
+func DescribeForm(h leak.Hit) string {
+	if h.Form == "" {
+		return ""
+	}
+	return ", " + h.Form
+}
+
+// Find returns the first secret in the headers, the address and the body, its place, and the text that contains it; ""
+// for none.
 func (s Sending) Find(finder *leak.Finder) (hit leak.Hit, where Place, text string) {
 	f := s.Event.Frame
 	where = Place{Ref: s.Event.Ref(), Label: "the client sent"}
@@ -51,7 +53,7 @@ func (s Sending) Find(finder *leak.Finder) (hit leak.Hit, where Place, text stri
 	hit, found := finder.Find(f.Raw)
 	if !found {
 		eachList(Decoded(f.Raw), "", func(path string, list []any) bool {
-			joined := inOne(list)
+			joined := joinTexts(list)
 			if h, found := finder.Find([]byte(joined)); found {
 				h.Form = "in pieces"
 				hit, where.Path, text = h, path, joined
@@ -71,51 +73,8 @@ func (s Sending) Find(finder *leak.Finder) (hit leak.Hit, where Place, text stri
 	return hit, where, text
 }
 
-// eachString calls f with each string of a document and its path, the keys of objects among them, in order, until f returns false.
-func EachString(value any, path string, f func(path, value string) bool) bool {
-	switch v := value.(type) {
-	case string:
-		return f(path, v)
-	case []any:
-		for i, item := range v {
-			if !EachString(item, fmt.Sprintf("%s[%d]", path, i), f) {
-				return false
-			}
-		}
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if at := (Place{Path: path}).At(name).Path; !f(at, name) || !EachString(v[name], at, f) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// eachList calls f with each list of a document and its path, in order, until f returns false.
-func eachList(value any, path string, f func(path string, list []any) bool) bool {
-	switch v := value.(type) {
-	case []any:
-		if !f(path, v) {
-			return false
-		}
-		for i, item := range v {
-			if !eachList(item, fmt.Sprintf("%s[%d]", path, i), f) {
-				return false
-			}
-		}
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if !eachList(v[name], (Place{Path: path}).At(name).Path, f) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// inOne is what the items of a list say, one behind the other: texts, and the text of content.
-func inOne(list []any) string {
+// joinTexts joins the strings of a list, and the member text of its objects.
+func joinTexts(list []any) string {
 	var all strings.Builder
 	for _, item := range list {
 		switch v := item.(type) {

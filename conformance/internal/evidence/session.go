@@ -3,14 +3,70 @@ package evidence
 import (
 	"cmp"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// takeFrame takes note of what belongs to the session as a whole. What cannot be read was refused, and is noted by its status.
-func (s *Session) takeFrame(e *trace.Event, m *Message) {
+// OverStdio reports whether the transport was stdio.
+func (s *Session) OverStdio() bool { return s.Trace.Header.Transport == trace.Stdio }
+
+// addEvent adds what concerns the session, whatever case the event belongs to.
+func (s *Session) addEvent(e *trace.Event, m *Message) {
+	if e.Process != nil && e.Process.State == trace.Ended {
+		s.Ended = e.Process
+	}
+	if e.Mark != nil && e.Mark.Name == trace.MarkConnection && s.OverStdio() {
+		s.Connections++
+	}
+	f := e.Frame
+	if f == nil {
+		return
+	}
+	if f.Dir == trace.ToClient {
+		s.Lost = s.Lost || f.Closed && f.Hostile
+		return
+	}
+	s.Asked = s.Asked || !f.Closed
+	if s.OverStdio() && !f.Raw.IsZero() {
+		s.addLine(e, m)
+	}
+	s.addRequest(e, m)
+	if version, _ := dialect.TextOf(m.Version); version != "2.0" && (m.Method != "" || m.IsResponse()) {
+		s.Unversioned = append(s.Unversioned, Place{e.Ref(), "jsonrpc", "a message of the client"})
+	}
+}
+
+// addLine adds a line that the client wrote over stdio.
+func (s *Session) addLine(e *trace.Event, m *Message) {
+	switch {
+	case e.Frame.Partial:
+		s.PartialLines = append(s.PartialLines, Place{e.Ref(), "", "an incomplete line"})
+	case m.Method == "" && !m.IsResponse():
+		s.InvalidLines = append(s.InvalidLines, Place{e.Ref(), "", "not a JSON-RPC message"})
+	case !utf8.Valid(e.Frame.Raw):
+		s.InvalidLines = append(s.InvalidLines, Place{e.Ref(), "", "invalid UTF-8"})
+	default:
+		s.Messages++
+	}
+}
+
+// addSessionMark adds a mark without a case.
+func (s *Session) addSessionMark(m *trace.Mark) {
+	switch {
+	case m == nil:
+	case m.Name == trace.MarkHarnessError:
+		s.Fault = m.Text
+	case m.Name == trace.MarkSupports:
+		s.Supports[m.Text] = true
+	}
+}
+
+// addSessionFrame adds a frame, or a request to the model, without a case. The server refused an unreadable one: its
+// HTTP status says so.
+func (s *Session) addSessionFrame(e *trace.Event, m *Message) {
 	f := e.Frame
 	if f == nil {
 		if e.Request != nil {
@@ -19,12 +75,12 @@ func (s *Session) takeFrame(e *trace.Event, m *Message) {
 		return
 	}
 	if f.Dir == trace.ToClient {
-		s.takeServed(e, m)
+		s.addSessionResponse(e, m)
 		return
 	}
 	switch {
 	case m.Method == "initialize":
-		s.takeInitialize(m)
+		s.noteInitialize(m)
 	case s.Revision.Modern():
 	case s.Issued[f.Session] && m.Method != "":
 		s.Connected = true
@@ -34,32 +90,16 @@ func (s *Session) takeFrame(e *trace.Event, m *Message) {
 	switch {
 	case m.Method == "tools/call":
 		var p dialect.Object
-		_ = dialect.ReadPart(m.Params, &p) // a call without a name is of no tool
+		_ = dialect.ReadPart(m.Params, &p) // A call with invalid params has no tool name.
 		s.ForeignCalls = append(s.ForeignCalls, ForeignCall{Place{e.Ref(), "params.name", "tools/call"}, p.Text("name")})
 	case m.IsResponse():
-		s.UnmatchedResponses = append(s.UnmatchedResponses, Answer{Place: Place{e.Ref(), "", "a response"}, ID: m.ID, Result: m.Result, Err: m.Err, RawErr: m.RawErr})
+		s.UnmatchedResponses = append(s.UnmatchedResponses,
+			Answer{Place: Place{e.Ref(), "", "a response"}, ID: m.ID, Result: m.Result, Err: m.Err, RawErr: m.RawErr})
 	}
 }
 
-// takeEnds takes note of a client that came, and of a server that went.
-func (s *Session) takeEnds(e *trace.Event) {
-	f := e.Frame
-	s.Asked = s.Asked || f != nil && f.Dir == trace.FromClient && !f.Closed
-	s.Lost = s.Lost || f != nil && f.Dir == trace.ToClient && f.Closed && f.Hostile
-}
-
-// takeVersion takes note of a message of the client's that does not say that it is JSON-RPC 2.0.
-func (s *Session) takeVersion(e *trace.Event, m *Message) {
-	if e.Frame == nil || e.Frame.Dir != trace.FromClient {
-		return
-	}
-	if version, _ := dialect.TextOf(m.Version); version != "2.0" && (m.Method != "" || m.IsResponse()) {
-		s.Unversioned = append(s.Unversioned, Place{e.Ref(), "jsonrpc", "a message of the client"})
-	}
-}
-
-// takeServed takes note of what the server said.
-func (s *Session) takeServed(e *trace.Event, m *Message) {
+// addSessionResponse adds a response of the server without a case.
+func (s *Session) addSessionResponse(e *trace.Event, m *Message) {
 	f := e.Frame
 	switch {
 	case f.HTTP != nil && f.HTTP.Status >= 400:
@@ -68,18 +108,18 @@ func (s *Session) takeServed(e *trace.Event, m *Message) {
 		s.Refused = append(s.Refused, Place{e.Ref(), "error", fmt.Sprintf("error %d", m.Err.Code)})
 	case m.Result != nil && s.Revision.Modern():
 		s.Connected = true
-	case s.OverStdio() && !HasMember(m.Result, "protocolVersion"): // to a ping, which may come before all else
+	case s.OverStdio() && !HasMember(m.Result, "protocolVersion"): // A response to a ping, which may precede initialize.
 	case m.Result != nil:
 		if !s.Issued[f.Session] {
-			s.takeSession(f.Session, m.ID)
+			s.assignSession(f.Session, m.ID)
 		}
-		s.Issued[f.Session] = true // answering initialize is not yet agreement: the client may not take the revision
+		s.Issued[f.Session] = true // The client may still reject the revision, so it is not connected yet.
 	}
 }
 
-// takeInitialize takes note of a client that speaks another revision. One that names none is not well-formed, which is no
-// other revision of anything.
-func (s *Session) takeInitialize(m *Message) {
+// noteInitialize notes another revision in an initialize request. A request without a revision is invalid and names
+// none.
+func (s *Session) noteInitialize(m *Message) {
 	var p dialect.Object
 	_ = dialect.ReadPart(m.Params, &p)
 	switch version := p.Text("protocolVersion"); {
@@ -90,16 +130,16 @@ func (s *Session) takeInitialize(m *Message) {
 	}
 }
 
-// modernVersion returns the revision of the second era that a message names, in its header or its _meta; "" for none.
+// ModernVersion returns the revision of the second era in a message's header or _meta; "" for none.
 func ModernVersion(f *trace.Frame, m *Message) string {
 	var named []string
 	if f.HTTP != nil {
 		named = append(named, f.HTTP.Header["Mcp-Protocol-Version"])
 	}
 	var params, meta dialect.Object
-	_ = dialect.ReadPart(m.Params, &params) // what cannot be read names nothing
+	_ = dialect.ReadPart(m.Params, &params) // Invalid params name no revision.
 	_ = params.Read("_meta", &meta)
-	for _, version := range append(named, meta.Text("io.modelcontextprotocol/protocolVersion")) {
+	for _, version := range append(named, meta.Text(MetaVersion)) {
 		if server.Revision(version).Modern() {
 			return version
 		}
@@ -107,18 +147,14 @@ func ModernVersion(f *trace.Frame, m *Message) string {
 	return ""
 }
 
-// noteService sees that a client is served when all it does is call a tool.
+// noteService notes that the server served a client that only calls a tool.
 func (s *Session) noteService(e *trace.Event, m *Message) {
 	f := e.Frame
-	if f == nil || f.Dir != trace.ToClient {
-		return
-	}
-	if s.OverStdio() {
+	switch {
+	case f == nil || f.Dir != trace.ToClient:
+	case s.OverStdio():
 		s.Connected = s.Connected || !f.Lost && m.Err == nil
-	} else if f.HTTP != nil && f.HTTP.Status == 200 {
+	case f.HTTP != nil && f.HTTP.Status == 200:
 		s.Connected = true
 	}
 }
-
-// interrupted reports whether we ended the client because the run was given up.
-func (s *Session) Interrupted() bool { return s.Ended != nil && s.Ended.Interrupted }

@@ -1,3 +1,5 @@
+// Package judge judges the traces of one run by a catalogue: it decodes them, gives each check its sessions, and adds
+// the checks of the client as a whole. It belongs here what spans several scenarios or revisions.
 package judge
 
 import (
@@ -14,8 +16,11 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-// judgeTraces judges the traces of one run by the checks that are wanted; nil wants all.
-func Traces(scenarios check.Catalogue, traces []*trace.Trace, wanted func(*check.Scenario, *check.Check) bool) (*report.Results, error) {
+// Traces judges the traces of one run by the wanted checks; nil wants all. The results are sorted by revision, then in
+// the order of the catalogue. It returns an error if the traces have no session.
+func Traces(
+	scenarios check.Catalogue, traces []*trace.Trace, wanted func(*check.Scenario, *check.Check) bool,
+) (*report.Results, error) {
 	rs := &report.Results{Results: []report.Result{}}
 	var revisions []server.Revision
 	sessions := map[server.Revision][]*evidence.Session{}
@@ -29,11 +34,11 @@ func Traces(scenarios check.Catalogue, traces []*trace.Trace, wanted func(*check
 	}
 	slices.Sort(revisions)
 	for _, revision := range revisions {
-		if begun := slices.DeleteFunc(slices.Clone(sessions[revision]), func(s *evidence.Session) bool { return s.GivenUp }); len(begun) > 0 {
-			begun = usual(begun)
+		if begun := without(sessions[revision], func(s *evidence.Session) bool { return s.GivenUp }); len(begun) > 0 {
+			begun = sameRevision(begun)
 			rs.Results = append(rs.Results, client.Judge(revision, begun)...)
 			if evidence.AllSpokeOtherRevision(begun) {
-				speakAnother(sessions[revision], begun[0].Tried)
+				noteOtherRevision(sessions[revision], begun[0].Tried)
 			}
 		}
 		for i := range scenarios {
@@ -41,14 +46,14 @@ func Traces(scenarios check.Catalogue, traces []*trace.Trace, wanted func(*check
 		}
 	}
 	if len(rs.Results) == 0 {
-		return nil, errors.New("there is nothing to judge: no trace holds a session")
+		return nil, errors.New("nothing to judge: the traces have no session")
 	}
 	client.RequireSomeRevision(rs)
 	rs.Count()
 	return rs, nil
 }
 
-// decodeAll decodes traces side by side: of some that hold the longest requests it takes as long as all else.
+// decodeAll decodes traces concurrently: with long requests, decoding takes as long as everything else.
 func decodeAll(traces []*trace.Trace) []*evidence.Session {
 	sessions := make([]*evidence.Session, len(traces))
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -64,16 +69,22 @@ func decodeAll(traces []*trace.Trace) []*evidence.Session {
 	return sessions
 }
 
-// usual are the sessions in which the server spoke the revision of the run; where there are none, all.
-func usual(sessions []*evidence.Session) []*evidence.Session {
-	if those := slices.DeleteFunc(slices.Clone(sessions), func(s *evidence.Session) bool { return len(s.Trace.Header.Speaks) > 0 }); len(those) > 0 {
-		return those
+// without returns the sessions for which drop does not hold.
+func without(sessions []*evidence.Session, drop func(*evidence.Session) bool) []*evidence.Session {
+	return slices.DeleteFunc(slices.Clone(sessions), drop)
+}
+
+// sameRevision returns the sessions whose server spoke the revision of the run; all sessions if there are none.
+func sameRevision(sessions []*evidence.Session) []*evidence.Session {
+	same := without(sessions, func(s *evidence.Session) bool { return len(s.Trace.Header.Speaks) > 0 })
+	if len(same) > 0 {
+		return same
 	}
 	return sessions
 }
 
-// speakAnother notes of sessions that were given up that their client would have spoken another revision in them, too.
-func speakAnother(sessions []*evidence.Session, tried string) {
+// noteOtherRevision notes in sessions without a client that it would have tried another revision.
+func noteOtherRevision(sessions []*evidence.Session, tried string) {
 	for _, s := range sessions {
 		if s.GivenUp {
 			s.Foreign, s.Tried = true, tried

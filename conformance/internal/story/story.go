@@ -1,8 +1,11 @@
+// Package story holds what cases of several chapters play: questions, model answers, tools and waits. It belongs here
+// what a case needs and no check judges by; a story of one chapter stays in its package.
 package story
 
 import (
 	"encoding/base64"
 	"encoding/json"
+	"strings"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -10,30 +13,35 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
-const Question = "Which city is the capital of France?  Say \"why\", too:\n\t«naïve» 答え 🗼 C:\\temp <b>&amp;</b>"
+// Question and Answer hold characters that converters tend to change: white space, quotes, Unicode, markup.
+const (
+	Question = "Which city is the capital of France?  Say \"why\", too:\n\t«naïve» 答え 🗼 C:\\temp <b>&amp;</b>"
+	Answer   = "Paris – \"la Ville Lumière\" 🗼\n\n\tトウ, and a backslash \\ beside <i>&lt;</i>"
+)
 
-const Answer = "Paris – \"la Ville Lumière\" 🗼\n\n\tトウ, and a backslash \\ beside <i>&lt;</i>"
-
-// once is a case with one sample, to which the model says what the rule has.
+// Once returns a case with one sampling request, to which the model answers by the rule. It has a barrier, because a
+// client may refuse some requests: its other answers show whether it refuses all.
 func Once(id string, ask func(*server.Session) any, rule *llm.Rule) harness.Case {
 	return harness.Case{ID: id, Handler: func(s *server.Session) (any, error) { return s.Sample(ask(s)) },
 		Script:  func(string) []*llm.Rule { return llm.Script(rule) },
-		Barrier: true} // a client may refuse some of these, which is told from refusing everything by what else it answers
+		Barrier: true}
 }
 
-// says is a model that has one thing to say.
+// Says returns the script of a model with one answer.
 func Says(text string) func(string) []*llm.Rule {
 	return func(string) []*llm.Rule { return llm.Script(llm.When().Reply(llm.Text(text))) }
 }
 
-// asJSON is what a value is on the wire.
+// JSON returns a value as it is on the wire.
 func JSON(v any) json.RawMessage { return dialect.Marshal(v) }
 
+// Base64Of returns data in standard base64.
 func Base64Of(data []byte) string { return base64.StdEncoding.EncodeToString(data) }
 
+// Object is a JSON object.
 type Object = map[string]any
 
-// texts answers the tool uses with a text each, in their order; uses beyond the texts get the last one.
+// Texts returns a text for each tool use, in order; the last text for the uses beyond.
 func Texts(said ...string) func([]server.ToolUseContent) []server.ToolResultContent {
 	return func(uses []server.ToolUseContent) []server.ToolResultContent {
 		results := make([]server.ToolResultContent, len(uses))
@@ -44,16 +52,14 @@ func Texts(said ...string) func([]server.ToolUseContent) []server.ToolResultCont
 	}
 }
 
+// Names lists the names of tools for a report.
 func Names(tools []dialect.Tool) string {
 	if len(tools) == 0 {
 		return "no tools"
 	}
-	var list string
+	names := make([]string, len(tools))
 	for i, t := range tools {
-		if i > 0 {
-			list += ", "
-		}
-		list += t.Name
+		names[i] = t.Name
 	}
-	return list
+	return strings.Join(names, ", ")
 }

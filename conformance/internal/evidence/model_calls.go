@@ -7,13 +7,14 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 )
 
-// modelCall is a tool call as the model made it, on its own wire.
+// ModelCall is a tool call in the provider's wire format.
 type ModelCall struct {
-	// ID is "" where the provider gives none, and Signature where it gives no seal to hand back.
+	// ID is "" if the provider has no ids, and Signature if the provider has no signature that the client must return.
 	ID, Name, Signature string
 }
 
-// calls are the tool calls in the model's answer, whatever the dialect, plain or streamed. What streams tell of several times counts once.
+// Calls returns the tool calls of the model's response, in any dialect, streamed or not. An id that a stream repeats
+// counts once.
 func (x *Exchange) Calls() []ModelCall {
 	var found []ModelCall
 	seen := map[string]bool{}
@@ -29,7 +30,8 @@ func (x *Exchange) Calls() []ModelCall {
 	return found
 }
 
-// documents are the JSON documents of an answer: one, or one of each line, behind what server-sent events begin a line with.
+// Documents returns the JSON documents of a response: the response itself, or each line without the prefix of a
+// server-sent event.
 func Documents(answer []byte) []json.RawMessage {
 	if json.Valid(answer) {
 		return []json.RawMessage{answer}
@@ -44,7 +46,14 @@ func Documents(answer []byte) []json.RawMessage {
 	return found
 }
 
-// walkCalls finds the calls in a document: OpenAI's and Ollama's tool_calls, Gemini's functionCall, and the blocks and items of the others.
+// callContainers are the members in which the providers nest tool calls.
+var callContainers = []string{
+	"choices", "message", "delta", "tool_calls", "candidates", "content", "parts", "content_block",
+	"response", "output", "item",
+}
+
+// walkCalls calls add with each tool call: OpenAI's and Ollama's tool_calls, Gemini's functionCall, the blocks and
+// items of the others.
 func walkCalls(document json.RawMessage, add func(ModelCall)) {
 	var list []json.RawMessage
 	var o, function dialect.Object
@@ -71,7 +80,7 @@ func walkCalls(document json.RawMessage, add func(ModelCall)) {
 		add(ModelCall{o.Text("call_id"), o.Text("name"), ""})
 		return
 	}
-	for _, name := range []string{"choices", "message", "delta", "tool_calls", "candidates", "content", "parts", "content_block", "response", "output", "item"} {
+	for _, name := range callContainers {
 		if o.Has(name) {
 			walkCalls(o[name], add)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 )
 
-func TestConversationsInAText(t *testing.T) {
+func TestConversationsFindsTheNamesOfACase(t *testing.T) {
 	for text, want := range map[string][]string{
 		"":                              nil,
 		"mkabc":                         nil,
@@ -24,6 +24,6 @@ func TestConversationsInAText(t *testing.T) {
 	require.Nil(t, evidence.Conversations([]byte("n1 n2"), ""), "a case without a mark has none")
 }
 
-func TestALongTextIsQuotedByItsBeginning(t *testing.T) {
+func TestQuotedClipsALongText(t *testing.T) {
 	require.Equal(t, fmt.Sprintf("%q… (600 bytes)", strings.Repeat("ä", 30)), evidence.Quoted(strings.Repeat("ä", 300)))
 }

@@ -1,0 +1,99 @@
+package evidence
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Decoded decodes JSON with its numbers as they were written; nil if it is invalid.
+func Decoded(raw []byte) any {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if dec.Decode(&v) != nil {
+		return nil
+	}
+	return v
+}
+
+// SameJSON reports whether two documents are equal, in any order of keys, with numbers compared by value.
+func SameJSON(a, b []byte) bool {
+	x, y := Decoded(a), Decoded(b)
+	return x != nil && y != nil && cmp.Equal(x, y, cmp.Comparer(SameNumber))
+}
+
+// SameNumber reports whether two numbers are equal, to 512 bits. A large exponent does not make it slower.
+func SameNumber(a, b json.Number) bool {
+	x, okX := new(big.Float).SetPrec(512).SetString(string(a))
+	y, okY := new(big.Float).SetPrec(512).SetString(string(b))
+	return a == b || okX && okY && !x.IsInf() && x.Cmp(y) == 0
+}
+
+// Contains reports whether a string of a decoded document contains the text, also in JSON inside a string.
+func Contains(value any, text string) bool {
+	switch v := value.(type) {
+	case string:
+		if strings.Contains(v, text) {
+			return true
+		}
+		switch inner := Decoded([]byte(v)).(type) {
+		case map[string]any, []any:
+			return Contains(inner, text)
+		}
+	case []any:
+		return slices.ContainsFunc(v, func(item any) bool { return Contains(item, text) })
+	case map[string]any:
+		for _, item := range v {
+			if Contains(item, text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// EachString calls f with each string of a decoded document and its path, in order, until f returns false. Keys of
+// objects count.
+func EachString(value any, path string, f func(path, value string) bool) bool {
+	return walk(value, path, func(path string, v any) bool {
+		text, ok := v.(string)
+		return !ok || f(path, text)
+	})
+}
+
+// eachList calls f with each list of a decoded document and its path, in order, until f returns false.
+func eachList(value any, path string, f func(path string, list []any) bool) bool {
+	return walk(value, path, func(path string, v any) bool {
+		list, ok := v.([]any)
+		return !ok || f(path, list)
+	})
+}
+
+// walk calls f with each value and each key of a decoded document, in order, until f returns false.
+func walk(value any, path string, f func(path string, v any) bool) bool {
+	if !f(path, value) {
+		return false
+	}
+	switch v := value.(type) {
+	case []any:
+		for i, item := range v {
+			if !walk(item, fmt.Sprintf("%s[%d]", path, i), f) {
+				return false
+			}
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if at := (Place{Path: path}).At(name).Path; !f(at, name) || !walk(v[name], at, f) {
+				return false
+			}
+		}
+	}
+	return true
+}

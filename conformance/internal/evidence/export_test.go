@@ -1,0 +1,4 @@
+package evidence
+
+// Pair is exported for tests.
+var Pair = pair

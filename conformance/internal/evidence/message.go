@@ -1,0 +1,85 @@
+package evidence
+
+import (
+	"encoding/json"
+	"iter"
+	"math"
+	"strconv"
+
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// Codes of JSON-RPC errors.
+const (
+	CodeInvalidRequest = -32600
+	MethodNotFound     = -32601
+	CodeInvalidParams  = -32602
+)
+
+// Message is a JSON-RPC message of the wire (see [trace.ReadMessage]).
+type Message struct {
+	trace.Message
+	// Err is the decoded error; nil without one. RawErr is the error as it was written.
+	Err    *server.RPCError
+	RawErr json.RawMessage
+}
+
+// ReadMessage decodes a message. An invalid one gives the zero Message.
+func ReadMessage(raw []byte) Message {
+	m := Message{Message: trace.ReadMessage(raw)}
+	if m.Error != nil {
+		m.Err, m.RawErr = &server.RPCError{}, m.Error
+		if err := dialect.ReadPart(m.Error, m.Err); err != nil {
+			m.Err = &server.RPCError{Message: "an error that is not well-formed: " + Compact(m.Error)}
+		}
+	}
+	return m
+}
+
+// Message returns the message of a frame of the trace. Each frame is decoded once.
+func (s *Session) Message(e *trace.Event) *Message { return s.messages[e] }
+
+// FromClient returns the client's frames with their messages, in order.
+func (s *Session) FromClient() iter.Seq2[*trace.Event, *Message] {
+	return func(yield func(*trace.Event, *Message) bool) {
+		for i := range s.Trace.Events {
+			if e := &s.Trace.Events[i]; e.Frame != nil && e.Frame.Dir == trace.FromClient && !yield(e, s.Message(e)) {
+				return
+			}
+		}
+	}
+}
+
+// IsResponse reports whether the message is a response, with a result or an error.
+func (m *Message) IsResponse() bool { return m.Method == "" && (m.Result != nil || m.Err != nil) }
+
+// HasMember reports whether raw is an object with the member, and the member is not null.
+func HasMember(raw json.RawMessage, name string) bool {
+	var o dialect.Members
+	_ = dialect.ReadPart(raw, &o) // An invalid object has no members.
+	return o.Has(name)
+}
+
+// IDText returns the text of a string id and the value of a number, so that an id that came back with another type is
+// still found.
+func IDText(id json.RawMessage) string {
+	var text string
+	if json.Unmarshal(id, &text) == nil {
+		return text
+	}
+	if f, err := strconv.ParseFloat(string(id), 64); err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+		return strconv.FormatInt(int64(f), 10)
+	}
+	return string(id)
+}
+
+// SameID reports whether an id came back as it was sent: with its type, and a number in the same notation.
+func SameID(sent, got json.RawMessage) bool {
+	var a, b string
+	if json.Unmarshal(sent, &a) == nil && json.Unmarshal(got, &b) == nil {
+		return a == b && len(got) > 0 && got[0] == '"'
+	}
+	return string(sent) == string(got)
+}

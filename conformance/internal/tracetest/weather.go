@@ -1,0 +1,109 @@
+package tracetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
+	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/server"
+)
+
+// Inputs of [story.GetWeather].
+const (
+	Paris  = `{"city":"Paris"}`
+	London = `{"city":"London"}`
+)
+
+// AskingForWeather returns the request of the first round.
+func AskingForWeather() *server.CreateMessageParams {
+	return Asking("What is the weather like there?", story.GetWeather)
+}
+
+// TwoUses returns a result with a tool use for Paris and one for London.
+func TwoUses() string {
+	return Wanting([3]string{"call_a", "get_weather", Paris}, [3]string{"call_b", "get_weather", London})
+}
+
+// Wants is the first round, answered with a result.
+func Wants(result string) func(*Story) {
+	return func(s *Story) { s.Asks(AskingForWeather()).Prompts(AskingForWeather()).Answers(result) }
+}
+
+// Turn is a message of the history.
+type Turn = server.SamplingMessage
+
+// GoesOn is both rounds: the server sends tool results, and the client sends the model the history after edit.
+func GoesOn(
+	result string, results func([]server.ToolUseContent) []server.ToolResultContent, edit func(messages []Turn) []Turn,
+) func(*Story) {
+	return func(s *Story) {
+		Wants(result)(s)
+		next := AskingForWeather().After(json.RawMessage(result), results)
+		changed := *next
+		changed.Messages = edit(copyOf(next.Messages))
+		s.Asks(next).Prompts(&changed).Answers(Saying("That is the weather."))
+	}
+}
+
+// copyOf returns the messages with content blocks that can be edited.
+func copyOf(messages []Turn) []Turn {
+	copied := slices.Clone(messages)
+	for i, m := range copied {
+		var blocks []map[string]any
+		if json.Unmarshal(dialect.Marshal(m.Content), &blocks) == nil {
+			copied[i].Content = blocks
+		}
+	}
+	return copied
+}
+
+// AsItIs is the edit that changes nothing.
+func AsItIs(messages []Turn) []Turn { return messages }
+
+// WeatherResults are the results of both tool uses, in reverse order.
+var WeatherResults = Reversed(story.Texts("eighteen degrees", "fifteen degrees"))
+
+// Reversed returns the results in reverse order.
+func Reversed(results func([]server.ToolUseContent) []server.ToolResultContent) func(
+	[]server.ToolUseContent) []server.ToolResultContent {
+	return func(uses []server.ToolUseContent) []server.ToolResultContent {
+		list := results(uses)
+		slices.Reverse(list)
+		return list
+	}
+}
+
+// OneFails are similar results, of which the last is an error.
+func OneFails(uses []server.ToolUseContent) []server.ToolResultContent {
+	results := story.Texts("station seven reports", "station eight reports", "station nine reports")(uses)
+	results[len(results)-1].IsError = true
+	return results
+}
+
+// Shape returns a result as the model receives it, without the id, the text and the input of its tool use, and in any
+// order of members. It keeps an id that the provider does not read, as in old versions of Ollama.
+func Shape(given, sent, use *dialect.Block) string {
+	raw := evidence.Decoded(given.Raw)
+	if o, ok := raw.(map[string]any); ok {
+		delete(o, "tool_call_id")
+	}
+	s := string(dialect.Marshal(raw))
+	var input map[string]any
+	_ = json.Unmarshal(use.Input, &input) // An invalid input has no words.
+	words := []string{dialect.PlainText(sent.Content), given.ID, sent.ID}
+	for _, value := range input {
+		if text, ok := value.(string); ok {
+			words = append(words, text)
+		}
+	}
+	for _, word := range words {
+		if word != "" {
+			s = strings.ReplaceAll(s, word, "")
+		}
+	}
+	return fmt.Sprint(s, given.IsError)
+}
