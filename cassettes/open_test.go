@@ -50,11 +50,8 @@ func post(t *testing.T, rt http.RoundTripper, url, body string) *http.Response {
 }
 
 func TestOpenAnswersFromTheFile(t *testing.T) {
-	beside(
-		t,
-		"weather",
-		strings.Replace(small, "headers: {}", "headers: {content-type: [text/event-stream], x-request-id: [r]}", 1),
-	)
+	beside(t, "weather",
+		strings.Replace(small, "headers: {}", "headers: {content-type: [text/event-stream], x-request-id: [r]}", 1))
 	var tb fakeTB
 	rt := Open(&tb, "weather")
 	resp := post(t, rt, "https://api.openai.com/v1/chat/completions", `{ "messages" : [] }`)
@@ -100,11 +97,9 @@ func TestOpenFailsTheTestForUnknownAndUnusedRequests(t *testing.T) {
 	require.Equal(t, "false", resp.Header.Get("X-Should-Retry"))
 	body, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
-	require.JSONEq(
-		t,
+	require.JSONEq(t,
 		`{"type":"error","error":{"type":"not_found_error","code":"not_recorded","param":null,"message":"`+miss+`"}}`,
-		string(body),
-	)
+		string(body))
 	require.Empty(t, tb.said)
 	tb.end()
 	require.Equal(t, []string{
@@ -128,11 +123,8 @@ func TestOpenFindsEmbeddedRecordings(t *testing.T) {
 	require.Nil(t, Open(&tb, "wether"))
 	require.Len(t, tb.said, 1)
 	require.Contains(t, tb.said[0], `fatal: opening the cassette: recording "wether" not found: `)
-	require.Contains(
-		t,
-		tb.said[0],
-		"; testdata/cassettes contains weather.yaml; set MCP_CONFORM_CASSETTES=record-missing to record",
-	)
+	require.Contains(t, tb.said[0],
+		"; testdata/cassettes contains weather.yaml; set MCP_CONFORM_CASSETTES=record-missing to record")
 }
 
 func TestCancelledRequestIsNotAnswered(t *testing.T) {

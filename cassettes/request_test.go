@@ -96,11 +96,9 @@ func TestAddressNamesTheDialect(t *testing.T) {
 		"https://api.openai.com/v1/responses":                                            dialect.OpenAIResponses,
 		"https://api.anthropic.com/v1/messages?beta=true":                                dialect.Anthropic,
 		"http://127.0.0.1:11434/api/chat":                                                dialect.Ollama,
-		"https://h/v1beta/models/m:streamGenerateContent?key=k&alt=sse":
-			"gemini m:streamGenerateContent?alt=sse",
+		"https://h/v1beta/models/m:streamGenerateContent?key=k&alt=sse":                  "gemini m:streamGenerateContent?alt=sse",
 		"https://h/v1/projects/p/locations/l/publishers/google/models/m:generateContent": "gemini m:generateContent",
-		"https://h/v1beta/models/m:embedContent?key=k&alt=s":
-			"POST /v1beta/models/m:embedContent?alt=s&key=REDACTED",
+		"https://h/v1beta/models/m:embedContent?key=k&alt=s":                             "POST /v1beta/models/m:embedContent?alt=s&key=REDACTED",
 		"https://api.anthropic.com/v1/messages/count_tokens":                             "POST /v1/messages/count_tokens",
 	} {
 		u, err := url.Parse(address)
@@ -180,11 +178,7 @@ func TestRemovedSecretEqualsAnySecret(t *testing.T) {
 	} {
 		for _, pair := range [][2]string{{c.a, c.b}, {c.b, c.a}} {
 			for _, body := range []string{"%q", `{"messages":[{"role":"user","content":%q}]}`, "%s"} {
-				was, is := newRequest(
-					dialect.OpenAIChat,
-					nil,
-					fmt.Sprintf(body, pair[0]),
-				), newRequest(
+				was, is := newRequest(dialect.OpenAIChat, nil, fmt.Sprintf(body, pair[0])), newRequest(
 					dialect.OpenAIChat,
 					nil,
 					fmt.Sprintf(body, pair[1]),

@@ -157,13 +157,8 @@ func TestConversationReplaysWithAnotherKey(t *testing.T) {
 	}{{RecordAnew, "of-a-person"}, {ReplayOnly, "lm-studio"}, {RecordAnew, "lm-studio"}, {ReplayOnly, "of-a-person"}} {
 		tr := opened(t, path, WithMode(c.mode), WithTransport(&counting{}))
 		for _, said := range []string{"Set it to lm-studio.", "Set it to another one."} {
-			status, _ := send(
-				t,
-				tr,
-				chat,
-				`{"messages":[{"role":"user","content":"`+said+`"}]}`,
-				http.Header{"Authorization": {"Bearer " + c.key}},
-			)
+			status, _ := send(t, tr, chat, `{"messages":[{"role":"user","content":"`+said+`"}]}`,
+				http.Header{"Authorization": {"Bearer " + c.key}})
 			require.Equal(t, 200, status, c)
 		}
 		require.NoError(t, tr.Close())
@@ -178,11 +173,8 @@ func TestCredentialHeadersOfGatewaysAreKnown(t *testing.T) {
 		require.Equal(t, "say REDACTED", newScrubber(http.Header{name: {value}}, nil).Replace("say the-key-of-it"), name)
 	}
 	for _, user := range []*url.Userinfo{url.User("the-key-of-it"), url.UserPassword("somebody", "the-key-of-it")} {
-		require.Equal(
-			t,
-			"somebody says REDACTED",
-			newScrubber(nil, &url.URL{User: user}).Replace("somebody says the-key-of-it"),
-		)
+		require.Equal(t, "somebody says REDACTED",
+			newScrubber(nil, &url.URL{User: user}).Replace("somebody says the-key-of-it"))
 	}
 }
 

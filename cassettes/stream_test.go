@@ -56,12 +56,8 @@ func (d dripping) RoundTrip(r *http.Request) (*http.Response, error) {
 var story = []string{"data: one\n\nda", "ta: two\n\n", "data: [DONE]\n\n"}
 
 // tell requests the story and returns its pieces with their arrival times, until it ends or stop returns true.
-func tell(
-	ctx context.Context,
-	t *testing.T,
-	rt http.RoundTripper,
-	stop func(read string) bool,
-) (pieces []string, at []time.Duration, err error) {
+func tell(ctx context.Context, t *testing.T, rt http.RoundTripper,
+	stop func(read string) bool) (pieces []string, at []time.Duration, err error) {
 	t.Helper()
 	began := time.Now()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, chat, strings.NewReader(storyRequest))

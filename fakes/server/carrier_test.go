@@ -54,15 +54,13 @@ func TestPromptsAndResourcesRunHandlers(t *testing.T) {
 			`{"contents":[{"uri":"mcp-conform:/resource","mimeType":"text/plain","text":%q}],` +
 				`"ttlMs":0,"cacheScope":"private",` + ourMeta + `}`},
 	} {
-		t.Run(method, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := start(t, carriers()...)
-				client := r.modern(sampling)
-				asked := client.carry(1, method, c.member, c.name, "").last()
-				got := client.carry(2, method, c.member, c.name, retry(t, asked, says("hello"))).last()
-				require.JSONEq(t, fmt.Sprintf(c.want, sampled("hello")), string(got.Result))
-				r.requireStory(c.tool, fmt.Sprintf("client %s, start, input, client %[1]s, end, server result", method))
-			})
+		inBubble(t, method, func(t *testing.T) {
+			r := start(t, carriers()...)
+			client := r.modern(sampling)
+			asked := client.carry(1, method, c.member, c.name, "").last()
+			got := client.carry(2, method, c.member, c.name, retry(t, asked, says("hello"))).last()
+			require.JSONEq(t, fmt.Sprintf(c.want, sampled("hello")), string(got.Result))
+			r.requireStory(c.tool, fmt.Sprintf("client %s, start, input, client %[1]s, end, server result", method))
 		})
 	}
 }

@@ -63,12 +63,9 @@ func TestStyleAppliesToAllRoundsOfACall(t *testing.T) {
 }
 
 func TestStyleRejectsInvalidLines(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := start(t, tool("tool", does(func(s *server.Session) {
-			require.ErrorIs(t, s.Style(server.Style{LineEnd: "\n\n"}), server.ErrInvalid)
-			require.ErrorIs(t, s.Style(server.Style{Extra: []string{"a\rb"}}), server.ErrInvalid)
-		}))).legacy(nothing)
-		require.Equal(t, "done", c.call(1, "tool").text())
+	inCall(t, bothProtocols[:1], nothing, func(s *server.Session) {
+		require.ErrorIs(t, s.Style(server.Style{LineEnd: "\n\n"}), server.ErrInvalid)
+		require.ErrorIs(t, s.Style(server.Style{Extra: []string{"a\rb"}}), server.ErrInvalid)
 	})
 }
 

@@ -56,16 +56,14 @@ func TestHeadersMustAgreeWithTheBody(t *testing.T) {
 		{"Mcp-Name", "=?base64?to-ol?=", "invalid base64"},
 		{"Mcp-Name", "天気", "not ASCII"},
 	} {
-		t.Run(c.header+" "+c.value, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				good := dialect{revision: server.V20260728, capabilities: nothing}.params(`"name":"tool"`)
-				reply := requestWith(t, "tools/call", good, c.header, c.value)
-				if c.want == "" {
-					require.Equal(t, "done", reply.text())
-					return
-				}
-				require.Equal(t, `"x"`, string(reply.requireError(400, -32020, c.want).ID))
-			})
+		inBubble(t, c.header+" "+c.value, func(t *testing.T) {
+			good := dialect{revision: server.V20260728, capabilities: nothing}.params(`"name":"tool"`)
+			reply := requestWith(t, "tools/call", good, c.header, c.value)
+			if c.want == "" {
+				require.Equal(t, "done", reply.text())
+				return
+			}
+			require.Equal(t, `"x"`, string(reply.requireError(400, -32020, c.want).ID))
 		})
 	}
 }
@@ -103,12 +101,10 @@ func TestModernRequestErrors(t *testing.T) {
 		"legacy ping":       {"ping", `{"name":"tool"` + meta, "tool", 404, -32601, "ping"},
 		"no prompt offered": {"prompts/get", `{"name":"tool"` + meta, "tool", 404, -32601, "prompts/get"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				got := requestWith(t, c.method, c.params, "Mcp-Name", c.header).requireError(c.status, c.code,
-					c.message)
-				require.Equal(t, `"x"`, string(got.ID))
-			})
+		inBubble(t, name, func(t *testing.T) {
+			got := requestWith(t, c.method, c.params, "Mcp-Name", c.header).requireError(c.status, c.code,
+				c.message)
+			require.Equal(t, `"x"`, string(got.ID))
 		})
 	}
 }
@@ -141,19 +137,17 @@ func TestUnsupportedVersionErrorListsTheRevisions(t *testing.T) {
 		"initialize with a header":   {modern, "2025-11-25", "initialize", initialize, "2025-11-25"},
 		"initialize without version": {modern, "", "initialize", `{}`, ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				reply := startWith(t, server.Options{Revisions: c.speaks}).bare().post(request(1, c.method, c.params),
-					"Mcp-Protocol-Version", c.header, "Mcp-Method", c.method)
-				got := reply.requireError(400, -32022, "")
-				require.Equal(t, "1", string(got.ID))
-				supported := `["2026-07-28","2025-11-25"]`
-				if len(c.speaks) == 1 {
-					supported = `["2026-07-28"]`
-				}
-				require.JSONEq(t, fmt.Sprintf(`{"supported":%s,"requested":%q}`, supported, c.requested),
-					string(got.Error.Data))
-			})
+		inBubble(t, name, func(t *testing.T) {
+			reply := startWith(t, server.Options{Revisions: c.speaks}).bare().post(request(1, c.method, c.params),
+				"Mcp-Protocol-Version", c.header, "Mcp-Method", c.method)
+			got := reply.requireError(400, -32022, "")
+			require.Equal(t, "1", string(got.ID))
+			supported := `["2026-07-28","2025-11-25"]`
+			if len(c.speaks) == 1 {
+				supported = `["2026-07-28"]`
+			}
+			require.JSONEq(t, fmt.Sprintf(`{"supported":%s,"requested":%q}`, supported, c.requested),
+				string(got.Error.Data))
 		})
 	}
 }

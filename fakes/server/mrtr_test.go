@@ -138,18 +138,16 @@ func TestUnknownRetryIsAnError(t *testing.T) {
 			"inputResponses of tools/call must be an object, got [1]"},
 		"null responses": {`"inputResponses":null,"requestState":"s"`, "got null"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client := start(t, tool("tool", requires(input("s", "k"))),
-					tool("empty", requires(input("", "k")))).modern(sampling)
-				client.call(0, "empty").last()
-				client.call(1, "tool").last()
-				for _, tool := range []string{"tool", "empty"} {
-					client.call(2, tool, c.retry).requireError(200, -32602, c.want)
-				}
-				require.Equal(t, `1 state "s"`, client.call(3, "tool",
-					`"inputResponses":{"k":1},"requestState":"s"`).text(), "the call still waits")
-			})
+		inBubble(t, name, func(t *testing.T) {
+			client := start(t, tool("tool", requires(input("s", "k"))),
+				tool("empty", requires(input("", "k")))).modern(sampling)
+			client.call(0, "empty").last()
+			client.call(1, "tool").last()
+			for _, tool := range []string{"tool", "empty"} {
+				client.call(2, tool, c.retry).requireError(200, -32602, c.want)
+			}
+			require.Equal(t, `1 state "s"`, client.call(3, "tool",
+				`"inputResponses":{"k":1},"requestState":"s"`).text(), "the call still waits")
 		})
 	}
 }

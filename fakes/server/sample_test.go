@@ -46,7 +46,7 @@ func TestHandlerWorksInEveryRevision(t *testing.T) {
 	}
 }
 
-func TestErrorResponseIsARefusal(t *testing.T) {
+func TestOnlyAnErrorResponseIsARefusal(t *testing.T) {
 	for response, want := range map[string]string{
 		`"error":{"code":-1,"message":"User rejected","data":[1]}`: "User rejected (code -1)",
 		`"error":{"code":-1,"message":"both"},"result":{}`:         "both (code -1)",
@@ -66,14 +66,11 @@ func TestErrorResponseIsARefusal(t *testing.T) {
 			require.True(t, server.Refused(seen))
 		})
 	}
-}
-
-func TestResultWithANullErrorIsAResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, tool("ask", ask)).legacy(sampling)
 		call := c.call(1, "ask")
 		c.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":null,"result":%s}`, call.next().ID, sampled("fine")))
-		require.Equal(t, sampled("fine"), call.text())
+		require.Equal(t, sampled("fine"), call.text(), "a null error is not an error")
 	})
 }
 

@@ -3,7 +3,6 @@ package server_test
 import (
 	"encoding/json"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -66,25 +65,23 @@ func TestHostileParamsAreSentUnchanged(t *testing.T) {
 		"empty":         {json.RawMessage{}, ``},
 		"newline":       {json.RawMessage("{\n\"a\":1}"), "{\n\"a\":1}"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := start(t, tool("ask", samples(server.Hostile(c.params))))
-				member := ""
-				if c.want != "" {
-					member = `,"params":` + c.want
-				}
-				client := r.legacy(nothing)
-				call := client.call(1, "ask")
-				asked, _ := call.event()
-				require.Equal(t, `{"jsonrpc":"2.0","id":1000001,"method":"sampling/createMessage"`+member+`}`, asked)
-				client.post(`{"jsonrpc":"2.0","id":1000001,"result":"odd"}`)
-				require.Equal(t, `"odd"`, call.text())
+		inBubble(t, name, func(t *testing.T) {
+			r := start(t, tool("ask", samples(server.Hostile(c.params))))
+			member := ""
+			if c.want != "" {
+				member = `,"params":` + c.want
+			}
+			client := r.legacy(nothing)
+			call := client.call(1, "ask")
+			asked, _ := call.event()
+			require.Equal(t, `{"jsonrpc":"2.0","id":1000001,"method":"sampling/createMessage"`+member+`}`, asked)
+			client.post(`{"jsonrpc":"2.0","id":1000001,"result":"odd"}`)
+			require.Equal(t, `"odd"`, call.text())
 
-				body := r.modern(nothing).call(2, "ask").body()
-				require.Contains(t, body, `"inputRequests":{"ask-1":{"method":"sampling/createMessage"`+member+`}}`)
-				require.Len(t, r.hostile(), 2)
-				require.Equal(t, body, string(r.hostile()[1].Raw))
-			})
+			body := r.modern(nothing).call(2, "ask").body()
+			require.Contains(t, body, `"inputRequests":{"ask-1":{"method":"sampling/createMessage"`+member+`}}`)
+			require.Len(t, r.hostile(), 2)
+			require.Equal(t, body, string(r.hostile()[1].Raw))
 		})
 	}
 }

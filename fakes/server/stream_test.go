@@ -282,33 +282,31 @@ func TestLegacyClientThatDisconnectsHasNotCancelled(t *testing.T) {
 
 func TestModernClientThatDisconnectsHasCancelled(t *testing.T) {
 	for _, stream := range []bool{false, true} {
-		t.Run(fmt.Sprint("stream ", stream), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := start(t, tool("wait", does(func(s *server.Session) {
-					if stream {
-						require.NoError(t, s.Send([]byte(`{}`)))
-					}
-					<-s.Context().Done()
-					_, err := s.Sample(s.Ask("anybody?"))
-					require.True(t, server.Refused(err))
-				})))
-				ctx, disconnect := context.WithCancel(t.Context())
-				go func() {
-					synctest.Wait()
-					disconnect()
-				}()
-				reply, err := r.modern(sampling).tryCall(ctx, 1, "wait")
-				want := "call, start, client closed, end"
+		inBubble(t, fmt.Sprint("stream ", stream), func(t *testing.T) {
+			r := start(t, tool("wait", does(func(s *server.Session) {
 				if stream {
-					require.NoError(t, err)
-					_, _ = reply.rest.ReadString(0)
-					want = `call, start, server "{}" hostile, client closed, end`
-				} else {
-					require.ErrorIs(t, err, context.Canceled)
+					require.NoError(t, s.Send([]byte(`{}`)))
 				}
+				<-s.Context().Done()
+				_, err := s.Sample(s.Ask("anybody?"))
+				require.True(t, server.Refused(err))
+			})))
+			ctx, disconnect := context.WithCancel(t.Context())
+			go func() {
 				synctest.Wait()
-				r.requireStory("wait", want)
-			})
+				disconnect()
+			}()
+			reply, err := r.modern(sampling).tryCall(ctx, 1, "wait")
+			want := "call, start, client closed, end"
+			if stream {
+				require.NoError(t, err)
+				_, _ = reply.rest.ReadString(0)
+				want = `call, start, server "{}" hostile, client closed, end`
+			} else {
+				require.ErrorIs(t, err, context.Canceled)
+			}
+			synctest.Wait()
+			r.requireStory("wait", want)
 		})
 	}
 }
