@@ -120,7 +120,7 @@ func TestAnswerThatTheCallerClosesAtItsEndIsComplete(t *testing.T) {
 	}))
 	defer provider.Close()
 	path := talkFile(t)
-	rec := recorder(t, path, nil)
+	rec := recordAnew(t, path, nil)
 	for _, at := range []string{"/json", "/half", "/nothing", "/head"} {
 		method := "GET"
 		if at == "/head" {

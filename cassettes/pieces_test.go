@@ -205,9 +205,8 @@ func TestSecretInStreamedPiecesIsRemoved(t *testing.T) {
 				}
 
 				path := talkFile(t)
-				rec, err := Record(path,
-					replying(func() (*http.Response, error) { return answer(l.mediaType, whole), nil }), Recorded)
-				require.NoError(t, err)
+				rec := recordAnew(t, path,
+					replying(func() (*http.Response, error) { return answer(l.mediaType, whole), nil }))
 				header := http.Header{"Authorization": {"Bearer " + odd}}
 				_, live := send(t, rec, chat, "{}", header)
 				require.Equal(t, whole, live, "the caller gets the original stream")

@@ -66,14 +66,13 @@ func TestNoPlantedSecretIsSaved(t *testing.T) {
 			"X-Custom": {everything}, "Content-Type": {"application/json; note=" + looks}}
 		req.Form = url.Values{"said": {everything}}
 		path := talkFile(t)
-		rec, err := Record(path, transportFunc(func(*http.Request) (*http.Response, error) {
+		rec := recordAnew(t, path, replying(func() (*http.Response, error) {
 			resp := answer("text/event-stream", data("%s", everything)+data("%s", mustJSON(everything))+data("[DONE]"))
 			resp.Header["Set-Cookie"] = []string{"id=" + set + "; Path=/; Domain=.openai.com; HttpOnly"}
 			resp.Header["X-Leak"], resp.Trailer = []string{everything}, http.Header{"X-Trailer": {everything}}
 			resp.Status = "200 fine, " + looks
 			return resp, nil
-		}), Recorded)
-		require.NoError(t, err)
+		}))
 		resp, err := rec.RoundTrip(req)
 		require.NoError(t, err)
 		_, err = io.ReadAll(resp.Body)

@@ -93,7 +93,7 @@ func seconds(n ...int) []time.Duration {
 func recorded(t *testing.T, provider http.RoundTripper, stop func(string) bool) string {
 	t.Helper()
 	path := talkFile(t)
-	rec := recorder(t, path, provider)
+	rec := recordAnew(t, path, provider)
 	_, _, _ = tell(t.Context(), t, rec, stop)
 	require.NoError(t, rec.Close())
 	return path
@@ -102,7 +102,7 @@ func recorded(t *testing.T, provider http.RoundTripper, stop func(string) bool) 
 func TestStreamIsRecordedWhileItPassesAndReplayedAtItsPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := talkFile(t)
-		rec := recorder(t, path, dripping{"text/event-stream", story, io.EOF})
+		rec := recordAnew(t, path, dripping{"text/event-stream", story, io.EOF})
 		pieces, at, err := tell(t.Context(), t, rec, nil)
 		require.ErrorIs(t, err, io.EOF)
 		require.Equal(t, story, pieces, "the caller gets each piece as it arrives")
@@ -278,7 +278,7 @@ func FuzzTimings(f *testing.F) {
 func TestRecordingThatEndsEarlyKeepsWhatArrived(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := talkFile(t)
-		rec := recorder(t, path, dripping{"text/event-stream", story, io.EOF})
+		rec := recordAnew(t, path, dripping{"text/event-stream", story, io.EOF})
 		var all sync.WaitGroup
 		for range 3 { // after 6.5 s the first is complete, the second has one piece, and the third no answer
 			all.Go(func() { _, _, _ = tell(t.Context(), t, rec, nil) })
