@@ -52,10 +52,3 @@ func TestMetaOfTheCallIsCopiedIntoSamples(t *testing.T) {
 		})
 	}
 }
-
-func TestNoMetaEcho(t *testing.T) {
-	inEach(t, bothProtocols, func(t *testing.T, revision server.Revision) {
-		c := startWith(t, server.Options{NoMetaEcho: true}, tool("ask", ask)).client(revision, tools)
-		require.NotContains(t, c.sampledParams(`"a":1`), "_meta")
-	})
-}

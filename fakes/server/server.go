@@ -57,9 +57,6 @@ type Options struct {
 	Listener net.Listener
 	// MaxBody limits the body of a POST, and a line on a connection, in bytes; 0 is 64 MiB.
 	MaxBody int64
-	// NoMetaEcho stops the server from copying the _meta of a tools/call into its sampling requests. Some clients match
-	// the two by it, so by default it is copied, without progressToken and the fields that the protocol reserves.
-	NoMetaEcho bool
 }
 
 // Server is a running server. Its methods are safe for concurrent use.
