@@ -33,9 +33,7 @@ func TestEventsInEveryStyle(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inEach(t, bothProtocols, func(t *testing.T, revision server.Revision) {
 				r := start(t, tool("send", func(s *server.Session) (any, error) {
-					if err := s.Style(c.style); err != nil {
-						return nil, err
-					}
+					require.NoError(t, s.Style(c.style))
 					return nil, s.Send([]byte(sent))
 				}))
 				whole := r.client(revision, nothing).call(1, "send").body()
@@ -50,9 +48,7 @@ func TestEventsInEveryStyle(t *testing.T) {
 func TestStyleAppliesToAllRoundsOfACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, server.Tool{Name: "ask", Responses: server.SSE, Handler: func(s *server.Session) (any, error) {
-			if err := s.Style(server.Style{Tight: true}); err != nil {
-				return nil, err
-			}
+			require.NoError(t, s.Style(server.Style{Tight: true}))
 			return s.Sample(s.Ask("?"))
 		}}).modern(sampling)
 		first := c.call(1, "ask").body()

@@ -264,12 +264,9 @@ func TestOldestOfManyCallsWithoutARetryEnds(t *testing.T) {
 func TestEachRoundUsesTheMetaOfItsRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, tool("ask", func(s *server.Session) (any, error) {
-			if _, err := s.Sample(s.Ask("one")); err != nil {
-				return nil, err
-			}
-			if err := s.Progress(1, 0); err != nil {
-				return nil, err
-			}
+			_, err := s.Sample(s.Ask("one"))
+			require.NoError(t, err)
+			require.NoError(t, s.Progress(1, 0))
 			return s.Sample(s.Ask("two"))
 		})).modern(sampling)
 		call := func(id int, more ...string) *reply {

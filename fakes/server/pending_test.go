@@ -84,12 +84,8 @@ func TestRepeatSendsTheRequestTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, tool("ask", func(s *server.Session) (any, error) {
 			p, err := s.Start(s.Ask("?"))
-			if err != nil {
-				return nil, err
-			}
-			if err := s.Repeat(p); err != nil {
-				return nil, err
-			}
+			require.NoError(t, err)
+			require.NoError(t, s.Repeat(p))
 			return p.Answer()
 		}))
 		c := r.legacy(sampling)

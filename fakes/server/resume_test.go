@@ -83,13 +83,9 @@ func TestResentDisconnectEventDoesNotCloseAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		left := make(chan struct{})
 		r := start(t, tool("ask", func(s *server.Session) (any, error) {
-			if err := s.Resumable(); err != nil {
-				return nil, err
-			}
+			require.NoError(t, s.Resumable())
 			<-left
-			if err := s.Disconnect(0); err != nil {
-				return nil, err
-			}
+			require.NoError(t, s.Disconnect(0))
 			<-s.Resumed()
 			return s.Sample(s.Ask("?"))
 		}))
@@ -163,9 +159,7 @@ func TestOnlyMissedEventsAreSentAgain(t *testing.T) {
 func TestBrokenConnectionLosesNoEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, tool("ask", func(s *server.Session) (any, error) {
-			if err := s.Resumable(); err != nil {
-				return nil, err
-			}
+			require.NoError(t, s.Resumable())
 			return s.Sample(s.Ask("?"))
 		})).legacy(sampling)
 		call := c.call(1, "ask")
@@ -291,9 +285,8 @@ func TestUnderCallID(t *testing.T) {
 	for _, id := range []string{`7`, `"seven"`} {
 		synctest.Test(t, func(t *testing.T) {
 			c := start(t, tool("ask", func(s *server.Session) (any, error) {
-				if _, err := s.Sample(server.UnderCallID(s.Ask("?"))); err != nil {
-					return nil, err
-				}
+				_, err := s.Sample(server.UnderCallID(s.Ask("?")))
+				require.NoError(t, err)
 				return s.Sample(server.UnderCallID(server.UnderCallID(s.Ask("again, under another id"))))
 			})).legacy(sampling)
 			call := c.call(id, "ask")

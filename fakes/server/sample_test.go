@@ -21,9 +21,7 @@ func TestHandlerWorksInEveryRevision(t *testing.T) {
 		var answers []string
 		for _, text := range []string{"one", "two", "three"} {
 			result, err := s.Sample(s.Ask(text))
-			if err != nil {
-				return nil, err
-			}
+			require.NoError(t, err)
 			answers = append(answers, string(result))
 		}
 		return strings.Join(answers, "\n"), nil
@@ -178,9 +176,8 @@ func TestSampleAsUsesItsIDUnlessTaken(t *testing.T) {
 	ids := []string{`1`, `"1"`, `"a-b"`, `9007199254740991`}
 	asks := tool("ask", func(s *server.Session) (any, error) {
 		for _, id := range ids {
-			if _, err := s.SampleAs(json.RawMessage(id), s.Ask("?")); err != nil {
-				return nil, err
-			}
+			_, err := s.SampleAs(json.RawMessage(id), s.Ask("?"))
+			require.NoError(t, err)
 		}
 		return "done", nil
 	})

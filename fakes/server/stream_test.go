@@ -72,9 +72,7 @@ func TestStreamHeadersAreRecordedOnce(t *testing.T) {
 func TestWithJSONResponsesMessagesUseTheGETStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := startWith(t, server.Options{Responses: server.JSON}, tool("ask", func(s *server.Session) (any, error) {
-			if err := s.Send([]byte("hello")); err != nil {
-				return nil, err
-			}
+			require.NoError(t, s.Send([]byte("hello")))
 			return s.Sample(s.Ask("?"))
 		}))
 		c := r.legacy(sampling)
@@ -143,9 +141,7 @@ func TestCancelledCallWithJSONResponsesEndsAsAnEmptyStream(t *testing.T) {
 func TestProgressNeedsAToken(t *testing.T) {
 	progress := func(s *server.Session) (any, error) {
 		for i := range 3 {
-			if err := s.Progress(float64(i)/2, float64(i)); err != nil {
-				return nil, err
-			}
+			require.NoError(t, s.Progress(float64(i)/2, float64(i)))
 		}
 		return fmt.Sprint(s.WantsProgress()), nil
 	}
