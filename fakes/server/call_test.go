@@ -196,7 +196,7 @@ func TestNotificationsAndResponsesAreAccepted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t)
 		legacy, modern := r.legacy(nothing), r.modern(nothing)
-		for body, clients := range map[string][]*client{
+		for body, clients := range map[string][]*httpClient{
 			`{"jsonrpc":"2.0","method":"notifications/anything"}`:              {legacy, modern},
 			`{"jsonrpc":"2.0","method":"notifications/cancelled"}`:             {legacy, modern},
 			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":[]}`: {legacy},

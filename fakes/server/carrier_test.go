@@ -21,7 +21,7 @@ func carriers() []server.Tool {
 }
 
 // carry sends a request that names its prompt, resource or tool. More has further params.
-func (c *client) carry(id int, method, member, name, more string) *reply {
+func (c *httpClient) carry(id int, method, member, name, more string) *reply {
 	c.t.Helper()
 	return c.post(request(id, method, c.params(fmt.Sprintf("%q:%q", member, name), more)), "Mcp-Method", method,
 		"Mcp-Name", name)

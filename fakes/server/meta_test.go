@@ -10,7 +10,7 @@ import (
 )
 
 // sampledParams calls the tool "ask" with a _meta and returns the params of its sampling request.
-func (c *client) sampledParams(meta string) string {
+func (c *httpClient) sampledParams(meta string) string {
 	c.t.Helper()
 	c.meta = meta
 	call := c.call(1, "ask")

@@ -122,7 +122,7 @@ func TestInputRequiredWithoutRequestsOrStateWaitsForClose(t *testing.T) {
 const unknownRetry = "no call waits for this retry"
 
 // requireUnknownRetry requires the error for a retry without a call.
-func (c *client) requireUnknownRetry(id int, tool, retry string) {
+func (c *httpClient) requireUnknownRetry(id int, tool, retry string) {
 	c.t.Helper()
 	c.call(id, tool, retry).requireError(200, -32602, unknownRetry)
 }
@@ -219,22 +219,6 @@ func TestMissingKeyIsARefusal(t *testing.T) {
 		require.ErrorContains(t, answers[0].Err, "two-1")
 		require.True(t, server.Refused(answers[0].Err))
 		require.NoError(t, answers[1].Err)
-	})
-}
-
-func TestCallWithoutARetryEndsWithTheServer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ended := make(chan error, 1)
-		r := start(t, tool("ask", func(s *server.Session) (any, error) {
-			_, err := s.Sample(s.Ask("?"))
-			ended <- err
-			return nil, err
-		}))
-		r.modern(sampling).call(1, "ask").last()
-		synctest.Wait()
-		require.Empty(t, ended)
-		require.NoError(t, r.Close())
-		require.True(t, server.Refused(<-ended))
 	})
 }
 

@@ -181,7 +181,7 @@ func TestSampleAsUsesItsIDUnlessTaken(t *testing.T) {
 		}
 		return "done", nil
 	})
-	used := func(c *client, callID int) (ids []string) {
+	used := func(c *httpClient, callID int) (ids []string) {
 		for call := c.call(callID, "ask"); ; {
 			m := call.next()
 			if m.Method == "" {

@@ -218,7 +218,7 @@ func (w eagerWriter) WriteHeader(status int) {
 }
 
 // serveTo serves a legacy call with the client's headers, and writes the response to w.
-func (c *client) serveTo(r *rig, w http.ResponseWriter, id int, tool string) {
+func (c *httpClient) serveTo(r *rig, w http.ResponseWriter, id int, tool string) {
 	call := httptest.NewRequest("POST", "http://localhost/mcp", strings.NewReader(c.calls(id, tool)))
 	call.Header = c.header.Clone()
 	call.Header.Set("Content-Type", "application/json")
