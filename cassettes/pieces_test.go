@@ -205,8 +205,7 @@ func TestSecretInStreamedPiecesIsRemoved(t *testing.T) {
 				}
 
 				path := talkFile(t)
-				rec := recordAnew(t, path,
-					replying(func() (*http.Response, error) { return answer(l.mediaType, whole), nil }))
+				rec := recordAnew(t, path, replying(func() (*http.Response, error) { return answer(l.mediaType, whole), nil }))
 				header := http.Header{"Authorization": {"Bearer " + odd}}
 				_, live := send(t, rec, chat, "{}", header)
 				require.Equal(t, whole, live, "the caller gets the original stream")
@@ -268,8 +267,7 @@ func TestSecretInUnusualPiecesIsRemoved(t *testing.T) {
 			"\ufeffdata: {\"t\":\"REDACTED\"}\r\rdata: {\"t\":\"\"}\r\r"},
 		"truncated events": {data(`{"a":[{"t":"my sk-proj-abcdefghijkl"}]}`) + `data: {"a":[{"t":"mnopqrst`,
 			data(`{"a":[{"t":"my REDACTED"}]}`) + `data: {"a":[{"t":"`},
-		"truncated lines": {"{\"t\":\"my sk-proj-abcdefghijkl\"}\n{\"t\":\"mnopqrst",
-			"{\"t\":\"my REDACTED\"}\n{\"t\":\""},
+		"truncated lines": {"{\"t\":\"my sk-proj-abcdefghijkl\"}\n{\"t\":\"mnopqrst", "{\"t\":\"my REDACTED\"}\n{\"t\":\""},
 		"after an invalid line": {"{\"t\":\"sk-proj-abcdefghijkl\"}\n{oh no\n{\"t\":\"mnopqrst\"}\n",
 			"{\"t\":\"REDACTED\"}\n{oh no\n{\"t\":\"\"}\n"},
 		"constant text": {strings.Repeat("{\"m\":\"sk-tiny\"}\n", 3), strings.Repeat("{\"m\":\"sk-tiny\"}\n", 3)},

@@ -171,10 +171,8 @@ func TestStreamThatIsCutShortEndsWithAnError(t *testing.T) {
 		"by the provider": {dripping{"text/event-stream", story[:2], broken}, nil, story[:2],
 			"because the provider cut the answer short: unexpected EOF"},
 		"by the caller": {dripping{"text/event-stream", story, io.EOF}, func(read string) bool {
-			return strings.Contains(read,
-				"two")
-		}, story[:2],
-			"because the caller cut the answer short: unexpected EOF"},
+			return strings.Contains(read, "two")
+		}, story[:2], "because the caller cut the answer short: unexpected EOF"},
 		"by the caller after the end": {dripping{"text/event-stream", story, io.EOF},
 			func(read string) bool { return strings.Contains(read, "DONE") }, story, "EOF"},
 		"before its first byte": {dripping{"text/event-stream", nil, broken}, nil, nil,

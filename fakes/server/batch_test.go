@@ -53,8 +53,7 @@ func TestSamplesOfABatchAreOneLine(t *testing.T) {
 		require.Len(t, asked, 2)
 		p.send(batch(asked[1].answer("two"), asked[0].answer("one")))
 		require.Regexp(t, `(?s)^`+string(asked[0].ID)+` .*"one".*\n`+string(asked[1].ID)+` .*"two"`, p.next().text(t))
-		r.requireStory("ask",
-			"call, start, mark batch, sample, sample, client result, client result, end, server result")
+		r.requireStory("ask", "call, start, mark batch, sample, sample, client result, client result, end, server result")
 	})
 }
 

@@ -37,8 +37,7 @@ func TestPromptsAndResourcesHaveTheirOwnLists(t *testing.T) {
 			`,"ttlMs":0,"cacheScope":"private",` + ourMeta + `}`
 		require.Contains(t, list("tools/list"), tools)
 		require.JSONEq(t, `{"prompts":[{"name":"prompt","description":"A prompt."}]`+rest, list("prompts/list"))
-		require.JSONEq(t, `{"resources":[{"name":"resource","uri":"mcp-conform:/resource"}]`+rest,
-			list("resources/list"))
+		require.JSONEq(t, `{"resources":[{"name":"resource","uri":"mcp-conform:/resource"}]`+rest, list("resources/list"))
 
 		require.Contains(t, legacy.ask(1, "tools/list").last().raw, tools)
 		legacy.call(2, "prompt").requireError(200, -32602, "unknown tool: prompt")

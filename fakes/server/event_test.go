@@ -17,12 +17,11 @@ func TestEventsInEveryStyle(t *testing.T) {
 		style server.Style
 		wire  string
 	}{
-		"plain": {server.Style{}, "data: " + sent + "\n\n"},
-		"CRLF":  {server.Style{LineEnd: "\r\n"}, "data: " + sent + "\r\n\r\n"},
-		"CR":    {server.Style{LineEnd: "\r"}, "data: " + sent + "\r\r"},
-		"tight": {server.Style{Tight: true}, "data:" + sent + "\n\n"},
-		"folded": {server.Style{Folded: true},
-			"data: {\ndata: \"é\": [\ndata: 1,\ndata: \"𝄞\"\ndata: ]\ndata: }\n\n"},
+		"plain":  {server.Style{}, "data: " + sent + "\n\n"},
+		"CRLF":   {server.Style{LineEnd: "\r\n"}, "data: " + sent + "\r\n\r\n"},
+		"CR":     {server.Style{LineEnd: "\r"}, "data: " + sent + "\r\r"},
+		"tight":  {server.Style{Tight: true}, "data:" + sent + "\n\n"},
+		"folded": {server.Style{Folded: true}, "data: {\ndata: \"é\": [\ndata: 1,\ndata: \"𝄞\"\ndata: ]\ndata: }\n\n"},
 		"extra lines": {server.Style{Extra: []string{": hello", "event: message", "x", ""}},
 			": hello\nevent: message\nx\n\ndata: " + sent + "\n\n"},
 		"BOM": {server.Style{BOM: true, LineEnd: "\r"}, "\ufeffdata: " + sent + "\r\r"},

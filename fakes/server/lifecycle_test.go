@@ -78,8 +78,7 @@ func TestRequestNeedsAKnownSessionAndVersion(t *testing.T) {
 		for method, id := range map[string]string{"POST": "7", "GET": "", "DELETE": ""} {
 			inBubble(t, c.want+" "+method, func(t *testing.T) {
 				client := startWith(t, server.Options{Revisions: server.Revisions()[:3]}).legacy(nothing)
-				got := client.do(method, request(7, "ping", "{}"), c.header, c.value).requireError(c.status, -32600,
-					c.want)
+				got := client.do(method, request(7, "ping", "{}"), c.header, c.value).requireError(c.status, -32600, c.want)
 				require.Equal(t, id, string(got.ID))
 				if method == "POST" {
 					got = client.post(initialized, c.header, c.value).requireError(c.status, -32600, c.want)

@@ -80,12 +80,10 @@ func TestModernRequestErrors(t *testing.T) {
 		status, code           int
 		message                string
 	}{
-		"not ASCII": {"tools/call", `{"name":"天気"` + meta, "=?base64?5aSp5rCX?=", 200, -32602,
-			"unknown tool: 天気"},
+		"not ASCII": {"tools/call", `{"name":"天気"` + meta, "=?base64?5aSp5rCX?=", 200, -32602, "unknown tool: 天気"},
 		"like a sentinel": {"tools/call", `{"name":"=?base64?a?="` + meta, "=?base64?PT9iYXNlNjQ/YT89?=", 200,
 			-32602, "tool: =?base64?a?="},
-		"unknown tool": {"tools/call", `{"name":"nobody"` + meta, "nobody", 200, -32602,
-			"unknown tool: nobody"},
+		"unknown tool":          {"tools/call", `{"name":"nobody"` + meta, "nobody", 200, -32602, "unknown tool: nobody"},
 		"prompt without a name": {"prompts/get", `{"name":"p"` + meta, "", 400, -32020, "Mcp-Name is missing"},
 		"resource with other URI": {"resources/read", `{"uri":"file:///a"` + meta, "file:///b", 400, -32020,
 			`"file:///b", the body has "file:///a"`},
@@ -102,8 +100,7 @@ func TestModernRequestErrors(t *testing.T) {
 		"no prompt offered": {"prompts/get", `{"name":"tool"` + meta, "tool", 404, -32601, "prompts/get"},
 	} {
 		inBubble(t, name, func(t *testing.T) {
-			got := requestWith(t, c.method, c.params, "Mcp-Name", c.header).requireError(c.status, c.code,
-				c.message)
+			got := requestWith(t, c.method, c.params, "Mcp-Name", c.header).requireError(c.status, c.code, c.message)
 			require.Equal(t, `"x"`, string(got.ID))
 		})
 	}
@@ -146,8 +143,7 @@ func TestUnsupportedVersionErrorListsTheRevisions(t *testing.T) {
 			if len(c.speaks) == 1 {
 				supported = `["2026-07-28"]`
 			}
-			require.JSONEq(t, fmt.Sprintf(`{"supported":%s,"requested":%q}`, supported, c.requested),
-				string(got.Error.Data))
+			require.JSONEq(t, fmt.Sprintf(`{"supported":%s,"requested":%q}`, supported, c.requested), string(got.Error.Data))
 		})
 	}
 }
@@ -155,8 +151,7 @@ func TestUnsupportedVersionErrorListsTheRevisions(t *testing.T) {
 func TestLegacyServerMayListItsVersionsForModernClients(t *testing.T) {
 	for _, lists := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			r := startWith(t, server.Options{Revisions: server.Revisions()[1:3], TellsVersions: lists},
-				tool("ask", ask))
+			r := startWith(t, server.Options{Revisions: server.Revisions()[1:3], TellsVersions: lists}, tool("ask", ask))
 			p := r.pipe(t.Context())
 			p.dialect = dialect{revision: server.V20260728, capabilities: sampling}
 			for _, m := range []string{request(0, "server/discover", p.params()), p.calls(1, "ask")} {
@@ -167,8 +162,7 @@ func TestLegacyServerMayListItsVersionsForModernClients(t *testing.T) {
 					continue
 				}
 				got.requireError(t, -32022, "")
-				require.JSONEq(t, `{"requested":"2026-07-28","supported":["2025-11-25","2025-06-18"]}`,
-					string(got.Error.Data))
+				require.JSONEq(t, `{"requested":"2026-07-28","supported":["2025-11-25","2025-06-18"]}`, string(got.Error.Data))
 			}
 			p.send(dialect{revision: server.V20251125, capabilities: sampling}.initialize(2))
 			require.Contains(t, p.next().raw, `"protocolVersion":"2025-11-25"`)

@@ -62,8 +62,7 @@ func TestInputRequiredIsSentUnchanged(t *testing.T) {
 			`"inputRequests":{"k":` + sampleRequest + `,"l":` + sampleRequest + `}`, false,
 			`"inputResponses":{"x":0,"l":2,"k":1}`, `1 state `},
 		"empty state": {input(""), `"requestState":""`, false, `"requestState":""`, ` state ""`},
-		"odd state": {input("日本 \"\\\u2028<&>\x00😀" + long), `"requestState":"日本 \"\\\u2028<&>\u0000😀` + long + `"`,
-			false,
+		"odd state": {input("日本 \"\\\u2028<&>\x00😀" + long), `"requestState":"日本 \"\\\u2028<&>\u0000😀` + long + `"`, false,
 			`"requestState":"日本 \"\\\u2028<&>\u0000\ud83d\ude00` + long + `"`,
 			` state "日本 \"\\\u2028<&>\u0000\ud83d\ude00` + long + `"`},
 		"state with invalid UTF-8": {input("a\xffb"), `"requestState":"a\ufffdb"`, false, `"requestState":"a\ufffdb"`,
@@ -95,8 +94,7 @@ func TestInputRequiredIsSentUnchanged(t *testing.T) {
 
 func TestInputThatDoesNotMarshalIsInvalid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := start(t,
-			tool("tool", requires(server.Input{Requests: map[string]any{"k": make(chan int)}}))).modern(sampling)
+		c := start(t, tool("tool", requires(server.Input{Requests: map[string]any{"k": make(chan int)}}))).modern(sampling)
 		got := c.call(1, "tool").last()
 		require.True(t, got.call(t).IsError)
 		require.Contains(t, got.text(t), "input request k: "+server.ErrInvalid.Error())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -38,12 +39,12 @@ func (r *reply) lines() string {
 	r.t.Helper()
 	var b strings.Builder
 	for {
-		line, err := r.line()
-		if line == "" {
+		line, err := r.rest.ReadString('\n')
+		if line == "\n" || errors.Is(err, io.EOF) {
 			return b.String()
 		}
 		require.NoError(r.t, err)
-		b.WriteString(line + "\n")
+		b.WriteString(line)
 	}
 }
 
@@ -223,8 +224,7 @@ func TestCancelledCallEndsItsResumedStream(t *testing.T) {
 
 func TestEndSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := start(t, tool("end", func(s *server.Session) (any, error) { return "done", s.EndSession() }),
-			tool("ask", ask))
+		r := start(t, tool("end", func(s *server.Session) (any, error) { return "done", s.EndSession() }), tool("ask", ask))
 		c, other := r.legacy(sampling), r.legacy(sampling)
 		listening, pending := c.listen(""), c.call(1, "ask")
 		pending.next()

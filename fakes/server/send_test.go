@@ -11,9 +11,8 @@ import (
 
 func TestSendIsByteExactInAnEvent(t *testing.T) {
 	for name, c := range map[string]struct{ sent, wire, read string }{
-		"anything": {`{"a": 1,  "a":2}x`, "data: {\"a\": 1,  \"a\":2}x\n\n", `{"a": 1,  "a":2}x`},
-		"newlines": {"{\n\"a\":\n\n1}\n", "data: {\ndata: \"a\":\ndata: \ndata: 1}\ndata: \n\n",
-			"{\n\"a\":\n\n1}\n"},
+		"anything":       {`{"a": 1,  "a":2}x`, "data: {\"a\": 1,  \"a\":2}x\n\n", `{"a": 1,  "a":2}x`},
+		"newlines":       {"{\n\"a\":\n\n1}\n", "data: {\ndata: \"a\":\ndata: \ndata: 1}\ndata: \n\n", "{\n\"a\":\n\n1}\n"},
 		"CR":             {"{\r\"a\":1}", "data: {\ndata: \"a\":1}\n\n", "{\n\"a\":1}"},
 		"CRLF":           {"{\r\n\"a\":1}\r\n\r", "data: {\ndata: \"a\":1}\ndata: \ndata: \n\n", "{\n\"a\":1}\n\n"},
 		"invalid UTF-8":  {"\"\xff\xfe\xc3\"", "data: \"\xff\xfe\xc3\"\n\n", "\"\xff\xfe\xc3\""},
@@ -52,10 +51,9 @@ func TestHostileParamsAreSentUnchanged(t *testing.T) {
 		params any
 		want   string
 	}{
-		"map":        {map[string]any{"maxTokens": "<many>"}, `{"maxTokens":"<many>"}`},
-		"undeclared": {toolParams, string(toolParams)},
-		"raw": {json.RawMessage(`{ "maxTokens": 1.50, "maxTokens":2 }`),
-			`{ "maxTokens": 1.50, "maxTokens":2 }`},
+		"map":           {map[string]any{"maxTokens": "<many>"}, `{"maxTokens":"<many>"}`},
+		"undeclared":    {toolParams, string(toolParams)},
+		"raw":           {json.RawMessage(`{ "maxTokens": 1.50, "maxTokens":2 }`), `{ "maxTokens": 1.50, "maxTokens":2 }`},
 		"invalid UTF-8": {json.RawMessage("{\"a\":\"\xff\"}"), "{\"a\":\"\xff\"}"},
 		"marked twice":  {server.Hostile([]int{2}), `[2]`},
 		"null":          {nil, `null`},

@@ -200,8 +200,7 @@ func TestCancelledCallEndsWithoutAResponse(t *testing.T) {
 			require.ErrorIs(t, <-abandoned, context.Canceled)
 			call.ends()
 			require.Equal(t, http.StatusAccepted, c.post(sample.answer("late")).StatusCode)
-			r.requireStory("ask",
-				"call, start, sample, client notifications/cancelled, end, server closed, client result")
+			r.requireStory("ask", "call, start, sample, client notifications/cancelled, end, server closed, client result")
 		})
 	}
 }
