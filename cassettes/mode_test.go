@@ -55,12 +55,19 @@ func send(t *testing.T, rt http.RoundTripper, url, body string, header http.Head
 	req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
 	require.NoError(t, err)
 	req.Header = header
+	resp, answer := exchanged(t, rt, req)
+	return resp.StatusCode, answer
+}
+
+// exchanged sends a request and returns the response and its whole body.
+func exchanged(t *testing.T, rt http.RoundTripper, req *http.Request) (*http.Response, string) {
+	t.Helper()
 	resp, err := rt.RoundTrip(req)
 	require.NoError(t, err)
-	answer, err := io.ReadAll(resp.Body)
+	body, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
-	return resp.StatusCode, string(answer)
+	return resp, string(body)
 }
 
 func talkFile(t *testing.T) string { return filepath.Join(t.TempDir(), "talk.yaml") }
@@ -313,6 +320,7 @@ func TestFailedRequestIsNotRecorded(t *testing.T) {
 	_, err = rec.RoundTrip(req)
 	require.ErrorIs(t, err, gone)
 	require.EqualError(t, rec.Close(), "recording to "+path+": nothing was recorded: no request was answered")
+	require.NoFileExists(t, path)
 }
 
 type transportFunc func(*http.Request) (*http.Response, error)

@@ -89,11 +89,7 @@ func TestUnusualHTTPIsReplayed(t *testing.T) {
 				}
 				req, err := http.NewRequest(c.method, p.URL+"/openai"+at, nil)
 				require.NoError(t, err)
-				resp, err := http.DefaultTransport.RoundTrip(req)
-				require.NoError(t, err)
-				body, err := io.ReadAll(resp.Body)
-				require.NoError(t, err)
-				require.NoError(t, resp.Body.Close())
+				resp, body := exchanged(t, http.DefaultTransport, req)
 				heard[mode] = fmt.Sprintf("%d %q %q %q", resp.StatusCode, resp.Header["Content-Type"],
 					resp.Header["Anthropic-Beta"], body)
 				require.NoError(t, p.Close(), mode)

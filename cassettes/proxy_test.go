@@ -219,12 +219,8 @@ func TestProxyRejectsUnknownRequests(t *testing.T) {
 		req, err := http.NewRequest(http.MethodGet, p.URL+c.path, nil)
 		require.NoError(t, err)
 		req.Host = c.host
-		resp, err := http.DefaultClient.Do(req)
-		require.NoError(t, err)
-		body, err := io.ReadAll(resp.Body)
-		require.NoError(t, err)
-		require.NoError(t, resp.Body.Close())
-		require.Contains(t, string(body), `"message":"`+c.want)
+		resp, body := exchanged(t, http.DefaultTransport, req)
+		require.Contains(t, body, `"message":"`+c.want)
 		require.Equal(t, "false", resp.Header.Get("X-Should-Retry"))
 	}
 	require.NoError(t, p.Close())

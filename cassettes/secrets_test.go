@@ -73,11 +73,7 @@ func TestNoPlantedSecretIsSaved(t *testing.T) {
 			resp.Status = "200 fine, " + looks
 			return resp, nil
 		}))
-		resp, err := rec.RoundTrip(req)
-		require.NoError(t, err)
-		_, err = io.ReadAll(resp.Body)
-		require.NoError(t, err)
-		require.NoError(t, resp.Body.Close())
+		exchanged(t, rec, req)
 		require.NoError(t, rec.Close())
 
 		for _, name := range []string{path, timingFile(path)} {
