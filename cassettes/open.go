@@ -111,7 +111,7 @@ func openForTest[T interface{ finish() []error }](
 		file := filepath.Join("testdata", "cassettes", filepath.FromSlash(name)+extension)
 		if _, err := os.Stat(file); err != nil && s.mode == ReplayOnly {
 			advice = fmt.Sprintf("; %s contains %s; set %s=%s to record what is missing",
-				filepath.Dir(file), list(inFolder(filepath.Dir(file))), ModeVariable, RecordMissing)
+				filepath.Dir(file), beside(file), ModeVariable, RecordMissing)
 			file = name
 		}
 		opened, err = open(file, s)

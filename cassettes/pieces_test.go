@@ -185,7 +185,7 @@ func TestSecretInStreamedPiecesIsRemoved(t *testing.T) {
 						said[n] += word(r, r.IntN(6)) + " is " + s + ". "
 					}
 					if strings.Contains(name, "arguments") { // JSON in a text in JSON
-						said[n] = string(mustJSON(said[n]))
+						said[n] = mustJSON(said[n])
 					}
 				}
 				var body strings.Builder
@@ -216,7 +216,7 @@ func TestSecretInStreamedPiecesIsRemoved(t *testing.T) {
 					want := said[n]
 					for _, s := range secrets {
 						want = strings.ReplaceAll(strings.ReplaceAll(want, s, redacted),
-							strings.Trim(string(mustJSON(s)), `"`), redacted)
+							strings.Trim(mustJSON(s), `"`), redacted)
 					}
 					require.Equal(t, want, text, "round %d of seed %d", round, seed)
 				}

@@ -240,7 +240,7 @@ func TestProxyRejectsUnknownRequests(t *testing.T) {
 }
 
 func TestProxyFailsItsTest(t *testing.T) {
-	beside(t, "weather", small)
+	changeBeside(t, "weather", small)
 	var tb fakeTB
 	p := NewProxy(&tb, "weather")
 	resp := post(t, http.DefaultTransport, p.Bases()[dialect.OpenAIChat]+"/chat/completions", `{"not":"there"}`)

@@ -151,7 +151,7 @@ func (x *exchange) save(id int, secrets *scrubber) (*cassette.Interaction, timin
 	return i, t, nil
 }
 
-// credentials are the given secrets and the credentials of all requests: a client may tell one provider the key of another.
+// credentials are the given secrets and those of all requests: a client may tell one provider the key of another.
 func (r *recorder) credentials() *scrubber {
 	c := &scrubber{}
 	c.add(r.secrets...)

@@ -88,16 +88,18 @@ func TestRequestsThatDifferInGeneratedValuesAreEqual(t *testing.T) {
 
 func TestAddressNamesTheDialect(t *testing.T) {
 	for address, want := range map[string]string{
-		"https://api.openai.com/v1/chat/completions":                                     dialect.OpenAIChat,
-		"https://openrouter.ai/api/v1/chat/completions":                                  dialect.OpenAIChat,
-		"http://127.0.0.1:1234/native":                                                   dialect.Native,
-		"https://api.openai.com/v1/responses":                                            dialect.OpenAIResponses,
-		"https://api.anthropic.com/v1/messages?beta=true":                                dialect.Anthropic,
-		"http://127.0.0.1:11434/api/chat":                                                dialect.Ollama,
-		"https://h/v1beta/models/m:streamGenerateContent?key=k&alt=sse":                  "gemini m:streamGenerateContent?alt=sse",
+		"https://api.openai.com/v1/chat/completions":                    dialect.OpenAIChat,
+		"https://openrouter.ai/api/v1/chat/completions":                 dialect.OpenAIChat,
+		"http://127.0.0.1:1234/native":                                  dialect.Native,
+		"https://api.openai.com/v1/responses":                           dialect.OpenAIResponses,
+		"https://api.anthropic.com/v1/messages?beta=true":               dialect.Anthropic,
+		"http://127.0.0.1:11434/api/chat":                               dialect.Ollama,
+		"https://h/v1beta/models/m:streamGenerateContent?key=k&alt=sse": "gemini m:streamGenerateContent?alt=sse",
+		"https://api.anthropic.com/v1/messages/count_tokens":            "POST /v1/messages/count_tokens",
+
+		"https://h/v1beta/models/m:embedContent?key=k&alt=s": "POST /v1beta/models/m:embedContent?alt=s&key=REDACTED",
+
 		"https://h/v1/projects/p/locations/l/publishers/google/models/m:generateContent": "gemini m:generateContent",
-		"https://h/v1beta/models/m:embedContent?key=k&alt=s":                             "POST /v1beta/models/m:embedContent?alt=s&key=REDACTED",
-		"https://api.anthropic.com/v1/messages/count_tokens":                             "POST /v1/messages/count_tokens",
 	} {
 		u, err := url.Parse(address)
 		require.NoError(t, err)

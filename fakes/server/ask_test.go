@@ -85,7 +85,8 @@ func TestAfterContinuesWithTheToolResults(t *testing.T) {
 func TestAfterReportsAResultThatCannotBeContinued(t *testing.T) {
 	content := func(content string) string { return `{"role":"assistant","model":"m","content":` + content + `}` }
 	for want, answers := range map[string][]string{
-		"has no tool use":                   {content(`{"type":"text","text":"no"}`), content(`[]`), `{"role":"assistant","model":"m"}`},
+		"has no tool use": {content(`{"type":"text","text":"no"}`), content(`[]`),
+			`{"role":"assistant","model":"m"}`},
 		`must be an object, got "text"`:     {`"text"`},
 		"must be an object, got null":       {`null`},
 		": messages[1].content.input":       {content(`{"type":"tool_use","id":"c","name":"t","input":7}`)},

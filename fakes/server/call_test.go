@@ -29,11 +29,12 @@ func TestHandlerResultBecomesCallResult(t *testing.T) {
 		err   error
 		want  string
 	}{
-		"nil":         {nil, nil, `{"content":[]}`},
-		"string":      {"<sunny>", nil, `{"content":[{"type":"text","text":"<sunny>"}]}`},
-		"value":       {map[string]int{"a": 1}, nil, `{"content":[{"type":"text","text":"{\"a\":1}"}]}`},
-		"raw":         {json.RawMessage(`{"a": 1}`), nil, `{"content":[{"type":"text","text":"{\"a\": 1}"}]}`},
-		"error":       {"x", errors.New("no such city"), `{"content":[{"type":"text","text":"no such city"}],"isError":true}`},
+		"nil":    {nil, nil, `{"content":[]}`},
+		"string": {"<sunny>", nil, `{"content":[{"type":"text","text":"<sunny>"}]}`},
+		"value":  {map[string]int{"a": 1}, nil, `{"content":[{"type":"text","text":"{\"a\":1}"}]}`},
+		"raw":    {json.RawMessage(`{"a": 1}`), nil, `{"content":[{"type":"text","text":"{\"a\": 1}"}]}`},
+		"error": {"x", errors.New("no such city"),
+			`{"content":[{"type":"text","text":"no such city"}],"isError":true}`},
 		"result":      {structured, nil, `{"content":[{"type":"text","text":"a"}],"structuredContent":{"b":1}}`},
 		"pointer":     {&server.CallToolResult{IsError: true}, nil, `{"content":[],"isError":true}`},
 		"nil pointer": {(*server.CallToolResult)(nil), nil, `{"content":[{"type":"text","text":"null"}]}`},

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http/httptest"
@@ -224,7 +225,7 @@ func (r *rig) sampleModern(count func()) {
 		}
 		body, err := reply.rest.ReadString(0)
 		m := loosely([]byte(body))
-		if err != io.EOF || m.Result == nil {
+		if !errors.Is(err, io.EOF) || m.Result == nil {
 			return
 		}
 		count()
