@@ -26,8 +26,7 @@ func answerOf(r *cassette.Response, when *timing) dialect.Answer {
 		delete(a.Header, name)
 	}
 	body := []byte(r.Body)
-	mediaType, _, _ := mime.ParseMediaType(a.Header.Get("Content-Type"))
-	switch mediaType {
+	switch mediaTypeOf(a.Header) {
 	case "text/event-stream":
 		a.Stream, a.Chunks = true, events(body)
 	case "application/x-ndjson":
@@ -46,6 +45,17 @@ func answerOf(r *cassette.Response, when *timing) dialect.Answer {
 		a.Chunks = a.Chunks[:last]
 	}
 	return a
+}
+
+// mediaTypeOf returns the media type of a header, whose names may have any case; "" if it is missing or invalid.
+func mediaTypeOf(h http.Header) string {
+	for name, values := range h {
+		if http.CanonicalHeaderKey(name) == "Content-Type" && len(values) > 0 {
+			mediaType, _, _ := mime.ParseMediaType(values[0])
+			return mediaType
+		}
+	}
+	return ""
 }
 
 // events splits a stream after each blank line, for all line endings. The joined pieces are the stream.

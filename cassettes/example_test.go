@@ -22,12 +22,12 @@ func Example() {
 	defer os.RemoveAll(folder)
 	file := filepath.Join(folder, "weather.yaml")
 
-	// Record. For a real provider use Recorded, and do not change its address.
+	// Record. For a real provider omit the origin, and do not change its address.
 	model, err := llm.Start(llm.Options{}, llm.When(llm.LastUser("weather")).Reply(llm.Text("18°C")))
 	if err != nil {
 		panic(err)
 	}
-	rec, err := cassettes.Record(file, http.DefaultTransport, cassettes.Scripted)
+	rec, err := cassettes.New(file, cassettes.WithMode(cassettes.RecordAnew), cassettes.WithOrigin(cassettes.Scripted))
 	if err != nil {
 		panic(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -201,8 +200,7 @@ func (x *exchange) complete() bool {
 	if int64(len(body)) == r.ContentLength || finished(body) {
 		return true
 	}
-	mediaType, _, _ := mime.ParseMediaType(r.Headers.Get("Content-Type"))
-	return mediaType == "application/json" && json.Valid(body)
+	return mediaTypeOf(r.Headers) == "application/json" && json.Valid(body)
 }
 
 // final matches the last event of a stream. Gemini has no such event: its last chunk is followed by the end.

@@ -92,11 +92,8 @@ func TestMissingFileIsNamed(t *testing.T) {
 	_, err = Replay(folder + extension)
 	require.Error(t, err)
 	_, err = Replay("wether")
-	require.ErrorContains(
-		t,
-		err,
-		`recording "wether" not found: use one of the 60 names of the form SCENARIO.DIALECT, such as parallel.native`,
-	)
+	require.ErrorContains(t, err,
+		`recording "wether" not found: use one of the 60 names of the form SCENARIO.DIALECT, such as parallel.native`)
 	require.NoError(t, os.Mkdir(filepath.Join(folder, "folder.yaml"), 0o700))
 	_, err = Replay(filepath.Join(folder, "folder.yaml"))
 	require.ErrorContains(t, err, "cassette "+filepath.Join(folder, "folder.yaml")+": ")
@@ -123,13 +120,9 @@ func FuzzLoad(f *testing.F) {
 				"{a: []}}}]",
 		),
 	)
-	f.Add(
-		[]byte(
-			"version: 2\ninteractions: [{request: {method: POST, url: /native, body: " +
-				"'{\"messages\":{\"content\":{\"type\":\"tool_use\",\"id\":\"a\"}}}'}, " +
-				"response: {code: 200, headers: {content-type: [text/event-stream]}, body: \"a\\r\\n\\r\\n\\n\"}}]",
-		),
-	)
+	f.Add([]byte("version: 2\ninteractions: [{request: {method: POST, url: /native, body: " +
+		"'{\"messages\":{\"content\":{\"type\":\"tool_use\",\"id\":\"a\"}}}'}, " +
+		"response: {code: 200, headers: {content-type: [text/event-stream]}, body: \"a\\r\\n\\r\\n\\n\"}}]"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := parse("x.yaml", data)
 		if err != nil {

@@ -16,10 +16,7 @@ func FuzzSaveAndLoad(f *testing.F) {
 	f.Add("\xff\x00", "...\n---\n", "x; y=\"", "a b")
 	f.Fuzz(func(t *testing.T, asked, said, mediaType, key string) {
 		path := talkFile(t)
-		rec, err := Record(path, transportFunc(func(*http.Request) (*http.Response, error) {
-			return answer(mediaType, said), nil
-		}), Recorded)
-		require.NoError(t, err)
+		rec := recordAnew(t, path, replying(func() (*http.Response, error) { return answer(mediaType, said), nil }))
 		header := http.Header{"Authorization": {"Bearer " + key}}
 		_, live := send(t, rec, chat, asked, header)
 		require.Equal(t, said, live)

@@ -1,8 +1,6 @@
 package cassettes
 
 import (
-	"mime"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -100,14 +98,4 @@ func pathOf(d *knownDialect, u *url.URL) string {
 		return "/v1beta" + u.Path[strings.LastIndex(u.Path, d.path):]
 	}
 	return u.Path
-}
-
-func (i *Interaction) mediaType() string {
-	for name, values := range i.recorded.Response.Headers {
-		if http.CanonicalHeaderKey(name) == "Content-Type" && len(values) > 0 {
-			mediaType, _, _ := mime.ParseMediaType(values[0])
-			return mediaType
-		}
-	}
-	return ""
 }

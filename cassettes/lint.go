@@ -114,7 +114,7 @@ func (i *Interaction) lintBodies(say reporter) {
 	if i.Cut != wholeAnswer {
 		return // the body is incomplete
 	}
-	switch i.mediaType() {
+	switch mediaTypeOf(i.recorded.Response.Headers) {
 	case "application/json":
 		if !json.Valid([]byte(i.Response)) {
 			say("response body", "invalid JSON, but the content type is JSON")

@@ -1,6 +1,7 @@
 package cassettes
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,8 +22,7 @@ func load(name string) (*recording, error) {
 	}
 	data, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("cassette %s not found: its folder contains %s: %w",
-			name, list(inFolder(filepath.Dir(name))), err)
+		return nil, fmt.Errorf("cassette %s not found: its folder contains %s: %w", name, beside(name), err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cassette %s: %w", name, err)
@@ -36,20 +36,14 @@ func load(name string) (*recording, error) {
 
 const anyName = "parallel.native"
 
-func inFolder(folder string) []string {
-	entries, _ := os.ReadDir(folder) // an unreadable folder lists none
+// beside lists the cassettes in the folder of a path.
+func beside(path string) string {
+	entries, _ := os.ReadDir(filepath.Dir(path)) // an unreadable folder lists none
 	var names []string
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), extension) {
 			names = append(names, e.Name())
 		}
 	}
-	return names
-}
-
-func list(names []string) string {
-	if names == nil {
-		return "none"
-	}
-	return strings.Join(names, ", ")
+	return cmp.Or(strings.Join(names, ", "), "none")
 }

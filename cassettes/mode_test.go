@@ -55,21 +55,26 @@ func send(t *testing.T, rt http.RoundTripper, url, body string, header http.Head
 	req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
 	require.NoError(t, err)
 	req.Header = header
+	resp, answer := exchanged(t, rt, req)
+	return resp.StatusCode, answer
+}
+
+// exchanged sends a request and returns the response and its whole body.
+func exchanged(t *testing.T, rt http.RoundTripper, req *http.Request) (*http.Response, string) {
+	t.Helper()
 	resp, err := rt.RoundTrip(req)
 	require.NoError(t, err)
-	answer, err := io.ReadAll(resp.Body)
+	body, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
-	return resp.StatusCode, string(answer)
+	return resp, string(body)
 }
 
 func talkFile(t *testing.T) string { return filepath.Join(t.TempDir(), "talk.yaml") }
 
-func recorder(t *testing.T, path string, real http.RoundTripper) *Recorder {
+func recordAnew(t *testing.T, path string, real http.RoundTripper) *Transport {
 	t.Helper()
-	rec, err := Record(path, real, Recorded)
-	require.NoError(t, err)
-	return rec
+	return opened(t, path, WithMode(RecordAnew), WithTransport(real))
 }
 
 func opened(t *testing.T, path string, options ...Option) *Transport {
@@ -209,7 +214,7 @@ func TestConcurrentWritersOfOneFileLoseNothing(t *testing.T) {
 
 func TestRecordingsKeepTheOrderOfRequests(t *testing.T) {
 	path := talkFile(t)
-	rec := recorder(t, path, &counting{})
+	rec := recordAnew(t, path, &counting{})
 	var open []*http.Response
 	for i := range 5 {
 		open = append(open, post(t, rec, chat, fmt.Sprintf(`{"n":%d}`, i)))
@@ -258,7 +263,7 @@ func TestUnrecordableExchangesAreReportedAndTheRestIsKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := talkFile(t)
 			turn := 0
-			rec, err := Record(path, transportFunc(func(r *http.Request) (*http.Response, error) {
+			rec := recordAnew(t, path, transportFunc(func(r *http.Request) (*http.Response, error) {
 				if turn++; turn == 1 {
 					return answer("application/json", `{"first":true}`), nil
 				}
@@ -266,8 +271,7 @@ func TestUnrecordableExchangesAreReportedAndTheRestIsKept(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, int64(len(c.request)), n, "the provider gets the whole request")
 				return c.provider()
-			}), Recorded)
-			require.NoError(t, err)
+			}))
 			asks(t, rec, `{"a":1}`)
 			live, err := c.provider()
 			require.NoError(t, err)
@@ -294,15 +298,15 @@ func TestUnwritablePathIsReportedFirst(t *testing.T) {
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "a"), nil, 0o600))
 	path := filepath.Join(folder, "a", "talk.yaml")
-	_, err := Record(path, &counting{}, Recorded)
+	_, err := New(path, WithMode(RecordAnew))
 	require.ErrorContains(t, err, "recording to "+path+": cannot create files in the folder "+filepath.Join(folder, "a"))
 
 	path = filepath.Join(folder, "talk.yaml")
 	require.NoError(t, os.Mkdir(path, 0o700))
-	_, err = Record(path, &counting{}, Recorded)
+	_, err = New(path, WithMode(RecordAnew))
 	require.EqualError(t, err, "recording to "+path+": the path is a folder")
 
-	_, err = Record(filepath.Join(folder, "b", "c", "talk.yaml"), &counting{}, Recorded)
+	_, err = New(filepath.Join(folder, "b", "c", "talk.yaml"), WithMode(RecordAnew))
 	require.NoError(t, err, "the folder is created later")
 	require.NoDirExists(t, filepath.Join(folder, "b"))
 }
@@ -310,12 +314,13 @@ func TestUnwritablePathIsReportedFirst(t *testing.T) {
 func TestFailedRequestIsNotRecorded(t *testing.T) {
 	path := talkFile(t)
 	gone := errors.New("connection refused")
-	rec := recorder(t, path, replying(func() (*http.Response, error) { return nil, gone }))
+	rec := recordAnew(t, path, replying(func() (*http.Response, error) { return nil, gone }))
 	req, err := http.NewRequest(http.MethodPost, chat, strings.NewReader(`{}`))
 	require.NoError(t, err)
 	_, err = rec.RoundTrip(req)
 	require.ErrorIs(t, err, gone)
 	require.EqualError(t, rec.Close(), "recording to "+path+": nothing was recorded: no request was answered")
+	require.NoFileExists(t, path)
 }
 
 type transportFunc func(*http.Request) (*http.Response, error)

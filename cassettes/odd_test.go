@@ -28,42 +28,22 @@ var odd = map[string]struct {
 	method, path, replayed string // replayed is the path when replaying; "": the same
 	serve                  http.HandlerFunc
 }{
-	"no content": {
-		"POST",
-		"/a",
-		"",
-		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) },
-	},
-	"not modified": {
-		"GET",
-		"/a",
-		"",
-		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) },
-	},
+	"no content": {"POST", "/a", "",
+		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }},
+	"not modified": {"GET", "/a", "",
+		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) }},
 	"empty answer": {"POST", "/a", "", func(http.ResponseWriter, *http.Request) {}},
-	"HEAD": {
-		"HEAD",
-		"/a",
-		"",
-		func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "100") },
-	},
+	"HEAD": {"HEAD", "/a", "",
+		func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "100") }},
 	"chunked text": {"POST", "/a", "", writes("text/plain", "one ", "two")},
-	"CRLF stream": {
-		"POST",
-		"/a",
-		"",
-		writes("text/event-stream; charset=utf-8", "event: a\r\nda", "ta: 1\r\n\r", "\ndata: 2\r\n\r\n"),
-	},
+	"CRLF stream": {"POST", "/a", "",
+		writes("text/event-stream; charset=utf-8", "event: a\r\nda", "ta: 1\r\n\r", "\ndata: 2\r\n\r\n")},
 	"empty stream": {"POST", "/a", "", writes("text/event-stream")},
 	"image":        {"GET", "/a", "", writes("image/png", "\x89PNG\r\n\x1a\n\x00\xff\n\n x")},
 	"not UTF-8":    {"GET", "/a", "", writes("text/plain; charset=iso-8859-1", "\xe9t\xe9")},
 	"long line":    {"GET", "/a", "", writes("text/plain", strings.Repeat("long ", 1<<18))},
-	"header twice": {
-		"GET",
-		"/a",
-		"",
-		func(w http.ResponseWriter, _ *http.Request) { w.Header()["Anthropic-Beta"] = []string{"a", "b"} },
-	},
+	"header twice": {"GET", "/a", "",
+		func(w http.ResponseWriter, _ *http.Request) { w.Header()["Anthropic-Beta"] = []string{"a", "b"} }},
 	"other query order": {"GET", "/a?b=1&c=2&b=3", "/a?c=2&b=1&b=3", writes("text/plain", "a")},
 	"custom method":     {"PROPFIND", "/a", "", writes("text/plain", "a")},
 	"odd header": {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) {
@@ -75,12 +55,8 @@ var odd = map[string]struct {
 		pieces(w, "text/plain", "a")
 		w.Header().Set("X-Sum", "1")
 	}},
-	"escaped path": {
-		"GET",
-		"/a%2Fb/%C3%A9",
-		"",
-		func(w http.ResponseWriter, r *http.Request) { pieces(w, "text/plain", r.URL.EscapedPath()) },
-	},
+	"escaped path": {"GET", "/a%2Fb/%C3%A9", "",
+		func(w http.ResponseWriter, r *http.Request) { pieces(w, "text/plain", r.URL.EscapedPath()) }},
 	"unnamed status": {"GET", "/a", "", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(599) }},
 }
 
@@ -114,18 +90,9 @@ func TestUnusualHTTPIsReplayed(t *testing.T) {
 				}
 				req, err := http.NewRequest(c.method, p.URL+"/openai"+at, nil)
 				require.NoError(t, err)
-				resp, err := http.DefaultTransport.RoundTrip(req)
-				require.NoError(t, err)
-				body, err := io.ReadAll(resp.Body)
-				require.NoError(t, err)
-				require.NoError(t, resp.Body.Close())
-				heard[mode] = fmt.Sprintf(
-					"%d %q %q %q",
-					resp.StatusCode,
-					resp.Header["Content-Type"],
-					resp.Header["Anthropic-Beta"],
-					body,
-				)
+				resp, body := exchanged(t, http.DefaultTransport, req)
+				heard[mode] = fmt.Sprintf("%d %q %q %q", resp.StatusCode, resp.Header["Content-Type"],
+					resp.Header["Anthropic-Beta"], body)
 				require.NoError(t, p.Close(), mode)
 			}
 			require.Equal(t, heard[Passthrough], heard[RecordAnew])
@@ -149,7 +116,7 @@ func TestAnswerThatTheCallerClosesAtItsEndIsComplete(t *testing.T) {
 	}))
 	defer provider.Close()
 	path := talkFile(t)
-	rec := recorder(t, path, nil)
+	rec := recordAnew(t, path, nil)
 	for _, at := range []string{"/json", "/half", "/nothing", "/head"} {
 		method := "GET"
 		if at == "/head" {
@@ -210,11 +177,8 @@ func TestEqualConcurrentRequestsThroughTheProxy(t *testing.T) {
 		var all sync.WaitGroup
 		for range n {
 			all.Go(func() {
-				resp, err := http.Post(
-					p.Bases()[dialect.OpenAIChat]+"/chat/completions",
-					"application/json",
-					strings.NewReader(`{"model":"m"}`),
-				)
+				resp, err := http.Post(p.Bases()[dialect.OpenAIChat]+"/chat/completions", "application/json",
+					strings.NewReader(`{"model":"m"}`))
 				if err != nil {
 					t.Error(err)
 					return
@@ -264,10 +228,8 @@ func TestProxyPassesAnUpgradedConnectionOn(t *testing.T) {
 	defer conn.Close()
 	_, err = io.WriteString(
 		conn,
-		"GET /openai/v1/realtime HTTP/1.1\r\nHost: "+strings.TrimPrefix(
-			p.URL,
-			"http://",
-		)+"\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n",
+		"GET /openai/v1/realtime HTTP/1.1\r\nHost: "+strings.TrimPrefix(p.URL,
+			"http://")+"\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n",
 	)
 	require.NoError(t, err)
 	lines := bufio.NewReader(conn)
@@ -279,11 +241,8 @@ func TestProxyPassesAnUpgradedConnectionOn(t *testing.T) {
 	line, err := lines.ReadString('\n')
 	require.NoError(t, err)
 	require.Equal(t, "echo hello\n", line)
-	require.ErrorContains(
-		t,
-		p.Close(),
-		"GET "+provider.URL+"/v1/realtime, was not recorded: the connection switched to another protocol",
-	)
+	require.ErrorContains(t, p.Close(),
+		"GET "+provider.URL+"/v1/realtime, was not recorded: the connection switched to another protocol")
 	_, err = lines.ReadString('\n')
 	require.Error(t, err, "the proxy is closed")
 	<-hungUp

@@ -80,6 +80,9 @@ func newSettings(options []Option) (settings, error) {
 	if !slices.Contains(modes, s.mode) {
 		return s, fmt.Errorf("%s is %q: expected one of %v", from, s.mode, modes)
 	}
+	if s.origin != Scripted && s.origin != Recorded {
+		return s, fmt.Errorf("the origin is %q: expected %q or %q", s.origin, Scripted, Recorded)
+	}
 	if s.real == nil {
 		s.real = http.DefaultTransport
 	}
@@ -108,7 +111,7 @@ func openForTest[T interface{ finish() []error }](
 		file := filepath.Join("testdata", "cassettes", filepath.FromSlash(name)+extension)
 		if _, err := os.Stat(file); err != nil && s.mode == ReplayOnly {
 			advice = fmt.Sprintf("; %s contains %s; set %s=%s to record what is missing",
-				filepath.Dir(file), list(inFolder(filepath.Dir(file))), ModeVariable, RecordMissing)
+				filepath.Dir(file), beside(file), ModeVariable, RecordMissing)
 			file = name
 		}
 		opened, err = open(file, s)
@@ -134,19 +137,11 @@ func New(path string, options ...Option) (*Transport, error) {
 
 func openFile[T any](path string, options []Option, open func(string, settings) (T, error)) (opened T, err error) {
 	s, err := newSettings(options)
-	if err == nil {
-		err = checkPath("cassette", path)
+	if err == nil && !strings.HasSuffix(path, extension) {
+		err = fmt.Errorf("cassette %q: use the path of a file that ends in %s", path, extension)
 	}
 	if err != nil {
 		return opened, err
 	}
 	return open(path, s)
-}
-
-// checkPath returns an error for a path that does not end in .yaml.
-func checkPath(doing, path string) error {
-	if strings.HasSuffix(path, extension) {
-		return nil
-	}
-	return fmt.Errorf("%s %q: use the path of a file that ends in %s", doing, path, extension)
 }

@@ -1,7 +1,6 @@
 package cassettes
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -34,8 +33,8 @@ func (f *fakeTB) end() {
 	}
 }
 
-// beside changes to a folder that contains a cassette.
-func beside(t *testing.T, name, file string) {
+// changeBeside changes to a folder that contains a cassette.
+func changeBeside(t *testing.T, name, file string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.MkdirAll(filepath.Join("testdata", "cassettes"), 0o700))
@@ -50,46 +49,27 @@ func post(t *testing.T, rt http.RoundTripper, url, body string) *http.Response {
 }
 
 func TestOpenAnswersFromTheFile(t *testing.T) {
-	beside(
-		t,
-		"weather",
-		strings.Replace(small, "headers: {}", "headers: {content-type: [text/event-stream], x-request-id: [r]}", 1),
-	)
+	changeBeside(t, "stream", strings.NewReplacer("headers: {}",
+		"headers: {content-type: [text/event-stream], x-request-id: [r]}", "'{}'", `"data: 1\n\ndata: 2\n\n"`).Replace(small))
 	var tb fakeTB
-	rt := Open(&tb, "weather")
-	resp := post(t, rt, "https://api.openai.com/v1/chat/completions", `{ "messages" : [] }`)
+	resp := post(t, Open(&tb, "stream"), "http://h/v1/chat/completions", `{ "messages" : [] }`)
 	defer resp.Body.Close()
 	require.Equal(t, 200, resp.StatusCode)
 	require.Equal(t, "r", resp.Header.Get("X-Request-Id"))
 	require.EqualValues(t, -1, resp.ContentLength)
-	body, err := io.ReadAll(resp.Body)
-	require.NoError(t, err)
-	require.Equal(t, "{}", string(body))
-	tb.end()
-	require.Empty(t, tb.said)
-}
-
-func TestStreamIsReadEventByEvent(t *testing.T) {
-	beside(
-		t,
-		"stream",
-		strings.NewReplacer("headers: {}", "headers: {Content-Type: [text/event-stream]}", "'{}'",
-			`"data: 1\n\ndata: 2\n\n"`).
-			Replace(small),
-	)
-	resp := post(t, Open(t, "stream"), "http://h/v1/chat/completions", `{"messages":[]}`)
-	defer resp.Body.Close()
 	buffer := make([]byte, 100)
 	n, err := resp.Body.Read(buffer)
 	require.NoError(t, err)
 	require.Equal(t, "data: 1\n\n", string(buffer[:n]), "one event per Read")
-	line, err := bufio.NewReader(resp.Body).ReadString('\n')
+	rest, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
-	require.Equal(t, "data: 2\n", line)
+	require.Equal(t, "data: 2\n\n", string(rest))
+	tb.end()
+	require.Empty(t, tb.said)
 }
 
 func TestOpenFailsTheTestForUnknownAndUnusedRequests(t *testing.T) {
-	beside(t, "weather", small)
+	changeBeside(t, "weather", small)
 	const miss = `this openai-chat request is not recorded; the nearest is interaction 0 of ` +
 		`testdata/cassettes/weather.yaml: ` +
 		`at messages[0] expected nothing, found 1 (differences: 1); if the request is correct, record the conversation again`
@@ -100,11 +80,9 @@ func TestOpenFailsTheTestForUnknownAndUnusedRequests(t *testing.T) {
 	require.Equal(t, "false", resp.Header.Get("X-Should-Retry"))
 	body, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
-	require.JSONEq(
-		t,
+	require.JSONEq(t,
 		`{"type":"error","error":{"type":"not_found_error","code":"not_recorded","param":null,"message":"`+miss+`"}}`,
-		string(body),
-	)
+		string(body))
 	require.Empty(t, tb.said)
 	tb.end()
 	require.Equal(t, []string{
@@ -124,15 +102,12 @@ func TestOpenFindsEmbeddedRecordings(t *testing.T) {
 	tb.end()
 	require.Empty(t, tb.said)
 
-	beside(t, "weather", small)
+	changeBeside(t, "weather", small)
 	require.Nil(t, Open(&tb, "wether"))
 	require.Len(t, tb.said, 1)
 	require.Contains(t, tb.said[0], `fatal: opening the cassette: recording "wether" not found: `)
-	require.Contains(
-		t,
-		tb.said[0],
-		"; testdata/cassettes contains weather.yaml; set MCP_CONFORM_CASSETTES=record-missing to record",
-	)
+	require.Contains(t, tb.said[0],
+		"; testdata/cassettes contains weather.yaml; set MCP_CONFORM_CASSETTES=record-missing to record")
 }
 
 func TestCancelledRequestIsNotAnswered(t *testing.T) {

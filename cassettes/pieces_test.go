@@ -91,12 +91,8 @@ var streams = map[string]streaming{
 		return intAt(e, "index"), textAt(e, "delta", "text")
 	}},
 	dialect.Anthropic + " arguments": {sse, func(n int, p string) string {
-		return data(
-			"{\"type\":\"content_block_delta\",\ndata: \"index\":%d,\"delta\":{\"type\":\"input_json_delta\","+
-				"\"partial_json\":%s}}",
-			n,
-			p,
-		)
+		return data("{\"type\":\"content_block_delta\",\ndata: \"index\":%d,\"delta\":{\"type\":\"input_json_delta\","+
+			"\"partial_json\":%s}}", n, p)
 	}, "", func(e map[string]any) (int, string) { return intAt(e, "index"), textAt(e, "delta", "partial_json") }},
 	dialect.Gemini + " thoughts beside text": {sse, func(n int, p string) string {
 		return crlf(
@@ -112,11 +108,8 @@ var streams = map[string]streaming{
 		return intAt(e, "candidates", 0, "index"), textAt(e, "candidates", 0, "content", "parts", 0, "text")
 	}},
 	dialect.Ollama + " thoughts beside text": {"application/x-ndjson", func(n int, p string) string {
-		return fmt.Sprintf(
-			`{"model":"m","message":{"role":"assistant",%q:%s},"done":false}`+"\n",
-			[]string{"content", "thinking"}[n],
-			p,
-		)
+		return fmt.Sprintf(`{"model":"m","message":{"role":"assistant",%q:%s},"done":false}`+"\n",
+			[]string{"content", "thinking"}[n], p)
 	}, "{\"done\":true}\n", func(e map[string]any) (int, string) {
 		if thought := textAt(e, "message", "thinking"); thought != "" {
 			return 1, thought
@@ -192,7 +185,7 @@ func TestSecretInStreamedPiecesIsRemoved(t *testing.T) {
 						said[n] += word(r, r.IntN(6)) + " is " + s + ". "
 					}
 					if strings.Contains(name, "arguments") { // JSON in a text in JSON
-						said[n] = string(mustJSON(said[n]))
+						said[n] = mustJSON(said[n])
 					}
 				}
 				var body strings.Builder
@@ -212,12 +205,7 @@ func TestSecretInStreamedPiecesIsRemoved(t *testing.T) {
 				}
 
 				path := talkFile(t)
-				rec, err := Record(
-					path,
-					replying(func() (*http.Response, error) { return answer(l.mediaType, whole), nil }),
-					Recorded,
-				)
-				require.NoError(t, err)
+				rec := recordAnew(t, path, replying(func() (*http.Response, error) { return answer(l.mediaType, whole), nil }))
 				header := http.Header{"Authorization": {"Bearer " + odd}}
 				_, live := send(t, rec, chat, "{}", header)
 				require.Equal(t, whole, live, "the caller gets the original stream")
@@ -227,11 +215,8 @@ func TestSecretInStreamedPiecesIsRemoved(t *testing.T) {
 				for n, text := range l.joined(t, f.Interactions[0].Response) {
 					want := said[n]
 					for _, s := range secrets {
-						want = strings.ReplaceAll(
-							strings.ReplaceAll(want, s, redacted),
-							strings.Trim(string(mustJSON(s)), `"`),
-							redacted,
-						)
+						want = strings.ReplaceAll(strings.ReplaceAll(want, s, redacted),
+							strings.Trim(mustJSON(s), `"`), redacted)
 					}
 					require.Equal(t, want, text, "round %d of seed %d", round, seed)
 				}
@@ -252,10 +237,8 @@ func TestSecretInStreamedPiecesIsRemoved(t *testing.T) {
 func lints(t *testing.T, path, file, where, what string) bool {
 	require.NoError(t, os.WriteFile(path, []byte(file), 0o600))
 	f := inspected(t, path)
-	return slices.ContainsFunc(
-		f.Lint(),
-		func(f Finding) bool { return f.Where == where && strings.Contains(f.What, what) },
-	)
+	return slices.ContainsFunc(f.Lint(),
+		func(f Finding) bool { return f.Where == where && strings.Contains(f.What, what) })
 }
 
 func TestSecretInUnusualPiecesIsRemoved(t *testing.T) {
@@ -284,8 +267,7 @@ func TestSecretInUnusualPiecesIsRemoved(t *testing.T) {
 			"\ufeffdata: {\"t\":\"REDACTED\"}\r\rdata: {\"t\":\"\"}\r\r"},
 		"truncated events": {data(`{"a":[{"t":"my sk-proj-abcdefghijkl"}]}`) + `data: {"a":[{"t":"mnopqrst`,
 			data(`{"a":[{"t":"my REDACTED"}]}`) + `data: {"a":[{"t":"`},
-		"truncated lines": {"{\"t\":\"my sk-proj-abcdefghijkl\"}\n{\"t\":\"mnopqrst",
-			"{\"t\":\"my REDACTED\"}\n{\"t\":\""},
+		"truncated lines": {"{\"t\":\"my sk-proj-abcdefghijkl\"}\n{\"t\":\"mnopqrst", "{\"t\":\"my REDACTED\"}\n{\"t\":\""},
 		"after an invalid line": {"{\"t\":\"sk-proj-abcdefghijkl\"}\n{oh no\n{\"t\":\"mnopqrst\"}\n",
 			"{\"t\":\"REDACTED\"}\n{oh no\n{\"t\":\"\"}\n"},
 		"constant text": {strings.Repeat("{\"m\":\"sk-tiny\"}\n", 3), strings.Repeat("{\"m\":\"sk-tiny\"}\n", 3)},
@@ -380,9 +362,7 @@ func TestConversationWithASecretReplays(t *testing.T) {
 		arguments := l.joined(t, asks(t, tr, `{"model":"m","messages":[{"role":"user","content":"Go."}]}`))[0]
 		require.Equal(t, mode == RecordAnew, strings.Contains(arguments, "sk-proj-abcdefghijklmnopqrstuvwxyz"))
 		call := `{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":` +
-			mustJSON(
-				arguments,
-			) + `}}]}`
+			mustJSON(arguments) + `}}]}`
 		require.Contains(t, asks(t, tr, `{"model":"m","messages":[{"role":"user","content":"Go."},`+call+
 			`,{"role":"tool","tool_call_id":"c","content":"ok"}]}`), "Done.")
 		require.NoError(t, tr.Close())
@@ -420,16 +400,9 @@ func TestSecretRepeatedInPiecesIsRemoved(t *testing.T) {
 	})
 	path := talkFile(t)
 	ask := func(tr *Transport, turns ...string) string {
-		status, answer := send(
-			t,
-			tr,
-			"https://h/v1beta/models/m:streamGenerateContent?alt=sse",
-			`{"contents":[{"role":"user","parts":[{"text":"Which?"}]}`+strings.Join(
-				turns,
-				"",
-			)+`]}`,
-			http.Header{"X-Goog-Api-Key": {odd}},
-		)
+		status, answer := send(t, tr, "https://h/v1beta/models/m:streamGenerateContent?alt=sse",
+			`{"contents":[{"role":"user","parts":[{"text":"Which?"}]}`+strings.Join(turns, "")+`]}`,
+			http.Header{"X-Goog-Api-Key": {odd}})
 		require.Equal(t, 200, status)
 		return answer
 	}
@@ -449,11 +422,7 @@ func TestSecretRepeatedInPiecesIsRemoved(t *testing.T) {
 	require.Equal(t, 2, strings.Count(f.Interactions[1].Request, redacted))
 	require.NotContains(t, f.Interactions[1].Request, "fghij")
 	require.Empty(t, f.Lint(odd))
-	leaky := strings.Replace(
-		small,
-		`'{"messages":[]}'`,
-		mustJSON(`{"a":[{"text":"sk-proj-ab"},{"text":"cdefghijklmnopqrst"}]}`),
-		1,
-	)
+	leaky := strings.Replace(small, `'{"messages":[]}'`,
+		mustJSON(`{"a":[{"text":"sk-proj-ab"},{"text":"cdefghijklmnopqrst"}]}`), 1)
 	require.True(t, lints(t, path, leaky, "request body", "in pieces, what looks like a secret"))
 }

@@ -57,8 +57,7 @@ func TestReplayedStreamHasTheRecordedChunks(t *testing.T) {
 		mediaType, body string
 		chunks          []string
 	}{
-		"events": {"text/event-stream; charset=utf-8", "data: 1\n\ndata: 2\n\n",
-			[]string{"data: 1\n\n", "data: 2\n\n"}},
+		"events": {"text/event-stream; charset=utf-8", "data: 1\n\ndata: 2\n\n", []string{"data: 1\n\n", "data: 2\n\n"}},
 		"CRLF events": {"text/event-stream", "event: a\r\ndata: 1\r\n\r\ndata: 2\r\n\r\n",
 			[]string{"event: a\r\ndata: 1\r\n\r\n", "data: 2\r\n\r\n"}},
 		"CR events":    {"text/event-stream", "data: 1\r\rdata: 2\r\r", []string{"data: 1\r\r", "data: 2\r\r"}},

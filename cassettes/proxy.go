@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -182,11 +183,9 @@ func (p *Proxy) handler(quiet *log.Logger) http.Handler {
 
 // fail responds with an error of the proxy, which SDKs do not retry.
 func fail(w http.ResponseWriter, status int, message string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Should-Retry", "false")
+	maps.Copy(w.Header(), doNotRetry)
 	w.WriteHeader(status)
-	_, _ = w.Write(dialect.Marshal(map[string]any{"type": "error",
-		"error": map[string]any{"type": "proxy_error", "code": nil, "param": nil, "message": message}}))
+	_, _ = w.Write(errorBody("proxy_error", nil, message))
 }
 
 // split separates the provider of a path from the provider's own path.

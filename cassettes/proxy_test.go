@@ -42,42 +42,27 @@ func TestProxyRecordsAndReplaysEveryProvider(t *testing.T) {
 	const body = `"model":"m","messages":[{"role":"user","content":"Hi"}],"tools":`
 	requests := []struct{ dialect, path, body string }{
 		{dialect.OpenAIChat, "/chat/completions", `{` + body + `[{"type":"function","function":` + tool + `}]}`},
-		{
-			dialect.OpenAIChat,
-			"/chat/completions",
-			`{"stream":true,` + body + `[{"type":"function","function":` + tool + `}]}`,
-		},
+		{dialect.OpenAIChat, "/chat/completions",
+			`{"stream":true,` + body + `[{"type":"function","function":` + tool + `}]}`},
 		{
 			dialect.OpenAIResponses,
 			"/responses",
 			`{"model":"m","stream":true,"input":"Hi","tools":[{"type":"function","name":"f","parameters":{"type":"object",` +
 				`"properties":{}}}]}`,
 		},
-		{
-			dialect.Anthropic,
-			"/v1/messages",
-			`{"max_tokens":99,"stream":true,` + body + `[{"name":"f","input_schema":{"type":"object"}}]}`,
-		},
+		{dialect.Anthropic, "/v1/messages",
+			`{"max_tokens":99,"stream":true,` + body + `[{"name":"f","input_schema":{"type":"object"}}]}`},
 		{dialect.Anthropic, "/v1/messages", `{"max_tokens":99,` + body + `[{"name":"f","input_schema":{"type":"object"}}]}`},
-		{
-			dialect.Gemini,
-			"/v1beta/models/gemini-2.5-flash:generateContent",
+		{dialect.Gemini, "/v1beta/models/gemini-2.5-flash:generateContent",
 			`{"contents":[{"role":"user","parts":[{"text":"Hi"}]}],"tools":[{"functionDeclarations":[{"name":"f",` +
-				`"description":"d"}]}]}`,
-		},
-		{
-			dialect.Gemini,
-			"/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse",
+				`"description":"d"}]}]}`},
+		{dialect.Gemini, "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse",
 			`{"contents":[{"role":"user","parts":[{"text":"Hi"}]}],"tools":[{"functionDeclarations":[{"name":"f",` +
-				`"description":"d"}]}]}`,
-		},
+				`"description":"d"}]}]}`},
 		{dialect.Ollama, "/api/chat", `{` + body + `[{"type":"function","function":` + tool + `}]}`},
-		{
-			dialect.Native,
-			"",
+		{dialect.Native, "",
 			`{"maxTokens":9,"messages":[{"role":"user","content":{"type":"text","text":"Hi"}}],"tools":[{"name":"f",` +
-				`"inputSchema":{"type":"object"}}]}`,
-		},
+				`"inputSchema":{"type":"object"}}]}`},
 	}
 	said := func(p *Proxy) []string {
 		var all []string
@@ -120,12 +105,8 @@ func TestProxyStreamsAndKnowsWhoCutAnAnswerShort(t *testing.T) {
 	defer provider.Close()
 	talk := func(p *Proxy, body string) (*http.Response, *bufio.Reader, context.CancelFunc) {
 		ctx, cancel := context.WithCancel(t.Context())
-		req, err := http.NewRequestWithContext(
-			ctx,
-			http.MethodPost,
-			p.Bases()[dialect.OpenAIChat]+"/chat/completions",
-			strings.NewReader(body),
-		)
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.Bases()[dialect.OpenAIChat]+"/chat/completions",
+			strings.NewReader(body))
 		require.NoError(t, err)
 		resp, err := http.DefaultClient.Do(req)
 		require.NoError(t, err)
@@ -176,13 +157,8 @@ func TestProxyRecordsUncompressedAnswers(t *testing.T) {
 	defer provider.Close()
 	path := talkFile(t)
 	p := proxied(t, path, WithMode(RecordAnew), WithUpstream("anthropic", provider.URL))
-	_, said := send(
-		t,
-		http.DefaultTransport,
-		p.Bases()[dialect.Anthropic]+"/v1/messages",
-		`{}`,
-		http.Header{"Accept-Encoding": {"br, zstd"}},
-	)
+	_, said := send(t, http.DefaultTransport, p.Bases()[dialect.Anthropic]+"/v1/messages", `{}`,
+		http.Header{"Accept-Encoding": {"br, zstd"}})
 	require.Equal(t, `{"said":"zipped"}`, said)
 	require.NoError(t, p.Close())
 	r := loaded(t, path)
@@ -243,12 +219,8 @@ func TestProxyRejectsUnknownRequests(t *testing.T) {
 		req, err := http.NewRequest(http.MethodGet, p.URL+c.path, nil)
 		require.NoError(t, err)
 		req.Host = c.host
-		resp, err := http.DefaultClient.Do(req)
-		require.NoError(t, err)
-		body, err := io.ReadAll(resp.Body)
-		require.NoError(t, err)
-		require.NoError(t, resp.Body.Close())
-		require.Contains(t, string(body), `"message":"`+c.want)
+		resp, body := exchanged(t, http.DefaultTransport, req)
+		require.Contains(t, body, `"message":"`+c.want)
 		require.Equal(t, "false", resp.Header.Get("X-Should-Retry"))
 	}
 	require.NoError(t, p.Close())
@@ -268,7 +240,7 @@ func TestProxyRejectsUnknownRequests(t *testing.T) {
 }
 
 func TestProxyFailsItsTest(t *testing.T) {
-	beside(t, "weather", small)
+	changeBeside(t, "weather", small)
 	var tb fakeTB
 	p := NewProxy(&tb, "weather")
 	resp := post(t, http.DefaultTransport, p.Bases()[dialect.OpenAIChat]+"/chat/completions", `{"not":"there"}`)

@@ -14,15 +14,12 @@ import (
 	"gopkg.in/dnaeon/go-vcr.v4/pkg/cassette"
 )
 
-// Recorder is a transport that records what passes through it. [Record] makes one. It is safe for concurrent use until
-// it is closed.
-type Recorder struct {
+// recorder is a transport that records what passes through it. The caller gets answers and streams as they arrive.
+type recorder struct {
+	settings
 	path   string
-	origin Origin
-	real   http.RoundTripper
 	before *recording // existing content of the file; nil: record anew
 	found  *stamp     // of the file, when the recording began
-	hidden []string   // secrets that no interaction may show
 
 	mu        sync.Mutex
 	exchanges []*exchange
@@ -30,37 +27,19 @@ type Recorder struct {
 	outcome   error
 }
 
-// Record returns a transport that sends requests through real (nil: [http.DefaultTransport]). Its Close writes them
-// and their answers to the file at path, which ends in .yaml and is replaced. Origin says what kind of model answers.
-// The caller gets answers and streams as they arrive. For a real provider, NAME.timing.json keeps the time of each
-// piece. The file lists interactions in the order of the requests. A request that failed without an answer is not
-// recorded. Record returns an error if the file could not be written, for example in a read-only folder.
-func Record(path string, real http.RoundTripper, origin Origin) (*Recorder, error) {
-	if err := checkPath("recording to", path); err != nil {
-		return nil, err
-	}
-	if origin != Scripted && origin != Recorded {
-		return nil, fmt.Errorf("recording to %s: the origin is %q: expected %q or %q", path, origin, Scripted, Recorded)
-	}
-	return newRecorder(path, real, origin, nil)
-}
-
 // newRecorder returns a recorder that adds to an existing recording (nil: a new one). For a new one it first checks
 // that the file can be written: requests may cost money.
-func newRecorder(path string, real http.RoundTripper, origin Origin, before *recording) (*Recorder, error) {
-	if real == nil {
-		real = http.DefaultTransport
-	}
+func newRecorder(path string, s settings, before *recording) (*recorder, error) {
 	if before == nil {
 		if err := writable(path); err != nil {
 			return nil, fmt.Errorf("recording to %s: %w", path, err)
 		}
 	}
-	return &Recorder{path: path, origin: origin, real: real, before: before, found: stampOf(path)}, nil
+	return &recorder{settings: s, path: path, before: before, found: stampOf(path)}, nil
 }
 
-// RoundTrip implements [http.RoundTripper]. The caller gets the same response as without a recorder.
-func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
+// RoundTrip implements [http.RoundTripper]. A request that fails without an answer is not recorded.
+func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	x, body, err := newExchange(req)
 	if err != nil {
 		return nil, err
@@ -80,17 +59,17 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-func (r *Recorder) drop(x *exchange) {
+func (r *recorder) drop(x *exchange) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.exchanges = slices.DeleteFunc(r.exchanges, func(other *exchange) bool { return other == x })
 }
 
-// Close writes the file, all of it or nothing. An answer that has not ended is recorded as cut short. Close returns an
-// error if nothing was recorded, if an exchange could not be recorded (the others are written), if another program has
-// changed the file since, or if the file would not read back as recorded. A second call returns the result of the
-// first.
-func (r *Recorder) Close() error {
+// Close writes the file, all of it or nothing, with the interactions in the order of the requests. An answer that has
+// not ended is recorded as cut short. Close returns an error if nothing was recorded, if an exchange could not be
+// recorded (the others are written), if another program has changed the file since, or if the file would not read back
+// as recorded. A second call returns the result of the first.
+func (r *recorder) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.closed {
@@ -115,7 +94,7 @@ func conflictPath(path string) string {
 	}
 }
 
-func (r *Recorder) save() error {
+func (r *recorder) save() error {
 	c := cassette.New(strings.TrimSuffix(r.path, extension))
 	var when []timing
 	if r.before != nil {
@@ -124,7 +103,7 @@ func (r *Recorder) save() error {
 	}
 	answered := slices.DeleteFunc(slices.Clone(r.exchanges), func(x *exchange) bool { return !x.isAnswered() })
 	var failed []error
-	secrets := r.secrets()
+	secrets := r.credentials()
 	for n, x := range answered {
 		i, t, err := x.save(len(c.Interactions), secrets)
 		if err != nil {
@@ -172,10 +151,10 @@ func (x *exchange) save(id int, secrets *scrubber) (*cassette.Interaction, timin
 	return i, t, nil
 }
 
-// secrets are the given secrets and the credentials of all requests: a client may tell one provider the key of another.
-func (r *Recorder) secrets() *scrubber {
+// credentials are the given secrets and those of all requests: a client may tell one provider the key of another.
+func (r *recorder) credentials() *scrubber {
 	c := &scrubber{}
-	c.add(r.hidden...)
+	c.add(r.secrets...)
 	for _, x := range r.exchanges {
 		u, _ := url.Parse(x.interaction.Request.URL) // nil if invalid
 		c.addCredentials(x.interaction.Request.Headers, u)

@@ -47,11 +47,9 @@ func TestRequestsThatDifferInGeneratedValuesAreEqual(t *testing.T) {
 		"user and metadata": {dialect.OpenAIChat, conversation,
 			[]string{`{"model"`, `{"user":"u","metadata":{"a":"b"},"model"`}, true},
 		"unknown member": {dialect.OpenAIChat, conversation, []string{`{"model"`, `{"seed":1,"model"`}, false},
-		"stream": {dialect.OpenAIChat, conversation, []string{`{"model"`, `{"stream":true,"model"`},
-			false},
-		"other model": {dialect.OpenAIChat, conversation, []string{`"m"`, `"n"`}, false},
-		"other ids": {dialect.OpenAIChat, conversation, []string{`id":"A"`, `id":"x"`, `id":"B"`, `id":"y"`},
-			true},
+		"stream":         {dialect.OpenAIChat, conversation, []string{`{"model"`, `{"stream":true,"model"`}, false},
+		"other model":    {dialect.OpenAIChat, conversation, []string{`"m"`, `"n"`}, false},
+		"other ids":      {dialect.OpenAIChat, conversation, []string{`id":"A"`, `id":"x"`, `id":"B"`, `id":"y"`}, true},
 		"swapped ids": {dialect.OpenAIChat, conversation, []string{quoted("A"), quoted("B"), quoted("B"),
 			quoted("A")}, true},
 		"result of another call": {dialect.OpenAIChat, conversation, []string{`call_id":"B"`, `call_id":"A"`}, false},
@@ -90,16 +88,18 @@ func TestRequestsThatDifferInGeneratedValuesAreEqual(t *testing.T) {
 
 func TestAddressNamesTheDialect(t *testing.T) {
 	for address, want := range map[string]string{
-		"https://api.openai.com/v1/chat/completions":                                     dialect.OpenAIChat,
-		"https://openrouter.ai/api/v1/chat/completions":                                  dialect.OpenAIChat,
-		"http://127.0.0.1:1234/native":                                                   dialect.Native,
-		"https://api.openai.com/v1/responses":                                            dialect.OpenAIResponses,
-		"https://api.anthropic.com/v1/messages?beta=true":                                dialect.Anthropic,
-		"http://127.0.0.1:11434/api/chat":                                                dialect.Ollama,
-		"https://h/v1beta/models/m:streamGenerateContent?key=k&alt=sse":                  "gemini m:streamGenerateContent?alt=sse",
+		"https://api.openai.com/v1/chat/completions":                    dialect.OpenAIChat,
+		"https://openrouter.ai/api/v1/chat/completions":                 dialect.OpenAIChat,
+		"http://127.0.0.1:1234/native":                                  dialect.Native,
+		"https://api.openai.com/v1/responses":                           dialect.OpenAIResponses,
+		"https://api.anthropic.com/v1/messages?beta=true":               dialect.Anthropic,
+		"http://127.0.0.1:11434/api/chat":                               dialect.Ollama,
+		"https://h/v1beta/models/m:streamGenerateContent?key=k&alt=sse": "gemini m:streamGenerateContent?alt=sse",
+		"https://api.anthropic.com/v1/messages/count_tokens":            "POST /v1/messages/count_tokens",
+
+		"https://h/v1beta/models/m:embedContent?key=k&alt=s": "POST /v1beta/models/m:embedContent?alt=s&key=REDACTED",
+
 		"https://h/v1/projects/p/locations/l/publishers/google/models/m:generateContent": "gemini m:generateContent",
-		"https://h/v1beta/models/m:embedContent?key=k&alt=s":                             "POST /v1beta/models/m:embedContent?alt=s&key=REDACTED",
-		"https://api.anthropic.com/v1/messages/count_tokens":                             "POST /v1/messages/count_tokens",
 	} {
 		u, err := url.Parse(address)
 		require.NoError(t, err)
@@ -178,11 +178,7 @@ func TestRemovedSecretEqualsAnySecret(t *testing.T) {
 	} {
 		for _, pair := range [][2]string{{c.a, c.b}, {c.b, c.a}} {
 			for _, body := range []string{"%q", `{"messages":[{"role":"user","content":%q}]}`, "%s"} {
-				was, is := newRequest(
-					dialect.OpenAIChat,
-					nil,
-					fmt.Sprintf(body, pair[0]),
-				), newRequest(
+				was, is := newRequest(dialect.OpenAIChat, nil, fmt.Sprintf(body, pair[0])), newRequest(
 					dialect.OpenAIChat,
 					nil,
 					fmt.Sprintf(body, pair[1]),

@@ -117,11 +117,8 @@ func TestFullDiskKeepsTheFile(t *testing.T) {
 	again := fill(t, 16<<10) // enough for the timings, not for the cassette
 	err := tr.Close()
 	again()
-	require.EqualError(
-		t,
-		err,
-		"recording to "+path+": talk.yaml was not written, the old file is unchanged: file too large",
-	)
+	require.EqualError(t, err,
+		"recording to "+path+": talk.yaml was not written, the old file is unchanged: file too large")
 	for file, want := range was {
 		data, err := os.ReadFile(file)
 		require.NoError(t, err)

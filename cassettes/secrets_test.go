@@ -66,19 +66,14 @@ func TestNoPlantedSecretIsSaved(t *testing.T) {
 			"X-Custom": {everything}, "Content-Type": {"application/json; note=" + looks}}
 		req.Form = url.Values{"said": {everything}}
 		path := talkFile(t)
-		rec, err := Record(path, transportFunc(func(*http.Request) (*http.Response, error) {
+		rec := recordAnew(t, path, replying(func() (*http.Response, error) {
 			resp := answer("text/event-stream", data("%s", everything)+data("%s", mustJSON(everything))+data("[DONE]"))
 			resp.Header["Set-Cookie"] = []string{"id=" + set + "; Path=/; Domain=.openai.com; HttpOnly"}
 			resp.Header["X-Leak"], resp.Trailer = []string{everything}, http.Header{"X-Trailer": {everything}}
 			resp.Status = "200 fine, " + looks
 			return resp, nil
-		}), Recorded)
-		require.NoError(t, err)
-		resp, err := rec.RoundTrip(req)
-		require.NoError(t, err)
-		_, err = io.ReadAll(resp.Body)
-		require.NoError(t, err)
-		require.NoError(t, resp.Body.Close())
+		}))
+		exchanged(t, rec, req)
 		require.NoError(t, rec.Close())
 
 		for _, name := range []string{path, timingFile(path)} {
@@ -157,13 +152,8 @@ func TestConversationReplaysWithAnotherKey(t *testing.T) {
 	}{{RecordAnew, "of-a-person"}, {ReplayOnly, "lm-studio"}, {RecordAnew, "lm-studio"}, {ReplayOnly, "of-a-person"}} {
 		tr := opened(t, path, WithMode(c.mode), WithTransport(&counting{}))
 		for _, said := range []string{"Set it to lm-studio.", "Set it to another one."} {
-			status, _ := send(
-				t,
-				tr,
-				chat,
-				`{"messages":[{"role":"user","content":"`+said+`"}]}`,
-				http.Header{"Authorization": {"Bearer " + c.key}},
-			)
+			status, _ := send(t, tr, chat, `{"messages":[{"role":"user","content":"`+said+`"}]}`,
+				http.Header{"Authorization": {"Bearer " + c.key}})
 			require.Equal(t, 200, status, c)
 		}
 		require.NoError(t, tr.Close())
@@ -178,11 +168,8 @@ func TestCredentialHeadersOfGatewaysAreKnown(t *testing.T) {
 		require.Equal(t, "say REDACTED", newScrubber(http.Header{name: {value}}, nil).Replace("say the-key-of-it"), name)
 	}
 	for _, user := range []*url.Userinfo{url.User("the-key-of-it"), url.UserPassword("somebody", "the-key-of-it")} {
-		require.Equal(
-			t,
-			"somebody says REDACTED",
-			newScrubber(nil, &url.URL{User: user}).Replace("somebody says the-key-of-it"),
-		)
+		require.Equal(t, "somebody says REDACTED",
+			newScrubber(nil, &url.URL{User: user}).Replace("somebody says the-key-of-it"))
 	}
 }
 

@@ -56,12 +56,8 @@ func (d dripping) RoundTrip(r *http.Request) (*http.Response, error) {
 var story = []string{"data: one\n\nda", "ta: two\n\n", "data: [DONE]\n\n"}
 
 // tell requests the story and returns its pieces with their arrival times, until it ends or stop returns true.
-func tell(
-	ctx context.Context,
-	t *testing.T,
-	rt http.RoundTripper,
-	stop func(read string) bool,
-) (pieces []string, at []time.Duration, err error) {
+func tell(ctx context.Context, t *testing.T, rt http.RoundTripper,
+	stop func(read string) bool) (pieces []string, at []time.Duration, err error) {
 	t.Helper()
 	began := time.Now()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, chat, strings.NewReader(storyRequest))
@@ -97,7 +93,7 @@ func seconds(n ...int) []time.Duration {
 func recorded(t *testing.T, provider http.RoundTripper, stop func(string) bool) string {
 	t.Helper()
 	path := talkFile(t)
-	rec := recorder(t, path, provider)
+	rec := recordAnew(t, path, provider)
 	_, _, _ = tell(t.Context(), t, rec, stop)
 	require.NoError(t, rec.Close())
 	return path
@@ -106,7 +102,7 @@ func recorded(t *testing.T, provider http.RoundTripper, stop func(string) bool) 
 func TestStreamIsRecordedWhileItPassesAndReplayedAtItsPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := talkFile(t)
-		rec := recorder(t, path, dripping{"text/event-stream", story, io.EOF})
+		rec := recordAnew(t, path, dripping{"text/event-stream", story, io.EOF})
 		pieces, at, err := tell(t.Context(), t, rec, nil)
 		require.ErrorIs(t, err, io.EOF)
 		require.Equal(t, story, pieces, "the caller gets each piece as it arrives")
@@ -175,10 +171,8 @@ func TestStreamThatIsCutShortEndsWithAnError(t *testing.T) {
 		"by the provider": {dripping{"text/event-stream", story[:2], broken}, nil, story[:2],
 			"because the provider cut the answer short: unexpected EOF"},
 		"by the caller": {dripping{"text/event-stream", story, io.EOF}, func(read string) bool {
-			return strings.Contains(read,
-				"two")
-		}, story[:2],
-			"because the caller cut the answer short: unexpected EOF"},
+			return strings.Contains(read, "two")
+		}, story[:2], "because the caller cut the answer short: unexpected EOF"},
 		"by the caller after the end": {dripping{"text/event-stream", story, io.EOF},
 			func(read string) bool { return strings.Contains(read, "DONE") }, story, "EOF"},
 		"before its first byte": {dripping{"text/event-stream", nil, broken}, nil, nil,
@@ -282,7 +276,7 @@ func FuzzTimings(f *testing.F) {
 func TestRecordingThatEndsEarlyKeepsWhatArrived(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := talkFile(t)
-		rec := recorder(t, path, dripping{"text/event-stream", story, io.EOF})
+		rec := recordAnew(t, path, dripping{"text/event-stream", story, io.EOF})
 		var all sync.WaitGroup
 		for range 3 { // after 6.5 s the first is complete, the second has one piece, and the third no answer
 			all.Go(func() { _, _, _ = tell(t.Context(), t, rec, nil) })

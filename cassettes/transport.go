@@ -16,7 +16,7 @@ import (
 type Transport struct {
 	settings
 	player   *Player   // nil: nothing is replayed
-	recorder *Recorder // nil: nothing is recorded
+	recorder *recorder // nil: nothing is recorded
 
 	mu     sync.Mutex
 	misses []error
@@ -36,10 +36,9 @@ func open(name string, s settings) (*Transport, error) {
 		t.player = newPlayer(r)
 	}
 	if s.mode == RecordMissing || s.mode == RecordAnew {
-		if t.recorder, err = newRecorder(name, s.real, s.origin, r); err != nil {
+		if t.recorder, err = newRecorder(name, s, r); err != nil {
 			return nil, err
 		}
-		t.recorder.hidden = s.secrets
 	}
 	return t, nil
 }
@@ -134,13 +133,17 @@ func (t *Transport) finish() []error {
 	return wrong
 }
 
-// missing is the response to a request that is not recorded. It has a status, because SDKs retry lost connections, and
-// a shape in which the SDKs of OpenAI and Anthropic find the message.
+// missing is the response to a request that is not recorded. It has a status, because SDKs retry lost connections.
 func missing(why error) dialect.Answer {
-	return dialect.Answer{
-		Status: http.StatusNotFound,
-		Header: http.Header{"Content-Type": {"application/json"}, "X-Should-Retry": {"false"}},
-		Chunks: [][]byte{dialect.Marshal(map[string]any{"type": "error", "error": map[string]any{
-			"type": "not_found_error", "code": "not_recorded", "param": nil, "message": why.Error()}})},
-	}
+	return dialect.Answer{Status: http.StatusNotFound, Header: doNotRetry.Clone(),
+		Chunks: [][]byte{errorBody("not_found_error", "not_recorded", why.Error())}}
+}
+
+// doNotRetry is the header of an error of ours, which SDKs do not retry.
+var doNotRetry = http.Header{"Content-Type": {"application/json"}, "X-Should-Retry": {"false"}}
+
+// errorBody is an error of ours, in a shape in which the SDKs of OpenAI and Anthropic find the message.
+func errorBody(kind string, code any, message string) []byte {
+	return dialect.Marshal(map[string]any{"type": "error",
+		"error": map[string]any{"type": kind, "code": code, "param": nil, "message": message}})
 }

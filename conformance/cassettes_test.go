@@ -98,9 +98,11 @@ type sessionTransport struct{}
 // record plays a scenario and records what all of its sessions ask the model.
 func record(t *testing.T, scenario string, run func(context.Context, harness.Env) error, path string) *report.Results {
 	t.Helper()
-	rec, err := cassettes.Record(path, transportFunc(func(r *http.Request) (*http.Response, error) {
+	way := transportFunc(func(r *http.Request) (*http.Response, error) {
 		return r.Context().Value(sessionTransport{}).(http.RoundTripper).RoundTrip(r)
-	}), cassettes.Scripted)
+	})
+	rec, err := cassettes.New(path, cassettes.WithMode(cassettes.RecordAnew), cassettes.WithTransport(way),
+		cassettes.WithOrigin(cassettes.Scripted))
 	require.NoError(t, err)
 	rs := play(t, []string{scenario}, func(ctx context.Context, env harness.Env) error {
 		straight := env.HTTP.Transport

@@ -59,14 +59,17 @@ func builtin(name string) (func(context.Context, harness.Env) error, error) {
 	for _, mutant := range mutantNames() {
 		names = append(names, builtinPrefix+"mutant/"+mutant)
 	}
-	hint := "use builtin:reference or builtin:mutant/NAME (mcp-conform selftest lists the names)"
-	if near := nearest.Names(name, names); near != nil {
-		hint = didYouMean(near)
-	}
-	return nil, fmt.Errorf("unknown built-in client %q; %s", name, hint)
+	const otherwise = "use builtin:reference or builtin:mutant/NAME (mcp-conform selftest lists the names)"
+	return nil, fmt.Errorf("unknown built-in client %q; %s", name, hint(name, names, otherwise))
 }
 
-func didYouMean(names []string) string { return "did you mean " + strings.Join(names, ", ") + "?" }
+// hint names what an unknown name may mean, or says otherwise what to do.
+func hint(name string, known []string, otherwise string) string {
+	if near := nearest.Names(name, known); near != nil {
+		return "did you mean " + strings.Join(near, ", ") + "?"
+	}
+	return otherwise
+}
 
 // firstWire returns the first wire on which the mutant's fault shows.
 func firstWire(m *mutants.Mutant) reference.Config {

@@ -64,8 +64,7 @@ func listedRequirements() []listedRequirement {
 	}
 	var list []listedRequirement
 	for _, s := range conformance.Requirements() {
-		r := listedRequirement{ID: s.ID, Revision: s.Revision, Level: s.Level, Text: s.Text, URL: s.URL,
-			State: enforced}
+		r := listedRequirement{ID: s.ID, Revision: s.Revision, Level: s.Level, Text: s.Text, URL: s.URL, State: enforced}
 		if s.Excluded != "" {
 			r.State, r.Reason = excluded, s.Excluded
 		}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/internal/mutants"
-	"github.com/mcp-conform/mcp-conform/internal/nearest"
 	"github.com/mcp-conform/mcp-conform/internal/selftest"
 )
 
@@ -24,11 +23,8 @@ type selftestCommand struct {
 func (c *selftestCommand) Run(ctx context.Context, s streams) error {
 	for _, name := range c.Mutant {
 		if mutants.Find(name) == nil {
-			hint := "mcp-conform selftest lists the names"
-			if near := nearest.Names(name, mutantNames()); near != nil {
-				hint = didYouMean(near)
-			}
-			return usage(fmt.Errorf("unknown mutant %q; %s", name, hint))
+			return usage(fmt.Errorf("unknown mutant %q; %s", name,
+				hint(name, mutantNames(), "mcp-conform selftest lists the names")))
 		}
 	}
 	m, err := selftest.Run(ctx, selftest.Options{Parallel: runtime.NumCPU(), Every: c.Every, Mutants: c.Mutant})

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 )
@@ -21,13 +20,7 @@ const (
 )
 
 // Error is a JSON-RPC error: from the server, or for the server if a [Handler] returns it.
-type Error struct {
-	Code    int             `json:"code"`
-	Message string          `json:"message"`
-	Data    json.RawMessage `json:"data,omitempty"`
-}
-
-func (e *Error) Error() string { return fmt.Sprintf("%s (code %d)", e.Message, e.Code) }
+type Error = server.RPCError
 
 // message is a JSON-RPC message. Ids stay as they were written.
 type message struct {

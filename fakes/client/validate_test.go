@@ -76,12 +76,11 @@ func TestMalformedRequestsAreInvalid(t *testing.T) {
 		`{"maxTokens":1,"messages":[]}`:           "messages is missing or empty",
 		message(`null`):                           "messages[0]: not an object",
 		message(`{"role":"system","content":[]}`): "messages[0]: role system is neither user nor assistant",
-		block(`"hello"`):                          "messages[0]: content block 0 is not an object",
-		block(`{"type":"video"}`):                 "messages[0]: content block 0: unknown type video",
-		block(`{"type":"text"}`): "messages[0]: content block 0: text is missing or " +
-			"not a string",
-		block(`[{"type":"image","mimeType":"a/b"}]`): "messages[0]: content block 0: data is missing or " +
-			"not a string",
+
+		block(`"hello"`):                               "messages[0]: content block 0 is not an object",
+		block(`{"type":"video"}`):                      "messages[0]: content block 0: unknown type video",
+		block(`{"type":"text"}`):                       "messages[0]: content block 0: text is missing or not a string",
+		block(`[{"type":"image","mimeType":"a/b"}]`):   "messages[0]: content block 0: data is missing or not a string",
 		block(`[{"type":"tool_use","id":"a"}]`):        "messages[0]: content block 0: input is not an object",
 		block(`{"type":"tool_result","toolUseId":""}`): "messages[0]: content block 0: content is not an array",
 		tool(`null`):              "tools[0]: inputSchema is not the schema of an object",

@@ -47,32 +47,22 @@ type TextContent struct {
 // Text returns a text block.
 func Text(text string) TextContent { return TextContent{"text", text} }
 
-// ImageContent is an image block.
-type ImageContent struct {
+// MediaContent is an image or audio block. JSON encodes its Data in base64.
+type MediaContent struct {
 	Type     string `json:"type"`
 	Data     []byte `json:"data"`
 	MimeType string `json:"mimeType"`
 }
 
-// Image returns an image block. Data is the image itself, which JSON encodes in base64; nil is an empty one.
-func Image(mimeType string, data []byte) ImageContent {
-	return ImageContent{"image", notNil(data), mimeType}
-}
+// Image returns an image block. Data is the image itself; nil is an empty one.
+func Image(mimeType string, data []byte) MediaContent { return media("image", mimeType, data) }
 
-// AudioContent is an audio block.
-type AudioContent struct {
-	Type     string `json:"type"`
-	Data     []byte `json:"data"`
-	MimeType string `json:"mimeType"`
-}
+// Audio returns an audio block. Data is the sound itself; nil is an empty one.
+func Audio(mimeType string, data []byte) MediaContent { return media("audio", mimeType, data) }
 
-// Audio returns an audio block. Data is the sound itself, which JSON encodes in base64; nil is an empty one.
-func Audio(mimeType string, data []byte) AudioContent {
-	return AudioContent{"audio", notNil(data), mimeType}
+func media(kind, mimeType string, data []byte) MediaContent {
+	return MediaContent{kind, append([]byte{}, data...), mimeType} // nil would be null
 }
-
-// notNil returns data as JSON's "" and not null.
-func notNil(data []byte) []byte { return append([]byte{}, data...) }
 
 // ToolUseContent is a tool use of the model, as the client sent it.
 type ToolUseContent struct {

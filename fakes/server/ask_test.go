@@ -75,9 +75,8 @@ func TestAfterContinuesWithTheToolResults(t *testing.T) {
 			require.NoError(t, json.Unmarshal([]byte(asked[1]), &p))
 			require.Len(t, p.Messages, 3)
 			require.JSONEq(t, `{"role":"assistant","content":`+content+`}`, string(p.Messages[1]))
-			require.JSONEq(t,
-				`{"role":"user","content":[{"type":"tool_result","toolUseId":"c1",`+
-					`"content":[{"type":"text","text":"t"}]}]}`,
+			require.JSONEq(t, `{"role":"user","content":[{"type":"tool_result","toolUseId":"c1",`+
+				`"content":[{"type":"text","text":"t"}]}]}`,
 				string(p.Messages[2]))
 		}
 	}
@@ -111,8 +110,7 @@ func TestToolUses(t *testing.T) {
 		`{"content":[7,null,{"type":"text"},{"Type":"tool_use"}]}`} {
 		require.Empty(t, server.ToolUses(json.RawMessage(result)), result)
 	}
-	require.Equal(t,
-		[]server.ToolUseContent{{Type: "tool_use", ID: "a", Name: "b", Input: json.RawMessage(`{"c": 1}`)}},
+	require.Equal(t, []server.ToolUseContent{{Type: "tool_use", ID: "a", Name: "b", Input: json.RawMessage(`{"c": 1}`)}},
 		server.ToolUses(json.RawMessage(`{"content":{"type":"tool_use","id":"a","name":"b","input":{"c": 1}}}`)))
 	const two = `{"content":[{"type":"tool_use","id":"a"},{"type":"text"},{"type":"tool_use","name":"b"}]}`
 	require.Equal(t, []server.ToolUseContent{{Type: "tool_use", ID: "a"}, {Type: "tool_use", Name: "b"}},

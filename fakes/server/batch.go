@@ -189,7 +189,7 @@ func joinBatch(messages [][]byte) []byte {
 // be sent, nothing is. Other revisions have no batches: there it returns ErrEra.
 func (s *Session) StartBatch(params ...any) ([]*Pending, error) {
 	if s.revision != V20250326 {
-		return nil, fmt.Errorf("%w: batches exist in %s only: the client speaks %s", ErrEra, V20250326, s.revision)
+		return nil, s.hasNo("batches")
 	}
 	var requests []outgoing
 	for _, p := range params {

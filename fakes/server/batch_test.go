@@ -53,8 +53,7 @@ func TestSamplesOfABatchAreOneLine(t *testing.T) {
 		require.Len(t, asked, 2)
 		p.send(batch(asked[1].answer("two"), asked[0].answer("one")))
 		require.Regexp(t, `(?s)^`+string(asked[0].ID)+` .*"one".*\n`+string(asked[1].ID)+` .*"two"`, p.next().text(t))
-		r.requireStory("ask",
-			"call, start, mark batch, sample, sample, client result, client result, end, server result")
+		r.requireStory("ask", "call, start, mark batch, sample, sample, client result, client result, end, server result")
 	})
 }
 
@@ -89,26 +88,19 @@ func TestSamplesOfABatchAreOneEvent(t *testing.T) {
 }
 
 func TestOnly20250326HasBatches(t *testing.T) {
-	inEach(t, server.Revisions()[1:], func(t *testing.T, revision server.Revision) {
-		r := start(t, tool("ask", does(func(s *server.Session) {
-			_, err := s.StartBatch(s.Ask("One?"))
-			require.ErrorIs(t, err, server.ErrEra)
-		})))
-		c := r.client(revision, sampling)
-		require.Equal(t, "done", c.call(1, "ask").text())
-		if !revision.Modern() {
-			c.post(batch(request(2, "ping", "{}"))).requireError(400, -32600, "array")
-		}
+	inCall(t, server.Revisions()[1:], sampling, func(s *server.Session) {
+		_, err := s.StartBatch(s.Ask("One?"))
+		require.ErrorIs(t, err, server.ErrEra)
+	})
+	inEach(t, server.Revisions()[1:3], func(t *testing.T, revision server.Revision) {
+		start(t).client(revision, nothing).post(batch(request(2, "ping", "{}"))).requireError(400, -32600, "array")
 	})
 }
 
 func TestBatchWithAnUndeclaredRequestIsNotSent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := start(t, tool("ask", does(func(s *server.Session) {
-			_, err := s.StartBatch(s.Ask("One?"), s.Ask("Two?"))
-			require.ErrorIs(t, err, server.ErrUndeclared)
-		}))).client(server.V20250326, nothing)
-		require.Equal(t, "done", c.call(1, "ask").text())
+	inCall(t, server.Revisions()[:1], nothing, func(s *server.Session) {
+		_, err := s.StartBatch(s.Ask("One?"), s.Ask("Two?"))
+		require.ErrorIs(t, err, server.ErrUndeclared)
 	})
 }
 

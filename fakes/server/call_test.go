@@ -87,22 +87,20 @@ func TestMalformedCallIsAProtocolError(t *testing.T) {
 		{`"name":"tool","arguments":null`, "tool", "got null"},
 		{`"name":"` + long + `"`, long, "unknown tool: " + long[:80] + "…"},
 	} {
-		t.Run(c.body, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := start(t, tool("tool", always(nil, nil)))
-				for _, revision := range bothProtocols {
-					client := r.client(revision, nothing)
-					header := c.name
-					if header == "" {
-						header = "=?base64??="
-					}
-					client.post(request(1, "tools/call", client.params(c.body)),
-						client.routing(header)...).requireError(200, -32602, c.want)
+		inBubble(t, c.body, func(t *testing.T) {
+			r := start(t, tool("tool", always(nil, nil)))
+			for _, revision := range bothProtocols {
+				client := r.client(revision, nothing)
+				header := c.name
+				if header == "" {
+					header = "=?base64??="
 				}
-				if c.name == "tool" {
-					r.requireStory("tool", "call, server error, call (call 2), server error (call 2)")
-				}
-			})
+				client.post(request(1, "tools/call", client.params(c.body)),
+					client.routing(header)...).requireError(200, -32602, c.want)
+			}
+			if c.name == "tool" {
+				r.requireStory("tool", "call, server error, call (call 2), server error (call 2)")
+			}
 		})
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -198,7 +196,7 @@ func TestNotificationsAndResponsesAreAccepted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t)
 		legacy, modern := r.legacy(nothing), r.modern(nothing)
-		for body, clients := range map[string][]*client{
+		for body, clients := range map[string][]*httpClient{
 			`{"jsonrpc":"2.0","method":"notifications/anything"}`:              {legacy, modern},
 			`{"jsonrpc":"2.0","method":"notifications/cancelled"}`:             {legacy, modern},
 			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":[]}`: {legacy},

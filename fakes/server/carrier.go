@@ -89,8 +89,7 @@ func (s *Server) finishOther(x *exchange, id json.RawMessage, tool *serverTool, 
 	contents := []any{}
 	for _, block := range content {
 		text, _ := objectOf(mustEncode(block)).text("text")
-		contents = append(contents,
-			map[string]any{"uri": ResourceURI(tool.Name), "mimeType": "text/plain", "text": text})
+		contents = append(contents, map[string]any{"uri": ResourceURI(tool.Name), "mimeType": "text/plain", "text": text})
 	}
 	s.result(x, id, revision, schema.ReadResourceResult, s.notCached(map[string]any{"contents": contents}))
 }

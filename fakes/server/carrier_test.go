@@ -21,7 +21,7 @@ func carriers() []server.Tool {
 }
 
 // carry sends a request that names its prompt, resource or tool. More has further params.
-func (c *client) carry(id int, method, member, name, more string) *reply {
+func (c *httpClient) carry(id int, method, member, name, more string) *reply {
 	c.t.Helper()
 	return c.post(request(id, method, c.params(fmt.Sprintf("%q:%q", member, name), more)), "Mcp-Method", method,
 		"Mcp-Name", name)
@@ -37,8 +37,7 @@ func TestPromptsAndResourcesHaveTheirOwnLists(t *testing.T) {
 			`,"ttlMs":0,"cacheScope":"private",` + ourMeta + `}`
 		require.Contains(t, list("tools/list"), tools)
 		require.JSONEq(t, `{"prompts":[{"name":"prompt","description":"A prompt."}]`+rest, list("prompts/list"))
-		require.JSONEq(t, `{"resources":[{"name":"resource","uri":"mcp-conform:/resource"}]`+rest,
-			list("resources/list"))
+		require.JSONEq(t, `{"resources":[{"name":"resource","uri":"mcp-conform:/resource"}]`+rest, list("resources/list"))
 
 		require.Contains(t, legacy.ask(1, "tools/list").last().raw, tools)
 		legacy.call(2, "prompt").requireError(200, -32602, "unknown tool: prompt")
@@ -54,15 +53,13 @@ func TestPromptsAndResourcesRunHandlers(t *testing.T) {
 			`{"contents":[{"uri":"mcp-conform:/resource","mimeType":"text/plain","text":%q}],` +
 				`"ttlMs":0,"cacheScope":"private",` + ourMeta + `}`},
 	} {
-		t.Run(method, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := start(t, carriers()...)
-				client := r.modern(sampling)
-				asked := client.carry(1, method, c.member, c.name, "").last()
-				got := client.carry(2, method, c.member, c.name, retry(t, asked, says("hello"))).last()
-				require.JSONEq(t, fmt.Sprintf(c.want, sampled("hello")), string(got.Result))
-				r.requireStory(c.tool, fmt.Sprintf("client %s, start, input, client %[1]s, end, server result", method))
-			})
+		inBubble(t, method, func(t *testing.T) {
+			r := start(t, carriers()...)
+			client := r.modern(sampling)
+			asked := client.carry(1, method, c.member, c.name, "").last()
+			got := client.carry(2, method, c.member, c.name, retry(t, asked, says("hello"))).last()
+			require.JSONEq(t, fmt.Sprintf(c.want, sampled("hello")), string(got.Result))
+			r.requireStory(c.tool, fmt.Sprintf("client %s, start, input, client %[1]s, end, server result", method))
 		})
 	}
 }

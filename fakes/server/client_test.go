@@ -65,19 +65,19 @@ func cancels(id any) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%v}}`, id)
 }
 
-// client is an HTTP client of a revision. A legacy one has initialized its session.
-type client struct {
+// httpClient is an HTTP client of a revision. A legacy one has initialized its session.
+type httpClient struct {
 	wire
 	dialect
 }
 
 // bare is an HTTP client that has sent nothing.
-func (r *rig) bare() *client {
-	return &client{wire: wire{t: r.t, url: r.URL, http: r.http, header: http.Header{}}}
+func (r *rig) bare() *httpClient {
+	return &httpClient{wire: wire{t: r.t, url: r.URL, http: r.http, header: http.Header{}}}
 }
 
 // client returns a client of a revision.
-func (r *rig) client(revision server.Revision, capabilities string) *client {
+func (r *rig) client(revision server.Revision, capabilities string) *httpClient {
 	r.t.Helper()
 	c := r.bare()
 	c.dialect = dialect{revision: revision, capabilities: capabilities}
@@ -96,30 +96,34 @@ func (r *rig) client(revision server.Revision, capabilities string) *client {
 	return c
 }
 
-func (r *rig) legacy(capabilities string) *client { return r.client(server.V20251125, capabilities) }
-func (r *rig) modern(capabilities string) *client { return r.client(server.V20260728, capabilities) }
+func (r *rig) legacy(capabilities string) *httpClient {
+	return r.client(server.V20251125, capabilities)
+}
+func (r *rig) modern(capabilities string) *httpClient {
+	return r.client(server.V20260728, capabilities)
+}
 
 // ask sends a request with the headers of the revision. More has further params.
-func (c *client) ask(id any, method string, more ...string) *reply {
+func (c *httpClient) ask(id any, method string, more ...string) *reply {
 	c.t.Helper()
 	return c.post(request(id, method, c.params(more...)), "Mcp-Method", method)
 }
 
 // call calls a tool. More has further params.
-func (c *client) call(id any, tool string, more ...string) *reply {
+func (c *httpClient) call(id any, tool string, more ...string) *reply {
 	c.t.Helper()
 	reply, err := c.tryCall(c.t.Context(), id, tool, more...)
 	require.NoError(c.t, err)
 	return reply
 }
 
-func (c *client) tryCall(ctx context.Context, id any, tool string, more ...string) (*reply, error) {
+func (c *httpClient) tryCall(ctx context.Context, id any, tool string, more ...string) (*reply, error) {
 	c.t.Helper()
 	return c.try(ctx, "POST", c.calls(id, tool, more...), c.routing(tool)...)
 }
 
 // routing returns the headers that repeat the body of a modern call.
-func (c *client) routing(tool string) []string {
+func (c *httpClient) routing(tool string) []string {
 	if !c.revision.Modern() {
 		return nil
 	}
@@ -127,7 +131,7 @@ func (c *client) routing(tool string) []string {
 }
 
 // converse calls a tool, answers each sample, and returns the response of the call.
-func (c *client) converse(tool string, answer func(params string) string) message {
+func (c *httpClient) converse(tool string, answer func(params string) string) message {
 	c.t.Helper()
 	call := c.call(1, tool)
 	if !c.revision.Modern() {

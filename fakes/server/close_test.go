@@ -20,55 +20,53 @@ import (
 
 func TestCloseEndsEverythingThatWaits(t *testing.T) {
 	for _, responses := range []server.Responses{server.Auto, server.SSE, server.JSON} {
-		t.Run(fmt.Sprint("responses ", responses), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var handlers sync.WaitGroup
-				handlers.Add(5)
-				r := startWith(t, server.Options{Responses: responses}, tool("wait", does(func(s *server.Session) {
-					defer handlers.Done()
-					<-s.Context().Done()
-				})), tool("ask", func(s *server.Session) (any, error) {
-					defer handlers.Done()
-					return s.Sample(s.Ask("?"))
-				}))
-				c, modern := r.legacy(sampling), r.modern(sampling)
-				modern.call(1, "ask").last() // waits for a retry
+		inBubble(t, fmt.Sprint("responses ", responses), func(t *testing.T) {
+			var handlers sync.WaitGroup
+			handlers.Add(5)
+			r := startWith(t, server.Options{Responses: responses}, tool("wait", does(func(s *server.Session) {
+				defer handlers.Done()
+				<-s.Context().Done()
+			})), tool("ask", func(s *server.Session) (any, error) {
+				defer handlers.Done()
+				return s.Sample(s.Ask("?"))
+			}))
+			c, modern := r.legacy(sampling), r.modern(sampling)
+			modern.call(1, "ask").last() // waits for a retry
 
-				var complete []string // responses that seem to be complete
-				var calls sync.WaitGroup
-				begin := func(name string, send func() (*reply, error)) {
-					calls.Go(func() {
-						reply, err := send()
-						if err != nil {
-							return
-						}
-						if _, err := reply.rest.ReadString(0); err == io.EOF {
-							complete = append(complete, name)
-						}
-					})
-				}
-				ctx := context.Background()
-				begin("wait", func() (*reply, error) { return c.tryCall(ctx, 2, "wait") })
-				begin("ask", func() (*reply, error) { return c.tryCall(ctx, 3, "ask") })
-				begin("modern", func() (*reply, error) { return modern.tryCall(ctx, 4, "wait") })
-				begin("no stream", func() (*reply,
-					error) {
-					return c.try(ctx, "POST", c.calls(5, "wait"), "Accept", "application/json")
+			var complete []string // responses that seem to be complete
+			var calls sync.WaitGroup
+			begin := func(name string, send func() (*reply, error)) {
+				calls.Go(func() {
+					reply, err := send()
+					if err != nil {
+						return
+					}
+					if _, err := reply.rest.ReadString(0); err == io.EOF {
+						complete = append(complete, name)
+					}
 				})
-				if responses == server.Auto {
-					begin("GET", func() (*reply, error) { return c.try(ctx, "GET", "") })
-				}
-				synctest.Wait()
-				began := time.Now()
-				require.NoError(t, r.Close())
-				require.Zero(t, time.Since(began))
-				handlers.Wait()
-				calls.Wait()
-				require.Empty(t, complete)
-				require.NoError(t, r.Close(), "again")
-				_, err := c.try(ctx, "POST", "{}")
-				require.Error(t, err)
+			}
+			ctx := context.Background()
+			begin("wait", func() (*reply, error) { return c.tryCall(ctx, 2, "wait") })
+			begin("ask", func() (*reply, error) { return c.tryCall(ctx, 3, "ask") })
+			begin("modern", func() (*reply, error) { return modern.tryCall(ctx, 4, "wait") })
+			begin("no stream", func() (*reply,
+				error) {
+				return c.try(ctx, "POST", c.calls(5, "wait"), "Accept", "application/json")
 			})
+			if responses == server.Auto {
+				begin("GET", func() (*reply, error) { return c.try(ctx, "GET", "") })
+			}
+			synctest.Wait()
+			began := time.Now()
+			require.NoError(t, r.Close())
+			require.Zero(t, time.Since(began))
+			handlers.Wait()
+			calls.Wait()
+			require.Empty(t, complete)
+			require.NoError(t, r.Close(), "again")
+			_, err := c.try(ctx, "POST", "{}")
+			require.Error(t, err)
 		})
 	}
 }

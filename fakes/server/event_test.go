@@ -17,12 +17,11 @@ func TestEventsInEveryStyle(t *testing.T) {
 		style server.Style
 		wire  string
 	}{
-		"plain": {server.Style{}, "data: " + sent + "\n\n"},
-		"CRLF":  {server.Style{LineEnd: "\r\n"}, "data: " + sent + "\r\n\r\n"},
-		"CR":    {server.Style{LineEnd: "\r"}, "data: " + sent + "\r\r"},
-		"tight": {server.Style{Tight: true}, "data:" + sent + "\n\n"},
-		"folded": {server.Style{Folded: true},
-			"data: {\ndata: \"é\": [\ndata: 1,\ndata: \"𝄞\"\ndata: ]\ndata: }\n\n"},
+		"plain":  {server.Style{}, "data: " + sent + "\n\n"},
+		"CRLF":   {server.Style{LineEnd: "\r\n"}, "data: " + sent + "\r\n\r\n"},
+		"CR":     {server.Style{LineEnd: "\r"}, "data: " + sent + "\r\r"},
+		"tight":  {server.Style{Tight: true}, "data:" + sent + "\n\n"},
+		"folded": {server.Style{Folded: true}, "data: {\ndata: \"é\": [\ndata: 1,\ndata: \"𝄞\"\ndata: ]\ndata: }\n\n"},
 		"extra lines": {server.Style{Extra: []string{": hello", "event: message", "x", ""}},
 			": hello\nevent: message\nx\n\ndata: " + sent + "\n\n"},
 		"BOM": {server.Style{BOM: true, LineEnd: "\r"}, "\ufeffdata: " + sent + "\r\r"},
@@ -33,9 +32,7 @@ func TestEventsInEveryStyle(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inEach(t, bothProtocols, func(t *testing.T, revision server.Revision) {
 				r := start(t, tool("send", func(s *server.Session) (any, error) {
-					if err := s.Style(c.style); err != nil {
-						return nil, err
-					}
+					require.NoError(t, s.Style(c.style))
 					return nil, s.Send([]byte(sent))
 				}))
 				whole := r.client(revision, nothing).call(1, "send").body()
@@ -50,9 +47,7 @@ func TestEventsInEveryStyle(t *testing.T) {
 func TestStyleAppliesToAllRoundsOfACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, server.Tool{Name: "ask", Responses: server.SSE, Handler: func(s *server.Session) (any, error) {
-			if err := s.Style(server.Style{Tight: true}); err != nil {
-				return nil, err
-			}
+			require.NoError(t, s.Style(server.Style{Tight: true}))
 			return s.Sample(s.Ask("?"))
 		}}).modern(sampling)
 		first := c.call(1, "ask").body()
@@ -63,12 +58,9 @@ func TestStyleAppliesToAllRoundsOfACall(t *testing.T) {
 }
 
 func TestStyleRejectsInvalidLines(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := start(t, tool("tool", does(func(s *server.Session) {
-			require.ErrorIs(t, s.Style(server.Style{LineEnd: "\n\n"}), server.ErrInvalid)
-			require.ErrorIs(t, s.Style(server.Style{Extra: []string{"a\rb"}}), server.ErrInvalid)
-		}))).legacy(nothing)
-		require.Equal(t, "done", c.call(1, "tool").text())
+	inCall(t, bothProtocols[:1], nothing, func(s *server.Session) {
+		require.ErrorIs(t, s.Style(server.Style{LineEnd: "\n\n"}), server.ErrInvalid)
+		require.ErrorIs(t, s.Style(server.Style{Extra: []string{"a\rb"}}), server.ErrInvalid)
 	})
 }
 

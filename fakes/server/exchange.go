@@ -152,8 +152,7 @@ func (x *exchange) put(b []byte) bool {
 func (x *exchange) frame(raw []byte, hostile bool) trace.Frame {
 	head := x.head
 	x.head = nil
-	return trace.Frame{Dir: trace.ToClient, Raw: raw, Hostile: hostile,
-		Stream: x.stream, Session: x.session, HTTP: head}
+	return trace.Frame{Dir: trace.ToClient, Raw: raw, Hostile: hostile, Stream: x.stream, Session: x.session, HTTP: head}
 }
 
 // respond sends the response and ends the exchange: as the last event of an open stream, as a line on a connection, or

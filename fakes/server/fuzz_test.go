@@ -133,8 +133,7 @@ func FuzzConnection(f *testing.F) {
 	const modern = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 		`"io.modelcontextprotocol/clientCapabilities":{"sampling":{}}}`
 	for _, seed := range []string{"", "\n\r\n", initialize, initialize + `[{"id":1,"method":"ping"},7]` + "\n",
-		initialize + `{"id":1,"method":"tools/call","params":{"name":"ask"}}` + "\n" + `{"id":1000001,"result":{}}` +
-			"\n",
+		initialize + `{"id":1,"method":"tools/call","params":{"name":"ask"}}` + "\n" + `{"id":1000001,"result":{}}` + "\n",
 		initialize + initialize + `{"method":"notifications/cancelled","params":{"requestId":1}}` + "\n",
 		`{"id":1,"method":"server/discover","params":{` + modern + "}}\n", "garbage\n{}",
 		`{"id":1,"method":"tools/call","params":{"name":"ask",` + modern + "}}\n",
@@ -179,8 +178,7 @@ func FuzzPostedBatch(f *testing.F) {
 	for _, seed := range []string{`[]`, `[{"id":1,"method":"ping"}]`,
 		` [{"id":1,"method":"ping"},7,null,[],{"method":"notifications/cancelled","params":{"requestId":1}}]`,
 		`[{"id":1,"method":"initialize","params":{}},{"id":1,"method":"tools/list"},{"id":1,"method":"tools/list"}]`,
-		`[{"id":1,"method":"tools/call","params":{"name":"say"}},` +
-			`{"id":"1","method":"tools/call","params":{"name":"say"}}]`,
+		`[{"id":1,"method":"tools/call","params":{"name":"say"}},{"id":"1","method":"tools/call","params":{"name":"say"}}]`,
 		`[{"id":9,"result":{}},{"id":8,"error":{}}]`, `[{"id":1`,
 	} {
 		f.Add([]byte(seed), false)
@@ -194,8 +192,7 @@ func FuzzPostedBatch(f *testing.F) {
 		srv := startFuzzed(t, responses, Tool{Name: "say", Handler: func(*Session) (any, error) { return "said", nil }})
 		post := func(body, session string) *httptest.ResponseRecorder {
 			r := httptest.NewRequest(http.MethodPost, srv.URL, strings.NewReader(body))
-			r.Header = http.Header{"Content-Type": {"application/json"},
-				"Accept": {"application/json, text/event-stream"}}
+			r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
 			if session != "" {
 				r.Header.Set(headerSession, session)
 			}

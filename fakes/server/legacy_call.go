@@ -234,5 +234,5 @@ func (c *legacyCall) style(style Style) {
 func (c *legacyCall) callID() json.RawMessage { return c.id }
 
 func (c *legacyCall) inputRequired(Input) (*Retry, error) {
-	return nil, fmt.Errorf("%w: InputRequiredResult: the client speaks %s", ErrEra, c.revision)
+	return nil, c.hasNo("InputRequiredResult")
 }

@@ -134,7 +134,7 @@ func (s *Session) EndSession() error {
 	c, ok := s.protocol.(*legacyCall)
 	switch {
 	case !ok:
-		return fmt.Errorf("%w: sessions: the client speaks %s", ErrEra, s.revision)
+		return s.hasNo("sessions")
 	case c.lines:
 		return fmt.Errorf("%w: the session is the connection", ErrNoStream)
 	}

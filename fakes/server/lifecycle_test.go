@@ -76,17 +76,14 @@ func TestRequestNeedsAKnownSessionAndVersion(t *testing.T) {
 		{"Mcp-Protocol-Version", "2026-07-28", 400, `"2026-07-28" is not supported`},
 	} {
 		for method, id := range map[string]string{"POST": "7", "GET": "", "DELETE": ""} {
-			t.Run(c.want+" "+method, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					client := startWith(t, server.Options{Revisions: server.Revisions()[:3]}).legacy(nothing)
-					got := client.do(method, request(7, "ping", "{}"), c.header, c.value).requireError(c.status, -32600,
-						c.want)
-					require.Equal(t, id, string(got.ID))
-					if method == "POST" {
-						got = client.post(initialized, c.header, c.value).requireError(c.status, -32600, c.want)
-						require.Nil(t, got.ID, "a notification has no id")
-					}
-				})
+			inBubble(t, c.want+" "+method, func(t *testing.T) {
+				client := startWith(t, server.Options{Revisions: server.Revisions()[:3]}).legacy(nothing)
+				got := client.do(method, request(7, "ping", "{}"), c.header, c.value).requireError(c.status, -32600, c.want)
+				require.Equal(t, id, string(got.ID))
+				if method == "POST" {
+					got = client.post(initialized, c.header, c.value).requireError(c.status, -32600, c.want)
+					require.Nil(t, got.ID, "a notification has no id")
+				}
 			})
 		}
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // sampledParams calls the tool "ask" with a _meta and returns the params of its sampling request.
-func (c *client) sampledParams(meta string) string {
+func (c *httpClient) sampledParams(meta string) string {
 	c.t.Helper()
 	c.meta = meta
 	call := c.call(1, "ask")
@@ -34,8 +34,7 @@ func TestMetaOfTheCallIsCopiedIntoSamples(t *testing.T) {
 		"nothing to copy": {``, json.RawMessage(raw), raw},
 		"reserved fields": {`"progressToken":"p","io.modelcontextprotocol/related-task":{"taskId":"1"}`,
 			json.RawMessage(raw), raw},
-		"one field": {`"progressToken":"p","com.example/tie":{"a": 1},"io.modelcontextprotocol/x":1`,
-			json.RawMessage(raw),
+		"one field": {`"progressToken":"p","com.example/tie":{"a": 1},"io.modelcontextprotocol/x":1`, json.RawMessage(raw),
 			`{"_meta":{"com.example/tie":{"a":1}},"maxTokens":1.0,"messages":[],"x":"<>"}`},
 		"own fields win": {`"a":1,"b":2`, json.RawMessage(`{"_meta":{"b":3,"c":4},` + params),
 			`{"_meta":{"a":1,"b":3,"c":4},` + params},

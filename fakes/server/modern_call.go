@@ -124,9 +124,7 @@ func (c *modernCall) requireInput(in Input, result []byte, hostile bool) (*Retry
 		return nil, errNoRetry
 	}
 	c.expectRetry(in)
-	c.mu.Lock()
-	x, id := c.x, c.id
-	c.mu.Unlock()
+	x, id := c.round()
 	c.server.respond(x, resultFrame(id, result), hostile)
 	select {
 	case retry := <-c.resume:
@@ -146,16 +144,25 @@ func (c *modernCall) style(style Style) {
 	c.x.setStyle(style)
 }
 
-func (c *modernCall) callID() json.RawMessage {
+// round returns the pending round and the id of its request.
+func (c *modernCall) round() (*exchange, json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.id
+	return c.x, c.id
+}
+
+func (c *modernCall) callID() json.RawMessage {
+	_, id := c.round()
+	return id
+}
+
+func (c *modernCall) connection() *conn {
+	x, _ := c.round()
+	return x.conn
 }
 
 // send writes a frame before the response to the pending round, which turns that into a stream.
 func (c *modernCall) send(_ context.Context, frame []byte, hostile bool) error {
-	c.mu.Lock()
-	x := c.x
-	c.mu.Unlock()
+	x, _ := c.round()
 	return x.event(c.scope(), frame, hostile)
 }

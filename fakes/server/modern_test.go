@@ -56,16 +56,14 @@ func TestHeadersMustAgreeWithTheBody(t *testing.T) {
 		{"Mcp-Name", "=?base64?to-ol?=", "invalid base64"},
 		{"Mcp-Name", "天気", "not ASCII"},
 	} {
-		t.Run(c.header+" "+c.value, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				good := dialect{revision: server.V20260728, capabilities: nothing}.params(`"name":"tool"`)
-				reply := requestWith(t, "tools/call", good, c.header, c.value)
-				if c.want == "" {
-					require.Equal(t, "done", reply.text())
-					return
-				}
-				require.Equal(t, `"x"`, string(reply.requireError(400, -32020, c.want).ID))
-			})
+		inBubble(t, c.header+" "+c.value, func(t *testing.T) {
+			good := dialect{revision: server.V20260728, capabilities: nothing}.params(`"name":"tool"`)
+			reply := requestWith(t, "tools/call", good, c.header, c.value)
+			if c.want == "" {
+				require.Equal(t, "done", reply.text())
+				return
+			}
+			require.Equal(t, `"x"`, string(reply.requireError(400, -32020, c.want).ID))
 		})
 	}
 }
@@ -82,12 +80,10 @@ func TestModernRequestErrors(t *testing.T) {
 		status, code           int
 		message                string
 	}{
-		"not ASCII": {"tools/call", `{"name":"天気"` + meta, "=?base64?5aSp5rCX?=", 200, -32602,
-			"unknown tool: 天気"},
+		"not ASCII": {"tools/call", `{"name":"天気"` + meta, "=?base64?5aSp5rCX?=", 200, -32602, "unknown tool: 天気"},
 		"like a sentinel": {"tools/call", `{"name":"=?base64?a?="` + meta, "=?base64?PT9iYXNlNjQ/YT89?=", 200,
 			-32602, "tool: =?base64?a?="},
-		"unknown tool": {"tools/call", `{"name":"nobody"` + meta, "nobody", 200, -32602,
-			"unknown tool: nobody"},
+		"unknown tool":          {"tools/call", `{"name":"nobody"` + meta, "nobody", 200, -32602, "unknown tool: nobody"},
 		"prompt without a name": {"prompts/get", `{"name":"p"` + meta, "", 400, -32020, "Mcp-Name is missing"},
 		"resource with other URI": {"resources/read", `{"uri":"file:///a"` + meta, "file:///b", 400, -32020,
 			`"file:///b", the body has "file:///a"`},
@@ -103,12 +99,9 @@ func TestModernRequestErrors(t *testing.T) {
 		"legacy ping":       {"ping", `{"name":"tool"` + meta, "tool", 404, -32601, "ping"},
 		"no prompt offered": {"prompts/get", `{"name":"tool"` + meta, "tool", 404, -32601, "prompts/get"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				got := requestWith(t, c.method, c.params, "Mcp-Name", c.header).requireError(c.status, c.code,
-					c.message)
-				require.Equal(t, `"x"`, string(got.ID))
-			})
+		inBubble(t, name, func(t *testing.T) {
+			got := requestWith(t, c.method, c.params, "Mcp-Name", c.header).requireError(c.status, c.code, c.message)
+			require.Equal(t, `"x"`, string(got.ID))
 		})
 	}
 }
@@ -141,19 +134,16 @@ func TestUnsupportedVersionErrorListsTheRevisions(t *testing.T) {
 		"initialize with a header":   {modern, "2025-11-25", "initialize", initialize, "2025-11-25"},
 		"initialize without version": {modern, "", "initialize", `{}`, ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				reply := startWith(t, server.Options{Revisions: c.speaks}).bare().post(request(1, c.method, c.params),
-					"Mcp-Protocol-Version", c.header, "Mcp-Method", c.method)
-				got := reply.requireError(400, -32022, "")
-				require.Equal(t, "1", string(got.ID))
-				supported := `["2026-07-28","2025-11-25"]`
-				if len(c.speaks) == 1 {
-					supported = `["2026-07-28"]`
-				}
-				require.JSONEq(t, fmt.Sprintf(`{"supported":%s,"requested":%q}`, supported, c.requested),
-					string(got.Error.Data))
-			})
+		inBubble(t, name, func(t *testing.T) {
+			reply := startWith(t, server.Options{Revisions: c.speaks}).bare().post(request(1, c.method, c.params),
+				"Mcp-Protocol-Version", c.header, "Mcp-Method", c.method)
+			got := reply.requireError(400, -32022, "")
+			require.Equal(t, "1", string(got.ID))
+			supported := `["2026-07-28","2025-11-25"]`
+			if len(c.speaks) == 1 {
+				supported = `["2026-07-28"]`
+			}
+			require.JSONEq(t, fmt.Sprintf(`{"supported":%s,"requested":%q}`, supported, c.requested), string(got.Error.Data))
 		})
 	}
 }
@@ -161,8 +151,7 @@ func TestUnsupportedVersionErrorListsTheRevisions(t *testing.T) {
 func TestLegacyServerMayListItsVersionsForModernClients(t *testing.T) {
 	for _, lists := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			r := startWith(t, server.Options{Revisions: server.Revisions()[1:3], TellsVersions: lists},
-				tool("ask", ask))
+			r := startWith(t, server.Options{Revisions: server.Revisions()[1:3], TellsVersions: lists}, tool("ask", ask))
 			p := r.pipe(t.Context())
 			p.dialect = dialect{revision: server.V20260728, capabilities: sampling}
 			for _, m := range []string{request(0, "server/discover", p.params()), p.calls(1, "ask")} {
@@ -173,8 +162,7 @@ func TestLegacyServerMayListItsVersionsForModernClients(t *testing.T) {
 					continue
 				}
 				got.requireError(t, -32022, "")
-				require.JSONEq(t, `{"requested":"2026-07-28","supported":["2025-11-25","2025-06-18"]}`,
-					string(got.Error.Data))
+				require.JSONEq(t, `{"requested":"2026-07-28","supported":["2025-11-25","2025-06-18"]}`, string(got.Error.Data))
 			}
 			p.send(dialect{revision: server.V20251125, capabilities: sampling}.initialize(2))
 			require.Contains(t, p.next().raw, `"protocolVersion":"2025-11-25"`)

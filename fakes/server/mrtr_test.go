@@ -62,8 +62,7 @@ func TestInputRequiredIsSentUnchanged(t *testing.T) {
 			`"inputRequests":{"k":` + sampleRequest + `,"l":` + sampleRequest + `}`, false,
 			`"inputResponses":{"x":0,"l":2,"k":1}`, `1 state `},
 		"empty state": {input(""), `"requestState":""`, false, `"requestState":""`, ` state ""`},
-		"odd state": {input("日本 \"\\\u2028<&>\x00😀" + long), `"requestState":"日本 \"\\\u2028<&>\u0000😀` + long + `"`,
-			false,
+		"odd state": {input("日本 \"\\\u2028<&>\x00😀" + long), `"requestState":"日本 \"\\\u2028<&>\u0000😀` + long + `"`, false,
 			`"requestState":"日本 \"\\\u2028<&>\u0000\ud83d\ude00` + long + `"`,
 			` state "日本 \"\\\u2028<&>\u0000\ud83d\ude00` + long + `"`},
 		"state with invalid UTF-8": {input("a\xffb"), `"requestState":"a\ufffdb"`, false, `"requestState":"a\ufffdb"`,
@@ -95,8 +94,7 @@ func TestInputRequiredIsSentUnchanged(t *testing.T) {
 
 func TestInputThatDoesNotMarshalIsInvalid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := start(t,
-			tool("tool", requires(server.Input{Requests: map[string]any{"k": make(chan int)}}))).modern(sampling)
+		c := start(t, tool("tool", requires(server.Input{Requests: map[string]any{"k": make(chan int)}}))).modern(sampling)
 		got := c.call(1, "tool").last()
 		require.True(t, got.call(t).IsError)
 		require.Contains(t, got.text(t), "input request k: "+server.ErrInvalid.Error())
@@ -122,7 +120,7 @@ func TestInputRequiredWithoutRequestsOrStateWaitsForClose(t *testing.T) {
 const unknownRetry = "no call waits for this retry"
 
 // requireUnknownRetry requires the error for a retry without a call.
-func (c *client) requireUnknownRetry(id int, tool, retry string) {
+func (c *httpClient) requireUnknownRetry(id int, tool, retry string) {
 	c.t.Helper()
 	c.call(id, tool, retry).requireError(200, -32602, unknownRetry)
 }
@@ -138,18 +136,16 @@ func TestUnknownRetryIsAnError(t *testing.T) {
 			"inputResponses of tools/call must be an object, got [1]"},
 		"null responses": {`"inputResponses":null,"requestState":"s"`, "got null"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				client := start(t, tool("tool", requires(input("s", "k"))),
-					tool("empty", requires(input("", "k")))).modern(sampling)
-				client.call(0, "empty").last()
-				client.call(1, "tool").last()
-				for _, tool := range []string{"tool", "empty"} {
-					client.call(2, tool, c.retry).requireError(200, -32602, c.want)
-				}
-				require.Equal(t, `1 state "s"`, client.call(3, "tool",
-					`"inputResponses":{"k":1},"requestState":"s"`).text(), "the call still waits")
-			})
+		inBubble(t, name, func(t *testing.T) {
+			client := start(t, tool("tool", requires(input("s", "k"))),
+				tool("empty", requires(input("", "k")))).modern(sampling)
+			client.call(0, "empty").last()
+			client.call(1, "tool").last()
+			for _, tool := range []string{"tool", "empty"} {
+				client.call(2, tool, c.retry).requireError(200, -32602, c.want)
+			}
+			require.Equal(t, `1 state "s"`, client.call(3, "tool",
+				`"inputResponses":{"k":1},"requestState":"s"`).text(), "the call still waits")
 		})
 	}
 }
@@ -224,22 +220,6 @@ func TestMissingKeyIsARefusal(t *testing.T) {
 	})
 }
 
-func TestCallWithoutARetryEndsWithTheServer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ended := make(chan error, 1)
-		r := start(t, tool("ask", func(s *server.Session) (any, error) {
-			_, err := s.Sample(s.Ask("?"))
-			ended <- err
-			return nil, err
-		}))
-		r.modern(sampling).call(1, "ask").last()
-		synctest.Wait()
-		require.Empty(t, ended)
-		require.NoError(t, r.Close())
-		require.True(t, server.Refused(<-ended))
-	})
-}
-
 func TestOldestOfManyCallsWithoutARetryEnds(t *testing.T) {
 	const most = 1000
 	synctest.Test(t, func(t *testing.T) {
@@ -266,12 +246,9 @@ func TestOldestOfManyCallsWithoutARetryEnds(t *testing.T) {
 func TestEachRoundUsesTheMetaOfItsRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, tool("ask", func(s *server.Session) (any, error) {
-			if _, err := s.Sample(s.Ask("one")); err != nil {
-				return nil, err
-			}
-			if err := s.Progress(1, 0); err != nil {
-				return nil, err
-			}
+			_, err := s.Sample(s.Ask("one"))
+			require.NoError(t, err)
+			require.NoError(t, s.Progress(1, 0))
 			return s.Sample(s.Ask("two"))
 		})).modern(sampling)
 		call := func(id int, more ...string) *reply {

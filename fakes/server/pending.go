@@ -1,9 +1,6 @@
 package server
 
-import (
-	"encoding/json"
-	"fmt"
-)
+import "encoding/json"
 
 // Pending is a request in flight: see [Session.Start].
 type Pending struct {
@@ -56,7 +53,7 @@ func (s *Session) Start(params any) (*Pending, error) {
 // where a server sends no requests.
 func (s *Session) Cancel(p *Pending, reason string) error {
 	if p.id == nil {
-		return fmt.Errorf("%w: cancelling a server's request: the client speaks %s", ErrEra, s.revision)
+		return s.hasNo("cancelling a server's request")
 	}
 	params := mustEncode(struct {
 		RequestID json.RawMessage `json:"requestId"`
@@ -70,7 +67,7 @@ func (s *Session) Cancel(p *Pending, reason string) error {
 // requests.
 func (s *Session) Repeat(p *Pending) error {
 	if p.id == nil {
-		return fmt.Errorf("%w: repeating a request: the client speaks %s", ErrEra, s.revision)
+		return s.hasNo("repeating a request")
 	}
 	return s.Send(p.frame)
 }

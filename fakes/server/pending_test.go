@@ -52,13 +52,10 @@ func TestStartInAModernRevision(t *testing.T) {
 }
 
 func TestStartReturnsTheErrorOfARequestThatIsNotSent(t *testing.T) {
-	inEach(t, bothProtocols, func(t *testing.T, revision server.Revision) {
-		c := start(t, tool("ask", does(func(s *server.Session) {
-			asked, err := s.Start(s.Ask("?"))
-			require.Nil(t, asked)
-			require.ErrorIs(t, err, server.ErrUndeclared)
-		}))).client(revision, nothing)
-		require.Equal(t, "done", c.call(1, "ask").text())
+	inCall(t, bothProtocols, nothing, func(s *server.Session) {
+		asked, err := s.Start(s.Ask("?"))
+		require.Nil(t, asked)
+		require.ErrorIs(t, err, server.ErrUndeclared)
 	})
 }
 
@@ -87,12 +84,8 @@ func TestRepeatSendsTheRequestTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, tool("ask", func(s *server.Session) (any, error) {
 			p, err := s.Start(s.Ask("?"))
-			if err != nil {
-				return nil, err
-			}
-			if err := s.Repeat(p); err != nil {
-				return nil, err
-			}
+			require.NoError(t, err)
+			require.NoError(t, s.Repeat(p))
 			return p.Answer()
 		}))
 		c := r.legacy(sampling)

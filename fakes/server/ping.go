@@ -1,9 +1,6 @@
 package server
 
-import (
-	"context"
-	"fmt"
-)
+import "context"
 
 // Ping sends a ping on the stream of the call. It returns when the client responds, or the context's error when ctx
 // ends. An [RPCError] is the client's. Modern revisions have no ping (2025-11-25, basic/utilities/ping): there it
@@ -19,5 +16,5 @@ func (c *legacyCall) ping(ctx context.Context) error {
 }
 
 func (c *modernCall) ping(context.Context) error {
-	return fmt.Errorf("%w: ping: the client speaks %s", ErrEra, c.revision)
+	return c.hasNo("ping")
 }

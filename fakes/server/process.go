@@ -71,9 +71,3 @@ func (s *Session) HangUp() error {
 }
 
 func (c *legacyCall) connection() *conn { return c.x.conn }
-
-func (c *modernCall) connection() *conn {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.x.conn
-}

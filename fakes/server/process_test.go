@@ -32,13 +32,10 @@ func TestHangUpClosesTheConnection(t *testing.T) {
 }
 
 func TestHTTPHasNoProcess(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := start(t, tool("end", does(func(s *server.Session) {
-			require.False(t, s.OverStdio())
-			require.ErrorIs(t, s.Log("text"), server.ErrNoStream)
-			require.ErrorIs(t, s.HangUp(), server.ErrNoStream)
-		}))).legacy(nothing)
-		require.Equal(t, "done", c.call(1, "end").text())
+	inCall(t, bothProtocols[:1], nothing, func(s *server.Session) {
+		require.False(t, s.OverStdio())
+		require.ErrorIs(t, s.Log("text"), server.ErrNoStream)
+		require.ErrorIs(t, s.HangUp(), server.ErrNoStream)
 	})
 }
 

@@ -20,8 +20,7 @@ func TestOnlyLoopbackHostsAndOriginsAreServed(t *testing.T) {
 			values  []string
 		}{
 			{"Host", true, []string{"localhost:80", "LOCALHOST", "127.0.0.1", "127.1.2.3:4", "[::1]:80", "[::1]"}},
-			{"Host", false,
-				[]string{"evil.example", "127.0.0.1.evil.example:80", "localhost.evil.example", "10.0.0.1:80"}},
+			{"Host", false, []string{"evil.example", "127.0.0.1.evil.example:80", "localhost.evil.example", "10.0.0.1:80"}},
 			{"Origin", true, []string{"http://localhost:3000", "https://127.0.0.1", "http://[::1]:1"}},
 			{"Origin", false, []string{"http://evil.example", "http://localhost@evil.example", "null", "http://[::1"}},
 		} {
@@ -65,14 +64,13 @@ func TestContentTypeMustBeJSON(t *testing.T) {
 
 func TestInvalidMessageIsRefused(t *testing.T) {
 	for want, bodies := range map[string][]string{
-		"not JSON":                {``, `  `, `{"id":1`, request(1, "ping", "{}") + "\n{}"},
-		"got 7":                   {`7`},
-		"got null":                {`null`, `{"id":1,"method":null}`, `{"id":null,"method":"a"}`},
-		"got an array":            {`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`},
-		"error are missing":       {`{}`, `{"id":1}`, `{"id":1,"error":null}`, `{"id":1,"Method":"ping"}`},
-		"method must be a string": {`{"id":1,"method":5}`},
-		"id must be a string or a ": {`{"id":true,"method":"a"}`, `{"id":[1],"method":"a"}`,
-			`{"id":{"a":1},"result":1}`},
+		"not JSON":                  {``, `  `, `{"id":1`, request(1, "ping", "{}") + "\n{}"},
+		"got 7":                     {`7`},
+		"got null":                  {`null`, `{"id":1,"method":null}`, `{"id":null,"method":"a"}`},
+		"got an array":              {`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`},
+		"error are missing":         {`{}`, `{"id":1}`, `{"id":1,"error":null}`, `{"id":1,"Method":"ping"}`},
+		"method must be a string":   {`{"id":1,"method":5}`},
+		"id must be a string or a ": {`{"id":true,"method":"a"}`, `{"id":[1],"method":"a"}`, `{"id":{"a":1},"result":1}`},
 	} {
 		t.Run(want, func(t *testing.T) {
 			inEach(t, bothProtocols, func(t *testing.T, revision server.Revision) {

@@ -96,7 +96,7 @@ func (s *Session) Resumed() <-chan struct{} {
 func (s *Session) streaming() (*legacyCall, error) {
 	c, ok := s.protocol.(*legacyCall)
 	if !ok {
-		return nil, fmt.Errorf("%w: resumable streams: the client speaks %s", ErrEra, s.revision)
+		return nil, s.hasNo("resumable streams")
 	}
 	c.x.mu.Lock()
 	defer c.x.mu.Unlock()

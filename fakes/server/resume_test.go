@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -38,12 +39,12 @@ func (r *reply) lines() string {
 	r.t.Helper()
 	var b strings.Builder
 	for {
-		line, err := r.line()
-		if line == "" {
+		line, err := r.rest.ReadString('\n')
+		if line == "\n" || errors.Is(err, io.EOF) {
 			return b.String()
 		}
 		require.NoError(r.t, err)
-		b.WriteString(line + "\n")
+		b.WriteString(line)
 	}
 }
 
@@ -83,13 +84,9 @@ func TestResentDisconnectEventDoesNotCloseAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		left := make(chan struct{})
 		r := start(t, tool("ask", func(s *server.Session) (any, error) {
-			if err := s.Resumable(); err != nil {
-				return nil, err
-			}
+			require.NoError(t, s.Resumable())
 			<-left
-			if err := s.Disconnect(0); err != nil {
-				return nil, err
-			}
+			require.NoError(t, s.Disconnect(0))
 			<-s.Resumed()
 			return s.Sample(s.Ask("?"))
 		}))
@@ -118,48 +115,44 @@ func TestStyleAppliesToAllConnectionsOfAStream(t *testing.T) {
 			return errors.Join(s.Resumable(), then(), s.Style(tight))
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := start(t, tool("say", func(s *server.Session) (any, error) {
-					return "done", style(s, func() error { return s.Disconnect(0) })
-				})).legacy(nothing)
-				c.call(1, "say").body()
-				require.True(t, strings.HasPrefix(c.listen("post-1/2").body(), "id:post-1/3\ndata:{"))
-			})
+		inBubble(t, name, func(t *testing.T) {
+			c := start(t, tool("say", func(s *server.Session) (any, error) {
+				return "done", style(s, func() error { return s.Disconnect(0) })
+			})).legacy(nothing)
+			c.call(1, "say").body()
+			require.True(t, strings.HasPrefix(c.listen("post-1/2").body(), "id:post-1/3\ndata:{"))
 		})
 	}
 }
 
 func TestOnlyMissedEventsAreSentAgain(t *testing.T) {
 	for seen := range 6 {
-		t.Run(fmt.Sprint(seen), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := start(t, tool("ask", disconnects), tool("other", always("other", nil)))
-				c := r.legacy(sampling)
-				whole := c.call(1, "ask").body()
-				c.call(2, "other").last()
-				for again := c.listen("post-1/1"); !strings.Contains(whole, `"result"`); {
-					event := again.lines()
-					whole += event
-					if _, data, ok := strings.Cut(event, "data: "); ok && strings.Contains(data,
-						"sampling/createMessage") {
-						c.post(read(t, data).answer("a"))
-					}
+		inBubble(t, fmt.Sprint(seen), func(t *testing.T) {
+			r := start(t, tool("ask", disconnects), tool("other", always("other", nil)))
+			c := r.legacy(sampling)
+			whole := c.call(1, "ask").body()
+			c.call(2, "other").last()
+			for again := c.listen("post-1/1"); !strings.Contains(whole, `"result"`); {
+				event := again.lines()
+				whole += event
+				if _, data, ok := strings.Cut(event, "data: "); ok && strings.Contains(data,
+					"sampling/createMessage") {
+					c.post(read(t, data).answer("a"))
 				}
-				last := c.listen(fmt.Sprintf("post-1/%d", seen))
-				if seen == 0 {
-					require.Equal(t, 400, last.StatusCode)
-					return
-				}
-				rest := last.body()
-				for n := 1; n <= 5; n++ {
-					require.Equal(t, n > seen, strings.Contains(rest, fmt.Sprintf("id: post-1/%d\n", n)),
-						"event %d after %d: %s", n, seen, rest)
-				}
-				require.NotContains(t, rest, "other")
-				resent := r.frames(func(f *trace.Frame) bool { return f.Resent })
-				require.Len(t, resent, 2+5-seen, "the first reconnection also got two of the first three events again")
-			})
+			}
+			last := c.listen(fmt.Sprintf("post-1/%d", seen))
+			if seen == 0 {
+				require.Equal(t, 400, last.StatusCode)
+				return
+			}
+			rest := last.body()
+			for n := 1; n <= 5; n++ {
+				require.Equal(t, n > seen, strings.Contains(rest, fmt.Sprintf("id: post-1/%d\n", n)),
+					"event %d after %d: %s", n, seen, rest)
+			}
+			require.NotContains(t, rest, "other")
+			resent := r.frames(func(f *trace.Frame) bool { return f.Resent })
+			require.Len(t, resent, 2+5-seen, "the first reconnection also got two of the first three events again")
 		})
 	}
 }
@@ -167,9 +160,7 @@ func TestOnlyMissedEventsAreSentAgain(t *testing.T) {
 func TestBrokenConnectionLosesNoEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, tool("ask", func(s *server.Session) (any, error) {
-			if err := s.Resumable(); err != nil {
-				return nil, err
-			}
+			require.NoError(t, s.Resumable())
 			return s.Sample(s.Ask("?"))
 		})).legacy(sampling)
 		call := c.call(1, "ask")
@@ -185,23 +176,18 @@ func TestBrokenConnectionLosesNoEvent(t *testing.T) {
 }
 
 func TestStreamsThatCannotBeResumed(t *testing.T) {
-	for _, c := range []struct {
-		responses server.Responses
-		revision  server.Revision
-		want      error
-	}{
-		{server.JSON, server.V20251125, server.ErrNoStream},
-		{server.Auto, server.V20260728, server.ErrEra},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			client := startWith(t, server.Options{Responses: c.responses}, tool("tool", does(func(s *server.Session) {
-				require.Nil(t, s.Resumed())
-				require.ErrorIs(t, s.Resumable(), c.want)
-				require.ErrorIs(t, s.Disconnect(0), c.want)
-			}))).client(c.revision, sampling)
-			require.Equal(t, "done", client.call(1, "tool").text())
-		})
+	cannot := func(want error) func(s *server.Session) {
+		return func(s *server.Session) {
+			require.Nil(t, s.Resumed())
+			require.ErrorIs(t, s.Resumable(), want)
+			require.ErrorIs(t, s.Disconnect(0), want)
+		}
 	}
+	inCall(t, bothProtocols[1:], sampling, cannot(server.ErrEra))
+	synctest.Test(t, func(t *testing.T) {
+		plain := server.Tool{Name: "tool", Responses: server.JSON, Handler: does(cannot(server.ErrNoStream))}
+		require.Equal(t, "done", start(t, plain).legacy(sampling).call(1, "tool").text())
+	})
 }
 
 func TestDisconnectNeedsAResumableStreamWithAConnection(t *testing.T) {
@@ -238,8 +224,7 @@ func TestCancelledCallEndsItsResumedStream(t *testing.T) {
 
 func TestEndSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := start(t, tool("end", func(s *server.Session) (any, error) { return "done", s.EndSession() }),
-			tool("ask", ask))
+		r := start(t, tool("end", func(s *server.Session) (any, error) { return "done", s.EndSession() }), tool("ask", ask))
 		c, other := r.legacy(sampling), r.legacy(sampling)
 		listening, pending := c.listen(""), c.call(1, "ask")
 		pending.next()
@@ -300,9 +285,8 @@ func TestUnderCallID(t *testing.T) {
 	for _, id := range []string{`7`, `"seven"`} {
 		synctest.Test(t, func(t *testing.T) {
 			c := start(t, tool("ask", func(s *server.Session) (any, error) {
-				if _, err := s.Sample(server.UnderCallID(s.Ask("?"))); err != nil {
-					return nil, err
-				}
+				_, err := s.Sample(server.UnderCallID(s.Ask("?")))
+				require.NoError(t, err)
 				return s.Sample(server.UnderCallID(server.UnderCallID(s.Ask("again, under another id"))))
 			})).legacy(sampling)
 			call := c.call(id, "ask")

@@ -90,14 +90,27 @@ func network(t testing.TB) (net.Listener, *http.Client) {
 // bothProtocols has a legacy and a modern revision.
 var bothProtocols = []server.Revision{server.V20251125, server.V20260728}
 
+// inBubble runs a subtest in a bubble.
+func inBubble(t *testing.T, name string, test func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
+}
+
 // inEach runs a test in a bubble for each revision.
 func inEach(t *testing.T, revisions []server.Revision, test func(t *testing.T, revision server.Revision)) {
 	t.Helper()
 	for _, revision := range revisions {
-		t.Run(string(revision), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { test(t, revision) })
-		})
+		inBubble(t, string(revision), func(t *testing.T) { test(t, revision) })
 	}
+}
+
+// inCall runs test as the handler of a call, in a bubble for each revision.
+func inCall(t *testing.T, revisions []server.Revision, capabilities string, test func(s *server.Session)) {
+	t.Helper()
+	inEach(t, revisions, func(t *testing.T, revision server.Revision) {
+		c := start(t, tool("tool", does(test))).client(revision, capabilities)
+		require.Equal(t, "done", c.call(1, "tool").text())
+	})
 }
 
 func tool(name string, handler server.Handler) server.Tool {

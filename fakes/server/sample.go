@@ -32,6 +32,11 @@ var (
 	ErrEra = errors.New("the client's revision does not have this feature")
 )
 
+// hasNo returns ErrEra for a feature that the client's revision does not have.
+func (s *Session) hasNo(feature string) error {
+	return fmt.Errorf("%w: %s: the client speaks %s", ErrEra, feature, s.revision)
+}
+
 // undeclaredError is ErrUndeclared with the missing capability, such as "sampling.tools".
 type undeclaredError struct{ capability string }
 
@@ -58,39 +63,36 @@ type outgoing struct {
 	asCall    bool // use the id of the client's call
 }
 
-// The marks of parameters.
-type (
-	hostile     struct{ params any }
-	onGET       struct{ params any }
-	underCallID struct{ params any }
-)
+// marked are parameters with a mark, which sets a field of their request.
+type marked struct {
+	params any
+	mark   func(*outgoing)
+}
 
 // Hostile marks parameters that break the protocol on purpose. They are sent although they are invalid, or need what
 // the client has not declared, and the trace marks the frame as hostile.
-func Hostile(params any) any { return hostile{params} }
+func Hostile(params any) any { return marked{params, func(o *outgoing) { o.hostile = true }} }
 
 // OnGET marks the parameters of a request that goes out on the client's GET stream instead of the call's own: see
 // [Session.Listens]. Without a GET stream it is not sent, and the error is ErrNoStream.
-func OnGET(params any) any { return onGET{params} }
+func OnGET(params any) any { return marked{params, func(o *outgoing) { o.listening = true }} }
 
 // UnderCallID marks the parameters of a sampling request that uses the id of the client's pending request. Each side
 // chooses its own ids, so the two are independent (2025-11-25, basic#requests). A second one in a call gets an id of
 // the server's choice. It has no effect in 2026-07-28, where samples have no id.
-func UnderCallID(params any) any { return underCallID{params} }
+func UnderCallID(params any) any {
+	return marked{params, func(o *outgoing) { o.asCall = true }}
+}
 
 func unwrapped(params any) (outgoing, any) {
 	var as outgoing
 	for {
-		switch marked := params.(type) {
-		case hostile:
-			as.hostile, params = true, marked.params
-		case onGET:
-			as.listening, params = true, marked.params
-		case underCallID:
-			as.asCall, params = true, marked.params
-		default:
+		m, ok := params.(marked)
+		if !ok {
 			return as, params
 		}
+		m.mark(&as)
+		params = m.params
 	}
 }
 
@@ -148,7 +150,7 @@ func (s *Session) SampleAs(id json.RawMessage, params any) (json.RawMessage, err
 func (s *Session) outgoing(params any) (outgoing, error) {
 	request, params := unwrapped(params)
 	if request.listening && s.revision.Modern() {
-		return outgoing{}, fmt.Errorf("%w: a GET stream: the client speaks %s", ErrEra, s.revision)
+		return outgoing{}, s.hasNo("a GET stream")
 	}
 	if value, ok := params.(CreateMessageParams); ok {
 		params = &value
@@ -175,13 +177,13 @@ func (s *Session) checkSample(params json.RawMessage, quotes bool) error {
 	needs := [][]string{{"sampling"}}
 	if members["tools"] != nil || members["toolChoice"] != nil {
 		if !s.revision.HasTools() {
-			return fmt.Errorf("%w: tools in sampling: the client speaks %s", ErrEra, s.revision)
+			return s.hasNo("tools in sampling")
 		}
 		needs = append(needs, []string{"sampling", "tools"})
 	}
 	if members["task"] != nil {
 		if s.revision != V20251125 {
-			return s.noTasks()
+			return s.hasNo("tasks")
 		}
 		needs = append(needs, tasksOfSampling)
 	}
@@ -213,7 +215,8 @@ func (s *Session) invalid(method string, why error) error {
 	return fmt.Errorf("%w: %w", ErrInvalid, why)
 }
 
-// echoMeta adds the _meta of the client's request to the params. The params stay as they are, byte for byte, when there
+// echoMeta adds the _meta of the client's request to the params, because some clients match the two by it, without
+// progressToken and the fields that the protocol reserves. The params stay as they are, byte for byte, when there
 // is nothing to add or they are not an object that allows it.
 func (s *Session) echoMeta(params json.RawMessage) json.RawMessage {
 	echo := map[string]json.RawMessage{}

@@ -21,9 +21,7 @@ func TestHandlerWorksInEveryRevision(t *testing.T) {
 		var answers []string
 		for _, text := range []string{"one", "two", "three"} {
 			result, err := s.Sample(s.Ask(text))
-			if err != nil {
-				return nil, err
-			}
+			require.NoError(t, err)
 			answers = append(answers, string(result))
 		}
 		return strings.Join(answers, "\n"), nil
@@ -46,7 +44,7 @@ func TestHandlerWorksInEveryRevision(t *testing.T) {
 	}
 }
 
-func TestErrorResponseIsARefusal(t *testing.T) {
+func TestOnlyAnErrorResponseIsARefusal(t *testing.T) {
 	for response, want := range map[string]string{
 		`"error":{"code":-1,"message":"User rejected","data":[1]}`: "User rejected (code -1)",
 		`"error":{"code":-1,"message":"both"},"result":{}`:         "both (code -1)",
@@ -66,14 +64,11 @@ func TestErrorResponseIsARefusal(t *testing.T) {
 			require.True(t, server.Refused(seen))
 		})
 	}
-}
-
-func TestResultWithANullErrorIsAResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, tool("ask", ask)).legacy(sampling)
 		call := c.call(1, "ask")
 		c.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":null,"result":%s}`, call.next().ID, sampled("fine")))
-		require.Equal(t, sampled("fine"), call.text())
+		require.Equal(t, sampled("fine"), call.text(), "a null error is not an error")
 	})
 }
 
@@ -181,13 +176,12 @@ func TestSampleAsUsesItsIDUnlessTaken(t *testing.T) {
 	ids := []string{`1`, `"1"`, `"a-b"`, `9007199254740991`}
 	asks := tool("ask", func(s *server.Session) (any, error) {
 		for _, id := range ids {
-			if _, err := s.SampleAs(json.RawMessage(id), s.Ask("?")); err != nil {
-				return nil, err
-			}
+			_, err := s.SampleAs(json.RawMessage(id), s.Ask("?"))
+			require.NoError(t, err)
 		}
 		return "done", nil
 	})
-	used := func(c *client, callID int) (ids []string) {
+	used := func(c *httpClient, callID int) (ids []string) {
 		for call := c.call(callID, "ask"); ; {
 			m := call.next()
 			if m.Method == "" {

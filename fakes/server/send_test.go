@@ -3,7 +3,6 @@ package server_test
 import (
 	"encoding/json"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -12,9 +11,8 @@ import (
 
 func TestSendIsByteExactInAnEvent(t *testing.T) {
 	for name, c := range map[string]struct{ sent, wire, read string }{
-		"anything": {`{"a": 1,  "a":2}x`, "data: {\"a\": 1,  \"a\":2}x\n\n", `{"a": 1,  "a":2}x`},
-		"newlines": {"{\n\"a\":\n\n1}\n", "data: {\ndata: \"a\":\ndata: \ndata: 1}\ndata: \n\n",
-			"{\n\"a\":\n\n1}\n"},
+		"anything":       {`{"a": 1,  "a":2}x`, "data: {\"a\": 1,  \"a\":2}x\n\n", `{"a": 1,  "a":2}x`},
+		"newlines":       {"{\n\"a\":\n\n1}\n", "data: {\ndata: \"a\":\ndata: \ndata: 1}\ndata: \n\n", "{\n\"a\":\n\n1}\n"},
 		"CR":             {"{\r\"a\":1}", "data: {\ndata: \"a\":1}\n\n", "{\n\"a\":1}"},
 		"CRLF":           {"{\r\n\"a\":1}\r\n\r", "data: {\ndata: \"a\":1}\ndata: \ndata: \n\n", "{\n\"a\":1}\n\n"},
 		"invalid UTF-8":  {"\"\xff\xfe\xc3\"", "data: \"\xff\xfe\xc3\"\n\n", "\"\xff\xfe\xc3\""},
@@ -53,10 +51,9 @@ func TestHostileParamsAreSentUnchanged(t *testing.T) {
 		params any
 		want   string
 	}{
-		"map":        {map[string]any{"maxTokens": "<many>"}, `{"maxTokens":"<many>"}`},
-		"undeclared": {toolParams, string(toolParams)},
-		"raw": {json.RawMessage(`{ "maxTokens": 1.50, "maxTokens":2 }`),
-			`{ "maxTokens": 1.50, "maxTokens":2 }`},
+		"map":           {map[string]any{"maxTokens": "<many>"}, `{"maxTokens":"<many>"}`},
+		"undeclared":    {toolParams, string(toolParams)},
+		"raw":           {json.RawMessage(`{ "maxTokens": 1.50, "maxTokens":2 }`), `{ "maxTokens": 1.50, "maxTokens":2 }`},
 		"invalid UTF-8": {json.RawMessage("{\"a\":\"\xff\"}"), "{\"a\":\"\xff\"}"},
 		"marked twice":  {server.Hostile([]int{2}), `[2]`},
 		"null":          {nil, `null`},
@@ -66,25 +63,23 @@ func TestHostileParamsAreSentUnchanged(t *testing.T) {
 		"empty":         {json.RawMessage{}, ``},
 		"newline":       {json.RawMessage("{\n\"a\":1}"), "{\n\"a\":1}"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := start(t, tool("ask", samples(server.Hostile(c.params))))
-				member := ""
-				if c.want != "" {
-					member = `,"params":` + c.want
-				}
-				client := r.legacy(nothing)
-				call := client.call(1, "ask")
-				asked, _ := call.event()
-				require.Equal(t, `{"jsonrpc":"2.0","id":1000001,"method":"sampling/createMessage"`+member+`}`, asked)
-				client.post(`{"jsonrpc":"2.0","id":1000001,"result":"odd"}`)
-				require.Equal(t, `"odd"`, call.text())
+		inBubble(t, name, func(t *testing.T) {
+			r := start(t, tool("ask", samples(server.Hostile(c.params))))
+			member := ""
+			if c.want != "" {
+				member = `,"params":` + c.want
+			}
+			client := r.legacy(nothing)
+			call := client.call(1, "ask")
+			asked, _ := call.event()
+			require.Equal(t, `{"jsonrpc":"2.0","id":1000001,"method":"sampling/createMessage"`+member+`}`, asked)
+			client.post(`{"jsonrpc":"2.0","id":1000001,"result":"odd"}`)
+			require.Equal(t, `"odd"`, call.text())
 
-				body := r.modern(nothing).call(2, "ask").body()
-				require.Contains(t, body, `"inputRequests":{"ask-1":{"method":"sampling/createMessage"`+member+`}}`)
-				require.Len(t, r.hostile(), 2)
-				require.Equal(t, body, string(r.hostile()[1].Raw))
-			})
+			body := r.modern(nothing).call(2, "ask").body()
+			require.Contains(t, body, `"inputRequests":{"ask-1":{"method":"sampling/createMessage"`+member+`}}`)
+			require.Len(t, r.hostile(), 2)
+			require.Equal(t, body, string(r.hostile()[1].Raw))
 		})
 	}
 }

@@ -33,8 +33,7 @@ func TestStartRejectsInvalidOptionsAndTools(t *testing.T) {
 		"schema is a channel": {nil, []server.Tool{withSchema(make(chan int))},
 			"input schema of tool t: json: unsupported type: chan int"},
 		"schema of a string": {nil, []server.Tool{schema(`{"type":"string"}`)}, `got {"type":"string"}`},
-		"invalid schema": {nil, []server.Tool{schema(`{"type":"object","required":1}`)},
-			"input schema of tool t: "},
+		"invalid schema":     {nil, []server.Tool{schema(`{"type":"object","required":1}`)}, "input schema of tool t: "},
 		"reference to a file": {nil,
 			[]server.Tool{schema(`{"type":"object","properties":{"a":{"$ref":"file:///etc/passwd"}}}`)},
 			"file:///etc/passwd is outside of the schema"},
@@ -43,8 +42,7 @@ func TestStartRejectsInvalidOptionsAndTools(t *testing.T) {
 			"https://example.com/a is outside of the schema"},
 		"unknown dialect": {nil, []server.Tool{schema(`{"type":"object","$schema":"https://example.com/mine"}`)},
 			"https://example.com/mine is outside of the schema"},
-		"huge number": {nil,
-			[]server.Tool{schema(`{"type":"object","properties":{"a":{"maximum":1e999999999}}}`)},
+		"huge number": {nil, []server.Tool{schema(`{"type":"object","properties":{"a":{"maximum":1e999999999}}}`)},
 			"out of range: 1e999999999"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -72,9 +72,7 @@ func TestStreamHeadersAreRecordedOnce(t *testing.T) {
 func TestWithJSONResponsesMessagesUseTheGETStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := startWith(t, server.Options{Responses: server.JSON}, tool("ask", func(s *server.Session) (any, error) {
-			if err := s.Send([]byte("hello")); err != nil {
-				return nil, err
-			}
+			require.NoError(t, s.Send([]byte("hello")))
 			return s.Sample(s.Ask("?"))
 		}))
 		c := r.legacy(sampling)
@@ -143,9 +141,7 @@ func TestCancelledCallWithJSONResponsesEndsAsAnEmptyStream(t *testing.T) {
 func TestProgressNeedsAToken(t *testing.T) {
 	progress := func(s *server.Session) (any, error) {
 		for i := range 3 {
-			if err := s.Progress(float64(i)/2, float64(i)); err != nil {
-				return nil, err
-			}
+			require.NoError(t, s.Progress(float64(i)/2, float64(i)))
 		}
 		return fmt.Sprint(s.WantsProgress()), nil
 	}
@@ -204,8 +200,7 @@ func TestCancelledCallEndsWithoutAResponse(t *testing.T) {
 			require.ErrorIs(t, <-abandoned, context.Canceled)
 			call.ends()
 			require.Equal(t, http.StatusAccepted, c.post(sample.answer("late")).StatusCode)
-			r.requireStory("ask",
-				"call, start, sample, client notifications/cancelled, end, server closed, client result")
+			r.requireStory("ask", "call, start, sample, client notifications/cancelled, end, server closed, client result")
 		})
 	}
 }
@@ -222,7 +217,7 @@ func (w eagerWriter) WriteHeader(status int) {
 }
 
 // serveTo serves a legacy call with the client's headers, and writes the response to w.
-func (c *client) serveTo(r *rig, w http.ResponseWriter, id int, tool string) {
+func (c *httpClient) serveTo(r *rig, w http.ResponseWriter, id int, tool string) {
 	call := httptest.NewRequest("POST", "http://localhost/mcp", strings.NewReader(c.calls(id, tool)))
 	call.Header = c.header.Clone()
 	call.Header.Set("Content-Type", "application/json")
@@ -282,33 +277,31 @@ func TestLegacyClientThatDisconnectsHasNotCancelled(t *testing.T) {
 
 func TestModernClientThatDisconnectsHasCancelled(t *testing.T) {
 	for _, stream := range []bool{false, true} {
-		t.Run(fmt.Sprint("stream ", stream), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := start(t, tool("wait", does(func(s *server.Session) {
-					if stream {
-						require.NoError(t, s.Send([]byte(`{}`)))
-					}
-					<-s.Context().Done()
-					_, err := s.Sample(s.Ask("anybody?"))
-					require.True(t, server.Refused(err))
-				})))
-				ctx, disconnect := context.WithCancel(t.Context())
-				go func() {
-					synctest.Wait()
-					disconnect()
-				}()
-				reply, err := r.modern(sampling).tryCall(ctx, 1, "wait")
-				want := "call, start, client closed, end"
+		inBubble(t, fmt.Sprint("stream ", stream), func(t *testing.T) {
+			r := start(t, tool("wait", does(func(s *server.Session) {
 				if stream {
-					require.NoError(t, err)
-					_, _ = reply.rest.ReadString(0)
-					want = `call, start, server "{}" hostile, client closed, end`
-				} else {
-					require.ErrorIs(t, err, context.Canceled)
+					require.NoError(t, s.Send([]byte(`{}`)))
 				}
+				<-s.Context().Done()
+				_, err := s.Sample(s.Ask("anybody?"))
+				require.True(t, server.Refused(err))
+			})))
+			ctx, disconnect := context.WithCancel(t.Context())
+			go func() {
 				synctest.Wait()
-				r.requireStory("wait", want)
-			})
+				disconnect()
+			}()
+			reply, err := r.modern(sampling).tryCall(ctx, 1, "wait")
+			want := "call, start, client closed, end"
+			if stream {
+				require.NoError(t, err)
+				_, _ = reply.rest.ReadString(0)
+				want = `call, start, server "{}" hostile, client closed, end`
+			} else {
+				require.ErrorIs(t, err, context.Canceled)
+			}
+			synctest.Wait()
+			r.requireStory("wait", want)
 		})
 	}
 }

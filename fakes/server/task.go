@@ -53,7 +53,7 @@ func (m TaskMethod) needs() []string {
 // ErrUndeclared). Revisions other than 2025-11-25 return ErrEra.
 func (s *Session) StartTask(method TaskMethod, params any) (*Pending, error) {
 	if s.revision != V20251125 {
-		return nil, s.noTasks()
+		return nil, s.hasNo("tasks")
 	}
 	request, params := unwrapped(params)
 	raw, err := encode(params)
@@ -82,9 +82,4 @@ func checkTaskParams(method TaskMethod, params object) error {
 		return fmt.Errorf("want an object with a string %s", name)
 	}
 	return nil
-}
-
-// noTasks is the error of tasks in a revision without them.
-func (s *Session) noTasks() error {
-	return fmt.Errorf("%w: tasks exist in %s only: the client speaks %s", ErrEra, V20251125, s.revision)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -183,13 +184,9 @@ func hugeNumber(value any) json.Number {
 		if e, err := strconv.Atoi(exponent); len(v) > 1000 || exponent != "" && (err != nil || e > 1000 || e < -1000) {
 			return v
 		}
-	case []any:
-		for _, item := range v {
-			if n := hugeNumber(item); n != "" {
-				return n
-			}
-		}
 	case map[string]any:
+		return hugeNumber(slices.Collect(maps.Values(v)))
+	case []any:
 		for _, item := range v {
 			if n := hugeNumber(item); n != "" {
 				return n

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -36,33 +35,31 @@ func TestRequestThatNeedsAnUndeclaredCapabilityIsNotSent(t *testing.T) {
 		{server.V20260728, sampling, toolParams, "sampling.tools"},
 		{server.V20260728, `{"sampling":{"tools":null}}`, choiceParams, "sampling.tools"},
 	} {
-		t.Run(fmt.Sprint(c.revision, c.capabilities, c.missing), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				// A stream must not hide the HTTP status.
-				r := startWith(t, server.Options{Responses: server.SSE},
-					tool("ask", func(s *server.Session) (any, error) {
-						params := c.params
-						if params == nil {
-							params = s.Ask("?")
-						}
-						_, err := s.Sample(params)
-						require.ErrorIs(t, err, server.ErrUndeclared)
-						require.False(t, server.Refused(err))
-						return nil, fmt.Errorf("wrapped: %w", err)
-					}))
-				reply := r.client(c.revision, c.capabilities).call(1, "ask")
-				if !c.revision.Modern() {
-					got := reply.last()
-					require.True(t, got.call(t).IsError)
-					require.Equal(t, "wrapped: the client has not declared the capability: "+c.missing, got.text(t))
-				} else {
-					got := reply.requireError(400, -32021, c.missing)
-					require.Equal(t, "1", string(got.ID))
-					want := map[string]string{"sampling": `{}`, "sampling.tools": `{"tools":{}}`}[c.missing]
-					require.JSONEq(t, `{"requiredCapabilities":{"sampling":`+want+`}}`, string(got.Error.Data))
-				}
-				require.Contains(t, r.story("ask"), "mark withheld")
-			})
+		inBubble(t, fmt.Sprint(c.revision, c.capabilities, c.missing), func(t *testing.T) {
+			// A stream must not hide the HTTP status.
+			r := startWith(t, server.Options{Responses: server.SSE},
+				tool("ask", func(s *server.Session) (any, error) {
+					params := c.params
+					if params == nil {
+						params = s.Ask("?")
+					}
+					_, err := s.Sample(params)
+					require.ErrorIs(t, err, server.ErrUndeclared)
+					require.False(t, server.Refused(err))
+					return nil, fmt.Errorf("wrapped: %w", err)
+				}))
+			reply := r.client(c.revision, c.capabilities).call(1, "ask")
+			if !c.revision.Modern() {
+				got := reply.last()
+				require.True(t, got.call(t).IsError)
+				require.Equal(t, "wrapped: the client has not declared the capability: "+c.missing, got.text(t))
+			} else {
+				got := reply.requireError(400, -32021, c.missing)
+				require.Equal(t, "1", string(got.ID))
+				want := map[string]string{"sampling": `{}`, "sampling.tools": `{"tools":{}}`}[c.missing]
+				require.JSONEq(t, `{"requiredCapabilities":{"sampling":`+want+`}}`, string(got.Error.Data))
+			}
+			require.Contains(t, r.story("ask"), "mark withheld")
 		})
 	}
 }
@@ -97,13 +94,10 @@ func TestFeatureOfALaterRevisionIsNotSent(t *testing.T) {
 }
 
 func TestLegacyRevisionsHaveNoInputRequired(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := start(t, tool("ask", does(func(s *server.Session) {
-			retry, err := s.InputRequired(server.Input{})
-			require.Nil(t, retry)
-			require.ErrorIs(t, err, server.ErrEra)
-		}))).legacy(sampling)
-		require.Equal(t, "done", c.call(1, "ask").text())
+	inCall(t, bothProtocols[:1], sampling, func(s *server.Session) {
+		retry, err := s.InputRequired(server.Input{})
+		require.Nil(t, retry)
+		require.ErrorIs(t, err, server.ErrEra)
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/server"
+	"github.com/mcp-conform/mcp-conform/internal/sse"
 )
 
 // wire sends HTTP requests, byte for byte.
@@ -94,22 +94,13 @@ func (r *reply) body() string {
 func (r *reply) isStream() bool { return r.Header.Get("Content-Type") == "text/event-stream" }
 
 // event reads the data of the next event; false at the end of the stream.
-func (r *reply) event() (string, bool) {
+func (r *reply) event() (data string, found bool) {
 	r.t.Helper()
-	var data []string
-	for {
-		line, err := r.line()
-		if errors.Is(err, io.EOF) && line == "" && data == nil {
-			return "", false
-		}
-		require.NoError(r.t, err)
-		if line == "" && data != nil {
-			return strings.Join(data, "\n"), true
-		}
-		if value, ok := strings.CutPrefix(line, "data:"); ok {
-			data = append(data, strings.TrimPrefix(value, " "))
-		}
-	}
+	require.NoError(r.t, sse.Events(r.rest, func(raw []byte) bool {
+		data, found = string(raw), true
+		return false
+	}))
+	return data, found
 }
 
 // ends requires the end of the stream.
@@ -117,26 +108,6 @@ func (r *reply) ends() {
 	r.t.Helper()
 	data, more := r.event()
 	require.False(r.t, more, "the stream has another event: %s", data)
-}
-
-// line reads a line, which may end in LF, CR or both (HTML, server-sent events, parsing an event stream).
-func (r *reply) line() (string, error) {
-	var line []byte
-	for {
-		b, err := r.rest.ReadByte()
-		switch {
-		case err != nil:
-			return string(line), err
-		case b == '\r':
-			if next, err := r.rest.Peek(1); err == nil && next[0] == '\n' {
-				_, _ = r.rest.ReadByte()
-			}
-			return string(line), nil
-		case b == '\n':
-			return string(line), nil
-		}
-		line = append(line, b)
-	}
 }
 
 // next reads the next message of a stream.

@@ -80,7 +80,7 @@ func anthropicBlock(b map[string]any) (map[string]any, error) {
 		if strings.TrimSpace(mcpjson.Text(b, "text")) == "" {
 			return nil, nil
 		}
-		return map[string]any{"type": "text", "text": b["text"]}, nil
+		return anthropicText(mcpjson.Text(b, "text")), nil
 	case "image":
 		source := map[string]any{"type": "base64", "media_type": b["mimeType"], "data": b["data"]}
 		return map[string]any{"type": "image", "source": source}, nil

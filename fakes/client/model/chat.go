@@ -8,15 +8,10 @@ import (
 
 func chatBody(params map[string]any, stream bool) (map[string]any, error) {
 	body := map[string]any{"model": openAIModel(params), "max_tokens": params["maxTokens"]}
-	var messages []any
-	if prompt := mcpjson.Text(params, "systemPrompt"); prompt != "" {
-		messages = append(messages, map[string]any{"role": "system", "content": prompt})
-	}
-	converted, err := convertHistory(params, chatMessages)
-	if err != nil {
+	var err error
+	if body["messages"], err = chatHistory(params, chatMessages); err != nil {
 		return nil, err
 	}
-	body["messages"] = append(messages, converted...)
 	if tools := functionsOf(params); tools != nil {
 		body["tools"] = tools
 		if params["toolChoice"] != nil {
@@ -63,13 +58,11 @@ func chatMessages(role string, blocks []map[string]any) ([]any, error) {
 			return nil, err
 		}
 		messages = append(messages, map[string]any{"role": "tool", "tool_call_id": b["toolUseId"], "content": content})
-		for _, block := range media {
-			part, err := chatPart(block)
-			if err != nil {
-				return nil, err
-			}
-			shown = append(shown, part)
+		after, err := convertBlocks(media, chatPart)
+		if err != nil {
+			return nil, err
 		}
+		shown = append(shown, after...)
 	}
 	if shown != nil { // tool messages hold text only: media follow them
 		messages = append(messages, map[string]any{"role": "user", "content": shown})

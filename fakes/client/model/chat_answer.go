@@ -46,8 +46,8 @@ type chatCall struct {
 }
 
 func readChat(answer io.Reader) (*turn, error) {
-	var c completion
-	if err := json.NewDecoder(answer).Decode(&c); err != nil {
+	c, err := decode[completion](answer)
+	if err != nil {
 		return nil, err
 	}
 	if len(c.Choices) == 0 {

@@ -179,12 +179,8 @@ func (h *geminiHistory) response(b map[string]any) (part map[string]any, after [
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, block := range media {
-		part, err := geminiPart(block)
-		if err != nil {
-			return nil, nil, err
-		}
-		after = append(after, part)
+	if after, err = convertBlocks(media, geminiPart); err != nil {
+		return nil, nil, err
 	}
 	member := "output"
 	if b["isError"] == true {

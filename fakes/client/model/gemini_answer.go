@@ -65,12 +65,12 @@ type geminiAnswer struct {
 }
 
 func readGemini(answer io.Reader) (*geminiAnswer, error) {
-	a := &geminiAnswer{}
-	var r geminiResponse
-	if err := json.NewDecoder(answer).Decode(&r); err != nil {
+	r, err := decode[geminiResponse](answer)
+	if err != nil {
 		return nil, err
 	}
-	_, err := a.add(&r)
+	a := &geminiAnswer{}
+	_, err = a.add(r)
 	return a, whole(a.finish != "", err)
 }
 

@@ -27,6 +27,31 @@ func convertHistory(
 	return converted, nil
 }
 
+// chatHistory is convertHistory after the system prompt, as a message of its own.
+func chatHistory(
+	params map[string]any, convert func(role string, blocks []map[string]any) ([]any, error),
+) ([]any, error) {
+	var messages []any
+	if prompt := mcpjson.Text(params, "systemPrompt"); prompt != "" {
+		messages = append(messages, map[string]any{"role": "system", "content": prompt})
+	}
+	converted, err := convertHistory(params, convert)
+	return append(messages, converted...), err
+}
+
+// convertBlocks converts blocks one by one.
+func convertBlocks(blocks []map[string]any, convert func(map[string]any) (map[string]any, error)) ([]any, error) {
+	var converted []any
+	for _, b := range blocks {
+		one, err := convert(b)
+		if err != nil {
+			return nil, err
+		}
+		converted = append(converted, one)
+	}
+	return converted, nil
+}
+
 // useOf returns the index of the tool use that a tool result belongs to; -1 without one.
 func useOf(result map[string]any, uses []map[string]any) int {
 	return slices.IndexFunc(uses, func(use map[string]any) bool { return use["id"] == result["toolUseId"] })

@@ -207,6 +207,12 @@ func toolsOf(params map[string]any, schema string) []map[string]any {
 	return tools
 }
 
+// decode reads a whole answer, up to the end of its JSON.
+func decode[T any](answer io.Reader) (*T, error) {
+	v := new(T)
+	return v, json.NewDecoder(answer).Decode(v)
+}
+
 // readEvents reads JSON events until take says that the answer is complete. It reports false if the stream ends before.
 func readEvents[T any](answer io.Reader, take func(event *T) (complete bool, err error)) (complete bool, err error) {
 	failed := sse.Events(answer, func(data []byte) bool {

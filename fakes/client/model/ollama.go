@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/mcp-conform/mcp-conform/internal/mcpjson"
@@ -25,12 +26,8 @@ func (m *Model) ollamaBody(params map[string]any) (map[string]any, error) {
 	copyMembers(options, params, map[string]string{"temperature": "temperature", "stopSequences": "stop"})
 	name := modelName(params, cmp.Or(m.options.Model, "llama3.2"), "llama3.2:1b", "llama3.3")
 	body := map[string]any{"model": name, "stream": !m.options.Plain, "options": options}
-	var messages []any
-	if prompt := mcpjson.Text(params, "systemPrompt"); prompt != "" {
-		messages = append(messages, map[string]any{"role": "system", "content": prompt})
-	}
 	var uses []map[string]any // of the message before
-	converted, err := convertHistory(params, func(role string, blocks []map[string]any) ([]any, error) {
+	messages, err := chatHistory(params, func(role string, blocks []map[string]any) ([]any, error) {
 		before := uses
 		uses = blocksOfType(blocks, "tool_use")
 		if results := blocksOfType(blocks, "tool_result"); len(results) > 0 {
@@ -41,7 +38,7 @@ func (m *Model) ollamaBody(params map[string]any) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body["messages"] = append(messages, converted...)
+	body["messages"] = messages
 	if tools := functionsOf(params); tools != nil && choiceOf(params) != "none" {
 		body["tools"] = tools
 	}
@@ -49,13 +46,7 @@ func (m *Model) ollamaBody(params map[string]any) (map[string]any, error) {
 }
 
 func blocksOfType(blocks []map[string]any, kind string) []map[string]any {
-	var found []map[string]any
-	for _, b := range blocks {
-		if b["type"] == kind {
-			found = append(found, b)
-		}
-	}
-	return found
+	return slices.DeleteFunc(slices.Clone(blocks), func(b map[string]any) bool { return b["type"] != kind })
 }
 
 func ollamaMessage(role string, blocks []map[string]any) ([]any, error) {

@@ -2,7 +2,6 @@ package model
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"io"
 	"strings"
@@ -41,8 +40,8 @@ type outputItem struct {
 }
 
 func readResponse(answer io.Reader) (*turn, error) {
-	var r response
-	if err := json.NewDecoder(answer).Decode(&r); err != nil {
+	r, err := decode[response](answer)
+	if err != nil {
 		return nil, err
 	}
 	return r.turn()
