@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
 	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
@@ -68,52 +69,7 @@ func TestZeroTokenLimitMeansNoLimit(t *testing.T) {
 	require.EqualValues(t, 1, *decode(t, body(user, `,"options":{"num_predict":1.9}`)).MaxTokens)
 }
 
-func TestDecodeReadsMessages(t *testing.T) {
-	text := func(s, path string) dialect.Block { return dialect.Block{Type: dialect.Text, Text: s, Path: path} }
-	png := []byte("\x89PNG\r\n\x1a\n")
-	for _, c := range []struct {
-		name, messages string
-		want           []dialect.Message
-	}{
-		{"an image before the text", `{"role":"user","content":"what is it?","images":["iVBORw0KGgo="]}`, []dialect.Message{
-			{Role: dialect.User, Path: "messages[0]", Content: []dialect.Block{
-				{Type: dialect.Image, Data: png, MimeType: "image/png", Path: "messages[0].images[0]"},
-				text("what is it?", "messages[0].content"),
-			}},
-		}},
-		{"thinking before the calls", `{"role":"assistant","content":"so","thinking":"hm","tool_calls":[` + call1 + `]}`,
-			[]dialect.Message{
-				{Role: dialect.Assistant, Path: "messages[0]", Content: []dialect.Block{
-					{Type: dialect.Thinking, Text: "hm", Path: "messages[0].thinking"}, text("so", "messages[0].content"),
-					{Type: dialect.ToolUse, ID: "c1", Name: "add", Input: []byte(`{"a":1}`), Raw: []byte(call1),
-						Path: "messages[0].tool_calls[0]"},
-				}},
-			}},
-		{"results in a row are one user's turn",
-			`{"role":"tool","content":"1"},{"role":"tool","content":"2","tool_name":"add"},` + user, []dialect.Message{
-				{Role: dialect.User, Path: "messages[0]", Content: []dialect.Block{
-					{Type: dialect.ToolResult, Content: []dialect.Block{text("1", "messages[0].content")},
-						Raw: []byte(`{"role":"tool","content":"1"}`), Path: "messages[0]"},
-					{Type: dialect.ToolResult, Name: "add", Content: []dialect.Block{text("2", "messages[1].content")},
-						Raw: []byte(`{"role":"tool","content":"2","tool_name":"add"}`), Path: "messages[1]"},
-				}},
-				{Role: dialect.User, Path: "messages[2]", Content: []dialect.Block{text("hi", "messages[2].content")}},
-			}},
-		{"a call without arguments",
-			`{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"a","arguments":null}}]}`, []dialect.Message{
-				{Role: dialect.Assistant, Path: "messages[0]",
-					Content: []dialect.Block{{Type: dialect.ToolUse, ID: "c", Name: "a", Input: []byte(`{}`),
-						Raw: []byte(`{"id":"c","function":{"name":"a","arguments":null}}`), Path: "messages[0].tool_calls[0]"}}},
-			}},
-		{"an unknown role", `{"role":"human","content":"hi"}`, []dialect.Message{
-			{Role: "human", Path: "messages[0]", Content: []dialect.Block{text("hi", "messages[0].content")}}}},
-		{"names in another case", `{"Role":"User","CONTENT":"hi"}`, []dialect.Message{
-			{Role: dialect.User, Path: "messages[0]", Content: []dialect.Block{text("hi", "messages[0].content")}}}},
-		{"a null message", `null`, []dialect.Message{{Path: "messages[0]"}}},
-	} {
-		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, decode(t, body(c.messages, "")).Messages) })
-	}
-}
+func TestDecodeReadsMessages(t *testing.T) { codectest.Messages(t, Chat, "testdata/messages.txtar") }
 
 func TestResultsMatchCallsByIDNameOrPosition(t *testing.T) {
 	const (
