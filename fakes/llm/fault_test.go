@@ -174,9 +174,7 @@ func TestStallInMountedHandlerEndsWithTheServer(t *testing.T) {
 
 func TestResetOnRealSockets(t *testing.T) {
 	for _, fault := range []Fault{ResetBeforeHeaders(), ResetAfter(1)} {
-		server, err := Start(Options{}, When().Reply(Text(story)).Fault(fault))
-		require.NoError(t, err)
-		defer server.Close()
+		server := start(t, Options{}, When().Reply(Text(story)).Fault(fault))
 		client := &http.Client{Transport: &http.Transport{}}
 		defer client.CloseIdleConnections()
 		resp, err := client.Post(server.OpenAI()+"/chat/completions", "application/json", strings.NewReader(streamed))
@@ -251,12 +249,10 @@ func TestSplitterKeepsItsStateForTheAnswer(t *testing.T) {
 }
 
 func TestHeaderFaults(t *testing.T) {
-	s, err := Start(Options{},
+	s := start(t, Options{},
 		When(Turn(1), Model("none")).Reply().Fault(WrongContentType("")),
 		When().Fail(&Error{Status: 429, Message: "slow", Header: RetryAfter(7)}).Fault(WrongContentType("text/html"),
 			SplitEveryByte(), TruncateInside(0)))
-	require.NoError(t, err)
-	defer s.Close()
 	w := post(s, chatPath, hello)
 	require.Equal(t, 429, w.Code)
 	require.Equal(t, "text/html", w.Header().Get("Content-Type"))
@@ -318,9 +314,7 @@ func TestFaultsInReplies(t *testing.T) {
 		{"a content filter", When().Reply(Text("n")).StopReason(StopContentFilter), `"finish_reason": "content_filter"`},
 		{"a giant answer", When().Reply(Text(strings.Repeat("x", 5<<20))), strings.Repeat("x", 5<<20)},
 	} {
-		s, err := Start(Options{}, c.rule)
-		require.NoError(t, err)
-		defer s.Close()
+		s := start(t, Options{}, c.rule)
 		require.True(t, strings.Contains(post(s, chatPath, hello).Body.String(), c.want), c.name)
 	}
 }

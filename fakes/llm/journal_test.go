@@ -23,9 +23,7 @@ func numbers(s *Server) (n []int64) {
 }
 
 func TestJournalKeepsTheNewest(t *testing.T) {
-	s, err := Start(Options{MaxExchanges: 3}, When().Reply())
-	require.NoError(t, err)
-	defer s.Close()
+	s := start(t, Options{MaxExchanges: 3}, When().Reply())
 	for range 5 {
 		post(s, chatPath, hello)
 	}
@@ -33,9 +31,7 @@ func TestJournalKeepsTheNewest(t *testing.T) {
 	require.EqualValues(t, 2, s.Dropped())
 	require.Len(t, s.Requests(), 3)
 
-	s, err = Start(Options{MaxJournal: 5000}, When().Reply())
-	require.NoError(t, err)
-	defer s.Close()
+	s = start(t, Options{MaxJournal: 5000}, When().Reply())
 	for range 3 {
 		post(s, chatPath, hello) // about 2,000 bytes each
 	}
@@ -60,9 +56,7 @@ func TestNewReportsDroppedMisses(t *testing.T) {
 }
 
 func TestDroppedMissesAreCounted(t *testing.T) {
-	s, err := Start(Options{MaxExchanges: 1})
-	require.NoError(t, err)
-	defer s.Close()
+	s := start(t, Options{MaxExchanges: 1})
 	first, second := &Exchange{url: &url.URL{}}, &Exchange{url: &url.URL{}}
 	s.open(first)
 	s.open(second)
@@ -71,9 +65,7 @@ func TestDroppedMissesAreCounted(t *testing.T) {
 }
 
 func TestResetEmptiesJournalAndCounts(t *testing.T) {
-	s, err := Start(Options{MaxExchanges: 1}, When().Reply(Call("t", "{}")).Once())
-	require.NoError(t, err)
-	defer s.Close()
+	s := start(t, Options{MaxExchanges: 1}, When().Reply(Call("t", "{}")).Once())
 	require.NoError(t, s.Script("aaaaaa", When().Reply(Text("marked")).Once()))
 	marked := strings.Replace(hello, "hello", "aaaaaa", 1)
 	first, other := post(s, chatPath, hello), post(s, chatPath, marked)
@@ -89,10 +81,8 @@ func TestResetEmptiesJournalAndCounts(t *testing.T) {
 }
 
 func TestJournalOverHTTP(t *testing.T) {
-	s, err := Start(Options{Key: "planted"}, When(LastUser("hello")).Reply(Text("hi")).Fault(SplitEveryByte()),
+	s := start(t, Options{Key: "planted"}, When(LastUser("hello")).Reply(Text("hi")).Fault(SplitEveryByte()),
 		When().Reply(Text("never")))
-	require.NoError(t, err)
-	defer s.Close()
 	ask := func(method, host string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, "http://"+host+JournalPath, nil)
 		w := httptest.NewRecorder()
@@ -150,9 +140,7 @@ func TestJournalOverHTTP(t *testing.T) {
 
 // Only the heap grows with the requests; a process needs about 15 MB more.
 func TestManyRequestsNeedLittleMemory(t *testing.T) {
-	s, err := Start(Options{}, When().Reply(Text(benchReply)))
-	require.NoError(t, err)
-	defer s.Close()
+	s := start(t, Options{}, When().Reply(Text(benchReply)))
 	for range 6_000 {
 		post(s, chatPath, benchRequest+"}")
 	}

@@ -35,9 +35,7 @@ func TestRoutes(t *testing.T) {
 // Side requests get the provider's shape, are in journal and trace, and reach no rule.
 func TestSideRequestsAreAnsweredAndRecorded(t *testing.T) {
 	var seen seen
-	s, err := Start(Options{Record: seen.record}, When().Reply(Text("hi")).Once())
-	require.NoError(t, err)
-	defer s.Close()
+	s := start(t, Options{Record: seen.record}, When().Reply(Text("hi")).Once())
 	require.NoError(t, s.Script("aaaaaa"))
 	plural := `{"model":"claude","messages":[{"role":"user","content":"aaaaaa"}]}`
 	for i, c := range []struct {
@@ -94,9 +92,7 @@ func TestSideRequestsAreAnsweredAndRecorded(t *testing.T) {
 
 // Gemini's conversations and side requests share a pattern; the path also selects the stream.
 func TestConversationsMaySharePatternsWithSideRequests(t *testing.T) {
-	s, err := Start(Options{}, When(LastUser("hello")).Reply(Text("hi")))
-	require.NoError(t, err)
-	defer s.Close()
+	s := start(t, Options{}, When(LastUser("hello")).Reply(Text("hi")))
 	w := post(s, "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse&key=k",
 		`{"contents":[{"role":"user","parts":[{"text":"hello"}]}]}`)
 	require.Equal(t, 200, w.Code)

@@ -17,6 +17,15 @@ const (
 	hello    = `{"model":"m","messages":[{"role":"user","content":"hello"}]}`
 )
 
+// start starts a server until the end of the test.
+func start(t testing.TB, o Options, rules ...*Rule) *Server {
+	t.Helper()
+	s, err := Start(o, rules...)
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	return s
+}
+
 // post sends a request to a server's handler without a network.
 func post(s *Server, path, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest("POST", "http://127.0.0.1"+path, strings.NewReader(body))
@@ -26,9 +35,7 @@ func post(s *Server, path, body string) *httptest.ResponseRecorder {
 }
 
 func TestEachDialectHasItsOwnShape(t *testing.T) {
-	s, err := Start(Options{}, When(LastUser("hello")).Reply(Text("hi")).Model("big"))
-	require.NoError(t, err)
-	defer s.Close()
+	s := start(t, Options{}, When(LastUser("hello")).Reply(Text("hi")).Model("big"))
 	require.Equal(t, s.URL+"/native", s.Native())
 	require.Equal(t, s.URL+"/v1", s.OpenAI())
 	require.Equal(t, s.URL, s.Anthropic())
@@ -131,9 +138,7 @@ func TestUnservedRequests(t *testing.T) {
 			`{"error":{"code":-32603,"message":"no rule of the server matches`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, err := Start(Options{MaxBody: 1000}, When(LastUser("hello")).Reply())
-			require.NoError(t, err)
-			defer s.Close()
+			s := start(t, Options{MaxBody: 1000}, When(LastUser("hello")).Reply())
 			r := httptest.NewRequest(c.method, "http://x"+c.path, strings.NewReader(c.body))
 			r.Host = c.host
 			for name, values := range c.header {
@@ -161,18 +166,14 @@ func TestUnservedRequests(t *testing.T) {
 }
 
 func TestLenientServerSkipsTheProvidersRules(t *testing.T) {
-	s, err := Start(Options{Lenient: true}, When().Reply(Text("fine")))
-	require.NoError(t, err)
-	defer s.Close()
+	s := start(t, Options{Lenient: true}, When().Reply(Text("fine")))
 	require.Contains(t, post(s, chatPath, `{"messages":[{"role":"human"}],"unheard_of":1}`).Body.String(), "fine")
 	require.Equal(t, 400, post(s, chatPath, `{"messages":7}`).Code, "what cannot be read cannot be answered")
 }
 
 func TestFailRules(t *testing.T) {
-	s, err := Start(Options{},
+	s := start(t, Options{},
 		When().Fail(&Error{Status: 429, Message: "slow down", Header: http.Header{"retry-after": {"3"}}}).Once())
-	require.NoError(t, err)
-	defer s.Close()
 	w := post(s, chatPath, hello)
 	require.Equal(t, 429, w.Code)
 	require.Contains(t, w.Body.String(), `"message": "slow down"`)
@@ -184,11 +185,9 @@ func TestFailRules(t *testing.T) {
 }
 
 func TestReplyFollowsTheRule(t *testing.T) {
-	s, err := Start(Options{},
+	s := start(t, Options{},
 		When(Model("late")).Reply(CallID("c1", "t", `{"a":1}`)).LateUse(),
 		When().Reply(Text("a"), Call("t", `{"a`)).StopReason(StopMaxTokens).Model("other"))
-	require.NoError(t, err)
-	defer s.Close()
 	plain := post(s, chatPath, hello).Body.String()
 	for _, want := range []string{`"finish_reason": "length"`, `"model": "other"`, `"content": "a"`,
 		`"arguments": "{\"a"`} {
@@ -224,9 +223,7 @@ func TestSourceReplacesRules(t *testing.T) {
 		{source{}, 404, "the source answered with the status 0",
 			"the source answered with the status 0: want one from 200 to 599"},
 	} {
-		s, err := Start(Options{Source: c.source})
-		require.NoError(t, err)
-		defer s.Close()
+		s := start(t, Options{Source: c.source})
 		require.NoError(t, s.Script("aaaaaa"))
 		require.EqualError(t, s.Script("bbbbbb", When().Reply()),
 			`script of mark "bbbbbb": both rules and a Source are given: want one of them`)
@@ -262,9 +259,7 @@ func TestServerUsesTheGivenListener(t *testing.T) {
 }
 
 func TestErrorFormFollowsTheRequest(t *testing.T) {
-	s, err := Start(Options{}, When().Fail(&Error{Status: 503, Message: "busy"}))
-	require.NoError(t, err)
-	defer s.Close()
+	s := start(t, Options{}, When().Fail(&Error{Status: 503, Message: "busy"}))
 	const to, ask = "/v1beta/models/gemini-2.5-flash:streamGenerateContent",
 		`{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}`
 	for _, body := range []string{ask, "{", `{"contents":[]}`} { // failed, unreadable, refused

@@ -51,7 +51,9 @@ func TestDecodeReadsEveryMember(t *testing.T) {
 	require.Len(t, later.Messages, 3)
 }
 
-func TestDecodeReadsMessages(t *testing.T) { codectest.Messages(t, Messages, "testdata/messages.txtar") }
+func TestDecodeReadsMessages(t *testing.T) {
+	codectest.Messages(t, Messages, "testdata/messages.txtar")
+}
 
 func TestDecodeReadsToolChoices(t *testing.T) {
 	for given, want := range map[string]string{

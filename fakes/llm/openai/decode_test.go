@@ -42,7 +42,9 @@ func TestDecodeReadsEveryMember(t *testing.T) {
 	}, decode(t, text))
 }
 
-func TestDecodeReadsMessages(t *testing.T) { codectest.Messages(t, Chat, "testdata/chat_messages.txtar") }
+func TestDecodeReadsMessages(t *testing.T) {
+	codectest.Messages(t, Chat, "testdata/chat_messages.txtar")
+}
 
 func TestDecodeReadsToolChoices(t *testing.T) {
 	for given, want := range map[string]string{
