@@ -8,7 +8,6 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
-	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
 // keyed returns the headers of a valid request.
@@ -67,7 +66,7 @@ func TestDecodeReadsToolChoices(t *testing.T) {
 
 // A decoded request can be checked and answered completely.
 func FuzzDecode(f *testing.F) {
-	for _, seed := range []string{
+	codectest.Fuzz(f, Messages, keyed(), "anthropic", []string{
 		body(user+`,`+uses+`,{"role":"user","content":[`+result1+`,`+result2+`]}`,
 			`,"tools":[`+add+`],"tool_choice":{"type":"auto"},"stream":true,"system":"s"`),
 		body(`{"role":"user","content":[`+image+`,`+document+`]},{"role":"assistant","content":[`+thinking+`,`+redacted+`]}`,
@@ -75,27 +74,5 @@ func FuzzDecode(f *testing.F) {
 		body(`null,[],{"role":1},{"content":[null]},{"content":[{"type":"tool_result","content":[{}]}]}`,
 			`,"tools":[null],"tool_choice":{}`),
 		`null`, `{}`, `[`, ``,
-	} {
-		f.Add([]byte(seed))
-	}
-	for _, x := range traffic.Read(f, "anthropic") {
-		f.Add([]byte(x.Request))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		req, err := Messages.Decode(&http.Request{Header: keyed()}, text)
-		if (req == nil) == (err == nil) {
-			t.Fatalf("want a request or an error, got %v and %v", req, err)
-		}
-		if err != nil {
-			return
-		}
-		if err := Messages.Check(req); err != nil && (err.Status != 400 || err.Message == "") {
-			t.Fatalf("a refusal that says nothing: %+v", err)
-		}
-		reply := &dialect.Reply{Content: []dialect.Block{{Type: dialect.Text, Text: string(text)},
-			{Type: dialect.ToolUse, Input: text}}}
-		if a := Messages.Encode(req, reply); a.Status != 200 || len(a.Chunks) == 0 {
-			t.Fatalf("no answer: %+v", a)
-		}
-	})
+	}, 400)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
-	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
 const (
@@ -117,30 +116,11 @@ func TestResultsMatchCallsByIDNameOrPosition(t *testing.T) {
 
 // A decoded request can be checked and answered completely.
 func FuzzDecode(f *testing.F) {
-	for _, seed := range []string{
+	codectest.Fuzz(f, Chat, nil, "ollama", []string{
 		body(user+`,`+calls+`,{"role":"tool","content":"1","tool_call_id":"c1"},{"role":"tool","tool_name":"add"}`,
 			`,"tools":[`+add+`],"think":true,"options":{"stop":["x"],"num_predict":1e300}`),
 		body(`{"role":"user","content":"x","images":["aGk="]}`, `,"stream":false,"keep_alive":0`),
 		body(`null,{"tool_calls":[null]},{"role":"tool"}`, `,"tools":[null],"options":{}`),
 		`null`, `{}`, `{"keep_alive":"0s"}`, `[`, ``,
-	} {
-		f.Add([]byte(seed))
-	}
-	for _, x := range traffic.Read(f, "ollama") {
-		f.Add([]byte(x.Request))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		req, err := Chat.Decode(&http.Request{}, text)
-		if (req == nil) == (err == nil) {
-			t.Fatalf("want a request or an error, got %v and %v", req, err)
-		}
-		if err != nil {
-			return
-		}
-		if err := Chat.Check(req); err != nil && (err.Status != 400 && err.Status != 500 || err.Message == "") {
-			t.Fatalf("a refusal that says nothing: %+v", err)
-		}
-		whole(t, Chat.Encode(req, &dialect.Reply{Content: []dialect.Block{{Type: dialect.Text, Text: string(text)},
-			{Type: dialect.ToolUse, Input: text}}}))
-	})
+	}, 400, 500)
 }

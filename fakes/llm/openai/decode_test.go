@@ -8,7 +8,6 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
-	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
 func decode(t testing.TB, text string) *dialect.Request {
@@ -63,34 +62,12 @@ func TestDecodeReadsOneStopSequence(t *testing.T) {
 
 // A decoded request can be checked and answered completely.
 func FuzzDecode(f *testing.F) {
-	for _, seed := range []string{
+	codectest.Fuzz(f, Chat, nil, "openai-chat", []string{
 		body(user+`,`+calls+`,`+reply1+`,`+reply2,
 			`,"tools":[`+add+`],"tool_choice":"auto","stream":true,"stream_options":{"include_usage":true}`),
 		body(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="}},{"type":`+
 			`"input_audio","input_audio":{}}]}`, `,"stop":"x","n":1`),
 		body(`null,[],{"role":1},{"tool_calls":[null]},{"content":[null]}`, `,"tools":[null],"tool_choice":{}`),
 		`null`, `{}`, `[`, ``,
-	} {
-		f.Add([]byte(seed))
-	}
-	for _, x := range traffic.Read(f, "openai-chat") {
-		f.Add([]byte(x.Request))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		req, err := Chat.Decode(&http.Request{}, text)
-		if (req == nil) == (err == nil) {
-			t.Fatalf("want a request or an error, got %v and %v", req, err)
-		}
-		if err != nil {
-			return
-		}
-		if err := Chat.Check(req); err != nil && (err.Status != 400 || err.Message == "") {
-			t.Fatalf("a refusal that says nothing: %+v", err)
-		}
-		reply := &dialect.Reply{Content: []dialect.Block{{Type: dialect.Text, Text: string(text)},
-			{Type: dialect.ToolUse, Input: text}}}
-		if a := Chat.Encode(req, reply); a.Status != 200 || len(a.Chunks) == 0 {
-			t.Fatalf("no answer: %+v", a)
-		}
-	})
+	}, 400)
 }

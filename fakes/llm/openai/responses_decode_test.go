@@ -9,7 +9,6 @@ import (
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
-	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
 const (
@@ -77,7 +76,7 @@ func TestResponsesDecodeReadsToolChoices(t *testing.T) {
 
 // A decoded request can be checked and answered completely.
 func FuzzResponsesDecode(f *testing.F) {
-	for _, seed := range []string{
+	codectest.Fuzz(f, Responses, nil, "openai-responses", []string{
 		input(userItem+`,`+thought+`,`+itemA+`,`+outputA,
 			`,"tools":[`+flatAdd+`],"tool_choice":"auto","stream":true,"reasoning":{"effort":"low"},"include":`+
 				`["reasoning.encrypted_content"]`),
@@ -86,32 +85,7 @@ func FuzzResponsesDecode(f *testing.F) {
 		input(`null,[],{"role":1},{"type":"reasoning"},{"content":[null]},{"type":"function_call"}`,
 			`,"tools":[null,{"type":"function","strict":true,"parameters":{}}],"tool_choice":{}`),
 		`{"model":"m","input":"hi"}`, `null`, `{}`, `[`, ``,
-	} {
-		f.Add([]byte(seed))
-	}
-	for _, x := range traffic.Read(f, "openai-responses") {
-		f.Add([]byte(x.Request))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		req, err := Responses.Decode(&http.Request{}, text)
-		if (req == nil) == (err == nil) {
-			t.Fatalf("want a request or an error, got %v and %v", req, err)
-		}
-		if err != nil {
-			return
-		}
-		if err := Responses.Check(req); err != nil && (err.Status != 400 && err.Status != 404 || err.Message == "") {
-			t.Fatalf("a refusal that says nothing: %+v", err)
-		}
-		reply := &dialect.Reply{Content: []dialect.Block{{Type: dialect.Text, Text: string(text)},
-			{Type: dialect.ToolUse, Input: text}, {Type: dialect.Thinking, Text: "hm"}}}
-		if a := Responses.Encode(req, reply); a.Status != 200 || len(a.Chunks) == 0 {
-			t.Fatalf("no answer: %+v", a)
-		}
-		if len(Responses.EncodeErrorEvent(req, &dialect.Reply{}, 0, &dialect.Error{Status: 500})) == 0 {
-			t.Fatal("no error event")
-		}
-	})
+	}, 400, 404)
 }
 
 func TestModelsAreListedInBothDialects(t *testing.T) {
