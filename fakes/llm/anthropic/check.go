@@ -26,12 +26,9 @@ func (messages) Check(req *dialect.Request) *dialect.Error {
 	if err := checkHeader(req.Header); err != nil {
 		return err
 	}
-	q, ok := req.Decoded.(*request)
-	if !ok {
-		var err *dialect.Error
-		if q, err = parse(req.Body); err != nil {
-			return err
-		}
+	q, err := dialect.Parsed(req, parse)
+	if err != nil {
+		return err
 	}
 	if err := checkMembers(q.Members, "", requestMembers, isBeta(req.Header)); err != nil {
 		return err

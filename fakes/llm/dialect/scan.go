@@ -44,6 +44,12 @@ func read(raw json.RawMessage, v any) (ok bool) {
 	case *float64:
 		n, err := strconv.ParseFloat(string(raw), 64)
 		return set(v)(n, err == nil)
+	case **int64:
+		*v = new(int64)
+		return read(raw, *v)
+	case **float64:
+		*v = new(float64)
+		return read(raw, *v)
 	case *bool:
 		return set(v)(raw[0] == 't', raw[0] == 't' || raw[0] == 'f')
 	}
@@ -266,7 +272,6 @@ func escaped(c byte) string {
 	if i := strings.IndexByte("\b\f\n\r\t\"\\", c); i >= 0 {
 		return `\b\f\n\r\t\"\\`[2*i : 2*i+2]
 	}
-	const hex = "0123456789abcdef"
 	return `\u00` + string([]byte{hex[c>>4], hex[c&0xf]})
 }
 

@@ -16,7 +16,7 @@ var modelName = regexp.MustCompile(
 
 // Check refuses what Ollama refuses in a readable request: see the package comment. It has no history rules.
 func (chat) Check(req *dialect.Request) *dialect.Error {
-	q, refused := parsed(req)
+	q, refused := dialect.Parsed(req, parse)
 	if refused != nil {
 		return refused
 	}

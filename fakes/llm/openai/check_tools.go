@@ -34,25 +34,19 @@ func checkTools(q *request) *dialect.Error {
 	case !q.Has("tools") && q.Has("parallel_tool_calls"):
 		return invalid("parallel_tool_calls", "", "parallel_tool_calls is set without tools: want it only with tools")
 	}
-	for _, t := range q.tools {
-		if err := t.check(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return dialect.Each(q.tools, (*tool).check)
 }
 
 func (t *tool) check() *dialect.Error {
 	if t.kind != "function" && t.kind != "custom" {
 		return invalidAt(t.path, "type", "invalid_value", "has the type %q: want function", t.kind)
 	}
+	at := t.path + "." + t.kind
 	if t.name == "" {
-		member := t.path + "." + t.kind
-		return invalidAt(member, "name", "missing_required_parameter", "has no name")
+		return invalidAt(at, "name", "missing_required_parameter", "has no name")
 	}
 	if !isToolName(t.name) {
-		member := t.path + "." + t.kind
-		return invalidAt(member, "name", "invalid_value", "has the name %q: want a match of %s", t.name, toolName)
+		return invalidAt(at, "name", "invalid_value", "has the name %q: want a match of %s", t.name, toolName)
 	}
 	if t.kind == "custom" || !dialect.IsGiven(t.parameters) {
 		return nil

@@ -39,24 +39,13 @@ const minOutputTokens = 16
 // Check applies the rules that the API is known to enforce: members, stored objects, parameters, tools, items, history.
 // Unknown stored objects give 404, all else 400. The order is our own.
 func (responses) Check(req *dialect.Request) *dialect.Error {
-	q, ok := req.Decoded.(*responsesRequest)
-	if !ok {
-		var err *dialect.Error
-		if q, err = parseResponses(req.Body); err != nil {
-			return err
-		}
+	q, refused := dialect.Parsed(req, parseResponses)
+	if refused != nil {
+		return refused
 	}
-	for _, check := range []func(*responsesRequest) *dialect.Error{
-		(*responsesRequest).checkMembers, (*responsesRequest).checkStored, (*responsesRequest).checkParameters,
-		(*responsesRequest).checkModel,
-		(*responsesRequest).checkTools, (*responsesRequest).checkToolChoice, (*responsesRequest).checkItems,
-		(*responsesRequest).checkHistory,
-	} {
-		if err := check(q); err != nil {
-			return err
-		}
-	}
-	return nil
+	type of = responsesRequest
+	return dialect.First(q, (*of).checkMembers, (*of).checkStored, (*of).checkParameters, (*of).checkModel,
+		(*of).checkTools, (*of).checkToolChoice, (*of).checkItems, (*of).checkHistory)
 }
 
 func (q *responsesRequest) checkMembers() *dialect.Error {
@@ -181,12 +170,7 @@ var (
 const maxCallID = 64
 
 func (q *responsesRequest) checkItems() *dialect.Error {
-	for i := range q.items {
-		if err := q.items[i].check(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return dialect.Each(q.items, (*item).check)
 }
 
 func (it *item) check() *dialect.Error {
@@ -273,12 +257,7 @@ func (it *item) checkContent(allowed []string, where string) *dialect.Error {
 	if it.text == nil && !it.Has(contents[it.kind]) {
 		return missing(it.path, contents[it.kind])
 	}
-	for i := range it.parts {
-		if err := it.parts[i].checkFlat(allowed, where); err != nil {
-			return err
-		}
-	}
-	return nil
+	return dialect.Each(it.parts, func(p *part) *dialect.Error { return p.checkFlat(allowed, where) })
 }
 
 func (p *part) checkFlat(allowed []string, where string) *dialect.Error {

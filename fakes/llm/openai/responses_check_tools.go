@@ -25,12 +25,7 @@ func (q *responsesRequest) checkTools() *dialect.Error {
 	if len(q.tools) > maxTools {
 		return invalid("tools", "array_above_max_length", "there are %d tools: want at most %d", len(q.tools), maxTools)
 	}
-	for i := range q.tools {
-		if err := q.tools[i].checkFlat(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return dialect.Each(q.tools, (*tool).checkFlat)
 }
 
 // checkFlat checks the name first: in a Chat Completions tool it is one level deeper.
