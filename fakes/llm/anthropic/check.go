@@ -30,25 +30,20 @@ func (messages) Check(req *dialect.Request) *dialect.Error {
 	if err != nil {
 		return err
 	}
-	if err := checkMembers(q.Members, "", requestMembers, isBeta(req.Header)); err != nil {
+	q.beta = isBeta(req.Header)
+	if err := checkMembers(q.Members, "", requestMembers, q.beta); err != nil {
 		return err
 	}
 	if q.maxTokens == nil {
 		return missing("", "max_tokens")
 	}
-	return check(q, isBeta(req.Header))
+	return check(q)
 }
 
 // check applies the rules that a message and a token count share.
-func check(q *request, isBeta bool) *dialect.Error {
-	for _, check := range []func(*request, bool) *dialect.Error{
-		checkParameters, checkSystemPrompt, checkThinking, checkTools, checkToolChoice, checkMessages, checkHistory,
-	} {
-		if err := check(q, isBeta); err != nil {
-			return err
-		}
-	}
-	return nil
+func check(q *request) *dialect.Error {
+	return dialect.First(q, checkParameters, checkSystemPrompt, checkThinking, checkTools, checkToolChoice, checkMessages,
+		checkHistory)
 }
 
 // checkHeader requires an API version and any key.
@@ -79,7 +74,7 @@ func checkMembers(o dialect.Members, path string, known map[string]bool, isBeta 
 	return nil
 }
 
-func checkParameters(q *request, _ bool) *dialect.Error {
+func checkParameters(q *request) *dialect.Error {
 	switch {
 	case q.model == "":
 		return missing("", "model")
@@ -102,7 +97,7 @@ func checkParameters(q *request, _ bool) *dialect.Error {
 	return nil
 }
 
-func checkSystemPrompt(q *request, _ bool) *dialect.Error {
+func checkSystemPrompt(q *request) *dialect.Error {
 	for _, b := range q.system {
 		switch {
 		case b.kind != "text":
@@ -117,7 +112,7 @@ func checkSystemPrompt(q *request, _ bool) *dialect.Error {
 // minBudget is the smallest budget for thinking, in tokens.
 const minBudget = 1024
 
-func checkThinking(q *request, _ bool) *dialect.Error {
+func checkThinking(q *request) *dialect.Error {
 	if q.thinking == nil {
 		return nil
 	}

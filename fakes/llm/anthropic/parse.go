@@ -17,7 +17,7 @@ type request struct {
 	tools                []tool
 	choice, thinking     dialect.Members
 	metadata             dialect.Members
-	stream               bool
+	stream, beta         bool
 	maxTokens            *int64
 	temperature, topP    *float64
 	stopSequences        []string

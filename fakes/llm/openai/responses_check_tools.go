@@ -92,22 +92,8 @@ func strictViolation(raw json.RawMessage, path string) (at, why string) {
 			}
 		}
 	}
-	for _, holder := range []string{"properties", "$defs", "definitions"} {
-		var inner dialect.Members
-		_ = s.Read(holder, &inner)
-		for _, name := range inner.Names() {
-			if at, why := strictViolation(inner.Raw(name), path+"."+holder+"."+name); why != "" {
-				return at, why
-			}
-		}
-	}
-	if at, why := strictViolation(s.Raw("items"), path+".items"); why != "" {
-		return at, why
-	}
-	var choices []json.RawMessage
-	_ = s.Read("anyOf", &choices)
-	for i, choice := range choices {
-		if at, why := strictViolation(choice, fmt.Sprintf("%s.anyOf[%d]", path, i)); why != "" {
+	for path, inner := range innerSchemas(s, path, "items", "anyOf") {
+		if at, why := strictViolation(inner, path); why != "" {
 			return at, why
 		}
 	}
@@ -115,23 +101,15 @@ func strictViolation(raw json.RawMessage, path string) (at, why string) {
 }
 
 func (q *responsesRequest) checkToolChoice() *dialect.Error {
-	raw := q.Raw("tool_choice")
 	if !q.Has("tool_choice") {
 		return nil
 	}
-	if dialect.IsKind(raw, '"') {
-		switch mode := q.Text("tool_choice"); {
-		case mode == dialect.ChoiceRequired && len(q.tools) == 0:
-			return invalid("tool_choice", "", "tool_choice is required, and there are no tools: want it only with tools")
-		case mode != dialect.ChoiceAuto && mode != dialect.ChoiceNone && mode != dialect.ChoiceRequired:
-			return invalid("tool_choice", "invalid_value", "tool_choice is %q: want auto, none, required, or an object", mode)
-		}
-		return nil
+	choice, refused := readChoice(q.Members)
+	if refused == nil && q.Text("tool_choice") == dialect.ChoiceRequired && len(q.tools) == 0 {
+		return invalid("tool_choice", "", "tool_choice is required, and there are no tools: want it only with tools")
 	}
-	var choice dialect.Members
-	if q.Read("tool_choice", &choice) != nil {
-		return invalid("tool_choice", "invalid_type", "tool_choice has the wrong type: want a string or an object, got %s",
-			dialect.JSONName(raw))
+	if choice == nil {
+		return refused
 	}
 	kind := choice.Text("type")
 	switch {
