@@ -85,9 +85,7 @@ func TestJournalOverHTTP(t *testing.T) {
 		When().Reply(Text("never")))
 	ask := func(method, host string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, "http://"+host+JournalPath, nil)
-		w := httptest.NewRecorder()
-		s.Handler().ServeHTTP(w, r)
-		return w
+		return serve(s, r)
 	}
 	require.JSONEq(t, `{"exchanges":[],"dropped":0,"unused":[
 		"rule 1, When(LastUser(\"hello\")) of the server was never used","rule 2, When() of the server was never used"]}`,
@@ -99,7 +97,7 @@ func TestJournalOverHTTP(t *testing.T) {
 		{"role":"tool","tool_call_id":"c1","content":"hello"}],"tools":[{"type":"function","function":{"name":"t",
 		"parameters":{"type":"object","properties":{}}}}]}`))
 	r.Header = http.Header{"Authorization": {"Bearer planted"}, "X-Api-Key": {"real"}}
-	s.Handler().ServeHTTP(httptest.NewRecorder(), r)
+	serve(s, r)
 	post(s, chatPath, "no JSON")
 	post(s, "/native", "\xff")
 
@@ -167,7 +165,7 @@ func TestJournalDoesNotChange(t *testing.T) {
 	for range 2 {
 		r.Body = io.NopCloser(strings.NewReader(hello))
 		r.Header.Set("X-Name", "one")
-		s.Handler().ServeHTTP(httptest.NewRecorder(), r)
+		serve(s, r)
 		r.Header.Set("X-Name", "two")
 		r.URL.RawQuery = "to=two"
 	}
@@ -184,7 +182,7 @@ func TestJournalSharesEqualParts(t *testing.T) {
 	for _, name := range []string{"one", "one", "two", "one"} {
 		r := httptest.NewRequest("POST", s.URL+chatPath+"?to="+name, strings.NewReader(hello))
 		r.Header.Set("X-Name", name)
-		s.Handler().ServeHTTP(httptest.NewRecorder(), r)
+		serve(s, r)
 	}
 	var names []string
 	for _, x := range s.Journal() {

@@ -59,8 +59,7 @@ func TestSideRequestsAreAnsweredAndRecorded(t *testing.T) {
 			r.Header.Set(c.header, "2023-06-01")
 			r.Header.Set("X-Api-Key", "sk")
 		}
-		w := httptest.NewRecorder()
-		s.Handler().ServeHTTP(w, r)
+		w := serve(s, r)
 		require.Equal(t, 200, w.Code, c.path)
 		require.Contains(t, w.Body.String(), c.want)
 		x := s.Journal()[i]
@@ -78,14 +77,12 @@ func TestSideRequestsAreAnsweredAndRecorded(t *testing.T) {
 	require.False(t, seen.all[len(seen.all)-3].Request.SideRequest)
 	require.Len(t, s.Requests(), 1)
 
-	w := httptest.NewRecorder()
-	s.Handler().ServeHTTP(w, httptest.NewRequest("POST", "http://127.0.0.1/v1/models", nil))
+	w := serve(s, httptest.NewRequest("POST", "http://127.0.0.1/v1/models", nil))
 	require.Equal(t, 405, w.Code)
 	require.Equal(t, "GET", w.Header().Get("Allow"))
 	r := httptest.NewRequest("POST", "http://127.0.0.1/v1/messages/count_tokens", strings.NewReader(plural))
 	r.Header.Set("Content-Encoding", "gzip")
-	w = httptest.NewRecorder()
-	s.Handler().ServeHTTP(w, r)
+	w = serve(s, r)
 	require.Equal(t, 415, w.Code)
 	require.Contains(t, w.Body.String(), `"type":"error"`, "in the provider's shape")
 }

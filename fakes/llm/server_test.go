@@ -28,7 +28,10 @@ func start(t testing.TB, o Options, rules ...*Rule) *Server {
 
 // post sends a request to a server's handler without a network.
 func post(s *Server, path, body string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest("POST", "http://127.0.0.1"+path, strings.NewReader(body))
+	return serve(s, httptest.NewRequest("POST", "http://127.0.0.1"+path, strings.NewReader(body)))
+}
+
+func serve(s *Server, r *http.Request) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	s.Handler().ServeHTTP(w, r)
 	return w
@@ -44,39 +47,27 @@ func TestEachDialectHasItsOwnShape(t *testing.T) {
 	require.Len(t, s.Bases(), len(codecs))
 	require.Equal(t, s.Native(), s.Bases()["native"])
 
-	resp, err := http.Post(s.Native(), "application/json",
-		strings.NewReader(`{"messages":[{"role":"user","content":{"type":"text","text":"hello"}}]}`))
-	require.NoError(t, err)
-	body, err := io.ReadAll(resp.Body)
-	require.NoError(t, err)
-	require.Equal(t, `{"role":"assistant","content":{"type":"text","text":"hi"},"model":"big","stopReason":"endTurn"}`,
-		string(body))
-
-	resp, err = http.Post(s.OpenAI()+"/chat/completions", "application/json", strings.NewReader(hello))
-	require.NoError(t, err)
-	body, err = io.ReadAll(resp.Body)
-	require.NoError(t, err)
-	require.Contains(t, string(body), `"content": "hi"`)
+	ask := func(url, body string) (string, *http.Response) {
+		r, err := http.NewRequest("POST", url, strings.NewReader(body))
+		require.NoError(t, err)
+		r.Header = http.Header{"X-Api-Key": {"sk"}, "Anthropic-Version": {"2023-06-01"}}
+		resp, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		answer, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		return string(answer), resp
+	}
+	body, _ := ask(s.Native(), `{"messages":[{"role":"user","content":{"type":"text","text":"hello"}}]}`)
+	require.Equal(t, `{"role":"assistant","content":{"type":"text","text":"hi"},"model":"big","stopReason":"endTurn"}`, body)
+	body, resp := ask(s.OpenAI()+"/chat/completions", hello)
+	require.Contains(t, body, `"content": "hi"`)
 	require.EqualValues(t, len(body), resp.ContentLength)
-
-	resp, err = http.Post(s.OpenAI()+"/chat/completions", "application/json",
-		strings.NewReader(strings.Replace(hello, "{", `{"stream":true,`, 1)))
-	require.NoError(t, err)
-	body, err = io.ReadAll(resp.Body)
-	require.NoError(t, err)
-	require.Contains(t, string(body), `"delta":{"content":"hi"}`)
-	require.True(t, strings.HasSuffix(string(body), "data: [DONE]\n\n"))
+	body, resp = ask(s.OpenAI()+"/chat/completions", strings.Replace(hello, "{", `{"stream":true,`, 1))
+	require.Contains(t, body, `"delta":{"content":"hi"}`)
+	require.True(t, strings.HasSuffix(body, "data: [DONE]\n\n"))
 	require.Equal(t, "text/event-stream; charset=utf-8", resp.Header.Get("Content-Type"))
-
-	r, err := http.NewRequest("POST", s.Anthropic()+"/v1/messages",
-		strings.NewReader(strings.Replace(hello, "{", `{"max_tokens":7,`, 1)))
-	require.NoError(t, err)
-	r.Header = http.Header{"X-Api-Key": {"sk"}, "Anthropic-Version": {"2023-06-01"}}
-	resp, err = http.DefaultClient.Do(r)
-	require.NoError(t, err)
-	body, err = io.ReadAll(resp.Body)
-	require.NoError(t, err)
-	require.Contains(t, string(body), `"content":[{"type":"text","text":"hi"}]`)
+	body, _ = ask(s.Anthropic()+"/v1/messages", strings.Replace(hello, "{", `{"max_tokens":7,`, 1))
+	require.Contains(t, body, `"content":[{"type":"text","text":"hi"}]`)
 
 	requests := s.Requests()
 	var dialects []string
@@ -144,8 +135,7 @@ func TestUnservedRequests(t *testing.T) {
 			for name, values := range c.header {
 				r.Header[name] = values
 			}
-			w := httptest.NewRecorder()
-			s.Handler().ServeHTTP(w, r)
+			w := serve(s, r)
 			require.Equal(t, c.status, w.Code)
 			require.Contains(t, w.Body.String(), c.want)
 			require.True(t, strings.HasPrefix(w.Header().Get("Content-Type"), "application/json"))
