@@ -51,7 +51,7 @@ func TestDecodeReadsEveryMember(t *testing.T) {
 }
 
 func TestDecodeReadsMessages(t *testing.T) {
-	codectest.Messages(t, Messages, "testdata/messages.txtar")
+	codectest.Messages(t, Messages, "testdata/messages.txtar", "")
 }
 
 func TestDecodeReadsToolChoices(t *testing.T) {

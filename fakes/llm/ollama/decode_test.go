@@ -68,7 +68,9 @@ func TestZeroTokenLimitMeansNoLimit(t *testing.T) {
 	require.EqualValues(t, 1, *decode(t, body(user, `,"options":{"num_predict":1.9}`)).MaxTokens)
 }
 
-func TestDecodeReadsMessages(t *testing.T) { codectest.Messages(t, Chat, "testdata/messages.txtar") }
+func TestDecodeReadsMessages(t *testing.T) {
+	codectest.Messages(t, Chat, "testdata/messages.txtar", "")
+}
 
 func TestResultsMatchCallsByIDNameOrPosition(t *testing.T) {
 	const (

@@ -42,7 +42,7 @@ func TestDecodeReadsEveryMember(t *testing.T) {
 }
 
 func TestDecodeReadsMessages(t *testing.T) {
-	codectest.Messages(t, Chat, "testdata/chat_messages.txtar")
+	codectest.Messages(t, Chat, "testdata/chat_messages.txtar", "")
 }
 
 func TestDecodeReadsToolChoices(t *testing.T) {

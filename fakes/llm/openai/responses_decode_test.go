@@ -14,9 +14,7 @@ import (
 const (
 	userItem = `{"role":"user","content":"hi"}`
 	itemA    = `{"type":"function_call","id":"fc_a","call_id":"a","name":"add","arguments":"{}"}`
-	itemB    = `{"type":"function_call","call_id":"b","name":"add","arguments":"{}"}`
 	outputA  = `{"type":"function_call_output","call_id":"a","output":"1"}`
-	outputB  = `{"type":"function_call_output","call_id":"b","output":"2"}`
 	thought  = `{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":` +
 		`"sealed"}`
 	flatAdd = `{"type":"function","name":"add","parameters":{"type":"object","properties":{}}}`
@@ -59,7 +57,7 @@ func TestResponsesDecodeReadsEveryMember(t *testing.T) {
 }
 
 func TestResponsesDecodeReadsItems(t *testing.T) {
-	codectest.Messages(t, Responses, "testdata/responses_messages.txtar")
+	codectest.Messages(t, Responses, "testdata/responses_messages.txtar", "")
 }
 
 func TestResponsesDecodeReadsToolChoices(t *testing.T) {

@@ -36,8 +36,8 @@ func Check(t *testing.T, codec dialect.Codec, file, defaultURL string, header ht
 
 // Messages is [Check] for the decoded messages: "=> messages", a line for each message, and indented lines for its
 // blocks. Each line has the role or type, the path, and all members that are not zero.
-func Messages(t *testing.T, codec dialect.Codec, file string) {
-	compare(t, file, "", http.Header{}, func(t *testing.T, r *http.Request, body []byte) string {
+func Messages(t *testing.T, codec dialect.Codec, file, defaultURL string) {
+	compare(t, file, defaultURL, http.Header{}, func(t *testing.T, r *http.Request, body []byte) string {
 		req, refused := codec.Decode(r, body)
 		require.Nil(t, refused)
 		lines := "messages\n"
