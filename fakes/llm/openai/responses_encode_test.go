@@ -178,7 +178,7 @@ func TestResponseEchoesTheRequest(t *testing.T) {
 }
 
 func TestResponsesErrorBody(t *testing.T) {
-	a := Responses.EncodeError(refusalOfResponses(input(userItem+`,`+itemA, "")))
+	a := Responses.EncodeError(codectest.Refusal(Responses, nil, input(userItem+`,`+itemA, "")))
 	require.Equal(t, http.StatusBadRequest, a.Status)
 	require.Equal(t, "false", a.Header.Get("X-Should-Retry"))
 	require.JSONEq(t, `{"error":{"message":"calls without an output: want a function_call_output for each of a","type":`+

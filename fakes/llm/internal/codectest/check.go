@@ -24,6 +24,15 @@ import (
 
 var update = flag.Bool("update", false, "write the actual results into the files of cases")
 
+// Refusal decodes and checks a request, as a server does; nil if it is accepted.
+func Refusal(codec dialect.Codec, header http.Header, body string) *dialect.Error {
+	req, refused := codec.Decode(&http.Request{Header: header}, []byte(body))
+	if refused != nil {
+		return refused
+	}
+	return codec.Check(req)
+}
+
 // Check decodes and checks the requests in a file, as a server does, and compares the results. The file is a txtar
 // archive with a case a section: lines "@ url URL" and "@ header NAME: VALUE" for a request that differs from the
 // default one, the body, then the result. A result is "=> accepted", or a line "=> STATUS KIND param=PARAM code=CODE"
