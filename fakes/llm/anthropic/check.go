@@ -11,9 +11,10 @@ import (
 // The members of a request, of a token count, and those that an anthropic-beta header adds to both: API reference of
 // 2026.
 var (
-	requestMembers = dialect.Set("cache_control container diagnostics inference_geo max_tokens messages metadata model " +
-		"output_config " +
-		"service_tier speed stop_sequences stream system temperature thinking tool_choice tools top_k top_p")
+	requestMembers = dialect.Set(`
+		cache_control container diagnostics inference_geo max_tokens messages metadata model output_config service_tier
+		speed stop_sequences stream system temperature thinking tool_choice tools top_k top_p
+	`)
 	countMembers = dialect.Set("cache_control messages model output_config speed system thinking tool_choice tools")
 	betaMembers  = dialect.Set("compaction context_management fallback_credit_token fallbacks mcp_servers output_format")
 )

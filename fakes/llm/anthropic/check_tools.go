@@ -16,8 +16,10 @@ var (
 )
 
 // toolMembers are the members of a tool that the caller runs.
-var toolMembers = dialect.Set("allowed_callers cache_control defer_loading description eager_input_streaming " +
-	"input_examples input_schema name strict type")
+var toolMembers = dialect.Set(`
+	allowed_callers cache_control defer_loading description eager_input_streaming input_examples input_schema name
+	strict type
+`)
 
 func checkTools(q *request) *dialect.Error {
 	names := map[string]bool{}

@@ -11,10 +11,11 @@ import (
 
 const maxFlatName = 128
 
-var hostedTools = dialect.Set("apply_patch code_interpreter computer computer_use_preview file_search " +
-	"image_generation local_shell mcp namespace " +
-	"programmatic_tool_calling shell tool_search web_search web_search_2025_08_26 web_search_preview " +
-	"web_search_preview_2025_03_11")
+var hostedTools = dialect.Set(`
+	apply_patch code_interpreter computer computer_use_preview file_search image_generation local_shell mcp
+	namespace programmatic_tool_calling shell tool_search web_search web_search_2025_08_26 web_search_preview
+	web_search_preview_2025_03_11
+`)
 
 var toolMembers = map[string]map[string]bool{
 	"function": dialect.Set("type name description parameters strict async defer_loading allowed_callers output_schema"),
