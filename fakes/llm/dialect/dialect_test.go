@@ -123,7 +123,7 @@ func FuzzReadMembers(f *testing.F) {
 			require.Equal(t, value, got.Raw(name))
 			require.Equal(t, want.Has(name), got.Has(name))
 			for _, pair := range [][2]any{{new(string), new(string)}, {new(bool), new(bool)}, {new(int64), new(int64)},
-				{new(float64), new(float64)},
+				{new(float64), new(float64)}, {new(*int64), new(*int64)}, {new(*float64), new(*float64)},
 				{new(Object), new(Object)}, {new(Members), new(Members)}, {new([]Members), new([]Members)},
 				{new([]json.RawMessage), new([]json.RawMessage)}} {
 				if !want.Has(name) {

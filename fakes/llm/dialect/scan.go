@@ -45,15 +45,21 @@ func read(raw json.RawMessage, v any) (ok bool) {
 		n, err := strconv.ParseFloat(string(raw), 64)
 		return set(v)(n, err == nil)
 	case **int64:
-		*v = new(int64)
-		return read(raw, *v)
+		return readNew(raw, v)
 	case **float64:
-		*v = new(float64)
-		return read(raw, *v)
+		return readNew(raw, v)
 	case *bool:
 		return set(v)(raw[0] == 't', raw[0] == 't' || raw[0] == 'f')
 	}
 	return false
+}
+
+func readNew[T any](raw json.RawMessage, v **T) (ok bool) {
+	n := new(T)
+	if ok = read(raw, n); ok {
+		*v = n
+	}
+	return ok
 }
 
 // set returns a function that sets v to a value if it is valid.
