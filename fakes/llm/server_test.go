@@ -58,7 +58,8 @@ func TestEachDialectHasItsOwnShape(t *testing.T) {
 		return string(answer), resp
 	}
 	body, _ := ask(s.Native(), `{"messages":[{"role":"user","content":{"type":"text","text":"hello"}}]}`)
-	require.Equal(t, `{"role":"assistant","content":{"type":"text","text":"hi"},"model":"big","stopReason":"endTurn"}`, body)
+	require.Equal(t, `{"role":"assistant","content":{"type":"text","text":"hi"},"model":"big","stopReason":"endTurn"}`,
+		body)
 	body, resp := ask(s.OpenAI()+"/chat/completions", hello)
 	require.Contains(t, body, `"content": "hi"`)
 	require.EqualValues(t, len(body), resp.ContentLength)

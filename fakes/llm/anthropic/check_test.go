@@ -59,7 +59,8 @@ func TestErrors(t *testing.T) {
 		kind, retry string
 	}{
 		{*codectest.Refusal(Messages, nil, body(user, "")), "authentication_error", "false"},
-		{*codectest.Refusal(Messages, keyed(), body(`{"role":"human","content":"hi"}`, "")), "invalid_request_error", "false"},
+		{*codectest.Refusal(Messages, keyed(), body(`{"role":"human","content":"hi"}`, "")),
+			"invalid_request_error", "false"},
 		{dialect.Error{Status: 402}, "billing_error", "false"},
 		{dialect.Error{Status: 403}, "permission_error", "false"},
 		{dialect.Error{Status: 404, Message: "a < b"}, "not_found_error", "false"},

@@ -77,7 +77,8 @@ func TestCheckAccepts128Tools(t *testing.T) {
 		return `,"tools":[` + strings.TrimSuffix(strings.Repeat(tool+",", n), ",") + `]`
 	}
 	require.Nil(t, codectest.Refusal(Chat, nil, body(user, tools(add, 128))))
-	require.Equal(t, "there are 129 tools: want at most 128", codectest.Refusal(Chat, nil, body(user, tools(add, 129))).Message)
+	refused := codectest.Refusal(Chat, nil, body(user, tools(add, 129)))
+	require.Equal(t, "there are 129 tools: want at most 128", refused.Message)
 	require.Nil(t, codectest.Refusal(Responses, nil, input(userItem, tools(flatAdd, 128))))
 	err := codectest.Refusal(Responses, nil, input(userItem, tools(flatAdd, 129)))
 	require.Equal(t, "there are 129 tools: want at most 128", err.Message)

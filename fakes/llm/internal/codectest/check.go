@@ -4,14 +4,11 @@ package codectest
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -19,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
-	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
 var update = flag.Bool("update", false, "write the actual results into the files of cases")
@@ -143,103 +139,4 @@ func result(t *testing.T, codec dialect.Codec, r *http.Request, body []byte) str
 	}
 	message, _, _ := strings.Cut(refused.Message, " into Go ") // the rest depends on the version of encoding/json
 	return strings.Join(words, " ") + "\n" + message + "\n"
-}
-
-// Fuzz decodes, checks and answers any body. The seeds and the recordings of a provider come first. A refusal by Check
-// has one of the statuses.
-func Fuzz(f *testing.F, codec dialect.Codec, header http.Header, provider string, seeds []string, statuses ...int) {
-	for _, x := range traffic.Read(f, provider) {
-		seeds = append(seeds, x.Request)
-	}
-	for _, seed := range seeds {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		req, err := codec.Decode(&http.Request{Header: header}, body)
-		if (req == nil) == (err == nil) {
-			t.Fatalf("expected a request or an error, found %v and %v", req, err)
-		}
-		if err != nil {
-			return
-		}
-		if err := codec.Check(req); err != nil && (!slices.Contains(statuses, err.Status) || err.Message == "") {
-			t.Fatalf("expected a message and one of the statuses %v, found %+v", statuses, err)
-		}
-		a := codec.Encode(req, &dialect.Reply{Content: []dialect.Block{{Type: dialect.Text, Text: string(body)},
-			{Type: dialect.ToolUse, Input: body}, {Type: dialect.Thinking, Text: "hm"}}})
-		if a.Status != http.StatusOK || len(a.Chunks) == 0 {
-			t.Fatalf("expected an answer, found %+v", a)
-		}
-		codec.EncodeErrorEvent(req, &dialect.Reply{}, 0, &dialect.Error{Status: http.StatusInternalServerError})
-	})
-}
-
-// Members returns the sorted, unique words for the members of a JSON text, at any depth: words receives the path, without
-// indices, and the value. The members inside an object whose path ends in opaque are left out; "" for none.
-func Members(t *testing.T, text, opaque string, words func(path string, v any) []string) []string {
-	t.Helper()
-	var v any
-	require.NoError(t, json.Unmarshal([]byte(text), &v), text)
-	found := map[string]bool{}
-	var walk func(path string, v any)
-	walk = func(path string, v any) {
-		if path != "" {
-			for _, word := range words(path, v) {
-				found[word] = true
-			}
-		}
-		switch v := v.(type) {
-		case map[string]any:
-			if opaque != "" && strings.HasSuffix(path, opaque) {
-				return
-			}
-			for name, inner := range v {
-				walk(strings.TrimPrefix(path+"."+name, "."), inner)
-			}
-		case []any:
-			for _, inner := range v {
-				walk(path, inner)
-			}
-		}
-	}
-	walk("", v)
-	return slices.Sorted(maps.Keys(found))
-}
-
-// Golden returns a function that compares the lines of a case with its section of a txtar file. The flag -update writes
-// the file, with all cases of the test.
-func Golden(t *testing.T, file string) func(t *testing.T, name string, lines []string) {
-	archive := &txtar.Archive{Comment: []byte("What the codec answers, by case of the test. The flag -update writes it.\n\n")}
-	if !*update {
-		var err error
-		archive, err = txtar.ParseFile(file)
-		require.NoError(t, err)
-	}
-	t.Cleanup(func() {
-		if *update {
-			require.NoError(t, os.WriteFile(file, txtar.Format(archive), 0o644))
-		}
-	})
-	return func(t *testing.T, name string, lines []string) {
-		t.Helper()
-		text := strings.Join(lines, "\n") + "\n"
-		if *update {
-			archive.Files = append(archive.Files, txtar.File{Name: name, Data: []byte(text)})
-			return
-		}
-		i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == name })
-		require.GreaterOrEqual(t, i, 0, "%s has no section %q: run the test with -update", file, name)
-		require.Equal(t, string(archive.Files[i].Data), text)
-	}
-}
-
-// File compares bytes with a file. The flag -update writes it.
-func File(t *testing.T, file string, got []byte) {
-	t.Helper()
-	if *update {
-		require.NoError(t, os.WriteFile(file, got, 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(got))
 }
