@@ -36,9 +36,7 @@ const (
 
 // naive is a handler that only sends the same bytes as the fake.
 func naive(b *testing.B, body string) http.Handler {
-	s, err := Start(Options{}, When().Reply(Text(benchReply)))
-	require.NoError(b, err)
-	defer s.Close()
+	s := start(b, Options{}, When().Reply(Text(benchReply)))
 	w := post(s, chatPath, body)
 	require.Equal(b, 200, w.Code)
 	answer, header := w.Body.Bytes(), w.Header()
@@ -72,9 +70,7 @@ func BenchmarkRequests(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			handler := httptest.NewServer(naive(b, c.body))
 			defer handler.Close()
-			fake, err := Start(Options{}, When(LastUser("18°C"), Turn(2)).Reply(Text(benchReply)))
-			require.NoError(b, err)
-			defer fake.Close()
+			fake := start(b, Options{}, When(LastUser("18°C"), Turn(2)).Reply(Text(benchReply)))
 			urls := []string{handler.URL + chatPath, fake.URL + chatPath}
 			for _, url := range urls {
 				ask(b, url, c.body) // connects and fills the journal

@@ -163,13 +163,17 @@ func cutFault(c cut, format string, args ...any) Fault {
 
 func splitFault(split func() splitter, between time.Duration, format string, args ...any) Fault {
 	return fault(func(d *delivery) error {
-		if d.split != nil || d.spread > 0 {
-			return errors.New("also splits events: want one such fault")
+		if d.splits() {
+			return errSecondSplit
 		}
 		d.split, d.between = split, between
 		return nil
 	}, format, args...)
 }
+
+func (d *delivery) splits() bool { return d.split != nil || d.spread > 0 }
+
+var errSecondSplit = errors.New("also splits events: want one such fault")
 
 // deliver combines faults, or reports the first that is invalid.
 func deliver(faults []Fault) (delivery, error) {

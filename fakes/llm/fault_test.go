@@ -127,9 +127,10 @@ func two(events []string) string    { return events[0] + events[1] }
 func half(text string) string       { return text[:len(text)/2] }
 func allButOne(all []string) string { return strings.Join(all[:len(all)-1], "") }
 
-// A stall ends with its server, and does not look like a complete answer.
-func TestCloseEndsStalls(t *testing.T) {
-	for _, fault := range []Fault{StallBeforeHeaders(), StallAfter(2), Drip(1, time.Hour)} {
+// A stall or a pause ends with its server, and does not look like a complete answer.
+func TestCloseEndsStallsAndPauses(t *testing.T) {
+	for _, fault := range []Fault{StallBeforeHeaders(), StallAfter(2), Drip(1, time.Hour), PauseAfter(1, time.Hour),
+		Spread(time.Hour)} {
 		t.Run(fault.String(), func(t *testing.T) {
 			var s seen
 			inMemory(t, &s, Script(When().Reply(Text(story)).Fault(fault)),
@@ -174,9 +175,7 @@ func TestStallInMountedHandlerEndsWithTheServer(t *testing.T) {
 
 func TestResetOnRealSockets(t *testing.T) {
 	for _, fault := range []Fault{ResetBeforeHeaders(), ResetAfter(1)} {
-		server, err := Start(Options{}, When().Reply(Text(story)).Fault(fault))
-		require.NoError(t, err)
-		defer server.Close()
+		server := start(t, Options{}, When().Reply(Text(story)).Fault(fault))
 		client := &http.Client{Transport: &http.Transport{}}
 		defer client.CloseIdleConnections()
 		resp, err := client.Post(server.OpenAI()+"/chat/completions", "application/json", strings.NewReader(streamed))
@@ -251,12 +250,10 @@ func TestSplitterKeepsItsStateForTheAnswer(t *testing.T) {
 }
 
 func TestHeaderFaults(t *testing.T) {
-	s, err := Start(Options{},
+	s := start(t, Options{},
 		When(Turn(1), Model("none")).Reply().Fault(WrongContentType("")),
 		When().Fail(&Error{Status: 429, Message: "slow", Header: RetryAfter(7)}).Fault(WrongContentType("text/html"),
 			SplitEveryByte(), TruncateInside(0)))
-	require.NoError(t, err)
-	defer s.Close()
 	w := post(s, chatPath, hello)
 	require.Equal(t, 429, w.Code)
 	require.Equal(t, "text/html", w.Header().Get("Content-Type"))
@@ -318,16 +315,14 @@ func TestFaultsInReplies(t *testing.T) {
 		{"a content filter", When().Reply(Text("n")).StopReason(StopContentFilter), `"finish_reason": "content_filter"`},
 		{"a giant answer", When().Reply(Text(strings.Repeat("x", 5<<20))), strings.Repeat("x", 5<<20)},
 	} {
-		s, err := Start(Options{}, c.rule)
-		require.NoError(t, err)
-		defer s.Close()
+		s := start(t, Options{}, c.rule)
 		require.True(t, strings.Contains(post(s, chatPath, hello).Body.String(), c.want), c.name)
 	}
 }
 
 func TestPace(t *testing.T) {
 	pace := Pace{FirstToken: 3 * time.Second, Token: 100 * time.Millisecond}
-	arrivals := func(t *testing.T, o Pace, rule *Rule) (at []time.Duration) {
+	paced := func(t *testing.T, o Pace, rule *Rule) (at []time.Duration) {
 		synctest.Test(t, func(t *testing.T) {
 			network := memnet.New()
 			listener, err := network.Listen("127.0.0.1:0")
@@ -335,34 +330,24 @@ func TestPace(t *testing.T) {
 			server, err := Start(Options{Listener: listener, Pace: o}, rule)
 			require.NoError(t, err)
 			defer server.Close()
-			began := time.Now()
-			resp, err := send(t, t.Context(), network, server, streamed)
-			require.NoError(t, err)
-			at = append(at, time.Since(began))
-			for buffer := make([]byte, 4096); err == nil; {
-				var n int
-				if n, err = resp.Body.Read(buffer); n > 0 {
-					at = append(at, time.Since(began))
-				}
-			}
-			require.ErrorIs(t, err, io.EOF)
+			at, _ = arrivals(t, network, server, streamed)
 		})
-		return slices.Compact(at) // bytes of one instant may need several reads
+		return at
 	}
 	var steady []time.Duration
 	for i := range 10 {
 		steady = append(steady, 3*time.Second+time.Duration(i)*100*time.Millisecond)
 	}
-	require.Equal(t, steady, arrivals(t, pace, When().Reply(Text(story))), "the server's")
-	require.Equal(t, steady, arrivals(t, Pace{FirstToken: time.Hour}, When().Reply(Text(story)).Pace(pace)),
+	require.Equal(t, steady, paced(t, pace, When().Reply(Text(story))), "the server's")
+	require.Equal(t, steady, paced(t, Pace{FirstToken: time.Hour}, When().Reply(Text(story)).Pace(pace)),
 		"the rule's, which goes before")
 
 	pace.Jitter, pace.Seed = 0.5, 7
-	varied := arrivals(t, pace, When().Reply(Text(story)))
+	varied := paced(t, pace, When().Reply(Text(story)))
 	require.NotEqual(t, steady, varied)
-	require.Equal(t, varied, arrivals(t, pace, When().Reply(Text(story))), "the same seed")
+	require.Equal(t, varied, paced(t, pace, When().Reply(Text(story))), "the same seed")
 	pace.Seed = 8
-	require.NotEqual(t, varied, arrivals(t, pace, When().Reply(Text(story))))
+	require.NotEqual(t, varied, paced(t, pace, When().Reply(Text(story))))
 	for i := 1; i < len(varied); i++ {
 		require.InDelta(t, 100*time.Millisecond, varied[i]-varied[i-1], float64(50*time.Millisecond))
 	}

@@ -125,14 +125,3 @@ func (r *Rule) Hold(g *Gate) *Rule {
 	r.gate = g
 	return r
 }
-
-// hold waits at the gate. False: the caller left or the server closed before the gate opened.
-func (s *Server) hold(ctx context.Context, p *gateState) bool {
-	select {
-	case <-p.open:
-		return ctx.Err() == nil
-	case <-ctx.Done():
-	case <-s.closing:
-	}
-	return false
-}

@@ -23,9 +23,7 @@ func numbers(s *Server) (n []int64) {
 }
 
 func TestJournalKeepsTheNewest(t *testing.T) {
-	s, err := Start(Options{MaxExchanges: 3}, When().Reply())
-	require.NoError(t, err)
-	defer s.Close()
+	s := start(t, Options{MaxExchanges: 3}, When().Reply())
 	for range 5 {
 		post(s, chatPath, hello)
 	}
@@ -33,9 +31,7 @@ func TestJournalKeepsTheNewest(t *testing.T) {
 	require.EqualValues(t, 2, s.Dropped())
 	require.Len(t, s.Requests(), 3)
 
-	s, err = Start(Options{MaxJournal: 5000}, When().Reply())
-	require.NoError(t, err)
-	defer s.Close()
+	s = start(t, Options{MaxJournal: 5000}, When().Reply())
 	for range 3 {
 		post(s, chatPath, hello) // about 2,000 bytes each
 	}
@@ -60,9 +56,7 @@ func TestNewReportsDroppedMisses(t *testing.T) {
 }
 
 func TestDroppedMissesAreCounted(t *testing.T) {
-	s, err := Start(Options{MaxExchanges: 1})
-	require.NoError(t, err)
-	defer s.Close()
+	s := start(t, Options{MaxExchanges: 1})
 	first, second := &Exchange{url: &url.URL{}}, &Exchange{url: &url.URL{}}
 	s.open(first)
 	s.open(second)
@@ -71,9 +65,7 @@ func TestDroppedMissesAreCounted(t *testing.T) {
 }
 
 func TestResetEmptiesJournalAndCounts(t *testing.T) {
-	s, err := Start(Options{MaxExchanges: 1}, When().Reply(Call("t", "{}")).Once())
-	require.NoError(t, err)
-	defer s.Close()
+	s := start(t, Options{MaxExchanges: 1}, When().Reply(Call("t", "{}")).Once())
 	require.NoError(t, s.Script("aaaaaa", When().Reply(Text("marked")).Once()))
 	marked := strings.Replace(hello, "hello", "aaaaaa", 1)
 	first, other := post(s, chatPath, hello), post(s, chatPath, marked)
@@ -89,15 +81,11 @@ func TestResetEmptiesJournalAndCounts(t *testing.T) {
 }
 
 func TestJournalOverHTTP(t *testing.T) {
-	s, err := Start(Options{Key: "planted"}, When(LastUser("hello")).Reply(Text("hi")).Fault(SplitEveryByte()),
+	s := start(t, Options{Key: "planted"}, When(LastUser("hello")).Reply(Text("hi")).Fault(SplitEveryByte()),
 		When().Reply(Text("never")))
-	require.NoError(t, err)
-	defer s.Close()
 	ask := func(method, host string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, "http://"+host+JournalPath, nil)
-		w := httptest.NewRecorder()
-		s.Handler().ServeHTTP(w, r)
-		return w
+		return serve(s, r)
 	}
 	require.JSONEq(t, `{"exchanges":[],"dropped":0,"unused":[
 		"rule 1, When(LastUser(\"hello\")) of the server was never used","rule 2, When() of the server was never used"]}`,
@@ -109,7 +97,7 @@ func TestJournalOverHTTP(t *testing.T) {
 		{"role":"tool","tool_call_id":"c1","content":"hello"}],"tools":[{"type":"function","function":{"name":"t",
 		"parameters":{"type":"object","properties":{}}}}]}`))
 	r.Header = http.Header{"Authorization": {"Bearer planted"}, "X-Api-Key": {"real"}}
-	s.Handler().ServeHTTP(httptest.NewRecorder(), r)
+	serve(s, r)
 	post(s, chatPath, "no JSON")
 	post(s, "/native", "\xff")
 
@@ -150,9 +138,7 @@ func TestJournalOverHTTP(t *testing.T) {
 
 // Only the heap grows with the requests; a process needs about 15 MB more.
 func TestManyRequestsNeedLittleMemory(t *testing.T) {
-	s, err := Start(Options{}, When().Reply(Text(benchReply)))
-	require.NoError(t, err)
-	defer s.Close()
+	s := start(t, Options{}, When().Reply(Text(benchReply)))
 	for range 6_000 {
 		post(s, chatPath, benchRequest+"}")
 	}
@@ -179,7 +165,7 @@ func TestJournalDoesNotChange(t *testing.T) {
 	for range 2 {
 		r.Body = io.NopCloser(strings.NewReader(hello))
 		r.Header.Set("X-Name", "one")
-		s.Handler().ServeHTTP(httptest.NewRecorder(), r)
+		serve(s, r)
 		r.Header.Set("X-Name", "two")
 		r.URL.RawQuery = "to=two"
 	}
@@ -196,7 +182,7 @@ func TestJournalSharesEqualParts(t *testing.T) {
 	for _, name := range []string{"one", "one", "two", "one"} {
 		r := httptest.NewRequest("POST", s.URL+chatPath+"?to="+name, strings.NewReader(hello))
 		r.Header.Set("X-Name", name)
-		s.Handler().ServeHTTP(httptest.NewRecorder(), r)
+		serve(s, r)
 	}
 	var names []string
 	for _, x := range s.Journal() {

@@ -11,9 +11,7 @@ import (
 )
 
 func TestInvalidMarks(t *testing.T) {
-	s, err := Start(Options{})
-	require.NoError(t, err)
-	defer s.Close()
+	s := start(t, Options{})
 	require.NoError(t, s.Script("abcdef1"))
 	for mark, want := range map[string]string{
 		"":          `mark "": want at least 6 of a-z and 0-9`,
@@ -61,12 +59,10 @@ func TestOwner(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var cases []string
-			s, err := Start(Options{Record: func(e trace.Event) trace.Ref {
+			s := start(t, Options{Record: func(e trace.Event) trace.Ref {
 				cases = append(cases, e.Case)
 				return trace.Ref{}
 			}})
-			require.NoError(t, err)
-			defer s.Close()
 			for _, mark := range []string{c, b, a} {
 				require.NoError(t, s.Script(mark, When().Reply(Text(mark+"'s"))))
 			}
@@ -83,9 +79,7 @@ func TestOwner(t *testing.T) {
 }
 
 func TestImageAddressMayContainAMark(t *testing.T) {
-	s, err := Start(Options{})
-	require.NoError(t, err)
-	defer s.Close()
+	s := start(t, Options{})
 	require.NoError(t, s.Script("aaaaaa", When().Reply()))
 	post(s, "/v1/chat/completions",
 		`{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://x/aaaaaa.png"}`+
@@ -94,9 +88,7 @@ func TestImageAddressMayContainAMark(t *testing.T) {
 }
 
 func TestOnlyTheirScriptAnswersMarkedRequests(t *testing.T) {
-	s, err := Start(Options{}, When().Reply(Text("anybody's")))
-	require.NoError(t, err)
-	defer s.Close()
+	s := start(t, Options{}, When().Reply(Text("anybody's")))
 	require.NoError(t, s.Script("aaaaaa", When(Turn(7)).Reply()))
 	require.NoError(t, s.Script("bbbbbb"))
 	ask := func(text string) string {
@@ -112,9 +104,7 @@ func TestOnlyTheirScriptAnswersMarkedRequests(t *testing.T) {
 // A conversation's answers are the same in every run, whatever runs in parallel.
 func TestIDsDependOnlyOnTheConversation(t *testing.T) {
 	ids := func(others int) []string {
-		s, err := Start(Options{}, When().Reply(Call("t", "{}")))
-		require.NoError(t, err)
-		defer s.Close()
+		s := start(t, Options{}, When().Reply(Call("t", "{}")))
 		require.NoError(t, s.Script("aaaaaa", When().Reply(Call("t", "{}"))))
 		seen := map[string]bool{}
 		call := func(system string) string {

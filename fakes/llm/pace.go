@@ -57,19 +57,16 @@ func (s *Server) wait(ctx context.Context, d time.Duration) bool {
 	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
+	return until(ctx, s, timer.C)
+}
+
+// until waits for an event; a nil channel has none. False: the caller left or the server closed first.
+func until[T any](ctx context.Context, s *Server, event <-chan T) bool {
 	select {
-	case <-timer.C:
+	case <-event:
 		return true
 	case <-ctx.Done():
 	case <-s.closing:
 	}
 	return false
-}
-
-// stall waits until the caller hangs up or the server closes.
-func (s *Server) stall(ctx context.Context) {
-	select {
-	case <-ctx.Done():
-	case <-s.closing:
-	}
 }

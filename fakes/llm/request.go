@@ -77,9 +77,7 @@ func Dialects() []string {
 // Decode reads a recorded request of a dialect; path is the URL path of the request. It does not apply the provider's
 // rules. The request owns a copy of the body. The error reports an unknown dialect or an unreadable body.
 func Decode(name, path string, body []byte) (*Request, error) {
-	var known []string
 	for _, d := range codecs {
-		known = append(known, d.Name())
 		if d.Name() != name {
 			continue
 		}
@@ -91,5 +89,5 @@ func Decode(name, path string, body []byte) (*Request, error) {
 		}
 		return req, nil
 	}
-	return nil, fmt.Errorf("dialect %q is unknown: want one of %s", name, strings.Join(known, ", "))
+	return nil, fmt.Errorf("dialect %q is unknown: want one of %s", name, strings.Join(Dialects(), ", "))
 }

@@ -35,9 +35,7 @@ func TestRoutes(t *testing.T) {
 // Side requests get the provider's shape, are in journal and trace, and reach no rule.
 func TestSideRequestsAreAnsweredAndRecorded(t *testing.T) {
 	var seen seen
-	s, err := Start(Options{Record: seen.record}, When().Reply(Text("hi")).Once())
-	require.NoError(t, err)
-	defer s.Close()
+	s := start(t, Options{Record: seen.record}, When().Reply(Text("hi")).Once())
 	require.NoError(t, s.Script("aaaaaa"))
 	plural := `{"model":"claude","messages":[{"role":"user","content":"aaaaaa"}]}`
 	for i, c := range []struct {
@@ -61,8 +59,7 @@ func TestSideRequestsAreAnsweredAndRecorded(t *testing.T) {
 			r.Header.Set(c.header, "2023-06-01")
 			r.Header.Set("X-Api-Key", "sk")
 		}
-		w := httptest.NewRecorder()
-		s.Handler().ServeHTTP(w, r)
+		w := serve(s, r)
 		require.Equal(t, 200, w.Code, c.path)
 		require.Contains(t, w.Body.String(), c.want)
 		x := s.Journal()[i]
@@ -80,23 +77,19 @@ func TestSideRequestsAreAnsweredAndRecorded(t *testing.T) {
 	require.False(t, seen.all[len(seen.all)-3].Request.SideRequest)
 	require.Len(t, s.Requests(), 1)
 
-	w := httptest.NewRecorder()
-	s.Handler().ServeHTTP(w, httptest.NewRequest("POST", "http://127.0.0.1/v1/models", nil))
+	w := serve(s, httptest.NewRequest("POST", "http://127.0.0.1/v1/models", nil))
 	require.Equal(t, 405, w.Code)
 	require.Equal(t, "GET", w.Header().Get("Allow"))
 	r := httptest.NewRequest("POST", "http://127.0.0.1/v1/messages/count_tokens", strings.NewReader(plural))
 	r.Header.Set("Content-Encoding", "gzip")
-	w = httptest.NewRecorder()
-	s.Handler().ServeHTTP(w, r)
+	w = serve(s, r)
 	require.Equal(t, 415, w.Code)
 	require.Contains(t, w.Body.String(), `"type":"error"`, "in the provider's shape")
 }
 
 // Gemini's conversations and side requests share a pattern; the path also selects the stream.
 func TestConversationsMaySharePatternsWithSideRequests(t *testing.T) {
-	s, err := Start(Options{}, When(LastUser("hello")).Reply(Text("hi")))
-	require.NoError(t, err)
-	defer s.Close()
+	s := start(t, Options{}, When(LastUser("hello")).Reply(Text("hi")))
 	w := post(s, "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse&key=k",
 		`{"contents":[{"role":"user","parts":[{"text":"hello"}]}]}`)
 	require.Equal(t, 200, w.Code)

@@ -141,14 +141,12 @@ func TestTimesIsExactUnderConcurrency(t *testing.T) {
 // A matcher may read the journal.
 func TestMatchersMayUseTheServer(t *testing.T) {
 	var s *Server
-	s, err := Start(Options{}, When(MatcherFunc(func(*Request) error {
+	s = start(t, Options{}, When(MatcherFunc(func(*Request) error {
 		if len(s.Requests()) == 1 && len(s.Unused()) == 1 {
 			return nil
 		}
 		return errors.New("the server does not know this request")
 	})).Reply(Text("seen")))
-	require.NoError(t, err)
-	defer s.Close()
 	require.Contains(t, post(s, "/native", `{}`).Body.String(), "seen")
 	require.True(t, strings.HasPrefix(s.Journal()[0].Rule, "rule 1, When(llm.MatcherFunc) of the server"))
 }
@@ -169,10 +167,8 @@ func TestHeaderAndAccountAreInEveryAnswer(t *testing.T) {
 			{"/native", `{"maxTokens":5,"messages":[{"role":"user","content":{"type":"text","text":"hi"}}]}`, ""},
 		} {
 			t.Run(name+" at "+at.path, func(t *testing.T) {
-				s, err := Start(Options{Lenient: true},
+				s := start(t, Options{Lenient: true},
 					rule.Header(http.Header{"Set-Cookie": {"a=b; path=/"}}).Account("org-planted"))
-				require.NoError(t, err)
-				defer s.Close()
 				got := post(s, at.path, at.body).Header()
 				require.Equal(t, "a=b; path=/", got.Get("Set-Cookie"))
 				if at.account != "" {
@@ -184,9 +180,7 @@ func TestHeaderAndAccountAreInEveryAnswer(t *testing.T) {
 			})
 		}
 	}
-	s, err := Start(Options{}, When().Reply(Text("a")))
-	require.NoError(t, err)
-	defer s.Close()
+	s := start(t, Options{}, When().Reply(Text("a")))
 	got := post(s, chatPath, `{"model":"m",`+body).Header()
 	require.Empty(t, got.Get("Set-Cookie")+got.Get("Openai-Organization"), "nothing is added unasked")
 }

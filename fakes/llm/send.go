@@ -34,7 +34,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, x *Exchange, o out
 	if held != nil {
 		defer o.gate.leave(held) // once the end is in the trace
 		_ = control.Flush()      // a hang-up is noticed while held
-		if !s.hold(ctx, held) {
+		if !until(ctx, s, held.open) || ctx.Err() != nil {
 			s.endUnfinished(x, o.Answer)
 			return
 		}
@@ -152,7 +152,7 @@ func (s *Server) endUnfinished(x *Exchange, a Answer) {
 // stallOrReset stalls or resets the connection.
 func (s *Server) stallOrReset(ctx context.Context, w http.ResponseWriter, x *Exchange, o outcome) {
 	if o.delivery.cut.ending == stalls {
-		s.stall(ctx)
+		until[any](ctx, s, nil) // the caller hangs up or the server closes
 		s.endUnfinished(x, o.Answer)
 		return
 	}

@@ -17,18 +17,28 @@ const (
 	hello    = `{"model":"m","messages":[{"role":"user","content":"hello"}]}`
 )
 
+// start starts a server until the end of the test.
+func start(t testing.TB, o Options, rules ...*Rule) *Server {
+	t.Helper()
+	s, err := Start(o, rules...)
+	require.NoError(t, err)
+	t.Cleanup(s.Close)
+	return s
+}
+
 // post sends a request to a server's handler without a network.
 func post(s *Server, path, body string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest("POST", "http://127.0.0.1"+path, strings.NewReader(body))
+	return serve(s, httptest.NewRequest("POST", "http://127.0.0.1"+path, strings.NewReader(body)))
+}
+
+func serve(s *Server, r *http.Request) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	s.Handler().ServeHTTP(w, r)
 	return w
 }
 
 func TestEachDialectHasItsOwnShape(t *testing.T) {
-	s, err := Start(Options{}, When(LastUser("hello")).Reply(Text("hi")).Model("big"))
-	require.NoError(t, err)
-	defer s.Close()
+	s := start(t, Options{}, When(LastUser("hello")).Reply(Text("hi")).Model("big"))
 	require.Equal(t, s.URL+"/native", s.Native())
 	require.Equal(t, s.URL+"/v1", s.OpenAI())
 	require.Equal(t, s.URL, s.Anthropic())
@@ -37,39 +47,28 @@ func TestEachDialectHasItsOwnShape(t *testing.T) {
 	require.Len(t, s.Bases(), len(codecs))
 	require.Equal(t, s.Native(), s.Bases()["native"])
 
-	resp, err := http.Post(s.Native(), "application/json",
-		strings.NewReader(`{"messages":[{"role":"user","content":{"type":"text","text":"hello"}}]}`))
-	require.NoError(t, err)
-	body, err := io.ReadAll(resp.Body)
-	require.NoError(t, err)
+	ask := func(url, body string) (string, *http.Response) {
+		r, err := http.NewRequest("POST", url, strings.NewReader(body))
+		require.NoError(t, err)
+		r.Header = http.Header{"X-Api-Key": {"sk"}, "Anthropic-Version": {"2023-06-01"}}
+		resp, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		answer, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		return string(answer), resp
+	}
+	body, _ := ask(s.Native(), `{"messages":[{"role":"user","content":{"type":"text","text":"hello"}}]}`)
 	require.Equal(t, `{"role":"assistant","content":{"type":"text","text":"hi"},"model":"big","stopReason":"endTurn"}`,
-		string(body))
-
-	resp, err = http.Post(s.OpenAI()+"/chat/completions", "application/json", strings.NewReader(hello))
-	require.NoError(t, err)
-	body, err = io.ReadAll(resp.Body)
-	require.NoError(t, err)
-	require.Contains(t, string(body), `"content": "hi"`)
+		body)
+	body, resp := ask(s.OpenAI()+"/chat/completions", hello)
+	require.Contains(t, body, `"content": "hi"`)
 	require.EqualValues(t, len(body), resp.ContentLength)
-
-	resp, err = http.Post(s.OpenAI()+"/chat/completions", "application/json",
-		strings.NewReader(strings.Replace(hello, "{", `{"stream":true,`, 1)))
-	require.NoError(t, err)
-	body, err = io.ReadAll(resp.Body)
-	require.NoError(t, err)
-	require.Contains(t, string(body), `"delta":{"content":"hi"}`)
-	require.True(t, strings.HasSuffix(string(body), "data: [DONE]\n\n"))
+	body, resp = ask(s.OpenAI()+"/chat/completions", strings.Replace(hello, "{", `{"stream":true,`, 1))
+	require.Contains(t, body, `"delta":{"content":"hi"}`)
+	require.True(t, strings.HasSuffix(body, "data: [DONE]\n\n"))
 	require.Equal(t, "text/event-stream; charset=utf-8", resp.Header.Get("Content-Type"))
-
-	r, err := http.NewRequest("POST", s.Anthropic()+"/v1/messages",
-		strings.NewReader(strings.Replace(hello, "{", `{"max_tokens":7,`, 1)))
-	require.NoError(t, err)
-	r.Header = http.Header{"X-Api-Key": {"sk"}, "Anthropic-Version": {"2023-06-01"}}
-	resp, err = http.DefaultClient.Do(r)
-	require.NoError(t, err)
-	body, err = io.ReadAll(resp.Body)
-	require.NoError(t, err)
-	require.Contains(t, string(body), `"content":[{"type":"text","text":"hi"}]`)
+	body, _ = ask(s.Anthropic()+"/v1/messages", strings.Replace(hello, "{", `{"max_tokens":7,`, 1))
+	require.Contains(t, body, `"content":[{"type":"text","text":"hi"}]`)
 
 	requests := s.Requests()
 	var dialects []string
@@ -131,16 +130,13 @@ func TestUnservedRequests(t *testing.T) {
 			`{"error":{"code":-32603,"message":"no rule of the server matches`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, err := Start(Options{MaxBody: 1000}, When(LastUser("hello")).Reply())
-			require.NoError(t, err)
-			defer s.Close()
+			s := start(t, Options{MaxBody: 1000}, When(LastUser("hello")).Reply())
 			r := httptest.NewRequest(c.method, "http://x"+c.path, strings.NewReader(c.body))
 			r.Host = c.host
 			for name, values := range c.header {
 				r.Header[name] = values
 			}
-			w := httptest.NewRecorder()
-			s.Handler().ServeHTTP(w, r)
+			w := serve(s, r)
 			require.Equal(t, c.status, w.Code)
 			require.Contains(t, w.Body.String(), c.want)
 			require.True(t, strings.HasPrefix(w.Header().Get("Content-Type"), "application/json"))
@@ -161,18 +157,14 @@ func TestUnservedRequests(t *testing.T) {
 }
 
 func TestLenientServerSkipsTheProvidersRules(t *testing.T) {
-	s, err := Start(Options{Lenient: true}, When().Reply(Text("fine")))
-	require.NoError(t, err)
-	defer s.Close()
+	s := start(t, Options{Lenient: true}, When().Reply(Text("fine")))
 	require.Contains(t, post(s, chatPath, `{"messages":[{"role":"human"}],"unheard_of":1}`).Body.String(), "fine")
 	require.Equal(t, 400, post(s, chatPath, `{"messages":7}`).Code, "what cannot be read cannot be answered")
 }
 
 func TestFailRules(t *testing.T) {
-	s, err := Start(Options{},
+	s := start(t, Options{},
 		When().Fail(&Error{Status: 429, Message: "slow down", Header: http.Header{"retry-after": {"3"}}}).Once())
-	require.NoError(t, err)
-	defer s.Close()
 	w := post(s, chatPath, hello)
 	require.Equal(t, 429, w.Code)
 	require.Contains(t, w.Body.String(), `"message": "slow down"`)
@@ -184,11 +176,9 @@ func TestFailRules(t *testing.T) {
 }
 
 func TestReplyFollowsTheRule(t *testing.T) {
-	s, err := Start(Options{},
+	s := start(t, Options{},
 		When(Model("late")).Reply(CallID("c1", "t", `{"a":1}`)).LateUse(),
 		When().Reply(Text("a"), Call("t", `{"a`)).StopReason(StopMaxTokens).Model("other"))
-	require.NoError(t, err)
-	defer s.Close()
 	plain := post(s, chatPath, hello).Body.String()
 	for _, want := range []string{`"finish_reason": "length"`, `"model": "other"`, `"content": "a"`,
 		`"arguments": "{\"a"`} {
@@ -224,9 +214,7 @@ func TestSourceReplacesRules(t *testing.T) {
 		{source{}, 404, "the source answered with the status 0",
 			"the source answered with the status 0: want one from 200 to 599"},
 	} {
-		s, err := Start(Options{Source: c.source})
-		require.NoError(t, err)
-		defer s.Close()
+		s := start(t, Options{Source: c.source})
 		require.NoError(t, s.Script("aaaaaa"))
 		require.EqualError(t, s.Script("bbbbbb", When().Reply()),
 			`script of mark "bbbbbb": both rules and a Source are given: want one of them`)
@@ -262,9 +250,7 @@ func TestServerUsesTheGivenListener(t *testing.T) {
 }
 
 func TestErrorFormFollowsTheRequest(t *testing.T) {
-	s, err := Start(Options{}, When().Fail(&Error{Status: 503, Message: "busy"}))
-	require.NoError(t, err)
-	defer s.Close()
+	s := start(t, Options{}, When().Fail(&Error{Status: 503, Message: "busy"}))
 	const to, ask = "/v1beta/models/gemini-2.5-flash:streamGenerateContent",
 		`{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}`
 	for _, body := range []string{ask, "{", `{"contents":[]}`} { // failed, unreadable, refused

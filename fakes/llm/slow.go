@@ -12,9 +12,9 @@ func Spread(over time.Duration) Fault {
 	return fault(func(d *delivery) error {
 		switch {
 		case over <= 0:
-			return errors.New("takes no time: want a time above 0")
-		case d.split != nil || d.spread > 0:
-			return errors.New("also splits events: want one such fault")
+			return errNoTime
+		case d.splits():
+			return errSecondSplit
 		}
 		d.spread = over
 		return nil
@@ -23,14 +23,21 @@ func Spread(over time.Duration) Fault {
 
 const maxSpreadPieces = 64
 
+var (
+	errNoTime      = errors.New("takes no time: want a time above 0")
+	errSecondPause = errors.New("is a second pause: want one")
+)
+
+func (d *delivery) pauses() bool { return d.pause > 0 || d.delay > 0 }
+
 // PauseBefore waits this long before the answer.
 func PauseBefore(pause time.Duration) Fault {
 	return fault(func(d *delivery) error {
 		switch {
 		case pause <= 0:
-			return errors.New("takes no time: want a time above 0")
-		case d.pause > 0 || d.delay > 0:
-			return errors.New("is a second pause: want one")
+			return errNoTime
+		case d.pauses():
+			return errSecondPause
 		}
 		d.delay = pause
 		return nil
@@ -44,8 +51,8 @@ func PauseAfter(n int, pause time.Duration) Fault {
 		switch {
 		case n < 0 || pause <= 0:
 			return errors.New("has a negative count or takes no time: want at least 0 events and a time above 0")
-		case d.pause > 0 || d.delay > 0:
-			return errors.New("is a second pause: want one")
+		case d.pauses():
+			return errSecondPause
 		}
 		d.pause, d.pauseAt = pause, n
 		return nil

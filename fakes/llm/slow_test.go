@@ -1,11 +1,9 @@
 package llm
 
 import (
-	"errors"
 	"io"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -70,36 +68,6 @@ func TestSlowAnswerArrivesCompleteAndOnTime(t *testing.T) {
 			})
 		}
 	}
-}
-
-func TestPauseEndsWithTheServer(t *testing.T) {
-	for _, make := range []func() Fault{func() Fault { return PauseAfter(1, time.Hour) },
-		func() Fault { return Spread(time.Hour) }} {
-		var s seen
-		inMemory(t, &s, nil, func(t *testing.T, server *Server, network *memnet.Network) {
-			require.NoError(t, server.Script("mkslow", When().Reply(Text(story)).Fault(make())))
-			ended := startAsking(t, network, server)
-			synctest.Wait()
-			server.Close()
-			require.Error(t, <-ended)
-			require.True(t, server.Journal()[0].Closed)
-		})
-	}
-}
-
-// startAsking requests a stream and reports its end.
-func startAsking(t *testing.T, network *memnet.Network, server *Server) <-chan error {
-	ended := make(chan error)
-	go func() {
-		resp, err := send(t, t.Context(), network, server,
-			`{"model":"gpt-4o","stream":true,"messages":[{"role":"user","content":"mkslow1"}]}`)
-		if err == nil {
-			_, err = io.ReadAll(resp.Body)
-			err = errors.Join(err, resp.Body.Close())
-		}
-		ended <- err
-	}()
-	return ended
 }
 
 func TestInvalidSlowFaults(t *testing.T) {

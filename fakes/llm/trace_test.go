@@ -210,9 +210,7 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("broken pi
 
 func TestUnwrittenLastChunkCorrectsTheEnd(t *testing.T) {
 	var s seen
-	server, err := Start(Options{Record: s.record}, When().Reply())
-	require.NoError(t, err)
-	defer server.Close()
+	server := start(t, Options{Record: s.record}, When().Reply())
 	server.Handler().ServeHTTP(brokenWriter{httptest.NewRecorder()},
 		httptest.NewRequest("POST", "http://localhost"+chatPath, strings.NewReader(hello)))
 	require.Equal(t, []string{"request 1 openai-chat", "chunk 1", "end 1 status 200", "end 1 status 200 hung up"},

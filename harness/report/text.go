@@ -55,12 +55,7 @@ func table(b *bytes.Buffer, rs *Results, o TextOptions) {
 	width, levels := 0, 11
 	for i := range rs.Results {
 		r := &rs.Results[i]
-		if !slices.Contains(revisions, r.Revision) {
-			revisions = append(revisions, r.Revision)
-		}
-		if !slices.Contains(scenarios, r.Scenario) {
-			scenarios = append(scenarios, r.Scenario)
-		}
+		revisions, scenarios = include(revisions, r.Revision), include(scenarios, r.Scenario)
 		width, levels = max(width, len(r.Check)), max(levels, len(rs.levels(r.Scenario, r.Check)))
 	}
 	for _, scenario := range scenarios {
@@ -88,20 +83,27 @@ func table(b *bytes.Buffer, rs *Results, o TextOptions) {
 func (rs *Results) checks(scenario string) []string {
 	var ids []string
 	for i := range rs.Results {
-		if r := &rs.Results[i]; r.Scenario == scenario && !slices.Contains(ids, r.Check) {
-			ids = append(ids, r.Check)
+		if r := &rs.Results[i]; r.Scenario == scenario {
+			ids = include(ids, r.Check)
 		}
 	}
 	return ids
+}
+
+// include appends a word unless the list has it.
+func include(list []string, word string) []string {
+	if slices.Contains(list, word) {
+		return list
+	}
+	return append(list, word)
 }
 
 // levels are the levels of a check, such as "ROBUST/MUST" if the revisions differ.
 func (rs *Results) levels(scenario, check string) string {
 	var found []string
 	for i := range rs.Results {
-		r := &rs.Results[i]
-		if r.Scenario == scenario && r.Check == check && !slices.Contains(found, string(r.Level)) {
-			found = append(found, string(r.Level))
+		if r := &rs.Results[i]; r.Scenario == scenario && r.Check == check {
+			found = include(found, string(r.Level))
 		}
 	}
 	return strings.Join(found, "/")

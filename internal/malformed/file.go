@@ -14,15 +14,16 @@ import (
 // File is a request that broke a client, as it is kept.
 type File struct {
 	// Revision is the protocol revision of the session.
-	Revision string
+	Revision string `json:"revision"`
 	// From says where the frame comes from, such as "seed 7, frame 31".
-	From string
+	From string `json:"from"`
 	// Broken says what was done to a valid request; the params were shrunk afterwards.
-	Broken string
+	Broken string `json:"broken"`
 	// Check is the id of the failed check, and Says its message.
-	Check, Says string
+	Check string `json:"check"`
+	Says  string `json:"says"`
 	// Params are the params of the request. They contain [Conversation].
-	Params json.RawMessage
+	Params json.RawMessage `json:"params"`
 }
 
 // fileKind is the value of the member mcp-conform.
@@ -79,13 +80,8 @@ func Open(path string) (*File, error) {
 // Read decodes a file.
 func Read(raw []byte) (*File, error) {
 	var said struct {
-		Kind     string          `json:"mcp-conform"`
-		Revision string          `json:"revision"`
-		From     string          `json:"from"`
-		Broken   string          `json:"broken"`
-		Check    string          `json:"check"`
-		Says     string          `json:"says"`
-		Params   json.RawMessage `json:"params"`
+		Kind string `json:"mcp-conform"`
+		File
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
@@ -103,7 +99,7 @@ func Read(raw []byte) (*File, error) {
 	case said.Revision == "":
 		return nil, errors.New("invalid frame: no revision")
 	}
-	return &File{said.Revision, said.From, said.Broken, said.Check, said.Says, said.Params}, nil
+	return &said.File, nil
 }
 
 // notWhole returns a plain error for a truncated text.

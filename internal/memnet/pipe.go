@@ -150,24 +150,17 @@ func (p *pipe) closeReader() bool {
 	return was
 }
 
-func (p *pipe) setReadDeadline(t time.Time) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.readerClosed {
-		return net.ErrClosed
-	}
-	p.readBy.set(t, p.wake)
-	p.change.Broadcast()
-	return nil
-}
+func (p *pipe) setReadDeadline(t time.Time) error  { return p.set(&p.readBy, t, &p.readerClosed) }
+func (p *pipe) setWriteDeadline(t time.Time) error { return p.set(&p.writeBy, t, &p.writerClosed) }
 
-func (p *pipe) setWriteDeadline(t time.Time) error {
+// set moves the deadline of an end, unless the end is closed.
+func (p *pipe) set(d *deadline, t time.Time, closed *bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.writerClosed {
+	if *closed {
 		return net.ErrClosed
 	}
-	p.writeBy.set(t, p.wake)
+	d.set(t, p.wake)
 	p.change.Broadcast()
 	return nil
 }

@@ -73,7 +73,8 @@ func requestID(serial int64, position int) string {
 	return dialect.GenerateID("req_01", 22, serial, position)
 }
 
-// reasons maps stop reasons to Anthropic's words. One word covers a refusal and a filtered answer.
+// reasons maps stop reasons to Anthropic's words. One word covers a refusal and a filtered answer. Other words stay,
+// such as pause_turn and model_context_window_exceeded.
 var reasons = map[dialect.StopReason]string{
 	dialect.EndTurn:           "end_turn",
 	dialect.StopForTool:       "tool_use",
@@ -84,11 +85,3 @@ var reasons = map[dialect.StopReason]string{
 }
 
 const refused = "refusal"
-
-// stopReason returns other words unchanged, such as pause_turn and model_context_window_exceeded.
-func stopReason(r dialect.StopReason) string {
-	if word, ok := reasons[r]; ok {
-		return word
-	}
-	return string(r)
-}

@@ -11,9 +11,10 @@ import (
 // The members of a request, of a token count, and those that an anthropic-beta header adds to both: API reference of
 // 2026.
 var (
-	requestMembers = dialect.Set("cache_control container diagnostics inference_geo max_tokens messages metadata model " +
-		"output_config " +
-		"service_tier speed stop_sequences stream system temperature thinking tool_choice tools top_k top_p")
+	requestMembers = dialect.Set(`
+		cache_control container diagnostics inference_geo max_tokens messages metadata model output_config service_tier
+		speed stop_sequences stream system temperature thinking tool_choice tools top_k top_p
+	`)
 	countMembers = dialect.Set("cache_control messages model output_config speed system thinking tool_choice tools")
 	betaMembers  = dialect.Set("compaction context_management fallback_credit_token fallbacks mcp_servers output_format")
 )
@@ -26,32 +27,24 @@ func (messages) Check(req *dialect.Request) *dialect.Error {
 	if err := checkHeader(req.Header); err != nil {
 		return err
 	}
-	q, ok := req.Decoded.(*request)
-	if !ok {
-		var err *dialect.Error
-		if q, err = parse(req.Body); err != nil {
-			return err
-		}
+	q, err := dialect.Parsed(req, parse)
+	if err != nil {
+		return err
 	}
-	if err := checkMembers(q.Members, "", requestMembers, isBeta(req.Header)); err != nil {
+	q.beta = isBeta(req.Header)
+	if err := checkMembers(q.Members, "", requestMembers, q.beta); err != nil {
 		return err
 	}
 	if q.maxTokens == nil {
 		return missing("", "max_tokens")
 	}
-	return check(q, isBeta(req.Header))
+	return check(q)
 }
 
 // check applies the rules that a message and a token count share.
-func check(q *request, isBeta bool) *dialect.Error {
-	for _, check := range []func(*request, bool) *dialect.Error{
-		checkParameters, checkSystemPrompt, checkThinking, checkTools, checkToolChoice, checkMessages, checkHistory,
-	} {
-		if err := check(q, isBeta); err != nil {
-			return err
-		}
-	}
-	return nil
+func check(q *request) *dialect.Error {
+	return dialect.First(q, checkParameters, checkSystemPrompt, checkThinking, checkTools, checkToolChoice, checkMessages,
+		checkHistory)
 }
 
 // checkHeader requires an API version and any key.
@@ -82,7 +75,7 @@ func checkMembers(o dialect.Members, path string, known map[string]bool, isBeta 
 	return nil
 }
 
-func checkParameters(q *request, _ bool) *dialect.Error {
+func checkParameters(q *request) *dialect.Error {
 	switch {
 	case q.model == "":
 		return missing("", "model")
@@ -105,7 +98,7 @@ func checkParameters(q *request, _ bool) *dialect.Error {
 	return nil
 }
 
-func checkSystemPrompt(q *request, _ bool) *dialect.Error {
+func checkSystemPrompt(q *request) *dialect.Error {
 	for _, b := range q.system {
 		switch {
 		case b.kind != "text":
@@ -120,7 +113,7 @@ func checkSystemPrompt(q *request, _ bool) *dialect.Error {
 // minBudget is the smallest budget for thinking, in tokens.
 const minBudget = 1024
 
-func checkThinking(q *request, _ bool) *dialect.Error {
+func checkThinking(q *request) *dialect.Error {
 	if q.thinking == nil {
 		return nil
 	}

@@ -33,13 +33,13 @@ var blockMembers = map[string]map[string]bool{
 	"tool_result":       dialect.Set("cache_control content is_error tool_use_id toolset_name type"),
 }
 
-func checkMessages(q *request, isBeta bool) *dialect.Error {
+func checkMessages(q *request) *dialect.Error {
 	for i := range q.messages {
-		if err := q.messages[i].check(i == len(q.messages)-1, isBeta); err != nil {
+		if err := q.messages[i].check(i == len(q.messages)-1, q.beta); err != nil {
 			return err
 		}
 	}
-	return checkSystem(q, isBeta)
+	return checkSystem(q)
 }
 
 func (m *message) check(last, isBeta bool) *dialect.Error {
@@ -194,7 +194,7 @@ func (b *block) checkResult(isBeta bool) *dialect.Error {
 
 // checkHistory enforces the API's rule for tools: the very next message begins with one tool result for each tool use.
 // Each result belongs to one tool use, and all tool use ids differ.
-func checkHistory(q *request, _ bool) *dialect.Error {
+func checkHistory(q *request) *dialect.Error {
 	ids := map[string]bool{}
 	var uses []string // ids in the message before
 	before := 0       // its index
@@ -263,10 +263,10 @@ func (m *message) isDirective(isBeta bool) bool {
 }
 
 // checkSystem enforces the place of system messages: after a user message, and before an assistant message or the end.
-func checkSystem(q *request, isBeta bool) *dialect.Error {
+func checkSystem(q *request) *dialect.Error {
 	for i := range q.messages {
 		m := &q.messages[i]
-		if m.role != "system" || m.isDirective(isBeta) {
+		if m.role != "system" || m.isDirective(q.beta) {
 			continue
 		}
 		switch before, after := q.neighbor(i, -1), q.neighbor(i, 1); {

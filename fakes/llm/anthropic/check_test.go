@@ -32,15 +32,6 @@ func body(messages, more string) string {
 	return `{"model":"claude-x","max_tokens":100,"messages":[` + messages + `]` + more + `}`
 }
 
-// refusal decodes and checks, as the server does.
-func refusal(h http.Header, text string) *dialect.Error {
-	req, err := Messages.Decode(&http.Request{Header: h}, []byte(text))
-	if err != nil {
-		return err
-	}
-	return Messages.Check(req)
-}
-
 func TestOnlyNewerModelsAcceptSystemMessages(t *testing.T) {
 	for model, takes := range map[string]bool{
 		"claude-3-5-sonnet-latest": false, "claude-2.1": false, "claude-sonnet-4-5": false,
@@ -50,7 +41,7 @@ func TestOnlyNewerModelsAcceptSystemMessages(t *testing.T) {
 		"claude-opus-4-8": true, "claude-opus-4-8-20260528": true, "claude-opus-4-10": true, "claude-opus-5": true,
 		"claude-sonnet-5": true, "m": true,
 	} {
-		err := refusal(keyed(), strings.Replace(body(user+`,`+system, ""), "claude-x", model, 1))
+		err := codectest.Refusal(Messages, keyed(), strings.Replace(body(user+`,`+system, ""), "claude-x", model, 1))
 		if takes {
 			require.Nil(t, err, model)
 			continue
@@ -67,8 +58,9 @@ func TestErrors(t *testing.T) {
 		err         dialect.Error
 		kind, retry string
 	}{
-		{*refusal(nil, body(user, "")), "authentication_error", "false"},
-		{*refusal(keyed(), body(`{"role":"human","content":"hi"}`, "")), "invalid_request_error", "false"},
+		{*codectest.Refusal(Messages, nil, body(user, "")), "authentication_error", "false"},
+		{*codectest.Refusal(Messages, keyed(), body(`{"role":"human","content":"hi"}`, "")),
+			"invalid_request_error", "false"},
 		{dialect.Error{Status: 402}, "billing_error", "false"},
 		{dialect.Error{Status: 403}, "permission_error", "false"},
 		{dialect.Error{Status: 404, Message: "a < b"}, "not_found_error", "false"},

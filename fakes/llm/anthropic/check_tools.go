@@ -16,13 +16,15 @@ var (
 )
 
 // toolMembers are the members of a tool that the caller runs.
-var toolMembers = dialect.Set("allowed_callers cache_control defer_loading description eager_input_streaming " +
-	"input_examples input_schema name strict type")
+var toolMembers = dialect.Set(`
+	allowed_callers cache_control defer_loading description eager_input_streaming input_examples input_schema name
+	strict type
+`)
 
-func checkTools(q *request, isBeta bool) *dialect.Error {
+func checkTools(q *request) *dialect.Error {
 	names := map[string]bool{}
 	for _, t := range q.tools {
-		if err := t.check(isBeta); err != nil {
+		if err := t.check(q.beta); err != nil {
 			return err
 		}
 		if t.name != "" && names[t.name] {
@@ -65,7 +67,7 @@ func (t *tool) check(isBeta bool) *dialect.Error {
 	return nil
 }
 
-func checkToolChoice(q *request, _ bool) *dialect.Error {
+func checkToolChoice(q *request) *dialect.Error {
 	if q.choice == nil {
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
-	"github.com/mcp-conform/mcp-conform/internal/traffic"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
 )
 
 // keyed returns the headers of a valid request.
@@ -51,83 +51,7 @@ func TestDecodeReadsEveryMember(t *testing.T) {
 }
 
 func TestDecodeReadsMessages(t *testing.T) {
-	says := func(s, path string) dialect.Block { return dialect.Block{Type: dialect.Text, Text: s, Path: path} }
-	text := func(s, path string) dialect.Block {
-		return dialect.Block{Type: dialect.Text, Text: s, Raw: []byte(`{"type":"text","text":"` + s + `"}`), Path: path}
-	}
-	for _, c := range []struct {
-		name, messages string
-		want           []dialect.Message
-	}{
-		{"tool uses and results", uses + `,{"role":"user","content":[` + result1 + `,` + result2 + `]}`, []dialect.Message{
-			{Role: dialect.Assistant, Path: "messages[0]", Content: []dialect.Block{
-				{Type: dialect.ToolUse, ID: "u1", Name: "add", Input: []byte(`{"a":1}`), Raw: []byte(use1),
-					Path: "messages[0].content[0]"},
-				{Type: dialect.ToolUse, ID: "u2", Name: "add", Input: []byte(`{}`), Raw: []byte(use2),
-					Path: "messages[0].content[1]"},
-			}},
-			{Role: dialect.User, Path: "messages[1]", Content: []dialect.Block{
-				{Type: dialect.ToolResult, ID: "u1", Content: []dialect.Block{says("1", "messages[1].content[0].content")},
-					Raw: []byte(result1), Path: "messages[1].content[0]"},
-				{Type: dialect.ToolResult, ID: "u2", IsError: true,
-					Content: []dialect.Block{text("2", "messages[1].content[1].content[0]")}, Raw: []byte(result2),
-					Path: "messages[1].content[1]"},
-			}},
-		}},
-		{"messages of one role are one turn", user + `,{"role":"user","content":[{"type":"text","text":"and"}]},` + uses +
-			`,{"role":"assistant","content":"so"}`, []dialect.Message{
-			{Role: dialect.User, Path: "messages[0]", Content: []dialect.Block{says("hi", "messages[0].content"),
-				text("and", "messages[1].content[0]")}},
-			{Role: dialect.Assistant, Path: "messages[2]", Content: []dialect.Block{
-				{Type: dialect.ToolUse, ID: "u1", Name: "add", Input: []byte(`{"a":1}`), Raw: []byte(use1),
-					Path: "messages[2].content[0]"},
-				{Type: dialect.ToolUse, ID: "u2", Name: "add", Input: []byte(`{}`), Raw: []byte(use2),
-					Path: "messages[2].content[1]"},
-				says("so", "messages[3].content"),
-			}},
-		}},
-		{"media", `{"role":"user","content":[` + image +
-			`,{"type":"image","source":{"type":"url","url":"https://a/b"}},{"type":"image","source":{"type":"file","file_id":` +
-			`"f1"}},` + document + `]}`, []dialect.Message{
-			{Role: dialect.User, Path: "messages[0]", Content: []dialect.Block{
-				{Type: dialect.Image, Data: []byte("GIF89a"), MimeType: "image/gif", Raw: []byte(image),
-					Path: "messages[0].content[0]"},
-				{Type: dialect.Image, Text: "https://a/b",
-					Raw: []byte(`{"type":"image","source":{"type":"url","url":"https://a/b"}}`), Path: "messages[0].content[1]"},
-				{Type: dialect.Image, Text: "f1", Raw: []byte(`{"type":"image","source":{"type":"file","file_id":"f1"}}`),
-					Path: "messages[0].content[2]"},
-				{Type: dialect.Other, Raw: []byte(document), Path: "messages[0].content[3]"},
-			}}}},
-		{"media in a result", `{"role":"user","content":[{"type":"tool_result","tool_use_id":"u1","content":[` + image +
-			`,{"type":"tool_result","content":[]}]}]}`, []dialect.Message{
-			{Role: dialect.User, Path: "messages[0]", Content: []dialect.Block{
-				{Type: dialect.ToolResult, ID: "u1",
-					Raw: []byte(`{"type":"tool_result","tool_use_id":"u1","content":[` + image +
-						`,{"type":"tool_result","content":[]}]}`), Path: "messages[0].content[0]",
-					Content: []dialect.Block{
-						{Type: dialect.Image, Data: []byte("GIF89a"), MimeType: "image/gif", Raw: []byte(image),
-							Path: "messages[0].content[0].content[0]"},
-						{Type: dialect.ToolResult, Raw: []byte(`{"type":"tool_result","content":[]}`),
-							Path: "messages[0].content[0].content[1]"},
-					}},
-			}}}},
-		{"thinking", `{"role":"assistant","content":[` + thinking + `,` + redacted + `]}`, []dialect.Message{
-			{Role: dialect.Assistant, Path: "messages[0]", Content: []dialect.Block{
-				{Type: dialect.Thinking, Text: "hm", Signature: "Er==", Raw: []byte(thinking), Path: "messages[0].content[0]"},
-				{Type: dialect.Other, Raw: []byte(redacted), Path: "messages[0].content[1]"},
-			}}}},
-		{"no content", `{"role":"user"},{"role":"assistant","content":null},{"role":"user","content":[]}`, []dialect.Message{
-			{Role: dialect.User, Path: "messages[0]"}, {Role: dialect.Assistant, Path: "messages[1]"},
-			{Role: dialect.User, Path: "messages[2]"}}},
-		{"an empty last assistant message", user + `,{"role":"assistant","content":""}`, []dialect.Message{
-			{Role: dialect.User, Path: "messages[0]", Content: []dialect.Block{says("hi", "messages[0].content")}}}},
-		{"an unknown role, and one under a name in another case",
-			`{"role":"human","content":"hi"},{"Role":"user","content":"hi"}`, []dialect.Message{
-				{Role: "human", Path: "messages[0]", Content: []dialect.Block{says("hi", "messages[0].content")}},
-				{Path: "messages[1]", Content: []dialect.Block{says("hi", "messages[1].content")}}}},
-	} {
-		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, decode(t, body(c.messages, "")).Messages) })
-	}
+	codectest.Messages(t, Messages, "testdata/messages.txtar", "")
 }
 
 func TestDecodeReadsToolChoices(t *testing.T) {
@@ -142,7 +66,7 @@ func TestDecodeReadsToolChoices(t *testing.T) {
 
 // A decoded request can be checked and answered completely.
 func FuzzDecode(f *testing.F) {
-	for _, seed := range []string{
+	codectest.Fuzz(f, Messages, keyed(), "anthropic", []string{
 		body(user+`,`+uses+`,{"role":"user","content":[`+result1+`,`+result2+`]}`,
 			`,"tools":[`+add+`],"tool_choice":{"type":"auto"},"stream":true,"system":"s"`),
 		body(`{"role":"user","content":[`+image+`,`+document+`]},{"role":"assistant","content":[`+thinking+`,`+redacted+`]}`,
@@ -150,27 +74,5 @@ func FuzzDecode(f *testing.F) {
 		body(`null,[],{"role":1},{"content":[null]},{"content":[{"type":"tool_result","content":[{}]}]}`,
 			`,"tools":[null],"tool_choice":{}`),
 		`null`, `{}`, `[`, ``,
-	} {
-		f.Add([]byte(seed))
-	}
-	for _, x := range traffic.Read(f, "anthropic") {
-		f.Add([]byte(x.Request))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		req, err := Messages.Decode(&http.Request{Header: keyed()}, text)
-		if (req == nil) == (err == nil) {
-			t.Fatalf("want a request or an error, got %v and %v", req, err)
-		}
-		if err != nil {
-			return
-		}
-		if err := Messages.Check(req); err != nil && (err.Status != 400 || err.Message == "") {
-			t.Fatalf("a refusal that says nothing: %+v", err)
-		}
-		reply := &dialect.Reply{Content: []dialect.Block{{Type: dialect.Text, Text: string(text)},
-			{Type: dialect.ToolUse, Input: text}}}
-		if a := Messages.Encode(req, reply); a.Status != 200 || len(a.Chunks) == 0 {
-			t.Fatalf("no answer: %+v", a)
-		}
-	})
+	}, 400)
 }

@@ -44,7 +44,7 @@ func (e end) members() []any {
 }
 
 func newMessage(req *dialect.Request, reply *dialect.Reply) *answer {
-	reason := stopReason(reply.Reason())
+	reason := reply.Word(reasons)
 	m := &answer{
 		model: cmp.Or(reply.Model, req.Model), id: dialect.GenerateID("msg_01", 22, reply.Serial, 0), content: []any{},
 		end: end{reason: reason},

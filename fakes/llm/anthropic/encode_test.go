@@ -2,9 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
 )
 
 func says(s string) dialect.Block { return dialect.Block{Type: dialect.Text, Text: s} }
@@ -62,74 +61,35 @@ func cutEvent(t testing.TB, event string) (name, data string) {
 }
 
 func TestStreamEvents(t *testing.T) {
-	start := func(i int, block string) string {
-		return fmt.Sprintf(`{"index":%d,"content_block":%s}`, i, block)
-	}
-	delta := func(i int, kind, member, text string) string {
-		return fmt.Sprintf(`{"index":%d,"delta":{"type":"%s_delta","%s":%s}}`, i, kind, member, dialect.Marshal(text))
-	}
-	text := func(i int, s string) string { return delta(i, "text", "text", s) }
-	input := func(i int, s string) string { return delta(i, "input_json", "partial_json", s) }
-	stop := func(i int) string { return fmt.Sprintf(`{"index":%d}`, i) }
-	end := func(reason, sequence, details string, output int) string {
-		return fmt.Sprintf(`{"delta":{"stop_reason":"%s","stop_sequence":%s,"stop_details":%s},"usage":{"input_tokens":38,`+
-			`"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":%d}}`,
-			reason, sequence, details, output)
-	}
-	const (
-		empty  = `{"type":"text","text":""}`
-		use    = `{"type":"tool_use","id":"u","name":"add","input":{},"caller":{"type":"direct"}}`
-		pinged = `{"type": "ping"}`
-	)
+	golden := codectest.Golden(t, "testdata/streams.txtar")
 	for _, c := range []struct {
 		name  string
 		reply dialect.Reply
-		want  []string
 	}{
-		{"text", dialect.Reply{Content: []dialect.Block{says("sunny, 18°C")}}, []string{
-			start(0, empty), pinged, text(0, "sunn"), text(0, "y, 1"), text(0, "8°C"), stop(0),
-			end("end_turn", "null", "null", 4)}},
-		{"nothing", dialect.Reply{}, []string{end("end_turn", "null", "null", 1)}},
-		{"an empty text", dialect.Reply{Content: []dialect.Block{says("")}},
-			[]string{start(0, empty), pinged, stop(0), end("end_turn", "null", "null", 1)}},
+		{"text", dialect.Reply{Content: []dialect.Block{says("sunny, 18°C")}}},
+		{"nothing", dialect.Reply{}},
+		{"an empty text", dialect.Reply{Content: []dialect.Block{says("")}}},
 		{"text beside calls, late or not",
-			dialect.Reply{LateUse: true, Content: []dialect.Block{says("so"), asks("add", `{"a":2}`), asks("add", `{}`)}},
-			[]string{
-				start(0, empty), pinged, text(0, "so"), stop(0),
-				start(1, use), input(1, ""), input(1, `{"a"`), input(1, `:2}`), stop(1),
-				start(2, use), input(2, ""), stop(2), end("tool_use", "null", "null", 5)}},
-		{"invalid JSON input", dialect.Reply{Content: []dialect.Block{asks("add", `{"a`)}}, []string{
-			start(0, use), pinged, input(0, ""), input(0, `{"a`), stop(0), end("tool_use", "null", "null", 2)}},
-		{"no input", dialect.Reply{Content: []dialect.Block{asks("add", ``)}}, []string{
-			start(0, use), pinged, input(0, ""), stop(0), end("tool_use", "null", "null", 1)}},
+			dialect.Reply{LateUse: true, Content: []dialect.Block{says("so"), asks("add", `{"a":2}`), asks("add", `{}`)}}},
+		{"invalid JSON input", dialect.Reply{Content: []dialect.Block{asks("add", `{"a`)}}},
+		{"no input", dialect.Reply{Content: []dialect.Block{asks("add", ``)}}},
 		{"thinking", dialect.Reply{Content: []dialect.Block{{Type: dialect.Thinking, Text: "hm, so", Signature: "Er=="},
-			{Type: dialect.Other, Raw: []byte(redacted)}, says("so")}}, []string{
-			start(0, `{"type":"thinking","thinking":"","signature":""}`), pinged, delta(0, "thinking", "thinking", "hm, "),
-			delta(0, "thinking", "thinking", "so"),
-			delta(0, "signature", "signature", "Er=="), stop(0),
-			start(1, redacted), stop(1), start(2, empty), text(2, "so"), stop(2), end("end_turn", "null", "null", 3)}},
+			{Type: dialect.Other, Raw: []byte(redacted)}, says("so")}}},
 		{"an image is dropped",
-			dialect.Reply{Content: []dialect.Block{{Type: dialect.Image, Data: []byte("x")}, says("so")}}, []string{
-				start(0, empty), pinged, text(0, "so"), stop(0), end("end_turn", "null", "null", 1)}},
-		{"a stop sequence", dialect.Reply{StopReason: dialect.StopStopSequence, Content: []dialect.Block{says("so")}},
-			[]string{
-				start(0, empty), pinged, text(0, "so"), stop(0), end("stop_sequence", `"END"`, "null", 1)}},
-		{"a refusal", dialect.Reply{StopReason: dialect.StopRefusal, Content: []dialect.Block{says("no")}}, []string{
-			start(0, empty), pinged, text(0, "no"), stop(0),
-			end("refusal", "null", `{"type":"refusal","category":null,"explanation":null}`, 1)}},
+			dialect.Reply{Content: []dialect.Block{{Type: dialect.Image, Data: []byte("x")}, says("so")}}},
+		{"a stop sequence", dialect.Reply{StopReason: dialect.StopStopSequence, Content: []dialect.Block{says("so")}}},
+		{"a refusal", dialect.Reply{StopReason: dialect.StopRefusal, Content: []dialect.Block{says("no")}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			require.Equal(t, c.want,
-				said(t, Messages.Encode(decode(t, body(user, `,"stream":true,"stop_sequences":["END"]`)), &c.reply)))
+			req := decode(t, body(user, `,"stream":true,"stop_sequences":["END"]`))
+			golden(t, c.name, said(t, Messages.Encode(req, &c.reply)))
 		})
 	}
 }
 
 func TestStreamBytes(t *testing.T) {
-	want, err := os.ReadFile("testdata/stream.txt")
-	require.NoError(t, err)
 	reply := &dialect.Reply{Content: []dialect.Block{says("<ö>")}, Serial: 1}
-	require.Equal(t, string(want), join(Messages.Encode(decode(t, body(user, `,"stream":true`)), reply)))
+	codectest.File(t, "testdata/stream.txt", []byte(join(Messages.Encode(decode(t, body(user, `,"stream":true`)), reply))))
 }
 
 func TestPlainAnswerBytes(t *testing.T) {
@@ -137,13 +97,7 @@ func TestPlainAnswerBytes(t *testing.T) {
 		a := Messages.Encode(decode(t, body(user, "")),
 			&dialect.Reply{Content: []dialect.Block{says("a\n"),
 				{Type: dialect.ToolUse, Name: "add", Input: []byte(`{"a": 2}`)}}, Serial: 1, Model: "claude-y"})
-		require.Equal(t, `{"model":"claude-y","id":"msg_01NpTRbnp3PHIIxtrB3j9nzp","type":"message","role":"assistant",`+
-			`"content":[{"type":"text","text":"a\n"},`+
-			`{"type":"tool_use","id":"toolu_01TAllBj3Is5nWGNhjWXAp9b","name":"add","input":{"a":2},"caller":{"type":"direct"}`+
-			`}],"stop_reason":"tool_use","stop_sequence":null,"stop_details":null,`+
-			`"usage":{"input_tokens":28,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"cache_creation":{`+
-			`"ephemeral_5m_input_tokens":0,"ephemeral_1h_input_tokens":0},"output_tokens":4,"service_tier":"standard",`+
-			`"inference_geo":"not_available"}}`, join(a))
+		codectest.File(t, "testdata/plain.json", []byte(join(a)))
 		require.Equal(t, http.StatusOK, a.Status)
 		require.False(t, a.Stream)
 		for name, want := range map[string]string{

@@ -17,7 +17,7 @@ type request struct {
 	tools                []tool
 	choice, thinking     dialect.Members
 	metadata             dialect.Members
-	stream               bool
+	stream, beta         bool
 	maxTokens            *int64
 	temperature, topP    *float64
 	stopSequences        []string
@@ -62,19 +62,13 @@ func parse(body []byte) (*request, *dialect.Error) {
 	r := &reader{dialect.Reader{Invalid: func(path, want string, got json.RawMessage) *dialect.Error {
 		return invalid("%s: want %s, got %s", path, want, dialect.JSONName(got))
 	}}}
-	r.Read(q.Members, "", "model", &q.model)
-	r.Read(q.Members, "", "stream", &q.stream)
-	r.Read(q.Members, "", "metadata", &q.metadata)
-	q.maxTokens = dialect.Optional[int64](&r.Reader, q.Members, "", "max_tokens")
-	q.temperature = dialect.Optional[float64](&r.Reader, q.Members, "", "temperature")
-	q.topP = dialect.Optional[float64](&r.Reader, q.Members, "", "top_p")
-	r.Read(q.Members, "", "stop_sequences", &q.stopSequences)
-	r.Read(q.Members, "", "thinking", &q.thinking)
-	q.budget = dialect.Optional[int64](&r.Reader, q.thinking, "thinking", "budget_tokens")
+	r.ReadAll(q.Members, "", "model", &q.model, "stream", &q.stream, "metadata", &q.metadata,
+		"max_tokens", &q.maxTokens, "temperature", &q.temperature, "top_p", &q.topP,
+		"stop_sequences", &q.stopSequences, "thinking", &q.thinking)
+	r.Read(q.thinking, "thinking", "budget_tokens", &q.budget)
 	r.Read(q.Members, "", "tool_choice", &q.choice)
-	r.Read(q.choice, "tool_choice", "type", &q.choiceType)
-	r.Read(q.choice, "tool_choice", "name", &q.choiceOf)
-	r.Read(q.choice, "tool_choice", "disable_parallel_tool_use", new(bool))
+	r.ReadAll(q.choice, "tool_choice", "type", &q.choiceType, "name", &q.choiceOf,
+		"disable_parallel_tool_use", new(bool))
 	q.system = r.content(q.Members, "", "system", 0)
 	r.Each(q.Members, "", "messages", func(raw json.RawMessage, path string) {
 		m := message{Members: r.Object(raw, path), path: path}
@@ -84,9 +78,7 @@ func parse(body []byte) (*request, *dialect.Error) {
 	})
 	r.Each(q.Members, "", "tools", func(raw json.RawMessage, path string) {
 		t := tool{Members: r.Object(raw, path), path: path}
-		r.Read(t.Members, path, "type", &t.kind)
-		r.Read(t.Members, path, "name", &t.name)
-		r.Read(t.Members, path, "description", &t.description)
+		r.ReadAll(t.Members, path, "type", &t.kind, "name", &t.name, "description", &t.description)
 		q.tools = append(q.tools, t)
 	})
 	return &q, r.Err
@@ -117,11 +109,9 @@ func (r *reader) block(raw json.RawMessage, path string, depth int) block {
 	case "image":
 		r.Read(b.Members, path, "source", &b.source)
 	case "tool_use":
-		r.Read(b.Members, path, "id", &b.id)
-		r.Read(b.Members, path, "name", &b.name)
+		r.ReadAll(b.Members, path, "id", &b.id, "name", &b.name)
 	case "tool_result":
-		r.Read(b.Members, path, "tool_use_id", &b.id)
-		r.Read(b.Members, path, "is_error", &b.isError)
+		r.ReadAll(b.Members, path, "tool_use_id", &b.id, "is_error", &b.isError)
 		if depth > 0 {
 			b.content = r.content(b.Members, path, "content", depth-1)
 		}

@@ -58,13 +58,14 @@ func sideAnswer(r *http.Request, body []byte) ([]byte, *dialect.Error) {
 
 func checkCount(body []byte, isBeta bool) *dialect.Error {
 	q, err := parse(body)
-	if err == nil {
-		err = checkMembers(q.Members, "", countMembers, isBeta)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = check(q, isBeta)
+	q.beta = isBeta
+	if err := checkMembers(q.Members, "", countMembers, isBeta); err != nil {
+		return err
 	}
-	return err
+	return check(q)
 }
 
 type model struct{ id, name, created string }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
 	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
@@ -194,31 +195,11 @@ func errorType(t *testing.T, text string) string {
 	return e.Error.Type
 }
 
-// members returns the path and type of every member; inside an input, which the caller defines, nothing.
+// members returns the path and type of every member, except inside an input, which the caller defines.
 func members(t *testing.T, text string) []string {
 	t.Helper()
-	var v any
-	require.NoError(t, json.Unmarshal([]byte(text), &v), text)
-	found := map[string]bool{}
-	var walk func(path string, v any)
-	walk = func(path string, v any) {
-		if path != "" {
-			kind, _, _ := strings.Cut(dialect.JSONName(dialect.Marshal(v)), " number ")
-			found[path+" "+kind] = true
-		}
-		switch v := v.(type) {
-		case map[string]any:
-			for name, inner := range v {
-				if !strings.HasSuffix(path, "input") {
-					walk(strings.TrimPrefix(path+"."+name, "."), inner)
-				}
-			}
-		case []any:
-			for _, inner := range v {
-				walk(path, inner)
-			}
-		}
-	}
-	walk("", v)
-	return slices.Sorted(maps.Keys(found))
+	return codectest.Members(t, text, "input", func(path string, v any) []string {
+		kind, _, _ := strings.Cut(dialect.JSONName(dialect.Marshal(v)), " number ")
+		return []string{path + " " + kind}
+	})
 }

@@ -4,6 +4,7 @@
 package dialect
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -120,6 +121,14 @@ type Request struct {
 	Decoded any
 }
 
+// Parsed returns the request's Decoded. If it has none, as for a hand-made request, it parses the body.
+func Parsed[T any](r *Request, parse func(body []byte) (T, *Error)) (T, *Error) {
+	if parsed, ok := r.Decoded.(T); ok {
+		return parsed, nil
+	}
+	return parse(r.Body)
+}
+
 // Turn returns the number of the requested model turn: 1, plus one for each assistant message in the history.
 func (r *Request) Turn() int {
 	turn := 1
@@ -216,6 +225,12 @@ func (r *Reply) Reason() StopReason {
 		}
 	}
 	return EndTurn
+}
+
+// Word returns a provider's word for the stop reason, or a reason without one unchanged.
+func (r *Reply) Word(words map[StopReason]string) string {
+	reason := r.Reason()
+	return cmp.Or(words[reason], string(reason))
 }
 
 // Answer is an HTTP answer. Each chunk of a stream is one event, flushed by itself.

@@ -48,36 +48,32 @@ func FuzzFragments(f *testing.F) {
 	})
 }
 
-func TestObjectsHaveExactNames(t *testing.T) {
+func TestObjectsAndMembersHaveExactNames(t *testing.T) {
+	const text = ` {"toolUseID":"x","name":"n","none":null,"n":1.5,"name":"m"} `
 	var o Object
-	require.NoError(t, json.Unmarshal([]byte(`{"toolUseID":"x","name":"n","none":null,"n":1.5}`), &o))
-	require.False(t, o.Has("toolUseId"))
-	require.False(t, o.Has("none"))
-	require.Equal(t, "n", o.Text("name"))
-	require.Equal(t, "", o.Text("n"))
-	n := int64(7)
-	require.Error(t, o.Read("n", &n))
-	require.NoError(t, o.Read("none", &n))
-	require.NoError(t, o.Read("missing", &n))
-	require.EqualValues(t, 7, n)
-	require.NoError(t, Object(nil).Read("x", &n))
-}
-
-func TestMembersHaveExactNames(t *testing.T) {
-	m, err := ReadMembers([]byte(` {"toolUseID":"x","name":"n","none":null,"n":1.5,"name":"m"} `))
+	require.NoError(t, json.Unmarshal([]byte(text), &o))
+	m, err := ReadMembers([]byte(text))
 	require.NoError(t, err)
-	require.False(t, m.Has("toolUseId"))
-	require.False(t, m.Has("none"))
+	type object interface {
+		Has(name string) bool
+		Text(name string) string
+		Read(name string, v any) error
+	}
+	for _, o := range []object{o, m} {
+		require.False(t, o.Has("toolUseId"))
+		require.False(t, o.Has("none"))
+		require.Equal(t, "m", o.Text("name"))
+		require.Equal(t, "", o.Text("n"))
+		n := int64(7)
+		require.Error(t, o.Read("n", &n))
+		require.NoError(t, o.Read("none", &n))
+		require.NoError(t, o.Read("missing", &n))
+		require.EqualValues(t, 7, n)
+	}
+	require.NoError(t, Object(nil).Read("x", new(int64)))
+	require.NoError(t, Members(nil).Read("x", new(int64)))
 	require.Equal(t, "null", string(m.Raw("none")))
 	require.Nil(t, m.Raw("missing"))
-	require.Equal(t, "m", m.Text("name"))
-	require.Equal(t, "", m.Text("n"))
-	n := int64(7)
-	require.Error(t, m.Read("n", &n))
-	require.NoError(t, m.Read("none", &n))
-	require.NoError(t, m.Read("missing", &n))
-	require.EqualValues(t, 7, n)
-	require.NoError(t, Members(nil).Read("x", &n))
 	require.Equal(t, []string{"n", "name", "none", "toolUseID"}, m.Names())
 	require.Equal(t, []string{"n", "none"}, m.Unknown(map[string]bool{"name": true, "toolUseID": true}))
 	require.Error(t, new(Members).UnmarshalJSON([]byte("[]")))
@@ -127,7 +123,7 @@ func FuzzReadMembers(f *testing.F) {
 			require.Equal(t, value, got.Raw(name))
 			require.Equal(t, want.Has(name), got.Has(name))
 			for _, pair := range [][2]any{{new(string), new(string)}, {new(bool), new(bool)}, {new(int64), new(int64)},
-				{new(float64), new(float64)},
+				{new(float64), new(float64)}, {new(*int64), new(*int64)}, {new(*float64), new(*float64)},
 				{new(Object), new(Object)}, {new(Members), new(Members)}, {new([]Members), new([]Members)},
 				{new([]json.RawMessage), new([]json.RawMessage)}} {
 				if !want.Has(name) {

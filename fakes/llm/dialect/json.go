@@ -41,9 +41,9 @@ func TypeName(v any) string {
 		return "a string"
 	case *bool:
 		return "true or false"
-	case *int64:
+	case *int64, **int64:
 		return "an integer"
-	case *float64:
+	case *float64, **float64:
 		return "a number"
 	case *Object, *Members:
 		return "an object"

@@ -65,18 +65,14 @@ func (m Members) Raw(name string) json.RawMessage {
 }
 
 // Has reports whether the member is present and not null.
-func (m Members) Has(name string) bool {
-	v := m.Raw(name)
-	return v != nil && !IsKind(v, 'n')
-}
+func (m Members) Has(name string) bool { return IsGiven(m.Raw(name)) }
 
 // Read is [Object.Read].
 func (m Members) Read(name string, v any) error {
-	raw := m.Raw(name)
-	if raw == nil || IsKind(raw, 'n') {
-		return nil
+	if raw := m.Raw(name); IsGiven(raw) {
+		return ReadPart(raw, v)
 	}
-	return ReadPart(raw, v)
+	return nil
 }
 
 // Text returns a member that is a string, else "".

@@ -23,6 +23,13 @@ func (r *Reader) Refuse(path, want string, got json.RawMessage) {
 // Read reads a member of the object at path into the pointer v. It skips a null or missing member.
 func (r *Reader) Read(o Members, path, name string, v any) { r.Value(o.Raw(name), path, name, v) }
 
+// ReadAll reads members by names and pointers in turn, in this order.
+func (r *Reader) ReadAll(o Members, path string, pairs ...any) {
+	for i := 0; i < len(pairs); i += 2 {
+		r.Read(o, path, pairs[i].(string), pairs[i+1])
+	}
+}
+
 // Value is Read with the member's value.
 func (r *Reader) Value(raw json.RawMessage, path, name string, v any) {
 	if IsGiven(raw) && ReadPart(raw, v) != nil {
@@ -48,16 +55,6 @@ func (r *Reader) Each(o Members, path, name string, element func(raw json.RawMes
 	}
 }
 
-// Optional reads a member; nil if it is null or missing.
-func Optional[T any](r *Reader, o Members, path, name string) *T {
-	if !o.Has(name) {
-		return nil
-	}
-	v := new(T)
-	r.Read(o, path, name, v)
-	return v
-}
-
 // Join returns the path of a member of the object at path; the path of the body is "".
 func Join(path, name string) string {
 	if path == "" {
@@ -68,6 +65,26 @@ func Join(path, name string) string {
 
 // At returns the path of an element.
 func At(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
+
+// First returns the first error of the checks.
+func First[T any](v T, checks ...func(T) *Error) *Error {
+	for _, check := range checks {
+		if err := check(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Each returns the first error of the check on an element.
+func Each[T any](all []T, check func(*T) *Error) *Error {
+	for i := range all {
+		if err := check(&all[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // Outside reports whether a number is given and below low or above high.
 func Outside[T int64 | float64](v *T, low, high T) bool { return v != nil && (*v < low || *v > high) }

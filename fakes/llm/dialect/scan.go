@@ -44,10 +44,22 @@ func read(raw json.RawMessage, v any) (ok bool) {
 	case *float64:
 		n, err := strconv.ParseFloat(string(raw), 64)
 		return set(v)(n, err == nil)
+	case **int64:
+		return readNew(raw, v)
+	case **float64:
+		return readNew(raw, v)
 	case *bool:
 		return set(v)(raw[0] == 't', raw[0] == 't' || raw[0] == 'f')
 	}
 	return false
+}
+
+func readNew[T any](raw json.RawMessage, v **T) (ok bool) {
+	n := new(T)
+	if ok = read(raw, n); ok {
+		*v = n
+	}
+	return ok
 }
 
 // set returns a function that sets v to a value if it is valid.
@@ -266,7 +278,6 @@ func escaped(c byte) string {
 	if i := strings.IndexByte("\b\f\n\r\t\"\\", c); i >= 0 {
 		return `\b\f\n\r\t\"\\`[2*i : 2*i+2]
 	}
-	const hex = "0123456789abcdef"
 	return `\u00` + string([]byte{hex[c>>4], hex[c&0xf]})
 }
 

@@ -26,16 +26,11 @@ func (codec) Check(req *dialect.Request) *dialect.Error {
 	case reader.unknown != nil:
 		return unknownNames(reader.unknown)
 	}
-	for _, check := range []func(*node) *dialect.Error{checkConfig, checkTools, checkToolConfig, checkContents,
-		checkHistory} {
-		if err := check(q); err != nil {
-			return err
-		}
+	err := dialect.First(q, checkConfig, checkTools, checkToolConfig, checkContents, checkHistory)
+	if err == nil && generation(req.Model) > 2 {
+		err = checkSignatures(q)
 	}
-	if generation(req.Model) > 2 {
-		return checkSignatures(q)
-	}
-	return nil
+	return err
 }
 
 func checkCredentials(req *dialect.Request, to target) *dialect.Error {
@@ -90,17 +85,15 @@ func checkContents(q *node) *dialect.Error {
 	if len(contents) == 0 {
 		return invalid("contents", "contents is not specified: want at least one content")
 	}
-	for _, c := range contents {
-		if err := c.checkContent(); err != nil {
-			return err
-		}
+	if err := each(contents, (*node).checkContent); err != nil {
+		return err
 	}
-	for _, p := range q.at("systemInstruction").list("parts") {
-		if err := p.checkPart(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return each(q.at("systemInstruction").list("parts"), (*node).checkPart)
+}
+
+// each returns the first error of the check on a node.
+func each(nodes []*node, check func(*node) *dialect.Error) *dialect.Error {
+	return dialect.Each(nodes, func(n **node) *dialect.Error { return check(*n) })
 }
 
 // checkContent also accepts the role function, from the API's early days, for function responses.
@@ -113,12 +106,7 @@ func (n *node) checkContent() *dialect.Error {
 	case len(parts) == 0:
 		return invalid(n.path+".parts", "%s.parts is empty: want at least one part", n.path)
 	}
-	for _, p := range parts {
-		if err := p.checkPart(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return each(parts, (*node).checkPart)
 }
 
 func (n *node) count(field string) int {

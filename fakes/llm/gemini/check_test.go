@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,35 +12,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
 )
-
-const (
-	calls2   = `{"role":"model","parts":[` + call + `,` + call + `]}`
-	replies2 = `{"role":"user","parts":[` + reply + `,` + reply + `]}`
-	answered = `{"role":"model","parts":[{"text":"so"}]}`
-)
-
-// declares returns a request's tools with one function.
-func declares(function string) string {
-	return `,"tools":[{"functionDeclarations":[` + function + `]}]`
-}
-
-func parameters(schema string) string {
-	return body(user, declares(`{"name":"add","parameters":`+schema+`}`))
-}
-
-func config(c string) string {
-	return body(user, declares(`{"name":"add"}`)+`,"toolConfig":{"functionCallingConfig":`+c+`}`)
-}
-
-func signed(text string) string { return strings.TrimSuffix(text, "}") + `,"thoughtSignature":"c2ln"}` }
-
-func turn(parts ...string) string {
-	return `{"role":"model","parts":[` + strings.Join(parts, ",") + `]}`
-}
-
-func results(n int) string {
-	return `{"role":"user","parts":[` + strings.TrimSuffix(strings.Repeat(reply+",", n), ",") + `]}`
-}
 
 func TestErrors(t *testing.T) {
 	const rpc = "type.googleapis.com/google.rpc."

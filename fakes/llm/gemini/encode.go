@@ -87,10 +87,7 @@ func (p part) MarshalJSON() ([]byte, error) {
 
 func newCompletion(req *dialect.Request, reply *dialect.Reply) *completion {
 	c := &completion{id: generateID("response", 23, reply.Serial, 0), model: cmp.Or(reply.Model, req.Model),
-		finish: finishReasons[reply.Reason()]}
-	if c.finish == "" {
-		c.finish = string(reply.Reason())
-	}
+		finish: reply.Word(finishReasons)}
 	for i, b := range reply.Content {
 		switch b.Type {
 		case dialect.Text, dialect.Thinking:

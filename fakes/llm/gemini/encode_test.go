@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
 )
 
 func says(s string) dialect.Block { return dialect.Block{Type: dialect.Text, Text: s} }
@@ -85,12 +86,10 @@ func said(t testing.TB, a dialect.Answer) []string {
 
 func TestStreamChunksByGeneration(t *testing.T) {
 	const (
-		old    = "/v1beta/models/gemini-2.0-flash:streamGenerateContent"
-		third  = pro + streamGenerate
-		a      = `{"functionCall":{"name":"a","args":{"x":1}}}`
-		b      = `{"functionCall":{"name":"b"}}`
-		called = " STOP Model generated function call(s)."
+		old   = "/v1beta/models/gemini-2.0-flash:streamGenerateContent"
+		third = pro + streamGenerate
 	)
+	golden := codectest.Golden(t, "testdata/streams.txtar")
 	use := func(id, name, input, signature string) dialect.Block {
 		b := asks(name, input)
 		b.ID, b.Signature = id, signature
@@ -99,141 +98,64 @@ func TestStreamChunksByGeneration(t *testing.T) {
 	for _, c := range []struct {
 		name, to string
 		reply    dialect.Reply
-		want     []string
 	}{
-		{"text", old, dialect.Reply{Content: []dialect.Block{says("sunny, 18°C")}},
-			[]string{`[{"text":"sunn"}]`, `[{"text":"y, 1"}]`, `[{"text":"8°C"}] STOP`}},
-		{"text of the third", third, dialect.Reply{Content: []dialect.Block{says("sunny")}},
-			[]string{`[{"text":"sunn"}]`, `[{"text":"y"}]`, `[{"text":""}] STOP`}},
-		{"nothing", old, dialect.Reply{}, []string{`[{"text":""}] STOP`}},
-		{"nothing of the third", third, dialect.Reply{}, []string{`[{"text":""}] STOP`}},
-		{"calls", old, dialect.Reply{Content: []dialect.Block{asks("a", `{"x":1}`), asks("b", `{}`)}},
-			[]string{`[` + a + `,` + b + `]` + called}},
+		{"text", old, dialect.Reply{Content: []dialect.Block{says("sunny, 18°C")}}},
+		{"text of the third", third, dialect.Reply{Content: []dialect.Block{says("sunny")}}},
+		{"nothing", old, dialect.Reply{}},
+		{"nothing of the third", third, dialect.Reply{}},
+		{"calls", old, dialect.Reply{Content: []dialect.Block{asks("a", `{"x":1}`), asks("b", `{}`)}}},
 		{"calls of 2.5 carry a signature", flash + streamGenerate,
-			dialect.Reply{Content: []dialect.Block{use("", "a", `{"x":1}`, "c2ln"), asks("b", ``)}},
-			[]string{`[` + signedAs(a, "c2ln") + `,` + b + `]` + called}},
+			dialect.Reply{Content: []dialect.Block{use("", "a", `{"x":1}`, "c2ln"), asks("b", ``)}}},
 		{"calls of the third have ids and chunks of their own", third,
-			dialect.Reply{Content: []dialect.Block{use("c1", "a", `{"x":1}`, "c2ln"), use("c2", "b", `{}`, "")}},
-			[]string{`[` + signedAs(strings.Replace(a, `}}}`, `},"id":"c1"}}`, 1), "c2ln") + `]`,
-				`[{"functionCall":{"name":"b","id":"c2"}}]`, `[{"text":""}] STOP`}},
+			dialect.Reply{Content: []dialect.Block{use("c1", "a", `{"x":1}`, "c2ln"), use("c2", "b", `{}`, "")}}},
 		{"text and calls keep their order", old,
-			dialect.Reply{Content: []dialect.Block{asks("b", `{}`), says("so"), asks("a", `{"x":1}`)}},
-			[]string{`[` + b + `]`, `[{"text":"so"}]`, `[` + a + `]` + called}},
+			dialect.Reply{Content: []dialect.Block{asks("b", `{}`), says("so"), asks("a", `{"x":1}`)}}},
 		{"thoughts", old, dialect.Reply{Content: []dialect.Block{{Type: dialect.Thinking, Text: "hm", Signature: "c2ln"},
-			says("so")}},
-			[]string{`[{"text":"hm","thought":true,"thoughtSignature":"c2ln"}]`, `[{"text":"so"}] STOP`}},
-		{"late use", old, dialect.Reply{LateUse: true, Content: []dialect.Block{asks("a", `{"x":1}`), asks("b", `{}`)}},
-			[]string{`[` + a + `]` + called, `[` + b + `]`}},
-		{"late use of one", old, dialect.Reply{LateUse: true, Content: []dialect.Block{asks("b", `{}`)}},
-			[]string{`[{"text":""}]` + called, `[` + b + `]`}},
-		{"late use of the third", third, dialect.Reply{LateUse: true, Content: []dialect.Block{use("c1", "b", `{}`, "c2ln")}},
-			[]string{`[{"text":""}] STOP`, `[{"functionCall":{"name":"b","id":"c1"},"thoughtSignature":"c2ln"}]`}},
-		{"late use of nothing", old, dialect.Reply{LateUse: true, Content: []dialect.Block{says("so")}},
-			[]string{`[{"text":"so"}] STOP`}},
-		{"truncated", old, dialect.Reply{StopReason: dialect.StopMaxTokens, Content: []dialect.Block{says("so")}},
-			[]string{`[{"text":"so"}] MAX_TOKENS`}},
-		{"invalid JSON arguments", old, dialect.Reply{Content: []dialect.Block{says("so"), asks("a", `{"x`)}},
-			[]string{`[{"text":"so"}] MALFORMED_FUNCTION_CALL Malformed function call: a({"x)`}},
-		{"arguments that are junk, of the third", third, dialect.Reply{Content: []dialect.Block{asks("a", `[]`)}},
-			[]string{`[{"text":""}] MALFORMED_FUNCTION_CALL Malformed function call: a([])`}},
-		{"filtered", old, dialect.Reply{StopReason: dialect.StopContentFilter, Content: []dialect.Block{says("so")}},
-			[]string{`[{"text":"so"}] SAFETY`}},
-		{"a prompt that is filtered", old, dialect.Reply{StopReason: dialect.StopContentFilter},
-			[]string{`{"blockReason":"PROHIBITED_CONTENT"}`}},
+			says("so")}}},
+		{"late use", old, dialect.Reply{LateUse: true, Content: []dialect.Block{asks("a", `{"x":1}`), asks("b", `{}`)}}},
+		{"late use of one", old, dialect.Reply{LateUse: true, Content: []dialect.Block{asks("b", `{}`)}}},
+		{"late use of the third", third,
+			dialect.Reply{LateUse: true, Content: []dialect.Block{use("c1", "b", `{}`, "c2ln")}}},
+		{"late use of nothing", old, dialect.Reply{LateUse: true, Content: []dialect.Block{says("so")}}},
+		{"truncated", old, dialect.Reply{StopReason: dialect.StopMaxTokens, Content: []dialect.Block{says("so")}}},
+		{"invalid JSON arguments", old, dialect.Reply{Content: []dialect.Block{says("so"), asks("a", `{"x`)}}},
+		{"arguments that are junk, of the third", third, dialect.Reply{Content: []dialect.Block{asks("a", `[]`)}}},
+		{"filtered", old, dialect.Reply{StopReason: dialect.StopContentFilter, Content: []dialect.Block{says("so")}}},
+		{"a prompt that is filtered", old, dialect.Reply{StopReason: dialect.StopContentFilter}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			sse := GenerateContent.Encode(decode(t, c.to+"?alt=sse", body(user, "")), &c.reply)
-			want := c.want
 			got := said(t, sse)
 			for i := range got { // events have spaces after colons
 				got[i] = strings.ReplaceAll(got[i], `": `, `":`)
 			}
-			require.Equal(t, want, got)
-			require.Len(t, sse.Chunks, len(want))
+			golden(t, c.name, got)
+			require.Len(t, sse.Chunks, len(got))
 			require.Equal(t, "text/event-stream", sse.Header.Get("Content-Type"))
 
 			array := GenerateContent.Encode(decode(t, c.to, body(user, "")), &c.reply)
-			require.Equal(t, want, said(t, array))
-			require.Len(t, array.Chunks, len(want))
+			require.Equal(t, got, said(t, array))
+			require.Len(t, array.Chunks, len(got))
 			require.True(t, array.Stream)
 			require.Equal(t, "application/json; charset=UTF-8", array.Header.Get("Content-Type"))
 		})
 	}
 }
 
-func signedAs(part, signature string) string {
-	return strings.TrimSuffix(part, "}") + `,"thoughtSignature":"` + signature + `"}`
-}
-
 func TestStreamBytes(t *testing.T) {
 	content := &dialect.Reply{Content: []dialect.Block{says("<ö>: x")}, Serial: 1, Model: "gemini-2.5-flash-001"}
-	first, last := `{"candidates": [{"content": {"parts": [{"text": "<ö>"}],"role": "model"},"index": 0}],`+
-		`"usageMetadata": {"promptTokenCount": 21,"candidatesTokenCount": 2,"totalTokenCount": 23,"promptTokensDetails": `+
-		`[{"modality": "TEXT","tokenCount": 21}]},"modelVersion": "gemini-2.5-flash-001","responseId": `+
-		`"tGDGy6tg35GJ2GFmvSe2b9x"}`,
-		`{"candidates": [{"content": {"parts": [{"text": ": x"}],"role": "model"},"finishReason": "STOP","index": 0}],`+
-			`"usageMetadata": {"promptTokenCount": 21,"candidatesTokenCount": 3,"totalTokenCount": 24,"promptTokensDetails": `+
-			`[{"modality": "TEXT","tokenCount": 21}]},"modelVersion": "gemini-2.5-flash-001","responseId": `+
-			`"tGDGy6tg35GJ2GFmvSe2b9x"}`
 	sse := GenerateContent.Encode(decode(t, flash+streamGenerate+"?alt=sse", body(user, "")), content)
-	require.Equal(t, "data: "+first+"\r\n\r\ndata: "+last+"\r\n\r\n", string(join(sse)))
+	codectest.File(t, "testdata/stream.txt", join(sse))
 
 	array := GenerateContent.Encode(decode(t, flash+streamGenerate, body(user, "")), content)
-	require.Equal(t, "[{\n  \"candidates\": [", string(array.Chunks[0][:20]))
-	require.True(t, strings.HasSuffix(string(array.Chunks[0]), "\n}\n"))
+	codectest.File(t, "testdata/array.json", join(array))
 	require.True(t, strings.HasPrefix(string(array.Chunks[1]), ",\r\n{\n"))
-	require.True(t, strings.HasSuffix(string(array.Chunks[1]), "\n}\n]"))
-	require.JSONEq(t, "["+first+","+last+"]", string(join(array)))
 }
 
 func TestPlainAnswerBytes(t *testing.T) {
 	a := GenerateContent.Encode(decode(t, pro+generate, body(user, "")),
 		&dialect.Reply{Content: []dialect.Block{asks("add", `{"a": 2}`), asks("now", `{ }`)}, Serial: 1})
-	require.Equal(t, `{
-  "candidates": [
-    {
-      "content": {
-        "parts": [
-          {
-            "functionCall": {
-              "name": "add",
-              "args": {
-                "a": 2
-              },
-              "id": "e3lrzmjz"
-            },
-            "thoughtSignature": "v0lC6URkdgrFpncoFfjfCysFJe2y9bl9"
-          },
-          {
-            "functionCall": {
-              "name": "now",
-              "id": "kwhiycfl"
-            }
-          }
-        ],
-        "role": "model"
-      },
-      "finishReason": "STOP",
-      "index": 0,
-      "finishMessage": "Model generated function call(s)."
-    }
-  ],
-  "usageMetadata": {
-    "promptTokenCount": 21,
-    "candidatesTokenCount": 4,
-    "totalTokenCount": 41,
-    "promptTokensDetails": [
-      {
-        "modality": "TEXT",
-        "tokenCount": 21
-      }
-    ],
-    "thoughtsTokenCount": 16
-  },
-  "modelVersion": "gemini-3-pro-preview",
-  "responseId": "tGDGy6tg35GJ2GFmvSe2b9x"
-}
-`, string(join(a)))
+	codectest.File(t, "testdata/plain.json", join(a))
 	require.Equal(t, http.StatusOK, a.Status)
 	require.False(t, a.Stream)
 	require.Equal(t, "application/json; charset=UTF-8", a.Header.Get("Content-Type"))

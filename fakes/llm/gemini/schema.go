@@ -102,10 +102,5 @@ func checkSchema(s *node) *dialect.Error {
 			inner = append(inner, properties.fields[name])
 		}
 	}
-	for _, schema := range inner {
-		if err := checkSchema(schema); err != nil {
-			return err
-		}
-	}
-	return nil
+	return each(inner, checkSchema)
 }

@@ -2,7 +2,6 @@ package gemini
 
 import (
 	"encoding/json"
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
 	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
@@ -256,28 +256,5 @@ func (s *shaped) piece(t *testing.T, data string) {
 // keys returns the path of every member, except inside the arguments of a call.
 func keys(t *testing.T, text string) []string {
 	t.Helper()
-	var v any
-	require.NoError(t, json.Unmarshal([]byte(text), &v), text)
-	found := map[string]bool{}
-	var walk func(path string, v any)
-	walk = func(path string, v any) {
-		if path != "" {
-			found[path] = true
-		}
-		switch v := v.(type) {
-		case map[string]any:
-			if strings.HasSuffix(path, ".args") {
-				return
-			}
-			for name, inner := range v {
-				walk(strings.TrimPrefix(path+"."+name, "."), inner)
-			}
-		case []any:
-			for _, inner := range v {
-				walk(path, inner)
-			}
-		}
-	}
-	walk("", v)
-	return slices.Sorted(maps.Keys(found))
+	return codectest.Members(t, text, ".args", func(path string, _ any) []string { return []string{path} })
 }

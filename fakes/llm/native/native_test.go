@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
 )
 
 func decode(t testing.TB, body string) *dialect.Request {
@@ -37,43 +38,7 @@ func TestDecodeReadsEveryMember(t *testing.T) {
 }
 
 func TestDecodeReadsContent(t *testing.T) {
-	use := `{"type":"tool_use","id":"u1","name":"add","input":{"a":1},"_meta":{"k":1}}`
-	result := `{"type":"tool_result","toolUseId":"u1","content":[{"type":"text","text":"2"},{"type":"resource_link",` +
-		`"uri":"a:b"},{"type":"tool_result"}],"isError":true,"structuredContent":{}}`
-	for _, c := range []struct {
-		name, content string
-		want          []dialect.Block
-	}{
-		{"an array", `[{"type":"text","text":"a"},` + use + `]`, []dialect.Block{
-			{Type: dialect.Text, Text: "a", Raw: []byte(`{"type":"text","text":"a"}`), Path: "messages[0].content[0]"},
-			{Type: dialect.ToolUse, ID: "u1", Name: "add", Input: []byte(`{"a":1}`), Raw: []byte(use),
-				Path: "messages[0].content[1]"},
-		}},
-		{"a result", result, []dialect.Block{{Type: dialect.ToolResult, ID: "u1", IsError: true, Raw: []byte(result),
-			Path: "messages[0].content", Content: []dialect.Block{
-				{Type: dialect.Text, Text: "2", Raw: []byte(`{"type":"text","text":"2"}`), Path: "messages[0].content.content[0]"},
-				{Type: dialect.Other, Raw: []byte(`{"type":"resource_link","uri":"a:b"}`), Path: "messages[0].content.content[1]"},
-				{Type: dialect.Other, Raw: []byte(`{"type":"tool_result"}`), Path: "messages[0].content.content[2]"},
-			}}}},
-		{"media", `[{"type":"image","data":"aGk=","mimeType":"image/png"},
-			{"type":"audio","data":"!","mimeType":"audio/wav"}]`,
-			[]dialect.Block{
-				{Type: dialect.Image, Data: []byte("hi"), MimeType: "image/png",
-					Raw: []byte(`{"type":"image","data":"aGk=","mimeType":"image/png"}`), Path: "messages[0].content[0]"},
-				{Type: dialect.Audio, MimeType: "audio/wav", Raw: []byte(`{"type":"audio","data":"!","mimeType":"audio/wav"}`),
-					Path: "messages[0].content[1]"},
-			}},
-		{"an id under a name in another case", `{"type":"tool_result","toolUseID":"u1"}`, []dialect.Block{
-			{Type: dialect.ToolResult, Raw: []byte(`{"type":"tool_result","toolUseID":"u1"}`), Path: "messages[0].content"}}},
-		{"a string", `"hi"`, []dialect.Block{{Type: dialect.Other, Raw: []byte(`"hi"`), Path: "messages[0].content"}}},
-		{"an unknown block", `{"type":"video"}`,
-			[]dialect.Block{{Type: dialect.Other, Raw: []byte(`{"type":"video"}`), Path: "messages[0].content"}}},
-		{"null", `null`, nil},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			require.Equal(t, c.want, decode(t, `{"messages":[{"role":"user","content":`+c.content+`}]}`).Messages[0].Content)
-		})
-	}
+	codectest.Messages(t, Codec, "testdata/messages.txtar", "")
 }
 
 // The codec accepts what the specification forbids: the client must refuse it.
@@ -113,6 +78,7 @@ func TestDecodeRefusesUnreadableBodies(t *testing.T) {
 }
 
 func TestEncode(t *testing.T) {
+	golden := codectest.Golden(t, "testdata/answers.txtar")
 	text := func(s string) dialect.Block { return dialect.Block{Type: dialect.Text, Text: s} }
 	use := func(id, input string) dialect.Block {
 		return dialect.Block{Type: dialect.ToolUse, ID: id, Name: "add", Input: []byte(input)}
@@ -120,38 +86,23 @@ func TestEncode(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		reply dialect.Reply
-		want  string
 	}{
-		{"one text", dialect.Reply{Content: []dialect.Block{text("a < b")}},
-			`{"role":"assistant","content":{"type":"text","text":"a < b"},"model":"small","stopReason":"endTurn"}`},
-		{"two texts", dialect.Reply{Content: []dialect.Block{text("a"), text("b")}, Model: "big", StopReason: "maxTokens"},
-			`{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"model":"big",` +
-				`"stopReason":"maxTokens"}`},
-		{"nothing", dialect.Reply{},
-			`{"role":"assistant","content":{"type":"text","text":""},"model":"small","stopReason":"endTurn"}`},
-		{"a use", dialect.Reply{Content: []dialect.Block{use("u", `{"a": 1}`)}},
-			`{"role":"assistant","content":[{"type":"tool_use","id":"u","name":"add","input":{"a":1}}],"model":"small",` +
-				`"stopReason":"toolUse"}`},
-		{"a use without id or input", dialect.Reply{Serial: 3, Content: []dialect.Block{use("", "")}},
-			`{"role":"assistant","content":[{"type":"tool_use","id":"` + dialect.GenerateID("call_", 24, 3,
-				0) + `","name":"add","input":{}}],"model":"small","stopReason":"toolUse"}`},
-		{"invalid JSON input", dialect.Reply{Content: []dialect.Block{use("u", `{"a`)}},
-			`{"role":"assistant","content":[{"type":"tool_use","id":"u","name":"add","input":"{\"a"}],"model":"small",` +
-				`"stopReason":"toolUse"}`},
+		{"one text", dialect.Reply{Content: []dialect.Block{text("a < b")}}},
+		{"two texts", dialect.Reply{Content: []dialect.Block{text("a"), text("b")}, Model: "big", StopReason: "maxTokens"}},
+		{"nothing", dialect.Reply{}},
+		{"a use", dialect.Reply{Content: []dialect.Block{use("u", `{"a": 1}`)}}},
+		{"a use without id or input", dialect.Reply{Serial: 3, Content: []dialect.Block{use("", "")}}},
+		{"invalid JSON input", dialect.Reply{Content: []dialect.Block{use("u", `{"a`)}}},
 		{"an image", dialect.Reply{Content: []dialect.Block{{Type: dialect.Image, Data: []byte("hi"),
-			MimeType: "image/png"}}},
-			`{"role":"assistant","content":[{"type":"image","data":"aGk=","mimeType":"image/png"}],"model":"small",` +
-				`"stopReason":"endTurn"}`},
+			MimeType: "image/png"}}}},
 		{"a block with invalid raw JSON",
-			dialect.Reply{Content: []dialect.Block{{Type: dialect.Text, Text: "a", Raw: []byte(`{"type"`)}}},
-			`{"role":"assistant","content":{"type":"text","text":"a"},"model":"small","stopReason":"endTurn"}`},
+			dialect.Reply{Content: []dialect.Block{{Type: dialect.Text, Text: "a", Raw: []byte(`{"type"`)}}}},
 		{"a raw block",
-			dialect.Reply{Content: []dialect.Block{{Type: dialect.Text, Raw: []byte(`{"type":"text"}`)}}},
-			`{"role":"assistant","content":{"type":"text"},"model":"small","stopReason":"endTurn"}`},
+			dialect.Reply{Content: []dialect.Block{{Type: dialect.Text, Raw: []byte(`{"type":"text"}`)}}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := Codec.Encode(&dialect.Request{Model: "small", Stream: true}, &c.reply)
-			require.Equal(t, c.want, string(a.Chunks[0]))
+			golden(t, c.name, []string{string(a.Chunks[0])})
 			require.Len(t, a.Chunks, 1)
 			require.Equal(t, http.StatusOK, a.Status)
 			require.False(t, a.Stream)

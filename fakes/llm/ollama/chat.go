@@ -43,10 +43,3 @@ var reasons = map[dialect.StopReason]string{
 	dialect.StopRefusal:       "stop",
 	dialect.StopContentFilter: "stop",
 }
-
-func doneReason(r dialect.StopReason) string {
-	if word, ok := reasons[r]; ok {
-		return word
-	}
-	return string(r)
-}

@@ -16,7 +16,7 @@ var modelName = regexp.MustCompile(
 
 // Check refuses what Ollama refuses in a readable request: see the package comment. It has no history rules.
 func (chat) Check(req *dialect.Request) *dialect.Error {
-	q, refused := parsed(req)
+	q, refused := dialect.Parsed(req, parse)
 	if refused != nil {
 		return refused
 	}
@@ -27,7 +27,7 @@ func (chat) Check(req *dialect.Request) *dialect.Error {
 		return refuse("top_logprobs is %d: want 0 to 20", q.TopLogprobs)
 	}
 	for _, name := range slices.Sorted(maps.Keys(q.Options)) {
-		if want := optionTypes[name]; want != "" && q.Options[name] != nil && !isType(want, q.Options[name]) {
+		if want := optionType(name); want != "" && q.Options[name] != nil && !isType(want, q.Options[name]) {
 			return fail("the option %s is %v: want %s", name, q.Options[name], want)
 		}
 	}
@@ -49,14 +49,19 @@ const (
 	texts   = "an array of strings"
 )
 
-var optionTypes = map[string]string{
-	"num_keep": aNumber, "seed": aNumber, "num_predict": aNumber, "top_k": aNumber, "top_p": aNumber, "min_p": aNumber,
-	"typical_p":     aNumber,
-	"repeat_last_n": aNumber, "temperature": aNumber, "repeat_penalty": aNumber, "presence_penalty": aNumber,
-	"frequency_penalty": aNumber,
-	"stop":              texts, "num_ctx": aNumber, "num_batch": aNumber, "num_gpu": aNumber, "main_gpu": aNumber,
-	"use_mmap":   aBool,
-	"num_thread": aNumber,
+var numberOptions = dialect.Set(`num_keep seed num_predict top_k top_p min_p typical_p repeat_last_n temperature
+	repeat_penalty presence_penalty frequency_penalty num_ctx num_batch num_gpu main_gpu num_thread`)
+
+func optionType(name string) string {
+	switch {
+	case numberOptions[name]:
+		return aNumber
+	case name == "use_mmap":
+		return aBool
+	case name == "stop":
+		return texts
+	}
+	return ""
 }
 
 func isType(want string, v any) bool {

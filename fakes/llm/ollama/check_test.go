@@ -10,15 +10,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
 )
 
-// refusal decodes and checks, as the server does.
-func refusal(text string) *dialect.Error {
-	req, err := Chat.Decode(&http.Request{}, []byte(text))
-	if err != nil {
-		return err
-	}
-	return Chat.Check(req)
-}
-
 func TestErrors(t *testing.T) {
 	a := Chat.EncodeError(&dialect.Error{Status: 404, Kind: "k", Code: "c", Param: "p", Message: "model <x> is not there",
 		Header: http.Header{"Retry-After": {"7"}}})

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
-	"github.com/mcp-conform/mcp-conform/internal/traffic"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
 )
 
 const (
@@ -69,50 +69,7 @@ func TestZeroTokenLimitMeansNoLimit(t *testing.T) {
 }
 
 func TestDecodeReadsMessages(t *testing.T) {
-	text := func(s, path string) dialect.Block { return dialect.Block{Type: dialect.Text, Text: s, Path: path} }
-	png := []byte("\x89PNG\r\n\x1a\n")
-	for _, c := range []struct {
-		name, messages string
-		want           []dialect.Message
-	}{
-		{"an image before the text", `{"role":"user","content":"what is it?","images":["iVBORw0KGgo="]}`, []dialect.Message{
-			{Role: dialect.User, Path: "messages[0]", Content: []dialect.Block{
-				{Type: dialect.Image, Data: png, MimeType: "image/png", Path: "messages[0].images[0]"},
-				text("what is it?", "messages[0].content"),
-			}},
-		}},
-		{"thinking before the calls", `{"role":"assistant","content":"so","thinking":"hm","tool_calls":[` + call1 + `]}`,
-			[]dialect.Message{
-				{Role: dialect.Assistant, Path: "messages[0]", Content: []dialect.Block{
-					{Type: dialect.Thinking, Text: "hm", Path: "messages[0].thinking"}, text("so", "messages[0].content"),
-					{Type: dialect.ToolUse, ID: "c1", Name: "add", Input: []byte(`{"a":1}`), Raw: []byte(call1),
-						Path: "messages[0].tool_calls[0]"},
-				}},
-			}},
-		{"results in a row are one user's turn",
-			`{"role":"tool","content":"1"},{"role":"tool","content":"2","tool_name":"add"},` + user, []dialect.Message{
-				{Role: dialect.User, Path: "messages[0]", Content: []dialect.Block{
-					{Type: dialect.ToolResult, Content: []dialect.Block{text("1", "messages[0].content")},
-						Raw: []byte(`{"role":"tool","content":"1"}`), Path: "messages[0]"},
-					{Type: dialect.ToolResult, Name: "add", Content: []dialect.Block{text("2", "messages[1].content")},
-						Raw: []byte(`{"role":"tool","content":"2","tool_name":"add"}`), Path: "messages[1]"},
-				}},
-				{Role: dialect.User, Path: "messages[2]", Content: []dialect.Block{text("hi", "messages[2].content")}},
-			}},
-		{"a call without arguments",
-			`{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"a","arguments":null}}]}`, []dialect.Message{
-				{Role: dialect.Assistant, Path: "messages[0]",
-					Content: []dialect.Block{{Type: dialect.ToolUse, ID: "c", Name: "a", Input: []byte(`{}`),
-						Raw: []byte(`{"id":"c","function":{"name":"a","arguments":null}}`), Path: "messages[0].tool_calls[0]"}}},
-			}},
-		{"an unknown role", `{"role":"human","content":"hi"}`, []dialect.Message{
-			{Role: "human", Path: "messages[0]", Content: []dialect.Block{text("hi", "messages[0].content")}}}},
-		{"names in another case", `{"Role":"User","CONTENT":"hi"}`, []dialect.Message{
-			{Role: dialect.User, Path: "messages[0]", Content: []dialect.Block{text("hi", "messages[0].content")}}}},
-		{"a null message", `null`, []dialect.Message{{Path: "messages[0]"}}},
-	} {
-		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, decode(t, body(c.messages, "")).Messages) })
-	}
+	codectest.Messages(t, Chat, "testdata/messages.txtar", "")
 }
 
 func TestResultsMatchCallsByIDNameOrPosition(t *testing.T) {
@@ -161,30 +118,11 @@ func TestResultsMatchCallsByIDNameOrPosition(t *testing.T) {
 
 // A decoded request can be checked and answered completely.
 func FuzzDecode(f *testing.F) {
-	for _, seed := range []string{
+	codectest.Fuzz(f, Chat, nil, "ollama", []string{
 		body(user+`,`+calls+`,{"role":"tool","content":"1","tool_call_id":"c1"},{"role":"tool","tool_name":"add"}`,
 			`,"tools":[`+add+`],"think":true,"options":{"stop":["x"],"num_predict":1e300}`),
 		body(`{"role":"user","content":"x","images":["aGk="]}`, `,"stream":false,"keep_alive":0`),
 		body(`null,{"tool_calls":[null]},{"role":"tool"}`, `,"tools":[null],"options":{}`),
 		`null`, `{}`, `{"keep_alive":"0s"}`, `[`, ``,
-	} {
-		f.Add([]byte(seed))
-	}
-	for _, x := range traffic.Read(f, "ollama") {
-		f.Add([]byte(x.Request))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		req, err := Chat.Decode(&http.Request{}, text)
-		if (req == nil) == (err == nil) {
-			t.Fatalf("want a request or an error, got %v and %v", req, err)
-		}
-		if err != nil {
-			return
-		}
-		if err := Chat.Check(req); err != nil && (err.Status != 400 && err.Status != 500 || err.Message == "") {
-			t.Fatalf("a refusal that says nothing: %+v", err)
-		}
-		whole(t, Chat.Encode(req, &dialect.Reply{Content: []dialect.Block{{Type: dialect.Text, Text: string(text)},
-			{Type: dialect.ToolUse, Input: text}}}))
-	})
+	}, 400, 500)
 }

@@ -29,7 +29,7 @@ func (chat) Encode(req *dialect.Request, reply *dialect.Reply) dialect.Answer {
 	for _, b := range reply.Content {
 		tokens += (len(b.Text) + len(b.Name) + len(b.Input)) / 4
 	}
-	end := append([]any{"done", true, "done_reason", doneReason(reply.Reason())}, metrics(8+len(req.Body)/4, tokens)...)
+	end := append([]any{"done", true, "done_reason", reply.Word(reasons)}, metrics(8+len(req.Body)/4, tokens)...)
 	if !req.Stream {
 		for _, l := range lines {
 			last.content += l.content
@@ -122,7 +122,7 @@ func (a *answer) call(b dialect.Block, arguments json.RawMessage, id string) jso
 
 // loadReason returns the done reason of a request without messages.
 func loadReason(req *dialect.Request) string {
-	if q, _ := parsed(req); q != nil && q.KeepAlive != nil && *q.KeepAlive == 0 {
+	if q, _ := dialect.Parsed(req, parse); q != nil && q.KeepAlive != nil && *q.KeepAlive == 0 {
 		return "unload"
 	}
 	return "load"

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
 )
 
 func says(s string) dialect.Block { return dialect.Block{Type: dialect.Text, Text: s} }
@@ -46,56 +47,32 @@ func messages(t *testing.T, a dialect.Answer) []string {
 }
 
 func TestStreamEvents(t *testing.T) {
-	call := func(id, index, name, arguments string) string {
-		return `{"content":"","tool_calls":[{"id":"` + id + `","function":{"index":` + index + `,"name":"` + name +
-			`","arguments":` + arguments + `}}]}`
-	}
-	const end = `{"content":""} stop`
+	golden := codectest.Golden(t, "testdata/streams.txtar")
 	for _, c := range []struct {
 		name, model string
 		reply       dialect.Reply
-		want        []string
 	}{
-		{"text", "m", dialect.Reply{Content: []dialect.Block{says("sunny, 18°C")}},
-			[]string{`{"content":"sunn"}`, `{"content":"y, 1"}`, `{"content":"8°C"}`, end}},
-		{"nothing", "m", dialect.Reply{}, []string{end}},
-		{"thinking", "m", dialect.Reply{Content: []dialect.Block{{Type: dialect.Thinking, Text: "hm, so"}, says("hi")}},
-			[]string{
-				`{"content":"","thinking":"hm, "}`, `{"content":"","thinking":"so"}`, `{"content":"hi"}`, end}},
+		{"text", "m", dialect.Reply{Content: []dialect.Block{says("sunny, 18°C")}}},
+		{"nothing", "m", dialect.Reply{}},
+		{"thinking", "m", dialect.Reply{Content: []dialect.Block{{Type: dialect.Thinking, Text: "hm, so"}, says("hi")}}},
 		{"each call on a line of its own", "m",
-			dialect.Reply{Content: []dialect.Block{asks("add", `{"a": 2}`), asks("sub", ``)}}, []string{
-				call("c-add", "0", "add", `{"a":2}`), call("c-sub", "1", "sub", `{}`), end}},
-		{"in the order of the reply", "m", dialect.Reply{Content: []dialect.Block{asks("add", `{}`), says("so")}}, []string{
-			call("c-add", "0", "add", `{}`), `{"content":"so"}`, end}},
-		{"without ids", "m:no-ids", dialect.Reply{Content: []dialect.Block{asks("add", `{}`), asks("sub", `{}`)}}, []string{
-			`{"content":"","tool_calls":[{"function":{"name":"add","arguments":{}}}]}`,
-			`{"content":"","tool_calls":[{"function":{"index":1,"name":"sub","arguments":{}}}]}`, end}},
+			dialect.Reply{Content: []dialect.Block{asks("add", `{"a": 2}`), asks("sub", ``)}}},
+		{"in the order of the reply", "m", dialect.Reply{Content: []dialect.Block{asks("add", `{}`), says("so")}}},
+		{"without ids", "m:no-ids", dialect.Reply{Content: []dialect.Block{asks("add", `{}`), asks("sub", `{}`)}}},
 		{"without ids by the reply's model", "m",
-			dialect.Reply{Model: "x:no-ids", Content: []dialect.Block{asks("add", `{}`)}}, []string{
-				`{"content":"","tool_calls":[{"function":{"name":"add","arguments":{}}}]}`, end}},
+			dialect.Reply{Model: "x:no-ids", Content: []dialect.Block{asks("add", `{}`)}}},
 		{"a late use is on the last line", "m",
-			dialect.Reply{LateUse: true, Content: []dialect.Block{asks("add", `{}`), asks("sub", `{}`)}}, []string{
-				call("c-add", "0", "add", `{}`), call("c-sub", "1", "sub", `{}`) + " stop"}},
-		{"late text is none", "m", dialect.Reply{LateUse: true, Content: []dialect.Block{asks("add", `{}`), says("so")}},
-			[]string{
-				call("c-add", "0", "add", `{}`), `{"content":"so"}`, end}},
-		{"late use of nothing", "m", dialect.Reply{LateUse: true}, []string{end}},
-		{"invalid JSON arguments", "m", dialect.Reply{Content: []dialect.Block{asks("a", `{"`)}}, []string{
-			`{"content":"{\"na"}`, `{"content":"me\":"}`, `{"content":" \"a\""}`, `{"content":", \"p"}`, `{"content":"aram"}`,
-			`{"content":"eter"}`, `{"content":"s\": "}`, `{"content":"{\"}"}`, end}},
-		{"arguments that are an array", "m", dialect.Reply{Content: []dialect.Block{asks("a", `[]`), asks("add", `{}`)}},
-			[]string{
-				`{"content":"{\"na"}`, `{"content":"me\":"}`, `{"content":" \"a\""}`, `{"content":", \"p"}`, `{"content":"aram"}`,
-				`{"content":"eter"}`, `{"content":"s\": "}`, `{"content":"[]}"}`,
-				call("c-add", "0", "add", `{}`), end}},
-		{"big integers stay", "m", dialect.Reply{Content: []dialect.Block{asks("add", `{"n":9007199254740993}`)}},
-			[]string{call("c-add", "0", "add", `{"n":9007199254740993}`), end}},
-		{"truncated", "m", dialect.Reply{StopReason: dialect.StopMaxTokens, Content: []dialect.Block{says("hi")}},
-			[]string{`{"content":"hi"}`, `{"content":""} length`}},
+			dialect.Reply{LateUse: true, Content: []dialect.Block{asks("add", `{}`), asks("sub", `{}`)}}},
+		{"late text is none", "m", dialect.Reply{LateUse: true, Content: []dialect.Block{asks("add", `{}`), says("so")}}},
+		{"late use of nothing", "m", dialect.Reply{LateUse: true}},
+		{"invalid JSON arguments", "m", dialect.Reply{Content: []dialect.Block{asks("a", `{"`)}}},
+		{"arguments that are an array", "m", dialect.Reply{Content: []dialect.Block{asks("a", `[]`), asks("add", `{}`)}}},
+		{"big integers stay", "m", dialect.Reply{Content: []dialect.Block{asks("add", `{"n":9007199254740993}`)}}},
+		{"truncated", "m", dialect.Reply{StopReason: dialect.StopMaxTokens, Content: []dialect.Block{says("hi")}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			req := decode(t, `{"model":"`+c.model+`","messages":[`+user+`]}`)
-			require.Equal(t, c.want, messages(t, Chat.Encode(req, &c.reply)))
+			golden(t, c.name, messages(t, Chat.Encode(req, &c.reply)))
 		})
 	}
 }
@@ -103,11 +80,7 @@ func TestStreamEvents(t *testing.T) {
 func TestStreamBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // the time is fixed
 		a := Chat.Encode(decode(t, body(user, "")), &dialect.Reply{Content: []dialect.Block{says("<ö>")}})
-		const head = `{"model":"llama3.2","created_at":"2000-01-01T00:00:00Z","message":{"role":"assistant","content":"`
-		require.Equal(t, head+`\u003cö\u003e"},"done":false}`+"\n"+
-			head+`"},"done":true,"done_reason":"stop","total_duration":245000000,"load_duration":25000000,`+
-			`"prompt_eval_count":24,"prompt_eval_duration":200000000,"eval_count":2,"eval_duration":20000000}`+"\n",
-			string(join(a)))
+		codectest.File(t, "testdata/stream.ndjson", join(a))
 		require.Len(t, a.Chunks, 2)
 	})
 }
@@ -117,13 +90,7 @@ func TestPlainAnswerBytes(t *testing.T) {
 		use := dialect.Block{Type: dialect.ToolUse, Name: "add", Input: []byte(`{"a": 2}`)}
 		a := Chat.Encode(decode(t, body(user, `,"stream":false`)), &dialect.Reply{LateUse: true, Model: "qwen3:8b", Serial: 1,
 			Content: []dialect.Block{{Type: dialect.Thinking, Text: "hm, so"}, says("one, "), says("two"), use, use}})
-		require.Equal(t, `{"model":"qwen3:8b","created_at":"2000-01-01T00:00:00Z","message":{"role":"assistant","content":`+
-			`"one, two","thinking":"hm, so",`+
-			`"tool_calls":[{"id":"call_zscylvdv","function":{"index":0,"name":"add","arguments":{"a":2}}},{"id":`+
-			`"call_narf3sgt","function":{"index":1,"name":"add","arguments":{"a":2}}}]},`+
-			`"done":true,"done_reason":"stop","total_duration":295000000,"load_duration":25000000,"prompt_eval_count":27,`+
-			`"prompt_eval_duration":200000000,"eval_count":7,"eval_duration":70000000}`,
-			string(join(a)))
+		codectest.File(t, "testdata/plain.json", join(a))
 		require.Equal(t, 200, a.Status)
 		require.False(t, a.Stream)
 		require.Equal(t, contentJSON, a.Header.Get("Content-Type"))

@@ -121,14 +121,6 @@ func (d *duration) UnmarshalJSON(raw []byte) error {
 	return fmt.Errorf("keep_alive is %s: want a number of seconds, or a duration such as \"5m\"", raw)
 }
 
-// parsed returns the request as Decode parsed it, or parses it again.
-func parsed(req *dialect.Request) (*request, *dialect.Error) {
-	if q, ok := req.Decoded.(*request); ok {
-		return q, nil
-	}
-	return parse(req.Body)
-}
-
 // parse refuses what Ollama's types cannot hold.
 func parse(body []byte) (*request, *dialect.Error) {
 	var q request

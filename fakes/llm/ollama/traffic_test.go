@@ -3,7 +3,6 @@ package ollama
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
 	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
@@ -151,26 +151,5 @@ func shape(t *testing.T, text string) *shaped {
 // members returns the path of every member, except inside arguments.
 func members(t *testing.T, line string) []string {
 	t.Helper()
-	var v any
-	require.NoError(t, json.Unmarshal([]byte(line), &v))
-	found := map[string]bool{}
-	var walk func(path string, v any)
-	walk = func(path string, v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			for name, inner := range v {
-				if name != "arguments" {
-					walk(strings.TrimPrefix(path+"."+name, "."), inner)
-				}
-			}
-		case []any:
-			for _, inner := range v {
-				walk(path, inner)
-			}
-		default:
-			found[path] = true
-		}
-	}
-	walk("", v)
-	return slices.Sorted(maps.Keys(found))
+	return codectest.Members(t, line, "arguments", func(path string, _ any) []string { return []string{path} })
 }

@@ -31,13 +31,6 @@ var reasons = map[dialect.StopReason]string{
 	dialect.StopContentFilter: "content_filter",
 }
 
-func finishReason(r dialect.StopReason) string {
-	if word, ok := reasons[r]; ok {
-		return word
-	}
-	return string(r)
-}
-
 // reasoning reports whether the model's answers have neither logprobs nor a system fingerprint.
 func reasoning(model string) bool {
 	for _, prefix := range []string{"gpt-5", "o1", "o3", "o4"} {

@@ -23,22 +23,13 @@ var chatMembers = dialect.Set(`
 // Check applies the rules that the API is known to enforce: members, parameters, model, tools, messages, history. The
 // order is our own.
 func (c chat) Check(req *dialect.Request) *dialect.Error {
-	q, ok := req.Decoded.(*request)
-	if !ok {
-		var refused *dialect.Error
-		if q, refused = parse(req.Body); refused != nil {
-			return refused
-		}
+	q, refused := dialect.Parsed(req, parse)
+	if refused != nil {
+		return refused
 	}
 	q.style = c.style
-	for _, check := range []func(*request) *dialect.Error{
-		checkMembers, checkParameters, checkModel, checkTools, checkToolChoice, checkMessages, checkHistory,
-	} {
-		if err := check(q); err != nil {
-			return err
-		}
-	}
-	return nil
+	return dialect.First(q,
+		checkMembers, checkParameters, checkModel, checkTools, checkToolChoice, checkMessages, checkHistory)
 }
 
 func checkMembers(q *request) *dialect.Error {
@@ -150,12 +141,7 @@ func (m *message) check(i int) *dialect.Error {
 			return err
 		}
 	}
-	for _, c := range m.calls {
-		if err := c.check(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return dialect.Each(m.calls, (*toolCall).check)
 }
 
 // empty reports whether a message has no content, and nothing that replaces an assistant's.

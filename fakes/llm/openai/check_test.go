@@ -28,15 +28,6 @@ func body(messages, more string) string {
 	return `{"model":"gpt-4o","messages":[` + messages + `]` + more + `}`
 }
 
-// refusal decodes and checks, as the server does.
-func refusal(text string) *dialect.Error {
-	req, err := Chat.Decode(&http.Request{}, []byte(text))
-	if err != nil {
-		return err
-	}
-	return Chat.Check(req)
-}
-
 func TestErrors(t *testing.T) {
 	retry := "X-Should-Retry"
 	for _, c := range []struct {
@@ -44,7 +35,7 @@ func TestErrors(t *testing.T) {
 		body   string
 		header map[string]string
 	}{
-		{*refusal(body(`{"role":"human","content":"hi"}`,
+		{*codectest.Refusal(Chat, nil, body(`{"role":"human","content":"hi"}`,
 			"")), `{"error":{"message":"messages[0] has the role \"human\": want system, developer, user, assistant or tool",
 			"type":"invalid_request_error","param":"messages.[0].role","code":"invalid_value"}}`,
 			map[string]string{retry: "false"}},
@@ -85,21 +76,13 @@ func TestCheckAccepts128Tools(t *testing.T) {
 	tools := func(tool string, n int) string {
 		return `,"tools":[` + strings.TrimSuffix(strings.Repeat(tool+",", n), ",") + `]`
 	}
-	require.Nil(t, refusal(body(user, tools(add, 128))))
-	require.Equal(t, "there are 129 tools: want at most 128", refusal(body(user, tools(add, 129))).Message)
-	require.Nil(t, refusalOfResponses(input(userItem, tools(flatAdd, 128))))
-	err := refusalOfResponses(input(userItem, tools(flatAdd, 129)))
+	require.Nil(t, codectest.Refusal(Chat, nil, body(user, tools(add, 128))))
+	refused := codectest.Refusal(Chat, nil, body(user, tools(add, 129)))
+	require.Equal(t, "there are 129 tools: want at most 128", refused.Message)
+	require.Nil(t, codectest.Refusal(Responses, nil, input(userItem, tools(flatAdd, 128))))
+	err := codectest.Refusal(Responses, nil, input(userItem, tools(flatAdd, 129)))
 	require.Equal(t, "there are 129 tools: want at most 128", err.Message)
 	require.Equal(t, "array_above_max_length", err.Code)
-}
-
-// refusalOfResponses decodes and checks, as the server does.
-func refusalOfResponses(text string) *dialect.Error {
-	req, err := Responses.Decode(&http.Request{}, []byte(text))
-	if err != nil {
-		return err
-	}
-	return Responses.Check(req)
 }
 
 func TestCheckResponses(t *testing.T) {

@@ -3,7 +3,7 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
@@ -34,25 +34,19 @@ func checkTools(q *request) *dialect.Error {
 	case !q.Has("tools") && q.Has("parallel_tool_calls"):
 		return invalid("parallel_tool_calls", "", "parallel_tool_calls is set without tools: want it only with tools")
 	}
-	for _, t := range q.tools {
-		if err := t.check(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return dialect.Each(q.tools, (*tool).check)
 }
 
 func (t *tool) check() *dialect.Error {
 	if t.kind != "function" && t.kind != "custom" {
 		return invalidAt(t.path, "type", "invalid_value", "has the type %q: want function", t.kind)
 	}
+	at := t.path + "." + t.kind
 	if t.name == "" {
-		member := t.path + "." + t.kind
-		return invalidAt(member, "name", "missing_required_parameter", "has no name")
+		return invalidAt(at, "name", "missing_required_parameter", "has no name")
 	}
 	if !isToolName(t.name) {
-		member := t.path + "." + t.kind
-		return invalidAt(member, "name", "invalid_value", "has the name %q: want a match of %s", t.name, toolName)
+		return invalidAt(at, "name", "invalid_value", "has the name %q: want a match of %s", t.name, toolName)
 	}
 	if t.kind == "custom" || !dialect.IsGiven(t.parameters) {
 		return nil
@@ -106,19 +100,11 @@ func checkToolChoice(q *request) *dialect.Error {
 	if !q.Has("tools") {
 		return invalid("tool_choice", "", "tool_choice is set without tools: want it only with tools")
 	}
-	raw := q.Raw("tool_choice")
-	if dialect.IsKind(raw, '"') {
-		if mode := q.Text("tool_choice"); !slices.Contains([]string{dialect.ChoiceAuto, dialect.ChoiceNone,
-			dialect.ChoiceRequired}, mode) {
-			return invalid("tool_choice", "invalid_value", "tool_choice is %q: want auto, none, required, or an object", mode)
-		}
-		return nil
+	choice, refused := readChoice(q.Members)
+	if choice == nil {
+		return refused
 	}
-	var choice, inner dialect.Members
-	if q.Read("tool_choice", &choice) != nil {
-		return invalid("tool_choice", "invalid_type", "tool_choice has the wrong type: want a string or an object, got %s",
-			dialect.JSONName(raw))
-	}
+	var inner dialect.Members
 	kind := choice.Text("type")
 	_ = choice.Read(kind, &inner)
 	switch kind {
@@ -133,6 +119,22 @@ func checkToolChoice(q *request) *dialect.Error {
 	}
 	return invalid("tool_choice.type", "invalid_value",
 		"tool_choice has the type %q: want function, custom or allowed_tools", kind)
+}
+
+// readChoice reads a tool choice that is an object; nil for a mode. It refuses unknown modes and other types.
+func readChoice(q dialect.Members) (choice dialect.Members, refused *dialect.Error) {
+	raw := q.Raw("tool_choice")
+	if mode, isText := dialect.TextOf(raw); isText {
+		if !slices.Contains([]string{dialect.ChoiceAuto, dialect.ChoiceNone, dialect.ChoiceRequired}, mode) {
+			refused = invalid("tool_choice", "invalid_value", "tool_choice is %q: want auto, none, required, or an object", mode)
+		}
+		return nil, refused
+	}
+	if q.Read("tool_choice", &choice) != nil {
+		return nil, invalid("tool_choice", "invalid_type",
+			"tool_choice has the wrong type: want a string or an object, got %s", dialect.JSONName(raw))
+	}
+	return choice, nil
 }
 
 // topLevelForbidden are forbidden at the top level of a function's schema.
@@ -151,23 +153,41 @@ func withoutItems(raw json.RawMessage, path string) (at string) {
 	if s.Text("type") == "array" && !s.Has("items") {
 		return path
 	}
-	for _, holder := range []string{"properties", "$defs", "definitions"} {
-		var inner dialect.Members
-		_ = s.Read(holder, &inner) // a wrong type counts as empty
-		for _, name := range inner.Names() {
-			if at := withoutItems(inner.Raw(name), path+"."+holder+"."+name); at != "" {
-				return at
+	for path, inner := range innerSchemas(s, path, "anyOf", "oneOf", "allOf", "items") {
+		if at := withoutItems(inner, path); at != "" {
+			return at
+		}
+	}
+	return ""
+}
+
+// innerSchemas yields the paths and schemas of properties and definitions, then those of the other members: items has
+// one schema, the others have lists.
+func innerSchemas(s dialect.Members, path string, others ...string) iter.Seq2[string, json.RawMessage] {
+	return func(yield func(string, json.RawMessage) bool) {
+		for _, holder := range []string{"properties", "$defs", "definitions"} {
+			var inner dialect.Members
+			_ = s.Read(holder, &inner) // a wrong type counts as empty
+			for _, name := range inner.Names() {
+				if !yield(path+"."+holder+"."+name, inner.Raw(name)) {
+					return
+				}
+			}
+		}
+		for _, holder := range others {
+			if holder == "items" {
+				if !yield(path+".items", s.Raw(holder)) {
+					return
+				}
+				continue
+			}
+			var all []json.RawMessage
+			_ = s.Read(holder, &all)
+			for i, raw := range all {
+				if !yield(dialect.At(path+"."+holder, i), raw) {
+					return
+				}
 			}
 		}
 	}
-	for _, holder := range []string{"anyOf", "oneOf", "allOf"} {
-		var choices []json.RawMessage
-		_ = s.Read(holder, &choices)
-		for i, choice := range choices {
-			if at := withoutItems(choice, fmt.Sprintf("%s.%s[%d]", path, holder, i)); at != "" {
-				return at
-			}
-		}
-	}
-	return withoutItems(s.Raw("items"), path+".items")
 }

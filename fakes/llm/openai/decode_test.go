@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
-	"github.com/mcp-conform/mcp-conform/internal/traffic"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
 )
 
 func decode(t testing.TB, text string) *dialect.Request {
@@ -42,70 +42,7 @@ func TestDecodeReadsEveryMember(t *testing.T) {
 }
 
 func TestDecodeReadsMessages(t *testing.T) {
-	text := func(s, path string) dialect.Block { return dialect.Block{Type: dialect.Text, Text: s, Path: path} }
-	for _, c := range []struct {
-		name, messages string
-		want           []dialect.Message
-	}{
-		{"results in a row are one user's turn", calls + `,` + reply1 + `,` + reply2 + `,` + user, []dialect.Message{
-			{Role: dialect.Assistant, Path: "messages[0]", Content: []dialect.Block{
-				{Type: dialect.ToolUse, ID: "c1", Name: "add", Input: []byte("{}"), Raw: []byte(call1),
-					Path: "messages[0].tool_calls[0]"},
-				{Type: dialect.ToolUse, ID: "c2", Name: "add", Input: []byte("{}"), Raw: []byte(call2),
-					Path: "messages[0].tool_calls[1]"},
-			}},
-			{Role: dialect.User, Path: "messages[1]", Content: []dialect.Block{
-				{Type: dialect.ToolResult, ID: "c1", Content: []dialect.Block{text("1", "messages[1].content")},
-					Raw: []byte(reply1), Path: "messages[1]"},
-				{Type: dialect.ToolResult, ID: "c2", Content: []dialect.Block{text("2", "messages[2].content")},
-					Raw: []byte(reply2), Path: "messages[2]"},
-			}},
-			{Role: dialect.User, Path: "messages[3]", Content: []dialect.Block{text("hi", "messages[3].content")}},
-		}},
-		{"results apart are turns apart", reply1 + `,` + user + `,` + reply2, []dialect.Message{
-			{Role: dialect.User, Path: "messages[0]", Content: []dialect.Block{
-				{Type: dialect.ToolResult, ID: "c1", Content: []dialect.Block{text("1", "messages[0].content")},
-					Raw: []byte(reply1), Path: "messages[0]"}}},
-			{Role: dialect.User, Path: "messages[1]", Content: []dialect.Block{text("hi", "messages[1].content")}},
-			{Role: dialect.User, Path: "messages[2]", Content: []dialect.Block{
-				{Type: dialect.ToolResult, ID: "c2", Content: []dialect.Block{text("2", "messages[2].content")},
-					Raw: []byte(reply2), Path: "messages[2]"}}},
-		}},
-		{"media", `{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="}},{` +
-			`"type":"image_url","image_url":{"url":"https://a/b.png"}},` +
-			`{"type":"input_audio","input_audio":{"data":"aGk=","format":"mp3"}},{"type":"file","file":{}}]}`, []dialect.Message{
-			{Role: dialect.User, Path: "messages[0]", Content: []dialect.Block{
-				{Type: dialect.Image, Data: []byte("hi"), MimeType: "image/png",
-					Raw:  []byte(`{"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="}}`),
-					Path: "messages[0].content[0]"},
-				{Type: dialect.Image, Text: "https://a/b.png",
-					Raw: []byte(`{"type":"image_url","image_url":{"url":"https://a/b.png"}}`), Path: "messages[0].content[1]"},
-				{Type: dialect.Audio, Data: []byte("hi"), MimeType: "audio/mpeg",
-					Raw:  []byte(`{"type":"input_audio","input_audio":{"data":"aGk=","format":"mp3"}}`),
-					Path: "messages[0].content[2]"},
-				{Type: dialect.Other, Raw: []byte(`{"type":"file","file":{}}`), Path: "messages[0].content[3]"},
-			}},
-		}},
-		{"refusals", `{"role":"assistant","content":[{"type":"refusal","refusal":"no"}],"refusal":"never"}`,
-			[]dialect.Message{
-				{Role: dialect.Assistant, Path: "messages[0]", Content: []dialect.Block{
-					{Type: dialect.Text, Text: "no", Raw: []byte(`{"type":"refusal","refusal":"no"}`), Path: "messages[0].content[0]"},
-					text("never", "messages[0].refusal"),
-				}},
-			}},
-		{"arguments that are an object",
-			`{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"a","arguments":{"x":1}}}]}`, []dialect.Message{
-				{Role: dialect.Assistant, Path: "messages[0]",
-					Content: []dialect.Block{{Type: dialect.ToolUse, ID: "c", Name: "a", Input: []byte(`{"x":1}`),
-						Raw: []byte(`{"id":"c","function":{"name":"a","arguments":{"x":1}}}`), Path: "messages[0].tool_calls[0]"}}},
-			}},
-		{"an unknown role", `{"role":"human","content":"hi"}`, []dialect.Message{
-			{Role: "human", Path: "messages[0]", Content: []dialect.Block{text("hi", "messages[0].content")}}}},
-		{"a role under a name in another case", `{"Role":"user","content":"hi"}`, []dialect.Message{
-			{Path: "messages[0]", Content: []dialect.Block{text("hi", "messages[0].content")}}}},
-	} {
-		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, decode(t, body(c.messages, "")).Messages) })
-	}
+	codectest.Messages(t, Chat, "testdata/chat_messages.txtar", "")
 }
 
 func TestDecodeReadsToolChoices(t *testing.T) {
@@ -125,34 +62,12 @@ func TestDecodeReadsOneStopSequence(t *testing.T) {
 
 // A decoded request can be checked and answered completely.
 func FuzzDecode(f *testing.F) {
-	for _, seed := range []string{
+	codectest.Fuzz(f, Chat, nil, "openai-chat", []string{
 		body(user+`,`+calls+`,`+reply1+`,`+reply2,
 			`,"tools":[`+add+`],"tool_choice":"auto","stream":true,"stream_options":{"include_usage":true}`),
 		body(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="}},{"type":`+
 			`"input_audio","input_audio":{}}]}`, `,"stop":"x","n":1`),
 		body(`null,[],{"role":1},{"tool_calls":[null]},{"content":[null]}`, `,"tools":[null],"tool_choice":{}`),
 		`null`, `{}`, `[`, ``,
-	} {
-		f.Add([]byte(seed))
-	}
-	for _, x := range traffic.Read(f, "openai-chat") {
-		f.Add([]byte(x.Request))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		req, err := Chat.Decode(&http.Request{}, text)
-		if (req == nil) == (err == nil) {
-			t.Fatalf("want a request or an error, got %v and %v", req, err)
-		}
-		if err != nil {
-			return
-		}
-		if err := Chat.Check(req); err != nil && (err.Status != 400 || err.Message == "") {
-			t.Fatalf("a refusal that says nothing: %+v", err)
-		}
-		reply := &dialect.Reply{Content: []dialect.Block{{Type: dialect.Text, Text: string(text)},
-			{Type: dialect.ToolUse, Input: text}}}
-		if a := Chat.Encode(req, reply); a.Status != 200 || len(a.Chunks) == 0 {
-			t.Fatalf("no answer: %+v", a)
-		}
-	})
+	}, 400)
 }

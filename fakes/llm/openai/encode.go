@@ -44,7 +44,7 @@ func (c *chat) completion(req *dialect.Request, reply *dialect.Reply) *completio
 		id:        dialect.GenerateID("chatcmpl-", 29, reply.Serial, 0),
 		requestID: dialect.GenerateID("req_", 32, reply.Serial, 0),
 		model:     cmp.Or(reply.Model, req.Model),
-		finish:    finishReason(reply.Reason()),
+		finish:    reply.Word(reasons),
 		created:   time.Now().Unix(),
 		refuses:   c.isOpenAI && reply.Reason() == dialect.StopRefusal,
 	}

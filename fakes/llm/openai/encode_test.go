@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
 )
 
 func says(s string) dialect.Block { return dialect.Block{Type: dialect.Text, Text: s} }
@@ -52,13 +53,7 @@ func choices(t *testing.T, a dialect.Answer) []string {
 }
 
 func TestStreamEvents(t *testing.T) {
-	opening := func(id, name string) string {
-		return `"tool_calls":[{"index":` + id[1:] + `,"id":"` + id + `","type":"function","function":{"name":"` + name +
-			`","arguments":""}}]`
-	}
-	arguments := func(index, text string) string {
-		return `{"tool_calls":[{"index":` + index + `,"function":{"arguments":` + string(dialect.Marshal(text)) + `}}]}`
-	}
+	golden := codectest.Golden(t, "testdata/chat_streams.txtar")
 	use := func(id, input string) dialect.Block {
 		b := asks("add", input)
 		b.ID = id
@@ -68,43 +63,22 @@ func TestStreamEvents(t *testing.T) {
 		name  string
 		more  string
 		reply dialect.Reply
-		want  []string
 	}{
-		{"text", "", dialect.Reply{Content: []dialect.Block{says("sunny, 18°C")}}, []string{
-			`{"role":"assistant","content":"","refusal":null}`, `{"content":"sunn"}`, `{"content":"y, 1"}`, `{"content":"8°C"}`,
-			`{} stop`, `[DONE]`}},
-		{"with usage", `,"stream_options":{"include_usage":true}`, dialect.Reply{Content: []dialect.Block{says("hi")}},
-			[]string{
-				`{"role":"assistant","content":"","refusal":null}`, `{"content":"hi"}`, `{} stop`, `usage`, `[DONE]`}},
-		{"nothing", "", dialect.Reply{}, []string{`{"role":"assistant","content":"","refusal":null}`, `{} stop`, `[DONE]`}},
-		{"one call opens in the first chunk", "", dialect.Reply{Content: []dialect.Block{use("c0", `{"a":2}`)}}, []string{
-			`{"role":"assistant","content":null,` + opening("c0", "add") + `,"refusal":null}`, arguments("0", `{"a"`),
-			arguments("0", `:2}`), `{} tool_calls`, `[DONE]`}},
-		{"several calls come one by one", "", dialect.Reply{Content: []dialect.Block{use("c0", `{}`), use("c1", `{"a":2}`)}},
-			[]string{
-				`{"role":"assistant","content":null}`, `{` + opening("c0", "add") + `}`, arguments("0", `{}`),
-				`{` + opening("c1", "add") + `}`, arguments("1", `{"a"`), arguments("1", `:2}`), `{} tool_calls`, `[DONE]`}},
-		{"text comes before calls", "", dialect.Reply{Content: []dialect.Block{use("c0", `{}`), says("so")}}, []string{
-			`{"role":"assistant","content":"","refusal":null}`, `{"content":"so"}`, `{` + opening("c0", "add") + `}`,
-			arguments("0", `{}`), `{} tool_calls`, `[DONE]`}},
-		{"late use", "", dialect.Reply{LateUse: true, Content: []dialect.Block{use("c0", `{"a":2}`)}}, []string{
-			`{"role":"assistant","content":null}`, `{` + opening("c0", "add") + `}`, arguments("0", `{"a"`), `{} tool_calls`,
-			arguments("0", `:2}`), `[DONE]`}},
+		{"text", "", dialect.Reply{Content: []dialect.Block{says("sunny, 18°C")}}},
+		{"with usage", `,"stream_options":{"include_usage":true}`, dialect.Reply{Content: []dialect.Block{says("hi")}}},
+		{"nothing", "", dialect.Reply{}},
+		{"one call opens in the first chunk", "", dialect.Reply{Content: []dialect.Block{use("c0", `{"a":2}`)}}},
+		{"several calls come one by one", "", dialect.Reply{Content: []dialect.Block{use("c0", `{}`), use("c1", `{"a":2}`)}}},
+		{"text comes before calls", "", dialect.Reply{Content: []dialect.Block{use("c0", `{}`), says("so")}}},
+		{"late use", "", dialect.Reply{LateUse: true, Content: []dialect.Block{use("c0", `{"a":2}`)}}},
 		{"late use without arguments", `,"stream_options":{"include_usage":true}`,
-			dialect.Reply{LateUse: true, Content: []dialect.Block{use("c0", ``)}}, []string{
-				`{"role":"assistant","content":null}`, `{} tool_calls`, `{` + opening("c0", "add") + `}`, `usage`, `[DONE]`}},
-		{"late use of nothing", "", dialect.Reply{LateUse: true, Content: []dialect.Block{says("hi")}}, []string{
-			`{"role":"assistant","content":"","refusal":null}`, `{"content":"hi"}`, `{} stop`, `[DONE]`}},
-		{"invalid JSON arguments", "", dialect.Reply{Content: []dialect.Block{use("c0", `{"a`)}}, []string{
-			`{"role":"assistant","content":null,` + opening("c0", "add") + `,"refusal":null}`, arguments("0", `{"a`),
-			`{} tool_calls`, `[DONE]`}},
-		{"stop beside calls", "", dialect.Reply{StopReason: dialect.EndTurn, Content: []dialect.Block{use("c0", `{}`)}},
-			[]string{
-				`{"role":"assistant","content":null,` + opening("c0", "add") + `,"refusal":null}`, arguments("0", `{}`), `{} stop`,
-				`[DONE]`}},
+			dialect.Reply{LateUse: true, Content: []dialect.Block{use("c0", ``)}}},
+		{"late use of nothing", "", dialect.Reply{LateUse: true, Content: []dialect.Block{says("hi")}}},
+		{"invalid JSON arguments", "", dialect.Reply{Content: []dialect.Block{use("c0", `{"a`)}}},
+		{"stop beside calls", "", dialect.Reply{StopReason: dialect.EndTurn, Content: []dialect.Block{use("c0", `{}`)}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			require.Equal(t, c.want, choices(t, Chat.Encode(decode(t, body(user, `,"stream":true`+c.more)), &c.reply)))
+			golden(t, c.name, choices(t, Chat.Encode(decode(t, body(user, `,"stream":true`+c.more)), &c.reply)))
 		})
 	}
 }
@@ -113,20 +87,7 @@ func TestStreamBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // the time is fixed
 		req := decode(t, body(user, `,"stream":true,"stream_options":{"include_usage":true}`))
 		a := Chat.Encode(req, &dialect.Reply{Content: []dialect.Block{says("<ö>")}, Serial: 1})
-		head := `data: {"id":"chatcmpl-t3JPFBEwVBTPgGcxQ5SFjJQFQTFo3","object":"chat.completion.chunk","created":` +
-			`946684800,"model":"gpt-4o",` +
-			`"service_tier":"default","system_fingerprint":"fp_5c0f8d2e1b","choices":[`
-		require.Equal(t, []string{
-			head + `{"index":0,"delta":{"role":"assistant","content":"","refusal":null},"logprobs":null,"finish_reason":null}` +
-				`],"usage":null}` + "\n\n",
-			head + `{"index":0,"delta":{"content":"<ö>"},"logprobs":null,"finish_reason":null}],"usage":null}` + "\n\n",
-			head + `{"index":0,"delta":{},"logprobs":null,"finish_reason":"stop"}],"usage":null}` + "\n\n",
-			head + `],"usage":{"prompt_tokens":37,"completion_tokens":2,"total_tokens":39,"prompt_tokens_details":{` +
-				`"cached_tokens":0,"audio_tokens":0},` +
-				`"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":0,"accepted_prediction_tokens":0,` +
-				`"rejected_prediction_tokens":0}}}` + "\n\n",
-			"data: [DONE]\n\n",
-		}, strings.SplitAfter(string(join(a)), "\n\n")[:5])
+		codectest.File(t, "testdata/chat_stream.txt", join(a))
 		require.Len(t, a.Chunks, 5)
 		require.Equal(t, "text/event-stream; charset=utf-8", a.Header.Get("Content-Type"))
 	})
@@ -144,53 +105,7 @@ func TestPlainAnswerBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := Chat.Encode(decode(t, body(user, "")), &dialect.Reply{Content: []dialect.Block{asks("add", `{"a": 2}`)},
 			Serial: 1, Model: "gpt-4o-2024-08-06"})
-		require.Equal(t, `{
-  "id": "chatcmpl-t3JPFBEwVBTPgGcxQ5SFjJQFQTFo3",
-  "object": "chat.completion",
-  "created": 946684800,
-  "model": "gpt-4o-2024-08-06",
-  "choices": [
-    {
-      "index": 0,
-      "message": {
-        "role": "assistant",
-        "content": null,
-        "tool_calls": [
-          {
-            "id": "call_dpPUrU7Eg2b0EBUGIAfmT6lI",
-            "type": "function",
-            "function": {
-              "name": "add",
-              "arguments": "{\"a\": 2}"
-            }
-          }
-        ],
-        "refusal": null,
-        "annotations": []
-      },
-      "logprobs": null,
-      "finish_reason": "tool_calls"
-    }
-  ],
-  "usage": {
-    "prompt_tokens": 23,
-    "completion_tokens": 3,
-    "total_tokens": 26,
-    "prompt_tokens_details": {
-      "cached_tokens": 0,
-      "audio_tokens": 0
-    },
-    "completion_tokens_details": {
-      "reasoning_tokens": 0,
-      "audio_tokens": 0,
-      "accepted_prediction_tokens": 0,
-      "rejected_prediction_tokens": 0
-    }
-  },
-  "service_tier": "default",
-  "system_fingerprint": "fp_5c0f8d2e1b"
-}
-`, string(join(a)))
+		codectest.File(t, "testdata/chat_plain.json", join(a))
 		require.Equal(t, http.StatusOK, a.Status)
 		require.False(t, a.Stream)
 		require.Equal(t, "application/json", a.Header.Get("Content-Type"))

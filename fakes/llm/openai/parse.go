@@ -67,12 +67,8 @@ func parse(body []byte) (*request, *dialect.Error) {
 		return nil, invalid("", "", "the body is null: want a JSON object")
 	}
 	r := newReader()
-	r.Read(q.Members, "", "model", &q.model)
-	r.Read(q.Members, "", "stream", &q.stream)
-	q.temperature = dialect.Optional[float64](&r.Reader, q.Members, "", "temperature")
-	q.maxTokens = dialect.Optional[int64](&r.Reader, q.Members, "", "max_tokens")
-	q.maxCompleted = dialect.Optional[int64](&r.Reader, q.Members, "", "max_completion_tokens")
-	q.n = dialect.Optional[int64](&r.Reader, q.Members, "", "n")
+	r.ReadAll(q.Members, "", "model", &q.model, "stream", &q.stream, "temperature", &q.temperature,
+		"max_tokens", &q.maxTokens, "max_completion_tokens", &q.maxCompleted, "n", &q.n)
 	if dialect.IsKind(q.Raw("stop"), '"') {
 		q.stop = []string{q.Text("stop")}
 	} else if q.Read("stop", &q.stop) != nil {

@@ -12,13 +12,12 @@ import (
 )
 
 // responsesMembers are the members of a request: API reference of 2026.
-var responsesMembers = dialect.Set("access_programs background context_management conversation include input " +
-	"instructions max_output_tokens " +
-	"max_tool_calls metadata model moderation parallel_tool_calls previous_response_id prompt prompt_cache_key " +
-	"prompt_cache_options " +
-	"prompt_cache_retention reasoning safety_identifier service_tier store stream stream_options temperature text " +
-	"tool_choice tools " +
-	"top_logprobs top_p truncation user")
+var responsesMembers = dialect.Set(`
+	access_programs background context_management conversation include input instructions max_output_tokens
+	max_tool_calls metadata model moderation parallel_tool_calls previous_response_id prompt prompt_cache_key
+	prompt_cache_options prompt_cache_retention reasoning safety_identifier service_tier store stream stream_options
+	temperature text tool_choice tools top_logprobs top_p truncation user
+`)
 
 // renamedMembers maps members of Chat Completions to their names in Responses.
 var renamedMembers = map[string]string{
@@ -28,10 +27,11 @@ var renamedMembers = map[string]string{
 	"function_call": "tool_choice",
 }
 
-var includable = dialect.Set("file_search_call.results web_search_call.results web_search_call.action.sources " +
-	"message.input_image.image_url " +
-	"computer_call_output.output.image_url code_interpreter_call.outputs reasoning.encrypted_content " +
-	"message.output_text.logprobs")
+var includable = dialect.Set(`
+	file_search_call.results web_search_call.results web_search_call.action.sources message.input_image.image_url
+	computer_call_output.output.image_url code_interpreter_call.outputs reasoning.encrypted_content
+	message.output_text.logprobs
+`)
 
 // minOutputTokens is the minimum of max_output_tokens; no other provider has one.
 const minOutputTokens = 16
@@ -39,24 +39,13 @@ const minOutputTokens = 16
 // Check applies the rules that the API is known to enforce: members, stored objects, parameters, tools, items, history.
 // Unknown stored objects give 404, all else 400. The order is our own.
 func (responses) Check(req *dialect.Request) *dialect.Error {
-	q, ok := req.Decoded.(*responsesRequest)
-	if !ok {
-		var err *dialect.Error
-		if q, err = parseResponses(req.Body); err != nil {
-			return err
-		}
+	q, refused := dialect.Parsed(req, parseResponses)
+	if refused != nil {
+		return refused
 	}
-	for _, check := range []func(*responsesRequest) *dialect.Error{
-		(*responsesRequest).checkMembers, (*responsesRequest).checkStored, (*responsesRequest).checkParameters,
-		(*responsesRequest).checkModel,
-		(*responsesRequest).checkTools, (*responsesRequest).checkToolChoice, (*responsesRequest).checkItems,
-		(*responsesRequest).checkHistory,
-	} {
-		if err := check(q); err != nil {
-			return err
-		}
-	}
-	return nil
+	type of = responsesRequest
+	return dialect.First(q, (*of).checkMembers, (*of).checkStored, (*of).checkParameters, (*of).checkModel,
+		(*of).checkTools, (*of).checkToolChoice, (*of).checkItems, (*of).checkHistory)
 }
 
 func (q *responsesRequest) checkMembers() *dialect.Error {
@@ -157,12 +146,12 @@ var (
 		"refusal":      dialect.Set("type refusal"),
 		"summary_text": dialect.Set("type text"),
 	}
-	hostedItems = dialect.Set("additional_tools apply_patch_call apply_patch_call_output code_interpreter_call " +
-		"compaction compaction_trigger computer_call " +
-		"computer_call_output configuration_update file_search_call image_generation_call local_shell_call " +
-		"local_shell_call_output mcp_approval_request " +
-		"mcp_approval_response mcp_call mcp_list_tools program program_output shell_call shell_call_output " +
-		"tool_search_call tool_search_output web_search_call")
+	hostedItems = dialect.Set(`
+		additional_tools apply_patch_call apply_patch_call_output code_interpreter_call compaction compaction_trigger
+		computer_call computer_call_output configuration_update file_search_call image_generation_call local_shell_call
+		local_shell_call_output mcp_approval_request mcp_approval_response mcp_call mcp_list_tools program
+		program_output shell_call shell_call_output tool_search_call tool_search_output web_search_call
+	`)
 
 	messageParts = map[string][]string{
 		"user":      {"input_text", "input_image", "input_file", "input_audio"},
@@ -181,12 +170,7 @@ var (
 const maxCallID = 64
 
 func (q *responsesRequest) checkItems() *dialect.Error {
-	for i := range q.items {
-		if err := q.items[i].check(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return dialect.Each(q.items, (*item).check)
 }
 
 func (it *item) check() *dialect.Error {
@@ -273,12 +257,7 @@ func (it *item) checkContent(allowed []string, where string) *dialect.Error {
 	if it.text == nil && !it.Has(contents[it.kind]) {
 		return missing(it.path, contents[it.kind])
 	}
-	for i := range it.parts {
-		if err := it.parts[i].checkFlat(allowed, where); err != nil {
-			return err
-		}
-	}
-	return nil
+	return dialect.Each(it.parts, func(p *part) *dialect.Error { return p.checkFlat(allowed, where) })
 }
 
 func (p *part) checkFlat(allowed []string, where string) *dialect.Error {

@@ -11,10 +11,11 @@ import (
 
 const maxFlatName = 128
 
-var hostedTools = dialect.Set("apply_patch code_interpreter computer computer_use_preview file_search " +
-	"image_generation local_shell mcp namespace " +
-	"programmatic_tool_calling shell tool_search web_search web_search_2025_08_26 web_search_preview " +
-	"web_search_preview_2025_03_11")
+var hostedTools = dialect.Set(`
+	apply_patch code_interpreter computer computer_use_preview file_search image_generation local_shell mcp
+	namespace programmatic_tool_calling shell tool_search web_search web_search_2025_08_26 web_search_preview
+	web_search_preview_2025_03_11
+`)
 
 var toolMembers = map[string]map[string]bool{
 	"function": dialect.Set("type name description parameters strict async defer_loading allowed_callers output_schema"),
@@ -25,12 +26,7 @@ func (q *responsesRequest) checkTools() *dialect.Error {
 	if len(q.tools) > maxTools {
 		return invalid("tools", "array_above_max_length", "there are %d tools: want at most %d", len(q.tools), maxTools)
 	}
-	for i := range q.tools {
-		if err := q.tools[i].checkFlat(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return dialect.Each(q.tools, (*tool).checkFlat)
 }
 
 // checkFlat checks the name first: in a Chat Completions tool it is one level deeper.
@@ -97,22 +93,8 @@ func strictViolation(raw json.RawMessage, path string) (at, why string) {
 			}
 		}
 	}
-	for _, holder := range []string{"properties", "$defs", "definitions"} {
-		var inner dialect.Members
-		_ = s.Read(holder, &inner)
-		for _, name := range inner.Names() {
-			if at, why := strictViolation(inner.Raw(name), path+"."+holder+"."+name); why != "" {
-				return at, why
-			}
-		}
-	}
-	if at, why := strictViolation(s.Raw("items"), path+".items"); why != "" {
-		return at, why
-	}
-	var choices []json.RawMessage
-	_ = s.Read("anyOf", &choices)
-	for i, choice := range choices {
-		if at, why := strictViolation(choice, fmt.Sprintf("%s.anyOf[%d]", path, i)); why != "" {
+	for path, inner := range innerSchemas(s, path, "items", "anyOf") {
+		if at, why := strictViolation(inner, path); why != "" {
 			return at, why
 		}
 	}
@@ -120,23 +102,15 @@ func strictViolation(raw json.RawMessage, path string) (at, why string) {
 }
 
 func (q *responsesRequest) checkToolChoice() *dialect.Error {
-	raw := q.Raw("tool_choice")
 	if !q.Has("tool_choice") {
 		return nil
 	}
-	if dialect.IsKind(raw, '"') {
-		switch mode := q.Text("tool_choice"); {
-		case mode == dialect.ChoiceRequired && len(q.tools) == 0:
-			return invalid("tool_choice", "", "tool_choice is required, and there are no tools: want it only with tools")
-		case mode != dialect.ChoiceAuto && mode != dialect.ChoiceNone && mode != dialect.ChoiceRequired:
-			return invalid("tool_choice", "invalid_value", "tool_choice is %q: want auto, none, required, or an object", mode)
-		}
-		return nil
+	choice, refused := readChoice(q.Members)
+	if refused == nil && q.Text("tool_choice") == dialect.ChoiceRequired && len(q.tools) == 0 {
+		return invalid("tool_choice", "", "tool_choice is required, and there are no tools: want it only with tools")
 	}
-	var choice dialect.Members
-	if q.Read("tool_choice", &choice) != nil {
-		return invalid("tool_choice", "invalid_type", "tool_choice has the wrong type: want a string or an object, got %s",
-			dialect.JSONName(raw))
+	if choice == nil {
+		return refused
 	}
 	kind := choice.Text("type")
 	switch {

@@ -135,11 +135,6 @@ func (p *part) flatBlock() dialect.Block {
 }
 
 func includes(req *dialect.Request, what string) bool {
-	q, ok := req.Decoded.(*responsesRequest)
-	if !ok {
-		if q, _ = parseResponses(req.Body); q == nil { // a hand-made request
-			return false
-		}
-	}
-	return slices.Contains(q.include, what)
+	q, _ := dialect.Parsed(req, parseResponses)
+	return q != nil && slices.Contains(q.include, what) // nil for a hand-made request
 }

@@ -8,15 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
-	"github.com/mcp-conform/mcp-conform/internal/traffic"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
 )
 
 const (
 	userItem = `{"role":"user","content":"hi"}`
 	itemA    = `{"type":"function_call","id":"fc_a","call_id":"a","name":"add","arguments":"{}"}`
-	itemB    = `{"type":"function_call","call_id":"b","name":"add","arguments":"{}"}`
 	outputA  = `{"type":"function_call_output","call_id":"a","output":"1"}`
-	outputB  = `{"type":"function_call_output","call_id":"b","output":"2"}`
 	thought  = `{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":` +
 		`"sealed"}`
 	flatAdd = `{"type":"function","name":"add","parameters":{"type":"object","properties":{}}}`
@@ -59,97 +57,7 @@ func TestResponsesDecodeReadsEveryMember(t *testing.T) {
 }
 
 func TestResponsesDecodeReadsItems(t *testing.T) {
-	text := func(s, path string) dialect.Block { return dialect.Block{Type: dialect.Text, Text: s, Path: path} }
-	for _, c := range []struct {
-		name, body string
-		want       []dialect.Message
-	}{
-		{"a string", `{"model":"m","input":"hi"}`,
-			[]dialect.Message{{Role: dialect.User, Path: "input", Content: []dialect.Block{text("hi", "input")}}}},
-		{"the assistant's items are one turn, and results another",
-			input(thought+`,{"role":"assistant","content":[{"type":"output_text","text":"so"},{"type":"refusal","refusal":`+
-				`"no"}]},`+
-				itemA+`,`+itemB+`,`+outputB+`,`+outputA+`,`+userItem, ""), []dialect.Message{
-				{Role: dialect.Assistant, Path: "input[0]", Content: []dialect.Block{
-					{Type: dialect.Thinking, ID: "rs_1", Text: "hm", Signature: "sealed", Raw: []byte(thought), Path: "input[0]"},
-					{Type: dialect.Text, Text: "so", Raw: []byte(`{"type":"output_text","text":"so"}`), Path: "input[1].content[0]"},
-					{Type: dialect.Text, Text: "no", Raw: []byte(`{"type":"refusal","refusal":"no"}`), Path: "input[1].content[1]"},
-					{Type: dialect.ToolUse, ID: "a", Name: "add", Input: []byte("{}"), Raw: []byte(itemA), Path: "input[2]"},
-					{Type: dialect.ToolUse, ID: "b", Name: "add", Input: []byte("{}"), Raw: []byte(itemB), Path: "input[3]"},
-				}},
-				{Role: dialect.User, Path: "input[4]", Content: []dialect.Block{
-					{Type: dialect.ToolResult, ID: "b", Content: []dialect.Block{text("2", "input[4].output")}, Raw: []byte(outputB),
-						Path: "input[4]"},
-					{Type: dialect.ToolResult, ID: "a", Content: []dialect.Block{text("1", "input[5].output")}, Raw: []byte(outputA),
-						Path: "input[5]"},
-				}},
-				{Role: dialect.User, Path: "input[6]", Content: []dialect.Block{text("hi", "input[6].content")}},
-			}},
-		{"the user's messages are turns apart", input(userItem+`,`+userItem, ""), []dialect.Message{
-			{Role: dialect.User, Path: "input[0]", Content: []dialect.Block{text("hi", "input[0].content")}},
-			{Role: dialect.User, Path: "input[1]", Content: []dialect.Block{text("hi", "input[1].content")}},
-		}},
-		{"a prompt between the assistant's items parts them", input(itemA+`,{"role":"system","content":"s"},`+itemB, ""),
-			[]dialect.Message{
-				{Role: dialect.Assistant, Path: "input[0]",
-					Content: []dialect.Block{{Type: dialect.ToolUse, ID: "a", Name: "add", Input: []byte("{}"), Raw: []byte(itemA),
-						Path: "input[0]"}}},
-				{Role: dialect.Assistant, Path: "input[2]",
-					Content: []dialect.Block{{Type: dialect.ToolUse, ID: "b", Name: "add", Input: []byte("{}"), Raw: []byte(itemB),
-						Path: "input[2]"}}},
-			}},
-		{"media", input(`{"role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,aGk="},{`+
-			`"type":"input_image","image_url":"https://a/b.png"},{"type":"input_image","file_id":"f"},`+
-			`{"type":"input_audio","input_audio":{"data":"aGk=","format":"mp3"}},{"type":"input_file","file_id":"f"}]}`, ""),
-			[]dialect.Message{
-				{Role: dialect.User, Path: "input[0]", Content: []dialect.Block{
-					{Type: dialect.Image, Data: []byte("hi"), MimeType: "image/png",
-						Raw: []byte(`{"type":"input_image","image_url":"data:image/png;base64,aGk="}`), Path: "input[0].content[0]"},
-					{Type: dialect.Image, Text: "https://a/b.png", Raw: []byte(`{"type":"input_image","image_url":"https://a/b.png"}`),
-						Path: "input[0].content[1]"},
-					{Type: dialect.Image, Text: "f", Raw: []byte(`{"type":"input_image","file_id":"f"}`), Path: "input[0].content[2]"},
-					{Type: dialect.Audio, Data: []byte("hi"), MimeType: "audio/mpeg",
-						Raw: []byte(`{"type":"input_audio","input_audio":{"data":"aGk=","format":"mp3"}}`), Path: "input[0].content[3]"},
-					{Type: dialect.Other, Raw: []byte(`{"type":"input_file","file_id":"f"}`), Path: "input[0].content[4]"},
-				}},
-			}},
-		{"a result of parts",
-			input(`{"type":"function_call_output","call_id":"a","output":[{"type":"input_text","text":"1"},{"type":`+
-				`"input_image","image_url":"data:image/png;base64,aGk="}]}`, ""), []dialect.Message{
-				{Role: dialect.User, Path: "input[0]",
-					Content: []dialect.Block{{Type: dialect.ToolResult, ID: "a", Path: "input[0]",
-						Raw: []byte(`{"type":"function_call_output","call_id":"a","output":[{"type":"input_text","text":"1"},{"type":` +
-							`"input_image","image_url":"data:image/png;base64,aGk="}]}`),
-						Content: []dialect.Block{
-							{Type: dialect.Text, Text: "1", Raw: []byte(`{"type":"input_text","text":"1"}`), Path: "input[0].output[0]"},
-							{Type: dialect.Image, Data: []byte("hi"), MimeType: "image/png",
-								Raw: []byte(`{"type":"input_image","image_url":"data:image/png;base64,aGk="}`), Path: "input[0].output[1]"},
-						}}}},
-			}},
-		{"a custom tool's call and its output",
-			input(`{"type":"custom_tool_call","call_id":"c","name":"sh","input":"ls"},{"type":"custom_tool_call_output",`+
-				`"call_id":"c","output":"x"}`, ""), []dialect.Message{
-				{Role: dialect.Assistant, Path: "input[0]",
-					Content: []dialect.Block{{Type: dialect.ToolUse, ID: "c", Name: "sh", Input: []byte("ls"),
-						Raw: []byte(`{"type":"custom_tool_call","call_id":"c","name":"sh","input":"ls"}`), Path: "input[0]"}}},
-				{Role: dialect.User, Path: "input[1]",
-					Content: []dialect.Block{{Type: dialect.ToolResult, ID: "c",
-						Content: []dialect.Block{text("x", "input[1].output")},
-						Raw:     []byte(`{"type":"custom_tool_call_output","call_id":"c","output":"x"}`), Path: "input[1]"}}},
-			}},
-		{"what there is no word for", input(`{"id":"msg_1"},{"type":"web_search_call","id":"ws_1"}`, ""), []dialect.Message{
-			{Role: dialect.Assistant, Path: "input[0]", Content: []dialect.Block{
-				{Type: dialect.Other, ID: "msg_1", Raw: []byte(`{"id":"msg_1"}`), Path: "input[0]"},
-				{Type: dialect.Other, ID: "ws_1", Raw: []byte(`{"type":"web_search_call","id":"ws_1"}`), Path: "input[1]"},
-			}},
-		}},
-		{"an unknown role", input(`{"role":"human","content":"hi"}`, ""), []dialect.Message{
-			{Role: "human", Path: "input[0]", Content: []dialect.Block{text("hi", "input[0].content")}}}},
-		{"a name in another case", input(`{"Role":"user","content":"hi"}`, ""), []dialect.Message{
-			{Path: "input[0]", Content: []dialect.Block{text("hi", "input[0].content")}}}},
-	} {
-		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, decodeResponses(t, c.body).Messages) })
-	}
+	codectest.Messages(t, Responses, "testdata/responses_messages.txtar", "")
 }
 
 func TestResponsesDecodeReadsToolChoices(t *testing.T) {
@@ -166,7 +74,7 @@ func TestResponsesDecodeReadsToolChoices(t *testing.T) {
 
 // A decoded request can be checked and answered completely.
 func FuzzResponsesDecode(f *testing.F) {
-	for _, seed := range []string{
+	codectest.Fuzz(f, Responses, nil, "openai-responses", []string{
 		input(userItem+`,`+thought+`,`+itemA+`,`+outputA,
 			`,"tools":[`+flatAdd+`],"tool_choice":"auto","stream":true,"reasoning":{"effort":"low"},"include":`+
 				`["reasoning.encrypted_content"]`),
@@ -175,32 +83,7 @@ func FuzzResponsesDecode(f *testing.F) {
 		input(`null,[],{"role":1},{"type":"reasoning"},{"content":[null]},{"type":"function_call"}`,
 			`,"tools":[null,{"type":"function","strict":true,"parameters":{}}],"tool_choice":{}`),
 		`{"model":"m","input":"hi"}`, `null`, `{}`, `[`, ``,
-	} {
-		f.Add([]byte(seed))
-	}
-	for _, x := range traffic.Read(f, "openai-responses") {
-		f.Add([]byte(x.Request))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		req, err := Responses.Decode(&http.Request{}, text)
-		if (req == nil) == (err == nil) {
-			t.Fatalf("want a request or an error, got %v and %v", req, err)
-		}
-		if err != nil {
-			return
-		}
-		if err := Responses.Check(req); err != nil && (err.Status != 400 && err.Status != 404 || err.Message == "") {
-			t.Fatalf("a refusal that says nothing: %+v", err)
-		}
-		reply := &dialect.Reply{Content: []dialect.Block{{Type: dialect.Text, Text: string(text)},
-			{Type: dialect.ToolUse, Input: text}, {Type: dialect.Thinking, Text: "hm"}}}
-		if a := Responses.Encode(req, reply); a.Status != 200 || len(a.Chunks) == 0 {
-			t.Fatalf("no answer: %+v", a)
-		}
-		if len(Responses.EncodeErrorEvent(req, &dialect.Reply{}, 0, &dialect.Error{Status: 500})) == 0 {
-			t.Fatal("no error event")
-		}
-	})
+	}, 400, 404)
 }
 
 func TestModelsAreListedInBothDialects(t *testing.T) {

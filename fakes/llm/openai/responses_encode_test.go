@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
 )
 
 // event is a stream event, read from its JSON.
@@ -80,77 +81,24 @@ func ask(id, name, arguments string) dialect.Block {
 }
 
 func TestResponsesStreamEvents(t *testing.T) {
-	const begin = "created|in_progress|"
-	part := func(text string) string {
-		return `{"type":"output_text","annotations":[],"logprobs":[],"text":"` + text + `"}`
-	}
-	message := func(id, status, content string) string {
-		return `{"id":"` + id + `","type":"message","status":"` + status + `","content":[` + content + `],"role":"assistant"}`
-	}
-	call := func(id, status, arguments, callID string) string {
-		return `{"id":"` + id + `","type":"function_call","status":"` + status + `","arguments":` +
-			string(dialect.Marshal(arguments)) + `,"call_id":"` + callID + `","name":"add"}`
-	}
-	id := func(prefix string, position int) string { return dialect.GenerateID(prefix, 32, 0, position) }
+	golden := codectest.Golden(t, "testdata/responses_streams.txtar")
 	for _, c := range []struct {
 		name  string
 		more  string
 		reply dialect.Reply
-		want  string
 	}{
-		{"nothing", "", dialect.Reply{}, begin + "completed"},
-		{"text", "", dialect.Reply{Content: []dialect.Block{says("sunny")}}, begin +
-			"output_item.added 0 " + message(id("msg_", 0), "in_progress", "") + "|content_part.added 0 0 " + part("") +
-			"|output_text.delta 0 0 sunn|output_text.delta 0 0 y|output_text.done 0 0 sunny|" +
-			"content_part.done 0 0 " + part("sunny") + "|output_item.done 0 " + message(id("msg_", 0), "completed",
-			part("sunny")) + "|completed"},
-		{"two texts are parts of one message", "", dialect.Reply{Content: []dialect.Block{says("a"), says("b")}}, begin +
-			"output_item.added 0 " + message(id("msg_", 0), "in_progress", "") + "|content_part.added 0 0 " + part("") +
-			"|output_text.delta 0 0 a|output_text.done 0 0 a|content_part.done 0 0 " + part("a") +
-			"|content_part.added 0 1 " + part("") + "|output_text.delta 0 1 b|output_text.done 0 1 b|content_part.done 0 1 " +
-			part("b") +
-			"|output_item.done 0 " + message(id("msg_", 0), "completed", part("a")+","+part("b")) + "|completed"},
-		{"calls", "", dialect.Reply{Content: []dialect.Block{ask("a", "add", `{"a":2}`), ask("", "add", "")}}, begin +
-			"output_item.added 0 " + call(id("fc_", 0), "in_progress", "",
-			"a") + `|function_call_arguments.delta 0 {"a"|function_call_arguments.delta 0 :2}|function_call_arguments.done ` +
-			`0 {"a":2}|` +
-			"output_item.done 0 " + call(id("fc_", 0), "completed", `{"a":2}`, "a") +
-			"|output_item.added 1 " + call(id("fc_", 1), "in_progress", "", dialect.GenerateID("call_", 24, 0, 1)) +
-			"|function_call_arguments.done 1 |" +
-			"output_item.done 1 " + call(id("fc_", 1), "completed", "", dialect.GenerateID("call_", 24, 0, 1)) + "|completed"},
+		{"nothing", "", dialect.Reply{}},
+		{"text", "", dialect.Reply{Content: []dialect.Block{says("sunny")}}},
+		{"two texts are parts of one message", "", dialect.Reply{Content: []dialect.Block{says("a"), says("b")}}},
+		{"calls", "", dialect.Reply{Content: []dialect.Block{ask("a", "add", `{"a":2}`), ask("", "add", "")}}},
 		{"thinking, text and a call in their order", "",
 			dialect.Reply{LateUse: true, Content: []dialect.Block{{Type: dialect.Thinking, Text: "hm", Signature: "sealed"},
-				ask("a", "add", `{}`), says("so")}}, begin +
-				`output_item.added 0 {"id":"` + id("rs_",
-				0) + `","type":"reasoning","summary":[]}|reasoning_summary_part.added 0 0 {"type":"summary_text","text":""}` +
-				`|reasoning_summary_text.delta 0 0 hm|` +
-				`reasoning_summary_text.done 0 0 hm|reasoning_summary_part.done 0 0 {"type":"summary_text","text":"hm"}` +
-				`|output_item.done 0 {"id":"` + id("rs_",
-				0) + `","type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]}` +
-				"|output_item.added 1 " + call(id("fc_", 1), "in_progress", "",
-				"a") + `|function_call_arguments.delta 1 {}|function_call_arguments.done 1 {}|output_item.done 1 ` +
-				call(id("fc_", 1), "completed", `{}`, "a") +
-				"|output_item.added 2 " + message(id("msg_", 2), "in_progress", "") + "|content_part.added 2 0 " + part("") +
-				"|output_text.delta 2 0 so|output_text.done 2 0 so|content_part.done 2 0 " + part("so") +
-				"|output_item.done 2 " + message(id("msg_", 2), "completed", part("so")) + "|completed"},
+				ask("a", "add", `{}`), says("so")}}},
 		{"sealed thinking without a summary", `,"include":["reasoning.encrypted_content"]`,
-			dialect.Reply{Content: []dialect.Block{{Type: dialect.Thinking, Signature: "sealed"}}}, begin +
-				`output_item.added 0 {"id":"` + id("rs_",
-				0) + `","type":"reasoning","encrypted_content":"sealed","summary":[]}|output_item.done 0 {"id":"` + id("rs_",
-				0) + `","type":"reasoning","encrypted_content":"sealed","summary":[]}|completed`},
-		{"a refusal", "", dialect.Reply{StopReason: dialect.StopRefusal, Content: []dialect.Block{says("no")}}, begin +
-			"output_item.added 0 " + message(id("msg_", 0), "in_progress",
-			"") + `|content_part.added 0 0 {"type":"refusal","refusal":""}|refusal.delta 0 0 no|refusal.done 0 0 ` +
-			`no|content_part.done 0 0 {"type":"refusal","refusal":"no"}|` +
-			"output_item.done 0 " + message(id("msg_", 0), "completed", `{"type":"refusal","refusal":"no"}`) + "|completed"},
-		{"truncated", "", dialect.Reply{StopReason: dialect.StopMaxTokens, Content: []dialect.Block{says("a")}}, begin +
-			"output_item.added 0 " + message(id("msg_", 0), "in_progress", "") + "|content_part.added 0 0 " + part("") +
-			"|output_text.delta 0 0 a|output_text.done 0 0 a|content_part.done 0 0 " + part("a") +
-			"|output_item.done 0 " + message(id("msg_", 0), "incomplete", part("a")) + "|incomplete"},
-		{"invalid JSON arguments", "", dialect.Reply{Content: []dialect.Block{ask("a", "add", `{"`)}}, begin +
-			"output_item.added 0 " + call(id("fc_", 0), "in_progress", "",
-			"a") + `|function_call_arguments.delta 0 {"|function_call_arguments.done 0 {"|output_item.done 0 ` +
-			call(id("fc_", 0), "completed", `{"`, "a") + "|completed"},
+			dialect.Reply{Content: []dialect.Block{{Type: dialect.Thinking, Signature: "sealed"}}}},
+		{"a refusal", "", dialect.Reply{StopReason: dialect.StopRefusal, Content: []dialect.Block{says("no")}}},
+		{"truncated", "", dialect.Reply{StopReason: dialect.StopMaxTokens, Content: []dialect.Block{says("a")}}},
+		{"invalid JSON arguments", "", dialect.Reply{Content: []dialect.Block{ask("a", "add", `{"`)}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
@@ -158,7 +106,7 @@ func TestResponsesStreamEvents(t *testing.T) {
 				&c.reply)) {
 				got = append(got, e.short())
 			}
-			require.Equal(t, strings.Split(c.want, "|"), got)
+			golden(t, c.name, got)
 		})
 	}
 }
@@ -230,7 +178,7 @@ func TestResponseEchoesTheRequest(t *testing.T) {
 }
 
 func TestResponsesErrorBody(t *testing.T) {
-	a := Responses.EncodeError(refusalOfResponses(input(userItem+`,`+itemA, "")))
+	a := Responses.EncodeError(codectest.Refusal(Responses, nil, input(userItem+`,`+itemA, "")))
 	require.Equal(t, http.StatusBadRequest, a.Status)
 	require.Equal(t, "false", a.Header.Get("X-Should-Retry"))
 	require.JSONEq(t, `{"error":{"message":"calls without an output: want a function_call_output for each of a","type":`+

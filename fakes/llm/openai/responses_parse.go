@@ -42,16 +42,9 @@ func parseResponses(body []byte) (*responsesRequest, *dialect.Error) {
 		return nil, invalid("", "", "the body is null: want a JSON object")
 	}
 	r := newReader()
-	r.Read(q.Members, "", "model", &q.model)
-	r.Read(q.Members, "", "instructions", &q.instructions)
-	r.Read(q.Members, "", "stream", &q.stream)
-	r.Read(q.Members, "", "background", &q.background)
-	r.Read(q.Members, "", "store", new(bool))
-	q.temperature = dialect.Optional[float64](&r.Reader, q.Members, "", "temperature")
-	q.topP = dialect.Optional[float64](&r.Reader, q.Members, "", "top_p")
-	q.maxTokens = dialect.Optional[int64](&r.Reader, q.Members, "", "max_output_tokens")
-	q.topLogprobs = dialect.Optional[int64](&r.Reader, q.Members, "", "top_logprobs")
-	r.Read(q.Members, "", "include", &q.include)
+	r.ReadAll(q.Members, "", "model", &q.model, "instructions", &q.instructions, "stream", &q.stream,
+		"background", &q.background, "store", new(bool), "temperature", &q.temperature, "top_p", &q.topP,
+		"max_output_tokens", &q.maxTokens, "top_logprobs", &q.topLogprobs, "include", &q.include)
 	if text, isText := dialect.TextOf(q.Raw("input")); isText {
 		q.prompt = &text
 	} else {
@@ -74,10 +67,7 @@ func (r *reader) item(raw json.RawMessage, path string) item {
 			it.kind = "message"
 		}
 	}
-	r.Read(it.Members, path, "role", &it.role)
-	r.Read(it.Members, path, "id", &it.id)
-	r.Read(it.Members, path, "call_id", &it.callID)
-	r.Read(it.Members, path, "name", &it.name)
+	r.ReadAll(it.Members, path, "role", &it.role, "id", &it.id, "call_id", &it.callID, "name", &it.name)
 	content, ok := contents[it.kind]
 	if !ok {
 		return it
@@ -95,10 +85,7 @@ func (r *reader) item(raw json.RawMessage, path string) item {
 // flatTool reads a tool of Responses, which has no inner object.
 func (r *reader) flatTool(raw json.RawMessage, path string) tool {
 	t := tool{path: path, flat: r.Object(raw, path)}
-	r.Read(t.flat, path, "type", &t.kind)
-	r.Read(t.flat, path, "name", &t.name)
-	r.Read(t.flat, path, "description", &t.description)
-	r.Read(t.flat, path, "strict", new(bool))
+	r.ReadAll(t.flat, path, "type", &t.kind, "name", &t.name, "description", &t.description, "strict", new(bool))
 	t.parameters = t.flat.Raw("parameters")
 	return t
 }

@@ -12,12 +12,9 @@ func (c *chat) includeUsage(req *dialect.Request) bool {
 	if c.usageAnyway {
 		return true
 	}
-	body, ok := req.Decoded.(*request)
-	if !ok {
-		var refused *dialect.Error
-		if body, refused = parse(req.Body); refused != nil {
-			return false // a hand-made request
-		}
+	body, refused := dialect.Parsed(req, parse)
+	if refused != nil {
+		return false // a hand-made request
 	}
 	var options dialect.Members
 	var include bool

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
 	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
@@ -57,46 +58,16 @@ func TestCompatibleServerVariations(t *testing.T) {
 	reply := dialect.Reply{Content: []dialect.Block{says("so"), {Type: dialect.ToolUse, ID: "aaaaaaaa1", Name: "add",
 		Input: []byte(`{"a":2}`)},
 		{Type: dialect.ToolUse, ID: "aaaaaaaa2", Name: "add", Input: []byte(`{}`)}}}
-	whole := func(index, id, arguments string) string {
-		return `{"index":` + index + `,"id":"` + id + `","type":"function","function":{"name":"add","arguments":` +
-			quote(arguments) + `}}`
-	}
-	part := func(index, arguments string) string {
-		return `{"tool_calls":[{"index":` + index + `,"function":{"arguments":` + quote(arguments) + `}}]}`
-	}
-	for _, c := range []struct {
-		codec dialect.Codec
-		want  []string
-		late  []string // from the finish reason on, with LateUse
-	}{
-		{Mistral, []string{`{"role":"assistant","content":""}`, `{"content":"so"}`,
-			`{"tool_calls":[` + strings.ReplaceAll(whole("0", "aaaaaaaa1", `{"a":2}`)+","+whole("1", "aaaaaaaa2", `{}`),
-				`,"type":"function"`, "") + `]} tool_calls`, `[DONE]`},
-			[]string{`{"content":""} tool_calls`,
-				`{"tool_calls":[` + strings.ReplaceAll(whole("0", "aaaaaaaa1", `{"a":2}`)+","+whole("1", "aaaaaaaa2", `{}`),
-					`,"type":"function"`, "") + `]}`, `[DONE]`}},
-		{Groq, []string{`{"role":"assistant","content":""}`, `{"content":"so"}`,
-			`{"tool_calls":[` + whole("0", "aaaaaaaa1", `{"a":2}`) + `]}`,
-			`{"tool_calls":[` + whole("1", "aaaaaaaa2", `{}`) + `]}`, `{} tool_calls`, `[DONE]`},
-			[]string{`{} tool_calls`, `{"tool_calls":[` + whole("1", "aaaaaaaa2", `{}`) + `]}`, `[DONE]`}},
-		{XAI, []string{`{"content":"so","role":"assistant"}`, `{"tool_calls":[` + whole("0", "aaaaaaaa1", `{"a":2}`) + `]}`,
-			`{"tool_calls":[` + whole("1", "aaaaaaaa2", `{}`) + `]}`, `{} tool_calls`, `[DONE]`},
-			[]string{`{} tool_calls`, `{"tool_calls":[` + whole("1", "aaaaaaaa2", `{}`) + `]}`, `[DONE]`}},
-		{IndexFromOne, []string{`{"role":"assistant"}`, `{"content":"so"}`,
-			`{"tool_calls":[` + whole("1", "aaaaaaaa1", ``) + `]}`, part("1", ""), part("1", `{"a"`),
-			part("1", `:2}`), `{"tool_calls":[` + whole("2", "aaaaaaaa2", ``) + `]}`, part("2", ""), part("2", "{}"),
-			`{} tool_calls`, `[DONE]`},
-			[]string{`{} tool_calls`, part("2", "{}"), `[DONE]`}},
-	} {
-		t.Run(c.codec.Name(), func(t *testing.T) {
+	golden := codectest.Golden(t, "testdata/style_streams.txtar")
+	for _, codec := range []dialect.Codec{Mistral, Groq, XAI, IndexFromOne} {
+		t.Run(codec.Name(), func(t *testing.T) {
 			req := decode(t, body(user, `,"stream":true`))
-			require.Equal(t, c.want, choices(t, c.codec.Encode(req, &reply)))
 			late := reply
 			late.LateUse = true
-			said := choices(t, c.codec.Encode(req, &late))
-			require.Equal(t, c.late, said[len(said)-len(c.late):])
-			require.Equal(t, []string{"POST " + strings.TrimSuffix(c.codec.(chat).base, "/") + "/chat/completions"},
-				c.codec.Patterns())
+			golden(t, codec.Name(), choices(t, codec.Encode(req, &reply)))
+			golden(t, codec.Name()+", late use", choices(t, codec.Encode(req, &late)))
+			require.Equal(t, []string{"POST " + strings.TrimSuffix(codec.(chat).base, "/") + "/chat/completions"},
+				codec.Patterns())
 		})
 	}
 }

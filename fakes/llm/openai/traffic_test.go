@@ -2,14 +2,13 @@ package openai
 
 import (
 	"encoding/json"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
+	"github.com/mcp-conform/mcp-conform/fakes/llm/internal/codectest"
 	"github.com/mcp-conform/mcp-conform/internal/traffic"
 )
 
@@ -137,27 +136,13 @@ var younger = map[string]bool{"service_tier": true, "choices.message.annotations
 // keys returns the path of every member except random padding, and whether it is null.
 func keys(t *testing.T, text string) []string {
 	t.Helper()
-	var v any
-	require.NoError(t, json.Unmarshal([]byte(text), &v), text)
-	found := map[string]bool{}
-	var walk func(path string, v any)
-	walk = func(path string, v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			for name, inner := range v {
-				walk(strings.TrimPrefix(path+"."+name, "."), inner)
-			}
-		case []any:
-			for _, inner := range v {
-				walk(path, inner)
-			}
-		case nil:
-			found[path+" null"] = true
+	return codectest.Members(t, text, "", func(path string, v any) (words []string) {
+		if v == nil {
+			words = append(words, path+" null")
 		}
-		if path != "" && path != "obfuscation" && !younger[path] {
-			found[path] = true
+		if path != "obfuscation" && !younger[path] {
+			words = append(words, path)
 		}
-	}
-	walk("", v)
-	return slices.Sorted(maps.Keys(found))
+		return words
+	})
 }

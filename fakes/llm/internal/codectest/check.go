@@ -20,11 +20,62 @@ import (
 
 var update = flag.Bool("update", false, "write the actual results into the files of cases")
 
+// Refusal decodes and checks a request, as a server does; nil if it is accepted.
+func Refusal(codec dialect.Codec, header http.Header, body string) *dialect.Error {
+	req, refused := codec.Decode(&http.Request{Header: header}, []byte(body))
+	if refused != nil {
+		return refused
+	}
+	return codec.Check(req)
+}
+
 // Check decodes and checks the requests in a file, as a server does, and compares the results. The file is a txtar
 // archive with a case a section: lines "@ url URL" and "@ header NAME: VALUE" for a request that differs from the
 // default one, the body, then the result. A result is "=> accepted", or a line "=> STATUS KIND param=PARAM code=CODE"
 // without the empty words, and a line with the message. The flag -update writes the results.
 func Check(t *testing.T, codec dialect.Codec, file, defaultURL string, header http.Header) {
+	compare(t, file, defaultURL, header, func(t *testing.T, r *http.Request, body []byte) string {
+		return result(t, codec, r, body)
+	})
+}
+
+// Messages is [Check] for the decoded messages: "=> messages", a line for each message, and indented lines for its
+// blocks. Each line has the role or type, the path, and all members that are not zero.
+func Messages(t *testing.T, codec dialect.Codec, file, defaultURL string) {
+	compare(t, file, defaultURL, http.Header{}, func(t *testing.T, r *http.Request, body []byte) string {
+		req, refused := codec.Decode(r, body)
+		require.Nil(t, refused)
+		lines := "messages\n"
+		for _, m := range req.Messages {
+			lines += fmt.Sprintf("%s %s\n", m.Role, m.Path) + describe(m.Content, "  ")
+		}
+		return lines
+	})
+}
+
+func describe(blocks []dialect.Block, indent string) (lines string) {
+	for _, b := range blocks {
+		lines += fmt.Sprintf("%s%s %s", indent, b.Type, b.Path)
+		for _, member := range []struct{ name, value string }{
+			{"id", b.ID}, {"name", b.Name}, {"text", b.Text}, {"signature", b.Signature}, {"type", b.MimeType},
+			{"data", fmt.Sprintf("%x", b.Data)}, {"input", string(b.Input)}, {"raw", string(b.Raw)},
+		} {
+			if member.value != "" {
+				lines += " " + member.name + "=" + member.value
+			}
+		}
+		if b.IsError {
+			lines += " error"
+		}
+		lines += "\n" + describe(b.Content, indent+"  ")
+	}
+	return lines
+}
+
+// compare runs each case of a file and compares or writes its result.
+func compare(t *testing.T, file, defaultURL string, header http.Header,
+	run func(t *testing.T, r *http.Request, body []byte) string,
+) {
 	archive, err := txtar.ParseFile(file)
 	require.NoError(t, err)
 	for i, f := range archive.Files {
@@ -47,7 +98,7 @@ func Check(t *testing.T, codec dialect.Codec, file, defaultURL string, header ht
 					}
 				}
 			}
-			got := result(t, codec, req, []byte(body))
+			got := run(t, req, []byte(body))
 			if *update {
 				archive.Files[i].Data = []byte(strings.TrimPrefix(given+"\n=> "+got, "\n"))
 				return
