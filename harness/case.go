@@ -139,7 +139,7 @@ func withBarrier(cases []Case) []Case {
 	last := barrier
 	last.Declare, last.Decision = cases[0].Declare, cases[0].Decision
 	if cmp.Or(last.Decision, Approve) != Approve {
-		last.Handler = func(*server.Session) (any, error) { return "not asked, since the person declines", nil }
+		last.Handler = func(*server.Session) (any, error) { return "not asked, since the user declines", nil }
 	}
 	return append(slices.Clip(cases), last)
 }

@@ -16,8 +16,8 @@ const (
 	success   = "it ended with success"
 	exited1   = "it exited with status 1"
 	running   = "it was still running"
-	noAnswer  = "not one sampling request was answered with a result"
-	noContent = "the result has no content that is a block or an array of blocks"
+	noAnswer  = "expected a result for at least one sampling request, found none"
+	noContent = "expected a content block or an array of blocks in the result"
 )
 
 // verdicts are the verdicts that each client must get. A client that fails nothing is wrong in a way that does not
@@ -39,10 +39,10 @@ var verdicts = []expected{
 	{client: "exits-0-when-asked", fails: "client/sampled basic/answered", unseen: true, says: noAnswer},
 	{client: "exits-7-at-the-end", fails: "client/ends-cleanly", says: "it exited with status 7"},
 	{client: "segmentation-fault-at-once", fails: neverConnects, unseen: true,
-		says: "a signal ended it: segmentation fault"},
+		says: "it was ended by the signal segmentation fault"},
 	{client: "segmentation-fault-when-asked", fails: dies, unseen: true, says: noAnswer},
 	{client: "segmentation-fault-at-the-end", fails: "client/ends-cleanly",
-		says: "a signal ended it: segmentation fault"},
+		says: "it was ended by the signal segmentation fault"},
 	{client: "killed-when-asked", fails: dies, unseen: true, says: noAnswer},
 	{client: "panics-when-asked", fails: dies, unseen: true, says: noAnswer},
 	{client: "floods-stderr"},
@@ -74,7 +74,7 @@ var verdicts = []expected{
 	{client: "opens-200-gets"},
 	{client: "connects-and-says-nothing"},
 	{client: "reads-nothing", fails: "basic/answered", unseen: true,
-		says: "the client did not answer a sampling request with a result"},
+		says: "expected a result for the sampling request"},
 	{client: "closes-in-the-middle-of-a-stream", fails: dies, unseen: true, says: noAnswer},
 	{client: "resets"},
 	{client: "wrong-host", fails: neverConnects, unseen: true, says: exited1},
@@ -96,14 +96,14 @@ var verdicts = []expected{
 	{client: "unknown-progress"},
 	{client: "calls-every-tool-twice"},
 	{client: "calls-nothing", unseen: true},
-	{client: "answers-twice", fails: "basic/answers-once", says: "2 responses came for one request"},
+	{client: "answers-twice", fails: "basic/answers-once", says: "expected 1 response to sampling request 1, found 2"},
 	{client: "answers-what-nobody-asked", fails: "basic/id-echoed",
-		says: "beside the responses that were due, one came with an id that no request has"},
+		says: "which no request has"},
 	{client: "ids-of-another-type", fails: "basic/id-echoed",
-		says: `the response to request 1000001 has the id "1000001"`},
+		says: `expected id 1000001 in the response, found "1000001"`},
 	{client: "result-and-error", fails: "client/sampled basic/answered", unseen: true, says: noAnswer},
 	{client: "neither-result-nor-error", fails: dies, unseen: true, hangs: true, says: noAnswer},
-	{client: "wrong-jsonrpc", fails: "basic/json-rpc", says: `do not say "jsonrpc": "2.0"`},
+	{client: "wrong-jsonrpc", fails: "basic/json-rpc", says: `expected "jsonrpc": "2.0" in every message`},
 	{client: "answers-after-the-end", fails: dies + " basic/id-echoed", unseen: true,
 		says: noAnswer},
 	{client: "a-string-for-a-result", fails: invalid, unseen: true, says: noContent},
@@ -127,7 +127,7 @@ var verdicts = []expected{
 	{client: "sh:trap '' TERM; while :; do sleep 1000; done", fails: neverConnects, unseen: true, hangs: true, in: legacy,
 		says: running},
 	{client: "sh:kill -s SEGV $$", fails: neverConnects, unseen: true,
-		says: "a signal ended it: segmentation fault"},
+		says: "it was ended by the signal segmentation fault"},
 	{client: "sh:yes | head -c 50000000; exit 4", fails: neverConnects, unseen: true,
 		says: "it exited with status 4"},
 	{client: "sh:sleep 1000 & exit 0", fails: "client/connects", unseen: true, says: success},
