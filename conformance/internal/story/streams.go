@@ -29,5 +29,5 @@ func Wait(s *server.Session, asked *server.Pending) {
 		<-asked.Done()
 		return
 	}
-	Either(Reaction, asked.Done(), s.Context().Done())
+	WaitFor(Reaction, asked.Done(), s.Context().Done())
 }

@@ -13,9 +13,9 @@ import (
 // The server cancels a sampling request while the model thinks. The model answers only after the client has responded
 // to a later request: by then the client has read the cancel. A client that ignored it then has an answer, and time to
 // send it.
-var inFlight = gated("cancel/in-flight", func(gate *story.Stage) server.Handler {
+var inFlight = gated("cancel/in-flight", func(gate *story.Gate) server.Handler {
 	return func(s *server.Session) (any, error) {
-		asked, word, err := story.StartPondering(s, gate)
+		asked, word, err := story.AskHeld(s, gate)
 		defer gate.Open(word)
 		if err != nil {
 			return nil, err
@@ -32,13 +32,13 @@ var inFlight = gated("cancel/in-flight", func(gate *story.Stage) server.Handler 
 		if err != nil {
 			return nil, err
 		}
-		story.Either(story.CancelIgnoredAfter, later.Done(), nil)
-		hungUp := story.Either(story.CancelIgnoredAfter, gate.Left(word), nil) // it takes a moment to see that
+		story.WaitFor(story.CancelIgnoredAfter, later.Done(), nil)
+		hungUp := story.WaitFor(story.CancelIgnoredAfter, gate.Left(word), nil) // it takes a moment to see that
 		gate.Open(word)
 		if hungUp {
 			gate.DelayBarrier(lateAnswer)
 		} else {
-			story.Either(story.Reaction, asked.Done(), nil)
+			story.WaitFor(story.Reaction, asked.Done(), nil)
 		}
 		if _, err := later.Answer(); err != nil {
 			return nil, err

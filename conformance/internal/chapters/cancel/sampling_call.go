@@ -13,8 +13,8 @@ import (
 // The client abandons its call while the model thinks. Up to 2025-11-25 it cancels the call, and then the server
 // cancels the sampling request. In 2026-07-28 nothing comes: the call had ended with the InputRequiredResult. A client
 // whose driver abandons no calls sends no progress token.
-var callWhileSampling = story.Pondered(harness.Case{ID: "cancel/call-while-sampling", GiveUp: true},
-	func(gate *story.Stage) server.Handler {
+var callWhileSampling = story.Gated(harness.Case{ID: "cancel/call-while-sampling", GiveUp: true},
+	func(gate *story.Gate) server.Handler {
 		return func(s *server.Session) (any, error) {
 			if !s.WantsProgress() {
 				return s.Sample(s.Ask("Name a bird."))
@@ -24,16 +24,16 @@ var callWhileSampling = story.Pondered(harness.Case{ID: "cancel/call-while-sampl
 				done = gate.BlockBarrier()
 			}
 			defer done()
-			asked, word, err := story.StartPondering(s, gate)
+			asked, word, err := story.AskHeld(s, gate)
 			defer gate.Open(word)
 			if err != nil {
 				return nil, err
 			}
 			if s.Revision().Modern() {
-				story.Either(story.Reaction, gate.Left(word), asked.Done())
-			} else if story.Either(story.Reaction, s.Context().Done(), nil) {
+				story.WaitFor(story.Reaction, gate.Left(word), asked.Done())
+			} else if story.WaitFor(story.Reaction, s.Context().Done(), nil) {
 				_ = s.Cancel(asked, "the call was given up") // fails if the client has closed the stream, and so knows
-				story.Either(story.Reaction, gate.Left(word), nil)
+				story.WaitFor(story.Reaction, gate.Left(word), nil)
 			}
 			gate.Open(word)
 			done() // there may be nobody left to respond

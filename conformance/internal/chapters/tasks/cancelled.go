@@ -14,10 +14,10 @@ var cancelled = withTask("tasks/cancelled", false, func(a *asker) {
 	if !a.Declares("tasks", "cancel") {
 		return
 	}
-	story.Either(story.Reaction, a.gate.Held(a.word), a.Context().Done())
+	story.WaitFor(story.Reaction, a.gate.Held(a.word), a.Context().Done())
 	a.ask(server.TasksCancel, a.task)
 	a.ask(server.TasksGet, a.task)
-	story.Either(story.CancelIgnoredAfter, a.gate.Left(a.word), nil) // it may take a moment to see that the client hung up
+	story.WaitFor(story.CancelIgnoredAfter, a.gate.Left(a.word), nil) // it may take a moment to see that the client hung up
 	a.open()
 	a.ask(server.TasksResult, a.task)
 	a.ask(server.TasksGet, a.task)

@@ -19,7 +19,7 @@ var answered = withTask("tasks/answered", false, func(a *asker) {
 	}
 	result, err := a.StartTask(server.TasksResult, a.task)
 	if beside, err := a.StartTask(server.TasksGet, a.task); err == nil {
-		story.Either(story.SerialAfter, beside.Done(), nil) // a serial client responds only after the model's answer
+		story.WaitFor(story.SerialAfter, beside.Done(), nil) // a serial client responds only after the model's answer
 	}
 	a.open()
 	a.result(result, err)

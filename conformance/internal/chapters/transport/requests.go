@@ -127,10 +127,10 @@ const readPatience = 2 * time.Second
 
 // The server sends a request twice while the model thinks, and then another one. A client that responds to the ping has
 // read both; a client that handles one request at a time does not respond to it.
-var repeated = story.Pondered(harness.Case{ID: "transport/repeated", Revisions: check.NewestLegacy},
-	func(gate *story.Stage) server.Handler {
+var repeated = story.Gated(harness.Case{ID: "transport/repeated", Revisions: check.NewestLegacy},
+	func(gate *story.Gate) server.Handler {
 		return func(s *server.Session) (any, error) {
-			asked, word, err := story.StartPondering(s, gate)
+			asked, word, err := story.AskHeld(s, gate)
 			defer gate.Open(word)
 			if err == nil {
 				err = s.Repeat(asked)
@@ -193,16 +193,16 @@ func afterRepeat(e *evidence.Case, r *evidence.Round, failure check.Verdict) che
 
 // The server sends three sampling requests in one batch. The case is isolated: a client that cannot read a batch may
 // lose its connection.
-var together = story.Pondered(
+var together = story.Gated(
 	harness.Case{ID: "transport/together", Revisions: []server.Revision{server.V20250326}, Isolated: true},
-	func(*story.Stage) server.Handler {
+	func(*story.Gate) server.Handler {
 		return func(s *server.Session) (any, error) {
 			asked, err := s.StartBatch(s.Ask("Name a bird."), s.Ask("Name a fish."), s.Ask("Name a tree."))
 			if err != nil {
 				return nil, err
 			}
 			for _, one := range asked {
-				story.Either(story.Reaction, one.Done(), s.Context().Done())
+				story.WaitFor(story.Reaction, one.Done(), s.Context().Done())
 			}
 			return "done", nil
 		}
@@ -246,7 +246,7 @@ func inBatch(e *evidence.Case, r *evidence.Round) *check.Verdict {
 	if a == nil {
 		return nil
 	}
-	if other := story.Others(a, r); other != "" {
+	if other := story.ForeignAnswer(a, r); other != "" {
 		return check.Instead(check.Fail("expected the answer to request %d of a batch, found another: %q", r.N, other).
 			Show(r.Asked, "").Show(a.At("content"), "%s", strings.TrimSpace(dialect.PlainText(a.Blocks()))))
 	}

@@ -18,12 +18,12 @@ const manyLines = "Name a bird.\nOr two,\r\nor\u2028three, or \"\\n\" – 鳥?"
 
 // The server asks a question with line ends. While the model thinks about the next one, it writes to standard error,
 // and then asks once more. Over HTTP it asks only the first question.
-var pipe = story.Pondered(harness.Case{ID: "transport/pipe", Stdio: true}, func(gate *story.Stage) server.Handler {
+var pipe = story.Gated(harness.Case{ID: "transport/pipe", Stdio: true}, func(gate *story.Gate) server.Handler {
 	return func(s *server.Session) (any, error) {
 		if _, err := s.Sample(s.Ask(manyLines)); err != nil || !s.OverStdio() {
 			return "done", err
 		}
-		asked, word, err := story.StartPondering(s, gate)
+		asked, word, err := story.AskHeld(s, gate)
 		defer gate.Open(word)
 		if err != nil {
 			return nil, err
@@ -122,13 +122,13 @@ const endSeen = 300 * time.Millisecond
 
 // The server ends while the model thinks. If the client restarts it and calls again, it asks something simple, as over
 // HTTP.
-var pipeEnd = story.Pondered(harness.Case{ID: "transport/pipe-end", Stdio: true, Isolated: true},
-	func(gate *story.Stage) server.Handler {
+var pipeEnd = story.Gated(harness.Case{ID: "transport/pipe-end", Stdio: true, Isolated: true},
+	func(gate *story.Gate) server.Handler {
 		return func(s *server.Session) (any, error) {
 			if !s.OverStdio() || s.Call() > 1 {
 				return s.Sample(s.Ask("Name a bird."))
 			}
-			asked, word, err := story.StartPondering(s, gate)
+			asked, word, err := story.AskHeld(s, gate)
 			defer gate.Open(word)
 			if err != nil {
 				return nil, err
@@ -141,7 +141,7 @@ var pipeEnd = story.Pondered(harness.Case{ID: "transport/pipe-end", Stdio: true,
 			if err := s.HangUp(); err != nil {
 				return nil, err
 			}
-			story.Either(endSeen, nil, nil)
+			story.WaitFor(endSeen, nil, nil)
 			gate.Open(word)
 			return asked.Answer()
 		}
