@@ -26,7 +26,7 @@ func Unsettled(ev *evidence.Case, r *evidence.Round) *Verdict {
 func UnsettledSince(ev *evidence.Case, after evidence.Place) *Verdict {
 	v := UnsettledAfter(ev.Session, after, "no response came, but one could still have come")
 	if v != nil {
-		*v = v.Show(after, "")
+		*v = v.At(after)
 	}
 	return v
 }
@@ -35,10 +35,10 @@ func UnsettledSince(ev *evidence.Case, after evidence.Place) *Verdict {
 // nothing and does not count. Fault is the message for a client that made one.
 func NoModelCall(ev *evidence.Case, r *evidence.Round, fault string) Verdict {
 	if completed := r.CompletedCalls(); len(completed) > 0 {
-		return Fail("%s", fault).Show(r.Asked, "").Show(completed[0].Place, "%s", evidence.Compact(completed[0].Request.Body))
+		return Fail("%s", fault).At(r.Asked).ShowJSON(completed[0].Place, completed[0].Request.Body)
 	}
 	if unmarked := ev.Session.Unmarked; len(unmarked) > 0 {
-		return NotObserved("the model received a request without the mark of any case, which may be for this one").Show(unmarked[0], "")
+		return NotObserved("the model received a request without the mark of any case, which may be for this one").At(unmarked[0])
 	}
 	if v := Unsettled(ev, r); v != nil {
 		return *v
@@ -55,7 +55,7 @@ func Alive(ev *evidence.Case, r *evidence.Round, fault string) Verdict {
 	case s.Ended != nil && s.Ended.Clean():
 		return *Unsettled(ev, r)
 	}
-	return ShowOutput(s, Fail("%s: %s", fault, s.Ending()).Show(r.Asked, "%s", evidence.Compact(r.Raw)))
+	return ShowOutput(s, Fail("%s: %s", fault, s.Ending()).ShowJSON(r.Asked, r.Raw))
 }
 
 // Survived returns nil if the client went on after a place, the failure if it ended there, and otherwise the verdict
@@ -68,5 +68,5 @@ func Survived(ev *evidence.Case, after evidence.Place, fault string) *Verdict {
 	case s.Ended == nil || s.Ended.Clean() || s.Ended.Deadline && s.CalledAfter(at):
 		return UnsettledSince(ev, after)
 	}
-	return Instead(ShowOutput(s, Fail("%s: %s", fault, s.Ending()).Show(after, "")))
+	return Instead(ShowOutput(s, Fail("%s: %s", fault, s.Ending()).At(after)))
 }

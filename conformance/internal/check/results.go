@@ -42,7 +42,7 @@ func ModelRequest(r *evidence.Round) (*evidence.Exchange, *Verdict) {
 		if x.End.Refused != "" {
 			why = x.End.Refused
 		}
-		return nil, Instead(Fail("expected a valid request to the model, it refused: %s", why).Show(x.Place, ""))
+		return nil, Instead(Fail("expected a valid request to the model, it refused: %s", why).At(x.Place))
 	}
 	return x, nil
 }
@@ -79,7 +79,7 @@ func RefusalWithTools(ev *evidence.Case, r *evidence.Round) string {
 func RetriedWithoutKey(ev *evidence.Case, format string, args ...any) *Verdict {
 	for _, r := range ev.Rounds {
 		if at := ev.RetryWithoutKey(r); at != nil {
-			return Instead(Fail(format, args...).Show(r.Asked, "").
+			return Instead(Fail(format, args...).At(r.Asked).
 				Show(at.At("inputResponses"), "← no response under the key %q", r.Key))
 		}
 	}

@@ -55,8 +55,15 @@ func NotObserved(format string, args ...any) Verdict {
 // Show adds evidence: a place in the trace, and the text found or missed there.
 func (v Verdict) Show(p evidence.Place, format string, args ...any) Verdict {
 	v.Evidence = append(slices.Clip(v.Evidence), report.Evidence{Label: p.Label, Case: p.Ref.Case, Seq: p.Ref.Seq,
-		Path: p.Path,
-		Text: evidence.Clip(fmt.Sprintf(format, args...))})
+		Path: p.Path, Text: evidence.Clip(fmt.Sprintf(format, args...))})
+	return v
+}
+
+// At adds places in the trace, without text.
+func (v Verdict) At(places ...evidence.Place) Verdict {
+	for _, p := range places {
+		v = v.Show(p, "")
+	}
 	return v
 }
 

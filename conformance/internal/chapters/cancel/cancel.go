@@ -50,8 +50,5 @@ func tooLate(cause string) check.Verdict {
 
 // settled passes if it is settled that nothing more came after a place.
 func settled(e *evidence.Case, after evidence.Place, pass string) check.Verdict {
-	if v := check.UnsettledSince(e, after); v != nil {
-		return *v
-	}
-	return check.Pass("%s", pass)
+	return check.UnsettledSince(e, after).Or(check.Pass("%s", pass))
 }

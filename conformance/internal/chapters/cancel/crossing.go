@@ -50,7 +50,7 @@ var race = check.Check{
 			if cancel := e.Cancelled(r); cancel != nil {
 				if len(r.Answers) > 1 {
 					return check.Fail("expected at most one response to a cancelled request, found %d", len(r.Answers)).
-						Show(*cancel, "").Show(r.Answers[0].Place, "").Show(r.Answers[1].Place, "")
+						Show(*cancel, "").At(r.Answers[0].Place, r.Answers[1].Place)
 				}
 				continue
 			}
@@ -60,10 +60,10 @@ var race = check.Check{
 				return noResult(e, r)
 			case a == nil:
 				v := check.Fail("expected a result for the request after a cancel, found none%s", e.WhyNoResult(r.N))
-				return check.ShowOutput(e.Session, v.Show(r.Asked, ""))
+				return check.ShowOutput(e.Session, v.At(r.Asked))
 			case story.ForeignAnswer(a, r) != "":
 				return check.Fail("expected the result of this request, found that of another one: %q", story.ForeignAnswer(a, r)).
-					Show(r.Asked, "").Show(a.At("content"), "%s", evidence.Compact(a.Member("content")))
+					Show(r.Asked, "").ShowJSON(a.At("content"), a.Member("content"))
 			}
 		}
 		if len(e.Rounds) < 5 {

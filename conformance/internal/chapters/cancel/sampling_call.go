@@ -66,7 +66,7 @@ var callerCancels = check.Check{
 var modelEnds = check.Check{
 	ID: "model-ends", Cases: []string{"call-while-sampling"},
 	Rule:     "The model request ends when the client abandons the call that it belongs to",
-	Levels:   check.Everywhere(report.Robust),
+	Levels:   check.Robust,
 	Requests: 1, Needs: []check.Need{abandoned},
 	Cause: "abandoning the call does not reach the sampling handler, which goes on, and costs money, for nobody",
 	Fix:   "End the sampling request when the server cancels it, and when the call that it belongs to ends.",
@@ -94,21 +94,21 @@ func goesOn(e *evidence.Case, x *evidence.Exchange) *check.Verdict {
 	var v check.Verdict
 	switch {
 	case x.End.HungUp && e.TimeOf(from.Ref)+prompt < e.ModelEndTime(x):
-		v = tooLate("the event at which it abandons its call").Show(from, "").Show(e.ModelEnd(x), "")
+		v = tooLate("the event at which it abandons its call").At(from, e.ModelEnd(x))
 	case x.End.HungUp || x.End.Status != 200:
 		return nil
 	case x.End.Closed:
-		v = check.NotObserved("the model request was still open at the end of the session").Show(x.Place, "")
+		v = check.NotObserved("the model request was still open at the end of the session").At(x.Place)
 	case len(cancels) > 0 && x.Behind < e.Session.Order[cancels[0].Ref]:
 		v = check.NotObserved("the model had answered before the client abandoned the call").
-			Show(x.Place, "").Show(cancels[0], "")
+			Show(x.Place, "").At(cancels[0])
 	default:
 		verdict := check.Fail
 		if mayNotKnow(e, r) {
 			verdict = check.Warn
 		}
 		v = verdict("expected the client to hang up on the model when it abandoned the call, found that it waited").
-			Show(shown, "").Show(x.Place, "").Show(e.ModelEnd(x), "nobody had hung up")
+			Show(shown, "").At(x.Place).Show(e.ModelEnd(x), "nobody had hung up")
 	}
 	return &v
 }
@@ -157,7 +157,7 @@ var noRetry = check.Check{
 			}
 		})
 		if again != nil {
-			return check.Fail("expected no retry of the abandoned call, found one").Show(abandonedAt(e), "").Show(*again, "")
+			return check.Fail("expected no retry of the abandoned call, found one").At(abandonedAt(e), *again)
 		}
 		return settled(e, asked, "the client did not retry the call")
 	},

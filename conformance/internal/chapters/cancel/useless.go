@@ -146,14 +146,14 @@ func ignoresCancel(e *evidence.Case) check.Verdict {
 				return noResult(e, later)
 			}
 			v := check.Fail("expected a result for the request after a cancel, found none%s", e.WhyNoResult(later.N))
-			return check.ShowOutput(e.Session, show(v, n).Show(later.Asked, ""))
+			return check.ShowOutput(e.Session, show(v, n).At(later.Asked))
 		}
 		if running.Result() == nil {
 			if v := mayHaveEnded(e, running); v != nil {
 				return *v
 			}
 			return show(check.Fail("expected a cancel to leave another request running, found that it ended%s",
-				e.WhyNoResult(running.N)), n).Show(running.Asked, "")
+				e.WhyNoResult(running.N)), n).At(running.Asked)
 		}
 	}
 	last := e.Rounds[len(e.Rounds)-1].Asked

@@ -61,18 +61,18 @@ func cancelsItsCall(e *evidence.Case) check.Verdict {
 		return check.Pass("the client closed the stream of its call")
 	case byStream:
 		return check.Warn("expected the client to close the stream of the abandoned call, found it open: the server goes on").
-			Show(call, "").Show(abandonedAt(e), "")
+			Show(call, "").At(abandonedAt(e))
 	case len(cancels) > 0:
 		return check.Pass("the client cancelled its call")
 	}
 	return check.Fail("expected %s with the id of the abandoned call, found none", evidence.MethodCancelled).
-		Show(call.At("id"), "%s", id).Show(abandonedAt(e), "")
+		Show(call.At("id"), "%s", id).At(abandonedAt(e))
 }
 
 var namesOwn = check.Check{
 	ID: "names-own", Cases: []string{"call-while-sampling", "call-while-working"},
 	Rule:   "The client MUST cancel only requests of its own, by their id, and never initialize",
-	Levels: check.Everywhere(report.Must),
+	Levels: check.Must,
 	Statements: []string{"2025-03-26/cancellation/behavior", "2025-06-18/cancellation/behavior",
 		"2025-11-25/cancellation/01", "2025-11-25/cancellation/02", "2025-11-25/basic/12",
 		"2026-07-28/cancellation/11", "2026-07-28/basic/22"},
@@ -140,7 +140,7 @@ func misnames(e *evidence.Case, cancel ownMessage, requests []ownMessage) *check
 var lateResponse = check.Check{
 	ID: "late-response", Cases: []string{"call-while-working"},
 	Rule:   "The client SHOULD ignore a response to a call that it has abandoned",
-	Levels: check.Everywhere(report.Should),
+	Levels: check.Should,
 	Statements: []string{"2025-03-26/cancellation/behavior", "2025-06-18/cancellation/behavior",
 		"2025-11-25/cancellation/06", "2026-07-28/cancellation/15", "2026-07-28/cancellation/16"},
 	Needs: []check.Need{abandoned},
@@ -153,11 +153,8 @@ var lateResponse = check.Check{
 		}
 		if early := e.Session.CompletedUnanswered(e.Session.Order[shown.Ref]); early != nil {
 			return check.Fail("expected the client to ignore the response to the abandoned call, found that it took it for the "+
-				"response to its next call").Show(shown, "").Show(*early, "")
+				"response to its next call").At(shown, *early)
 		}
-		if v := check.Survived(e, shown, "the client did not continue after the response to the abandoned call"); v != nil {
-			return *v
-		}
-		return check.Pass("the client continued")
+		return check.Survived(e, shown, "the client did not continue after the response to the abandoned call").Or(check.Pass("the client continued"))
 	},
 }

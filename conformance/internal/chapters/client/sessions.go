@@ -59,7 +59,7 @@ func sampled(sessions []*evidence.Session) check.Verdict {
 		all.askable = true
 		for _, c := range s.Trace.Header.Cases {
 			if a := all.add(s.Case(c.ID)); a != nil {
-				return check.Pass("the client answered sampling requests with results").Show(a.Place, "")
+				return check.Pass("the client answered sampling requests with results").At(a.Place)
 			}
 		}
 	}

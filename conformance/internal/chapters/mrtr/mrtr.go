@@ -91,7 +91,7 @@ func modelAnswered(e *evidence.Case) *check.Verdict {
 func settled(e *evidence.Case, from *request) *check.Verdict {
 	at := from.InputRequired.Place
 	why := e.Session.Unsettled(at)
-	return check.Unless(why == "", check.NotObserved("no retry came, but one could still have come: %s", why).Show(at, ""))
+	return check.Unless(why == "", check.NotObserved("no retry came, but one could still have come: %s", why).At(at))
 }
 
 // noFault is the verdict on a retry without a fault.
@@ -119,7 +119,7 @@ func eachRetry(pass string, kind func(*evidence.InputRequired) bool,
 			return check.NotObserved("the client sent no retry after such a result (see mrtr/retried)").
 				Show(results[0].InputRequired.Place, "")
 		}
-		return check.Pass("%s", pass).Show(last.Place, "")
+		return check.Pass("%s", pass).At(last.Place)
 	}
 }
 

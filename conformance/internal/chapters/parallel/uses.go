@@ -11,7 +11,6 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/llm"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/harness"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 )
 
 // The model uses a tool for two cities at once. The server sends the results in reverse order.
@@ -36,7 +35,7 @@ func numbered(n int) cities {
 var allUses = check.Check{
 	ID: "all-uses", Cases: []string{"two-cities"},
 	Rule:   "All tool uses of a turn reach the server in one array, in the model's order",
-	Levels: check.Everywhere(report.Robust), Results: 1, Needs: []check.Need{check.ReadableContent(1)},
+	Levels: check.Robust, Results: 1, Needs: []check.Need{check.ReadableContent(1)},
 	Cause: "the client reads only the first tool call, or keeps the calls in a map",
 	Fix:   "Map every tool call of the turn to a tool_use block, in order.",
 	Judge: judgeUses,
@@ -45,7 +44,7 @@ var allUses = check.Check{
 var streamedUses = check.Check{
 	ID: "streamed-uses", Cases: []string{"two-cities"},
 	Rule:   "All tool uses of a turn reach the server if the provider streams them in fragments",
-	Levels: check.Everywhere(report.Robust), Results: 1,
+	Levels: check.Robust, Results: 1,
 	Needs: []check.Need{check.ModelReadsRequest(1), asksForStream, check.ReadableContent(1)},
 	Cause: "fragments are joined without regard to the index of their call",
 	Fix:   "Keep one call for each index, and append each fragment to the call of its index.",
@@ -85,7 +84,7 @@ func asksForStream(e *evidence.Case) *check.Verdict {
 var uniqueIDs = check.Check{
 	ID: "unique-ids", Cases: []string{"two-cities", "thirty-three"}, Statements: check.ToolUseSchema,
 	Rule:   "The client MUST give each tool use a unique id",
-	Levels: check.Everywhere(report.Must), Results: 1,
+	Levels: check.Must, Results: 1,
 	Cause: "ids are generated from the tool's name, or from a counter that starts anew",
 	Fix:   "Pass the provider's ids on. If it has none, generate one for each tool use.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -109,7 +108,7 @@ var uniqueIDs = check.Check{
 var over32Calls = check.Check{
 	ID: "over-32-calls", Cases: []string{"thirty-three"},
 	Rule:   "33 tool uses at once reach the server, or the client returns an error",
-	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Levels: check.Robust, Requests: 1,
 	Cause: "a limit of the client or of a buffer silently drops tool uses",
 	Fix:   "Pass all tool uses on, or return an error with the limit.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -148,7 +147,7 @@ func late(c harness.Case) harness.Case {
 var lateDelta = check.Check{
 	ID: "late-delta", Cases: []string{"late-fragment"},
 	Rule:   "A fragment of a tool call with or after the finish reason reaches the server",
-	Levels: check.Everywhere(report.Robust), Requests: 1,
+	Levels: check.Robust, Requests: 1,
 	Needs: []check.Need{check.ModelReadsRequest(1), asksForStream, allowsLateFragments},
 	Cause: "the client stops reading at the finish reason",
 	Fix:   "Read the stream to its end, and use every fragment.",

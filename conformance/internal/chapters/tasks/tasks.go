@@ -43,7 +43,7 @@ func taskRequested(e *evidence.Case) *check.Verdict {
 	if e.Session.Supports[harness.Tasks] { // to declare tasks is not enough: the harness told it to
 		return check.Unless(len(e.Rounds) > 0, check.NotReached(e, "a request for a task"))
 	}
-	return check.Unless(false, check.NotApplicable(`the client does not announce that it takes requests as tasks; `+
+	return check.Instead(check.NotApplicable(`the client does not announce that it takes requests as tasks; ` +
 		`if it does, let its driver announce "tasks" (Env.Announce, or {"mcp-conform":"supports","feature":"tasks"})`))
 }
 

@@ -68,7 +68,7 @@ var progressToken = check.Check{
 					Show(note.At("params.progressToken"), "%s", evidence.Compact(note.Token))
 			}
 		}
-		return check.Pass("the client reports progress under the tokens of requests").Show(e.Rounds[0].Asked, "")
+		return check.Pass("the client reports progress under the tokens of requests").At(e.Rounds[0].Asked)
 	},
 }
 
@@ -92,7 +92,7 @@ var progressRises = check.Check{
 				return *v
 			}
 		}
-		return check.Pass("progress increases").Show(e.Rounds[0].Asked, "")
+		return check.Pass("progress increases").At(e.Rounds[0].Asked)
 	},
 }
 
@@ -101,7 +101,7 @@ var progressRises = check.Check{
 func falls(notes []evidence.ProgressNote, inOrder bool) *check.Verdict {
 	for i, note := range notes {
 		show := func(v check.Verdict) *check.Verdict {
-			v = v.Show(note.At("params.progress"), "%s", check.OrMissing(note.Written))
+			v = v.ShowJSON(note.At("params.progress"), note.Written)
 			return &v
 		}
 		if math.IsNaN(note.Value) {
@@ -138,13 +138,10 @@ var progressEnds = check.Check{
 			}
 			if last = r.Answers[0].Place; longBefore(e, last, note.Place) {
 				return check.Fail("expected no progress of a request after its response, found a notification").
-					Show(last, "").Show(note.Place, "%s", evidence.Compact(note.Raw))
+					Show(last, "").ShowJSON(note.Place, note.Raw)
 			}
 		}
-		if v := check.UnsettledAfter(e.Session, last, "whether more progress follows is unknown"); v != nil {
-			return *v
-		}
-		return check.Pass("the client reports no progress after the response").Show(e.Rounds[0].Asked, "")
+		return check.UnsettledAfter(e.Session, last, "whether more progress follows is unknown").Or(check.Pass("the client reports no progress after the response").At(e.Rounds[0].Asked))
 	},
 }
 

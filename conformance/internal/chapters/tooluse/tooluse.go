@@ -78,7 +78,7 @@ func expecting(expect any, c harness.Case) harness.Case {
 func decodedParams(e *evidence.Case) *check.Verdict {
 	r := e.Rounds[0]
 	return check.Unless(r.Params != nil,
-		check.NotObserved("the params of sampling request 1 cannot be decoded").Show(r.Asked, ""))
+		check.NotObserved("the params of sampling request 1 cannot be decoded").At(r.Asked))
 }
 
 // returnsToolUse needs a tool use in the result of the nth sampling request (from 1). The check tool-use-block judges

@@ -90,7 +90,7 @@ var sessionLost = check.Check{
 				"tools/list, one after the other%s", e.Died())
 		}
 		v := check.Fail("expected a new session after HTTP 404, found none")
-		return check.ShowOutput(e.Session, v.Show(*l.notFound, ""))
+		return check.ShowOutput(e.Session, v.At(*l.notFound))
 	},
 }
 

@@ -72,11 +72,11 @@ var acceptsJSON = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		response := *plainResponse(e)
 		if e.ReportedOutcome() == harness.Failed {
-			return check.Fail("expected the client to accept plain JSON, found that it reports a failed call").Show(response, "")
+			return check.Fail("expected the client to accept plain JSON, found that it reports a failed call").At(response)
 		}
 		if e.Revision.Modern() && len(e.Rounds) > 0 && len(e.Rounds[0].Answers) == 0 {
 			return check.UnsettledSince(e, response).
-				Or(check.Fail("expected a retry after a plain JSON result that asks for input, found none").Show(response, ""))
+				Or(check.Fail("expected a retry after a plain JSON result that asks for input, found none").At(response))
 		}
 		return check.Survived(e, response, "the client did not go on after a plain JSON response").
 			Or(check.Pass("the client accepted a plain JSON response"))
@@ -98,7 +98,7 @@ var plainResponseSent = check.Observed(plainResponse, "the server sent no plain 
 
 func notRefused(e *evidence.Case) *check.Verdict {
 	return check.Unless(e.TurnedDown == "",
-		check.NotObserved("the server refused a request with %s", e.TurnedDown).Show(e.TurnedDownAt, ""))
+		check.NotObserved("the server refused a request with %s", e.TurnedDown).At(e.TurnedDownAt))
 }
 
 // The server's request has the id of the client's pending call.
@@ -116,7 +116,7 @@ var idCollision = check.Check{
 			return v
 		}
 		if e.ReportedOutcome() == harness.Failed {
-			return check.Fail("expected a completed call, found that the client reports a failed call").Show(r.Asked, "")
+			return check.Fail("expected a completed call, found that the client reports a failed call").At(r.Asked)
 		}
 		return check.Pass("the client responded to the request, and the call ended")
 	},
@@ -156,7 +156,7 @@ var duplicateRequest = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		first, second, last := e.Rounds[0], e.Rounds[1], e.Rounds[len(e.Rounds)-1]
 		twice := func(v check.Verdict) check.Verdict {
-			return v.Show(first.Asked, "").Show(second.Asked, "the same again")
+			return v.At(first.Asked).Show(second.Asked, "the same again")
 		}
 		responses := slices.Concat(first.Answers, second.Answers)
 		results := slices.DeleteFunc(slices.Clone(responses), func(a evidence.Answer) bool { return a.Result == nil })
@@ -164,14 +164,14 @@ var duplicateRequest = check.Check{
 		switch {
 		case len(results) > 1:
 			return twice(check.Warn("expected at most 1 result for one id, found %d", len(results))).
-				Show(results[0].Place, "").Show(results[1].Place, "")
+				Show(results[0].Place, "").At(results[1].Place)
 		case len(responses) == 0 && !e.Session.AnswersAny():
 			return answersNothing(e)
 		case len(responses) == 0:
 			return afterRepeat(e, second, twice(check.Fail("expected a response to a request that came twice, found none")))
 		case another && len(last.Answers) == 0:
 			return afterRepeat(e, last, check.Fail("expected a response to the request after the repeated one, found none").
-				Show(second.Asked, "").Show(last.Asked, ""))
+				Show(second.Asked, "").At(last.Asked))
 		}
 		if v := check.UnsettledSince(e, second.Asked); v != nil {
 			return *v
@@ -180,7 +180,7 @@ var duplicateRequest = check.Check{
 		prompts, most := slices.Concat(first.Model, second.Model), len(last.Model)
 		if another && most > 0 && len(prompts) > most {
 			return twice(check.Warn("expected at most %d requests to the model for one id, found %d", most, len(prompts))).
-				Show(prompts[0].Place, "").Show(prompts[len(prompts)-1].Place, "")
+				Show(prompts[0].Place, "").At(prompts[len(prompts)-1].Place)
 		}
 		return check.Pass("no second result came")
 	},
@@ -239,7 +239,7 @@ func inBatch(e *evidence.Case, r *evidence.Round) *check.Verdict {
 		}
 		sent := batchMark(e)
 		v := check.Fail("expected a response to request %d of a batch, found none%s", r.N, e.Died())
-		v = v.Show(at(sent, "a batch"), "%s", sent.Mark.Text).Show(r.Asked, "")
+		v = v.Show(at(sent, "a batch"), "%s", sent.Mark.Text).At(r.Asked)
 		return check.Instead(check.ShowOutput(e.Session, v))
 	}
 	a := r.Result()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/mcp-conform/mcp-conform/conformance/internal/always"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
@@ -51,14 +52,14 @@ func adviceBefore(l report.Level) map[server.Revision]report.Level {
 
 var overPipe = check.Check{
 	ID: "stdio", Rule: "Over stdio, the client MUST write each message as one line of UTF-8, and nothing else",
-	Levels: check.Everywhere(report.Must), Requests: 1, Cases: []string{"pipe"}, Needs: []check.Need{overStdio},
+	Levels: check.Must, Requests: 1, Cases: []string{"pipe"}, Needs: []check.Need{overStdio},
 	Statements: []string{"2025-03-26/transports/stdio", "2025-06-18/transports/stdio", "2025-11-25/transports/05",
 		"2025-11-25/transports/03", "2025-11-25/transports/01", "2026-07-28/stdio/03", "2026-07-28/stdio/01",
 		"2026-07-28/transports/01"},
 	Cause: "the client logs to standard output, writes JSON on several lines, or does not escape line ends in texts",
 	Fix:   "Write each message as UTF-8 JSON without line breaks, then one line feed. Write logs to standard error.",
 	Judge: func(e *evidence.Case) check.Verdict {
-		v := check.OnlyMessages([]*evidence.Session{e.Session})
+		v := always.OnlyMessages([]*evidence.Session{e.Session})
 		if v.Kind == report.Pass && len(e.Rounds[0].Answers) == 0 {
 			return check.NotObserved("no response to the question with line ends%s", e.WhyNoResult(1))
 		}
@@ -82,7 +83,7 @@ var stderrIsNoError = check.Check{
 			}
 			if r.Result() == nil {
 				v := check.Fail("expected a result for sampling request %d %s, found none%s", r.N, after, e.WhyNoResult(r.N))
-				return check.ShowOutput(e.Session, v.Show(place, "%s", wrote.Mark.Text).Show(r.Asked, ""))
+				return check.ShowOutput(e.Session, v.Show(place, "%s", wrote.Mark.Text).At(r.Asked))
 			}
 		}
 		return check.Survived(e, place, "the client did not go on "+after).Or(check.Pass("the client went on"))
@@ -167,7 +168,7 @@ func endKnown(e *evidence.Case) *check.Verdict {
 
 var pipeEnds = check.Check{
 	ID: "pipe-ends", Rule: "The client neither hangs nor crashes when its server ends during a sample",
-	Levels: check.Everywhere(report.Robust), Requests: 1, Cases: []string{"pipe-end"}, Needs: needsLostServer,
+	Levels: check.Robust, Requests: 1, Cases: []string{"pipe-end"}, Needs: needsLostServer,
 	Cause: "the client does not catch the error or signal of a write to a closed pipe, or it waits for a response forever",
 	Fix:   "When the server's output ends, end every pending call with an error. Discard results that nobody reads.",
 	Judge: func(e *evidence.Case) check.Verdict {
@@ -175,11 +176,11 @@ var pipeEnds = check.Check{
 		const expected = "expected the client to end or restart its server when that ended, found that it "
 		switch {
 		case s.Ended.Deadline && !s.CalledAfter(s.Order[lost.Ref]):
-			return check.ShowOutput(s, check.Fail(expected+"hung: %s", s.Ending()).Show(lost, ""))
+			return check.ShowOutput(s, check.Fail(expected+"hung: %s", s.Ending()).At(lost))
 		case s.Ended.Deadline:
-			return check.NotObserved("the client restarted the server, but hung later: %s", s.Ending()).Show(lost, "")
+			return check.NotObserved("the client restarted the server, but hung later: %s", s.Ending()).At(lost)
 		case !evidence.EndedByItself(s.Ended):
-			return check.ShowOutput(s, check.Fail(expected+"crashed: %s", s.Crash()).Show(lost, ""))
+			return check.ShowOutput(s, check.Fail(expected+"crashed: %s", s.Crash()).At(lost))
 		case s.ServedLater(s.Order[lost.Ref]):
 			return check.Pass("the client restarted the server, and went on")
 		}
@@ -203,6 +204,6 @@ var restarts = check.Check{
 				return check.Pass("the client restarted the server")
 			}
 		}
-		return check.ShowOutput(s, check.Fail("expected a restart of the server, found none: %s", s.Ending()).Show(lost, ""))
+		return check.ShowOutput(s, check.Fail("expected a restart of the server, found none: %s", s.Ending()).At(lost))
 	},
 }
