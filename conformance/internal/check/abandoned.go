@@ -53,8 +53,8 @@ func ByItsLimit(ev *evidence.Case, r *evidence.Round, x *evidence.Exchange) *Ver
 	if !header.TimeoutDeclared || !x.End.HungUp || ev.ModelEndTime(x)-ev.TimeOf(r.Asked.Ref) < header.ClientTimeout {
 		return nil
 	}
-	return Instead(Unsupported("the client hung up on the model after its own limit of %s: declare a longer one (%s), of 10 "+
-		"seconds or more",
+	return Instead(Unsupported("the client hung up on the model after its own limit of %s: declare one "+
+		"of 10 seconds or more (%s)",
 		header.ClientTimeout, LimitOption).At(r.Asked, x.Place))
 }
 

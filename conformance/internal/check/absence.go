@@ -10,9 +10,8 @@ func UnsettledAfter(s *evidence.Session, after evidence.Place, what string) *Ver
 		return nil
 	}
 	if s.Ended != nil && s.Ended.Clean() && s.Trace.Whole {
-		return Instead(Unsupported("%s: the client must call the tools in the order of tools/list and answer the last sampling "+
-			"request: %s",
-			what, why))
+		return Instead(Unsupported("%s: the client must call the tools in the order of tools/list and answer the "+
+			"last sampling request: %s", what, why))
 	}
 	return Instead(NotObserved("%s: %s", what, why))
 }
@@ -38,7 +37,7 @@ func NoModelCall(ev *evidence.Case, r *evidence.Round, fault string) Verdict {
 		return Fail("%s", fault).At(r.Asked).ShowJSON(completed[0].Place, completed[0].Request.Body)
 	}
 	if unmarked := ev.Session.Unmarked; len(unmarked) > 0 {
-		return NotObserved("the model received a request without the mark of any case, which may be for this one").At(unmarked[0])
+		return NotObserved("the model received an unmarked request, which may be for this one").At(unmarked[0])
 	}
 	if v := Unsettled(ev, r); v != nil {
 		return *v

@@ -14,7 +14,7 @@ func UnreadableContent(a *evidence.Answer) *Verdict {
 		return nil
 	}
 	return Instead(NotObserved("the content of the result cannot be decoded (see basic/has-content)").
-		Show(a.At("content"), "%s", OrMissing(a.Member("content"))))
+		ShowJSON(a.At("content"), a.Member("content")))
 }
 
 // ReadableResult returns the result of a round, or the verdict for a round without one whose content can be decoded.
@@ -33,10 +33,10 @@ func ModelRequest(r *evidence.Round) (*evidence.Exchange, *Verdict) {
 	switch {
 	case r.Params == nil || len(r.Params.LastUserTurn()) == 0:
 		return nil, Instead(NotObserved("the params of sampling request %d cannot be decoded", r.N).
-			Show(r.Asked, "%s", evidence.Compact(r.Raw)))
+			ShowJSON(r.Asked, r.Raw))
 	case x == nil:
-		return nil, Instead(NotObserved("the model received no request for sampling request %d: none had the mark of the case",
-			r.N))
+		return nil, Instead(NotObserved("the model received no request for sampling request %d: none had the "+
+			"mark of the case", r.N))
 	case x.Request == nil:
 		why := x.Unreadable.Error()
 		if x.End.Refused != "" {

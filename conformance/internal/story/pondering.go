@@ -150,7 +150,7 @@ func StartHeld(
 	return asked, nil
 }
 
-// ForeignAnswer returns the model's answer to another question of the case, if the client's answer contains one; otherwise
+// ForeignAnswer returns the model's answer to another question of the case, if the client's answer contains it; else
 // "". A client may add text of its own.
 func ForeignAnswer(a *evidence.Answer, r *evidence.Round) string {
 	said := dialect.PlainText(a.Blocks())

@@ -59,7 +59,8 @@ func judgeRefusal(e *evidence.Case, codeNamed bool) check.Verdict {
 	case len(r.Answers) > 0:
 		return judgeCode(r, h, codeNamed)
 	}
-	return check.Unsettled(e, r).Or(check.Pass("the client did not fulfil a request in which %s", h.wrong).At(r.Asked.At(h.path())))
+	return check.Unsettled(e, r).
+		Or(check.Pass("the client did not fulfil a request in which %s", h.wrong).At(r.Asked.At(h.path())))
 }
 
 // judgeCode judges the error with which the client refused the history.

@@ -107,7 +107,7 @@ var idEchoed = check.Check{
 			case len(unmatched) > 0:
 				id := unmatched[0].ID
 				return check.Fail("expected id %s in the response, found %s, which no request has", r.RawID, found(id)).
-					Show(r.Asked, "").ShowJSON(unmatched[0].At("id"), id)
+					At(r.Asked).ShowJSON(unmatched[0].At("id"), id)
 			default:
 				return noResponse(r)
 			}

@@ -50,7 +50,7 @@ var race = check.Check{
 			if cancel := e.Cancelled(r); cancel != nil {
 				if len(r.Answers) > 1 {
 					return check.Fail("expected at most one response to a cancelled request, found %d", len(r.Answers)).
-						Show(*cancel, "").At(r.Answers[0].Place, r.Answers[1].Place)
+						At(*cancel, r.Answers[0].Place, r.Answers[1].Place)
 				}
 				continue
 			}
@@ -63,7 +63,7 @@ var race = check.Check{
 				return check.ShowOutput(e.Session, v.At(r.Asked))
 			case story.ForeignAnswer(a, r) != "":
 				return check.Fail("expected the result of this request, found that of another one: %q", story.ForeignAnswer(a, r)).
-					Show(r.Asked, "").ShowJSON(a.At("content"), a.Member("content"))
+					At(r.Asked).ShowJSON(a.At("content"), a.Member("content"))
 			}
 		}
 		if len(e.Rounds) < 5 {

@@ -100,10 +100,10 @@ var stopsWork = check.Check{
 func workedOn(e *evidence.Case, x *evidence.Exchange, cancel evidence.Place) check.Verdict {
 	if len(e.Rounds[0].Answers) == 0 && !readOn(e, x.Behind) {
 		return check.NotObserved("the client shows no sign that it had read the cancel when the model answered").
-			Show(cancel, "").At(x.Place)
+			At(cancel, x.Place)
 	}
 	return check.Fail("expected the client to hang up on the model after the cancel, found that it waited for the answer").
-		Show(cancel, "").At(x.Place).Show(e.ModelEnd(x), "nobody had hung up")
+		At(cancel, x.Place).Show(e.ModelEnd(x), "nobody had hung up")
 }
 
 // readOn reports whether the client handled a later sampling request before a position: it had read all messages
@@ -145,12 +145,12 @@ var noAnswer = check.Check{
 				return check.NotObserved("the client responded before the cancel").At(a.Place)
 			}
 			return check.Fail("expected no response to the cancelled request, found %s", a.Outcome()).
-				Show(cancel, "").At(a.Place)
+				At(cancel, a.Place)
 		}
 		for _, a := range e.Session.UnmatchedResponses { // which came after the call or the session was over
 			if e.Session.Order[a.Ref] > at && evidence.SameID(r.RawID, a.ID) {
 				return check.Fail("expected no response to the cancelled request, found %s after the call", a.Outcome()).
-					Show(cancel, "").At(a.Place)
+					At(cancel, a.Place)
 			}
 		}
 		return settled(e, cancel, "no response came")

@@ -101,14 +101,14 @@ func goesOn(e *evidence.Case, x *evidence.Exchange) *check.Verdict {
 		v = check.NotObserved("the model request was still open at the end of the session").At(x.Place)
 	case len(cancels) > 0 && x.Behind < e.Session.Order[cancels[0].Ref]:
 		v = check.NotObserved("the model had answered before the client abandoned the call").
-			Show(x.Place, "").At(cancels[0])
+			At(x.Place, cancels[0])
 	default:
 		verdict := check.Fail
 		if mayNotKnow(e, r) {
 			verdict = check.Warn
 		}
 		v = verdict("expected the client to hang up on the model when it abandoned the call, found that it waited").
-			Show(shown, "").At(x.Place).Show(e.ModelEnd(x), "nobody had hung up")
+			At(shown, x.Place).Show(e.ModelEnd(x), "nobody had hung up")
 	}
 	return &v
 }
@@ -134,7 +134,7 @@ var endedCall = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		if cancels, id := e.CallCancels(); len(cancels) > 0 {
 			return check.Fail("expected no cancel of a call that has ended with an InputRequiredResult, found one").
-				Show(e.Rounds[0].Asked, "").Show(cancels[0].At("requestId"), "%s", id)
+				At(e.Rounds[0].Asked).Show(cancels[0].At("requestId"), "%s", id)
 		}
 		return settled(e, e.Rounds[0].Asked, "nothing was cancelled")
 	},

@@ -61,7 +61,7 @@ func cancelsItsCall(e *evidence.Case) check.Verdict {
 		return check.Pass("the client closed the stream of its call")
 	case byStream:
 		return check.Warn("expected the client to close the stream of the abandoned call, found it open: the server goes on").
-			Show(call, "").At(abandonedAt(e))
+			At(call, abandonedAt(e))
 	case len(cancels) > 0:
 		return check.Pass("the client cancelled its call")
 	}
@@ -128,7 +128,7 @@ func misnames(e *evidence.Case, cancel ownMessage, requests []ownMessage) *check
 		v = check.Fail("expected a cancel without an id, found the id %s", cancel.ID).Show(at, "%s", cancel.ID)
 	case len(named) == 0:
 		v = check.Fail("expected requestId to name a request of the client, found %s", check.OrMissing(id)).
-			Show(cancel.At("requestId"), "%s", check.OrMissing(id))
+			ShowJSON(cancel.At("requestId"), id)
 	case !slices.ContainsFunc(named, func(method string) bool { return method != "initialize" }):
 		v = check.Fail("expected no cancel of initialize, found one").Show(cancel.At("requestId"), "%s", id)
 	default:
@@ -155,6 +155,7 @@ var lateResponse = check.Check{
 			return check.Fail("expected the client to ignore the response to the abandoned call, found that it took it for the "+
 				"response to its next call").At(shown, *early)
 		}
-		return check.Survived(e, shown, "the client did not continue after the response to the abandoned call").Or(check.Pass("the client continued"))
+		return check.Survived(e, shown, "the client did not continue after the response to the abandoned call").
+			Or(check.Pass("the client continued"))
 	},
 }

@@ -37,9 +37,10 @@ func userDecides(e *evidence.Case) *check.Verdict {
 	if e.Session.Supports[harness.Decisions] || slices.ContainsFunc(r.Answers, declines) {
 		return nil
 	}
-	return check.Instead(check.Unsupported("unknown whether the client asked a user: follow decision in MCP_CONFORMANCE_CONTEXT "+
+	return check.Instead(check.Unsupported("unknown whether the client asked a user: follow decision in " +
+		"MCP_CONFORMANCE_CONTEXT " +
 		`(Env.Decision), and announce it with {"mcp-conform":"supports","feature":"decisions"} (Env.Announce)`).
-		Show(r.Asked, ""))
+		At(r.Asked))
 }
 
 // refused judges that the client refused: with an error or, in 2026-07-28, without an answer.
@@ -54,7 +55,7 @@ func refused(e *evidence.Case) check.Verdict {
 		return showResult(check.Pass("the client refused with an input response without content"), r)
 	case len(r.Answers) > 0:
 		return check.Pass("the client refused with the error code %d", r.Answers[0].Err.Code).
-			Show(r.Answers[0].Place, "%s", evidence.Compact(r.Answers[0].RawErr))
+			ShowJSON(r.Answers[0].Place, r.Answers[0].RawErr)
 	case !e.Revision.Modern():
 		return check.Fail("expected an error, found no response").ShowJSON(r.Asked, r.Raw)
 	}

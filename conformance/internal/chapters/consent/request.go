@@ -52,7 +52,7 @@ var declinedCode = check.Check{
 		var written dialect.Object // the code may be of another type
 		_ = json.Unmarshal(a.RawErr, &written)
 		return check.Fail("expected the error code %d, found %s", codeDeclined, check.OrMissing(written["code"])).
-			Show(a.At("code"), "%s", evidence.Compact(a.RawErr))
+			ShowJSON(a.At("code"), a.RawErr)
 	},
 }
 
@@ -90,7 +90,7 @@ var noMadeUpAnswer = check.Check{
 			return check.Pass("the model gave the answer").At(r.Model[0].Place)
 		case len(e.Session.Unmarked) > 0:
 			return check.NotObserved("the model received a request without the mark of any case, which may be for this one").
-				Show(e.Session.Unmarked[0], "")
+				At(e.Session.Unmarked[0])
 		}
 		return showResult(check.Fail("expected a refusal, found an answer without a request to the model"), r)
 	},

@@ -98,7 +98,7 @@ var clientInfo = check.Check{
 		if json.Unmarshal(r.Info, &info) == nil && info.Name != nil && info.Version != nil {
 			return nil
 		}
-		return check.Instead(check.Fail("expected a name and a version as %s in the _meta of %s", evidence.MetaInfo, r.Method).
+		return check.Instead(check.Fail("expected name and version as %s in the _meta of %s", evidence.MetaInfo, r.Method).
 			Show(r.Place, "%s: %s", evidence.MetaInfo, check.OrMissing(r.Info)))
 	}),
 }

@@ -188,7 +188,8 @@ var concurrent = check.Check{
 func wrongAnswer(e *evidence.Case, r *evidence.Round) *check.Verdict {
 	n := conversationOf(r, e.Case.Mark)
 	if n == 0 {
-		return check.Instead(check.NotObserved("sampling request %d does not say its conversation", r.N).ShowJSON(r.Asked, r.Raw))
+		return check.Instead(check.NotObserved("sampling request %d does not say its conversation", r.N).
+			ShowJSON(r.Asked, r.Raw))
 	}
 	if len(r.Answers) > 1 && !e.Revision.Modern() {
 		v := check.Fail("expected one response to each of %d requests in flight, found %d to one", atOnce, len(r.Answers)).
@@ -214,7 +215,7 @@ func wrongAnswer(e *evidence.Case, r *evidence.Round) *check.Verdict {
 			found = fmt.Sprintf("the one to question %d", other)
 		}
 	}
-	return check.Instead(check.Fail("expected the model's answer to question %d of %d in flight, found %s", n, atOnce, found).
+	return check.Instead(check.Fail("expected the answer to question %d of %d in flight, found %s", n, atOnce, found).
 		Show(r.Asked, "%s", lockerQuestion(n)).ShowAs("model said", evidence.Place{}, "%q", lockerAnswer(n)).
 		ShowJSON(a.At("content"), a.Member("content")))
 }
@@ -226,7 +227,8 @@ func noResponse(e *evidence.Case, open []*evidence.Round, results int) check.Ver
 	how := "no result and no error"
 	if e.Revision.Modern() {
 		if results == 0 {
-			return check.Unsettled(e, first).Or(check.Pass("the client does not fulfil %d requests at once, and continues", atOnce))
+			return check.Unsettled(e, first).
+				Or(check.Pass("the client does not fulfil %d requests at once, and continues", atOnce))
 		}
 		how = "the retry has other keys, and not its own"
 	}

@@ -38,7 +38,7 @@ var iterationLimit = check.Check{
 			return check.Info("the client continues for all %d rounds of the case", sent).At(e.Rounds[sent-1].Asked)
 		case how == "":
 			return check.NotObserved("no result for sampling request %d (see loop/stops-with-error)%s", r.N, e.WhyNoResult(r.N)).
-				Show(r.Asked, "")
+				At(r.Asked)
 		}
 		return check.Info("the client continues for %d rounds: %s", r.N-1, how).At(r.Asked)
 	},

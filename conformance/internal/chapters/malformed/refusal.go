@@ -121,7 +121,7 @@ var noModelCall = check.Check{
 		for _, unmarked := range s.Unmarked {
 			if s.Order[unmarked.Ref] > s.Order[r.Asked.Ref] {
 				return check.NotObserved("the model received a request without the mark of any case, which may be for this one").
-					Show(unmarked, "")
+					At(unmarked)
 			}
 		}
 		if why := s.Unsettled(r.Asked); why != "" {

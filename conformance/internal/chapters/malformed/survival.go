@@ -51,7 +51,7 @@ func perished(e *evidence.Case) *check.Verdict {
 	if s.Ended == nil || s.Ended.Clean() || continued(e) {
 		return nil
 	}
-	return check.Instead(check.NotObserved("the client did not survive the request (see malformed/survives): %s", s.Ending()))
+	return check.Instead(check.NotObserved("the client died of the request (see malformed/survives): %s", s.Ending()))
 }
 
 var survives = check.Check{

@@ -53,7 +53,7 @@ func notFulfilled(e *evidence.Case) *check.Verdict {
 	}
 	fulfilled := func(found string, at evidence.Place) *check.Verdict {
 		return check.Instead(check.Fail("expected the client to ignore the inputRequests of %s, found %s", result, found).
-			Show(r.InputRequired.Place, "").At(at))
+			At(r.InputRequired.Place, at))
 	}
 	if len(r.Retries) > 0 {
 		return fulfilled("a retry", r.Retries[0].Place)
@@ -72,7 +72,7 @@ func outcomeReported(e *evidence.Case) *check.Verdict {
 	if v := settled(e, r); v != nil {
 		return v
 	}
-	return check.Instead(check.Unsupported("the client ignored the inputRequests; make it report the outcome of its call " +
+	return check.Instead(check.Unsupported("the client ignored the inputRequests; make it report how its call ended " +
 		"(docs/adapters.md)").At(r.InputRequired.Place))
 }
 
@@ -87,7 +87,7 @@ var missingResultType = check.Check{
 			return check.Pass("the client treated the result as complete").At(at)
 		}
 		return check.Warn("the client refuses a result without resultType (%s), which an older server may send", outcome).
-			Show(at, "")
+			At(at)
 	},
 }
 

@@ -74,7 +74,7 @@ func inputRequired(e *evidence.Case) *check.Verdict {
 func someRetry(e *evidence.Case) *check.Verdict {
 	return check.Unless(e.Retries() > 0,
 		check.NotObserved("the client sent no retry (see mrtr/retried)").
-			Show(e.InputRequiredResults()[0].InputRequired.Place, ""))
+			At(e.InputRequiredResults()[0].InputRequired.Place))
 }
 
 // modelAnswered needs a model that had an answer for every request of the client.
@@ -117,7 +117,7 @@ func eachRetry(pass string, kind func(*evidence.InputRequired) bool,
 		}
 		if last == nil {
 			return check.NotObserved("the client sent no retry after such a result (see mrtr/retried)").
-				Show(results[0].InputRequired.Place, "")
+				At(results[0].InputRequired.Place)
 		}
 		return check.Pass("%s", pass).At(last.Place)
 	}

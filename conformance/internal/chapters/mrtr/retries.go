@@ -83,7 +83,7 @@ var retried = check.Check{
 		}
 		if calls := e.Session.Calls[e.Case.ID]; len(calls) > 1 {
 			return check.Fail("expected a retry with inputResponses and requestState, found a new call without them").
-				Show(from.InputRequired.Place, "").At(calls[1].CallPlace())
+				At(from.InputRequired.Place, calls[1].CallPlace())
 		}
 		return check.ShowOutput(e.Session, check.Fail("expected a retry with input, found none%s", e.Died()).
 			Show(from.InputRequired.Place, "asked for: %s", strings.Join(from.InputRequired.Keys(), ", ")))
@@ -203,7 +203,7 @@ var retriesOnce = check.Check{
 			return noFault
 		}
 		return check.Fail("expected 1 retry per result, found %d", len(from.Retries)).
-			Show(from.InputRequired.Place, "").At(from.Retries[0].Place, retry.Place)
+			At(from.InputRequired.Place, from.Retries[0].Place, retry.Place)
 	}),
 }
 
@@ -216,7 +216,7 @@ var promptsAndResources = check.Check{
 		from := e.InputRequiredResults()[0]
 		if len(from.Retries) == 0 {
 			return check.ShowOutput(e.Session, check.Fail("expected a retry of %s with input, found none", from.Method).
-				Show(from.InputRequired.Place, ""))
+				At(from.InputRequired.Place))
 		}
 		if v := judgeState(e, from, from.Retries[0]); v.Kind != "" {
 			return v
@@ -297,7 +297,7 @@ var rounds = check.Check{
 		}
 		return modelAnswered(e).
 			Or(check.ShowOutput(e.Session, check.Fail("expected %d rounds, found %d%s", want, n, e.Died()).
-				Show(results[len(results)-1].InputRequired.Place, "")))
+				At(results[len(results)-1].InputRequired.Place)))
 	},
 }
 

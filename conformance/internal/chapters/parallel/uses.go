@@ -159,7 +159,7 @@ var lateDelta = check.Check{
 			return check.NotObserved("the model sent no stream%s", e.WhyNoResult(1))
 		case a == nil:
 			return check.Fail("expected a result from a stream with a late fragment%s", e.WhyNoResult(1)).
-				Show(r.Model[0].Place, "")
+				At(r.Model[0].Place)
 		}
 		if v := check.UnreadableContent(a); v != nil {
 			return *v

@@ -33,9 +33,9 @@ func timedOut(e *evidence.Case) *check.Verdict {
 		return nil
 	}
 	last := r.Model[len(r.Model)-1]
-	return check.Instead(check.NotObserved("expected an error before the client's time was up, found none after %s to the model: "+
+	return check.Instead(check.NotObserved("expected an error before the time was up, found none after %s to the model: "+
 		"if the client returns one later, set a longer --timeout", count(r.Model)).
-		Show(r.Asked, "").Show(last.Place, "%s", ending(last)))
+		At(r.Asked).Show(last.Place, "%s", ending(last)))
 }
 
 // modelCalled needs a request to the model in any call of the case's tool: without an answer of the client it is

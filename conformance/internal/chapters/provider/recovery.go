@@ -50,7 +50,7 @@ var alive = check.Check{
 		case refused != nil: // there may be another reason
 			return check.NotObserved("expected a result for the request after %s, found the error %q (code %d)",
 				f, evidence.Clip(refused.Err.Message), refused.Err.Code).
-				Show(refused.Place, "%s", evidence.Compact(refused.RawErr))
+				ShowJSON(refused.Place, refused.RawErr)
 		case ended != nil && ended.Interrupted:
 			return check.NotObserved("the run was interrupted before the next request")
 		case ended != nil && !ended.Clean():

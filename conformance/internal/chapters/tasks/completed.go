@@ -246,11 +246,11 @@ var progressTokenKept = must(check.Check{
 			case at < e.Session.Order[e.Rounds[0].Asked.Ref]:
 			case string(note.Token) == string(story.JSON(t.ID)):
 				return check.Fail("expected the token %s in a progress notification, found the task id", check.OrMissing(token)).
-					Show(note.At("params.progressToken"), "%s", check.OrMissing(note.Token))
+					ShowJSON(note.At("params.progressToken"), note.Token)
 			case evidence.SameID(token, note.Token): // time/progress-token judges other tokens
 				if end := e.LongEnded(t, at); end != nil {
 					return check.Fail("expected no progress notification after the task has ended, found one").
-						Show(end.Place, "").ShowJSON(note.Place, note.Raw)
+						At(end.Place).ShowJSON(note.Place, note.Raw)
 				}
 				v = check.Pass("progress of the task is under the token of its request")
 			}

@@ -99,7 +99,7 @@ var relatedTask = must(check.Check{
 			raw := evidence.RelatedTask(r.Result())
 			if evidence.ObjectOf(raw).Text("taskId") != t.ID {
 				return check.Fail("expected taskId %q in _meta of the response to tasks/result", t.ID).At(r.Place).
-					Show(r.Response.At(fmt.Sprintf("_meta[%q]", evidence.TaskKey)), "%s", check.OrMissing(raw))
+					ShowJSON(r.Response.At(fmt.Sprintf("_meta[%q]", evidence.TaskKey)), raw)
 			}
 			v = check.Pass("the response to tasks/result names its task")
 		}

@@ -37,7 +37,7 @@ var taskIgnored = check.Check{
 		r := e.Rounds[1]
 		fail := func(found string) check.Verdict {
 			return check.Fail("expected a plain result for a request with task, found %s", found).
-				Show(r.Declared.CapabilitiesAt(), "%s", check.OrMissing(r.Declared.Declared())).At(r.Asked.At("task"))
+				ShowJSON(r.Declared.CapabilitiesAt(), r.Declared.Declared()).At(r.Asked.At("task"))
 		}
 		switch a := r.Result(); {
 		case a != nil && evidence.HasMember(a.Result, "task") && !evidence.HasMember(a.Result, "role"):
@@ -79,7 +79,7 @@ var noTaskCalls = check.Check{
 			if m.Method == "tools/call" && evidence.HasMember(m.Params, "task") {
 				at := evidence.Place{Ref: ev.Ref(), Path: "params.task", Label: m.Method}
 				return check.Fail("expected tools/call without task for a server that declares no tasks, found it with task").
-					Show(at, "%s", evidence.Compact(m.Params))
+					ShowJSON(at, m.Params)
 			}
 			if m.Method == "tools/call" {
 				v = check.Pass("the client called tools without task")

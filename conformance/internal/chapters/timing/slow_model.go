@@ -96,7 +96,7 @@ var modelSlow = check.Check{
 		switch {
 		case !hungUp:
 			return check.Fail("expected the whole answer of a slow model, found none%s", e.WhyNoResult(1)).
-				Show(r.Asked, "").At(last)
+				At(r.Asked, last)
 		case !e.Session.Trace.Header.TimeoutDeclared:
 			return check.Unsupported("the client timed out on a slow stream: if its limit is below the %s that it was told, "+
 				"declare the limit (%s)", limit, check.LimitOption)
@@ -105,7 +105,7 @@ var modelSlow = check.Check{
 				"declare a longer limit", limit)
 		}
 		return check.Fail("expected the client to wait %s for a slow stream, found that it timed out before", limit).
-			Show(r.Asked, "").Show(last, "timed out after %s", waited.Round(time.Millisecond))
+			At(r.Asked).Show(last, "timed out after %s", waited.Round(time.Millisecond))
 	},
 }
 
@@ -120,7 +120,7 @@ func wholeAnswer(e *evidence.Case, r *evidence.Round) check.Verdict {
 	}
 	return check.Fail("expected the whole answer of a slow model, found a part of it as if it were the whole").
 		ShowAs("model said", waitedFor(e)[len(waitedFor(e))-1].Place, "…%s", ending).
-		Show(a.At("content"), "%s", evidence.Compact(a.Member("content")))
+		ShowJSON(a.At("content"), a.Member("content"))
 }
 
 // modelAsked needs a model request that the client waits for.
@@ -193,15 +193,15 @@ func resultOfStall(e *evidence.Case) check.Verdict {
 	}
 	if first := waitedFor(e)[0]; len(first.Answer) == 0 {
 		return check.Fail("%s before its first word: expected an error, found an answer that the client made up", stall(e)).
-			Show(first.Place, "").ShowJSON(a.Place, a.Result)
+			At(first.Place).ShowJSON(a.Place, a.Result)
 	}
 	reason, _ := a.Text("stopReason")
 	if reason != "" && !slices.Contains([]string{"endTurn", "stopSequence", "toolUse"}, reason) {
 		return check.Warn("%s: expected an error, found what had come by then, with the stop reason %q", stall(e), reason).
-			Show(a.Place, "%s", evidence.Compact(a.Result))
+			ShowJSON(a.Place, a.Result)
 	}
 	return check.Fail("%s: expected an error, found what had come by then as if it were the whole answer", stall(e)).
-		Show(a.Place, "%s", evidence.Compact(a.Result))
+		ShowJSON(a.Place, a.Result)
 }
 
 // noResponse judges a client that sent no response to the sampling request.
@@ -227,7 +227,7 @@ func noResponse(e *evidence.Case) check.Verdict {
 // silentTimeout is the verdict for a client that timed out and returned no error.
 func silentTimeout(e *evidence.Case) check.Verdict {
 	return check.Fail("%s: expected an error when the client timed out, found no response", stall(e)).
-		Show(e.Rounds[0].Asked, "").Show(waitedFor(e)[0].Place, "hung up on")
+		At(e.Rounds[0].Asked).Show(waitedFor(e)[0].Place, "hung up on")
 }
 
 // stillWaiting is the verdict for a client that did not time out. If its limit is unknown, only [forever] is too long.

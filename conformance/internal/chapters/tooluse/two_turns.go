@@ -76,7 +76,7 @@ var idGenerated = check.Check{
 			return check.NotObserved("the results have %d of 2 tool uses (see tool-use/tool-use-block)", len(seen))
 		}
 		return check.Pass("the client generated %d ids for %d tool uses", len(seen), len(seen)).
-			Show(e.Rounds[1].Result().Place, "")
+			At(e.Rounds[1].Result().Place)
 	},
 }
 

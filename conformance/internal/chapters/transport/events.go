@@ -121,7 +121,7 @@ func readsStyles(e *evidence.Case) check.Verdict {
 		if len(r.Answers) == 0 {
 			return check.Survived(e, r.Asked, "the client did not go on after a stream with "+styles[i].name).
 				Or(check.Fail("expected a response to a sampling request on a stream with %s, found none", styles[i].name).
-					Show(r.Asked, ""))
+					At(r.Asked))
 		}
 	}
 	if len(rounds) < len(styles) {

@@ -132,7 +132,7 @@ func samplesAfter(s *evidence.Session, place int, caseID string) check.Verdict {
 				asked = true
 				if r.Result() == nil {
 					return check.ShowOutput(s, check.Fail("expected a result in the new session, found none%s", call.WhyNoResult(r.N)).
-						Show(r.Asked, ""))
+						At(r.Asked))
 				}
 			}
 		}

@@ -164,14 +164,14 @@ var duplicateRequest = check.Check{
 		switch {
 		case len(results) > 1:
 			return twice(check.Warn("expected at most 1 result for one id, found %d", len(results))).
-				Show(results[0].Place, "").At(results[1].Place)
+				At(results[0].Place, results[1].Place)
 		case len(responses) == 0 && !e.Session.AnswersAny():
 			return answersNothing(e)
 		case len(responses) == 0:
 			return afterRepeat(e, second, twice(check.Fail("expected a response to a request that came twice, found none")))
 		case another && len(last.Answers) == 0:
 			return afterRepeat(e, last, check.Fail("expected a response to the request after the repeated one, found none").
-				Show(second.Asked, "").At(last.Asked))
+				At(second.Asked, last.Asked))
 		}
 		if v := check.UnsettledSince(e, second.Asked); v != nil {
 			return *v
@@ -180,7 +180,7 @@ var duplicateRequest = check.Check{
 		prompts, most := slices.Concat(first.Model, second.Model), len(last.Model)
 		if another && most > 0 && len(prompts) > most {
 			return twice(check.Warn("expected at most %d requests to the model for one id, found %d", most, len(prompts))).
-				Show(prompts[0].Place, "").At(prompts[len(prompts)-1].Place)
+				At(prompts[0].Place, prompts[len(prompts)-1].Place)
 		}
 		return check.Pass("no second result came")
 	},
@@ -248,7 +248,7 @@ func inBatch(e *evidence.Case, r *evidence.Round) *check.Verdict {
 	}
 	if other := story.ForeignAnswer(a, r); other != "" {
 		return check.Instead(check.Fail("expected the answer to request %d of a batch, found another: %q", r.N, other).
-			Show(r.Asked, "").Show(a.At("content"), "%s", strings.TrimSpace(dialect.PlainText(a.Blocks()))))
+			At(r.Asked).Show(a.At("content"), "%s", strings.TrimSpace(dialect.PlainText(a.Blocks()))))
 	}
 	return nil
 }

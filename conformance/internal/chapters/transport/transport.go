@@ -100,7 +100,7 @@ func served(e *evidence.Case, r *evidence.Round, how string) check.Verdict {
 	}
 	if a := r.Answers[0]; a.Err != nil && a.Err.Code == evidence.MethodNotFound {
 		return check.Fail("expected a result for a sampling request %s, found error %d", how, a.Err.Code).
-			Show(r.Asked, "").Show(a.Place, "%s", a.RawErr)
+			At(r.Asked).Show(a.Place, "%s", a.RawErr)
 	}
 	return check.Pass("the client responded to a sampling request %s", how)
 }
