@@ -1,42 +1,32 @@
 package basic
 
 import (
-	"testing"
-
-	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
-	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
 
-var catalogue = check.Catalogue{Scenario}
+// The forms of a test: see package tracetest.
+var (
+	judges       = tracetest.Judging(Scenario)
+	row          = tracetest.Row
+	passes       = tracetest.Passes
+	fails        = tracetest.Fails
+	warns        = tracetest.Warns
+	informs      = tracetest.Informs
+	unobserved   = tracetest.Unobserved
+	inapplicable = tracetest.Inapplicable
+	legacy       = tracetest.Legacy
+	modern       = tracetest.Modern
+	native       = tracetest.InNative
+	openAI       = tracetest.InOpenAI
+)
 
 type (
 	test  = tracetest.Test
 	steps = func(*tracetest.Story)
 )
-
-// judges runs the tests of a check on a case.
-func judges(t *testing.T, check, caseID string, tests ...test) {
-	for i := range tests {
-		tests[i].Check, tests[i].CaseID = "basic/"+check, caseID
-	}
-	tracetest.Run(t, catalogue, tests)
-}
-
-func row(name string, do steps, verdict report.Verdict, message string) test {
-	return test{Name: name, Steps: do, Verdict: verdict, Message: message}
-}
-
-// legacy limits a test to the era with error responses, modern to the other one.
-func legacy(t test) test { t.In = tracetest.InA; return t }
-func modern(t test) test { t.In = tracetest.InB; return t }
-
-// native and openAI limit a test to a dialect.
-func native(t test) test { t.Dialects = tracetest.Native; return t }
-func openAI(t test) test { t.Dialects = tracetest.OpenAI; return t }
 
 var (
 	whole = tracetest.Saying(story.Answer)

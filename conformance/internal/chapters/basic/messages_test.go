@@ -66,11 +66,11 @@ func TestBlocksReachTheModel(t *testing.T) {
 	}
 	judges(t, "single-and-array", "blocks",
 		given("both get results", report.Pass, "", single, ofOne, ofThree),
-		legacy(row("the array gets an error", func(s *tracetest.Story) {
+		legacy(fails("the array gets an error", func(s *tracetest.Story) {
 			tracetest.Asked(single, whole)(s)
 			s.Asks(ofOne).Refuses(-32602, "content: want an object")
-		}, report.Fail, `"content: want an object" (code -32602)`)),
-		row("the block gets no result", silent, report.NotObserved, "sampling request 2: no response to request 1"),
+		}, `"content: want an object" (code -32602)`)),
+		unobserved("the block gets no result", silent, "sampling request 2: no response to request 1"),
 	)
 	asJSON := tracetest.Asking(string(story.JSON(ofOne.Messages[0].Content)))
 	what := tracetest.Asking("?")
@@ -114,9 +114,8 @@ func TestMediaAndTheTextBesideThemReachTheModel(t *testing.T) {
 			given("unchanged", report.Pass, c.medium, beside),
 			given("in another form", report.Pass, beside, c.like),
 			native(given("in an unknown block", report.Pass, unknown, beside)),
-			legacy(row("refused", refused, report.Pass, why)),
-			modern(row("refused by silence", func(s *tracetest.Story) { s.Asks(sent).PassesBarrier() },
-				report.Pass, tracetest.NotFulfilled)),
+			legacy(passes("refused", refused, why)),
+			modern(passes("refused by silence", func(s *tracetest.Story) { s.Asks(sent).PassesBarrier() }, tracetest.NotFulfilled)),
 			given("dropped", report.Fail, beside),
 			given("replaced by a word", report.Fail, server.Text("["+c.kind+"]"), beside),
 		)
@@ -124,7 +123,7 @@ func TestMediaAndTheTextBesideThemReachTheModel(t *testing.T) {
 			given("with the medium", report.Pass, beside, c.medium),
 			given("without the medium", report.Pass, server.Text("Said: "+besideText)),
 			given("dropped", report.Fail, c.medium),
-			legacy(row("refused", refused, report.NotApplicable, why)),
+			legacy(inapplicable("refused", refused, why)),
 		)
 	}
 }

@@ -25,6 +25,6 @@ func TestThoughtsStayWithTheClient(t *testing.T) {
 		given("thoughts in the text", tracetest.Saying("<think>"+thought+"</think>Teal."),
 			report.Fail, "the model's thoughts"),
 		given("thoughts in a text block", inBlock, report.Fail, "the model's thoughts"),
-		native(row("a provider without thoughts", tracetest.Right, report.NotApplicable, "native")),
+		native(inapplicable("a provider without thoughts", tracetest.Right, "native")),
 	)
 }

@@ -1,13 +1,25 @@
 package tooluse
 
 import (
-	"testing"
-
 	"github.com/mcp-conform/mcp-conform/conformance/internal/check"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/tracetest"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/report"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
+)
+
+// The forms of a test: see package tracetest.
+var (
+	judges      = tracetest.Judging(Scenario)
+	row         = tracetest.Row
+	passes      = tracetest.Passes
+	fails       = tracetest.Fails
+	warns       = tracetest.Warns
+	unobserved  = tracetest.Unobserved
+	unsupported = tracetest.Unsupported
+	legacy      = tracetest.Legacy
+	native      = tracetest.InNative
+	openAI      = tracetest.InOpenAI
 )
 
 var catalogue = check.Catalogue{Scenario}
@@ -16,30 +28,6 @@ type (
 	test  = tracetest.Test
 	steps = func(*tracetest.Story)
 )
-
-// judges runs the tests of a check on a case.
-func judges(t *testing.T, check, caseID string, tests ...test) {
-	for i := range tests {
-		tests[i].Check, tests[i].CaseID = "tool-use/"+check, caseID
-	}
-	tracetest.Run(t, catalogue, tests)
-}
-
-func row(name string, do steps, verdict report.Verdict, message string) test {
-	return test{Name: name, Steps: do, Verdict: verdict, Message: message}
-}
-
-func passes(name string, do steps) test          { return row(name, do, report.Pass, "") }
-func fails(name string, do steps, m string) test { return row(name, do, report.Fail, m) }
-func warns(name string, do steps, m string) test { return row(name, do, report.Warn, m) }
-
-// unobserved is a test of a check that cannot judge what it needs.
-func unobserved(name string, do steps, m string) test { return row(name, do, report.NotObserved, m) }
-
-// legacy limits a test to the era with error responses, native and openAI to a dialect.
-func legacy(t test) test { t.In = tracetest.InA; return t }
-func native(t test) test { t.Dialects = tracetest.Native; return t }
-func openAI(t test) test { t.Dialects = tracetest.OpenAI; return t }
 
 // refused are two tests of a client that refuses the request: with an error, or, in the era without errors, by no
 // response.
