@@ -54,7 +54,7 @@ func Alive(ev *evidence.Case, r *evidence.Round, fault string) Verdict {
 	case s.Ended != nil && s.Ended.Clean():
 		return *Unsettled(ev, r)
 	}
-	return ShowOutput(s, Fail("%s: %s", fault, s.Ending()).ShowJSON(r.Asked, r.Raw))
+	return Fail("%s: %s", fault, s.Ending()).ShowJSON(r.Asked, r.Raw).ShowOutput(s)
 }
 
 // Survived returns nil if the client went on after a place, the failure if it ended there, and otherwise the verdict
@@ -67,5 +67,5 @@ func Survived(ev *evidence.Case, after evidence.Place, fault string) *Verdict {
 	case s.Ended == nil || s.Ended.Clean() || s.Ended.Deadline && s.CalledAfter(at):
 		return UnsettledSince(ev, after)
 	}
-	return Instead(ShowOutput(s, Fail("%s: %s", fault, s.Ending()).At(after)))
+	return Instead(Fail("%s: %s", fault, s.Ending()).At(after).ShowOutput(s))
 }

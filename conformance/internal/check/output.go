@@ -10,7 +10,7 @@ import (
 const OutputLines = 8
 
 // ShowOutput adds the last lines that the client wrote to standard error and standard output.
-func ShowOutput(s *evidence.Session, v Verdict) Verdict {
+func (v Verdict) ShowOutput(s *evidence.Session) Verdict {
 	if s.Ended == nil {
 		return v
 	}

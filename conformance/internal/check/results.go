@@ -14,14 +14,19 @@ func UnreadableContent(a *evidence.Answer) *Verdict {
 		return nil
 	}
 	return Instead(NotObserved("the content of the result cannot be decoded (see basic/has-content)").
-		ShowJSON(a.At("content"), a.Member("content")))
+		ShowMembers(a, "content"))
+}
+
+// NoResult is the verdict for a round that needs a result and has none.
+func NoResult(ev *evidence.Case, r *evidence.Round) Verdict {
+	return NotObserved("no result for sampling request %d%s", r.N, ev.WhyNoResult(r.N))
 }
 
 // ReadableResult returns the result of a round, or the verdict for a round without one whose content can be decoded.
 func ReadableResult(ev *evidence.Case, r *evidence.Round) (*evidence.Answer, *Verdict) {
 	a := r.Result()
 	if a == nil {
-		return nil, Instead(NotObserved("no result for sampling request %d%s", r.N, ev.WhyNoResult(r.N)))
+		return nil, Instead(NoResult(ev, r))
 	}
 	return a, UnreadableContent(a)
 }

@@ -72,6 +72,24 @@ func (v Verdict) ShowJSON(p evidence.Place, raw []byte) Verdict {
 	return v.Show(p, "%s", OrMissing(raw))
 }
 
+// ShowResult adds a result.
+func (v Verdict) ShowResult(a *evidence.Answer) Verdict {
+	return v.Show(a.Place, "%s", OrMissing(a.Result))
+}
+
+// ShowMembers adds members of a result.
+func (v Verdict) ShowMembers(a *evidence.Answer, names ...string) Verdict {
+	for _, name := range names {
+		v = v.ShowJSON(a.At(name), a.Member(name))
+	}
+	return v
+}
+
+// ShowUses adds the tool uses of a result.
+func (v Verdict) ShowUses(a *evidence.Answer) Verdict {
+	return v.Show(a.At("content"), "%s", evidence.Describe(a.Uses()))
+}
+
 // ShowAs is Show with a label that says what the evidence means, such as "server sent" or "model received".
 func (v Verdict) ShowAs(label string, p evidence.Place, format string, args ...any) Verdict {
 	v = v.Show(p, format, args...)

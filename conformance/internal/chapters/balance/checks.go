@@ -51,7 +51,7 @@ func judgeRefusal(e *evidence.Case, codeNamed bool) check.Verdict {
 		return check.NotObserved("the model had no answer for sampling request 1")
 	case r.Result() != nil:
 		return show(check.Fail("expected a refusal of a history in which %s, found a result", h.wrong), r, h).
-			ShowJSON(r.Result().Place, r.Result().Result)
+			ShowResult(r.Result())
 	case len(r.Answers) == 0 && !e.Revision.Modern():
 		return show(check.Fail("expected an error for a history in which %s, found no response%s", h.wrong, e.Died()), r, h)
 	case !e.Session.AnswersAny():
@@ -122,7 +122,7 @@ var notDropped = check.Check{
 			return check.Pass("the client refuses it: %s", how)
 		}
 		if r.Result() == nil {
-			return check.NotObserved("no result for sampling request 1%s", e.WhyNoResult(1))
+			return check.NoResult(e, e.Rounds[0])
 		}
 		x, missing := check.ModelRequest(r)
 		if missing != nil {
@@ -130,7 +130,7 @@ var notDropped = check.Check{
 		}
 		if !x.Says(h.marker) {
 			return show(check.Fail("expected %q in the model request or a refusal, found neither: %s", h.marker, h.wrong), r, h).
-				ShowJSON(r.Result().Place, r.Result().Result)
+				ShowResult(r.Result())
 		}
 		return check.Pass("it reached the model").At(x.Place)
 	},

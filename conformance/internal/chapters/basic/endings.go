@@ -118,7 +118,7 @@ var emptyAnswer = check.Check{
 		content := a.Member("content")
 		if content == nil {
 			return check.Fail("expected content for an empty completion, found nothing").
-				ShowJSON(a.Place, a.Result)
+				ShowResult(a)
 		}
 		// Other checks judge the rest of the result.
 		alone := dialect.Marshal(story.Object{"role": "assistant", "model": "m", "content": content})

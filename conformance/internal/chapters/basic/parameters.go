@@ -103,7 +103,7 @@ var parametersHarmless = check.Check{
 	},
 }
 
-var MaxTokens = check.Check{
+var maxTokens = check.Check{
 	ID: "max-tokens", Cases: plain,
 	Rule:   "The model request allows at most maxTokens",
 	Levels: check.Levels(report.Robust, report.Must), Statements: []string{"2026-07-28/sampling/18"},

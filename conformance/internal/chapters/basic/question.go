@@ -41,7 +41,7 @@ var ids = harness.Case{
 
 var responsesRule = []string{"2025-03-26/basic/responses", "2025-06-18/basic/responses", "2025-11-25/basic/05"}
 
-var Answered = check.Check{
+var answered = check.Check{
 	ID: "answered", Cases: plain,
 	Rule:   "The client returns a result for every sampling request",
 	Levels: check.Robust, Requests: 1,

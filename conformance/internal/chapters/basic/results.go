@@ -96,7 +96,7 @@ var validResult = check.Check{
 			at, why = a.At(invalid.Path), invalid.Message
 		}
 		return check.Instead(check.Fail("expected a CreateMessageResult of %s, found an invalid one: %s", e.Revision, why).
-			Show(at, "%s", why).ShowJSON(a.Place, a.Result))
+			Show(at, "%s", why).ShowResult(a))
 	}),
 }
 
@@ -124,7 +124,7 @@ var modelNamed = check.Check{
 		switch {
 		case !named:
 			return check.NotObserved("the result names no model (see basic/has-model)").
-				ShowJSON(a.At("model"), a.Member("model"))
+				ShowMembers(a, "model")
 		case alias(got, x.Request.Model):
 			return check.Pass("the result names the model that was called").Show(a.At("model"), "%q", got)
 		}

@@ -60,10 +60,10 @@ var race = check.Check{
 				return noResult(e, r)
 			case a == nil:
 				v := check.Fail("expected a result for the request after a cancel, found none%s", e.WhyNoResult(r.N))
-				return check.ShowOutput(e.Session, v.At(r.Asked))
+				return v.At(r.Asked).ShowOutput(e.Session)
 			case story.ForeignAnswer(a, r) != "":
 				return check.Fail("expected the result of this request, found that of another one: %q", story.ForeignAnswer(a, r)).
-					At(r.Asked).ShowJSON(a.At("content"), a.Member("content"))
+					At(r.Asked).ShowMembers(a, "content")
 			}
 		}
 		if len(e.Rounds) < 5 {

@@ -146,7 +146,7 @@ func ignoresCancel(e *evidence.Case) check.Verdict {
 				return noResult(e, later)
 			}
 			v := check.Fail("expected a result for the request after a cancel, found none%s", e.WhyNoResult(later.N))
-			return check.ShowOutput(e.Session, show(v, n).At(later.Asked))
+			return show(v, n).At(later.Asked).ShowOutput(e.Session)
 		}
 		if running.Result() == nil {
 			if v := mayHaveEnded(e, running); v != nil {

@@ -25,7 +25,7 @@ func connects(sessions []*evidence.Session) check.Verdict {
 			for _, p := range s.Refused {
 				v = v.Show(p, "%s", s.Trace.Find(p.Ref).Frame.Raw)
 			}
-			return check.ShowOutput(s, v)
+			return v.ShowOutput(s)
 		}
 	}
 	return check.Pass("the client connected and used the server")
@@ -136,7 +136,7 @@ func endsCleanly(sessions []*evidence.Session) check.Verdict {
 	for _, s := range bad[1:min(len(bad), 1+otherEnds)] {
 		v = v.Show(evidence.Place{Label: "also"}, "%s: %s%s", s.Trace.Header.Cases[0].ID, s.Ending(), whereItEnded(s))
 	}
-	return check.ShowOutput(bad[0], v)
+	return v.ShowOutput(bad[0])
 }
 
 // replayed counts the cases that were played again in another session.

@@ -63,7 +63,7 @@ func refused(e *evidence.Case) check.Verdict {
 }
 
 func showResult(v check.Verdict, r *evidence.Round) check.Verdict {
-	return v.At(r.Asked).ShowJSON(r.Result().Place, r.Result().Result)
+	return v.At(r.Asked).ShowResult(r.Result())
 }
 
 var alive = check.Check{

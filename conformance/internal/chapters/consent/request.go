@@ -89,7 +89,7 @@ var noMadeUpAnswer = check.Check{
 		case len(r.Model) > 0:
 			return check.Pass("the model gave the answer").At(r.Model[0].Place)
 		case len(e.Session.Unmarked) > 0:
-			return check.NotObserved("the model received a request without the mark of any case, which may be for this one").
+			return check.NotObserved("the model received an unmarked request, which may be for this one").
 				At(e.Session.Unmarked[0])
 		}
 		return showResult(check.Fail("expected a refusal, found an answer without a request to the model"), r)

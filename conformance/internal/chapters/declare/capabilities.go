@@ -50,7 +50,7 @@ var samplingDeclared = check.Check{
 			return check.NotApplicable("the client neither declares nor supports sampling")
 		case !declares:
 			v := check.Fail("expected the client to declare sampling, found a result for an undeclared request")
-			return showDeclared(v, r.Declared).ShowJSON(a.Place, a.Result)
+			return showDeclared(v, r.Declared).ShowResult(a)
 		case e.Revision.Modern():
 			return declaredEverywhere(e.Session)
 		}

@@ -108,7 +108,7 @@ func judgeForbidden(e *evidence.Case) check.Verdict {
 		return check.Fail(expected+"a result", needed).
 			ShowAs("server sent", r.Asked, "%s", evidence.Compact(r.Raw)).
 			ShowAs("client declared", r.Declared.CapabilitiesAt(), "%s", check.OrMissing(r.Declared.Declared())).
-			ShowJSON(a.Place, a.Result)
+			ShowResult(a)
 	case len(r.Answers) > 0:
 		refusal := r.Answers[0]
 		return check.Pass("the client refuses what it does not declare, with the code %d", refusal.Err.Code).

@@ -113,7 +113,7 @@ func showRound(v check.Verdict, r *evidence.Round) check.Verdict {
 		}
 	}
 	for _, a := range r.Answers {
-		v = v.ShowJSON(a.Place, a.Result)
+		v = v.ShowResult(&a)
 	}
 	return v
 }
@@ -217,7 +217,7 @@ func wrongAnswer(e *evidence.Case, r *evidence.Round) *check.Verdict {
 	}
 	return check.Instead(check.Fail("expected the answer to question %d of %d in flight, found %s", n, atOnce, found).
 		Show(r.Asked, "%s", lockerQuestion(n)).ShowAs("model said", evidence.Place{}, "%q", lockerAnswer(n)).
-		ShowJSON(a.At("content"), a.Member("content")))
+		ShowMembers(a, "content"))
 }
 
 // noResponse judges requests without a response. In 2026-07-28 a client may leave all of them unfulfilled, but not
@@ -232,8 +232,8 @@ func noResponse(e *evidence.Case, open []*evidence.Round, results int) check.Ver
 		}
 		how = "the retry has other keys, and not its own"
 	}
-	return check.ShowOutput(e.Session, check.Fail("expected %d responses, %d are missing, first that to request %d: %s%s",
-		atOnce, len(open), first.N, how, e.Died()).ShowJSON(first.Asked, first.Raw))
+	return check.Fail("expected %d responses, %d are missing, first that to request %d: %s%s",
+		atOnce, len(open), first.N, how, e.Died()).ShowJSON(first.Asked, first.Raw).ShowOutput(e.Session)
 }
 
 // conversationOf returns which conversation of the case a round belongs to, from 1; 0 if its params do not say.

@@ -83,8 +83,8 @@ var stopsWithError = check.Check{
 			return check.Pass("the client continues for %d rounds and then cancels its call", r.N-1)
 		case !e.Revision.Modern(), e.Session.Ended != nil && !e.Session.Ended.Clean():
 			v := check.Fail("expected a response to sampling request %d, found none: %s", r.N, e.Session.Ending())
-			return check.ShowOutput(e.Session, v.At(r.Asked))
+			return v.At(r.Asked).ShowOutput(e.Session)
 		}
-		return check.Unsettled(e, r).Or(check.NotObserved("no result for sampling request %d%s", r.N, e.WhyNoResult(r.N)))
+		return check.Unsettled(e, r).Or(check.NoResult(e, r))
 	},
 }

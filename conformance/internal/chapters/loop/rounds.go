@@ -128,7 +128,7 @@ func endsInText(e *evidence.Case) check.Verdict {
 	}
 	if !evidence.Holds(a.Blocks(), t.end) {
 		return check.Fail("expected the final text after %d rounds, found another result", rounds).Show(said, "%q", t.end).
-			ShowJSON(a.At("content"), a.Member("content"))
+			ShowMembers(a, "content")
 	}
 	return check.Pass("the final text came back after %d rounds", rounds).Show(a.At("content"), "%q", t.end)
 }

@@ -53,7 +53,7 @@ func judgeRefusal(e *evidence.Case) check.Verdict {
 		if e.Revision.Modern() && a.Member("content") == nil {
 			v = check.Fail("expected an unfulfilled input request for %s, found a response that is not a result", request(e))
 		}
-		return show(v, e).ShowJSON(a.Place, a.Result)
+		return show(v, e).ShowResult(a)
 	}
 	if len(r.Answers) > 0 {
 		a := r.Answers[0]

@@ -70,7 +70,7 @@ var survives = check.Check{
 		case s.Ended.Clean():
 			return check.Pass("the client ended cleanly after %s", request(e))
 		}
-		return check.ShowOutput(s, show(check.Fail("expected the client to survive %s: %s", request(e), s.Ending()), e))
+		return show(check.Fail("expected the client to survive %s: %s", request(e), s.Ending()), e).ShowOutput(s)
 	},
 }
 

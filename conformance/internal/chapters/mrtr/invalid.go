@@ -181,7 +181,7 @@ var badInput = check.Check{
 			return check.UnsettledAfter(s, at.Place, "the client may not have gone on "+after).At(at.Place)
 		}
 		raw := strings.TrimSpace(string(s.Trace.Find(at.Ref).Frame.Raw))
-		return check.ShowOutput(s, check.Fail("expected the client to go on %s, found: %s", after, s.Ending()).
-			ShowJSON(at.At("inputRequests"), []byte(raw)))
+		return check.Fail("expected the client to go on %s, found: %s", after, s.Ending()).
+			ShowJSON(at.At("inputRequests"), []byte(raw)).ShowOutput(s)
 	},
 }

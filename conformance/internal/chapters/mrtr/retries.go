@@ -85,8 +85,8 @@ var retried = check.Check{
 			return check.Fail("expected a retry with inputResponses and requestState, found a new call without them").
 				At(from.InputRequired.Place, calls[1].CallPlace())
 		}
-		return check.ShowOutput(e.Session, check.Fail("expected a retry with input, found none%s", e.Died()).
-			Show(from.InputRequired.Place, "asked for: %s", strings.Join(from.InputRequired.Keys(), ", ")))
+		return check.Fail("expected a retry with input, found none%s", e.Died()).
+			Show(from.InputRequired.Place, "asked for: %s", strings.Join(from.InputRequired.Keys(), ", ")).ShowOutput(e.Session)
 	},
 }
 
@@ -215,8 +215,8 @@ var promptsAndResources = check.Check{
 	Judge: func(e *evidence.Case) check.Verdict {
 		from := e.InputRequiredResults()[0]
 		if len(from.Retries) == 0 {
-			return check.ShowOutput(e.Session, check.Fail("expected a retry of %s with input, found none", from.Method).
-				At(from.InputRequired.Place))
+			return check.Fail("expected a retry of %s with input, found none", from.Method).
+				At(from.InputRequired.Place).ShowOutput(e.Session)
 		}
 		if v := judgeState(e, from, from.Retries[0]); v.Kind != "" {
 			return v
@@ -296,8 +296,8 @@ var rounds = check.Check{
 			return check.Pass("the client completed %d rounds", n).At(results[n-1].Retries[0].Place)
 		}
 		return modelAnswered(e).
-			Or(check.ShowOutput(e.Session, check.Fail("expected %d rounds, found %d%s", want, n, e.Died()).
-				At(results[len(results)-1].InputRequired.Place)))
+			Or(check.Fail("expected %d rounds, found %d%s", want, n, e.Died()).
+				At(results[len(results)-1].InputRequired.Place).ShowOutput(e.Session))
 	},
 }
 

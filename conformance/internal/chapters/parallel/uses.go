@@ -56,7 +56,7 @@ func judgeUses(e *evidence.Case) check.Verdict {
 	a, want := e.Rounds[0].Result(), check.Expected[cities](e)
 	uses := a.Uses()
 	show := func(v check.Verdict) check.Verdict {
-		return showUses(v.Show(evidence.Place{Label: "model said"}, "get_weather for %s", strings.Join(want, ", ")), a)
+		return v.Show(evidence.Place{Label: "model said"}, "get_weather for %s", strings.Join(want, ", ")).ShowUses(a)
 	}
 	if len(uses) != len(want) {
 		return show(check.Fail("expected %d tool uses in the result, found %d", len(want), len(uses)))
@@ -68,11 +68,6 @@ func judgeUses(e *evidence.Case) check.Verdict {
 		}
 	}
 	return show(check.Pass("all %d tool uses reached the server, in the model's order", len(want)))
-}
-
-// showUses adds the tool uses of the result.
-func showUses(v check.Verdict, a *evidence.Answer) check.Verdict {
-	return v.ShowAs("server received", a.At("content"), "%s", evidence.Describe(a.Uses()))
 }
 
 // asksForStream needs a client that streams the model's answer in the first round.
@@ -101,7 +96,7 @@ var uniqueIDs = check.Check{
 			}
 			seen[use.ID] = use
 		}
-		return showUses(check.Pass("%d tool uses have %d ids", len(uses), len(seen)), a)
+		return check.Pass("%d tool uses have %d ids", len(uses), len(seen)).ShowUses(a)
 	},
 }
 
@@ -123,8 +118,8 @@ var over32Calls = check.Check{
 		got := evidence.AskedFor(a)
 		for _, city := range want {
 			if !slices.Contains(got, city) {
-				return showUses(check.Fail("expected %d tool uses in the result, found %d: %s is missing",
-					len(want), len(got), city), a)
+				return check.Fail("expected %d tool uses in the result, found %d: %s is missing",
+					len(want), len(got), city).ShowUses(a)
 			}
 		}
 		return check.Pass("all %d tool uses reached the server", len(want))
@@ -165,10 +160,10 @@ var lateDelta = check.Check{
 			return *v
 		}
 		if last := want[len(want)-1]; !slices.Contains(evidence.AskedFor(a), last) {
-			return showUses(check.Fail("expected the late arguments of the last tool call, found none").
-				Show(evidence.Place{Label: "model said"}, "get_weather for %s, last", last), a)
+			return check.Fail("expected the late arguments of the last tool call, found none").
+				Show(evidence.Place{Label: "model said"}, "get_weather for %s, last", last).ShowUses(a)
 		}
-		return showUses(check.Pass("the late fragment reached the server"), a)
+		return check.Pass("the late fragment reached the server").ShowUses(a)
 	},
 }
 

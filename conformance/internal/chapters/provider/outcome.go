@@ -66,15 +66,7 @@ func invented(e *evidence.Case) check.Verdict {
 		found = "a result without content"
 	}
 	return check.Fail("expected no result after %s, found %s", failureOf(e), found).
-		Show(x.Place, "%s", ending(x)).ShowJSON(a.Place, a.Result)
-}
-
-// showMembers shows members of a result.
-func showMembers(v check.Verdict, a *evidence.Answer, names ...string) check.Verdict {
-	for _, name := range names {
-		v = v.ShowJSON(a.At(name), a.Member(name))
-	}
-	return v
+		Show(x.Place, "%s", ending(x)).ShowResult(a)
 }
 
 // ending says how a call of the model ended.

@@ -58,7 +58,7 @@ var partialNotWhole = check.Check{
 		default:
 			v = check.Fail("expected an error after %s, found its first part returned as a complete answer", f)
 		}
-		return showMembers(v.Show(x.Place, "%s", ending(x)), a, "stopReason", "content")
+		return v.Show(x.Place, "%s", ending(x)).ShowMembers(a, "stopReason", "content")
 	},
 }
 

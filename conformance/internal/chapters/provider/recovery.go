@@ -55,7 +55,7 @@ var alive = check.Check{
 			return check.NotObserved("the run was interrupted before the next request")
 		case ended != nil && !ended.Clean():
 			v := check.Fail("expected a response to the next request after %s, found none: %s", f, s.Ending())
-			return check.ShowOutput(s, v.At(asked))
+			return v.At(asked).ShowOutput(s)
 		case outOfOrder(s):
 			return check.Unsupported("no request followed %s: the client must call the tools in the order of tools/list", f)
 		}

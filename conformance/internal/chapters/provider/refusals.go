@@ -48,11 +48,11 @@ var refusalTold = check.Check{
 		case plainEnd:
 			v := check.Fail("expected a stop reason or the text of the refusal, found neither").
 				ShowAs("model said", x.Place, "%q", f.refusal)
-			return showMembers(v, a, "content", "stopReason")
+			return v.ShowMembers(a, "content", "stopReason")
 		case !given:
-			return showMembers(check.Warn("expected the provider's stop reason for %s, found none", f), a, "content")
+			return check.Warn("expected the provider's stop reason for %s, found none", f).ShowMembers(a, "content")
 		}
-		return showMembers(check.Fail("expected a stop reason for %s, found %s", f, reason), a, "stopReason", "content")
+		return check.Fail("expected a stop reason for %s, found %s", f, reason).ShowMembers(a, "stopReason", "content")
 	},
 }
 

@@ -61,7 +61,7 @@ var createdTask = check.Check{
 			return check.NotObserved("the request for a task has no result%s", e.WhyNoResult(1)).At(r.Asked)
 		}
 		fail := func(format string, args ...any) check.Verdict {
-			return check.Fail(format, args...).At(r.Asked.At("task")).ShowJSON(a.Place, a.Result)
+			return check.Fail(format, args...).At(r.Asked.At("task")).ShowResult(a)
 		}
 		task := evidence.ObjectOf(a.Member("task"))
 		id := task.Text("taskId")

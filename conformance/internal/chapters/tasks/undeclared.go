@@ -41,7 +41,7 @@ var taskIgnored = check.Check{
 		}
 		switch a := r.Result(); {
 		case a != nil && evidence.HasMember(a.Result, "task") && !evidence.HasMember(a.Result, "role"):
-			return fail("a task").ShowJSON(a.Place, a.Result)
+			return fail("a task").ShowResult(a)
 		case a != nil:
 			return check.Pass("the client ignored task and responded with a plain result")
 		case len(r.Answers) > 0:

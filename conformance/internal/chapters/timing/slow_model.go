@@ -120,7 +120,7 @@ func wholeAnswer(e *evidence.Case, r *evidence.Round) check.Verdict {
 	}
 	return check.Fail("expected the whole answer of a slow model, found a part of it as if it were the whole").
 		ShowAs("model said", waitedFor(e)[len(waitedFor(e))-1].Place, "…%s", ending).
-		ShowJSON(a.At("content"), a.Member("content"))
+		ShowMembers(a, "content")
 }
 
 // modelAsked needs a model request that the client waits for.
@@ -193,15 +193,15 @@ func resultOfStall(e *evidence.Case) check.Verdict {
 	}
 	if first := waitedFor(e)[0]; len(first.Answer) == 0 {
 		return check.Fail("%s before its first word: expected an error, found an answer that the client made up", stall(e)).
-			At(first.Place).ShowJSON(a.Place, a.Result)
+			At(first.Place).ShowResult(a)
 	}
 	reason, _ := a.Text("stopReason")
 	if reason != "" && !slices.Contains([]string{"endTurn", "stopSequence", "toolUse"}, reason) {
 		return check.Warn("%s: expected an error, found what had come by then, with the stop reason %q", stall(e), reason).
-			ShowJSON(a.Place, a.Result)
+			ShowResult(a)
 	}
 	return check.Fail("%s: expected an error, found what had come by then as if it were the whole answer", stall(e)).
-		ShowJSON(a.Place, a.Result)
+		ShowResult(a)
 }
 
 // noResponse judges a client that sent no response to the sampling request.

@@ -25,7 +25,7 @@ var requiredUnmet = check.Check{
 	Judge: unlessRefused("a text in place of a tool use", func(_ *evidence.Case, a *evidence.Answer) check.Verdict {
 		failed := func(found string) check.Verdict {
 			v := check.Fail("expected the model's text, found %s", found)
-			return showContent(v.Show(modelSaid, "%q", unwilling), a)
+			return v.Show(modelSaid, "%q", unwilling).ShowMembers(a, "content")
 		}
 		switch {
 		case len(a.Uses()) > 0:
@@ -63,9 +63,9 @@ var stopBesideCalls = check.Check{
 		case v != nil:
 			return *v
 		case len(a.Uses()) == 0:
-			return showContent(failed("no tool use"), a)
+			return failed("no tool use").ShowMembers(a, "content")
 		}
-		return showUses(check.Pass("the tool call reached the server"), a)
+		return check.Pass("the tool call reached the server").ShowUses(a)
 	},
 }
 
@@ -172,7 +172,7 @@ func notRun(e *evidence.Case) *check.Verdict {
 func judgeTextInstead(a *evidence.Answer) check.Verdict {
 	text := dialect.PlainText(a.Blocks())
 	if strings.TrimSpace(text) == "" {
-		return showContent(check.Fail("expected the tool use, a text or an error, found an empty result"), a)
+		return check.Fail("expected the tool use, a text or an error, found an empty result").ShowMembers(a, "content")
 	}
 	return check.Pass("the client returned a text in place of the tool use: %q", evidence.Clip(text)).
 		Show(a.At("content"), "%q", text)

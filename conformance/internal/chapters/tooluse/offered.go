@@ -136,9 +136,9 @@ var manyTools = check.Check{
 			return *v
 		}
 		if last := sent[len(sent)-1].Name; len(a.Uses()) == 0 {
-			return showContent(check.Fail("expected a use of %s, the last of %d tools, found none", last, len(sent)), a)
+			return check.Fail("expected a use of %s, the last of %d tools, found none", last, len(sent)).ShowMembers(a, "content")
 		}
-		return showUses(check.Pass("all %d tools reached the model, and it used the last one", len(sent)), a)
+		return check.Pass("all %d tools reached the model, and it used the last one", len(sent)).ShowUses(a)
 	},
 }
 

@@ -68,8 +68,8 @@ var toolUseBlock = check.Check{
 		a := e.Rounds[0].Result()
 		uses := a.Uses()
 		if len(uses) == 0 {
-			return showContent(check.Fail("expected a tool_use block for the model's tool call, found none").
-				Show(modelSaid, "%s", check.Expected[toolUse](e)), a)
+			return check.Fail("expected a tool_use block for the model's tool call, found none").
+				Show(modelSaid, "%s", check.Expected[toolUse](e)).ShowMembers(a, "content")
 		}
 		for _, use := range uses {
 			if found := flaw(use); found != "" {
@@ -114,7 +114,7 @@ var inputIntact = check.Check{
 		}
 		switch {
 		case len(uses) > 1:
-			return showUses(check.Fail("expected 1 tool use, found %d", len(uses)), a)
+			return check.Fail("expected 1 tool use, found %d", len(uses)).ShowUses(a)
 		case use.Name != want.name:
 			return check.Fail("expected a use of the tool %s, found %s", want.name, use.Name).
 				Show(a.At(use.Path).At("name"), "%q", use.Name)
@@ -173,8 +173,8 @@ var textAndTool = check.Check{
 		blocks := a.Blocks()
 		use := slices.IndexFunc(blocks, func(b dialect.Block) bool { return b.Type == dialect.ToolUse })
 		failed := func(found string) check.Verdict {
-			return showContent(check.Fail("expected a text, then a tool use, found %s", found).
-				Show(modelSaid, "%q, then %s", besideUse, simpleBooking), a)
+			return check.Fail("expected a text, then a tool use, found %s", found).
+				Show(modelSaid, "%q, then %s", besideUse, simpleBooking).ShowMembers(a, "content")
 		}
 		switch {
 		case use < 0:

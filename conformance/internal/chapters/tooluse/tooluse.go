@@ -87,7 +87,7 @@ func returnsToolUse(n int) check.Need {
 	return func(e *evidence.Case) *check.Verdict {
 		a := e.Rounds[n-1].Result()
 		return check.Unless(len(a.Uses()) > 0,
-			check.NotObserved("result %d has no tool use (see tool-use/tool-use-block)", n).ShowJSON(a.Place, a.Result))
+			check.NotObserved("result %d has no tool use (see tool-use/tool-use-block)", n).ShowResult(a))
 	}
 }
 
@@ -113,14 +113,4 @@ func unlessRefused(
 		}
 		return judge(e, a)
 	}
-}
-
-// showContent adds the content of the result.
-func showContent(v check.Verdict, a *evidence.Answer) check.Verdict {
-	return v.ShowJSON(a.At("content"), a.Member("content"))
-}
-
-// showUses adds the tool uses of the result.
-func showUses(v check.Verdict, a *evidence.Answer) check.Verdict {
-	return v.Show(a.At("content"), "%s", evidence.Describe(a.Uses()))
 }

@@ -107,7 +107,7 @@ var freshIDs = check.Check{
 				}
 			}
 		}
-		return showUses(showUses(check.Pass("the tool uses of two turns have different ids"), first), second)
+		return check.Pass("the tool uses of two turns have different ids").ShowUses(first).ShowUses(second)
 	},
 }
 

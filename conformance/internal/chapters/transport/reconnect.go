@@ -130,7 +130,7 @@ var reconnects = check.Check{
 				Show(c.close(), "last event %s", closed.Event).Show(at(c.blank, "GET"), "no Last-Event-ID")
 		case c.returned == nil:
 			v := check.Fail("expected a GET with Last-Event-ID after the connection closed, found none%s", e.Died())
-			return check.ShowOutput(e.Session, v.Show(c.close(), "last event %s, retry after %s", closed.Event, closed.Retry))
+			return v.Show(c.close(), "last event %s, retry after %s", closed.Event, closed.Retry).ShowOutput(e.Session)
 		case c.repeated != nil:
 			v := check.Fail("expected the last event in Last-Event-ID, found an earlier one: a message came again")
 			return c.showReturn(v.Show(c.close(), "last event %s", closed.Event)).

@@ -231,7 +231,7 @@ var batchSent = check.Observed(batchMark, "the server did not send the batch")
 // inBatch returns nil for a request with a refusal or its own result.
 func inBatch(e *evidence.Case, r *evidence.Round) *check.Verdict {
 	if r.CassetteMiss() != "" {
-		return check.Instead(check.NotObserved("no result for sampling request %d%s", r.N, e.WhyNoResult(r.N)))
+		return check.Instead(check.NoResult(e, r))
 	}
 	if len(r.Answers) == 0 {
 		if v := check.Survived(e, r.Asked, "the client did not go on after a batch"); v != nil {
@@ -240,7 +240,7 @@ func inBatch(e *evidence.Case, r *evidence.Round) *check.Verdict {
 		sent := batchMark(e)
 		v := check.Fail("expected a response to request %d of a batch, found none%s", r.N, e.Died())
 		v = v.Show(at(sent, "a batch"), "%s", sent.Mark.Text).At(r.Asked)
-		return check.Instead(check.ShowOutput(e.Session, v))
+		return check.Instead(v.ShowOutput(e.Session))
 	}
 	a := r.Result()
 	if a == nil {

@@ -79,11 +79,11 @@ var stderrIsNoError = check.Check{
 		place := at(wrote, "standard error")
 		for _, r := range e.Rounds[1:] {
 			if r.CassetteMiss() != "" {
-				return check.NotObserved("no result for sampling request %d%s", r.N, e.WhyNoResult(r.N))
+				return check.NoResult(e, r)
 			}
 			if r.Result() == nil {
 				v := check.Fail("expected a result for sampling request %d %s, found none%s", r.N, after, e.WhyNoResult(r.N))
-				return check.ShowOutput(e.Session, v.Show(place, "%s", wrote.Mark.Text).At(r.Asked))
+				return v.Show(place, "%s", wrote.Mark.Text).At(r.Asked).ShowOutput(e.Session)
 			}
 		}
 		return check.Survived(e, place, "the client did not go on "+after).Or(check.Pass("the client went on"))
@@ -176,11 +176,11 @@ var pipeEnds = check.Check{
 		const expected = "expected the client to end or restart its server when that ended, found that it "
 		switch {
 		case s.Ended.Deadline && !s.CalledAfter(s.Order[lost.Ref]):
-			return check.ShowOutput(s, check.Fail(expected+"hung: %s", s.Ending()).At(lost))
+			return check.Fail(expected+"hung: %s", s.Ending()).At(lost).ShowOutput(s)
 		case s.Ended.Deadline:
 			return check.NotObserved("the client restarted the server, but hung later: %s", s.Ending()).At(lost)
 		case !evidence.EndedByItself(s.Ended):
-			return check.ShowOutput(s, check.Fail(expected+"crashed: %s", s.Crash()).At(lost))
+			return check.Fail(expected+"crashed: %s", s.Crash()).At(lost).ShowOutput(s)
 		case s.ServedLater(s.Order[lost.Ref]):
 			return check.Pass("the client restarted the server, and went on")
 		}
@@ -204,6 +204,6 @@ var restarts = check.Check{
 				return check.Pass("the client restarted the server")
 			}
 		}
-		return check.ShowOutput(s, check.Fail("expected a restart of the server, found none: %s", s.Ending()).At(lost))
+		return check.Fail("expected a restart of the server, found none: %s", s.Ending()).At(lost).ShowOutput(s)
 	},
 }
