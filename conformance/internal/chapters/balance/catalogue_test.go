@@ -18,3 +18,5 @@ var (
 	native       = tracetest.InNative
 	declares     = tracetest.Declaring
 )
+
+type session = tracetest.Story

@@ -20,8 +20,8 @@ var catalogue = check.Catalogue{Scenario}
 type request = server.CreateMessageParams
 
 // sending is the request with a history, and what follows it.
-func (h history) sending(then func(*tracetest.Story, *request)) func(*tracetest.Story) {
-	return func(s *tracetest.Story) {
+func (h history) sending(then func(*session, *request)) func(*session) {
+	return func(s *session) {
 		ask := tracetest.Asking("What is the weather like?", story.GetWeather)
 		ask.Messages = append(ask.Messages, h.messages...)
 		then(s.Asks(ask).OnPurpose(), ask)
@@ -29,29 +29,29 @@ func (h history) sending(then func(*tracetest.Story, *request)) func(*tracetest.
 }
 
 // refusing are the client's error, which the modern revision does not have, and the barrier.
-func refusing(code int) func(*tracetest.Story, *request) {
-	return func(s *tracetest.Story, _ *request) { s.Refuses(code, "no").PassesBarrier() }
+func refusing(code int) func(*session, *request) {
+	return func(s *session, _ *request) { s.Refuses(code, "no").PassesBarrier() }
 }
 
 // answering is a client that answers as if nothing were wrong.
-func answering(s *tracetest.Story, ask *request) {
+func answering(s *session, ask *request) {
 	s.Prompts(ask).Answers(tracetest.Saying("Mild.")).PassesBarrier()
 }
 
 // prompting is a model request that ends as given, and the client's error.
-func prompting(end trace.ModelEnd) func(*tracetest.Story, *request) {
-	return func(s *tracetest.Story, ask *request) {
+func prompting(end trace.ModelEnd) func(*session, *request) {
+	return func(s *session, ask *request) {
 		s.Prompt(string(dialect.Marshal(ask)), end).Refuses(-32603, "no").PassesBarrier()
 	}
 }
 
-func nothing(*tracetest.Story, *request)         { /* the client does nothing */ }
-func onlyBarrier(s *tracetest.Story, _ *request) { s.PassesBarrier() }
-func dying(s *tracetest.Story, _ *request) {
+func nothing(*session, *request)         { /* the client does nothing */ }
+func onlyBarrier(s *session, _ *request) { s.PassesBarrier() }
+func dying(s *session, _ *request) {
 	s.Refuses(-32602, "no").Ends(trace.Process{Panic: "nil map"})
 }
-func dyingWithoutError(s *tracetest.Story, _ *request)  { s.Ends(trace.Process{Panic: "nil map"}) }
-func refusingEverything(s *tracetest.Story, _ *request) { s.Refuses(-32602, "no") }
+func dyingWithoutError(s *session, _ *request)  { s.Ends(trace.Process{Panic: "nil map"}) }
+func refusingEverything(s *session, _ *request) { s.Refuses(-32602, "no") }
 
 var refusedByModel = trace.ModelEnd{Status: 400, Refused: "unbalanced"}
 
@@ -76,7 +76,7 @@ func TestForbiddenHistoriesAreRefused(t *testing.T) {
 				legacy(native(unobserved("the model has no answer",
 					h.sending(prompting(trace.ModelEnd{Status: 404, Miss: "no rule"})), "had no answer"))),
 				declares(tracetest.SamplingOnly, inapplicable("tools are not declared",
-					func(s *tracetest.Story) { s.Marks(trace.MarkWithheld, "sampling.tools") }, "sampling.tools")),
+					func(s *session) { s.Marks(trace.MarkWithheld, "sampling.tools") }, "sampling.tools")),
 			)
 		}
 	}
@@ -88,7 +88,7 @@ func TestAForbiddenHistoryCostsNoModelCallAndNoSession(t *testing.T) {
 		passes("refused at once", h.sending(refusing(-32602))),
 		native(passes("refused by the provider", h.sending(prompting(refusedByModel)))),
 		native(warns("refused after a model call",
-			h.sending(func(s *tracetest.Story, ask *request) { s.Prompts(ask).Refuses(-32602, "no").PassesBarrier() }),
+			h.sending(func(s *session, ask *request) { s.Prompts(ask).Refuses(-32602, "no").PassesBarrier() }),
 			h.wrong)),
 	)
 	judges(t, "alive", h.name,
@@ -107,7 +107,7 @@ func TestABlockUnderTheWrongRoleIsNotDropped(t *testing.T) {
 			marked = append(marked, h.name)
 			judges(t, "not-dropped", h.name,
 				native(passes("it reaches the model", h.sending(answering), "reached the model")),
-				native(fails("it is dropped", h.sending(func(s *tracetest.Story, ask *request) {
+				native(fails("it is dropped", h.sending(func(s *session, ask *request) {
 					short := *ask
 					short.Messages = ask.Messages[:1]
 					answering(s, &short)
@@ -117,7 +117,7 @@ func TestABlockUnderTheWrongRoleIsNotDropped(t *testing.T) {
 				modern(unsupported("a response may still come", h.sending(nothing), "one could still have come")),
 				legacy(unobserved("no response", h.sending(onlyBarrier), tracetest.NoAnswer)),
 				unobserved("a result without a model request",
-					h.sending(func(s *tracetest.Story, _ *request) { s.Answers(tracetest.Saying("Mild.")).PassesBarrier() }),
+					h.sending(func(s *session, _ *request) { s.Answers(tracetest.Saying("Mild.")).PassesBarrier() }),
 					"the model received no request"),
 			)
 		}

@@ -24,8 +24,9 @@ var (
 )
 
 type (
-	test  = tracetest.Test
-	steps = func(*tracetest.Story)
+	session = tracetest.Story
+	test    = tracetest.Test
+	steps   = func(*session)
 )
 
 var (
@@ -40,7 +41,7 @@ func answers(name, value string) steps {
 
 // prompts is a client that changes the question on its way to the model.
 func prompts(edit func(*server.CreateMessageParams)) steps {
-	return func(s *tracetest.Story) {
+	return func(s *session) {
 		changed := tracetest.Asking(story.Question)
 		edit(changed)
 		s.Asks(asked).Prompts(changed).Answers(whole)
@@ -49,14 +50,14 @@ func prompts(edit func(*server.CreateMessageParams)) steps {
 
 // calls is a client that makes a model request as it is written, with an end.
 func calls(body string, end trace.ModelEnd) steps {
-	return func(s *tracetest.Story) { s.Asks(asked).Prompt(body, end).Answers(whole) }
+	return func(s *session) { s.Asks(asked).Prompt(body, end).Answers(whole) }
 }
 
 // silent is a client that never responds, refusing one that returns an error.
-func silent(s *tracetest.Story)   { s.Asks(asked) }
-func refusing(s *tracetest.Story) { s.Asks(asked).Refuses(-1, "no") }
+func silent(s *session)   { s.Asks(asked) }
+func refusing(s *session) { s.Asks(asked).Refuses(-1, "no") }
 
 // noModel is a client that never calls the model.
-func noModel(s *tracetest.Story) { s.Asks(asked).Answers(whole) }
+func noModel(s *session) { s.Asks(asked).Answers(whole) }
 
 const neverAsked = "sampling request 1"

@@ -12,7 +12,7 @@ import (
 
 func TestOneRequestCostsOneModelCall(t *testing.T) {
 	called := func(ends ...trace.ModelEnd) steps {
-		return func(s *tracetest.Story) {
+		return func(s *session) {
 			var body any = asked
 			if s.Dialect != dialect.Native {
 				body = tracetest.AsChat(asked)
@@ -61,7 +61,8 @@ func TestStopReasonsAreReported(t *testing.T) {
 	judges(t, "stop-reason", "truncated",
 		informs("an unknown one", cut, `maxTokens of the model becomes stopReason "length"`))
 	judges(t, "stop-reason", "tuned",
-		informs("a stop sequence", answers("stopReason", `"stopSequence"`), `stopSequence of the model becomes stopReason "stopSequence"`))
+		informs("a stop sequence", answers("stopReason", `"stopSequence"`),
+			`stopSequence of the model becomes stopReason "stopSequence"`))
 }
 
 func TestEmptyCompletionsBecomeValidContent(t *testing.T) {
@@ -78,7 +79,7 @@ func TestEmptyCompletionsBecomeValidContent(t *testing.T) {
 		fails("a block without text", content(`{"type":"text"}`), `found {"type":"text"}`),
 		fails("no content", content(``), "found nothing"),
 		passes("no model, which another check judges", answers("model", "")),
-		legacy(passes("an error", func(s *tracetest.Story) { refusing(s); s.PassesBarrier() }, `"no" (code -1)`)),
+		legacy(passes("an error", func(s *session) { refusing(s); s.PassesBarrier() }, `"no" (code -1)`)),
 		legacy(unobserved("silence", silent, "no response to request 1")),
 	)
 }

@@ -13,7 +13,7 @@ import (
 func TestUnknownFieldsAreIgnored(t *testing.T) {
 	judges(t, "unknown-extras", "extras",
 		passes("a result", tracetest.Right),
-		legacy(fails("an error", func(s *tracetest.Story) { refusing(s); s.PassesBarrier() }, `"no" (code -1)`)),
+		legacy(fails("an error", func(s *session) { refusing(s); s.PassesBarrier() }, `"no" (code -1)`)),
 		legacy(unobserved("a client that returns only errors", refusing, "basic/answered")),
 	)
 }
@@ -28,13 +28,13 @@ func TestTheMetaOfToolUsesIsPreserved(t *testing.T) {
 	}
 	// given is a client that changes the _meta in a message.
 	given := func(i int, meta any) steps {
-		return func(s *tracetest.Story) {
+		return func(s *session) {
 			changed := sent()
 			changed.Messages[i].Content.([]any)[0].(story.Object)["_meta"] = meta
 			s.Asks(sent()).Prompts(changed).Answers(whole)
 		}
 	}
-	dropped := func(s *tracetest.Story) { s.Asks(sent()).Prompts(tracetest.Asking("?")).Answers(whole) }
+	dropped := func(s *session) { s.Asks(sent()).Prompts(tracetest.Asking("?")).Answers(whole) }
 	judges(t, "meta-preserved", "meta",
 		native(passes("unchanged", given(1, extraMeta))),
 		native(warns("lost from the use", given(1, nil), "the _meta of the tool_use in the model request, found null")),
@@ -53,7 +53,7 @@ func TestContextOfOtherConversations(t *testing.T) {
 	}
 	// leaks is a client that adds a text to the second model request.
 	leaks := func(more string) steps {
-		return func(s *tracetest.Story) {
+		return func(s *session) {
 			s.Asks(ask(1, "The code word is swordfish.")).Prompts(ask(1, "The code word is swordfish.")).Answers(whole)
 			s.Asks(ask(2, "What do you know?")).Prompts(ask(2, "What do you know?"+more)).Answers(whole)
 		}
@@ -66,12 +66,13 @@ func TestContextOfOtherConversations(t *testing.T) {
 		fails("a conversation with a longer number", leaks(" (conversation "+mark+"n21)"), "found "+mark+"n21,"),
 	)
 	judges(t, "include-context", "context",
-		informs("all get results", func(s *tracetest.Story) {
+		informs("all get results", func(s *session) {
 			leaks("")(s)
 			for n := 3; n < 5; n++ {
 				s.Asks(ask(n, "?")).Prompts(ask(n, "?")).Answers(whole)
 			}
 		}, "none gets a result, thisServer gets a result, allServers gets a result"),
-		legacy(informs("one is refused", func(s *tracetest.Story) { leaks("")(s); s.Asks(ask(3, "?")).Refuses(-1, "no") }, "none gets a result, thisServer gets no result, allServers was not sent")),
+		legacy(informs("one is refused", func(s *session) { leaks("")(s); s.Asks(ask(3, "?")).Refuses(-1, "no") },
+			"none gets a result, thisServer gets no result, allServers was not sent")),
 	)
 }

@@ -18,7 +18,7 @@ func tunes(first, second func(*server.CreateMessageParams)) steps {
 		named.Metadata = story.Object{"user_id": metadataWord}
 		return tuned, named
 	}
-	return func(s *tracetest.Story) {
+	return func(s *session) {
 		tuned, named := params()
 		changedTuned, changedNamed := params()
 		first(changedTuned)
@@ -42,13 +42,13 @@ func TestParametersAreReported(t *testing.T) {
 		informs("omitted", tunes(drops, drops),
 			"temperature is omitted, stop sequences are omitted, metadata are omitted"),
 		informs("changed", tunes(warms, drops), "temperature is changed to 1"),
-		unobserved("to no model", func(s *tracetest.Story) { noModel(s); noModel(s) }, neverAsked),
+		unobserved("to no model", func(s *session) { noModel(s); noModel(s) }, neverAsked),
 	)
 }
 
 func TestParametersDoNoHarm(t *testing.T) {
 	refused := func(end trace.ModelEnd) steps {
-		return func(s *tracetest.Story) {
+		return func(s *session) {
 			tracetest.Right(s)
 			s.Asks(asked).Prompt(`{}`, end).Refuses(-32603, "failed")
 		}

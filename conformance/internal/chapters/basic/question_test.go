@@ -10,7 +10,7 @@ import (
 
 // responds is a client that responds as it is written.
 func responds(id, rest string) steps {
-	return func(s *tracetest.Story) {
+	return func(s *session) {
 		s.Asks(asked)
 		if id == "" {
 			id = s.ID()
@@ -21,7 +21,7 @@ func responds(id, rest string) steps {
 
 // also is a client that returns the right result, and then sends a message.
 func also(do steps, caseID bool, message string) steps {
-	return func(s *tracetest.Story) {
+	return func(s *session) {
 		do(s)
 		id := ""
 		if caseID {
@@ -39,7 +39,7 @@ func TestASamplingRequestGetsAResult(t *testing.T) {
 		legacy(fails("the error is a string", responds("", `"error":"no"`), `an error that is not well-formed: \"no\"`)),
 		legacy(passes("the result is beside a null error", responds("", `"error":null,"result":`+whole))),
 		legacy(fails("the member is spelled Result", responds("", `"Result":`+whole), "no response to request 1")),
-		legacy(native(fails("the provider refused the model request", func(s *tracetest.Story) {
+		legacy(native(fails("the provider refused the model request", func(s *session) {
 			s.Asks(asked).Prompt(`{"maxTokens":1,"messages":[]}`, trace.ModelEnd{Status: 400, Refused: "messages is empty"})
 			s.Refuses(-32603, "failed")
 		}, "messages is empty"))),
@@ -47,12 +47,12 @@ func TestASamplingRequestGetsAResult(t *testing.T) {
 }
 
 func TestARequestGetsOneResponse(t *testing.T) {
-	again := func(s *tracetest.Story) { tracetest.Right(s); s.Responds(s.ID(), `"result":`+whole) }
+	again := func(s *session) { tracetest.Right(s); s.Responds(s.ID(), `"result":`+whole) }
 	judges(t, "answers-once", "question",
 		legacy(passes("one result", tracetest.Right)),
 		legacy(fails("two results", again, "expected 1 response to sampling request 1, found 2")),
 		legacy(passes("one error", refusing)),
-		legacy(fails("two errors", func(s *tracetest.Story) { refusing(s); s.Refuses(-1, "no") }, "found 2")),
+		legacy(fails("two errors", func(s *session) { refusing(s); s.Refuses(-1, "no") }, "found 2")),
 		legacy(unobserved("no response", silent, "basic/answered")),
 	)
 }
@@ -77,7 +77,7 @@ func TestAResponseHasTheIDOfItsRequest(t *testing.T) {
 func TestIDsOfAllKindsReturn(t *testing.T) {
 	// returned is a client that responds to each request, and returns another id in place of one of them.
 	returned := func(id, other string) steps {
-		return func(s *tracetest.Story) {
+		return func(s *session) {
 			for _, sent := range requestIDs {
 				s.Frame(s.CaseID, trace.ToClient, 0,
 					`{"jsonrpc":"2.0","id":`+sent+`,"method":"sampling/createMessage","params":`+string(story.JSON(asked))+`}`)

@@ -63,23 +63,24 @@ func TestTheUsersTextReachesTheModel(t *testing.T) {
 		fails("under another role", messages(text("assistant", story.Question), text("user", "go on"))),
 		fails("not at all", messages(text("user", "Hello?"))),
 		unobserved("to no model", noModel, neverAsked),
-		fails("in an unreadable request", calls(`{"messages":5}`, trace.ModelEnd{Status: 400, Refused: "messages is a number"}), "messages is a number"),
-		passes("after a call that failed", func(s *tracetest.Story) {
+		fails("in an unreadable request",
+			calls(`{"messages":5}`, trace.ModelEnd{Status: 400, Refused: "messages is a number"}), "messages is a number"),
+		passes("after a call that failed", func(s *session) {
 			s.Asks(asked).Prompt(`{}`, trace.ModelEnd{Status: 529}).Prompts(asked).Answers(whole)
 		}),
-		passes("before a call that was refused", func(s *tracetest.Story) {
+		passes("before a call that was refused", func(s *session) {
 			s.Asks(asked).Prompts(asked).Prompt(`{}`, trace.ModelEnd{Status: 400}).Answers(whole)
 		}),
 	)
-	long := func(next steps) steps { return func(s *tracetest.Story) { says("Long.")(s); next(s) } }
+	long := func(next steps) steps { return func(s *session) { says("Long.")(s); next(s) } }
 	sent := tracetest.Asking(longPrompt)
 	received := func(text string) steps {
-		return long(func(s *tracetest.Story) { s.Asks(sent).Prompts(tracetest.Asking(text)).Answers(whole) })
+		return long(func(s *session) { s.Asks(sent).Prompts(tracetest.Asking(text)).Answers(whole) })
 	}
 	judges(t, "prompt-reaches-model", "long",
 		passes("a hundred kilobytes", received(longPrompt)),
 		fails("a hundred kilobytes, cut", received(strings.ToValidUTF8(longPrompt[:1<<16], ""))),
-		legacy(passes("refused", long(func(s *tracetest.Story) { s.Asks(sent).Refuses(-32602, "too long") }), `"too long"`)),
+		legacy(passes("refused", long(func(s *session) { s.Asks(sent).Refuses(-32602, "too long") }), `"too long"`)),
 		unobserved("never sent", says("Long."), "sampling request 2"),
 	)
 }

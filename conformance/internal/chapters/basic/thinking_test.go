@@ -12,7 +12,7 @@ import (
 func TestThoughtsStayWithTheClient(t *testing.T) {
 	const body = `{"model":"m","stream":false,"messages":[{"role":"user","content":"Name a colour."}]}`
 	given := func(name, result string, verdict report.Verdict, message string) test {
-		one := row(name, func(s *tracetest.Story) {
+		one := row(name, func(s *session) {
 			s.Asks(asked).Prompt(body, trace.ModelEnd{Status: 200}).Answers(result)
 		}, verdict, message)
 		one.Dialects = []string{dialect.Ollama}

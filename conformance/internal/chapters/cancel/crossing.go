@@ -59,8 +59,8 @@ var race = check.Check{
 			case r.CassetteMiss() != "":
 				return noResult(e, r)
 			case a == nil:
-				v := check.Fail("expected a result for the request after a cancel, found none%s", e.WhyNoResult(r.N))
-				return v.At(r.Asked).ShowOutput(e.Session)
+				return check.Fail("expected a result for the request after a cancel, found none%s", e.WhyNoResult(r.N)).
+					At(r.Asked).ShowOutput(e.Session)
 			case story.ForeignAnswer(a, r) != "":
 				return check.Fail("expected the result of this request, found that of another one: %q", story.ForeignAnswer(a, r)).
 					At(r.Asked).ShowMembers(a, "content")

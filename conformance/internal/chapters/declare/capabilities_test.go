@@ -8,8 +8,8 @@ import (
 
 func TestSamplingIsDeclared(t *testing.T) {
 	right, undeclared := tracetest.Asked(plain, seine), forced(plain, seine)
-	silent := func(s *tracetest.Story) { s.Asks(plain) }
-	refuses := func(s *tracetest.Story) { s.Asks(plain).OnPurpose().Refuses(-32601, "no") }
+	silent := func(s *session) { s.Asks(plain) }
+	refuses := func(s *session) { s.Asks(plain).OnPurpose().Refuses(-32601, "no") }
 	judges(t, "sampling-declared", "sampling",
 		legacy(passes("and supported", right, "declares and supports")),
 		modern(passes("in every request", right, "every request")),
@@ -18,12 +18,12 @@ func TestSamplingIsDeclared(t *testing.T) {
 		declares(nothing, fails("nowhere, but supported", undeclared)),
 		declares(`{"sampling":null}`, fails("as null, but supported", undeclared)),
 		declares(nothing, inapplicable("nowhere, and refused", refuses)),
-		modern(fails("not in the retry", func(s *tracetest.Story) {
+		modern(fails("not in the retry", func(s *session) {
 			s.Asks(plain).Prompts(plain)
 			s.Declares = nothing
 			s.Answers(seine)
 		}, "tools/call")),
-		modern(declares(nothing, warns("not in tools/list", func(s *tracetest.Story) {
+		modern(declares(nothing, warns("not in tools/list", func(s *session) {
 			s.Trace.Events = s.Trace.Events[:len(s.Trace.Events)-1] // without the call
 			s.Declares, s.Call, s.Seq[s.CaseID] = tracetest.Everything, 0, 0
 			s.Calls()
@@ -45,9 +45,9 @@ func TestToolsAreDeclared(t *testing.T) {
 func TestWhatIsDeclaredIsSupported(t *testing.T) {
 	judges(t, "over-declared", "sampling",
 		passes("a result", tracetest.Asked(plain, seine), "supports sampling"),
-		fails("silence", func(s *tracetest.Story) { s.Asks(plain) }, "request for sampling, which the client declares"),
+		fails("silence", func(s *session) { s.Asks(plain) }, "request for sampling, which the client declares"),
 	)
-	refuses := func(s *tracetest.Story) { s.Asks(withTools).Refuses(-32603, "no tools") }
+	refuses := func(s *session) { s.Asks(withTools).Refuses(-32603, "no tools") }
 	judges(t, "over-declared", "tools",
 		passes("tool use", tracetest.Asked(withTools, toolUse), "supports sampling.tools"),
 		passes("a text", tracetest.Asked(withTools, seine), "supports sampling.tools"),

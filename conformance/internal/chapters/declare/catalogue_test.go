@@ -25,8 +25,9 @@ var (
 var catalogue = check.Catalogue{Scenario}
 
 type (
-	test  = tracetest.Test
-	steps = func(*tracetest.Story)
+	session = tracetest.Story
+	test    = tracetest.Test
+	steps   = func(*session)
 )
 
 const nothing = `{}`
@@ -40,7 +41,7 @@ var (
 
 // forced is a client that answers a forbidden request, ignored one that is silent.
 func forced(p *server.CreateMessageParams, result string) steps {
-	return func(s *tracetest.Story) { s.Asks(p).OnPurpose().Prompts(p).Answers(result) }
+	return func(s *session) { s.Asks(p).OnPurpose().Prompts(p).Answers(result) }
 }
 
-func ignored(s *tracetest.Story) { s.Asks(withTools).OnPurpose() }
+func ignored(s *session) { s.Asks(withTools).OnPurpose() }

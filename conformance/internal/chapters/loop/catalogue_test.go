@@ -19,3 +19,5 @@ var (
 	native       = tracetest.InNative
 	openAI       = tracetest.InOpenAI
 )
+
+type session = tracetest.Story

@@ -82,8 +82,8 @@ var stopsWithError = check.Check{
 		case len(cancels) > 0:
 			return check.Pass("the client continues for %d rounds and then cancels its call", r.N-1)
 		case !e.Revision.Modern(), e.Session.Ended != nil && !e.Session.Ended.Clean():
-			v := check.Fail("expected a response to sampling request %d, found none: %s", r.N, e.Session.Ending())
-			return v.At(r.Asked).ShowOutput(e.Session)
+			return check.Fail("expected a response to sampling request %d, found none: %s", r.N, e.Session.Ending()).
+				At(r.Asked).ShowOutput(e.Session)
 		}
 		return check.Unsettled(e, r).Or(check.NoResult(e, r))
 	},

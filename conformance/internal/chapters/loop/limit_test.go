@@ -9,8 +9,8 @@ import (
 )
 
 // continuing is a loop of n answered rounds. A non-nil function is what the client does about the next request.
-func continuing(n int, then func(*tracetest.Story)) func(*tracetest.Story) {
-	return func(s *tracetest.Story) {
+func continuing(n int, then func(*session)) func(*session) {
+	return func(s *session) {
 		ask := tracetest.Asking("How is the weather everywhere?", story.GetWeather)
 		for range n {
 			ask = lap(s, ask, useOf("Anywhere"), nil)
@@ -23,9 +23,9 @@ func continuing(n int, then func(*tracetest.Story)) func(*tracetest.Story) {
 
 var (
 	toTheEnd = continuing(mostRounds, nil)
-	refusing = continuing(2, func(s *tracetest.Story) { s.Refuses(-32603, "too many rounds").PassesBarrier() })
-	silent   = continuing(2, func(s *tracetest.Story) { s.PassesBarrier() })
-	inText   = continuing(2, func(s *tracetest.Story) { s.Answers(tracetest.Saying("I give up.")) })
+	refusing = continuing(2, func(s *session) { s.Refuses(-32603, "too many rounds").PassesBarrier() })
+	silent   = continuing(2, func(s *session) { s.PassesBarrier() })
+	inText   = continuing(2, func(s *session) { s.Answers(tracetest.Saying("I give up.")) })
 )
 
 func TestTheLimitOfALoopIsReported(t *testing.T) {
@@ -40,15 +40,15 @@ func TestTheLimitOfALoopIsReported(t *testing.T) {
 }
 
 func TestAClientThatStopsALoopReturnsAnError(t *testing.T) {
-	ends := func(p trace.Process) func(*tracetest.Story) {
-		return continuing(2, func(s *tracetest.Story) { s.Ends(p) })
+	ends := func(p trace.Process) func(*session) {
+		return continuing(2, func(s *session) { s.Ends(p) })
 	}
-	cancelling := func(id string, then func(*tracetest.Story)) func(*tracetest.Story) {
-		return continuing(2, func(s *tracetest.Story) {
+	cancelling := func(id string, then func(*session)) func(*session) {
+		return continuing(2, func(s *session) {
 			then(s.GivesUp(id))
 		})
 	}
-	hangs := func(s *tracetest.Story) { s.Ends(trace.Process{Deadline: true}) }
+	hangs := func(s *session) { s.Ends(trace.Process{Deadline: true}) }
 	const missing = "response to sampling request 3, found none: "
 	judges(t, "stops-with-error", "sixty-four-rounds",
 		native(passes("it never stops", toTheEnd)),
@@ -56,19 +56,19 @@ func TestAClientThatStopsALoopReturnsAnError(t *testing.T) {
 		modern(passes("not fulfilled", silent)),
 		passes("a text", inText),
 		legacy(passes("it cancels its call",
-			cancelling("7", func(s *tracetest.Story) { s.PassesBarrier() }), "for 2 rounds")),
+			cancelling("7", func(s *session) { s.PassesBarrier() }), "for 2 rounds")),
 		legacy(fails("it cancels another call",
 			cancelling("8", hangs), missing+"it was still running after 1m0s and was ended")),
 		legacy(fails("no response", silent, missing+"it ended with success")),
 		fails("it hangs", continuing(2, hangs), missing+"it was still running"),
 		modern(fails("it dies", ends(trace.Process{Panic: "stack overflow"}), missing+"it panicked: stack overflow")),
 		modern(unsupported("a response may still come",
-			continuing(0, func(*tracetest.Story) {}), "no response came, but one could still have come")),
+			continuing(0, func(*session) {}), "no response came, but one could still have come")),
 		legacy(unobserved("it refuses everything",
-			continuing(0, func(s *tracetest.Story) { s.Refuses(-32603, "no") }), `request 1: "no" (code -32603)`)),
+			continuing(0, func(s *session) { s.Refuses(-32603, "no") }), `request 1: "no" (code -32603)`)),
 		unobserved("an unreadable result",
-			continuing(2, func(s *tracetest.Story) { s.Answers(`{"role":"assistant","model":"m"}`) }), tracetest.NoContent),
-		legacy(unobserved("the model has no answer", continuing(0, func(s *tracetest.Story) {
+			continuing(2, func(s *session) { s.Answers(`{"role":"assistant","model":"m"}`) }), tracetest.NoContent),
+		legacy(unobserved("the model has no answer", continuing(0, func(s *session) {
 			s.Prompt(`{}`, trace.ModelEnd{Status: 404, Miss: "no rule"}).Refuses(-32603, "no")
 		}), "had no answer for sampling request 1")),
 	)

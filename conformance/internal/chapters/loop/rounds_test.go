@@ -22,7 +22,7 @@ type (
 )
 
 // lap is one round of a loop: a request and its response. A non-nil edit changes the history that the model receives.
-func lap(s *tracetest.Story, ask *request, answer string, edit func(history) history) *request {
+func lap(s *session, ask *request, answer string, edit func(history) history) *request {
 	received := *ask
 	if edit != nil {
 		received.Messages = edit(slices.Clone(ask.Messages))
@@ -38,8 +38,8 @@ func useOf(city string) string {
 
 // touring is the loop of three cities with its last result. The edit changes the history that the model receives in
 // one round, 0 for none.
-func touring(end string, round int, edit func(history) history) func(*tracetest.Story) {
-	return func(s *tracetest.Story) {
+func touring(end string, round int, edit func(history) history) func(*session) {
+	return func(s *session) {
 		ask := tracetest.Asking(threeCities.question, story.GetWeather)
 		for i, answer := range []string{useOf("Paris"), useOf("London"), useOf("Rome"), end} {
 			if i+1 == round {
@@ -52,8 +52,8 @@ func touring(end string, round int, edit func(history) history) func(*tracetest.
 }
 
 // afterParis is the second request of the loop of three cities, and what follows it.
-func afterParis(then func(s *tracetest.Story, ask *request)) func(*tracetest.Story) {
-	return func(s *tracetest.Story) {
+func afterParis(then func(s *session, ask *request)) func(*session) {
+	return func(s *session) {
 		ask := lap(s, tracetest.Asking(threeCities.question, story.GetWeather), useOf("Paris"), nil)
 		s.Asks(ask)
 		then(s, ask)
@@ -62,7 +62,7 @@ func afterParis(then func(s *tracetest.Story, ask *request)) func(*tracetest.Sto
 
 func TestAHistoryGrowsInTheModelRequests(t *testing.T) {
 	end := tracetest.Saying(threeCities.end)
-	refusedByModel := func(s *tracetest.Story, ask *request, why string) {
+	refusedByModel := func(s *session, ask *request, why string) {
 		body := string(dialect.Marshal(tracetest.AsChat(ask)))
 		s.Prompt(body, trace.ModelEnd{Status: 400, Refused: why}).Refuses(-32603, "no")
 	}
@@ -81,25 +81,26 @@ func TestAHistoryGrowsInTheModelRequests(t *testing.T) {
 			touring(tracetest.Saying("Done."), 0, nil), "final text after 3 rounds, found another result"),
 		fails("a tool use for the final text", touring(useOf("Oslo"), 0, nil), "found a tool use"),
 		legacy(openAI(fails("the model refuses the history",
-			afterParis(func(s *tracetest.Story, ask *request) { refusedByModel(s, ask, "too long") }),
+			afterParis(func(s *session, ask *request) { refusedByModel(s, ask, "too long") }),
 			"history of round 2, it refused: too long"))),
-		legacy(openAI(unobserved("the model refuses the question", func(s *tracetest.Story) {
+		legacy(openAI(unobserved("the model refuses the question", func(s *session) {
 			ask := tracetest.Asking(threeCities.question, story.GetWeather)
 			refusedByModel(s.Asks(ask), ask, "no such model")
 		}, "no such model"))),
 		legacy(inapplicable("the client's limit",
-			afterParis(func(s *tracetest.Story, _ *request) { s.Refuses(-32603, "enough").PassesBarrier() }), `in round 2: "enough" (code -32603)`)),
+			afterParis(func(s *session, _ *request) { s.Refuses(-32603, "enough").PassesBarrier() }),
+			`in round 2: "enough" (code -32603)`)),
 		modern(inapplicable("the client's limit, without a response",
-			afterParis(func(s *tracetest.Story, _ *request) { s.PassesBarrier() }), "in round 2: "+tracetest.NotFulfilled)),
-		unobserved("no tool use to continue from", func(s *tracetest.Story) {
+			afterParis(func(s *session, _ *request) { s.PassesBarrier() }), "in round 2: "+tracetest.NotFulfilled)),
+		unobserved("no tool use to continue from", func(s *session) {
 			lap(s, tracetest.Asking(threeCities.question, story.GetWeather), tracetest.Saying("I do not know."), nil)
 		}, "did not send sampling request 4"),
 	)
 }
 
 func TestALoopEndsWithTheToolChoiceNone(t *testing.T) {
-	last := func(then func(*tracetest.Story, *request)) func(*tracetest.Story) {
-		return func(s *tracetest.Story) {
+	last := func(then func(*session, *request)) func(*session) {
+		return func(s *session) {
 			ask := tracetest.Asking(twoCities.question, story.GetWeather)
 			for _, city := range twoCities.cities {
 				ask = lap(s, ask, useOf(city), nil)
@@ -108,17 +109,18 @@ func TestALoopEndsWithTheToolChoiceNone(t *testing.T) {
 			then(s, ask)
 		}
 	}
-	answered := func(result string) func(*tracetest.Story) {
-		return last(func(s *tracetest.Story, ask *request) { lap(s, ask, result, nil) })
+	answered := func(result string) func(*session) {
+		return last(func(s *session, ask *request) { lap(s, ask, result, nil) })
 	}
 	judges(t, "last-round-none", "told-to-stop",
 		passes("a text", answered(tracetest.Saying(twoCities.end)), "after 2 rounds"),
 		fails("a tool use", answered(useOf("Rome")), "found a tool use"),
 		fails("an empty text", answered(tracetest.Saying("")), "found another result"),
-		fails("the model refuses", last(func(s *tracetest.Story, ask *request) {
+		fails("the model refuses", last(func(s *session, ask *request) {
 			s.Asks(ask).Prompt(`{}`, trace.ModelEnd{Status: 400, Refused: "no tools"}).Refuses(-32603, "no").PassesBarrier()
 		}), "it refused: no tools"),
 		legacy(inapplicable("the client refuses",
-			last(func(s *tracetest.Story, ask *request) { s.Asks(ask).Refuses(-32603, "enough").PassesBarrier() }), `"enough" (code -32603)`)),
+			last(func(s *session, ask *request) { s.Asks(ask).Refuses(-32603, "enough").PassesBarrier() }),
+			`"enough" (code -32603)`)),
 	)
 }

@@ -19,3 +19,5 @@ var (
 	modern       = tracetest.Modern
 	about        = tracetest.About
 )
+
+type session = tracetest.Story

@@ -70,7 +70,7 @@ func corpus() []harness.Case {
 	return cases
 }
 
-// generated is the case of the nth frame of a seed, from 0.
+// Generated is the case of the nth frame of a seed, from 0.
 func Generated(name string, seed int64, n int) harness.Case {
 	return HostileCase(name, func(s *server.Session) (json.RawMessage, bool, error) {
 		f := malformed.Generate(string(s.Revision()), seed, n)
@@ -78,7 +78,7 @@ func Generated(name string, seed int64, n int) harness.Case {
 	})
 }
 
-// addressed returns the params with the conversation of the case in place of the frame's placeholder.
+// Addressed returns the params with the conversation of the case in place of the frame's placeholder.
 func Addressed(params json.RawMessage, name string) json.RawMessage {
 	c := harness.Case{ID: MalformedID + "/" + name}
 	return bytes.ReplaceAll(params, []byte(malformed.Conversation), []byte(c.Mark()+"n0"))

@@ -19,33 +19,33 @@ import (
 var catalogue = check.Catalogue{Scenario}
 
 // after is a plain question with its answer, a request without a role, and what follows.
-func after(steps func(*tracetest.Story)) func(*tracetest.Story) {
-	return func(s *tracetest.Story) {
+func after(steps func(*session)) func(*session) {
+	return func(s *session) {
 		s.Asks(tracetest.Asking("Are you there?")).Answers(tracetest.Saying("Yes."))
 		message := story.Object{"content": server.Text("Which colour?")}
 		steps(s.Asks(story.Object{"maxTokens": 1000, "messages": []any{message}}).OnPurpose())
 	}
 }
 
-func refusing(code int) func(*tracetest.Story) {
-	return after(func(s *tracetest.Story) { s.Refuses(code, "no role").PassesBarrier() })
+func refusing(code int) func(*session) {
+	return after(func(s *session) { s.Refuses(code, "no role").PassesBarrier() })
 }
 
-func ending(p trace.Process) func(*tracetest.Story) {
-	return after(func(s *tracetest.Story) { s.Ends(p) })
+func ending(p trace.Process) func(*session) {
+	return after(func(s *session) { s.Ends(p) })
 }
 
 // stillThere is another plain question with its answer.
-func stillThere(s *tracetest.Story) *tracetest.Story {
+func stillThere(s *session) *session {
 	return s.Asks(tracetest.Asking("Are you still there?")).Answers(tracetest.Saying("Yes."))
 }
 
 var (
 	refused  = refusing(-32602)
-	result   = after(func(s *tracetest.Story) { s.Answers(tracetest.Saying("Blue.")).PassesBarrier() })
-	ignored  = after(func(s *tracetest.Story) { stillThere(s).PassesBarrier() })
-	nothing  = after(func(*tracetest.Story) {})
-	onlyThis = after(func(s *tracetest.Story) { s.Refuses(-32602, "no role") })
+	result   = after(func(s *session) { s.Answers(tracetest.Saying("Blue.")).PassesBarrier() })
+	ignored  = after(func(s *session) { stillThere(s).PassesBarrier() })
+	nothing  = after(func(*session) {})
+	onlyThis = after(func(s *session) { s.Refuses(-32602, "no role") })
 	crashed  = ending(trace.Process{Panic: "nil pointer"})
 )
 
@@ -61,14 +61,14 @@ func TestAClientSurvivesAMalformedRequest(t *testing.T) {
 		passes("it refuses", refused, noRole),
 		passes("the request is the last", onlyThis, "ended cleanly after "+noRole),
 		fails("it crashes", crashed, noRole+": it panicked: nil pointer"),
-		fails("it answers and crashes", after(func(s *tracetest.Story) {
+		fails("it answers and crashes", after(func(s *session) {
 			stillThere(s.Answers(tracetest.Saying("Blue."))).Ends(trace.Process{Signal: "killed"})
 		}), "it was ended by the signal killed"),
 		fails("it hangs", ending(trace.Process{Deadline: true}), "it was still running after 1m0s"),
 		passes("it continues and fails at its end",
-			func(s *tracetest.Story) { refused(s); s.Ends(trace.Process{ExitCode: 1}) }),
+			func(s *session) { refused(s); s.Ends(trace.Process{ExitCode: 1}) }),
 		unobserved("it does not answer the plain question",
-			func(s *tracetest.Story) { s.Asks(tracetest.Asking("Are you there?")) }, "no response to request 1"),
+			func(s *session) { s.Asks(tracetest.Asking("Are you there?")) }, "no response to request 1"),
 	)
 	judges(t, "answered", id,
 		legacy(passes("it refuses", refused)),
@@ -79,7 +79,7 @@ func TestAClientSurvivesAMalformedRequest(t *testing.T) {
 	judges(t, "alive", id,
 		passes("it continues", refused),
 		legacy(passes("it continues without a response", ignored)),
-		fails("it refuses everything from then on", after(func(s *tracetest.Story) {
+		fails("it refuses everything from then on", after(func(s *session) {
 			s.Refuses(-32602, "no role").Asks(tracetest.Asking("Are you still there?")).Refuses(-32603, "closed")
 		}), noRole),
 		crashes,
@@ -96,7 +96,7 @@ func TestAMalformedRequestIsRefused(t *testing.T) {
 		modern(unsupported("a response may still come", nothing, "one could still have come")),
 		warns("a result", result, noRole+", found a result"),
 		modern(warns("an error in place of a result",
-			after(func(s *tracetest.Story) { s.Answers(`{"code":-32602,"message":"no role"}`).PassesBarrier() }),
+			after(func(s *session) { s.Answers(`{"code":-32602,"message":"no role"}`).PassesBarrier() }),
 			"a response that is not a result")),
 		legacy(unobserved("no response", ignored, "see malformed/answered")),
 		crashes,
@@ -118,23 +118,23 @@ func TestAMalformedRequestIsRefused(t *testing.T) {
 }
 
 func TestAMalformedRequestCostsNoModelCall(t *testing.T) {
-	unmarked := func(s *tracetest.Story) {
+	unmarked := func(s *session) {
 		s.Add("", trace.Event{Request: &trace.ModelRequest{
 			Exchange: 9, Dialect: dialect.Native, Method: "POST", Path: "/native", Body: trace.Bytes(`{}`)}})
 	}
 	judges(t, "no-model-call", "missing-role",
 		passes("it refuses", refused),
-		warns("a model call", after(func(s *tracetest.Story) {
+		warns("a model call", after(func(s *session) {
 			s.Prompts(tracetest.Asking("Which colour?")).Refuses(-32602, "no role").PassesBarrier()
 		}), noRole),
 		passes("the provider refuses",
-			after(func(s *tracetest.Story) {
+			after(func(s *session) {
 				s.Prompt(`{"messages":[{}]}`, trace.ModelEnd{Status: 400, Refused: "no role"}).Refuses(-32603, "no").PassesBarrier()
 			}), "the model refused"),
 		unobserved("a model request of no case",
-			after(func(s *tracetest.Story) { unmarked(s); s.Refuses(-32602, "no role").PassesBarrier() }),
+			after(func(s *session) { unmarked(s); s.Refuses(-32602, "no role").PassesBarrier() }),
 			"without the mark of any case"),
-		passes("an earlier model request of no case", func(s *tracetest.Story) { unmarked(s); refused(s) }),
+		passes("an earlier model request of no case", func(s *session) { unmarked(s); refused(s) }),
 		unobserved("a model call may still come", nothing, "could still have come"),
 		crashes,
 	)
@@ -145,7 +145,7 @@ func TestSenselessRequestsAreReported(t *testing.T) {
 		legacy(informs("an error", refused, "empty-messages: refused")),
 		modern(informs("not fulfilled", refused, "empty-messages: not fulfilled")),
 		informs("a result", result, "empty-messages: answered"),
-		about("zero-max-tokens", informs("another limit", after(func(s *tracetest.Story) {
+		about("zero-max-tokens", informs("another limit", after(func(s *session) {
 			s.Prompts(tracetest.Asking("Which colour?")).Answers(tracetest.Saying("Blue.")).PassesBarrier()
 		}), "answered, with a limit of 1000 tokens")),
 		legacy(unobserved("no response", ignored, "see malformed/answered")),

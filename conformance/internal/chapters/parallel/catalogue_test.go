@@ -25,9 +25,10 @@ var (
 )
 
 type (
-	test  = tracetest.Test
-	steps = func(*tracetest.Story)
-	block = map[string]any
+	session = tracetest.Story
+	test    = tracetest.Test
+	steps   = func(*session)
+	block   = map[string]any
 	// edit changes the history on its way to the model.
 	edit = func([]tracetest.Turn) []tracetest.Turn
 )
@@ -49,7 +50,7 @@ func many(n int) string {
 
 // streams is the first round of a client that asks for a stream; "" is for no result.
 func streams(result string, end trace.ModelEnd) steps {
-	return func(s *tracetest.Story) {
+	return func(s *session) {
 		body := string(dialect.Marshal(tracetest.AsChat(asked)))
 		s.Asks(asked).Prompt(tracetest.With(body, "stream", "true"), end)
 		if result != "" {
@@ -63,7 +64,7 @@ func streaming(result string) steps {
 }
 
 // second is the first round, and the second sampling request.
-func second(s *tracetest.Story, results story.Results) *tracetest.Story {
+func second(s *session, results story.Results) *session {
 	tracetest.Wants(two)(s)
 	return s.Asks(asked.After(json.RawMessage(two), results))
 }

@@ -20,10 +20,11 @@ func TestTheContentOfResultsReachesTheModelOrIsRefused(t *testing.T) {
 		tests := []test{
 			passes("whole", continues(tracetest.AsItIs)),
 			legacy(passes("the client returns an error",
-				func(s *tracetest.Story) { second(s, want.results).Refuses(-32603, "no such content") }, `"no such content" (code -32603)`)),
-			modern(passes("the client does not continue", func(s *tracetest.Story) { second(s, want.results) }, tracetest.NotFulfilled)),
+				func(s *session) { second(s, want.results).Refuses(-32603, "no such content") },
+				`"no such content" (code -32603)`)),
+			modern(passes("the client does not continue", func(s *session) { second(s, want.results) }, tracetest.NotFulfilled)),
 			unobserved("the client crashes",
-				func(s *tracetest.Story) { second(s, want.results).Ends(trace.Process{Panic: "no such content"}) },
+				func(s *session) { second(s, want.results).Ends(trace.Process{Panic: "no such content"}) },
 				"the model received no request for sampling request 2"),
 			fails("no result, with its content elsewhere", continues(lastTurn(func(blocks []block) []block {
 				if want.markers != nil {

@@ -241,8 +241,9 @@ func stillWaiting(e *evidence.Case) check.Verdict {
 	if header.TimeoutDeclared {
 		limit = fmt.Sprintf(" after %s", header.ClientTimeout)
 	}
-	v := check.Fail("%s: expected the client to time out%s, found it waiting after %s", stall(e), limit, header.Patience)
-	return v.At(e.Rounds[0].Asked, waitedFor(e)[0].Place)
+	return check.Fail("%s: expected the client to time out%s, found it waiting after %s",
+		stall(e), limit, header.Patience).
+		At(e.Rounds[0].Asked, waitedFor(e)[0].Place)
 }
 
 // showRetries adds the first two model requests to a verdict.

@@ -25,8 +25,9 @@ var (
 var catalogue = check.Catalogue{Scenario}
 
 type (
-	test  = tracetest.Test
-	steps = func(*tracetest.Story)
+	session = tracetest.Story
+	test    = tracetest.Test
+	steps   = func(*session)
 )
 
 // refused are two tests of a client that refuses the request: with an error, or, in the era without errors, by no
@@ -40,13 +41,13 @@ func refused(verdict report.Verdict, do steps) []test {
 const refusal = `"refused" (code -32603)`
 
 // refusing is a client that asks the model and returns an error, silent one that returns nothing.
-func refusing(s *tracetest.Story) { silent(s); s.Refuses(-32603, "refused").OtherwiseAnswers() }
-func silent(s *tracetest.Story) {
+func refusing(s *session) { silent(s); s.Refuses(-32603, "refused").OtherwiseAnswers() }
+func silent(s *session) {
 	s.Asks(tracetest.AskingForFlight()).Prompts(tracetest.AskingForFlight())
 }
 
 // unasked is a client that answers without a model.
-func unasked(s *tracetest.Story) { s.Asks(tracetest.AskingForFlight()).Answers(tracetest.Booked()) }
+func unasked(s *session) { s.Asks(tracetest.AskingForFlight()).Answers(tracetest.Booked()) }
 
 const noModelRequest = "the model received no request for sampling request 1"
 
@@ -65,7 +66,7 @@ var unreadable = unobserved("the result has no content",
 func using(uses ...[3]string) steps { return tracetest.Uses(tracetest.Wanting(uses...)) }
 
 // calling is a client that itself calls a tool.
-func calling(s *tracetest.Story, tool string) {
+func calling(s *session, tool string) {
 	s.Frame("", trace.FromClient, 0,
 		`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"`+tool+`","arguments":{}}}`)
 }

@@ -24,8 +24,8 @@ var requiredUnmet = check.Check{
 	Fix:   "Pass on what the model says, or return an error.",
 	Judge: unlessRefused("a text in place of a tool use", func(_ *evidence.Case, a *evidence.Answer) check.Verdict {
 		failed := func(found string) check.Verdict {
-			v := check.Fail("expected the model's text, found %s", found)
-			return v.Show(modelSaid, "%q", unwilling).ShowMembers(a, "content")
+			return check.Fail("expected the model's text, found %s", found).
+				Show(modelSaid, "%q", unwilling).ShowMembers(a, "content")
 		}
 		switch {
 		case len(a.Uses()) > 0:

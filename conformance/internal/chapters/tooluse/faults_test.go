@@ -33,7 +33,7 @@ func TestToolCallsBesideTheEndOfTheTurn(t *testing.T) {
 		passes("beside a text", holding(`[{"type":"text","text":""},`+use+`]`)),
 		fails("no tool use", saying(""), "found no tool use"),
 		legacy(unobserved("the client refuses everything",
-			func(s *tracetest.Story) { silent(s); s.Refuses(-32603, "no") }, `"no" (code -32603)`)),
+			func(s *session) { silent(s); s.Refuses(-32603, "no") }, `"no" (code -32603)`)),
 		noResult, unreadable)...)
 }
 
@@ -64,8 +64,8 @@ func TestArgumentsThatAreObjectsAreAlwaysValid(t *testing.T) {
 
 func TestAToolThatWasNotOffered(t *testing.T) {
 	wanting := using([3]string{"call_1", cancelling.name, cancelling.input})
-	later := func(do steps) steps { return func(s *tracetest.Story) { do(s); s.OtherwiseAnswers() } }
-	runs := func(tool string) steps { return later(func(s *tracetest.Story) { wanting(s); calling(s, tool) }) }
+	later := func(do steps) steps { return func(s *session) { do(s); s.OtherwiseAnswers() } }
+	runs := func(tool string) steps { return later(func(s *session) { wanting(s); calling(s, tool) }) }
 	unreadable := unreadable
 	unreadable.Steps = later(unreadable.Steps)
 	judges(t, "unoffered-tool", "unknown-tool", append(refused(report.Pass, refusing),

@@ -136,7 +136,8 @@ var manyTools = check.Check{
 			return *v
 		}
 		if last := sent[len(sent)-1].Name; len(a.Uses()) == 0 {
-			return check.Fail("expected a use of %s, the last of %d tools, found none", last, len(sent)).ShowMembers(a, "content")
+			return check.Fail("expected a use of %s, the last of %d tools, found none", last, len(sent)).
+				ShowMembers(a, "content")
 		}
 		return check.Pass("all %d tools reached the model, and it used the last one", len(sent)).ShowUses(a)
 	},

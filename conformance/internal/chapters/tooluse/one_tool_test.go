@@ -79,7 +79,7 @@ func TestToolInputIsUnchanged(t *testing.T) {
 
 func TestTheServerRunsTheTool(t *testing.T) {
 	run := func(tool string) steps {
-		return func(s *tracetest.Story) {
+		return func(s *session) {
 			booked(s)
 			if tool != "" {
 				calling(s, tool)

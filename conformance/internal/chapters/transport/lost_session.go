@@ -89,8 +89,7 @@ var sessionLost = check.Check{
 			return check.Unsupported("the client sent no request after its session ended: make it call every tool of "+
 				"tools/list, one after the other%s", e.Died())
 		}
-		v := check.Fail("expected a new session after HTTP 404, found none")
-		return v.At(*l.notFound).ShowOutput(e.Session)
+		return check.Fail("expected a new session after HTTP 404, found none").At(*l.notFound).ShowOutput(e.Session)
 	},
 }
 

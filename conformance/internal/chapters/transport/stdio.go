@@ -82,8 +82,8 @@ var stderrIsNoError = check.Check{
 				return check.NoResult(e, r)
 			}
 			if r.Result() == nil {
-				v := check.Fail("expected a result for sampling request %d %s, found none%s", r.N, after, e.WhyNoResult(r.N))
-				return v.Show(place, "%s", wrote.Mark.Text).At(r.Asked).ShowOutput(e.Session)
+				return check.Fail("expected a result for sampling request %d %s, found none%s", r.N, after, e.WhyNoResult(r.N)).
+					Show(place, "%s", wrote.Mark.Text).At(r.Asked).ShowOutput(e.Session)
 			}
 		}
 		return check.Survived(e, place, "the client did not go on "+after).Or(check.Pass("the client went on"))
