@@ -22,6 +22,11 @@ func NoResult(ev *evidence.Case, r *evidence.Round) Verdict {
 	return NotObserved("no result for sampling request %d%s", r.N, ev.WhyNoResult(r.N))
 }
 
+// AnswersNothing is the verdict for a client that returns no result for any sampling request, with the reason for the nth.
+func AnswersNothing(ev *evidence.Case, n int) Verdict {
+	return NotObserved("the client returns no result for any sampling request%s", ev.WhyNoResult(n))
+}
+
 // ReadableResult returns the result of a round, or the verdict for a round without one whose content can be decoded.
 func ReadableResult(ev *evidence.Case, r *evidence.Round) (*evidence.Answer, *Verdict) {
 	a := r.Result()

@@ -1,3 +1,5 @@
+// Package story has the building blocks of cases that several chapters use: questions, tools, tool results and media,
+// and handlers that hold back the model's answers.
 package story
 
 import (
@@ -10,30 +12,34 @@ import (
 	"github.com/mcp-conform/mcp-conform/harness"
 )
 
+// Question and Answer have white space, quotes, markup and multi-byte characters, which careless code changes.
 const Question = "Which city is the capital of France?  Say \"why\", too:\n\t«naïve» 答え 🗼 C:\\temp <b>&amp;</b>"
 
+// Answer is the model's answer to [Question].
 const Answer = "Paris – \"la Ville Lumière\" 🗼\n\n\tトウ, and a backslash \\ beside <i>&lt;</i>"
 
-// once is a case with one sample, to which the model says what the rule has.
+// Once is a case of one sampling request. The model answers by the rule.
 func Once(id string, ask func(*server.Session) any, rule *llm.Rule) harness.Case {
 	return harness.Case{ID: id, Handler: func(s *server.Session) (any, error) { return s.Sample(ask(s)) },
 		Script:  func(string) []*llm.Rule { return llm.Script(rule) },
-		Barrier: true} // a client may refuse some of these, which is told from refusing everything by what else it answers
+		Barrier: true} // its answer shows whether a client refuses this case or everything
 }
 
-// says is a model that has one thing to say.
+// Says is a script with one answer.
 func Says(text string) func(string) []*llm.Rule {
 	return func(string) []*llm.Rule { return llm.Script(llm.When().Reply(llm.Text(text))) }
 }
 
-// asJSON is what a value is on the wire.
+// JSON returns a value as JSON. It panics if the value has none.
 func JSON(v any) json.RawMessage { return dialect.Marshal(v) }
 
+// Base64Of returns data as JSON carries it.
 func Base64Of(data []byte) string { return base64.StdEncoding.EncodeToString(data) }
 
+// Object is a JSON object.
 type Object = map[string]any
 
-// texts answers the tool uses with a text each, in their order; uses beyond the texts get the last one.
+// Texts returns a text for each tool use, in their order. Uses beyond the texts get the last one.
 func Texts(said ...string) func([]server.ToolUseContent) []server.ToolResultContent {
 	return func(uses []server.ToolUseContent) []server.ToolResultContent {
 		results := make([]server.ToolResultContent, len(uses))
@@ -44,6 +50,7 @@ func Texts(said ...string) func([]server.ToolUseContent) []server.ToolResultCont
 	}
 }
 
+// Names lists the names of tools.
 func Names(tools []dialect.Tool) string {
 	if len(tools) == 0 {
 		return "no tools"

@@ -11,10 +11,11 @@ import (
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 )
 
+// GetWeather is a tool with one required argument.
 var GetWeather = server.Tool{Name: "get_weather", Description: "Current weather in a city", InputSchema: Object{
 	"type": "object", "properties": Object{"city": Object{"type": "string"}}, "required": []string{"city"}}}
 
-// calls are the model's calls for the cities.
+// Calls are the model's calls for the cities.
 func Calls(cities []string) []llm.Block {
 	blocks := make([]llm.Block, len(cities))
 	for i, city := range cities {
@@ -23,7 +24,7 @@ func Calls(cities []string) []llm.Block {
 	return blocks
 }
 
-// weatherMap and radarMap are small images.
+// WeatherMap and RadarMap are small images.
 var WeatherMap, RadarMap = dot(200), dot(90)
 
 // dot is a PNG with one point of some grey.
@@ -37,5 +38,7 @@ func dot(grey uint8) []byte {
 	return b.Bytes()
 }
 
-// thunder is a WAV of eight samples: mono, 8 kHz, 8 bits each.
-var Thunder = []byte("RIFF\x2c\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x08\x00\x00\x00\x80\xff\x00\xc0\x40\xa0\x60\x80")
+// Thunder is a WAV of eight samples: mono, 8 kHz, 8 bits each.
+var Thunder = []byte("RIFF\x2c\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00" +
+	"\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00" +
+	"data\x08\x00\x00\x00\x80\xff\x00\xc0\x40\xa0\x60\x80")

@@ -55,7 +55,7 @@ func judgeRefusal(e *evidence.Case, codeNamed bool) check.Verdict {
 	case len(r.Answers) == 0 && !e.Revision.Modern():
 		return show(check.Fail("expected an error for a history in which %s, found no response%s", h.wrong, e.Died()), r, h)
 	case !e.Session.AnswersAny():
-		return check.NotObserved("the client returns no result for any sampling request%s", e.WhyNoResult(1))
+		return check.AnswersNothing(e, 1)
 	case len(r.Answers) > 0:
 		return judgeCode(r, h, codeNamed)
 	}

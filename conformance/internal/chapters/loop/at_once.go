@@ -174,7 +174,7 @@ var concurrent = check.Check{
 			}
 		}
 		if results == 0 && !e.Session.AnswersAny() {
-			return check.NotObserved("the client returns no result for any sampling request%s", e.WhyNoResult(1))
+			return check.AnswersNothing(e, 1)
 		}
 		if len(open) > 0 {
 			return noResponse(e, open, results)

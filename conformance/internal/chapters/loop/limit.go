@@ -76,7 +76,7 @@ var stopsWithError = check.Check{
 		case r.CassetteMiss() != "":
 			return check.NotObserved("the model had no answer for sampling request %d", r.N)
 		case len(r.Answers) > 0 && !e.Session.AnswersAny():
-			return check.NotObserved("the client returns no result for any sampling request%s", e.WhyNoResult(r.N))
+			return check.AnswersNothing(e, r.N)
 		case len(r.Answers) > 0:
 			return *check.UnreadableContent(r.Result())
 		case len(cancels) > 0:
