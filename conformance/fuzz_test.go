@@ -37,7 +37,7 @@ func FuzzJudge(f *testing.F) {
 				},
 				func() *tracetest.Story {
 					s := tracetest.Begin(f, catalogue(), revision, d, "parallel/failing-tool")
-					tracetest.GoesOn(tracetest.TwoUses(), tracetest.OneFails, tracetest.AsItIs)(s)
+					tracetest.GoesOn(tracetest.TwoUses(), story.OneFails, tracetest.AsItIs)(s)
 					return s
 				},
 				func() *tracetest.Story {

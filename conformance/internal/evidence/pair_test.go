@@ -77,7 +77,7 @@ func TestResultsThatGeminiIsGiven(t *testing.T) {
 			s.Asks(tracetest.AskingForWeather().After(json.RawMessage(uses), results)).Prompt(asGemini(responses), trace.ModelEnd{Status: 200}).Answers(tracetest.Saying("so"))
 		}
 	}
-	cities := tracetest.Reversed(story.Texts("eighteen degrees", "fifteen degrees"))
+	cities := story.Reversed(story.Texts("eighteen degrees", "fifteen degrees"))
 	tellings := []tracetest.Test{
 		{Name: "in the order of the calls", Check: "parallel/results-order", Steps: told(cities, warm+","+mild),
 			Verdict: report.Pass, Message: "under its own id"},
@@ -87,9 +87,9 @@ func TestResultsThatGeminiIsGiven(t *testing.T) {
 			Verdict: report.Pass, Message: "all 2 results reached the model"},
 		{Name: "one for the name", Check: "parallel/results-reach-model", Steps: told(cities, warm), Verdict: report.Fail,
 			Message: "expected 2 tool results in the model request, found 1"},
-		{Name: "an error by the API's own word", Check: "parallel/error-result", Steps: told(tracetest.OneFails, worked+","+failed),
+		{Name: "an error by the API's own word", Check: "parallel/error-result", Steps: told(story.OneFails, worked+","+failed),
 			Verdict: report.Pass, Message: "the model can tell that the tool failed"},
-		{Name: "an error like any other", Check: "parallel/error-result", Steps: told(tracetest.OneFails, worked+","+silent), Verdict: report.Fail,
+		{Name: "an error like any other", Check: "parallel/error-result", Steps: told(story.OneFails, worked+","+silent), Verdict: report.Fail,
 			Message: "expected a sign of the failed tool"},
 	}
 	for i := range tellings {
@@ -103,10 +103,10 @@ func TestResultsThatGeminiIsGiven(t *testing.T) {
 }
 
 func TestGeminisOwnRoundingIsNotTheClients(t *testing.T) {
-	rounded := strings.Replace(tracetest.Booking, "9007199254740993", "9007199254740992", 1)
+	rounded := strings.Replace(story.Booking, "9007199254740993", "9007199254740992", 1)
 	for d, want := range map[string]report.Verdict{dialect.Gemini: report.Pass, dialect.OpenAIChat: report.Fail} {
 		s := tracetest.Begin(t, catalogue, server.V20251125, d, "tool-use/one-tool")
-		request := tracetest.Asking("Book a flight.", tracetest.BookFlight)
+		request := tracetest.Asking("Book a flight.", story.BookFlight)
 		if d == dialect.Gemini {
 			s.Asks(request).Prompt(`{"contents":[{"role":"user","parts":[{"text":"Book a flight."}]}]}`, trace.ModelEnd{Status: 200})
 		} else {

@@ -22,8 +22,8 @@ func Delivered(c harness.Case, handler server.Handler) harness.Case {
 	return c
 }
 
-// Wait waits for the response to a request. Up to 2025-11-25 it waits at most [Reaction], because none may come; a later
-// one is recorded too. In 2026-07-28 the handler ends with the client's retry.
+// Wait waits for the response to a request. Up to 2025-11-25 it waits at most [Reaction], because none may come; one
+// that comes later is recorded too. In 2026-07-28 the handler ends with the client's retry.
 func Wait(s *server.Session, asked *server.Pending) {
 	if s.Revision().Modern() {
 		<-asked.Done()

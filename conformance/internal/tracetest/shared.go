@@ -4,78 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/mcp-conform/mcp-conform/conformance/internal/evidence"
 	"github.com/mcp-conform/mcp-conform/conformance/internal/story"
 	"github.com/mcp-conform/mcp-conform/fakes/llm/dialect"
 	"github.com/mcp-conform/mcp-conform/fakes/server"
 	"github.com/mcp-conform/mcp-conform/harness/trace"
 )
-
-// reversed sends the results in reverse.
-func Reversed(results func([]server.ToolUseContent) []server.ToolResultContent) func([]server.ToolUseContent) []server.ToolResultContent {
-	return func(uses []server.ToolUseContent) []server.ToolResultContent {
-		list := results(uses)
-		slices.Reverse(list)
-		return list
-	}
-}
-
-// oneFails are results that are alike but for the last being an error.
-func OneFails(uses []server.ToolUseContent) []server.ToolResultContent {
-	results := story.Texts("station seven reports", "station eight reports", "station nine reports")(uses)
-	results[len(results)-1].IsError = true
-	return results
-}
-
-// shape is a result as the model sees it, less its id, the text that was sent, and what its tool use asked for, and in whatever order its
-// members came. An id stands there also where the provider reads none, as old versions of Ollama do.
-func Shape(given, sent, use *dialect.Block) string {
-	raw := evidence.Decoded(given.Raw)
-	if o, ok := raw.(map[string]any); ok {
-		delete(o, "tool_call_id")
-	}
-	s := string(dialect.Marshal(raw))
-	var input map[string]any
-	_ = json.Unmarshal(use.Input, &input) // one that is no object asks for nothing
-	words := []string{dialect.PlainText(sent.Content), given.ID, sent.ID}
-	for _, value := range input {
-		if text, ok := value.(string); ok {
-			words = append(words, text)
-		}
-	}
-	for _, word := range words {
-		if word != "" {
-			s = strings.ReplaceAll(s, word, "")
-		}
-	}
-	return fmt.Sprint(s, given.IsError)
-}
-
-var BookFlight = server.Tool{Name: "book_flight", Description: "Books a flight, <direct> ones first", InputSchema: story.Object{
-	"type": "object",
-	"properties": story.Object{
-		"from":      story.Object{"type": "string", "description": "city of departure", "minLength": 1},
-		"to":        story.Object{"type": "string"},
-		"class":     story.Object{"type": "string", "enum": []string{"economy", "business"}, "default": "economy"},
-		"seats":     story.Object{"type": "array", "maxItems": 9, "items": story.Object{"type": "object", "properties": story.Object{"row": story.Object{"type": "integer", "minimum": 1}, "letter": story.Object{"type": "string", "pattern": "^[A-K]$"}}}},
-		"passenger": story.Object{"$ref": "#/$defs/person"},
-		"number":    story.Object{"type": "integer"},
-		"notes":     story.Object{"anyOf": []any{story.Object{"type": "string"}, story.Object{"type": "array", "items": story.Object{"type": "string"}}}},
-		"extras":    story.Object{"type": "object"},
-	},
-	"$defs":                story.Object{"person": story.Object{"type": "object", "properties": story.Object{"name": story.Object{"type": "string"}}, "required": []string{"name"}}},
-	"required":             []string{"from", "to"},
-	"additionalProperties": false,
-}}
-
-var ListAirports = server.Tool{Name: "list_airports", Description: "Lists airports", InputSchema: story.Object{"type": "object", "properties": story.Object{}}}
-
-// booking is what the model wants: nested, with text of all kinds, an integer beyond 2^53, something empty, and something long.
-var Booking = `{"from":"Zürich","to":"東京 \"HND\"\n<any>","seats":[{"row":12,"letter":"A"},{"row":13,"letter":"B"}],"number":9007199254740993,"extras":{},"notes":"` +
-	strings.Repeat("No nuts, please. ", 500) + `"}`
 
 // answersWith is the question, asked of the model as it should be, and the client's answer.
 func AnswersWith(result string) func(*Story) {
@@ -203,7 +138,7 @@ func copyOf(messages []Turn) []Turn {
 
 func AsItIs(messages []Turn) []Turn { return messages }
 
-var WeatherResults = Reversed(story.Texts("eighteen degrees", "fifteen degrees"))
+var WeatherResults = story.Reversed(story.Texts("eighteen degrees", "fifteen degrees"))
 
 const WhenOpen = "When does the bridge open?"
 
@@ -244,12 +179,12 @@ func (s *Story) Later(d time.Duration) *Story {
 var HungUp = trace.ModelEnd{Status: 200, Stream: true, HungUp: true}
 
 func AskingForFlight() *server.CreateMessageParams {
-	return Asking("Book a flight from Zürich to Tokyo.", BookFlight, ListAirports)
+	return Asking("Book a flight from Zürich to Tokyo.", story.BookFlight, story.ListAirports)
 }
 
 // booked is the tool use that the model wants, with other input where some is given.
 func Booked(input ...string) string {
-	return Wanting([3]string{"call_1", "book_flight", append(input, Booking)[0]})
+	return Wanting([3]string{"call_1", "book_flight", append(input, story.Booking)[0]})
 }
 
 // uses is the first round, with the client's answer.
