@@ -22,7 +22,7 @@ func NoResult(ev *evidence.Case, r *evidence.Round) Verdict {
 	return NotObserved("no result for sampling request %d%s", r.N, ev.WhyNoResult(r.N))
 }
 
-// AnswersNothing is the verdict for a client that returns no result for any sampling request, with the reason for the nth.
+// AnswersNothing is the verdict for a client that returns no result at all, with the reason for the nth request.
 func AnswersNothing(ev *evidence.Case, n int) Verdict {
 	return NotObserved("the client returns no result for any sampling request%s", ev.WhyNoResult(n))
 }
